@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reason.h - why a trace ended, and why bytes were refused.
+ *
+ * One list serves walks, refusals of sections and files, counters, tests, the
+ * command line and the manual.  The numbers are stored in recordings: the list
+ * is append-only.
+ */
+#ifndef BOBBIN_REASON_H
+#define BOBBIN_REASON_H
+
+#include <bobbin/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+#define BOBBIN_REASONS(X) \
+	X(NONE,            "nothing failed") \
+	/* ends of traces */ \
+	X(OUTERMOST,       "outermost frame: the trace is complete") \
+	X(NO_MAPPING,      "no mapping holds this PC") \
+	X(NO_TABLE,        "the mapping has no unwind table") \
+	X(NO_FUNCTION,     "no function of the unwind table covers this PC") \
+	X(NO_ROW,          "the function has no row for this PC") \
+	X(NO_REGISTER,     "the rule needs a register that is not known in this frame") \
+	X(NO_MEMORY,       "the stack is not readable") \
+	X(STACK_END,       "the copy of the stack ends here") \
+	X(STUCK,           "the CFA did not move away from the leaf") \
+	X(MISALIGNED,      "the CFA is not aligned") \
+	X(BAD_RULE,        "the rule makes no sense on this architecture") \
+	X(DEPTH,           "the depth limit was reached") \
+	X(BAD_FP,          "the frame pointer does not point to a frame record") \
+	X(NO_USER,         "the sample has no user registers") \
+	/* refusals of any bytes */ \
+	X(TRUNCATED,       "the data ends before the record does") \
+	X(NOT_ELF,         "not an ELF file") \
+	X(ELF_CLASS,       "not a 64-bit ELF file") \
+	X(ELF_MACHINE,     "no support for the machine of this ELF file") \
+	X(ELF_BROKEN,      "the ELF headers contradict each other or the file") \
+	/* refusals of .sframe */ \
+	X(SFRAME_MAGIC,    "not an SFrame section: bad magic") \
+	X(SFRAME_VERSION,  "unknown SFrame version") \
+	X(SFRAME_FLAGS,    "reserved SFrame header flags are set") \
+	X(SFRAME_ABI,      "unknown SFrame ABI") \
+	X(SFRAME_ENDIAN,   "the byte order of the magic and of the ABI differ") \
+	X(SFRAME_HEADER,   "the SFrame header's sub-sections overlap or leave the section") \
+	X(SFRAME_FDE,      "malformed function descriptor entry") \
+	X(SFRAME_FRE,      "malformed frame row entry") \
+	X(SFRAME_ORDER,    "SFrame entries are not in ascending order") \
+	X(SFRAME_RANGE,    "a row lies outside its function") \
+	X(SFRAME_EMPTY,    "the region holds no SFrame data") \
+	/* refusals of call-frame information */ \
+	X(CFI_LENGTH,      "the length of a CIE or FDE leaves its section") \
+	X(CFI_CIE,         "an FDE points to no CIE") \
+	X(CFI_VERSION,     "unknown CIE version") \
+	X(CFI_AUGMENTATION, "unknown CIE augmentation") \
+	X(CFI_ENCODING,    "unknown or indirect pointer encoding") \
+	X(CFI_RA_COLUMN,   "the return-address column is not this architecture's") \
+	X(CFI_OPCODE,      "unknown call-frame instruction") \
+	X(CFI_STATE,       "unbalanced or too deep remember_state") \
+	X(CFI_HEADER,      "insane .eh_frame_hdr") \
+	X(CFI_EXPRESSION,  "a DWARF expression has no equivalent rule") \
+	X(CFI_REGISTER,    "a rule names a register that cannot be a base") \
+	X(CFI_SP_RULE,     "the stack pointer has a rule of its own") \
+	X(CFI_RANGE,       "an offset does not fit a rule") \
+	X(CFI_NO_CFA,      "a row defines no CFA") \
+	/* refusals of perf.data */ \
+	X(PERF_MAGIC,      "not a perf.data file") \
+	X(PERF_ENDIAN,     "a perf.data file of foreign byte order") \
+	X(PERF_PIPE,       "a perf.data stream written to a pipe") \
+	X(PERF_HEADER,     "malformed perf.data header") \
+	X(PERF_ATTR,       "malformed event attributes") \
+	X(PERF_RECORD,     "malformed perf.data record") \
+	X(PERF_COMPRESSED, "damaged compressed records") \
+	X(PERF_FEATURE,    "malformed perf.data feature section")
+/* clang-format on */
+
+#define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,
+/**
+ * enum bobbin_reason - every way to stop, see BOBBIN_REASONS for the sentences
+ */
+enum bobbin_reason {
+	BOBBIN_REASONS(BOBBIN_REASON_NUMBER) BOBBIN_REASON_COUNT
+};
+#undef BOBBIN_REASON_NUMBER
+
+/**
+ * struct bobbin_error - what is wrong, and where
+ * @offset: byte offset into the data that the call was given
+ * @reason: what is wrong there
+ *
+ * Owned by the caller, who may pass NULL instead.  Written if and only if the
+ * call that took it returns a negative errno.
+ */
+struct bobbin_error {
+	uint64_t offset;
+	enum bobbin_reason reason;
+};
+
+/**
+ * bobbin_reason_name() - the identifier of a reason, "NO_ROW"
+ * @reason: any value
+ *
+ * Return: a static string, "UNKNOWN" for a value outside the list.  Safe in
+ * every context.
+ */
+const char *bobbin_reason_name(enum bobbin_reason reason);
+
+/**
+ * bobbin_reason_str() - the sentence of a reason
+ * @reason: any value
+ *
+ * Return: a static string without a final stop, "unknown reason" for a value
+ * outside the list.  Safe in every context.
+ */
+const char *bobbin_reason_str(enum bobbin_reason reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

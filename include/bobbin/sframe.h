@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe.h - read SFrame sections, versions 1, 2 and 3.
+ *
+ *	struct bobbin_sframe_view v;
+ *	struct bobbin_row row;
+ *
+ *	if (bobbin_sframe_view(bytes, size, address, &error, &v) == 0 &&
+ *	    bobbin_sframe_lookup(&v, pc, &error, &row) == 0)
+ *		use(&row.rule);
+ *
+ * A view borrows the section's bytes and is checked once; lookups trust only
+ * what they check again, never read outside the section, and allocate nothing.
+ */
+#ifndef BOBBIN_SFRAME_H
+#define BOBBIN_SFRAME_H
+
+#include <bobbin/arch.h>
+#include <bobbin/rule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct bobbin_sframe_view - a section with a sane header
+ * @data: the section's first byte, borrowed
+ * @size: bytes of this section by its header, <= the size that was given
+ * @addr: address of @data in the space of the PCs that are looked up
+ * @arch: by the header's ABI
+ * @num_fdes: function descriptor entries
+ * @num_fres: frame row entries, as the header says
+ * @fde_off: offset of the first FDE from @data
+ * @fre_off: offset of the FRE sub-section from @data
+ * @fre_len: bytes of the FRE sub-section
+ * @fixed_fp, @fixed_ra: fixed offsets from the CFA, 0: tracked by rows
+ * @version: 1, 2 or 3
+ * @flags: of the header
+ * @fde_size: bytes of one FDE (17, 20, 16)
+ * @sorted: FDEs ascend, binary search works
+ *
+ * A value: copy it freely.  It lives as long as the bytes.
+ */
+struct bobbin_sframe_view {
+	const uint8_t *data;
+	uint64_t size, addr;
+	const struct bobbin_arch *arch;
+	uint32_t num_fdes, num_fres;
+	uint64_t fde_off, fre_off;
+	uint32_t fre_len;
+	int8_t fixed_fp, fixed_ra;
+	uint8_t version, flags, fde_size;
+	bool sorted;
+};
+
+/* struct bobbin_sframe_view.flags */
+#define BOBBIN_SFRAME_SORTED 0x01
+#define BOBBIN_SFRAME_FRAME_POINTER 0x02
+#define BOBBIN_SFRAME_PCREL 0x04
+
+/**
+ * bobbin_sframe_view() - check a section's header
+ * @data: the section; unaligned is fine
+ * @size: bytes available, e.g. the size of the segment; zero bytes behind the
+ *	section are accepted
+ * @addr: address of @data in the space of the PCs that will be looked up
+ * @err: where and why on failure, or NULL
+ * @ret: the view; untouched on failure
+ *
+ * Sections that a linker only concatenated are several views: the next begins
+ * at @data + @ret->size.  Safe in every context.
+ *
+ * Return: 0; -ENODATA for an all-zero or empty region; -EBADMSG.
+ */
+int bobbin_sframe_view(const void *data, size_t size, uint64_t addr, struct bobbin_error *err,
+		       struct bobbin_sframe_view *ret);
+
+/**
+ * struct bobbin_sframe_fde - one function
+ * @start: first PC
+ * @size: bytes of code
+ * @num_fres: rows
+ * @fre_off: offset of its first row from the section's first byte
+ * @info, @info2: as in the section; @info2 is 0 before V3
+ * @rep_size: with PCMASK: bytes of one repeated block, else 0
+ * @fre_type: bytes of a row's start: 1, 2 or 4
+ * @pcmask: rows repeat every @rep_size bytes
+ * @flex: V3 flexible FDE
+ * @signal: V3 signal frame
+ * @key_b: AArch64 key B
+ */
+struct bobbin_sframe_fde {
+	uint64_t start;
+	uint32_t size, num_fres;
+	uint64_t fre_off;
+	uint8_t info, info2, rep_size, fre_type;
+	bool pcmask, flex, signal, key_b;
+};
+
+/**
+ * bobbin_sframe_fde() - decode one FDE
+ * @view: a checked section
+ * @index: < @view->num_fdes
+ * @err: where and why on failure, or NULL
+ * @ret: the entry; untouched on failure
+ *
+ * Safe in every context.
+ *
+ * Return: 0, -ENOENT for an index out of range, -EBADMSG.
+ */
+int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t index,
+		      struct bobbin_error *err, struct bobbin_sframe_fde *ret);
+
+/**
+ * struct bobbin_sframe_fre - one row as the section has it
+ * @start: bytes from the function's (or repeated block's) start
+ * @info: the info byte
+ * @num_words: data words
+ * @word_size: 1, 2 or 4 bytes
+ * @words: the data words, sign-extended; flexible control words are unsigned
+ * @offset: of the row from the section's first byte
+ * @next: offset of the byte behind the row
+ */
+struct bobbin_sframe_fre {
+	uint32_t start;
+	uint8_t info, num_words, word_size;
+	int32_t words[6];
+	uint64_t offset, next;
+};
+
+/**
+ * bobbin_sframe_fre() - decode one row
+ * @view: a checked section
+ * @fde: the row's function
+ * @offset: of the row: @fde->fre_off, or @next of the row before
+ * @err: where and why on failure, or NULL
+ * @ret: the row; untouched on failure
+ *
+ * Safe in every context.
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int bobbin_sframe_fre(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
+		      uint64_t offset, struct bobbin_error *err, struct bobbin_sframe_fre *ret);
+
+/**
+ * bobbin_sframe_rule() - what a row means
+ * @view: a checked section
+ * @fde: the row's function
+ * @fre: the row
+ * @err: where and why on failure, or NULL
+ * @ret: the rule; untouched on failure
+ *
+ * Safe in every context.  SFrame V3 specification, chapters on the ABI-specific
+ * interpretation of data words and on flexible FDEs.
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int bobbin_sframe_rule(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
+		       const struct bobbin_sframe_fre *fre, struct bobbin_error *err,
+		       struct bobbin_rule *ret);
+
+/**
+ * bobbin_sframe_lookup() - the row for a PC
+ * @view: a checked section
+ * @pc: see bobbin_regs_lookup_pc()
+ * @err: where and why on failure, or NULL; BOBBIN_NO_FUNCTION or BOBBIN_NO_ROW
+ *	with -ENOENT
+ * @ret: the row, @start <= @pc < @end; untouched on failure
+ *
+ * log2(functions) entries are touched when the section is sorted, all of them
+ * when it is not, then the rows of one function.  Safe in every context.
+ *
+ * Return: 0; -ENOENT: the section says nothing about @pc; -EBADMSG: it is
+ * malformed at the entries that matter for @pc.
+ */
+int bobbin_sframe_lookup(const struct bobbin_sframe_view *view, uint64_t pc,
+			 struct bobbin_error *err, struct bobbin_row *ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CIEs and FDEs.  DWARF 5 section 6.4.1; LSB core 10.6 for .eh_frame, where
+ * the id field is the distance back to the CIE and 0 marks a CIE.
+ */
+#include <bobbin/cfi.h>
+
+#include "cfi/dwarf.h"
+#include "cfi/encoding.h"
+#include "core/bytes.h"
+#include "core/refusal.h"
+
+/* What stands before an entry's own fields. */
+struct entry {
+	uint64_t offset; /* of the entry */
+	uint64_t body;   /* of the byte behind the id */
+	uint64_t next;
+	uint64_t cie;
+	bool is_cie, is_end;
+};
+
+static struct bytes section_of(const struct bobbin_cfi_view *view)
+{
+	return bytes_of(view->frame, view->frame_size, view->arch->big_endian);
+}
+
+/* On a bad length @ret->next is the section's end, else the next entry. */
+static int read_entry(const struct bobbin_cfi_view *view, uint64_t offset, struct bobbin_error *err,
+		      struct entry *ret)
+{
+	struct bytes b = section_of(view);
+	uint64_t length, id, id_pos, id_size = 4;
+
+	*ret = (struct entry){.offset = offset, .next = view->frame_size};
+	bytes_seek(&b, offset);
+	length = bytes_u32(&b);
+	if (length == 0xffffffff) {
+		length = bytes_u64(&b);
+		/* in .eh_frame the id stays 4 bytes wide in practice: binutils, LSB */
+		id_size = view->debug_frame ? 8 : 4;
+	}
+	if (!b.bad && !length && !view->debug_frame) {
+		ret->is_end = true;
+		return 0;
+	}
+	if (b.bad || length > bytes_left(&b) || length < id_size)
+		return refuse(err, offset, BOBBIN_CFI_LENGTH);
+
+	id_pos = b.pos;
+	ret->next = b.pos + length;
+	id = bytes_get(&b, (unsigned int)id_size);
+	ret->body = b.pos;
+	if (view->debug_frame) {
+		ret->is_cie = id == (id_size == 8 ? UINT64_MAX : UINT32_MAX);
+		ret->cie = id;
+		return 0;
+	}
+	ret->is_cie = id == 0;
+	if (id > id_pos)
+		return refuse(err, offset, BOBBIN_CFI_CIE);
+	ret->cie = id_pos - id;
+	return 0;
+}
+
+/* The 'z' augmentation: a sized block, one datum for each letter. */
+static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_error *err,
+			     struct bobbin_cfi_fde *fde)
+{
+	struct bytes s = *b;
+	uint64_t size = bytes_uleb(b);
+	uint64_t end = b->pos + size, ignored;
+
+	if (size > bytes_left(b))
+		return refuse(err, string, BOBBIN_CFI_LENGTH);
+	s.pos = string + 1;
+	for (uint8_t c; (c = bytes_u8(&s)) != 0 && !s.bad;) {
+		uint8_t enc;
+
+		switch (c) {
+		case 'R':
+			fde->fde_enc = bytes_u8(b);
+			break;
+		case 'L':
+			bytes_u8(b);
+			break;
+		case 'P':
+			enc = bytes_u8(b);
+			/* the routine may lie behind a pointer: only its size matters */
+			if (enc != PE_OMIT && !encoded_value(b, enc, &ignored))
+				return refuse(err, string, BOBBIN_CFI_ENCODING);
+			break;
+		case 'S':
+			fde->signal = true;
+			break;
+		case 'B':
+			fde->key_b = true;
+			break;
+		case 'G': /* AArch64 memory tagging of the stack: no effect on rules */
+			break;
+		default:
+			return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+		}
+	}
+	if (b->bad || b->pos > end)
+		return refuse(err, string, BOBBIN_CFI_LENGTH);
+	bytes_seek(b, end);
+	return 0;
+}
+
+static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, bool *sized,
+		    struct bobbin_error *err, struct bobbin_cfi_fde *fde)
+{
+	struct bytes b = section_of(view);
+	struct entry cie;
+	uint64_t string;
+	uint8_t version, first;
+	int r;
+
+	r = read_entry(view, offset, err, &cie);
+	if (r)
+		return r;
+	if (cie.is_end || !cie.is_cie)
+		return refuse(err, offset, BOBBIN_CFI_CIE);
+
+	b.size = cie.next;
+	bytes_seek(&b, cie.body);
+	version = bytes_u8(&b);
+	if (version != 1 && version != 3 && version != 4)
+		return refuse(err, offset, BOBBIN_CFI_VERSION);
+	string = b.pos;
+	first = bytes_u8(&b);
+	for (uint8_t c = first; c && !b.bad;)
+		c = bytes_u8(&b);
+	if (version == 4) {
+		uint8_t address_size = bytes_u8(&b), segment_size = bytes_u8(&b);
+
+		if (!b.bad && (address_size != 8 || segment_size))
+			return refuse(err, offset, BOBBIN_CFI_VERSION);
+	}
+	fde->code_align = bytes_uleb(&b);
+	fde->data_align = bytes_sleb(&b);
+	fde->ra_column = version == 1 ? bytes_u8(&b) : bytes_uleb(&b);
+	fde->fde_enc = PE_ABSPTR;
+	*sized = first == 'z';
+	if (first && !*sized)
+		return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+	if (*sized) {
+		r = read_augmentation(&b, string, err, fde);
+		if (r)
+			return r;
+	}
+	if (b.bad)
+		return refuse(err, offset, BOBBIN_CFI_LENGTH);
+	if (fde->ra_column != view->arch->ra)
+		return refuse(err, offset, BOBBIN_CFI_RA_COLUMN);
+	fde->cie = offset;
+	fde->init = b.pos;
+	fde->init_end = cie.next;
+	return 0;
+}
+
+static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
+		    struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+{
+	struct bobbin_cfi_fde fde = {.offset = entry->offset, .next = entry->next};
+	struct bytes b = section_of(view);
+	uint64_t size;
+	bool sized;
+	int r;
+
+	r = read_cie(view, entry->cie, &sized, err, &fde);
+	if (r)
+		return r;
+
+	b.size = entry->next;
+	bytes_seek(&b, entry->body);
+	if (!encoded_pointer(&b, fde.fde_enc, view->frame_addr, 0, &fde.start) ||
+	    !encoded_value(&b, fde.fde_enc & PE_FORMAT, &size))
+		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
+	if (sized)
+		bytes_skip(&b, bytes_uleb(&b));
+	if (b.bad || __builtin_add_overflow(fde.start, size, &fde.end))
+		return refuse(err, entry->offset, BOBBIN_CFI_LENGTH);
+	fde.insn = b.pos;
+	fde.insn_end = entry->next;
+	*ret = fde;
+	return 0;
+}
+
+BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offset,
+			      struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+{
+	struct entry entry;
+	int r;
+
+	r = read_entry(view, offset, err, &entry);
+	if (r)
+		return r;
+	if (entry.is_cie || entry.is_end)
+		return refuse_as(-BOBBIN_ENOENT, err, offset, BOBBIN_NO_FUNCTION);
+	return read_fde(view, &entry, err, ret);
+}
+
+BOBBIN_API int bobbin_cfi_next(const struct bobbin_cfi_view *view, uint64_t *offset,
+			       struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+{
+	struct entry entry;
+	int r;
+
+	/* each turn consumes an entry of at least five bytes */
+	while (*offset < view->frame_size) {
+		r = read_entry(view, *offset, err, &entry);
+		/* sections that a linker joined keep their terminators */
+		*offset = entry.is_end ? entry.offset + 4 : entry.next;
+		if (r)
+			return r;
+		if (entry.is_cie || entry.is_end)
+			continue;
+		r = read_fde(view, &entry, err, ret);
+		return r ? r : 1;
+	}
+	return 0;
+}

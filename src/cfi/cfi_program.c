@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Call-frame programs to rows.  DWARF 5 section 6.4.2 and 6.4.3.
+ *
+ * Registers other than FP, RA and SP are parsed and dropped.  A row's rule is
+ * put together only when the location advances.
+ */
+#include <bobbin/cfi.h>
+
+#include "cfi/dwarf.h"
+#include "cfi/encoding.h"
+#include "cfi/expression.h"
+#include "core/bytes.h"
+#include "core/refusal.h"
+
+/* What an instruction asks of the caller. */
+enum outcome {
+	GO_ON,
+	ADVANCED,
+	FAILED
+};
+
+struct run {
+	struct bobbin_cfi_rows *rows;
+	struct bytes b;
+	struct bobbin_error *err;
+	uint64_t insn;    /* offset of the instruction that runs */
+	uint64_t advance; /* ADVANCED: the new location */
+	bool initial;     /* these are the CIE's instructions */
+};
+
+static enum outcome fail(struct run *run, enum bobbin_reason reason)
+{
+	refuse(run->err, run->insn, reason);
+	return FAILED;
+}
+
+static struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
+{
+	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
+}
+
+/* An offset of a rule; false: it does not fit. */
+static bool narrow(int64_t off, int32_t *ret)
+{
+	if (off < INT32_MIN || off > INT32_MAX)
+		return false;
+	*ret = (int32_t)off;
+	return true;
+}
+
+/* The place of a register that rules follow, or NULL. */
+static struct bobbin_place *tracked(struct run *run, uint64_t reg, uint8_t **reason)
+{
+	const struct bobbin_arch *arch = run->rows->view->arch;
+	struct bobbin_cfi_state *now = &run->rows->now;
+
+	if (reg == arch->ra) {
+		*reason = &now->ra_reason;
+		return &now->ra;
+	}
+	*reason = &now->fp_reason;
+	if (reg == arch->fp)
+		return &now->fp;
+	return reg == arch->sp ? &now->sp : NULL;
+}
+
+static void set_place(struct run *run, uint64_t reg, struct bobbin_place place,
+		      enum bobbin_reason why)
+{
+	uint8_t *reason;
+	struct bobbin_place *p = tracked(run, reg, &reason);
+
+	if (!p)
+		return;
+	*p = place;
+	if (p != &run->rows->now.sp)
+		*reason = (uint8_t)why;
+	else if (why)
+		p->how = BOBBIN_NO_RULE;
+}
+
+static void set_offset(struct run *run, uint64_t reg, int64_t factored, enum bobbin_how how)
+{
+	int64_t off;
+	int32_t fits;
+
+	if (__builtin_mul_overflow(factored, run->rows->fde.data_align, &off) ||
+	    !narrow(off, &fits))
+		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_RANGE);
+	else
+		set_place(run, reg, at(how, 0, fits), BOBBIN_NONE);
+}
+
+static void set_register(struct run *run, uint64_t reg, uint64_t base)
+{
+	if (base >= BOBBIN_REG_COUNT)
+		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_REGISTER);
+	else
+		set_place(run, reg, at(BOBBIN_AT_REG, (uint8_t)base, 0), BOBBIN_NONE);
+}
+
+static void set_undefined(struct run *run, uint64_t reg)
+{
+	/* an undefined FP is lost; later frames that need it will say so by failing */
+	enum bobbin_how how = reg == run->rows->view->arch->ra ? BOBBIN_UNDEFINED : BOBBIN_SAME;
+
+	set_place(run, reg, at(how, 0, 0), BOBBIN_NONE);
+}
+
+static void restore(struct run *run, uint64_t reg)
+{
+	const struct bobbin_arch *arch = run->rows->view->arch;
+	const struct bobbin_cfi_state *initial = &run->rows->initial;
+
+	if (reg == arch->ra)
+		set_place(run, reg, initial->ra, (enum bobbin_reason)initial->ra_reason);
+	else if (reg == arch->fp)
+		set_place(run, reg, initial->fp, (enum bobbin_reason)initial->fp_reason);
+	else if (reg == arch->sp)
+		set_place(run, reg, initial->sp, BOBBIN_NONE);
+}
+
+static void no_cfa(struct run *run, enum bobbin_reason reason)
+{
+	run->rows->now.cfa = at(BOBBIN_NO_RULE, 0, 0);
+	run->rows->now.plt = 0;
+	run->rows->now.reason = (uint8_t)reason;
+}
+
+static void set_cfa(struct run *run, uint64_t reg, int64_t off)
+{
+	struct bobbin_cfi_state *now = &run->rows->now;
+	int32_t fits;
+
+	if (reg >= BOBBIN_REG_COUNT) {
+		no_cfa(run, BOBBIN_CFI_REGISTER);
+		return;
+	}
+	if (!narrow(off, &fits)) {
+		no_cfa(run, BOBBIN_CFI_RANGE);
+		return;
+	}
+	now->cfa = at(BOBBIN_AT_REG, (uint8_t)reg, fits);
+	now->index = BOBBIN_NO_INDEX;
+	now->plus = 0;
+	now->plt = 0;
+}
+
+static void set_cfa_offset(struct run *run, int64_t off)
+{
+	const struct bobbin_place *cfa = &run->rows->now.cfa;
+
+	if (cfa->how == BOBBIN_AT_REG)
+		set_cfa(run, cfa->reg, off);
+	else
+		no_cfa(run, BOBBIN_CFI_NO_CFA);
+}
+
+static void set_cfa_register(struct run *run, uint64_t reg)
+{
+	const struct bobbin_place *cfa = &run->rows->now.cfa;
+
+	if (cfa->how == BOBBIN_AT_REG)
+		set_cfa(run, reg, cfa->off);
+	else
+		no_cfa(run, BOBBIN_CFI_NO_CFA);
+}
+
+/* The block of an expression operand. */
+static struct bytes expression_bytes(struct run *run)
+{
+	uint64_t size = bytes_uleb(&run->b);
+	struct bytes block = run->b;
+
+	bytes_skip(&run->b, size);
+	block.bad = run->b.bad;
+	block.size = run->b.bad ? block.pos : run->b.pos;
+	return block;
+}
+
+static void set_cfa_expression(struct run *run)
+{
+	struct bobbin_cfi_state *now = &run->rows->now;
+	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(run), false);
+	int32_t off;
+
+	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
+		no_cfa(run, BOBBIN_CFI_EXPRESSION);
+		return;
+	}
+	if (!narrow(v.off, &off) || (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
+		no_cfa(run, BOBBIN_CFI_EXPRESSION);
+		return;
+	}
+	now->cfa = at(v.kind == SYM_REG ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM, v.reg, off);
+	now->plus = (int16_t)v.plus;
+	now->index = v.index;
+	now->plt = v.plt;
+}
+
+/* A register whose address (@value: whose value) an expression gives. */
+static void set_expression(struct run *run, uint64_t reg, bool value)
+{
+	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(run), true);
+	struct bobbin_place place = {.reg = v.reg};
+	bool ok = v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &place.off);
+
+	if (v.kind == SYM_CFA)
+		place.how = value ? BOBBIN_AT_CFA : BOBBIN_IN_CFA_MEM;
+	else if (v.kind == SYM_REG)
+		place.how = value ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM;
+	else if (v.kind == SYM_MEM && value)
+		place.how = BOBBIN_IN_REG_MEM;
+	else
+		ok = false;
+	if (v.kind == SYM_CFA)
+		place.reg = 0;
+
+	if (ok)
+		set_place(run, reg, place, BOBBIN_NONE);
+	else
+		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_EXPRESSION);
+}
+
+static enum outcome advance(struct run *run, uint64_t delta)
+{
+	uint64_t bytes;
+
+	if (run->initial)
+		return fail(run, BOBBIN_CFI_OPCODE);
+	if (__builtin_mul_overflow(delta, run->rows->fde.code_align, &bytes) ||
+	    __builtin_add_overflow(run->rows->pc, bytes, &run->advance))
+		return fail(run, BOBBIN_CFI_RANGE);
+	return bytes ? ADVANCED : GO_ON;
+}
+
+static enum outcome set_loc(struct run *run)
+{
+	const struct bobbin_cfi_rows *rows = run->rows;
+
+	if (run->initial ||
+	    !encoded_pointer(&run->b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
+		return fail(run, BOBBIN_CFI_OPCODE);
+	if (run->advance < rows->pc)
+		return fail(run, BOBBIN_CFI_RANGE);
+	return run->advance > rows->pc ? ADVANCED : GO_ON;
+}
+
+static enum outcome remember(struct run *run)
+{
+	struct bobbin_cfi_rows *rows = run->rows;
+
+	if (rows->depth == BOBBIN_CFI_STATES)
+		return fail(run, BOBBIN_CFI_STATE);
+	rows->saved[rows->depth++] = rows->now;
+	return GO_ON;
+}
+
+static enum outcome recall(struct run *run)
+{
+	struct bobbin_cfi_rows *rows = run->rows;
+
+	if (!rows->depth)
+		return fail(run, BOBBIN_CFI_STATE);
+	rows->now = rows->saved[--rows->depth];
+	return GO_ON;
+}
+
+static int64_t factored(struct run *run)
+{
+	int64_t off;
+
+	if (__builtin_mul_overflow(bytes_sleb(&run->b), run->rows->fde.data_align, &off))
+		return INT64_MAX; /* refused as out of range by whoever uses it */
+	return off;
+}
+
+static enum outcome toggle_mangled(struct run *run)
+{
+	if (!run->rows->view->arch->pac_mask)
+		return fail(run, BOBBIN_CFI_OPCODE);
+	run->rows->now.mangled = !run->rows->now.mangled;
+	return GO_ON;
+}
+
+/* One case for each instruction of the standard. */
+static enum outcome run_extended(struct run *run, uint8_t op)
+{
+	struct bytes *b = &run->b;
+	uint64_t reg;
+
+	switch (op) {
+	case CFA_NOP:
+		return GO_ON;
+	case CFA_SET_LOC:
+		return set_loc(run);
+	case CFA_ADVANCE_LOC1:
+		return advance(run, bytes_u8(b));
+	case CFA_ADVANCE_LOC2:
+		return advance(run, bytes_u16(b));
+	case CFA_ADVANCE_LOC4:
+		return advance(run, bytes_u32(b));
+	case CFA_OFFSET_EXTENDED:
+		reg = bytes_uleb(b);
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_OFFSET_EXTENDED_SF:
+		reg = bytes_uleb(b);
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		reg = bytes_uleb(b);
+		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_VAL_OFFSET:
+		reg = bytes_uleb(b);
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_AT_CFA);
+		return GO_ON;
+	case CFA_VAL_OFFSET_SF:
+		reg = bytes_uleb(b);
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_AT_CFA);
+		return GO_ON;
+	case CFA_RESTORE_EXTENDED:
+		restore(run, bytes_uleb(b));
+		return GO_ON;
+	case CFA_UNDEFINED:
+		set_undefined(run, bytes_uleb(b));
+		return GO_ON;
+	case CFA_SAME_VALUE:
+		set_place(run, bytes_uleb(b), at(BOBBIN_SAME, 0, 0), BOBBIN_NONE);
+		return GO_ON;
+	case CFA_REGISTER:
+		reg = bytes_uleb(b);
+		set_register(run, reg, bytes_uleb(b));
+		return GO_ON;
+	case CFA_EXPRESSION:
+		set_expression(run, bytes_uleb(b), false);
+		return GO_ON;
+	case CFA_VAL_EXPRESSION:
+		set_expression(run, bytes_uleb(b), true);
+		return GO_ON;
+	case CFA_REMEMBER_STATE:
+		return remember(run);
+	case CFA_RESTORE_STATE:
+		return recall(run);
+	case CFA_DEF_CFA:
+		reg = bytes_uleb(b);
+		set_cfa(run, reg, (int64_t)bytes_uleb(b));
+		return GO_ON;
+	case CFA_DEF_CFA_SF:
+		reg = bytes_uleb(b);
+		set_cfa(run, reg, factored(run));
+		return GO_ON;
+	case CFA_DEF_CFA_REGISTER:
+		set_cfa_register(run, bytes_uleb(b));
+		return GO_ON;
+	case CFA_DEF_CFA_OFFSET:
+		set_cfa_offset(run, (int64_t)bytes_uleb(b));
+		return GO_ON;
+	case CFA_DEF_CFA_OFFSET_SF:
+		set_cfa_offset(run, factored(run));
+		return GO_ON;
+	case CFA_DEF_CFA_EXPRESSION:
+		set_cfa_expression(run);
+		return GO_ON;
+	case CFA_AARCH64_NEGATE_RA_STATE:
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return toggle_mangled(run);
+	case CFA_GNU_ARGS_SIZE:
+		bytes_uleb(b); /* for exceptions only */
+		return GO_ON;
+	default:
+		return fail(run, BOBBIN_CFI_OPCODE);
+	}
+}
+
+static enum outcome run_one(struct run *run)
+{
+	uint8_t op;
+	enum outcome outcome = GO_ON;
+
+	run->insn = run->b.pos;
+	op = bytes_u8(&run->b);
+	switch (op & 0xc0) {
+	case CFA_ADVANCE_LOC:
+		return advance(run, op & 0x3f);
+	case CFA_OFFSET:
+		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(&run->b), BOBBIN_IN_CFA_MEM);
+		break;
+	case CFA_RESTORE:
+		restore(run, op & 0x3f);
+		break;
+	default:
+		outcome = run_extended(run, op);
+	}
+	if (run->b.bad && outcome != FAILED)
+		return fail(run, BOBBIN_TRUNCATED);
+	return outcome;
+}
+
+static struct run start_run(struct bobbin_cfi_rows *rows, uint64_t pos, uint64_t end,
+			    struct bobbin_error *err)
+{
+	struct run run = {.rows = rows, .err = err};
+
+	run.b = bytes_of(rows->view->frame, end, rows->view->arch->big_endian);
+	bytes_seek(&run.b, pos);
+	return run;
+}
+
+BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
+				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+				    struct bobbin_cfi_rows *ret)
+{
+	const struct bobbin_arch *arch = view->arch;
+	struct run run;
+
+	ret->view = view;
+	ret->fde = *fde;
+	ret->pos = fde->insn;
+	ret->pc = fde->start;
+	ret->depth = 0;
+	ret->plt = 0;
+	ret->done = fde->start >= fde->end;
+	ret->now = (struct bobbin_cfi_state){
+		.cfa = at(BOBBIN_NO_RULE, 0, 0),
+		.ra = at(arch->default_ra_off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, 0,
+			 arch->default_ra_off),
+		.fp = at(BOBBIN_SAME, 0, 0),
+		.sp = at(BOBBIN_SAME, 0, 0),
+		.index = BOBBIN_NO_INDEX,
+		.reason = BOBBIN_CFI_NO_CFA,
+	};
+	ret->initial = ret->now;
+
+	run = start_run(ret, fde->init, fde->init_end, err);
+	run.initial = true;
+	while (bytes_left(&run.b))
+		if (run_one(&run) == FAILED)
+			return -BOBBIN_EBADMSG;
+	ret->initial = ret->now;
+	ret->depth = 0;
+	return 0;
+}
+
+/*
+ * The caller's SP is the CFA by definition of a rule.  Compilers for s390x
+ * save r15 with the other registers, and signal trampolines load it from where
+ * they load the CFA: both say the same in other words.
+ */
+static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
+{
+	switch (s->sp.how) {
+	case BOBBIN_SAME:
+		return true;
+	case BOBBIN_AT_CFA:
+		return s->sp.off == -arch->cfa_bias;
+	case BOBBIN_IN_CFA_MEM:
+		return arch->cfa_bias != 0;
+	case BOBBIN_IN_REG_MEM:
+		return s->cfa.how == BOBBIN_IN_REG_MEM && s->sp.reg == s->cfa.reg &&
+		       s->sp.off == s->cfa.off && !s->plus && s->index == BOBBIN_NO_INDEX;
+	default:
+		return false;
+	}
+}
+
+static struct bobbin_rule rule_of(const struct bobbin_cfi_rows *rows)
+{
+	const struct bobbin_cfi_state *s = &rows->now;
+	struct bobbin_rule rule = {
+		.cfa = s->cfa, .ra = s->ra, .fp = s->fp, .plus = s->plus, .index = s->index};
+
+	/* an outermost frame needs no CFA */
+	if (s->ra.how == BOBBIN_UNDEFINED && !s->ra_reason && s->cfa.how == BOBBIN_NO_RULE)
+		rule.cfa = at(BOBBIN_AT_REG, rows->view->arch->sp, 0);
+	else if (s->cfa.how == BOBBIN_NO_RULE)
+		return bobbin_rule_none((enum bobbin_reason)s->reason);
+	if (s->ra_reason || s->fp_reason)
+		return bobbin_rule_none(
+			(enum bobbin_reason)(s->ra_reason ? s->ra_reason : s->fp_reason));
+	if (s->ra.how == BOBBIN_AT_CFA)
+		return bobbin_rule_none(BOBBIN_BAD_RULE);
+	if (!sp_is_cfa(rows->view->arch, s))
+		return bobbin_rule_none(BOBBIN_CFI_SP_RULE);
+
+	if (rows->fde.signal)
+		rule.flags |= BOBBIN_RULE_SIGNAL;
+	if (s->mangled)
+		rule.flags |= BOBBIN_RULE_MANGLED;
+	if (rows->fde.key_b && s->mangled)
+		rule.flags |= BOBBIN_RULE_KEY_B;
+	return rule;
+}
+
+BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+				    struct bobbin_row *ret)
+{
+	struct run run = start_run(rows, rows->pos, rows->fde.insn_end, err);
+	enum outcome outcome = GO_ON;
+	uint64_t end = rows->fde.end;
+
+	if (rows->done)
+		return 0;
+	while (bytes_left(&run.b) && outcome == GO_ON)
+		outcome = run_one(&run);
+	if (outcome == FAILED)
+		return -BOBBIN_EBADMSG;
+
+	if (outcome == ADVANCED && run.advance < end)
+		end = run.advance;
+	ret->start = rows->pc;
+	ret->end = end;
+	ret->function = rows->fde.start;
+	ret->rule = rule_of(rows);
+	rows->plt = ret->rule.cfa.how == BOBBIN_NO_RULE ? 0 : rows->now.plt;
+	rows->pos = run.b.pos;
+	rows->pc = end;
+	rows->done = end == rows->fde.end;
+	return 1;
+}
+
+/* The part of a lazy-binding stub's row in which @pc lies. */
+static void pick_stub_part(struct bobbin_row *row, uint8_t plt, uint64_t pc)
+{
+	uint64_t block = pc & ~15ull, split = block + plt;
+	uint64_t start = pc >= split ? split : block;
+	uint64_t end = pc >= split ? block + 16 : split;
+
+	if (pc >= split)
+		row->rule.cfa.off += 8;
+	if (start > row->start)
+		row->start = start;
+	if (end < row->end)
+		row->end = end;
+}
+
+BOBBIN_API int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view,
+				     const struct bobbin_cfi_fde *fde, uint64_t pc,
+				     struct bobbin_error *err, struct bobbin_row *ret)
+{
+	struct bobbin_cfi_rows rows;
+	struct bobbin_row row;
+	int r;
+
+	r = bobbin_cfi_rows_init(view, fde, err, &rows);
+	if (r)
+		return r;
+	/* each turn consumes program bytes or is the last */
+	while ((r = bobbin_cfi_rows_next(&rows, err, &row)) > 0) {
+		if (pc < row.start || pc >= row.end)
+			continue;
+		if (rows.plt)
+			pick_stub_part(&row, rows.plt, pc);
+		*ret = row;
+		return 0;
+	}
+	if (r)
+		return r;
+	return refuse_as(-BOBBIN_ENOENT, err, fde->offset, BOBBIN_NO_ROW);
+}
+
+BOBBIN_API int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc,
+				 struct bobbin_error *err, struct bobbin_row *ret)
+{
+	struct bobbin_cfi_fde fde;
+	int r;
+
+	r = bobbin_cfi_find(view, pc, err, &fde);
+	return r ? r : bobbin_cfi_fde_lookup(view, &fde, pc, err, ret);
+}

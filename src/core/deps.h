@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * deps.h - everything that the freestanding core takes from outside.
+ *
+ * <errno.h> is not freestanding; the few numbers that the core returns stand
+ * here and are compared with <errno.h> by tests/core/errno_test.c.
+ */
+#ifndef BOBBIN_CORE_DEPS_H
+#define BOBBIN_CORE_DEPS_H
+
+#include <bobbin/types.h>
+
+#define BOBBIN_ENOENT 2
+#define BOBBIN_E2BIG 7
+#define BOBBIN_EFAULT 14
+#define BOBBIN_EEXIST 17
+#define BOBBIN_EINVAL 22
+#define BOBBIN_ERANGE 34
+#define BOBBIN_ENODATA 61
+#define BOBBIN_EBADMSG 74
+
+#define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Symbols of the library's interface; everything else is hidden. */
+#define BOBBIN_API __attribute__((visibility("default")))
+
+#endif

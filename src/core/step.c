@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <bobbin/step.h>
+
+#include "core/deps.h"
+
+static enum bobbin_reason load(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
+			       uint64_t addr, uint64_t *ret)
+{
+	enum bobbin_reason reason;
+	uint8_t b[8];
+	uint64_t v = 0;
+
+	reason = mem->read(mem->ctx, addr, b, sizeof(b));
+	if (reason)
+		return reason;
+	for (unsigned int i = 0; i < 8; i++)
+		v |= (uint64_t)b[i] << 8 * (arch->big_endian ? 7 - i : i);
+	*ret = v;
+	return BOBBIN_NONE;
+}
+
+static enum bobbin_reason reg_value(const struct bobbin_arch *arch, const struct bobbin_regs *regs,
+				    uint8_t reg, uint64_t *ret)
+{
+	if (reg == arch->sp)
+		*ret = regs->sp;
+	else if (reg == arch->fp)
+		*ret = regs->fp;
+	else if (reg == arch->ra && regs->ra_known)
+		*ret = regs->ra;
+	else if (regs->gpr && reg < BOBBIN_REG_COUNT && regs->gpr_known >> reg & 1)
+		*ret = regs->gpr[reg];
+	else
+		return BOBBIN_NO_REGISTER;
+	return BOBBIN_NONE;
+}
+
+static enum bobbin_reason find_cfa(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+				   const struct bobbin_mem *mem, const struct bobbin_regs *regs,
+				   uint64_t *ret)
+{
+	uint64_t base, index = 0;
+	enum bobbin_reason reason;
+
+	reason = reg_value(arch, regs, rule->cfa.reg, &base);
+	if (reason)
+		return reason;
+	base += (uint64_t)(int64_t)rule->cfa.off;
+	if (rule->cfa.how == BOBBIN_AT_REG) {
+		*ret = base;
+		return BOBBIN_NONE;
+	}
+
+	if (rule->index != BOBBIN_NO_INDEX)
+		reason = reg_value(arch, regs, rule->index, &index);
+	if (!reason)
+		reason = load(arch, mem, base + 8 * index, ret);
+	if (!reason)
+		*ret += (uint64_t)(int64_t)rule->plus;
+	return reason;
+}
+
+/* RA or FP, other than SAME and UNDEFINED. */
+static enum bobbin_reason find_value(const struct bobbin_arch *arch, struct bobbin_place place,
+				     uint64_t cfa, const struct bobbin_mem *mem,
+				     const struct bobbin_regs *regs, uint64_t *ret)
+{
+	uint64_t base = cfa;
+
+	if (place.how == BOBBIN_AT_REG || place.how == BOBBIN_IN_REG_MEM) {
+		enum bobbin_reason reason = reg_value(arch, regs, place.reg, &base);
+
+		if (reason)
+			return reason;
+	}
+	base += (uint64_t)(int64_t)place.off;
+	if (place.how == BOBBIN_IN_CFA_MEM || place.how == BOBBIN_IN_REG_MEM)
+		return load(arch, mem, base, ret);
+	*ret = base;
+	return BOBBIN_NONE;
+}
+
+static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+				  uint64_t cfa, const struct bobbin_mem *mem,
+				  const struct bobbin_regs *regs, uint64_t *ret)
+{
+	enum bobbin_reason reason = BOBBIN_NONE;
+	uint64_t ra = 0;
+
+	if (rule->ra.how == BOBBIN_AT_CFA)
+		return BOBBIN_BAD_RULE;
+	if (rule->ra.how != BOBBIN_SAME)
+		reason = find_value(arch, rule->ra, cfa, mem, regs, &ra);
+	else if (arch->default_ra_off)
+		return BOBBIN_BAD_RULE;
+	else if (regs->ra_known)
+		ra = regs->ra;
+	else
+		return BOBBIN_NO_REGISTER;
+
+	*ret = rule->flags & BOBBIN_RULE_MANGLED ? ra & ~arch->pac_mask : ra;
+	return reason;
+}
+
+/*
+ * Moving towards the outermost frame at each step is what makes loops
+ * impossible.  Two frames may share a stack pointer only where nothing has
+ * been pushed yet, and a signal handler may run on another stack.
+ */
+static enum bobbin_reason check_sp(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+				   const struct bobbin_regs *regs, uint64_t sp)
+{
+	if (sp & (arch->sp_align - 1u))
+		return BOBBIN_MISALIGNED;
+	if (rule->flags & BOBBIN_RULE_SIGNAL)
+		return BOBBIN_NONE;
+	if (sp < regs->sp || (sp == regs->sp && !regs->exact))
+		return BOBBIN_STUCK;
+	return BOBBIN_NONE;
+}
+
+BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
+					  const struct bobbin_rule *rule,
+					  const struct bobbin_mem *mem, struct bobbin_regs *regs)
+{
+	struct bobbin_regs caller = {.fp = regs->fp};
+	enum bobbin_reason reason;
+	uint64_t cfa;
+
+	if (rule->cfa.how == BOBBIN_NO_RULE)
+		return rule->reason ? (enum bobbin_reason)rule->reason : BOBBIN_BAD_RULE;
+	if (rule->ra.how == BOBBIN_UNDEFINED)
+		return BOBBIN_OUTERMOST;
+
+	reason = find_cfa(arch, rule, mem, regs, &cfa);
+	if (reason)
+		return reason;
+	caller.sp = cfa - arch->cfa_bias;
+	reason = check_sp(arch, rule, regs, caller.sp);
+	if (reason)
+		return reason;
+
+	reason = find_ra(arch, rule, cfa, mem, regs, &caller.pc);
+	if (!reason && rule->fp.how != BOBBIN_SAME)
+		reason = find_value(arch, rule->fp, cfa, mem, regs, &caller.fp);
+	if (reason)
+		return reason;
+
+	caller.exact = rule->flags & BOBBIN_RULE_SIGNAL;
+	*regs = caller;
+	return BOBBIN_NONE;
+}
