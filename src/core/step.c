@@ -42,6 +42,8 @@ static enum bobbin_reason find_cfa(const struct bobbin_arch *arch, const struct 
 	uint64_t base, index = 0;
 	enum bobbin_reason reason;
 
+	if (rule->cfa.how != BOBBIN_AT_REG && rule->cfa.how != BOBBIN_IN_REG_MEM)
+		return BOBBIN_BAD_RULE;
 	reason = reg_value(arch, regs, rule->cfa.reg, &base);
 	if (reason)
 		return reason;
@@ -67,6 +69,8 @@ static enum bobbin_reason find_value(const struct bobbin_arch *arch, struct bobb
 {
 	uint64_t base = cfa;
 
+	if (place.how < BOBBIN_IN_CFA_MEM || place.how > BOBBIN_IN_REG_MEM)
+		return BOBBIN_BAD_RULE;
 	if (place.how == BOBBIN_AT_REG || place.how == BOBBIN_IN_REG_MEM) {
 		enum bobbin_reason reason = reg_value(arch, regs, place.reg, &base);
 
@@ -84,19 +88,15 @@ static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct b
 				  uint64_t cfa, const struct bobbin_mem *mem,
 				  const struct bobbin_regs *regs, uint64_t *ret)
 {
-	enum bobbin_reason reason = BOBBIN_NONE;
+	enum bobbin_reason reason;
 	uint64_t ra = 0;
 
-	if (rule->ra.how == BOBBIN_AT_CFA)
+	if (rule->ra.how == BOBBIN_AT_CFA || (rule->ra.how == BOBBIN_SAME && arch->default_ra_off))
 		return BOBBIN_BAD_RULE;
-	if (rule->ra.how != BOBBIN_SAME)
-		reason = find_value(arch, rule->ra, cfa, mem, regs, &ra);
-	else if (arch->default_ra_off)
-		return BOBBIN_BAD_RULE;
-	else if (regs->ra_known)
-		ra = regs->ra;
+	if (rule->ra.how == BOBBIN_SAME)
+		reason = reg_value(arch, regs, arch->ra, &ra);
 	else
-		return BOBBIN_NO_REGISTER;
+		reason = find_value(arch, rule->ra, cfa, mem, regs, &ra);
 
 	*ret = rule->flags & BOBBIN_RULE_MANGLED ? ra & ~arch->pac_mask : ra;
 	return reason;
