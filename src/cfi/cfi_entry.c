@@ -72,7 +72,7 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 
 	if (size > bytes_left(b))
 		return refuse(err, string, BOBBIN_CFI_LENGTH);
-	s.pos = string + 1;
+	bytes_seek(&s, string + 1);
 	for (uint8_t c; (c = bytes_u8(&s)) != 0 && !s.bad;) {
 		uint8_t enc;
 
@@ -103,6 +103,9 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 	}
 	if (b->bad || b->pos > end)
 		return refuse(err, string, BOBBIN_CFI_LENGTH);
+	/* what such pointers count from is the process's business */
+	if ((fde->fde_enc & PE_APPLICATION) == PE_DATAREL)
+		return refuse(err, string, BOBBIN_CFI_ENCODING);
 	bytes_seek(b, end);
 	return 0;
 }
@@ -168,6 +171,8 @@ static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entr
 	bool sized;
 	int r;
 
+	if (entry->cie >= view->frame_size)
+		return refuse(err, entry->offset, BOBBIN_CFI_CIE);
 	r = read_cie(view, entry->cie, &sized, err, &fde);
 	if (r)
 		return r;

@@ -189,7 +189,9 @@ static void set_cfa_expression(struct run *run)
 		no_cfa(run, BOBBIN_CFI_EXPRESSION);
 		return;
 	}
-	if (!narrow(v.off, &off) || (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
+	/* room for the stub's 8 bytes */
+	if (!narrow(v.off, &off) || (v.plt && off > INT32_MAX - 8) ||
+	    (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
 		no_cfa(run, BOBBIN_CFI_EXPRESSION);
 		return;
 	}
@@ -466,24 +468,34 @@ static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_st
 	}
 }
 
+static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
+				      const struct bobbin_cfi_state *s)
+{
+	if (s->cfa.how == BOBBIN_NO_RULE)
+		return (enum bobbin_reason)s->reason;
+	if (s->ra_reason || s->fp_reason)
+		return (enum bobbin_reason)(s->ra_reason ? s->ra_reason : s->fp_reason);
+	if (s->ra.how == BOBBIN_AT_CFA || (s->ra.how == BOBBIN_SAME && arch->default_ra_off))
+		return BOBBIN_BAD_RULE;
+	return sp_is_cfa(arch, s) ? BOBBIN_NONE : BOBBIN_CFI_SP_RULE;
+}
+
 static struct bobbin_rule rule_of(const struct bobbin_cfi_rows *rows)
 {
+	const struct bobbin_arch *arch = rows->view->arch;
 	const struct bobbin_cfi_state *s = &rows->now;
 	struct bobbin_rule rule = {
 		.cfa = s->cfa, .ra = s->ra, .fp = s->fp, .plus = s->plus, .index = s->index};
+	enum bobbin_reason why = why_no_rule(arch, s);
 
-	/* an outermost frame needs no CFA */
-	if (s->ra.how == BOBBIN_UNDEFINED && !s->ra_reason && s->cfa.how == BOBBIN_NO_RULE)
-		rule.cfa = at(BOBBIN_AT_REG, rows->view->arch->sp, 0);
-	else if (s->cfa.how == BOBBIN_NO_RULE)
-		return bobbin_rule_none((enum bobbin_reason)s->reason);
-	if (s->ra_reason || s->fp_reason)
-		return bobbin_rule_none(
-			(enum bobbin_reason)(s->ra_reason ? s->ra_reason : s->fp_reason));
-	if (s->ra.how == BOBBIN_AT_CFA)
-		return bobbin_rule_none(BOBBIN_BAD_RULE);
-	if (!sp_is_cfa(rows->view->arch, s))
-		return bobbin_rule_none(BOBBIN_CFI_SP_RULE);
+	/* an outermost frame needs nothing else */
+	if (why && s->ra.how == BOBBIN_UNDEFINED)
+		rule = (struct bobbin_rule){.cfa = at(BOBBIN_AT_REG, arch->sp, 0),
+					    .ra = s->ra,
+					    .fp = at(BOBBIN_SAME, 0, 0),
+					    .index = BOBBIN_NO_INDEX};
+	else if (why)
+		return bobbin_rule_none(why);
 
 	if (rows->fde.signal)
 		rule.flags |= BOBBIN_RULE_SIGNAL;
@@ -526,14 +538,14 @@ static void pick_stub_part(struct bobbin_row *row, uint8_t plt, uint64_t pc)
 {
 	uint64_t block = pc & ~15ull, split = block + plt;
 	uint64_t start = pc >= split ? split : block;
-	uint64_t end = pc >= split ? block + 16 : split;
+	uint64_t last = pc >= split ? block + 15 : split - 1;
 
 	if (pc >= split)
 		row->rule.cfa.off += 8;
 	if (start > row->start)
 		row->start = start;
-	if (end < row->end)
-		row->end = end;
+	if (last < row->end - 1)
+		row->end = last + 1;
 }
 
 BOBBIN_API int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view,
