@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Meson describes the build; this file holds the commands that people type.
+
+build: build/build.ninja
+	ninja -C build
+
+build/build.ninja:
+	tools/install-packages build
+	meson setup build
+
+demo:
+	tools/install-packages build demo
+	$(MAKE) build
+	tools/demo
+
+test:
+	tools/install-packages build test
+	tools/test
+
+check: build
+	meson test -C build --print-errorlogs
+
+bench:
+	tools/install-packages build bench
+	meson setup build-bench -Dbench=true -Dtests=false
+	meson test -C build-bench --benchmark --verbose
+
+install: build
+	meson install -C build --no-rebuild
+
+format:
+	tools/check-format --fix
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz build-bench demo.data demo.svg
+
+.PHONY: build demo test check bench install format clean
