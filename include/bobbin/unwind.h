@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * unwind.h - from a thread's registers to its call chain.
+ *
+ *	bobbin_unwinder_open(&unwinder);		what is known of files
+ *	bobbin_space_open(unwinder, arch, &space);	what is mapped where
+ *	bobbin_space_load(space, pid);
+ *	...
+ *	bobbin_unwind(unwinder, space, &regs, &mem, &trace);
+ *
+ * For each frame the walker looks for a rule in the mapped file's .sframe, its
+ * .eh_frame, its .debug_frame, by the bytes of a signal trampoline, and at last
+ * by the frame pointer.  Each frame says which it was, and a trace says why it
+ * ended: nothing is cut off silently.
+ *
+ * An unwinder and its spaces belong to one thread at a time.
+ */
+#ifndef BOBBIN_UNWIND_H
+#define BOBBIN_UNWIND_H
+
+#include <bobbin/step.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Frames in one trace, at most. */
+#define BOBBIN_MAX_DEPTH 1024
+
+/* clang-format off */
+#define BOBBIN_SOURCES(X) \
+	X(NONE,          "none") \
+	X(SFRAME,        ".sframe") \
+	X(EH_FRAME,      ".eh_frame") \
+	X(DEBUG_FRAME,   ".debug_frame") \
+	X(TRAMPOLINE,    "signal trampoline") \
+	X(FRAME_POINTER, "frame pointer") \
+	X(ENTRY,         "entry point") \
+	X(VSYSCALL,      "vsyscall page") \
+	X(JIT,           "JIT table")
+/* clang-format on */
+
+#define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,
+/**
+ * enum bobbin_source - where the rule of a frame came from
+ *
+ * The numbers are stored in recordings: the list is append-only.
+ */
+enum bobbin_source {
+	BOBBIN_SOURCES(BOBBIN_SOURCE_NUMBER) BOBBIN_SOURCE_COUNT
+};
+#undef BOBBIN_SOURCE_NUMBER
+
+/**
+ * bobbin_source_str() - the words for a source
+ * @source: any value
+ *
+ * Return: a static string.  Safe in every context.
+ */
+const char *bobbin_source_str(enum bobbin_source source);
+
+/**
+ * struct bobbin_frame - one frame of a trace
+ * @pc: program counter (@exact) or return address
+ * @source: enum bobbin_source: how its caller was found; in the last frame:
+ *	where the rule that ended the trace came from
+ * @exact: @pc is the next instruction to run
+ */
+struct bobbin_frame {
+	uint64_t pc;
+	uint8_t source;
+	bool exact;
+};
+
+/**
+ * struct bobbin_trace - a call chain
+ * @frames: storage of the caller, leaf first
+ * @max: entries in @frames, 1..BOBBIN_MAX_DEPTH
+ * @count: entries used
+ * @reason: why it ended; BOBBIN_OUTERMOST: it is complete
+ */
+struct bobbin_trace {
+	struct bobbin_frame *frames;
+	uint32_t max, count;
+	enum bobbin_reason reason;
+};
+
+/**
+ * struct bobbin_mapping - executable memory of a process
+ * @start, @end: addresses
+ * @offset: file offset of @start
+ * @path: as in /proc/PID/maps; "" or "//anon" for memory without a file
+ * @build_id, @build_id_len: the file's, or 0 bytes
+ * @major, @minor, @ino: identity of the file, or 0
+ * @pid: process through which the file can be opened while it lives, or 0
+ */
+struct bobbin_mapping {
+	uint64_t start, end, offset;
+	const char *path;
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+	uint32_t major, minor;
+	uint64_t ino;
+	int pid;
+};
+
+struct bobbin_unwinder;
+struct bobbin_space;
+
+/**
+ * struct bobbin_unwinder_options - what a user may choose
+ * @size: sizeof(struct bobbin_unwinder_options)
+ * @ignore_sframe: do not use .sframe sections
+ * @debug_path: colon-separated folders with files by build ID
+ *	(".build-id/NN/NNN.debug" below them), tried when a file has gone; NULL:
+ *	none
+ */
+struct bobbin_unwinder_options {
+	size_t size;
+	bool ignore_sframe;
+	const char *debug_path;
+};
+
+/**
+ * bobbin_unwinder_open() - start without any file
+ * @options: NULL for defaults; an unknown tail must be zero
+ * @ret: the unwinder; untouched on failure
+ *
+ * Return: 0, -ENOMEM, -E2BIG.
+ */
+int bobbin_unwinder_open(const struct bobbin_unwinder_options *options,
+			 struct bobbin_unwinder **ret);
+
+/**
+ * bobbin_unwinder_close() - give everything back
+ * @unwinder: all of its spaces must be closed; NULL is fine
+ */
+void bobbin_unwinder_close(struct bobbin_unwinder *unwinder);
+
+/**
+ * bobbin_space_open() - an address space in which nothing is mapped
+ * @unwinder: knows the files
+ * @arch: of the process
+ * @ret: the space; untouched on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int bobbin_space_open(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
+		      struct bobbin_space **ret);
+
+/**
+ * bobbin_space_close() - give a space back
+ * @space: NULL is fine
+ */
+void bobbin_space_close(struct bobbin_space *space);
+
+/**
+ * bobbin_space_map() - something was mapped, over what was there
+ * @space: the space
+ * @mapping: what and where; copied
+ *
+ * Return: 0, -EINVAL for an empty or wrapped range, -ENOMEM.
+ */
+int bobbin_space_map(struct bobbin_space *space, const struct bobbin_mapping *mapping);
+
+/**
+ * bobbin_space_unmap() - nothing is mapped in a range any more
+ * @space: the space
+ * @start, @end: the range
+ *
+ * Return: 0 or -ENOMEM (a mapping had to be split).
+ */
+int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, uint64_t end);
+
+/**
+ * bobbin_space_clear() - the process called exec
+ * @space: the space
+ */
+void bobbin_space_clear(struct bobbin_space *space);
+
+/**
+ * bobbin_space_fork() - a copy
+ * @space: the parent's
+ * @ret: the child's; untouched on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int bobbin_space_fork(const struct bobbin_space *space, struct bobbin_space **ret);
+
+/**
+ * bobbin_space_load() - what is mapped now, from /proc/PID/maps
+ * @space: the space; emptied first
+ * @pid: a process
+ *
+ * Return: 0 or the errno of reading the file.
+ */
+int bobbin_space_load(struct bobbin_space *space, int pid);
+
+/**
+ * struct bobbin_place_info - what an address is, for symbolisation
+ * @mapping: what is mapped there; its @path lives as long as the mapping
+ * @file_offset: offset of the address in the file
+ * @open_path: a path that opens the bytes, or NULL; lives as long as the unwinder
+ * @image, @image_size: the file's bytes if it is an image in memory (vDSO)
+ */
+struct bobbin_place_info {
+	struct bobbin_mapping mapping;
+	uint64_t file_offset;
+	const char *open_path;
+	const void *image;
+	size_t image_size;
+};
+
+/**
+ * bobbin_space_find() - what is mapped at an address
+ * @space: the space
+ * @addr: the address
+ * @ret: the answer; untouched if there is none
+ *
+ * Return: 0 or -ENOENT.
+ */
+int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
+		      struct bobbin_place_info *ret);
+
+/**
+ * bobbin_unwind() - a thread's call chain
+ * @unwinder: knows the files
+ * @space: what is mapped; of this unwinder
+ * @regs: the leaf's registers
+ * @mem: reader for the stack
+ * @trace: in: @frames and @max; out: the rest.  At least one frame
+ *
+ * Cost: about 20 ns a frame once its rule is cached.
+ */
+void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		   const struct bobbin_regs *regs, const struct bobbin_mem *mem,
+		   struct bobbin_trace *trace);
+
+/**
+ * struct bobbin_stack_copy - a copy of the top of a stack, as samples carry it
+ * @addr: of the first byte, the stack pointer
+ * @data, @size: the bytes, borrowed
+ */
+struct bobbin_stack_copy {
+	uint64_t addr;
+	const uint8_t *data;
+	size_t size;
+};
+
+/**
+ * bobbin_stack_copy_read() - read function of struct bobbin_mem
+ * @ctx: struct bobbin_stack_copy
+ * @addr, @dst, @len: as in struct bobbin_mem
+ *
+ * Return: BOBBIN_NONE; BOBBIN_STACK_END above the copy; BOBBIN_NO_MEMORY
+ * elsewhere.  Safe in every context.
+ */
+enum bobbin_reason bobbin_stack_copy_read(void *ctx, uint64_t addr, void *dst, size_t len);
+
+/**
+ * struct bobbin_process_memory - another process's memory, read by the page
+ * @pid: the process; private
+ *
+ * Set up with bobbin_process_memory_init(); nothing to give back.
+ */
+struct bobbin_process_memory {
+	int pid;
+	uint32_t next;
+	struct {
+		uint64_t addr;
+		uint32_t size;
+		uint8_t bytes[4096];
+	} pages[4];
+};
+
+/**
+ * bobbin_process_memory_init() - start with nothing read
+ * @memory: storage of the caller
+ * @pid: the process; the own one is fine
+ */
+void bobbin_process_memory_init(struct bobbin_process_memory *memory, int pid);
+
+/**
+ * bobbin_process_memory_read() - read function of struct bobbin_mem
+ * @ctx: struct bobbin_process_memory
+ * @addr, @dst, @len: as in struct bobbin_mem
+ *
+ * Keeps the last four pages: call bobbin_process_memory_init() again when the
+ * process has run.  process_vm_readv(2); no allocation.
+ *
+ * Return: BOBBIN_NONE or BOBBIN_NO_MEMORY.
+ */
+enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t addr, void *dst, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "core/trampoline.h"
+
+#define NOT_SAVED 0xffff
+
+struct signal_frame {
+	uint8_t code[TRAMPOLINE_SIZE];
+	uint8_t code_size;
+	uint8_t count;                  /* registers below */
+	uint16_t gpr[BOBBIN_REG_COUNT]; /* offset from the stack pointer */
+	uint16_t pc, sp;
+};
+
+/*
+ * x86-64: struct ucontext at the stack pointer, the gregs 40 bytes into it in
+ * the order r8..r15 di si bp bx dx ax cx sp ip (arch/x86 uapi sigcontext.h).
+ * mov $__NR_rt_sigreturn, %rax; syscall
+ */
+static const struct signal_frame amd64 = {
+	.code = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05},
+	.code_size = 9,
+	.count = 16,
+	.gpr = {144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96},
+	.sp = 160,
+	.pc = 168,
+};
+
+/*
+ * AArch64: siginfo (128 bytes), then struct ucontext with its sigcontext at
+ * 176: fault_address, x0..x30, sp, pc (arch/arm64 uapi sigcontext.h).
+ * mov x8, #__NR_rt_sigreturn; svc #0
+ */
+#define X(n) (312 + 8 * (n))
+static const struct signal_frame aarch64 = {
+	.code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
+	.code_size = 8,
+	.count = 32,
+	.gpr = {X(0),  X(1),  X(2),  X(3),  X(4),  X(5),  X(6),  X(7),  X(8),  X(9),  X(10),
+		X(11), X(12), X(13), X(14), X(15), X(16), X(17), X(18), X(19), X(20), X(21),
+		X(22), X(23), X(24), X(25), X(26), X(27), X(28), X(29), X(30), X(31)},
+	.sp = X(31),
+	.pc = X(32),
+};
+#undef X
+
+static const struct signal_frame *frame_of(const struct bobbin_arch *arch)
+{
+	if (arch->big_endian)
+		return NULL;
+	return arch->default_ra_off ? &amd64 : &aarch64;
+}
+
+static struct bobbin_place in_memory(uint8_t base, uint16_t off)
+{
+	return (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = base, .off = off};
+}
+
+bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
+		     struct bobbin_rule *ret)
+{
+	const struct signal_frame *frame = frame_of(arch);
+
+	if (!frame)
+		return false;
+	for (unsigned int i = 0; i < frame->code_size; i++)
+		if (code[i] != frame->code[i])
+			return false;
+	*ret = (struct bobbin_rule){
+		.cfa = in_memory(arch->sp, frame->sp),
+		.ra = in_memory(arch->sp, frame->pc),
+		.fp = in_memory(arch->sp, frame->gpr[arch->fp]),
+		.index = BOBBIN_NO_INDEX,
+		.flags = BOBBIN_RULE_SIGNAL,
+	};
+	return true;
+}
+
+uint32_t trampoline_registers(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
+			      uint64_t sp, uint64_t gpr[BOBBIN_REG_COUNT])
+{
+	const struct signal_frame *frame = frame_of(arch);
+	uint32_t known = 0;
+
+	for (unsigned int i = 0; frame && i < frame->count; i++) {
+		uint8_t b[8];
+		uint64_t v = 0;
+
+		if (mem->read(mem->ctx, sp + frame->gpr[i], b, sizeof(b)))
+			continue;
+		for (unsigned int k = 0; k < 8; k++)
+			v |= (uint64_t)b[k] << 8 * k;
+		gpr[i] = v;
+		known |= 1u << i;
+	}
+	return known;
+}

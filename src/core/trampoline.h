@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * trampoline.h - frames that the kernel makes for signal handlers.
+ *
+ * A handler returns into a trampoline that calls rt_sigreturn with the stack
+ * pointer at the kernel's signal frame.  The frame has all registers of the
+ * interrupted code, so its rule follows from the kernel's ABI where libraries
+ * have no call-frame information for their trampoline.
+ */
+#ifndef BOBBIN_CORE_TRAMPOLINE_H
+#define BOBBIN_CORE_TRAMPOLINE_H
+
+#include <bobbin/step.h>
+
+/* Code bytes that trampoline_rule() wants to see. */
+#define TRAMPOLINE_SIZE 9
+
+/* The rule if @code, the bytes at the PC, is a trampoline; else false. */
+bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
+		     struct bobbin_rule *ret);
+
+/*
+ * Registers of the code that a signal interrupted, from the signal frame at
+ * @sp, by DWARF number.  Returns the mask of those that were read.
+ */
+uint32_t trampoline_registers(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
+			      uint64_t sp, uint64_t gpr[BOBBIN_REG_COUNT]);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * elf_image.h - what unwinding needs of an ELF file.
+ *
+ * Sections are found by name, or, where section headers are stripped or the
+ * image is in memory, by segment.  Their bytes are copied, so that a file that
+ * is truncated later does no harm.
+ */
+#ifndef BOBBIN_ELF_ELF_IMAGE_H
+#define BOBBIN_ELF_ELF_IMAGE_H
+
+#include <bobbin/arch.h>
+#include <bobbin/reason.h>
+
+#define ELF_BUILD_ID_MAX 20
+
+/* A loaded segment. */
+struct elf_segment {
+	uint64_t offset, filesz, vaddr, memsz;
+	bool exec;
+};
+
+/* A section's bytes and its address in the file's own space; data NULL: absent. */
+struct elf_bytes {
+	uint8_t *data;
+	uint64_t size, addr;
+};
+
+struct elf_image {
+	const struct bobbin_arch *arch;
+	uint64_t entry;
+	struct elf_segment *segments;
+	size_t segment_count;
+	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	uint8_t build_id_len;
+};
+
+/*
+ * Read the file behind @fd, which stays the caller's.  -EBADMSG with a reason
+ * and a file offset for anything that is not a sound 64-bit ELF file of a known
+ * machine; -ENOMEM; the errno of reading.  elf_image_fini() gives @ret back.
+ */
+int elf_image_init(int fd, struct bobbin_error *err, struct elf_image *ret);
+
+/* The same for an image in memory, such as the vDSO; the bytes are copied. */
+int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
+			  struct elf_image *ret);
+
+void elf_image_fini(struct elf_image *image);
+
+/* The address of a file offset, by the loaded segments; false: none holds it. */
+bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *ret);
+
+/* The build ID alone; 0 bytes if there is none.  Errors as elf_image_init(). */
+int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "target/backing_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "elf/elf_image.h"
+
+static bool same_build_id(int fd, const struct mapped_file *file)
+{
+	uint8_t id[ELF_BUILD_ID_MAX], len = 0;
+
+	return !elf_build_id(fd, id, &len) && len == file->build_id_len &&
+	       !memcmp(id, file->build_id, len);
+}
+
+static bool same_inode(const struct stat *st, const struct mapped_file *file)
+{
+	if (!file->ino)
+		return true;
+	/* overlay and btrfs report other device numbers in maps than in stat */
+	return st->st_ino == file->ino;
+}
+
+/* Open @path if it is the file that we mean.  FIFOs and devices never are. */
+static int open_checked(const char *path, const struct mapped_file *file)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	if (file->build_id_len ? same_build_id(fd, file) : same_inode(&st, file))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int open_by_build_id(const struct mapped_file *file, const char *folders)
+{
+	char path[PATH_MAX], hex[2 * sizeof(file->build_id) + 1];
+	const char *end;
+	int fd;
+
+	if (!folders || file->build_id_len < 2)
+		return -ENOENT;
+	for (unsigned int i = 0; i < file->build_id_len; i++)
+		sprintf(hex + 2 * i, "%02x", file->build_id[i]);
+	for (; *folders; folders = *end ? end + 1 : end) {
+		end = strchrnul(folders, ':');
+		if (snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s.debug",
+			     (int)(end - folders), folders, hex, hex + 2) >= (int)sizeof(path))
+			continue;
+		fd = open_checked(path, file);
+		if (fd >= 0)
+			return fd;
+	}
+	return -ENOENT;
+}
+
+/* maps appends this to the names of files that have been unlinked */
+static size_t path_length(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), suffix = sizeof(deleted) - 1;
+
+	return len > suffix && !strcmp(path + len - suffix, deleted) ? len - suffix : len;
+}
+
+int backing_file_open(const struct mapped_file *file, const char *debug_path)
+{
+	char path[PATH_MAX];
+	int len = (int)path_length(file->path), fd, r;
+
+	if (file->kind != FILE_REGULAR || len >= PATH_MAX - 64)
+		return -ENOENT;
+	if (file->pid) {
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
+			 file->start, file->end);
+		fd = open_checked(path, file);
+		if (fd >= 0)
+			return fd;
+		snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, len, file->path);
+		fd = open_checked(path, file);
+		if (fd >= 0)
+			return fd;
+	}
+	snprintf(path, sizeof(path), "%.*s", len, file->path);
+	r = open_checked(path, file);
+	if (r >= 0)
+		return r;
+	fd = open_by_build_id(file, debug_path);
+	return fd >= 0 ? fd : r;
+}
+
+const void *own_vdso(size_t *size)
+{
+	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+
+	*size = 0;
+	if (!image)
+		return NULL;
+	/* section headers are the last thing in it */
+	*size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	return image;
+}

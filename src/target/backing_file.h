@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * backing_file.h - the bytes behind a mapping.
+ *
+ * A path alone is not enough: the file may have been deleted or replaced, or
+ * be meant in another mount namespace.  In this order, the first whose identity
+ * fits:
+ *
+ *	/proc/PID/map_files/START-END	exactly what is mapped (root)
+ *	/proc/PID/root/PATH		in the process's mount namespace
+ *	PATH				the process has ended
+ *	DEBUG/.build-id/NN/NNN.debug	only the build ID is left
+ */
+#ifndef BOBBIN_TARGET_BACKING_FILE_H
+#define BOBBIN_TARGET_BACKING_FILE_H
+
+#include "target/mapped_file.h"
+
+/*
+ * Open a regular file for reading.  A negative errno if none fits: -ENOENT, or
+ * -ESTALE if PATH is another file by now.
+ */
+int backing_file_open(const struct mapped_file *file, const char *debug_path);
+
+/* The kernel's code in the own process, or NULL. */
+const void *own_vdso(size_t *size);
+
+#endif

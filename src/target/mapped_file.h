@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * mapped_file.h - the identity of what is mapped, one object for each file.
+ *
+ * Two mappings are of the same file if their build IDs say so, or, without
+ * build IDs, their device, inode and path.  Processes come and go, files stay:
+ * what is worked out about a file is kept by its number.
+ */
+#ifndef BOBBIN_TARGET_MAPPED_FILE_H
+#define BOBBIN_TARGET_MAPPED_FILE_H
+
+#include <bobbin/unwind.h>
+
+enum file_kind {
+	FILE_NONE,     /* anonymous memory, or a device */
+	FILE_REGULAR,  /* something with a path */
+	FILE_VDSO,     /* the kernel's code, see getauxval(AT_SYSINFO_EHDR) */
+	FILE_VSYSCALL, /* x86-64's legacy page */
+};
+
+struct mapped_file {
+	uint32_t number; /* 0.. in order of appearance */
+	enum file_kind kind;
+	char *path;
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+	uint32_t major, minor;
+	uint64_t ino;
+	/* a mapping of it in a process, to open it while that process lives */
+	int pid;
+	uint64_t start, end;
+};
+
+struct file_table {
+	struct mapped_file **files;
+	uint32_t count, room;
+	uint32_t *buckets; /* number + 1, open addressing */
+	uint32_t bucket_count;
+};
+
+void file_table_fini(struct file_table *table);
+
+/* The file of a mapping, known or new; it lives as long as the table. 0, -ENOMEM. */
+int file_table_find(struct file_table *table, const struct bobbin_mapping *mapping,
+		    struct mapped_file **ret);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * space.h - inside of struct bobbin_space: mappings in ascending order.
+ */
+#ifndef BOBBIN_TARGET_SPACE_H
+#define BOBBIN_TARGET_SPACE_H
+
+#include "target/mapped_file.h"
+
+struct mapping {
+	uint64_t start, end, offset;
+	struct mapped_file *file;
+	char *path; /* as this process sees the file */
+	int pid;
+};
+
+struct bobbin_space {
+	struct file_table *files;
+	const struct bobbin_arch *arch;
+	struct mapping *mappings;
+	size_t count, room;
+	size_t last; /* where the last search ended */
+};
+
+/* The mapping that holds @addr, or NULL. */
+const struct mapping *space_find(struct bobbin_space *space, uint64_t addr);
+
+/* As bobbin_space_open(), for an unwinder's table of files. */
+int space_open(struct file_table *files, const struct bobbin_arch *arch, struct bobbin_space **ret);
+
+#endif

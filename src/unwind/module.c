@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/module.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/backing_file.h"
+
+/* e_entry's first instructions clear the frame pointer and call into C. */
+#define ENTRY_SIZE 64
+
+static void open_sframes(struct module *m)
+{
+	const struct elf_bytes *s = &m->image.sframe;
+	uint64_t pos = 0;
+
+	while (m->sframe_count < MODULE_SFRAMES && pos < s->size) {
+		struct bobbin_sframe_view *v = &m->sframes[m->sframe_count];
+		struct bobbin_error error;
+		int r;
+
+		r = bobbin_sframe_view(s->data + pos, s->size - pos, s->addr + pos, &error, v);
+		if (r == -ENODATA)
+			return;
+		if (r || v->arch != m->image.arch) {
+			m->sframe_error = error;
+			m->sframe_error.offset += pos;
+			m->sframe_count = 0;
+			return;
+		}
+		m->sframe_count++;
+		pos += v->size;
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct fde_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int collect_ranges(struct cfi_table *t)
+{
+	struct bobbin_cfi_fde fde;
+	uint64_t offset = 0;
+	size_t room = 0;
+	int r;
+
+	while ((r = bobbin_cfi_next(&t->view, &offset, NULL, &fde)) != 0) {
+		if (r < 0 || fde.start >= fde.end)
+			continue;
+		if (t->range_count == room) {
+			size_t more = room ? 2 * room : 256;
+			struct fde_range *ranges = realloc(t->ranges, more * sizeof(*ranges));
+
+			if (!ranges)
+				return -ENOMEM;
+			t->ranges = ranges;
+			room = more;
+		}
+		t->ranges[t->range_count++] = (struct fde_range){fde.start, fde.end, fde.offset};
+	}
+	if (t->ranges)
+		qsort(t->ranges, t->range_count, sizeof(*t->ranges), by_start);
+	return 0;
+}
+
+static int open_cfi(const struct bobbin_arch *arch, const struct elf_bytes *frame,
+		    const struct elf_bytes *hdr, struct cfi_table *t)
+{
+	t->view = (struct bobbin_cfi_view){
+		.arch = arch,
+		.frame = frame->data,
+		.frame_size = frame->size,
+		.frame_addr = frame->addr,
+		.debug_frame = !hdr,
+	};
+	if (!frame->data)
+		return 0;
+	if (hdr && hdr->data) {
+		t->view.hdr = hdr->data;
+		t->view.hdr_size = hdr->size;
+		t->view.hdr_addr = hdr->addr;
+	}
+	return bobbin_cfi_view_init(&t->view, NULL) ? collect_ranges(t) : 0;
+}
+
+static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
+{
+	const struct elf_image *image = &m->image;
+	int r;
+
+	if (!options->ignore_sframe)
+		open_sframes(m);
+	r = open_cfi(image->arch, &image->eh_frame, &image->eh_frame_hdr, &m->eh_frame);
+	return r ? r : open_cfi(image->arch, &image->debug_frame, NULL, &m->debug_frame);
+}
+
+static int open_image(struct module *m, const struct mapped_file *file,
+		      const struct bobbin_unwinder_options *options, struct bobbin_error *err)
+{
+	size_t size;
+	const void *vdso;
+
+	if (file->kind == FILE_VDSO) {
+		vdso = own_vdso(&size);
+		if (!vdso)
+			return -ENOENT;
+		return elf_image_init_memory(vdso, size, err, &m->image);
+	}
+	m->fd = backing_file_open(file, options->debug_path);
+	if (m->fd < 0)
+		return m->fd;
+	if (asprintf(&m->open_path, "/proc/%d/fd/%d", getpid(), m->fd) < 0) {
+		m->open_path = NULL;
+		return -ENOMEM;
+	}
+	return elf_image_init(m->fd, err, &m->image);
+}
+
+int module_open(const struct mapped_file *file, const struct bobbin_unwinder_options *options,
+		struct bobbin_error *err, struct module **ret)
+{
+	struct module *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->fd = -1;
+	r = open_image(m, file, options, err);
+	if (!r)
+		r = open_tables(m, options);
+	/* another kernel's vDSO in an old recording */
+	if (!r && file->kind == FILE_VDSO && file->build_id_len &&
+	    memcmp(file->build_id, m->image.build_id, sizeof(file->build_id)))
+		r = -ESTALE;
+	if (r)
+		module_close(m);
+	else
+		*ret = m;
+	return r;
+}
+
+void module_close(struct module *module)
+{
+	if (!module)
+		return;
+	free(module->eh_frame.ranges);
+	free(module->debug_frame.ranges);
+	elf_image_fini(&module->image);
+	free(module->open_path);
+	if (module->fd >= 0)
+		close(module->fd);
+	free(module);
+}
+
+/* false: .sframe does not know the address (any more). */
+static bool ask_sframe(struct module *m, uint64_t vaddr, struct bobbin_row *row)
+{
+	for (unsigned int i = 0; i < m->sframe_count; i++) {
+		struct bobbin_error error;
+		int r = bobbin_sframe_lookup(&m->sframes[i], vaddr, &error, row);
+
+		if (!r)
+			return true;
+		if (r == -ENOENT)
+			continue;
+		m->sframe_error = error;
+		m->sframe_count = 0;
+	}
+	return false;
+}
+
+static const struct fde_range *find_range(const struct cfi_table *t, uint64_t vaddr)
+{
+	size_t lo = 0, hi = t->range_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->ranges[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < t->ranges[lo - 1].end ? &t->ranges[lo - 1] : NULL;
+}
+
+static int cfi_lookup(const struct cfi_table *t, uint64_t vaddr, struct bobbin_error *err,
+		      struct bobbin_row *row)
+{
+	const struct fde_range *range;
+	struct bobbin_cfi_fde fde;
+	int r;
+
+	if (t->view.table_count)
+		return bobbin_cfi_lookup(&t->view, vaddr, err, row);
+	range = find_range(t, vaddr);
+	if (!range)
+		return -ENOENT;
+	r = bobbin_cfi_fde(&t->view, range->offset, err, &fde);
+	return r ? r : bobbin_cfi_fde_lookup(&t->view, &fde, vaddr, err, row);
+}
+
+static bool ask_cfi(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row *row)
+{
+	struct bobbin_error error;
+	int r;
+
+	if (!t->view.frame)
+		return false;
+	r = cfi_lookup(t, vaddr, &error, row);
+	if (r == -EBADMSG) {
+		row->rule = bobbin_rule_none(error.reason);
+		return true;
+	}
+	return !r;
+}
+
+static bool has_tables(const struct module *m)
+{
+	return m->sframe_count || m->eh_frame.view.frame || m->debug_frame.view.frame;
+}
+
+static struct bobbin_rule outermost(const struct bobbin_arch *arch)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa.how = BOBBIN_AT_REG;
+	rule.cfa.reg = arch->sp;
+	rule.ra.how = BOBBIN_UNDEFINED;
+	rule.fp.how = BOBBIN_SAME;
+	return rule;
+}
+
+void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
+		   enum bobbin_source *source)
+{
+	*row = (struct bobbin_row){.start = vaddr, .end = vaddr + 1, .function = vaddr};
+	*source = BOBBIN_FROM_SFRAME;
+	if (ask_sframe(module, vaddr, row))
+		return;
+	*source = BOBBIN_FROM_EH_FRAME;
+	if (ask_cfi(&module->eh_frame, vaddr, row))
+		return;
+	*source = BOBBIN_FROM_DEBUG_FRAME;
+	if (ask_cfi(&module->debug_frame, vaddr, row))
+		return;
+	*source = BOBBIN_FROM_ENTRY;
+	if (vaddr >= module->image.entry && vaddr - module->image.entry < ENTRY_SIZE &&
+	    module->image.entry) {
+		row->rule = outermost(module->image.arch);
+		return;
+	}
+	*source = BOBBIN_FROM_NONE;
+	row->rule = bobbin_rule_none(has_tables(module) ? BOBBIN_NO_FUNCTION : BOBBIN_NO_TABLE);
+}
+
+bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
+{
+	return module->fd >= 0 && pread(module->fd, dst, size, (off_t)offset) == (ssize_t)size;
+}

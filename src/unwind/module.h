@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * module.h - the unwind tables of one file.
+ *
+ * For a PC the tables are asked in order: .sframe, .eh_frame, .debug_frame.  A
+ * .sframe section that turns out to be malformed is dropped for good and its
+ * error kept.
+ */
+#ifndef BOBBIN_UNWIND_MODULE_H
+#define BOBBIN_UNWIND_MODULE_H
+
+#include <bobbin/cfi.h>
+#include <bobbin/sframe.h>
+#include <bobbin/unwind.h>
+
+#include "elf/elf_image.h"
+#include "target/mapped_file.h"
+
+/* Sections that a linker put back to back without merging them. */
+#define MODULE_SFRAMES 8
+
+/* An FDE for files without a sane .eh_frame_hdr. */
+struct fde_range {
+	uint64_t start, end, offset;
+};
+
+struct cfi_table {
+	struct bobbin_cfi_view view; /* frame NULL: absent */
+	struct fde_range *ranges;    /* ascending; NULL: the view's own table serves */
+	size_t range_count;
+};
+
+struct module {
+	struct elf_image image;
+	struct bobbin_sframe_view sframes[MODULE_SFRAMES];
+	unsigned int sframe_count;
+	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
+	struct cfi_table eh_frame, debug_frame;
+	int fd;          /* to read code bytes, or -1 */
+	char *open_path; /* of fd, through /proc/self/fd; NULL without fd */
+};
+
+/*
+ * Read a file's tables.  -ENOENT and friends: it cannot be opened; -EBADMSG: it
+ * is not usable; -ENOMEM.
+ */
+int module_open(const struct mapped_file *file, const struct bobbin_unwinder_options *options,
+		struct bobbin_error *err, struct module **ret);
+void module_close(struct module *module);
+
+/*
+ * The row for an address of the file's own space.  Always gives a row: one
+ * without a rule says why.  *@source: who answered.
+ */
+void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
+		   enum bobbin_source *source);
+
+/* Code bytes at a file offset; false: not to be had. */
+bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
+
+#endif
