@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/process_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define BUCKETS 1024
+
+struct thread_entry {
+	struct thread thread;
+	struct thread_entry *next;
+};
+
+struct process_entry {
+	struct process process;
+	struct process_entry *next;
+};
+
+struct process_table {
+	struct bobbin_unwinder *unwinder;
+	const struct bobbin_arch *arch;
+	bool live;
+	struct process_entry *processes[BUCKETS];
+	struct thread_entry *threads[BUCKETS];
+};
+
+static unsigned int bucket(int id)
+{
+	return ((uint32_t)id * 2654435761u) >> 22;
+}
+
+int process_table_open(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch, bool live,
+		       struct process_table **ret)
+{
+	struct process_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->unwinder = unwinder;
+	t->arch = arch;
+	t->live = live;
+	*ret = t;
+	return 0;
+}
+
+static void free_process(struct process_entry *p)
+{
+	bobbin_space_close(p->process.space);
+	free(p);
+}
+
+void process_table_close(struct process_table *table)
+{
+	if (!table)
+		return;
+	for (unsigned int i = 0; i < BUCKETS; i++) {
+		while (table->processes[i]) {
+			struct process_entry *p = table->processes[i];
+
+			table->processes[i] = p->next;
+			free_process(p);
+		}
+		while (table->threads[i]) {
+			struct thread_entry *t = table->threads[i];
+
+			table->threads[i] = t->next;
+			free(t);
+		}
+	}
+	free(table);
+}
+
+static struct process_entry *find_process(struct process_table *table, int pid)
+{
+	struct process_entry *p = table->processes[bucket(pid)];
+
+	while (p && p->process.pid != pid)
+		p = p->next;
+	return p;
+}
+
+static struct thread_entry *find_thread(struct process_table *table, int tid)
+{
+	struct thread_entry *t = table->threads[bucket(tid)];
+
+	while (t && t->thread.tid != tid)
+		t = t->next;
+	return t;
+}
+
+static void remove_process(struct process_table *table, int pid)
+{
+	struct process_entry **link = &table->processes[bucket(pid)];
+
+	while (*link && (*link)->process.pid != pid)
+		link = &(*link)->next;
+	if (*link) {
+		struct process_entry *p = *link;
+
+		*link = p->next;
+		free_process(p);
+	}
+}
+
+static void remove_thread(struct process_table *table, int tid)
+{
+	struct thread_entry **link = &table->threads[bucket(tid)], *t;
+
+	while (*link && (*link)->thread.tid != tid)
+		link = &(*link)->next;
+	t = *link;
+	if (!t)
+		return;
+	*link = t->next;
+	if (!--t->thread.process->threads)
+		remove_process(table, t->thread.process->pid);
+	free(t);
+}
+
+/* @parent: whose memory it starts with, or NULL. */
+static int add_process(struct process_table *table, int pid, const struct process *parent,
+		       struct process **ret)
+{
+	struct process_entry *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	r = parent ? bobbin_space_fork(parent->space, &p->process.space)
+		   : bobbin_space_open(table->unwinder, table->arch, &p->process.space);
+	if (r) {
+		free(p);
+		return r;
+	}
+	p->process.pid = pid;
+	p->next = table->processes[bucket(pid)];
+	table->processes[bucket(pid)] = p;
+	*ret = &p->process;
+	return 0;
+}
+
+static int add_thread(struct process_table *table, int tid, struct process *process,
+		      struct thread **ret)
+{
+	struct thread_entry *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->thread.tid = tid;
+	t->thread.process = process;
+	process->threads++;
+	t->next = table->threads[bucket(tid)];
+	table->threads[bucket(tid)] = t;
+	*ret = &t->thread;
+	return 0;
+}
+
+int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret)
+{
+	struct thread_entry *t = find_thread(table, tid);
+	struct process_entry *p;
+	struct process *process;
+	int r;
+
+	/* numbers are used again: an exit that was lost must not mix two processes */
+	if (t && t->thread.process->pid != pid) {
+		remove_thread(table, tid);
+		t = NULL;
+	}
+	if (t) {
+		*ret = &t->thread;
+		return 0;
+	}
+	p = find_process(table, pid);
+	process = p ? &p->process : NULL;
+	r = p ? 0 : add_process(table, pid, NULL, &process);
+	if (!r)
+		r = add_thread(table, tid, process, ret);
+	if (r && process && !process->threads)
+		remove_process(table, pid);
+	return r;
+}
+
+static int on_mmap(struct process_table *table, const struct perf_event *event)
+{
+	const struct perf_mmap *m = &event->mmap;
+	struct bobbin_mapping mapping = {
+		.start = m->addr,
+		.end = m->addr + m->len,
+		.offset = m->pgoff,
+		.path = m->filename,
+		.build_id_len = m->build_id_len,
+		.major = m->maj,
+		.minor = m->min,
+		.ino = m->ino,
+		.pid = table->live ? (int)event->pid : 0,
+	};
+	struct thread *thread;
+	int r;
+
+	if ((event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return 0;
+	if (event->type == PERF_RECORD_MMAP2 ? !(m->prot & PROT_EXEC)
+					     : event->misc & PERF_RECORD_MISC_MMAP_DATA)
+		return 0;
+	memcpy(mapping.build_id, m->build_id, m->build_id_len);
+	r = process_table_thread(table, (int)event->pid, (int)event->tid, &thread);
+	if (!r)
+		r = bobbin_space_map(thread->process->space, &mapping);
+	return r == -EINVAL ? 0 : r;
+}
+
+static int on_comm(struct process_table *table, const struct perf_event *event)
+{
+	struct thread *thread;
+	int r;
+
+	r = process_table_thread(table, (int)event->pid, (int)event->tid, &thread);
+	if (r)
+		return r;
+	strncpy(thread->comm, event->comm.comm, COMM_SIZE - 1);
+	if (event->comm.exec)
+		bobbin_space_clear(thread->process->space);
+	return 0;
+}
+
+static int on_fork(struct process_table *table, const struct perf_event *event)
+{
+	int pid = (int)event->pid, tid = (int)event->tid, ppid = (int)event->task.ppid;
+	struct process_entry *p;
+	struct thread *parent, *child;
+	struct process *process;
+	char comm[COMM_SIZE];
+	int r;
+
+	remove_thread(table, tid);
+	r = process_table_thread(table, ppid, (int)event->task.ptid, &parent);
+	if (r)
+		return r;
+	memcpy(comm, parent->comm, COMM_SIZE);
+	process = parent->process;
+	if (pid != ppid) {
+		p = find_process(table, pid);
+		if (p) /* heard of before it was born: another CPU's records came first */
+			return process_table_thread(table, pid, tid, &child);
+		r = add_process(table, pid, parent->process, &process);
+	}
+	if (!r)
+		r = add_thread(table, tid, process, &child);
+	if (!r)
+		memcpy(child->comm, comm, COMM_SIZE);
+	return r;
+}
+
+int process_table_event(struct process_table *table, const struct perf_event *event)
+{
+	switch (event->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return on_mmap(table, event);
+	case PERF_RECORD_COMM:
+		return on_comm(table, event);
+	case PERF_RECORD_FORK:
+		return on_fork(table, event);
+	case PERF_RECORD_EXIT:
+		remove_thread(table, (int)event->tid);
+		return 0;
+	default:
+		return 0;
+	}
+}

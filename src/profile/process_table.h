@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * process_table.h - who runs what, kept true by the kernel's records.
+ *
+ * MMAP, COMM, FORK and EXIT records in the order of time say which threads and
+ * processes there are, what they are called and what they have mapped.
+ */
+#ifndef BOBBIN_PROFILE_PROCESS_TABLE_H
+#define BOBBIN_PROFILE_PROCESS_TABLE_H
+
+#include <bobbin/unwind.h>
+
+#include "profile/perf_event.h"
+
+#define COMM_SIZE 16
+
+struct process {
+	int pid;
+	uint32_t threads; /* alive */
+	struct bobbin_space *space;
+};
+
+struct thread {
+	int tid;
+	struct process *process;
+	char comm[COMM_SIZE];
+};
+
+struct process_table;
+
+/*
+ * @live: the processes are alive on this machine, their files can be opened
+ * through /proc.  0, -ENOMEM.
+ */
+int process_table_open(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch, bool live,
+		       struct process_table **ret);
+void process_table_close(struct process_table *table);
+
+/* Take a record into account; others than the above are ignored.  0, -ENOMEM. */
+int process_table_event(struct process_table *table, const struct perf_event *event);
+
+/*
+ * The thread, made up if nothing was heard of it yet; valid until the next
+ * process_table_event().  0, -ENOMEM.
+ */
+int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/sample_regs.h"
+#include "profile/trace_payload.h"
+
+struct session {
+	struct perf_reader *reader;
+	const struct bobbin_arch *arch;
+	struct bobbin_unwinder *unwinder;
+	struct process_table *processes;
+	struct session_frame frames[SESSION_MAX_FRAMES];
+	struct bobbin_frame user[BOBBIN_MAX_DEPTH];
+};
+
+static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
+{
+	const char *name;
+
+	/* a recording that was killed has no features: it was made here, most likely */
+	if (perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &name))
+		return bobbin_arch_amd64();
+	if (!strcmp(name, "aarch64"))
+		return bobbin_arch_aarch64();
+	if (!strcmp(name, "s390x"))
+		return bobbin_arch_s390x();
+	return bobbin_arch_amd64();
+}
+
+int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
+		 struct session **ret)
+{
+	struct bobbin_unwinder_options unwind = {
+		.size = sizeof(unwind),
+		.ignore_sframe = options->ignore_sframe,
+		.debug_path = options->debug_path,
+	};
+	struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (err)
+		*err = (struct bobbin_error){0};
+	if (!s)
+		return -ENOMEM;
+	r = perf_reader_open(path, err, &s->reader);
+	if (r)
+		goto out;
+	s->arch = arch_of(s->reader);
+	r = bobbin_unwinder_open(&unwind, &s->unwinder);
+	if (!r)
+		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
+out:
+	if (r)
+		session_close(s);
+	else
+		*ret = s;
+	return r;
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	process_table_close(session->processes);
+	bobbin_unwinder_close(session->unwinder);
+	perf_reader_close(session->reader);
+	free(session);
+}
+
+struct perf_reader *session_reader(const struct session *session)
+{
+	return session->reader;
+}
+
+static void push(struct session *s, struct session_sample *out, struct session_frame frame)
+{
+	if (out->count < SESSION_MAX_FRAMES)
+		s->frames[out->count++] = frame;
+}
+
+/* The callchain, in kernel and user parts; returns the user part's length. */
+static size_t take_callchain(struct session *s, const struct perf_event *event,
+			     struct session_sample *out)
+{
+	bool kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	bool leaf = true;
+	size_t user = 0;
+
+	for (uint64_t i = 0; i < event->sample.callchain_nr; i++) {
+		uint64_t pc = event->sample.callchain[i];
+
+		if (pc >= PERF_CONTEXT_MAX) {
+			kernel = pc == PERF_CONTEXT_KERNEL || pc == PERF_CONTEXT_GUEST_KERNEL;
+			leaf = true;
+			continue;
+		}
+		if (!kernel)
+			user++;
+		push(s, out, (struct session_frame){.pc = pc, .kernel = kernel, .exact = leaf});
+		leaf = false;
+	}
+	return user;
+}
+
+/* What trace_payload.h adds to the last @user frames. */
+static void take_payload(struct session *s, const struct perf_sample *sample, size_t user,
+			 struct session_sample *out)
+{
+	struct session_frame *frames = s->frames + (out->count - user);
+
+	if (user > BOBBIN_MAX_DEPTH ||
+	    !trace_payload_read(sample->raw, sample->raw_size, s->user, user, &out->reason))
+		return;
+	out->traced = true;
+	for (size_t i = 0; i < user; i++) {
+		frames[i].source = s->user[i].source;
+		frames[i].exact = s->user[i].exact;
+	}
+}
+
+static void unwind_sample(struct session *s, const struct perf_sample *sample,
+			  struct session_sample *out)
+{
+	struct bobbin_trace trace = {.frames = s->user, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
+	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+
+	out->traced = true;
+	if (!sample_regs(s->arch, sample, gpr, &regs)) {
+		out->reason = BOBBIN_NO_USER;
+		return;
+	}
+	stack.addr = regs.sp;
+	bobbin_unwind(s->unwinder, out->space, &regs, &mem, &trace);
+	out->reason = trace.reason;
+	for (uint32_t i = 0; i < trace.count; i++)
+		push(s, out,
+		     (struct session_frame){.pc = s->user[i].pc,
+					    .exact = s->user[i].exact,
+					    .source = s->user[i].source});
+}
+
+static int take_sample(struct session *s, const struct perf_event *event,
+		       struct session_sample *ret)
+{
+	const struct perf_sample *sample = &event->sample;
+	struct session_sample out = {
+		.event = event->attr && event->attr->name ? event->attr->name : "event",
+		.pid = (int)event->pid,
+		.tid = (int)event->tid,
+		.cpu = event->cpu,
+		.time = event->time,
+		.period = sample->period ? sample->period : 1,
+		.frames = s->frames,
+	};
+	struct thread *thread;
+	size_t user;
+	int r;
+
+	r = process_table_thread(s->processes, out.pid, out.tid, &thread);
+	if (r)
+		return r;
+	out.comm = thread->comm;
+	out.space = thread->process->space;
+
+	user = take_callchain(s, event, &out);
+	if (sample->regs && sample->stack && !user)
+		unwind_sample(s, sample, &out);
+	else
+		take_payload(s, sample, user, &out);
+	if (!out.count)
+		push(s, &out,
+		     (struct session_frame){
+			     .pc = sample->ip,
+			     .exact = true,
+			     .kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+				       PERF_RECORD_MISC_KERNEL});
+	*ret = out;
+	return 1;
+}
+
+int session_next(struct session *session, struct bobbin_error *err, struct session_sample *ret)
+{
+	struct perf_event event;
+	int r;
+
+	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
+		if (event.type == PERF_RECORD_SAMPLE)
+			return take_sample(session, &event, ret);
+		r = process_table_event(session->processes, &event);
+		if (r)
+			return r;
+	}
+	return r;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * session.h - the samples of a perf.data file, with their call chains.
+ *
+ * Files that bobbin recorded, and those of `perf record --call-graph fp`, have
+ * call chains; samples with registers and a copy of the stack
+ * (`--call-graph dwarf`) are unwound here.
+ */
+#ifndef BOBBIN_PROFILE_SESSION_H
+#define BOBBIN_PROFILE_SESSION_H
+
+#include <bobbin/unwind.h>
+
+#include "profile/perf_reader.h"
+#include "profile/process_table.h"
+
+#define SESSION_MAX_FRAMES (2 * BOBBIN_MAX_DEPTH)
+
+struct session_frame {
+	uint64_t pc;
+	bool kernel;
+	bool exact; /* not a return address */
+	uint8_t source;
+};
+
+/* A sample; everything is valid until the next session_next(). */
+struct session_sample {
+	const char *event; /* its name */
+	int pid, tid;
+	uint32_t cpu;
+	uint64_t time, period;
+	const char *comm;
+	struct bobbin_space *space;
+	const struct session_frame *frames; /* leaf first, kernel before user */
+	size_t count;
+	bool traced;               /* @reason is known */
+	enum bobbin_reason reason; /* why the user part ended */
+};
+
+struct session_options {
+	bool ignore_sframe;
+	const char *debug_path; /* as in struct bobbin_unwinder_options */
+};
+
+struct session;
+
+/* Errors as perf_reader_open(). */
+int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
+		 struct session **ret);
+void session_close(struct session *session);
+
+/* Return: 1 and a sample; 0 at the end; a negative errno with @err. */
+int session_next(struct session *session, struct bobbin_error *err, struct session_sample *ret);
+
+struct perf_reader *session_reader(const struct session *session);
+
+#endif
