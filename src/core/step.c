@@ -103,6 +103,26 @@ static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct b
 }
 
 /*
+ * Where an epilogue has popped the frame pointer, compilers leave the rule as
+ * it was: the slot lies below the stack pointer then.  Live memory still has
+ * the value there, a copy of the stack has not, but so has the register.
+ */
+static enum bobbin_reason find_fp(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+				  uint64_t cfa, const struct bobbin_mem *mem,
+				  const struct bobbin_regs *regs, uint64_t *ret)
+{
+	enum bobbin_reason reason = BOBBIN_NONE;
+	uint64_t slot = cfa + (uint64_t)(int64_t)rule->fp.off;
+
+	*ret = regs->fp;
+	if (rule->fp.how != BOBBIN_SAME)
+		reason = find_value(arch, rule->fp, cfa, mem, regs, ret);
+	if (reason && rule->fp.how == BOBBIN_IN_CFA_MEM && regs->exact && slot < regs->sp)
+		return BOBBIN_NONE;
+	return reason;
+}
+
+/*
  * Moving towards the outermost frame at each step is what makes loops
  * impossible.  Two frames may share a stack pointer only where nothing has
  * been pushed yet, and a signal handler may run on another stack.
@@ -123,7 +143,7 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 					  const struct bobbin_rule *rule,
 					  const struct bobbin_mem *mem, struct bobbin_regs *regs)
 {
-	struct bobbin_regs caller = {.fp = regs->fp};
+	struct bobbin_regs caller = {0};
 	enum bobbin_reason reason;
 	uint64_t cfa;
 
@@ -141,8 +161,8 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 		return reason;
 
 	reason = find_ra(arch, rule, cfa, mem, regs, &caller.pc);
-	if (!reason && rule->fp.how != BOBBIN_SAME)
-		reason = find_value(arch, rule->fp, cfa, mem, regs, &caller.fp);
+	if (!reason)
+		reason = find_fp(arch, rule, cfa, mem, regs, &caller.fp);
 	if (reason)
 		return reason;
 

@@ -110,6 +110,28 @@ static void an_unchanged_frame_pointer_is_the_callers(void **state)
 	assert_int_equal(s.reads, 1);
 }
 
+/* pop %rbp; → ret: the slot's rule still holds, but a copy of the stack begins above it */
+static void a_popped_frame_pointer_is_in_its_register(void **state)
+{
+	struct stack s = {.words = {[0] = 0x1111}};
+	struct bobbin_regs regs = {.pc = 1, .sp = WORD(0), .fp = 0xabcdef, .exact = true};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 7, 8), at(BOBBIN_IN_CFA_MEM, 0, -8),
+					  at(BOBBIN_IN_CFA_MEM, 0, -16));
+
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.pc == 0x1111 && regs.sp == WORD(1) && regs.fp == 0xabcdef);
+}
+
+static void an_unreadable_frame_pointer_of_a_caller_is_missed(void **state)
+{
+	struct stack s = {.words = {[0] = 0x1111}};
+	const struct bobbin_regs regs = {.pc = 1, .sp = WORD(-2), .fp = 0xabcdef};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 7, 24), at(BOBBIN_IN_CFA_MEM, 0, -8),
+					  at(BOBBIN_IN_CFA_MEM, 0, -16));
+
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_NO_MEMORY);
+}
+
 static void frame_pointers_come_from_each_kind_of_place(void **state)
 {
 	const uint64_t gpr[BOBBIN_REG_COUNT] = {[11] = WORD(8)};
@@ -468,6 +490,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_framed_amd64_function_steps_to_its_caller),
 		cmocka_unit_test(an_unchanged_frame_pointer_is_the_callers),
+		cmocka_unit_test(a_popped_frame_pointer_is_in_its_register),
+		cmocka_unit_test(an_unreadable_frame_pointer_of_a_caller_is_missed),
 		cmocka_unit_test(frame_pointers_come_from_each_kind_of_place),
 		cmocka_unit_test(a_cfa_is_loaded_from_memory_and_added_to),
 		cmocka_unit_test(a_cfa_is_loaded_with_an_index),
