@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "profile/perf_event.h"
+#include "profile/perf_format.h"
+
+#define HOST_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/* The fields of a trailer, and those of them that follow a certain one. */
+#define TRAILER_FROM_IDENTIFIER (PERF_SAMPLE_IDENTIFIER)
+#define TRAILER_FROM_ID (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
+#define TRAILER_FROM_TIME (PERF_SAMPLE_TIME | TRAILER_FROM_ID | TRAILER_FROM_IDENTIFIER)
+#define TRAILER (PERF_SAMPLE_TID | TRAILER_FROM_TIME)
+
+/* The fields of a sample in front of its time and of its ID. */
+#define SAMPLE_BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
+#define SAMPLE_BEFORE_ID (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
+
+static struct bytes record_bytes(const void *record, uint64_t size)
+{
+	return bytes_of(record, size, HOST_BIG_ENDIAN);
+}
+
+/* The size of those of @fields that the attributes ask for; each has eight bytes. */
+static uint64_t fields_size(const struct perf_event_attr *attr, uint64_t fields)
+{
+	return 8 * (uint64_t)__builtin_popcountll(attr->sample_type & fields);
+}
+
+static uint32_t record_type(const void *record, uint64_t size)
+{
+	struct bytes b = record_bytes(record, size);
+
+	return bytes_u32(&b);
+}
+
+static uint64_t word_at(const void *record, uint64_t size, uint64_t pos)
+{
+	struct bytes b = record_bytes(record, size);
+
+	bytes_seek(&b, pos);
+	return bytes_u64(&b);
+}
+
+/* Counted from the end of the record; the header is no part of any trailer. */
+static uint64_t word_from_end(const void *record, uint64_t size, uint64_t back)
+{
+	if (size < sizeof(struct perf_event_header) + back)
+		return 0;
+	return word_at(record, size, size - back);
+}
+
+static uint64_t sample_time(const struct perf_event_attr *attr, const void *record, uint64_t size)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_TIME))
+		return 0;
+	return word_at(record, size,
+		       sizeof(struct perf_event_header) + fields_size(attr, SAMPLE_BEFORE_TIME));
+}
+
+/* Fork and exit carry a time of their own. */
+static uint64_t task_time(const void *record, uint64_t size)
+{
+	uint32_t type = record_type(record, size);
+
+	if (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT)
+		return 0;
+	return word_at(record, size, sizeof(struct perf_event_header) + 16);
+}
+
+uint64_t perf_event_time(const struct perf_event_attr *attr, const void *record, uint64_t size)
+{
+	if (record_type(record, size) == PERF_RECORD_SAMPLE)
+		return sample_time(attr, record, size);
+	if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_TIME))
+		return task_time(record, size);
+	return word_from_end(record, size, fields_size(attr, TRAILER_FROM_TIME));
+}
+
+static uint64_t sample_id(const struct perf_event_attr *attr, const void *record, uint64_t size)
+{
+	uint64_t header = sizeof(struct perf_event_header);
+
+	if (attr->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return word_at(record, size, header);
+	if (attr->sample_type & PERF_SAMPLE_ID)
+		return word_at(record, size, header + fields_size(attr, SAMPLE_BEFORE_ID));
+	return 0;
+}
+
+uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, uint64_t size)
+{
+	if (record_type(record, size) == PERF_RECORD_SAMPLE)
+		return sample_id(attr, record, size);
+	if (!attr->sample_id_all)
+		return 0;
+	if (attr->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return word_from_end(record, size, 8);
+	if (attr->sample_type & PERF_SAMPLE_ID)
+		return word_from_end(record, size, fields_size(attr, TRAILER_FROM_ID));
+	return 0;
+}
+
+bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	uint64_t both = a->sample_type & b->sample_type;
+
+	if (a->sample_id_all != b->sample_id_all)
+		return false;
+	if (a->sample_type == b->sample_type || both & PERF_SAMPLE_IDENTIFIER)
+		return true;
+	return both & PERF_SAMPLE_ID &&
+	       !((a->sample_type | b->sample_type) & PERF_SAMPLE_IDENTIFIER) &&
+	       fields_size(a, SAMPLE_BEFORE_ID) == fields_size(b, SAMPLE_BEFORE_ID) &&
+	       fields_size(a, TRAILER_FROM_ID) == fields_size(b, TRAILER_FROM_ID);
+}
+
+uint64_t perf_event_trailer_size(const struct perf_event_attr *attr)
+{
+	return attr->sample_id_all ? fields_size(attr, TRAILER) : 0;
+}
+
+/* @n aligned words, or NULL if there are not as many. */
+static const uint64_t *take_words(struct bytes *b, uint64_t n)
+{
+	const void *words = b->data + b->pos;
+
+	if (n > bytes_left(b) / 8 || b->pos % 8) {
+		b->bad = true;
+		return NULL;
+	}
+	bytes_skip(b, 8 * n);
+	return words;
+}
+
+static const uint8_t *take_bytes(struct bytes *b, uint64_t n)
+{
+	const uint8_t *data = b->data + b->pos;
+
+	bytes_skip(b, n);
+	return b->bad ? NULL : data;
+}
+
+static const char *take_string(struct bytes *b)
+{
+	uint64_t left = bytes_left(b);
+	const char *string = (const char *)b->data + b->pos;
+
+	if (!left || !memchr(string, 0, left)) {
+		b->bad = true;
+		return NULL;
+	}
+	return string;
+}
+
+static void decode_tid(struct bytes *b, struct perf_event *event)
+{
+	event->pid = bytes_u32(b);
+	event->tid = bytes_u32(b);
+}
+
+static void decode_cpu(struct bytes *b, struct perf_event *event)
+{
+	event->cpu = bytes_u32(b);
+	bytes_skip(b, 4);
+}
+
+static void skip_group(struct bytes *b, uint64_t nr, uint64_t words)
+{
+	if (nr > bytes_left(b) / 8)
+		b->bad = true;
+	else
+		bytes_skip(b, 8 * nr * words);
+}
+
+/* Counter values, see the comment at enum perf_event_read_format of the kernel. */
+static void skip_read(struct bytes *b, uint64_t format)
+{
+	uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	uint64_t each = format & (PERF_FORMAT_ID | PERF_FORMAT_LOST);
+	uint64_t words = 1 + (uint64_t)__builtin_popcountll(each);
+	uint64_t nr = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		nr = bytes_u64(b);
+	bytes_skip(b, 8 * (uint64_t)__builtin_popcountll(times));
+	skip_group(b, nr, words);
+}
+
+static void decode_raw(struct bytes *b, struct perf_sample *sample)
+{
+	sample->raw_size = bytes_u32(b);
+	sample->raw = take_bytes(b, sample->raw_size);
+}
+
+static void skip_branches(struct bytes *b, uint64_t branch_type)
+{
+	uint64_t nr = bytes_u64(b);
+
+	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		bytes_skip(b, 8);
+	skip_group(b, nr, branch_type & PERF_FILE_BRANCH_COUNTERS ? 4 : 3);
+}
+
+static void decode_regs(struct bytes *b, uint64_t mask, struct perf_sample *sample)
+{
+	sample->regs_abi = bytes_u64(b);
+	if (sample->regs_abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	sample->regs_mask = mask;
+	sample->regs = take_words(b, (uint64_t)__builtin_popcountll(mask));
+}
+
+static void skip_regs(struct bytes *b, uint64_t mask)
+{
+	if (bytes_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
+		bytes_skip(b, 8 * (uint64_t)__builtin_popcountll(mask));
+}
+
+static void decode_stack(struct bytes *b, struct perf_sample *sample)
+{
+	uint64_t size = bytes_u64(b);
+
+	if (!size)
+		return;
+	sample->stack_size = size;
+	sample->stack = take_bytes(b, size);
+	sample->dyn_size = bytes_u64(b);
+	if (sample->dyn_size > size)
+		b->bad = true;
+}
+
+/* The fields of fixed size with which every sample begins. */
+static void decode_sample_head(struct bytes *b, uint64_t type, struct perf_event *event)
+{
+	struct perf_sample *sample = &event->sample;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		event->id = bytes_u64(b);
+	if (type & PERF_SAMPLE_IP)
+		sample->ip = bytes_u64(b);
+	if (type & PERF_SAMPLE_TID)
+		decode_tid(b, event);
+	if (type & PERF_SAMPLE_TIME)
+		event->time = bytes_u64(b);
+	if (type & PERF_SAMPLE_ADDR)
+		sample->addr = bytes_u64(b);
+	if (type & PERF_SAMPLE_ID)
+		event->id = bytes_u64(b);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		bytes_skip(b, 8);
+	if (type & PERF_SAMPLE_CPU)
+		decode_cpu(b, event);
+	if (type & PERF_SAMPLE_PERIOD)
+		sample->period = bytes_u64(b);
+}
+
+static void decode_sample_body(struct bytes *b, const struct perf_event_attr *attr,
+			       struct perf_sample *sample)
+{
+	uint64_t type = attr->sample_type;
+
+	if (type & PERF_SAMPLE_READ)
+		skip_read(b, attr->read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		sample->callchain_nr = bytes_u64(b);
+		sample->callchain = take_words(b, sample->callchain_nr);
+	}
+	if (type & PERF_SAMPLE_RAW)
+		decode_raw(b, sample);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branches(b, attr->branch_sample_type);
+	if (type & PERF_SAMPLE_REGS_USER)
+		decode_regs(b, attr->sample_regs_user, sample);
+	if (type & PERF_SAMPLE_STACK_USER)
+		decode_stack(b, sample);
+}
+
+/* Nothing here is of use for unwinding, but it has to be there. */
+static void skip_sample_tail(struct bytes *b, const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		bytes_skip(b, 8);
+	bytes_skip(b, fields_size(attr, PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION));
+	if (type & PERF_SAMPLE_REGS_INTR)
+		skip_regs(b, attr->sample_regs_intr);
+	bytes_skip(b, fields_size(attr, PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
+						PERF_SAMPLE_DATA_PAGE_SIZE |
+						PERF_SAMPLE_CODE_PAGE_SIZE));
+	if (type & PERF_SAMPLE_AUX)
+		bytes_skip(b, bytes_u64(b));
+}
+
+static void decode_sample(struct bytes *b, const struct perf_event_attr *attr,
+			  struct perf_event *event)
+{
+	event->sample = (struct perf_sample){0};
+	decode_sample_head(b, attr->sample_type, event);
+	decode_sample_body(b, attr, &event->sample);
+	skip_sample_tail(b, attr);
+}
+
+static void decode_device(struct bytes *b, struct perf_mmap *mmap)
+{
+	mmap->maj = bytes_u32(b);
+	mmap->min = bytes_u32(b);
+	mmap->ino = bytes_u64(b);
+	mmap->ino_gen = bytes_u64(b);
+}
+
+static void decode_build_id(struct bytes *b, struct perf_mmap *mmap)
+{
+	const uint8_t *id;
+
+	mmap->build_id_len = bytes_u8(b);
+	bytes_skip(b, 3);
+	id = take_bytes(b, sizeof(mmap->build_id));
+	if (!id || mmap->build_id_len > sizeof(mmap->build_id))
+		b->bad = true;
+	else
+		memcpy(mmap->build_id, id, mmap->build_id_len);
+}
+
+static void decode_mmap(struct bytes *b, struct perf_event *event)
+{
+	struct perf_mmap *mmap = &event->mmap;
+
+	*mmap = (struct perf_mmap){0};
+	decode_tid(b, event);
+	mmap->addr = bytes_u64(b);
+	mmap->len = bytes_u64(b);
+	mmap->pgoff = bytes_u64(b);
+	if (event->type == PERF_RECORD_MMAP2) {
+		if (event->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+			decode_build_id(b, mmap);
+		else
+			decode_device(b, mmap);
+		mmap->prot = bytes_u32(b);
+		mmap->flags = bytes_u32(b);
+	}
+	mmap->filename = take_string(b);
+}
+
+static void decode_comm(struct bytes *b, struct perf_event *event)
+{
+	decode_tid(b, event);
+	event->comm.comm = take_string(b);
+	event->comm.exec = event->misc & PERF_RECORD_MISC_COMM_EXEC;
+}
+
+static void decode_task(struct bytes *b, struct perf_event *event)
+{
+	uint64_t time;
+
+	event->pid = bytes_u32(b);
+	event->task.ppid = bytes_u32(b);
+	event->tid = bytes_u32(b);
+	event->task.ptid = bytes_u32(b);
+	time = bytes_u64(b);
+	if (!event->time)
+		event->time = time;
+}
+
+static void decode_deferred(struct bytes *b, struct perf_event *event)
+{
+	event->deferred.cookie = bytes_u64(b);
+	event->deferred.callchain_nr = bytes_u64(b);
+	event->deferred.callchain = take_words(b, event->deferred.callchain_nr);
+}
+
+static void decode_other(struct bytes *b, struct perf_event *event)
+{
+	event->other.size = bytes_left(b);
+	event->other.data = take_bytes(b, event->other.size);
+}
+
+static void decode_body(struct bytes *b, struct perf_event *event)
+{
+	switch (event->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		decode_mmap(b, event);
+		break;
+	case PERF_RECORD_COMM:
+		decode_comm(b, event);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		decode_task(b, event);
+		break;
+	case PERF_RECORD_LOST:
+		bytes_skip(b, 8);
+		event->lost = bytes_u64(b);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		event->lost = bytes_u64(b);
+		break;
+	case PERF_FILE_CALLCHAIN_DEFERRED:
+		decode_deferred(b, event);
+		break;
+	default:
+		decode_other(b, event);
+	}
+}
+
+/* Cuts the trailer off @b, which stands behind the header. */
+static void decode_trailer(struct bytes *b, const struct perf_event_attr *attr,
+			   struct perf_event *event)
+{
+	uint64_t size = perf_event_trailer_size(attr);
+	uint64_t type = size ? attr->sample_type : 0;
+	struct bytes t = *b;
+
+	if (size > bytes_left(b)) {
+		b->bad = true;
+		return;
+	}
+	bytes_seek(&t, b->size - size);
+	b->size -= size;
+	if (type & PERF_SAMPLE_TID)
+		decode_tid(&t, event);
+	if (type & PERF_SAMPLE_TIME)
+		event->time = bytes_u64(&t);
+	if (type & PERF_SAMPLE_ID)
+		event->id = bytes_u64(&t);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		bytes_skip(&t, 8);
+	if (type & PERF_SAMPLE_CPU)
+		decode_cpu(&t, event);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		event->id = bytes_u64(&t);
+}
+
+int perf_event_decode(const struct perf_event_attr *attr, const void *record, uint64_t size,
+		      struct perf_event *ret)
+{
+	struct perf_event event = {.pid = UINT32_MAX, .tid = UINT32_MAX, .cpu = PERF_NO_CPU};
+	struct bytes b = record_bytes(record, size);
+
+	event.type = bytes_u32(&b);
+	event.misc = bytes_u16(&b);
+	b.size = bytes_u16(&b);
+	if (b.bad || b.size > size || b.size < b.pos)
+		return -EBADMSG;
+
+	if (event.type == PERF_RECORD_SAMPLE) {
+		decode_sample(&b, attr, &event);
+	} else {
+		decode_trailer(&b, attr, &event);
+		decode_body(&b, &event);
+	}
+	if (b.bad)
+		return -EBADMSG;
+	*ret = event;
+	return 0;
+}
+
+bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_t *ret)
+{
+	uint64_t below;
+
+	if (reg >= 64 || !sample->regs || !(sample->regs_mask >> reg & 1))
+		return false;
+	below = sample->regs_mask & ((1ull << reg) - 1);
+	*ret = sample->regs[__builtin_popcountll(below)];
+	return true;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * perf_event.h - one record of perf, decoded.
+ *
+ *	record + attributes ──perf_event_decode()──► struct perf_event
+ *
+ * The same records come out of a ring buffer of the kernel and out of a
+ * perf.data file, and go into one.  What a record holds, and where, depends on
+ * the attributes of its event: sample_type lists the fields of a sample; with
+ * sample_id_all every other record ends with a few of them.
+ *
+ * A decoded event borrows from its record: it is valid as long as that is.
+ * Records are not trusted, wherever they come from.
+ */
+#ifndef BOBBIN_PROFILE_PERF_EVENT_H
+#define BOBBIN_PROFILE_PERF_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct perf_reader_attr;
+
+#define PERF_NO_CPU UINT32_MAX
+
+struct perf_mmap {
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min; /* of the device, with ino: MMAP2 without build ID */
+	uint64_t ino, ino_gen;
+	uint32_t prot, flags; /* of mmap(2): MMAP2 */
+	uint8_t build_id_len; /* 0: none */
+	uint8_t build_id[20];
+	const char *filename;
+};
+
+struct perf_sample {
+	uint64_t ip, addr, period;
+	/* addresses and PERF_CONTEXT_ marks, leaf first */
+	const uint64_t *callchain;
+	uint64_t callchain_nr;
+	/* opaque bytes of the event */
+	const void *raw;
+	uint32_t raw_size;
+	/* user registers: the values of the bits set in the mask, in order */
+	uint64_t regs_abi, regs_mask;
+	const uint64_t *regs; /* NULL: none */
+	/* copy of the user stack from the stack pointer on, dyn_size bytes of it valid */
+	const uint8_t *stack; /* NULL: none */
+	uint64_t stack_size, dyn_size;
+};
+
+/**
+ * struct perf_event - a record
+ * @type: PERF_RECORD_…; decides which member of the union holds
+ * @misc: flags of the record's header, the CPU mode among them
+ * @pid: process, and @tid thread, that the record speaks of; -1 if it does not say
+ * @cpu: PERF_NO_CPU if the record does not say
+ * @offset: where the record begins in its file; of a compressed one, where its container does
+ * @time: in nanoseconds of the recording's clock; 0 if the record does not say
+ * @id: of the event that made the record, 0 if the record does not say
+ * @attr: that event; set by perf_reader, NULL elsewhere
+ */
+struct perf_event {
+	uint32_t type;
+	uint16_t misc;
+	uint32_t pid, tid, cpu;
+	uint64_t offset, time, id;
+	const struct perf_reader_attr *attr;
+	union {
+		struct perf_mmap mmap; /* MMAP, MMAP2 */
+		struct {
+			const char *comm;
+			bool exec;
+		} comm;
+		struct {
+			uint32_t ppid, ptid;
+		} task;        /* FORK, EXIT */
+		uint64_t lost; /* LOST: records; LOST_SAMPLES: samples */
+		struct perf_sample sample;
+		struct {
+			uint64_t cookie;
+			const uint64_t *callchain;
+			uint64_t callchain_nr;
+		} deferred; /* PERF_FILE_CALLCHAIN_DEFERRED */
+		struct {
+			const void *data;
+			uint64_t size;
+		} other; /* the body of any other record */
+	};
+};
+
+/**
+ * perf_event_decode() - take a record apart
+ * @attr: attributes of the event that the record belongs to
+ * @record: the record from its header on, aligned to 8 bytes
+ * @size: bytes readable at @record, at least 8; the header's size must not exceed it
+ * @ret: the event, with @offset 0 and @attr NULL
+ *
+ * Pure: no allocation, no state.
+ *
+ * Return: 0, or -EBADMSG if the record contradicts itself or its attributes.
+ */
+int perf_event_decode(const struct perf_event_attr *attr, const void *record, uint64_t size,
+		      struct perf_event *ret);
+
+/**
+ * perf_event_time() - the time stamp of a record, without decoding it
+ * @attr: attributes of its event
+ * @record: the record, any alignment
+ * @size: its size
+ *
+ * Return: nanoseconds; 0 if the record has none.
+ */
+uint64_t perf_event_time(const struct perf_event_attr *attr, const void *record, uint64_t size);
+
+/**
+ * perf_event_id() - the id of a record, without decoding it
+ * @attr: attributes of any event of the recording, see perf_event_same_ids()
+ * @record: the record, any alignment
+ * @size: its size
+ *
+ * Return: the id; 0 if the record has none.
+ */
+uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, uint64_t size);
+
+/**
+ * perf_event_same_ids() - whether the records of two events can be told apart
+ * @a: attributes of one event
+ * @b: attributes of the other
+ *
+ * Return: true if the id stands at the same place in the records of both, or if
+ * their records look the same.
+ */
+bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b);
+
+/**
+ * perf_event_trailer_size() - bytes at the end of a record that is no sample
+ * @attr: attributes of its event
+ */
+uint64_t perf_event_trailer_size(const struct perf_event_attr *attr);
+
+/**
+ * perf_sample_reg() - the value of a user register
+ * @sample: a sample
+ * @reg: the number of its bit in the mask, as in <asm/perf_regs.h>
+ * @ret: the value
+ *
+ * Return: false if the sample does not have it.
+ */
+bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_t *ret);
+
+#endif

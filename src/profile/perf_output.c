@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/perf_output.h"
+
+#define BUFFER_SIZE (256 * 1024)
+
+struct perf_output {
+	int fd, error;
+	char *target, *temp, *old; /* absolute; NULL for a device */
+	uint64_t pos;
+	size_t used;
+	uint8_t buffer[BUFFER_SIZE];
+};
+
+/* @dir, a slash, @before @name @after; the caller frees it. */
+static char *join(const char *dir, const char *before, const char *name, const char *after)
+{
+	char *path = malloc(strlen(dir) + strlen(before) + strlen(name) + strlen(after) + 2);
+
+	if (path)
+		stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(path, dir), "/"), before), name), after);
+	return path;
+}
+
+/* The directory may be left or moved meanwhile: all names are absolute. */
+static int name_files(struct perf_output *output, const char *dir, const char *name)
+{
+	output->target = join(dir, "", name, "");
+	output->temp = join(dir, ".", name, ".XXXXXX");
+	output->old = join(dir, "", name, ".old");
+	return output->target && output->temp && output->old ? 0 : -ENOMEM;
+}
+
+/* Split @path, which is writable and has a name at its end. */
+static int name_in(struct perf_output *output, char *path)
+{
+	char *slash = strrchr(path, '/'), *dir;
+	const char *name = slash ? slash + 1 : path;
+	int r;
+
+	if (!*name)
+		return -EISDIR;
+	if (slash)
+		*slash = 0;
+	dir = realpath(!slash ? "." : slash == path ? "/" : path, NULL);
+	if (!dir)
+		return -errno;
+	r = name_files(output, dir, name);
+	free(dir);
+	return r;
+}
+
+/* What exists is found through its links; a link to nowhere is refused. */
+static int find_target(struct perf_output *output, const char *path, bool exists)
+{
+	struct stat st;
+	char *copy;
+	int r;
+
+	if (!exists && !lstat(path, &st))
+		return -ENOENT;
+	copy = exists ? realpath(path, NULL) : strdup(path);
+	if (!copy)
+		return -errno;
+	r = name_in(output, copy);
+	free(copy);
+	return r;
+}
+
+static int open_device(struct perf_output *output, const char *path)
+{
+	output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (output->fd < 0 || lseek(output->fd, 0, SEEK_CUR) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_temp(struct perf_output *output, const char *path, bool exists)
+{
+	struct stat st;
+	int r = find_target(output, path, exists);
+
+	if (r)
+		return r;
+	if (!stat(output->old, &st) && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	output->fd = mkostemp(output->temp, O_CLOEXEC);
+	return output->fd < 0 ? -errno : 0;
+}
+
+static int open_output(struct perf_output *output, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == ENOENT ? open_temp(output, path, false) : -errno;
+	if (S_ISREG(st.st_mode))
+		return open_temp(output, path, true);
+	if (S_ISCHR(st.st_mode))
+		return open_device(output, path);
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? -ESPIPE : -EINVAL;
+}
+
+static void free_output(struct perf_output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	free(output->target);
+	free(output->temp);
+	free(output->old);
+	free(output);
+}
+
+int perf_output_open(const char *path, struct perf_output **ret)
+{
+	struct perf_output *output = calloc(1, sizeof(*output));
+	int r;
+
+	if (!output)
+		return -ENOMEM;
+	output->fd = -1;
+	r = open_output(output, path);
+	if (r)
+		free_output(output);
+	else
+		*ret = output;
+	return r;
+}
+
+/* All of it, at @offset or, if that is negative, at the end. */
+static int write_all(int fd, const uint8_t *data, size_t size, off_t offset)
+{
+	while (size) {
+		ssize_t n = offset < 0 ? write(fd, data, size) : pwrite(fd, data, size, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data += n;
+		size -= (size_t)n;
+		if (offset >= 0)
+			offset += n;
+	}
+	return 0;
+}
+
+static int flush(struct perf_output *output)
+{
+	if (!output->error)
+		output->error = write_all(output->fd, output->buffer, output->used, -1);
+	output->used = 0;
+	return output->error;
+}
+
+int perf_output_write(struct perf_output *output, const void *data, size_t size)
+{
+	if (output->used + size > BUFFER_SIZE)
+		flush(output);
+	if (output->error || !size)
+		return output->error;
+	output->pos += size;
+	if (size > BUFFER_SIZE)
+		return output->error = write_all(output->fd, data, size, -1);
+	memcpy(output->buffer + output->used, data, size);
+	output->used += size;
+	return 0;
+}
+
+int perf_output_rewrite(struct perf_output *output, uint64_t offset, const void *data, size_t size)
+{
+	if (!flush(output))
+		output->error = write_all(output->fd, data, size, (off_t)offset);
+	return output->error;
+}
+
+uint64_t perf_output_pos(const struct perf_output *output)
+{
+	return output->pos;
+}
+
+/* The old file goes out of the way, and back if the new one cannot take its place. */
+static int replace_target(const struct perf_output *output)
+{
+	struct stat st;
+	bool keep = !stat(output->target, &st) && st.st_size;
+	int r;
+
+	if (keep && rename(output->target, output->old))
+		return -errno;
+	if (!rename(output->temp, output->target))
+		return 0;
+	r = -errno;
+	if (keep)
+		rename(output->old, output->target);
+	return r;
+}
+
+int perf_output_commit(struct perf_output *output)
+{
+	int r = flush(output);
+
+	/* Some file systems say only now that the disk is full. */
+	if (close(output->fd) && !r)
+		r = -errno;
+	output->fd = -1;
+	if (!r && output->temp)
+		r = replace_target(output);
+	if (r)
+		perf_output_discard(output);
+	else
+		free_output(output);
+	return r;
+}
+
+void perf_output_discard(struct perf_output *output)
+{
+	if (!output)
+		return;
+	if (output->temp)
+		unlink(output->temp);
+	free_output(output);
+}

@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/refusal.h"
+#include "profile/perf_id_map.h"
+#include "profile/perf_index.h"
+#include "profile/perf_inflate.h"
+#include "profile/perf_reader.h"
+
+/* In an index entry: the record is an inflated one. */
+#define INFLATED (1ull << 63)
+/* Larger pieces do not fit a COMPRESSED2 record: see inflate_oversized(). */
+#define COMPRESSED2_MAX 65519
+#define COMPRESSED2_HEADER 16
+
+struct perf_reader {
+	const uint8_t *data;
+	uint64_t size;
+	bool mapped, pipe, truncated;
+	struct perf_reader_attr *attrs;
+	size_t nr_attrs, max_attrs;
+	uint64_t nr_ids;
+	struct perf_id_map ids;
+	struct perf_span features[PERF_FILE_FEATURES];
+	struct perf_build_id *build_ids;
+	size_t nr_build_ids, max_build_ids;
+	struct perf_inflate *inflate;
+	struct perf_index index;
+	size_t next;
+	struct perf_reader_stats stats;
+	/* a record that is not aligned in the file */
+	_Alignas(8) uint8_t aligned[PERF_FILE_RECORD_BYTES];
+};
+
+/* The one pass over the records. */
+struct scan {
+	struct perf_reader *reader;
+	struct bobbin_error *err;
+	uint64_t pos, end, time;
+};
+
+static struct bytes file_bytes(const struct perf_reader *reader, uint64_t pos)
+{
+	struct bytes b = bytes_of(reader->data, reader->size,
+				  __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	bytes_seek(&b, pos);
+	return b;
+}
+
+static bool in_file(const struct perf_reader *reader, struct perf_file_section section)
+{
+	return section.offset <= reader->size && section.size <= reader->size - section.offset;
+}
+
+static struct perf_span span_of(const struct perf_reader *reader, uint64_t offset, uint64_t size)
+{
+	return (struct perf_span){.data = reader->data + offset, .size = size, .offset = offset};
+}
+
+/* Room for one more element of @size bytes behind @count of them. */
+static int reserve(void **array, size_t count, size_t *max, size_t size)
+{
+	size_t more = *max ? 2 * *max : 8;
+	void *grown;
+
+	if (count < *max)
+		return 0;
+	grown = reallocarray(*array, more, size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*max = more;
+	return 0;
+}
+
+/* attributes and their ids */
+
+/* A file may know more or fewer fields of the attributes than we do. */
+static bool read_attr(struct bytes *b, struct perf_event_attr *attr)
+{
+	uint64_t start = b->pos, size;
+	const uint8_t *data = b->data + b->pos;
+
+	bytes_skip(b, 4);
+	size = bytes_u32(b);
+	if (!size)
+		size = PERF_FILE_ATTR_MIN;
+	bytes_seek(b, start);
+	bytes_skip(b, size);
+	if (b->bad || size < PERF_FILE_ATTR_MIN)
+		return false;
+	*attr = (struct perf_event_attr){0};
+	memcpy(attr, data, size < sizeof(*attr) ? size : sizeof(*attr));
+	attr->size = (uint32_t)size;
+	return true;
+}
+
+static int add_ids(struct perf_reader *reader, struct bytes b, size_t nr,
+		   struct perf_reader_attr *attr)
+{
+	uint64_t *ids = reallocarray(NULL, nr ? nr : 1, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	attr->ids = ids;
+	attr->nr_ids = nr;
+	for (size_t i = 0; i < nr; i++) {
+		ids[i] = bytes_u64(&b);
+		if (perf_id_map_add(&reader->ids, ids[i], (uint32_t)reader->nr_attrs))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* @b has the ids; the file cannot have more of them than its size allows. */
+static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struct bytes b,
+		    uint64_t offset)
+{
+	struct perf_reader *reader = scan->reader;
+	uint64_t nr_ids = bytes_left(&b) / 8;
+	void *attrs = reader->attrs;
+	int r;
+
+	reader->nr_ids += nr_ids;
+	if (reader->nr_ids > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
+	    (reader->nr_attrs && !perf_event_same_ids(&reader->attrs[0].attr, attr)))
+		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+	r = reserve(&attrs, reader->nr_attrs, &reader->max_attrs, sizeof(*reader->attrs));
+	if (r)
+		return refuse_as(r, scan->err, offset, BOBBIN_NONE);
+	reader->attrs = attrs;
+	reader->attrs[reader->nr_attrs] = (struct perf_reader_attr){.attr = *attr};
+	r = add_ids(reader, b, nr_ids, &reader->attrs[reader->nr_attrs]);
+	reader->nr_attrs++;
+	return r ? refuse_as(r, scan->err, offset, BOBBIN_NONE) : 0;
+}
+
+static int read_file_attr(struct scan *scan, uint64_t offset, uint64_t size)
+{
+	struct perf_reader *reader = scan->reader;
+	struct bytes b = file_bytes(reader, offset), ids;
+	struct perf_file_section section;
+	struct perf_event_attr attr;
+
+	b.size = offset + size;
+	if (!read_attr(&b, &attr))
+		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+	section.offset = bytes_u64(&b);
+	section.size = bytes_u64(&b);
+	if (b.bad || !in_file(reader, section))
+		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+	ids = file_bytes(reader, section.offset);
+	ids.size = section.offset + section.size;
+	return add_attr(scan, &attr, ids, offset);
+}
+
+static int read_file_attrs(struct scan *scan, const struct perf_file_header *header)
+{
+	const struct perf_file_section *section = &header->attrs;
+	uint64_t each = header->attr_size;
+
+	if (each < PERF_FILE_ATTR_MIN || section->size < each || !in_file(scan->reader, *section))
+		return refuse(scan->err, offsetof(struct perf_file_header, attrs),
+			      BOBBIN_PERF_HEADER);
+	for (uint64_t i = 0; i < section->size / each; i++) {
+		int r = read_file_attr(scan, section->offset + i * each, each);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int read_attr_record(struct scan *scan, uint64_t pos, uint64_t size)
+{
+	struct bytes b = file_bytes(scan->reader, pos);
+	struct perf_event_attr attr;
+
+	b.size = pos + size;
+	bytes_skip(&b, sizeof(struct perf_event_header));
+	if (!read_attr(&b, &attr))
+		return refuse(scan->err, pos, BOBBIN_PERF_ATTR);
+	return add_attr(scan, &attr, b, pos);
+}
+
+/* features */
+
+static int add_build_ids(struct scan *scan, struct perf_span records)
+{
+	struct perf_reader *reader = scan->reader;
+	struct perf_build_id build_id;
+	int r;
+
+	while ((r = perf_build_id_decode(&records, scan->err, &build_id)) > 0) {
+		void *array = reader->build_ids;
+
+		r = reserve(&array, reader->nr_build_ids, &reader->max_build_ids, sizeof(build_id));
+		if (r)
+			return refuse_as(r, scan->err, records.offset, BOBBIN_NONE);
+		reader->build_ids = array;
+		reader->build_ids[reader->nr_build_ids++] = build_id;
+	}
+	return r;
+}
+
+static int read_feature_record(struct scan *scan, uint64_t pos, uint64_t size)
+{
+	struct perf_reader *reader = scan->reader;
+	struct bytes b = file_bytes(reader, pos);
+	uint64_t feature;
+
+	bytes_skip(&b, sizeof(struct perf_event_header));
+	feature = bytes_u64(&b);
+	if (b.bad || b.pos > pos + size)
+		return refuse(scan->err, pos, BOBBIN_PERF_FEATURE);
+	if (feature < PERF_FILE_FEATURES)
+		reader->features[feature] = span_of(reader, b.pos, pos + size - b.pos);
+	return 0;
+}
+
+static bool has_feature(const struct perf_file_header *header, unsigned int feature)
+{
+	return header->features[feature / 64] >> feature % 64 & 1;
+}
+
+/* A file that was cut off lacks features; that is no reason to refuse it. */
+static void read_feature_table(struct perf_reader *reader, const struct perf_file_header *header)
+{
+	struct bytes b = file_bytes(reader, header->data.offset + header->data.size);
+
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++) {
+		struct perf_file_section section;
+
+		if (!has_feature(header, i))
+			continue;
+		section.offset = bytes_u64(&b);
+		section.size = bytes_u64(&b);
+		if (b.bad || !in_file(reader, section))
+			reader->truncated = true;
+		else
+			reader->features[i] = span_of(reader, section.offset, section.size);
+	}
+}
+
+static void name_attr(void *ctx, uint32_t i, const struct perf_event_desc *desc)
+{
+	struct perf_reader *reader = ctx;
+
+	if (desc->nr_ids && !perf_id_map_find(&reader->ids, desc->first_id, &i))
+		return;
+	if (i < reader->nr_attrs)
+		reader->attrs[i].name = desc->name;
+}
+
+static int read_features(struct scan *scan)
+{
+	struct perf_reader *reader = scan->reader;
+	struct perf_span descs = reader->features[PERF_FILE_EVENT_DESC];
+	int r = add_build_ids(scan, reader->features[PERF_FILE_BUILD_ID]);
+
+	if (!r && descs.data)
+		r = perf_feature_event_descs(descs, scan->err, name_attr, reader);
+	return r;
+}
+
+/* the pass over the records */
+
+/* A sample of an unknown event cannot be read; other records look alike in all. */
+static const struct perf_reader_attr *attr_of(const struct perf_reader *reader,
+					      const uint8_t *record, uint64_t size, uint32_t type)
+{
+	uint64_t id;
+	uint32_t i;
+
+	if (reader->nr_attrs == 1)
+		return &reader->attrs[0];
+	id = perf_event_id(&reader->attrs[0].attr, record, size);
+	if (perf_id_map_find(&reader->ids, id, &i))
+		return &reader->attrs[i];
+	return id && type == PERF_RECORD_SAMPLE ? NULL : &reader->attrs[0];
+}
+
+static void count_record(struct perf_reader_stats *stats, const uint8_t *record,
+			 const struct perf_event_header *header)
+{
+	uint64_t words[3] = {0};
+
+	stats->events++;
+	stats->samples += header->type == PERF_RECORD_SAMPLE;
+	memcpy(words, record, header->size < sizeof(words) ? header->size : sizeof(words));
+	if (header->type == PERF_RECORD_LOST)
+		stats->lost += words[2];
+	if (header->type == PERF_RECORD_LOST_SAMPLES &&
+	    !(header->misc & PERF_FILE_MISC_LOST_FILTERED))
+		stats->lost_samples += words[1];
+}
+
+static int index_record(struct scan *scan, uint64_t place, const uint8_t *record,
+			const struct perf_event_header *header, uint64_t offset)
+{
+	struct perf_reader *reader = scan->reader;
+	const struct perf_reader_attr *attr;
+	uint64_t time;
+
+	if (!reader->nr_attrs)
+		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+	attr = attr_of(reader, record, header->size, header->type);
+	if (!attr) {
+		reader->stats.unknown++;
+		return 0;
+	}
+	time = perf_event_time(&attr->attr, record, header->size);
+	if (time)
+		scan->time = time;
+	count_record(&reader->stats, record, header);
+	if (perf_index_add(&reader->index, scan->time, place))
+		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_NONE);
+	return 0;
+}
+
+static bool is_kernel_record(uint32_t type)
+{
+	return type >= PERF_RECORD_MMAP && type <= PERF_FILE_CALLCHAIN_DEFERRED;
+}
+
+/* Only what the kernel recorded is ever compressed. */
+static int scan_inflated(void *ctx, uint64_t place, const uint8_t *record)
+{
+	struct scan *scan = ctx;
+	struct perf_event_header header;
+
+	memcpy(&header, record, sizeof(header));
+	if (is_kernel_record(header.type))
+		return index_record(scan, place | INFLATED, record, &header, scan->pos);
+	scan->reader->stats.unknown++;
+	return 0;
+}
+
+static int inflate(struct scan *scan, uint64_t pos, uint64_t size)
+{
+	struct perf_reader *reader = scan->reader;
+	struct bobbin_error none = {0}, *err = scan->err;
+	int r = 0;
+
+	if (!reader->inflate)
+		r = perf_inflate_open(&reader->inflate);
+	if (r)
+		return refuse_as(r, err, scan->pos, BOBBIN_NONE);
+	scan->err = &none;
+	r = perf_inflate_put(reader->inflate, reader->data + pos, size, scan->pos, scan_inflated,
+			     scan);
+	scan->err = err;
+	if (r == -EBADMSG && none.reason == BOBBIN_NONE)
+		return refuse(err, scan->pos, BOBBIN_PERF_COMPRESSED);
+	return r ? refuse_as(r, err, none.offset, none.reason) : 0;
+}
+
+/*
+ * What perf since Linux 6.16 writes if its output does not fit one record: the
+ * size in the first header wraps, its u64 size covers all of it, further
+ * headers follow at each 65,535 bytes, and there is no padding.
+ */
+static int inflate_oversized(struct scan *scan, uint64_t pos, uint64_t size)
+{
+	while (size > COMPRESSED2_MAX) {
+		struct bytes b = file_bytes(scan->reader, pos + COMPRESSED2_MAX);
+		int r = inflate(scan, pos, COMPRESSED2_MAX);
+
+		if (r)
+			return r;
+		size -= COMPRESSED2_MAX;
+		if (size < COMPRESSED2_HEADER || bytes_u32(&b) != PERF_FILE_COMPRESSED2)
+			return refuse(scan->err, scan->pos, BOBBIN_PERF_COMPRESSED);
+		pos += COMPRESSED2_MAX + COMPRESSED2_HEADER;
+		size -= COMPRESSED2_HEADER;
+	}
+	return inflate(scan, pos, size);
+}
+
+static uint64_t first_word(const struct scan *scan)
+{
+	struct bytes b = file_bytes(scan->reader, scan->pos + sizeof(struct perf_event_header));
+
+	return bytes_u64(&b);
+}
+
+/*
+ * Bytes of the file that a record takes, more than its header says for some.
+ * 0: not a record.  UINT64_MAX: too many to be there.
+ */
+static uint64_t extent(const struct scan *scan, const struct perf_event_header *header)
+{
+	uint64_t size = header->size, word = first_word(scan), left = scan->end - scan->pos;
+
+	if (header->type == PERF_FILE_COMPRESSED2 && left < COMPRESSED2_HEADER)
+		return UINT64_MAX;
+	if (header->type == PERF_FILE_COMPRESSED2 &&
+	    (word > UINT16_MAX || size < COMPRESSED2_HEADER + word))
+		return word > left - COMPRESSED2_HEADER ? UINT64_MAX : COMPRESSED2_HEADER + word;
+	if (size < sizeof(*header))
+		return 0;
+	if (header->type == PERF_FILE_TRACING_DATA && size >= 16)
+		size += ((word & UINT32_MAX) + 7) & ~7ull;
+	if (header->type == PERF_FILE_AUXTRACE && size >= 16)
+		size = word > left ? UINT64_MAX : size + word;
+	return size;
+}
+
+static int scan_pipe_record(struct scan *scan, const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_FILE_ATTR:
+		return read_attr_record(scan, scan->pos, header->size);
+	case PERF_FILE_FEATURE:
+		return read_feature_record(scan, scan->pos, header->size);
+	case PERF_FILE_BUILD_ID_RECORD:
+		return add_build_ids(scan, span_of(scan->reader, scan->pos, header->size));
+	default:
+		return 0;
+	}
+}
+
+static int scan_record(struct scan *scan, const struct perf_event_header *header)
+{
+	struct perf_reader *reader = scan->reader;
+	uint64_t body = scan->pos + sizeof(*header);
+
+	if (is_kernel_record(header->type))
+		return index_record(scan, scan->pos, reader->data + scan->pos, header, scan->pos);
+	if (header->type == PERF_FILE_COMPRESSED)
+		return inflate(scan, body, header->size - sizeof(*header));
+	if (header->type == PERF_FILE_COMPRESSED2)
+		return inflate_oversized(scan, body + 8, first_word(scan));
+	if (header->type < PERF_FILE_ATTR || header->type > PERF_FILE_RECORD_MAX)
+		reader->stats.unknown++;
+	return reader->pipe ? scan_pipe_record(scan, header) : 0;
+}
+
+/* The end of a recording that stopped short: cut off, or never written. */
+static bool is_broken_end(const struct scan *scan, const struct perf_event_header *header,
+			  uint64_t size)
+{
+	return size > scan->end - scan->pos || (!header->type && !header->misc && !header->size);
+}
+
+static int scan_records(struct scan *scan)
+{
+	struct perf_reader *reader = scan->reader;
+	struct perf_event_header header;
+
+	while (scan->end - scan->pos >= sizeof(header)) {
+		uint64_t size;
+		int r;
+
+		memcpy(&header, reader->data + scan->pos, sizeof(header));
+		size = extent(scan, &header);
+		if (is_broken_end(scan, &header, size))
+			break;
+		if (!size)
+			return refuse(scan->err, scan->pos, BOBBIN_PERF_RECORD);
+		r = scan_record(scan, &header);
+		if (r)
+			return r;
+		scan->pos += size;
+	}
+	if (scan->pos < scan->end || (reader->inflate && perf_inflate_left(reader->inflate)))
+		reader->truncated = true;
+	return 0;
+}
+
+/* the header */
+
+static int read_magic(struct scan *scan)
+{
+	struct bytes b = file_bytes(scan->reader, 0);
+	uint64_t magic = bytes_u64(&b);
+
+	if (magic == PERF_FILE_MAGIC_SWAPPED)
+		return refuse(scan->err, 0, BOBBIN_PERF_ENDIAN);
+	if (magic != PERF_FILE_MAGIC)
+		return refuse(scan->err, 0, BOBBIN_PERF_MAGIC);
+	return 0;
+}
+
+/* An old header is shorter, a new one may be longer. */
+static int read_header(struct scan *scan, struct perf_file_header *header)
+{
+	struct bytes b = file_bytes(scan->reader, sizeof(header->magic));
+	uint64_t size = bytes_u64(&b);
+
+	*header = (struct perf_file_header){0};
+	if (size > sizeof(*header))
+		size = sizeof(*header);
+	if (b.bad || size > scan->reader->size)
+		return refuse(scan->err, sizeof(header->magic), BOBBIN_TRUNCATED);
+	if (size != PERF_FILE_PIPE_HEADER_SIZE && size < PERF_FILE_BARE_HEADER_SIZE)
+		return refuse(scan->err, sizeof(header->magic), BOBBIN_PERF_HEADER);
+	memcpy(header, scan->reader->data, size);
+	header->size = size;
+	return 0;
+}
+
+/* A recording that was killed has no size of its data and no features. */
+static void find_end(struct scan *scan, const struct perf_file_header *header)
+{
+	struct perf_reader *reader = scan->reader;
+
+	if (header->data.size && in_file(reader, header->data)) {
+		scan->end = scan->pos + header->data.size;
+		read_feature_table(reader, header);
+		return;
+	}
+	scan->end = reader->size;
+	reader->truncated = true;
+}
+
+static int scan_file(struct scan *scan)
+{
+	struct perf_reader *reader = scan->reader;
+	struct perf_file_header header;
+	int r = read_magic(scan);
+
+	if (!r)
+		r = read_header(scan, &header);
+	if (r)
+		return r;
+	reader->pipe = header.size == PERF_FILE_PIPE_HEADER_SIZE;
+	if (reader->pipe) {
+		scan->pos = PERF_FILE_PIPE_HEADER_SIZE;
+		scan->end = reader->size;
+		return 0;
+	}
+	scan->pos = header.data.offset;
+	if (scan->pos > reader->size)
+		return refuse(scan->err, offsetof(struct perf_file_header, data),
+			      BOBBIN_PERF_HEADER);
+	find_end(scan, &header);
+	return read_file_attrs(scan, &header);
+}
+
+static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
+{
+	struct scan scan = {.reader = reader, .err = err};
+	int r = scan_file(&scan);
+
+	if (!r)
+		r = scan_records(&scan);
+	if (!r)
+		r = read_features(&scan);
+	if (r)
+		return r;
+	if (!reader->nr_attrs)
+		return refuse(err, scan.pos, BOBBIN_PERF_ATTR);
+	r = perf_index_sort(&reader->index);
+	return r ? refuse_as(r, err, 0, BOBBIN_NONE) : 0;
+}
+
+/* the interface */
+
+static int open_data(const void *data, uint64_t size, bool mapped, struct bobbin_error *err,
+		     struct perf_reader **ret)
+{
+	struct perf_reader *reader = calloc(1, sizeof(*reader));
+	int r;
+
+	if (!reader) {
+		if (mapped)
+			munmap((void *)data, size);
+		return refuse_as(-ENOMEM, err, 0, BOBBIN_NONE);
+	}
+	reader->data = data;
+	reader->size = size;
+	reader->mapped = mapped;
+	r = scan_all(reader, err);
+	if (r)
+		perf_reader_close(reader);
+	else
+		*ret = reader;
+	return r;
+}
+
+int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *err,
+			   struct perf_reader **ret)
+{
+	return open_data(data, size, false, err, ret);
+}
+
+static int check_regular(int fd, uint64_t *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -ESPIPE;
+	*ret = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int map_file(const char *path, const void **ret_data, uint64_t *ret_size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
+	void *data = NULL;
+	uint64_t size = 0;
+
+	if (fd < 0)
+		return -errno;
+	r = check_regular(fd, &size);
+	if (!r && size) {
+		data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data == MAP_FAILED)
+			r = -errno;
+	}
+	close(fd);
+	if (r)
+		return r;
+	*ret_data = data;
+	*ret_size = size;
+	return 0;
+}
+
+int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_reader **ret)
+{
+	const void *data = NULL;
+	uint64_t size = 0;
+	int r = map_file(path, &data, &size);
+
+	if (r)
+		return refuse_as(r, err, 0, BOBBIN_NONE);
+	return open_data(data, size, size != 0, err, ret);
+}
+
+void perf_reader_close(struct perf_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->nr_attrs; i++)
+		free((void *)reader->attrs[i].ids);
+	free(reader->attrs);
+	free(reader->build_ids);
+	perf_id_map_fini(&reader->ids);
+	perf_index_fini(&reader->index);
+	perf_inflate_close(reader->inflate);
+	if (reader->mapped)
+		munmap((void *)reader->data, reader->size);
+	free(reader);
+}
+
+static const uint8_t *align_record(struct perf_reader *reader, const uint8_t *record, uint64_t size)
+{
+	if ((uintptr_t)record % 8 == 0)
+		return record;
+	return memcpy(reader->aligned, record, size);
+}
+
+static const uint8_t *find_record(const struct perf_reader *reader, uint64_t place,
+				  uint64_t *ret_offset)
+{
+	if (!(place & INFLATED)) {
+		*ret_offset = place;
+		return reader->data + place;
+	}
+	*ret_offset = perf_inflate_offset(reader->inflate, place & ~INFLATED);
+	return perf_inflate_at(reader->inflate, place & ~INFLATED);
+}
+
+int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret)
+{
+	const struct perf_index_entry *entry;
+	const struct perf_reader_attr *attr;
+	struct perf_event_header header;
+	const uint8_t *record;
+	uint64_t offset;
+
+	if (reader->next == reader->index.count)
+		return 0;
+	entry = &reader->index.entries[reader->next++];
+	record = find_record(reader, entry->place, &offset);
+	memcpy(&header, record, sizeof(header));
+	/* In a pipe, a later attribute can have made the id ambiguous. */
+	attr = attr_of(reader, record, header.size, header.type);
+	record = align_record(reader, record, header.size);
+	if (!attr || perf_event_decode(&attr->attr, record, header.size, ret))
+		return refuse(err, offset, BOBBIN_PERF_RECORD);
+	ret->offset = offset;
+	ret->time = entry->time;
+	ret->attr = attr;
+	return 1;
+}
+
+void perf_reader_rewind(struct perf_reader *reader)
+{
+	reader->next = 0;
+}
+
+bool perf_reader_truncated(const struct perf_reader *reader)
+{
+	return reader->truncated;
+}
+
+const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader)
+{
+	return &reader->stats;
+}
+
+size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_reader_attr **ret)
+{
+	*ret = reader->attrs;
+	return reader->nr_attrs;
+}
+
+struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature)
+{
+	return feature < PERF_FILE_FEATURES ? reader->features[feature] : (struct perf_span){0};
+}
+
+size_t perf_reader_build_ids(const struct perf_reader *reader, const struct perf_build_id **ret)
+{
+	*ret = reader->build_ids;
+	return reader->nr_build_ids;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * perf_reader.h - read a perf.data file in the order of time.
+ *
+ *	struct perf_reader *reader;
+ *	struct perf_event event;
+ *
+ *	r = perf_reader_open("perf.data", &err, &reader);
+ *	while ((r = perf_reader_next(reader, &err, &event)) > 0)
+ *		…
+ *	perf_reader_close(reader);
+ *
+ * Opening walks over the file once: it checks the frame of every record, takes
+ * in the attributes, inflates what is compressed, and notes place and time of
+ * each record of the kernel (sixteen bytes each; twice that while sorting).
+ * Records without a time keep that of their predecessor.  Reading decodes one
+ * record after the other where it lies.
+ *
+ * Files of `perf record` and of bobbin are read, written to a file (an
+ * unfinished one as well) or through a pipe, plain or compressed (-z).  Not
+ * read: files of a foreign byte order, and directories (--threads).
+ *
+ * The file is mapped, not read: of a sample with a copy of the stack only the
+ * pages that are looked at cost anything.  The price: if another process
+ * truncates the file meanwhile, touching it raises SIGBUS.  Nothing that the
+ * file contains can.
+ */
+#ifndef BOBBIN_PROFILE_PERF_READER_H
+#define BOBBIN_PROFILE_PERF_READER_H
+
+#include <bobbin/reason.h>
+
+#include "profile/perf_event.h"
+#include "profile/perf_feature.h"
+
+struct perf_reader;
+
+/* An event that was recorded. */
+struct perf_reader_attr {
+	struct perf_event_attr attr; /* fields that the file lacks are 0 */
+	const char *name;            /* NULL if the file does not say */
+	const uint64_t *ids;
+	size_t nr_ids;
+};
+
+/* What is in a file, known after opening. */
+struct perf_reader_stats {
+	uint64_t events;       /* that perf_reader_next() delivers */
+	uint64_t samples;      /* those of them that are samples */
+	uint64_t lost;         /* records that the kernel had to drop */
+	uint64_t lost_samples; /* samples dropped, by another count: may overlap with @lost */
+	uint64_t unknown;      /* records of unknown type or event, skipped */
+};
+
+/**
+ * perf_reader_open() - open a recording
+ * @path: a regular file
+ * @err: what is wrong and where, BOBBIN_NONE if the system refused; or NULL
+ * @ret: the reader
+ *
+ * Return: 0; -EBADMSG with a reason; -EISDIR for a directory, -ESPIPE for a
+ * pipe; another negative errno of open(2), fstat(2), mmap(2) or malloc(3).
+ */
+int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_reader **ret);
+
+/**
+ * perf_reader_open_bytes() - open a recording that is in memory
+ * @data: the bytes of the file; they must outlive the reader
+ * @size: how many
+ * @err: as with perf_reader_open()
+ * @ret: the reader
+ *
+ * Return: 0, -EBADMSG, -ENOMEM.
+ */
+int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *err,
+			   struct perf_reader **ret);
+
+/**
+ * perf_reader_next() - the next event in the order of time
+ * @reader: the reader
+ * @err: the offset of a bad record; or NULL
+ * @ret: the event; what it points to is valid until the next call for this reader
+ *
+ * @time of the event is never missing: see above.  A bad record is passed over:
+ * the call after the failed one goes on behind it.
+ *
+ * Return: 1; 0 at the end; -EBADMSG for a bad record.
+ */
+int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret);
+
+/**
+ * perf_reader_rewind() - begin again with the first event
+ * @reader: the reader
+ */
+void perf_reader_rewind(struct perf_reader *reader);
+
+/**
+ * perf_reader_truncated() - whether the end of the recording is missing
+ * @reader: the reader
+ *
+ * True if the recording was killed or its file cut off.  What precedes the
+ * damage is delivered; features are most likely missing.
+ */
+bool perf_reader_truncated(const struct perf_reader *reader);
+
+/**
+ * perf_reader_stats() - counts
+ * @reader: the reader
+ */
+const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader);
+
+/**
+ * perf_reader_attrs() - the events that were recorded
+ * @reader: the reader
+ * @ret: the first of an array that the reader owns
+ *
+ * Return: how many.
+ */
+size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_reader_attr **ret);
+
+/**
+ * perf_reader_feature() - the bytes of a feature
+ * @reader: the reader
+ * @feature: its bit, enum perf_file_feature or any other number
+ *
+ * Return: the bytes, for the functions of perf_feature.h; data is NULL if the file has none.
+ */
+struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature);
+
+/**
+ * perf_reader_build_ids() - build IDs of the files that were mapped
+ * @reader: the reader
+ * @ret: the first of an array that the reader owns
+ *
+ * Return: how many.
+ */
+size_t perf_reader_build_ids(const struct perf_reader *reader, const struct perf_build_id **ret);
+
+/**
+ * perf_reader_close() - free everything
+ * @reader: the reader, or NULL
+ */
+void perf_reader_close(struct perf_reader *reader);
+
+#endif

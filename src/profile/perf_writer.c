@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "profile/perf_blob.h"
+#include "profile/perf_format.h"
+#include "profile/perf_output.h"
+#include "profile/perf_writer.h"
+
+/* The 24 bytes of a build ID in BUILD_ID: the ID, its size, padding. */
+#define BUILD_ID_ID 20
+#define BUILD_ID_PADDING 3
+
+struct perf_writer {
+	struct perf_output *output;
+	struct perf_event_attr attr; /* what is common to all */
+	size_t nr_attrs;
+	struct perf_file_header header;
+	uint64_t first_time, last_time;
+	struct perf_blob record;
+	struct perf_blob features[PERF_FILE_FEATURES];
+};
+
+static void put_string(struct perf_blob *blob, const char *string, size_t align)
+{
+	perf_blob_bytes(blob, string, strlen(string) + 1);
+	perf_blob_align(blob, align);
+}
+
+/* A string of a feature: its size, padding included, goes first. */
+static void put_sized_string(struct perf_blob *blob, const char *string)
+{
+	size_t align = PERF_FILE_STRING_ALIGN;
+	size_t size = strlen(string) + 1, padded = (size + align - 1) & ~(align - 1);
+
+	perf_blob_u32(blob, (uint32_t)padded);
+	perf_blob_bytes(blob, string, size);
+	perf_blob_bytes(blob, NULL, padded - size);
+}
+
+/* records */
+
+static void begin_record(struct perf_blob *blob, const struct perf_event *event, uint16_t misc)
+{
+	struct perf_event_header header = {.type = event->type, .misc = misc};
+
+	blob->size = 0;
+	perf_blob_bytes(blob, &header, sizeof(header));
+}
+
+static void put_tid(struct perf_blob *blob, const struct perf_event *event)
+{
+	perf_blob_u32(blob, event->pid);
+	perf_blob_u32(blob, event->tid);
+}
+
+static void put_cpu(struct perf_blob *blob, const struct perf_event *event)
+{
+	perf_blob_u32(blob, event->cpu);
+	perf_blob_u32(blob, 0);
+}
+
+static void put_trailer(struct perf_blob *blob, const struct perf_event_attr *attr,
+			const struct perf_event *event)
+{
+	uint64_t type = attr->sample_id_all ? attr->sample_type : 0;
+
+	if (type & PERF_SAMPLE_TID)
+		put_tid(blob, event);
+	if (type & PERF_SAMPLE_TIME)
+		perf_blob_u64(blob, event->time);
+	if (type & PERF_SAMPLE_CPU)
+		put_cpu(blob, event);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		perf_blob_u64(blob, event->id);
+}
+
+static void put_mmap_file(struct perf_blob *blob, const struct perf_mmap *mmap)
+{
+	if (mmap->build_id_len) {
+		uint8_t size[4] = {mmap->build_id_len};
+
+		perf_blob_bytes(blob, size, sizeof(size));
+		perf_blob_bytes(blob, mmap->build_id, sizeof(mmap->build_id));
+	} else {
+		perf_blob_u32(blob, mmap->maj);
+		perf_blob_u32(blob, mmap->min);
+		perf_blob_u64(blob, mmap->ino);
+		perf_blob_u64(blob, mmap->ino_gen);
+	}
+	perf_blob_u32(blob, mmap->prot);
+	perf_blob_u32(blob, mmap->flags);
+}
+
+static void put_mmap(struct perf_blob *blob, const struct perf_event *event)
+{
+	const struct perf_mmap *mmap = &event->mmap;
+	bool mmap2 = event->type == PERF_RECORD_MMAP2;
+	uint16_t misc = event->misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID;
+
+	if (mmap2 && mmap->build_id_len)
+		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	begin_record(blob, event, misc);
+	put_tid(blob, event);
+	perf_blob_u64(blob, mmap->addr);
+	perf_blob_u64(blob, mmap->len);
+	perf_blob_u64(blob, mmap->pgoff);
+	if (mmap2)
+		put_mmap_file(blob, mmap);
+	put_string(blob, mmap->filename, 8);
+}
+
+static void put_comm(struct perf_blob *blob, const struct perf_event *event)
+{
+	uint16_t misc = event->misc & ~PERF_RECORD_MISC_COMM_EXEC;
+
+	if (event->comm.exec)
+		misc |= PERF_RECORD_MISC_COMM_EXEC;
+	begin_record(blob, event, misc);
+	put_tid(blob, event);
+	put_string(blob, event->comm.comm, 8);
+}
+
+static void put_task(struct perf_blob *blob, const struct perf_event *event)
+{
+	begin_record(blob, event, event->misc);
+	perf_blob_u32(blob, event->pid);
+	perf_blob_u32(blob, event->task.ppid);
+	perf_blob_u32(blob, event->tid);
+	perf_blob_u32(blob, event->task.ptid);
+	perf_blob_u64(blob, event->time);
+}
+
+static void put_lost(struct perf_blob *blob, const struct perf_event *event)
+{
+	begin_record(blob, event, event->misc);
+	if (event->type == PERF_RECORD_LOST)
+		perf_blob_u64(blob, event->id);
+	perf_blob_u64(blob, event->lost);
+}
+
+/* The size field counts the padding, so that a record stays aligned. */
+static void put_raw(struct perf_blob *blob, const void *raw, uint32_t size)
+{
+	uint32_t padded = ((size + 4 + 7) & ~7u) - 4;
+
+	perf_blob_u32(blob, padded);
+	perf_blob_bytes(blob, raw, size);
+	perf_blob_bytes(blob, NULL, padded - size);
+}
+
+static void put_sample(struct perf_blob *blob, uint64_t type, const struct perf_event *event)
+{
+	const struct perf_sample *sample = &event->sample;
+
+	begin_record(blob, event, event->misc);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		perf_blob_u64(blob, event->id);
+	if (type & PERF_SAMPLE_IP)
+		perf_blob_u64(blob, sample->ip);
+	if (type & PERF_SAMPLE_TID)
+		put_tid(blob, event);
+	if (type & PERF_SAMPLE_TIME)
+		perf_blob_u64(blob, event->time);
+	if (type & PERF_SAMPLE_CPU)
+		put_cpu(blob, event);
+	if (type & PERF_SAMPLE_PERIOD)
+		perf_blob_u64(blob, sample->period);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		perf_blob_u64(blob, sample->callchain_nr);
+		perf_blob_bytes(blob, sample->callchain, 8 * sample->callchain_nr);
+	}
+	if (type & PERF_SAMPLE_RAW)
+		put_raw(blob, sample->raw, sample->raw_size);
+}
+
+/* Checked before any size is computed from it. */
+static bool sample_fits(const struct perf_sample *sample)
+{
+	return sample->callchain_nr < PERF_FILE_RECORD_BYTES / 8 &&
+	       sample->raw_size < PERF_FILE_RECORD_BYTES;
+}
+
+static int put_body(struct perf_blob *blob, uint64_t sample_type, const struct perf_event *event)
+{
+	switch (event->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		put_mmap(blob, event);
+		return 0;
+	case PERF_RECORD_COMM:
+		put_comm(blob, event);
+		return 0;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		put_task(blob, event);
+		return 0;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		put_lost(blob, event);
+		return 0;
+	case PERF_RECORD_SAMPLE:
+		if (!sample_fits(&event->sample))
+			return -E2BIG;
+		put_sample(blob, sample_type, event);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int write_record(struct perf_writer *writer)
+{
+	struct perf_blob *record = &writer->record;
+	struct perf_event_header header;
+
+	if (record->failed)
+		return -ENOMEM;
+	if (record->size > UINT16_MAX)
+		return -E2BIG;
+	memcpy(&header, record->data, sizeof(header));
+	header.size = (uint16_t)record->size;
+	memcpy(record->data, &header, sizeof(header));
+	return perf_output_write(writer->output, record->data, record->size);
+}
+
+static void note_time(struct perf_writer *writer, uint64_t time)
+{
+	if (!writer->first_time || time < writer->first_time)
+		writer->first_time = time;
+	if (time > writer->last_time)
+		writer->last_time = time;
+}
+
+int perf_writer_put(struct perf_writer *writer, const struct perf_event *event)
+{
+	int r = put_body(&writer->record, writer->attr.sample_type, event);
+
+	if (r)
+		return r;
+	if (event->type != PERF_RECORD_SAMPLE)
+		put_trailer(&writer->record, &writer->attr, event);
+	r = write_record(writer);
+	if (!r && event->type == PERF_RECORD_SAMPLE)
+		note_time(writer, event->time);
+	return r;
+}
+
+int perf_writer_round(struct perf_writer *writer)
+{
+	struct perf_event event = {.type = PERF_FILE_FINISHED_ROUND};
+
+	begin_record(&writer->record, &event, 0);
+	return write_record(writer);
+}
+
+/* features */
+
+static bool has_feature(const struct perf_writer *writer, unsigned int feature)
+{
+	return writer->header.features[feature / 64] >> feature % 64 & 1;
+}
+
+static struct perf_blob *add_feature(struct perf_writer *writer, unsigned int feature)
+{
+	writer->header.features[feature / 64] |= 1ull << feature % 64;
+	return &writer->features[feature];
+}
+
+int perf_writer_feature(struct perf_writer *writer, unsigned int feature, const void *data,
+			size_t size)
+{
+	struct perf_blob *blob;
+
+	if (!feature || feature >= PERF_FILE_FEATURES)
+		return -EINVAL;
+	blob = add_feature(writer, feature);
+	blob->size = 0;
+	perf_blob_bytes(blob, data, size);
+	return blob->failed ? -ENOMEM : 0;
+}
+
+int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id)
+{
+	struct perf_event_header header = {
+		.misc = build_id->misc | PERF_FILE_MISC_BUILD_ID_SIZE,
+	};
+	size_t name = (strlen(build_id->filename) + 1 + 7) & ~7ull;
+	size_t size = sizeof(header) + 4 + BUILD_ID_ID + 1 + BUILD_ID_PADDING + name;
+	struct perf_blob *blob;
+
+	if (build_id->size > BUILD_ID_ID)
+		return -EINVAL;
+	if (size > UINT16_MAX)
+		return -E2BIG;
+	header.size = (uint16_t)size;
+	blob = add_feature(writer, PERF_FILE_BUILD_ID);
+	perf_blob_bytes(blob, &header, sizeof(header));
+	perf_blob_u32(blob, (uint32_t)build_id->pid);
+	perf_blob_bytes(blob, build_id->id, build_id->size);
+	perf_blob_bytes(blob, NULL, BUILD_ID_ID - build_id->size);
+	perf_blob_bytes(blob, &build_id->size, 1);
+	perf_blob_bytes(blob, NULL, BUILD_ID_PADDING);
+	perf_blob_bytes(blob, build_id->filename, strlen(build_id->filename));
+	perf_blob_bytes(blob, NULL, name - strlen(build_id->filename));
+	return blob->failed ? -ENOMEM : 0;
+}
+
+static void add_string(struct perf_writer *writer, unsigned int feature, const char *string)
+{
+	if (string && !has_feature(writer, feature))
+		put_sized_string(add_feature(writer, feature), string);
+}
+
+static void add_nr_cpus(struct perf_writer *writer, const struct perf_writer_info *info)
+{
+	uint32_t online = info->nr_cpus_online, available = info->nr_cpus_available;
+	struct perf_blob *blob;
+
+	if (has_feature(writer, PERF_FILE_NRCPUS))
+		return;
+	blob = add_feature(writer, PERF_FILE_NRCPUS);
+	perf_blob_u32(blob, available ? available : (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	perf_blob_u32(blob, online ? online : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void add_cmdline(struct perf_writer *writer, const char *const *argv)
+{
+	struct perf_blob *blob;
+	uint32_t nr = 0;
+
+	if (!argv || has_feature(writer, PERF_FILE_CMDLINE))
+		return;
+	while (argv[nr])
+		nr++;
+	blob = add_feature(writer, PERF_FILE_CMDLINE);
+	perf_blob_u32(blob, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		put_sized_string(blob, argv[i]);
+}
+
+static void add_sample_time(struct perf_writer *writer)
+{
+	struct perf_blob *blob;
+
+	if (!writer->last_time || has_feature(writer, PERF_FILE_SAMPLE_TIME))
+		return;
+	blob = add_feature(writer, PERF_FILE_SAMPLE_TIME);
+	perf_blob_u64(blob, writer->first_time);
+	perf_blob_u64(blob, writer->last_time);
+}
+
+static int add_features(struct perf_writer *writer, const struct perf_writer_info *info)
+{
+	struct utsname machine;
+
+	if (uname(&machine))
+		return -errno;
+	add_string(writer, PERF_FILE_HOSTNAME, info->hostname ? info->hostname : machine.nodename);
+	add_string(writer, PERF_FILE_OSRELEASE,
+		   info->osrelease ? info->osrelease : machine.release);
+	add_string(writer, PERF_FILE_ARCH, info->arch ? info->arch : machine.machine);
+	add_string(writer, PERF_FILE_VERSION, info->version);
+	add_nr_cpus(writer, info);
+	add_cmdline(writer, info->argv);
+	add_sample_time(writer);
+	return 0;
+}
+
+/* The table of sections, then their bytes, in the order of the bits. */
+static int write_features(struct perf_writer *writer)
+{
+	struct perf_output *output = writer->output;
+	uint64_t offset = perf_output_pos(output);
+	int r = 0;
+
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
+		offset += has_feature(writer, i) ? sizeof(struct perf_file_section) : 0;
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++) {
+		struct perf_file_section section = {offset, writer->features[i].size};
+
+		if (!has_feature(writer, i))
+			continue;
+		r = writer->features[i].failed ? -ENOMEM : 0;
+		if (!r)
+			r = perf_output_write(output, &section, sizeof(section));
+		offset += section.size;
+	}
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++)
+		r = perf_output_write(output, writer->features[i].data, writer->features[i].size);
+	return r;
+}
+
+/* the file */
+
+static void put_attr(struct perf_blob *blob, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+
+	copy.size = sizeof(copy);
+	perf_blob_bytes(blob, &copy, sizeof(copy));
+}
+
+static void describe_events(struct perf_writer *writer, const struct perf_writer_event *events)
+{
+	struct perf_blob *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
+
+	perf_blob_u32(blob, (uint32_t)writer->nr_attrs);
+	perf_blob_u32(blob, sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < writer->nr_attrs; i++) {
+		put_attr(blob, &events[i].attr);
+		perf_blob_u32(blob, (uint32_t)events[i].nr_ids);
+		put_sized_string(blob, events[i].name ? events[i].name : "");
+		perf_blob_bytes(blob, events[i].ids, 8 * events[i].nr_ids);
+	}
+}
+
+/* Header, ids, attributes: all that stands in front of the records. */
+static int write_front(struct perf_writer *writer, const struct perf_writer_event *events)
+{
+	struct perf_file_header *header = &writer->header;
+	struct perf_blob attrs = {0}, ids = {0};
+	uint64_t offset = sizeof(*header);
+	int r = -ENOMEM;
+
+	for (size_t i = 0; i < writer->nr_attrs; i++) {
+		put_attr(&attrs, &events[i].attr);
+		perf_blob_u64(&attrs, offset + ids.size);
+		perf_blob_u64(&attrs, 8 * events[i].nr_ids);
+		perf_blob_bytes(&ids, events[i].ids, 8 * events[i].nr_ids);
+	}
+	header->magic = PERF_FILE_MAGIC;
+	header->size = sizeof(*header);
+	header->attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_file_section);
+	header->attrs = (struct perf_file_section){offset + ids.size, attrs.size};
+	header->data.offset = offset + ids.size + attrs.size;
+	if (!attrs.failed && !ids.failed)
+		r = perf_output_write(writer->output, header, sizeof(*header));
+	if (!r)
+		r = perf_output_write(writer->output, ids.data, ids.size);
+	if (!r)
+		r = perf_output_write(writer->output, attrs.data, attrs.size);
+	perf_blob_fini(&attrs);
+	perf_blob_fini(&ids);
+	return r;
+}
+
+static bool is_writable(const struct perf_writer_event *events, size_t nr)
+{
+	const struct perf_event_attr *first = &events[0].attr;
+
+	if (nr > 1 && !(first->sample_type & PERF_SAMPLE_IDENTIFIER))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		const struct perf_event_attr *attr = &events[i].attr;
+
+		if (attr->sample_type & ~(uint64_t)PERF_WRITER_SAMPLE_TYPE ||
+		    attr->sample_type != first->sample_type ||
+		    attr->sample_id_all != first->sample_id_all)
+			return false;
+	}
+	return true;
+}
+
+int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t nr,
+		     struct perf_writer **ret)
+{
+	struct perf_writer *writer;
+	int r;
+
+	if (!nr || !is_writable(events, nr))
+		return -EINVAL;
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return -ENOMEM;
+	writer->attr = events[0].attr;
+	writer->nr_attrs = nr;
+	r = perf_output_open(path, &writer->output);
+	if (!r)
+		r = write_front(writer, events);
+	if (r) {
+		perf_writer_abort(writer);
+		return r;
+	}
+	describe_events(writer, events);
+	*ret = writer;
+	return 0;
+}
+
+static int finish_file(struct perf_writer *writer, const struct perf_writer_info *info)
+{
+	static const struct perf_writer_info unsaid;
+	struct perf_file_header *header = &writer->header;
+	int r = add_features(writer, info ? info : &unsaid);
+
+	header->data.size = perf_output_pos(writer->output) - header->data.offset;
+	if (!r)
+		r = write_features(writer);
+	if (!r)
+		r = perf_output_rewrite(writer->output, 0, header, sizeof(*header));
+	return r;
+}
+
+static void free_writer(struct perf_writer *writer)
+{
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
+		perf_blob_fini(&writer->features[i]);
+	perf_blob_fini(&writer->record);
+	free(writer);
+}
+
+int perf_writer_finish(struct perf_writer *writer, const struct perf_writer_info *info)
+{
+	int r = finish_file(writer, info);
+
+	if (r)
+		perf_output_discard(writer->output);
+	else
+		r = perf_output_commit(writer->output);
+	free_writer(writer);
+	return r;
+}
+
+void perf_writer_abort(struct perf_writer *writer)
+{
+	if (!writer)
+		return;
+	perf_output_discard(writer->output);
+	free_writer(writer);
+}

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What perf_writer writes is what perf_reader reads, and a file is there or it
+ * is not.  Whether perf agrees is the matter of perf_agreement.sh.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profile/perf_format.h"
+#include "profile/perf_reader.h"
+#include "profile/perf_writer.h"
+
+static const uint64_t ids[] = {10, 11};
+static const struct perf_writer_event cpu_clock = {
+	.attr = {.type = PERF_TYPE_SOFTWARE,
+		 .config = PERF_COUNT_SW_CPU_CLOCK,
+		 .sample_type = PERF_WRITER_SAMPLE_TYPE,
+		 .sample_id_all = 1},
+	.name = "cpu-clock",
+	.ids = ids,
+	.nr_ids = 2,
+};
+static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0xffffffff81000000, PERF_CONTEXT_USER,
+				 0x401000};
+
+static const struct perf_event sample = {
+	.type = PERF_RECORD_SAMPLE,
+	.misc = PERF_RECORD_MISC_USER,
+	.pid = 1,
+	.tid = 2,
+	.cpu = 3,
+	.time = 4000,
+	.id = 11,
+	.sample = {.ip = 0x401000,
+		   .period = 5,
+		   .callchain = chain,
+		   .callchain_nr = 4,
+		   .raw = "raw bytes",
+		   .raw_size = 9},
+};
+
+/* Each test works in a directory of its own. */
+static int enter_directory(void **state)
+{
+	char template[] = "/tmp/perf_writer_test.XXXXXX";
+
+	*state = strdup(mkdtemp(template));
+	return chdir(*state);
+}
+
+static int leave_directory(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
+	free(*state);
+	return chdir("/") || system(command);
+}
+
+static unsigned int files_here(void)
+{
+	DIR *dir = opendir(".");
+	unsigned int nr = 0;
+
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr - 2;
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : st.st_size;
+}
+
+static void make_file(const char *path, const char *content)
+{
+	FILE *file = fopen(path, "w");
+
+	fputs(content, file);
+	fclose(file);
+}
+
+static struct perf_writer *open_writer(const char *path)
+{
+	struct perf_writer *writer = NULL;
+
+	assert_int_equal(perf_writer_open(path, &cpu_clock, 1, &writer), 0);
+	return writer;
+}
+
+static struct perf_reader *open_reader(const char *path)
+{
+	struct perf_reader *reader = NULL;
+
+	assert_int_equal(perf_reader_open(path, NULL, &reader), 0);
+	assert_false(perf_reader_truncated(reader));
+	return reader;
+}
+
+static struct perf_event next(struct perf_reader *reader)
+{
+	struct perf_event event = {0};
+
+	assert_int_equal(perf_reader_next(reader, NULL, &event), 1);
+	return event;
+}
+
+/* Write one event, read it again.  The reader is for the caller to close. */
+static struct perf_event round_trip(const struct perf_event *event, struct perf_reader **reader)
+{
+	struct perf_writer *writer = open_writer("data");
+	struct perf_event got;
+
+	assert_int_equal(perf_writer_put(writer, event), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	*reader = open_reader("data");
+	got = next(*reader);
+	assert_int_equal(got.type, event->type);
+	assert_int_equal(got.misc, event->misc);
+	assert_int_equal(got.pid, event->pid);
+	assert_int_equal(got.tid, event->tid);
+	assert_int_equal(got.cpu, event->cpu);
+	assert_int_equal(got.time, event->time);
+	assert_int_equal(got.id, event->id);
+	return got;
+}
+
+static void sample_is_read_as_it_was_written(void **state)
+{
+	struct perf_reader *reader;
+	struct perf_event got = round_trip(&sample, &reader);
+
+	assert_int_equal(got.sample.ip, 0x401000);
+	assert_int_equal(got.sample.period, 5);
+	assert_int_equal(got.sample.callchain_nr, 4);
+	assert_memory_equal(got.sample.callchain, chain, sizeof(chain));
+	assert_int_equal(got.sample.raw_size, 12);
+	assert_memory_equal(got.sample.raw, "raw bytes\0\0\0", 12);
+	assert_string_equal(got.attr->name, "cpu-clock");
+	assert_int_equal(got.attr->nr_ids, 2);
+	assert_int_equal(got.attr->ids[1], 11);
+	assert_int_equal(got.attr->attr.sample_type, PERF_WRITER_SAMPLE_TYPE);
+	perf_reader_close(reader);
+}
+
+static struct perf_event mmap2(void)
+{
+	return (struct perf_event){
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = 1,
+		.tid = 2,
+		.cpu = 3,
+		.time = 4,
+		.id = 10,
+		.mmap = {.addr = 0x400000,
+			 .len = 0x1000,
+			 .pgoff = 0x2000,
+			 .maj = 8,
+			 .min = 9,
+			 .ino = 10,
+			 .ino_gen = 11,
+			 .prot = 5,
+			 .flags = 2,
+			 .filename = "/bin/true"},
+	};
+}
+
+static void mapping_is_read_as_it_was_written(void **state)
+{
+	struct perf_event event = mmap2(), got;
+	struct perf_reader *reader;
+
+	got = round_trip(&event, &reader);
+	assert_int_equal(got.mmap.addr, 0x400000);
+	assert_int_equal(got.mmap.len, 0x1000);
+	assert_int_equal(got.mmap.pgoff, 0x2000);
+	assert_int_equal(got.mmap.maj, 8);
+	assert_int_equal(got.mmap.min, 9);
+	assert_int_equal(got.mmap.ino, 10);
+	assert_int_equal(got.mmap.ino_gen, 11);
+	assert_int_equal(got.mmap.prot, 5);
+	assert_int_equal(got.mmap.flags, 2);
+	assert_string_equal(got.mmap.filename, "/bin/true");
+	assert_int_equal(got.mmap.build_id_len, 0);
+	perf_reader_close(reader);
+}
+
+static void mapping_with_build_id_is_read_as_it_was_written(void **state)
+{
+	struct perf_event event = mmap2(), got;
+	struct perf_reader *reader;
+
+	event.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	event.mmap.build_id_len = 16;
+	memcpy(event.mmap.build_id, "sixteen bytes!!", 16);
+	got = round_trip(&event, &reader);
+	assert_int_equal(got.mmap.build_id_len, 16);
+	assert_memory_equal(got.mmap.build_id, "sixteen bytes!!", 16);
+	assert_int_equal(got.mmap.prot, 5);
+	assert_string_equal(got.mmap.filename, "/bin/true");
+	perf_reader_close(reader);
+}
+
+static void other_records_are_read_as_they_were_written(void **state)
+{
+	struct perf_event event = {.pid = 1, .tid = 2, .cpu = 3, .time = 4, .id = 10};
+	struct perf_reader *reader;
+	struct perf_event got;
+
+	event.type = PERF_RECORD_COMM;
+	event.misc = PERF_RECORD_MISC_COMM_EXEC;
+	event.comm.comm = "a comm";
+	event.comm.exec = true;
+	got = round_trip(&event, &reader);
+	assert_string_equal(got.comm.comm, "a comm");
+	assert_true(got.comm.exec);
+	perf_reader_close(reader);
+
+	event.misc = 0;
+	event.task.ppid = 5;
+	event.task.ptid = 6;
+	event.type = PERF_RECORD_FORK;
+	got = round_trip(&event, &reader);
+	assert_int_equal(got.task.ppid, 5);
+	assert_int_equal(got.task.ptid, 6);
+	perf_reader_close(reader);
+	event.type = PERF_RECORD_EXIT;
+	got = round_trip(&event, &reader);
+	assert_int_equal(got.task.ptid, 6);
+	perf_reader_close(reader);
+
+	event.lost = 77;
+	event.type = PERF_RECORD_LOST;
+	assert_int_equal(round_trip(&event, &reader).lost, 77);
+	perf_reader_close(reader);
+	event.type = PERF_RECORD_LOST_SAMPLES;
+	assert_int_equal(round_trip(&event, &reader).lost, 77);
+	perf_reader_close(reader);
+}
+
+static int check_word(void *ctx, const char *word)
+{
+	const char ***expected = ctx;
+
+	assert_string_equal(word, *(*expected)++);
+	return 0;
+}
+
+static void features_are_read_as_they_were_written(void **state)
+{
+	const char *words[] = {"bobbin", "record", "", "a b", NULL};
+	const char **expected = words;
+	struct perf_writer_info info = {.hostname = "host",
+					.version = "1.2",
+					.argv = words,
+					.nr_cpus_online = 7,
+					.nr_cpus_available = 8};
+	const struct perf_build_id build_id = {.pid = -1,
+					       .misc = PERF_RECORD_MISC_USER,
+					       .size = 4,
+					       .id = {1, 2, 3, 4},
+					       .filename = "/bin/false"};
+	struct perf_writer *writer = open_writer("data");
+	const struct perf_build_id *build_ids;
+	struct perf_reader *reader;
+	uint32_t online, available;
+	const char *string;
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_build_id(writer, &build_id), 0);
+	assert_int_equal(perf_writer_build_id(writer, &build_id), 0);
+	assert_int_equal(perf_writer_feature(writer, 255, "extra", 5), 0);
+	assert_int_equal(perf_writer_feature(writer, PERF_FILE_ARCH, "\4\0\0\0mad\0", 8), 0);
+	assert_int_equal(perf_writer_feature(writer, 256, "extra", 5), -EINVAL);
+	assert_int_equal(perf_writer_feature(writer, 0, "extra", 5), -EINVAL);
+	assert_int_equal(perf_writer_finish(writer, &info), 0);
+
+	reader = open_reader("data");
+	assert_int_equal(
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_HOSTNAME), NULL, &string),
+		0);
+	assert_string_equal(string, "host");
+	assert_int_equal(
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &string), 0);
+	assert_string_equal(string, "mad");
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, PERF_FILE_OSRELEASE), NULL,
+					     &string),
+			 0);
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, 9), NULL, &string),
+			 -ENODATA);
+	assert_int_equal(perf_feature_nr_cpus(perf_reader_feature(reader, PERF_FILE_NRCPUS), NULL,
+					      &online, &available),
+			 0);
+	assert_int_equal(online, 7);
+	assert_int_equal(available, 8);
+	assert_int_equal(perf_feature_strings(perf_reader_feature(reader, PERF_FILE_CMDLINE), NULL,
+					      check_word, &expected),
+			 0);
+	assert_ptr_equal(expected, words + 4);
+	assert_memory_equal(perf_reader_feature(reader, 255).data, "extra", 5);
+	assert_int_equal(perf_reader_feature(reader, PERF_FILE_SAMPLE_TIME).size, 16);
+	assert_int_equal(perf_reader_build_ids(reader, &build_ids), 2);
+	assert_int_equal(build_ids[1].pid, -1);
+	assert_int_equal(build_ids[1].size, 4);
+	assert_memory_equal(build_ids[1].id, build_id.id, 20);
+	assert_string_equal(build_ids[1].filename, "/bin/false");
+	perf_reader_close(reader);
+}
+
+static void rounds_do_not_disturb(void **state)
+{
+	struct perf_writer *writer = open_writer("data");
+	struct perf_reader *reader;
+
+	for (int i = 0; i < 10000; i++) {
+		assert_int_equal(perf_writer_put(writer, &sample), 0);
+		assert_int_equal(perf_writer_round(writer), 0);
+	}
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	reader = open_reader("data");
+	assert_int_equal(perf_reader_stats(reader)->samples, 10000);
+	assert_int_equal(perf_reader_stats(reader)->unknown, 0);
+	perf_reader_close(reader);
+}
+
+static void sample_that_does_not_fit_is_refused_alone(void **state)
+{
+	static const uint64_t deep[8192];
+	struct perf_writer *writer = open_writer("data");
+	struct perf_event large = sample;
+	struct perf_reader *reader;
+
+	large.sample.callchain = deep;
+	large.sample.callchain_nr = 8192;
+	assert_int_equal(perf_writer_put(writer, &large), -E2BIG);
+	large.sample.callchain_nr = 8182;
+	assert_int_equal(perf_writer_put(writer, &large), -E2BIG);
+	large.sample.callchain_nr = 8180;
+	assert_int_equal(perf_writer_put(writer, &large), 0);
+	large.sample.callchain_nr = UINT64_MAX / 8;
+	assert_int_equal(perf_writer_put(writer, &large), -E2BIG);
+	large.type = PERF_RECORD_SWITCH;
+	assert_int_equal(perf_writer_put(writer, &large), -EINVAL);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	reader = open_reader("data");
+	assert_int_equal(perf_reader_stats(reader)->events, 1);
+	assert_int_equal(next(reader).sample.callchain_nr, 8180);
+	perf_reader_close(reader);
+}
+
+static void attributes_that_say_more_than_is_written_are_refused(void **state)
+{
+	struct perf_writer_event events[2] = {cpu_clock, cpu_clock};
+	struct perf_writer *writer;
+
+	assert_int_equal(perf_writer_open("data", events, 0, &writer), -EINVAL);
+	events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER;
+	assert_int_equal(perf_writer_open("data", events, 2, &writer), -EINVAL);
+	events[0].attr.sample_type |= PERF_SAMPLE_STACK_USER;
+	assert_int_equal(perf_writer_open("data", events, 1, &writer), -EINVAL);
+	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_TID;
+	assert_int_equal(perf_writer_open("data", events, 2, &writer), -EINVAL);
+	assert_int_equal(files_here(), 0);
+}
+
+static void nothing_has_the_name_before_the_end(void **state)
+{
+	struct perf_writer *writer = open_writer("data");
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(size_of("data"), -1);
+	assert_int_equal(files_here(), 1);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	assert_true(size_of("data") > 0);
+	assert_int_equal(files_here(), 1);
+}
+
+static void aborted_recording_leaves_nothing(void **state)
+{
+	struct perf_writer *writer = open_writer("data");
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	perf_writer_abort(writer);
+	perf_writer_abort(NULL);
+	assert_int_equal(files_here(), 0);
+}
+
+static void existing_file_becomes_old(void **state)
+{
+	struct perf_writer *writer;
+
+	make_file("data", "before");
+	make_file("data.old", "long before");
+	writer = open_writer("data");
+	assert_int_equal(size_of("data"), 6);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	assert_int_equal(size_of("data.old"), 6);
+	assert_true(size_of("data") > 100);
+	assert_int_equal(files_here(), 2);
+}
+
+static void empty_file_is_simply_replaced(void **state)
+{
+	make_file("data", "");
+	assert_int_equal(perf_writer_finish(open_writer("data"), NULL), 0);
+	assert_true(size_of("data") > 100);
+	assert_int_equal(files_here(), 1);
+}
+
+static void new_file_is_for_its_owner_only(void **state)
+{
+	struct stat st;
+
+	assert_int_equal(perf_writer_finish(open_writer("data"), NULL), 0);
+	assert_int_equal(stat("data", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void symbolic_link_is_followed(void **state)
+{
+	struct perf_writer *writer;
+	struct stat st;
+
+	assert_int_equal(mkdir("there", 0700), 0);
+	make_file("there/real", "before");
+	assert_int_equal(symlink("there/real", "data"), 0);
+	assert_int_equal(perf_writer_finish(open_writer("data"), NULL), 0);
+	assert_int_equal(lstat("data", &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_true(size_of("there/real") > 100);
+	assert_int_equal(size_of("there/real.old"), 6);
+	assert_int_equal(symlink("nowhere", "dangling"), 0);
+	assert_int_equal(perf_writer_open("dangling", &cpu_clock, 1, &writer), -ENOENT);
+}
+
+static void working_directory_may_change_meanwhile(void **state)
+{
+	struct perf_writer *writer = open_writer("data");
+
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	assert_int_equal(chdir(*state), 0);
+	assert_true(size_of("data") > 100);
+}
+
+static void devices_are_written_directly(void **state)
+{
+	struct perf_writer *writer = open_writer("/dev/null");
+	struct stat st;
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+	assert_int_equal(perf_writer_finish(open_writer("/dev/full"), NULL), -ENOSPC);
+	assert_int_equal(stat("/dev/full", &st), 0);
+}
+
+static void what_cannot_be_replaced_is_refused(void **state)
+{
+	struct perf_writer *writer;
+	char path[32];
+	int fds[2];
+
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_int_equal(perf_writer_open("fifo", &cpu_clock, 1, &writer), -ESPIPE);
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	assert_int_equal(perf_writer_open(path, &cpu_clock, 1, &writer), -ESPIPE);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(perf_writer_open(".", &cpu_clock, 1, &writer), -EISDIR);
+	assert_int_equal(perf_writer_open("new/", &cpu_clock, 1, &writer), -EISDIR);
+	assert_int_equal(perf_writer_open("no/data", &cpu_clock, 1, &writer), -ENOENT);
+	assert_int_equal(mkdir("data.old", 0700), 0);
+	assert_int_equal(perf_writer_open("data", &cpu_clock, 1, &writer), -EISDIR);
+	assert_int_equal(files_here(), 2);
+}
+
+/* Returns through the exit status, so that the limit dies with the process. */
+static int write_too_much(void)
+{
+	struct rlimit limit = {1 << 20, 1 << 20};
+	struct perf_writer *writer;
+	int r = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &limit) || perf_writer_open("data", &cpu_clock, 1, &writer))
+		return 1;
+	for (int i = 0; i < 100000 && !r; i++)
+		r = perf_writer_put(writer, &sample);
+	if (r != -EFBIG || perf_writer_put(writer, &sample) != -EFBIG)
+		return 2;
+	return perf_writer_finish(writer, NULL) == -EFBIG ? 0 : 3;
+}
+
+static void file_that_cannot_grow_is_reported_and_removed(void **state)
+{
+	int status;
+	pid_t pid;
+
+	make_file("data", "before");
+	pid = fork();
+	if (!pid)
+		_exit(write_too_much());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(size_of("data"), 6);
+	assert_int_equal(files_here(), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter_directory, leave_directory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sample_is_read_as_it_was_written),
+		TEST(mapping_is_read_as_it_was_written),
+		TEST(mapping_with_build_id_is_read_as_it_was_written),
+		TEST(other_records_are_read_as_they_were_written),
+		TEST(features_are_read_as_they_were_written),
+		TEST(rounds_do_not_disturb),
+		TEST(sample_that_does_not_fit_is_refused_alone),
+		TEST(attributes_that_say_more_than_is_written_are_refused),
+		TEST(nothing_has_the_name_before_the_end),
+		TEST(aborted_recording_leaves_nothing),
+		TEST(existing_file_becomes_old),
+		TEST(empty_file_is_simply_replaced),
+		TEST(new_file_is_for_its_owner_only),
+		TEST(symbolic_link_is_followed),
+		TEST(working_directory_may_change_meanwhile),
+		TEST(devices_are_written_directly),
+		TEST(what_cannot_be_replaced_is_refused),
+		TEST(file_that_cannot_grow_is_reported_and_removed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
