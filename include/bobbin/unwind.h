@@ -223,6 +223,18 @@ int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
 		      struct bobbin_place_info *ret);
 
 /**
+ * bobbin_unwinder_preload() - read the tables of a file now
+ * @unwinder: knows the files
+ * @space: what is mapped; of this unwinder
+ * @addr: an address at which the file is mapped
+ *
+ * Tables are read when a walk first needs them.  Where the process or its file
+ * may be gone by then, call this when the file is mapped.
+ */
+void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			     uint64_t addr);
+
+/**
  * bobbin_unwind() - a thread's call chain
  * @unwinder: knows the files
  * @space: what is mapped; of this unwinder

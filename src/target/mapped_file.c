@@ -92,6 +92,16 @@ static int make_room(struct file_table *table)
 	return 0;
 }
 
+/* The newest process that maps a file lives longest. */
+static void note_mapping(struct mapped_file *f, const struct bobbin_mapping *m)
+{
+	if (!m->pid)
+		return;
+	f->pid = m->pid;
+	f->start = m->start;
+	f->end = m->end;
+}
+
 static int add_file(struct file_table *table, const struct bobbin_mapping *m,
 		    struct mapped_file **ret)
 {
@@ -114,9 +124,7 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m,
 	f->major = m->major;
 	f->minor = m->minor;
 	f->ino = m->ino;
-	f->pid = m->pid;
-	f->start = m->start;
-	f->end = m->end;
+	note_mapping(f, m);
 	table->files[table->count] = f;
 	insert_bucket(table, hash_of(m), table->count++);
 	*ret = f;
@@ -136,6 +144,7 @@ int file_table_find(struct file_table *table, const struct bobbin_mapping *mappi
 			break;
 		if (same_file(table->files[number - 1], mapping)) {
 			*ret = table->files[number - 1];
+			note_mapping(*ret, mapping);
 			return 0;
 		}
 	}

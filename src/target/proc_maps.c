@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * /proc/PID/maps, see proc_pid_maps(5):
- *
- *	start-end perms offset major:minor inode   path
- */
+#include "target/proc_maps.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,24 +10,27 @@
 #include "core/deps.h"
 #include "target/space.h"
 
-static int map_line(struct bobbin_space *space, int pid, char *line)
+static int read_line(int pid, char *line, proc_maps_sink sink, void *ctx)
 {
-	struct bobbin_mapping m = {.pid = pid};
+	struct proc_map map = {.mapping.pid = pid};
+	struct bobbin_mapping *m = &map.mapping;
 	char perms[5];
 	int path = 0;
 
 	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
-		   &m.end, perms, &m.offset, &m.major, &m.minor, &m.ino, &path) < 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
+		   &m->end, perms, &m->offset, &m->major, &m->minor, &m->ino, &path) < 7 ||
 	    !path)
 		return -EBADMSG;
-	if (perms[2] != 'x')
-		return 0;
-	m.path = line + path;
-	return bobbin_space_map(space, &m);
+	m->path = line + path;
+	map.read = perms[0] == 'r';
+	map.write = perms[1] == 'w';
+	map.exec = perms[2] == 'x';
+	map.shared = perms[3] == 's';
+	return sink(ctx, &map);
 }
 
-BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
+int proc_maps_read(int pid, proc_maps_sink sink, void *ctx)
 {
 	char name[32], *line = NULL;
 	size_t room = 0;
@@ -40,13 +40,23 @@ BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	f = fopen(name, "re");
 	if (!f)
-		return -errno;
-	bobbin_space_clear(space);
+		return errno == ENOENT ? -ESRCH : -errno;
 	while (!r && getline(&line, &room, f) > 0)
-		r = map_line(space, pid, line);
+		r = read_line(pid, line, sink, ctx);
 	if (!r && ferror(f))
 		r = -EIO;
 	free(line);
 	fclose(f);
 	return r;
+}
+
+static int map_code(void *ctx, const struct proc_map *map)
+{
+	return map->exec ? bobbin_space_map(ctx, &map->mapping) : 0;
+}
+
+BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
+{
+	bobbin_space_clear(space);
+	return proc_maps_read(pid, map_code, space);
 }

@@ -30,6 +30,7 @@ struct cached_rule {
 struct module_slot {
 	struct module *module;
 	bool tried;
+	int tried_pid; /* through which it could not be opened */
 };
 
 struct bobbin_unwinder {
@@ -124,12 +125,22 @@ static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_f
 
 	if (!slot)
 		return NULL;
-	if (!slot->tried) {
+	if (!slot->tried || (!slot->module && slot->tried_pid != file->pid)) {
 		slot->tried = true;
+		slot->tried_pid = file->pid;
 		if (file->kind == FILE_REGULAR || file->kind == FILE_VDSO)
 			module_open(file, &u->options, NULL, &slot->module);
 	}
 	return slot->module;
+}
+
+BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
+					struct bobbin_space *space, uint64_t addr)
+{
+	const struct mapping *m = space_find(space, addr);
+
+	if (m)
+		module_of(unwinder, m->file);
 }
 
 static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/perf_writer.h"
+#include "profile/process_table.h"
+#include "profile/sample_regs.h"
+#include "profile/sampler.h"
+#include "profile/snapshot.h"
+#include "profile/trace_payload.h"
+#include "target/thread.h"
+
+/* Kernel part, mark, user part. */
+#define CHAIN_MAX (256 + 1 + BOBBIN_MAX_DEPTH)
+#define WAIT_MS 50
+
+struct recorder {
+	struct recorder_options options;
+	struct sampler *sampler;
+	struct bobbin_unwinder *unwinder;
+	struct process_table *processes;
+	struct perf_writer *writer;
+	uint64_t id; /* that marks our own records */
+	struct recorder_stats stats;
+	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	uint64_t chain[CHAIN_MAX];
+	uint8_t payload[TRACE_PAYLOAD_MAX];
+};
+
+static int open_sampler(struct recorder *r)
+{
+	struct sampler_options options = {
+		.frequency = r->options.frequency,
+		.stack_bytes = r->options.stack_bytes,
+		.regs_mask = sample_regs_mask(native_arch()),
+		.enable_on_exec = r->options.enable_on_exec,
+	};
+	pid_t *tids;
+	int count, error;
+
+	count = thread_list(r->options.pid, &tids);
+	if (count < 0)
+		return count;
+	options.tids = tids;
+	options.tid_count = (size_t)count;
+	error = sampler_open(&options, &r->sampler);
+	free(tids);
+	return error;
+}
+
+static int open_writer(struct recorder *r)
+{
+	struct perf_writer_event event = {.attr = *sampler_attr(r->sampler)};
+	const uint64_t *ids;
+
+	event.name = sampler_event_name(r->sampler);
+	event.nr_ids = sampler_ids(r->sampler, &ids);
+	event.ids = ids;
+	r->id = ids[0];
+	/* what is written, not what was asked of the kernel */
+	event.attr.sample_type = PERF_WRITER_SAMPLE_TYPE;
+	event.attr.exclude_callchain_user = 0;
+	event.attr.sample_regs_user = 0;
+	event.attr.sample_stack_user = 0;
+	return perf_writer_open(r->options.path, &event, 1, &r->writer);
+}
+
+static int put(struct recorder *r, const struct perf_event *event)
+{
+	int error = perf_writer_put(r->writer, event);
+
+	/* a record of 64 KiB and more: count it, the recording goes on */
+	if (error != -E2BIG)
+		return error;
+	r->stats.broken++;
+	return 0;
+}
+
+/* Files are read while they are sure to be there. */
+static void preload(struct recorder *r, const struct perf_event *event)
+{
+	struct thread *thread;
+
+	if (event->type != PERF_RECORD_MMAP2 ||
+	    (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return;
+	if (!process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread))
+		bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
+}
+
+static int on_record(void *ctx, const struct perf_event *event)
+{
+	struct recorder *r = ctx;
+	int error;
+
+	if (event->type == PERF_RECORD_LOST)
+		r->stats.lost += event->lost;
+	error = process_table_event(r->processes, event);
+	if (error)
+		return error;
+	preload(r, event);
+	switch (event->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return put(r, event);
+	default:
+		return 0; /* throttling says nothing that the samples' times do not */
+	}
+}
+
+static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
+{
+	size_t count = 0;
+
+	for (uint64_t i = 0; i < sample->callchain_nr && count < CHAIN_MAX - BOBBIN_MAX_DEPTH - 1;
+	     i++) {
+		if (sample->callchain[i] == PERF_CONTEXT_USER)
+			break;
+		r->chain[count++] = sample->callchain[i];
+	}
+	return count;
+}
+
+static int unwind_user(struct recorder *r, const struct perf_event *event,
+		       struct bobbin_trace *trace)
+{
+	const struct perf_sample *sample = &event->sample;
+	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
+	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+	struct thread *thread;
+	int error;
+
+	trace->reason = BOBBIN_NO_USER;
+	if (!sample_regs(native_arch(), sample, gpr, &regs))
+		return 0;
+	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
+	if (error)
+		return error;
+	stack.addr = regs.sp;
+	bobbin_unwind(r->unwinder, thread->process->space, &regs, &mem, trace);
+	r->stats.user++;
+	r->stats.reasons[trace->reason]++;
+	return 0;
+}
+
+static int on_sample(struct recorder *r, const struct perf_event *event)
+{
+	struct bobbin_trace trace = {.frames = r->frames, .max = BOBBIN_MAX_DEPTH};
+	struct perf_event out = *event;
+	size_t count;
+	int error;
+
+	r->stats.samples++;
+	error = unwind_user(r, event, &trace);
+	if (error)
+		return error;
+	count = kernel_part(r, &event->sample);
+	if (trace.count)
+		r->chain[count++] = PERF_CONTEXT_USER;
+	for (uint32_t i = 0; i < trace.count; i++)
+		r->chain[count++] = r->frames[i].pc;
+
+	out.sample.callchain = r->chain;
+	out.sample.callchain_nr = count;
+	out.sample.raw = r->payload;
+	out.sample.raw_size = (uint32_t)trace_payload_write(&trace, r->payload);
+	return put(r, &out);
+}
+
+static int drain(struct recorder *r, bool final)
+{
+	struct perf_event event;
+	int error = 0, got;
+
+	sampler_sweep(r->sampler, final);
+	while (!error && (got = sampler_next(r->sampler, &event)) != 0) {
+		if (got < 0)
+			r->stats.broken++;
+		else if (event.type == PERF_RECORD_SAMPLE)
+			error = on_sample(r, &event);
+		else
+			error = on_record(r, &event);
+	}
+	return error ? error : perf_writer_round(r->writer);
+}
+
+static int describe_past(struct recorder *r, enum recorder_stage *stage)
+{
+	int error;
+
+	*stage = RECORDER_OUTPUT;
+	error = snapshot_kernel(r->id, on_record, r);
+	if (error || r->options.enable_on_exec)
+		return error;
+	*stage = RECORDER_PROCESS;
+	return snapshot_process(r->options.pid, r->id, on_record, r);
+}
+
+static int open_all(struct recorder *r, enum recorder_stage *stage)
+{
+	struct bobbin_unwinder_options unwind = {
+		.size = sizeof(unwind),
+		.ignore_sframe = r->options.ignore_sframe,
+		.debug_path = r->options.debug_path,
+	};
+	int error;
+
+	*stage = RECORDER_MEMORY;
+	error = bobbin_unwinder_open(&unwind, &r->unwinder);
+	if (!error)
+		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
+	if (error)
+		return error;
+	*stage = RECORDER_SAMPLER;
+	error = open_sampler(r);
+	if (error)
+		return error;
+	*stage = RECORDER_OUTPUT;
+	error = open_writer(r);
+	return error ? error : describe_past(r, stage);
+}
+
+int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
+		  struct recorder **ret)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int error;
+
+	*stage = RECORDER_MEMORY;
+	if (!r)
+		return -ENOMEM;
+	r->options = *options;
+	error = open_all(r, stage);
+	if (error)
+		recorder_abort(r);
+	else
+		*ret = r;
+	return error;
+}
+
+struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
+{
+	*timeout = WAIT_MS;
+	return sampler_pollfds(recorder->sampler, count);
+}
+
+int recorder_sweep(struct recorder *recorder)
+{
+	return drain(recorder, false);
+}
+
+static void close_all(struct recorder *r)
+{
+	process_table_close(r->processes);
+	bobbin_unwinder_close(r->unwinder);
+	sampler_close(r->sampler);
+	free(r);
+}
+
+int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
+{
+	struct perf_writer_info info = {
+		.version = recorder->options.version,
+		.argv = recorder->options.argv,
+	};
+	int error;
+
+	sampler_disable(recorder->sampler);
+	error = drain(recorder, true);
+	*stats = recorder->stats;
+	if (error)
+		perf_writer_abort(recorder->writer);
+	else
+		error = perf_writer_finish(recorder->writer, &info);
+	close_all(recorder);
+	return error;
+}
+
+void recorder_abort(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	perf_writer_abort(recorder->writer);
+	close_all(recorder);
+}
+
+const struct recorder_stats *recorder_stats(const struct recorder *recorder)
+{
+	return &recorder->stats;
+}

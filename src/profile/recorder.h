@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recorder.h - sample, unwind at once, write call chains.
+ *
+ *	sampler ──► process table ──► walker ──► perf.data
+ *
+ * Copies of stacks are used and dropped: what is written is a call chain of
+ * the kernel's and the user's part, see also trace_payload.h.
+ */
+#ifndef BOBBIN_PROFILE_RECORDER_H
+#define BOBBIN_PROFILE_RECORDER_H
+
+#include <bobbin/unwind.h>
+#include <poll.h>
+#include <sys/types.h>
+
+struct recorder;
+
+struct recorder_options {
+	const char *path;     /* of the file */
+	pid_t pid;            /* process to sample, with all its threads and children */
+	bool enable_on_exec;  /* it is about to call exec; else it runs already */
+	uint32_t frequency;   /* samples a second and CPU */
+	uint32_t stack_bytes; /* most of a stack that is looked at */
+	const char *version;  /* for the file's header */
+	const char *const *argv;
+	bool ignore_sframe;
+	const char *debug_path;
+};
+
+struct recorder_stats {
+	uint64_t samples;
+	uint64_t user;                         /* samples with a user part */
+	uint64_t lost;                         /* records that the kernel had no room for */
+	uint64_t broken;                       /* records that made no sense */
+	uint64_t bytes;                        /* written so far */
+	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
+};
+
+/* What failed, for a message. */
+enum recorder_stage {
+	RECORDER_SAMPLER,
+	RECORDER_OUTPUT,
+	RECORDER_MEMORY,
+	RECORDER_PROCESS
+};
+
+/* 0, or a negative errno and at which stage. */
+int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
+		  struct recorder **ret);
+
+/* To wait on, and for how long at most, in milliseconds. */
+struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout);
+
+/* Take in what was sampled.  0; or a negative errno of writing or -ENOMEM. */
+int recorder_sweep(struct recorder *recorder);
+
+/* End the recording; the recorder is gone.  0; or what went wrong, then there is no file. */
+int recorder_finish(struct recorder *recorder, struct recorder_stats *stats);
+
+/* Leave no file. */
+void recorder_abort(struct recorder *recorder);
+
+const struct recorder_stats *recorder_stats(const struct recorder *recorder);
+
+#endif

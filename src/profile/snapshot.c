@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf/elf_image.h"
+#include "target/proc_maps.h"
+#include "target/thread.h"
+
+static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t tid, uint64_t id)
+{
+	return (struct perf_event){
+		.type = type,
+		.misc = misc,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.cpu = 0,
+		.id = id,
+	};
+}
+
+static int thread_comm(pid_t pid, pid_t tid, uint64_t id, snapshot_sink sink, void *ctx)
+{
+	struct perf_event event = event_of(PERF_RECORD_COMM, 0, pid, tid, id);
+	char name[64], comm[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/comm", pid, tid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* it has ended */
+	n = read(fd, comm, sizeof(comm) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	comm[n] = 0;
+	comm[strcspn(comm, "\n")] = 0;
+	event.comm.comm = comm;
+	return sink(ctx, &event);
+}
+
+/* The build ID of what is mapped, if the file can be opened. */
+static void take_build_id(pid_t pid, struct perf_mmap *m)
+{
+	char name[96];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->addr,
+		 m->addr + m->len);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (elf_build_id(fd, m->build_id, &m->build_id_len))
+		m->build_id_len = 0;
+	close(fd);
+}
+
+struct maps_context {
+	pid_t pid;
+	uint64_t id;
+	snapshot_sink sink;
+	void *ctx;
+};
+
+static int map_line(void *ctx, const struct proc_map *map)
+{
+	const struct maps_context *c = ctx;
+	struct perf_event event = event_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, c->pid, c->pid,
+					   c->id);
+	struct perf_mmap *m = &event.mmap;
+
+	if (!map->exec)
+		return 0;
+	m->addr = map->mapping.start;
+	m->len = map->mapping.end - m->addr;
+	m->pgoff = map->mapping.offset;
+	m->maj = map->mapping.major;
+	m->min = map->mapping.minor;
+	m->ino = map->mapping.ino;
+	m->prot = PROT_EXEC | (map->read ? PROT_READ : 0) | (map->write ? PROT_WRITE : 0);
+	m->flags = map->shared ? MAP_SHARED : MAP_PRIVATE;
+	m->filename = map->mapping.path[0] ? map->mapping.path : "//anon";
+	if (m->ino)
+		take_build_id(c->pid, m);
+	return c->sink(c->ctx, &event);
+}
+
+int snapshot_process(pid_t pid, uint64_t id, snapshot_sink sink, void *ctx)
+{
+	pid_t *tids;
+	int count = thread_list(pid, &tids), r = 0;
+
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count && !r; i++)
+		r = thread_comm(pid, tids[i], id, sink, ctx);
+	free(tids);
+	if (r)
+		return r;
+	return proc_maps_read(pid, map_line, &(struct maps_context){pid, id, sink, ctx});
+}
+
+static bool kernel_text(uint64_t *start, uint64_t *end)
+{
+	char *line = NULL, name[128];
+	uint64_t addr;
+	size_t room = 0;
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	*start = *end = 0;
+	if (!f)
+		return false;
+	while ((!*start || !*end) && getline(&line, &room, f) > 0) {
+		if (sscanf(line, "%" SCNx64 " %*c %127s", &addr, name) != 2)
+			continue;
+		if (!strcmp(name, "_text") || (!strcmp(name, "_stext") && !*start))
+			*start = addr;
+		else if (!strcmp(name, "_etext"))
+			*end = addr;
+	}
+	free(line);
+	fclose(f);
+	return *start && *end > *start;
+}
+
+int snapshot_kernel(uint64_t id, snapshot_sink sink, void *ctx)
+{
+	/* the name and the pid by which perf knows the kernel's own map */
+	struct perf_event event = event_of(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0, id);
+	uint64_t start, end;
+
+	if (!kernel_text(&start, &end))
+		return 0;
+	event.mmap.addr = start;
+	event.mmap.len = end - start;
+	event.mmap.pgoff = start;
+	event.mmap.filename = "[kernel.kallsyms]_text";
+	return sink(ctx, &event);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * snapshot.h - what was there before the recording began, as records.
+ *
+ * The kernel tells of what happens, not of what is: a process that runs
+ * already is described by COMM and MMAP2 records made from /proc.
+ */
+#ifndef BOBBIN_PROFILE_SNAPSHOT_H
+#define BOBBIN_PROFILE_SNAPSHOT_H
+
+#include <sys/types.h>
+
+#include "profile/perf_event.h"
+
+/* Takes the records; a result other than 0 ends the snapshot and is returned. */
+typedef int (*snapshot_sink)(void *ctx, const struct perf_event *event);
+
+/* A process: its threads' names, then its executable mappings. */
+int snapshot_process(pid_t pid, uint64_t id, snapshot_sink sink, void *ctx);
+
+/* The kernel's text, by kallsyms; nothing if its addresses are hidden. */
+int snapshot_kernel(uint64_t id, snapshot_sink sink, void *ctx);
+
+#endif
