@@ -128,6 +128,7 @@ int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc, struct bobb
 /* State of a program; private. */
 struct bobbin_cfi_state {
 	struct bobbin_place cfa, ra, fp, sp;
+	struct bobbin_place base; /* the last CFA that was a register and an offset */
 	int16_t plus;
 	uint8_t index, plt;
 	uint8_t reason;    /* the CFA has no rule: why */
@@ -142,7 +143,7 @@ struct bobbin_cfi_state {
  *	or N: where the PC's low four bits are >= N, the CFA is 8 bytes further
  *	than the row's rule says
  *
- * The other members are private.  A value of about 600 bytes without pointers
+ * The other members are private.  A value of about 1000 bytes without pointers
  * to itself: copy it to come back to a point.
  */
 struct bobbin_cfi_rows {

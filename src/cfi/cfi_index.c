@@ -84,6 +84,11 @@ BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_
 	return refuse(err, b.pos + (uint64_t)bad * PAIR_SIZE, BOBBIN_CFI_HEADER);
 }
 
+static bool covers(const struct bobbin_cfi_fde *fde, uint64_t pc)
+{
+	return pc >= fde->start && pc < fde->end;
+}
+
 static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
 		struct bobbin_cfi_fde *ret)
 {
@@ -93,7 +98,7 @@ static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_e
 
 	/* a malformed entry must not hide the functions behind it */
 	while ((r = bobbin_cfi_next(view, &offset, NULL, &fde)) != 0) {
-		if (r > 0 && pc >= fde.start && pc < fde.end) {
+		if (r > 0 && covers(&fde, pc)) {
 			*ret = fde;
 			return 0;
 		}
@@ -121,6 +126,17 @@ static bool search(const struct bobbin_cfi_view *view, uint64_t pc, uint32_t *re
 	return true;
 }
 
+/*
+ * Of two functions that start at one address, an optimizer of binaries keeps
+ * one in the table, be it the empty one; the other then follows it.
+ */
+static bool step_over_empty(const struct bobbin_cfi_view *view, struct bobbin_cfi_fde *fde)
+{
+	uint64_t offset = fde->next;
+
+	return fde->start == fde->end && bobbin_cfi_next(view, &offset, NULL, fde) > 0;
+}
+
 BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
 			       struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
@@ -140,7 +156,7 @@ BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
 			return refuse(err, pair_fde(view, index), BOBBIN_CFI_HEADER);
 		if (r)
 			return r;
-		if (pc >= fde.start && pc < fde.end) {
+		if (covers(&fde, pc) || (step_over_empty(view, &fde) && covers(&fde, pc))) {
 			*ret = fde;
 			return 0;
 		}

@@ -142,27 +142,33 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t off)
 		return;
 	}
 	now->cfa = at(BOBBIN_AT_REG, (uint8_t)reg, fits);
+	now->base = now->cfa;
 	now->index = BOBBIN_NO_INDEX;
 	now->plus = 0;
 	now->plt = 0;
 }
 
+/*
+ * The two below continue where the last register and offset were, be there an
+ * expression in between: not in the standard, but GCC's runtime does so, and
+ * hand-written code (libgcrypt) counts on it.
+ */
 static void set_cfa_offset(struct run *run, int64_t off)
 {
-	const struct bobbin_place *cfa = &run->rows->now.cfa;
+	const struct bobbin_place *base = &run->rows->now.base;
 
-	if (cfa->how == BOBBIN_AT_REG)
-		set_cfa(run, cfa->reg, off);
+	if (base->how == BOBBIN_AT_REG)
+		set_cfa(run, base->reg, off);
 	else
 		no_cfa(run, BOBBIN_CFI_NO_CFA);
 }
 
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
-	const struct bobbin_place *cfa = &run->rows->now.cfa;
+	const struct bobbin_place *base = &run->rows->now.base;
 
-	if (cfa->how == BOBBIN_AT_REG)
-		set_cfa(run, reg, cfa->off);
+	if (base->how == BOBBIN_AT_REG)
+		set_cfa(run, reg, base->off);
 	else
 		no_cfa(run, BOBBIN_CFI_NO_CFA);
 }
@@ -448,8 +454,9 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 
 /*
  * The caller's SP is the CFA by definition of a rule.  Compilers for s390x
- * save r15 with the other registers, and signal trampolines load it from where
- * they load the CFA: both say the same in other words.
+ * save r15 with the other registers or park it in a floating-point register,
+ * and signal trampolines load it from where they load the CFA: all of these
+ * say the same in other words.
  */
 static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
 {
@@ -460,6 +467,8 @@ static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_st
 		return s->sp.off == -arch->cfa_bias;
 	case BOBBIN_IN_CFA_MEM:
 		return arch->cfa_bias != 0;
+	case BOBBIN_AT_REG:
+		return arch->cfa_bias != 0 && !s->sp.off;
 	case BOBBIN_IN_REG_MEM:
 		return s->cfa.how == BOBBIN_IN_REG_MEM && s->sp.reg == s->cfa.reg &&
 		       s->sp.off == s->cfa.off && !s->plus && s->index == BOBBIN_NO_INDEX;
