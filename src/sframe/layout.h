@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * layout.h - where things are in an SFrame section.
+ *
+ *	header, auxiliary header │ FDE table │ FRE bytes
+ *
+ *	V1, V2	the FDE table holds whole FDEs, the FRE bytes hold rows
+ *	V3	the FDE table holds an index; each function's rows are preceded by
+ *		the rest of its FDE, the attribute record
+ *
+ * Numbers are from "The SFrame Stack Trace Format", as shipped with binutils
+ * 2.40 (V1), 2.44 (V2, erratum 1 with 2.45) and 2.47 (V3), chapter by chapter.
+ * All integers have the target's byte order and no alignment.
+ */
+#ifndef BOBBIN_SFRAME_LAYOUT_H
+#define BOBBIN_SFRAME_LAYOUT_H
+
+#include <bobbin/sframe.h>
+
+#include "core/refusal.h"
+
+/* "SFrame Header": the preamble is what every version shares */
+#define SFRAME_MAGIC 0xdee2
+#define SFRAME_PREAMBLE_SIZE 4
+#define SFRAME_HEADER_SIZE 28
+#define SFRAME_AT_VERSION 2
+#define SFRAME_AT_FLAGS 3
+#define SFRAME_AT_ABI 4
+#define SFRAME_AT_FIXED_FP 5
+#define SFRAME_AT_FIXED_RA 6
+#define SFRAME_AT_AUX_LEN 7
+#define SFRAME_AT_NUM_FDES 8
+#define SFRAME_AT_NUM_FRES 12
+#define SFRAME_AT_FRE_LEN 16
+#define SFRAME_AT_FDE_OFF 20
+#define SFRAME_AT_FRE_OFF 24
+
+/* "SFrame ABI/arch Identifier" */
+#define SFRAME_ABI_AARCH64_BIG 1
+#define SFRAME_ABI_AARCH64_LITTLE 2
+#define SFRAME_ABI_AMD64_LITTLE 3
+#define SFRAME_ABI_S390X_BIG 4
+
+/* "SFrame FDE": fields of V1 and V2, and of the index of V3 */
+#define SFRAME_V1_FDE_SIZE 17
+#define SFRAME_V2_FDE_SIZE 20
+#define SFRAME_V3_FDE_SIZE 16
+#define SFRAME_FDE_AT_SIZE 4
+#define SFRAME_FDE_AT_FRE_OFF 8
+#define SFRAME_FDE_AT_NUM_FRES 12
+#define SFRAME_FDE_AT_INFO 16
+#define SFRAME_FDE_AT_REP_SIZE 17
+#define SFRAME_V3_FDE_AT_SIZE 8
+#define SFRAME_V3_FDE_AT_FRE_OFF 12
+#define SFRAME_V3_ATTR_SIZE 5
+#define SFRAME_V3_ATTR_AT_INFO 2
+#define SFRAME_V3_ATTR_AT_INFO2 3
+#define SFRAME_V3_ATTR_AT_REP_SIZE 4
+
+/* "The SFrame FDE Info Bytes" */
+#define SFRAME_FDE_FRE_TYPE 0x0f
+#define SFRAME_FDE_FRE_TYPE_LAST 2
+#define SFRAME_FDE_PCMASK 0x10
+#define SFRAME_FDE_KEY_B 0x20
+#define SFRAME_FDE_SIGNAL 0x80
+#define SFRAME_FDE_TYPE 0x1f
+#define SFRAME_FDE_TYPE_FLEX 1
+
+/* V1 has no field for it: the block of its PCMASK functions is a PLT entry. */
+#define SFRAME_V1_REP_SIZE 16
+
+/* "The SFrame FRE Info Word" */
+#define SFRAME_FRE_BASE_SP 0x01
+#define SFRAME_FRE_NUM_WORDS(info) ((info) >> 1 & 0x0f)
+#define SFRAME_FRE_WORD_SHIFT(info) ((info) >> 5 & 0x03)
+#define SFRAME_FRE_WORD_SHIFT_LAST 2
+#define SFRAME_FRE_MANGLED 0x80
+#define SFRAME_FRE_MAX_WORDS 6
+
+/* "Flexible FDEs": a control word says how to use the word behind it */
+#define SFRAME_FLEX_REG 0x01
+#define SFRAME_FLEX_DEREF 0x02
+#define SFRAME_FLEX_UNUSED 0x04
+#define SFRAME_FLEX_REG_SHIFT 3
+
+/* "s390x": CFA words are (offset - 160) / 8 */
+#define SFRAME_S390X_CFA_BIAS 160
+#define SFRAME_S390X_CFA_SCALE 8
+
+/* ELF's EM_S390 */
+#define SFRAME_EM_S390 22
+
+/*
+ * Loads for bytes whose range was checked as a whole before: the FDE table by
+ * bobbin_sframe_view().  Compilers make one instruction of each.
+ */
+static BOBBIN_ALWAYS_INLINE uint32_t load_u16(const uint8_t *p, bool big_endian)
+{
+	return big_endian ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+}
+
+static BOBBIN_ALWAYS_INLINE uint32_t load_u32(const uint8_t *p, bool big_endian)
+{
+	return big_endian
+		       ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+		       : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
+{
+	uint64_t first = load_u32(p, big_endian), second = load_u32(p + 4, big_endian);
+
+	return big_endian ? first << 32 | second : second << 32 | first;
+}
+
+/* Bytes of an entry of the FDE table, 0 for an unknown version. */
+static BOBBIN_ALWAYS_INLINE uint8_t sframe_fde_size_of(int version)
+{
+	if (version == 1)
+		return SFRAME_V1_FDE_SIZE;
+	if (version == 2)
+		return SFRAME_V2_FDE_SIZE;
+	return version == 3 ? SFRAME_V3_FDE_SIZE : 0;
+}
+
+/**
+ * struct sframe_starts - how to compute where functions start
+ * @data: the section's first byte
+ * @base: added to each start field
+ * @pcrel: mask for the field's own offset, which is added, too, or not
+ * @big_endian, @version: of the section; constants in searches
+ */
+struct sframe_starts {
+	const uint8_t *data;
+	uint64_t base, pcrel;
+	bool big_endian;
+	int version;
+};
+
+static BOBBIN_ALWAYS_INLINE struct sframe_starts sframe_starts_of(
+	const struct bobbin_sframe_view *view, bool big_endian, int version)
+{
+	return (struct sframe_starts){
+		.data = view->data,
+		.base = view->addr,
+		.pcrel = view->flags & BOBBIN_SFRAME_PCREL ? UINT64_MAX : 0,
+		.big_endian = big_endian,
+		.version = version,
+	};
+}
+
+/**
+ * sframe_fde_start() - first PC of a function
+ * @starts: of a checked section
+ * @fde: offset of an entry of its FDE table
+ *
+ * Arithmetic is modulo 2^64, like the linker's.
+ */
+static BOBBIN_ALWAYS_INLINE uint64_t sframe_fde_start(const struct sframe_starts *starts,
+						      uint64_t fde)
+{
+	const uint8_t *p = starts->data + fde;
+	uint64_t base = starts->base + (fde & starts->pcrel);
+
+	if (starts->version >= 3)
+		return base + load_u64(p, starts->big_endian);
+	return base + (uint64_t)(int64_t)(int32_t)load_u32(p, starts->big_endian);
+}
+
+/* Bytes of code of the function whose FDE is at an offset. */
+static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(const struct bobbin_sframe_view *view,
+						     uint64_t fde, bool big_endian, int version)
+{
+	return load_u32(view->data + fde +
+				(version >= 3 ? SFRAME_V3_FDE_AT_SIZE : SFRAME_FDE_AT_SIZE),
+			big_endian);
+}
+
+/*
+ * Where rows end.  No row starts behind it; gas does write rows that start there.
+ */
+static inline uint32_t sframe_fre_limit(const struct bobbin_sframe_fde *fde)
+{
+	return fde->pcmask ? fde->rep_size : fde->size;
+}
+
+/* Whether the info byte of a row is one that we can size. */
+static inline bool sframe_fre_info_valid(uint8_t info)
+{
+	return SFRAME_FRE_NUM_WORDS(info) <= SFRAME_FRE_MAX_WORDS &&
+	       SFRAME_FRE_WORD_SHIFT(info) <= SFRAME_FRE_WORD_SHIFT_LAST;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_rule.c - what the data words of a row mean.
+ *
+ * A row gives the CFA, then the return address unless the header fixes its
+ * slot, then the frame pointer likewise.  What a row does not give keeps its
+ * default: the fixed slot, or unchanged.  Ordinary functions give offsets from
+ * SP or FP, and from the CFA; flexible ones (V3) name registers.
+ */
+#include "sframe/layout.h"
+
+static bool is_s390x(const struct bobbin_sframe_view *view)
+{
+	return view->arch->elf_machine == SFRAME_EM_S390;
+}
+
+/* "s390x": CFA words are scaled, in both kinds of functions. */
+static bool unscale_cfa(const struct bobbin_sframe_view *view, int32_t word, int32_t *ret)
+{
+	if (!is_s390x(view)) {
+		*ret = word;
+		return true;
+	}
+	return !__builtin_mul_overflow(word, SFRAME_S390X_CFA_SCALE, ret) &&
+	       !__builtin_add_overflow(*ret, SFRAME_S390X_CFA_BIAS, ret);
+}
+
+static struct bobbin_place default_place(int8_t fixed)
+{
+	if (!fixed)
+		return (struct bobbin_place){.how = BOBBIN_SAME};
+	return (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = fixed};
+}
+
+/*
+ * The slot of a register, at a word's offset from the CFA.  s390x before V3
+ * also writes register * 2 + 1 for "held in that register".
+ */
+static bool read_slot(const struct bobbin_sframe_view *view, int32_t word, struct bobbin_place *ret)
+{
+	uint32_t reg = (uint32_t)word >> 1;
+
+	if (!is_s390x(view) || view->version >= 3 || !(word & 1)) {
+		*ret = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = word};
+		return true;
+	}
+	*ret = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = (uint8_t)reg};
+	return reg < BOBBIN_REG_COUNT;
+}
+
+static bool read_default(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
+			 struct bobbin_rule *rule)
+{
+	const struct bobbin_arch *arch = view->arch;
+	unsigned int i = 1;
+
+	rule->cfa.how = BOBBIN_AT_REG;
+	rule->cfa.reg = fre->info & SFRAME_FRE_BASE_SP ? arch->sp : arch->fp;
+	if (!unscale_cfa(view, fre->words[0], &rule->cfa.off))
+		return false;
+	if (!view->fixed_ra && i < fre->num_words) {
+		int32_t word = fre->words[i++];
+
+		/* s390x pads with 0 when it has an FP to give but no RA */
+		if ((word || !is_s390x(view)) && !read_slot(view, word, &rule->ra))
+			return false;
+	}
+	if (!view->fixed_fp && i < fre->num_words && !read_slot(view, fre->words[i++], &rule->fp))
+		return false;
+	return i == fre->num_words;
+}
+
+/* A control word and an offset; @cfa_how is what a value without register is. */
+static bool read_pair(const int32_t *words, enum bobbin_how cfa_how, struct bobbin_place *ret)
+{
+	uint32_t control = (uint32_t)words[0], reg = control >> SFRAME_FLEX_REG_SHIFT;
+	bool deref = control & SFRAME_FLEX_DEREF;
+
+	if (control & SFRAME_FLEX_UNUSED || reg >= BOBBIN_REG_COUNT)
+		return false;
+	ret->off = words[1];
+	if (control & SFRAME_FLEX_REG) {
+		ret->how = deref ? BOBBIN_IN_REG_MEM : BOBBIN_AT_REG;
+		ret->reg = (uint8_t)reg;
+		return true;
+	}
+	ret->how = deref ? BOBBIN_IN_CFA_MEM : cfa_how;
+	return ret->how != BOBBIN_NO_RULE;
+}
+
+static bool read_flex_cfa(const struct bobbin_sframe_view *view,
+			  const struct bobbin_sframe_fre *fre, struct bobbin_rule *rule)
+{
+	if (fre->num_words < 2 || !(fre->words[0] & SFRAME_FLEX_REG))
+		return false;
+	return read_pair(fre->words, BOBBIN_NO_RULE, &rule->cfa) &&
+	       unscale_cfa(view, rule->cfa.off, &rule->cfa.off);
+}
+
+static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
+		      struct bobbin_rule *rule)
+{
+	const int32_t *word = fre->words + 2, *end = fre->words + fre->num_words;
+
+	if (!read_flex_cfa(view, fre, rule))
+		return false;
+	if (word == end)
+		return true;
+	if (*word) {
+		/* CFA + off without a load is no code address */
+		if (end - word < 2 || !read_pair(word, BOBBIN_NO_RULE, &rule->ra))
+			return false;
+		word += 2;
+		if (word == end)
+			return true;
+	} else {
+		word++;
+	}
+	return end - word == 2 && *word && read_pair(word, BOBBIN_AT_CFA, &rule->fp);
+}
+
+/* No words: the return address is undefined (V2 erratum 2, V3). */
+static bool read_outermost(const struct bobbin_sframe_view *view, struct bobbin_rule *rule)
+{
+	rule->cfa = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = view->arch->sp};
+	rule->ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+	rule->fp = (struct bobbin_place){.how = BOBBIN_SAME};
+	rule->flags &= BOBBIN_RULE_SIGNAL;
+	return true;
+}
+
+static uint8_t rule_flags(const struct bobbin_sframe_view *view,
+			  const struct bobbin_sframe_fde *fde, uint8_t info)
+{
+	uint8_t flags = fde->signal ? BOBBIN_RULE_SIGNAL : 0;
+
+	if (view->arch->pac_mask && info & SFRAME_FRE_MANGLED)
+		flags |= fde->key_b ? BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B : BOBBIN_RULE_MANGLED;
+	return flags;
+}
+
+BOBBIN_API int bobbin_sframe_rule(const struct bobbin_sframe_view *view,
+				  const struct bobbin_sframe_fde *fde,
+				  const struct bobbin_sframe_fre *fre, struct bobbin_error *err,
+				  struct bobbin_rule *ret)
+{
+	struct bobbin_rule rule = {
+		.ra = default_place(view->fixed_ra),
+		.fp = default_place(view->fixed_fp),
+		.index = BOBBIN_NO_INDEX,
+		.flags = rule_flags(view, fde, fre->info),
+	};
+	bool sane;
+
+	if (!fre->num_words)
+		sane = read_outermost(view, &rule);
+	else if (fde->flex)
+		sane = read_flex(view, fre, &rule);
+	else
+		sane = read_default(view, fre, &rule);
+	if (!sane)
+		return refuse(err, fre->offset, BOBBIN_SFRAME_FRE);
+	*ret = rule;
+	return 0;
+}
