@@ -254,6 +254,11 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
 	return sampler_pollfds(recorder->sampler, count);
 }
 
+void recorder_stop(struct recorder *recorder)
+{
+	sampler_disable(recorder->sampler);
+}
+
 int recorder_sweep(struct recorder *recorder)
 {
 	return drain(recorder, false);

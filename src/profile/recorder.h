@@ -55,6 +55,9 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
 /* Take in what was sampled.  0; or a negative errno of writing or -ENOMEM. */
 int recorder_sweep(struct recorder *recorder);
 
+/* Take no more samples. */
+void recorder_stop(struct recorder *recorder);
+
 /* End the recording; the recorder is gone.  0; or what went wrong, then there is no file. */
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats);
 
