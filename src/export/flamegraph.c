@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/flamegraph.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "export/call_tree.h"
+#include "export/flamegraph_layout.h"
+#include "export/output.h"
+#include "export/palette.h"
+#include "export/safe_text.h"
+
+/* Pixels. */
+#define ROW 18
+#define HEAD 84
+#define EDGE 10
+#define DEFAULT_WIDTH 1200
+#define CHARACTER 7.3 /* of the 12 px fixed-width font; the script measures it */
+
+#define LEGEND_SHADE 3
+#define NAME_COLUMNS 512
+#define TITLE_COLUMNS 256
+
+static const char style[] =
+#include "export/flamegraph.css.inc"
+	;
+static const char script[] =
+#include "export/flamegraph.js.inc"
+	;
+
+struct picture {
+	struct flamegraph_options options;
+	struct flamegraph_layout layout;
+	unsigned int width;
+	FILE *out;
+};
+
+static const char *text_or(const char *text, const char *otherwise)
+{
+	return text ? text : otherwise;
+}
+
+static unsigned int height(const struct picture *p)
+{
+	return HEAD + (p->layout.depth + 1) * ROW + (p->layout.left_out ? 3 : 1) * EDGE;
+}
+
+static void write_theme(const struct picture *p, bool dark)
+{
+	for (unsigned int i = 0; i < PALETTE_SIZE; i++)
+		if (p->layout.shows_colour[i] || i % PALETTE_SHADES == LEGEND_SHADE)
+			fprintf(p->out, ".%c%u{fill:%s}", palette_class(i / PALETTE_SHADES),
+				i % PALETTE_SHADES, palette_fill(i, dark));
+}
+
+static void write_style(const struct picture *p)
+{
+	fprintf(p->out, "<style>%s", style);
+	write_theme(p, false);
+	fputs("\n@media (prefers-color-scheme: dark) {", p->out);
+	write_theme(p, true);
+	fputs("}\n</style>\n", p->out);
+}
+
+static void write_open(const struct picture *p)
+{
+	fprintf(p->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\""
+		" font-family=\"sans-serif\">\n<title>",
+		p->width, height(p));
+	safe_text_xml(p->out, text_or(p->options.title, "Flame graph"), TITLE_COLUMNS);
+	fputs("</title>\n", p->out);
+	write_style(p);
+	fputs("<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", p->out);
+}
+
+/* Tenths of a pixel. */
+static unsigned int position(const struct picture *p, uint64_t weight)
+{
+	uint64_t inner = (p->width - 2 * EDGE) * 10;
+
+	return EDGE * 10 +
+	       (unsigned int)((unsigned __int128)weight * inner / p->layout.flames[0].total);
+}
+
+static unsigned int top(const struct picture *p, const struct flame *flame)
+{
+	uint32_t row = p->options.inverted ? flame->depth : p->layout.depth - flame->depth;
+
+	return HEAD + row * ROW;
+}
+
+static void write_tenths(FILE *out, unsigned int tenths)
+{
+	if (tenths % 10)
+		fprintf(out, "%u.%u", tenths / 10, tenths % 10);
+	else
+		fprintf(out, "%u", tenths / 10);
+}
+
+static void write_box(const struct picture *p, const struct flame *flame)
+{
+	unsigned int left = position(p, flame->start);
+	unsigned int length = position(p, flame->start + flame->total) - left;
+
+	if (length > 30)
+		length -= 7; /* a gap between siblings */
+	else if (!length)
+		length = 1;
+	fputc('M', p->out);
+	write_tenths(p->out, left);
+	fprintf(p->out, ",%uh", top(p, flame));
+	write_tenths(p->out, length);
+	fprintf(p->out, "v%uh-", ROW - 1);
+	write_tenths(p->out, length);
+	fputc('z', p->out);
+}
+
+/* All boxes of one colour are one path: 25 bytes a box. */
+static void write_boxes(const struct picture *p)
+{
+	const struct flamegraph_layout *layout = &p->layout;
+
+	for (unsigned int i = 0; i < PALETTE_SIZE; i++) {
+		if (!layout->shows_colour[i])
+			continue;
+		fprintf(p->out, "<path class=\"%c%u\" fill=\"%s\" d=\"",
+			palette_class(i / PALETTE_SHADES), i % PALETTE_SHADES,
+			palette_fill(i, false));
+		for (uint32_t at = 0; at < layout->n_flames; at++)
+			if (layout->flames[at].colour == i)
+				write_box(p, &layout->flames[at]);
+		fputs("\"/>\n", p->out);
+	}
+}
+
+static void write_labels(const struct picture *p)
+{
+	for (uint32_t i = 0; i < p->layout.n_flames; i++) {
+		const struct flame *flame = &p->layout.flames[i];
+		unsigned int left = position(p, flame->start);
+		unsigned int right = position(p, flame->start + flame->total);
+
+		if (right - left < 60 + 3 * CHARACTER * 10)
+			continue;
+		fputs("<text x=\"", p->out);
+		write_tenths(p->out, left + 30);
+		fprintf(p->out, "\" y=\"%u\">", top(p, flame) + 13);
+		safe_text_xml(p->out, p->layout.symbols[flame->symbol].frame.name,
+			      (size_t)((right - left - 60) / (CHARACTER * 10)));
+		fputs("</text>\n", p->out);
+	}
+}
+
+static void write_still(const struct picture *p)
+{
+	fputs("<g class=\"picture\" font-family=\"monospace\" font-size=\"12\">\n", p->out);
+	if (p->layout.flames[0].total) {
+		write_boxes(p);
+		write_labels(p);
+	}
+	fputs("</g>\n", p->out);
+	if (p->layout.left_out)
+		fprintf(p->out,
+			"<text class=\"note\" x=\"%u\" y=\"%u\" font-size=\"12\" fill=\"#5f5a54\">"
+			"Frames left out as too narrow to see: %" PRIu32 "</text>\n",
+			EDGE, height(p) - EDGE, p->layout.left_out);
+}
+
+static unsigned int legend_width(enum frame_kind kind)
+{
+	return 32 + 8 * (unsigned int)safe_text_columns(palette_label(kind));
+}
+
+static void write_legend_entry(const struct picture *p, enum frame_kind kind, unsigned int x)
+{
+	fprintf(p->out,
+		"<rect class=\"%c%u\" x=\"%u\" y=\"38\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>"
+		"<text x=\"%u\" y=\"48\">%s</text>",
+		palette_class(kind), LEGEND_SHADE, x,
+		palette_fill(kind * PALETTE_SHADES + LEGEND_SHADE, false), x + 16,
+		palette_label(kind));
+}
+
+/* To the right edge, which the script does better: it measures the words. */
+static void write_legend(const struct picture *p)
+{
+	unsigned int x = p->width;
+
+	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+		x -= p->layout.shows_kind[kind] ? legend_width(kind) : 0;
+	fputs("<g class=\"legend\" font-size=\"12\" fill=\"#5f5a54\">", p->out);
+	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		if (!p->layout.shows_kind[kind])
+			continue;
+		write_legend_entry(p, kind, x);
+		x += legend_width(kind);
+	}
+	fputs("</g>\n", p->out);
+}
+
+static void write_line(const struct picture *p, const char *class, unsigned int y,
+		       unsigned int size, const char *text)
+{
+	fprintf(p->out, "<text class=\"%s\" x=\"%u\" y=\"%u\" font-size=\"%u\">", class, EDGE, y,
+		size);
+	safe_text_xml(p->out, text, TITLE_COLUMNS);
+	fputs("</text>\n", p->out);
+}
+
+static void write_head(const struct picture *p)
+{
+	fprintf(p->out,
+		"<g class=\"head\"><rect class=\"ground\" width=\"100%%\" height=\"%u\""
+		" fill=\"#fff\"/><path class=\"rule\" d=\"M0,%u.5h32767\" stroke=\"#d9d5cf\"/>\n",
+		HEAD - 5, HEAD - 6);
+	write_line(p, "title", 28, 17, text_or(p->options.title, "Flame graph"));
+	write_line(p, "subtitle", 48, 12, text_or(p->options.subtitle, ""));
+	write_legend(p);
+	fprintf(p->out, "<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">%" PRIu64 " ",
+		EDGE, p->layout.flames[0].total);
+	safe_text_xml(p->out, text_or(p->options.count_name, "samples"), TITLE_COLUMNS);
+	fputs("</text></g>\n", p->out);
+}
+
+static void write_symbols(const struct picture *p)
+{
+	for (uint32_t i = 0; i < p->layout.n_symbols; i++) {
+		const struct flame_symbol *symbol = &p->layout.symbols[i];
+
+		safe_text_script(p->out, symbol->frame.name, NAME_COLUMNS);
+		fprintf(p->out, ",%" PRIu32 ",%u,\n", symbol->file, palette_colour(&symbol->frame));
+	}
+}
+
+static void write_files(const struct picture *p)
+{
+	for (uint32_t i = 0; i < p->layout.n_files; i++) {
+		safe_text_script(p->out, p->layout.files[i], NAME_COLUMNS);
+		fputs(",\n", p->out);
+	}
+}
+
+/* Symbol, levels to climb, weight skipped since the last sibling, weight. */
+static int write_nodes(const struct picture *p)
+{
+	const struct flame *flames = p->layout.flames;
+	uint64_t *ends = calloc((size_t)p->layout.depth + 2, sizeof(*ends)); /* by depth */
+	uint32_t last = UINT32_MAX; /* above the root: nothing to climb */
+
+	if (!ends)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->layout.n_flames; i++) {
+		const struct flame *flame = &flames[i];
+
+		fprintf(p->out, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s", flame->symbol,
+			last - flame->depth + 1, flame->start - ends[flame->depth], flame->total,
+			i % 16 == 15 ? "\n" : "");
+		ends[flame->depth] = flame->start + flame->total;
+		ends[flame->depth + 1] = flame->start;
+		last = flame->depth;
+	}
+	free(ends);
+	return 0;
+}
+
+static void write_kinds(const struct picture *p)
+{
+	fputs(",labels:[", p->out);
+	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+		fprintf(p->out, "\"%s\",", palette_label(kind));
+	fputs("],classes:\"", p->out);
+	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+		putc(palette_class(kind), p->out);
+	fputs("\"", p->out);
+}
+
+static int write_script(const struct picture *p)
+{
+	int r;
+
+	fputs("<script><![CDATA[(() => {\"use strict\";\nconst profile = {", p->out);
+	fprintf(p->out, "row:%u,head:%u,edge:%u,shades:%u,", ROW, HEAD, EDGE, PALETTE_SHADES);
+	fprintf(p->out, "width:%u,inverted:%d,min:%u.%03u,unit:", p->options.width,
+		p->options.inverted, (unsigned int)p->options.min_width,
+		(unsigned int)(p->options.min_width * 1000) % 1000);
+	safe_text_script(p->out, text_or(p->options.count_name, "samples"), TITLE_COLUMNS);
+	write_kinds(p);
+	fputs(",\nfiles:[", p->out);
+	write_files(p);
+	fputs("],\nsymbols:[", p->out);
+	write_symbols(p);
+	fputs("],\nnodes:[", p->out);
+	r = write_nodes(p);
+	fprintf(p->out, "]};\n%s})();]]></script>\n", script);
+	return r;
+}
+
+static int write_picture(const struct picture *p)
+{
+	int r = 0;
+
+	write_open(p);
+	write_still(p);
+	write_head(p);
+	if (p->layout.flames[0].total)
+		r = write_script(p);
+	fputs("</svg>\n", p->out);
+	return r ? r : output_finish(p->out);
+}
+
+static bool in_range(const struct flamegraph_options *options)
+{
+	return (!options->width || (options->width >= 320 && options->width <= INT16_MAX)) &&
+	       options->min_width >= 0 && options->min_width <= INT16_MAX;
+}
+
+int flamegraph_write(const struct call_tree *tree, const struct flamegraph_options *options,
+		     FILE *out)
+{
+	struct picture p = {.options = FLAMEGRAPH_OPTIONS_DEFAULT, .out = out};
+	double least;
+	int r;
+
+	if (options)
+		p.options = *options;
+	if (!in_range(&p.options))
+		return -EINVAL;
+	p.width = p.options.width ? p.options.width : DEFAULT_WIDTH;
+	least = p.options.min_width * (double)call_tree_total(tree) / (p.width - 2 * EDGE);
+	r = flamegraph_layout_init(tree, least, &p.layout);
+	if (r < 0)
+		return r;
+	r = write_picture(&p);
+	flamegraph_layout_fini(&p.layout);
+	return r;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/palette.h"
+
+/* clang-format off */
+static const char *const fills[2][FRAME_KIND_COUNT][PALETTE_SHADES] = {
+	{
+		[FRAME_USER] = {
+			"#ffb47a", "#ffc17f", "#f7b970", "#fec778",
+			"#edbf6b", "#f3cd75", "#e1c56a", "#e6d377",
+		},
+		[FRAME_KERNEL] = {
+			"#f2747c", "#fe7f80", "#f27570", "#fe8174",
+			"#f27764", "#fd8368", "#f17957", "#fc865b",
+		},
+		[FRAME_INLINED] = {
+			"#93d9d8", "#9de3e8", "#93d7e2", "#9fe1f1",
+			"#96d5ea", "#a4dff9", "#9dd2f1", "#abdcff",
+		},
+		[FRAME_JIT] = {
+			"#a9d47b", "#ace18b", "#9bd786", "#9ee397",
+			"#8cd992", "#90e6a3", "#7edb9e", "#82e7af",
+		},
+		[FRAME_UNKNOWN] = {
+			"#d4cfcb", "#dfdad6", "#d4cfcb", "#dfdbd6",
+			"#d3d0cb", "#dedbd6", "#d3d0cb", "#dddbd6",
+		},
+		[FRAME_COMMAND] = {
+			"#b2c2d7", "#becce3", "#b5c1d8", "#c1cbe3",
+			"#b8bfd8", "#c5cae3", "#bcbed7", "#c8c9e2",
+		},
+	},
+	{
+		[FRAME_USER] = {
+			"#7c4a25", "#835429", "#774e1c", "#7d5822",
+			"#715215", "#765c1f", "#695613", "#6d6020",
+		},
+		[FRAME_KERNEL] = {
+			"#8a2e37", "#94373b", "#8a2f2f", "#943933",
+			"#8a3026", "#943a2a", "#8a321c", "#933c20",
+		},
+		[FRAME_INLINED] = {
+			"#1a5d60", "#25656d", "#1d5c68", "#2a6374",
+			"#245a6e", "#316179", "#2d5772", "#3a5f7d",
+		},
+		[FRAME_JIT] = {
+			"#3e602a", "#436936", "#366131", "#3a6b3c",
+			"#2d6237", "#316c43", "#23633e", "#286d4a",
+		},
+		[FRAME_UNKNOWN] = {
+			"#4e4946", "#56524e", "#4d4946", "#55524e",
+			"#4d4a45", "#55524e", "#4c4a45", "#54524e",
+		},
+		[FRAME_COMMAND] = {
+			"#36465a", "#404e63", "#3a455b", "#434d63",
+			"#3d445b", "#474b63", "#41435a", "#4a4a62",
+		},
+	},
+};
+/* clang-format on */
+
+static const struct {
+	const char *label;
+	char class;
+} kinds[FRAME_KIND_COUNT] = {
+	[FRAME_USER] = {"user", 'u'},       [FRAME_KERNEL] = {"kernel", 'k'},
+	[FRAME_INLINED] = {"inlined", 'i'}, [FRAME_JIT] = {"JIT", 'j'},
+	[FRAME_UNKNOWN] = {"unknown", 'x'}, [FRAME_COMMAND] = {"command", 'c'},
+};
+
+/* FNV-1a: unkeyed, for a name must look the same in every picture. */
+unsigned int palette_colour(const struct call_frame *frame)
+{
+	uint32_t hash = 2166136261;
+
+	for (const char *c = frame->name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619;
+	hash ^= hash >> 15;
+	return (unsigned int)frame->kind * PALETTE_SHADES + hash % PALETTE_SHADES;
+}
+
+const char *palette_fill(unsigned int colour, bool dark)
+{
+	return fills[dark][colour / PALETTE_SHADES][colour % PALETTE_SHADES];
+}
+
+char palette_class(enum frame_kind kind)
+{
+	return kinds[kind].class;
+}
+
+const char *palette_label(enum frame_kind kind)
+{
+	return kinds[kind].label;
+}

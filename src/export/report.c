@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/output.h"
+#include "export/report_entries.h"
+#include "export/report_graph.h"
+#include "export/report_line.h"
+#include "export/safe_text.h"
+#include "export/vector.h"
+
+#define WIDEST_COLUMN 48 /* wider cells push their line to the right */
+
+struct report {
+	struct call_tree *tree;
+	struct call_frame *stack; /* scratch: a command and its frames */
+	size_t stack_capacity;
+	uint64_t samples;
+};
+
+/* One writing of a report. */
+struct page {
+	const struct report *report;
+	struct report_options options;
+	struct report_entries all;
+	const struct report_entry **lines; /* those to print, in order */
+	size_t n_lines;
+	uint64_t left_out; /* weight of the others: self */
+	size_t n_left_out;
+	size_t widths[REPORT_KEY_COUNT];
+	FILE *out;
+};
+
+static const struct {
+	const char *name, *title;
+} keys[REPORT_KEY_COUNT] = {
+	[REPORT_COMM] = {"comm", "Command"},
+	[REPORT_DSO] = {"dso", "Shared Object"},
+	[REPORT_SYM] = {"sym", "Symbol"},
+};
+
+int report_open(struct report **ret)
+{
+	struct report *report = calloc(1, sizeof(*report));
+	int r;
+
+	if (!report)
+		return -ENOMEM;
+	r = call_tree_open(&report->tree);
+	if (r < 0) {
+		free(report);
+		return r;
+	}
+	*ret = report;
+	return 0;
+}
+
+void report_close(struct report *report)
+{
+	if (!report)
+		return;
+	call_tree_close(report->tree);
+	free(report->stack);
+	free(report);
+}
+
+int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
+	       uint64_t weight)
+{
+	static const struct call_frame unknown = {.kind = FRAME_UNKNOWN};
+	int r;
+
+	if (!weight)
+		return 0;
+	if (!n) {
+		frames = &unknown;
+		n = 1;
+	}
+	r = vector_reserve(&report->stack, &report->stack_capacity, n + 1, sizeof(*report->stack));
+	if (r < 0)
+		return r;
+	report->stack[0] = (struct call_frame){.name = comm, .kind = FRAME_COMMAND};
+	memcpy(report->stack + 1, frames, n * sizeof(*frames));
+	r = call_tree_add(report->tree, report->stack, n + 1, weight);
+	if (!r)
+		report->samples++;
+	return r;
+}
+
+const struct call_tree *report_tree(const struct report *report)
+{
+	return report->tree;
+}
+
+static bool is_key(const char *text, size_t length, const char *name)
+{
+	return strlen(name) == length && !memcmp(text, name, length);
+}
+
+static int find_key(const char *text, size_t length)
+{
+	if (is_key(text, length, "symbol"))
+		return REPORT_SYM;
+	for (int key = 0; key < REPORT_KEY_COUNT; key++)
+		if (is_key(text, length, keys[key].name))
+			return key;
+	return -EINVAL;
+}
+
+static bool has_key(const struct report_options *options, enum report_key key, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (options->keys[i] == key)
+			return true;
+	return false;
+}
+
+int report_parse_keys(const char *text, struct report_options *options)
+{
+	struct report_options parsed = *options;
+
+	parsed.n_keys = 0;
+	for (;;) {
+		size_t length = strcspn(text, ",");
+		int key = find_key(text, length);
+
+		if (key < 0 || has_key(&parsed, (enum report_key)key, parsed.n_keys))
+			return -EINVAL;
+		parsed.keys[parsed.n_keys++] = (enum report_key)key;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*options = parsed;
+	return 0;
+}
+
+static bool are_valid(const struct report_options *options)
+{
+	if (options->n_keys > REPORT_KEY_COUNT)
+		return false;
+	for (size_t i = 0; i < options->n_keys; i++)
+		if (options->keys[i] >= REPORT_KEY_COUNT || has_key(options, options->keys[i], i))
+			return false;
+	return options->percent_limit >= 0 && options->graph_limit >= 0;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = *path == '[' ? NULL : strrchr(path, '/');
+
+	if (!*path)
+		return "[unknown]";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Without the mark in front of a symbol. */
+static const char *cell(const struct report_entry *entry, enum report_key key)
+{
+	switch (key) {
+	case REPORT_COMM:
+		return entry->comm;
+	case REPORT_DSO:
+		return file_name(entry->dso);
+	default:
+		return entry->name;
+	}
+}
+
+static uint64_t weight_of(const struct page *page, const struct report_entry *entry)
+{
+	return page->options.no_children ? entry->self : entry->children;
+}
+
+static int compare_cells(const struct report_entry *a, const struct report_entry *b)
+{
+	int order = a->comm ? strcmp(a->comm, b->comm) : 0;
+
+	if (!order && a->name)
+		order = strcmp(a->name, b->name);
+	if (!order && a->dso)
+		order = strcmp(a->dso, b->dso);
+	return order ? order : (int)a->kernel - (int)b->kernel;
+}
+
+static int compare_lines(const void *a, const void *b, void *ctx)
+{
+	const struct report_entry *x = *(const struct report_entry *const *)a;
+	const struct report_entry *y = *(const struct report_entry *const *)b;
+	const struct page *page = ctx;
+
+	if (weight_of(page, x) != weight_of(page, y))
+		return weight_of(page, x) > weight_of(page, y) ? -1 : 1;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return compare_cells(x, y);
+}
+
+static bool is_shown(const struct page *page, const struct report_entry *entry)
+{
+	double total = (double)call_tree_total(page->report->tree);
+	uint64_t weight = weight_of(page, entry);
+
+	return weight && (double)weight * 100 >= page->options.percent_limit * total;
+}
+
+static void measure(struct page *page, const struct report_entry *entry)
+{
+	for (size_t i = 0; i < page->options.n_keys; i++) {
+		enum report_key key = page->options.keys[i];
+		size_t columns = safe_text_columns(cell(entry, key)) + (key == REPORT_SYM ? 4 : 0);
+
+		if (columns > WIDEST_COLUMN)
+			columns = WIDEST_COLUMN;
+		if (columns > page->widths[key])
+			page->widths[key] = columns;
+	}
+}
+
+static int choose_lines(struct page *page)
+{
+	page->lines = calloc(page->all.n_entries + 1, sizeof(*page->lines));
+	if (!page->lines)
+		return -ENOMEM;
+	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
+		page->widths[key] = strlen(keys[key].title);
+	for (size_t i = 0; i < page->all.n_entries; i++) {
+		const struct report_entry *entry = &page->all.entries[i];
+
+		if (is_shown(page, entry)) {
+			page->lines[page->n_lines++] = entry;
+			measure(page, entry);
+		} else if (weight_of(page, entry)) {
+			page->left_out += entry->self;
+			page->n_left_out++;
+		}
+	}
+	qsort_r(page->lines, page->n_lines, sizeof(*page->lines), compare_lines, page);
+	return 0;
+}
+
+static void write_padding(FILE *out, char c, size_t n)
+{
+	while (n--)
+		putc(c, out);
+}
+
+static void write_titles(const struct page *page)
+{
+	const struct report_options *options = &page->options;
+
+	fputs(options->no_children ? "# Overhead" : "# Children      Self", page->out);
+	for (size_t i = 0; i < options->n_keys; i++) {
+		const char *title = keys[options->keys[i]].title;
+
+		fprintf(page->out, "  %s", title);
+		if (i + 1 < options->n_keys)
+			write_padding(page->out, ' ',
+				      page->widths[options->keys[i]] - strlen(title));
+	}
+	fputs(options->no_children ? "\n# ........" : "\n# ........  ........", page->out);
+	for (size_t i = 0; i < options->n_keys; i++) {
+		fputs("  ", page->out);
+		write_padding(page->out, '.', page->widths[options->keys[i]]);
+	}
+	fputs("\n#\n", page->out);
+}
+
+static void write_header(const struct page *page)
+{
+	const struct report_options *options = &page->options;
+	uint64_t samples = options->samples ? options->samples : page->report->samples;
+
+	fprintf(page->out, "# Samples: %" PRIu64 " of event '", samples);
+	safe_text_plain(page->out, options->event ? options->event : "samples");
+	fprintf(page->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
+		call_tree_total(page->report->tree));
+	write_titles(page);
+}
+
+static void write_cells(const struct page *page, const struct report_entry *entry)
+{
+	for (size_t i = 0; i < page->options.n_keys; i++) {
+		enum report_key key = page->options.keys[i];
+		const char *text = cell(entry, key);
+		size_t columns = safe_text_columns(text);
+
+		fputs("  ", page->out);
+		if (key == REPORT_SYM) {
+			fputs(entry->kernel ? "[k] " : "[.] ", page->out);
+			columns += 4;
+		}
+		safe_text_plain(page->out, text);
+		if (i + 1 < page->options.n_keys && columns < page->widths[key])
+			write_padding(page->out, ' ', page->widths[key] - columns);
+	}
+	putc('\n', page->out);
+}
+
+static int write_entry(const struct page *page, const struct report_entry *entry)
+{
+	uint64_t total = call_tree_total(page->report->tree);
+	char children[REPORT_PERCENT_SIZE], self[REPORT_PERCENT_SIZE];
+
+	report_percent(children, entry->children, total);
+	report_percent(self, entry->self, total);
+	if (page->options.no_children)
+		fprintf(page->out, "  %8s", self);
+	else
+		fprintf(page->out, "  %8s  %8s", children, self);
+	write_cells(page, entry);
+	if (page->options.no_graph)
+		return 0;
+	return report_graph_write(&page->all, entry, &page->options, page->out);
+}
+
+static void write_left_out(const struct page *page)
+{
+	char share[REPORT_PERCENT_SIZE], limit[REPORT_PERCENT_SIZE];
+
+	if (page->n_left_out) {
+		report_limit(limit, page->options.percent_limit);
+		report_percent(share, page->left_out, call_tree_total(page->report->tree));
+		fprintf(page->out, "# Entries below %s that are left out: %zu (%s self)\n", limit,
+			page->n_left_out, share);
+	}
+	if (!page->options.no_graph && page->options.graph_limit > 0) {
+		report_limit(limit, page->options.graph_limit);
+		fprintf(page->out, "# Branches of call graphs below %s are left out\n", limit);
+	}
+}
+
+static void write_notes(const struct page *page)
+{
+	fputs("\n#\n", page->out);
+	write_left_out(page);
+	for (size_t i = 0; i < page->options.n_footer; i++) {
+		fputs("# ", page->out);
+		safe_text_plain(page->out, page->options.footer[i]);
+		putc('\n', page->out);
+	}
+	fputs("#\n", page->out);
+}
+
+static int write_page(struct page *page)
+{
+	int r;
+
+	r = choose_lines(page);
+	if (r < 0)
+		return r;
+	write_header(page);
+	for (size_t i = 0; !r && i < page->n_lines; i++)
+		r = write_entry(page, page->lines[i]);
+	if (r < 0)
+		return r;
+	write_notes(page);
+	return output_finish(page->out);
+}
+
+static void set_all_keys(struct report_options *options)
+{
+	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
+		options->keys[key] = (enum report_key)key;
+	options->n_keys = REPORT_KEY_COUNT;
+}
+
+int report_write(const struct report *report, const struct report_options *options, FILE *out)
+{
+	struct page page = {.report = report, .options = REPORT_OPTIONS_DEFAULT, .out = out};
+	int r;
+
+	if (options)
+		page.options = *options;
+	if (!are_valid(&page.options))
+		return -EINVAL;
+	if (!page.options.n_keys)
+		set_all_keys(&page.options);
+	r = report_entries_init(report->tree, &page.options, &page.all);
+	if (!r)
+		r = write_page(&page);
+	free(page.lines);
+	report_entries_fini(&page.all);
+	return r;
+}

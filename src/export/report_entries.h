@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * report_entries.h - the lines of a report: which nodes of the tree make up
+ * each, and what they weigh.
+ */
+#ifndef BOBBIN_EXPORT_REPORT_ENTRIES_H
+#define BOBBIN_EXPORT_REPORT_ENTRIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/preorder.h"
+#include "export/report.h"
+
+/**
+ * struct report_entry - a line
+ * @comm: @dso: @name: interned strings of the tree; NULL for what is no key
+ * @kernel: code of the kernel; false if the symbol is no key
+ * @self: weight of the stacks that end in the entry
+ * @children: weight of the stacks that the entry is in
+ * @first: @n_nodes: its nodes, a range of report_entries.places
+ */
+struct report_entry {
+	const char *comm, *dso, *name;
+	bool kernel;
+	uint64_t self, children;
+	uint32_t first, n_nodes;
+};
+
+struct report_entries {
+	const struct call_tree *tree; /* borrowed */
+	struct preorder order;
+	struct report_entry *entries;
+	size_t n_entries, capacity;
+	uint32_t *places; /* by entry, ascending */
+	bool *outermost;  /* place: no other node of its entry is above it */
+};
+
+/**
+ * report_entries_init() - gather the nodes of a tree into entries
+ * @tree: of report_tree(); must outlive the entries and not change
+ * @options: keys and n_keys count
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int report_entries_init(const struct call_tree *tree, const struct report_options *options,
+			struct report_entries *ret);
+
+/**
+ * report_entries_fini() - free them
+ */
+void report_entries_fini(struct report_entries *all);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * report_graph.h - the call graph below a line of a report.
+ *
+ * A branch of the graph is a set of nodes with the same name, merged.  It
+ * begins with the nodes of the entry and moves in one of three directions:
+ *
+ *	down from the outermost frames to the entry	the entry's own weight
+ *	down from the entry to its callees		weight that passed through it
+ *	up from the entry to its callers		own weight, without children
+ */
+#ifndef BOBBIN_EXPORT_REPORT_GRAPH_H
+#define BOBBIN_EXPORT_REPORT_GRAPH_H
+
+#include <stdio.h>
+
+#include "export/report_entries.h"
+
+/**
+ * report_graph_write() - print the call graph of an entry
+ * @entry: of @all
+ * @options: no_children, graph_limit and graph_lines count
+ *
+ * Prints nothing if every branch is below the limit.
+ *
+ * Return: 0 or -ENOMEM.  Write errors stay in @out.
+ */
+int report_graph_write(const struct report_entries *all, const struct report_entry *entry,
+		       const struct report_options *options, FILE *out);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/safe_text.h"
+
+#define REPLACEMENT 0xfffd
+#define ELLIPSIS 0x2026
+
+/* How many bytes follow this first byte, and the least value that needs them. */
+static int trail(unsigned char lead, int32_t *least)
+{
+	if (lead >= 0xc2 && lead <= 0xdf) {
+		*least = 0x80;
+		return 1;
+	}
+	if (lead >= 0xe0 && lead <= 0xef) {
+		*least = 0x800;
+		return 2;
+	}
+	if (lead >= 0xf0 && lead <= 0xf4) {
+		*least = 0x10000;
+		return 3;
+	}
+	return 0;
+}
+
+int32_t safe_text_decode(const char **at)
+{
+	const unsigned char *text = (const unsigned char *)*at;
+	int32_t c, least = 0;
+	int n;
+
+	if (!*text)
+		return 0;
+	*at += 1;
+	if (*text < 0x80)
+		return *text;
+	n = trail(*text, &least);
+	if (!n)
+		return -1;
+	c = *text & (0x3f >> n);
+	for (int i = 1; i <= n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | (text[i] & 0x3f);
+	}
+	if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return -1;
+	*at += n;
+	return c;
+}
+
+bool safe_text_is_control(int32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+int32_t safe_text_next(const char **at)
+{
+	for (;;) {
+		int32_t c = safe_text_decode(at);
+
+		if (!c)
+			return 0;
+		/* the last two code points of each plane are not characters */
+		if (c < 0 || (c & 0xfffe) == 0xfffe)
+			return REPLACEMENT;
+		if (!safe_text_is_control(c))
+			return c;
+	}
+}
+
+static size_t columns_of(int32_t c)
+{
+	return c >= 0x1100 && (c < 0x2000 || c >= 0x2e80) && c != REPLACEMENT ? 2 : 1;
+}
+
+size_t safe_text_columns(const char *text)
+{
+	size_t columns = 0;
+	int32_t c;
+
+	while ((c = safe_text_next(&text)))
+		columns += columns_of(c);
+	return columns;
+}
+
+static void put_plain(FILE *out, int32_t c)
+{
+	if (c < 0x80) {
+		putc(c, out);
+		return;
+	}
+	if (c < 0x800) {
+		putc(0xc0 | c >> 6, out);
+	} else if (c < 0x10000) {
+		putc(0xe0 | c >> 12, out);
+		putc(0x80 | (c >> 6 & 0x3f), out);
+	} else {
+		putc(0xf0 | c >> 18, out);
+		putc(0x80 | (c >> 12 & 0x3f), out);
+		putc(0x80 | (c >> 6 & 0x3f), out);
+	}
+	putc(0x80 | (c & 0x3f), out);
+}
+
+static void put_xml(FILE *out, int32_t c)
+{
+	if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
+		fprintf(out, "&#%d;", (int)c);
+	else
+		put_plain(out, c);
+}
+
+static void put_script(FILE *out, int32_t c)
+{
+	if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\\' || c == ']')
+		fprintf(out, "\\x%02x", (unsigned int)c);
+	else
+		put_plain(out, c);
+}
+
+static void put_cut(FILE *out, const char *text, size_t columns, void (*put)(FILE *, int32_t))
+{
+	bool cut = safe_text_columns(text) > columns;
+	size_t room = cut && columns ? columns - 1 : columns;
+	int32_t c;
+
+	while ((c = safe_text_next(&text)) && columns_of(c) <= room) {
+		room -= columns_of(c);
+		put(out, c);
+	}
+	if (cut)
+		put(out, ELLIPSIS);
+}
+
+void safe_text_plain(FILE *out, const char *text)
+{
+	put_cut(out, text, SIZE_MAX, put_plain);
+}
+
+void safe_text_xml(FILE *out, const char *text, size_t columns)
+{
+	put_cut(out, text, columns, put_xml);
+}
+
+void safe_text_script(FILE *out, const char *text, size_t columns)
+{
+	putc('"', out);
+	put_cut(out, text, columns, put_script);
+	putc('"', out);
+}

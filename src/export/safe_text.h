@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * safe_text.h - names that nobody vouches for, made fit to print.
+ *
+ * Names come from symbol tables of any origin.  What reaches a terminal or a
+ * browser is always valid UTF-8: bytes that are not become U+FFFD, and
+ * characters that command rather than show (C0 and C1 controls, line and
+ * paragraph separators, changes of text direction) are dropped.
+ */
+#ifndef BOBBIN_EXPORT_SAFE_TEXT_H
+#define BOBBIN_EXPORT_SAFE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/**
+ * safe_text_decode() - the next character of a string, as it stands
+ * @at: in: where; out: behind it
+ *
+ * Return: a Unicode scalar value, 0 at the end, or -1 for a byte that is not
+ * part of valid UTF-8.
+ */
+int32_t safe_text_decode(const char **at);
+
+/**
+ * safe_text_is_control() - whether safe_text_next() drops a character
+ */
+bool safe_text_is_control(int32_t c);
+
+/**
+ * safe_text_next() - the next character fit to print
+ * @at: in: where; out: behind it
+ *
+ * Return: a Unicode scalar value, or 0 at the end.
+ */
+int32_t safe_text_next(const char **at);
+
+/**
+ * safe_text_columns() - columns of a fixed-width font that a string takes
+ *
+ * Scripts of East Asia and symbols beyond them count two per character.
+ */
+size_t safe_text_columns(const char *text);
+
+/**
+ * safe_text_plain() - print a string
+ */
+void safe_text_plain(FILE *out, const char *text);
+
+/**
+ * safe_text_xml() - print a string as XML character data or attribute value
+ * @columns: longer text is cut and ends in an ellipsis
+ */
+void safe_text_xml(FILE *out, const char *text, size_t columns);
+
+/**
+ * safe_text_script() - print a string as a JavaScript literal with its quotes
+ * @columns: longer text is cut and ends in an ellipsis
+ *
+ * Holds neither markup nor the end of a CDATA section.
+ */
+void safe_text_script(FILE *out, const char *text, size_t columns);
+
+#endif

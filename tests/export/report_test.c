@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "stacks.h"
+
+#include <errno.h>
+
+#include "export/report.h"
+
+static struct report *report_of(void)
+{
+	struct report *report = NULL;
+
+	assert_int_equal(report_open(&report), 0);
+	return report;
+}
+
+static void add(struct report *report, const char *comm, const char *text, uint64_t weight)
+{
+	struct stack stack;
+
+	stack_init(&stack, text);
+	assert_int_equal(report_add(report, comm, stack.frames, stack.n, weight), 0);
+}
+
+static char *written(const struct report *report, const struct report_options *options)
+{
+	struct text text;
+
+	assert_int_equal(report_write(report, options, text_stream(&text)), 0);
+	text_finish(&text);
+	return text.data;
+}
+
+static void assert_report(const struct report *report, const struct report_options *options,
+			  const char *expected)
+{
+	char *text = written(report, options);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void assert_holds(const struct report *report, const struct report_options *options,
+			 const char *line)
+{
+	char *text = written(report, options);
+
+	if (!strstr(text, line))
+		print_error("no '%s' in:\n%s", line, text);
+	assert_non_null(strstr(text, line));
+	free(text);
+}
+
+static struct report *example(void)
+{
+	struct report *report = report_of();
+
+	add(report, "app", "main;parse;lex", 30);
+	add(report, "app", "main;parse", 20);
+	add(report, "app", "main;emit;k:write", 50);
+	return report;
+}
+
+static void entries_are_printed_like_perf_does(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = example();
+
+	options.event = "cpu-clock";
+	options.no_graph = true;
+	assert_report(report, &options,
+		      "# Samples: 3 of event 'cpu-clock'\n"
+		      "# Event count (approx.): 100\n"
+		      "#\n"
+		      "# Children      Self  Command  Shared Object  Symbol\n"
+		      "# ........  ........  .......  .............  .........\n"
+		      "#\n"
+		      "   100.00%     0.00%  app      app            [.] main\n"
+		      "    50.00%    50.00%  app      [kernel]       [k] write\n"
+		      "    50.00%    20.00%  app      app            [.] parse\n"
+		      "    50.00%     0.00%  app      app            [.] emit\n"
+		      "    30.00%    30.00%  app      app            [.] lex\n"
+		      "\n#\n#\n");
+	report_close(report);
+	report_close(NULL);
+}
+
+static void call_graphs_go_down_with_children(void **state)
+{
+	struct report *report = example();
+
+	assert_holds(report, NULL,
+		     "   100.00%     0.00%  app      app            [.] main\n"
+		     "            |\n"
+		     "            ---main\n"
+		     "               |\n"
+		     "               |--50.00%--emit\n"
+		     "               |          write\n"
+		     "               |\n"
+		     "                --50.00%--parse\n"
+		     "                          |\n"
+		     "                           --30.00%--lex\n"
+		     "\n");
+	/* its own weight below its callers, the rest below itself */
+	assert_holds(report, NULL,
+		     "    50.00%    20.00%  app      app            [.] parse\n"
+		     "            |\n"
+		     "            |--30.00%--parse\n"
+		     "            |          lex\n"
+		     "            |\n"
+		     "             --20.00%--main\n"
+		     "                       parse\n"
+		     "\n");
+	report_close(report);
+}
+
+static void call_graphs_go_up_without_children(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = example();
+
+	add(report, "app", "main;lex", 10);
+	options.no_children = true;
+	assert_holds(report, &options,
+		     "# Overhead  Command  Shared Object  Symbol\n"
+		     "# ........  .......  .............  .........\n"
+		     "#\n"
+		     "    45.45%  app      [kernel]       [k] write\n"
+		     "            |\n"
+		     "            ---write\n"
+		     "               emit\n"
+		     "               main\n"
+		     "\n"
+		     "    36.36%  app      app            [.] lex\n"
+		     "            |\n"
+		     "            ---lex\n"
+		     "               |\n"
+		     "               |--27.27%--parse\n"
+		     "               |          main\n"
+		     "               |\n"
+		     "                ---9.09%--main\n"
+		     "\n");
+	report_close(report);
+}
+
+static void recursion_counts_once_per_stack(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = report_of();
+
+	add(report, "app", "main;f;f;g;f", 60);
+	add(report, "app", "main;f;g", 40);
+	options.no_graph = true;
+	assert_holds(report, &options, "   100.00%    60.00%  app      app            [.] f\n");
+	assert_holds(report, &options, "   100.00%    40.00%  app      app            [.] g\n");
+	options.n_keys = 1;
+	options.keys[0] = REPORT_DSO;
+	assert_holds(report, &options, "   100.00%   100.00%  app\n");
+	report_close(report);
+}
+
+static void call_graphs_count_recursive_stacks_once(void **state)
+{
+	struct report *report = report_of();
+
+	add(report, "app", "main;f;g;f", 60);
+	add(report, "app", "main;f;g", 40);
+	assert_holds(report, NULL,
+		     "   100.00%    60.00%  app      app            [.] f\n"
+		     "            |\n"
+		     "            |--60.00%--main\n"
+		     "            |          f\n"
+		     "            |          g\n"
+		     "            |          f\n"
+		     "            |\n"
+		     "             --40.00%--f\n"
+		     "                       g\n"
+		     "\n");
+	report_close(report);
+}
+
+static void keys_choose_the_columns_and_their_order(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = example();
+
+	add(report, "other", "main;lex", 100);
+	options.no_graph = true;
+	assert_int_equal(report_parse_keys("sym,comm", &options), 0);
+	assert_holds(report, &options,
+		     "# Children      Self  Symbol     Command\n"
+		     "# ........  ........  .........  .......\n"
+		     "#\n"
+		     "    50.00%    50.00%  [.] lex    other\n"
+		     "    50.00%     0.00%  [.] main   app\n"
+		     "    50.00%     0.00%  [.] main   other\n");
+	assert_int_equal(report_parse_keys("symbol", &options), 0);
+	assert_holds(report, &options,
+		     "   100.00%     0.00%  [.] main\n"
+		     "    65.00%    65.00%  [.] lex\n");
+	assert_int_equal(report_parse_keys("comm", &options), 0);
+	assert_holds(report, &options,
+		     "    50.00%    50.00%  app\n"
+		     "    50.00%    50.00%  other\n");
+	report_close(report);
+}
+
+static void wrong_keys_and_limits_are_refused(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT, before = options;
+	struct report *report = example();
+
+	assert_int_equal(report_parse_keys("", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("sym,", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("sym,sym", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("sy", &options), -EINVAL);
+	assert_int_equal(report_parse_keys("comm,dso,sym,comm", &options), -EINVAL);
+	assert_memory_equal(&options, &before, sizeof(options));
+	options.percent_limit = -1;
+	assert_int_equal(report_write(report, &options, stderr), -EINVAL);
+	options = (struct report_options){.keys = {REPORT_SYM, REPORT_SYM}, .n_keys = 2};
+	assert_int_equal(report_write(report, &options, stderr), -EINVAL);
+	report_close(report);
+}
+
+static void what_is_left_out_is_said(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = example();
+
+	options.percent_limit = 40;
+	options.no_graph = true;
+	assert_holds(report, &options,
+		     "# Entries below 40.00% that are left out: 1 (30.00% self)\n");
+	options.no_graph = false;
+	options.percent_limit = 60;
+	options.graph_limit = 25;
+	add(report, "app", "main;x", 20);
+	add(report, "app", "main;y", 20);
+	assert_holds(report, &options,
+		     "               |\n"
+		     "                --28.57%--[2 more, each below 25.00%]\n");
+	assert_holds(report, &options, "# Branches of call graphs below 25.00% are left out\n");
+	options.graph_lines = 4;
+	assert_holds(report, &options, "            [cut after 4 lines]\n");
+	report_close(report);
+}
+
+static void the_footer_is_the_callers(void **state)
+{
+	static const char *const footer[] = {"Traces: 98.5% complete", "Lost: 0"};
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = example();
+
+	options.footer = footer;
+	options.n_footer = 2;
+	options.samples = 1234;
+	assert_holds(report, &options, "\n# Traces: 98.5% complete\n# Lost: 0\n#\n");
+	assert_holds(report, &options, "# Samples: 1234 of event 'samples'\n");
+	report_close(report);
+}
+
+static void inlined_functions_are_marked_and_merged(void **state)
+{
+	struct report *report = report_of();
+
+	add(report, "app", "main;f;i:g", 50);
+	add(report, "app", "main;g", 50);
+	assert_holds(report, NULL, "   100.00%   100.00%  app      app            [.] g\n");
+	assert_holds(report, NULL,
+		     "               |--50.00%--f\n"
+		     "               |          g (inlined)\n");
+	report_close(report);
+}
+
+static void hostile_names_do_not_reach_the_terminal(void **state)
+{
+	const struct call_frame frame = {"a\x1b[2J\nb\xff", "/x/\x07y", FRAME_USER};
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = report_of();
+
+	assert_int_equal(report_add(report, "c\tomm\x9b", &frame, 1, 1), 0);
+	options.event = "e\x1bv";
+	assert_holds(report, &options,
+		     "   100.00%   100.00%  comm\xef\xbf\xbd    y              "
+		     "[.] a[2Jb\xef\xbf\xbd\n");
+	assert_holds(report, &options, "of event 'ev'\n");
+	report_close(report);
+}
+
+static void empty_reports_and_stacks_are_printed(void **state)
+{
+	struct report *report = report_of();
+
+	assert_holds(report, NULL, "# Samples: 0 of event 'samples'\n");
+	add(report, NULL, "", 3);
+	assert_holds(report, NULL,
+		     "   100.00%   100.00%  [unknown]  [unknown]      [.] [unknown]\n");
+	report_close(report);
+}
+
+static void a_stack_of_4000_frames_is_printed(void **state)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct report *report = report_of();
+	struct call_frame *frames = calloc(4000, sizeof(*frames));
+	char *text, *at;
+	size_t n = 0;
+
+	assert_non_null(frames);
+	for (size_t i = 0; i < 4000; i++)
+		frames[i] = (struct call_frame){.name = i ? "again" : "main"};
+	for (size_t i = 2; i <= 4000; i++)
+		assert_int_equal(report_add(report, "deep", frames, i, 1), 0);
+	assert_holds(report, NULL, "   100.00%   100.00%  deep     [unknown]      [.] again\n");
+
+	/* each caller is on one stack less than its callee: few forks all the same */
+	options.no_children = true;
+	text = written(report, &options);
+	for (at = text; (at = strstr(at, "again")); at++)
+		n++;
+	assert_true(n > 3900);
+	assert_true(strlen(text) < 20000000);
+	free(text);
+	free(frames);
+	report_close(report);
+}
+
+static void the_tree_is_there_for_other_writers(void **state)
+{
+	struct report *report = example();
+	const struct call_tree *tree = report_tree(report);
+
+	assert_int_equal(call_tree_total(tree), 100);
+	assert_int_equal(call_tree_frame(tree, 0)->kind, FRAME_COMMAND);
+	assert_string_equal(call_tree_frame(tree, 0)->name, "app");
+	report_close(report);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	struct report *report = example();
+	FILE *out = fopen("/dev/full", "w");
+
+	assert_non_null(out);
+	assert_int_equal(report_write(report, NULL, out), -ENOSPC);
+	fclose(out);
+	report_close(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_are_printed_like_perf_does),
+		cmocka_unit_test(call_graphs_go_down_with_children),
+		cmocka_unit_test(call_graphs_go_up_without_children),
+		cmocka_unit_test(recursion_counts_once_per_stack),
+		cmocka_unit_test(call_graphs_count_recursive_stacks_once),
+		cmocka_unit_test(keys_choose_the_columns_and_their_order),
+		cmocka_unit_test(wrong_keys_and_limits_are_refused),
+		cmocka_unit_test(what_is_left_out_is_said),
+		cmocka_unit_test(the_footer_is_the_callers),
+		cmocka_unit_test(inlined_functions_are_marked_and_merged),
+		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
+		cmocka_unit_test(empty_reports_and_stacks_are_printed),
+		cmocka_unit_test(a_stack_of_4000_frames_is_printed),
+		cmocka_unit_test(the_tree_is_there_for_other_writers),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
