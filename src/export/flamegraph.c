@@ -177,8 +177,8 @@ static unsigned int legend_width(enum frame_kind kind)
 static void write_legend_entry(const struct picture *p, enum frame_kind kind, unsigned int x)
 {
 	fprintf(p->out,
-		"<rect class=\"%c%u\" x=\"%u\" y=\"38\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>"
-		"<text x=\"%u\" y=\"48\">%s</text>",
+		"<rect class=\"%c%u\" x=\"%u\" y=\"44\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>"
+		"<text x=\"%u\" y=\"54\">%s</text>",
 		palette_class(kind), LEGEND_SHADE, x,
 		palette_fill(kind * PALETTE_SHADES + LEGEND_SHADE, false), x + 16,
 		palette_label(kind));
