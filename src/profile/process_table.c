@@ -221,8 +221,10 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 	if (r)
 		return r;
 	strncpy(thread->comm, event->comm.comm, COMM_SIZE - 1);
-	if (event->comm.exec)
+	if (event->comm.exec) {
 		bobbin_space_clear(thread->process->space);
+		thread->process->in_exec = true;
+	}
 	return 0;
 }
 
@@ -252,6 +254,13 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 	if (!r)
 		memcpy(child->comm, comm, COMM_SIZE);
 	return r;
+}
+
+bool process_is_stale(struct process *process, const struct bobbin_trace *trace)
+{
+	if (trace->reason != BOBBIN_NO_MAPPING || trace->count > 1)
+		process->in_exec = false;
+	return process->in_exec;
 }
 
 int process_table_event(struct process_table *table, const struct perf_event *event)

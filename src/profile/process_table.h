@@ -9,6 +9,7 @@
 #define BOBBIN_PROFILE_PROCESS_TABLE_H
 
 #include <bobbin/unwind.h>
+#include <stdbool.h>
 
 #include "profile/perf_event.h"
 
@@ -17,6 +18,7 @@
 struct process {
 	int pid;
 	uint32_t threads; /* alive */
+	bool in_exec;     /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
 };
 
@@ -44,5 +46,11 @@ int process_table_event(struct process_table *table, const struct perf_event *ev
  * process_table_event().  0, -ENOMEM.
  */
 int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret);
+
+/*
+ * Whether a sample's user registers are still those of the program that was
+ * there before exec, by how far they led.
+ */
+bool process_is_stale(struct process *process, const struct bobbin_trace *trace);
 
 #endif

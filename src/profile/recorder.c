@@ -148,6 +148,11 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 		return error;
 	stack.addr = regs.sp;
 	bobbin_unwind(r->unwinder, thread->process->space, &regs, &mem, trace);
+	if (process_is_stale(thread->process, trace)) {
+		trace->reason = BOBBIN_NO_USER;
+		trace->count = 0;
+		return 0;
+	}
 	r->stats.user++;
 	r->stats.reasons[trace->reason]++;
 	return 0;
