@@ -137,6 +137,24 @@ static void unsorted_functions_are_found(void **state)
 	}
 }
 
+static void of_overlapping_unsorted_functions_the_last_start_counts(void **state)
+{
+	struct section_spec spec = three_functions(3, PCREL);
+	struct section s;
+
+	spec.funcs[0] =
+		(struct func_spec){.start = 0x1010, .size = 16, .num_fres = 1, ROWS(0, 3, 16)};
+	spec.funcs[1] =
+		(struct func_spec){.start = 0x1000, .size = 64, .num_fres = 1, ROWS(0, 3, 8)};
+	spec.funcs[2] =
+		(struct func_spec){.start = 0x1010, .size = 32, .num_fres = 1, ROWS(0, 3, 24)};
+	s = open_section(&spec);
+	finds(&s, 0x100f, 0x1000, 0x1040, 8);
+	finds(&s, 0x1010, 0x1010, 0x1030, 24);
+	finds(&s, 0x1030, 0x1000, 0x1040, 8);
+	close_section(&s);
+}
+
 static void each_number_of_functions_is_searched(void **state)
 {
 	for (size_t num = 1; num <= 8; num++) {
@@ -473,12 +491,55 @@ static void entries_are_decoded_one_by_one(void **state)
 	close_section(&s);
 }
 
+static void words_without_a_meaning_are_decoded(void **state)
+{
+	static const int32_t words[] = {1, 2, 3, 4, 5, -1};
+	struct section_spec spec = one_function(
+		(struct func_spec){.start = 0x1000,
+				   .size = 16,
+				   .num_fres = 2,
+				   ROWS(0, 9, 1, 2, 3, 4, 1, 0x0d, 1, 2, 3, 4, 5, 0xff)});
+	struct section s = open_section(&spec);
+	struct bobbin_sframe_fde fde;
+	struct bobbin_sframe_fre fre;
+
+	assert_int_equal(bobbin_sframe_fde(&s.view, 0, NULL, &fde), 0);
+	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, fde.fre_off, NULL, &fre), 0);
+	assert_int_equal(fre.num_words, 4);
+	assert_memory_equal(fre.words, words, 4 * sizeof(*words));
+	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, fre.next, NULL, &fre), 0);
+	assert_int_equal(fre.num_words, 6);
+	assert_memory_equal(fre.words, words, sizeof(words));
+	assert_int_equal(fre.next, s.view.size);
+	close_section(&s);
+}
+
+static void row_that_is_no_row_is_refused(void **state)
+{
+	struct section_spec spec = one_function((struct func_spec){
+		.start = 0x1000, .size = 3, .num_fres = 2, ROWS(0, 3, 8, 4, 3, 8)});
+	struct section s = open_section(&spec);
+	struct bobbin_sframe_fde fde;
+	struct bobbin_sframe_fre fre;
+	struct bobbin_error error;
+
+	assert_int_equal(bobbin_sframe_fde(&s.view, 0, NULL, &fde), 0);
+	/* the size in the FDE table would do as a row: 3, 0 */
+	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, 28 + 8, &error, &fre), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_FRE);
+	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, fde.fre_off + 3, &error, &fre), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_RANGE);
+	assert_int_equal(error.offset, fde.fre_off + 3);
+	close_section(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(row_is_found_up_to_its_last_byte_in_each_version),
 		cmocka_unit_test(starts_may_be_relative_to_their_field),
 		cmocka_unit_test(unsorted_functions_are_found),
+		cmocka_unit_test(of_overlapping_unsorted_functions_the_last_start_counts),
 		cmocka_unit_test(each_number_of_functions_is_searched),
 		cmocka_unit_test(functions_beyond_two_gibibytes_are_found_in_version_three),
 		cmocka_unit_test(empty_functions_do_not_hide_others),
@@ -499,6 +560,8 @@ int main(void)
 		cmocka_unit_test(function_at_the_end_of_the_address_space_is_refused),
 		cmocka_unit_test(big_endian_sections_are_searched),
 		cmocka_unit_test(entries_are_decoded_one_by_one),
+		cmocka_unit_test(words_without_a_meaning_are_decoded),
+		cmocka_unit_test(row_that_is_no_row_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

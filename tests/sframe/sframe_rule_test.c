@@ -204,6 +204,12 @@ static void frame_record_of_aarch64_gives_return_address_then_frame_pointer(void
 	place_is(rule.fp, BOBBIN_SAME, 0, 0);
 }
 
+static void zero_is_an_offset_on_aarch64_not_padding(void **state)
+{
+	place_is(good((struct row_case){.version = 3, .abi = AARCH64_LE, ROWS(0, 5, 16, 0)}).ra,
+		 BOBBIN_IN_CFA_MEM, 0, 0);
+}
+
 static void big_endian_words_are_read(void **state)
 {
 	struct bobbin_rule rule =
@@ -425,6 +431,7 @@ int main(void)
 		cmocka_unit_test(fixed_offsets_of_the_header_hold_where_rows_are_silent),
 		cmocka_unit_test(leaf_row_of_aarch64_keeps_the_return_address_in_its_register),
 		cmocka_unit_test(frame_record_of_aarch64_gives_return_address_then_frame_pointer),
+		cmocka_unit_test(zero_is_an_offset_on_aarch64_not_padding),
 		cmocka_unit_test(big_endian_words_are_read),
 		cmocka_unit_test(signed_return_address_names_its_key),
 		cmocka_unit_test(signal_frames_are_marked_since_version_three),
