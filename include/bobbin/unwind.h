@@ -235,6 +235,21 @@ void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder, struct bobbin_spa
 			     uint64_t addr);
 
 /**
+ * bobbin_function_start() - where the function at an address begins
+ * @unwinder: knows the files
+ * @space: what is mapped; of this unwinder
+ * @addr: an address
+ * @ret: address of the function in the file's own space, as symbol tables and
+ *	disassemblers show it; untouched on failure
+ *
+ * By the unwind tables, which programs keep when their symbols are stripped.
+ *
+ * Return: 0, or -ENOENT.
+ */
+int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			  uint64_t addr, uint64_t *ret);
+
+/**
  * bobbin_unwind() - a thread's call chain
  * @unwinder: knows the files
  * @space: what is mapped; of this unwinder

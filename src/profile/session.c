@@ -76,6 +76,11 @@ struct perf_reader *session_reader(const struct session *session)
 	return session->reader;
 }
 
+struct bobbin_unwinder *session_unwinder(const struct session *session)
+{
+	return session->unwinder;
+}
+
 static void push(struct session *s, struct session_sample *out, struct session_frame frame)
 {
 	if (out->count < SESSION_MAX_FRAMES)

@@ -53,5 +53,6 @@ void session_close(struct session *session);
 int session_next(struct session *session, struct bobbin_error *err, struct session_sample *ret);
 
 struct perf_reader *session_reader(const struct session *session);
+struct bobbin_unwinder *session_unwinder(const struct session *session);
 
 #endif

@@ -143,6 +143,24 @@ BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
 		module_of(unwinder, m->file);
 }
 
+BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+				     uint64_t addr, uint64_t *ret)
+{
+	const struct mapping *m = space_find(space, addr);
+	struct module *module = m ? module_of(unwinder, m->file) : NULL;
+	enum bobbin_source source;
+	struct bobbin_row row;
+	uint64_t vaddr;
+
+	if (!module || !elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr))
+		return -ENOENT;
+	module_lookup(module, vaddr, &row, &source);
+	if (source == BOBBIN_FROM_NONE || source == BOBBIN_FROM_ENTRY)
+		return -ENOENT;
+	*ret = row.function;
+	return 0;
+}
+
 static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)
 {
 	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("bobbin: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+void complain_file(const char *path, int error, const struct bobbin_error *err)
+{
+	if (err && err->reason)
+		complain("%s: offset 0x%" PRIx64 ": %s", path, err->offset,
+			 bobbin_reason_str(err->reason));
+	else
+		complain("%s: %s", path, strerror(-error));
+}
+
+int show_help(const struct command *command)
+{
+	fputs(command->usage, stdout);
+	return finish_output() ? 0 : 1;
+}
+
+int show_usage(const struct command *command)
+{
+	fprintf(stderr, "Try 'bobbin help %s'.\n", command->name);
+	return EXIT_USAGE;
+}
+
+bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
+		  uint64_t *ret)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || !*text || *text == '-' || *end || value < least || value > most) {
+		complain("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option, text,
+			 least, most);
+		return false;
+	}
+	*ret = value;
+	return true;
+}
+
+bool finish_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	/* the reader of a pipe may have seen enough */
+	if (errno != EPIPE)
+		complain("standard output: %s", strerror(errno));
+	return false;
+}

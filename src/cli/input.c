@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void input_init(struct input *input)
+{
+	*input = (struct input){
+		.path = "perf.data",
+		.session_options.debug_path = "/usr/lib/debug",
+		.naming_options = {.inlines = true, .debug_path = "/usr/lib/debug"},
+	};
+}
+
+bool input_option(struct input *input, const struct command *command, int option, const char *arg)
+{
+	switch (option) {
+	case 'i':
+		input->path = arg;
+		return true;
+	case 'q':
+		input->quiet = true;
+		return true;
+	case 'h':
+		exit(show_help(command));
+	case INPUT_DEBUG_PATH:
+		input->session_options.debug_path = arg;
+		input->naming_options.debug_path = arg;
+		return true;
+	case INPUT_NO_SFRAME:
+		input->session_options.ignore_sframe = true;
+		return true;
+	case INPUT_NO_INLINE:
+		input->naming_options.inlines = false;
+		return true;
+	case INPUT_NO_DEMANGLE:
+		input->naming_options.no_demangle = true;
+		return true;
+	case INPUT_SYMFS:
+		input->naming_options.symfs = arg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void warn_about_damage(const struct input *input)
+{
+	const struct perf_reader *reader = session_reader(input->session);
+	const struct perf_reader_stats *stats = perf_reader_stats(reader);
+
+	if (input->quiet)
+		return;
+	if (perf_reader_truncated(reader))
+		complain("%s: the recording was cut off; showing what is there", input->path);
+	if (stats->lost)
+		complain("%s: %" PRIu64 " records were lost while recording", input->path,
+			 stats->lost);
+}
+
+int input_open(struct input *input)
+{
+	struct bobbin_error err;
+	int r;
+
+	r = session_open(input->path, &input->session_options, &err, &input->session);
+	if (r) {
+		complain_file(input->path, r, &err);
+		return 1;
+	}
+	r = naming_open(&input->naming_options, session_unwinder(input->session), &input->naming);
+	if (r) {
+		input_close(input);
+		complain("%s", strerror(-r));
+		return 1;
+	}
+	warn_about_damage(input);
+	return 0;
+}
+
+void input_close(struct input *input)
+{
+	naming_close(input->naming);
+	session_close(input->session);
+	input->naming = NULL;
+	input->session = NULL;
+}
+
+/* Once a second at most, and only for somebody who looks. */
+static void show_progress(const struct input *input)
+{
+	static const uint64_t step = 4096;
+	uint64_t all = perf_reader_stats(session_reader(input->session))->samples;
+
+	if (input->quiet || input->samples % step || !all || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r%3" PRIu64 " %%", 100 * input->samples / all);
+}
+
+static void end_progress(const struct input *input)
+{
+	if (!input->quiet && input->samples >= 4096 && isatty(STDERR_FILENO))
+		fputs("\r     \r", stderr);
+}
+
+int input_next(struct input *input, struct session_sample *ret)
+{
+	struct bobbin_error err = {0};
+	int r;
+
+	r = session_next(input->session, &err, ret);
+	if (r <= 0)
+		end_progress(input);
+	if (r < 0) {
+		complain_file(input->path, r, &err);
+		return -1;
+	}
+	if (!r)
+		return 0;
+	if (!input->samples)
+		input->event = ret->event;
+	input->samples++;
+	input->weight += ret->period;
+	if (ret->traced && ret->reason != BOBBIN_NO_USER && ret->reason < BOBBIN_REASON_COUNT) {
+		input->traced++;
+		input->reasons[ret->reason]++;
+	}
+	show_progress(input);
+	return 1;
+}
+
+static int add_sample(struct input *input, const struct session_sample *sample, bool periods,
+		      struct report *report)
+{
+	const struct call_frame *frames;
+	size_t count;
+	int r;
+
+	r = naming_stack(input->naming, sample, &frames, &count);
+	return r ? r
+		 : report_add(report, sample->comm, frames, count, periods ? sample->period : 1);
+}
+
+int input_gather(struct input *input, bool periods, struct report *report)
+{
+	struct session_sample sample;
+	int r, error;
+
+	while ((r = input_next(input, &sample)) > 0) {
+		error = add_sample(input, &sample, periods, report);
+		if (error) {
+			complain("%s", strerror(-error));
+			return 1;
+		}
+	}
+	return r ? 1 : 0;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+size_t input_summary(const struct input *input, char ***lines)
+{
+	char **out = calloc(BOBBIN_REASON_COUNT + 1, sizeof(*out));
+	size_t count = 0;
+
+	*lines = out;
+	if (!out || !input->traced)
+		return 0;
+	if (asprintf(&out[count], "Stacks: %.2f %% of %" PRIu64 " end at the outermost frame",
+		     percent(input->reasons[BOBBIN_OUTERMOST], input->traced), input->traced) < 0)
+		return 0;
+	count++;
+	for (int i = 0; i < BOBBIN_REASON_COUNT; i++) {
+		if (!input->reasons[i] || i == BOBBIN_OUTERMOST)
+			continue;
+		if (asprintf(&out[count], "  %6.2f %%  %s",
+			     percent(input->reasons[i], input->traced),
+			     bobbin_reason_str((enum bobbin_reason)i)) < 0)
+			return count;
+		count++;
+	}
+	return count;
+}

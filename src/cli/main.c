@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/command.h"
+
+static const struct command *const commands[] = {
+	&record_command, &report_command, &script_command, &flamegraph_command, &stack_command,
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void list_commands(FILE *out)
+{
+	fputs("usage: bobbin COMMAND [ARGUMENTS]\n\n"
+	      "Profile programs that were built without frame pointers.\n\n",
+	      out);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\n'bobbin help COMMAND' explains a command, 'man bobbin' all of them.\n", out);
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		list_commands(stdout);
+		return finish_output() ? 0 : 1;
+	}
+	command = find_command(argv[1]);
+	if (command)
+		return show_help(command);
+	complain("there is no command '%s'", argv[1]);
+	return EXIT_USAGE;
+}
+
+/* A module's file stays open for as long as its tables are used. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		list_commands(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("bobbin " BOBBIN_VERSION);
+		return finish_output() ? 0 : 1;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(argc - 1, argv + 1);
+
+	command = find_command(argv[1]);
+	if (!command) {
+		complain("there is no command '%s'; see 'bobbin help'", argv[1]);
+		return EXIT_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	allow_many_files();
+	return command->run(argc - 1, argv + 1);
+}

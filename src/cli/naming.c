@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/naming.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/name_pool.h"
+
+/* Addresses repeat in almost every sample: names are looked up once. */
+#define CACHE_BITS 14
+
+struct cached_name {
+	uint64_t key; /* of the file and offset; 0: empty */
+	unsigned int count;
+	struct symbol *symbols;
+};
+
+struct naming {
+	struct symbolizer *symbolizer;
+	struct bobbin_unwinder *unwinder;
+	struct name_pool names; /* of functions without symbols */
+	struct cached_name cache[1u << CACHE_BITS];
+	struct call_frame *stack;
+	size_t room;
+};
+
+int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+		struct naming **ret)
+{
+	struct symbolizer_options symbolizer = {
+		.inlines = options->inlines,
+		.lines = options->lines,
+		.demangle = !options->no_demangle,
+		.debug_path = options->debug_path,
+		.symfs = options->symfs,
+	};
+	struct naming *n = calloc(1, sizeof(*n));
+	int r;
+
+	if (!n)
+		return -ENOMEM;
+	n->unwinder = unwinder;
+	name_pool_init(&n->names);
+	r = symbolizer_open(&symbolizer, &n->symbolizer);
+	if (r)
+		naming_close(n);
+	else
+		*ret = n;
+	return r;
+}
+
+void naming_close(struct naming *naming)
+{
+	if (!naming)
+		return;
+	for (size_t i = 0; i < 1u << CACHE_BITS; i++)
+		free(naming->cache[i].symbols);
+	symbolizer_close(naming->symbolizer);
+	name_pool_fini(&naming->names);
+	free(naming->stack);
+	free(naming);
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
+{
+	struct symbol_file file = {
+		.path = place->mapping.path,
+		.open_path = place->open_path,
+		.build_id = place->mapping.build_id,
+		.build_id_len = place->mapping.build_id_len,
+	};
+
+	if (place->image)
+		return symbolizer_image(n->symbolizer, place->image, place->image_size,
+					place->mapping.path, ret);
+	return symbolizer_file(n->symbolizer, &file, ret);
+}
+
+/* A function that only the unwind tables know. */
+static int name_by_start(struct naming *n, struct bobbin_space *space, uint64_t pc,
+			 const char *path, struct symbol *ret)
+{
+	struct symbol symbol = {0};
+	char *name;
+	int r;
+
+	if (bobbin_function_start(n->unwinder, space, pc, &symbol.start) ||
+	    asprintf(&name, "%s+0x%" PRIx64, base_name(path), symbol.start) < 0)
+		return 0;
+	r = name_pool_intern(&n->names, name, &symbol.name);
+	free(name);
+	if (r)
+		return 0;
+	*ret = symbol;
+	return 1;
+}
+
+static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
+		   const struct bobbin_place_info *place, unsigned int id,
+		   struct symbol ret[NAMING_MAX_INLINES])
+{
+	int count = symbolizer_resolve(n->symbolizer, id, place->file_offset, ret,
+				       NAMING_MAX_INLINES);
+
+	return count > 0 ? count : name_by_start(n, space, pc, place->mapping.path, ret);
+}
+
+/* Symbols of an address in a file, through the cache. */
+static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_t pc,
+			   const struct bobbin_place_info *place, const struct symbol **ret)
+{
+	struct symbol found[NAMING_MAX_INLINES];
+	struct cached_name *slot;
+	unsigned int id;
+	uint64_t key;
+	int count;
+
+	if (file_id(n, place, &id))
+		return 0;
+	key = (place->file_offset << 12 ^ id) + 1;
+	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
+	if (slot->key != key) {
+		count = look_up(n, space, pc, place, id, found);
+		free(slot->symbols);
+		*slot = (struct cached_name){0};
+		slot->symbols = malloc((size_t)count * sizeof(*found) + 1);
+		if (!slot->symbols)
+			return 0;
+		memcpy(slot->symbols, found, (size_t)count * sizeof(*found));
+		slot->count = (unsigned int)count;
+		slot->key = key;
+	}
+	*ret = slot->symbols;
+	return slot->count;
+}
+
+static size_t name_kernel(struct naming *n, struct named_frame *frame)
+{
+	frame->kind = FRAME_KERNEL;
+	frame->dso = "[kernel.kallsyms]";
+	symbolizer_kernel(n->symbolizer, frame->pc, &frame->symbol);
+	return 1;
+}
+
+/* Code without a file: a JIT compiler's, which may have told its names. */
+static size_t name_anonymous(struct naming *n, int pid, uint64_t pc, struct named_frame *frame)
+{
+	frame->kind = FRAME_UNKNOWN;
+	frame->dso = "[unknown]";
+	if (symbolizer_perf_map(n->symbolizer, pid, pc, &frame->symbol) > 0) {
+		frame->kind = FRAME_JIT;
+		frame->dso = "[JIT]";
+	}
+	return 1;
+}
+
+/* @past: how far the frame's PC is behind the address of the symbols. */
+static size_t name_inlines(const struct named_frame *base, const struct symbol *symbols,
+			   size_t count, uint64_t past, struct named_frame *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		ret[i] = *base;
+		ret[i].symbol = symbols[i];
+		ret[i].symbol.offset += past;
+		ret[i].inlined = symbols[i].inlined;
+		if (symbols[i].inlined)
+			ret[i].kind = FRAME_INLINED;
+	}
+	return count;
+}
+
+size_t naming_frame(struct naming *naming, struct bobbin_space *space, int pid,
+		    const struct session_frame *frame, struct named_frame *ret)
+{
+	struct named_frame base = {.pc = frame->pc, .kind = FRAME_USER, .source = frame->source};
+	uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
+	const struct symbol *symbols;
+	struct bobbin_place_info place;
+	size_t count;
+
+	*ret = base;
+	if (frame->kernel)
+		return name_kernel(naming, ret);
+	if (bobbin_space_find(space, pc, &place) ||
+	    (place.mapping.path[0] != '/' && !place.image) || !strncmp(place.mapping.path, "//", 2))
+		return name_anonymous(naming, pid, pc, ret);
+	base.dso = place.mapping.path;
+	base.file_offset = place.file_offset;
+	count = file_symbols(naming, space, pc, &place, &symbols);
+	if (count)
+		return name_inlines(&base, symbols, count, frame->pc - pc, ret);
+	*ret = base;
+	return 1;
+}
+
+static int make_room(struct naming *n, size_t more)
+{
+	size_t room = n->room ? 2 * n->room : 1024;
+	struct call_frame *stack;
+
+	if (more <= n->room)
+		return 0;
+	while (room < more)
+		room *= 2;
+	stack = realloc(n->stack, room * sizeof(*stack));
+	if (!stack)
+		return -ENOMEM;
+	n->stack = stack;
+	n->room = room;
+	return 0;
+}
+
+int naming_stack(struct naming *naming, const struct session_sample *sample,
+		 const struct call_frame **ret, size_t *count)
+{
+	struct named_frame named[NAMING_MAX_INLINES];
+	size_t used = 0;
+
+	for (size_t i = sample->count; i-- > 0;) {
+		size_t n = naming_frame(naming, sample->space, sample->pid, &sample->frames[i],
+					named);
+
+		if (make_room(naming, used + n))
+			return -ENOMEM;
+		while (n--)
+			naming->stack[used++] = (struct call_frame){
+				.name = named[n].symbol.name,
+				.dso = named[n].dso,
+				.kind = named[n].kind,
+			};
+	}
+	*ret = naming->stack;
+	*count = used;
+	return 0;
+}

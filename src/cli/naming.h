@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * naming.h - frames by name: mapping, file and function of each address.
+ */
+#ifndef BOBBIN_CLI_NAMING_H
+#define BOBBIN_CLI_NAMING_H
+
+#include "export/call_tree.h"
+#include "profile/session.h"
+#include "symbol/symbolizer.h"
+
+/* A function, or an inlined one, at an address. */
+struct named_frame {
+	uint64_t pc;
+	struct symbol symbol; /* name NULL: unknown */
+	const char *dso;      /* path, "[kernel.kallsyms]", "[vdso]", "[unknown]" */
+	uint64_t file_offset;
+	enum frame_kind kind;
+	uint8_t source; /* enum bobbin_source */
+	bool inlined;
+};
+
+/* How many functions one address may stand for. */
+#define NAMING_MAX_INLINES 32
+
+struct naming;
+
+struct naming_options {
+	bool inlines, lines, no_demangle;
+	const char *debug_path;
+	const char *symfs;
+};
+
+/*
+ * @unwinder knows where functions begin that have no symbol; it must outlive
+ * the naming.  0 or -ENOMEM.
+ */
+int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+		struct naming **ret);
+void naming_close(struct naming *naming);
+
+/*
+ * The functions at a frame's address, innermost first; at least one, the last
+ * one holds the code.  At most NAMING_MAX_INLINES.  A function without a symbol
+ * is called by its file and its address there, "cc1+0x4fa310".
+ */
+size_t naming_frame(struct naming *naming, struct bobbin_space *space, int pid,
+		    const struct session_frame *frame, struct named_frame *ret);
+
+/*
+ * A whole sample, outermost frame first, as the writers of src/export want it;
+ * valid until the next call.  A negative errno if memory runs out.
+ */
+int naming_stack(struct naming *naming, const struct session_sample *sample,
+		 const struct call_frame **ret, size_t *count);
+
+/* The last part of a path. */
+const char *base_name(const char *path);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <bobbin/unwind.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/naming.h"
+#include "target/thread.h"
+
+static const char usage[] =
+	"usage: bobbin stack [OPTIONS] PID\n"
+	"\n"
+	"Print the call chains of all threads of a running process.  Each thread is\n"
+	"stopped for the moment that it takes to unwind it.\n"
+	"\n"
+	"  -1, --one              only the thread whose number is PID\n"
+	"  -v, --verbose          say for each frame which table it was unwound by\n"
+	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
+	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n"
+	"  -h, --help             show this help\n";
+
+struct arguments {
+	pid_t pid;
+	bool one, verbose;
+	struct bobbin_unwinder_options unwind;
+};
+
+struct stack {
+	const struct arguments *arguments;
+	struct bobbin_unwinder *unwinder;
+	struct bobbin_space *space;
+	struct naming *naming;
+	struct bobbin_process_memory memory;
+	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace trace;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	enum {
+		NO_SFRAME = 256,
+		DEBUG_PATH
+	};
+	static const struct option longs[] = {
+		{"one", no_argument, NULL, '1'},
+		{"verbose", no_argument, NULL, 'v'},
+		{"no-sframe", no_argument, NULL, NO_SFRAME},
+		{"debug-path", required_argument, NULL, DEBUG_PATH},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	uint64_t pid;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "1vh", longs, NULL)) != -1) {
+		switch (c) {
+		case '1':
+			a->one = true;
+			break;
+		case 'v':
+			a->verbose = true;
+			break;
+		case NO_SFRAME:
+			a->unwind.ignore_sframe = true;
+			break;
+		case DEBUG_PATH:
+			a->unwind.debug_path = optarg;
+			break;
+		case 'h':
+			exit(show_help(&stack_command));
+		default:
+			return show_usage(&stack_command);
+		}
+	}
+	if (optind != argc - 1) {
+		complain("one process number is needed");
+		return show_usage(&stack_command);
+	}
+	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))
+		return EXIT_USAGE;
+	a->pid = (pid_t)pid;
+	return 0;
+}
+
+static void print_frame(struct stack *s, uint32_t number)
+{
+	const struct bobbin_frame *f = &s->frames[number];
+	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
+	struct named_frame named[NAMING_MAX_INLINES];
+	size_t n = naming_frame(s->naming, s->space, s->arguments->pid, &frame, named);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct named_frame *name = &named[i];
+
+		printf("#%-3" PRIu32 " 0x%016" PRIx64 " %s", number, f->pc,
+		       name->symbol.name ? name->symbol.name : "[unknown]");
+		if (name->symbol.name && !name->inlined)
+			printf("+0x%" PRIx64, name->symbol.offset);
+		printf(name->inlined ? " (inlined)" : " (%s)", name->dso);
+		if (s->arguments->verbose && !name->inlined)
+			printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
+		putchar('\n');
+	}
+}
+
+/* The thread runs again before anything slow is done. */
+static int unwind_thread(struct stack *s, pid_t tid)
+{
+	struct bobbin_mem mem = {bobbin_process_memory_read, &s->memory};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+	int r;
+
+	r = thread_stop(tid);
+	if (r)
+		return r;
+	r = thread_registers(tid, gpr, &regs);
+	if (!r) {
+		bobbin_process_memory_init(&s->memory, s->arguments->pid);
+		bobbin_unwind(s->unwinder, s->space, &regs, &mem, &s->trace);
+	}
+	thread_release(tid);
+	return r;
+}
+
+static void complain_thread(pid_t tid, int error)
+{
+	if (error == -EPERM)
+		complain("thread %d: not allowed to trace it: be its owner or root, see "
+			 "kernel.yama.ptrace_scope; another debugger may hold it",
+			 tid);
+	else
+		complain("thread %d: %s", tid,
+			 error == -ENOTSUP ? "not a 64-bit program" : strerror(-error));
+}
+
+static int print_thread(struct stack *s, pid_t tid)
+{
+	int r = unwind_thread(s, tid);
+
+	if (r) {
+		complain_thread(tid, r);
+		return r;
+	}
+	printf("TID %d:\n", tid);
+	for (uint32_t i = 0; i < s->trace.count; i++)
+		print_frame(s, i);
+	if (s->trace.reason != BOBBIN_OUTERMOST)
+		printf("     the trace ends here: %s\n", bobbin_reason_str(s->trace.reason));
+	return 0;
+}
+
+static int print_threads(struct stack *s)
+{
+	const struct arguments *a = s->arguments;
+	pid_t *tids = NULL;
+	int count, failed = 0;
+
+	if (a->one)
+		return print_thread(s, a->pid) ? 1 : 0;
+	count = thread_list(a->pid, &tids);
+	if (count < 0) {
+		complain("process %d: %s", a->pid, strerror(-count));
+		return 1;
+	}
+	printf("PID %d\n", a->pid);
+	for (int i = 0; i < count; i++) {
+		int r = print_thread(s, tids[i]);
+
+		/* a thread may end at any time */
+		failed += r && r != -ESRCH;
+	}
+	free(tids);
+	return failed ? 1 : 0;
+}
+
+static int open_stack(struct stack *s)
+{
+	const struct arguments *a = s->arguments;
+	struct naming_options naming = {.inlines = true, .debug_path = a->unwind.debug_path};
+	int r;
+
+	s->trace = (struct bobbin_trace){.frames = s->frames, .max = BOBBIN_MAX_DEPTH};
+	r = bobbin_unwinder_open(&a->unwind, &s->unwinder);
+	if (!r)
+		r = bobbin_space_open(s->unwinder, native_arch(), &s->space);
+	if (!r)
+		r = naming_open(&naming, s->unwinder, &s->naming);
+	if (!r)
+		r = bobbin_space_load(s->space, a->pid);
+	if (r)
+		complain("process %d: %s", a->pid, strerror(-r));
+	return r;
+}
+
+static int run(int argc, char **argv)
+{
+	struct arguments a = {.unwind = {.size = sizeof(a.unwind), .debug_path = "/usr/lib/debug"}};
+	struct stack *s;
+	int r;
+
+	r = parse(argc, argv, &a);
+	if (r)
+		return r;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		complain("%s", strerror(ENOMEM));
+		return 1;
+	}
+	s->arguments = &a;
+	r = open_stack(s) ? 1 : print_threads(s);
+	naming_close(s->naming);
+	bobbin_space_close(s->space);
+	bobbin_unwinder_close(s->unwinder);
+	free(s);
+	return !finish_output() || r;
+}
+
+const struct command stack_command = {"stack", "print the stacks of a running process", usage, run};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbol/interval.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Ranges of real files nest a few dozen deep (inlining); hostile ones may not. */
+#define MAX_NESTING 4096
+
+int interval_map_add(struct interval_map *map, uint64_t start, uint64_t size, uint64_t value)
+{
+	if (!size)
+		return 0;
+	if (map->count == map->capacity) {
+		size_t capacity = map->capacity ? 2 * map->capacity : 64;
+		struct interval *items = reallocarray(map->items, capacity, sizeof(*items));
+
+		if (!items || capacity >= INTERVAL_NONE) {
+			map->items = items ? items : map->items;
+			return -ENOMEM;
+		}
+		map->items = items;
+		map->capacity = capacity;
+	}
+	map->items[map->count++] = (struct interval){
+		.start = start,
+		.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+		.outer = INTERVAL_NONE,
+		.value = value,
+	};
+	return 0;
+}
+
+static int interval_compare(const void *left, const void *right)
+{
+	const struct interval *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+static bool reaches(const struct interval *i, uint64_t address)
+{
+	return address - i->start < i->size;
+}
+
+void interval_map_sort(struct interval_map *map)
+{
+	uint32_t top = INTERVAL_NONE;
+
+	if (map->count)
+		qsort(map->items, map->count, sizeof(*map->items), interval_compare);
+	for (size_t i = 0; i < map->count; i++) {
+		struct interval *item = &map->items[i];
+
+		while (top != INTERVAL_NONE && !reaches(&map->items[top], item->start))
+			top = map->items[top].outer;
+		item->outer = top;
+		top = (uint32_t)i;
+	}
+}
+
+void interval_map_shrink(struct interval_map *map)
+{
+	struct interval *items;
+
+	if (!map->count || map->count == map->capacity)
+		return;
+	items = reallocarray(map->items, map->count, sizeof(*items));
+	if (!items)
+		return;
+	map->items = items;
+	map->capacity = map->count;
+}
+
+size_t interval_map_lower(const struct interval_map *map, uint64_t address)
+{
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->items[middle].start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct interval *interval_map_find(const struct interval_map *map, uint64_t address)
+{
+	size_t after = address == UINT64_MAX ? map->count : interval_map_lower(map, address + 1);
+	const struct interval *item;
+
+	if (!after)
+		return NULL;
+	item = &map->items[after - 1];
+	for (unsigned int n = 0; n < MAX_NESTING; n++) {
+		if (reaches(item, address))
+			return item;
+		if (item->outer == INTERVAL_NONE)
+			return NULL;
+		item = &map->items[item->outer];
+	}
+	return NULL;
+}
+
+void interval_map_fini(struct interval_map *map)
+{
+	free(map->items);
+	*map = (struct interval_map){0};
+}

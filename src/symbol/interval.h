@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * interval.h - a sorted array of address ranges that may nest.
+ *
+ * Add in any order, sort once, then find the innermost range around an
+ * address.  Each range knows the nearest earlier one that reaches beyond its
+ * start, so that a search is one bisection and a short walk outwards.
+ */
+#ifndef BOBBIN_SYMBOL_INTERVAL_H
+#define BOBBIN_SYMBOL_INTERVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct interval {
+	uint64_t start;
+	uint32_t size;  /* longer ranges are cut */
+	uint32_t outer; /* index of the range to try next, or INTERVAL_NONE */
+	uint64_t value;
+};
+
+#define INTERVAL_NONE UINT32_MAX
+
+struct interval_map {
+	struct interval *items;
+	size_t count, capacity;
+};
+
+/* Returns 0, -ENOMEM.  An empty range is ignored. */
+int interval_map_add(struct interval_map *map, uint64_t start, uint64_t size, uint64_t value);
+
+/* By start; of equal starts the longer first, then the smaller value. */
+void interval_map_sort(struct interval_map *map);
+
+/* Give unused capacity back. */
+void interval_map_shrink(struct interval_map *map);
+
+/* The innermost range that holds @address, or NULL; valid until the map changes. */
+const struct interval *interval_map_find(const struct interval_map *map, uint64_t address);
+
+/* The first range, in order, that starts at or after @address; may be @count. */
+size_t interval_map_lower(const struct interval_map *map, uint64_t address);
+
+void interval_map_fini(struct interval_map *map);
+
+static inline size_t interval_map_memory(const struct interval_map *map)
+{
+	return map->capacity * sizeof(*map->items);
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbol/perfmap.h"
+
+#include "symbol/linereader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_ENTRIES (1u << 20)
+#define MAX_NAMES (64u << 20)
+#define MAX_NAME 512
+#define STATUS_SIZE 8192
+
+struct perfmap {
+	pid_t pid;
+	char *tmp;
+	struct symlist list;
+	struct stat seen; /* the file as it was read; zero: none */
+	uint64_t offset;  /* up to where */
+	time_t read_at;
+};
+
+/* What /proc/PID/status says. */
+struct process {
+	pid_t inner_pid; /* in its own PID namespace */
+	uid_t user, effective;
+	bool alive;
+};
+
+static void parse_status(const char *status, struct process *p)
+{
+	const char *uid = strstr(status, "\nUid:"), *pids = strstr(status, "\nNSpid:");
+	char *end;
+
+	if (!uid)
+		return;
+	p->user = (uid_t)strtoul(uid + 5, &end, 10);
+	p->effective = (uid_t)strtoul(end, NULL, 10);
+	p->alive = true;
+	/* One number for each namespace, the innermost last. */
+	end = pids ? (char *)pids + 7 : NULL;
+	while (end && (*end == ' ' || *end == '\t'))
+		p->inner_pid = (pid_t)strtol(end, &end, 10);
+}
+
+static struct process look_up(pid_t pid)
+{
+	struct process p = {.inner_pid = pid, .user = geteuid(), .effective = geteuid()};
+	char path[64], status[STATUS_SIZE];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return p;
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	if (n > 0) {
+		status[n] = '\0';
+		parse_status(status, &p);
+	}
+	return p;
+}
+
+/* A descriptor of the map if it can be trusted this far, else -1. */
+static int open_trusted(const char *path, const struct process *p, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode) &&
+	    (st->st_uid == 0 || st->st_uid == p->user || st->st_uid == p->effective))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int open_map(const struct perfmap *m, struct stat *st)
+{
+	struct process p = look_up(m->pid);
+	char path[PATH_MAX];
+	int fd = -1;
+
+	if (p.alive) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s/perf-%d.map", (int)m->pid, m->tmp,
+			 (int)p.inner_pid);
+		fd = open_trusted(path, &p, st);
+	}
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "%s/perf-%d.map", m->tmp, (int)m->pid);
+		fd = open_trusted(path, &p, st);
+	}
+	return fd;
+}
+
+/* "7f0000001000 40 Foo.bar(int)": hexadecimal, perhaps with 0x. */
+static int add_line(struct symlist *l, const char *line)
+{
+	char *end;
+	uint64_t start = strtoull(line, &end, 16), size;
+
+	if (end == line || *end != ' ')
+		return 0;
+	line = end + 1;
+	size = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || !end[1] || !size || start + size < start)
+		return 0;
+	return symlist_add(l, start, size, 0, end + 1, strnlen(end + 1, MAX_NAME));
+}
+
+/* Code is replaced in place: the later of two entries for one start counts. */
+static void drop_replaced(struct symlist *l)
+{
+	struct interval *items = l->map.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->map.count; i++) {
+		if (!kept || items[kept - 1].start != items[i].start)
+			items[kept++] = items[i];
+		else if (items[kept - 1].value < items[i].value)
+			items[kept - 1] = items[i];
+	}
+	l->map.count = kept;
+}
+
+static int read_lines(struct perfmap *m, int fd)
+{
+	struct line_reader *r = malloc(sizeof(*r));
+	const char *line;
+	int err = 0;
+
+	if (!r)
+		return -ENOMEM;
+	line_reader_init(r, fd, m->offset);
+	while (!err && m->list.map.count < MAX_ENTRIES && m->list.names_size < MAX_NAMES &&
+	       (line = line_reader_next(r)))
+		err = add_line(&m->list, line);
+	m->offset = line_reader_offset(r);
+	free(r);
+	interval_map_sort(&m->list.map);
+	drop_replaced(&m->list);
+	interval_map_sort(&m->list.map);
+	return err;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size <= b->st_size;
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b)
+{
+	return is_same_file(a, b) && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Returns 1 if there is something new. */
+static int update(struct perfmap *m)
+{
+	struct stat st;
+	int fd = open_map(m, &st), err;
+
+	if (fd < 0)
+		return 0;
+	if (is_unchanged(&m->seen, &st)) {
+		close(fd);
+		return 0;
+	}
+	if (!is_same_file(&m->seen, &st)) {
+		symlist_fini(&m->list);
+		m->offset = 0;
+	}
+	err = read_lines(m, fd);
+	close(fd);
+	if (err)
+		return err;
+	m->seen = st;
+	return 1;
+}
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec;
+}
+
+int perfmap_open(pid_t pid, const char *tmp, struct perfmap **ret)
+{
+	struct perfmap *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->pid = pid;
+	m->read_at = -1;
+	m->tmp = strdup(tmp);
+	if (!m->tmp) {
+		free(m);
+		return -ENOMEM;
+	}
+	*ret = m;
+	return 0;
+}
+
+void perfmap_close(struct perfmap *m)
+{
+	if (!m)
+		return;
+	symlist_fini(&m->list);
+	free(m->tmp);
+	free(m);
+}
+
+int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, const char **name)
+{
+	const struct interval *item = interval_map_find(&m->list.map, address);
+	time_t time = now();
+
+	if (!item || m->read_at != time) {
+		int news = update(m);
+
+		if (news < 0)
+			return news;
+		m->read_at = time;
+		if (news)
+			item = interval_map_find(&m->list.map, address);
+	}
+	if (!item)
+		return 0;
+	*ret = *item;
+	*name = symlist_name(&m->list, item);
+	return 1;
+}
+
+pid_t perfmap_pid(const struct perfmap *m)
+{
+	return m->pid;
+}
+
+size_t perfmap_memory(const struct perfmap *m)
+{
+	return sizeof(*m) + symlist_memory(&m->list);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * perfmap.h - names of JIT-compiled code, as its process tells them.
+ *
+ * The file is /tmp/perf-PID.map in the process's own view: below
+ * /proc/PID/root, with the PID that the process sees.  It lies in a directory
+ * that all may write to, so it must be a regular file that belongs to root or
+ * to the user of the process, and what is read from it is bounded.
+ */
+#ifndef BOBBIN_SYMBOL_PERFMAP_H
+#define BOBBIN_SYMBOL_PERFMAP_H
+
+#include "symbol/symlist.h"
+
+#include <sys/types.h>
+
+struct perfmap;
+
+/* @tmp is the directory, "/tmp".  Nothing is opened yet.  Returns 0, -ENOMEM. */
+int perfmap_open(pid_t pid, const char *tmp, struct perfmap **ret);
+void perfmap_close(struct perfmap *m);
+
+/*
+ * The function around @address, or none; valid until the next call.  The file
+ * is read again if it changed: at once if the address is not known, else at
+ * most once a second.  Of two entries for one address the later one counts.
+ * Returns 1, 0, -ENOMEM.
+ */
+int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, const char **name);
+
+pid_t perfmap_pid(const struct perfmap *m);
+size_t perfmap_memory(const struct perfmap *m);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * symbolizer.h - from an address to the names that a reader knows.
+ *
+ *	struct symbolizer *s;
+ *	struct symbol frames[16];
+ *	unsigned int id;
+ *
+ *	symbolizer_open(&(struct symbolizer_options){ .inlines = true, .lines = true,
+ *						      .demangle = true }, &s);
+ *	symbolizer_file(s, &(struct symbol_file){ .path = "/usr/bin/python3" }, &id);
+ *	n = symbolizer_resolve(s, id, file_offset, frames, 16);
+ *	...
+ *	symbolizer_close(s);
+ *
+ * An address is given as an offset into the file that was mapped there, so no
+ * load address is needed.  For a return address the caller subtracts one
+ * first.  Nothing is opened before the first address of a file is asked for,
+ * and DWARF is read only if inlines or lines are wanted.
+ *
+ * Names come from .symtab, .dynsym, .gnu_debugdata and separate debug files; an
+ * address outside every symbol has no name.  A file whose build ID is not the
+ * one that was mapped is not used.
+ *
+ * All input is untrusted: the files belong to whoever is profiled.  They are
+ * read with pread (a file that shrinks cannot fault), every loop is bounded,
+ * and a damaged file costs its names, nothing else.  Control characters in
+ * names become '?'.
+ *
+ * One symbolizer serves one thread at a time.  It blocks: it reads files and
+ * may, when told to, ask a debuginfod server.
+ */
+#ifndef BOBBIN_SYMBOL_SYMBOLIZER_H
+#define BOBBIN_SYMBOL_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct symbolizer;
+
+/* Zero is a sensible value of every member.  Strings are copied. */
+struct symbolizer_options {
+	bool inlines;           /* expand inlined functions (reads DWARF) */
+	bool lines;             /* source file and line (reads DWARF) */
+	bool demangle;          /* C++ and Rust */
+	bool parameters;        /* demangled names keep their parameter lists */
+	bool debuginfod;        /* ask the servers of $DEBUGINFOD_URLS, if libdebuginfod is here */
+	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 256 MiB */
+	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */
+	const char *cache_path; /* build-ID cache laid out as perf's ~/.debug; NULL: none */
+	const char *kallsyms;   /* NULL: /proc/kallsyms */
+	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
+};
+
+/* A mapped file.  Everything is copied. */
+struct symbol_file {
+	const char *path; /* the name as mapped */
+	const char
+		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
+	const uint8_t *build_id;
+	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
+};
+
+struct symbol {
+	const char *name;     /* as printed; "??" if an inlined function's is not known */
+	const char *mangled;  /* as the file spells it */
+	uint64_t start;       /* of the function that holds the code, in the file's addresses */
+	uint64_t size;        /* bytes; 0 if unknown */
+	uint64_t offset;      /* of the address in that function */
+	const char *src_file; /* NULL: unknown */
+	uint32_t line;        /* 0: unknown */
+	bool inlined;         /* expanded into the next symbol of the array */
+};
+
+/* What the symbolizer holds and has seen, for reports. */
+struct symbolizer_stats {
+	size_t memory;           /* bytes held now */
+	unsigned int files;      /* known */
+	unsigned int open;       /* opened and kept */
+	unsigned int mismatched; /* whose file on disk has another build ID */
+	unsigned int missing;    /* of which nothing could be opened */
+};
+
+/* Returns 0, -ENOMEM. */
+int symbolizer_open(const struct symbolizer_options *options, struct symbolizer **ret);
+void symbolizer_close(struct symbolizer *s);
+
+/*
+ * Make a file known and return its number, the same for the same build ID, or
+ * without one for the same device and inode, or else for the same two paths.
+ * A file that could not be opened before is tried again under the new path.
+ * Returns 0, -EINVAL, -ENOMEM.
+ */
+int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret);
+
+/*
+ * Make an ELF image in memory known, such as the vDSO; @image is copied.
+ * Images are the same if their build IDs or else their names and bytes are.
+ * Returns 0, -EINVAL, -ENOMEM.
+ */
+int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const char *name,
+		     unsigned int *ret);
+
+/*
+ * The functions at @file_offset of file @id, innermost inlined one first, the
+ * one that holds the code last.  At most @max are written.  Names live until
+ * symbolizer_close().
+ * Returns their number, 0 if the address has no symbol, -EINVAL, -ENOMEM.
+ */
+int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offset,
+		       struct symbol *ret, size_t max);
+
+/*
+ * The kernel function at @address by kallsyms, which is read once, when first
+ * needed; "name [module]" for modules.  Without the right to see addresses
+ * (kptr_restrict) there are none.
+ * Returns 1, 0, -ENOMEM.
+ */
+int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret);
+
+/*
+ * The JIT-compiled function at @address of process @pid by its perf map,
+ * /tmp/perf-PID.map ("START SIZE name" lines), read again when it changed.
+ * Returns 1, 0, -ENOMEM.
+ */
+int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struct symbol *ret);
+
+void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret);
+
+#endif

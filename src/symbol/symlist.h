@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * symlist.h - address ranges with names, from lists in text form.
+ */
+#ifndef BOBBIN_SYMBOL_SYMLIST_H
+#define BOBBIN_SYMBOL_SYMLIST_H
+
+#include "symbol/interval.h"
+
+/* The value of an item is the offset of its name, below these bits for the list's owner. */
+#define SYMLIST_NAME_MASK ((1ull << 40) - 1)
+
+struct symlist {
+	struct interval_map map;
+	char *names;
+	size_t names_size, names_capacity;
+};
+
+/* Add a range and its name; @marks go above SYMLIST_NAME_MASK.  Returns 0, -ENOMEM. */
+int symlist_add(struct symlist *l, uint64_t start, uint64_t size, uint64_t marks, const char *name,
+		size_t len);
+
+static inline const char *symlist_name(const struct symlist *l, const struct interval *item)
+{
+	return l->names + (item->value & SYMLIST_NAME_MASK);
+}
+
+static inline size_t symlist_memory(const struct symlist *l)
+{
+	return interval_map_memory(&l->map) + l->names_capacity;
+}
+
+void symlist_fini(struct symlist *l);
+
+#endif
