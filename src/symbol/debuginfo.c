@@ -70,9 +70,9 @@ void debuginfo_close(struct debuginfo *d)
 {
 	if (!d)
 		return;
+	debuginfo_trim(d);
 	debuginfo_close(d->alternate);
 	object_close(d->alternate_object);
-	debuginfo_trim(d);
 	debug_sections_fini(d);
 	free(d->units);
 	free(d->name_cache);
