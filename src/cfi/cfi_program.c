@@ -251,7 +251,7 @@ static enum outcome set_loc(struct run *run)
 	    !encoded_pointer(&run->b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
 		return fail(run, BOBBIN_CFI_OPCODE);
 	if (run->advance < rows->pc)
-		return fail(run, BOBBIN_CFI_RANGE);
+		return fail(run, run->b.bad ? BOBBIN_TRUNCATED : BOBBIN_CFI_RANGE);
 	return run->advance > rows->pc ? ADVANCED : GO_ON;
 }
 
