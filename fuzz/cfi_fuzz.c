@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Any bytes as .eh_frame_hdr and .eh_frame (or .debug_frame).
+ *
+ *	hdr | frame | size of hdr (2 bytes, little-endian) | selector
+ *
+ * selector: bits 0..1 the architecture, bit 2 .debug_frame, bit 3 the header's
+ * address is not a multiple of 8.  The frame section lies behind the header at
+ * the next multiple of 8, as linkers place it.
+ *
+ * Contract: every offset and every row is inside its bounds, rows of a function
+ * follow each other and cover it, looking up finds what walking finds, a
+ * failure has a reason and a place and leaves the result alone, and a success
+ * leaves the error alone.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bobbin/cfi.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define TRAILER 3
+#define LOOKUPS 8 /* functions that are looked up; each may scan all */
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* An error that no call writes. */
+static const struct bobbin_error unset = {UINT64_MAX, BOBBIN_REASON_COUNT};
+
+/* The error after a call that returned @r, over @size bytes. */
+static void check_error(int r, const struct bobbin_error *err, uint64_t size)
+{
+	if (r >= 0)
+		must(err->reason == unset.reason && err->offset == unset.offset);
+	else
+		must(err->reason != BOBBIN_NONE && err->reason < BOBBIN_REASON_COUNT &&
+		     err->offset <= size);
+}
+
+static void check_fde(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde)
+{
+	struct bobbin_error err = unset;
+	struct bobbin_cfi_fde again;
+	int r;
+
+	must(fde->start <= fde->end);
+	must(fde->offset < fde->next && fde->next <= view->frame_size);
+	must(fde->cie < view->frame_size);
+	must(fde->init <= fde->init_end && fde->init_end <= view->frame_size);
+	must(fde->insn <= fde->insn_end && fde->insn_end == fde->next);
+	r = bobbin_cfi_fde(view, fde->offset, &err, &again);
+	must(!r && again.start == fde->start && again.end == fde->end);
+	check_error(r, &err, view->frame_size);
+}
+
+static void check_rule(const struct bobbin_rule *rule)
+{
+	if (rule->cfa.how == BOBBIN_NO_RULE) {
+		must(rule->reason != BOBBIN_NONE && rule->reason < BOBBIN_REASON_COUNT);
+		return;
+	}
+	must(rule->cfa.how == BOBBIN_AT_REG || rule->cfa.how == BOBBIN_IN_REG_MEM);
+	must(rule->ra.how > BOBBIN_NO_RULE && rule->ra.how <= BOBBIN_IN_REG_MEM);
+	must(rule->ra.how != BOBBIN_AT_CFA && rule->fp.how != BOBBIN_UNDEFINED);
+	must(rule->fp.how > BOBBIN_NO_RULE && rule->fp.how <= BOBBIN_IN_REG_MEM);
+	must(rule->cfa.reg < BOBBIN_REG_COUNT && rule->ra.reg < BOBBIN_REG_COUNT);
+	must(rule->fp.reg < BOBBIN_REG_COUNT);
+	must(rule->index < BOBBIN_REG_COUNT || rule->index == BOBBIN_NO_INDEX);
+}
+
+static void check_row_at(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
+			 const struct bobbin_row *row, uint8_t plt, uint64_t pc)
+{
+	struct bobbin_error err = unset;
+	struct bobbin_row found;
+
+	must(!bobbin_cfi_fde_lookup(view, fde, pc, &err, &found));
+	check_error(0, &err, view->frame_size);
+	check_rule(&found.rule);
+	must(found.start <= pc && pc < found.end && found.function == fde->start);
+	must(found.start >= row->start && found.end <= row->end);
+	must(plt || bobbin_rule_equal(&found.rule, &row->rule));
+}
+
+static void check_rows(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
+		       bool look_up)
+{
+	struct bobbin_error err = unset;
+	struct bobbin_cfi_rows rows;
+	struct bobbin_row row;
+	uint64_t pc = fde->start;
+	int r;
+
+	r = bobbin_cfi_rows_init(view, fde, &err, &rows);
+	check_error(r, &err, view->frame_size);
+	if (r)
+		return;
+	for (unsigned int n = 0; (r = bobbin_cfi_rows_next(&rows, &err, &row)) > 0; n++) {
+		must(row.start == pc && row.start < row.end && row.end <= fde->end);
+		must(row.function == fde->start && rows.plt < 16);
+		check_rule(&row.rule);
+		if (look_up && n < LOOKUPS) {
+			check_row_at(view, fde, &row, rows.plt, row.start);
+			check_row_at(view, fde, &row, rows.plt, row.end - 1);
+		}
+		pc = row.end;
+	}
+	check_error(r, &err, view->frame_size);
+	must(r < 0 || pc == fde->end);
+}
+
+static void check_find(const struct bobbin_cfi_view *view, uint64_t pc)
+{
+	struct bobbin_error err = unset;
+	struct bobbin_cfi_fde fde, before;
+	struct bobbin_row row, row_before;
+	int r;
+
+	memset(&fde, 0xa5, sizeof(fde));
+	memcpy(&before, &fde, sizeof(fde));
+	r = bobbin_cfi_find(view, pc, &err, &fde);
+	check_error(r, &err, view->frame_size);
+	must(r == 0 || r == -ENOENT || r == -EBADMSG);
+	if (r)
+		must(!memcmp(&before, &fde, sizeof(fde)));
+	else
+		must(fde.start <= pc && pc < fde.end);
+
+	memset(&row, 0xa5, sizeof(row));
+	memcpy(&row_before, &row, sizeof(row));
+	err = unset;
+	r = bobbin_cfi_lookup(view, pc, &err, &row);
+	check_error(r, &err, view->frame_size);
+	must(r == 0 || r == -ENOENT || r == -EBADMSG);
+	if (r)
+		must(!memcmp(&row_before, &row, sizeof(row)));
+	else
+		must(row.start <= pc && pc < row.end && row.start >= row.function);
+}
+
+static void check_walk(const struct bobbin_cfi_view *view)
+{
+	struct bobbin_error err = unset;
+	struct bobbin_cfi_fde fde;
+	uint64_t offset = 0, before = 0;
+	int r;
+
+	for (unsigned int n = 0; (r = bobbin_cfi_next(view, &offset, &err, &fde)) != 0; n++) {
+		must(offset > before && offset <= view->frame_size);
+		check_error(r, &err, view->frame_size);
+		before = offset;
+		err = unset;
+		if (r < 0)
+			continue;
+		check_fde(view, &fde);
+		check_rows(view, &fde, n < LOOKUPS);
+		if (n < LOOKUPS) {
+			check_find(view, fde.start);
+			check_find(view, fde.end - 1);
+			check_find(view, fde.end);
+		}
+	}
+}
+
+static void check_init(struct bobbin_cfi_view *view)
+{
+	struct bobbin_error err = unset;
+	int r = bobbin_cfi_view_init(view, &err);
+
+	check_error(r, &err, view->hdr_size);
+	must(r == 0 || r == -ENODATA || r == -EBADMSG);
+	must((r == 0) == (view->table_count != 0) && (r == 0) == (view->table != 0));
+	must(view->table + 8 * (uint64_t)view->table_count <= view->hdr_size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct bobbin_arch *const archs[] = {bobbin_arch_amd64(), bobbin_arch_aarch64(),
+						   bobbin_arch_aarch64_be(), bobbin_arch_s390x()};
+	struct bobbin_cfi_view view = {0};
+	uint8_t selector;
+
+	if (size < TRAILER)
+		return 0;
+	size -= TRAILER;
+	selector = data[size + 2];
+	view.arch = archs[selector & 3];
+	view.debug_frame = selector & 4;
+	view.hdr_size = data[size] | (uint64_t)data[size + 1] << 8;
+	if (view.hdr_size > size)
+		view.hdr_size = size;
+	view.hdr = view.hdr_size ? data : NULL;
+	view.hdr_addr = selector & 8 ? 0x10004 : 0x10000;
+	view.frame = data + view.hdr_size;
+	view.frame_size = size - view.hdr_size;
+	view.frame_addr = (view.hdr_addr + view.hdr_size + 7) & ~7ull;
+
+	check_init(&view);
+	check_walk(&view);
+	check_find(&view, view.frame_addr);
+	check_find(&view, UINT64_MAX);
+	return 0;
+}
