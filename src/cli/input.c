@@ -154,7 +154,7 @@ int input_gather(struct input *input, bool periods, struct report *report)
 	while ((r = input_next(input, &sample)) > 0) {
 		error = add_sample(input, &sample, periods, report);
 		if (error) {
-			complain("%s", strerror(-error));
+			complain_file(input->path, error, NULL);
 			return 1;
 		}
 	}

@@ -76,7 +76,9 @@ int main(int argc, char **argv)
 		complain("there is no command '%s'; see 'bobbin help'", argv[1]);
 		return EXIT_USAGE;
 	}
+	/* both are errors of write(2), too */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	allow_many_files();
 	return command->run(argc - 1, argv + 1);
 }

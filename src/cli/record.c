@@ -139,9 +139,16 @@ static int paranoid_level(void)
 	return level;
 }
 
-static void complain_sampler(int error, pid_t pid)
+static void complain_sampler(const struct record *record, int error)
 {
-	if (error == -EACCES || error == -EPERM)
+	pid_t pid = record->options.pid;
+
+	/* up to level 2, everybody may sample what is theirs */
+	if (error == -EACCES && !record->command && paranoid_level() <= 2)
+		complain("process %d: not allowed to sample it: be its owner or root, or give "
+			 "bobbin CAP_PERFMON",
+			 pid);
+	else if (error == -EACCES || error == -EPERM)
 		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
 			 "give bobbin CAP_PERFMON, or allow it with "
 			 "'sysctl kernel.perf_event_paranoid=2'",
@@ -158,7 +165,7 @@ static void complain_open(const struct record *record, enum recorder_stage stage
 {
 	switch (stage) {
 	case RECORDER_SAMPLER:
-		complain_sampler(error, record->options.pid);
+		complain_sampler(record, error);
 		break;
 	case RECORDER_OUTPUT:
 		complain_file(record->options.path, error, NULL);

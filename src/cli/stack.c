@@ -126,14 +126,15 @@ static int unwind_thread(struct stack *s, pid_t tid)
 	return r;
 }
 
-static void complain_thread(pid_t tid, int error)
+/* @kind: "process" or "thread" */
+static void complain_about(const char *kind, pid_t id, int error)
 {
-	if (error == -EPERM)
-		complain("thread %d: not allowed to trace it: be its owner or root, see "
+	if (error == -EPERM || error == -EACCES)
+		complain("%s %d: not allowed to trace it: be its owner or root, see "
 			 "kernel.yama.ptrace_scope; another debugger may hold it",
-			 tid);
+			 kind, id);
 	else
-		complain("thread %d: %s", tid,
+		complain("%s %d: %s", kind, id,
 			 error == -ENOTSUP ? "not a 64-bit program" : strerror(-error));
 }
 
@@ -142,7 +143,7 @@ static int print_thread(struct stack *s, pid_t tid)
 	int r = unwind_thread(s, tid);
 
 	if (r) {
-		complain_thread(tid, r);
+		complain_about("thread", tid, r);
 		return r;
 	}
 	printf("TID %d:\n", tid);
@@ -163,7 +164,7 @@ static int print_threads(struct stack *s)
 		return print_thread(s, a->pid) ? 1 : 0;
 	count = thread_list(a->pid, &tids);
 	if (count < 0) {
-		complain("process %d: %s", a->pid, strerror(-count));
+		complain_about("process", a->pid, count);
 		return 1;
 	}
 	printf("PID %d\n", a->pid);
@@ -192,7 +193,7 @@ static int open_stack(struct stack *s)
 	if (!r)
 		r = bobbin_space_load(s->space, a->pid);
 	if (r)
-		complain("process %d: %s", a->pid, strerror(-r));
+		complain_about("process", a->pid, r);
 	return r;
 }
 

@@ -16,6 +16,7 @@ static void run(char **argv, int go, int failed)
 	while (read(go, &word, 1) < 0 && errno == EINTR)
 		;
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(failed, &error, sizeof(error)) < 0)
