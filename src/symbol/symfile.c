@@ -16,7 +16,7 @@
 
 /* Direct-mapped caches: function -> name, offset -> result. */
 struct symfile_name {
-	uint64_t start;
+	const struct interval *function;
 	struct name_pair name;
 };
 
@@ -207,14 +207,14 @@ static int function_name(struct symfile *f, struct symfile_context *c,
 		f->names = calloc(HASH_SIZE, sizeof(*f->names));
 	if (!f->names)
 		return -ENOMEM;
-	e = &f->names[hash(function->start ^ function->value)];
-	if (!e->name.name || e->start != (function->start ^ function->value)) {
+	e = &f->names[hash(function->start)];
+	if (e->function != function) {
 		if (symtab_name(&f->symtab, function, name, sizeof(name)) <= 0)
 			return 0;
 		err = symbol_pool_symbol(&c->names, name, &e->name);
 		if (err)
 			return err;
-		e->start = function->start ^ function->value;
+		e->function = function;
 	}
 	*ret = e->name;
 	return 0;
