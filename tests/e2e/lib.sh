@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=sh
+#
+# lib.sh - what the end-to-end tests have in common.
+#
+# A test is a script that is called with the path of the command, sources this
+# file, defines cases and ends with `run_cases`.  A case is a function whose
+# name is a sentence that begins with it_.  Each one runs in a shell and in an
+# empty folder of its own, under `set -e`: it passes if all of its commands do.
+# What is printed is TAP, with the trace of the cases that failed; the exit
+# status is 77 if all cases were skipped.
+
+bobbin=$(realpath "$1")
+sources=$(realpath "$(dirname "$0")")
+toolchain=$sources/../../build/toolchain/2.47/bin
+work=$(mktemp -d "${TMPDIR:-/tmp}/bobbin-e2e.XXXXXX") || exit 1
+trap 'cd / && rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+chmod 755 "$work"
+mkdir "$work/bin"
+
+# Not one that the command uses itself; recordings must not depend on servers.
+export ASAN_OPTIONS="exitcode=99:$ASAN_OPTIONS" UBSAN_OPTIONS="exitcode=99:$UBSAN_OPTIONS"
+export LC_ALL=C TZ=UTC
+unset DEBUGINFOD_URLS
+
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+skip() {
+	echo "$*" >"$work/reason"
+	exit 77
+}
+
+needs() {
+	for need in "$@"; do
+		command -v "$need" >/dev/null || skip "no $need"
+	done
+}
+
+needs_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+# program NAME [FLAG…]: NAME.c of this folder, as $work/bin/NAME, whose path is printed
+program() {
+	program_as "$1" "$@"
+}
+
+# program_as FILE NAME [FLAG…]: the same, as $work/bin/FILE
+program_as() {
+	file=$work/bin/$1 source=$sources/$2.c
+	shift 2
+	[ -e "$file" ] ||
+		gcc -O2 -fomit-frame-pointer -o "$file" "$source" -pthread "$@" >&2
+	echo "$file"
+}
+
+# expect STATUS COMMAND…: run it; its output is in ./out and ./err
+expect() {
+	wanted=$1
+	shift
+	status=0
+	"$@" >out 2>err || status=$?
+	[ $status -eq "$wanted" ] || fail "exit status $status, not $wanted, of $*: $(cat err)"
+}
+
+# complains WORD…: stderr was one line, from the command, with all of the words
+complains() {
+	[ "$(wc -l <err)" -eq 1 ] || fail "not one line on stderr: $(cat err)"
+	grep -q '^bobbin: ' err || fail "who says that? $(cat err)"
+	for word in "$@"; do
+		grep -q -e "$word" err || fail "no '$word' in: $(cat err)"
+	done
+}
+
+# quietly COMMAND…: it succeeds and has nothing to say
+quietly() {
+	expect 0 "$@"
+	[ ! -s err ] || fail "said on stderr, by $*: $(cat err)"
+}
+
+# record ARGUMENT…: it succeeds; what it said is in ./err
+record() {
+	expect 0 "$bobbin" record "$@"
+	[ -s err ] || fail "record said nothing"
+}
+
+# stacks [OPTION…]: perf.data, a line a sample: "COMM: leaf caller … main … "
+stacks() {
+	"$bobbin" script -F comm,tid,ip,sym --no-inline "$@" | awk -f "$sources/stacks.awk"
+}
+
+# reasons [OPTION…]: perf.data, a line a sample: why the user part of its chain ended
+reasons() {
+	"$bobbin" script -F tid,reason "$@" | awk '{ print $2 }'
+}
+
+# frames [OPTION…]: perf.data, a line a user frame: "FUNCTION (DSO) [SOURCE]"
+frames() {
+	"$bobbin" script -F ip,sym,dso,source --no-inline "$@" | awk -f "$sources/frames.awk"
+}
+
+# mostly PERCENT PATTERN: at least so many of the lines of stdin have it; there are some
+mostly() {
+	cat >lines
+	all=$(wc -l <lines)
+	good=$(grep -c -e "$2" lines) || :
+	[ "$all" -gt 0 ] || fail "nothing to look for '$2' in"
+	[ $((100 * good)) -ge $(($1 * all)) ] || {
+		sort lines | uniq -c | sort -rn | head -n 20
+		fail "'$2' in $good of $all lines, not in $1 %"
+	}
+}
+
+# some PATTERN [LEAST]: at least so many (10) of the lines of stdin have it
+some() {
+	cat >lines
+	[ "$(grep -c -e "$1" lines)" -ge "${2:-10}" ] || {
+		sort lines | uniq -c | sort -rn | head -n 20
+		fail "'$1' in $(grep -c -e "$1" lines) of $(wc -l <lines) lines"
+	}
+}
+
+# none PATTERN: no line of stdin has it
+none() {
+	cat >lines
+	! grep -e "$1" lines | head -n 20 | grep . || fail "'$1' was not expected"
+}
+
+# chain_lengths [OPTION…]: perf.data, a line a sample: its number of frames
+chain_lengths() {
+	"$bobbin" script -F tid,ip --no-inline "$@" | awk '/^\t/ { n++ } !NF { print n; n = 0 }'
+}
+
+# complete: at least 99 % of the user stacks of perf.data are
+complete() {
+	reasons | grep -v -x NO_USER | mostly 99 '^OUTERMOST$'
+}
+
+# eventually COMMAND…: it succeeds within 20 seconds
+eventually() {
+	for _ in $(seq 400); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	fail "never: $*"
+}
+
+# child_of PID: of its only thread, if there is one
+child_of() {
+	tr -d ' ' <"/proc/$1/task/$1/children" | grep .
+}
+
+# gone PID: it has ended, or is a zombie
+gone() {
+	! grep -q '^State:[[:space:]][^Z]' "/proc/$1/status" 2>/dev/null
+}
+
+# spawn COMMAND…: in the background, with a process group of its own, until the case ends; $pid
+spawn() {
+	setsid "$@" &
+	pid=$!
+	spawned="$spawned $pid"
+}
+
+end_spawned() {
+	set +ex
+	for p in $spawned; do
+		kill -KILL "-$p"
+	done 2>/dev/null
+}
+
+in_shell_of_its_own() {
+	spawned=
+	trap end_spawned EXIT
+	mkdir "$work/$1"
+	cd "$work/$1" || exit 1
+	set -ex
+	"$1"
+}
+
+run_cases() {
+	passed=0 skipped=0 number=0
+	cases=$(sed -n 's/^\(it_[a-z0-9_]*\)() [{(]$/\1/p' "$0")
+	echo "1..$(echo "$cases" | wc -l)"
+	for name in $cases; do
+		number=$((number + 1))
+		(in_shell_of_its_own "$name") >"$work/log" 2>&1 </dev/null
+		case $? in
+		0) passed=$((passed + 1)) && echo "ok $number - $name" ;;
+		77)
+			skipped=$((skipped + 1)) reason=$(cat "$work/reason")
+			echo "ok $number - $name # SKIP $reason"
+			;;
+		*) echo "not ok $number - $name" && tail -n 16 "$work/log" | sed 's/^/# /' ;;
+		esac
+	done
+	[ $((passed + skipped)) -eq $number ] || exit 1
+	[ $passed -gt 0 ] || {
+		echo "$reason"
+		exit 77
+	}
+	exit 0
+}

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The files of `bobbin record` are perf's, and those of perf are bobbin's.
+. "$(dirname "$0")/lib.sh"
+
+ours() {
+	"$bobbin" script -q --no-inline -F comm,tid,time,ip,sym,dso | awk -f "$sources/same.awk"
+}
+
+theirs() {
+	perf script --no-inline -F comm,tid,time,ip,sym,symoff,dso "$@" 2>perf.log |
+		awk -f "$sources/same.awk"
+}
+
+# What is left of a line of ours or theirs without the symbol, which may have other names, too
+places() {
+	awk '/^... / { print $1, $NF; next } { print }'
+}
+
+# Samples of ours or theirs in a line each, frames without addresses: perf moves callers by one
+names() {
+	sed 's/^... //; s/+0x[0-9a-f]* / /' |
+		awk 'NF { line = line $0 "; "; next } { print line; line = "" }'
+}
+
+# The lines of the program's own functions, spelled out
+own() {
+	grep "^... .* ($work/bin/$1)\$"
+}
+
+# same_stacks PROGRAM: perf and bobbin say the same of perf.data
+same_stacks() {
+	ours >ours
+	theirs >theirs
+	[ "$(grep -c : ours)" -ge 200 ] || fail "only $(grep -c : ours) samples"
+	places <ours >our-places
+	places <theirs >their-places
+	cmp our-places their-places || fail "$(diff our-places their-places | head -n 20)"
+	own "$1" <ours >our-own
+	own "$1" <theirs >their-own
+	[ "$(wc -l <our-own)" -ge 200 ] || fail "only $(wc -l <our-own) frames of $1"
+	cmp our-own their-own || fail "$(diff our-own their-own | head -n 20)"
+	# an address may have several names, but they begin at the same place
+	sed 's/^\(...\) .*\(+0x[0-9a-f]*\) /\1 \2 /' ours >our-offsets
+	sed 's/^\(...\) .*\(+0x[0-9a-f]*\) /\1 \2 /' theirs >their-offsets
+	different=$(diff our-offsets their-offsets | grep -c '^<') || :
+	[ $((20 * different)) -le "$(wc -l <ours)" ] ||
+		fail "$different other symbols: $(diff our-offsets their-offsets | head -n 20)"
+}
+
+it_writes_what_perf_script_reads_alike() {
+	needs perf
+	record "$(program chain)" 500
+	same_stacks chain
+	record "$(program threads)" 200
+	same_stacks threads
+}
+
+it_writes_processes_that_perf_script_sees_alike() {
+	needs perf
+	record "$(program family)" 200 "$(program chain)"
+	same_stacks family
+}
+
+it_writes_libraries_that_perf_script_sees_alike() {
+	needs perf
+	plugin=$(program_as plugin.so plugin -shared -fPIC)
+	record "$(program loader)" 300 "$plugin"
+	same_stacks plugin.so
+}
+
+it_writes_what_perf_report_reads() {
+	needs perf
+	record "$(program chain)" 500
+	perf report --stdio -i perf.data >theirs 2>perf.log
+	for function in main a b c spin; do
+		grep -Eq "^ +(9[0-9]|100)\.[0-9]+% .* chain +\[\.\] $function *\$" theirs ||
+			fail "no line for $function: $(cat theirs)"
+	done
+	perf report --header-only -i perf.data >header 2>perf.log
+	grep -q "^# hostname : $(uname -n)" header
+	grep -q "^# cmdline : .*record .*chain 500" header
+	perf evlist -i perf.data | grep -q '^c'
+	perf buildid-list -i perf.data | grep -q "$work/bin/chain"
+}
+
+it_says_the_same_of_profiles_as_perf_report() {
+	needs perf
+	record "$(program family)" 300 "$(program chain)"
+	perf report --stdio -i perf.data --no-children -g none --sort comm,dso,sym 2>perf.log |
+		awk '/^ +[0-9.]+%/ && $1 + 0 >= 2 { print $1, $2, $3, $5 }' | sort >theirs
+	"$bobbin" report --no-children -g none --sort comm,dso,sym |
+		awk '/^ +[0-9.]+%/ && $1 + 0 >= 2 { print $1, $2, $3, $5 }' | sort >ours
+	[ -s ours ]
+	diff ours theirs
+}
+
+it_reads_frame_pointer_chains_of_perf() {
+	needs perf
+	file=$(program_as framed chain -fno-omit-frame-pointer)
+	perf record -q -e cpu-clock -F 999 --call-graph fp "$file" 500 2>perf.log
+	same_stacks framed
+	stacks | mostly 90 ' spin c b a main '
+	quietly "$bobbin" report
+	grep -q ' a$' out
+}
+
+it_unwinds_stack_copies_of_perf() {
+	needs perf
+	perf record -q -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 500 2>perf.log
+	stacks | mostly 90 ' spin c b a main __libc_start_call_main __libc_start_main _start $'
+	complete
+	frames | grep '/chain)' | mostly 100 '\[\.eh_frame\]$'
+	quietly "$bobbin" report
+	grep -q 'end at the outermost frame' out
+}
+
+it_unwinds_stack_copies_as_perf_does() {
+	needs perf
+	perf record -q -e cpu-clock -F 499 --call-graph dwarf,16384 "$(program threads)" 300 \
+		2>perf.log
+	ours | names >ours
+	theirs | names >theirs
+	[ "$(wc -l <ours)" -ge 200 ]
+	[ "$(wc -l <ours)" -eq "$(wc -l <theirs)" ]
+	# perf gives some of them up
+	paste -d '|' ours theirs | awk -F '|' '{ print (index($1, $2) == 1) ? "begins alike" : $0 }' |
+		mostly 95 '^begins alike$'
+	diff ours theirs | grep -c '^<' | awk -v all="$(wc -l <ours)" '$1 * 2 > all' | none .
+}
+
+it_reads_compressed_recordings_of_perf() {
+	needs perf
+	perf record -q -z -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 300 2>perf.log
+	stacks | mostly 90 ' spin c b a main '
+}
+
+it_reads_what_perf_wrote_to_a_pipe() {
+	needs perf
+	perf record -q -e cpu-clock -F 999 -g -o - \
+		"$(program_as framed chain -fno-omit-frame-pointer)" 300 >perf.data 2>perf.log
+	stacks | mostly 90 ' spin c b a main '
+}
+
+run_cases

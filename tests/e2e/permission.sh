@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Users who may sample little, or nothing, are told what to do.
+# shellcheck disable=SC2086 # $as_nobody is a list of words
+. "$(dirname "$0")/lib.sh"
+
+paranoid=/proc/sys/kernel/perf_event_paranoid
+
+as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --no-new-privs"
+
+needs_nobody() {
+	needs_root
+	needs setpriv
+	cp "$bobbin" "$work/bin/bobbin"
+	chmod 777 .
+}
+
+# paranoid_level LEVEL: until the case ends
+paranoid_level() {
+	before=$(cat $paranoid)
+	trap 'echo $before >$paranoid; end_spawned' EXIT
+	echo "$1" 2>/dev/null >$paranoid || skip "cannot set kernel.perf_event_paranoid"
+}
+
+it_names_the_sysctl_if_it_may_not_sample() {
+	library=$(program_as denied.so denied -shared -fPIC)
+	export ASAN_OPTIONS="verify_asan_link_order=0:$ASAN_OPTIONS"
+	expect 1 env LD_PRELOAD="$library" "$bobbin" record true
+	complains "kernel.perf_event_paranoid is $(cat $paranoid)" CAP_PERFMON \
+		'sysctl kernel.perf_event_paranoid=2'
+	[ ! -e perf.data ]
+}
+
+it_does_not_run_the_command_if_it_may_not_sample() {
+	library=$(program_as denied.so denied -shared -fPIC)
+	export ASAN_OPTIONS="verify_asan_link_order=0:$ASAN_OPTIONS"
+	expect 1 env LD_PRELOAD="$library" "$bobbin" record touch it-ran
+	[ ! -e it-ran ]
+}
+
+it_names_the_sysctl_to_nobody() {
+	needs_nobody
+	paranoid_level 3
+	status=0
+	$as_nobody "$work/bin/bobbin" record true >out 2>err || status=$?
+	[ $status -ne 0 ] || skip "this kernel's kernel.perf_event_paranoid does not go further than 2"
+	[ $status -eq 1 ]
+	complains 'kernel.perf_event_paranoid is 3' 'sysctl kernel.perf_event_paranoid=2'
+	[ ! -e perf.data ]
+}
+
+it_samples_the_own_programs_of_nobody() {
+	needs_nobody
+	paranoid_level 2
+	expect 0 $as_nobody "$work/bin/bobbin" record "$(program chain)" 500
+	grep -q ' 0 records lost;' err
+	stacks | mostly 90 ' spin c b a main __libc_start_call_main '
+	"$bobbin" script -F event | mostly 100 '\(cpu-clock\|cycles\):u: $'
+	"$bobbin" script -F tid,ip,dso | none '\[kernel'
+	complete
+}
+
+it_attaches_to_the_own_programs_of_nobody() {
+	needs_nobody
+	paranoid_level 2
+	spawn $as_nobody "$(program threads)" 700
+	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
+	expect 0 $as_nobody "$work/bin/bobbin" record -p "$pid"
+	stacks | some ' spin first start_thread '
+	stacks | some ' spin in_main main '
+	complete
+}
+
+it_refuses_the_programs_of_others() {
+	needs_nobody
+	paranoid_level 2
+	spawn "$(program chain)" 20000
+	expect 1 $as_nobody "$work/bin/bobbin" record -p "$pid"
+	complains "process $pid" 'its owner or root'
+	[ ! -e perf.data ]
+}
+
+it_says_that_it_may_not_write_here() {
+	needs_nobody
+	chmod 755 .
+	expect 1 $as_nobody "$work/bin/bobbin" record true
+	complains perf.data 'Permission denied'
+}
+
+it_says_that_it_may_not_read_a_recording() {
+	needs_nobody
+	record "$(program chain)" 10
+	chmod 600 perf.data
+	expect 1 $as_nobody "$work/bin/bobbin" report
+	complains perf.data 'Permission denied'
+}
+
+run_cases

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Where a recording goes, what it attaches to, and how it ends.
+. "$(dirname "$0")/lib.sh"
+
+# The stacks of ./perf.data in functions of threads.c
+in_threads() {
+	stacks | mostly 90 'spin \(first\|second\|in_main main\) '
+	stacks | some ' spin first start_thread '
+	stacks | some ' spin second start_thread '
+	stacks | some ' spin in_main main '
+}
+
+it_keeps_the_older_file() {
+	record "$(program chain)" 10
+	cp perf.data first
+	record "$(program chain)" 10
+	cmp perf.data.old first
+	cp perf.data second
+	record "$(program chain)" 10
+	cmp perf.data.old second
+	[ "$(ls -A | grep -c perf)" -eq 2 ]
+}
+
+it_writes_where_it_is_told_to() {
+	mkdir folder
+	record -o folder/file "$(program chain)" 200
+	grep -q '; folder/file, ' err
+	[ ! -e perf.data ]
+	stacks -i folder/file | some 'spin c b a main'
+	expect 1 "$bobbin" record -o missing/file true
+	complains missing/file 'No such file'
+	expect 1 "$bobbin" record -o folder true
+	complains folder
+}
+
+it_samples_as_often_as_it_is_told_to() {
+	for frequency in 100 997 4000; do
+		record -F $frequency "$(program chain)" 600
+		samples=$("$bobbin" script -F tid | grep -c .)
+		[ "$samples" -ge $((frequency * 4 / 10)) ] && [ "$samples" -le $((frequency * 9 / 10)) ] ||
+			fail "$samples samples in 0.6 s at $frequency Hz"
+	done
+}
+
+it_can_be_quiet() {
+	quietly "$bobbin" record --quiet "$(program chain)" 10
+	quietly "$bobbin" record -q true
+	[ ! -s out ]
+}
+
+it_attaches_to_a_process_and_all_its_threads() {
+	spawn "$(program threads)" 3000
+	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
+	program=$pid
+	spawn "$bobbin" record -p "$program"
+	eventually [ -e "/proc/$pid/fd" ]
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || fail "exit status $?"
+	in_threads
+	complete
+	! gone "$program" || fail "it ended the program"
+}
+
+it_attaches_to_threads_to_come() {
+	spawn sh -c "sleep 0.4; exec '$(program threads)' 400"
+	record -p "$pid"
+	in_threads
+}
+
+it_ends_with_the_process_that_it_is_attached_to() {
+	spawn "$(program chain)" 700
+	expect 0 timeout 20 "$bobbin" record -p "$pid"
+	stacks | mostly 90 'spin c b a main'
+}
+
+it_says_that_there_is_no_such_process() {
+	sh -c 'echo $$' >ended
+	expect 1 "$bobbin" record -p "$(cat ended)"
+	complains "$(cat ended)" 'No such process'
+	[ ! -e perf.data ]
+}
+
+# busy_for_a_minute: spawn a recording of a program, in the mood for signals
+busy_for_a_minute() {
+	spawn "$bobbin" record "$@" 2>said
+	recorder=$pid
+	eventually child_of "$recorder"
+	sleep 0.7
+	child=$(child_of "$recorder")
+}
+
+# ended_with STATUS: the recorder did, the program is gone, the file is good
+ended_with() {
+	status=0
+	eventually gone "$recorder"
+	wait "$recorder" || status=$?
+	[ $status -eq "$1" ] || fail "exit status $status, not $1: $(cat said)"
+	eventually gone "$child"
+	quietly "$bobbin" report
+	stacks | some 'spin c b a main' 50
+	[ "$(ls -A | grep -c perf)" -eq 1 ] || fail "left behind: $(ls -A)"
+}
+
+it_ends_when_its_process_group_is_interrupted() {
+	busy_for_a_minute "$(program chain)" 60000
+	kill -INT "-$recorder"
+	ended_with $((128 + 2))
+	grep -q ' samples, ' said
+}
+
+it_ends_when_it_alone_is_terminated() {
+	busy_for_a_minute "$(program chain)" 60000
+	kill -TERM "$recorder"
+	ended_with $((128 + 15))
+}
+
+it_waits_for_a_program_that_tidies_up() {
+	program chain
+	busy_for_a_minute sh -c "trap 'echo tidy >tidied; exit 5' TERM
+		'$work/bin/chain' 2000; while :; do sleep 0.1; done"
+	kill -TERM "$recorder"
+	ended_with 5
+	[ "$(cat tidied)" = tidy ]
+}
+
+it_insists_if_the_user_does() {
+	busy_for_a_minute sh -c "trap '' TERM INT; exec '$(program chain)' 60000"
+	kill -INT "$recorder"
+	sleep 0.5
+	kill -INT "$recorder"
+	ended_with $((128 + 9))
+}
+
+# Type Ctrl-C where bobbin is in the foreground.
+type_interrupt() {
+	sleep 1
+	printf '\003'
+	sleep 1
+}
+
+it_ends_on_the_terminals_interrupt() {
+	needs script
+	type_interrupt | expect 130 script -qec "'$bobbin' record '$(program chain)' 60000" /dev/null
+	stacks | some 'spin c b a main' 50
+	[ "$(ls -A | grep -c perf)" -eq 1 ]
+}
+
+run_cases

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Stacks and files of unusual shapes.
+. "$(dirname "$0")/lib.sh"
+
+it_passes_through_a_signal_handler() {
+	record "$(program handler)" 400
+	stacks | some ' spin on_alarm [^ ]* interrupted main ' 200
+	stacks | grep ' on_alarm ' | mostly 99 ' on_alarm [^ ]* interrupted main '
+	complete
+}
+
+# The copy of a stack is one of the stack that was in use.
+it_follows_an_alternate_stack_to_its_end() {
+	record "$(program handler)" 400 alternate
+	stacks | grep ' on_alarm ' | mostly 99 ' on_alarm [^ ]* interrupted $'
+	reasons | some '^STACK_END$' 200
+	reasons | mostly 99 '^\(STACK_END\|OUTERMOST\)$'
+}
+
+it_unwinds_from_the_vdso() {
+	record "$(program clock)" 500
+	stacks | some ': .*clock_gettime.* ask main ' 200
+	frames | grep '(\[vdso\])' | mostly 100 '\[\.eh_frame\]$'
+	complete
+}
+
+it_unwinds_from_plt_stubs() {
+	program_as libplugin.so plugin -shared -fPIC >/dev/null
+	for flags in -fcf-protection=full -fcf-protection=none '-fcf-protection=none -Wl,-z,now'; do
+		record "$(program_as "stubs$(echo "$flags" | tr -d ' ,')" stubs $flags -fplt \
+			-L "$work/bin" -lplugin -Wl,-rpath,"$work/bin")" 400
+		stacks | some ': nothing@plt call_stubs main '
+		stacks | some ': nothing call_stubs main '
+		complete
+	done
+}
+
+it_stops_at_the_depth_limit() {
+	record "$(program deep)" 300 2000
+	reasons | grep -v -x NO_USER | mostly 90 '^DEPTH$'
+	chain_lengths | some '^1024$' 100
+	grep -q 'ended early: the depth limit was reached' err
+	quietly "$bobbin" report
+	quietly "$bobbin" flamegraph
+}
+
+it_sees_a_recursion_within_the_limit_whole() {
+	record "$(program deep)" 300 900
+	complete
+	chain_lengths | some '^90[5-9]$' 100
+}
+
+it_says_where_the_copy_of_a_stack_ended() {
+	record "$(program roomy)" 300 204800
+	reasons | grep -v -x NO_USER | mostly 90 '^STACK_END$'
+	grep -q 'ended early: the copy of the stack ends here' err
+	stacks | some ' spin inside take_room ' 100
+	quietly "$bobbin" report
+	grep -q 'the copy of the stack ends here' out
+}
+
+it_looks_at_less_of_the_stack_if_told_to() {
+	record --stack-size 65528 "$(program roomy)" 200 30000
+	complete
+	record --stack-size 16384 "$(program roomy)" 200 30000
+	reasons | grep -v -x NO_USER | mostly 90 '^STACK_END$'
+}
+
+it_unwinds_static_programs() {
+	record "$(program_as static chain -static)" 300
+	stacks | mostly 90 ' spin c b a main '
+	complete
+	record "$(program_as static-pie chain -static-pie)" 300
+	stacks | mostly 90 ' spin c b a main '
+	complete
+}
+
+it_unwinds_programs_at_fixed_addresses() {
+	record "$(program_as fixed chain -no-pie)" 300
+	stacks | mostly 90 ' spin c b a main '
+	complete
+}
+
+it_tells_functions_of_stripped_programs_apart() {
+	strip -o stripped "$(program chain)"
+	record ./stripped 300
+	complete
+	frames | grep '/stripped)' | mostly 100 '^stripped+0x[0-9a-f]* (.*) \[\.eh_frame\]$'
+	[ "$(stacks | tr ' ' '\n' | grep '^stripped+' | sort | uniq -c | awk '$1 > 200' | wc -l)" -eq 6 ]
+	chain_lengths | mostly 90 '^8$'
+}
+
+it_names_stripped_programs_by_their_debug_files() {
+	cp "$(program_as debuggable chain -g)" ./split
+	id=$(readelf -n split | sed -n 's/.*Build ID: //p')
+	dir=debug/.build-id/$(echo "$id" | cut -c 1-2)
+	mkdir -p "$dir"
+	objcopy --only-keep-debug split "$dir/$(echo "$id" | cut -c 3-).debug"
+	strip split
+	record ./split 300
+	stacks | none ' c b a main '
+	stacks --debug-path debug | mostly 90 ' spin c b a main '
+}
+
+it_shows_inlined_functions() {
+	record "$(program_as inlined chain -g '-DNOINLINE=__attribute__((always_inline)) inline')" 300
+	"$bobbin" script -F ip,sym,dso | some ' main+0x[0-9a-f]* (.*/inlined)' 100
+	for function in spin c b a; do
+		"$bobbin" script -F ip,sym,dso | some " $function (inlined)" 100
+	done
+	quietly "$bobbin" report --stdio
+	grep -q ' a (inlined)' out
+}
+
+it_ends_with_a_reason_without_tables() {
+	program_as bare chain -fno-asynchronous-unwind-tables >/dev/null
+	record "$work/bin/bare" 300
+	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
+	stacks | some ' spin $' 100
+}
+
+run_cases

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The reports of a recording: text, folded stacks, flame graphs.
+. "$(dirname "$0")/lib.sh"
+
+# One recording serves all cases.
+recording() {
+	[ -e "$work/recording" ] || {
+		program chain >/dev/null
+		"$bobbin" record -q -o "$work/recording" "$(program family)" 300 "$work/bin/chain"
+	}
+	cp "$work/recording" perf.data
+}
+
+# The entries of a report in ./out
+entries() {
+	grep -E '^ +[0-9]+\.[0-9]+% ' out
+}
+
+it_reports_children_and_self() {
+	recording
+	quietly "$bobbin" report
+	grep -Eq '^# Samples: [0-9]+ +of event' out
+	grep -Eq '^# Children +Self +Command +Shared Object +Symbol' out
+	entries | some ' \[\.\] main$' 2
+	# sorted, and a main has nothing of its own
+	entries | awk '{ print $1 + 0 }' >shares
+	sort -rn -c shares
+	entries | grep ' \[\.\] main$' | mostly 100 '^ *[0-9.]*%  *0\.[0-9]*% '
+}
+
+it_reports_a_functions_own_time() {
+	recording
+	quietly "$bobbin" report --no-children
+	entries | head -n 1 | some 'spin$' 1
+	entries | none ' \[\.\] main$'
+	total=$("$bobbin" report --no-children -g none --percent-limit 0 |
+		awk '/^ +[0-9.]+% / { n += $1 } END { printf "%d", n + 0.5 }')
+	[ "$total" -ge 98 ] && [ "$total" -le 102 ] || fail "all together: $total %"
+}
+
+it_sorts_by_what_it_is_told_to() {
+	recording
+	quietly "$bobbin" report --no-children -g none --sort comm
+	[ "$(entries | awk '{ print $2 }' | sort -u | tr '\n' ' ')" = "chain family " ] ||
+		fail "$(cat out)"
+	quietly "$bobbin" report --no-children -g none --sort dso
+	entries | some ' family$' 1
+	entries | some ' chain$' 1
+	quietly "$bobbin" report --no-children -g none --sort dso,sym
+	grep -Eq '^# .*Shared Object +Symbol' out
+	none ' Command ' <out
+}
+
+it_leaves_small_entries_out() {
+	recording
+	quietly "$bobbin" report -g none --percent-limit 0
+	all=$(entries | wc -l)
+	quietly "$bobbin" report -g none --percent-limit 15
+	[ "$(entries | wc -l)" -gt 0 ] && [ "$(entries | wc -l)" -lt "$all" ]
+	entries | awk '$1 + 0 < 15' | none .
+	none '^ .*---' <out
+}
+
+it_folds_stacks() {
+	recording
+	quietly "$bobbin" flamegraph --folded
+	mostly 100 '^[^;]*;.* [0-9]*$' <out
+	some '^chain;_start;__libc_start_main[^;]*;__libc_start_call_main;main;a;b;c;spin [0-9]*$' 1 <out
+	some '^family;.*;main;in_child;spin [0-9]*$' 1 <out
+	samples=$("$bobbin" script -F tid | grep -c .)
+	[ "$(awk '{ n += $NF } END { print n }' out)" -eq "$samples" ]
+	[ -z "$(sed 's/ [0-9]*$//' out | sort | uniq -d)" ] || fail "a stack comes twice"
+}
+
+it_draws_flame_graphs() {
+	needs xmllint
+	recording
+	quietly "$bobbin" flamegraph --title 'A <title> & "more"'
+	xmllint --noout out
+	[ "$(xmllint --xpath 'string(//*[local-name() = "title"][1])' out)" = 'A <title> & "more"' ]
+	for function in main a b c spin in_child in_parent in_next; do
+		grep -q "[>\"]$function[ <\"]" out || fail "no $function"
+	done
+	quietly "$bobbin" flamegraph --inverted --min-width 20
+	xmllint --noout out
+}
+
+it_names_hidden_files_and_functions_safely() {
+	needs xmllint
+	name='a;b <c> & "d"'
+	cp "$(program chain)" "$name"
+	record "./$name" 100
+	quietly "$bobbin" flamegraph
+	xmllint --noout out
+	quietly "$bobbin" flamegraph --folded
+	awk -F ';' '{ print NF }' out | sort -u | mostly 100 '^[0-9]*$'
+	some '^[^;]*;_start;' 1 <out
+	quietly "$bobbin" report
+	quietly "$bobbin" script
+}
+
+it_finds_recorded_files_elsewhere() {
+	cp "$(program chain)" moved
+	record ./moved 200
+	mkdir -p "root$PWD"
+	mv moved "root$PWD/moved"
+	stacks | none ' spin c b a main '
+	stacks --symfs root | mostly 90 ' spin c b a main '
+}
+
+run_cases

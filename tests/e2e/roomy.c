@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roomy MS BYTES - work below a frame of that size. */
+#include <alloca.h>
+#include <string.h>
+
+#include "spin.h"
+
+static NOINLINE void inside(volatile char *room, long ms)
+{
+	room[0] = 1;
+	spin(ms);
+	NO_TAIL_CALL();
+}
+
+static NOINLINE void take_room(size_t bytes, long ms)
+{
+	char *room = alloca(bytes);
+
+	memset(room, 1, bytes); /* of pages that were never used, nothing is copied */
+	inside(room, ms);
+	NO_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	take_room(strtoul(argv[2], NULL, 0), atol(argv[1]));
+	return 0;
+}

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `bobbin stack` prints what a live process does, as eu-stack does.
+. "$(dirname "$0")/lib.sh"
+
+# The threads, numbers of frames and PCs; inlined functions share those
+frame_list() {
+	sed -n 's/^\(TID [0-9]*\):.*/\1/p; s/^\(#[0-9]*\)  *\(0x[0-9a-f]*\).*/\1 \2/p' | uniq
+}
+
+# asleep PID COUNT: all of the COUNT threads wait for something
+asleep() {
+	[ "$(cat "/proc/$1/task/"*/stat | awk '{ n += $3 == "S" } END { print n }')" -eq "$2" ]
+}
+
+# same_frames PID FRAMES: both tools show the same, and that many frames
+same_frames() {
+	quietly "$bobbin" stack "$1"
+	eu-stack -p "$1" >eu 2>eu.err || fail "eu-stack: $(cat eu.err)"
+	frame_list <out >ours
+	frame_list <eu >theirs
+	diff ours theirs
+	[ "$(grep -c '^#' ours)" -ge "$2" ] || fail "only $(grep -c '^#' ours) frames: $(cat out)"
+	none 'the trace ends here' <out
+}
+
+it_agrees_on_a_sleeping_program() {
+	needs eu-stack
+	spawn sleep 1000
+	eventually grep -q sleep "/proc/$pid/comm"
+	eventually asleep "$pid" 1
+	same_frames "$pid" 4
+	grep -q '^#0 .*nanosleep' out
+}
+
+it_agrees_on_all_threads() {
+	needs eu-stack
+	spawn "$(program asleep)"
+	eventually asleep "$pid" 3
+	same_frames "$pid" 16
+	[ "$(grep -c '^TID ' out)" -eq 3 ]
+}
+
+it_agrees_on_perl() {
+	needs eu-stack perl
+	spawn perl -e 'open my $f, ">", "ready"; close $f; sub nap { sleep 1000 } nap'
+	eventually [ -e ready ]
+	eventually asleep "$pid" 1
+	same_frames "$pid" 8
+	grep -q ' main+' out
+}
+
+it_agrees_on_python() {
+	needs eu-stack python3
+	spawn python3 -c 'import time; open("ready", "w").close(); time.sleep(1000)'
+	eventually [ -e ready ]
+	eventually asleep "$pid" 1
+	same_frames "$pid" 8
+}
+
+it_names_the_functions_of_each_thread() {
+	spawn "$(program asleep)"
+	eventually asleep "$pid" 3
+	quietly "$bobbin" stack "$pid"
+	sed 's/^#[0-9]*  *0x[0-9a-f]* //; s/+0x[0-9a-f]* .*//; /(inlined)/d; s/:$//' out |
+		tr '\n' ' ' >line
+	grep -Eq "^PID $pid TID $pid [^ ]*pause doze main __libc_start_call_main " line
+	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
+	grep -Eq ' TID [0-9]+ .*lock[^ ]* locker start_thread ' line
+}
+
+it_prints_one_thread() {
+	spawn "$(program asleep)"
+	eventually asleep "$pid" 3
+	tid=$(ls "/proc/$pid/task" | sort -n | tail -n 1)
+	quietly "$bobbin" stack -1 "$tid"
+	[ "$(grep -c '^TID ' out)" -eq 1 ]
+	grep -q "^TID $tid:" out
+}
+
+it_tells_the_tables_of_each_frame() {
+	spawn "$(program asleep)"
+	eventually asleep "$pid" 3
+	quietly "$bobbin" stack -v "$pid"
+	grep '^#' out | grep -v '(inlined)' | mostly 100 '\[[^]]*\]$'
+	grep '/asleep)' out | mostly 100 '\[\.eh_frame\]$'
+}
+
+it_leaves_the_process_running() {
+	spawn "$(program threads)" 2000
+	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$bobbin" stack "$pid" >>out
+	done
+	some ' main+' 5 <out
+	wait "$pid" || fail "exit status $?"
+}
+
+it_unwinds_a_program_that_was_deleted() {
+	cp "$(program asleep)" ./asleep
+	spawn ./asleep
+	eventually asleep "$pid" 3
+	rm asleep
+	quietly "$bobbin" stack "$pid"
+	none 'the trace ends here' <out
+	[ "$(grep -c '^#' out)" -ge 16 ]
+}
+
+it_says_that_there_is_no_such_process() {
+	sh -c 'echo $$' >ended
+	expect 1 "$bobbin" stack "$(cat ended)"
+	complains "$(cat ended)" 'No such process'
+	expect 1 "$bobbin" stack -1 "$(cat ended)"
+	complains "$(cat ended)" 'No such process'
+}
+
+it_says_that_a_process_belongs_to_somebody_else() {
+	needs_root
+	needs setpriv
+	cp "$bobbin" "$work/bin/bobbin"
+	spawn sleep 1000
+	expect 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$work/bin/bobbin" stack "$pid"
+	complains "$pid" 'not allowed' 'root' 'yama'
+}
+
+it_says_that_a_debugger_holds_the_process() {
+	needs strace
+	spawn strace -o /dev/null sleep 1000
+	eventually child_of "$pid"
+	child=$(child_of "$pid")
+	eventually grep -q '^TracerPid:.*[1-9]' "/proc/$child/status"
+	expect 1 "$bobbin" stack "$child"
+	complains "$child" 'debugger'
+}
+
+run_cases

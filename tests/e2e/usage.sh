@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Help where it was asked for, a hint and exit status 2 where something is wrong.
+. "$(dirname "$0")/lib.sh"
+
+commands="record report script flamegraph stack"
+
+# wrong ARGUMENT…: exit status 2, something on stderr, nothing on stdout
+wrong() {
+	expect 2 "$bobbin" "$@"
+	[ -s err ] || fail "nothing said"
+	[ ! -s out ] || fail "said on stdout: $(cat out)"
+}
+
+it_prints_its_version() {
+	quietly "$bobbin" --version
+	grep -Eq '^bobbin [0-9]+(\.[0-9]+)*$' out
+	[ "$(wc -l <out)" -eq 1 ]
+	mv out version
+	quietly "$bobbin" -V
+	cmp out version
+}
+
+it_lists_its_commands() {
+	quietly "$bobbin" help
+	for command in $commands; do
+		grep -q "^  $command " out
+	done
+	mv out list
+	quietly "$bobbin" --help
+	cmp out list
+	wrong
+	cmp err list
+}
+
+it_explains_each_command() {
+	for command in $commands; do
+		quietly "$bobbin" help $command
+		grep -q "^usage: bobbin $command" out
+		mv out help
+		quietly "$bobbin" $command --help
+		cmp out help
+		quietly "$bobbin" $command -h
+		cmp out help
+		[ "$(awk '{ if (length > 95) n++ } END { print n + 0 }' out)" -eq 0 ] ||
+			fail "long lines: $(cat out)"
+	done
+}
+
+it_explains_every_option() {
+	for command in $commands; do
+		"$bobbin" help $command >help
+		for option in $(grep -o -e ' --[a-z-]*' help | sort -u); do
+			[ "$option" = --help ] && continue
+			# an option that needs no argument refuses one, one that needs it asks for it
+			status=0
+			case $(grep -e " $option" help | head -n 1) in
+			*"$option "[A-Z]*) "$bobbin" $command "$option" >out 2>err || status=$? ;;
+			*) "$bobbin" $command "$option=x" >out 2>err || status=$? ;;
+			esac
+			[ $status -eq 2 ] || fail "exit status $status of $command $option"
+			none 'unrecognized' <err
+		done
+	done
+}
+
+it_refuses_unknown_commands() {
+	wrong nonsense
+	complains nonsense 'bobbin help'
+	wrong help nonsense
+	complains nonsense
+}
+
+it_refuses_unknown_options() {
+	for command in $commands; do
+		wrong $command --nonsense
+		grep -q "^Try 'bobbin help $command'.\$" err
+		wrong $command -Z
+		grep -q "^Try 'bobbin help $command'.\$" err
+	done
+}
+
+it_refuses_stray_arguments() {
+	for command in report script flamegraph; do
+		wrong $command stray
+		grep -q "'stray'" err
+		grep -q "^Try 'bobbin help $command'.\$" err
+	done
+	wrong stack
+	wrong stack 1 2
+}
+
+it_wants_a_command_or_a_process_to_record() {
+	wrong record
+	grep -q "^Try 'bobbin help record'.\$" err
+	wrong record -p 1 true
+	grep -q 'exclude each other' err
+}
+
+it_refuses_what_are_no_numbers() {
+	for value in '' x 0 -1 1x ' ' 99999999999999999999; do
+		wrong record -F "$value" true
+		wrong record -p "$value"
+		wrong stack -- "$value"
+	done
+	wrong record -F 100001 true
+	wrong record --stack-size 7 true
+	wrong record --stack-size 65529 true
+	for value in x -1 101 '' nan; do
+		wrong report --percent-limit "$value"
+		wrong report -g "$value"
+	done
+	wrong flamegraph --min-width x
+	wrong flamegraph --min-width -1
+}
+
+it_refuses_unknown_columns() {
+	wrong report --sort nonsense
+	complains nonsense
+	wrong report --sort ''
+	wrong script -F comm,nonsense
+	complains nonsense
+	wrong script -F ''
+}
+
+run_cases
