@@ -88,8 +88,15 @@ __attribute__((format(printf, 3, 4))) static int try_format(const struct proof *
 /* "ab/cdef...": the place of a build ID below a .build-id directory. */
 static void build_id_place(const struct proof *proof, char *dst)
 {
-	for (size_t i = 0; i < proof->build_id_len; i++)
-		dst += sprintf(dst, i == 0 ? "%02x/" : "%02x", proof->build_id[i]);
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < proof->build_id_len; i++) {
+		*dst++ = digits[proof->build_id[i] >> 4];
+		*dst++ = digits[proof->build_id[i] & 15];
+		if (!i)
+			*dst++ = '/';
+	}
+	*dst = '\0';
 }
 
 #define PLACE_MAX (2 * OBJECT_BUILD_ID_MAX + 2)
