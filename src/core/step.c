@@ -3,20 +3,18 @@
 
 #include "core/deps.h"
 
+#define HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 static enum bobbin_reason load(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
 			       uint64_t addr, uint64_t *ret)
 {
 	enum bobbin_reason reason;
-	uint8_t b[8];
-	uint64_t v = 0;
+	uint64_t v;
 
-	reason = mem->read(mem->ctx, addr, b, sizeof(b));
-	if (reason)
-		return reason;
-	for (unsigned int i = 0; i < 8; i++)
-		v |= (uint64_t)b[i] << 8 * (arch->big_endian ? 7 - i : i);
-	*ret = v;
-	return BOBBIN_NONE;
+	reason = mem->read(mem->ctx, addr, &v, sizeof(v));
+	if (!reason)
+		*ret = arch->big_endian == HOST_IS_BIG_ENDIAN ? v : __builtin_bswap64(v);
+	return reason;
 }
 
 static enum bobbin_reason reg_value(const struct bobbin_arch *arch, const struct bobbin_regs *regs,
@@ -143,9 +141,8 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 					  const struct bobbin_rule *rule,
 					  const struct bobbin_mem *mem, struct bobbin_regs *regs)
 {
-	struct bobbin_regs caller = {0};
 	enum bobbin_reason reason;
-	uint64_t cfa;
+	uint64_t cfa, sp, ra, fp;
 
 	if (rule->cfa.how == BOBBIN_NO_RULE)
 		return rule->reason ? (enum bobbin_reason)rule->reason : BOBBIN_BAD_RULE;
@@ -155,18 +152,24 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 	reason = find_cfa(arch, rule, mem, regs, &cfa);
 	if (reason)
 		return reason;
-	caller.sp = cfa - arch->cfa_bias;
-	reason = check_sp(arch, rule, regs, caller.sp);
+	sp = cfa - arch->cfa_bias;
+	reason = check_sp(arch, rule, regs, sp);
 	if (reason)
 		return reason;
 
-	reason = find_ra(arch, rule, cfa, mem, regs, &caller.pc);
+	reason = find_ra(arch, rule, cfa, mem, regs, &ra);
 	if (!reason)
-		reason = find_fp(arch, rule, cfa, mem, regs, &caller.fp);
+		reason = find_fp(arch, rule, cfa, mem, regs, &fp);
 	if (reason)
 		return reason;
 
-	caller.exact = rule->flags & BOBBIN_RULE_SIGNAL;
-	*regs = caller;
+	regs->pc = ra;
+	regs->sp = sp;
+	regs->fp = fp;
+	regs->ra = 0;
+	regs->gpr = NULL;
+	regs->gpr_known = 0;
+	regs->exact = rule->flags & BOBBIN_RULE_SIGNAL;
+	regs->ra_known = false;
 	return BOBBIN_NONE;
 }

@@ -3,9 +3,9 @@
  * The walker.  A frame costs a search of the mappings, which mostly ends where
  * the last one did, a look into the cache of rules, and a step.
  *
- * The cache is direct-mapped from (file, address in the file) to the packed
- * rule.  Rules do not depend on where a file is mapped, so all processes share
- * it.  What does not pack is looked up each time.
+ * The cache goes from (file, offset in the file) to the packed rule, in sets
+ * of four.  Rules do not depend on where a file is mapped, so all processes
+ * share it.  What does not pack is looked up each time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,15 +16,17 @@
 #include "target/space.h"
 #include "unwind/module.h"
 
-#define CACHE_BITS 15
-#define CACHE_SIZE (1u << CACHE_BITS)
+#define CACHE_BITS 14
+#define CACHE_SETS (1u << CACHE_BITS)
+#define CACHE_WAYS 4
 
 struct cached_rule {
-	uint64_t offset; /* in the file; the tag together with @file */
+	uint64_t key; /* see cache_key(), with the source in KEY_SOURCE; 0: empty */
 	uint64_t word;
-	uint32_t file; /* number + 1, 0: empty */
-	uint8_t source;
 };
+
+#define KEY_FILE 40   /* bits of an offset */
+#define KEY_SOURCE 56 /* and of the number of a file, plus one */
 
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
@@ -39,7 +41,7 @@ struct bobbin_unwinder {
 	struct file_table files;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
-	struct cached_rule cache[CACHE_SIZE];
+	struct cached_rule cache[CACHE_SETS][CACHE_WAYS];
 };
 
 BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
@@ -225,29 +227,64 @@ static void ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 		*source = BOBBIN_FROM_TRAMPOLINE;
 }
 
-static void find_rule(struct bobbin_unwinder *u, const struct bobbin_space *space,
-		      const struct mapping *m, uint64_t pc, struct bobbin_rule *rule,
-		      enum bobbin_source *source)
+/* 0: the place cannot be cached. */
+static uint64_t cache_key(uint32_t file, uint64_t offset)
 {
-	uint64_t offset = pc - m->start + m->offset, word;
-	uint32_t file = m->file->number + 1;
-	struct cached_rule *c;
+	if (offset >> KEY_FILE || file + 1 >= 1u << (KEY_SOURCE - KEY_FILE))
+		return 0;
+	return (uint64_t)(file + 1) << KEY_FILE | offset;
+}
 
+static struct cached_rule *cache_set(struct bobbin_unwinder *u, uint64_t key)
+{
+	return u->cache[key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)];
+}
+
+/* The newest comes first. */
+static void cache_put(struct bobbin_unwinder *u, uint64_t key, const struct bobbin_rule *rule,
+		      enum bobbin_source source)
+{
+	struct cached_rule *set = cache_set(u, key);
+	uint64_t word;
+
+	if (!key || bobbin_rule_pack(rule, &word))
+		return;
+	memmove(&set[1], &set[0], (CACHE_WAYS - 1) * sizeof(*set));
+	set[0] = (struct cached_rule){key | (uint64_t)source << KEY_SOURCE, word};
+}
+
+static const struct cached_rule *cache_get(struct bobbin_unwinder *u, uint64_t key)
+{
+	const struct cached_rule *set = cache_set(u, key);
+
+	for (unsigned int i = 0; i < CACHE_WAYS && key; i++)
+		if (!((set[i].key ^ key) << (64 - KEY_SOURCE)))
+			return &set[i];
+	return NULL;
+}
+
+/* Not inlined: so the rule is made in its place and not copied, which stalls. */
+static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwinder *u,
+							      const struct bobbin_space *space,
+							      const struct mapping *m, uint64_t pc,
+							      enum bobbin_source *source)
+{
+	uint64_t offset = pc - m->start + m->offset;
+	uint64_t key = cache_key(m->file->number, offset);
+	const struct cached_rule *cached = cache_get(u, key);
+	struct bobbin_rule rule;
+
+	if (cached) {
+		*source = (enum bobbin_source)(cached->key >> KEY_SOURCE);
+		return bobbin_rule_unpack(cached->word);
+	}
 	if (m->file->kind == FILE_VSYSCALL && !space->arch->big_endian) {
-		*rule = vsyscall_rule(space->arch);
 		*source = BOBBIN_FROM_VSYSCALL;
-		return;
+		return vsyscall_rule(space->arch);
 	}
-	c = &u->cache[(offset * 0x9e3779b97f4a7c15ull + file * 0xc2b2ae3d27d4eb4full) >>
-		      (64 - CACHE_BITS)];
-	if (c->file == file && c->offset == offset) {
-		*rule = bobbin_rule_unpack(c->word);
-		*source = (enum bobbin_source)c->source;
-		return;
-	}
-	ask_file(u, m, offset, rule, source);
-	if (!bobbin_rule_pack(rule, &word))
-		*c = (struct cached_rule){offset, word, file, (uint8_t)*source};
+	ask_file(u, m, offset, &rule, source);
+	cache_put(u, key, &rule, *source);
+	return rule;
 }
 
 struct walk {
@@ -300,7 +337,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 
 	if (!m)
 		return step_by_frame_pointer(w, frame, BOBBIN_NO_MAPPING);
-	find_rule(w->unwinder, w->space, m, pc, &rule, &source);
+	rule = find_rule(w->unwinder, w->space, m, pc, &source);
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
