@@ -80,6 +80,26 @@ static size_t path_length(const char *path)
 	return len > suffix && !strcmp(path + len - suffix, deleted) ? len - suffix : len;
 }
 
+/* What a process has mapped can be opened when its name is gone, or another file's. */
+static int open_through_process(const struct mapped_file *file, int len)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
+		 file->start, file->end);
+	fd = open_checked(path, file);
+	if (fd >= 0)
+		return fd;
+	/* the above needs privileges, which the own program does not */
+	snprintf(path, sizeof(path), "/proc/%d/exe", file->pid);
+	fd = open_checked(path, file);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, len, file->path);
+	return open_checked(path, file);
+}
+
 int backing_file_open(const struct mapped_file *file, const char *debug_path)
 {
 	char path[PATH_MAX];
@@ -87,17 +107,9 @@ int backing_file_open(const struct mapped_file *file, const char *debug_path)
 
 	if (file->kind != FILE_REGULAR || len >= PATH_MAX - 64)
 		return -ENOENT;
-	if (file->pid) {
-		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
-			 file->start, file->end);
-		fd = open_checked(path, file);
-		if (fd >= 0)
-			return fd;
-		snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, len, file->path);
-		fd = open_checked(path, file);
-		if (fd >= 0)
-			return fd;
-	}
+	fd = file->pid ? open_through_process(file, len) : -ENOENT;
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof(path), "%.*s", len, file->path);
 	r = open_checked(path, file);
 	if (r >= 0)
