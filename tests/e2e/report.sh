@@ -56,9 +56,9 @@ it_leaves_small_entries_out() {
 	recording
 	quietly "$bobbin" report -g none --percent-limit 0
 	all=$(entries | wc -l)
-	quietly "$bobbin" report -g none --percent-limit 15
+	quietly "$bobbin" report -g none --percent-limit 50
 	[ "$(entries | wc -l)" -gt 0 ] && [ "$(entries | wc -l)" -lt "$all" ]
-	entries | awk '$1 + 0 < 15' | none .
+	entries | awk '$1 + 0 < 50' | none .
 	none '^ .*---' <out
 }
 

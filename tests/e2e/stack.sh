@@ -123,12 +123,15 @@ it_says_that_a_process_belongs_to_somebody_else() {
 	complains "$pid" 'not allowed' 'root' 'yama'
 }
 
+# has_traced_child PID: $child, which it traces
+has_traced_child() {
+	child=$(child_of "$1") && grep -q '^TracerPid:.*[1-9]' "/proc/$child/status"
+}
+
 it_says_that_a_debugger_holds_the_process() {
 	needs strace
 	spawn strace -o /dev/null sleep 1000
-	eventually child_of "$pid"
-	child=$(child_of "$pid")
-	eventually grep -q '^TracerPid:.*[1-9]' "/proc/$child/status"
+	eventually has_traced_child "$pid"
 	expect 1 "$bobbin" stack "$child"
 	complains "$child" 'debugger'
 }
