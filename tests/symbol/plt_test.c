@@ -99,6 +99,46 @@ static void lazy_stubs_with_landing_pads_are_named(void **state)
 	symbolizer_close(s);
 }
 
+/* Turn each "endbr64; jmp *slot(%rip)" into "endbr64; bnd jmp *slot(%rip)"; how many. */
+static int add_bound_prefixes(uint8_t *bytes, size_t size)
+{
+	static const uint8_t jump[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25};
+	int changed = 0;
+
+	for (size_t i = 0; i + 16 <= size; i++) {
+		uint32_t distance;
+
+		if (memcmp(bytes + i, jump, sizeof(jump)))
+			continue;
+		memcpy(&distance, bytes + i + 6, 4);
+		distance--; /* counted from the end, which moves */
+		memcpy(bytes + i + 4, "\xf2\xff\x25", 3);
+		memcpy(bytes + i + 7, &distance, 4);
+		changed++;
+	}
+	return changed;
+}
+
+/* Linkers before binutils 2.40 made them so. */
+static void stubs_with_a_bound_prefix_are_named(void **state)
+{
+	uint8_t *bytes;
+	size_t size;
+	FILE *f;
+
+	write_text("plt.c", source);
+	run("gcc -O2 -shared -fPIC -nostdlib -fcf-protection=full -Wl,-z,ibtplt,-z,lazy plt.c "
+	    "-o plain.so");
+	bytes = read_bytes("plain.so", &size);
+	assert_int_equal(add_bound_prefixes(bytes, size), 3);
+	f = fopen("bound.so", "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, size, f), size);
+	assert_int_equal(fclose(f), 0);
+	free(bytes);
+	assert_true(compare("objdump", "bound.so") >= 2);
+}
+
 static void stubs_of_aarch64_are_named(void **state)
 {
 	write_text("plt.c", source);
@@ -140,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stubs_of_x86_64_are_named),
 		cmocka_unit_test(lazy_stubs_with_landing_pads_are_named),
+		cmocka_unit_test(stubs_with_a_bound_prefix_are_named),
 		cmocka_unit_test(stubs_of_aarch64_are_named),
 		cmocka_unit_test(stubs_of_local_ifuncs_are_named),
 	};

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -408,6 +409,60 @@ static void dwz_supplement_is_followed(void **state)
 	symbolizer_close(s);
 }
 
+/*
+ * A call of g() is inlined into two of the five bytes of f(), given by a list
+ * that sets its base, as DWARF 4 and 5 spell it.
+ */
+static void build_with_ranges(int version, const char *list)
+{
+	static char text[8192];
+
+	snprintf(text, sizeof(text),
+		 ".text\n.globl f\n.type f, @function\nf: .fill 5, 1, 0x90\n.size f, 5\n"
+		 ".section .debug_abbrev, \"\", @progbits\n.Labbrev:\n"
+		 ".uleb128 1, 0x11\n.byte 1\n.uleb128 0x11, 1, 0x12, 7, 0, 0\n"
+		 ".uleb128 2, 0x2e\n.byte 1\n.uleb128 3, 8, 0x11, 1, 0x12, 7, 0, 0\n"
+		 ".uleb128 3, 0x1d\n.byte 0\n.uleb128 3, 8, 0x55, 0x17, 0, 0\n.byte 0\n"
+		 ".section .debug_info, \"\", @progbits\n"
+		 ".long .Lend - .Lstart\n.Lstart:\n.value %d\n%s"
+		 ".uleb128 1\n.quad f, 5\n"
+		 ".uleb128 2\n.asciz \"f\"\n.quad f, 5\n"
+		 ".uleb128 3\n.asciz \"g\"\n.long .Llist\n.byte 0, 0\n.Lend:\n"
+		 "%s.section .note.GNU-stack\n",
+		 version,
+		 version < 5 ? ".long .Labbrev\n.byte 8\n" : ".byte 1, 8\n.long .Labbrev\n", list);
+	write_text("ranges.s", text);
+	run("gcc -shared -nostdlib ranges.s -o ranges.so");
+}
+
+static void range_lists_may_set_a_base(void **state)
+{
+	static const char *const lists[] = {
+		".section .debug_ranges, \"\", @progbits\n.Llist:\n"
+		".quad -1, f + 1, 0, 1, 2, 3, 0, 0\n",
+		".section .debug_rnglists, \"\", @progbits\n.Llist:\n"
+		".byte 5\n.quad f + 1\n.byte 4, 0, 1, 4, 2, 3, 0\n",
+		".section .debug_rnglists, \"\", @progbits\n.Llist:\n"
+		".byte 6\n.quad f + 1, f + 2\n.byte 7\n.quad f + 3\n.byte 1, 0\n",
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct symbolizer *s = open_symbolizer(&everything);
+		uint64_t start;
+		struct symbol f[4];
+
+		build_with_ranges(i ? 5 : 4, lists[i]);
+		start = offset_of("ranges.so", "f", 0);
+		for (uint64_t at = 0; at < 5; at++) {
+			int n = resolve(s, "ranges.so", start + at, f, 4);
+
+			assert_int_equal(n, at == 1 || at == 3 ? 2 : 1);
+			assert_string_equal(f[0].name, n == 2 ? "g" : "f");
+		}
+		symbolizer_close(s);
+	}
+}
+
 static void assert_name_at(struct symbolizer *s, const char *path, uint64_t offset,
 			   const char *name)
 {
@@ -552,16 +607,28 @@ static void same_file_has_one_number(void **state)
 	symbolizer_close(s);
 }
 
+/* Whether anything below the current directory was opened since @watch began. */
+static bool was_opened(int watch)
+{
+	char event[4096];
+
+	return read(watch, event, sizeof(event)) > 0;
+}
+
 static void fifos_and_devices_are_not_opened(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&everything);
+	int watch = inotify_init1(IN_NONBLOCK);
 	struct symbol f[1];
 
 	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_true(watch >= 0 && inotify_add_watch(watch, "fifo", IN_OPEN) >= 0);
 	assert_int_equal(resolve(s, "fifo", 0, f, 1), 0);
+	assert_false(was_opened(watch));
 	assert_int_equal(resolve(s, "/dev/zero", 0, f, 1), 0);
 	assert_int_equal(resolve(s, ".", 0, f, 1), 0);
 	assert_int_equal(resolve(s, "no such file", 0, f, 1), 0);
+	close(watch);
 	symbolizer_close(s);
 }
 
@@ -668,6 +735,7 @@ int main(void)
 		cmocka_unit_test(symfs_replaces_the_root),
 		cmocka_unit_test(mini_debuginfo_names_static_functions),
 		cmocka_unit_test(dwz_supplement_is_followed),
+		cmocka_unit_test(range_lists_may_set_a_base),
 		cmocka_unit_test(sizeless_symbols_reach_to_the_next_one),
 		cmocka_unit_test(global_names_win_over_weak_and_local_ones),
 		cmocka_unit_test(versions_do_not_belong_to_names),
