@@ -146,19 +146,18 @@ static void take_median(struct bench *b, size_t batch)
 	b->batches[batch].ns = times[b->runs / 2];
 }
 
+static void run_pass(struct bench *b, bool cached, unwind_fn *unwind, double *times)
+{
+	for (size_t i = 0; i < b->batch_count; i++)
+		times[i] = time_batch(b, &b->batches[i], CLOCK_MONOTONIC, cached, unwind);
+}
+
 static void run_passes(struct bench *b, bool cached, unwind_fn *unwind)
 {
 	for (unsigned int r = 0; r < b->runs; r++)
-		for (size_t i = 0; i < b->batch_count; i++)
-			b->times[r * b->batch_count + i] = time_batch(b, &b->batches[i], cached,
-								      unwind);
+		run_pass(b, cached, unwind, b->times + r * b->batch_count);
 	for (size_t i = 0; i < b->batch_count; i++)
 		take_median(b, i);
-}
-
-static size_t program_of(const struct bench *b, const struct batch *batch)
-{
-	return b->set.samples[batch->from].program;
 }
 
 /* @sums: by program, the last one is of all */
