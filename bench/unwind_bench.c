@@ -160,6 +160,11 @@ static void run_passes(struct bench *b, bool cached, unwind_fn *unwind)
 		take_median(b, i);
 }
 
+static size_t program_of(const struct bench *b, const struct batch *batch)
+{
+	return b->set.samples[batch->from].program;
+}
+
 /* @sums: by program, the last one is of all */
 static void add_up(const struct bench *b, struct sum sums[PROGRAMS_MAX + 1])
 {
