@@ -18,6 +18,7 @@
 #define BOBBIN_ERANGE 34
 #define BOBBIN_ENODATA 61
 #define BOBBIN_EBADMSG 74
+#define BOBBIN_ENOBUFS 105
 
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 

@@ -16,6 +16,7 @@ int space_open(struct file_table *files, const struct bobbin_arch *arch, struct 
 		return -ENOMEM;
 	space->files = files;
 	space->arch = arch;
+	space->forms = plain_forms_of(arch);
 	*ret = space;
 	return 0;
 }
@@ -26,6 +27,7 @@ BOBBIN_API void bobbin_space_clear(struct bobbin_space *space)
 		free(space->mappings[i].path);
 	space->count = 0;
 	space->last = 0;
+	space->generation++;
 }
 
 BOBBIN_API void bobbin_space_close(struct bobbin_space *space)
@@ -34,6 +36,7 @@ BOBBIN_API void bobbin_space_close(struct bobbin_space *space)
 		return;
 	bobbin_space_clear(space);
 	free(space->mappings);
+	free(space->memo);
 	free(space);
 }
 
@@ -137,6 +140,7 @@ BOBBIN_API int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, ui
 	size_t i = first_behind(space, start), behind;
 
 	space->last = 0;
+	space->generation++;
 	if (i == space->count || space->mappings[i].start >= end)
 		return 0;
 	if (space->mappings[i].start < start) {

@@ -5,6 +5,7 @@
 #ifndef BOBBIN_TARGET_SPACE_H
 #define BOBBIN_TARGET_SPACE_H
 
+#include "core/plain_step.h"
 #include "target/mapped_file.h"
 
 struct mapping {
@@ -17,9 +18,12 @@ struct mapping {
 struct bobbin_space {
 	struct file_table *files;
 	const struct bobbin_arch *arch;
+	struct plain_forms forms; /* of the architecture */
 	struct mapping *mappings;
 	size_t count, room;
-	size_t last; /* where the last search ended */
+	size_t last;         /* where the last search ended */
+	uint64_t generation; /* counts changes of the mappings */
+	void *memo;          /* the walker's; goes with the space */
 };
 
 /* The mapping that holds @addr, or NULL. */

@@ -1,32 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The walker.  A frame costs a search of the mappings, which mostly ends where
- * the last one did, a look into the cache of rules, and a step.
- *
- * The cache goes from (file, offset in the file) to the packed rule, in sets
- * of four.  Rules do not depend on where a file is mapped, so all processes
- * share it.  What does not pack is looked up each time.
+ * the last one did, a look into the cache of rules, and a step.  Frames in a
+ * copy of a stack whose rules are plain and cached go through a short loop.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/deps.h"
+#include "core/plain_step.h"
 #include "core/trampoline.h"
 #include "target/space.h"
 #include "unwind/module.h"
+#include "unwind/rule_cache.h"
+#include "unwind/walk_memo.h"
 
-#define CACHE_BITS 14
-#define CACHE_SETS (1u << CACHE_BITS)
-#define CACHE_WAYS 4
-
-struct cached_rule {
-	uint64_t key; /* see cache_key(), with the source in KEY_SOURCE; 0: empty */
-	uint64_t word;
-};
-
-#define KEY_FILE 40   /* bits of an offset */
-#define KEY_SOURCE 56 /* and of the number of a file, plus one */
+#define CACHE_LINE 64
+#define PREFETCH_TOP 2048 /* bytes in which the innermost few frames mostly lie */
 
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
@@ -41,7 +32,7 @@ struct bobbin_unwinder {
 	struct file_table files;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
-	struct cached_rule cache[CACHE_SETS][CACHE_WAYS];
+	struct rule_cache cache;
 };
 
 BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
@@ -227,42 +218,6 @@ static void ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 		*source = BOBBIN_FROM_TRAMPOLINE;
 }
 
-/* 0: the place cannot be cached. */
-static uint64_t cache_key(uint32_t file, uint64_t offset)
-{
-	if (offset >> KEY_FILE || file + 1 >= 1u << (KEY_SOURCE - KEY_FILE))
-		return 0;
-	return (uint64_t)(file + 1) << KEY_FILE | offset;
-}
-
-static struct cached_rule *cache_set(struct bobbin_unwinder *u, uint64_t key)
-{
-	return u->cache[key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)];
-}
-
-/* The newest comes first. */
-static void cache_put(struct bobbin_unwinder *u, uint64_t key, const struct bobbin_rule *rule,
-		      enum bobbin_source source)
-{
-	struct cached_rule *set = cache_set(u, key);
-	uint64_t word;
-
-	if (!key || bobbin_rule_pack(rule, &word))
-		return;
-	memmove(&set[1], &set[0], (CACHE_WAYS - 1) * sizeof(*set));
-	set[0] = (struct cached_rule){key | (uint64_t)source << KEY_SOURCE, word};
-}
-
-static const struct cached_rule *cache_get(struct bobbin_unwinder *u, uint64_t key)
-{
-	const struct cached_rule *set = cache_set(u, key);
-
-	for (unsigned int i = 0; i < CACHE_WAYS && key; i++)
-		if (!((set[i].key ^ key) << (64 - KEY_SOURCE)))
-			return &set[i];
-	return NULL;
-}
-
 /* Not inlined: so the rule is made in its place and not copied, which stalls. */
 static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwinder *u,
 							      const struct bobbin_space *space,
@@ -270,12 +225,12 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 							      enum bobbin_source *source)
 {
 	uint64_t offset = pc - m->start + m->offset;
-	uint64_t key = cache_key(m->file->number, offset);
-	const struct cached_rule *cached = cache_get(u, key);
+	uint64_t key = rule_cache_key(m->file->number, offset);
+	const struct cached_rule *cached = key ? rule_cache_get(&u->cache, key) : NULL;
 	struct bobbin_rule rule;
 
 	if (cached) {
-		*source = (enum bobbin_source)(cached->key >> KEY_SOURCE);
+		*source = cached_source(cached);
 		return bobbin_rule_unpack(cached->word);
 	}
 	if (m->file->kind == FILE_VSYSCALL && !space->arch->big_endian) {
@@ -283,7 +238,7 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 		return vsyscall_rule(space->arch);
 	}
 	ask_file(u, m, offset, &rule, source);
-	cache_put(u, key, &rule, *source);
+	rule_cache_put(&u->cache, key, &rule, *source);
 	return rule;
 }
 
@@ -291,8 +246,12 @@ struct walk {
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
 	const struct bobbin_mem *mem;
+	const struct bobbin_stack_copy *copy; /* what @mem reads, if it is that, or NULL */
+	const struct memo_walk *last;         /* the last walk over this stack, or NULL */
+	struct memo_walk *next;               /* this walk, for the next time, or NULL */
+	uint32_t last_at;                     /* entry of @last that may come next */
 	struct bobbin_regs regs;
-	uint64_t gpr[BOBBIN_REG_COUNT];
+	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 };
 
 /* A frame record may be anything at all: what it names must be code. */
@@ -351,21 +310,227 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 	return reason;
 }
 
-BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
-			      struct bobbin_trace *trace)
+/* A word of the copy; false: it is not there. */
+static BOBBIN_ALWAYS_INLINE bool copied_word(const struct bobbin_stack_copy *copy, uint64_t addr,
+					     uint64_t *ret)
 {
-	struct walk w = {.unwinder = unwinder, .space = space, .mem = mem, .regs = *regs};
-	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
+	uint64_t offset = addr - copy->addr;
 
-	trace->reason = BOBBIN_DEPTH;
+	if (copy->size < sizeof(*ret) || offset > copy->size - sizeof(*ret))
+		return false;
+	memcpy(ret, copy->data + offset, sizeof(*ret));
+	return true;
+}
+
+static void note_frame(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp, uint8_t source,
+		       bool plain, int64_t fp_off)
+{
+	if (w->next)
+		w->next->frames[w->next->count++] = (struct memo_frame){
+			.pc = pc,
+			.sp = sp,
+			.fp = fp,
+			.fp_off = (int32_t)fp_off,
+			.source = source,
+			.plain = plain,
+		};
+}
+
+/* Whether the caller is the same as last time: every word that told is. */
+static BOBBIN_ALWAYS_INLINE bool caller_unchanged(const struct bobbin_stack_copy *copy,
+						  const struct memo_frame *frame)
+{
+	const struct memo_frame *caller = frame + 1;
+	uint64_t word;
+
+	if (!copied_word(copy, caller->sp - sizeof(word), &word) || word != caller->pc)
+		return false;
+	return !frame->fp_off ||
+	       (copied_word(copy, caller->sp + (uint64_t)(int64_t)frame->fp_off, &word) &&
+		word == caller->fp);
+}
+
+/* To the next frame out, of which nothing but these is known. */
+static BOBBIN_ALWAYS_INLINE void go_on(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	if (w->regs.exact)
+		w->regs = (struct bobbin_regs){0};
+	w->regs.pc = pc;
+	w->regs.sp = sp;
+	w->regs.fp = fp;
+}
+
+/* Frames that are as they were in the last walk. */
+static BOBBIN_ALWAYS_INLINE void walk_memo(struct walk *w, struct bobbin_trace *trace, uint32_t max)
+{
+	const struct memo_frame *f, *end, *first;
+	uint32_t count;
+
+	if (!w->last || w->regs.exact)
+		return;
+	f = &w->last->frames[w->last_at];
+	end = &w->last->frames[w->last->count];
+	while (f < end && f->sp < w->regs.sp)
+		f++;
+	w->last_at = (uint32_t)(f - w->last->frames);
+	if (f == end || f->pc != w->regs.pc || f->sp != w->regs.sp || f->fp != w->regs.fp)
+		return;
+
+	for (first = f; f + 1 < end && f->plain && trace->count < max; f++) {
+		if (!caller_unchanged(w->copy, f))
+			break;
+		trace->frames[trace->count++] = (struct bobbin_frame){.pc = f->pc,
+								      .source = f->source};
+	}
+	count = (uint32_t)(f - first);
+	if (!count)
+		return;
+	memcpy(&w->next->frames[w->next->count], first, count * sizeof(*f));
+	w->next->count += count;
+	w->last_at += count;
+	go_on(w, f->pc, f->sp, f->fp);
+}
+
+/*
+ * Frames while rules are cached and plain and the copy has what they need; the
+ * first frame that wants more is left for walk_on(), which finds out what.
+ * BOBBIN_OUTERMOST, or BOBBIN_NONE: go on there.
+ */
+static enum bobbin_reason walk_copy(struct walk *w, struct bobbin_trace *trace, uint32_t max)
+{
+	const struct plain_forms forms = w->space->forms;
+	uint64_t start = 1, size = 0, key_of_start = 0;
+
+	for (walk_memo(w, trace, max); trace->count < max; walk_memo(w, trace, max)) {
+		uint64_t pc = w->regs.pc, sp = w->regs.sp, fp = w->regs.fp;
+		uint64_t at = bobbin_regs_lookup_pc(&w->regs), cfa, ra, caller_fp = fp;
+		const struct cached_rule *cached;
+		struct bobbin_frame frame;
+		int64_t fp_off;
+
+		if (at - start >= size) {
+			const struct mapping *m = space_find(w->space, at);
+
+			key_of_start = m ? rule_cache_key(m->file->number, m->offset) : 0;
+			if (!key_of_start || (m->offset + (m->end - m->start)) >> KEY_FILE)
+				break;
+			start = m->start;
+			size = m->end - m->start;
+		}
+		cached = rule_cache_get(&w->unwinder->cache, key_of_start + (at - start));
+		if (!cached)
+			break;
+		frame = (struct bobbin_frame){
+			.pc = pc, .exact = w->regs.exact, .source = (uint8_t)cached_source(cached)};
+		if (plain_outermost(cached->word)) {
+			trace->frames[trace->count++] = frame;
+			return BOBBIN_OUTERMOST;
+		}
+		if (!plain_cfa(&forms, cached->word, sp, fp, &cfa) || cfa <= sp || cfa % sizeof(ra))
+			break;
+		if (!copied_word(w->copy, cfa - sizeof(ra), &ra) || !ra)
+			break;
+		if (!plain_fp_saved(cached->word, &fp_off))
+			fp_off = 0;
+		else if (!fp_off || !copied_word(w->copy, cfa + (uint64_t)fp_off, &caller_fp))
+			break;
+		trace->frames[trace->count++] = frame;
+		note_frame(w, pc, sp, fp, frame.source, true, fp_off);
+		go_on(w, ra, cfa, caller_fp);
+	}
+	return BOBBIN_NONE;
+}
+
+/* Threads' stacks are megabytes apart. */
+static unsigned int memo_stack(uint64_t sp)
+{
+	return (unsigned int)((sp >> 20) * 0x9e3779b97f4a7c15ull >> 62);
+}
+
+/* Without memory for a memo the walk is slower, nothing else. */
+static void open_memo(struct walk *w, unsigned int stack)
+{
+	struct walk_memo *memo = w->space->memo;
+	uint32_t newest;
+
+	if (!memo)
+		memo = w->space->memo = calloc(1, sizeof(*memo));
+	if (!memo)
+		return;
+	if (memo->generation != w->space->generation) {
+		for (unsigned int i = 0; i < MEMO_STACKS; i++)
+			memo->walks[i][memo->newest[i]].count = 0;
+		memo->generation = w->space->generation;
+	}
+	newest = memo->newest[stack];
+	w->last = &memo->walks[stack][newest];
+	w->next = &memo->walks[stack][!newest];
+	w->next->count = 0;
+	memo->newest[stack] = !newest;
+}
+
+/*
+ * A copy of a stack has often left the processor's cache, and a walk reads it
+ * word after word, each of which tells where the next one is.  So its top and
+ * what the last walk read are asked for at once.
+ */
+static void prefetch(const struct walk *w)
+{
+	const struct bobbin_stack_copy *copy = w->copy;
+	size_t top = copy->size < PREFETCH_TOP ? copy->size : PREFETCH_TOP;
+
+	for (size_t i = 0; i < top; i += CACHE_LINE)
+		__builtin_prefetch(copy->data + i);
+	for (uint32_t i = 0; w->last && i < w->last->count; i++) {
+		uint64_t offset = w->last->frames[i].sp - copy->addr;
+
+		if (offset - top < copy->size - top)
+			__builtin_prefetch(copy->data + offset - 1);
+	}
+}
+
+static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
+{
+	bool plain = w->copy && w->space->forms.from_sp;
+
 	for (trace->count = 0; trace->count < max;) {
-		struct bobbin_frame *frame = &trace->frames[trace->count++];
+		struct bobbin_regs regs;
+		struct bobbin_frame *frame;
 
-		*frame = (struct bobbin_frame){.pc = w.regs.pc, .exact = w.regs.exact};
-		trace->reason = walk_on(&w, frame);
+		if (plain) {
+			trace->reason = walk_copy(w, trace, max);
+			if (trace->reason)
+				return;
+			if (trace->count == max)
+				break;
+		}
+		regs = w->regs;
+		frame = &trace->frames[trace->count++];
+		*frame = (struct bobbin_frame){.pc = regs.pc, .exact = regs.exact};
+		trace->reason = walk_on(w, frame);
+		note_frame(w, regs.pc, regs.sp, regs.fp, frame->source, false, 0);
 		if (trace->reason)
 			return;
 	}
 	trace->reason = BOBBIN_DEPTH;
+}
+
+BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
+			      struct bobbin_trace *trace)
+{
+	struct walk w;
+
+	/* not the registers behind, which are many and rarely used */
+	memset(&w, 0, offsetof(struct walk, regs));
+	w.unwinder = unwinder;
+	w.space = space;
+	w.mem = mem;
+	w.regs = *regs;
+	if (mem->read == bobbin_stack_copy_read) {
+		w.copy = mem->ctx;
+		open_memo(&w, memo_stack(regs->sp));
+		prefetch(&w);
+	}
+	walk(&w, trace, trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
 }

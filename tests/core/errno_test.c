@@ -22,6 +22,7 @@ static void numbers_of_the_core_are_those_of_the_system(void **state)
 	assert_int_equal(BOBBIN_ERANGE, ERANGE);
 	assert_int_equal(BOBBIN_ENODATA, ENODATA);
 	assert_int_equal(BOBBIN_EBADMSG, EBADMSG);
+	assert_int_equal(BOBBIN_ENOBUFS, ENOBUFS);
 }
 
 int main(void)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * plain_step.h - the step of almost every frame, on the packed rule.
+ *
+ *	CFA = SP or FP + off;  RA in its default slot;  FP unchanged or at CFA + off
+ *
+ * Three in a thousand rows of a distribution are anything else.  A walker that
+ * has the memory at hand applies these in a dozen instructions and leaves all
+ * others to bobbin_step(), which gives the same result: tests/core/plain_step_test.c.
+ *
+ * The layout of the word is in rule.c.
+ */
+#ifndef BOBBIN_CORE_PLAIN_STEP_H
+#define BOBBIN_CORE_PLAIN_STEP_H
+
+#include <bobbin/arch.h>
+#include <bobbin/rule.h>
+
+#include "core/deps.h"
+
+#define PLAIN_CFA_OFF_SHIFT 16
+#define PLAIN_CFA_OFF_BITS 20
+#define PLAIN_CFA_OFF (((1ull << PLAIN_CFA_OFF_BITS) - 1) << PLAIN_CFA_OFF_SHIFT)
+#define PLAIN_FP_OFF_SHIFT 48
+#define PLAIN_FP_OFF (0xffffull << PLAIN_FP_OFF_SHIFT)
+#define PLAIN_FP_SAVED (1ull << 13)
+#define PLAIN_CFA_FORM 3ull
+#define PLAIN_RA_FORM (7ull << 10)
+#define PLAIN_RA_UNDEFINED (1ull << 10)
+
+/* Words of plain rules less what varies; 0: the architecture has none. */
+struct plain_forms {
+	uint64_t from_sp, from_fp;
+};
+
+/* For architectures whose calls push the return address. */
+struct plain_forms plain_forms_of(const struct bobbin_arch *arch);
+
+/*
+ * The CFA, if the word is plain.  Architectures with plain rules have neither a
+ * bias nor signed addresses.
+ */
+static BOBBIN_ALWAYS_INLINE bool plain_cfa(const struct plain_forms *forms, uint64_t word,
+					   uint64_t sp, uint64_t fp, uint64_t *ret)
+{
+	uint64_t form = word & ~(PLAIN_CFA_OFF | PLAIN_FP_OFF | PLAIN_FP_SAVED);
+	int64_t off = (int64_t)(word << (64 - PLAIN_CFA_OFF_SHIFT - PLAIN_CFA_OFF_BITS)) >>
+		      (64 - PLAIN_CFA_OFF_BITS);
+
+	if (!form || (form != forms->from_sp && form != forms->from_fp))
+		return false;
+	*ret = (form == forms->from_sp ? sp : fp) + (uint64_t)(off * 8);
+	return true;
+}
+
+/* Whether the rule says that there is no caller. */
+static BOBBIN_ALWAYS_INLINE bool plain_outermost(uint64_t word)
+{
+	return (word & PLAIN_RA_FORM) == PLAIN_RA_UNDEFINED && word & PLAIN_CFA_FORM;
+}
+
+/* Whether a plain rule says where FP was saved, and where that is from the CFA. */
+static BOBBIN_ALWAYS_INLINE bool plain_fp_saved(uint64_t word, int64_t *off)
+{
+	*off = ((int64_t)word >> PLAIN_FP_OFF_SHIFT) * 8;
+	return word & PLAIN_FP_SAVED;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rule_cache.h - from (file, offset in the file) to the packed rule.
+ *
+ * Rules do not depend on where a file is mapped, so all processes share the
+ * cache.  Sets of four, the size of a cache line, the newest first.  What does
+ * not pack is looked up each time.
+ */
+#ifndef BOBBIN_UNWIND_RULE_CACHE_H
+#define BOBBIN_UNWIND_RULE_CACHE_H
+
+#include <bobbin/unwind.h>
+#include <string.h>
+
+#include "core/deps.h"
+
+#define CACHE_BITS 13
+#define CACHE_SETS (1u << CACHE_BITS)
+#define CACHE_WAYS 4
+
+#define KEY_FILE 40   /* bits of an offset */
+#define KEY_SOURCE 56 /* and of the number of a file, plus one */
+
+struct cached_rule {
+	uint64_t key; /* see rule_cache_key(), with the source in KEY_SOURCE; 0: empty */
+	uint64_t word;
+};
+
+struct rule_cache {
+	struct cached_rule sets[CACHE_SETS][CACHE_WAYS];
+};
+
+/* 0: the place cannot be cached. */
+static inline uint64_t rule_cache_key(uint32_t file, uint64_t offset)
+{
+	if (offset >> KEY_FILE || file + 1 >= 1u << (KEY_SOURCE - KEY_FILE))
+		return 0;
+	return (uint64_t)(file + 1) << KEY_FILE | offset;
+}
+
+static inline enum bobbin_source cached_source(const struct cached_rule *rule)
+{
+	return (enum bobbin_source)(rule->key >> KEY_SOURCE);
+}
+
+static inline uint64_t rule_cache_set(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS);
+}
+
+/* The rule of a key other than 0, or NULL. */
+static BOBBIN_ALWAYS_INLINE const struct cached_rule *rule_cache_get(const struct rule_cache *cache,
+								     uint64_t key)
+{
+	const struct cached_rule *set = cache->sets[rule_cache_set(key)];
+
+	for (unsigned int i = 0; i < CACHE_WAYS; i++)
+		if (!((set[i].key ^ key) << (64 - KEY_SOURCE)))
+			return &set[i];
+	return NULL;
+}
+
+static inline void rule_cache_put(struct rule_cache *cache, uint64_t key,
+				  const struct bobbin_rule *rule, enum bobbin_source source)
+{
+	struct cached_rule *set = cache->sets[rule_cache_set(key)];
+	uint64_t word;
+
+	if (!key || bobbin_rule_pack(rule, &word))
+		return;
+	memmove(&set[1], &set[0], (CACHE_WAYS - 1) * sizeof(*set));
+	set[0] = (struct cached_rule){key | (uint64_t)source << KEY_SOURCE, word};
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walker on copies of its own stack: the short loop and the memo must give
+ * what a reader that they do not know gives.
+ */
+#include <bobbin/unwind.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "target/thread.h"
+
+#define COPY_SIZE 16384
+#define ROUNDS 3000
+
+struct fixture {
+	struct bobbin_unwinder *unwinder;
+	struct bobbin_space *space;
+	unsigned int compared, deepest, cut;
+};
+
+static struct fixture fixture;
+
+static enum bobbin_reason read_slowly(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	return bobbin_stack_copy_read(ctx, addr, dst, len);
+}
+
+static void unwind(struct bobbin_regs *regs, struct bobbin_mem mem, struct bobbin_trace *trace)
+{
+	bobbin_unwind(fixture.unwinder, fixture.space, regs, &mem, trace);
+}
+
+static void compare(struct bobbin_regs *regs, struct bobbin_stack_copy *copy)
+{
+	static struct bobbin_frame fast_frames[BOBBIN_MAX_DEPTH], slow_frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace fast = {.frames = fast_frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_trace slow = {.frames = slow_frames, .max = BOBBIN_MAX_DEPTH};
+
+	unwind(regs, (struct bobbin_mem){bobbin_stack_copy_read, copy}, &fast);
+	unwind(regs, (struct bobbin_mem){read_slowly, copy}, &slow);
+	assert_int_equal(fast.reason, slow.reason);
+	assert_int_equal(fast.count, slow.count);
+	for (uint32_t i = 0; i < fast.count; i++) {
+		assert_int_equal(fast_frames[i].pc, slow_frames[i].pc);
+		assert_int_equal(fast_frames[i].source, slow_frames[i].source);
+		assert_int_equal(fast_frames[i].exact, slow_frames[i].exact);
+	}
+	fixture.compared++;
+	fixture.cut += fast.reason == BOBBIN_STACK_END;
+	if (fast.reason == BOBBIN_OUTERMOST && fast.count > fixture.deepest)
+		fixture.deepest = fast.count;
+}
+
+/* Through the kernel: sanitizers do not like what lies between variables. */
+static size_t copy_stack(uint64_t from, uint8_t *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)from, size};
+	ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The registers here, and what is above them on the stack, in part or whole. */
+static __attribute__((noinline)) void take_sample(void)
+{
+	static uint8_t bytes[COPY_SIZE];
+	struct bobbin_stack_copy copy = {.data = bytes, .size = sizeof(bytes)};
+	struct bobbin_regs regs = {.exact = true};
+	ucontext_t context;
+
+	getcontext(&context);
+#if defined(__x86_64__)
+	regs.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+	regs.sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	regs.fp = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+#else
+#error "no registers for this architecture"
+#endif
+	copy.addr = regs.sp;
+	if (rand() % 8 == 0)
+		copy.size = (size_t)(rand() % 512) * 8;
+	copy.size = copy_stack(regs.sp, bytes, copy.size);
+	compare(&regs, &copy);
+	/* a word that changed must be seen, whatever the last walk found there */
+	if (copy.size >= 4096) {
+		memset(bytes + rand() % 4088, rand() & 0xff, 8);
+		compare(&regs, &copy);
+	}
+}
+
+static __attribute__((noinline)) int wander(int depth);
+
+static __attribute__((noinline)) int wander_far(int depth)
+{
+	volatile uint8_t room[600];
+
+	room[depth % 600] = (uint8_t)depth;
+	return wander(depth - 1) + room[depth % 600];
+}
+
+static __attribute__((noinline)) int wander(int depth)
+{
+	int result = depth;
+
+	if (depth <= 0) {
+		take_sample();
+		return 0;
+	}
+	for (int i = rand() % 3; i >= 0; i--)
+		result += rand() % 2 ? wander(depth - 1 - rand() % 3) : wander_far(depth - 1);
+	return result + 1;
+}
+
+static void open_fixture(void)
+{
+	assert_int_equal(bobbin_unwinder_open(NULL, &fixture.unwinder), 0);
+	assert_int_equal(bobbin_space_open(fixture.unwinder, native_arch(), &fixture.space), 0);
+	assert_int_equal(bobbin_space_load(fixture.space, getpid()), 0);
+}
+
+static void close_fixture(void)
+{
+	bobbin_space_close(fixture.space);
+	bobbin_unwinder_close(fixture.unwinder);
+}
+
+static void walks_over_copies_do_not_depend_on_the_last_walk(void **state)
+{
+	(void)state;
+	open_fixture();
+	srand(2);
+	while (fixture.compared < ROUNDS)
+		wander(8);
+	close_fixture();
+	/* whole traces and traces that were cut off were among them */
+	assert_true(fixture.deepest >= 8);
+	assert_true(fixture.cut > 0);
+}
+
+static void a_depth_limit_of_the_caller_is_kept(void **state)
+{
+	struct bobbin_frame frames[4];
+	struct bobbin_trace trace = {.frames = frames, .max = 2};
+	struct bobbin_regs regs = {.exact = true};
+	struct bobbin_process_memory memory;
+	ucontext_t context;
+
+	(void)state;
+	open_fixture();
+	getcontext(&context);
+	regs.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+	regs.sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	regs.fp = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+	bobbin_process_memory_init(&memory, getpid());
+	unwind(&regs, (struct bobbin_mem){bobbin_process_memory_read, &memory}, &trace);
+	assert_int_equal(trace.count, 2);
+	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	close_fixture();
+}
+
+static void without_mappings_the_leaf_is_the_trace(void **state)
+{
+	struct bobbin_frame frame;
+	struct bobbin_trace trace = {.frames = &frame, .max = 1};
+	struct bobbin_regs regs = {.pc = 0x1000, .sp = 0x2000, .exact = true};
+	struct bobbin_stack_copy copy = {.addr = 0x2000};
+	struct bobbin_unwinder *unwinder;
+	struct bobbin_space *space;
+	struct bobbin_mem mem = {bobbin_stack_copy_read, &copy};
+
+	(void)state;
+	assert_int_equal(bobbin_unwinder_open(NULL, &unwinder), 0);
+	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
+	bobbin_unwind(unwinder, space, &regs, &mem, &trace);
+	assert_int_equal(trace.count, 1);
+	assert_int_equal(trace.reason, BOBBIN_NO_MAPPING);
+	bobbin_space_close(space);
+	bobbin_unwinder_close(unwinder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(walks_over_copies_do_not_depend_on_the_last_walk),
+		cmocka_unit_test(a_depth_limit_of_the_caller_is_kept),
+		cmocka_unit_test(without_mappings_the_leaf_is_the_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
