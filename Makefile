@@ -20,6 +20,10 @@ test:
 check: build
 	meson test -C build --print-errorlogs
 
+accuracy: build
+	tools/install-packages build test
+	tests/accuracy/check-accuracy long build/tests/accuracy/compare
+
 bench:
 	tools/install-packages build bench
 	meson setup build-bench -Dbench=true -Dtests=false
@@ -34,4 +38,4 @@ format:
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build demo test check bench install format clean
+.PHONY: build demo test check accuracy bench install format clean
