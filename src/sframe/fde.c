@@ -60,18 +60,16 @@ static bool attributes_valid(const struct attributes *a)
 	return !(a->info & SFRAME_FDE_PCMASK) || a->rep_size;
 }
 
-BOBBIN_API int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t index,
-				 struct bobbin_error *err, struct bobbin_sframe_fde *ret)
+int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
+			   struct bobbin_error *err, struct bobbin_sframe_fde *ret)
 {
 	bool big_endian = view->arch->big_endian;
 	const struct sframe_starts starts = sframe_starts_of(view, big_endian, view->version);
-	uint64_t entry = view->fde_off + (uint64_t)index * view->fde_size, start;
 	struct attributes a;
+	uint64_t start;
 	uint32_t size;
 	int status;
 
-	if (index >= view->num_fdes)
-		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
 	status = view->version >= 3 ? read_v3(view, entry, err, &a)
 				    : read_v1_v2(view, entry, err, &a);
 	if (status)
@@ -96,4 +94,13 @@ BOBBIN_API int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t
 		.key_b = view->arch->pac_mask && a.info & SFRAME_FDE_KEY_B,
 	};
 	return 0;
+}
+
+BOBBIN_API int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t index,
+				 struct bobbin_error *err, struct bobbin_sframe_fde *ret)
+{
+	if (index >= view->num_fdes)
+		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
+	return bobbin_sframe_read_fde(view, view->fde_off + (uint64_t)index * view->fde_size, err,
+				      ret);
 }

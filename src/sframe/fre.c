@@ -26,28 +26,6 @@ static void read_words(struct bytes *b, bool flex, struct bobbin_sframe_fre *fre
 	}
 }
 
-/*
- * The usual row has up to three signed words and is not the section's last.  How
- * many and how wide they are differs from row to row: no branch is taken on it.
- */
-static bool read_usual_words(struct bytes *b, bool flex, struct bobbin_sframe_fre *fre)
-{
-	const uint8_t *p = b->data + b->pos;
-	unsigned int excess = 32 - 8 * fre->word_size;
-
-	if (flex || fre->num_words > 3 || bytes_left(b) < 12)
-		return false;
-	for (unsigned int i = 0; i < 3; i++, p += fre->word_size) {
-		uint32_t word = load_u32(p, b->big_endian);
-
-		if (!b->big_endian)
-			word <<= excess;
-		fre->words[i] = i < fre->num_words ? (int32_t)word >> excess : 0;
-	}
-	bytes_skip(b, (uint64_t)fre->num_words * fre->word_size);
-	return true;
-}
-
 BOBBIN_API int bobbin_sframe_fre(const struct bobbin_sframe_view *view,
 				 const struct bobbin_sframe_fde *fde, uint64_t offset,
 				 struct bobbin_error *err, struct bobbin_sframe_fre *ret)
@@ -64,8 +42,7 @@ BOBBIN_API int bobbin_sframe_fre(const struct bobbin_sframe_view *view,
 		return refuse(err, offset, BOBBIN_SFRAME_RANGE);
 	fre.num_words = SFRAME_FRE_NUM_WORDS(fre.info);
 	fre.word_size = 1 << SFRAME_FRE_WORD_SHIFT(fre.info);
-	if (!read_usual_words(&b, fde->flex, &fre))
-		read_words(&b, fde->flex, &fre);
+	read_words(&b, fde->flex, &fre);
 	if (b.bad)
 		return refuse(err, offset, BOBBIN_SFRAME_FRE);
 	fre.next = b.pos;

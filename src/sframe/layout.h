@@ -176,6 +176,18 @@ static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(const struct bobbin_sframe_
 			big_endian);
 }
 
+/**
+ * bobbin_sframe_read_fde() - bobbin_sframe_fde() by the offset of the entry
+ * @view: a checked section
+ * @entry: offset of an entry of its FDE table
+ * @err: where and why on failure, or NULL
+ * @ret: the entry; untouched on failure
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
+			   struct bobbin_error *err, struct bobbin_sframe_fde *ret);
+
 /*
  * Where rows end.  No row starts behind it; gas does write rows that start there.
  */

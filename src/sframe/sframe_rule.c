@@ -7,29 +7,17 @@
  * default: the fixed slot, or unchanged.  Ordinary functions give offsets from
  * SP or FP, and from the CFA; flexible ones (V3) name registers.
  */
-#include "sframe/layout.h"
-
-static bool is_s390x(const struct bobbin_sframe_view *view)
-{
-	return view->arch->elf_machine == SFRAME_EM_S390;
-}
+#include "sframe/default_rule.h"
 
 /* "s390x": CFA words are scaled, in both kinds of functions. */
 static bool unscale_cfa(const struct bobbin_sframe_view *view, int32_t word, int32_t *ret)
 {
-	if (!is_s390x(view)) {
+	if (!sframe_is_s390x(view)) {
 		*ret = word;
 		return true;
 	}
 	return !__builtin_mul_overflow(word, SFRAME_S390X_CFA_SCALE, ret) &&
 	       !__builtin_add_overflow(*ret, SFRAME_S390X_CFA_BIAS, ret);
-}
-
-static struct bobbin_place default_place(int8_t fixed)
-{
-	if (!fixed)
-		return (struct bobbin_place){.how = BOBBIN_SAME};
-	return (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = fixed};
 }
 
 /*
@@ -40,7 +28,7 @@ static bool read_slot(const struct bobbin_sframe_view *view, int32_t word, struc
 {
 	uint32_t reg = (uint32_t)word >> 1;
 
-	if (!is_s390x(view) || view->version >= 3 || !(word & 1)) {
+	if (view->version >= 3 || !(word & 1)) {
 		*ret = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = word};
 		return true;
 	}
@@ -48,26 +36,32 @@ static bool read_slot(const struct bobbin_sframe_view *view, int32_t word, struc
 	return reg < BOBBIN_REG_COUNT;
 }
 
-static bool read_default(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
-			 struct bobbin_rule *rule)
+/* s390x pads with 0 when a row has a frame pointer to give but no return address. */
+static bool read_s390x(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
+		       struct bobbin_rule *rule)
 {
-	const struct bobbin_arch *arch = view->arch;
 	unsigned int i = 1;
 
-	rule->cfa.how = BOBBIN_AT_REG;
-	rule->cfa.reg = fre->info & SFRAME_FRE_BASE_SP ? arch->sp : arch->fp;
 	if (!unscale_cfa(view, fre->words[0], &rule->cfa.off))
 		return false;
 	if (!view->fixed_ra && i < fre->num_words) {
 		int32_t word = fre->words[i++];
 
-		/* s390x pads with 0 when it has an FP to give but no RA */
-		if ((word || !is_s390x(view)) && !read_slot(view, word, &rule->ra))
+		rule->ra = (struct bobbin_place){.how = BOBBIN_SAME};
+		if (word && !read_slot(view, word, &rule->ra))
 			return false;
 	}
-	if (!view->fixed_fp && i < fre->num_words && !read_slot(view, fre->words[i++], &rule->fp))
+	return view->fixed_fp || i == fre->num_words || read_slot(view, fre->words[i], &rule->fp);
+}
+
+static bool read_default(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
+			 const struct bobbin_sframe_fre *fre, struct bobbin_rule *rule)
+{
+	if (fre->num_words > sframe_most_words(view))
 		return false;
-	return i == fre->num_words;
+	sframe_default_rule(view, fde, fre->info, fre->words[0], fre->words[1], fre->words[2],
+			    rule);
+	return !sframe_is_s390x(view) || read_s390x(view, fre, rule);
 }
 
 /* A control word and an offset; @cfa_how is what a value without register is. */
@@ -129,26 +123,16 @@ static bool read_outermost(const struct bobbin_sframe_view *view, struct bobbin_
 	return true;
 }
 
-static uint8_t rule_flags(const struct bobbin_sframe_view *view,
-			  const struct bobbin_sframe_fde *fde, uint8_t info)
-{
-	uint8_t flags = fde->signal ? BOBBIN_RULE_SIGNAL : 0;
-
-	if (view->arch->pac_mask && info & SFRAME_FRE_MANGLED)
-		flags |= fde->key_b ? BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B : BOBBIN_RULE_MANGLED;
-	return flags;
-}
-
 BOBBIN_API int bobbin_sframe_rule(const struct bobbin_sframe_view *view,
 				  const struct bobbin_sframe_fde *fde,
 				  const struct bobbin_sframe_fre *fre, struct bobbin_error *err,
 				  struct bobbin_rule *ret)
 {
 	struct bobbin_rule rule = {
-		.ra = default_place(view->fixed_ra),
-		.fp = default_place(view->fixed_fp),
+		.ra = sframe_default_place(view->fixed_ra, false, 0),
+		.fp = sframe_default_place(view->fixed_fp, false, 0),
 		.index = BOBBIN_NO_INDEX,
-		.flags = rule_flags(view, fde, fre->info),
+		.flags = sframe_rule_flags(view, fde, fre->info),
 	};
 	bool sane;
 
@@ -157,7 +141,7 @@ BOBBIN_API int bobbin_sframe_rule(const struct bobbin_sframe_view *view,
 	else if (fde->flex)
 		sane = read_flex(view, fre, &rule);
 	else
-		sane = read_default(view, fre, &rule);
+		sane = read_default(view, fde, fre, &rule);
 	if (!sane)
 		return refuse(err, fre->offset, BOBBIN_SFRAME_FRE);
 	*ret = rule;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sframe_builder.h"
+#include "sframe_bytes.h"
 #include "sframe_contract.h"
 
 #define ADDR 0x400000

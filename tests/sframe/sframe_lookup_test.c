@@ -12,7 +12,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "sframe_builder.h"
+#include "sframe_bytes.h"
 
 #define ADDR 0x400000
 

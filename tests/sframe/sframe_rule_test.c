@@ -12,7 +12,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "sframe_builder.h"
+#include "sframe_bytes.h"
 
 #define FUNCTION 0x1000
 #define AMD64_SP 7
@@ -29,7 +29,9 @@ struct row_case {
 #define AMD64_V3 .version = 3, .abi = AMD64, .fixed_ra = -8
 #define FLEX_V3 AMD64_V3, .info2 = FLEX
 
-static int rule_of(const struct row_case *c, struct bobbin_error *error, struct bobbin_rule *rule)
+/* @num_funcs: 1: the row ends the section; 2: another function's rows follow */
+static int rule_of(const struct row_case *c, size_t num_funcs, struct bobbin_error *error,
+		   struct bobbin_rule *rule)
 {
 	struct section_spec spec = {
 		.version = c->version,
@@ -37,13 +39,14 @@ static int rule_of(const struct row_case *c, struct bobbin_error *error, struct 
 		.flags = SORTED,
 		.fixed_fp = c->fixed_fp,
 		.fixed_ra = c->fixed_ra,
-		.num_funcs = 1,
+		.num_funcs = num_funcs,
 		.funcs = {{.start = FUNCTION,
 			   .size = 32,
 			   .num_fres = 1,
 			   .info = c->info,
 			   .info2 = c->info2,
-			   .rows_size = c->rows_size}},
+			   .rows_size = c->rows_size},
+			  {.start = FUNCTION + 64, .size = 32, .rows_size = 16}},
 	};
 	struct bobbin_sframe_view view;
 	struct bobbin_row row;
@@ -63,28 +66,40 @@ static int rule_of(const struct row_case *c, struct bobbin_error *error, struct 
 	return status;
 }
 
-static struct bobbin_rule good(struct row_case c)
-{
-	struct bobbin_rule rule = {.flags = 0xff};
-
-	assert_int_equal(rule_of(&c, NULL, &rule), 0);
-	return rule;
-}
-
-static void refused(struct row_case c)
-{
-	struct bobbin_error error = {0};
-	struct bobbin_rule rule;
-
-	assert_int_equal(rule_of(&c, &error, &rule), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_FRE);
-}
-
 static void place_is(struct bobbin_place place, enum bobbin_how how, uint8_t reg, int32_t off)
 {
 	assert_int_equal(place.how, how);
 	assert_int_equal(place.reg, reg);
 	assert_int_equal(place.off, off);
+}
+
+/* Rows at the end of the section are read in another way than others. */
+static struct bobbin_rule good(struct row_case c)
+{
+	struct bobbin_rule rule = {.flags = 0xff}, last = {.flags = 0xff};
+
+	assert_int_equal(rule_of(&c, 2, NULL, &rule), 0);
+	assert_int_equal(rule_of(&c, 1, NULL, &last), 0);
+	place_is(last.cfa, rule.cfa.how, rule.cfa.reg, rule.cfa.off);
+	place_is(last.ra, rule.ra.how, rule.ra.reg, rule.ra.off);
+	place_is(last.fp, rule.fp.how, rule.fp.reg, rule.fp.off);
+	assert_int_equal(last.flags, rule.flags);
+	return rule;
+}
+
+static void refused_where(struct row_case c, size_t num_funcs)
+{
+	struct bobbin_error error = {0};
+	struct bobbin_rule rule;
+
+	assert_int_equal(rule_of(&c, num_funcs, &error, &rule), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_FRE);
+}
+
+static void refused(struct row_case c)
+{
+	refused_where(c, 1);
+	refused_where(c, 2);
 }
 
 static void row_of_amd64_has_a_cfa_and_the_fixed_return_address(void **state)
@@ -145,9 +160,9 @@ static void more_than_six_words_are_refused(void **state)
 
 static void row_that_leaves_the_section_is_refused(void **state)
 {
-	refused((struct row_case){AMD64_V3, ROWS(0)});
-	refused((struct row_case){AMD64_V3, ROWS(0, 3)});
-	refused((struct row_case){AMD64_V3, ROWS(0, 0x43, 1, 2, 3)});
+	refused_where((struct row_case){AMD64_V3, ROWS(0)}, 1);
+	refused_where((struct row_case){AMD64_V3, ROWS(0, 3)}, 1);
+	refused_where((struct row_case){AMD64_V3, ROWS(0, 0x43, 1, 2, 3)}, 1);
 }
 
 static void row_without_words_is_the_outermost_frame(void **state)

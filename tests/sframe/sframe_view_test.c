@@ -9,7 +9,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "sframe_builder.h"
+#include "sframe_bytes.h"
 
 #define ADDR 0x400000
 

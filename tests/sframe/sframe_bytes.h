@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sframe_builder.h - SFrame sections for tests, byte by byte.
+ * sframe_bytes.h - SFrame sections for tests, byte by byte.
  *
  *	struct built s = build(&(struct section_spec){
  *		.version = 3, .abi = 3, .flags = 5, .fixed_ra = -8, .addr = 0x4000,
@@ -13,8 +13,8 @@
  * bytes that stand in the section.  The block has exactly the section's size,
  * so that a sanitizer sees a read behind it.
  */
-#ifndef TEST_SFRAME_BUILDER_H
-#define TEST_SFRAME_BUILDER_H
+#ifndef TEST_SFRAME_BYTES_H
+#define TEST_SFRAME_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * words.h - the numbers in a row, without a branch on how wide they are.
+ *
+ * Starts are as wide as their function's FRE type says, data words as wide as
+ * the row's info byte says, and both change from one lookup to the next: a
+ * branch on them costs more than the row.  So four bytes are loaded and cut to
+ * size wherever the section has four bytes; its last rows are read bytewise.
+ */
+#ifndef BOBBIN_SFRAME_WORDS_H
+#define BOBBIN_SFRAME_WORDS_H
+
+#include "sframe/layout.h"
+
+/* Words that a row of an ordinary function may have, and bytes to load them. */
+#define SFRAME_USUAL_WORDS 3
+#define SFRAME_USUAL_WORDS_SIZE (4 * SFRAME_USUAL_WORDS)
+
+/**
+ * sframe_read_start() - the start of a row
+ * @p: the row
+ * @left: bytes from @p to the end of the section, >= @width
+ * @width: bytes of a start, 1, 2 or 4
+ * @big_endian: of the section
+ */
+static BOBBIN_ALWAYS_INLINE uint32_t sframe_read_start(const uint8_t *p, uint64_t left,
+						       unsigned int width, bool big_endian)
+{
+	unsigned int excess = 32 - 8 * width;
+	uint32_t start = 0;
+
+	if (left >= 4) {
+		start = load_u32(p, big_endian);
+		return big_endian ? start >> excess : start & UINT32_MAX >> excess;
+	}
+	for (unsigned int i = 0; i < width; i++)
+		start |= (uint32_t)p[i] << 8 * (big_endian ? width - 1 - i : i);
+	return start;
+}
+
+/**
+ * sframe_read_word() - a signed data word, or 0 where there is none
+ * @p: the first word of the row; SFRAME_USUAL_WORDS_SIZE bytes can be read
+ * @info: of the row
+ * @i: < SFRAME_USUAL_WORDS
+ * @big_endian: of the section
+ */
+static BOBBIN_ALWAYS_INLINE int32_t sframe_read_word(const uint8_t *p, uint8_t info, unsigned int i,
+						     bool big_endian)
+{
+	unsigned int shift = SFRAME_FRE_WORD_SHIFT(info), excess = 32 - (8 << shift);
+	uint32_t word = load_u32(p + (i << shift), big_endian);
+
+	word = big_endian ? word : word << excess;
+	return i < SFRAME_FRE_NUM_WORDS(info) ? (int32_t)word >> excess : 0;
+}
+
+#endif
