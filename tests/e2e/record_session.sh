@@ -99,7 +99,7 @@ ended_with() {
 	[ $status -eq "$1" ] || fail "exit status $status, not $1: $(cat said)"
 	eventually gone "$child"
 	quietly "$bobbin" report
-	stacks | some 'spin c b a main' 50
+	stacks | some 'spin c b a main'
 	[ "$(ls -A | grep -c perf)" -eq 1 ] || fail "left behind: $(ls -A)"
 }
 
@@ -143,7 +143,7 @@ type_interrupt() {
 it_ends_on_the_terminals_interrupt() {
 	needs script
 	type_interrupt | expect 130 script -qec "'$bobbin' record '$(program chain)' 60000" /dev/null
-	stacks | some 'spin c b a main' 50
+	stacks | some 'spin c b a main'
 	[ "$(ls -A | grep -c perf)" -eq 1 ]
 }
 

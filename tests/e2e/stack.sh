@@ -123,15 +123,16 @@ it_says_that_a_process_belongs_to_somebody_else() {
 	complains "$pid" 'not allowed' 'root' 'yama'
 }
 
-# has_traced_child PID: $child, which it traces
-has_traced_child() {
-	child=$(child_of "$1") && grep -q '^TracerPid:.*[1-9]' "/proc/$child/status"
+# traces_sleep PID: it does, and $child is the sleep; before that it tries what it can trace
+traces_sleep() {
+	child=$(child_of "$1") && grep -q sleep "/proc/$child/comm" &&
+		grep -q '^TracerPid:.*[1-9]' "/proc/$child/status"
 }
 
 it_says_that_a_debugger_holds_the_process() {
 	needs strace
 	spawn strace -o /dev/null sleep 1000
-	eventually has_traced_child "$pid"
+	eventually traces_sleep "$pid"
 	expect 1 "$bobbin" stack "$child"
 	complains "$child" 'debugger'
 }
