@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/name_pool.h"
+#include "text/name_pool.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/hash_index.h"
-#include "export/name_pool.h"
-#include "export/vector.h"
+#include "text/hash_index.h"
+#include "text/name_pool.h"
+#include "text/vector.h"
 
 #define MEMOS 4096
 

@@ -11,7 +11,7 @@
 #include "export/report_graph.h"
 #include "export/report_line.h"
 #include "export/safe_text.h"
-#include "export/vector.h"
+#include "text/vector.h"
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
 

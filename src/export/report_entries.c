@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/hash_index.h"
-#include "export/vector.h"
+#include "text/hash_index.h"
+#include "text/vector.h"
 
 #define FIRST_DEPTH 2 /* below the root and the commands */
 

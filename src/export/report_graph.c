@@ -7,7 +7,7 @@
 
 #include "export/report_line.h"
 #include "export/safe_text.h"
-#include "export/vector.h"
+#include "text/vector.h"
 
 #define MARGIN 12     /* columns before the first bar */
 #define INDENT 11     /* columns of "|--12.34%--" */

@@ -1,67 +1,238 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/debuginfo.h"
 
-#include "symbol/debugdata.h"
+#include "core/bytes.h"
+#include "symbol/debugscope.h"
+#include "symbol/interval.h"
+#include "text/vector.h"
 
-#include <elf.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-_Static_assert(NAME_CACHE_SIZE == 1 << (64 - 54), "hash of debugname.c");
+#define MAX_UNITS (1u << 18)
+#define MAX_FRAMES 256
+/* Larger files are mapped, if nobody else can cut them short. */
+#define MAX_READ ((off_t)64 << 20)
 
-static struct debuginfo *debuginfo_new(const struct object *o, const struct debug_paths *paths,
-				       struct name_pool *names, uint64_t limit)
+/* What libdw takes for a file and a unit; for a byte of a line program, usually and at most. */
+#define FILE_COST 32768
+#define UNIT_COST 4096
+#define LINE_COST 16
+#define MAX_LINE_COST 64
+
+/* Abbreviations may be shared by units, else not even each byte is a step. */
+#define BUDGET_BASE (1u << 20)
+#define BUDGET_RATIO 2
+
+struct unit {
+	Dwarf_Off die;
+	struct interval_map functions; /* value: offset of the DIE */
+	bool is_walked, has_lines, lines_tried;
+};
+
+struct debuginfo {
+	struct elf_file file, supplement_file;
+	Dwarf *dwarf, *supplement;
+	struct names *names;
+	struct debug_wish wish;
+	struct unit *units;
+	size_t unit_count, unit_capacity;
+	struct interval_map map; /* value: index of the unit */
+	uint64_t budget;         /* DIEs, ranges and attributes still to be looked at */
+	size_t memory, limit;
+};
+
+/* Of a section once it is unpacked. */
+static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name,
+			      size_t limit)
 {
-	struct debuginfo *d = calloc(1, sizeof(*d));
+	struct bytes b;
+	Elf_Data *data;
+	GElf_Chdr packed;
 
-	if (!d)
-		return NULL;
-	d->name_cache = calloc(NAME_CACHE_SIZE, sizeof(*d->name_cache));
-	if (!d->name_cache) {
-		free(d);
-		return NULL;
-	}
-	d->object = o;
-	d->paths = paths;
-	d->names = names;
-	d->limit = limit;
-	d->work = WORK_PER_SCAN;
-	return d;
+	if (header->sh_type == SHT_NOBITS || header->sh_size > limit)
+		return header->sh_type == SHT_NOBITS ? 0 : header->sh_size;
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	data = name[1] == 'z' ? elf_rawdata(section, NULL) : NULL;
+	if (!data || data->d_size < 12)
+		return header->sh_size;
+	b = bytes_of((uint8_t *)data->d_buf + 4, 8, true);
+	return bytes_u64(&b);
 }
 
-/* The supplement only answers references, so which code it covers does not matter. */
-static int open_alternate(struct debuginfo *d)
+struct sizes {
+	uint64_t all, held; /* bytes of debug sections, and those that take memory */
+};
+
+/* False if more than @limit bytes would be held. */
+static bool measure(Elf *elf, bool mapped, size_t limit, struct sizes *ret)
 {
-	int err = debugfile_open_alternate(d->paths, d->object, &d->alternate_object);
+	Elf_Scn *section = NULL;
+	struct sizes sum = {0};
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		uint64_t size;
+
+		if (!name || (strncmp(name, ".debug", 6) && strncmp(name, ".zdebug", 7)))
+			continue;
+		size = unpacked_size(section, &header, name, mapped ? SIZE_MAX : limit);
+		if (mapped && size == header.sh_size)
+			sum.all += size;
+		else if (size > limit - sum.held)
+			return false;
+		else
+			sum.held += size;
+	}
+	sum.all += sum.held;
+	*ret = sum;
+	return sum.all;
+}
+
+/* A file that only root and this user can change may be mapped. */
+static bool may_map(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_size > MAX_READ &&
+	       (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int begin(struct debuginfo *d, struct elf_file *file, Dwarf **ret)
+{
+	bool mapped = may_map(file->fd);
+	int err = elf_file_reopen(file, mapped ? ELF_C_READ_MMAP_PRIVATE : ELF_C_READ);
+	struct sizes sizes;
 
 	if (err)
-		return err == -ENOMEM ? err : 0;
-	d->alternate = debuginfo_new(d->alternate_object, d->paths, d->names, d->limit);
-	return d->alternate ? debug_units_read(d->alternate) : -ENOMEM;
+		return err;
+	if (!measure(file->elf, mapped, d->limit - d->memory, &sizes))
+		return -ENOENT;
+	d->memory += sizes.held;
+	d->budget += BUDGET_BASE + BUDGET_RATIO * sizes.all;
+	*ret = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	return *ret ? 0 : -ENOENT;
 }
 
-int debuginfo_open(const struct object *o, const struct debug_paths *paths, struct name_pool *names,
-		   uint64_t limit, struct debuginfo **ret)
+/* If the file has no supplement, libdw must not look for one by itself. */
+static int open_supplement(struct debuginfo *d, const struct search_paths *paths)
 {
-	struct debuginfo *d;
+	const char *name;
+	const void *bytes;
+	struct build_id id = {0};
+	ssize_t len = dwelf_dwarf_gnu_debugaltlink(d->dwarf, &name, &bytes);
 	int err;
 
-	/* Relocatable objects would have to be relocated first. */
-	if (o->type == ET_REL)
-		return -BOBBIN_ENOENT;
-	d = debuginfo_new(o, paths, names, limit);
+	if (!elf_file_section(d->file.elf, ".gnu_debugaltlink"))
+		return 0;
+	if (len <= 0 || len > BUILD_ID_MAX)
+		return -ENOENT;
+	memcpy(id.bytes, bytes, (size_t)len);
+	id.len = (size_t)len;
+	err = elf_file_find_supplement(paths, &d->file, name, &id, &d->supplement_file);
+	if (err)
+		return err;
+	if (begin(d, &d->supplement_file, &d->supplement) ||
+	    elf_file_section(d->supplement_file.elf, ".gnu_debugaltlink"))
+		return -ENOENT;
+	dwarf_setalt(d->dwarf, d->supplement);
+	return 0;
+}
+
+static int add_ranges(struct debuginfo *d, Dwarf_Die *die, uint64_t value, struct interval_map *map)
+{
+	struct scope_range range = {0};
+	int err = 0;
+
+	while (!err && scope_next_range(die, &range, &d->budget))
+		err = interval_map_add(map, range.start, range.end - range.start, value);
+	return err;
+}
+
+static int add_unit(struct debuginfo *d, Dwarf_Die *die)
+{
+	int err = vector_reserve(&d->units, &d->unit_capacity, d->unit_count + 1,
+				 sizeof(*d->units));
+
+	if (err)
+		return err;
+	d->units[d->unit_count] = (struct unit){.die = dwarf_dieoffset(die)};
+	return add_ranges(d, die, d->unit_count++, &d->map);
+}
+
+static int index_units(struct debuginfo *d)
+{
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+	Dwarf_Die die;
+	int err = 0;
+
+	/* Without the last result, libdw does not look for a .dwo file. */
+	while (!err && d->unit_count < MAX_UNITS &&
+	       !dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &die, NULL))
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
+		    scope_unit_is_sane(&die, &d->budget))
+			err = add_unit(d, &die);
+	interval_map_sort(&d->map);
+	interval_map_shrink(&d->map);
+	return err;
+}
+
+static int open_all(struct debuginfo *d, const struct search_paths *paths)
+{
+	int err = begin(d, &d->file, &d->dwarf);
+
+	err = err ? err : open_supplement(d, paths);
+	return err ? err : index_units(d);
+}
+
+/* libdw has everything in memory by now. */
+static void close_descriptor(struct elf_file *file)
+{
+	if (file->fd < 0)
+		return;
+	elf_cntl(file->elf, ELF_C_FDDONE);
+	close(file->fd);
+	file->fd = -1;
+}
+
+int debuginfo_open(struct elf_file *file, const struct search_paths *paths, struct names *names,
+		   const struct debug_wish *wish, size_t limit, struct debuginfo **ret)
+{
+	struct debuginfo *d = calloc(1, sizeof(*d));
+	int err;
+
 	if (!d)
 		return -ENOMEM;
-	err = debug_has_section(d, SECTION_INFO) && debug_has_section(d, SECTION_ABBREV)
-		      ? 0
-		      : -BOBBIN_ENOENT;
-	err = err ? err : open_alternate(d);
-	err = err ? err : debug_units_read(d);
-	err = err ? err : debug_units_scan(d);
+	*d = (struct debuginfo){.file = *file,
+				.supplement_file = ELF_FILE_CLOSED,
+				.names = names,
+				.wish = *wish,
+				.limit = limit};
+	*file = (struct elf_file)ELF_FILE_CLOSED;
+	err = open_all(d, paths);
 	if (err) {
 		debuginfo_close(d);
 		return err;
 	}
+	close_descriptor(&d->file);
+	close_descriptor(&d->supplement_file);
 	*ret = d;
 	return 0;
 }
@@ -70,131 +241,196 @@ void debuginfo_close(struct debuginfo *d)
 {
 	if (!d)
 		return;
-	debuginfo_trim(d);
-	debuginfo_close(d->alternate);
-	object_close(d->alternate_object);
-	debug_sections_fini(d);
+	for (size_t i = 0; i < d->unit_count; i++)
+		interval_map_fini(&d->units[i].functions);
 	free(d->units);
-	free(d->name_cache);
-	interval_map_fini(&d->code);
+	interval_map_fini(&d->map);
+	dwarf_end(d->dwarf);
+	dwarf_end(d->supplement);
+	elf_file_close(&d->file);
+	elf_file_close(&d->supplement_file);
 	free(d);
 }
 
-static int read_tables(struct debuginfo *d, struct unit *u, const struct debug_wish *wish)
-{
-	int err = debug_unit_load(d, u);
+struct walk {
+	struct debuginfo *d;
+	struct unit *unit;
+};
 
-	if (!err && wish->inlines && !u->data->scopes_read) {
-		err = scope_table_read(d, u, &u->data->scopes);
-		u->data->scopes_read = true;
-		d->loads++;
+static int add_function(void *ctx, Dwarf_Die *die)
+{
+	struct walk *w = ctx;
+
+	return add_ranges(w->d, die, dwarf_dieoffset(die), &w->unit->functions);
+}
+
+static int walk_unit(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu)
+{
+	struct walk w = {d, unit};
+	int err = scope_walk_functions(cu, &d->budget, add_function, &w);
+
+	unit->is_walked = true;
+	interval_map_sort(&unit->functions);
+	interval_map_shrink(&unit->functions);
+	d->memory += UNIT_COST + interval_map_memory(&unit->functions);
+	return err;
+}
+
+/* The size of the line program of a unit, or 0. */
+static uint64_t line_program_size(struct debuginfo *d, Dwarf_Die *cu)
+{
+	Elf_Scn *section = elf_file_section(d->file.elf, ".debug_line");
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	struct bytes b;
+	GElf_Ehdr header;
+	uint64_t size;
+
+	if (!data)
+		data = elf_getdata(elf_file_section(d->file.elf, ".zdebug_line"), NULL);
+	if (!data || !data->d_buf || !gelf_getehdr(d->file.elf, &header) ||
+	    !dwarf_attr(cu, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset))
+		return 0;
+	b = bytes_of(data->d_buf, data->d_size, header.e_ident[EI_DATA] == ELFDATA2MSB);
+	bytes_seek(&b, offset);
+	size = bytes_u32(&b);
+	if (size == UINT32_MAX)
+		size = bytes_u64(&b);
+	return b.bad || size > bytes_left(&b) ? 0 : size;
+}
+
+/* Whether libdw may decode the lines of a unit: it then keeps all of them. */
+static bool has_lines(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu)
+{
+	uint64_t size;
+
+	if (!unit->lines_tried) {
+		unit->lines_tried = true;
+		size = line_program_size(d, cu);
+		unit->has_lines = size && size < d->limit / MAX_LINE_COST;
+		d->memory += unit->has_lines ? size * LINE_COST : 0;
 	}
-	if (!err && wish->lines && u->data->has_lines && !u->data->lines_read) {
-		err = line_table_read(d, u, &u->data->lines);
-		u->data->lines_read = true;
-		d->loads++;
+	return unit->has_lines;
+}
+
+/* Relative names are below the directory of the compilation. */
+static int set_file(struct debuginfo *d, Dwarf_Die *cu, const char *file, int line,
+		    struct debug_frame *ret)
+{
+	Dwarf_Attribute attribute;
+	const char *directory = NULL;
+	char path[PATH_MAX];
+
+	if (!file)
+		return 0;
+	if (file[0] != '/')
+		directory = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attribute));
+	snprintf(path, sizeof(path), "%s%s%s", directory ? directory : "", directory ? "/" : "",
+		 file);
+	ret->line = line > 0 ? (uint32_t)line : 0;
+	return names_keep(d->names, path, &ret->file);
+}
+
+static int set_line(struct debuginfo *d, Dwarf_Die *cu, uint64_t address, struct debug_frame *ret)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(cu, address);
+	int number = 0;
+
+	if (!line || dwarf_lineno(line, &number))
+		return 0;
+	return set_file(d, cu, dwarf_linesrc(line, NULL, NULL), number, ret);
+}
+
+/* Where the inlined function @die was called. */
+static int set_call(struct debuginfo *d, Dwarf_Die *cu, Dwarf_Die *die, struct debug_frame *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Files *files;
+	size_t count;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) ||
+	    dwarf_getsrcfiles(cu, &files, &count) || file >= count)
+		return 0;
+	return set_file(d, cu, dwarf_filesrc(files, file, NULL, NULL), (int)line, ret);
+}
+
+static int set_lines(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu, uint64_t address,
+		     Dwarf_Die *scopes, struct debug_frame *frames, int count)
+{
+	int err;
+
+	if (!d->wish.lines || !has_lines(d, unit, cu))
+		return 0;
+	err = set_line(d, cu, address, &frames[0]);
+	for (int i = 1; i < count && !err; i++)
+		err = set_call(d, cu, &scopes[count - i], &frames[i]);
+	return err;
+}
+
+/* @scopes are outermost first, @ret innermost first. */
+static int name_scopes(struct debuginfo *d, Dwarf_Die *scopes, int count, struct debug_frame *ret)
+{
+	int err = 0;
+
+	for (int i = 0; i < count && !err; i++) {
+		const char *name = scope_name(&scopes[i]);
+		struct debug_frame *frame = &ret[count - 1 - i];
+
+		frame->inlined = i > 0;
+		err = name ? names_symbol(d->names, name, &frame->name) : 0;
 	}
 	return err;
 }
 
-static void set_line(struct debuginfo *d, const struct unit *u, uint32_t file, uint32_t line,
-		     struct debug_frame *frame)
+static int expand(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu, uint64_t address,
+		  Dwarf_Die *scopes, struct debug_frame *ret)
 {
-	frame->file = line_table_file(d, u, file);
-	frame->line = frame->file ? line : 0;
-}
+	int err = unit->is_walked ? 0 : walk_unit(d, unit, cu), count;
+	const struct interval *function;
+	Dwarf_Die die;
 
-static void set_first_line(struct debuginfo *d, const struct unit *u, uint64_t address,
-			   struct debug_frame *frame)
-{
-	const struct line_row *row = line_table_find(&u->data->lines, address);
-
-	if (row)
-		set_line(d, u, row->file, row->line, frame);
-}
-
-/* The chain of scopes from @scope outwards: what is inlined, then the function. */
-static int add_scopes(struct debuginfo *d, const struct unit *u, const struct scope *scope,
-		      const struct debug_wish *wish, struct debug_frame *ret, size_t max)
-{
-	const struct scope *scopes = u->data->scopes.scopes;
-	size_t n = 0;
-
-	while (scope && n < max) {
-		int err = debug_function_name(d, u->offset + scope->die, &ret[n].name);
-
-		if (err == -ENOMEM)
-			return err;
-		ret[n].inlined = scope->outer != SCOPE_NONE;
-		if (wish->lines && ret[n].inlined && n + 1 < max)
-			set_line(d, u, scope->call_file, scope->call_line, &ret[n + 1]);
-		scope = ret[n++].inlined ? &scopes[scope->outer] : NULL;
-	}
-	return (int)n;
-}
-
-static int unit_frames(struct debuginfo *d, struct unit *u, uint64_t address,
-		       const struct debug_wish *wish, struct debug_frame *ret, size_t max)
-{
-	const struct interval *range = NULL;
-	int n = 0;
-
-	if (wish->lines)
-		set_first_line(d, u, address, &ret[0]);
-	if (wish->inlines)
-		range = interval_map_find(&u->data->scopes.ranges, address);
-	if (range)
-		n = add_scopes(d, u, &u->data->scopes.scopes[range->value], wish, ret, max);
-	return !n && ret[0].file ? 1 : n;
-}
-
-int debuginfo_frames(struct debuginfo *d, uint64_t address, const struct debug_wish *wish,
-		     struct debug_frame *ret, size_t max)
-{
-	const struct interval *range = interval_map_find(&d->code, address);
-	struct unit *u;
-	int err;
-
-	if (!range || !max)
-		return 0;
-	u = &d->units[range->value];
-	d->work = WORK_PER_ADDRESS + WORK_PER_BYTE * u->size;
-	if (d->alternate)
-		d->alternate->work = WORK_PER_ADDRESS;
-	for (size_t i = 0; i < max; i++)
-		ret[i] = (struct debug_frame){0};
-	err = read_tables(d, u, wish);
 	if (err)
-		return err == -ENOMEM ? err : 0;
-	return unit_frames(d, u, address, wish, ret, max);
+		return err;
+	function = interval_map_find(&unit->functions, address);
+	if (!function || !dwarf_offdie(d->dwarf, function->value, &die))
+		return 0;
+	count = (int)scope_find(&die, address, scopes, MAX_FRAMES);
+	memset(ret, 0, (size_t)count * sizeof(*ret));
+	ret[count - 1].start = function->start;
+	ret[count - 1].size = function->size;
+	err = name_scopes(d, scopes, count, ret);
+	return err ? err : count;
 }
 
-static size_t measure(const struct debuginfo *d)
+int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *ret, size_t max)
 {
-	size_t sum = sizeof(*d) + NAME_CACHE_SIZE * sizeof(*d->name_cache) +
-		     d->unit_capacity * sizeof(*d->units) + interval_map_memory(&d->code) +
-		     debug_sections_memory(d);
+	const struct interval *item = interval_map_find(&d->map, address);
+	struct debug_frame frames[MAX_FRAMES] = {0};
+	Dwarf_Die scopes[MAX_FRAMES], cu;
+	struct unit *unit;
+	int count = 0, err;
 
-	for (size_t i = 0; i < d->unit_count; i++)
-		sum += debug_unit_memory(&d->units[i]);
-	return sum;
+	if (!item || !dwarf_offdie(d->dwarf, d->units[item->value].die, &cu))
+		return 0;
+	unit = &d->units[item->value];
+	if (d->wish.inlines)
+		count = expand(d, unit, &cu, address, scopes, frames);
+	if (count < 0)
+		return count;
+	count = count ? count : 1;
+	err = set_lines(d, unit, &cu, address, scopes, frames, count);
+	if (err)
+		return err;
+	count = (size_t)count < max ? count : (int)max;
+	memcpy(ret, frames, (size_t)count * sizeof(*ret));
+	return count;
 }
 
-size_t debuginfo_memory(struct debuginfo *d)
+size_t debuginfo_memory(const struct debuginfo *d)
 {
-	if (!d->memory || d->measured_loads != d->loads) {
-		d->memory = measure(d);
-		d->measured_loads = d->loads;
-	}
-	return d->memory + (d->alternate ? debuginfo_memory(d->alternate) : 0);
-}
-
-void debuginfo_trim(struct debuginfo *d)
-{
-	for (size_t i = 0; i < d->unit_count; i++)
-		debug_unit_unload(&d->units[i]);
-	debug_sections_trim(d);
-	d->memory = 0;
-	if (d->alternate)
-		debuginfo_trim(d->alternate);
+	return FILE_COST + sizeof(*d) + d->memory + interval_map_memory(&d->map) +
+	       d->unit_capacity * sizeof(*d->units);
 }

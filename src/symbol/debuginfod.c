@@ -3,7 +3,7 @@
  * debuginfod.c - the few calls of libdebuginfod that are needed, bound at run
  * time: it draws in an HTTP client, and most profiles never ask a server.
  */
-#include "symbol/debugfile.h"
+#include "symbol/elf_file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,12 +21,12 @@ static int bind_library(struct debuginfod *d)
 
 	d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (!d->library)
-		return -BOBBIN_ENOENT;
+		return -ENOENT;
 	*(void **)&begin = dlsym(d->library, "debuginfod_begin");
 	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
 	*(void **)&d->find_debuginfo = dlsym(d->library, "debuginfod_find_debuginfo");
 	if (!begin || !d->end || !d->find_debuginfo)
-		return -BOBBIN_ENOENT;
+		return -ENOENT;
 	d->client = begin();
 	return d->client ? 0 : -ENOMEM;
 }

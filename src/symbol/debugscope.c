@@ -1,121 +1,139 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "symbol/debugdata.h"
+#include "symbol/debugscope.h"
 
 #include <dwarf.h>
-#include <errno.h>
-#include <stdlib.h>
 
-/* Deeper DIEs count as if they were this deep. */
 #define MAX_DEPTH 256
+/* Namespaces and nested functions do not go deep. */
+#define MAX_FUNCTION_DEPTH 16
+#define MAX_ATTRIBUTES 256
+#define FIND_BUDGET (1u << 16)
 
-/* A pass over the DIEs of a unit in the order of the file. */
-struct scope_walk {
-	struct debuginfo *d;
-	const struct unit *u;
-	const struct abbrev_table *abbrevs;
-	struct scope_table table;
-	unsigned int depth;
-	uint32_t inside[MAX_DEPTH]; /* scope around the DIEs of a depth */
-};
-
-static uint32_t *around(struct scope_walk *w)
+bool scope_next_range(Dwarf_Die *die, struct scope_range *range, uint64_t *budget)
 {
-	return &w->inside[w->depth < MAX_DEPTH ? w->depth : MAX_DEPTH - 1];
-}
-
-static int add_scope(struct scope_table *t, const struct scope *s)
-{
-	if (t->count == t->capacity) {
-		size_t more = t->capacity ? 2 * t->capacity : 64;
-		struct scope *scopes = reallocarray(t->scopes, more, sizeof(*scopes));
-
-		if (!scopes)
-			return -ENOMEM;
-		t->scopes = scopes;
-		t->capacity = more;
+	while (*budget) {
+		--*budget;
+		range->next = dwarf_ranges(die, range->next, &range->base, &range->start,
+					   &range->end);
+		if (range->next <= 0)
+			return false;
+		/* Linkers leave 0 or 1 where they dropped a function. */
+		if (range->start > 1 && range->end > range->start)
+			return true;
 	}
-	t->scopes[t->count++] = *s;
-	return 0;
+	return false;
 }
 
-static uint32_t small_number(const struct value *v)
+bool scope_unit_is_sane(Dwarf_Die *unit, uint64_t *budget)
 {
-	return v->kind == VALUE_NUMBER && v->number <= UINT32_MAX ? (uint32_t)v->number : 0;
+	size_t offset = 0, length, count;
+	Dwarf_Abbrev *abbrev;
+
+	while ((abbrev = dwarf_getabbrev(unit, offset, &length)) != DWARF_END_ABBREV) {
+		if (!abbrev || dwarf_getattrcnt(abbrev, &count) || count > MAX_ATTRIBUTES ||
+		    !*budget)
+			return false;
+		--*budget;
+		offset += length;
+	}
+	return true;
 }
 
-/* Adds the scope if it has code; @ret is what its children are in. */
-static int take_scope(struct scope_walk *w, const struct die *die, uint64_t at, uint32_t *ret)
+/* The next DIE of a walk; false at its end. */
+static bool pass(Dwarf_Die *open, unsigned int *depth)
 {
-	bool inlined = die->tag == DW_TAG_inlined_subroutine;
-	struct scope s = {
-		.die = (uint32_t)at,
-		.outer = inlined ? *around(w) : SCOPE_NONE,
-		.call_file = inlined ? small_number(&die->values[DIE_CALL_FILE]) : 0,
-		.call_line = inlined ? small_number(&die->values[DIE_CALL_LINE]) : 0,
-	};
-	int n = debug_ranges_add(w->d, w->u, die, &w->table.ranges, w->table.count);
-
-	if (n <= 0)
-		return n;
-	*ret = (uint32_t)w->table.count;
-	return add_scope(&w->table, &s);
+	while (*depth && dwarf_siblingof(&open[*depth - 1], &open[*depth - 1]))
+		--*depth;
+	return *depth;
 }
 
-/* One DIE: 1 to go on, 0 at the end of the tree or of sense, -ENOMEM. */
-static int walk_die(struct scope_walk *w, struct bytes *b)
+static bool holds_functions(int tag)
 {
-	uint64_t at = b->pos + w->u->header_size, code = bytes_uleb(b);
-	const struct abbrev *a;
-	uint32_t scope = *around(w);
-	struct die die;
+	return tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module;
+}
+
+int scope_walk_functions(Dwarf_Die *unit, uint64_t *budget, int (*fn)(void *ctx, Dwarf_Die *die),
+			 void *ctx)
+{
+	Dwarf_Die open[MAX_FUNCTION_DEPTH];
+	unsigned int depth = 1;
 	int err = 0;
 
-	if (!code)
-		return !b->bad && w->depth && --w->depth;
-	a = abbrev_find(w->abbrevs, code);
-	if (!a || !debug_spend(w->d, 1 + a->count))
+	if (dwarf_child(unit, &open[0]))
 		return 0;
-	if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine) {
-		die_read(b, w->u, w->abbrevs, a, &die);
-		if (!b->bad)
-			err = take_scope(w, &die, at, &scope);
-	} else {
-		die_skip(b, w->u, w->abbrevs, a);
+	while (!err && *budget) {
+		Dwarf_Die *die = &open[depth - 1];
+		int tag = dwarf_tag(die);
+
+		--*budget;
+		if (tag == DW_TAG_subprogram)
+			err = fn(ctx, die);
+		if (holds_functions(tag) && depth < MAX_FUNCTION_DEPTH &&
+		    !dwarf_child(die, &open[depth]))
+			depth++;
+		else if (!pass(open, &depth))
+			break;
 	}
-	if (err || b->bad)
-		return err;
-	if (a->children) {
-		w->depth++;
-		*around(w) = scope;
-	}
-	return w->depth > 0;
+	return err;
 }
 
-int scope_table_read(struct debuginfo *d, const struct unit *u, struct scope_table *ret)
+/* A block without ranges may hold calls that have some. */
+static bool is_around(Dwarf_Die *die, int tag, uint64_t address, uint64_t *budget)
 {
-	struct scope_walk w = {.d = d, .u = u, .abbrevs = &u->data->abbrevs};
-	struct bytes b = debug_view(d, SECTION_INFO, u->offset + u->header_size,
-				    u->size - u->header_size);
-	size_t max = d->limit / sizeof(struct scope);
-	int go = !b.bad;
+	struct scope_range range = {0};
+	bool has_ranges = false;
 
-	max = max < SCOPE_NONE ? max : SCOPE_NONE;
-	w.inside[0] = SCOPE_NONE;
-	while (go > 0 && bytes_left(&b) && w.table.count < max)
-		go = walk_die(&w, &b);
-	if (go < 0) {
-		scope_table_fini(&w.table);
-		return go;
+	if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block &&
+	    tag != DW_TAG_try_block && tag != DW_TAG_catch_block)
+		return false;
+	while (scope_next_range(die, &range, budget)) {
+		has_ranges = true;
+		if (address >= range.start && address < range.end)
+			return true;
 	}
-	interval_map_sort(&w.table.ranges);
-	interval_map_shrink(&w.table.ranges);
-	*ret = w.table;
-	return 0;
+	return !has_ranges && tag != DW_TAG_inlined_subroutine;
 }
 
-void scope_table_fini(struct scope_table *t)
+size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max)
 {
-	free(t->scopes);
-	interval_map_fini(&t->ranges);
-	*t = (struct scope_table){0};
+	uint64_t budget = FIND_BUDGET;
+	Dwarf_Die open[MAX_DEPTH];
+	unsigned int depth = 1;
+	size_t count = 1;
+
+	ret[0] = *function;
+	if (dwarf_child(function, &open[0]))
+		return count;
+	while (budget && count < max) {
+		Dwarf_Die *die = &open[depth - 1], child;
+		int tag = dwarf_tag(die);
+		bool enter = is_around(die, tag, address, &budget);
+
+		budget -= budget > 0;
+		if (enter && tag == DW_TAG_inlined_subroutine) {
+			ret[count++] = *die;
+			depth = 0; /* all the rest is in there */
+		}
+		if (enter && depth < MAX_DEPTH && !dwarf_child(die, &child))
+			open[depth++] = child;
+		else if (!depth || !pass(open, &depth))
+			break;
+	}
+	return count;
+}
+
+const char *scope_name(Dwarf_Die *die)
+{
+	static const unsigned int kinds[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
+					     DW_AT_name};
+	Dwarf_Attribute attribute;
+
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const char *name =
+			dwarf_formstring(dwarf_attr_integrate(die, kinds[i], &attribute));
+
+		if (name)
+			return name;
+	}
+	return NULL;
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/kallsyms.h"
 
-#include "symbol/linereader.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_SYMBOLS (4u << 20)
 #define MAX_NAME 512
@@ -43,6 +39,8 @@ static int add_line(struct symlist *l, const char *line)
 	const char *module;
 	int len;
 
+	if (l->map.count == MAX_SYMBOLS)
+		return -E2BIG;
 	if (!address || end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return 0;
 	marks = marks_of(end[1]);
@@ -121,30 +119,15 @@ static void drop_data(struct symlist *l)
 	l->map.count = kept;
 }
 
-static int read_lines(struct symlist *l, int fd)
-{
-	struct line_reader *r = malloc(sizeof(*r));
-	const char *line;
-	int err = 0;
-
-	if (!r)
-		return -ENOMEM;
-	line_reader_init(r, fd, 0);
-	while (!err && l->map.count < MAX_SYMBOLS && (line = line_reader_next(r)))
-		err = add_line(l, line);
-	free(r);
-	return err;
-}
-
 int kallsyms_read(const char *path, struct symlist *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	FILE *f = fopen(path, "re");
 	struct symlist l = {0};
+	int err = f ? symlist_read(&l, f, add_line) : 0;
 
-	err = fd < 0 ? 0 : read_lines(&l, fd);
-	if (fd >= 0)
-		close(fd);
-	if (err) {
+	if (f)
+		fclose(f);
+	if (err == -ENOMEM) {
 		symlist_fini(&l);
 		return err;
 	}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/perfmap.h"
 
-#include "symbol/linereader.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +21,6 @@ struct perfmap {
 	char *tmp;
 	struct symlist list;
 	struct stat seen; /* the file as it was read; zero: none */
-	uint64_t offset;  /* up to where */
 	time_t read_at;
 };
 
@@ -108,6 +105,8 @@ static int add_line(struct symlist *l, const char *line)
 	char *end;
 	uint64_t start = strtoull(line, &end, 16), size;
 
+	if (l->map.count == MAX_ENTRIES || l->names_size > MAX_NAMES)
+		return -E2BIG;
 	if (end == line || *end != ' ')
 		return 0;
 	line = end + 1;
@@ -132,40 +131,40 @@ static void drop_replaced(struct symlist *l)
 	l->map.count = kept;
 }
 
-static int read_lines(struct perfmap *m, int fd)
+/* Takes @fd over. */
+static int read_map(int fd, struct symlist *ret)
 {
-	struct line_reader *r = malloc(sizeof(*r));
-	const char *line;
-	int err = 0;
+	struct symlist list = {0};
+	FILE *f = fdopen(fd, "r");
+	int err;
 
-	if (!r)
+	if (!f) {
+		close(fd);
 		return -ENOMEM;
-	line_reader_init(r, fd, m->offset);
-	while (!err && m->list.map.count < MAX_ENTRIES && m->list.names_size < MAX_NAMES &&
-	       (line = line_reader_next(r)))
-		err = add_line(&m->list, line);
-	m->offset = line_reader_offset(r);
-	free(r);
-	interval_map_sort(&m->list.map);
-	drop_replaced(&m->list);
-	interval_map_sort(&m->list.map);
-	return err;
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size <= b->st_size;
+	}
+	err = symlist_read(&list, f, add_line);
+	fclose(f);
+	if (err == -ENOMEM) {
+		symlist_fini(&list);
+		return err;
+	}
+	interval_map_sort(&list.map);
+	drop_replaced(&list);
+	interval_map_sort(&list.map);
+	*ret = list;
+	return 0;
 }
 
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
-	return is_same_file(a, b) && a->st_size == b->st_size &&
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* Returns 1 if there is something new. */
 static int update(struct perfmap *m)
 {
+	struct symlist list;
 	struct stat st;
 	int fd = open_map(m, &st), err;
 
@@ -175,14 +174,11 @@ static int update(struct perfmap *m)
 		close(fd);
 		return 0;
 	}
-	if (!is_same_file(&m->seen, &st)) {
-		symlist_fini(&m->list);
-		m->offset = 0;
-	}
-	err = read_lines(m, fd);
-	close(fd);
+	err = read_map(fd, &list);
 	if (err)
 		return err;
+	symlist_fini(&m->list);
+	m->list = list;
 	m->seen = st;
 	return 1;
 }

@@ -4,30 +4,39 @@
 #include "symbol/kallsyms.h"
 #include "symbol/perfmap.h"
 #include "symbol/symfile.h"
+#include "text/vector.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEFAULT_LIMIT (256ull << 20)
+#define DEFAULT_LIMIT ((size_t)512 << 20)
 #define DEFAULT_DEBUG_PATH "/usr/lib/debug"
 #define DEFAULT_KALLSYMS "/proc/kallsyms"
 #define PERF_MAP_DIRECTORY "/tmp"
-/* Each may hold two descriptors. */
-#define MAX_OPEN_FILES 128
 #define MAX_PERF_MAPS 64
-#define FIRST_SLOTS 64
+
+/* By what a file is known; most are known by several. */
+struct key {
+	size_t size;
+	char bytes[2 * PATH_MAX + 2];
+};
+
+struct known {
+	void *key;
+	size_t size;
+	unsigned int file;
+};
 
 struct symbolizer {
 	struct symfile_context context;
 	char *debug_path, *cache_path, *kallsyms_path, *symfs;
 	struct symfile **files;
 	size_t file_count, file_capacity;
-	unsigned int *slots; /* hash of identities: file number + 1 */
-	size_t slot_count;
+	struct known *known;
+	size_t known_count, known_capacity;
+	struct hash_index index; /* of what is known */
 	uint64_t clock;
 	size_t files_memory;
 	struct symlist kernel;
@@ -53,7 +62,7 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 	err = err ? err : copy_option(o->cache_path, NULL, &s->cache_path);
 	err = err ? err : copy_option(o->kallsyms, DEFAULT_KALLSYMS, &s->kallsyms_path);
 	err = err ? err : copy_option(o->symfs, NULL, &s->symfs);
-	s->context.paths = (struct debug_paths){
+	s->context.paths = (struct search_paths){
 		.debug_path = s->debug_path,
 		.cache_path = s->cache_path,
 		.symfs = s->symfs,
@@ -72,6 +81,7 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 
 	if (!s)
 		return -ENOMEM;
+	name_pool_init(&s->context.names.pool);
 	err = copy_options(s, options);
 	if (!err && options->debuginfod)
 		err = debuginfod_open(&s->context.paths.debuginfod);
@@ -93,10 +103,13 @@ void symbolizer_close(struct symbolizer *s)
 	for (unsigned int i = 0; i < s->perf_map_count; i++)
 		perfmap_close(s->perf_maps[i]);
 	symlist_fini(&s->kernel);
-	symbol_pool_fini(&s->context.names);
+	name_pool_fini(&s->context.names.pool);
 	debuginfod_close(s->context.paths.debuginfod);
+	for (size_t i = 0; i < s->known_count; i++)
+		free(s->known[i].key);
+	free(s->known);
+	hash_index_fini(&s->index);
 	free(s->files);
-	free(s->slots);
 	free(s->debug_path);
 	free(s->cache_path);
 	free(s->kallsyms_path);
@@ -104,204 +117,197 @@ void symbolizer_close(struct symbolizer *s)
 	free(s);
 }
 
-static uint64_t hash_more(uint64_t hash, const void *bytes, size_t len)
+static bool add_part(struct key *key, const void *bytes, size_t size)
 {
-	const uint8_t *at = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ at[i]) * 0x100000001b3; /* FNV-1a */
-	return hash;
+	if (size > sizeof(key->bytes) - key->size)
+		return false;
+	memcpy(key->bytes + key->size, bytes, size);
+	key->size += size;
+	return true;
 }
 
-static uint64_t hash_string(uint64_t hash, const char *s)
+static bool add_text(struct key *key, const char *text)
 {
-	return s ? hash_more(hash, s, strlen(s) + 1) : hash_more(hash, "", 1);
+	return add_part(key, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-/* Of what makes two files the same, in the order of symbolizer_file(). */
-static uint64_t identity_hash(const struct symfile *f)
+static uint64_t hash_of(const struct symbolizer *s, const void *bytes, size_t size)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-
-	if (f->build_id_len)
-		return hash_more(hash, f->build_id, f->build_id_len);
-	if (f->image)
-		return hash_more(hash_string(hash, f->path), f->image, f->image_size);
-	if (f->device || f->inode)
-		return hash_more(hash_more(hash, &f->device, sizeof(f->device)), &f->inode,
-				 sizeof(f->inode));
-	return hash_string(hash_string(hash, f->path), f->open_path);
+	return hash_bytes(bytes, size, s->context.names.pool.seed);
 }
 
-static bool same_string(const char *a, const char *b)
+static bool find_known(const struct symbolizer *s, const struct key *key, unsigned int *ret)
 {
-	return a && b ? !strcmp(a, b) : a == b;
-}
+	uint64_t hash = hash_of(s, key->bytes, key->size);
+	size_t at = 0;
+	uint32_t i;
 
-static bool is_same(const struct symfile *a, const struct symfile *b)
-{
-	if (a->build_id_len || b->build_id_len)
-		return a->build_id_len == b->build_id_len &&
-		       !memcmp(a->build_id, b->build_id, a->build_id_len);
-	if (a->image || b->image)
-		return a->image && b->image && a->image_size == b->image_size &&
-		       same_string(a->path, b->path) && !memcmp(a->image, b->image, a->image_size);
-	if (a->device || a->inode || b->device || b->inode)
-		return a->device == b->device && a->inode == b->inode;
-	return same_string(a->path, b->path) && same_string(a->open_path, b->open_path);
-}
+	while (hash_index_next(&s->index, hash, &at, &i)) {
+		const struct known *k = &s->known[i];
 
-/* The slot of the file that is the same as @f, or the free one where it belongs. */
-static unsigned int *find_slot(struct symbolizer *s, const struct symfile *f)
-{
-	uint64_t hash = identity_hash(f);
-	size_t i = (hash ^ hash >> 32) & (s->slot_count - 1);
-
-	while (s->slots[i] && !is_same(s->files[s->slots[i] - 1], f))
-		i = (i + 1) & (s->slot_count - 1);
-	return &s->slots[i];
-}
-
-static int grow_slots(struct symbolizer *s)
-{
-	size_t count = s->slot_count ? 2 * s->slot_count : FIRST_SLOTS;
-	unsigned int *slots = calloc(count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(s->slots);
-	s->slots = slots;
-	s->slot_count = count;
-	for (size_t i = 0; i < s->file_count; i++)
-		*find_slot(s, s->files[i]) = (unsigned int)i + 1;
-	return 0;
-}
-
-static int reserve_file(struct symbolizer *s)
-{
-	size_t capacity = s->file_capacity ? 2 * s->file_capacity : FIRST_SLOTS;
-	struct symfile **files;
-
-	if (2 * s->file_count >= s->slot_count && grow_slots(s))
-		return -ENOMEM;
-	if (s->file_count < s->file_capacity)
-		return 0;
-	files = reallocarray(s->files, capacity, sizeof(*files));
-	if (!files || s->file_count >= INT_MAX) {
-		s->files = files ? files : s->files;
-		return -ENOMEM;
+		if (k->size == key->size && !memcmp(k->key, key->bytes, k->size)) {
+			*ret = k->file;
+			return true;
+		}
 	}
-	s->files = files;
-	s->file_capacity = capacity;
-	return 0;
+	return false;
 }
 
-/* Takes @f over. */
-static int intern_file(struct symbolizer *s, struct symfile *f, unsigned int *ret)
+static int add_known(struct symbolizer *s, const struct key *key, unsigned int file)
 {
-	unsigned int *slot;
-	int err = reserve_file(s);
+	struct known known = {.size = key->size, .file = file};
+	int err;
 
-	if (err) {
-		symfile_free(f);
-		return err;
-	}
-	slot = find_slot(s, f);
-	if (*slot) {
-		struct symbol_file paths = {.path = f->path, .open_path = f->open_path};
-
-		err = symfile_set_paths(s->files[*slot - 1], &paths);
-		symfile_free(f);
-	} else {
-		s->files[s->file_count++] = f;
-		*slot = (unsigned int)s->file_count;
-	}
-	if (!err)
-		*ret = *slot - 1;
+	if (s->known_count >= INT_MAX)
+		return -ENOMEM;
+	err = vector_reserve(&s->known, &s->known_capacity, s->known_count + 1, sizeof(known));
+	known.key = err ? NULL : malloc(key->size);
+	if (!known.key)
+		return -ENOMEM;
+	memcpy(known.key, key->bytes, key->size);
+	err = hash_index_add(&s->index, hash_of(s, known.key, known.size),
+			     (uint32_t)s->known_count);
+	if (err)
+		free(known.key);
+	else
+		s->known[s->known_count++] = known;
 	return err;
 }
 
-static void look_up_inode(const struct symbolizer *s, struct symfile *f)
+/* @image is taken over. */
+static int add_file(struct symbolizer *s, const struct symbol_file *file, void *image, size_t size,
+		    unsigned int *ret)
 {
-	const char *path = f->open_path ? f->open_path : f->path;
+	struct symfile *f;
+	int err = vector_reserve(&s->files, &s->file_capacity, s->file_count + 1,
+				 sizeof(struct symfile *));
+
+	err = err ? err : symfile_new(file, image, size, &f);
+	if (err) {
+		free(image);
+		return err;
+	}
+	s->files[s->file_count] = f;
+	*ret = (unsigned int)s->file_count++;
+	return 0;
+}
+
+/* By device and inode, if the file is there. */
+static bool inode_key(const struct symbolizer *s, const struct symbol_file *file, struct key *key)
+{
+	const char *path = file->open_path ? file->open_path : file->path;
 	struct stat st;
 
-	if (f->build_id_len || s->symfs || !path || stat(path, &st))
-		return;
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
+	*key = (struct key){0};
+	return !s->symfs && path && !stat(path, &st) && add_part(key, "i", 1) &&
+	       add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
+	       add_part(key, &st.st_ino, sizeof(st.st_ino));
+}
+
+/* A file without build ID under new paths. */
+static int find_by_inode(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret)
+{
+	struct key key;
+	bool has_inode = inode_key(s, file, &key);
+	int err;
+
+	if (has_inode && find_known(s, &key, ret))
+		return 0;
+	err = add_file(s, file, NULL, 0, ret);
+	return err || !has_inode ? err : add_known(s, &key, *ret);
+}
+
+static bool file_key(const struct symbol_file *file, struct key *key)
+{
+	key->size = 0;
+	if (file->build_id_len)
+		return file->build_id_len <= BUILD_ID_MAX && add_part(key, "b", 1) &&
+		       add_part(key, file->build_id, file->build_id_len);
+	return (file->path || file->open_path) && add_text(key, file->path) &&
+	       add_text(key, file->open_path);
 }
 
 int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret)
 {
-	struct symfile *f;
-	int err;
+	unsigned int id;
+	struct key key;
+	int err = 0;
 
-	if ((!file->path && !file->open_path && !file->build_id_len) ||
-	    file->build_id_len > OBJECT_BUILD_ID_MAX)
+	if (!file_key(file, &key))
 		return -EINVAL;
-	err = symfile_new(file, &f);
-	if (err)
-		return err;
-	look_up_inode(s, f);
-	return intern_file(s, f, ret);
+	if (find_known(s, &key, &id)) {
+		if (s->files[id]->state == SYMFILE_MISSING && !s->files[id]->image)
+			err = symfile_set_paths(s->files[id], file->path, file->open_path);
+	} else {
+		err = file->build_id_len ? add_file(s, file, NULL, 0, &id)
+					 : find_by_inode(s, file, &id);
+		err = err ? err : add_known(s, &key, id);
+	}
+	if (!err)
+		*ret = id;
+	return err;
 }
 
-/* Images are small, so this one is opened at once, to know its build ID. */
-static int take_image(struct symfile *f, const void *image, size_t size)
+/* Images with a build ID are the same as files that have it. */
+static int add_image(struct symbolizer *s, const void *image, size_t size, const char *name,
+		     unsigned int *ret)
 {
-	uint8_t *probe = malloc(size);
-	struct object *o;
+	struct symbol_file file = {.path = name};
+	struct build_id id;
+	struct elf_file elf;
+	struct key key;
+	void *copy = malloc(size);
+	int err;
 
-	f->image = malloc(size);
-	if (!f->image || !probe) {
-		free(probe);
+	if (!copy)
 		return -ENOMEM;
+	memcpy(copy, image, size);
+	err = elf_file_open_image(copy, size, &elf);
+	if (err) {
+		free(copy);
+		return err;
 	}
-	memcpy(f->image, image, size);
-	memcpy(probe, image, size);
-	f->image_size = size;
-	if (object_open_image(probe, size, &o))
-		return -EINVAL;
-	memcpy(f->build_id, o->build_id, o->build_id_len);
-	f->build_id_len = o->build_id_len;
-	object_close(o);
-	return 0;
+	elf_file_build_id(elf.elf, &id);
+	elf_file_close(&elf);
+	file.build_id = id.bytes;
+	file.build_id_len = id.len;
+	if (id.len && file_key(&file, &key) && find_known(s, &key, ret)) {
+		free(copy);
+		return 0;
+	}
+	err = add_file(s, &file, copy, size, ret);
+	return err || !id.len ? err : add_known(s, &key, *ret);
 }
 
 int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const char *name,
 		     unsigned int *ret)
 {
-	struct symbol_file file = {.path = name};
-	struct symfile *f;
+	uint64_t hash = hash_of(s, image, size);
+	struct key key = {0};
+	unsigned int id;
 	int err;
 
-	if (!size)
+	if (!size || !add_part(&key, "m", 1) || !add_part(&key, &hash, sizeof(hash)) ||
+	    !add_text(&key, name))
 		return -EINVAL;
-	err = symfile_new(&file, &f);
-	if (err)
-		return err;
-	err = take_image(f, image, size);
-	if (err) {
-		symfile_free(f);
-		return err;
+	if (!find_known(s, &key, &id)) {
+		err = add_image(s, image, size, name, &id);
+		err = err ? err : add_known(s, &key, id);
+		if (err)
+			return err;
 	}
-	return intern_file(s, f, ret);
+	*ret = id;
+	return 0;
 }
 
-static struct symfile *least_recent(struct symbolizer *s, const struct symfile *current,
-				    unsigned int *open)
+static struct symfile *least_recent(struct symbolizer *s)
 {
 	struct symfile *least = NULL;
 
-	*open = 0;
 	for (size_t i = 0; i < s->file_count; i++) {
 		struct symfile *f = s->files[i];
 
-		if (f->state != SYMFILE_OPEN)
-			continue;
-		++*open;
-		if (f != current && (!least || f->used < least->used))
+		if (f->state == SYMFILE_OPEN && (!least || f->used < least->used))
 			least = f;
 	}
 	return least;
@@ -310,32 +316,21 @@ static struct symfile *least_recent(struct symbolizer *s, const struct symfile *
 static void measure(struct symbolizer *s, struct symfile *f)
 {
 	s->files_memory -= f->memory;
-	s->files_memory += symfile_measure(f);
+	symfile_measure(f);
+	s->files_memory += f->memory;
 }
 
-static bool is_over_limit(const struct symbolizer *s)
+/* Shut the least recently used, at last @current itself, if it may still be read again. */
+static void enforce_limit(struct symbolizer *s, struct symfile *current)
 {
-	return s->files_memory > s->context.limit;
-}
+	while (s->files_memory > s->context.limit) {
+		struct symfile *f = least_recent(s);
 
-/* Shut others, the least recently used first; then save on the current one. */
-static void enforce_limits(struct symbolizer *s, struct symfile *current, bool opened)
-{
-	unsigned int open = 0;
-
-	while (opened || is_over_limit(s)) {
-		struct symfile *f = least_recent(s, current, &open);
-
-		opened = false;
-		if (!f || (open <= MAX_OPEN_FILES && !is_over_limit(s)))
+		if (!f || (f == current && !symfile_may_grow(f)))
 			break;
+		f->overgrown += f == current;
 		symfile_shut(f);
 		measure(s, f);
-		opened = open > MAX_OPEN_FILES;
-	}
-	if (is_over_limit(s)) {
-		symfile_trim(current);
-		measure(s, current);
 	}
 }
 
@@ -343,17 +338,15 @@ int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offs
 		       struct symbol *ret, size_t max)
 {
 	struct symfile *f;
-	bool shut;
 	int n;
 
 	if (id >= s->file_count || !max)
 		return -EINVAL;
 	f = s->files[id];
-	shut = f->state == SYMFILE_SHUT;
 	f->used = ++s->clock;
 	n = symfile_resolve(f, &s->context, file_offset, ret, max);
 	measure(s, f);
-	enforce_limits(s, f, shut);
+	enforce_limit(s, f);
 	return n;
 }
 
@@ -370,19 +363,18 @@ static struct symbol listed_symbol(const struct name_pair *name, const struct in
 }
 
 /* "_RNv... [module]": only the first word is mangled. */
-static int kernel_name(struct name_pool *names, const char *listed, struct name_pair *ret)
+static int kernel_name(struct names *names, const char *listed, struct name_pair *ret)
 {
 	const char *module = strstr(listed, " [");
 	char text[NAME_MAX_SIZE];
 	int err;
 
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(listed, " "), listed);
-	err = symbol_pool_symbol(names, text, ret);
+	err = names_symbol(names, text, ret);
 	if (err || !module)
 		return err;
 	snprintf(text, sizeof(text), "%s%s", ret->name, module);
-	ret->name = symbol_pool_keep(names, text, strlen(text));
-	return ret->name ? 0 : -ENOMEM;
+	return names_keep(names, text, &ret->name);
 }
 
 int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret)
@@ -449,9 +441,10 @@ int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struc
 		n = perfmap_find(m, address, &item, &listed);
 	if (n <= 0)
 		return n;
-	name.name = name.mangled = symbol_pool_keep(&s->context.names, listed, strlen(listed));
-	if (!name.name)
-		return -ENOMEM;
+	n = names_keep(&s->context.names, listed, &name.name);
+	if (n)
+		return n;
+	name.mangled = name.name;
 	*ret = listed_symbol(&name, &item, address);
 	return 1;
 }
@@ -460,7 +453,8 @@ void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *r
 {
 	struct symbolizer_stats stats = {.files = (unsigned int)s->file_count};
 
-	stats.memory = s->files_memory + s->context.names.memory + symlist_memory(&s->kernel);
+	stats.memory = s->files_memory + name_pool_memory(&s->context.names.pool) +
+		       symlist_memory(&s->kernel);
 	for (unsigned int i = 0; i < s->perf_map_count; i++)
 		stats.memory += perfmap_memory(s->perf_maps[i]);
 	for (size_t i = 0; i < s->file_count; i++) {

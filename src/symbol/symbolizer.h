@@ -22,10 +22,11 @@
  * address outside every symbol has no name.  A file whose build ID is not the
  * one that was mapped is not used.
  *
- * All input is untrusted: the files belong to whoever is profiled.  They are
- * read with pread (a file that shrinks cannot fault), every loop is bounded,
- * and a damaged file costs its names, nothing else.  Control characters in
- * names become '?'.
+ * ELF and DWARF are read by libelf and libdw.  All input is untrusted: the files
+ * belong to whoever is profiled.  They are read with pread (a file that shrinks
+ * cannot fault; only large ones that nobody else can write to are mapped), every
+ * loop is bounded, and a damaged file costs its names, nothing else.  Control
+ * characters in names become '?'.
  *
  * One symbolizer serves one thread at a time.  It blocks: it reads files and
  * may, when told to, ask a debuginfod server.
@@ -47,7 +48,7 @@ struct symbolizer_options {
 	bool demangle;          /* C++ and Rust */
 	bool parameters;        /* demangled names keep their parameter lists */
 	bool debuginfod;        /* ask the servers of $DEBUGINFOD_URLS, if libdebuginfod is here */
-	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 256 MiB */
+	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 512 MiB */
 	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */
 	const char *cache_path; /* build-ID cache laid out as perf's ~/.debug; NULL: none */
 	const char *kallsyms;   /* NULL: /proc/kallsyms */

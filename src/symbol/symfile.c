@@ -1,81 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/symfile.h"
 
-#include "symbol/inflate.h"
+#include "symbol/functions.h"
 
-#include <elf.h>
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FRAMES 256
+#define PAGE 4096ull
 #define UNKNOWN_NAME "??"
-#define HASH_BITS 9
-#define HASH_SIZE (1 << HASH_BITS)
-#define MAX_MINI_SIZE (64ull << 20)
 
-/* Direct-mapped caches: function -> name, offset -> result. */
-struct symfile_name {
-	const struct interval *function;
-	struct name_pair name;
+/* A part of the file that is mapped. */
+struct symfile_segment {
+	uint64_t offset, size, address;
+	bool executable;
 };
 
-struct symfile_result {
-	uint64_t offset;
-	struct symbol *symbols;
-	unsigned int count;
-	bool valid;
-};
-
-static unsigned int hash(uint64_t n)
+int symfile_set_paths(struct symfile *f, const char *path, const char *open_path)
 {
-	return (unsigned int)(n * 0x9e3779b97f4a7c15 >> (64 - HASH_BITS));
-}
+	char *copy = path ? strdup(path) : NULL, *open_copy = open_path ? strdup(open_path) : NULL;
 
-static int copy_string(const char *s, char **ret)
-{
-	char *copy = s ? strdup(s) : NULL;
-
-	if (s && !copy)
+	if ((path && !copy) || (open_path && !open_copy)) {
+		free(copy);
+		free(open_copy);
 		return -ENOMEM;
-	free(*ret);
-	*ret = copy;
+	}
+	free(f->path);
+	free(f->open_path);
+	f->path = copy;
+	f->open_path = open_copy;
+	if (f->state == SYMFILE_MISSING)
+		f->state = SYMFILE_SHUT;
 	return 0;
 }
 
-int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
-{
-	int err = 0;
-
-	if (f->state == SYMFILE_OPEN || f->image)
-		return 0;
-	err = copy_string(file->path, &f->path);
-	err = err ? err : copy_string(file->open_path, &f->open_path);
-	f->state = SYMFILE_SHUT;
-	return err;
-}
-
-int symfile_new(const struct symbol_file *file, struct symfile **ret)
+int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
+		struct symfile **ret)
 {
 	struct symfile *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		return -ENOMEM;
-	if (file->build_id_len)
-		memcpy(f->build_id, file->build_id, file->build_id_len);
-	f->build_id_len = file->build_id_len;
-	if (symfile_set_paths(f, file)) {
-		symfile_free(f);
+	if (!f || symfile_set_paths(f, file->path, file->open_path)) {
+		free(f);
 		return -ENOMEM;
 	}
+	if (file->build_id_len)
+		memcpy(f->build_id.bytes, file->build_id, file->build_id_len);
+	f->build_id.len = file->build_id_len;
+	f->image = image;
+	f->image_size = image_size;
 	*ret = f;
 	return 0;
 }
 
 void symfile_free(struct symfile *f)
 {
-	if (!f)
-		return;
 	symfile_shut(f);
 	free(f->path);
 	free(f->open_path);
@@ -83,296 +63,209 @@ void symfile_free(struct symfile *f)
 	free(f);
 }
 
-static bool has_symtab(const struct object *o)
+static bool has_section(const struct elf_file *file, const char *name)
 {
-	return o && object_section_of_type(o, SHT_SYMTAB);
+	Elf_Scn *section = file->elf ? elf_file_section(file->elf, name) : NULL;
+	GElf_Shdr header;
+
+	return section && gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS;
 }
 
-static bool has_dwarf(const struct object *o)
+static bool has_dwarf(const struct elf_file *file)
 {
-	const struct object_section *s = object_section(o, ".debug_info");
-
-	if (!s)
-		s = object_section(o, ".zdebug_info");
-	return s && s->type != SHT_NOBITS;
+	return has_section(file, ".debug_info") || has_section(file, ".zdebug_info");
 }
 
-static int open_image(struct symfile *f)
+/* Leaves what cannot be found closed. */
+static int find_files(struct symfile *f, struct symfile_context *c, struct elf_file *main,
+		      struct elf_file *debug)
 {
-	uint8_t *copy = malloc(f->image_size);
-
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, f->image, f->image_size);
-	return object_open_image(copy, f->image_size, &f->main);
-}
-
-/* Leaves what cannot be found NULL. */
-static int open_objects(struct symfile *f, struct symfile_context *c)
-{
-	struct debug_query query = {
-		.path = f->path,
-		.open_path = f->open_path,
-		.build_id = f->build_id,
-		.build_id_len = f->build_id_len,
-	};
 	bool wants_dwarf = c->wish.inlines || c->wish.lines;
-	int err = f->image ? open_image(f) : debugfile_open_main(&c->paths, &query, &f->main);
+	int err = f->image ? elf_file_open_image(f->image, f->image_size, main)
+			   : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id,
+						main);
 
 	f->mismatched = err == -ESTALE;
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || (has_section(main, ".symtab") && (!wants_dwarf || has_dwarf(main))))
 		return err;
-	if (f->main && has_symtab(f->main) && (!wants_dwarf || has_dwarf(f->main)))
-		return 0;
-	err = debugfile_open_debug(&c->paths, &query, f->main, &f->debug);
+	err = elf_file_find_debug(&c->paths, main, &f->build_id, debug);
 	return err == -ENOMEM ? err : 0;
 }
 
-/* .gnu_debugdata: an ELF file with the symbols that .dynsym lacks. */
-static int open_mini(struct symfile *f, const struct symfile_context *c)
+static int read_segments(struct symfile *f, Elf *elf)
 {
-	const struct object_section *s = f->main ? object_section(f->main, ".gnu_debugdata") : NULL;
-	uint64_t limit = c->limit < MAX_MINI_SIZE ? c->limit : MAX_MINI_SIZE, packed_size;
-	uint8_t *packed, *data;
-	size_t size;
-	int err;
+	GElf_Phdr header;
+	size_t count;
 
-	if (!s || object_load(f->main, s, limit, &packed, &packed_size))
+	if (elf_getphdrnum(elf, &count) || !count)
 		return 0;
-	err = inflate_xz(packed, packed_size, limit, &data, &size);
-	free(packed);
-	err = err ? err : object_open_image(data, size, &f->mini);
-	return err == -ENOMEM ? err : 0;
+	f->segments = calloc(count, sizeof(*f->segments));
+	if (!f->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++)
+		if (header.p_type == PT_LOAD)
+			f->segments[f->segment_count++] = (struct symfile_segment){
+				.offset = header.p_offset,
+				.size = header.p_filesz,
+				.address = header.p_vaddr,
+				.executable = header.p_flags & PF_X,
+			};
+	return 0;
 }
 
-static int add_table(struct symtab *t, const struct object *o, uint32_t type)
+/*
+ * objcopy --only-keep-debug empties the segments.  GNU ld and gold, but not lld,
+ * lay a file out as it is in memory, page by page, and lld's text is the one
+ * that starts in mid-page.
+ */
+static void restore_segments(struct symfile *f, Elf *elf)
 {
-	return o ? symtab_add(t, o, object_section_of_type(o, type)) : 0;
-}
+	GElf_Phdr header;
+	size_t load = 0;
 
-static int read_symbols(struct symfile *f, const struct symfile_context *c)
-{
-	const struct object *o = f->main ? f->main : f->debug;
-	int err;
+	for (int i = 0; load < f->segment_count && gelf_getphdr(elf, i, &header); i++) {
+		struct symfile_segment *s = &f->segments[load];
 
-	symtab_init(&f->symtab);
-	if (has_symtab(f->main) || has_symtab(f->debug)) {
-		err = add_table(&f->symtab, has_symtab(f->main) ? f->main : f->debug, SHT_SYMTAB);
-	} else {
-		err = open_mini(f, c);
-		err = err ? err : add_table(&f->symtab, f->mini, SHT_SYMTAB);
-		err = err ? err : add_table(&f->symtab, f->main, SHT_DYNSYM);
+		if (header.p_type != PT_LOAD)
+			continue;
+		if (s->executable && !s->size && (!load || s->address % PAGE == 0)) {
+			s->offset = s->address - (f->segments[0].address & ~(PAGE - 1));
+			s->size = header.p_memsz;
+		}
+		load++;
 	}
-	err = err ? err : symtab_finish(&f->symtab, o);
-	return err || !f->main ? err : symtab_add_plt(&f->symtab, f->main);
+}
+
+static int read_files(struct symfile *f, struct symfile_context *c, struct elf_file *main,
+		      struct elf_file *debug)
+{
+	int err = read_segments(f, main->elf ? main->elf : debug->elf);
+
+	if (!err && !main->elf)
+		restore_segments(f, debug->elf);
+	err = err ? err : functions_read(main->elf, debug->elf, c->limit, &f->functions);
+	if (err || (!c->wish.inlines && !c->wish.lines) || !symfile_may_grow(f))
+		return err;
+	/* DWARF that cannot be used, for whatever reason, is the same as none. */
+	err = debuginfo_open(has_dwarf(main) ? main : debug, &c->paths, &c->names, &c->wish,
+			     c->limit / 2, &f->debuginfo);
+	return err == -ENOMEM ? err : 0;
 }
 
 static int symfile_open(struct symfile *f, struct symfile_context *c)
 {
-	int err;
+	struct elf_file main = ELF_FILE_CLOSED, debug = ELF_FILE_CLOSED;
+	int err = 0;
 
 	if (f->state != SYMFILE_SHUT)
 		return 0;
-	err = open_objects(f, c);
-	if (!err && (f->main || f->debug))
-		err = read_symbols(f, c);
-	if (err) {
+	err = find_files(f, c, &main, &debug);
+	f->state = main.elf || debug.elf ? SYMFILE_OPEN : SYMFILE_MISSING;
+	if (!err && f->state == SYMFILE_OPEN)
+		err = read_files(f, c, &main, &debug);
+	if (err)
 		symfile_shut(f);
-		return err;
-	}
-	f->state = f->main || f->debug ? SYMFILE_OPEN : SYMFILE_MISSING;
-	return 0;
+	elf_file_close(&main);
+	elf_file_close(&debug);
+	return err;
 }
 
-/* DWARF that cannot be used, for whatever reason, is the same as none. */
-static void open_debuginfo(struct symfile *f, struct symfile_context *c)
+/* Code first: linkers may put other segments into the same page. */
+static bool find_address(const struct symfile *f, uint64_t offset, uint64_t *ret)
 {
-	const struct object *o = f->main && has_dwarf(f->main) ? f->main : f->debug;
+	for (unsigned int code = 2; code-- > 0;)
+		for (size_t i = 0; i < f->segment_count; i++) {
+			const struct symfile_segment *s = &f->segments[i];
 
-	if (f->debuginfo_tried || (!c->wish.inlines && !c->wish.lines))
-		return;
-	f->debuginfo_tried = true;
-	if (o)
-		debuginfo_open(o, &c->paths, &c->names, c->limit, &f->debuginfo);
+			if (s->executable != code || offset < s->offset ||
+			    offset - s->offset >= s->size)
+				continue;
+			*ret = s->address + (offset - s->offset);
+			return true;
+		}
+	return false;
 }
 
-static int function_name(struct symfile *f, struct symfile_context *c,
-			 const struct interval *function, struct name_pair *ret)
+static int name_function(struct symfile *f, struct symfile_context *c,
+			 const struct interval *function, struct debug_frame *frame)
 {
 	char name[NAME_MAX_SIZE];
-	struct symfile_name *e;
-	int err;
 
-	if (!f->names)
-		f->names = calloc(HASH_SIZE, sizeof(*f->names));
-	if (!f->names)
-		return -ENOMEM;
-	e = &f->names[hash(function->start)];
-	if (e->function != function) {
-		if (symtab_name(&f->symtab, function, name, sizeof(name)) <= 0)
-			return 0;
-		err = symbol_pool_symbol(&c->names, name, &e->name);
-		if (err)
-			return err;
-		e->function = function;
-	}
-	*ret = e->name;
-	return 0;
-}
-
-static struct symbol symbol_of(const struct debug_frame *frame, const struct interval *function,
-			       uint64_t address)
-{
-	struct symbol s = {
-		.name = frame->name.name ? frame->name.name : UNKNOWN_NAME,
-		.mangled = frame->name.mangled ? frame->name.mangled : UNKNOWN_NAME,
-		.src_file = frame->file,
-		.line = frame->line,
-		.inlined = frame->inlined,
-	};
-
-	if (function) {
-		s.start = function->start;
-		s.size = function->size;
-		s.offset = address - function->start;
-	}
-	return s;
+	frame->start = function->start;
+	frame->size = function->size;
+	function_name(&f->functions, function, name, sizeof(name));
+	return names_symbol(&c->names, name, &frame->name);
 }
 
 /*
  * Inlined functions by DWARF, the one around them by the symbol table, which
  * tells clones and cold parts apart.
  */
-static int resolve_address(struct symfile *f, struct symfile_context *c, uint64_t address,
-			   struct symbol *ret)
+static int find_frames(struct symfile *f, struct symfile_context *c, uint64_t address,
+		       struct debug_frame *frames)
 {
-	const struct interval *function = symtab_find(&f->symtab, address);
-	struct debug_frame frames[MAX_FRAMES];
+	const struct interval *function = interval_map_find(&f->functions.map, address);
 	int n = 0, err = 0;
 
-	open_debuginfo(f, c);
 	if (f->debuginfo)
-		n = debuginfo_frames(f->debuginfo, address, &c->wish, frames, MAX_FRAMES);
+		n = debuginfo_frames(f->debuginfo, address, frames, MAX_FRAMES);
 	if (n < 0)
 		return n;
-	if (!n && function)
+	if (!n)
 		frames[n++] = (struct debug_frame){0};
 	if (function && !frames[n - 1].inlined)
-		err = function_name(f, c, function, &frames[n - 1].name);
-	if (err)
-		return err;
+		err = name_function(f, c, function, &frames[n - 1]);
 	/* Padding between functions may have a line. */
 	if (n == 1 && !frames[0].name.name)
-		return 0;
-	for (int i = 0; i < n; i++)
-		ret[i] = symbol_of(&frames[i], function, address);
-	return n;
-}
-
-static int resolve_offset(struct symfile *f, struct symfile_context *c, uint64_t offset,
-			  struct symbol *ret)
-{
-	uint64_t address;
-	int err = symfile_open(f, c);
-
-	if (err || f->state != SYMFILE_OPEN)
 		return err;
-	if (f->main ? object_address(f->main, offset, &address)
-		    : object_debug_address(f->debug, offset, &address))
-		return 0;
-	return resolve_address(f, c, address, ret);
+	return err ? err : n;
 }
 
-static struct symfile_result *cached(struct symfile *f, uint64_t offset)
+static struct symbol symbol_of(const struct debug_frame *frame, const struct debug_frame *outer,
+			       uint64_t address)
 {
-	if (!f->results)
-		f->results = calloc(HASH_SIZE, sizeof(*f->results));
-	return f->results ? &f->results[hash(offset)] : NULL;
-}
-
-/* Without memory the result is just not kept. */
-static void keep(struct symfile_result *r, uint64_t offset, const struct symbol *symbols, int n)
-{
-	struct symbol *copy = malloc((size_t)n * sizeof(*copy) + 1);
-
-	if (!copy)
-		return;
-	memcpy(copy, symbols, (size_t)n * sizeof(*copy));
-	free(r->symbols);
-	*r = (struct symfile_result){
-		.offset = offset,
-		.symbols = copy,
-		.count = (unsigned int)n,
-		.valid = true,
+	return (struct symbol){
+		.name = frame->name.name ? frame->name.name : UNKNOWN_NAME,
+		.mangled = frame->name.mangled ? frame->name.mangled : UNKNOWN_NAME,
+		.start = outer->start,
+		.size = outer->size,
+		.offset = address - outer->start,
+		.src_file = frame->file,
+		.line = frame->line,
+		.inlined = frame->inlined,
 	};
 }
 
 int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
 		    struct symbol *ret, size_t max)
 {
-	struct symfile_result *r = f->state == SYMFILE_OPEN ? cached(f, offset) : NULL;
-	struct symbol symbols[MAX_FRAMES];
-	int n;
+	struct debug_frame frames[MAX_FRAMES];
+	uint64_t address;
+	int err = symfile_open(f, c), n;
 
-	if (r && r->valid && r->offset == offset) {
-		n = (int)(r->count < max ? r->count : max);
-		memcpy(ret, r->symbols, (size_t)n * sizeof(*ret));
-		return n;
-	}
-	n = resolve_offset(f, c, offset, symbols);
-	if (n < 0)
-		return n;
-	if (r)
-		keep(r, offset, symbols, n);
-	n = (int)((size_t)n < max ? (size_t)n : max);
-	memcpy(ret, symbols, (size_t)n * sizeof(*ret));
-	return n;
+	if (err || f->state != SYMFILE_OPEN || !find_address(f, offset, &address))
+		return err;
+	n = find_frames(f, c, address, frames);
+	for (int i = 0; i < n && (size_t)i < max; i++)
+		ret[i] = symbol_of(&frames[i], &frames[n - 1], address);
+	return n < 0 || (size_t)n < max ? n : (int)max;
 }
 
-static size_t results_memory(const struct symfile *f)
+void symfile_measure(struct symfile *f)
 {
-	size_t sum = f->names ? HASH_SIZE * sizeof(*f->names) : 0;
-
-	if (!f->results)
-		return sum;
-	/* As if each held two symbols: exact counts are not worth a pass. */
-	return sum + HASH_SIZE * (sizeof(*f->results) + 2 * sizeof(struct symbol));
-}
-
-size_t symfile_measure(struct symfile *f)
-{
-	size_t sum = sizeof(*f) + f->image_size + interval_map_memory(&f->symtab.map) +
-		     results_memory(f);
-
-	sum += f->main ? object_memory(f->main) : 0;
-	sum += f->debug ? object_memory(f->debug) : 0;
-	sum += f->mini ? object_memory(f->mini) : 0;
-	sum += f->debuginfo ? debuginfo_memory(f->debuginfo) : 0;
-	f->memory = sum;
-	return sum;
-}
-
-void symfile_trim(struct symfile *f)
-{
+	f->memory = sizeof(*f) + f->image_size + symlist_memory(&f->functions) +
+		    f->segment_count * sizeof(*f->segments);
 	if (f->debuginfo)
-		debuginfo_trim(f->debuginfo);
+		f->memory += debuginfo_memory(f->debuginfo);
 }
 
 void symfile_shut(struct symfile *f)
 {
-	for (size_t i = 0; f->results && i < HASH_SIZE; i++)
-		free(f->results[i].symbols);
-	free(f->results);
-	free(f->names);
-	f->results = NULL;
-	f->names = NULL;
 	debuginfo_close(f->debuginfo);
 	f->debuginfo = NULL;
-	f->debuginfo_tried = false;
-	symtab_fini(&f->symtab);
-	object_close(f->mini);
-	object_close(f->debug);
-	object_close(f->main);
-	f->mini = f->debug = f->main = NULL;
+	symlist_fini(&f->functions);
+	free(f->segments);
+	f->segments = NULL;
+	f->segment_count = 0;
 	f->state = SYMFILE_SHUT;
 }

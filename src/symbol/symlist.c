@@ -2,8 +2,12 @@
 #include "symbol/symlist.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Longer lines are passed over. */
+#define MAX_LINE 16384
 
 static int reserve(struct symlist *l, size_t size)
 {
@@ -22,18 +26,45 @@ static int reserve(struct symlist *l, size_t size)
 	return 0;
 }
 
-int symlist_add(struct symlist *l, uint64_t start, uint64_t size, uint64_t marks, const char *name,
-		size_t len)
+int symlist_add_text(struct symlist *l, const char *text, size_t len, uint64_t *ret)
 {
 	int err = reserve(l, len + 1);
 
-	err = err ? err : interval_map_add(&l->map, start, size, marks | l->names_size);
 	if (err)
 		return err;
-	memcpy(l->names + l->names_size, name, len);
+	memcpy(l->names + l->names_size, text, len);
 	l->names[l->names_size + len] = '\0';
+	*ret = l->names_size;
 	l->names_size += len + 1;
 	return 0;
+}
+
+int symlist_add(struct symlist *l, uint64_t start, uint64_t size, uint64_t marks, const char *name,
+		size_t len)
+{
+	uint64_t at;
+	int err = symlist_add_text(l, name, len, &at);
+
+	return err ? err : interval_map_add(&l->map, start, size, marks | at);
+}
+
+int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add)
+{
+	bool goes_on = false; /* from the previous piece */
+	char line[MAX_LINE];
+	int err = 0;
+
+	while (!err && fgets(line, sizeof(line), f)) {
+		size_t len = strlen(line);
+		bool ends = len && line[len - 1] == '\n';
+
+		if (ends && !goes_on) {
+			line[len - 1] = '\0';
+			err = add(l, line);
+		}
+		goes_on = !ends;
+	}
+	return err;
 }
 
 void symlist_fini(struct symlist *l)

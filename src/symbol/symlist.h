@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symlist.h - address ranges with names, from lists in text form.
+ * symlist.h - address ranges with names.
  */
 #ifndef BOBBIN_SYMBOL_SYMLIST_H
 #define BOBBIN_SYMBOL_SYMLIST_H
 
 #include "symbol/interval.h"
+
+#include <stdio.h>
 
 /* The value of an item is the offset of its name, below these bits for the list's owner. */
 #define SYMLIST_NAME_MASK ((1ull << 40) - 1)
@@ -19,6 +21,15 @@ struct symlist {
 /* Add a range and its name; @marks go above SYMLIST_NAME_MASK.  Returns 0, -ENOMEM. */
 int symlist_add(struct symlist *l, uint64_t start, uint64_t size, uint64_t marks, const char *name,
 		size_t len);
+
+/* Take text with names in it, such as a string table: @ret is where.  Returns 0, -ENOMEM. */
+int symlist_add_text(struct symlist *l, const char *text, size_t len, uint64_t *ret);
+
+/* Returns 0, or else what ends the reading. */
+typedef int symlist_line_fn(struct symlist *l, const char *line);
+
+/* Call @add for each whole line of a file.  Returns 0 or what @add did. */
+int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add);
 
 static inline const char *symlist_name(const struct symlist *l, const struct interval *item)
 {

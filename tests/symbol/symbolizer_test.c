@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,9 +104,12 @@ static void clang_is_understood_too(void **state)
 	}
 }
 
-static void zstd_compressed_sections_are_read(void **state)
+/* libelf reads zstd since 0.189; before that such a file has names only. */
+static void zstd_compressed_sections_do_not_cost_names(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&everything);
+	struct symbol f[8];
+	int n;
 
 	build_nested("", "nested");
 	if (!runs("objcopy --compress-debug-sections=zstd nested nested.zstd")) {
@@ -113,7 +117,9 @@ static void zstd_compressed_sections_are_read(void **state)
 		symbolizer_close(s);
 		skip();
 	}
-	assert_nested(s, "nested.zstd", offset_of("nested", "outer", 0));
+	n = resolve(s, "nested.zstd", offset_of("nested", "outer", 4), f, 8);
+	assert_true(n == 1 || n == 3);
+	assert_string_equal(f[n - 1].name, "outer");
 	symbolizer_close(s);
 }
 
@@ -157,6 +163,21 @@ static void without_inlines_there_is_one_frame(void **state)
 	assert_int_equal(resolve(s, "nested", offset_of("nested", "outer", 4), f, 2), 1);
 	assert_string_equal(f[0].name, "outer");
 	assert_int_equal(f[0].line, 2);
+	symbolizer_close(s);
+}
+
+/* A .dwo file may be anything, such as a FIFO that makes its reader wait. */
+static void files_that_dwarf_names_are_not_opened(void **state)
+{
+	struct symbolizer *s = open_symbolizer(&everything);
+	struct symbol f[8];
+
+	write_text("nested.c", NESTED);
+	run("gcc -O2 -g -gsplit-dwarf -c nested.c -o nested.o && gcc nested.o -o split && "
+	    "rm -f nested.dwo && mkfifo nested.dwo");
+	assert_int_equal(resolve(s, "split", offset_of("split", "hidden", 1), f, 8), 1);
+	assert_string_equal(f[0].name, "hidden");
+	assert_true(f[0].line > 0);
 	symbolizer_close(s);
 }
 
@@ -658,22 +679,26 @@ static void memory_limit_shuts_files_but_keeps_names_right(void **state)
 
 static void descriptors_do_not_run_out(void **state)
 {
-	struct symbolizer *s = open_symbolizer(&names_only);
-	struct symbolizer_stats stats;
-	struct symbol f[1];
+	struct symbolizer *s = open_symbolizer(&everything);
+	struct rlimit limit, few;
 	uint64_t offset;
+	int named = 0;
 
 	build_nested("-Wl,--build-id=none", "nested");
 	offset = offset_of("nested", "outer", 4);
-	run("for i in $(seq 400); do cp nested many.$i; done");
-	for (int i = 1; i <= 400; i++) {
+	run("for i in $(seq 100); do cp nested many.$i; done");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){.rlim_cur = 24, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 1; i <= 100; i++) {
+		struct symbol f[8];
 		char path[32];
 
 		snprintf(path, sizeof(path), "many.%d", i);
-		assert_int_equal(resolve(s, path, offset, f, 1), 1);
+		named += resolve(s, path, offset, f, 8) == 3;
 	}
-	symbolizer_get_stats(s, &stats);
-	assert_true(stats.open <= 129);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(named, 100);
 	run("rm -f many.*");
 	symbolizer_close(s);
 }
@@ -716,11 +741,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_functions_come_innermost_first),
 		cmocka_unit_test(clang_is_understood_too),
-		cmocka_unit_test(zstd_compressed_sections_are_read),
+		cmocka_unit_test(zstd_compressed_sections_do_not_cost_names),
 		cmocka_unit_test(big_endian_files_are_read),
 		cmocka_unit_test(aarch64_files_are_read),
 		cmocka_unit_test(thirty_two_bit_files_are_read),
 		cmocka_unit_test(without_inlines_there_is_one_frame),
+		cmocka_unit_test(files_that_dwarf_names_are_not_opened),
 		cmocka_unit_test(names_alone_do_not_touch_dwarf),
 		cmocka_unit_test(nothing_is_opened_before_it_is_needed),
 		cmocka_unit_test(array_that_is_too_short_gets_the_innermost),

@@ -5,8 +5,8 @@
  * An array is a pointer, a count and a capacity that its owner keeps; this is
  * the one function that makes it longer.
  */
-#ifndef BOBBIN_EXPORT_VECTOR_H
-#define BOBBIN_EXPORT_VECTOR_H
+#ifndef BOBBIN_TEXT_VECTOR_H
+#define BOBBIN_TEXT_VECTOR_H
 
 #include <errno.h>
 #include <stddef.h>

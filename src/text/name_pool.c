@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "export/name_pool.h"
+#include "text/name_pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/vector.h"
+#include "text/vector.h"
 
 #define CHUNK_SIZE ((size_t)1 << 16)
 
@@ -84,4 +84,14 @@ int name_pool_intern(struct name_pool *pool, const char *text, const char **ret)
 		return 0;
 	}
 	return add_name(pool, text, size, hash, ret);
+}
+
+size_t name_pool_memory(const struct name_pool *pool)
+{
+	size_t sum = pool->capacity * sizeof(*pool->names) +
+		     pool->index.n_slots * sizeof(*pool->index.slots);
+
+	for (const struct name_chunk *chunk = pool->chunks; chunk; chunk = chunk->next)
+		sum += sizeof(*chunk) + chunk->size;
+	return sum;
 }

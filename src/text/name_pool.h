@@ -5,13 +5,13 @@
  * Two interned strings are equal if and only if their pointers are.  They stay
  * where they are until the pool goes.
  */
-#ifndef BOBBIN_EXPORT_NAME_POOL_H
-#define BOBBIN_EXPORT_NAME_POOL_H
+#ifndef BOBBIN_TEXT_NAME_POOL_H
+#define BOBBIN_TEXT_NAME_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/hash_index.h"
+#include "text/hash_index.h"
 
 struct name_chunk;
 
@@ -40,5 +40,10 @@ void name_pool_fini(struct name_pool *pool);
  * Return: 0, -ENOMEM, or -E2BIG for more than 2^32 - 2 strings.
  */
 int name_pool_intern(struct name_pool *pool, const char *text, const char **ret);
+
+/**
+ * name_pool_memory() - bytes that the pool holds
+ */
+size_t name_pool_memory(const struct name_pool *pool);
 
 #endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbol/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What shows that a file is the right one; what is not known is not asked for. */
+struct proof {
+	const struct build_id *id;
+	const uint32_t *checksum; /* of all bytes */
+};
+
+#define PLACE_MAX (2 * BUILD_ID_MAX + 2)
+
+void elf_file_build_id(Elf *elf, struct build_id *ret)
+{
+	const void *bytes;
+	ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
+
+	ret->len = len > 0 && len <= BUILD_ID_MAX ? (size_t)len : 0;
+	if (ret->len)
+		memcpy(ret->bytes, bytes, ret->len);
+}
+
+static bool has_checksum(int fd, uint32_t expected)
+{
+	uint8_t chunk[16384];
+	uint32_t sum = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, chunk, sizeof(chunk), at)) > 0) {
+		sum = lzma_crc32(chunk, (size_t)n, sum);
+		at += n;
+	}
+	return !n && sum == expected;
+}
+
+static bool is_proved(const struct elf_file *file, const struct proof *proof)
+{
+	struct build_id id;
+
+	if (proof->id->len) {
+		elf_file_build_id(file->elf, &id);
+		if (id.len != proof->id->len || memcmp(id.bytes, proof->id->bytes, id.len))
+			return false;
+	}
+	return !proof->checksum || has_checksum(file->fd, *proof->checksum);
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	*file = (struct elf_file)ELF_FILE_CLOSED;
+}
+
+int elf_file_reopen(struct elf_file *file, Elf_Cmd command)
+{
+	size_t size = 0;
+	char *image = file->fd < 0 ? elf_rawfile(file->elf, &size) : NULL;
+	Elf *elf = image ? elf_memory(image, size) : elf_begin(file->fd, command, NULL);
+
+	if (elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		return -ENOENT;
+	}
+	elf_end(file->elf);
+	file->elf = elf;
+	return 0;
+}
+
+int elf_file_open_image(void *image, size_t size, struct elf_file *ret)
+{
+	struct elf_file file = ELF_FILE_CLOSED;
+
+	elf_version(EV_CURRENT);
+	file.elf = elf_memory(image, size);
+	if (elf_kind(file.elf) != ELF_K_ELF) {
+		elf_file_close(&file);
+		return -EINVAL;
+	}
+	*ret = file;
+	return 0;
+}
+
+/* Takes @fd over, in any case. */
+static int open_descriptor(int fd, const char *path, const struct proof *proof,
+			   struct elf_file *ret)
+{
+	struct elf_file file = {.fd = fd, .path = strdup(path)};
+	struct stat st;
+	int err = -ENOENT;
+
+	elf_version(EV_CURRENT);
+	if (!file.path)
+		err = -ENOMEM;
+	else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		err = elf_file_reopen(&file, ELF_C_READ);
+	if (!err && !is_proved(&file, proof))
+		err = -ESTALE;
+	if (err)
+		elf_file_close(&file);
+	else
+		*ret = file;
+	return err;
+}
+
+__attribute__((format(printf, 3, 4))) static int try_path(const struct proof *proof,
+							  struct elf_file *ret, const char *format,
+							  ...)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	va_list args;
+	int len, fd;
+
+	va_start(args, format);
+	len = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	/* To open a FIFO or device may have effects: asked again once it is open. */
+	if (len < 0 || (size_t)len >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -ENOENT : open_descriptor(fd, path, proof, ret);
+}
+
+/* Whether to go on looking; the first wrong build is remembered in @err. */
+static bool is_missing(int found, int *err)
+{
+	if (!found || found == -ENOMEM || *err == -ENOENT)
+		*err = found;
+	return found && found != -ENOMEM;
+}
+
+/* "ab/cdef...": the place of a build ID below a .build-id directory. */
+static void print_place(const struct build_id *id, char *dst)
+{
+	for (size_t i = 0; i < id->len; i++)
+		dst += sprintf(dst, i == 0 ? "%02x/" : "%02x", id->bytes[i]);
+}
+
+static int try_cache(const struct search_paths *paths, const struct build_id *id, const char *name,
+		     struct elf_file *ret)
+{
+	char place[PLACE_MAX];
+
+	if (!paths->cache_path || !id->len)
+		return -ENOENT;
+	print_place(id, place);
+	return try_path(&(struct proof){.id = id}, ret, "%s/.build-id/%s/%s", paths->cache_path,
+			place, name);
+}
+
+int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
+		       const struct build_id *id, struct elf_file *ret)
+{
+	struct proof proof = {.id = id};
+	int err = -ENOENT;
+
+	if (open_path && !paths->symfs && !is_missing(try_path(&proof, ret, "%s", open_path), &err))
+		return err;
+	if (path && !is_missing(try_path(&proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
+					 paths->symfs ? "/" : "", path),
+				&err))
+		return err;
+	is_missing(try_cache(paths, id, "elf", ret), &err);
+	return err;
+}
+
+/* "DIRECTORY/MIDDLE/NAME" for each directory of the debug path. */
+static int try_debug_path(const struct search_paths *paths, const struct proof *proof,
+			  const char *middle, int middle_len, const char *name,
+			  struct elf_file *ret)
+{
+	int err = -ENOENT;
+
+	for (const char *at = paths->debug_path; at && *at; at += *at == ':') {
+		int len = (int)strcspn(at, ":");
+
+		if (len && !is_missing(try_path(proof, ret, "%.*s/%.*s/%s", len, at, middle_len,
+						middle, name),
+				       &err))
+			return err;
+		at += len;
+	}
+	return err;
+}
+
+static int try_build_id(const struct search_paths *paths, const struct build_id *id,
+			struct elf_file *ret)
+{
+	char name[PLACE_MAX + 8];
+	int err = -ENOENT;
+
+	if (!id->len)
+		return err;
+	print_place(id, name);
+	strcat(name, ".debug");
+	if (is_missing(try_debug_path(paths, &(struct proof){.id = id}, ".build-id", 9, name, ret),
+		       &err))
+		is_missing(try_cache(paths, id, "debug", ret), &err);
+	return err;
+}
+
+static int directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash - path < PATH_MAX ? (int)(slash - path) : 0;
+}
+
+/* Beside the file, in its .debug, and below each debug directory. */
+static int try_link(const struct search_paths *paths, const struct elf_file *main,
+		    const struct build_id *id, struct elf_file *ret)
+{
+	GElf_Word checksum;
+	const char *name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
+	struct proof proof = {.id = id, .checksum = &checksum};
+	int len, err = -ENOENT;
+
+	if (!name || !main->path || strchr(name, '/'))
+		return err;
+	len = directory_length(main->path);
+	if (is_missing(try_path(&proof, ret, "%.*s%s%s", len, main->path, len ? "/" : "", name),
+		       &err) &&
+	    is_missing(
+		    try_path(&proof, ret, "%.*s%s.debug/%s", len, main->path, len ? "/" : "", name),
+		    &err))
+		is_missing(try_debug_path(paths, &proof, main->path, len, name, ret), &err);
+	return err;
+}
+
+static int try_server(const struct search_paths *paths, const struct build_id *id,
+		      struct elf_file *ret)
+{
+	int fd;
+
+	if (!paths->debuginfod || !id->len)
+		return -ENOENT;
+	fd = debuginfod_fetch(paths->debuginfod, id->bytes, id->len);
+	return fd < 0 ? -ENOENT : open_descriptor(fd, "", &(struct proof){.id = id}, ret);
+}
+
+int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,
+			const struct build_id *id, struct elf_file *ret)
+{
+	struct build_id own;
+	int err = -ENOENT;
+
+	if (main->elf) {
+		elf_file_build_id(main->elf, &own);
+		id = &own;
+	}
+	if (is_missing(try_build_id(paths, id, ret), &err) &&
+	    (!main->elf || is_missing(try_link(paths, main, id, ret), &err)))
+		is_missing(try_server(paths, id, ret), &err);
+	return err == -ESTALE ? -ENOENT : err;
+}
+
+int elf_file_find_supplement(const struct search_paths *paths, const struct elf_file *debug,
+			     const char *name, const struct build_id *id, struct elf_file *ret)
+{
+	struct proof proof = {.id = id};
+	int err = -ENOENT, len = debug->path ? directory_length(debug->path) : 0;
+
+	if (!id->len)
+		return err;
+	if (!is_missing(try_build_id(paths, id, ret), &err))
+		return err;
+	if (name[0] == '/')
+		len = 0;
+	if (is_missing(try_path(&proof, ret, "%.*s%s%s", len, len ? debug->path : "",
+				len ? "/" : "", name),
+		       &err))
+		is_missing(try_server(paths, id, ret), &err);
+	return err == -ESTALE ? -ENOENT : err;
+}
+
+Elf_Scn *elf_file_section(Elf *elf, const char *name)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *found = gelf_getshdr(section, &header)
+					    ? elf_strptr(elf, names, header.sh_name)
+					    : NULL;
+
+		if (found && !strcmp(found, name))
+			return section;
+	}
+	return NULL;
+}
+
+Elf_Data *elf_file_data(Elf_Scn *section, size_t limit)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    header.sh_flags & SHF_COMPRESSED || header.sh_size > limit)
+		return NULL;
+	data = elf_getdata(section, NULL);
+	return data && data->d_buf && data->d_size ? data : NULL;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * elf_file.h - find and open the ELF files that belong to a mapped file.
+ *
+ * Paths may lead anywhere and files may change: only regular files are opened,
+ * without waiting, and only those that prove to be the right ones are used, by
+ * build ID or, for a debug link, by checksum.  libelf reads them with pread, so
+ * that a file that is cut short cannot fault.
+ *
+ * libdwfl would search, too, but it maps all files, waits for FIFOs, and
+ * unpacks .gnu_debugdata of any size.
+ */
+#ifndef BOBBIN_SYMBOL_ELF_FILE_H
+#define BOBBIN_SYMBOL_ELF_FILE_H
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUILD_ID_MAX 64
+
+struct build_id {
+	uint8_t bytes[BUILD_ID_MAX];
+	size_t len; /* 0: unknown */
+};
+
+/* Where to look: borrowed, each NULL if there is none. */
+struct search_paths {
+	const char *debug_path, *cache_path, *symfs;
+	struct debuginfod *debuginfod;
+};
+
+struct elf_file {
+	Elf *elf;
+	int fd;     /* -1: in memory, or closed */
+	char *path; /* NULL: in memory */
+};
+
+#define ELF_FILE_CLOSED \
+	{ \
+		.fd = -1 \
+	}
+
+/*
+ * The mapped file: @open_path, @path below symfs, the build-ID cache.
+ * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ENOMEM.
+ */
+int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
+		       const struct build_id *id, struct elf_file *ret);
+
+/*
+ * The separate debug file of @main, or of a build ID if that is not open: by
+ * build ID in the debug path and in the cache, by debug link, from a server.
+ * Returns 0, -ENOENT, -ENOMEM.
+ */
+int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,
+			const struct build_id *id, struct elf_file *ret);
+
+/*
+ * The file @name with build ID @id that dwz(1) moved parts of @debug to.
+ * Returns 0, -ENOENT, -ENOMEM.
+ */
+int elf_file_find_supplement(const struct search_paths *paths, const struct elf_file *debug,
+			     const char *name, const struct build_id *id, struct elf_file *ret);
+
+/* An image in memory, borrowed.  Returns 0, -EINVAL. */
+int elf_file_open_image(void *image, size_t size, struct elf_file *ret);
+
+/* The open file again, apart from its sections that were read.  Returns 0, -ENOENT. */
+int elf_file_reopen(struct elf_file *file, Elf_Cmd command);
+
+void elf_file_close(struct elf_file *file);
+
+/* @ret->len is 0 if the file has none. */
+void elf_file_build_id(Elf *elf, struct build_id *ret);
+
+/* The section with this name, or NULL. */
+Elf_Scn *elf_file_section(Elf *elf, const char *name);
+
+/* What a section holds, or NULL if that is nothing, packed or more than @limit bytes. */
+Elf_Data *elf_file_data(Elf_Scn *section, size_t limit);
+
+/* debuginfod.c: servers are asked only through this.  Returns 0, -ENOENT, -ENOMEM. */
+int debuginfod_open(struct debuginfod **ret);
+void debuginfod_close(struct debuginfod *d);
+
+/* Returns a descriptor, negative errno. */
+int debuginfod_fetch(struct debuginfod *d, const uint8_t *build_id, size_t len);
+
+#endif
