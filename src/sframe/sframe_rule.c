@@ -51,7 +51,7 @@ static bool read_s390x(const struct bobbin_sframe_view *view, const struct bobbi
 		if (word && !read_slot(view, word, &rule->ra))
 			return false;
 	}
-	return view->fixed_fp || i == fre->num_words || read_slot(view, fre->words[i], &rule->fp);
+	return i == fre->num_words || read_slot(view, fre->words[i], &rule->fp);
 }
 
 static bool read_default(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
