@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sframe/fre_encode.h"
+
+static void push(struct fre_words *w, int32_t word)
+{
+	w->words[w->count++] = word;
+}
+
+static void push_pair(struct fre_words *w, uint32_t control, int32_t off)
+{
+	w->controls |= (uint8_t)(1u << w->count);
+	push(w, (int32_t)control);
+	push(w, off);
+}
+
+/* "s390x": (offset - 160) / 8, and nothing that does not divide. */
+static bool scale_cfa(const struct bobbin_arch *arch, int32_t off, int32_t *ret)
+{
+	if (!is_sframe_s390x(arch)) {
+		*ret = off;
+		return true;
+	}
+	if (off % SFRAME_S390X_CFA_SCALE || __builtin_sub_overflow(off, SFRAME_S390X_CFA_BIAS, ret))
+		return false;
+	*ret /= SFRAME_S390X_CFA_SCALE;
+	return true;
+}
+
+static bool common_sense(const struct bobbin_arch *arch, const struct bobbin_rule *rule)
+{
+	if (rule->plus || rule->index != BOBBIN_NO_INDEX)
+		return false;
+	if (rule->flags & BOBBIN_RULE_MANGLED && !arch->pac_mask)
+		return false;
+	/* a return address that calls leave on the stack cannot be in a register still */
+	return rule->ra.how != BOBBIN_SAME || !arch->default_ra_off;
+}
+
+/* A register's slot: s390x before V3 knows registers, too, as odd numbers. */
+static bool default_slot(const struct bobbin_arch *arch, unsigned int version,
+			 const struct bobbin_place *place, int32_t *ret)
+{
+	bool odd_is_register = is_sframe_s390x(arch) && version < 3;
+
+	if (place->how == BOBBIN_AT_REG && odd_is_register && !place->off) {
+		*ret = place->reg * 2 + 1;
+		return true;
+	}
+	*ret = place->off;
+	return place->how == BOBBIN_IN_CFA_MEM && !(odd_is_register && place->off & 1);
+}
+
+static bool default_ra(const struct bobbin_arch *arch, unsigned int version,
+		       const struct bobbin_rule *rule, struct fre_words *w)
+{
+	bool fp_follows = rule->fp.how != BOBBIN_SAME;
+	int32_t word;
+
+	if (arch->default_ra_off)
+		return rule->ra.how == BOBBIN_IN_CFA_MEM && rule->ra.off == arch->default_ra_off;
+	if (rule->ra.how == BOBBIN_SAME) {
+		/* only s390x can leave it out and give what follows */
+		if (fp_follows && !is_sframe_s390x(arch))
+			return false;
+		if (fp_follows)
+			push(w, 0);
+		return true;
+	}
+	if (!default_slot(arch, version, &rule->ra, &word) || (!word && is_sframe_s390x(arch)))
+		return false;
+	push(w, word);
+	return true;
+}
+
+bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
+		       const struct bobbin_rule *rule, struct fre_words *ret)
+{
+	struct fre_words w = {0};
+	int32_t word;
+
+	if (rule->ra.how == BOBBIN_UNDEFINED) {
+		*ret = w;
+		return true;
+	}
+	if (!common_sense(arch, rule) || rule->cfa.how != BOBBIN_AT_REG ||
+	    (rule->cfa.reg != arch->sp && rule->cfa.reg != arch->fp) ||
+	    !scale_cfa(arch, rule->cfa.off, &word))
+		return false;
+	if (rule->cfa.reg == arch->sp)
+		w.info |= SFRAME_FRE_BASE_SP;
+	if (rule->flags & BOBBIN_RULE_MANGLED)
+		w.info |= SFRAME_FRE_MANGLED;
+	push(&w, word);
+	if (!default_ra(arch, version, rule, &w))
+		return false;
+	if (rule->fp.how != BOBBIN_SAME) {
+		if (!default_slot(arch, version, &rule->fp, &word))
+			return false;
+		push(&w, word);
+	}
+	*ret = w;
+	return true;
+}
+
+/* A control word and an offset; control word 0 means something else. */
+static bool flex_place(const struct bobbin_place *place, struct fre_words *w)
+{
+	uint32_t reg = (uint32_t)place->reg << SFRAME_FLEX_REG_SHIFT;
+
+	switch (place->how) {
+	case BOBBIN_AT_REG:
+		push_pair(w, reg | SFRAME_FLEX_REG, place->off);
+		return true;
+	case BOBBIN_IN_REG_MEM:
+		push_pair(w, reg | SFRAME_FLEX_REG | SFRAME_FLEX_DEREF, place->off);
+		return true;
+	case BOBBIN_IN_CFA_MEM:
+		push_pair(w, SFRAME_FLEX_DEREF, place->off);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool ra_is_default(const struct bobbin_arch *arch, const struct bobbin_place *ra)
+{
+	if (!arch->default_ra_off)
+		return ra->how == BOBBIN_SAME;
+	return ra->how == BOBBIN_IN_CFA_MEM && ra->off == arch->default_ra_off;
+}
+
+bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+		    struct fre_words *ret)
+{
+	struct fre_words w = {0};
+	struct bobbin_place cfa = rule->cfa;
+
+	if (rule->ra.how == BOBBIN_UNDEFINED) {
+		*ret = w;
+		return true;
+	}
+	if (!common_sense(arch, rule) ||
+	    (cfa.how != BOBBIN_AT_REG && cfa.how != BOBBIN_IN_REG_MEM) ||
+	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(&cfa, &w))
+		return false;
+	if (rule->flags & BOBBIN_RULE_MANGLED)
+		w.info |= SFRAME_FRE_MANGLED;
+
+	if (!ra_is_default(arch, &rule->ra)) {
+		if (!flex_place(&rule->ra, &w))
+			return false;
+	} else if (rule->fp.how != BOBBIN_SAME) {
+		push(&w, 0);
+	}
+	if (rule->fp.how != BOBBIN_SAME && !flex_place(&rule->fp, &w))
+		return false;
+	*ret = w;
+	return true;
+}
+
+static bool word_fits(const struct fre_words *w, unsigned int i, unsigned int shift)
+{
+	unsigned int bits = 8u << shift;
+	int64_t word = w->words[i];
+
+	if (w->controls >> i & 1)
+		return (uint32_t)word <= (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
+	return word >= -((int64_t)1 << (bits - 1)) && word < (int64_t)1 << (bits - 1);
+}
+
+unsigned int fre_words_shift(const struct fre_words *words)
+{
+	unsigned int shift = 0;
+
+	for (unsigned int i = 0; i < words->count; i++)
+		while (!word_fits(words, i, shift))
+			shift++;
+	return shift;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * fre_encode.h - a rule as the words of a row, the inverse of sframe_rule.c.
+ */
+#ifndef BOBBIN_SFRAME_FRE_ENCODE_H
+#define BOBBIN_SFRAME_FRE_ENCODE_H
+
+#include "sframe/layout.h"
+
+/* The words of a row before their width is chosen. */
+struct fre_words {
+	uint8_t info; /* without number and width */
+	uint8_t count;
+	int32_t words[SFRAME_FRE_MAX_WORDS];
+	uint8_t controls; /* bit N: words[N] is an unsigned control word */
+};
+
+static inline bool is_sframe_s390x(const struct bobbin_arch *arch)
+{
+	return arch->elf_machine == SFRAME_EM_S390;
+}
+
+/* As a row of an ordinary function; false: it takes a flexible one. */
+bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
+		       const struct bobbin_rule *rule, struct fre_words *ret);
+
+/* As a row of a flexible function (V3); false: not representable. */
+bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+		    struct fre_words *ret);
+
+/* 0, 1, 2: one, two or four bytes hold every word. */
+unsigned int fre_words_shift(const struct fre_words *words);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <bobbin/sframe_builder.h>
+
+#include "sframe/fre_encode.h"
+
+/* Slots of @shared that are looked at before rows are taken for new. */
+#define SHARED_PROBES 8
+
+/* What a function's rows have in common. */
+struct shape {
+	uint8_t start_type; /* 0, 1, 2: starts of one, two, four bytes */
+	bool flex, key_b;
+};
+
+/* Writes to memory that was checked to be large enough. */
+struct output {
+	uint8_t *at;
+	bool big_endian;
+};
+
+static void put(struct output *out, uint64_t value, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		out->at[i] = (uint8_t)(value >> 8 * (out->big_endian ? n - 1 - i : i));
+	out->at += n;
+}
+
+BOBBIN_API int bobbin_sframe_builder_init(const struct bobbin_arch *arch, uint64_t addr,
+					  unsigned int version, struct bobbin_sframe_builder *ret)
+{
+	if (version != 2 && version != 3)
+		return -BOBBIN_EINVAL;
+	*ret = (struct bobbin_sframe_builder){
+		.arch = arch,
+		.addr = addr,
+		.version = (uint8_t)version,
+	};
+	return 0;
+}
+
+static bool words_of(const struct bobbin_sframe_builder *b, bool flex,
+		     const struct bobbin_rule *rule, struct fre_words *ret)
+{
+	if (flex)
+		return fre_words_flex(b->arch, rule, ret);
+	return fre_words_default(b->arch, b->version, rule, ret);
+}
+
+BOBBIN_API bool bobbin_sframe_representable(const struct bobbin_sframe_builder *builder,
+					    const struct bobbin_rule *rule)
+{
+	struct fre_words words;
+
+	if (rule->flags & BOBBIN_RULE_SIGNAL && builder->version < 3)
+		return false;
+	return words_of(builder, false, rule, &words) ||
+	       (builder->version >= 3 && words_of(builder, true, rule, &words));
+}
+
+static bool row_in_place(const struct bobbin_sframe_function *f, uint32_t i)
+{
+	uint32_t limit = f->rep_size ? f->rep_size : f->size;
+
+	if (i && f->rows[i].start <= f->rows[i - 1].start)
+		return false;
+	return f->rows[i].start < limit || !i;
+}
+
+/* Check the rows and find the form that holds them all. */
+static int find_shape(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
+		      struct shape *ret)
+{
+	struct shape shape = {0};
+	bool mangled = false;
+	struct fre_words words;
+
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct bobbin_rule *rule = &f->rows[i].rule;
+		bool key_b = rule->flags & BOBBIN_RULE_KEY_B;
+
+		if (!row_in_place(f, i) || !(rule->flags & BOBBIN_RULE_SIGNAL) != !f->signal)
+			return -BOBBIN_EINVAL;
+		if (rule->flags & BOBBIN_RULE_MANGLED) {
+			if (mangled && key_b != shape.key_b)
+				return -BOBBIN_EINVAL;
+			mangled = true;
+			shape.key_b = key_b;
+		}
+		if (!bobbin_sframe_representable(b, rule))
+			return -BOBBIN_ERANGE;
+		shape.flex |= !words_of(b, false, rule, &words);
+	}
+	if (f->count && f->rows[f->count - 1].start > 0xff)
+		shape.start_type = f->rows[f->count - 1].start > 0xffff ? 2 : 1;
+	/* one form for the whole function: its ordinary rows must go into it, too */
+	for (uint32_t i = 0; shape.flex && i < f->count; i++)
+		if (!words_of(b, true, &f->rows[i].rule, &words))
+			return -BOBBIN_ERANGE;
+	*ret = shape;
+	return 0;
+}
+
+static void put_attribute(const struct bobbin_sframe_built *fde, bool flex, struct output *out)
+{
+	put(out, fde->num_fres, 2);
+	put(out, fde->info, 1);
+	put(out, flex ? SFRAME_FDE_TYPE_FLEX : 0, 1);
+	put(out, fde->rep_size, 1);
+}
+
+static void put_row(uint32_t start, unsigned int start_type, const struct fre_words *w,
+		    struct output *out)
+{
+	unsigned int shift = fre_words_shift(w);
+
+	put(out, start, 1u << start_type);
+	put(out, w->info | (uint32_t)w->count << 1 | shift << 5, 1);
+	for (unsigned int i = 0; i < w->count; i++)
+		put(out, (uint32_t)w->words[i], 1u << shift);
+}
+
+static uint64_t row_size(unsigned int start_type, const struct fre_words *w)
+{
+	return (1u << start_type) + 1 + ((uint64_t)w->count << fre_words_shift(w));
+}
+
+/* Bytes of the function's rows, with V3's attribute record. */
+static uint64_t rows_size(const struct bobbin_sframe_builder *b,
+			  const struct bobbin_sframe_function *f, const struct shape *shape)
+{
+	uint64_t size = b->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
+	struct fre_words words;
+
+	for (uint32_t i = 0; i < f->count; i++) {
+		words_of(b, shape->flex, &f->rows[i].rule, &words);
+		size += row_size(shape->start_type, &words);
+	}
+	return size;
+}
+
+static void put_rows(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
+		     const struct shape *shape, const struct bobbin_sframe_built *fde)
+{
+	struct output out = {b->fres + fde->fre_off, b->arch->big_endian};
+	struct fre_words words;
+
+	if (b->version >= 3)
+		put_attribute(fde, shape->flex, &out);
+	for (uint32_t i = 0; i < f->count; i++) {
+		words_of(b, shape->flex, &f->rows[i].rule, &words);
+		put_row(f->rows[i].start, shape->start_type, &words, &out);
+	}
+}
+
+static uint32_t hash(const uint8_t *bytes, uint32_t size)
+{
+	uint32_t h = 2166136261u;
+
+	for (uint32_t i = 0; i < size; i++)
+		h = (h ^ bytes[i]) * 16777619u; /* FNV-1a */
+	return h ^ h >> 15;
+}
+
+static bool same_bytes(const uint8_t *a, const uint8_t *b, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/*
+ * Equal rows that are there already, or else a note of these.  V3's attribute
+ * record is part of them; V2's FDE is not, so its fields must be the same.
+ */
+static bool find_shared(struct bobbin_sframe_builder *b, struct bobbin_sframe_built *fde,
+			uint32_t size)
+{
+	uint32_t h = hash(b->fres + fde->fre_off, size);
+
+	for (uint32_t i = 0; i < SHARED_PROBES; i++) {
+		uint32_t *slot = &b->shared[(h + i) & (b->shared_max - 1)];
+		const struct bobbin_sframe_built *other;
+
+		if (!*slot) {
+			*slot = b->fde_count + 1;
+			return false;
+		}
+		other = &b->fdes[*slot - 1];
+		if (other->num_fres == fde->num_fres && other->info == fde->info &&
+		    other->rep_size == fde->rep_size &&
+		    (uint64_t)other->fre_off + size <= fde->fre_off &&
+		    same_bytes(b->fres + other->fre_off, b->fres + fde->fre_off, size)) {
+			fde->fre_off = other->fre_off;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* V2 fields are 32 bits wide, at most 20 bytes a function away from the start. */
+static bool in_reach(const struct bobbin_sframe_builder *b, uint64_t start)
+{
+	int64_t distance = (int64_t)(start - b->addr);
+	int64_t reach = (int64_t)INT32_MAX - SFRAME_HEADER_SIZE -
+			(int64_t)SFRAME_V2_FDE_SIZE * b->fde_max;
+
+	return b->version >= 3 || (distance >= -reach && distance <= reach);
+}
+
+BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
+					 const struct bobbin_sframe_function *function)
+{
+	struct bobbin_sframe_built fde = {
+		.start = function->start,
+		.size = function->size,
+		.fre_off = builder->fre_len,
+		.num_fres = function->count,
+		.rep_size = function->rep_size,
+	};
+	struct shape shape;
+	uint64_t size;
+	int r;
+
+	if (function->count > BOBBIN_SFRAME_MAX_ROWS ||
+	    (function->signal && builder->version < 3) || !in_reach(builder, function->start))
+		return -BOBBIN_ERANGE;
+	r = find_shape(builder, function, &shape);
+	if (r)
+		return r;
+	size = rows_size(builder, function, &shape);
+	if (builder->fre_len + size > INT32_MAX)
+		return -BOBBIN_ERANGE;
+	if (builder->fde_count >= builder->fde_max || size > builder->fre_max - builder->fre_len)
+		return -BOBBIN_ENOBUFS;
+
+	fde.info = shape.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
+		   (shape.key_b ? SFRAME_FDE_KEY_B : 0) |
+		   (function->signal ? SFRAME_FDE_SIGNAL : 0);
+	put_rows(builder, function, &shape, &fde);
+	if (!builder->shared || !find_shared(builder, &fde, (uint32_t)size))
+		builder->fre_len += (uint32_t)size;
+	builder->fdes[builder->fde_count++] = fde;
+	builder->num_fres += function->count;
+	return 0;
+}
+
+static uint8_t fde_bytes(const struct bobbin_sframe_builder *b)
+{
+	return sframe_fde_size_of(b->version);
+}
+
+BOBBIN_API uint64_t bobbin_sframe_builder_size(const struct bobbin_sframe_builder *builder)
+{
+	return SFRAME_HEADER_SIZE + (uint64_t)builder->fde_count * fde_bytes(builder) +
+	       builder->fre_len;
+}
+
+static bool comes_before(const struct bobbin_sframe_built *a, const struct bobbin_sframe_built *b)
+{
+	return a->start != b->start ? a->start < b->start : a->size < b->size;
+}
+
+static void sift_down(struct bobbin_sframe_built *fdes, uint32_t root, uint32_t count)
+{
+	struct bobbin_sframe_built moving = fdes[root];
+	uint64_t child;
+
+	while ((child = 2 * (uint64_t)root + 1) < count) {
+		if (child + 1 < count && comes_before(&fdes[child], &fdes[child + 1]))
+			child++;
+		if (!comes_before(&moving, &fdes[child]))
+			break;
+		fdes[root] = fdes[child];
+		root = (uint32_t)child;
+	}
+	fdes[root] = moving;
+}
+
+/* Heap sort: in place, without recursion, never worse than n log n. */
+static void sort(struct bobbin_sframe_built *fdes, uint32_t count)
+{
+	bool sorted = true;
+
+	for (uint32_t i = 1; i < count && sorted; i++)
+		sorted = !comes_before(&fdes[i], &fdes[i - 1]);
+	if (sorted)
+		return;
+	for (uint32_t i = count / 2; i-- > 0;)
+		sift_down(fdes, i, count);
+	for (uint32_t i = count; i-- > 1;) {
+		struct bobbin_sframe_built last = fdes[i];
+
+		fdes[i] = fdes[0];
+		fdes[0] = last;
+		sift_down(fdes, 0, i);
+	}
+}
+
+static uint8_t abi_of(const struct bobbin_arch *arch)
+{
+	if (arch->default_ra_off)
+		return SFRAME_ABI_AMD64_LITTLE;
+	if (is_sframe_s390x(arch))
+		return SFRAME_ABI_S390X_BIG;
+	return arch->big_endian ? SFRAME_ABI_AARCH64_BIG : SFRAME_ABI_AARCH64_LITTLE;
+}
+
+static void put_header(const struct bobbin_sframe_builder *b, struct output *out)
+{
+	put(out, SFRAME_MAGIC, 2);
+	put(out, b->version, 1);
+	put(out, BOBBIN_SFRAME_SORTED | BOBBIN_SFRAME_PCREL, 1);
+	put(out, abi_of(b->arch), 1);
+	put(out, 0, 1);
+	put(out, (uint8_t)b->arch->default_ra_off, 1);
+	put(out, 0, 1);
+	put(out, b->fde_count, 4);
+	put(out, b->num_fres, 4);
+	put(out, b->fre_len, 4);
+	put(out, 0, 4);
+	put(out, (uint64_t)b->fde_count * fde_bytes(b), 4);
+}
+
+static void put_fde(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_built *fde,
+		    uint64_t field, struct output *out)
+{
+	uint64_t distance = fde->start - field;
+
+	put(out, distance, b->version >= 3 ? 8 : 4);
+	put(out, fde->size, 4);
+	put(out, fde->fre_off, 4);
+	if (b->version >= 3)
+		return;
+	put(out, fde->num_fres, 4);
+	put(out, fde->info, 1);
+	put(out, fde->rep_size, 1);
+	put(out, 0, 2);
+}
+
+BOBBIN_API int bobbin_sframe_builder_finish(struct bobbin_sframe_builder *builder, void *out,
+					    uint64_t size)
+{
+	struct output o = {out, builder->arch->big_endian};
+
+	if (size < bobbin_sframe_builder_size(builder))
+		return -BOBBIN_ENOBUFS;
+	/* equal rows are found by an FDE's place, which changes now */
+	for (uint32_t i = 0; builder->shared && i < builder->shared_max; i++)
+		builder->shared[i] = 0;
+	sort(builder->fdes, builder->fde_count);
+	put_header(builder, &o);
+	for (uint32_t i = 0; i < builder->fde_count; i++)
+		put_fde(builder, &builder->fdes[i],
+			builder->addr + SFRAME_HEADER_SIZE + (uint64_t)i * fde_bytes(builder), &o);
+	for (uint32_t i = 0; i < builder->fre_len; i++)
+		o.at[i] = builder->fres[i];
+	return 0;
+}
