@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/plain_step.h"
 
-static uint64_t form_from(const struct bobbin_arch *arch, uint8_t reg)
+static uint64_t word_of(const struct bobbin_arch *arch, uint8_t reg, int32_t off,
+			struct bobbin_place fp)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG, .reg = reg},
+		.cfa = {.how = BOBBIN_AT_REG, .reg = reg, .off = off},
 		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = arch->default_ra_off},
-		.fp = {.how = BOBBIN_SAME},
+		.fp = fp,
 		.index = BOBBIN_NO_INDEX,
 	};
 	uint64_t word;
@@ -16,7 +17,14 @@ static uint64_t form_from(const struct bobbin_arch *arch, uint8_t reg)
 
 struct plain_forms plain_forms_of(const struct bobbin_arch *arch)
 {
+	const struct bobbin_place same = {.how = BOBBIN_SAME};
+	const struct bobbin_place saved = {.how = BOBBIN_IN_CFA_MEM, .off = -16};
+
 	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian)
 		return (struct plain_forms){0};
-	return (struct plain_forms){form_from(arch, arch->sp), form_from(arch, arch->fp)};
+	return (struct plain_forms){
+		.from_sp = word_of(arch, arch->sp, 0, same),
+		.from_fp = word_of(arch, arch->fp, 0, same),
+		.record = word_of(arch, arch->fp, 16, saved),
+	};
 }

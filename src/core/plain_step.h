@@ -28,9 +28,13 @@
 #define PLAIN_RA_FORM (7ull << 10)
 #define PLAIN_RA_UNDEFINED (1ull << 10)
 
-/* Words of plain rules less what varies; 0: the architecture has none. */
+/*
+ * Words of plain rules less what varies, and the whole word of the rule for a
+ * frame record: FP points to the caller's FP and return address.  0: the
+ * architecture has none.
+ */
 struct plain_forms {
-	uint64_t from_sp, from_fp;
+	uint64_t from_sp, from_fp, record;
 };
 
 /* For architectures whose calls push the return address. */

@@ -14,7 +14,7 @@
 
 #include "core/deps.h"
 
-#define CACHE_BITS 13
+#define CACHE_BITS 15
 #define CACHE_SETS (1u << CACHE_BITS)
 #define CACHE_WAYS 4
 

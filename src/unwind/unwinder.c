@@ -137,7 +137,7 @@ BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
 }
 
 BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-				     uint64_t addr, uint64_t *ret)
+				     uint64_t addr, uint64_t *ret, uint64_t *offset)
 {
 	const struct mapping *m = space_find(space, addr);
 	struct module *module = m ? module_of(unwinder, m->file) : NULL;
@@ -151,6 +151,7 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 	if (source == BOBBIN_FROM_NONE || source == BOBBIN_FROM_ENTRY)
 		return -ENOENT;
 	*ret = row.function;
+	*offset = vaddr - row.function;
 	return 0;
 }
 
@@ -200,7 +201,8 @@ static bool is_trampoline(const struct module *module, uint64_t offset, struct b
 	return false;
 }
 
-static void ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
+/* false: the file cannot be opened, now at least. */
+static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
 	struct bobbin_row row;
@@ -211,11 +213,12 @@ static void ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	*rule = bobbin_rule_none(BOBBIN_NO_TABLE);
 	module = module_of(u, m->file);
 	if (!module || !elf_image_vaddr(&module->image, offset, &vaddr))
-		return;
+		return module;
 	module_lookup(module, vaddr, &row, source);
 	*rule = row.rule;
 	if (*source == BOBBIN_FROM_NONE && is_trampoline(module, offset, rule))
 		*source = BOBBIN_FROM_TRAMPOLINE;
+	return true;
 }
 
 /* Not inlined: so the rule is made in its place and not copied, which stalls. */
@@ -237,8 +240,8 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 		*source = BOBBIN_FROM_VSYSCALL;
 		return vsyscall_rule(space->arch);
 	}
-	ask_file(u, m, offset, &rule, source);
-	rule_cache_put(&u->cache, key, &rule, *source);
+	if (ask_file(u, m, offset, &rule, source))
+		rule_cache_put(&u->cache, key, &rule, *source);
 	return rule;
 }
 
@@ -254,7 +257,6 @@ struct walk {
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 };
 
-/* A frame record may be anything at all: what it names must be code. */
 static enum bobbin_reason step_by_frame_pointer(struct walk *w, struct bobbin_frame *frame,
 						enum bobbin_reason without)
 {
@@ -391,6 +393,53 @@ static BOBBIN_ALWAYS_INLINE void walk_memo(struct walk *w, struct bobbin_trace *
 	go_on(w, f->pc, f->sp, f->fp);
 }
 
+/* What the loop below knows of the mapping that it is in. */
+struct copy_mapping {
+	uint64_t start, size;
+	uint64_t key; /* rule_cache_key() of @start; 0: there are no tables */
+};
+
+/* false: there is no mapping, or none whose rules are cached. */
+static bool enter_mapping(struct walk *w, uint64_t addr, struct copy_mapping *ret)
+{
+	const struct mapping *m = space_find(w->space, addr);
+
+	if (!m)
+		return false;
+	*ret = (struct copy_mapping){m->start, m->end - m->start, 0};
+	if (m->file->kind == FILE_NONE)
+		return true;
+	ret->key = rule_cache_key(m->file->number, m->offset);
+	return ret->key && !((m->offset + ret->size) >> KEY_FILE);
+}
+
+/*
+ * The packed rule for an address, a frame record's where there is none; 0: it
+ * is not cached.
+ */
+static BOBBIN_ALWAYS_INLINE uint64_t word_at(struct walk *w, const struct copy_mapping *mapping,
+					     uint64_t addr, uint8_t *source)
+{
+	const struct cached_rule *cached;
+
+	*source = BOBBIN_FROM_FRAME_POINTER;
+	if (!mapping->key)
+		return w->space->forms.record;
+	cached = rule_cache_get(&w->unwinder->cache, mapping->key + (addr - mapping->start));
+	if (!cached)
+		return 0;
+	if (cached_source(cached) == BOBBIN_FROM_NONE)
+		return w->space->forms.record;
+	*source = (uint8_t)cached_source(cached);
+	return cached->word;
+}
+
+/* A frame record may be anything at all: what it names must be code. */
+static bool is_code(struct walk *w, const struct copy_mapping *mapping, uint64_t ra)
+{
+	return ra - 1 - mapping->start < mapping->size || space_find(w->space, ra - 1);
+}
+
 /*
  * Frames while rules are cached and plain and the copy has what they need; the
  * first frame that wants more is left for walk_on(), which finds out what.
@@ -399,38 +448,28 @@ static BOBBIN_ALWAYS_INLINE void walk_memo(struct walk *w, struct bobbin_trace *
 static enum bobbin_reason walk_copy(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 {
 	const struct plain_forms forms = w->space->forms;
-	uint64_t start = 1, size = 0, key_of_start = 0;
+	struct copy_mapping mapping = {.start = 1};
 
 	for (walk_memo(w, trace, max); trace->count < max; walk_memo(w, trace, max)) {
 		uint64_t pc = w->regs.pc, sp = w->regs.sp, fp = w->regs.fp;
-		uint64_t at = bobbin_regs_lookup_pc(&w->regs), cfa, ra, caller_fp = fp;
-		const struct cached_rule *cached;
-		struct bobbin_frame frame;
+		uint64_t at = bobbin_regs_lookup_pc(&w->regs), word, cfa, ra, caller_fp = fp;
+		struct bobbin_frame frame = {.pc = pc, .exact = w->regs.exact};
 		int64_t fp_off;
 
-		if (at - start >= size) {
-			const struct mapping *m = space_find(w->space, at);
-
-			key_of_start = m ? rule_cache_key(m->file->number, m->offset) : 0;
-			if (!key_of_start || (m->offset + (m->end - m->start)) >> KEY_FILE)
-				break;
-			start = m->start;
-			size = m->end - m->start;
-		}
-		cached = rule_cache_get(&w->unwinder->cache, key_of_start + (at - start));
-		if (!cached)
+		if (at - mapping.start >= mapping.size && !enter_mapping(w, at, &mapping))
 			break;
-		frame = (struct bobbin_frame){
-			.pc = pc, .exact = w->regs.exact, .source = (uint8_t)cached_source(cached)};
-		if (plain_outermost(cached->word)) {
+		word = word_at(w, &mapping, at, &frame.source);
+		if (plain_outermost(word)) {
 			trace->frames[trace->count++] = frame;
 			return BOBBIN_OUTERMOST;
 		}
-		if (!plain_cfa(&forms, cached->word, sp, fp, &cfa) || cfa <= sp || cfa % sizeof(ra))
+		if (!plain_cfa(&forms, word, sp, fp, &cfa) || cfa <= sp || cfa % sizeof(ra))
 			break;
 		if (!copied_word(w->copy, cfa - sizeof(ra), &ra) || !ra)
 			break;
-		if (!plain_fp_saved(cached->word, &fp_off))
+		if (frame.source == BOBBIN_FROM_FRAME_POINTER && !is_code(w, &mapping, ra))
+			break;
+		if (!plain_fp_saved(word, &fp_off))
 			fp_off = 0;
 		else if (!fp_off || !copied_word(w->copy, cfa + (uint64_t)fp_off, &caller_fp))
 			break;
