@@ -31,7 +31,6 @@ extern "C" {
 	X(MISALIGNED,      "the CFA is not aligned") \
 	X(BAD_RULE,        "the rule makes no sense on this architecture") \
 	X(DEPTH,           "the depth limit was reached") \
-	X(BAD_FP,          "the frame pointer does not point to a frame record") \
 	X(NO_USER,         "the sample has no user registers") \
 	/* refusals of any bytes */ \
 	X(TRUNCATED,       "the data ends before the record does") \
@@ -69,7 +68,6 @@ extern "C" {
 	/* refusals of perf.data */ \
 	X(PERF_MAGIC,      "not a perf.data file") \
 	X(PERF_ENDIAN,     "a perf.data file of foreign byte order") \
-	X(PERF_PIPE,       "a perf.data stream written to a pipe") \
 	X(PERF_HEADER,     "malformed perf.data header") \
 	X(PERF_ATTR,       "malformed event attributes") \
 	X(PERF_RECORD,     "malformed perf.data record") \

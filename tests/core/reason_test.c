@@ -72,12 +72,12 @@ static void numbers_do_not_move(void **state)
 	assert_int_equal(BOBBIN_NONE, 0);
 	assert_int_equal(BOBBIN_OUTERMOST, 1);
 	assert_int_equal(BOBBIN_NO_MEMORY, 7);
-	assert_int_equal(BOBBIN_NO_USER, 14);
-	assert_int_equal(BOBBIN_TRUNCATED, 15);
-	assert_int_equal(BOBBIN_SFRAME_MAGIC, 20);
-	assert_int_equal(BOBBIN_CFI_LENGTH, 31);
-	assert_int_equal(BOBBIN_CFI_NO_CFA, 44);
-	assert_int_equal(BOBBIN_PERF_FEATURE, 52);
+	assert_int_equal(BOBBIN_NO_USER, 13);
+	assert_int_equal(BOBBIN_TRUNCATED, 14);
+	assert_int_equal(BOBBIN_SFRAME_MAGIC, 19);
+	assert_int_equal(BOBBIN_CFI_LENGTH, 30);
+	assert_int_equal(BOBBIN_CFI_NO_CFA, 43);
+	assert_int_equal(BOBBIN_PERF_FEATURE, 50);
 	assert_string_equal(bobbin_reason_name(BOBBIN_STUCK), "STUCK");
 	assert_string_equal(bobbin_reason_str(BOBBIN_NO_MEMORY), "the stack is not readable");
 }
