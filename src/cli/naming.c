@@ -34,6 +34,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.inlines = options->inlines,
 		.lines = options->lines,
 		.demangle = !options->no_demangle,
+		.debuginfod = getenv("DEBUGINFOD_URLS"),
 		.debug_path = options->debug_path,
 		.symfs = options->symfs,
 	};
@@ -94,7 +95,7 @@ static int name_by_start(struct naming *n, struct bobbin_space *space, uint64_t 
 	char *name;
 	int r;
 
-	if (bobbin_function_start(n->unwinder, space, pc, &symbol.start) ||
+	if (bobbin_function_start(n->unwinder, space, pc, &symbol.start, &symbol.offset) ||
 	    asprintf(&name, "%s+0x%" PRIx64, base_name(path), symbol.start) < 0)
 		return 0;
 	r = name_pool_intern(&n->names, name, &symbol.name);

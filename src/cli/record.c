@@ -178,13 +178,15 @@ static void complain_open(const struct record *record, enum recorder_stage stage
 	}
 }
 
+/* What was ignored stays so: nohup(1) means it. */
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal}, old;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
 }
 
 static void show_progress(const struct record *record, time_t began)

@@ -128,7 +128,7 @@ static void take_payload(struct session *s, const struct perf_sample *sample, si
 }
 
 static void unwind_sample(struct session *s, const struct perf_sample *sample,
-			  struct session_sample *out)
+			  struct process *process, struct session_sample *out)
 {
 	struct bobbin_trace trace = {.frames = s->user, .max = BOBBIN_MAX_DEPTH};
 	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
@@ -142,7 +142,11 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 		return;
 	}
 	stack.addr = regs.sp;
-	bobbin_unwind(s->unwinder, out->space, &regs, &mem, &trace);
+	bobbin_unwind(s->unwinder, process->space, &regs, &mem, &trace);
+	if (process_is_stale(process, &trace)) {
+		out->reason = BOBBIN_NO_USER;
+		return;
+	}
 	out->reason = trace.reason;
 	for (uint32_t i = 0; i < trace.count; i++)
 		push(s, out,
@@ -176,7 +180,7 @@ static int take_sample(struct session *s, const struct perf_event *event,
 
 	user = take_callchain(s, event, &out);
 	if (sample->regs && sample->stack && !user)
-		unwind_sample(s, sample, &out);
+		unwind_sample(s, sample, thread->process, &out);
 	else
 		take_payload(s, sample, user, &out);
 	if (!out.count)

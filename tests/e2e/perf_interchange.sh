@@ -23,9 +23,9 @@ names() {
 		awk 'NF { line = line $0 "; "; next } { print line; line = "" }'
 }
 
-# The lines of the program's own functions, spelled out
+# The lines of the program's own functions, spelled out; perf takes its PLT for a part of _init
 own() {
-	grep "^... .* ($work/bin/$1)\$"
+	grep "^... .* ($work/bin/$1)\$" | grep -v -e @plt -e ' _init+'
 }
 
 # same_stacks PROGRAM: perf and bobbin say the same of perf.data
