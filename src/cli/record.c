@@ -178,15 +178,15 @@ static void complain_open(const struct record *record, enum recorder_stage stage
 	}
 }
 
-/* What was ignored stays so: nohup(1) means it. */
 static void catch_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = on_signal}, old;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* nohup(1) means it */
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 static void show_progress(const struct record *record, time_t began)
