@@ -76,8 +76,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return 0;
 }
 
-static int draw(struct arguments *a, const struct report *report)
+static int draw(void *ctx, const struct report *report)
 {
+	struct arguments *a = ctx;
 	const struct call_tree *tree = report_tree(report);
 	int r = a->folded ? folded_write(tree, stdout)
 			  : flamegraph_write(tree, &a->options, stdout);
@@ -90,27 +91,11 @@ static int draw(struct arguments *a, const struct report *report)
 static int run(int argc, char **argv)
 {
 	struct arguments a = {.options = FLAMEGRAPH_OPTIONS_DEFAULT};
-	struct report *report;
 	int r;
 
 	input_init(&a.input);
 	r = parse(argc, argv, &a);
-	if (r)
-		return r;
-	r = input_open(&a.input);
-	if (r)
-		return r;
-	if (report_open(&report)) {
-		complain("%s", strerror(ENOMEM));
-		r = 1;
-	} else {
-		r = input_gather(&a.input, false, report);
-		if (!r)
-			r = draw(&a, report);
-		report_close(report);
-	}
-	input_close(&a.input);
-	return r;
+	return r ? r : input_report(&a.input, false, draw, &a);
 }
 
 const struct command flamegraph_command = {"flamegraph", "draw where the time went, as SVG", usage,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/input.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static int add_sample(struct input *input, const struct session_sample *sample, 
 		 : report_add(report, sample->comm, frames, count, periods ? sample->period : 1);
 }
 
-int input_gather(struct input *input, bool periods, struct report *report)
+static int gather(struct input *input, bool periods, struct report *report)
 {
 	struct session_sample sample;
 	int r, error;
@@ -159,6 +160,28 @@ int input_gather(struct input *input, bool periods, struct report *report)
 		}
 	}
 	return r ? 1 : 0;
+}
+
+int input_report(struct input *input, bool periods,
+		 int (*write)(void *ctx, const struct report *report), void *ctx)
+{
+	struct report *report = NULL;
+	int r;
+
+	r = input_open(input);
+	if (r)
+		return r;
+	if (report_open(&report)) {
+		complain("%s", strerror(ENOMEM));
+		r = 1;
+	} else {
+		r = gather(input, periods, report);
+	}
+	if (!r)
+		r = write(ctx, report);
+	report_close(report);
+	input_close(input);
+	return r;
 }
 
 static double percent(uint64_t part, uint64_t all)

@@ -68,10 +68,12 @@ void input_close(struct input *input);
 int input_next(struct input *input, struct session_sample *ret);
 
 /*
- * Add all samples, by their periods or (@periods false) one by one.  0, or 1
- * after a complaint.
+ * Open the recording, add up all samples, by their periods or (@periods false)
+ * one by one, and have @write print them.  0, or an exit status after a
+ * complaint.
  */
-int input_gather(struct input *input, bool periods, struct report *report);
+int input_report(struct input *input, bool periods,
+		 int (*write)(void *ctx, const struct report *report), void *ctx);
 
 /* Lines about how the unwinding went, to be free()d; their number. */
 size_t input_summary(const struct input *input, char ***lines);

@@ -93,8 +93,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return 0;
 }
 
-static int print(struct arguments *a, const struct report *report)
+static int print(void *ctx, const struct report *report)
 {
+	struct arguments *a = ctx;
 	char **footer;
 	int r;
 
@@ -114,28 +115,12 @@ static int print(struct arguments *a, const struct report *report)
 static int run(int argc, char **argv)
 {
 	struct arguments a = {.options = REPORT_OPTIONS_DEFAULT};
-	struct report *report;
 	int r;
 
 	input_init(&a.input);
 	a.options.percent_limit = 0.1;
 	r = parse(argc, argv, &a);
-	if (r)
-		return r;
-	r = input_open(&a.input);
-	if (r)
-		return r;
-	if (report_open(&report)) {
-		complain("%s", strerror(ENOMEM));
-		r = 1;
-	} else {
-		r = input_gather(&a.input, true, report);
-		if (!r)
-			r = print(&a, report);
-		report_close(report);
-	}
-	input_close(&a.input);
-	return r;
+	return r ? r : input_report(&a.input, true, print, &a);
 }
 
 const struct command report_command = {"report", "show where the time went", usage, run};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "profile/perf_array.h"
 #include "profile/perf_inflate.h"
 
 /* One call of perf_inflate_put(): the first place that it could complete. */
@@ -49,28 +50,13 @@ void perf_inflate_close(struct perf_inflate *inflate)
 	free(inflate);
 }
 
-/* Room for one more element of @size bytes behind @count of them. */
-static int reserve(void **array, size_t count, size_t *max, size_t size)
-{
-	size_t more = *max ? 2 * *max : 16;
-	void *grown;
-
-	if (count < *max)
-		return 0;
-	grown = reallocarray(*array, more, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*max = more;
-	return 0;
-}
-
 static int add_piece(struct perf_inflate *inflate, uint64_t offset)
 {
 	uint64_t place = inflate->parsed;
 	void *array = inflate->pieces;
 
-	if (reserve(&array, inflate->nr_pieces, &inflate->max_pieces, sizeof(*inflate->pieces)))
+	if (perf_array_reserve(&array, inflate->nr_pieces, &inflate->max_pieces,
+			       sizeof(*inflate->pieces)))
 		return -ENOMEM;
 	inflate->pieces = array;
 	if (inflate->nr_blocks)
@@ -86,7 +72,8 @@ static int add_block(struct perf_inflate *inflate)
 	void *array = inflate->blocks;
 	uint8_t *block;
 
-	if (reserve(&array, inflate->nr_blocks, &inflate->max_blocks, sizeof(*inflate->blocks)))
+	if (perf_array_reserve(&array, inflate->nr_blocks, &inflate->max_blocks,
+			       sizeof(*inflate->blocks)))
 		return -ENOMEM;
 	inflate->blocks = array;
 	block = malloc(PERF_INFLATE_BLOCK);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/refusal.h"
+#include "profile/perf_array.h"
 #include "profile/perf_id_map.h"
 #include "profile/perf_index.h"
 #include "profile/perf_inflate.h"
@@ -64,22 +65,6 @@ static struct perf_span span_of(const struct perf_reader *reader, uint64_t offse
 	return (struct perf_span){.data = reader->data + offset, .size = size, .offset = offset};
 }
 
-/* Room for one more element of @size bytes behind @count of them. */
-static int reserve(void **array, size_t count, size_t *max, size_t size)
-{
-	size_t more = *max ? 2 * *max : 8;
-	void *grown;
-
-	if (count < *max)
-		return 0;
-	grown = reallocarray(*array, more, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*max = more;
-	return 0;
-}
-
 /* attributes and their ids */
 
 /* A file may know more or fewer fields of the attributes than we do. */
@@ -132,7 +117,8 @@ static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struc
 	if (reader->nr_ids > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
 	    (reader->nr_attrs && !perf_event_same_ids(&reader->attrs[0].attr, attr)))
 		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
-	r = reserve(&attrs, reader->nr_attrs, &reader->max_attrs, sizeof(*reader->attrs));
+	r = perf_array_reserve(&attrs, reader->nr_attrs, &reader->max_attrs,
+			       sizeof(*reader->attrs));
 	if (r)
 		return refuse_as(r, scan->err, offset, BOBBIN_NONE);
 	reader->attrs = attrs;
@@ -201,7 +187,8 @@ static int add_build_ids(struct scan *scan, struct perf_span records)
 	while ((r = perf_build_id_decode(&records, scan->err, &build_id)) > 0) {
 		void *array = reader->build_ids;
 
-		r = reserve(&array, reader->nr_build_ids, &reader->max_build_ids, sizeof(build_id));
+		r = perf_array_reserve(&array, reader->nr_build_ids, &reader->max_build_ids,
+				       sizeof(build_id));
 		if (r)
 			return refuse_as(r, scan->err, records.offset, BOBBIN_NONE);
 		reader->build_ids = array;
