@@ -108,10 +108,26 @@ static void print_head(const struct session_sample *s, unsigned int fields)
 	putchar('\n');
 }
 
+/* "\t%16lx", which millions of lines are made of */
+static void print_ip(uint64_t pc)
+{
+	char text[17];
+	size_t i = sizeof(text);
+
+	do {
+		text[--i] = "0123456789abcdef"[pc & 15];
+		pc >>= 4;
+	} while (pc);
+	while (i > 1)
+		text[--i] = ' ';
+	text[0] = '\t';
+	fwrite_unlocked(text, 1, sizeof(text), stdout);
+}
+
 static void print_frame(const struct named_frame *f, unsigned int fields)
 {
 	if (fields & FIELD_IP)
-		printf("\t%16" PRIx64, f->pc);
+		print_ip(f->pc);
 	if (fields & FIELD_SYM) {
 		printf(" %s", f->symbol.name ? f->symbol.name : "[unknown]");
 		if (f->symbol.name && !f->inlined)
@@ -121,7 +137,7 @@ static void print_frame(const struct named_frame *f, unsigned int fields)
 		printf(f->inlined ? " (inlined)" : " (%s)", f->dso);
 	if (fields & FIELD_SOURCE)
 		printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
-	putchar('\n');
+	putchar_unlocked('\n');
 }
 
 static void print_sample(struct input *input, const struct session_sample *s, unsigned int fields)
