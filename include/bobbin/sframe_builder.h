@@ -2,9 +2,9 @@
 /*
  * sframe_builder.h - make SFrame sections, versions 2 and 3.
  *
- *	bobbin_sframe_builder_init(&options, &builder);
+ *	bobbin_sframe_builder_init(arch, address, 3, &builder);
  *	give it memory: builder.fdes, builder.fres, and builder.shared or none
- *	bobbin_sframe_builder_add(&builder, &function, &error);	for each function
+ *	bobbin_sframe_builder_add(&builder, &function);	for each function
  *	size = bobbin_sframe_builder_size(&builder);
  *	bobbin_sframe_builder_finish(&builder, out, size);
  *
