@@ -78,11 +78,16 @@ static int32_t get_off(uint64_t word, struct field f)
 	return (int32_t)((int64_t)((get(word, f) ^ sign) - sign) * 8);
 }
 
-static bool put_off(uint64_t *word, struct field f, int32_t off)
+static bool fits_off(struct field f, int32_t off)
 {
 	int32_t limit = 1 << (f.bits - 1);
 
-	if (off % 8 || off / 8 < -limit || off / 8 >= limit)
+	return !(off % 8) && off / 8 >= -limit && off / 8 < limit;
+}
+
+static bool put_off(uint64_t *word, struct field f, int32_t off)
+{
+	if (!fits_off(f, off))
 		return false;
 	*word |= ((uint64_t)(off / 8) & mask_of(f)) << f.shift;
 	return true;
@@ -118,10 +123,12 @@ static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 		return put(word, ra_form, RA_REG_MEM) && put(word, ra_reg, ra->reg) &&
 		       put_off(word, ra_reg_off, ra->off);
 	case BOBBIN_IN_CFA_MEM:
-		if (rule->fp.how == BOBBIN_IN_CFA_MEM &&
-		    (int64_t)ra->off == (int64_t)rule->fp.off + 8)
-			return put(word, ra_form, RA_NEXT_TO_FP);
-		return put(word, ra_form, RA_CFA_MEM) && put_off(word, ra_off, ra->off);
+		if (fits_off(ra_off, ra->off))
+			return put(word, ra_form, RA_CFA_MEM) && put_off(word, ra_off, ra->off);
+		/* AArch64 keeps both at the far end of large frames */
+		return rule->fp.how == BOBBIN_IN_CFA_MEM &&
+		       (int64_t)ra->off == (int64_t)rule->fp.off + 8 &&
+		       put(word, ra_form, RA_NEXT_TO_FP);
 	default:
 		return false;
 	}

@@ -98,6 +98,28 @@ static void a_plain_step_is_what_step_does(void **state)
 	assert_true(plain > 20000);
 }
 
+/* push %rbp; mov %rsp, %rbp: the commonest rule of all but the leaf's */
+static void a_frame_record_is_plain(void **state)
+{
+	const struct plain_forms forms = plain_forms_of(bobbin_arch_amd64());
+	struct bobbin_rule rule = {
+		.cfa = {.how = BOBBIN_AT_REG, .reg = 6, .off = 16},
+		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
+		.fp = {.how = BOBBIN_IN_CFA_MEM, .off = -16},
+		.index = BOBBIN_NO_INDEX,
+	};
+	uint64_t word, cfa;
+	int64_t off;
+
+	(void)state;
+	assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
+	assert_int_equal(word, forms.record);
+	assert_true(plain_cfa(&forms, word, BASE, BASE + 32, &cfa));
+	assert_int_equal(cfa, BASE + 48);
+	assert_true(plain_fp_saved(word, &off));
+	assert_int_equal(off, -16);
+}
+
 static void a_word_without_a_rule_is_neither_plain_nor_outermost(void **state)
 {
 	const struct plain_forms forms = plain_forms_of(bobbin_arch_amd64());
@@ -127,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_step_is_what_step_does),
+		cmocka_unit_test(a_frame_record_is_plain),
 		cmocka_unit_test(a_word_without_a_rule_is_neither_plain_nor_outermost),
 		cmocka_unit_test(architectures_with_a_link_register_have_no_plain_rules),
 	};
