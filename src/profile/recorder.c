@@ -8,6 +8,7 @@
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
 #include "profile/sample_regs.h"
+#include "profile/sample_trace.h"
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
@@ -132,27 +133,15 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 static int unwind_user(struct recorder *r, const struct perf_event *event,
 		       struct bobbin_trace *trace)
 {
-	const struct perf_sample *sample = &event->sample;
-	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
-	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
-	uint64_t gpr[BOBBIN_REG_COUNT];
-	struct bobbin_regs regs;
 	struct thread *thread;
 	int error;
 
-	trace->reason = BOBBIN_NO_USER;
-	if (!sample_regs(native_arch(), sample, gpr, &regs))
-		return 0;
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
 		return error;
-	stack.addr = regs.sp;
-	bobbin_unwind(r->unwinder, thread->process->space, &regs, &mem, trace);
-	if (process_is_stale(thread->process, trace)) {
-		trace->reason = BOBBIN_NO_USER;
-		trace->count = 0;
+	sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
+	if (!trace->count)
 		return 0;
-	}
 	r->stats.user++;
 	r->stats.reasons[trace->reason]++;
 	return 0;
@@ -285,7 +274,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	};
 	int error;
 
-	sampler_disable(recorder->sampler);
+	recorder_stop(recorder);
 	error = drain(recorder, true);
 	*stats = recorder->stats;
 	if (error)

@@ -27,8 +27,7 @@
 
 struct cpu_ring {
 	struct ring ring;
-	int fd; /* of the event that owns the ring */
-	uint32_t cpu;
+	int fd;                               /* of the event that owns the ring */
 	const struct perf_event_header *next; /* peeked */
 	uint64_t next_time;
 };
@@ -145,10 +144,8 @@ static int add_event(struct sampler *s, pid_t tid, int cpu, struct cpu_ring *rin
 	s->fds[s->fd_count] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &s->ids[s->fd_count++]))
 		return -errno;
-	if (!ring->ring.control) {
-		ring->cpu = (uint32_t)cpu;
+	if (!ring->ring.control)
 		return open_ring(s, ring, fd);
-	}
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/sample_regs.h"
+#include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
 
 struct session {
@@ -131,22 +131,9 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 			  struct process *process, struct session_sample *out)
 {
 	struct bobbin_trace trace = {.frames = s->user, .max = BOBBIN_MAX_DEPTH};
-	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
-	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
-	uint64_t gpr[BOBBIN_REG_COUNT];
-	struct bobbin_regs regs;
 
+	sample_trace(s->unwinder, s->arch, process, sample, &trace);
 	out->traced = true;
-	if (!sample_regs(s->arch, sample, gpr, &regs)) {
-		out->reason = BOBBIN_NO_USER;
-		return;
-	}
-	stack.addr = regs.sp;
-	bobbin_unwind(s->unwinder, process->space, &regs, &mem, &trace);
-	if (process_is_stale(process, &trace)) {
-		out->reason = BOBBIN_NO_USER;
-		return;
-	}
 	out->reason = trace.reason;
 	for (uint32_t i = 0; i < trace.count; i++)
 		push(s, out,
