@@ -200,13 +200,11 @@ int bobbin_space_load(struct bobbin_space *space, int pid);
  * struct bobbin_place_info - what an address is, for symbolisation
  * @mapping: what is mapped there; its @path lives as long as the mapping
  * @file_offset: offset of the address in the file
- * @open_path: a path that opens the bytes, or NULL; lives as long as the unwinder
  * @image, @image_size: the file's bytes if it is an image in memory (vDSO)
  */
 struct bobbin_place_info {
 	struct bobbin_mapping mapping;
 	uint64_t file_offset;
-	const char *open_path;
 	const void *image;
 	size_t image_size;
 };

@@ -76,7 +76,6 @@ static int file_id(struct naming *n, const struct bobbin_place_info *place, unsi
 {
 	struct symbol_file file = {
 		.path = place->mapping.path,
-		.open_path = place->open_path,
 		.build_id = place->mapping.build_id,
 		.build_id_len = place->mapping.build_id_len,
 	};

@@ -2,7 +2,6 @@
 #include "unwind/module.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,10 +114,6 @@ static int open_image(struct module *m, const struct mapped_file *file,
 	m->fd = backing_file_open(file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
-	if (asprintf(&m->open_path, "/proc/%d/fd/%d", getpid(), m->fd) < 0) {
-		m->open_path = NULL;
-		return -ENOMEM;
-	}
 	return elf_image_init(m->fd, err, &m->image);
 }
 
@@ -152,7 +147,6 @@ void module_close(struct module *module)
 	free(module->eh_frame.ranges);
 	free(module->debug_frame.ranges);
 	elf_image_fini(&module->image);
-	free(module->open_path);
 	if (module->fd >= 0)
 		close(module->fd);
 	free(module);

@@ -36,8 +36,7 @@ struct module {
 	unsigned int sframe_count;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct cfi_table eh_frame, debug_frame;
-	int fd;          /* to read code bytes, or -1 */
-	char *open_path; /* of fd, through /proc/self/fd; NULL without fd */
+	int fd; /* to read code bytes, or -1 */
 };
 
 /*
