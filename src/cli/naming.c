@@ -74,12 +74,17 @@ const char *base_name(const char *path)
 
 static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
 {
+	const struct bobbin_mapping *m = &place->mapping;
+	char live[64]; /* the very bytes, whatever has become of the path */
 	struct symbol_file file = {
 		.path = place->mapping.path,
+		.open_path = m->pid ? live : NULL,
 		.build_id = place->mapping.build_id,
 		.build_id_len = place->mapping.build_id_len,
 	};
 
+	snprintf(live, sizeof(live), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->start,
+		 m->end);
 	if (place->image)
 		return symbolizer_image(n->symbolizer, place->image, place->image_size,
 					place->mapping.path, ret);
