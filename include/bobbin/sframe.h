@@ -67,13 +67,31 @@ struct bobbin_sframe_view {
  * @err: where and why on failure, or NULL
  * @ret: the view; untouched on failure
  *
- * Sections that a linker only concatenated are several views: the next begins
- * at @data + @ret->size.  Safe in every context.
+ * Sections that a linker only concatenated are several views, see
+ * bobbin_sframe_next().  Safe in every context.
  *
  * Return: 0; -ENODATA for an all-zero or empty region; -EBADMSG.
  */
 int bobbin_sframe_view(const void *data, size_t size, uint64_t addr, struct bobbin_error *err,
 		       struct bobbin_sframe_view *ret);
+
+/**
+ * bobbin_sframe_next() - walk over sections that stand back to back
+ * @data: the first section
+ * @size: bytes available
+ * @addr: address of @data in the space of the PCs that will be looked up
+ * @pos: in: 0, or where the last call left it; out: behind the section.  Where
+ *	the section began if it was refused
+ * @err: where (from @data) and why on failure, or NULL
+ * @ret: the section; untouched otherwise
+ *
+ * Zero bytes between and behind the sections are padding.  Safe in every
+ * context.
+ *
+ * Return: 1 and a section; 0 at the end; -EBADMSG.
+ */
+int bobbin_sframe_next(const void *data, size_t size, uint64_t addr, uint64_t *pos,
+		       struct bobbin_error *err, struct bobbin_sframe_view *ret);
 
 /**
  * struct bobbin_sframe_fde - one function

@@ -29,9 +29,27 @@ void complain_file(const char *path, int error, const struct bobbin_error *err)
 		complain("%s: %s", path, strerror(-error));
 }
 
+static const char *last_word(const char *name)
+{
+	const char *space = strrchr(name, ' ');
+
+	return space ? space + 1 : name;
+}
+
+const struct command *find_below(const struct command *command, const char *word)
+{
+	for (size_t i = 0; command->below && command->below[i]; i++)
+		if (!strcmp(last_word(command->below[i]->name), word))
+			return command->below[i];
+	return NULL;
+}
+
 int show_help(const struct command *command)
 {
 	fputs(command->usage, stdout);
+	for (size_t i = 0; command->below && command->below[i]; i++)
+		printf("  %-12s %s\n", last_word(command->below[i]->name),
+		       command->below[i]->summary);
 	return finish_output() ? 0 : 1;
 }
 

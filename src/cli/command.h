@@ -17,18 +17,22 @@
 
 struct command {
 	const char *name, *summary;
-	const char *usage; /* the whole help text */
+	const char *usage; /* the whole help text, but for the list of @below */
 	int (*run)(int argc, char **argv);
+	const struct command *const *below; /* NULL-terminated, named "NAME WORD"; or NULL */
 };
 
 extern const struct command record_command, report_command, script_command, flamegraph_command,
-	stack_command;
+	stack_command, sframe_command;
 
 /* "bobbin: " and the message and a line end, on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The line for a file that was refused: reason and offset, or the errno. */
 void complain_file(const char *path, int error, const struct bobbin_error *err);
+
+/* The command below @command that @word means, or NULL. */
+const struct command *find_below(const struct command *command, const char *word);
 
 /* Print a command's help to stdout, or a hint about it to stderr. */
 int show_help(const struct command *command);

@@ -7,7 +7,8 @@
 #include "cli/command.h"
 
 static const struct command *const commands[] = {
-	&record_command, &report_command, &script_command, &flamegraph_command, &stack_command,
+	&record_command,     &report_command, &script_command,
+	&flamegraph_command, &stack_command,  &sframe_command,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
@@ -23,7 +24,7 @@ static const struct command *find_command(const char *name)
 static void list_commands(FILE *out)
 {
 	fputs("usage: bobbin COMMAND [ARGUMENTS]\n\n"
-	      "Profile programs that were built without frame pointers.\n\n",
+	      "Profile programs that were built without frame pointers; make unwind tables.\n\n",
 	      out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
@@ -39,6 +40,8 @@ static int help(int argc, char **argv)
 		return finish_output() ? 0 : 1;
 	}
 	command = find_command(argv[1]);
+	if (command && argc > 2 && find_below(command, argv[2]))
+		command = find_below(command, argv[2]);
 	if (command)
 		return show_help(command);
 	complain("there is no command '%s'", argv[1]);

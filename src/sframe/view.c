@@ -134,3 +134,23 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 		*ret = v;
 	return status;
 }
+
+BOBBIN_API int bobbin_sframe_next(const void *data, size_t size, uint64_t addr, uint64_t *pos,
+				  struct bobbin_error *err, struct bobbin_sframe_view *ret)
+{
+	const uint8_t *bytes = data;
+	int status;
+
+	while (*pos < size && !bytes[*pos])
+		++*pos;
+	if (*pos >= size)
+		return 0;
+	status = bobbin_sframe_view(bytes + *pos, size - *pos, addr + *pos, err, ret);
+	if (status) {
+		if (err)
+			err->offset += *pos;
+		return status;
+	}
+	*pos += ret->size;
+	return 1;
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/refusal.h"
 #include "target/backing_file.h"
 
 /* e_entry's first instructions clear the frame pointer and call into C. */
@@ -14,25 +15,27 @@
 static void open_sframes(struct module *m)
 {
 	const struct elf_bytes *s = &m->image.sframe;
+	struct bobbin_error error;
 	uint64_t pos = 0;
+	int r = 0;
 
-	while (m->sframe_count < MODULE_SFRAMES && pos < s->size) {
+	while (m->sframe_count < MODULE_SFRAMES) {
 		struct bobbin_sframe_view *v = &m->sframes[m->sframe_count];
-		struct bobbin_error error;
-		int r;
+		uint64_t start = pos;
 
-		r = bobbin_sframe_view(s->data + pos, s->size - pos, s->addr + pos, &error, v);
-		if (r == -ENODATA)
-			return;
-		if (r || v->arch != m->image.arch) {
-			m->sframe_error = error;
-			m->sframe_error.offset += pos;
-			m->sframe_count = 0;
-			return;
+		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error, v);
+		if (r <= 0)
+			break;
+		if (v->arch != m->image.arch) {
+			r = refuse(&error, start, BOBBIN_SFRAME_ABI);
+			break;
 		}
 		m->sframe_count++;
-		pos += v->size;
 	}
+	if (r >= 0)
+		return;
+	m->sframe_error = error;
+	m->sframe_count = 0;
 }
 
 static int by_start(const void *a, const void *b)

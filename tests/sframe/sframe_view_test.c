@@ -281,6 +281,48 @@ static void concatenated_sections_are_found_behind_each_other(void **state)
 	free(first.data);
 }
 
+static void sections_back_to_back_are_found_one_by_one_past_padding(void **state)
+{
+	struct built s = build(&two_functions);
+	size_t size = 2 * s.size + 32;
+	uint8_t *both = calloc(1, size);
+	struct bobbin_sframe_view view;
+	uint64_t pos = 0;
+
+	memcpy(both + 8, s.data, s.size);
+	memcpy(both + 16 + s.size, s.data, s.size);
+	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, NULL, &view), 1);
+	assert_int_equal(view.addr, ADDR + 8);
+	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, NULL, &view), 1);
+	assert_int_equal(view.addr, ADDR + 16 + s.size);
+	assert_ptr_equal(view.data, both + 16 + s.size);
+	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, NULL, &view), 0);
+	assert_int_equal(pos, size);
+	free(both);
+	free(s.data);
+}
+
+static void a_second_section_that_is_damaged_is_refused_where_it_begins(void **state)
+{
+	struct built s = build(&two_functions);
+	size_t size = 2 * s.size;
+	uint8_t *both = malloc(size);
+	struct bobbin_sframe_view view;
+	struct bobbin_error error;
+	uint64_t pos = 0;
+
+	memcpy(both, s.data, s.size);
+	memcpy(both + s.size, s.data, s.size);
+	both[s.size + 2] = 9;
+	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, &error, &view), 1);
+	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, &error, &view), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_VERSION);
+	assert_int_equal(error.offset, s.size + 2);
+	assert_int_equal(pos, s.size);
+	free(both);
+	free(s.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +341,8 @@ int main(void)
 		cmocka_unit_test(auxiliary_header_is_stepped_over),
 		cmocka_unit_test(bytes_behind_the_section_are_not_part_of_it),
 		cmocka_unit_test(concatenated_sections_are_found_behind_each_other),
+		cmocka_unit_test(sections_back_to_back_are_found_one_by_one_past_padding),
+		cmocka_unit_test(a_second_section_that_is_damaged_is_refused_where_it_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

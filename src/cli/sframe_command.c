@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/sframe_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+	"usage: bobbin sframe COMMAND [ARGUMENTS]\n"
+	"\n"
+	"Look at, check and make SFrame sections.  'bobbin help sframe COMMAND'\n"
+	"explains each command:\n"
+	"\n";
+
+static const struct command *const commands[] = {
+	NULL,
+};
+
+int open_input(const char *path)
+{
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return dup(STDIN_FILENO);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		complain("%s: %s", path, strerror(errno));
+	return fd;
+}
+
+bool read_sframe_file(const char *path, struct sframe_file *ret)
+{
+	struct bobbin_error error = {0};
+	int fd = open_input(path), r;
+
+	if (fd < 0)
+		return false;
+	r = sframe_file_init(fd, &error, ret);
+	close(fd);
+	if (r)
+		complain_file(path, r, &error);
+	return !r;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2 || !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+		return argc < 2 ? show_usage(&sframe_command) : show_help(&sframe_command);
+	command = find_below(&sframe_command, argv[1]);
+	if (command)
+		return command->run(argc - 1, argv + 1);
+	complain("there is no command 'sframe %s'", argv[1]);
+	return show_usage(&sframe_command);
+}
+
+const struct command sframe_command = {
+	.name = "sframe",
+	.summary = "look at, check and make SFrame sections",
+	.usage = usage,
+	.run = run,
+	.below = commands,
+};
