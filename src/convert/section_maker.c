@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/section_maker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Rows take about 3 to 5 bytes, functions about 9 rows. */
+#define BYTES_PER_FUNCTION 48
+
+static int reserve_shared(struct bobbin_sframe_builder *b, uint32_t functions)
+{
+	uint32_t slots = 64;
+
+	while (slots < functions + functions / 2 && slots < 1u << 30)
+		slots *= 2;
+	b->shared = calloc(slots, sizeof(*b->shared));
+	if (!b->shared)
+		return -ENOMEM;
+	b->shared_max = slots;
+	return 0;
+}
+
+int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
+		       bool share, uint32_t functions, struct section_maker *ret)
+{
+	struct section_maker maker;
+	int r = bobbin_sframe_builder_init(arch, addr, version, &maker.builder);
+
+	if (!r && share)
+		r = reserve_shared(&maker.builder, functions);
+	if (!r)
+		*ret = maker;
+	return r;
+}
+
+/* Half as much again, and at least @least. */
+static uint32_t larger(uint32_t size, uint32_t least)
+{
+	uint64_t more = (uint64_t)size + size / 2;
+
+	if (more < least)
+		more = least;
+	return more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
+}
+
+static int grow_fdes(struct bobbin_sframe_builder *b)
+{
+	uint32_t more = larger(b->fde_max, 64);
+	struct bobbin_sframe_built *fdes = reallocarray(b->fdes, more, sizeof(*fdes));
+
+	if (!fdes)
+		return -ENOMEM;
+	b->fdes = fdes;
+	b->fde_max = more;
+	return 0;
+}
+
+static int grow_fres(struct bobbin_sframe_builder *b)
+{
+	uint32_t more = larger(b->fre_max, 64 * BYTES_PER_FUNCTION);
+	uint8_t *fres = realloc(b->fres, more);
+
+	if (!fres)
+		return -ENOMEM;
+	b->fres = fres;
+	b->fre_max = more;
+	return 0;
+}
+
+int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function)
+{
+	struct bobbin_sframe_builder *b = &maker->builder;
+	int r;
+
+	while ((r = bobbin_sframe_builder_add(b, function)) == -ENOBUFS) {
+		r = b->fde_count >= b->fde_max ? grow_fdes(b) : grow_fres(b);
+		if (r)
+			return r;
+	}
+	return r;
+}
+
+int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
+{
+	uint64_t need = bobbin_sframe_builder_size(&maker->builder);
+	uint8_t *bytes = malloc(need);
+	int r;
+
+	if (!bytes)
+		return -ENOMEM;
+	r = bobbin_sframe_builder_finish(&maker->builder, bytes, need);
+	if (r) {
+		free(bytes);
+		return r;
+	}
+	*data = bytes;
+	*size = need;
+	return 0;
+}
+
+void section_maker_fini(struct section_maker *maker)
+{
+	free(maker->builder.fdes);
+	free(maker->builder.fres);
+	free(maker->builder.shared);
+	*maker = (struct section_maker){0};
+}
