@@ -98,5 +98,9 @@ static int run(int argc, char **argv)
 	return r ? r : input_report(&a.input, false, draw, &a);
 }
 
-const struct command flamegraph_command = {"flamegraph", "draw where the time went, as SVG", usage,
-					   run};
+const struct command flamegraph_command = {
+	.name = "flamegraph",
+	.summary = "draw where the time went, as SVG",
+	.usage = usage,
+	.run = run,
+};

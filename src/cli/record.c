@@ -360,5 +360,9 @@ static int run(int argc, char **argv)
 	return exit_status(&record, status);
 }
 
-const struct command record_command = {"record", "sample a program and all that it starts", usage,
-				       run};
+const struct command record_command = {
+	.name = "record",
+	.summary = "sample a program and all that it starts",
+	.usage = usage,
+	.run = run,
+};

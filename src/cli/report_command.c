@@ -123,4 +123,9 @@ static int run(int argc, char **argv)
 	return r ? r : input_report(&a.input, true, print, &a);
 }
 
-const struct command report_command = {"report", "show where the time went", usage, run};
+const struct command report_command = {
+	.name = "report",
+	.summary = "show where the time went",
+	.usage = usage,
+	.run = run,
+};

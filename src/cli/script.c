@@ -179,5 +179,9 @@ static int run(int argc, char **argv)
 	return !finish_output() || r < 0;
 }
 
-const struct command script_command = {"script", "print every sample with its call chain", usage,
-				       run};
+const struct command script_command = {
+	.name = "script",
+	.summary = "print every sample with its call chain",
+	.usage = usage,
+	.run = run,
+};

@@ -220,4 +220,9 @@ static int run(int argc, char **argv)
 	return !finish_output() || r;
 }
 
-const struct command stack_command = {"stack", "print the stacks of a running process", usage, run};
+const struct command stack_command = {
+	.name = "stack",
+	.summary = "print the stacks of a running process",
+	.usage = usage,
+	.run = run,
+};

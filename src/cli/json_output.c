@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/json_output.h"
+
+#include <inttypes.h>
+
+#include "export/safe_text.h"
+
+#define REPLACEMENT 0xfffd
+
+static void put_escape(FILE *out, int32_t c)
+{
+	fprintf(out, "\\u%04" PRIx32, (uint32_t)c);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+	putc('"', out);
+	while (*text) {
+		const char *start = text;
+		int32_t c = safe_text_decode(&text);
+
+		if (c < 0)
+			put_escape(out, REPLACEMENT);
+		else if (safe_text_is_control(c))
+			put_escape(out, c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", (char)c);
+		else
+			fwrite(start, 1, (size_t)(text - start), out);
+	}
+	putc('"', out);
+}
+
+/* All that stands in front of a value. */
+static void begin_value(struct json_output *json, const char *key)
+{
+	if (json->behind)
+		fputs(key ? ", " : ",", json->out);
+	if (key) {
+		put_text(json->out, key);
+		fputs(": ", json->out);
+	}
+	json->behind = true;
+}
+
+static void open_brace(struct json_output *json, char brace)
+{
+	putc(brace, json->out);
+	json->depth++;
+	json->behind = false;
+}
+
+static void close_brace(struct json_output *json, char brace)
+{
+	putc(brace, json->out);
+	json->depth--;
+	json->behind = true;
+	if (!json->depth)
+		putc('\n', json->out);
+}
+
+void json_object(struct json_output *json, const char *key)
+{
+	begin_value(json, key);
+	if (!key && json->depth)
+		fprintf(json->out, "\n%*s", (int)json->depth, "");
+	open_brace(json, '{');
+}
+
+void json_object_end(struct json_output *json)
+{
+	close_brace(json, '}');
+}
+
+void json_array(struct json_output *json, const char *key)
+{
+	begin_value(json, key);
+	open_brace(json, '[');
+}
+
+void json_array_end(struct json_output *json)
+{
+	close_brace(json, ']');
+}
+
+void json_string(struct json_output *json, const char *key, const char *text)
+{
+	begin_value(json, key);
+	put_text(json->out, text);
+}
+
+void json_number(struct json_output *json, const char *key, int64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_unsigned(struct json_output *json, const char *key, uint64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_real(struct json_output *json, const char *key, double value)
+{
+	begin_value(json, key);
+	fprintf(json->out, "%.6g", value);
+}
+
+void json_address(struct json_output *json, const char *key, uint64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->out, "\"0x%" PRIx64 "\"", value);
+}
+
+void json_bool(struct json_output *json, const char *key, bool value)
+{
+	begin_value(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json_output *json, const char *key)
+{
+	begin_value(json, key);
+	fputs("null", json->out);
+}
