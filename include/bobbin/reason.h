@@ -72,7 +72,51 @@ extern "C" {
 	X(PERF_ATTR,       "malformed event attributes") \
 	X(PERF_RECORD,     "malformed perf.data record") \
 	X(PERF_COMPRESSED, "damaged compressed records") \
-	X(PERF_FEATURE,    "malformed perf.data feature section")
+	X(PERF_FEATURE,    "malformed perf.data feature section") \
+	/* defects that only a strict check of .sframe finds */ \
+	X(SFRAME_AUXILIARY, "an auxiliary header, which no ABI defines") \
+	X(SFRAME_GAP,      "bytes between the parts of the SFrame section") \
+	X(SFRAME_TRAILING, "bytes other than zero behind the SFrame section") \
+	X(SFRAME_FIXED,    "the header fixes a register's slot that the ABI does not") \
+	X(SFRAME_SECTION_RELATIVE, "starts of functions that are not relative to their own field") \
+	X(SFRAME_KEEPS_FP, "a flag says that all functions keep a frame pointer") \
+	X(SFRAME_UNSORTED, "the functions are not sorted") \
+	X(SFRAME_COUNT,    "the header's number of rows is not the sum of the functions'") \
+	X(SFRAME_UNUSED,   "bytes among the rows belong to no function") \
+	X(SFRAME_SHARED,   "functions share rows") \
+	X(SFRAME_ROWS_OVERLAP, "the rows of the function overlap those of another") \
+	X(SFRAME_ROWS_OUTSIDE, "the rows of the function lie outside of the section") \
+	X(SFRAME_FRE_TYPE, "unknown FRE type") \
+	X(SFRAME_FDE_TYPE, "unknown FDE type") \
+	X(SFRAME_REP_ZERO, "the code repeats in blocks of no bytes") \
+	X(SFRAME_REP_UNUSED, "a size of blocks for code that does not repeat") \
+	X(SFRAME_REP_REST, "the function is not a whole number of its blocks") \
+	X(SFRAME_RESERVED, "reserved bits are set") \
+	X(SFRAME_KEY,      "a pointer-authentication key on an ABI without any") \
+	X(SFRAME_NO_CODE,  "the function has no code") \
+	X(SFRAME_WRAP,     "the function reaches beyond the end of the address space") \
+	X(SFRAME_OVERLAP,  "the function starts inside another") \
+	X(SFRAME_TEXT,     "the function lies outside of the executable code") \
+	X(SFRAME_NO_ROWS,  "the function has no rows, which means nothing before V3") \
+	X(SFRAME_ROW_COUNT, "the function has more rows than bytes") \
+	X(SFRAME_ROW_CUT,  "a row reaches beyond the end of the section") \
+	X(SFRAME_WORD_SIZE, "unknown size of data words") \
+	X(SFRAME_WORD_COUNT, "a number of data words that means nothing") \
+	X(SFRAME_TWIN_ROWS, "two rows start at the same place, the first is void") \
+	X(SFRAME_ROW_AT_END, "a row starts where its function ends, it is void") \
+	X(SFRAME_LATE_ROW, "the first row does not start with the function") \
+	X(SFRAME_MANGLED,  "a signed return address on an ABI without any") \
+	X(SFRAME_CONTROL,  "a control word that means nothing in its place") \
+	X(SFRAME_REGISTER, "a register that the ABI does not have") \
+	X(SFRAME_BASE,     "the base of an address is a register that holds no addresses") \
+	X(SFRAME_CFA_RANGE, "the offset of the CFA is too large") \
+	X(SFRAME_CFA_BELOW, "the CFA lies below the stack pointer") \
+	X(SFRAME_UNALIGNED, "an offset that is not a multiple of a word") \
+	X(SFRAME_STACK_ALIGN, "the CFA is aligned less than the ABI's stacks") \
+	X(SFRAME_SLOT,     "a register is saved outside of the frame") \
+	/* what the format cannot say */ \
+	X(SFRAME_RULE,     "a rule that this version of SFrame cannot express") \
+	X(SFRAME_REACH,    "a function that the section cannot reach")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

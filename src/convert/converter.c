@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/converter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/fde_list.h"
+#include "text/vector.h"
+
+/* Lazy-binding stubs have this size, and a push of this many bytes in them. */
+#define STUB_SIZE 16
+#define STUB_PUSH 8
+
+/**
+ * struct conversion - a section in the making
+ * @options, @stats, @views: as given
+ * @maker: the section
+ * @rows, @count, @capacity: the part of a function that is collected
+ * @start, @end: its addresses
+ * @listed: the FDE that is being converted
+ * @fde: the same, decoded
+ * @lost: it lost a row
+ * @made: functions made of it
+ */
+struct conversion {
+	const struct convert_options *options;
+	struct convert_stats *stats;
+	const struct bobbin_cfi_view *views;
+	struct section_maker maker;
+	struct bobbin_sframe_row *rows;
+	size_t count, capacity;
+	uint64_t start, end;
+	const struct listed_fde *listed;
+	struct bobbin_cfi_fde fde;
+	bool lost;
+	uint64_t made;
+};
+
+static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin_reason reason)
+{
+	const struct convert_gap gap = {
+		.start = start,
+		.end = end,
+		.fde = c->listed->offset,
+		.debug_frame = c->views[c->listed->view].debug_frame,
+		.reason = reason,
+		.rows = 1,
+	};
+
+	c->lost = true;
+	c->stats->lost_rows++;
+	c->stats->lost_text += end - start;
+	c->stats->reasons[reason]++;
+	if (c->options->gap)
+		c->options->gap(c->options->ctx, &gap);
+}
+
+/* The address at which a collected row ends. */
+static uint64_t row_end(const struct conversion *c, size_t i)
+{
+	return i + 1 < c->count ? c->start + c->rows[i + 1].start : c->end;
+}
+
+static int add(struct conversion *c, struct bobbin_sframe_function function)
+{
+	int r = section_maker_add(&c->maker, &function);
+
+	if (r)
+		return r;
+	c->made++;
+	c->stats->functions++;
+	c->stats->rows += function.count;
+	return 0;
+}
+
+static void shift_rows(struct bobbin_sframe_row *rows, size_t count, uint32_t by)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i].start += by;
+}
+
+/* Some of the collected rows as a function of their own. */
+static int add_rows(struct conversion *c, size_t first, size_t count)
+{
+	struct bobbin_sframe_row *rows = c->rows + first;
+	uint32_t base = rows->start;
+	uint64_t size = row_end(c, first + count - 1) - (c->start + base);
+	int r;
+
+	if (size > UINT32_MAX)
+		return -ERANGE;
+	shift_rows(rows, count, -base);
+	r = add(c, (struct bobbin_sframe_function){
+			   .start = c->start + base,
+			   .size = (uint32_t)size,
+			   .signal = c->fde.signal,
+			   .rows = rows,
+			   .count = (uint32_t)count,
+		   });
+	shift_rows(rows, count, base);
+	return r;
+}
+
+/* Whether rows that are representable one by one cannot be one function. */
+static bool too_much(int r)
+{
+	return r == -ERANGE || r == -EINVAL;
+}
+
+/* Representable rows in as few functions as can be found by halving. */
+static int add_pieces(struct conversion *c, size_t first, size_t count)
+{
+	size_t piece = count;
+
+	while (count) {
+		int r = add_rows(c, first, piece);
+
+		if (too_much(r) && piece > 1) {
+			piece /= 2;
+			continue;
+		}
+		if (too_much(r))
+			lose(c, c->start + c->rows[first].start, row_end(c, first),
+			     BOBBIN_SFRAME_REACH);
+		else if (r)
+			return r;
+		first += piece;
+		count -= piece;
+		piece = count;
+	}
+	return 0;
+}
+
+/* The rows between those that SFrame cannot express. */
+static int add_around_holes(struct conversion *c)
+{
+	const struct bobbin_sframe_builder *b = &c->maker.builder;
+	size_t first = 0;
+
+	for (size_t i = 0; i <= c->count; i++) {
+		int r;
+
+		if (i < c->count && bobbin_sframe_representable(b, &c->rows[i].rule))
+			continue;
+		r = i > first ? add_pieces(c, first, i - first) : 0;
+		if (r)
+			return r;
+		if (i < c->count)
+			lose(c, c->start + c->rows[i].start, row_end(c, i), BOBBIN_SFRAME_RULE);
+		first = i + 1;
+	}
+	return 0;
+}
+
+/* What is collected becomes a function, or several. */
+static int flush(struct conversion *c)
+{
+	int r = 0;
+
+	if (c->count)
+		r = add_rows(c, 0, c->count);
+	if (too_much(r))
+		r = add_around_holes(c);
+	c->count = 0;
+	return r;
+}
+
+static bool continues(const struct conversion *c, const struct bobbin_row *row)
+{
+	return c->count && c->end == row->start &&
+	       bobbin_rule_equal(&c->rows[c->count - 1].rule, &row->rule);
+}
+
+static int collect(struct conversion *c, const struct bobbin_row *row)
+{
+	if (!c->count)
+		c->start = row->start;
+	if (!continues(c, row)) {
+		if (row->start - c->start > UINT32_MAX)
+			return -ERANGE;
+		if (vector_reserve(&c->rows, &c->capacity, c->count + 1, sizeof(*c->rows)))
+			return -ENOMEM;
+		c->rows[c->count++] = (struct bobbin_sframe_row){
+			.start = (uint32_t)(row->start - c->start), .rule = row->rule};
+	}
+	c->end = row->end;
+	return 0;
+}
+
+/* Stubs of @STUB_SIZE bytes whose CFA moves at @push: rows that repeat. */
+static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+{
+	struct bobbin_sframe_row rows[2] = {{0, row->rule}, {push, row->rule}};
+	uint64_t start = (row->start + STUB_SIZE - 1) & -(uint64_t)STUB_SIZE;
+	struct bobbin_row before = *row;
+	int r = 0;
+
+	/* what stands before the first whole stub, byte by byte if need be */
+	for (before.start = row->start; before.start < start && before.start < row->end && !r;
+	     before.start++) {
+		before.end = before.start + 1;
+		before.rule = rows[before.start % STUB_SIZE >= push].rule;
+		if (before.start % STUB_SIZE >= push)
+			before.rule.cfa.off += STUB_PUSH;
+		r = collect(c, &before);
+	}
+	if (!r)
+		r = flush(c);
+	if (r || start >= row->end)
+		return r;
+	rows[1].rule.cfa.off += STUB_PUSH;
+	if (row->end - start > UINT32_MAX)
+		return -ERANGE;
+	return add(c, (struct bobbin_sframe_function){
+			      .start = start,
+			      .size = (uint32_t)(row->end - start),
+			      .rep_size = STUB_SIZE,
+			      .signal = c->fde.signal,
+			      .rows = rows,
+			      .count = 2,
+		      });
+}
+
+static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+{
+	int r;
+
+	c->stats->cfi_rows++;
+	if (push && push < STUB_SIZE) {
+		r = flush(c);
+		return r ? r : add_stubs(c, row, push);
+	}
+	if (row->rule.cfa.how != BOBBIN_NO_RULE)
+		return collect(c, row);
+	r = flush(c);
+	lose(c, row->start, row->end, (enum bobbin_reason)row->rule.reason);
+	return r;
+}
+
+/* The part of a row that the listed FDE may speak about; false: none. */
+static bool clip(const struct listed_fde *listed, struct bobbin_row *row)
+{
+	if (row->start < listed->start)
+		row->start = listed->start;
+	if (row->end > listed->end)
+		row->end = listed->end;
+	return row->start < row->end;
+}
+
+static int take_rows(struct conversion *c, struct bobbin_cfi_rows *rows)
+{
+	struct bobbin_error error;
+	struct bobbin_row row;
+	uint64_t done = c->listed->start;
+	int r;
+
+	while ((r = bobbin_cfi_rows_next(rows, &error, &row)) > 0) {
+		if (!clip(c->listed, &row))
+			continue;
+		r = take_row(c, &row, rows->plt);
+		if (r)
+			return r;
+		done = row.end;
+	}
+	if (r)
+		lose(c, done, c->listed->end, error.reason);
+	return flush(c);
+}
+
+/* A trampoline whose rule the format lacks: at least the mark. */
+static int mark_signal_frame(struct conversion *c)
+{
+	uint64_t size = c->listed->end - c->listed->start;
+
+	if (c->made || !c->fde.signal || c->options->version < 3 || size > UINT32_MAX)
+		return 0;
+	return add(c, (struct bobbin_sframe_function){
+			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
+}
+
+static int convert_fde(struct conversion *c)
+{
+	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
+	struct bobbin_cfi_rows rows;
+	struct bobbin_error error;
+	int r = bobbin_cfi_fde(view, c->listed->offset, &error, &c->fde);
+
+	if (!r)
+		r = bobbin_cfi_rows_init(view, &c->fde, &error, &rows);
+	c->lost = false;
+	c->made = 0;
+	c->stats->fdes++;
+	c->stats->text += c->listed->end - c->listed->start;
+	if (r)
+		lose(c, c->listed->start, c->listed->end, error.reason);
+	else
+		r = take_rows(c, &rows);
+	if (r && r != -EBADMSG)
+		return r;
+	c->stats->split += c->made && (c->made > 1 || c->lost);
+	c->stats->lost_fdes += !c->made;
+	return mark_signal_frame(c);
+}
+
+static int convert_all(struct conversion *c, const struct fde_list *list)
+{
+	if (list->malformed) {
+		c->stats->lost_fdes += list->malformed;
+		c->stats->lost_rows += list->malformed;
+		c->stats->reasons[list->reason] += list->malformed;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		int r;
+
+		c->listed = &list->fdes[i];
+		r = convert_fde(c);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
+		const struct convert_options *options, struct convert_stats *stats, uint8_t **data,
+		uint64_t *size)
+{
+	struct conversion c = {.options = options, .stats = stats, .views = views};
+	struct fde_list list;
+	int r;
+
+	*stats = (struct convert_stats){0};
+	r = fde_list_init(views, count, &list);
+	if (r)
+		return r;
+	r = list.count > UINT32_MAX ? -ERANGE : 0;
+	if (!r)
+		r = section_maker_init(views->arch, options->addr, options->version, options->share,
+				       (uint32_t)list.count, &c.maker);
+	if (!r) {
+		r = convert_all(&c, &list);
+		if (!r)
+			r = section_maker_finish(&c.maker, data, size);
+		section_maker_fini(&c.maker);
+	}
+	fde_list_fini(&list);
+	free(c.rows);
+	return r;
+}

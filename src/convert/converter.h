@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * converter.h - call-frame information becomes an SFrame section.
+ *
+ *	.eh_frame, .debug_frame ── FDEs by address ── rows ── functions ── section
+ *
+ * Each FDE becomes one function where that is possible.  Rows that SFrame cannot
+ * express are left out and the function falls into the parts between them;
+ * linkers' lazy-binding stubs become a function whose rows repeat.
+ */
+#ifndef BOBBIN_CONVERT_CONVERTER_H
+#define BOBBIN_CONVERT_CONVERTER_H
+
+#include <bobbin/cfi.h>
+
+#include "convert/section_maker.h"
+
+/**
+ * struct convert_gap - addresses that the section says nothing about, although
+ * there is an FDE
+ * @start, @end: addresses
+ * @fde: offset of the FDE in its section
+ * @debug_frame: which is .debug_frame
+ * @reason: why
+ * @rows: rows lost
+ */
+struct convert_gap {
+	uint64_t start, end, fde;
+	bool debug_frame;
+	enum bobbin_reason reason;
+	uint32_t rows;
+};
+
+/**
+ * struct convert_options - what to make
+ * @version: 2 or 3
+ * @share: functions with equal rows share them
+ * @addr: address that the section will have
+ * @gap: called for each gap, or NULL
+ * @ctx: for @gap
+ */
+struct convert_options {
+	unsigned int version;
+	bool share;
+	uint64_t addr;
+	void (*gap)(void *ctx, const struct convert_gap *gap);
+	void *ctx;
+};
+
+/**
+ * struct convert_stats - what was done
+ * @fdes: FDEs with code, of all sections
+ * @cfi_rows: their rows
+ * @functions: in the result
+ * @rows: in the result; equal rows that follow each other are one
+ * @split: FDEs that became several functions or lost a part
+ * @lost_fdes: FDEs that became none
+ * @lost_rows: rows of the CFI that are not in the result; a malformed or unusable
+ *	FDE counts as one
+ * @text: bytes of code that the FDEs cover
+ * @lost_text: bytes of those that the result does not cover
+ * @reasons: lost rows by reason
+ */
+struct convert_stats {
+	uint64_t fdes, cfi_rows, functions, rows;
+	uint64_t split, lost_fdes, lost_rows;
+	uint64_t text, lost_text;
+	uint64_t reasons[BOBBIN_REASON_COUNT];
+};
+
+/*
+ * Convert sections of one file.  Where they overlap, the first in @views and
+ * within a section the FDE that starts last says what holds.
+ *
+ * @data becomes the caller's.  0; -EINVAL for an unknown version; -ENOMEM;
+ * -ERANGE if the section would be too large.
+ */
+int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
+		const struct convert_options *options, struct convert_stats *stats, uint8_t **data,
+		uint64_t *size);
+
+#endif
