@@ -20,6 +20,8 @@
 #define BOBBIN_EBADMSG 74
 #define BOBBIN_ENOBUFS 105
 
+#define BOBBIN_HOST_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Symbols of the library's interface; everything else is hidden. */

@@ -20,7 +20,7 @@ struct plain_forms plain_forms_of(const struct bobbin_arch *arch)
 	const struct bobbin_place same = {.how = BOBBIN_SAME};
 	const struct bobbin_place saved = {.how = BOBBIN_IN_CFA_MEM, .off = -16};
 
-	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian)
+	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian != BOBBIN_HOST_BIG_ENDIAN)
 		return (struct plain_forms){0};
 	return (struct plain_forms){
 		.from_sp = word_of(arch, arch->sp, 0, same),

@@ -37,7 +37,10 @@ struct plain_forms {
 	uint64_t from_sp, from_fp, record;
 };
 
-/* For architectures whose calls push the return address. */
+/*
+ * For architectures whose calls push the return address, and whose memory this
+ * machine reads without turning bytes around.
+ */
 struct plain_forms plain_forms_of(const struct bobbin_arch *arch);
 
 /*

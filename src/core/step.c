@@ -3,8 +3,6 @@
 
 #include "core/deps.h"
 
-#define HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-
 static enum bobbin_reason load(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
 			       uint64_t addr, uint64_t *ret)
 {
@@ -13,7 +11,7 @@ static enum bobbin_reason load(const struct bobbin_arch *arch, const struct bobb
 
 	reason = mem->read(mem->ctx, addr, &v, sizeof(v));
 	if (!reason)
-		*ret = arch->big_endian == HOST_IS_BIG_ENDIAN ? v : __builtin_bswap64(v);
+		*ret = arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? v : __builtin_bswap64(v);
 	return reason;
 }
 
@@ -82,6 +80,15 @@ static enum bobbin_reason find_value(const struct bobbin_arch *arch, struct bobb
 	return BOBBIN_NONE;
 }
 
+/*
+ * What the instruction XPACI does: bit 55, never part of a code, says whether
+ * the other high bits of the address were zeros (user space) or ones (kernel).
+ */
+static uint64_t strip(const struct bobbin_arch *arch, uint64_t ra)
+{
+	return ra >> 55 & 1 ? ra | arch->pac_mask : ra & ~arch->pac_mask;
+}
+
 static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 				  uint64_t cfa, const struct bobbin_mem *mem,
 				  const struct bobbin_regs *regs, uint64_t *ret)
@@ -96,7 +103,7 @@ static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct b
 	else
 		reason = find_value(arch, rule->ra, cfa, mem, regs, &ra);
 
-	*ret = rule->flags & BOBBIN_RULE_MANGLED ? ra & ~arch->pac_mask : ra;
+	*ret = rule->flags & BOBBIN_RULE_MANGLED ? strip(arch, ra) : ra;
 	return reason;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/trampoline.h"
 
-#define NOT_SAVED 0xffff
-
 struct signal_frame {
 	uint8_t code[TRAMPOLINE_SIZE];
 	uint8_t code_size;
-	uint8_t count;                  /* registers below */
+	uint8_t count;                  /* registers below, by DWARF number */
 	uint16_t gpr[BOBBIN_REG_COUNT]; /* offset from the stack pointer */
 	uint16_t pc, sp;
 };
@@ -43,10 +41,32 @@ static const struct signal_frame aarch64 = {
 };
 #undef X
 
+/*
+ * s390x: room for the handler's callees (160 bytes), what was a code word (8),
+ * siginfo (128), then struct ucontext with its mcontext at 40: PSW mask and
+ * address, r0..r15, access registers, f0..f15 at 552 (arch/s390 uapi ucontext.h).
+ * DWARF 16 to 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15.
+ * svc __NR_rt_sigreturn
+ */
+#define R(n) (352 + 8 * (n))
+#define F(n) (552 + 8 * (n))
+static const struct signal_frame s390x = {
+	.code = {0x0a, 0xad},
+	.code_size = 2,
+	.count = 32,
+	.gpr = {R(0),  R(1),  R(2),  R(3),  R(4),  R(5),  R(6), R(7),  R(8),  R(9), R(10),
+		R(11), R(12), R(13), R(14), R(15), F(0),  F(2), F(4),  F(6),  F(1), F(3),
+		F(5),  F(7),  F(8),  F(10), F(12), F(14), F(9), F(11), F(13), F(15)},
+	.sp = R(15),
+	.pc = 344,
+};
+#undef R
+#undef F
+
 static const struct signal_frame *frame_of(const struct bobbin_arch *arch)
 {
-	if (arch->big_endian)
-		return NULL;
+	if (arch->cfa_bias)
+		return &s390x;
 	return arch->default_ra_off ? &amd64 : &aarch64;
 }
 
@@ -60,8 +80,6 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 {
 	const struct signal_frame *frame = frame_of(arch);
 
-	if (!frame)
-		return false;
 	for (unsigned int i = 0; i < frame->code_size; i++)
 		if (code[i] != frame->code[i])
 			return false;
@@ -69,6 +87,7 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 		.cfa = in_memory(arch->sp, frame->sp),
 		.ra = in_memory(arch->sp, frame->pc),
 		.fp = in_memory(arch->sp, frame->gpr[arch->fp]),
+		.plus = arch->cfa_bias,
 		.index = BOBBIN_NO_INDEX,
 		.flags = BOBBIN_RULE_SIGNAL,
 	};
@@ -81,14 +100,14 @@ uint32_t trampoline_registers(const struct bobbin_arch *arch, const struct bobbi
 	const struct signal_frame *frame = frame_of(arch);
 	uint32_t known = 0;
 
-	for (unsigned int i = 0; frame && i < frame->count; i++) {
+	for (unsigned int i = 0; i < frame->count; i++) {
 		uint8_t b[8];
 		uint64_t v = 0;
 
 		if (mem->read(mem->ctx, sp + frame->gpr[i], b, sizeof(b)))
 			continue;
 		for (unsigned int k = 0; k < 8; k++)
-			v |= (uint64_t)b[k] << 8 * k;
+			v |= (uint64_t)b[k] << 8 * (arch->big_endian ? 7 - k : k);
 		gpr[i] = v;
 		known |= 1u << i;
 	}

@@ -42,6 +42,16 @@ static bool plain_step(const struct plain_forms *forms, uint64_t word, struct st
 	return true;
 }
 
+/* Foreign byte orders have no plain steps: false then, and that is all to be seen. */
+static bool forms_of_amd64(struct plain_forms *forms)
+{
+	*forms = plain_forms_of(bobbin_arch_amd64());
+	if (!BOBBIN_HOST_BIG_ENDIAN)
+		return true;
+	assert_int_equal(forms->from_sp | forms->from_fp | forms->record, 0);
+	return false;
+}
+
 static int32_t random_off(void)
 {
 	return (int32_t)(rand() % 64 - 16) * 8;
@@ -65,12 +75,14 @@ static struct bobbin_rule random_rule(void)
 
 static void a_plain_step_is_what_step_does(void **state)
 {
-	const struct plain_forms forms = plain_forms_of(bobbin_arch_amd64());
 	unsigned int plain = 0;
+	struct plain_forms forms;
 	struct stack stack;
 	struct bobbin_mem mem = {read_stack, &stack};
 
 	(void)state;
+	if (!forms_of_amd64(&forms))
+		return;
 	srand(1);
 	for (unsigned int i = 0; i < WORDS; i++)
 		stack.words[i] = BASE + (uint64_t)(rand() % WORDS) * 8;
@@ -101,17 +113,19 @@ static void a_plain_step_is_what_step_does(void **state)
 /* push %rbp; mov %rsp, %rbp: the commonest rule of all but the leaf's */
 static void a_frame_record_is_plain(void **state)
 {
-	const struct plain_forms forms = plain_forms_of(bobbin_arch_amd64());
 	struct bobbin_rule rule = {
 		.cfa = {.how = BOBBIN_AT_REG, .reg = 6, .off = 16},
 		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
 		.fp = {.how = BOBBIN_IN_CFA_MEM, .off = -16},
 		.index = BOBBIN_NO_INDEX,
 	};
+	struct plain_forms forms;
 	uint64_t word, cfa;
 	int64_t off;
 
 	(void)state;
+	if (!forms_of_amd64(&forms))
+		return;
 	assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
 	assert_int_equal(word, forms.record);
 	assert_true(plain_cfa(&forms, word, BASE, BASE + 32, &cfa));

@@ -411,13 +411,73 @@ static void a_signed_link_register_loses_its_code(void **state)
 {
 	struct stack s = {0};
 	struct bobbin_regs regs = {
-		.sp = WORD(2), .ra = 0xffff00000000444cull, .ra_known = true, .exact = true};
+		.sp = WORD(2), .ra = 0xff7f00000000444cull, .ra_known = true, .exact = true};
 	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 31, 0), at(BOBBIN_SAME, 0, 0),
 					  at(BOBBIN_SAME, 0, 0));
 
 	rule.flags = BOBBIN_RULE_MANGLED;
 	assert_int_equal(step(bobbin_arch_aarch64(), &rule, &s, &regs), BOBBIN_NONE);
 	assert_true(regs.pc == 0x444c);
+}
+
+/* Bit 55 is not part of the code; it tells where the address belongs. */
+static void a_signed_return_address_of_the_kernel_gets_its_ones_back(void **state)
+{
+	const struct bobbin_arch *both[] = {bobbin_arch_aarch64(), bobbin_arch_aarch64_be()};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct stack s = {.words = {[3] = 0x12b4800010aabbccull}};
+		struct bobbin_regs regs = {.sp = WORD(0)};
+		struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 31, 32),
+						  at(BOBBIN_IN_CFA_MEM, 0, -8),
+						  at(BOBBIN_SAME, 0, 0));
+
+		rule.flags = BOBBIN_RULE_MANGLED;
+		assert_int_equal(step(both[i], &rule, &s, &regs), BOBBIN_NONE);
+		assert_true(regs.pc == 0xffff800010aabbccull);
+	}
+}
+
+static void both_keys_leave_the_same_address(void **state)
+{
+	const uint8_t keys[] = {0, BOBBIN_RULE_KEY_B};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct stack s = {.words = {[3] = 0xaa55ffffdeadbeecull}};
+		struct bobbin_regs regs = {.sp = WORD(0)};
+		struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 31, 32),
+						  at(BOBBIN_IN_CFA_MEM, 0, -8),
+						  at(BOBBIN_SAME, 0, 0));
+
+		rule.flags = BOBBIN_RULE_MANGLED | keys[i];
+		assert_int_equal(step(bobbin_arch_aarch64(), &rule, &s, &regs), BOBBIN_NONE);
+		assert_true(regs.pc == 0xffffdeadbeecull);
+	}
+}
+
+/* A key without a signature says nothing; nor does a signature where there are none. */
+static void addresses_that_are_not_signed_stay_as_they_are(void **state)
+{
+	struct stack s = {.words = {[3] = 0xaa55ffffdeadbeecull}};
+	struct bobbin_regs regs = {.sp = WORD(0)};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 31, 32), at(BOBBIN_IN_CFA_MEM, 0, -8),
+					  at(BOBBIN_SAME, 0, 0));
+
+	rule.flags = BOBBIN_RULE_KEY_B;
+	assert_int_equal(step(bobbin_arch_aarch64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.pc == s.words[3]);
+
+	regs = (struct bobbin_regs){.sp = WORD(0)};
+	rule.flags = BOBBIN_RULE_MANGLED;
+	rule.cfa.reg = 7;
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.pc == s.words[3]);
+
+	regs = (struct bobbin_regs){.sp = WORD(0)};
+	rule.cfa = at(BOBBIN_AT_REG, 15, 160 + 32);
+	rule.ra.off = 24 - 160 - 32;
+	assert_int_equal(step(bobbin_arch_s390x(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.pc == s.words[3]);
 }
 
 static void big_endian_aarch64_reads_big_endian_words(void **state)
@@ -471,6 +531,30 @@ static void an_s390x_leaf_finds_registers_parked_in_others(void **state)
 	assert_true(regs.pc == 0xaaaa && regs.fp == 0xbbbb);
 }
 
+/* Only the topmost frame has floating-point registers; r14 alone may be parked. */
+static void an_s390x_caller_has_no_parked_registers(void **state)
+{
+	struct stack s = {0};
+	const struct bobbin_regs regs = {.sp = WORD(4), .fp = 0xbbbb};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 15, 320), at(BOBBIN_AT_REG, 16, 0),
+					  at(BOBBIN_SAME, 0, 0));
+
+	assert_refuses(bobbin_arch_s390x(), &rule, &s, &regs, BOBBIN_NO_REGISTER);
+}
+
+/* alloca(): r11 holds what r15 was, and has its bias */
+static void an_s390x_frame_of_varying_size_is_found_by_its_frame_pointer(void **state)
+{
+	struct stack s = {.words = {[32] = 0x80001234, [29] = 0xb0b0}};
+	struct bobbin_regs regs = {.sp = WORD(0), .fp = WORD(8)};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_AT_REG, 11, 240), at(BOBBIN_IN_CFA_MEM, 0, -48),
+					  at(BOBBIN_IN_CFA_MEM, 0, -72));
+
+	assert_int_equal(step(bobbin_arch_s390x(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.sp == WORD(18));
+	assert_true(regs.pc == 0x80001234 && regs.fp == 0xb0b0);
+}
+
 static void addresses_wrap_without_harm(void **state)
 {
 	struct stack s = {0};
@@ -511,10 +595,15 @@ int main(void)
 		cmocka_unit_test(a_link_register_is_found_among_all_registers),
 		cmocka_unit_test(a_signed_return_address_loses_its_code),
 		cmocka_unit_test(a_signed_link_register_loses_its_code),
+		cmocka_unit_test(a_signed_return_address_of_the_kernel_gets_its_ones_back),
+		cmocka_unit_test(both_keys_leave_the_same_address),
+		cmocka_unit_test(addresses_that_are_not_signed_stay_as_they_are),
 		cmocka_unit_test(big_endian_aarch64_reads_big_endian_words),
 		cmocka_unit_test(an_s390x_frame_steps_with_its_bias),
 		cmocka_unit_test(an_s390x_leaf_keeps_its_stack_pointer),
 		cmocka_unit_test(an_s390x_leaf_finds_registers_parked_in_others),
+		cmocka_unit_test(an_s390x_caller_has_no_parked_registers),
+		cmocka_unit_test(an_s390x_frame_of_varying_size_is_found_by_its_frame_pointer),
 		cmocka_unit_test(addresses_wrap_without_harm),
 	};
 

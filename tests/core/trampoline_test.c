@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Signal frames, as the kernel of each architecture lays them out: a handler
+ * has returned to its trampoline, the stack pointer is at the frame.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/trampoline.h"
+
+#define BASE 0x7ffc00002000ull
+#define SIZE 1024
+
+struct frame {
+	uint8_t bytes[SIZE];
+	size_t size;
+};
+
+static enum bobbin_reason frame_read(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	const struct frame *f = ctx;
+
+	if (addr < BASE || addr - BASE > f->size - len)
+		return BOBBIN_NO_MEMORY;
+	memcpy(dst, f->bytes + (addr - BASE), len);
+	return BOBBIN_NONE;
+}
+
+struct layout {
+	const struct bobbin_arch *arch;
+	uint8_t code[TRAMPOLINE_SIZE];
+	unsigned int code_size;
+	uint16_t pc, sp, fp;
+	uint32_t known;
+};
+
+/* Offsets by the uapi headers: siginfo is 128 bytes, uc_mcontext 40 or (AArch64) 176 behind it. */
+static struct layout layout_of(unsigned int i)
+{
+	const struct layout layouts[] = {
+		{.arch = bobbin_arch_amd64(),
+		 .code = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
+		 .code_size = 9,
+		 .pc = 40 + 16 * 8,
+		 .sp = 40 + 15 * 8,
+		 .fp = 40 + 10 * 8,
+		 .known = 0xffff},
+		{.arch = bobbin_arch_aarch64(),
+		 .code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4},
+		 .code_size = 8,
+		 .pc = 128 + 176 + 8 + 32 * 8,
+		 .sp = 128 + 176 + 8 + 31 * 8,
+		 .fp = 128 + 176 + 8 + 29 * 8,
+		 .known = 0xffffffff},
+		/* instructions are little-endian in either byte order */
+		{.arch = bobbin_arch_aarch64_be(),
+		 .code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4},
+		 .code_size = 8,
+		 .pc = 128 + 176 + 8 + 32 * 8,
+		 .sp = 128 + 176 + 8 + 31 * 8,
+		 .fp = 128 + 176 + 8 + 29 * 8,
+		 .known = 0xffffffff},
+		{.arch = bobbin_arch_s390x(),
+		 .code = {0x0a, 0xad},
+		 .code_size = 2,
+		 .pc = 160 + 8 + 128 + 40 + 8,
+		 .sp = 160 + 8 + 128 + 40 + 16 + 15 * 8,
+		 .fp = 160 + 8 + 128 + 40 + 16 + 11 * 8,
+		 .known = 0xffffffff},
+	};
+
+	return i < 4 ? layouts[i] : (struct layout){0};
+}
+
+static void put(struct frame *f, const struct bobbin_arch *arch, size_t at, uint64_t v)
+{
+	for (unsigned int i = 0; i < 8; i++)
+		f->bytes[at + i] = (uint8_t)(v >> 8 * (arch->big_endian ? 7 - i : i));
+}
+
+static void a_trampoline_leads_to_what_was_interrupted(void **state)
+{
+	struct layout l;
+
+	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
+		struct frame f = {.size = SIZE};
+		const struct bobbin_mem mem = {frame_read, &f};
+		struct bobbin_regs regs = {.pc = 0x1000, .sp = BASE};
+		struct bobbin_rule rule;
+
+		put(&f, l.arch, l.pc, 0x401234);
+		put(&f, l.arch, l.sp, 0x7fff12345670);
+		put(&f, l.arch, l.fp, 0xf0f0);
+		assert_true(trampoline_rule(l.arch, l.code, &rule));
+		assert_int_equal(bobbin_step(l.arch, &rule, &mem, &regs), BOBBIN_NONE);
+		assert_true(regs.pc == 0x401234 && regs.exact);
+		assert_true(regs.sp == 0x7fff12345670);
+		assert_true(regs.fp == 0xf0f0);
+	}
+}
+
+static void other_code_is_no_trampoline(void **state)
+{
+	struct layout l;
+
+	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
+		struct bobbin_rule rule = {.plus = 4711};
+
+		for (unsigned int bit = 0; bit < 8 * l.code_size; bit++) {
+			uint8_t code[TRAMPOLINE_SIZE];
+
+			memcpy(code, l.code, sizeof(code));
+			code[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_false(trampoline_rule(l.arch, code, &rule));
+			assert_int_equal(rule.plus, 4711);
+		}
+	}
+}
+
+static void registers_of_the_interrupted_code_are_in_the_frame(void **state)
+{
+	struct layout l;
+
+	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
+		struct frame f = {.size = SIZE};
+		const struct bobbin_mem mem = {frame_read, &f};
+		uint64_t gpr[BOBBIN_REG_COUNT] = {0};
+
+		put(&f, l.arch, l.sp, 0x1122334455667788);
+		put(&f, l.arch, l.fp, 0xf0f0);
+		assert_int_equal(trampoline_registers(l.arch, &mem, BASE, gpr), l.known);
+		assert_true(gpr[l.arch->sp] == 0x1122334455667788);
+		assert_true(gpr[l.arch->fp] == 0xf0f0);
+	}
+}
+
+/* x0 to x30 in a row; r0 to r15, and f0 to f15 64 access-register bytes and fpc later */
+static void each_register_is_where_the_kernel_saves_it(void **state)
+{
+	static const uint8_t dwarf_of_f[] = {16, 20, 17, 21, 18, 22, 19, 23,
+					     24, 28, 25, 29, 26, 30, 27, 31};
+	/* r8..r15 rdi rsi rbp rbx rdx rax rcx rsp */
+	static const uint8_t dwarf_of_greg[] = {8, 9, 10, 11, 12, 13, 14, 15,
+						5, 4, 6,  3,  1,  0,  2,  7};
+	struct frame f = {.size = SIZE};
+	const struct bobbin_mem mem = {frame_read, &f};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+
+	for (unsigned int i = 0; i < 16; i++)
+		put(&f, bobbin_arch_amd64(), 40 + 8 * i, 300 + i);
+	trampoline_registers(bobbin_arch_amd64(), &mem, BASE, gpr);
+	for (unsigned int i = 0; i < 16; i++)
+		assert_true(gpr[dwarf_of_greg[i]] == 300 + i);
+
+	for (unsigned int i = 0; i < 32; i++)
+		put(&f, bobbin_arch_aarch64(), 312 + 8 * i, 100 + i);
+	trampoline_registers(bobbin_arch_aarch64(), &mem, BASE, gpr);
+	for (unsigned int i = 0; i < 32; i++)
+		assert_true(gpr[i] == 100 + i);
+
+	for (unsigned int i = 0; i < 16; i++) {
+		put(&f, bobbin_arch_s390x(), 352 + 8 * i, 100 + i);
+		put(&f, bobbin_arch_s390x(), 352 + 128 + 64 + 8 + 8 * i, 200 + i);
+	}
+	trampoline_registers(bobbin_arch_s390x(), &mem, BASE, gpr);
+	for (unsigned int i = 0; i < 16; i++) {
+		assert_true(gpr[i] == 100 + i);
+		assert_true(gpr[dwarf_of_f[i]] == 200 + i);
+	}
+}
+
+static void registers_that_cannot_be_read_are_not_known(void **state)
+{
+	struct frame f = {.size = 312 + 8 * 10};
+	const struct bobbin_mem mem = {frame_read, &f};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+
+	assert_int_equal(trampoline_registers(bobbin_arch_aarch64(), &mem, BASE, gpr), 0x3ff);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trampoline_leads_to_what_was_interrupted),
+		cmocka_unit_test(other_code_is_no_trampoline),
+		cmocka_unit_test(registers_of_the_interrupted_code_are_in_the_frame),
+		cmocka_unit_test(each_register_is_where_the_kernel_saves_it),
+		cmocka_unit_test(registers_that_cannot_be_read_are_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
