@@ -42,7 +42,8 @@ static void refused_with(size_t at, uint32_t value, size_t width, enum bobbin_re
 {
 	struct built s = build(&two_functions);
 
-	memcpy(s.data + at, &value, width);
+	for (size_t i = 0; i < width; i++)
+		s.data[at + i] = (uint8_t)(value >> 8 * i);
 	refused(&s, -EBADMSG, reason, offset);
 	free(s.data);
 }
