@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sframe/fre_encode.h"
 
+static void start(struct fre_words *w)
+{
+	w->info = 0;
+	w->count = 0;
+	w->need = 0;
+}
+
+/* A signed word: its magnitude and the sign. */
 static void push(struct fre_words *w, int32_t word)
 {
+	w->need |= (uint32_t)(word ^ (word >> 31)) << 1;
 	w->words[w->count++] = word;
 }
 
+/* A control word is unsigned. */
 static void push_pair(struct fre_words *w, uint32_t control, int32_t off)
 {
-	w->controls |= (uint8_t)(1u << w->count);
-	push(w, (int32_t)control);
+	w->need |= control;
+	w->words[w->count++] = (int32_t)control;
 	push(w, off);
 }
 
@@ -75,30 +85,27 @@ static bool default_ra(const struct bobbin_arch *arch, unsigned int version,
 bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
 		       const struct bobbin_rule *rule, struct fre_words *ret)
 {
-	struct fre_words w = {0};
 	int32_t word;
 
-	if (rule->ra.how == BOBBIN_UNDEFINED) {
-		*ret = w;
+	start(ret);
+	if (rule->ra.how == BOBBIN_UNDEFINED)
 		return true;
-	}
 	if (!common_sense(arch, rule) || rule->cfa.how != BOBBIN_AT_REG ||
 	    (rule->cfa.reg != arch->sp && rule->cfa.reg != arch->fp) ||
 	    !scale_cfa(arch, rule->cfa.off, &word))
 		return false;
 	if (rule->cfa.reg == arch->sp)
-		w.info |= SFRAME_FRE_BASE_SP;
+		ret->info |= SFRAME_FRE_BASE_SP;
 	if (rule->flags & BOBBIN_RULE_MANGLED)
-		w.info |= SFRAME_FRE_MANGLED;
-	push(&w, word);
-	if (!default_ra(arch, version, rule, &w))
+		ret->info |= SFRAME_FRE_MANGLED;
+	push(ret, word);
+	if (!default_ra(arch, version, rule, ret))
 		return false;
-	if (rule->fp.how != BOBBIN_SAME) {
-		if (!default_slot(arch, version, &rule->fp, &word))
-			return false;
-		push(&w, word);
-	}
-	*ret = w;
+	if (rule->fp.how == BOBBIN_SAME)
+		return true;
+	if (!default_slot(arch, version, &rule->fp, &word))
+		return false;
+	push(ret, word);
 	return true;
 }
 
@@ -132,48 +139,23 @@ static bool ra_is_default(const struct bobbin_arch *arch, const struct bobbin_pl
 bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 		    struct fre_words *ret)
 {
-	struct fre_words w = {0};
 	struct bobbin_place cfa = rule->cfa;
 
-	if (rule->ra.how == BOBBIN_UNDEFINED) {
-		*ret = w;
+	start(ret);
+	if (rule->ra.how == BOBBIN_UNDEFINED)
 		return true;
-	}
 	if (!common_sense(arch, rule) ||
 	    (cfa.how != BOBBIN_AT_REG && cfa.how != BOBBIN_IN_REG_MEM) ||
-	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(&cfa, &w))
+	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(&cfa, ret))
 		return false;
 	if (rule->flags & BOBBIN_RULE_MANGLED)
-		w.info |= SFRAME_FRE_MANGLED;
+		ret->info |= SFRAME_FRE_MANGLED;
 
 	if (!ra_is_default(arch, &rule->ra)) {
-		if (!flex_place(&rule->ra, &w))
+		if (!flex_place(&rule->ra, ret))
 			return false;
 	} else if (rule->fp.how != BOBBIN_SAME) {
-		push(&w, 0);
+		push(ret, 0);
 	}
-	if (rule->fp.how != BOBBIN_SAME && !flex_place(&rule->fp, &w))
-		return false;
-	*ret = w;
-	return true;
-}
-
-static bool word_fits(const struct fre_words *w, unsigned int i, unsigned int shift)
-{
-	unsigned int bits = 8u << shift;
-	int64_t word = w->words[i];
-
-	if (w->controls >> i & 1)
-		return (uint32_t)word <= (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
-	return word >= -((int64_t)1 << (bits - 1)) && word < (int64_t)1 << (bits - 1);
-}
-
-unsigned int fre_words_shift(const struct fre_words *words)
-{
-	unsigned int shift = 0;
-
-	for (unsigned int i = 0; i < words->count; i++)
-		while (!word_fits(words, i, shift))
-			shift++;
-	return shift;
+	return rule->fp.how == BOBBIN_SAME || flex_place(&rule->fp, ret);
 }

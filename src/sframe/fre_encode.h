@@ -7,12 +7,17 @@
 
 #include "sframe/layout.h"
 
-/* The words of a row before their width is chosen. */
+/**
+ * struct fre_words - the words of a row before their width is chosen
+ * @info: the info byte without number and width
+ * @count: number of words
+ * @words: the words
+ * @need: as many bits as the widest word needs
+ */
 struct fre_words {
-	uint8_t info; /* without number and width */
-	uint8_t count;
+	uint8_t info, count;
 	int32_t words[SFRAME_FRE_MAX_WORDS];
-	uint8_t controls; /* bit N: words[N] is an unsigned control word */
+	uint32_t need;
 };
 
 static inline bool is_sframe_s390x(const struct bobbin_arch *arch)
@@ -20,7 +25,7 @@ static inline bool is_sframe_s390x(const struct bobbin_arch *arch)
 	return arch->elf_machine == SFRAME_EM_S390;
 }
 
-/* As a row of an ordinary function; false: it takes a flexible one. */
+/* As a row of an ordinary function; false (@ret is undefined): it takes a flexible one. */
 bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
 		       const struct bobbin_rule *rule, struct fre_words *ret);
 
@@ -29,6 +34,9 @@ bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *ru
 		    struct fre_words *ret);
 
 /* 0, 1, 2: one, two or four bytes hold every word. */
-unsigned int fre_words_shift(const struct fre_words *words);
+static inline unsigned int fre_words_shift(const struct fre_words *words)
+{
+	return words->need > 0xffff ? 2 : words->need > 0xff;
+}
 
 #endif

@@ -6,12 +6,6 @@
 /* Slots of @shared that are looked at before rows are taken for new. */
 #define SHARED_PROBES 8
 
-/* What a function's rows have in common. */
-struct shape {
-	uint8_t start_type; /* 0, 1, 2: starts of one, two, four bytes */
-	bool flex, key_b;
-};
-
 /* Writes to memory that was checked to be large enough. */
 struct output {
 	uint8_t *at;
@@ -57,6 +51,24 @@ BOBBIN_API bool bobbin_sframe_representable(const struct bobbin_sframe_builder *
 	       (builder->version >= 3 && words_of(builder, true, rule, &words));
 }
 
+/**
+ * struct encoding - the rows of a function on their way to bytes
+ * @builder, @function: as given
+ * @out, @end: where to write, and the end of the memory for it
+ * @start_type: 0, 1, 2: starts of one, two, four bytes
+ * @flex: all rows are flexible ones
+ * @key_b: signed return addresses are signed with key B
+ * @mangled: there are some
+ */
+struct encoding {
+	const struct bobbin_sframe_builder *builder;
+	const struct bobbin_sframe_function *function;
+	struct output out;
+	const uint8_t *end;
+	uint8_t start_type;
+	bool flex, key_b, mangled;
+};
+
 static bool row_in_place(const struct bobbin_sframe_function *f, uint32_t i)
 {
 	uint32_t limit = f->rep_size ? f->rep_size : f->size;
@@ -66,90 +78,91 @@ static bool row_in_place(const struct bobbin_sframe_function *f, uint32_t i)
 	return f->rows[i].start < limit || !i;
 }
 
-/* Check the rows and find the form that holds them all. */
-static int find_shape(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
-		      struct shape *ret)
+/* A function's rows agree about keys and signals. */
+static bool row_agrees(struct encoding *e, const struct bobbin_rule *rule)
 {
-	struct shape shape = {0};
-	bool mangled = false;
-	struct fre_words words;
+	bool key_b = rule->flags & BOBBIN_RULE_KEY_B;
 
-	for (uint32_t i = 0; i < f->count; i++) {
-		const struct bobbin_rule *rule = &f->rows[i].rule;
-		bool key_b = rule->flags & BOBBIN_RULE_KEY_B;
-
-		if (!row_in_place(f, i) || !(rule->flags & BOBBIN_RULE_SIGNAL) != !f->signal)
-			return -BOBBIN_EINVAL;
-		if (rule->flags & BOBBIN_RULE_MANGLED) {
-			if (mangled && key_b != shape.key_b)
-				return -BOBBIN_EINVAL;
-			mangled = true;
-			shape.key_b = key_b;
-		}
-		if (!bobbin_sframe_representable(b, rule))
-			return -BOBBIN_ERANGE;
-		shape.flex |= !words_of(b, false, rule, &words);
-	}
-	if (f->count && f->rows[f->count - 1].start > 0xff)
-		shape.start_type = f->rows[f->count - 1].start > 0xffff ? 2 : 1;
-	/* one form for the whole function: its ordinary rows must go into it, too */
-	for (uint32_t i = 0; shape.flex && i < f->count; i++)
-		if (!words_of(b, true, &f->rows[i].rule, &words))
-			return -BOBBIN_ERANGE;
-	*ret = shape;
-	return 0;
+	if (!(rule->flags & BOBBIN_RULE_SIGNAL) != !e->function->signal)
+		return false;
+	if (!(rule->flags & BOBBIN_RULE_MANGLED))
+		return true;
+	if (e->mangled && key_b != e->key_b)
+		return false;
+	e->mangled = true;
+	e->key_b = key_b;
+	return true;
 }
 
-static void put_attribute(const struct bobbin_sframe_built *fde, bool flex, struct output *out)
-{
-	put(out, fde->num_fres, 2);
-	put(out, fde->info, 1);
-	put(out, flex ? SFRAME_FDE_TYPE_FLEX : 0, 1);
-	put(out, fde->rep_size, 1);
-}
-
-static void put_row(uint32_t start, unsigned int start_type, const struct fre_words *w,
-		    struct output *out)
+static int put_row(struct encoding *e, uint32_t start, const struct fre_words *w)
 {
 	unsigned int shift = fre_words_shift(w);
 
-	put(out, start, 1u << start_type);
-	put(out, w->info | (uint32_t)w->count << 1 | shift << 5, 1);
+	if (e->end - e->out.at < (1 << e->start_type) + 1 + (w->count << shift))
+		return -BOBBIN_ENOBUFS;
+	put(&e->out, start, 1u << e->start_type);
+	put(&e->out, w->info | (uint32_t)w->count << 1 | shift << 5, 1);
 	for (unsigned int i = 0; i < w->count; i++)
-		put(out, (uint32_t)w->words[i], 1u << shift);
+		put(&e->out, (uint32_t)w->words[i], 1u << shift);
+	return 0;
 }
 
-static uint64_t row_size(unsigned int start_type, const struct fre_words *w)
+static int encode_rows(struct encoding *e)
 {
-	return (1u << start_type) + 1 + ((uint64_t)w->count << fre_words_shift(w));
-}
-
-/* Bytes of the function's rows, with V3's attribute record. */
-static uint64_t rows_size(const struct bobbin_sframe_builder *b,
-			  const struct bobbin_sframe_function *f, const struct shape *shape)
-{
-	uint64_t size = b->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
+	const struct bobbin_sframe_function *f = e->function;
 	struct fre_words words;
+	int r;
 
 	for (uint32_t i = 0; i < f->count; i++) {
-		words_of(b, shape->flex, &f->rows[i].rule, &words);
-		size += row_size(shape->start_type, &words);
+		if (!row_in_place(f, i) || !row_agrees(e, &f->rows[i].rule))
+			return -BOBBIN_EINVAL;
+		if (!words_of(e->builder, e->flex, &f->rows[i].rule, &words))
+			return -BOBBIN_ERANGE;
+		r = put_row(e, f->rows[i].start, &words);
+		if (r)
+			return r;
 	}
-	return size;
+	return 0;
 }
 
-static void put_rows(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
-		     const struct shape *shape, const struct bobbin_sframe_built *fde)
+/* The rows behind what is there, with room for V3's attribute record before them. */
+static int encode(struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
+		  struct encoding *ret)
+{
+	uint32_t last = f->count ? f->rows[f->count - 1].start : 0;
+	uint32_t room = b->fre_max - b->fre_len;
+	int r;
+
+	*ret = (struct encoding){
+		.builder = b,
+		.function = f,
+		.end = b->fres + b->fre_max,
+		.start_type = last > 0xffff ? 2 : last > 0xff,
+	};
+	if (b->version >= 3 && room < SFRAME_V3_ATTR_SIZE)
+		return -BOBBIN_ENOBUFS;
+	for (unsigned int flex = 0; flex <= (b->version >= 3); flex++) {
+		ret->flex = flex;
+		ret->mangled = false;
+		ret->out = (struct output){b->fres + b->fre_len, b->arch->big_endian};
+		if (b->version >= 3)
+			ret->out.at += SFRAME_V3_ATTR_SIZE;
+		r = encode_rows(ret);
+		if (r != -BOBBIN_ERANGE)
+			break;
+	}
+	return r;
+}
+
+static void put_attribute(const struct bobbin_sframe_builder *b,
+			  const struct bobbin_sframe_built *fde, bool flex)
 {
 	struct output out = {b->fres + fde->fre_off, b->arch->big_endian};
-	struct fre_words words;
 
-	if (b->version >= 3)
-		put_attribute(fde, shape->flex, &out);
-	for (uint32_t i = 0; i < f->count; i++) {
-		words_of(b, shape->flex, &f->rows[i].rule, &words);
-		put_row(f->rows[i].start, shape->start_type, &words, &out);
-	}
+	put(&out, fde->num_fres, 2);
+	put(&out, fde->info, 1);
+	put(&out, flex ? SFRAME_FDE_TYPE_FLEX : 0, 1);
+	put(&out, fde->rep_size, 1);
 }
 
 static uint32_t hash(const uint8_t *bytes, uint32_t size)
@@ -218,28 +231,28 @@ BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 		.num_fres = function->count,
 		.rep_size = function->rep_size,
 	};
-	struct shape shape;
-	uint64_t size;
+	struct encoding rows;
+	uint32_t size;
 	int r;
 
 	if (function->count > BOBBIN_SFRAME_MAX_ROWS ||
 	    (function->signal && builder->version < 3) || !in_reach(builder, function->start))
 		return -BOBBIN_ERANGE;
-	r = find_shape(builder, function, &shape);
+	if (builder->fde_count >= builder->fde_max)
+		return -BOBBIN_ENOBUFS;
+	r = encode(builder, function, &rows);
 	if (r)
 		return r;
-	size = rows_size(builder, function, &shape);
-	if (builder->fre_len + size > INT32_MAX)
+	size = (uint32_t)(rows.out.at - (builder->fres + builder->fre_len));
+	if (size > INT32_MAX - builder->fre_len)
 		return -BOBBIN_ERANGE;
-	if (builder->fde_count >= builder->fde_max || size > builder->fre_max - builder->fre_len)
-		return -BOBBIN_ENOBUFS;
 
-	fde.info = shape.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
-		   (shape.key_b ? SFRAME_FDE_KEY_B : 0) |
-		   (function->signal ? SFRAME_FDE_SIGNAL : 0);
-	put_rows(builder, function, &shape, &fde);
-	if (!builder->shared || !find_shared(builder, &fde, (uint32_t)size))
-		builder->fre_len += (uint32_t)size;
+	fde.info = rows.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
+		   (rows.key_b ? SFRAME_FDE_KEY_B : 0) | (function->signal ? SFRAME_FDE_SIGNAL : 0);
+	if (builder->version >= 3)
+		put_attribute(builder, &fde, rows.flex);
+	if (!builder->shared || !find_shared(builder, &fde, size))
+		builder->fre_len += size;
 	builder->fdes[builder->fde_count++] = fde;
 	builder->num_fres += function->count;
 	return 0;
