@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * elf_headers.h - the headers of a linked 64-bit ELF file, to be changed and
+ * written again.
+ *
+ * In memory they have this machine's byte order; libelf converts.  They are read
+ * by offset, so that each can be checked before memory is spent on it.
+ */
+#ifndef BOBBIN_ELF_ELF_HEADERS_H
+#define BOBBIN_ELF_ELF_HEADERS_H
+
+#include <bobbin/arch.h>
+#include <bobbin/reason.h>
+#include <elf.h>
+
+/* Linux runs no file with more program headers than fit into 64 KiB. */
+#define ELF_HEADERS_MAX_SEGMENTS (65536 / sizeof(Elf64_Phdr))
+/* Section names may take this many bytes. */
+#define ELF_HEADERS_MAX_NAMES ((uint64_t)1 << 20)
+
+/**
+ * struct elf_headers - what was read
+ * @arch: of the file
+ * @file: ELF header; its counts of headers are those below
+ * @segments: owned; room for two more
+ * @segment_count: their number
+ * @sections: owned; room for one more; NULL: the file has none
+ * @section_count: their number, 0 if there are none
+ * @names: owned; bytes of the section header string table, ends in NUL; room
+ *	for another ELF_HEADERS_NAME_ROOM
+ * @names_size: their number, 0 if there is none
+ * @names_index: section that holds @names, 0 if there is none
+ * @file_size: bytes of the file
+ */
+struct elf_headers {
+	const struct bobbin_arch *arch;
+	Elf64_Ehdr file;
+	Elf64_Phdr *segments;
+	size_t segment_count;
+	Elf64_Shdr *sections;
+	size_t section_count;
+	char *names;
+	size_t names_size, names_index;
+	uint64_t file_size;
+};
+
+#define ELF_HEADERS_NAME_ROOM 16
+
+/*
+ * Read and check the headers of the regular file behind @fd.  Afterwards each
+ * segment and section lies inside the file, and loaded segments ascend without
+ * overlap.  -EBADMSG or -ENOTSUP with a reason and a file offset, -EINVAL,
+ * -ENOMEM, the errno of reading.  elf_headers_fini() gives @ret back.
+ */
+int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret);
+void elf_headers_fini(struct elf_headers *headers);
+
+/* The name of a section, "" if it has none. */
+const char *elf_headers_name(const struct elf_headers *headers, size_t section);
+
+/*
+ * Write the ELF header, the program headers at e_phoff and, if there are any,
+ * the section headers at e_shoff, with the numbers of them in @headers.
+ * -ENOMEM or the errno of writing.
+ */
+int elf_headers_write(const struct elf_headers *headers, int fd);
+
+#endif
