@@ -383,7 +383,7 @@ static enum outcome run_extended(struct run *run, uint8_t op)
 	}
 }
 
-static enum outcome run_one(struct run *run)
+static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run)
 {
 	uint8_t op;
 	enum outcome outcome = GO_ON;
@@ -489,30 +489,34 @@ static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
 	return sp_is_cfa(arch, s) ? BOBBIN_NONE : BOBBIN_CFI_SP_RULE;
 }
 
-static struct bobbin_rule rule_of(const struct bobbin_cfi_rows *rows)
+static uint8_t rule_flags(const struct bobbin_cfi_rows *rows)
+{
+	uint8_t flags = rows->fde.signal ? BOBBIN_RULE_SIGNAL : 0;
+
+	if (rows->now.mangled)
+		flags |= BOBBIN_RULE_MANGLED | (rows->fde.key_b ? BOBBIN_RULE_KEY_B : 0);
+	return flags;
+}
+
+/* Members one by one: this is where half of a conversion's time goes. */
+static void get_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret)
 {
 	const struct bobbin_arch *arch = rows->view->arch;
 	const struct bobbin_cfi_state *s = &rows->now;
-	struct bobbin_rule rule = {
-		.cfa = s->cfa, .ra = s->ra, .fp = s->fp, .plus = s->plus, .index = s->index};
 	enum bobbin_reason why = why_no_rule(arch, s);
 
+	if (why && s->ra.how != BOBBIN_UNDEFINED) {
+		*ret = bobbin_rule_none(why);
+		return;
+	}
 	/* an outermost frame needs nothing else */
-	if (why && s->ra.how == BOBBIN_UNDEFINED)
-		rule = (struct bobbin_rule){.cfa = at(BOBBIN_AT_REG, arch->sp, 0),
-					    .ra = s->ra,
-					    .fp = at(BOBBIN_SAME, 0, 0),
-					    .index = BOBBIN_NO_INDEX};
-	else if (why)
-		return bobbin_rule_none(why);
-
-	if (rows->fde.signal)
-		rule.flags |= BOBBIN_RULE_SIGNAL;
-	if (s->mangled)
-		rule.flags |= BOBBIN_RULE_MANGLED;
-	if (rows->fde.key_b && s->mangled)
-		rule.flags |= BOBBIN_RULE_KEY_B;
-	return rule;
+	ret->cfa = why ? at(BOBBIN_AT_REG, arch->sp, 0) : s->cfa;
+	ret->ra = s->ra;
+	ret->fp = why ? at(BOBBIN_SAME, 0, 0) : s->fp;
+	ret->plus = why ? 0 : s->plus;
+	ret->index = why ? BOBBIN_NO_INDEX : s->index;
+	ret->flags = rule_flags(rows);
+	ret->reason = BOBBIN_NONE;
 }
 
 BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
@@ -534,7 +538,7 @@ BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_
 	ret->start = rows->pc;
 	ret->end = end;
 	ret->function = rows->fde.start;
-	ret->rule = rule_of(rows);
+	get_rule(rows, &ret->rule);
 	rows->plt = ret->rule.cfa.how == BOBBIN_NO_RULE ? 0 : rows->now.plt;
 	rows->pos = run.b.pos;
 	rows->pc = end;

@@ -94,6 +94,9 @@ static inline uint64_t bytes_uleb(struct bytes *b)
 {
 	uint64_t v = 0;
 
+	/* nearly all have one byte */
+	if (!b->bad && b->pos < b->size && b->data[b->pos] < 0x80)
+		return b->data[b->pos++];
 	for (unsigned int shift = 0; shift < 70; shift += 7) {
 		uint8_t c = bytes_u8(b);
 
