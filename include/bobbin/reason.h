@@ -116,7 +116,9 @@ extern "C" {
 	X(SFRAME_SLOT,     "a register is saved outside of the frame") \
 	/* what the format cannot say */ \
 	X(SFRAME_RULE,     "a rule that this version of SFrame cannot express") \
-	X(SFRAME_REACH,    "a function that the section cannot reach")
+	X(SFRAME_REACH,    "a function that the section cannot reach") \
+	/* refusals of relocatable files */ \
+	X(ELF_RELOCATION,  "a relocation of a foreign kind, or outside of its section")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/sframe_file.h"
+#include "elf/sframe_reader.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,37 +9,66 @@
 #include <unistd.h>
 
 #include "core/refusal.h"
+#include "elf/core_images.h"
+#include "elf/sframe_relocation.h"
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
-#endif
-#ifndef SHT_GNU_SFRAME
-#define SHT_GNU_SFRAME 0x6ffffff4
-#endif
-
-static int add_section(struct sframe_file *file, const char *name, const void *data,
-		       struct sframe_section section)
+int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t size)
 {
+	if (size > reader->budget)
+		return refuse(reader->err, offset, BOBBIN_ELF_BROKEN);
+	reader->budget -= size;
+	return 0;
+}
+
+int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size,
+			const void **ret)
+{
+	Elf_Data *data;
+	int r = sframe_reader_spend(reader, offset, size);
+
+	if (r)
+		return r;
+	/* libelf checks the range against the file's size */
+	data = elf_getdata_rawchunk(reader->elf, (int64_t)offset, size, ELF_T_BYTE);
+	if (!data || !data->d_buf || data->d_size != size)
+		return refuse(reader->err, offset, BOBBIN_TRUNCATED);
+	*ret = data->d_buf;
+	return 0;
+}
+
+static void free_section(struct sframe_section *section)
+{
+	free(section->name);
+	free(section->image);
+	free(section->data);
+	free(section->targets);
+}
+
+int sframe_reader_add(struct sframe_reader *reader, const char *name, const char *image,
+		      const void *data, struct sframe_section section)
+{
+	struct sframe_file *file = reader->file;
 	struct sframe_section *sections;
 
 	section.name = strdup(name);
+	section.image = image ? strdup(image) : NULL;
 	section.data = malloc(section.size ? section.size : 1);
 	sections = reallocarray(file->sections, file->section_count + 1, sizeof(*sections));
 	if (sections)
 		file->sections = sections;
-	if (!section.name || !section.data || !sections) {
-		free(section.name);
-		free(section.data);
+	if (!section.name || (image && !section.image) || !section.data || !sections) {
+		free_section(&section);
 		return -ENOMEM;
 	}
 	if (section.size)
 		memcpy(section.data, data, section.size);
-	file->sections[file->section_count++] = section;
+	sections[file->section_count++] = section;
 	return 0;
 }
 
-static int add_text(struct sframe_file *file, uint64_t start, uint64_t size)
+int sframe_reader_add_text(struct sframe_reader *reader, uint64_t start, uint64_t size)
 {
+	struct sframe_file *file = reader->file;
 	struct sframe_text *texts;
 
 	if (!size || start + size < start)
@@ -53,88 +81,110 @@ static int add_text(struct sframe_file *file, uint64_t start, uint64_t size)
 	return 0;
 }
 
-/* Bytes of the file; libelf checks the range against the file's size. */
-static int add_chunk(Elf *elf, struct bobbin_error *err, const char *name, uint64_t offset,
-		     uint64_t size, uint64_t addr, struct sframe_file *file)
+static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
 {
-	struct sframe_section section = {.size = size, .addr = addr, .offset = offset};
-	Elf_Data *data;
+	const void *bytes;
+	int r;
 
-	if (!size)
+	if (!section.size)
 		return 0;
-	data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
-	if (!data || !data->d_buf || data->d_size != size)
-		return refuse(err, offset, BOBBIN_TRUNCATED);
-	return add_section(file, name, data->d_buf, section);
+	r = sframe_reader_bytes(reader, section.offset, section.size, &bytes);
+	return r ? r : sframe_reader_add(reader, name, NULL, bytes, section);
 }
 
-static int take_section(Elf *elf, Elf_Scn *scn, size_t names, struct bobbin_error *err,
-			struct sframe_file *file)
+/* GNU ld's default script also gathers sections whose name only begins so. */
+static bool is_sframe(const GElf_Shdr *header, const char *name)
 {
+	if (header->sh_type == SHT_GNU_SFRAME)
+		return true;
+	return header->sh_type == SHT_PROGBITS &&
+	       (!strcmp(name, ".sframe") || !strncmp(name, ".sframe.", 8));
+}
+
+static int take_section(struct sframe_reader *reader, Elf_Scn *scn, size_t names)
+{
+	struct sframe_section section;
 	GElf_Shdr header;
 	const char *name;
 
 	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return 0;
-	name = elf_strptr(elf, names, header.sh_name);
-	if (!name || (header.sh_type != SHT_GNU_SFRAME && strcmp(name, ".sframe")))
+	name = elf_strptr(reader->elf, names, header.sh_name);
+	if (!name || !is_sframe(&header, name))
 		return 0;
-	return add_chunk(elf, err, name, header.sh_offset, header.sh_size, header.sh_addr, file);
+	section = (struct sframe_section){
+		.size = header.sh_size,
+		.addr = header.sh_addr,
+		.offset = header.sh_offset,
+		.index = elf_ndxscn(scn),
+	};
+	return add_chunk(reader, name, section);
 }
 
-static int take_sections(Elf *elf, struct bobbin_error *err, struct sframe_file *file)
+static int take_sections(struct sframe_reader *reader)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
 	int r = 0;
 
-	if (elf_getshdrstrndx(elf, &names))
+	if (elf_getshdrstrndx(reader->elf, &names))
 		return 0;
-	while (!r && (scn = elf_nextscn(elf, scn)))
-		r = take_section(elf, scn, names, err, file);
+	while (!r && (scn = elf_nextscn(reader->elf, scn)))
+		r = take_section(reader, scn, names);
 	return r;
 }
 
-static int take_segments(Elf *elf, struct bobbin_error *err, struct sframe_file *file)
+static int take_segments(struct sframe_reader *reader)
 {
-	bool have_sections = file->section_count;
+	bool have_sections = reader->file->section_count;
 	size_t count;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(elf, &count))
+	if (elf_getphdrnum(reader->elf, &count))
 		return 0;
 	for (size_t i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(elf, (int)i, &p))
+		if (!gelf_getphdr(reader->elf, (int)i, &p))
 			continue;
 		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
-			r = add_text(file, p.p_vaddr, p.p_memsz);
+			r = sframe_reader_add_text(reader, p.p_vaddr, p.p_memsz);
 		else if (p.p_type == PT_GNU_SFRAME && !have_sections)
-			r = add_chunk(elf, err, "PT_GNU_SFRAME", p.p_offset, p.p_filesz, p.p_vaddr,
-				      file);
+			r = add_chunk(reader, "PT_GNU_SFRAME",
+				      (struct sframe_section){.size = p.p_filesz,
+							      .addr = p.p_vaddr,
+							      .offset = p.p_offset});
 	}
 	return r;
 }
 
-static int read_elf(Elf *elf, struct bobbin_error *err, struct sframe_file *file)
+int sframe_reader_read(struct sframe_reader *reader)
 {
-	GElf_Ehdr header;
-	int r;
+	int r = take_sections(reader);
 
-	if (!gelf_getehdr(elf, &header))
+	if (!r && reader->header.e_type == ET_REL)
+		return sframe_relocate(reader);
+	return r ? r : take_segments(reader);
+}
+
+static int read_elf(Elf *elf, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
+{
+	struct sframe_reader reader = {.elf = elf, .err = err, .file = file};
+	const GElf_Ehdr *header = gelf_getehdr(elf, &reader.header);
+
+	if (!header)
 		return refuse(err, 0, BOBBIN_ELF_BROKEN);
-	if (header.e_ident[EI_CLASS] != ELFCLASS64)
+	if (header->e_ident[EI_CLASS] != ELFCLASS64)
 		return refuse(err, EI_CLASS, BOBBIN_ELF_CLASS);
-	file->arch = bobbin_arch_of_elf(header.e_machine, header.e_ident[EI_DATA] == ELFDATA2MSB);
+	file->arch = bobbin_arch_of_elf(header->e_machine, header->e_ident[EI_DATA] == ELFDATA2MSB);
 	if (!file->arch)
 		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
-	r = take_sections(elf, err, file);
-	return r ? r : take_segments(elf, err, file);
+	reader.budget = size > UINT64_MAX / 2 ? size : size * 2;
+	return header->e_type == ET_CORE ? core_images_read(&reader) : sframe_reader_read(&reader);
 }
 
 static int read_raw(int fd, uint64_t size, struct sframe_file *file)
 {
-	struct sframe_section section = {.size = size};
+	struct sframe_reader reader = {.file = file};
 	uint64_t done = 0;
 	uint8_t *data;
 	int r;
@@ -154,7 +204,7 @@ static int read_raw(int fd, uint64_t size, struct sframe_file *file)
 		}
 		done += (uint64_t)n;
 	}
-	r = add_section(file, "bytes", data, section);
+	r = sframe_reader_add(&reader, "bytes", NULL, data, (struct sframe_section){.size = size});
 	free(data);
 	return r;
 }
@@ -168,10 +218,10 @@ static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct 
 	/* not by mmap: a file that shrinks meanwhile must not kill us */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		r = read_elf(elf, err, file);
+		r = read_elf(elf, size, err, file);
 	else
 		r = read_raw(fd, size, file);
-	elf_end(elf);
+	file->elf = elf;
 	return r;
 }
 
@@ -235,11 +285,13 @@ int sframe_file_init(int fd, struct bobbin_error *err, struct sframe_file *ret)
 
 void sframe_file_fini(struct sframe_file *file)
 {
-	for (size_t i = 0; i < file->section_count; i++) {
-		free(file->sections[i].name);
-		free(file->sections[i].data);
-	}
+	for (size_t i = 0; i < file->section_count; i++)
+		free_section(&file->sections[i]);
+	for (size_t i = 0; i < file->absence_count; i++)
+		free(file->absences[i].image);
 	free(file->sections);
 	free(file->texts);
+	free(file->absences);
+	elf_end(file->elf);
 	*file = (struct sframe_file){0};
 }
