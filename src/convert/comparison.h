@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * comparison.h - whether SFrame sections say what call-frame information says.
+ *
+ * Compared is the rule at every address: where either of the two starts a row,
+ * the rules must be equal.
+ */
+#ifndef BOBBIN_CONVERT_COMPARISON_H
+#define BOBBIN_CONVERT_COMPARISON_H
+
+#include <bobbin/cfi.h>
+#include <bobbin/sframe.h>
+
+/**
+ * enum comparison_kind - how a range of addresses differs
+ * @COMPARISON_DIFFERENT: both have rules, which differ
+ * @COMPARISON_MISSING: only the call-frame information has one
+ * @COMPARISON_EXTRA: only SFrame has one: where the call-frame information has
+ *	none that we know, or no function at all
+ * @COMPARISON_UNREADABLE: the SFrame entry is malformed
+ */
+enum comparison_kind {
+	COMPARISON_DIFFERENT,
+	COMPARISON_MISSING,
+	COMPARISON_EXTRA,
+	COMPARISON_UNREADABLE,
+	COMPARISON_KINDS
+};
+
+/**
+ * struct comparison_difference - a range of addresses
+ * @start, @end: the range
+ * @kind: what is wrong
+ * @cfi: the rule of the call-frame information; MISSING, DIFFERENT, and EXTRA
+ *	where it says why it has none
+ * @sframe: the rule of the section; DIFFERENT and EXTRA
+ * @error: UNREADABLE: what and where in the section
+ */
+struct comparison_difference {
+	uint64_t start, end;
+	enum comparison_kind kind;
+	struct bobbin_rule cfi, sframe;
+	struct bobbin_error error;
+};
+
+/**
+ * struct comparison - what to compare, and what came of it
+ * @cfi, @cfi_count: as for convert_cfi()
+ * @sframe, @sframe_count: the sections; the first that knows an address says
+ * @differ: called for each difference, or NULL
+ * @ctx: for @differ
+ * @rows: rows of the call-frame information that were compared
+ * @ranges, @bytes: differences by kind, and their sizes
+ *
+ * Fill in all but the last line.
+ */
+struct comparison {
+	const struct bobbin_cfi_view *cfi;
+	unsigned int cfi_count;
+	const struct bobbin_sframe_view *sframe;
+	unsigned int sframe_count;
+	void (*differ)(void *ctx, const struct comparison_difference *difference);
+	void *ctx;
+	uint64_t rows, ranges[COMPARISON_KINDS], bytes[COMPARISON_KINDS];
+};
+
+/*
+ * Compare.  Sections that repeat themselves are read as walkers read them; time
+ * grows with the rows of the call-frame information and the functions of the
+ * sections.  0, -ENOMEM.
+ */
+int comparison_run(struct comparison *comparison);
+
+/* Whether two rules find the same caller. */
+bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/function_pieces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/row_walk.h"
+#include "text/vector.h"
+
+/* Bytes of a row, at most; and what V2 reaches, safely. */
+#define MAX_ROW_SIZE 29
+#define REACH ((int64_t)1 << 30)
+
+/**
+ * struct piece - a part of a function
+ * @view, @fde: the function
+ * @start, @size: the part
+ * @from, @to: which rows, by their starts in the function or repeated block
+ * @rep_size: rows repeat every so many bytes, or 0
+ */
+struct piece {
+	const struct bobbin_sframe_view *view;
+	const struct bobbin_sframe_fde *fde;
+	uint64_t start;
+	uint32_t size, from, to;
+	uint8_t rep_size;
+};
+
+static int push_row(struct piece_writer *w, struct bobbin_sframe_row row)
+{
+	/* the later of two rows at one place holds */
+	if (w->count && w->rows[w->count - 1].start == row.start)
+		w->count--;
+	if (vector_reserve(&w->rows, &w->capacity, w->count + 1, sizeof(*w->rows)))
+		return -ENOMEM;
+	w->rows[w->count++] = row;
+	return 0;
+}
+
+/* The rows of a piece, as if the function began there. */
+static int slice(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor)
+{
+	struct row_walk walk = {p->view, p->fde, cursor->offset, cursor->left, 0};
+	struct piece_cursor here = *cursor;
+	struct bobbin_sframe_row row;
+	struct bobbin_error error;
+
+	w->count = 0;
+	while (row_walk_next(&walk, &error, &row) > 0 && row.start < p->to) {
+		*cursor = here;
+		here = (struct piece_cursor){walk.offset, walk.left};
+		row.start = row.start > p->from ? row.start - p->from : 0;
+		if (push_row(w, row))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Why the builder refused a function; NONE: the section is too large. */
+static enum bobbin_reason why_refused(const struct bobbin_sframe_builder *b,
+				      const struct bobbin_sframe_function *f)
+{
+	int64_t distance = (int64_t)(f->start - b->addr);
+
+	if (f->signal && b->version < 3)
+		return BOBBIN_SFRAME_FORM;
+	for (uint32_t i = 0; i < f->count; i++)
+		if (!bobbin_sframe_representable(b, &f->rows[i].rule))
+			return BOBBIN_SFRAME_FORM;
+	if (b->version < 3 && (distance < -REACH || distance > REACH))
+		return BOBBIN_SFRAME_FAR;
+	if (b->fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX / 2)
+		return BOBBIN_NONE;
+	return BOBBIN_SFRAME_FORM;
+}
+
+static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, uint32_t *kept,
+	       enum bobbin_reason *reason)
+{
+	enum bobbin_reason why;
+	int r = section_maker_add(&w->maker, f);
+
+	if (!r)
+		*kept += f->size;
+	if (r != -EINVAL && r != -ERANGE)
+		return r;
+	why = why_refused(&w->maker.builder, f);
+	if (!why)
+		return r;
+	*reason = why;
+	return 0;
+}
+
+/* As many functions as the rows of the piece need. */
+static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept,
+		   enum bobbin_reason *reason)
+{
+	struct bobbin_sframe_function f = {
+		.start = p->start,
+		.size = p->size,
+		.rep_size = p->rep_size,
+		.signal = p->fde->signal,
+		.rows = w->rows,
+		.count = (uint32_t)w->count,
+	};
+	uint32_t begin = 0, end;
+	int r = 0;
+
+	for (size_t at = 0; w->count - at > BOBBIN_SFRAME_MAX_ROWS && !r; begin = end) {
+		f.rows = w->rows + at;
+		f.count = BOBBIN_SFRAME_MAX_ROWS;
+		at += f.count;
+		end = w->rows[at].start;
+		f.start = p->start + begin;
+		f.size = end - begin;
+		r = add(w, &f, kept, reason);
+		for (size_t i = at; i < w->count && i < at + BOBBIN_SFRAME_MAX_ROWS; i++)
+			w->rows[i].start -= end;
+		f.rows = w->rows + at;
+		f.count = (uint32_t)(w->count - at);
+		f.start = p->start + end;
+		f.size = p->size - end;
+	}
+	return r ? r : add(w, &f, kept, reason);
+}
+
+static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,
+		       uint32_t *kept, enum bobbin_reason *reason)
+{
+	int r = slice(w, p, cursor);
+
+	if (r)
+		return r;
+	/* here the function's first row has not begun: there is no rule to keep */
+	if (!w->count && p->fde->num_fres) {
+		*kept += p->size;
+		return 0;
+	}
+	return add_all(w, p, kept, reason);
+}
+
+/* A repeated block that was cut becomes a piece that is not repeated. */
+static int write_block_rest(struct piece_writer *w, struct piece *p, uint32_t *kept,
+			    enum bobbin_reason *reason)
+{
+	struct piece_cursor cursor = {p->fde->fre_off, p->fde->num_fres};
+	uint32_t whole = p->size, rest = p->to - p->from;
+	int r;
+
+	p->size = rest < whole ? rest : whole;
+	p->to = p->from + p->size;
+	r = write_piece(w, p, &cursor, kept, reason);
+	p->start += p->size;
+	p->size = whole - p->size;
+	return r;
+}
+
+static int write_blocks(struct piece_writer *w, struct piece *p, uint32_t *kept,
+			enum bobbin_reason *reason)
+{
+	struct piece_cursor cursor = {p->fde->fre_off, p->fde->num_fres};
+	uint8_t block = p->fde->rep_size;
+	int r = 0;
+
+	p->from %= block;
+	p->to = block;
+	if (p->from)
+		r = write_block_rest(w, p, kept, reason);
+	if (r || !p->size)
+		return r;
+	p->rep_size = block;
+	p->from = 0;
+	p->to = block;
+	return write_piece(w, p, &cursor, kept, reason);
+}
+
+int piece_writer_add(struct piece_writer *writer, const struct bobbin_sframe_view *view,
+		     const struct bobbin_sframe_fde *fde, uint64_t start, uint64_t end,
+		     struct piece_cursor *cursor, uint32_t *kept, enum bobbin_reason *reason)
+{
+	struct piece piece = {
+		.view = view,
+		.fde = fde,
+		.start = start,
+		.size = (uint32_t)(end - start),
+		.from = (uint32_t)(start - fde->start),
+		.to = (uint32_t)(end - fde->start),
+	};
+
+	if (fde->pcmask)
+		return write_blocks(writer, &piece, kept, reason);
+	return write_piece(writer, &piece, cursor, kept, reason);
+}
+
+void piece_writer_fini(struct piece_writer *writer)
+{
+	free(writer->rows);
+	section_maker_fini(&writer->maker);
+}
