@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sframe/defects.h"
+
+BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason reason)
+{
+	switch (reason) {
+	case BOBBIN_SFRAME_KEEPS_FP:
+	case BOBBIN_SFRAME_UNSORTED:
+	case BOBBIN_SFRAME_SHARED:
+	case BOBBIN_SFRAME_REP_UNUSED:
+	case BOBBIN_SFRAME_NO_CODE:
+	case BOBBIN_SFRAME_NO_ROWS:
+	case BOBBIN_SFRAME_ROW_AT_END:
+	case BOBBIN_SFRAME_LATE_ROW:
+	case BOBBIN_SFRAME_BASE:
+	case BOBBIN_SFRAME_UNALIGNED:
+	case BOBBIN_SFRAME_SLOT:
+	case BOBBIN_SFRAME_STACK_ALIGN:
+		return BOBBIN_SFRAME_NOTE;
+	case BOBBIN_SFRAME_AUXILIARY:
+	case BOBBIN_SFRAME_GAP:
+	case BOBBIN_SFRAME_TRAILING:
+	case BOBBIN_SFRAME_FIXED:
+	case BOBBIN_SFRAME_SECTION_RELATIVE:
+	case BOBBIN_SFRAME_UNUSED:
+	case BOBBIN_SFRAME_REP_REST:
+	case BOBBIN_SFRAME_RESERVED:
+	case BOBBIN_SFRAME_KEY:
+	case BOBBIN_SFRAME_OVERLAP:
+	case BOBBIN_SFRAME_TWIN_ROWS:
+	case BOBBIN_SFRAME_MANGLED:
+	case BOBBIN_SFRAME_CFA_BELOW:
+		return BOBBIN_SFRAME_WARNING;
+	default:
+		return BOBBIN_SFRAME_ERROR;
+	}
+}
+
+void defects_add(struct defects *d, uint64_t offset, enum bobbin_reason reason)
+{
+	const struct bobbin_sframe_defect defect = {
+		.offset = offset,
+		.reason = reason,
+		.severity = bobbin_sframe_severity(reason),
+		.fde = d->fde,
+		.fre = d->fre,
+	};
+
+	if (defect.severity > d->worst)
+		d->worst = defect.severity;
+	if (d->report)
+		d->report(d->ctx, &defect);
+}
+
+static bool comes_before(const struct bobbin_sframe_order *a, const struct bobbin_sframe_order *b)
+{
+	return a->key != b->key ? a->key < b->key : a->fde < b->fde;
+}
+
+static void sift_down(struct bobbin_sframe_order *order, uint32_t root, uint32_t count)
+{
+	struct bobbin_sframe_order moving = order[root];
+	uint64_t child;
+
+	while ((child = 2 * (uint64_t)root + 1) < count) {
+		if (child + 1 < count && comes_before(&order[child], &order[child + 1]))
+			child++;
+		if (!comes_before(&moving, &order[child]))
+			break;
+		order[root] = order[child];
+		root = (uint32_t)child;
+	}
+	order[root] = moving;
+}
+
+/* Heap sort: in place, without recursion, never worse than n log n. */
+void defects_sort(struct bobbin_sframe_order *order, uint32_t count)
+{
+	bool sorted = true;
+
+	for (uint32_t i = 1; i < count && sorted; i++)
+		sorted = comes_before(&order[i - 1], &order[i]);
+	if (sorted)
+		return;
+	for (uint32_t i = count / 2; i-- > 0;)
+		sift_down(order, i, count);
+	for (uint32_t i = count; i-- > 1;) {
+		struct bobbin_sframe_order last = order[i];
+
+		order[i] = order[0];
+		order[0] = last;
+		sift_down(order, 0, i);
+	}
+}
