@@ -118,7 +118,11 @@ extern "C" {
 	X(SFRAME_RULE,     "a rule that this version of SFrame cannot express") \
 	X(SFRAME_REACH,    "a function that the section cannot reach") \
 	/* refusals of relocatable files */ \
-	X(ELF_RELOCATION,  "a relocation of a foreign kind, or outside of its section")
+	X(ELF_RELOCATION,  "a relocation of a foreign kind, or outside of its section") \
+	/* refusals of ELF files to be changed */ \
+	X(ELF_TYPE,        "neither an executable nor a shared object") \
+	X(ELF_UNLOADED,    "the ELF file has no loaded segment") \
+	X(ELF_FULL,        "the ELF file has no room for another segment or section")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

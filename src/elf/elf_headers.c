@@ -223,8 +223,8 @@ static int read_names(int fd, struct bobbin_error *err, struct elf_headers *head
 		return -ENOMEM;
 	headers->names_size = names->sh_size;
 	/* ends in NUL even if it did not */
-	if (headers->names_size && file_range_read(fd, names->sh_offset, headers->names,
-						   headers->names_size))
+	if (headers->names_size &&
+	    file_range_read(fd, names->sh_offset, headers->names, headers->names_size))
 		return refuse(err, names->sh_offset, BOBBIN_TRUNCATED);
 	headers->names_size += headers->names[headers->names_size - 1] != '\0';
 	return 0;
@@ -294,19 +294,28 @@ const char *elf_headers_name(const struct elf_headers *headers, size_t section)
 static void put_section_counts(const struct elf_headers *headers, Elf64_Ehdr *file,
 			       Elf64_Shdr *first)
 {
+	bool many = headers->section_count >= SHN_LORESERVE;
+	bool far = headers->names_index >= SHN_LORESERVE;
+
 	file->e_shentsize = sizeof(*first);
-	file->e_shnum = 0;
-	file->e_shstrndx = SHN_XINDEX;
-	first->sh_size = 0;
-	first->sh_link = 0;
-	if (headers->section_count < SHN_LORESERVE)
-		file->e_shnum = (uint16_t)headers->section_count;
-	else
-		first->sh_size = headers->section_count;
-	if (headers->names_index < SHN_LORESERVE)
-		file->e_shstrndx = (uint16_t)headers->names_index;
-	else
-		first->sh_link = (uint32_t)headers->names_index;
+	file->e_shnum = many ? 0 : (uint16_t)headers->section_count;
+	file->e_shstrndx = far ? SHN_XINDEX : (uint16_t)headers->names_index;
+	first->sh_size = many ? headers->section_count : 0;
+	first->sh_link = far ? (uint32_t)headers->names_index : 0;
+}
+
+static int write_sections(const struct elf_headers *headers, Elf64_Ehdr *file, int fd)
+{
+	Elf64_Shdr first = headers->sections[0];
+	int r;
+
+	put_section_counts(headers, file, &first);
+	r = write_table(fd, file->e_shoff, ELF_T_SHDR, headers->sections,
+			headers->section_count * sizeof(first), encoding_of(headers));
+	if (!r)
+		r = write_table(fd, file->e_shoff, ELF_T_SHDR, &first, sizeof(first),
+				encoding_of(headers));
+	return r;
 }
 
 int elf_headers_write(const struct elf_headers *headers, int fd)
@@ -315,12 +324,8 @@ int elf_headers_write(const struct elf_headers *headers, int fd)
 	int r = 0;
 
 	file.e_phnum = (uint16_t)headers->segment_count;
-	if (headers->section_count) {
-		put_section_counts(headers, &file, headers->sections);
-		r = write_table(fd, file.e_shoff, ELF_T_SHDR, headers->sections,
-				headers->section_count * sizeof(*headers->sections),
-				encoding_of(headers));
-	}
+	if (headers->section_count)
+		r = write_sections(headers, &file, fd);
 	if (!r)
 		r = write_table(fd, file.e_phoff, ELF_T_PHDR, headers->segments,
 				headers->segment_count * sizeof(*headers->segments),

@@ -82,7 +82,7 @@ int sframe_attachment_init(int fd, struct bobbin_error *err, struct sframe_attac
  * -EIO if the original shrank; -ENOMEM; the errno of reading or writing: what
  * was written then is of no use.
  */
-int sframe_attachment_write(const struct sframe_attachment *attachment, const void *section,
+int sframe_attachment_write(struct sframe_attachment *attachment, const void *section,
 			    uint64_t size, int out_fd);
 
 void sframe_attachment_fini(struct sframe_attachment *attachment);
