@@ -122,7 +122,10 @@ extern "C" {
 	/* refusals of ELF files to be changed */ \
 	X(ELF_TYPE,        "neither an executable nor a shared object") \
 	X(ELF_UNLOADED,    "the ELF file has no loaded segment") \
-	X(ELF_FULL,        "the ELF file has no room for another segment or section")
+	X(ELF_FULL,        "the ELF file has no room for another segment or section") \
+	/* functions that a merged section does not take over */ \
+	X(SFRAME_DUPLICATE, "the same function is there already") \
+	X(SFRAME_COVERED,  "a function that came before says what holds here")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

@@ -63,15 +63,15 @@ static enum bobbin_reason why_refused(const struct bobbin_sframe_builder *b,
 	int64_t distance = (int64_t)(f->start - b->addr);
 
 	if (f->signal && b->version < 3)
-		return BOBBIN_SFRAME_FORM;
+		return BOBBIN_SFRAME_RULE;
 	for (uint32_t i = 0; i < f->count; i++)
 		if (!bobbin_sframe_representable(b, &f->rows[i].rule))
-			return BOBBIN_SFRAME_FORM;
+			return BOBBIN_SFRAME_RULE;
 	if (b->version < 3 && (distance < -REACH || distance > REACH))
-		return BOBBIN_SFRAME_FAR;
-	if (b->fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX / 2)
+		return BOBBIN_SFRAME_REACH;
+	if (b->fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX)
 		return BOBBIN_NONE;
-	return BOBBIN_SFRAME_FORM;
+	return BOBBIN_SFRAME_RULE;
 }
 
 static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, uint32_t *kept,
@@ -95,33 +95,31 @@ static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, u
 static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept,
 		   enum bobbin_reason *reason)
 {
-	struct bobbin_sframe_function f = {
-		.start = p->start,
-		.size = p->size,
-		.rep_size = p->rep_size,
-		.signal = p->fde->signal,
-		.rows = w->rows,
-		.count = (uint32_t)w->count,
-	};
 	uint32_t begin = 0, end;
-	int r = 0;
+	size_t at = 0;
+	int r;
 
-	for (size_t at = 0; w->count - at > BOBBIN_SFRAME_MAX_ROWS && !r; begin = end) {
-		f.rows = w->rows + at;
-		f.count = BOBBIN_SFRAME_MAX_ROWS;
-		at += f.count;
-		end = w->rows[at].start;
-		f.start = p->start + begin;
-		f.size = end - begin;
-		r = add(w, &f, kept, reason);
-		for (size_t i = at; i < w->count && i < at + BOBBIN_SFRAME_MAX_ROWS; i++)
-			w->rows[i].start -= end;
-		f.rows = w->rows + at;
-		f.count = (uint32_t)(w->count - at);
-		f.start = p->start + end;
-		f.size = p->size - end;
-	}
-	return r ? r : add(w, &f, kept, reason);
+	do {
+		size_t left = w->count - at;
+		size_t n = left < BOBBIN_SFRAME_MAX_ROWS ? left : BOBBIN_SFRAME_MAX_ROWS;
+
+		end = n < left ? w->rows[at + n].start : p->size;
+		for (size_t i = at; i < at + n; i++)
+			w->rows[i].start -= begin;
+		r = add(w,
+			&(struct bobbin_sframe_function){
+				.start = p->start + begin,
+				.size = end - begin,
+				.rep_size = p->rep_size,
+				.signal = p->fde->signal,
+				.rows = w->rows + at,
+				.count = (uint32_t)n,
+			},
+			kept, reason);
+		begin = end;
+		at += n;
+	} while (!r && at < w->count);
+	return r;
 }
 
 static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,

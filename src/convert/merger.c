@@ -301,7 +301,7 @@ static void report(const struct merger *m, const struct candidate *c, struct mer
 		.size = c->size,
 		.left = c->kept,
 		.fate = c->kept ? MERGE_CLIPPED : MERGE_DROPPED,
-		.reason = c->reason ? c->reason : BOBBIN_SFRAME_OVERLAP,
+		.reason = c->reason ? c->reason : BOBBIN_SFRAME_COVERED,
 	};
 
 	if (c->size && c->kept == c->size)
