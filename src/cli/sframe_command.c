@@ -15,6 +15,7 @@ static const char usage[] =
 	"\n";
 
 static const struct command *const commands[] = {
+	&sframe_dump_command,
 	NULL,
 };
 
@@ -42,6 +43,16 @@ bool read_sframe_file(const char *path, struct sframe_file *ret)
 	if (r)
 		complain_file(path, r, &error);
 	return !r;
+}
+
+int next_view(const struct sframe_section *section, uint64_t *pos, struct bobbin_error *err,
+	      struct bobbin_sframe_view *ret)
+{
+	int r = bobbin_sframe_next(section->data, section->size, section->addr, pos, err, ret);
+
+	if (r > 0 && section->relocated)
+		ret->flags |= BOBBIN_SFRAME_PCREL;
+	return r;
 }
 
 static int run(int argc, char **argv)

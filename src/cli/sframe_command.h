@@ -5,13 +5,24 @@
 #ifndef BOBBIN_CLI_SFRAME_COMMAND_H
 #define BOBBIN_CLI_SFRAME_COMMAND_H
 
+#include <bobbin/sframe.h>
+
 #include "cli/command.h"
 #include "elf/sframe_file.h"
+
+extern const struct command sframe_dump_command;
 
 /* Open a file to read, "-" is stdin; complains and returns -1. */
 int open_input(const char *path);
 
 /* Read the SFrame sections of a file, "-" is stdin; complains. */
 bool read_sframe_file(const char *path, struct sframe_file *ret);
+
+/*
+ * bobbin_sframe_next() over the tables of a section; those of relocatable files
+ * are read as such.
+ */
+int next_view(const struct sframe_section *section, uint64_t *pos, struct bobbin_error *err,
+	      struct bobbin_sframe_view *ret);
 
 #endif

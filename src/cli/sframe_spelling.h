@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_spelling.h - rows of SFrame sections in few characters.
+ *
+ *	sp+16	the value of a register and an offset
+ *	(fp-8)	the value in memory there
+ *	c-16	the value in memory at this offset from the CFA
+ *	=c-16	the CFA and this offset, not loaded
+ *	u	unchanged, the row says nothing
+ *	f	in the slot that the header fixes, the row says nothing
+ *	U	as u or f, and the row says so with a padding word
+ *	[s]	behind a return address: it is signed
+ *
+ * The spelling is objdump's, but for the sign of a negative offset, which stands
+ * alone ("sp-8", not "sp+-8"), and for "=c", which objdump shows as "c".
+ */
+#ifndef BOBBIN_CLI_SFRAME_SPELLING_H
+#define BOBBIN_CLI_SFRAME_SPELLING_H
+
+#include <bobbin/sframe.h>
+
+#define SFRAME_SPELLING_MAX 32
+
+struct sframe_spelling {
+	char cfa[SFRAME_SPELLING_MAX], fp[SFRAME_SPELLING_MAX], ra[SFRAME_SPELLING_MAX];
+};
+
+/* Of a row and the rule that bobbin_sframe_rule() made of it. */
+struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
+				    const struct bobbin_sframe_fde *fde,
+				    const struct bobbin_sframe_fre *fre,
+				    const struct bobbin_rule *rule);
+
+/* "sp", "fp" or "r7", for the architecture of the view. */
+void sframe_spell_register(const struct bobbin_sframe_view *view, uint8_t reg,
+			   char ret[static SFRAME_SPELLING_MAX]);
+
+#endif
