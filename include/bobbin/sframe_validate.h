@@ -72,6 +72,7 @@ struct bobbin_sframe_order {
  * struct bobbin_sframe_bounds - what the section itself does not tell
  * @available: bytes at the section's start, at least its own size; those behind
  *	it should be zero.  0: only the section itself is there
+ * @arch: that the section must be for; NULL: any
  * @text: executable ranges, ascending and not touching each other; each
  *	function must lie in one
  * @text_count: their number.  0: unknown
@@ -82,6 +83,7 @@ struct bobbin_sframe_order {
  */
 struct bobbin_sframe_bounds {
 	uint64_t available;
+	const struct bobbin_arch *arch;
 	const struct bobbin_sframe_range *text;
 	uint32_t text_count;
 	struct bobbin_sframe_order *order;

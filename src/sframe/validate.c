@@ -41,6 +41,8 @@ static void check_header(struct validation *v)
 	uint8_t auxiliary = view->data[SFRAME_AT_AUX_LEN];
 	struct defects *d = &v->defects;
 
+	if (v->bounds->arch && v->bounds->arch != view->arch)
+		defects_add(d, SFRAME_AT_ABI, BOBBIN_SFRAME_FOREIGN);
 	if (view->flags & BOBBIN_SFRAME_FRAME_POINTER)
 		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_SFRAME_KEEPS_FP);
 	if (view->version >= 3 && !(view->flags & BOBBIN_SFRAME_PCREL))

@@ -204,6 +204,20 @@ static void the_header_is_looked_at(void **state)
 	assert_only(&s, BOBBIN_SFRAME_COUNT, 12, NOWHERE, NOWHERE);
 }
 
+static void the_section_is_for_the_machine_of_its_file(void **state)
+{
+	struct bobbin_sframe_bounds bounds = {.arch = bobbin_arch_amd64()};
+	struct section_spec spec = two(3);
+	struct built s = build(&spec);
+	struct findings f;
+
+	assert_int_equal(validate_built(&s, &bounds, s.size, &f), BOBBIN_SFRAME_CLEAN);
+	bounds.arch = bobbin_arch_aarch64();
+	assert_int_equal(validate_built(&s, &bounds, s.size, &f), BOBBIN_SFRAME_ERROR);
+	assert_defect(&f, BOBBIN_SFRAME_FOREIGN, 4, NOWHERE, NOWHERE);
+	free(s.data);
+}
+
 static void sub_sections_stand_next_to_each_other(void **state)
 {
 	struct section_spec spec = two(3);
@@ -599,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sound_sections_of_all_versions_and_abis_are_clean),
 		cmocka_unit_test(the_header_is_looked_at),
+		cmocka_unit_test(the_section_is_for_the_machine_of_its_file),
 		cmocka_unit_test(sub_sections_stand_next_to_each_other),
 		cmocka_unit_test(bytes_behind_the_section_are_zero),
 		cmocka_unit_test(rows_fill_their_sub_section),
