@@ -126,7 +126,14 @@ extern "C" {
 	/* functions that a merged section does not take over */ \
 	X(SFRAME_DUPLICATE, "the same function is there already") \
 	X(SFRAME_COVERED,  "a function that came before says what holds here") \
-	X(SFRAME_FOREIGN,  "the ABI of the section is not that of its file")
+	X(SFRAME_FOREIGN,  "the ABI of the section is not that of its file") \
+	/* refusals of side-files */ \
+	X(SIDEFILE_MAGIC,  "not a side-file: bad magic") \
+	X(SIDEFILE_VERSION, "unknown version of side-files") \
+	X(SIDEFILE_FRAME,  "a zstd frame is damaged or not where it should be") \
+	X(SIDEFILE_LIMIT,  "a part of the side-file is larger than any that makes sense") \
+	X(SIDEFILE_HEAD,   "malformed head of the side-file") \
+	X(SIDEFILE_BLOCK,  "malformed block of the side-file")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

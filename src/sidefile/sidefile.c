@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sidefile/sidefile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/refusal.h"
+#include "sidefile/block_codec.h"
+#include "sidefile/sidefile_format.h"
+#include "sidefile/zstd_frame.h"
+
+/* A decoded block. */
+struct cached_block {
+	uint32_t index;
+	uint64_t used; /* when, by @clock; 0: empty */
+	uint8_t *data; /* owned */
+	struct bobbin_sframe_view view;
+};
+
+struct sidefile {
+	int fd;
+	uint64_t clock;
+	ZSTD_DCtx *decompressor;
+	struct sidefile_head head;
+	struct block_reader reader;
+	struct byte_buffer frame, content; /* of the frame that is read */
+	struct cached_block cache[SIDEFILE_CACHED];
+};
+
+static int read_all(int fd, uint64_t offset, uint64_t size, struct bobbin_error *err,
+		    struct byte_buffer *ret)
+{
+	uint8_t *to;
+
+	ret->size = 0;
+	to = byte_buffer_room(ret, size);
+	if (!to)
+		return -ENOMEM;
+	while (ret->size < size) {
+		ssize_t n = pread(fd, to + ret->size, size - ret->size,
+				  (off_t)(offset + ret->size));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return refuse(err, offset + ret->size, BOBBIN_TRUNCATED);
+		ret->size += (size_t)n;
+	}
+	return 0;
+}
+
+/* Read a frame and what is in it. */
+static int read_frame(struct sidefile *s, uint64_t offset, uint64_t size, size_t limit,
+		      struct bobbin_error *err)
+{
+	int r;
+
+	/* a frame may be a little larger than what is in it, but not much */
+	if (size > ZSTD_compressBound(limit))
+		return refuse(err, offset, BOBBIN_SIDEFILE_LIMIT);
+	r = read_all(s->fd, offset, size, err, &s->frame);
+	return r ? r
+		 : zstd_frame_get(s->decompressor, s->frame.data, size, limit, offset, err,
+				  &s->content);
+}
+
+static bool has_magic(struct bytes *in)
+{
+	if (bytes_u32(in) != SIDEFILE_SKIPPABLE_MAGIC ||
+	    bytes_u32(in) != SIDEFILE_PREAMBLE_SIZE - 8)
+		return false;
+	for (unsigned int i = 0; i < SIDEFILE_MAGIC_SIZE; i++)
+		if (bytes_u8(in) != (uint8_t)SIDEFILE_MAGIC[i])
+			return false;
+	return true;
+}
+
+/* *@head_size: of the head's frame. */
+static int read_preamble(struct sidefile *s, struct bobbin_error *err, uint32_t *head_size)
+{
+	struct bytes in;
+	int r = read_all(s->fd, 0, SIDEFILE_PREAMBLE_SIZE, err, &s->frame);
+
+	if (r)
+		return r;
+	in = bytes_of(s->frame.data, s->frame.size, false);
+	if (!has_magic(&in))
+		return refuse(err, 0, BOBBIN_SIDEFILE_MAGIC);
+	if (bytes_u32(&in) != SIDEFILE_VERSION)
+		return refuse(err, in.pos - 4, BOBBIN_SIDEFILE_VERSION);
+	*head_size = bytes_u32(&in);
+	return 0;
+}
+
+static int read_head(struct sidefile *s, struct bobbin_error *err)
+{
+	struct stat status;
+	uint64_t end;
+	uint32_t size;
+	int r;
+
+	if (fstat(s->fd, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	r = read_preamble(s, err, &size);
+	if (r)
+		return r;
+	end = SIDEFILE_PREAMBLE_SIZE + (uint64_t)size;
+	if (end > (uint64_t)status.st_size)
+		return refuse(err, (uint64_t)status.st_size, BOBBIN_TRUNCATED);
+	r = read_frame(s, SIDEFILE_PREAMBLE_SIZE, size, SIDEFILE_MAX_HEAD, err);
+	return r ? r
+		 : sidefile_head_read(&s->content, end, (uint64_t)status.st_size, err, &s->head);
+}
+
+int sidefile_open(int fd, struct bobbin_error *err, struct sidefile **ret)
+{
+	struct sidefile *s = calloc(1, sizeof(*s));
+	int r = -ENOMEM;
+
+	if (err)
+		*err = (struct bobbin_error){0};
+	if (!s)
+		return r;
+	s->fd = fd;
+	s->decompressor = ZSTD_createDCtx();
+	if (s->decompressor)
+		r = read_head(s, err);
+	if (r) {
+		s->fd = -1;
+		sidefile_close(s);
+		return r;
+	}
+	s->reader = (struct block_reader){
+		.arch = s->head.arch,
+		.rules = s->head.rules,
+		.rule_count = s->head.rule_count,
+	};
+	*ret = s;
+	return 0;
+}
+
+void sidefile_close(struct sidefile *sidefile)
+{
+	if (!sidefile)
+		return;
+	for (unsigned int i = 0; i < SIDEFILE_CACHED; i++)
+		free(sidefile->cache[i].data);
+	block_reader_fini(&sidefile->reader);
+	sidefile_head_fini(&sidefile->head);
+	byte_buffer_fini(&sidefile->frame);
+	byte_buffer_fini(&sidefile->content);
+	ZSTD_freeDCtx(sidefile->decompressor);
+	if (sidefile->fd >= 0)
+		close(sidefile->fd);
+	free(sidefile);
+}
+
+const struct sidefile_head *sidefile_head(const struct sidefile *sidefile)
+{
+	return &sidefile->head;
+}
+
+static int decode(struct sidefile *s, uint32_t index, struct bobbin_error *err,
+		  struct cached_block *ret)
+{
+	const struct sidefile_block *b = &s->head.blocks[index];
+	struct cached_block block = {.index = index};
+	uint64_t size;
+	int r = read_frame(s, b->offset, b->size, SIDEFILE_MAX_BLOCK, err);
+
+	if (!r)
+		r = block_decode(&s->reader, &s->content, b->first, b->offset, err, &block.data,
+				 &size);
+	if (r)
+		return r;
+	r = bobbin_sframe_view(block.data, size, 0, err, &block.view);
+	if (r)
+		free(block.data);
+	else
+		*ret = block;
+	return r;
+}
+
+/* The block if it is there, or else the place that was not used for longest. */
+static struct cached_block *place_for(struct sidefile *s, uint32_t index)
+{
+	struct cached_block *oldest = s->cache;
+
+	for (unsigned int i = 0; i < SIDEFILE_CACHED; i++) {
+		struct cached_block *b = &s->cache[i];
+
+		if (b->used && b->index == index)
+			return b;
+		if (b->used < oldest->used)
+			oldest = b;
+	}
+	return oldest;
+}
+
+int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_error *err,
+		   struct bobbin_sframe_view *ret)
+{
+	struct cached_block *place = place_for(sidefile, index), block;
+
+	if (!place->used || place->index != index) {
+		int r = decode(sidefile, index, err, &block);
+
+		if (r)
+			return r;
+		free(place->data);
+		*place = block;
+	}
+	place->used = ++sidefile->clock;
+	*ret = place->view;
+	return 0;
+}
+
+/* The last block that starts at or before an address; -1: none does. */
+static int64_t find_block(const struct sidefile_head *head, uint64_t vaddr)
+{
+	uint32_t lo = 0, hi = head->block_count;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (head->blocks[mid].first <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (int64_t)lo - 1;
+}
+
+int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
+		    struct bobbin_row *ret)
+{
+	int64_t index = find_block(&sidefile->head, vaddr);
+	struct bobbin_sframe_view view;
+	int r;
+
+	if (index < 0)
+		return refuse_as(-ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+	r = sidefile_block(sidefile, (uint32_t)index, err, &view);
+	return r ? r : bobbin_sframe_lookup(&view, vaddr, err, ret);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sidefile.h - a compressed side-file, opened to be asked.
+ *
+ * Opening reads the head, with the rules and the index.  A lookup reads and
+ * decodes the one block that it needs, or finds it among the last few.  All reads
+ * are pread(2): a file that shrinks or changes is noticed by its checksums.  Of a
+ * file that nobody damaged, up to SIDEFILE_CACHED times about 16 KiB are kept, of
+ * any file 40 MiB.
+ *
+ * One thread at a time.
+ */
+#ifndef BOBBIN_SIDEFILE_SIDEFILE_H
+#define BOBBIN_SIDEFILE_SIDEFILE_H
+
+#include <bobbin/sframe.h>
+
+#include "sidefile/sidefile_head.h"
+
+/* Decoded blocks that are kept. */
+#define SIDEFILE_CACHED 8
+
+struct sidefile;
+
+/**
+ * sidefile_open() - read a side-file's head
+ * @fd: the file; becomes the side-file's if it is opened
+ * @err: where and why on failure, or NULL
+ * @ret: the side-file; untouched on failure
+ *
+ * Return: 0; -EBADMSG with a reason; -ENOMEM; the errno of reading.
+ */
+int sidefile_open(int fd, struct bobbin_error *err, struct sidefile **ret);
+
+/**
+ * sidefile_close() - give everything back
+ * @sidefile: NULL is fine
+ */
+void sidefile_close(struct sidefile *sidefile);
+
+/**
+ * sidefile_head() - whose it is, and how many blocks it has
+ * @sidefile: an open side-file
+ *
+ * Return: the head, as long as @sidefile is open.
+ */
+const struct sidefile_head *sidefile_head(const struct sidefile *sidefile);
+
+/**
+ * sidefile_block() - a block as an SFrame section
+ * @sidefile: an open side-file
+ * @index: < sidefile_head()->block_count
+ * @err: where and why on failure, or NULL
+ * @ret: the section, V3; valid until the next call with @sidefile
+ *
+ * Return: 0; -EBADMSG with a reason; -ENOMEM; the errno of reading.
+ */
+int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_error *err,
+		   struct bobbin_sframe_view *ret);
+
+/**
+ * sidefile_lookup() - the row for an address of the file's own space
+ * @sidefile: an open side-file
+ * @vaddr: the address
+ * @err: where and why on failure, or NULL
+ * @ret: the row; untouched on failure
+ *
+ * Return: 0; -ENOENT: it says nothing about @vaddr; otherwise as
+ * sidefile_block().
+ */
+int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
+		    struct bobbin_row *ret);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sidefile/sidefile_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".sframe.zst"
+
+char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, size_t id_length)
+{
+	size_t size = length + 2 * id_length + sizeof("//" SUFFIX);
+	char *path = id_length < 2 ? NULL : malloc(size), *at = path;
+
+	if (!path)
+		return NULL;
+	memcpy(at, folder, length);
+	at += length;
+	*at++ = '/';
+	for (size_t i = 0; i < id_length; i++)
+		at += sprintf(at, i ? "%02x" : "%02x/", build_id[i]);
+	strcpy(at, SUFFIX);
+	return path;
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0)
+		return -ENOENT;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length)
+{
+	if (id_length < 2)
+		return -ENOENT;
+	while (*folders) {
+		size_t length = strcspn(folders, ":");
+		char *path = sidefile_path(folders, length, build_id, id_length);
+		int fd;
+
+		if (!path)
+			return -ENOMEM;
+		fd = length ? open_regular(path) : -ENOENT;
+		free(path);
+		if (fd >= 0)
+			return fd;
+		folders += length + (folders[length] == ':');
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Side-files that are damaged, cut off or made to hurt.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sidefile/block_codec.h"
+#include "sidefile/sidefile_format.h"
+#include "sidefile/zstd_frame.h"
+#include "sidefile_samples.h"
+
+#define SAMPLE_PCS 4000
+
+static bool same_or_refused(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
+			    uint64_t pc)
+{
+	struct bobbin_row row, other;
+	struct bobbin_error error = {0};
+	int r = bobbin_sframe_lookup(view, pc, NULL, &row);
+	int s = sidefile_lookup(sidefile, pc, &error, &other);
+
+	if (s == -EBADMSG)
+		return error.reason != BOBBIN_NONE;
+	return s == r && (r || (bobbin_rule_equal(&row.rule, &other.rule) &&
+				row.start == other.start && row.end == other.end));
+}
+
+static void no_flipped_bit_changes_a_rule(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 20);
+	struct bobbin_sframe_view view = sample_view(&section);
+	struct sample file = sample_sidefile(&section);
+	unsigned int opened = 0;
+
+	for (uint64_t bit = 0; bit < 8 * file.size; bit++) {
+		struct bobbin_error error = {0};
+		struct sidefile *sidefile;
+		int r;
+
+		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		r = sample_open(file.bytes, file.size, &error, &sidefile);
+		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (r) {
+			assert_int_equal(r, -EBADMSG);
+			assert_int_not_equal(error.reason, BOBBIN_NONE);
+			continue;
+		}
+		opened++;
+		for (uint64_t pc = SAMPLE_START; pc < SAMPLE_START + SAMPLE_PCS; pc += 3)
+			assert_true(same_or_refused(&view, sidefile, pc));
+		sidefile_close(sidefile);
+	}
+	/* damage of the block is no matter of the head */
+	assert_true(opened > 100 && opened < 8 * file.size - 100);
+	sample_free(&file);
+	sample_free(&section);
+}
+
+static void a_file_that_is_cut_off_or_too_long_is_refused(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 20);
+	struct sample file = sample_sidefile(&section);
+	uint8_t *longer = calloc(file.size + 1, 1);
+	struct bobbin_error error;
+	struct sidefile *sidefile;
+
+	for (uint64_t size = 0; size < file.size; size++) {
+		assert_int_equal(sample_open(file.bytes, size, &error, &sidefile), -EBADMSG);
+		assert_int_not_equal(error.reason, BOBBIN_NONE);
+	}
+	assert_non_null(longer);
+	memcpy(longer, file.bytes, file.size);
+	assert_int_equal(sample_open(longer, file.size + 1, &error, &sidefile), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SIDEFILE_HEAD);
+	free(longer);
+	sample_free(&file);
+	sample_free(&section);
+}
+
+static void only_side_files_are_taken_for_side_files(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 20);
+	struct sample file = sample_sidefile(&section);
+	struct bobbin_error error;
+	struct sidefile *sidefile;
+
+	assert_int_equal(sample_open(section.bytes, section.size, &error, &sidefile), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SIDEFILE_MAGIC);
+	file.bytes[16]++;
+	assert_int_equal(sample_open(file.bytes, file.size, &error, &sidefile), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SIDEFILE_VERSION);
+	sample_free(&file);
+	sample_free(&section);
+}
+
+/* A file of two frames with any contents, and one block in the index. */
+static int open_made(struct byte_buffer *head, const void *block, size_t block_size,
+		     struct bobbin_error *err, struct sidefile **ret)
+{
+	struct byte_buffer file = {0}, frame = {0}, last = {0};
+	ZSTD_CCtx *compressor = zstd_frame_compressor();
+	int r;
+
+	assert_non_null(compressor);
+	assert_int_equal(zstd_frame_put(compressor, block, block_size, &last), 0);
+	if (!head->size) {
+		struct sidefile_block index = {.first = SAMPLE_START, .size = (uint32_t)last.size};
+		struct sidefile_head made = {
+			.arch = bobbin_arch_amd64(), .blocks = &index, .block_count = 1};
+		struct rule_dictionary rules = {0};
+
+		sidefile_head_write(&made, &rules, head);
+	}
+	assert_int_equal(zstd_frame_put(compressor, head->data, head->size, &frame), 0);
+	byte_buffer_u32(&file, SIDEFILE_SKIPPABLE_MAGIC);
+	byte_buffer_u32(&file, SIDEFILE_PREAMBLE_SIZE - 8);
+	byte_buffer_put(&file, SIDEFILE_MAGIC, SIDEFILE_MAGIC_SIZE);
+	byte_buffer_u32(&file, SIDEFILE_VERSION);
+	byte_buffer_u32(&file, (uint32_t)frame.size);
+	byte_buffer_put(&file, frame.data, frame.size);
+	byte_buffer_put(&file, last.data, last.size);
+	r = sample_open(file.data, file.size, err, ret);
+	byte_buffer_fini(&file);
+	byte_buffer_fini(&frame);
+	byte_buffer_fini(&last);
+	byte_buffer_fini(head);
+	ZSTD_freeCCtx(compressor);
+	return r;
+}
+
+static enum bobbin_reason why_block_refused(const void *block, size_t size)
+{
+	struct byte_buffer head = {0};
+	struct bobbin_error error = {0};
+	struct sidefile *sidefile;
+	struct bobbin_row row;
+
+	assert_int_equal(open_made(&head, block, size, &error, &sidefile), 0);
+	assert_int_equal(sidefile_lookup(sidefile, SAMPLE_START, &error, &row), -EBADMSG);
+	sidefile_close(sidefile);
+	return error.reason;
+}
+
+static enum bobbin_reason why_head_refused(struct byte_buffer *head)
+{
+	struct bobbin_error error = {0};
+	struct sidefile *sidefile;
+
+	assert_int_equal(open_made(head, "", 0, &error, &sidefile), -EBADMSG);
+	return error.reason;
+}
+
+static void frames_that_unfold_too_far_are_refused(void **state)
+{
+	uint8_t *zeros = calloc(SIDEFILE_MAX_HEAD + 1, 1);
+	struct byte_buffer head = {0};
+
+	assert_non_null(zeros);
+	byte_buffer_put(&head, zeros, SIDEFILE_MAX_HEAD + 1);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_LIMIT);
+	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK + 1), BOBBIN_SIDEFILE_LIMIT);
+	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK), BOBBIN_SIDEFILE_BLOCK);
+	free(zeros);
+}
+
+/* A block of @count functions without rows, @size bytes of code each. */
+static enum bobbin_reason why_functions_refused(uint32_t count, uint64_t size)
+{
+	struct byte_buffer block = {0};
+	enum bobbin_reason reason;
+
+	byte_buffer_uleb(&block, count);
+	byte_buffer_uleb(&block, count);
+	byte_buffer_uleb(&block, count);
+	for (uint32_t i = 0; i < 2 * count; i++)
+		byte_buffer_u8(&block, 0);
+	for (uint32_t i = 0; i < count; i++)
+		byte_buffer_uleb(&block, size);
+	assert_false(block.failed);
+	reason = why_block_refused(block.data, block.size);
+	byte_buffer_fini(&block);
+	return reason;
+}
+
+static void sections_that_grow_too_large_are_refused(void **state)
+{
+	assert_int_equal(why_functions_refused(SIDEFILE_MAX_SECTION / 20, 1),
+			 BOBBIN_SIDEFILE_LIMIT);
+	assert_int_equal(why_functions_refused(3, (uint64_t)UINT32_MAX + 1), BOBBIN_SIDEFILE_BLOCK);
+}
+
+static void malformed_blocks_are_refused(void **state)
+{
+	/* functions, bytes of two columns, the columns */
+	static const uint8_t no_function[] = {0, 0, 0};
+	static const uint8_t unknown_rule[] = {1, 1, 2, 0, 1, 0, 5};
+	static const uint8_t unknown_flag[] = {1, 2, 1, 1, 8, 0, 5};
+	static const uint8_t no_block_size[] = {1, 3, 1, 1, 1, 0, 0, 5};
+	static const uint8_t short_column[] = {1, 9, 1, 0, 0, 5};
+	static const uint8_t no_end[] = {2, 2, 1, 0, 0, 0, 5};
+
+	assert_int_equal(why_block_refused(no_function, sizeof(no_function)),
+			 BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(unknown_rule, sizeof(unknown_rule)),
+			 BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(unknown_flag, sizeof(unknown_flag)),
+			 BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(no_block_size, sizeof(no_block_size)),
+			 BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(short_column, sizeof(short_column)),
+			 BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(no_end, sizeof(no_end)), BOBBIN_SIDEFILE_BLOCK);
+}
+
+static void malformed_heads_are_refused(void **state)
+{
+	struct byte_buffer head = {0};
+
+	/* machine, byte order, build ID, number of rules, number of blocks */
+	byte_buffer_put(&head, (const uint8_t[]){7, 0, 0, 0, 0}, 5);
+	assert_int_equal(why_head_refused(&head), BOBBIN_ELF_MACHINE);
+	byte_buffer_put(&head, (const uint8_t[]){62, 2, 0, 0, 0}, 5);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	byte_buffer_put(&head, (const uint8_t[]){62, 0, 21, 0, 0}, 5);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 100, 0}, 5);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 0, 100}, 5);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 0, 1, 0, 100}, 7);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	/* one rule, without a CFA */
+	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 1, 0, 0, 0, 3, 0, 15, 1, 0, 0, 0, 0},
+			15);
+	assert_int_equal(why_head_refused(&head), BOBBIN_SFRAME_RULE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_flipped_bit_changes_a_rule),
+		cmocka_unit_test(a_file_that_is_cut_off_or_too_long_is_refused),
+		cmocka_unit_test(only_side_files_are_taken_for_side_files),
+		cmocka_unit_test(frames_that_unfold_too_far_are_refused),
+		cmocka_unit_test(sections_that_grow_too_large_are_refused),
+		cmocka_unit_test(malformed_blocks_are_refused),
+		cmocka_unit_test(malformed_heads_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What goes into a side-file comes out of it, for every PC.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "convert/section_maker.h"
+#include "sidefile/sidefile_path.h"
+#include "sidefile/sidefile_writer.h"
+#include "sidefile_samples.h"
+
+static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
+			uint64_t pc)
+{
+	struct bobbin_row row = {0}, other = {0};
+	int r = bobbin_sframe_lookup(view, pc, NULL, &row);
+
+	assert_int_equal(sidefile_lookup(sidefile, pc, NULL, &other), r);
+	if (r)
+		return;
+	assert_true(bobbin_rule_equal(&row.rule, &other.rule));
+	assert_int_equal(row.start, other.start);
+	assert_int_equal(row.end, other.end);
+	assert_int_equal(row.function, other.function);
+}
+
+/* From two bytes before the first function to two behind the last, by @step. */
+static void same_everywhere(const struct sample *section, unsigned int step)
+{
+	struct bobbin_sframe_view view = sample_view(section);
+	struct sample file = sample_sidefile(section);
+	struct bobbin_sframe_fde first, last;
+	struct sidefile *sidefile;
+
+	assert_int_equal(bobbin_sframe_fde(&view, 0, NULL, &first), 0);
+	assert_int_equal(bobbin_sframe_fde(&view, view.num_fdes - 1, NULL, &last), 0);
+	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	for (uint64_t pc = first.start - 2; pc < last.start + last.size + 2; pc += step)
+		same_answer(&view, sidefile, pc);
+	for (uint64_t pc = last.start + last.size + 2; pc > first.start; pc -= 257)
+		same_answer(&view, sidefile, pc);
+	same_answer(&view, sidefile, 0);
+	same_answer(&view, sidefile, UINT64_MAX);
+	sidefile_close(sidefile);
+	sample_free(&file);
+}
+
+static void every_pc_of_the_c_library_has_its_rule(void **state)
+{
+	struct sample section = sample_of_file(LIBC);
+
+	same_everywhere(&section, 1);
+	sample_free(&section);
+}
+
+static void every_kind_of_function_comes_back_on_every_architecture(void **state)
+{
+	const struct bobbin_arch *const archs[] = {bobbin_arch_amd64(), bobbin_arch_aarch64(),
+						   bobbin_arch_aarch64_be(), bobbin_arch_s390x()};
+
+	for (size_t i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
+		struct sample section = sample_section(archs[i], 2000);
+
+		same_everywhere(&section, 1);
+		sample_free(&section);
+	}
+}
+
+static void a_lookup_decodes_one_block_and_keeps_the_last_ones(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 4000);
+	struct sample file = sample_sidefile(&section);
+	const struct sidefile_block *blocks;
+	struct sidefile *sidefile;
+	struct bobbin_row row;
+	struct bobbin_error error;
+	uint32_t count;
+
+	/* damage all blocks but the first SIDEFILE_CACHED */
+	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	blocks = sidefile_head(sidefile)->blocks;
+	count = sidefile_head(sidefile)->block_count;
+	assert_true(count > SIDEFILE_CACHED + 2);
+	for (uint32_t i = SIDEFILE_CACHED; i < count; i++)
+		memset(file.bytes + blocks[i].offset, 0, 4);
+	sidefile_close(sidefile);
+
+	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	blocks = sidefile_head(sidefile)->blocks;
+	for (unsigned int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < SIDEFILE_CACHED; i++)
+			assert_int_equal(sidefile_lookup(sidefile, blocks[i].first, NULL, &row), 0);
+	assert_int_equal(sidefile_lookup(sidefile, blocks[SIDEFILE_CACHED].first, &error, &row),
+			 -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SIDEFILE_FRAME);
+	assert_int_equal(error.offset, blocks[SIDEFILE_CACHED].offset);
+	sidefile_close(sidefile);
+	sample_free(&file);
+	sample_free(&section);
+}
+
+static void equal_sections_give_equal_files(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 500);
+	struct sample one = sample_sidefile(&section), two = sample_sidefile(&section);
+
+	assert_int_equal(one.size, two.size);
+	assert_memory_equal(one.bytes, two.bytes, one.size);
+	assert_true(one.size < section.size / 3);
+	sample_free(&one);
+	sample_free(&two);
+	sample_free(&section);
+}
+
+static void a_section_without_functions_says_nothing(void **state)
+{
+	struct section_maker maker;
+	struct sample section, file;
+	struct sidefile *sidefile;
+	struct bobbin_row row;
+
+	assert_int_equal(section_maker_init(bobbin_arch_amd64(), 0, 3, false, 0, &maker), 0);
+	assert_int_equal(section_maker_finish(&maker, &section.bytes, &section.size), 0);
+	file = sample_sidefile(&section);
+	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	assert_int_equal(sidefile_head(sidefile)->block_count, 0);
+	assert_int_equal(sidefile_lookup(sidefile, 0x1000, NULL, &row), -ENOENT);
+	sidefile_close(sidefile);
+	section_maker_fini(&maker);
+	sample_free(&file);
+	sample_free(&section);
+}
+
+static void a_section_out_of_order_is_refused(void **state)
+{
+	struct sample section = sample_section(bobbin_arch_amd64(), 1);
+	struct bobbin_sframe_view view = sample_view(&section);
+	struct bobbin_error error;
+	struct sample file;
+
+	/* the second function's start, little-endian, goes below the first's end */
+	section.bytes[view.fde_off + view.fde_size] -= 64;
+	assert_int_equal(sidefile_make(&view, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE, &error,
+				       &file.bytes, &file.size),
+			 -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_ORDER);
+	assert_int_equal(error.offset, view.fde_off + view.fde_size);
+	assert_int_equal(sidefile_make(&view, SAMPLE_BUILD_ID, 1, &error, &file.bytes, &file.size),
+			 -EINVAL);
+	sample_free(&section);
+}
+
+static void side_files_are_found_by_build_id(void **state)
+{
+	char folder[] = "/tmp/sidefile-XXXXXX", *path, *list;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	path = sidefile_path(folder, strlen(folder), SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE);
+	assert_non_null(path);
+	assert_string_equal(path + strlen(folder), "/ab/cdef01.sframe.zst");
+	assert_null(sidefile_path(folder, strlen(folder), SAMPLE_BUILD_ID, 1));
+	assert_true(asprintf(&list, "::/nowhere:%s:/", folder) > 0);
+	assert_int_equal(sidefile_find(list, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE), -ENOENT);
+
+	strrchr(path, '/')[0] = 0;
+	assert_int_equal(mkdir(path, 0755), 0);
+	path[strlen(path)] = '/';
+	assert_int_equal(mkdir(path, 0755), 0); /* no regular file */
+	assert_int_equal(sidefile_find(list, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE), -ENOENT);
+	rmdir(path);
+	close(open(path, O_CREAT | O_WRONLY, 0644));
+	fd = sidefile_find(list, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE);
+	assert_true(fd >= 0);
+	close(fd);
+
+	unlink(path);
+	strrchr(path, '/')[0] = 0;
+	rmdir(path);
+	rmdir(folder);
+	free(path);
+	free(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_pc_of_the_c_library_has_its_rule),
+		cmocka_unit_test(every_kind_of_function_comes_back_on_every_architecture),
+		cmocka_unit_test(a_lookup_decodes_one_block_and_keeps_the_last_ones),
+		cmocka_unit_test(equal_sections_give_equal_files),
+		cmocka_unit_test(a_section_without_functions_says_nothing),
+		cmocka_unit_test(a_section_out_of_order_is_refused),
+		cmocka_unit_test(side_files_are_found_by_build_id),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
