@@ -16,6 +16,7 @@ static const char usage[] =
 
 static const struct command *const commands[] = {
 	&sframe_dump_command,
+	&sframe_convert_command,
 	NULL,
 };
 

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cfi_tables.h"
+#include "cli/output_file.h"
+#include "cli/sframe_command.h"
+#include "convert/comparison.h"
+#include "convert/converter.h"
+#include "elf/sframe_attachment.h"
+
+static const char usage[] =
+	"usage: bobbin sframe convert [OPTIONS] FILE -o OUT\n"
+	"       bobbin sframe convert [OPTIONS] --in-place FILE\n"
+	"\n"
+	"Make an SFrame section of a file's .eh_frame and .debug_frame.  OUT is a copy\n"
+	"of the file that has the section, loaded, with a PT_GNU_SFRAME header; it is\n"
+	"read back and compared with the call-frame information before it gets its name.\n"
+	"\n"
+	"  -o, --output OUT     write OUT, '-' is stdout with --section-only\n"
+	"      --in-place       OUT is FILE\n"
+	"      --section-only   OUT is the bare section\n"
+	"      --address ADDR   address of a bare section in the file's space (0)\n"
+	"      --version N      version of the format, 2 or 3 (3)\n"
+	"      --share          let functions share equal rows: smaller, but not every\n"
+	"                       reader of the other byte order takes it\n"
+	"  -v, --verbose        tell each range of code that is left out, and why\n"
+	"  -q, --quiet          no summary\n"
+	"  -h, --help           show this help\n";
+
+struct arguments {
+	const char *path, *output;
+	bool in_place, section_only, share, verbose, quiet, addressed;
+	uint64_t version, addr;
+};
+
+/* The section and what went into it. */
+struct result {
+	struct cfi_tables tables;
+	struct convert_stats stats;
+	uint8_t *data;
+	uint64_t size, addr;
+};
+
+static bool parse_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	if (!errno && *text && *text != '-' && !*end)
+		return true;
+	complain("--address: '%s' is not an address", text);
+	return false;
+}
+
+static int check(const struct arguments *a)
+{
+	if (a->in_place ? a->output || a->section_only : !a->output) {
+		complain("one of --output and --in-place is needed");
+		return show_usage(&sframe_convert_command);
+	}
+	if (a->addressed && !a->section_only) {
+		complain("--address is for --section-only");
+		return show_usage(&sframe_convert_command);
+	}
+	if (a->output && !strcmp(a->output, "-") && !a->section_only) {
+		complain("only a bare section can be written to standard output");
+		return show_usage(&sframe_convert_command);
+	}
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	enum {
+		IN_PLACE = 256,
+		SECTION_ONLY,
+		ADDRESS,
+		VERSION,
+		SHARE
+	};
+	static const struct option longs[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"in-place", no_argument, NULL, IN_PLACE},
+		{"section-only", no_argument, NULL, SECTION_ONLY},
+		{"address", required_argument, NULL, ADDRESS},
+		{"version", required_argument, NULL, VERSION},
+		{"share", no_argument, NULL, SHARE},
+		{"verbose", no_argument, NULL, 'v'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:vqh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			a->output = optarg;
+			break;
+		case IN_PLACE:
+			a->in_place = true;
+			break;
+		case SECTION_ONLY:
+			a->section_only = true;
+			break;
+		case ADDRESS:
+			a->addressed = true;
+			if (!parse_address(optarg, &a->addr))
+				return EXIT_USAGE;
+			break;
+		case VERSION:
+			if (!parse_number("--version", optarg, 2, 3, &a->version))
+				return EXIT_USAGE;
+			break;
+		case SHARE:
+			a->share = true;
+			break;
+		case 'v':
+			a->verbose = true;
+			break;
+		case 'q':
+			a->quiet = true;
+			break;
+		case 'h':
+			exit(show_help(&sframe_convert_command));
+		default:
+			return show_usage(&sframe_convert_command);
+		}
+	}
+	if (optind != argc - 1) {
+		complain("one file is needed");
+		return show_usage(&sframe_convert_command);
+	}
+	a->path = argv[optind];
+	return check(a);
+}
+
+static void tell_gap(void *ctx, const struct convert_gap *gap)
+{
+	const struct arguments *a = ctx;
+
+	fprintf(stderr, "%s: 0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n", a->path,
+		gap->start, gap->end, gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
+		bobbin_reason_str(gap->reason));
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void tell_summary(const struct arguments *a, const struct result *r)
+{
+	const struct convert_stats *s = &r->stats;
+	const struct elf_image *image = &r->tables.image;
+	uint64_t before = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+
+	fprintf(stderr,
+		"%s: %" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
+		" bytes (%.0f %% of the call-frame information); %.3f %% of the code with "
+		"call-frame information is covered",
+		a->path, s->functions, s->rows, r->size, percent(r->size, before),
+		percent(s->text - s->lost_text, s->text));
+	if (s->lost_rows)
+		fprintf(stderr, "; %" PRIu64 " rows are left out%s", s->lost_rows,
+			a->verbose ? "" : ", -v tells why");
+	fputc('\n', stderr);
+}
+
+/* Read bytes back as whoever unwinds will, and compare. */
+static int prove(const struct result *result, const uint8_t *data, uint64_t size)
+{
+	struct comparison c = {.cfi = result->tables.views, .cfi_count = result->tables.count};
+	struct bobbin_sframe_view view;
+	int r = bobbin_sframe_view(data, size, result->addr, NULL, &view);
+
+	if (r)
+		return r;
+	c.sframe = &view;
+	c.sframe_count = 1;
+	r = comparison_run(&c);
+	if (r)
+		return r;
+	/* what is missing was told as a gap */
+	return c.ranges[COMPARISON_DIFFERENT] || c.ranges[COMPARISON_EXTRA] ||
+			       c.ranges[COMPARISON_UNREADABLE]
+		       ? -EBADMSG
+		       : 0;
+}
+
+static bool convert(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
+{
+	const struct convert_options options = {
+		.version = (unsigned int)a->version,
+		.share = a->share,
+		.addr = addr,
+		.gap = a->verbose ? tell_gap : NULL,
+		.ctx = (void *)a,
+	};
+	struct bobbin_error error = {0};
+	int r = cfi_tables_init(fd, &error, &ret->tables);
+
+	ret->addr = addr;
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	if (!ret->tables.count) {
+		complain("%s: there is no .eh_frame and no .debug_frame", a->path);
+		return false;
+	}
+	r = convert_cfi(ret->tables.views, ret->tables.count, &options, &ret->stats, &ret->data,
+			&ret->size);
+	if (!r)
+		r = prove(ret, ret->data, ret->size);
+	if (r)
+		complain("%s: cannot convert: %s", a->path, strerror(-r));
+	return !r;
+}
+
+static void result_fini(struct result *result)
+{
+	cfi_tables_fini(&result->tables);
+	free(result->data);
+}
+
+static bool write_section(const struct arguments *a, const struct result *result)
+{
+	int r = output_file_put(a->output, 0666, result->data, result->size);
+
+	if (r)
+		complain("%s: %s", a->output, strerror(-r));
+	return !r;
+}
+
+/* What was written is in the file as it was meant. */
+static int prove_file(int fd, const struct result *result)
+{
+	struct elf_image image;
+	int r = elf_image_init(fd, NULL, &image);
+
+	if (r)
+		return r;
+	if (image.sframe.size < result->size || image.sframe.addr != result->addr ||
+	    memcmp(image.sframe.data, result->data, result->size))
+		r = -EBADMSG;
+	elf_image_fini(&image);
+	return r;
+}
+
+/* Owner and permissions of the original, as far as we may. */
+static int take_over(int fd, int out)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (fchown(out, status.st_uid, status.st_gid) && errno != EPERM)
+		return -errno;
+	return fchmod(out, status.st_mode & 07777) ? -errno : 0;
+}
+
+static bool write_file(const struct arguments *a, int fd, struct sframe_attachment *attachment,
+		       const struct result *result)
+{
+	const char *path = a->in_place ? a->path : a->output;
+	struct output_file out;
+	struct stat status;
+	int r = fstat(fd, &status) ? -errno : 0;
+
+	if (!r)
+		r = output_file_init(path, status.st_mode & 0777, &out);
+	if (!r) {
+		r = sframe_attachment_write(attachment, result->data, result->size, out.fd);
+		if (!r)
+			r = prove_file(out.fd, result);
+		if (!r && a->in_place)
+			r = take_over(fd, out.fd);
+		if (r)
+			output_file_discard(&out);
+		else
+			r = output_file_commit(&out);
+	}
+	if (r)
+		complain("%s: %s", path, strerror(-r));
+	return !r;
+}
+
+static bool convert_section(const struct arguments *a, int fd)
+{
+	struct result result = {0};
+	bool good = convert(a, fd, a->addr, &result) && write_section(a, &result);
+
+	if (good && !a->quiet)
+		tell_summary(a, &result);
+	result_fini(&result);
+	return good;
+}
+
+static bool convert_file(const struct arguments *a, int fd)
+{
+	struct sframe_attachment attachment;
+	struct bobbin_error error = {0};
+	struct result result = {0};
+	int r = sframe_attachment_init(fd, &error, &attachment);
+	bool good;
+
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	good = convert(a, fd, attachment.addr, &result) && write_file(a, fd, &attachment, &result);
+	if (good && !a->quiet)
+		tell_summary(a, &result);
+	sframe_attachment_fini(&attachment);
+	result_fini(&result);
+	return good;
+}
+
+static int run(int argc, char **argv)
+{
+	struct arguments a = {.version = 3};
+	int status = parse(argc, argv, &a), fd;
+	bool good;
+
+	if (status)
+		return status;
+	fd = open_input(a.path);
+	if (fd < 0)
+		return EXIT_FAILURE;
+	good = a.section_only ? convert_section(&a, fd) : convert_file(&a, fd);
+	close(fd);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+const struct command sframe_convert_command = {
+	.name = "sframe convert",
+	.summary = "make SFrame of call-frame information",
+	.usage = usage,
+	.run = run,
+};
