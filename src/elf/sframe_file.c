@@ -109,6 +109,9 @@ static int take_section(struct sframe_reader *reader, Elf_Scn *scn, size_t names
 
 	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return 0;
+	if (header.sh_flags & SHF_ALLOC && header.sh_flags & SHF_EXECINSTR &&
+	    reader->header.e_type != ET_REL)
+		return sframe_reader_add_text(reader, header.sh_addr, header.sh_size);
 	name = elf_strptr(reader->elf, names, header.sh_name);
 	if (!name || !is_sframe(&header, name))
 		return 0;
@@ -134,9 +137,10 @@ static int take_sections(struct sframe_reader *reader)
 	return r;
 }
 
+/* Sections are more exact than segments, which may hold headers, too. */
 static int take_segments(struct sframe_reader *reader)
 {
-	bool have_sections = reader->file->section_count;
+	bool have_sections = reader->file->section_count, have_texts = reader->file->text_count;
 	size_t count;
 	GElf_Phdr p;
 	int r = 0;
@@ -146,7 +150,7 @@ static int take_segments(struct sframe_reader *reader)
 	for (size_t i = 0; i < count && !r; i++) {
 		if (!gelf_getphdr(reader->elf, (int)i, &p))
 			continue;
-		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
+		if (p.p_type == PT_LOAD && p.p_flags & PF_X && !have_texts)
 			r = sframe_reader_add_text(reader, p.p_vaddr, p.p_memsz);
 		else if (p.p_type == PT_GNU_SFRAME && !have_sections)
 			r = add_chunk(reader, "PT_GNU_SFRAME",

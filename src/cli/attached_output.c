@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/attached_output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output_file.h"
+#include "elf/elf_image.h"
+
+static int read_back(int fd, const struct sframe_attachment *attachment, const void *section,
+		     uint64_t size)
+{
+	struct elf_image image;
+	int r = elf_image_init(fd, NULL, &image);
+
+	if (r)
+		return r;
+	if (image.sframe.size < size || image.sframe.addr != attachment->addr ||
+	    memcmp(image.sframe.data, section, size))
+		r = -EBADMSG;
+	elf_image_fini(&image);
+	return r;
+}
+
+static int keep_attributes(const struct stat *status, int fd)
+{
+	mode_t mode = status->st_mode & 07777;
+
+	/* only root may give files away; set-ID bits of another owner must go then */
+	if (fchown(fd, status->st_uid, status->st_gid)) {
+		if (errno != EPERM)
+			return -errno;
+		mode &= 0777;
+	}
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
+int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
+			const void *section, uint64_t size, bool in_place)
+{
+	struct output_file out;
+	struct stat status;
+	int r = fstat(fd, &status) ? -errno : 0;
+
+	if (!r)
+		r = output_file_init(path, status.st_mode & 0777, &out);
+	if (r)
+		return r;
+	r = sframe_attachment_write(attachment, section, size, out.fd);
+	if (!r)
+		r = read_back(out.fd, attachment, section, size);
+	if (!r && in_place)
+		r = keep_attributes(&status, out.fd);
+	if (!r)
+		return output_file_commit(&out);
+	output_file_discard(&out);
+	return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * attached_output.h - a copy of an ELF file with a new section takes its name.
+ */
+#ifndef BOBBIN_CLI_ATTACHED_OUTPUT_H
+#define BOBBIN_CLI_ATTACHED_OUTPUT_H
+
+#include "elf/sframe_attachment.h"
+
+/*
+ * Write the file that @attachment plans, made of the one behind @fd, to @path.
+ * What was written is read back first.  @in_place: @path is that file; its owner
+ * and its mode are kept.  0 or a negative errno, and then nothing has changed.
+ */
+int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
+			const void *section, uint64_t size, bool in_place);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/correction.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/comparison.h"
+#include "text/vector.h"
+
+/**
+ * struct patch - a section that holds the right rules and nothing else
+ * @maker: the section
+ * @rows, @count, @capacity: of the function that may go on
+ * @start, @end: of that function
+ * @status: the first failure
+ */
+struct patch {
+	const struct correction *correction;
+	struct section_maker maker;
+	struct bobbin_sframe_row *rows;
+	size_t count, capacity;
+	uint64_t start, end;
+	int status;
+};
+
+static void end_function(struct patch *p)
+{
+	const struct bobbin_sframe_function f = {
+		.start = p->start,
+		.size = (uint32_t)(p->end - p->start),
+		.signal = p->count && p->rows[0].rule.flags & BOBBIN_RULE_SIGNAL,
+		.rows = p->rows,
+		.count = (uint32_t)p->count,
+	};
+
+	if (p->count && !p->status)
+		p->status = section_maker_add(&p->maker, &f);
+	p->count = 0;
+}
+
+/* Whether a rule can be one more row of the function: the forms must not mix. */
+static bool goes_on(const struct patch *p, const struct comparison_difference *d)
+{
+	return p->count && p->count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
+	       d->end - p->start <= UINT32_MAX && p->rows[0].rule.flags == d->cfi.flags &&
+	       p->rows[0].rule.cfa.how == d->cfi.cfa.how;
+}
+
+static bool single_row_fits(const struct patch *p, const struct comparison_difference *d)
+{
+	return d->end - d->start <= UINT32_MAX &&
+	       bobbin_sframe_representable(&p->maker.builder, &d->cfi);
+}
+
+static void take(void *ctx, const struct comparison_difference *d)
+{
+	struct patch *p = ctx;
+	bool fits;
+
+	if (d->kind != COMPARISON_DIFFERENT || p->status)
+		return;
+	fits = single_row_fits(p, d);
+	if (p->correction->corrected)
+		p->correction->corrected(p->correction->ctx, d->start, d->end, fits);
+	if (!fits)
+		return;
+	if (!goes_on(p, d)) {
+		end_function(p);
+		p->start = d->start;
+	}
+	if (vector_reserve(&p->rows, &p->capacity, p->count + 1, sizeof(*p->rows))) {
+		p->status = -ENOMEM;
+		return;
+	}
+	p->rows[p->count++] = (struct bobbin_sframe_row){(uint32_t)(d->start - p->start), d->cfi};
+	p->end = d->end;
+}
+
+static int find_contradictions(struct patch *p, const struct bobbin_sframe_view *view)
+{
+	struct comparison comparison = {
+		.cfi = p->correction->cfi,
+		.cfi_count = p->correction->cfi_count,
+		.sframe = view,
+		.sframe_count = 1,
+		.differ = take,
+		.ctx = p,
+	};
+	int r = comparison_run(&comparison);
+
+	end_function(p);
+	return r ? r : p->status;
+}
+
+/* What the patch says comes first. */
+static int apply(struct patch *p, const struct bobbin_sframe_view *view, uint8_t **data,
+		 uint64_t *size)
+{
+	struct bobbin_sframe_view views[2] = {[1] = *view};
+	struct merge_options options = p->correction->options;
+	struct merge_stats stats;
+	uint8_t *bytes;
+	uint64_t length;
+	int r = section_maker_finish(&p->maker, &bytes, &length);
+
+	if (r)
+		return r;
+	options.report = NULL;
+	options.texts = NULL;
+	r = bobbin_sframe_view(bytes, length, options.addr, NULL, &views[0]);
+	if (!r)
+		r = merge_sections(views, 2, &options, &stats, data, size);
+	free(bytes);
+	return r;
+}
+
+int correct_section(const struct correction *correction, const struct bobbin_sframe_view *view,
+		    uint8_t **data, uint64_t *size)
+{
+	const struct merge_options *options = &correction->options;
+	struct patch patch = {.correction = correction};
+	int r = section_maker_init(view->arch, options->addr, options->version, false, 16,
+				   &patch.maker);
+
+	if (r)
+		return r;
+	r = find_contradictions(&patch, view);
+	if (!r)
+		r = apply(&patch, view, data, size);
+	free(patch.rows);
+	section_maker_fini(&patch.maker);
+	return r;
+}

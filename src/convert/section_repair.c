@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/section_repair.h"
+
+#include "convert/merger.h"
+#include "convert/row_walk.h"
+#include "sframe/layout.h"
+
+/**
+ * struct extent - what functions say of their rows
+ * @whole: all of them can be read
+ * @end: offset of the byte behind the last of them, from the section's first
+ * @rows: their number
+ */
+struct extent {
+	bool whole;
+	uint64_t end, rows;
+};
+
+struct section_walk section_walk(uint8_t *data, uint64_t size, uint64_t addr)
+{
+	return (struct section_walk){
+		.data = data,
+		.size = size,
+		.addr = addr,
+		.rows_left = MERGE_ROWS_ALWAYS + MERGE_ROWS_PER_BYTE * size,
+	};
+}
+
+static void put_u32(uint8_t *at, uint64_t value, bool big_endian)
+{
+	if (value > UINT32_MAX)
+		value = UINT32_MAX;
+	for (unsigned int i = 0; i < 4; i++)
+		at[i] = (uint8_t)(value >> 8 * (big_endian ? 3 - i : i));
+}
+
+/* Change the count that a header was refused for; the others were found sane. */
+static bool change_count(uint8_t *header, uint64_t size, uint64_t field)
+{
+	bool big_endian = header[0] == SFRAME_MAGIC >> 8;
+	uint64_t behind = SFRAME_HEADER_SIZE + (uint64_t)header[SFRAME_AT_AUX_LEN];
+	uint64_t fdes = behind + load_u32(header + SFRAME_AT_FDE_OFF, big_endian);
+	uint64_t fres = behind + load_u32(header + SFRAME_AT_FRE_OFF, big_endian);
+
+	if (field == SFRAME_AT_NUM_FDES)
+		put_u32(header + field, (fres - fdes) / sframe_fde_size_of(header[2]), big_endian);
+	else if (field == SFRAME_AT_FRE_LEN)
+		put_u32(header + field, size - fres, big_endian);
+	else
+		return false;
+	return true;
+}
+
+/* The next header that can be read, at or behind @pos. */
+static bool find_header(const struct section_walk *walk, uint64_t *pos)
+{
+	struct bobbin_sframe_view view;
+
+	for (uint64_t at = *pos; at + SFRAME_HEADER_SIZE <= walk->size; at++) {
+		uint32_t magic = load_u16(walk->data + at, false);
+
+		if ((magic == SFRAME_MAGIC || magic == (SFRAME_MAGIC >> 8 | 0xe200)) &&
+		    !bobbin_sframe_view(walk->data + at, walk->size - at, 0, NULL, &view)) {
+			*pos = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Put the header at @walk->pos right, or leave it behind; false at the end. */
+static bool get_past(struct section_walk *walk, const struct bobbin_error *error)
+{
+	uint64_t field = error->offset - walk->pos;
+
+	walk->note(walk->ctx, error->offset, error->reason);
+	if (error->reason == BOBBIN_SFRAME_HEADER &&
+	    change_count(walk->data + walk->pos, walk->size - walk->pos, field))
+		return true;
+	walk->pos++;
+	return find_header(walk, &walk->pos);
+}
+
+static bool read_rows(struct section_walk *walk, const struct bobbin_sframe_view *view,
+		      const struct bobbin_sframe_fde *fde, struct extent *extent)
+{
+	struct row_walk rows = row_walk(view, fde);
+	struct bobbin_sframe_row row;
+	struct bobbin_error error;
+	int r;
+
+	while ((r = row_walk_next(&rows, &error, &row)) > 0 && walk->rows_left)
+		walk->rows_left--;
+	if (rows.offset > extent->end)
+		extent->end = rows.offset;
+	extent->rows += fde->num_fres;
+	return !r;
+}
+
+static struct extent measure(struct section_walk *walk, const struct bobbin_sframe_view *view)
+{
+	struct extent extent = {.whole = true, .end = view->fre_off};
+	struct bobbin_sframe_fde fde;
+
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		if (bobbin_sframe_fde(view, i, NULL, &fde) || !read_rows(walk, view, &fde, &extent))
+			extent.whole = false;
+	}
+	return extent;
+}
+
+/* Behind zero bytes, the bytes end or a section begins; where, or 0. */
+static uint64_t boundary(const struct section_walk *walk, uint64_t at)
+{
+	struct bobbin_sframe_view view;
+	int r = bobbin_sframe_next(walk->data, walk->size, 0, &at, NULL, &view);
+
+	if (r < 0)
+		return 0;
+	return r ? at - view.size : walk->size;
+}
+
+static void move_end(struct section_walk *walk, struct bobbin_sframe_view *view, uint64_t end)
+{
+	view->fre_len = (uint32_t)(end - view->fre_off);
+	view->size = end;
+	walk->pos = (uint64_t)(view->data - walk->data) + end;
+}
+
+/* Let the end be where the rows say it is. */
+static void fit_end(struct section_walk *walk, struct bobbin_sframe_view *view)
+{
+	uint64_t begin = (uint64_t)(view->data - walk->data), at = begin + SFRAME_AT_FRE_LEN;
+	struct extent extent = measure(walk, view), wide_extent;
+	struct bobbin_sframe_view wide = *view;
+
+	if (extent.rows != view->num_fres && extent.whole)
+		walk->note(walk->ctx, begin + SFRAME_AT_NUM_FRES, BOBBIN_SFRAME_COUNT);
+	if (extent.whole && boundary(walk, begin + extent.end) &&
+	    boundary(walk, begin + extent.end) < walk->pos) {
+		walk->note(walk->ctx, at, BOBBIN_SFRAME_UNUSED);
+		move_end(walk, view, extent.end);
+	}
+	if (extent.whole)
+		return;
+	wide.size = walk->size - begin;
+	if (wide.size - wide.fre_off > UINT32_MAX)
+		wide.size = wide.fre_off + UINT32_MAX;
+	wide.fre_len = (uint32_t)(wide.size - wide.fre_off);
+	wide_extent = measure(walk, &wide);
+	if (wide_extent.whole && wide_extent.end > view->size &&
+	    boundary(walk, begin + wide_extent.end)) {
+		walk->note(walk->ctx, at, BOBBIN_SFRAME_ROWS_OUTSIDE);
+		move_end(walk, view, wide_extent.end);
+	}
+}
+
+static bool ascends(const struct bobbin_sframe_view *view)
+{
+	const struct sframe_starts starts = sframe_starts_of(view, view->arch->big_endian,
+							     view->version);
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		uint64_t start = sframe_fde_start(&starts,
+						  view->fde_off + (uint64_t)i * view->fde_size);
+
+		if (start < last)
+			return false;
+		last = start;
+	}
+	return true;
+}
+
+int section_walk_next(struct section_walk *walk, struct bobbin_sframe_view *ret)
+{
+	struct bobbin_sframe_view view;
+	struct bobbin_error error;
+	int r;
+
+	while ((r = bobbin_sframe_next(walk->data, walk->size, walk->addr, &walk->pos, &error,
+				       &view)) < 0)
+		if (!get_past(walk, &error))
+			return 0;
+	if (!r)
+		return 0;
+	fit_end(walk, &view);
+	if (!ascends(&view))
+		walk->note(walk->ctx, (uint64_t)(view.data - walk->data) + SFRAME_AT_FLAGS,
+			   view.sorted ? BOBBIN_SFRAME_ORDER : BOBBIN_SFRAME_UNSORTED);
+	*ret = view;
+	return 1;
+}
