@@ -133,7 +133,8 @@ extern "C" {
 	X(SIDEFILE_FRAME,  "a zstd frame is damaged or not where it should be") \
 	X(SIDEFILE_LIMIT,  "a part of the side-file is larger than any that makes sense") \
 	X(SIDEFILE_HEAD,   "malformed head of the side-file") \
-	X(SIDEFILE_BLOCK,  "malformed block of the side-file")
+	X(SIDEFILE_BLOCK,  "malformed block of the side-file") \
+	X(SFRAME_CONCATENATED, "another SFrame section follows, which most readers overlook")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

@@ -16,6 +16,7 @@ static const char usage[] =
 
 static const struct command *const commands[] = {
 	&sframe_dump_command,
+	&sframe_check_command,
 	&sframe_convert_command,
 	&sframe_merge_command,
 	&sframe_repair_command,

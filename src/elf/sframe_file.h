@@ -30,12 +30,14 @@
  *	symbol; lives as long as the file
  * @symbol: name of the symbol that is relocated against, NULL for a section's
  *	own; lives as long as the file
+ * @section_index: of its section header
  * @section_size: bytes of @section
  * @exec: @section holds code
  */
 struct sframe_target {
 	uint64_t field, start;
 	const char *section, *symbol;
+	size_t section_index;
 	uint64_t section_size;
 	bool exec;
 };

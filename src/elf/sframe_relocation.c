@@ -58,6 +58,7 @@ static void name_target(const struct table *table, const GElf_Sym *symbol, uint3
 	    !gelf_getshdr(elf_getscn(elf, index), &header))
 		return;
 	ret->section = elf_strptr(elf, table->section_names, header.sh_name);
+	ret->section_index = index;
 	ret->section_size = header.sh_size;
 	ret->exec = header.sh_flags & SHF_EXECINSTR;
 }

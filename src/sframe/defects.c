@@ -4,6 +4,7 @@
 BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason reason)
 {
 	switch (reason) {
+	case BOBBIN_SFRAME_EMPTY:
 	case BOBBIN_SFRAME_KEEPS_FP:
 	case BOBBIN_SFRAME_UNSORTED:
 	case BOBBIN_SFRAME_SHARED:
@@ -17,6 +18,7 @@ BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason
 	case BOBBIN_SFRAME_SLOT:
 	case BOBBIN_SFRAME_STACK_ALIGN:
 		return BOBBIN_SFRAME_NOTE;
+	case BOBBIN_SFRAME_CONCATENATED:
 	case BOBBIN_SFRAME_AUXILIARY:
 	case BOBBIN_SFRAME_GAP:
 	case BOBBIN_SFRAME_TRAILING:

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_check.c - bobbin sframe check: say what is wrong with SFrame sections.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/check_bounds.h"
+#include "cli/json_output.h"
+#include "cli/sframe_command.h"
+
+#define STATUS_DEFECTS 1
+#define STATUS_UNREADABLE 3
+
+static const char usage[] =
+	"usage: bobbin sframe check [OPTIONS] FILE...\n"
+	"\n"
+	"Say everything that is wrong with the SFrame sections of files: linked, relocatable\n"
+	"or core ELF files, or a section's bare bytes; '-' is stdin.\n"
+	"\n"
+	"  --json                 print one JSON document\n"
+	"  -q, --quiet            print no notes and no summary\n"
+	"  -h, --help             show this help\n"
+	"\n"
+	"Exit status: 0 clean, but for notes; 1 errors or warnings; 2 wrong call; 3 a file\n"
+	"is not readable, or has no SFrame section.\n";
+
+/**
+ * struct check - a check on its way
+ * @json: where a document is printed to, or NULL for lines of text
+ * @quiet: print no notes and no summary
+ * @path: the file
+ * @section: of the file
+ * @view: a table in it
+ * @base: offset in the file of the table
+ * @counts: defects of the file by severity
+ * @functions, @rows: of the file
+ */
+struct check {
+	struct json_output *json;
+	bool quiet;
+	const char *path;
+	const struct sframe_section *section;
+	const struct bobbin_sframe_view *view;
+	uint64_t base;
+	uint64_t counts[BOBBIN_SFRAME_ERROR + 1];
+	uint64_t functions, rows;
+};
+
+static const char *const severities[] = {"clean", "note", "warning", "error"};
+
+/* The function's target in a relocatable file, or NULL. */
+static const struct sframe_target *target_of(const struct check *check, uint32_t fde)
+{
+	uint64_t field = check->view->fde_off + (uint64_t)fde * check->view->fde_size;
+
+	return sframe_section_target(check->section,
+				     (uint64_t)(check->view->data - check->section->data) + field);
+}
+
+/* Where the function starts; false if its entry cannot be read. */
+static bool start_of(const struct check *check, uint32_t index, uint64_t *ret)
+{
+	const struct sframe_target *target = target_of(check, index);
+	struct bobbin_sframe_fde fde;
+
+	if (!target && bobbin_sframe_fde(check->view, index, NULL, &fde))
+		return false;
+	*ret = target ? target->start : fde.start;
+	return true;
+}
+
+static void print_place(const struct check *check, const struct bobbin_sframe_defect *d)
+{
+	const struct sframe_target *target = target_of(check, d->fde);
+	uint64_t start;
+
+	printf(": function %" PRIu32, d->fde);
+	if (start_of(check, d->fde, &start))
+		printf(" (%s%s0x%" PRIx64 ")", target && target->section ? target->section : "",
+		       target && target->section ? "+" : "", start);
+	if (d->fre != BOBBIN_SFRAME_NOWHERE)
+		printf(": row %" PRIu32, d->fre);
+}
+
+static void print_line(const struct check *check, const struct bobbin_sframe_defect *d)
+{
+	printf("%s: ", check->path);
+	if (check->section->image)
+		printf("%s: ", check->section->image);
+	printf("offset 0x%" PRIx64, check->base + d->offset);
+	if (d->fde != BOBBIN_SFRAME_NOWHERE)
+		print_place(check, d);
+	printf(": %s: %s\n", severities[d->severity], bobbin_reason_str(d->reason));
+}
+
+static void print_object(const struct check *check, const struct bobbin_sframe_defect *d)
+{
+	struct json_output *json = check->json;
+	const struct sframe_target *target;
+	uint64_t start;
+
+	json_object(json, NULL);
+	if (check->section->image)
+		json_string(json, "image", check->section->image);
+	json_unsigned(json, "offset", check->base + d->offset);
+	if (d->fde != BOBBIN_SFRAME_NOWHERE) {
+		target = target_of(check, d->fde);
+		json_unsigned(json, "function", d->fde);
+		if (target && target->section)
+			json_string(json, "section", target->section);
+		if (start_of(check, d->fde, &start))
+			json_address(json, "start", start);
+	}
+	if (d->fre != BOBBIN_SFRAME_NOWHERE)
+		json_unsigned(json, "row", d->fre);
+	json_string(json, "severity", severities[d->severity]);
+	json_string(json, "reason", bobbin_reason_name(d->reason));
+	json_string(json, "sentence", bobbin_reason_str(d->reason));
+	json_object_end(json);
+}
+
+static void report(void *ctx, const struct bobbin_sframe_defect *defect)
+{
+	struct check *check = ctx;
+
+	check->counts[defect->severity]++;
+	if (check->quiet && defect->severity == BOBBIN_SFRAME_NOTE)
+		return;
+	if (check->json)
+		print_object(check, defect);
+	else
+		print_line(check, defect);
+}
+
+/* A defect of the section, at an offset from its first byte. */
+static void report_section(struct check *check, uint64_t offset, enum bobbin_reason reason)
+{
+	const struct bobbin_sframe_defect defect = {
+		.offset = offset,
+		.reason = reason,
+		.severity = bobbin_sframe_severity(reason),
+		.fde = BOBBIN_SFRAME_NOWHERE,
+		.fre = BOBBIN_SFRAME_NOWHERE,
+	};
+
+	check->base = check->section->offset;
+	report(check, &defect);
+}
+
+static int check_table(struct check *check, const struct sframe_file *file,
+		       const struct bobbin_sframe_view *view)
+{
+	struct check_bounds bounds;
+	int r = check_bounds_init(file, check->section, view, &bounds);
+
+	if (r)
+		return r;
+	check->view = view;
+	check->base = check->section->offset + (uint64_t)(view->data - check->section->data);
+	check->functions += view->num_fdes;
+	check->rows += view->num_fres;
+	r = bobbin_sframe_validate(view, &bounds.bounds, report, check);
+	check_bounds_fini(&bounds);
+	return r < 0 ? r : 0;
+}
+
+/* Bytes behind a table that are not even a table. */
+static enum bobbin_reason trailing(enum bobbin_reason reason)
+{
+	if (reason == BOBBIN_SFRAME_MAGIC || reason == BOBBIN_TRUNCATED)
+		return BOBBIN_SFRAME_TRAILING;
+	return reason;
+}
+
+static int check_section(struct check *check, const struct sframe_file *file,
+			 const struct sframe_section *section)
+{
+	struct bobbin_sframe_view view;
+	struct bobbin_error error;
+	uint64_t pos = 0, at;
+	unsigned int tables = 0;
+	int r, status = 0;
+
+	check->section = section;
+	while (!status && (r = next_view(section, &pos, &error, &view)) > 0) {
+		at = (uint64_t)(view.data - section->data);
+		if (tables++)
+			report_section(check, at, BOBBIN_SFRAME_CONCATENATED);
+		status = check_table(check, file, &view);
+	}
+	if (status)
+		return status;
+	if (r < 0)
+		report_section(check, error.offset, tables ? trailing(error.reason) : error.reason);
+	else if (!tables)
+		report_section(check, 0, BOBBIN_SFRAME_EMPTY);
+	return 0;
+}
+
+static void print_count(uint64_t count, const char *what)
+{
+	printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void print_summary(const struct check *check)
+{
+	printf("%s: ", check->path);
+	for (int i = BOBBIN_SFRAME_ERROR; i >= BOBBIN_SFRAME_NOTE; i--) {
+		print_count(check->counts[i], severities[i]);
+		printf(i > BOBBIN_SFRAME_NOTE ? ", " : " in ");
+	}
+	print_count(check->functions, "function");
+	printf(", ");
+	print_count(check->rows, "row");
+	putchar('\n');
+}
+
+static void finish_object(const struct check *check)
+{
+	json_array_end(check->json);
+	json_unsigned(check->json, "errors", check->counts[BOBBIN_SFRAME_ERROR]);
+	json_unsigned(check->json, "warnings", check->counts[BOBBIN_SFRAME_WARNING]);
+	json_unsigned(check->json, "notes", check->counts[BOBBIN_SFRAME_NOTE]);
+	json_unsigned(check->json, "functions", check->functions);
+	json_unsigned(check->json, "rows", check->rows);
+	json_object_end(check->json);
+}
+
+static int check_sections(struct check *check, const struct sframe_file *file)
+{
+	int r = 0;
+
+	if (check->json) {
+		json_object(check->json, NULL);
+		json_string(check->json, "file", check->path);
+		json_array(check->json, "defects");
+	}
+	for (size_t i = 0; i < file->section_count && !r; i++)
+		r = check_section(check, file, &file->sections[i]);
+	if (check->json)
+		finish_object(check);
+	else if (!r && !check->quiet)
+		print_summary(check);
+	return r;
+}
+
+/* What could not be looked at, to stderr. */
+static bool is_whole(const struct check *check, const struct sframe_file *file, int r)
+{
+	for (size_t i = 0; i < file->absence_count; i++)
+		complain("%s: %s is not there to be read", check->path, file->absences[i].image);
+	if (!file->section_count)
+		complain("%s: no SFrame section", check->path);
+	if (r)
+		complain("%s: %s", check->path, strerror(-r));
+	return !r && file->section_count && !file->absence_count;
+}
+
+static int check_file(const struct check *options, const char *path)
+{
+	struct check check = *options;
+	struct sframe_file file;
+	bool whole;
+	int r = 0;
+
+	check.path = path;
+	if (!read_sframe_file(path, &file))
+		return STATUS_UNREADABLE;
+	if (file.section_count)
+		r = check_sections(&check, &file);
+	whole = is_whole(&check, &file, r);
+	sframe_file_fini(&file);
+	if (!whole)
+		return STATUS_UNREADABLE;
+	if (check.counts[BOBBIN_SFRAME_ERROR] || check.counts[BOBBIN_SFRAME_WARNING])
+		return STATUS_DEFECTS;
+	return 0;
+}
+
+static int check_files(struct check *options, bool as_json, int count, char **paths)
+{
+	struct json_output json = json_output(stdout);
+	int status = 0;
+
+	if (as_json) {
+		options->json = &json;
+		json_object(&json, NULL);
+		json_array(&json, "files");
+	}
+	for (int i = 0; i < count; i++) {
+		int r = check_file(options, paths[i]);
+
+		status = r > status ? r : status;
+	}
+	if (as_json) {
+		json_array_end(&json);
+		json_object_end(&json);
+	}
+	return finish_output() ? status : STATUS_UNREADABLE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct check options = {0};
+	bool as_json = false;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "qh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			as_json = true;
+			break;
+		case 'q':
+			options.quiet = true;
+			break;
+		case 'h':
+			return show_help(&sframe_check_command);
+		default:
+			return show_usage(&sframe_check_command);
+		}
+	}
+	if (optind == argc) {
+		complain("no file was named");
+		return show_usage(&sframe_check_command);
+	}
+	return check_files(&options, as_json, argc - optind, argv + optind);
+}
+
+const struct command sframe_check_command = {
+	.name = "sframe check",
+	.summary = "say what is wrong with SFrame sections",
+	.usage = usage,
+	.run = run,
+};
