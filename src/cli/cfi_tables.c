@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/cfi_tables.h"
 
+#include <elf.h>
+#include <stddef.h>
+
+#include "core/refusal.h"
+
 static void add(struct cfi_tables *t, const struct elf_bytes *frame, const struct elf_bytes *hdr)
 {
 	struct bobbin_cfi_view *view = &t->views[t->count];
@@ -32,6 +37,10 @@ int cfi_tables_init(int fd, struct bobbin_error *err, struct cfi_tables *ret)
 	r = elf_image_init(fd, err, &ret->image);
 	if (r)
 		return r;
+	if (!ret->image.linked) {
+		elf_image_fini(&ret->image);
+		return refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
+	}
 	add(ret, &ret->image.eh_frame, &ret->image.eh_frame_hdr);
 	add(ret, &ret->image.debug_frame, NULL);
 	return 0;

@@ -21,7 +21,10 @@ struct cfi_tables {
 	unsigned int count;
 };
 
-/* Read the file behind @fd, which stays the caller's.  Errors as elf_image_init(). */
+/*
+ * Read the file behind @fd, which stays the caller's.  Errors as elf_image_init(),
+ * and for files that are not linked, too.
+ */
 int cfi_tables_init(int fd, struct bobbin_error *err, struct cfi_tables *ret);
 void cfi_tables_fini(struct cfi_tables *tables);
 

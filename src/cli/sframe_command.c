@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&sframe_dump_command,
 	&sframe_check_command,
 	&sframe_convert_command,
+	&sframe_stat_command,
 	&sframe_merge_command,
 	&sframe_repair_command,
 	NULL,

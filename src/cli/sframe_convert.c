@@ -4,15 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/attached_output.h"
 #include "cli/cfi_tables.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
-#include "elf/sframe_attachment.h"
 
 static const char usage[] =
 	"usage: bobbin sframe convert [OPTIONS] FILE -o OUT\n"
@@ -240,54 +239,12 @@ static bool write_section(const struct arguments *a, const struct result *result
 	return !r;
 }
 
-/* What was written is in the file as it was meant. */
-static int prove_file(int fd, const struct result *result)
-{
-	struct elf_image image;
-	int r = elf_image_init(fd, NULL, &image);
-
-	if (r)
-		return r;
-	if (image.sframe.size < result->size || image.sframe.addr != result->addr ||
-	    memcmp(image.sframe.data, result->data, result->size))
-		r = -EBADMSG;
-	elf_image_fini(&image);
-	return r;
-}
-
-/* Owner and permissions of the original, as far as we may. */
-static int take_over(int fd, int out)
-{
-	struct stat status;
-
-	if (fstat(fd, &status))
-		return -errno;
-	if (fchown(out, status.st_uid, status.st_gid) && errno != EPERM)
-		return -errno;
-	return fchmod(out, status.st_mode & 07777) ? -errno : 0;
-}
-
 static bool write_file(const struct arguments *a, int fd, struct sframe_attachment *attachment,
 		       const struct result *result)
 {
 	const char *path = a->in_place ? a->path : a->output;
-	struct output_file out;
-	struct stat status;
-	int r = fstat(fd, &status) ? -errno : 0;
+	int r = attached_output_put(path, fd, attachment, result->data, result->size, a->in_place);
 
-	if (!r)
-		r = output_file_init(path, status.st_mode & 0777, &out);
-	if (!r) {
-		r = sframe_attachment_write(attachment, result->data, result->size, out.fd);
-		if (!r)
-			r = prove_file(out.fd, result);
-		if (!r && a->in_place)
-			r = take_over(fd, out.fd);
-		if (r)
-			output_file_discard(&out);
-		else
-			r = output_file_commit(&out);
-	}
 	if (r)
 		complain("%s: %s", path, strerror(-r));
 	return !r;

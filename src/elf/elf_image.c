@@ -28,6 +28,7 @@ static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *ima
 	if (!image->arch)
 		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
 	image->entry = header.e_entry;
+	image->linked = header.e_type == ET_EXEC || header.e_type == ET_DYN;
 	return 0;
 }
 

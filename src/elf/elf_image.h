@@ -29,6 +29,7 @@ struct elf_bytes {
 struct elf_image {
 	const struct bobbin_arch *arch;
 	uint64_t entry;
+	bool linked; /* an executable or a shared object: addresses mean something */
 	struct elf_segment *segments;
 	size_t segment_count;
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_stat.c - what files' unwind tables hold, and what SFrame would be.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cfi_tables.h"
+#include "cli/json_output.h"
+#include "cli/sframe_command.h"
+#include "convert/converter.h"
+#include "convert/section_tally.h"
+
+static const char usage[] =
+	"usage: bobbin sframe stat [OPTIONS] FILE...\n"
+	"\n"
+	"Tell the size and the coverage of files' .sframe sections and of their call-frame\n"
+	"information, what the latter is converted to SFrame, and what cannot be.\n"
+	"\n"
+	"      --share          convert as 'bobbin sframe convert --share' does\n"
+	"      --json           print one JSON document\n"
+	"  -h, --help           show this help\n";
+
+/* Of one file, or the sum over all. */
+struct figures {
+	uint64_t text, cfi_bytes;
+	struct convert_stats convert;
+	struct section_tally present, converted;
+	uint64_t present_text, converted_text; /* bytes of text that they cover */
+	uint8_t version; /* of the section that is there; 0: none, or several */
+};
+
+struct arguments {
+	bool share, json;
+};
+
+static int tally_present(const struct elf_image *image, struct figures *f)
+{
+	struct bobbin_sframe_view view;
+	uint64_t pos = 0;
+	int r = 0;
+
+	while (!r && bobbin_sframe_next(image->sframe.data, image->sframe.size, image->sframe.addr,
+					&pos, NULL, &view) > 0) {
+		f->version = view.version;
+		r = section_tally_add(&f->present, &view);
+	}
+	return r;
+}
+
+static int tally_converted(const struct arguments *a, const struct cfi_tables *tables,
+			   struct figures *f)
+{
+	const struct convert_options options = {.version = 3, .share = a->share};
+	struct bobbin_sframe_view view;
+	uint8_t *data;
+	uint64_t size;
+	int r;
+
+	if (!tables->count)
+		return 0;
+	r = convert_cfi(tables->views, tables->count, &options, &f->convert, &data, &size);
+	if (r)
+		return r;
+	r = bobbin_sframe_view(data, size, 0, NULL, &view);
+	if (!r)
+		r = section_tally_add(&f->converted, &view);
+	free(data);
+	return r;
+}
+
+static int measure_text(const struct elf_image *image, struct figures *f)
+{
+	struct coverage text = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < image->segment_count && !r; i++) {
+		const struct elf_segment *s = &image->segments[i];
+
+		if (s->exec)
+			r = coverage_add(&text, s->vaddr, s->vaddr + s->memsz);
+	}
+	f->text = coverage_bytes(&text);
+	f->present_text = coverage_overlap(&f->present.covered, &text);
+	f->converted_text = coverage_overlap(&f->converted.covered, &text);
+	coverage_fini(&text);
+	return r;
+}
+
+static int measure(const struct arguments *a, const struct cfi_tables *tables, struct figures *f)
+{
+	const struct elf_image *image = &tables->image;
+	int r;
+
+	f->cfi_bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+	r = tally_present(image, f);
+	if (!r)
+		r = tally_converted(a, tables, f);
+	return r ? r : measure_text(image, f);
+}
+
+static void figures_fini(struct figures *f)
+{
+	section_tally_fini(&f->present);
+	section_tally_fini(&f->converted);
+}
+
+static void add_tally(struct section_tally *sum, const struct section_tally *more)
+{
+	sum->sections += more->sections;
+	sum->bytes += more->bytes;
+	sum->functions += more->functions;
+	sum->flex += more->flex;
+	sum->repeating += more->repeating;
+	sum->signals += more->signals;
+	sum->empty += more->empty;
+	sum->rows += more->rows;
+	sum->outermost += more->outermost;
+	sum->malformed += more->malformed;
+}
+
+static void add_figures(struct figures *sum, const struct figures *more)
+{
+	sum->text += more->text;
+	sum->cfi_bytes += more->cfi_bytes;
+	sum->convert.fdes += more->convert.fdes;
+	sum->convert.cfi_rows += more->convert.cfi_rows;
+	sum->convert.lost_rows += more->convert.lost_rows;
+	sum->convert.lost_fdes += more->convert.lost_fdes;
+	sum->convert.lost_text += more->convert.lost_text;
+	for (unsigned int i = 0; i < BOBBIN_REASON_COUNT; i++)
+		sum->convert.reasons[i] += more->convert.reasons[i];
+	add_tally(&sum->present, &more->present);
+	add_tally(&sum->converted, &more->converted);
+	sum->present_text += more->present_text;
+	sum->converted_text += more->converted_text;
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static void print_tally(const char *name, const struct section_tally *t, uint64_t text_covered,
+			const struct figures *f)
+{
+	printf("  %-12s %" PRIu64 " bytes, %" PRIu64 " functions, %" PRIu64
+	       " rows, %.2f %% of the text",
+	       name, t->bytes, t->functions, t->rows, 100 * ratio(text_covered, f->text));
+	if (f->cfi_bytes)
+		printf(", %.3f of the call-frame information", ratio(t->bytes, f->cfi_bytes));
+	putchar('\n');
+	printf("  %-12s flexible %" PRIu64 ", repeating %" PRIu64 ", signal %" PRIu64
+	       ", without rows %" PRIu64 ", outermost rows %" PRIu64 "\n",
+	       "", t->flex, t->repeating, t->signals, t->empty, t->outermost);
+	if (t->malformed)
+		printf("  %-12s malformed functions: %" PRIu64 "\n", "", t->malformed);
+}
+
+static void print_lost(const struct convert_stats *s)
+{
+	printf("  %-12s %" PRIu64 " rows (%.4f %%), %" PRIu64 " bytes of code", "left out",
+	       s->lost_rows, 100 * ratio(s->lost_rows, s->cfi_rows), s->lost_text);
+	for (unsigned int i = 0; i < BOBBIN_REASON_COUNT; i++)
+		if (s->reasons[i])
+			printf("; %" PRIu64 ": %s", s->reasons[i],
+			       bobbin_reason_str((enum bobbin_reason)i));
+	putchar('\n');
+}
+
+static void print_figures(const char *name, const struct figures *f)
+{
+	char label[32] = ".sframe";
+
+	printf("%s:\n", name);
+	printf("  %-12s %" PRIu64 " bytes\n", "text", f->text);
+	if (f->cfi_bytes)
+		printf("  %-12s %" PRIu64 " bytes, %" PRIu64 " functions, %" PRIu64 " rows\n",
+		       "CFI", f->cfi_bytes, f->convert.fdes, f->convert.cfi_rows);
+	if (f->version)
+		snprintf(label, sizeof(label), ".sframe V%u", f->version);
+	if (f->present.sections)
+		print_tally(label, &f->present, f->present_text, f);
+	else
+		printf("  %-12s none\n", ".sframe");
+	if (!f->convert.fdes)
+		return;
+	print_tally("converted", &f->converted, f->converted_text, f);
+	print_lost(&f->convert);
+}
+
+static void json_tally(struct json_output *json, const char *key, const struct section_tally *t,
+		       uint64_t covered)
+{
+	json_object(json, key);
+	json_unsigned(json, "sections", t->sections);
+	json_unsigned(json, "bytes", t->bytes);
+	json_unsigned(json, "functions", t->functions);
+	json_unsigned(json, "flexible", t->flex);
+	json_unsigned(json, "repeating", t->repeating);
+	json_unsigned(json, "signal", t->signals);
+	json_unsigned(json, "without_rows", t->empty);
+	json_unsigned(json, "malformed", t->malformed);
+	json_unsigned(json, "rows", t->rows);
+	json_unsigned(json, "outermost_rows", t->outermost);
+	json_unsigned(json, "text_covered", covered);
+	json_object_end(json);
+}
+
+static void json_figures(struct json_output *json, const char *key, const char *name,
+			 const struct figures *f)
+{
+	json_object(json, key);
+	if (name)
+		json_string(json, "file", name);
+	json_unsigned(json, "text", f->text);
+	json_unsigned(json, "cfi_bytes", f->cfi_bytes);
+	json_unsigned(json, "cfi_functions", f->convert.fdes);
+	json_unsigned(json, "cfi_rows", f->convert.cfi_rows);
+	if (f->version)
+		json_unsigned(json, "version", f->version);
+	json_tally(json, "sframe", &f->present, f->present_text);
+	json_tally(json, "converted", &f->converted, f->converted_text);
+	json_unsigned(json, "lost_rows", f->convert.lost_rows);
+	json_unsigned(json, "lost_functions", f->convert.lost_fdes);
+	json_unsigned(json, "lost_text", f->convert.lost_text);
+	json_object(json, "lost_by_reason");
+	for (unsigned int i = 0; i < BOBBIN_REASON_COUNT; i++)
+		if (f->convert.reasons[i])
+			json_unsigned(json, bobbin_reason_name((enum bobbin_reason)i),
+				      f->convert.reasons[i]);
+	json_object_end(json);
+	json_object_end(json);
+}
+
+/* false after a complaint. */
+static bool stat_file(const struct arguments *a, const char *path, struct figures *ret)
+{
+	struct bobbin_error error = {0};
+	struct cfi_tables tables;
+	int fd = open_input(path), r;
+
+	if (fd < 0)
+		return false;
+	r = cfi_tables_init(fd, &error, &tables);
+	close(fd);
+	if (!r) {
+		r = measure(a, &tables, ret);
+		cfi_tables_fini(&tables);
+	}
+	if (r)
+		complain_file(path, r, &error);
+	return !r;
+}
+
+static int stat_files(const struct arguments *a, char **paths, int count)
+{
+	struct json_output json = json_output(stdout);
+	struct figures sum = {0};
+	int good = 0;
+
+	if (a->json) {
+		json_object(&json, NULL);
+		json_array(&json, "files");
+	}
+	for (int i = 0; i < count; i++) {
+		struct figures f = {0};
+
+		if (stat_file(a, paths[i], &f)) {
+			good++;
+			add_figures(&sum, &f);
+			if (a->json)
+				json_figures(&json, NULL, paths[i], &f);
+			else
+				print_figures(paths[i], &f);
+		}
+		figures_fini(&f);
+	}
+	if (a->json) {
+		json_array_end(&json);
+		json_figures(&json, "total", NULL, &sum);
+		json_object_end(&json);
+	} else if (good > 1) {
+		print_figures("total", &sum);
+	}
+	return finish_output() && good == count ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run(int argc, char **argv)
+{
+	enum {
+		SHARE = 256,
+		JSON
+	};
+	static const struct option longs[] = {
+		{"share", no_argument, NULL, SHARE},
+		{"json", no_argument, NULL, JSON},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct arguments a = {0};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case SHARE:
+			a.share = true;
+			break;
+		case JSON:
+			a.json = true;
+			break;
+		case 'h':
+			return show_help(&sframe_stat_command);
+		default:
+			return show_usage(&sframe_stat_command);
+		}
+	}
+	if (optind == argc) {
+		complain("at least one file is needed");
+		return show_usage(&sframe_stat_command);
+	}
+	return stat_files(&a, argv + optind, argc - optind);
+}
+
+const struct command sframe_stat_command = {
+	.name = "sframe stat",
+	.summary = "tell sizes and coverage",
+	.usage = usage,
+	.run = run,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/coverage.h"
+
+#include <stdlib.h>
+
+#include "text/vector.h"
+
+int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
+{
+	if (start >= end)
+		return 0;
+	if (vector_reserve(&coverage->ranges, &coverage->capacity, coverage->count + 1,
+			   sizeof(*coverage->ranges)))
+		return -ENOMEM;
+	coverage->ranges[coverage->count++] = (struct coverage_range){start, end};
+	coverage->sorted = false;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct coverage_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sort, and make one of ranges that overlap or touch. */
+static void settle(struct coverage *c)
+{
+	size_t kept = 0;
+
+	if (c->sorted || !c->count)
+		return;
+	qsort(c->ranges, c->count, sizeof(*c->ranges), by_start);
+	for (size_t i = 1; i < c->count; i++) {
+		if (c->ranges[i].start > c->ranges[kept].end)
+			c->ranges[++kept] = c->ranges[i];
+		else if (c->ranges[i].end > c->ranges[kept].end)
+			c->ranges[kept].end = c->ranges[i].end;
+	}
+	c->count = kept + 1;
+	c->sorted = true;
+}
+
+uint64_t coverage_bytes(struct coverage *coverage)
+{
+	uint64_t bytes = 0;
+
+	settle(coverage);
+	for (size_t i = 0; i < coverage->count; i++)
+		bytes += coverage->ranges[i].end - coverage->ranges[i].start;
+	return bytes;
+}
+
+uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
+{
+	uint64_t bytes = 0;
+
+	settle(a);
+	settle(b);
+	for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+		const struct coverage_range *x = &a->ranges[i], *y = &b->ranges[k];
+		uint64_t start = x->start > y->start ? x->start : y->start;
+		uint64_t end = x->end < y->end ? x->end : y->end;
+
+		if (start < end)
+			bytes += end - start;
+		if (x->end < y->end)
+			i++;
+		else
+			k++;
+	}
+	return bytes;
+}
+
+void coverage_fini(struct coverage *coverage)
+{
+	free(coverage->ranges);
+	*coverage = (struct coverage){0};
+}
