@@ -194,21 +194,10 @@ static int count_sections(int fd, struct bobbin_error *err, struct elf_headers *
 	return 0;
 }
 
-static int check_sections(const struct elf_headers *headers, struct bobbin_error *err)
-{
-	for (size_t i = 1; i < headers->section_count; i++) {
-		const Elf64_Shdr *s = &headers->sections[i];
-
-		if (s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && s->sh_size &&
-		    !inside(headers, s->sh_offset, s->sh_size))
-			return refuse(err, section_place(headers, i), BOBBIN_TRUNCATED);
-	}
-	return 0;
-}
-
 static int read_names(int fd, struct bobbin_error *err, struct elf_headers *headers)
 {
 	const Elf64_Shdr *names;
+	int r;
 
 	if (!headers->names_index)
 		return 0;
@@ -218,15 +207,34 @@ static int read_names(int fd, struct bobbin_error *err, struct elf_headers *head
 	if (names->sh_size > ELF_HEADERS_MAX_NAMES)
 		return refuse_as(-ENOTSUP, err, section_place(headers, headers->names_index),
 				 BOBBIN_ELF_FULL);
+	if (!inside(headers, names->sh_offset, names->sh_size))
+		return refuse(err, section_place(headers, headers->names_index), BOBBIN_TRUNCATED);
 	headers->names = calloc(1, names->sh_size + 1 + ELF_HEADERS_NAME_ROOM);
 	if (!headers->names)
 		return -ENOMEM;
 	headers->names_size = names->sh_size;
 	/* ends in NUL even if it did not */
-	if (headers->names_size &&
-	    file_range_read(fd, names->sh_offset, headers->names, headers->names_size))
-		return refuse(err, names->sh_offset, BOBBIN_TRUNCATED);
+	r = file_range_read(fd, names->sh_offset, headers->names, headers->names_size);
+	if (r)
+		return r;
 	headers->names_size += headers->names[headers->names_size - 1] != '\0';
+	return 0;
+}
+
+static int check_sections(const struct elf_headers *headers, struct bobbin_error *err)
+{
+	for (size_t i = 1; i < headers->section_count; i++) {
+		const Elf64_Shdr *s = &headers->sections[i];
+
+		if (s->sh_type == SHT_NULL)
+			continue;
+		if (s->sh_type != SHT_NOBITS && s->sh_size &&
+		    !inside(headers, s->sh_offset, s->sh_size))
+			return refuse(err, section_place(headers, i), BOBBIN_TRUNCATED);
+		/* it would come to mean something once names are added */
+		if (headers->names_size && s->sh_name >= headers->names_size)
+			return refuse(err, section_place(headers, i), BOBBIN_ELF_BROKEN);
+	}
 	return 0;
 }
 
@@ -243,8 +251,8 @@ static int read_sections(int fd, struct bobbin_error *err, struct elf_headers *h
 		       headers->section_count * sizeof(*headers->sections), encoding_of(headers),
 		       headers->sections);
 	if (!r)
-		r = check_sections(headers, err);
-	return r ? r : read_names(fd, err, headers);
+		r = read_names(fd, err, headers);
+	return r ? r : check_sections(headers, err);
 }
 
 int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret)

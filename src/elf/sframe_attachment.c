@@ -42,6 +42,11 @@ static uint64_t table_end(const struct elf_headers *headers, size_t count)
 	return headers->file.e_phoff + count * sizeof(*headers->segments);
 }
 
+static uint64_t section_table_size(const struct elf_headers *headers)
+{
+	return headers->section_count * sizeof(*headers->sections);
+}
+
 static bool has_bytes(const Elf64_Shdr *section)
 {
 	return section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS && section->sh_size;
@@ -93,10 +98,14 @@ static int find_section(const struct elf_headers *headers, struct bobbin_error *
 	return 0;
 }
 
-/* Whether bytes [start, end) of the file are part of a section other than @but. */
+/* Whether bytes [start, end) are part of a section other than @but, or section headers. */
 static bool sections_use(const struct elf_headers *headers, uint64_t start, uint64_t end,
 			 size_t but)
 {
+	uint64_t table = headers->file.e_shoff, size = section_table_size(headers);
+
+	if (size && overlap(table, table + size, start, end))
+		return true;
 	for (size_t i = 1; i < headers->section_count; i++) {
 		const Elf64_Shdr *s = &headers->sections[i];
 
@@ -171,13 +180,15 @@ static bool ends_file(const struct elf_headers *headers, const Elf64_Phdr *load)
 	if (headers->section_count) {
 		const Elf64_Shdr *names = &headers->sections[headers->names_index];
 
-		if (sections_use(headers, position, UINT64_MAX, headers->names_index))
-			return false;
+		for (size_t i = 1; i < headers->section_count; i++)
+			if (i != headers->names_index && has_bytes(&headers->sections[i]) &&
+			    headers->sections[i].sh_offset + headers->sections[i].sh_size >
+				    position)
+				return false;
 		if (headers->names_index && names->sh_offset >= position &&
 		    !follows(&position, names->sh_offset, names->sh_size))
 			return false;
-		if (!follows(&position, headers->file.e_shoff,
-			     headers->section_count * sizeof(*headers->sections)))
+		if (!follows(&position, headers->file.e_shoff, section_table_size(headers)))
 			return false;
 	}
 	for (size_t i = 0; i < headers->segment_count; i++)
@@ -236,25 +247,20 @@ static int all_zero(int fd, uint64_t start, uint64_t end, bool *ret)
 }
 
 /*
- * Whether the table may grow from @old entries to the number that @headers has:
- * what follows it is padding, and loaded with it if it is loaded at all.
+ * Whether the table of @old entries may become that of @headers in its place:
+ * nothing else is there, what follows is padding, and is loaded if the table is.
  */
-static int can_grow(const struct sframe_attachment *a, size_t old, bool *ret)
+static int stays(const struct sframe_attachment *a, size_t old, bool *ret)
 {
 	const struct elf_headers *headers = &a->headers;
 	uint64_t table = headers->file.e_phoff, start = table_end(headers, old);
 	uint64_t end = table_end(headers, headers->segment_count);
 
 	*ret = false;
-	if (start > a->kept)
+	/* only section headers tell what is used */
+	if (start > a->kept || end > a->kept || (end > start && !headers->section_count))
 		return 0;
-	*ret = end <= start;
-	if (*ret || !headers->section_count || end > a->kept)
-		return 0;
-	if (sections_use(headers, start, end, NONE) || segments_use(headers, start, end) ||
-	    overlap(headers->file.e_shoff,
-		    headers->file.e_shoff + headers->section_count * sizeof(*headers->sections),
-		    start, end))
+	if (sections_use(headers, table, end, NONE) || segments_use(headers, table, end))
 		return 0;
 	for (size_t i = 0; i < headers->segment_count; i++) {
 		const Elf64_Phdr *p = &headers->segments[i];
@@ -263,7 +269,8 @@ static int can_grow(const struct sframe_attachment *a, size_t old, bool *ret)
 		    (p->p_offset > table || file_end(p) < end))
 			return 0;
 	}
-	return all_zero(a->fd, start, end, ret);
+	*ret = end <= start;
+	return *ret ? 0 : all_zero(a->fd, start, end, ret);
 }
 
 /* Find address and offset of the new segment, behind everything. */
@@ -378,16 +385,22 @@ static int plan(struct sframe_attachment *a, struct bobbin_error *err)
 		return r;
 	attachment = find_attachment(headers, section);
 	a->kept = headers->file_size;
-	if (attachment != NONE && ends_file(headers, &headers->segments[attachment]))
-		a->kept = headers->segments[attachment].p_offset;
+	if (attachment != NONE) {
+		const Elf64_Phdr *load = &headers->segments[attachment];
+
+		/* what it holds will no longer be loaded */
+		a->moved = headers->file.e_phoff >= load->p_offset;
+		if (ends_file(headers, load))
+			a->kept = load->p_offset;
+	}
 	drop_segments(headers, attachment);
 	add_segments(a);
 	if (headers->segment_count > ELF_HEADERS_MAX_SEGMENTS)
 		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_FULL);
-	r = can_grow(a, old_count, &fits);
+	r = stays(a, old_count, &fits);
 	if (r)
 		return r;
-	a->moved = !fits;
+	a->moved |= !fits;
 	r = place_segment(a, err);
 	if (r)
 		return r;
