@@ -67,13 +67,17 @@ static void spell_place(const struct bobbin_sframe_view *view, const struct bobb
 	}
 }
 
-static void spell(const struct bobbin_sframe_view *view, const struct bobbin_place *place,
-		  bool given, bool fixed, char ret[static SFRAME_SPELLING_MAX])
+/* Ordinary functions of s390x name a register that holds a value, and no offset. */
+static void spell(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
+		  const struct bobbin_place *place, bool given, bool fixed,
+		  char ret[static SFRAME_SPELLING_MAX])
 {
-	if (given)
-		spell_place(view, place, ret);
-	else
+	if (!given)
 		strcpy(ret, fixed ? "f" : "u");
+	else if (place->how == BOBBIN_AT_REG && !fde->flex)
+		sframe_spell_register(view, place->reg, ret);
+	else
+		spell_place(view, place, ret);
 }
 
 struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
@@ -85,8 +89,8 @@ struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
 	struct sframe_spelling ret;
 
 	spell_place(view, &rule->cfa, ret.cfa);
-	spell(view, &rule->fp, given.fp, view->fixed_fp, ret.fp);
-	spell(view, &rule->ra, given.ra, view->fixed_ra, ret.ra);
+	spell(view, fde, &rule->fp, given.fp, view->fixed_fp, ret.fp);
+	spell(view, fde, &rule->ra, given.ra, view->fixed_ra, ret.ra);
 	if (given.ra_padding)
 		strcpy(ret.ra, "U");
 	if (rule->flags & BOBBIN_RULE_MANGLED)

@@ -3,6 +3,7 @@
  * sframe_spelling.h - rows of SFrame sections in few characters.
  *
  *	sp+16	the value of a register and an offset
+ *	r17	the value of a register (version 2, s390x)
  *	(fp-8)	the value in memory there
  *	c-16	the value in memory at this offset from the CFA
  *	=c-16	the CFA and this offset, not loaded
