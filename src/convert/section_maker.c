@@ -20,19 +20,6 @@ static int reserve_shared(struct bobbin_sframe_builder *b, uint32_t functions)
 	return 0;
 }
 
-int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
-		       bool share, uint32_t functions, struct section_maker *ret)
-{
-	struct section_maker maker;
-	int r = bobbin_sframe_builder_init(arch, addr, version, &maker.builder);
-
-	if (!r && share)
-		r = reserve_shared(&maker.builder, functions);
-	if (!r)
-		*ret = maker;
-	return r;
-}
-
 /* Half as much again, and at least @least. */
 static uint32_t larger(uint32_t size, uint32_t least)
 {
@@ -65,6 +52,24 @@ static int grow_fres(struct bobbin_sframe_builder *b)
 	b->fres = fres;
 	b->fre_max = more;
 	return 0;
+}
+
+int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
+		       bool share, uint32_t functions, struct section_maker *ret)
+{
+	struct section_maker maker;
+	int r = bobbin_sframe_builder_init(arch, addr, version, &maker.builder);
+
+	if (r)
+		return r;
+	r = grow_fres(&maker.builder);
+	if (!r && share)
+		r = reserve_shared(&maker.builder, functions);
+	if (r)
+		section_maker_fini(&maker);
+	else
+		*ret = maker;
+	return r;
 }
 
 int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function)
