@@ -21,6 +21,8 @@ static const struct command *const commands[] = {
 	&sframe_stat_command,
 	&sframe_merge_command,
 	&sframe_repair_command,
+	&sframe_pack_command,
+	&sframe_unpack_command,
 	NULL,
 };
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_pack.c - bobbin sframe pack: files' unwind tables as side-files.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cfi_tables.h"
+#include "cli/output_file.h"
+#include "cli/sframe_command.h"
+#include "convert/converter.h"
+#include "convert/merger.h"
+#include "sidefile/sidefile_path.h"
+#include "sidefile/sidefile_writer.h"
+
+#define MAX_SECTIONS 8
+
+static const char usage[] =
+	"usage: bobbin sframe pack [OPTIONS] DIR FILE...\n"
+	"\n"
+	"Put what the tables of each FILE say about its code into a compressed side-file,\n"
+	"DIR/NN/NNNN.sframe.zst, where NN and NNNN are the file's build ID.  The other\n"
+	"commands use side-files for files that have lost their tables, see\n"
+	"--sframe-path.  FILE is linked: a program, a library or its debug file.\n"
+	"\n"
+	"  -q, --quiet  no line for each file\n"
+	"  -h, --help   show this help\n";
+
+struct arguments {
+	const char *folder;
+	bool quiet;
+	char **files;
+	int file_count;
+};
+
+/* What a file says about its code, in the order in which it is asked. */
+struct file_tables {
+	struct cfi_tables cfi;
+	struct bobbin_sframe_view views[MAX_SECTIONS + 1];
+	unsigned int count;
+	uint8_t *converted; /* of .eh_frame and .debug_frame; or NULL */
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option longs[] = {
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "qh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'q':
+			a->quiet = true;
+			break;
+		case 'h':
+			exit(show_help(&sframe_pack_command));
+		default:
+			return show_usage(&sframe_pack_command);
+		}
+	}
+	a->folder = argv[optind];
+	a->files = argv + optind + 1;
+	a->file_count = argc - optind - 1;
+	if (a->file_count > 0)
+		return 0;
+	complain("a folder and a file are needed");
+	return show_usage(&sframe_pack_command);
+}
+
+static bool take_sframe(const char *path, struct file_tables *t)
+{
+	const struct elf_bytes *s = &t->cfi.image.sframe;
+	struct bobbin_error error = {0};
+	uint64_t pos = 0;
+	int r = 1;
+
+	while (s->data && t->count < MAX_SECTIONS && r > 0) {
+		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error,
+				       &t->views[t->count]);
+		t->count += r > 0;
+	}
+	if (r >= 0)
+		return true;
+	complain("%s: .sframe: offset 0x%" PRIx64 ": %s", path, error.offset,
+		 bobbin_reason_str(error.reason));
+	return false;
+}
+
+static int take_cfi(struct file_tables *t)
+{
+	const struct convert_options options = {.version = 3, .share = true};
+	struct convert_stats stats;
+	uint64_t size;
+	int r;
+
+	if (!t->cfi.count)
+		return 0;
+	r = convert_cfi(t->cfi.views, t->cfi.count, &options, &stats, &t->converted, &size);
+	if (!r)
+		r = bobbin_sframe_view(t->converted, size, 0, NULL, &t->views[t->count]);
+	t->count += !r;
+	return r;
+}
+
+/* A section that says for each address what the file's tables would. */
+static int put_together(const struct file_tables *t, uint8_t **data, uint64_t *size)
+{
+	const struct merge_options options = {.version = 3, .share = true};
+	struct merge_stats stats;
+
+	return merge_sections(t->views, t->count, &options, &stats, data, size);
+}
+
+static void complain_table(const char *path, int error)
+{
+	complain("%s: %s", path, strerror(-error));
+}
+
+/* The side-file's bytes; complains. */
+static bool make_sidefile(const char *path, struct file_tables *t, uint8_t **data, uint64_t *size)
+{
+	const struct elf_image *image = &t->cfi.image;
+	struct bobbin_sframe_view view;
+	uint8_t *section = NULL;
+	uint64_t section_size;
+	int r;
+
+	if (image->build_id_len < 2) {
+		complain("%s: there is no build ID to find a side-file by", path);
+		return false;
+	}
+	if (!take_sframe(path, t))
+		return false;
+	r = take_cfi(t);
+	if (!r && !t->count) {
+		complain("%s: there are no unwind tables", path);
+		return false;
+	}
+	if (!r)
+		r = put_together(t, &section, &section_size);
+	if (!r)
+		r = bobbin_sframe_view(section, section_size, 0, NULL, &view);
+	if (!r)
+		r = sidefile_make(&view, image->build_id, image->build_id_len, NULL, data, size);
+	free(section);
+	if (r)
+		complain_table(path, r);
+	return !r;
+}
+
+/* The folders above a file, but for the one that all are in. */
+static int make_folders(const char *folder, char *path)
+{
+	char *name = strrchr(path, '/');
+	int r;
+
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return -errno;
+	*name = '\0';
+	r = mkdir(path, 0777) && errno != EEXIST ? -errno : 0;
+	*name = '/';
+	return r;
+}
+
+static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
+			   const char *file, const uint8_t *data, uint64_t size)
+{
+	char *path = sidefile_path(a->folder, strlen(a->folder), image->build_id,
+				   image->build_id_len);
+	int r = path ? make_folders(a->folder, path) : -ENOMEM;
+
+	if (!r)
+		r = output_file_put(path, 0666, data, size);
+	if (r)
+		complain_table(path ? path : file, r);
+	else if (!a->quiet)
+		printf("%s: %s, %" PRIu64 " bytes\n", file, path, size);
+	free(path);
+	return !r;
+}
+
+static bool pack(const struct arguments *a, const char *path)
+{
+	struct file_tables tables = {0};
+	struct bobbin_error error = {0};
+	int fd = open_input(path), r;
+	uint8_t *data = NULL;
+	uint64_t size;
+	bool good;
+
+	if (fd < 0)
+		return false;
+	r = cfi_tables_init(fd, &error, &tables.cfi);
+	close(fd);
+	if (r) {
+		complain_file(path, r, &error);
+		return false;
+	}
+	good = make_sidefile(path, &tables, &data, &size) &&
+	       write_sidefile(a, &tables.cfi.image, path, data, size);
+	free(data);
+	free(tables.converted);
+	cfi_tables_fini(&tables.cfi);
+	return good;
+}
+
+static int run(int argc, char **argv)
+{
+	struct arguments a = {0};
+	int r = parse(argc, argv, &a);
+	bool good = true;
+
+	if (r)
+		return r;
+	for (int i = 0; i < a.file_count; i++)
+		good &= pack(&a, a.files[i]);
+	return !finish_output() || !good;
+}
+
+const struct command sframe_pack_command = {
+	.name = "sframe pack",
+	.summary = "keep unwind tables in compressed side-files",
+	.usage = usage,
+	.run = run,
+};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_unpack.c - bobbin sframe unpack: the section that a side-file holds.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output_file.h"
+#include "cli/section_pool.h"
+#include "cli/sframe_command.h"
+#include "convert/function_rows.h"
+#include "convert/section_maker.h"
+#include "elf/elf_image.h"
+#include "sidefile/sidefile.h"
+#include "sidefile/sidefile_path.h"
+
+static const char usage[] =
+	"usage: bobbin sframe unpack [OPTIONS] SIDEFILE\n"
+	"       bobbin sframe unpack [OPTIONS] DIR FILE\n"
+	"       bobbin sframe unpack [OPTIONS] DIR BUILD-ID\n"
+	"\n"
+	"Make an SFrame section of a side-file again: of SIDEFILE, or of the one below\n"
+	"DIR that 'bobbin sframe pack' has made for FILE or for a file with that build ID\n"
+	"in hexadecimal digits.\n"
+	"\n"
+	"  -o, --output FILE      file for the section's bytes (-)\n"
+	"      --version N        SFrame version of the section, 2 or 3 (3)\n"
+	"      --address ADDRESS  address that the section will have (0)\n"
+	"  -h, --help             show this help\n";
+
+struct arguments {
+	const char *output, *folder, *name;
+	uint64_t version, addr;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	enum {
+		VERSION = 256,
+		ADDRESS
+	};
+	static const struct option longs[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"version", required_argument, NULL, VERSION},
+		{"address", required_argument, NULL, ADDRESS},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			a->output = optarg;
+			break;
+		case VERSION:
+			if (!parse_number("--version", optarg, 2, 3, &a->version))
+				return EXIT_USAGE;
+			break;
+		case ADDRESS:
+			if (read_address(optarg, &a->addr))
+				break;
+			complain("--address: '%s' is not an address", optarg);
+			return EXIT_USAGE;
+		case 'h':
+			exit(show_help(&sframe_unpack_command));
+		default:
+			return show_usage(&sframe_unpack_command);
+		}
+	}
+	if (argc - optind != 1 && argc - optind != 2) {
+		complain("a side-file, or a folder and a file, are needed");
+		return show_usage(&sframe_unpack_command);
+	}
+	a->folder = argc - optind == 2 ? argv[optind] : NULL;
+	a->name = argv[argc - 1];
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Bytes of a build ID in hexadecimal digits; 0: it is none. */
+static uint8_t parse_build_id(const char *text, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	size_t length = strlen(text);
+
+	if (length % 2 || length < 4 || length > 2 * ELF_BUILD_ID_MAX)
+		return 0;
+	for (size_t i = 0; i < length; i += 2) {
+		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+
+		if (high < 0 || low < 0)
+			return 0;
+		id[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	return (uint8_t)(length / 2);
+}
+
+/* Of @name as a build ID, or of the file with that name; 0 after a complaint. */
+static uint8_t build_id_of(const char *name, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	uint8_t length = parse_build_id(name, id);
+	int fd, r;
+
+	if (length)
+		return length;
+	fd = open_input(name);
+	if (fd < 0)
+		return 0;
+	r = elf_build_id(fd, id, &length);
+	close(fd);
+	if (r)
+		complain("%s: %s", name, r == -EBADMSG ? "not an ELF file" : strerror(-r));
+	else if (!length)
+		complain("%s: there is no build ID to find a side-file by", name);
+	return r ? 0 : length;
+}
+
+/* The path of the side-file, to be free()d; NULL after a complaint. */
+static char *path_of(const struct arguments *a)
+{
+	uint8_t id[ELF_BUILD_ID_MAX], length;
+
+	if (!a->folder)
+		return strdup(a->name);
+	length = build_id_of(a->name, id);
+	return length ? sidefile_path(a->folder, strlen(a->folder), id, length) : NULL;
+}
+
+/**
+ * struct unpacking - a section in the making
+ * @maker: the section
+ * @rows: memory for one function
+ * @left_out: functions that this version cannot express
+ */
+struct unpacking {
+	struct section_maker maker;
+	struct function_rows rows;
+	uint64_t left_out;
+};
+
+static int add_block(struct unpacking *u, const struct bobbin_sframe_view *view,
+		     struct bobbin_error *err)
+{
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		struct bobbin_sframe_function f;
+		int r = function_rows_read(&u->rows, view, i, err, &f);
+
+		if (r > 0)
+			r = section_maker_add(&u->maker, &f);
+		if (r == -ERANGE)
+			u->left_out++;
+		else if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_blocks(struct unpacking *u, struct sidefile *sidefile, struct bobbin_error *err)
+{
+	for (uint32_t i = 0; i < sidefile_head(sidefile)->block_count; i++) {
+		struct bobbin_sframe_view view;
+		int r = sidefile_block(sidefile, i, err, &view);
+
+		if (!r)
+			r = add_block(u, &view, err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int make_section(const struct arguments *a, struct sidefile *sidefile,
+			struct bobbin_error *err, struct unpacking *u, uint8_t **data,
+			uint64_t *size)
+{
+	int r = section_maker_init(sidefile_head(sidefile)->arch, a->addr, (unsigned int)a->version,
+				   false, 0, &u->maker);
+
+	if (r)
+		return r;
+	r = add_blocks(u, sidefile, err);
+	if (!r)
+		r = section_maker_finish(&u->maker, data, size);
+	section_maker_fini(&u->maker);
+	function_rows_fini(&u->rows);
+	return r;
+}
+
+/* The section of an open side-file; complains. */
+static bool unpack(const struct arguments *a, const char *path, struct sidefile *sidefile)
+{
+	struct unpacking u = {0};
+	struct bobbin_error error = {0};
+	uint8_t *data = NULL;
+	uint64_t size;
+	int r = make_section(a, sidefile, &error, &u, &data, &size);
+
+	if (r) {
+		complain_file(path, r, &error);
+		return false;
+	}
+	if (u.left_out)
+		complain("%s: %" PRIu64 " functions are left out: %s", path, u.left_out,
+			 bobbin_reason_str(BOBBIN_SFRAME_RULE));
+	r = output_file_put(a->output, 0666, data, size);
+	free(data);
+	if (r)
+		complain_file(strcmp(a->output, "-") ? a->output : "standard output", r, NULL);
+	return !r;
+}
+
+static bool unpack_path(const struct arguments *a, const char *path)
+{
+	struct bobbin_error error = {0};
+	struct sidefile *sidefile;
+	int fd = open_input(path), r;
+	bool good;
+
+	if (fd < 0)
+		return false;
+	r = sidefile_open(fd, &error, &sidefile);
+	if (r) {
+		close(fd);
+		complain_file(path, r, &error);
+		return false;
+	}
+	good = unpack(a, path, sidefile);
+	sidefile_close(sidefile);
+	return good;
+}
+
+static int run(int argc, char **argv)
+{
+	struct arguments a = {.output = "-", .version = 3};
+	int r = parse(argc, argv, &a);
+	char *path;
+	bool good;
+
+	if (r)
+		return r;
+	if (!strcmp(a.output, "-") && isatty(STDOUT_FILENO)) {
+		complain("a section is no text for a terminal: use -o");
+		return EXIT_USAGE;
+	}
+	path = path_of(&a);
+	good = path && unpack_path(&a, path);
+	free(path);
+	return !good;
+}
+
+const struct command sframe_unpack_command = {
+	.name = "sframe unpack",
+	.summary = "make a section of a side-file again",
+	.usage = usage,
+	.run = run,
+};
