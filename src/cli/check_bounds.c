@@ -4,15 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "text/vector.h"
+
 /* Between sections, so that a function that is too long touches nothing. */
 #define LAYOUT_GAP 4096
-
-/* A section of a relocatable file that functions lie in. */
-struct placed {
-	size_t index;
-	uint64_t start, size;
-	bool exec;
-};
 
 static int by_start(const void *a, const void *b)
 {
@@ -36,26 +31,15 @@ static uint32_t unite(struct bobbin_sframe_range *text, size_t count)
 	return used;
 }
 
-static int take_linked(const struct sframe_file *file, struct check_bounds *b)
-{
-	b->text = calloc(file->text_count + 1, sizeof(*b->text));
-	if (!b->text)
-		return -ENOMEM;
-	for (size_t i = 0; i < file->text_count; i++)
-		b->text[i] = (struct bobbin_sframe_range){file->texts[i].start, file->texts[i].end};
-	b->bounds.text_count = unite(b->text, file->text_count);
-	return 0;
-}
-
 static int by_index(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
+	const struct placed_section *x = a, *y = b;
 
 	return (x->index > y->index) - (x->index < y->index);
 }
 
 /* The sections that relocations name, each once, one behind the other. */
-static size_t place(const struct sframe_section *section, struct placed *placed)
+static size_t place(const struct sframe_section *section, struct placed_section *placed)
 {
 	uint64_t at = LAYOUT_GAP;
 	size_t count = 0, used = 0;
@@ -64,9 +48,9 @@ static size_t place(const struct sframe_section *section, struct placed *placed)
 		const struct sframe_target *t = &section->targets[i];
 
 		if (t->section)
-			placed[count++] = (struct placed){.index = t->section_index,
-							  .size = t->section_size,
-							  .exec = t->exec};
+			placed[count++] = (struct placed_section){.index = t->section_index,
+								  .size = t->section_size,
+								  .exec = t->exec};
 	}
 	if (count)
 		qsort(placed, count, sizeof(*placed), by_index);
@@ -86,70 +70,89 @@ static void store(uint8_t *field, unsigned int width, bool big_endian, uint64_t 
 		field[i] = (uint8_t)(value >> 8 * (big_endian ? width - 1 - i : i));
 }
 
-static void move_starts(const struct sframe_section *section, const struct bobbin_sframe_view *view,
-			const struct placed *placed, size_t count)
+static void move_starts(const struct check_bounds *b, const struct sframe_section *section,
+			const struct bobbin_sframe_view *view)
 {
 	for (uint32_t i = 0; i < view->num_fdes; i++) {
 		uint64_t at = (uint64_t)(view->data - section->data) + view->fde_off +
 			      (uint64_t)i * view->fde_size;
 		const struct sframe_target *t = sframe_section_target(section, at);
-		const struct placed *p;
+		const struct placed_section *p;
 
 		if (!t || !t->section)
 			continue;
-		p = bsearch(&(struct placed){.index = t->section_index}, placed, count,
-			    sizeof(*placed), by_index);
+		p = bsearch(&(struct placed_section){.index = t->section_index}, b->placed,
+			    b->placed_count, sizeof(*p), by_index);
 		store(section->data + at, view->version >= 3 ? 8 : 4, view->arch->big_endian,
 		      p->start + t->start - (section->addr + at));
 	}
 }
 
-static int take_relocatable(const struct sframe_section *section,
-			    const struct bobbin_sframe_view *view, struct check_bounds *b)
+int check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
 {
-	struct placed *placed = calloc(section->target_count + 1, sizeof(*placed));
-	size_t count;
+	struct bobbin_sframe_range *text = calloc(file->text_count + 1, sizeof(*text));
 
-	b->text = calloc(section->target_count + 1, sizeof(*b->text));
-	if (!placed || !b->text) {
-		free(placed);
+	if (!text)
 		return -ENOMEM;
-	}
-	count = place(section, placed);
-	move_starts(section, view, placed, count);
-	for (size_t i = 0; i < count; i++)
-		if (placed[i].exec)
-			b->text[b->bounds.text_count++] = (struct bobbin_sframe_range){
-				placed[i].start, placed[i].start + placed[i].size};
-	free(placed);
+	for (size_t i = 0; i < file->text_count; i++)
+		text[i] = (struct bobbin_sframe_range){file->texts[i].start, file->texts[i].end};
+	*ret = (struct check_bounds){
+		.bounds = {.arch = file->arch},
+		.linked = text,
+		.linked_count = unite(text, file->text_count),
+	};
 	return 0;
 }
 
-int check_bounds_init(const struct sframe_file *file, const struct sframe_section *section,
-		      const struct bobbin_sframe_view *view, struct check_bounds *ret)
+static int lay_out(struct check_bounds *b, const struct sframe_section *section)
 {
-	struct check_bounds b = {.bounds = {.arch = file->arch, .order_max = view->num_fdes}};
-	int r;
-
-	b.order = calloc((size_t)view->num_fdes + 1, sizeof(*b.order));
-	if (!b.order)
+	free(b->placed);
+	free(b->laid_out);
+	b->placed = calloc(section->target_count + 1, sizeof(*b->placed));
+	b->laid_out = calloc(section->target_count + 1, sizeof(*b->laid_out));
+	if (!b->placed || !b->laid_out)
 		return -ENOMEM;
-	if (section->relocated)
-		r = take_relocatable(section, view, &b);
-	else
-		r = take_linked(file, &b);
-	if (r) {
-		check_bounds_fini(&b);
-		return r;
+	b->placed_count = place(section, b->placed);
+	b->bounds.text = b->laid_out;
+	b->bounds.text_count = 0;
+	for (size_t i = 0; i < b->placed_count; i++) {
+		const struct placed_section *p = &b->placed[i];
+
+		if (p->exec)
+			b->laid_out[b->bounds.text_count++] =
+				(struct bobbin_sframe_range){p->start, p->start + p->size};
 	}
-	b.bounds.text = b.text;
-	b.bounds.order = b.order;
-	*ret = b;
+	return 0;
+}
+
+int check_bounds_section(struct check_bounds *bounds, const struct sframe_section *section)
+{
+	if (section->relocated)
+		return lay_out(bounds, section);
+	bounds->bounds.text = bounds->linked;
+	bounds->bounds.text_count = bounds->linked_count;
+	return 0;
+}
+
+int check_bounds_table(struct check_bounds *bounds, const struct sframe_section *section,
+		       const struct bobbin_sframe_view *view)
+{
+	int r = vector_reserve(&bounds->order, &bounds->order_max, (size_t)view->num_fdes + 1,
+			       sizeof(*bounds->order));
+
+	if (r)
+		return r;
+	bounds->bounds.order = bounds->order;
+	bounds->bounds.order_max = view->num_fdes;
+	if (section->relocated)
+		move_starts(bounds, section, view);
 	return 0;
 }
 
 void check_bounds_fini(struct check_bounds *bounds)
 {
-	free(bounds->text);
+	free(bounds->linked);
+	free(bounds->laid_out);
+	free(bounds->placed);
 	free(bounds->order);
 }

@@ -13,24 +13,39 @@
 
 #include "elf/sframe_file.h"
 
+/* A section of a relocatable file that functions lie in, and where it was put. */
+struct placed_section {
+	size_t index;
+	uint64_t start, size;
+	bool exec;
+};
+
 /**
  * struct check_bounds - executable ranges and memory, for bobbin_sframe_validate()
  * @bounds: what it takes
- * @text: ascending, not touching each other; owned
- * @order: owned
+ * @linked, @linked_count: of the file, ascending, not touching each other; owned
+ * @laid_out: of the current section of a relocatable file; owned
+ * @placed, @placed_count: what @laid_out comes from, ascending by index; owned
+ * @order, @order_max: owned
  */
 struct check_bounds {
 	struct bobbin_sframe_bounds bounds;
-	struct bobbin_sframe_range *text;
+	struct bobbin_sframe_range *linked, *laid_out;
+	uint32_t linked_count;
+	struct placed_section *placed;
+	size_t placed_count;
 	struct bobbin_sframe_order *order;
+	size_t order_max;
 };
 
 /*
- * For a table of a section of @file.  The section's bytes are changed if it is
- * @section->relocated.  0, -ENOMEM.
+ * For a file; then for each of its sections; then for each table of the section,
+ * whose bytes are changed if it is @section->relocated.  0, -ENOMEM.
  */
-int check_bounds_init(const struct sframe_file *file, const struct sframe_section *section,
-		      const struct bobbin_sframe_view *view, struct check_bounds *ret);
+int check_bounds_init(const struct sframe_file *file, struct check_bounds *ret);
+int check_bounds_section(struct check_bounds *bounds, const struct sframe_section *section);
+int check_bounds_table(struct check_bounds *bounds, const struct sframe_section *section,
+		       const struct bobbin_sframe_view *view);
 void check_bounds_fini(struct check_bounds *bounds);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/check_bounds.h"
+#include "cli/check_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 
@@ -20,7 +21,8 @@ static const char usage[] =
 	"Say everything that is wrong with the SFrame sections of files: linked, relocatable\n"
 	"or core ELF files, or a section's bare bytes; '-' is stdin.\n"
 	"\n"
-	"  --json                 print one JSON document\n"
+	"      --against-cfi      compare with .eh_frame and .debug_frame at every address, too\n"
+	"      --json             print one JSON document\n"
 	"  -q, --quiet            print no notes and no summary\n"
 	"  -h, --help             show this help\n"
 	"\n"
@@ -31,22 +33,25 @@ static const char usage[] =
  * struct check - a check on its way
  * @json: where a document is printed to, or NULL for lines of text
  * @quiet: print no notes and no summary
+ * @against_cfi: compare with the call-frame information, too
  * @path: the file
  * @section: of the file
  * @view: a table in it
  * @base: offset in the file of the table
  * @counts: defects of the file by severity
  * @functions, @rows: of the file
+ * @bounds: where functions may lie
  */
 struct check {
 	struct json_output *json;
-	bool quiet;
+	bool quiet, against_cfi;
 	const char *path;
 	const struct sframe_section *section;
 	const struct bobbin_sframe_view *view;
 	uint64_t base;
 	uint64_t counts[BOBBIN_SFRAME_ERROR + 1];
 	uint64_t functions, rows;
+	struct check_bounds bounds;
 };
 
 static const char *const severities[] = {"clean", "note", "warning", "error"};
@@ -150,11 +155,9 @@ static void report_section(struct check *check, uint64_t offset, enum bobbin_rea
 	report(check, &defect);
 }
 
-static int check_table(struct check *check, const struct sframe_file *file,
-		       const struct bobbin_sframe_view *view)
+static int check_table(struct check *check, const struct bobbin_sframe_view *view)
 {
-	struct check_bounds bounds;
-	int r = check_bounds_init(file, check->section, view, &bounds);
+	int r = check_bounds_table(&check->bounds, check->section, view);
 
 	if (r)
 		return r;
@@ -162,8 +165,7 @@ static int check_table(struct check *check, const struct sframe_file *file,
 	check->base = check->section->offset + (uint64_t)(view->data - check->section->data);
 	check->functions += view->num_fdes;
 	check->rows += view->num_fres;
-	r = bobbin_sframe_validate(view, &bounds.bounds, report, check);
-	check_bounds_fini(&bounds);
+	r = bobbin_sframe_validate(view, &check->bounds.bounds, report, check);
 	return r < 0 ? r : 0;
 }
 
@@ -175,21 +177,20 @@ static enum bobbin_reason trailing(enum bobbin_reason reason)
 	return reason;
 }
 
-static int check_section(struct check *check, const struct sframe_file *file,
-			 const struct sframe_section *section)
+static int check_section(struct check *check, const struct sframe_section *section)
 {
 	struct bobbin_sframe_view view;
 	struct bobbin_error error;
 	uint64_t pos = 0, at;
 	unsigned int tables = 0;
-	int r, status = 0;
+	int r = 0, status = check_bounds_section(&check->bounds, section);
 
 	check->section = section;
 	while (!status && (r = next_view(section, &pos, &error, &view)) > 0) {
 		at = (uint64_t)(view.data - section->data);
 		if (tables++)
 			report_section(check, at, BOBBIN_SFRAME_CONCATENATED);
-		status = check_table(check, file, &view);
+		status = check_table(check, &view);
 	}
 	if (status)
 		return status;
@@ -218,15 +219,13 @@ static void print_summary(const struct check *check)
 	putchar('\n');
 }
 
-static void finish_object(const struct check *check)
+static void print_counts(const struct check *check)
 {
-	json_array_end(check->json);
 	json_unsigned(check->json, "errors", check->counts[BOBBIN_SFRAME_ERROR]);
 	json_unsigned(check->json, "warnings", check->counts[BOBBIN_SFRAME_WARNING]);
 	json_unsigned(check->json, "notes", check->counts[BOBBIN_SFRAME_NOTE]);
 	json_unsigned(check->json, "functions", check->functions);
 	json_unsigned(check->json, "rows", check->rows);
-	json_object_end(check->json);
 }
 
 static int check_sections(struct check *check, const struct sframe_file *file)
@@ -239,11 +238,13 @@ static int check_sections(struct check *check, const struct sframe_file *file)
 		json_array(check->json, "defects");
 	}
 	for (size_t i = 0; i < file->section_count && !r; i++)
-		r = check_section(check, file, &file->sections[i]);
-	if (check->json)
-		finish_object(check);
-	else if (!r && !check->quiet)
+		r = check_section(check, &file->sections[i]);
+	if (check->json) {
+		json_array_end(check->json);
+		print_counts(check);
+	} else if (!r && !check->quiet) {
 		print_summary(check);
+	}
 	return r;
 }
 
@@ -259,22 +260,43 @@ static bool is_whole(const struct check *check, const struct sframe_file *file, 
 	return !r && file->section_count && !file->absence_count;
 }
 
+/* The status of a comparison of all rules. */
+static int compare_rules(const struct check *check)
+{
+	struct check_cfi cfi = {.path = check->path, .json = check->json, .quiet = check->quiet};
+
+	if (!check_cfi(&cfi))
+		return STATUS_UNREADABLE;
+	return cfi.comparison.ranges[COMPARISON_DIFFERENT] ||
+			       cfi.comparison.ranges[COMPARISON_UNREADABLE]
+		       ? STATUS_DEFECTS
+		       : 0;
+}
+
 static int check_file(const struct check *options, const char *path)
 {
 	struct check check = *options;
 	struct sframe_file file;
 	bool whole;
-	int r = 0;
+	int r, status = 0;
 
 	check.path = path;
 	if (!read_sframe_file(path, &file))
 		return STATUS_UNREADABLE;
-	if (file.section_count)
+	r = check_bounds_init(&file, &check.bounds);
+	if (!r && file.section_count)
 		r = check_sections(&check, &file);
+	check_bounds_fini(&check.bounds);
 	whole = is_whole(&check, &file, r);
+	if (whole && check.against_cfi)
+		status = compare_rules(&check);
+	if (check.json && file.section_count)
+		json_object_end(check.json);
 	sframe_file_fini(&file);
 	if (!whole)
 		return STATUS_UNREADABLE;
+	if (status)
+		return status;
 	if (check.counts[BOBBIN_SFRAME_ERROR] || check.counts[BOBBIN_SFRAME_WARNING])
 		return STATUS_DEFECTS;
 	return 0;
@@ -305,6 +327,7 @@ static int check_files(struct check *options, bool as_json, int count, char **pa
 static int run(int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{"against-cfi", no_argument, NULL, 'a'},
 		{"json", no_argument, NULL, 'j'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -316,6 +339,9 @@ static int run(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "qh", longs, NULL)) != -1) {
 		switch (c) {
+		case 'a':
+			options.against_cfi = true;
+			break;
 		case 'j':
 			as_json = true;
 			break;
