@@ -9,9 +9,9 @@
  *	bobbin_unwind(unwinder, space, &regs, &mem, &trace);
  *
  * For each frame the walker looks for a rule in the mapped file's .sframe, its
- * .eh_frame, its .debug_frame, by the bytes of a signal trampoline, and at last
- * by the frame pointer.  Each frame says which it was, and a trace says why it
- * ended: nothing is cut off silently.
+ * .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
+ * trampoline, and at last by the frame pointer.  Each frame says which it was, and
+ * a trace says why it ended: nothing is cut off silently.
  *
  * An unwinder and its spaces belong to one thread at a time.
  */
@@ -37,7 +37,8 @@ extern "C" {
 	X(FRAME_POINTER, "frame pointer") \
 	X(ENTRY,         "entry point") \
 	X(VSYSCALL,      "vsyscall page") \
-	X(JIT,           "JIT table")
+	X(JIT,           "JIT table") \
+	X(SIDEFILE,      "side-file")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,
@@ -114,11 +115,15 @@ struct bobbin_space;
  * @debug_path: colon-separated folders with files by build ID
  *	(".build-id/NN/NNN.debug" below them), tried when a file has gone; NULL:
  *	none
+ * @sframe_path: colon-separated folders with side-files by build ID
+ *	("NN/NNN.sframe.zst"), asked for code that a file's own tables do not
+ *	know; NULL: none
  */
 struct bobbin_unwinder_options {
 	size_t size;
 	bool ignore_sframe;
 	const char *debug_path;
+	const char *sframe_path;
 };
 
 /**

@@ -42,6 +42,9 @@ int show_usage(const struct command *command);
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		  uint64_t *ret);
 
+/* Where side-files are looked for without --sframe-path. */
+const char *default_sframe_path(void);
+
 /* Whether stdout took everything; complains if not. */
 bool finish_output(void);
 

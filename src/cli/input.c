@@ -13,7 +13,8 @@ void input_init(struct input *input)
 {
 	*input = (struct input){
 		.path = "perf.data",
-		.session_options.debug_path = "/usr/lib/debug",
+		.session_options = {.debug_path = "/usr/lib/debug",
+				    .sframe_path = default_sframe_path()},
 		.naming_options = {.inlines = true, .debug_path = "/usr/lib/debug"},
 	};
 }
@@ -32,6 +33,9 @@ bool input_option(struct input *input, const struct command *command, int option
 	case INPUT_DEBUG_PATH:
 		input->session_options.debug_path = arg;
 		input->naming_options.debug_path = arg;
+		return true;
+	case INPUT_SFRAME_PATH:
+		input->session_options.sframe_path = arg;
 		return true;
 	case INPUT_NO_SFRAME:
 		input->session_options.ignore_sframe = true;

@@ -26,6 +26,7 @@ struct input {
 /* Numbers of the long options below, and the first that a command may use. */
 enum {
 	INPUT_DEBUG_PATH = 256,
+	INPUT_SFRAME_PATH,
 	INPUT_NO_SFRAME,
 	INPUT_NO_INLINE,
 	INPUT_NO_DEMANGLE,
@@ -38,6 +39,7 @@ enum {
 	{"input", required_argument, NULL, 'i'}, {"quiet", no_argument, NULL, 'q'}, \
 		{"help", no_argument, NULL, 'h'}, \
 		{"debug-path", required_argument, NULL, INPUT_DEBUG_PATH}, \
+		{"sframe-path", required_argument, NULL, INPUT_SFRAME_PATH}, \
 		{"no-sframe", no_argument, NULL, INPUT_NO_SFRAME}, \
 		{"no-inline", no_argument, NULL, INPUT_NO_INLINE}, \
 		{"no-demangle", no_argument, NULL, INPUT_NO_DEMANGLE}, \
@@ -51,6 +53,8 @@ enum {
 	"      --no-demangle      show C++ and Rust names as the compiler spelled them\n" \
 	"      --no-sframe        use .eh_frame even where a file has .sframe\n" \
 	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n" \
+	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n" \
+	"                         (/usr/lib/debug/.build-id)\n" \
 	"      --symfs DIR        look for the recorded files below DIR\n" \
 	"  -q, --quiet            no progress line, no warnings\n" \
 	"  -h, --help             show this help\n"

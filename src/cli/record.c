@@ -38,6 +38,8 @@ static const char usage[] =
 	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
 	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
 	"      --debug-path DIRS  colon-separated folders with .build-id/ (/usr/lib/debug)\n"
+	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
+	"                         (/usr/lib/debug/.build-id)\n"
 	"  -q, --quiet            say nothing but errors\n"
 	"  -h, --help             show this help\n"
 	"\n"
@@ -65,7 +67,8 @@ static int parse(int argc, char **argv, struct record *record)
 	enum {
 		STACK_SIZE = 256,
 		NO_SFRAME,
-		DEBUG_PATH
+		DEBUG_PATH,
+		SFRAME_PATH
 	};
 	static const struct option longs[] = {
 		{"freq", required_argument, NULL, 'F'},
@@ -74,6 +77,7 @@ static int parse(int argc, char **argv, struct record *record)
 		{"stack-size", required_argument, NULL, STACK_SIZE},
 		{"no-sframe", no_argument, NULL, NO_SFRAME},
 		{"debug-path", required_argument, NULL, DEBUG_PATH},
+		{"sframe-path", required_argument, NULL, SFRAME_PATH},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -106,6 +110,9 @@ static int parse(int argc, char **argv, struct record *record)
 			break;
 		case DEBUG_PATH:
 			record->options.debug_path = optarg;
+			break;
+		case SFRAME_PATH:
+			record->options.sframe_path = optarg;
 			break;
 		case 'q':
 			record->quiet = true;
@@ -333,6 +340,7 @@ static int run(int argc, char **argv)
 				.version = BOBBIN_VERSION,
 				.argv = (const char *const *)argv,
 				.debug_path = "/usr/lib/debug",
+				.sframe_path = default_sframe_path(),
 			},
 	};
 	struct recorder_stats stats;

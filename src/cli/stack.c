@@ -20,6 +20,8 @@ static const char usage[] =
 	"  -v, --verbose          say for each frame which table it was unwound by\n"
 	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
 	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n"
+	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
+	"                         (/usr/lib/debug/.build-id)\n"
 	"  -h, --help             show this help\n";
 
 struct arguments {
@@ -42,13 +44,15 @@ static int parse(int argc, char **argv, struct arguments *a)
 {
 	enum {
 		NO_SFRAME = 256,
-		DEBUG_PATH
+		DEBUG_PATH,
+		SFRAME_PATH
 	};
 	static const struct option longs[] = {
 		{"one", no_argument, NULL, '1'},
 		{"verbose", no_argument, NULL, 'v'},
 		{"no-sframe", no_argument, NULL, NO_SFRAME},
 		{"debug-path", required_argument, NULL, DEBUG_PATH},
+		{"sframe-path", required_argument, NULL, SFRAME_PATH},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -68,6 +72,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 			break;
 		case DEBUG_PATH:
 			a->unwind.debug_path = optarg;
+			break;
+		case SFRAME_PATH:
+			a->unwind.sframe_path = optarg;
 			break;
 		case 'h':
 			exit(show_help(&stack_command));
@@ -199,7 +206,9 @@ static int open_stack(struct stack *s)
 
 static int run(int argc, char **argv)
 {
-	struct arguments a = {.unwind = {.size = sizeof(a.unwind), .debug_path = "/usr/lib/debug"}};
+	struct arguments a = {.unwind = {.size = sizeof(a.unwind),
+					 .debug_path = "/usr/lib/debug",
+					 .sframe_path = default_sframe_path()}};
 	struct stack *s;
 	int r;
 

@@ -206,6 +206,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 		.size = sizeof(unwind),
 		.ignore_sframe = r->options.ignore_sframe,
 		.debug_path = r->options.debug_path,
+		.sframe_path = r->options.sframe_path,
 	};
 	int error;
 

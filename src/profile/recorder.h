@@ -25,7 +25,7 @@ struct recorder_options {
 	const char *version;  /* for the file's header */
 	const char *const *argv;
 	bool ignore_sframe;
-	const char *debug_path;
+	const char *debug_path, *sframe_path; /* as in struct bobbin_unwinder_options */
 };
 
 struct recorder_stats {

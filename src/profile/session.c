@@ -38,6 +38,7 @@ int session_open(const char *path, const struct session_options *options, struct
 		.size = sizeof(unwind),
 		.ignore_sframe = options->ignore_sframe,
 		.debug_path = options->debug_path,
+		.sframe_path = options->sframe_path,
 	};
 	struct session *s = calloc(1, sizeof(*s));
 	int r;

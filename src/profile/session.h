@@ -39,7 +39,7 @@ struct session_sample {
 
 struct session_options {
 	bool ignore_sframe;
-	const char *debug_path; /* as in struct bobbin_unwinder_options */
+	const char *debug_path, *sframe_path; /* as in struct bobbin_unwinder_options */
 };
 
 struct session;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/refusal.h"
+#include "sidefile/sidefile_path.h"
 #include "target/backing_file.h"
 
 /* e_entry's first instructions clear the frame pointer and call into C. */
@@ -129,6 +130,7 @@ int module_open(const struct mapped_file *file, const struct bobbin_unwinder_opt
 	if (!m)
 		return -ENOMEM;
 	m->fd = -1;
+	m->sframe_path = options->sframe_path;
 	r = open_image(m, file, options, err);
 	if (!r)
 		r = open_tables(m, options);
@@ -147,6 +149,7 @@ void module_close(struct module *module)
 {
 	if (!module)
 		return;
+	sidefile_close(module->sidefile);
 	free(module->eh_frame.ranges);
 	free(module->debug_frame.ranges);
 	elf_image_fini(&module->image);
@@ -218,9 +221,49 @@ static bool ask_cfi(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row
 	return !r;
 }
 
+/* Once, for the first address that the own tables do not know. */
+static void open_sidefile(struct module *m)
+{
+	const struct elf_image *image = &m->image;
+	const struct sidefile_head *head;
+	int fd;
+
+	if (!m->sframe_path)
+		return;
+	fd = sidefile_find(m->sframe_path, image->build_id, image->build_id_len);
+	m->sframe_path = NULL;
+	if (fd < 0)
+		return;
+	if (sidefile_open(fd, NULL, &m->sidefile)) {
+		close(fd);
+		return;
+	}
+	head = sidefile_head(m->sidefile);
+	if (head->arch == image->arch && head->build_id_len == image->build_id_len &&
+	    !memcmp(head->build_id, image->build_id, image->build_id_len))
+		return;
+	sidefile_close(m->sidefile);
+	m->sidefile = NULL;
+}
+
+static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *row)
+{
+	int r;
+
+	open_sidefile(m);
+	if (!m->sidefile)
+		return false;
+	r = sidefile_lookup(m->sidefile, vaddr, NULL, row);
+	if (r && r != -ENOENT) {
+		sidefile_close(m->sidefile);
+		m->sidefile = NULL;
+	}
+	return !r;
+}
+
 static bool has_tables(const struct module *m)
 {
-	return m->sframe_count || m->eh_frame.view.frame || m->debug_frame.view.frame;
+	return m->sidefile || m->sframe_count || m->eh_frame.view.frame || m->debug_frame.view.frame;
 }
 
 static struct bobbin_rule outermost(const struct bobbin_arch *arch)
@@ -246,6 +289,9 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 		return;
 	*source = BOBBIN_FROM_DEBUG_FRAME;
 	if (ask_cfi(&module->debug_frame, vaddr, row))
+		return;
+	*source = BOBBIN_FROM_SIDEFILE;
+	if (ask_sidefile(module, vaddr, row))
 		return;
 	*source = BOBBIN_FROM_ENTRY;
 	if (vaddr >= module->image.entry && vaddr - module->image.entry < ENTRY_SIZE &&

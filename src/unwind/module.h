@@ -2,9 +2,10 @@
 /*
  * module.h - the unwind tables of one file.
  *
- * For a PC the tables are asked in order: .sframe, .eh_frame, .debug_frame.  A
- * .sframe section that turns out to be malformed is dropped for good and its
- * error kept.
+ * For a PC the tables are asked in order: .sframe, .eh_frame, .debug_frame, and
+ * the side-file, which is looked for when it is first needed.  A .sframe section
+ * that turns out to be malformed is dropped for good and its error kept; so is a
+ * side-file.
  */
 #ifndef BOBBIN_UNWIND_MODULE_H
 #define BOBBIN_UNWIND_MODULE_H
@@ -14,6 +15,7 @@
 #include <bobbin/unwind.h>
 
 #include "elf/elf_image.h"
+#include "sidefile/sidefile.h"
 #include "target/mapped_file.h"
 
 /* Sections that a linker put back to back without merging them. */
@@ -36,6 +38,8 @@ struct module {
 	unsigned int sframe_count;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct cfi_table eh_frame, debug_frame;
+	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
+	struct sidefile *sidefile; /* or NULL */
 	int fd; /* to read code bytes, or -1 */
 };
 

@@ -28,7 +28,7 @@ struct module_slot {
 
 struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
-	char *debug_path;
+	char *debug_path, *sframe_path;
 	struct file_table files;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
@@ -46,6 +46,15 @@ BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
 	return texts[source];
 }
 
+/* Keep a string of the caller's; NULL stays NULL. */
+static int copy_string(const char **string, char **copy)
+{
+	if (!*string)
+		return 0;
+	*string = *copy = strdup(*string);
+	return *copy ? 0 : -ENOMEM;
+}
+
 static int copy_options(const struct bobbin_unwinder_options *options, struct bobbin_unwinder *u)
 {
 	size_t size = options ? options->size : 0;
@@ -56,11 +65,10 @@ static int copy_options(const struct bobbin_unwinder_options *options, struct bo
 			return -E2BIG;
 	if (options)
 		memcpy(&u->options, options, size < sizeof(u->options) ? size : sizeof(u->options));
-	if (!u->options.debug_path)
-		return 0;
-	u->debug_path = strdup(u->options.debug_path);
-	u->options.debug_path = u->debug_path;
-	return u->debug_path ? 0 : -ENOMEM;
+	return copy_string(&u->options.debug_path, &u->debug_path) ||
+			       copy_string(&u->options.sframe_path, &u->sframe_path)
+		       ? -ENOMEM
+		       : 0;
 }
 
 BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *options,
@@ -87,6 +95,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 		module_close(unwinder->modules[i].module);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
+	free(unwinder->sframe_path);
 	file_table_fini(&unwinder->files);
 	free(unwinder);
 }

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Side-files: `bobbin sframe pack` makes them, the walker finds and uses them.
+. "$(dirname "$0")/lib.sh"
+
+# What is installed on this machine is none of our business.
+export BOBBIN_SFRAME_PATH=
+
+# bare NAME: a program without frame pointers and without unwind tables, ./NAME, packed in ./side
+bare() {
+	gcc -O2 -fomit-frame-pointer -Wl,--build-id=sha1 -o whole "$sources/$1.c" -pthread
+	quietly "$bobbin" sframe pack side whole
+	objcopy -R .eh_frame -R .eh_frame_hdr whole "$1"
+	readelf -SW "$1" | none 'eh_frame'
+}
+
+# one_file: the path of the only side-file
+one_file() {
+	find side -type f | grep -x 'side/[0-9a-f]\{2\}/[0-9a-f]\{38\}\.sframe\.zst'
+}
+
+# doze_frames: of ./out, the frames of the functions doze and main
+doze_frames() {
+	grep -E ' (doze|main)\+0x.* \(' out
+}
+
+# all_asleep PID: its three threads wait for something
+all_asleep() {
+	[ "$(cat "/proc/$1/task/"*/stat | awk '{ n += $3 == "S" } END { print n }')" -eq 3 ]
+}
+
+start_asleep() {
+	bare asleep
+	spawn ./asleep
+	eventually all_asleep "$pid"
+}
+
+it_completes_stacks_of_a_program_that_lost_its_tables() {
+	start_asleep
+	quietly "$bobbin" stack -1 "$pid"
+	grep -q 'the trace ends here: the mapping has no unwind table' out
+	quietly "$bobbin" stack -1 -v --sframe-path "/nowhere:$PWD/side" "$pid"
+	none 'the trace ends here' <out
+	[ "$(doze_frames | grep -c '\[side-file\]')" -eq 2 ]
+}
+
+it_finds_the_folder_in_the_environment() {
+	start_asleep
+	BOBBIN_SFRAME_PATH="$PWD/side" quietly "$bobbin" stack -v "$pid"
+	none 'the trace ends here' <out
+	[ "$(doze_frames | grep -c '\[side-file\]')" -eq 2 ]
+	# the option wins
+	BOBBIN_SFRAME_PATH="$PWD/side" quietly "$bobbin" stack --sframe-path /nowhere "$pid"
+	grep -q 'the trace ends here' out
+}
+
+it_completes_recordings() {
+	bare chain
+	record -o bare.data ./chain 300
+	"$bobbin" script -i bare.data -F tid,reason | awk '{ print $2 }' | some '^NO_TABLE$'
+	record --sframe-path side ./chain 300
+	complete
+	frames | grep -E '^(a|b|c|main) ' | mostly 100 '\[side-file\]'
+	stacks | mostly 95 ': .*c b a main __libc_start_call_main '
+}
+
+it_ignores_the_side_file_of_another_program() {
+	bare chain
+	file=$(one_file)
+	quietly "$bobbin" sframe pack other /bin/sh
+	cp "$(find other -type f)" "$file"
+	record --sframe-path side ./chain 200
+	reasons | some '^NO_TABLE$'
+}
+
+it_survives_a_damaged_side_file() {
+	bare chain
+	file=$(one_file)
+	size=$(stat -c %s "$file")
+	printf '\377' | dd of="$file" bs=1 seek=$((size - 20)) conv=notrunc
+	record --sframe-path side ./chain 200
+	reasons | some '^NO_TABLE$'
+	expect 1 "$bobbin" sframe unpack -o section "$file"
+	complains 'offset 0x' 'zstd frame is damaged'
+	[ ! -e section ]
+}
+
+it_prefers_the_tables_of_the_file() {
+	bare chain
+	cp whole chain
+	record --sframe-path side ./chain 200
+	complete
+	frames | none '\[side-file\]'
+}
+
+it_packs_tables_of_sframe_and_call_frame_information() {
+	[ -x "$toolchain/ld" ] || skip "no binutils 2.47"
+	gcc -O2 -B"$toolchain" -Wa,--gsframe -Wl,--build-id=sha1 -o whole "$sources/chain.c"
+	readelf -SW whole | grep -q ' \.sframe '
+	quietly "$bobbin" sframe pack side whole
+	quietly "$bobbin" sframe unpack -o section side whole
+	objcopy -R .eh_frame -R .eh_frame_hdr -R .sframe whole chain
+	record --sframe-path side ./chain 200
+	complete
+}
+
+it_gives_back_what_it_packed() {
+	gcc -O2 -Wl,--build-id=sha1 -o whole "$sources/chain.c"
+	quietly "$bobbin" sframe pack -q side whole
+	[ ! -s out ]
+	id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+	quietly "$bobbin" sframe unpack -o by-path "$(one_file)"
+	quietly "$bobbin" sframe unpack -o by-file side whole
+	quietly "$bobbin" sframe unpack side "$id"
+	cmp by-path by-file
+	cmp by-path out
+	quietly "$bobbin" sframe convert -q --section-only -o section whole
+	cmp section by-path
+	quietly "$bobbin" sframe unpack --version 2 --address 0x1000 -o second side whole
+	"$bobbin" sframe dump second | grep -q 'SFRAME_VERSION_2'
+}
+
+it_makes_files_that_zstd_accepts() {
+	needs zstd
+	quietly "$bobbin" sframe pack side /bin/sh
+	zstd -t "$(one_file)"
+	zstd -l "$(one_file)" | grep -q XXH64
+}
+
+it_makes_the_same_file_again() {
+	quietly "$bobbin" sframe pack one /bin/sh
+	quietly "$bobbin" sframe pack two /bin/sh
+	diff -r one two
+}
+
+it_refuses_what_it_cannot_pack() {
+	gcc -O2 -Wl,--build-id=none -o anonymous "$sources/chain.c"
+	expect 1 "$bobbin" sframe pack side anonymous
+	complains anonymous 'no build ID'
+	expect 1 "$bobbin" sframe pack side /nowhere
+	complains /nowhere 'No such file'
+	expect 1 "$bobbin" sframe pack side /etc/passwd
+	complains 'not an ELF file'
+	bare chain
+	expect 1 "$bobbin" sframe pack again chain
+	complains chain 'no unwind tables'
+	[ ! -e again ]
+	expect 2 "$bobbin" sframe pack side
+	# the others are packed
+	expect 1 "$bobbin" sframe pack side anonymous whole
+	complains anonymous
+	grep -q '^whole: side/' out
+	: >file
+	expect 1 "$bobbin" sframe pack file whole
+	complains file 'Not a directory'
+}
+
+it_refuses_what_it_cannot_unpack() {
+	expect 1 "$bobbin" sframe unpack -o section /nowhere
+	complains /nowhere 'No such file'
+	expect 1 "$bobbin" sframe unpack -o section /bin/sh
+	complains /bin/sh 'not a side-file'
+	expect 1 "$bobbin" sframe unpack -o section . 0123456789
+	complains './01/23456789.sframe.zst' 'No such file'
+	expect 2 "$bobbin" sframe unpack
+	expect 2 "$bobbin" sframe unpack --version 1 side whole
+	expect 2 "$bobbin" sframe unpack --address here side whole
+	[ ! -e section ]
+}
+
+run_cases
