@@ -263,7 +263,8 @@ static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *ro
 
 static bool has_tables(const struct module *m)
 {
-	return m->sidefile || m->sframe_count || m->eh_frame.view.frame || m->debug_frame.view.frame;
+	return m->sidefile || m->sframe_count || m->eh_frame.view.frame ||
+	       m->debug_frame.view.frame;
 }
 
 static struct bobbin_rule outermost(const struct bobbin_arch *arch)

@@ -40,7 +40,7 @@ struct module {
 	struct cfi_table eh_frame, debug_frame;
 	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
 	struct sidefile *sidefile; /* or NULL */
-	int fd; /* to read code bytes, or -1 */
+	int fd;                    /* to read code bytes, or -1 */
 };
 
 /*
