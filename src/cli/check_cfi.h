@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * check_cfi.h - SFrame sections against the call-frame information of their file.
+ */
+#ifndef BOBBIN_CLI_CHECK_CFI_H
+#define BOBBIN_CLI_CHECK_CFI_H
+
+#include "cli/json_output.h"
+#include "convert/comparison.h"
+
+/**
+ * struct check_cfi - how it is told, and what came of it
+ * @path: the file
+ * @json: where objects are printed to, or NULL for lines of text
+ * @quiet: tell only of rules that differ
+ * @comparison: its results
+ */
+struct check_cfi {
+	const char *path;
+	struct json_output *json;
+	bool quiet;
+	struct comparison comparison;
+};
+
+/*
+ * Compare all sections of the file with its .eh_frame and .debug_frame at every
+ * address and print the differences.  Whether there is anything to compare: false
+ * after a complaint.
+ */
+bool check_cfi(struct check_cfi *check);
+
+#endif
