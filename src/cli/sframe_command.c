@@ -15,15 +15,9 @@ static const char usage[] =
 	"\n";
 
 static const struct command *const commands[] = {
-	&sframe_dump_command,
-	&sframe_check_command,
-	&sframe_convert_command,
-	&sframe_stat_command,
-	&sframe_merge_command,
-	&sframe_repair_command,
-	&sframe_pack_command,
-	&sframe_unpack_command,
-	NULL,
+	&sframe_dump_command, &sframe_check_command,  &sframe_convert_command,
+	&sframe_stat_command, &sframe_merge_command,  &sframe_repair_command,
+	&sframe_pack_command, &sframe_unpack_command, NULL,
 };
 
 int open_input(const char *path)
