@@ -4,9 +4,9 @@
  * merged.
  *
  * Contract: what comes out is sorted, without overlaps, and can be read; each PC
- * has the rule of the first function that holds it and can be read, or none;
- * functions are kept, clipped or dropped by the report; and merging the result
- * once more changes nothing.
+ * has the rule of the first section with a function that holds it and can be
+ * read, or none; functions are kept, clipped or dropped as reported; and merging
+ * the result once more changes nothing.
  */
 #include "convert/merger.h"
 
@@ -95,21 +95,39 @@ static bool read_function(const struct bobbin_sframe_view *view,
 	return !r && (any || !fde->num_fres);
 }
 
-/* The first function that holds a PC and can be read says what holds. */
+/* The last start among the functions of a section that hold a PC and can be read. */
+static bool search(const struct bobbin_sframe_view *view, uint64_t pc, struct bobbin_rule *ret,
+		   bool *found)
+{
+	uint64_t best = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		struct bobbin_sframe_fde fde;
+		struct bobbin_rule rule;
+		bool has_rule;
+
+		if (bobbin_sframe_fde(view, i, NULL, &fde) || pc < fde.start ||
+		    pc - fde.start >= fde.size || (any && fde.start <= best) ||
+		    !read_function(view, &fde, (uint32_t)(pc - fde.start), &rule, &has_rule))
+			continue;
+		best = fde.start;
+		any = true;
+		*found = has_rule;
+		if (has_rule)
+			*ret = rule;
+	}
+	return any;
+}
+
+/* The first section with a function says what holds. */
 static bool find_rule(const struct input *in, uint64_t pc, struct bobbin_rule *rule)
 {
-	for (uint32_t i = 0; i < in->count; i++) {
-		for (uint32_t k = 0; k < in->views[i].num_fdes; k++) {
-			struct bobbin_sframe_fde fde;
-			bool found;
+	bool found;
 
-			if (bobbin_sframe_fde(&in->views[i], k, NULL, &fde) || pc < fde.start ||
-			    pc - fde.start >= fde.size)
-				continue;
-			if (read_function(&in->views[i], &fde, (uint32_t)(pc - fde.start), rule,
-					  &found))
-				return found;
-		}
+	for (uint32_t i = 0; i < in->count; i++) {
+		if (search(&in->views[i], pc, rule, &found))
+			return found;
 	}
 	return false;
 }

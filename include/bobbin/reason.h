@@ -125,7 +125,7 @@ extern "C" {
 	X(ELF_FULL,        "the ELF file has no room for another segment or section") \
 	/* functions that a merged section does not take over */ \
 	X(SFRAME_DUPLICATE, "the same function is there already") \
-	X(SFRAME_COVERED,  "a function that came before says what holds here") \
+	X(SFRAME_COVERED,  "another function says what holds here") \
 	X(SFRAME_FOREIGN,  "the ABI of the section is not that of its file") \
 	/* refusals of side-files */ \
 	X(SIDEFILE_MAGIC,  "not a side-file: bad magic") \

@@ -244,17 +244,49 @@ static int drop_duplicates(struct merger *m)
 	return 0;
 }
 
+/* Who comes first: the earlier view, then the later start, as in lookups. */
+static int by_rank(const void *a, const void *b, void *ctx)
+{
+	const struct candidate *candidates = ctx;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct candidate *x = &candidates[i], *y = &candidates[j];
+
+	if (x->view != y->view)
+		return x->view < y->view ? -1 : 1;
+	if (x->start != y->start)
+		return x->start > y->start ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static int settle_ranked(const struct merger *m, uint32_t *ranked, struct claim *claims,
+			 struct claim_piece **pieces, size_t *count)
+{
+	int r;
+
+	for (uint32_t i = 0; i < m->count; i++)
+		ranked[i] = i;
+	qsort_r(ranked, m->count, sizeof(*ranked), by_rank, m->candidates);
+	for (uint32_t i = 0; i < m->count; i++) {
+		const struct candidate *c = &m->candidates[ranked[i]];
+
+		claims[i] = (struct claim){c->start, c->end};
+	}
+	r = claims_settle(claims, m->count, pieces, count);
+	for (size_t i = 0; i < *count && !r; i++)
+		(*pieces)[i].owner = ranked[(*pieces)[i].owner];
+	return r;
+}
+
 static int settle(const struct merger *m, struct claim_piece **pieces, size_t *count)
 {
 	struct claim *claims = calloc((size_t)m->count + 1, sizeof(*claims));
-	int r;
+	uint32_t *ranked = calloc((size_t)m->count + 1, sizeof(*ranked));
+	int r = -ENOMEM;
 
-	if (!claims)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->count; i++)
-		claims[i] = (struct claim){m->candidates[i].start, m->candidates[i].end};
-	r = claims_settle(claims, m->count, pieces, count);
+	if (claims && ranked)
+		r = settle_ranked(m, ranked, claims, pieces, count);
 	free(claims);
+	free(ranked);
 	return r;
 }
 

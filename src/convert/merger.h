@@ -6,9 +6,9 @@
  *
  * Nothing is trusted: functions whose rows cannot be read, functions without
  * code or outside of the text, duplicates and overlaps are dropped or clipped,
- * and each of them is reported.  Where functions overlap, the first one wins:
- * that of the earlier view, within a view that of the earlier entry.  Every
- * other PC keeps its rule.
+ * and each of them is reported.  Where functions overlap, that of the earlier
+ * view wins, and within a view the one that starts last, as in lookups, or else
+ * the earlier entry.  Every other PC keeps its rule.
  */
 #ifndef BOBBIN_CONVERT_MERGER_H
 #define BOBBIN_CONVERT_MERGER_H

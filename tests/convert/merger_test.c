@@ -241,6 +241,26 @@ static void what_overlaps_is_clipped(void **state)
 	assert_first_wins(b, 0xff0, 0x1070);
 }
 
+static void in_one_section_the_later_start_wins(void **state)
+{
+	struct bench *b = *state;
+	struct section_maker *maker = input(b);
+
+	add(maker, 0x1000, 0x1000, 8, 1);
+	add(maker, 0x1100, 0x100, 16, 1);
+	add(maker, 0x1100, 0x80, 24, 1);
+	merge(b);
+	assert_int_equal(b->report_count, 2);
+	/* the builder sorts equal starts by size */
+	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0xf00);
+	assert_report(b, 1, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1100, 0x80);
+	assert_int_equal(b->view.num_fdes, 4);
+	assert_int_equal(cfa_at(&b->view, 0x10ff), 8);
+	assert_int_equal(cfa_at(&b->view, 0x1100), 24);
+	assert_int_equal(cfa_at(&b->view, 0x1180), 16);
+	assert_int_equal(cfa_at(&b->view, 0x1200), 8);
+}
+
 static void clipped_repeated_blocks_keep_their_rows(void **state)
 {
 	for (uint32_t at = 0; at < 40; at++) {
@@ -524,6 +544,7 @@ int main(void)
 		sentence(duplicates_are_dropped),
 		sentence(of_contradicting_functions_the_first_wins),
 		sentence(what_overlaps_is_clipped),
+		sentence(in_one_section_the_later_start_wins),
 		cmocka_unit_test(clipped_repeated_blocks_keep_their_rows),
 		cmocka_unit_test(any_overlap_gives_what_the_first_section_says),
 		sentence(merging_again_changes_nothing),
