@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cfi-oracle [-v] [-s] FILE... - compare the reader with libdw.
+ * cfi-oracle [-v] [-s] [-2|-3] [-S] FILE... - compare the reader with libdw.
  *
  * For every FDE of .eh_frame and .debug_frame, at each address at which either
  * reader starts a row, both descriptions of the caller are evaluated under
@@ -15,9 +15,15 @@
  * all).  Exits 1 if anything differs, or if more than four rows or FDEs, and
  * one in a thousand, have no rule; also if a FILE is none that the reader is
  * for, unless -s says to skip such files.
+ *
+ * -2, -3: convert each section to SFrame of that version (-S: with shared rows)
+ * and look each address up there, too.  The rule must equal the reader's, and it
+ * is the one that is compared with the oracle's.  Rows that the conversion left
+ * out are counted (lost=N); four, and one in a thousand, are allowed.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,38 +31,46 @@
 #include <unistd.h>
 
 #include "cfi_file.h"
+#include "convert/comparison.h"
+#include "convert/converter.h"
 #include "dwarf_value.h"
 
 #define MACHINES 2
 
+struct options {
+	bool verbose, skip, share;
+	unsigned int version; /* of SFrame to convert to, or 0 */
+};
+
 struct tally {
-	uint64_t fdes, refused, rows, no_rule, unjudged, different;
+	uint64_t fdes, refused, rows, no_rule, unjudged, different, lost;
 	uint64_t reasons[256];
 };
 
-struct comparison {
+struct oracle {
 	const char *path;
 	const struct bobbin_cfi_view *view;
 	Dwarf_CFI *cfi;
 	Dwarf_Frame *frame; /* at the address */
 	uint64_t frame_end;
-	bool verbose;
+	const struct options *options;
+	struct bobbin_sframe_view sframe; /* what it is converted to; data NULL: nothing */
 	struct tally tally;
 };
 
 /* Name and count a difference. */
-static void differ(struct comparison *c, uint64_t addr, const char *what)
+static void differ(struct oracle *c, uint64_t addr, const char *what)
 {
-	if (c->tally.different++ < 10 || c->verbose)
+	if (c->tally.different++ < 10 || c->options->verbose)
 		printf("%s: %s 0x%" PRIx64 ": %s differs\n", c->path,
 		       c->view->debug_frame ? ".debug_frame" : ".eh_frame", addr, what);
 }
 
-static void refuse(struct comparison *c, const struct bobbin_error *err)
+static void refuse(struct oracle *c, const struct bobbin_error *err)
 {
 	c->tally.refused++;
 	c->tally.reasons[err->reason]++;
-	if (c->verbose)
+	if (c->options->verbose)
 		printf("%s: entry at 0x%" PRIx64 " refused: %s\n", c->path, err->offset,
 		       bobbin_reason_str(err->reason));
 }
@@ -95,7 +109,7 @@ enum kind {
 };
 
 /* The oracle's value of a register of the caller. */
-static enum kind oracle_register(const struct comparison *c, const struct machine *m, uint8_t reg,
+static enum kind oracle_register(const struct oracle *c, const struct machine *m, uint8_t reg,
 				 uint64_t *ret)
 {
 	Dwarf_Op mem[3], *ops;
@@ -109,7 +123,7 @@ static enum kind oracle_register(const struct comparison *c, const struct machin
 	return !count || dwarf_value(m, ops, count, true, ret) ? KIND_VALUE : KIND_UNKNOWN;
 }
 
-static void compare_ra(struct comparison *c, const struct machine *m, uint64_t addr,
+static void compare_ra(struct oracle *c, const struct machine *m, uint64_t addr,
 		       const struct bobbin_rule *rule)
 {
 	uint8_t ra = c->view->arch->ra;
@@ -123,7 +137,7 @@ static void compare_ra(struct comparison *c, const struct machine *m, uint64_t a
 }
 
 /* An undefined frame pointer is kept: whoever needs it fails then. */
-static void compare_fp(struct comparison *c, const struct machine *m, uint64_t addr,
+static void compare_fp(struct oracle *c, const struct machine *m, uint64_t addr,
 		       const struct bobbin_rule *rule)
 {
 	uint8_t fp = c->view->arch->fp;
@@ -136,7 +150,7 @@ static void compare_fp(struct comparison *c, const struct machine *m, uint64_t a
 }
 
 /* A rule has none for SP: it is the CFA less the bias, unless the program saved it. */
-static void compare_sp(struct comparison *c, const struct machine *m, uint64_t addr)
+static void compare_sp(struct oracle *c, const struct machine *m, uint64_t addr)
 {
 	const struct bobbin_arch *arch = c->view->arch;
 	Dwarf_Op mem[3], *ops;
@@ -159,7 +173,7 @@ static bool oracle_refuses(void)
 	return message && !strcmp(message, "invalid CFI section");
 }
 
-static void compare_under(struct comparison *c, struct machine *m, uint64_t addr,
+static void compare_under(struct oracle *c, struct machine *m, uint64_t addr,
 			  const struct bobbin_rule *rule)
 {
 	Dwarf_Op *ops;
@@ -185,7 +199,7 @@ static void compare_under(struct comparison *c, struct machine *m, uint64_t addr
 }
 
 /* Ask the oracle for an address; its row ends at c->frame_end. */
-static bool find_frame(struct comparison *c, uint64_t addr, bool *signal)
+static bool find_frame(struct oracle *c, uint64_t addr, bool *signal)
 {
 	Dwarf_Addr start, end;
 
@@ -203,7 +217,7 @@ static uint64_t faults(const struct tally *t)
 	return t->different + t->unjudged;
 }
 
-static void compare_at(struct comparison *c, uint64_t addr, const struct bobbin_rule *rule)
+static void compare_at(struct oracle *c, uint64_t addr, const struct bobbin_rule *rule)
 {
 	uint64_t before = faults(&c->tally);
 	bool signal = false;
@@ -225,30 +239,75 @@ static void compare_at(struct comparison *c, uint64_t addr, const struct bobbin_
 	}
 }
 
-static void count_no_rule(struct comparison *c, const struct bobbin_rule *rule)
+static void count_no_rule(struct oracle *c, const struct bobbin_rule *rule)
 {
 	c->tally.no_rule++;
 	c->tally.reasons[rule->reason]++;
 }
 
-/* All addresses in the row at which the oracle starts a row of its own. */
-static void compare_row(struct comparison *c, const struct bobbin_row *row)
+/*
+ * What the conversion says from @addr on: its rule, up to *@end.  false: nothing,
+ * and whether that is right is told.
+ */
+static bool converted_rule(struct oracle *c, uint64_t addr, const struct bobbin_rule *rule,
+			   struct bobbin_rule *ret, uint64_t *end)
+{
+	struct bobbin_row row;
+	int r = bobbin_sframe_lookup(&c->sframe, addr, NULL, &row);
+
+	if (r == -ENOENT) {
+		c->tally.lost++;
+		return false;
+	}
+	if (r || addr < row.start || addr >= row.end || !comparison_equal(&row.rule, rule)) {
+		differ(c, addr, "the converted rule");
+		return false;
+	}
+	*ret = row.rule;
+	if (row.end < *end)
+		*end = row.end;
+	return true;
+}
+
+/* All addresses in the row at which the oracle or the conversion starts one of its own. */
+static void compare_rule(struct oracle *c, const struct bobbin_row *row)
 {
 	uint64_t addr = row->start;
 
-	c->tally.rows++;
-	if (row->rule.cfa.how == BOBBIN_NO_RULE) {
-		count_no_rule(c, &row->rule);
-		return;
-	}
 	while (addr < row->end) {
-		compare_at(c, addr, &row->rule);
-		addr = c->frame_end;
+		struct bobbin_rule rule = row->rule;
+		uint64_t end = row->end;
+
+		if (c->sframe.data && !converted_rule(c, addr, &row->rule, &rule, &end))
+			return;
+		compare_at(c, addr, &rule);
+		addr = c->frame_end < end ? c->frame_end : end;
 	}
 }
 
+static void compare_row(struct oracle *c, const struct bobbin_row *row)
+{
+	struct bobbin_row found;
+
+	c->tally.rows++;
+	if (row->rule.cfa.how != BOBBIN_NO_RULE) {
+		compare_rule(c, row);
+		return;
+	}
+	count_no_rule(c, &row->rule);
+	if (c->sframe.data && bobbin_sframe_lookup(&c->sframe, row->start, NULL, &found) != -ENOENT)
+		differ(c, row->start, "that the conversion knows better");
+}
+
+static void compare_byte(struct oracle *c, uint64_t pc, const struct bobbin_rule *rule)
+{
+	const struct bobbin_row byte = {.start = pc, .end = pc + 1, .rule = *rule};
+
+	compare_rule(c, &byte);
+}
+
 /* A lazy-binding stub: the rule depends on the PC, which is tried byte by byte. */
-static void compare_stub(struct comparison *c, const struct bobbin_cfi_fde *fde,
+static void compare_stub(struct oracle *c, const struct bobbin_cfi_fde *fde,
 			 const struct bobbin_row *row)
 {
 	struct bobbin_row part;
@@ -258,13 +317,13 @@ static void compare_stub(struct comparison *c, const struct bobbin_cfi_fde *fde,
 		    pc >= part.end)
 			differ(c, pc, "the stub's row");
 		else
-			compare_at(c, pc, &part.rule);
+			compare_byte(c, pc, &part.rule);
 	}
 	c->tally.rows++;
 }
 
 /* Looking up must find what walking finds; where FDEs overlap, either will do. */
-static void compare_lookup(struct comparison *c, const struct bobbin_cfi_fde *fde, uint64_t pc)
+static void compare_lookup(struct oracle *c, const struct bobbin_cfi_fde *fde, uint64_t pc)
 {
 	struct bobbin_cfi_fde found;
 
@@ -272,7 +331,7 @@ static void compare_lookup(struct comparison *c, const struct bobbin_cfi_fde *fd
 		differ(c, fde->start, "the look-up");
 }
 
-static int compare_rows(struct comparison *c, const struct bobbin_cfi_fde *fde,
+static int compare_rows(struct oracle *c, const struct bobbin_cfi_fde *fde,
 			struct bobbin_error *err)
 {
 	struct bobbin_cfi_rows rows;
@@ -290,7 +349,7 @@ static int compare_rows(struct comparison *c, const struct bobbin_cfi_fde *fde,
 	return r;
 }
 
-static void compare_function(struct comparison *c, const struct bobbin_cfi_fde *fde)
+static void compare_function(struct oracle *c, const struct bobbin_cfi_fde *fde)
 {
 	struct bobbin_error err = {0};
 
@@ -327,20 +386,45 @@ static uint64_t count_fdes(const struct cfi_file *file, const struct bobbin_cfi_
 	return count;
 }
 
-static void compare_section(struct comparison *c, const struct cfi_file *file,
+/* Convert the section; its bytes, to be free()d, or NULL after a complaint. */
+static uint8_t *convert(struct oracle *c, const struct bobbin_cfi_view *view)
+{
+	const struct convert_options options = {
+		.version = c->options->version,
+		.share = c->options->share,
+		.addr = view->frame_addr,
+	};
+	struct convert_stats stats;
+	uint8_t *data = NULL;
+	uint64_t size;
+
+	if (convert_cfi(view, 1, &options, &stats, &data, &size) ||
+	    bobbin_sframe_view(data, size, options.addr, NULL, &c->sframe)) {
+		differ(c, 0, "whether it can be converted");
+		free(data);
+		return NULL;
+	}
+	return data;
+}
+
+static void compare_section(struct oracle *c, const struct cfi_file *file,
 			    const struct bobbin_cfi_view *view, Dwarf_CFI *cfi)
 {
 	struct bobbin_error err = {0};
 	struct bobbin_cfi_fde fde;
 	uint64_t offset = 0, fdes = 0;
+	uint8_t *converted = NULL;
 	int r;
 
 	c->view = view;
 	c->cfi = cfi;
+	c->sframe = (struct bobbin_sframe_view){0};
 	if (!cfi) {
 		differ(c, 0, "whether there is a section");
 		return;
 	}
+	if (c->options->version)
+		converted = convert(c, view);
 	for (; (r = bobbin_cfi_next(view, &offset, &err, &fde)) != 0; fdes++) {
 		if (r > 0) {
 			compare_function(c, &fde);
@@ -351,13 +435,14 @@ static void compare_section(struct comparison *c, const struct cfi_file *file,
 	if (fdes != count_fdes(file, view))
 		differ(c, fdes, "the number of FDEs");
 	c->tally.fdes += fdes;
+	free(converted);
 }
 
 static void print_tally(const char *path, const struct tally *t)
 {
 	printf("%s: fdes=%" PRIu64 " refused=%" PRIu64 " rows=%" PRIu64 " norule=%" PRIu64
-	       " unjudged=%" PRIu64 " different=%" PRIu64,
-	       path, t->fdes, t->refused, t->rows, t->no_rule, t->unjudged, t->different);
+	       " unjudged=%" PRIu64 " different=%" PRIu64 " lost=%" PRIu64,
+	       path, t->fdes, t->refused, t->rows, t->no_rule, t->unjudged, t->different, t->lost);
 	for (unsigned int i = 0; i < 256; i++)
 		if (t->reasons[i])
 			printf(" %s=%" PRIu64, bobbin_reason_name((enum bobbin_reason)i),
@@ -368,13 +453,13 @@ static void print_tally(const char *path, const struct tally *t)
 static bool passes(const struct tally *t)
 {
 	return !t->different && t->refused <= 4 + t->fdes / 1000 &&
-	       t->no_rule <= 4 + t->rows / 1000;
+	       t->no_rule <= 4 + t->rows / 1000 && t->lost <= 4 + t->rows / 1000;
 }
 
 /* Return: 1: it passes; 0: it does not; -1: no file that the reader is for. */
-static int compare_file(const char *path, bool verbose)
+static int compare_file(const char *path, const struct options *options)
 {
-	struct comparison c = {.path = path, .verbose = verbose};
+	struct oracle c = {.path = path, .options = options};
 	struct cfi_file file;
 	Dwarf_CFI *cfi;
 	Dwarf *dwarf;
@@ -399,18 +484,21 @@ static int compare_file(const char *path, bool verbose)
 
 int main(int argc, char **argv)
 {
-	bool verbose = false, skip = false;
+	struct options options = {0};
 	int r, opt, failed = 0;
 
-	while ((opt = getopt(argc, argv, "vs")) != -1) {
-		verbose |= opt == 'v';
-		skip |= opt == 's';
+	while ((opt = getopt(argc, argv, "vs23S")) != -1) {
+		options.verbose |= opt == 'v';
+		options.skip |= opt == 's';
+		options.share |= opt == 'S';
+		if (opt == '2' || opt == '3')
+			options.version = (unsigned int)(opt - '0');
 	}
 	for (int i = optind; i < argc; i++) {
-		r = compare_file(argv[i], verbose);
-		if (r < 0 && !skip)
+		r = compare_file(argv[i], &options);
+		if (r < 0 && !options.skip)
 			fprintf(stderr, "%s: no linked 64-bit ELF file\n", argv[i]);
-		failed += !r || (r < 0 && !skip);
+		failed += !r || (r < 0 && !options.skip);
 	}
 	return failed || optind == argc;
 }
