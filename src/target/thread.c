@@ -67,6 +67,16 @@ const struct bobbin_arch *native_arch(void)
 	return bobbin_arch_s390x();
 }
 
+/* NT_PRSTATUS: s390_regs of asm/ptrace.h, which cannot be included with sys/ptrace.h. */
+struct user_regs_struct {
+	struct {
+		uint64_t mask, addr;
+	} psw;
+	uint64_t gprs[16];
+	uint32_t acrs[16];
+	uint64_t orig_gpr2;
+};
+
 static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOBBIN_REG_COUNT],
 			   struct bobbin_regs *ret)
 {
