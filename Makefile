@@ -36,6 +36,6 @@ format:
 	tools/check-format --fix
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-bench demo.data demo.svg
+	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
 .PHONY: build demo test check accuracy bench install format clean

@@ -452,6 +452,13 @@ static void shared_rows_are_read_for_each_function(void **state)
 	assert_first_wins(b, 0xff0, 0x1000 + 41 * 64);
 }
 
+/* Little-endian, whatever this machine is. */
+static void put_words(uint8_t *to, const uint32_t *words, size_t count)
+{
+	for (size_t i = 0; i < 4 * count; i++)
+		to[i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
+}
+
 /* One function with all the rows that fit, and many that share them. */
 static uint8_t *sharing_bomb(uint32_t functions, uint32_t rows, uint64_t *size)
 {
@@ -461,12 +468,12 @@ static uint8_t *sharing_bomb(uint32_t functions, uint32_t rows, uint64_t *size)
 	uint32_t words[] = {functions, 0, (uint32_t)len, 0, functions * 20};
 
 	assert_non_null(bytes);
-	memcpy(head + 8, words, sizeof(words)); /* tests run on little-endian machines */
+	put_words(head + 8, words, 5);
 	memcpy(bytes, head, sizeof(head));
 	for (uint32_t i = 0; i < functions; i++) {
 		uint32_t fde[] = {i * 16, 16, 0, UINT32_MAX};
 
-		memcpy(bytes + 28 + 20 * (size_t)i, fde, sizeof(fde));
+		put_words(bytes + 28 + 20 * (size_t)i, fde, 4);
 	}
 	*size = fre_off + len;
 	return bytes;
@@ -497,13 +504,13 @@ static void functions_with_many_rows_are_split(void **state)
 	uint32_t fde[] = {0, rows * 2, 0, rows, 2};
 
 	assert_non_null(bytes);
-	memcpy(head + 8, words, sizeof(words));
+	put_words(head + 8, words, 5);
 	memcpy(bytes, head, sizeof(head));
-	memcpy(bytes + 28, fde, sizeof(fde));
+	put_words(bytes + 28, fde, 5);
 	for (uint32_t i = 0; i < rows; i++) {
 		uint32_t start = i * 2;
 
-		memcpy(bytes + fre_off + 6 * (size_t)i, &start, 4);
+		put_words(bytes + fre_off + 6 * (size_t)i, &start, 1);
 		bytes[fre_off + 6 * (size_t)i + 4] = 3;
 		bytes[fre_off + 6 * (size_t)i + 5] = (uint8_t)(i % 100 + 1);
 	}

@@ -105,7 +105,8 @@ static void walk(struct bench *b)
 
 static void put_u32(struct bench *b, uint64_t at, uint32_t value)
 {
-	memcpy(b->data + at, &value, sizeof(value)); /* tests run on little-endian machines */
+	for (unsigned int i = 0; i < 4; i++)
+		b->data[at + i] = (uint8_t)(value >> 8 * i);
 }
 
 static void assert_note(const struct bench *b, enum bobbin_reason reason, uint64_t offset)
