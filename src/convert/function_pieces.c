@@ -112,7 +112,7 @@ static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept
 				.size = end - begin,
 				.rep_size = p->rep_size,
 				.signal = p->fde->signal,
-				.rows = w->rows + at,
+				.rows = n ? w->rows + at : NULL,
 				.count = (uint32_t)n,
 			},
 			kept, reason);
