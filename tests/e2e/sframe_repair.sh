@@ -75,6 +75,29 @@ it_keeps_the_version_or_changes_it() {
 	done
 }
 
+it_knows_other_architectures() {
+	bin=$tools/2.47/bin tried=0
+	for machine in aarch64 s390x; do
+		prefix=$machine-linux-gnu-
+		if ! command -v ${prefix}gcc >/dev/null || [ ! -x "$bin/${prefix}as" ]; then
+			continue
+		fi
+		printf 'int g(int);\nint f(int x) { int b[99]; return g(x) + g((int)(long)b); }\n' >f.c
+		${prefix}gcc -O2 -fPIC -S f.c
+		"$bin/${prefix}as" --gsframe -o f.o f.s
+		"$bin/${prefix}ld" -shared -o library f.o
+		quietly "$bobbin" sframe repair library -o repaired
+		functions library >before
+		functions repaired | diff before -
+		"$bin/${prefix}readelf" --sframe repaired | grep -c 'func idx' >seen
+		grep -c size before | diff seen -
+		quietly "$bobbin" sframe repair repaired -o again
+		cmp repaired again
+		tried=$((tried + 1))
+	done
+	[ $tried -gt 0 ] || skip "no cross compilers"
+}
+
 it_writes_the_section_alone() {
 	linked program 2.47
 	quietly "$bobbin" sframe repair --section-only program -o section
