@@ -31,6 +31,7 @@ struct core {
 	struct sframe_reader *reader;
 	struct memory *memory;
 	size_t memory_count;
+	uint8_t *notes; /* that hold the paths of the mappings */
 	struct mapping *mappings;
 	size_t mapping_count, image_count;
 };
@@ -40,7 +41,7 @@ struct image {
 	struct core *core;
 	uint64_t start;
 	const char *path;
-	char *head;
+	uint8_t *head;
 	size_t head_size;
 	bool exec;
 };
@@ -139,30 +140,28 @@ static int read_mappings(struct core *core, const uint8_t *note, size_t size)
 	return 0;
 }
 
-static int read_notes(struct core *core, const GElf_Phdr *segment)
+static int read_notes(struct core *core, const uint8_t *notes, uint64_t size)
 {
-	size_t at = 0, name, desc, next;
-	Elf_Data *data;
-	GElf_Nhdr note;
-	int r;
+	struct bytes b = bytes_of(notes, size, core->reader->file->arch->big_endian);
+	int r = 0;
 
-	r = sframe_reader_spend(core->reader, segment->p_offset, segment->p_filesz);
-	if (r)
-		return r;
-	data = elf_getdata_rawchunk(core->reader->elf, (int64_t)segment->p_offset,
-				    segment->p_filesz,
-				    segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	while (!r && data && (next = gelf_getnote(data, at, &note, &name, &desc))) {
-		const char *bytes = data->d_buf;
+	while (!r && !core->mappings && bytes_left(&b) >= 12) {
+		uint32_t name_size = bytes_u32(&b), desc_size = bytes_u32(&b);
+		uint32_t type = bytes_u32(&b);
+		uint64_t name = b.pos, desc = name + (((uint64_t)name_size + 3) & ~3ull);
 
-		if (note.n_type == NT_FILE && note.n_namesz == 5 &&
-		    !memcmp(bytes + name, "CORE", 5))
-			r = read_mappings(core, (const uint8_t *)bytes + desc, note.n_descsz);
-		at = next;
+		bytes_seek(&b, desc);
+		bytes_skip(&b, desc_size);
+		if (b.bad)
+			break;
+		if (type == NT_FILE && name_size == 5 && !memcmp(notes + name, "CORE", 5))
+			r = read_mappings(core, notes + desc, desc_size);
+		bytes_seek(&b, desc + (((uint64_t)desc_size + 3) & ~3ull));
 	}
 	return r;
 }
 
+/* Up to the note that lists the mappings. */
 static int read_all_notes(struct core *core)
 {
 	size_t count;
@@ -171,9 +170,15 @@ static int read_all_notes(struct core *core)
 
 	if (elf_getphdrnum(core->reader->elf, &count))
 		return 0;
-	for (size_t i = 0; i < count && !r; i++)
-		if (gelf_getphdr(core->reader->elf, (int)i, &p) && p.p_type == PT_NOTE)
-			r = read_notes(core, &p);
+	for (size_t i = 0; i < count && !r && !core->mappings; i++) {
+		if (!gelf_getphdr(core->reader->elf, (int)i, &p) || p.p_type != PT_NOTE)
+			continue;
+		free(core->notes);
+		core->notes = NULL;
+		r = sframe_reader_bytes(core->reader, p.p_offset, p.p_filesz, &core->notes);
+		if (!r)
+			r = read_notes(core, core->notes, p.p_filesz);
+	}
 	return r;
 }
 
@@ -181,20 +186,17 @@ static int read_all_notes(struct core *core)
 static int miss(const struct image *image)
 {
 	struct sframe_file *file = image->core->reader->file;
-	struct sframe_absence *absences;
 	char *path;
 
 	if (!image->exec)
 		return 0;
 	path = strdup(image->path);
-	absences = reallocarray(file->absences, file->absence_count + 1, sizeof(*absences));
-	if (absences)
-		file->absences = absences;
-	if (!path || !absences) {
+	if (!path || sframe_reader_grow((void **)&file->absences, file->absence_count,
+					sizeof(*file->absences))) {
 		free(path);
 		return -ENOMEM;
 	}
-	absences[file->absence_count++] = (struct sframe_absence){path, image->start};
+	file->absences[file->absence_count++] = (struct sframe_absence){path, image->start};
 	return 0;
 }
 
@@ -222,22 +224,22 @@ static int open_backing_file(const struct image *image)
 	return -1;
 }
 
-static int adopt_section(const struct image *image, uint64_t bias,
-			 const struct sframe_section *section)
+/* Its bytes change hands. */
+static int adopt_section(const struct image *image, uint64_t bias, struct sframe_section *section)
 {
-	struct sframe_section copy = *section;
+	struct sframe_section adopted = *section;
 
-	copy.addr += bias;
-	copy.from_image = true;
-	return sframe_reader_add(image->core->reader, section->name, image->path, section->data,
-				 copy);
+	section->data = NULL;
+	adopted.addr += bias;
+	adopted.from_image = true;
+	return sframe_reader_add(image->core->reader, section->name, image->path, adopted);
 }
 
 /* The sections of a file that is mapped @bias above its own addresses. */
 static int adopt_sections(const struct image *image, uint64_t bias, int fd)
 {
 	struct sframe_file file = {.arch = image->core->reader->file->arch};
-	struct sframe_reader reader = {.file = &file};
+	struct sframe_reader reader = {.file = &file, .fd = fd};
 	struct stat status;
 	int r = -EBADMSG;
 
@@ -272,15 +274,14 @@ static int read_segment(const struct image *image, const GElf_Phdr *segment, uin
 	struct sframe_reader *reader = image->core->reader;
 	struct sframe_section section = {.size = segment->p_filesz,
 					 .addr = bias + segment->p_vaddr};
-	const void *bytes;
 	int r;
 
 	if (!section.size)
 		return 0;
 	if (dumped_at(image->core, section.addr, &section.offset) < section.size)
 		return read_backing_file(image, bias);
-	r = sframe_reader_bytes(reader, section.offset, section.size, &bytes);
-	return r ? r : sframe_reader_add(reader, "PT_GNU_SFRAME", image->path, bytes, section);
+	r = sframe_reader_bytes(reader, section.offset, section.size, &section.data);
+	return r ? r : sframe_reader_add(reader, "PT_GNU_SFRAME", image->path, section);
 }
 
 static int read_segments(const struct image *image, Elf *elf)
@@ -310,30 +311,25 @@ static int read_segments(const struct image *image, Elf *elf)
 }
 
 /* The section headers of an image are not in memory, and libelf insists on them. */
-static void forget_section_headers(char *head)
+static void forget_section_headers(uint8_t *head)
 {
 	memset(head + offsetof(Elf64_Ehdr, e_shoff), 0, sizeof(Elf64_Off));
 	memset(head + offsetof(Elf64_Ehdr, e_shnum), 0, sizeof(Elf64_Half));
 	memset(head + offsetof(Elf64_Ehdr, e_shstrndx), 0, sizeof(Elf64_Half));
 }
 
-static int read_head(struct image *image, const void *bytes)
+static int read_head(struct image *image)
 {
 	Elf *elf;
 	int r = 0;
 
-	if (memcmp(bytes, ELFMAG, SELFMAG))
+	if (memcmp(image->head, ELFMAG, SELFMAG))
 		return 0;
-	image->head = malloc(image->head_size);
-	if (!image->head)
-		return -ENOMEM;
-	memcpy(image->head, bytes, image->head_size);
 	forget_section_headers(image->head);
-	elf = elf_memory(image->head, image->head_size);
+	elf = elf_memory((char *)image->head, image->head_size);
 	if (elf)
 		r = read_segments(image, elf);
 	elf_end(elf);
-	free(image->head);
 	return r;
 }
 
@@ -341,15 +337,18 @@ static int read_image(struct core *core, uint64_t start, const char *path, bool 
 {
 	struct image image = {.core = core, .start = start, .path = path, .exec = exec};
 	uint64_t offset = 0, size = dumped_at(core, start, &offset);
-	const void *bytes;
 	int r;
 
 	if (size < sizeof(Elf64_Ehdr) || core->image_count == CORE_IMAGES_MAX)
 		return miss(&image);
 	core->image_count++;
 	image.head_size = size < HEAD_SIZE ? size : HEAD_SIZE;
-	r = sframe_reader_bytes(core->reader, offset, image.head_size, &bytes);
-	return r ? r : read_head(&image, bytes);
+	r = sframe_reader_bytes(core->reader, offset, image.head_size, &image.head);
+	if (r)
+		return r;
+	r = read_head(&image);
+	free(image.head);
+	return r;
 }
 
 static bool is_exec(const struct core *core, uint64_t addr)
@@ -407,5 +406,6 @@ int core_images_read(struct sframe_reader *reader)
 		r = read_images(&core);
 	free(core.memory);
 	free(core.mappings);
+	free(core.notes);
 	return r;
 }

@@ -20,19 +20,39 @@ int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t 
 	return 0;
 }
 
-int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size,
-			const void **ret)
+/* All of the bytes, or -EIO where the file ends before. */
+static int read_at(int fd, uint64_t offset, uint64_t size, uint8_t *data)
 {
-	Elf_Data *data;
+	for (uint64_t done = 0; done < size;) {
+		ssize_t n = pread(fd, data + done, size - done, (off_t)(offset + done));
+
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size, uint8_t **ret)
+{
 	int r = sframe_reader_spend(reader, offset, size);
+	uint8_t *data;
 
 	if (r)
 		return r;
-	/* libelf checks the range against the file's size */
-	data = elf_getdata_rawchunk(reader->elf, (int64_t)offset, size, ELF_T_BYTE);
-	if (!data || !data->d_buf || data->d_size != size)
+	if (size > SFRAME_FILE_MAX_RAW)
+		return -EFBIG;
+	if (offset > INT64_MAX - SFRAME_FILE_MAX_RAW)
 		return refuse(reader->err, offset, BOBBIN_TRUNCATED);
-	*ret = data->d_buf;
+	data = malloc(size ? size : 1);
+	if (!data)
+		return -ENOMEM;
+	r = read_at(reader->fd, offset, size, data);
+	if (r) {
+		free(data);
+		return r == -EIO ? refuse(reader->err, offset, BOBBIN_TRUNCATED) : r;
+	}
+	*ret = data;
 	return 0;
 }
 
@@ -44,52 +64,55 @@ static void free_section(struct sframe_section *section)
 	free(section->targets);
 }
 
+int sframe_reader_grow(void **array, size_t count, size_t entry_size)
+{
+	void *grown;
+
+	if (count & (count - 1))
+		return 0;
+	grown = reallocarray(*array, count ? 2 * count : 1, entry_size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	return 0;
+}
+
 int sframe_reader_add(struct sframe_reader *reader, const char *name, const char *image,
-		      const void *data, struct sframe_section section)
+		      struct sframe_section section)
 {
 	struct sframe_file *file = reader->file;
-	struct sframe_section *sections;
 
 	section.name = strdup(name);
 	section.image = image ? strdup(image) : NULL;
-	section.data = malloc(section.size ? section.size : 1);
-	sections = reallocarray(file->sections, file->section_count + 1, sizeof(*sections));
-	if (sections)
-		file->sections = sections;
-	if (!section.name || (image && !section.image) || !section.data || !sections) {
+	if (!section.name || (image && !section.image) ||
+	    sframe_reader_grow((void **)&file->sections, file->section_count, sizeof(section))) {
 		free_section(&section);
 		return -ENOMEM;
 	}
-	if (section.size)
-		memcpy(section.data, data, section.size);
-	sections[file->section_count++] = section;
+	file->sections[file->section_count++] = section;
 	return 0;
 }
 
 int sframe_reader_add_text(struct sframe_reader *reader, uint64_t start, uint64_t size)
 {
 	struct sframe_file *file = reader->file;
-	struct sframe_text *texts;
 
 	if (!size || start + size < start)
 		return 0;
-	texts = reallocarray(file->texts, file->text_count + 1, sizeof(*texts));
-	if (!texts)
+	if (sframe_reader_grow((void **)&file->texts, file->text_count, sizeof(*file->texts)))
 		return -ENOMEM;
-	texts[file->text_count++] = (struct sframe_text){start, start + size};
-	file->texts = texts;
+	file->texts[file->text_count++] = (struct sframe_text){start, start + size};
 	return 0;
 }
 
 static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
 {
-	const void *bytes;
 	int r;
 
 	if (!section.size)
 		return 0;
-	r = sframe_reader_bytes(reader, section.offset, section.size, &bytes);
-	return r ? r : sframe_reader_add(reader, name, NULL, bytes, section);
+	r = sframe_reader_bytes(reader, section.offset, section.size, &section.data);
+	return r ? r : sframe_reader_add(reader, name, NULL, section);
 }
 
 /* GNU ld's default script also gathers sections whose name only begins so. */
@@ -170,9 +193,10 @@ int sframe_reader_read(struct sframe_reader *reader)
 	return r ? r : take_segments(reader);
 }
 
-static int read_elf(Elf *elf, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
+static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
+		    struct sframe_file *file)
 {
-	struct sframe_reader reader = {.elf = elf, .err = err, .file = file};
+	struct sframe_reader reader = {.elf = elf, .fd = fd, .err = err, .file = file};
 	const GElf_Ehdr *header = gelf_getehdr(elf, &reader.header);
 
 	if (!header)
@@ -186,31 +210,13 @@ static int read_elf(Elf *elf, uint64_t size, struct bobbin_error *err, struct sf
 	return header->e_type == ET_CORE ? core_images_read(&reader) : sframe_reader_read(&reader);
 }
 
-static int read_raw(int fd, uint64_t size, struct sframe_file *file)
+static int read_raw(int fd, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
 {
-	struct sframe_reader reader = {.file = file};
-	uint64_t done = 0;
-	uint8_t *data;
-	int r;
+	struct sframe_reader reader = {.fd = fd, .budget = size, .err = err, .file = file};
+	struct sframe_section section = {.size = size};
+	int r = sframe_reader_bytes(&reader, 0, size, &section.data);
 
-	if (size > SFRAME_FILE_MAX_RAW)
-		return -EFBIG;
-	data = malloc(size ? size : 1);
-	if (!data)
-		return -ENOMEM;
-	while (done < size) {
-		ssize_t n = pread(fd, data + done, size - done, (off_t)done);
-
-		if (n <= 0) {
-			r = n ? -errno : -EIO;
-			free(data);
-			return r;
-		}
-		done += (uint64_t)n;
-	}
-	r = sframe_reader_add(&reader, "bytes", NULL, data, (struct sframe_section){.size = size});
-	free(data);
-	return r;
+	return r ? r : sframe_reader_add(&reader, "bytes", NULL, section);
 }
 
 static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
@@ -222,9 +228,9 @@ static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct 
 	/* not by mmap: a file that shrinks meanwhile must not kill us */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		r = read_elf(elf, size, err, file);
+		r = read_elf(elf, fd, size, err, file);
 	else
-		r = read_raw(fd, size, file);
+		r = read_raw(fd, size, err, file);
 	file->elf = elf;
 	return r;
 }

@@ -19,6 +19,7 @@
 /**
  * struct sframe_reader - a file that is being read
  * @elf: the file
+ * @fd: the same
  * @header: its header
  * @budget: bytes that may still be looked at; tables of a sound file do not
  *	overlap, so that a few times its size is enough for all of them
@@ -27,6 +28,7 @@
  */
 struct sframe_reader {
 	Elf *elf;
+	int fd;
 	GElf_Ehdr header;
 	uint64_t budget;
 	struct bobbin_error *err;
@@ -37,18 +39,24 @@ struct sframe_reader {
 int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t size);
 
 /*
- * Bytes of the file, in libelf's keeping, as they stand there.  -EBADMSG if the
- * file does not hold them all.
+ * Bytes of the file, the caller's to free: libelf would search all chunks that
+ * it gave before.  -EBADMSG if the file does not hold them all, -EFBIG, -ENOMEM.
  */
 int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size,
-			const void **ret);
+			uint8_t **ret);
 
 /*
- * Add a section; @section says all but @name, @image and @data, which are
- * copied.  @image may be NULL.
+ * Add a section; @section says all but @name and @image, which are copied, and
+ * its data become the file's, or are freed.  @image may be NULL.
  */
 int sframe_reader_add(struct sframe_reader *reader, const char *name, const char *image,
-		      const void *data, struct sframe_section section);
+		      struct sframe_section section);
+
+/*
+ * An array that grows one by one: room for the entry behind @count, which says
+ * how much room there is.  -ENOMEM.
+ */
+int sframe_reader_grow(void **array, size_t count, size_t entry_size);
 
 /* Add a range of code, unless it is empty or wraps. */
 int sframe_reader_add_text(struct sframe_reader *reader, uint64_t start, uint64_t size);
