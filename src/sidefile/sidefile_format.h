@@ -28,6 +28,8 @@
 
 /* Decoded bytes after which a block is closed. */
 #define SIDEFILE_BLOCK_TARGET 8192
+/* Bytes without a function, at most, in a block. */
+#define SIDEFILE_MAX_GAP (1u << 30)
 
 /* What a reader refuses to decode. */
 #define SIDEFILE_MAX_HEAD (4u << 20)

@@ -89,6 +89,13 @@ static int open_block(struct packing *p)
 	return section_maker_init(p->head.arch, 0, 3, false, 0, &p->measure);
 }
 
+static int next_block(struct packing *p)
+{
+	int r = close_block(p);
+
+	return r ? r : open_block(p);
+}
+
 /* Into the block, which is closed when it is large enough. */
 static int add_function(struct packing *p, uint32_t index)
 {
@@ -99,7 +106,9 @@ static int add_function(struct packing *p, uint32_t index)
 		return r;
 	if (f.start < p->end || f.start + f.size < f.start)
 		return refuse_function(p, index, BOBBIN_SFRAME_ORDER);
-	r = section_maker_add(&p->measure, &f);
+	r = f.start - p->end > SIDEFILE_MAX_GAP ? next_block(p) : 0;
+	if (!r)
+		r = section_maker_add(&p->measure, &f);
 	if (r == -ERANGE || r == -EINVAL)
 		return refuse_function(p, index, BOBBIN_SFRAME_RULE);
 	if (r)
@@ -108,8 +117,7 @@ static int add_function(struct packing *p, uint32_t index)
 	p->end = f.start + f.size;
 	if (bobbin_sframe_builder_size(&p->measure.builder) < SIDEFILE_BLOCK_TARGET)
 		return 0;
-	r = close_block(p);
-	return r ? r : open_block(p);
+	return next_block(p);
 }
 
 static int make_blocks(struct packing *p)

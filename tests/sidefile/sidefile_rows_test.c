@@ -141,6 +141,36 @@ static void a_section_without_functions_says_nothing(void **state)
 	sample_free(&section);
 }
 
+static void functions_may_be_anywhere_in_the_address_space(void **state)
+{
+	static const uint64_t starts[] = {0, 0x7fffffff, 0x100000000, 0x4000000000000000,
+					  0xfffffffffffffff0};
+	struct section_maker maker;
+	struct sidefile *sidefile;
+	struct sample section, file;
+	struct bobbin_row row;
+
+	assert_int_equal(
+		section_maker_init(bobbin_arch_amd64(), SAMPLE_ADDRESS, 3, false, 0, &maker), 0);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		assert_int_equal(section_maker_add(&maker,
+						   &(struct bobbin_sframe_function){
+							   .start = starts[i], .size = 8}),
+				 0);
+	assert_int_equal(section_maker_finish(&maker, &section.bytes, &section.size), 0);
+	section_maker_fini(&maker);
+	file = sample_sidefile(&section);
+	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		assert_int_equal(sidefile_lookup(sidefile, starts[i] + 7, NULL, &row), 0);
+		assert_int_equal(row.function, starts[i]);
+		assert_int_equal(sidefile_lookup(sidefile, starts[i] + 8, NULL, &row), -ENOENT);
+	}
+	sidefile_close(sidefile);
+	sample_free(&file);
+	sample_free(&section);
+}
+
 static void a_section_out_of_order_is_refused(void **state)
 {
 	struct sample section = sample_section(bobbin_arch_amd64(), 1);
@@ -200,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_lookup_decodes_one_block_and_keeps_the_last_ones),
 		cmocka_unit_test(equal_sections_give_equal_files),
 		cmocka_unit_test(a_section_without_functions_says_nothing),
+		cmocka_unit_test(functions_may_be_anywhere_in_the_address_space),
 		cmocka_unit_test(a_section_out_of_order_is_refused),
 		cmocka_unit_test(side_files_are_found_by_build_id),
 	};

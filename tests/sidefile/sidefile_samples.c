@@ -113,7 +113,7 @@ struct sample sample_section(const struct bobbin_arch *arch, unsigned int count)
 	struct sample section;
 	uint64_t at = SAMPLE_START;
 
-	assert_int_equal(section_maker_init(arch, 0x600000, 3, true, count, &maker), 0);
+	assert_int_equal(section_maker_init(arch, SAMPLE_ADDRESS, 3, true, count, &maker), 0);
 	add_repeating(&maker, arch, &at);
 	add_flexible(&maker, arch, &at);
 	add_signal(&maker, arch, &at);
@@ -128,7 +128,7 @@ struct sample sample_section(const struct bobbin_arch *arch, unsigned int count)
 
 struct sample sample_of_file(const char *path)
 {
-	struct convert_options options = {.version = 3, .share = true, .addr = 0x123000};
+	struct convert_options options = {.version = 3, .share = true, .addr = SAMPLE_ADDRESS};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct convert_stats stats;
 	struct elf_image image;
@@ -154,8 +154,8 @@ struct bobbin_sframe_view sample_view(const struct sample *section)
 {
 	struct bobbin_sframe_view view;
 
-	assert_int_equal(bobbin_sframe_view(section->bytes, section->size, 0x600000, NULL, &view),
-			 0);
+	assert_int_equal(
+		bobbin_sframe_view(section->bytes, section->size, SAMPLE_ADDRESS, NULL, &view), 0);
 	return view;
 }
 

@@ -15,6 +15,7 @@ struct sample {
 };
 
 #define SAMPLE_START 0x401000ull
+#define SAMPLE_ADDRESS 0x600000ull /* of the section */
 #define SAMPLE_BUILD_ID \
 	(const uint8_t[]) \
 	{ \

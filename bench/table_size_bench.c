@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_size_bench FOLDER... - how large unwind tables are in each form.
+ *
+ * Takes each different ELF file with .eh_frame below the folders and prints the
+ * sums of bytes as it is, as SFrame with and without shared rows, and as a
+ * side-file; and, for the largest side-file, what a lookup costs when its block
+ * is decoded already and when it is not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cfi_tables.h"
+#include "convert/converter.h"
+#include "sidefile/sidefile.h"
+#include "sidefile/sidefile_writer.h"
+#include "text/vector.h"
+
+#define LOOKUPS 20000
+#define ROUNDS 5
+
+struct seen_file {
+	dev_t device;
+	ino_t inode;
+};
+
+/* Of the largest side-file. */
+struct largest {
+	char *path;
+	uint8_t *section, *sidefile;
+	uint64_t section_size, sidefile_size;
+};
+
+/* nftw() passes no context. */
+static struct {
+	struct seen_file *seen;
+	size_t seen_count, seen_capacity;
+	uint64_t files, refused, cfi, plain, shared, side;
+	double convert_seconds, pack_seconds;
+	struct largest largest;
+} sums;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_new(const struct stat *status)
+{
+	for (size_t i = 0; i < sums.seen_count; i++)
+		if (sums.seen[i].inode == status->st_ino && sums.seen[i].device == status->st_dev)
+			return false;
+	if (vector_reserve(&sums.seen, &sums.seen_capacity, sums.seen_count + 1,
+			   sizeof(*sums.seen)))
+		exit(1);
+	sums.seen[sums.seen_count++] = (struct seen_file){status->st_dev, status->st_ino};
+	return true;
+}
+
+static int convert(const struct bobbin_cfi_view *view, bool share, uint8_t **data, uint64_t *size)
+{
+	const struct convert_options options = {.version = 3, .share = share};
+	struct convert_stats stats;
+
+	return convert_cfi(view, 1, &options, &stats, data, size);
+}
+
+static void keep_largest(const char *path, struct largest *it)
+{
+	if (it->sidefile_size > sums.largest.sidefile_size) {
+		struct largest smaller = sums.largest;
+
+		it->path = strdup(path);
+		sums.largest = *it;
+		*it = smaller;
+	}
+	free(it->path);
+	free(it->section);
+	free(it->sidefile);
+}
+
+static int measure(const char *path, const struct cfi_tables *t)
+{
+	static const uint8_t no_build_id[] = {0, 0};
+	struct bobbin_sframe_view view;
+	struct largest it = {0};
+	uint8_t *shared;
+	uint64_t size;
+	double start = now();
+	int r = convert(t->views, false, &it.section, &it.section_size);
+
+	sums.convert_seconds += now() - start;
+	if (r)
+		return r;
+	r = convert(t->views, true, &shared, &size);
+	if (r)
+		goto out;
+	free(shared);
+	r = bobbin_sframe_view(it.section, it.section_size, 0, NULL, &view);
+	if (r)
+		goto out;
+	start = now();
+	r = sidefile_make(&view, no_build_id, sizeof(no_build_id), NULL, &it.sidefile,
+			  &it.sidefile_size);
+	sums.pack_seconds += now() - start;
+	if (r)
+		goto out;
+	sums.files++;
+	sums.cfi += t->image.eh_frame.size + t->image.eh_frame_hdr.size;
+	sums.plain += it.section_size;
+	sums.shared += size;
+	sums.side += it.sidefile_size;
+	keep_largest(path, &it);
+	return 0;
+out:
+	free(it.section);
+	return r;
+}
+
+static int visit(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	struct cfi_tables tables;
+	int fd;
+
+	if (type != FTW_F || !S_ISREG(status->st_mode) || !is_new(status))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!cfi_tables_init(fd, NULL, &tables)) {
+		if (tables.count && !tables.views[0].debug_frame && measure(path, &tables)) {
+			printf("%s: not converted\n", path);
+			sums.refused++;
+		}
+		cfi_tables_fini(&tables);
+	}
+	close(fd);
+	return 0;
+}
+
+static void print_size(const char *name, uint64_t bytes)
+{
+	printf("  %-28s %12" PRIu64 " bytes  %.3f\n", name, bytes,
+	       (double)bytes / (double)sums.cfi);
+}
+
+/* Nanoseconds of a lookup, the best of a few rounds, at block i * @step. */
+static double lookup_time(struct sidefile *s, uint32_t step)
+{
+	const struct sidefile_head *head = sidefile_head(s);
+	double best = 0;
+
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		uint32_t lookups = step ? LOOKUPS / 10 : LOOKUPS;
+		double start = now(), taken;
+
+		for (uint32_t i = 0; i < lookups; i++) {
+			struct bobbin_row row;
+			uint32_t block = (uint32_t)((uint64_t)i * step % head->block_count);
+
+			sidefile_lookup(s, head->blocks[block].first + i % 4096, NULL, &row);
+		}
+		taken = 1e9 * (now() - start) / lookups;
+		best = !round || taken < best ? taken : best;
+	}
+	return best;
+}
+
+static int measure_lookups(void)
+{
+	const struct largest *l = &sums.largest;
+	int fd = memfd_create("sidefile", MFD_CLOEXEC);
+	struct sidefile *s;
+
+	if (fd < 0 || write(fd, l->sidefile, l->sidefile_size) != (ssize_t)l->sidefile_size ||
+	    sidefile_open(fd, NULL, &s))
+		return -EIO;
+	printf("lookup in the side-file of %s, %" PRIu32 " blocks\n", l->path,
+	       sidefile_head(s)->block_count);
+	printf("  %-28s %12.0f ns\n", "block decoded already", lookup_time(s, 0));
+	printf("  %-28s %12.0f ns\n", "block to be decoded", lookup_time(s, 31));
+	sidefile_close(s);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		nftw(argv[i], visit, 32, FTW_PHYS);
+	if (!sums.files) {
+		printf("no file with .eh_frame\n");
+		return 1;
+	}
+	printf("%" PRIu64 " files, %" PRIu64 " refused\n", sums.files, sums.refused);
+	print_size(".eh_frame and .eh_frame_hdr", sums.cfi);
+	print_size("SFrame V3", sums.plain);
+	print_size("SFrame V3, shared rows", sums.shared);
+	print_size("side-files", sums.side);
+	printf("converted at %.1f, packed at %.1f MB of .eh_frame a second\n",
+	       (double)sums.cfi / 1e6 / sums.convert_seconds,
+	       (double)sums.cfi / 1e6 / sums.pack_seconds);
+	return measure_lookups() ? 1 : 0;
+}
