@@ -130,22 +130,24 @@ static bool segments_use(const struct elf_headers *headers, uint64_t start, uint
 	return false;
 }
 
-/* Where the table entries of @load end, if it has the section and headers alone. */
+/* Whether @load has the section and program headers, and nothing else. */
 static bool holds_only_ours(const struct elf_headers *headers, const Elf64_Phdr *load,
 			    size_t section)
 {
-	uint64_t start = load->p_offset, table = headers->file.e_phoff;
+	uint64_t table = headers->file.e_phoff, unknown;
 	const Elf64_Phdr *p = headers->segments, *end = p + headers->segment_count;
 
 	while (p < end && p->p_type != PT_GNU_SFRAME)
 		p++;
-	if (p == end || file_end(p) != file_end(load) || p->p_offset < start ||
-	    p->p_vaddr - load->p_vaddr != p->p_offset - start)
+	if (p == end || file_end(p) != file_end(load) || p->p_offset < load->p_offset ||
+	    p->p_vaddr - load->p_vaddr != p->p_offset - load->p_offset ||
+	    load->p_offset < sizeof(headers->file))
 		return false;
-	if (table >= start && table < p->p_offset)
-		start = table_end(headers, headers->segment_count);
+	unknown = p->p_offset - load->p_offset;
+	if (table >= load->p_offset && table_end(headers, headers->segment_count) <= p->p_offset)
+		unknown -= headers->segment_count * sizeof(*p);
 	/* strip(1) may leave a gap, which only section headers prove to be empty */
-	if (start > p->p_offset || (!headers->section_count && p->p_offset - start >= ALIGNMENT))
+	if (!headers->section_count && unknown >= ALIGNMENT)
 		return false;
 	return !sections_use(headers, load->p_offset, file_end(load), section) &&
 	       !segments_use(headers, load->p_offset, file_end(load));
@@ -191,11 +193,14 @@ static bool ends_file(const struct elf_headers *headers, const Elf64_Phdr *load)
 		if (!follows(&position, headers->file.e_shoff, section_table_size(headers)))
 			return false;
 	}
-	for (size_t i = 0; i < headers->segment_count; i++)
-		if (headers->segments[i].p_filesz && &headers->segments[i] != load &&
-		    file_end(&headers->segments[i]) > file_end(load))
+	for (size_t i = 0; i < headers->segment_count; i++) {
+		const Elf64_Phdr *p = &headers->segments[i];
+
+		if (p->p_type == PT_LOAD && p != load && p->p_filesz &&
+		    file_end(p) > load->p_offset)
 			return false;
-	return position == headers->file_size;
+	}
+	return !segments_use(headers, load->p_offset, UINT64_MAX) && position == headers->file_size;
 }
 
 /* Take out what is replaced and what says nothing. */

@@ -11,14 +11,14 @@
  * Every byte of the original keeps its offset and its address.  The new segment
  * lies behind all others, in memory and in the file, with at least a page free
  * in front of it: strip(1) of binutils 2.40 lets such a segment begin up to a
- * page earlier.  The program headers stay where they are if there is room for
- * two more behind them, which linkers do not leave, or for as many as are new
- * once PT_NULL entries are dropped.  Otherwise the new segment holds them, at
- * the distance from the file's start that the first segment has (address minus
- * offset): __ehdr_start + e_phoff of ld.so and AT_PHDR of kernels before 5.18 are
- * right only so.  Where that would cost more than SFRAME_ATTACHMENT_GAP of file
- * (a big .bss) or of addresses (a file of gigabytes) it is given up, and such
- * kernels cannot run the result.
+ * page earlier.  The program headers stay where they are if there is room behind
+ * them for those that are new, which most linkers do not leave; PT_NULL entries
+ * make room, too.  Otherwise the new segment holds them, at the distance from the
+ * file's start that the first segment has (address minus offset): ld.so's own
+ * __ehdr_start + e_phoff and AT_PHDR of kernels before 5.18 are right only so.
+ * Where that would cost more than SFRAME_ATTACHMENT_GAP of file (a big .bss) or
+ * SFRAME_ATTACHMENT_REACH of addresses (a file of gigabytes) it is given up, and
+ * such kernels cannot run the result.
  *
  * A section that the file has already is replaced.  If an earlier attachment is
  * the end of the file, it is cut off first: a file does not grow by being

@@ -363,6 +363,32 @@ static void only_a_segment_without_anything_else_is_replaced(void **state)
 	assert_int_equal(loads_after(&s), 3);
 }
 
+static void what_another_segment_loads_is_not_cut_off(void **state)
+{
+	struct small ours = small_file(EM_X86_64, ELFDATA2LSB);
+
+	ours.segments[0] = ours.segments[2];
+	ours.segments[0].p_type = PT_SFRAME;
+	ours.segments[2].p_flags = PF_R;
+	ours.segments[2].p_memsz = ours.segments[2].p_filesz;
+	ours.file.e_shnum = ours.file.e_shstrndx = 0;
+	ours.file.e_shoff = 0;
+	ours.size = SMALL_DATA + ours.segments[2].p_filesz;
+	for (uint64_t overlap = 0; overlap < 2; overlap++) {
+		struct sframe_attachment plan;
+		struct small s = ours;
+		int fd;
+
+		s.segments[1].p_filesz += overlap;
+		s.segments[1].p_memsz += overlap;
+		fd = file_of_small(&s);
+		assert_int_equal(sframe_attachment_init(fd, NULL, &plan), 0);
+		assert_int_equal(plan.kept, overlap ? s.size : SMALL_DATA);
+		sframe_attachment_fini(&plan);
+		close(fd);
+	}
+}
+
 static void a_file_without_section_headers_gets_the_segment(void **state)
 {
 	struct small s = small_file(EM_S390, ELFDATA2MSB);
@@ -445,6 +471,7 @@ int main(void)
 		cmocka_unit_test(data_behind_the_file_stay),
 		cmocka_unit_test(a_linker_s_section_is_replaced),
 		cmocka_unit_test(only_a_segment_without_anything_else_is_replaced),
+		cmocka_unit_test(what_another_segment_loads_is_not_cut_off),
 		cmocka_unit_test(a_file_without_section_headers_gets_the_segment),
 		cmocka_unit_test(a_large_bss_costs_no_file),
 		cmocka_unit_test(a_file_larger_than_its_memory_keeps_the_distance),
