@@ -145,20 +145,57 @@ static void check_find(const struct bobbin_cfi_view *view, uint64_t pc)
 		must(row.start <= pc && pc < row.end && row.start >= row.function);
 }
 
+static bool same_fde(const struct bobbin_cfi_fde *a, const struct bobbin_cfi_fde *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->next == b->next && a->cie == b->cie && a->init == b->init &&
+	       a->init_end == b->init_end && a->insn == b->insn && a->insn_end == b->insn_end &&
+	       a->code_align == b->code_align && a->data_align == b->data_align &&
+	       a->ra_column == b->ra_column && a->fde_enc == b->fde_enc && a->signal == b->signal &&
+	       a->key_b == b->key_b && a->sized == b->sized;
+}
+
+/* What is remembered of the FDE before changes nothing; @offset is where @fde was found. */
+static void check_like(const struct bobbin_cfi_view *view, uint64_t offset, int r,
+		       const struct bobbin_cfi_fde *like, const struct bobbin_cfi_fde *fde)
+{
+	struct bobbin_cfi_rows rows, again;
+	struct bobbin_cfi_fde found;
+	struct bobbin_row row, other;
+
+	must(bobbin_cfi_next_like(view, &offset, like, NULL, &found) == r);
+	if (r < 0)
+		return;
+	must(same_fde(&found, fde));
+	if (!like->init_end || bobbin_cfi_rows_init(view, like, NULL, &again))
+		return;
+	r = bobbin_cfi_rows_init(view, fde, NULL, &rows);
+	must(bobbin_cfi_rows_again(fde, NULL, &again) == r);
+	while (!r && (r = bobbin_cfi_rows_next(&rows, NULL, &row)) > 0) {
+		must(bobbin_cfi_rows_next(&again, NULL, &other) == r);
+		must(row.start == other.start && row.end == other.end);
+		must(bobbin_rule_equal(&row.rule, &other.rule));
+		r = 0;
+	}
+}
+
 static void check_walk(const struct bobbin_cfi_view *view)
 {
 	struct bobbin_error err = unset;
-	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_fde fde, like = {0};
 	uint64_t offset = 0, before = 0;
 	int r;
 
 	for (unsigned int n = 0; (r = bobbin_cfi_next(view, &offset, &err, &fde)) != 0; n++) {
 		must(offset > before && offset <= view->frame_size);
 		check_error(r, &err, view->frame_size);
+		if (n < LOOKUPS)
+			check_like(view, before, r, &like, &fde);
 		before = offset;
 		err = unset;
 		if (r < 0)
 			continue;
+		like = fde;
 		check_fde(view, &fde);
 		check_rows(view, &fde, n < LOOKUPS);
 		if (n < LOOKUPS) {

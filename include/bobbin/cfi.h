@@ -71,6 +71,7 @@ int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_error *err)
  * @fde_enc: pointer encoding, DW_EH_PE_…
  * @signal: augmentation 'S'
  * @key_b: augmentation 'B' (AArch64)
+ * @sized: augmentation 'z': augmentation data has a size
  */
 struct bobbin_cfi_fde {
 	uint64_t start, end;
@@ -80,7 +81,7 @@ struct bobbin_cfi_fde {
 	int64_t data_align;
 	uint64_t ra_column;
 	uint8_t fde_enc;
-	bool signal, key_b;
+	bool signal, key_b, sized;
 };
 
 /**
@@ -107,6 +108,21 @@ int bobbin_cfi_next(const struct bobbin_cfi_view *view, uint64_t *offset, struct
  */
 int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offset, struct bobbin_error *err,
 		   struct bobbin_cfi_fde *ret);
+
+/**
+ * bobbin_cfi_next_like() - bobbin_cfi_next() for whoever walks over many FDEs
+ * @view: the section
+ * @offset: as for bobbin_cfi_next()
+ * @like: an FDE of @view, or all zero: a CIE that it has, too, is not decoded
+ *	again
+ * @err: where and why on failure, or NULL
+ * @ret: the FDE; untouched otherwise; may be @like
+ *
+ * Return: as bobbin_cfi_next().
+ */
+int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t *offset,
+			 const struct bobbin_cfi_fde *like, struct bobbin_error *err,
+			 struct bobbin_cfi_fde *ret);
 
 /**
  * bobbin_cfi_find() - the FDE for a PC
@@ -168,6 +184,21 @@ struct bobbin_cfi_rows {
  */
 int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
 			 struct bobbin_error *err, struct bobbin_cfi_rows *ret);
+
+/**
+ * bobbin_cfi_rows_again() - start another function's program
+ * @fde: the function, of the same section
+ * @err: where and why on failure, or NULL
+ * @rows: in: a program that bobbin_cfi_rows_init() or this function has started;
+ *	out: the program before its first row; undefined on failure
+ *
+ * As bobbin_cfi_rows_init(), but what the CIE says is not run again if it is the
+ * same one.
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+			  struct bobbin_cfi_rows *rows);
 
 /**
  * bobbin_cfi_rows_next() - run to the next row

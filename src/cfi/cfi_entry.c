@@ -110,8 +110,8 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 	return 0;
 }
 
-static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, bool *sized,
-		    struct bobbin_error *err, struct bobbin_cfi_fde *fde)
+static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct bobbin_error *err,
+		    struct bobbin_cfi_fde *fde)
 {
 	struct bytes b = section_of(view);
 	struct entry cie;
@@ -144,10 +144,10 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, bool *s
 	fde->data_align = bytes_sleb(&b);
 	fde->ra_column = version == 1 ? bytes_u8(&b) : bytes_uleb(&b);
 	fde->fde_enc = PE_ABSPTR;
-	*sized = first == 'z';
-	if (first && !*sized)
+	fde->sized = first == 'z';
+	if (first && !fde->sized)
 		return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
-	if (*sized) {
+	if (fde->sized) {
 		r = read_augmentation(&b, string, err, fde);
 		if (r)
 			return r;
@@ -162,27 +162,40 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, bool *s
 	return 0;
 }
 
-static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
-		    struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+/* An FDE with nothing but what its CIE says; @like, or NULL, may have the same. */
+static int start_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
+		     const struct bobbin_cfi_fde *like, struct bobbin_error *err,
+		     struct bobbin_cfi_fde *ret)
 {
-	struct bobbin_cfi_fde fde = {.offset = entry->offset, .next = entry->next};
-	struct bytes b = section_of(view);
-	uint64_t size;
-	bool sized;
-	int r;
-
+	if (like && like->init_end && like->cie == entry->cie) {
+		*ret = *like;
+		return 0;
+	}
+	*ret = (struct bobbin_cfi_fde){0};
 	if (entry->cie >= view->frame_size)
 		return refuse(err, entry->offset, BOBBIN_CFI_CIE);
-	r = read_cie(view, entry->cie, &sized, err, &fde);
+	return read_cie(view, entry->cie, err, ret);
+}
+
+static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
+		    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
+		    struct bobbin_cfi_fde *ret)
+{
+	struct bytes b = section_of(view);
+	struct bobbin_cfi_fde fde;
+	uint64_t size;
+	int r = start_fde(view, entry, like, err, &fde);
+
 	if (r)
 		return r;
-
+	fde.offset = entry->offset;
+	fde.next = entry->next;
 	b.size = entry->next;
 	bytes_seek(&b, entry->body);
 	if (!encoded_pointer(&b, fde.fde_enc, view->frame_addr, 0, &fde.start) ||
 	    !encoded_value(&b, fde.fde_enc & PE_FORMAT, &size))
 		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
-	if (sized)
+	if (fde.sized)
 		bytes_skip(&b, bytes_uleb(&b));
 	if (b.bad || __builtin_add_overflow(fde.start, size, &fde.end))
 		return refuse(err, entry->offset, BOBBIN_CFI_LENGTH);
@@ -203,11 +216,12 @@ BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offse
 		return r;
 	if (entry.is_cie || entry.is_end)
 		return refuse_as(-BOBBIN_ENOENT, err, offset, BOBBIN_NO_FUNCTION);
-	return read_fde(view, &entry, err, ret);
+	return read_fde(view, &entry, NULL, err, ret);
 }
 
-BOBBIN_API int bobbin_cfi_next(const struct bobbin_cfi_view *view, uint64_t *offset,
-			       struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+BOBBIN_API int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t *offset,
+				    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
+				    struct bobbin_cfi_fde *ret)
 {
 	struct entry entry;
 	int r;
@@ -221,8 +235,14 @@ BOBBIN_API int bobbin_cfi_next(const struct bobbin_cfi_view *view, uint64_t *off
 			return r;
 		if (entry.is_cie || entry.is_end)
 			continue;
-		r = read_fde(view, &entry, err, ret);
+		r = read_fde(view, &entry, like, err, ret);
 		return r ? r : 1;
 	}
 	return 0;
+}
+
+BOBBIN_API int bobbin_cfi_next(const struct bobbin_cfi_view *view, uint64_t *offset,
+			       struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+{
+	return bobbin_cfi_next_like(view, offset, NULL, err, ret);
 }

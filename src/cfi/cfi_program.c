@@ -417,21 +417,10 @@ static struct run start_run(struct bobbin_cfi_rows *rows, uint64_t pos, uint64_t
 	return run;
 }
 
-BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
-				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
-				    struct bobbin_cfi_rows *ret)
+/* What holds before any instruction. */
+static struct bobbin_cfi_state no_state(const struct bobbin_arch *arch)
 {
-	const struct bobbin_arch *arch = view->arch;
-	struct run run;
-
-	ret->view = view;
-	ret->fde = *fde;
-	ret->pos = fde->insn;
-	ret->pc = fde->start;
-	ret->depth = 0;
-	ret->plt = 0;
-	ret->done = fde->start >= fde->end;
-	ret->now = (struct bobbin_cfi_state){
+	return (struct bobbin_cfi_state){
 		.cfa = at(BOBBIN_NO_RULE, 0, 0),
 		.ra = at(arch->default_ra_off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, 0,
 			 arch->default_ra_off),
@@ -440,15 +429,54 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 		.index = BOBBIN_NO_INDEX,
 		.reason = BOBBIN_CFI_NO_CFA,
 	};
-	ret->initial = ret->now;
+}
 
-	run = start_run(ret, fde->init, fde->init_end, err);
+static int run_cie(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+		   struct bobbin_cfi_rows *rows)
+{
+	struct run run;
+
+	rows->now = no_state(rows->view->arch);
+	rows->initial = rows->now;
+	rows->depth = 0;
+	run = start_run(rows, fde->init, fde->init_end, err);
 	run.initial = true;
 	while (bytes_left(&run.b))
 		if (run_one(&run) == FAILED)
 			return -BOBBIN_EBADMSG;
-	ret->initial = ret->now;
+	rows->initial = rows->now;
+	return 0;
+}
+
+static void start_rows(const struct bobbin_cfi_fde *fde, struct bobbin_cfi_rows *rows)
+{
+	rows->fde = *fde;
+	rows->pos = fde->insn;
+	rows->pc = fde->start;
+	rows->depth = 0;
+	rows->plt = 0;
+	rows->done = fde->start >= fde->end;
+}
+
+BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
+				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+				    struct bobbin_cfi_rows *ret)
+{
+	ret->view = view;
+	start_rows(fde, ret);
+	if (run_cie(fde, err, ret))
+		return -BOBBIN_EBADMSG;
 	ret->depth = 0;
+	return 0;
+}
+
+BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+				     struct bobbin_cfi_rows *rows)
+{
+	if (fde->cie != rows->fde.cie)
+		return bobbin_cfi_rows_init(rows->view, fde, err, rows);
+	start_rows(fde, rows);
+	rows->now = rows->initial;
 	return 0;
 }
 

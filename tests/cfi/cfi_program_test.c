@@ -487,6 +487,45 @@ static void a_program_copied_midway_goes_on_alike(void **state)
 	assert_int_equal(bobbin_cfi_rows_next(&copy, NULL, &other), 0);
 }
 
+static void programs_of_other_cies_start_anew(void **state)
+{
+	static const struct cfi_cie plain = {.augmentation = "zR"},
+				    signal = {.augmentation = "zRS"};
+	static const struct cfi_cie *const order[] = {&plain, &plain, &signal, &plain};
+	struct bobbin_cfi_fde like = {0}, fde, found;
+	struct bobbin_cfi_rows rows, again = {0};
+	struct bobbin_row row, other;
+	struct bobbin_cfi_view view;
+	struct cfi_section s;
+	uint64_t offset = 0;
+
+	cfi_section_init(&s, AMD64);
+	for (unsigned int i = 0; i < 4; i++)
+		put_fde_of(&s, order[i], put_cie(&s, order[i]), TEXT + 16 * i, 16,
+			   BYTES(ADVANCE(1), DW_CFA_def_cfa_offset, 24));
+	view = cfi_section_view(&s);
+	for (unsigned int i = 0; i < 4; i++) {
+		uint64_t from = offset;
+
+		assert_int_equal(bobbin_cfi_next(&view, &from, NULL, &fde), 1);
+		assert_int_equal(bobbin_cfi_next_like(&view, &offset, &like, NULL, &found), 1);
+		assert_int_equal(found.start, TEXT + 16 * i);
+		assert_int_equal(found.cie, fde.cie);
+		assert_int_equal(found.signal, order[i] == &signal);
+		assert_int_equal(bobbin_cfi_rows_init(&view, &fde, NULL, &rows), 0);
+		if (i)
+			assert_int_equal(bobbin_cfi_rows_again(&found, NULL, &again), 0);
+		else
+			again = rows;
+		while (bobbin_cfi_rows_next(&rows, NULL, &row) > 0) {
+			assert_int_equal(bobbin_cfi_rows_next(&again, NULL, &other), 1);
+			assert_true(row.start == other.start && row.end == other.end);
+			assert_true(bobbin_rule_equal(&row.rule, &other.rule));
+		}
+		like = found;
+	}
+}
+
 static void a_failure_names_the_instruction_and_leaves_the_row_alone(void **state)
 {
 	struct bobbin_row row, before;
@@ -550,6 +589,7 @@ int main(void)
 		cmocka_unit_test(other_architectures_sign_nothing),
 		cmocka_unit_test(key_b_is_marked_where_the_address_is_signed),
 		cmocka_unit_test(a_program_copied_midway_goes_on_alike),
+		cmocka_unit_test(programs_of_other_cies_start_anew),
 		cmocka_unit_test(a_failure_names_the_instruction_and_leaves_the_row_alone),
 	};
 
