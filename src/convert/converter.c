@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "convert/compaction.h"
 #include "convert/fde_list.h"
 #include "text/vector.h"
 
@@ -68,8 +69,6 @@ static int add(struct conversion *c, struct bobbin_sframe_function function)
 	if (r)
 		return r;
 	c->made++;
-	c->stats->functions++;
-	c->stats->rows += function.count;
 	return 0;
 }
 
@@ -334,10 +333,14 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 		return r;
 	r = list.count > UINT32_MAX ? -ERANGE : 0;
 	if (!r)
-		r = section_maker_init(views->arch, options->addr, options->version, options->share,
+		r = section_maker_init(views->arch, options->addr, options->version, false,
 				       (uint32_t)list.count, &c.maker);
 	if (!r) {
 		r = convert_all(&c, &list);
+		if (!r)
+			r = compact_section(&c.maker, options->share);
+		stats->functions = c.maker.builder.fde_count;
+		stats->rows = c.maker.builder.num_fres;
 		if (!r)
 			r = section_maker_finish(&c.maker, data, size);
 		section_maker_fini(&c.maker);

@@ -6,7 +6,8 @@
  *
  * Each FDE becomes one function where that is possible.  Rows that SFrame cannot
  * express are left out and the function falls into the parts between them;
- * linkers' lazy-binding stubs become a function whose rows repeat.
+ * linkers' lazy-binding stubs become a function whose rows repeat.  At last,
+ * compact_section() chooses the FDEs that take the fewest bytes for these rows.
  */
 #ifndef BOBBIN_CONVERT_CONVERTER_H
 #define BOBBIN_CONVERT_CONVERTER_H
@@ -51,9 +52,9 @@ struct convert_options {
  * struct convert_stats - what was done
  * @fdes: FDEs with code, of all sections
  * @cfi_rows: their rows
- * @functions: in the result
+ * @functions: FDEs of the result
  * @rows: in the result; equal rows that follow each other are one
- * @split: FDEs that became several functions or lost a part
+ * @split: FDEs that cannot be one function or lost a part
  * @lost_fdes: FDEs that became none
  * @lost_rows: rows of the CFI that are not in the result; a malformed or unusable
  *	FDE counts as one

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/chain_cuts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "text/vector.h"
+
+/* Widths of starts: 1, 2, 4. */
+#define WIDTHS 3
+
+/*
+ * Rows that stand close together belong to one prologue or epilogue: pieces
+ * that begin at the others are what functions have in common.
+ */
+#define NEAR 8
+
+/* Pieces that are counted hold so many groups of such rows, or a whole function. */
+#define MAX_GROUPS 4
+
+/* Fractions of a byte in costs of shared pieces. */
+#define FRACTION 256
+
+static int reserve(struct chain_cuts *cuts, size_t count)
+{
+	if (vector_reserve(&cuts->cuts, &cuts->capacity, count + 1, sizeof(*cuts->cuts)))
+		return -ENOMEM;
+	cuts->cuts[0] = (struct chain_cut){0};
+	return 0;
+}
+
+/**
+ * struct window - rows that a piece may begin with, the best one first
+ * @items, @head, @tail: ascending by key and by row
+ * @reach: the last row of a piece is at most so far behind the first
+ * @bytes: of rows up to the current one, those that are left out excepted
+ */
+struct window {
+	struct window_item *items;
+	size_t head, tail;
+	uint32_t reach;
+	int64_t bytes;
+};
+
+static inline void window_push(struct window *w, struct window_item item)
+{
+	while (w->tail > w->head && w->items[w->tail - 1].key > item.key)
+		w->tail--;
+	w->items[w->tail++] = item;
+}
+
+static inline const struct window_item *window_best(struct window *w, const struct chain_row *rows,
+						    uint32_t last)
+{
+	while (rows[last].start - rows[w->items[w->head].row].start > w->reach)
+		w->head++;
+	return &w->items[w->head];
+}
+
+/*
+ * The cost of a piece is that of an FDE and of its rows; the rows up to its end,
+ * less those up to its begin.  So what is best for a width of starts is the
+ * least of one number for each begin, in a window that moves with the end.
+ */
+static inline __attribute__((always_inline)) void cut_by_width(struct chain_cut *cuts,
+							       const struct row_chain *chain,
+							       uint32_t fde, struct window *windows,
+							       unsigned int widths)
+{
+	const struct chain_row *row = chain->rows;
+
+	for (uint32_t i = 0; i < chain->count; i++, row++) {
+		struct chain_cut best = {.cost = UINT64_MAX};
+
+		for (unsigned int t = 0; t < widths; t++) {
+			struct window *w = &windows[t];
+			int64_t size = row->size + (1 << t);
+			const struct window_item *item;
+
+			if (t && row->function == i)
+				w->head = w->tail = 0;
+			w->bytes += row->same ? 0 : size;
+			window_push(w, (struct window_item){
+					       (int64_t)cuts[i].cost + fde + size - w->bytes, i});
+			item = window_best(w, chain->rows, i);
+			if ((uint64_t)(item->key + w->bytes) < best.cost)
+				best = (struct chain_cut){.cost = (uint64_t)(item->key + w->bytes),
+							  .from = item->row};
+		}
+		cuts[i + 1] = best;
+	}
+}
+
+int chain_cuts_by_width(struct chain_cuts *cuts, const struct row_chain *chain,
+			const struct fde_cost *cost)
+{
+	struct window windows[WIDTHS] = {
+		{.reach = UINT8_MAX}, {.reach = UINT16_MAX}, {.reach = UINT32_MAX}};
+
+	if (reserve(cuts, chain->count) ||
+	    vector_reserve(&cuts->items, &cuts->item_capacity, WIDTHS * chain->count,
+			   sizeof(*cuts->items)))
+		return -ENOMEM;
+	for (unsigned int t = 0; t < WIDTHS; t++)
+		windows[t].items = cuts->items + t * chain->count;
+	if (chain->widest <= 2)
+		cut_by_width(cuts->cuts, chain, cost->whole, windows, 2);
+	else
+		cut_by_width(cuts->cuts, chain, cost->whole, windows, WIDTHS);
+	return 0;
+}
+
+/**
+ * struct search - for pieces that occur often
+ * @cuts: to fill in, or NULL: only count
+ * @chain, @counts, @cost: as given
+ */
+struct search {
+	struct chain_cut *cuts;
+	const struct row_chain *chain;
+	struct piece_counts *counts;
+	const struct fde_cost *cost;
+};
+
+/**
+ * struct run - rows that may become a piece
+ * @begin, @end: numbers of rows
+ * @hash: of them
+ * @bytes: with starts of one byte
+ * @rows: that are not left out
+ */
+struct run {
+	uint32_t begin, end;
+	uint64_t hash;
+	uint32_t bytes, rows;
+};
+
+static void try_run(const struct search *s, const struct run *run)
+{
+	const struct chain_row *rows = s->chain->rows;
+	uint32_t span = rows[run->end - 1].start - rows[run->begin].start;
+	uint32_t width = start_width(span), count;
+	struct piece_slot *slot = piece_counts_find(
+		s->counts,
+		piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->info2));
+	struct chain_cut *cut;
+	uint64_t cost;
+
+	if (!s->cuts) {
+		slot->count++;
+		return;
+	}
+	count = slot->count ? slot->count : 1;
+	cost = s->cost->whole - s->cost->index + run->bytes + (width - 1) * (uint64_t)run->rows;
+	cost = s->cuts[run->begin].cost + (uint64_t)s->cost->index * FRACTION +
+	       cost * FRACTION / count;
+	cut = &s->cuts[run->end];
+	if (cost < cut->cost)
+		*cut = (struct chain_cut){cost, run->begin, slot};
+}
+
+/* Whether no piece ends before the row because it belongs to the one before. */
+static bool is_near(const struct chain_row *row)
+{
+	return row->start - row[-1].start <= NEAR && row->function == row[-1].function;
+}
+
+static void extend(struct run *run, const struct chain_row *first, const struct chain_row *row)
+{
+	run->end++;
+	if (row->same && row != first)
+		return;
+	run->hash = piece_hash_more(run->hash, row->hash + row->start - first->start);
+	run->bytes += row->size + 1;
+	run->rows++;
+}
+
+/* Try the pieces that begin with a row. */
+static void try_from(const struct search *s, uint32_t begin)
+{
+	const struct chain_row *first = &s->chain->rows[begin], *row = first;
+	const struct chain_row *end = s->chain->rows + s->chain->count;
+	struct run run = {.begin = begin, .end = begin};
+	unsigned int groups = 0;
+
+	while (row < end) {
+		extend(&run, first, row);
+		row++;
+		if (row < end && is_near(row))
+			continue;
+		groups++;
+		if (groups <= MAX_GROUPS || row == end || row->function != row[-1].function)
+			try_run(s, &run);
+		if (row == end)
+			break;
+		if (row->function != first->function
+			    ? groups >= MAX_GROUPS || row->start - first->start > UINT8_MAX
+			    : groups >= MAX_GROUPS && first->function != begin)
+			break;
+	}
+}
+
+static void try_all(const struct search *s)
+{
+	const struct chain_row *rows = s->chain->rows;
+
+	for (uint32_t i = 0; i < s->chain->count; i++)
+		if (!i || !is_near(&rows[i]))
+			try_from(s, i);
+}
+
+void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts)
+{
+	try_all(&(struct search){.chain = chain, .counts = counts});
+}
+
+int chain_cuts_by_count(struct chain_cuts *cuts, const struct row_chain *chain,
+			const struct fde_cost *cost, struct piece_counts *counts)
+{
+	const struct search search = {.chain = chain, .counts = counts, .cost = cost};
+	struct search s = search;
+
+	if (reserve(cuts, chain->count))
+		return -ENOMEM;
+	for (size_t i = 1; i <= chain->count; i++)
+		cuts->cuts[i] = (struct chain_cut){.cost = UINT64_MAX};
+	s.cuts = cuts->cuts;
+	try_all(&s);
+	for (size_t i = chain->count; i; i = cuts->cuts[i].from)
+		cuts->cuts[i].slot->used++;
+	return 0;
+}
+
+void chain_cuts_reverse(struct chain_cuts *cuts, size_t count)
+{
+	struct chain_cut piece = cuts->cuts[count];
+	size_t end = count;
+
+	for (;;) {
+		size_t begin = piece.from;
+		struct chain_cut before = cuts->cuts[begin];
+
+		cuts->cuts[begin].from = (uint32_t)end;
+		cuts->cuts[begin].slot = piece.slot;
+		if (!begin)
+			return;
+		end = begin;
+		piece = before;
+	}
+}
+
+void chain_cuts_fini(struct chain_cuts *cuts)
+{
+	free(cuts->cuts);
+	free(cuts->items);
+	*cuts = (struct chain_cuts){0};
+}

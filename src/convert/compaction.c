@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/compaction.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/chain_cuts.h"
+#include "convert/piece_counts.h"
+#include "convert/row_chain.h"
+#include "sframe/layout.h"
+#include "text/vector.h"
+
+/* Bytes of a row without its start, at most. */
+#define MAX_BODY (1 + 4 * SFRAME_FRE_MAX_WORDS)
+
+/* How often pieces are counted again after a choice among them. */
+#define ROUNDS 2
+
+/**
+ * struct compaction - a section on its way to a smaller one
+ * @from: the section
+ * @cost: of an FDE
+ * @fdes, @fde_count: of the new one
+ * @fres, @fre_len: of the new one
+ * @num_fres: of the new one
+ * @chain, @cuts: of the functions at hand
+ * @counts: of rows that are shared
+ */
+struct compaction {
+	const struct bobbin_sframe_builder *from;
+	struct fde_cost cost;
+	struct bobbin_sframe_built *fdes;
+	size_t fde_count, fde_capacity;
+	uint8_t *fres;
+	size_t fre_len, fre_capacity;
+	uint64_t num_fres;
+	struct row_chain chain;
+	struct chain_cuts cuts;
+	struct piece_counts counts;
+};
+
+static size_t attribute_size(const struct compaction *c)
+{
+	return c->from->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
+}
+
+static int reserve(struct compaction *c, size_t bytes)
+{
+	if (vector_reserve(&c->fres, &c->fre_capacity, c->fre_len + bytes, 1) ||
+	    vector_reserve(&c->fdes, &c->fde_capacity, c->fde_count + 1, sizeof(*c->fdes)))
+		return -ENOMEM;
+	return 0;
+}
+
+static inline void put(uint8_t *at, uint32_t value, unsigned int n, bool big_endian)
+{
+	for (unsigned int i = 0; i < n; i++)
+		at[i] = (uint8_t)(value >> 8 * (big_endian ? n - 1 - i : i));
+}
+
+/* Add an FDE whose @size bytes stand behind all others; they may be there already. */
+static void add(struct compaction *c, struct bobbin_sframe_built fde, size_t size,
+		struct piece_slot *slot)
+{
+	size_t where = slot ? slot->where : PIECE_NOWHERE;
+
+	fde.fre_off = (uint32_t)c->fre_len;
+	if (where < c->fre_len && size <= c->fre_len - where &&
+	    !memcmp(c->fres + where, c->fres + c->fre_len, size)) {
+		fde.fre_off = (uint32_t)where;
+	} else {
+		c->fre_len += size;
+		if (slot)
+			slot->where = fde.fre_off;
+	}
+	c->fdes[c->fde_count++] = fde;
+	c->num_fres += fde.num_fres;
+}
+
+/* Add functions as they are. */
+static int copy(struct compaction *c, uint32_t first, uint32_t count)
+{
+	const struct bobbin_sframe_builder *b = c->from;
+
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct bobbin_sframe_built *fde = &b->fdes[i];
+		uint32_t end = i + 1 < b->fde_count ? fde[1].fre_off : b->fre_len;
+		uint32_t size = end - fde->fre_off;
+		struct piece_slot *slot = NULL;
+
+		if (reserve(c, size))
+			return -ENOMEM;
+		memcpy(c->fres + c->fre_len, b->fres + fde->fre_off, size);
+		if (c->counts.slots)
+			slot = piece_counts_find(&c->counts,
+						 piece_hash(b->fres + fde->fre_off, size));
+		add(c, *fde, size, slot);
+	}
+	return 0;
+}
+
+static uint8_t *put_row(uint8_t *at, const struct chain_row *row, uint32_t start,
+			unsigned int width, bool big_endian)
+{
+	put(at, start, width, big_endian);
+	at += width;
+	for (unsigned int i = 0; i < row->size; i++)
+		at[i] = row->body[i];
+	return at + row->size;
+}
+
+static void put_attribute(const struct compaction *c, const struct bobbin_sframe_built *fde,
+			  uint8_t *at)
+{
+	put(at, fde->num_fres, 2, c->from->arch->big_endian);
+	at[SFRAME_V3_ATTR_AT_INFO] = fde->info;
+	at[SFRAME_V3_ATTR_AT_INFO2] = c->chain.info2;
+	at[SFRAME_V3_ATTR_AT_REP_SIZE] = 0;
+}
+
+/* Rows of a chain become an FDE. */
+static int add_piece(struct compaction *c, size_t begin, size_t end, struct piece_slot *slot)
+{
+	const struct chain_row *rows = c->chain.rows, *first = &rows[begin];
+	uint32_t width = start_width(rows[end - 1].start - first->start);
+	uint32_t stop = end < c->chain.count ? rows[end].start : c->chain.size;
+	struct bobbin_sframe_built fde = {
+		.start = c->chain.start + first->start,
+		.size = stop - first->start,
+		.info = c->chain.info | (uint8_t)(width >> 1),
+	};
+	uint8_t *at;
+
+	if (reserve(c, attribute_size(c) + (end - begin) * (width + MAX_BODY)))
+		return -ENOMEM;
+	at = c->fres + c->fre_len + attribute_size(c);
+	for (const struct chain_row *row = first; row < rows + end; row++) {
+		if (row->same && row != first)
+			continue;
+		at = put_row(at, row, row->start - first->start, width, c->from->arch->big_endian);
+		fde.num_fres++;
+	}
+	if (attribute_size(c))
+		put_attribute(c, &fde, c->fres + c->fre_len);
+	add(c, fde, (size_t)(at - (c->fres + c->fre_len)), slot);
+	return 0;
+}
+
+static int add_pieces(struct compaction *c)
+{
+	const struct chain_cut *cuts;
+	int r = 0;
+
+	chain_cuts_reverse(&c->cuts, c->chain.count);
+	cuts = c->cuts.cuts;
+	for (size_t i = 0; i < c->chain.count && !r; i = cuts[i].from)
+		r = add_piece(c, i, cuts[i].from, cuts[i].slot);
+	return r;
+}
+
+/* Whether a function has too few rows for a cut to gain as much as it costs. */
+static bool is_small(const struct compaction *c, const struct bobbin_sframe_built *fde)
+{
+	uint32_t width = 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
+
+	return (uint64_t)fde->num_fres * (width - 1) <= c->cost.whole;
+}
+
+/* The chain's smallest form without sharing. */
+static int add_smallest(struct compaction *c, uint32_t first, uint32_t length)
+{
+	int r;
+
+	if (length == 1 && is_small(c, &c->from->fdes[first]))
+		return copy(c, first, 1);
+	r = row_chain_read(&c->chain, c->from, first, length);
+	if (r)
+		return r;
+	if (c->chain.rows[c->chain.count - 1].start <= UINT8_MAX)
+		return add_piece(c, 0, c->chain.count, NULL);
+	r = chain_cuts_by_width(&c->cuts, &c->chain, &c->cost);
+	return r ? r : add_pieces(c);
+}
+
+static int read_with_hashes(struct compaction *c, uint32_t first, uint32_t length)
+{
+	int r = row_chain_read(&c->chain, c->from, first, length);
+
+	if (!r)
+		row_chain_hash(&c->chain);
+	return r;
+}
+
+static int count_pieces(struct compaction *c, uint32_t first, uint32_t length)
+{
+	int r = read_with_hashes(c, first, length);
+
+	if (!r)
+		chain_cuts_count(&c->chain, &c->counts);
+	return r;
+}
+
+static int choose_pieces(struct compaction *c, uint32_t first, uint32_t length)
+{
+	int r = read_with_hashes(c, first, length);
+
+	return r ? r : chain_cuts_by_count(&c->cuts, &c->chain, &c->cost, &c->counts);
+}
+
+static int add_shared(struct compaction *c, uint32_t first, uint32_t length)
+{
+	int r = choose_pieces(c, first, length);
+
+	return r ? r : add_pieces(c);
+}
+
+/* Do something with each chain, and something else with what cannot be in one. */
+static int for_each_chain(struct compaction *c,
+			  int (*chain)(struct compaction *, uint32_t, uint32_t),
+			  int (*other)(struct compaction *, uint32_t, uint32_t))
+{
+	int r = 0;
+
+	for (uint32_t i = 0, length; i < c->from->fde_count && !r; i += length) {
+		bool whole = row_chain_can_start(c->from, i);
+
+		length = whole ? row_chain_length(c->from, i) : 1;
+		if (whole)
+			r = chain(c, i, length);
+		else if (other)
+			r = other(c, i, length);
+	}
+	return r;
+}
+
+static int share(struct compaction *c)
+{
+	int r = piece_counts_init(&c->counts, 2 * (uint64_t)c->from->num_fres);
+
+	if (!r)
+		r = for_each_chain(c, count_pieces, NULL);
+	for (unsigned int i = 1; i < ROUNDS && !r; i++) {
+		r = for_each_chain(c, choose_pieces, NULL);
+		piece_counts_turn(&c->counts);
+	}
+	return r ? r : for_each_chain(c, add_shared, copy);
+}
+
+/* V2: whether the new FDEs can still say where they start. */
+static bool in_reach(const struct compaction *c)
+{
+	int64_t reach = (int64_t)INT32_MAX - SFRAME_HEADER_SIZE -
+			(int64_t)(c->fde_count * SFRAME_V2_FDE_SIZE);
+
+	for (size_t i = 0; i < c->fde_count && c->from->version < 3; i++) {
+		int64_t distance = (int64_t)(c->fdes[i].start - c->from->addr);
+
+		if (distance < -reach || distance > reach)
+			return false;
+	}
+	return c->fde_count <= INT32_MAX && c->fre_len <= INT32_MAX && c->num_fres <= UINT32_MAX;
+}
+
+static void replace(struct compaction *c, struct bobbin_sframe_builder *b)
+{
+	free(b->fdes);
+	free(b->fres);
+	b->fdes = c->fdes;
+	b->fde_count = b->fde_max = (uint32_t)c->fde_count;
+	b->fres = c->fres;
+	b->fre_len = b->fre_max = (uint32_t)c->fre_len;
+	b->num_fres = (uint32_t)c->num_fres;
+	c->fdes = NULL;
+	c->fres = NULL;
+}
+
+int compact_section(struct section_maker *maker, bool sharing)
+{
+	struct bobbin_sframe_builder *b = &maker->builder;
+	struct compaction c = {.from = b};
+	int r;
+
+	c.cost.index = sframe_fde_size_of(b->version);
+	c.cost.whole = c.cost.index + (uint32_t)attribute_size(&c);
+	r = sharing ? share(&c) : for_each_chain(&c, add_smallest, copy);
+	if (!r && in_reach(&c))
+		replace(&c, b);
+	free(c.fdes);
+	free(c.fres);
+	row_chain_fini(&c.chain);
+	chain_cuts_fini(&c.cuts);
+	piece_counts_fini(&c.counts);
+	return r;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * compaction.h - a section says the same in fewer bytes.
+ *
+ *	functions ── chains of those that touch ── cuts ── pieces, one FDE each
+ *
+ * An FDE need not be a function: readers only look for the one that holds a PC.
+ * Functions that touch become one FDE while their rows' starts stay narrow; long
+ * functions with many rows are cut so that starts get narrow.  If rows can be
+ * shared, functions are cut so that their prologues and epilogues are found in
+ * others.  Every PC keeps its rule.
+ */
+#ifndef BOBBIN_CONVERT_COMPACTION_H
+#define BOBBIN_CONVERT_COMPACTION_H
+
+#include "convert/section_maker.h"
+
+/*
+ * Choose the FDEs of a section anew.  Its functions do not overlap, were added
+ * without sharing, in ascending order for the best result, and the section was
+ * not finished yet.  @share: FDEs with equal rows share them.
+ *
+ * Time and memory are linear in rows.  0; -ENOMEM, and the section is as it was.
+ */
+int compact_section(struct section_maker *maker, bool share);
+
+#endif
