@@ -7,6 +7,10 @@
 
 #include "text/vector.h"
 
+/* So many runs are merged; each FDE is compared with the ends of all of them. */
+#define MAX_RUNS 8
+#define NO_FDE UINT32_MAX
+
 struct vector {
 	struct listed_fde *fdes;
 	size_t count, capacity;
@@ -29,14 +33,88 @@ static int by_start(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void sort(struct vector *v)
+/**
+ * struct run - FDEs that ascend, although others may stand between them
+ * @head, @tail: the first and the last one
+ */
+struct run {
+	uint32_t head, tail;
+};
+
+/*
+ * Deal FDEs to runs; each gets to the first one that it can follow.  @next links
+ * them.  The number of runs, 0: too many.
+ */
+static unsigned int deal(const struct vector *v, uint32_t *next, struct run *runs)
 {
-	for (size_t i = 1; i < v->count; i++) {
-		if (by_start(&v->fdes[i - 1], &v->fdes[i]) > 0) {
-			qsort(v->fdes, v->count, sizeof(*v->fdes), by_start);
-			return;
-		}
+	unsigned int count = 0, r;
+
+	if (v->count >= NO_FDE)
+		return 0;
+	for (uint32_t i = 0; i < v->count; i++) {
+		for (r = 0; r < count; r++)
+			if (by_start(&v->fdes[runs[r].tail], &v->fdes[i]) <= 0)
+				break;
+		if (r == MAX_RUNS)
+			return 0;
+		if (r == count)
+			runs[count++].head = i;
+		else
+			next[runs[r].tail] = i;
+		runs[r].tail = i;
+		next[i] = NO_FDE;
 	}
+	return count;
+}
+
+static void merge(const struct vector *v, const uint32_t *next, struct run *runs,
+		  unsigned int count, struct listed_fde *ret)
+{
+	while (count) {
+		unsigned int least = 0;
+
+		for (unsigned int r = 1; r < count; r++)
+			if (by_start(&v->fdes[runs[r].head], &v->fdes[runs[least].head]) < 0)
+				least = r;
+		*ret++ = v->fdes[runs[least].head];
+		runs[least].head = next[runs[least].head];
+		if (runs[least].head == NO_FDE)
+			runs[least] = runs[--count];
+	}
+}
+
+/*
+ * Linkers write FDEs in the order of the objects, each of which has code in few
+ * sections (ordinary, unlikely, at startup), where it comes in the same order.
+ */
+static int sort(struct vector *v)
+{
+	struct listed_fde *sorted;
+	struct run runs[MAX_RUNS];
+	unsigned int count;
+	uint32_t *next;
+
+	if (v->count < 2)
+		return 0;
+	next = reallocarray(NULL, v->count, sizeof(*next));
+	if (!next)
+		return -ENOMEM;
+	count = deal(v, next, runs);
+	if (!count)
+		qsort(v->fdes, v->count, sizeof(*v->fdes), by_start);
+	if (count > 1) {
+		sorted = reallocarray(NULL, v->count, sizeof(*sorted));
+		if (!sorted) {
+			free(next);
+			return -ENOMEM;
+		}
+		merge(v, next, runs, count, sorted);
+		free(v->fdes);
+		v->fdes = sorted;
+		v->capacity = v->count;
+	}
+	free(next);
+	return 0;
 }
 
 /* Sorted FDEs end where the next begins; of those with one start the last stays. */
@@ -75,9 +153,10 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 		if (r)
 			return r;
 	}
-	sort(ret);
-	clip(ret);
-	return 0;
+	r = sort(ret);
+	if (!r)
+		clip(ret);
+	return r;
 }
 
 /* Append the parts of @fde that no range of @taken, from @*from on, holds. */
@@ -117,9 +196,7 @@ static int unite(struct vector *all, const struct vector *more)
 	for (size_t i = 0; i < united.count && !r; i++)
 		r = append(all, united.fdes[i]);
 	free(united.fdes);
-	if (!r)
-		sort(all);
-	return r;
+	return r ? r : sort(all);
 }
 
 int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struct fde_list *ret)
