@@ -50,6 +50,7 @@ it_leaves_clean_sections_as_they_are() {
 		quietly "$bobbin" sframe repair program -o repaired
 		functions program >before
 		functions repaired | diff before -
+		quietly "$bobbin" sframe check repaired
 		[ "$(in_readelf repaired)" -eq "$(grep -c size before)" ]
 		./program 10 >wanted
 		./repaired 10 >got
@@ -142,6 +143,26 @@ it_sorts_and_joins_what_was_concatenated() {
 	count=$(functions one | grep -c size)
 	[ "$(grep -c 'the same function is there already' err)" -eq "$count" ]
 	grep -q "^bobbin: $count functions; of $((2 * count)), $count dropped, 0 clipped" err
+}
+
+it_joins_what_a_linker_only_concatenated() {
+	linked program 2.47
+	objcopy --dump-section .sframe=one program
+	addr=$((0x$(readelf -SW program | sed -n 's/.* \.sframe *[^ ]* *\([0-9a-f]*\) .*/\1/p')))
+	quietly "$bobbin" sframe merge -o two --address $((addr + $(stat -c %s one))) program
+	cat one two >both
+	objcopy --remove-section .sframe program without
+	objcopy --add-section .sframe=both --set-section-flags .sframe=alloc,readonly,data \
+		--change-section-address .sframe=$addr without concatenated
+	expect 1 "$bobbin" sframe check concatenated
+	expect 0 "$bobbin" sframe repair concatenated -o repaired
+	grep 'dropped: the same function is there already' err
+	functions program >before
+	functions repaired | diff before -
+	quietly "$bobbin" sframe check repaired
+	./repaired 10 >got
+	./program 10 >wanted
+	cmp got wanted
 }
 
 it_drops_functions_outside_of_the_code() {
