@@ -24,6 +24,9 @@
 
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* What hardly ever happens, kept out of hot functions. */
+#define BOBBIN_NEVER_INLINE __attribute__((__noinline__, __cold__))
+
 /* Symbols of the library's interface; everything else is hidden. */
 #define BOBBIN_API __attribute__((visibility("default")))
 

@@ -3,47 +3,65 @@
  * lookup.c - from a PC to its row.
  *
  * This is the hot path of every walk that has no cache.  Functions are found
- * by a binary search without data-dependent branches, in copies for each byte
- * order and version, that reads only the starts; rows by a scan that reads
- * only their starts and sizes.  The FDE table was checked as a whole by
- * bobbin_sframe_view(); rows are checked one by one before they are read.
+ * by a search without data-dependent branches that reads only the starts; rows
+ * by a scan that reads only their starts and sizes.  The FDE table was checked
+ * as a whole by bobbin_sframe_view(); rows are checked one by one before they
+ * are read.
+ *
+ * There is one copy for each byte order and version, in which both are
+ * constants.  What hardly ever happens is kept out of line, so that the rest
+ * fits into registers.
  */
 #include "sframe/default_rule.h"
+#include "sframe/fde.h"
 #include "sframe/words.h"
 
 /* Empty and equal functions that may stand before the one that holds a PC. */
 #define MAX_STEPS_BACK 64
 
-/*
- * The last function that starts at or before a PC, or the first function.  The
- * choice of a half is arithmetic: branches on it could not be predicted.
- */
-static BOBBIN_ALWAYS_INLINE uint64_t search(const struct bobbin_sframe_view *view, uint64_t pc,
-					    bool big_endian, int version)
+/* Times that a search compares with three functions at once. */
+#define QUARTERINGS 2
+
+/* Without a branch: which one it is could not be predicted. */
+static BOBBIN_ALWAYS_INLINE uint64_t choose(bool first, uint64_t a, uint64_t b)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, big_endian, version);
-	const uint64_t size = sframe_fde_size_of(version);
-	uint64_t at = view->fde_off;
-
-	for (uint32_t count = view->num_fdes, half; count > 1; count -= half) {
-		uint64_t middle;
-
-		half = count / 2;
-		middle = at + half * size;
-		at = sframe_fde_start(&starts, middle) <= pc ? middle : at;
-	}
-	return at;
+	return __builtin_expect_with_probability(first, 1, 0.5) ? a : b;
 }
 
-static uint64_t search_sorted(const struct bobbin_sframe_view *view, uint64_t pc)
+/*
+ * The last function that starts at or before a PC, or the first function.  The
+ * range is quartered at first, which takes less time than to halve it twice, as
+ * the three loads do not wait for each other; but it also reads one entry more,
+ * hence not always.  Then it is halved, and the middles of both halves are
+ * fetched before it is known which one is next.
+ */
+static BOBBIN_ALWAYS_INLINE uint64_t search(const struct bobbin_sframe_view *view,
+					    const struct sframe_starts *starts, uint64_t pc)
 {
-	bool big_endian = view->arch->big_endian;
+	const uint64_t size = sframe_fde_size_of(starts->version);
+	uint64_t at = view->fde_off, step;
+	uint32_t count = view->num_fdes;
 
-	if (view->version == 1)
-		return big_endian ? search(view, pc, true, 1) : search(view, pc, false, 1);
-	if (view->version == 2)
-		return big_endian ? search(view, pc, true, 2) : search(view, pc, false, 2);
-	return big_endian ? search(view, pc, true, 3) : search(view, pc, false, 3);
+	for (unsigned int i = 0; i < QUARTERINGS && count > 3; i++) {
+		uint64_t quarter = count / 4 * size;
+		uint64_t a = at + quarter, b = a + quarter, c = b + quarter;
+		uint64_t low = choose(sframe_fde_starts_by(starts, a, pc), a, at);
+		uint64_t high = choose(sframe_fde_starts_by(starts, c, pc), c, b);
+
+		at = choose(sframe_fde_starts_by(starts, b, pc), high, low);
+		count -= count / 4 * 3;
+	}
+	step = count / 2 * size;
+	while (count > 1) {
+		uint64_t middle = at + step;
+
+		count -= count / 2;
+		step = count / 2 * size;
+		__builtin_prefetch(starts->data + at + step);
+		__builtin_prefetch(starts->data + middle + step);
+		at = choose(sframe_fde_starts_by(starts, middle, pc), middle, at);
+	}
+	return at;
 }
 
 static uint64_t start_of(const struct bobbin_sframe_view *view, uint64_t fde)
@@ -59,9 +77,11 @@ static uint32_t size_of(const struct bobbin_sframe_view *view, uint64_t fde)
 	return sframe_fde_size(view, fde, view->arch->big_endian, view->version);
 }
 
-static bool find_sorted(const struct bobbin_sframe_view *view, uint64_t pc, uint64_t *ret)
+/* Back over functions that are empty, or shorter than one of the same start. */
+static BOBBIN_NEVER_INLINE bool step_back(const struct bobbin_sframe_view *view, uint64_t pc,
+					  uint64_t fde, uint64_t *ret)
 {
-	uint64_t fde = search_sorted(view, pc), start = start_of(view, fde);
+	uint64_t start = start_of(view, fde);
 
 	for (unsigned int steps = 0; start <= pc && steps <= MAX_STEPS_BACK; steps++) {
 		uint32_t size = size_of(view, fde);
@@ -83,7 +103,8 @@ static bool find_sorted(const struct bobbin_sframe_view *view, uint64_t pc, uint
 }
 
 /* Of the functions that hold a PC the one that starts last. */
-static bool find_unsorted(const struct bobbin_sframe_view *view, uint64_t pc, uint64_t *ret)
+static BOBBIN_NEVER_INLINE bool find_unsorted(const struct bobbin_sframe_view *view, uint64_t pc,
+					      uint64_t *ret)
 {
 	uint64_t best = 0, fde = view->fde_off;
 	bool found = false;
@@ -101,93 +122,137 @@ static bool find_unsorted(const struct bobbin_sframe_view *view, uint64_t pc, ui
 }
 
 /* The offset of the FDE of the function that holds a PC. */
-static bool find_function(const struct bobbin_sframe_view *view, uint64_t pc, uint64_t *ret)
+static BOBBIN_ALWAYS_INLINE bool find_function(const struct bobbin_sframe_view *view, uint64_t pc,
+					       bool big_endian, int version, uint64_t *ret)
 {
+	const struct sframe_starts starts = sframe_starts_of(view, big_endian, version);
+	uint64_t fde, start;
+
 	if (!view->num_fdes)
 		return false;
-	return view->sorted ? find_sorted(view, pc, ret) : find_unsorted(view, pc, ret);
+	if (!view->sorted)
+		return find_unsorted(view, pc, ret);
+	fde = search(view, &starts, pc);
+	start = sframe_fde_start(&starts, fde);
+	if (start > pc || pc - start >= sframe_fde_size(view, fde, big_endian, version))
+		return step_back(view, pc, fde, ret);
+	*ret = fde;
+	return true;
 }
 
 /**
- * struct hit - a row found by a scan
- * @row: its first byte
- * @start, @end: offsets from the function's (or repeated block's) start
+ * struct scan - how far the search among a function's rows has come
+ * @p: the next row
+ * @row: the last one that starts at or before the PC, or NULL
+ * @left: rows from @p on
+ * @start, @end: of @row, from the start of the function (or repeated block)
+ * @reason: why @p is refused, or BOBBIN_NONE
  */
-struct hit {
-	const uint8_t *row;
-	uint32_t start, end;
+struct scan {
+	const uint8_t *p, *row;
+	uint32_t left, start, end;
+	enum bobbin_reason reason;
 };
 
-/* Bytes of a row by its info byte, 0 if that is malformed. */
-static uint64_t row_size(unsigned int width, uint8_t info)
+static BOBBIN_ALWAYS_INLINE struct scan refuse_row(struct scan s, enum bobbin_reason reason)
+{
+	s.reason = reason;
+	return s;
+}
+
+/* Bytes of a row by its info byte, more than any section has if that is malformed. */
+static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
 {
 	if (!sframe_fre_info_valid(info))
-		return 0;
+		return UINT64_MAX;
 	return width + 1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info));
+}
+
+/* Go on where the section's end may be nearer than the end of a row. */
+static BOBBIN_NEVER_INLINE struct scan scan_last(const struct bobbin_sframe_view *view,
+						 unsigned int width, uint32_t off, struct scan s)
+{
+	const uint8_t *end = view->data + view->size;
+	uint64_t size;
+
+	for (; s.left; s.left--, s.p += size) {
+		uint64_t bytes = (uint64_t)(end - s.p);
+		uint32_t start;
+
+		if (bytes <= width)
+			return refuse_row(s, BOBBIN_SFRAME_FRE);
+		start = sframe_read_last_start(s.p, width, view->arch->big_endian);
+		if (start > off) {
+			s.end = start;
+			break;
+		}
+		if (start < s.start)
+			return refuse_row(s, BOBBIN_SFRAME_ORDER);
+		size = row_size(width, s.p[width]);
+		if (bytes < size)
+			return refuse_row(s, BOBBIN_SFRAME_FRE);
+		s.row = s.p;
+		s.start = start;
+	}
+	return s;
 }
 
 /*
  * The last row that starts at or before an offset into the function.  A row's
- * place depends on the size of the row before; but mostly that has the same info
- * byte as its predecessor, so that the processor can guess and run ahead.
+ * place depends on the size of the row before; but mostly that is like its
+ * predecessor, so that the processor can guess and run ahead.  The first row is
+ * expected to be like that of most functions, one word of one byte.
+ *
+ * A section with a function has a header and an FDE: more bytes than any row.
  */
-static BOBBIN_ALWAYS_INLINE int scan(const struct bobbin_sframe_view *view,
-				     const struct bobbin_sframe_fde *fde, uint32_t off,
-				     bool big_endian, struct bobbin_error *err, struct hit *ret)
+static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *view,
+					     const struct bobbin_sframe_fde *fde, uint32_t off,
+					     bool big_endian)
 {
-	const uint8_t *p = view->data + fde->fre_off, *end = view->data + view->size;
-	uint32_t limit = sframe_fre_limit(fde);
-	unsigned int width = fde->fre_type, last_info = UINT8_MAX + 1;
-	struct hit hit = {.end = limit};
-	uint64_t size = 0;
+	const uint8_t *last = view->data + (view->size - SFRAME_FRE_MAX_SIZE);
+	const unsigned int width = fde->fre_type;
+	const struct sframe_start_format format = sframe_start_format_of(width);
+	struct scan s = {.p = view->data + fde->fre_off,
+			 .left = fde->num_fres,
+			 .end = sframe_fre_limit(fde)};
+	unsigned int shape = 1 << 1;
+	uint64_t size = width + 1 + 1;
 
-	for (uint32_t left = fde->num_fres; left; left--, p += size) {
+	for (; s.left; s.left--, s.p += size) {
 		uint32_t start;
 
-		if (end - p < (ptrdiff_t)width + 1)
-			return refuse(err, (uint64_t)(p - view->data), BOBBIN_SFRAME_FRE);
-		start = sframe_read_start(p, (uint64_t)(end - p), width, big_endian);
+		if (s.p > last)
+			return scan_last(view, width, off, s);
+		start = sframe_read_start(s.p, format, big_endian);
 		if (start > off) {
-			hit.end = start;
+			s.end = start;
 			break;
 		}
-		if (start < hit.start)
-			return refuse(err, (uint64_t)(p - view->data), BOBBIN_SFRAME_ORDER);
-		if (p[width] != last_info) {
-			last_info = p[width];
-			size = row_size(width, p[width]);
+		if (start < s.start)
+			return refuse_row(s, BOBBIN_SFRAME_ORDER);
+		if ((s.p[width] & SFRAME_FRE_SIZE_BITS) != shape) {
+			shape = s.p[width] & SFRAME_FRE_SIZE_BITS;
+			size = row_size(width, (uint8_t)shape);
+			if (size > SFRAME_FRE_MAX_SIZE)
+				return refuse_row(s, BOBBIN_SFRAME_FRE);
 		}
-		if (!size || (uint64_t)(end - p) < size)
-			return refuse(err, (uint64_t)(p - view->data), BOBBIN_SFRAME_FRE);
-		hit.row = p;
-		hit.start = start;
+		s.row = s.p;
+		s.start = start;
 	}
-	if (hit.end > limit)
-		return refuse(err, (uint64_t)(p - view->data), BOBBIN_SFRAME_RANGE);
-	if (!hit.row)
-		return refuse_as(-BOBBIN_ENOENT, err, fde->fre_off, BOBBIN_NO_ROW);
-	*ret = hit;
-	return 0;
-}
-
-static int scan_rows(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
-		     uint32_t off, struct bobbin_error *err, struct hit *ret)
-{
-	if (view->arch->big_endian)
-		return scan(view, fde, off, true, err, ret);
-	return scan(view, fde, off, false, err, ret);
+	return s;
 }
 
 /* The rule of a row of an ordinary function that is not among the section's last. */
 static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view *view,
-						 const struct bobbin_sframe_fde *fde, uint64_t row,
-						 bool big_endian, struct bobbin_rule *ret)
+						 const struct bobbin_sframe_fde *fde,
+						 const uint8_t *row, bool big_endian,
+						 struct bobbin_rule *ret)
 {
-	uint64_t words = row + fde->fre_type + 1;
-	const uint8_t *p = view->data + words;
+	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
+	const uint8_t *p = row + fde->fre_type + 1;
 	uint8_t info = p[-1];
 
-	if (fde->flex || sframe_is_s390x(view) || view->size - words < SFRAME_USUAL_WORDS_SIZE)
+	if (fde->flex || sframe_is_s390x(view) || p > last)
 		return false;
 	if (!SFRAME_FRE_NUM_WORDS(info) || SFRAME_FRE_NUM_WORDS(info) > sframe_most_words(view))
 		return false;
@@ -197,74 +262,108 @@ static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view
 	return true;
 }
 
-static int read_any_rule(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
-			 uint64_t row, struct bobbin_error *err, struct bobbin_rule *ret)
+static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *view, uint64_t entry,
+					     uint64_t row, struct bobbin_error *err,
+					     struct bobbin_rule *ret)
 {
+	struct bobbin_sframe_fde fde;
 	struct bobbin_sframe_fre fre;
-	int status = bobbin_sframe_fre(view, fde, row, err, &fre);
-
-	return status ? status : bobbin_sframe_rule(view, fde, &fre, err, ret);
-}
-
-static int read_rule(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
-		     uint64_t row, struct bobbin_error *err, struct bobbin_rule *ret)
-{
-	if (view->arch->big_endian ? read_usual_rule(view, fde, row, true, ret)
-				   : read_usual_rule(view, fde, row, false, ret))
-		return 0;
-	return read_any_rule(view, fde, row, err, ret);
-}
-
-static int find_row(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
-		    uint64_t pc, struct bobbin_error *err, struct bobbin_row *ret)
-{
-	uint32_t off = (uint32_t)(pc - fde->start);
-	uint32_t in_block = fde->pcmask ? off % fde->rep_size : off;
-	uint64_t block = pc - in_block, end = fde->start + fde->size;
-	struct hit hit;
 	int status;
 
-	status = scan_rows(view, fde, in_block, err, &hit);
+	status = bobbin_sframe_read_fde(view, entry, err, &fde);
 	if (!status)
-		status = read_rule(view, fde, (uint64_t)(hit.row - view->data), err, &ret->rule);
-	if (status)
-		return status;
-	ret->start = block + hit.start;
-	ret->end = hit.end < end - block ? block + hit.end : end;
-	ret->function = fde->start;
-	return 0;
+		status = bobbin_sframe_fre(view, &fde, row, err, &fre);
+	return status ? status : bobbin_sframe_rule(view, &fde, &fre, err, ret);
 }
 
 /*
  * A function without rows has no caller (V3, "SFrame FDE").  A signal
  * trampoline without rows does have one, which the format cannot express.
  */
-static int row_of_empty(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde,
-			struct bobbin_error *err, struct bobbin_row *ret)
+static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *view, uint64_t entry,
+					    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	const struct bobbin_sframe_fre outermost = {.offset = fde->fre_off};
+	struct bobbin_sframe_fde fde;
+	struct bobbin_sframe_fre outermost = {0};
+	int status;
 
-	if (fde->signal)
+	status = bobbin_sframe_read_fde(view, entry, err, &fde);
+	if (status)
+		return status;
+	outermost.offset = fde.fre_off;
+	if (fde.signal)
+		return refuse_as(-BOBBIN_ENOENT, err, fde.fre_off, BOBBIN_NO_ROW);
+	ret->start = fde.start;
+	ret->end = fde.start + fde.size;
+	ret->function = fde.start;
+	return bobbin_sframe_rule(view, &fde, &outermost, err, &ret->rule);
+}
+
+static BOBBIN_ALWAYS_INLINE int find_row(const struct bobbin_sframe_view *view,
+					 const struct bobbin_sframe_fde *fde, uint32_t off,
+					 bool big_endian, struct bobbin_error *err,
+					 struct scan *ret)
+{
+	const struct scan s = scan(view, fde, off, big_endian);
+
+	if (s.reason)
+		return refuse(err, (uint64_t)(s.p - view->data), s.reason);
+	if (s.end > sframe_fre_limit(fde))
+		return refuse(err, (uint64_t)(s.p - view->data), BOBBIN_SFRAME_RANGE);
+	if (!s.row)
 		return refuse_as(-BOBBIN_ENOENT, err, fde->fre_off, BOBBIN_NO_ROW);
-	ret->start = fde->start;
-	ret->end = fde->start + fde->size;
-	ret->function = fde->start;
-	return bobbin_sframe_rule(view, fde, &outermost, err, &ret->rule);
+	*ret = s;
+	return 0;
+}
+
+static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, uint64_t pc,
+				       bool big_endian, int version, struct bobbin_error *err,
+				       struct bobbin_row *ret)
+{
+	struct bobbin_sframe_fde fde;
+	uint64_t entry, block;
+	struct scan found;
+	uint32_t off;
+	int status;
+
+	if (!find_function(view, pc, big_endian, version, &entry))
+		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
+	if (!sframe_read_fde(view, entry, big_endian, version, &fde))
+		return refuse(err, entry, BOBBIN_SFRAME_FDE);
+	if (!fde.num_fres)
+		return row_of_empty(view, entry, err, ret);
+	off = (uint32_t)(pc - fde.start);
+	if (fde.pcmask)
+		off %= fde.rep_size;
+	block = pc - off;
+	status = find_row(view, &fde, off, big_endian, err, &found);
+	if (!status && !read_usual_rule(view, &fde, found.row, big_endian, &ret->rule))
+		status = read_any_rule(view, entry, (uint64_t)(found.row - view->data), err,
+				       &ret->rule);
+	if (status)
+		return status;
+	ret->start = block + found.start;
+	ret->end = block + found.end;
+	if (fde.pcmask && ret->end > fde.start + fde.size)
+		ret->end = fde.start + fde.size;
+	ret->function = fde.start;
+	return 0;
 }
 
 BOBBIN_API int bobbin_sframe_lookup(const struct bobbin_sframe_view *view, uint64_t pc,
 				    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	struct bobbin_sframe_fde fde;
-	uint64_t offset;
-	int status;
+	bool big_endian = view->arch->big_endian;
 
-	if (!find_function(view, pc, &offset))
-		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
-	status = bobbin_sframe_read_fde(view, offset, err, &fde);
-	if (status)
-		return status;
-	if (!fde.num_fres)
-		return row_of_empty(view, &fde, err, ret);
-	return find_row(view, &fde, pc, err, ret);
+	switch (view->version) {
+	case 1:
+		return big_endian ? lookup(view, pc, true, 1, err, ret)
+				  : lookup(view, pc, false, 1, err, ret);
+	case 2:
+		return big_endian ? lookup(view, pc, true, 2, err, ret)
+				  : lookup(view, pc, false, 2, err, ret);
+	default:
+		return big_endian ? lookup(view, pc, true, 3, err, ret)
+				  : lookup(view, pc, false, 3, err, ret);
+	}
 }

@@ -16,23 +16,47 @@
 #define SFRAME_USUAL_WORDS 3
 #define SFRAME_USUAL_WORDS_SIZE (4 * SFRAME_USUAL_WORDS)
 
+/* Bytes with which a start and the info byte behind it can be read at once. */
+#define SFRAME_START_SIZE 5
+
+/**
+ * struct sframe_start_format - how to cut a start out of four bytes
+ * @shift: with big-endian sections
+ * @mask: with little-endian sections
+ */
+struct sframe_start_format {
+	unsigned int shift;
+	uint32_t mask;
+};
+
+/* @width: bytes of a start, 1, 2 or 4 */
+static BOBBIN_ALWAYS_INLINE struct sframe_start_format sframe_start_format_of(unsigned int width)
+{
+	unsigned int shift = 32 - 8 * width;
+
+	return (struct sframe_start_format){.shift = shift, .mask = UINT32_MAX >> shift};
+}
+
 /**
  * sframe_read_start() - the start of a row
- * @p: the row
- * @left: bytes from @p to the end of the section, >= @width
- * @width: bytes of a start, 1, 2 or 4
+ * @p: the row; SFRAME_START_SIZE bytes can be read
+ * @format: of the function's starts
  * @big_endian: of the section
  */
-static BOBBIN_ALWAYS_INLINE uint32_t sframe_read_start(const uint8_t *p, uint64_t left,
-						       unsigned int width, bool big_endian)
+static BOBBIN_ALWAYS_INLINE uint32_t sframe_read_start(const uint8_t *p,
+						       struct sframe_start_format format,
+						       bool big_endian)
 {
-	unsigned int excess = 32 - 8 * width;
+	uint32_t start = load_u32(p, big_endian);
+
+	return big_endian ? start >> format.shift : start & format.mask;
+}
+
+/* The same where the section has just @width bytes left, bytewise. */
+static inline uint32_t sframe_read_last_start(const uint8_t *p, unsigned int width, bool big_endian)
+{
 	uint32_t start = 0;
 
-	if (left >= 4) {
-		start = load_u32(p, big_endian);
-		return big_endian ? start >> excess : start & UINT32_MAX >> excess;
-	}
 	for (unsigned int i = 0; i < width; i++)
 		start |= (uint32_t)p[i] << 8 * (big_endian ? width - 1 - i : i);
 	return start;
@@ -52,7 +76,7 @@ static BOBBIN_ALWAYS_INLINE int32_t sframe_read_word(const uint8_t *p, uint8_t i
 	uint32_t word = load_u32(p + (i << shift), big_endian);
 
 	word = big_endian ? word : word << excess;
-	return i < SFRAME_FRE_NUM_WORDS(info) ? (int32_t)word >> excess : 0;
+	return ((int32_t)word >> excess) & -(int32_t)(i < SFRAME_FRE_NUM_WORDS(info));
 }
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * fde.h - how to read a function descriptor entry.
+ *
+ * Inlined into bobbin_sframe_fde() and into lookups, which keep what they need
+ * of an entry in registers.
+ */
+#ifndef BOBBIN_SFRAME_FDE_H
+#define BOBBIN_SFRAME_FDE_H
+
+#include "sframe/layout.h"
+
+/* What V1 and V2 keep in the table and V3 in front of the rows. */
+struct sframe_attributes {
+	uint32_t num_fres;
+	uint64_t fre_off;
+	uint8_t info, info2, rep_size;
+};
+
+static BOBBIN_ALWAYS_INLINE bool sframe_read_attributes_v1_v2(const struct bobbin_sframe_view *view,
+							      uint64_t entry, bool big_endian,
+							      int version,
+							      struct sframe_attributes *a)
+{
+	const uint8_t *p = view->data + entry;
+	uint32_t off = load_u32(p + SFRAME_FDE_AT_FRE_OFF, big_endian);
+
+	if (off > view->fre_len)
+		return false;
+	a->num_fres = load_u32(p + SFRAME_FDE_AT_NUM_FRES, big_endian);
+	a->fre_off = view->fre_off + off;
+	a->info = p[SFRAME_FDE_AT_INFO];
+	a->info2 = 0;
+	a->rep_size = version == 1 ? SFRAME_V1_REP_SIZE : p[SFRAME_FDE_AT_REP_SIZE];
+	return true;
+}
+
+static BOBBIN_ALWAYS_INLINE bool sframe_read_attributes_v3(const struct bobbin_sframe_view *view,
+							   uint64_t entry, bool big_endian,
+							   struct sframe_attributes *a)
+{
+	uint32_t off = load_u32(view->data + entry + SFRAME_V3_FDE_AT_FRE_OFF, big_endian);
+	const uint8_t *p;
+
+	if (view->fre_len < SFRAME_V3_ATTR_SIZE || off > view->fre_len - SFRAME_V3_ATTR_SIZE)
+		return false;
+	p = view->data + view->fre_off + off;
+	a->num_fres = load_u16(p, big_endian);
+	a->fre_off = view->fre_off + off + SFRAME_V3_ATTR_SIZE;
+	a->info = p[SFRAME_V3_ATTR_AT_INFO];
+	a->info2 = p[SFRAME_V3_ATTR_AT_INFO2];
+	a->rep_size = p[SFRAME_V3_ATTR_AT_REP_SIZE];
+	return true;
+}
+
+/*
+ * Unused bits are ignored, as every known reader does; a number that we would
+ * have to interpret is refused.
+ */
+static BOBBIN_ALWAYS_INLINE bool sframe_attributes_valid(const struct sframe_attributes *a)
+{
+	if ((a->info & SFRAME_FDE_FRE_TYPE) > SFRAME_FDE_FRE_TYPE_LAST)
+		return false;
+	if ((a->info2 & SFRAME_FDE_TYPE) > SFRAME_FDE_TYPE_FLEX)
+		return false;
+	return !(a->info & SFRAME_FDE_PCMASK) || a->rep_size;
+}
+
+/**
+ * sframe_read_fde() - bobbin_sframe_fde() by the offset of the entry
+ * @view: a checked section
+ * @entry: offset of an entry of its FDE table
+ * @big_endian, @version: of the section, best as constants
+ * @ret: the entry; untouched on failure
+ *
+ * Return: whether the entry is sane.
+ */
+static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view *view,
+						 uint64_t entry, bool big_endian, int version,
+						 struct bobbin_sframe_fde *ret)
+{
+	const struct sframe_starts starts = sframe_starts_of(view, big_endian, version);
+	uint64_t start = sframe_fde_start(&starts, entry);
+	uint32_t size = sframe_fde_size(view, entry, big_endian, version);
+	struct sframe_attributes a;
+
+	if (version >= 3 ? !sframe_read_attributes_v3(view, entry, big_endian, &a)
+			 : !sframe_read_attributes_v1_v2(view, entry, big_endian, version, &a))
+		return false;
+	/* the first PC behind the function must be representable */
+	if (!sframe_attributes_valid(&a) || size > UINT64_MAX - start)
+		return false;
+	ret->start = start;
+	ret->size = size;
+	ret->num_fres = a.num_fres;
+	ret->fre_off = a.fre_off;
+	ret->info = a.info;
+	ret->info2 = a.info2;
+	ret->rep_size = a.info & SFRAME_FDE_PCMASK ? a.rep_size : 0;
+	ret->fre_type = 1 << (a.info & SFRAME_FDE_FRE_TYPE);
+	ret->pcmask = a.info & SFRAME_FDE_PCMASK;
+	ret->flex = a.info2 & SFRAME_FDE_TYPE;
+	ret->signal = version >= 3 && a.info & SFRAME_FDE_SIGNAL;
+	ret->key_b = view->arch->pac_mask && a.info & SFRAME_FDE_KEY_B;
+	return true;
+}
+
+#endif
