@@ -26,6 +26,7 @@ accuracy: build
 
 bench:
 	tools/install-packages build bench
+	tools/fetch-toolchain
 	meson setup build-bench -Dbench=true -Dtests=false
 	meson test -C build-bench --benchmark --verbose
 
