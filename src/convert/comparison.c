@@ -17,12 +17,13 @@ struct range {
  * struct walk - a comparison on its way
  * @c: as given
  * @functions, @function_count: of all sections, by start
+ * @passed: those that start at or before the address that is compared
  * @pending: the difference that may go on at the next address
  */
 struct walk {
 	struct comparison *c;
 	struct range *functions;
-	size_t function_count, function_room;
+	size_t function_count, function_room, passed;
 	struct comparison_difference pending;
 };
 
@@ -89,24 +90,16 @@ static int list_functions(struct walk *w, uint32_t number)
 	return 0;
 }
 
-/* The number of functions that start at or before an address. */
-static size_t functions_up_to(const struct walk *w, uint64_t addr)
+/* The number of functions that start at or before an address; addresses ascend. */
+static size_t functions_up_to(struct walk *w, uint64_t addr)
 {
-	size_t lo = 0, hi = w->function_count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->functions[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	while (w->passed < w->function_count && w->functions[w->passed].start <= addr)
+		w->passed++;
+	return w->passed;
 }
 
 /* The first start of a function behind an address, or @end. */
-static uint64_t next_function(const struct walk *w, uint64_t addr, uint64_t end)
+static uint64_t next_function(struct walk *w, uint64_t addr, uint64_t end)
 {
 	size_t next = functions_up_to(w, addr);
 
@@ -114,7 +107,7 @@ static uint64_t next_function(const struct walk *w, uint64_t addr, uint64_t end)
 }
 
 /* Where the first row of the function at @addr holds, if it is late, or its end. */
-static uint64_t next_first_row(const struct walk *w, uint64_t addr, uint64_t end)
+static uint64_t next_first_row(struct walk *w, uint64_t addr, uint64_t end)
 {
 	size_t next = functions_up_to(w, addr);
 	const struct range *range = next ? &w->functions[next - 1] : NULL;
@@ -145,16 +138,22 @@ static int look_up(const struct walk *w, uint64_t addr, struct bobbin_error *err
 	return -ENOENT;
 }
 
-/* The section's row at @addr, or how there is none; in both cases up to where. */
-static int next_row(const struct walk *w, uint64_t addr, uint64_t end, struct bobbin_error *err,
+/*
+ * The sections' row at @addr, or how there is none; in both cases up to where.
+ * Where a function starts, another one or another section may have a say.
+ */
+static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_error *err,
 		    struct bobbin_row *ret)
 {
+	uint64_t next = next_function(w, addr, end);
 	int r = look_up(w, addr, err, ret);
 
 	if (r == -ENOENT && err->reason == BOBBIN_NO_FUNCTION)
-		ret->end = next_function(w, addr, end);
+		ret->end = next;
 	else if (r)
 		ret->end = next_first_row(w, addr, end);
+	if (ret->end > next)
+		ret->end = next;
 	if (ret->end > end)
 		ret->end = end;
 	return r;

@@ -230,7 +230,7 @@ static int print_cfa(char *text, size_t left, const struct bobbin_rule *rule)
 			rule->plus);
 }
 
-static int print_row(char *text, size_t left, const struct bobbin_row *row, uint8_t plt)
+int row_text(char *text, size_t left, const struct bobbin_row *row, uint8_t plt)
 {
 	const struct bobbin_rule *rule = &row->rule;
 	int n = snprintf(text, left, "%" PRIx64, row->start);
@@ -262,7 +262,7 @@ void rows_text(const struct bobbin_cfi_view *view, uint64_t fde_offset, char *te
 	if (!r)
 		r = bobbin_cfi_rows_init(view, &fde, &err, &rows);
 	while (!r && (r = bobbin_cfi_rows_next(&rows, &err, &row)) > 0) {
-		n += print_row(text + n, ROWS_TEXT - n, &row, rows.plt);
+		n += row_text(text + n, ROWS_TEXT - n, &row, rows.plt);
 		r = 0;
 	}
 	if (r < 0)

@@ -70,6 +70,8 @@ uint64_t put_fde(struct cfi_section *s, uint64_t start, uint64_t size, const uin
  */
 #define ROWS_TEXT 4096
 void rows_text(const struct bobbin_cfi_view *view, uint64_t fde_offset, char *text);
+/* One such line, as snprintf() does.  @plt: of the row, or 0 */
+int row_text(char *text, size_t left, const struct bobbin_row *row, uint8_t plt);
 
 /* Run @insn in a function of 256 bytes at TEXT, and compare its rows. */
 void assert_program(const struct bobbin_arch *arch, const uint8_t *insn, uint64_t insn_size,
