@@ -49,6 +49,15 @@ static inline void window_push(struct window *w, struct window_item item)
 	w->items[w->tail++] = item;
 }
 
+/* The same if the window will not move: later rows matter if they are better. */
+static inline void window_push_still(struct window *w, struct window_item item)
+{
+	if (w->tail && w->items[0].key <= item.key)
+		return;
+	w->items[0] = item;
+	w->tail = 1;
+}
+
 static inline const struct window_item *window_best(struct window *w, const struct chain_row *rows,
 						    uint32_t last)
 {
@@ -76,13 +85,19 @@ static inline __attribute__((always_inline)) void cut_by_width(struct chain_cut 
 			struct window *w = &windows[t];
 			int64_t size = row->size + (1 << t);
 			const struct window_item *item;
+			struct window_item begin;
 
 			if (t && row->function == i)
 				w->head = w->tail = 0;
 			w->bytes += row->same ? 0 : size;
-			window_push(w, (struct window_item){
-					       (int64_t)cuts[i].cost + fde + size - w->bytes, i});
-			item = window_best(w, chain->rows, i);
+			begin = (struct window_item){(int64_t)cuts[i].cost + fde + size - w->bytes,
+						     i};
+			/* all rows of a function are in reach of its widest starts */
+			if (t + 1 == widths)
+				window_push_still(w, begin);
+			else
+				window_push(w, begin);
+			item = t + 1 == widths ? w->items : window_best(w, chain->rows, i);
 			if ((uint64_t)(item->key + w->bytes) < best.cost)
 				best = (struct chain_cut){.cost = (uint64_t)(item->key + w->bytes),
 							  .from = item->row};

@@ -53,6 +53,15 @@ static int reserve(struct compaction *c, size_t bytes)
 	return 0;
 }
 
+/* There will be fewer bytes, and mostly fewer FDEs. */
+static int reserve_all(struct compaction *c)
+{
+	if (vector_reserve(&c->fres, &c->fre_capacity, c->from->fre_len, 1) ||
+	    vector_reserve(&c->fdes, &c->fde_capacity, c->from->fde_count, sizeof(*c->fdes)))
+		return -ENOMEM;
+	return 0;
+}
+
 static inline void put(uint8_t *at, uint32_t value, unsigned int n, bool big_endian)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -283,7 +292,9 @@ int compact_section(struct section_maker *maker, bool sharing)
 
 	c.cost.index = sframe_fde_size_of(b->version);
 	c.cost.whole = c.cost.index + (uint32_t)attribute_size(&c);
-	r = sharing ? share(&c) : for_each_chain(&c, add_smallest, copy);
+	r = reserve_all(&c);
+	if (!r)
+		r = sharing ? share(&c) : for_each_chain(&c, add_smallest, copy);
 	if (!r && in_reach(&c))
 		replace(&c, b);
 	free(c.fdes);

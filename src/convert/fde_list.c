@@ -8,7 +8,7 @@
 #include "text/vector.h"
 
 /* So many runs are merged; each FDE is compared with the ends of all of them. */
-#define MAX_RUNS 8
+#define MAX_RUNS 16
 #define NO_FDE UINT32_MAX
 
 struct vector {
