@@ -68,9 +68,11 @@ static bool is_new(const struct stat *status)
 	return true;
 }
 
-static int convert(const struct bobbin_cfi_view *view, bool share, uint8_t **data, uint64_t *size)
+static int convert(const struct bobbin_cfi_view *view, bool share, bool keep_functions,
+		   uint8_t **data, uint64_t *size)
 {
-	const struct convert_options options = {.version = 3, .share = share};
+	const struct convert_options options = {
+		.version = 3, .share = share, .keep_functions = keep_functions};
 	struct convert_stats stats;
 
 	return convert_cfi(view, 1, &options, &stats, data, size);
@@ -90,42 +92,57 @@ static void keep_largest(const char *path, struct largest *it)
 	free(it->sidefile);
 }
 
-static int measure(const char *path, const struct cfi_tables *t)
+/* Bytes of the section that the converter makes for a file. */
+static int converted_size(const struct bobbin_cfi_view *view, bool share, uint64_t *size)
+{
+	uint8_t *data;
+	int r = convert(view, share, false, &data, size);
+
+	if (!r)
+		free(data);
+	return r;
+}
+
+static int pack(const struct bobbin_cfi_view *cfi, struct largest *it)
 {
 	static const uint8_t no_build_id[] = {0, 0};
 	struct bobbin_sframe_view view;
-	struct largest it = {0};
-	uint8_t *shared;
-	uint64_t size;
-	double start = now();
-	int r = convert(t->views, false, &it.section, &it.section_size);
+	int r = convert(cfi, true, true, &it->section, &it->section_size);
 
-	sums.convert_seconds += now() - start;
-	if (r)
+	if (!r)
+		r = bobbin_sframe_view(it->section, it->section_size, 0, NULL, &view);
+	if (!r)
+		r = sidefile_make(&view, no_build_id, sizeof(no_build_id), NULL, &it->sidefile,
+				  &it->sidefile_size);
+	return r;
+}
+
+static int measure(const char *path, const struct cfi_tables *t)
+{
+	struct largest it = {0};
+	uint64_t plain, shared;
+	double start = now(), converted;
+	int r = converted_size(t->views, false, &plain);
+
+	converted = now();
+	sums.convert_seconds += converted - start;
+	if (!r)
+		r = pack(t->views, &it);
+	sums.pack_seconds += now() - converted;
+	if (!r)
+		r = converted_size(t->views, true, &shared);
+	if (r) {
+		free(it.section);
+		free(it.sidefile);
 		return r;
-	r = convert(t->views, true, &shared, &size);
-	if (r)
-		goto out;
-	free(shared);
-	r = bobbin_sframe_view(it.section, it.section_size, 0, NULL, &view);
-	if (r)
-		goto out;
-	start = now();
-	r = sidefile_make(&view, no_build_id, sizeof(no_build_id), NULL, &it.sidefile,
-			  &it.sidefile_size);
-	sums.pack_seconds += now() - start;
-	if (r)
-		goto out;
+	}
 	sums.files++;
 	sums.cfi += t->image.eh_frame.size + t->image.eh_frame_hdr.size;
-	sums.plain += it.section_size;
-	sums.shared += size;
+	sums.plain += plain;
+	sums.shared += shared;
 	sums.side += it.sidefile_size;
 	keep_largest(path, &it);
 	return 0;
-out:
-	free(it.section);
-	return r;
 }
 
 static int visit(const char *path, const struct stat *status, int type, struct FTW *at)

@@ -15,6 +15,7 @@
 #include "cli/sframe_command.h"
 #include "convert/converter.h"
 #include "convert/merger.h"
+#include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
 #include "sidefile/sidefile_writer.h"
 
@@ -96,7 +97,8 @@ static bool take_sframe(const char *path, struct file_tables *t)
 
 static int take_cfi(struct file_tables *t)
 {
-	const struct convert_options options = {.version = 3, .share = true};
+	const struct convert_options options = {
+		.version = 3, .share = true, .keep_functions = true};
 	struct convert_stats stats;
 	uint64_t size;
 	int r;
@@ -124,16 +126,38 @@ static void complain_table(const char *path, int error)
 	complain("%s: %s", path, strerror(-error));
 }
 
-/* The side-file's bytes; complains. */
-static bool make_sidefile(const char *path, struct file_tables *t, uint8_t **data, uint64_t *size)
+/**
+ * struct packed - what becomes a side-file
+ * @section, @view: what the file's tables say
+ * @data, @size: the side-file
+ */
+struct packed {
+	uint8_t *section;
+	struct bobbin_sframe_view view;
+	uint8_t *data;
+	uint64_t size;
+};
+
+static int pack_tables(struct file_tables *t, struct packed *p)
 {
 	const struct elf_image *image = &t->cfi.image;
-	struct bobbin_sframe_view view;
-	uint8_t *section = NULL;
-	uint64_t section_size;
+	uint64_t size;
+	int r = put_together(t, &p->section, &size);
+
+	if (!r)
+		r = bobbin_sframe_view(p->section, size, 0, NULL, &p->view);
+	if (!r)
+		r = sidefile_make(&p->view, image->build_id, image->build_id_len, NULL, &p->data,
+				  &p->size);
+	return r;
+}
+
+/* The side-file of a file's tables; complains. */
+static bool make_sidefile(const char *path, struct file_tables *t, struct packed *p)
+{
 	int r;
 
-	if (image->build_id_len < 2) {
+	if (t->cfi.image.build_id_len < 2) {
 		complain("%s: there is no build ID to find a side-file by", path);
 		return false;
 	}
@@ -145,15 +169,57 @@ static bool make_sidefile(const char *path, struct file_tables *t, uint8_t **dat
 		return false;
 	}
 	if (!r)
-		r = put_together(t, &section, &section_size);
-	if (!r)
-		r = bobbin_sframe_view(section, section_size, 0, NULL, &view);
-	if (!r)
-		r = sidefile_make(&view, image->build_id, image->build_id_len, NULL, data, size);
-	free(section);
+		r = pack_tables(t, p);
 	if (r)
 		complain_table(path, r);
 	return !r;
+}
+
+static bool same_row(const struct bobbin_row *a, const struct bobbin_row *b)
+{
+	return a->start == b->start && a->end == b->end && a->function == b->function &&
+	       bobbin_rule_equal(&a->rule, &b->rule);
+}
+
+/* Row for row the same from the start of a function to its end. */
+static bool same_function(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
+			  const struct bobbin_sframe_fde *fde)
+{
+	uint64_t pc = fde->start, end = pc + fde->size;
+
+	while (pc < end) {
+		struct bobbin_row row = {.end = pc + 1}, other = row;
+		int r = bobbin_sframe_lookup(view, pc, NULL, &row);
+
+		if (sidefile_lookup(sidefile, pc, NULL, &other) != r || !same_row(&row, &other))
+			return false;
+		pc = row.end;
+	}
+	return true;
+}
+
+/* Read a side-file back as whoever unwinds will, and compare. */
+static int prove(int fd, const struct bobbin_sframe_view *view)
+{
+	struct sidefile *sidefile;
+	int copy = dup(fd), r;
+
+	if (copy < 0)
+		return -errno;
+	r = sidefile_open(copy, NULL, &sidefile);
+	if (r) {
+		close(copy);
+		return r;
+	}
+	for (uint32_t i = 0; i < view->num_fdes && !r; i++) {
+		struct bobbin_sframe_fde fde;
+
+		r = bobbin_sframe_fde(view, i, NULL, &fde);
+		if (!r && !same_function(view, sidefile, &fde))
+			r = -EBADMSG;
+	}
+	sidefile_close(sidefile);
+	return r;
 }
 
 /* The folders above a file, but for the one that all are in. */
@@ -170,19 +236,35 @@ static int make_folders(const char *folder, char *path)
 	return r;
 }
 
+static int write_proved(const char *path, const struct packed *p)
+{
+	struct output_file file;
+	int r = output_file_init(path, 0666, &file);
+
+	if (r)
+		return r;
+	r = output_file_write(&file, p->data, p->size);
+	if (!r)
+		r = prove(file.fd, &p->view);
+	if (!r)
+		return output_file_commit(&file);
+	output_file_discard(&file);
+	return r;
+}
+
 static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
-			   const char *file, const uint8_t *data, uint64_t size)
+			   const char *file, const struct packed *p)
 {
 	char *path = sidefile_path(a->folder, strlen(a->folder), image->build_id,
 				   image->build_id_len);
 	int r = path ? make_folders(a->folder, path) : -ENOMEM;
 
 	if (!r)
-		r = output_file_put(path, 0666, data, size);
+		r = write_proved(path, p);
 	if (r)
 		complain_table(path ? path : file, r);
 	else if (!a->quiet)
-		printf("%s: %s, %" PRIu64 " bytes\n", file, path, size);
+		printf("%s: %s, %" PRIu64 " bytes\n", file, path, p->size);
 	free(path);
 	return !r;
 }
@@ -191,9 +273,8 @@ static bool pack(const struct arguments *a, const char *path)
 {
 	struct file_tables tables = {0};
 	struct bobbin_error error = {0};
+	struct packed packed = {0};
 	int fd = open_input(path), r;
-	uint8_t *data = NULL;
-	uint64_t size;
 	bool good;
 
 	if (fd < 0)
@@ -204,9 +285,10 @@ static bool pack(const struct arguments *a, const char *path)
 		complain_file(path, r, &error);
 		return false;
 	}
-	good = make_sidefile(path, &tables, &data, &size) &&
-	       write_sidefile(a, &tables.cfi.image, path, data, size);
-	free(data);
+	good = make_sidefile(path, &tables, &packed) &&
+	       write_sidefile(a, &tables.cfi.image, path, &packed);
+	free(packed.section);
+	free(packed.data);
 	free(tables.converted);
 	cfi_tables_fini(&tables.cfi);
 	return good;

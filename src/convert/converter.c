@@ -333,11 +333,12 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 		return r;
 	r = list.count > UINT32_MAX ? -ERANGE : 0;
 	if (!r)
-		r = section_maker_init(views->arch, options->addr, options->version, false,
+		r = section_maker_init(views->arch, options->addr, options->version,
+				       options->keep_functions && options->share,
 				       (uint32_t)list.count, &c.maker);
 	if (!r) {
 		r = convert_all(&c, &list);
-		if (!r)
+		if (!r && !options->keep_functions)
 			r = compact_section(&c.maker, options->share);
 		stats->functions = c.maker.builder.fde_count;
 		stats->rows = c.maker.builder.num_fres;

@@ -36,13 +36,15 @@ struct convert_gap {
  * struct convert_options - what to make
  * @version: 2 or 3
  * @share: functions with equal rows share them
+ * @keep_functions: one function for each FDE where that is possible, even if
+ *	others would take fewer bytes
  * @addr: address that the section will have
  * @gap: called for each gap, or NULL
  * @ctx: for @gap
  */
 struct convert_options {
 	unsigned int version;
-	bool share;
+	bool share, keep_functions;
 	uint64_t addr;
 	void (*gap)(void *ctx, const struct convert_gap *gap);
 	void *ctx;

@@ -29,6 +29,11 @@ all_asleep() {
 	[ "$(cat "/proc/$1/task/"*/stat | awk '{ n += $3 == "S" } END { print n }')" -eq 3 ]
 }
 
+# rows FILE: the addresses and rules of a section
+rows() {
+	"$bobbin" sframe dump "$1" | grep -E '^ +[0-9a-f]{16} ' | sort
+}
+
 start_asleep() {
 	bare asleep
 	spawn ./asleep
@@ -115,7 +120,11 @@ it_gives_back_what_it_packed() {
 	cmp by-path by-file
 	cmp by-path out
 	quietly "$bobbin" sframe convert -q --section-only -o section whole
-	cmp section by-path
+	# functions may be cut otherwise, rows are the same
+	rows section >wanted
+	rows by-path >found
+	diff wanted found
+	[ "$(wc -l <found)" -gt 20 ]
 	quietly "$bobbin" sframe unpack --version 2 --address 0x1000 -o second side whole
 	"$bobbin" sframe dump second | grep -q 'SFRAME_VERSION_2'
 }

@@ -128,7 +128,8 @@ struct sample sample_section(const struct bobbin_arch *arch, unsigned int count)
 
 struct sample sample_of_file(const char *path)
 {
-	struct convert_options options = {.version = 3, .share = true, .addr = SAMPLE_ADDRESS};
+	struct convert_options options = {
+		.version = 3, .keep_functions = true, .addr = SAMPLE_ADDRESS};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct convert_stats stats;
 	struct elf_image image;
