@@ -7,6 +7,11 @@
 #include "convert/fde_list.h"
 #include "text/vector.h"
 
+/* Lazy-binding stubs have this size. */
+#define STUB_SIZE 16
+/* Exact differences of what repeats; the next one stands for all up to the function's end. */
+#define MAX_REPEATED 65536
+
 /* A function of a section, with the numbers of both. */
 struct range {
 	uint64_t start, end;
@@ -19,12 +24,39 @@ struct range {
  * @functions, @function_count: of all sections, by start
  * @passed: those that start at or before the address that is compared
  * @pending: the difference that may go on at the next address
+ * @differences: told so far, before those that go on become one
+ * @repeated: those of them where something repeats
  */
 struct walk {
 	struct comparison *c;
 	struct range *functions;
 	size_t function_count, function_room, passed;
 	struct comparison_difference pending;
+	uint64_t differences, repeated;
+};
+
+/**
+ * struct saying - what the call-frame information says about a range
+ * @rule: a rule, or none with its reason
+ * @view, @fde: if @view is not NULL: lazy-binding stubs, whose rule depends on
+ *	the address, instead
+ */
+struct saying {
+	struct bobbin_rule rule;
+	const struct bobbin_cfi_view *view;
+	const struct bobbin_cfi_fde *fde;
+};
+
+/**
+ * struct stretch - what can be compared at once
+ * @part: bytes to compare
+ * @end: where the function ends that holds them, or the next one starts
+ * @repeats: what is behind them up to @end repeats them
+ * @varies: the call-frame information does, at least
+ */
+struct stretch {
+	uint64_t part, end;
+	bool repeats, varies;
 };
 
 bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b)
@@ -58,6 +90,7 @@ static bool continues(const struct comparison_difference *a, const struct compar
 
 static void differ(struct walk *w, const struct comparison_difference *d)
 {
+	w->differences++;
 	if (continues(&w->pending, d)) {
 		w->pending.end = d->end;
 		return;
@@ -70,7 +103,9 @@ static int by_start(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->view < y->view ? -1 : x->view > y->view;
 }
 
 static int list_functions(struct walk *w, uint32_t number)
@@ -125,12 +160,12 @@ static uint64_t next_first_row(struct walk *w, uint64_t addr, uint64_t end)
 	return fre.start > off ? addr + (fre.start - off) : range->end;
 }
 
-/* As the lookup of one section, in all of them. */
+/* As the lookup of one section, in all of them; @view: which one knows. */
 static int look_up(const struct walk *w, uint64_t addr, struct bobbin_error *err,
-		   struct bobbin_row *ret)
+		   struct bobbin_row *ret, uint32_t *view)
 {
-	for (unsigned int i = 0; i < w->c->sframe_count; i++) {
-		int r = bobbin_sframe_lookup(&w->c->sframe[i], addr, err, ret);
+	for (*view = 0; *view < w->c->sframe_count; ++*view) {
+		int r = bobbin_sframe_lookup(&w->c->sframe[*view], addr, err, ret);
 
 		if (r != -ENOENT || err->reason == BOBBIN_NO_ROW)
 			return r;
@@ -146,7 +181,8 @@ static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_e
 		    struct bobbin_row *ret)
 {
 	uint64_t next = next_function(w, addr, end);
-	int r = look_up(w, addr, err, ret);
+	uint32_t view;
+	int r = look_up(w, addr, err, ret, &view);
 
 	if (r == -ENOENT && err->reason == BOBBIN_NO_FUNCTION)
 		ret->end = next;
@@ -159,9 +195,9 @@ static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_e
 	return r;
 }
 
-/* Compare from @start to @end, in which the call-frame information says one thing. */
-static void compare_range(struct walk *w, uint64_t start, uint64_t end,
-			  const struct bobbin_rule *rule)
+/* Compare from @start to @end, in which the call-frame information has one rule. */
+static void compare_rule(struct walk *w, uint64_t start, uint64_t end,
+			 const struct bobbin_rule *rule)
 {
 	bool none = rule->cfa.how == BOBBIN_NO_RULE;
 
@@ -186,24 +222,101 @@ static void compare_range(struct walk *w, uint64_t start, uint64_t end,
 	}
 }
 
-/* A lazy-binding stub's rule depends on the address. */
-static void compare_stubs(struct walk *w, const struct bobbin_cfi_view *view,
-			  const struct bobbin_cfi_fde *fde, uint64_t start, uint64_t end)
+static void compare_part(struct walk *w, uint64_t start, uint64_t end, const struct saying *said)
 {
-	while (start < end) {
+	if (!said->view)
+		compare_rule(w, start, end, &said->rule);
+	while (said->view && start < end) {
 		struct bobbin_row part;
 
-		if (bobbin_cfi_fde_lookup(view, fde, start, NULL, &part) || part.end <= start)
+		if (bobbin_cfi_fde_lookup(said->view, said->fde, start, NULL, &part) ||
+		    part.end <= start)
 			return;
-		compare_range(w, start, part.end < end ? part.end : end, &part.rule);
+		compare_rule(w, start, part.end < end ? part.end : end, &part.rule);
 		start = part.end;
 	}
+}
+
+/* The function whose rows hold at an address, or the last one that starts before it. */
+static const struct range *function_at(const struct walk *w, uint64_t addr)
+{
+	const struct range *range = w->functions + w->passed, *first = w->functions;
+	struct bobbin_error error;
+	struct bobbin_row row;
+	uint32_t view;
+
+	if (!w->passed)
+		return NULL;
+	if (w->c->sframe_count == 1 && addr < range[-1].end)
+		return range - 1;
+	if (look_up(w, addr, &error, &row, &view))
+		return range - 1;
+	while (range > first && !(range[-1].start == row.function && range[-1].view == view))
+		range--;
+	return range > first ? range - 1 : NULL;
+}
+
+/* What to compare next, from @start on. */
+static struct stretch stretch_at(struct walk *w, uint64_t start, uint64_t end, bool stubs)
+{
+	struct stretch s = {.end = next_function(w, start, end), .varies = stubs};
+	const struct range *range = function_at(w, start);
+	struct bobbin_sframe_fde fde = {0};
+
+	if (s.end > end)
+		s.end = end;
+	if (range && start < range->end &&
+	    !bobbin_sframe_fde(&w->c->sframe[range->view], range->index, NULL, &fde) &&
+	    fde.pcmask) {
+		s.repeats = true;
+		if (s.end > range->end)
+			s.end = range->end;
+	}
+	s.part = s.end - start;
+	if (stubs && s.part > STUB_SIZE)
+		s.part = STUB_SIZE;
+	if (s.repeats && s.end - start > (uint64_t)STUB_SIZE * fde.rep_size)
+		s.part = (uint64_t)STUB_SIZE * fde.rep_size;
+	return s;
+}
+
+/*
+ * Compare from @start to @end.  What repeats is compared once if it is right;
+ * if it is wrong, each time is a difference of its own, but no endless number.
+ */
+static void compare_range(struct walk *w, uint64_t start, uint64_t end, const struct saying *said)
+{
+	while (start < end) {
+		const struct stretch s = stretch_at(w, start, end, said->view);
+		uint64_t before = w->differences;
+
+		compare_part(w, start, start + s.part, said);
+		start += s.part;
+		if (s.repeats && before == w->differences)
+			start += (s.end - start) / s.part * s.part;
+		if (s.repeats || s.varies)
+			w->repeated += w->differences - before;
+		if (w->repeated > MAX_REPEATED && before != w->differences && start < s.end) {
+			struct comparison_difference d = w->pending;
+
+			d.start = start;
+			d.end = start = s.end;
+			differ(w, &d);
+		}
+	}
+}
+
+static void compare_none(struct walk *w, uint64_t start, uint64_t end, uint8_t reason)
+{
+	const struct saying none = {
+		.rule = bobbin_rule_none(reason ? (enum bobbin_reason)reason : BOBBIN_NO_ROW)};
+
+	compare_range(w, start, end, &none);
 }
 
 static void compare_fde(struct walk *w, const struct listed_fde *listed)
 {
 	const struct bobbin_cfi_view *view = &w->c->cfi[listed->view];
-	struct bobbin_rule none = bobbin_rule_none(BOBBIN_NO_ROW);
 	struct bobbin_error error = {0};
 	struct bobbin_cfi_fde fde;
 	struct bobbin_cfi_rows rows;
@@ -216,32 +329,29 @@ static void compare_fde(struct walk *w, const struct listed_fde *listed)
 	while (!r && bobbin_cfi_rows_next(&rows, &error, &row) > 0) {
 		uint64_t start = row.start < listed->start ? listed->start : row.start;
 		uint64_t end = row.end > listed->end ? listed->end : row.end;
+		const struct saying said = {
+			.rule = row.rule, .view = rows.plt ? view : NULL, .fde = &fde};
 
 		if (start >= end)
 			continue;
 		w->c->rows++;
 		done = end;
-		if (rows.plt)
-			compare_stubs(w, view, &fde, start, end);
-		else
-			compare_range(w, start, end, &row.rule);
+		compare_range(w, start, end, &said);
 	}
 	/* what the program does not come to say */
-	none.reason = (uint8_t)(error.reason ? error.reason : BOBBIN_NO_ROW);
-	compare_range(w, done, listed->end, &none);
+	compare_none(w, done, listed->end, (uint8_t)error.reason);
 }
 
 static void compare_all(struct walk *w, const struct fde_list *list)
 {
-	const struct bobbin_rule none = bobbin_rule_none(BOBBIN_NO_FUNCTION);
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		compare_range(w, done, list->fdes[i].start, &none);
+		compare_none(w, done, list->fdes[i].start, BOBBIN_NO_FUNCTION);
 		compare_fde(w, &list->fdes[i]);
 		done = list->fdes[i].end;
 	}
-	compare_range(w, done, UINT64_MAX, &none);
+	compare_none(w, done, UINT64_MAX, BOBBIN_NO_FUNCTION);
 	report_pending(w);
 }
 

@@ -67,7 +67,8 @@ struct comparison {
 /*
  * Compare.  Sections that repeat themselves are read as walkers read them; time
  * grows with the rows of the call-frame information and the functions of the
- * sections.  0, -ENOMEM.
+ * sections.  Where functions' rows repeat and are wrong more than 65536 times,
+ * the rest of such a function counts as one difference.  0, -ENOMEM.
  */
 int comparison_run(struct comparison *comparison);
 

@@ -417,6 +417,27 @@ static void repeated_rows_are_compared_in_each_block(void **state)
 		       "2a-2b different 8 not 16\n");
 }
 
+static void endless_repetition_is_not_endless(void **state)
+{
+	const struct bobbin_sframe_row rows[] = {row_of(0, 8), row_of(1, 16)};
+	struct bobbin_sframe_function blocks = {
+		.start = TEXT, .size = 0xfffffff0, .rep_size = 2, .rows = rows, .count = 2};
+	const struct cfi_cie wide = {.augmentation = "zR", .encoding = DW_EH_PE_udata8};
+	struct bench *b = *state;
+	struct comparison c = {.cfi_count = 1, .sframe = b->views, .sframe_count = 1};
+	struct bobbin_cfi_view cfi;
+
+	for (unsigned int i = 0; i < 8; i++, blocks.start += 0xfffffff0)
+		assert_int_equal(section_maker_add(&b->makers[0], &blocks), 0);
+	put_fde_of(&b->cfi, &wide, put_cie(&b->cfi, &wide), TEXT, 1ull << 34, NO_BYTES);
+	finish(b);
+	cfi = cfi_section_view(&b->cfi);
+	c.cfi = &cfi;
+	assert_int_equal(comparison_run(&c), 0);
+	assert_true(c.ranges[COMPARISON_DIFFERENT] < 200000);
+	assert_true(c.bytes[COMPARISON_EXTRA] + c.bytes[COMPARISON_DIFFERENT] > 4 * (1ull << 32));
+}
+
 static void outermost_rules_are_equal_whatever_the_cfa(void **state)
 {
 	struct bobbin_sframe_row row = row_of(0, 8);
@@ -466,6 +487,7 @@ int main(void)
 		sentence(the_first_section_that_knows_an_address_says),
 		sentence(functions_inside_others_are_compared),
 		sentence(repeated_rows_are_compared_in_each_block),
+		sentence(endless_repetition_is_not_endless),
 		sentence(outermost_rules_are_equal_whatever_the_cfa),
 		sentence(differences_need_no_listener),
 	};
