@@ -269,20 +269,25 @@ BOBBIN_API uint64_t bobbin_sframe_builder_size(const struct bobbin_sframe_builde
 	       builder->fre_len;
 }
 
-static bool comes_before(const struct bobbin_sframe_built *a, const struct bobbin_sframe_built *b)
+/* By the distance from the section, as lookups search: addresses may wrap around. */
+static bool comes_before(uint64_t addr, const struct bobbin_sframe_built *a,
+			 const struct bobbin_sframe_built *b)
 {
-	return a->start != b->start ? a->start < b->start : a->size < b->size;
+	int64_t x = (int64_t)(a->start - addr), y = (int64_t)(b->start - addr);
+
+	return x != y ? x < y : a->size < b->size;
 }
 
-static void sift_down(struct bobbin_sframe_built *fdes, uint32_t root, uint32_t count)
+static void sift_down(uint64_t addr, struct bobbin_sframe_built *fdes, uint32_t root,
+		      uint32_t count)
 {
 	struct bobbin_sframe_built moving = fdes[root];
 	uint64_t child;
 
 	while ((child = 2 * (uint64_t)root + 1) < count) {
-		if (child + 1 < count && comes_before(&fdes[child], &fdes[child + 1]))
+		if (child + 1 < count && comes_before(addr, &fdes[child], &fdes[child + 1]))
 			child++;
-		if (!comes_before(&moving, &fdes[child]))
+		if (!comes_before(addr, &moving, &fdes[child]))
 			break;
 		fdes[root] = fdes[child];
 		root = (uint32_t)child;
@@ -291,22 +296,22 @@ static void sift_down(struct bobbin_sframe_built *fdes, uint32_t root, uint32_t 
 }
 
 /* Heap sort: in place, without recursion, never worse than n log n. */
-static void sort(struct bobbin_sframe_built *fdes, uint32_t count)
+static void sort(uint64_t addr, struct bobbin_sframe_built *fdes, uint32_t count)
 {
 	bool sorted = true;
 
 	for (uint32_t i = 1; i < count && sorted; i++)
-		sorted = !comes_before(&fdes[i], &fdes[i - 1]);
+		sorted = !comes_before(addr, &fdes[i], &fdes[i - 1]);
 	if (sorted)
 		return;
 	for (uint32_t i = count / 2; i-- > 0;)
-		sift_down(fdes, i, count);
+		sift_down(addr, fdes, i, count);
 	for (uint32_t i = count; i-- > 1;) {
 		struct bobbin_sframe_built last = fdes[i];
 
 		fdes[i] = fdes[0];
 		fdes[0] = last;
-		sift_down(fdes, 0, i);
+		sift_down(addr, fdes, 0, i);
 	}
 }
 
@@ -361,7 +366,7 @@ BOBBIN_API int bobbin_sframe_builder_finish(struct bobbin_sframe_builder *builde
 	/* equal rows are found by an FDE's place, which changes now */
 	for (uint32_t i = 0; builder->shared && i < builder->shared_max; i++)
 		builder->shared[i] = 0;
-	sort(builder->fdes, builder->fde_count);
+	sort(builder->addr, builder->fdes, builder->fde_count);
 	put_header(builder, &o);
 	for (uint32_t i = 0; i < builder->fde_count; i++)
 		put_fde(builder, &builder->fdes[i],

@@ -261,6 +261,23 @@ static void in_one_section_the_later_start_wins(void **state)
 	assert_int_equal(cfa_at(&b->view, 0x1200), 8);
 }
 
+static void functions_on_both_sides_of_address_0_are_found(void **state)
+{
+	struct bench *b = *state;
+	struct section_maker *maker = input(b);
+	struct bobbin_sframe_view view;
+
+	b->options.addr = 0;
+	add(maker, 0x1000, 16, 8, 1);
+	add(maker, (uint64_t)-0x1000, 16, 16, 1);
+	add(maker, (uint64_t)-0x2000, 16, 24, 1);
+	assert_int_equal(try_merge(b), 0);
+	assert_int_equal(bobbin_sframe_view(b->result, b->size, 0, NULL, &view), 0);
+	assert_int_equal(cfa_at(&view, 0x1000), 8);
+	assert_int_equal(cfa_at(&view, (uint64_t)-0x1000), 16);
+	assert_int_equal(cfa_at(&view, (uint64_t)-0x2000), 24);
+}
+
 static void clipped_repeated_blocks_keep_their_rows(void **state)
 {
 	for (uint32_t at = 0; at < 40; at++) {
@@ -552,6 +569,7 @@ int main(void)
 		sentence(of_contradicting_functions_the_first_wins),
 		sentence(what_overlaps_is_clipped),
 		sentence(in_one_section_the_later_start_wins),
+		sentence(functions_on_both_sides_of_address_0_are_found),
 		cmocka_unit_test(clipped_repeated_blocks_keep_their_rows),
 		cmocka_unit_test(any_overlap_gives_what_the_first_section_says),
 		sentence(merging_again_changes_nothing),
