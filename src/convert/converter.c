@@ -20,6 +20,7 @@
  * @start, @end: its addresses
  * @listed: the FDE that is being converted
  * @fde: the same, decoded
+ * @program: of the FDE before; its view is NULL if there is none to go on from
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -33,6 +34,7 @@ struct conversion {
 	uint64_t start, end;
 	const struct listed_fde *listed;
 	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_rows program;
 	bool lost;
 	uint64_t made;
 };
@@ -88,7 +90,8 @@ static int add_rows(struct conversion *c, size_t first, size_t count)
 
 	if (size > UINT32_MAX)
 		return -ERANGE;
-	shift_rows(rows, count, -base);
+	if (base)
+		shift_rows(rows, count, -base);
 	r = add(c, (struct bobbin_sframe_function){
 			   .start = c->start + base,
 			   .size = (uint32_t)size,
@@ -96,7 +99,8 @@ static int add_rows(struct conversion *c, size_t first, size_t count)
 			   .rows = rows,
 			   .count = (uint32_t)count,
 		   });
-	shift_rows(rows, count, base);
+	if (base)
+		shift_rows(rows, count, base);
 	return r;
 }
 
@@ -246,17 +250,17 @@ static bool clip(const struct listed_fde *listed, struct bobbin_row *row)
 	return row->start < row->end;
 }
 
-static int take_rows(struct conversion *c, struct bobbin_cfi_rows *rows)
+static int take_rows(struct conversion *c)
 {
 	struct bobbin_error error;
 	struct bobbin_row row;
 	uint64_t done = c->listed->start;
 	int r;
 
-	while ((r = bobbin_cfi_rows_next(rows, &error, &row)) > 0) {
+	while ((r = bobbin_cfi_rows_next(&c->program, &error, &row)) > 0) {
 		if (!clip(c->listed, &row))
 			continue;
-		r = take_row(c, &row, rows->plt);
+		r = take_row(c, &row, c->program.plt);
 		if (r)
 			return r;
 		done = row.end;
@@ -277,23 +281,37 @@ static int mark_signal_frame(struct conversion *c)
 			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
 }
 
-static int convert_fde(struct conversion *c)
+/* Decode the listed FDE and start its program; like the one before, if it is. */
+static int start_program(struct conversion *c, struct bobbin_error *err)
 {
 	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
-	struct bobbin_cfi_rows rows;
-	struct bobbin_error error;
-	int r = bobbin_cfi_fde(view, c->listed->offset, &error, &c->fde);
+	const struct bobbin_cfi_fde before = c->fde;
+	uint64_t offset = c->listed->offset;
+	int r;
 
-	if (!r)
-		r = bobbin_cfi_rows_init(view, &c->fde, &error, &rows);
+	if (c->program.view != view) {
+		r = bobbin_cfi_fde(view, offset, err, &c->fde);
+		return r ? r : bobbin_cfi_rows_init(view, &c->fde, err, &c->program);
+	}
+	r = bobbin_cfi_next_like(view, &offset, &before, err, &c->fde);
+	return r < 0 ? r : bobbin_cfi_rows_again(&c->fde, err, &c->program);
+}
+
+static int convert_fde(struct conversion *c)
+{
+	struct bobbin_error error;
+	int r = start_program(c, &error);
+
 	c->lost = false;
 	c->made = 0;
 	c->stats->fdes++;
 	c->stats->text += c->listed->end - c->listed->start;
-	if (r)
+	if (r) {
+		c->program.view = NULL;
 		lose(c, c->listed->start, c->listed->end, error.reason);
-	else
-		r = take_rows(c, &rows);
+	} else {
+		r = take_rows(c);
+	}
 	if (r && r != -EBADMSG)
 		return r;
 	c->stats->split += c->made && (c->made > 1 || c->lost);

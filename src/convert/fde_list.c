@@ -137,11 +137,11 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 		   struct vector *ret)
 {
 	struct bobbin_error error;
-	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_fde fde = {0};
 	uint64_t offset = 0;
 	int r;
 
-	while ((r = bobbin_cfi_next(view, &offset, &error, &fde)) != 0) {
+	while ((r = bobbin_cfi_next_like(view, &offset, &fde, &error, &fde)) != 0) {
 		if (r < 0) {
 			if (!list->malformed++)
 				list->reason = error.reason;
