@@ -150,14 +150,17 @@ struct run {
 	uint32_t bytes, rows;
 };
 
+/* The runs that begin with one row. */
+struct runs {
+	struct run runs[MAX_GROUPS + 1];
+	unsigned int count;
+};
+
 static void try_run(const struct search *s, const struct run *run)
 {
 	const struct chain_row *rows = s->chain->rows;
-	uint32_t span = rows[run->end - 1].start - rows[run->begin].start;
-	uint32_t width = start_width(span), count;
-	struct piece_slot *slot = piece_counts_find(
-		s->counts,
-		piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->info2));
+	uint32_t width = start_width(rows[run->end - 1].start - rows[run->begin].start), count;
+	struct piece_slot *slot = piece_counts_find(s->counts, run->hash);
 	struct chain_cut *cut;
 	uint64_t cost;
 
@@ -190,14 +193,25 @@ static void extend(struct run *run, const struct chain_row *first, const struct 
 	run->rows++;
 }
 
-/* Try the pieces that begin with a row. */
-static void try_from(const struct search *s, uint32_t begin)
+/* Note a run, and let the memory that will be looked at come. */
+static void note_run(const struct search *s, const struct run *run, struct runs *ret)
+{
+	struct run *noted = &ret->runs[ret->count++];
+
+	*noted = *run;
+	noted->hash = piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->info2);
+	piece_counts_prefetch(s->counts, noted->hash);
+}
+
+/* The runs that begin with a row. */
+static void list_runs(const struct search *s, uint32_t begin, struct runs *ret)
 {
 	const struct chain_row *first = &s->chain->rows[begin], *row = first;
 	const struct chain_row *end = s->chain->rows + s->chain->count;
 	struct run run = {.begin = begin, .end = begin};
 	unsigned int groups = 0;
 
+	ret->count = 0;
 	while (row < end) {
 		extend(&run, first, row);
 		row++;
@@ -205,7 +219,7 @@ static void try_from(const struct search *s, uint32_t begin)
 			continue;
 		groups++;
 		if (groups <= MAX_GROUPS || row == end || row->function != row[-1].function)
-			try_run(s, &run);
+			note_run(s, &run, ret);
 		if (row == end)
 			break;
 		if (row->function != first->function
@@ -215,13 +229,26 @@ static void try_from(const struct search *s, uint32_t begin)
 	}
 }
 
+static void try_runs(const struct search *s, const struct runs *runs)
+{
+	for (unsigned int i = 0; i < runs->count; i++)
+		try_run(s, &runs->runs[i]);
+}
+
 static void try_all(const struct search *s)
 {
 	const struct chain_row *rows = s->chain->rows;
+	struct runs runs[2] = {{.count = 0}, {.count = 0}};
+	unsigned int now = 0;
 
-	for (uint32_t i = 0; i < s->chain->count; i++)
-		if (!i || !is_near(&rows[i]))
-			try_from(s, i);
+	for (uint32_t i = 0; i < s->chain->count; i++) {
+		if (i && is_near(&rows[i]))
+			continue;
+		list_runs(s, i, &runs[now]);
+		now ^= 1;
+		try_runs(s, &runs[now]);
+	}
+	try_runs(s, &runs[now ^ 1]);
 }
 
 void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts)

@@ -36,6 +36,12 @@ int piece_counts_init(struct piece_counts *counts, uint64_t pieces);
 /* The slot for a hash, the spare one, which has no count, if there is no room. */
 struct piece_slot *piece_counts_find(struct piece_counts *counts, uint64_t hash);
 
+/* The hash will be looked for soon. */
+static inline void piece_counts_prefetch(const struct piece_counts *counts, uint64_t hash)
+{
+	__builtin_prefetch(&counts->slots[hash & counts->mask], 1);
+}
+
 /* What was chosen becomes the count. */
 void piece_counts_turn(struct piece_counts *counts);
 
