@@ -75,6 +75,15 @@ static uint64_t start_of(const struct validation *v, uint32_t fde)
 	return sframe_fde_start(&starts, entry_of(v, fde));
 }
 
+/*
+ * Where a function stands among the others: lookups go by its distance from the
+ * section, which has a sign.
+ */
+static uint64_t rank_of(const struct validation *v, uint32_t fde)
+{
+	return start_of(v, fde) - v->view->addr + ((uint64_t)1 << 63);
+}
+
 static uint32_t size_of(const struct validation *v, uint32_t fde)
 {
 	return sframe_fde_size(v->view, entry_of(v, fde), v->view->arch->big_endian,
@@ -127,7 +136,7 @@ static void check_functions(struct validation *v)
 		v->num_fres += num_fres;
 		v->readable &= readable;
 		check_text(v, d->fde);
-		if (v->view->sorted && d->fde && start_of(v, d->fde) < start_of(v, d->fde - 1))
+		if (v->view->sorted && d->fde && rank_of(v, d->fde) < rank_of(v, d->fde - 1))
 			defects_add(d, entry_of(v, d->fde), BOBBIN_SFRAME_ORDER);
 		if (v->order)
 			v->order[d->fde] = (struct bobbin_sframe_order){
@@ -149,14 +158,14 @@ static void check_overlaps(struct validation *v)
 	uint64_t last = 0, end = 0;
 
 	for (uint32_t i = 0; v->order && i < v->view->num_fdes; i++)
-		v->order[i] = (struct bobbin_sframe_order){.key = start_of(v, i), .fde = i};
+		v->order[i] = (struct bobbin_sframe_order){.key = rank_of(v, i), .fde = i};
 	if (v->order)
 		defects_sort(v->order, v->view->num_fdes);
 	else if (!v->view->sorted)
 		return;
 	for (uint32_t i = 0; i < v->view->num_fdes; i++) {
 		uint32_t fde = nth(v, i), size = size_of(v, fde);
-		uint64_t start = start_of(v, fde);
+		uint64_t start = rank_of(v, fde);
 
 		if (start < last)
 			break;

@@ -545,6 +545,23 @@ static void every_defect_of_a_section_is_told(void **state)
 	free(s.data);
 }
 
+/* Bare bytes lie at address 0: code before the section is at the end of the space. */
+static void functions_on_both_sides_of_the_section_are_in_order(void **state)
+{
+	struct section_spec spec = two(3);
+	struct bobbin_sframe_view view;
+	struct findings f = {.count = 0};
+	struct built s;
+
+	spec.addr = 0;
+	spec.funcs[0].start = -(uint64_t)TEXT;
+	s = build(&spec);
+	assert_int_equal(bobbin_sframe_view(s.data, s.size, 0, NULL, &view), 0);
+	assert_int_equal(bobbin_sframe_validate(&view, NULL, find, &f), 0);
+	assert_int_equal(f.count, 0);
+	free(s.data);
+}
+
 static void nothing_but_the_section_is_needed(void **state)
 {
 	struct section_spec spec = two(3);
@@ -628,6 +645,7 @@ int main(void)
 		cmocka_unit_test(impossible_frames_are_told),
 		cmocka_unit_test(control_words_fit_their_places),
 		cmocka_unit_test(every_defect_of_a_section_is_told),
+		cmocka_unit_test(functions_on_both_sides_of_the_section_are_in_order),
 		cmocka_unit_test(nothing_but_the_section_is_needed),
 		cmocka_unit_test(work_is_bounded_without_memory_to_sort_in),
 		cmocka_unit_test(every_reason_was_met),
