@@ -143,8 +143,7 @@ static void a_section_without_functions_says_nothing(void **state)
 
 static void functions_may_be_anywhere_in_the_address_space(void **state)
 {
-	static const uint64_t starts[] = {0, 0x7fffffff, 0x100000000, 0x4000000000000000,
-					  0xfffffffffffffff0};
+	static const uint64_t starts[] = {0, 0x7fffffff, 0x100000000, 0x7ffffffffffffff0};
 	struct section_maker maker;
 	struct sidefile *sidefile;
 	struct sample section, file;
