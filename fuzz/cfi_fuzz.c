@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Any bytes as .eh_frame_hdr and .eh_frame (or .debug_frame).
- *
- *	hdr | frame | size of hdr (2 bytes, little-endian) | selector
- *
- * selector: bits 0..1 the architecture, bit 2 .debug_frame, bit 3 the header's
- * address is not a multiple of 8.  The frame section lies behind the header at
- * the next multiple of 8, as linkers place it.
+ * Any bytes as call-frame information (cfi_input.h).
  *
  * Contract: every offset and every row is inside its bounds, rows of a function
  * follow each other and cover it, looking up finds what walking finds, a
@@ -20,9 +14,10 @@
 
 #include <bobbin/cfi.h>
 
+#include "cfi_input.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define TRAILER 3
 #define LOOKUPS 8 /* functions that are looked up; each may scan all */
 
 static void must(bool holds)
@@ -219,26 +214,11 @@ static void check_init(struct bobbin_cfi_view *view)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct bobbin_arch *const archs[] = {bobbin_arch_amd64(), bobbin_arch_aarch64(),
-						   bobbin_arch_aarch64_be(), bobbin_arch_s390x()};
-	struct bobbin_cfi_view view = {0};
+	struct bobbin_cfi_view view;
 	uint8_t selector;
 
-	if (size < TRAILER)
+	if (!cfi_input(data, size, &view, &selector))
 		return 0;
-	size -= TRAILER;
-	selector = data[size + 2];
-	view.arch = archs[selector & 3];
-	view.debug_frame = selector & 4;
-	view.hdr_size = data[size] | (uint64_t)data[size + 1] << 8;
-	if (view.hdr_size > size)
-		view.hdr_size = size;
-	view.hdr = view.hdr_size ? data : NULL;
-	view.hdr_addr = selector & 8 ? 0x10004 : 0x10000;
-	view.frame = data + view.hdr_size;
-	view.frame_size = size - view.hdr_size;
-	view.frame_addr = (view.hdr_addr + view.hdr_size + 7) & ~7ull;
-
 	check_init(&view);
 	check_walk(&view);
 	check_find(&view, view.frame_addr);

@@ -240,13 +240,14 @@ static void compare_part(struct walk *w, uint64_t start, uint64_t end, const str
 /* The function whose rows hold at an address, or the last one that starts before it. */
 static const struct range *function_at(const struct walk *w, uint64_t addr)
 {
-	const struct range *range = w->functions + w->passed, *first = w->functions;
+	const struct range *first = w->functions, *range;
 	struct bobbin_error error;
 	struct bobbin_row row;
 	uint32_t view;
 
 	if (!w->passed)
 		return NULL;
+	range = first + w->passed;
 	if (w->c->sframe_count == 1 && addr < range[-1].end)
 		return range - 1;
 	if (look_up(w, addr, &error, &row, &view))

@@ -110,14 +110,17 @@ static bool too_much(int r)
 	return r == -ERANGE || r == -EINVAL;
 }
 
-/* Representable rows in as few functions as can be found by halving. */
+/* Representable rows in as few functions as can be found by halving and doubling. */
 static int add_pieces(struct conversion *c, size_t first, size_t count)
 {
 	size_t piece = count;
 
 	while (count) {
-		int r = add_rows(c, first, piece);
+		int r;
 
+		if (piece > count)
+			piece = count;
+		r = add_rows(c, first, piece);
 		if (too_much(r) && piece > 1) {
 			piece /= 2;
 			continue;
@@ -129,7 +132,7 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 			return r;
 		first += piece;
 		count -= piece;
-		piece = count;
+		piece *= 2;
 	}
 	return 0;
 }
@@ -176,52 +179,79 @@ static bool continues(const struct conversion *c, const struct bobbin_row *row)
 
 static int collect(struct conversion *c, const struct bobbin_row *row)
 {
+	int r = 0;
+
+	if (continues(c, row)) {
+		c->end = row->end;
+		return 0;
+	}
+	if (c->count && row->start - c->start > UINT32_MAX)
+		r = flush(c);
+	if (!r && vector_reserve(&c->rows, &c->capacity, c->count + 1, sizeof(*c->rows)))
+		r = -ENOMEM;
+	if (r)
+		return r;
 	if (!c->count)
 		c->start = row->start;
-	if (!continues(c, row)) {
-		if (row->start - c->start > UINT32_MAX)
-			return -ERANGE;
-		if (vector_reserve(&c->rows, &c->capacity, c->count + 1, sizeof(*c->rows)))
-			return -ENOMEM;
-		c->rows[c->count++] = (struct bobbin_sframe_row){
-			.start = (uint32_t)(row->start - c->start), .rule = row->rule};
-	}
+	c->rows[c->count++] = (struct bobbin_sframe_row){.start = (uint32_t)(row->start - c->start),
+							 .rule = row->rule};
 	c->end = row->end;
 	return 0;
 }
 
-/* Stubs of @STUB_SIZE bytes whose CFA moves at @push: rows that repeat. */
-static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+/* Parts of stubs of @STUB_SIZE bytes, byte by byte if need be. */
+static int collect_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push,
+			 uint64_t start, uint64_t end)
 {
-	struct bobbin_sframe_row rows[2] = {{0, row->rule}, {push, row->rule}};
-	uint64_t start = (row->start + STUB_SIZE - 1) & -(uint64_t)STUB_SIZE;
-	struct bobbin_row before = *row;
+	struct bobbin_row byte = *row;
 	int r = 0;
 
-	/* what stands before the first whole stub, byte by byte if need be */
-	for (before.start = row->start; before.start < start && before.start < row->end && !r;
-	     before.start++) {
-		before.end = before.start + 1;
-		before.rule = rows[before.start % STUB_SIZE >= push].rule;
-		if (before.start % STUB_SIZE >= push)
-			before.rule.cfa.off += STUB_PUSH;
-		r = collect(c, &before);
+	for (byte.start = start; byte.start < end && !r; byte.start++) {
+		bool pushed = byte.start % STUB_SIZE >= push;
+
+		byte.end = byte.start + 1;
+		byte.rule.cfa.off = row->rule.cfa.off + (pushed ? STUB_PUSH : 0);
+		r = collect(c, &byte);
 	}
-	if (!r)
-		r = flush(c);
-	if (r || start >= row->end)
-		return r;
+	return r;
+}
+
+/* Whole stubs: rows that repeat. */
+static int add_whole_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push,
+			   uint64_t start, uint64_t end)
+{
+	struct bobbin_sframe_row rows[2] = {{0, row->rule}, {push, row->rule}};
+	bool possible = bobbin_sframe_representable(&c->maker.builder, &row->rule);
+	int r = end - start > UINT32_MAX ? -ERANGE : flush(c);
+
 	rows[1].rule.cfa.off += STUB_PUSH;
-	if (row->end - start > UINT32_MAX)
-		return -ERANGE;
-	return add(c, (struct bobbin_sframe_function){
-			      .start = start,
-			      .size = (uint32_t)(row->end - start),
-			      .rep_size = STUB_SIZE,
-			      .signal = c->fde.signal,
-			      .rows = rows,
-			      .count = 2,
-		      });
+	if (!r)
+		r = add(c, (struct bobbin_sframe_function){
+				   .start = start,
+				   .size = (uint32_t)(end - start),
+				   .rep_size = STUB_SIZE,
+				   .signal = c->fde.signal,
+				   .rows = rows,
+				   .count = 2,
+			   });
+	if (!too_much(r))
+		return r;
+	r = flush(c);
+	lose(c, start, end, possible ? BOBBIN_SFRAME_REACH : BOBBIN_SFRAME_RULE);
+	return r;
+}
+
+/* Stubs whose CFA moves at @push. */
+static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+{
+	uint64_t before = -row->start % STUB_SIZE, size = row->end - row->start;
+	uint64_t start = row->start + (before < size ? before : size);
+	uint64_t end = start + (row->end - start) / STUB_SIZE * STUB_SIZE;
+	int r = collect_stubs(c, row, push, row->start, start);
+
+	if (!r && start < end)
+		r = add_whole_stubs(c, row, push, start, end);
+	return r ? r : collect_stubs(c, row, push, end, row->end);
 }
 
 static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t push)
@@ -229,10 +259,8 @@ static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t 
 	int r;
 
 	c->stats->cfi_rows++;
-	if (push && push < STUB_SIZE) {
-		r = flush(c);
-		return r ? r : add_stubs(c, row, push);
-	}
+	if (push && push < STUB_SIZE)
+		return add_stubs(c, row, push);
 	if (row->rule.cfa.how != BOBBIN_NO_RULE)
 		return collect(c, row);
 	r = flush(c);

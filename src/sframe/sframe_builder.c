@@ -75,7 +75,8 @@ static bool row_in_place(const struct bobbin_sframe_function *f, uint32_t i)
 
 	if (i && f->rows[i].start <= f->rows[i - 1].start)
 		return false;
-	return f->rows[i].start < limit || !i;
+	/* functions without code may have rows as well */
+	return f->rows[i].start < limit || !f->rows[i].start;
 }
 
 /* A function's rows agree about keys and signals. */
