@@ -304,6 +304,18 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 	row->rule = bobbin_rule_none(has_tables(module) ? BOBBIN_NO_FUNCTION : BOBBIN_NO_TABLE);
 }
 
+bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
+{
+	struct bobbin_row row = {.function = vaddr};
+
+	if (!ask_cfi(&module->eh_frame, vaddr, &row) &&
+	    !ask_cfi(&module->debug_frame, vaddr, &row) && !ask_sframe(module, vaddr, &row) &&
+	    !ask_sidefile(module, vaddr, &row))
+		return false;
+	*ret = row.function;
+	return true;
+}
+
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
 {
 	return module->fd >= 0 && pread(module->fd, dst, size, (off_t)offset) == (ssize_t)size;

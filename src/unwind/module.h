@@ -58,6 +58,12 @@ void module_close(struct module *module);
 void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
 		   enum bobbin_source *source);
 
+/*
+ * Where the function at an address begins; false: no table knows.  Call-frame
+ * information is asked first: what SFrame calls a function may be part of one.
+ */
+bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
 

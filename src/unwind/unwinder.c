@@ -150,17 +150,13 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 {
 	const struct mapping *m = space_find(space, addr);
 	struct module *module = m ? module_of(unwinder, m->file) : NULL;
-	enum bobbin_source source;
-	struct bobbin_row row;
-	uint64_t vaddr;
+	uint64_t vaddr, start;
 
-	if (!module || !elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr))
+	if (!module || !elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) ||
+	    !module_function(module, vaddr, &start))
 		return -ENOENT;
-	module_lookup(module, vaddr, &row, &source);
-	if (source == BOBBIN_FROM_NONE || source == BOBBIN_FROM_ENTRY)
-		return -ENOENT;
-	*ret = row.function;
-	*offset = vaddr - row.function;
+	*ret = start;
+	*offset = vaddr - start;
 	return 0;
 }
 

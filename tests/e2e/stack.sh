@@ -108,6 +108,28 @@ it_unwinds_a_program_that_was_deleted() {
 	[ "$(id -u)" -ne 0 ] || grep '^#.* wait_for_bytes+0x' out
 }
 
+# named_frames FILE: names of functions in FILE and where in them, as printed for it
+named_frames() {
+	spawn "$1"
+	eventually asleep "$pid" 3
+	quietly "$bobbin" stack -v "$pid"
+	sed -n "s|^#[0-9]* *0x[0-9a-f]* \\(.*\\) (.*/$(basename "$1")).*|\\1|p" out
+	kill "$pid"
+}
+
+it_names_functions_alike_whatever_parts_their_tables_have() {
+	needs strip
+	mkdir plain converted
+	cp "$(program asleep)" plain/asleep
+	strip plain/asleep
+	"$bobbin" sframe convert -q --share -o converted/asleep plain/asleep
+	named_frames ./plain/asleep >want
+	named_frames ./converted/asleep >got
+	grep '/asleep)' out | mostly 100 '\[\.sframe\]$'
+	diff want got
+	[ "$(grep -c '^asleep+0x' got)" -ge 6 ]
+}
+
 it_says_that_there_is_no_such_process() {
 	sh -c 'echo $$' >ended
 	expect 1 "$bobbin" stack "$(cat ended)"
