@@ -293,7 +293,7 @@ static int take_rows(struct conversion *c)
 			return r;
 		done = row.end;
 	}
-	if (r)
+	if (r && done < c->listed->end)
 		lose(c, done, c->listed->end, error.reason);
 	return flush(c);
 }

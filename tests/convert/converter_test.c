@@ -366,6 +366,17 @@ static void a_malformed_function_leaves_the_others_alone(void **state)
 	assert_int_equal(b->stats.lost_rows, 1);
 }
 
+static void what_is_malformed_behind_the_next_function_is_no_gap(void **state)
+{
+	struct conversion_bench *b = *state;
+
+	put_fde(&b->eh, TEXT, 64, BYTES(ADVANCE(32), CFA_OFFSET(16), ADVANCE(4), 0x3f));
+	put_fde(&b->eh, TEXT + 32, 32, NO_BYTES);
+	conversion_run(b);
+	assert_rows(b, 64, "401000 r7+8 c-8 same\n");
+	assert_lost(b, 0, 0);
+}
+
 static void an_entry_that_cannot_be_read_is_counted(void **state)
 {
 	struct conversion_bench *b = *state;
@@ -484,6 +495,7 @@ int main(void)
 		sentence(of_equal_starts_the_last_function_says),
 		sentence(debug_frame_speaks_where_eh_frame_does_not),
 		sentence(a_malformed_function_leaves_the_others_alone),
+		sentence(what_is_malformed_behind_the_next_function_is_no_gap),
 		sentence(an_entry_that_cannot_be_read_is_counted),
 		sentence(both_keys_of_aarch64_can_be_told_apart),
 		sentence(equal_functions_take_less_room_when_shared),
