@@ -87,12 +87,10 @@ static inline __attribute__((always_inline)) void cut_by_width(struct chain_cut 
 			const struct window_item *item;
 			struct window_item begin;
 
-			if (t && row->function == i)
-				w->head = w->tail = 0;
 			w->bytes += row->same ? 0 : size;
 			begin = (struct window_item){(int64_t)cuts[i].cost + fde + size - w->bytes,
 						     i};
-			/* all rows of a function are in reach of its widest starts */
+			/* all rows are in reach of the widest starts */
 			if (t + 1 == widths)
 				window_push_still(w, begin);
 			else

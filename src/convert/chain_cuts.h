@@ -49,7 +49,7 @@ struct fde_cost {
 	uint32_t whole, index;
 };
 
-/* Find the cuts that make the chain smallest by itself.  Linear.  0, -ENOMEM. */
+/* Find the cuts that make a chain of one function smallest.  Linear.  0, -ENOMEM. */
 int chain_cuts_by_width(struct chain_cuts *cuts, const struct row_chain *chain,
 			const struct fde_cost *cost);
 

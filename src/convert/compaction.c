@@ -45,10 +45,10 @@ static size_t attribute_size(const struct compaction *c)
 	return c->from->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
 }
 
-static int reserve(struct compaction *c, size_t bytes)
+static int reserve(struct compaction *c, size_t bytes, size_t fdes)
 {
 	if (vector_reserve(&c->fres, &c->fre_capacity, c->fre_len + bytes, 1) ||
-	    vector_reserve(&c->fdes, &c->fde_capacity, c->fde_count + 1, sizeof(*c->fdes)))
+	    vector_reserve(&c->fdes, &c->fde_capacity, c->fde_count + fdes, sizeof(*c->fdes)))
 		return -ENOMEM;
 	return 0;
 }
@@ -87,25 +87,46 @@ static void add(struct compaction *c, struct bobbin_sframe_built fde, size_t siz
 	c->num_fres += fde.num_fres;
 }
 
-/* Add functions as they are. */
-static int copy(struct compaction *c, uint32_t first, uint32_t count)
+static uint32_t end_of_rows(const struct bobbin_sframe_builder *b, uint32_t index)
+{
+	return index + 1 < b->fde_count ? b->fdes[index + 1].fre_off : b->fre_len;
+}
+
+/* Add a function as it is, or share it. */
+static int copy(struct compaction *c, uint32_t index)
 {
 	const struct bobbin_sframe_builder *b = c->from;
+	const struct bobbin_sframe_built *fde = &b->fdes[index];
+	const uint8_t *bytes = b->fres + fde->fre_off;
+	uint32_t size = end_of_rows(b, index) - fde->fre_off;
 
-	for (uint32_t i = first; i < first + count; i++) {
-		const struct bobbin_sframe_built *fde = &b->fdes[i];
-		uint32_t end = i + 1 < b->fde_count ? fde[1].fre_off : b->fre_len;
-		uint32_t size = end - fde->fre_off;
-		struct piece_slot *slot = NULL;
+	if (reserve(c, size, 1))
+		return -ENOMEM;
+	memcpy(c->fres + c->fre_len, bytes, size);
+	add(c, *fde, size, piece_counts_find(&c->counts, piece_hash(bytes, size)));
+	return 0;
+}
 
-		if (reserve(c, size))
-			return -ENOMEM;
-		memcpy(c->fres + c->fre_len, b->fres + fde->fre_off, size);
-		if (c->counts.slots)
-			slot = piece_counts_find(&c->counts,
-						 piece_hash(b->fres + fde->fre_off, size));
-		add(c, *fde, size, slot);
+/* Add functions as they are. */
+static int keep(struct compaction *c, uint32_t first, uint32_t end)
+{
+	const struct bobbin_sframe_builder *b = c->from;
+	uint32_t begin = b->fdes[first].fre_off, size;
+
+	if (first == end)
+		return 0;
+	size = end_of_rows(b, end - 1) - begin;
+	if (reserve(c, size, end - first))
+		return -ENOMEM;
+	memcpy(c->fres + c->fre_len, b->fres + begin, size);
+	for (uint32_t i = first; i < end; i++) {
+		struct bobbin_sframe_built *fde = &c->fdes[c->fde_count++];
+
+		*fde = b->fdes[i];
+		fde->fre_off += (uint32_t)c->fre_len - begin;
+		c->num_fres += fde->num_fres;
 	}
+	c->fre_len += size;
 	return 0;
 }
 
@@ -141,7 +162,7 @@ static int add_piece(struct compaction *c, size_t begin, size_t end, struct piec
 	};
 	uint8_t *at;
 
-	if (reserve(c, attribute_size(c) + (end - begin) * (width + MAX_BODY)))
+	if (reserve(c, attribute_size(c) + (end - begin) * (width + MAX_BODY), 1))
 		return -ENOMEM;
 	at = c->fres + c->fre_len + attribute_size(c);
 	for (const struct chain_row *row = first; row < rows + end; row++) {
@@ -168,28 +189,40 @@ static int add_pieces(struct compaction *c)
 	return r;
 }
 
-/* Whether a function has too few rows for a cut to gain as much as it costs. */
-static bool is_small(const struct compaction *c, const struct bobbin_sframe_built *fde)
+/* Whether a cut of the function could gain more than it costs. */
+static bool is_worth_a_cut(const struct bobbin_sframe_builder *b, uint32_t index,
+			   const struct fde_cost *cost)
 {
+	const struct bobbin_sframe_built *fde = &b->fdes[index];
 	uint32_t width = 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
 
-	return (uint64_t)fde->num_fres * (width - 1) <= c->cost.whole;
+	return (uint64_t)fde->num_fres * (width - 1) > cost->whole && row_chain_can_start(b, index);
 }
 
-/* The chain's smallest form without sharing. */
-static int add_smallest(struct compaction *c, uint32_t first, uint32_t length)
+static int cut(struct compaction *c, uint32_t index)
 {
-	int r;
+	int r = row_chain_read(&c->chain, c->from, index, 1);
 
-	if (length == 1 && is_small(c, &c->from->fdes[first]))
-		return copy(c, first, 1);
-	r = row_chain_read(&c->chain, c->from, first, length);
-	if (r)
-		return r;
-	if (c->chain.rows[c->chain.count - 1].start <= UINT8_MAX)
-		return add_piece(c, 0, c->chain.count, NULL);
-	r = chain_cuts_by_width(&c->cuts, &c->chain, &c->cost);
+	if (!r)
+		r = chain_cuts_by_width(&c->cuts, &c->chain, &c->cost);
 	return r ? r : add_pieces(c);
+}
+
+/* The smallest form without sharing in which no FDE goes beyond a function. */
+static int cut_functions(struct compaction *c)
+{
+	uint32_t kept = 0, i;
+	int r = 0;
+
+	for (i = 0; i < c->from->fde_count && !r; i++) {
+		if (!is_worth_a_cut(c->from, i, &c->cost))
+			continue;
+		r = keep(c, kept, i);
+		if (!r)
+			r = cut(c, i);
+		kept = i + 1;
+	}
+	return r || !i ? r : keep(c, kept, i);
 }
 
 static int read_with_hashes(struct compaction *c, uint32_t first, uint32_t length)
@@ -227,7 +260,7 @@ static int add_shared(struct compaction *c, uint32_t first, uint32_t length)
 /* Do something with each chain, and something else with what cannot be in one. */
 static int for_each_chain(struct compaction *c,
 			  int (*chain)(struct compaction *, uint32_t, uint32_t),
-			  int (*other)(struct compaction *, uint32_t, uint32_t))
+			  int (*other)(struct compaction *, uint32_t))
 {
 	int r = 0;
 
@@ -238,7 +271,7 @@ static int for_each_chain(struct compaction *c,
 		if (whole)
 			r = chain(c, i, length);
 		else if (other)
-			r = other(c, i, length);
+			r = other(c, i);
 	}
 	return r;
 }
@@ -294,7 +327,7 @@ int compact_section(struct section_maker *maker, bool sharing)
 	c.cost.whole = c.cost.index + (uint32_t)attribute_size(&c);
 	r = reserve_all(&c);
 	if (!r)
-		r = sharing ? share(&c) : for_each_chain(&c, add_smallest, copy);
+		r = sharing ? share(&c) : cut_functions(&c);
 	if (!r && in_reach(&c))
 		replace(&c, b);
 	free(c.fdes);

@@ -2,12 +2,12 @@
 /*
  * compaction.h - a section says the same in fewer bytes.
  *
- *	functions ── chains of those that touch ── cuts ── pieces, one FDE each
+ *	functions ── chains of rows ── cuts ── pieces, one FDE each
  *
  * An FDE need not be a function: readers only look for the one that holds a PC.
- * Functions that touch become one FDE while their rows' starts stay narrow; long
- * functions with many rows are cut so that starts get narrow.  If rows can be
- * shared, functions are cut so that their prologues and epilogues are found in
+ * Long functions with many rows are cut so that their rows' starts get narrow.
+ * If rows can be shared, functions that touch become one FDE, too, while starts
+ * stay narrow, and are cut so that their prologues and epilogues are found in
  * others.  Every PC keeps its rule.
  */
 #ifndef BOBBIN_CONVERT_COMPACTION_H
@@ -18,7 +18,8 @@
 /*
  * Choose the FDEs of a section anew.  Its functions do not overlap, were added
  * without sharing, in ascending order for the best result, and the section was
- * not finished yet.  @share: FDEs with equal rows share them.
+ * not finished yet.  @share: FDEs with equal rows share them and may hold several
+ * functions; otherwise an FDE lies within one.
  *
  * Time and memory are linear in rows.  0; -ENOMEM, and the section is as it was.
  */

@@ -7,7 +7,8 @@
  * Each FDE becomes one function where that is possible.  Rows that SFrame cannot
  * express are left out and the function falls into the parts between them;
  * linkers' lazy-binding stubs become a function whose rows repeat.  At last,
- * compact_section() chooses the FDEs that take the fewest bytes for these rows.
+ * compact_section() chooses the FDEs that take the fewest bytes for these rows:
+ * parts of functions and, if rows are shared, several functions in one.
  */
 #ifndef BOBBIN_CONVERT_CONVERTER_H
 #define BOBBIN_CONVERT_CONVERTER_H

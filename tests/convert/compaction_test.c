@@ -186,18 +186,21 @@ static void assert_same(const struct bench *b)
 	assert_true(gravest_defect(COMPACT(b)) <= gravest_defect(PLAIN(b)));
 }
 
-static void functions_that_touch_become_one(void **state)
+static void functions_that_touch_become_one_if_rows_are_shared(void **state)
 {
 	struct bench *b = *state;
 
-	start(b, bobbin_arch_amd64(), 3);
-	add_steps(b, 0, 64, 3, 8, 0);
-	add_steps(b, 0, 64, 3, 8, 5);
-	add_steps(b, 0, 64, 3, 8, 1);
-	finish(b, false);
-	assert_same(b);
-	assert_int_equal(COMPACT(b)->num_fdes, 1);
-	assert_int_equal(COMPACT(b)->num_fres, 9);
+	for (unsigned int share = 0; share < 2; share++) {
+		start(b, bobbin_arch_amd64(), 3);
+		add_steps(b, 0, 64, 3, 8, 0);
+		add_steps(b, 0, 64, 3, 8, 5);
+		add_steps(b, 0, 64, 3, 8, 1);
+		finish(b, share);
+		assert_same(b);
+		assert_int_equal(COMPACT(b)->num_fdes, share ? 1 : 3);
+		assert_int_equal(COMPACT(b)->num_fres, 9);
+		end(b);
+	}
 }
 
 static void row_that_goes_on_in_the_next_function_is_left_out(void **state)
@@ -207,7 +210,7 @@ static void row_that_goes_on_in_the_next_function_is_left_out(void **state)
 	start(b, bobbin_arch_amd64(), 3);
 	add_steps(b, 0, 64, 3, 8, 0);
 	add_steps(b, 0, 64, 3, 8, 2);
-	finish(b, false);
+	finish(b, true);
 	assert_same(b);
 	assert_int_equal(COMPACT(b)->num_fdes, 1);
 	assert_int_equal(COMPACT(b)->num_fres, 5);
@@ -220,7 +223,7 @@ static void functions_with_a_gap_between_them_stay_apart(void **state)
 	start(b, bobbin_arch_amd64(), 3);
 	add_steps(b, 0, 64, 3, 8, 0);
 	add_steps(b, 1, 64, 3, 8, 2);
-	finish(b, false);
+	finish(b, true);
 	assert_same(b);
 	assert_int_equal(COMPACT(b)->num_fdes, 2);
 }
@@ -239,16 +242,42 @@ static void functions_become_one_only_while_starts_fit_one_byte(void **state)
 {
 	struct bench *b = *state;
 
-	for (unsigned int share = 0; share < 2; share++) {
-		start(b, bobbin_arch_amd64(), 3);
-		for (unsigned int i = 0; i < 40; i++)
-			add_steps(b, 0, 200, 3, 8, (int32_t)(i % 2));
-		finish(b, share);
-		assert_same(b);
-		assert_narrow(COMPACT(b));
-		assert_int_equal(COMPACT(b)->num_fdes, 20);
-		end(b);
+	start(b, bobbin_arch_amd64(), 3);
+	for (unsigned int i = 0; i < 40; i++)
+		add_steps(b, 0, 200, 3, 8, (int32_t)(i % 2));
+	finish(b, true);
+	assert_same(b);
+	assert_narrow(COMPACT(b));
+	assert_int_equal(COMPACT(b)->num_fdes, 20);
+}
+
+static bool starts_one(const struct bobbin_sframe_view *view, uint64_t pc)
+{
+	struct bobbin_sframe_fde fde;
+	bool found = false;
+
+	for (uint32_t i = 0; i < view->num_fdes && !found; i++) {
+		assert_int_equal(bobbin_sframe_fde(view, i, NULL, &fde), 0);
+		found = fde.start == pc;
 	}
+	return found;
+}
+
+static void each_function_starts_an_fde_if_rows_are_not_shared(void **state)
+{
+	struct bench *b = *state;
+	uint64_t starts[40];
+
+	start(b, bobbin_arch_amd64(), 3);
+	for (uint32_t i = 0; i < 40; i++) {
+		starts[i] = b->next;
+		add_steps(b, 0, 100 + 40 * i, 3 + 3 * i, 8, (int32_t)(i % 2));
+	}
+	finish(b, false);
+	assert_same(b);
+	assert_true(COMPACT(b)->num_fdes > 40);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_true(starts_one(COMPACT(b), starts[i]));
 }
 
 /* Bytes of one V3 FDE. */
@@ -484,12 +513,15 @@ static void function_of_v2_stays_within_reach(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(functions_that_touch_become_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(functions_that_touch_become_one_if_rows_are_shared,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(row_that_goes_on_in_the_next_function_is_left_out,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(functions_with_a_gap_between_them_stay_apart,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(functions_become_one_only_while_starts_fit_one_byte,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_function_starts_an_fde_if_rows_are_not_shared,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_other_cuts_of_a_function_are_smaller, set_up,
 						tear_down),
