@@ -162,19 +162,20 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	return 0;
 }
 
-/* An FDE with nothing but what its CIE says; @like, or NULL, may have the same. */
-static int start_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
-		     const struct bobbin_cfi_fde *like, struct bobbin_error *err,
-		     struct bobbin_cfi_fde *ret)
+/* What the FDE's CIE says: @like, or NULL, or else what is read into @room. */
+static int find_cie(const struct bobbin_cfi_view *view, const struct entry *entry,
+		    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
+		    struct bobbin_cfi_fde *room, const struct bobbin_cfi_fde **ret)
 {
 	if (like && like->init_end && like->cie == entry->cie) {
-		*ret = *like;
+		*ret = like;
 		return 0;
 	}
-	*ret = (struct bobbin_cfi_fde){0};
 	if (entry->cie >= view->frame_size)
 		return refuse(err, entry->offset, BOBBIN_CFI_CIE);
-	return read_cie(view, entry->cie, err, ret);
+	*room = (struct bobbin_cfi_fde){0};
+	*ret = room;
+	return read_cie(view, entry->cie, err, room);
 }
 
 static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
@@ -182,26 +183,29 @@ static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entr
 		    struct bobbin_cfi_fde *ret)
 {
 	struct bytes b = section_of(view);
-	struct bobbin_cfi_fde fde;
-	uint64_t size;
-	int r = start_fde(view, entry, like, err, &fde);
+	const struct bobbin_cfi_fde *cie;
+	struct bobbin_cfi_fde room;
+	uint64_t start, size, end;
+	int r = find_cie(view, entry, like, err, &room, &cie);
 
 	if (r)
 		return r;
-	fde.offset = entry->offset;
-	fde.next = entry->next;
 	b.size = entry->next;
 	bytes_seek(&b, entry->body);
-	if (!encoded_pointer(&b, fde.fde_enc, view->frame_addr, 0, &fde.start) ||
-	    !encoded_value(&b, fde.fde_enc & PE_FORMAT, &size))
+	if (!encoded_pointer(&b, cie->fde_enc, view->frame_addr, 0, &start) ||
+	    !encoded_value(&b, cie->fde_enc & PE_FORMAT, &size))
 		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
-	if (fde.sized)
+	if (cie->sized)
 		bytes_skip(&b, bytes_uleb(&b));
-	if (b.bad || __builtin_add_overflow(fde.start, size, &fde.end))
+	if (b.bad || __builtin_add_overflow(start, size, &end))
 		return refuse(err, entry->offset, BOBBIN_CFI_LENGTH);
-	fde.insn = b.pos;
-	fde.insn_end = entry->next;
-	*ret = fde;
+	if (ret != cie)
+		*ret = *cie;
+	ret->start = start;
+	ret->end = end;
+	ret->offset = entry->offset;
+	ret->next = ret->insn_end = entry->next;
+	ret->insn = b.pos;
 	return 0;
 }
 

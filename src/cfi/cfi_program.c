@@ -35,9 +35,24 @@ static enum outcome fail(struct run *run, enum bobbin_reason reason)
 	return FAILED;
 }
 
-static struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
+union whole_place {
+	struct bobbin_place place;
+	uint64_t whole;
+};
+
+/*
+ * In one piece: a place that is read as a whole soon after its members were
+ * written makes processors wait.
+ */
+static BOBBIN_ALWAYS_INLINE struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
 {
-	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
+	const union whole_place place = {
+		.whole = BOBBIN_HOST_BIG_ENDIAN
+				 ? (uint64_t)(uint32_t)off << 32 | (uint64_t)how << 24 | reg << 16
+				 : (uint64_t)reg << 40 | (uint64_t)how << 32 | (uint32_t)off};
+
+	_Static_assert(sizeof(place.place) == sizeof(place.whole), "a place is a word");
+	return place.place;
 }
 
 /* An offset of a rule; false: it does not fit. */

@@ -313,7 +313,6 @@ static int mark_signal_frame(struct conversion *c)
 static int start_program(struct conversion *c, struct bobbin_error *err)
 {
 	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
-	const struct bobbin_cfi_fde before = c->fde;
 	uint64_t offset = c->listed->offset;
 	int r;
 
@@ -321,7 +320,7 @@ static int start_program(struct conversion *c, struct bobbin_error *err)
 		r = bobbin_cfi_fde(view, offset, err, &c->fde);
 		return r ? r : bobbin_cfi_rows_init(view, &c->fde, err, &c->program);
 	}
-	r = bobbin_cfi_next_like(view, &offset, &before, err, &c->fde);
+	r = bobbin_cfi_next_like(view, &offset, &c->fde, err, &c->fde);
 	return r < 0 ? r : bobbin_cfi_rows_again(&c->fde, err, &c->program);
 }
 
