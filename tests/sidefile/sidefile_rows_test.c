@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,35 +77,32 @@ static void every_kind_of_function_comes_back_on_every_architecture(void **state
 	}
 }
 
-static void a_lookup_decodes_one_block_and_keeps_the_last_ones(void **state)
+static void a_lookup_reads_one_block_and_the_last_ones_are_kept(void **state)
 {
 	struct sample section = sample_section(bobbin_arch_amd64(), 4000);
 	struct sample file = sample_sidefile(&section);
+	int fd = memfd_create("sidefile", MFD_CLOEXEC);
 	const struct sidefile_block *blocks;
+	struct bobbin_error error;
 	struct sidefile *sidefile;
 	struct bobbin_row row;
-	struct bobbin_error error;
-	uint32_t count;
 
-	/* damage all blocks but the first SIDEFILE_CACHED */
-	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
+	assert_int_equal(write(fd, file.bytes, file.size), file.size);
+	assert_int_equal(sidefile_open(dup(fd), NULL, &sidefile), 0);
 	blocks = sidefile_head(sidefile)->blocks;
-	count = sidefile_head(sidefile)->block_count;
-	assert_true(count > SIDEFILE_CACHED + 2);
-	for (uint32_t i = SIDEFILE_CACHED; i < count; i++)
-		memset(file.bytes + blocks[i].offset, 0, 4);
-	sidefile_close(sidefile);
+	assert_true(sidefile_head(sidefile)->block_count > SIDEFILE_CACHED + 1);
+	for (uint32_t i = 0; i <= SIDEFILE_CACHED; i++)
+		assert_int_equal(sidefile_lookup(sidefile, blocks[i].first, NULL, &row), 0);
 
-	assert_int_equal(sample_open(file.bytes, file.size, NULL, &sidefile), 0);
-	blocks = sidefile_head(sidefile)->blocks;
-	for (unsigned int round = 0; round < 2; round++)
-		for (uint32_t i = 0; i < SIDEFILE_CACHED; i++)
-			assert_int_equal(sidefile_lookup(sidefile, blocks[i].first, NULL, &row), 0);
-	assert_int_equal(sidefile_lookup(sidefile, blocks[SIDEFILE_CACHED].first, &error, &row),
-			 -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SIDEFILE_FRAME);
-	assert_int_equal(error.offset, blocks[SIDEFILE_CACHED].offset);
+	/* now nothing can be read any more; of nine blocks the first had to go */
+	assert_int_equal(ftruncate(fd, 0), 0);
+	for (uint32_t i = 1; i <= SIDEFILE_CACHED; i++)
+		assert_int_equal(sidefile_lookup(sidefile, blocks[i].first, NULL, &row), 0);
+	assert_int_equal(sidefile_lookup(sidefile, blocks[0].first, &error, &row), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_TRUNCATED);
+	assert_int_equal(error.offset, blocks[0].offset);
 	sidefile_close(sidefile);
+	close(fd);
 	sample_free(&file);
 	sample_free(&section);
 }
@@ -226,7 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pc_of_the_c_library_has_its_rule),
 		cmocka_unit_test(every_kind_of_function_comes_back_on_every_architecture),
-		cmocka_unit_test(a_lookup_decodes_one_block_and_keeps_the_last_ones),
+		cmocka_unit_test(a_lookup_reads_one_block_and_the_last_ones_are_kept),
 		cmocka_unit_test(equal_sections_give_equal_files),
 		cmocka_unit_test(a_section_without_functions_says_nothing),
 		cmocka_unit_test(functions_may_be_anywhere_in_the_address_space),
