@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/attached_output.h"
 #include "cli/cfi_tables.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
+#include "cli/sidefile_output.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
+#include "sidefile/sidefile_writer.h"
 
 static const char usage[] =
 	"usage: bobbin sframe convert [OPTIONS] FILE -o OUT\n"
@@ -24,6 +27,7 @@ static const char usage[] =
 	"  -o, --output OUT     write OUT, '-' is stdout with --section-only\n"
 	"      --in-place       OUT is FILE\n"
 	"      --section-only   OUT is the bare section\n"
+	"      --side-file      OUT is a compressed side-file, see 'bobbin sframe pack'\n"
 	"      --address ADDR   address of a bare section in the file's space (0)\n"
 	"      --version N      version of the format, 2 or 3 (3)\n"
 	"      --share          let functions share equal rows: smaller, but not every\n"
@@ -34,7 +38,7 @@ static const char usage[] =
 
 struct arguments {
 	const char *path, *output;
-	bool in_place, section_only, share, verbose, quiet, addressed;
+	bool in_place, section_only, side_file, share, verbose, quiet, addressed;
 	uint64_t version, addr;
 };
 
@@ -60,8 +64,16 @@ static bool parse_address(const char *text, uint64_t *ret)
 
 static int check(const struct arguments *a)
 {
-	if (a->in_place ? a->output || a->section_only : !a->output) {
+	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output) {
 		complain("one of --output and --in-place is needed");
+		return show_usage(&sframe_convert_command);
+	}
+	if (a->in_place && !strcmp(a->path, "-")) {
+		complain("standard input has no place");
+		return show_usage(&sframe_convert_command);
+	}
+	if (a->side_file && (a->section_only || a->share || a->version != 3)) {
+		complain("--side-file chooses its own form");
 		return show_usage(&sframe_convert_command);
 	}
 	if (a->addressed && !a->section_only) {
@@ -80,6 +92,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	enum {
 		IN_PLACE = 256,
 		SECTION_ONLY,
+		SIDE_FILE,
 		ADDRESS,
 		VERSION,
 		SHARE
@@ -88,6 +101,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"output", required_argument, NULL, 'o'},
 		{"in-place", no_argument, NULL, IN_PLACE},
 		{"section-only", no_argument, NULL, SECTION_ONLY},
+		{"side-file", no_argument, NULL, SIDE_FILE},
 		{"address", required_argument, NULL, ADDRESS},
 		{"version", required_argument, NULL, VERSION},
 		{"share", no_argument, NULL, SHARE},
@@ -108,6 +122,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 			break;
 		case SECTION_ONLY:
 			a->section_only = true;
+			break;
+		case SIDE_FILE:
+			a->side_file = true;
 			break;
 		case ADDRESS:
 			a->addressed = true;
@@ -198,7 +215,8 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 {
 	const struct convert_options options = {
 		.version = (unsigned int)a->version,
-		.share = a->share,
+		.share = a->share || a->side_file,
+		.keep_functions = a->side_file,
 		.addr = addr,
 		.gap = a->verbose ? tell_gap : NULL,
 		.ctx = (void *)a,
@@ -250,10 +268,37 @@ static bool write_file(const struct arguments *a, int fd, struct sframe_attachme
 	return !r;
 }
 
+static bool write_sidefile(const struct arguments *a, struct result *result)
+{
+	const struct elf_image *image = &result->tables.image;
+	struct bobbin_sframe_view view;
+	uint8_t *data = NULL;
+	uint64_t size;
+	int r;
+
+	if (image->build_id_len < 2) {
+		complain("%s: there is no build ID to find a side-file by", a->path);
+		return false;
+	}
+	r = bobbin_sframe_view(result->data, result->size, result->addr, NULL, &view);
+	if (!r)
+		r = sidefile_make(&view, image->build_id, image->build_id_len, NULL, &data, &size);
+	if (!r)
+		r = sidefile_output_put(a->output, &view, data, size);
+	free(data);
+	if (r)
+		complain("%s: %s", a->output, strerror(-r));
+	else
+		result->size = size;
+	return !r;
+}
+
+/* A section without a file around it. */
 static bool convert_section(const struct arguments *a, int fd)
 {
 	struct result result = {0};
-	bool good = convert(a, fd, a->addr, &result) && write_section(a, &result);
+	bool good = convert(a, fd, a->addr, &result) &&
+		    (a->side_file ? write_sidefile(a, &result) : write_section(a, &result));
 
 	if (good && !a->quiet)
 		tell_summary(a, &result);
@@ -261,14 +306,28 @@ static bool convert_section(const struct arguments *a, int fd)
 	return good;
 }
 
+/* What is copied is read more than once. */
+static bool is_regular(const struct arguments *a, int fd)
+{
+	struct stat status;
+
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		return true;
+	complain("%s: not a regular file, only its --section-only can be written", a->path);
+	return false;
+}
+
 static bool convert_file(const struct arguments *a, int fd)
 {
 	struct sframe_attachment attachment;
 	struct bobbin_error error = {0};
 	struct result result = {0};
-	int r = sframe_attachment_init(fd, &error, &attachment);
 	bool good;
+	int r;
 
+	if (!is_regular(a, fd))
+		return false;
+	r = sframe_attachment_init(fd, &error, &attachment);
 	if (r) {
 		complain_file(a->path, r, &error);
 		return false;
@@ -292,7 +351,7 @@ static int run(int argc, char **argv)
 	fd = open_input(a.path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	good = a.section_only ? convert_section(&a, fd) : convert_file(&a, fd);
+	good = a.section_only || a.side_file ? convert_section(&a, fd) : convert_file(&a, fd);
 	close(fd);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 #include "cli/cfi_tables.h"
-#include "cli/output_file.h"
 #include "cli/sframe_command.h"
+#include "cli/sidefile_output.h"
 #include "convert/converter.h"
 #include "convert/merger.h"
-#include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
 #include "sidefile/sidefile_writer.h"
 
@@ -175,53 +174,6 @@ static bool make_sidefile(const char *path, struct file_tables *t, struct packed
 	return !r;
 }
 
-static bool same_row(const struct bobbin_row *a, const struct bobbin_row *b)
-{
-	return a->start == b->start && a->end == b->end && a->function == b->function &&
-	       bobbin_rule_equal(&a->rule, &b->rule);
-}
-
-/* Row for row the same from the start of a function to its end. */
-static bool same_function(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
-			  const struct bobbin_sframe_fde *fde)
-{
-	uint64_t pc = fde->start, end = pc + fde->size;
-
-	while (pc < end) {
-		struct bobbin_row row = {.end = pc + 1}, other = row;
-		int r = bobbin_sframe_lookup(view, pc, NULL, &row);
-
-		if (sidefile_lookup(sidefile, pc, NULL, &other) != r || !same_row(&row, &other))
-			return false;
-		pc = row.end;
-	}
-	return true;
-}
-
-/* Read a side-file back as whoever unwinds will, and compare. */
-static int prove(int fd, const struct bobbin_sframe_view *view)
-{
-	struct sidefile *sidefile;
-	int copy = dup(fd), r;
-
-	if (copy < 0)
-		return -errno;
-	r = sidefile_open(copy, NULL, &sidefile);
-	if (r) {
-		close(copy);
-		return r;
-	}
-	for (uint32_t i = 0; i < view->num_fdes && !r; i++) {
-		struct bobbin_sframe_fde fde;
-
-		r = bobbin_sframe_fde(view, i, NULL, &fde);
-		if (!r && !same_function(view, sidefile, &fde))
-			r = -EBADMSG;
-	}
-	sidefile_close(sidefile);
-	return r;
-}
-
 /* The folders above a file, but for the one that all are in. */
 static int make_folders(const char *folder, char *path)
 {
@@ -236,22 +188,6 @@ static int make_folders(const char *folder, char *path)
 	return r;
 }
 
-static int write_proved(const char *path, const struct packed *p)
-{
-	struct output_file file;
-	int r = output_file_init(path, 0666, &file);
-
-	if (r)
-		return r;
-	r = output_file_write(&file, p->data, p->size);
-	if (!r)
-		r = prove(file.fd, &p->view);
-	if (!r)
-		return output_file_commit(&file);
-	output_file_discard(&file);
-	return r;
-}
-
 static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
 			   const char *file, const struct packed *p)
 {
@@ -260,7 +196,7 @@ static bool write_sidefile(const struct arguments *a, const struct elf_image *im
 	int r = path ? make_folders(a->folder, path) : -ENOMEM;
 
 	if (!r)
-		r = write_proved(path, p);
+		r = sidefile_output_put(path, &p->view, p->data, p->size);
 	if (r)
 		complain_table(path ? path : file, r);
 	else if (!a->quiet)

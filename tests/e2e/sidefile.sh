@@ -136,6 +136,14 @@ it_makes_files_that_zstd_accepts() {
 	zstd -l "$(one_file)" | grep -q XXH64
 }
 
+it_makes_the_same_file_by_convert() {
+	"$bobbin" sframe pack -q folder /bin/true
+	"$bobbin" sframe convert -q --side-file -o one.zst /bin/true
+	cmp one.zst folder/*/*.sframe.zst
+	expect 2 "$bobbin" sframe convert --side-file --version 2 -o two.zst /bin/true
+	[ ! -e two.zst ]
+}
+
 it_makes_the_same_file_again() {
 	quietly "$bobbin" sframe pack one /bin/sh
 	quietly "$bobbin" sframe pack two /bin/sh
