@@ -306,28 +306,14 @@ static bool convert_section(const struct arguments *a, int fd)
 	return good;
 }
 
-/* What is copied is read more than once. */
-static bool is_regular(const struct arguments *a, int fd)
-{
-	struct stat status;
-
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-		return true;
-	complain("%s: not a regular file, only its --section-only can be written", a->path);
-	return false;
-}
-
 static bool convert_file(const struct arguments *a, int fd)
 {
 	struct sframe_attachment attachment;
 	struct bobbin_error error = {0};
 	struct result result = {0};
+	int r = sframe_attachment_init(fd, &error, &attachment);
 	bool good;
-	int r;
 
-	if (!is_regular(a, fd))
-		return false;
-	r = sframe_attachment_init(fd, &error, &attachment);
 	if (r) {
 		complain_file(a->path, r, &error);
 		return false;
@@ -340,18 +326,30 @@ static bool convert_file(const struct arguments *a, int fd)
 	return good;
 }
 
+/* What is read more than once, or mapped. */
+static bool is_regular(const struct arguments *a, int fd)
+{
+	struct stat status;
+
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		return true;
+	complain("%s: not a regular file", a->path);
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	struct arguments a = {.version = 3};
 	int status = parse(argc, argv, &a), fd;
-	bool good;
+	bool bare, good;
 
 	if (status)
 		return status;
 	fd = open_input(a.path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	good = a.section_only || a.side_file ? convert_section(&a, fd) : convert_file(&a, fd);
+	bare = a.section_only || a.side_file;
+	good = is_regular(&a, fd) && (bare ? convert_section(&a, fd) : convert_file(&a, fd));
 	close(fd);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
