@@ -34,17 +34,18 @@ static void print_line(const struct told *told, const struct comparison_differen
 {
 	char cfi[RULE_SPELLING_MAX], sframe[RULE_SPELLING_MAX];
 
+	printf("%s: code 0x%" PRIx64 "..0x%" PRIx64 ": ", told->check->path, d->start, d->end);
+	if (d->kind == COMPARISON_MISSING) {
+		printf("note: no SFrame, but call-frame information\n");
+		return;
+	}
 	rule_spell(told->arch, &d->cfi, cfi);
-	if (d->kind == COMPARISON_MISSING)
-		strcpy(sframe, "none");
-	else if (d->kind == COMPARISON_UNREADABLE)
+	if (d->kind == COMPARISON_UNREADABLE)
 		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
 	else
 		rule_spell(told->arch, &d->sframe, sframe);
-	printf("%s: code 0x%" PRIx64 "..0x%" PRIx64
-	       ": %s: SFrame: %s; call-frame information: %s\n",
-	       told->check->path, d->start, d->end, is_error(d->kind) ? "error" : "note", sframe,
-	       cfi);
+	printf("%s: SFrame: %s; call-frame information: %s\n",
+	       is_error(d->kind) ? "error" : "note", sframe, cfi);
 }
 
 static void print_object(const struct told *told, const struct comparison_difference *d)
@@ -56,8 +57,10 @@ static void print_object(const struct told *told, const struct comparison_differ
 	json_address(json, "start", d->start);
 	json_address(json, "end", d->end);
 	json_string(json, "kind", kinds[d->kind]);
-	rule_spell(told->arch, &d->cfi, spelled);
-	json_string(json, "cfi", spelled);
+	if (d->kind != COMPARISON_MISSING) {
+		rule_spell(told->arch, &d->cfi, spelled);
+		json_string(json, "cfi", spelled);
+	}
 	if (d->kind == COMPARISON_UNREADABLE) {
 		json_string(json, "reason", bobbin_reason_name(d->error.reason));
 	} else if (d->kind != COMPARISON_MISSING) {
@@ -79,47 +82,47 @@ static void differ(void *ctx, const struct comparison_difference *d)
 		print_line(told, d);
 }
 
-/* The sections' tables; their number, or -ENOMEM. */
-static int list_views(const struct elf_image *image, struct bobbin_sframe_view **ret)
+/* All tables of a file's sections, up to the first that cannot be read. */
+struct table_list {
+	struct bobbin_sframe_view *views;
+	unsigned int count;
+};
+
+static int list_tables(const struct sframe_file *file, struct table_list *ret)
 {
-	const struct elf_bytes *s = &image->sframe;
-	struct bobbin_sframe_view *views = NULL, view;
-	uint64_t pos = 0;
-	int count = 0;
+	for (size_t i = 0; i < file->section_count; i++) {
+		struct bobbin_sframe_view view, *more;
+		uint64_t pos = 0;
 
-	while (bobbin_sframe_next(s->data, s->size, s->addr, &pos, NULL, &view) > 0) {
-		struct bobbin_sframe_view *more = reallocarray(views, (size_t)count + 1,
-							       sizeof(*views));
-
-		if (!more || count == INT32_MAX - 1) {
-			free(more ? more : views);
-			return -ENOMEM;
+		while (next_view(&file->sections[i], &pos, NULL, &view) > 0) {
+			more = reallocarray(ret->views, ret->count + 1, sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			ret->views = more;
+			ret->views[ret->count++] = view;
 		}
-		views = more;
-		views[count++] = view;
 	}
-	*ret = views;
-	return count;
+	return 0;
 }
 
-static int compare(struct check_cfi *check, const struct cfi_tables *tables)
+static int compare(struct check_cfi *check, const struct sframe_file *file,
+		   const struct cfi_tables *tables)
 {
 	struct told told = {check, tables->image.arch};
-	struct bobbin_sframe_view *views = NULL;
-	int count = list_views(&tables->image, &views), r;
+	struct table_list list = {0};
+	int r = list_tables(file, &list);
 
-	if (count < 0)
-		return count;
 	check->comparison = (struct comparison){
 		.cfi = tables->views,
 		.cfi_count = tables->count,
-		.sframe = views,
-		.sframe_count = (unsigned int)count,
+		.sframe = list.views,
+		.sframe_count = list.count,
 		.differ = differ,
 		.ctx = &told,
 	};
-	r = comparison_run(&check->comparison);
-	free(views);
+	if (!r)
+		r = comparison_run(&check->comparison);
+	free(list.views);
 	return r;
 }
 
@@ -144,7 +147,7 @@ static void finish_object(const struct check_cfi *check)
 		json_unsigned(check->json, kinds[i], c->ranges[i]);
 }
 
-bool check_cfi(struct check_cfi *check)
+bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 {
 	struct bobbin_error error = {0};
 	struct cfi_tables tables;
@@ -164,7 +167,7 @@ bool check_cfi(struct check_cfi *check)
 		complain("%s: there is no .eh_frame and no .debug_frame", check->path);
 		r = -ENODATA;
 	} else {
-		r = compare(check, &tables);
+		r = compare(check, file, &tables);
 		if (r)
 			complain("%s: %s", check->path, strerror(-r));
 	}

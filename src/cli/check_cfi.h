@@ -7,6 +7,7 @@
 
 #include "cli/json_output.h"
 #include "convert/comparison.h"
+#include "elf/sframe_file.h"
 
 /**
  * struct check_cfi - how it is told, and what came of it
@@ -23,10 +24,10 @@ struct check_cfi {
 };
 
 /*
- * Compare all sections of the file with its .eh_frame and .debug_frame at every
- * address and print the differences.  Whether there is anything to compare: false
- * after a complaint.
+ * Compare all sections of @file, which is that of @check->path, with its .eh_frame
+ * and .debug_frame at every address and print the differences.  Whether there is
+ * anything to compare: false after a complaint.
  */
-bool check_cfi(struct check_cfi *check);
+bool check_cfi(struct check_cfi *check, const struct sframe_file *file);
 
 #endif

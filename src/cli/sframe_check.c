@@ -261,11 +261,11 @@ static bool is_whole(const struct check *check, const struct sframe_file *file, 
 }
 
 /* The status of a comparison of all rules. */
-static int compare_rules(const struct check *check)
+static int compare_rules(const struct check *check, const struct sframe_file *file)
 {
 	struct check_cfi cfi = {.path = check->path, .json = check->json, .quiet = check->quiet};
 
-	if (!check_cfi(&cfi))
+	if (!check_cfi(&cfi, file))
 		return STATUS_UNREADABLE;
 	return cfi.comparison.ranges[COMPARISON_DIFFERENT] ||
 			       cfi.comparison.ranges[COMPARISON_UNREADABLE]
@@ -289,7 +289,7 @@ static int check_file(const struct check *options, const char *path)
 	check_bounds_fini(&check.bounds);
 	whole = is_whole(&check, &file, r);
 	if (whole && check.against_cfi)
-		status = compare_rules(&check);
+		status = compare_rules(&check, &file);
 	if (check.json && file.section_count)
 		json_object_end(check.json);
 	sframe_file_fini(&file);

@@ -83,9 +83,12 @@ static void report_pending(struct walk *w)
 
 static bool continues(const struct comparison_difference *a, const struct comparison_difference *b)
 {
-	return a->start < a->end && a->end == b->start && a->kind == b->kind &&
-	       a->error.offset == b->error.offset && bobbin_rule_equal(&a->cfi, &b->cfi) &&
-	       bobbin_rule_equal(&a->sframe, &b->sframe);
+	if (a->start >= a->end || a->end != b->start || a->kind != b->kind ||
+	    a->error.offset != b->error.offset)
+		return false;
+	/* where there is nothing, it does not matter what there should be */
+	return a->kind == COMPARISON_MISSING ||
+	       (bobbin_rule_equal(&a->cfi, &b->cfi) && bobbin_rule_equal(&a->sframe, &b->sframe));
 }
 
 static void differ(struct walk *w, const struct comparison_difference *d)

@@ -31,8 +31,8 @@ enum comparison_kind {
  * struct comparison_difference - a range of addresses
  * @start, @end: the range
  * @kind: what is wrong
- * @cfi: the rule of the call-frame information; MISSING, DIFFERENT, and EXTRA
- *	where it says why it has none
+ * @cfi: the rule of the call-frame information; DIFFERENT, the first rule if
+ *	MISSING, and EXTRA where it says why it has none
  * @sframe: the rule of the section; DIFFERENT and EXTRA
  * @error: UNREADABLE: what and where in the section
  */
