@@ -49,7 +49,7 @@ struct lookup_touches lookup_touches(const struct bobbin_sframe_view *view, uint
 {
 	struct bobbin_row row;
 
-	touched.sum = (struct lookup_touches){0};
+	touched.sum = (struct lookup_touches){.buckets = view->index.buckets != NULL};
 	counted_lookup(view, pc, NULL, &row);
 	return touched.sum;
 }

@@ -9,11 +9,12 @@
 
 /**
  * struct lookup_touches - what one lookup has read
+ * @buckets: of the index, two neighbours count as one
  * @fdes: different entries of the FDE table
  * @rows: rows
  */
 struct lookup_touches {
-	unsigned int fdes, rows;
+	unsigned int buckets, fdes, rows;
 };
 
 /**

@@ -6,9 +6,12 @@
  * the code that the section covers; their order is random, so that neither
  * caches nor branch predictors know the next one.  Both contestants answer all
  * of them first and must agree; then they take turns, and the medians count.
+ * Each has prepared the section once: bobbin has built its index, libsframe has
+ * decoded it, which is timed, too.
  *
- *	touched	entries of the function table plus rows that one of bobbin's
- *		lookups reads, beside log2(functions) plus rows of the function
+ *	touched	functions (entries of the table, and one for the index) plus
+ *		rows that one of bobbin's lookups reads, beside log2(functions)
+ *		plus rows of the function
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +38,8 @@ struct section {
 	const char *name;
 	char *bytes;
 	size_t size;
-	struct bobbin_sframe_view view;
+	struct bobbin_sframe_view view, indexed;
+	uint32_t *buckets;
 	sframe_decoder_ctx *peer;
 	struct query *queries;
 };
@@ -138,6 +142,16 @@ static void choose_pcs(struct section *s)
 	free(ends);
 }
 
+static void build_index(struct section *s)
+{
+	uint32_t count = bobbin_sframe_index_count(&s->view);
+
+	s->buckets = must_alloc(count * sizeof(*s->buckets));
+	s->indexed = s->view;
+	if (bobbin_sframe_view_index(&s->indexed, s->buckets, count))
+		die(s->name, "cannot be indexed");
+}
+
 static void open_section(struct section *s)
 {
 	int error;
@@ -146,6 +160,7 @@ static void open_section(struct section *s)
 	if (bobbin_sframe_view(s->bytes, s->size, 0, NULL, &s->view) || s->view.version != 3 ||
 	    !s->view.sorted)
 		die(s->name, "is no sorted section of version 3");
+	build_index(s);
 	s->peer = sframe_decode(s->bytes, s->size, &error);
 	if (!s->peer)
 		die(s->name, "is refused by libsframe");
@@ -156,6 +171,7 @@ static void close_section(struct section *s)
 {
 	sframe_decoder_free(&s->peer);
 	free(s->queries);
+	free(s->buckets);
 	free(s->bytes);
 }
 
@@ -186,7 +202,7 @@ static void compare_answer(const struct section *s, const struct query *q)
 	sframe_frame_row_entry fre;
 	struct bobbin_row row;
 
-	if (bobbin_sframe_lookup(&s->view, q->pc, NULL, &row) ||
+	if (bobbin_sframe_lookup(&s->indexed, q->pc, NULL, &row) ||
 	    sframe_find_fre(s->peer, (int64_t)q->pc, &fre))
 		die(s->name, "a PC is not found");
 	if (row.function != fde.start || row.start != block + fre.fre_start_addr)
@@ -203,7 +219,7 @@ static double now(void)
 	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static double time_bobbin(const struct section *s)
+static double time_bobbin(const struct section *s, const struct bobbin_sframe_view *view)
 {
 	double start = now();
 	uint64_t sum = 0;
@@ -211,7 +227,7 @@ static double time_bobbin(const struct section *s)
 	for (size_t i = 0; i < PCS; i++) {
 		struct bobbin_row row;
 
-		if (bobbin_sframe_lookup(&s->view, s->queries[i].pc, NULL, &row))
+		if (bobbin_sframe_lookup(view, s->queries[i].pc, NULL, &row))
 			die(s->name, "a PC is not found");
 		sum += (uint32_t)row.rule.cfa.off;
 	}
@@ -250,14 +266,49 @@ static double median(double *times)
 
 static void print_times(const struct section *s)
 {
+	double plain[ROUNDS], indexed[ROUNDS], theirs[ROUNDS];
+
+	for (size_t i = 0; i < ROUNDS; i++) {
+		plain[i] = time_bobbin(s, &s->view);
+		indexed[i] = time_bobbin(s, &s->indexed);
+		theirs[i] = time_libsframe(s);
+	}
+	printf("  bobbin %.1f ns, libsframe %.1f ns: %.2f times faster; without an index %.1f ns\n",
+	       median(indexed), median(theirs), median(theirs) / median(indexed), median(plain));
+}
+
+static double time_index(struct section *s)
+{
+	double start = now();
+
+	free(s->buckets);
+	build_index(s);
+	return now() - start;
+}
+
+static double time_decode(struct section *s)
+{
+	double start = now();
+	int error;
+
+	sframe_decoder_free(&s->peer);
+	s->peer = sframe_decode(s->bytes, s->size, &error);
+	if (!s->peer)
+		die(s->name, "is refused by libsframe");
+	return now() - start;
+}
+
+static void print_preparation(struct section *s)
+{
 	double ours[ROUNDS], theirs[ROUNDS];
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		ours[i] = time_bobbin(s);
-		theirs[i] = time_libsframe(s);
+		ours[i] = time_index(s);
+		theirs[i] = time_decode(s);
 	}
-	printf("  bobbin %.1f ns, libsframe %.1f ns: %.2f times faster\n", median(ours),
-	       median(theirs), median(theirs) / median(ours));
+	printf("  once: index in %.1f us, %zu bytes; libsframe's decoding in %.1f us\n",
+	       median(ours) / 1e3, bobbin_sframe_index_count(&s->view) * sizeof(*s->buckets),
+	       median(theirs) / 1e3);
 }
 
 static void print_touches(const struct section *s)
@@ -269,16 +320,17 @@ static void print_touches(const struct section *s)
 
 	for (size_t i = 0; i < PCS; i++) {
 		const struct query *q = &s->queries[i];
-		struct lookup_touches touches = lookup_touches(&s->view, q->pc);
+		struct lookup_touches touches = lookup_touches(&s->indexed, q->pc);
 		double bound = log_functions + function_of(s, q->function).num_fres;
-		unsigned int both = touches.fdes + touches.rows;
+		unsigned int functions = touches.buckets + touches.fdes;
+		unsigned int both = functions + touches.rows;
 
-		fdes += touches.fdes;
+		fdes += functions;
 		rows += touches.rows;
 		bound_sum += bound;
 		above += both > bound;
 		excess = both - bound > excess ? both - bound : excess;
-		max_fdes = touches.fdes > max_fdes ? touches.fdes : max_fdes;
+		max_fdes = functions > max_fdes ? functions : max_fdes;
 		max = both > max ? both : max;
 	}
 	printf("  touched on average %.1f functions and %.1f rows, log2 + rows is %.1f\n",
@@ -297,6 +349,7 @@ static void run(const char *name)
 	       s.size);
 	for (size_t i = 0; i < PCS; i++)
 		compare_answer(&s, &s.queries[i]);
+	print_preparation(&s);
 	print_times(&s);
 	print_touches(&s);
 	close_section(&s);

@@ -23,6 +23,22 @@ extern "C" {
 #endif
 
 /**
+ * struct bobbin_sframe_index - where in the FDE table to search for a PC
+ * @buckets: one for each piece of the covered addresses and one behind them:
+ *	the last FDE whose function starts at or before the piece's first byte;
+ *	borrowed.  NULL: there is no index
+ * @first: start of the first function, where the first piece begins
+ * @last: number of the last piece
+ * @shift: a piece has 2^@shift bytes
+ */
+struct bobbin_sframe_index {
+	const uint32_t *buckets;
+	uint64_t first;
+	uint32_t last;
+	uint8_t shift;
+};
+
+/**
  * struct bobbin_sframe_view - a section with a sane header
  * @data: the section's first byte, borrowed
  * @size: bytes of this section by its header, <= the size that was given
@@ -38,8 +54,9 @@ extern "C" {
  * @flags: of the header
  * @fde_size: bytes of one FDE (17, 20, 16)
  * @sorted: FDEs ascend, binary search works
+ * @index: set by bobbin_sframe_view_index()
  *
- * A value: copy it freely.  It lives as long as the bytes.
+ * A value: copy it freely.  It lives as long as the bytes, and the index.
  */
 struct bobbin_sframe_view {
 	const uint8_t *data;
@@ -51,6 +68,7 @@ struct bobbin_sframe_view {
 	int8_t fixed_fp, fixed_ra;
 	uint8_t version, flags, fde_size;
 	bool sorted;
+	struct bobbin_sframe_index index;
 };
 
 /* struct bobbin_sframe_view.flags */
@@ -92,6 +110,34 @@ int bobbin_sframe_view(const void *data, size_t size, uint64_t addr, struct bobb
  */
 int bobbin_sframe_next(const void *data, size_t size, uint64_t addr, uint64_t *pos,
 		       struct bobbin_error *err, struct bobbin_sframe_view *ret);
+
+/**
+ * bobbin_sframe_index_count() - how many buckets an index should have
+ * @view: a checked section
+ *
+ * Two to four functions for each, so that an index takes 1 to 2 bytes a
+ * function.  Safe in every context.
+ *
+ * Return: the number; 0: an index would not help, as the section is not sorted
+ * or small.
+ */
+uint32_t bobbin_sframe_index_count(const struct bobbin_sframe_view *view);
+
+/**
+ * bobbin_sframe_view_index() - make lookups in a sorted section faster
+ * @view: a checked section; its @index is set, no other field may change later
+ * @buckets: memory for the index, borrowed for as long as the view and its
+ *	copies are used; with arbitrary numbers in it on failure
+ * @count: of @buckets, best by bobbin_sframe_index_count(); 3 at least
+ *
+ * Lookups give the same answers with and without an index, whatever the bytes.
+ * Reads the FDE table once, front to back.  Safe in every context.
+ *
+ * Return: 0; -EINVAL: the functions do not ascend, one is more than 2^62 bytes
+ * away from the section, there are none, or @count is less than 3 or more than
+ * 2^30 + 1; @view is unchanged.
+ */
+int bobbin_sframe_view_index(struct bobbin_sframe_view *view, uint32_t *buckets, uint32_t count);
 
 /**
  * struct bobbin_sframe_fde - one function
@@ -186,8 +232,9 @@ int bobbin_sframe_rule(const struct bobbin_sframe_view *view, const struct bobbi
  *	with -ENOENT
  * @ret: the row, @start <= @pc < @end; untouched on failure
  *
- * log2(functions) entries are touched when the section is sorted, all of them
- * when it is not, then the rows of one function.  Safe in every context.
+ * A few entries are touched when the view has an index, log2(functions) when
+ * the section is only sorted, all of them when it is not; then the rows of one
+ * function.  Safe in every context.
  *
  * Return: 0; -ENOENT: the section says nothing about @pc; -EBADMSG: it is
  * malformed at the entries that matter for @pc.

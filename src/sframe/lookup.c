@@ -3,10 +3,10 @@
  * lookup.c - from a PC to its row.
  *
  * This is the hot path of every walk that has no cache.  Functions are found
- * by a search without data-dependent branches that reads only the starts; rows
- * by a scan that reads only their starts and sizes.  The FDE table was checked
- * as a whole by bobbin_sframe_view(); rows are checked one by one before they
- * are read.
+ * by a search without data-dependent branches that reads only the starts, of
+ * all functions or of the few that an index leaves; rows by a scan that reads
+ * only their starts and sizes.  The FDE table was checked as a whole by
+ * bobbin_sframe_view(); rows are checked one by one before they are read.
  *
  * There is one copy for each byte order and version, in which both are
  * constants.  What hardly ever happens is kept out of line, so that the rest
@@ -19,49 +19,59 @@
 /* Empty and equal functions that may stand before the one that holds a PC. */
 #define MAX_STEPS_BACK 64
 
-/* Times that a search compares with three functions at once. */
-#define QUARTERINGS 2
-
 /* Without a branch: which one it is could not be predicted. */
 static BOBBIN_ALWAYS_INLINE uint64_t choose(bool first, uint64_t a, uint64_t b)
 {
 	return __builtin_expect_with_probability(first, 1, 0.5) ? a : b;
 }
 
+/* A part of the FDE table: the offset of its first entry, and how many there are. */
+struct stretch {
+	uint64_t at;
+	uint32_t count;
+};
+
+/* Where the function of a PC is if the section has it; at least one entry. */
+static BOBBIN_ALWAYS_INLINE struct stretch candidates(const struct bobbin_sframe_view *view,
+						      uint64_t pc, int version)
+{
+	const struct bobbin_sframe_index *index = &view->index;
+	uint64_t piece;
+	uint32_t first;
+
+	if (!index->buckets)
+		return (struct stretch){view->fde_off, view->num_fdes};
+	/* also if the PC is before the first function */
+	piece = (pc - index->first) >> index->shift;
+	piece = piece < index->last ? piece : index->last;
+	first = index->buckets[piece];
+	return (struct stretch){
+		.at = view->fde_off + first * (uint64_t)sframe_fde_size_of(version),
+		.count = index->buckets[piece + 1] - first + 1,
+	};
+}
+
 /*
- * The last function that starts at or before a PC, or the first function.  The
- * range is quartered at first, which takes less time than to halve it twice, as
- * the three loads do not wait for each other; but it also reads one entry more,
- * hence not always.  Then it is halved, and the middles of both halves are
- * fetched before it is known which one is next.
+ * The last function that starts at or before a PC, or the first candidate.  The
+ * middles of both halves are fetched before it is known which one is next.
  */
 static BOBBIN_ALWAYS_INLINE uint64_t search(const struct bobbin_sframe_view *view,
 					    const struct sframe_starts *starts, uint64_t pc)
 {
 	const uint64_t size = sframe_fde_size_of(starts->version);
-	uint64_t at = view->fde_off, step;
-	uint32_t count = view->num_fdes;
+	struct stretch s = candidates(view, pc, starts->version);
+	uint64_t step = s.count / 2 * size;
 
-	for (unsigned int i = 0; i < QUARTERINGS && count > 3; i++) {
-		uint64_t quarter = count / 4 * size;
-		uint64_t a = at + quarter, b = a + quarter, c = b + quarter;
-		uint64_t low = choose(sframe_fde_starts_by(starts, a, pc), a, at);
-		uint64_t high = choose(sframe_fde_starts_by(starts, c, pc), c, b);
+	while (s.count > 1) {
+		uint64_t middle = s.at + step;
 
-		at = choose(sframe_fde_starts_by(starts, b, pc), high, low);
-		count -= count / 4 * 3;
-	}
-	step = count / 2 * size;
-	while (count > 1) {
-		uint64_t middle = at + step;
-
-		count -= count / 2;
-		step = count / 2 * size;
-		__builtin_prefetch(starts->data + at + step);
+		s.count -= s.count / 2;
+		step = s.count / 2 * size;
+		__builtin_prefetch(starts->data + s.at + step);
 		__builtin_prefetch(starts->data + middle + step);
-		at = choose(sframe_fde_starts_by(starts, middle, pc), middle, at);
+		s.at = choose(sframe_fde_starts_by(starts, middle, pc), middle, s.at);
 	}
-	return at;
+	return s.at;
 }
 
 static uint64_t start_of(const struct bobbin_sframe_view *view, uint64_t fde)

@@ -39,6 +39,20 @@ static void open_sframes(struct module *m)
 	m->sframe_count = 0;
 }
 
+/* What is small, unsorted or too large for the memory is searched without. */
+static void index_sframes(struct module *m)
+{
+	for (unsigned int i = 0; i < m->sframe_count; i++) {
+		uint32_t count = bobbin_sframe_index_count(&m->sframes[i]);
+
+		if (!count)
+			continue;
+		m->sframe_buckets[i] = malloc(count * sizeof(*m->sframe_buckets[i]));
+		if (m->sframe_buckets[i])
+			bobbin_sframe_view_index(&m->sframes[i], m->sframe_buckets[i], count);
+	}
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct fde_range *x = a, *y = b;
@@ -99,6 +113,7 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 
 	if (!options->ignore_sframe)
 		open_sframes(m);
+	index_sframes(m);
 	r = open_cfi(image->arch, &image->eh_frame, &image->eh_frame_hdr, &m->eh_frame);
 	return r ? r : open_cfi(image->arch, &image->debug_frame, NULL, &m->debug_frame);
 }
@@ -150,6 +165,8 @@ void module_close(struct module *module)
 	if (!module)
 		return;
 	sidefile_close(module->sidefile);
+	for (unsigned int i = 0; i < MODULE_SFRAMES; i++)
+		free(module->sframe_buckets[i]);
 	free(module->eh_frame.ranges);
 	free(module->debug_frame.ranges);
 	elf_image_fini(&module->image);

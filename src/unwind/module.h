@@ -35,6 +35,7 @@ struct cfi_table {
 struct module {
 	struct elf_image image;
 	struct bobbin_sframe_view sframes[MODULE_SFRAMES];
+	uint32_t *sframe_buckets[MODULE_SFRAMES]; /* of their indexes, NULL: has none */
 	unsigned int sframe_count;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct cfi_table eh_frame, debug_frame;

@@ -4,7 +4,8 @@
  *
  * The sweep of damaged sections and the fuzzer call obeys_contract() and abort
  * where it is broken.  Lookups are also compared with a plain walk over the
- * rows of one function, which shares no code with the search and the scan.
+ * rows of one function, which shares no code with the search and the scan, and
+ * with those of the same section with an index.
  */
 #ifndef TEST_SFRAME_CONTRACT_H
 #define TEST_SFRAME_CONTRACT_H
@@ -179,6 +180,94 @@ static inline void function_obeys_contract(const struct bobbin_sframe_view *view
 	lookup_obeys_contract(view, &fde, fde.start + fde.size);
 }
 
+static inline void index_changes_nothing_at(const struct bobbin_sframe_view *view,
+					    const struct bobbin_sframe_view *indexed, uint64_t pc)
+{
+	struct bobbin_row row = {0}, indexed_row = {0};
+	struct bobbin_error error = {0}, indexed_error = {0};
+	int status = bobbin_sframe_lookup(view, pc, &error, &row);
+
+	promise(bobbin_sframe_lookup(indexed, pc, &indexed_error, &indexed_row) == status);
+	promise(error.reason == indexed_error.reason && error.offset == indexed_error.offset);
+	promise(row.start == indexed_row.start && row.end == indexed_row.end);
+	promise(row.function == indexed_row.function);
+	promise(same_rule(&row.rule, &indexed_row.rule));
+}
+
+static inline void index_changes_nothing_near(const struct bobbin_sframe_view *view,
+					      const struct bobbin_sframe_view *indexed, uint64_t pc)
+{
+	index_changes_nothing_at(view, indexed, pc - 1);
+	index_changes_nothing_at(view, indexed, pc);
+	index_changes_nothing_at(view, indexed, pc + 1);
+}
+
+static inline void index_changes_nothing_in(const struct bobbin_sframe_view *view,
+					    const struct bobbin_sframe_view *indexed,
+					    const struct bobbin_sframe_fde *fde)
+{
+	struct bobbin_sframe_fre fre = {.next = fde->fre_off};
+
+	index_changes_nothing_near(view, indexed, fde->start);
+	index_changes_nothing_near(view, indexed, fde->start + fde->size);
+	for (uint32_t i = 0; i < fde->num_fres && i < CONTRACT_FRES; i++) {
+		if (bobbin_sframe_fre(view, fde, fre.next, NULL, &fre))
+			return;
+		index_changes_nothing_at(view, indexed, fde->start + fre.start);
+	}
+}
+
+/* Where signed and unsigned arithmetic wraps around, as seen from a place. */
+static inline void index_changes_nothing_far_from(const struct bobbin_sframe_view *view,
+						  const struct bobbin_sframe_view *indexed,
+						  uint64_t place)
+{
+	index_changes_nothing_near(view, indexed, place);
+	index_changes_nothing_near(view, indexed, place + ((uint64_t)1 << 63));
+	index_changes_nothing_near(view, indexed, place + ((uint64_t)1 << 63) + view->size);
+	index_changes_nothing_near(view, indexed, place + ((uint64_t)1 << 62));
+	index_changes_nothing_near(view, indexed, place - ((uint64_t)1 << 62));
+}
+
+static inline void index_changes_nothing(const struct bobbin_sframe_view *view,
+					 const struct bobbin_sframe_view *indexed)
+{
+	const struct bobbin_sframe_index *index = &indexed->index;
+	struct bobbin_sframe_fde fde;
+
+	for (uint32_t i = 0; i < view->num_fdes && i < CONTRACT_FDES; i++) {
+		if (bobbin_sframe_fde(view, i, NULL, &fde) == 0)
+			index_changes_nothing_in(view, indexed, &fde);
+	}
+	if (bobbin_sframe_fde(view, view->num_fdes - 1, NULL, &fde) == 0)
+		index_changes_nothing_in(view, indexed, &fde);
+	for (uint64_t i = 0; i <= index->last && i < CONTRACT_FDES; i++)
+		index_changes_nothing_near(view, indexed, index->first + (i << index->shift));
+	index_changes_nothing_far_from(view, indexed, 0);
+	index_changes_nothing_far_from(view, indexed, view->addr);
+	index_changes_nothing_far_from(view, indexed, index->first);
+}
+
+/* false: the section cannot have an index. */
+static inline bool index_obeys_contract(const struct bobbin_sframe_view *view, uint32_t count)
+{
+	uint32_t *buckets = malloc(count * sizeof(*buckets));
+	struct bobbin_sframe_view indexed = *view;
+	int status;
+
+	promise(buckets);
+	status = bobbin_sframe_view_index(&indexed, buckets, count);
+	if (status) {
+		promise(status == -EINVAL && !indexed.index.buckets);
+	} else {
+		promise(view->sorted && indexed.index.buckets == buckets);
+		promise(indexed.index.last + 1 < count);
+		index_changes_nothing(view, &indexed);
+	}
+	free(buckets);
+	return !status;
+}
+
 /* All calls of <bobbin/sframe.h> on @size bytes; true if they have a sane header. */
 static inline bool obeys_contract(const uint8_t *data, size_t size, uint64_t addr)
 {
@@ -204,6 +293,8 @@ static inline bool obeys_contract(const uint8_t *data, size_t size, uint64_t add
 	lookup_obeys_contract(&view, NULL, 0);
 	lookup_obeys_contract(&view, NULL, addr);
 	lookup_obeys_contract(&view, NULL, UINT64_MAX);
+	index_obeys_contract(&view, 3);
+	index_obeys_contract(&view, 20);
 	return true;
 }
 

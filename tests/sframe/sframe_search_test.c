@@ -13,73 +13,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "sframe_bytes.h"
-
-#define MAX_FUNCTIONS 90
-
-/* Functions that share one row, in the order of the section. */
-struct table {
-	uint8_t version;
-	uint64_t addr;
-	size_t count;
-	uint64_t start[MAX_FUNCTIONS];
-	uint32_t size[MAX_FUNCTIONS];
-};
-
-static void put_table_header(struct writer *w, uint8_t version, uint8_t abi, size_t functions,
-			     size_t rows, size_t fre_len)
-{
-	put(w, 0xdee2, 2);
-	put(w, version, 1);
-	put(w, SORTED, 1);
-	put(w, abi, 1);
-	put(w, 0, 1);
-	put(w, (uint8_t)-8, 1);
-	put(w, 0, 1);
-	put(w, functions, 4);
-	put(w, rows, 4);
-	put(w, fre_len, 4);
-	put(w, 0, 4);
-	put(w, functions * fde_size_of(version), 4);
-}
-
-static void put_function(struct writer *w, const struct table *t, size_t i)
-{
-	const struct section_spec s = {.version = t->version, .addr = t->addr, .abi = AMD64};
-	const struct func_spec f = {.start = t->start[i], .size = t->size[i], .num_fres = 1};
-
-	put_fde(w, &s, &f, 0);
-}
-
-static struct bobbin_sframe_view open_bytes(const struct writer *w, uint64_t addr)
-{
-	struct bobbin_sframe_view view;
-	uint8_t *data = malloc(w->pos);
-
-	if (!data)
-		abort();
-	memcpy(data, w->bytes, w->pos);
-	assert_int_equal(bobbin_sframe_view(data, w->pos, addr, NULL, &view), 0);
-	return view;
-}
-
-static struct bobbin_sframe_view open_table(const struct table *t)
-{
-	const struct func_spec shared = {.num_fres = 1, ROWS(0, 3, 8)};
-	struct writer w = {0}, rows = {0};
-
-	put_rows(&rows, &(struct section_spec){.version = t->version}, &shared);
-	put_table_header(&w, t->version, AMD64, t->count, t->count, rows.pos);
-	for (size_t i = 0; i < t->count; i++)
-		put_function(&w, t, i);
-	put_bytes(&w, rows.bytes, rows.pos);
-	return open_bytes(&w, t->addr);
-}
-
-static void close_view(struct bobbin_sframe_view *view)
-{
-	free((void *)view->data);
-}
+#include "sframe_tables.h"
 
 static void in_function(const struct bobbin_sframe_view *view, uint64_t pc, uint64_t start)
 {
