@@ -93,7 +93,8 @@ struct bobbin_sframe_builder {
  * @arch: of the code
  * @addr: address that the section will have, in the space of the functions'
  *	starts.  V2 reaches 2 GiB from it
- * @version: 2 or 3
+ * @version: 2 or 3.  V2 is as binutils 2.44 reads it: starts are relative to
+ *	the section, but on s390x, which came later, to their fields
  * @ret: the builder, without memory; untouched on failure
  *
  * Return: 0, or -EINVAL for another version.

@@ -325,11 +325,20 @@ static uint8_t abi_of(const struct bobbin_arch *arch)
 	return arch->big_endian ? SFRAME_ABI_AARCH64_BIG : SFRAME_ABI_AARCH64_LITTLE;
 }
 
+/*
+ * Starts are relative to their fields, or to the section.  binutils 2.44 reads
+ * nothing but the latter, which the errata that brought s390x ended.
+ */
+static bool is_pcrel(const struct bobbin_sframe_builder *b)
+{
+	return b->version >= 3 || is_sframe_s390x(b->arch);
+}
+
 static void put_header(const struct bobbin_sframe_builder *b, struct output *out)
 {
 	put(out, SFRAME_MAGIC, 2);
 	put(out, b->version, 1);
-	put(out, BOBBIN_SFRAME_SORTED | BOBBIN_SFRAME_PCREL, 1);
+	put(out, BOBBIN_SFRAME_SORTED | (is_pcrel(b) ? BOBBIN_SFRAME_PCREL : 0), 1);
 	put(out, abi_of(b->arch), 1);
 	put(out, 0, 1);
 	put(out, (uint8_t)b->arch->default_ra_off, 1);
@@ -344,7 +353,7 @@ static void put_header(const struct bobbin_sframe_builder *b, struct output *out
 static void put_fde(const struct bobbin_sframe_builder *b, const struct bobbin_sframe_built *fde,
 		    uint64_t field, struct output *out)
 {
-	uint64_t distance = fde->start - field;
+	uint64_t distance = fde->start - (is_pcrel(b) ? field : b->addr);
 
 	put(out, distance, b->version >= 3 ? 8 : 4);
 	put(out, fde->size, 4);
