@@ -6,6 +6,7 @@
 
 #include "convert/compaction.h"
 #include "convert/fde_list.h"
+#include "sframe/usual_rows.h"
 #include "text/vector.h"
 
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
@@ -324,6 +325,45 @@ static int start_program(struct conversion *c, struct bobbin_error *err)
 	return r < 0 ? r : bobbin_cfi_rows_again(&c->fde, err, &c->program);
 }
 
+/* All rows are usual and make one function; else false, and nothing was done. */
+static bool add_usual(struct conversion *c)
+{
+	const uint64_t start = c->listed->start, size = c->listed->end - start;
+	struct bobbin_sframe_builder *b = &c->maker.builder;
+	struct usual_rows rows;
+	struct bobbin_row row;
+	uint64_t count = 0;
+	int r;
+
+	if (c->fde.start != start || size > UINT32_MAX ||
+	    !usual_rows_start(b, (uint32_t)size, &rows))
+		return false;
+	while ((r = bobbin_cfi_rows_next(&c->program, NULL, &row)) > 0) {
+		if (row.start - start >= size)
+			break;
+		if (c->program.plt ||
+		    !usual_rows_add(&rows, (uint32_t)(row.start - start), &row.rule, true))
+			return false;
+		count++;
+	}
+	if (r < 0 || !usual_rows_finish(b, &rows, start, (uint32_t)size))
+		return false;
+	c->stats->cfi_rows += count;
+	return true;
+}
+
+/* The same rows once more, one by one. */
+static int add_others(struct conversion *c)
+{
+	int r = bobbin_cfi_rows_again(&c->fde, NULL, &c->program);
+
+	if (!r)
+		r = take_rows(c);
+	c->stats->split += c->made && (c->made > 1 || c->lost);
+	c->stats->lost_fdes += !c->made;
+	return r ? r : mark_signal_frame(c);
+}
+
 static int convert_fde(struct conversion *c)
 {
 	struct bobbin_error error;
@@ -333,17 +373,12 @@ static int convert_fde(struct conversion *c)
 	c->made = 0;
 	c->stats->fdes++;
 	c->stats->text += c->listed->end - c->listed->start;
-	if (r) {
-		c->program.view = NULL;
-		lose(c, c->listed->start, c->listed->end, error.reason);
-	} else {
-		r = take_rows(c);
-	}
-	if (r && r != -EBADMSG)
-		return r;
-	c->stats->split += c->made && (c->made > 1 || c->lost);
-	c->stats->lost_fdes += !c->made;
-	return mark_signal_frame(c);
+	if (!r)
+		return add_usual(c) ? 0 : add_others(c);
+	c->program.view = NULL;
+	lose(c, c->listed->start, c->listed->end, error.reason);
+	c->stats->lost_fdes++;
+	return r == -EBADMSG ? mark_signal_frame(c) : r;
 }
 
 static int convert_all(struct conversion *c, const struct fde_list *list)

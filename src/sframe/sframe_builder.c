@@ -2,6 +2,7 @@
 #include <bobbin/sframe_builder.h>
 
 #include "sframe/fre_encode.h"
+#include "sframe/usual_rows.h"
 
 /* Slots of @shared that are looked at before rows are taken for new. */
 #define SHARED_PROBES 8
@@ -222,18 +223,85 @@ static bool in_reach(const struct bobbin_sframe_builder *b, uint64_t start)
 	return b->version >= 3 || (distance >= -reach && distance <= reach);
 }
 
+/* Count the function behind all others, whose @size bytes of rows stand there, too. */
+static int append(struct bobbin_sframe_builder *b, uint32_t size, bool flex)
+{
+	struct bobbin_sframe_built *fde = &b->fdes[b->fde_count];
+
+	if (size > INT32_MAX - b->fre_len)
+		return -BOBBIN_ERANGE;
+	fde->fre_off = b->fre_len;
+	if (b->version >= 3)
+		put_attribute(b, fde, flex);
+	if (!b->shared || !find_shared(b, fde, size))
+		b->fre_len += size;
+	b->fde_count++;
+	b->num_fres += fde->num_fres;
+	return 0;
+}
+
+static uint32_t attribute_size(const struct bobbin_sframe_builder *b)
+{
+	return b->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
+}
+
+bool usual_rows_start(const struct bobbin_sframe_builder *builder, uint32_t size,
+		      struct usual_rows *ret)
+{
+	uint32_t before = attribute_size(builder);
+
+	if (!builder->arch->default_ra_off || builder->arch->big_endian ||
+	    builder->fde_count >= builder->fde_max || builder->fre_max - builder->fre_len < before)
+		return false;
+	*ret = (struct usual_rows){
+		.builder = builder,
+		.at = builder->fres + builder->fre_len + before,
+		.end = builder->fres + builder->fre_max,
+		.limit = size < 0x10000 ? size : 0x10000,
+		.width = size > 0x100 ? 2 : 1,
+	};
+	return true;
+}
+
+/* The last row starts earlier than the function's size made expect. */
+static void narrow_starts(struct usual_rows *rows, uint8_t *from)
+{
+	uint8_t *to = from;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		unsigned int size = usual_body_size(from[2]);
+
+		*to++ = *from;
+		from += 2;
+		for (unsigned int j = 0; j < size; j++)
+			*to++ = *from++;
+	}
+	rows->at = to;
+	rows->width = 1;
+}
+
+bool usual_rows_finish(struct bobbin_sframe_builder *builder, struct usual_rows *rows,
+		       uint64_t start, uint32_t size)
+{
+	uint8_t *first = builder->fres + builder->fre_len;
+
+	if (rows->count > BOBBIN_SFRAME_MAX_ROWS || !in_reach(builder, start))
+		return false;
+	if (rows->width == 2 && rows->start <= 0xff)
+		narrow_starts(rows, first + attribute_size(builder));
+	builder->fdes[builder->fde_count] = (struct bobbin_sframe_built){
+		.start = start,
+		.size = size,
+		.num_fres = rows->count,
+		.info = rows->start > 0xff,
+	};
+	return !append(builder, (uint32_t)(rows->at - first), false);
+}
+
 BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 					 const struct bobbin_sframe_function *function)
 {
-	struct bobbin_sframe_built fde = {
-		.start = function->start,
-		.size = function->size,
-		.fre_off = builder->fre_len,
-		.num_fres = function->count,
-		.rep_size = function->rep_size,
-	};
 	struct encoding rows;
-	uint32_t size;
 	int r;
 
 	if (function->count > BOBBIN_SFRAME_MAX_ROWS ||
@@ -244,19 +312,17 @@ BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 	r = encode(builder, function, &rows);
 	if (r)
 		return r;
-	size = (uint32_t)(rows.out.at - (builder->fres + builder->fre_len));
-	if (size > INT32_MAX - builder->fre_len)
-		return -BOBBIN_ERANGE;
-
-	fde.info = rows.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
-		   (rows.key_b ? SFRAME_FDE_KEY_B : 0) | (function->signal ? SFRAME_FDE_SIGNAL : 0);
-	if (builder->version >= 3)
-		put_attribute(builder, &fde, rows.flex);
-	if (!builder->shared || !find_shared(builder, &fde, size))
-		builder->fre_len += size;
-	builder->fdes[builder->fde_count++] = fde;
-	builder->num_fres += function->count;
-	return 0;
+	builder->fdes[builder->fde_count] = (struct bobbin_sframe_built){
+		.start = function->start,
+		.size = function->size,
+		.num_fres = function->count,
+		.rep_size = function->rep_size,
+		.info = rows.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
+			(rows.key_b ? SFRAME_FDE_KEY_B : 0) |
+			(function->signal ? SFRAME_FDE_SIGNAL : 0),
+	};
+	return append(builder, (uint32_t)(rows.out.at - (builder->fres + builder->fre_len)),
+		      rows.flex);
 }
 
 static uint8_t fde_bytes(const struct bobbin_sframe_builder *b)
@@ -381,7 +447,7 @@ BOBBIN_API int bobbin_sframe_builder_finish(struct bobbin_sframe_builder *builde
 	for (uint32_t i = 0; i < builder->fde_count; i++)
 		put_fde(builder, &builder->fdes[i],
 			builder->addr + SFRAME_HEADER_SIZE + (uint64_t)i * fde_bytes(builder), &o);
-	for (uint32_t i = 0; i < builder->fre_len; i++)
-		o.at[i] = builder->fres[i];
+	if (builder->fre_len)
+		__builtin_memcpy(o.at, builder->fres, builder->fre_len);
 	return 0;
 }

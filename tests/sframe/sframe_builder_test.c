@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "sframe/usual_rows.h"
+
 #define SECTION 0x500000
 #define MAX_FDES 64
 #define MAX_ROWS 24
@@ -366,6 +368,111 @@ static void versions_1_and_4_are_not_written(void **state)
 	assert_int_equal(bobbin_sframe_builder_init(bobbin_arch_amd64(), 0, 4, &b), -EINVAL);
 }
 
+/* Rows of which the last one starts at @span. */
+static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *rows, uint32_t span)
+{
+	const struct bobbin_arch *arch = bobbin_arch_amd64();
+	uint32_t count = 1 + (uint32_t)rand() % (MAX_ROWS - 1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i].start = i + 1 == count && i ? span : i * 2;
+		rows[i].rule = rule_of(arch, rand() % 2 ? arch->sp : arch->fp,
+				       rand() % 2 ? some_offset() % 32760 : (int32_t)i);
+		if (rand() % 2)
+			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+								.off = -8 * rand() % 300};
+	}
+	return (struct bobbin_sframe_function){.start = SECTION + 0x1000,
+					       .size = span + 1 + (uint32_t)rand() % 300,
+					       .rows = rows,
+					       .count = count};
+}
+
+static void usual_rows_have_the_same_bytes_as_others(void **state)
+{
+	static const uint32_t spans[] = {60, 255, 256, 65535};
+	(void)state;
+
+	for (unsigned int n = 0; n < 2000; n++) {
+		struct bobbin_sframe_row rows[MAX_ROWS];
+		struct bobbin_sframe_function f = usual_function(rows, spans[n % 4]);
+		struct usual_rows usual;
+		uint8_t bytes[sizeof(shop.out)];
+		uint64_t size;
+
+		start(bobbin_arch_amd64(), 2 + n / 4 % 2, false);
+		assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), 0);
+		finish();
+		size = shop.size;
+		memcpy(bytes, shop.out, size);
+
+		start(bobbin_arch_amd64(), 2 + n / 4 % 2, false);
+		assert_true(usual_rows_start(&shop.builder, f.size, &usual));
+		for (uint32_t i = 0; i < f.count; i++)
+			assert_true(usual_rows_add(&usual, rows[i].start, &rows[i].rule, false));
+		assert_true(usual_rows_finish(&shop.builder, &usual, f.start, f.size));
+		finish();
+		assert_int_equal(shop.size, size);
+		assert_memory_equal(shop.out, bytes, size);
+	}
+}
+
+static bool is_usual(struct bobbin_rule rule)
+{
+	return usual_body(bobbin_arch_amd64(), &rule) != 0;
+}
+
+static void unusual_rules_are_left_to_others(void **state)
+{
+	const struct bobbin_rule usual = rule_of(bobbin_arch_amd64(), bobbin_arch_amd64()->sp, 8);
+	struct bobbin_rule rule;
+	(void)state;
+
+	assert_true(is_usual(usual));
+	assert_false(is_usual(bobbin_rule_none(BOBBIN_CFI_NO_CFA)));
+#define assert_unusual(member, value) \
+	do { \
+		rule = usual; \
+		rule.member = value; \
+		assert_false(is_usual(rule)); \
+	} while (0)
+	assert_unusual(cfa.how, BOBBIN_IN_REG_MEM);
+	assert_unusual(cfa.reg, 3);
+	assert_unusual(cfa.off, 32768);
+	assert_unusual(cfa.off, -32769);
+	assert_unusual(ra.how, BOBBIN_UNDEFINED);
+	assert_unusual(ra.off, -16);
+	assert_unusual(fp.how, BOBBIN_AT_CFA);
+	assert_unusual(plus, 8);
+	assert_unusual(index, 0);
+	assert_unusual(flags, BOBBIN_RULE_SIGNAL);
+#undef assert_unusual
+}
+
+static void usual_rows_end_where_memory_or_the_function_does(void **state)
+{
+	const struct bobbin_rule rule = rule_of(bobbin_arch_amd64(), bobbin_arch_amd64()->sp, 8);
+	struct usual_rows rows;
+	(void)state;
+
+	start(bobbin_arch_aarch64(), 3, false);
+	assert_false(usual_rows_start(&shop.builder, 16, &rows));
+	start(bobbin_arch_amd64(), 3, false);
+	assert_true(usual_rows_start(&shop.builder, 16, &rows));
+	assert_true(usual_rows_add(&rows, 4, &rule, false));
+	assert_false(usual_rows_add(&rows, 4, &rule, false));
+	assert_false(usual_rows_add(&rows, 16, &rule, false));
+	assert_true(usual_rows_add(&rows, 15, &rule, false));
+	assert_true(usual_rows_add(&rows, 15, &rule, true));
+	assert_int_equal(rows.count, 2);
+	shop.builder.fre_max = 5 + USUAL_ROW_ROOM;
+	assert_true(usual_rows_start(&shop.builder, 16, &rows));
+	assert_true(usual_rows_add(&rows, 0, &rule, false));
+	assert_false(usual_rows_add(&rows, 1, &rule, false));
+	shop.builder.fde_max = 0;
+	assert_false(usual_rows_start(&shop.builder, 16, &rows));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +485,9 @@ int main(void)
 		cmocka_unit_test(too_little_memory_changes_nothing),
 		cmocka_unit_test(functions_beyond_reach_are_refused_in_version_2),
 		cmocka_unit_test(versions_1_and_4_are_not_written),
+		cmocka_unit_test(usual_rows_have_the_same_bytes_as_others),
+		cmocka_unit_test(unusual_rules_are_left_to_others),
+		cmocka_unit_test(usual_rows_end_where_memory_or_the_function_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * usual_rows.h - the rows that compilers make most, straight to bytes.
+ *
+ *	usual_rows_start() ── usual_rows_add() for each row ── usual_rows_finish()
+ *
+ * Usual is, on an architecture whose calls leave the return address on the stack:
+ * the CFA is SP or FP and an offset, FP is unchanged or in the frame, offsets have
+ * 16 bits and so have starts of rows; there are no marks.  Each step says false if
+ * something is not usual or memory runs out.  The section is as it was then, and
+ * bobbin_sframe_builder_add() has to be asked.
+ */
+#ifndef BOBBIN_SFRAME_USUAL_ROWS_H
+#define BOBBIN_SFRAME_USUAL_ROWS_H
+
+#include <bobbin/sframe_builder.h>
+
+#include "sframe/layout.h"
+
+/* A row with its start is written as one word. */
+#define USUAL_ROW_ROOM 8
+
+/**
+ * struct usual_rows - the rows of a function on their way to bytes
+ * @builder: the section
+ * @at, @end: where the next row goes, and the end of the memory
+ * @body: of the row before, see usual_body()
+ * @start: of the row before
+ * @limit: starts are below it; later ones do not fit or lie behind the function
+ * @count: rows
+ * @width: bytes of a start
+ */
+struct usual_rows {
+	const struct bobbin_sframe_builder *builder;
+	uint8_t *at, *end;
+	uint64_t body;
+	uint32_t start, limit, count;
+	uint8_t width;
+};
+
+/* Start a function of @size bytes of code. */
+bool usual_rows_start(const struct bobbin_sframe_builder *builder, uint32_t size,
+		      struct usual_rows *ret);
+
+/* Add to @builder what was started for it, as the function that begins at @start. */
+bool usual_rows_finish(struct bobbin_sframe_builder *builder, struct usual_rows *rows,
+		       uint64_t start, uint32_t size);
+
+/* Bits that hold a number's magnitude, and one for the sign. */
+static BOBBIN_ALWAYS_INLINE uint32_t usual_bits(int32_t word)
+{
+	return (uint32_t)(word ^ (word >> 31)) << 1;
+}
+
+/* Bytes of a row without its start, by the info byte at the bottom of @body. */
+static BOBBIN_ALWAYS_INLINE unsigned int usual_body_size(uint64_t body)
+{
+	return 1 + (SFRAME_FRE_NUM_WORDS(body) << SFRAME_FRE_WORD_SHIFT(body));
+}
+
+/* The info byte and the words, the first one lowest; 0: the rule is not usual. */
+static BOBBIN_ALWAYS_INLINE uint64_t usual_body(const struct bobbin_arch *arch,
+						const struct bobbin_rule *rule)
+{
+	bool in_frame = rule->fp.how == BOBBIN_IN_CFA_MEM;
+	int32_t cfa = rule->cfa.off, fp = in_frame ? rule->fp.off : 0;
+	uint32_t bits = usual_bits(cfa) | usual_bits(fp);
+	uint64_t info = 2u + 2u * in_frame;
+
+	if (rule->cfa.how != BOBBIN_AT_REG || rule->ra.how != BOBBIN_IN_CFA_MEM ||
+	    rule->ra.off != arch->default_ra_off || (rule->fp.how != BOBBIN_SAME && !in_frame) ||
+	    (rule->plus | (rule->index ^ BOBBIN_NO_INDEX) | rule->flags) || bits > 0xffff)
+		return 0;
+	if (rule->cfa.reg == arch->sp)
+		info |= SFRAME_FRE_BASE_SP;
+	else if (rule->cfa.reg != arch->fp)
+		return 0;
+	if (bits > 0xff)
+		return info | 1 << 5 | (uint64_t)(uint16_t)cfa << 8 | (uint64_t)(uint16_t)fp << 24;
+	return info | (uint64_t)(uint8_t)cfa << 8 | (uint64_t)(uint8_t)fp << 16;
+}
+
+/* Little endian, as the architectures are whose calls push the return address. */
+static BOBBIN_ALWAYS_INLINE void usual_store(uint8_t *at, uint64_t word)
+{
+	at[0] = (uint8_t)word;
+	at[1] = (uint8_t)(word >> 8);
+	at[2] = (uint8_t)(word >> 16);
+	at[3] = (uint8_t)(word >> 24);
+	at[4] = (uint8_t)(word >> 32);
+	at[5] = (uint8_t)(word >> 40);
+	at[6] = (uint8_t)(word >> 48);
+	at[7] = (uint8_t)(word >> 56);
+}
+
+/* Add a row; @merge: unless it says the same as the one before. */
+static BOBBIN_ALWAYS_INLINE bool usual_rows_add(struct usual_rows *rows, uint32_t start,
+						const struct bobbin_rule *rule, bool merge)
+{
+	uint64_t body = usual_body(rows->builder->arch, rule);
+
+	if (merge && body == rows->body && body)
+		return true;
+	if (!body || start >= rows->limit || (rows->count && start <= rows->start) ||
+	    rows->end - rows->at < USUAL_ROW_ROOM)
+		return false;
+	usual_store(rows->at, start | body << 8 * rows->width);
+	rows->at += rows->width + usual_body_size(body);
+	rows->body = body;
+	rows->start = start;
+	rows->count++;
+	return true;
+}
+
+#endif
