@@ -7,8 +7,9 @@
 #include "convert/fde_list.h"
 #include "text/vector.h"
 
-/* Lazy-binding stubs have this size. */
+/* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16
+#define STUB_PUSH 8
 /* Exact differences of what repeats; the next one stands for all up to the function's end. */
 #define MAX_REPEATED 65536
 
@@ -38,13 +39,12 @@ struct walk {
 /**
  * struct saying - what the call-frame information says about a range
  * @rule: a rule, or none with its reason
- * @view, @fde: if @view is not NULL: lazy-binding stubs, whose rule depends on
- *	the address, instead
+ * @push: 0, or of lazy-binding stubs, whose rule depends on the address; see
+ *	struct bobbin_cfi_rows
  */
 struct saying {
 	struct bobbin_rule rule;
-	const struct bobbin_cfi_view *view;
-	const struct bobbin_cfi_fde *fde;
+	uint8_t push;
 };
 
 /**
@@ -227,16 +227,19 @@ static void compare_rule(struct walk *w, uint64_t start, uint64_t end,
 
 static void compare_part(struct walk *w, uint64_t start, uint64_t end, const struct saying *said)
 {
-	if (!said->view)
+	if (!said->push)
 		compare_rule(w, start, end, &said->rule);
-	while (said->view && start < end) {
-		struct bobbin_row part;
+	while (said->push && start < end) {
+		uint64_t off = start % STUB_SIZE;
+		bool pushed = off >= said->push;
+		uint64_t left = (pushed ? STUB_SIZE : said->push) - off;
+		uint64_t stop = end - start < left ? end : start + left;
+		struct bobbin_rule rule = said->rule;
 
-		if (bobbin_cfi_fde_lookup(said->view, said->fde, start, NULL, &part) ||
-		    part.end <= start)
-			return;
-		compare_rule(w, start, part.end < end ? part.end : end, &part.rule);
-		start = part.end;
+		if (pushed)
+			rule.cfa.off += STUB_PUSH;
+		compare_rule(w, start, stop, &rule);
+		start = stop;
 	}
 }
 
@@ -291,7 +294,7 @@ static struct stretch stretch_at(struct walk *w, uint64_t start, uint64_t end, b
 static void compare_range(struct walk *w, uint64_t start, uint64_t end, const struct saying *said)
 {
 	while (start < end) {
-		const struct stretch s = stretch_at(w, start, end, said->view);
+		const struct stretch s = stretch_at(w, start, end, said->push);
 		uint64_t before = w->differences;
 
 		compare_part(w, start, start + s.part, said);
@@ -333,8 +336,7 @@ static void compare_fde(struct walk *w, const struct listed_fde *listed)
 	while (!r && bobbin_cfi_rows_next(&rows, &error, &row) > 0) {
 		uint64_t start = row.start < listed->start ? listed->start : row.start;
 		uint64_t end = row.end > listed->end ? listed->end : row.end;
-		const struct saying said = {
-			.rule = row.rule, .view = rows.plt ? view : NULL, .fde = &fde};
+		const struct saying said = {.rule = row.rule, .push = rows.plt};
 
 		if (start >= end)
 			continue;
