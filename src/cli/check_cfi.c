@@ -44,8 +44,8 @@ static void print_line(const struct told *told, const struct comparison_differen
 		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
 	else
 		rule_spell(told->arch, &d->sframe, sframe);
-	printf("%s: SFrame: %s; call-frame information: %s\n",
-	       is_error(d->kind) ? "error" : "note", sframe, cfi);
+	printf("%s: SFrame: %s; call-frame information: %s\n", is_error(d->kind) ? "error" : "note",
+	       sframe, cfi);
 }
 
 static void print_object(const struct told *told, const struct comparison_difference *d)

@@ -83,6 +83,27 @@ const char *default_sframe_path(void)
 	return path ? path : "/usr/lib/debug/.build-id";
 }
 
+bool read_address(const char *text, uint64_t *ret)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || *text < '0' || *text > '9' || *end)
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool parse_address(const char *option, const char *text, uint64_t *ret)
+{
+	if (read_address(text, ret))
+		return true;
+	complain("%s: '%s' is not an address", option, text);
+	return false;
+}
+
 bool finish_output(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))

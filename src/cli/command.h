@@ -45,6 +45,12 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
 /* Where side-files are looked for without --sframe-path. */
 const char *default_sframe_path(void);
 
+/* An address, "0x1000" or "4096"; false for what is none. */
+bool read_address(const char *text, uint64_t *ret);
+
+/* The same for an option's argument, or a complaint and false. */
+bool parse_address(const char *option, const char *text, uint64_t *ret);
+
 /* Whether stdout took everything; complains if not. */
 bool finish_output(void);
 

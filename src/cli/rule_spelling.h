@@ -20,6 +20,17 @@
 
 #define RULE_SPELLING_MAX 160
 
+/* Room for a register, and for a place. */
+#define PLACE_SPELLING_MAX 32
+
+/* "sp", "fp" or "r7". */
+void register_spell(const struct bobbin_arch *arch, uint8_t reg,
+		    char ret[static PLACE_SPELLING_MAX]);
+
+/* One of the places above. */
+void place_spell(const struct bobbin_arch *arch, const struct bobbin_place *place,
+		 char ret[static PLACE_SPELLING_MAX]);
+
 /* A rule for the architecture; "none (…)" with the reason for one that is none. */
 void rule_spell(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 		char ret[static RULE_SPELLING_MAX]);

@@ -11,19 +11,6 @@
 #include "convert/section_repair.h"
 #include "text/vector.h"
 
-bool read_address(const char *text, uint64_t *ret)
-{
-	char *end;
-	unsigned long long value;
-
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || *text < '0' || *text > '9' || *end)
-		return false;
-	*ret = value;
-	return true;
-}
-
 static bool add_view(struct section_pool *pool, const struct bobbin_sframe_view *view,
 		     struct view_origin origin, const struct bobbin_arch *arch)
 {

@@ -33,9 +33,6 @@ struct section_pool {
 	bool quiet;
 };
 
-/* "0x1000" or "4096"; false for what is no such number. */
-bool read_address(const char *text, uint64_t *ret);
-
 /*
  * Add the sections of a file; @path must live as long as the pool.  @addr: where
  * its only section is, or NULL: where the file says.  @repair: put headers right

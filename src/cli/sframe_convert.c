@@ -50,18 +50,6 @@ struct result {
 	uint64_t size, addr;
 };
 
-static bool parse_address(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	if (!errno && *text && *text != '-' && !*end)
-		return true;
-	complain("--address: '%s' is not an address", text);
-	return false;
-}
-
 static int check(const struct arguments *a)
 {
 	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output) {
@@ -128,7 +116,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 			break;
 		case ADDRESS:
 			a->addressed = true;
-			if (!parse_address(optarg, &a->addr))
+			if (!parse_address("--address", optarg, &a->addr))
 				return EXIT_USAGE;
 			break;
 		case VERSION:

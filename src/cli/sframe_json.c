@@ -97,7 +97,7 @@ static void print_function(struct json_output *json, const struct listing_functi
 }
 
 static const char *base_of(const struct listing_function *function,
-			   const struct bobbin_place *place, char reg[static SFRAME_SPELLING_MAX])
+			   const struct bobbin_place *place, char reg[static PLACE_SPELLING_MAX])
 {
 	switch (place->how) {
 	case BOBBIN_IN_CFA_MEM:
@@ -105,7 +105,7 @@ static const char *base_of(const struct listing_function *function,
 		return "cfa";
 	case BOBBIN_AT_REG:
 	case BOBBIN_IN_REG_MEM:
-		sframe_spell_register(&function->table->view, place->reg, reg);
+		register_spell(function->table->view.arch, place->reg, reg);
 		return reg;
 	default:
 		return NULL;
@@ -116,7 +116,7 @@ static const char *base_of(const struct listing_function *function,
 static void print_place(struct json_output *json, const char *key, const char *text,
 			const struct listing_function *function, const struct bobbin_place *place)
 {
-	char reg[SFRAME_SPELLING_MAX];
+	char reg[PLACE_SPELLING_MAX];
 	const char *base = base_of(function, place, reg);
 
 	json_object(json, key);

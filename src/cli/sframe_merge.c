@@ -24,8 +24,8 @@ static const char usage[] =
 	"      --version N        SFrame version of the section, 2 or 3 (3)\n"
 	"      --address ADDRESS  address that the section will have; that of the first\n"
 	"                         section otherwise\n"
-	"      --share            let functions with equal rows share them\n"
-	"      --no-share         do not; some readers do not expect it (default)\n"
+	"      --share            let functions with equal rows share them; some readers do\n"
+	"                         not expect it\n"
 	"  -q, --quiet            do not list what is dropped\n"
 	"  -h, --help             show this help\n";
 
@@ -42,15 +42,13 @@ static int parse(int argc, char **argv, struct arguments *a)
 	enum {
 		VERSION = 256,
 		ADDRESS,
-		SHARE,
-		NO_SHARE
+		SHARE
 	};
 	static const struct option longs[] = {
 		{"output", required_argument, NULL, 'o'},
 		{"version", required_argument, NULL, VERSION},
 		{"address", required_argument, NULL, ADDRESS},
 		{"share", no_argument, NULL, SHARE},
-		{"no-share", no_argument, NULL, NO_SHARE},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -69,14 +67,12 @@ static int parse(int argc, char **argv, struct arguments *a)
 			a->options.version = (unsigned int)version;
 			break;
 		case ADDRESS:
-			a->have_address = read_address(optarg, &a->options.addr);
-			if (a->have_address)
-				break;
-			complain("--address: '%s' is not an address", optarg);
-			return EXIT_USAGE;
+			if (!parse_address("--address", optarg, &a->options.addr))
+				return EXIT_USAGE;
+			a->have_address = true;
+			break;
 		case SHARE:
-		case NO_SHARE:
-			a->options.share = c == SHARE;
+			a->options.share = true;
 			break;
 		case 'q':
 			a->quiet = true;

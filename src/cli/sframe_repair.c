@@ -30,8 +30,8 @@ static const char usage[] =
 	"      --section-only     write the section's bytes instead of an ELF file\n"
 	"      --version N        SFrame version of the section, 2 or 3; 2 for sections of\n"
 	"                         version 2 and 3 for others otherwise\n"
-	"      --share            let functions with equal rows share them\n"
-	"      --no-share         do not; some readers do not expect it (default)\n"
+	"      --share            let functions with equal rows share them; some readers do\n"
+	"                         not expect it\n"
 	"      --against-cfi      where the file's call-frame information contradicts,\n"
 	"                         believe that\n"
 	"  -q, --quiet            do not list what is changed\n"
@@ -61,7 +61,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 		SECTION_ONLY,
 		VERSION,
 		SHARE,
-		NO_SHARE,
 		AGAINST_CFI
 	};
 	static const struct option longs[] = {
@@ -70,7 +69,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"section-only", no_argument, NULL, SECTION_ONLY},
 		{"version", required_argument, NULL, VERSION},
 		{"share", no_argument, NULL, SHARE},
-		{"no-share", no_argument, NULL, NO_SHARE},
 		{"against-cfi", no_argument, NULL, AGAINST_CFI},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -96,8 +94,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 			a->options.version = (unsigned int)version;
 			break;
 		case SHARE:
-		case NO_SHARE:
-			a->options.share = c == SHARE;
+			a->options.share = true;
 			break;
 		case AGAINST_CFI:
 			a->against_cfi = true;

@@ -20,10 +20,10 @@
 
 #include <bobbin/sframe.h>
 
-#define SFRAME_SPELLING_MAX 32
+#include "cli/rule_spelling.h"
 
 struct sframe_spelling {
-	char cfa[SFRAME_SPELLING_MAX], fp[SFRAME_SPELLING_MAX], ra[SFRAME_SPELLING_MAX];
+	char cfa[PLACE_SPELLING_MAX], fp[PLACE_SPELLING_MAX], ra[PLACE_SPELLING_MAX];
 };
 
 /* Of a row and the rule that bobbin_sframe_rule() made of it. */
@@ -31,9 +31,5 @@ struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
 				    const struct bobbin_sframe_fde *fde,
 				    const struct bobbin_sframe_fre *fre,
 				    const struct bobbin_rule *rule);
-
-/* "sp", "fp" or "r7", for the architecture of the view. */
-void sframe_spell_register(const struct bobbin_sframe_view *view, uint8_t reg,
-			   char ret[static SFRAME_SPELLING_MAX]);
 
 #endif

@@ -62,10 +62,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 				return EXIT_USAGE;
 			break;
 		case ADDRESS:
-			if (read_address(optarg, &a->addr))
-				break;
-			complain("--address: '%s' is not an address", optarg);
-			return EXIT_USAGE;
+			if (!parse_address("--address", optarg, &a->addr))
+				return EXIT_USAGE;
+			break;
 		case 'h':
 			exit(show_help(&sframe_unpack_command));
 		default:
