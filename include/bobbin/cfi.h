@@ -215,6 +215,22 @@ int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 			 struct bobbin_row *ret);
 
 /**
+ * bobbin_cfi_rows_fill() - run to several rows
+ * @rows: the program
+ * @err: where and why on failure, or NULL
+ * @ret: the rows, as by bobbin_cfi_rows_next(); of undefined content on failure
+ * @max: room in @ret, > 0
+ *
+ * A lazy-binding stub's row is always the last one of a call, so that @rows->plt is
+ * about no other.
+ *
+ * Return: the number of rows, 0 at the end; -EBADMSG: somewhere in what would have
+ * been filled in.
+ */
+int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+			 struct bobbin_row *ret, unsigned int max);
+
+/**
  * bobbin_cfi_lookup() - the row for a PC
  * @view: the section
  * @pc: see bobbin_regs_lookup_pc()

@@ -22,7 +22,6 @@ enum outcome {
 
 struct run {
 	struct bobbin_cfi_rows *rows;
-	struct bytes b;
 	struct bobbin_error *err;
 	uint64_t insn;    /* offset of the instruction that runs */
 	uint64_t advance; /* ADVANCED: the new location */
@@ -189,21 +188,21 @@ static void set_cfa_register(struct run *run, uint64_t reg)
 }
 
 /* The block of an expression operand. */
-static struct bytes expression_bytes(struct run *run)
+static struct bytes expression_bytes(struct bytes *b)
 {
-	uint64_t size = bytes_uleb(&run->b);
-	struct bytes block = run->b;
+	uint64_t size = bytes_uleb(b);
+	struct bytes block = *b;
 
-	bytes_skip(&run->b, size);
-	block.bad = run->b.bad;
-	block.size = run->b.bad ? block.pos : run->b.pos;
+	bytes_skip(b, size);
+	block.bad = b->bad;
+	block.size = b->bad ? block.pos : b->pos;
 	return block;
 }
 
-static void set_cfa_expression(struct run *run)
+static void set_cfa_expression(struct run *run, struct bytes *b)
 {
 	struct bobbin_cfi_state *now = &run->rows->now;
-	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(run), false);
+	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(b), false);
 	int32_t off;
 
 	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
@@ -223,9 +222,9 @@ static void set_cfa_expression(struct run *run)
 }
 
 /* A register whose address (@value: whose value) an expression gives. */
-static void set_expression(struct run *run, uint64_t reg, bool value)
+static void set_expression(struct run *run, struct bytes *b, uint64_t reg, bool value)
 {
-	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(run), true);
+	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(b), true);
 	struct bobbin_place place = {.reg = v.reg};
 	bool ok = v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &place.off);
 
@@ -258,15 +257,15 @@ static enum outcome advance(struct run *run, uint64_t delta)
 	return bytes ? ADVANCED : GO_ON;
 }
 
-static enum outcome set_loc(struct run *run)
+static enum outcome set_loc(struct run *run, struct bytes *b)
 {
 	const struct bobbin_cfi_rows *rows = run->rows;
 
 	if (run->initial ||
-	    !encoded_pointer(&run->b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
+	    !encoded_pointer(b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
 		return fail(run, BOBBIN_CFI_OPCODE);
 	if (run->advance < rows->pc)
-		return fail(run, run->b.bad ? BOBBIN_TRUNCATED : BOBBIN_CFI_RANGE);
+		return fail(run, b->bad ? BOBBIN_TRUNCATED : BOBBIN_CFI_RANGE);
 	return run->advance > rows->pc ? ADVANCED : GO_ON;
 }
 
@@ -290,11 +289,11 @@ static enum outcome recall(struct run *run)
 	return GO_ON;
 }
 
-static int64_t factored(struct run *run)
+static int64_t factored(const struct run *run, struct bytes *b)
 {
 	int64_t off;
 
-	if (__builtin_mul_overflow(bytes_sleb(&run->b), run->rows->fde.data_align, &off))
+	if (__builtin_mul_overflow(bytes_sleb(b), run->rows->fde.data_align, &off))
 		return INT64_MAX; /* refused as out of range by whoever uses it */
 	return off;
 }
@@ -308,16 +307,15 @@ static enum outcome toggle_mangled(struct run *run)
 }
 
 /* One case for each instruction of the standard. */
-static enum outcome run_extended(struct run *run, uint8_t op)
+static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 {
-	struct bytes *b = &run->b;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_NOP:
 		return GO_ON;
 	case CFA_SET_LOC:
-		return set_loc(run);
+		return set_loc(run, b);
 	case CFA_ADVANCE_LOC1:
 		return advance(run, bytes_u8(b));
 	case CFA_ADVANCE_LOC2:
@@ -358,10 +356,10 @@ static enum outcome run_extended(struct run *run, uint8_t op)
 		set_register(run, reg, bytes_uleb(b));
 		return GO_ON;
 	case CFA_EXPRESSION:
-		set_expression(run, bytes_uleb(b), false);
+		set_expression(run, b, bytes_uleb(b), false);
 		return GO_ON;
 	case CFA_VAL_EXPRESSION:
-		set_expression(run, bytes_uleb(b), true);
+		set_expression(run, b, bytes_uleb(b), true);
 		return GO_ON;
 	case CFA_REMEMBER_STATE:
 		return remember(run);
@@ -373,7 +371,7 @@ static enum outcome run_extended(struct run *run, uint8_t op)
 		return GO_ON;
 	case CFA_DEF_CFA_SF:
 		reg = bytes_uleb(b);
-		set_cfa(run, reg, factored(run));
+		set_cfa(run, reg, factored(run, b));
 		return GO_ON;
 	case CFA_DEF_CFA_REGISTER:
 		set_cfa_register(run, bytes_uleb(b));
@@ -382,10 +380,10 @@ static enum outcome run_extended(struct run *run, uint8_t op)
 		set_cfa_offset(run, (int64_t)bytes_uleb(b));
 		return GO_ON;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(run, factored(run));
+		set_cfa_offset(run, factored(run, b));
 		return GO_ON;
 	case CFA_DEF_CFA_EXPRESSION:
-		set_cfa_expression(run);
+		set_cfa_expression(run, b);
 		return GO_ON;
 	case CFA_AARCH64_NEGATE_RA_STATE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
@@ -398,38 +396,51 @@ static enum outcome run_extended(struct run *run, uint8_t op)
 	}
 }
 
-static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run)
+/* What programs are made of stands here, with a cursor of which no one else knows. */
+static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *b)
 {
-	uint8_t op;
 	enum outcome outcome = GO_ON;
+	uint8_t op;
 
-	run->insn = run->b.pos;
-	op = bytes_u8(&run->b);
+	run->insn = b->pos;
+	op = bytes_u8(b);
 	switch (op & 0xc0) {
 	case CFA_ADVANCE_LOC:
 		return advance(run, op & 0x3f);
 	case CFA_OFFSET:
-		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(&run->b), BOBBIN_IN_CFA_MEM);
+		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(b), BOBBIN_IN_CFA_MEM);
 		break;
 	case CFA_RESTORE:
 		restore(run, op & 0x3f);
 		break;
 	default:
-		outcome = run_extended(run, op);
+		if (op == CFA_DEF_CFA_OFFSET) {
+			set_cfa_offset(run, (int64_t)bytes_uleb(b));
+		} else if (op == CFA_ADVANCE_LOC1) {
+			outcome = advance(run, bytes_u8(b));
+		} else if (op == CFA_REMEMBER_STATE) {
+			outcome = remember(run);
+		} else if (op == CFA_RESTORE_STATE) {
+			outcome = recall(run);
+		} else if (op != CFA_NOP) {
+			struct bytes known = *b;
+
+			outcome = run_extended(run, &known, op);
+			*b = known;
+		}
 	}
-	if (run->b.bad && outcome != FAILED)
+	if (b->bad && outcome != FAILED)
 		return fail(run, BOBBIN_TRUNCATED);
 	return outcome;
 }
 
-static struct run start_run(struct bobbin_cfi_rows *rows, uint64_t pos, uint64_t end,
-			    struct bobbin_error *err)
+static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_rows *rows,
+						       uint64_t pos, uint64_t end)
 {
-	struct run run = {.rows = rows, .err = err};
+	struct bytes b = bytes_of(rows->view->frame, end, rows->view->arch->big_endian);
 
-	run.b = bytes_of(rows->view->frame, end, rows->view->arch->big_endian);
-	bytes_seek(&run.b, pos);
-	return run;
+	bytes_seek(&b, pos);
+	return b;
 }
 
 /* What holds before any instruction. */
@@ -449,15 +460,14 @@ static struct bobbin_cfi_state no_state(const struct bobbin_arch *arch)
 static int run_cie(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
 		   struct bobbin_cfi_rows *rows)
 {
-	struct run run;
+	struct bytes b = program_bytes(rows, fde->init, fde->init_end);
+	struct run run = {.rows = rows, .err = err, .initial = true};
 
 	rows->now = no_state(rows->view->arch);
 	rows->initial = rows->now;
 	rows->depth = 0;
-	run = start_run(rows, fde->init, fde->init_end, err);
-	run.initial = true;
-	while (bytes_left(&run.b))
-		if (run_one(&run) == FAILED)
+	while (bytes_left(&b))
+		if (run_one(&run, &b) == FAILED)
 			return -BOBBIN_EBADMSG;
 	rows->initial = rows->now;
 	return 0;
@@ -496,16 +506,14 @@ BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bo
 }
 
 /*
- * The caller's SP is the CFA by definition of a rule.  Compilers for s390x
- * save r15 with the other registers or park it in a floating-point register,
- * and signal trampolines load it from where they load the CFA: all of these
- * say the same in other words.
+ * The caller's SP is the CFA by definition of a rule, and mostly nothing else is
+ * said of it.  Compilers for s390x save r15 with the other registers or park it
+ * in a floating-point register, and signal trampolines load it from where they
+ * load the CFA: all of these say the same in other words.
  */
 static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
 {
 	switch (s->sp.how) {
-	case BOBBIN_SAME:
-		return true;
 	case BOBBIN_AT_CFA:
 		return s->sp.off == -arch->cfa_bias;
 	case BOBBIN_IN_CFA_MEM:
@@ -529,6 +537,8 @@ static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
 		return (enum bobbin_reason)(s->ra_reason ? s->ra_reason : s->fp_reason);
 	if (s->ra.how == BOBBIN_AT_CFA || (s->ra.how == BOBBIN_SAME && arch->default_ra_off))
 		return BOBBIN_BAD_RULE;
+	if (s->sp.how == BOBBIN_SAME)
+		return BOBBIN_NONE;
 	return sp_is_cfa(arch, s) ? BOBBIN_NONE : BOBBIN_CFI_SP_RULE;
 }
 
@@ -562,31 +572,50 @@ static void get_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret
 	ret->reason = BOBBIN_NONE;
 }
 
-BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
-				    struct bobbin_row *ret)
+/* Run to the next row, of which there is one. */
+static BOBBIN_ALWAYS_INLINE bool next_row(struct run *run, struct bytes *b, struct bobbin_row *ret)
 {
-	struct run run = start_run(rows, rows->pos, rows->fde.insn_end, err);
+	struct bobbin_cfi_rows *rows = run->rows;
 	enum outcome outcome = GO_ON;
 	uint64_t end = rows->fde.end;
 
-	if (rows->done)
-		return 0;
-	while (bytes_left(&run.b) && outcome == GO_ON)
-		outcome = run_one(&run);
+	while (bytes_left(b) && outcome == GO_ON)
+		outcome = run_one(run, b);
 	if (outcome == FAILED)
-		return -BOBBIN_EBADMSG;
-
-	if (outcome == ADVANCED && run.advance < end)
-		end = run.advance;
+		return false;
+	if (outcome == ADVANCED && run->advance < end)
+		end = run->advance;
 	ret->start = rows->pc;
 	ret->end = end;
 	ret->function = rows->fde.start;
 	get_rule(rows, &ret->rule);
 	rows->plt = ret->rule.cfa.how == BOBBIN_NO_RULE ? 0 : rows->now.plt;
-	rows->pos = run.b.pos;
 	rows->pc = end;
-	rows->done = end == rows->fde.end;
-	return 1;
+	return true;
+}
+
+BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+				    struct bobbin_row *ret, unsigned int max)
+{
+	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
+	struct run run = {.rows = rows, .err = err};
+	unsigned int count = 0;
+
+	rows->plt = 0;
+	while (!rows->done && count < max && !rows->plt) {
+		if (!next_row(&run, &b, &ret[count]))
+			return -BOBBIN_EBADMSG;
+		count++;
+		rows->done = rows->pc == rows->fde.end;
+	}
+	rows->pos = b.pos;
+	return (int)count;
+}
+
+BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+				    struct bobbin_row *ret)
+{
+	return bobbin_cfi_rows_fill(rows, err, ret, 1);
 }
 
 /* The part of a lazy-binding stub's row in which @pc lies. */

@@ -13,6 +13,9 @@
 #define STUB_SIZE 16
 #define STUB_PUSH 8
 
+/* As many rows as fit the nearest cache. */
+#define ROWS_AT_ONCE 64
+
 /**
  * struct conversion - a section in the making
  * @options, @stats, @views: as given
@@ -22,6 +25,7 @@
  * @listed: the FDE that is being converted
  * @fde: the same, decoded
  * @program: of the FDE before; its view is NULL if there is none to go on from
+ * @usual_rows: how many rows of it are usual
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -36,6 +40,7 @@ struct conversion {
 	const struct listed_fde *listed;
 	struct bobbin_cfi_fde fde;
 	struct bobbin_cfi_rows program;
+	uint32_t usual_rows;
 	bool lost;
 	uint64_t made;
 };
@@ -325,30 +330,38 @@ static int start_program(struct conversion *c, struct bobbin_error *err)
 	return r < 0 ? r : bobbin_cfi_rows_again(&c->fde, err, &c->program);
 }
 
+/* Rows of the program, from @first on; those behind the listed part do not count. */
+static bool take_usual(struct conversion *c, const struct bobbin_row *row, int count,
+		       struct usual_rows *ret)
+{
+	for (; count && row->start < c->listed->end; row++, count--) {
+		if (!usual_rows_add(ret, (uint32_t)(row->start - c->listed->start), &row->rule,
+				    true))
+			return false;
+		c->usual_rows++;
+	}
+	return true;
+}
+
 /* All rows are usual and make one function; else false, and nothing was done. */
 static bool add_usual(struct conversion *c)
 {
 	const uint64_t start = c->listed->start, size = c->listed->end - start;
 	struct bobbin_sframe_builder *b = &c->maker.builder;
-	struct usual_rows rows;
-	struct bobbin_row row;
-	uint64_t count = 0;
+	struct bobbin_row rows[ROWS_AT_ONCE];
+	struct usual_rows usual;
 	int r;
 
+	c->usual_rows = 0;
 	if (c->fde.start != start || size > UINT32_MAX ||
-	    !usual_rows_start(b, (uint32_t)size, &rows))
+	    !usual_rows_start(b, (uint32_t)size, &usual))
 		return false;
-	while ((r = bobbin_cfi_rows_next(&c->program, NULL, &row)) > 0) {
-		if (row.start - start >= size)
-			break;
-		if (c->program.plt ||
-		    !usual_rows_add(&rows, (uint32_t)(row.start - start), &row.rule, true))
+	while ((r = bobbin_cfi_rows_fill(&c->program, NULL, rows, ROWS_AT_ONCE)) > 0)
+		if (c->program.plt || !take_usual(c, rows, r, &usual))
 			return false;
-		count++;
-	}
-	if (r < 0 || !usual_rows_finish(b, &rows, start, (uint32_t)size))
+	if (r < 0 || !usual_rows_finish(b, &usual, start, (uint32_t)size))
 		return false;
-	c->stats->cfi_rows += count;
+	c->stats->cfi_rows += c->usual_rows;
 	return true;
 }
 
