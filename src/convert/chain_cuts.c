@@ -191,11 +191,14 @@ static void extend(struct run *run, const struct chain_row *first, const struct 
 	run->rows++;
 }
 
-/* Note a run, and let the memory that will be looked at come. */
+/* Note a run that one FDE can hold, and let the memory that will be looked at come. */
 static void note_run(const struct search *s, const struct run *run, struct runs *ret)
 {
-	struct run *noted = &ret->runs[ret->count++];
+	struct run *noted;
 
+	if (run->rows > BOBBIN_SFRAME_MAX_ROWS)
+		return;
+	noted = &ret->runs[ret->count++];
 	*noted = *run;
 	noted->hash = piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->info2);
 	piece_counts_prefetch(s->counts, noted->hash);

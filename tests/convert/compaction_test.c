@@ -510,6 +510,21 @@ static void function_of_v2_stays_within_reach(void **state)
 	assert_same(b);
 }
 
+/* V3 counts rows in 16 bits. */
+static void no_piece_has_more_rows_than_can_be_counted(void **state)
+{
+	struct bench *b = *state;
+
+	start(b, bobbin_arch_amd64(), 3);
+	add_steps(b, 0, 1, 1, 1, 0);
+	add_steps(b, 0, BOBBIN_SFRAME_MAX_ROWS, BOBBIN_SFRAME_MAX_ROWS, 1, 1);
+	finish(b, true);
+	assert_same_around(b, CODE);
+	assert_same_around(b, CODE + 1);
+	assert_same_around(b, b->next - 1);
+	assert_int_equal(COMPACT(b)->num_fres, 1 + BOBBIN_SFRAME_MAX_ROWS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +551,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(longest_functions_take_linear_time, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(function_of_v2_stays_within_reach, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(no_piece_has_more_rows_than_can_be_counted, set_up,
 						tear_down),
 	};
 
