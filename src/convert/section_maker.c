@@ -30,9 +30,9 @@ static uint32_t larger(uint32_t size, uint32_t least)
 	return more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
 }
 
-static int grow_fdes(struct bobbin_sframe_builder *b)
+static int grow_fdes(struct bobbin_sframe_builder *b, uint32_t least)
 {
-	uint32_t more = larger(b->fde_max, 64);
+	uint32_t more = larger(b->fde_max, least);
 	struct bobbin_sframe_built *fdes = reallocarray(b->fdes, more, sizeof(*fdes));
 
 	if (!fdes)
@@ -42,9 +42,9 @@ static int grow_fdes(struct bobbin_sframe_builder *b)
 	return 0;
 }
 
-static int grow_fres(struct bobbin_sframe_builder *b)
+static int grow_fres(struct bobbin_sframe_builder *b, uint32_t least)
 {
-	uint32_t more = larger(b->fre_max, 64 * BYTES_PER_FUNCTION);
+	uint32_t more = larger(b->fre_max, least);
 	uint8_t *fres = realloc(b->fres, more);
 
 	if (!fres)
@@ -57,12 +57,17 @@ static int grow_fres(struct bobbin_sframe_builder *b)
 int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
 		       bool share, uint32_t functions, struct section_maker *ret)
 {
+	uint32_t fdes = functions > 64 ? functions : 64, fres = UINT32_MAX;
 	struct section_maker maker;
 	int r = bobbin_sframe_builder_init(arch, addr, version, &maker.builder);
 
 	if (r)
 		return r;
-	r = grow_fres(&maker.builder);
+	if (fdes < UINT32_MAX / BYTES_PER_FUNCTION)
+		fres = fdes * BYTES_PER_FUNCTION;
+	r = grow_fres(&maker.builder, fres);
+	if (!r)
+		r = grow_fdes(&maker.builder, fdes);
 	if (!r && share)
 		r = reserve_shared(&maker.builder, functions);
 	if (r)
@@ -78,7 +83,8 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 	int r;
 
 	while ((r = bobbin_sframe_builder_add(b, function)) == -ENOBUFS) {
-		r = b->fde_count >= b->fde_max ? grow_fdes(b) : grow_fres(b);
+		r = b->fde_count >= b->fde_max ? grow_fdes(b, 64)
+					       : grow_fres(b, 64 * BYTES_PER_FUNCTION);
 		if (r)
 			return r;
 	}
