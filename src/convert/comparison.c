@@ -2,10 +2,9 @@
 #include "convert/comparison.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "convert/fde_list.h"
-#include "text/vector.h"
+#include "convert/lookup_map.h"
 
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16
@@ -13,25 +12,19 @@
 /* Exact differences of what repeats; the next one stands for all up to the function's end. */
 #define MAX_REPEATED 65536
 
-/* A function of a section, with the numbers of both. */
-struct range {
-	uint64_t start, end;
-	uint32_t view, index;
-};
-
 /**
  * struct walk - a comparison on its way
  * @c: as given
- * @functions, @function_count: of all sections, by start
- * @passed: those that start at or before the address that is compared
+ * @map: of all sections
+ * @passed: parts of it that end at or before the address that is compared
  * @pending: the difference that may go on at the next address
  * @differences: told so far, before those that go on become one
  * @repeated: those of them where something repeats
  */
 struct walk {
 	struct comparison *c;
-	struct range *functions;
-	size_t function_count, function_room, passed;
+	struct lookup_map map;
+	size_t passed;
 	struct comparison_difference pending;
 	uint64_t differences, repeated;
 };
@@ -102,97 +95,46 @@ static void differ(struct walk *w, const struct comparison_difference *d)
 	w->pending = *d;
 }
 
-static int by_start(const void *a, const void *b)
+/* The part that holds an address, or the next one, or NULL; addresses ascend. */
+static const struct lookup_part *part_from(struct walk *w, uint64_t addr)
 {
-	const struct range *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->view < y->view ? -1 : x->view > y->view;
-}
-
-static int list_functions(struct walk *w, uint32_t number)
-{
-	const struct bobbin_sframe_view *view = &w->c->sframe[number];
-	struct bobbin_sframe_fde fde;
-
-	for (uint32_t i = 0; i < view->num_fdes; i++) {
-		if (bobbin_sframe_fde(view, i, NULL, &fde) || !fde.size)
-			continue;
-		if (vector_reserve(&w->functions, &w->function_room, w->function_count + 1,
-				   sizeof(*w->functions)))
-			return -ENOMEM;
-		w->functions[w->function_count++] = (struct range){fde.start, fde.start + fde.size,
-								   number, i};
-	}
-	return 0;
-}
-
-/* The number of functions that start at or before an address; addresses ascend. */
-static size_t functions_up_to(struct walk *w, uint64_t addr)
-{
-	while (w->passed < w->function_count && w->functions[w->passed].start <= addr)
+	while (w->passed < w->map.count && w->map.parts[w->passed].end <= addr)
 		w->passed++;
-	return w->passed;
+	return w->passed < w->map.count ? &w->map.parts[w->passed] : NULL;
 }
 
-/* The first start of a function behind an address, or @end. */
-static uint64_t next_function(struct walk *w, uint64_t addr, uint64_t end)
+/* Where the first row of a part's function holds next, if it is late, or the part's end. */
+static uint64_t next_first_row(const struct walk *w, const struct lookup_part *part, uint64_t addr)
 {
-	size_t next = functions_up_to(w, addr);
-
-	return next < w->function_count ? w->functions[next].start : end;
-}
-
-/* Where the first row of the function at @addr holds, if it is late, or its end. */
-static uint64_t next_first_row(struct walk *w, uint64_t addr, uint64_t end)
-{
-	size_t next = functions_up_to(w, addr);
-	const struct range *range = next ? &w->functions[next - 1] : NULL;
+	const struct bobbin_sframe_view *view = &w->c->sframe[part->view];
 	struct bobbin_sframe_fde fde;
 	struct bobbin_sframe_fre fre;
 	uint64_t off;
 
-	if (!range || addr >= range->end)
-		return next_function(w, addr, end);
-	if (bobbin_sframe_fde(&w->c->sframe[range->view], range->index, NULL, &fde) ||
-	    !fde.num_fres ||
-	    bobbin_sframe_fre(&w->c->sframe[range->view], &fde, fde.fre_off, NULL, &fre))
-		return range->end;
+	if (bobbin_sframe_fde(view, part->index, NULL, &fde) || !fde.num_fres ||
+	    bobbin_sframe_fre(view, &fde, fde.fre_off, NULL, &fre))
+		return part->end;
 	off = fde.pcmask ? (addr - fde.start) % fde.rep_size : addr - fde.start;
-	return fre.start > off ? addr + (fre.start - off) : range->end;
+	return fre.start > off ? addr + (fre.start - off) : part->end;
 }
 
-/* As the lookup of one section, in all of them; @view: which one knows. */
-static int look_up(const struct walk *w, uint64_t addr, struct bobbin_error *err,
-		   struct bobbin_row *ret, uint32_t *view)
-{
-	for (*view = 0; *view < w->c->sframe_count; ++*view) {
-		int r = bobbin_sframe_lookup(&w->c->sframe[*view], addr, err, ret);
-
-		if (r != -ENOENT || err->reason == BOBBIN_NO_ROW)
-			return r;
-	}
-	return -ENOENT;
-}
-
-/*
- * The sections' row at @addr, or how there is none; in both cases up to where.
- * Where a function starts, another one or another section may have a say.
- */
+/* The sections' row at @addr, or how there is none; in both cases up to where. */
 static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_error *err,
 		    struct bobbin_row *ret)
 {
-	uint64_t next = next_function(w, addr, end);
-	uint32_t view;
-	int r = look_up(w, addr, err, ret, &view);
+	const struct lookup_part *part = part_from(w, addr);
+	int r = -ENOENT;
 
-	if (r == -ENOENT && err->reason == BOBBIN_NO_FUNCTION)
-		ret->end = next;
-	else if (r)
-		ret->end = next_first_row(w, addr, end);
-	if (ret->end > next)
-		ret->end = next;
+	ret->end = end;
+	if (part && part->start <= addr) {
+		r = lookup_map_row(&w->map, part, addr, err, ret);
+		if (r)
+			ret->end = next_first_row(w, part, addr);
+		if (ret->end > part->end)
+			ret->end = part->end;
+	} else if (part) {
+		ret->end = part->start;
+	}
 	if (ret->end > end)
 		ret->end = end;
 	return r;
@@ -243,42 +185,20 @@ static void compare_part(struct walk *w, uint64_t start, uint64_t end, const str
 	}
 }
 
-/* The function whose rows hold at an address, or the last one that starts before it. */
-static const struct range *function_at(const struct walk *w, uint64_t addr)
-{
-	const struct range *first = w->functions, *range;
-	struct bobbin_error error;
-	struct bobbin_row row;
-	uint32_t view;
-
-	if (!w->passed)
-		return NULL;
-	range = first + w->passed;
-	if (w->c->sframe_count == 1 && addr < range[-1].end)
-		return range - 1;
-	if (look_up(w, addr, &error, &row, &view))
-		return range - 1;
-	while (range > first && !(range[-1].start == row.function && range[-1].view == view))
-		range--;
-	return range > first ? range - 1 : NULL;
-}
-
 /* What to compare next, from @start on. */
 static struct stretch stretch_at(struct walk *w, uint64_t start, uint64_t end, bool stubs)
 {
-	struct stretch s = {.end = next_function(w, start, end), .varies = stubs};
-	const struct range *range = function_at(w, start);
+	struct stretch s = {.end = end, .varies = stubs};
+	const struct lookup_part *part = part_from(w, start);
+	bool inside = part && part->start <= start;
 	struct bobbin_sframe_fde fde = {0};
 
-	if (s.end > end)
-		s.end = end;
-	if (range && start < range->end &&
-	    !bobbin_sframe_fde(&w->c->sframe[range->view], range->index, NULL, &fde) &&
-	    fde.pcmask) {
-		s.repeats = true;
-		if (s.end > range->end)
-			s.end = range->end;
-	}
+	if (part && (inside ? part->end : part->start) < end)
+		s.end = inside ? part->end : part->start;
+	if (inside)
+		s.repeats = !bobbin_sframe_fde(&w->c->sframe[part->view], part->index, NULL,
+					       &fde) &&
+			    fde.pcmask;
 	s.part = s.end - start;
 	if (stubs && s.part > STUB_SIZE)
 		s.part = STUB_SIZE;
@@ -369,14 +289,10 @@ int comparison_run(struct comparison *comparison)
 
 	if (r)
 		return r;
-	for (unsigned int i = 0; i < comparison->sframe_count && !r; i++)
-		r = list_functions(&w, i);
-	if (!r) {
-		if (w.functions)
-			qsort(w.functions, w.function_count, sizeof(*w.functions), by_start);
+	r = lookup_map_init(comparison->sframe, comparison->sframe_count, &w.map);
+	if (!r)
 		compare_all(&w, &list);
-	}
-	free(w.functions);
+	lookup_map_fini(&w.map);
 	fde_list_fini(&list);
 	return r;
 }

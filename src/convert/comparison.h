@@ -65,10 +65,11 @@ struct comparison {
 };
 
 /*
- * Compare.  Sections that repeat themselves are read as walkers read them; time
- * grows with the rows of the call-frame information and the functions of the
- * sections.  Where functions' rows repeat and are wrong more than 65536 times,
- * the rest of such a function counts as one difference.  0, -ENOMEM.
+ * Compare.  Rules are looked up as walkers look them up.  Time grows with the rows
+ * of the call-frame information and with n log n of the sections' functions and
+ * rows, however many sections there are.  Where functions' rows repeat and are
+ * wrong more than 65536 times, the rest of such a function counts as one
+ * difference.  0, -ENOMEM.
  */
 int comparison_run(struct comparison *comparison);
 

@@ -8,12 +8,14 @@
 #include "convert/comparison.h"
 
 #include <dwarf.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -24,6 +26,9 @@
 #define CFA_OFFSET(n) DW_CFA_def_cfa_offset, (n)
 #define SFRAME_ADDR 0x600000
 #define TOLD_SIZE 2048
+
+/* Much more than is needed, much less than a quadratic algorithm takes. */
+#define MOST_SECONDS 5.0
 
 /* Offsets in a V3 section. */
 #define HEADER_SIZE 28
@@ -354,7 +359,7 @@ static void an_unsorted_section_is_compared_as_well(void **state)
 {
 	struct bench *b = *state;
 	uint8_t fde[FDE_SIZE], *fdes;
-	int64_t start;
+	uint64_t start;
 
 	put_fde(&b->cfi, TEXT, 16, NO_BYTES);
 	put_fde(&b->cfi, TEXT + 16, 16, BYTES(CFA_OFFSET(16)));
@@ -369,7 +374,7 @@ static void an_unsorted_section_is_compared_as_well(void **state)
 	/* starts are relative to themselves */
 	for (unsigned int i = 0; i < 2; i++) {
 		memcpy(&start, fdes + i * FDE_SIZE, sizeof(start));
-		start += i ? -FDE_SIZE : FDE_SIZE;
+		start = htole64(le64toh(start) + (i ? -(uint64_t)FDE_SIZE : FDE_SIZE));
 		memcpy(fdes + i * FDE_SIZE, &start, sizeof(start));
 	}
 	b->bytes[0][FLAGS_AT] &= (uint8_t)~SORTED;
@@ -438,6 +443,69 @@ static void endless_repetition_is_not_endless(void **state)
 	assert_true(c.bytes[COMPARISON_EXTRA] + c.bytes[COMPARISON_DIFFERENT] > 4 * (1ull << 32));
 }
 
+/* What an unsorted section has is what lookups find in it: the inner one, then the outer. */
+static void functions_inside_others_of_unsorted_sections_are_compared(void **state)
+{
+	struct bench *b = *state;
+
+	put_fde(&b->cfi, TEXT, 64, NO_BYTES);
+	add(b, 0, 0, 64, 8);
+	add(b, 0, 16, 16, 24);
+	add(b, 0, 16, 8, 32);
+	finish(b);
+	b->views[0].sorted = false;
+	assert_told(b, "10-20 different 24 not 8\n");
+}
+
+static void sections_between_functions_of_another_are_compared(void **state)
+{
+	struct bench *b = *state;
+
+	put_fde(&b->cfi, TEXT, 64, NO_BYTES);
+	add(b, 0, 0, 16, 8);
+	add(b, 0, 32, 16, 16);
+	add(b, 1, 8, 48, 24);
+	b->count = 2;
+	assert_told(b, "10-20 different 24 not 8\n"
+		       "20-30 different 16 not 8\n"
+		       "30-38 different 24 not 8\n"
+		       "38-40 missing\n");
+}
+
+/* Far less than the product of functions and rows, or of sections and rows, takes. */
+static void many_functions_and_sections_take_no_time(void **state)
+{
+	enum {
+		MANY = 50000
+	};
+	struct bobbin_sframe_view *views = calloc(MANY, sizeof(*views));
+	struct bench *b = *state;
+	const struct bobbin_cfi_view cfi = cfi_section_view(&b->cfi);
+	struct comparison unsorted = {
+		.cfi = &cfi, .cfi_count = 1, .sframe = &b->views[1], .sframe_count = 1};
+	struct comparison many = {
+		.cfi = &cfi, .cfi_count = 1, .sframe = views, .sframe_count = MANY};
+	clock_t begin;
+
+	add(b, 0, 0, 16, 8);
+	for (unsigned int i = 0; i < MANY; i++)
+		add(b, 1, 32 * i, 16, 8);
+	b->count = 2;
+	finish(b);
+	b->views[1].sorted = false;
+	for (unsigned int i = 0; i < MANY; i++) {
+		views[i] = b->views[0];
+		views[i].addr += 32 * i;
+	}
+	begin = clock();
+	assert_int_equal(comparison_run(&unsorted), 0);
+	assert_int_equal(comparison_run(&many), 0);
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < MOST_SECONDS);
+	assert_int_equal(unsorted.ranges[COMPARISON_EXTRA], MANY);
+	assert_int_equal(many.ranges[COMPARISON_EXTRA], MANY);
+	free(views);
+}
+
 static void outermost_rules_are_equal_whatever_the_cfa(void **state)
 {
 	struct bobbin_sframe_row row = row_of(0, 8);
@@ -486,6 +554,9 @@ int main(void)
 		sentence(an_unsorted_section_is_compared_as_well),
 		sentence(the_first_section_that_knows_an_address_says),
 		sentence(functions_inside_others_are_compared),
+		sentence(functions_inside_others_of_unsorted_sections_are_compared),
+		sentence(sections_between_functions_of_another_are_compared),
+		sentence(many_functions_and_sections_take_no_time),
 		sentence(repeated_rows_are_compared_in_each_block),
 		sentence(endless_repetition_is_not_endless),
 		sentence(outermost_rules_are_equal_whatever_the_cfa),

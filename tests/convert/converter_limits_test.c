@@ -4,6 +4,7 @@
  */
 #include "conversion.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ static void put_long_fde(struct conversion_bench *b, uint64_t size, const uint8_
 			 uint64_t insn_size)
 {
 	uint64_t fde = put_fde(&b->eh, TEXT, size, NO_BYTES);
-	uint32_t length = (uint32_t)(b->eh.size - fde - 4 + insn_size);
+	uint32_t length = htole32((uint32_t)(b->eh.size - fde - 4 + insn_size));
 
 	b->long_frame = malloc(b->eh.size + insn_size);
 	memcpy(b->long_frame, b->eh.data, b->eh.size);

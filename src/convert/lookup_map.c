@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/lookup_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/claims.h"
+#include "sframe/layout.h"
+
+/* The functions with code of a view, in the order of its table.  Their number. */
+static size_t list_functions(const struct bobbin_sframe_view *view, uint32_t number,
+			     struct lookup_part *ret)
+{
+	const bool big_endian = view->arch->big_endian;
+	const struct sframe_starts starts = sframe_starts_of(view, big_endian, view->version);
+	uint64_t entry = view->fde_off;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < view->num_fdes; i++, entry += view->fde_size) {
+		uint64_t start = sframe_fde_start(&starts, entry);
+		uint32_t size = sframe_fde_size(view, entry, big_endian, view->version);
+		uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
+
+		if (start < end)
+			ret[count++] = (struct lookup_part){start, end, number, i};
+	}
+	return count;
+}
+
+static bool ascends(const struct bobbin_sframe_view *view, const struct lookup_part *functions,
+		    size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if ((int64_t)(functions[i].start - view->addr) <
+		    (int64_t)(functions[i - 1].start - view->addr))
+			return false;
+	return true;
+}
+
+/* A search finds the function that starts last, and none that starts before it. */
+static void clip(struct lookup_part *functions, size_t count)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = count; i-- > 0;) {
+		if (i + 1 < count && functions[i + 1].start != functions[i].start)
+			next = functions[i + 1].start;
+		if (next > functions[i].start && next < functions[i].end)
+			functions[i].end = next;
+	}
+}
+
+static size_t list_all(const struct bobbin_sframe_view *views, uint32_t count,
+		       struct lookup_part *ret)
+{
+	size_t all = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct lookup_part *functions = ret + all;
+		size_t listed = list_functions(&views[i], i, functions);
+
+		if (views[i].sorted && ascends(&views[i], functions, listed))
+			clip(functions, listed);
+		all += listed;
+	}
+	return all;
+}
+
+static bool are_apart(const struct lookup_part *parts, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (parts[i].start < parts[i - 1].end)
+			return false;
+	return true;
+}
+
+/* Who comes first: the earlier view, the later start, the later entry. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct lookup_part *x = a, *y = b;
+
+	if (x->view != y->view)
+		return x->view < y->view ? -1 : 1;
+	if (x->start != y->start)
+		return x->start > y->start ? -1 : 1;
+	return x->index > y->index ? -1 : x->index < y->index;
+}
+
+/* Functions that may overlap become parts that do not. */
+static int settle(struct lookup_map *map)
+{
+	struct claim *claims = calloc(map->count, sizeof(*claims));
+	struct lookup_part *parts = NULL;
+	struct claim_piece *pieces = NULL;
+	size_t count = 0;
+	int r = claims ? 0 : -ENOMEM;
+
+	qsort(map->parts, map->count, sizeof(*map->parts), by_rank);
+	for (size_t i = 0; i < map->count && !r; i++)
+		claims[i] = (struct claim){map->parts[i].start, map->parts[i].end};
+	if (!r)
+		r = claims_settle(claims, (uint32_t)map->count, &pieces, &count);
+	free(claims);
+	if (!r)
+		parts = calloc(count, sizeof(*parts));
+	for (size_t i = 0; parts && i < count; i++) {
+		const struct lookup_part *owner = &map->parts[pieces[i].owner];
+
+		parts[i] = (struct lookup_part){pieces[i].start, pieces[i].end, owner->view,
+						owner->index};
+	}
+	free(pieces);
+	if (!parts)
+		return -ENOMEM;
+	free(map->parts);
+	map->parts = parts;
+	map->count = count;
+	return 0;
+}
+
+int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, struct lookup_map *ret)
+{
+	struct lookup_map map = {.views = views};
+	uint64_t functions = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		functions += views[i].num_fdes;
+	if (functions >= UINT32_MAX)
+		return -ENOMEM;
+	map.parts = calloc(functions + 1, sizeof(*map.parts));
+	if (!map.parts)
+		return -ENOMEM;
+	map.count = list_all(views, count, map.parts);
+	if (!are_apart(map.parts, map.count) && settle(&map)) {
+		free(map.parts);
+		return -ENOMEM;
+	}
+	*ret = map;
+	return 0;
+}
+
+int lookup_map_row(const struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+		   struct bobbin_error *err, struct bobbin_row *ret)
+{
+	struct bobbin_sframe_view view = map->views[part->view];
+
+	if (!view.sorted) {
+		view.fde_off += (uint64_t)part->index * view.fde_size;
+		view.num_fdes = 1;
+	}
+	return bobbin_sframe_lookup(&view, addr, err, ret);
+}
+
+void lookup_map_fini(struct lookup_map *map)
+{
+	free(map->parts);
+	*map = (struct lookup_map){0};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lookup_map.h - which functions of several sections lookups find, and where.
+ *
+ *	view 0	     ├─────────┤    ├──┤
+ *	view 1	├────────┤  ├──────────────┤
+ *	parts	   1      0   1     0   1
+ *
+ * For whoever asks about all addresses: a lookup in an unsorted section looks at
+ * all functions, and so does one in many sections.
+ */
+#ifndef BOBBIN_CONVERT_LOOKUP_MAP_H
+#define BOBBIN_CONVERT_LOOKUP_MAP_H
+
+#include <bobbin/sframe.h>
+
+/**
+ * struct lookup_part - a part of a function
+ * @start, @end: addresses, @start < @end
+ * @view, @index: of the function
+ */
+struct lookup_part {
+	uint64_t start, end;
+	uint32_t view, index;
+};
+
+/* Parts ascend and do not overlap; between them no section has a function. */
+struct lookup_map {
+	const struct bobbin_sframe_view *views;
+	struct lookup_part *parts;
+	size_t count;
+};
+
+/*
+ * Map @count sections, which are borrowed; the first that has a function at an
+ * address says what holds.  In a section that claims to be sorted and is not,
+ * lookups can miss a function of the map.  n log n.  0, -ENOMEM.
+ */
+int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, struct lookup_map *ret);
+
+/* bobbin_sframe_lookup() for an address in a part of the map. */
+int lookup_map_row(const struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+		   struct bobbin_error *err, struct bobbin_row *ret);
+
+void lookup_map_fini(struct lookup_map *map);
+
+#endif
