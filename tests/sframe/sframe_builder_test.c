@@ -380,7 +380,7 @@ static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *ro
 				       rand() % 2 ? some_offset() % 32760 : (int32_t)i);
 		if (rand() % 2)
 			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
-								.off = -8 * rand() % 300};
+								.off = -8 * (rand() % 300)};
 	}
 	return (struct bobbin_sframe_function){.start = SECTION + 0x1000,
 					       .size = span + 1 + (uint32_t)rand() % 300,
