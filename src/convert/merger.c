@@ -244,7 +244,7 @@ static int drop_duplicates(struct merger *m)
 	return 0;
 }
 
-/* Who comes first: the earlier view, then the later start, as in lookups. */
+/* Who comes first: the earlier view, then the later start and entry, as in lookups. */
 static int by_rank(const void *a, const void *b, void *ctx)
 {
 	const struct candidate *candidates = ctx;
@@ -255,7 +255,7 @@ static int by_rank(const void *a, const void *b, void *ctx)
 		return x->view < y->view ? -1 : 1;
 	if (x->start != y->start)
 		return x->start > y->start ? -1 : 1;
-	return i < j ? -1 : i > j;
+	return i > j ? -1 : i < j;
 }
 
 static int settle_ranked(const struct merger *m, uint32_t *ranked, struct claim *claims,

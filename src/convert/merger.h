@@ -7,8 +7,9 @@
  * Nothing is trusted: functions whose rows cannot be read, functions without
  * code or outside of the text, duplicates and overlaps are dropped or clipped,
  * and each of them is reported.  Where functions overlap, that of the earlier
- * view wins, and within a view the one that starts last, as in lookups, or else
- * the earlier entry.  Every other PC keeps its rule.
+ * view wins, and within a view the one that starts last or else the later entry,
+ * as in lookups.  Every PC keeps its rule, and where a search in a sorted section
+ * does not look behind a function inside another, the outer one goes on.
  */
 #ifndef BOBBIN_CONVERT_MERGER_H
 #define BOBBIN_CONVERT_MERGER_H

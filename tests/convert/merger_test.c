@@ -251,14 +251,30 @@ static void in_one_section_the_later_start_wins(void **state)
 	add(maker, 0x1100, 0x80, 24, 1);
 	merge(b);
 	assert_int_equal(b->report_count, 2);
-	/* the builder sorts equal starts by size */
+	/* the builder sorts equal starts by size, and lookups find the last */
 	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0xf00);
-	assert_report(b, 1, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1100, 0x80);
-	assert_int_equal(b->view.num_fdes, 4);
-	assert_int_equal(cfa_at(&b->view, 0x10ff), 8);
-	assert_int_equal(cfa_at(&b->view, 0x1100), 24);
-	assert_int_equal(cfa_at(&b->view, 0x1180), 16);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x1100, 0);
+	assert_int_equal(b->view.num_fdes, 3);
+	for (uint64_t pc = 0x1000; pc < 0x1200; pc++)
+		assert_int_equal(cfa_at(&b->view, pc), cfa_at(&b->views[0], pc));
+	assert_int_equal(cfa_at(&b->view, 0x1100), 16);
+	/* no search comes here in the original */
+	assert_int_equal(cfa_at(&b->views[0], 0x1200), 0);
 	assert_int_equal(cfa_at(&b->view, 0x1200), 8);
+}
+
+/* The first of two entries for the same code is hidden by the second. */
+static void of_equal_extents_the_later_entry_wins(void **state)
+{
+	struct bench *b = *state;
+	struct section_maker *maker = input(b);
+
+	add(maker, 0x1000, 16, 8, 1);
+	add(maker, 0x1000, 16, 24, 1);
+	merge(b);
+	assert_int_equal(cfa_at(&b->views[0], 0x1000), 24);
+	assert_int_equal(cfa_at(&b->view, 0x1000), 24);
+	assert_int_equal(b->view.num_fdes, 1);
 }
 
 static void functions_on_both_sides_of_address_0_are_found(void **state)
@@ -569,6 +585,7 @@ int main(void)
 		sentence(of_contradicting_functions_the_first_wins),
 		sentence(what_overlaps_is_clipped),
 		sentence(in_one_section_the_later_start_wins),
+		sentence(of_equal_extents_the_later_entry_wins),
 		sentence(functions_on_both_sides_of_address_0_are_found),
 		cmocka_unit_test(clipped_repeated_blocks_keep_their_rows),
 		cmocka_unit_test(any_overlap_gives_what_the_first_section_says),
