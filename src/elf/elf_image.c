@@ -16,6 +16,11 @@
 #define NT_GNU_BUILD_ID 3
 #endif
 
+/* Bytes of notes that are read at most: the build ID is among the first. */
+#define MAX_NOTES (1u << 20)
+/* Bytes that a compressed section may become at most. */
+#define MAX_UNPACKED (1u << 30)
+
 static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *image)
 {
 	GElf_Ehdr header;
@@ -73,13 +78,15 @@ static void take_build_id(const struct elf_bytes *notes, struct elf_image *image
 	}
 }
 
-static int read_notes(Elf *elf, const GElf_Phdr *segment, struct elf_image *image)
+/* libelf keeps what is read, so segments that overlap must not be read without end. */
+static int read_notes(Elf *elf, const GElf_Phdr *segment, uint64_t *left, struct elf_image *image)
 {
 	struct elf_bytes notes = {0};
 	int r;
 
-	if (image->build_id_len)
+	if (image->build_id_len || segment->p_filesz > *left)
 		return 0;
+	*left -= segment->p_filesz;
 	r = copy_chunk(elf, segment->p_offset, segment->p_filesz, 0, &notes);
 	if (!r && notes.data)
 		take_build_id(&notes, image);
@@ -89,6 +96,7 @@ static int read_notes(Elf *elf, const GElf_Phdr *segment, struct elf_image *imag
 
 static int read_segments(Elf *elf, struct elf_image *image)
 {
+	uint64_t notes_left = MAX_NOTES;
 	size_t count, i;
 	GElf_Phdr p;
 	int r = 0;
@@ -110,9 +118,28 @@ static int read_segments(Elf *elf, struct elf_image *image)
 				.exec = p.p_flags & PF_X,
 			};
 		else if (p.p_type == PT_NOTE)
-			r = read_notes(elf, &p, image);
+			r = read_notes(elf, &p, &notes_left, image);
 	}
 	return r;
+}
+
+static int unpack_section(Elf_Scn *section, struct elf_bytes *ret)
+{
+	GElf_Chdr header;
+	Elf_Data *data;
+
+	if (ret->data || !gelf_getchdr(section, &header) || header.ch_size > MAX_UNPACKED ||
+	    elf_compress(section, 0, 0) < 0)
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_size)
+		return 0;
+	ret->data = malloc(data->d_size);
+	if (!ret->data)
+		return -ENOMEM;
+	memcpy(ret->data, data->d_buf, data->d_size);
+	ret->size = data->d_size;
+	return 0;
 }
 
 static int read_section(Elf *elf, Elf_Scn *section, const char *name, struct elf_image *image)
@@ -135,19 +162,8 @@ static int read_section(Elf *elf, Elf_Scn *section, const char *name, struct elf
 	else
 		return 0;
 
-	if (header.sh_flags & SHF_COMPRESSED) {
-		Elf_Data *data;
-
-		if (elf_compress(section, 0, 0) < 0 || !(data = elf_rawdata(section, NULL)) ||
-		    !data->d_size || into->data)
-			return 0;
-		into->data = malloc(data->d_size);
-		if (!into->data)
-			return -ENOMEM;
-		memcpy(into->data, data->d_buf, data->d_size);
-		into->size = data->d_size;
-		return 0;
-	}
+	if (header.sh_flags & SHF_COMPRESSED)
+		return unpack_section(section, into);
 	return copy_chunk(elf, header.sh_offset, header.sh_size, header.sh_addr, into);
 }
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "elf/elf_image.h"
 #include "elf/file_range.h"
 #include "small_elf.h"
 
@@ -459,6 +460,30 @@ static void more_sections_than_the_elf_header_can_count(void **state)
 	}
 }
 
+/* Each may be the whole file, and there may be very many. */
+static void notes_are_read_up_to_a_limit(void **state)
+{
+	static const uint8_t note[] = {4, 0, 0,   0,   4,   0, 0, 0, 3, 0,
+				       0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4};
+	static const uint64_t sizes[] = {sizeof(note), 1 << 20, (1 << 20) + 1};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct small s = small_file(EM_X86_64, ELFDATA2LSB);
+		struct elf_image image;
+		int fd;
+
+		s.segments[2] = (Elf64_Phdr){
+			.p_type = PT_NOTE, .p_offset = SMALL_DATA, .p_filesz = sizes[i]};
+		memcpy(s.bytes + SMALL_DATA, note, sizeof(note));
+		fd = file_of_small(&s);
+		assert_int_equal(ftruncate(fd, 2 << 20), 0);
+		assert_int_equal(elf_image_init(fd, NULL, &image), 0);
+		assert_int_equal(image.build_id_len, sizes[i] > 1 << 20 ? 0 : 4);
+		elf_image_fini(&image);
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_large_bss_costs_no_file),
 		cmocka_unit_test(a_file_larger_than_its_memory_keeps_the_distance),
 		cmocka_unit_test(more_sections_than_the_elf_header_can_count),
+		cmocka_unit_test(notes_are_read_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests_name("sframe attachment", tests, NULL, NULL);
