@@ -28,9 +28,12 @@ static int keep_attributes(const struct stat *status, int fd)
 {
 	mode_t mode = status->st_mode & 07777;
 
-	/* only root may give files away; set-ID bits of another owner must go then */
+	/*
+	 * Only root may give files away, and a user namespace may not know the owner;
+	 * set-ID bits of another owner must go then.
+	 */
 	if (fchown(fd, status->st_uid, status->st_gid)) {
-		if (errno != EPERM)
+		if (errno != EPERM && errno != EINVAL)
 			return -errno;
 		mode &= 0777;
 	}
@@ -53,6 +56,9 @@ int attached_output_put(const char *path, int fd, struct sframe_attachment *atta
 		r = read_back(out.fd, attachment, section, size);
 	if (!r && in_place)
 		r = keep_attributes(&status, out.fd);
+	/* the old file goes: a crash must not leave an empty one in its place */
+	if (!r && in_place && fsync(out.fd))
+		r = -errno;
 	if (!r)
 		return output_file_commit(&out);
 	output_file_discard(&out);

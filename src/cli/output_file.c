@@ -6,26 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that @path means, through symbolic links; @path if it is new. */
-static int resolve(const char *path, char **ret)
+/*
+ * The file that @path means, through symbolic links; @path if it is new, or
+ * @special: a device or a pipe.
+ */
+static int resolve(const char *path, char **ret, bool *special)
 {
 	struct stat status;
+	bool is_new = lstat(path, &status);
 
-	if (lstat(path, &status)) {
-		if (errno != ENOENT)
-			return -errno;
-		*ret = strdup(path);
-		return *ret ? 0 : -ENOMEM;
-	}
-	*ret = realpath(path, NULL);
-	if (!*ret || stat(*ret, &status))
+	if (is_new && errno != ENOENT)
 		return -errno;
-	if (S_ISDIR(status.st_mode))
+	if (!is_new && stat(path, &status))
+		return -errno;
+	if (!is_new && S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return S_ISREG(status.st_mode) ? 0 : -EINVAL;
+	*special = !is_new && !S_ISREG(status.st_mode);
+	*ret = is_new || *special ? strdup(path) : realpath(path, NULL);
+	return *ret ? 0 : -errno;
 }
 
 /* The mode that open(2) would have given. */
@@ -46,26 +48,41 @@ static void forget(struct output_file *file)
 	*file = (struct output_file){.fd = -1};
 }
 
+static int create_beside(mode_t mode, struct output_file *file)
+{
+	int r;
+
+	if (asprintf(&file->temp, "%s.XXXXXX", file->target) < 0) {
+		file->temp = NULL;
+		return -ENOMEM;
+	}
+	file->fd = mkostemp(file->temp, O_CLOEXEC);
+	if (file->fd < 0)
+		return -errno;
+	r = apply_mode(file->fd, mode);
+	if (r)
+		unlink(file->temp);
+	return r;
+}
+
+static int create_unnamed(struct output_file *file)
+{
+	file->fd = memfd_create("output", MFD_CLOEXEC);
+	return file->fd < 0 ? -errno : 0;
+}
+
 int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 {
 	struct output_file file = {.fd = -1};
-	int r = resolve(path, &file.target);
+	bool special;
+	int r = resolve(path, &file.target, &special);
 
-	if (!r && asprintf(&file.temp, "%s.XXXXXX", file.target) < 0) {
-		file.temp = NULL;
-		r = -ENOMEM;
-	}
-	if (!r) {
-		file.fd = mkostemp(file.temp, O_CLOEXEC);
-		r = file.fd < 0 ? -errno : apply_mode(file.fd, mode);
-	}
-	if (!r) {
+	if (!r)
+		r = special ? create_unnamed(&file) : create_beside(mode, &file);
+	if (r)
+		forget(&file);
+	else
 		*ret = file;
-		return 0;
-	}
-	if (file.fd >= 0)
-		unlink(file.temp);
-	forget(&file);
 	return r;
 }
 
@@ -89,10 +106,37 @@ int output_file_write(struct output_file *file, const void *bytes, size_t size)
 	return write_all(file->fd, bytes, size);
 }
 
+/* All bytes to the device or the pipe. */
+static int send_all(const struct output_file *file)
+{
+	int to = open(file->target, O_WRONLY | O_CLOEXEC | O_NOCTTY), r;
+	off_t size = lseek(file->fd, 0, SEEK_END);
+	void *bytes;
+
+	if (to < 0)
+		return -errno;
+	bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0) : NULL;
+	if (bytes == MAP_FAILED) {
+		r = -errno;
+	} else {
+		r = write_all(to, bytes, (size_t)size);
+		if (bytes)
+			munmap(bytes, (size_t)size);
+	}
+	if (close(to) && !r)
+		r = -errno;
+	return r;
+}
+
 int output_file_commit(struct output_file *file)
 {
 	int r = 0;
 
+	if (!file->temp) {
+		r = send_all(file);
+		forget(file);
+		return r;
+	}
 	/* NFS tells of a full disk only now */
 	if (close(file->fd))
 		r = -errno;

@@ -3,7 +3,8 @@
  * output_file.h - a file that appears whole or not at all.
  *
  * Bytes go to a temporary file in the target's folder; only when all of them
- * have arrived does it take the target's name.
+ * have arrived does it take the target's name.  A device or a pipe keeps its place:
+ * it gets all bytes at the end.
  */
 #ifndef BOBBIN_CLI_OUTPUT_FILE_H
 #define BOBBIN_CLI_OUTPUT_FILE_H
@@ -13,14 +14,13 @@
 #include <sys/types.h>
 
 struct output_file {
-	char *target, *temp; /* owned */
-	int fd;              /* to write to, at any offset */
+	char *target, *temp; /* owned; no @temp: the target is a device or a pipe */
+	int fd;              /* to write to and to read from, at any offset */
 };
 
 /*
  * Start a file of this mode beside @path.  A symbolic link at @path is followed.
- * 0, -EISDIR, -EINVAL if @path is there and no regular file, the errno of
- * creating, -ENOMEM.  output_file_commit() or _discard() ends it.
+ * 0, -EISDIR, the errno of creating, -ENOMEM.  output_file_commit() or _discard() ends it.
  */
 int output_file_init(const char *path, mode_t mode, struct output_file *ret);
 

@@ -204,6 +204,24 @@ it_may_write_over_its_input() {
 	quietly ./ls -d /
 }
 
+it_writes_to_devices_and_pipes() {
+	cp /bin/ls ls
+	convert -o wanted ls
+	convert --section-only -o section ls
+	convert ls -o /dev/null
+	[ -c /dev/null ]
+	"$bobbin" sframe convert -q ls -o /dev/stdout | cmp - wanted
+	"$bobbin" sframe convert -q --section-only ls -o /dev/stdout | cmp - section
+	mkfifo pipe
+	cat pipe >read &
+	convert --section-only ls -o pipe
+	wait
+	cmp read section
+	[ -p pipe ]
+	refuses 'No space left' -q ls -o /dev/full
+	refuses 'No space left' -q --section-only ls -o /dev/full
+}
+
 it_writes_bare_sections() {
 	needs objcopy
 	cp /bin/ls ls
