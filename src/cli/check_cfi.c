@@ -151,7 +151,7 @@ bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 {
 	struct bobbin_error error = {0};
 	struct cfi_tables tables;
-	int fd = open_input(check->path), r;
+	int fd = open_regular_input(check->path), r;
 
 	if (fd < 0)
 		return false;

@@ -8,15 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/safe_text.h"
+
 void complain(const char *format, ...)
 {
 	va_list args;
+	char *text;
+	int r;
 
 	fflush(stdout);
 	fputs("bobbin: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	r = vasprintf(&text, format, args);
 	va_end(args);
+	/* names in it may come from files */
+	safe_text_plain(stderr, r < 0 ? strerror(ENOMEM) : text);
+	if (r >= 0)
+		free(text);
 	fputc('\n', stderr);
 }
 

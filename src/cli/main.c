@@ -33,17 +33,22 @@ static void list_commands(FILE *out)
 
 static int help(int argc, char **argv)
 {
-	const struct command *command;
+	const struct command *command, *below = NULL;
 
 	if (argc < 2) {
 		list_commands(stdout);
 		return finish_output() ? 0 : 1;
 	}
 	command = find_command(argv[1]);
-	if (command && argc > 2 && find_below(command, argv[2]))
-		command = find_below(command, argv[2]);
+	if (command && command->below && argc > 2) {
+		below = find_below(command, argv[2]);
+		if (!below) {
+			complain("there is no command '%s %s'", argv[1], argv[2]);
+			return show_usage(command);
+		}
+	}
 	if (command)
-		return show_help(command);
+		return show_help(below ? below : command);
 	complain("there is no command '%s'", argv[1]);
 	return EXIT_USAGE;
 }

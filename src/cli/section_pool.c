@@ -162,6 +162,16 @@ static void print_report(void *ctx, const struct merge_report *report)
 		 bobbin_reason_str(report->reason));
 }
 
+void complain_merge(const char *path, int error)
+{
+	if (error == -E2BIG)
+		complain("%s: the functions share more rows than is sane", path);
+	else if (error == -ERANGE)
+		complain("%s: the section would be too large", path);
+	else
+		complain_file(path, error, NULL);
+}
+
 bool section_pool_merge(struct section_pool *pool, struct merge_options *options, uint8_t **data,
 			uint64_t *size)
 {
@@ -173,12 +183,8 @@ bool section_pool_merge(struct section_pool *pool, struct merge_options *options
 	r = pool->count > UINT32_MAX ? -ERANGE
 				     : merge_sections(pool->views, (uint32_t)pool->count, options,
 						      &stats, data, size);
-	if (r == -E2BIG)
-		complain("%s: the functions share more rows than is sane", pool->origins[0].path);
-	else if (r == -ERANGE)
-		complain("the section would be too large");
-	else if (r)
-		complain("%s", strerror(-r));
+	if (r)
+		complain_merge(pool->origins[0].path, r);
 	else if (pool->changes && !pool->quiet)
 		complain("%" PRIu64 " functions; of %" PRIu64 ", %" PRIu64 " dropped, %" PRIu64
 			 " clipped",

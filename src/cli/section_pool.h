@@ -41,6 +41,9 @@ struct section_pool {
 bool section_pool_add(struct section_pool *pool, const char *path, const uint64_t *addr,
 		      bool repair);
 
+/* What merge_sections() says of files. */
+void complain_merge(const char *path, int error);
+
 /*
  * Make one section of them, with a line on stderr for each function that is not
  * taken over as it is.  Of @options, the report is set here.  @data becomes the

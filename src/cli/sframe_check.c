@@ -11,6 +11,7 @@
 #include "cli/check_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
+#include "export/safe_text.h"
 
 #define STATUS_DEFECTS 1
 #define STATUS_UNREADABLE 3
@@ -83,9 +84,14 @@ static void print_place(const struct check *check, const struct bobbin_sframe_de
 	uint64_t start;
 
 	printf(": function %" PRIu32, d->fde);
-	if (start_of(check, d->fde, &start))
-		printf(" (%s%s0x%" PRIx64 ")", target && target->section ? target->section : "",
-		       target && target->section ? "+" : "", start);
+	if (start_of(check, d->fde, &start)) {
+		fputs(" (", stdout);
+		if (target && target->section) {
+			safe_text_plain(stdout, target->section);
+			putchar('+');
+		}
+		printf("0x%" PRIx64 ")", start);
+	}
 	if (d->fre != BOBBIN_SFRAME_NOWHERE)
 		printf(": row %" PRIu32, d->fre);
 }
@@ -93,8 +99,10 @@ static void print_place(const struct check *check, const struct bobbin_sframe_de
 static void print_line(const struct check *check, const struct bobbin_sframe_defect *d)
 {
 	printf("%s: ", check->path);
-	if (check->section->image)
-		printf("%s: ", check->section->image);
+	if (check->section->image) {
+		safe_text_plain(stdout, check->section->image);
+		fputs(": ", stdout);
+	}
 	printf("offset 0x%" PRIx64, check->base + d->offset);
 	if (d->fde != BOBBIN_SFRAME_NOWHERE)
 		print_place(check, d);

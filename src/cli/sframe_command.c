@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -22,14 +23,34 @@ static const struct command *const commands[] = {
 
 int open_input(const char *path)
 {
-	int fd;
+	bool is_stdin = !strcmp(path, "-");
+	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
-	if (!strcmp(path, "-"))
-		return dup(STDIN_FILENO);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		complain("%s: %s", path, strerror(errno));
 	return fd;
+}
+
+int open_regular_input(const char *path)
+{
+	int fd = open_input(path);
+	struct stat status;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		return fd;
+	complain("%s: not a regular file", path);
+	close(fd);
+	return -1;
+}
+
+bool spares_terminal(const char *output)
+{
+	if (strcmp(output, "-") || !isatty(STDOUT_FILENO))
+		return true;
+	complain("a section is no text for a terminal: use -o");
+	return false;
 }
 
 bool read_sframe_file(const char *path, struct sframe_file *ret)

@@ -17,6 +17,12 @@ extern const struct command sframe_check_command, sframe_convert_command, sframe
 /* Open a file to read, "-" is stdin; complains and returns -1. */
 int open_input(const char *path);
 
+/* The same where it is read in any order, or twice: a regular file. */
+int open_regular_input(const char *path);
+
+/* false after a complaint: @output is "-" and that a terminal, which a section would upset. */
+bool spares_terminal(const char *output);
+
 /* Read the SFrame sections of a file, "-" is stdin; complains. */
 bool read_sframe_file(const char *path, struct sframe_file *ret);
 

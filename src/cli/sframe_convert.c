@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/attached_output.h"
@@ -223,10 +222,15 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 	}
 	r = convert_cfi(ret->tables.views, ret->tables.count, &options, &ret->stats, &ret->data,
 			&ret->size);
-	if (!r)
-		r = prove(ret, ret->data, ret->size);
-	if (r)
+	if (r) {
 		complain("%s: cannot convert: %s", a->path, strerror(-r));
+		return false;
+	}
+	r = prove(ret, ret->data, ret->size);
+	if (r)
+		complain("%s: cannot convert: %s", a->path,
+			 r == -EBADMSG ? "what was made contradicts the call-frame information"
+				       : strerror(-r));
 	return !r;
 }
 
@@ -241,7 +245,7 @@ static bool write_section(const struct arguments *a, const struct result *result
 	int r = output_file_put(a->output, 0666, result->data, result->size);
 
 	if (r)
-		complain("%s: %s", a->output, strerror(-r));
+		complain_file(strcmp(a->output, "-") ? a->output : "standard output", r, NULL);
 	return !r;
 }
 
@@ -314,17 +318,6 @@ static bool convert_file(const struct arguments *a, int fd)
 	return good;
 }
 
-/* What is read more than once, or mapped. */
-static bool is_regular(const struct arguments *a, int fd)
-{
-	struct stat status;
-
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-		return true;
-	complain("%s: not a regular file", a->path);
-	return false;
-}
-
 static int run(int argc, char **argv)
 {
 	struct arguments a = {.version = 3};
@@ -333,11 +326,13 @@ static int run(int argc, char **argv)
 
 	if (status)
 		return status;
-	fd = open_input(a.path);
+	if (a.output && !spares_terminal(a.output))
+		return EXIT_USAGE;
+	fd = open_regular_input(a.path);
 	if (fd < 0)
 		return EXIT_FAILURE;
 	bare = a.section_only || a.side_file;
-	good = is_regular(&a, fd) && (bare ? convert_section(&a, fd) : convert_file(&a, fd));
+	good = bare ? convert_section(&a, fd) : convert_file(&a, fd);
 	close(fd);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -139,10 +139,8 @@ static int run(int argc, char **argv)
 
 	if (r)
 		return r;
-	if (!strcmp(a.output, "-") && isatty(STDOUT_FILENO)) {
-		complain("a section is no text for a terminal: use -o");
+	if (!spares_terminal(a.output))
 		return EXIT_USAGE;
-	}
 	pool.quiet = a.quiet;
 	good = merge(&pool, &a);
 	section_pool_fini(&pool);

@@ -205,7 +205,7 @@ static bool correct_by_file(struct repair *repair)
 {
 	struct bobbin_error error = {0};
 	struct cfi_tables tables;
-	int fd = open_input(repair->a->file), r;
+	int fd = open_regular_input(repair->a->file), r;
 	bool good;
 
 	if (fd < 0)
@@ -260,7 +260,7 @@ static bool write_result(struct repair *repair)
 		r = output_file_put(path, 0666, repair->data, repair->size);
 
 	if (r)
-		complain_file(path, r, NULL);
+		complain_file(strcmp(path, "-") ? path : "standard output", r, NULL);
 	return !r;
 }
 
@@ -311,6 +311,8 @@ static int run(int argc, char **argv)
 
 	if (r)
 		return r;
+	if (a.output && !spares_terminal(a.output))
+		return EXIT_USAGE;
 	repair.pool.quiet = a.quiet;
 	good = repair_file(&repair);
 	if (repair.elf) {

@@ -243,7 +243,7 @@ static bool stat_file(const struct arguments *a, const char *path, struct figure
 {
 	struct bobbin_error error = {0};
 	struct cfi_tables tables;
-	int fd = open_input(path), r;
+	int fd = open_regular_input(path), r;
 
 	if (fd < 0)
 		return false;

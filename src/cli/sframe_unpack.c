@@ -248,10 +248,8 @@ static int run(int argc, char **argv)
 
 	if (r)
 		return r;
-	if (!strcmp(a.output, "-") && isatty(STDOUT_FILENO)) {
-		complain("a section is no text for a terminal: use -o");
+	if (!spares_terminal(a.output))
 		return EXIT_USAGE;
-	}
 	path = path_of(&a);
 	good = path && unpack_path(&a, path);
 	free(path);

@@ -254,6 +254,18 @@ it_says_nothing_of_notes_if_told_so() {
 	[ "$(wc -l <out)" -eq 1 ]
 }
 
+it_leaves_terminals_alone() {
+	make_library
+	escape=$(printf '\033')
+	objcopy --rename-section ".text=.te${escape}[31mxt" one.o renamed.o
+	at=$((0x$(readelf -SW renamed.o | sed 's/\[ */[/' | awk '$2 == ".sframe" { print $5 }')))
+	damage renamed.o $((at + 47)) 200
+	check 1 damaged
+	grep -q 'function 0 (\.te\[31mxt+0x0): ' out || fail "$(cat out)"
+	check 3 "no${escape}[31mfile"
+	none "$escape" <err
+}
+
 it_tells_clean_damaged_and_unreadable_files_apart() {
 	make_library
 	damage bytes 47 200
@@ -267,6 +279,8 @@ it_tells_clean_damaged_and_unreadable_files_apart() {
 	complains none.o 'no SFrame section'
 	check 2
 	check 2 --nonsense bytes
+	expect 3 sh -c 'cat lib.so | "$0" sframe check -q --against-cfi -' "$bobbin"
+	complains 'not a regular file'
 }
 
 it_prints_json() {

@@ -98,6 +98,10 @@ it_goes_on_after_a_file_that_is_none() {
 	expect 1 "$bobbin" sframe stat --json text missing /bin/ls
 	[ "$(grep -c '^bobbin: ' err)" -eq 2 ] || fail "$(cat err)"
 	asks '[f["file"] for f in files] == ["/bin/ls"]'
+	expect 1 sh -c 'cat /bin/ls | "$0" sframe stat -' "$bobbin"
+	complains '-: not a regular file'
+	expect 1 "$bobbin" sframe stat /
+	complains '/: not a regular file'
 	expect 2 "$bobbin" sframe stat
 	expect 2 "$bobbin" sframe stat --nonsense /bin/ls
 }

@@ -69,6 +69,8 @@ it_refuses_unknown_commands() {
 	complains nonsense 'bobbin help'
 	wrong help nonsense
 	complains nonsense
+	wrong help sframe nonsense
+	grep -q "no command 'sframe nonsense'" err
 }
 
 it_refuses_unknown_options() {
