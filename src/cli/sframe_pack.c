@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/cfi_tables.h"
+#include "cli/section_pool.h"
 #include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
 #include "convert/converter.h"
@@ -82,10 +83,17 @@ static bool take_sframe(const char *path, struct file_tables *t)
 	uint64_t pos = 0;
 	int r = 1;
 
-	while (s->data && t->count < MAX_SECTIONS && r > 0) {
-		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error,
-				       &t->views[t->count]);
-		t->count += r > 0;
+	while (s->data && r > 0) {
+		struct bobbin_sframe_view view;
+
+		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error, &view);
+		if (r > 0 && t->count == MAX_SECTIONS) {
+			complain("%s: .sframe: more than %d sections in one: repair it first", path,
+				 MAX_SECTIONS);
+			return false;
+		}
+		if (r > 0)
+			t->views[t->count++] = view;
 	}
 	if (r >= 0)
 		return true;
@@ -118,11 +126,6 @@ static int put_together(const struct file_tables *t, uint8_t **data, uint64_t *s
 	struct merge_stats stats;
 
 	return merge_sections(t->views, t->count, &options, &stats, data, size);
-}
-
-static void complain_table(const char *path, int error)
-{
-	complain("%s: %s", path, strerror(-error));
 }
 
 /**
@@ -170,7 +173,7 @@ static bool make_sidefile(const char *path, struct file_tables *t, struct packed
 	if (!r)
 		r = pack_tables(t, p);
 	if (r)
-		complain_table(path, r);
+		complain_merge(path, r);
 	return !r;
 }
 
@@ -198,7 +201,7 @@ static bool write_sidefile(const struct arguments *a, const struct elf_image *im
 	if (!r)
 		r = sidefile_output_put(path, &p->view, p->data, p->size);
 	if (r)
-		complain_table(path ? path : file, r);
+		complain_file(path ? path : file, r, NULL);
 	else if (!a->quiet)
 		printf("%s: %s, %" PRIu64 " bytes\n", file, path, p->size);
 	free(path);
@@ -210,7 +213,7 @@ static bool pack(const struct arguments *a, const char *path)
 	struct file_tables tables = {0};
 	struct bobbin_error error = {0};
 	struct packed packed = {0};
-	int fd = open_input(path), r;
+	int fd = open_regular_input(path), r;
 	bool good;
 
 	if (fd < 0)

@@ -13,12 +13,10 @@ static bool same_row(const struct bobbin_row *a, const struct bobbin_row *b)
 	       bobbin_rule_equal(&a->rule, &b->rule);
 }
 
-/* Row for row the same from the start of a function to its end. */
-static bool same_function(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
-			  const struct bobbin_sframe_fde *fde)
+/* Row for row the same in [pc, end) of a function. */
+static bool same_range(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
+		       uint64_t pc, uint64_t end)
 {
-	uint64_t pc = fde->start, end = pc + fde->size;
-
 	while (pc < end) {
 		struct bobbin_row row = {.end = pc + 1}, other = row;
 		int r = bobbin_sframe_lookup(view, pc, NULL, &row);
@@ -28,6 +26,18 @@ static bool same_function(const struct bobbin_sframe_view *view, struct sidefile
 		pc = row.end;
 	}
 	return true;
+}
+
+/* What repeats is looked at as often as it takes to see how: a function may be huge. */
+static bool same_function(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
+			  const struct bobbin_sframe_fde *fde)
+{
+	uint64_t start = fde->start, end = start + fde->size, some = 2ull * fde->rep_size;
+
+	if (!fde->pcmask || fde->size <= 2 * some)
+		return same_range(view, sidefile, start, end);
+	return same_range(view, sidefile, start, start + some) &&
+	       same_range(view, sidefile, end - some, end);
 }
 
 /* Read a side-file back as whoever unwinds will, and compare. */

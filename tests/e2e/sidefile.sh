@@ -150,6 +150,45 @@ it_makes_the_same_file_again() {
 	diff -r one two
 }
 
+# words NUMBER…: of 32 bits, little-endian
+words() {
+	for word in "$@"; do
+		for shift in 0 8 16 24; do
+			# shellcheck disable=SC2059 # the format is the byte
+			printf "\\$(printf %o $((word >> shift & 255)))"
+		done
+	done
+}
+
+# with_section FILE: ./whole with ./section
+with_section() {
+	gcc -O2 -Wl,--build-id=sha1 -o whole "$sources/chain.c"
+	objcopy --add-section .sframe=section --set-section-flags .sframe=alloc,readonly \
+		--change-section-address .sframe=0x100000 whole "$1" 2>warnings
+}
+
+it_packs_stubs_however_often_they_repeat() {
+	needs gcc objcopy
+	# one function at 0x101000, of nearly 4 GiB and blocks of 16 bytes
+	words 0x0402dee2 0x00f80003 1 1 3 0 20 0x0fe4 0xf0000000 0 1 0x1010 >section
+	printf '\000\003\010' >>section
+	with_section stubs
+	expect 0 timeout 20 "$bobbin" sframe pack side stubs
+	expect 0 "$bobbin" sframe unpack -o again side stubs
+	"$bobbin" sframe dump again | grep -q 'size = 4026531840'
+}
+
+it_refuses_more_tables_than_it_takes() {
+	needs gcc objcopy
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		words 0x0402dee2 0x00f80003 0 0 0 0 0
+	done >section
+	with_section many
+	expect 1 "$bobbin" sframe pack side many
+	complains many 'more than 8 sections'
+	[ ! -e side ]
+}
+
 it_refuses_what_it_cannot_pack() {
 	gcc -O2 -Wl,--build-id=none -o anonymous "$sources/chain.c"
 	expect 1 "$bobbin" sframe pack side anonymous
