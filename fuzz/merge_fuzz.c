@@ -87,6 +87,8 @@ static bool read_function(const struct bobbin_sframe_view *view,
 			*found = true;
 		}
 	}
+	if (!fde->num_fres && view->version < 3)
+		return false;
 	if (!fde->num_fres && !fde->signal) {
 		struct bobbin_sframe_fre none = {.offset = fde->fre_off};
 
@@ -108,7 +110,7 @@ static bool search(const struct bobbin_sframe_view *view, uint64_t pc, struct bo
 		bool has_rule;
 
 		if (bobbin_sframe_fde(view, i, NULL, &fde) || pc < fde.start ||
-		    pc - fde.start >= fde.size || (any && fde.start <= best) ||
+		    pc - fde.start >= fde.size || (any && fde.start < best) ||
 		    !read_function(view, &fde, (uint32_t)(pc - fde.start), &rule, &has_rule))
 			continue;
 		best = fde.start;

@@ -122,11 +122,24 @@ static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept
 	return r;
 }
 
+/* What V3 says without a row: no caller. */
+static int push_outermost(struct piece_writer *w, const struct piece *p)
+{
+	const struct bobbin_sframe_fre no_words = {0};
+	struct bobbin_sframe_row row = {0};
+
+	/* never refused: there is nothing in it to read */
+	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &row.rule);
+	return push_row(w, row);
+}
+
 static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,
 		       uint32_t *kept, enum bobbin_reason *reason)
 {
 	int r = slice(w, p, cursor);
 
+	if (!r && !p->fde->num_fres && w->maker.builder.version < 3)
+		r = push_outermost(w, p);
 	if (r)
 		return r;
 	/* here the function's first row has not begun: there is no rule to keep */

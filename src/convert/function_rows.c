@@ -68,8 +68,8 @@ int function_rows_read(struct function_rows *rows, const struct bobbin_sframe_vi
 		return r;
 	f.rows = rows->rows;
 	*ret = f;
-	/* without any row from the start a function has no caller; that is an answer */
-	return f.size && (f.count || !fde.num_fres);
+	/* V3: without any row from the start a function has no caller; that is an answer */
+	return f.size && (f.count || (!fde.num_fres && view->version >= 3));
 }
 
 void function_rows_fini(struct function_rows *rows)

@@ -69,7 +69,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 	struct row_walk walk = row_walk(view, fde);
 	struct bobbin_sframe_row row;
 	uint64_t hash = mix(fde->signal, fde->rep_size);
-	bool any = !fde->num_fres;
+	bool any = !fde->num_fres && view->version >= 3;
 	int r;
 
 	if (fde->pcmask && fde->num_fres > MAX_BLOCK_ROWS)
@@ -182,6 +182,7 @@ static int take_functions(struct merger *m, uint32_t count)
 	return r;
 }
 
+/* Those of the same code one behind the other, in the order of by_rank(). */
 static int by_extent(const void *a, const void *b, void *ctx)
 {
 	const struct candidate *candidates = ctx;
@@ -192,7 +193,9 @@ static int by_extent(const void *a, const void *b, void *ctx)
 		return x->start < y->start ? -1 : 1;
 	if (x->size != y->size)
 		return x->size < y->size ? -1 : 1;
-	return i < j ? -1 : i > j;
+	if (x->view != y->view)
+		return x->view < y->view ? -1 : 1;
+	return i > j ? -1 : i < j;
 }
 
 static bool same_rows(const struct merger *m, const struct candidate *a, const struct candidate *b)
@@ -218,7 +221,7 @@ static bool same_rows(const struct merger *m, const struct candidate *a, const s
 	return !r;
 }
 
-/* Of functions that say the same of the same code the first stays. */
+/* Of functions that say the same of the same code the one stays that lookups find. */
 static int drop_duplicates(struct merger *m)
 {
 	uint32_t *order = calloc((size_t)m->count + 1, sizeof(*order)), count = 0;

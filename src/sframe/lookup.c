@@ -287,8 +287,9 @@ static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *vi
 }
 
 /*
- * A function without rows has no caller (V3, "SFrame FDE").  A signal
- * trampoline without rows does have one, which the format cannot express.
+ * A function without rows has no caller (V3, "SFrame FDE"); before V3 that means
+ * nothing.  A signal trampoline without rows does have a caller, which the format
+ * cannot express.
  */
 static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *view, uint64_t entry,
 					    struct bobbin_error *err, struct bobbin_row *ret)
@@ -301,7 +302,7 @@ static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *vie
 	if (status)
 		return status;
 	outermost.offset = fde.fre_off;
-	if (fde.signal)
+	if (fde.signal || view->version < 3)
 		return refuse_as(-BOBBIN_ENOENT, err, fde.fre_off, BOBBIN_NO_ROW);
 	ret->start = fde.start;
 	ret->end = fde.start + fde.size;

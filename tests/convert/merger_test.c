@@ -277,6 +277,21 @@ static void of_equal_extents_the_later_entry_wins(void **state)
 	assert_int_equal(b->view.num_fdes, 1);
 }
 
+static void a_duplicate_does_not_bring_back_what_it_hid(void **state)
+{
+	struct bench *b = *state;
+	struct section_maker *maker = input(b);
+
+	add(maker, 0x1000, 16, 24, 1);
+	add(maker, 0x1000, 16, 8, 1);
+	add(maker, 0x1000, 16, 24, 1);
+	merge(b);
+	assert_int_equal(cfa_at(&b->views[0], 0x1000), 24);
+	assert_int_equal(cfa_at(&b->view, 0x1000), 24);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_DUPLICATE, 0x1000, 0);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0);
+}
+
 static void functions_on_both_sides_of_address_0_are_found(void **state)
 {
 	struct bench *b = *state;
@@ -444,6 +459,32 @@ static void functions_without_caller_stay_without_caller(void **state)
 	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
 }
 
+static void functions_without_caller_have_a_row_in_version_2(void **state)
+{
+	static const struct bobbin_sframe_function outermost = {.start = 0x1000, .size = 16};
+	struct bench *b = *state;
+	struct section_maker *maker = input(b);
+	struct bobbin_row row;
+
+	assert_int_equal(section_maker_add(maker, &outermost), 0);
+	b->options.version = 2;
+	merge(b);
+	assert_int_equal(bobbin_sframe_lookup(&b->view, 0x100f, NULL, &row), 0);
+	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(b->view.num_fres, 1);
+}
+
+static void functions_without_rows_say_nothing_in_version_2(void **state)
+{
+	static const struct bobbin_sframe_function empty = {.start = 0x1000, .size = 16};
+	struct bench *b = *state;
+	struct section_maker *maker = input_of(b, bobbin_arch_amd64(), 2, false);
+
+	assert_int_equal(section_maker_add(maker, &empty), 0);
+	merge(b);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_NO_ROW, 0x1000, 0);
+}
+
 static void what_version_2_cannot_say_is_dropped(void **state)
 {
 	struct bench *b = *state;
@@ -586,6 +627,9 @@ int main(void)
 		sentence(what_overlaps_is_clipped),
 		sentence(in_one_section_the_later_start_wins),
 		sentence(of_equal_extents_the_later_entry_wins),
+		sentence(a_duplicate_does_not_bring_back_what_it_hid),
+		sentence(functions_without_caller_have_a_row_in_version_2),
+		sentence(functions_without_rows_say_nothing_in_version_2),
 		sentence(functions_on_both_sides_of_address_0_are_found),
 		cmocka_unit_test(clipped_repeated_blocks_keep_their_rows),
 		cmocka_unit_test(any_overlap_gives_what_the_first_section_says),

@@ -375,6 +375,21 @@ static void function_without_rows_is_the_outermost_frame(void **state)
 	close_section(&s);
 }
 
+static void before_version_3_a_function_without_rows_says_nothing(void **state)
+{
+	for (uint8_t version = 1; version <= 2; version++) {
+		struct section_spec spec =
+			one_function((struct func_spec){.start = 0x1000, .size = 16});
+		struct section s;
+
+		spec.version = version;
+		spec.flags = SORTED;
+		s = open_section(&spec);
+		fails(&s, 0x1008, -ENOENT, BOBBIN_NO_ROW);
+		close_section(&s);
+	}
+}
+
 static void signal_trampoline_without_rows_has_no_row(void **state)
 {
 	struct section_spec spec =
@@ -554,6 +569,7 @@ int main(void)
 		cmocka_unit_test(pc_before_the_first_row_has_none),
 		cmocka_unit_test(more_rows_than_bytes_are_refused),
 		cmocka_unit_test(function_without_rows_is_the_outermost_frame),
+		cmocka_unit_test(before_version_3_a_function_without_rows_says_nothing),
 		cmocka_unit_test(signal_trampoline_without_rows_has_no_row),
 		cmocka_unit_test(unknown_kinds_of_functions_are_refused),
 		cmocka_unit_test(rows_outside_of_the_section_are_refused),
