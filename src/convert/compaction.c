@@ -111,10 +111,11 @@ static int copy(struct compaction *c, uint32_t index)
 static int keep(struct compaction *c, uint32_t first, uint32_t end)
 {
 	const struct bobbin_sframe_builder *b = c->from;
-	uint32_t begin = b->fdes[first].fre_off, size;
+	uint32_t begin, size;
 
 	if (first == end)
 		return 0;
+	begin = b->fdes[first].fre_off;
 	size = end_of_rows(b, end - 1) - begin;
 	if (reserve(c, size, end - first))
 		return -ENOMEM;
