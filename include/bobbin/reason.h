@@ -51,7 +51,7 @@ extern "C" {
 	X(SFRAME_RANGE,    "a row lies outside its function") \
 	X(SFRAME_EMPTY,    "the region holds no SFrame data") \
 	/* refusals of call-frame information */ \
-	X(CFI_LENGTH,      "the length of a CIE or FDE leaves its section") \
+	X(CFI_LENGTH,      "the length of a CIE or FDE leaves its section or is absurd") \
 	X(CFI_CIE,         "an FDE points to no CIE") \
 	X(CFI_VERSION,     "unknown CIE version") \
 	X(CFI_AUGMENTATION, "unknown CIE augmentation") \

@@ -10,6 +10,12 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 
+/*
+ * Bytes of a CIE, at most.  Real ones have some thirty; each function runs what its
+ * CIE says, so that the time for a section is the product of the two.
+ */
+#define MAX_CIE_SIZE 4096
+
 /* What stands before an entry's own fields. */
 struct entry {
 	uint64_t offset; /* of the entry */
@@ -124,6 +130,8 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 		return r;
 	if (cie.is_end || !cie.is_cie)
 		return refuse(err, offset, BOBBIN_CFI_CIE);
+	if (cie.next - offset > MAX_CIE_SIZE)
+		return refuse(err, offset, BOBBIN_CFI_LENGTH);
 
 	b.size = cie.next;
 	bytes_seek(&b, cie.body);

@@ -238,6 +238,16 @@ static void an_augmentation_size_beyond_the_cie_is_refused(void **state)
 	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
 }
 
+/* Each function would run it. */
+static void a_cie_of_absurd_length_is_refused(void **state)
+{
+	static const uint8_t nothing[4096];
+
+	assert_cie_accepted(&(struct cfi_cie){.insn = nothing, .insn_size = 4000});
+	assert_cie_refused(&(struct cfi_cie){.insn = nothing, .insn_size = 4096},
+			   BOBBIN_CFI_LENGTH);
+}
+
 static void unknown_versions_are_refused(void **state)
 {
 	static const uint8_t versions[] = {2, 5, 0xff};
@@ -495,6 +505,7 @@ int main(void)
 		cmocka_unit_test(unknown_augmentations_are_refused),
 		cmocka_unit_test(augmentation_data_that_is_cut_is_refused),
 		cmocka_unit_test(an_augmentation_size_beyond_the_cie_is_refused),
+		cmocka_unit_test(a_cie_of_absurd_length_is_refused),
 		cmocka_unit_test(unknown_versions_are_refused),
 		cmocka_unit_test(a_foreign_return_address_column_is_refused),
 		cmocka_unit_test(wide_lengths_are_read),
