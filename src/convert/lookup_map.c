@@ -7,6 +7,9 @@
 #include "convert/claims.h"
 #include "sframe/layout.h"
 
+/* Rows of a function that are worth being decoded once for all lookups. */
+#define MANY_ROWS 1024
+
 /* The functions with code of a view, in the order of its table.  Their number. */
 static size_t list_functions(const struct bobbin_sframe_view *view, uint32_t number,
 			     struct lookup_part *ret)
@@ -139,11 +142,60 @@ int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, stru
 	return 0;
 }
 
-int lookup_map_row(const struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+/* Decode a function with very many rows, unless it is there.  false: lookups must do. */
+static bool decode(struct lookup_map *map, const struct lookup_part *part)
+{
+	const struct bobbin_sframe_view *view = &map->views[part->view];
+	const struct lookup_part *last = map->long_part;
+	struct bobbin_sframe_fde fde;
+
+	if (last && last->view == part->view && last->index == part->index)
+		return true;
+	if (bobbin_sframe_fde(view, part->index, NULL, &fde) || fde.num_fres < MANY_ROWS ||
+	    fde.pcmask)
+		return false;
+	map->status = function_rows_read(&map->rows, view, part->index, &map->error, &map->decoded);
+	map->long_part = map->status == -ENOMEM ? NULL : part;
+	return map->long_part;
+}
+
+/* The last row that starts at or before an address; false: the first one is late. */
+static bool find_row(const struct bobbin_sframe_function *f, uint64_t addr, struct bobbin_row *ret)
+{
+	uint32_t first = 0, count = f->count;
+
+	while (count) {
+		uint32_t half = count / 2;
+
+		if (f->start + f->rows[first + half].start <= addr) {
+			first += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	if (!first)
+		return false;
+	*ret = (struct bobbin_row){
+		.start = f->start + f->rows[first - 1].start,
+		.end = f->start + (first < f->count ? f->rows[first].start : f->size),
+		.function = f->start,
+		.rule = f->rows[first - 1].rule,
+	};
+	return true;
+}
+
+int lookup_map_row(struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
 		   struct bobbin_error *err, struct bobbin_row *ret)
 {
 	struct bobbin_sframe_view view = map->views[part->view];
 
+	if (decode(map, part)) {
+		if (map->status > 0 && find_row(&map->decoded, addr, ret))
+			return 0;
+		*err = map->status < 0 ? map->error : (struct bobbin_error){0, BOBBIN_NO_ROW};
+		return map->status < 0 ? map->status : -ENOENT;
+	}
 	if (!view.sorted) {
 		view.fde_off += (uint64_t)part->index * view.fde_size;
 		view.num_fdes = 1;
@@ -154,5 +206,6 @@ int lookup_map_row(const struct lookup_map *map, const struct lookup_part *part,
 void lookup_map_fini(struct lookup_map *map)
 {
 	free(map->parts);
+	function_rows_fini(&map->rows);
 	*map = (struct lookup_map){0};
 }

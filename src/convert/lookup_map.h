@@ -14,6 +14,8 @@
 
 #include <bobbin/sframe.h>
 
+#include "convert/function_rows.h"
+
 /**
  * struct lookup_part - a part of a function
  * @start, @end: addresses, @start < @end
@@ -24,11 +26,23 @@ struct lookup_part {
 	uint32_t view, index;
 };
 
-/* Parts ascend and do not overlap; between them no section has a function. */
+/**
+ * struct lookup_map - all functions
+ * @views: as given
+ * @parts, @count: ascend and do not overlap; between them no section has a function
+ * @rows: memory
+ * @long_part: that of the last function with very many rows, or NULL
+ * @decoded, @status, @error: that function, or why it cannot be decoded
+ */
 struct lookup_map {
 	const struct bobbin_sframe_view *views;
 	struct lookup_part *parts;
 	size_t count;
+	struct function_rows rows;
+	const struct lookup_part *long_part;
+	struct bobbin_sframe_function decoded;
+	int status;
+	struct bobbin_error error;
 };
 
 /*
@@ -38,8 +52,12 @@ struct lookup_map {
  */
 int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, struct lookup_map *ret);
 
-/* bobbin_sframe_lookup() for an address in a part of the map. */
-int lookup_map_row(const struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+/*
+ * bobbin_sframe_lookup() for an address in a part of the map.  Functions with very many
+ * rows, which lookups scan from the first, are decoded once; if one of their rows is
+ * malformed, all are.
+ */
+int lookup_map_row(struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
 		   struct bobbin_error *err, struct bobbin_row *ret);
 
 void lookup_map_fini(struct lookup_map *map);

@@ -506,6 +506,39 @@ static void many_functions_and_sections_take_no_time(void **state)
 	free(views);
 }
 
+/* Lookups scan a function's rows from the first one. */
+static void functions_of_very_many_rows_take_no_time(void **state)
+{
+	static struct bobbin_sframe_row rows[BOBBIN_SFRAME_MAX_ROWS];
+	struct bench *b = *state;
+	const clock_t begin = clock();
+
+	for (uint32_t i = 0; i < BOBBIN_SFRAME_MAX_ROWS; i++)
+		rows[i] = row_of(i + 1, i % 2 ? 8 : 16);
+	for (uint64_t i = 0; i < 8; i++)
+		add_rows(b, 0, i << 16, 0x10000, rows, BOBBIN_SFRAME_MAX_ROWS);
+	finish(b);
+	b->comparison = (struct comparison){.sframe = b->views, .sframe_count = 1};
+	assert_int_equal(comparison_run(&b->comparison), 0);
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < MOST_SECONDS);
+	assert_int_equal(b->comparison.bytes[COMPARISON_EXTRA], 8 * BOBBIN_SFRAME_MAX_ROWS);
+}
+
+static void very_many_rows_are_compared_like_few(void **state)
+{
+	static struct bobbin_sframe_row rows[2000];
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 2000; i++)
+		rows[i] = row_of(i + 1, i == 999 ? 16 : i == 998 ? 24 : 8 + 8 * (i > 2));
+	put_fde(&b->cfi, TEXT, 2001, BYTES(ADVANCE(4), CFA_OFFSET(16)));
+	add_rows(b, 0, 0, 2001, rows, 2000);
+	assert_told(b, "0-1 missing\n3e7-3e8 different 24 not 16\n");
+	/* words of an unknown size */
+	b->bytes[0][first_row(b) + 2] |= 0x60;
+	assert_told(b, "0-4 unreadable SFRAME_FRE at 31\n4-7d1 unreadable SFRAME_FRE at 31\n");
+}
+
 static void outermost_rules_are_equal_whatever_the_cfa(void **state)
 {
 	struct bobbin_sframe_row row = row_of(0, 8);
@@ -557,6 +590,8 @@ int main(void)
 		sentence(functions_inside_others_of_unsorted_sections_are_compared),
 		sentence(sections_between_functions_of_another_are_compared),
 		sentence(many_functions_and_sections_take_no_time),
+		sentence(functions_of_very_many_rows_take_no_time),
+		sentence(very_many_rows_are_compared_like_few),
 		sentence(repeated_rows_are_compared_in_each_block),
 		sentence(endless_repetition_is_not_endless),
 		sentence(outermost_rules_are_equal_whatever_the_cfa),
