@@ -184,6 +184,27 @@ it_keeps_the_owner_in_place() {
 	[ "$(stat -c '%u:%g %a' ls)" = '1:2 4755' ] || fail "$(stat -c '%u:%g %a' ls)"
 }
 
+it_keeps_extended_attributes_in_place() {
+	needs python3
+	cp /bin/ls ls
+	cat >attribute.py <<'END'
+import os, sys
+names = {"user.note": b"kept", "security.capability": bytes.fromhex("0100000200200000" + 24 * "0")}
+if sys.argv[1] == "set":
+    for name, value in names.items() if os.geteuid() == 0 else [("user.note", b"kept")]:
+        os.setxattr("ls", name, value)
+else:
+    for name in os.listxattr("ls"):
+        if name in names:
+            print(name, os.getxattr("ls", name).hex())
+END
+	python3 attribute.py set 2>why || skip "no extended attributes here: $(tail -n 1 why)"
+	python3 attribute.py get >before
+	grep -q note before
+	convert --in-place ls
+	python3 attribute.py get | cmp - before
+}
+
 it_follows_symbolic_links() {
 	cp /bin/ls ls
 	ln -s ls link
