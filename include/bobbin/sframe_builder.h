@@ -11,7 +11,10 @@
  * Functions come in any order and leave sorted.  Each gets the smallest form
  * that holds its rows.  Nothing is allocated: when memory runs out, -ENOBUFS
  * leaves everything as it was; move what is there to larger arrays and add the
- * function again.  Safe in every context.
+ * function again.  Safe in every context; a builder belongs to one thread at a time.
+ *
+ * Numbers and layout are those of the SFrame V2 and V3 specifications, chapters
+ * "SFrame Header", "SFrame FDE" and "SFrame FRE"; docs/format.md has them, too.
  */
 #ifndef BOBBIN_SFRAME_BUILDER_H
 #define BOBBIN_SFRAME_BUILDER_H
@@ -39,7 +42,9 @@ struct bobbin_sframe_row {
 /**
  * struct bobbin_sframe_function - a function and its rows
  * @start: first PC
- * @size: bytes of code
+ * @size: bytes of code; @start + @size does not wrap around, or readers refuse
+ *	the function.  Functions should not overlap: of those that do, lookups find
+ *	the one that starts last
  * @rep_size: rows repeat every so many bytes (a PLT); 0: they do not
  * @signal: V3: the caller was interrupted by a signal.  All rows' rules must
  *	say the same
@@ -128,16 +133,20 @@ int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 /**
  * bobbin_sframe_builder_size() - bytes that the section will have
  * @builder: the section
+ *
+ * Return: the number, as of now.
  */
 uint64_t bobbin_sframe_builder_size(const struct bobbin_sframe_builder *builder);
 
 /**
  * bobbin_sframe_builder_finish() - write the section
  * @builder: the section; sorted by this
- * @out: memory for it
+ * @out: memory for it, of any alignment; untouched on failure
  * @size: bytes at @out, >= bobbin_sframe_builder_size()
  *
- * The builder can be added to and finished again.
+ * The builder can be added to and finished again; functions that are added later
+ * share rows among themselves only.  Time is linear in functions and bytes of rows
+ * if the functions were added in ascending order, else n log n in functions.
  *
  * Return: 0, -ENOBUFS.
  */

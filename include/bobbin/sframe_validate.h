@@ -4,7 +4,8 @@
  *
  *	static void print(void *ctx, const struct bobbin_sframe_defect *defect)
  *	{
- *		printf("0x%llx: %s\n", defect->offset, bobbin_reason_str(defect->reason));
+ *		printf("0x%" PRIx64 ": %s\n", defect->offset,
+ *		       bobbin_reason_str(defect->reason));
  *	}
  *
  *	bobbin_sframe_validate(&view, NULL, print, NULL);
