@@ -120,20 +120,43 @@ static uint8_t build_id_of(const char *name, uint8_t id[ELF_BUILD_ID_MAX])
 	close(fd);
 	if (r)
 		complain("%s: %s", name, r == -EBADMSG ? "not an ELF file" : strerror(-r));
-	else if (!length)
+	else if (length < 2)
 		complain("%s: there is no build ID to find a side-file by", name);
-	return r ? 0 : length;
+	return r || length < 2 ? 0 : length;
 }
 
-/* The path of the side-file, to be free()d; NULL after a complaint. */
-static char *path_of(const struct arguments *a)
-{
+/**
+ * struct wanted - the side-file to unpack
+ * @path: to be free()d; NULL after a complaint
+ * @id, @length: the build ID that it must have, or 0
+ */
+struct wanted {
+	char *path;
 	uint8_t id[ELF_BUILD_ID_MAX], length;
+};
 
+static struct wanted wanted_by(const struct arguments *a)
+{
+	struct wanted w = {0};
+
+	if (a->folder)
+		w.length = build_id_of(a->name, w.id);
 	if (!a->folder)
-		return strdup(a->name);
-	length = build_id_of(a->name, id);
-	return length ? sidefile_path(a->folder, strlen(a->folder), id, length) : NULL;
+		w.path = strdup(a->name);
+	else if (w.length)
+		w.path = sidefile_path(a->folder, strlen(a->folder), w.id, w.length);
+	if (!w.path && (!a->folder || w.length))
+		complain_file(a->name, -ENOMEM, NULL);
+	return w;
+}
+
+static bool is_wanted(const struct wanted *w, const struct sidefile_head *head)
+{
+	if (!w->length ||
+	    (head->build_id_len == w->length && !memcmp(head->build_id, w->id, w->length)))
+		return true;
+	complain("%s: a side-file for another build ID", w->path);
+	return false;
 }
 
 /**
@@ -219,11 +242,11 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	return !r;
 }
 
-static bool unpack_path(const struct arguments *a, const char *path)
+static bool unpack_wanted(const struct arguments *a, const struct wanted *w)
 {
 	struct bobbin_error error = {0};
 	struct sidefile *sidefile;
-	int fd = open_input(path), r;
+	int fd = open_regular_input(w->path), r;
 	bool good;
 
 	if (fd < 0)
@@ -231,10 +254,10 @@ static bool unpack_path(const struct arguments *a, const char *path)
 	r = sidefile_open(fd, &error, &sidefile);
 	if (r) {
 		close(fd);
-		complain_file(path, r, &error);
+		complain_file(w->path, r, &error);
 		return false;
 	}
-	good = unpack(a, path, sidefile);
+	good = is_wanted(w, sidefile_head(sidefile)) && unpack(a, w->path, sidefile);
 	sidefile_close(sidefile);
 	return good;
 }
@@ -243,16 +266,16 @@ static int run(int argc, char **argv)
 {
 	struct arguments a = {.output = "-", .version = 3};
 	int r = parse(argc, argv, &a);
-	char *path;
+	struct wanted wanted;
 	bool good;
 
 	if (r)
 		return r;
 	if (!spares_terminal(a.output))
 		return EXIT_USAGE;
-	path = path_of(&a);
-	good = path && unpack_path(&a, path);
-	free(path);
+	wanted = wanted_by(&a);
+	good = wanted.path && unpack_wanted(&a, &wanted);
+	free(wanted.path);
 	return !good;
 }
 

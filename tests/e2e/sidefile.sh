@@ -218,6 +218,11 @@ it_refuses_what_it_cannot_unpack() {
 	complains /bin/sh 'not a side-file'
 	expect 1 "$bobbin" sframe unpack -o section . 0123456789
 	complains './01/23456789.sframe.zst' 'No such file'
+	quietly "$bobbin" sframe pack -q side /bin/sh
+	mkdir side/01
+	cp side/??/??????????????????????????????????????.sframe.zst side/01/23456789.sframe.zst
+	expect 1 "$bobbin" sframe unpack -o section side 0123456789
+	complains side/01/23456789 'another build ID'
 	expect 2 "$bobbin" sframe unpack
 	expect 2 "$bobbin" sframe unpack --version 1 side whole
 	expect 2 "$bobbin" sframe unpack --address here side whole
