@@ -140,7 +140,7 @@ struct packed {
 	uint64_t size;
 };
 
-static int pack_tables(struct file_tables *t, struct packed *p)
+static int pack_tables(struct file_tables *t, struct bobbin_error *err, struct packed *p)
 {
 	const struct elf_image *image = &t->cfi.image;
 	uint64_t size;
@@ -149,7 +149,7 @@ static int pack_tables(struct file_tables *t, struct packed *p)
 	if (!r)
 		r = bobbin_sframe_view(p->section, size, 0, NULL, &p->view);
 	if (!r)
-		r = sidefile_make(&p->view, image->build_id, image->build_id_len, NULL, &p->data,
+		r = sidefile_make(&p->view, image->build_id, image->build_id_len, err, &p->data,
 				  &p->size);
 	return r;
 }
@@ -157,6 +157,7 @@ static int pack_tables(struct file_tables *t, struct packed *p)
 /* The side-file of a file's tables; complains. */
 static bool make_sidefile(const char *path, struct file_tables *t, struct packed *p)
 {
+	struct bobbin_error error = {0};
 	int r;
 
 	if (t->cfi.image.build_id_len < 2) {
@@ -171,8 +172,11 @@ static bool make_sidefile(const char *path, struct file_tables *t, struct packed
 		return false;
 	}
 	if (!r)
-		r = pack_tables(t, p);
-	if (r)
+		r = pack_tables(t, &error, p);
+	/* its offset is one in a section that nobody sees */
+	if (r && error.reason)
+		complain("%s: %s", path, bobbin_reason_str(error.reason));
+	else if (r)
 		complain_merge(path, r);
 	return !r;
 }

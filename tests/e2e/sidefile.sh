@@ -178,6 +178,17 @@ it_packs_stubs_however_often_they_repeat() {
 	"$bobbin" sframe dump again | grep -q 'size = 4026531840'
 }
 
+it_says_why_tables_cannot_be_packed() {
+	needs gcc objcopy
+	# V3: functions of one byte at 0x101000 and far below the section
+	words 0x0503dee2 0x00f80003 2 2 16 0 32 \
+		0x0fe4 0 1 0 0xfffffff0 0x80000000 1 8 >section
+	printf '\001\000\000\000\000\000\003\010\001\000\000\000\000\000\003\010' >>section
+	with_section far
+	expect 1 "$bobbin" sframe pack side far
+	complains far 'not in ascending order'
+}
+
 it_refuses_more_tables_than_it_takes() {
 	needs gcc objcopy
 	for _ in 1 2 3 4 5 6 7 8 9; do
