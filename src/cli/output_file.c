@@ -74,7 +74,7 @@ static int create_unnamed(struct output_file *file)
 int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 {
 	struct output_file file = {.fd = -1};
-	bool special;
+	bool special = false;
 	int r = resolve(path, &file.target, &special);
 
 	if (!r)
