@@ -205,7 +205,8 @@ static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entr
 		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
 	if (cie->sized)
 		bytes_skip(&b, bytes_uleb(&b));
-	if (b.bad || __builtin_add_overflow(start, size, &end))
+	/* in a signed encoding a function could end before it starts */
+	if (b.bad || size > INT64_MAX || __builtin_add_overflow(start, size, &end))
 		return refuse(err, entry->offset, BOBBIN_CFI_LENGTH);
 	if (ret != cie)
 		*ret = *cie;

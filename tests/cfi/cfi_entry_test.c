@@ -238,6 +238,14 @@ static void an_augmentation_size_beyond_the_cie_is_refused(void **state)
 	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
 }
 
+static void a_negative_range_is_refused(void **state)
+{
+	struct cfi_section s = section_of(AMD64);
+	uint64_t at = put_fde(&s, TEXT, -(uint64_t)16, NO_BYTES);
+
+	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+}
+
 /* Each function would run it. */
 static void a_cie_of_absurd_length_is_refused(void **state)
 {
@@ -505,6 +513,7 @@ int main(void)
 		cmocka_unit_test(unknown_augmentations_are_refused),
 		cmocka_unit_test(augmentation_data_that_is_cut_is_refused),
 		cmocka_unit_test(an_augmentation_size_beyond_the_cie_is_refused),
+		cmocka_unit_test(a_negative_range_is_refused),
 		cmocka_unit_test(a_cie_of_absurd_length_is_refused),
 		cmocka_unit_test(unknown_versions_are_refused),
 		cmocka_unit_test(a_foreign_return_address_column_is_refused),
