@@ -304,6 +304,8 @@ BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 	struct encoding rows;
 	int r;
 
+	if (function->size > UINT64_MAX - function->start)
+		return -BOBBIN_EINVAL;
 	if (function->count > BOBBIN_SFRAME_MAX_ROWS ||
 	    (function->signal && builder->version < 3) || !in_reach(builder, function->start))
 		return -BOBBIN_ERANGE;
