@@ -163,7 +163,7 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 static int append_rest(const struct vector *taken, size_t *from, struct listed_fde fde,
 		       struct vector *ret)
 {
-	size_t i = *from;
+	size_t i = *from, most = ret->count + FDE_LIST_PARTS;
 	int r;
 
 	while (i < taken->count && taken->fdes[i].end <= fde.start)
@@ -176,6 +176,8 @@ static int append_rest(const struct vector *taken, size_t *from, struct listed_f
 		fde.start = taken->fdes[i].end;
 		if (part.start >= part.end)
 			continue;
+		if (ret->count == most)
+			return 0;
 		r = append(ret, part);
 		if (r)
 			return r;

@@ -7,6 +7,9 @@
 
 #include <bobbin/cfi.h>
 
+/* Parts of an FDE at most: the program of each is run from its beginning. */
+#define FDE_LIST_PARTS 64
+
 /**
  * struct listed_fde - a part of the code and who describes it
  * @start, @end: addresses; @end may be lower than the FDE's own
@@ -26,7 +29,8 @@ struct fde_list {
 };
 
 /*
- * List the FDEs with code of @count sections.  Where they overlap, the first
+ * List the FDEs with code of @count sections.  What an FDE has beyond
+ * FDE_LIST_PARTS parts is left out.  Where they overlap, the first
  * section wins, and within a section the FDE that starts last.  0, -ENOMEM.
  */
 int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struct fde_list *ret);

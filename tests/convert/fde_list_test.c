@@ -219,6 +219,21 @@ static void a_cut_off_section_gives_what_is_whole(void **state)
 
 #define sentence(name) cmocka_unit_test_setup(name, set_up)
 
+/* The program of each part is run from its beginning. */
+static void an_fde_in_very_many_parts_loses_the_last_of_them(void **state)
+{
+	struct fde_list list;
+
+	add(1, 0, 4 * (FDE_LIST_PARTS + 8));
+	for (unsigned int i = 0; i < FDE_LIST_PARTS + 7; i++)
+		put_fde(&bench.sections[0], TEXT + 4 * i + 2, 2, NO_BYTES);
+	list = list_all();
+	assert_int_equal(list.count, FDE_LIST_PARTS + FDE_LIST_PARTS + 7);
+	for (size_t i = 1; i < list.count; i++)
+		assert_true(list.fdes[i - 1].end <= list.fdes[i].start);
+	fde_list_fini(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +250,7 @@ int main(void)
 		sentence(functions_of_few_interleaved_runs_are_sorted),
 		sentence(malformed_entries_are_passed_over_and_counted),
 		sentence(a_cut_off_section_gives_what_is_whole),
+		sentence(an_fde_in_very_many_parts_loses_the_last_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
