@@ -251,7 +251,7 @@ it_writes_bare_sections() {
 	convert --section-only --address "$address" ls -o bytes
 	"$bobbin" sframe convert -q --section-only --address "$address" ls -o - >piped
 	cmp bytes piped
-	objcopy --dump-section .sframe=dumped converted /dev/null
+	objcopy --dump-section .sframe=dumped converted copied
 	cmp bytes dumped
 }
 

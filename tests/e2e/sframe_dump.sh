@@ -13,7 +13,7 @@ library() {
 	END
 	gcc -O2 -fPIC -ffunction-sections -Wa,--gsframe -c library.c
 	gcc -shared -Wl,--build-id,-soname=library.so library.o -o library.so
-	objcopy --dump-section .sframe=bytes library.so /dev/null
+	objcopy --dump-section .sframe=bytes library.so copy.so
 }
 
 dump() {
