@@ -177,7 +177,7 @@ static void add(struct workshop *w, struct sample *s)
 		promise(w->builder.fde_count == before.fde_count + 1);
 		promise(w->builder.num_fres == before.num_fres + s->f.count);
 		for (uint32_t i = 0; i < s->f.count; i++)
-			promise(bobbin_sframe_representable(&w->builder, &s->rows[i].rule));
+			promise(bobbin_sframe_builder_can_express(&w->builder, &s->rows[i].rule));
 		promise(!senseless(&s->f));
 		w->count++;
 		return;

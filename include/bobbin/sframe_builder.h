@@ -108,14 +108,14 @@ int bobbin_sframe_builder_init(const struct bobbin_arch *arch, uint64_t addr, un
 			       struct bobbin_sframe_builder *ret);
 
 /**
- * bobbin_sframe_representable() - whether a rule can be a row
+ * bobbin_sframe_builder_can_express() - whether a rule can be a row
  * @builder: for the architecture and the version
  * @rule: the rule
  *
  * Return: true if it can.
  */
-bool bobbin_sframe_representable(const struct bobbin_sframe_builder *builder,
-				 const struct bobbin_rule *rule);
+bool bobbin_sframe_builder_can_express(const struct bobbin_sframe_builder *builder,
+				       const struct bobbin_rule *rule);
 
 /**
  * bobbin_sframe_builder_add() - add a function

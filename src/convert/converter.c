@@ -152,7 +152,7 @@ static int add_around_holes(struct conversion *c)
 	for (size_t i = 0; i <= c->count; i++) {
 		int r;
 
-		if (i < c->count && bobbin_sframe_representable(b, &c->rows[i].rule))
+		if (i < c->count && bobbin_sframe_builder_can_express(b, &c->rows[i].rule))
 			continue;
 		r = i > first ? add_pieces(c, first, i - first) : 0;
 		if (r)
@@ -227,7 +227,7 @@ static int add_whole_stubs(struct conversion *c, const struct bobbin_row *row, u
 			   uint64_t start, uint64_t end)
 {
 	struct bobbin_sframe_row rows[2] = {{0, row->rule}, {push, row->rule}};
-	bool possible = bobbin_sframe_representable(&c->maker.builder, &row->rule);
+	bool possible = bobbin_sframe_builder_can_express(&c->maker.builder, &row->rule);
 	int r = end - start > UINT32_MAX ? -ERANGE : flush(c);
 
 	rows[1].rule.cfa.off += STUB_PUSH;

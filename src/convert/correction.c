@@ -49,7 +49,7 @@ static bool goes_on(const struct patch *p, const struct comparison_difference *d
 static bool single_row_fits(const struct patch *p, const struct comparison_difference *d)
 {
 	return d->end - d->start <= UINT32_MAX &&
-	       bobbin_sframe_representable(&p->maker.builder, &d->cfi);
+	       bobbin_sframe_builder_can_express(&p->maker.builder, &d->cfi);
 }
 
 static void take(void *ctx, const struct comparison_difference *d)

@@ -65,7 +65,7 @@ static enum bobbin_reason why_refused(const struct bobbin_sframe_builder *b,
 	if (f->signal && b->version < 3)
 		return BOBBIN_SFRAME_RULE;
 	for (uint32_t i = 0; i < f->count; i++)
-		if (!bobbin_sframe_representable(b, &f->rows[i].rule))
+		if (!bobbin_sframe_builder_can_express(b, &f->rows[i].rule))
 			return BOBBIN_SFRAME_RULE;
 	if (b->version < 3 && (distance < -REACH || distance > REACH))
 		return BOBBIN_SFRAME_REACH;

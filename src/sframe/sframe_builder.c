@@ -41,8 +41,8 @@ static bool words_of(const struct bobbin_sframe_builder *b, bool flex,
 	return fre_words_default(b->arch, b->version, rule, ret);
 }
 
-BOBBIN_API bool bobbin_sframe_representable(const struct bobbin_sframe_builder *builder,
-					    const struct bobbin_rule *rule)
+BOBBIN_API bool bobbin_sframe_builder_can_express(const struct bobbin_sframe_builder *builder,
+						  const struct bobbin_rule *rule)
 {
 	struct fre_words words;
 

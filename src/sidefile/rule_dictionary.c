@@ -173,7 +173,7 @@ static bool all_representable(const struct bobbin_arch *arch, const struct bobbi
 
 		if (rule->cfa.reg >= BOBBIN_REG_COUNT || rule->ra.reg >= BOBBIN_REG_COUNT ||
 		    rule->fp.reg >= BOBBIN_REG_COUNT ||
-		    !bobbin_sframe_representable(&builder, rule))
+		    !bobbin_sframe_builder_can_express(&builder, rule))
 			return false;
 	}
 	return true;

@@ -422,7 +422,7 @@ static struct bobbin_rule random_rule(struct bench *b, bool key_b)
 			rule.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
 		if (b->arch->pac_mask && !random_below(b, 3))
 			rule.flags = BOBBIN_RULE_MANGLED | (key_b ? BOBBIN_RULE_KEY_B : 0);
-	} while (!bobbin_sframe_representable(builder, &rule));
+	} while (!bobbin_sframe_builder_can_express(builder, &rule));
 	return rule;
 }
 
