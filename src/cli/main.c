@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -64,10 +67,22 @@ static void allow_many_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * A file that is opened must not get the number of a standard stream that was
+ * closed: /dev/stdout would mean that file.
+ */
+static void open_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	open_standard_streams();
 	if (argc < 2) {
 		list_commands(stderr);
 		return EXIT_USAGE;

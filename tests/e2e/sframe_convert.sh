@@ -243,6 +243,14 @@ it_writes_to_devices_and_pipes() {
 	refuses 'No space left' -q --section-only ls -o /dev/full
 }
 
+it_takes_no_file_for_a_closed_stream() {
+	cp /bin/ls ls
+	ln -s /proc/self/fd/1 out
+	"$bobbin" sframe convert -q ls -o out >&-
+	cmp ls /bin/ls
+	[ -L out ]
+}
+
 it_writes_bare_sections() {
 	needs objcopy
 	cp /bin/ls ls
