@@ -134,7 +134,16 @@ extern "C" {
 	X(SIDEFILE_LIMIT,  "a part of the side-file is larger than any that makes sense") \
 	X(SIDEFILE_HEAD,   "malformed head of the side-file") \
 	X(SIDEFILE_BLOCK,  "malformed block of the side-file") \
-	X(SFRAME_CONCATENATED, "another SFrame section follows, which most readers overlook")
+	X(SFRAME_CONCATENATED, "another SFrame section follows, which most readers overlook") \
+	/* registered code */ \
+	X(UNLOADED,       "the code was unloaded") \
+	X(CODE_PAGE,      "the page of registered code makes no sense") \
+	X(JIT_TABLE,      "malformed JIT unwind table") \
+	X(JIT_ENTRY,      "malformed entry of a JIT unwind table") \
+	X(JIT_ORDER,      "the entries of a JIT unwind table are not in ascending order") \
+	X(JIT_CHAIN,      "a chain of JIT unwind tables is too long, or a loop") \
+	X(JITDUMP_HEADER, "not a jitdump file") \
+	X(JITDUMP_RECORD, "malformed record of a jitdump file")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

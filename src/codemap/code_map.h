@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * code_map.h - from an address to what unwinds it, for one address space.
+ *
+ *	address ─► 4 GiB chunk ─► directory ─► leaf ─► struct code
+ *
+ * Leaves are immutable: a change makes a new one and swaps the pointer, so that
+ * readers see the old state or the new one.  A directory's leaves partition its
+ * chunk; ranges that cross chunks are in the map once for each.
+ *
+ * Readers (code_map_find()) are wait-free and async-signal-safe, inside a section
+ * of @readers.  Writers exclude each other by a lock of the caller's.
+ */
+#ifndef BOBBIN_CODEMAP_CODE_MAP_H
+#define BOBBIN_CODEMAP_CODE_MAP_H
+
+#include <bobbin/sframe.h>
+#include <stdatomic.h>
+
+#include "codemap/read_sections.h"
+
+enum code_kind {
+	CODE_NAMED,   /* no table, an identity only */
+	CODE_SECTION, /* an SFrame section in memory: @sframe */
+	CODE_JIT,     /* struct code_jit_unwind_table at @table */
+	CODE_OBJECT,  /* a loaded ELF object: @object, see unwind/loaded_object.h */
+};
+
+/*
+ * What was registered.  The members are constant once it is in the map, but for
+ * @dropped, and @ranges and @id, which are the map's.
+ */
+struct code {
+	enum code_kind kind;
+	uint64_t id;                        /* never used again; 0: not in the map */
+	uint64_t text_start;                /* JIT: offsets are from here */
+	uint64_t table, table_size;         /* in memory */
+	struct bobbin_sframe_view sframe;   /* CODE_SECTION; @data NULL: it was empty */
+	const void *object;                 /* CODE_OBJECT */
+	void (*release)(struct code *code); /* called once no reader can see it */
+	_Atomic uint64_t dropped;           /* as struct bobbin_code_entry.dropped */
+	uint32_t ranges;                    /* in the map */
+};
+
+struct code_range {
+	uint64_t start, end;
+	struct code *code;
+};
+
+struct code_map;
+
+/* -ENOMEM.  Nothing may be read when it is closed; releases all codes. */
+int code_map_open(struct code_map **ret);
+void code_map_close(struct code_map *map);
+
+struct read_sections *code_map_readers(struct code_map *map);
+
+/* Grows with each change; a tag for caches.  For readers, too. */
+uint64_t code_map_generation(const struct code_map *map);
+
+/*
+ * The code for an address and the range that it is for; NULL: none.  @ret may be
+ * NULL.  Only inside a section of the map's readers; what it returns is valid up
+ * to the section's end.
+ */
+struct code *code_map_find(const struct code_map *map, uint64_t addr, struct code_range *ret);
+
+/*
+ * Add a range; a code may have several.  -EEXIST: it overlaps another; -EINVAL:
+ * it is empty or wraps; -ENOMEM.  The map is unchanged then.
+ */
+int code_map_add(struct code_map *map, const struct code_range *range);
+
+/*
+ * Remove the range that begins at @start; -ENOENT if none does.  The code is
+ * released some time after its last range went.  Never fails for want of memory.
+ */
+int code_map_remove(struct code_map *map, uint64_t start);
+
+/* The first range that ends behind @addr; false: none.  For writers. */
+bool code_map_next(const struct code_map *map, uint64_t addr, struct code_range *ret);
+
+/* Wait until nobody can see what was removed, and release it. */
+void code_map_wait(struct code_map *map);
+
+/* In a forked child, before anything else. */
+void code_map_forked(struct code_map *map);
+
+/* Ranges and bytes of memory. */
+size_t code_map_count(const struct code_map *map);
+size_t code_map_memory(const struct code_map *map);
+
+/* A walk found the table malformed.  Once; true for the first.  For readers, too. */
+bool code_drop(struct code *code, const struct bobbin_error *error);
+
+#endif

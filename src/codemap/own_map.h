@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * own_map.h - the registrar of the own process.
+ *
+ * What codectl(2) would keep in the kernel's mm has to be somewhere: this is the
+ * one place in the library with state of its own.  It is made by the first
+ * registration, never goes, and follows fork.
+ */
+#ifndef BOBBIN_CODEMAP_OWN_MAP_H
+#define BOBBIN_CODEMAP_OWN_MAP_H
+
+#include "codemap/registrar.h"
+
+/* Made if need be; -ENOMEM.  Not from signal handlers. */
+int own_map_open(struct registrar **ret);
+
+/* What is there; NULL: nothing was registered.  Async-signal-safe. */
+struct registrar *own_map(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * read_sections.h - who may still look at memory that a writer wants back.
+ *
+ *	reader				writer
+ *	token = read_enter(r);		take it out of the structure
+ *	look					read_wait(r);
+ *	read_leave(r, token);		free it
+ *
+ * Sleepable RCU, after P. McKenney: a reader counts itself in and out, in a slot
+ * of the CPU that it runs on, under the phase that it found.  A writer waits until
+ * as many have left the old phase as have entered it.  Readers are wait-free, may
+ * be signal handlers, nest, and need no registration; nothing but counters of the
+ * own CPU is written.
+ */
+#ifndef BOBBIN_CODEMAP_READ_SECTIONS_H
+#define BOBBIN_CODEMAP_READ_SECTIONS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define READ_SLOTS 64 /* CPUs beyond share slots */
+
+struct read_slot {
+	/* a line of its own, and the next one, which is fetched along */
+	_Alignas(128) atomic_ulong entered[2];
+	atomic_ulong left[2];
+};
+
+struct read_sections {
+	struct read_slot slots[READ_SLOTS];
+	_Alignas(128) atomic_uint phase;
+};
+
+/* How far a wait without blocking has come; zero: at its start. */
+struct read_grace {
+	unsigned int step;
+};
+
+unsigned int read_enter(struct read_sections *r);
+void read_leave(struct read_sections *r, unsigned int token);
+
+/*
+ * Go on waiting, for readers that entered before the first call with @grace; true:
+ * they have left.  One writer at a time.
+ */
+bool read_grace_over(struct read_sections *r, struct read_grace *grace);
+
+/* Wait for all readers that entered before.  Not from inside a section. */
+void read_wait(struct read_sections *r);
+
+/* In a forked child: the other threads do not exist, so nobody reads. */
+void read_forget(struct read_sections *r);
+
+#endif
