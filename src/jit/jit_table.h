@@ -5,6 +5,11 @@
  * Freestanding and async-signal-safe.  The table may be another process's, and is
  * not trusted: every field is read through a reader once and checked, every loop
  * is bounded.
+ *
+ * The reader of a table that grows has two duties.  It copies an aligned word of 8
+ * bytes in one piece, as a plain load does and the kernel's copies do; the order
+ * of loads is this part's concern.  And it keeps no copies from one read to the
+ * next: what is read after used_len must not have been copied before it.
  */
 #ifndef BOBBIN_JIT_JIT_TABLE_H
 #define BOBBIN_JIT_JIT_TABLE_H
@@ -16,15 +21,20 @@
 #define JIT_MAX_TABLES 64
 
 /*
- * The row for an address.  @mem reads the memory that the tables are in.
- * 0; -ENOENT: no entry covers @pc (yet); -EBADMSG: malformed, with @err.offset
- * from the table that it is in; -EFAULT: memory cannot be read.
+ * The row for an address.  @mem reads the memory that the tables are in, of
+ * @arch's byte order.  0; -ENOENT: no entry covers @pc (yet), BOBBIN_NO_FUNCTION;
+ * -EBADMSG: malformed where it matters for @pc, with @err.offset from the table
+ * that it is in; -EFAULT: memory cannot be read, with the reader's reason.
  */
 int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
 		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
 		     struct bobbin_row *ret);
 
-/* What an entry means; @ret is untouched on failure.  0, -EBADMSG. */
+/*
+ * What an entry means; @ret is untouched on failure.  0; -EBADMSG: more offsets
+ * than it counts or a signed return address where there are none.  The two bits
+ * of @info that are a size of words in SFrame mean nothing here.
+ */
 int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fre *fre,
 		 struct bobbin_rule *ret);
 

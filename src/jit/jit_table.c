@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * jit_table.c - look up an address in a chain of tables that grows meanwhile.
+ *
+ *	head ─► { reserved_len, used_len, next, fre[] } ─► … ─► 0
+ *
+ * Entries ascend within a table and from one to the next, so the table to search
+ * is the last whose first entry starts at or before the address.
+ *
+ * What the writer has stored before used_len or next must be seen by whoever has
+ * seen those: each is read in one piece, and a fence keeps what is read later
+ * from being read earlier.  next is read before used_len: where there is a next
+ * table, this one is complete, and so is what is read of it.
+ */
+#include "jit/jit_table.h"
+
+#include "core/deps.h"
+#include "core/refusal.h"
+
+#define FRE_SIZE sizeof(struct code_jit_unwind_fre)
+#define HEAD_SIZE sizeof(struct code_jit_unwind_table)
+
+_Static_assert(FRE_SIZE == 24 && HEAD_SIZE == 24, "sizes are those of the ABI");
+
+/* ThreadSanitizer knows no fences: readers that it watches load with acquire. */
+#ifdef __SANITIZE_THREAD__
+#define READ_FENCE() __atomic_signal_fence(__ATOMIC_ACQUIRE)
+#else
+#define READ_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+
+/* What a lookup is about. */
+struct search {
+	const struct bobbin_arch *arch;
+	const struct bobbin_mem *mem;
+	struct bobbin_error *err;
+	uint64_t text_size;
+	uint32_t off; /* of the PC in the text */
+};
+
+/* A table, as far as it was complete when it was read, and its first entry. */
+struct table {
+	uint64_t addr, count, next;
+	struct code_jit_unwind_fre first;
+};
+
+static int load(const struct search *s, uint64_t addr, void *dst, size_t size)
+{
+	enum bobbin_reason reason = s->mem->read(s->mem->ctx, addr, dst, size);
+
+	return reason ? refuse_as(-BOBBIN_EFAULT, s->err, 0, reason) : 0;
+}
+
+/* A word that the writer may be storing, before anything that is loaded later. */
+static int load_acquire(const struct search *s, uint64_t addr, uint64_t *ret)
+{
+	uint64_t word;
+	int status = load(s, addr, &word, sizeof(word));
+
+	READ_FENCE();
+	if (!status)
+		*ret = s->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? word
+								     : __builtin_bswap64(word);
+	return status;
+}
+
+static uint32_t swap(const struct search *s, uint32_t v)
+{
+	return s->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? v : __builtin_bswap32(v);
+}
+
+static uint64_t offset_of_entry(uint64_t index)
+{
+	return HEAD_SIZE + index * FRE_SIZE;
+}
+
+static int load_entry(const struct search *s, const struct table *table, uint64_t index,
+		      struct code_jit_unwind_fre *ret)
+{
+	struct code_jit_unwind_fre raw;
+	int status = load(s, table->addr + offset_of_entry(index), &raw, sizeof(raw));
+
+	if (status)
+		return status;
+	*ret = (struct code_jit_unwind_fre){
+		.size = swap(s, raw.size),
+		.ip_off = swap(s, raw.ip_off),
+		.cfa_off = (int32_t)swap(s, (uint32_t)raw.cfa_off),
+		.ra_off = (int32_t)swap(s, (uint32_t)raw.ra_off),
+		.fp_off = (int32_t)swap(s, (uint32_t)raw.fp_off),
+		.info = raw.info,
+	};
+	return 0;
+}
+
+static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserved, uint64_t used)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(addr + HEAD_SIZE, reserved, &end))
+		return refuse(s->err, offsetof(struct code_jit_unwind_table, reserved_len),
+			      BOBBIN_JIT_TABLE);
+	if (used > reserved || used % FRE_SIZE)
+		return refuse(s->err, offsetof(struct code_jit_unwind_table, used_len),
+			      BOBBIN_JIT_TABLE);
+	return 0;
+}
+
+static int load_table(const struct search *s, uint64_t addr, struct table *ret)
+{
+	struct table table = {.addr = addr};
+	uint64_t reserved, used;
+	int status;
+
+	if (addr % sizeof(uint64_t) || addr > UINT64_MAX - HEAD_SIZE)
+		return refuse(s->err, 0, BOBBIN_JIT_TABLE);
+	status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, next), &table.next);
+	if (!status)
+		status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, used_len),
+				      &used);
+	if (!status)
+		status = load_acquire(
+			s, addr + offsetof(struct code_jit_unwind_table, reserved_len), &reserved);
+	if (!status)
+		status = check_lengths(s, addr, reserved, used);
+	if (status)
+		return status;
+	table.count = used / FRE_SIZE;
+	if (table.count)
+		status = load_entry(s, &table, 0, &table.first);
+	if (!status)
+		*ret = table;
+	return status;
+}
+
+/* The last table that begins at or before the PC, and where the one behind it begins. */
+static int find_table(const struct search *s, uint64_t head, struct table *ret, uint64_t *ret_end)
+{
+	uint64_t addr = head;
+	struct table table;
+	bool found = false;
+
+	for (unsigned int i = 0; addr; i++, addr = table.next) {
+		int status;
+
+		if (i == JIT_MAX_TABLES)
+			return refuse(s->err, offsetof(struct code_jit_unwind_table, next),
+				      BOBBIN_JIT_CHAIN);
+		status = load_table(s, addr, &table);
+		if (status)
+			return status;
+		if (!table.count)
+			continue;
+		if (found && table.first.ip_off <= ret->first.ip_off)
+			return refuse(s->err, HEAD_SIZE, BOBBIN_JIT_ORDER);
+		if (table.first.ip_off > s->off) {
+			*ret_end = table.first.ip_off;
+			break;
+		}
+		*ret = table;
+		found = true;
+	}
+	return found ? 0 : refuse_as(-BOBBIN_ENOENT, s->err, 0, BOBBIN_NO_FUNCTION);
+}
+
+/*
+ * The last entry that starts at or before the PC; the first one does.  @end: in:
+ * where the entries of the next table begin; out: where the next entry does.
+ */
+static int find_entry(const struct search *s, const struct table *table, uint64_t *end,
+		      uint64_t *ret_index, struct code_jit_unwind_fre *ret)
+{
+	struct code_jit_unwind_fre low = table->first, middle;
+	uint64_t first = 0, last = table->count;
+
+	while (last - first > 1) {
+		uint64_t index = first + (last - first) / 2;
+		int status = load_entry(s, table, index, &middle);
+
+		if (status)
+			return status;
+		if (middle.ip_off <= low.ip_off || middle.ip_off >= *end)
+			return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ORDER);
+		if (middle.ip_off > s->off) {
+			last = index;
+			*end = middle.ip_off;
+		} else {
+			first = index;
+			low = middle;
+		}
+	}
+	*ret_index = first;
+	*ret = low;
+	return 0;
+}
+
+static int check_entry(const struct search *s, const struct code_jit_unwind_fre *fre, uint64_t end,
+		       uint64_t index)
+{
+	uint64_t fre_end = (uint64_t)fre->ip_off + fre->size;
+
+	if (!fre->size || fre_end > s->text_size)
+		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
+	if (fre_end > end)
+		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ORDER);
+	if (s->off >= fre_end)
+		return refuse_as(-BOBBIN_ENOENT, s->err, offset_of_entry(index),
+				 BOBBIN_NO_FUNCTION);
+	return 0;
+}
+
+static int find_row(const struct search *s, const struct code_jit_info *info,
+		    struct bobbin_row *ret)
+{
+	struct code_jit_unwind_fre fre;
+	struct bobbin_row row;
+	struct table table = {0};
+	uint64_t end = UINT64_MAX, index;
+	int status;
+
+	status = find_table(s, info->unwind_head, &table, &end);
+	if (!status)
+		status = find_entry(s, &table, &end, &index, &fre);
+	if (!status)
+		status = check_entry(s, &fre, end, index);
+	if (status)
+		return status;
+	if (jit_fre_rule(s->arch, &fre, &row.rule))
+		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
+	row.start = info->text_start + fre.ip_off;
+	row.end = row.start + fre.size;
+	row.function = row.start;
+	*ret = row;
+	return 0;
+}
+
+int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
+		     struct bobbin_row *ret)
+{
+	struct search s = {.arch = arch, .mem = mem, .err = err};
+
+	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+	s.text_size = info->text_end - info->text_start;
+	s.off = (uint32_t)(pc - info->text_start);
+	return find_row(&s, info, ret);
+}
+
+/* The slot at an offset from the CFA, 0: none. */
+static struct bobbin_place slot(int32_t off)
+{
+	return (struct bobbin_place){.how = off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, .off = off};
+}
+
+/* No caller, as rows of SFrame sections without words say it. */
+static struct bobbin_rule outermost(const struct bobbin_arch *arch)
+{
+	return (struct bobbin_rule){
+		.cfa = {.how = BOBBIN_AT_REG, .reg = arch->sp},
+		.ra = {.how = BOBBIN_UNDEFINED},
+		.fp = {.how = BOBBIN_SAME},
+		.index = BOBBIN_NO_INDEX,
+	};
+}
+
+int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fre *fre,
+		 struct bobbin_rule *ret)
+{
+	unsigned int count = (fre->info & CODE_JIT_FRE_COUNT) >> 1;
+	bool mangled = fre->info & CODE_JIT_FRE_MANGLED;
+	int32_t ra_off = fre->ra_off ? fre->ra_off : arch->default_ra_off;
+	unsigned int used = 1 + (ra_off != arch->default_ra_off) + !!fre->fp_off;
+
+	if (mangled && !arch->pac_mask)
+		return -BOBBIN_EBADMSG;
+	if (!count) {
+		*ret = outermost(arch);
+		return 0;
+	}
+	if (count > 3 || used > count)
+		return -BOBBIN_EBADMSG;
+	*ret = (struct bobbin_rule){
+		.cfa = {.off = fre->cfa_off,
+			.how = BOBBIN_AT_REG,
+			.reg = fre->info & CODE_JIT_FRE_BASE_SP ? arch->sp : arch->fp},
+		.ra = slot(ra_off),
+		.fp = slot(fre->fp_off),
+		.index = BOBBIN_NO_INDEX,
+		.flags = mangled ? BOBBIN_RULE_MANGLED : 0,
+	};
+	return 0;
+}
