@@ -6,6 +6,9 @@
  * there are none, anonymous memory of that name.  A forked child inherits a copy
  * of the memory, which is its own page from then on.  One writer at a time;
  * publication_dropped() alone may be called from anywhere.
+ *
+ * Entries are in memory that was reserved at once and is made usable as they get
+ * more, so that they never move.  A change is some ten stores, tens of nanoseconds.
  */
 #ifndef BOBBIN_CODEMAP_PUBLICATION_H
 #define BOBBIN_CODEMAP_PUBLICATION_H
@@ -13,23 +16,41 @@
 #include <bobbin/code_page.h>
 #include <bobbin/reason.h>
 
+/* Entries that a page can have, and that readers look at. */
+#define PUBLICATION_MAX_ENTRIES (1u << 20)
+
 struct publication;
 
 /* -ENOMEM, or the errno of mmap(2). */
 int publication_open(struct publication **ret);
 void publication_close(struct publication *p);
 
-/* What is said of a range; sequence and dropped are not looked at. */
+/*
+ * What is said of a range; sequence and dropped are not looked at.  -ENOMEM;
+ * -ENOSPC: there are PUBLICATION_MAX_ENTRIES.
+ */
 int publication_add(struct publication *p, const struct bobbin_code_entry *entry, uint32_t *ret);
+
+/*
+ * The range is not registered any more.  The next publication_add() may return
+ * the same number, so nobody must be left who can call publication_dropped() for
+ * this one, unless it is enough that the page may say it of another.
+ */
 void publication_remove(struct publication *p, uint32_t number);
 
-/* The entry's table serves no more.  Async-signal-safe, no lock. */
+/* The entry's table serves no more.  The first call counts.  Async-signal-safe, no lock. */
 void publication_dropped(struct publication *p, uint32_t number, uint64_t dropped);
 
-/* In a forked child. */
+/* In a forked child.  No change was under way when it was forked. */
 void publication_forked(struct publication *p);
 
 /* The page, for tests. */
 const struct bobbin_code_page *publication_page(const struct publication *p);
+
+/*
+ * Called after each change with the entry's number and its kind by now; does
+ * nothing.  Debuggers and uprobes find it by its name or by the page's @probe.
+ */
+void bobbin_code_changed(uint32_t number, uint32_t kind);
 
 #endif

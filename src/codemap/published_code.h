@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * published_code.h - read the page of another process, which is not trusted.
+ *
+ *	published_code_init(pid, &code);
+ *	if (published_code_update(&code) > 0)
+ *		use code.ranges
+ *
+ * An update of an unchanged page is one system call.
  */
 #ifndef BOBBIN_CODEMAP_PUBLISHED_CODE_H
 #define BOBBIN_CODEMAP_PUBLISHED_CODE_H
 
 #include <bobbin/code_page.h>
+#include <bobbin/step.h>
 #include <stdbool.h>
+
+/* What is believed of a page, at most. */
+#define PUBLISHED_MAX_ENTRIES (1u << 20)
+#define PUBLISHED_MAX_STRING 4096u
+#define PUBLISHED_MAX_STRINGS (64u << 20) /* bytes, all together */
 
 /* A range that a process registered, checked: start < end, strings are bounded. */
 struct published_range {
@@ -21,8 +33,9 @@ struct published_range {
 /* All of them, in ascending order, without overlaps. */
 struct published_code {
 	int pid;
-	uint64_t page;    /* its address; 0: not found yet */
-	uint64_t changes; /* of the page when it was read */
+	uint64_t page;     /* its address; 0: not found yet */
+	uint64_t changes;  /* of the page when it was read */
+	uint32_t page_pid; /* what the process says that it is */
 	struct published_range *ranges;
 	size_t count;
 };
@@ -33,13 +46,22 @@ void published_code_fini(struct published_code *code);
 
 /*
  * Look for the page if it is not known, and read it if it has changed.  1: there
- * is something new; 0: nothing; -ENOENT: there is no page; -EBADMSG: it makes no
- * sense; -EAGAIN: it changes too fast, what could be read is there; other errnos
- * of reading the process's memory.
+ * is something new, which may be that nothing is left; 0: nothing; -ENOENT: there
+ * is no page; -EBADMSG: it makes no sense; -EAGAIN: it changes too fast, what could
+ * be read is there; -ENOMEM; other errnos of reading the process's memory.
  */
 int published_code_update(struct published_code *code);
 
 /* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM. */
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size);
+
+/*
+ * The part of an update that reads the page at @code->page, through @mem.  -EFAULT:
+ * there is no readable page; otherwise as above.
+ */
+int published_code_parse(struct published_code *code, const struct bobbin_mem *mem);
+
+/* Whether a page is at @addr that can be read: 0, -EFAULT, -EBADMSG. */
+int published_code_probe(uint64_t addr, const struct bobbin_mem *mem);
 
 #endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a page's bytes to ranges.  The writer is another process that does not
+ * wait, and may lie: each field is copied once, then checked.
+ *
+ * An entry is good if its sequence was the same even number before and after its
+ * fields were copied.  A copy by another process's kernel comes in no certain
+ * order, so the three are copies of their own with barriers between.  Entries are
+ * copied many at a time, three times over; those that changed are tried again one
+ * by one.
+ */
+#include "codemap/published_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/vector.h"
+
+#define MAX_STRUCT 4096u /* bytes of a header or an entry of a later version */
+#define CHUNK_SIZE 65536u
+#define ENTRY_TRIES 16u
+#define PAGE_TRIES 8u
+
+struct page_reader {
+	const struct bobbin_mem *mem;
+	uint64_t page;
+	struct bobbin_code_page head;
+	const struct published_code *old;
+	struct published_code found;
+	size_t room;
+	size_t string_bytes;
+	bool torn;        /* an entry never held still */
+	uint8_t *copy[3]; /* of CHUNK_SIZE */
+};
+
+static int copy_bytes(const struct bobbin_mem *mem, uint64_t addr, void *dst, size_t size)
+{
+	int r = mem->read(mem->ctx, addr, dst, size) ? -EFAULT : 0;
+
+	/* what is copied from now on is not older than this */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return r;
+}
+
+static bool wraps(uint64_t addr, uint64_t size)
+{
+	return addr + size < addr;
+}
+
+static int check_head(const struct bobbin_code_page *head)
+{
+	if (head->magic != BOBBIN_CODE_PAGE_MAGIC || head->version != BOBBIN_CODE_PAGE_VERSION)
+		return -EBADMSG;
+	if (head->header_size < sizeof(*head) || head->header_size > MAX_STRUCT)
+		return -EBADMSG;
+	if (head->entry_size < sizeof(struct bobbin_code_entry) || head->entry_size > MAX_STRUCT ||
+	    head->entry_size % sizeof(uint64_t))
+		return -EBADMSG;
+	if (head->entry_count > head->entry_max || head->entry_max > PUBLISHED_MAX_ENTRIES)
+		return -EBADMSG;
+	if (head->entries % sizeof(uint64_t) ||
+	    wraps(head->entries, head->entry_max * head->entry_size))
+		return -EBADMSG;
+	return 0;
+}
+
+/* The head as it was at one moment.  -EAGAIN: it does not hold still. */
+static int read_head(const struct bobbin_mem *mem, uint64_t page, struct bobbin_code_page *ret)
+{
+	const uint64_t at = page + offsetof(struct bobbin_code_page, sequence);
+	struct bobbin_code_page head;
+	uint64_t before, after;
+
+	for (unsigned int i = 0; i < PAGE_TRIES; i++) {
+		if (copy_bytes(mem, at, &before, sizeof(before)) ||
+		    copy_bytes(mem, page, &head, sizeof(head)) ||
+		    copy_bytes(mem, at, &after, sizeof(after)))
+			return -EFAULT;
+		if (before % 2 || before != after)
+			continue;
+		head.sequence = before;
+		*ret = head;
+		return check_head(&head);
+	}
+	return -EAGAIN;
+}
+
+int published_code_probe(uint64_t addr, const struct bobbin_mem *mem)
+{
+	struct bobbin_code_page head;
+	int r;
+
+	if (addr % sizeof(uint64_t) || wraps(addr, sizeof(head)))
+		return -EBADMSG;
+	r = read_head(mem, addr, &head);
+	return r == -EAGAIN ? 0 : r;
+}
+
+/* Entries without sense are left out, as are those of kinds that come later. */
+static bool is_sane(const struct bobbin_code_entry *e)
+{
+	if (e->text_start >= e->text_end || wraps(e->table, e->table_size))
+		return false;
+	switch (e->kind) {
+	case BOBBIN_CODE_SFRAME:
+		return e->table || !e->table_size;
+	case BOBBIN_CODE_JIT:
+		return e->table;
+	case BOBBIN_CODE_NAMED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Ranges are in ascending order in what was read before. */
+static const struct published_range *known_range(const struct published_code *code,
+						 const struct bobbin_code_entry *e)
+{
+	size_t lo = 0, hi = code->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (code->ranges[mid].entry.text_start < e->text_start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == code->count || code->ranges[lo].entry.text_start != e->text_start ||
+	    code->ranges[lo].entry.id != e->id || code->ranges[lo].entry.identity != e->identity)
+		return NULL;
+	return &code->ranges[lo];
+}
+
+static int copy_text(struct page_reader *p, const char *bytes, size_t len, char **ret)
+{
+	char *text;
+
+	/* a name with a zero in it is nobody's */
+	if (!len || memchr(bytes, 0, len) || p->string_bytes + len > PUBLISHED_MAX_STRINGS)
+		return 0;
+	text = malloc(len + 1);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, bytes, len);
+	text[len] = 0;
+	p->string_bytes += len;
+	*ret = text;
+	return 0;
+}
+
+static int copy_known(struct page_reader *p, const struct published_range *known,
+		      struct published_range *range)
+{
+	range->elf_start = known->elf_start;
+	range->elf_end = known->elf_end;
+	range->debug_link_crc = known->debug_link_crc;
+	range->build_id_len = known->build_id_len;
+	memcpy(range->build_id, known->build_id, sizeof(range->build_id));
+	if (known->path && copy_text(p, known->path, strlen(known->path), &range->path))
+		return -ENOMEM;
+	if (known->debug_link &&
+	    copy_text(p, known->debug_link, strlen(known->debug_link), &range->debug_link))
+		return -ENOMEM;
+	return 0;
+}
+
+static int take_identity(struct page_reader *p, const struct bobbin_code_identity *head,
+			 const char *bytes, struct published_range *range)
+{
+	const char *build_id = bytes + head->path_len, *debug_link = build_id + head->build_id_len;
+
+	if (head->elf_start < head->elf_end) {
+		range->elf_start = head->elf_start;
+		range->elf_end = head->elf_end;
+	}
+	range->debug_link_crc = head->debug_link_crc;
+	range->build_id_len = (uint8_t)head->build_id_len;
+	memcpy(range->build_id, build_id, head->build_id_len);
+	if (copy_text(p, bytes, head->path_len, &range->path) ||
+	    copy_text(p, debug_link, head->debug_link_len, &range->debug_link))
+		return -ENOMEM;
+	return 0;
+}
+
+/* An identity that cannot be read, or makes no sense, is as good as none. */
+static int read_identity(struct page_reader *p, struct published_range *range)
+{
+	char bytes[2 * PUBLISHED_MAX_STRING + sizeof(range->build_id)];
+	struct bobbin_code_identity head;
+	uint64_t at = range->entry.identity;
+	size_t size;
+
+	if (wraps(at, sizeof(head) + sizeof(bytes)) || copy_bytes(p->mem, at, &head, sizeof(head)))
+		return 0;
+	if (head.path_len > PUBLISHED_MAX_STRING || head.debug_link_len > PUBLISHED_MAX_STRING ||
+	    head.build_id_len > sizeof(range->build_id))
+		return 0;
+	size = (size_t)head.path_len + head.build_id_len + head.debug_link_len;
+	if (head.size < sizeof(head) || head.size - sizeof(head) < size)
+		return 0;
+	if (size && copy_bytes(p->mem, at + sizeof(head), bytes, size))
+		return 0;
+	return take_identity(p, &head, bytes, range);
+}
+
+static void forget_range(struct published_range *range)
+{
+	free(range->path);
+	free(range->debug_link);
+}
+
+/* One good entry at @at.  1: it has changed since it was copied. */
+static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_code_entry *entry)
+{
+	struct published_range range = {.entry = *entry};
+	const struct published_range *known;
+	uint64_t after = entry->sequence;
+	int r = 0;
+
+	if (!is_sane(entry))
+		return 0;
+	if (vector_reserve(&p->found.ranges, &p->room, p->found.count + 1, sizeof(range)))
+		return -ENOMEM;
+	known = entry->identity ? known_range(p->old, entry) : NULL;
+	if (known) {
+		r = copy_known(p, known, &range);
+	} else if (entry->identity) {
+		/* its memory may be another's by now, then the entry has changed */
+		r = read_identity(p, &range);
+		if (!r)
+			r = copy_bytes(p->mem, at, &after, sizeof(after));
+	}
+	if (r || after != entry->sequence) {
+		forget_range(&range);
+		return r ? r : 1;
+	}
+	p->found.ranges[p->found.count++] = range;
+	return 0;
+}
+
+/* Until it holds still for once. */
+static int read_entry(struct page_reader *p, uint64_t at)
+{
+	struct bobbin_code_entry entry;
+	uint64_t before, after;
+	int r;
+
+	for (unsigned int i = 0; i < ENTRY_TRIES; i++) {
+		if (copy_bytes(p->mem, at, &before, sizeof(before)) ||
+		    copy_bytes(p->mem, at, &entry, sizeof(entry)) ||
+		    copy_bytes(p->mem, at, &after, sizeof(after)))
+			return -EFAULT;
+		if (before % 2 || before != after)
+			continue;
+		entry.sequence = before;
+		r = take_entry(p, at, &entry);
+		if (r <= 0)
+			return r;
+	}
+	p->torn = true;
+	return 0;
+}
+
+static uint64_t sequence_of(const uint8_t *copy)
+{
+	uint64_t sequence;
+
+	memcpy(&sequence, copy, sizeof(sequence));
+	return sequence;
+}
+
+static int read_chunk(struct page_reader *p, uint64_t at, size_t count)
+{
+	const size_t stride = p->head.entry_size;
+	struct bobbin_code_entry entry;
+	int r;
+
+	for (unsigned int i = 0; i < 3; i++)
+		if (copy_bytes(p->mem, at, p->copy[i], count * stride))
+			return -EFAULT;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before = sequence_of(p->copy[0] + i * stride);
+
+		if (before % 2 || before != sequence_of(p->copy[2] + i * stride)) {
+			r = read_entry(p, at + i * stride);
+		} else {
+			memcpy(&entry, p->copy[1] + i * stride, sizeof(entry));
+			entry.sequence = before;
+			r = take_entry(p, at + i * stride, &entry);
+			if (r > 0)
+				r = read_entry(p, at + i * stride);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void forget_ranges(struct published_code *code)
+{
+	for (size_t i = 0; i < code->count; i++)
+		forget_range(&code->ranges[i]);
+	code->count = 0;
+}
+
+static int read_entries(struct page_reader *p)
+{
+	const size_t stride = p->head.entry_size, chunk = CHUNK_SIZE / stride;
+
+	forget_ranges(&p->found);
+	p->string_bytes = 0;
+	p->torn = false;
+	for (size_t i = 0; i < p->head.entry_count; i += chunk) {
+		size_t rest = p->head.entry_count - i;
+		int r = read_chunk(p, p->head.entries + i * stride, rest < chunk ? rest : chunk);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/*
+ * -EAGAIN: the array moved each time.  What was read from where it was before
+ * counts for nothing, nor does a failure.
+ */
+static int read_page(struct page_reader *p)
+{
+	const uint64_t at = p->page + offsetof(struct bobbin_code_page, sequence);
+	uint64_t sequence;
+	int r;
+
+	for (unsigned int i = 0; i < PAGE_TRIES; i++) {
+		r = read_head(p->mem, p->page, &p->head);
+		if (r)
+			return r;
+		r = read_entries(p);
+		if (r == -ENOMEM)
+			return r;
+		if (copy_bytes(p->mem, at, &sequence, sizeof(sequence)))
+			return -EFAULT;
+		if (sequence == p->head.sequence)
+			return r ? r : 1;
+	}
+	return -EAGAIN;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct bobbin_code_entry *x = &((const struct published_range *)a)->entry;
+	const struct bobbin_code_entry *y = &((const struct published_range *)b)->entry;
+
+	if (x->text_start != y->text_start)
+		return x->text_start < y->text_start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Of ranges that overlap, the first stays. */
+static void put_in_order(struct published_code *code)
+{
+	uint64_t end = 0;
+	size_t kept = 0;
+
+	if (code->count)
+		qsort(code->ranges, code->count, sizeof(*code->ranges), by_start);
+	for (size_t i = 0; i < code->count; i++) {
+		struct published_range *range = &code->ranges[i];
+
+		if (range->entry.text_start < end) {
+			forget_range(range);
+			continue;
+		}
+		end = range->entry.text_end;
+		code->ranges[kept++] = *range;
+	}
+	code->count = kept;
+}
+
+static int open_reader(struct page_reader *p)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		p->copy[i] = malloc(CHUNK_SIZE);
+		if (!p->copy[i])
+			return -ENOMEM;
+	}
+	/* so that a page without entries counts as read, too */
+	return vector_reserve(&p->found.ranges, &p->room, 1, sizeof(*p->found.ranges));
+}
+
+static void close_reader(struct page_reader *p)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		free(p->copy[i]);
+	published_code_fini(&p->found);
+}
+
+/* The common case: nothing has changed. */
+static bool is_unchanged(const struct published_code *code, const struct bobbin_mem *mem)
+{
+	struct bobbin_code_page head;
+
+	return code->ranges && !copy_bytes(mem, code->page, &head, sizeof(head)) &&
+	       !check_head(&head) && head.changes == code->changes && head.pid == code->page_pid;
+}
+
+int published_code_parse(struct published_code *code, const struct bobbin_mem *mem)
+{
+	struct page_reader p = {.mem = mem, .page = code->page, .old = code};
+	int r;
+
+	if (is_unchanged(code, mem))
+		return 0;
+	r = open_reader(&p);
+	if (!r)
+		r = read_page(&p);
+	if (r > 0) {
+		put_in_order(&p.found);
+		forget_ranges(code);
+		free(code->ranges);
+		code->ranges = p.found.ranges;
+		code->count = p.found.count;
+		code->changes = p.head.changes;
+		code->page_pid = p.head.pid;
+		p.found = (struct published_code){0};
+		if (p.torn)
+			r = -EAGAIN;
+	}
+	close_reader(&p);
+	return r;
+}
+
+void published_code_fini(struct published_code *code)
+{
+	forget_ranges(code);
+	free(code->ranges);
+	code->ranges = NULL;
+}

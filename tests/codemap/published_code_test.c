@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A child publishes, this process reads. */
+#include "codemap/published_code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+
+#include "codemap/publication.h"
+
+/* A child that does what a test tells it to, one step for each byte that it gets. */
+struct child {
+	pid_t pid;
+	int to, from;
+	struct published_code code;
+};
+
+static void answer(int fd)
+{
+	if (write(fd, "", 1) != 1)
+		_exit(9);
+}
+
+static void await(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) != 1)
+		_exit(0);
+}
+
+typedef void (*child_part)(struct publication *p, int in, int out);
+
+static struct child start(child_part part)
+{
+	struct child c = {0};
+	int to[2], from[2];
+
+	assert_int_equal(pipe(to), 0);
+	assert_int_equal(pipe(from), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		struct publication *p = NULL;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(to[1]);
+		close(from[0]);
+		if (part && publication_open(&p))
+			_exit(8);
+		if (part)
+			part(p, to[0], from[1]);
+		answer(from[1]);
+		await(to[0]);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	c.to = to[1];
+	c.from = from[0];
+	published_code_init(c.pid, &c.code);
+	return c;
+}
+
+/* Wait until the child has come to its next answer(). */
+static void await_child(struct child *c)
+{
+	char byte;
+
+	assert_int_equal(read(c->from, &byte, 1), 1);
+}
+
+static void tell_child(struct child *c)
+{
+	assert_int_equal(write(c->to, "", 1), 1);
+}
+
+static void stop(struct child *c)
+{
+	published_code_fini(&c->code);
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	close(c->to);
+	close(c->from);
+}
+
+/* All fields follow from the number, so that a mixture of two shows. */
+static struct bobbin_code_entry entry_of(uint64_t n)
+{
+	return (struct bobbin_code_entry){
+		.id = n,
+		.kind = 1 + n % 3,
+		.flags = (uint32_t)n,
+		.text_start = n << 12,
+		.text_end = (n << 12) + 1 + n % 4096,
+		.table = n << 20 | 1,
+		.table_size = n ^ 0x5555,
+		.table_addr = n * 0x10001,
+	};
+}
+
+static void assert_is_entry(const struct published_range *range, uint64_t n)
+{
+	struct bobbin_code_entry expected = entry_of(n);
+
+	expected.sequence = range->entry.sequence;
+	assert_memory_equal(&range->entry, &expected, sizeof(expected));
+}
+
+static void publish(struct publication *p, uint64_t n)
+{
+	struct bobbin_code_entry entry = entry_of(n);
+	uint32_t number;
+
+	if (publication_add(p, &entry, &number))
+		_exit(7);
+}
+
+static void publish_nothing(struct publication *p, int in, int out)
+{
+}
+
+static void publish_in_disorder(struct publication *p, int in, int out)
+{
+	publish(p, 30);
+	publish(p, 10);
+	publish(p, 20);
+	answer(out);
+	await(in);
+	publication_remove(p, 1);
+	publish(p, 40);
+	answer(out);
+	await(in);
+	publication_dropped(p, 0, 0x1234);
+}
+
+static void process_without_a_page_has_none(void **state)
+{
+	struct child c = start(NULL);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), -ENOENT);
+	assert_int_equal(published_code_update(&c.code), -ENOENT);
+	stop(&c);
+	assert_int_equal(published_code_update(&c.code), -ESRCH);
+}
+
+static void empty_page_is_news_once(void **state)
+{
+	struct child c = start(publish_nothing);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 0);
+	assert_true(c.code.page != 0);
+	assert_int_equal(published_code_update(&c.code), 0);
+	stop(&c);
+}
+
+static void ranges_come_in_order_and_follow_changes(void **state)
+{
+	struct child c = start(publish_in_disorder);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_is_entry(&c.code.ranges[i], 10 * (i + 1));
+	assert_int_equal(published_code_update(&c.code), 0);
+
+	tell_child(&c);
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_is_entry(&c.code.ranges[i], 10 * (i + 2));
+
+	tell_child(&c);
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.ranges[1].entry.dropped, 0x1234);
+	stop(&c);
+	assert_int_equal(published_code_update(&c.code), -ESRCH);
+}
+
+struct identity_bytes {
+	struct bobbin_code_identity head;
+	char bytes[64];
+};
+
+static void publish_identities(struct publication *p, int in, int out)
+{
+	static struct identity_bytes all[] = {
+		{{.elf_start = 0x1000,
+		  .elf_end = 0x3000,
+		  .debug_link_crc = 0xabcdef01,
+		  .path_len = 8,
+		  .build_id_len = 4,
+		  .debug_link_len = 5},
+		 "/tmp/lib\1\2\3\4debug"},
+		{{.path_len = 3}, "abc"},
+		{{.path_len = PUBLISHED_MAX_STRING + 1}, "too long"},
+		{{.path_len = 10, .build_id_len = 21}, "too long"},
+		{{.path_len = 60, .build_id_len = 5}, "does not fit"},
+		{{.path_len = 3}, {'a', 0, 'c'}},
+	};
+
+	for (uint64_t i = 0; i < sizeof(all) / sizeof(*all) + 1; i++) {
+		struct bobbin_code_entry entry = entry_of(i + 1);
+		uint32_t number;
+
+		entry.identity = 0x10; /* the last one is nowhere */
+		if (i < sizeof(all) / sizeof(*all)) {
+			all[i].head.size = sizeof(*all);
+			entry.identity = (uintptr_t)&all[i];
+		}
+		if (publication_add(p, &entry, &number))
+			_exit(7);
+	}
+	answer(out);
+	await(in);
+	memset(&all[1], 0, sizeof(all[1]));
+	publish(p, 99);
+}
+
+static void assert_identities(const struct published_code *code)
+{
+	const struct published_range *r = code->ranges;
+
+	assert_int_equal(r[0].elf_start, 0x1000);
+	assert_int_equal(r[0].elf_end, 0x3000);
+	assert_string_equal(r[0].path, "/tmp/lib");
+	assert_string_equal(r[0].debug_link, "debug");
+	assert_int_equal(r[0].debug_link_crc, 0xabcdef01);
+	assert_int_equal(r[0].build_id_len, 4);
+	assert_memory_equal(r[0].build_id, "\1\2\3\4", 4);
+	assert_string_equal(r[1].path, "abc");
+	assert_null(r[1].debug_link);
+	assert_int_equal(r[1].build_id_len, 0);
+	for (unsigned int i = 2; i < 7; i++) {
+		assert_null(r[i].path);
+		assert_null(r[i].debug_link);
+		assert_int_equal(r[i].build_id_len, 0);
+	}
+}
+
+static void identities_come_along_and_senseless_ones_do_not(void **state)
+{
+	struct child c = start(publish_identities);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 7);
+	assert_identities(&c.code);
+	tell_child(&c);
+	await_child(&c);
+	/* what is known of a registration is not read again */
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 8);
+	assert_identities(&c.code);
+	stop(&c);
+}
+
+static void fork_and_wait(struct publication *p, int in, int out)
+{
+	pid_t child;
+
+	publish(p, 1);
+	child = fork();
+	if (child) {
+		/* the reader is told of the grandchild, which goes on */
+		if (write(out, &child, sizeof(child)) != sizeof(child))
+			_exit(6);
+		for (;;)
+			pause();
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	await(in);
+	publication_forked(p);
+	publish(p, 2);
+}
+
+static void forked_child_is_read_before_and_after_it_knows(void **state)
+{
+	struct child c = start(fork_and_wait);
+	struct published_code own;
+	pid_t grandchild;
+
+	assert_int_equal(read(c.from, &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	published_code_init(grandchild, &own);
+	assert_int_equal(published_code_update(&own), 1);
+	assert_int_equal(own.count, 1);
+	assert_int_equal(own.page_pid, c.pid);
+	assert_is_entry(&own.ranges[0], 1);
+
+	tell_child(&c);
+	await_child(&c);
+	assert_int_equal(published_code_update(&own), 1);
+	assert_int_equal(own.count, 2);
+	assert_int_equal(own.page_pid, grandchild);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 1);
+	assert_int_equal(c.code.page_pid, c.pid);
+	published_code_fini(&own);
+	stop(&c);
+}
+
+static void publish_and_exec(struct publication *p, int in, int out)
+{
+	publish(p, 1);
+	answer(out);
+	await(in);
+	/* "cat" goes on where this process was: it waits for input */
+	dup2(in, 0);
+	dup2(out, 1);
+	execlp("cat", "cat", NULL);
+	_exit(5);
+}
+
+static void exec_takes_the_page_away(void **state)
+{
+	struct child c = start(publish_and_exec);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	tell_child(&c);
+	tell_child(&c);
+	await_child(&c); /* cat's */
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 0);
+	assert_int_equal(published_code_update(&c.code), -ENOENT);
+	stop(&c);
+}
+
+/*
+ * Ranges 1..STABLE stay, others come and go as fast as they can, and the array
+ * grows now and then.
+ */
+enum {
+	STABLE = 300,
+	CHANGING = 64
+};
+
+static void change_for_ever(struct publication *p, int in, int out)
+{
+	uint32_t numbers[CHANGING];
+	uint64_t n;
+
+	for (n = 1; n <= STABLE; n++)
+		publish(p, n);
+	for (unsigned int i = 0; i < CHANGING; i++, n++) {
+		struct bobbin_code_entry entry = entry_of(n);
+
+		if (publication_add(p, &entry, &numbers[i]))
+			_exit(7);
+	}
+	answer(out);
+	for (unsigned int i = 0;; i = (i + 1) % CHANGING, n++) {
+		struct bobbin_code_entry entry = entry_of(n);
+
+		publication_remove(p, numbers[i]);
+		if (publication_add(p, &entry, &numbers[i]))
+			_exit(7);
+		if (n % 100000 == 0)
+			publish(p, n);
+	}
+}
+
+static void no_entry_is_a_mixture_however_fast_they_change(void **state)
+{
+	struct child c = start(change_for_ever);
+	unsigned int reads = 0, changing = 0;
+
+	await_child(&c);
+	for (; reads < 2000; reads++) {
+		int r = published_code_update(&c.code);
+
+		/* 0: the child had to wait for a processor */
+		assert_true(r == 0 || r == 1 || r == -EAGAIN);
+		assert_true(c.code.count >= STABLE);
+		for (unsigned int i = 0; i < STABLE; i++)
+			assert_is_entry(&c.code.ranges[i], i + 1);
+		for (size_t i = STABLE; i < c.code.count; i++, changing++)
+			assert_is_entry(&c.code.ranges[i], c.code.ranges[i].entry.id);
+	}
+	/* most of them can be had */
+	print_message("%u of %u changing entries were read\n", changing, reads * CHANGING);
+	assert_true(changing > reads);
+	stop(&c);
+}
+
+static void foreign_processes_are_refused(void **state)
+{
+	struct published_code code;
+	int r;
+
+	if (geteuid() != 0) {
+		published_code_init(1, &code);
+		assert_int_equal(published_code_update(&code), -EPERM);
+		return;
+	}
+	r = fork();
+	assert_true(r >= 0);
+	if (!r) {
+		published_code_init(getppid(), &code);
+		if (setuid(65534))
+			_exit(1);
+		_exit(published_code_update(&code) == -EPERM ? 0 : 2);
+	}
+	assert_int_equal(waitpid(r, &r, 0) > 0, 1);
+	assert_int_equal(r, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(process_without_a_page_has_none),
+		cmocka_unit_test(empty_page_is_news_once),
+		cmocka_unit_test(ranges_come_in_order_and_follow_changes),
+		cmocka_unit_test(identities_come_along_and_senseless_ones_do_not),
+		cmocka_unit_test(forked_child_is_read_before_and_after_it_knows),
+		cmocka_unit_test(exec_takes_the_page_away),
+		cmocka_unit_test(no_entry_is_a_mixture_however_fast_they_change),
+		cmocka_unit_test(foreign_processes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
