@@ -17,10 +17,7 @@
 #include "core/deps.h"
 #include "core/refusal.h"
 
-#define FRE_SIZE sizeof(struct code_jit_unwind_fre)
-#define HEAD_SIZE sizeof(struct code_jit_unwind_table)
-
-_Static_assert(FRE_SIZE == 24 && HEAD_SIZE == 24, "sizes are those of the ABI");
+_Static_assert(JIT_FRE_SIZE == 24 && JIT_HEAD_SIZE == 24, "sizes are those of the ABI");
 
 /* ThreadSanitizer knows no fences: readers that it watches load with acquire. */
 #ifdef __SANITIZE_THREAD__
@@ -71,7 +68,7 @@ static uint32_t swap(const struct search *s, uint32_t v)
 
 static uint64_t offset_of_entry(uint64_t index)
 {
-	return HEAD_SIZE + index * FRE_SIZE;
+	return JIT_HEAD_SIZE + index * JIT_FRE_SIZE;
 }
 
 static int load_entry(const struct search *s, const struct table *table, uint64_t index,
@@ -97,10 +94,10 @@ static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserve
 {
 	uint64_t end;
 
-	if (__builtin_add_overflow(addr + HEAD_SIZE, reserved, &end))
+	if (__builtin_add_overflow(addr + JIT_HEAD_SIZE, reserved, &end))
 		return refuse(s->err, offsetof(struct code_jit_unwind_table, reserved_len),
 			      BOBBIN_JIT_TABLE);
-	if (used > reserved || used % FRE_SIZE)
+	if (used > reserved || used % JIT_FRE_SIZE)
 		return refuse(s->err, offsetof(struct code_jit_unwind_table, used_len),
 			      BOBBIN_JIT_TABLE);
 	return 0;
@@ -112,7 +109,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 	uint64_t reserved, used;
 	int status;
 
-	if (addr % sizeof(uint64_t) || addr > UINT64_MAX - HEAD_SIZE)
+	if (addr % sizeof(uint64_t) || addr > UINT64_MAX - JIT_HEAD_SIZE)
 		return refuse(s->err, 0, BOBBIN_JIT_TABLE);
 	status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, next), &table.next);
 	if (!status)
@@ -125,7 +122,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 		status = check_lengths(s, addr, reserved, used);
 	if (status)
 		return status;
-	table.count = used / FRE_SIZE;
+	table.count = used / JIT_FRE_SIZE;
 	if (table.count)
 		status = load_entry(s, &table, 0, &table.first);
 	if (!status)
@@ -152,7 +149,7 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 		if (!table.count)
 			continue;
 		if (found && table.first.ip_off <= ret->first.ip_off)
-			return refuse(s->err, HEAD_SIZE, BOBBIN_JIT_ORDER);
+			return refuse(s->err, JIT_HEAD_SIZE, BOBBIN_JIT_ORDER);
 		if (table.first.ip_off > s->off) {
 			*ret_end = table.first.ip_off;
 			break;
@@ -247,12 +244,6 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 	return find_row(&s, info, ret);
 }
 
-/* The slot at an offset from the CFA, 0: none. */
-static struct bobbin_place slot(int32_t off)
-{
-	return (struct bobbin_place){.how = off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, .off = off};
-}
-
 /* No caller, as rows of SFrame sections without words say it. */
 static struct bobbin_rule outermost(const struct bobbin_arch *arch)
 {
@@ -284,8 +275,8 @@ int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fr
 		.cfa = {.off = fre->cfa_off,
 			.how = BOBBIN_AT_REG,
 			.reg = fre->info & CODE_JIT_FRE_BASE_SP ? arch->sp : arch->fp},
-		.ra = slot(ra_off),
-		.fp = slot(fre->fp_off),
+		.ra = jit_slot(ra_off),
+		.fp = jit_slot(fre->fp_off),
 		.index = BOBBIN_NO_INDEX,
 		.flags = mangled ? BOBBIN_RULE_MANGLED : 0,
 	};

@@ -20,6 +20,15 @@
 /* Tables in a chain that are looked at; writers double their sizes. */
 #define JIT_MAX_TABLES 64
 
+#define JIT_HEAD_SIZE sizeof(struct code_jit_unwind_table)
+#define JIT_FRE_SIZE sizeof(struct code_jit_unwind_fre)
+
+/* The slot at an offset from the CFA, 0: none. */
+static inline struct bobbin_place jit_slot(int32_t off)
+{
+	return (struct bobbin_place){.how = off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, .off = off};
+}
+
 /*
  * The row for an address.  @mem reads the memory that the tables are in, of
  * @arch's byte order.  0; -ENOENT: no entry covers @pc (yet), BOBBIN_NO_FUNCTION;
