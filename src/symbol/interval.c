@@ -91,22 +91,31 @@ size_t interval_map_lower(const struct interval_map *map, uint64_t address)
 	return low;
 }
 
+/* The first range on the way outwards from @index that holds @address. */
+static const struct interval *climb(const struct interval_map *map, uint32_t index,
+				    uint64_t address)
+{
+	for (unsigned int n = 0; n < MAX_NESTING && index != INTERVAL_NONE; n++) {
+		const struct interval *item = &map->items[index];
+
+		if (reaches(item, address))
+			return item;
+		index = item->outer;
+	}
+	return NULL;
+}
+
 const struct interval *interval_map_find(const struct interval_map *map, uint64_t address)
 {
 	size_t after = address == UINT64_MAX ? map->count : interval_map_lower(map, address + 1);
-	const struct interval *item;
 
-	if (!after)
-		return NULL;
-	item = &map->items[after - 1];
-	for (unsigned int n = 0; n < MAX_NESTING; n++) {
-		if (reaches(item, address))
-			return item;
-		if (item->outer == INTERVAL_NONE)
-			return NULL;
-		item = &map->items[item->outer];
-	}
-	return NULL;
+	return after ? climb(map, (uint32_t)(after - 1), address) : NULL;
+}
+
+const struct interval *interval_map_outer(const struct interval_map *map,
+					  const struct interval *inner, uint64_t address)
+{
+	return climb(map, inner->outer, address);
 }
 
 void interval_map_fini(struct interval_map *map)

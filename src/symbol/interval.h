@@ -39,6 +39,10 @@ void interval_map_shrink(struct interval_map *map);
 /* The innermost range that holds @address, or NULL; valid until the map changes. */
 const struct interval *interval_map_find(const struct interval_map *map, uint64_t address);
 
+/* After @inner, the next range outwards that holds @address, or NULL. */
+const struct interval *interval_map_outer(const struct interval_map *map,
+					  const struct interval *inner, uint64_t address);
+
 /* The first range, in order, that starts at or after @address; may be @count. */
 size_t interval_map_lower(const struct interval_map *map, uint64_t address);
 

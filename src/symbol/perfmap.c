@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/perfmap.h"
 
+#include "symbol/trusted_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #define MAX_ENTRIES (1u << 20)
 #define MAX_NAMES (64u << 20)
 #define MAX_NAME 512
-#define STATUS_SIZE 8192
 
 struct perfmap {
 	pid_t pid;
@@ -24,77 +24,20 @@ struct perfmap {
 	time_t read_at;
 };
 
-/* What /proc/PID/status says. */
-struct process {
-	pid_t inner_pid; /* in its own PID namespace */
-	uid_t user, effective;
-	bool alive;
-};
-
-static void parse_status(const char *status, struct process *p)
-{
-	const char *uid = strstr(status, "\nUid:"), *pids = strstr(status, "\nNSpid:");
-	char *end;
-
-	if (!uid)
-		return;
-	p->user = (uid_t)strtoul(uid + 5, &end, 10);
-	p->effective = (uid_t)strtoul(end, NULL, 10);
-	p->alive = true;
-	/* One number for each namespace, the innermost last. */
-	end = pids ? (char *)pids + 7 : NULL;
-	while (end && (*end == ' ' || *end == '\t'))
-		p->inner_pid = (pid_t)strtol(end, &end, 10);
-}
-
-static struct process look_up(pid_t pid)
-{
-	struct process p = {.inner_pid = pid, .user = geteuid(), .effective = geteuid()};
-	char path[64], status[STATUS_SIZE];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return p;
-	n = read(fd, status, sizeof(status) - 1);
-	close(fd);
-	if (n > 0) {
-		status[n] = '\0';
-		parse_status(status, &p);
-	}
-	return p;
-}
-
-/* A descriptor of the map if it can be trusted this far, else -1. */
-static int open_trusted(const char *path, const struct process *p, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode) &&
-	    (st->st_uid == 0 || st->st_uid == p->user || st->st_uid == p->effective))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static int open_map(const struct perfmap *m, struct stat *st)
 {
-	struct process p = look_up(m->pid);
+	struct file_teller teller = file_teller_of(m->pid);
 	char path[PATH_MAX];
 	int fd = -1;
 
-	if (p.alive) {
+	if (teller.alive) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s/perf-%d.map", (int)m->pid, m->tmp,
-			 (int)p.inner_pid);
-		fd = open_trusted(path, &p, st);
+			 (int)teller.inner_pid);
+		fd = trusted_file_open(path, &teller, st);
 	}
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "%s/perf-%d.map", m->tmp, (int)m->pid);
-		fd = open_trusted(path, &p, st);
+		fd = trusted_file_open(path, &teller, st);
 	}
 	return fd;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/symbolizer.h"
 
+#include "symbol/jit_files.h"
 #include "symbol/kallsyms.h"
-#include "symbol/perfmap.h"
 #include "symbol/symfile.h"
 #include "text/vector.h"
 
@@ -14,8 +14,6 @@
 #define DEFAULT_LIMIT ((size_t)512 << 20)
 #define DEFAULT_DEBUG_PATH "/usr/lib/debug"
 #define DEFAULT_KALLSYMS "/proc/kallsyms"
-#define PERF_MAP_DIRECTORY "/tmp"
-#define MAX_PERF_MAPS 64
 
 /* By what a file is known; most are known by several. */
 struct key {
@@ -41,8 +39,9 @@ struct symbolizer {
 	size_t files_memory;
 	struct symlist kernel;
 	bool kernel_read;
-	struct perfmap *perf_maps[MAX_PERF_MAPS]; /* most recently used first */
-	unsigned int perf_map_count;
+	struct jit_files jit;
+	symbolizer_damage_fn *on_damage;
+	void *on_damage_ctx;
 };
 
 static int copy_option(const char *value, const char *otherwise, char **ret)
@@ -70,6 +69,8 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
 	s->context.names.demangle = o->demangle;
 	s->context.names.parameters = o->parameters;
+	s->on_damage = o->on_damage;
+	s->on_damage_ctx = o->on_damage_ctx;
 	s->context.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT;
 	return err;
 }
@@ -100,8 +101,7 @@ void symbolizer_close(struct symbolizer *s)
 		return;
 	for (size_t i = 0; i < s->file_count; i++)
 		symfile_free(s->files[i]);
-	for (unsigned int i = 0; i < s->perf_map_count; i++)
-		perfmap_close(s->perf_maps[i]);
+	jit_files_fini(&s->jit);
 	symlist_fini(&s->kernel);
 	name_pool_fini(&s->context.names.pool);
 	debuginfod_close(s->context.paths.debuginfod);
@@ -399,43 +399,13 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 	return 1;
 }
 
-/* Move the map at @index to the front. */
-static struct perfmap *to_front(struct symbolizer *s, unsigned int index)
-{
-	struct perfmap *m = s->perf_maps[index];
-
-	memmove(&s->perf_maps[1], &s->perf_maps[0], index * sizeof(s->perf_maps[0]));
-	s->perf_maps[0] = m;
-	return m;
-}
-
-static int find_perf_map(struct symbolizer *s, pid_t pid, struct perfmap **ret)
-{
-	struct perfmap *m;
-	int err;
-
-	for (unsigned int i = 0; i < s->perf_map_count; i++)
-		if (perfmap_pid(s->perf_maps[i]) == pid) {
-			*ret = to_front(s, i);
-			return 0;
-		}
-	err = perfmap_open(pid, PERF_MAP_DIRECTORY, &m);
-	if (err)
-		return err;
-	if (s->perf_map_count == MAX_PERF_MAPS)
-		perfmap_close(s->perf_maps[--s->perf_map_count]);
-	s->perf_maps[s->perf_map_count] = m;
-	*ret = to_front(s, s->perf_map_count++);
-	return 0;
-}
-
 int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struct symbol *ret)
 {
 	struct name_pair name;
 	struct interval item;
 	struct perfmap *m;
 	const char *listed;
-	int n = find_perf_map(s, pid, &m);
+	int n = jit_files_map(&s->jit, pid, &m);
 
 	if (!n)
 		n = perfmap_find(m, address, &item, &listed);
@@ -449,14 +419,64 @@ int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struc
 	return 1;
 }
 
+/* What looks mangled is taken for that: LLVM tells linker symbols, V8 prose. */
+static int jit_name(struct names *names, const char *told, struct name_pair *ret)
+{
+	int err;
+
+	if (!strncmp(told, "_Z", 2) || !strncmp(told, "_R", 2))
+		return names_symbol(names, told, ret);
+	err = names_keep(names, told, &ret->name);
+	ret->mangled = ret->name;
+	return err;
+}
+
+static int jit_symbol(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
+		      struct symbol *ret)
+{
+	struct symbol symbol = {
+		.start = code->start,
+		.size = code->size,
+		.offset = address - code->start,
+		.line = code->line,
+	};
+	struct name_pair name;
+	int err = jit_name(&s->context.names, code->name, &name);
+
+	if (!err && code->src_file)
+		err = names_keep(&s->context.names, code->src_file, &symbol.src_file);
+	if (err)
+		return err;
+	symbol.name = name.name;
+	symbol.mangled = name.mangled;
+	*ret = symbol;
+	return 1;
+}
+
+int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, uint64_t address,
+			uint64_t time, struct symbol *ret)
+{
+	struct bobbin_error before, damage;
+	struct jitdump_code code;
+	struct jitdump *d;
+	bool was_damaged;
+	int n = jit_files_dump(&s->jit, file, s->context.wish.lines, &d);
+
+	if (n)
+		return n;
+	was_damaged = jitdump_damage(d, &before);
+	n = jitdump_find(d, address, time, &code);
+	if (!was_damaged && s->on_damage && jitdump_damage(d, &damage))
+		s->on_damage(s->on_damage_ctx, jitdump_path(d), &damage);
+	return n <= 0 ? n : jit_symbol(s, &code, address, ret);
+}
+
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret)
 {
 	struct symbolizer_stats stats = {.files = (unsigned int)s->file_count};
 
 	stats.memory = s->files_memory + name_pool_memory(&s->context.names.pool) +
-		       symlist_memory(&s->kernel);
-	for (unsigned int i = 0; i < s->perf_map_count; i++)
-		stats.memory += perfmap_memory(s->perf_maps[i]);
+		       symlist_memory(&s->kernel) + jit_files_memory(&s->jit);
 	for (size_t i = 0; i < s->file_count; i++) {
 		stats.open += s->files[i]->state == SYMFILE_OPEN;
 		stats.missing += s->files[i]->state == SYMFILE_MISSING;

@@ -34,12 +34,17 @@
 #ifndef BOBBIN_SYMBOL_SYMBOLIZER_H
 #define BOBBIN_SYMBOL_SYMBOLIZER_H
 
+#include "symbol/jitdump.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct symbolizer;
+
+/* Told once of a file that is read no further; its names stay. */
+typedef void symbolizer_damage_fn(void *ctx, const char *path, const struct bobbin_error *damage);
 
 /* Zero is a sensible value of every member.  Strings are copied. */
 struct symbolizer_options {
@@ -53,6 +58,8 @@ struct symbolizer_options {
 	const char *cache_path; /* build-ID cache laid out as perf's ~/.debug; NULL: none */
 	const char *kallsyms;   /* NULL: /proc/kallsyms */
 	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
+	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
+	void *on_damage_ctx;
 };
 
 /* A mapped file.  Everything is copied. */
@@ -127,6 +134,15 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
  * Returns 1, 0, -ENOMEM.
  */
 int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struct symbol *ret);
+
+/*
+ * The JIT-compiled function at @address by a jitdump file that the process has
+ * mapped, as it was at @time, see jitdump.h; with a source line if lines are
+ * wanted.
+ * Returns 1, 0, -ENOMEM.
+ */
+int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, uint64_t address,
+			uint64_t time, struct symbol *ret);
 
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret);
 
