@@ -78,6 +78,7 @@ int input_open(struct input *input)
 		complain_file(input->path, r, &err);
 		return 1;
 	}
+	input->naming_options.quiet = input->quiet;
 	r = naming_open(&input->naming_options, session_unwinder(input->session), &input->naming);
 	if (r) {
 		input_close(input);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
+#include "cli/jit_naming.h"
 #include "text/name_pool.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
@@ -21,11 +23,17 @@ struct cached_name {
 struct naming {
 	struct symbolizer *symbolizer;
 	struct bobbin_unwinder *unwinder;
+	struct jit_naming jit;
 	struct name_pool names; /* of functions without symbols */
 	struct cached_name cache[1u << CACHE_BITS];
 	struct call_frame *stack;
 	size_t room;
 };
+
+static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
+{
+	complain_file(path, -EBADMSG, damage);
+}
 
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
 		struct naming **ret)
@@ -37,6 +45,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.debuginfod = getenv("DEBUGINFOD_URLS"),
 		.debug_path = options->debug_path,
 		.symfs = options->symfs,
+		.on_damage = options->quiet ? NULL : on_damage,
 	};
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
@@ -158,11 +167,15 @@ static size_t name_kernel(struct naming *n, struct named_frame *frame)
 }
 
 /* Code without a file: a JIT compiler's, which may have told its names. */
-static size_t name_anonymous(struct naming *n, int pid, uint64_t pc, struct named_frame *frame)
+static size_t name_anonymous(struct naming *n, const struct bobbin_space *space,
+			     const struct naming_moment *moment, uint64_t pc,
+			     struct named_frame *frame)
 {
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = "[unknown]";
-	if (symbolizer_perf_map(n->symbolizer, pid, pc, &frame->symbol) > 0) {
+	if (jit_naming_find(&n->jit, n->symbolizer, space, moment->pid, pc, moment->time,
+			    &frame->symbol) > 0) {
+		frame->symbol.offset += frame->pc - pc;
 		frame->kind = FRAME_JIT;
 		frame->dso = "[JIT]";
 	}
@@ -184,8 +197,9 @@ static size_t name_inlines(const struct named_frame *base, const struct symbol *
 	return count;
 }
 
-size_t naming_frame(struct naming *naming, struct bobbin_space *space, int pid,
-		    const struct session_frame *frame, struct named_frame *ret)
+size_t naming_frame(struct naming *naming, struct bobbin_space *space,
+		    const struct naming_moment *moment, const struct session_frame *frame,
+		    struct named_frame *ret)
 {
 	struct named_frame base = {.pc = frame->pc, .kind = FRAME_USER, .source = frame->source};
 	uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
@@ -198,7 +212,7 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space, int pid,
 		return name_kernel(naming, ret);
 	if (bobbin_space_find(space, pc, &place) ||
 	    (place.mapping.path[0] != '/' && !place.image) || !strncmp(place.mapping.path, "//", 2))
-		return name_anonymous(naming, pid, pc, ret);
+		return name_anonymous(naming, space, moment, pc, ret);
 	base.dso = place.mapping.path;
 	base.file_offset = place.file_offset;
 	count = file_symbols(naming, space, pc, &place, &symbols);
@@ -228,12 +242,12 @@ static int make_room(struct naming *n, size_t more)
 int naming_stack(struct naming *naming, const struct session_sample *sample,
 		 const struct call_frame **ret, size_t *count)
 {
+	const struct naming_moment moment = {.pid = sample->pid, .time = sample->code_time};
 	struct named_frame named[NAMING_MAX_INLINES];
 	size_t used = 0;
 
 	for (size_t i = sample->count; i-- > 0;) {
-		size_t n = naming_frame(naming, sample->space, sample->pid, &sample->frames[i],
-					named);
+		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
 
 		if (make_room(naming, used + n))
 			return -ENOMEM;

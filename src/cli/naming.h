@@ -27,6 +27,7 @@ struct naming;
 
 struct naming_options {
 	bool inlines, lines, no_demangle;
+	bool quiet; /* do not complain about damaged jitdump files */
 	const char *debug_path;
 	const char *symfs;
 };
@@ -39,13 +40,20 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		struct naming **ret);
 void naming_close(struct naming *naming);
 
+/* Whose code, and when: memory of JIT compilers is used again. */
+struct naming_moment {
+	int pid;
+	uint64_t time; /* of CLOCK_MONOTONIC; UINT64_MAX: now */
+};
+
 /*
  * The functions at a frame's address, innermost first; at least one, the last
  * one holds the code.  At most NAMING_MAX_INLINES.  A function without a symbol
  * is called by its file and its address there, "cc1+0x4fa310".
  */
-size_t naming_frame(struct naming *naming, struct bobbin_space *space, int pid,
-		    const struct session_frame *frame, struct named_frame *ret);
+size_t naming_frame(struct naming *naming, struct bobbin_space *space,
+		    const struct naming_moment *moment, const struct session_frame *frame,
+		    struct named_frame *ret);
 
 /*
  * A whole sample, outermost frame first, as the writers of src/export want it;

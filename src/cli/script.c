@@ -142,6 +142,7 @@ static void print_frame(const struct named_frame *f, unsigned int fields)
 
 static void print_sample(struct input *input, const struct session_sample *s, unsigned int fields)
 {
+	const struct naming_moment moment = {.pid = s->pid, .time = s->code_time};
 	struct named_frame named[NAMING_MAX_INLINES];
 
 	print_head(s, fields);
@@ -153,7 +154,7 @@ static void print_sample(struct input *input, const struct session_sample *s, un
 		named[0] = (struct named_frame){.pc = s->frames[i].pc,
 						.source = s->frames[i].source};
 		if (fields & FIELDS_NAMED)
-			n = naming_frame(input->naming, s->space, s->pid, &s->frames[i], named);
+			n = naming_frame(input->naming, s->space, &moment, &s->frames[i], named);
 		for (size_t k = 0; k < n; k++)
 			print_frame(&named[k], fields);
 	}

@@ -95,9 +95,10 @@ static int parse(int argc, char **argv, struct arguments *a)
 static void print_frame(struct stack *s, uint32_t number)
 {
 	const struct bobbin_frame *f = &s->frames[number];
+	const struct naming_moment moment = {.pid = s->arguments->pid, .time = UINT64_MAX};
 	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
-	size_t n = naming_frame(s->naming, s->space, s->arguments->pid, &frame, named);
+	size_t n = naming_frame(s->naming, s->space, &moment, &frame, named);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct named_frame *name = &named[i];

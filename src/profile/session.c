@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
@@ -143,6 +144,11 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 					    .source = s->user[i].source});
 }
 
+static bool is_monotonic(const struct perf_reader_attr *attr)
+{
+	return attr && attr->attr.use_clockid && attr->attr.clockid == CLOCK_MONOTONIC;
+}
+
 static int take_sample(struct session *s, const struct perf_event *event,
 		       struct session_sample *ret)
 {
@@ -153,6 +159,7 @@ static int take_sample(struct session *s, const struct perf_event *event,
 		.tid = (int)event->tid,
 		.cpu = event->cpu,
 		.time = event->time,
+		.code_time = is_monotonic(event->attr) ? event->time : UINT64_MAX,
 		.period = sample->period ? sample->period : 1,
 		.frames = s->frames,
 	};

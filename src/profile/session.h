@@ -29,6 +29,7 @@ struct session_sample {
 	int pid, tid;
 	uint32_t cpu;
 	uint64_t time, period;
+	uint64_t code_time; /* @time by CLOCK_MONOTONIC; UINT64_MAX: it has another clock */
 	const char *comm;
 	struct bobbin_space *space;
 	const struct session_frame *frames; /* leaf first, kernel before user */

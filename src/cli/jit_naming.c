@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/jit_naming.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "target/space.h"
+
+static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
+{
+	if (n->space == space && n->pid == pid && n->generation == space->generation)
+		return;
+	*n = (struct jit_naming){.space = space, .pid = pid, .generation = space->generation};
+	for (size_t i = 0; i < space->count && n->count < JIT_NAMING_DUMPS; i++)
+		if (jitdump_is_name(space->mappings[i].path))
+			n->dumps[n->count++] = space->mappings[i].start;
+}
+
+static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space *space, pid_t pid,
+			uint64_t dump, uint64_t pc, uint64_t time, struct symbol *ret)
+{
+	struct bobbin_place_info place;
+	struct jitdump_file file = {.pid = pid};
+	char live[64];
+
+	if (bobbin_space_find(space, dump, &place))
+		return 0;
+	snprintf(live, sizeof(live), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, place.mapping.pid,
+		 place.mapping.start, place.mapping.end);
+	file.path = place.mapping.path;
+	file.open_path = place.mapping.pid ? live : NULL;
+	file.major = place.mapping.major;
+	file.minor = place.mapping.minor;
+	file.ino = place.mapping.ino;
+	return symbolizer_jit_dump(symbolizer, &file, pc, time, ret);
+}
+
+int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
+		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,
+		    struct symbol *ret)
+{
+	int r;
+
+	find_dumps(naming, space, pid);
+	for (size_t i = 0; i < naming->count; i++) {
+		r = find_in_dump(symbolizer, space, pid, naming->dumps[i], pc, time, ret);
+		if (r)
+			return r;
+	}
+	return symbolizer_perf_map(symbolizer, pid, pc, ret);
+}

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Names of code that programs made at run time, by what the compilers tell.
+. "$(dirname "$0")/lib.sh"
+
+# bitcode: compute.c as $work/bin/compute.bc, with frame pointers
+bitcode() {
+	needs clang-14 lli-14
+	[ -e "$work/bin/compute.bc" ] ||
+		clang-14 -O1 -g -fno-omit-frame-pointer -emit-llvm -c \
+			-o "$work/bin/compute.bc" "$sources/compute.c"
+}
+
+# functions: of perf.data, those in JIT-compiled code, a line a frame
+functions() {
+	"$bobbin" script -q -F ip,sym,dso | sed -n 's/^\t *[0-9a-f]* \(.*\) (\[JIT\])$/\1/p'
+}
+
+it_names_what_was_there_at_the_time() {
+	record "$(program recompile)" 400
+	rm -f /tmp/perf-*.map
+	functions | sed 's/+.*//' | sort | uniq -c >counts
+	[ "$(awk '{ print $2 }' counts | tr '\n' ' ')" = 'early late ' ] || fail "$(cat counts)"
+	awk '$1 < 100' counts | none .
+	# in this order
+	functions | sed 's/+.*//' | uniq >order
+	[ "$(tr '\n' ' ' <order)" = 'early late ' ] || fail "$(cat order)"
+	quietly "$bobbin" report --no-children -g none
+	some ' \[JIT\] .* early$' 1 <out
+	some ' \[JIT\] .* late$' 1 <out
+}
+
+it_falls_back_on_the_perf_map() {
+	record "$(program recompile)" 200
+	rm jit-*.dump
+	functions >names
+	rm -f /tmp/perf-*.map
+	mostly 100 '^map+' <names
+}
+
+it_reads_recordings_of_another_clock() {
+	needs perf
+	perf record -q -e cpu-clock:u -o perf.data -- "$(program recompile)" 200 2>log ||
+		skip "perf cannot record here: $(tail -n 1 log)"
+	rm -f /tmp/perf-*.map
+	functions | mostly 100 '^late+'
+}
+
+it_names_code_of_running_processes() {
+	spawn "$(program recompile)" 10 wait >said
+	eventually grep ready said
+	quietly "$bobbin" stack "$pid"
+	some '^#0 .* late+0x[0-9a-f]* (\[JIT\])$' 1 <out
+	# as long as it is mapped
+	rm "jit-$pid.dump"
+	if [ "$(id -u)" -eq 0 ]; then
+		quietly "$bobbin" stack "$pid"
+		some '^#0 .* late+0x[0-9a-f]* (\[JIT\])$' 1 <out
+	fi
+	rm -f "/tmp/perf-$pid.map"
+}
+
+it_tells_of_damage_once() {
+	record "$(program recompile)" 200
+	rm -f /tmp/perf-*.map
+	file=$(echo jit-*.dump)
+	head -c -70 "$file" >cut
+	head -c 16 /dev/zero >>cut
+	cp cut "$file"
+	expect 0 "$bobbin" report -g none
+	complains "$PWD/$file: " 'malformed record of a jitdump file'
+	some ' early$' 1 <out
+	none ' late$' <out
+	quietly "$bobbin" report -q -g none
+}
+
+it_names_code_of_node() {
+	needs node
+	cat >hot.js <<-END
+		function hot(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }
+		function outer(n) { let s = 0; for (let i = 0; i < n; i++) s += hot(20000); return s }
+		outer(3000)
+	END
+	record node --perf-prof hot.js
+	functions | some '^JS:[*^~]hot .*/hot.js:1:[0-9]*+0x' 50
+	quietly "$bobbin" report --no-children -g none
+	some ' \[JIT\] .* JS:\*hot .*/hot.js:1:' 1 <out
+}
+
+it_names_code_of_llvm() {
+	bitcode
+	export JITDUMPDIR="$PWD"
+	record lli-14 -jit-kind=mcjit "$work/bin/compute.bc" 100
+	functions | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
+	"$bobbin" script -F ip,sym | tr -d '\n' | some 'compiled_leaf.* compiled_caller.* main' 1
+	stacks | some ' compiled_leaf compiled_caller main ' 50
+}
+
+run_cases
