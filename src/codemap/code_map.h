@@ -4,9 +4,8 @@
  *
  *	address ─► 4 GiB chunk ─► directory ─► leaf ─► struct code
  *
- * Leaves are immutable: a change makes a new one and swaps the pointer, so that
- * readers see the old state or the new one.  A directory's leaves partition its
- * chunk; ranges that cross chunks are in the map once for each.
+ * A change makes a new leaf and swaps the pointer, so that readers see the old state
+ * or the new one.  Ranges that cross chunks are in the map once for each.
  *
  * Readers (code_map_find()) are wait-free and async-signal-safe, inside a section
  * of @readers.  Writers exclude each other by a lock of the caller's.
@@ -28,18 +27,19 @@ enum code_kind {
 
 /*
  * What was registered.  The members are constant once it is in the map, but for
- * @dropped, and @ranges and @id, which are the map's.
+ * @dropped and what is the map's.
  */
 struct code {
 	enum code_kind kind;
-	uint64_t id;                        /* never used again; 0: not in the map */
 	uint64_t text_start;                /* JIT: offsets are from here */
 	uint64_t table, table_size;         /* in memory */
 	struct bobbin_sframe_view sframe;   /* CODE_SECTION; @data NULL: it was empty */
 	const void *object;                 /* CODE_OBJECT */
 	void (*release)(struct code *code); /* called once no reader can see it */
 	_Atomic uint64_t dropped;           /* as struct bobbin_code_entry.dropped */
-	uint32_t ranges;                    /* in the map */
+	/* the map's */
+	uint32_t ranges;
+	struct code *next;
 };
 
 struct code_range {
@@ -59,25 +59,28 @@ struct read_sections *code_map_readers(struct code_map *map);
 uint64_t code_map_generation(const struct code_map *map);
 
 /*
- * The code for an address and the range that it is for; NULL: none.  @ret may be
- * NULL.  Only inside a section of the map's readers; what it returns is valid up
+ * The code for an address and the range that it is for, as far as that lies in the
+ * address's 4 GiB; NULL: none.  @ret may be NULL.  Only inside a section of the map's readers; what it returns is valid up
  * to the section's end.
  */
 struct code *code_map_find(const struct code_map *map, uint64_t addr, struct code_range *ret);
 
 /*
  * Add a range; a code may have several.  -EEXIST: it overlaps another; -EINVAL:
- * it is empty or wraps; -ENOMEM.  The map is unchanged then.
+ * it is empty, wraps, or is larger than a TiB; -ENOMEM.  The map is unchanged then.
  */
 int code_map_add(struct code_map *map, const struct code_range *range);
 
 /*
- * Remove the range that begins at @start; -ENOENT if none does.  The code is
- * released some time after its last range went.  Never fails for want of memory.
+ * Remove a range; -ENOENT if that was not added.  The code is released some time
+ * after its last range went.  Takes no memory.
  */
-int code_map_remove(struct code_map *map, uint64_t start);
+int code_map_remove(struct code_map *map, const struct code_range *range);
 
-/* The first range that ends behind @addr; false: none.  For writers. */
+/*
+ * The first range that ends behind @addr, in pieces as code_map_find(); false: none.
+ * For writers.
+ */
 bool code_map_next(const struct code_map *map, uint64_t addr, struct code_range *ret);
 
 /* Wait until nobody can see what was removed, and release it. */

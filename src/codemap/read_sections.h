@@ -31,12 +31,15 @@ struct read_slot {
 struct read_sections {
 	struct read_slot slots[READ_SLOTS];
 	_Alignas(128) atomic_uint phase;
+	unsigned int count; /* of slots in use */
 };
 
 /* How far a wait without blocking has come; zero: at its start. */
 struct read_grace {
-	unsigned int step;
+	bool flipped;
 };
+
+void read_sections_init(struct read_sections *r);
 
 unsigned int read_enter(struct read_sections *r);
 void read_leave(struct read_sections *r, unsigned int token);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Orders: a reader counts itself in, then loads pointers; a writer stores pointers,
+ * then sums the counters.  All four are sequentially consistent, so that a reader
+ * that a sum has missed finds what was stored before the sum was made.  Those that
+ * left are summed before those that entered: a reader that comes and goes in
+ * between can make the sums differ, never agree.
+ *
+ * A reader may be interrupted between looking at the phase and counting itself, and
+ * then counts under a phase that is over.  It has loaded no pointer yet, so the
+ * running wait need not see it; the next one waits for that phase first.
+ */
+#include "codemap/read_sections.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/rseq.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPINS 200
+#define NAP_NS 50000
+
+void read_sections_init(struct read_sections *r)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	memset(r, 0, sizeof(*r));
+	r->count = cpus > 0 && cpus < READ_SLOTS ? (unsigned int)cpus : READ_SLOTS;
+}
+
+/* Any slot is right, one that no other CPU writes is fast. */
+static struct read_slot *own_slot(struct read_sections *r)
+{
+	const char *self = __builtin_thread_pointer();
+	unsigned int number;
+
+	if (__rseq_size)
+		number = ((const volatile struct rseq *)(self + __rseq_offset))->cpu_id_start;
+	else
+		number = (unsigned int)((uintptr_t)self >> 12);
+	return &r->slots[number < r->count ? number : number % r->count];
+}
+
+unsigned int read_enter(struct read_sections *r)
+{
+	unsigned int phase = atomic_load_explicit(&r->phase, memory_order_relaxed) & 1;
+
+	atomic_fetch_add(&own_slot(r)->entered[phase], 1);
+	return phase;
+}
+
+void read_leave(struct read_sections *r, unsigned int token)
+{
+	atomic_fetch_add(&own_slot(r)->left[token], 1);
+}
+
+static bool phase_is_empty(struct read_sections *r, unsigned int phase)
+{
+	unsigned long left = 0, entered = 0;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		left += atomic_load(&r->slots[i].left[phase]);
+	for (unsigned int i = 0; i < r->count; i++)
+		entered += atomic_load(&r->slots[i].entered[phase]);
+	return left == entered;
+}
+
+bool read_grace_over(struct read_sections *r, struct read_grace *grace)
+{
+	unsigned int phase = atomic_load_explicit(&r->phase, memory_order_relaxed) & 1;
+
+	if (!grace->flipped) {
+		if (!phase_is_empty(r, !phase))
+			return false;
+		atomic_store(&r->phase, !phase);
+		phase = !phase;
+		grace->flipped = true;
+	}
+	return phase_is_empty(r, !phase);
+}
+
+void read_wait(struct read_sections *r)
+{
+	struct read_grace grace = {false};
+
+	for (unsigned int i = 0; !read_grace_over(r, &grace); i++) {
+		if (i < SPINS)
+			sched_yield();
+		else
+			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	}
+}
+
+void read_forget(struct read_sections *r)
+{
+	read_sections_init(r);
+}
