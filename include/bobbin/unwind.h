@@ -10,8 +10,10 @@
  *
  * For each frame the walker looks for a rule in the mapped file's .sframe, its
  * .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
- * trampoline, and at last by the frame pointer.  Each frame says which it was, and
- * a trace says why it ended: nothing is cut off silently.
+ * trampoline, and at last by the frame pointer.  Code that the process registered
+ * (<bobbin/codectl.h>) is unwound by what it was registered with, if that knows the
+ * address; bobbin_space_update_code() makes a space know of it.  Each frame says which
+ * it was, and a trace says why it ended: nothing is cut off silently.
  *
  * An unwinder and its spaces belong to one thread at a time.
  */
@@ -111,7 +113,7 @@ struct bobbin_space;
 /**
  * struct bobbin_unwinder_options - what a user may choose
  * @size: sizeof(struct bobbin_unwinder_options)
- * @ignore_sframe: do not use .sframe sections
+ * @ignore_sframe: do not use .sframe sections of files
  * @debug_path: colon-separated folders with files by build ID
  *	(".build-id/NN/NNN.debug" below them), tried when a file has gone; NULL:
  *	none
@@ -202,8 +204,31 @@ int bobbin_space_fork(const struct bobbin_space *space, struct bobbin_space **re
 int bobbin_space_load(struct bobbin_space *space, int pid);
 
 /**
+ * bobbin_space_update_code() - learn what code a process has registered
+ * @unwinder: knows the files
+ * @space: what is mapped; of this unwinder
+ * @pid: the process, alive; itself or another
+ *
+ * Reads the page that the process publishes (<bobbin/code_page.h>) if it has
+ * changed, and copies the sections that are new; not more than 256 MiB of them.
+ * Where nothing has changed it is a system call.  Where there is no page it is a
+ * search in /proc/PID/maps, each time: do not ask too often.
+ *
+ * Registered code stays known until the next update or bobbin_space_clear(), which
+ * bobbin_space_load() implies; bobbin_space_fork() hands it on.  Tables of JIT
+ * compilers are read in the process when a walk needs them.  Nothing that the process
+ * says is trusted: a malformed table is dropped, once.
+ *
+ * Return: 1: something was new; 0: nothing; -ENOENT: the process has no page;
+ * -EBADMSG: it makes no sense; -EPERM; -ESRCH; -ENOMEM.  What was known stays.
+ */
+int bobbin_space_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid);
+
+/**
  * struct bobbin_place_info - what an address is, for symbolisation
- * @mapping: what is mapped there; its @path lives as long as the mapping
+ * @mapping: what is mapped there; its @path lives as long as the mapping.  Memory
+ *	without a file in which the process registered an image: the image, as if
+ *	its file was mapped as a whole; @path lives until the next update
  * @file_offset: offset of the address in the file
  * @image, @image_size: the file's bytes if it is an image in memory (vDSO)
  */

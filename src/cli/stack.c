@@ -186,6 +186,18 @@ static int print_threads(struct stack *s)
 	return failed ? 1 : 0;
 }
 
+/* Without it the walk goes on, with what files say. */
+static void learn_registered_code(struct stack *s)
+{
+	pid_t pid = s->arguments->pid;
+	int r = bobbin_space_update_code(s->unwinder, s->space, pid);
+
+	if (r == -EBADMSG)
+		complain("process %d: its page of registered code makes no sense", pid);
+	else if (r == -ENOMEM)
+		complain("process %d: its registered code: %s", pid, strerror(-r));
+}
+
 static int open_stack(struct stack *s)
 {
 	const struct arguments *a = s->arguments;
@@ -202,6 +214,8 @@ static int open_stack(struct stack *s)
 		r = bobbin_space_load(s->space, a->pid);
 	if (r)
 		complain_about("process", a->pid, r);
+	else
+		learn_registered_code(s);
 	return r;
 }
 

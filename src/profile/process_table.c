@@ -135,6 +135,8 @@ static int add_process(struct process_table *table, int pid, const struct proces
 		return r;
 	}
 	p->process.pid = pid;
+	/* what was registered is in its memory, too */
+	p->process.code.publishes = parent && parent->code.publishes;
 	p->next = table->processes[bucket(pid)];
 	table->processes[bucket(pid)] = p;
 	*ret = &p->process;
@@ -183,6 +185,14 @@ int process_table_thread(struct process_table *table, int pid, int tid, struct t
 	return r;
 }
 
+void process_table_visit(struct process_table *table,
+			 void (*visit)(void *ctx, struct process *process), void *ctx)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		for (struct process_entry *p = table->processes[i]; p; p = p->next)
+			visit(ctx, &p->process);
+}
+
 static int on_mmap(struct process_table *table, const struct perf_event *event)
 {
 	const struct perf_mmap *m = &event->mmap;
@@ -224,6 +234,7 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 	if (event->comm.exec) {
 		bobbin_space_clear(thread->process->space);
 		thread->process->in_exec = true;
+		thread->process->code = (struct code_watch){0};
 	}
 	return 0;
 }

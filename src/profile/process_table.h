@@ -11,6 +11,7 @@
 #include <bobbin/unwind.h>
 #include <stdbool.h>
 
+#include "profile/code_watch.h"
 #include "profile/perf_event.h"
 
 #define COMM_SIZE 16
@@ -20,6 +21,7 @@ struct process {
 	uint32_t threads; /* alive */
 	bool in_exec;     /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
+	struct code_watch code; /* the recorder's */
 };
 
 struct thread {
@@ -40,6 +42,10 @@ void process_table_close(struct process_table *table);
 
 /* Take a record into account; others than the above are ignored.  0, -ENOMEM. */
 int process_table_event(struct process_table *table, const struct perf_event *event);
+
+/* Call @visit for each process; it must not change the table. */
+void process_table_visit(struct process_table *table,
+			 void (*visit)(void *ctx, struct process *process), void *ctx);
 
 /*
  * The thread, made up if nothing was heard of it yet; valid until the next

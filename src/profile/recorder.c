@@ -140,6 +140,8 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 	if (error)
 		return error;
 	sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
+	if (trace->count && code_watch_trace(r->unwinder, thread->process, trace))
+		sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
 	if (!trace->count)
 		return 0;
 	r->stats.user++;
@@ -171,12 +173,20 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	return put(r, &out);
 }
 
+static void watch_code(void *ctx, struct process *process)
+{
+	struct recorder *r = ctx;
+
+	code_watch_sweep(r->unwinder, process);
+}
+
 static int drain(struct recorder *r, bool final)
 {
 	struct perf_event event;
 	int error = 0, got;
 
 	sampler_sweep(r->sampler, final);
+	process_table_visit(r->processes, watch_code, r);
 	while (!error && (got = sampler_next(r->sampler, &event)) != 0) {
 		if (got < 0)
 			r->stats.broken++;
@@ -190,6 +200,7 @@ static int drain(struct recorder *r, bool final)
 
 static int describe_past(struct recorder *r, enum recorder_stage *stage)
 {
+	struct thread *thread;
 	int error;
 
 	*stage = RECORDER_OUTPUT;
@@ -197,7 +208,12 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	if (error || r->options.enable_on_exec)
 		return error;
 	*stage = RECORDER_PROCESS;
-	return snapshot_process(r->options.pid, r->id, on_record, r);
+	error = snapshot_process(r->options.pid, r->id, on_record, r);
+	if (!error)
+		error = process_table_thread(r->processes, r->options.pid, r->options.pid, &thread);
+	if (!error)
+		code_watch_ask(r->unwinder, thread->process);
+	return error;
 }
 
 static int open_all(struct recorder *r, enum recorder_stage *stage)

@@ -21,13 +21,20 @@ int space_open(struct file_table *files, const struct bobbin_arch *arch, struct 
 	return 0;
 }
 
+void space_register(struct bobbin_space *space, struct registered_code *code)
+{
+	registered_release(space->registered);
+	space->registered = code;
+	space->generation++;
+}
+
 BOBBIN_API void bobbin_space_clear(struct bobbin_space *space)
 {
 	for (size_t i = 0; i < space->count; i++)
 		free(space->mappings[i].path);
 	space->count = 0;
 	space->last = 0;
-	space->generation++;
+	space_register(space, NULL);
 }
 
 BOBBIN_API void bobbin_space_close(struct bobbin_space *space)
@@ -73,6 +80,11 @@ const struct mapping *space_find(struct bobbin_space *space, uint64_t addr)
 		space->last = i;
 	}
 	return &space->mappings[i];
+}
+
+bool space_has(struct bobbin_space *space, uint64_t addr)
+{
+	return space_find(space, addr) || registered_find(space->registered, addr);
 }
 
 static int make_room(struct bobbin_space *space, size_t more)
@@ -201,6 +213,7 @@ BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin
 			goto out;
 		child->count++;
 	}
+	child->registered = registered_share(space->registered);
 	*ret = child;
 	return 0;
 out:
@@ -208,17 +221,32 @@ out:
 	return -ENOMEM;
 }
 
-BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
-				 struct bobbin_place_info *ret)
+/* Memory that no file tells of: what a loader or a compiler has put there. */
+static bool is_nameless(const struct mapping *m)
 {
-	size_t i = first_behind(space, addr);
-	const struct mapping *m;
-	const struct mapped_file *f;
+	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
+}
 
-	if (i == space->count || !holds(&space->mappings[i], addr))
-		return -ENOENT;
-	m = &space->mappings[i];
-	f = m->file;
+static void place_in_image(const struct registered_image *image, uint64_t addr,
+			   struct bobbin_place_info *ret)
+{
+	*ret = (struct bobbin_place_info){
+		.mapping =
+			{
+				.start = image->start,
+				.end = image->end,
+				.path = image->path,
+				.build_id_len = image->build_id_len,
+			},
+		.file_offset = addr - image->start,
+	};
+	memcpy(ret->mapping.build_id, image->build_id, sizeof(image->build_id));
+}
+
+static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobbin_place_info *ret)
+{
+	const struct mapped_file *f = m->file;
+
 	*ret = (struct bobbin_place_info){
 		.mapping =
 			{
@@ -237,5 +265,21 @@ BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr
 	memcpy(ret->mapping.build_id, f->build_id, sizeof(f->build_id));
 	if (f->kind == FILE_VDSO)
 		ret->image = own_vdso(&ret->image_size);
+}
+
+BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
+				 struct bobbin_place_info *ret)
+{
+	const struct registered_range *range = registered_find(space->registered, addr);
+	size_t i = first_behind(space, addr);
+	bool mapped = i < space->count && holds(&space->mappings[i], addr);
+
+	/* what the kernel says is true, whatever the process says */
+	if (range && range->image && (!mapped || is_nameless(&space->mappings[i])))
+		place_in_image(range->image, addr, ret);
+	else if (mapped)
+		place_in_mapping(&space->mappings[i], addr, ret);
+	else
+		return -ENOENT;
 	return 0;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * space.h - inside of struct bobbin_space: mappings in ascending order.
+ * space.h - inside of struct bobbin_space: mappings in ascending order, and what
+ * the process registered.
  */
 #ifndef BOBBIN_TARGET_SPACE_H
 #define BOBBIN_TARGET_SPACE_H
 
 #include "core/plain_step.h"
 #include "target/mapped_file.h"
+#include "target/registered_code.h"
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -21,13 +23,20 @@ struct bobbin_space {
 	struct plain_forms forms; /* of the architecture */
 	struct mapping *mappings;
 	size_t count, room;
-	size_t last;         /* where the last search ended */
-	uint64_t generation; /* counts changes of the mappings */
-	void *memo;          /* the walker's; goes with the space */
+	size_t last;                        /* where the last search ended */
+	uint64_t generation;                /* counts changes of the mappings */
+	void *memo;                         /* the walker's; goes with the space */
+	struct registered_code *registered; /* or NULL */
 };
 
 /* The mapping that holds @addr, or NULL. */
 const struct mapping *space_find(struct bobbin_space *space, uint64_t addr);
+
+/* Whether something is known to be at @addr. */
+bool space_has(struct bobbin_space *space, uint64_t addr);
+
+/* Replace what is known of registered code; takes over the caller's use. */
+void space_register(struct bobbin_space *space, struct registered_code *code);
 
 /* As bobbin_space_open(), for an unwinder's table of files. */
 int space_open(struct file_table *files, const struct bobbin_arch *arch, struct bobbin_space **ret);

@@ -3,7 +3,8 @@
  * rule_cache.h - from (file, offset in the file) to the packed rule.
  *
  * Rules do not depend on where a file is mapped, so all processes share the
- * cache.  Sets of four, the size of a cache line, the newest first.  What does
+ * cache.  Registered code counts as one more file, in which each range that was
+ * ever registered has a place of its own.  Sets of four, the size of a cache line, the newest first.  What does
  * not pack is looked up each time.
  */
 #ifndef BOBBIN_UNWIND_RULE_CACHE_H
@@ -21,6 +22,9 @@
 #define KEY_FILE 40   /* bits of an offset */
 #define KEY_SOURCE 56 /* and of the number of a file, plus one */
 
+/* The file that registered code counts as; real ones have smaller numbers. */
+#define REGISTERED_FILE ((1u << (KEY_SOURCE - KEY_FILE)) - 2)
+
 struct cached_rule {
 	uint64_t key; /* see rule_cache_key(), with the source in KEY_SOURCE; 0: empty */
 	uint64_t word;
@@ -33,9 +37,15 @@ struct rule_cache {
 /* 0: the place cannot be cached. */
 static inline uint64_t rule_cache_key(uint32_t file, uint64_t offset)
 {
-	if (offset >> KEY_FILE || file + 1 >= 1u << (KEY_SOURCE - KEY_FILE))
+	if (offset >> KEY_FILE || file >= REGISTERED_FILE)
 		return 0;
 	return (uint64_t)(file + 1) << KEY_FILE | offset;
+}
+
+/* The same for a place among registered code. */
+static inline uint64_t registered_rule_key(uint64_t place)
+{
+	return place >> KEY_FILE ? 0 : (uint64_t)(REGISTERED_FILE + 1) << KEY_FILE | place;
 }
 
 static inline enum bobbin_source cached_source(const struct cached_rule *rule)

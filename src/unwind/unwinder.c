@@ -13,6 +13,7 @@
 #include "core/trampoline.h"
 #include "target/space.h"
 #include "unwind/module.h"
+#include "unwind/registered_tables.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk_memo.h"
 
@@ -32,6 +33,7 @@ struct bobbin_unwinder {
 	struct file_table files;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
+	uint64_t next_place; /* for registered code */
 	struct rule_cache cache;
 };
 
@@ -106,6 +108,12 @@ BOBBIN_API int bobbin_space_open(struct bobbin_unwinder *unwinder, const struct 
 	return space_open(&unwinder->files, arch, ret);
 }
 
+BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
+					struct bobbin_space *space, int pid)
+{
+	return registered_tables_update(space, pid, &unwinder->next_place);
+}
+
 static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)
 {
 	struct module_slot *modules;
@@ -145,6 +153,19 @@ BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
 		module_of(unwinder, m->file);
 }
 
+/* Registered code is where it is: it has no file whose space to count in. */
+static bool registered_function(const struct bobbin_space *space, uint64_t addr, uint64_t *ret)
+{
+	const struct registered_range *range = registered_find(space->registered, addr);
+	enum bobbin_source source;
+	struct bobbin_row row;
+
+	if (!range || !registered_lookup(space->arch, range, addr, &row, &source))
+		return false;
+	*ret = row.function;
+	return true;
+}
+
 BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				     uint64_t addr, uint64_t *ret, uint64_t *offset)
 {
@@ -152,11 +173,16 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 	struct module *module = m ? module_of(unwinder, m->file) : NULL;
 	uint64_t vaddr, start;
 
-	if (!module || !elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) ||
-	    !module_function(module, vaddr, &start))
+	if (module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
+	    module_function(module, vaddr, &start)) {
+		*ret = start;
+		*offset = vaddr - start;
+		return 0;
+	}
+	if (!registered_function(space, addr, &start))
 		return -ENOENT;
 	*ret = start;
-	*offset = vaddr - start;
+	*offset = addr - start;
 	return 0;
 }
 
@@ -250,6 +276,37 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 	return rule;
 }
 
+/*
+ * Of registered code; false: its table does not know the address.  That is not
+ * kept: a JIT table may know it later.
+ */
+static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
+						      const struct bobbin_space *space, uint64_t pc,
+						      struct bobbin_rule *rule,
+						      enum bobbin_source *source)
+{
+	const struct registered_range *range = registered_find(space->registered, pc);
+	const struct cached_rule *cached;
+	struct bobbin_row row;
+	uint64_t key = 0;
+
+	if (!range || !registered_serves(range))
+		return false;
+	if (range->place != REGISTERED_NOWHERE)
+		key = registered_rule_key(range->place + (pc - range->start));
+	cached = key ? rule_cache_get(&u->cache, key) : NULL;
+	if (cached) {
+		*source = cached_source(cached);
+		*rule = bobbin_rule_unpack(cached->word);
+		return true;
+	}
+	if (!registered_lookup(space->arch, range, pc, &row, source))
+		return false;
+	*rule = row.rule;
+	rule_cache_put(&u->cache, key, rule, *source);
+	return true;
+}
+
 struct walk {
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
@@ -273,7 +330,7 @@ static enum bobbin_reason step_by_frame_pointer(struct walk *w, struct bobbin_fr
 		return without;
 	if (bobbin_step(w->space->arch, &rule, w->mem, &caller))
 		return without;
-	if (!space_find(w->space, caller.pc - 1))
+	if (!space_has(w->space, caller.pc - 1))
 		return without;
 	frame->source = BOBBIN_FROM_FRAME_POINTER;
 	w->regs = caller;
@@ -301,9 +358,11 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 	struct bobbin_rule rule;
 	enum bobbin_reason reason;
 
-	if (!m)
-		return step_by_frame_pointer(w, frame, BOBBIN_NO_MAPPING);
-	rule = find_rule(w->unwinder, w->space, m, pc, &source);
+	if (!w->space->registered || !find_registered(w->unwinder, w->space, pc, &rule, &source)) {
+		if (!m)
+			return step_by_frame_pointer(w, frame, BOBBIN_NO_MAPPING);
+		rule = find_rule(w->unwinder, w->space, m, pc, &source);
+	}
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
@@ -404,18 +463,58 @@ struct copy_mapping {
 	uint64_t key; /* rule_cache_key() of @start; 0: there are no tables */
 };
 
+/* Cut [@start, @end) at what begins or ends in it. */
+static void cut_range(uint64_t *start, uint64_t *end, uint64_t low, uint64_t high)
+{
+	if (low > *start)
+		*start = low;
+	if (high < *end)
+		*end = high;
+}
+
+/*
+ * The registered code at @addr that has a table; NULL: none, then [@start, @end) is
+ * cut to where that holds.
+ */
+static const struct registered_range *enter_registered(const struct registered_code *code,
+						       uint64_t addr, uint64_t *start,
+						       uint64_t *end)
+{
+	size_t i = registered_behind(code, addr);
+	const struct registered_range *next = i < code->count ? &code->ranges[i] : NULL;
+
+	if (next && addr >= next->start) {
+		if (registered_serves(next))
+			return next;
+		cut_range(start, end, next->start, next->end);
+		return NULL;
+	}
+	cut_range(start, end, i ? code->ranges[i - 1].end : 0, next ? next->start : UINT64_MAX);
+	return NULL;
+}
+
 /* false: there is no mapping, or none whose rules are cached. */
 static bool enter_mapping(struct walk *w, uint64_t addr, struct copy_mapping *ret)
 {
 	const struct mapping *m = space_find(w->space, addr);
+	const struct registered_range *range = NULL;
+	uint64_t start = m ? m->start : 0, end = m ? m->end : UINT64_MAX, offset;
 
+	if (w->space->registered)
+		range = enter_registered(w->space->registered, addr, &start, &end);
+	if (range) {
+		*ret = (struct copy_mapping){range->start, range->end - range->start, 0};
+		ret->key = registered_rule_key(range->place);
+		return ret->key;
+	}
 	if (!m)
 		return false;
-	*ret = (struct copy_mapping){m->start, m->end - m->start, 0};
+	*ret = (struct copy_mapping){start, end - start, 0};
 	if (m->file->kind == FILE_NONE)
 		return true;
-	ret->key = rule_cache_key(m->file->number, m->offset);
-	return ret->key && !((m->offset + ret->size) >> KEY_FILE);
+	offset = m->offset + (start - m->start);
+	ret->key = rule_cache_key(m->file->number, offset);
+	return ret->key && !((offset + ret->size) >> KEY_FILE);
 }
 
 /*
@@ -442,7 +541,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t word_at(struct walk *w, const struct copy_m
 /* A frame record may be anything at all: what it names must be code. */
 static bool is_code(struct walk *w, const struct copy_mapping *mapping, uint64_t ra)
 {
-	return ra - 1 - mapping->start < mapping->size || space_find(w->space, ra - 1);
+	return ra - 1 - mapping->start < mapping->size || space_has(w->space, ra - 1);
 }
 
 /*

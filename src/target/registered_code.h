@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * registered_code.h - the code that a process registered, beside its mappings.
+ *
+ * A space and its copies share one object, which does not change: news make a new
+ * one.  What unwinds a range is the walker's.
+ */
+#ifndef BOBBIN_TARGET_REGISTERED_CODE_H
+#define BOBBIN_TARGET_REGISTERED_CODE_H
+
+#include <bobbin/types.h>
+
+struct registered_table;
+
+/* Who made the code, as the process says; zero or NULL: unknown. */
+struct registered_image {
+	uint64_t start, end;
+	char *path;
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+};
+
+struct registered_range {
+	uint64_t start, end;
+	uint64_t id;                    /* number of the registration */
+	uint64_t place;                 /* of @start among all registered code, for caches */
+	struct registered_table *table; /* NULL: none, identity only */
+	struct registered_image *image; /* or NULL */
+};
+
+struct registered_code {
+	unsigned int users;
+	struct registered_range *ranges; /* ascending */
+	size_t count;
+	void (*close)(struct registered_code *code);
+};
+
+/* The first range that ends behind @addr; @count if none does. */
+size_t registered_behind(const struct registered_code *code, uint64_t addr);
+
+/* The range that holds @addr, or NULL.  @code may be NULL. */
+const struct registered_range *registered_find(const struct registered_code *code, uint64_t addr);
+
+struct registered_code *registered_share(struct registered_code *code);
+void registered_release(struct registered_code *code);
+
+#endif

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks through code that a process registered: this one, which publishes, and
+ * whose stacks are made up.
+ */
+#include <bobbin/code_abi.h>
+#include <bobbin/sframe_builder.h>
+#include <bobbin/unwind.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "codemap/publication.h"
+#include "target/thread.h"
+#include "unwind/registered_tables.h"
+
+#define CODE UINT64_C(0x700000000000) /* anonymous */
+#define CODE_SIZE 0x10000
+#define OUTER UINT64_C(0x710000000000) /* code of the outermost frame */
+#define STACK UINT64_C(0x7f0000000000)
+#define FRAME 64 /* bytes that registered code has on the stack, with its return address */
+
+struct fixture {
+	struct publication *page;
+	struct bobbin_unwinder *unwinder;
+	struct bobbin_space *space;
+	uint64_t id;
+	uint64_t words[64];
+	struct bobbin_frame frames[16];
+	struct bobbin_trace trace;
+};
+
+static struct bobbin_rule sp_rule(int32_t cfa_off)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa = (struct bobbin_place){
+		.how = BOBBIN_AT_REG, .reg = native_arch()->sp, .off = cfa_off};
+	rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -8};
+	rule.fp = (struct bobbin_place){.how = BOBBIN_SAME};
+	return rule;
+}
+
+/* A section for one function, of the heap. */
+static size_t make_section(uint64_t start, uint32_t size, int32_t cfa_off, uint8_t **ret)
+{
+	static struct bobbin_sframe_built fdes[1];
+	static uint8_t fres[64];
+	struct bobbin_sframe_row row = {.start = 0, .rule = sp_rule(cfa_off)};
+	struct bobbin_sframe_function function = {
+		.start = start, .size = size, .rows = &row, .count = 1};
+	struct bobbin_sframe_builder builder;
+	uint64_t bytes;
+
+	/* as if it stood before the code: V3 reaches any place */
+	assert_int_equal(bobbin_sframe_builder_init(native_arch(), start, 3, &builder), 0);
+	builder.fdes = fdes;
+	builder.fde_max = 1;
+	builder.fres = fres;
+	builder.fre_max = sizeof(fres);
+	assert_int_equal(bobbin_sframe_builder_add(&builder, &function), 0);
+	bytes = bobbin_sframe_builder_size(&builder);
+	*ret = malloc(bytes);
+	assert_non_null(*ret);
+	assert_int_equal(bobbin_sframe_builder_finish(&builder, *ret, bytes), 0);
+	return bytes;
+}
+
+static int open_fixture(void **state)
+{
+	const struct bobbin_mapping code = {.start = CODE, .end = CODE + CODE_SIZE, .path = ""};
+	const struct bobbin_mapping outer = {.start = OUTER, .end = OUTER + 0x1000, .path = ""};
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (!f || publication_open(&f->page) || bobbin_unwinder_open(NULL, &f->unwinder) ||
+	    bobbin_space_open(f->unwinder, native_arch(), &f->space) ||
+	    bobbin_space_map(f->space, &code) || bobbin_space_map(f->space, &outer))
+		return -1;
+	*state = f;
+	return 0;
+}
+
+static int close_fixture(void **state)
+{
+	struct fixture *f = *state;
+
+	bobbin_space_close(f->space);
+	bobbin_unwinder_close(f->unwinder);
+	publication_close(f->page);
+	free(f);
+	return 0;
+}
+
+static struct bobbin_code_entry section_entry(struct fixture *f, uint64_t start, uint64_t end,
+					      const void *section, size_t size)
+{
+	return (struct bobbin_code_entry){
+		.id = ++f->id,
+		.kind = BOBBIN_CODE_SFRAME,
+		.text_start = start,
+		.text_end = end,
+		.table = (uintptr_t)section,
+		.table_size = size,
+		.table_addr = start,
+	};
+}
+
+static uint32_t publish(struct fixture *f, const struct bobbin_code_entry *entry)
+{
+	uint32_t number;
+
+	assert_int_equal(publication_add(f->page, entry, &number), 0);
+	return number;
+}
+
+/* Register [@start, @end) as one function; the section is the caller's to free. */
+static uint32_t publish_section(struct fixture *f, uint64_t start, uint64_t end, int32_t cfa_off,
+				uint8_t **section)
+{
+	size_t size = make_section(start, (uint32_t)(end - start), cfa_off, section);
+	struct bobbin_code_entry entry = section_entry(f, start, end, *section, size);
+
+	return publish(f, &entry);
+}
+
+static int update(struct fixture *f)
+{
+	return bobbin_space_update_code(f->unwinder, f->space, getpid());
+}
+
+static enum bobbin_reason read_slowly(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	return bobbin_stack_copy_read(ctx, addr, dst, len);
+}
+
+/*
+ * Walk from @pc, with a stack in which the return address to OUTER is at @ra_at, by
+ * the walker's two loops, twice each so that caches are filled.
+ */
+static void walk(struct fixture *f, uint64_t pc, unsigned int ra_at)
+{
+	struct bobbin_stack_copy copy = {STACK, (const uint8_t *)f->words, sizeof(f->words)};
+	struct bobbin_regs regs = {.pc = pc, .sp = STACK, .exact = true};
+	struct bobbin_frame slow[16];
+	uint32_t count = 0;
+
+	memset(f->words, 0, sizeof(f->words));
+	f->words[ra_at / 8] = OUTER + 0x10;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct bobbin_mem mem = {i % 2 ? bobbin_stack_copy_read : read_slowly, &copy};
+
+		f->trace = (struct bobbin_trace){.frames = f->frames, .max = 16};
+		bobbin_unwind(f->unwinder, f->space, &regs, &mem, &f->trace);
+		assert_true(f->trace.count >= 1);
+		if (i) {
+			assert_int_equal(f->trace.count, count);
+			for (uint32_t k = 0; k < count; k++) {
+				assert_int_equal(f->frames[k].pc, slow[k].pc);
+				assert_int_equal(f->frames[k].source, slow[k].source);
+			}
+		}
+		count = f->trace.count;
+		memcpy(slow, f->frames, sizeof(slow));
+	}
+}
+
+static void assert_led_out(struct fixture *f, enum bobbin_source source)
+{
+	assert_int_equal(f->trace.count, 2);
+	assert_int_equal(f->frames[0].source, source);
+	assert_int_equal(f->frames[1].pc, OUTER + 0x10);
+	assert_int_equal(f->trace.reason, BOBBIN_NO_TABLE);
+}
+
+static void assert_stuck(struct fixture *f)
+{
+	assert_int_equal(f->trace.count, 1);
+	assert_int_equal(f->frames[0].source, BOBBIN_FROM_NONE);
+	assert_int_equal(f->trace.reason, BOBBIN_NO_TABLE);
+}
+
+static void registered_section_unwinds_memory_without_a_file(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *section;
+	uint32_t number;
+
+	assert_int_equal(update(f), 1); /* an empty page */
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_stuck(f);
+
+	number = publish_section(f, CODE + 0x100, CODE + 0x200, FRAME, &section);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(update(f), 0);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	walk(f, CODE + 0x1ff, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	walk(f, CODE + 0x0ff, FRAME - 8);
+	assert_stuck(f);
+	walk(f, CODE + 0x200, FRAME - 8);
+	assert_stuck(f);
+
+	publication_remove(f->page, number);
+	free(section);
+	walk(f, CODE + 0x110, FRAME - 8); /* a copy serves */
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_stuck(f);
+}
+
+static void registered_code_needs_no_mapping(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *section;
+
+	publish_section(f, CODE + 0x100, CODE + 0x200, FRAME, &section);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(bobbin_space_unmap(f->space, CODE, CODE + CODE_SIZE), 0);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	free(section);
+}
+
+static void new_registration_of_a_place_forgets_the_rules_of_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *first, *second;
+	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &first);
+
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	publication_remove(f->page, number);
+	publish_section(f, CODE, CODE + 0x100, 2 * FRAME, &second);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, 2 * FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	free(first);
+	free(second);
+}
+
+static void malformed_section_is_dropped_and_its_reason_kept(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *good, *bad;
+	struct bobbin_error error;
+	size_t size = make_section(CODE + 0x100, 0x100, FRAME, &bad);
+	struct bobbin_code_entry entry = section_entry(f, CODE + 0x100, CODE + 0x200, bad, size);
+
+	memset(bad, 0xff, 4);
+	publish(f, &entry);
+	publish_section(f, CODE + 0x200, CODE + 0x300, FRAME, &good);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_stuck(f);
+	assert_true(
+		registered_dropped(registered_find(f->space->registered, CODE + 0x110), &error));
+	assert_int_equal(error.reason, BOBBIN_SFRAME_MAGIC);
+	walk(f, CODE + 0x210, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	free(good);
+	free(bad);
+}
+
+static void section_that_the_process_dropped_is_not_used(void **state)
+{
+	struct fixture *f = *state;
+	struct bobbin_error error;
+	uint8_t *section;
+	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &section);
+
+	assert_int_equal(update(f), 1);
+	publication_dropped(f->page, number, 7 << 16 | BOBBIN_SFRAME_RANGE);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_stuck(f);
+	assert_true(registered_dropped(registered_find(f->space->registered, CODE), &error));
+	assert_int_equal(error.offset, 7);
+	assert_int_equal(error.reason, BOBBIN_SFRAME_RANGE);
+	free(section);
+}
+
+static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
+{
+	struct fixture *f = *state;
+	struct bobbin_code_entry nowhere = section_entry(f, CODE, CODE + 0x100, (void *)16, 100);
+	struct bobbin_code_entry huge = section_entry(f, CODE + 0x100, CODE + 0x200, f,
+						      REGISTERED_MAX_BYTES + 1);
+	struct bobbin_code_entry empty = section_entry(f, CODE + 0x200, CODE + 0x300, f, 0);
+	struct bobbin_error error;
+
+	publish(f, &nowhere);
+	publish(f, &huge);
+	publish(f, &empty);
+	assert_int_equal(update(f), 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		bool dropped = registered_dropped(
+			registered_find(f->space->registered, CODE + 0x100 * i), &error);
+
+		walk(f, CODE + 0x100 * i + 8, FRAME - 8);
+		assert_stuck(f);
+		assert_int_equal(dropped, i < 2);
+		if (dropped)
+			assert_int_equal(error.reason, BOBBIN_NO_MEMORY);
+	}
+}
+
+static void ranges_of_one_registration_share_its_section(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *section;
+	size_t size = make_section(CODE, 0x1000, FRAME, &section);
+	struct bobbin_code_entry entry = section_entry(f, CODE, CODE + 0x100, section, size);
+	const struct registered_code *code;
+
+	publish(f, &entry);
+	entry.text_start = CODE + 0x800;
+	entry.text_end = CODE + 0x900;
+	publish(f, &entry);
+	assert_int_equal(update(f), 1);
+	code = f->space->registered;
+	assert_int_equal(code->count, 2);
+	assert_ptr_equal(code->ranges[0].table, code->ranges[1].table);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	walk(f, CODE + 0x810, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	walk(f, CODE + 0x410, FRAME - 8);
+	assert_stuck(f);
+	free(section);
+}
+
+struct jit_bytes {
+	struct code_jit_unwind_table head;
+	struct code_jit_unwind_fre fres[4];
+};
+
+static void jit_table_is_read_as_it_grows(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_bytes *table = calloc(1, sizeof(*table));
+	struct bobbin_code_entry entry = {
+		.id = ++f->id,
+		.kind = BOBBIN_CODE_JIT,
+		.text_start = CODE,
+		.text_end = CODE + 0x1000,
+		.table = (uintptr_t)table,
+	};
+
+	table->head.reserved_len = sizeof(table->fres);
+	for (uint32_t i = 0; i < 4; i++)
+		table->fres[i] = (struct code_jit_unwind_fre){
+			.size = 0x100,
+			.ip_off = 0x100 * i,
+			.cfa_off = FRAME,
+			.info = CODE_JIT_FRE_BASE_SP | 1 << 1,
+		};
+	publish(f, &entry);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_stuck(f);
+	table->head.used_len = sizeof(table->fres[0]);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_JIT);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_stuck(f);
+	table->head.used_len = sizeof(table->fres);
+	walk(f, CODE + 0x110, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_JIT);
+	assert_int_equal(update(f), 0);
+	free(table);
+}
+
+static void malformed_jit_table_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_bytes *table = calloc(1, sizeof(*table));
+	struct bobbin_code_entry entry = {
+		.id = ++f->id,
+		.kind = BOBBIN_CODE_JIT,
+		.text_start = CODE,
+		.text_end = CODE + 0x1000,
+		.table = (uintptr_t)table,
+	};
+	struct bobbin_error error;
+
+	table->head.reserved_len = sizeof(table->fres);
+	table->head.used_len = sizeof(table->fres) + sizeof(table->fres[0]);
+	publish(f, &entry);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_stuck(f);
+	assert_true(registered_dropped(registered_find(f->space->registered, CODE), &error));
+	free(table);
+}
+
+static void registered_code_overrides_a_file_where_it_knows_the_address(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t here = (uint64_t)(uintptr_t)make_section & ~UINT64_C(0xf);
+	struct bobbin_place_info place;
+	uint8_t *section;
+	size_t size = make_section(here, 0x10, FRAME, &section);
+	/* the section knows its first bytes only */
+	struct bobbin_code_entry entry = section_entry(f, here, here + 0x100, section, size);
+	enum bobbin_source source;
+
+	assert_int_equal(bobbin_space_load(f->space, getpid()), 0);
+	walk(f, here + 0x20, FRAME - 8);
+	source = (enum bobbin_source)f->frames[0].source;
+	assert_true(source == BOBBIN_FROM_EH_FRAME);
+
+	publish(f, &entry);
+	assert_int_equal(update(f), 1);
+	walk(f, here + 8, FRAME - 8);
+	assert_int_equal(f->frames[0].source, BOBBIN_FROM_SFRAME);
+	walk(f, here + 0x20, FRAME - 8);
+	assert_int_equal(f->frames[0].source, source);
+	assert_int_equal(bobbin_space_find(f->space, here, &place), 0);
+	assert_non_null(strstr(place.mapping.path, "registered_code_test"));
+	free(section);
+}
+
+static void image_is_found_where_no_file_is_mapped(void **state)
+{
+	static struct {
+		struct bobbin_code_identity head;
+		char bytes[16];
+	} identity = {{.size = sizeof(identity),
+		       .elf_start = CODE,
+		       .elf_end = CODE + 0x1000,
+		       .path_len = 8,
+		       .build_id_len = 4},
+		      "/lib/xyz\1\2\3\4"};
+	struct fixture *f = *state;
+	struct bobbin_code_entry entry = {
+		.id = ++f->id,
+		.kind = BOBBIN_CODE_NAMED,
+		.text_start = CODE + 0x100,
+		.text_end = CODE + 0x200,
+		.identity = (uintptr_t)&identity,
+	};
+	struct bobbin_place_info place;
+
+	publish(f, &entry);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(bobbin_space_find(f->space, CODE + 0x180, &place), 0);
+	assert_string_equal(place.mapping.path, "/lib/xyz");
+	assert_int_equal(place.file_offset, 0x180);
+	assert_int_equal(place.mapping.build_id_len, 4);
+	assert_memory_equal(place.mapping.build_id, "\1\2\3\4", 4);
+	assert_int_equal(bobbin_space_find(f->space, CODE + 0x200, &place), 0);
+	assert_string_equal(place.mapping.path, "");
+	walk(f, CODE + 0x180, FRAME - 8);
+	assert_stuck(f);
+}
+
+static void copy_of_a_space_knows_the_code_and_a_cleared_one_does_not(void **state)
+{
+	struct fixture *f = *state;
+	struct bobbin_space *parent = f->space, *child;
+	uint8_t *section;
+
+	publish_section(f, CODE, CODE + 0x100, FRAME, &section);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(bobbin_space_fork(parent, &child), 0);
+	bobbin_space_close(parent);
+	f->space = child;
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	bobbin_space_clear(child);
+	assert_int_equal(update(f), 1);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(f->frames[0].source, BOBBIN_FROM_SFRAME);
+	bobbin_space_clear(child);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(f->trace.reason, BOBBIN_NO_MAPPING);
+	free(section);
+}
+
+static void what_was_known_stays_when_the_process_has_gone(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *section;
+	pid_t pid;
+
+	publish_section(f, CODE, CODE + 0x100, FRAME, &section);
+	pid = fork();
+	if (!pid) {
+		for (;;)
+			pause();
+	}
+	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), -ESRCH);
+	walk(f, CODE + 0x10, FRAME - 8);
+	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	free(section);
+}
+
+int main(void)
+{
+#define WALK_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+	const struct CMUnitTest tests[] = {
+		WALK_TEST(registered_section_unwinds_memory_without_a_file),
+		WALK_TEST(registered_code_needs_no_mapping),
+		WALK_TEST(new_registration_of_a_place_forgets_the_rules_of_the_old_one),
+		WALK_TEST(malformed_section_is_dropped_and_its_reason_kept),
+		WALK_TEST(section_that_the_process_dropped_is_not_used),
+		WALK_TEST(section_that_cannot_be_read_or_is_too_large_is_none),
+		WALK_TEST(ranges_of_one_registration_share_its_section),
+		WALK_TEST(jit_table_is_read_as_it_grows),
+		WALK_TEST(malformed_jit_table_is_dropped),
+		WALK_TEST(registered_code_overrides_a_file_where_it_knows_the_address),
+		WALK_TEST(image_is_found_where_no_file_is_mapped),
+		WALK_TEST(copy_of_a_space_knows_the_code_and_a_cleared_one_does_not),
+		WALK_TEST(what_was_known_stays_when_the_process_has_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
