@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * jitdump_writer.c - functions with their bytes and the time, for perf inject.
+ *
+ * The format is perf's, tools/perf/Documentation/jitdump-specification.txt, in
+ * version 1.  perf learns of the file by an executable mapping of it, which
+ * serves nothing else.
+ */
+#include <bobbin/jit_names.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/deps.h"
+#include "jit/names_file.h"
+
+#define JITDUMP_MAGIC 0x4a695444 /* "JiTD", big-endian */
+#define JITDUMP_VERSION 1
+#define MAX_CODE (1u << 30) /* of a record, whose size has 32 bits */
+
+enum record_id {
+	CODE_LOAD = 0,
+	CODE_CLOSE = 3,
+};
+
+struct file_header {
+	uint32_t magic, version, total_size, elf_machine, pad, pid;
+	uint64_t timestamp, flags;
+};
+
+struct record_header {
+	uint32_t id, total_size;
+	uint64_t timestamp;
+};
+
+/* The name, with its terminator, and the code follow. */
+struct code_load {
+	struct record_header header;
+	uint32_t pid, tid;
+	uint64_t vma, code_addr, code_size, code_index;
+};
+
+struct bobbin_jitdump {
+	int fd;
+	pid_t pid;
+	void *marker;
+	size_t marker_size;
+	pthread_mutex_t lock; /* for what follows, and the file */
+	off_t size;
+	uint64_t index;
+};
+
+/* In the time of perf record -k 1. */
+static uint64_t timestamp(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* All of it or nothing: half a record would spoil those behind it. */
+static int append(struct bobbin_jitdump *dump, const struct iovec *parts, int count)
+{
+	size_t size = 0;
+	ssize_t n;
+
+	for (int i = 0; i < count; i++)
+		size += parts[i].iov_len;
+	do
+		n = writev(dump->fd, parts, count);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0 && (size_t)n == size) {
+		dump->size += n;
+		return 0;
+	}
+	n = n < 0 ? -errno : -ENOSPC;
+	if (ftruncate(dump->fd, dump->size))
+		return -EIO;
+	return (int)n;
+}
+
+static int append_header(struct bobbin_jitdump *dump, const struct bobbin_arch *arch)
+{
+	struct file_header header = {
+		.magic = JITDUMP_MAGIC,
+		.version = JITDUMP_VERSION,
+		.total_size = sizeof(header),
+		.elf_machine = arch->elf_machine,
+		.pid = (uint32_t)dump->pid,
+		.timestamp = timestamp(),
+	};
+	const struct iovec part = {&header, sizeof(header)};
+
+	return append(dump, &part, 1);
+}
+
+/* The mapping by which perf finds the file. */
+static int map_marker(struct bobbin_jitdump *dump)
+{
+	dump->marker_size = (size_t)sysconf(_SC_PAGESIZE);
+	dump->marker = mmap(NULL, dump->marker_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump->fd,
+			    0);
+	return dump->marker == MAP_FAILED ? -errno : 0;
+}
+
+BOBBIN_API int bobbin_jitdump_open(const char *directory, const struct bobbin_arch *arch,
+				   struct bobbin_jitdump **ret)
+{
+	struct bobbin_jitdump *dump = calloc(1, sizeof(*dump));
+	char name[32];
+	int status;
+
+	if (!dump)
+		return -ENOMEM;
+	dump->pid = getpid();
+	pthread_mutex_init(&dump->lock, NULL);
+	snprintf(name, sizeof(name), "jit-%d.dump", (int)dump->pid);
+	dump->fd = names_file_open(directory ? directory : ".", name, NAMES_FILE_OWN);
+	if (dump->fd < 0) {
+		status = dump->fd;
+		free(dump);
+		return status;
+	}
+	status = append_header(dump, arch);
+	if (!status)
+		status = map_marker(dump);
+	if (status) {
+		close(dump->fd);
+		free(dump);
+		return status;
+	}
+	*ret = dump;
+	return 0;
+}
+
+static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t size,
+		       const char *name, size_t name_size)
+{
+	struct code_load load = {
+		.header = {.id = CODE_LOAD},
+		.pid = (uint32_t)dump->pid,
+		.tid = (uint32_t)syscall(SYS_gettid),
+		.vma = (uintptr_t)start,
+		.code_addr = (uintptr_t)start,
+		.code_size = size,
+		.code_index = dump->index,
+	};
+	const struct iovec parts[] = {
+		{&load, sizeof(load)},
+		{(void *)name, name_size},
+		{"", 1},
+		{(void *)start, size},
+	};
+	int status;
+
+	load.header.total_size = (uint32_t)(sizeof(load) + name_size + 1 + size);
+	load.header.timestamp = timestamp();
+	status = append(dump, parts, 4);
+	dump->index += !status;
+	return status;
+}
+
+BOBBIN_API int bobbin_jitdump_add(struct bobbin_jitdump *dump, const void *start, uint64_t size,
+				  const char *name)
+{
+	int status;
+
+	if (!name || !*name || !size || (uintptr_t)start + size < size)
+		return -EINVAL;
+	if (size > MAX_CODE)
+		return -E2BIG;
+	if (getpid() != dump->pid)
+		return -ECHILD;
+	pthread_mutex_lock(&dump->lock);
+	status = append_code(dump, start, size, name, strnlen(name, NAMES_MAX_NAME));
+	pthread_mutex_unlock(&dump->lock);
+	return status;
+}
+
+BOBBIN_API int bobbin_jitdump_close(struct bobbin_jitdump *dump)
+{
+	int status = 0;
+
+	if (!dump)
+		return 0;
+	if (getpid() == dump->pid) {
+		struct record_header close_record = {CODE_CLOSE, sizeof(close_record), timestamp()};
+		const struct iovec part = {&close_record, sizeof(close_record)};
+
+		status = append(dump, &part, 1);
+	}
+	munmap(dump->marker, dump->marker_size);
+	close(dump->fd);
+	pthread_mutex_destroy(&dump->lock);
+	free(dump);
+	return status;
+}
