@@ -8,7 +8,8 @@
  *
  * Unwinds each sample of a recording (`perf record --call-graph dwarf`) twice
  * and compares frame by frame.  docs/accuracy.md tells what the classes mean.
- * Exit status 1 if a program agrees in less than 99.9 % of its samples.
+ * Exit status 1 if a program agrees in less than 99.9 % of its samples, or loses a
+ * register in more than 1 % and one of them.
  */
 #include <elfutils/libdwfl.h>
 #include <getopt.h>
@@ -22,6 +23,7 @@
 #include "sample_set.h"
 
 #define REQUIRED_SHARE 0.999
+#define LOST_SHARE 0.01
 
 static const char *const required_programs[] = {"cc1", "perl", "python3", "sqlite3", "xz", "node"};
 #define REQUIRED (sizeof(required_programs) / sizeof(required_programs[0]))
@@ -32,6 +34,7 @@ enum verdict {
 	BELOW_DUMP,   /* equal, what comes next is below the stack pointer */
 	BOTH_STOP,    /* equal, neither knows how to go on */
 	POPPED,       /* equal, if libdwfl is told what an epilogue popped */
+	LOST,         /* equal, but bobbin does not follow a register that a rule needs */
 	DWFL_SHORT,   /* equal, but libdwfl stops */
 	BOBBIN_SHORT, /* equal, but bobbin stops */
 	DIFFERENT,
@@ -39,8 +42,8 @@ enum verdict {
 };
 
 static const char *const verdict_names[VERDICTS] = {
-	"complete", "dump end",   "below dump",   "both stop",
-	"popped",   "dwfl short", "bobbin short", "different",
+	"complete", "dump end",   "below dump",   "both stop", "popped",
+	"lost",     "dwfl short", "bobbin short", "different",
 };
 
 /* What samples of one program and verdict have in common. */
@@ -96,7 +99,7 @@ static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_re
 	if (common < trace->count)
 		return common < dwfl->count ? DIFFERENT : DWFL_SHORT;
 	if (common < dwfl->count)
-		return BOBBIN_SHORT;
+		return trace->reason == BOBBIN_NO_REGISTER ? LOST : BOBBIN_SHORT;
 	return trace->reason == BOBBIN_OUTERMOST ? COMPLETE : BOTH_STOP;
 }
 
@@ -320,6 +323,11 @@ static bool is_good(struct comparison *c, size_t min_samples)
 		if (total(c->counts[i]) && agreement(c->counts[i]) < REQUIRED_SHARE) {
 			printf("%s: less than %.1f %%\n", c->programs.names[i],
 			       100 * REQUIRED_SHARE);
+			good = false;
+		}
+		if ((double)c->counts[i][LOST] > 1 + LOST_SHARE * (double)total(c->counts[i])) {
+			printf("%s: registers are lost in %zu samples\n", c->programs.names[i],
+			       c->counts[i][LOST]);
 			good = false;
 		}
 	}
