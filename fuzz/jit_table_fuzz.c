@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Lookups in chains of JIT tables of any content.
+ *
+ *	architecture (1) | size of the text (4) | memory from address BASE, the head first
+ *
+ * Contract: a row holds the address and lies inside the text, and its rule makes
+ * sense to a step; a refusal has a reason and writes nothing else; the same again
+ * gives the same; the number of reads is bounded, none wraps around.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/jit_table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BASE 0x10000ull
+#define TEXT 0x7f0000000000ull
+/* Three words and an entry of each table, and a search in one. */
+#define MAX_READS (JIT_MAX_TABLES * 4 + 64)
+#define PLACES 64
+
+struct memory {
+	const uint8_t *data;
+	size_t size;
+	unsigned int reads;
+};
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	struct memory *memory = ctx;
+
+	must(++memory->reads <= MAX_READS && addr + len > addr);
+	if (addr < BASE || addr - BASE > memory->size || memory->size - (addr - BASE) < len)
+		return BOBBIN_NO_MEMORY;
+	memcpy(dst, memory->data + (addr - BASE), len);
+	return BOBBIN_NONE;
+}
+
+static void check_row(const struct bobbin_arch *arch, const struct code_jit_info *info, uint64_t pc,
+		      const struct bobbin_row *row)
+{
+	const struct bobbin_rule *rule = &row->rule;
+
+	must(row->start <= pc && pc < row->end && row->function == row->start);
+	must(row->start >= info->text_start && row->end <= info->text_end);
+	must(rule->cfa.how == BOBBIN_AT_REG);
+	must(rule->cfa.reg == arch->sp || rule->cfa.reg == arch->fp);
+	must(rule->ra.how == BOBBIN_UNDEFINED || rule->ra.how == BOBBIN_IN_CFA_MEM ||
+	     (rule->ra.how == BOBBIN_SAME && !arch->default_ra_off));
+	must(rule->fp.how == BOBBIN_SAME || rule->fp.how == BOBBIN_IN_CFA_MEM);
+	must(!(rule->flags & BOBBIN_RULE_MANGLED) || arch->pac_mask);
+}
+
+static void check_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
+			 struct memory *memory, uint64_t pc)
+{
+	const struct bobbin_mem mem = {read_memory, memory};
+	struct bobbin_error err = {0};
+	struct bobbin_row row, before, again;
+	int status;
+
+	memset(&row, 0x5a, sizeof(row));
+	memcpy(&before, &row, sizeof(row));
+	memory->reads = 0;
+	status = jit_table_lookup(arch, info, &mem, pc, &err, &row);
+	memory->reads = 0;
+	must(jit_table_lookup(arch, info, &mem, pc, NULL, &again) == status);
+	if (!status) {
+		must(err.reason == BOBBIN_NONE && again.start == row.start);
+		check_row(arch, info, pc, &row);
+		return;
+	}
+	must(status == -ENOENT || status == -EBADMSG || status == -EFAULT);
+	must(err.reason != BOBBIN_NONE && !memcmp(&row, &before, sizeof(row)));
+}
+
+/* The PCs at which most can go wrong are those that entries name. */
+static uint64_t place(const struct memory *memory, unsigned int i)
+{
+	uint32_t off = i;
+
+	if (memory->size >= sizeof(off))
+		memcpy(&off, memory->data + i * 12u % (memory->size - 3), sizeof(off));
+	return TEXT + (i % 3 ? off : __builtin_bswap32(off)) - i % 2;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct bobbin_arch *const archs[] = {bobbin_arch_amd64(), bobbin_arch_aarch64(),
+						   bobbin_arch_aarch64_be(), bobbin_arch_s390x()};
+	struct code_jit_info info = {.text_start = TEXT, .unwind_head = BASE};
+	struct memory memory;
+	uint32_t text_size;
+
+	if (size < 5)
+		return 0;
+	memcpy(&text_size, data + 1, sizeof(text_size));
+	info.text_end = TEXT + text_size;
+	memory = (struct memory){data + 5, size - 5, 0};
+	for (unsigned int i = 0; i < PLACES; i++) {
+		check_lookup(archs[*data % 4], &info, &memory, TEXT + 8 * i);
+		check_lookup(archs[*data % 4], &info, &memory, place(&memory, i));
+	}
+	return 0;
+}
