@@ -23,7 +23,7 @@ struct command {
 };
 
 extern const struct command record_command, report_command, script_command, flamegraph_command,
-	stack_command, sframe_command;
+	stack_command, maps_command, sframe_command;
 
 /* "bobbin: " and the message and a line end, on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -10,8 +10,8 @@
 #include "cli/command.h"
 
 static const struct command *const commands[] = {
-	&record_command,     &report_command, &script_command,
-	&flamegraph_command, &stack_command,  &sframe_command,
+	&record_command, &report_command, &script_command, &flamegraph_command,
+	&stack_command,  &maps_command,   &sframe_command,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))

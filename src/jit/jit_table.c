@@ -206,20 +206,22 @@ static int check_entry(const struct search *s, const struct code_jit_unwind_fre 
 	return 0;
 }
 
-static int find_row(const struct search *s, const struct code_jit_info *info,
+/* @end: where the entry behind the PC begins, UINT64_MAX: there is none. */
+static int find_row(const struct search *s, const struct code_jit_info *info, uint64_t *end,
 		    struct bobbin_row *ret)
 {
 	struct code_jit_unwind_fre fre;
 	struct bobbin_row row;
 	struct table table = {0};
-	uint64_t end = UINT64_MAX, index;
+	uint64_t index;
 	int status;
 
-	status = find_table(s, info->unwind_head, &table, &end);
+	*end = UINT64_MAX;
+	status = find_table(s, info->unwind_head, &table, end);
 	if (!status)
-		status = find_entry(s, &table, &end, &index, &fre);
+		status = find_entry(s, &table, end, &index, &fre);
 	if (!status)
-		status = check_entry(s, &fre, end, index);
+		status = check_entry(s, &fre, *end, index);
 	if (status)
 		return status;
 	if (jit_fre_rule(s->arch, &fre, &row.rule))
@@ -236,12 +238,32 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 		     struct bobbin_row *ret)
 {
 	struct search s = {.arch = arch, .mem = mem, .err = err};
+	uint64_t end;
 
 	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
 	s.text_size = info->text_end - info->text_start;
 	s.off = (uint32_t)(pc - info->text_start);
-	return find_row(&s, info, ret);
+	return find_row(&s, info, &end, ret);
+}
+
+int jit_table_next(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		   const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
+		   struct bobbin_row *ret)
+{
+	struct search s = {.arch = arch, .mem = mem, .err = err};
+	uint64_t end;
+	int status;
+
+	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+	s.text_size = info->text_end - info->text_start;
+	s.off = (uint32_t)(pc - info->text_start);
+	status = find_row(&s, info, &end, ret);
+	if (status != -BOBBIN_ENOENT || end > UINT32_MAX)
+		return status;
+	s.off = (uint32_t)end;
+	return find_row(&s, info, &end, ret);
 }
 
 /* No caller, as rows of SFrame sections without words say it. */

@@ -39,6 +39,11 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
 		     struct bobbin_row *ret);
 
+/* The first row that ends behind @pc, else as jit_table_lookup(). */
+int jit_table_next(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		   const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
+		   struct bobbin_row *ret);
+
 /*
  * What an entry means; @ret is untouched on failure.  0; -EBADMSG: more offsets
  * than it counts or a signed return address where there are none.  The two bits

@@ -239,7 +239,7 @@ static bool ask_cfi(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row
 }
 
 /* Once, for the first address that the own tables do not know. */
-static void open_sidefile(struct module *m)
+void module_open_sidefile(struct module *m)
 {
 	const struct elf_image *image = &m->image;
 	const struct sidefile_head *head;
@@ -267,7 +267,7 @@ static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *ro
 {
 	int r;
 
-	open_sidefile(m);
+	module_open_sidefile(m);
 	if (!m->sidefile)
 		return false;
 	r = sidefile_lookup(m->sidefile, vaddr, NULL, row);

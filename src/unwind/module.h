@@ -65,6 +65,23 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
  */
 bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
 
+/*
+ * Each function of a table, or block of one, as long as @sink returns 0; what it
+ * returned.  Malformed entries are left out.  @source: SFRAME, EH_FRAME, DEBUG_FRAME
+ * or SIDEFILE.
+ */
+int module_functions(struct module *module, enum bobbin_source source,
+		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+int sframe_functions(const struct bobbin_sframe_view *view,
+		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+
+/* The tables of the file that is mapped at an address; NULL: there are none. */
+struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			       uint64_t addr);
+
+/* Look for the side-file now, if nobody has yet. */
+void module_open_sidefile(struct module *module);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
 

@@ -9,6 +9,7 @@
 #include "codemap/published_code.h"
 #include "core/refusal.h"
 #include "jit/jit_table.h"
+#include "unwind/module.h"
 #include "unwind/rule_cache.h"
 
 /* Sections back to back, as in struct module. */
@@ -411,6 +412,50 @@ bool registered_lookup(const struct bobbin_arch *arch, const struct registered_r
 		return false;
 	*source = t->jit ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
 	return true;
+}
+
+unsigned int registered_version(const struct registered_range *range)
+{
+	return range->table && range->table->view_count ? range->table->views[0].view.version : 0;
+}
+
+static int section_functions(const struct registered_table *t,
+			     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	for (unsigned int i = 0; i < t->view_count; i++) {
+		int r = sframe_functions(&t->views[i].view, sink, ctx);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
+			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	struct bobbin_mem mem = {read_process, &t->pid};
+	struct bobbin_row row;
+	uint64_t pc = t->info.text_start;
+	int r;
+
+	while (!(r = jit_table_next(arch, &t->info, &mem, pc, NULL, &row))) {
+		r = sink(ctx, row.start, row.end);
+		if (r)
+			return r;
+		pc = row.end;
+	}
+	return r == -ENOENT ? 0 : -EBADMSG;
+}
+
+int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
+			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	struct registered_table *t = range->table;
+
+	if (!registered_serves(range))
+		return 0;
+	return t->jit ? jit_functions(t, arch, sink, ctx) : section_functions(t, sink, ctx);
 }
 
 bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret)

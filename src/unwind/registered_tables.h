@@ -38,6 +38,16 @@ bool registered_serves(const struct registered_range *range);
 bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
 		       uint64_t pc, struct bobbin_row *row, enum bobbin_source *source);
 
+/* The version of its SFrame section; 0: it is another table, or empty. */
+unsigned int registered_version(const struct registered_range *range);
+
+/*
+ * Each piece of code that the range's table knows, as long as @sink returns 0.  What
+ * @sink returned, or -EBADMSG.
+ */
+int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
+			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+
 /* Why a range's table was dropped; false: it was not. */
 bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret);
 

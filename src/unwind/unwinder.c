@@ -144,13 +144,18 @@ static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_f
 	return slot->module;
 }
 
-BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
-					struct bobbin_space *space, uint64_t addr)
+struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			       uint64_t addr)
 {
 	const struct mapping *m = space_find(space, addr);
 
-	if (m)
-		module_of(unwinder, m->file);
+	return m ? module_of(unwinder, m->file) : NULL;
+}
+
+BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
+					struct bobbin_space *space, uint64_t addr)
+{
+	unwinder_module(unwinder, space, addr);
 }
 
 /* Registered code is where it is: it has no file whose space to count in. */

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/json_output.h"
+#include "cli/table_coverage.h"
+#include "target/thread.h"
+
+static const char usage[] =
+	"usage: bobbin maps [OPTIONS] PID\n"
+	"\n"
+	"Show what code a process has and which tables unwind it: for each mapping and\n"
+	"each piece of registered code how many per cent of it each table covers, in the\n"
+	"order in which a walk asks them, and which tables were dropped, and why.\n"
+	"\n"
+	"      --json             print one JSON document\n"
+	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
+	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n"
+	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
+	"                         (/usr/lib/debug/.build-id)\n"
+	"  -h, --help             show this help\n";
+
+struct arguments {
+	pid_t pid;
+	bool json;
+	struct bobbin_unwinder_options unwind;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	enum {
+		JSON = 256,
+		NO_SFRAME,
+		DEBUG_PATH,
+		SFRAME_PATH
+	};
+	static const struct option longs[] = {
+		{"json", no_argument, NULL, JSON},
+		{"no-sframe", no_argument, NULL, NO_SFRAME},
+		{"debug-path", required_argument, NULL, DEBUG_PATH},
+		{"sframe-path", required_argument, NULL, SFRAME_PATH},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	uint64_t pid;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case JSON:
+			a->json = true;
+			break;
+		case NO_SFRAME:
+			a->unwind.ignore_sframe = true;
+			break;
+		case DEBUG_PATH:
+			a->unwind.debug_path = optarg;
+			break;
+		case SFRAME_PATH:
+			a->unwind.sframe_path = optarg;
+			break;
+		case 'h':
+			exit(show_help(&maps_command));
+		default:
+			return show_usage(&maps_command);
+		}
+	}
+	if (optind != argc - 1) {
+		complain("one process number is needed");
+		return show_usage(&maps_command);
+	}
+	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))
+		return EXIT_USAGE;
+	a->pid = (pid_t)pid;
+	return 0;
+}
+
+static double per_cent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* "V3" behind ".sframe" */
+static void print_table(const struct code_piece *piece, enum bobbin_source source, const char *gap)
+{
+	printf("%s%s", gap, bobbin_source_str(source));
+	if (source == BOBBIN_FROM_SFRAME && piece->sframe_version)
+		printf(" V%u", piece->sframe_version);
+	printf(" %.2f %%", per_cent(piece->covered[source], piece->text));
+}
+
+static void print_piece(const struct code_piece *piece)
+{
+	const char *gap = "";
+
+	printf("%012" PRIx64 "-%012" PRIx64 " ", piece->start, piece->end);
+	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++) {
+		if (!piece->covered[s])
+			continue;
+		print_table(piece, s, gap);
+		gap = ", ";
+	}
+	if (!*gap)
+		fputs(piece->frame_pointer ? "frame pointer only" : "none", stdout);
+	if (piece->registered)
+		fputs(" (registered)", stdout);
+	printf("  %s\n", piece->path);
+	if (piece->dropped.reason)
+		printf("%26s.sframe or table dropped: offset 0x%" PRIx64 ": %s\n", "",
+		       piece->dropped.offset, bobbin_reason_str(piece->dropped.reason));
+}
+
+static void print_total(const struct code_piece *sum)
+{
+	uint64_t left = sum->text;
+	const char *gap = "";
+
+	printf("total: %" PRIu64 " KiB of code: ", sum->text >> 10);
+	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++) {
+		if (!sum->covered[s])
+			continue;
+		printf("%s%s %.2f %%", gap, bobbin_source_str(s),
+		       per_cent(sum->covered[s], sum->text));
+		left -= sum->covered[s];
+		gap = ", ";
+	}
+	printf("%sby no table %.2f %%\n", gap, per_cent(left, sum->text));
+}
+
+static void json_piece(struct json_output *json, const char *key, const struct code_piece *piece)
+{
+	json_object(json, key);
+	if (piece->end) {
+		json_address(json, "start", piece->start);
+		json_address(json, "end", piece->end);
+		json_string(json, "path", piece->path);
+		json_bool(json, "registered", piece->registered);
+		json_bool(json, "frame_pointer", piece->frame_pointer);
+	}
+	json_unsigned(json, "text", piece->text);
+	json_object(json, "covered");
+	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++)
+		if (piece->covered[s])
+			json_unsigned(json, bobbin_source_str(s), piece->covered[s]);
+	json_object_end(json);
+	if (piece->sframe_version)
+		json_unsigned(json, "sframe_version", piece->sframe_version);
+	if (piece->dropped.reason) {
+		json_object(json, "dropped");
+		json_unsigned(json, "offset", piece->dropped.offset);
+		json_string(json, "reason", bobbin_reason_name(piece->dropped.reason));
+		json_object_end(json);
+	}
+	json_object_end(json);
+}
+
+struct listing {
+	struct json_output *json; /* or NULL */
+	struct code_piece sum;
+};
+
+static int list_piece(void *ctx, const struct code_piece *piece)
+{
+	struct listing *l = ctx;
+
+	if (l->json)
+		json_piece(l->json, NULL, piece);
+	else
+		print_piece(piece);
+	l->sum.text += piece->text;
+	for (unsigned int s = 0; s < BOBBIN_SOURCE_COUNT; s++)
+		l->sum.covered[s] += piece->covered[s];
+	return 0;
+}
+
+static int list(const struct arguments *a, struct bobbin_unwinder *unwinder,
+		struct bobbin_space *space)
+{
+	struct json_output json = json_output(stdout);
+	struct listing l = {.json = a->json ? &json : NULL};
+	int r;
+
+	if (a->json) {
+		json_object(&json, NULL);
+		json_unsigned(&json, "pid", (uint64_t)a->pid);
+		json_array(&json, "code");
+	}
+	r = code_pieces(unwinder, space, list_piece, &l);
+	if (a->json) {
+		json_array_end(&json);
+		json_piece(&json, "total", &l.sum);
+		json_object_end(&json);
+	} else if (!r) {
+		print_total(&l.sum);
+	}
+	return r;
+}
+
+/* What a process cannot be asked for is no reason to say nothing of its files. */
+static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
+		struct bobbin_space *space)
+{
+	int r = bobbin_space_load(space, a->pid);
+
+	if (r)
+		return r;
+	r = bobbin_space_update_code(unwinder, space, a->pid);
+	if (r < 0 && r != -ENOENT)
+		complain("process %d: its registered code: %s", a->pid,
+			 r == -EBADMSG ? bobbin_reason_str(BOBBIN_CODE_PAGE) : strerror(-r));
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct arguments a = {.unwind = {.size = sizeof(a.unwind),
+					 .debug_path = "/usr/lib/debug",
+					 .sframe_path = default_sframe_path()}};
+	struct bobbin_unwinder *unwinder = NULL;
+	struct bobbin_space *space = NULL;
+	int r;
+
+	r = parse(argc, argv, &a);
+	if (r)
+		return r;
+	r = bobbin_unwinder_open(&a.unwind, &unwinder);
+	if (!r)
+		r = bobbin_space_open(unwinder, native_arch(), &space);
+	if (!r)
+		r = load(&a, unwinder, space);
+	if (!r)
+		r = list(&a, unwinder, space);
+	if (r)
+		complain("process %d: %s", a.pid, strerror(-r));
+	bobbin_space_close(space);
+	bobbin_unwinder_close(unwinder);
+	return !finish_output() || r;
+}
+
+const struct command maps_command = {
+	.name = "maps",
+	.summary = "show a process's code and what unwinds it",
+	.usage = usage,
+	.run = run,
+};
