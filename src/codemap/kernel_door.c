@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "codemap/kernel_door.h"
+
+#include <bobbin/sframe_builder.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "codemap/host_arch.h"
+
+/* No address, no descriptor, no set of flags: whatever call gets it refuses it. */
+#define NONSENSE ((const void *)(uintptr_t)-4096)
+#define MAX_SECTION 256
+
+static long native_call(long number, const void *setup, size_t size)
+{
+	int saved = errno;
+	long r = syscall(number, setup, size, 0, 0, 0, 0);
+
+	if (r == -1)
+		r = -errno;
+	errno = saved;
+	return r;
+}
+
+kernel_call kernel_door_native(void)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_DISABLED ? native_call : NULL;
+}
+
+/* Something executable, for the section that is registered on trial. */
+static int trial_code(int n)
+{
+	return n + 1;
+}
+
+/* One function, whose only row says that it has no caller. */
+static uint64_t make_section(uint8_t *section, uint64_t text)
+{
+	const struct bobbin_sframe_function function = {.start = text, .size = 1};
+	struct bobbin_sframe_built fde;
+	struct bobbin_sframe_builder builder;
+	uint8_t rows[64];
+
+	if (bobbin_sframe_builder_init(host_arch(), (uintptr_t)section, 3, &builder))
+		return 0;
+	builder.fdes = &fde;
+	builder.fde_max = 1;
+	builder.fres = rows;
+	builder.fre_max = sizeof(rows);
+	if (bobbin_sframe_builder_add(&builder, &function) ||
+	    bobbin_sframe_builder_finish(&builder, section, MAX_SECTION))
+		return 0;
+	return bobbin_sframe_builder_size(&builder);
+}
+
+/* Neither call says anything else to what is no structure, or an empty one. */
+static bool refuses_nonsense(kernel_call call)
+{
+	const struct sframe_setup nothing = {0};
+	const size_t size = SFRAME_SETUP_SIZE_VER0;
+
+	if (call(KERNEL_SFRAME_REGISTER, NONSENSE, size) != -EFAULT ||
+	    call(KERNEL_SFRAME_UNREGISTER, NONSENSE, size) != -EFAULT)
+		return false;
+	return call(KERNEL_SFRAME_REGISTER, &nothing, size) == -EINVAL &&
+	       call(KERNEL_SFRAME_UNREGISTER, &nothing, size) < 0;
+}
+
+/* What registers once and unregisters once is a register. */
+static bool keeps_register(kernel_call call, struct sframe_setup *setup)
+{
+	const struct sframe_setup key = {.sframe_start = setup->sframe_start};
+	const size_t size = SFRAME_SETUP_SIZE_VER0;
+	bool twice;
+
+	if (call(KERNEL_SFRAME_UNREGISTER, &key, size) >= 0 ||
+	    call(KERNEL_SFRAME_REGISTER, setup, size))
+		return false;
+	twice = !call(KERNEL_SFRAME_REGISTER, setup, size);
+	return !call(KERNEL_SFRAME_UNREGISTER, &key, size) && !twice &&
+	       call(KERNEL_SFRAME_UNREGISTER, &key, size) < 0;
+}
+
+static bool probe(kernel_call call)
+{
+	uint8_t *section;
+	uint64_t text = (uintptr_t)trial_code, size;
+	bool found;
+
+	if (!call || !refuses_nonsense(call))
+		return false;
+	section = malloc(MAX_SECTION);
+	if (!section)
+		return false;
+	size = make_section(section, text);
+	found = size &&
+		keeps_register(call, &(struct sframe_setup){.sframe_start = (uintptr_t)section,
+							    .sframe_size = size,
+							    .text_start = text,
+							    .text_size = 1});
+	free(section);
+	return found;
+}
+
+bool kernel_door_open(struct kernel_door *door)
+{
+	if (door->state == KERNEL_DOOR_UNKNOWN)
+		door->state = probe(door->call) ? KERNEL_DOOR_OPEN : KERNEL_DOOR_CLOSED;
+	return door->state == KERNEL_DOOR_OPEN;
+}
+
+int kernel_door_register(struct kernel_door *door, const struct sframe_setup *setup)
+{
+	long r = kernel_door_open(door)
+			 ? door->call(KERNEL_SFRAME_REGISTER, setup, SFRAME_SETUP_SIZE_VER0)
+			 : -ENOSYS;
+
+	return r > 0 ? -EPROTO : (int)r;
+}
+
+int kernel_door_unregister(struct kernel_door *door, uint64_t sframe_start)
+{
+	const struct sframe_setup key = {.sframe_start = sframe_start};
+	long r = kernel_door_open(door)
+			 ? door->call(KERNEL_SFRAME_UNREGISTER, &key, SFRAME_SETUP_SIZE_VER0)
+			 : -ENOSYS;
+
+	return r > 0 ? -EPROTO : (int)r;
+}

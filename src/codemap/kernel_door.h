@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kernel_door.h - hand registrations on to a kernel that has the proposed calls.
+ *
+ * The numbers of sframe_register(2) and sframe_unregister(2) are proposed, not
+ * assigned: another kernel may have another call there.  So nobody believes in the
+ * numbers.  At the first use the calls are asked what only they answer like that:
+ * first with arguments that no call can do harm with, at last with a section of
+ * this file's own, which must register once and unregister once.
+ */
+#ifndef BOBBIN_CODEMAP_KERNEL_DOOR_H
+#define BOBBIN_CODEMAP_KERNEL_DOOR_H
+
+#include <bobbin/code_abi.h>
+
+#define KERNEL_SFRAME_REGISTER 472
+#define KERNEL_SFRAME_UNREGISTER 473
+
+/* A system call with two arguments and zeros behind: a result, or a negative errno. */
+typedef long (*kernel_call)(long number, const void *setup, size_t size);
+
+enum kernel_door_state {
+	KERNEL_DOOR_UNKNOWN,
+	KERNEL_DOOR_OPEN,
+	KERNEL_DOOR_CLOSED
+};
+
+struct kernel_door {
+	kernel_call call; /* NULL: there is no kernel */
+	enum kernel_door_state state;
+};
+
+/*
+ * The running kernel's calls; NULL where a seccomp filter is in force: it may end
+ * the process for a call that it does not know.
+ */
+kernel_call kernel_door_native(void);
+
+/* Whether the kernel has the calls; asks it once. */
+bool kernel_door_open(struct kernel_door *door);
+
+/* 0, or why the kernel does not have it: -ENOSYS, or its own errno. */
+int kernel_door_register(struct kernel_door *door, const struct sframe_setup *setup);
+int kernel_door_unregister(struct kernel_door *door, uint64_t sframe_start);
+
+#endif
