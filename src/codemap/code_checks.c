@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "codemap/code_checks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "codemap/host_arch.h"
+#include "codemap/struct_copy.h"
+#include "core/refusal.h"
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct code_text_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int check_ranges(struct code_text_range *ranges, size_t count)
+{
+	if (count > 1)
+		qsort(ranges, count, sizeof(*ranges), compare_ranges);
+	for (size_t i = 0; i < count; i++) {
+		if (ranges[i].start >= ranges[i].end ||
+		    ranges[i].end - ranges[i].start > CHECK_MAX_TEXT)
+			return -EINVAL;
+		if (i && ranges[i].start < ranges[i - 1].end)
+			return -EINVAL;
+	}
+	return count ? 0 : -EINVAL;
+}
+
+int check_text(struct own_mappings *mappings, const struct code_text_range *ranges, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = own_mappings_executable(mappings, ranges[i].start, ranges[i].end);
+	return r == -EFAULT ? -EINVAL : r;
+}
+
+int check_readable(uint64_t start, uint64_t end)
+{
+	if (!start || start >= end)
+		return -EINVAL;
+	if (end - start > CHECK_MAX_TABLE)
+		return -EFBIG;
+	return memory_is_readable(start, end - start) ? 0 : -EFAULT;
+}
+
+/* Ranges that touch are one: a function may go on from one to the next. */
+static bool lies_in(uint64_t start, uint64_t end, const struct code_text_range *text, size_t count)
+{
+	size_t lo = 0, hi = count;
+
+	while (hi - lo > 1) {
+		size_t middle = lo + (hi - lo) / 2;
+
+		if (text[middle].start <= start)
+			lo = middle;
+		else
+			hi = middle;
+	}
+	if (start < text[lo].start || start > text[lo].end)
+		return false;
+	while (end > text[lo].end) {
+		if (lo + 1 == count || text[lo + 1].start != text[lo].end)
+			return false;
+		lo++;
+	}
+	return true;
+}
+
+static int check_functions(const struct bobbin_sframe_view *view,
+			   const struct code_text_range *text, size_t count,
+			   struct bobbin_error *err)
+{
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		struct bobbin_sframe_fde fde;
+		int r = bobbin_sframe_fde(view, i, err, &fde);
+
+		if (r)
+			return r;
+		if (fde.start + fde.size < fde.start ||
+		    !lies_in(fde.start, fde.start + fde.size, text, count))
+			return refuse(err, view->fde_off + (uint64_t)i * view->fde_size,
+				      BOBBIN_SFRAME_TEXT);
+	}
+	return 0;
+}
+
+/* Whoever only concatenated sections would lose all but the first. */
+static int check_behind(const uint8_t *bytes, uint64_t from, uint64_t size,
+			struct bobbin_error *err)
+{
+	for (uint64_t i = from; i < size; i++)
+		if (bytes[i])
+			return refuse(err, i, BOBBIN_SFRAME_TRAILING);
+	return 0;
+}
+
+int check_section(const void *bytes, uint64_t size, uint64_t addr,
+		  const struct code_text_range *text, size_t count, struct bobbin_error *err,
+		  struct bobbin_sframe_view *ret)
+{
+	struct bobbin_sframe_view view;
+	int r = bobbin_sframe_view(bytes, size, addr, err, &view);
+
+	if (r == -ENODATA) {
+		*ret = (struct bobbin_sframe_view){.addr = addr};
+		return 0;
+	}
+	if (r)
+		return r;
+	if (view.arch != host_arch())
+		return refuse(err, 0, BOBBIN_ELF_MACHINE);
+	r = check_behind(bytes, view.size, size, err);
+	if (!r)
+		r = check_functions(&view, text, count, err);
+	if (!r)
+		*ret = view;
+	return r;
+}
+
+int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
+{
+	const struct code_jit_unwind_table *head;
+	uint64_t reserved, used, at = info->unwind_head;
+
+	if (info->text_end - info->text_start > UINT32_MAX || at % _Alignof(uint64_t))
+		return -EINVAL;
+	if (!at)
+		return -EINVAL;
+	if (!memory_is_readable(at, sizeof(*head)))
+		return -EFAULT;
+	head = (const struct code_jit_unwind_table *)(uintptr_t)at;
+	reserved = __atomic_load_n(&head->reserved_len, __ATOMIC_RELAXED);
+	used = __atomic_load_n(&head->used_len, __ATOMIC_ACQUIRE);
+	if (at + sizeof(*head) + reserved < at)
+		return refuse(err, offsetof(struct code_jit_unwind_table, reserved_len),
+			      BOBBIN_JIT_TABLE);
+	if (used > reserved || used % sizeof(struct code_jit_unwind_fre))
+		return refuse(err, offsetof(struct code_jit_unwind_table, used_len),
+			      BOBBIN_JIT_TABLE);
+	return 0;
+}

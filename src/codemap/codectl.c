@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <bobbin/codectl.h>
+
+#include <errno.h>
+
+#include "codemap/code_calls.h"
+#include "codemap/own_map.h"
+#include "core/deps.h"
+
+#define WEAK __attribute__((weak))
+
+BOBBIN_API int bobbin_codectl(unsigned int option, const void *info, size_t info_size,
+			      unsigned int flags, struct bobbin_code_result *ret)
+{
+	struct registrar *registrar;
+	int r = own_map_open(&registrar);
+
+	return r ? r : code_calls_codectl(registrar, option, info, info_size, flags, ret);
+}
+
+BOBBIN_API int bobbin_sframe_register(const struct sframe_setup *setup, size_t size,
+				      struct bobbin_code_result *ret)
+{
+	struct registrar *registrar;
+	int r = own_map_open(&registrar);
+
+	return r ? r : code_calls_register(registrar, setup, size, ret);
+}
+
+BOBBIN_API int bobbin_sframe_unregister(const struct sframe_setup *setup, size_t size)
+{
+	struct registrar *registrar;
+	int r = own_map_open(&registrar);
+
+	return r ? r : code_calls_unregister(registrar, setup, size);
+}
+
+BOBBIN_API int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4,
+			    unsigned long arg5)
+{
+	struct registrar *registrar;
+	int r = own_map_open(&registrar);
+
+	return r ? r : code_calls_prctl(registrar, option, arg2, arg3, arg4, arg5);
+}
+
+/* As the C library says it. */
+static int with_errno(int r)
+{
+	if (!r)
+		return 0;
+	errno = -r;
+	return -1;
+}
+
+BOBBIN_API WEAK int codectl(unsigned int option, void *info, size_t info_size, unsigned int flags)
+{
+	return with_errno(bobbin_codectl(option, info, info_size, flags, NULL));
+}
+
+BOBBIN_API WEAK int sframe_register(struct sframe_setup *setup, size_t size)
+{
+	return with_errno(bobbin_sframe_register(setup, size, NULL));
+}
+
+BOBBIN_API WEAK int sframe_unregister(struct sframe_setup *setup, size_t size)
+{
+	return with_errno(bobbin_sframe_unregister(setup, size));
+}

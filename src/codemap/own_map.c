@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * fork(2) is told of by pthread_atfork(3): the lock is held over it, so that the
+ * child's map is whole.  A child made by clone(2) itself is recognised by a page that
+ * the kernel wipes in children with memory of their own, and only in them: what
+ * vfork(2) makes uses its parent's map, as it uses all else of it.
+ */
+#include "codemap/own_map.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codemap/kernel_door.h"
+
+enum liveness {
+	FORKED,
+	LIVE,
+	FOLLOWING
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of whoever makes it */
+static struct registrar *_Atomic own;
+static atomic_int *liveness;
+static atomic_int never_wiped;
+static int setup_error;
+
+static void before_fork(void)
+{
+	struct registrar *registrar;
+
+	pthread_mutex_lock(&lock);
+	registrar = atomic_load(&own);
+	if (registrar)
+		registrar_lock(registrar);
+}
+
+static void after_fork_in_parent(void)
+{
+	struct registrar *registrar = atomic_load(&own);
+
+	if (registrar)
+		registrar_unlock(registrar);
+	pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+	struct registrar *registrar = atomic_load(&own);
+
+	if (registrar)
+		registrar_forked(registrar);
+	pthread_mutex_init(&lock, NULL);
+	atomic_store(liveness, LIVE);
+}
+
+static void set_up(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	liveness = &never_wiped;
+	if (page != MAP_FAILED && !madvise(page, size, MADV_WIPEONFORK))
+		liveness = page;
+	else if (page != MAP_FAILED)
+		munmap(page, size);
+	atomic_store(liveness, LIVE);
+	setup_error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* In a child that nobody told of. */
+static void follow(void)
+{
+	int forked = FORKED;
+
+	if (atomic_compare_exchange_strong(liveness, &forked, FOLLOWING))
+		after_fork_in_child();
+	while (atomic_load(liveness) != LIVE)
+		sched_yield();
+}
+
+static int make(struct registrar **ret)
+{
+	struct registrar *registrar;
+	int r = 0;
+
+	pthread_mutex_lock(&lock);
+	registrar = atomic_load(&own);
+	if (!registrar)
+		r = registrar_open(kernel_door_native(), &registrar);
+	if (!r) {
+		atomic_store(&own, registrar);
+		*ret = registrar;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+int own_map_open(struct registrar **ret)
+{
+	struct registrar *registrar;
+
+	pthread_once(&once, set_up);
+	if (setup_error)
+		return -setup_error;
+	if (atomic_load_explicit(liveness, memory_order_acquire) != LIVE)
+		follow();
+	registrar = atomic_load_explicit(&own, memory_order_acquire);
+	if (!registrar)
+		return make(ret);
+	*ret = registrar;
+	return 0;
+}
+
+struct registrar *own_map(void)
+{
+	return atomic_load_explicit(&own, memory_order_acquire);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An order holds it together.  Registering: index, map, page, kernel; what fails is
+ * undone backwards.  Unregistering: kernel, index, map; then no reader is left who
+ * could call a range dropped, and its number on the page may be another's.
+ */
+#include "codemap/registrar.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codemap/code_checks.h"
+#include "codemap/kernel_door.h"
+#include "codemap/own_mappings.h"
+#include "codemap/publication.h"
+#include "codemap/registration.h"
+
+struct registrar {
+	pthread_mutex_t lock; /* for all that follows */
+	struct code_map *map;
+	struct publication *page; /* or NULL */
+	struct own_mappings mappings;
+	struct kernel_door kernel;
+	struct registration_index index;
+	uint64_t last_id;
+};
+
+int registrar_open(kernel_call kernel, struct registrar **ret)
+{
+	struct registrar *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (!r)
+		return -ENOMEM;
+	error = code_map_open(&r->map);
+	if (!error)
+		error = publication_open(&r->page);
+	/* a sandbox that allows no page does not keep a process from its own map */
+	if (error && (error == -ENOMEM || !r->map)) {
+		code_map_close(r->map);
+		free(r);
+		return error;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	own_mappings_init(&r->mappings);
+	r->kernel.call = kernel;
+	*ret = r;
+	return 0;
+}
+
+static void forget_in_kernel(struct registrar *registrar, const struct registration *r)
+{
+	if (r->in_kernel)
+		kernel_door_unregister(&registrar->kernel, r->key);
+}
+
+void registrar_close(struct registrar *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->index.bucket_count; i++)
+		for (struct registration *at = r->index.buckets[i]; at; at = at->next)
+			forget_in_kernel(r, at);
+	registration_index_fini(&r->index);
+	code_map_close(r->map); /* calls release() */
+	publication_close(r->page);
+	own_mappings_fini(&r->mappings);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+struct code_map *registrar_map(struct registrar *registrar)
+{
+	return registrar->map;
+}
+
+struct own_mappings *registrar_mappings(struct registrar *registrar)
+{
+	return &registrar->mappings;
+}
+
+const struct bobbin_code_page *registrar_page(const struct registrar *registrar)
+{
+	return registrar->page ? publication_page(registrar->page) : NULL;
+}
+
+void registrar_lock(struct registrar *registrar)
+{
+	pthread_mutex_lock(&registrar->lock);
+}
+
+void registrar_unlock(struct registrar *registrar)
+{
+	pthread_mutex_unlock(&registrar->lock);
+}
+
+static void unpublish(struct registration *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		uint32_t number = atomic_load(&r->ranges[i].number);
+
+		if (number != UNPUBLISHED)
+			publication_remove(r->registrar->page, number);
+	}
+}
+
+/* The map's readers are gone.  The lock is held, or the registrar closed. */
+static void release(struct code *code)
+{
+	struct registration *r = (struct registration *)code;
+
+	unpublish(r);
+	registration_close(r);
+}
+
+/* Whether a walker dropped it before the range was on the page. */
+static void tell_dropped(struct registration *r, uint32_t number)
+{
+	uint64_t dropped = atomic_load(&r->code.dropped);
+
+	if (dropped)
+		publication_dropped(r->registrar->page, number, dropped);
+}
+
+static int publish(struct registration *r)
+{
+	if (!r->registrar->page)
+		return 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct bobbin_code_entry entry = registration_entry(r, i);
+		uint32_t number;
+		int error = publication_add(r->registrar->page, &entry, &number);
+
+		if (error)
+			return error;
+		atomic_store(&r->ranges[i].number, number);
+		tell_dropped(r, number);
+	}
+	return 0;
+}
+
+/*
+ * A loaded object's range makes room for a registered one.  What stays of it is held
+ * meanwhile, since a code without ranges is released.  When memory runs out it keeps
+ * less than it had, which the next look at the loaded objects repairs.
+ */
+static void cut_object(struct code_map *map, const struct code_range *object,
+		       const struct code_text_range *text)
+{
+	struct code *code = object->code;
+	const struct code_range left = {object->start, text->start, code};
+	const struct code_range right = {text->end, object->end, code};
+	bool has_left = left.start < left.end, has_right = right.start < right.end;
+
+	code->ranges += has_left || has_right;
+	code_map_remove(map, object);
+	if (has_left)
+		code_map_add(map, &left);
+	if (has_right)
+		code_map_add(map, &right);
+	if ((has_left || has_right) && code->ranges > 1)
+		code->ranges--;
+}
+
+/* The part of loaded objects in a range, or -EEXIST for what was registered. */
+static int check_room(const struct code_map *map, const struct code_text_range *text)
+{
+	struct code_range next;
+
+	for (uint64_t at = text->start; code_map_next(map, at, &next) && next.start < text->end;
+	     at = next.end)
+		if (next.code->kind != CODE_OBJECT)
+			return -EEXIST;
+	return 0;
+}
+
+static void make_room(struct code_map *map, const struct code_text_range *text)
+{
+	struct code_range next;
+
+	for (uint64_t at = text->start; code_map_next(map, at, &next) && next.start < text->end;
+	     at = next.end)
+		cut_object(map, &next, text);
+}
+
+static struct code_range map_range(struct registration *r, size_t i)
+{
+	return (struct code_range){r->ranges[i].text.start, r->ranges[i].text.end, &r->code};
+}
+
+/* The last range that goes takes the registration along when readers have gone. */
+static void unmap(struct registration *r, size_t count)
+{
+	struct code_map *map = r->registrar->map;
+
+	while (count--) {
+		const struct code_range range = map_range(r, count);
+
+		code_map_remove(map, &range);
+	}
+	code_map_wait(map);
+}
+
+/* All ranges or none; with an error the registration is gone. */
+static int map_and_publish(struct registration *r)
+{
+	struct code_map *map = r->registrar->map;
+	size_t done = 0;
+	int error = 0;
+
+	for (; done < r->count && !error; done += !error) {
+		const struct code_range range = map_range(r, done);
+
+		make_room(map, &r->ranges[done].text);
+		error = code_map_add(map, &range);
+	}
+	if (!error)
+		error = publish(r);
+	if (!error)
+		return 0;
+	registration_index_remove(&r->registrar->index, r);
+	if (done)
+		unmap(r, done);
+	else
+		registration_close(r);
+	return error;
+}
+
+/* A kernel that does not want a table says nothing of what the process keeps. */
+static void tell_kernel(struct registration *r)
+{
+	const struct code *code = &r->code;
+
+	/* it would take starts of functions from where the table is */
+	if (!code->sframe.data || code->sframe.addr != r->key || code->table != r->key)
+		return;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct code_text_range *text = &r->ranges[i].text;
+		const struct sframe_setup setup = {.sframe_start = code->table,
+						   .sframe_size = code->table_size,
+						   .text_start = text->start,
+						   .text_size = text->end - text->start};
+
+		if (!kernel_door_register(&r->registrar->kernel, &setup))
+			continue;
+		if (i)
+			kernel_door_unregister(&r->registrar->kernel, r->key);
+		return;
+	}
+	r->in_kernel = true;
+}
+
+int registrar_insert(struct registrar *registrar, const struct code_request *request,
+		     enum bobbin_code_place *ret)
+{
+	struct registration *r;
+	int error;
+
+	for (size_t i = 0; i < request->count; i++) {
+		error = check_room(registrar->map, &request->ranges[i]);
+		if (error)
+			return error;
+	}
+	error = registration_open(request, &r);
+	if (error)
+		return error;
+	r->registrar = registrar;
+	r->code.release = release;
+	r->id = ++registrar->last_id;
+	error = registration_index_add(&registrar->index, r);
+	if (error) {
+		registration_close(r);
+		return error;
+	}
+	error = map_and_publish(r);
+	if (error)
+		return error;
+	r->owned = request->owned;
+	r->free_owned = request->free_owned;
+	tell_kernel(r);
+	*ret = r->in_kernel ? BOBBIN_CODE_IN_KERNEL : BOBBIN_CODE_IN_PROCESS;
+	return 0;
+}
+
+static bool is_match(const struct registration *r, const struct code_match *match)
+{
+	const struct code_text_range *text = &r->ranges[0].text;
+
+	if (match->kinds && !(match->kinds & 1u << r->code.kind))
+		return false;
+	if (match->table && match->table != r->code.table)
+		return false;
+	return !match->text.end ||
+	       (match->text.start == text->start && match->text.end == text->end);
+}
+
+int registrar_unregister(struct registrar *registrar, const struct code_match *match)
+{
+	struct registration *r;
+
+	registrar_lock(registrar);
+	r = registration_index_find(&registrar->index, match->key);
+	if (r && !is_match(r, match))
+		r = NULL;
+	if (r) {
+		forget_in_kernel(registrar, r);
+		registration_index_remove(&registrar->index, r);
+		unmap(r, r->count);
+	}
+	registrar_unlock(registrar);
+	return r ? 0 : -ENOENT;
+}
+
+int registrar_remove(struct registrar *registrar, uint64_t key)
+{
+	return registrar_unregister(registrar, &(struct code_match){.key = key});
+}
+
+int registrar_add_section(struct registrar *registrar, uint64_t key, void *section, size_t size,
+			  const struct code_text_range *ranges, size_t count,
+			  const struct code_identity *identity, void (*free_section)(void *))
+{
+	struct code_text_range *sorted = calloc(count ? count : 1, sizeof(*sorted));
+	struct code_request request = {.kind = CODE_SECTION,
+				       .key = key,
+				       .ranges = sorted,
+				       .count = count,
+				       .table = (uintptr_t)section,
+				       .table_size = size,
+				       .identity = identity,
+				       .owned = section,
+				       .free_owned = free_section};
+	enum bobbin_code_place place;
+	int error;
+
+	if (!sorted)
+		return -ENOMEM;
+	if (count)
+		memcpy(sorted, ranges, count * sizeof(*sorted));
+	error = check_ranges(sorted, count);
+	if (!error)
+		error = check_section(section, size, (uintptr_t)section, sorted, count, NULL,
+				      &request.sframe);
+	if (!error) {
+		registrar_lock(registrar);
+		error = registrar_insert(registrar, &request, &place);
+		registrar_unlock(registrar);
+	}
+	free(sorted);
+	return error;
+}
+
+void registrar_drop(struct registrar *registrar, struct code *code,
+		    const struct bobbin_error *error)
+{
+	struct registration *r = (struct registration *)code;
+
+	if (!code_drop(code, error) || code->release != release || !registrar->page)
+		return;
+	for (size_t i = 0; i < r->count; i++) {
+		uint32_t number = atomic_load(&r->ranges[i].number);
+
+		if (number != UNPUBLISHED)
+			tell_dropped(r, number);
+	}
+}
+
+void registrar_forked(struct registrar *registrar)
+{
+	pthread_mutex_init(&registrar->lock, NULL);
+	code_map_forked(registrar->map);
+	own_mappings_forked(&registrar->mappings);
+	if (registrar->page)
+		publication_forked(registrar->page);
+}

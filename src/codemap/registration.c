@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "codemap/registration.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/hash_index.h"
+
+#define FIRST_BUCKETS 64
+
+static size_t length_of(const char *string)
+{
+	return string ? strlen(string) : 0;
+}
+
+static bool is_known(const struct code_identity *i)
+{
+	return i && (i->elf_end || i->path || i->debug_link || i->build_id_len);
+}
+
+/* As the page has it; NULL: no memory. */
+static struct bobbin_code_identity *identity_open(const struct code_identity *i)
+{
+	size_t path = length_of(i->path), link = length_of(i->debug_link);
+	size_t size = sizeof(struct bobbin_code_identity) + path + i->build_id_len + link;
+	struct bobbin_code_identity *identity = malloc(size);
+
+	if (!identity)
+		return NULL;
+	*identity = (struct bobbin_code_identity){.size = (uint32_t)size,
+						  .debug_link_crc = i->debug_link_crc,
+						  .elf_start = i->elf_start,
+						  .elf_end = i->elf_end,
+						  .path_len = (uint32_t)path,
+						  .build_id_len = i->build_id_len,
+						  .debug_link_len = (uint32_t)link};
+	if (path)
+		memcpy(identity->bytes, i->path, path);
+	if (i->build_id_len)
+		memcpy(identity->bytes + path, i->build_id, i->build_id_len);
+	if (link)
+		memcpy(identity->bytes + path + i->build_id_len, i->debug_link, link);
+	return identity;
+}
+
+/* Lookups in large sections become faster; they work without, too. */
+static void index_section(struct registration *r)
+{
+	struct bobbin_sframe_view *view = &r->code.sframe;
+	uint32_t count = view->data ? bobbin_sframe_index_count(view) : 0;
+
+	if (!count)
+		return;
+	r->buckets = malloc(count * sizeof(*r->buckets));
+	if (r->buckets)
+		bobbin_sframe_view_index(view, r->buckets, count);
+}
+
+static void set_ranges(struct registration *r, const struct code_request *request)
+{
+	r->count = request->count;
+	for (size_t i = 0; i < request->count; i++) {
+		r->ranges[i].text = request->ranges[i];
+		atomic_init(&r->ranges[i].number, UNPUBLISHED);
+	}
+	r->code.text_start = request->ranges[0].start;
+}
+
+int registration_open(const struct code_request *request, struct registration **ret)
+{
+	size_t size = sizeof(struct registration) +
+		      request->count * sizeof(struct registered_range);
+	struct registration *r = calloc(1, size);
+
+	if (!r)
+		return -ENOMEM;
+	if (is_known(request->identity)) {
+		r->identity = identity_open(request->identity);
+		if (!r->identity) {
+			free(r);
+			return -ENOMEM;
+		}
+	}
+	r->key = request->key;
+	r->code.kind = request->kind;
+	r->code.table = request->table;
+	r->code.table_size = request->kind == CODE_JIT ? 0 : request->table_size;
+	r->code.sframe = request->sframe;
+	set_ranges(r, request);
+	index_section(r);
+	*ret = r;
+	return 0;
+}
+
+void registration_close(struct registration *r)
+{
+	if (!r)
+		return;
+	if (r->owned)
+		r->free_owned(r->owned);
+	free(r->buckets);
+	free(r->identity);
+	free(r);
+}
+
+static uint32_t published_kind(const struct code *code)
+{
+	switch (code->kind) {
+	case CODE_SECTION:
+		return BOBBIN_CODE_SFRAME;
+	case CODE_JIT:
+		return BOBBIN_CODE_JIT;
+	default:
+		return BOBBIN_CODE_NAMED;
+	}
+}
+
+struct bobbin_code_entry registration_entry(const struct registration *r, size_t range)
+{
+	const struct code *code = &r->code;
+
+	return (struct bobbin_code_entry){
+		.id = r->id,
+		.kind = published_kind(code),
+		.text_start = r->ranges[range].text.start,
+		.text_end = r->ranges[range].text.end,
+		.table = code->table,
+		.table_size = code->table_size,
+		.table_addr = code->kind == CODE_SECTION ? code->sframe.addr : code->table,
+		.identity = (uintptr_t)r->identity,
+	};
+}
+
+/* Keys are addresses of the own process: nobody chooses them to collide. */
+static struct registration **bucket_of(const struct registration_index *index, uint64_t key)
+{
+	return &index->buckets[hash_words(key, 0, 0) & (index->bucket_count - 1)];
+}
+
+struct registration *registration_index_find(const struct registration_index *index, uint64_t key)
+{
+	struct registration *r = index->bucket_count ? *bucket_of(index, key) : NULL;
+
+	while (r && r->key != key)
+		r = r->next;
+	return r;
+}
+
+static int grow(struct registration_index *index)
+{
+	struct registration_index larger = {
+		.bucket_count = index->bucket_count ? 2 * index->bucket_count : FIRST_BUCKETS,
+		.used = index->used,
+	};
+
+	larger.buckets = calloc(larger.bucket_count, sizeof(*larger.buckets));
+	if (!larger.buckets)
+		return -ENOMEM;
+	for (size_t i = 0; i < index->bucket_count; i++) {
+		struct registration *next;
+
+		for (struct registration *r = index->buckets[i]; r; r = next) {
+			struct registration **bucket = bucket_of(&larger, r->key);
+
+			next = r->next;
+			r->next = *bucket;
+			*bucket = r;
+		}
+	}
+	free(index->buckets);
+	*index = larger;
+	return 0;
+}
+
+int registration_index_add(struct registration_index *index, struct registration *registration)
+{
+	struct registration **bucket;
+
+	if (registration_index_find(index, registration->key))
+		return -EEXIST;
+	if (index->used >= index->bucket_count && grow(index))
+		return -ENOMEM;
+	bucket = bucket_of(index, registration->key);
+	registration->next = *bucket;
+	*bucket = registration;
+	index->used++;
+	return 0;
+}
+
+void registration_index_remove(struct registration_index *index, struct registration *registration)
+{
+	struct registration **at = bucket_of(index, registration->key);
+
+	while (*at != registration)
+		at = &(*at)->next;
+	*at = registration->next;
+	index->used--;
+}
+
+void registration_index_fini(struct registration_index *index)
+{
+	free(index->buckets);
+	*index = (struct registration_index){0};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * registration.h - one registration: its code, its ranges, and by what it is found.
+ *
+ * struct code is what walkers see of it; the rest is the registrar's.  All live
+ * ones are in an index by key, so that each is found as fast among 100,000.
+ */
+#ifndef BOBBIN_CODEMAP_REGISTRATION_H
+#define BOBBIN_CODEMAP_REGISTRATION_H
+
+#include "codemap/registrar.h"
+
+/* The range is not on the page. */
+#define UNPUBLISHED UINT32_MAX
+
+struct registered_range {
+	struct code_text_range text;
+	_Atomic uint32_t number; /* of its entry on the page; read by walkers */
+};
+
+/**
+ * struct registration - what one call registered
+ * @code: first member
+ * @next: of those in the same bucket
+ * @registrar: whose it is
+ * @key: see struct code_request
+ * @id: never used again
+ * @in_kernel: the kernel has it, too
+ * @owned, @free_owned: the table's memory, if it is not the caller's
+ * @buckets: index of @code.sframe; owned, or NULL
+ * @identity: owned, or NULL
+ * @count: of @ranges, which ascend
+ */
+struct registration {
+	struct code code;
+	struct registration *next;
+	struct registrar *registrar;
+	uint64_t key, id;
+	bool in_kernel;
+	void *owned;
+	void (*free_owned)(void *);
+	uint32_t *buckets;
+	struct bobbin_code_identity *identity;
+	size_t count;
+	struct registered_range ranges[];
+};
+
+/* What a registration begins as: all of the request, nothing published.  -ENOMEM. */
+int registration_open(const struct code_request *request, struct registration **ret);
+
+/* Also frees what it owns. */
+void registration_close(struct registration *registration);
+
+/* What its page entry says of a range. */
+struct bobbin_code_entry registration_entry(const struct registration *registration, size_t range);
+
+/* By key.  Zero is empty. */
+struct registration_index {
+	struct registration **buckets;
+	size_t bucket_count, used;
+};
+
+struct registration *registration_index_find(const struct registration_index *index, uint64_t key);
+/* -EEXIST, -ENOMEM. */
+int registration_index_add(struct registration_index *index, struct registration *registration);
+void registration_index_remove(struct registration_index *index, struct registration *registration);
+void registration_index_fini(struct registration_index *index);
+
+#endif
