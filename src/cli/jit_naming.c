@@ -10,7 +10,10 @@ static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, p
 {
 	if (n->space == space && n->pid == pid && n->generation == space->generation)
 		return;
-	*n = (struct jit_naming){.space = space, .pid = pid, .generation = space->generation};
+	n->space = space;
+	n->pid = pid;
+	n->generation = space->generation;
+	n->count = 0;
 	for (size_t i = 0; i < space->count && n->count < JIT_NAMING_DUMPS; i++)
 		if (jitdump_is_name(space->mappings[i].path))
 			n->dumps[n->count++] = space->mappings[i].start;
@@ -35,10 +38,17 @@ static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space
 	return symbolizer_jit_dump(symbolizer, &file, pc, time, ret);
 }
 
+/* Whether what is mapped is what a process on this machine has mapped now. */
+static bool is_alive(const struct bobbin_space *space, pid_t pid)
+{
+	return space->count && space->mappings[0].pid == pid;
+}
+
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
 		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,
 		    struct symbol *ret)
 {
+	struct jitdump_code code;
 	int r;
 
 	find_dumps(naming, space, pid);
@@ -47,5 +57,14 @@ int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
 		if (r)
 			return r;
 	}
-	return symbolizer_perf_map(symbolizer, pid, pc, ret);
+	r = symbolizer_perf_map(symbolizer, pid, pc, ret);
+	if (r || !is_alive(space, pid))
+		return r;
+	r = gdb_names_find(&naming->gdb, space, pid, pc, &code);
+	return r <= 0 ? r : symbolizer_jit_name(symbolizer, &code, pc, ret);
+}
+
+void jit_naming_fini(struct jit_naming *naming)
+{
+	gdb_names_fini(&naming->gdb);
 }

@@ -2,7 +2,7 @@
 /*
  * jit_naming.h - names of code without a file, through the doors by which a JIT
  * compiler may have told them: a jitdump file that its process has mapped, else
- * a perf map.
+ * a perf map, else, while the process lives, GDB's JIT interface.
  */
 #ifndef BOBBIN_CLI_JIT_NAMING_H
 #define BOBBIN_CLI_JIT_NAMING_H
@@ -10,12 +10,13 @@
 #include <bobbin/unwind.h>
 #include <sys/types.h>
 
+#include "cli/gdb_names.h"
 #include "symbol/symbolizer.h"
 
 /* Jitdump files of a process that are looked into. */
 #define JIT_NAMING_DUMPS 8
 
-/* Zero to begin; nothing to give back. */
+/* Zero to begin. */
 struct jit_naming {
 	/* of the space that was looked at last: the starts of mapped jitdump files */
 	const struct bobbin_space *space;
@@ -23,6 +24,7 @@ struct jit_naming {
 	uint64_t generation;
 	uint64_t dumps[JIT_NAMING_DUMPS];
 	size_t count;
+	struct gdb_names gdb;
 };
 
 /*
@@ -32,5 +34,7 @@ struct jit_naming {
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
 		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,
 		    struct symbol *ret);
+
+void jit_naming_fini(struct jit_naming *naming);
 
 #endif

@@ -70,6 +70,7 @@ void naming_close(struct naming *naming)
 		free(naming->cache[i].symbols);
 	symbolizer_close(naming->symbolizer);
 	name_pool_fini(&naming->names);
+	jit_naming_fini(&naming->jit);
 	free(naming->stack);
 	free(naming);
 }

@@ -431,8 +431,8 @@ static int jit_name(struct names *names, const char *told, struct name_pair *ret
 	return err;
 }
 
-static int jit_symbol(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
-		      struct symbol *ret)
+int symbolizer_jit_name(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
+			struct symbol *ret)
 {
 	struct symbol symbol = {
 		.start = code->start,
@@ -468,7 +468,7 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 	n = jitdump_find(d, address, time, &code);
 	if (!was_damaged && s->on_damage && jitdump_damage(d, &damage))
 		s->on_damage(s->on_damage_ctx, jitdump_path(d), &damage);
-	return n <= 0 ? n : jit_symbol(s, &code, address, ret);
+	return n <= 0 ? n : symbolizer_jit_name(s, &code, address, ret);
 }
 
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret)

@@ -144,6 +144,12 @@ int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struc
 int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, uint64_t address,
 			uint64_t time, struct symbol *ret);
 
+/*
+ * Code that was told otherwise, with a name that lives.  Returns 1, -ENOMEM.
+ */
+int symbolizer_jit_name(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
+			struct symbol *ret);
+
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-__attribute__((noinline)) static uint64_t compiled_leaf(uint64_t n)
+__attribute__((noinline)) uint64_t compiled_leaf(uint64_t n)
 {
 	volatile uint64_t sum = 0;
 
@@ -12,7 +12,7 @@ __attribute__((noinline)) static uint64_t compiled_leaf(uint64_t n)
 	return sum;
 }
 
-__attribute__((noinline)) static uint64_t compiled_caller(uint64_t n)
+__attribute__((noinline)) uint64_t compiled_caller(uint64_t n)
 {
 	uint64_t sum = 0;
 

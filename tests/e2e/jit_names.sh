@@ -96,4 +96,16 @@ it_names_code_of_llvm() {
 	stacks | some ' compiled_leaf compiled_caller main ' 50
 }
 
+it_names_code_that_only_debuggers_are_told_of() {
+	bitcode
+	for kind in orc orc-lazy; do
+		spawn lli-14 -jit-kind=$kind "$work/bin/compute.bc" 1000000
+		has_caller() {
+			"$bobbin" stack "$pid" >out && grep -q ' compiled_caller+' out
+		}
+		eventually has_caller
+		tr -d '\n' <out | some ' compiled_leaf+.* compiled_caller+.* main+0x[0-9a-f]* (\[JIT\])' 1
+	done
+}
+
 run_cases

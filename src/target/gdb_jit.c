@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "target/gdb_jit.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "target/backing_file.h"
+#include "target/space.h"
+
+#define VERSION 1
+/* Larger symbol tables are not looked through. */
+#define TABLE_MAX ((uint64_t)512 << 20)
+/* .dynsym and .symtab */
+#define TABLES_MAX 2
+
+/* As GDB defines them, of 64-bit processes. */
+struct descriptor {
+	uint32_t version, action;
+	uint64_t relevant, first;
+};
+
+struct node {
+	uint64_t next, previous, image, image_size;
+};
+
+static const char symbol_name[] = "__jit_debug_descriptor";
+
+/* The whole of it or nothing. */
+static int read_memory(int pid, uint64_t address, void *dst, size_t size)
+{
+	struct iovec local = {dst, size}, remote = {(void *)address, size};
+	ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+static Elf_Data *table_data(Elf_Scn *section, const GElf_Shdr *header)
+{
+	return header->sh_size <= TABLE_MAX && !(header->sh_flags & SHF_COMPRESSED)
+		       ? elf_getdata(section, NULL)
+		       : NULL;
+}
+
+/* The names of a symbol table; the last one ends. */
+struct strings {
+	const char *data;
+	size_t size;
+};
+
+/* Not elf_strptr(), which looks through a hostile table for each name. */
+static bool find_strings(Elf *elf, size_t number, struct strings *ret)
+{
+	Elf_Scn *section = elf_getscn(elf, number);
+	Elf_Data *data;
+	GElf_Shdr header;
+
+	if (!section || !gelf_getshdr(section, &header))
+		return false;
+	data = table_data(section, &header);
+	if (!data || !data->d_buf || !data->d_size || ((char *)data->d_buf)[data->d_size - 1])
+		return false;
+	*ret = (struct strings){data->d_buf, data->d_size};
+	return true;
+}
+
+static const char *string_at(const struct strings *strings, uint64_t at)
+{
+	return at < strings->size ? strings->data + at : "";
+}
+
+static bool find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t *ret)
+{
+	struct strings strings;
+	Elf_Data *data;
+	GElf_Sym symbol;
+
+	/* most files are done with when their strings are */
+	if (!find_strings(elf, header->sh_link, &strings) ||
+	    !memmem(strings.data, strings.size, symbol_name, sizeof(symbol_name)))
+		return false;
+	data = table_data(section, header);
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++)
+		if (symbol.st_shndx != SHN_UNDEF &&
+		    !strcmp(string_at(&strings, symbol.st_name), symbol_name)) {
+			*ret = symbol.st_value;
+			return true;
+		}
+	return false;
+}
+
+static bool find_symbol(Elf *elf, uint64_t *ret)
+{
+	unsigned int tables = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while (tables < TABLES_MAX && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB))
+			continue;
+		if (find_in_table(elf, section, &header, ret))
+			return true;
+		tables++;
+	}
+	return false;
+}
+
+/* What an address of the file is more in the process. */
+static bool find_bias(Elf *elf, const struct mapping *m, uint64_t *ret)
+{
+	GElf_Phdr segment;
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++) {
+		uint64_t align = segment.p_align ? segment.p_align : 1;
+
+		/* a mapping begins at a page, a segment may begin behind its start */
+		if (segment.p_type != PT_LOAD || m->offset + align <= segment.p_offset ||
+		    m->offset >= segment.p_offset + segment.p_filesz)
+			continue;
+		*ret = m->start - (segment.p_vaddr + (m->offset - segment.p_offset));
+		return true;
+	}
+	return false;
+}
+
+static bool find_descriptor(const struct mapping *m, uint64_t *ret)
+{
+	int fd = backing_file_open(m->file, NULL);
+	uint64_t value, bias;
+	bool found = false;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 &&
+	    find_symbol(elf, &value) && find_bias(elf, m, &bias)) {
+		*ret = value + bias;
+		found = true;
+	}
+	elf_end(elf);
+	close(fd);
+	return found;
+}
+
+/* Whether the file was looked at with a mapping before this one. */
+static bool is_again(const struct bobbin_space *space, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (space->mappings[k].file == space->mappings[i].file)
+			return true;
+	return false;
+}
+
+size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < space->count && count < GDB_JIT_DESCRIPTORS; i++)
+		if (space->mappings[i].file->kind == FILE_REGULAR && !is_again(space, i))
+			count += find_descriptor(&space->mappings[i], &ret[count]);
+	return count;
+}
+
+int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
+{
+	struct gdb_jit_entry *entries;
+	struct descriptor head;
+	struct node node;
+	int count = 0, r = read_memory(pid, descriptor, &head, sizeof(head));
+
+	if (r)
+		return r;
+	entries = malloc(GDB_JIT_ENTRIES * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	if (head.version != VERSION)
+		head.first = 0;
+	/* the list may change meanwhile: what is left of it is read next time */
+	for (uint64_t at = head.first; at && count < GDB_JIT_ENTRIES; at = node.next) {
+		if (read_memory(pid, at, &node, sizeof(node)))
+			break;
+		if (node.image_size && node.image_size <= GDB_JIT_IMAGE_MAX)
+			entries[count++] = (struct gdb_jit_entry){node.image, node.image_size};
+	}
+	*ret = entries;
+	return count;
+}
+
+/* Symbols of relocatable images count from their section, but for some producers'. */
+static bool place_function(Elf *elf, bool relocatable, const GElf_Sym *symbol, uint64_t *ret)
+{
+	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
+	uint64_t start = symbol->st_value;
+	GElf_Shdr header;
+
+	if (!section || !gelf_getshdr(section, &header))
+		return false;
+	if (relocatable && !header.sh_addr)
+		return false;
+	if (relocatable && start - header.sh_addr >= header.sh_size)
+		start += header.sh_addr;
+	if (!start || symbol->st_size > UINT64_MAX - start)
+		return false;
+	*ret = start;
+	return true;
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_size &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
+}
+
+static int read_symbols(Elf *elf, bool relocatable, Elf_Scn *section, const GElf_Shdr *header,
+			gdb_jit_sink sink, void *ctx)
+{
+	Elf_Data *data = table_data(section, header);
+	struct gdb_jit_function function;
+	struct strings strings;
+	GElf_Sym symbol;
+	int r = 0;
+
+	if (!find_strings(elf, header->sh_link, &strings))
+		return 0;
+	for (int i = 0; !r && data && gelf_getsym(data, i, &symbol); i++) {
+		if (!is_function(&symbol) ||
+		    !place_function(elf, relocatable, &symbol, &function.start))
+			continue;
+		function.size = symbol.st_size;
+		function.name = string_at(&strings, symbol.st_name);
+		if (*function.name)
+			r = sink(ctx, &function);
+	}
+	return r;
+}
+
+static int read_image(void *image, size_t size, gdb_jit_sink sink, void *ctx)
+{
+	Elf_Scn *section = NULL;
+	GElf_Ehdr head;
+	GElf_Shdr header;
+	int r = 0;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory(image, size);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64 ||
+	    !gelf_getehdr(elf, &head)) {
+		elf_end(elf);
+		return -EBADMSG;
+	}
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB) {
+			/* there is one at most */
+			r = read_symbols(elf, head.e_type == ET_REL, section, &header, sink, ctx);
+			break;
+		}
+	elf_end(elf);
+	return r;
+}
+
+int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink sink, void *ctx)
+{
+	void *image;
+	int r;
+
+	if (!entry->size || entry->size > GDB_JIT_IMAGE_MAX)
+		return -EBADMSG;
+	image = malloc(entry->size);
+	if (!image)
+		return -ENOMEM;
+	r = read_memory(pid, entry->address, image, entry->size);
+	if (!r)
+		r = read_image(image, entry->size, sink, ctx);
+	free(image);
+	return r;
+}

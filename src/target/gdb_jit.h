@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * gdb_jit.h - code that a live process tells debuggers of.
+ *
+ *	__jit_debug_descriptor ─► entry ─► entry ─► …
+ *	                           └► ELF image in memory ─► symbols
+ *
+ * The interface is GDB's ("JIT Compilation Interface" in its manual): programs
+ * and libraries that compile at run time hold a descriptor under this name, with
+ * a list of images.  Sections of an image say by their addresses where the code
+ * is, in relocatable images, too.  All of it is only what the process says:
+ * numbers, sizes and images are bounded, and an image that makes no sense is
+ * passed over.
+ */
+#ifndef BOBBIN_TARGET_GDB_JIT_H
+#define BOBBIN_TARGET_GDB_JIT_H
+
+#include <bobbin/unwind.h>
+
+/* Files of a process that hold a descriptor: a program, libraries. */
+#define GDB_JIT_DESCRIPTORS 8
+#define GDB_JIT_ENTRIES 16384
+#define GDB_JIT_IMAGE_MAX ((uint64_t)64 << 20)
+
+/* An image in the process's memory. */
+struct gdb_jit_entry {
+	uint64_t address, size;
+};
+
+struct gdb_jit_function {
+	uint64_t start, size;
+	const char *name;
+};
+
+/* Anything but 0 ends the reading and is returned. */
+typedef int (*gdb_jit_sink)(void *ctx, const struct gdb_jit_function *function);
+
+/*
+ * Where the descriptors are, by the symbol tables of the mapped files, which are
+ * opened; their number.
+ */
+size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS]);
+
+/*
+ * The images that a descriptor of @pid leads to now, from malloc().  Their number;
+ * -ENOMEM; the errno of reading memory.
+ */
+int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret);
+
+/*
+ * The functions of an image that have a size and a place.  0; what @sink returned;
+ * -EBADMSG for no ELF image; -ENOMEM; the errno of reading memory.
+ */
+int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink sink, void *ctx);
+
+#endif
