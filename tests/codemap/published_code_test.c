@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,6 +193,58 @@ static void ranges_come_in_order_and_follow_changes(void **state)
 	assert_int_equal(c.code.ranges[1].entry.dropped, 0x1234);
 	stop(&c);
 	assert_int_equal(published_code_update(&c.code), -ESRCH);
+}
+
+/* Mappings that have the name, but are no page: garbage, unreadable, too short. */
+static void publish_behind_decoys(struct publication *p, int in, int out)
+{
+	void *near = (void *)0x10000000; /* before the page, where mappings are */
+
+	for (int i = 0; i < 3; i++, near = (char *)near + 0x10000) {
+		int fd = memfd_create("x-bobbin-code-x", 0);
+
+		if (fd < 0 || ftruncate(fd, i < 2 ? 4096 : 0) ||
+		    mmap(near, 4096, i ? PROT_READ : PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+			 fd, 0) != near)
+			_exit(4);
+	}
+	publish(p, 1);
+}
+
+static void page_is_found_behind_others_of_its_name(void **state)
+{
+	struct child c = start(publish_behind_decoys);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 1);
+	assert_is_entry(&c.code.ranges[0], 1);
+	stop(&c);
+}
+
+static void publish_and_lie(struct publication *p, int in, int out)
+{
+	struct bobbin_code_page *page = (struct bobbin_code_page *)publication_page(p);
+
+	publish(p, 1);
+	answer(out);
+	await(in);
+	page->version = 99;
+	page->changes++;
+}
+
+static void page_that_makes_no_sense_any_more_takes_its_code_along(void **state)
+{
+	struct child c = start(publish_and_lie);
+
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	tell_child(&c);
+	await_child(&c);
+	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(c.code.count, 0);
+	assert_int_equal(published_code_update(&c.code), -EBADMSG);
+	stop(&c);
 }
 
 struct identity_bytes {
@@ -428,6 +481,8 @@ int main(void)
 		cmocka_unit_test(process_without_a_page_has_none),
 		cmocka_unit_test(empty_page_is_news_once),
 		cmocka_unit_test(ranges_come_in_order_and_follow_changes),
+		cmocka_unit_test(page_is_found_behind_others_of_its_name),
+		cmocka_unit_test(page_that_makes_no_sense_any_more_takes_its_code_along),
 		cmocka_unit_test(identities_come_along_and_senseless_ones_do_not),
 		cmocka_unit_test(forked_child_is_read_before_and_after_it_knows),
 		cmocka_unit_test(exec_takes_the_page_away),
