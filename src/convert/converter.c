@@ -436,7 +436,8 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 		stats->functions = c.maker.builder.fde_count;
 		stats->rows = c.maker.builder.num_fres;
 		if (!r)
-			r = section_maker_finish(&c.maker, data, size);
+			r = options->in_place ? section_maker_finish_in_place(&c.maker, data, size)
+					      : section_maker_finish(&c.maker, data, size);
 		section_maker_fini(&c.maker);
 	}
 	fde_list_fini(&list);

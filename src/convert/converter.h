@@ -39,13 +39,14 @@ struct convert_gap {
  * @share: functions with equal rows share them
  * @keep_functions: one function for each FDE where that is possible, even if
  *	others would take fewer bytes
+ * @in_place: the section will be where it is made, instead of at @addr; V3 only
  * @addr: address that the section will have
  * @gap: called for each gap, or NULL
  * @ctx: for @gap
  */
 struct convert_options {
 	unsigned int version;
-	bool share, keep_functions;
+	bool share, keep_functions, in_place;
 	uint64_t addr;
 	void (*gap)(void *ctx, const struct convert_gap *gap);
 	void *ctx;

@@ -91,7 +91,7 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 	return r;
 }
 
-int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
+static int finish(struct section_maker *maker, bool in_place, uint8_t **data, uint64_t *size)
 {
 	uint64_t need = bobbin_sframe_builder_size(&maker->builder);
 	uint8_t *bytes = malloc(need);
@@ -99,6 +99,8 @@ int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *
 
 	if (!bytes)
 		return -ENOMEM;
+	if (in_place)
+		maker->builder.addr = (uintptr_t)bytes;
 	r = bobbin_sframe_builder_finish(&maker->builder, bytes, need);
 	if (r) {
 		free(bytes);
@@ -107,6 +109,16 @@ int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *
 	*data = bytes;
 	*size = need;
 	return 0;
+}
+
+int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
+{
+	return finish(maker, false, data, size);
+}
+
+int section_maker_finish_in_place(struct section_maker *maker, uint8_t **data, uint64_t *size)
+{
+	return finish(maker, true, data, size);
 }
 
 void section_maker_fini(struct section_maker *maker)
