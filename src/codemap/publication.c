@@ -40,6 +40,7 @@ struct publication {
 	struct bobbin_code_entry *entries;
 	uint32_t reserved, usable, used; /* entries: address space, memory, ever in use */
 	uint32_t free;                   /* first of a list, or NO_ENTRY */
+	uint32_t changing;               /* the last that was */
 	uint32_t *next_free;             /* by number */
 };
 
@@ -198,9 +199,20 @@ void publication_close(struct publication *p)
 	free(p);
 }
 
-static void fill(struct bobbin_code_entry *to, const struct bobbin_code_entry *from)
+/* From here to end_change(), a child of clone(2) may be left with half an entry. */
+static struct bobbin_code_entry *begin_entry(struct publication *p, uint32_t number)
 {
-	begin_change(&to->sequence);
+	struct bobbin_code_entry *entry = &p->entries[number];
+
+	p->changing = number;
+	begin_change(&entry->sequence);
+	return entry;
+}
+
+static void fill(struct publication *p, uint32_t number, const struct bobbin_code_entry *from)
+{
+	struct bobbin_code_entry *to = begin_entry(p, number);
+
 	tell(&to->id, from->id);
 	tell32(&to->kind, from->kind);
 	tell32(&to->flags, from->flags);
@@ -220,14 +232,14 @@ int publication_add(struct publication *p, const struct bobbin_code_entry *entry
 
 	if (number != NO_ENTRY) {
 		p->free = p->next_free[number];
-		fill(&p->entries[number], entry);
+		fill(p, number, entry);
 	} else {
 		int r = p->used == p->usable ? grow(p) : 0;
 
 		if (r)
 			return r;
 		number = p->used++;
-		fill(&p->entries[number], entry);
+		fill(p, number, entry);
 		tell(&p->page->entry_count, p->used);
 	}
 	announce(p, number, entry->kind);
@@ -237,9 +249,8 @@ int publication_add(struct publication *p, const struct bobbin_code_entry *entry
 
 void publication_remove(struct publication *p, uint32_t number)
 {
-	struct bobbin_code_entry *entry = &p->entries[number];
+	struct bobbin_code_entry *entry = begin_entry(p, number);
 
-	begin_change(&entry->sequence);
 	tell32(&entry->kind, BOBBIN_CODE_FREE);
 	end_change(&entry->sequence);
 	p->next_free[number] = p->free;
@@ -258,8 +269,22 @@ void publication_dropped(struct publication *p, uint32_t number, uint64_t droppe
 		announce(p, number, __atomic_load_n(&entry->kind, __ATOMIC_RELAXED));
 }
 
+/* What another thread of the parent was about to say is not known: nothing. */
+static void end_parents_change(struct publication *p)
+{
+	struct bobbin_code_entry *entry = &p->entries[p->changing];
+
+	if (p->page->sequence % 2)
+		end_change(&p->page->sequence);
+	if (entry->sequence % 2) {
+		tell32(&entry->kind, BOBBIN_CODE_FREE);
+		end_change(&entry->sequence);
+	}
+}
+
 void publication_forked(struct publication *p)
 {
+	end_parents_change(p);
 	tell32(&p->page->pid, (uint32_t)getpid());
 	announce(p, NO_ENTRY, BOBBIN_CODE_FREE);
 }

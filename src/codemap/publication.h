@@ -41,7 +41,10 @@ void publication_remove(struct publication *p, uint32_t number);
 /* The entry's table serves no more.  The first call counts.  Async-signal-safe, no lock. */
 void publication_dropped(struct publication *p, uint32_t number, uint64_t dropped);
 
-/* In a forked child.  No change was under way when it was forked. */
+/*
+ * In a forked child.  A change that another thread had under way is ended: its entry
+ * is free, and stays so.
+ */
 void publication_forked(struct publication *p);
 
 /* The page, for tests. */

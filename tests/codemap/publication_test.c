@@ -236,6 +236,26 @@ static void forked_child_has_a_page_of_its_own(void **state)
 	assert_told(p, 0, 1);
 }
 
+static void half_an_entry_of_the_parents_is_free_in_the_child(void **state)
+{
+	struct publication *p = *state;
+	struct bobbin_code_page *page = (struct bobbin_code_page *)publication_page(p);
+	struct bobbin_code_entry entry = entry_of(1);
+	struct bobbin_code_entry *told;
+	uint32_t number;
+
+	assert_int_equal(publication_add(p, &entry, &number), 0);
+	assert_int_equal(publication_add(p, &entry, &number), 0);
+	told = (struct bobbin_code_entry *)entry_at(p, number);
+	told->sequence++;
+	page->sequence++;
+	publication_forked(p);
+	assert_int_equal(page->sequence % 2, 0);
+	assert_int_equal(told->sequence % 2, 0);
+	assert_int_equal(told->kind, BOBBIN_CODE_FREE);
+	assert_told(p, 0, 1);
+}
+
 int main(void)
 {
 #define PAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_page, close_page)
@@ -248,6 +268,7 @@ int main(void)
 		PAGE_TEST(many_entries_stay_where_they_are),
 		PAGE_TEST(full_page_takes_no_more),
 		PAGE_TEST(forked_child_has_a_page_of_its_own),
+		PAGE_TEST(half_an_entry_of_the_parents_is_free_in_the_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
