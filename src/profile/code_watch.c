@@ -8,10 +8,11 @@
 #include "profile/process_table.h"
 
 #define MS 1000000ull
-#define FIRST_WAIT (50 * MS)
+#define READ_PAUSE (1 * MS)
+#define READ_FACTOR 20u
+#define SEARCH_PAUSE (50 * MS)
+#define SEARCH_FACTOR 200u
 #define LAST_WAIT (10000 * MS)
-#define LEAST_PAUSE (1 * MS)
-#define PAUSE_FACTOR 20u
 
 static uint64_t now(void)
 {
@@ -21,24 +22,30 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t at_least(uint64_t value, uint64_t least)
+{
+	return value > least ? value : least;
+}
+
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
 {
 	struct code_watch *w = &process->code;
-	uint64_t start = now(), pause;
+	uint64_t start = now(), cost;
 	int r = bobbin_space_update_code(unwinder, process->space, process->pid);
 
+	cost = now() - start;
 	w->publishes = r >= 0 || (w->publishes && r == -ENOMEM);
 	if (w->publishes) {
-		pause = PAUSE_FACTOR * (now() - start);
-		w->due = now() + (pause > LEAST_PAUSE ? pause : LEAST_PAUSE);
+		w->due = now() + at_least(READ_FACTOR * cost, READ_PAUSE);
 		w->wait = 0;
-	} else {
-		w->wait = w->wait ? 2 * w->wait : FIRST_WAIT;
-		if (w->wait > LAST_WAIT)
-			w->wait = LAST_WAIT;
-		w->due = now() + w->wait;
+		return r > 0;
 	}
-	return r > 0;
+	w->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+	w->wait = at_least(2 * w->wait, SEARCH_PAUSE);
+	if (w->wait > LAST_WAIT)
+		w->wait = LAST_WAIT;
+	w->search = at_least(now() + w->wait, w->due);
+	return false;
 }
 
 void code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
@@ -77,14 +84,11 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
+	bool bare = leads_into_bare_memory(process->space, trace);
 
-	/* a page may tell of code that is in files, too: look after a while */
-	if (!w->publishes && !w->wait && !leads_into_bare_memory(process->space, trace)) {
-		w->wait = FIRST_WAIT;
-		w->due = now() + w->wait;
-		return false;
-	}
-	if (w->publishes && !leads_into_bare_memory(process->space, trace))
+	if (!w->search)
+		w->search = now() + SEARCH_PAUSE;
+	if (!bare && (w->publishes || now() < w->search))
 		return false;
 	return now() >= w->due && code_watch_ask(unwinder, process);
 }

@@ -4,9 +4,12 @@
  *
  * A process that is known to publish a page is asked whether it has changed at each
  * sweep, and where a stack leads into memory that nothing is known of: that is one
- * system call.  To find out whether a process has a page costs a search of its
- * mappings, so that is done now and then, less and less often.  Reading a large page
- * that changes all the time takes no more than a twentieth of the time.
+ * system call.  Reading a large page that changes all the time takes no more than a
+ * twentieth of the time.
+ *
+ * To find out whether a process has a page costs a search of its mappings.  That is
+ * done where a stack leads into such memory, in no more than a 200th of the time, and
+ * else, as a page may tell of code in files, too, less and less often.
  */
 #ifndef BOBBIN_PROFILE_CODE_WATCH_H
 #define BOBBIN_PROFILE_CODE_WATCH_H
@@ -16,8 +19,9 @@
 /* Of a process.  Zero: nothing is known.  Times are CLOCK_MONOTONIC's nanoseconds. */
 struct code_watch {
 	bool publishes;
-	uint64_t wait; /* between searches */
-	uint64_t due;  /* not before */
+	uint64_t due;    /* not before */
+	uint64_t search; /* when to search without a cause; 0: not set yet */
+	uint64_t wait;   /* between such searches */
 };
 
 struct process;
