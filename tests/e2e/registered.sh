@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Stacks lead through code that a process has registered, before a profiler came and after.
+. "$(dirname "$0")/lib.sh"
+
+# registered: the program, whose path is printed, with the library that was built
+registered() {
+	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
+	folder=$(dirname "$bobbin")/..
+	sanitizers=
+	! nm -D "$folder/libbobbin.so" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
+	# shellcheck disable=SC2086 # one flag or none
+	program registered -I "$sources/../../include" -I "$sources/../../include/uapi" \
+		-L "$folder" -Wl,-rpath,"$folder" -lbobbin $sanitizers
+}
+
+# through: lines of "FUNCTION …" from stacks, of those that came to the registered code
+through() {
+	stacks | grep ' spin back '
+}
+
+whole=' spin back \[unknown\] call main '
+
+# stack_of_sleeper WHEN: the frames of the program, asleep below its code, a line
+stack_of_sleeper() {
+	spawn "$(registered)" "$1" 0
+	eventually [ -e ready ]
+	eventually grep -q 'State:.S' "/proc/${2:-$pid}/status"
+	quietly "$bobbin" stack -v "$pid"
+	sed -n 's/^#[0-9]*  *0x[0-9a-f]* \([^+ ]*\).*\(\[[a-z_. A-Z]*\]\)$/\1\2/p' out | tr '\n' ' ' >line
+}
+
+it_shows_the_stack_through_a_registered_section() {
+	stack_of_sleeper first
+	grep -q ' back\[.eh_frame\] \[unknown\]\[.sframe\] call\[.eh_frame\] main\[.eh_frame\] ' line
+	none 'the trace ends here' <out
+}
+
+it_shows_the_stack_through_a_jit_table() {
+	stack_of_sleeper jit
+	grep -q ' back\[.eh_frame\] \[unknown\]\[JIT table\] call\[.eh_frame\] main\[.eh_frame\] ' line
+	none 'the trace ends here' <out
+}
+
+it_loses_the_callers_of_code_that_is_not_registered() {
+	stack_of_sleeper never
+	none ' call\[' <line
+	grep -q 'the trace ends here' out
+}
+
+it_records_code_that_is_registered_in_the_meantime() {
+	record "$(registered)" first 500
+	through | mostly 98 "$whole"
+	frames | some '^\[unknown\] (.*) \[.sframe\]$'
+	"$bobbin" report --no-children >report 2>/dev/null || "$bobbin" report >report
+	grep -q spin report
+}
+
+it_records_code_that_was_registered_before() {
+	spawn "$(registered)" first 2000
+	eventually [ -e ready ]
+	record -p "$pid"
+	through | mostly 100 "$whole"
+	complete
+}
+
+it_records_code_that_is_registered_while_it_is_attached() {
+	spawn "$(registered)" later 3000
+	eventually [ -e ready ]
+	record -p "$pid"
+	through | mostly 40 "$whole"
+	through | some ' spin back \[unknown\] $'
+}
+
+it_records_a_jit_table_that_grows() {
+	record "$(registered)" jit 1000
+	through | mostly 40 "$whole"
+	through | some ' spin back \[unknown\] $'
+	frames | some '^\[unknown\] (.*) \[JIT table\]$'
+}
+
+it_records_children_of_a_process_that_registered() {
+	record "$(registered)" child 500
+	through | mostly 98 "$whole"
+	spawn "$(registered)" child 2000
+	eventually [ -e ready ]
+	record -p "$(child_of "$pid")"
+	through | mostly 100 "$whole"
+}
+
+it_loses_the_callers_of_code_that_was_never_registered() {
+	record "$(registered)" never 300
+	through | none "$whole"
+	through | some ' spin back \[unknown\] $'
+}
+
+run_cases
