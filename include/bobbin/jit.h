@@ -21,7 +21,7 @@
  *
  * Code that is freed again, or comes in any order: a section for each piece.
  *
- *	bobbin_jit_code_open(arch, &f, 1, NULL, &piece);
+ *	bobbin_jit_code_open(arch, &f, 1, &piece);
  *	bobbin_jit_code_close(piece);			before the code is freed
  *
  * Tell of code before it runs.  docs/jit.md compares the ways; jit_names.h gives
@@ -174,6 +174,41 @@ int bobbin_jit_table_append(struct bobbin_jit_table *table,
  * @ret: for bobbin_codectl(); stays the same as long as the table is open
  */
 void bobbin_jit_table_info(const struct bobbin_jit_table *table, struct code_jit_info *ret);
+
+/* Registered code with a section of its own. */
+struct bobbin_jit_code;
+
+/**
+ * bobbin_jit_code_open() - register code that may be freed again
+ * @arch: of the code
+ * @functions: copied; in any order.  Unlike in a table, they may hold any rule of
+ *	SFrame V3, repeat, and be signal trampolines
+ * @count: of @functions, at least 1
+ * @ret: what to close; untouched on failure
+ *
+ * Everything from the lowest function to the highest counts as theirs: nothing that
+ * is registered otherwise may lie between them.  The code has to be in its place,
+ * mapped and executable.  Thread-safe; not from signal handlers.
+ *
+ * Return: 0; -EINVAL: no functions, or one without code; errors of
+ * bobbin_sframe_builder_add() and bobbin_sframe_register(), among them -EEXIST: other
+ * code is registered there; -ENOMEM.
+ */
+int bobbin_jit_code_open(const struct bobbin_arch *arch,
+			 const struct bobbin_sframe_function *functions, size_t count,
+			 struct bobbin_jit_code **ret);
+
+/**
+ * bobbin_jit_code_close() - take the code back
+ * @code: or NULL
+ *
+ * No walk looks at the section when this returns, so that the code may be freed.
+ * Thread-safe; not from signal handlers.  Parent and child of a fork each close
+ * what they have.
+ *
+ * Return: 0; errors of bobbin_sframe_unregister(), with which it stays open.
+ */
+int bobbin_jit_code_close(struct bobbin_jit_code *code);
 
 #ifdef __cplusplus
 }
