@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "target/jitdump_marker.h"
 #include "target/space.h"
 
 static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
@@ -15,7 +16,7 @@ static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, p
 	n->generation = space->generation;
 	n->count = 0;
 	for (size_t i = 0; i < space->count && n->count < JIT_NAMING_DUMPS; i++)
-		if (jitdump_is_name(space->mappings[i].path))
+		if (jitdump_marker_is(space->mappings[i].path))
 			n->dumps[n->count++] = space->mappings[i].start;
 }
 

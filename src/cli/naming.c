@@ -167,20 +167,31 @@ static size_t name_kernel(struct naming *n, struct named_frame *frame)
 	return 1;
 }
 
-/* Code without a file: a JIT compiler's, which may have told its names. */
-static size_t name_anonymous(struct naming *n, const struct bobbin_space *space,
-			     const struct naming_moment *moment, uint64_t pc,
-			     struct named_frame *frame)
+/* A JIT compiler's code, if it has told its names. */
+static bool name_compiled(struct naming *n, const struct bobbin_space *space,
+			  const struct naming_moment *moment, uint64_t pc,
+			  struct named_frame *frame)
+{
+	if (jit_naming_find(&n->jit, n->symbolizer, space, moment->pid, pc, moment->time,
+			    &frame->symbol) <= 0)
+		return false;
+	frame->symbol.offset += frame->pc - pc;
+	frame->kind = FRAME_JIT;
+	frame->dso = "[JIT]";
+	return true;
+}
+
+static size_t name_unknown(struct named_frame *frame)
 {
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = "[unknown]";
-	if (jit_naming_find(&n->jit, n->symbolizer, space, moment->pid, pc, moment->time,
-			    &frame->symbol) > 0) {
-		frame->symbol.offset += frame->pc - pc;
-		frame->kind = FRAME_JIT;
-		frame->dso = "[JIT]";
-	}
 	return 1;
+}
+
+/* Compilers map memory files twice, to write and to run; loaders map what has symbols. */
+static bool may_be_compiled(const char *path)
+{
+	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
 }
 
 /* @past: how far the frame's PC is behind the address of the symbols. */
@@ -213,7 +224,9 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		return name_kernel(naming, ret);
 	if (bobbin_space_find(space, pc, &place) ||
 	    (place.mapping.path[0] != '/' && !place.image) || !strncmp(place.mapping.path, "//", 2))
-		return name_anonymous(naming, space, moment, pc, ret);
+		return name_compiled(naming, space, moment, pc, ret) ? 1 : name_unknown(ret);
+	if (may_be_compiled(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
+		return 1;
 	base.dso = place.mapping.path;
 	base.file_offset = place.file_offset;
 	count = file_symbols(naming, space, pc, &place, &symbols);

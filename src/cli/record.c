@@ -274,6 +274,15 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		if (s->reasons[i] && i != BOBBIN_OUTERMOST)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
 				bobbin_reason_str((enum bobbin_reason)i));
+	if (s->told)
+		fprintf(stderr,
+			"  %8" PRIu64 " functions that were compiled at run time are named in "
+			"%s.jit\n",
+			s->told, record->options.path);
+	if (s->told_error)
+		fprintf(stderr,
+			"  names of functions that were compiled at run time are missing: %s\n",
+			strerror(-s->told_error));
 	if (s->broken)
 		fprintf(stderr, "  %8" PRIu64 " records could not be used\n", s->broken);
 }

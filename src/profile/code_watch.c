@@ -67,8 +67,8 @@ static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame 
 	       !strncmp(path, "[anon", 5) || !strncmp(path, "/memfd:", 7);
 }
 
-static bool leads_into_bare_memory(const struct bobbin_space *space,
-				   const struct bobbin_trace *trace)
+bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
+				       const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++) {
 		bool last = i + 1 == trace->count && trace->reason != BOBBIN_OUTERMOST;
@@ -84,7 +84,7 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
-	bool bare = leads_into_bare_memory(process->space, trace);
+	bool bare = code_watch_leads_into_bare_memory(process->space, trace);
 
 	if (!w->search)
 		w->search = now() + SEARCH_PAUSE;

@@ -38,4 +38,8 @@ void code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
 bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace);
 
+/* Whether a walk met code that has no file and no unwind table of its own. */
+bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
+				       const struct bobbin_trace *trace);
+
 #endif

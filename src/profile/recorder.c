@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/jit_keeper.h"
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
 #include "profile/sample_regs.h"
@@ -24,6 +25,7 @@ struct recorder {
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
 	struct perf_writer *writer;
+	struct jit_keeper *keeper;
 	uint64_t id; /* that marks our own records */
 	struct recorder_stats stats;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
@@ -146,7 +148,8 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 		return 0;
 	r->stats.user++;
 	r->stats.reasons[trace->reason]++;
-	return 0;
+	return jit_keeper_trace(r->keeper, (int)event->pid, thread->process->space, trace,
+				event->time);
 }
 
 static int on_sample(struct recorder *r, const struct perf_event *event)
@@ -195,6 +198,8 @@ static int drain(struct recorder *r, bool final)
 		else
 			error = on_record(r, &event);
 	}
+	if (!error)
+		error = jit_keeper_sweep(r->keeper);
 	return error ? error : perf_writer_round(r->writer);
 }
 
@@ -214,6 +219,11 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	if (!error)
 		code_watch_ask(r->unwinder, thread->process);
 	return error;
+}
+
+static int put_marker(void *ctx, const struct perf_event *event)
+{
+	return put(ctx, event);
 }
 
 static int open_all(struct recorder *r, enum recorder_stage *stage)
@@ -238,6 +248,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 		return error;
 	*stage = RECORDER_OUTPUT;
 	error = open_writer(r);
+	if (!error)
+		error = jit_keeper_open(r->options.path, r->id, put_marker, r, &r->keeper);
 	return error ? error : describe_past(r, stage);
 }
 
@@ -277,6 +289,7 @@ int recorder_sweep(struct recorder *recorder)
 
 static void close_all(struct recorder *r)
 {
+	jit_keeper_close(r->keeper);
 	process_table_close(r->processes);
 	bobbin_unwinder_close(r->unwinder);
 	sampler_close(r->sampler);
@@ -293,6 +306,8 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 
 	recorder_stop(recorder);
 	error = drain(recorder, true);
+	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
+	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
 	*stats = recorder->stats;
 	if (error)
 		perf_writer_abort(recorder->writer);

@@ -71,19 +71,6 @@ struct jitdump {
 	time_t read_at;
 };
 
-bool jitdump_is_name(const char *path)
-{
-	static const char ends[][20] = {".dump", ".dump (deleted)"};
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t digits;
-
-	if (strncmp(name, "jit-", 4))
-		return false;
-	digits = strspn(name + 4, "0123456789");
-	return digits &&
-	       (!strcmp(name + 4 + digits, ends[0]) || !strcmp(name + 4 + digits, ends[1]));
-}
-
 static void forget(struct jitdump *d)
 {
 	symlist_fini(&d->list);

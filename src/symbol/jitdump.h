@@ -37,9 +37,6 @@ struct jitdump_code {
 	uint32_t line;
 };
 
-/* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */
-bool jitdump_is_name(const char *path);
-
 /* Nothing is opened yet.  @lines: keep source lines, too.  Returns 0, -ENOMEM. */
 int jitdump_open(const struct jitdump_file *file, bool lines, struct jitdump **ret);
 void jitdump_close(struct jitdump *d);

@@ -172,6 +172,16 @@ size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCR
 	return count;
 }
 
+int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret)
+{
+	struct descriptor head;
+	int r = read_memory(pid, descriptor, &head, sizeof(head));
+
+	if (!r)
+		*ret = (struct gdb_jit_state){head.action, head.relevant, head.first};
+	return r;
+}
+
 int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 {
 	struct gdb_jit_entry *entries;

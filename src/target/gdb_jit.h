@@ -27,6 +27,11 @@ struct gdb_jit_entry {
 	uint64_t address, size;
 };
 
+/* What changes when the list does. */
+struct gdb_jit_state {
+	uint64_t action, relevant, first;
+};
+
 struct gdb_jit_function {
 	uint64_t start, size;
 	const char *name;
@@ -40,6 +45,9 @@ typedef int (*gdb_jit_sink)(void *ctx, const struct gdb_jit_function *function);
  * opened; their number.
  */
 size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS]);
+
+/* How a descriptor of @pid is now.  0, or the errno of reading memory. */
+int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret);
 
 /*
  * The images that a descriptor of @pid leads to now, from malloc().  Their number;

@@ -11,9 +11,9 @@ bitcode() {
 			-o "$work/bin/compute.bc" "$sources/compute.c"
 }
 
-# functions: of perf.data, those in JIT-compiled code, a line a frame
+# functions [OPTION…]: of perf.data, those in JIT-compiled code, a line a frame
 functions() {
-	"$bobbin" script -q -F ip,sym,dso | sed -n 's/^\t *[0-9a-f]* \(.*\) (\[JIT\])$/\1/p'
+	"$bobbin" script -q -F ip,sym,dso "$@" | sed -n 's/^\t *[0-9a-f]* \(.*\) (\[JIT\])$/\1/p'
 }
 
 it_names_what_was_there_at_the_time() {
@@ -28,6 +28,13 @@ it_names_what_was_there_at_the_time() {
 	quietly "$bobbin" report --no-children -g none
 	some ' \[JIT\] .* early$' 1 <out
 	some ' \[JIT\] .* late$' 1 <out
+}
+
+it_names_code_in_memory_files() {
+	record "$(program recompile)" 200 memfd
+	rm -f /tmp/perf-*.map
+	functions | mostly 100 '^\(early\|late\)+'
+	stacks | some ' \(early\|late\) ' 50
 }
 
 it_falls_back_on_the_perf_map() {
@@ -106,6 +113,49 @@ it_names_code_that_only_debuggers_are_told_of() {
 		eventually has_caller
 		tr -d '\n' <out | some ' compiled_leaf+.* compiled_caller+.* main+0x[0-9a-f]* (\[JIT\])' 1
 	done
+}
+
+it_keeps_names_that_only_debuggers_are_told_of() {
+	bitcode
+	for kind in orc orc-lazy; do
+		rm -rf perf.data*
+		record lli-14 -jit-kind=$kind "$work/bin/compute.bc" 100
+		grep -q ' [1-9][0-9]* functions .* are named in perf.data.jit$' err
+		functions | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
+		stacks | some ' compiled_leaf compiled_caller main ' 50
+	done
+	spawn lli-14 -jit-kind=orc "$work/bin/compute.bc" 1000000
+	compiled=$pid
+	has_leaf() {
+		"$bobbin" stack "$compiled" | grep -q ' compiled_leaf+'
+	}
+	eventually has_leaf
+	mkdir running
+	spawn "$bobbin" record -q -o running/it -p "$compiled"
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || :
+	kill "$compiled"
+	functions -i running/it | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
+}
+
+it_keeps_names_for_perf() {
+	bitcode
+	needs perf
+	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 100
+	perf inject --jit -i perf.data -o injected 2>log || skip "perf cannot inject: $(tail -n 1 log)"
+	perf report --stdio -g none -i injected 2>>log | some ' compiled_leaf *$' 1
+}
+
+it_keeps_names_in_a_folder_of_its_own_only() {
+	bitcode
+	mkdir elsewhere
+	ln -s elsewhere perf.data.jit
+	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 50
+	grep -q 'names .* are missing: Operation not permitted$' err
+	rmdir elsewhere
+	record -o /dev/null lli-14 -jit-kind=orc "$work/bin/compute.bc" 50
+	[ ! -e /dev/null.jit ]
 }
 
 run_cases

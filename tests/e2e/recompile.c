@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * recompile MILLISECONDS - code at one address, replaced by other code.
+ * recompile MILLISECONDS [wait|memfd] - code at one address, replaced by other code.
  *
  * Runs "early", then "late" in its place, each for the time, as the jitdump file
- * ./jit-PID.dump tells; /tmp/perf-PID.map calls both "map".  With a second
- * argument it prints "ready" and waits in the late code for its end.
+ * ./jit-PID.dump tells; /tmp/perf-PID.map calls both "map".  With "wait"
+ * it prints "ready" and stays in the late code; with "memfd" the code is in a memory
+ * file.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +47,16 @@ static void *check(void *memory)
 		return memory;
 	perror("mmap");
 	exit(1);
+}
+
+static void *map_code(bool in_file)
+{
+	int fd = in_file ? memfd_create("code", MFD_CLOEXEC) : -1;
+
+	if (in_file && ftruncate(fd, 4096))
+		exit(1);
+	return check(mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0));
 }
 
 static int open_dump(void)
@@ -103,8 +116,8 @@ static void run(void *code, uint64_t nanoseconds)
 int main(int argc, char **argv)
 {
 	uint64_t nanoseconds = (uint64_t)atoi(argv[1]) * 1000000;
-	void *code = check(mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	bool in_file = argc > 2 && !strcmp(argv[2], "memfd");
+	void *code = map_code(in_file);
 	int dump = open_dump();
 
 	memcpy(code, spin, sizeof(spin));
@@ -112,7 +125,7 @@ int main(int argc, char **argv)
 	tell(dump, code, "early");
 	run(code, nanoseconds);
 	tell(dump, code, "late");
-	if (argc > 2) {
+	if (argc > 2 && !strcmp(argv[2], "wait")) {
 		puts("ready");
 		fflush(stdout);
 		nanoseconds = 60000000000ull;

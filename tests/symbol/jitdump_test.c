@@ -429,20 +429,6 @@ static void files_of_other_users_are_read_if_they_were_mapped(void **state)
 	unlink(PATH);
 }
 
-static void jitdump_files_are_known_by_their_names(void **state)
-{
-	static const char *const good[] = {"/tmp/jit-1.dump", "jit-123.dump",
-					   "/a b/jit-1.dump (deleted)"};
-	static const char *const bad[] = {
-		"/tmp/jit-.dump",    "/tmp/jit-1.dumps", "",
-		"/jit-1.dump/other", "/tmp/jit-1x.dump", "/tmp/xjit-1.dump"};
-
-	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-		assert_true(jitdump_is_name(good[i]));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_false(jitdump_is_name(bad[i]));
-}
-
 /* Any change of a byte and any cut: an answer or a refusal within the file. */
 static void damaged_files_do_no_harm(void **state)
 {
@@ -546,7 +532,6 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(files_of_other_kinds_are_not_opened),
 		cmocka_unit_test(files_of_other_users_are_read_if_they_were_mapped),
-		cmocka_unit_test(jitdump_files_are_known_by_their_names),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(symbolizer_reads_jitdump_files),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* This process tells itself of code, as compilers tell debuggers. */
 #include "target/gdb_jit.h"
+#include "target/jitdump_marker.h"
 #include "target/thread.h"
 
 #include <elf.h>
@@ -279,6 +280,20 @@ static void damaged_images_do_no_harm(void **state)
 	}
 }
 
+static void jitdump_files_are_known_by_their_names(void **state)
+{
+	static const char *const good[] = {"/tmp/jit-1.dump", "jit-123.dump",
+					   "/a b/jit-1.dump (deleted)"};
+	static const char *const bad[] = {
+		"/tmp/jit-.dump",    "/tmp/jit-1.dumps", "",
+		"/jit-1.dump/other", "/tmp/jit-1x.dump", "/tmp/xjit-1.dump"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(jitdump_marker_is(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(jitdump_marker_is(bad[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +305,7 @@ int main(void)
 		cmocka_unit_test(symbols_without_sense_are_passed_over),
 		cmocka_unit_test(what_is_no_image_is_refused),
 		cmocka_unit_test(damaged_images_do_no_harm),
+		cmocka_unit_test(jitdump_files_are_known_by_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

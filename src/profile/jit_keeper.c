@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/jit_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/code_watch.h"
+#include "target/gdb_jit.h"
+#include "target/jitdump_marker.h"
+#include "target/space.h"
+#include "target/thread.h"
+
+#define MS 1000000ull
+/* Between searches for a descriptor, which read symbol tables. */
+#define FIRST_WAIT (500 * MS)
+#define LAST_WAIT (60000 * MS)
+#define MAX_PROCESSES 1024
+#define MAX_CODE (1u << 20)
+#define MAX_NAME 1024
+#define MAX_FILE ((uint64_t)256 << 20)
+/* No process can map this page (vm.mmap_min_addr). */
+#define MARKER_ADDRESS 0x1000
+#define MARKER_SIZE 0x1000
+
+#define JITDUMP_MAGIC 0x4a695444
+#define JITDUMP_VERSION 1
+
+struct file_header {
+	uint32_t magic, version, size, machine, pad, pid;
+	uint64_t time, flags;
+};
+
+/* The name, with its terminator, and the code follow. */
+struct code_load {
+	uint32_t id, size;
+	uint64_t time;
+	uint32_t pid, tid;
+	uint64_t vma, address, code_size, index;
+};
+
+struct kept_process {
+	int pid;
+	uint64_t wait, due; /* when to search again */
+	uint64_t looked;    /* when it was asked last */
+	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
+	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS];
+	size_t count; /* of descriptors; 0: none are known */
+	struct gdb_jit_entry *known[GDB_JIT_DESCRIPTORS];
+	size_t known_count[GDB_JIT_DESCRIPTORS];
+	FILE *file;
+	uint64_t file_size, index;
+	uint64_t from; /* of the code that is being read */
+};
+
+struct jit_keeper {
+	char *folder; /* NULL: nothing is kept */
+	uint64_t id;
+	snapshot_sink sink;
+	void *ctx;
+	struct kept_process processes[MAX_PROCESSES];
+	size_t count;
+	struct jit_keeper_stats stats;
+	uint8_t code[MAX_CODE];
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The absolute name of the folder beside @output. */
+static char *folder_of(const char *output)
+{
+	char *copy = strdup(output), *slash, *parent, *folder = NULL;
+
+	if (!copy)
+		return NULL;
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	parent = realpath(slash ? (slash == copy ? "/" : copy) : ".", NULL);
+	if (!parent || asprintf(&folder, "%s/%s.jit", parent, slash ? slash + 1 : copy) < 0)
+		folder = NULL;
+	free(parent);
+	free(copy);
+	return folder;
+}
+
+int jit_keeper_open(const char *output, uint64_t id, snapshot_sink sink, void *ctx,
+		    struct jit_keeper **ret)
+{
+	struct jit_keeper *k = calloc(1, sizeof(*k));
+	struct stat st;
+
+	if (!k)
+		return -ENOMEM;
+	k->id = id;
+	k->sink = sink;
+	k->ctx = ctx;
+	if (stat(output, &st) || S_ISREG(st.st_mode)) {
+		k->folder = folder_of(output);
+		if (!k->folder) {
+			free(k);
+			return -ENOMEM;
+		}
+	}
+	*ret = k;
+	return 0;
+}
+
+static void forget(struct kept_process *p)
+{
+	for (size_t i = 0; i < GDB_JIT_DESCRIPTORS; i++) {
+		free(p->known[i]);
+		p->known[i] = NULL;
+		p->known_count[i] = 0;
+		p->states[i] = (struct gdb_jit_state){0};
+	}
+	p->count = 0;
+}
+
+void jit_keeper_close(struct jit_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	for (size_t i = 0; i < keeper->count; i++) {
+		forget(&keeper->processes[i]);
+		if (keeper->processes[i].file)
+			fclose(keeper->processes[i].file);
+	}
+	free(keeper->folder);
+	free(keeper);
+}
+
+static void note_error(struct jit_keeper *k, int error)
+{
+	if (!k->stats.error)
+		k->stats.error = error;
+}
+
+/* Ours alone: others could put links there. */
+static int make_folder(const char *path)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0700))
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (lstat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
+}
+
+static int file_path(const struct jit_keeper *k, const struct kept_process *p, char path[PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, "%s/jit-%d.dump", k->folder, p->pid);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int write_all(struct kept_process *p, const void *bytes, size_t size)
+{
+	p->file_size += size;
+	return fwrite(bytes, 1, size, p->file) == size ? 0 : -EIO;
+}
+
+static int open_file(struct jit_keeper *k, struct kept_process *p)
+{
+	const struct file_header header = {
+		.magic = JITDUMP_MAGIC,
+		.version = JITDUMP_VERSION,
+		.size = sizeof(header),
+		.machine = native_arch()->elf_machine,
+		.pid = (uint32_t)p->pid,
+		.time = now(),
+	};
+	char path[PATH_MAX];
+	int fd, r = file_path(k, p, path);
+
+	r = r ? r : make_folder(k->folder);
+	if (r)
+		return r;
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	p->file = fdopen(fd, "w");
+	if (!p->file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	return write_all(p, &header, sizeof(header));
+}
+
+/* The record that leads a reader to the file. */
+static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t time)
+{
+	struct perf_event event = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = (uint32_t)p->pid,
+		.tid = (uint32_t)p->pid,
+		.time = time,
+		.id = k->id,
+	};
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (file_path(k, p, path) || fstat(fileno(p->file), &st))
+		return 0;
+	event.mmap = (struct perf_mmap){
+		.addr = MARKER_ADDRESS,
+		.len = MARKER_SIZE,
+		.maj = major(st.st_dev),
+		.min = minor(st.st_dev),
+		.ino = st.st_ino,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+		.filename = path,
+	};
+	return k->sink(k->ctx, &event);
+}
+
+struct kept {
+	struct jit_keeper *keeper;
+	struct kept_process *process;
+};
+
+static int write_code(struct kept_process *p, const struct gdb_jit_function *f, const void *code)
+{
+	size_t name_len = strnlen(f->name, MAX_NAME);
+	struct code_load load = {
+		.size = (uint32_t)(sizeof(load) + name_len + 1 + f->size),
+		.time = p->from,
+		.pid = (uint32_t)p->pid,
+		.tid = (uint32_t)p->pid,
+		.vma = f->start,
+		.address = f->start,
+		.code_size = f->size,
+		.index = p->index++,
+	};
+	int r = write_all(p, &load, sizeof(load));
+
+	r = r ? r : write_all(p, f->name, name_len);
+	r = r ? r : write_all(p, "", 1);
+	return r ? r : write_all(p, code, f->size);
+}
+
+static int keep_function(void *ctx, const struct gdb_jit_function *function)
+{
+	struct kept *kept = ctx;
+	struct kept_process *p = kept->process;
+	struct iovec local = {kept->keeper->code, function->size};
+	struct iovec remote = {(void *)function->start, function->size};
+	int r;
+
+	/* the code has gone, or never was */
+	if (function->size > MAX_CODE ||
+	    process_vm_readv(p->pid, &local, 1, &remote, 1, 0) != (ssize_t)function->size)
+		return 0;
+	if (p->file_size > MAX_FILE)
+		return -E2BIG;
+	r = write_code(p, function, kept->keeper->code);
+	kept->keeper->stats.functions += !r;
+	return r;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct gdb_jit_entry *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return (a->size > b->size) - (a->size < b->size);
+}
+
+static bool is_known(const struct kept_process *p, size_t i, const struct gdb_jit_entry *entry)
+{
+	return p->known_count[i] &&
+	       bsearch(entry, p->known[i], p->known_count[i], sizeof(*entry), compare_entries);
+}
+
+/* Images that cannot be read cost their names; a file that cannot be written, all others. */
+static void keep_images(struct jit_keeper *k, struct kept_process *p, size_t i,
+			const struct gdb_jit_entry *entries, size_t count)
+{
+	struct kept kept = {k, p};
+
+	for (size_t n = 0; n < count; n++) {
+		int r = is_known(p, i, &entries[n])
+				? 0
+				: gdb_jit_functions(p->pid, &entries[n], keep_function, &kept);
+
+		if (r == -E2BIG || r == -EIO) {
+			note_error(k, r);
+			return;
+		}
+	}
+}
+
+/* What a descriptor leads to that it did not before. */
+static int look(struct jit_keeper *k, struct kept_process *p, size_t i)
+{
+	struct gdb_jit_entry *entries;
+	struct gdb_jit_state state;
+	int count = gdb_jit_state(p->pid, p->descriptors[i], &state);
+
+	if (count || !memcmp(&state, &p->states[i], sizeof(state)))
+		return count;
+	count = gdb_jit_list(p->pid, p->descriptors[i], &entries);
+	if (count < 0)
+		return count;
+	qsort(entries, (size_t)count, sizeof(*entries), compare_entries);
+	keep_images(k, p, i, entries, (size_t)count);
+	free(p->known[i]);
+	p->known[i] = entries;
+	p->known_count[i] = (size_t)count;
+	p->states[i] = state;
+	return 0;
+}
+
+/* Code that is new was there since @from at the earliest. */
+static int look_at_all(struct jit_keeper *k, struct kept_process *p, uint64_t from)
+{
+	int r = 0;
+
+	p->from = from;
+	p->looked = now();
+	for (size_t i = 0; i < p->count && !r; i++)
+		r = look(k, p, i);
+	if (fflush(p->file))
+		note_error(k, -errno);
+	if (r == -ENOMEM)
+		return r;
+	/* it has ended, or runs another program */
+	if (r)
+		forget(p);
+	return 0;
+}
+
+static struct kept_process *find_process(struct jit_keeper *k, int pid)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->processes[i].pid == pid)
+			return &k->processes[i];
+	if (k->count == MAX_PROCESSES)
+		return NULL;
+	k->processes[k->count] = (struct kept_process){.pid = pid};
+	return &k->processes[k->count++];
+}
+
+static bool has_jitdump(const struct bobbin_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		if (jitdump_marker_is(space->mappings[i].path))
+			return true;
+	return false;
+}
+
+static bool search(struct kept_process *p, const struct bobbin_space *space)
+{
+	if (now() < p->due)
+		return false;
+	p->wait = p->wait ? 2 * p->wait : FIRST_WAIT;
+	if (p->wait > LAST_WAIT)
+		p->wait = LAST_WAIT;
+	if (!has_jitdump(space))
+		p->count = gdb_jit_find(space, p->descriptors);
+	p->due = now() + p->wait;
+	return p->count;
+}
+
+int jit_keeper_trace(struct jit_keeper *keeper, int pid, const struct bobbin_space *space,
+		     const struct bobbin_trace *trace, uint64_t time)
+{
+	struct kept_process *p;
+	int r;
+
+	if (!keeper->folder || !code_watch_leads_into_bare_memory(space, trace))
+		return 0;
+	p = find_process(keeper, pid);
+	if (!p)
+		note_error(keeper, -E2BIG);
+	if (!p || p->count || !search(p, space))
+		return 0;
+	r = p->file ? 0 : open_file(keeper, p);
+	if (r) {
+		note_error(keeper, r);
+		forget(p);
+		return 0;
+	}
+	r = put_marker(keeper, p, time);
+	return r ? r : look_at_all(keeper, p, time);
+}
+
+int jit_keeper_sweep(struct jit_keeper *keeper)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < keeper->count && !r; i++)
+		if (keeper->processes[i].count)
+			r = look_at_all(keeper, &keeper->processes[i], keeper->processes[i].looked);
+	return r;
+}
+
+struct jit_keeper_stats jit_keeper_stats(const struct jit_keeper *keeper)
+{
+	return keeper->stats;
+}
