@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ELF images of any bytes in a process's memory, which is our own.
+ *
+ * Contract: functions have a size and a place that does not wrap around, names that
+ * end, and are no more than symbols fit into the image; a refusal is -EBADMSG, and
+ * what the caller of a function returns is handed on.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/gdb_jit.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void promise(bool kept)
+{
+	if (!kept)
+		abort();
+}
+
+struct seen {
+	size_t size, count, stop_at;
+};
+
+static int see(void *ctx, const struct gdb_jit_function *function)
+{
+	struct seen *seen = ctx;
+
+	promise(function->start && function->size);
+	promise(function->start + function->size > function->start);
+	promise(strlen(function->name) > 0 && strlen(function->name) < seen->size);
+	promise(++seen->count <= seen->size / sizeof(Elf64_Sym));
+	return seen->count == seen->stop_at ? -E2BIG : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct gdb_jit_entry entry = {(uintptr_t)data, size};
+	struct seen all = {.size = size}, one = {.size = size, .stop_at = 1};
+	int r = gdb_jit_functions(getpid(), &entry, see, &all);
+
+	promise(!r || r == -EBADMSG);
+	promise(!r || !all.count);
+	promise(gdb_jit_functions(getpid(), &entry, see, &one) == (all.count ? -E2BIG : r));
+	return 0;
+}
