@@ -151,25 +151,26 @@ static void note_error(struct jit_keeper *k, int error)
 		k->stats.error = error;
 }
 
-/* Ours alone: others could put links there. */
-static int make_folder(const char *path)
+/* A descriptor of the folder.  Ours alone: others could put links there. */
+static int open_folder(const char *path)
 {
 	struct stat st;
+	int fd;
 
-	if (!mkdir(path, 0700))
-		return 0;
-	if (errno != EEXIST)
+	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	if (lstat(path, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) ? 0 : -EPERM;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
-static int file_path(const struct jit_keeper *k, const struct kept_process *p, char path[PATH_MAX])
+static void file_name(const struct kept_process *p, char name[32])
 {
-	int n = snprintf(path, PATH_MAX, "%s/jit-%d.dump", k->folder, p->pid);
-
-	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+	snprintf(name, 32, "jit-%d.dump", p->pid);
 }
 
 static int write_all(struct kept_process *p, const void *bytes, size_t size)
@@ -188,16 +189,19 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 		.pid = (uint32_t)p->pid,
 		.time = now(),
 	};
-	char path[PATH_MAX];
-	int fd, r = file_path(k, p, path);
+	int folder = open_folder(k->folder), fd;
+	char name[32];
 
-	r = r ? r : make_folder(k->folder);
-	if (r)
-		return r;
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (folder < 0)
+		return folder;
+	file_name(p, name);
+	unlinkat(folder, name, 0);
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return -errno;
+		fd = -errno;
+	close(folder);
+	if (fd < 0)
+		return fd;
 	p->file = fdopen(fd, "w");
 	if (!p->file) {
 		close(fd);
@@ -217,10 +221,12 @@ static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t tim
 		.time = time,
 		.id = k->id,
 	};
-	char path[PATH_MAX];
+	char path[PATH_MAX], name[32];
 	struct stat st;
 
-	if (file_path(k, p, path) || fstat(fileno(p->file), &st))
+	file_name(p, name);
+	if (snprintf(path, sizeof(path), "%s/%s", k->folder, name) >= PATH_MAX ||
+	    fstat(fileno(p->file), &st))
 		return 0;
 	event.mmap = (struct perf_mmap){
 		.addr = MARKER_ADDRESS,
