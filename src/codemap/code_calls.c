@@ -142,11 +142,12 @@ static int unregister_elf(struct registrar *registrar, const void *from, size_t 
  */
 static int unregister(struct registrar *registrar, const void *info, size_t size)
 {
-	int r = unregister_jit(registrar, info, size);
+	int as_jit = unregister_jit(registrar, info, size), r;
 
-	if (r == -ENOENT || r == -E2BIG || r == -EINVAL)
-		r = unregister_elf(registrar, info, size);
-	return r;
+	if (as_jit != -ENOENT && as_jit != -E2BIG && as_jit != -EINVAL)
+		return as_jit;
+	r = unregister_elf(registrar, info, size);
+	return r == -EINVAL && as_jit == -ENOENT ? as_jit : r;
 }
 
 int code_calls_codectl(struct registrar *registrar, unsigned int option, const void *info,

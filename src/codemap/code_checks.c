@@ -124,7 +124,7 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
 {
 	const struct code_jit_unwind_table *head;
-	uint64_t reserved, used, at = info->unwind_head;
+	uint64_t reserved, used, end, at = info->unwind_head;
 
 	if (info->text_end - info->text_start > UINT32_MAX || at % _Alignof(uint64_t))
 		return -EINVAL;
@@ -135,7 +135,7 @@ int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
 	head = (const struct code_jit_unwind_table *)(uintptr_t)at;
 	reserved = __atomic_load_n(&head->reserved_len, __ATOMIC_RELAXED);
 	used = __atomic_load_n(&head->used_len, __ATOMIC_ACQUIRE);
-	if (at + sizeof(*head) + reserved < at)
+	if (__builtin_add_overflow(at + sizeof(*head), reserved, &end))
 		return refuse(err, offsetof(struct code_jit_unwind_table, reserved_len),
 			      BOBBIN_JIT_TABLE);
 	if (used > reserved || used % sizeof(struct code_jit_unwind_fre))

@@ -60,9 +60,9 @@ void registrar_close(struct registrar *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->index.bucket_count; i++)
-		for (struct registration *at = r->index.buckets[i]; at; at = at->next)
-			forget_in_kernel(r, at);
+	for (size_t i = 0; i < r->index.slot_count; i++)
+		if (r->index.slots[i].registration)
+			forget_in_kernel(r, r->index.slots[i].registration);
 	registration_index_fini(&r->index);
 	code_map_close(r->map); /* calls release() */
 	publication_close(r->page);

@@ -7,7 +7,7 @@
 
 #include "text/hash_index.h"
 
-#define FIRST_BUCKETS 64
+#define FIRST_SLOTS 64
 
 static size_t length_of(const char *string)
 {
@@ -97,7 +97,7 @@ void registration_close(struct registration *r)
 {
 	if (!r)
 		return;
-	if (r->owned)
+	if (r->owned && r->free_owned)
 		r->free_owned(r->owned);
 	free(r->buckets);
 	free(r->identity);
@@ -132,74 +132,81 @@ struct bobbin_code_entry registration_entry(const struct registration *r, size_t
 	};
 }
 
-/* Keys are addresses of the own process: nobody chooses them to collide. */
-static struct registration **bucket_of(const struct registration_index *index, uint64_t key)
+/* Where a key should be.  Keys are addresses: nobody chooses them to collide. */
+static size_t home_of(const struct registration_index *index, uint64_t key)
 {
-	return &index->buckets[hash_words(key, 0, 0) & (index->bucket_count - 1)];
+	return hash_words(key, 0, 0) & (index->slot_count - 1);
+}
+
+/* The key's slot, or the free one where it would be. */
+static size_t slot_of(const struct registration_index *index, uint64_t key)
+{
+	size_t at = home_of(index, key);
+
+	while (index->slots[at].registration && index->slots[at].key != key)
+		at = (at + 1) & (index->slot_count - 1);
+	return at;
 }
 
 struct registration *registration_index_find(const struct registration_index *index, uint64_t key)
 {
-	struct registration *r = index->bucket_count ? *bucket_of(index, key) : NULL;
-
-	while (r && r->key != key)
-		r = r->next;
-	return r;
+	return index->slot_count ? index->slots[slot_of(index, key)].registration : NULL;
 }
 
 static int grow(struct registration_index *index)
 {
 	struct registration_index larger = {
-		.bucket_count = index->bucket_count ? 2 * index->bucket_count : FIRST_BUCKETS,
+		.slot_count = index->slot_count ? 2 * index->slot_count : FIRST_SLOTS,
 		.used = index->used,
 	};
 
-	larger.buckets = calloc(larger.bucket_count, sizeof(*larger.buckets));
-	if (!larger.buckets)
+	larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
+	if (!larger.slots)
 		return -ENOMEM;
-	for (size_t i = 0; i < index->bucket_count; i++) {
-		struct registration *next;
+	for (size_t i = 0; i < index->slot_count; i++) {
+		const struct registration_slot *slot = &index->slots[i];
 
-		for (struct registration *r = index->buckets[i]; r; r = next) {
-			struct registration **bucket = bucket_of(&larger, r->key);
-
-			next = r->next;
-			r->next = *bucket;
-			*bucket = r;
-		}
+		if (slot->registration)
+			larger.slots[slot_of(&larger, slot->key)] = *slot;
 	}
-	free(index->buckets);
+	free(index->slots);
 	*index = larger;
 	return 0;
 }
 
 int registration_index_add(struct registration_index *index, struct registration *registration)
 {
-	struct registration **bucket;
+	struct registration_slot *slot;
 
-	if (registration_index_find(index, registration->key))
-		return -EEXIST;
-	if (index->used >= index->bucket_count && grow(index))
+	if (index->used >= index->slot_count / 2 && grow(index))
 		return -ENOMEM;
-	bucket = bucket_of(index, registration->key);
-	registration->next = *bucket;
-	*bucket = registration;
+	slot = &index->slots[slot_of(index, registration->key)];
+	if (slot->registration)
+		return -EEXIST;
+	*slot = (struct registration_slot){registration->key, registration};
 	index->used++;
 	return 0;
 }
 
+/* What stands behind moves up if a search would not find it any more. */
 void registration_index_remove(struct registration_index *index, struct registration *registration)
 {
-	struct registration **at = bucket_of(index, registration->key);
+	size_t mask = index->slot_count - 1, gap = slot_of(index, registration->key);
 
-	while (*at != registration)
-		at = &(*at)->next;
-	*at = registration->next;
+	for (size_t at = (gap + 1) & mask; index->slots[at].registration; at = (at + 1) & mask) {
+		size_t home = home_of(index, index->slots[at].key);
+
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		index->slots[gap] = index->slots[at];
+		gap = at;
+	}
+	index->slots[gap].registration = NULL;
 	index->used--;
 }
 
 void registration_index_fini(struct registration_index *index)
 {
-	free(index->buckets);
+	free(index->slots);
 	*index = (struct registration_index){0};
 }

@@ -21,7 +21,6 @@ struct registered_range {
 /**
  * struct registration - what one call registered
  * @code: first member
- * @next: of those in the same bucket
  * @registrar: whose it is
  * @key: see struct code_request
  * @id: never used again
@@ -33,7 +32,6 @@ struct registered_range {
  */
 struct registration {
 	struct code code;
-	struct registration *next;
 	struct registrar *registrar;
 	uint64_t key, id;
 	bool in_kernel;
@@ -54,10 +52,16 @@ void registration_close(struct registration *registration);
 /* What its page entry says of a range. */
 struct bobbin_code_entry registration_entry(const struct registration *registration, size_t range);
 
-/* By key.  Zero is empty. */
+/* The key stands beside, so that a search touches one line and what it finds. */
+struct registration_slot {
+	uint64_t key;
+	struct registration *registration; /* NULL: free */
+};
+
+/* By key: open addressing, at most half full.  Zero is empty. */
 struct registration_index {
-	struct registration **buckets;
-	size_t bucket_count, used;
+	struct registration_slot *slots;
+	size_t slot_count, used; /* a power of two, or 0 */
 };
 
 struct registration *registration_index_find(const struct registration_index *index, uint64_t key);

@@ -77,13 +77,18 @@ int struct_copy(void *dst, size_t dst_size, const void *src, size_t src_size)
 int string_copy(char *dst, size_t size, uint64_t src)
 {
 	while (size) {
-		size_t n = in_page(src, size);
-		int r = memory_copy(dst, src, n);
+		const char *from = (const char *)(uintptr_t)src;
+		size_t n = in_page(src, size), length;
 
-		if (r)
-			return r;
-		if (memchr(dst, 0, n))
+		if (!memory_is_readable(src, n))
+			return -EFAULT;
+		/* what stands behind the string is none of ours */
+		length = strnlen(from, n);
+		memcpy(dst, from, length);
+		if (length < n) {
+			dst[length] = 0;
 			return 0;
+		}
 		dst += n;
 		src += n;
 		size -= n;

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tables that are parts of files, as they are or compressed. */
+#include "code_samples.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <zstd.h>
+
+#include "codemap/code_calls.h"
+
+#define OFFSET 100
+#define FILE_ADDR 0x10000u /* where the section of the file thinks that it is */
+
+struct world {
+	struct registrar *registrar;
+	struct sample s;
+	struct code_elf_info info;
+	uint8_t bytes[SAMPLE_ROOM];
+	int fd;
+};
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes, size, OFFSET), size);
+	return fd;
+}
+
+/* A section that is made for another address than where it is read to. */
+static struct world open_world(unsigned int flags)
+{
+	struct world w = {.s = sample_open(3)};
+	uint8_t section[SAMPLE_ROOM];
+	size_t size = make_section(section, (uintptr_t)w.s.text - FILE_ADDR, (uintptr_t)w.s.text,
+				   w.s.page, 3);
+
+	assert_int_equal(registrar_open(NULL, &w.registrar), 0);
+	if (flags & CODE_TABLE_ZSTD)
+		size = ZSTD_compress(w.bytes, sizeof(w.bytes), section, size, 3);
+	else
+		memcpy(w.bytes, section, size);
+	assert_false(ZSTD_isError(size));
+	w.fd = file_of(w.bytes, size);
+	w.info = (struct code_elf_info){.text_start = (uintptr_t)w.s.text,
+					.text_end = text_end(&w.s),
+					.table_flags = CODE_TABLE_FILE | flags,
+					.table_fd = w.fd,
+					.table_offset = OFFSET,
+					.table_size = size,
+					.table_addr = (uintptr_t)w.s.text - FILE_ADDR};
+	return w;
+}
+
+static void close_world(struct world *w)
+{
+	registrar_close(w->registrar);
+	close(w->fd);
+	sample_close(&w->s);
+}
+
+static int call(struct world *w, unsigned int option, struct bobbin_code_result *ret)
+{
+	return code_calls_codectl(w->registrar, option, &w->info, sizeof(w->info), 0, ret);
+}
+
+static void check_round_trip(unsigned int flags)
+{
+	struct world w = open_world(flags);
+	const struct code *code;
+	struct bobbin_row row;
+
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), 0);
+	code = code_map_find(registrar_map(w.registrar), w.info.text_start, NULL);
+	assert_non_null(code);
+	assert_int_equal(code->kind, CODE_SECTION);
+	/* in memory of the library, which needs the file no more */
+	assert_int_equal(ftruncate(w.fd, 0), 0);
+	assert_int_equal(
+		bobbin_sframe_lookup(&code->sframe, w.info.text_start + w.s.page + 1, NULL, &row),
+		0);
+	assert_int_equal(row.start, w.info.text_start + w.s.page);
+	assert_int_equal(code->sframe.addr, w.info.table_addr);
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL); /* the file is empty */
+	assert_int_equal(call(&w, CODE_UNREGISTER, NULL), 0);
+	assert_int_equal(call(&w, CODE_UNREGISTER, NULL), -ENOENT);
+	close_world(&w);
+}
+
+static void a_table_in_a_file_is_read(void **state)
+{
+	(void)state;
+	check_round_trip(0);
+}
+
+static void a_compressed_table_is_decompressed(void **state)
+{
+	(void)state;
+	check_round_trip(CODE_TABLE_ZSTD);
+}
+
+static void places_that_are_not_in_a_regular_file_are_refused(void **state)
+{
+	struct world w = open_world(0);
+	int ends[2];
+
+	(void)state;
+	w.info.table_size++;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL);
+	w.info.table_size = UINT64_MAX;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL);
+	w.info.table_size = 10;
+	w.info.table_offset = UINT64_MAX - 5;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL);
+	w.info.table_offset = 0;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	w.info.table_fd = ends[0];
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL);
+	close(ends[0]);
+	close(ends[1]);
+	w.info.table_fd = open("/", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EINVAL);
+	close(w.info.table_fd);
+	w.info.table_fd = INT32_MAX;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EBADF);
+	close_world(&w);
+}
+
+static void a_descriptor_must_be_for_reading(void **state)
+{
+	struct world w = open_world(0);
+	char path[] = "/tmp/table-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, w.bytes, 500), 500);
+	close(fd);
+	w.info.table_fd = open(path, O_WRONLY | O_CLOEXEC);
+	unlink(path);
+	w.info.table_offset = 0;
+	w.info.table_size = 200;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EBADF);
+	close(w.info.table_fd);
+	close_world(&w);
+}
+
+static void tables_of_absurd_size_are_refused(void **state)
+{
+	struct world w = open_world(0);
+	/* a frame that says it has a TiB: single segment, 8 bytes of content size */
+	const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0};
+
+	(void)state;
+	assert_int_equal(ftruncate(w.fd, (off_t)1 << 40), 0);
+	w.info.table_size = ((uint64_t)256 << 20) + 1;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EFBIG);
+	close(w.fd);
+	w.fd = w.info.table_fd = file_of(frame, sizeof(frame));
+	w.info.table_size = sizeof(frame);
+	w.info.table_flags |= CODE_TABLE_ZSTD;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), -EFBIG);
+	close_world(&w);
+}
+
+static void damaged_frames_are_refused(void **state)
+{
+	struct world w = open_world(CODE_TABLE_ZSTD);
+	struct bobbin_code_result result = {0};
+	uint8_t byte;
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++) {
+		byte = w.bytes[i] ^ 0xff;
+		assert_int_equal(pwrite(w.fd, &byte, 1, (off_t)(OFFSET + i)), 1);
+		assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
+		assert_int_equal(result.error.reason, BOBBIN_SIDEFILE_FRAME);
+		assert_int_equal(pwrite(w.fd, &w.bytes[i], 1, (off_t)(OFFSET + i)), 1);
+	}
+	w.info.table_size--;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
+	w.info.table_size++;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), 0);
+	close_world(&w);
+}
+
+static void damaged_sections_are_refused(void **state)
+{
+	struct world w = open_world(0);
+	struct bobbin_code_result result = {0};
+
+	(void)state;
+	w.info.table_offset--;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
+	assert_int_equal(result.error.reason, BOBBIN_SFRAME_MAGIC);
+	w.info.table_offset++;
+	w.info.table_addr += 1;
+	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
+	assert_int_equal(result.error.reason, BOBBIN_SFRAME_TEXT);
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_in_a_file_is_read),
+		cmocka_unit_test(a_compressed_table_is_decompressed),
+		cmocka_unit_test(places_that_are_not_in_a_regular_file_are_refused),
+		cmocka_unit_test(a_descriptor_must_be_for_reading),
+		cmocka_unit_test(tables_of_absurd_size_are_refused),
+		cmocka_unit_test(damaged_frames_are_refused),
+		cmocka_unit_test(damaged_sections_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
