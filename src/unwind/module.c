@@ -175,21 +175,30 @@ void module_close(struct module *module)
 	free(module);
 }
 
-/* false: .sframe does not know the address (any more). */
-static bool ask_sframe(struct module *m, uint64_t vaddr, struct bobbin_row *row)
+/* 0; -ENOENT: .sframe does not know the address; -EBADMSG: it is malformed. */
+static int ask_sframe(const struct module *m, uint64_t vaddr, struct bobbin_error *err,
+		      struct bobbin_row *row)
 {
 	for (unsigned int i = 0; i < m->sframe_count; i++) {
-		struct bobbin_error error;
-		int r = bobbin_sframe_lookup(&m->sframes[i], vaddr, &error, row);
+		int r = bobbin_sframe_lookup(&m->sframes[i], vaddr, err, row);
 
-		if (!r)
-			return true;
-		if (r == -ENOENT)
-			continue;
+		if (r != -ENOENT)
+			return r;
+	}
+	return -ENOENT;
+}
+
+/* false: .sframe does not know the address (any more). */
+static bool ask_or_drop_sframe(struct module *m, uint64_t vaddr, struct bobbin_row *row)
+{
+	struct bobbin_error error;
+	int r = ask_sframe(m, vaddr, &error, row);
+
+	if (r == -EBADMSG) {
 		m->sframe_error = error;
 		m->sframe_count = 0;
 	}
-	return false;
+	return !r;
 }
 
 static const struct fde_range *find_range(const struct cfi_table *t, uint64_t vaddr)
@@ -295,30 +304,62 @@ static struct bobbin_rule outermost(const struct bobbin_arch *arch)
 	return rule;
 }
 
+static struct bobbin_row no_row(uint64_t vaddr)
+{
+	return (struct bobbin_row){.start = vaddr, .end = vaddr + 1, .function = vaddr};
+}
+
+/* The call-frame information; false: it does not know the address. */
+static bool ask_frames(const struct module *m, uint64_t vaddr, struct bobbin_row *row,
+		       enum bobbin_source *source)
+{
+	*source = BOBBIN_FROM_EH_FRAME;
+	if (ask_cfi(&m->eh_frame, vaddr, row))
+		return true;
+	*source = BOBBIN_FROM_DEBUG_FRAME;
+	return ask_cfi(&m->debug_frame, vaddr, row);
+}
+
+/* No table knows the address. */
+static void answer_without(const struct module *m, uint64_t vaddr, struct bobbin_row *row,
+			   enum bobbin_source *source)
+{
+	uint64_t entry = m->image.entry;
+
+	if (entry && vaddr >= entry && vaddr - entry < ENTRY_SIZE) {
+		*source = BOBBIN_FROM_ENTRY;
+		row->rule = outermost(m->image.arch);
+		return;
+	}
+	*source = BOBBIN_FROM_NONE;
+	row->rule = bobbin_rule_none(has_tables(m) ? BOBBIN_NO_FUNCTION : BOBBIN_NO_TABLE);
+}
+
 void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
 		   enum bobbin_source *source)
 {
-	*row = (struct bobbin_row){.start = vaddr, .end = vaddr + 1, .function = vaddr};
+	*row = no_row(vaddr);
 	*source = BOBBIN_FROM_SFRAME;
-	if (ask_sframe(module, vaddr, row))
-		return;
-	*source = BOBBIN_FROM_EH_FRAME;
-	if (ask_cfi(&module->eh_frame, vaddr, row))
-		return;
-	*source = BOBBIN_FROM_DEBUG_FRAME;
-	if (ask_cfi(&module->debug_frame, vaddr, row))
+	if (ask_or_drop_sframe(module, vaddr, row) || ask_frames(module, vaddr, row, source))
 		return;
 	*source = BOBBIN_FROM_SIDEFILE;
 	if (ask_sidefile(module, vaddr, row))
 		return;
-	*source = BOBBIN_FROM_ENTRY;
-	if (vaddr >= module->image.entry && vaddr - module->image.entry < ENTRY_SIZE &&
-	    module->image.entry) {
-		row->rule = outermost(module->image.arch);
-		return;
-	}
-	*source = BOBBIN_FROM_NONE;
-	row->rule = bobbin_rule_none(has_tables(module) ? BOBBIN_NO_FUNCTION : BOBBIN_NO_TABLE);
+	answer_without(module, vaddr, row, source);
+}
+
+int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
+	       struct bobbin_error *err, struct bobbin_row *row, enum bobbin_source *source)
+{
+	int r = -ENOENT;
+
+	*row = no_row(vaddr);
+	*source = BOBBIN_FROM_SFRAME;
+	if (use_sframe)
+		r = ask_sframe(module, vaddr, err, row);
+	if (r && !ask_frames(module, vaddr, row, source))
+		answer_without(module, vaddr, row, source);
+	return r == -EBADMSG ? r : 0;
 }
 
 bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
@@ -326,8 +367,8 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 	struct bobbin_row row = {.function = vaddr};
 
 	if (!ask_cfi(&module->eh_frame, vaddr, &row) &&
-	    !ask_cfi(&module->debug_frame, vaddr, &row) && !ask_sframe(module, vaddr, &row) &&
-	    !ask_sidefile(module, vaddr, &row))
+	    !ask_cfi(&module->debug_frame, vaddr, &row) &&
+	    !ask_or_drop_sframe(module, vaddr, &row) && !ask_sidefile(module, vaddr, &row))
 		return false;
 	*ret = row.function;
 	return true;

@@ -60,6 +60,14 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 		   enum bobbin_source *source);
 
 /*
+ * The same of what is in memory, without a change: several threads and signal
+ * handlers may ask at once.  Side-files are left out.  0; -EBADMSG: .sframe, which
+ * is asked if @use_sframe, is malformed, and another table has answered.
+ */
+int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
+	       struct bobbin_error *err, struct bobbin_row *row, enum bobbin_source *source);
+
+/*
  * Where the function at an address begins; false: no table knows.  Call-frame
  * information is asked first: what SFrame calls a function may be part of one.
  */

@@ -10,8 +10,8 @@
 
 #include "core/deps.h"
 #include "core/plain_step.h"
-#include "core/trampoline.h"
 #include "target/space.h"
+#include "unwind/frame_step.h"
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 #include "unwind/rule_cache.h"
@@ -191,36 +191,6 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 	return 0;
 }
 
-static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)
-{
-	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
-}
-
-/*
- * The frame record of the architecture's ABI: the caller's frame pointer at
- * the frame pointer, the return address behind it.
- */
-static struct bobbin_rule frame_pointer_rule(const struct bobbin_arch *arch)
-{
-	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
-
-	rule.cfa = place(BOBBIN_AT_REG, arch->fp, 16);
-	rule.ra = place(BOBBIN_IN_CFA_MEM, 0, -8);
-	rule.fp = place(BOBBIN_IN_CFA_MEM, 0, -16);
-	return rule;
-}
-
-/* mov $nr, %rax; syscall; ret: nothing has been pushed. */
-static struct bobbin_rule vsyscall_rule(const struct bobbin_arch *arch)
-{
-	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
-
-	rule.cfa = place(BOBBIN_AT_REG, arch->sp, 8);
-	rule.ra = place(BOBBIN_IN_CFA_MEM, 0, -8);
-	rule.fp = place(BOBBIN_SAME, 0, 0);
-	return rule;
-}
-
 /*
  * A handler returns to the trampoline's first byte, so the address to look up
  * lies before it; a sample inside has the address itself.
@@ -327,41 +297,22 @@ struct walk {
 static enum bobbin_reason step_by_frame_pointer(struct walk *w, struct bobbin_frame *frame,
 						enum bobbin_reason without)
 {
-	struct bobbin_rule rule = frame_pointer_rule(w->space->arch);
-	struct bobbin_regs caller = w->regs;
+	struct bobbin_regs caller;
 
-	/* no architecture but these two keeps such records; s390x has none */
-	if (w->space->arch->cfa_bias || !w->regs.fp)
-		return without;
-	if (bobbin_step(w->space->arch, &rule, w->mem, &caller))
-		return without;
-	if (!space_has(w->space, caller.pc - 1))
+	if (!step_by_record(w->space->arch, w->mem, &w->regs, &caller) ||
+	    !space_has(w->space, caller.pc - 1))
 		return without;
 	frame->source = BOBBIN_FROM_FRAME_POINTER;
 	w->regs = caller;
 	return BOBBIN_NONE;
 }
 
-/* What a signal interrupted has all of its registers in the signal frame. */
-static void load_interrupted(struct walk *w, uint64_t sp)
-{
-	const struct bobbin_arch *arch = w->space->arch;
-
-	w->regs.gpr_known = trampoline_registers(arch, w->mem, sp, w->gpr);
-	w->regs.gpr = w->gpr;
-	if (!arch->default_ra_off && w->regs.gpr_known >> arch->ra & 1) {
-		w->regs.ra = w->gpr[arch->ra];
-		w->regs.ra_known = true;
-	}
-}
-
 static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 {
-	uint64_t sp = w->regs.sp, pc = bobbin_regs_lookup_pc(&w->regs);
+	uint64_t pc = bobbin_regs_lookup_pc(&w->regs);
 	const struct mapping *m = space_find(w->space, pc);
 	enum bobbin_source source = BOBBIN_FROM_NONE;
 	struct bobbin_rule rule;
-	enum bobbin_reason reason;
 
 	if (!w->space->registered || !find_registered(w->unwinder, w->space, pc, &rule, &source)) {
 		if (!m)
@@ -371,14 +322,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
-
-	reason = bobbin_step(w->space->arch, &rule, w->mem, &w->regs);
-	if (!reason && rule.flags & BOBBIN_RULE_SIGNAL)
-		load_interrupted(w, sp);
-	/* glibc's and the ABI's mark of the outermost frame where CFI has none */
-	if (!reason && !w->regs.pc)
-		return BOBBIN_OUTERMOST;
-	return reason;
+	return step_by_rule(w->space->arch, &rule, w->mem, w->gpr, &w->regs);
 }
 
 /* A word of the copy; false: it is not there. */
