@@ -57,25 +57,40 @@ static int copy_chunk(Elf *elf, uint64_t offset, uint64_t size, uint64_t addr,
 	return 0;
 }
 
-static void take_build_id(const struct elf_bytes *notes, struct elf_image *image)
+bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
+		       uint8_t *len)
 {
-	struct bytes b = bytes_of(notes->data, notes->size, image->arch->big_endian);
+	struct bytes b = bytes_of(notes, size, big_endian);
 
-	while (bytes_left(&b) >= 12 && !image->build_id_len) {
-		uint32_t name_size = bytes_u32(&b), size = bytes_u32(&b), type = bytes_u32(&b);
+	while (bytes_left(&b) >= 12) {
+		uint32_t name_size = bytes_u32(&b), desc_size = bytes_u32(&b);
+		uint32_t type = bytes_u32(&b);
 		uint64_t name = b.pos, desc = name + (((uint64_t)name_size + 3) & ~3ull);
 
 		bytes_seek(&b, desc);
-		bytes_skip(&b, size);
+		bytes_skip(&b, desc_size);
 		if (b.bad)
-			return;
-		if (type == NT_GNU_BUILD_ID && name_size == 4 && size && size <= ELF_BUILD_ID_MAX &&
-		    !memcmp(notes->data + name, "GNU", 4)) {
-			memcpy(image->build_id, notes->data + desc, size);
-			image->build_id_len = (uint8_t)size;
+			return false;
+		if (type == NT_GNU_BUILD_ID && name_size == 4 && desc_size &&
+		    desc_size <= ELF_BUILD_ID_MAX && !memcmp(notes + name, "GNU", 4)) {
+			*offset = desc;
+			*len = (uint8_t)desc_size;
+			return true;
 		}
-		bytes_seek(&b, desc + (((uint64_t)size + 3) & ~3ull));
+		bytes_seek(&b, desc + (((uint64_t)desc_size + 3) & ~3ull));
 	}
+	return false;
+}
+
+static void take_build_id(const struct elf_bytes *notes, struct elf_image *image)
+{
+	uint64_t offset;
+	uint8_t len;
+
+	if (!elf_find_build_id(notes->data, notes->size, image->arch->big_endian, &offset, &len))
+		return;
+	memcpy(image->build_id, notes->data + offset, len);
+	image->build_id_len = len;
 }
 
 /* libelf keeps what is read, so segments that overlap must not be read without end. */

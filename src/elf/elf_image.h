@@ -53,6 +53,10 @@ void elf_image_fini(struct elf_image *image);
 /* The address of a file offset, by the loaded segments; false: none holds it. */
 bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *ret);
 
+/* Where among notes, the bytes of a PT_NOTE segment, the build ID is; false: nowhere. */
+bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
+		       uint8_t *len);
+
 /* The build ID alone; 0 bytes if there is none.  Errors as elf_image_init(). */
 int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len);
 

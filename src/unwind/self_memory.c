@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/self_memory.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "core/deps.h"
+#include "unwind/raw_syscall.h"
+
+#define PAGE_SIZE 4096u /* the smallest of any kernel: a part of a larger page */
+#define NO_OPERATION -1 /* neither SIG_BLOCK, SIG_UNBLOCK nor SIG_SETMASK */
+#define MASK_SIZE 8     /* of the kernel's sigset_t */
+
+typedef uint64_t __attribute__((may_alias, aligned(1))) loose_word;
+typedef uint8_t __attribute__((may_alias)) loose_byte;
+
+void self_memory_init(struct self_memory *memory)
+{
+	for (unsigned int i = 0; i < SELF_MEMORY_RUNS; i++)
+		memory->runs[i].start = memory->runs[i].size = 0;
+	memory->runs[0].start = (uint64_t)memory & -(uint64_t)PAGE_SIZE;
+	memory->runs[0].size = PAGE_SIZE;
+	memory->next = 1;
+}
+
+static bool page_readable(uint64_t page)
+{
+	return raw_syscall(SYS_rt_sigprocmask, NO_OPERATION, (long)page, 0, MASK_SIZE) == -EINVAL;
+}
+
+/* Add a page to the run that it follows or precedes, else begin a new one. */
+static void note_page(struct self_memory *memory, uint64_t page)
+{
+	for (unsigned int i = 0; i < SELF_MEMORY_RUNS; i++) {
+		uint64_t start = memory->runs[i].start, size = memory->runs[i].size;
+
+		if (!size || (page != start + size && page + PAGE_SIZE != start))
+			continue;
+		if (page < start)
+			memory->runs[i].start = page;
+		memory->runs[i].size += PAGE_SIZE;
+		return;
+	}
+	memory->runs[memory->next].start = page;
+	memory->runs[memory->next].size = PAGE_SIZE;
+	memory->next = (memory->next + 1) % SELF_MEMORY_RUNS;
+}
+
+static BOBBIN_ALWAYS_INLINE bool in_run(const struct self_memory *memory, uint64_t addr, size_t len)
+{
+	for (unsigned int i = 0; i < SELF_MEMORY_RUNS; i++) {
+		uint64_t offset = addr - memory->runs[i].start;
+
+		if (offset < memory->runs[i].size && len <= memory->runs[i].size - offset)
+			return true;
+	}
+	return false;
+}
+
+static BOBBIN_NEVER_INLINE bool test_pages(struct self_memory *memory, uint64_t addr, size_t len)
+{
+	uint64_t last, page = addr & -(uint64_t)PAGE_SIZE;
+
+	if (__builtin_add_overflow(addr, len - 1, &last))
+		return false;
+	for (;; page += PAGE_SIZE) {
+		if (!in_run(memory, page, PAGE_SIZE)) {
+			if (!page_readable(page))
+				return false;
+			note_page(memory, page);
+		}
+		if (last - page < PAGE_SIZE)
+			return true;
+	}
+}
+
+/* Sanitizers do not like what lies between variables. */
+__attribute__((no_sanitize("address", "thread"))) static BOBBIN_ALWAYS_INLINE void copy_bytes(
+	uint64_t addr, void *dst, size_t len)
+{
+	const volatile loose_byte *from = (const volatile loose_byte *)addr;
+	loose_byte *to = dst;
+
+	if (len == sizeof(loose_word)) {
+		*(loose_word *)dst = *(const volatile loose_word *)addr;
+		return;
+	}
+	while (len--)
+		*to++ = *from++;
+}
+
+__attribute__((no_sanitize("address", "thread"))) enum bobbin_reason self_memory_read(void *ctx,
+										      uint64_t addr,
+										      void *dst,
+										      size_t len)
+{
+	struct self_memory *memory = ctx;
+
+	if (len && !in_run(memory, addr, len) && !test_pages(memory, addr, len))
+		return BOBBIN_NO_MEMORY;
+	copy_bytes(addr, dst, len);
+	return BOBBIN_NONE;
+}

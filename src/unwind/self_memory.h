@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * self_memory.h - read the own process's memory at addresses that may be anything.
+ *
+ * Each page is tested once for each walk: the kernel is asked to fetch a signal
+ * mask from it for an operation that does not exist, rt_sigprocmask(2) with
+ * another @how, and says EFAULT or EINVAL, nothing else happens.  Then it is read
+ * directly.  That costs a system call for each stack page of a walk, and works in
+ * signal handlers and under seccomp filters.
+ *
+ * Memory that another thread unmaps between the test and the read is beyond this;
+ * the stack of the thread that walks is not such memory.
+ */
+#ifndef BOBBIN_UNWIND_SELF_MEMORY_H
+#define BOBBIN_UNWIND_SELF_MEMORY_H
+
+#include <bobbin/step.h>
+
+/* Runs of pages that are remembered: stacks, and JIT tables beside them. */
+#define SELF_MEMORY_RUNS 4
+
+struct self_memory {
+	struct {
+		uint64_t start, size; /* readable; whole pages */
+	} runs[SELF_MEMORY_RUNS];
+	unsigned int next; /* the one that is given up for a new one */
+};
+
+/* Nothing is known but that the page of @memory itself can be read, a stack's. */
+void self_memory_init(struct self_memory *memory);
+
+/* Read function of struct bobbin_mem.  Async-signal-safe, leaves errno alone. */
+enum bobbin_reason self_memory_read(void *ctx, uint64_t addr, void *dst, size_t len);
+
+#endif
