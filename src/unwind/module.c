@@ -362,6 +362,22 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	return r == -EBADMSG ? r : 0;
 }
 
+bool module_follow(const struct module *module, const struct bobbin_arch *arch, uint64_t vaddr,
+		   struct bobbin_rule *ret)
+{
+	struct cfi_table tables[] = {module->eh_frame, module->debug_frame};
+	struct bobbin_row row;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		tables[i].view.arch = arch;
+		if (!ask_cfi(&tables[i], vaddr, &row))
+			continue;
+		*ret = row.rule;
+		return true;
+	}
+	return false;
+}
+
 bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 {
 	struct bobbin_row row = {.function = vaddr};

@@ -68,6 +68,13 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	       struct bobbin_error *err, struct bobbin_row *row, enum bobbin_source *source);
 
 /*
+ * What call-frame information says when it follows another register than the frame
+ * pointer: @arch is the file's but for @fp.  false: it says nothing.  As module_ask().
+ */
+bool module_follow(const struct module *module, const struct bobbin_arch *arch, uint64_t vaddr,
+		   struct bobbin_rule *ret);
+
+/*
  * Where the function at an address begins; false: no table knows.  Call-frame
  * information is asked first: what SFrame calls a function may be part of one.
  */

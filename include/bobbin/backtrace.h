@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * backtrace.h - the own thread's call chain, from any context.
+ *
+ *	bobbin_backtrace_prepare();			once, in main()
+ *	...
+ *	static void on_signal(int number, siginfo_t *info, void *context)
+ *	{
+ *		struct bobbin_frame frames[64];
+ *		struct bobbin_trace trace = {.frames = frames, .max = 64};
+ *		uint64_t gpr[BOBBIN_REG_COUNT];
+ *		struct bobbin_regs regs;
+ *
+ *		bobbin_context_regs(context, gpr, &regs);
+ *		bobbin_backtrace(&regs, &trace);
+ *	}
+ *
+ * Walks look into the process's code map: what was loaded when it was last
+ * brought up to date, and what is registered, see <bobbin/codectl.h>.  They take
+ * no lock, allocate nothing and wait for nobody.  For each frame the rule comes
+ * from the table of its code (.sframe, .eh_frame, .debug_frame, a registered
+ * section, a JIT table), from the bytes of a signal trampoline, and at last from
+ * the frame pointer.  Each frame says which it was, and a trace says why it ended.
+ *
+ * docs/backtrace.md tells what walks cost and what is guaranteed.
+ */
+#ifndef BOBBIN_BACKTRACE_H
+#define BOBBIN_BACKTRACE_H
+
+#include <bobbin/unwind.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * bobbin_backtrace_prepare() - learn what is loaded now
+ *
+ * Reads the tables of objects that were loaded since the last call and forgets
+ * those that are no longer there.  Milliseconds at first, some microseconds when
+ * nothing has changed.  Locks and allocates: not from signal handlers, and not from
+ * inside a replacement of malloc().
+ *
+ * Return: 0; -ENOMEM.  An object whose file cannot be read is no error: its frames
+ * have no table.
+ */
+int bobbin_backtrace_prepare(void);
+
+/**
+ * bobbin_backtrace_follow() - keep the map up to date from now on
+ *
+ * bobbin_backtrace_prepare(), and a thread that does the same whenever a walk has
+ * come to code that the map did not know: after dlopen(3), the first walk through
+ * the new library ends there or goes on by its frame pointer, the next ones, some
+ * milliseconds later, know it.  The thread sleeps in between and blocks all
+ * signals.  A forked child has none until it calls this again.
+ *
+ * Return: 0, also if there is a thread already; -ENOMEM; the errno of creating a
+ * thread.
+ */
+int bobbin_backtrace_follow(void);
+
+/**
+ * bobbin_backtrace_unfollow() - end the thread
+ *
+ * Waits for it.  Needed only before this library is unloaded.
+ */
+void bobbin_backtrace_unfollow(void);
+
+/**
+ * bobbin_context_regs() - the registers that a signal handler interrupted
+ * @ucontext: the handler's third argument, or filled in by getcontext(3)
+ * @gpr: room for all registers; @ret borrows it
+ * @ret: the registers
+ *
+ * Async-signal-safe.
+ */
+void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
+			 struct bobbin_regs *ret);
+
+/**
+ * bobbin_backtrace() - the call chain above some registers of this thread
+ * @regs: of this thread, e.g. what a signal interrupted; NULL: of the caller, the
+ *	trace then begins with the caller's own frame
+ * @trace: in: @frames and @max; out: the rest.  At least one frame
+ *
+ * Async-signal-safe and wait-free; any thread, without preparation of the thread;
+ * errno is left alone.  Some 4 KiB of stack.  Registers and stack may hold anything:
+ * memory is tested before it is read.
+ *
+ * A library that was unloaded after the map was brought up to date gives no wrong
+ * frames, even if another has been loaded in its place: what can be unloaded is
+ * compared with what is there, and such a walk ends with BOBBIN_UNLOADED or goes on
+ * by the frame pointer.
+ */
+void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_trace *trace);
+
+/**
+ * bobbin_backtrace_here() - the caller's call chain, with all that is loaded now
+ * @trace: as for bobbin_backtrace()
+ *
+ * Where the map does not know code that is loaded, it is brought up to date, and
+ * the stack is walked again.  So this may lock and allocate: not from signal
+ * handlers, where bobbin_backtrace() is right.  If the map is being changed at this
+ * moment the walk does not wait: it says what it has found.
+ */
+void bobbin_backtrace_here(struct bobbin_trace *trace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/loaded_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "core/deps.h"
+#include "elf/elf_image.h"
+
+/* e_type to e_shstrndx: entry, places and numbers of headers */
+#define HEADER_PROOF 16
+#define HEADER_PROOF_SIZE 40
+
+void loaded_image_fini(struct loaded_image *image)
+{
+	free(image->name);
+	free(image->soname);
+	free(image->text);
+	*image = (struct loaded_image){0};
+}
+
+void image_list_fini(struct image_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		loaded_image_fini(&list->images[i]);
+	free(list->images);
+	*list = (struct image_list){0};
+}
+
+bool loaded_image_same(const struct loaded_image *a, const struct loaded_image *b)
+{
+	return a->bias == b->bias && a->base == b->base && a->proof == b->proof &&
+	       a->proof_len == b->proof_len &&
+	       !memcmp(a->proof_bytes, b->proof_bytes, a->proof_len) && !strcmp(a->name, b->name);
+}
+
+static bool is_loaded(const struct dl_phdr_info *info, uint64_t vaddr, uint64_t size)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R && vaddr >= p->p_vaddr &&
+		    vaddr - p->p_vaddr <= p->p_filesz && size <= p->p_filesz - (vaddr - p->p_vaddr))
+			return true;
+	}
+	return false;
+}
+
+static void take_proof(struct loaded_image *image, uint64_t addr, uint8_t size)
+{
+	image->proof = addr;
+	image->proof_len = size;
+	memcpy(image->proof_bytes, (const void *)addr, size);
+}
+
+static void find_build_id(const struct dl_phdr_info *info, struct loaded_image *image)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t notes = image->bias + p->p_vaddr, offset;
+		uint8_t size;
+
+		if (p->p_type != PT_NOTE || !is_loaded(info, p->p_vaddr, p->p_filesz) ||
+		    !elf_find_build_id((const uint8_t *)notes, p->p_filesz, BOBBIN_HOST_BIG_ENDIAN,
+				       &offset, &size))
+			continue;
+		take_proof(image, notes + offset, size);
+		image->has_build_id = true;
+		return;
+	}
+}
+
+/* The first segment has the ELF header, if any has. */
+static void find_header(const struct dl_phdr_info *info, struct loaded_image *image)
+{
+	uint64_t header = image->base + HEADER_PROOF;
+
+	if (!image->has_build_id &&
+	    is_loaded(info, image->base - image->bias, sizeof(ElfW(Ehdr))) &&
+	    !memcmp((const void *)image->base, ELFMAG, SELFMAG))
+		take_proof(image, header, HEADER_PROOF_SIZE);
+}
+
+static int take_segments(const struct dl_phdr_info *info, struct loaded_image *image)
+{
+	image->base = UINT64_MAX;
+	image->text = calloc(info->dlpi_phnum ? info->dlpi_phnum : 1, sizeof(*image->text));
+	if (!image->text)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = image->bias + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC)
+			image->dynamic = (const void *)start;
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (start < image->base)
+			image->base = start;
+		if (p->p_flags & PF_X && p->p_memsz)
+			image->text[image->text_count++] = (struct image_text){start,
+									       start + p->p_memsz};
+	}
+	return 0;
+}
+
+/* The dynamic section's strings. */
+struct strings {
+	const char *bytes;
+	uint64_t size;
+};
+
+/* A loader may or may not have made the section's addresses its own. */
+static struct strings strings_of(const struct loaded_image *image)
+{
+	struct strings s = {0};
+	uint64_t addr = 0;
+
+	for (const ElfW(Dyn) *d = image->dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB)
+			addr = d->d_un.d_ptr;
+		else if (d->d_tag == DT_STRSZ)
+			s.size = d->d_un.d_val;
+	}
+	if (!addr)
+		return (struct strings){0};
+	s.bytes = (const char *)(addr < image->base ? image->bias + addr : addr);
+	return s;
+}
+
+static const char *string_at(const struct strings *s, uint64_t offset)
+{
+	return s->bytes && offset < s->size ? s->bytes + offset : "";
+}
+
+static int take_soname(struct loaded_image *image)
+{
+	struct strings s = strings_of(image);
+
+	for (const ElfW(Dyn) *d = image->dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag != DT_SONAME)
+			continue;
+		image->soname = strdup(string_at(&s, d->d_un.d_val));
+		return image->soname ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_image(const struct dl_phdr_info *info, struct loaded_image *ret)
+{
+	struct loaded_image image = {.bias = info->dlpi_addr};
+
+	image.name = strdup(info->dlpi_name ? info->dlpi_name : "");
+	if (!image.name || take_segments(info, &image) || take_soname(&image)) {
+		loaded_image_fini(&image);
+		return -ENOMEM;
+	}
+	find_build_id(info, &image);
+	find_header(info, &image);
+	*ret = image;
+	return 0;
+}
+
+static int add_image(struct image_list *list, const struct dl_phdr_info *info)
+{
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 32;
+		struct loaded_image *images = reallocarray(list->images, room, sizeof(*images));
+
+		if (!images)
+			return -ENOMEM;
+		list->images = images;
+		list->room = room;
+	}
+	if (take_image(info, &list->images[list->count]))
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct image_list *list = ctx;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs)) {
+		list->added = info->dlpi_adds;
+		list->removed = info->dlpi_subs;
+	}
+	return add_image(list, info);
+}
+
+static struct loaded_image *image_at(struct image_list *list, uint64_t base)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->images[i].base == base)
+			return &list->images[i];
+	return NULL;
+}
+
+/* Not all loaders tell of the kernel's code. */
+static int add_vdso(struct image_list *list)
+{
+	const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct dl_phdr_info info = {.dlpi_name = "[vdso]"};
+	struct loaded_image *image;
+	int r = 0;
+
+	if (!header)
+		return 0;
+	info.dlpi_phdr = (const void *)((const uint8_t *)header + header->e_phoff);
+	info.dlpi_phnum = header->e_phnum;
+	for (unsigned int i = info.dlpi_phnum; i-- > 0;)
+		if (info.dlpi_phdr[i].p_type == PT_LOAD)
+			info.dlpi_addr = (uint64_t)header - info.dlpi_phdr[i].p_vaddr;
+	image = image_at(list, (uint64_t)header);
+	if (!image)
+		r = add_image(list, &info);
+	image = image_at(list, (uint64_t)header);
+	if (image)
+		image->stays = true;
+	return r;
+}
+
+static bool is_called(const struct loaded_image *image, const char *needed)
+{
+	const char *slash = strrchr(image->name, '/');
+
+	return !strcmp(image->soname ? image->soname : "", needed) ||
+	       !strcmp(image->name, needed) || (slash && !strcmp(slash + 1, needed));
+}
+
+/* The first of a name is the one that was loaded at start. */
+static bool mark_named(struct image_list *list, const char *needed)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct loaded_image *image = &list->images[i];
+
+		if (!is_called(image, needed))
+			continue;
+		if (image->stays)
+			return false;
+		image->stays = true;
+		return true;
+	}
+	return false;
+}
+
+static bool mark_needed(struct image_list *list, const struct loaded_image *by)
+{
+	struct strings s = strings_of(by);
+	bool marked = false;
+
+	for (const ElfW(Dyn) *d = by->dynamic; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED)
+			marked |= mark_named(list, string_at(&s, d->d_un.d_val));
+	return marked;
+}
+
+/* What the program is linked with stays as long as it does. */
+static void mark_staying(struct image_list *list)
+{
+	struct loaded_image *loader = image_at(list, getauxval(AT_BASE));
+	bool marked = list->count;
+
+	if (loader)
+		loader->stays = true;
+	if (list->count)
+		list->images[0].stays = true;
+	while (marked) {
+		marked = false;
+		for (size_t i = 0; i < list->count; i++)
+			if (list->images[i].stays)
+				marked |= mark_needed(list, &list->images[i]);
+	}
+}
+
+int image_list_init(struct image_list *ret)
+{
+	struct image_list list = {0};
+
+	if (dl_iterate_phdr(on_object, &list) || add_vdso(&list)) {
+		image_list_fini(&list);
+		return -ENOMEM;
+	}
+	mark_staying(&list);
+	*ret = list;
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/loaded_object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The last reader has left. */
+static void release(struct code *code)
+{
+	loaded_object_close((struct loaded_object *)code->object);
+}
+
+static int open_module(const struct loaded_image *image, struct bobbin_space *space,
+		       struct module **ret)
+{
+	const struct bobbin_unwinder_options options = {.size = sizeof(options)};
+	const struct mapping *m = image->text_count ? space_find(space, image->text[0].start)
+						    : NULL;
+	struct mapped_file file;
+	int r;
+
+	if (!m)
+		return -ESTALE;
+	if (m->file->kind != FILE_REGULAR && m->file->kind != FILE_VDSO)
+		return -ENOENT;
+	file = *m->file;
+	if (image->has_build_id) {
+		memcpy(file.build_id, image->proof_bytes, image->proof_len);
+		file.build_id_len = image->proof_len;
+	}
+	r = module_open(&file, &options, NULL, ret);
+	if (r)
+		return r;
+	/* programs close what they do not know */
+	if ((*ret)->fd >= 0)
+		close((*ret)->fd);
+	(*ret)->fd = -1;
+	return 0;
+}
+
+int loaded_object_open(struct loaded_image *image, struct bobbin_space *space,
+		       struct loaded_object **ret)
+{
+	struct loaded_object *o = calloc(1, sizeof(*o));
+	int r;
+
+	if (!o)
+		return -ENOMEM;
+	r = open_module(image, space, &o->module);
+	if (r == -ENOMEM || r == -ESTALE) {
+		free(o);
+		return r;
+	}
+	o->code.kind = CODE_OBJECT;
+	o->code.text_start = image->text_count ? image->text[0].start : 0;
+	o->code.object = o;
+	o->code.release = release;
+	o->image = *image;
+	*image = (struct loaded_image){0};
+	if (!o->image.stays && o->image.text_count)
+		loader_link_find(o->image.text[0].start, &o->link);
+	*ret = o;
+	return 0;
+}
+
+void loaded_object_unlink(struct loaded_object *object)
+{
+	for (struct loaded_object **o = object->list; o && *o; o = &(*o)->next)
+		if (*o == object) {
+			*o = object->next;
+			break;
+		}
+	object->list = NULL;
+}
+
+void loaded_object_close(struct loaded_object *object)
+{
+	if (!object)
+		return;
+	loaded_object_unlink(object);
+	module_close(object->module);
+	loaded_image_fini(&object->image);
+	free(object);
+}
+
+bool loaded_object_linked(const struct loaded_object *object)
+{
+	struct loader_link link;
+
+	if (object->image.stays || !loader_link_usable())
+		return true;
+	return loader_link_find(object->image.text[0].start, &link) &&
+	       link.map == object->link.map && link.start == object->link.start &&
+	       link.eh_frame == object->link.eh_frame;
+}
+
+bool loaded_object_present(const struct loaded_object *object, struct self_memory *memory)
+{
+	const struct loaded_image *image = &object->image;
+	uint8_t bytes[IMAGE_PROOF_MAX];
+
+	if (image->stays)
+		return true;
+	if (!loaded_object_linked(object))
+		return false;
+	if (!image->proof_len)
+		return loader_link_usable();
+	return !self_memory_read(memory, image->proof, bytes, image->proof_len) &&
+	       !memcmp(bytes, image->proof_bytes, image->proof_len);
+}
+
+void loaded_object_rule(struct loaded_object *object, uint64_t pc, struct bobbin_rule *rule,
+			enum bobbin_source *source)
+{
+	bool use_sframe = !atomic_load_explicit(&object->code.dropped, memory_order_relaxed);
+	struct bobbin_error error;
+	struct bobbin_row row;
+
+	if (!object->module) {
+		*source = BOBBIN_FROM_NONE;
+		*rule = bobbin_rule_none(BOBBIN_NO_TABLE);
+		return;
+	}
+	if (module_ask(object->module, use_sframe, pc - object->image.bias, &error, &row, source))
+		code_drop(&object->code, &error);
+	*rule = row.rule;
+}
+
+bool loaded_object_follow(const struct loaded_object *object, const struct bobbin_arch *arch,
+			  uint64_t pc, struct bobbin_rule *ret)
+{
+	return object->module && module_follow(object->module, arch, pc - object->image.bias, ret);
+}

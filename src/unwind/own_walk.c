@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A frame costs a search of the code map, unless its code is that of the frame
+ * before, a search of that code's table, and a step.
+ */
+#include "unwind/own_walk.h"
+
+#include "core/deps.h"
+#include "jit/jit_table.h"
+#include "target/thread.h"
+#include "unwind/frame_step.h"
+#include "unwind/loaded_object.h"
+#include "unwind/self_memory.h"
+
+#define VSYSCALL_PAGE 0xffffffffff600000ull /* x86-64: arch/x86 uapi asm/vsyscall.h */
+#define VSYSCALL_SIZE 0x1000
+
+#define MAX_RECOVERIES 4 /* each walks again */
+
+struct own_walk {
+	const struct bobbin_arch *arch;
+	const struct own_code *code;
+	const struct code_map *map; /* NULL: there is none */
+	struct code_range range;    /* the one that the last frame was in; of no code: none */
+	const struct code *present; /* the last object that was found to be present */
+	struct self_memory memory;
+	struct bobbin_mem mem; /* reads @memory */
+	struct bobbin_regs regs;
+	struct bobbin_regs known;         /* of the last frame of which more is known */
+	unsigned int recoveries;          /* that are still allowed */
+	uint64_t gpr[BOBBIN_REG_COUNT];   /* filled when a signal frame is met */
+	uint64_t found[BOBBIN_REG_COUNT]; /* what was recovered */
+	struct own_walk_result *result;
+};
+
+/* The code at an address, or NULL. */
+static struct code *find_code(struct own_walk *w, uint64_t pc)
+{
+	struct code_range *range = &w->range;
+
+	if (range->code && pc - range->start < range->end - range->start)
+		return range->code;
+	range->code = NULL;
+	return w->map ? code_map_find(w->map, pc, range) : NULL;
+}
+
+/* Whether an object is there; asked once while a walk stays in it. */
+static bool is_present(struct own_walk *w, const struct code *code)
+{
+	if (w->present == code)
+		return true;
+	if (!loaded_object_present(code->object, &w->memory))
+		return false;
+	w->present = code;
+	return true;
+}
+
+static void drop(struct own_walk *w, struct code *code, const struct bobbin_error *error)
+{
+	registrar_drop(w->code->registrar, code, error);
+}
+
+/* The row that a registered table has, or why it has none. */
+static struct bobbin_rule registered_rule(struct own_walk *w, struct code *code, int r,
+					  const struct bobbin_error *error,
+					  const struct bobbin_row *row)
+{
+	if (!r)
+		return row->rule;
+	if (r == -BOBBIN_EBADMSG)
+		drop(w, code, error);
+	return bobbin_rule_none(r == -BOBBIN_EFAULT ? BOBBIN_NO_MEMORY
+				: error->reason     ? error->reason
+						    : BOBBIN_NO_FUNCTION);
+}
+
+static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, uint64_t pc)
+{
+	const struct bobbin_sframe_view *view = &code->sframe;
+	struct bobbin_error error = {0};
+	struct bobbin_sframe_view later;
+	struct bobbin_row row;
+	int r = 0;
+
+	/* it was empty when it was registered */
+	if (!view->data) {
+		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
+				       &error, &later);
+		view = &later;
+	}
+	if (!r && view->arch != w->arch) {
+		error = (struct bobbin_error){.reason = BOBBIN_SFRAME_ABI};
+		r = -BOBBIN_EBADMSG;
+	}
+	if (!r)
+		r = bobbin_sframe_lookup(view, pc, &error, &row);
+	return registered_rule(w, code, r, &error, &row);
+}
+
+static struct bobbin_rule jit_rule(struct own_walk *w, struct code *code, uint64_t pc)
+{
+	const struct code_jit_info info = {code->text_start, w->range.end, code->table};
+	struct bobbin_error error = {0};
+	struct bobbin_row row;
+	int r = jit_table_lookup(w->arch, &info, &w->mem, pc, &error, &row);
+
+	return registered_rule(w, code, r, &error, &row);
+}
+
+/* *@source: who has answered; BOBBIN_FROM_NONE: the rule says why nobody has. */
+static struct bobbin_rule rule_of_code(struct own_walk *w, struct code *code, uint64_t pc,
+				       enum bobbin_source *source)
+{
+	struct bobbin_rule rule = bobbin_rule_none(BOBBIN_NO_TABLE);
+
+	if (code->kind == CODE_OBJECT) {
+		loaded_object_rule((struct loaded_object *)code->object, pc, &rule, source);
+		return rule;
+	}
+	if (code->kind == CODE_NAMED || atomic_load_explicit(&code->dropped, memory_order_relaxed))
+		return rule;
+	if (code->kind == CODE_JIT)
+		rule = jit_rule(w, code, pc);
+	else
+		rule = section_rule(w, code, pc);
+	if (rule.cfa.how != BOBBIN_NO_RULE)
+		*source = code->kind == CODE_JIT ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
+	return rule;
+}
+
+static struct bobbin_rule rule_in_map(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
+{
+	struct code *code = find_code(w, pc);
+
+	if (!code) {
+		w->result->missed = pc;
+		return bobbin_rule_none(BOBBIN_NO_MAPPING);
+	}
+	if (code->kind == CODE_OBJECT && !is_present(w, code)) {
+		w->result->unloaded = true;
+		return bobbin_rule_none(BOBBIN_UNLOADED);
+	}
+	return rule_of_code(w, code, pc, source);
+}
+
+/*
+ * A handler returns to the trampoline's first byte, so the address to look up
+ * lies before it; an interrupted one has the address itself.
+ */
+static bool is_trampoline(struct own_walk *w, uint64_t pc, struct bobbin_rule *rule)
+{
+	uint8_t code[TRAMPOLINE_SIZE];
+
+	for (unsigned int i = 0; i < 2; i++)
+		if (!self_memory_read(&w->memory, pc + i, code, sizeof(code)) &&
+		    trampoline_rule(w->arch, code, rule))
+			return true;
+	return false;
+}
+
+static struct bobbin_rule find_rule(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
+{
+	struct bobbin_rule rule;
+
+	*source = BOBBIN_FROM_NONE;
+	if (w->arch->elf_machine == bobbin_arch_amd64()->elf_machine &&
+	    pc - VSYSCALL_PAGE < VSYSCALL_SIZE) {
+		*source = BOBBIN_FROM_VSYSCALL;
+		return vsyscall_rule(w->arch);
+	}
+	rule = rule_in_map(w, pc, source);
+	if (*source == BOBBIN_FROM_NONE && is_trampoline(w, pc, &rule))
+		*source = BOBBIN_FROM_TRAMPOLINE;
+	return rule;
+}
+
+/* Whether there is code at an address, for what may be anything. */
+static bool is_code(struct own_walk *w, uint64_t addr)
+{
+	const struct code *code = find_code(w, addr);
+
+	return code && (code->kind != CODE_OBJECT || is_present(w, code));
+}
+
+static enum bobbin_reason step_by_frame_pointer(struct own_walk *w, struct bobbin_frame *frame,
+						enum bobbin_reason without)
+{
+	struct bobbin_regs caller;
+
+	if (!step_by_record(w->arch, &w->mem, &w->regs, &caller) || !is_code(w, caller.pc - 1))
+		return without;
+	frame->source = BOBBIN_FROM_FRAME_POINTER;
+	w->regs = caller;
+	return BOBBIN_NONE;
+}
+
+/* From a frame to its caller, and what a register that @arch follows has there. */
+static bool follow(struct own_walk *w, const struct bobbin_arch *arch, struct bobbin_regs *regs,
+		   uint64_t *value)
+{
+	uint64_t gpr[BOBBIN_REG_COUNT], pc = bobbin_regs_lookup_pc(regs);
+	const struct code *code = find_code(w, pc);
+	struct bobbin_regs other = *regs;
+	enum bobbin_source source;
+	struct bobbin_rule rule;
+
+	if (!code || code->kind != CODE_OBJECT || !is_present(w, code) ||
+	    !loaded_object_follow(code->object, arch, pc, &rule))
+		return false;
+	/* the frame pointer is a register like others for this step */
+	gpr[w->arch->fp] = regs->fp;
+	other.gpr = gpr;
+	other.gpr_known = 1u << w->arch->fp;
+	other.fp = *value;
+	if (bobbin_step(arch, &rule, &w->mem, &other))
+		return false;
+	rule = find_rule(w, pc, &source);
+	*value = other.fp;
+	return !bobbin_step(w->arch, &rule, &w->mem, regs);
+}
+
+/*
+ * What a register that rules do not follow has in this frame: from where it was
+ * known, by the places where functions in between have saved it.
+ */
+static bool recover(struct own_walk *w, uint8_t reg)
+{
+	struct bobbin_arch arch = *w->arch;
+	struct bobbin_regs regs = w->known;
+	uint64_t value;
+
+	if (!w->recoveries || !regs.gpr || !(regs.gpr_known >> reg & 1))
+		return false;
+	w->recoveries--;
+	arch.fp = reg;
+	value = regs.gpr[reg];
+	for (unsigned int i = 0; regs.sp != w->regs.sp || regs.pc != w->regs.pc; i++)
+		if (i == BOBBIN_MAX_DEPTH || !follow(w, &arch, &regs, &value))
+			return false;
+	w->found[reg] = value;
+	w->regs.gpr = w->found;
+	w->regs.gpr_known |= 1u << reg;
+	return true;
+}
+
+/*
+ * A rule whose CFA is from another register than SP and FP, in a frame that is not
+ * the leaf: the dynamic loader's resolver has such.
+ */
+static enum bobbin_reason step_by_other(struct own_walk *w, const struct bobbin_rule *rule)
+{
+	if (rule->cfa.reg >= BOBBIN_REG_COUNT || w->regs.gpr || !recover(w, rule->cfa.reg))
+		return BOBBIN_NO_REGISTER;
+	w->known = w->regs;
+	return step_by_rule(w->arch, rule, &w->mem, w->gpr, &w->regs);
+}
+
+static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame)
+{
+	const struct own_code *code = w->code;
+	enum bobbin_reason reason;
+	enum bobbin_source source;
+	struct bobbin_rule rule;
+
+	if (w->regs.pc - code->fiber_start < code->fiber_end - code->fiber_start) {
+		frame->source = BOBBIN_FROM_ENTRY;
+		return BOBBIN_OUTERMOST;
+	}
+	if (w->regs.gpr)
+		w->known = w->regs;
+	rule = find_rule(w, bobbin_regs_lookup_pc(&w->regs), &source);
+	frame->source = (uint8_t)source;
+	if (source == BOBBIN_FROM_NONE)
+		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+	reason = step_by_rule(w->arch, &rule, &w->mem, w->gpr, &w->regs);
+	return reason == BOBBIN_NO_REGISTER ? step_by_other(w, &rule) : reason;
+}
+
+static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)
+{
+	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
+	enum bobbin_reason reason = BOBBIN_NONE;
+
+	for (trace->count = 0; trace->count < max && !reason;) {
+		struct bobbin_frame frame = {.pc = w->regs.pc, .exact = w->regs.exact};
+
+		reason = walk_on(w, &frame);
+		if (skip)
+			skip--;
+		else
+			trace->frames[trace->count++] = frame;
+	}
+	return reason ? reason : BOBBIN_DEPTH;
+}
+
+void own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
+	      struct bobbin_trace *trace, struct own_walk_result *ret)
+{
+	struct read_sections *readers = NULL;
+	unsigned int token = 0;
+	struct own_walk w;
+
+	*ret = (struct own_walk_result){0};
+	/* not the registers, which are many and rarely used */
+	w.arch = native_arch();
+	w.code = code;
+	w.map = NULL;
+	w.range.code = NULL;
+	w.present = NULL;
+	w.mem = (struct bobbin_mem){self_memory_read, &w.memory};
+	w.regs = *regs;
+	w.known.gpr = NULL;
+	w.recoveries = MAX_RECOVERIES;
+	w.result = ret;
+	self_memory_init(&w.memory);
+	if (code->registrar) {
+		w.map = registrar_map(code->registrar);
+		readers = code_map_readers(registrar_map(code->registrar));
+		token = read_enter(readers);
+	}
+	trace->reason = walk(&w, skip, trace);
+	if (readers)
+		read_leave(readers, token);
+}
