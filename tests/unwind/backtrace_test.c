@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks of the own stack in all kinds of contexts, against the functions that are
+ * known to have called.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "own_chain.h"
+
+#define STACK_SIZE (128 * 1024)
+
+void _start(void);
+int main(void);
+static struct own_chain chain, second;
+
+static inline __attribute__((always_inline)) void take(struct own_chain *c)
+{
+	own_chain_init(c);
+	bobbin_backtrace(NULL, &c->trace);
+}
+
+LINK void leaf(void)
+{
+	take(&chain);
+	STAY();
+}
+
+LINK void middle(void (*f)(void))
+{
+	f();
+	STAY();
+}
+
+LINK void outer(void (*f)(void))
+{
+	volatile char room[3000];
+
+	room[0] = 1;
+	middle(f);
+	STAY();
+	room[1] = room[0];
+}
+
+static void functions_that_call_are_found(void **state)
+{
+	outer(leaf);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf, middle, outer)));
+	assert_ptr_equal(chain.functions[chain.count - 2], main);
+	assert_ptr_equal(chain.functions[chain.count - 1], _start);
+	assert_false(chain.frames[0].exact);
+}
+
+LINK void leaf_here(void)
+{
+	own_chain_init(&chain);
+	bobbin_backtrace_here(&chain.trace);
+	STAY();
+}
+
+static void a_walk_from_here_is_the_same(void **state)
+{
+	outer(leaf_here);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf_here, middle, outer)));
+}
+
+LINK unsigned int recurse(unsigned int depth)
+{
+	unsigned int r = 0;
+
+	if (depth)
+		r = recurse(depth - 1);
+	else
+		leaf();
+	STAY();
+	return r + 1;
+}
+
+static void deep_recursion_is_followed(void **state)
+{
+	assert_int_equal(recurse(100), 101);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf, recurse, recurse)));
+	for (unsigned int i = 1; i <= 101; i++)
+		assert_ptr_equal(chain.functions[i], recurse);
+	assert_ptr_not_equal(chain.functions[102], recurse);
+}
+
+static void a_trace_that_is_full_says_so(void **state)
+{
+	struct bobbin_frame frames[3] = {{0}};
+	struct bobbin_trace trace = {.frames = frames, .max = 2};
+
+	bobbin_backtrace(NULL, &trace);
+	assert_int_equal(trace.count, 2);
+	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	assert_int_equal(frames[2].pc, 0);
+}
+
+LINK int compare(const void *a, const void *b)
+{
+	leaf();
+	STAY();
+	return *(const int *)a - *(const int *)b;
+}
+
+LINK void sorter(void)
+{
+	int numbers[] = {2, 1, 3};
+
+	qsort(numbers, 3, sizeof(numbers[0]), compare);
+	STAY();
+}
+
+static void a_callback_from_the_c_library_is_followed(void **state)
+{
+	sorter();
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf, compare, sorter)));
+}
+
+/* Registers of what was interrupted, and the handler's own. */
+LINK void on_signal(int number, siginfo_t *info, void *context)
+{
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+	int before = errno = 4321;
+
+	own_chain_init(&chain);
+	bobbin_context_regs(context, gpr, &regs);
+	bobbin_backtrace(&regs, &chain.trace);
+	take(&second);
+	if (errno != before)
+		abort();
+}
+
+static void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
+
+	assert_int_equal(sigaction(number, &action, NULL), 0);
+}
+
+LINK void raiser(void)
+{
+	raise(SIGUSR1);
+	STAY();
+}
+
+static void a_signal_handler_sees_what_it_interrupted(void **state)
+{
+	handle(SIGUSR1, on_signal, 0);
+	outer(raiser);
+	own_chain_name(&chain);
+	own_chain_name(&second);
+	assert_true(own_chain_is(&chain, CHAIN(raiser, middle, outer)));
+	assert_true(chain.frames[0].exact);
+	assert_true(own_chain_is(&second, CHAIN(on_signal, raiser, middle, outer)));
+}
+
+static void a_handler_on_an_alternate_stack_is_left(void **state)
+{
+	stack_t stack = {.ss_sp = malloc(STACK_SIZE), .ss_size = STACK_SIZE}, before;
+
+	assert_non_null(stack.ss_sp);
+	assert_int_equal(sigaltstack(&stack, &before), 0);
+	handle(SIGUSR1, on_signal, SA_ONSTACK);
+	outer(raiser);
+	own_chain_name(&chain);
+	own_chain_name(&second);
+	assert_true(own_chain_is(&chain, CHAIN(raiser, middle, outer)));
+	assert_true(own_chain_is(&second, CHAIN(on_signal, raiser, middle, outer)));
+	assert_int_equal(sigaltstack(&before, NULL), 0);
+	free(stack.ss_sp);
+}
+
+LINK void on_outer_signal(int number, siginfo_t *info, void *context)
+{
+	raiser();
+	STAY();
+}
+
+LINK void raiser_of_outer(void)
+{
+	raise(SIGUSR2);
+	STAY();
+}
+
+static void a_handler_that_is_interrupted_is_left_twice(void **state)
+{
+	handle(SIGUSR1, on_signal, 0);
+	handle(SIGUSR2, on_outer_signal, 0);
+	outer(raiser_of_outer);
+	own_chain_name(&chain);
+	own_chain_name(&second);
+	assert_true(own_chain_is(&chain,
+				 CHAIN(raiser, on_outer_signal, raiser_of_outer, middle, outer)));
+	assert_true(own_chain_is(&second, CHAIN(on_signal, raiser, on_outer_signal, raiser_of_outer,
+						middle, outer)));
+}
+
+static ucontext_t back, fiber;
+
+LINK void in_fiber(void)
+{
+	leaf();
+	swapcontext(&fiber, &back);
+}
+
+/* A fiber has no caller: the chain ends where it began. */
+static void a_fiber_ends_where_it_began(void **state)
+{
+	void *stack = malloc(STACK_SIZE);
+
+	assert_non_null(stack);
+	getcontext(&fiber);
+	fiber.uc_stack.ss_sp = stack;
+	fiber.uc_stack.ss_size = STACK_SIZE;
+	fiber.uc_link = &back;
+	makecontext(&fiber, in_fiber, 0);
+	assert_int_equal(swapcontext(&back, &fiber), 0);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf, in_fiber)));
+	assert_int_equal(chain.count, 2);
+	free(stack);
+}
+
+LINK void *in_thread(void *arg)
+{
+	leaf();
+	STAY();
+	return arg;
+}
+
+static void a_thread_ends_where_it_began(void **state)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, in_thread, NULL), 0);
+	pthread_join(thread, NULL);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf, in_thread)));
+	assert_int_equal(chain.count, 2);
+}
+
+LINK void forker(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		leaf();
+		own_chain_name(&chain);
+		_exit(!own_chain_is(&chain, CHAIN(leaf, forker, middle, outer)));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void a_forked_child_walks_like_its_parent(void **state)
+{
+	outer(forker);
+}
+
+/* Whatever the registers are: no crash, and the first frame is there. */
+static void registers_may_hold_anything(void **state)
+{
+	static const uint64_t values[] = {0,
+					  1,
+					  8,
+					  4095,
+					  4096,
+					  0x7fffffffeff8,
+					  0x7ffffffffff0,
+					  0x800000000000,
+					  0xdeadbeefdeadbee8,
+					  0xffffffffff600000,
+					  0xffffffffff600008,
+					  0xfffffffffffffff8,
+					  UINT64_MAX};
+	const unsigned int count = sizeof(values) / sizeof(values[0]);
+	const uint64_t codes[] = {(uint64_t)leaf + 1, (uint64_t)recurse + 12, (uint64_t)qsort + 40};
+
+	for (unsigned int i = 0; i < 5 * count * count; i++) {
+		uint64_t code = i % 5 < 3 ? codes[i % 5] : values[i / 5 / count];
+		const struct bobbin_regs regs = {
+			.pc = code,
+			.sp = values[i / 5 % count],
+			.fp = values[i / 5 / count],
+			.exact = i & 1,
+		};
+
+		own_chain_init(&chain);
+		bobbin_backtrace(&regs, &chain.trace);
+		assert_in_range(chain.trace.count, 1, CHAIN_MAX);
+		assert_int_equal(chain.frames[0].pc, code);
+		assert_int_not_equal(chain.trace.reason, BOBBIN_NONE);
+	}
+}
+
+/* A stack that ends in the middle of a page that is not there. */
+static void a_stack_without_an_end_is_left_in_time(void **state)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	uint8_t *pages = mmap(NULL, 3 * (size_t)page, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct bobbin_regs regs = {.pc = (uint64_t)leaf + 1};
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(munmap(pages + 2 * page, (size_t)page), 0);
+	for (uint64_t sp = (uint64_t)pages; sp < (uint64_t)pages + 2 * (size_t)page; sp += 8) {
+		/* each word leads back to the same function */
+		*(uint64_t *)sp = (uint64_t)recurse + 12;
+	}
+	for (long back = 8; back < 2 * page; back += 504) {
+		regs.sp = (uint64_t)pages + 2 * (size_t)page - (uint64_t)back;
+		own_chain_init(&chain);
+		bobbin_backtrace(&regs, &chain.trace);
+		assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+	}
+	munmap(pages, 2 * (size_t)page);
+}
+
+static int prepare(void **state)
+{
+	return bobbin_backtrace_prepare();
+}
+
+LINK int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_that_call_are_found),
+		cmocka_unit_test(a_walk_from_here_is_the_same),
+		cmocka_unit_test(deep_recursion_is_followed),
+		cmocka_unit_test(a_trace_that_is_full_says_so),
+		cmocka_unit_test(a_callback_from_the_c_library_is_followed),
+		cmocka_unit_test(a_signal_handler_sees_what_it_interrupted),
+		cmocka_unit_test(a_handler_on_an_alternate_stack_is_left),
+		cmocka_unit_test(a_handler_that_is_interrupted_is_left_twice),
+		cmocka_unit_test(a_fiber_ends_where_it_began),
+		cmocka_unit_test(a_thread_ends_where_it_began),
+		cmocka_unit_test(a_forked_child_walks_like_its_parent),
+		cmocka_unit_test(registers_may_hold_anything),
+		cmocka_unit_test(a_stack_without_an_end_is_left_in_time),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, NULL);
+}
