@@ -48,10 +48,10 @@ bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
 	return false;
 }
 
-void code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
+bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
 {
-	if (process->code.publishes && now() >= process->code.due)
-		code_watch_ask(unwinder, process);
+	return process->code.publishes && now() >= process->code.due &&
+	       code_watch_ask(unwinder, process);
 }
 
 /* Memory without a file: made by a compiler, or filled by a loader. */

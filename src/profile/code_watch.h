@@ -22,6 +22,7 @@ struct code_watch {
 	uint64_t due;    /* not before */
 	uint64_t search; /* when to search without a cause; 0: not set yet */
 	uint64_t wait;   /* between such searches */
+	uint64_t told;   /* the newest registration that the recording has heard of */
 };
 
 struct process;
@@ -29,8 +30,8 @@ struct process;
 /* Ask now; true: something is new. */
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process);
 
-/* At each sweep. */
-void code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process);
+/* At each sweep.  true: something is new. */
+bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process);
 
 /*
  * After a walk.  true: something is new, and the walk may have missed it.

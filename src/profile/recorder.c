@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/image_records.h"
 #include "profile/jit_keeper.h"
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
@@ -26,7 +27,9 @@ struct recorder {
 	struct process_table *processes;
 	struct perf_writer *writer;
 	struct jit_keeper *keeper;
-	uint64_t id; /* that marks our own records */
+	uint64_t id;   /* that marks our own records */
+	uint64_t time; /* of the last record, on the recording's clock */
+	int error;     /* of writing, in a visit of all processes */
 	struct recorder_stats stats;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
 	uint64_t chain[CHAIN_MAX];
@@ -132,6 +135,16 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 	return count;
 }
 
+static int put_image(void *ctx, const struct perf_event *event)
+{
+	return put(ctx, event);
+}
+
+static int tell_images(struct recorder *r, struct process *process)
+{
+	return image_records(process, r->time, r->id, put_image, r);
+}
+
 static int unwind_user(struct recorder *r, const struct perf_event *event,
 		       struct bobbin_trace *trace)
 {
@@ -142,8 +155,12 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 	if (error)
 		return error;
 	sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
-	if (trace->count && code_watch_trace(r->unwinder, thread->process, trace))
+	if (trace->count && code_watch_trace(r->unwinder, thread->process, trace)) {
 		sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
+		error = tell_images(r, thread->process);
+		if (error)
+			return error;
+	}
 	if (!trace->count)
 		return 0;
 	r->stats.user++;
@@ -180,7 +197,8 @@ static void watch_code(void *ctx, struct process *process)
 {
 	struct recorder *r = ctx;
 
-	code_watch_sweep(r->unwinder, process);
+	if (code_watch_sweep(r->unwinder, process) && !r->error)
+		r->error = tell_images(r, process);
 }
 
 static int drain(struct recorder *r, bool final)
@@ -190,7 +208,10 @@ static int drain(struct recorder *r, bool final)
 
 	sampler_sweep(r->sampler, final);
 	process_table_visit(r->processes, watch_code, r);
+	error = r->error;
 	while (!error && (got = sampler_next(r->sampler, &event)) != 0) {
+		if (got >= 0)
+			r->time = event.time;
 		if (got < 0)
 			r->stats.broken++;
 		else if (event.type == PERF_RECORD_SAMPLE)
@@ -216,8 +237,8 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	error = snapshot_process(r->options.pid, r->id, on_record, r);
 	if (!error)
 		error = process_table_thread(r->processes, r->options.pid, r->options.pid, &thread);
-	if (!error)
-		code_watch_ask(r->unwinder, thread->process);
+	if (!error && code_watch_ask(r->unwinder, thread->process))
+		error = tell_images(r, thread->process);
 	return error;
 }
 

@@ -3,15 +3,19 @@
 # Stacks lead through code that a process has registered, before a profiler came and after.
 . "$(dirname "$0")/lib.sh"
 
-# registered: the program, whose path is printed, with the library that was built
-registered() {
+# with_library NAME: the program, whose path is printed, with the library that was built
+with_library() {
 	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
 	folder=$(dirname "$bobbin")/..
 	sanitizers=
 	! nm -D "$folder/libbobbin.so" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
 	# shellcheck disable=SC2086 # one flag or none
-	program registered -I "$sources/../../include" -I "$sources/../../include/uapi" \
+	program "$1" -I "$sources/../../include" -I "$sources/../../include/uapi" \
 		-L "$folder" -Wl,-rpath,"$folder" -lbobbin $sanitizers
+}
+
+registered() {
+	with_library registered
 }
 
 # through: lines of "FUNCTION …" from stacks, of those that came to the registered code
@@ -86,6 +90,32 @@ it_records_children_of_a_process_that_registered() {
 	eventually [ -e ready ]
 	record -p "$(child_of "$pid")"
 	through | mostly 100 "$whole"
+}
+
+# make_carried: a library, as ./carried.so; $offset: where its function is
+make_carried() {
+	gcc -O1 -fno-omit-frame-pointer -shared -fPIC -nostdlib -o carried.so "$sources/carried.c"
+	offset=$(nm -D carried.so | sed -n 's/ T carry$//p')
+}
+
+it_names_functions_of_images_that_were_loaded_without_the_kernel() {
+	make_carried
+	spawn "$(with_library carrier)" "$PWD/carried.so" "$offset" 0
+	eventually [ -e ready ]
+	eventually grep -q 'State:.S' "/proc/$pid/status"
+	quietly "$bobbin" stack "$pid"
+	grep -q " carry+0x[0-9a-f]* ($PWD/carried.so)" out
+	grep -q ' main+' out
+}
+
+it_records_the_names_of_such_images() {
+	make_carried
+	record "$(with_library carrier)" "$PWD/carried.so" "$offset" 500
+	stacks | grep ' spin back ' | mostly 98 ' spin back carry main '
+	spawn "$(with_library carrier)" "$PWD/carried.so" "$offset" 2000
+	eventually [ -e ready ]
+	record -p "$pid"
+	stacks | grep ' spin back ' | mostly 100 ' spin back carry main '
 }
 
 it_loses_the_callers_of_code_that_was_never_registered() {

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/image_records.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "target/space.h"
+
+/* The kernel's word counts more: a file that is mapped there has been told of. */
+static bool is_unknown_to_kernel(const struct bobbin_space *space,
+				 const struct registered_range *range)
+{
+	struct bobbin_place_info place;
+
+	return range->image->path[0] == '/' && !bobbin_space_find(space, range->start, &place) &&
+	       place.mapping.path == range->image->path;
+}
+
+static int tell(const struct process *process, const struct registered_range *range, uint64_t time,
+		uint64_t id, snapshot_sink sink, void *ctx)
+{
+	const struct registered_image *image = range->image;
+	struct perf_event event = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = (uint32_t)process->pid,
+		.tid = (uint32_t)process->pid,
+		.time = time,
+		.id = id,
+		.mmap =
+			{
+				.addr = range->start,
+				.len = range->end - range->start,
+				.pgoff = range->start - image->start,
+				.prot = PROT_READ | PROT_EXEC,
+				.flags = MAP_PRIVATE,
+				.build_id_len = image->build_id_len,
+				.filename = image->path,
+			},
+	};
+
+	memcpy(event.mmap.build_id, image->build_id, sizeof(image->build_id));
+	return sink(ctx, &event);
+}
+
+int image_records(struct process *process, uint64_t time, uint64_t id, snapshot_sink sink,
+		  void *ctx)
+{
+	const struct registered_code *code = process->space->registered;
+	uint64_t told = process->code.told;
+	int r = 0;
+
+	for (size_t i = 0; code && i < code->count && !r; i++) {
+		const struct registered_range *range = &code->ranges[i];
+
+		if (range->id <= process->code.told || !range->image)
+			continue;
+		if (range->start >= range->image->start &&
+		    is_unknown_to_kernel(process->space, range))
+			r = tell(process, range, time, id, sink, ctx);
+		if (range->id > told)
+			told = range->id;
+	}
+	process->code.told = told;
+	return r;
+}
