@@ -29,7 +29,7 @@ it_finds_code_that_was_registered_before() {
 	remove_map "$pid"
 	some " $below_spin" 100 <chains
 	some " $below_fib" 20 <chains
-	none '\[unknown\]' <chains
+	grep ' outer ' chains | mostly 99 ' main .* _start'
 	grep -E '^(fib|work|outer) ' all | mostly 100 '\[JIT table\]$'
 	grep -E '^round[0-9]* ' all | mostly 100 '\[\.sframe\]$'
 }
