@@ -9,11 +9,6 @@ rpn_jit=$(realpath "$2")
 below_spin='spin work outer round[0-9]* .*main __libc_start_call_main __libc_start_main.* _start'
 below_fib='fib .*fib work outer round[0-9]* .*main __libc_start_call_main .*_start'
 
-# remove_map PID: what the example leaves in /tmp
-remove_map() {
-	rm -f "/tmp/perf-$1.map"
-}
-
 # running SECONDS [FOLDER]: the example, which has made its code; $pid
 running() {
 	spawn "$rpn_jit" "$@"
@@ -26,7 +21,7 @@ it_finds_code_that_was_registered_before() {
 	complete
 	stacks >chains
 	frames >all
-	remove_map "$pid"
+	forget_map "$pid"
 	some " $below_spin" 100 <chains
 	some " $below_fib" 20 <chains
 	grep ' outer ' chains | mostly 99 ' main .* _start'
@@ -37,7 +32,7 @@ it_finds_code_that_was_registered_before() {
 it_finds_code_that_is_registered_meanwhile() {
 	record "$rpn_jit" 4
 	stacks >chains
-	remove_map "$("$bobbin" script -F pid | awk 'NF { print $1; exit }')"
+	forget_map
 	reasons | grep -v -x NO_USER | mostly 95 '^OUTERMOST$'
 	some " $below_spin" 100 <chains
 }
@@ -50,7 +45,7 @@ it_prints_stacks_through_such_code() {
 		grep -q ' _start+' out || fail "not complete: $(cat out)"
 		cat out >>all
 	done
-	remove_map "$pid"
+	forget_map "$pid"
 	grep ' outer+' all | mostly 100 '\[JIT table\]$'
 	grep ' round[0-9]*+' all | mostly 100 '\[\.sframe\]$'
 }
@@ -59,7 +54,7 @@ it_names_what_took_the_place_of_freed_code_by_time() {
 	mkdir dumps
 	running 3 "$PWD/dumps"
 	record -p "$pid"
-	remove_map "$pid"
+	forget_map "$pid"
 	stacks | sed -n 's/.* \(round[0-9]*\) .*/\1/p' | sort -u >rounds
 	[ "$(wc -l <rounds)" -ge 10 ] || fail "only $(cat rounds)"
 }
@@ -69,7 +64,7 @@ it_writes_a_jitdump_that_perf_reads() {
 	mkdir dumps
 	perf record -q -k 1 -e cpu-clock:u -o perf.data "$rpn_jit" 1 "$PWD/dumps" >/dev/null 2>perf.err ||
 		skip "perf cannot record here: $(tail -n 1 perf.err)"
-	remove_map "$(perf script -i perf.data -F pid 2>perf.err | awk 'NF { print $1; exit }')"
+	forget_map
 	perf inject --jit -i perf.data -o injected 2>perf.err || fail "perf inject: $(cat perf.err)"
 	perf report -i injected --stdio 2>perf.err >report
 	grep -q ' jitted-[0-9]*-0\.so .* fib$' report || fail "no fib in: $(cat report)"

@@ -18,7 +18,7 @@ functions() {
 
 it_names_what_was_there_at_the_time() {
 	record "$(program recompile)" 400
-	rm -f /tmp/perf-*.map
+	forget_map
 	functions | sed 's/+.*//' | sort | uniq -c >counts
 	[ "$(awk '{ print $2 }' counts | tr '\n' ' ')" = 'early late ' ] || fail "$(cat counts)"
 	awk '$1 < 100' counts | none .
@@ -32,7 +32,7 @@ it_names_what_was_there_at_the_time() {
 
 it_names_code_in_memory_files() {
 	record "$(program recompile)" 200 memfd
-	rm -f /tmp/perf-*.map
+	forget_map
 	functions | mostly 100 '^\(early\|late\)+'
 	stacks | some ' \(early\|late\) ' 50
 }
@@ -41,7 +41,7 @@ it_falls_back_on_the_perf_map() {
 	record "$(program recompile)" 200
 	rm jit-*.dump
 	functions >names
-	rm -f /tmp/perf-*.map
+	forget_map
 	mostly 100 '^map+' <names
 }
 
@@ -49,7 +49,7 @@ it_reads_recordings_of_another_clock() {
 	needs perf
 	perf record -q -e cpu-clock:u -o perf.data -- "$(program recompile)" 200 2>log ||
 		skip "perf cannot record here: $(tail -n 1 log)"
-	rm -f /tmp/perf-*.map
+	forget_map
 	functions | mostly 100 '^late+'
 }
 
@@ -64,12 +64,12 @@ it_names_code_of_running_processes() {
 		quietly "$bobbin" stack "$pid"
 		some '^#0 .* late+0x[0-9a-f]* (\[JIT\])$' 1 <out
 	fi
-	rm -f "/tmp/perf-$pid.map"
+	forget_map "$pid"
 }
 
 it_tells_of_damage_once() {
 	record "$(program recompile)" 200
-	rm -f /tmp/perf-*.map
+	forget_map
 	file=$(echo jit-*.dump)
 	head -c -70 "$file" >cut
 	head -c 16 /dev/zero >>cut

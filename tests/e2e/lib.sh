@@ -140,6 +140,11 @@ complete() {
 	reasons | grep -v -x NO_USER | mostly 99 '^OUTERMOST$'
 }
 
+# forget_map [PID]: remove the perf map of a process, or of the first one in perf.data
+forget_map() {
+	rm -f "/tmp/perf-${1:-$("$bobbin" script -q -F pid | awk 'NF { print $1; exit }')}.map"
+}
+
 # eventually COMMAND…: it succeeds within 20 seconds
 eventually() {
 	for _ in $(seq 400); do
