@@ -187,7 +187,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 	struct gdb_jit_entry *entries;
 	struct descriptor head;
 	struct node node;
-	int count = 0, r = read_memory(pid, descriptor, &head, sizeof(head));
+	int count = 0, nodes = 0, r = read_memory(pid, descriptor, &head, sizeof(head));
 
 	if (r)
 		return r;
@@ -197,7 +197,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 	if (head.version != VERSION)
 		head.first = 0;
 	/* the list may change meanwhile: what is left of it is read next time */
-	for (uint64_t at = head.first; at && count < GDB_JIT_ENTRIES; at = node.next) {
+	for (uint64_t at = head.first; at && nodes < GDB_JIT_ENTRIES; at = node.next, nodes++) {
 		if (read_memory(pid, at, &node, sizeof(node)))
 			break;
 		if (node.image_size && node.image_size <= GDB_JIT_IMAGE_MAX)

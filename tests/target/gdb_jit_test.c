@@ -175,6 +175,11 @@ static void hostile_lists_end(void **state)
 	__jit_debug_descriptor.first = &first;
 	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), GDB_JIT_ENTRIES);
 	free(entries);
+	/* without images, too */
+	first.size = second.size = 0;
+	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 0);
+	free(entries);
+	first.size = 100;
 	first.next = (void *)8;
 	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 1);
 	free(entries);
