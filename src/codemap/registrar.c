@@ -284,16 +284,22 @@ int registrar_insert(struct registrar *registrar, const struct code_request *req
 	return 0;
 }
 
+/* They ascend, and the one that the caller named first may be any. */
+static bool has_range(const struct registration *r, const struct code_text_range *text)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->ranges[i].text.start == text->start && r->ranges[i].text.end == text->end)
+			return true;
+	return false;
+}
+
 static bool is_match(const struct registration *r, const struct code_match *match)
 {
-	const struct code_text_range *text = &r->ranges[0].text;
-
 	if (match->kinds && !(match->kinds & 1u << r->code.kind))
 		return false;
 	if (match->table && match->table != r->code.table)
 		return false;
-	return !match->text.end ||
-	       (match->text.start == text->start && match->text.end == text->end);
+	return !match->text.end || has_range(r, &match->text);
 }
 
 int registrar_unregister(struct registrar *registrar, const struct code_match *match)

@@ -57,7 +57,7 @@ struct code_match {
 	uint64_t key;
 	unsigned int kinds; /* 1 << enum code_kind */
 	uint64_t table;
-	struct code_text_range text; /* the first */
+	struct code_text_range text; /* one of them */
 };
 
 /* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */

@@ -130,6 +130,32 @@ static void several_ranges_are_one_registration(void **state)
 	sample_close(&s);
 }
 
+static void the_range_that_is_named_first_need_not_be_the_lowest(void **state)
+{
+	struct registrar *registrar = open_registrar();
+	struct sample s = sample_open(2);
+	const uint64_t text = (uintptr_t)s.text;
+	const struct code_text_range lower = {text, text + s.page};
+	struct code_elf_info info = elf_of(&s), other;
+
+	(void)state;
+	info.text_start = text + s.page;
+	info.text_ranges = (uintptr_t)&lower;
+	info.text_range_count = 1;
+	other = info;
+	other.text_start++;
+	assert_int_equal(
+		code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(
+		code_calls_codectl(registrar, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
+		-ENOENT);
+	assert_int_equal(
+		code_calls_codectl(registrar, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	assert_null(code_at(registrar, s.text));
+	registrar_close(registrar);
+	sample_close(&s);
+}
+
 static void of_several_ranges_all_or_none_are_registered(void **state)
 {
 	struct registrar *registrar = open_registrar();
@@ -357,6 +383,7 @@ int main(void)
 		cmocka_unit_test(a_section_is_found_and_published_until_it_is_unregistered),
 		cmocka_unit_test(an_empty_section_is_accepted_and_covers_nothing),
 		cmocka_unit_test(several_ranges_are_one_registration),
+		cmocka_unit_test(the_range_that_is_named_first_need_not_be_the_lowest),
 		cmocka_unit_test(of_several_ranges_all_or_none_are_registered),
 		cmocka_unit_test(identity_is_published),
 		cmocka_unit_test(a_jit_table_is_registered_by_its_head),
