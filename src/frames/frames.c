@@ -46,10 +46,11 @@ static int take_section(struct frames *frames, const void *begin)
 static int take_table(struct frames *frames, const void *const *table)
 {
 	for (size_t i = 0; i < MAX_SECTIONS; i++) {
+		uint64_t slot = (uintptr_t)table + i * sizeof(*table);
 		const void *begin;
 		int r;
 
-		if (frame_memory_read((uintptr_t)&table[i], &begin, sizeof(begin)) != sizeof(begin))
+		if (frame_memory_read(slot, &begin, sizeof(begin)) != sizeof(begin))
 			return -EFAULT;
 		if (!begin)
 			return 0;
