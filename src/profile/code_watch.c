@@ -80,6 +80,21 @@ bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
 	return false;
 }
 
+bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bobbin_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->count; i++)
+		switch (trace->frames[i].source) {
+		case BOBBIN_FROM_EH_FRAME:
+		case BOBBIN_FROM_DEBUG_FRAME:
+		case BOBBIN_FROM_SIDEFILE:
+			break; /* of files only */
+		default:
+			if (is_bare(space, &trace->frames[i]))
+				return true;
+		}
+	return false;
+}
+
 bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace)
 {

@@ -43,4 +43,7 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
 				       const struct bobbin_trace *trace);
 
+/* Whether a walk met code that has no file, whatever unwinds it. */
+bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bobbin_trace *trace);
+
 #endif

@@ -396,7 +396,7 @@ int jit_keeper_trace(struct jit_keeper *keeper, int pid, const struct bobbin_spa
 	struct kept_process *p;
 	int r;
 
-	if (!keeper->folder || !code_watch_leads_into_bare_memory(space, trace))
+	if (!keeper->folder || !code_watch_has_bare_code(space, trace))
 		return 0;
 	p = find_process(keeper, pid);
 	if (!p)
