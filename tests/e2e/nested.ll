@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 ; Functions that call each other, without frame pointers; @jit_leaf takes the time.
 
-define internal i64 @jit_leaf(i64 %turns) #0 {
+define i64 @jit_leaf(i64 %turns) #0 {
 entry:
   br label %again
 
