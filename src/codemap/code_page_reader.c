@@ -31,7 +31,8 @@ struct page_reader {
 	size_t room;
 	size_t string_bytes;
 	bool torn;        /* an entry never held still */
-	uint8_t *copy[3]; /* of CHUNK_SIZE */
+	uint8_t *copy[3]; /* of @copy_size */
+	size_t copy_size;
 };
 
 static int copy_bytes(const struct bobbin_mem *mem, uint64_t addr, void *dst, size_t size)
@@ -306,10 +307,29 @@ static void forget_ranges(struct published_code *code)
 	code->count = 0;
 }
 
+/* For the first @size bytes of the array, or as many as are copied at once. */
+static int make_copies(struct page_reader *p, size_t size)
+{
+	if (size > CHUNK_SIZE)
+		size = CHUNK_SIZE;
+	if (size <= p->copy_size)
+		return 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		free(p->copy[i]);
+		p->copy[i] = malloc(size);
+		if (!p->copy[i])
+			return -ENOMEM;
+	}
+	p->copy_size = size;
+	return 0;
+}
+
 static int read_entries(struct page_reader *p)
 {
 	const size_t stride = p->head.entry_size, chunk = CHUNK_SIZE / stride;
 
+	if (make_copies(p, p->head.entry_count * stride))
+		return -ENOMEM;
 	forget_ranges(&p->found);
 	p->string_bytes = 0;
 	p->torn = false;
@@ -379,17 +399,6 @@ static void put_in_order(struct published_code *code)
 	code->count = kept;
 }
 
-static int open_reader(struct page_reader *p)
-{
-	for (unsigned int i = 0; i < 3; i++) {
-		p->copy[i] = malloc(CHUNK_SIZE);
-		if (!p->copy[i])
-			return -ENOMEM;
-	}
-	/* so that a page without entries counts as read, too */
-	return vector_reserve(&p->found.ranges, &p->room, 1, sizeof(*p->found.ranges));
-}
-
 static void close_reader(struct page_reader *p)
 {
 	for (unsigned int i = 0; i < 3; i++)
@@ -413,7 +422,8 @@ int published_code_parse(struct published_code *code, const struct bobbin_mem *m
 
 	if (is_unchanged(code, mem))
 		return 0;
-	r = open_reader(&p);
+	/* so that a page without entries counts as read, too */
+	r = vector_reserve(&p.found.ranges, &p.room, 1, sizeof(*p.found.ranges));
 	if (!r)
 		r = read_page(&p);
 	if (r > 0) {

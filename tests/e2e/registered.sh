@@ -86,6 +86,7 @@ it_records_a_jit_table_that_grows() {
 it_records_children_of_a_process_that_registered() {
 	record "$(registered)" child 500
 	through | mostly 98 "$whole"
+	rm ready
 	spawn "$(registered)" child 2000
 	eventually [ -e ready ]
 	record -p "$(child_of "$pid")"
@@ -112,6 +113,7 @@ it_records_the_names_of_such_images() {
 	make_carried
 	record "$(with_library carrier)" "$PWD/carried.so" "$offset" 500
 	stacks | grep ' spin back ' | mostly 98 ' spin back carry main '
+	rm ready
 	spawn "$(with_library carrier)" "$PWD/carried.so" "$offset" 2000
 	eventually [ -e ready ]
 	record -p "$pid"
