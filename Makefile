@@ -24,6 +24,9 @@ accuracy: build
 	tools/install-packages build test
 	tests/accuracy/check-accuracy long build/tests/accuracy/compare
 
+storm: build
+	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
+
 bench:
 	tools/install-packages build bench
 	tools/fetch-toolchain
@@ -39,4 +42,4 @@ format:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build demo test check accuracy bench install format clean
+.PHONY: build demo test check accuracy storm bench install format clean
