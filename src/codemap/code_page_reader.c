@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/deps.h"
 #include "text/vector.h"
 
 #define MAX_STRUCT 4096u /* bytes of a header or an entry of a later version */
@@ -40,7 +41,7 @@ static int copy_bytes(const struct bobbin_mem *mem, uint64_t addr, void *dst, si
 	int r = mem->read(mem->ctx, addr, dst, size) ? -EFAULT : 0;
 
 	/* what is copied from now on is not older than this */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	BOBBIN_READ_FENCE();
 	return r;
 }
 

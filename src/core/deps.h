@@ -27,6 +27,16 @@
 /* What hardly ever happens, kept out of hot functions. */
 #define BOBBIN_NEVER_INLINE __attribute__((__noinline__, __cold__))
 
+/*
+ * What is read behind it is not older than what was read before it.  ThreadSanitizer
+ * knows no fences: readers that it watches load with acquire.
+ */
+#ifdef __SANITIZE_THREAD__
+#define BOBBIN_READ_FENCE() __atomic_signal_fence(__ATOMIC_ACQUIRE)
+#else
+#define BOBBIN_READ_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+
 /* Symbols of the library's interface; everything else is hidden. */
 #define BOBBIN_API __attribute__((visibility("default")))
 

@@ -19,13 +19,6 @@
 
 _Static_assert(JIT_FRE_SIZE == 24 && JIT_HEAD_SIZE == 24, "sizes are those of the ABI");
 
-/* ThreadSanitizer knows no fences: readers that it watches load with acquire. */
-#ifdef __SANITIZE_THREAD__
-#define READ_FENCE() __atomic_signal_fence(__ATOMIC_ACQUIRE)
-#else
-#define READ_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#endif
-
 /* What a lookup is about. */
 struct search {
 	const struct bobbin_arch *arch;
@@ -54,7 +47,7 @@ static int load_acquire(const struct search *s, uint64_t addr, uint64_t *ret)
 	uint64_t word;
 	int status = load(s, addr, &word, sizeof(word));
 
-	READ_FENCE();
+	BOBBIN_READ_FENCE();
 	if (!status)
 		*ret = s->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? word
 								     : __builtin_bswap64(word);
