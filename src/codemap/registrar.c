@@ -164,25 +164,45 @@ static void cut_object(struct code_map *map, const struct code_range *object,
 		code->ranges--;
 }
 
-/* The part of loaded objects in a range, or -EEXIST for what was registered. */
-static int check_room(const struct code_map *map, const struct code_text_range *text)
+/* 1: there are loaded objects in a range; 0: nothing; -EEXIST: what was registered. */
+static int check_range(const struct code_map *map, const struct code_text_range *text)
 {
 	struct code_range next;
+	int found = 0;
 
 	for (uint64_t at = text->start; code_map_next(map, at, &next) && next.start < text->end;
-	     at = next.end)
+	     at = next.end) {
 		if (next.code->kind != CODE_OBJECT)
 			return -EEXIST;
-	return 0;
+		found = 1;
+	}
+	return found;
 }
 
-static void make_room(struct code_map *map, const struct code_text_range *text)
+static void clear_range(struct code_map *map, const struct code_text_range *text)
 {
 	struct code_range next;
 
 	for (uint64_t at = text->start; code_map_next(map, at, &next) && next.start < text->end;
 	     at = next.end)
 		cut_object(map, &next, text);
+}
+
+/* Nothing is changed if a part of the text is registered. */
+static int make_room(struct code_map *map, const struct code_request *request)
+{
+	bool has_objects = false;
+
+	for (size_t i = 0; i < request->count; i++) {
+		int r = check_range(map, &request->ranges[i]);
+
+		if (r < 0)
+			return r;
+		has_objects |= r;
+	}
+	for (size_t i = 0; has_objects && i < request->count; i++)
+		clear_range(map, &request->ranges[i]);
+	return 0;
 }
 
 static struct code_range map_range(struct registration *r, size_t i)
@@ -213,7 +233,6 @@ static int map_and_publish(struct registration *r)
 	for (; done < r->count && !error; done += !error) {
 		const struct code_range range = map_range(r, done);
 
-		make_room(map, &r->ranges[done].text);
 		error = code_map_add(map, &range);
 	}
 	if (!error)
@@ -258,22 +277,21 @@ int registrar_insert(struct registrar *registrar, const struct code_request *req
 	struct registration *r;
 	int error;
 
-	for (size_t i = 0; i < request->count; i++) {
-		error = check_room(registrar->map, &request->ranges[i]);
-		if (error)
-			return error;
-	}
+	if (registration_index_find(&registrar->index, request->key))
+		return -EEXIST;
 	error = registration_open(request, &r);
 	if (error)
 		return error;
 	r->registrar = registrar;
 	r->code.release = release;
-	r->id = ++registrar->last_id;
-	error = registration_index_add(&registrar->index, r);
+	error = make_room(registrar->map, request);
+	if (!error)
+		error = registration_index_add(&registrar->index, r);
 	if (error) {
 		registration_close(r);
 		return error;
 	}
+	r->id = ++registrar->last_id;
 	error = map_and_publish(r);
 	if (error)
 		return error;
