@@ -4,6 +4,7 @@
  * known to have called.
  */
 #include <errno.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -87,6 +88,25 @@ LINK unsigned int recurse(unsigned int depth)
 		leaf();
 	STAY();
 	return r + 1;
+}
+
+LINK void leaf_twice(void)
+{
+	void *addresses[CHAIN_MAX];
+	int count = backtrace(addresses, CHAIN_MAX);
+
+	take(&chain);
+	/* the first is here, and each call another place */
+	assert_int_equal(count, chain.trace.count);
+	for (int i = 1; i < count; i++)
+		assert_int_equal(addresses[i], chain.frames[i].pc);
+}
+
+static void glibc_says_the_same(void **state)
+{
+	outer(leaf_twice);
+	own_chain_name(&chain);
+	assert_true(own_chain_is(&chain, CHAIN(leaf_twice, middle, outer)));
 }
 
 static void deep_recursion_is_followed(void **state)
@@ -344,6 +364,7 @@ LINK int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_that_call_are_found),
 		cmocka_unit_test(a_walk_from_here_is_the_same),
+		cmocka_unit_test(glibc_says_the_same),
 		cmocka_unit_test(deep_recursion_is_followed),
 		cmocka_unit_test(a_trace_that_is_full_says_so),
 		cmocka_unit_test(a_callback_from_the_c_library_is_followed),

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * backtrace_registered_test PLUGIN OTHER - walks of the own stack through code that
+ * is registered, x86-64 code that the test writes.
+ */
+#include <bobbin/codectl.h>
+#include <bobbin/jit.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "codemap/own_map.h"
+#include "own_chain.h"
+
+#define ROOM 4096
+
+/* A function that calls another in a frame of 48 bytes, and leaves no frame record. */
+static const uint8_t code_bytes[] = {
+	0x55,                   /* push %rbp */
+	0x31, 0xed,             /* xor %ebp, %ebp */
+	0x48, 0x83, 0xec, 0x20, /* sub $32, %rsp */
+	0xff, 0xd7,             /* call *%rdi */
+	0x48, 0x83, 0xc4, 0x20, /* add $32, %rsp */
+	0x5d,                   /* pop %rbp */
+	0xc3,                   /* ret */
+};
+
+static const char *plugin_path;
+static struct own_chain chain;
+
+struct piece {
+	uint8_t *code;    /* a page */
+	uint8_t *section; /* room for one */
+	struct bobbin_sframe_row rows[5];
+	struct bobbin_sframe_function function;
+};
+
+static void piece_open(struct piece *p)
+{
+	const struct bobbin_arch *arch = bobbin_arch_amd64();
+
+	p->code = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p->code, MAP_FAILED);
+	memcpy(p->code, code_bytes, sizeof(code_bytes));
+	assert_int_equal(mprotect(p->code, ROOM, PROT_READ | PROT_EXEC), 0);
+	p->section = calloc(1, ROOM);
+	assert_non_null(p->section);
+	p->rows[0] = (struct bobbin_sframe_row){0, bobbin_jit_rule_sp(arch, 8, 0, 0)};
+	p->rows[1] = (struct bobbin_sframe_row){1, bobbin_jit_rule_sp(arch, 16, 0, -16)};
+	p->rows[2] = (struct bobbin_sframe_row){7, bobbin_jit_rule_sp(arch, 48, 0, -16)};
+	p->rows[3] = (struct bobbin_sframe_row){13, bobbin_jit_rule_sp(arch, 16, 0, -16)};
+	p->rows[4] = (struct bobbin_sframe_row){14, bobbin_jit_rule_sp(arch, 8, 0, 0)};
+	p->function = (struct bobbin_sframe_function){.start = (uint64_t)p->code,
+						      .size = sizeof(code_bytes),
+						      .rows = p->rows,
+						      .count = 5};
+}
+
+static void piece_close(struct piece *p)
+{
+	munmap(p->code, ROOM);
+	free(p->section);
+}
+
+/* A section for a function, where @out is; its size. */
+static size_t make_section(uint8_t *out, const struct bobbin_sframe_function *function)
+{
+	struct bobbin_sframe_builder builder;
+	struct bobbin_sframe_built fdes[1];
+	uint8_t rows[256];
+
+	assert_int_equal(
+		bobbin_sframe_builder_init(bobbin_arch_amd64(), (uint64_t)out, 3, &builder), 0);
+	builder.fdes = fdes;
+	builder.fde_max = 1;
+	builder.fres = rows;
+	builder.fre_max = sizeof(rows);
+	assert_int_equal(bobbin_sframe_builder_add(&builder, function), 0);
+	assert_int_equal(bobbin_sframe_builder_finish(&builder, out, ROOM), 0);
+	return bobbin_sframe_builder_size(&builder);
+}
+
+LINK void leaf(void)
+{
+	own_chain_init(&chain);
+	bobbin_backtrace(NULL, &chain.trace);
+	STAY();
+}
+
+LINK void caller(void *code)
+{
+	((void (*)(void (*)(void)))(uintptr_t)code)(leaf);
+	STAY();
+	own_chain_name(&chain);
+}
+
+static bool is_complete(const void *code, enum bobbin_source source)
+{
+	return own_chain_is(&chain, CHAIN(leaf, code, caller)) && chain.frames[1].source == source;
+}
+
+/* The walk came to the code and no further. */
+static bool is_cut(enum bobbin_reason reason)
+{
+	return chain.trace.count == 2 && chain.trace.reason == reason;
+}
+
+static struct sframe_setup setup_of(const struct piece *p, size_t section_size)
+{
+	return (struct sframe_setup){.sframe_start = (uint64_t)p->section,
+				     .sframe_size = section_size,
+				     .text_start = (uint64_t)p->code,
+				     .text_size = ROOM};
+}
+
+static void register_section(const struct piece *p, size_t section_size)
+{
+	const struct sframe_setup setup = setup_of(p, section_size);
+
+	assert_int_equal(bobbin_sframe_register(&setup, sizeof(setup), NULL), 0);
+}
+
+static void unregister_section(const struct piece *p)
+{
+	const struct sframe_setup setup = {.sframe_start = (uint64_t)p->section};
+
+	assert_int_equal(bobbin_sframe_unregister(&setup, sizeof(setup)), 0);
+}
+
+static void code_that_nobody_registered_ends_a_walk(void **state)
+{
+	struct piece p;
+
+	piece_open(&p);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	piece_close(&p);
+}
+
+static void a_section_is_used_while_it_is_registered(void **state)
+{
+	struct piece p;
+
+	piece_open(&p);
+	register_section(&p, make_section(p.section, &p.function));
+	caller(p.code);
+	assert_true(is_complete(p.code, BOBBIN_FROM_SFRAME));
+	unregister_section(&p);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	piece_close(&p);
+}
+
+static void a_section_that_is_filled_later_is_used_then(void **state)
+{
+	struct piece p;
+
+	piece_open(&p);
+	register_section(&p, ROOM);
+	caller(p.code);
+	assert_int_equal(chain.trace.count, 2);
+	assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+	make_section(p.section, &p.function);
+	caller(p.code);
+	assert_true(is_complete(p.code, BOBBIN_FROM_SFRAME));
+	unregister_section(&p);
+	piece_close(&p);
+}
+
+static uint64_t dropped_at(const void *addr)
+{
+	struct code_map *map = registrar_map(own_map());
+	unsigned int token = read_enter(code_map_readers(map));
+	const struct code *code = code_map_find(map, (uint64_t)addr, NULL);
+	uint64_t dropped = code ? atomic_load(&code->dropped) : 0;
+
+	read_leave(code_map_readers(map), token);
+	return dropped;
+}
+
+static void a_malformed_section_is_dropped_for_good(void **state)
+{
+	struct piece p;
+	size_t size;
+
+	piece_open(&p);
+	size = make_section(p.section, &p.function);
+	register_section(&p, size);
+	assert_int_equal(dropped_at(p.code), 0);
+	/* rows that claim sizes which do not exist */
+	memset(p.section + size - 12, 0xff, 12);
+	caller(p.code);
+	assert_int_equal(chain.trace.count, 2);
+	assert_int_not_equal(dropped_at(p.code), 0);
+	assert_int_equal(dropped_at(p.code) & 0xffff, chain.trace.reason);
+	/* whatever is in it now */
+	make_section(p.section, &p.function);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_NO_TABLE));
+	unregister_section(&p);
+	piece_close(&p);
+}
+
+static void a_jit_table_is_read_while_it_grows(void **state)
+{
+	struct bobbin_jit_table *table;
+	struct code_jit_info info;
+	struct piece p;
+
+	piece_open(&p);
+	assert_int_equal(bobbin_jit_table_open(bobbin_arch_amd64(), (uint64_t)p.code, ROOM, &table),
+			 0);
+	bobbin_jit_table_info(table, &info);
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
+	caller(p.code);
+	assert_int_equal(chain.trace.count, 2);
+	assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+	assert_int_equal(bobbin_jit_table_append(table, &p.function), 0);
+	caller(p.code);
+	assert_true(is_complete(p.code, BOBBIN_FROM_JIT));
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	bobbin_jit_table_close(table);
+	piece_close(&p);
+}
+
+/* The table's memory is looked at before it is read. */
+static void a_jit_table_that_is_not_there_does_no_harm(void **state)
+{
+	struct code_jit_unwind_table *table = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct code_jit_info info;
+	struct piece p;
+
+	piece_open(&p);
+	assert_ptr_not_equal(table, MAP_FAILED);
+	table->reserved_len = ROOM - sizeof(*table);
+	info = (struct code_jit_info){(uint64_t)p.code, (uint64_t)p.code + ROOM, (uint64_t)table};
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
+	munmap(table, ROOM);
+	caller(p.code);
+	assert_true(is_cut(BOBBIN_NO_MEMORY));
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	piece_close(&p);
+}
+
+static uint64_t page_of(const void *addr)
+{
+	return (uint64_t)addr & -(uint64_t)ROOM;
+}
+
+LINK void call_plugin(void (*f)(void (*)(void)))
+{
+	f(leaf);
+	STAY();
+	own_chain_name(&chain);
+}
+
+static bool plugin_is_complete(const void *inner, enum bobbin_source source)
+{
+	return own_chain_is(&chain, CHAIN(leaf, inner, call_plugin)) &&
+	       chain.frames[1].source == source;
+}
+
+/* A section that covers what a loaded library has, too, goes first, and goes again. */
+static void a_registration_wins_over_a_library(void **state)
+{
+	const struct bobbin_arch *arch = bobbin_arch_amd64();
+	void *handle = dlopen(plugin_path, RTLD_NOW | RTLD_LOCAL);
+	struct bobbin_sframe_row row = {0, bobbin_jit_rule_sp(arch, 8, 0, 0)};
+	struct bobbin_sframe_function function = {.rows = &row, .count = 1};
+	struct piece p;
+	void (*inner)(void (*)(void));
+
+	assert_non_null(handle);
+	*(void **)&inner = dlsym(handle, "plugin_inner");
+	assert_non_null(inner);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	call_plugin(inner);
+	assert_true(plugin_is_complete(inner, BOBBIN_FROM_EH_FRAME));
+
+	piece_open(&p);
+	/* of no frame that is there, but it shows who was asked */
+	row.rule = bobbin_jit_rule_sp(arch, 1 << 20, 0, 0);
+	function.start = (uint64_t)inner;
+	function.size = 64;
+	munmap(p.code, ROOM);
+	p.code = (uint8_t *)page_of((const void *)inner);
+	register_section(&p, make_section(p.section, &function));
+	call_plugin(inner);
+	assert_int_equal(chain.frames[1].source, BOBBIN_FROM_SFRAME);
+
+	unregister_section(&p);
+	call_plugin(inner);
+	assert_true(chain.frames[1].source == BOBBIN_FROM_NONE ||
+		    chain.frames[1].source == BOBBIN_FROM_FRAME_POINTER);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	call_plugin(inner);
+	assert_true(plugin_is_complete(inner, BOBBIN_FROM_EH_FRAME));
+	free(p.section);
+	dlclose(handle);
+}
+
+static int prepare(void **state)
+{
+	return bobbin_backtrace_prepare();
+}
+
+LINK int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_that_nobody_registered_ends_a_walk),
+		cmocka_unit_test(a_section_is_used_while_it_is_registered),
+		cmocka_unit_test(a_section_that_is_filled_later_is_used_then),
+		cmocka_unit_test(a_malformed_section_is_dropped_for_good),
+		cmocka_unit_test(a_jit_table_is_read_while_it_grows),
+		cmocka_unit_test(a_jit_table_that_is_not_there_does_no_harm),
+		cmocka_unit_test(a_registration_wins_over_a_library),
+	};
+
+	if (argc != 3)
+		return 2;
+	plugin_path = argv[1];
+	return cmocka_run_group_tests(tests, prepare, NULL);
+}
