@@ -85,7 +85,7 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  * @trace: in: @frames and @max; out: the rest.  At least one frame
  *
  * Async-signal-safe and wait-free; any thread, without preparation of the thread;
- * errno is left alone.  Some 4 KiB of stack.  Registers and stack may hold anything:
+ * errno is left alone.  Some 6 KiB of stack.  Registers and stack may hold anything:
  * memory is tested before it is read.
  *
  * A library that was unloaded after the map was brought up to date gives no wrong

@@ -3,8 +3,8 @@
  * own_map.h - the registrar of the own process.
  *
  * What codectl(2) would keep in the kernel's mm has to be somewhere: this is the
- * one place in the library with state of its own.  It is made by the first
- * registration, never goes, and follows fork.
+ * place in the library with state of its own, with unwind/backtrace.c beside it.
+ * It is made by the first registration, never goes, and follows fork.
  */
 #ifndef BOBBIN_CODEMAP_OWN_MAP_H
 #define BOBBIN_CODEMAP_OWN_MAP_H

@@ -96,10 +96,14 @@ LINK void leaf_twice(void)
 	int count = backtrace(addresses, CHAIN_MAX);
 
 	take(&chain);
-	/* the first is here, and each call another place */
+	/* it begins with this function, after a sanitizer's own; each call is another place */
+	while (count && addresses[1] != (void *)chain.frames[1].pc) {
+		memmove(addresses, addresses + 1, sizeof(addresses) - sizeof(addresses[0]));
+		count--;
+	}
 	assert_int_equal(count, chain.trace.count);
 	for (int i = 1; i < count; i++)
-		assert_int_equal(addresses[i], chain.frames[i].pc);
+		assert_ptr_equal(addresses[i], chain.frames[i].pc);
 }
 
 static void glibc_says_the_same(void **state)
