@@ -24,14 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define BASE 0x7fff00000000ull
 #define ENTRIES 12
 #define MAX_READS 100000
+#define IDENTITY_SIZE (sizeof(struct bobbin_code_identity) + 32)
 
 struct image {
 	struct bobbin_code_page page;
 	struct bobbin_code_entry entries[ENTRIES];
-	struct {
-		struct bobbin_code_identity head;
-		char bytes[32];
-	} identities[3];
+	uint8_t identities[3][IDENTITY_SIZE];
 };
 
 struct memory {
@@ -74,15 +72,17 @@ static void fill(struct image *image)
 			.identity = i % 2 ? BASE + offsetof(struct image, identities[i % 3]) : 0,
 		};
 	for (unsigned int i = 0; i < 3; i++) {
-		image->identities[i].head = (struct bobbin_code_identity){
-			.size = sizeof(image->identities[i]),
+		const struct bobbin_code_identity head = {
+			.size = IDENTITY_SIZE,
 			.elf_start = 0x1000,
 			.elf_end = 0x9000,
 			.path_len = 10,
 			.build_id_len = 20 * (i % 2),
 			.debug_link_len = 2 * i % 3,
 		};
-		memset(image->identities[i].bytes, 'a', sizeof(image->identities[i].bytes));
+
+		memset(image->identities[i], 'a', IDENTITY_SIZE);
+		memcpy(image->identities[i], &head, sizeof(head));
 	}
 }
 

@@ -14,21 +14,32 @@
 
 #define BASE UINT64_C(0x7fff00000000)
 #define COUNT 8
+#define IDENTITY_WORDS \
+	((sizeof(struct bobbin_code_identity) + PUBLISHED_MAX_STRING) / sizeof(uint64_t))
 
 /* What a page points to: structures that are larger than ours, too. */
 struct forgery {
 	struct bobbin_code_page page;
 	struct bobbin_code_entry entries[COUNT], elsewhere[COUNT];
 	uint8_t large[COUNT][sizeof(struct bobbin_code_entry) + 24];
-	struct {
-		struct bobbin_code_identity head;
-		char path[PUBLISHED_MAX_STRING];
-	} identity;
+	uint64_t identity[IDENTITY_WORDS];
 	/* not to be read: called before each read */
 	void (*meddle)(struct forgery *f);
 	unsigned int reads;
 	struct published_code code;
 };
+
+/* With a path of one letter. */
+static void fill_identity(uint64_t words[IDENTITY_WORDS], uint32_t path_len, char letter)
+{
+	const struct bobbin_code_identity head = {
+		.size = IDENTITY_WORDS * sizeof(uint64_t),
+		.path_len = path_len,
+	};
+
+	memcpy(words, &head, sizeof(head));
+	memset((char *)words + sizeof(head), letter, path_len);
+}
 
 static uint64_t at(size_t offset)
 {
@@ -313,7 +324,7 @@ static void replace_identity(struct forgery *f)
 	if (f->reads == 7) {
 		f->entries[0] = entry_of(50);
 		f->entries[0].sequence += 2;
-		memset(&f->identity, 'x', sizeof(f->identity));
+		memset(f->identity, 'x', sizeof(f->identity));
 	}
 }
 
@@ -323,11 +334,9 @@ static void identity_of_an_entry_that_has_gone_is_not_anothers(void **state)
 
 	f->page.entry_count = 1;
 	f->entries[0].identity = at(offsetof(struct forgery, identity));
-	f->identity.head.size = sizeof(f->identity);
-	f->identity.head.path_len = 4;
-	memcpy(f->identity.path, "path", 4);
+	fill_identity(f->identity, 4, 'p');
 	assert_int_equal(parse(f), 1);
-	assert_string_equal(f->code.ranges[0].path, "path");
+	assert_string_equal(f->code.ranges[0].path, "pppp");
 	published_code_fini(&f->code);
 
 	f->reads = 0;
@@ -341,10 +350,7 @@ static void identity_of_an_entry_that_has_gone_is_not_anothers(void **state)
 /* Many entries in few bytes: each read of the array gives the same page of them. */
 struct crowd {
 	struct bobbin_code_page page;
-	struct {
-		struct bobbin_code_identity head;
-		char path[PUBLISHED_MAX_STRING];
-	} identity;
+	uint64_t identity[IDENTITY_WORDS];
 };
 
 static enum bobbin_reason read_crowd(void *ctx, uint64_t addr, void *dst, size_t len)
@@ -378,9 +384,7 @@ static void strings_of_a_crowd_have_a_limit(void **state)
 	crowd->page = f->page;
 	crowd->page.entries = BASE + (UINT64_C(1) << 30);
 	crowd->page.entry_count = crowd->page.entry_max = 30000;
-	crowd->identity.head.size = sizeof(crowd->identity);
-	crowd->identity.head.path_len = PUBLISHED_MAX_STRING;
-	memset(crowd->identity.path, 'x', PUBLISHED_MAX_STRING);
+	fill_identity(crowd->identity, PUBLISHED_MAX_STRING, 'x');
 	published_code_init(1, &code);
 	code.page = BASE;
 	assert_int_equal(published_code_parse(&code, &mem), 1);

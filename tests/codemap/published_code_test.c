@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -247,43 +248,52 @@ static void page_that_makes_no_sense_any_more_takes_its_code_along(void **state)
 	stop(&c);
 }
 
-struct identity_bytes {
-	struct bobbin_code_identity head;
-	char bytes[64];
-};
+static void *make_identity(struct bobbin_code_identity head, const char *bytes)
+{
+	char *made;
+
+	head.size = sizeof(head) + 64;
+	made = calloc(1, head.size);
+	if (!made)
+		_exit(7);
+	memcpy(made, &head, sizeof(head));
+	memcpy(made + sizeof(head), bytes, 20);
+	return made;
+}
 
 static void publish_identities(struct publication *p, int in, int out)
 {
-	static struct identity_bytes all[] = {
-		{{.elf_start = 0x1000,
-		  .elf_end = 0x3000,
-		  .debug_link_crc = 0xabcdef01,
-		  .path_len = 8,
-		  .build_id_len = 4,
-		  .debug_link_len = 5},
-		 "/tmp/lib\1\2\3\4debug"},
-		{{.path_len = 3}, "abc"},
-		{{.path_len = PUBLISHED_MAX_STRING + 1}, "too long"},
-		{{.path_len = 10, .build_id_len = 21}, "too long"},
-		{{.path_len = 60, .build_id_len = 5}, "does not fit"},
-		{{.path_len = 3}, {'a', 0, 'c'}},
+	void *all[] = {
+		make_identity((struct bobbin_code_identity){.elf_start = 0x1000,
+							    .elf_end = 0x3000,
+							    .debug_link_crc = 0xabcdef01,
+							    .path_len = 8,
+							    .build_id_len = 4,
+							    .debug_link_len = 5},
+			      "/tmp/lib\1\2\3\4debug..."),
+		make_identity((struct bobbin_code_identity){.path_len = 3}, "abc................."),
+		make_identity((struct bobbin_code_identity){.path_len = PUBLISHED_MAX_STRING + 1},
+			      "too long............"),
+		make_identity((struct bobbin_code_identity){.path_len = 10, .build_id_len = 21},
+			      "too long............"),
+		make_identity((struct bobbin_code_identity){.path_len = 60, .build_id_len = 5},
+			      "does not fit........"),
+		make_identity((struct bobbin_code_identity){.path_len = 3},
+			      "a\0c................."),
+		(void *)0x10, /* is nowhere */
 	};
 
-	for (uint64_t i = 0; i < sizeof(all) / sizeof(*all) + 1; i++) {
+	for (uint64_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct bobbin_code_entry entry = entry_of(i + 1);
 		uint32_t number;
 
-		entry.identity = 0x10; /* the last one is nowhere */
-		if (i < sizeof(all) / sizeof(*all)) {
-			all[i].head.size = sizeof(*all);
-			entry.identity = (uintptr_t)&all[i];
-		}
+		entry.identity = (uintptr_t)all[i];
 		if (publication_add(p, &entry, &number))
 			_exit(7);
 	}
 	answer(out);
 	await(in);
-	memset(&all[1], 0, sizeof(all[1]));
+	memset(all[1], 0, sizeof(struct bobbin_code_identity));
 	publish(p, 99);
 }
 
@@ -453,6 +463,41 @@ static void no_entry_is_a_mixture_however_fast_they_change(void **state)
 	stop(&c);
 }
 
+/* Where a sandbox allows no memory files; here there are no descriptors for them. */
+static void publish_in_anonymous_memory(struct publication *p, int in, int out)
+{
+	const struct rlimit none = {0, 0};
+	int r;
+
+	publication_close(p);
+	if (setrlimit(RLIMIT_NOFILE, &none))
+		_exit(3);
+	r = publication_open(&p);
+	if (write(out, &r, sizeof(r)) != sizeof(r))
+		_exit(6);
+	if (!r)
+		publish(p, 1);
+}
+
+static void anonymous_memory_serves_where_it_can_have_a_name(void **state)
+{
+	struct child c = start(publish_in_anonymous_memory);
+	int r;
+
+	assert_int_equal(read(c.from, &r, sizeof(r)), sizeof(r));
+	await_child(&c);
+	/* -EINVAL: this kernel gives no names, so nobody could find it */
+	assert_true(r == 0 || r == -EINVAL);
+	if (r) {
+		assert_int_equal(published_code_update(&c.code), -ENOENT);
+	} else {
+		assert_int_equal(published_code_update(&c.code), 1);
+		assert_int_equal(c.code.count, 1);
+		assert_is_entry(&c.code.ranges[0], 1);
+	}
+	stop(&c);
+}
+
 static void foreign_processes_are_refused(void **state)
 {
 	struct published_code code;
@@ -487,6 +532,7 @@ int main(void)
 		cmocka_unit_test(forked_child_is_read_before_and_after_it_knows),
 		cmocka_unit_test(exec_takes_the_page_away),
 		cmocka_unit_test(no_entry_is_a_mixture_however_fast_they_change),
+		cmocka_unit_test(anonymous_memory_serves_where_it_can_have_a_name),
 		cmocka_unit_test(foreign_processes_are_refused),
 	};
 

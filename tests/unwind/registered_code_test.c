@@ -338,15 +338,22 @@ static void ranges_of_one_registration_share_its_section(void **state)
 	free(section);
 }
 
-struct jit_bytes {
-	struct code_jit_unwind_table head;
-	struct code_jit_unwind_fre fres[4];
-};
+#define FRES 4
+
+static struct code_jit_unwind_table *new_table(void)
+{
+	struct code_jit_unwind_table *table = calloc(1,
+						     sizeof(*table) + FRES * sizeof(table->fre[0]));
+
+	assert_non_null(table);
+	table->reserved_len = FRES * sizeof(table->fre[0]);
+	return table;
+}
 
 static void jit_table_is_read_as_it_grows(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_bytes *table = calloc(1, sizeof(*table));
+	struct code_jit_unwind_table *table = new_table();
 	struct bobbin_code_entry entry = {
 		.id = ++f->id,
 		.kind = BOBBIN_CODE_JIT,
@@ -355,9 +362,8 @@ static void jit_table_is_read_as_it_grows(void **state)
 		.table = (uintptr_t)table,
 	};
 
-	table->head.reserved_len = sizeof(table->fres);
-	for (uint32_t i = 0; i < 4; i++)
-		table->fres[i] = (struct code_jit_unwind_fre){
+	for (uint32_t i = 0; i < FRES; i++)
+		table->fre[i] = (struct code_jit_unwind_fre){
 			.size = 0x100,
 			.ip_off = 0x100 * i,
 			.cfa_off = FRAME,
@@ -367,12 +373,12 @@ static void jit_table_is_read_as_it_grows(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	table->head.used_len = sizeof(table->fres[0]);
+	table->used_len = sizeof(table->fre[0]);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_FROM_JIT);
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
-	table->head.used_len = sizeof(table->fres);
+	table->used_len = table->reserved_len;
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_led_out(f, BOBBIN_FROM_JIT);
 	assert_int_equal(update(f), 0);
@@ -382,7 +388,7 @@ static void jit_table_is_read_as_it_grows(void **state)
 static void malformed_jit_table_is_dropped(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_bytes *table = calloc(1, sizeof(*table));
+	struct code_jit_unwind_table *table = new_table();
 	struct bobbin_code_entry entry = {
 		.id = ++f->id,
 		.kind = BOBBIN_CODE_JIT,
@@ -392,8 +398,7 @@ static void malformed_jit_table_is_dropped(void **state)
 	};
 	struct bobbin_error error;
 
-	table->head.reserved_len = sizeof(table->fres);
-	table->head.used_len = sizeof(table->fres) + sizeof(table->fres[0]);
+	table->used_len = (FRES + 1) * sizeof(table->fre[0]);
 	publish(f, &entry);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
@@ -431,25 +436,25 @@ static void registered_code_overrides_a_file_where_it_knows_the_address(void **s
 
 static void image_is_found_where_no_file_is_mapped(void **state)
 {
-	static struct {
-		struct bobbin_code_identity head;
-		char bytes[16];
-	} identity = {{.size = sizeof(identity),
-		       .elf_start = CODE,
-		       .elf_end = CODE + 0x1000,
-		       .path_len = 8,
-		       .build_id_len = 4},
-		      "/lib/xyz\1\2\3\4"};
+	static const char names[] = "/lib/xyz\1\2\3\4";
+	const struct bobbin_code_identity head = {.size = sizeof(head) + sizeof(names),
+						  .elf_start = CODE,
+						  .elf_end = CODE + 0x1000,
+						  .path_len = 8,
+						  .build_id_len = 4};
+	uint8_t identity[sizeof(head) + sizeof(names)];
 	struct fixture *f = *state;
 	struct bobbin_code_entry entry = {
 		.id = ++f->id,
 		.kind = BOBBIN_CODE_NAMED,
 		.text_start = CODE + 0x100,
 		.text_end = CODE + 0x200,
-		.identity = (uintptr_t)&identity,
+		.identity = (uintptr_t)identity,
 	};
 	struct bobbin_place_info place;
 
+	memcpy(identity, &head, sizeof(head));
+	memcpy(identity + sizeof(head), names, sizeof(names));
 	publish(f, &entry);
 	assert_int_equal(update(f), 1);
 	assert_int_equal(bobbin_space_find(f->space, CODE + 0x180, &place), 0);
