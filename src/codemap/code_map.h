@@ -31,7 +31,7 @@ enum code_kind {
  */
 struct code {
 	enum code_kind kind;
-	uint64_t text_start;                /* JIT: offsets are from here */
+	uint64_t text_start, text_end;      /* JIT: of all of it; offsets are from the start */
 	uint64_t table, table_size;         /* in memory */
 	struct bobbin_sframe_view sframe;   /* CODE_SECTION; @data NULL: it was empty */
 	const void *object;                 /* CODE_OBJECT */

@@ -65,6 +65,7 @@ static void set_ranges(struct registration *r, const struct code_request *reques
 		atomic_init(&r->ranges[i].number, UNPUBLISHED);
 	}
 	r->code.text_start = request->ranges[0].start;
+	r->code.text_end = request->ranges[request->count - 1].end;
 }
 
 int registration_open(const struct code_request *request, struct registration **ret)

@@ -99,7 +99,7 @@ static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, ui
 
 static struct bobbin_rule jit_rule(struct own_walk *w, struct code *code, uint64_t pc)
 {
-	const struct code_jit_info info = {code->text_start, w->range.end, code->table};
+	const struct code_jit_info info = {code->text_start, code->text_end, code->table};
 	struct bobbin_error error = {0};
 	struct bobbin_row row;
 	int r = jit_table_lookup(w->arch, &info, &w->mem, pc, &error, &row);

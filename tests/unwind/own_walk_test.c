@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/own_walk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bobbin/jit.h>
+
+#include "target/thread.h"
+
+/* Where the code map has a range in two pieces.  Nothing need be there. */
+#define BOUND UINT64_C(0x600000000)
+#define HALF UINT64_C(0x10000)
+
+static enum bobbin_source source_at(struct registrar *registrar, uint64_t pc)
+{
+	const struct own_code code = {.registrar = registrar};
+	uint64_t stack[64] = {0};
+	struct bobbin_regs regs = {.pc = pc, .sp = (uintptr_t)stack, .exact = true};
+	struct bobbin_frame frame;
+	struct bobbin_trace trace = {.frames = &frame, .max = 1};
+	struct own_walk_result result;
+
+	own_walk(&code, &regs, 0, &trace, &result);
+	assert_int_equal(trace.count, 1);
+	return frame.source;
+}
+
+/* A function whose first half lies in front of the bound. */
+static void add_function(struct bobbin_jit_table *table)
+{
+	const struct bobbin_sframe_row row = {0, bobbin_jit_rule_sp(native_arch(), 16, 0, 0)};
+	const struct bobbin_sframe_function function = {
+		.start = BOUND - 64, .size = 128, .rows = &row, .count = 1};
+
+	assert_int_equal(bobbin_jit_table_append(table, &function), 0);
+}
+
+static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
+{
+	const struct code_text_range range = {BOUND - HALF, BOUND + HALF};
+	struct code_request request = {.kind = CODE_JIT, .ranges = &range, .count = 1};
+	struct bobbin_jit_table *table;
+	struct registrar *registrar;
+	enum bobbin_code_place place;
+	struct code_jit_info info;
+
+	(void)state;
+	assert_int_equal(bobbin_jit_table_open(native_arch(), range.start, 2 * HALF, &table), 0);
+	add_function(table);
+	bobbin_jit_table_info(table, &info);
+	request.key = request.table = info.unwind_head;
+	assert_int_equal(registrar_open(NULL, &registrar), 0);
+	registrar_lock(registrar);
+	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
+	registrar_unlock(registrar);
+
+	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_FROM_JIT);
+	assert_int_equal(source_at(registrar, BOUND - 1), BOBBIN_FROM_JIT);
+	/* nor was it dropped for what lies behind the bound */
+	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_FROM_JIT);
+
+	registrar_close(registrar);
+	bobbin_jit_table_close(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jit_code_is_walked_on_both_sides_of_four_gibibytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
