@@ -19,8 +19,11 @@
 #include "text/vector.h"
 
 #define MAX_STRUCT 4096u /* bytes of a header or an entry of a later version */
+#define MAX_ENTRY_BYTES ((uint64_t)256 << 20)
 #define CHUNK_SIZE 65536u
 #define ENTRY_TRIES 16u
+#define MAX_RETRIES 16384u        /* of entries, in an update: few are changed at a time */
+#define MAX_IDENTITIES (1u << 18) /* that are read in an update */
 #define PAGE_TRIES 8u
 
 struct page_reader {
@@ -31,8 +34,10 @@ struct page_reader {
 	struct published_code found;
 	size_t room;
 	size_t string_bytes;
-	bool torn;        /* an entry never held still */
-	uint8_t *copy[3]; /* of @copy_size */
+	uint32_t retries;    /* of entries, in all tries of the page */
+	uint32_t identities; /* read, in all tries */
+	bool torn;           /* an entry never held still */
+	uint8_t *copy[3];    /* of @copy_size */
 	size_t copy_size;
 };
 
@@ -59,7 +64,8 @@ static int check_head(const struct bobbin_code_page *head)
 	if (head->entry_size < sizeof(struct bobbin_code_entry) || head->entry_size > MAX_STRUCT ||
 	    head->entry_size % sizeof(uint64_t))
 		return -EBADMSG;
-	if (head->entry_count > head->entry_max || head->entry_max > PUBLISHED_MAX_ENTRIES)
+	if (head->entry_count > head->entry_max || head->entry_max > PUBLISHED_MAX_ENTRIES ||
+	    head->entry_count * head->entry_size > MAX_ENTRY_BYTES)
 		return -EBADMSG;
 	if (head->entries % sizeof(uint64_t) ||
 	    wraps(head->entries, head->entry_max * head->entry_size))
@@ -136,41 +142,52 @@ static const struct published_range *known_range(const struct published_code *co
 	return &code->ranges[lo];
 }
 
-static int copy_text(struct page_reader *p, const char *bytes, size_t len, char **ret)
+static int copy_text(const char *bytes, size_t len, char **ret)
 {
 	char *text;
 
 	/* a name with a zero in it is nobody's */
-	if (!len || memchr(bytes, 0, len) || p->string_bytes + len > PUBLISHED_MAX_STRINGS)
+	if (!len || memchr(bytes, 0, len))
 		return 0;
 	text = malloc(len + 1);
 	if (!text)
 		return -ENOMEM;
 	memcpy(text, bytes, len);
 	text[len] = 0;
-	p->string_bytes += len;
 	*ret = text;
 	return 0;
+}
+
+/* Whether an identity with so many bytes of strings is still wanted. */
+static bool has_room(struct page_reader *p, size_t size)
+{
+	if (size > PUBLISHED_MAX_STRINGS - p->string_bytes)
+		return false;
+	p->string_bytes += size;
+	return true;
 }
 
 static int copy_known(struct page_reader *p, const struct published_range *known,
 		      struct published_range *range)
 {
+	size_t path = known->path ? strlen(known->path) : 0;
+	size_t debug_link = known->debug_link ? strlen(known->debug_link) : 0;
+
+	if (!has_room(p, path + debug_link))
+		return 0;
 	range->elf_start = known->elf_start;
 	range->elf_end = known->elf_end;
 	range->debug_link_crc = known->debug_link_crc;
 	range->build_id_len = known->build_id_len;
 	memcpy(range->build_id, known->build_id, sizeof(range->build_id));
-	if (known->path && copy_text(p, known->path, strlen(known->path), &range->path))
-		return -ENOMEM;
-	if (known->debug_link &&
-	    copy_text(p, known->debug_link, strlen(known->debug_link), &range->debug_link))
+	if (copy_text(known->path, path, &range->path) ||
+	    copy_text(known->debug_link, debug_link, &range->debug_link))
 		return -ENOMEM;
 	return 0;
 }
 
-static int take_identity(struct page_reader *p, const struct bobbin_code_identity *head,
-			 const char *bytes, struct published_range *range)
+static int take_identity(const struct bobbin_code_identity *head, const char *bytes,
+			 struct published_range *range)
 {
 	const char *build_id = bytes + head->path_len, *debug_link = build_id + head->build_id_len;
 
@@ -181,8 +198,8 @@ static int take_identity(struct page_reader *p, const struct bobbin_code_identit
 	range->debug_link_crc = head->debug_link_crc;
 	range->build_id_len = (uint8_t)head->build_id_len;
 	memcpy(range->build_id, build_id, head->build_id_len);
-	if (copy_text(p, bytes, head->path_len, &range->path) ||
-	    copy_text(p, debug_link, head->debug_link_len, &range->debug_link))
+	if (copy_text(bytes, head->path_len, &range->path) ||
+	    copy_text(debug_link, head->debug_link_len, &range->debug_link))
 		return -ENOMEM;
 	return 0;
 }
@@ -201,11 +218,11 @@ static int read_identity(struct page_reader *p, struct published_range *range)
 	    head.build_id_len > sizeof(range->build_id))
 		return 0;
 	size = (size_t)head.path_len + head.build_id_len + head.debug_link_len;
-	if (head.size < sizeof(head) || head.size - sizeof(head) < size)
+	if (head.size < sizeof(head) || head.size - sizeof(head) < size || !has_room(p, size))
 		return 0;
 	if (size && copy_bytes(p->mem, at + sizeof(head), bytes, size))
 		return 0;
-	return take_identity(p, &head, bytes, range);
+	return take_identity(&head, bytes, range);
 }
 
 static void forget_range(struct published_range *range)
@@ -229,7 +246,7 @@ static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_co
 	known = entry->identity ? known_range(p->old, entry) : NULL;
 	if (known) {
 		r = copy_known(p, known, &range);
-	} else if (entry->identity) {
+	} else if (entry->identity && p->identities++ < MAX_IDENTITIES) {
 		/* its memory may be another's by now, then the entry has changed */
 		r = read_identity(p, &range);
 		if (!r)
@@ -243,14 +260,14 @@ static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_co
 	return 0;
 }
 
-/* Until it holds still for once. */
+/* Until it holds still for once, while there is hope. */
 static int read_entry(struct page_reader *p, uint64_t at)
 {
 	struct bobbin_code_entry entry;
 	uint64_t before, after;
 	int r;
 
-	for (unsigned int i = 0; i < ENTRY_TRIES; i++) {
+	for (unsigned int i = 0; i < ENTRY_TRIES && p->retries < MAX_RETRIES; i++, p->retries++) {
 		if (copy_bytes(p->mem, at, &before, sizeof(before)) ||
 		    copy_bytes(p->mem, at, &entry, sizeof(entry)) ||
 		    copy_bytes(p->mem, at, &after, sizeof(after)))

@@ -258,6 +258,76 @@ static void entry_that_stays_odd_does_not_hide_the_others(void **state)
 	assert_int_equal(parse(f), 0);
 }
 
+/* A head, and entries all over the memory behind it. */
+struct endless {
+	struct bobbin_code_page page;
+	struct bobbin_code_entry entry;
+	unsigned int reads;
+};
+
+static enum bobbin_reason read_endless(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	struct endless *e = ctx;
+	const size_t stride = sizeof(e->entry);
+
+	e->reads++;
+	if (addr - BASE < sizeof(e->page)) {
+		memcpy(dst, (uint8_t *)&e->page + (addr - BASE), len);
+		return BOBBIN_NONE;
+	}
+	for (size_t i = 0; i < len; i += stride)
+		memcpy((uint8_t *)dst + i, &e->entry, len - i < stride ? len - i : stride);
+	return BOBBIN_NONE;
+}
+
+static int parse_endless(struct endless *e, uint32_t entry_size)
+{
+	const struct bobbin_mem mem = {read_endless, e};
+	struct published_code code = {.page = BASE};
+	int r;
+
+	e->page = (struct bobbin_code_page){
+		.magic = BOBBIN_CODE_PAGE_MAGIC,
+		.version = BOBBIN_CODE_PAGE_VERSION,
+		.header_size = sizeof(e->page),
+		.entry_size = entry_size,
+		.entries = BASE + 4096,
+		.entry_max = PUBLISHED_MAX_ENTRIES,
+		.entry_count = PUBLISHED_MAX_ENTRIES,
+	};
+	r = published_code_parse(&code, &mem);
+	published_code_fini(&code);
+	return r;
+}
+
+static void a_million_entries_that_stay_odd_are_tried_for_a_while(void **state)
+{
+	struct endless e = {.entry = {.sequence = 1}};
+
+	(void)state;
+	assert_int_equal(parse_endless(&e, sizeof(e.entry)), -EAGAIN);
+	assert_true(e.reads < 100000);
+}
+
+static void a_million_names_are_not_all_read(void **state)
+{
+	struct endless e = {.entry = entry_of(1)};
+
+	(void)state;
+	e.entry.identity = BASE + 4096;
+	assert_int_equal(parse_endless(&e, sizeof(e.entry)), 1);
+	assert_true(e.reads < PUBLISHED_MAX_ENTRIES);
+}
+
+static void a_million_entries_of_absurd_size_are_refused(void **state)
+{
+	struct endless e = {.entry = entry_of(1)};
+
+	(void)state;
+	assert_int_equal(parse_endless(&e, 4096), -EBADMSG);
+	assert_true(e.reads < 100);
+}
+
 /* The array moves when the entries were read, once. */
 static void move_once(struct forgery *f)
 {
@@ -407,6 +477,9 @@ int main(void)
 		FORGERY_TEST(senseless_entries_are_left_out),
 		FORGERY_TEST(of_entries_that_overlap_the_first_stays),
 		FORGERY_TEST(entry_that_stays_odd_does_not_hide_the_others),
+		cmocka_unit_test(a_million_entries_that_stay_odd_are_tried_for_a_while),
+		cmocka_unit_test(a_million_names_are_not_all_read),
+		cmocka_unit_test(a_million_entries_of_absurd_size_are_refused),
 		FORGERY_TEST(array_that_moves_is_read_where_it_is_then),
 		FORGERY_TEST(array_that_was_given_back_is_not_a_fault_if_it_moved),
 		FORGERY_TEST(array_that_always_moves_is_tried_for_a_while),
