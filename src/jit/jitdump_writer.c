@@ -115,6 +115,7 @@ static int map_marker(struct bobbin_jitdump *dump)
 BOBBIN_API int bobbin_jitdump_open(const char *directory, const struct bobbin_arch *arch,
 				   struct bobbin_jitdump **ret)
 {
+	const char *folder = directory ? directory : ".";
 	struct bobbin_jitdump *dump = calloc(1, sizeof(*dump));
 	char name[32];
 	int status;
@@ -122,9 +123,8 @@ BOBBIN_API int bobbin_jitdump_open(const char *directory, const struct bobbin_ar
 	if (!dump)
 		return -ENOMEM;
 	dump->pid = getpid();
-	pthread_mutex_init(&dump->lock, NULL);
 	snprintf(name, sizeof(name), "jit-%d.dump", (int)dump->pid);
-	dump->fd = names_file_open(directory ? directory : ".", name, NAMES_FILE_OWN);
+	dump->fd = names_file_open(folder, name, NAMES_FILE_OWN);
 	if (dump->fd < 0) {
 		status = dump->fd;
 		free(dump);
@@ -134,10 +134,12 @@ BOBBIN_API int bobbin_jitdump_open(const char *directory, const struct bobbin_ar
 	if (!status)
 		status = map_marker(dump);
 	if (status) {
+		names_file_remove(folder, name);
 		close(dump->fd);
 		free(dump);
 		return status;
 	}
+	pthread_mutex_init(&dump->lock, NULL);
 	*ret = dump;
 	return 0;
 }

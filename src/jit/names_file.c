@@ -120,3 +120,13 @@ int names_file_open(const char *directory, const char *name, enum names_file_use
 	close(folder);
 	return fd;
 }
+
+void names_file_remove(const char *directory, const char *name)
+{
+	int folder = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		return;
+	unlinkat(folder, name, 0);
+	close(folder);
+}

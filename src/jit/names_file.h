@@ -22,4 +22,7 @@ enum names_file_use {
  */
 int names_file_open(const char *directory, const char *name, enum names_file_use use);
 
+/* Remove what was opened with NAMES_FILE_OWN: nothing came of it. */
+void names_file_remove(const char *directory, const char *name);
+
 #endif

@@ -432,6 +432,33 @@ static void what_does_not_fit_leaves_no_half_record(void **state)
 	unlink(path);
 }
 
+/* In a child: 0 if nothing is left of a dump that could not be begun. */
+static int try_without_room(void)
+{
+	const struct rlimit limit = {10, 10};
+	struct bobbin_jitdump *dump;
+	char path[64];
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", folder, (int)getpid());
+	return bobbin_jitdump_open(folder, bobbin_arch_amd64(), &dump) != -ENOSPC ||
+	       access(path, F_OK) == 0;
+}
+
+static void a_jitdump_that_cannot_be_begun_leaves_no_file(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	if (!child)
+		_exit(try_without_room());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +475,7 @@ int main(void)
 		TEST(a_process_has_one_jitdump_in_a_folder),
 		TEST(a_forked_child_does_not_write_to_its_parents_files),
 		TEST(what_does_not_fit_leaves_no_half_record),
+		TEST(a_jitdump_that_cannot_be_begun_leaves_no_file),
 #undef TEST
 	};
 
