@@ -6,10 +6,15 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -353,6 +358,67 @@ static void sections_of_a_table_are_registered_together(void **state)
 	assert_int_equal(bobbin_frames_register_table(NULL, NULL), -EFAULT);
 }
 
+#define THREADS 4
+
+/* Register code of the thread's own, find it, take it back. */
+static void *come_and_go(void *ctx)
+{
+	const struct cfi_cie cie = {.augmentation = "zR", .encoding = DW_EH_PE_absptr};
+	uint64_t start = TEXT + 0x10000 * *(unsigned int *)ctx;
+	struct cfi_section own;
+	char row[64];
+
+	cfi_section_init(&own, bobbin_arch_amd64());
+	put_fde_of(&own, &cie, put_cie(&own, &cie), start, 64, BYTES(CFA_OFFSET(16)));
+	snprintf(row, sizeof(row), "%" PRIx64 " r7+16 c-8 same", start);
+	for (unsigned int i = 0; i < 100; i++) {
+		assert_int_equal(bobbin_frames_register(own.data, NULL), 0);
+		assert_row(start + 5, row);
+		assert_int_equal(bobbin_frames_unregister(own.data), 0);
+		assert_row(start + 5, "no code");
+	}
+	return NULL;
+}
+
+static void threads_register_at_the_same_time(void **state)
+{
+	unsigned int numbers[THREADS];
+	pthread_t threads[THREADS];
+
+	for (unsigned int i = 0; i < THREADS; i++) {
+		numbers[i] = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &numbers[i]), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(ranges(), 0);
+}
+
+static void a_child_has_what_was_registered_and_a_map_of_its_own(void **state)
+{
+	unsigned int number = 1;
+	int status = -1;
+	void *begin;
+	pid_t child;
+
+	put_fde(&s, TEXT, 64, NOTHING);
+	begin = place(&s);
+	registered(begin);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		assert_row(TEXT, "401000 r7+8 c-8 same");
+		come_and_go(&number);
+		assert_int_equal(bobbin_frames_unregister(begin), 0);
+		assert_row(TEXT, "no code");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_row(TEXT, "401000 r7+8 c-8 same");
+	assert_int_equal(bobbin_frames_unregister(begin), 0);
+}
+
 static int open_all(void **state)
 {
 	struct registrar *registrar;
@@ -380,6 +446,9 @@ int main(void)
 		cmocka_unit_test_setup(nothing_is_not_registered, set_up),
 		cmocka_unit_test_setup(code_cannot_be_registered_twice, set_up),
 		cmocka_unit_test_setup(sections_of_a_table_are_registered_together, set_up),
+		cmocka_unit_test_setup(threads_register_at_the_same_time, set_up),
+		cmocka_unit_test_setup(a_child_has_what_was_registered_and_a_map_of_its_own,
+				       set_up),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, place_close);
