@@ -107,15 +107,15 @@ static bool next_entry(struct reading *reading, size_t pos, struct frame_entry *
 	if (!have(reading, pos + 4))
 		return false;
 	length = word(reading->bytes + pos);
+	if (!length) {
+		*ret = entry;
+		return true;
+	}
 	if (length == WIDE_LENGTH) {
 		if (!have(reading, pos + WIDE_HEAD_SIZE))
 			return false;
 		memcpy(&length, reading->bytes + pos + 4, sizeof(length));
 		entry.id_pos = 12;
-	}
-	if (!length) {
-		*ret = entry;
-		return true;
 	}
 	if (length < 4 || length > FRAME_COPY_MAX - pos ||
 	    !have(reading, pos + entry.id_pos + length))

@@ -90,7 +90,7 @@ static int find_texts(struct frames *frames, struct frame_texts *ret)
 		if (list.fdes[i].start == list.fdes[i].end)
 			frame_copy_hide(&frames->copies[list.fdes[i].view], list.fdes[i].offset);
 	if (!r) {
-		frames->result.functions = list.count;
+		frames->result.functions = list.count + list.malformed;
 		frames->result.lost_functions = list.count - ret->functions;
 	}
 	fde_list_fini(&list);

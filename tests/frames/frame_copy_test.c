@@ -114,6 +114,16 @@ static void entries_with_long_lengths_are_entries(void **state)
 	assert_copied(place(&s), &s, s.size, false);
 }
 
+static void only_a_short_length_of_zero_is_a_terminator(void **state)
+{
+	struct cfi_section s = section_of(2);
+	uint64_t size = s.size;
+
+	put(&s, 0xffffffff, 4);
+	put(&s, 0, 8);
+	assert_copied(place(&s), &s, size, true);
+}
+
 static void an_empty_section_has_no_data(void **state)
 {
 	struct cfi_section s = section_of(0);
@@ -189,6 +199,7 @@ int main(void)
 		cmocka_unit_test(
 			what_follows_a_section_without_terminator_is_not_taken_for_entries),
 		cmocka_unit_test(entries_with_long_lengths_are_entries),
+		cmocka_unit_test(only_a_short_length_of_zero_is_a_terminator),
 		cmocka_unit_test(an_empty_section_has_no_data),
 		cmocka_unit_test(what_cannot_be_read_is_refused),
 		cmocka_unit_test(an_fde_is_taken_alone_with_its_cie),
