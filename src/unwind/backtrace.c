@@ -12,7 +12,6 @@
 #include "unwind/follower.h"
 #include "unwind/here_regs.h"
 #include "unwind/loaded_objects.h"
-#include "unwind/loader_link.h"
 #include "unwind/own_walk.h"
 
 static struct {
@@ -127,16 +126,6 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 	follower_stop(&own.follower);
 }
 
-/* Whether the loader knows more than the map did. */
-static bool may_learn(const struct own_walk_result *result)
-{
-	struct loader_link link;
-
-	if (result->unloaded)
-		return true;
-	return result->missed && (!loader_link_usable() || loader_link_find(result->missed, &link));
-}
-
 static struct own_code own_code(void)
 {
 	struct own_code code = {.registrar = own_map(), .fiber_end = own.fiber_end};
@@ -145,46 +134,45 @@ static struct own_code own_code(void)
 	return code;
 }
 
-/* The call chain of a caller; at least its return address is known. */
-static void walk_here(const struct bobbin_regs *here, void *ra, struct bobbin_trace *trace,
-		      struct own_walk_result *ret)
+/* The call chain of a caller; at least its return address is known.  As own_walk(). */
+static bool walk_here(const struct bobbin_regs *here, void *ra, struct bobbin_trace *trace)
 {
 	const struct own_code code = own_code();
+	bool stale = own_walk(&code, here, 1, trace);
 
-	own_walk(&code, here, 1, trace, ret);
 	if (!trace->count && trace->max)
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = (uint64_t)ra};
+	return stale;
 }
 
 BOBBIN_API void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_trace *trace)
 {
 	const struct own_code code = own_code();
-	struct own_walk_result result;
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs here;
+	bool stale;
 
 	here_regs(gpr, &here);
 	if (regs)
-		own_walk(&code, regs, 0, trace, &result);
+		stale = own_walk(&code, regs, 0, trace);
 	else
-		walk_here(&here, __builtin_return_address(0), trace, &result);
-	if (follower_idle(&own.follower) && may_learn(&result))
+		stale = walk_here(&here, __builtin_return_address(0), trace);
+	if (stale && follower_idle(&own.follower))
 		follower_call(&own.follower);
 }
 
 BOBBIN_API void bobbin_backtrace_here(struct bobbin_trace *trace)
 {
-	struct own_walk_result result;
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs here;
 	int r;
 
 	here_regs(gpr, &here);
-	walk_here(&here, __builtin_return_address(0), trace, &result);
-	if (!may_learn(&result) || pthread_mutex_trylock(&own.lock))
+	if (!walk_here(&here, __builtin_return_address(0), trace) ||
+	    pthread_mutex_trylock(&own.lock))
 		return;
 	r = sync_objects();
 	pthread_mutex_unlock(&own.lock);
 	if (r >= 0)
-		walk_here(&here, __builtin_return_address(0), trace, &result);
+		walk_here(&here, __builtin_return_address(0), trace);
 }

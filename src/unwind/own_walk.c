@@ -10,6 +10,7 @@
 #include "target/thread.h"
 #include "unwind/frame_step.h"
 #include "unwind/loaded_object.h"
+#include "unwind/loader_link.h"
 #include "unwind/self_memory.h"
 
 #define VSYSCALL_PAGE 0xffffffffff600000ull /* x86-64: arch/x86 uapi asm/vsyscall.h */
@@ -30,7 +31,7 @@ struct own_walk {
 	unsigned int recoveries;          /* that are still allowed */
 	uint64_t gpr[BOBBIN_REG_COUNT];   /* filled when a signal frame is met */
 	uint64_t found[BOBBIN_REG_COUNT]; /* what was recovered */
-	struct own_walk_result *result;
+	bool stale;                       /* the map does not know what is loaded */
 };
 
 /* The code at an address, or NULL. */
@@ -128,16 +129,23 @@ static struct bobbin_rule rule_of_code(struct own_walk *w, struct code *code, ui
 	return rule;
 }
 
+static bool loader_may_know(uint64_t pc)
+{
+	struct loader_link link;
+
+	return !loader_link_usable() || loader_link_find(pc, &link);
+}
+
 static struct bobbin_rule rule_in_map(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
 {
 	struct code *code = find_code(w, pc);
 
 	if (!code) {
-		w->result->missed = pc;
+		w->stale |= loader_may_know(pc);
 		return bobbin_rule_none(BOBBIN_NO_MAPPING);
 	}
 	if (code->kind == CODE_OBJECT && !is_present(w, code)) {
-		w->result->unloaded = true;
+		w->stale = true;
 		return bobbin_rule_none(BOBBIN_UNLOADED);
 	}
 	return rule_of_code(w, code, pc, source);
@@ -293,14 +301,13 @@ static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_
 	return reason ? reason : BOBBIN_DEPTH;
 }
 
-void own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
-	      struct bobbin_trace *trace, struct own_walk_result *ret)
+bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
+	      struct bobbin_trace *trace)
 {
 	struct read_sections *readers = NULL;
 	unsigned int token = 0;
 	struct own_walk w;
 
-	*ret = (struct own_walk_result){0};
 	/* not the registers, which are many and rarely used */
 	w.arch = native_arch();
 	w.code = code;
@@ -311,7 +318,7 @@ void own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.regs = *regs;
 	w.known.gpr = NULL;
 	w.recoveries = MAX_RECOVERIES;
-	w.result = ret;
+	w.stale = false;
 	self_memory_init(&w.memory);
 	if (code->registrar) {
 		w.map = registrar_map(code->registrar);
@@ -321,4 +328,5 @@ void own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	trace->reason = walk(&w, skip, trace);
 	if (readers)
 		read_leave(readers, token);
+	return w.stale;
 }

@@ -18,14 +18,11 @@ struct own_code {
 	uint64_t fiber_start, fiber_end; /* the function below all fibers, or 0 and 0 */
 };
 
-/* What a walk found out about the map. */
-struct own_walk_result {
-	uint64_t missed; /* an address that the map does not know, or 0 */
-	bool unloaded;   /* it knows an object that is no longer there */
-};
-
-/* Walk from @regs; the first @skip frames are not part of the trace. */
-void own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
-	      struct bobbin_trace *trace, struct own_walk_result *ret);
+/*
+ * Walk from @regs; the first @skip frames are not part of the trace.  true: the
+ * loader knows more of the code than the map does, as far as it can tell.
+ */
+bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
+	      struct bobbin_trace *trace);
 
 #endif

@@ -56,11 +56,14 @@ LINK void outer(void (*f)(void))
 
 static void functions_that_call_are_found(void **state)
 {
+	unsigned int last;
+
 	outer(leaf);
 	own_chain_name(&chain);
 	assert_true(own_chain_is(&chain, CHAIN(leaf, middle, outer)));
-	assert_ptr_equal(chain.functions[chain.count - 2], main);
-	assert_ptr_equal(chain.functions[chain.count - 1], _start);
+	/* on s390x its symbol has no size */
+	last = chain.functions[chain.count - 1] == _start ? 2 : 1;
+	assert_ptr_equal(chain.functions[chain.count - last], main);
 	assert_false(chain.frames[0].exact);
 }
 

@@ -21,6 +21,8 @@ static const void *function_of(const struct bobbin_frame *frame)
 	const uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
 	Dl_info own, info;
 
+	if (frame->source == BOBBIN_FROM_TRAMPOLINE)
+		return NULL;
 	if (!dladdr((const void *)pc, &info))
 		return (const void *)(pc & -(uint64_t)PAGE);
 	dladdr((const void *)(uintptr_t)own_chain_init, &own);

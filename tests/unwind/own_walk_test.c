@@ -23,9 +23,8 @@ static enum bobbin_source source_at(struct registrar *registrar, uint64_t pc)
 	struct bobbin_regs regs = {.pc = pc, .sp = (uintptr_t)stack, .exact = true};
 	struct bobbin_frame frame;
 	struct bobbin_trace trace = {.frames = &frame, .max = 1};
-	struct own_walk_result result;
 
-	own_walk(&code, &regs, 0, &trace, &result);
+	own_walk(&code, &regs, 0, &trace);
 	assert_int_equal(trace.count, 1);
 	return frame.source;
 }
