@@ -141,10 +141,18 @@ static int is_mapped(uint64_t start, uint64_t end)
 	return 0;
 }
 
+/*
+ * Whether the descriptor is still ours is asked after a refusal only: what else would
+ * say yes is /proc/PID/maps of another process, opened in place of ours, which has
+ * executable memory at the same addresses.
+ */
 static int check(struct own_mappings *m, uint64_t start, uint64_t end)
 {
-	int fd = m->no_query ? -1 : maps_fd(m), r;
+	int fd, r;
 
+	if (m->fd >= 0 && !m->no_query && !query(m->fd, start, end))
+		return 0;
+	fd = m->no_query ? -1 : maps_fd(m);
 	if (fd >= 0) {
 		r = query(fd, start, end);
 		if (r != -ENOTTY)

@@ -54,16 +54,27 @@ int memory_copy(void *dst, uint64_t src, size_t size)
 	return 0;
 }
 
+/* Most callers have the structure on the stack, near the frame that runs. */
+static bool is_near(uint64_t addr, uint64_t size, const void *frame)
+{
+	uint64_t page = (uintptr_t)frame & ~(uint64_t)(PAGE - 1);
+
+	return addr >= page && size <= PAGE && addr - page <= PAGE - size;
+}
+
 int struct_copy(void *dst, size_t dst_size, const void *src, size_t src_size)
 {
 	uint8_t copy[STRUCT_COPY_MAX];
-	int r;
+	int r = 0;
 
 	if (!src_size)
 		return -EINVAL;
 	if (src_size > sizeof(copy))
 		return -E2BIG;
-	r = memory_copy(copy, (uintptr_t)src, src_size);
+	if (is_near((uintptr_t)src, src_size, __builtin_frame_address(0)))
+		memcpy(copy, src, src_size);
+	else
+		r = memory_copy(copy, (uintptr_t)src, src_size);
 	if (r)
 		return r;
 	for (size_t i = dst_size; i < src_size; i++)
