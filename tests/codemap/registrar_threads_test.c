@@ -29,7 +29,7 @@ static void *write_map(void *arg)
 	struct sframe_setup setup = setup_of(s), key = {.sframe_start = setup.sframe_start};
 	struct code_elf_info info = elf_of(s);
 
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < ROUNDS || !atomic_load(&drops); i++) {
 		if (i & 1) {
 			need(!code_calls_register(registrar, &setup, sizeof(setup), NULL));
 			need(!code_calls_unregister(registrar, &key, sizeof(key)));
