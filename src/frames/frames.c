@@ -173,7 +173,12 @@ BOBBIN_API int bobbin_frames_register_table(const void *const *table,
 
 BOBBIN_API int bobbin_frames_unregister(const void *begin)
 {
-	struct registrar *registrar = own_map();
+	struct registrar *registrar;
+	int r;
 
-	return registrar ? registrar_remove(registrar, (uintptr_t)begin) : -ENOENT;
+	if (!own_map())
+		return -ENOENT;
+	/* a child that nobody told of must take its parent's map over first */
+	r = own_map_open(&registrar);
+	return r ? r : registrar_remove(registrar, (uintptr_t)begin);
 }
