@@ -13,6 +13,7 @@
 #include "codemap/read_sections.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/rseq.h>
 #include <time.h>
@@ -92,7 +93,17 @@ void read_wait(struct read_sections *r)
 	}
 }
 
+/* A handler that reads in the middle of this would be counted in and not out. */
 void read_forget(struct read_sections *r)
 {
-	read_sections_init(r);
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (unsigned int i = 0; i < r->count; i++)
+		for (unsigned int phase = 0; phase < 2; phase++) {
+			atomic_store(&r->slots[i].entered[phase], 0);
+			atomic_store(&r->slots[i].left[phase], 0);
+		}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
