@@ -31,8 +31,8 @@ struct kernel_door {
 };
 
 /*
- * The running kernel's calls; NULL where a seccomp filter is in force: it may end
- * the process for a call that it does not know.
+ * The running kernel's calls.  While a seccomp filter is in force all is -ENOSYS and
+ * nothing is called: the filter may end the process for a call that it does not know.
  */
 kernel_call kernel_door_native(void);
 

@@ -2,14 +2,20 @@
 /* The process's own map: made when it is needed, and a child's is the child's. */
 #include "code_samples.h"
 
+#include <bobbin/frames.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "codemap/code_calls.h"
+#include "codemap/kernel_door.h"
 #include "codemap/own_map.h"
 
 static const struct code *code_at(uint64_t addr)
@@ -155,6 +161,31 @@ static void a_child_that_the_c_library_does_not_know_of_has_one_too(void **state
 	check_family(clone_without_the_library);
 }
 
+/* Somebody was reading when it was made, and will never be done in the child. */
+static void such_a_child_takes_frames_back(void **state)
+{
+	struct sample s = sample_open(1);
+	struct sframe_setup setup = setup_of(&s), key = {.sframe_start = setup.sframe_start};
+	struct read_sections *readers;
+	unsigned int token;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(bobbin_sframe_register(&setup, sizeof(setup), NULL), 0);
+	readers = code_map_readers(registrar_map(own_map()));
+	fflush(stdout);
+	token = read_enter(readers);
+	pid = clone_without_the_library();
+	if (!pid) {
+		alarm(10);
+		_exit(bobbin_frames_unregister(s.section) ? 1 : 0);
+	}
+	read_leave(readers, token);
+	wait_for_child(pid);
+	assert_int_equal(bobbin_sframe_unregister(&key, sizeof(key)), 0);
+	sample_close(&s);
+}
+
 /* Whoever closes all descriptors closes ours, and gives its number to something else. */
 static void a_closed_descriptor_is_opened_again(void **state)
 {
@@ -184,6 +215,52 @@ static void a_closed_descriptor_is_opened_again(void **state)
 	sample_close(&s);
 }
 
+/* As sandboxes do: whoever calls what they do not know is killed. */
+static int forbid_unknown_calls(void)
+{
+	const uint32_t first_unknown = KERNEL_SFRAME_REGISTER;
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_unknown, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* A map is there already, but nothing that a kernel could have. */
+static int register_in_a_sandbox(void)
+{
+	struct sample s = sample_open(2);
+	struct sframe_setup setup = setup_of(&s), key = {.sframe_start = setup.sframe_start};
+	struct code_elf_info named = {.text_start = (uintptr_t)s.text,
+				      .text_end = (uintptr_t)s.text + s.page};
+	struct registrar *registrar;
+
+	NEED(registrar_open(kernel_door_native(), &registrar) == 0);
+	NEED(code_calls_codectl(registrar, CODE_REGISTER_ELF, &named, sizeof(named), 0, NULL) == 0);
+	NEED(code_calls_codectl(registrar, CODE_UNREGISTER, &named, sizeof(named), 0, NULL) == 0);
+	NEED(forbid_unknown_calls() == 0);
+	NEED(code_calls_register(registrar, &setup, sizeof(setup), NULL) == 0);
+	NEED(code_calls_unregister(registrar, &key, sizeof(key)) == 0);
+	return 0;
+}
+
+static void a_sandbox_that_comes_later_is_not_provoked(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(register_in_a_sandbox() & 0xff);
+	wait_for_child(pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,7 +269,9 @@ int main(void)
 		cmocka_unit_test(the_prctl_pair_serves_the_own_map),
 		cmocka_unit_test(a_forked_child_has_a_map_of_its_own),
 		cmocka_unit_test(a_child_that_the_c_library_does_not_know_of_has_one_too),
+		cmocka_unit_test(such_a_child_takes_frames_back),
 		cmocka_unit_test(a_closed_descriptor_is_opened_again),
+		cmocka_unit_test(a_sandbox_that_comes_later_is_not_provoked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
