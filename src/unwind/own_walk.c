@@ -75,6 +75,19 @@ static struct bobbin_rule registered_rule(struct own_walk *w, struct code *code,
 						    : BOBBIN_NO_FUNCTION);
 }
 
+/*
+ * Whether a section that was empty has been filled.  Who fills it stores the magic
+ * number last: half of one is not malformed, and nobody looks for where it may begin.
+ */
+static bool is_filled(const struct code *code)
+{
+	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
+	bool filled = code->table_size >= 2 && magic[0] && magic[1];
+
+	BOBBIN_READ_FENCE();
+	return filled;
+}
+
 static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, uint64_t pc)
 {
 	const struct bobbin_sframe_view *view = &code->sframe;
@@ -83,7 +96,8 @@ static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, ui
 	struct bobbin_row row;
 	int r = 0;
 
-	/* it was empty when it was registered */
+	if (!view->data && !is_filled(code))
+		return bobbin_rule_none(BOBBIN_NO_FUNCTION);
 	if (!view->data) {
 		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
 				       &error, &later);

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include <bobbin/jit.h>
+#include <bobbin/sframe_builder.h>
+#include <string.h>
 
 #include "target/thread.h"
 
@@ -67,9 +69,61 @@ static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
 	bobbin_jit_table_close(table);
 }
 
+#define TEXT UINT64_C(0x500000000)
+
+/* One function at TEXT. */
+static void make_section(uint8_t *out, size_t size)
+{
+	const struct bobbin_sframe_row row = {0, bobbin_jit_rule_sp(native_arch(), 160, 0, 0)};
+	const struct bobbin_sframe_function function = {
+		.start = TEXT, .size = 64, .rows = &row, .count = 1};
+	struct bobbin_sframe_built fde;
+	struct bobbin_sframe_builder builder;
+	uint8_t rows[64];
+
+	assert_int_equal(bobbin_sframe_builder_init(native_arch(), (uintptr_t)out, 3, &builder), 0);
+	builder.fdes = &fde;
+	builder.fde_max = 1;
+	builder.fres = rows;
+	builder.fre_max = sizeof(rows);
+	assert_int_equal(bobbin_sframe_builder_add(&builder, &function), 0);
+	assert_int_equal(bobbin_sframe_builder_finish(&builder, out, size), 0);
+}
+
+static void a_section_that_is_being_filled_is_not_malformed(void **state)
+{
+	const struct code_text_range range = {TEXT, TEXT + 64};
+	uint8_t section[256] = {0}, magic[2];
+	struct code_request request = {.kind = CODE_SECTION,
+				       .key = (uintptr_t)section,
+				       .ranges = &range,
+				       .count = 1,
+				       .table = (uintptr_t)section,
+				       .table_size = sizeof(section),
+				       .sframe = {.addr = (uintptr_t)section}};
+	struct registrar *registrar;
+	enum bobbin_code_place place;
+
+	(void)state;
+	assert_int_equal(registrar_open(NULL, &registrar), 0);
+	registrar_lock(registrar);
+	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
+	registrar_unlock(registrar);
+	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+
+	make_section(section, sizeof(section));
+	memcpy(magic, section, sizeof(magic));
+	memset(section, 0, sizeof(magic));
+	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+	memcpy(section, magic, sizeof(magic));
+	assert_int_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+	registrar_close(registrar);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_section_that_is_being_filled_is_not_malformed),
 		cmocka_unit_test(jit_code_is_walked_on_both_sides_of_four_gibibytes),
 	};
 
