@@ -186,6 +186,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 {
 	struct gdb_jit_entry *entries;
 	struct descriptor head;
+	uint64_t left = GDB_JIT_LIST_MAX;
 	struct node node;
 	int count = 0, nodes = 0, r = read_memory(pid, descriptor, &head, sizeof(head));
 
@@ -200,8 +201,11 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 	for (uint64_t at = head.first; at && nodes < GDB_JIT_ENTRIES; at = node.next, nodes++) {
 		if (read_memory(pid, at, &node, sizeof(node)))
 			break;
-		if (node.image_size && node.image_size <= GDB_JIT_IMAGE_MAX)
-			entries[count++] = (struct gdb_jit_entry){node.image, node.image_size};
+		if (!node.image_size || node.image_size > GDB_JIT_IMAGE_MAX ||
+		    node.image_size > left)
+			continue;
+		left -= node.image_size;
+		entries[count++] = (struct gdb_jit_entry){node.image, node.image_size};
 	}
 	*ret = entries;
 	return count;

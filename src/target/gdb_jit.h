@@ -21,6 +21,7 @@
 #define GDB_JIT_DESCRIPTORS 8
 #define GDB_JIT_ENTRIES 16384
 #define GDB_JIT_IMAGE_MAX ((uint64_t)64 << 20)
+#define GDB_JIT_LIST_MAX ((uint64_t)256 << 20) /* of all images in a list */
 
 /* An image in the process's memory. */
 struct gdb_jit_entry {

@@ -175,6 +175,11 @@ static void hostile_lists_end(void **state)
 	__jit_debug_descriptor.first = &first;
 	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), GDB_JIT_ENTRIES);
 	free(entries);
+	/* nor is the same image read without end */
+	first.size = second.size = GDB_JIT_IMAGE_MAX;
+	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries),
+			 GDB_JIT_LIST_MAX / GDB_JIT_IMAGE_MAX);
+	free(entries);
 	/* without images, too */
 	first.size = second.size = 0;
 	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 0);
