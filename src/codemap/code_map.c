@@ -5,26 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+static BOBBIN_ALWAYS_INLINE struct code *find_in_leaf(const struct directory *d, uint32_t leaf,
+						      uint64_t addr, struct code_range *ret)
+{
+	uint32_t offset = (uint32_t)addr;
+	const struct entry *e = leaf_find(atomic_load(&d->leaf[leaf]), offset);
+	struct code *code = e ? atomic_load(&e->code) : NULL;
+
+	if (code && ret)
+		*ret = (struct code_range){addr - offset + e->start, addr - offset + e->last + 1,
+					   code};
+	return code;
+}
+
+/* Where many leaves lie close together: not inlined, for the sake of all others. */
+static BOBBIN_NEVER_INLINE struct code *find_crowded(const struct directory *d, uint64_t addr,
+						     struct code_range *ret)
+{
+	return find_in_leaf(d, directory_find(d, (uint32_t)addr), addr, ret);
+}
+
 struct code *code_map_find(const struct code_map *map, uint64_t addr, struct code_range *ret)
 {
 	const struct root *root = atomic_load(&map->root);
-	uint32_t offset = (uint32_t)addr, chunk = chunk_rank(root, (uint32_t)(addr >> 32)), i;
+	uint32_t chunk = chunk_rank(root, addr >> 32), leaf;
 	const struct directory *d;
-	const struct leaf *leaf;
-	struct code *code;
 
-	if (root->high[chunk] != addr >> 32)
+	if (root->chunks[chunk].high != addr >> 32)
 		return NULL;
-	d = atomic_load(&root->directory[chunk]);
-	leaf = atomic_load(&d->leaf[directory_find(d, offset)]);
-	i = leaf_rank(leaf, offset);
-	if (!i-- || offset > leaf->last[i])
-		return NULL;
-	code = atomic_load(&leaf->code[i]);
-	if (code && ret)
-		*ret = (struct code_range){addr - offset + unordered(leaf->start[i]),
-					   addr - offset + leaf->last[i] + 1, code};
-	return code;
+	d = atomic_load(&root->chunks[chunk].directory);
+	leaf = directory_guess(d, (uint32_t)addr);
+	if (__builtin_expect(leaf_begins(d, leaf + 1, (uint32_t)addr), 0))
+		return find_crowded(d, addr, ret);
+	return find_in_leaf(d, leaf, addr, ret);
 }
 
 /* The first piece behind an offset. */
@@ -49,8 +62,8 @@ bool code_map_next(const struct code_map *map, uint64_t addr, struct code_range 
 	const struct root *root = atomic_load_explicit(&map->root, memory_order_relaxed);
 	struct item item;
 
-	for (uint32_t c = chunk_rank(root, (uint32_t)(addr >> 32)); c < root->count; c++) {
-		uint64_t base = (uint64_t)root->high[c] << 32;
+	for (uint32_t c = chunk_rank(root, addr >> 32); c < root->count; c++) {
+		uint64_t base = root->chunks[c].high << 32;
 
 		if (base + UINT32_MAX < addr ||
 		    !next_in(directory_at(root, c), base < addr ? (uint32_t)addr : 0, &item))
@@ -102,7 +115,7 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 	for (uint32_t i = 0; i < old->count; i++) {
 		if (i == behind)
 			root_set(root, n++, high, d);
-		root_set(root, n++, old->high[i], directory_at(old, i));
+		root_set(root, n++, old->chunks[i].high, directory_at(old, i));
 	}
 	if (n == old->count)
 		root_set(root, n, high, d);
@@ -217,7 +230,7 @@ static void publish_directory(struct code_map *map, uint32_t chunk, struct direc
 	struct root *root = atomic_load_explicit(&map->root, memory_order_relaxed);
 	struct directory *old = directory_at(root, chunk);
 
-	atomic_store(&root->directory[chunk], d);
+	atomic_store(&root->chunks[chunk].directory, d);
 	retire_directory(map, old);
 }
 
@@ -267,7 +280,7 @@ static int add_piece(struct code_map *map, uint32_t high, const struct item *ite
 	struct change change;
 	struct leaf *old;
 
-	if (root->high[chunk] != high)
+	if (root->chunks[chunk].high != high)
 		return add_chunk(map, high, item);
 	d = directory_at(root, chunk);
 	i = directory_find(d, item->start);
@@ -299,21 +312,20 @@ static struct item next_piece(uint64_t *start, const struct code_range *range)
 static bool remove_piece(struct code_map *map, uint32_t high, const struct item *item)
 {
 	struct root *root = atomic_load_explicit(&map->root, memory_order_relaxed);
-	uint32_t chunk = chunk_rank(root, high), i, at;
+	uint32_t chunk = chunk_rank(root, high), i;
 	struct directory *d = directory_at(root, chunk);
-	struct leaf *leaf;
+	struct entry *e;
 	struct code *code;
 
 	i = directory_find(d, item->start);
-	leaf = leaf_at(d, i);
-	at = leaf_rank(leaf, item->start);
-	if (root->high[chunk] != high || !at-- || leaf->start[at] != ordered(item->start) ||
-	    leaf->last[at] != item->last)
+	e = (struct entry *)leaf_find(leaf_at(d, i), item->start);
+	if (root->chunks[chunk].high != high || !e || e->start != item->start ||
+	    e->last != item->last)
 		return false;
-	code = atomic_load_explicit(&leaf->code[at], memory_order_relaxed);
+	code = atomic_load_explicit(&e->code, memory_order_relaxed);
 	if (!code)
 		return false;
-	atomic_store(&leaf->code[at], NULL);
+	atomic_store(&e->code, NULL);
 	d->live[i]--;
 	retire_code(map, code);
 	return true;

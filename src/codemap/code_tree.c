@@ -3,19 +3,39 @@
 
 #include <stdlib.h>
 
+_Static_assert(sizeof(struct slab) == SLAB_SIZE, "leaf_link() finds a leaf's slab");
+
 static void fill_pool(struct code_map *map)
 {
-	struct slab *slab = aligned_alloc(_Alignof(struct slab), sizeof(*slab));
+	struct slab *slab = aligned_alloc(SLAB_SIZE, SLAB_SIZE);
 
 	if (!slab)
 		return;
-	for (unsigned int i = 0; i < SLAB_LEAVES; i++) {
-		slab->leaves[i].next = map->free_leaves;
-		map->free_leaves = &slab->leaves[i];
-	}
+	for (unsigned int i = 0; i < SLAB_LEAVES; i++)
+		leaf_free(map, &slab->leaves[i]);
 	slab->next = map->slabs;
 	map->slabs = slab;
 	map->memory += sizeof(*slab);
+}
+
+static void fill_leaf(struct leaf *leaf, const struct item *items, uint32_t count)
+{
+	uint32_t span = count ? items[count - 1].start - items[0].start : 0;
+
+	leaf->base = count ? items[0].start : 0;
+	leaf->count = (uint8_t)count;
+	for (leaf->shift = 0; span >> leaf->shift >= INT16_MAX - 1;)
+		leaf->shift++;
+	for (uint32_t i = 0; i < LEAF_RANGES; i++) {
+		struct item item = i < count ? items[i] : (struct item){0};
+
+		leaf->coarse[i] = i < count ? (int16_t)((item.start - leaf->base) >> leaf->shift)
+					    : INT16_MAX;
+		leaf->entries[i].start = item.start;
+		leaf->entries[i].last = item.last;
+		atomic_store_explicit(&leaf->entries[i].code, item.code, memory_order_relaxed);
+	}
+	leaf->coarse[0] = 0; /* there is always an entry to look at */
 }
 
 struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t count)
@@ -27,20 +47,14 @@ struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t c
 	leaf = map->free_leaves;
 	if (!leaf)
 		return NULL;
-	map->free_leaves = leaf->next;
-	leaf->count = count;
-	for (uint32_t i = 0; i < LEAF_RANGES; i++) {
-		leaf->start[i] = i < count ? ordered(items[i].start) : INT32_MAX;
-		leaf->last[i] = i < count ? items[i].last : 0;
-		atomic_store_explicit(&leaf->code[i], i < count ? items[i].code : NULL,
-				      memory_order_relaxed);
-	}
+	map->free_leaves = *leaf_link(leaf);
+	fill_leaf(leaf, items, count);
 	return leaf;
 }
 
 void leaf_free(struct code_map *map, struct leaf *leaf)
 {
-	leaf->next = map->free_leaves;
+	*leaf_link(leaf) = map->free_leaves;
 	map->free_leaves = leaf;
 }
 
@@ -60,8 +74,9 @@ struct directory *directory_new(struct code_map *map, uint32_t count)
 	d->count = count;
 	d->leaf = (struct leaf * _Atomic *)(d + 1);
 	d->key = (uint32_t *)(d->leaf + count);
-	d->bucket = d->key + count;
-	d->live = d->bucket + 2 * count + 1;
+	d->bucket = d->key + count + 1;
+	d->live = d->bucket + 2 * count;
+	d->key[count] = 0;
 	return d;
 }
 
@@ -93,12 +108,28 @@ void directory_index(struct directory *d)
 			i++;
 		d->bucket[b] = i;
 	}
-	d->bucket[d->last_bucket + 1] = d->count - 1;
+}
+
+uint32_t directory_find(const struct directory *d, uint32_t offset)
+{
+	uint32_t i = directory_guess(d, offset), end = d->count;
+
+	if (!leaf_begins(d, i + 1, offset))
+		return i;
+	while (end - i > 1) {
+		uint32_t middle = i + (end - i) / 2;
+
+		if (d->key[middle] <= offset)
+			i = middle;
+		else
+			end = middle;
+	}
+	return i;
 }
 
 void retire_leaf(struct code_map *map, struct leaf *leaf)
 {
-	leaf->next = map->young.leaves;
+	*leaf_link(leaf) = map->young.leaves;
 	map->young.leaves = leaf;
 	map->young.count++;
 }
@@ -129,7 +160,7 @@ void retire_code(struct code_map *map, struct code *code)
 
 static size_t root_size(uint32_t count)
 {
-	return sizeof(struct root) + count * (sizeof(struct directory *) + sizeof(uint32_t));
+	return sizeof(struct root) + count * sizeof(struct chunk);
 }
 
 struct root *root_new(struct code_map *map, uint32_t count)
@@ -140,8 +171,6 @@ struct root *root_new(struct code_map *map, uint32_t count)
 		return NULL;
 	map->memory += root_size(count);
 	root->count = count;
-	root->directory = (struct directory * _Atomic *)(root + 1);
-	root->high = (uint32_t *)(root->directory + count);
 	return root;
 }
 
@@ -156,7 +185,7 @@ void free_retired(struct code_map *map, struct retired *r)
 	while (r->leaves) {
 		struct leaf *leaf = r->leaves;
 
-		r->leaves = leaf->next;
+		r->leaves = *leaf_link(leaf);
 		leaf_free(map, leaf);
 	}
 	while (r->directories) {
@@ -192,8 +221,8 @@ void reclaim(struct code_map *map)
 		free_retired(map, &map->old);
 }
 
-void root_set(struct root *root, uint32_t i, uint32_t high, struct directory *directory)
+void root_set(struct root *root, uint32_t i, uint64_t high, struct directory *directory)
 {
-	root->high[i] = high;
-	atomic_store_explicit(&root->directory[i], directory, memory_order_relaxed);
+	root->chunks[i].high = high;
+	atomic_store_explicit(&root->chunks[i].directory, directory, memory_order_relaxed);
 }

@@ -22,17 +22,28 @@
 
 #include "core/deps.h"
 
-#define LEAF_RANGES 28 /* a multiple of the four that a vector has; a leaf takes half a KiB */
-#define SLAB_LEAVES 63 /* leaves that are allocated at once */
+#define LEAF_RANGES 28 /* makes a leaf half a KiB */
+#define SLAB_LEAVES 63 /* leaves that are allocated at once, with their links 32 KiB */
+#define SLAB_SIZE 32768
 #define RETIRED_MAX 64 /* pieces that wait for readers before somebody looks */
 #define SPARSE 4       /* pack when leaves are less than a 4th full */
 
+/* A range, or what of it lies in one chunk. */
+struct entry {
+	uint32_t start, last; /* ascending; the last byte */
+	struct code *_Atomic code;
+};
+
+/*
+ * The first line is enough to find the entry: how far from @base each starts, in
+ * units that are large enough for 15 bits, INT16_MAX behind the last.
+ */
 struct leaf {
-	_Alignas(64) uint32_t count; /* ranges, also those that were removed */
-	struct leaf *next;           /* the writers' */
-	int32_t start[LEAF_RANGES];  /* ascending, see ordered(); behind the last: INT32_MAX */
-	uint32_t last[LEAF_RANGES];  /* the last byte */
-	struct code *_Atomic code[LEAF_RANGES];
+	_Alignas(64) int16_t coarse[LEAF_RANGES];
+	uint32_t base; /* start of the first entry; 0: there is none */
+	uint8_t shift; /* 2^shift bytes are a unit */
+	uint8_t count; /* entries, also those that were removed */
+	struct entry entries[LEAF_RANGES];
 };
 
 /* Leaf i has what starts at key[i] or behind and ends before key[i + 1]. */
@@ -40,22 +51,28 @@ struct directory {
 	struct directory *next; /* the writers' */
 	uint32_t count;         /* of leaves, at least one */
 	uint32_t first, shift, last_bucket;
-	uint32_t *key;    /* key[0] is 0 */
-	uint32_t *bucket; /* last leaf at or before the bucket's first byte; one more behind */
+	uint32_t *key;    /* key[0] is 0, and so is the one behind the last */
+	uint32_t *bucket; /* last leaf at or before the bucket's first byte */
 	uint32_t *live;   /* a leaf's ranges that were not removed; the writers' */
 	struct leaf *_Atomic *leaf;
 };
 
-/* Chunks; the first is always there, so that a search finds something. */
+struct chunk {
+	uint64_t high; /* of addresses, shifted down */
+	struct directory *_Atomic directory;
+};
+
+/* The first chunk is that of address 0, so that a search finds something. */
 struct root {
 	struct root *next; /* the writers' */
 	uint32_t count;
-	uint32_t *high; /* ascending, high[0] is 0 */
-	struct directory *_Atomic *directory;
+	struct chunk chunks[]; /* ascending */
 };
 
+/* Leaves, and links for lists of them, which must not be in what readers look at. */
 struct slab {
-	struct leaf leaves[SLAB_LEAVES];
+	_Alignas(SLAB_SIZE) struct leaf leaves[SLAB_LEAVES];
+	struct leaf *links[SLAB_LEAVES];
 	struct slab *next;
 };
 
@@ -86,15 +103,11 @@ struct item {
 	struct code *code;
 };
 
-/* Vectors of the base architectures compare signed numbers only. */
-static inline int32_t ordered(uint32_t offset)
+static inline struct leaf **leaf_link(struct leaf *leaf)
 {
-	return (int32_t)(offset ^ 1u << 31);
-}
+	struct slab *slab = (struct slab *)((uintptr_t)leaf & ~(uintptr_t)(SLAB_SIZE - 1));
 
-static inline uint32_t unordered(int32_t start)
-{
-	return (uint32_t)start ^ 1u << 31;
+	return &slab->links[leaf - slab->leaves];
 }
 
 static inline struct leaf *leaf_at(const struct directory *d, uint32_t i)
@@ -104,7 +117,7 @@ static inline struct leaf *leaf_at(const struct directory *d, uint32_t i)
 
 static inline struct directory *directory_at(const struct root *root, uint32_t chunk)
 {
-	return atomic_load_explicit(&root->directory[chunk], memory_order_relaxed);
+	return atomic_load_explicit(&root->chunks[chunk].directory, memory_order_relaxed);
 }
 
 /* The ranges of a leaf that were not removed. */
@@ -113,61 +126,72 @@ static inline uint32_t leaf_items(const struct leaf *leaf, struct item *items)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < leaf->count; i++) {
-		struct code *code = atomic_load_explicit(&leaf->code[i], memory_order_relaxed);
+		const struct entry *e = &leaf->entries[i];
+		struct code *code = atomic_load_explicit(&e->code, memory_order_relaxed);
 
 		if (code)
-			items[n++] = (struct item){unordered(leaf->start[i]), leaf->last[i], code};
+			items[n++] = (struct item){e->start, e->last, code};
 	}
 	return n;
 }
 
-/* The leaf for an offset. */
-static BOBBIN_ALWAYS_INLINE uint32_t directory_find(const struct directory *d, uint32_t offset)
+/* Whether leaf @i, or there is none, begins at or before an offset; @i > 0. */
+static BOBBIN_ALWAYS_INLINE bool leaf_begins(const struct directory *d, uint32_t i, uint32_t offset)
 {
-	uint32_t bucket, i, end;
+	return d->key[i] - 1 < offset; /* behind the last key: never */
+}
+
+/* The leaf for an offset, or one before it: see leaf_begins(). */
+static BOBBIN_ALWAYS_INLINE uint32_t directory_guess(const struct directory *d, uint32_t offset)
+{
+	uint32_t bucket = (offset - d->first) >> d->shift, i;
 
 	if (offset < d->first)
 		return 0;
-	bucket = (offset - d->first) >> d->shift;
-	if (bucket > d->last_bucket)
-		bucket = d->last_bucket;
-	i = d->bucket[bucket];
-	end = d->bucket[bucket + 1];
-	while (end - i > 1) {
-		uint32_t middle = i + (end - i) / 2;
-
-		if (d->key[middle] <= offset)
-			i = middle;
-		else
-			end = middle - 1;
-	}
-	return i + ((end != i) & (d->key[end] <= offset));
+	i = d->bucket[bucket < d->last_bucket ? bucket : d->last_bucket];
+	return i + leaf_begins(d, i + 1, offset);
 }
 
-/* How many ranges start at or before an offset: all are compared, none decides. */
-static BOBBIN_ALWAYS_INLINE uint32_t leaf_rank(const struct leaf *leaf, uint32_t offset)
+/* The leaf for an offset. */
+uint32_t directory_find(const struct directory *d, uint32_t offset);
+
+/*
+ * The entry that holds an offset, or NULL.  All starts are compared and none decides,
+ * which compilers make a few vector instructions of.
+ */
+static BOBBIN_ALWAYS_INLINE const struct entry *leaf_find(const struct leaf *leaf, uint32_t offset)
 {
-	int32_t behind = 0, at = ordered(offset);
+	uint32_t units = (offset - leaf->base) >> leaf->shift;
+	int16_t at = units < INT16_MAX ? (int16_t)units : INT16_MAX - 1, behind = 0;
+	const struct entry *e;
 
+	if (offset < leaf->base)
+		return NULL;
 	for (unsigned int i = 0; i < LEAF_RANGES; i++)
-		behind += leaf->start[i] > at;
-	at = LEAF_RANGES - behind;
-	return (uint32_t)at < leaf->count ? (uint32_t)at : leaf->count;
+		behind += leaf->coarse[i] > at;
+	e = &leaf->entries[LEAF_RANGES - 1 - behind];
+	while (e->start > offset) /* in the same unit; the first does not */
+		e--;
+	return offset <= e->last ? e : NULL;
 }
 
-static BOBBIN_ALWAYS_INLINE uint32_t chunk_rank(const struct root *root, uint32_t high)
+/* The last chunk at or before the one of an address.  Mostly there are three or four. */
+static BOBBIN_ALWAYS_INLINE uint32_t chunk_rank(const struct root *root, uint64_t high)
 {
 	uint32_t lo = 0, hi = root->count;
 
-	while (hi - lo > 1) {
+	while (__builtin_expect(hi - lo > 8, 0)) {
 		uint32_t middle = lo + (hi - lo) / 2;
 
-		if (root->high[middle] <= high)
+		if (root->chunks[middle].high <= high)
 			lo = middle;
 		else
 			hi = middle;
 	}
-	return lo;
+	do
+		hi--;
+	while (root->chunks[hi].high > high);
+	return hi;
 }
 
 struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t count);
@@ -184,6 +208,6 @@ struct root *root_new(struct code_map *map, uint32_t count);
 void root_free(struct code_map *map, struct root *root);
 void free_retired(struct code_map *map, struct retired *r);
 void reclaim(struct code_map *map);
-void root_set(struct root *root, uint32_t i, uint32_t high, struct directory *directory);
+void root_set(struct root *root, uint32_t i, uint64_t high, struct directory *directory);
 
 #endif
