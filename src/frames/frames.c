@@ -90,8 +90,9 @@ static int find_texts(struct frames *frames, struct frame_texts *ret)
 		if (list.fdes[i].start == list.fdes[i].end)
 			frame_copy_hide(&frames->copies[list.fdes[i].view], list.fdes[i].offset);
 	if (!r) {
-		frames->result.functions = list.count + list.malformed;
+		/* those that are hidden; what becomes of the others is seen later */
 		frames->result.lost_functions = list.count - ret->functions;
+		frames->result.functions = frames->result.lost_functions + list.malformed;
 	}
 	fde_list_fini(&list);
 	return r;
@@ -123,6 +124,7 @@ static int add_section(struct frames *frames, uint64_t key, const struct frame_t
 	}
 	frames->result.rows = stats.cfi_rows;
 	frames->result.lost_rows = stats.lost_rows;
+	frames->result.functions += stats.fdes;
 	frames->result.lost_functions += stats.lost_fdes;
 	return 0;
 }
