@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static BOBBIN_ALWAYS_INLINE struct code *find_in_leaf(const struct directory *d, uint32_t leaf,
-						      uint64_t addr, struct code_range *ret)
+static BOBBIN_ALWAYS_INLINE struct code *find_in_slot(const struct slot *slot, uint64_t addr,
+						      struct code_range *ret)
 {
 	uint32_t offset = (uint32_t)addr;
-	const struct entry *e = leaf_find(atomic_load(&d->leaf[leaf]), offset);
+	const struct entry *e = leaf_find(atomic_load(&slot->leaf), offset);
 	struct code *code = e ? atomic_load(&e->code) : NULL;
 
 	if (code && ret)
@@ -22,38 +22,49 @@ static BOBBIN_ALWAYS_INLINE struct code *find_in_leaf(const struct directory *d,
 static BOBBIN_NEVER_INLINE struct code *find_crowded(const struct directory *d, uint64_t addr,
 						     struct code_range *ret)
 {
-	return find_in_leaf(d, directory_find(d, (uint32_t)addr), addr, ret);
+	return find_in_slot(&d->slots[directory_find(d, (uint32_t)addr)], addr, ret);
 }
 
 struct code *code_map_find(const struct code_map *map, uint64_t addr, struct code_range *ret)
 {
 	const struct root *root = atomic_load(&map->root);
-	uint32_t chunk = chunk_rank(root, addr >> 32), leaf;
+	const struct chunk *chunk = &root->chunks[chunk_rank(root, addr >> 32)];
 	const struct directory *d;
+	const struct slot *slot;
 
-	if (root->chunks[chunk].high != addr >> 32)
+	if (chunk->high != addr >> 32)
 		return NULL;
-	d = atomic_load(&root->chunks[chunk].directory);
-	leaf = directory_guess(d, (uint32_t)addr);
-	if (__builtin_expect(leaf_begins(d, leaf + 1, (uint32_t)addr), 0))
+	d = atomic_load(&chunk->directory);
+	slot = slot_guess(d, (uint32_t)addr);
+	if (__builtin_expect(slot->last < (uint32_t)addr, 0))
 		return find_crowded(d, addr, ret);
-	return find_in_leaf(d, leaf, addr, ret);
+	return find_in_slot(slot, addr, ret);
 }
 
-/* The first piece behind an offset. */
+/* The first entry of a leaf that ends at an offset or behind. */
+static bool next_in_leaf(const struct leaf *leaf, uint32_t offset, struct item *ret)
+{
+	for (uint32_t i = 0; i < leaf->count; i++) {
+		const struct entry *e = &leaf->entries[i];
+		struct code *code;
+
+		if (e->last < offset)
+			continue;
+		code = atomic_load_explicit(&e->code, memory_order_relaxed);
+		if (!code)
+			continue;
+		*ret = (struct item){e->start, e->last, code};
+		return true;
+	}
+	return false;
+}
+
+/* The first piece that ends at an offset or behind. */
 static bool next_in(const struct directory *d, uint32_t offset, struct item *ret)
 {
-	for (uint32_t i = directory_find(d, offset); i < d->count; i++) {
-		struct item items[LEAF_RANGES];
-		uint32_t n = d->live[i] ? leaf_items(leaf_at(d, i), items) : 0;
-
-		for (uint32_t j = 0; j < n; j++) {
-			if (items[j].last < offset)
-				continue;
-			*ret = items[j];
+	for (uint32_t i = directory_find(d, offset); i < d->count; i++)
+		if (d->slots[i].live && next_in_leaf(leaf_at(d, i), offset, ret))
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -127,7 +138,7 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 /* Leaves that take the place of one. */
 struct change {
 	struct leaf *leaves[2];
-	uint32_t keys[2], live[2], count;
+	uint32_t starts[2], live[2], count;
 	uint32_t last; /* leaves behind begin behind this */
 };
 
@@ -147,7 +158,7 @@ static int change_leaf(struct code_map *map, const struct directory *d, uint32_t
 	/* who adds in order, upwards or down, leaves full leaves behind */
 	cut = n <= LEAF_RANGES ? n : at == n - 1 ? n - 1 : at == 0 ? 1 : n / 2;
 
-	*ret = (struct change){.keys = {d->key[i], items[cut % n].start},
+	*ret = (struct change){.starts = {slot_start(d, i), items[cut % n].start},
 			       .live = {cut, n - cut},
 			       .count = cut < n ? 2 : 1,
 			       .last = item->last};
@@ -170,21 +181,21 @@ static struct directory *directory_changed(struct code_map *map, const struct di
 	struct directory *d;
 
 	for (uint32_t j = 0; j < old->count; j++)
-		count += j != i && old->live[j];
+		count += j != i && old->slots[j].live;
 	d = directory_new(map, count);
 	if (!d)
 		return NULL;
 	for (uint32_t j = 0; j < old->count; j++) {
-		uint32_t key = old->key[j];
+		uint32_t start = slot_start(old, j);
 
-		if (j > i && key <= change->last)
-			key = change->last + 1;
-		if (j != i && old->live[j])
-			directory_set(d, n++, key, leaf_at(old, j), old->live[j]);
+		if (j > i && start <= change->last)
+			start = change->last + 1;
+		if (j != i && old->slots[j].live)
+			directory_set(d, n++, start, leaf_at(old, j), old->slots[j].live);
 		for (uint32_t k = 0; j == i && k < change->count; k++)
-			directory_set(d, n++, change->keys[k], change->leaves[k], change->live[k]);
+			directory_set(d, n++, change->starts[k], change->leaves[k],
+				      change->live[k]);
 	}
-	d->key[0] = 0;
 	directory_index(d);
 	return d;
 }
@@ -241,7 +252,7 @@ static void pack(struct code_map *map, uint32_t chunk, struct directory *old)
 	struct directory *d;
 
 	for (uint32_t i = 0; i < old->count; i++)
-		total += old->live[i];
+		total += old->slots[i].live;
 	if (old->count < 2 || total * SPARSE > (size_t)old->count * LEAF_RANGES)
 		return;
 	d = directory_packed(map, old, total);
@@ -266,7 +277,7 @@ static int change_directory(struct code_map *map, uint32_t chunk, uint32_t i,
 	}
 	publish_directory(map, chunk, d);
 	for (uint32_t j = 0; j < old->count; j++)
-		if (j == i || !old->live[j])
+		if (j == i || !old->slots[j].live)
 			retire_leaf(map, leaf_at(old, j));
 	pack(map, chunk, d);
 	return 0;
@@ -286,11 +297,11 @@ static int add_piece(struct code_map *map, uint32_t high, const struct item *ite
 	i = directory_find(d, item->start);
 	if (change_leaf(map, d, i, item, &change))
 		return -ENOMEM;
-	if (change.count > 1 || (i + 1 < d->count && d->key[i + 1] <= item->last))
+	if (change.count > 1 || d->slots[i].last < item->last)
 		return change_directory(map, chunk, i, &change);
 	old = leaf_at(d, i);
-	atomic_store(&d->leaf[i], change.leaves[0]);
-	d->live[i]++;
+	atomic_store(&d->slots[i].leaf, change.leaves[0]);
+	d->slots[i].live++;
 	retire_leaf(map, old);
 	return 0;
 }
@@ -326,7 +337,8 @@ static bool remove_piece(struct code_map *map, uint32_t high, const struct item 
 	if (!code)
 		return false;
 	atomic_store(&e->code, NULL);
-	d->live[i]--;
+	map->ranges--;
+	d->slots[i].live--;
 	retire_code(map, code);
 	return true;
 }
@@ -362,8 +374,8 @@ int code_map_add(struct code_map *map, const struct code_range *range)
 			return -ENOMEM;
 		}
 		range->code->ranges++;
+		map->ranges++;
 	}
-	map->ranges++;
 	atomic_fetch_add(&map->generation, 1);
 	reclaim(map);
 	return 0;
@@ -375,7 +387,6 @@ int code_map_remove(struct code_map *map, const struct code_range *range)
 
 	if (r)
 		return r;
-	map->ranges--;
 	atomic_fetch_add(&map->generation, 1);
 	reclaim(map);
 	return 0;

@@ -89,7 +89,7 @@ void code_map_wait(struct code_map *map);
 /* In a forked child, before anything else. */
 void code_map_forked(struct code_map *map);
 
-/* Ranges and bytes of memory. */
+/* Ranges, those that cross 4 GiB once for each, and bytes of memory. */
 size_t code_map_count(const struct code_map *map);
 size_t code_map_memory(const struct code_map *map);
 

@@ -2,20 +2,40 @@
 #include "codemap/code_tree.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 _Static_assert(sizeof(struct slab) == SLAB_SIZE, "leaf_link() finds a leaf's slab");
 
+/* A large map's leaves lie in huge pages: there are too many others for the TLB. */
+static struct slab *arena_new(void)
+{
+	struct slab *slabs = aligned_alloc(ARENA_SIZE, ARENA_SIZE);
+
+	if (slabs)
+		madvise(slabs, ARENA_SIZE, MADV_HUGEPAGE);
+	return slabs;
+}
+
 static void fill_pool(struct code_map *map)
 {
-	struct slab *slab = aligned_alloc(SLAB_SIZE, SLAB_SIZE);
+	struct slab *slabs = NULL;
+	size_t count = ARENA_SIZE / SLAB_SIZE;
 
-	if (!slab)
+	if (map->slab_count >= SMALL_SLABS)
+		slabs = arena_new();
+	if (!slabs) {
+		count = 1;
+		slabs = aligned_alloc(SLAB_SIZE, SLAB_SIZE);
+	}
+	if (!slabs)
 		return;
-	for (unsigned int i = 0; i < SLAB_LEAVES; i++)
-		leaf_free(map, &slab->leaves[i]);
-	slab->next = map->slabs;
-	map->slabs = slab;
-	map->memory += sizeof(*slab);
+	for (size_t i = 0; i < count; i++)
+		for (unsigned int j = 0; j < SLAB_LEAVES; j++)
+			leaf_free(map, &slabs[i].leaves[j]);
+	slabs->next = map->slabs;
+	map->slabs = slabs;
+	map->slab_count += count;
+	map->memory += count * SLAB_SIZE;
 }
 
 static void fill_leaf(struct leaf *leaf, const struct item *items, uint32_t count)
@@ -60,8 +80,8 @@ void leaf_free(struct code_map *map, struct leaf *leaf)
 
 static size_t directory_size(uint32_t count)
 {
-	return sizeof(struct directory) + count * (sizeof(struct leaf *) + 4 * sizeof(uint32_t)) +
-	       sizeof(uint32_t);
+	return sizeof(struct directory) + (count + 1) * sizeof(struct slot) +
+	       2 * (size_t)count * sizeof(uint32_t);
 }
 
 struct directory *directory_new(struct code_map *map, uint32_t count)
@@ -72,11 +92,8 @@ struct directory *directory_new(struct code_map *map, uint32_t count)
 		return NULL;
 	map->memory += directory_size(count);
 	d->count = count;
-	d->leaf = (struct leaf * _Atomic *)(d + 1);
-	d->key = (uint32_t *)(d->leaf + count);
-	d->bucket = d->key + count + 1;
-	d->live = d->bucket + 2 * count;
-	d->key[count] = 0;
+	d->bucket = (uint32_t *)(d->slots + count + 1);
+	directory_set(d, count, 0, NULL, 0);
 	return d;
 }
 
@@ -86,25 +103,29 @@ void directory_free(struct code_map *map, struct directory *directory)
 	free(directory);
 }
 
-void directory_set(struct directory *d, uint32_t i, uint32_t key, struct leaf *leaf, uint32_t live)
+/* Slots are set in ascending order; the one behind the last says where that ends. */
+void directory_set(struct directory *d, uint32_t i, uint32_t start, struct leaf *leaf,
+		   uint32_t live)
 {
-	d->key[i] = key;
-	d->live[i] = live;
-	atomic_store_explicit(&d->leaf[i], leaf, memory_order_relaxed);
+	if (i)
+		d->slots[i - 1].last = start - 1;
+	d->slots[i].last = UINT32_MAX;
+	d->slots[i].live = live;
+	atomic_store_explicit(&d->slots[i].leaf, leaf, memory_order_relaxed);
 }
 
-/* About two buckets for a leaf, over the keys but the first, which is far away. */
+/* About two buckets for a leaf, over the starts but the first, which is far away. */
 void directory_index(struct directory *d)
 {
 	uint32_t i = 0, span;
 
-	d->first = d->key[d->count > 1];
-	span = d->key[d->count - 1] - d->first;
+	d->first = slot_start(d, d->count > 1);
+	span = slot_start(d, d->count - 1) - d->first;
 	for (d->shift = 0; span >> d->shift >= 2 * d->count;)
 		d->shift++;
 	d->last_bucket = span >> d->shift;
 	for (uint32_t b = 0; b <= d->last_bucket; b++) {
-		while (i + 1 < d->count && d->key[i + 1] <= d->first + (b << d->shift))
+		while (d->slots[i].last < d->first + (b << d->shift))
 			i++;
 		d->bucket[b] = i;
 	}
@@ -112,14 +133,14 @@ void directory_index(struct directory *d)
 
 uint32_t directory_find(const struct directory *d, uint32_t offset)
 {
-	uint32_t i = directory_guess(d, offset), end = d->count;
+	uint32_t i = (uint32_t)(slot_guess(d, offset) - d->slots), end = d->count;
 
-	if (!leaf_begins(d, i + 1, offset))
+	if (d->slots[i].last >= offset)
 		return i;
 	while (end - i > 1) {
 		uint32_t middle = i + (end - i) / 2;
 
-		if (d->key[middle] <= offset)
+		if (slot_start(d, middle) <= offset)
 			i = middle;
 		else
 			end = middle;

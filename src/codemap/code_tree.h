@@ -8,11 +8,11 @@
  * lines, has no branch that depends on the address, and two searches overlap.
  *
  *	root     high 32 bits ─► directory
- *	directory   bucket[(offset - first) >> shift] ─► key[] ─► leaf
- *	leaf        start[] ─► last[], code[]
+ *	directory   bucket[(offset - first) >> shift] ─► slot ─► leaf
+ *	leaf        coarse[] ─► entry
  *
- * Roots and directories are immutable, but that a directory's pointers to leaves
- * are swapped; leaves are immutable, but that a removed range's code becomes NULL.
+ * Roots and directories are immutable, but that a slot's pointer to a leaf is
+ * swapped; leaves are immutable, but that a removed range's code becomes NULL.
  * Whatever is swapped out is retired: it is used again when no reader sees it.
  */
 #ifndef BOBBIN_CODEMAP_CODE_TREE_H
@@ -20,13 +20,15 @@
 
 #include "codemap/code_map.h"
 
+#include "codemap/leaf_rank.h"
 #include "core/deps.h"
 
-#define LEAF_RANGES 28 /* makes a leaf half a KiB */
 #define SLAB_LEAVES 63 /* leaves that are allocated at once, with their links 32 KiB */
 #define SLAB_SIZE 32768
-#define RETIRED_MAX 64 /* pieces that wait for readers before somebody looks */
-#define SPARSE 4       /* pack when leaves are less than a 4th full */
+#define SMALL_SLABS 16     /* that are allocated one by one; then as many as fill */
+#define ARENA_SIZE 2097152 /* a huge page */
+#define RETIRED_MAX 64     /* pieces that wait for readers before somebody looks */
+#define SPARSE 4           /* pack when leaves are less than a 4th full */
 
 /* A range, or what of it lies in one chunk. */
 struct entry {
@@ -39,22 +41,31 @@ struct entry {
  * units that are large enough for 15 bits, INT16_MAX behind the last.
  */
 struct leaf {
-	_Alignas(64) int16_t coarse[LEAF_RANGES];
-	uint32_t base; /* start of the first entry; 0: there is none */
-	uint8_t shift; /* 2^shift bytes are a unit */
-	uint8_t count; /* entries, also those that were removed */
+	union {
+		_Alignas(64) int16_t line[LEAF_LINE];
+		struct {
+			int16_t coarse[LEAF_RANGES];
+			uint32_t base; /* start of the first entry; 0: there is none */
+			uint8_t shift; /* 2^shift bytes are a unit */
+			uint8_t count; /* entries, also those that were removed */
+		};
+	};
 	struct entry entries[LEAF_RANGES];
 };
 
-/* Leaf i has what starts at key[i] or behind and ends before key[i + 1]. */
+/* A part of a chunk, and the leaf of what begins and ends in it. */
+struct slot {
+	uint32_t last; /* offset; the part begins behind the one of the slot before */
+	uint32_t live; /* ranges that were not removed; the writers' */
+	struct leaf *_Atomic leaf;
+};
+
 struct directory {
 	struct directory *next; /* the writers' */
-	uint32_t count;         /* of leaves, at least one */
+	uint32_t count;         /* of slots, at least one */
 	uint32_t first, shift, last_bucket;
-	uint32_t *key;    /* key[0] is 0, and so is the one behind the last */
-	uint32_t *bucket; /* last leaf at or before the bucket's first byte */
-	uint32_t *live;   /* a leaf's ranges that were not removed; the writers' */
-	struct leaf *_Atomic *leaf;
+	uint32_t *bucket;    /* the slot of the bucket's first byte */
+	struct slot slots[]; /* and one more, which is only looked at */
 };
 
 struct chunk {
@@ -73,7 +84,7 @@ struct root {
 struct slab {
 	_Alignas(SLAB_SIZE) struct leaf leaves[SLAB_LEAVES];
 	struct leaf *links[SLAB_LEAVES];
-	struct slab *next;
+	struct slab *next; /* of the first slab in memory that was allocated at once */
 };
 
 /* What was swapped out. */
@@ -92,6 +103,7 @@ struct code_map {
 	/* the writers' */
 	size_t ranges, memory;
 	struct slab *slabs;
+	size_t slab_count;
 	struct leaf *free_leaves;
 	struct retired young, old; /* since the grace began, and what it is for */
 	struct read_grace grace;
@@ -112,7 +124,7 @@ static inline struct leaf **leaf_link(struct leaf *leaf)
 
 static inline struct leaf *leaf_at(const struct directory *d, uint32_t i)
 {
-	return atomic_load_explicit(&d->leaf[i], memory_order_relaxed);
+	return atomic_load_explicit(&d->slots[i].leaf, memory_order_relaxed);
 }
 
 static inline struct directory *directory_at(const struct root *root, uint32_t chunk)
@@ -135,42 +147,40 @@ static inline uint32_t leaf_items(const struct leaf *leaf, struct item *items)
 	return n;
 }
 
-/* Whether leaf @i, or there is none, begins at or before an offset; @i > 0. */
-static BOBBIN_ALWAYS_INLINE bool leaf_begins(const struct directory *d, uint32_t i, uint32_t offset)
+/* Where slot @i's part begins. */
+static inline uint32_t slot_start(const struct directory *d, uint32_t i)
 {
-	return d->key[i] - 1 < offset; /* behind the last key: never */
+	return i ? d->slots[i - 1].last + 1 : 0;
 }
 
-/* The leaf for an offset, or one before it: see leaf_begins(). */
-static BOBBIN_ALWAYS_INLINE uint32_t directory_guess(const struct directory *d, uint32_t offset)
+/* The slot for an offset, or one before it, whose part then ends before the offset. */
+static BOBBIN_ALWAYS_INLINE const struct slot *slot_guess(const struct directory *d,
+							  uint32_t offset)
 {
-	uint32_t bucket = (offset - d->first) >> d->shift, i;
+	uint32_t bucket = (offset - d->first) >> d->shift;
+	const struct slot *slot;
 
 	if (offset < d->first)
-		return 0;
-	i = d->bucket[bucket < d->last_bucket ? bucket : d->last_bucket];
-	return i + leaf_begins(d, i + 1, offset);
+		return d->slots;
+	slot = &d->slots[d->bucket[bucket < d->last_bucket ? bucket : d->last_bucket]];
+	return slot + (slot->last < offset);
 }
 
-/* The leaf for an offset. */
+/* The number of the slot for an offset. */
 uint32_t directory_find(const struct directory *d, uint32_t offset);
 
-/*
- * The entry that holds an offset, or NULL.  All starts are compared and none decides,
- * which compilers make a few vector instructions of.
- */
+/* The entry that holds an offset, or NULL. */
 static BOBBIN_ALWAYS_INLINE const struct entry *leaf_find(const struct leaf *leaf, uint32_t offset)
 {
 	uint32_t units = (offset - leaf->base) >> leaf->shift;
-	int16_t at = units < INT16_MAX ? (int16_t)units : INT16_MAX - 1, behind = 0;
 	const struct entry *e;
 
 	if (offset < leaf->base)
 		return NULL;
-	for (unsigned int i = 0; i < LEAF_RANGES; i++)
-		behind += leaf->coarse[i] > at;
-	e = &leaf->entries[LEAF_RANGES - 1 - behind];
-	while (e->start > offset) /* in the same unit; the first does not */
+	if (units >= INT16_MAX)
+		units = INT16_MAX - 1;
+	e = &leaf->entries[leaf_rank(leaf->line, (int16_t)units) - 1];
+	while (__builtin_expect(e->start > offset, 0)) /* in the same unit; the first does not */
 		e--;
 	return offset <= e->last ? e : NULL;
 }
@@ -198,7 +208,8 @@ struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t c
 void leaf_free(struct code_map *map, struct leaf *leaf);
 struct directory *directory_new(struct code_map *map, uint32_t count);
 void directory_free(struct code_map *map, struct directory *directory);
-void directory_set(struct directory *d, uint32_t i, uint32_t key, struct leaf *leaf, uint32_t live);
+void directory_set(struct directory *d, uint32_t i, uint32_t start, struct leaf *leaf,
+		   uint32_t live);
 void directory_index(struct directory *d);
 void retire_leaf(struct code_map *map, struct leaf *leaf);
 void retire_directory(struct code_map *map, struct directory *directory);
