@@ -88,6 +88,18 @@ int bobbin_sframe_register(const struct sframe_setup *setup, size_t size,
  */
 int bobbin_sframe_unregister(const struct sframe_setup *setup, size_t size);
 
+/**
+ * bobbin_code_dropped() - whether a walk of this process found a table malformed
+ * @addr: of the code that the table was for: registered, or of a loaded object
+ * @ret: where in the table, and why; untouched if it serves
+ *
+ * Such a table is dropped for good; of a loaded object that is its .sframe.
+ * Async-signal-safe.
+ *
+ * Return: 1: it was dropped; 0: it was not; -ENOENT: no code is known there.
+ */
+int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret);
+
 /* The proposed prctl(2) pair has had other numbers in each series; these are ours. */
 #define BOBBIN_PR_ADD_SFRAME 0x53465201
 #define BOBBIN_PR_REMOVE_SFRAME 0x53465202

@@ -44,6 +44,30 @@ BOBBIN_API int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, 
 	return r ? r : code_calls_prctl(registrar, option, arg2, arg3, arg4, arg5);
 }
 
+BOBBIN_API int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret)
+{
+	struct registrar *registrar = own_map();
+	struct code_map *map = registrar ? registrar_map(registrar) : NULL;
+	const struct code *code;
+	uint64_t dropped = 0;
+	unsigned int token;
+
+	if (!map)
+		return -ENOENT;
+	token = read_enter(code_map_readers(map));
+	code = code_map_find(map, addr, NULL);
+	if (code)
+		dropped = atomic_load(&code->dropped);
+	read_leave(code_map_readers(map), token);
+	if (!code)
+		return -ENOENT;
+	if (!dropped)
+		return 0;
+	*ret = (struct bobbin_error){.offset = dropped >> 16,
+				     .reason = (enum bobbin_reason)(dropped & UINT16_MAX)};
+	return 1;
+}
+
 /* As the C library says it. */
 static int with_errno(int r)
 {

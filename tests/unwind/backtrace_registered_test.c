@@ -16,7 +16,6 @@
 
 #include <cmocka.h>
 
-#include "codemap/own_map.h"
 #include "own_chain.h"
 
 #define ROOM 4096
@@ -174,32 +173,25 @@ static void a_section_that_is_filled_later_is_used_then(void **state)
 	piece_close(&p);
 }
 
-static uint64_t dropped_at(const void *addr)
-{
-	struct code_map *map = registrar_map(own_map());
-	unsigned int token = read_enter(code_map_readers(map));
-	const struct code *code = code_map_find(map, (uint64_t)addr, NULL);
-	uint64_t dropped = code ? atomic_load(&code->dropped) : 0;
-
-	read_leave(code_map_readers(map), token);
-	return dropped;
-}
-
 static void a_malformed_section_is_dropped_for_good(void **state)
 {
+	struct bobbin_error error = {0};
 	struct piece p;
 	size_t size;
 
 	piece_open(&p);
 	size = make_section(p.section, &p.function);
+	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), -ENOENT);
 	register_section(&p, size);
-	assert_int_equal(dropped_at(p.code), 0);
+	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 0);
+	assert_int_equal(error.reason, BOBBIN_NONE);
 	/* rows that claim sizes which do not exist */
 	memset(p.section + size - 12, 0xff, 12);
 	caller(p.code);
 	assert_int_equal(chain.trace.count, 2);
-	assert_int_not_equal(dropped_at(p.code), 0);
-	assert_int_equal(dropped_at(p.code) & 0xffff, chain.trace.reason);
+	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 1);
+	assert_int_equal(error.reason, chain.trace.reason);
+	assert_in_range(error.offset, 1, size - 1);
 	/* whatever is in it now */
 	make_section(p.section, &p.function);
 	caller(p.code);
