@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/table_coverage.h"
+#include "cli/unwind_option.h"
 #include "target/thread.h"
 
 static const char usage[] =
@@ -34,20 +35,14 @@ struct arguments {
 static int parse(int argc, char **argv, struct arguments *a)
 {
 	enum {
-		JSON = 256,
-		NO_SFRAME,
-		DEBUG_PATH,
-		SFRAME_PATH
+		JSON = 256
 	};
 	static const struct option longs[] = {
 		{"json", no_argument, NULL, JSON},
-		{"no-sframe", no_argument, NULL, NO_SFRAME},
-		{"debug-path", required_argument, NULL, DEBUG_PATH},
-		{"sframe-path", required_argument, NULL, SFRAME_PATH},
+		UNWIND_OPTIONS,
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	uint64_t pid;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -55,29 +50,15 @@ static int parse(int argc, char **argv, struct arguments *a)
 		case JSON:
 			a->json = true;
 			break;
-		case NO_SFRAME:
-			a->unwind.ignore_sframe = true;
-			break;
-		case DEBUG_PATH:
-			a->unwind.debug_path = optarg;
-			break;
-		case SFRAME_PATH:
-			a->unwind.sframe_path = optarg;
-			break;
 		case 'h':
 			exit(show_help(&maps_command));
 		default:
+			if (unwind_option(c, &a->unwind))
+				break;
 			return show_usage(&maps_command);
 		}
 	}
-	if (optind != argc - 1) {
-		complain("one process number is needed");
-		return show_usage(&maps_command);
-	}
-	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))
-		return EXIT_USAGE;
-	a->pid = (pid_t)pid;
-	return 0;
+	return parse_pid(argc, argv, &maps_command, &a->pid);
 }
 
 static double per_cent(uint64_t part, uint64_t whole)
@@ -218,9 +199,7 @@ static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
 
 static int run(int argc, char **argv)
 {
-	struct arguments a = {.unwind = {.size = sizeof(a.unwind),
-					 .debug_path = "/usr/lib/debug",
-					 .sframe_path = default_sframe_path()}};
+	struct arguments a = {.unwind = unwind_defaults()};
 	struct bobbin_unwinder *unwinder = NULL;
 	struct bobbin_space *space = NULL;
 	int r;

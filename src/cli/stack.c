@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/naming.h"
+#include "cli/unwind_option.h"
 #include "target/thread.h"
 
 static const char usage[] =
@@ -42,21 +43,13 @@ struct stack {
 
 static int parse(int argc, char **argv, struct arguments *a)
 {
-	enum {
-		NO_SFRAME = 256,
-		DEBUG_PATH,
-		SFRAME_PATH
-	};
 	static const struct option longs[] = {
 		{"one", no_argument, NULL, '1'},
 		{"verbose", no_argument, NULL, 'v'},
-		{"no-sframe", no_argument, NULL, NO_SFRAME},
-		{"debug-path", required_argument, NULL, DEBUG_PATH},
-		{"sframe-path", required_argument, NULL, SFRAME_PATH},
+		UNWIND_OPTIONS,
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	uint64_t pid;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "1vh", longs, NULL)) != -1) {
@@ -67,29 +60,15 @@ static int parse(int argc, char **argv, struct arguments *a)
 		case 'v':
 			a->verbose = true;
 			break;
-		case NO_SFRAME:
-			a->unwind.ignore_sframe = true;
-			break;
-		case DEBUG_PATH:
-			a->unwind.debug_path = optarg;
-			break;
-		case SFRAME_PATH:
-			a->unwind.sframe_path = optarg;
-			break;
 		case 'h':
 			exit(show_help(&stack_command));
 		default:
+			if (unwind_option(c, &a->unwind))
+				break;
 			return show_usage(&stack_command);
 		}
 	}
-	if (optind != argc - 1) {
-		complain("one process number is needed");
-		return show_usage(&stack_command);
-	}
-	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))
-		return EXIT_USAGE;
-	a->pid = (pid_t)pid;
-	return 0;
+	return parse_pid(argc, argv, &stack_command, &a->pid);
 }
 
 static void print_frame(struct stack *s, uint32_t number)
@@ -221,9 +200,7 @@ static int open_stack(struct stack *s)
 
 static int run(int argc, char **argv)
 {
-	struct arguments a = {.unwind = {.size = sizeof(a.unwind),
-					 .debug_path = "/usr/lib/debug",
-					 .sframe_path = default_sframe_path()}};
+	struct arguments a = {.unwind = unwind_defaults()};
 	struct stack *s;
 	int r;
 

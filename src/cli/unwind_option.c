@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/unwind_option.h"
+
+struct bobbin_unwinder_options unwind_defaults(void)
+{
+	return (struct bobbin_unwinder_options){.size = sizeof(struct bobbin_unwinder_options),
+						.debug_path = "/usr/lib/debug",
+						.sframe_path = default_sframe_path()};
+}
+
+bool unwind_option(int option, struct bobbin_unwinder_options *options)
+{
+	switch (option) {
+	case UNWIND_NO_SFRAME:
+		options->ignore_sframe = true;
+		return true;
+	case UNWIND_DEBUG_PATH:
+		options->debug_path = optarg;
+		return true;
+	case UNWIND_SFRAME_PATH:
+		options->sframe_path = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int parse_pid(int argc, char **argv, const struct command *command, pid_t *ret)
+{
+	uint64_t pid;
+
+	if (optind != argc - 1) {
+		complain("one process number is needed");
+		return show_usage(command);
+	}
+	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))
+		return EXIT_USAGE;
+	*ret = (pid_t)pid;
+	return 0;
+}
