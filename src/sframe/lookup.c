@@ -198,7 +198,7 @@ static BOBBIN_NEVER_INLINE struct scan scan_last(const struct bobbin_sframe_view
 		}
 		if (start < s.start)
 			return refuse_row(s, BOBBIN_SFRAME_ORDER);
-		size = row_size(width, s.p[width]);
+		size = row_size(width, sframe_read_info(s.p + width));
 		if (bytes < size)
 			return refuse_row(s, BOBBIN_SFRAME_FRE);
 		s.row = s.p;
@@ -230,6 +230,7 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 
 	for (; s.left; s.left--, s.p += size) {
 		uint32_t start;
+		uint8_t info;
 
 		if (s.p > last)
 			return scan_last(view, width, off, s);
@@ -240,8 +241,9 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 		}
 		if (start < s.start)
 			return refuse_row(s, BOBBIN_SFRAME_ORDER);
-		if ((s.p[width] & SFRAME_FRE_SIZE_BITS) != shape) {
-			shape = s.p[width] & SFRAME_FRE_SIZE_BITS;
+		info = sframe_read_info(s.p + width);
+		if ((info & SFRAME_FRE_SIZE_BITS) != shape) {
+			shape = info & SFRAME_FRE_SIZE_BITS;
 			size = row_size(width, (uint8_t)shape);
 			if (size > SFRAME_FRE_MAX_SIZE)
 				return refuse_row(s, BOBBIN_SFRAME_FRE);
@@ -252,7 +254,11 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 	return s;
 }
 
-/* The rule of a row of an ordinary function that is not among the section's last. */
+/*
+ * The rule of a row of an ordinary function that is not among the section's last.
+ * The row was checked, but a section in memory may change meanwhile: what the words'
+ * places are taken from is what is checked here.
+ */
 static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view *view,
 						 const struct bobbin_sframe_fde *fde,
 						 const uint8_t *row, bool big_endian,
@@ -260,9 +266,9 @@ static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view
 {
 	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
 	const uint8_t *p = row + fde->fre_type + 1;
-	uint8_t info = p[-1];
+	uint8_t info = sframe_read_info(p - 1);
 
-	if (fde->flex || sframe_is_s390x(view) || p > last)
+	if (fde->flex || sframe_is_s390x(view) || p > last || !sframe_fre_info_valid(info))
 		return false;
 	if (!SFRAME_FRE_NUM_WORDS(info) || SFRAME_FRE_NUM_WORDS(info) > sframe_most_words(view))
 		return false;

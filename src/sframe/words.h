@@ -62,10 +62,19 @@ static inline uint32_t sframe_read_last_start(const uint8_t *p, unsigned int wid
 	return start;
 }
 
+/*
+ * An info byte, read once: a section that a process registered may change, and what
+ * is used has to be what was checked.
+ */
+static BOBBIN_ALWAYS_INLINE uint8_t sframe_read_info(const uint8_t *p)
+{
+	return *(const volatile uint8_t *)p;
+}
+
 /**
  * sframe_read_word() - a signed data word, or 0 where there is none
  * @p: the first word of the row; SFRAME_USUAL_WORDS_SIZE bytes can be read
- * @info: of the row
+ * @info: of the row, valid
  * @i: < SFRAME_USUAL_WORDS
  * @big_endian: of the section
  */
