@@ -90,8 +90,8 @@ int bobbin_jitdump_open(const char *directory, const struct bobbin_arch *arch,
  * @name: anything, cut behind 4000 bytes
  *
  * Return: 0; -EINVAL: no name or no code; -E2BIG: the code does not fit a record;
- * -ECHILD: the dump is that of the process that this one was forked from; errnos
- * of write(2).  The file is as it was then.
+ * -ECHILD: the dump is that of the process that this one was forked from; -EFAULT:
+ * code cannot be read; errnos of write(2).  The file is as it was then.
  */
 int bobbin_jitdump_add(struct bobbin_jitdump *dump, const void *start, uint64_t size,
 		       const char *name);

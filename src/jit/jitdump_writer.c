@@ -67,25 +67,48 @@ static uint64_t timestamp(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Leave out what was written. */
+static void skip_written(struct iovec *parts, int count, size_t written)
+{
+	for (int i = 0; i < count; i++) {
+		size_t n = written < parts[i].iov_len ? written : parts[i].iov_len;
+
+		parts[i].iov_base = (uint8_t *)parts[i].iov_base + n;
+		parts[i].iov_len -= n;
+		written -= n;
+	}
+}
+
+/* A write that ends early does not say why; the one for the rest does. */
+static int write_all(int fd, struct iovec *parts, int count, size_t size)
+{
+	while (size) {
+		ssize_t n = writev(fd, parts, count);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		skip_written(parts, count, (size_t)n);
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
 /* All of it or nothing: half a record would spoil those behind it. */
-static int append(struct bobbin_jitdump *dump, const struct iovec *parts, int count)
+static int append(struct bobbin_jitdump *dump, struct iovec *parts, int count)
 {
 	size_t size = 0;
-	ssize_t n;
+	int status;
 
 	for (int i = 0; i < count; i++)
 		size += parts[i].iov_len;
-	do
-		n = writev(dump->fd, parts, count);
-	while (n < 0 && errno == EINTR);
-	if (n >= 0 && (size_t)n == size) {
-		dump->size += n;
-		return 0;
-	}
-	n = n < 0 ? -errno : -ENOSPC;
-	if (ftruncate(dump->fd, dump->size))
+	status = write_all(dump->fd, parts, count, size);
+	if (!status)
+		dump->size += (off_t)size;
+	else if (ftruncate(dump->fd, dump->size))
 		return -EIO;
-	return (int)n;
+	return status;
 }
 
 static int append_header(struct bobbin_jitdump *dump, const struct bobbin_arch *arch)
@@ -98,7 +121,7 @@ static int append_header(struct bobbin_jitdump *dump, const struct bobbin_arch *
 		.pid = (uint32_t)dump->pid,
 		.timestamp = timestamp(),
 	};
-	const struct iovec part = {&header, sizeof(header)};
+	struct iovec part = {&header, sizeof(header)};
 
 	return append(dump, &part, 1);
 }
@@ -156,7 +179,7 @@ static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t 
 		.code_size = size,
 		.code_index = dump->index,
 	};
-	const struct iovec parts[] = {
+	struct iovec parts[] = {
 		{&load, sizeof(load)},
 		{(void *)name, name_size},
 		{"", 1},
@@ -196,7 +219,7 @@ BOBBIN_API int bobbin_jitdump_close(struct bobbin_jitdump *dump)
 		return 0;
 	if (getpid() == dump->pid) {
 		struct record_header close_record = {CODE_CLOSE, sizeof(close_record), timestamp()};
-		const struct iovec part = {&close_record, sizeof(close_record)};
+		struct iovec part = {&close_record, sizeof(close_record)};
 
 		status = append(dump, &part, 1);
 	}

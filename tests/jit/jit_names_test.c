@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -404,7 +405,7 @@ static int try_with_limit(void)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	memset(content, 'x', 250);
 	content[250] = '\0';
-	bad = bobbin_jitdump_add(dump, content, 100, "large") != -ENOSPC ||
+	bad = bobbin_jitdump_add(dump, content, 100, "large") != -EFBIG ||
 	      bobbin_jitdump_add(dump, content, 10, "small") != 0 ||
 	      bobbin_perf_map_add(map, 1, 1, (char *)content) != -ENOSPC ||
 	      bobbin_perf_map_add(map, 1, 1, "more") != -EFBIG;
@@ -432,18 +433,46 @@ static void what_does_not_fit_leaves_no_half_record(void **state)
 	unlink(path);
 }
 
-/* In a child: 0 if nothing is left of a dump that could not be begun. */
+static void code_that_cannot_be_read_is_refused_as_such(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct bobbin_jitdump *dump;
+	unsigned int count[4];
+	uint8_t *code = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_int_equal(mprotect(code + page, page, PROT_NONE), 0);
+	assert_int_equal(bobbin_jitdump_open(folder, bobbin_arch_amd64(), &dump), 0);
+	assert_int_equal(bobbin_jitdump_add(dump, code, 2 * page, "half"), -EFAULT);
+	assert_int_equal(bobbin_jitdump_add(dump, code + page, page, "none"), -EFAULT);
+	assert_int_equal(bobbin_jitdump_add(dump, code, page, "all"), 0);
+	assert_int_equal(bobbin_jitdump_close(dump), 0);
+	count_records(read_file(dump_path), count);
+	assert_int_equal(count[0], 1);
+	assert_int_equal(count[3], 1);
+	munmap(code, 2 * page);
+}
+
+/* In a child: 0 if nothing is left of a dump that could not be begun, and a retry begins it. */
 static int try_without_room(void)
 {
-	const struct rlimit limit = {10, 10};
+	const struct rlimit limit = {10, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
 	struct bobbin_jitdump *dump;
 	char path[64];
+	int bad;
 
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	snprintf(path, sizeof(path), "%s/jit-%d.dump", folder, (int)getpid());
-	return bobbin_jitdump_open(folder, bobbin_arch_amd64(), &dump) != -ENOSPC ||
-	       access(path, F_OK) == 0;
+	bad = bobbin_jitdump_open(folder, bobbin_arch_amd64(), &dump) != -EFBIG ||
+	      access(path, F_OK) == 0;
+	setrlimit(RLIMIT_FSIZE, &none);
+	if (bad || bobbin_jitdump_open(folder, bobbin_arch_amd64(), &dump))
+		return 1;
+	unlink(path);
+	return bobbin_jitdump_close(dump);
 }
 
 static void a_jitdump_that_cannot_be_begun_leaves_no_file(void **state)
@@ -475,6 +504,7 @@ int main(void)
 		TEST(a_process_has_one_jitdump_in_a_folder),
 		TEST(a_forked_child_does_not_write_to_its_parents_files),
 		TEST(what_does_not_fit_leaves_no_half_record),
+		TEST(code_that_cannot_be_read_is_refused_as_such),
 		TEST(a_jitdump_that_cannot_be_begun_leaves_no_file),
 #undef TEST
 	};
