@@ -171,6 +171,19 @@ static void change(struct source *s, const struct arena *a, void *bytes, size_t 
 	}
 }
 
+/*
+ * Where a structure may be, or not.  What stands in the input and in sections are no
+ * addresses, but may look like a sanitizer's own: text, which is zero, is read instead.
+ */
+static const void *elsewhere(struct source *s, const struct arena *a)
+{
+	uint64_t v = value(s, a);
+
+	if (v >= at(a, INPUT) - PAGE && v < at(a, HOLE))
+		v += (uint64_t)(TEXT - INPUT) * PAGE;
+	return (const void *)(uintptr_t)v;
+}
+
 /* Somewhere: at the end of a page, cut short, or not there at all. */
 static const void *put(struct source *s, const struct arena *a, const void *bytes, size_t known,
 		       size_t *size)
@@ -180,11 +193,13 @@ static const void *put(struct source *s, const struct arena *a, const void *byte
 
 	*size = how & 1 ? number(s, 2) : known;
 	if (how & 2)
-		return (const void *)(uintptr_t)value(s, a);
+		return elsewhere(s, a);
 	if (*size > PAGE)
 		return to - PAGE;
 	memset(to - PAGE, how & 4 ? 0xff : 0, PAGE);
 	memcpy(to - *size, bytes, *size < known ? *size : known);
+	/* a part of an address is none, see value() */
+	memset(to - *size % 8, 0, *size % 8);
 	return to - *size;
 }
 
