@@ -479,3 +479,14 @@ bool code_drop(struct code *code, const struct bobbin_error *error)
 
 	return atomic_compare_exchange_strong(&code->dropped, &none, why);
 }
+
+void code_map_hold(struct code *code)
+{
+	code->ranges++;
+}
+
+void code_map_let_go(struct code_map *map, struct code *code)
+{
+	retire_code(map, code);
+	reclaim(map);
+}

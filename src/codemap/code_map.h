@@ -78,6 +78,13 @@ int code_map_add(struct code_map *map, const struct code_range *range);
 int code_map_remove(struct code_map *map, const struct code_range *range);
 
 /*
+ * A code that is held stays while it has no ranges; one that has none when it is let
+ * go is released some time after.
+ */
+void code_map_hold(struct code *code);
+void code_map_let_go(struct code_map *map, struct code *code);
+
+/*
  * The first range that ends behind @addr, in pieces as code_map_find(); false: none.
  * For writers.
  */

@@ -144,7 +144,7 @@ static int publish(struct registration *r)
 /*
  * A loaded object's range makes room for a registered one.  What stays of it is held
  * meanwhile, since a code without ranges is released.  When memory runs out it keeps
- * less than it had, which the next look at the loaded objects repairs.
+ * less than it had, or nothing, which the next look at the loaded objects repairs.
  */
 static void cut_object(struct code_map *map, const struct code_range *object,
 		       const struct code_text_range *text)
@@ -152,16 +152,14 @@ static void cut_object(struct code_map *map, const struct code_range *object,
 	struct code *code = object->code;
 	const struct code_range left = {object->start, text->start, code};
 	const struct code_range right = {text->end, object->end, code};
-	bool has_left = left.start < left.end, has_right = right.start < right.end;
 
-	code->ranges += has_left || has_right;
+	code_map_hold(code);
 	code_map_remove(map, object);
-	if (has_left)
+	if (left.start < left.end)
 		code_map_add(map, &left);
-	if (has_right)
+	if (right.start < right.end)
 		code_map_add(map, &right);
-	if ((has_left || has_right) && code->ranges > 1)
-		code->ranges--;
+	code_map_let_go(map, code);
 }
 
 /* 1: there are loaded objects in a range; 0: nothing; -EEXIST: what was registered. */
