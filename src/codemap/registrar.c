@@ -313,7 +313,7 @@ static bool is_match(const struct registration *r, const struct code_match *matc
 {
 	if (match->kinds && !(match->kinds & 1u << r->code.kind))
 		return false;
-	if (match->table && match->table != r->code.table)
+	if (match->added != r->added || (match->table && match->table != r->code.table))
 		return false;
 	return !match->text.end || has_range(r, &match->text);
 }
@@ -337,7 +337,7 @@ int registrar_unregister(struct registrar *registrar, const struct code_match *m
 
 int registrar_remove(struct registrar *registrar, uint64_t key)
 {
-	return registrar_unregister(registrar, &(struct code_match){.key = key});
+	return registrar_unregister(registrar, &(struct code_match){.key = key, .added = true});
 }
 
 int registrar_add_section(struct registrar *registrar, uint64_t key, void *section, size_t size,
@@ -353,7 +353,8 @@ int registrar_add_section(struct registrar *registrar, uint64_t key, void *secti
 				       .table_size = size,
 				       .identity = identity,
 				       .owned = section,
-				       .free_owned = free_section};
+				       .free_owned = free_section,
+				       .added = true};
 	enum bobbin_code_place place;
 	int error;
 

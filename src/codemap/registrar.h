@@ -39,6 +39,7 @@ struct code_identity {
  * @sframe: of the table; @addr is right even if @data is NULL
  * @identity: or NULL; copied
  * @owned, @free_owned: the table's memory, if it becomes the registration's
+ * @added: by registrar_add_section()
  */
 struct code_request {
 	enum code_kind kind;
@@ -50,6 +51,7 @@ struct code_request {
 	const struct code_identity *identity;
 	void *owned;
 	void (*free_owned)(void *);
+	bool added;
 };
 
 /* Which registration; zero: any. */
@@ -58,6 +60,7 @@ struct code_match {
 	unsigned int kinds; /* 1 << enum code_kind */
 	uint64_t table;
 	struct code_text_range text; /* one of them */
+	bool added;                  /* by registrar_add_section(); false: not by that */
 };
 
 /* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */
@@ -97,7 +100,7 @@ int registrar_add_section(struct registrar *registrar, uint64_t key, void *secti
 			  const struct code_text_range *ranges, size_t count,
 			  const struct code_identity *identity, void (*free_section)(void *));
 
-/* Unregister what @key was registered for, and wait for readers; -ENOENT. */
+/* Unregister what registrar_add_section() has added for @key, and wait for readers; -ENOENT. */
 int registrar_remove(struct registrar *registrar, uint64_t key);
 
 /* A walk found the table malformed: drop it, publish why.  Async-signal-safe. */

@@ -84,6 +84,7 @@ int registration_open(const struct code_request *request, struct registration **
 		}
 	}
 	r->key = request->key;
+	r->added = request->added;
 	r->code.kind = request->kind;
 	r->code.table = request->table;
 	r->code.table_size = request->kind == CODE_JIT ? 0 : request->table_size;

@@ -25,6 +25,7 @@ struct registered_range {
  * @key: see struct code_request
  * @id: never used again
  * @in_kernel: the kernel has it, too
+ * @added: by registrar_add_section(), which is taken back by registrar_remove() only
  * @owned, @free_owned: the table's memory, if it is not the caller's
  * @buckets: index of @code.sframe; owned, or NULL
  * @identity: owned, or NULL
@@ -34,7 +35,7 @@ struct registration {
 	struct code code;
 	struct registrar *registrar;
 	uint64_t key, id;
-	bool in_kernel;
+	bool in_kernel, added;
 	void *owned;
 	void (*free_owned)(void *);
 	uint32_t *buckets;

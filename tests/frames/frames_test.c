@@ -287,6 +287,51 @@ static void malformed_functions_do_not_cost_the_others(void **state)
 	assert_int_equal(bobbin_frames_unregister(begin), 0);
 }
 
+/* One that is left out no longer hides those that lie in it, which are lost themselves. */
+static void no_more_functions_are_lost_than_there_are(void **state)
+{
+	const struct cfi_cie cie = {.augmentation = "zR", .encoding = DW_EH_PE_absptr};
+	uint64_t at = put_cie(&s, &cie);
+	struct bobbin_frames_result result;
+	void *begin;
+
+	put_fde_of(&s, &cie, at, 0, TEXT + 0x1000, NOTHING);
+	for (unsigned int i = 0; i < 4; i++)
+		put_fde_of(&s, &cie, at, TEXT + 64 * i, 64, BYTES(DW_CFA_restore_state));
+	put_fde_of(&s, &cie, at, TEXT + 0x10000, 64, NOTHING);
+	begin = place(&s);
+	result = registered(begin);
+	assert_int_equal(result.functions, 6);
+	assert_int_equal(result.lost_functions, 5);
+	assert_row(TEXT + 0x10000, "411000 r7+8 c-8 same");
+	assert_int_equal(bobbin_frames_unregister(begin), 0);
+}
+
+/* By another door, with the address that would be the key. */
+static void what_others_registered_is_not_taken_back(void **state)
+{
+	struct code_elf_info info = {0};
+	struct code_match match = {0};
+	struct registrar *registrar;
+	void *begin;
+
+	assert_int_equal(own_map_open(&registrar), 0);
+	info.text_start = (uintptr_t)functions_are_found_by_their_addresses;
+	info.text_end = info.text_start + 1;
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(bobbin_frames_unregister((void *)info.text_start), -ENOENT);
+	assert_int_equal(ranges(), 1);
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+
+	put_fde(&s, TEXT, 64, NOTHING);
+	begin = place(&s);
+	registered(begin);
+	match.key = (uintptr_t)begin;
+	assert_int_equal(registrar_unregister(registrar, &match), -ENOENT);
+	assert_row(TEXT, "401000 r7+8 c-8 same");
+	assert_int_equal(bobbin_frames_unregister(begin), 0);
+}
+
 /* Their files' own tables serve them. */
 static void functions_of_loaded_files_are_passed_over(void **state)
 {
@@ -442,6 +487,8 @@ int main(void)
 		cmocka_unit_test_setup(an_fde_alone_is_registered_alone, set_up),
 		cmocka_unit_test_setup(what_sframe_cannot_express_is_left_out_and_counted, set_up),
 		cmocka_unit_test_setup(malformed_functions_do_not_cost_the_others, set_up),
+		cmocka_unit_test_setup(no_more_functions_are_lost_than_there_are, set_up),
+		cmocka_unit_test_setup(what_others_registered_is_not_taken_back, set_up),
 		cmocka_unit_test_setup(functions_of_loaded_files_are_passed_over, set_up),
 		cmocka_unit_test_setup(nothing_is_not_registered, set_up),
 		cmocka_unit_test_setup(code_cannot_be_registered_twice, set_up),
