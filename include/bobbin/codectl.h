@@ -117,8 +117,9 @@ int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, unsigned lo
 		 unsigned long arg5);
 
 /*
- * The calls as Linux would have them: 0, or -1 and errno.  Weak: where the C
- * library defines them one day, its own are used.
+ * The calls as Linux would have them: 0, or -1 and errno.  Should the C library
+ * define them one day, the first library in the search order has its way: that is
+ * this one in programs that are linked with it.  The names above always lead here.
  */
 int codectl(unsigned int option, void *info, size_t info_size, unsigned int flags);
 int sframe_register(struct sframe_setup *setup, size_t size);
