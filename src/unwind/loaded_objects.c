@@ -86,17 +86,35 @@ static struct loaded_image *find_image(const struct image_list *list,
 	return NULL;
 }
 
-/* Remove what is gone, complete what is there, and forget those images. */
-static int update_known(struct loaded_objects *objects, struct code_map *map,
-			struct image_list *list)
+/*
+ * Registrations may have taken all of an object's ranges.  The map releases it then,
+ * in the middle of any change: nothing of the list may be such when the map changes.
+ */
+static int unlink_released(struct loaded_objects *objects)
 {
 	struct loaded_object *o, *next;
 	int changed = 0;
 
 	for (o = objects->first; o; o = next) {
 		next = o->next;
-		/* registrations may have taken all of it, which releases it */
-		if (o->code.ranges && find_image(list, o) && loaded_object_linked(o))
+		if (o->code.ranges)
+			continue;
+		loaded_object_unlink(o);
+		changed = 1;
+	}
+	return changed;
+}
+
+/* Remove what is gone, complete what is there, and forget those images. */
+static int update_known(struct loaded_objects *objects, struct code_map *map,
+			struct image_list *list)
+{
+	struct loaded_object *o, *next;
+	int changed = unlink_released(objects);
+
+	for (o = objects->first; o; o = next) {
+		next = o->next;
+		if (find_image(list, o) && loaded_object_linked(o))
 			continue;
 		remove_object(map, o);
 		changed = 1;

@@ -7,6 +7,7 @@
 #include <bobbin/jit.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static const uint8_t code_bytes[] = {
 	0xc3,                   /* ret */
 };
 
-static const char *plugin_path;
+static const char *plugin_path, *other_path;
 static struct own_chain chain;
 
 struct piece {
@@ -301,6 +302,76 @@ static void a_registration_wins_over_a_library(void **state)
 	dlclose(handle);
 }
 
+/* Room for as many changes as make the map release what it has removed. */
+#define MANY 160
+
+static struct code_jit_unwind_table no_tables[MANY + 1];
+
+static void register_range(unsigned int i, uint64_t start, uint64_t end)
+{
+	struct code_jit_info info = {start, end, (uint64_t)&no_tables[i]};
+
+	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
+}
+
+static void unregister_range(unsigned int i, uint64_t start, uint64_t end)
+{
+	struct code_jit_info info = {start, end, (uint64_t)&no_tables[i]};
+
+	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+}
+
+static void text_of(void *handle, uint64_t *start, uint64_t *end)
+{
+	const ElfW(Ehdr) * header;
+	const ElfW(Phdr) * p;
+	struct link_map *map;
+
+	assert_int_equal(dlinfo(handle, RTLD_DI_LINKMAP, &map), 0);
+	header = (const void *)map->l_addr;
+	p = (const void *)(map->l_addr + header->e_phoff);
+	while (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+		p++;
+	*start = map->l_addr + p->p_vaddr;
+	*end = *start + p->p_memsz;
+}
+
+/* All of a library is registered, then @changes more, and the next library goes. */
+static void cover_a_library(unsigned int changes)
+{
+	uint64_t start, end, text;
+	void *covered, *other;
+	struct piece p;
+
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	covered = dlopen(plugin_path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(covered);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(other);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	piece_open(&p);
+	text = (uint64_t)p.code;
+	text_of(covered, &start, &end);
+	register_range(MANY, start, end);
+	for (unsigned int i = 0; i < changes; i++)
+		register_range(i, text + 16 * i, text + 16 * i + 8);
+	assert_int_equal(dlclose(other), 0);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	for (unsigned int i = 0; i < changes; i++)
+		unregister_range(i, text + 16 * i, text + 16 * i + 8);
+	unregister_range(MANY, start, end);
+	piece_close(&p);
+	dlclose(covered);
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+}
+
+static void a_library_that_is_covered_may_be_released_at_any_change(void **state)
+{
+	for (unsigned int changes = 0; changes < MANY; changes++)
+		cover_a_library(changes);
+}
+
 static int prepare(void **state)
 {
 	return bobbin_backtrace_prepare();
@@ -316,10 +387,12 @@ LINK int main(int argc, char **argv)
 		cmocka_unit_test(a_jit_table_is_read_while_it_grows),
 		cmocka_unit_test(a_jit_table_that_is_not_there_does_no_harm),
 		cmocka_unit_test(a_registration_wins_over_a_library),
+		cmocka_unit_test(a_library_that_is_covered_may_be_released_at_any_change),
 	};
 
 	if (argc != 3)
 		return 2;
 	plugin_path = argv[1];
+	other_path = argv[2];
 	return cmocka_run_group_tests(tests, prepare, NULL);
 }
