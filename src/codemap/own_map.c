@@ -27,6 +27,7 @@ static struct registrar *_Atomic own;
 static atomic_int *liveness;
 static atomic_int never_wiped;
 static int setup_error;
+static void (*_Atomic tell_child)(void);
 
 static void before_fork(void)
 {
@@ -47,14 +48,37 @@ static void after_fork_in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void after_fork_in_child(void)
+static void become_child(void)
 {
 	struct registrar *registrar = atomic_load(&own);
+	void (*tell)(void) = atomic_load(&tell_child);
 
+	if (tell)
+		tell();
 	if (registrar)
 		registrar_forked(registrar);
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(liveness, LIVE);
+}
+
+/* In a child, unless somebody was here before. */
+static void follow(void)
+{
+	int forked = FORKED;
+
+	if (atomic_compare_exchange_strong(liveness, &forked, FOLLOWING))
+		become_child();
+	while (atomic_load(liveness) != LIVE)
+		sched_yield();
+}
+
+static void after_fork_in_child(void)
+{
+	/* a handler that ran before this one may have used the map */
+	if (liveness == &never_wiped)
+		become_child();
+	else
+		follow();
 }
 
 static void set_up(void)
@@ -69,17 +93,6 @@ static void set_up(void)
 		munmap(page, size);
 	atomic_store(liveness, LIVE);
 	setup_error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
-/* In a child that nobody told of. */
-static void follow(void)
-{
-	int forked = FORKED;
-
-	if (atomic_compare_exchange_strong(liveness, &forked, FOLLOWING))
-		after_fork_in_child();
-	while (atomic_load(liveness) != LIVE)
-		sched_yield();
 }
 
 static int make(struct registrar **ret)
@@ -113,6 +126,23 @@ int own_map_open(struct registrar **ret)
 		return make(ret);
 	*ret = registrar;
 	return 0;
+}
+
+bool own_map_is_free(void)
+{
+	struct registrar *registrar = own_map();
+
+	if (registrar && !own_map_open(&registrar))
+		return registrar_is_free(registrar);
+	if (registrar || pthread_mutex_trylock(&lock))
+		return false;
+	pthread_mutex_unlock(&lock);
+	return true;
+}
+
+void own_map_tell_children(void (*forgotten)(void))
+{
+	atomic_store(&tell_child, forgotten);
 }
 
 struct registrar *own_map(void)

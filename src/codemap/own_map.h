@@ -14,6 +14,15 @@
 /* Made if need be; -ENOMEM.  Not from signal handlers. */
 int own_map_open(struct registrar **ret);
 
+/*
+ * Whether it could be changed at once: nobody is changing it, in particular not the
+ * thread that asks, whose malloc() may walk.  For who does not want to wait.
+ */
+bool own_map_is_free(void);
+
+/* Call @forgotten in children that are forked from now on, before the map changes. */
+void own_map_tell_children(void (*forgotten)(void));
+
 /* What is there; NULL: nothing was registered.  Async-signal-safe. */
 struct registrar *own_map(void);
 

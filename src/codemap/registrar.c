@@ -91,6 +91,14 @@ void registrar_lock(struct registrar *registrar)
 	pthread_mutex_lock(&registrar->lock);
 }
 
+bool registrar_is_free(struct registrar *registrar)
+{
+	if (pthread_mutex_trylock(&registrar->lock))
+		return false;
+	pthread_mutex_unlock(&registrar->lock);
+	return true;
+}
+
 void registrar_unlock(struct registrar *registrar)
 {
 	pthread_mutex_unlock(&registrar->lock);

@@ -74,6 +74,9 @@ struct code_map *registrar_map(struct registrar *registrar);
 void registrar_lock(struct registrar *registrar);
 void registrar_unlock(struct registrar *registrar);
 
+/* Whether nobody has the lock now, not even this thread. */
+bool registrar_is_free(struct registrar *registrar);
+
 /* For checks, under the lock. */
 struct own_mappings *registrar_mappings(struct registrar *registrar);
 

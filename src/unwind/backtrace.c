@@ -15,33 +15,42 @@
 #include "unwind/own_walk.h"
 
 static struct {
-	pthread_mutex_t lock; /* taken before the registrar's and the loader's */
+	pthread_mutex_t following; /* the follower's beginning and end; taken before all others */
+	pthread_mutex_t lock;      /* taken before the registrar's and the loader's */
 	struct loaded_objects objects;
 	struct follower follower;
 	bool knows_forks;
 	_Atomic uint64_t fiber_start, fiber_end; /* as in struct own_code; the end is set last */
-} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} own = {.following = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void before_fork(void)
 {
+	pthread_mutex_lock(&own.following);
 	pthread_mutex_lock(&own.lock);
 }
 
 static void after_fork(void)
 {
 	pthread_mutex_unlock(&own.lock);
+	pthread_mutex_unlock(&own.following);
 }
 
-static void after_fork_in_child(void)
+/* Also where no handlers run, and another thread had the locks. */
+static void forget_parent(void)
 {
 	follower_forked(&own.follower);
-	pthread_mutex_unlock(&own.lock);
+	pthread_mutex_init(&own.lock, NULL);
+	pthread_mutex_init(&own.following, NULL);
 }
 
 /* Handlers run in the reverse order before a fork: ours is later than the map's. */
 static int learn_of_forks(void)
 {
-	if (!own.knows_forks && pthread_atfork(before_fork, after_fork, after_fork_in_child))
+	if (own.knows_forks)
+		return 0;
+	/* first, for a fork in between */
+	own_map_tell_children(forget_parent);
+	if (pthread_atfork(before_fork, after_fork, NULL))
 		return -ENOMEM;
 	own.knows_forks = true;
 	return 0;
@@ -74,13 +83,10 @@ static void learn_of_fibers(struct registrar *registrar)
 }
 
 /* With the lock held.  1: something has changed; 0; -ENOMEM. */
-static int sync_objects(void)
+static int sync_objects(struct registrar *registrar)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	int r = learn_of_forks();
 
-	if (!r)
-		r = learn_of_forks();
 	if (!r)
 		r = loaded_objects_sync(&own.objects, registrar);
 	if (r >= 0)
@@ -88,42 +94,68 @@ static int sync_objects(void)
 	return r;
 }
 
+/* The map is opened first: that is where a child finds out that it is one. */
+static int sync_with_lock(void)
+{
+	struct registrar *registrar;
+	int r = own_map_open(&registrar);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&own.lock);
+	r = sync_objects(registrar);
+	pthread_mutex_unlock(&own.lock);
+	return r;
+}
+
 static bool sync_for_walks(void)
 {
+	return sync_with_lock() > 0;
+}
+
+/* false: somebody is changing the map, or there is no memory. */
+static bool try_to_sync(void)
+{
+	struct registrar *registrar;
 	int r;
 
-	pthread_mutex_lock(&own.lock);
-	r = sync_objects();
+	if (!own_map_is_free() || own_map_open(&registrar) || pthread_mutex_trylock(&own.lock))
+		return false;
+	r = sync_objects(registrar);
 	pthread_mutex_unlock(&own.lock);
-	return r > 0;
+	return r >= 0;
 }
 
 BOBBIN_API int bobbin_backtrace_prepare(void)
 {
-	int r;
+	int r = sync_with_lock();
 
-	pthread_mutex_lock(&own.lock);
-	r = sync_objects();
-	pthread_mutex_unlock(&own.lock);
 	return r < 0 ? r : 0;
 }
 
 BOBBIN_API int bobbin_backtrace_follow(void)
 {
-	int r;
+	int r = sync_with_lock();
 
-	pthread_mutex_lock(&own.lock);
-	r = sync_objects();
-	if (r >= 0)
-		r = follower_start(&own.follower, sync_for_walks);
-	pthread_mutex_unlock(&own.lock);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&own.following);
+	r = follower_start(&own.follower, sync_for_walks);
+	pthread_mutex_unlock(&own.following);
 	return r;
 }
 
 BOBBIN_API void bobbin_backtrace_unfollow(void)
 {
-	/* it may wait for the lock */
+	struct registrar *registrar;
+
+	/* without a map there was nothing to follow */
+	if (!own_map() || own_map_open(&registrar))
+		return;
+	pthread_mutex_lock(&own.following);
+	/* it may wait for the other lock */
 	follower_stop(&own.follower);
+	pthread_mutex_unlock(&own.following);
 }
 
 static struct own_code own_code(void)
@@ -165,14 +197,8 @@ BOBBIN_API void bobbin_backtrace_here(struct bobbin_trace *trace)
 {
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs here;
-	int r;
 
 	here_regs(gpr, &here);
-	if (!walk_here(&here, __builtin_return_address(0), trace) ||
-	    pthread_mutex_trylock(&own.lock))
-		return;
-	r = sync_objects();
-	pthread_mutex_unlock(&own.lock);
-	if (r >= 0)
+	if (walk_here(&here, __builtin_return_address(0), trace) && try_to_sync())
 		walk_here(&here, __builtin_return_address(0), trace);
 }

@@ -10,17 +10,20 @@
 #include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "codemap/own_map.h"
 #include "own_chain.h"
 
 struct plugin {
@@ -80,10 +83,15 @@ static bool is_complete(const struct plugin *p, void (*f)(void))
 }
 
 /* The walk stopped at the plugin and said why: nothing it told is wrong. */
+static bool stopped_in(const struct plugin *p, void (*f)(void), enum bobbin_reason reason)
+{
+	return chain.count == 2 && chain.functions[0] == f && chain.functions[1] == p->inner &&
+	       chain.trace.reason == reason;
+}
+
 static bool stopped(const struct plugin *p, enum bobbin_reason reason)
 {
-	return chain.count == 2 && chain.functions[0] == leaf && chain.functions[1] == p->inner &&
-	       chain.trace.reason == reason;
+	return stopped_in(p, leaf, reason);
 }
 
 static void a_library_that_is_loaded_later_is_learned_at_once(void **state)
@@ -168,6 +176,22 @@ static void a_forked_child_learns_for_itself(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* As a malloc() does that walks, inside of a registration. */
+static void a_walk_does_not_wait_for_a_change_of_the_map(void **state)
+{
+	struct plugin p;
+
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	plugin_open(0, &p);
+	registrar_lock(own_map());
+	caller(&p, leaf_here);
+	registrar_unlock(own_map());
+	assert_true(stopped_in(&p, leaf_here, BOBBIN_NO_MAPPING));
+	caller(&p, leaf_here);
+	assert_true(is_complete(&p, leaf_here));
+	plugin_close(&p);
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -223,6 +247,60 @@ static void a_child_can_follow_again(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	bobbin_backtrace_unfollow();
+}
+
+static pid_t clone_without_the_library(void)
+{
+#ifdef __s390x__
+	return (pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0);
+#else
+	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
+}
+
+/* The parent's thread is not there, and none may be waited for. */
+static void a_child_that_nobody_told_of_can_do_the_same(void **state)
+{
+	struct plugin p;
+	int status;
+	pid_t child;
+
+	assert_int_equal(bobbin_backtrace_follow(), 0);
+	child = clone_without_the_library();
+	if (!child) {
+		alarm(20);
+		bobbin_backtrace_unfollow();
+		if (bobbin_backtrace_follow())
+			_exit(1);
+		plugin_open(0, &p);
+		_exit(!becomes_complete(&p));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	bobbin_backtrace_unfollow();
+}
+
+static void *follow_and_stop(void *arg)
+{
+	for (unsigned int i = 0; i < 200; i++) {
+		if (bobbin_backtrace_follow())
+			return arg;
+		bobbin_backtrace_unfollow();
+	}
+	return NULL;
+}
+
+static void followers_begin_and_end_in_many_threads(void **state)
+{
+	pthread_t threads[4];
+	void *failed;
+
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, follow_and_stop, state), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(threads[i], &failed), 0);
+		assert_null(failed);
+	}
 }
 
 static atomic_bool ends;
@@ -286,8 +364,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_same_library_in_its_place_is_learned_again),
 		cmocka_unit_test(both_libraries_at_once_are_told_apart),
 		cmocka_unit_test(a_forked_child_learns_for_itself),
+		cmocka_unit_test(a_walk_does_not_wait_for_a_change_of_the_map),
 		cmocka_unit_test(a_follower_learns_by_itself),
 		cmocka_unit_test(a_child_can_follow_again),
+		cmocka_unit_test(a_child_that_nobody_told_of_can_do_the_same),
+		cmocka_unit_test(followers_begin_and_end_in_many_threads),
 		cmocka_unit_test(walks_are_never_wrong_while_libraries_come_and_go),
 	};
 
