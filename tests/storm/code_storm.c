@@ -33,6 +33,16 @@
 #define FORKERS 1
 #define ACTORS (MAKERS + LOADERS + FORKERS)
 
+/* clang says it in its own way */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__
+#endif
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__
+#endif
+#endif
+
 /* As often as the machine can take, with so many threads; sanitizers take their time. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define TIMER_NS 2000000
