@@ -287,23 +287,28 @@ static void malformed_functions_do_not_cost_the_others(void **state)
 	assert_int_equal(bobbin_frames_unregister(begin), 0);
 }
 
-/* One that is left out no longer hides those that lie in it, which are lost themselves. */
+/*
+ * Functions that are too large are left out, which uncovers others of the same start,
+ * which are lost themselves.
+ */
 static void no_more_functions_are_lost_than_there_are(void **state)
 {
 	const struct cfi_cie cie = {.augmentation = "zR", .encoding = DW_EH_PE_absptr};
+	const uint64_t starts[] = {0x10000, 0x1000000000}, far = 0x7ff000000000;
 	uint64_t at = put_cie(&s, &cie);
 	struct bobbin_frames_result result;
 	void *begin;
 
-	put_fde_of(&s, &cie, at, 0, TEXT + 0x1000, NOTHING);
-	for (unsigned int i = 0; i < 4; i++)
-		put_fde_of(&s, &cie, at, TEXT + 64 * i, 64, BYTES(DW_CFA_restore_state));
-	put_fde_of(&s, &cie, at, TEXT + 0x10000, 64, NOTHING);
+	for (unsigned int i = 0; i < 2; i++) {
+		put_fde_of(&s, &cie, at, starts[i], 64, BYTES(DW_CFA_restore_state));
+		put_fde_of(&s, &cie, at, starts[i], 1ull << 33, NOTHING);
+	}
+	put_fde_of(&s, &cie, at, far, 64, NOTHING);
 	begin = place(&s);
 	result = registered(begin);
-	assert_int_equal(result.functions, 6);
-	assert_int_equal(result.lost_functions, 5);
-	assert_row(TEXT + 0x10000, "411000 r7+8 c-8 same");
+	assert_int_equal(result.functions, 5);
+	assert_int_equal(result.lost_functions, 4);
+	assert_row(far, "7ff000000000 r7+8 c-8 same");
 	assert_int_equal(bobbin_frames_unregister(begin), 0);
 }
 
