@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The page as its writer leaves it, in the own process. */
 #include "codemap/publication.h"
+#include "core/deps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,8 @@ static void new_page_says_what_it_is(void **state)
 	const struct bobbin_code_page *page = publication_page(*state);
 
 	assert_true(page->magic == BOBBIN_CODE_PAGE_MAGIC);
-	assert_memory_equal(&page->magic, "bobncode", 8);
+	if (!BOBBIN_HOST_BIG_ENDIAN)
+		assert_memory_equal(&page->magic, "bobncode", 8);
 	assert_int_equal(page->version, 1);
 	assert_int_equal(page->header_size, sizeof(*page));
 	assert_int_equal(page->entry_size, sizeof(struct bobbin_code_entry));
