@@ -227,12 +227,21 @@ static struct bobbin_place unpack_ra(uint64_t word)
 	}
 }
 
+/* Words come from tables of others; who counts reasons trusts them. */
+static enum bobbin_reason unpack_reason(uint64_t word)
+{
+	uint64_t reason = word >> 2 & 0xff;
+
+	return reason && reason < BOBBIN_REASON_COUNT ? (enum bobbin_reason)reason
+						      : BOBBIN_BAD_RULE;
+}
+
 BOBBIN_API struct bobbin_rule bobbin_rule_unpack(uint64_t word)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
 	if (get(word, cfa_form) == CFA_NONE)
-		return bobbin_rule_none((enum bobbin_reason)(word >> 2 & 0xff));
+		return bobbin_rule_none(unpack_reason(word));
 	rule.flags = (uint8_t)get(word, flags_field);
 	unpack_cfa(word, &rule);
 	rule.ra = unpack_ra(word);

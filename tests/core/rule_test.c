@@ -232,7 +232,7 @@ static void a_far_return_address_next_to_the_frame_pointer_fits(void **state)
 
 static void why_there_is_no_rule_survives(void **state)
 {
-	for (int reason = BOBBIN_NONE + 1; reason < 256; reason++) {
+	for (int reason = BOBBIN_NONE + 1; reason < BOBBIN_REASON_COUNT; reason++) {
 		struct bobbin_rule rule = bobbin_rule_none((enum bobbin_reason)reason);
 
 		assert_int_equal(rule.cfa.how, BOBBIN_NO_RULE);
@@ -348,6 +348,18 @@ static bool has_sense(const struct bobbin_rule *rule)
 }
 
 /* A word of a corrupt cache gives a wrong rule, but one that means something. */
+/* A table of another process has any; numbers of reasons are indexes of counters. */
+static void a_word_without_a_rule_has_a_reason_that_exists(void **state)
+{
+	for (uint64_t reason = 0; reason < 256; reason++) {
+		struct bobbin_rule rule = bobbin_rule_unpack(reason << 2);
+
+		assert_int_equal(rule.cfa.how, BOBBIN_NO_RULE);
+		assert_int_equal(rule.reason,
+				 reason && reason < BOBBIN_REASON_COUNT ? reason : BOBBIN_BAD_RULE);
+	}
+}
+
 static void any_word_unpacks_to_a_rule(void **state)
 {
 	uint64_t seed = 2;
@@ -375,6 +387,7 @@ int main(void)
 		cmocka_unit_test(different_rules_have_different_words),
 		cmocka_unit_test(each_member_counts_for_equality),
 		cmocka_unit_test(random_rules_survive_or_are_refused),
+		cmocka_unit_test(a_word_without_a_rule_has_a_reason_that_exists),
 		cmocka_unit_test(any_word_unpacks_to_a_rule),
 	};
 
