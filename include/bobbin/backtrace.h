@@ -88,6 +88,9 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  * errno is left alone.  Some 6 KiB of stack.  Registers and stack may hold anything:
  * memory is tested before it is read.
  *
+ * A handler must not leave a walk by siglongjmp(3): whoever unregisters code waits
+ * for it.
+ *
  * A library that was unloaded after the map was brought up to date gives no wrong
  * frames, even if another has been loaded in its place: what can be unloaded is
  * compared with what is there, and such a walk ends with BOBBIN_UNLOADED or goes on

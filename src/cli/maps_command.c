@@ -10,6 +10,8 @@
 #include "cli/json_output.h"
 #include "cli/table_coverage.h"
 #include "cli/unwind_option.h"
+#include "export/safe_text.h"
+#include "target/space.h"
 #include "target/thread.h"
 
 static const char usage[] =
@@ -90,7 +92,9 @@ static void print_piece(const struct code_piece *piece)
 		fputs(piece->frame_pointer ? "frame pointer only" : "none", stdout);
 	if (piece->registered)
 		fputs(" (registered)", stdout);
-	printf("  %s\n", piece->path);
+	fputs("  ", stdout);
+	safe_text_plain(stdout, piece->path);
+	putchar('\n');
 	if (piece->dropped.reason)
 		printf("%26s.sframe or table dropped: offset 0x%" PRIx64 ": %s\n", "",
 		       piece->dropped.offset, bobbin_reason_str(piece->dropped.reason));
@@ -190,6 +194,9 @@ static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
 
 	if (r)
 		return r;
+	/* the kernel's threads, and what has ended and is not waited for */
+	if (!space->count)
+		return -ESRCH;
 	r = bobbin_space_update_code(unwinder, space, a->pid);
 	if (r < 0 && r != -ENOENT)
 		complain("process %d: its registered code: %s", a->pid,

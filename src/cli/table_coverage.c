@@ -8,74 +8,92 @@
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 
-/* What tables know, as a walk asks them, and how much of it is new. */
-struct account {
-	struct coverage text;  /* of the piece */
-	struct coverage known; /* by the tables so far */
-	uint64_t bytes;        /* of @text in @known */
-	int64_t bias;          /* from the table's addresses to the piece's */
+static const enum bobbin_source asked[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
+					   BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
+#define ASKED (sizeof(asked) / sizeof(*asked))
+
+/* What the tables of a file know, each with those that a walk asks before it. */
+struct file_coverage {
+	struct module *module; /* or NULL */
+	struct coverage known[ASKED];
 };
 
 static int add_function(void *ctx, uint64_t start, uint64_t end)
 {
-	struct account *a = ctx;
-
-	return coverage_add(&a->known, start + (uint64_t)a->bias, end + (uint64_t)a->bias);
+	return coverage_add(ctx, start, end);
 }
 
-/* What the table that was added last is the first to know. */
-static uint64_t settle(struct account *a)
+static void file_coverage_fini(struct file_coverage *f)
 {
-	uint64_t before = a->bytes;
-
-	a->bytes = coverage_overlap(&a->known, &a->text);
-	return a->bytes - before;
+	for (size_t i = 0; i < ASKED; i++)
+		coverage_fini(&f->known[i]);
+	*f = (struct file_coverage){0};
 }
 
-static void account_fini(struct account *a)
+static int add_all(struct coverage *to, const struct coverage *from)
 {
-	coverage_fini(&a->text);
-	coverage_fini(&a->known);
+	int r = 0;
+
+	for (size_t i = 0; i < from->count && !r; i++)
+		r = coverage_add(to, from->ranges[i].start, from->ranges[i].end);
+	return r;
 }
 
-/* The executable segments of a file, where this mapping has them. */
-static int add_segments(const struct elf_image *image, struct account *a,
-			const struct code_piece *piece)
+/* A file is mostly mapped in one piece, but may be in thousands. */
+static int cover_file(struct file_coverage *f, struct module *m)
+{
+	int r = 0;
+
+	if (f->module == m)
+		return 0;
+	file_coverage_fini(f);
+	for (size_t i = 0; i < ASKED && !r; i++) {
+		r = module_functions(m, asked[i], add_function, &f->known[i]);
+		if (!r && i)
+			r = add_all(&f->known[i], &f->known[i - 1]);
+	}
+	if (r)
+		file_coverage_fini(f);
+	else
+		f->module = m;
+	return r;
+}
+
+/* The executable segments of a file, as far as a range of its addresses has them. */
+static int add_segments(const struct elf_image *image, uint64_t from, uint64_t to,
+			struct coverage *text)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < image->segment_count && !r; i++) {
 		const struct elf_segment *s = &image->segments[i];
-		uint64_t start = s->vaddr + (uint64_t)a->bias, end = start + s->filesz;
+		uint64_t start = s->vaddr, end = s->vaddr + s->filesz;
 
-		if (!s->exec)
-			continue;
-		if (start < piece->start)
-			start = piece->start;
-		if (end > piece->end)
-			end = piece->end;
-		r = coverage_add(&a->text, start, end);
+		if (s->exec)
+			r = coverage_add(text, start < from ? from : start, end > to ? to : end);
 	}
 	return r;
 }
 
-static int account_module(struct module *m, const struct mapping *mapping, struct account *a,
-			  struct code_piece *piece)
+static int count_module(struct file_coverage *f, struct module *m, const struct mapping *mapping,
+			struct code_piece *piece)
 {
-	static const enum bobbin_source order[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
-						   BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
-	uint64_t vaddr;
+	struct coverage text = {0};
+	uint64_t vaddr, before = 0, bytes;
 	int r;
 
+	piece->text = piece->end - piece->start;
 	if (!elf_image_vaddr(&m->image, mapping->offset + (piece->start - mapping->start), &vaddr))
-		return coverage_add(&a->text, piece->start, piece->end);
-	a->bias = (int64_t)(piece->start - vaddr);
-	r = add_segments(&m->image, a, piece);
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && !r; i++) {
-		r = module_functions(m, order[i], add_function, a);
-		if (!r)
-			piece->covered[order[i]] += settle(a);
+		return 0;
+	r = cover_file(f, m);
+	if (!r)
+		r = add_segments(&m->image, vaddr, vaddr + piece->text, &text);
+	for (size_t i = 0; i < ASKED && !r; i++, before = bytes) {
+		bytes = coverage_overlap(&f->known[i], &text);
+		piece->covered[asked[i]] = bytes - before;
 	}
+	piece->text = coverage_bytes(&text);
+	coverage_fini(&text);
 	if (m->sframe_count)
 		piece->sframe_version = m->sframes[0].version;
 	piece->dropped = m->sframe_error;
@@ -88,22 +106,19 @@ static bool has_frame_records(const struct bobbin_space *space)
 }
 
 static int mapped_piece(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			const struct mapping *mapping, uint64_t start, uint64_t end,
-			struct code_piece *ret)
+			struct file_coverage *file, const struct mapping *mapping, uint64_t start,
+			uint64_t end, struct code_piece *ret)
 {
 	struct code_piece piece = {.start = start,
 				   .end = end,
 				   .path = mapping->path[0] ? mapping->path : "//anon",
+				   .text = end - start,
 				   .frame_pointer = has_frame_records(space)};
 	struct module *m = unwinder_module(unwinder, space, start);
-	struct account a = {0};
-	int r;
+	int r = m ? count_module(file, m, mapping, &piece) : 0;
 
-	r = m ? account_module(m, mapping, &a, &piece) : coverage_add(&a.text, start, end);
-	piece.text = coverage_bytes(&a.text);
 	if (mapping->file->kind == FILE_VSYSCALL)
 		piece.covered[BOBBIN_FROM_VSYSCALL] = piece.text;
-	account_fini(&a);
 	if (!r)
 		*ret = piece;
 	return r;
@@ -116,21 +131,21 @@ static int registered_piece(struct bobbin_space *space, const struct registered_
 		.start = range->start,
 		.end = range->end,
 		.path = range->image && range->image->path ? range->image->path : "//anon",
+		.text = range->end - range->start,
 		.registered = true,
 		.sframe_version = registered_version(range),
 		.frame_pointer = has_frame_records(space),
 	};
-	struct account a = {0};
-	int r, malformed;
+	struct coverage text = {0}, known = {0};
+	int r = coverage_add(&text, piece.start, piece.end);
 
-	r = coverage_add(&a.text, piece.start, piece.end);
-	malformed = registered_functions(space->arch, range, add_function, &a);
-	if (malformed == -ENOMEM)
-		r = malformed;
-	piece.covered[piece.sframe_version ? BOBBIN_FROM_SFRAME : BOBBIN_FROM_JIT] = settle(&a);
-	piece.text = coverage_bytes(&a.text);
+	if (!r && registered_functions(space->arch, range, add_function, &known) == -ENOMEM)
+		r = -ENOMEM;
+	piece.covered[piece.sframe_version ? BOBBIN_FROM_SFRAME : BOBBIN_FROM_JIT] =
+		coverage_overlap(&known, &text);
 	registered_dropped(range, &piece.dropped);
-	account_fini(&a);
+	coverage_fini(&text);
+	coverage_fini(&known);
 	if (!r)
 		*ret = piece;
 	return r;
@@ -142,6 +157,7 @@ struct pieces {
 	int (*sink)(void *ctx, const struct code_piece *piece);
 	void *ctx;
 	size_t next; /* registered range */
+	struct file_coverage file;
 };
 
 static size_t registered_count(const struct pieces *p)
@@ -164,7 +180,7 @@ static int give_mapped(struct pieces *p, const struct mapping *m, uint64_t start
 
 	if (start >= end)
 		return 0;
-	r = mapped_piece(p->unwinder, p->space, m, start, end, &piece);
+	r = mapped_piece(p->unwinder, p->space, &p->file, m, start, end, &piece);
 	return r ? r : p->sink(p->ctx, &piece);
 }
 
@@ -191,12 +207,13 @@ static int give_mapping(struct pieces *p, const struct mapping *m)
 int code_pieces(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		int (*sink)(void *ctx, const struct code_piece *piece), void *ctx)
 {
-	struct pieces p = {unwinder, space, sink, ctx, 0};
+	struct pieces p = {.unwinder = unwinder, .space = space, .sink = sink, .ctx = ctx};
 	int r = 0;
 
 	for (size_t i = 0; i < space->count && !r; i++)
 		r = give_mapping(&p, &space->mappings[i]);
 	while (!r && p.next < registered_count(&p))
 		r = give_registered(&p);
+	file_coverage_fini(&p.file);
 	return r;
 }

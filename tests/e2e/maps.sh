@@ -118,6 +118,15 @@ it_says_that_there_is_no_such_process() {
 	complains "$(cat ended)" 'No such'
 }
 
+it_says_that_a_process_has_ended() {
+	spawn sh -c 'sleep 0 & exec sleep 1000'
+	eventually child_of "$pid"
+	zombie=$(child_of "$pid")
+	eventually grep -q '^State:.*Z' "/proc/$zombie/status"
+	expect 1 "$bobbin" maps "$zombie"
+	complains "$zombie" 'No such process'
+}
+
 it_wants_one_process() {
 	expect 2 "$bobbin" maps
 	expect 2 "$bobbin" maps 1 2
