@@ -161,17 +161,24 @@ static void a_child_that_the_c_library_does_not_know_of_has_one_too(void **state
 	check_family(clone_without_the_library);
 }
 
+static void keep(void *section)
+{
+}
+
 /* Somebody was reading when it was made, and will never be done in the child. */
 static void such_a_child_takes_frames_back(void **state)
 {
 	struct sample s = sample_open(1);
-	struct sframe_setup setup = setup_of(&s), key = {.sframe_start = setup.sframe_start};
+	const struct code_text_range text = {(uintptr_t)s.text, text_end(&s)};
 	struct read_sections *readers;
 	unsigned int token;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(bobbin_sframe_register(&setup, sizeof(setup), NULL), 0);
+	/* as frames are, by where they begin */
+	assert_int_equal(registrar_add_section(own_map(), (uintptr_t)s.section, s.section,
+					       s.section_size, &text, 1, NULL, keep),
+			 0);
 	readers = code_map_readers(registrar_map(own_map()));
 	fflush(stdout);
 	token = read_enter(readers);
@@ -182,7 +189,7 @@ static void such_a_child_takes_frames_back(void **state)
 	}
 	read_leave(readers, token);
 	wait_for_child(pid);
-	assert_int_equal(bobbin_sframe_unregister(&key, sizeof(key)), 0);
+	assert_int_equal(bobbin_frames_unregister(s.section), 0);
 	sample_close(&s);
 }
 
