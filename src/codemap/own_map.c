@@ -26,6 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of whoever makes it 
 static struct registrar *_Atomic own;
 static atomic_int *liveness;
 static atomic_int never_wiped;
+static atomic_int owner; /* the process that the map was last made fit for */
 static int setup_error;
 static void (*_Atomic tell_child)(void);
 
@@ -58,6 +59,7 @@ static void become_child(void)
 	if (registrar)
 		registrar_forked(registrar);
 	pthread_mutex_init(&lock, NULL);
+	atomic_store(&owner, getpid());
 	atomic_store(liveness, LIVE);
 }
 
@@ -74,8 +76,11 @@ static void follow(void)
 
 static void after_fork_in_child(void)
 {
-	/* a handler that ran before this one may have used the map */
-	if (liveness == &never_wiped)
+	/*
+	 * A handler that ran before this one may have used the map.  Emulators say that
+	 * they wipe the page, and do not.
+	 */
+	if (liveness == &never_wiped || atomic_load(&owner) != getpid())
 		become_child();
 	else
 		follow();
@@ -91,6 +96,7 @@ static void set_up(void)
 		liveness = page;
 	else if (page != MAP_FAILED)
 		munmap(page, size);
+	atomic_store(&owner, getpid());
 	atomic_store(liveness, LIVE);
 	setup_error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
