@@ -76,7 +76,7 @@ static struct bobbin_rule take_rule(struct input *in)
 	rule.plus = (int16_t)take(in, 2);
 	rule.index = (uint8_t)take(in, 1);
 	rule.flags = (uint8_t)take(in, 1) & 7;
-	rule.reason = (uint8_t)take(in, 1);
+	rule.reason = (uint8_t)(take(in, 1) % BOBBIN_REASON_COUNT);
 	return rule;
 }
 

@@ -243,14 +243,23 @@ static int add_move(struct jitdump *d, const struct jitdump_record *record)
 	return add_code(d, &code);
 }
 
+/* Whether a line is of the file that was named last. */
+static bool is_last_file(const struct jitdump *d, const struct jitdump_line *line)
+{
+	const char *last;
+
+	if (!d->line_file_at || d->line_file_at != d->list.names_size)
+		return false;
+	last = d->list.names + d->line_file;
+	return strlen(last) == line->file_len && !memcmp(last, line->file, line->file_len);
+}
+
 static int file_name(struct jitdump *d, const struct jitdump_line *line, uint64_t *ret)
 {
-	const char *last = d->list.names + d->line_file;
 	int err;
 
 	/* most are the same as the one before */
-	if (d->line_file_at == d->list.names_size && d->line_file_at &&
-	    strlen(last) == line->file_len && !memcmp(last, line->file, line->file_len)) {
+	if (is_last_file(d, line)) {
 		*ret = d->line_file;
 		return 0;
 	}
