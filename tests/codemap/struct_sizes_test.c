@@ -128,15 +128,31 @@ static void an_elf_info_may_have_any_size(void **state)
 	sample_close(&s);
 }
 
+/*
+ * An address of which no part is an address: a structure that is cut inside it points
+ * into no memory, where low addresses are mapped as well (a sanitizer's shadow).
+ */
+static void *whole_address_page(size_t page)
+{
+	void *at = (void *)(((uintptr_t)1 << 45) + page);
+
+	assert_ptr_equal(mmap(at, page, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+			 at);
+	return at;
+}
+
 static void a_jit_info_may_have_any_size(void **state)
 {
-	static struct code_jit_unwind_table head;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct code_jit_unwind_table *head = whole_address_page(page);
 	struct sample s = sample_open(2);
-	struct code_jit_info info = {(uintptr_t)s.text, text_end(&s), (uintptr_t)&head};
+	struct code_jit_info info = {(uintptr_t)s.text, text_end(&s), (uintptr_t)head};
 
 	(void)state;
 	check_sizes(&jit_sizes, &info);
 	sample_close(&s);
+	munmap(head, page);
 }
 
 static void a_setup_may_have_any_size(void **state)
