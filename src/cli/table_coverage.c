@@ -94,8 +94,8 @@ static int count_module(struct file_coverage *f, struct module *m, const struct 
 	}
 	piece->text = coverage_bytes(&text);
 	coverage_fini(&text);
-	if (m->sframe_count)
-		piece->sframe_version = m->sframes[0].version;
+	if (m->sframe.count)
+		piece->sframe_version = m->sframe.list[0].view.version;
 	piece->dropped = m->sframe_error;
 	return r;
 }

@@ -6,51 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/refusal.h"
 #include "sidefile/sidefile_path.h"
 #include "target/backing_file.h"
 
 /* e_entry's first instructions clear the frame pointer and call into C. */
 #define ENTRY_SIZE 64
 
-static void open_sframes(struct module *m)
+/* A malformed section gives up all. */
+static void drop_sframe(struct module *m, struct bobbin_error error)
+{
+	m->sframe_error = error;
+	indexed_sections_fini(&m->sframe);
+}
+
+static int open_sframe(struct module *m)
 {
 	const struct elf_bytes *s = &m->image.sframe;
 	struct bobbin_error error;
-	uint64_t pos = 0;
-	int r = 0;
+	int r = indexed_sections_open(s->data, s->size, s->addr, m->image.arch, &error, &m->sframe);
 
-	while (m->sframe_count < MODULE_SFRAMES) {
-		struct bobbin_sframe_view *v = &m->sframes[m->sframe_count];
-		uint64_t start = pos;
-
-		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error, v);
-		if (r <= 0)
-			break;
-		if (v->arch != m->image.arch) {
-			r = refuse(&error, start, BOBBIN_SFRAME_ABI);
-			break;
-		}
-		m->sframe_count++;
-	}
-	if (r >= 0)
-		return;
-	m->sframe_error = error;
-	m->sframe_count = 0;
-}
-
-/* What is small, unsorted or too large for the memory is searched without. */
-static void index_sframes(struct module *m)
-{
-	for (unsigned int i = 0; i < m->sframe_count; i++) {
-		uint32_t count = bobbin_sframe_index_count(&m->sframes[i]);
-
-		if (!count)
-			continue;
-		m->sframe_buckets[i] = malloc(count * sizeof(*m->sframe_buckets[i]));
-		if (m->sframe_buckets[i])
-			bobbin_sframe_view_index(&m->sframes[i], m->sframe_buckets[i], count);
-	}
+	if (r != -EBADMSG)
+		return r;
+	drop_sframe(m, error);
+	return 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -109,12 +87,10 @@ static int open_cfi(const struct bobbin_arch *arch, const struct elf_bytes *fram
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
 	const struct elf_image *image = &m->image;
-	int r;
+	int r = options->ignore_sframe ? 0 : open_sframe(m);
 
-	if (!options->ignore_sframe)
-		open_sframes(m);
-	index_sframes(m);
-	r = open_cfi(image->arch, &image->eh_frame, &image->eh_frame_hdr, &m->eh_frame);
+	if (!r)
+		r = open_cfi(image->arch, &image->eh_frame, &image->eh_frame_hdr, &m->eh_frame);
 	return r ? r : open_cfi(image->arch, &image->debug_frame, NULL, &m->debug_frame);
 }
 
@@ -165,8 +141,7 @@ void module_close(struct module *module)
 	if (!module)
 		return;
 	sidefile_close(module->sidefile);
-	for (unsigned int i = 0; i < MODULE_SFRAMES; i++)
-		free(module->sframe_buckets[i]);
+	indexed_sections_fini(&module->sframe);
 	free(module->eh_frame.ranges);
 	free(module->debug_frame.ranges);
 	elf_image_fini(&module->image);
@@ -175,29 +150,14 @@ void module_close(struct module *module)
 	free(module);
 }
 
-/* 0; -ENOENT: .sframe does not know the address; -EBADMSG: it is malformed. */
-static int ask_sframe(const struct module *m, uint64_t vaddr, struct bobbin_error *err,
-		      struct bobbin_row *row)
-{
-	for (unsigned int i = 0; i < m->sframe_count; i++) {
-		int r = bobbin_sframe_lookup(&m->sframes[i], vaddr, err, row);
-
-		if (r != -ENOENT)
-			return r;
-	}
-	return -ENOENT;
-}
-
 /* false: .sframe does not know the address (any more). */
 static bool ask_or_drop_sframe(struct module *m, uint64_t vaddr, struct bobbin_row *row)
 {
 	struct bobbin_error error;
-	int r = ask_sframe(m, vaddr, &error, row);
+	int r = indexed_sections_lookup(&m->sframe, vaddr, &error, row);
 
-	if (r == -EBADMSG) {
-		m->sframe_error = error;
-		m->sframe_count = 0;
-	}
+	if (r == -EBADMSG)
+		drop_sframe(m, error);
 	return !r;
 }
 
@@ -289,7 +249,7 @@ static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *ro
 
 static bool has_tables(const struct module *m)
 {
-	return m->sidefile || m->sframe_count || m->eh_frame.view.frame ||
+	return m->sidefile || m->sframe.count || m->eh_frame.view.frame ||
 	       m->debug_frame.view.frame;
 }
 
@@ -356,7 +316,7 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	*row = no_row(vaddr);
 	*source = BOBBIN_FROM_SFRAME;
 	if (use_sframe)
-		r = ask_sframe(module, vaddr, err, row);
+		r = indexed_sections_lookup(&module->sframe, vaddr, err, row);
 	if (r && !ask_frames(module, vaddr, row, source))
 		answer_without(module, vaddr, row, source);
 	return r == -EBADMSG ? r : 0;

@@ -11,15 +11,12 @@
 #define BOBBIN_UNWIND_MODULE_H
 
 #include <bobbin/cfi.h>
-#include <bobbin/sframe.h>
 #include <bobbin/unwind.h>
 
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
 #include "target/mapped_file.h"
-
-/* Sections that a linker put back to back without merging them. */
-#define MODULE_SFRAMES 8
+#include "unwind/indexed_sections.h"
 
 /* An FDE for files without a sane .eh_frame_hdr. */
 struct fde_range {
@@ -34,9 +31,7 @@ struct cfi_table {
 
 struct module {
 	struct elf_image image;
-	struct bobbin_sframe_view sframes[MODULE_SFRAMES];
-	uint32_t *sframe_buckets[MODULE_SFRAMES]; /* of their indexes, NULL: has none */
-	unsigned int sframe_count;
+	struct indexed_sections sframe;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct cfi_table eh_frame, debug_frame;
 	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
@@ -86,8 +81,6 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
  * or SIDEFILE.
  */
 int module_functions(struct module *module, enum bobbin_source source,
-		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
-int sframe_functions(const struct bobbin_sframe_view *view,
 		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /* The tables of the file that is mapped at an address; NULL: there are none. */

@@ -5,17 +5,6 @@
 
 typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
 
-int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx)
-{
-	struct bobbin_sframe_fde fde;
-	int r = 0;
-
-	for (uint32_t i = 0; i < view->num_fdes && !r; i++)
-		if (!bobbin_sframe_fde(view, i, NULL, &fde))
-			r = sink(ctx, fde.start, fde.start + fde.size);
-	return r;
-}
-
 static int cfi_functions(const struct cfi_table *t, function_sink sink, void *ctx)
 {
 	struct bobbin_cfi_fde fde = {0};
@@ -48,13 +37,9 @@ static int sidefile_functions(struct module *m, function_sink sink, void *ctx)
 
 int module_functions(struct module *m, enum bobbin_source source, function_sink sink, void *ctx)
 {
-	int r = 0;
-
 	switch (source) {
 	case BOBBIN_FROM_SFRAME:
-		for (unsigned int i = 0; i < m->sframe_count && !r; i++)
-			r = sframe_functions(&m->sframes[i], sink, ctx);
-		return r;
+		return indexed_sections_functions(&m->sframe, sink, ctx);
 	case BOBBIN_FROM_EH_FRAME:
 		return cfi_functions(&m->eh_frame, sink, ctx);
 	case BOBBIN_FROM_DEBUG_FRAME:

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/registered_tables.h"
 
-#include <bobbin/sframe.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codemap/published_code.h"
-#include "core/refusal.h"
 #include "jit/jit_table.h"
-#include "unwind/module.h"
+#include "unwind/indexed_sections.h"
 #include "unwind/rule_cache.h"
-
-/* Sections back to back, as in struct module. */
-#define MAX_VIEWS 8
-
-struct indexed_view {
-	struct bobbin_sframe_view view;
-	uint32_t *buckets; /* of its index, or NULL */
-};
 
 /* Several ranges and several generations of struct registered_code share one. */
 struct registered_table {
@@ -28,8 +18,7 @@ struct registered_table {
 	/* a section */
 	uint8_t *bytes;
 	size_t size;
-	struct indexed_view *views;
-	unsigned int view_count;
+	struct indexed_sections sections;
 	/* a JIT table */
 	int pid;
 	struct code_jit_info info;
@@ -52,9 +41,7 @@ static void close_table(struct registered_table *t)
 {
 	if (!t || --t->users)
 		return;
-	for (unsigned int i = 0; i < t->view_count; i++)
-		free(t->views[i].buckets);
-	free(t->views);
+	indexed_sections_fini(&t->sections);
 	free(t->bytes);
 	free(t);
 }
@@ -80,48 +67,13 @@ static void close_registrations(struct registered_code *code)
 	free(r);
 }
 
-static int add_view(struct registered_table *t, const struct bobbin_sframe_view *view)
-{
-	struct indexed_view *views = realloc(t->views, (t->view_count + 1) * sizeof(*views)),
-			    *added;
-	uint32_t count;
-
-	if (!views)
-		return -ENOMEM;
-	t->views = views;
-	added = &views[t->view_count++];
-	*added = (struct indexed_view){.view = *view};
-	count = bobbin_sframe_index_count(view);
-	added->buckets = count ? malloc(count * sizeof(*added->buckets)) : NULL;
-	if (added->buckets)
-		bobbin_sframe_view_index(&added->view, added->buckets, count);
-	return 0;
-}
-
-/* @addr: the section's, in the process */
-static int open_views(struct registered_table *t, uint64_t addr, const struct bobbin_arch *arch)
-{
-	struct bobbin_sframe_view view;
-	struct bobbin_error error;
-	uint64_t pos = 0, start = 0;
-	int r = 1;
-
-	for (; r > 0 && t->view_count < MAX_VIEWS; start = pos) {
-		r = bobbin_sframe_next(t->bytes, t->size, addr, &pos, &error, &view);
-		if (r > 0 && view.arch != arch)
-			r = refuse(&error, start, BOBBIN_SFRAME_ABI);
-		if (r > 0 && add_view(t, &view))
-			return -ENOMEM;
-	}
-	if (r < 0)
-		drop(t, error);
-	return 0;
-}
-
 /* A section that cannot be read is as good as a malformed one. */
 static int open_section(struct registered_table *t, struct registrations *r,
 			const struct bobbin_code_entry *e, const struct bobbin_arch *arch)
 {
+	struct bobbin_error why;
+	int error;
+
 	if (e->table_size > REGISTERED_MAX_BYTES - r->bytes) {
 		drop(t, (struct bobbin_error){.reason = BOBBIN_NO_MEMORY});
 		return 0;
@@ -134,7 +86,12 @@ static int open_section(struct registered_table *t, struct registrations *r,
 		drop(t, (struct bobbin_error){.reason = BOBBIN_NO_MEMORY});
 		return 0;
 	}
-	return t->size ? open_views(t, e->table_addr, arch) : 0;
+	error = indexed_sections_open(t->bytes, t->size, e->table_addr, arch, &why, &t->sections);
+	if (error == -EBADMSG) {
+		drop(t, why);
+		return 0;
+	}
+	return error;
 }
 
 static int open_table(struct registrations *r, const struct bobbin_code_entry *e,
@@ -362,18 +319,12 @@ int registered_tables_update(struct bobbin_space *space, int pid, uint64_t *next
 
 static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbin_row *row)
 {
-	for (unsigned int i = 0; i < t->view_count; i++) {
-		struct bobbin_error error;
-		int r = bobbin_sframe_lookup(&t->views[i].view, pc, &error, row);
+	struct bobbin_error error;
+	int r = indexed_sections_lookup(&t->sections, pc, &error, row);
 
-		if (!r)
-			return true;
-		if (r == -ENOENT)
-			continue;
+	if (r == -EBADMSG)
 		drop(t, error);
-		break;
-	}
-	return false;
+	return !r;
 }
 
 /* Straight from the process: a table that grows must not be read from copies. */
@@ -416,19 +367,9 @@ bool registered_lookup(const struct bobbin_arch *arch, const struct registered_r
 
 unsigned int registered_version(const struct registered_range *range)
 {
-	return range->table && range->table->view_count ? range->table->views[0].view.version : 0;
-}
+	const struct registered_table *t = range->table;
 
-static int section_functions(const struct registered_table *t,
-			     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
-{
-	for (unsigned int i = 0; i < t->view_count; i++) {
-		int r = sframe_functions(&t->views[i].view, sink, ctx);
-
-		if (r)
-			return r;
-	}
-	return 0;
+	return t && t->sections.count ? t->sections.list[0].view.version : 0;
 }
 
 static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
@@ -455,7 +396,8 @@ int registered_functions(const struct bobbin_arch *arch, const struct registered
 
 	if (!registered_serves(range))
 		return 0;
-	return t->jit ? jit_functions(t, arch, sink, ctx) : section_functions(t, sink, ctx);
+	return t->jit ? jit_functions(t, arch, sink, ctx)
+		      : indexed_sections_functions(&t->sections, sink, ctx);
 }
 
 bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/indexed_sections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/refusal.h"
+
+typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
+
+/* What is small, unsorted or too large for the memory is searched without. */
+static void make_index(struct indexed_section *s)
+{
+	uint32_t count = bobbin_sframe_index_count(&s->view);
+
+	if (!count)
+		return;
+	s->buckets = malloc(count * sizeof(*s->buckets));
+	if (s->buckets)
+		bobbin_sframe_view_index(&s->view, s->buckets, count);
+}
+
+static int add(struct indexed_sections *sections, const struct bobbin_sframe_view *view)
+{
+	struct indexed_section *list = realloc(sections->list,
+					       (sections->count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	sections->list = list;
+	list[sections->count] = (struct indexed_section){.view = *view};
+	make_index(&list[sections->count++]);
+	return 0;
+}
+
+int indexed_sections_open(const void *data, size_t size, uint64_t addr,
+			  const struct bobbin_arch *arch, struct bobbin_error *err,
+			  struct indexed_sections *sections)
+{
+	struct bobbin_sframe_view view;
+	uint64_t pos = 0;
+	int r = 0;
+
+	while (!r && sections->count < INDEXED_SECTIONS_MAX) {
+		uint64_t start = pos;
+
+		r = bobbin_sframe_next(data, size, addr, &pos, err, &view);
+		if (r <= 0)
+			return r;
+		r = view.arch == arch ? add(sections, &view)
+				      : refuse(err, start, BOBBIN_SFRAME_ABI);
+	}
+	return r;
+}
+
+void indexed_sections_fini(struct indexed_sections *sections)
+{
+	for (unsigned int i = 0; i < sections->count; i++)
+		free(sections->list[i].buckets);
+	free(sections->list);
+	*sections = (struct indexed_sections){0};
+}
+
+int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc,
+			    struct bobbin_error *err, struct bobbin_row *row)
+{
+	for (unsigned int i = 0; i < sections->count; i++) {
+		int r = bobbin_sframe_lookup(&sections->list[i].view, pc, err, row);
+
+		if (r != -ENOENT)
+			return r;
+	}
+	return -ENOENT;
+}
+
+int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx)
+{
+	struct bobbin_sframe_fde fde;
+	int r = 0;
+
+	for (uint32_t i = 0; i < view->num_fdes && !r; i++)
+		if (!bobbin_sframe_fde(view, i, NULL, &fde))
+			r = sink(ctx, fde.start, fde.start + fde.size);
+	return r;
+}
+
+int indexed_sections_functions(const struct indexed_sections *sections, function_sink sink,
+			       void *ctx)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < sections->count && !r; i++)
+		r = sframe_functions(&sections->list[i].view, sink, ctx);
+	return r;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * indexed_sections.h - SFrame sections that stand back to back, with their indexes.
+ *
+ * Linkers put sections one behind the other without merging them.
+ */
+#ifndef BOBBIN_UNWIND_INDEXED_SECTIONS_H
+#define BOBBIN_UNWIND_INDEXED_SECTIONS_H
+
+#include <bobbin/sframe.h>
+
+/* What is behind these is not looked at. */
+#define INDEXED_SECTIONS_MAX 8
+
+struct indexed_section {
+	struct bobbin_sframe_view view;
+	uint32_t *buckets; /* of its index; NULL: searched without */
+};
+
+struct indexed_sections {
+	struct indexed_section *list;
+	unsigned int count;
+};
+
+/*
+ * Open the sections in @data, which is borrowed; @addr: its address in the space of
+ * the PCs.  @sections is empty before.  0; -EBADMSG and @err: one is malformed or
+ * another architecture's, those before it are open; -ENOMEM.  Each time
+ * indexed_sections_fini() is due, which leaves it empty.
+ */
+int indexed_sections_open(const void *data, size_t size, uint64_t addr,
+			  const struct bobbin_arch *arch, struct bobbin_error *err,
+			  struct indexed_sections *sections);
+void indexed_sections_fini(struct indexed_sections *sections);
+
+/* The row of the first that knows @pc.  0; -ENOENT; -EBADMSG and @err: one is malformed. */
+int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc,
+			    struct bobbin_error *err, struct bobbin_row *row);
+
+/*
+ * Each function, as long as @sink returns 0; what it returned.  Malformed entries are
+ * left out.
+ */
+int indexed_sections_functions(const struct indexed_sections *sections,
+			       int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+int sframe_functions(const struct bobbin_sframe_view *view,
+		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+
+#endif
