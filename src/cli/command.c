@@ -84,13 +84,6 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
 	return true;
 }
 
-const char *default_sframe_path(void)
-{
-	const char *path = getenv("BOBBIN_SFRAME_PATH");
-
-	return path ? path : "/usr/lib/debug/.build-id";
-}
-
 bool read_address(const char *text, uint64_t *ret)
 {
 	char *end;

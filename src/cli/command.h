@@ -42,9 +42,6 @@ int show_usage(const struct command *command);
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		  uint64_t *ret);
 
-/* Where side-files are looked for without --sframe-path. */
-const char *default_sframe_path(void);
-
 /* An address, "0x1000" or "4096"; false for what is none. */
 bool read_address(const char *text, uint64_t *ret);
 

@@ -13,9 +13,8 @@ void input_init(struct input *input)
 {
 	*input = (struct input){
 		.path = "perf.data",
-		.session_options = {.debug_path = "/usr/lib/debug",
-				    .sframe_path = default_sframe_path()},
-		.naming_options = {.inlines = true, .debug_path = "/usr/lib/debug"},
+		.unwind = unwind_defaults(),
+		.naming_options = {.inlines = true},
 	};
 }
 
@@ -30,16 +29,6 @@ bool input_option(struct input *input, const struct command *command, int option
 		return true;
 	case 'h':
 		exit(show_help(command));
-	case INPUT_DEBUG_PATH:
-		input->session_options.debug_path = arg;
-		input->naming_options.debug_path = arg;
-		return true;
-	case INPUT_SFRAME_PATH:
-		input->session_options.sframe_path = arg;
-		return true;
-	case INPUT_NO_SFRAME:
-		input->session_options.ignore_sframe = true;
-		return true;
 	case INPUT_NO_INLINE:
 		input->naming_options.inlines = false;
 		return true;
@@ -50,7 +39,7 @@ bool input_option(struct input *input, const struct command *command, int option
 		input->naming_options.symfs = arg;
 		return true;
 	default:
-		return false;
+		return unwind_option(option, arg, &input->unwind);
 	}
 }
 
@@ -73,12 +62,13 @@ int input_open(struct input *input)
 	struct bobbin_error err;
 	int r;
 
-	r = session_open(input->path, &input->session_options, &err, &input->session);
+	r = session_open(input->path, &input->unwind, &err, &input->session);
 	if (r) {
 		complain_file(input->path, r, &err);
 		return 1;
 	}
 	input->naming_options.quiet = input->quiet;
+	input->naming_options.debug_path = input->unwind.debug_path;
 	r = naming_open(&input->naming_options, session_unwinder(input->session), &input->naming);
 	if (r) {
 		input_close(input);

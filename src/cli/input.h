@@ -8,11 +8,12 @@
 
 #include "cli/command.h"
 #include "cli/naming.h"
+#include "cli/unwind_option.h"
 #include "export/report.h"
 
 struct input {
 	const char *path;
-	struct session_options session_options;
+	struct bobbin_unwinder_options unwind;
 	struct naming_options naming_options;
 	bool quiet;
 	struct session *session;
@@ -25,10 +26,7 @@ struct input {
 
 /* Numbers of the long options below, and the first that a command may use. */
 enum {
-	INPUT_DEBUG_PATH = 256,
-	INPUT_SFRAME_PATH,
-	INPUT_NO_SFRAME,
-	INPUT_NO_INLINE,
+	INPUT_NO_INLINE = 256,
 	INPUT_NO_DEMANGLE,
 	INPUT_SYMFS,
 	INPUT_OPTIONS_END
@@ -37,10 +35,7 @@ enum {
 #define INPUT_SHORT_OPTIONS "i:qh"
 #define INPUT_LONG_OPTIONS \
 	{"input", required_argument, NULL, 'i'}, {"quiet", no_argument, NULL, 'q'}, \
-		{"help", no_argument, NULL, 'h'}, \
-		{"debug-path", required_argument, NULL, INPUT_DEBUG_PATH}, \
-		{"sframe-path", required_argument, NULL, INPUT_SFRAME_PATH}, \
-		{"no-sframe", no_argument, NULL, INPUT_NO_SFRAME}, \
+		{"help", no_argument, NULL, 'h'}, UNWIND_OPTIONS, \
 		{"no-inline", no_argument, NULL, INPUT_NO_INLINE}, \
 		{"no-demangle", no_argument, NULL, INPUT_NO_DEMANGLE}, \
 	{ \
@@ -50,11 +45,7 @@ enum {
 #define INPUT_USAGE \
 	"  -i, --input FILE       recording to read (perf.data)\n" \
 	"      --no-inline        show no inlined functions\n" \
-	"      --no-demangle      show C++ and Rust names as the compiler spelled them\n" \
-	"      --no-sframe        use .eh_frame even where a file has .sframe\n" \
-	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n" \
-	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n" \
-	"                         (/usr/lib/debug/.build-id)\n" \
+	"      --no-demangle      show C++ and Rust names as the compiler spelled them\n" UNWIND_USAGE \
 	"      --symfs DIR        look for the recorded files below DIR\n" \
 	"  -q, --quiet            no progress line, no warnings\n" \
 	"  -h, --help             show this help\n"

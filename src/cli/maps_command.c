@@ -21,11 +21,7 @@ static const char usage[] =
 	"each piece of registered code how many per cent of it each table covers, in the\n"
 	"order in which a walk asks them, and which tables were dropped, and why.\n"
 	"\n"
-	"      --json             print one JSON document\n"
-	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
-	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n"
-	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
-	"                         (/usr/lib/debug/.build-id)\n"
+	"      --json             print one JSON document\n" UNWIND_USAGE
 	"  -h, --help             show this help\n";
 
 struct arguments {
@@ -55,7 +51,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		case 'h':
 			exit(show_help(&maps_command));
 		default:
-			if (unwind_option(c, &a->unwind))
+			if (unwind_option(c, optarg, &a->unwind))
 				break;
 			return show_usage(&maps_command);
 		}

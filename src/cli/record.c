@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/unwind_option.h"
 #include "cli/workload.h"
 #include "profile/recorder.h"
 
@@ -35,11 +36,7 @@ static const char usage[] =
 	"  -F, --freq HZ          samples a second and CPU (999)\n"
 	"  -p, --pid PID          sample a running process\n"
 	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old\n"
-	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
-	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
-	"      --debug-path DIRS  colon-separated folders with .build-id/ (/usr/lib/debug)\n"
-	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
-	"                         (/usr/lib/debug/.build-id)\n"
+	"      --stack-size N     look at N bytes of the stack at most (65528)\n" UNWIND_USAGE
 	"  -q, --quiet            say nothing but errors\n"
 	"  -h, --help             show this help\n"
 	"\n"
@@ -65,19 +62,14 @@ static void on_signal(int signal)
 static int parse(int argc, char **argv, struct record *record)
 {
 	enum {
-		STACK_SIZE = 256,
-		NO_SFRAME,
-		DEBUG_PATH,
-		SFRAME_PATH
+		STACK_SIZE = 256
 	};
 	static const struct option longs[] = {
 		{"freq", required_argument, NULL, 'F'},
 		{"pid", required_argument, NULL, 'p'},
 		{"output", required_argument, NULL, 'o'},
 		{"stack-size", required_argument, NULL, STACK_SIZE},
-		{"no-sframe", no_argument, NULL, NO_SFRAME},
-		{"debug-path", required_argument, NULL, DEBUG_PATH},
-		{"sframe-path", required_argument, NULL, SFRAME_PATH},
+		UNWIND_OPTIONS,
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -105,21 +97,14 @@ static int parse(int argc, char **argv, struct record *record)
 				return EXIT_USAGE;
 			record->options.stack_bytes = (uint32_t)n & ~7u;
 			break;
-		case NO_SFRAME:
-			record->options.ignore_sframe = true;
-			break;
-		case DEBUG_PATH:
-			record->options.debug_path = optarg;
-			break;
-		case SFRAME_PATH:
-			record->options.sframe_path = optarg;
-			break;
 		case 'q':
 			record->quiet = true;
 			break;
 		case 'h':
 			exit(show_help(&record_command));
 		default:
+			if (unwind_option(c, optarg, &record->options.unwind))
+				break;
 			return show_usage(&record_command);
 		}
 	}
@@ -348,8 +333,7 @@ static int run(int argc, char **argv)
 				.stack_bytes = MAX_STACK,
 				.version = BOBBIN_VERSION,
 				.argv = (const char *const *)argv,
-				.debug_path = "/usr/lib/debug",
-				.sframe_path = default_sframe_path(),
+				.unwind = unwind_defaults(),
 			},
 	};
 	struct recorder_stats stats;

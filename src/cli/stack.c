@@ -18,11 +18,7 @@ static const char usage[] =
 	"stopped for the moment that it takes to unwind it.\n"
 	"\n"
 	"  -1, --one              only the thread whose number is PID\n"
-	"  -v, --verbose          say for each frame which table it was unwound by\n"
-	"      --no-sframe        use .eh_frame even where a file has .sframe\n"
-	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n"
-	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n"
-	"                         (/usr/lib/debug/.build-id)\n"
+	"  -v, --verbose          say for each frame which table it was unwound by\n" UNWIND_USAGE
 	"  -h, --help             show this help\n";
 
 struct arguments {
@@ -63,7 +59,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		case 'h':
 			exit(show_help(&stack_command));
 		default:
-			if (unwind_option(c, &a->unwind))
+			if (unwind_option(c, optarg, &a->unwind))
 				break;
 			return show_usage(&stack_command);
 		}

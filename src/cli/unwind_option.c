@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/unwind_option.h"
 
+#include <stdlib.h>
+
+static const char *default_sframe_path(void)
+{
+	const char *path = getenv("BOBBIN_SFRAME_PATH");
+
+	return path ? path : "/usr/lib/debug/.build-id";
+}
+
 struct bobbin_unwinder_options unwind_defaults(void)
 {
 	return (struct bobbin_unwinder_options){.size = sizeof(struct bobbin_unwinder_options),
@@ -8,17 +17,17 @@ struct bobbin_unwinder_options unwind_defaults(void)
 						.sframe_path = default_sframe_path()};
 }
 
-bool unwind_option(int option, struct bobbin_unwinder_options *options)
+bool unwind_option(int option, const char *arg, struct bobbin_unwinder_options *options)
 {
 	switch (option) {
 	case UNWIND_NO_SFRAME:
 		options->ignore_sframe = true;
 		return true;
 	case UNWIND_DEBUG_PATH:
-		options->debug_path = optarg;
+		options->debug_path = arg;
 		return true;
 	case UNWIND_SFRAME_PATH:
-		options->sframe_path = optarg;
+		options->sframe_path = arg;
 		return true;
 	default:
 		return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * unwind_option.h - what commands that ask a live process have in common.
+ * unwind_option.h - the options of commands that unwind, and of those that ask a live
+ * process.
  */
 #ifndef BOBBIN_CLI_UNWIND_OPTION_H
 #define BOBBIN_CLI_UNWIND_OPTION_H
@@ -23,10 +24,16 @@ enum {
 	{"sframe-path", required_argument, NULL, UNWIND_SFRAME_PATH}
 /* clang-format on */
 
+#define UNWIND_USAGE \
+	"      --no-sframe        use .eh_frame even where a file has .sframe\n" \
+	"      --debug-path DIRS  colon-separated folders with debug files (/usr/lib/debug)\n" \
+	"      --sframe-path DIRS colon-separated folders with side-files by build ID\n" \
+	"                         (/usr/lib/debug/.build-id)\n"
+
 struct bobbin_unwinder_options unwind_defaults(void);
 
-/* Take an option of getopt_long(); false: it is none of these. */
-bool unwind_option(int option, struct bobbin_unwinder_options *options);
+/* Take an option of getopt_long() and its argument; false: it is none of these. */
+bool unwind_option(int option, const char *arg, struct bobbin_unwinder_options *options);
 
 /* The only argument behind the options, a process number; 0, or EXIT_USAGE and a complaint. */
 int parse_pid(int argc, char **argv, const struct command *command, pid_t *ret);

@@ -249,16 +249,10 @@ static int put_marker(void *ctx, const struct perf_event *event)
 
 static int open_all(struct recorder *r, enum recorder_stage *stage)
 {
-	struct bobbin_unwinder_options unwind = {
-		.size = sizeof(unwind),
-		.ignore_sframe = r->options.ignore_sframe,
-		.debug_path = r->options.debug_path,
-		.sframe_path = r->options.sframe_path,
-	};
 	int error;
 
 	*stage = RECORDER_MEMORY;
-	error = bobbin_unwinder_open(&unwind, &r->unwinder);
+	error = bobbin_unwinder_open(&r->options.unwind, &r->unwinder);
 	if (!error)
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
 	if (error)

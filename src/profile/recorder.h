@@ -24,8 +24,7 @@ struct recorder_options {
 	uint32_t stack_bytes; /* most of a stack that is looked at */
 	const char *version;  /* for the file's header */
 	const char *const *argv;
-	bool ignore_sframe;
-	const char *debug_path, *sframe_path; /* as in struct bobbin_unwinder_options */
+	struct bobbin_unwinder_options unwind;
 };
 
 struct recorder_stats {

@@ -32,15 +32,9 @@ static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
 	return bobbin_arch_amd64();
 }
 
-int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
-		 struct session **ret)
+int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
+		 struct bobbin_error *err, struct session **ret)
 {
-	struct bobbin_unwinder_options unwind = {
-		.size = sizeof(unwind),
-		.ignore_sframe = options->ignore_sframe,
-		.debug_path = options->debug_path,
-		.sframe_path = options->sframe_path,
-	};
 	struct session *s = calloc(1, sizeof(*s));
 	int r;
 
@@ -52,7 +46,7 @@ int session_open(const char *path, const struct session_options *options, struct
 	if (r)
 		goto out;
 	s->arch = arch_of(s->reader);
-	r = bobbin_unwinder_open(&unwind, &s->unwinder);
+	r = bobbin_unwinder_open(unwind, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
 out:

@@ -38,16 +38,11 @@ struct session_sample {
 	enum bobbin_reason reason; /* why the user part ended */
 };
 
-struct session_options {
-	bool ignore_sframe;
-	const char *debug_path, *sframe_path; /* as in struct bobbin_unwinder_options */
-};
-
 struct session;
 
 /* Errors as perf_reader_open(). */
-int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
-		 struct session **ret);
+int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
+		 struct bobbin_error *err, struct session **ret);
 void session_close(struct session *session);
 
 /* Return: 1 and a sample; 0 at the end; a negative errno with @err. */
