@@ -18,7 +18,8 @@ running() {
 it_finds_code_that_was_registered_before() {
 	running 3
 	record -p "$pid"
-	complete
+	# a round that has just begun may be sampled before its registration is read
+	reasons | grep -v -x NO_USER | mostly 90 '^OUTERMOST$'
 	stacks >chains
 	frames >all
 	forget_map "$pid"
@@ -33,7 +34,7 @@ it_finds_code_that_is_registered_meanwhile() {
 	record "$rpn_jit" 4
 	stacks >chains
 	forget_map
-	reasons | grep -v -x NO_USER | mostly 95 '^OUTERMOST$'
+	reasons | grep -v -x NO_USER | mostly 90 '^OUTERMOST$'
 	some " $below_spin" 100 <chains
 }
 

@@ -22,10 +22,17 @@ it_sees_all_threads() {
 	complete
 }
 
+# The machine may be busy with other things for longer than the rings hold.
+few_lost() {
+	lost=$(sed -n 's/.* \([0-9]*\) records lost;.*/\1/p' err)
+	taken=$(sed -n 's/^bobbin record: \([0-9]*\) samples,.*/\1/p' err)
+	[ $((100 * lost)) -le "$taken" ] || fail "$lost records lost of $taken"
+}
+
 it_follows_children_that_live_shortly() {
-	record -F 10000 -- sh -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
+	record -F 4000 -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done'
 	# without privileges there is little room for records
-	[ "$(id -u)" -ne 0 ] || grep -q ' 0 records lost;' err
+	[ "$(id -u)" -ne 0 ] || few_lost
 	pids=$("$bobbin" script -F pid | sort -u | wc -l)
 	[ "$pids" -ge 100 ] || fail "samples in $pids processes"
 	stacks | some '^sh: ' 1
