@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/sample_regs.h"
 
+#include "core/known_regs.h"
+
 #define NONE 0xff
 
 /* For each DWARF register its number in the kernel's uapi asm/perf_regs.h. */
@@ -53,23 +55,18 @@ bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sampl
 		 uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
 {
 	const struct perf_numbering *n = numbering_of(arch);
-	struct bobbin_regs regs = {.exact = true, .gpr = gpr};
+	uint32_t known = 0;
+	uint64_t pc;
 
 	if (sample->regs_abi != PERF_SAMPLE_REGS_ABI_64 || !sample->regs)
 		return false;
-	if (!perf_sample_reg(sample, n->pc, &regs.pc))
+	if (!perf_sample_reg(sample, n->pc, &pc))
 		return false;
 	for (unsigned int i = 0; i < n->count; i++)
 		if (perf_sample_reg(sample, n->gpr[i], &gpr[i]))
-			regs.gpr_known |= 1u << i;
-	if (!(regs.gpr_known >> arch->sp & 1))
+			known |= 1u << i;
+	if (!(known >> arch->sp & 1))
 		return false;
-	regs.sp = gpr[arch->sp];
-	regs.fp = regs.gpr_known >> arch->fp & 1 ? gpr[arch->fp] : 0;
-	if (!arch->default_ra_off && regs.gpr_known >> arch->ra & 1) {
-		regs.ra = gpr[arch->ra];
-		regs.ra_known = true;
-	}
-	*ret = regs;
+	*ret = known_regs(arch, pc, gpr, known);
 	return true;
 }

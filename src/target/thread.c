@@ -11,6 +11,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "core/known_regs.h"
+
 #if defined(__x86_64__)
 const struct bobbin_arch *native_arch(void)
 {
@@ -29,14 +31,7 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 
 	for (unsigned int i = 0; i < 16; i++)
 		gpr[i] = in_order[i];
-	*ret = (struct bobbin_regs){
-		.pc = user->rip,
-		.sp = user->rsp,
-		.fp = user->rbp,
-		.gpr = gpr,
-		.gpr_known = 0xffff,
-		.exact = true,
-	};
+	*ret = known_regs(native_arch(), user->rip, gpr, 0xffff);
 }
 #elif defined(__aarch64__)
 const struct bobbin_arch *native_arch(void)
@@ -50,16 +45,7 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 	for (unsigned int i = 0; i < 31; i++)
 		gpr[i] = user->regs[i];
 	gpr[31] = user->sp;
-	*ret = (struct bobbin_regs){
-		.pc = user->pc,
-		.sp = user->sp,
-		.fp = gpr[29],
-		.ra = gpr[30],
-		.gpr = gpr,
-		.gpr_known = 0xffffffff,
-		.exact = true,
-		.ra_known = true,
-	};
+	*ret = known_regs(native_arch(), user->pc, gpr, 0xffffffff);
 }
 #elif defined(__s390x__)
 const struct bobbin_arch *native_arch(void)
@@ -82,16 +68,7 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 {
 	for (unsigned int i = 0; i < 16; i++)
 		gpr[i] = user->gprs[i];
-	*ret = (struct bobbin_regs){
-		.pc = user->psw.addr,
-		.sp = gpr[15],
-		.fp = gpr[11],
-		.ra = gpr[14],
-		.gpr = gpr,
-		.gpr_known = 0xffff,
-		.exact = true,
-		.ra_known = true,
-	};
+	*ret = known_regs(native_arch(), user->psw.addr, gpr, 0xffff);
 }
 #else
 #error "no registers for this architecture"

@@ -3,6 +3,7 @@
 #include <ucontext.h>
 
 #include "core/deps.h"
+#include "core/known_regs.h"
 
 #if defined(__x86_64__)
 /* psABI x86-64, figure 3.36 */
@@ -18,14 +19,7 @@ BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_RE
 
 	for (unsigned int i = 0; i < 16; i++)
 		gpr[i] = (uint64_t)r[greg_of_dwarf[i]];
-	*ret = (struct bobbin_regs){
-		.pc = (uint64_t)r[REG_RIP],
-		.sp = gpr[7],
-		.fp = gpr[6],
-		.gpr = gpr,
-		.gpr_known = 0xffff,
-		.exact = true,
-	};
+	*ret = known_regs(bobbin_arch_amd64(), (uint64_t)r[REG_RIP], gpr, 0xffff);
 }
 #elif defined(__aarch64__)
 BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
@@ -36,16 +30,7 @@ BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_RE
 	for (unsigned int i = 0; i < 31; i++)
 		gpr[i] = context->uc_mcontext.regs[i];
 	gpr[31] = context->uc_mcontext.sp;
-	*ret = (struct bobbin_regs){
-		.pc = context->uc_mcontext.pc,
-		.sp = gpr[31],
-		.fp = gpr[29],
-		.ra = gpr[30],
-		.gpr = gpr,
-		.gpr_known = 0xffffffff,
-		.exact = true,
-		.ra_known = true,
-	};
+	*ret = known_regs(bobbin_arch_aarch64(), context->uc_mcontext.pc, gpr, 0xffffffff);
 }
 #elif defined(__s390x__)
 /* Compilers park general registers in floating-point ones, DWARF 16 to 31. */
@@ -61,16 +46,7 @@ BOBBIN_API void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_RE
 		gpr[i] = context->uc_mcontext.gregs[i];
 		__builtin_memcpy(&gpr[dwarf_of_fpr[i]], &context->uc_mcontext.fpregs.fprs[i], 8);
 	}
-	*ret = (struct bobbin_regs){
-		.pc = context->uc_mcontext.psw.addr,
-		.sp = gpr[15],
-		.fp = gpr[11],
-		.ra = gpr[14],
-		.gpr = gpr,
-		.gpr_known = 0xffffffff,
-		.exact = true,
-		.ra_known = true,
-	};
+	*ret = known_regs(bobbin_arch_s390x(), context->uc_mcontext.psw.addr, gpr, 0xffffffff);
 }
 #else
 #error "no registers for this architecture"

@@ -5,9 +5,7 @@
 #ifndef BOBBIN_UNWIND_HERE_REGS_H
 #define BOBBIN_UNWIND_HERE_REGS_H
 
-#include <bobbin/step.h>
-
-#include "core/deps.h"
+#include "core/known_regs.h"
 
 /*
  * Of the function that this is inlined into, which must not return before the walk;
@@ -26,34 +24,22 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 			 : "=&r"(pc)
 			 : "r"(gpr)
 			 : "memory");
-	*ret = (struct bobbin_regs){.pc = pc,
-				    .sp = gpr[7],
-				    .fp = gpr[6],
-				    .gpr = gpr,
-				    .gpr_known = 0xf0c8,
-				    .exact = true};
+	*ret = known_regs(bobbin_arch_amd64(), pc, gpr, 0xf0c8);
 }
 #elif defined(__aarch64__)
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
 {
-	uint64_t pc, sp;
+	uint64_t pc;
 
-	/* x19 to x30 */
-	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\t"
-			 "stp x19, x20, [%2, #152]\n\tstp x21, x22, [%2, #168]\n\t"
-			 "stp x23, x24, [%2, #184]\n\tstp x25, x26, [%2, #200]\n\t"
-			 "stp x27, x28, [%2, #216]\n\tstp x29, x30, [%2, #232]"
-			 : "=&r"(pc), "=&r"(sp)
+	/* x19 to x30, sp */
+	__asm__ volatile("stp x19, x20, [%1, #152]\n\tstp x21, x22, [%1, #168]\n\t"
+			 "stp x23, x24, [%1, #184]\n\tstp x25, x26, [%1, #200]\n\t"
+			 "stp x27, x28, [%1, #216]\n\tstp x29, x30, [%1, #232]\n\t"
+			 "mov %0, sp\n\tstr %0, [%1, #248]\n\tadr %0, ."
+			 : "=&r"(pc)
 			 : "r"(gpr)
 			 : "memory");
-	*ret = (struct bobbin_regs){.pc = pc,
-				    .sp = sp,
-				    .fp = gpr[29],
-				    .ra = gpr[30],
-				    .gpr = gpr,
-				    .gpr_known = 0x7ff80000,
-				    .exact = true,
-				    .ra_known = true};
+	*ret = known_regs(bobbin_arch_aarch64(), pc, gpr, 0xfff80000);
 }
 #elif defined(__s390x__)
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
@@ -65,14 +51,7 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 			 : "=&d"(pc)
 			 : "a"(gpr)
 			 : "memory");
-	*ret = (struct bobbin_regs){.pc = pc,
-				    .sp = gpr[15],
-				    .fp = gpr[11],
-				    .ra = gpr[14],
-				    .gpr = gpr,
-				    .gpr_known = 0xffc0,
-				    .exact = true,
-				    .ra_known = true};
+	*ret = known_regs(bobbin_arch_s390x(), pc, gpr, 0xffc0);
 }
 #else
 #error "no registers for this architecture"
