@@ -6,7 +6,8 @@
  *
  * Contract: a row holds the address and lies inside the text, and its rule makes
  * sense to a step; a refusal has a reason and writes nothing else; the same again
- * gives the same; the number of reads is bounded, none wraps around.
+ * gives the same; the number of reads is bounded, none wraps around; what is listed
+ * ascends and is what lookups find.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,12 +21,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define TEXT 0x7f0000000000ull
 /* Three words and an entry of each table, and a search in one. */
 #define MAX_READS (JIT_MAX_TABLES * 4 + 64)
+/* Of a listing of tables that are the same memory, at worst. */
+#define AT_ONCE 43
+#define MAX_LIST_READS(size) (JIT_MAX_TABLES * (5 + (size) / (AT_ONCE * JIT_FRE_SIZE)))
 #define PLACES 64
 
 struct memory {
 	const uint8_t *data;
 	size_t size;
-	unsigned int reads;
+	size_t reads, max_reads;
 };
 
 static void must(bool holds)
@@ -38,7 +42,7 @@ static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_
 {
 	struct memory *memory = ctx;
 
-	must(++memory->reads <= MAX_READS && addr + len > addr);
+	must(++memory->reads <= memory->max_reads && addr + len > addr);
 	if (addr < BASE || addr - BASE > memory->size || memory->size - (addr - BASE) < len)
 		return BOBBIN_NO_MEMORY;
 	memcpy(dst, memory->data + (addr - BASE), len);
@@ -83,6 +87,49 @@ static void check_lookup(const struct bobbin_arch *arch, const struct code_jit_i
 	must(err.reason != BOBBIN_NONE && !memcmp(&row, &before, sizeof(row)));
 }
 
+struct listing {
+	const struct bobbin_arch *arch;
+	const struct code_jit_info *info;
+	uint64_t end; /* of the last row */
+	uint32_t count;
+};
+
+static int check_listed(void *ctx, const struct bobbin_row *row)
+{
+	struct listing *l = ctx;
+
+	must(row->start >= l->end && ++l->count);
+	check_row(l->arch, l->info, row->start, row);
+	l->end = row->end;
+	return 0;
+}
+
+/* What all of a table is listed of, lookups find. */
+static void check_rows(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		       struct memory *memory)
+{
+	const struct bobbin_mem mem = {read_memory, memory};
+	struct listing l = {arch, info, 0, 0}, again = l;
+	struct bobbin_error err = {0};
+	struct code_jit_unwind_fre room[AT_ONCE + 5];
+	struct bobbin_row row;
+	int status;
+
+	memory->reads = 0;
+	memory->max_reads = MAX_LIST_READS(memory->size);
+	status = jit_table_rows(arch, info, &mem, room, AT_ONCE + 5, &err, check_listed, &l);
+	memory->reads = 0;
+	must(!jit_table_rows(arch, info, &mem, room, AT_ONCE, NULL, check_listed, &again) ==
+	     !status);
+	memory->max_reads = MAX_READS;
+	must(status ? err.reason != BOBBIN_NONE : l.count == again.count);
+	must(!status || status == -EBADMSG || status == -EFAULT);
+	memory->reads = 0;
+	if (!status && l.count)
+		must(!jit_table_lookup(arch, info, &mem, l.end - 1, NULL, &row) &&
+		     row.end == l.end);
+}
+
 /* The PCs at which most can go wrong are those that entries name. */
 static uint64_t place(const struct memory *memory, unsigned int i)
 {
@@ -105,7 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(&text_size, data + 1, sizeof(text_size));
 	info.text_end = TEXT + text_size;
-	memory = (struct memory){data + 5, size - 5, 0};
+	memory = (struct memory){data + 5, size - 5, 0, MAX_READS};
+	check_rows(archs[*data % 4], &info, &memory);
 	for (unsigned int i = 0; i < PLACES; i++) {
 		check_lookup(archs[*data % 4], &info, &memory, TEXT + 8 * i);
 		check_lookup(archs[*data % 4], &info, &memory, place(&memory, i));

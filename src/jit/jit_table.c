@@ -64,23 +64,28 @@ static uint64_t offset_of_entry(uint64_t index)
 	return JIT_HEAD_SIZE + index * JIT_FRE_SIZE;
 }
 
+static struct code_jit_unwind_fre swap_entry(const struct search *s,
+					     const struct code_jit_unwind_fre *raw)
+{
+	return (struct code_jit_unwind_fre){
+		.size = swap(s, raw->size),
+		.ip_off = swap(s, raw->ip_off),
+		.cfa_off = (int32_t)swap(s, (uint32_t)raw->cfa_off),
+		.ra_off = (int32_t)swap(s, (uint32_t)raw->ra_off),
+		.fp_off = (int32_t)swap(s, (uint32_t)raw->fp_off),
+		.info = raw->info,
+	};
+}
+
 static int load_entry(const struct search *s, const struct table *table, uint64_t index,
 		      struct code_jit_unwind_fre *ret)
 {
 	struct code_jit_unwind_fre raw;
 	int status = load(s, table->addr + offset_of_entry(index), &raw, sizeof(raw));
 
-	if (status)
-		return status;
-	*ret = (struct code_jit_unwind_fre){
-		.size = swap(s, raw.size),
-		.ip_off = swap(s, raw.ip_off),
-		.cfa_off = (int32_t)swap(s, (uint32_t)raw.cfa_off),
-		.ra_off = (int32_t)swap(s, (uint32_t)raw.ra_off),
-		.fp_off = (int32_t)swap(s, (uint32_t)raw.fp_off),
-		.info = raw.info,
-	};
-	return 0;
+	if (!status)
+		*ret = swap_entry(s, &raw);
+	return status;
 }
 
 static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserved, uint64_t used)
@@ -193,37 +198,41 @@ static int check_entry(const struct search *s, const struct code_jit_unwind_fre 
 		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
 	if (fre_end > end)
 		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ORDER);
-	if (s->off >= fre_end)
-		return refuse_as(-BOBBIN_ENOENT, s->err, offset_of_entry(index),
-				 BOBBIN_NO_FUNCTION);
 	return 0;
 }
 
-/* @end: where the entry behind the PC begins, UINT64_MAX: there is none. */
-static int find_row(const struct search *s, const struct code_jit_info *info, uint64_t *end,
-		    struct bobbin_row *ret)
+static int make_row(const struct search *s, const struct code_jit_info *info,
+		    const struct code_jit_unwind_fre *fre, uint64_t index, struct bobbin_row *ret)
 {
-	struct code_jit_unwind_fre fre;
 	struct bobbin_row row;
-	struct table table = {0};
-	uint64_t index;
-	int status;
 
-	*end = UINT64_MAX;
-	status = find_table(s, info->unwind_head, &table, end);
-	if (!status)
-		status = find_entry(s, &table, end, &index, &fre);
-	if (!status)
-		status = check_entry(s, &fre, *end, index);
-	if (status)
-		return status;
-	if (jit_fre_rule(s->arch, &fre, &row.rule))
+	if (jit_fre_rule(s->arch, fre, &row.rule))
 		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
-	row.start = info->text_start + fre.ip_off;
-	row.end = row.start + fre.size;
+	row.start = info->text_start + fre->ip_off;
+	row.end = row.start + fre->size;
 	row.function = row.start;
 	*ret = row;
 	return 0;
+}
+
+static int find_row(const struct search *s, const struct code_jit_info *info,
+		    struct bobbin_row *ret)
+{
+	struct code_jit_unwind_fre fre;
+	struct table table = {0};
+	uint64_t index, end = UINT64_MAX;
+	int status = find_table(s, info->unwind_head, &table, &end);
+
+	if (!status)
+		status = find_entry(s, &table, &end, &index, &fre);
+	if (!status)
+		status = check_entry(s, &fre, end, index);
+	if (status)
+		return status;
+	if (s->off - fre.ip_off >= fre.size)
+		return refuse_as(-BOBBIN_ENOENT, s->err, offset_of_entry(index),
+				 BOBBIN_NO_FUNCTION);
+	return make_row(s, info, &fre, index, ret);
 }
 
 int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
@@ -231,32 +240,85 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 		     struct bobbin_row *ret)
 {
 	struct search s = {.arch = arch, .mem = mem, .err = err};
-	uint64_t end;
 
 	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
 	s.text_size = info->text_end - info->text_start;
 	s.off = (uint32_t)(pc - info->text_start);
-	return find_row(&s, info, &end, ret);
+	return find_row(&s, info, ret);
 }
 
-int jit_table_next(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		   const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
-		   struct bobbin_row *ret)
+/* What is listed: an entry is complete when it is known where the next one begins. */
+struct listing {
+	const struct search *search;
+	const struct code_jit_info *info;
+	struct code_jit_unwind_fre last;
+	uint64_t index; /* of @last in its table */
+	bool begun;
+	int (*sink)(void *ctx, const struct bobbin_row *row);
+	void *ctx;
+};
+
+/* The last entry, if there is one; @end: where the next one begins. */
+static int list_last(const struct listing *l, uint64_t end)
 {
-	struct search s = {.arch = arch, .mem = mem, .err = err};
-	uint64_t end;
+	struct bobbin_row row;
 	int status;
 
-	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
-	s.text_size = info->text_end - info->text_start;
-	s.off = (uint32_t)(pc - info->text_start);
-	status = find_row(&s, info, &end, ret);
-	if (status != -BOBBIN_ENOENT || end > UINT32_MAX)
-		return status;
-	s.off = (uint32_t)end;
-	return find_row(&s, info, &end, ret);
+	if (!l->begun)
+		return 0;
+	status = check_entry(l->search, &l->last, end, l->index);
+	if (!status)
+		status = make_row(l->search, l->info, &l->last, l->index, &row);
+	return status ? status : l->sink(l->ctx, &row);
+}
+
+static int list_table(struct listing *l, const struct table *table,
+		      struct code_jit_unwind_fre *room, size_t room_count)
+{
+	for (uint64_t i = 0, part; i < table->count; i += part) {
+		int status;
+
+		part = table->count - i < room_count ? table->count - i : room_count;
+		status = load(l->search, table->addr + offset_of_entry(i), room,
+			      part * JIT_FRE_SIZE);
+		for (uint64_t k = 0; k < part && !status; k++) {
+			struct code_jit_unwind_fre fre = swap_entry(l->search, &room[k]);
+
+			status = list_last(l, fre.ip_off);
+			l->last = fre;
+			l->index = i + k;
+			l->begun = true;
+		}
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		   const struct bobbin_mem *mem, struct code_jit_unwind_fre *room,
+		   size_t room_count, struct bobbin_error *err,
+		   int (*sink)(void *ctx, const struct bobbin_row *row), void *ctx)
+{
+	const struct search s = {.arch = arch,
+				 .mem = mem,
+				 .err = err,
+				 .text_size = info->text_end - info->text_start};
+	struct listing l = {.search = &s, .info = info, .sink = sink, .ctx = ctx};
+	struct table table;
+	int status = 0;
+
+	table.next = info->unwind_head;
+	for (unsigned int i = 0; table.next && !status; i++) {
+		if (i == JIT_MAX_TABLES)
+			return refuse(err, offsetof(struct code_jit_unwind_table, next),
+				      BOBBIN_JIT_CHAIN);
+		status = load_table(&s, table.next, &table);
+		if (!status)
+			status = list_table(&l, &table, room, room_count);
+	}
+	return status ? status : list_last(&l, UINT64_MAX);
 }
 
 /* No caller, as rows of SFrame sections without words say it. */

@@ -39,10 +39,14 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
 		     struct bobbin_row *ret);
 
-/* The first row that ends behind @pc, else as jit_table_lookup(). */
-int jit_table_next(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		   const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
-		   struct bobbin_row *ret);
+/*
+ * All rows in order, as long as @sink returns 0; what it returned, or -EBADMSG and
+ * -EFAULT as jit_table_lookup().  Entries are read @room_count at a time into @room.
+ */
+int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *info,
+		   const struct bobbin_mem *mem, struct code_jit_unwind_fre *room,
+		   size_t room_count, struct bobbin_error *err,
+		   int (*sink)(void *ctx, const struct bobbin_row *row), void *ctx);
 
 /*
  * What an entry means; @ret is untouched on failure.  0; -EBADMSG: more offsets

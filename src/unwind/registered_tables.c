@@ -10,6 +10,9 @@
 #include "unwind/indexed_sections.h"
 #include "unwind/rule_cache.h"
 
+/* Of a table that is read from end to end: 12 KiB for each system call. */
+#define JIT_ENTRIES_AT_ONCE 512
+
 /* Several ranges and several generations of struct registered_code share one. */
 struct registered_table {
 	unsigned int users;
@@ -372,31 +375,38 @@ unsigned int registered_version(const struct registered_range *range)
 	return t && t->sections.count ? t->sections.list[0].view.version : 0;
 }
 
+struct function_sink {
+	int (*sink)(void *ctx, uint64_t start, uint64_t end);
+	void *ctx;
+};
+
+static int give_function(void *ctx, const struct bobbin_row *row)
+{
+	const struct function_sink *f = ctx;
+
+	return f->sink(f->ctx, row->start, row->end);
+}
+
 static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
-			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+			 struct function_sink *f)
 {
 	struct bobbin_mem mem = {read_process, &t->pid};
-	struct bobbin_row row;
-	uint64_t pc = t->info.text_start;
-	int r;
+	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
+	int r = jit_table_rows(arch, &t->info, &mem, room, JIT_ENTRIES_AT_ONCE, NULL, give_function,
+			       f);
 
-	while (!(r = jit_table_next(arch, &t->info, &mem, pc, NULL, &row))) {
-		r = sink(ctx, row.start, row.end);
-		if (r)
-			return r;
-		pc = row.end;
-	}
-	return r == -ENOENT ? 0 : -EBADMSG;
+	return r == -EFAULT ? -EBADMSG : r;
 }
 
 int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
 			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
 {
 	struct registered_table *t = range->table;
+	struct function_sink f = {sink, ctx};
 
 	if (!registered_serves(range))
 		return 0;
-	return t->jit ? jit_functions(t, arch, sink, ctx)
+	return t->jit ? jit_functions(t, arch, &f)
 		      : indexed_sections_functions(&t->sections, sink, ctx);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -377,6 +378,184 @@ static void memory_that_cannot_be_read_is_a_fault(void **state)
 	assert_refused(&memory, 0, -EFAULT, BOBBIN_NO_MEMORY, 0);
 }
 
+/* The rows that a listing gives, until there are as many as wanted. */
+struct rows {
+	struct bobbin_row list[2 * ENTRIES];
+	unsigned int count, wanted;
+};
+
+static int take_row(void *ctx, const struct bobbin_row *row)
+{
+	struct rows *rows = ctx;
+
+	rows->list[rows->count++] = *row;
+	return rows->count == rows->wanted ? 1 : 0;
+}
+
+static int list_rows(const struct memory *memory, size_t at_once, struct bobbin_error *err,
+		     struct rows *rows)
+{
+	const struct bobbin_mem mem = {read_memory, (void *)memory};
+	struct code_jit_unwind_fre room[ENTRIES];
+
+	*rows = (struct rows){.wanted = rows->wanted};
+	return jit_table_rows(memory->arch, &memory->info, &mem, room, at_once, err, take_row,
+			      rows);
+}
+
+static void all_rows_are_what_lookups_find(void **state)
+{
+	static struct memory memory;
+	struct rows rows = {0};
+
+	(void)state;
+	for (const struct bobbin_arch *const *arch = all_archs(); *arch; arch++) {
+		init(&memory, *arch);
+		fill(&memory, 0, ENTRIES, 32, table_at(1));
+		fill(&memory, 1, 0, 0, table_at(2));
+		fill(&memory, 2, 7, 32 * 100, 0);
+		for (size_t at_once = 1; at_once <= ENTRIES; at_once++) {
+			assert_int_equal(list_rows(&memory, at_once, NULL, &rows), 0);
+			assert_int_equal(rows.count, ENTRIES + 7);
+			for (unsigned int i = 0; i < rows.count; i++) {
+				uint64_t off = rows.list[i].start - TEXT;
+				struct bobbin_row row;
+
+				assert_int_equal(off, i < ENTRIES ? 32 * (i + 1)
+								  : 32 * (100 + i - ENTRIES));
+				assert_int_equal(look(&memory, (uint32_t)off, NULL, &row), 0);
+				assert_int_equal(row.end, rows.list[i].end);
+				assert_int_equal(row.function, rows.list[i].function);
+				assert_true(bobbin_rule_equal(&row.rule, &rows.list[i].rule));
+			}
+		}
+	}
+}
+
+static void listing_ends_when_the_sink_has_enough(void **state)
+{
+	static struct memory memory;
+	struct rows rows = {.wanted = 3};
+
+	(void)state;
+	init(&memory, bobbin_arch_amd64());
+	fill(&memory, 0, 3, 0, 0);
+	assert_int_equal(list_rows(&memory, 2, NULL, &rows), 1);
+	assert_int_equal(rows.count, 3);
+	fill(&memory, 0, 10, 0, 0);
+	assert_int_equal(list_rows(&memory, 2, NULL, &rows), 1);
+	assert_int_equal(rows.count, 3);
+	memory.info.unwind_head = 0;
+	assert_int_equal(list_rows(&memory, 2, NULL, &rows), 0);
+	assert_int_equal(rows.count, 0);
+}
+
+/* The rows before are given. */
+static void assert_list_refused(const struct memory *memory, unsigned int count, int status,
+				enum bobbin_reason reason, uint64_t offset)
+{
+	struct bobbin_error err;
+	struct rows rows = {0};
+
+	for (size_t at_once = 1; at_once < 8; at_once++) {
+		assert_int_equal(list_rows(memory, at_once, &err, &rows), status);
+		assert_int_equal(rows.count, count);
+		assert_int_equal(err.reason, reason);
+		assert_int_equal(err.offset, offset);
+	}
+}
+
+static void listing_ends_at_what_is_malformed(void **state)
+{
+	static struct memory memory;
+	struct code_jit_unwind_fre fre;
+
+	(void)state;
+	init(&memory, bobbin_arch_amd64());
+	fill(&memory, 0, 8, 0, 0);
+	fre = numbered(32 * 4, 0, 4);
+	set_entry(&memory, 0, 4, &fre);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 4 * FRE);
+	fre = numbered(32 * 4, 33, 4);
+	set_entry(&memory, 0, 4, &fre);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 4 * FRE);
+	fre = numbered(32 * 4, 16, 4);
+	fre.info = 5 << 1;
+	set_entry(&memory, 0, 4, &fre);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 4 * FRE);
+	fill(&memory, 0, 8, 0, 0);
+	fre = numbered(32 * 7, TEXT_SIZE, 7);
+	set_entry(&memory, 0, 7, &fre);
+	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 7 * FRE);
+	/* the next table begins before this one ends */
+	fill(&memory, 0, 8, 0, table_at(1));
+	fill(&memory, 1, 2, 32 * 7, 0);
+	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 7 * FRE);
+	/* all memory is used, and there is no more */
+	fill(&memory, 0, 8, 0, BASE - 64);
+	assert_list_refused(&memory, 7, -EFAULT, BOBBIN_NO_MEMORY, 0);
+}
+
+static void a_listing_of_tables_in_a_loop_ends(void **state)
+{
+	static struct memory memory;
+
+	(void)state;
+	init(&memory, bobbin_arch_amd64());
+	fill(&memory, 0, 1, 0, table_at(0));
+	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_ORDER, HEAD);
+	fill(&memory, 0, 0, 0, table_at(0));
+	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_CHAIN,
+			    offsetof(struct code_jit_unwind_table, next));
+}
+
+#define MANY 100000
+
+struct own_bytes {
+	unsigned int reads;
+};
+
+static enum bobbin_reason read_own(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	struct own_bytes *own = ctx;
+
+	own->reads++;
+	memcpy(dst, (const void *)(uintptr_t)addr, len);
+	return BOBBIN_NONE;
+}
+
+static int count_row(void *ctx, const struct bobbin_row *row)
+{
+	uint32_t *count = ctx;
+
+	assert_int_equal(row->start, TEXT + 16 * (uint64_t)*count);
+	++*count;
+	return 0;
+}
+
+static void a_large_table_is_read_in_few_pieces(void **state)
+{
+	struct code_jit_unwind_table *table = calloc(1, HEAD + MANY * FRE);
+	const struct bobbin_arch *arch = BOBBIN_HOST_BIG_ENDIAN ? bobbin_arch_s390x()
+								: bobbin_arch_amd64();
+	struct code_jit_info info = {TEXT, TEXT + 16 * MANY, (uintptr_t)table};
+	struct code_jit_unwind_fre room[512];
+	struct own_bytes own = {0};
+	const struct bobbin_mem mem = {read_own, &own};
+	uint32_t count = 0;
+
+	(void)state;
+	assert_non_null(table);
+	table->reserved_len = table->used_len = MANY * FRE;
+	for (uint32_t i = 0; i < MANY; i++)
+		table->fre[i] = numbered(16 * i, 16, 1);
+	assert_int_equal(jit_table_rows(arch, &info, &mem, room, 512, NULL, count_row, &count), 0);
+	assert_int_equal(count, MANY);
+	/* three words of the head and the first entry */
+	assert_int_equal(own.reads, 4 + MANY / 512 + 1);
+	free(table);
+}
+
 static void no_damaged_byte_gives_a_row_of_another_address(void **state)
 {
 	static struct memory memory;
@@ -546,6 +725,11 @@ int main(void)
 		cmocka_unit_test(entries_that_overlap_are_refused),
 		cmocka_unit_test(tables_that_overlap_or_do_not_ascend_are_refused),
 		cmocka_unit_test(memory_that_cannot_be_read_is_a_fault),
+		cmocka_unit_test(all_rows_are_what_lookups_find),
+		cmocka_unit_test(listing_ends_when_the_sink_has_enough),
+		cmocka_unit_test(listing_ends_at_what_is_malformed),
+		cmocka_unit_test(a_listing_of_tables_in_a_loop_ends),
+		cmocka_unit_test(a_large_table_is_read_in_few_pieces),
 		cmocka_unit_test(no_damaged_byte_gives_a_row_of_another_address),
 		cmocka_unit_test(on_amd64_the_return_address_is_where_the_call_left_it),
 		cmocka_unit_test(on_aarch64_the_return_address_may_be_signed),
