@@ -148,9 +148,9 @@ it_survives_damaged_section_headers() {
 
 it_survives_a_library_that_is_cut_off_while_it_is_used() {
 	cp "$(program_as plugin.so plugin -shared -fPIC)" plugin.so
-	spawn "$(program loader)" 1500 "$PWD/plugin.so"
+	spawn "$(program loader)" 3000 "$PWD/plugin.so"
 	eventually grep -q plugin "/proc/$pid/maps"
-	(sleep 0.5 && : >plugin.so) &
+	(sleep 1.5 && : >plugin.so) &
 	record -p "$pid"
 	quietly "$bobbin" report
 	spawn "$(program asleep)"

@@ -62,7 +62,7 @@ it_samples_the_own_programs_of_nobody() {
 it_attaches_to_the_own_programs_of_nobody() {
 	needs_nobody
 	paranoid_level 2
-	spawn $as_nobody "$(program threads)" 700
+	spawn $as_nobody "$(program threads)" 2500
 	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
 	expect 0 $as_nobody "$work/bin/bobbin" record -p "$pid"
 	stacks | some ' spin first start_thread '

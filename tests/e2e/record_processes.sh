@@ -67,7 +67,7 @@ it_unwinds_a_program_that_was_deleted() {
 
 it_unwinds_a_running_program_that_was_deleted() {
 	cp "$(program vanish)" ./vanish
-	spawn ./vanish 1500
+	spawn ./vanish 2500
 	eventually [ ! -e vanish ]
 	record -p "$pid"
 	complete
@@ -119,7 +119,7 @@ it_attaches_across_namespaces() {
 	spawn unshare -m --propagation private sh -ec '
 		mount -t tmpfs none place
 		cp plain place/hidden
-		exec ./place/hidden 1500'
+		exec ./place/hidden 2500'
 	eventually grep -q hidden "/proc/$pid/comm"
 	record -p "$pid"
 	frames | grep '/place/hidden' | mostly 99 '\[\.eh_frame\]$'
@@ -129,7 +129,7 @@ it_attaches_across_namespaces() {
 it_attaches_into_another_pid_namespace() {
 	needs_root
 	needs unshare
-	spawn unshare --pid --fork "$(program chain)" 1500
+	spawn unshare --pid --fork "$(program chain)" 2500
 	eventually child_of "$pid"
 	record -p "$(child_of "$pid")"
 	stacks | mostly 90 'spin c b a main '

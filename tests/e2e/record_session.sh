@@ -64,13 +64,13 @@ it_attaches_to_a_process_and_all_its_threads() {
 }
 
 it_attaches_to_threads_to_come() {
-	spawn sh -c "sleep 0.4; exec '$(program threads)' 400"
+	spawn sh -c "sleep 1.5; exec '$(program threads)' 400"
 	record -p "$pid"
 	in_threads
 }
 
 it_ends_with_the_process_that_it_is_attached_to() {
-	spawn "$(program chain)" 700
+	spawn "$(program chain)" 2500
 	expect 0 timeout 20 "$bobbin" record -p "$pid"
 	stacks | mostly 90 'spin c b a main'
 }
