@@ -51,24 +51,6 @@ int perf_feature_string(struct perf_span feature, struct bobbin_error *err, cons
 	return 0;
 }
 
-int perf_feature_nr_cpus(struct perf_span feature, struct bobbin_error *err, uint32_t *online,
-			 uint32_t *available)
-{
-	struct bytes b = perf_feature_bytes(feature);
-	uint32_t first, second;
-
-	if (!feature.data)
-		return missing(err);
-	first = bytes_u32(&b);
-	second = bytes_u32(&b);
-	if (b.bad)
-		return malformed(feature, &b, err);
-	/* The tool writes the available ones first, whatever its documents say. */
-	*available = first;
-	*online = second;
-	return 0;
-}
-
 int perf_feature_strings(struct perf_span feature, struct bobbin_error *err,
 			 int (*string)(void *ctx, const char *string), void *ctx)
 {

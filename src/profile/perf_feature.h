@@ -65,18 +65,6 @@ const char *perf_string_next(struct bytes *b);
 int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret);
 
 /**
- * perf_feature_nr_cpus() - NRCPUS
- * @feature: the feature
- * @err: where it is malformed; or NULL
- * @online: CPUs in use
- * @available: CPUs there are
- *
- * Return: as perf_feature_string().
- */
-int perf_feature_nr_cpus(struct perf_span feature, struct bobbin_error *err, uint32_t *online,
-			 uint32_t *available);
-
-/**
  * perf_feature_strings() - a list of strings: CMDLINE
  * @feature: the feature
  * @err: where it is malformed; or NULL

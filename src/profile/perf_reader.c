@@ -684,11 +684,6 @@ int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struc
 	return 1;
 }
 
-void perf_reader_rewind(struct perf_reader *reader)
-{
-	reader->next = 0;
-}
-
 bool perf_reader_truncated(const struct perf_reader *reader)
 {
 	return reader->truncated;

@@ -89,12 +89,6 @@ int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *e
 int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret);
 
 /**
- * perf_reader_rewind() - begin again with the first event
- * @reader: the reader
- */
-void perf_reader_rewind(struct perf_reader *reader);
-
-/**
  * perf_reader_truncated() - whether the end of the recording is missing
  * @reader: the reader
  *

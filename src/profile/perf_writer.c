@@ -270,19 +270,6 @@ static struct perf_blob *add_feature(struct perf_writer *writer, unsigned int fe
 	return &writer->features[feature];
 }
 
-int perf_writer_feature(struct perf_writer *writer, unsigned int feature, const void *data,
-			size_t size)
-{
-	struct perf_blob *blob;
-
-	if (!feature || feature >= PERF_FILE_FEATURES)
-		return -EINVAL;
-	blob = add_feature(writer, feature);
-	blob->size = 0;
-	perf_blob_bytes(blob, data, size);
-	return blob->failed ? -ENOMEM : 0;
-}
-
 int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id)
 {
 	struct perf_event_header header = {
@@ -311,18 +298,15 @@ int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id 
 
 static void add_string(struct perf_writer *writer, unsigned int feature, const char *string)
 {
-	if (string && !has_feature(writer, feature))
+	if (string)
 		put_sized_string(add_feature(writer, feature), string);
 }
 
 static void add_nr_cpus(struct perf_writer *writer, const struct perf_writer_info *info)
 {
 	uint32_t online = info->nr_cpus_online, available = info->nr_cpus_available;
-	struct perf_blob *blob;
+	struct perf_blob *blob = add_feature(writer, PERF_FILE_NRCPUS);
 
-	if (has_feature(writer, PERF_FILE_NRCPUS))
-		return;
-	blob = add_feature(writer, PERF_FILE_NRCPUS);
 	perf_blob_u32(blob, available ? available : (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
 	perf_blob_u32(blob, online ? online : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
@@ -332,7 +316,7 @@ static void add_cmdline(struct perf_writer *writer, const char *const *argv)
 	struct perf_blob *blob;
 	uint32_t nr = 0;
 
-	if (!argv || has_feature(writer, PERF_FILE_CMDLINE))
+	if (!argv)
 		return;
 	while (argv[nr])
 		nr++;
@@ -346,7 +330,7 @@ static void add_sample_time(struct perf_writer *writer)
 {
 	struct perf_blob *blob;
 
-	if (!writer->last_time || has_feature(writer, PERF_FILE_SAMPLE_TIME))
+	if (!writer->last_time)
 		return;
 	blob = add_feature(writer, PERF_FILE_SAMPLE_TIME);
 	perf_blob_u64(blob, writer->first_time);

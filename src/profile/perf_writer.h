@@ -93,18 +93,6 @@ int perf_writer_round(struct perf_writer *writer);
 int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id);
 
 /**
- * perf_writer_feature() - set the bytes of a feature
- * @writer: the writer
- * @feature: its bit, 1 to 255; replaces what the writer would put there
- * @data: the bytes, copied
- * @size: how many
- *
- * Return: 0, -EINVAL, -ENOMEM.
- */
-int perf_writer_feature(struct perf_writer *writer, unsigned int feature, const void *data,
-			size_t size);
-
-/**
  * perf_writer_finish() - write the features and let the file appear
  * @writer: the writer; it is gone afterwards, whatever happens
  * @info: for the features, or NULL

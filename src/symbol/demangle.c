@@ -30,14 +30,14 @@ static void append(const char *text, size_t len, void *opaque)
 	out->len += len;
 }
 
-static bool demangle_into(const char *mangled, int options, struct output *out)
+static bool demangle_into(const char *mangled, struct output *out)
 {
 	if (setjmp(out->overflow))
 		return false;
-	if (rust_demangle_callback(mangled, options, append, out))
+	if (rust_demangle_callback(mangled, DMGL_ANSI, append, out))
 		return true;
 	out->len = 0;
-	return cplus_demangle_v3_callback(mangled, options, append, out);
+	return cplus_demangle_v3_callback(mangled, DMGL_ANSI, append, out);
 }
 
 static bool looks_mangled(const char *name)
@@ -46,9 +46,8 @@ static bool looks_mangled(const char *name)
 	       !strncmp(name, "_GLOBAL_", 8);
 }
 
-bool demangle(const char *mangled, bool parameters, char *dst, size_t size)
+bool demangle(const char *mangled, char *dst, size_t size)
 {
-	int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_ANSI;
 	size_t len = strlen(mangled), suffix = 0;
 	struct output out = {.dst = dst, .size = size};
 	char plain[MAX_MANGLED];
@@ -59,7 +58,7 @@ bool demangle(const char *mangled, bool parameters, char *dst, size_t size)
 	if (len > strlen(PLT_SUFFIX) && !strcmp(plain + len - strlen(PLT_SUFFIX), PLT_SUFFIX))
 		suffix = strlen(PLT_SUFFIX);
 	plain[len - suffix] = '\0';
-	if (!demangle_into(plain, options, &out) || suffix >= out.size - out.len)
+	if (!demangle_into(plain, &out) || suffix >= out.size - out.len)
 		return false;
 	memcpy(out.dst + out.len, mangled + len - suffix, suffix + 1);
 	return true;

@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 /*
- * Write the readable form of @mangled, with or without parameter lists; a
+ * Write the readable form of @mangled, without parameter lists; a
  * trailing "@plt" stays.  False if it is no mangled name or if the result does
  * not fit: a mangled name of a hundred bytes can stand for terabytes.
  */
-bool demangle(const char *mangled, bool parameters, char *dst, size_t size);
+bool demangle(const char *mangled, char *dst, size_t size);
 
 #endif

@@ -151,18 +151,6 @@ static void print_place(const struct build_id *id, char *dst)
 		dst += sprintf(dst, i == 0 ? "%02x/" : "%02x", id->bytes[i]);
 }
 
-static int try_cache(const struct search_paths *paths, const struct build_id *id, const char *name,
-		     struct elf_file *ret)
-{
-	char place[PLACE_MAX];
-
-	if (!paths->cache_path || !id->len)
-		return -ENOENT;
-	print_place(id, place);
-	return try_path(&(struct proof){.id = id}, ret, "%s/.build-id/%s/%s", paths->cache_path,
-			place, name);
-}
-
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
 		       const struct build_id *id, struct elf_file *ret)
 {
@@ -171,11 +159,10 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 
 	if (open_path && !paths->symfs && !is_missing(try_path(&proof, ret, "%s", open_path), &err))
 		return err;
-	if (path && !is_missing(try_path(&proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
-					 paths->symfs ? "/" : "", path),
-				&err))
-		return err;
-	is_missing(try_cache(paths, id, "elf", ret), &err);
+	if (path)
+		is_missing(try_path(&proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
+				    paths->symfs ? "/" : "", path),
+			   &err);
 	return err;
 }
 
@@ -202,16 +189,12 @@ static int try_build_id(const struct search_paths *paths, const struct build_id 
 			struct elf_file *ret)
 {
 	char name[PLACE_MAX + 8];
-	int err = -ENOENT;
 
 	if (!id->len)
-		return err;
+		return -ENOENT;
 	print_place(id, name);
 	strcat(name, ".debug");
-	if (is_missing(try_debug_path(paths, &(struct proof){.id = id}, ".build-id", 9, name, ret),
-		       &err))
-		is_missing(try_cache(paths, id, "debug", ret), &err);
-	return err;
+	return try_debug_path(paths, &(struct proof){.id = id}, ".build-id", 9, name, ret);
 }
 
 static int directory_length(const char *path)

@@ -27,7 +27,7 @@ struct build_id {
 
 /* Where to look: borrowed, each NULL if there is none. */
 struct search_paths {
-	const char *debug_path, *cache_path, *symfs;
+	const char *debug_path, *symfs;
 	struct debuginfod *debuginfod;
 };
 
@@ -43,7 +43,7 @@ struct elf_file {
 	}
 
 /*
- * The mapped file: @open_path, @path below symfs, the build-ID cache.
+ * The mapped file: @open_path, or @path below symfs.
  * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ENOMEM.
  */
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
@@ -51,7 +51,7 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 
 /*
  * The separate debug file of @main, or of a build ID if that is not open: by
- * build ID in the debug path and in the cache, by debug link, from a server.
+ * build ID in the debug path, by debug link, from a server.
  * Returns 0, -ENOENT, -ENOMEM.
  */
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,

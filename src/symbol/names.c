@@ -37,8 +37,7 @@ int names_symbol(struct names *names, const char *mangled, struct name_pair *ret
 	memcpy(plain, mangled, len);
 	plain[len] = '\0';
 	err = names_keep(names, mangled, &pair.mangled);
-	if (!err && names->demangle &&
-	    demangle(plain, names->parameters, readable, sizeof(readable)))
+	if (!err && names->demangle && demangle(plain, readable, sizeof(readable)))
 		err = names_keep(names, readable, &pair.name);
 	else if (!err)
 		err = names_keep(names, plain, &pair.name);

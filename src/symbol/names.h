@@ -16,7 +16,7 @@
 
 struct names {
 	struct name_pool pool;
-	bool demangle, parameters;
+	bool demangle;
 };
 
 struct name_pair {

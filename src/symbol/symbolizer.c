@@ -29,7 +29,7 @@ struct known {
 
 struct symbolizer {
 	struct symfile_context context;
-	char *debug_path, *cache_path, *kallsyms_path, *symfs;
+	char *debug_path, *kallsyms_path, *symfs;
 	struct symfile **files;
 	size_t file_count, file_capacity;
 	struct known *known;
@@ -58,17 +58,14 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 {
 	int err = copy_option(o->debug_path, DEFAULT_DEBUG_PATH, &s->debug_path);
 
-	err = err ? err : copy_option(o->cache_path, NULL, &s->cache_path);
 	err = err ? err : copy_option(o->kallsyms, DEFAULT_KALLSYMS, &s->kallsyms_path);
 	err = err ? err : copy_option(o->symfs, NULL, &s->symfs);
 	s->context.paths = (struct search_paths){
 		.debug_path = s->debug_path,
-		.cache_path = s->cache_path,
 		.symfs = s->symfs,
 	};
 	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
 	s->context.names.demangle = o->demangle;
-	s->context.names.parameters = o->parameters;
 	s->on_damage = o->on_damage;
 	s->on_damage_ctx = o->on_damage_ctx;
 	s->context.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT;
@@ -111,7 +108,6 @@ void symbolizer_close(struct symbolizer *s)
 	hash_index_fini(&s->index);
 	free(s->files);
 	free(s->debug_path);
-	free(s->cache_path);
 	free(s->kallsyms_path);
 	free(s->symfs);
 	free(s);
@@ -473,14 +469,11 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret)
 {
-	struct symbolizer_stats stats = {.files = (unsigned int)s->file_count};
+	struct symbolizer_stats stats = {0};
 
 	stats.memory = s->files_memory + name_pool_memory(&s->context.names.pool) +
 		       symlist_memory(&s->kernel) + jit_files_memory(&s->jit);
-	for (size_t i = 0; i < s->file_count; i++) {
+	for (size_t i = 0; i < s->file_count; i++)
 		stats.open += s->files[i]->state == SYMFILE_OPEN;
-		stats.missing += s->files[i]->state == SYMFILE_MISSING;
-		stats.mismatched += s->files[i]->mismatched;
-	}
 	*ret = stats;
 }

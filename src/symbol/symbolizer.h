@@ -50,12 +50,10 @@ typedef void symbolizer_damage_fn(void *ctx, const char *path, const struct bobb
 struct symbolizer_options {
 	bool inlines;           /* expand inlined functions (reads DWARF) */
 	bool lines;             /* source file and line (reads DWARF) */
-	bool demangle;          /* C++ and Rust */
-	bool parameters;        /* demangled names keep their parameter lists */
+	bool demangle;          /* C++ and Rust; parameter lists go */
 	bool debuginfod;        /* ask the servers of $DEBUGINFOD_URLS, if libdebuginfod is here */
 	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 512 MiB */
 	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */
-	const char *cache_path; /* build-ID cache laid out as perf's ~/.debug; NULL: none */
 	const char *kallsyms;   /* NULL: /proc/kallsyms */
 	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
 	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
@@ -82,13 +80,10 @@ struct symbol {
 	bool inlined;         /* expanded into the next symbol of the array */
 };
 
-/* What the symbolizer holds and has seen, for reports. */
+/* What the symbolizer holds, to see that it keeps to its limits. */
 struct symbolizer_stats {
-	size_t memory;           /* bytes held now */
-	unsigned int files;      /* known */
-	unsigned int open;       /* opened and kept */
-	unsigned int mismatched; /* whose file on disk has another build ID */
-	unsigned int missing;    /* of which nothing could be opened */
+	size_t memory;     /* bytes */
+	unsigned int open; /* files */
 };
 
 /* Returns 0, -ENOMEM. */

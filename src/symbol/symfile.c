@@ -85,7 +85,6 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 			   : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id,
 						main);
 
-	f->mismatched = err == -ESTALE;
 	if (err == -ENOMEM || (has_section(main, ".symtab") && (!wants_dwarf || has_dwarf(main))))
 		return err;
 	err = elf_file_find_debug(&c->paths, main, &f->build_id, debug);

@@ -33,7 +33,6 @@ struct symfile {
 	size_t image_size;
 	struct build_id build_id;
 	enum symfile_state state;
-	bool mismatched;
 	uint64_t used;          /* when last, for eviction */
 	unsigned int overgrown; /* how often it took more than all the memory */
 	size_t memory;          /* when last measured */

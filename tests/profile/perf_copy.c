@@ -75,8 +75,6 @@ int main(int argc, char **argv)
 		if (!r)
 			r = copy_build_ids(reader, writer);
 		if (!r)
-			r = perf_writer_feature(writer, 200, "extra", 5);
-		if (!r)
 			r = perf_writer_finish(writer, &info);
 		else
 			perf_writer_abort(writer);

@@ -33,8 +33,7 @@ static void print_frames(const struct symbol *f, int n)
 
 int main(int argc, char **argv)
 {
-	struct symbolizer_options options = {
-		.inlines = true, .lines = true, .demangle = true, .parameters = true};
+	struct symbolizer_options options = {.inlines = true, .lines = true};
 	struct symbol frames[FRAMES];
 	struct symbolizer_stats stats;
 	struct symbolizer *s;
