@@ -5,6 +5,10 @@ size_t registered_behind(const struct registered_code *code, uint64_t addr)
 {
 	size_t lo = 0, hi = code->count;
 
+	if (hi && addr >= code->ranges[hi - 1].end)
+		return hi;
+	if (hi && addr < code->ranges[0].end)
+		return 0;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

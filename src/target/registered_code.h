@@ -38,6 +38,21 @@ struct registered_code {
 /* The first range that ends behind @addr; @count if none does. */
 size_t registered_behind(const struct registered_code *code, uint64_t addr);
 
+/*
+ * The same where walks go to and fro between code that is not registered; @last: any
+ * number at first, then what the answer was last.
+ */
+static inline size_t registered_behind_again(const struct registered_code *code, uint64_t addr,
+					     size_t *last)
+{
+	size_t i = *last;
+
+	if (i > code->count || (i && addr < code->ranges[i - 1].end) ||
+	    (i < code->count && addr >= code->ranges[i].end))
+		*last = i = registered_behind(code, addr);
+	return i;
+}
+
 /* The range that holds @addr, or NULL.  @code may be NULL. */
 const struct registered_range *registered_find(const struct registered_code *code, uint64_t addr);
 

@@ -27,6 +27,7 @@ struct bobbin_space {
 	uint64_t generation;                /* counts changes of the mappings */
 	void *memo;                         /* the walker's; goes with the space */
 	struct registered_code *registered; /* or NULL */
+	size_t registered_last;             /* where the last search in it ended */
 };
 
 /* The mapping that holds @addr, or NULL. */

@@ -425,11 +425,11 @@ static void cut_range(uint64_t *start, uint64_t *end, uint64_t low, uint64_t hig
  * The registered code at @addr that has a table; NULL: none, then [@start, @end) is
  * cut to where that holds.
  */
-static const struct registered_range *enter_registered(const struct registered_code *code,
-						       uint64_t addr, uint64_t *start,
-						       uint64_t *end)
+static const struct registered_range *enter_registered(struct bobbin_space *space, uint64_t addr,
+						       uint64_t *start, uint64_t *end)
 {
-	size_t i = registered_behind(code, addr);
+	const struct registered_code *code = space->registered;
+	size_t i = registered_behind_again(code, addr, &space->registered_last);
 	const struct registered_range *next = i < code->count ? &code->ranges[i] : NULL;
 
 	if (next && addr >= next->start) {
@@ -450,7 +450,7 @@ static bool enter_mapping(struct walk *w, uint64_t addr, struct copy_mapping *re
 	uint64_t start = m ? m->start : 0, end = m ? m->end : UINT64_MAX, offset;
 
 	if (w->space->registered)
-		range = enter_registered(w->space->registered, addr, &start, &end);
+		range = enter_registered(w->space, addr, &start, &end);
 	if (range) {
 		*ret = (struct copy_mapping){range->start, range->end - range->start, 0};
 		ret->key = registered_rule_key(range->place);
