@@ -85,14 +85,21 @@ static int read_identity(int fd, struct bobbin_error *err, struct elf_headers *h
 	return read_table(fd, 0, ELF_T_EHDR, sizeof(headers->file), ident[EI_DATA], &headers->file);
 }
 
-static int check_file_header(struct bobbin_error *err, struct elf_headers *headers)
+static bool is_wanted(const Elf64_Ehdr *file, bool relocatable)
+{
+	return relocatable ? file->e_type == ET_REL
+			   : file->e_type == ET_EXEC || file->e_type == ET_DYN;
+}
+
+static int check_file_header(bool relocatable, struct bobbin_error *err,
+			     struct elf_headers *headers)
 {
 	const Elf64_Ehdr *file = &headers->file;
 
 	headers->arch = bobbin_arch_of_elf(file->e_machine, encoding_of(headers) == ELFDATA2MSB);
 	if (!headers->arch)
 		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
-	if (file->e_type != ET_EXEC && file->e_type != ET_DYN)
+	if (!is_wanted(file, relocatable))
 		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
 	if (file->e_version != EV_CURRENT)
 		return refuse(err, offsetof(Elf64_Ehdr, e_version), BOBBIN_ELF_BROKEN);
@@ -194,6 +201,12 @@ static int count_sections(int fd, struct bobbin_error *err, struct elf_headers *
 	return 0;
 }
 
+/* LLVM's relocatable files have one string table for sections and symbols. */
+static uint64_t max_names(const struct elf_headers *headers)
+{
+	return headers->file.e_type == ET_REL ? ELF_HEADERS_MAX_STRINGS : ELF_HEADERS_MAX_NAMES;
+}
+
 static int read_names(int fd, struct bobbin_error *err, struct elf_headers *headers)
 {
 	const Elf64_Shdr *names;
@@ -202,13 +215,13 @@ static int read_names(int fd, struct bobbin_error *err, struct elf_headers *head
 	if (!headers->names_index)
 		return 0;
 	names = &headers->sections[headers->names_index];
-	if (names->sh_type != SHT_STRTAB || !names->sh_size)
+	if (names->sh_type != SHT_STRTAB || !names->sh_size || names->sh_flags & SHF_COMPRESSED)
 		return refuse(err, section_place(headers, headers->names_index), BOBBIN_ELF_BROKEN);
-	if (names->sh_size > ELF_HEADERS_MAX_NAMES)
-		return refuse_as(-ENOTSUP, err, section_place(headers, headers->names_index),
-				 BOBBIN_ELF_FULL);
 	if (!inside(headers, names->sh_offset, names->sh_size))
 		return refuse(err, section_place(headers, headers->names_index), BOBBIN_TRUNCATED);
+	if (names->sh_size > max_names(headers))
+		return refuse_as(-ENOTSUP, err, section_place(headers, headers->names_index),
+				 BOBBIN_ELF_FULL);
 	headers->names = calloc(1, names->sh_size + 1 + ELF_HEADERS_NAME_ROOM);
 	if (!headers->names)
 		return -ENOMEM;
@@ -244,7 +257,7 @@ static int read_sections(int fd, struct bobbin_error *err, struct elf_headers *h
 
 	if (r || !headers->section_count)
 		return r;
-	headers->sections = calloc(headers->section_count + 1, sizeof(*headers->sections));
+	headers->sections = calloc(headers->section_count + 2, sizeof(*headers->sections));
 	if (!headers->sections)
 		return -ENOMEM;
 	r = read_table(fd, headers->file.e_shoff, ELF_T_SHDR,
@@ -255,7 +268,25 @@ static int read_sections(int fd, struct bobbin_error *err, struct elf_headers *h
 	return r ? r : check_sections(headers, err);
 }
 
-int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret)
+/* Nothing of a relocatable file is loaded as it is. */
+static int refuse_segments(struct bobbin_error *err, const struct elf_headers *headers)
+{
+	return headers->file.e_phnum ? refuse(err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_BROKEN)
+				     : 0;
+}
+
+static int read_all(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *headers)
+{
+	int r = read_identity(fd, err, headers);
+
+	if (!r)
+		r = check_file_header(relocatable, err, headers);
+	if (!r)
+		r = relocatable ? refuse_segments(err, headers) : read_segments(fd, err, headers);
+	return r ? r : read_sections(fd, err, headers);
+}
+
+static int init(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *ret)
 {
 	struct elf_headers headers = {0};
 	struct stat status;
@@ -269,18 +300,22 @@ int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret)
 		return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
 	headers.file_size = (uint64_t)status.st_size;
 	elf_version(EV_CURRENT);
-	r = read_identity(fd, err, &headers);
-	if (!r)
-		r = check_file_header(err, &headers);
-	if (!r)
-		r = read_segments(fd, err, &headers);
-	if (!r)
-		r = read_sections(fd, err, &headers);
+	r = read_all(fd, relocatable, err, &headers);
 	if (r)
 		elf_headers_fini(&headers);
 	else
 		*ret = headers;
 	return r;
+}
+
+int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret)
+{
+	return init(fd, false, err, ret);
+}
+
+int elf_headers_init_relocatable(int fd, struct bobbin_error *err, struct elf_headers *ret)
+{
+	return init(fd, true, err, ret);
 }
 
 void elf_headers_fini(struct elf_headers *headers)
@@ -296,6 +331,40 @@ const char *elf_headers_name(const struct elf_headers *headers, size_t section)
 	uint32_t name = headers->sections[section].sh_name;
 
 	return name < headers->names_size ? headers->names + name : "";
+}
+
+uint64_t elf_headers_place(const struct elf_headers *headers, size_t section)
+{
+	return section_place(headers, section);
+}
+
+int elf_headers_table(const struct elf_headers *headers, int fd, size_t section, Elf_Type type,
+		      size_t entry_size, struct bobbin_error *err, void **ret, size_t *count)
+{
+	const Elf64_Shdr *header = &headers->sections[section];
+	void *table;
+	int r;
+
+	if (header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED ||
+	    header->sh_entsize != entry_size || header->sh_size % entry_size)
+		return refuse(err, section_place(headers, section), BOBBIN_ELF_BROKEN);
+	table = malloc(header->sh_size ? header->sh_size : 1);
+	if (!table)
+		return -ENOMEM;
+	r = read_table(fd, header->sh_offset, type, header->sh_size, encoding_of(headers), table);
+	if (r) {
+		free(table);
+		return r;
+	}
+	*ret = table;
+	*count = header->sh_size / entry_size;
+	return 0;
+}
+
+int elf_headers_encode(const struct elf_headers *headers, int fd, uint64_t offset, Elf_Type type,
+		       const void *table, size_t size)
+{
+	return write_table(fd, offset, type, table, size, encoding_of(headers));
 }
 
 /* The counts, in the first section header where the ELF header has no room. */

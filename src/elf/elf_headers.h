@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * elf_headers.h - the headers of a linked 64-bit ELF file, to be changed and
- * written again.
+ * elf_headers.h - the headers of a linked or relocatable 64-bit ELF file, to be
+ * changed and written again.
  *
  * In memory they have this machine's byte order; libelf converts.  They are read
  * by offset, so that each can be checked before memory is spent on it.
@@ -12,19 +12,22 @@
 #include <bobbin/arch.h>
 #include <bobbin/reason.h>
 #include <elf.h>
+#include <libelf.h>
 
 /* Linux runs no file with more program headers than fit into 64 KiB. */
 #define ELF_HEADERS_MAX_SEGMENTS (65536 / sizeof(Elf64_Phdr))
 /* Section names may take this many bytes. */
 #define ELF_HEADERS_MAX_NAMES ((uint64_t)1 << 20)
+/* The same, where they stand among those of symbols. */
+#define ELF_HEADERS_MAX_STRINGS ((uint64_t)1 << 30)
 
 /**
  * struct elf_headers - what was read
  * @arch: of the file
  * @file: ELF header; its counts of headers are those below
- * @segments: owned; room for two more
+ * @segments: owned; room for two more; NULL: the file is relocatable
  * @segment_count: their number
- * @sections: owned; room for one more; NULL: the file has none
+ * @sections: owned; room for two more; NULL: the file has none
  * @section_count: their number, 0 if there are none
  * @names: owned; bytes of the section header string table, ends in NUL; room
  *	for another ELF_HEADERS_NAME_ROOM
@@ -53,10 +56,28 @@ struct elf_headers {
  * -ENOMEM, the errno of reading.  elf_headers_fini() gives @ret back.
  */
 int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret);
+/* The same for a relocatable file, which has no segments. */
+int elf_headers_init_relocatable(int fd, struct bobbin_error *err, struct elf_headers *ret);
+
 void elf_headers_fini(struct elf_headers *headers);
 
 /* The name of a section, "" if it has none. */
 const char *elf_headers_name(const struct elf_headers *headers, size_t section);
+
+/* The offset of a section's header in the file. */
+uint64_t elf_headers_place(const struct elf_headers *headers, size_t section);
+
+/*
+ * Read what a section holds as entries of one type, in this machine's byte order.
+ * @ret becomes the caller's.  -EBADMSG with a reason and a file offset if the
+ * header says that it holds something else, -ENOMEM, the errno of reading.
+ */
+int elf_headers_table(const struct elf_headers *headers, int fd, size_t section, Elf_Type type,
+		      size_t entry_size, struct bobbin_error *err, void **ret, size_t *count);
+
+/* Write such entries, @size bytes of them.  -ENOMEM or the errno of writing. */
+int elf_headers_encode(const struct elf_headers *headers, int fd, uint64_t offset, Elf_Type type,
+		       const void *table, size_t size);
 
 /*
  * Write the ELF header, the program headers at e_phoff and, if there are any,

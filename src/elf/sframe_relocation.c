@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/refusal.h"
+#include "elf/relocation_kind.h"
 
 /* A section with relocations for one of ours, and the symbol table that it uses. */
 struct table {
@@ -14,36 +15,6 @@ struct table {
 	uint64_t offset;
 	struct sframe_section *section;
 };
-
-/* Bytes of the field that a relocation of this type fills, 0: none, -1: not our kind. */
-static int width_of(uint16_t machine, uint32_t type)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return type == R_X86_64_PC32   ? 4
-		       : type == R_X86_64_PC64 ? 8
-		       : type == R_X86_64_NONE ? 0
-					       : -1;
-	case EM_AARCH64:
-		return type == R_AARCH64_PREL32   ? 4
-		       : type == R_AARCH64_PREL64 ? 8
-		       : type == R_AARCH64_NONE   ? 0
-						  : -1;
-	case EM_S390:
-		return type == R_390_PC32   ? 4
-		       : type == R_390_PC64 ? 8
-		       : type == R_390_NONE ? 0
-					    : -1;
-	default:
-		return -1;
-	}
-}
-
-static void store(uint8_t *field, int width, bool big_endian, uint64_t value)
-{
-	for (int i = 0; i < width; i++)
-		field[i] = (uint8_t)(value >> 8 * (big_endian ? width - 1 - i : i));
-}
 
 static void name_target(const struct table *table, const GElf_Sym *symbol, uint32_t long_index,
 			struct sframe_target *ret)
@@ -72,15 +43,16 @@ static int apply(const struct table *table, int i, struct sframe_target *ret)
 	Elf32_Word long_index = 0;
 	GElf_Rela rela;
 	GElf_Sym symbol;
-	int width;
+	struct relocation_kind kind;
 
 	if (!gelf_getrela(table->relocations, i, &rela))
 		return refuse(reader->err, at, BOBBIN_ELF_BROKEN);
-	width = width_of(reader->header.e_machine, (uint32_t)GELF_R_TYPE(rela.r_info));
-	if (!width)
+	if (!relocation_kind(reader->header.e_machine, (uint32_t)GELF_R_TYPE(rela.r_info), &kind))
+		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
+	if (!kind.width)
 		return 0;
-	if (width < 0 || rela.r_offset > section->size ||
-	    section->size - rela.r_offset < (uint64_t)width ||
+	if (!kind.pcrel || rela.r_offset > section->size ||
+	    section->size - rela.r_offset < kind.width ||
 	    !gelf_getsymshndx(table->symbols, table->long_indices, (int)GELF_R_SYM(rela.r_info),
 			      &symbol, &long_index))
 		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
@@ -89,8 +61,8 @@ static int apply(const struct table *table, int i, struct sframe_target *ret)
 		.start = symbol.st_value + (uint64_t)rela.r_addend,
 	};
 	name_target(table, &symbol, long_index, ret);
-	store(section->data + rela.r_offset, width, reader->file->arch->big_endian,
-	      ret->start - section->addr - rela.r_offset);
+	relocation_store(section->data + rela.r_offset, kind.width, reader->file->arch->big_endian,
+			 ret->start - section->addr - rela.r_offset);
 	return 1;
 }
 
