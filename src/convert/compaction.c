@@ -26,6 +26,8 @@
  * @num_fres: of the new one
  * @chain, @cuts: of the functions at hand
  * @counts: of rows that are shared
+ * @bounds, @bound_count: those that were not passed yet
+ * @alone: rows before this offset are not shared any more
  */
 struct compaction {
 	const struct bobbin_sframe_builder *from;
@@ -38,6 +40,8 @@ struct compaction {
 	struct row_chain chain;
 	struct chain_cuts cuts;
 	struct piece_counts counts;
+	const uint64_t *bounds;
+	size_t bound_count, alone;
 };
 
 static size_t attribute_size(const struct compaction *c)
@@ -68,14 +72,25 @@ static inline void put(uint8_t *at, uint32_t value, unsigned int n, bool big_end
 		at[i] = (uint8_t)(value >> 8 * (big_endian ? n - 1 - i : i));
 }
 
+/* No rows from before a bound are behind it, too. */
+static void pass_bounds(struct compaction *c, uint64_t start)
+{
+	while (c->bound_count && start >= *c->bounds) {
+		c->bounds++;
+		c->bound_count--;
+		c->alone = c->fre_len;
+	}
+}
+
 /* Add an FDE whose @size bytes stand behind all others; they may be there already. */
 static void add(struct compaction *c, struct bobbin_sframe_built fde, size_t size,
 		struct piece_slot *slot)
 {
 	size_t where = slot ? slot->where : PIECE_NOWHERE;
 
+	pass_bounds(c, fde.start);
 	fde.fre_off = (uint32_t)c->fre_len;
-	if (where < c->fre_len && size <= c->fre_len - where &&
+	if (where >= c->alone && where < c->fre_len && size <= c->fre_len - where &&
 	    !memcmp(c->fres + where, c->fres + c->fre_len, size)) {
 		fde.fre_off = (uint32_t)where;
 	} else {
@@ -318,10 +333,10 @@ static void replace(struct compaction *c, struct bobbin_sframe_builder *b)
 	c->fres = NULL;
 }
 
-int compact_section(struct section_maker *maker, bool sharing)
+int compact_section(struct section_maker *maker, bool sharing, const uint64_t *bounds, size_t count)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	struct compaction c = {.from = b};
+	struct compaction c = {.from = b, .bounds = bounds, .bound_count = count};
 	int r;
 
 	c.cost.index = sframe_fde_size_of(b->version);

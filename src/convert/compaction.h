@@ -19,10 +19,11 @@
  * Choose the FDEs of a section anew.  Its functions do not overlap, were added
  * without sharing, in ascending order for the best result, and the section was
  * not finished yet.  @share: FDEs with equal rows share them and may hold several
- * functions; otherwise an FDE lies within one.
+ * functions; otherwise an FDE lies within one.  Rows of code on both sides of
+ * one of @count ascending @bounds are not shared; functions do not touch there.
  *
  * Time and memory are linear in rows.  0; -ENOMEM, and the section is as it was.
  */
-int compact_section(struct section_maker *maker, bool share);
+int compact_section(struct section_maker *maker, bool share, const uint64_t *bounds, size_t count);
 
 #endif

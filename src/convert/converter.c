@@ -262,15 +262,19 @@ static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t
 
 static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t push)
 {
+	bool known = row->rule.cfa.how != BOBBIN_NO_RULE;
+	enum bobbin_reason reason = known ? BOBBIN_NONE : (enum bobbin_reason)row->rule.reason;
 	int r;
 
 	c->stats->cfi_rows++;
-	if (push && push < STUB_SIZE)
+	if (push && push < STUB_SIZE && !c->options->floating)
 		return add_stubs(c, row, push);
-	if (row->rule.cfa.how != BOBBIN_NO_RULE)
+	if (push && push < STUB_SIZE)
+		reason = BOBBIN_SFRAME_RULE;
+	else if (known)
 		return collect(c, row);
 	r = flush(c);
-	lose(c, row->start, row->end, (enum bobbin_reason)row->rule.reason);
+	lose(c, row->start, row->end, reason);
 	return r;
 }
 
@@ -432,7 +436,8 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 	if (!r) {
 		r = convert_all(&c, &list);
 		if (!r && !options->keep_functions)
-			r = compact_section(&c.maker, options->share);
+			r = compact_section(&c.maker, options->share, options->bounds,
+					    options->bound_count);
 		stats->functions = c.maker.builder.fde_count;
 		stats->rows = c.maker.builder.num_fres;
 		if (!r)

@@ -40,14 +40,19 @@ struct convert_gap {
  * @keep_functions: one function for each FDE where that is possible, even if
  *	others would take fewer bytes
  * @in_place: the section will be where it is made, instead of at @addr; V3 only
+ * @floating: addresses are not final, not even modulo 16: lazy-binding stubs are
+ *	left out
  * @addr: address that the section will have
+ * @bounds, @bound_count: ascending addresses across which no rows are shared
  * @gap: called for each gap, or NULL
  * @ctx: for @gap
  */
 struct convert_options {
 	unsigned int version;
-	bool share, keep_functions, in_place;
+	bool share, keep_functions, in_place, floating;
 	uint64_t addr;
+	const uint64_t *bounds;
+	size_t bound_count;
 	void (*gap)(void *ctx, const struct convert_gap *gap);
 	void *ctx;
 };

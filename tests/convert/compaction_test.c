@@ -86,10 +86,10 @@ static void fit(struct bobbin_sframe_builder *builder)
 	builder->fre_max = builder->fre_len;
 }
 
-static void finish(struct bench *b, bool share)
+static void finish_within(struct bench *b, bool share, const uint64_t *bounds, size_t count)
 {
 	fit(&b->makers[1].builder);
-	assert_int_equal(compact_section(&b->makers[1], share), 0);
+	assert_int_equal(compact_section(&b->makers[1], share, bounds, count), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t size;
 
@@ -97,6 +97,11 @@ static void finish(struct bench *b, bool share)
 		assert_int_equal(bobbin_sframe_view(b->bytes[i], size, SECTION, NULL, &b->views[i]),
 				 0);
 	}
+}
+
+static void finish(struct bench *b, bool share)
+{
+	finish_within(b, share, NULL, 0);
 }
 
 static uint32_t random_below(struct bench *b, uint32_t limit)
@@ -361,6 +366,41 @@ static void equal_parts_of_functions_are_shared(void **state)
 	assert_true(COMPACT(b)->size < PLAIN(b)->size * 3 / 4);
 }
 
+/* What one of an object's sections says must not depend on another one, which may be dropped. */
+static void no_rows_are_shared_across_a_bound(void **state)
+{
+	struct bench *b = *state;
+	const uint64_t bounds[] = {CODE, CODE + 1000, CODE + 2000, CODE + 3000, CODE + 4000};
+	uint32_t first[4];
+
+	start(b, bobbin_arch_amd64(), 3);
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct bobbin_sframe_row rows[] = {
+			{0, rule_at(b, 0)}, {1, rule_at(b, 1)}, {9, rule_at(b, 0)}};
+
+		/* two in each part, but for the third, which has none */
+		add(b, &(struct bobbin_sframe_function){.start = CODE + (i / 2 + (i > 3)) * 1000 +
+								 i % 2 * 100,
+							.size = 20,
+							.rows = rows,
+							.count = 3});
+	}
+	finish_within(b, true, bounds, 5);
+	assert_same(b);
+	assert_int_equal(COMPACT(b)->num_fdes, 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		struct bobbin_sframe_fde fde;
+
+		assert_int_equal(bobbin_sframe_fde(COMPACT(b), i, NULL, &fde), 0);
+		if (i % 2)
+			assert_int_equal(fde.fre_off, first[i / 2]);
+		else
+			first[i / 2] = (uint32_t)fde.fre_off;
+		for (uint32_t k = 0; k < i / 2; k++)
+			assert_int_not_equal(first[k], first[i / 2]);
+	}
+}
+
 static void functions_without_rows_and_repeated_ones_are_left_alone(void **state)
 {
 	for (unsigned int share = 0; share < 2; share++) {
@@ -552,6 +592,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_other_cuts_of_a_function_are_smaller, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(equal_parts_of_functions_are_shared, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(no_rows_are_shared_across_a_bound, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			functions_without_rows_and_repeated_ones_are_left_alone, set_up, tear_down),

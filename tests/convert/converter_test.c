@@ -196,6 +196,21 @@ static void lazy_binding_stubs_become_rows_that_repeat(void **state)
 	}
 }
 
+/* The linker says where they will be. */
+static void stubs_without_final_addresses_are_left_out(void **state)
+{
+	struct conversion_bench *b = *state;
+
+	b->options.floating = true;
+	put_fde(&b->eh, TEXT, 0x400, STUBS);
+	put_fde(&b->eh, TEXT + 0x400, 0x10, BYTES(CFA_OFFSET(16)));
+	conversion_run(b);
+	assert_int_equal(b->view.num_fdes, 1);
+	assert_int_equal(function_at(b, TEXT + 0x400).size, 0x10);
+	assert_gap(b, 0, 0, 0x400, BOBBIN_SFRAME_RULE);
+	assert_lost(b, 1, 0x400);
+}
+
 static void stubs_may_start_and_end_anywhere(void **state)
 {
 	struct conversion_bench *b = *state;
@@ -486,6 +501,7 @@ int main(void)
 		sentence(rows_that_need_flexible_ones_are_left_out_of_version_2),
 		sentence(an_outermost_row_has_no_caller),
 		sentence(lazy_binding_stubs_become_rows_that_repeat),
+		sentence(stubs_without_final_addresses_are_left_out),
 		sentence(stubs_may_start_and_end_anywhere),
 		sentence(stubs_may_follow_other_rows),
 		sentence(signal_frames_are_marked),
