@@ -143,7 +143,9 @@ extern "C" {
 	X(JIT_ORDER,      "the entries of a JIT unwind table are not in ascending order") \
 	X(JIT_CHAIN,      "a chain of JIT unwind tables is too long, or a loop") \
 	X(JITDUMP_HEADER, "not a jitdump file") \
-	X(JITDUMP_RECORD, "malformed record of a jitdump file")
+	X(JITDUMP_RECORD, "malformed record of a jitdump file") \
+	/* another refusal of relocatable files */ \
+	X(ELF_SYMBOL,     "no local symbol stands for a section of code")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

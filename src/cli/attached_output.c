@@ -11,19 +11,49 @@
 #include "cli/output_file.h"
 #include "elf/elf_image.h"
 
-static int read_back(int fd, const struct sframe_attachment *attachment, const void *section,
-		     uint64_t size)
+/* A linked file in the making. */
+struct linked {
+	struct sframe_attachment *attachment;
+	const void *section;
+	uint64_t size;
+};
+
+static int write_linked(const void *ctx, int out)
 {
+	const struct linked *linked = ctx;
+
+	return sframe_attachment_write(linked->attachment, linked->section, linked->size, out);
+}
+
+static int read_linked(const void *ctx, int out)
+{
+	const struct linked *linked = ctx;
 	struct elf_image image;
-	int r = elf_image_init(fd, NULL, &image);
+	int r = elf_image_init(out, NULL, &image);
 
 	if (r)
 		return r;
-	if (image.sframe.size < size || image.sframe.addr != attachment->addr ||
-	    memcmp(image.sframe.data, section, size))
+	if (image.sframe.size < linked->size || image.sframe.addr != linked->attachment->addr ||
+	    memcmp(image.sframe.data, linked->section, linked->size))
 		r = -EBADMSG;
 	elf_image_fini(&image);
 	return r;
+}
+
+static int write_object(const void *ctx, int out)
+{
+	const struct object_output *object = ctx;
+
+	return object_attachment_write(object->attachment, object->section, object->size,
+				       object->relocations, out);
+}
+
+static int read_object(const void *ctx, int out)
+{
+	const struct object_output *object = ctx;
+
+	return start_relocations_check(object->relocations, object->code, object->section,
+				       object->size, out);
 }
 
 /* Whether an attribute is one that this user, or this file system, cannot give. */
@@ -90,8 +120,9 @@ static int keep_attributes(const struct stat *status, int from, int fd)
 	return keep_xattrs(from, fd);
 }
 
-int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
-			const void *section, uint64_t size, bool in_place)
+/* Write a file and read it back; each as told. */
+static int put(const char *path, int fd, bool in_place, const void *ctx,
+	       int (*write)(const void *ctx, int out), int (*read)(const void *ctx, int out))
 {
 	struct output_file out;
 	struct stat status;
@@ -101,9 +132,9 @@ int attached_output_put(const char *path, int fd, struct sframe_attachment *atta
 		r = output_file_init(path, status.st_mode & 0777, &out);
 	if (r)
 		return r;
-	r = sframe_attachment_write(attachment, section, size, out.fd);
+	r = write(ctx, out.fd);
 	if (!r)
-		r = read_back(out.fd, attachment, section, size);
+		r = read(ctx, out.fd);
 	if (!r && in_place)
 		r = keep_attributes(&status, fd, out.fd);
 	/* the old file goes: a crash must not leave an empty one in its place */
@@ -113,4 +144,17 @@ int attached_output_put(const char *path, int fd, struct sframe_attachment *atta
 		return output_file_commit(&out);
 	output_file_discard(&out);
 	return r;
+}
+
+int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
+			const void *section, uint64_t size, bool in_place)
+{
+	const struct linked linked = {attachment, section, size};
+
+	return put(path, fd, in_place, &linked, write_linked, read_linked);
+}
+
+int object_output_put(const char *path, int fd, const struct object_output *output, bool in_place)
+{
+	return put(path, fd, in_place, output, write_object, read_object);
 }

@@ -6,6 +6,7 @@
 #define BOBBIN_CLI_ATTACHED_OUTPUT_H
 
 #include "elf/sframe_attachment.h"
+#include "object/object_attachment.h"
 
 /*
  * Write the file that @attachment plans, made of the one behind @fd, to @path.
@@ -14,5 +15,23 @@
  */
 int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
 			const void *section, uint64_t size, bool in_place);
+
+/**
+ * struct object_output - a section for a relocatable file
+ * @attachment: the plan
+ * @code: of the file
+ * @relocations: of the section
+ * @section, @size: its bytes
+ */
+struct object_output {
+	struct object_attachment *attachment;
+	const struct object_code *code;
+	const struct start_relocations *relocations;
+	const uint8_t *section;
+	uint64_t size;
+};
+
+/* The same for a relocatable file. */
+int object_output_put(const char *path, int fd, const struct object_output *output, bool in_place);
 
 #endif

@@ -20,8 +20,9 @@ static const char usage[] =
 	"       bobbin sframe convert [OPTIONS] --in-place FILE\n"
 	"\n"
 	"Make an SFrame section of a file's .eh_frame and .debug_frame.  OUT is a copy\n"
-	"of the file that has the section, loaded, with a PT_GNU_SFRAME header; it is\n"
-	"read back and compared with the call-frame information before it gets its name.\n"
+	"of the file that has the section: loaded, with a PT_GNU_SFRAME header, or, if the\n"
+	"file is relocatable, with relocations for the linker.  It is read back and\n"
+	"compared with the call-frame information before it gets its name.\n"
 	"\n"
 	"  -o, --output OUT     write OUT, '-' is stdout with --section-only\n"
 	"      --in-place       OUT is FILE\n"
@@ -41,9 +42,20 @@ struct arguments {
 	uint64_t version, addr;
 };
 
-/* The section and what went into it. */
+/**
+ * struct result - the section and what went into it
+ * @tables: of a linked file
+ * @code: of a relocatable file
+ * @views, @count: call-frame information of one of the two
+ * @cfi_size: its bytes
+ * @stats, @data, @size, @addr: the section
+ */
 struct result {
 	struct cfi_tables tables;
+	struct object_code code;
+	struct bobbin_cfi_view views[2];
+	unsigned int count;
+	uint64_t cfi_size;
 	struct convert_stats stats;
 	uint8_t *data;
 	uint64_t size, addr;
@@ -145,12 +157,22 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return check(a);
 }
 
+/* Whose gaps are told. */
+struct teller {
+	const struct arguments *arguments;
+	const struct object_code *code;
+};
+
+/* Addresses of a linked file, offsets in a section of a relocatable one. */
 static void tell_gap(void *ctx, const struct convert_gap *gap)
 {
-	const struct arguments *a = ctx;
+	const struct teller *teller = ctx;
+	const struct object_text *text = object_code_text(teller->code, gap->start);
+	uint64_t base = text ? text->start : 0;
 
-	fprintf(stderr, "%s: 0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n", a->path,
-		gap->start, gap->end, gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
+	fprintf(stderr, "%s: %s%s0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n",
+		teller->arguments->path, text ? text->name : "", text ? " " : "", gap->start - base,
+		gap->end - base, gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
 		bobbin_reason_str(gap->reason));
 }
 
@@ -162,25 +184,25 @@ static double percent(uint64_t part, uint64_t whole)
 static void tell_summary(const struct arguments *a, const struct result *r)
 {
 	const struct convert_stats *s = &r->stats;
-	const struct elf_image *image = &r->tables.image;
-	uint64_t before = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
 
 	fprintf(stderr,
 		"%s: %" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
 		" bytes (%.0f %% of the call-frame information); %.3f %% of the code with "
 		"call-frame information is covered",
-		a->path, s->functions, s->rows, r->size, percent(r->size, before),
+		a->path, s->functions, s->rows, r->size, percent(r->size, r->cfi_size),
 		percent(s->text - s->lost_text, s->text));
 	if (s->lost_rows)
 		fprintf(stderr, "; %" PRIu64 " rows are left out%s", s->lost_rows,
 			a->verbose ? "" : ", -v tells why");
+	if (r->code.foreign)
+		fprintf(stderr, "; FDEs about no code of the file: %" PRIu64, r->code.foreign);
 	fputc('\n', stderr);
 }
 
 /* Read bytes back as whoever unwinds will, and compare. */
 static int prove(const struct result *result, const uint8_t *data, uint64_t size)
 {
-	struct comparison c = {.cfi = result->tables.views, .cfi_count = result->tables.count};
+	struct comparison c = {.cfi = result->views, .cfi_count = result->count};
 	struct bobbin_sframe_view view;
 	int r = bobbin_sframe_view(data, size, result->addr, NULL, &view);
 
@@ -198,30 +220,29 @@ static int prove(const struct result *result, const uint8_t *data, uint64_t size
 		       : 0;
 }
 
-static bool convert(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
+static struct convert_options options_of(const struct arguments *a)
 {
-	const struct convert_options options = {
+	return (struct convert_options){
 		.version = (unsigned int)a->version,
 		.share = a->share || a->side_file,
 		.keep_functions = a->side_file,
-		.addr = addr,
-		.gap = a->verbose ? tell_gap : NULL,
-		.ctx = (void *)a,
 	};
-	struct bobbin_error error = {0};
-	int r = cfi_tables_init(fd, &error, &ret->tables);
+}
 
-	ret->addr = addr;
-	if (r) {
-		complain_file(a->path, r, &error);
-		return false;
-	}
-	if (!ret->tables.count) {
+/* Convert what was read. */
+static bool convert(const struct arguments *a, struct convert_options *options, struct result *ret)
+{
+	struct teller teller = {a, &ret->code};
+	int r;
+
+	ret->addr = options->addr;
+	if (!ret->count) {
 		complain("%s: there is no .eh_frame and no .debug_frame", a->path);
 		return false;
 	}
-	r = convert_cfi(ret->tables.views, ret->tables.count, &options, &ret->stats, &ret->data,
-			&ret->size);
+	options->gap = a->verbose ? tell_gap : NULL;
+	options->ctx = &teller;
+	r = convert_cfi(ret->views, ret->count, options, &ret->stats, &ret->data, &ret->size);
 	if (r) {
 		complain("%s: cannot convert: %s", a->path, strerror(-r));
 		return false;
@@ -234,9 +255,58 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 	return !r;
 }
 
+static bool convert_linked(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
+{
+	struct convert_options options = options_of(a);
+	const struct elf_image *image = &ret->tables.image;
+	struct bobbin_error error = {0};
+	int r = cfi_tables_init(fd, &error, &ret->tables);
+
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	memcpy(ret->views, ret->tables.views, sizeof(ret->views));
+	ret->count = ret->tables.count;
+	ret->cfi_size = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+	options.addr = addr;
+	return convert(a, &options, ret);
+}
+
+static bool convert_object(const struct arguments *a, int fd, struct result *ret)
+{
+	struct convert_options options = options_of(a);
+	struct bobbin_error error = {0};
+	uint64_t *bounds;
+	int r = object_code_init(fd, &error, &ret->code);
+	bool good;
+
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	bounds = calloc(ret->code.text_count + 1, sizeof(*bounds));
+	if (!bounds) {
+		complain_file(a->path, -ENOMEM, NULL);
+		return false;
+	}
+	for (size_t i = 0; i < ret->code.text_count; i++)
+		bounds[i] = ret->code.texts[i].start;
+	for (int i = 0; i < 2; i++)
+		ret->count += object_code_view(&ret->code, i, &ret->views[ret->count]);
+	ret->cfi_size = ret->code.eh_frame.size + ret->code.debug_frame.size;
+	options.floating = true;
+	options.bounds = bounds;
+	options.bound_count = ret->code.text_count;
+	good = convert(a, &options, ret);
+	free(bounds);
+	return good;
+}
+
 static void result_fini(struct result *result)
 {
 	cfi_tables_fini(&result->tables);
+	object_code_fini(&result->code);
 	free(result->data);
 }
 
@@ -249,10 +319,15 @@ static bool write_section(const struct arguments *a, const struct result *result
 	return !r;
 }
 
+static const char *output_of(const struct arguments *a)
+{
+	return a->in_place ? a->path : a->output;
+}
+
 static bool write_file(const struct arguments *a, int fd, struct sframe_attachment *attachment,
 		       const struct result *result)
 {
-	const char *path = a->in_place ? a->path : a->output;
+	const char *path = output_of(a);
 	int r = attached_output_put(path, fd, attachment, result->data, result->size, a->in_place);
 
 	if (r)
@@ -289,7 +364,7 @@ static bool write_sidefile(const struct arguments *a, struct result *result)
 static bool convert_section(const struct arguments *a, int fd)
 {
 	struct result result = {0};
-	bool good = convert(a, fd, a->addr, &result) &&
+	bool good = convert_linked(a, fd, a->addr, &result) &&
 		    (a->side_file ? write_sidefile(a, &result) : write_section(a, &result));
 
 	if (good && !a->quiet)
@@ -310,12 +385,70 @@ static bool convert_file(const struct arguments *a, int fd)
 		complain_file(a->path, r, &error);
 		return false;
 	}
-	good = convert(a, fd, attachment.addr, &result) && write_file(a, fd, &attachment, &result);
+	good = convert_linked(a, fd, attachment.addr, &result) &&
+	       write_file(a, fd, &attachment, &result);
 	if (good && !a->quiet)
 		tell_summary(a, &result);
 	sframe_attachment_fini(&attachment);
 	result_fini(&result);
 	return good;
+}
+
+/* Leave the functions' starts to the linker, and write. */
+static bool write_object(const struct arguments *a, int fd, struct object_attachment *attachment,
+			 struct result *result)
+{
+	struct start_relocations relocations;
+	struct bobbin_error error = {0};
+	struct object_output output = {
+		.attachment = attachment,
+		.code = &result->code,
+		.relocations = &relocations,
+		.section = result->data,
+		.size = result->size,
+	};
+	int r = start_relocations_init(&result->code, result->data, result->size, &error,
+				       &relocations);
+
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	r = object_output_put(output_of(a), fd, &output, a->in_place);
+	start_relocations_fini(&relocations);
+	if (r)
+		complain("%s: %s", output_of(a), strerror(-r));
+	return !r;
+}
+
+static bool convert_relocatable(const struct arguments *a, int fd)
+{
+	struct object_attachment attachment;
+	struct bobbin_error error = {0};
+	struct result result = {0};
+	bool good = convert_object(a, fd, &result);
+	int r = good ? object_attachment_init(fd, &error, &attachment) : 0;
+
+	if (r)
+		complain_file(a->path, r, &error);
+	good = good && !r;
+	if (good) {
+		good = write_object(a, fd, &attachment, &result);
+		object_attachment_fini(&attachment);
+	}
+	if (good && !a->quiet)
+		tell_summary(a, &result);
+	result_fini(&result);
+	return good;
+}
+
+/* Relocations have no place outside of the file whose symbols they name. */
+static bool refuse_bare(const struct arguments *a)
+{
+	complain("%s: a relocatable file's section means nothing without its relocations: "
+		 "link the file first, or write a copy of it",
+		 a->path);
+	return false;
 }
 
 static int run(int argc, char **argv)
@@ -332,7 +465,10 @@ static int run(int argc, char **argv)
 	if (fd < 0)
 		return EXIT_FAILURE;
 	bare = a.section_only || a.side_file;
-	good = bare ? convert_section(&a, fd) : convert_file(&a, fd);
+	if (object_code_is_in(fd))
+		good = bare ? refuse_bare(&a) : convert_relocatable(&a, fd);
+	else
+		good = bare ? convert_section(&a, fd) : convert_file(&a, fd);
 	close(fd);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

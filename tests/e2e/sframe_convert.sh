@@ -282,7 +282,7 @@ it_tells_what_is_left_out() {
 it_refuses_what_it_cannot_convert() {
 	needs gcc objcopy
 	printf 'int main(void) { return 0; }\n' >main.c
-	gcc -c main.c -o main.o
+	gcc -c -fno-asynchronous-unwind-tables main.c -o main.o
 	gcc main.c -o main
 	objcopy -R .eh_frame -R .eh_frame_hdr main bare 2>warnings
 	echo text >text

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "object/object_attachment.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/refusal.h"
+#include "elf/file_range.h"
+
+#ifndef SHT_GNU_SFRAME
+#define SHT_GNU_SFRAME 0x6ffffff4 /* binutils include/elf/common.h */
+#endif
+
+#define ALIGNMENT 8
+#define NONE SIZE_MAX
+
+/* Both names, one within the other. */
+static const char names[] = ".rela.sframe";
+#define NAME_AT 5
+
+/* A part of the file that is written anew. */
+struct part {
+	uint64_t offset, size;
+};
+
+static uint64_t round_up(uint64_t value)
+{
+	return (value + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+static int refuse_section(const struct elf_headers *headers, size_t section,
+			  struct bobbin_error *err)
+{
+	return refuse(err, elf_headers_place(headers, section), BOBBIN_ELF_BROKEN);
+}
+
+static bool is_sframe(const struct elf_headers *headers, size_t i)
+{
+	const Elf64_Shdr *s = &headers->sections[i];
+
+	return s->sh_type == SHT_GNU_SFRAME ||
+	       (s->sh_type != SHT_NULL && s->sh_flags & SHF_ALLOC &&
+		!strcmp(elf_headers_name(headers, i), names + NAME_AT));
+}
+
+/* The section that is there already, or NONE. */
+static int find_section(const struct elf_headers *headers, struct bobbin_error *err, size_t *ret)
+{
+	size_t found = NONE;
+
+	for (size_t i = 1; i < headers->section_count; i++) {
+		if (!is_sframe(headers, i))
+			continue;
+		if (found != NONE || i == headers->names_index ||
+		    headers->sections[i].sh_flags & SHF_GROUP)
+			return refuse_section(headers, i, err);
+		found = i;
+	}
+	*ret = found;
+	return 0;
+}
+
+static bool relocates(const Elf64_Shdr *header, size_t section)
+{
+	return (header->sh_type == SHT_RELA || header->sh_type == SHT_REL) &&
+	       header->sh_info == section;
+}
+
+/* The relocations of that section, or NONE. */
+static int find_relocations(const struct elf_headers *headers, size_t section,
+			    struct bobbin_error *err, size_t *ret)
+{
+	size_t found = NONE;
+
+	for (size_t i = 1; i < headers->section_count && section != NONE; i++) {
+		const Elf64_Shdr *s = &headers->sections[i];
+
+		if (!relocates(s, section))
+			continue;
+		if (found != NONE || s->sh_type == SHT_REL || s->sh_flags & SHF_GROUP)
+			return refuse_section(headers, i, err);
+		found = i;
+	}
+	*ret = found;
+	return 0;
+}
+
+static int find_symbols(const struct elf_headers *headers, struct bobbin_error *err, size_t *ret)
+{
+	for (size_t i = 1; i < headers->section_count; i++) {
+		if (headers->sections[i].sh_type != SHT_SYMTAB)
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_BROKEN);
+}
+
+/* Where everything ends that is not written anew. */
+static uint64_t end_of_rest(const struct elf_headers *headers, size_t section, size_t relocations)
+{
+	uint64_t end = sizeof(headers->file);
+
+	for (size_t i = 1; i < headers->section_count; i++) {
+		const Elf64_Shdr *s = &headers->sections[i];
+
+		if (i != section && i != relocations && i != headers->names_index &&
+		    s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && s->sh_size &&
+		    s->sh_offset + s->sh_size > end)
+			end = s->sh_offset + s->sh_size;
+	}
+	return end;
+}
+
+/* Go back over the part that ends here, if there is one; false: none does. */
+static bool go_back(const struct part *parts, size_t count, uint64_t *position)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = parts[i].offset + parts[i].size;
+
+		if (!parts[i].size || end > *position || *position - end >= 2 * ALIGNMENT)
+			continue;
+		*position = parts[i].offset;
+		return true;
+	}
+	return false;
+}
+
+static struct part part_of(const struct elf_headers *headers, size_t section)
+{
+	const Elf64_Shdr *s = section == NONE ? NULL : &headers->sections[section];
+
+	return s && s->sh_type != SHT_NOBITS ? (struct part){s->sh_offset, s->sh_size}
+					     : (struct part){0};
+}
+
+/* How much of the file stays: all but what is written anew at its end. */
+static uint64_t keep(const struct elf_headers *headers, size_t section, size_t relocations)
+{
+	const struct part parts[] = {
+		part_of(headers, section),
+		part_of(headers, relocations),
+		part_of(headers, headers->names_index),
+		{headers->file.e_shoff, headers->section_count * sizeof(*headers->sections)},
+	};
+	uint64_t end = end_of_rest(headers, section, relocations), position = headers->file_size;
+
+	while (go_back(parts, sizeof(parts) / sizeof(*parts), &position))
+		;
+	return position > end ? position : end;
+}
+
+/* Find or add the names. */
+static uint32_t name_offset(struct elf_headers *headers)
+{
+	size_t offset = headers->names_size;
+	char *found = memmem(headers->names, headers->names_size, names, sizeof(names));
+
+	if (found)
+		return (uint32_t)(found - headers->names);
+	memcpy(headers->names + offset, names, sizeof(names));
+	headers->names_size += sizeof(names);
+	return (uint32_t)offset;
+}
+
+static void place_sections(struct object_attachment *a, size_t symbols)
+{
+	struct elf_headers *headers = &a->headers;
+	uint32_t name = name_offset(headers);
+
+	if (a->section == NONE)
+		a->section = headers->section_count++;
+	if (a->relocations == NONE)
+		a->relocations = headers->section_count++;
+	headers->sections[a->section] = (Elf64_Shdr){
+		.sh_name = name + NAME_AT,
+		.sh_type = SHT_GNU_SFRAME,
+		.sh_flags = SHF_ALLOC,
+		.sh_addralign = ALIGNMENT,
+	};
+	headers->sections[a->relocations] = (Elf64_Shdr){
+		.sh_name = name,
+		.sh_type = SHT_RELA,
+		.sh_flags = SHF_INFO_LINK,
+		.sh_link = (uint32_t)symbols,
+		.sh_info = (uint32_t)a->section,
+		.sh_addralign = ALIGNMENT,
+		.sh_entsize = sizeof(Elf64_Rela),
+	};
+}
+
+static int plan(struct object_attachment *a, struct bobbin_error *err)
+{
+	const struct elf_headers *headers = &a->headers;
+	size_t symbols;
+	int r = 0;
+
+	if (!headers->section_count || !headers->names_index)
+		return refuse(err, offsetof(Elf64_Ehdr, e_shstrndx), BOBBIN_ELF_BROKEN);
+	if (headers->section_count > UINT32_MAX - 2)
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_FULL);
+	r = find_symbols(headers, err, &symbols);
+	if (!r)
+		r = find_section(headers, err, &a->section);
+	if (!r)
+		r = find_relocations(headers, a->section, err, &a->relocations);
+	if (r)
+		return r;
+	a->kept = keep(headers, a->section, a->relocations);
+	place_sections(a, symbols);
+	return 0;
+}
+
+int object_attachment_init(int fd, struct bobbin_error *err, struct object_attachment *ret)
+{
+	struct object_attachment a = {.fd = fd};
+	int r = elf_headers_init_relocatable(fd, err, &a.headers);
+
+	if (r)
+		return r;
+	r = plan(&a, err);
+	if (r)
+		elf_headers_fini(&a.headers);
+	else
+		*ret = a;
+	return r;
+}
+
+/* Give a section its place behind @*end. */
+static void put(struct elf_headers *headers, size_t section, uint64_t size, uint64_t *end)
+{
+	uint64_t offset = round_up(*end);
+
+	headers->sections[section].sh_offset = offset;
+	headers->sections[section].sh_size = size;
+	*end = offset + size;
+}
+
+int object_attachment_write(struct object_attachment *a, const void *section, uint64_t size,
+			    const struct start_relocations *relocations, int out_fd)
+{
+	struct elf_headers *headers = &a->headers;
+	uint64_t end = a->kept, relas = relocations->count * sizeof(*relocations->entries);
+	int r = file_range_copy(a->fd, out_fd, a->kept);
+
+	put(headers, a->section, size, &end);
+	put(headers, a->relocations, relas, &end);
+	put(headers, headers->names_index, headers->names_size, &end);
+	headers->file.e_shoff = round_up(end);
+	if (!r)
+		r = file_range_write(out_fd, headers->sections[a->section].sh_offset, section,
+				     size);
+	if (!r)
+		r = elf_headers_encode(headers, out_fd, headers->sections[a->relocations].sh_offset,
+				       ELF_T_RELA, relocations->entries, relas);
+	if (!r)
+		r = file_range_write(out_fd, headers->sections[headers->names_index].sh_offset,
+				     headers->names, headers->names_size);
+	return r ? r : elf_headers_write(headers, out_fd);
+}
+
+void object_attachment_fini(struct object_attachment *attachment)
+{
+	elf_headers_fini(&attachment->headers);
+	*attachment = (struct object_attachment){.fd = -1};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * object_attachment.h - a copy of a relocatable ELF file with an .sframe section
+ * and its relocations.
+ *
+ *	before:  Ehdr sections               [names Shdr…]
+ *	after:   Ehdr sections .sframe .rela.sframe names Shdr…
+ *
+ * All other sections keep their bytes, offsets and numbers.  The two get headers
+ * behind all others, or take those of an .sframe section that is there already,
+ * whose bytes then mean nothing any more.  The section headers and their names
+ * move; where they and an .sframe of ours are the end of the file, they are cut
+ * off first: a file does not grow by being converted again.
+ */
+#ifndef BOBBIN_OBJECT_ATTACHMENT_H
+#define BOBBIN_OBJECT_ATTACHMENT_H
+
+#include "elf/elf_headers.h"
+#include "object/start_relocations.h"
+
+/**
+ * struct object_attachment - the plan
+ * @fd: the original
+ * @headers: to write
+ * @kept: how much of the original precedes what is new
+ * @section, @relocations: headers of the two
+ */
+struct object_attachment {
+	int fd;
+	struct elf_headers headers;
+	uint64_t kept;
+	size_t section, relocations;
+};
+
+/*
+ * Plan for the relocatable file behind @fd, which stays the caller's and must
+ * stay open and the same until object_attachment_fini().  -EBADMSG or -ENOTSUP
+ * with a reason and a file offset, also for more than one .sframe section, one
+ * that belongs to a group, and a file without symbols; -EINVAL if @fd is no
+ * regular file; -ENOMEM; the errno of reading.
+ */
+int object_attachment_init(int fd, struct bobbin_error *err, struct object_attachment *ret);
+
+/*
+ * Write the whole new file with @size > 0 bytes of @section and its relocations to
+ * @out_fd, an empty regular file.  May be called more than once.  -EIO if the
+ * original shrank; -ENOMEM; the errno of reading or writing: what was written then
+ * is of no use.
+ */
+int object_attachment_write(struct object_attachment *attachment, const void *section,
+			    uint64_t size, const struct start_relocations *relocations, int out_fd);
+
+void object_attachment_fini(struct object_attachment *attachment);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "object/object_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/refusal.h"
+#include "elf/file_range.h"
+#include "object/object_reader.h"
+
+#define TEXT_ALIGNMENT 16
+/* Between frames and texts, so that no field without relocation points to code. */
+#define GAP 4096
+#define FRAME_MAX (OBJECT_CODE_MAX / 4)
+
+bool object_code_is_in(int fd)
+{
+	unsigned char head[offsetof(Elf64_Ehdr, e_machine)];
+	bool big_endian;
+
+	if (file_range_read(fd, 0, head, sizeof(head)) || memcmp(head, ELFMAG, SELFMAG))
+		return false;
+	big_endian = head[EI_DATA] == ELFDATA2MSB;
+	return head[EI_NIDENT + !big_endian] == 0 && head[EI_NIDENT + big_endian] == ET_REL;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) & ~(unit - 1);
+}
+
+static int refuse_section(const struct object_reader *reader, size_t section)
+{
+	return refuse(reader->err, elf_headers_place(&reader->headers, section), BOBBIN_ELF_BROKEN);
+}
+
+static int find_symbols(struct object_reader *reader)
+{
+	for (size_t i = 1; i < reader->headers.section_count; i++) {
+		if (reader->headers.sections[i].sh_type != SHT_SYMTAB)
+			continue;
+		if (reader->symbol_table ||
+		    reader->headers.sections[i].sh_link >= reader->headers.section_count)
+			return refuse_section(reader, i);
+		reader->symbol_table = i;
+	}
+	return 0;
+}
+
+static int read_symbols(struct object_reader *reader)
+{
+	const struct elf_headers *headers = &reader->headers;
+	int r = find_symbols(reader);
+
+	if (r || !reader->symbol_table)
+		return r;
+	r = elf_headers_table(headers, reader->fd, reader->symbol_table, ELF_T_SYM,
+			      sizeof(*reader->symbols), reader->err, (void **)&reader->symbols,
+			      &reader->symbol_count);
+	for (size_t i = 1; i < headers->section_count && !r && !reader->long_indices; i++)
+		if (headers->sections[i].sh_type == SHT_SYMTAB_SHNDX &&
+		    headers->sections[i].sh_link == reader->symbol_table)
+			r = elf_headers_table(headers, reader->fd, i, ELF_T_WORD,
+					      sizeof(*reader->long_indices), reader->err,
+					      (void **)&reader->long_indices, &reader->long_count);
+	return r;
+}
+
+const struct object_place *object_reader_place(const struct object_reader *reader, size_t symbol)
+{
+	size_t section = reader->symbols[symbol].st_shndx;
+
+	if (section == SHN_XINDEX)
+		section = symbol < reader->long_count ? reader->long_indices[symbol] : SHN_UNDEF;
+	else if (section >= SHN_LORESERVE)
+		return NULL;
+	if (section >= reader->headers.section_count || !reader->places[section].size)
+		return NULL;
+	return &reader->places[section];
+}
+
+/* The bytes that a section joins, or NULL. */
+static struct elf_bytes *frame_of(const struct object_reader *reader, size_t section)
+{
+	const Elf64_Shdr *header = &reader->headers.sections[section];
+	const char *name = elf_headers_name(&reader->headers, section);
+	bool loaded = header->sh_flags & SHF_ALLOC;
+
+	if (header->sh_type == SHT_NULL || header->sh_type == SHT_NOBITS || !header->sh_size)
+		return NULL;
+	if (loaded && !strcmp(name, ".eh_frame"))
+		return &reader->code->eh_frame;
+	if (!loaded && !strcmp(name, ".debug_frame"))
+		return &reader->code->debug_frame;
+	return NULL;
+}
+
+/* Room for more bytes at the end of a frame. */
+static int grow(struct elf_bytes *frame, uint64_t size)
+{
+	uint8_t *grown;
+
+	if (size > FRAME_MAX - frame->size)
+		return -EFBIG;
+	grown = realloc(frame->data, frame->size + size);
+	if (!grown)
+		return -ENOMEM;
+	frame->data = grown;
+	return 0;
+}
+
+/* Append what libelf makes of a compressed section. */
+static int unpack(const struct object_reader *reader, size_t section, struct elf_bytes *frame,
+		  uint64_t *size)
+{
+	Elf *elf = elf_begin(reader->fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = elf_getscn(elf, section);
+	Elf64_Chdr *header = elf64_getchdr(scn);
+	Elf_Data *data = NULL;
+	int r;
+
+	if (header && header->ch_size <= FRAME_MAX && elf_compress(scn, 0, 0) >= 0)
+		data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_size)
+		r = refuse_section(reader, section);
+	else
+		r = grow(frame, data->d_size);
+	if (!r) {
+		memcpy(frame->data + frame->size, data->d_buf, data->d_size);
+		*size = data->d_size;
+	}
+	elf_end(elf);
+	return r;
+}
+
+static int take_frame(struct object_reader *reader, size_t section, struct elf_bytes *frame)
+{
+	const Elf64_Shdr *header = &reader->headers.sections[section];
+	uint64_t size = header->sh_size;
+	int r;
+
+	if (header->sh_flags & SHF_COMPRESSED) {
+		r = unpack(reader, section, frame, &size);
+	} else {
+		r = grow(frame, size);
+		if (!r)
+			r = file_range_read(reader->fd, header->sh_offset,
+					    frame->data + frame->size, size);
+	}
+	if (r)
+		return r;
+	reader->places[section] =
+		(struct object_place){.start = frame->size, .size = size, .frame = frame};
+	frame->size += size;
+	return 0;
+}
+
+static int take_frames(struct object_reader *reader)
+{
+	/* sections that overlap could be many times as large as the file */
+	uint64_t left = reader->headers.file_size;
+	int r = 0;
+
+	for (size_t i = 1; i < reader->headers.section_count && !r; i++) {
+		struct elf_bytes *frame = frame_of(reader, i);
+		uint64_t size = reader->headers.sections[i].sh_size;
+
+		if (!frame)
+			continue;
+		if (size > left)
+			return refuse_section(reader, i);
+		left -= size;
+		r = take_frame(reader, i, frame);
+	}
+	return r;
+}
+
+static bool is_text(const Elf64_Shdr *header)
+{
+	return header->sh_flags & SHF_ALLOC && header->sh_flags & SHF_EXECINSTR &&
+	       header->sh_type != SHT_NULL && header->sh_type != SHT_NOBITS && header->sh_size;
+}
+
+static int place_texts(struct object_reader *reader)
+{
+	struct object_code *code = reader->code;
+	const struct elf_headers *headers = &reader->headers;
+	uint64_t frames = code->eh_frame.size + code->debug_frame.size;
+	uint64_t addr = round_up(frames + GAP, GAP);
+
+	code->texts = calloc(headers->section_count, sizeof(*code->texts));
+	if (!code->texts)
+		return -ENOMEM;
+	for (size_t i = 1; i < headers->section_count; i++) {
+		uint64_t size = headers->sections[i].sh_size;
+
+		if (!is_text(&headers->sections[i]) || reader->places[i].frame)
+			continue;
+		if (addr + size + 2 * TEXT_ALIGNMENT > OBJECT_CODE_MAX)
+			return -EFBIG;
+		code->texts[code->text_count] =
+			(struct object_text){.start = addr,
+					     .end = addr + size,
+					     .section = i,
+					     .place = elf_headers_place(headers, i),
+					     .name = elf_headers_name(headers, i)};
+		reader->places[i] = (struct object_place){
+			.start = addr, .size = size, .text = ++code->text_count};
+		addr = round_up(addr + size + 1, TEXT_ALIGNMENT);
+	}
+	return 0;
+}
+
+/* Other definitions may take the place of those that are not local. */
+static bool stays(const Elf64_Sym *symbol)
+{
+	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
+
+	return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL &&
+	       (type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC ||
+		type == STT_SECTION);
+}
+
+/* Find a symbol for each text, best the section's own. */
+static void choose_symbols(const struct object_reader *reader)
+{
+	for (size_t i = 1; i < reader->symbol_count && i <= UINT32_MAX; i++) {
+		const Elf64_Sym *symbol = &reader->symbols[i];
+		const struct object_place *place = object_reader_place(reader, i);
+		struct object_text *text;
+
+		if (!place || !place->text || !stays(symbol))
+			continue;
+		text = &reader->code->texts[place->text - 1];
+		if (text->symbol && ELF64_ST_TYPE(symbol->st_info) != STT_SECTION)
+			continue;
+		text->symbol = (uint32_t)i;
+		text->value = symbol->st_value;
+	}
+}
+
+/* Make an FDE a CIE that nobody refers to. */
+static void erase(struct elf_bytes *frame, bool debug_frame, uint64_t offset)
+{
+	static const uint8_t escape[4] = {0xff, 0xff, 0xff, 0xff};
+	uint8_t *entry = frame->data + offset;
+	bool wide = !memcmp(entry, escape, sizeof(escape));
+
+	memset(entry + (wide ? 12 : 4), debug_frame ? 0xff : 0, wide && debug_frame ? 8 : 4);
+}
+
+static void erase_foreign(struct object_code *code, bool debug_frame)
+{
+	struct elf_bytes *frame = debug_frame ? &code->debug_frame : &code->eh_frame;
+	struct bobbin_cfi_fde fde = {0};
+	struct bobbin_cfi_view view;
+	uint64_t offset = 0;
+	int r;
+
+	if (!object_code_view(code, debug_frame, &view))
+		return;
+	while ((r = bobbin_cfi_next_like(&view, &offset, &fde, NULL, &fde)) != 0) {
+		const struct object_text *text = r > 0 ? object_code_text(code, fde.start) : NULL;
+
+		if (r < 0 || fde.start >= fde.end || (text && fde.end <= text->end))
+			continue;
+		erase(frame, debug_frame, fde.offset);
+		code->foreign++;
+	}
+}
+
+static int read_all(struct object_reader *reader)
+{
+	int r;
+
+	reader->code->arch = reader->headers.arch;
+	reader->budget = reader->headers.file_size;
+	reader->places = calloc(reader->headers.section_count + 1, sizeof(*reader->places));
+	if (!reader->places)
+		return -ENOMEM;
+	r = read_symbols(reader);
+	if (!r)
+		r = take_frames(reader);
+	if (!r)
+		r = place_texts(reader);
+	if (!r)
+		r = object_relocate(reader);
+	if (r)
+		return r;
+	choose_symbols(reader);
+	erase_foreign(reader->code, false);
+	erase_foreign(reader->code, true);
+	return 0;
+}
+
+int object_code_init(int fd, struct bobbin_error *err, struct object_code *ret)
+{
+	struct object_code code = {0};
+	struct object_reader reader = {.fd = fd, .err = err, .code = &code};
+	int r = elf_headers_init_relocatable(fd, err, &reader.headers);
+
+	if (r)
+		return r;
+	r = read_all(&reader);
+	code.names = reader.headers.names;
+	reader.headers.names = NULL;
+	elf_headers_fini(&reader.headers);
+	free(reader.places);
+	free(reader.symbols);
+	free(reader.long_indices);
+	if (r)
+		object_code_fini(&code);
+	else
+		*ret = code;
+	return r;
+}
+
+void object_code_fini(struct object_code *code)
+{
+	free(code->eh_frame.data);
+	free(code->debug_frame.data);
+	free(code->texts);
+	free(code->names);
+	*code = (struct object_code){0};
+}
+
+bool object_code_view(const struct object_code *code, bool debug_frame, struct bobbin_cfi_view *ret)
+{
+	const struct elf_bytes *frame = debug_frame ? &code->debug_frame : &code->eh_frame;
+
+	if (!frame->data)
+		return false;
+	*ret = (struct bobbin_cfi_view){
+		.arch = code->arch,
+		.frame = frame->data,
+		.frame_size = frame->size,
+		.debug_frame = debug_frame,
+	};
+	return true;
+}
+
+const struct object_text *object_code_text(const struct object_code *code, uint64_t addr)
+{
+	size_t low = 0, high = code->text_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->texts[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < code->text_count && code->texts[low].start <= addr ? &code->texts[low] : NULL;
+}

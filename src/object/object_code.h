@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * object_code.h - the code of a relocatable file and what its call-frame
+ * information says, as if it had been linked.
+ *
+ *	0 ──────────────► frames ─┐          ┌─ texts, 16 bytes aligned, ──►
+ *	.eh_frame; .debug_frame   │   gap    │  a gap behind each
+ *
+ * Sections of such a file have no addresses.  Here those with code get some that
+ * nothing else has and that do not touch, and .eh_frame and .debug_frame are
+ * relocated by them.  Whatever else they point to is at address 0, where there
+ * is no code.
+ */
+#ifndef BOBBIN_OBJECT_CODE_H
+#define BOBBIN_OBJECT_CODE_H
+
+#include <bobbin/cfi.h>
+
+#include "elf/elf_image.h"
+
+/* Call-frame information and code take fewer bytes: four reach from one to the other. */
+#define OBJECT_CODE_MAX ((uint64_t)1 << 30)
+
+/**
+ * struct object_text - a section with code
+ * @start, @end: addresses given to it
+ * @section: index of its header
+ * @place: offset of the header in the file
+ * @name: of the section, "" if it has none; lives as long as the code
+ * @symbol: index of a symbol that stays in this section whatever is linked; 0:
+ *	there is none
+ * @value: of that symbol, from the section's start
+ */
+struct object_text {
+	uint64_t start, end, place, value;
+	size_t section;
+	uint32_t symbol;
+	const char *name;
+};
+
+/**
+ * struct object_code - what was read
+ * @arch: of the file
+ * @eh_frame, @debug_frame: all sections of that name, relocated; data NULL: none
+ * @texts: ascending by address and by section; owned
+ * @text_count: their number
+ * @names: of sections; owned
+ * @foreign: FDEs about no code of the file, or about more than a section has;
+ *	they are not in @eh_frame and @debug_frame any more
+ */
+struct object_code {
+	const struct bobbin_arch *arch;
+	struct elf_bytes eh_frame, debug_frame;
+	struct object_text *texts;
+	size_t text_count;
+	char *names;
+	uint64_t foreign;
+};
+
+/* Whether the file is an ELF file of this kind; false, too, if it cannot be read. */
+bool object_code_is_in(int fd);
+
+/*
+ * Read the relocatable file behind @fd, which stays the caller's.  -EBADMSG with
+ * a reason and a file offset for what is no sound one of a known machine;
+ * -EFBIG; -ENOTSUP with a reason for another kind of file; -EINVAL if @fd is no
+ * regular file; -ENOMEM; the errno of reading.
+ */
+int object_code_init(int fd, struct bobbin_error *err, struct object_code *ret);
+void object_code_fini(struct object_code *code);
+
+/* The view of one of the two; false: the file does not have it. */
+bool object_code_view(const struct object_code *code, bool debug_frame,
+		      struct bobbin_cfi_view *ret);
+
+/* The section that has code at an address, or NULL. */
+const struct object_text *object_code_text(const struct object_code *code, uint64_t addr);
+
+#endif
