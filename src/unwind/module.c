@@ -31,67 +31,15 @@ static int open_sframe(struct module *m)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct fde_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static int collect_ranges(struct cfi_table *t)
-{
-	struct bobbin_cfi_fde fde;
-	uint64_t offset = 0;
-	size_t room = 0;
-	int r;
-
-	while ((r = bobbin_cfi_next(&t->view, &offset, NULL, &fde)) != 0) {
-		if (r < 0 || fde.start >= fde.end)
-			continue;
-		if (t->range_count == room) {
-			size_t more = room ? 2 * room : 256;
-			struct fde_range *ranges = realloc(t->ranges, more * sizeof(*ranges));
-
-			if (!ranges)
-				return -ENOMEM;
-			t->ranges = ranges;
-			room = more;
-		}
-		t->ranges[t->range_count++] = (struct fde_range){fde.start, fde.end, fde.offset};
-	}
-	if (t->ranges)
-		qsort(t->ranges, t->range_count, sizeof(*t->ranges), by_start);
-	return 0;
-}
-
-static int open_cfi(const struct bobbin_arch *arch, const struct elf_bytes *frame,
-		    const struct elf_bytes *hdr, struct cfi_table *t)
-{
-	t->view = (struct bobbin_cfi_view){
-		.arch = arch,
-		.frame = frame->data,
-		.frame_size = frame->size,
-		.frame_addr = frame->addr,
-		.debug_frame = !hdr,
-	};
-	if (!frame->data)
-		return 0;
-	if (hdr && hdr->data) {
-		t->view.hdr = hdr->data;
-		t->view.hdr_size = hdr->size;
-		t->view.hdr_addr = hdr->addr;
-	}
-	return bobbin_cfi_view_init(&t->view, NULL) ? collect_ranges(t) : 0;
-}
-
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
 	const struct elf_image *image = &m->image;
 	int r = options->ignore_sframe ? 0 : open_sframe(m);
 
 	if (!r)
-		r = open_cfi(image->arch, &image->eh_frame, &image->eh_frame_hdr, &m->eh_frame);
-	return r ? r : open_cfi(image->arch, &image->debug_frame, NULL, &m->debug_frame);
+		r = cfi_table_init(image->arch, &image->eh_frame, &image->eh_frame_hdr,
+				   &m->eh_frame);
+	return r ? r : cfi_table_init(image->arch, &image->debug_frame, NULL, &m->debug_frame);
 }
 
 static int open_image(struct module *m, const struct mapped_file *file,
@@ -142,8 +90,8 @@ void module_close(struct module *module)
 		return;
 	sidefile_close(module->sidefile);
 	indexed_sections_fini(&module->sframe);
-	free(module->eh_frame.ranges);
-	free(module->debug_frame.ranges);
+	cfi_table_fini(&module->eh_frame);
+	cfi_table_fini(&module->debug_frame);
 	elf_image_fini(&module->image);
 	if (module->fd >= 0)
 		close(module->fd);
@@ -158,52 +106,6 @@ static bool ask_or_drop_sframe(struct module *m, uint64_t vaddr, struct bobbin_r
 
 	if (r == -EBADMSG)
 		drop_sframe(m, error);
-	return !r;
-}
-
-static const struct fde_range *find_range(const struct cfi_table *t, uint64_t vaddr)
-{
-	size_t lo = 0, hi = t->range_count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->ranges[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && vaddr < t->ranges[lo - 1].end ? &t->ranges[lo - 1] : NULL;
-}
-
-static int cfi_lookup(const struct cfi_table *t, uint64_t vaddr, struct bobbin_error *err,
-		      struct bobbin_row *row)
-{
-	const struct fde_range *range;
-	struct bobbin_cfi_fde fde;
-	int r;
-
-	if (t->view.table_count)
-		return bobbin_cfi_lookup(&t->view, vaddr, err, row);
-	range = find_range(t, vaddr);
-	if (!range)
-		return -ENOENT;
-	r = bobbin_cfi_fde(&t->view, range->offset, err, &fde);
-	return r ? r : bobbin_cfi_fde_lookup(&t->view, &fde, vaddr, err, row);
-}
-
-static bool ask_cfi(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row *row)
-{
-	struct bobbin_error error;
-	int r;
-
-	if (!t->view.frame)
-		return false;
-	r = cfi_lookup(t, vaddr, &error, row);
-	if (r == -EBADMSG) {
-		row->rule = bobbin_rule_none(error.reason);
-		return true;
-	}
 	return !r;
 }
 
@@ -274,10 +176,10 @@ static bool ask_frames(const struct module *m, uint64_t vaddr, struct bobbin_row
 		       enum bobbin_source *source)
 {
 	*source = BOBBIN_FROM_EH_FRAME;
-	if (ask_cfi(&m->eh_frame, vaddr, row))
+	if (cfi_table_ask(&m->eh_frame, vaddr, row))
 		return true;
 	*source = BOBBIN_FROM_DEBUG_FRAME;
-	return ask_cfi(&m->debug_frame, vaddr, row);
+	return cfi_table_ask(&m->debug_frame, vaddr, row);
 }
 
 /* No table knows the address. */
@@ -330,7 +232,7 @@ bool module_follow(const struct module *module, const struct bobbin_arch *arch, 
 
 	for (unsigned int i = 0; i < 2; i++) {
 		tables[i].view.arch = arch;
-		if (!ask_cfi(&tables[i], vaddr, &row))
+		if (!cfi_table_ask(&tables[i], vaddr, &row))
 			continue;
 		*ret = row.rule;
 		return true;
@@ -342,8 +244,8 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 {
 	struct bobbin_row row = {.function = vaddr};
 
-	if (!ask_cfi(&module->eh_frame, vaddr, &row) &&
-	    !ask_cfi(&module->debug_frame, vaddr, &row) &&
+	if (!cfi_table_ask(&module->eh_frame, vaddr, &row) &&
+	    !cfi_table_ask(&module->debug_frame, vaddr, &row) &&
 	    !ask_or_drop_sframe(module, vaddr, &row) && !ask_sidefile(module, vaddr, &row))
 		return false;
 	*ret = row.function;

@@ -10,24 +10,13 @@
 #ifndef BOBBIN_UNWIND_MODULE_H
 #define BOBBIN_UNWIND_MODULE_H
 
-#include <bobbin/cfi.h>
 #include <bobbin/unwind.h>
 
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
 #include "target/mapped_file.h"
+#include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
-
-/* An FDE for files without a sane .eh_frame_hdr. */
-struct fde_range {
-	uint64_t start, end, offset;
-};
-
-struct cfi_table {
-	struct bobbin_cfi_view view; /* frame NULL: absent */
-	struct fde_range *ranges;    /* ascending; NULL: the view's own table serves */
-	size_t range_count;
-};
 
 struct module {
 	struct elf_image image;

@@ -5,24 +5,6 @@
 
 typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
 
-static int cfi_functions(const struct cfi_table *t, function_sink sink, void *ctx)
-{
-	struct bobbin_cfi_fde fde = {0};
-	uint64_t offset = 0;
-	int r;
-
-	if (!t->view.frame)
-		return 0;
-	while ((r = bobbin_cfi_next_like(&t->view, &offset, &fde, NULL, &fde)) != 0) {
-		if (r < 0)
-			continue;
-		r = sink(ctx, fde.start, fde.end);
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
 static int sidefile_functions(struct module *m, function_sink sink, void *ctx)
 {
 	struct bobbin_sframe_view view;
@@ -41,9 +23,9 @@ int module_functions(struct module *m, enum bobbin_source source, function_sink 
 	case BOBBIN_FROM_SFRAME:
 		return indexed_sections_functions(&m->sframe, sink, ctx);
 	case BOBBIN_FROM_EH_FRAME:
-		return cfi_functions(&m->eh_frame, sink, ctx);
+		return cfi_table_functions(&m->eh_frame, sink, ctx);
 	case BOBBIN_FROM_DEBUG_FRAME:
-		return cfi_functions(&m->debug_frame, sink, ctx);
+		return cfi_table_functions(&m->debug_frame, sink, ctx);
 	case BOBBIN_FROM_SIDEFILE:
 		return sidefile_functions(m, sink, ctx);
 	default:
