@@ -12,6 +12,10 @@ static const enum bobbin_source asked[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FR
 					   BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
 #define ASKED (sizeof(asked) / sizeof(*asked))
 
+static const enum bobbin_source registered_asked[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_JIT,
+						      BOBBIN_FROM_EH_FRAME};
+#define REGISTERED_ASKED (sizeof(registered_asked) / sizeof(*registered_asked))
+
 /* What the tables of a file know, each with those that a walk asks before it. */
 struct file_coverage {
 	struct module *module; /* or NULL */
@@ -137,12 +141,17 @@ static int registered_piece(struct bobbin_space *space, const struct registered_
 		.frame_pointer = has_frame_records(space),
 	};
 	struct coverage text = {0}, known = {0};
+	uint64_t before = 0, bytes;
 	int r = coverage_add(&text, piece.start, piece.end);
 
-	if (!r && registered_functions(space->arch, range, add_function, &known) == -ENOMEM)
-		r = -ENOMEM;
-	piece.covered[piece.sframe_version ? BOBBIN_FROM_SFRAME : BOBBIN_FROM_JIT] =
-		coverage_overlap(&known, &text);
+	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++, before = bytes) {
+		/* what is malformed covers what came before the damage */
+		if (registered_functions(space->arch, range, registered_asked[i], add_function,
+					 &known) == -ENOMEM)
+			r = -ENOMEM;
+		bytes = coverage_overlap(&known, &text);
+		piece.covered[registered_asked[i]] = bytes - before;
+	}
 	registered_dropped(range, &piece.dropped);
 	coverage_fini(&text);
 	coverage_fini(&known);

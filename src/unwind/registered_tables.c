@@ -6,26 +6,8 @@
 #include <string.h>
 
 #include "codemap/published_code.h"
-#include "jit/jit_table.h"
-#include "unwind/indexed_sections.h"
+#include "unwind/foreign_table.h"
 #include "unwind/rule_cache.h"
-
-/* Of a table that is read from end to end: 12 KiB for each system call. */
-#define JIT_ENTRIES_AT_ONCE 512
-
-/* Several ranges and several generations of struct registered_code share one. */
-struct registered_table {
-	unsigned int users;
-	bool jit, dropped;
-	struct bobbin_error error; /* why it was dropped */
-	/* a section */
-	uint8_t *bytes;
-	size_t size;
-	struct indexed_sections sections;
-	/* a JIT table */
-	int pid;
-	struct code_jit_info info;
-};
 
 /* What a space has: @code comes first, so that one is the other. */
 struct registrations {
@@ -33,21 +15,6 @@ struct registrations {
 	struct published_code published;
 	size_t bytes; /* of sections */
 };
-
-static void drop(struct registered_table *t, struct bobbin_error error)
-{
-	t->dropped = true;
-	t->error = error;
-}
-
-static void close_table(struct registered_table *t)
-{
-	if (!t || --t->users)
-		return;
-	indexed_sections_fini(&t->sections);
-	free(t->bytes);
-	free(t);
-}
 
 static void close_image(struct registered_image *image)
 {
@@ -62,7 +29,7 @@ static void close_registrations(struct registered_code *code)
 	struct registrations *r = (struct registrations *)code;
 
 	for (size_t i = 0; i < code->count; i++) {
-		close_table(code->ranges[i].table);
+		foreign_table_release(code->ranges[i].table);
 		close_image(code->ranges[i].image);
 	}
 	free(code->ranges);
@@ -70,54 +37,58 @@ static void close_registrations(struct registered_code *code)
 	free(r);
 }
 
+static struct bobbin_error unreadable(void)
+{
+	return (struct bobbin_error){.reason = BOBBIN_NO_MEMORY};
+}
+
 /* A section that cannot be read is as good as a malformed one. */
 static int open_section(struct registered_table *t, struct registrations *r,
 			const struct bobbin_code_entry *e, const struct bobbin_arch *arch)
 {
-	struct bobbin_error why;
-	int error;
+	struct elf_bytes *s = &t->section;
 
 	if (e->table_size > REGISTERED_MAX_BYTES - r->bytes) {
-		drop(t, (struct bobbin_error){.reason = BOBBIN_NO_MEMORY});
+		foreign_table_drop(t, unreadable());
 		return 0;
 	}
-	t->size = e->table_size;
-	t->bytes = malloc(t->size ? t->size : 1);
-	if (!t->bytes)
+	*s = (struct elf_bytes){.size = e->table_size, .addr = e->table_addr};
+	s->data = malloc(s->size ? s->size : 1);
+	if (!s->data)
 		return -ENOMEM;
-	if (published_code_read(&r->published, e->table, t->bytes, t->size)) {
-		drop(t, (struct bobbin_error){.reason = BOBBIN_NO_MEMORY});
+	if (published_code_read(&r->published, e->table, s->data, s->size)) {
+		foreign_table_drop(t, unreadable());
 		return 0;
 	}
-	error = indexed_sections_open(t->bytes, t->size, e->table_addr, arch, &why, &t->sections);
-	if (error == -EBADMSG) {
-		drop(t, why);
-		return 0;
-	}
-	return error;
+	return s->size ? foreign_table_open_section(t, arch) : 0;
+}
+
+/* As a page says it. */
+static struct bobbin_error dropped_error(uint64_t dropped)
+{
+	return (struct bobbin_error){.reason = (enum bobbin_reason)(dropped & 0xffff),
+				     .offset = dropped >> 16};
 }
 
 static int open_table(struct registrations *r, const struct bobbin_code_entry *e,
 		      const struct bobbin_arch *arch, struct registered_table **ret)
 {
-	struct registered_table *t = calloc(1, sizeof(*t));
+	struct registered_table *t = foreign_table_open();
 	int error = 0;
 
 	if (!t)
 		return -ENOMEM;
-	t->users = 1;
 	t->jit = e->kind == BOBBIN_CODE_JIT;
 	t->pid = r->published.pid;
 	t->info.text_start = e->text_start;
 	t->info.text_end = e->text_end;
 	t->info.unwind_head = e->table;
 	if (e->dropped)
-		drop(t, (struct bobbin_error){.reason = (enum bobbin_reason)(e->dropped & 0xffff),
-					      .offset = e->dropped >> 16});
+		foreign_table_drop(t, dropped_error(e->dropped));
 	else if (!t->jit)
 		error = open_section(t, r, e, arch);
 	if (error) {
-		close_table(t);
+		foreign_table_release(t);
 		return error;
 	}
 	*ret = t;
@@ -181,15 +152,12 @@ static void keep_table(struct registrations *r, struct registered_range *range,
 		       const struct registered_range *known, uint64_t dropped)
 {
 	range->place = known->place;
-	range->table = known->table;
-	if (!range->table)
+	if (!known->table)
 		return;
-	range->table->users++;
-	r->bytes += range->table->size;
+	range->table = foreign_table_share(known->table);
+	r->bytes += range->table->section.size;
 	if (dropped && !range->table->dropped)
-		drop(range->table,
-		     (struct bobbin_error){.reason = (enum bobbin_reason)(dropped & 0xffff),
-					   .offset = dropped >> 16});
+		foreign_table_drop(range->table, dropped_error(dropped));
 }
 
 struct new_range {
@@ -218,14 +186,13 @@ static int open_tables(struct registrations *r, struct new_range *list, size_t c
 		int error;
 
 		if (i && !by_id(&list[i - 1], &list[i]) && e->kind == BOBBIN_CODE_SFRAME) {
-			range->table = r->code.ranges[list[i - 1].index].table;
-			range->table->users++;
+			range->table = foreign_table_share(r->code.ranges[list[i - 1].index].table);
 			continue;
 		}
 		error = open_table(r, e, arch, &range->table);
 		if (error)
 			return error;
-		r->bytes += range->table->size;
+		r->bytes += range->table->section.size;
 	}
 	return 0;
 }
@@ -318,102 +285,4 @@ int registered_tables_update(struct bobbin_space *space, int pid, uint64_t *next
 	}
 	space_register(space, &new->code);
 	return 1;
-}
-
-static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbin_row *row)
-{
-	struct bobbin_error error;
-	int r = indexed_sections_lookup(&t->sections, pc, &error, row);
-
-	if (r == -EBADMSG)
-		drop(t, error);
-	return !r;
-}
-
-/* Straight from the process: a table that grows must not be read from copies. */
-static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size_t len)
-{
-	const struct published_code process = {.pid = *(const int *)ctx};
-
-	return published_code_read(&process, addr, dst, len) ? BOBBIN_NO_MEMORY : BOBBIN_NONE;
-}
-
-static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arch, uint64_t pc,
-		       struct bobbin_row *row)
-{
-	struct bobbin_mem mem = {read_process, &t->pid};
-	struct bobbin_error error;
-	int r = jit_table_lookup(arch, &t->info, &mem, pc, &error, row);
-
-	if (r == -EBADMSG)
-		drop(t, error);
-	return !r;
-}
-
-bool registered_serves(const struct registered_range *range)
-{
-	return range->table && !range->table->dropped;
-}
-
-bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
-		       uint64_t pc, struct bobbin_row *row, enum bobbin_source *source)
-{
-	struct registered_table *t = range->table;
-
-	if (!registered_serves(range))
-		return false;
-	if (!(t->jit ? jit_lookup(t, arch, pc, row) : section_lookup(t, pc, row)))
-		return false;
-	*source = t->jit ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
-	return true;
-}
-
-unsigned int registered_version(const struct registered_range *range)
-{
-	const struct registered_table *t = range->table;
-
-	return t && t->sections.count ? t->sections.list[0].view.version : 0;
-}
-
-struct function_sink {
-	int (*sink)(void *ctx, uint64_t start, uint64_t end);
-	void *ctx;
-};
-
-static int give_function(void *ctx, const struct bobbin_row *row)
-{
-	const struct function_sink *f = ctx;
-
-	return f->sink(f->ctx, row->start, row->end);
-}
-
-static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
-			 struct function_sink *f)
-{
-	struct bobbin_mem mem = {read_process, &t->pid};
-	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
-	int r = jit_table_rows(arch, &t->info, &mem, room, JIT_ENTRIES_AT_ONCE, NULL, give_function,
-			       f);
-
-	return r == -EFAULT ? -EBADMSG : r;
-}
-
-int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
-			 int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
-{
-	struct registered_table *t = range->table;
-	struct function_sink f = {sink, ctx};
-
-	if (!registered_serves(range))
-		return 0;
-	return t->jit ? jit_functions(t, arch, &f)
-		      : indexed_sections_functions(&t->sections, sink, ctx);
-}
-
-bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret)
-{
-	if (!range->table || !range->table->dropped)
-		return false;
-	*ret = range->table->error;
-	return true;
 }

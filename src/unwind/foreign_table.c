@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/foreign_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "codemap/published_code.h"
+#include "jit/jit_table.h"
+
+/* Of a table that is read from end to end: 12 KiB for each system call. */
+#define JIT_ENTRIES_AT_ONCE 512
+
+struct registered_table *foreign_table_open(void)
+{
+	struct registered_table *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->users = 1;
+	return t;
+}
+
+struct registered_table *foreign_table_share(struct registered_table *table)
+{
+	table->users++;
+	return table;
+}
+
+void foreign_table_drop(struct registered_table *table, struct bobbin_error error)
+{
+	table->dropped = true;
+	table->error = error;
+}
+
+void foreign_table_close_section(struct registered_table *table)
+{
+	indexed_sections_fini(&table->sections);
+	free(table->section.data);
+	table->section = (struct elf_bytes){0};
+}
+
+void foreign_table_close_frames(struct registered_table *table)
+{
+	cfi_table_fini(&table->cfi);
+	free(table->frames.data);
+	table->frames = (struct elf_bytes){0};
+}
+
+void foreign_table_release(struct registered_table *table)
+{
+	if (!table || --table->users)
+		return;
+	foreign_table_close_section(table);
+	foreign_table_close_frames(table);
+	free(table);
+}
+
+int foreign_table_open_section(struct registered_table *table, const struct bobbin_arch *arch)
+{
+	const struct elf_bytes *s = &table->section;
+	struct bobbin_error error;
+	int r = indexed_sections_open(s->data, s->size, s->addr, arch, &error, &table->sections);
+
+	if (r != -EBADMSG)
+		return r;
+	foreign_table_drop(table, error);
+	return 0;
+}
+
+int foreign_table_open_frames(struct registered_table *table, const struct bobbin_arch *arch)
+{
+	static const struct elf_bytes no_header;
+
+	return cfi_table_init(arch, &table->frames, &no_header, &table->cfi);
+}
+
+uint64_t foreign_table_bytes(const struct registered_table *table)
+{
+	return table->section.size + table->frames.size;
+}
+
+static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbin_row *row)
+{
+	struct bobbin_error error;
+	int r = indexed_sections_lookup(&t->sections, pc, &error, row);
+
+	if (r == -EBADMSG)
+		foreign_table_drop(t, error);
+	return !r;
+}
+
+/* Straight from the process: a table that grows must not be read from copies. */
+static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	const struct published_code process = {.pid = *(const int *)ctx};
+
+	return published_code_read(&process, addr, dst, len) ? BOBBIN_NO_MEMORY : BOBBIN_NONE;
+}
+
+static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arch, uint64_t pc,
+		       struct bobbin_row *row)
+{
+	struct bobbin_mem mem = {read_process, &t->pid};
+	struct bobbin_error error;
+	int r = jit_table_lookup(arch, &t->info, &mem, pc, &error, row);
+
+	if (r == -EBADMSG)
+		foreign_table_drop(t, error);
+	return !r;
+}
+
+bool registered_serves(const struct registered_range *range)
+{
+	const struct registered_table *t = range->table;
+
+	return t && (!t->dropped || t->cfi.view.frame);
+}
+
+bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
+		       uint64_t pc, struct bobbin_row *row, enum bobbin_source *source)
+{
+	struct registered_table *t = range->table;
+
+	if (!t)
+		return false;
+	*source = t->jit ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
+	if (!t->dropped && (t->jit ? jit_lookup(t, arch, pc, row) : section_lookup(t, pc, row)))
+		return true;
+	*source = BOBBIN_FROM_EH_FRAME;
+	*row = (struct bobbin_row){.start = pc, .end = pc + 1, .function = pc};
+	return cfi_table_ask(&t->cfi, pc, row);
+}
+
+unsigned int registered_version(const struct registered_range *range)
+{
+	const struct registered_table *t = range->table;
+
+	return t && t->sections.count ? t->sections.list[0].view.version : 0;
+}
+
+struct function_sink {
+	registered_sink sink;
+	void *ctx;
+};
+
+static int give_function(void *ctx, const struct bobbin_row *row)
+{
+	const struct function_sink *f = ctx;
+
+	return f->sink(f->ctx, row->start, row->end);
+}
+
+static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
+			 registered_sink sink, void *ctx)
+{
+	struct bobbin_mem mem = {read_process, &t->pid};
+	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
+	struct function_sink f = {sink, ctx};
+	int r = jit_table_rows(arch, &t->info, &mem, room, JIT_ENTRIES_AT_ONCE, NULL, give_function,
+			       &f);
+
+	return r == -EFAULT ? -EBADMSG : r;
+}
+
+int foreign_table_functions(const struct bobbin_arch *arch, struct registered_table *table,
+			    enum bobbin_source source, registered_sink sink, void *ctx)
+{
+	if (source == BOBBIN_FROM_EH_FRAME)
+		return cfi_table_functions(&table->cfi, sink, ctx);
+	if (table->dropped)
+		return 0;
+	if (source == BOBBIN_FROM_JIT && table->jit)
+		return jit_functions(table, arch, sink, ctx);
+	return source == BOBBIN_FROM_SFRAME
+		       ? indexed_sections_functions(&table->sections, sink, ctx)
+		       : 0;
+}
+
+int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
+			 enum bobbin_source source, registered_sink sink, void *ctx)
+{
+	return range->table ? foreign_table_functions(arch, range->table, source, sink, ctx) : 0;
+}
+
+bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret)
+{
+	if (!range->table || !range->table->dropped)
+		return false;
+	*ret = range->table->error;
+	return true;
+}

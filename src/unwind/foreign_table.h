@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * foreign_table.h - what another process unwinds its code by, as it was read there.
+ *
+ * An SFrame section, call-frame information, or both, which are copies and are asked
+ * in this order; or a JIT table, which grows, so it is read in the process's memory
+ * for each address that is not cached.
+ */
+#ifndef BOBBIN_UNWIND_FOREIGN_TABLE_H
+#define BOBBIN_UNWIND_FOREIGN_TABLE_H
+
+#include <bobbin/code_abi.h>
+#include <bobbin/unwind.h>
+
+#include "target/registered_code.h"
+#include "unwind/call_frames.h"
+#include "unwind/indexed_sections.h"
+
+/* Several ranges and several generations of struct registered_code share one. */
+struct registered_table {
+	unsigned int users;
+	bool jit;
+	bool dropped;              /* the section or the JIT table */
+	struct bobbin_error error; /* why it was dropped */
+	struct elf_bytes section;  /* .sframe */
+	struct indexed_sections sections;
+	struct elf_bytes frames; /* .eh_frame */
+	struct cfi_table cfi;
+	/* a JIT table */
+	int pid;
+	struct code_jit_info info;
+};
+
+/* Each piece of code of a table.  What is not 0 ends that and is returned. */
+typedef int (*registered_sink)(void *ctx, uint64_t start, uint64_t end);
+
+/* With one user, and nothing in it; NULL: no memory. */
+struct registered_table *foreign_table_open(void);
+struct registered_table *foreign_table_share(struct registered_table *table);
+void foreign_table_release(struct registered_table *table); /* NULL: nothing */
+
+/* The section or JIT table is not to be asked any more. */
+void foreign_table_drop(struct registered_table *table, struct bobbin_error error);
+
+/*
+ * Make views of @table->section, or of @table->frames, whose bytes are malloc()'s and
+ * @table's.  A malformed section is dropped.  0 or -ENOMEM.
+ */
+int foreign_table_open_section(struct registered_table *table, const struct bobbin_arch *arch);
+int foreign_table_open_frames(struct registered_table *table, const struct bobbin_arch *arch);
+
+/* Forget the section, or the call-frame information. */
+void foreign_table_close_section(struct registered_table *table);
+void foreign_table_close_frames(struct registered_table *table);
+
+/* Bytes that were copied. */
+uint64_t foreign_table_bytes(const struct registered_table *table);
+
+/* Each piece of code that @source knows: SFRAME, EH_FRAME, JIT.  Or -EBADMSG. */
+int foreign_table_functions(const struct bobbin_arch *arch, struct registered_table *table,
+			    enum bobbin_source source, registered_sink sink, void *ctx);
+
+/* Whether a range has a table that is of use. */
+bool registered_serves(const struct registered_range *range);
+
+/*
+ * The row for an address of a range.  false: its table does not know, or there is
+ * none.  A malformed section or JIT table is dropped for good.
+ */
+bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
+		       uint64_t pc, struct bobbin_row *row, enum bobbin_source *source);
+
+/* The version of its SFrame section; 0: it is another table, or empty. */
+unsigned int registered_version(const struct registered_range *range);
+
+/* As foreign_table_functions(), of the range's table, which there may not be. */
+int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
+			 enum bobbin_source source, registered_sink sink, void *ctx);
+
+/* Why a range's table was dropped; false: it was not. */
+bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret);
+
+#endif
