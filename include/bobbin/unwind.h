@@ -12,7 +12,8 @@
  * .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
  * trampoline, and at last by the frame pointer.  Code that the process registered
  * (<bobbin/codectl.h>) is unwound by what it was registered with, if that knows the
- * address; bobbin_space_update_code() makes a space know of it.  Each frame says which
+ * address, and code that it tells debuggers of by that; bobbin_space_update_code() makes
+ * a space know of both.  Each frame says which
  * it was, and a trace says why it ended: nothing is cut off silently.
  *
  * An unwinder and its spaces belong to one thread at a time.
@@ -204,7 +205,7 @@ int bobbin_space_fork(const struct bobbin_space *space, struct bobbin_space **re
 int bobbin_space_load(struct bobbin_space *space, int pid);
 
 /**
- * bobbin_space_update_code() - learn what code a process has registered
+ * bobbin_space_update_code() - learn what code a process has registered, or tells of
  * @unwinder: knows the files
  * @space: what is mapped; of this unwinder
  * @pid: the process, alive; itself or another
@@ -214,13 +215,19 @@ int bobbin_space_load(struct bobbin_space *space, int pid);
  * Where nothing has changed it is a system call.  Where there is no page it is a
  * search in /proc/PID/maps, each time: do not ask too often.
  *
- * Registered code stays known until the next update or bobbin_space_clear(), which
+ * In processes that have executable memory without a file it reads the images of GDB's
+ * JIT interface (__jit_debug_descriptor), too, if something has changed there: their code
+ * is unwound by their .sframe and .eh_frame, of which 16 MiB are copied at most.  Files and
+ * what is registered count more.  To find that out symbol tables are read, of each file
+ * once.
+ *
+ * Such code stays known until the next update or bobbin_space_clear(), which
  * bobbin_space_load() implies; bobbin_space_fork() hands it on.  Tables of JIT
  * compilers are read in the process when a walk needs them.  Nothing that the process
  * says is trusted: a malformed table is dropped, once.
  *
- * Return: 1: something was new; 0: nothing; -ENOENT: the process has no page;
- * -EBADMSG: it makes no sense; -EPERM; -ESRCH; -ENOMEM.  What was known stays.
+ * Return: 1: something was new; 0: nothing; -ENOENT: the process has no page and
+ * tells debuggers nothing; -EBADMSG: its page makes no sense; -EPERM; -ESRCH; -ENOMEM.  What was known stays.
  */
 int bobbin_space_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid);
 

@@ -17,9 +17,10 @@
 static const char usage[] =
 	"usage: bobbin maps [OPTIONS] PID\n"
 	"\n"
-	"Show what code a process has and which tables unwind it: for each mapping and\n"
-	"each piece of registered code how many per cent of it each table covers, in the\n"
-	"order in which a walk asks them, and which tables were dropped, and why.\n"
+	"Show what code a process has and which tables unwind it: for each mapping, and\n"
+	"each piece of code that it registered or tells debuggers of, how many per cent\n"
+	"of it each table covers, in the order in which a walk asks them, and which\n"
+	"tables were dropped, and why.\n"
 	"\n"
 	"      --json             print one JSON document\n" UNWIND_USAGE
 	"  -h, --help             show this help\n";
@@ -88,6 +89,8 @@ static void print_piece(const struct code_piece *piece)
 		fputs(piece->frame_pointer ? "frame pointer only" : "none", stdout);
 	if (piece->registered)
 		fputs(" (registered)", stdout);
+	if (piece->debugger_image)
+		fputs(" (JIT image)", stdout);
 	fputs("  ", stdout);
 	safe_text_plain(stdout, piece->path);
 	putchar('\n');
@@ -121,6 +124,7 @@ static void json_piece(struct json_output *json, const char *key, const struct c
 		json_address(json, "end", piece->end);
 		json_string(json, "path", piece->path);
 		json_bool(json, "registered", piece->registered);
+		json_bool(json, "jit_image", piece->debugger_image);
 		json_bool(json, "frame_pointer", piece->frame_pointer);
 	}
 	json_unsigned(json, "text", piece->text);

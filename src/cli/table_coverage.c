@@ -136,7 +136,8 @@ static int registered_piece(struct bobbin_space *space, const struct registered_
 		.end = range->end,
 		.path = range->image && range->image->path ? range->image->path : "//anon",
 		.text = range->end - range->start,
-		.registered = true,
+		.registered = !range->debugger_image,
+		.debugger_image = range->debugger_image,
 		.sframe_version = registered_version(range),
 		.frame_pointer = has_frame_records(space),
 	};

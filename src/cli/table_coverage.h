@@ -7,7 +7,7 @@
 
 #include <bobbin/unwind.h>
 
-/* A mapping or registered code, or what of a mapping is not registered. */
+/* A mapping or code that the process tells of, or what is left of a mapping. */
 struct code_piece {
 	uint64_t start, end;
 	const char *path;
@@ -17,7 +17,8 @@ struct code_piece {
 	unsigned int sframe_version; /* 0: no .sframe */
 	struct bobbin_error dropped; /* of .sframe or a registered table; NONE: it was not */
 	bool registered;
-	bool frame_pointer; /* the architecture has frame records to fall back to */
+	bool debugger_image; /* code of GDB's JIT interface */
+	bool frame_pointer;  /* the architecture has frame records to fall back to */
 };
 
 /*

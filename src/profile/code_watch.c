@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "profile/process_table.h"
+#include "target/space.h"
+#include "unwind/registered_tables.h"
 
 #define MS 1000000ull
 #define READ_PAUSE (1 * MS)
@@ -27,31 +29,58 @@ static uint64_t at_least(uint64_t value, uint64_t least)
 	return value > least ? value : least;
 }
 
-bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
+/* @door: one of them */
+static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struct code_door *d,
+		unsigned int door)
 {
-	struct code_watch *w = &process->code;
 	uint64_t start = now(), cost;
-	int r = bobbin_space_update_code(unwinder, process->space, process->pid);
+	bool known = d->open;
+	int r = unwinder_update_code(unwinder, process->space, process->pid, door);
 
 	cost = now() - start;
-	w->publishes = r >= 0 || (w->publishes && r == -ENOMEM);
-	if (w->publishes) {
-		w->due = now() + at_least(READ_FACTOR * cost, READ_PAUSE);
-		w->wait = 0;
+	d->open = r >= 0 || (d->open && r == -ENOMEM);
+	if (d->open) {
+		/* the first time it was searched for, too */
+		d->due = now() + (known ? at_least(READ_FACTOR * cost, READ_PAUSE) : READ_PAUSE);
+		d->wait = 0;
 		return r > 0;
 	}
-	w->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
-	w->wait = at_least(2 * w->wait, SEARCH_PAUSE);
-	if (w->wait > LAST_WAIT)
-		w->wait = LAST_WAIT;
-	w->search = at_least(now() + w->wait, w->due);
+	d->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
+	if (d->wait > LAST_WAIT)
+		d->wait = LAST_WAIT;
+	d->search = at_least(now() + d->wait, d->due);
 	return false;
+}
+
+static bool ask_page(struct bobbin_unwinder *unwinder, struct process *process)
+{
+	return ask(unwinder, process, &process->code.page, REGISTERED_PAGE);
+}
+
+static bool ask_images(struct bobbin_unwinder *unwinder, struct process *process)
+{
+	return ask(unwinder, process, &process->code.images, REGISTERED_IMAGES);
+}
+
+bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
+{
+	bool news = ask_page(unwinder, process);
+
+	return ask_images(unwinder, process) || news;
+}
+
+static bool is_due(const struct code_door *d)
+{
+	return now() >= d->due;
 }
 
 bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
 {
-	return process->code.publishes && now() >= process->code.due &&
-	       code_watch_ask(unwinder, process);
+	struct code_watch *w = &process->code;
+	bool news = w->page.open && is_due(&w->page) && ask_page(unwinder, process);
+
+	return (w->images.open && is_due(&w->images) && ask_images(unwinder, process)) || news;
 }
 
 /* Memory without a file: made by a compiler, or filled by a loader. */
@@ -85,6 +114,9 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 	for (uint32_t i = 0; i < trace->count; i++)
 		switch (trace->frames[i].source) {
 		case BOBBIN_FROM_EH_FRAME:
+			if (space->registered && is_bare(space, &trace->frames[i]))
+				return true;
+			break;
 		case BOBBIN_FROM_DEBUG_FRAME:
 		case BOBBIN_FROM_SIDEFILE:
 			break; /* of files only */
@@ -99,11 +131,13 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
-	bool bare = code_watch_leads_into_bare_memory(process->space, trace);
+	bool bare = code_watch_leads_into_bare_memory(process->space, trace), news = false;
 
-	if (!w->search)
-		w->search = now() + SEARCH_PAUSE;
-	if (!bare && (w->publishes || now() < w->search))
-		return false;
-	return now() >= w->due && code_watch_ask(unwinder, process);
+	if (!w->page.search)
+		w->page.search = now() + SEARCH_PAUSE;
+	if (is_due(&w->page) && (bare || (!w->page.open && now() >= w->page.search)))
+		news = ask_page(unwinder, process);
+	if (is_due(&w->images) && bare)
+		news |= ask_images(unwinder, process);
+	return news;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * code_watch.h - when to ask processes that are recorded what code they registered.
+ * code_watch.h - when to ask processes that are recorded what code they registered, or
+ * tell debuggers of.
  *
  * A process that is known to publish a page is asked whether it has changed at each
  * sweep, and where a stack leads into memory that nothing is known of: that is one
@@ -10,19 +11,27 @@
  * To find out whether a process has a page costs a search of its mappings.  That is
  * done where a stack leads into such memory, in no more than a 200th of the time, and
  * else, as a page may tell of code in files, too, less and less often.
+ *
+ * The same goes for the lists of images that compilers hand to debuggers, which are
+ * never looked for without a cause: that reads symbol tables, of each file once.
  */
 #ifndef BOBBIN_PROFILE_CODE_WATCH_H
 #define BOBBIN_PROFILE_CODE_WATCH_H
 
 #include <bobbin/unwind.h>
 
-/* Of a process.  Zero: nothing is known.  Times are CLOCK_MONOTONIC's nanoseconds. */
-struct code_watch {
-	bool publishes;
+/* A way to tell.  Times are CLOCK_MONOTONIC's nanoseconds. */
+struct code_door {
+	bool open;       /* the process uses it */
 	uint64_t due;    /* not before */
 	uint64_t search; /* when to search without a cause; 0: not set yet */
 	uint64_t wait;   /* between such searches */
-	uint64_t told;   /* the newest registration that the recording has heard of */
+};
+
+/* Of a process.  Zero: nothing is known. */
+struct code_watch {
+	struct code_door page, images;
+	uint64_t told; /* the newest registration that the recording has heard of */
 };
 
 struct process;

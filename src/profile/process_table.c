@@ -136,7 +136,8 @@ static int add_process(struct process_table *table, int pid, const struct proces
 	}
 	p->process.pid = pid;
 	/* what was registered is in its memory, too */
-	p->process.code.publishes = parent && parent->code.publishes;
+	p->process.code.page.open = parent && parent->code.page.open;
+	p->process.code.images.open = parent && parent->code.images.open;
 	p->next = table->processes[bucket(pid)];
 	table->processes[bucket(pid)] = p;
 	*ret = &p->process;

@@ -29,8 +29,7 @@ struct node {
 
 static const char symbol_name[] = "__jit_debug_descriptor";
 
-/* The whole of it or nothing. */
-static int read_memory(int pid, uint64_t address, void *dst, size_t size)
+int gdb_jit_read(int pid, uint64_t address, void *dst, uint64_t size)
 {
 	struct iovec local = {dst, size}, remote = {(void *)address, size};
 	ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
@@ -132,50 +131,76 @@ static bool find_bias(Elf *elf, const struct mapping *m, uint64_t *ret)
 	return false;
 }
 
-static bool find_descriptor(const struct mapping *m, uint64_t *ret)
+static void look_into(const struct mapping *m, Elf *elf)
 {
-	int fd = backing_file_open(m->file, NULL);
-	uint64_t value, bias;
-	bool found = false;
-	Elf *elf;
+	struct mapped_file *f = m->file;
+	bool is_elf = elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64;
+	uint64_t bias;
 
-	if (fd < 0)
-		return false;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 &&
-	    find_symbol(elf, &value) && find_bias(elf, m, &bias)) {
-		*ret = value + bias;
-		found = true;
-	}
-	elf_end(elf);
-	close(fd);
-	return found;
+	if (!f->jit.looked)
+		f->jit.has = is_elf && find_symbol(elf, &f->jit.symbol);
+	f->jit.looked = true;
+	f->jit.offset = m->offset;
+	f->jit.placed = f->jit.has && is_elf && find_bias(elf, m, &bias);
+	if (f->jit.placed)
+		f->jit.distance = f->jit.symbol + bias - m->start;
 }
 
-/* Whether the file was looked at with a mapping before this one. */
-static bool is_again(const struct bobbin_space *space, size_t i)
+/* Symbol tables are read once for each file, whatever number of processes maps it. */
+static void open_and_look(const struct mapping *m)
 {
-	for (size_t k = 0; k < i; k++)
-		if (space->mappings[k].file == space->mappings[i].file)
-			return true;
-	return false;
+	struct mapped_file *f = m->file;
+	Elf *elf;
+	int fd;
+
+	if (!f->jit.looked && f->jit.tried_pid && f->jit.tried_pid == f->pid)
+		return;
+	f->jit.tried_pid = f->pid;
+	fd = backing_file_open(f, NULL);
+	if (fd < 0)
+		return;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	look_into(m, elf);
+	elf_end(elf);
+	close(fd);
+}
+
+static bool find_descriptor(const struct mapping *m, uint64_t *ret)
+{
+	const struct mapped_file *f = m->file;
+
+	if (f->kind != FILE_REGULAR)
+		return false;
+	if (!f->jit.looked || (f->jit.has && f->jit.offset != m->offset))
+		open_and_look(m);
+	if (!f->jit.looked || !f->jit.placed || f->jit.offset != m->offset)
+		return false;
+	*ret = m->start + f->jit.distance;
+	return true;
 }
 
 size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS])
 {
+	const struct mapped_file *files[GDB_JIT_DESCRIPTORS];
 	size_t count = 0;
 
-	for (size_t i = 0; i < space->count && count < GDB_JIT_DESCRIPTORS; i++)
-		if (space->mappings[i].file->kind == FILE_REGULAR && !is_again(space, i))
-			count += find_descriptor(&space->mappings[i], &ret[count]);
+	for (size_t i = 0; i < space->count && count < GDB_JIT_DESCRIPTORS; i++) {
+		const struct mapping *m = &space->mappings[i];
+		size_t k = 0;
+
+		while (k < count && files[k] != m->file)
+			k++;
+		if (k == count && find_descriptor(m, &ret[count]))
+			files[count++] = m->file;
+	}
 	return count;
 }
 
 int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret)
 {
 	struct descriptor head;
-	int r = read_memory(pid, descriptor, &head, sizeof(head));
+	int r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
 
 	if (!r)
 		*ret = (struct gdb_jit_state){head.action, head.relevant, head.first};
@@ -188,7 +213,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 	struct descriptor head;
 	uint64_t left = GDB_JIT_LIST_MAX;
 	struct node node;
-	int count = 0, nodes = 0, r = read_memory(pid, descriptor, &head, sizeof(head));
+	int count = 0, nodes = 0, r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
 
 	if (r)
 		return r;
@@ -199,7 +224,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 		head.first = 0;
 	/* the list may change meanwhile: what is left of it is read next time */
 	for (uint64_t at = head.first; at && nodes < GDB_JIT_ENTRIES; at = node.next, nodes++) {
-		if (read_memory(pid, at, &node, sizeof(node)))
+		if (gdb_jit_read(pid, at, &node, sizeof(node)))
 			break;
 		if (!node.image_size || node.image_size > GDB_JIT_IMAGE_MAX ||
 		    node.image_size > left)
@@ -294,7 +319,7 @@ int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink s
 	image = malloc(entry->size);
 	if (!image)
 		return -ENOMEM;
-	r = read_memory(pid, entry->address, image, entry->size);
+	r = gdb_jit_read(pid, entry->address, image, entry->size);
 	if (!r)
 		r = read_image(image, entry->size, sink, ctx);
 	free(image);

@@ -42,8 +42,8 @@ struct gdb_jit_function {
 typedef int (*gdb_jit_sink)(void *ctx, const struct gdb_jit_function *function);
 
 /*
- * Where the descriptors are, by the symbol tables of the mapped files, which are
- * opened; their number.
+ * Where the descriptors are, by the symbol tables of the mapped files; their number.
+ * A file is opened once: what was found is kept with it.
  */
 size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS]);
 
@@ -51,10 +51,14 @@ size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCR
 int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret);
 
 /*
- * The images that a descriptor of @pid leads to now, from malloc().  Their number;
+ * The images that a descriptor of @pid leads to now, from malloc(), in the order of the
+ * list, in which LLVM puts new ones first.  Their number;
  * -ENOMEM; the errno of reading memory.
  */
 int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret);
+
+/* Bytes of @pid's memory, all or none.  0, or the errno of reading memory. */
+int gdb_jit_read(int pid, uint64_t address, void *dst, uint64_t size);
 
 /*
  * The functions of an image that have a size and a place.  0; what @sink returned;

@@ -29,6 +29,15 @@ struct mapped_file {
 	/* a mapping of it in a process, to open it while that process lives */
 	int pid;
 	uint64_t start, end;
+	/* its descriptor of GDB's JIT interface, once somebody asked; see gdb_jit.c */
+	struct {
+		bool looked, has;
+		int tried_pid;   /* through which it could not be opened */
+		uint64_t symbol; /* address in the file's own space */
+		/* the mapping that was looked at, and from its start to the descriptor */
+		bool placed;
+		uint64_t offset, distance;
+	} jit;
 };
 
 struct file_table {

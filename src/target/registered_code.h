@@ -26,6 +26,7 @@ struct registered_range {
 	uint64_t place;                 /* of @start among all registered code, for caches */
 	struct registered_table *table; /* NULL: none, identity only */
 	struct registered_image *image; /* or NULL */
+	bool debugger_image;            /* not registered: debuggers are told of it */
 };
 
 struct registered_code {

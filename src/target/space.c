@@ -221,8 +221,7 @@ out:
 	return -ENOMEM;
 }
 
-/* Memory that no file tells of: what a loader or a compiler has put there. */
-static bool is_nameless(const struct mapping *m)
+bool mapping_is_bare(const struct mapping *m)
 {
 	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
 }
@@ -275,7 +274,7 @@ BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr
 	bool mapped = i < space->count && holds(&space->mappings[i], addr);
 
 	/* what the kernel says is true, whatever the process says */
-	if (range && range->image && (!mapped || is_nameless(&space->mappings[i])))
+	if (range && range->image && (!mapped || mapping_is_bare(&space->mappings[i])))
 		place_in_image(range->image, addr, ret);
 	else if (mapped)
 		place_in_mapping(&space->mappings[i], addr, ret);

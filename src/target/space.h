@@ -36,6 +36,9 @@ const struct mapping *space_find(struct bobbin_space *space, uint64_t addr);
 /* Whether something is known to be at @addr. */
 bool space_has(struct bobbin_space *space, uint64_t addr);
 
+/* Memory that no file tells of: what a loader or a compiler has put there. */
+bool mapping_is_bare(const struct mapping *m);
+
 /* Replace what is known of registered code; takes over the caller's use. */
 void space_register(struct bobbin_space *space, struct registered_code *code);
 

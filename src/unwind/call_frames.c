@@ -13,12 +13,12 @@ static int by_start(const void *a, const void *b)
 
 static int collect_ranges(struct cfi_table *t)
 {
-	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_fde fde = {0};
 	uint64_t offset = 0;
 	size_t room = 0;
 	int r;
 
-	while ((r = bobbin_cfi_next(&t->view, &offset, NULL, &fde)) != 0) {
+	while ((r = bobbin_cfi_next_like(&t->view, &offset, &fde, NULL, &fde)) != 0) {
 		if (r < 0 || fde.start >= fde.end)
 			continue;
 		if (t->range_count == room) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codemap/published_code.h"
+#include "unwind/debugger_images.h"
 #include "unwind/foreign_table.h"
 #include "unwind/rule_cache.h"
 
@@ -13,6 +14,7 @@
 struct registrations {
 	struct registered_code code;
 	struct published_code published;
+	struct debugger_images images;
 	size_t bytes; /* of sections */
 };
 
@@ -34,6 +36,7 @@ static void close_registrations(struct registered_code *code)
 	}
 	free(code->ranges);
 	published_code_fini(&r->published);
+	debugger_images_fini(&r->images);
 	free(r);
 }
 
@@ -224,10 +227,142 @@ static int fill(struct registrations *r, const struct registrations *old, struct
 	return open_tables(r, list, added, arch);
 }
 
-/* @old: of the same process and its same page, or NULL */
-static int build(const struct published_code *published, const struct registrations *old,
-		 const struct bobbin_arch *arch, uint64_t *next_place, struct registrations **ret)
+/* Makes ranges of what images say, between those that a page has. */
+struct merge {
+	const struct bobbin_space *space;
+	const struct registrations *old; /* or NULL */
+	const struct registered_code *page;
+	size_t page_at, mapping_at;
+	struct registered_range *ranges; /* all, ascending */
+	size_t count;
+	uint64_t *next_place;
+};
+
+/* Where the same piece of code was before, if rules of it may be cached. */
+static uint64_t piece_place(const struct merge *m, const struct registered_range *piece)
 {
+	const struct registered_range *old = registered_find(m->old ? &m->old->code : NULL,
+							     piece->start);
+
+	if (old && old->start == piece->start && old->end == piece->end &&
+	    old->table == piece->table)
+		return old->place;
+	return take_place(m->next_place, piece->end - piece->start);
+}
+
+static void add_piece(struct merge *m, const struct debugger_range *from, uint64_t start,
+		      uint64_t end)
+{
+	struct registered_range piece = {
+		.start = start,
+		.end = end,
+		.id = REGISTERED_NO_ID,
+		.table = from->table,
+		.debugger_image = true,
+	};
+
+	if (start >= end)
+		return;
+	piece.place = piece_place(m, &piece);
+	foreign_table_share(piece.table);
+	m->ranges[m->count++] = piece;
+}
+
+/* Page ranges up to @end are taken over. */
+static void take_page(struct merge *m, uint64_t end)
+{
+	while (m->page_at < m->page->count && m->page->ranges[m->page_at].start < end)
+		m->ranges[m->count++] = m->page->ranges[m->page_at++];
+}
+
+/* The first mapping of a file that ends behind @at, or NULL. */
+static const struct mapping *file_behind(struct merge *m, uint64_t at)
+{
+	const struct mapping *mappings = m->space->mappings;
+
+	while (m->mapping_at < m->space->count &&
+	       (mappings[m->mapping_at].end <= at || mapping_is_bare(&mappings[m->mapping_at])))
+		m->mapping_at++;
+	return m->mapping_at < m->space->count ? &mappings[m->mapping_at] : NULL;
+}
+
+/* What the process registered, and what the kernel has mapped, counts more. */
+static void add_image_code(struct merge *m, const struct debugger_range *from)
+{
+	uint64_t at = from->start;
+
+	take_page(m, from->start + 1);
+	for (;;) {
+		const struct registered_range *next = m->page_at < m->page->count
+							      ? &m->page->ranges[m->page_at]
+							      : NULL;
+		const struct mapping *file;
+		uint64_t start = from->end, end = from->end;
+
+		/* the last one may be a page's that reaches into this */
+		if (m->count && m->ranges[m->count - 1].end > at)
+			at = m->ranges[m->count - 1].end;
+		if (at >= from->end)
+			return;
+		file = file_behind(m, at);
+		if (next && next->start < start) {
+			start = next->start;
+			end = next->end;
+		}
+		if (file && file->start < start) {
+			start = file->start;
+			end = file->end;
+		}
+		add_piece(m, from, at, start);
+		take_page(m, end < from->end ? end : from->end);
+		at = end > at ? end : from->end;
+	}
+}
+
+/* @r has what a page says; add what images say. */
+static int merge_images(struct registrations *r, const struct registrations *old,
+			const struct bobbin_space *space, uint64_t *next_place)
+{
+	struct merge m = {.space = space, .old = old, .page = &r->code, .next_place = next_place};
+	struct debugger_range *list;
+	size_t count;
+	int error = debugger_images_ranges(&r->images, &list, &count);
+
+	if (error)
+		return error;
+	/* what is in the way of a piece makes two of it */
+	m.ranges = calloc(count + 2 * r->code.count + space->count + 1, sizeof(*m.ranges));
+	if (!m.ranges) {
+		free(list);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		add_image_code(&m, &list[i]);
+	take_page(&m, UINT64_MAX);
+	free(list);
+	free(r->code.ranges);
+	r->code.ranges = m.ranges;
+	r->code.count = m.count;
+	return 0;
+}
+
+/* What a process says, before ranges are made of it. */
+struct told {
+	struct published_code published;
+	struct debugger_images images;
+};
+
+static void told_fini(struct told *told)
+{
+	published_code_fini(&told->published);
+	debugger_images_fini(&told->images);
+}
+
+/* @old: of the same process, or NULL; @page: the one that it was made of */
+static int build(const struct told *told, const struct registrations *old, uint64_t page,
+		 const struct bobbin_space *space, uint64_t *next_place, struct registrations **ret)
+{
+	size_t count = told->published.count;
 	struct registrations *r = calloc(1, sizeof(*r));
 	struct new_range *list = NULL;
 	int error = -ENOMEM;
@@ -236,15 +371,20 @@ static int build(const struct published_code *published, const struct registrati
 		return -ENOMEM;
 	r->code.users = 1;
 	r->code.close = close_registrations;
-	r->code.ranges = calloc(published->count + 1, sizeof(*r->code.ranges));
-	list = calloc(published->count + 1, sizeof(*list));
+	r->code.ranges = calloc(count + 1, sizeof(*r->code.ranges));
+	list = calloc(count + 1, sizeof(*list));
 	/* borrowed until all is well */
-	r->published = *published;
+	r->published = told->published;
+	r->images = told->images;
 	if (r->code.ranges && list)
-		error = fill(r, old, list, arch, next_place);
+		error = fill(r, told->published.page == page ? old : NULL, list, space->arch,
+			     next_place);
 	free(list);
+	if (!error && r->images.count)
+		error = merge_images(r, old, space, next_place);
 	if (error) {
 		r->published = (struct published_code){0};
+		r->images = (struct debugger_images){0};
 		registered_release(&r->code);
 		return error;
 	}
@@ -252,35 +392,68 @@ static int build(const struct published_code *published, const struct registrati
 	return 0;
 }
 
-int registered_tables_update(struct bobbin_space *space, int pid, uint64_t *next_place)
+/* Of two doors: there is something, there may be more, or why not. */
+static int both(int page, int images)
+{
+	if (page == -ENOENT)
+		return images;
+	if (images == -ENOENT)
+		return page;
+	if (page < 0 || images < 0)
+		return page < 0 ? page : images;
+	return page | images;
+}
+
+/* Take from @old what the process has said before, or begin. */
+static void take_told(struct registrations *old, int pid, struct told *ret)
+{
+	*ret = (struct told){.images.pid = pid};
+	if (!old) {
+		published_code_init(pid, &ret->published);
+		return;
+	}
+	ret->published = old->published;
+	ret->images = old->images;
+	old->published = (struct published_code){.pid = pid};
+	old->images = (struct debugger_images){.pid = pid};
+}
+
+static void give_back(struct told *told, struct registrations *old)
+{
+	if (!old) {
+		told_fini(told);
+		return;
+	}
+	old->published = told->published;
+	old->images = told->images;
+}
+
+int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
+			     uint64_t *next_place)
 {
 	struct registrations *old = (struct registrations *)space->registered, *new;
-	struct published_code published;
-	uint64_t page = 0;
-	int r, error;
+	int page = -ENOENT, images = -ENOENT, error;
+	struct told told;
+	uint64_t known_page;
 
 	/* a forked child's numbers are not its parent's */
-	if (old && old->published.pid != pid)
+	if (old && old->published.pid != pid) {
+		doors = REGISTERED_DOORS;
 		old = NULL;
-	if (old) {
-		published = old->published;
-		page = published.page;
-		old->published = (struct published_code){.pid = pid};
-	} else {
-		published_code_init(pid, &published);
 	}
-	r = published_code_update(&published);
-	if (r != 1 && r != -EAGAIN) {
-		if (old)
-			old->published = published;
-		else
-			published_code_fini(&published);
-		return r;
+	take_told(old, pid, &told);
+	known_page = told.published.page;
+	if (doors & REGISTERED_PAGE)
+		page = published_code_update(&told.published);
+	if (doors & REGISTERED_IMAGES)
+		images = debugger_images_update(&told.images, space);
+	if (page != 1 && page != -EAGAIN && images != 1) {
+		give_back(&told, old);
+		return both(page, images);
 	}
-	error = build(&published, published.page == page ? old : NULL, space->arch, next_place,
-		      &new);
+	error = build(&told, old, known_page, space, next_place, &new);
 	if (error) {
-		published_code_fini(&published);
+		told_fini(&told);
 		return error;
 	}
 	space_register(space, &new->code);

@@ -2,11 +2,12 @@
 /*
  * registered_tables.h - what unwinds the code that another process registered.
  *
- *	published page ─► ranges in the space ─► sections, copied once
- *	                                       └► JIT tables, read when asked
+ *	published page ──────┬► ranges in the space ─► sections, copied once
+ *	GDB's JIT interface ─┘                       └► JIT tables, read when asked
  *
  * A section is copied when the registration is first seen; a JIT table grows, so
- * it is read in the process's memory for each address that is not cached.
+ * it is read in the process's memory for each address that is not cached.  What is
+ * published counts more than what debuggers are told; so do files that are mapped.
  */
 #ifndef BOBBIN_UNWIND_REGISTERED_TABLES_H
 #define BOBBIN_UNWIND_REGISTERED_TABLES_H
@@ -22,11 +23,25 @@
 /* struct registered_range.place of what has none. */
 #define REGISTERED_NOWHERE UINT64_MAX
 
+/* struct registered_range.id of what has none: code that debuggers are told of. */
+#define REGISTERED_NO_ID UINT64_MAX
+
+/* Doors through which a process tells of code. */
+#define REGISTERED_PAGE 1u
+#define REGISTERED_IMAGES 2u
+#define REGISTERED_DOORS (REGISTERED_PAGE | REGISTERED_IMAGES)
+
 /*
- * Make a space know what the process says now.  @next_place: where the next range
- * goes among all that were ever registered.  1, 0: nothing new, or a negative
- * errno as published_code_update().
+ * Make a space know what the process says now, through some @doors.  @next_place: where
+ * the next range goes among all that were ever registered.  1; 0: nothing new; -ENOENT:
+ * the process says nothing; other errnos of published_code_update() and
+ * debugger_images_update().
  */
-int registered_tables_update(struct bobbin_space *space, int pid, uint64_t *next_place);
+int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
+			     uint64_t *next_place);
+
+/* The same for a space of an unwinder. */
+int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
+			 unsigned int doors);
 
 #endif

@@ -108,10 +108,16 @@ BOBBIN_API int bobbin_space_open(struct bobbin_unwinder *unwinder, const struct 
 	return space_open(&unwinder->files, arch, ret);
 }
 
+int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
+			 unsigned int doors)
+{
+	return registered_tables_update(space, pid, doors, &unwinder->next_place);
+}
+
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 					struct bobbin_space *space, int pid)
 {
-	return registered_tables_update(space, pid, &unwinder->next_place);
+	return unwinder_update_code(unwinder, space, pid, REGISTERED_DOORS);
 }
 
 static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)

@@ -137,7 +137,51 @@ static void descriptor_of_a_process_is_found(void **state)
 	assert_int_equal(gdb_jit_find(space, found), 1);
 	assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
 	bobbin_space_close(space);
+	/* the file is known now */
+	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
+	assert_int_equal(bobbin_space_load(space, getpid()), 0);
+	found[0] = 0;
+	assert_int_equal(gdb_jit_find(space, found), 1);
+	assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
+	bobbin_space_close(space);
 	bobbin_unwinder_close(unwinder);
+}
+
+/* Where a file is mapped in pieces any of them tells; one that makes no sense does not. */
+static void descriptor_is_found_by_any_piece_of_its_file(void **state)
+{
+	uint64_t found[GDB_JIT_DESCRIPTORS], here = (uintptr_t)&make_image;
+	struct bobbin_unwinder *unwinder;
+	struct bobbin_place_info place;
+	struct bobbin_mapping piece;
+	struct bobbin_space *space;
+
+	assert_int_equal(bobbin_unwinder_open(NULL, &unwinder), 0);
+	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
+	assert_int_equal(bobbin_space_load(space, getpid()), 0);
+	assert_int_equal(bobbin_space_find(space, here, &place), 0);
+	piece = place.mapping;
+	piece.path = strdup(piece.path);
+	piece.start = here & ~UINT64_C(0xfff);
+	piece.end = piece.start + 0x1000;
+	piece.offset = place.file_offset - (here - piece.start);
+	bobbin_space_clear(space);
+
+	/* in front of the code, and far behind the file's end */
+	place.mapping = piece;
+	place.mapping.start = 0x1000;
+	place.mapping.end = 0x2000;
+	place.mapping.offset = UINT64_C(1) << 40;
+	assert_int_equal(bobbin_space_map(space, &place.mapping), 0);
+	assert_int_equal(gdb_jit_find(space, found), 0);
+	assert_int_equal(bobbin_space_map(space, &piece), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(gdb_jit_find(space, found), 1);
+		assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
+	}
+	bobbin_space_close(space);
+	bobbin_unwinder_close(unwinder);
+	free((char *)piece.path);
 }
 
 static void listed_images_are_read(void **state)
@@ -308,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptor_of_a_process_is_found),
+		cmocka_unit_test(descriptor_is_found_by_any_piece_of_its_file),
 		cmocka_unit_test(listed_images_are_read),
 		cmocka_unit_test(hostile_lists_end),
 		cmocka_unit_test(functions_of_relocatable_images_lie_in_their_sections),

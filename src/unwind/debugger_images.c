@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/debugger_images.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MS UINT64_C(1000000)
+/* Relocations are applied soon after an image was told of, if at all. */
+#define SETTLE_TIME (200 * MS)
+#define GIVE_UP_TIME (10000 * MS)
+/* A list may have changed and look as before, where memory is used again. */
+#define AGAIN_TIME (1000 * MS)
+#define AGAIN_FACTOR 200u
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void close_image(struct debugger_image *image)
+{
+	jit_image_fini(&image->sections);
+	foreign_table_release(image->table);
+	image->table = NULL;
+}
+
+static void close_all(struct debugger_image *images, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		close_image(&images[i]);
+	free(images);
+}
+
+void debugger_images_fini(struct debugger_images *images)
+{
+	close_all(images->images, images->count);
+	*images = (struct debugger_images){.pid = images->pid};
+}
+
+/* Whether a piece of code is the image's. */
+static int is_inside(void *ctx, uint64_t start, uint64_t end)
+{
+	const struct jit_image *image = ctx;
+	size_t lo = 0, hi = image->text_count;
+
+	/* the last that begins before the piece's end */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (image->texts[mid].start < end)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && image->texts[lo - 1].end > start;
+}
+
+/* Bytes of the process, at an address that is 0 for none.  false: there are none. */
+static bool read_bytes(int pid, uint64_t at, uint64_t size, struct elf_bytes *ret, int *error)
+{
+	uint8_t *data;
+
+	if (!at)
+		return false;
+	data = malloc(size);
+	if (!data) {
+		*error = -ENOMEM;
+		return false;
+	}
+	if (gdb_jit_read(pid, at, data, size)) {
+		free(data);
+		return false;
+	}
+	ret->data = data;
+	ret->size = size;
+	return true;
+}
+
+/* A table of an image that is being opened. */
+struct opening {
+	const struct debugger_images *list;
+	struct debugger_image *image;
+	const struct bobbin_arch *arch;
+	uint64_t left; /* bytes of tables */
+	int error;
+};
+
+static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
+{
+	struct registered_table *t = o->image->table;
+
+	if (!read_bytes(o->list->pid, at, o->image->sections.sframe.size, &t->section, &o->error))
+		return false;
+	t->section.addr = addr;
+	t->dropped = false;
+	o->error = foreign_table_open_section(t, o->arch);
+	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_FROM_SFRAME, is_inside,
+						 &o->image->sections)) {
+		o->image->section_at = at;
+		return true;
+	}
+	foreign_table_close_section(t);
+	return false;
+}
+
+static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
+{
+	struct registered_table *t = o->image->table;
+
+	if (!read_bytes(o->list->pid, at, o->image->sections.eh_frame.size, &t->frames, &o->error))
+		return false;
+	t->frames.addr = addr;
+	o->error = foreign_table_open_frames(t, o->arch);
+	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_FROM_EH_FRAME, is_inside,
+						 &o->image->sections)) {
+		o->image->frames_at = at;
+		return true;
+	}
+	foreign_table_close_frames(t);
+	return false;
+}
+
+/* Where it was loaded to; the image's own bytes, as of there; or as of where they are. */
+static bool try_part(struct opening *o, const struct jit_part *part,
+		     bool (*try)(struct opening *o, uint64_t at, uint64_t addr))
+{
+	if (!part->size || part->size > o->left)
+		return false;
+	if (!try(o, part->loaded, part->loaded) &&
+	    (o->error || !part->loaded || !try(o, part->kept, part->loaded)) &&
+	    (o->error || !try(o, part->kept, part->kept)))
+		return false;
+	o->left -= part->size;
+	return true;
+}
+
+static bool has_no_tables(const struct debugger_image *image)
+{
+	const struct jit_image *s = &image->sections;
+
+	return s->text_count && !s->sframe.size && !s->eh_frame.size;
+}
+
+/* An image without tables is kept without: it is known then. */
+static int open_table(struct debugger_images *list, struct debugger_image *image,
+		      const struct bobbin_arch *arch, uint64_t *left)
+{
+	struct opening o = {list, image, arch, *left, 0};
+	bool found;
+
+	if (!image->sections.text_count || has_no_tables(image))
+		return 0;
+	image->table = foreign_table_open();
+	if (!image->table)
+		return -ENOMEM;
+	found = try_part(&o, &image->sections.sframe, try_section);
+	if (!o.error)
+		found |= try_part(&o, &image->sections.eh_frame, try_frames);
+	if (o.error || !found) {
+		foreign_table_release(image->table);
+		image->table = NULL;
+	}
+	*left = o.left;
+	return o.error;
+}
+
+static int open_image(struct debugger_images *list, const struct bobbin_arch *arch, uint64_t *left,
+		      struct debugger_image *image)
+{
+	int r = jit_image_read(list->pid, &image->entry, arch, &image->sections);
+
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	return open_table(list, image, arch, left);
+}
+
+/* Whether memory is what was read before. */
+static bool is_kept(int pid, uint64_t at, const struct elf_bytes *bytes, int *error)
+{
+	struct elf_bytes again;
+	bool same;
+
+	if (!bytes->data)
+		return true;
+	if (!read_bytes(pid, at, bytes->size, &again, error))
+		return false;
+	same = !memcmp(again.data, bytes->data, bytes->size);
+	free(again.data);
+	return same;
+}
+
+static bool is_same(const struct debugger_images *list, const struct bobbin_arch *arch,
+		    const struct debugger_image *image, int *error)
+{
+	const struct registered_table *t = image->table;
+
+	/* one without a table may get it later */
+	return t && jit_image_is_same(list->pid, &image->entry, arch, &image->sections) &&
+	       is_kept(list->pid, image->section_at, &t->section, error) &&
+	       is_kept(list->pid, image->frames_at, &t->frames, error);
+}
+
+/* Look at an image that is known.  1: it is another one, or its table is; 0; -ENOMEM. */
+static int look_again(struct debugger_images *list, const struct bobbin_arch *arch, uint64_t *left,
+		      struct debugger_image *image)
+{
+	uint64_t age = now() - image->seen;
+	bool had_table = image->table;
+	int error = 0;
+
+	if (is_same(list, arch, image, &error)) {
+		uint64_t bytes = foreign_table_bytes(image->table);
+
+		*left -= bytes < *left ? bytes : *left;
+		image->settled = age >= SETTLE_TIME;
+		return 0;
+	}
+	if (error)
+		return error;
+	close_image(image);
+	error = open_image(list, arch, left, image);
+	if (error)
+		return error;
+	if (had_table)
+		image->seen = now();
+	image->settled = !image->table && (has_no_tables(image) || age >= GIVE_UP_TIME);
+	return had_table || image->table;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct debugger_image *x = a, *y = b;
+
+	if (x->entry.address != y->entry.address)
+		return x->entry.address < y->entry.address ? -1 : 1;
+	if (x->entry.size != y->entry.size)
+		return x->entry.size < y->entry.size ? -1 : 1;
+	return 0;
+}
+
+static int by_address_and_order(const void *a, const void *b)
+{
+	const struct debugger_image *x = a, *y = b;
+	int r = by_address(a, b);
+
+	return r ? r : (x->order > y->order) - (x->order < y->order);
+}
+
+/* A list that is a ring, or changes, may give an image more than once. */
+static size_t remove_doubles(struct debugger_image *images, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(images, count, sizeof(*images), by_address_and_order);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || by_address(&images[kept - 1], &images[i]))
+			images[kept++] = images[i];
+	return kept;
+}
+
+static int add_list(struct debugger_images *list, size_t descriptor, struct debugger_image *images,
+		    size_t *count)
+{
+	struct gdb_jit_entry *entries;
+	int n = gdb_jit_list(list->pid, list->descriptors[descriptor], &entries);
+
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n && *count < GDB_JIT_ENTRIES; i++, ++*count)
+		images[*count] = (struct debugger_image){.entry = entries[i], .order = *count};
+	free(entries);
+	return 0;
+}
+
+/* The images that there are now, of which nothing is read. */
+static int list_images(struct debugger_images *list, struct debugger_image **ret, size_t *ret_count)
+{
+	struct debugger_image *images = malloc(GDB_JIT_ENTRIES * sizeof(*images)), *fewer;
+	size_t count = 0;
+	int r = images ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < list->descriptor_count && !r; i++)
+		r = add_list(list, i, images, &count);
+	if (r) {
+		free(images);
+		return r;
+	}
+	count = remove_doubles(images, count);
+	fewer = realloc(images, (count + 1) * sizeof(*images));
+	*ret = fewer ? fewer : images;
+	*ret_count = count;
+	return 0;
+}
+
+/* Move what is known of images that are still there; true: tables are gone, or in new order. */
+static bool take_over(struct debugger_images *list, struct debugger_image *images, size_t count)
+{
+	bool news = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct debugger_image *old = NULL;
+		size_t order = images[i].order;
+
+		if (list->count)
+			old = bsearch(&images[i], list->images, list->count, sizeof(*images),
+				      by_address);
+		images[i].seen = now();
+		if (!old)
+			continue;
+		news |= old->order != order;
+		images[i] = *old;
+		images[i].order = order;
+		*old = (struct debugger_image){.entry = old->entry};
+	}
+	for (size_t i = 0; i < list->count; i++)
+		news |= !!list->images[i].table;
+	return news;
+}
+
+static int look_at(struct debugger_images *list, const struct bobbin_arch *arch, bool all)
+{
+	uint64_t left = DEBUGGER_IMAGES_MAX_BYTES;
+	int news = 0, r;
+
+	list->unsettled = false;
+	for (size_t i = 0; i < list->count; i++) {
+		struct debugger_image *image = &list->images[i];
+		uint64_t bytes = image->table ? foreign_table_bytes(image->table) : 0;
+
+		if (!all && image->settled) {
+			left -= bytes < left ? bytes : left;
+			continue;
+		}
+		r = look_again(list, arch, &left, image);
+		if (r < 0) {
+			list->unsettled = true;
+			return r;
+		}
+		news |= r;
+		list->unsettled |= !image->settled;
+	}
+	return news;
+}
+
+static int read_list(struct debugger_images *list, const struct bobbin_arch *arch)
+{
+	struct debugger_image *images;
+	size_t count;
+	int news, r = list_images(list, &images, &count);
+
+	if (r)
+		return r;
+	news = take_over(list, images, count);
+	close_all(list->images, list->count);
+	list->images = images;
+	list->count = count;
+	r = look_at(list, arch, true);
+	return r < 0 ? r : news | r;
+}
+
+static bool has_bare_memory(const struct bobbin_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		if (mapping_is_bare(&space->mappings[i]))
+			return true;
+	return false;
+}
+
+static int read_states(struct debugger_images *list, bool *changed)
+{
+	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS];
+
+	for (size_t i = 0; i < list->descriptor_count; i++) {
+		int r = gdb_jit_state(list->pid, list->descriptors[i], &states[i]);
+
+		if (r)
+			return r;
+	}
+	*changed = memcmp(states, list->states, list->descriptor_count * sizeof(*states));
+	memcpy(list->states, states, list->descriptor_count * sizeof(*states));
+	return 0;
+}
+
+/* true: they are others than before. */
+static bool find_descriptors(struct debugger_images *list, const struct bobbin_space *space)
+{
+	uint64_t found[GDB_JIT_DESCRIPTORS];
+	size_t count;
+
+	if (list->searched && list->generation == space->generation)
+		return false;
+	list->searched = true;
+	list->generation = space->generation;
+	count = has_bare_memory(space) ? gdb_jit_find(space, found) : 0;
+	if (count == list->descriptor_count &&
+	    !memcmp(found, list->descriptors, count * sizeof(*found)))
+		return false;
+	memcpy(list->descriptors, found, count * sizeof(*found));
+	list->descriptor_count = count;
+	list->again = 0;
+	return true;
+}
+
+static int read_news(struct debugger_images *list, const struct bobbin_arch *arch)
+{
+	uint64_t start = now(), wait;
+	bool changed;
+	int r = read_states(list, &changed);
+
+	if (r)
+		return r;
+	if (!changed && start < list->again)
+		return list->unsettled ? look_at(list, arch, false) : 0;
+	/* what cannot be done now is done next time */
+	list->again = 0;
+	r = read_list(list, arch);
+	if (r < 0)
+		return r;
+	wait = AGAIN_FACTOR * (now() - start);
+	list->again = now() + (wait > AGAIN_TIME ? wait : AGAIN_TIME);
+	return r;
+}
+
+int debugger_images_update(struct debugger_images *images, const struct bobbin_space *space)
+{
+	bool others = find_descriptors(images, space);
+	int r;
+
+	if (images->descriptor_count) {
+		r = read_news(images, space->arch);
+		return r < 0 ? r : r || others;
+	}
+	if (!others)
+		return -ENOENT;
+	debugger_images_fini(images);
+	return 1;
+}
+
+static int range_by_start(const void *a, const void *b)
+{
+	const struct debugger_range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static size_t remove_overlaps(struct debugger_range *ranges, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(ranges, count, sizeof(*ranges), range_by_start);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && ranges[kept - 1].end > ranges[i].start) {
+			if (ranges[kept - 1].order <= ranges[i].order)
+				continue;
+			kept--;
+		}
+		ranges[kept++] = ranges[i];
+	}
+	return kept;
+}
+
+static size_t count_texts(const struct debugger_images *images)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < images->count; i++)
+		if (images->images[i].table)
+			count += images->images[i].sections.text_count;
+	return count < DEBUGGER_IMAGES_MAX_TEXTS ? count : DEBUGGER_IMAGES_MAX_TEXTS;
+}
+
+int debugger_images_ranges(const struct debugger_images *images, struct debugger_range **ret,
+			   size_t *ret_count)
+{
+	size_t max = count_texts(images), count = 0;
+	struct debugger_range *ranges = malloc((max + 1) * sizeof(*ranges));
+	uint64_t left = JIT_IMAGE_TEXT_MAX;
+
+	if (!ranges)
+		return -ENOMEM;
+	for (size_t i = 0; i < images->count; i++) {
+		const struct debugger_image *image = &images->images[i];
+
+		for (size_t k = 0; image->table && k < image->sections.text_count && count < max;
+		     k++) {
+			const struct jit_text *t = &image->sections.texts[k];
+
+			if (t->end - t->start > left)
+				continue;
+			left -= t->end - t->start;
+			ranges[count++] = (struct debugger_range){t->start, t->end, image->order,
+								  image->table};
+		}
+	}
+	*ret_count = remove_overlaps(ranges, count);
+	*ret = ranges;
+	return 0;
+}

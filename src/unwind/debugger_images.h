@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * debugger_images.h - what unwinds the code that another process tells debuggers of.
+ *
+ *	GDB's JIT interface ─► images ─► ranges of code ─► .sframe, .eh_frame
+ *
+ * Tables are taken from where the sections were loaded to, else from the images, if
+ * they know any of the image's code there.  A compiler may tell of an image before it
+ * applies relocations, so images that are new are looked at again; and whenever the
+ * list changes all of them are, as memory is used again.
+ */
+#ifndef BOBBIN_UNWIND_DEBUGGER_IMAGES_H
+#define BOBBIN_UNWIND_DEBUGGER_IMAGES_H
+
+#include "target/gdb_jit.h"
+#include "target/jit_image.h"
+#include "target/space.h"
+#include "unwind/foreign_table.h"
+
+/* Of tables, and ranges of code, of one process. */
+#define DEBUGGER_IMAGES_MAX_BYTES ((uint64_t)16 << 20)
+#define DEBUGGER_IMAGES_MAX_TEXTS (1u << 18)
+
+struct debugger_image {
+	struct gdb_jit_entry entry;
+	size_t order; /* in the list */
+	struct jit_image sections;
+	struct registered_table *table; /* or NULL */
+	uint64_t section_at, frames_at; /* where the table's bytes were read */
+	uint64_t seen;                  /* when it was new, by CLOCK_MONOTONIC */
+	bool settled;                   /* look again only when the list changes */
+};
+
+/* Zero, but for @pid, to begin. */
+struct debugger_images {
+	int pid;
+	bool searched;
+	uint64_t generation; /* of the space when it was searched */
+	size_t descriptor_count;
+	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
+	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS];
+	struct debugger_image *images; /* ascending by address and size */
+	size_t count;
+	bool unsettled; /* one of them is */
+	uint64_t again; /* when to read the list though it looks as before */
+};
+
+/* Code of an image that has a table; the images' for as long as they do not change. */
+struct debugger_range {
+	uint64_t start, end;
+	size_t order;
+	struct registered_table *table;
+};
+
+/*
+ * Look for descriptors where mappings are new, in processes that have executable memory
+ * without a file, and read what is new.  1: something is; 0: nothing; -ENOENT: there
+ * is no descriptor; -ENOMEM; the errno of reading the descriptors.
+ */
+int debugger_images_update(struct debugger_images *images, const struct bobbin_space *space);
+void debugger_images_fini(struct debugger_images *images);
+
+/*
+ * All code, from malloc(), ascending and without overlaps: where images contradict each
+ * other the one that comes first in its list is right.  0 or -ENOMEM.
+ */
+int debugger_images_ranges(const struct debugger_images *images, struct debugger_range **ret,
+			   size_t *count);
+
+#endif
