@@ -15,6 +15,8 @@
  * CIE says, so that the time for a section is the product of the two.
  */
 #define MAX_CIE_SIZE 4096
+/* Letters, at most: each FDE reads them again.  There are seven. */
+#define MAX_AUGMENTATION 16
 
 /* What stands before an entry's own fields. */
 struct entry {
@@ -140,8 +142,11 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 		return refuse(err, offset, BOBBIN_CFI_VERSION);
 	string = b.pos;
 	first = bytes_u8(&b);
-	for (uint8_t c = first; c && !b.bad;)
+	for (uint8_t c = first; c && !b.bad;) {
+		if (b.pos - string > MAX_AUGMENTATION)
+			return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
 		c = bytes_u8(&b);
+	}
 	if (version == 4) {
 		uint8_t address_size = bytes_u8(&b), segment_size = bytes_u8(&b);
 

@@ -205,7 +205,8 @@ static void the_letters_of_signals_and_keys_are_kept(void **state)
 
 static void unknown_augmentations_are_refused(void **state)
 {
-	static const char *const unknown[] = {"eh", "R", "S", "zRx", "zx", "Rz", "armcc+"};
+	static const char *const unknown[] = {
+		"eh", "R", "S", "zRx", "zx", "Rz", "armcc+", "zSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"};
 
 	for (size_t i = 0; i < COUNT(unknown); i++)
 		assert_cie_refused(&(struct cfi_cie){.augmentation = unknown[i]},
