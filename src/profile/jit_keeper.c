@@ -330,7 +330,8 @@ static int look(struct jit_keeper *k, struct kept_process *p, size_t i)
 	count = gdb_jit_list(p->pid, p->descriptors[i], &entries);
 	if (count < 0)
 		return count;
-	qsort(entries, (size_t)count, sizeof(*entries), compare_entries);
+	if (count)
+		qsort(entries, (size_t)count, sizeof(*entries), compare_entries);
 	keep_images(k, p, i, entries, (size_t)count);
 	free(p->known[i]);
 	p->known[i] = entries;

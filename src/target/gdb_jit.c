@@ -207,19 +207,36 @@ int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret)
 	return r;
 }
 
+struct entry_list {
+	struct gdb_jit_entry *entries;
+	size_t count, room;
+};
+
+static int add_entry(struct entry_list *list, const struct node *node)
+{
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 16;
+		struct gdb_jit_entry *more = realloc(list->entries, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		list->entries = more;
+		list->room = room;
+	}
+	list->entries[list->count++] = (struct gdb_jit_entry){node->image, node->image_size};
+	return 0;
+}
+
 int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 {
-	struct gdb_jit_entry *entries;
+	struct entry_list list = {0};
 	struct descriptor head;
 	uint64_t left = GDB_JIT_LIST_MAX;
 	struct node node;
-	int count = 0, nodes = 0, r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
+	int nodes = 0, r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
 
 	if (r)
 		return r;
-	entries = malloc(GDB_JIT_ENTRIES * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
 	if (head.version != VERSION)
 		head.first = 0;
 	/* the list may change meanwhile: what is left of it is read next time */
@@ -230,10 +247,13 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 		    node.image_size > left)
 			continue;
 		left -= node.image_size;
-		entries[count++] = (struct gdb_jit_entry){node.image, node.image_size};
+		if (add_entry(&list, &node)) {
+			free(list.entries);
+			return -ENOMEM;
+		}
 	}
-	*ret = entries;
-	return count;
+	*ret = list.entries;
+	return (int)list.count;
 }
 
 /* Symbols of relocatable images count from their section, but for some producers'. */

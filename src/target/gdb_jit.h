@@ -52,7 +52,7 @@ int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret);
 
 /*
  * The images that a descriptor of @pid leads to now, from malloc(), in the order of the
- * list, in which LLVM puts new ones first.  Their number;
+ * list, in which LLVM puts new ones first; NULL for none.  Their number;
  * -ENOMEM; the errno of reading memory.
  */
 int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret);

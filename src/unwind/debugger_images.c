@@ -263,16 +263,23 @@ static size_t remove_doubles(struct debugger_image *images, size_t count)
 	return kept;
 }
 
-static int add_list(struct debugger_images *list, size_t descriptor, struct debugger_image *images,
+static int add_list(struct debugger_images *list, size_t descriptor, struct debugger_image **images,
 		    size_t *count)
 {
 	struct gdb_jit_entry *entries;
+	struct debugger_image *more;
 	int n = gdb_jit_list(list->pid, list->descriptors[descriptor], &entries);
 
 	if (n < 0)
 		return n;
+	more = realloc(*images, (*count + (size_t)n + 1) * sizeof(*more));
+	if (!more) {
+		free(entries);
+		return -ENOMEM;
+	}
+	*images = more;
 	for (int i = 0; i < n && *count < GDB_JIT_ENTRIES; i++, ++*count)
-		images[*count] = (struct debugger_image){.entry = entries[i], .order = *count};
+		more[*count] = (struct debugger_image){.entry = entries[i], .order = *count};
 	free(entries);
 	return 0;
 }
@@ -280,20 +287,18 @@ static int add_list(struct debugger_images *list, size_t descriptor, struct debu
 /* The images that there are now, of which nothing is read. */
 static int list_images(struct debugger_images *list, struct debugger_image **ret, size_t *ret_count)
 {
-	struct debugger_image *images = malloc(GDB_JIT_ENTRIES * sizeof(*images)), *fewer;
+	struct debugger_image *images = NULL;
 	size_t count = 0;
-	int r = images ? 0 : -ENOMEM;
+	int r = 0;
 
 	for (size_t i = 0; i < list->descriptor_count && !r; i++)
-		r = add_list(list, i, images, &count);
+		r = add_list(list, i, &images, &count);
 	if (r) {
 		free(images);
 		return r;
 	}
-	count = remove_doubles(images, count);
-	fewer = realloc(images, (count + 1) * sizeof(*images));
-	*ret = fewer ? fewer : images;
-	*ret_count = count;
+	*ret_count = count ? remove_doubles(images, count) : 0;
+	*ret = images;
 	return 0;
 }
 
