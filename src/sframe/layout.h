@@ -17,6 +17,7 @@
 
 #include <bobbin/sframe.h>
 
+#include "core/bytes.h"
 #include "core/refusal.h"
 
 /* "SFrame Header": the preamble is what every version shares */
@@ -91,29 +92,6 @@
 
 /* ELF's EM_S390 */
 #define SFRAME_EM_S390 22
-
-/*
- * Loads for bytes whose range was checked as a whole before: the FDE table by
- * bobbin_sframe_view().  Compilers make one instruction of each.
- */
-static BOBBIN_ALWAYS_INLINE uint32_t load_u16(const uint8_t *p, bool big_endian)
-{
-	return big_endian ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
-}
-
-static BOBBIN_ALWAYS_INLINE uint32_t load_u32(const uint8_t *p, bool big_endian)
-{
-	return big_endian
-		       ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-		       : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
-{
-	uint64_t first = load_u32(p, big_endian), second = load_u32(p + 4, big_endian);
-
-	return big_endian ? first << 32 | second : second << 32 | first;
-}
 
 /* Bytes of an entry of the FDE table, 0 for an unknown version. */
 static BOBBIN_ALWAYS_INLINE uint8_t sframe_fde_size_of(int version)
