@@ -33,8 +33,8 @@ static struct bytes section_of(const struct bobbin_cfi_view *view)
 }
 
 /* On a bad length @ret->next is the section's end, else the next entry. */
-static int read_entry(const struct bobbin_cfi_view *view, uint64_t offset, struct bobbin_error *err,
-		      struct entry *ret)
+static BOBBIN_ALWAYS_INLINE int read_entry(const struct bobbin_cfi_view *view, uint64_t offset,
+					   struct bobbin_error *err, struct entry *ret)
 {
 	struct bytes b = section_of(view);
 	uint64_t length, id, id_pos, id_size = 4;
@@ -191,9 +191,34 @@ static int find_cie(const struct bobbin_cfi_view *view, const struct entry *entr
 	return read_cie(view, entry->cie, err, room);
 }
 
-static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entry,
-		    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
-		    struct bobbin_cfi_fde *ret)
+static bool read_any_range(struct bytes *b, uint8_t enc, uint64_t section, uint64_t *start,
+			   uint64_t *size)
+{
+	return encoded_pointer(b, enc, section, 0, start) &&
+	       encoded_value(b, enc & PE_FORMAT, size);
+}
+
+/* A function's addresses, mostly in the encoding that compilers use. */
+static BOBBIN_ALWAYS_INLINE bool read_range(struct bytes *b, uint8_t enc, uint64_t section,
+					    uint64_t *start, uint64_t *size)
+{
+	struct bytes copy = *b;
+	bool r;
+
+	if (enc == (PE_PCREL | PE_SDATA4)) {
+		*start = section + b->pos + (uint64_t)bytes_signed(b, 4);
+		*size = (uint64_t)bytes_signed(b, 4);
+		return true;
+	}
+	r = read_any_range(&copy, enc, section, start, size);
+	*b = copy;
+	return r;
+}
+
+static BOBBIN_ALWAYS_INLINE int read_fde(const struct bobbin_cfi_view *view,
+					 const struct entry *entry,
+					 const struct bobbin_cfi_fde *like,
+					 struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
 	struct bytes b = section_of(view);
 	const struct bobbin_cfi_fde *cie;
@@ -205,8 +230,7 @@ static int read_fde(const struct bobbin_cfi_view *view, const struct entry *entr
 		return r;
 	b.size = entry->next;
 	bytes_seek(&b, entry->body);
-	if (!encoded_pointer(&b, cie->fde_enc, view->frame_addr, 0, &start) ||
-	    !encoded_value(&b, cie->fde_enc & PE_FORMAT, &size))
+	if (!read_range(&b, cie->fde_enc, view->frame_addr, &start, &size))
 		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
 	if (cie->sized)
 		bytes_skip(&b, bytes_uleb(&b));
