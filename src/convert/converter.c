@@ -6,15 +6,12 @@
 
 #include "convert/compaction.h"
 #include "convert/fde_list.h"
-#include "sframe/usual_rows.h"
+#include "convert/usual_program.h"
 #include "text/vector.h"
 
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16
 #define STUB_PUSH 8
-
-/* As many rows as fit the nearest cache. */
-#define ROWS_AT_ONCE 64
 
 /**
  * struct conversion - a section in the making
@@ -24,8 +21,8 @@
  * @start, @end: its addresses
  * @listed: the FDE that is being converted
  * @fde: the same, decoded
- * @program: of the FDE before; its view is NULL if there is none to go on from
- * @usual_rows: how many rows of it are usual
+ * @program: of an FDE before that has the same CIE; its view is NULL if there is none
+ * @initial: what that CIE says, if it is @usual
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -40,8 +37,8 @@ struct conversion {
 	const struct listed_fde *listed;
 	struct bobbin_cfi_fde fde;
 	struct bobbin_cfi_rows program;
-	uint32_t usual_rows;
-	bool lost;
+	struct usual_rule initial;
+	bool usual, lost;
 	uint64_t made;
 };
 
@@ -319,8 +316,18 @@ static int mark_signal_frame(struct conversion *c)
 			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
 }
 
-/* Decode the listed FDE and start its program; like the one before, if it is. */
-static int start_program(struct conversion *c, struct bobbin_error *err)
+/* Run what the FDE's CIE says. */
+static int run_cie(struct conversion *c, const struct bobbin_cfi_view *view,
+		   struct bobbin_error *err)
+{
+	int r = bobbin_cfi_rows_init(view, &c->fde, err, &c->program);
+
+	c->usual = !r && usual_program_start(&c->program, &c->initial);
+	return r;
+}
+
+/* Decode the listed FDE, and its CIE unless the one before has the same. */
+static int read_fde(struct conversion *c, struct bobbin_error *err)
 {
 	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
 	uint64_t offset = c->listed->offset;
@@ -328,23 +335,12 @@ static int start_program(struct conversion *c, struct bobbin_error *err)
 
 	if (c->program.view != view) {
 		r = bobbin_cfi_fde(view, offset, err, &c->fde);
-		return r ? r : bobbin_cfi_rows_init(view, &c->fde, err, &c->program);
+		return r ? r : run_cie(c, view, err);
 	}
 	r = bobbin_cfi_next_like(view, &offset, &c->fde, err, &c->fde);
-	return r < 0 ? r : bobbin_cfi_rows_again(&c->fde, err, &c->program);
-}
-
-/* Rows of the program, from @first on; those behind the listed part do not count. */
-static bool take_usual(struct conversion *c, const struct bobbin_row *row, int count,
-		       struct usual_rows *ret)
-{
-	for (; count && row->start < c->listed->end; row++, count--) {
-		if (!usual_rows_add(ret, (uint32_t)(row->start - c->listed->start), &row->rule,
-				    true))
-			return false;
-		c->usual_rows++;
-	}
-	return true;
+	if (r < 0)
+		return r;
+	return c->fde.cie == c->program.fde.cie ? 0 : run_cie(c, view, err);
 }
 
 /* All rows are usual and make one function; else false, and nothing was done. */
@@ -352,24 +348,20 @@ static bool add_usual(struct conversion *c)
 {
 	const uint64_t start = c->listed->start, size = c->listed->end - start;
 	struct bobbin_sframe_builder *b = &c->maker.builder;
-	struct bobbin_row rows[ROWS_AT_ONCE];
 	struct usual_rows usual;
-	int r;
+	uint32_t count;
 
-	c->usual_rows = 0;
-	if (c->fde.start != start || size > UINT32_MAX ||
-	    !usual_rows_start(b, (uint32_t)size, &usual))
+	if (!c->usual || c->fde.start != start || size > UINT32_MAX ||
+	    !usual_rows_start(b, (uint32_t)size, &usual) ||
+	    !usual_program_run(c->program.view, &c->fde, &c->initial, (uint32_t)size, &usual,
+			       &count) ||
+	    !usual_rows_finish(b, &usual, start, (uint32_t)size))
 		return false;
-	while ((r = bobbin_cfi_rows_fill(&c->program, NULL, rows, ROWS_AT_ONCE)) > 0)
-		if (c->program.plt || !take_usual(c, rows, r, &usual))
-			return false;
-	if (r < 0 || !usual_rows_finish(b, &usual, start, (uint32_t)size))
-		return false;
-	c->stats->cfi_rows += c->usual_rows;
+	c->stats->cfi_rows += count;
 	return true;
 }
 
-/* The same rows once more, one by one. */
+/* Any rows, one by one. */
 static int add_others(struct conversion *c)
 {
 	int r = bobbin_cfi_rows_again(&c->fde, NULL, &c->program);
@@ -384,7 +376,7 @@ static int add_others(struct conversion *c)
 static int convert_fde(struct conversion *c)
 {
 	struct bobbin_error error;
-	int r = start_program(c, &error);
+	int r = read_fde(c, &error);
 
 	c->lost = false;
 	c->made = 0;

@@ -24,7 +24,7 @@
  * struct usual_rows - the rows of a function on their way to bytes
  * @builder: the section
  * @at, @end: where the next row goes, and the end of the memory
- * @body: of the row before, see usual_body()
+ * @body: of the row before, see usual_body(); 0: there is none
  * @start: of the row before
  * @limit: starts are below it; later ones do not fit or lie behind the function
  * @count: rows
@@ -36,6 +36,18 @@ struct usual_rows {
 	uint64_t body;
 	uint32_t start, limit, count;
 	uint8_t width;
+};
+
+/**
+ * struct usual_rule - what differs between usual rules
+ * @cfa: offset from the CFA's base
+ * @fp: offset of FP's slot from the CFA, 0 unless @in_frame
+ * @sp: the base is SP, not FP
+ * @in_frame: FP is in the frame
+ */
+struct usual_rule {
+	int32_t cfa, fp;
+	bool sp, in_frame;
 };
 
 /* Start a function of @size bytes of code. */
@@ -58,26 +70,39 @@ static BOBBIN_ALWAYS_INLINE unsigned int usual_body_size(uint64_t body)
 	return 1 + (SFRAME_FRE_NUM_WORDS(body) << SFRAME_FRE_WORD_SHIFT(body));
 }
 
-/* The info byte and the words, the first one lowest; 0: the rule is not usual. */
-static BOBBIN_ALWAYS_INLINE uint64_t usual_body(const struct bobbin_arch *arch,
-						const struct bobbin_rule *rule)
+/* The rule's own parts; false: it is not usual, whatever its offsets are. */
+static BOBBIN_ALWAYS_INLINE bool usual_rule_of(const struct bobbin_arch *arch,
+					       const struct bobbin_rule *rule,
+					       struct usual_rule *ret)
 {
 	bool in_frame = rule->fp.how == BOBBIN_IN_CFA_MEM;
-	int32_t cfa = rule->cfa.off, fp = in_frame ? rule->fp.off : 0;
-	uint32_t bits = usual_bits(cfa) | usual_bits(fp);
-	uint64_t info = 2u + 2u * in_frame;
 
 	if (rule->cfa.how != BOBBIN_AT_REG || rule->ra.how != BOBBIN_IN_CFA_MEM ||
 	    rule->ra.off != arch->default_ra_off || (rule->fp.how != BOBBIN_SAME && !in_frame) ||
-	    (rule->plus | (rule->index ^ BOBBIN_NO_INDEX) | rule->flags) || bits > 0xffff)
+	    (rule->plus | (rule->index ^ BOBBIN_NO_INDEX) | rule->flags) ||
+	    (rule->cfa.reg != arch->sp && rule->cfa.reg != arch->fp))
+		return false;
+	*ret = (struct usual_rule){
+		.cfa = rule->cfa.off,
+		.fp = in_frame ? rule->fp.off : 0,
+		.sp = rule->cfa.reg == arch->sp,
+		.in_frame = in_frame,
+	};
+	return true;
+}
+
+/* The info byte and the words, the first one lowest; 0: an offset is not usual. */
+static BOBBIN_ALWAYS_INLINE uint64_t usual_body(const struct usual_rule *rule)
+{
+	uint32_t bits = usual_bits(rule->cfa) | usual_bits(rule->fp);
+	uint64_t info = (rule->sp ? SFRAME_FRE_BASE_SP : 0) | (2u + 2u * rule->in_frame);
+
+	if (bits <= 0xff)
+		return info | (uint64_t)(uint8_t)rule->cfa << 8 | (uint64_t)(uint8_t)rule->fp << 16;
+	if (bits > 0xffff)
 		return 0;
-	if (rule->cfa.reg == arch->sp)
-		info |= SFRAME_FRE_BASE_SP;
-	else if (rule->cfa.reg != arch->fp)
-		return 0;
-	if (bits > 0xff)
-		return info | 1 << 5 | (uint64_t)(uint16_t)cfa << 8 | (uint64_t)(uint16_t)fp << 24;
-	return info | (uint64_t)(uint8_t)cfa << 8 | (uint64_t)(uint8_t)fp << 16;
+	return info | 1 << 5 | (uint64_t)(uint16_t)rule->cfa << 8 |
+	       (uint64_t)(uint16_t)rule->fp << 24;
 }
 
 /* Little endian, as the architectures are whose calls push the return address. */
@@ -93,16 +118,15 @@ static BOBBIN_ALWAYS_INLINE void usual_store(uint8_t *at, uint64_t word)
 	at[7] = (uint8_t)(word >> 56);
 }
 
-/* Add a row; @merge: unless it says the same as the one before. */
+/* Add a row that starts behind the one before, unless it says the same. */
 static BOBBIN_ALWAYS_INLINE bool usual_rows_add(struct usual_rows *rows, uint32_t start,
-						const struct bobbin_rule *rule, bool merge)
+						const struct usual_rule *rule)
 {
-	uint64_t body = usual_body(rows->builder->arch, rule);
+	uint64_t body = usual_body(rule);
 
-	if (merge && body == rows->body && body)
+	if (body == rows->body && body)
 		return true;
-	if (!body || start >= rows->limit || (rows->count && start <= rows->start) ||
-	    rows->end - rows->at < USUAL_ROW_ROOM)
+	if (!body || start >= rows->limit || rows->end - rows->at < USUAL_ROW_ROOM)
 		return false;
 	usual_store(rows->at, start | body << 8 * rows->width);
 	rows->at += rows->width + usual_body_size(body);

@@ -379,7 +379,8 @@ static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *ro
 
 	for (uint32_t i = 0; i < count; i++) {
 		rows[i].start = i + 1 == count && i ? span : i * 2;
-		rows[i].rule = rule_of(arch, rand() % 2 ? arch->sp : arch->fp,
+		/* none like the one before, which would be left out */
+		rows[i].rule = rule_of(arch, i % 2 ? arch->sp : arch->fp,
 				       rand() % 2 ? some_offset() % 32760 : (int32_t)i);
 		if (rand() % 2)
 			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
@@ -389,6 +390,14 @@ static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *ro
 					       .size = span + 1 + (uint32_t)rand() % 300,
 					       .rows = rows,
 					       .count = count};
+}
+
+static bool add_usual(struct usual_rows *rows, uint32_t start, const struct bobbin_rule *rule)
+{
+	struct usual_rule usual;
+
+	return usual_rule_of(bobbin_arch_amd64(), rule, &usual) &&
+	       usual_rows_add(rows, start, &usual);
 }
 
 static void usual_rows_have_the_same_bytes_as_others(void **state)
@@ -412,7 +421,7 @@ static void usual_rows_have_the_same_bytes_as_others(void **state)
 		start(bobbin_arch_amd64(), 2 + n / 4 % 2, false);
 		assert_true(usual_rows_start(&shop.builder, f.size, &usual));
 		for (uint32_t i = 0; i < f.count; i++)
-			assert_true(usual_rows_add(&usual, rows[i].start, &rows[i].rule, false));
+			assert_true(add_usual(&usual, rows[i].start, &rows[i].rule));
 		assert_true(usual_rows_finish(&shop.builder, &usual, f.start, f.size));
 		finish();
 		assert_int_equal(shop.size, size);
@@ -422,7 +431,9 @@ static void usual_rows_have_the_same_bytes_as_others(void **state)
 
 static bool is_usual(struct bobbin_rule rule)
 {
-	return usual_body(bobbin_arch_amd64(), &rule) != 0;
+	struct usual_rule usual;
+
+	return usual_rule_of(bobbin_arch_amd64(), &rule, &usual) && usual_body(&usual) != 0;
 }
 
 static void unusual_rules_are_left_to_others(void **state)
@@ -454,7 +465,9 @@ static void unusual_rules_are_left_to_others(void **state)
 
 static void usual_rows_end_where_memory_or_the_function_does(void **state)
 {
-	const struct bobbin_rule rule = rule_of(bobbin_arch_amd64(), bobbin_arch_amd64()->sp, 8);
+	const struct bobbin_arch *arch = bobbin_arch_amd64();
+	const struct bobbin_rule rule = rule_of(arch, arch->sp, 8),
+				 other = rule_of(arch, arch->sp, 16);
 	struct usual_rows rows;
 	(void)state;
 
@@ -462,16 +475,15 @@ static void usual_rows_end_where_memory_or_the_function_does(void **state)
 	assert_false(usual_rows_start(&shop.builder, 16, &rows));
 	start(bobbin_arch_amd64(), 3, false);
 	assert_true(usual_rows_start(&shop.builder, 16, &rows));
-	assert_true(usual_rows_add(&rows, 4, &rule, false));
-	assert_false(usual_rows_add(&rows, 4, &rule, false));
-	assert_false(usual_rows_add(&rows, 16, &rule, false));
-	assert_true(usual_rows_add(&rows, 15, &rule, false));
-	assert_true(usual_rows_add(&rows, 15, &rule, true));
+	assert_true(add_usual(&rows, 4, &rule));
+	assert_false(add_usual(&rows, 16, &other));
+	assert_true(add_usual(&rows, 14, &other));
+	assert_true(add_usual(&rows, 15, &other));
 	assert_int_equal(rows.count, 2);
 	shop.builder.fre_max = 5 + USUAL_ROW_ROOM;
 	assert_true(usual_rows_start(&shop.builder, 16, &rows));
-	assert_true(usual_rows_add(&rows, 0, &rule, false));
-	assert_false(usual_rows_add(&rows, 1, &rule, false));
+	assert_true(add_usual(&rows, 0, &rule));
+	assert_false(add_usual(&rows, 1, &other));
 	shop.builder.fde_max = 0;
 	assert_false(usual_rows_start(&shop.builder, 16, &rows));
 }
