@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/deps.h"
 #include "text/vector.h"
 
 /* Widths of starts: 1, 2, 4. */
@@ -49,15 +50,6 @@ static inline void window_push(struct window *w, struct window_item item)
 	w->items[w->tail++] = item;
 }
 
-/* The same if the window will not move: later rows matter if they are better. */
-static inline void window_push_still(struct window *w, struct window_item item)
-{
-	if (w->tail && w->items[0].key <= item.key)
-		return;
-	w->items[0] = item;
-	w->tail = 1;
-}
-
 static inline const struct window_item *window_best(struct window *w, const struct chain_row *rows,
 						    uint32_t last)
 {
@@ -66,40 +58,59 @@ static inline const struct window_item *window_best(struct window *w, const stru
 	return &w->items[w->head];
 }
 
+/* The same for a window that does not move: later rows matter if they are better. */
+static inline const struct window_item *window_still(struct window *w, struct window_item item)
+{
+	if (!w->tail || w->items[0].key > item.key) {
+		w->items[0] = item;
+		w->tail = 1;
+	}
+	return w->items;
+}
+
 /*
  * The cost of a piece is that of an FDE and of its rows; the rows up to its end,
  * less those up to its begin.  So what is best for a width of starts is the
- * least of one number for each begin, in a window that moves with the end.
+ * least of one number for each begin, in a window that moves with the end.  All
+ * rows are in reach of the @widest starts.
  */
-static inline __attribute__((always_inline)) void cut_by_width(struct chain_cut *cuts,
-							       const struct row_chain *chain,
-							       uint32_t fde, struct window *windows,
-							       unsigned int widths)
+static BOBBIN_ALWAYS_INLINE void try_width(struct window *w, const struct chain_row *rows,
+					   uint32_t i, uint64_t before, unsigned int width,
+					   bool widest, struct chain_cut *best)
 {
-	const struct chain_row *row = chain->rows;
+	int64_t size = rows[i].size + (int64_t)width;
+	const struct window_item *item;
+	struct window_item begin;
 
-	for (uint32_t i = 0; i < chain->count; i++, row++) {
+	w->bytes += rows[i].same ? 0 : size;
+	begin = (struct window_item){(int64_t)before + size - w->bytes, i};
+	if (widest) {
+		item = window_still(w, begin);
+	} else {
+		window_push(w, begin);
+		item = window_best(w, rows, i);
+	}
+	if ((uint64_t)(item->key + w->bytes) < best->cost)
+		*best = (struct chain_cut){.cost = (uint64_t)(item->key + w->bytes),
+					   .from = item->row};
+}
+
+/* @fours: starts may need four bytes. */
+static BOBBIN_ALWAYS_INLINE void cut_by_width(struct chain_cut *cuts, const struct row_chain *chain,
+					      uint32_t fde, struct window_item *items, bool fours)
+{
+	struct window one = {.items = items, .reach = UINT8_MAX};
+	struct window two = {.items = items + chain->count, .reach = UINT16_MAX};
+	struct window four = {.items = items + 2 * chain->count, .reach = UINT32_MAX};
+
+	for (uint32_t i = 0; i < chain->count; i++) {
+		const uint64_t before = cuts[i].cost + fde;
 		struct chain_cut best = {.cost = UINT64_MAX};
 
-		for (unsigned int t = 0; t < widths; t++) {
-			struct window *w = &windows[t];
-			int64_t size = row->size + (1 << t);
-			const struct window_item *item;
-			struct window_item begin;
-
-			w->bytes += row->same ? 0 : size;
-			begin = (struct window_item){(int64_t)cuts[i].cost + fde + size - w->bytes,
-						     i};
-			/* all rows are in reach of the widest starts */
-			if (t + 1 == widths)
-				window_push_still(w, begin);
-			else
-				window_push(w, begin);
-			item = t + 1 == widths ? w->items : window_best(w, chain->rows, i);
-			if ((uint64_t)(item->key + w->bytes) < best.cost)
-				best = (struct chain_cut){.cost = (uint64_t)(item->key + w->bytes),
-							  .from = item->row};
-		}
+		try_width(&one, chain->rows, i, before, 1, false, &best);
+		try_width(&two, chain->rows, i, before, 2, !fours, &best);
+		if (fours)
+			try_width(&four, chain->rows, i, before, 4, true, &best);
 		cuts[i + 1] = best;
 	}
 }
@@ -107,19 +118,14 @@ static inline __attribute__((always_inline)) void cut_by_width(struct chain_cut 
 int chain_cuts_by_width(struct chain_cuts *cuts, const struct row_chain *chain,
 			const struct fde_cost *cost)
 {
-	struct window windows[WIDTHS] = {
-		{.reach = UINT8_MAX}, {.reach = UINT16_MAX}, {.reach = UINT32_MAX}};
-
 	if (reserve(cuts, chain->count) ||
 	    vector_reserve(&cuts->items, &cuts->item_capacity, WIDTHS * chain->count,
 			   sizeof(*cuts->items)))
 		return -ENOMEM;
-	for (unsigned int t = 0; t < WIDTHS; t++)
-		windows[t].items = cuts->items + t * chain->count;
 	if (chain->widest <= 2)
-		cut_by_width(cuts->cuts, chain, cost->whole, windows, 2);
+		cut_by_width(cuts->cuts, chain, cost->whole, cuts->items, false);
 	else
-		cut_by_width(cuts->cuts, chain, cost->whole, windows, WIDTHS);
+		cut_by_width(cuts->cuts, chain, cost->whole, cuts->items, true);
 	return 0;
 }
 

@@ -41,20 +41,27 @@ struct run {
 	uint32_t head, tail;
 };
 
+static bool follows(const struct vector *v, const struct run *run, uint32_t i)
+{
+	return by_start(&v->fdes[run->tail], &v->fdes[i]) <= 0;
+}
+
 /*
- * Deal FDEs to runs; each gets to the first one that it can follow.  @next links
- * them.  The number of runs, 0: too many.
+ * Deal FDEs to runs; each gets to the first one that it can follow.  So the tails of
+ * runs descend, and mostly it is the run of the one before.  @next links them.  The
+ * number of runs, 0: too many.
  */
 static unsigned int deal(const struct vector *v, uint32_t *next, struct run *runs)
 {
-	unsigned int count = 0, r;
+	unsigned int count = 0, r = 0;
 
 	if (v->count >= NO_FDE)
 		return 0;
 	for (uint32_t i = 0; i < v->count; i++) {
-		for (r = 0; r < count; r++)
-			if (by_start(&v->fdes[runs[r].tail], &v->fdes[i]) <= 0)
-				break;
+		if (r && follows(v, &runs[r - 1], i))
+			r = 0;
+		while (r < count && !follows(v, &runs[r], i))
+			r++;
 		if (r == MAX_RUNS)
 			return 0;
 		if (r == count)
@@ -67,19 +74,34 @@ static unsigned int deal(const struct vector *v, uint32_t *next, struct run *run
 	return count;
 }
 
+/* Of several runs, the one that begins with the least FDE. */
+static unsigned int least_of(const struct vector *v, const struct run *runs, unsigned int count)
+{
+	unsigned int least = 0;
+
+	for (unsigned int r = 1; r < count; r++)
+		if (by_start(&v->fdes[runs[r].head], &v->fdes[runs[least].head]) < 0)
+			least = r;
+	return least;
+}
+
+/* Mostly several FDEs of one run come before those of all others. */
 static void merge(const struct vector *v, const uint32_t *next, struct run *runs,
 		  unsigned int count, struct listed_fde *ret)
 {
 	while (count) {
-		unsigned int least = 0;
+		unsigned int least = least_of(v, runs, count);
+		struct run run = runs[least];
 
-		for (unsigned int r = 1; r < count; r++)
-			if (by_start(&v->fdes[runs[r].head], &v->fdes[runs[least].head]) < 0)
-				least = r;
-		*ret++ = v->fdes[runs[least].head];
-		runs[least].head = next[runs[least].head];
-		if (runs[least].head == NO_FDE)
-			runs[least] = runs[--count];
+		runs[least] = runs[--count];
+		least = least_of(v, runs, count);
+		do {
+			*ret++ = v->fdes[run.head];
+			run.head = next[run.head];
+		} while (run.head != NO_FDE &&
+			 (!count || by_start(&v->fdes[run.head], &v->fdes[runs[least].head]) < 0));
+		if (run.head != NO_FDE)
+			runs[count++] = run;
 	}
 }
 

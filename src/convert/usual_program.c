@@ -158,23 +158,31 @@ static BOBBIN_ALWAYS_INLINE bool run_one(struct program *p, uint64_t *delta)
 	}
 }
 
+/* Saved states stay as they are: clearing them for each program would show. */
+static BOBBIN_ALWAYS_INLINE void start(const struct bobbin_cfi_view *view,
+				       const struct bobbin_cfi_fde *fde,
+				       const struct usual_rule *initial, struct program *ret)
+{
+	ret->bytes = bytes_of(view->frame, fde->insn_end, view->arch->big_endian);
+	bytes_seek(&ret->bytes, fde->insn);
+	ret->arch = view->arch;
+	ret->initial = *initial;
+	ret->now = *initial;
+	ret->depth = 0;
+	ret->data_align = (int32_t)fde->data_align;
+}
+
 bool usual_program_run(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
 		       const struct usual_rule *initial, uint32_t size, struct usual_rows *rows,
 		       uint32_t *count)
 {
 	struct usual_rows to = *rows;
-	struct program p = {
-		.bytes = bytes_of(view->frame, fde->insn_end, view->arch->big_endian),
-		.arch = view->arch,
-		.initial = *initial,
-		.now = *initial,
-		.data_align = (int32_t)fde->data_align,
-	};
+	struct program p;
 	uint64_t pc = 0, delta;
 	uint32_t n = 0;
 
-	bytes_seek(&p.bytes, fde->insn);
-	while (bytes_left(&p.bytes) && pc < size) {
+	start(view, fde, initial, &p);
+	while (bytes_left(&p.bytes)) {
 		if (!run_one(&p, &delta) || p.bytes.bad)
 			return false;
 		delta *= fde->code_align;
@@ -184,6 +192,8 @@ bool usual_program_run(const struct bobbin_cfi_view *view, const struct bobbin_c
 			return false;
 		n++;
 		pc += delta;
+		if (pc >= size)
+			break;
 	}
 	if (pc < size) {
 		if (!usual_rows_add(&to, (uint32_t)pc, &p.now))

@@ -13,10 +13,15 @@ struct output {
 	bool big_endian;
 };
 
-static void put(struct output *out, uint64_t value, unsigned int n)
+static BOBBIN_ALWAYS_INLINE void put(struct output *out, uint64_t value, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		out->at[i] = (uint8_t)(value >> 8 * (out->big_endian ? n - 1 - i : i));
+	/* each a single store where @n is a constant */
+	if (out->big_endian)
+		for (unsigned int i = 0; i < n; i++)
+			out->at[i] = (uint8_t)(value >> 8 * (n - 1 - i));
+	else
+		for (unsigned int i = 0; i < n; i++)
+			out->at[i] = (uint8_t)(value >> 8 * i);
 	out->at += n;
 }
 
@@ -269,7 +274,8 @@ static void narrow_starts(struct usual_rows *rows, uint8_t *from)
 	uint8_t *to = from;
 
 	for (uint32_t i = 0; i < rows->count; i++) {
-		unsigned int size = usual_body_size(from[2]);
+		unsigned int size = 1 + (SFRAME_FRE_NUM_WORDS(from[2])
+					 << SFRAME_FRE_WORD_SHIFT(from[2]));
 
 		*to++ = *from;
 		from += 2;

@@ -24,7 +24,7 @@
  * struct usual_rows - the rows of a function on their way to bytes
  * @builder: the section
  * @at, @end: where the next row goes, and the end of the memory
- * @body: of the row before, see usual_body(); 0: there is none
+ * @body: bytes of the row before without its start; 0: there is none
  * @start: of the row before
  * @limit: starts are below it; later ones do not fit or lie behind the function
  * @count: rows
@@ -64,12 +64,6 @@ static BOBBIN_ALWAYS_INLINE uint32_t usual_bits(int32_t word)
 	return (uint32_t)(word ^ (word >> 31)) << 1;
 }
 
-/* Bytes of a row without its start, by the info byte at the bottom of @body. */
-static BOBBIN_ALWAYS_INLINE unsigned int usual_body_size(uint64_t body)
-{
-	return 1 + (SFRAME_FRE_NUM_WORDS(body) << SFRAME_FRE_WORD_SHIFT(body));
-}
-
 /* The rule's own parts; false: it is not usual, whatever its offsets are. */
 static BOBBIN_ALWAYS_INLINE bool usual_rule_of(const struct bobbin_arch *arch,
 					       const struct bobbin_rule *rule,
@@ -91,18 +85,31 @@ static BOBBIN_ALWAYS_INLINE bool usual_rule_of(const struct bobbin_arch *arch,
 	return true;
 }
 
-/* The info byte and the words, the first one lowest; 0: an offset is not usual. */
-static BOBBIN_ALWAYS_INLINE uint64_t usual_body(const struct usual_rule *rule)
+/**
+ * struct usual_body - a row without its start
+ * @bytes: the info byte and the words, the first one lowest; 0: an offset is not usual
+ * @size: how many bytes
+ */
+struct usual_body {
+	uint64_t bytes;
+	unsigned int size;
+};
+
+static BOBBIN_ALWAYS_INLINE struct usual_body usual_body(const struct usual_rule *rule)
 {
 	uint32_t bits = usual_bits(rule->cfa) | usual_bits(rule->fp);
-	uint64_t info = (rule->sp ? SFRAME_FRE_BASE_SP : 0) | (2u + 2u * rule->in_frame);
+	unsigned int words = 1u + rule->in_frame;
+	uint64_t info = (rule->sp ? SFRAME_FRE_BASE_SP : 0) | words << 1;
 
 	if (bits <= 0xff)
-		return info | (uint64_t)(uint8_t)rule->cfa << 8 | (uint64_t)(uint8_t)rule->fp << 16;
+		return (struct usual_body){info | (uint64_t)(uint8_t)rule->cfa << 8 |
+						   (uint64_t)(uint8_t)rule->fp << 16,
+					   1 + words};
 	if (bits > 0xffff)
-		return 0;
-	return info | 1 << 5 | (uint64_t)(uint16_t)rule->cfa << 8 |
-	       (uint64_t)(uint16_t)rule->fp << 24;
+		return (struct usual_body){0, 0};
+	return (struct usual_body){info | 1 << 5 | (uint64_t)(uint16_t)rule->cfa << 8 |
+					   (uint64_t)(uint16_t)rule->fp << 24,
+				   1 + 2 * words};
 }
 
 /* Little endian, as the architectures are whose calls push the return address. */
@@ -122,15 +129,15 @@ static BOBBIN_ALWAYS_INLINE void usual_store(uint8_t *at, uint64_t word)
 static BOBBIN_ALWAYS_INLINE bool usual_rows_add(struct usual_rows *rows, uint32_t start,
 						const struct usual_rule *rule)
 {
-	uint64_t body = usual_body(rule);
+	const struct usual_body body = usual_body(rule);
 
-	if (body == rows->body && body)
+	if (body.bytes == rows->body && body.bytes)
 		return true;
-	if (!body || start >= rows->limit || rows->end - rows->at < USUAL_ROW_ROOM)
+	if (!body.bytes || start >= rows->limit || rows->end - rows->at < USUAL_ROW_ROOM)
 		return false;
-	usual_store(rows->at, start | body << 8 * rows->width);
-	rows->at += rows->width + usual_body_size(body);
-	rows->body = body;
+	usual_store(rows->at, start | body.bytes << 8 * rows->width);
+	rows->at += rows->width + body.size;
+	rows->body = body.bytes;
 	rows->start = start;
 	rows->count++;
 	return true;

@@ -433,7 +433,7 @@ static bool is_usual(struct bobbin_rule rule)
 {
 	struct usual_rule usual;
 
-	return usual_rule_of(bobbin_arch_amd64(), &rule, &usual) && usual_body(&usual) != 0;
+	return usual_rule_of(bobbin_arch_amd64(), &rule, &usual) && usual_body(&usual).bytes;
 }
 
 static void unusual_rules_are_left_to_others(void **state)
