@@ -427,6 +427,8 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 				       (uint32_t)list.count, &c.maker);
 	if (!r) {
 		r = convert_all(&c, &list);
+		/* what comes now uses its memory */
+		fde_list_fini(&list);
 		if (!r && !options->keep_functions)
 			r = compact_section(&c.maker, options->share, options->bounds,
 					    options->bound_count);

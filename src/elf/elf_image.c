@@ -5,9 +5,11 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/bytes.h"
 #include "core/refusal.h"
+#include "elf/file_range.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
@@ -37,23 +39,55 @@ static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *ima
 	return 0;
 }
 
-/* Copy part of the file; libelf checks the range against the file's size. */
-static int copy_chunk(Elf *elf, uint64_t offset, uint64_t size, uint64_t addr,
+/**
+ * struct source - where an image comes from
+ * @elf: what libelf knows of it
+ * @bytes: all of it, or NULL: it is in @fd
+ * @size: bytes
+ */
+struct source {
+	Elf *elf;
+	const char *bytes;
+	int fd;
+	uint64_t size;
+};
+
+/* Not by mmap: a file that shrinks meanwhile must not kill us. */
+static struct source source_of(int fd)
+{
+	struct source from = {.fd = fd};
+	struct stat st;
+
+	elf_version(EV_CURRENT);
+	from.elf = elf_begin(fd, ELF_C_READ, NULL);
+	from.size = from.elf && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
+	return from;
+}
+
+static bool read_chunk(const struct source *from, uint64_t offset, uint64_t size, uint8_t *ret)
+{
+	if (!from->bytes)
+		return !file_range_read(from->fd, offset, ret, size);
+	memcpy(ret, from->bytes + offset, size);
+	return true;
+}
+
+/* Copy part of the file, not by libelf, which keeps another copy. */
+static int copy_chunk(const struct source *from, uint64_t offset, uint64_t size, uint64_t addr,
 		      struct elf_bytes *ret)
 {
-	Elf_Data *data;
+	uint8_t *data;
 
-	if (ret->data || !size)
+	if (ret->data || !size || offset > from->size || size > from->size - offset)
 		return 0;
-	data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
-	if (!data || !data->d_buf || data->d_size != size)
-		return 0;
-	ret->data = malloc(size);
-	if (!ret->data)
+	data = malloc(size);
+	if (!data)
 		return -ENOMEM;
-	memcpy(ret->data, data->d_buf, size);
-	ret->size = size;
-	ret->addr = addr;
+	if (!read_chunk(from, offset, size, data)) {
+		free(data);
+		return 0;
+	}
+	*ret = (struct elf_bytes){.data = data, .size = size, .addr = addr};
 	return 0;
 }
 
@@ -93,8 +127,9 @@ static void take_build_id(const struct elf_bytes *notes, struct elf_image *image
 	image->build_id_len = len;
 }
 
-/* libelf keeps what is read, so segments that overlap must not be read without end. */
-static int read_notes(Elf *elf, const GElf_Phdr *segment, uint64_t *left, struct elf_image *image)
+/* Segments that overlap must not be read without end. */
+static int read_notes(const struct source *from, const GElf_Phdr *segment, uint64_t *left,
+		      struct elf_image *image)
 {
 	struct elf_bytes notes = {0};
 	int r;
@@ -102,27 +137,27 @@ static int read_notes(Elf *elf, const GElf_Phdr *segment, uint64_t *left, struct
 	if (image->build_id_len || segment->p_filesz > *left)
 		return 0;
 	*left -= segment->p_filesz;
-	r = copy_chunk(elf, segment->p_offset, segment->p_filesz, 0, &notes);
+	r = copy_chunk(from, segment->p_offset, segment->p_filesz, 0, &notes);
 	if (!r && notes.data)
 		take_build_id(&notes, image);
 	free(notes.data);
 	return r;
 }
 
-static int read_segments(Elf *elf, struct elf_image *image)
+static int read_segments(const struct source *from, struct elf_image *image)
 {
 	uint64_t notes_left = MAX_NOTES;
 	size_t count, i;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(elf, &count) || !count)
+	if (elf_getphdrnum(from->elf, &count) || !count)
 		return 0;
 	image->segments = calloc(count, sizeof(*image->segments));
 	if (!image->segments)
 		return -ENOMEM;
 	for (i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(elf, (int)i, &p))
+		if (!gelf_getphdr(from->elf, (int)i, &p))
 			continue;
 		if (p.p_type == PT_LOAD)
 			image->segments[image->segment_count++] = (struct elf_segment){
@@ -133,7 +168,7 @@ static int read_segments(Elf *elf, struct elf_image *image)
 				.exec = p.p_flags & PF_X,
 			};
 		else if (p.p_type == PT_NOTE)
-			r = read_notes(elf, &p, &notes_left, image);
+			r = read_notes(from, &p, &notes_left, image);
 	}
 	return r;
 }
@@ -157,7 +192,8 @@ static int unpack_section(Elf_Scn *section, struct elf_bytes *ret)
 	return 0;
 }
 
-static int read_section(Elf *elf, Elf_Scn *section, const char *name, struct elf_image *image)
+static int read_section(const struct source *from, Elf_Scn *section, const char *name,
+			struct elf_image *image)
 {
 	struct elf_bytes *into;
 	GElf_Shdr header;
@@ -179,46 +215,46 @@ static int read_section(Elf *elf, Elf_Scn *section, const char *name, struct elf
 
 	if (header.sh_flags & SHF_COMPRESSED)
 		return unpack_section(section, into);
-	return copy_chunk(elf, header.sh_offset, header.sh_size, header.sh_addr, into);
+	return copy_chunk(from, header.sh_offset, header.sh_size, header.sh_addr, into);
 }
 
-static int read_sections(Elf *elf, struct elf_image *image)
+static int read_sections(const struct source *from, struct elf_image *image)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
 	int r = 0;
 
-	if (elf_getshdrstrndx(elf, &names))
+	if (elf_getshdrstrndx(from->elf, &names))
 		return 0;
-	while (!r && (section = elf_nextscn(elf, section))) {
+	while (!r && (section = elf_nextscn(from->elf, section))) {
 		GElf_Shdr header;
 		const char *name;
 
 		if (!gelf_getshdr(section, &header))
 			continue;
-		name = elf_strptr(elf, names, header.sh_name);
+		name = elf_strptr(from->elf, names, header.sh_name);
 		if (name)
-			r = read_section(elf, section, name, image);
+			r = read_section(from, section, name, image);
 	}
 	return r;
 }
 
 /* From an address to the end of what its segment has in the file. */
-static int copy_to_segment_end(Elf *elf, const struct elf_image *image, uint64_t addr,
-			       struct elf_bytes *ret)
+static int copy_to_segment_end(const struct source *from, const struct elf_image *image,
+			       uint64_t addr, struct elf_bytes *ret)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct elf_segment *s = &image->segments[i];
 		uint64_t skip = addr - s->vaddr;
 
 		if (addr >= s->vaddr && skip < s->filesz)
-			return copy_chunk(elf, s->offset + skip, s->filesz - skip, addr, ret);
+			return copy_chunk(from, s->offset + skip, s->filesz - skip, addr, ret);
 	}
 	return 0;
 }
 
 /* Without section headers .eh_frame is where .eh_frame_hdr points. */
-static int find_eh_frame(Elf *elf, struct elf_image *image)
+static int find_eh_frame(const struct source *from, struct elf_image *image)
 {
 	const struct elf_bytes *hdr = &image->eh_frame_hdr;
 	struct bytes b = bytes_of(hdr->data, hdr->size, image->arch->big_endian);
@@ -235,44 +271,44 @@ static int find_eh_frame(Elf *elf, struct elf_image *image)
 	if (encoding != 0x1b)
 		return 0;
 	field += (uint64_t)bytes_signed(&b, 4);
-	return b.bad ? 0 : copy_to_segment_end(elf, image, field, &image->eh_frame);
+	return b.bad ? 0 : copy_to_segment_end(from, image, field, &image->eh_frame);
 }
 
-static int read_table_segments(Elf *elf, struct elf_image *image)
+static int read_table_segments(const struct source *from, struct elf_image *image)
 {
 	size_t count, i;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(elf, &count))
+	if (elf_getphdrnum(from->elf, &count))
 		return 0;
 	for (i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(elf, (int)i, &p))
+		if (!gelf_getphdr(from->elf, (int)i, &p))
 			continue;
 		if (p.p_type == PT_GNU_EH_FRAME)
-			r = copy_chunk(elf, p.p_offset, p.p_filesz, p.p_vaddr,
+			r = copy_chunk(from, p.p_offset, p.p_filesz, p.p_vaddr,
 				       &image->eh_frame_hdr);
 		else if (p.p_type == PT_GNU_SFRAME)
-			r = copy_chunk(elf, p.p_offset, p.p_filesz, p.p_vaddr, &image->sframe);
+			r = copy_chunk(from, p.p_offset, p.p_filesz, p.p_vaddr, &image->sframe);
 	}
-	return r ? r : find_eh_frame(elf, image);
+	return r ? r : find_eh_frame(from, image);
 }
 
-static int read_image(Elf *elf, struct bobbin_error *err, struct elf_image *ret)
+static int read_image(const struct source *from, struct bobbin_error *err, struct elf_image *ret)
 {
 	struct elf_image image = {0};
 	int r;
 
-	if (!elf)
+	if (!from->elf)
 		return refuse(err, 0, BOBBIN_NOT_ELF);
-	r = read_header(elf, err, &image);
+	r = read_header(from->elf, err, &image);
 	if (!r)
-		r = read_segments(elf, &image);
+		r = read_segments(from, &image);
 	if (!r)
-		r = read_sections(elf, &image);
+		r = read_sections(from, &image);
 	if (!r)
-		r = read_table_segments(elf, &image);
-	elf_end(elf);
+		r = read_table_segments(from, &image);
+	elf_end(from->elf);
 	if (r)
 		elf_image_fini(&image);
 	else
@@ -282,14 +318,15 @@ static int read_image(Elf *elf, struct bobbin_error *err, struct elf_image *ret)
 
 int elf_image_init(int fd, struct bobbin_error *err, struct elf_image *ret)
 {
-	elf_version(EV_CURRENT);
-	/* not by mmap: a file that shrinks meanwhile must not kill us */
-	return read_image(elf_begin(fd, ELF_C_READ, NULL), err, ret);
+	const struct source from = source_of(fd);
+
+	return read_image(&from, err, ret);
 }
 
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret)
 {
+	struct source from = {.fd = -1, .size = size};
 	char *copy;
 	int r;
 
@@ -298,7 +335,9 @@ int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *e
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, bytes, size);
-	r = read_image(elf_memory(copy, size), err, ret);
+	from.elf = elf_memory(copy, size);
+	from.bytes = copy;
+	r = read_image(&from, err, ret);
 	free(copy);
 	return r;
 }
@@ -328,18 +367,16 @@ bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *r
 
 int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len)
 {
+	const struct source from = source_of(fd);
 	struct elf_image image = {0};
 	int r;
-	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
+	if (!from.elf)
 		return -EBADMSG;
-	r = read_header(elf, NULL, &image);
+	r = read_header(from.elf, NULL, &image);
 	if (!r)
-		r = read_segments(elf, &image);
-	elf_end(elf);
+		r = read_segments(&from, &image);
+	elf_end(from.elf);
 	if (!r) {
 		memcpy(id, image.build_id, ELF_BUILD_ID_MAX);
 		*len = image.build_id_len;
