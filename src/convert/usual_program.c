@@ -195,6 +195,9 @@ bool usual_program_run(const struct bobbin_cfi_view *view, const struct bobbin_c
 		if (pc >= size)
 			break;
 	}
+	/* behind the end of the address space */
+	if (pc > UINT64_MAX - fde->start)
+		return false;
 	if (pc < size) {
 		if (!usual_rows_add(&to, (uint32_t)pc, &p.now))
 			return false;

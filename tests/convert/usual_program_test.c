@@ -201,6 +201,18 @@ static void locations_that_do_not_move_start_no_row(void **state)
 	assert_memory_equal(fast.bytes, slow.bytes, slow.size);
 }
 
+static void locations_behind_all_addresses_are_not_usual(void **state)
+{
+	struct bench b;
+	(void)state;
+
+	start(&b, &plain, 16, BYTES(ADVANCE(20)));
+	b.fde.start = UINT64_MAX - 20;
+	assert_true(straight(&b, 16).usual);
+	b.fde.start++;
+	assert_false(straight(&b, 16).usual);
+}
+
 static uint8_t random_instruction(uint8_t *operand)
 {
 	static const uint8_t instructions[] = {
@@ -271,6 +283,7 @@ int main(void)
 		cmocka_unit_test(programs_that_end_too_early_are_not_usual),
 		cmocka_unit_test(nothing_behind_the_end_is_looked_at),
 		cmocka_unit_test(locations_that_do_not_move_start_no_row),
+		cmocka_unit_test(locations_behind_all_addresses_are_not_usual),
 		cmocka_unit_test(what_goes_straight_is_the_same_as_row_by_row),
 	};
 
