@@ -69,9 +69,13 @@ agree pipe
 # With the data section still open. perf itself reads nothing of it before its
 # size is filled in and the features, never written, are denied.
 perf record -q -e cpu-clock -F 999 --sample-cpu --call-graph dwarf,8192 -o killed \
-	-- "$load" 2000 2>log &
-sleep 1
-kill -9 $!
+	-- "$load" 20000 2>log &
+for _ in $(seq 200); do
+	[ "$(stat -c %s killed 2>/dev/null || echo 0)" -lt 4000000 ] || break
+	sleep 0.1
+done
+orphan=$(cat "/proc/$!/task/$!/children")
+kill -9 $! $orphan
 wait $! 2>/dev/null
 "$dump" -c killed | grep -q truncated || fail "killed: not truncated"
 "$dump" killed | sed 's/(null):/cpu-clock:/' >ours
