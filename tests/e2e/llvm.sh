@@ -20,9 +20,9 @@ record_with_shim() {
 }
 
 # Three functions of nested.ll and its main, then whatever LLVM has up to main.
-whole=': jit_leaf jit_middle jit_outer main .*llvm::.* main __libc_start_call_main '
+whole=' jit_leaf jit_middle jit_outer main .*llvm::.* main __libc_start_call_main '
 
-whole_orc=': jit_leaf jit_middle jit_outer main .*runOrcJIT main __libc_start_call_main '
+whole_orc=' jit_leaf jit_middle jit_outer main .*runOrcJIT main __libc_start_call_main '
 
 it_unwinds_and_names_what_mcjit_compiled() {
 	record_with_shim mcjit
