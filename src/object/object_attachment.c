@@ -34,13 +34,17 @@ static int refuse_section(const struct elf_headers *headers, size_t section,
 	return refuse(err, elf_headers_place(headers, section), BOBBIN_ELF_BROKEN);
 }
 
+/* Readers and linkers also take sections whose name only begins so. */
 static bool is_sframe(const struct elf_headers *headers, size_t i)
 {
 	const Elf64_Shdr *s = &headers->sections[i];
+	const char *name = elf_headers_name(headers, i);
+	bool named = !strcmp(name, names + NAME_AT);
 
+	if (s->sh_type == SHT_PROGBITS)
+		return named || !strncmp(name, ".sframe.", 8);
 	return s->sh_type == SHT_GNU_SFRAME ||
-	       (s->sh_type != SHT_NULL && s->sh_flags & SHF_ALLOC &&
-		!strcmp(elf_headers_name(headers, i), names + NAME_AT));
+	       (s->sh_type != SHT_NULL && s->sh_flags & SHF_ALLOC && named);
 }
 
 /* The section that is there already, or NONE. */
@@ -52,7 +56,7 @@ static int find_section(const struct elf_headers *headers, struct bobbin_error *
 		if (!is_sframe(headers, i))
 			continue;
 		if (found != NONE || i == headers->names_index ||
-		    headers->sections[i].sh_flags & SHF_GROUP)
+		    headers->sections[i].sh_flags & (SHF_GROUP | SHF_EXECINSTR))
 			return refuse_section(headers, i, err);
 		found = i;
 	}
@@ -60,10 +64,13 @@ static int find_section(const struct elf_headers *headers, struct bobbin_error *
 	return 0;
 }
 
-static bool relocates(const Elf64_Shdr *header, size_t section)
+/* Sections that are not there will be ours. */
+static bool relocates(const struct elf_headers *headers, size_t i, size_t section)
 {
-	return (header->sh_type == SHT_RELA || header->sh_type == SHT_REL) &&
-	       header->sh_info == section;
+	const Elf64_Shdr *s = &headers->sections[i];
+
+	return (s->sh_type == SHT_RELA || s->sh_type == SHT_REL) &&
+	       (s->sh_info == section || s->sh_info >= headers->section_count);
 }
 
 /* The relocations of that section, or NONE. */
@@ -72,12 +79,13 @@ static int find_relocations(const struct elf_headers *headers, size_t section,
 {
 	size_t found = NONE;
 
-	for (size_t i = 1; i < headers->section_count && section != NONE; i++) {
+	for (size_t i = 1; i < headers->section_count; i++) {
 		const Elf64_Shdr *s = &headers->sections[i];
 
-		if (!relocates(s, section))
+		if (!relocates(headers, i, section))
 			continue;
-		if (found != NONE || s->sh_type == SHT_REL || s->sh_flags & SHF_GROUP)
+		if (found != NONE || s->sh_info != section || s->sh_type == SHT_REL ||
+		    s->sh_flags & SHF_GROUP)
 			return refuse_section(headers, i, err);
 		found = i;
 	}
@@ -96,20 +104,33 @@ static int find_symbols(const struct elf_headers *headers, struct bobbin_error *
 	return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_BROKEN);
 }
 
-/* Where everything ends that is not written anew. */
-static uint64_t end_of_rest(const struct elf_headers *headers, size_t section, size_t relocations)
+/* Whether a section has bytes in the file that must stay. */
+static bool is_rest(const struct object_attachment *a, size_t i)
 {
-	uint64_t end = sizeof(headers->file);
+	const Elf64_Shdr *s = &a->headers.sections[i];
 
-	for (size_t i = 1; i < headers->section_count; i++) {
-		const Elf64_Shdr *s = &headers->sections[i];
+	return i != a->section && i != a->relocations && i != a->headers.names_index &&
+	       s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && s->sh_size;
+}
 
-		if (i != section && i != relocations && i != headers->names_index &&
-		    s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && s->sh_size &&
-		    s->sh_offset + s->sh_size > end)
+/* Where everything ends that is not written anew. */
+static int end_of_rest(const struct object_attachment *a, struct bobbin_error *err, uint64_t *ret)
+{
+	uint64_t end = sizeof(a->headers.file);
+
+	for (size_t i = 1; i < a->headers.section_count; i++) {
+		const Elf64_Shdr *s = &a->headers.sections[i];
+
+		if (!is_rest(a, i))
+			continue;
+		/* the ELF header changes */
+		if (s->sh_offset < sizeof(a->headers.file))
+			return refuse_section(&a->headers, i, err);
+		if (s->sh_offset + s->sh_size > end)
 			end = s->sh_offset + s->sh_size;
 	}
-	return end;
+	*ret = end;
+	return 0;
 }
 
 /* Go back over the part that ends here, if there is one; false: none does. */
@@ -135,19 +156,24 @@ static struct part part_of(const struct elf_headers *headers, size_t section)
 }
 
 /* How much of the file stays: all but what is written anew at its end. */
-static uint64_t keep(const struct elf_headers *headers, size_t section, size_t relocations)
+static int keep(struct object_attachment *a, struct bobbin_error *err)
 {
+	const struct elf_headers *headers = &a->headers;
 	const struct part parts[] = {
-		part_of(headers, section),
-		part_of(headers, relocations),
+		part_of(headers, a->section),
+		part_of(headers, a->relocations),
 		part_of(headers, headers->names_index),
 		{headers->file.e_shoff, headers->section_count * sizeof(*headers->sections)},
 	};
-	uint64_t end = end_of_rest(headers, section, relocations), position = headers->file_size;
+	uint64_t end, position = headers->file_size;
+	int r = end_of_rest(a, err, &end);
 
+	if (r)
+		return r;
 	while (go_back(parts, sizeof(parts) / sizeof(*parts), &position))
 		;
-	return position > end ? position : end;
+	a->kept = position > end ? position : end;
+	return 0;
 }
 
 /* Find or add the names. */
@@ -204,11 +230,11 @@ static int plan(struct object_attachment *a, struct bobbin_error *err)
 		r = find_section(headers, err, &a->section);
 	if (!r)
 		r = find_relocations(headers, a->section, err, &a->relocations);
-	if (r)
-		return r;
-	a->kept = keep(headers, a->section, a->relocations);
-	place_sections(a, symbols);
-	return 0;
+	if (!r)
+		r = keep(a, err);
+	if (!r)
+		place_sections(a, symbols);
+	return r;
 }
 
 int object_attachment_init(int fd, struct bobbin_error *err, struct object_attachment *ret)

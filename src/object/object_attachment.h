@@ -36,7 +36,8 @@ struct object_attachment {
  * Plan for the relocatable file behind @fd, which stays the caller's and must
  * stay open and the same until object_attachment_fini().  -EBADMSG or -ENOTSUP
  * with a reason and a file offset, also for more than one .sframe section, one
- * that belongs to a group, and a file without symbols; -EINVAL if @fd is no
+ * that belongs to a group or has code, contents within the ELF header, and a file
+ * without symbols; -EINVAL if @fd is no
  * regular file; -ENOMEM; the errno of reading.
  */
 int object_attachment_init(int fd, struct bobbin_error *err, struct object_attachment *ret);

@@ -35,13 +35,19 @@ static int refuse_section(const struct object_reader *reader, size_t section)
 	return refuse(reader->err, elf_headers_place(&reader->headers, section), BOBBIN_ELF_BROKEN);
 }
 
+static bool has_names(const struct elf_headers *headers, size_t symbols)
+{
+	size_t names = headers->sections[symbols].sh_link;
+
+	return names < headers->section_count && headers->sections[names].sh_type == SHT_STRTAB;
+}
+
 static int find_symbols(struct object_reader *reader)
 {
 	for (size_t i = 1; i < reader->headers.section_count; i++) {
 		if (reader->headers.sections[i].sh_type != SHT_SYMTAB)
 			continue;
-		if (reader->symbol_table ||
-		    reader->headers.sections[i].sh_link >= reader->headers.section_count)
+		if (reader->symbol_table || !has_names(&reader->headers, i))
 			return refuse_section(reader, i);
 		reader->symbol_table = i;
 	}
@@ -80,6 +86,13 @@ const struct object_place *object_reader_place(const struct object_reader *reade
 	return &reader->places[section];
 }
 
+/* Contents that mean nothing to ELF, as those of code and frames do. */
+static bool is_contents(const Elf64_Shdr *header, uint16_t machine)
+{
+	return header->sh_size && (header->sh_type == SHT_PROGBITS ||
+				   (header->sh_type == SHT_X86_64_UNWIND && machine == EM_X86_64));
+}
+
 /* The bytes that a section joins, or NULL. */
 static struct elf_bytes *frame_of(const struct object_reader *reader, size_t section)
 {
@@ -87,7 +100,7 @@ static struct elf_bytes *frame_of(const struct object_reader *reader, size_t sec
 	const char *name = elf_headers_name(&reader->headers, section);
 	bool loaded = header->sh_flags & SHF_ALLOC;
 
-	if (header->sh_type == SHT_NULL || header->sh_type == SHT_NOBITS || !header->sh_size)
+	if (!is_contents(header, reader->headers.file.e_machine))
 		return NULL;
 	if (loaded && !strcmp(name, ".eh_frame"))
 		return &reader->code->eh_frame;
@@ -179,7 +192,7 @@ static int take_frames(struct object_reader *reader)
 static bool is_text(const Elf64_Shdr *header)
 {
 	return header->sh_flags & SHF_ALLOC && header->sh_flags & SHF_EXECINSTR &&
-	       header->sh_type != SHT_NULL && header->sh_type != SHT_NOBITS && header->sh_size;
+	       header->sh_type == SHT_PROGBITS && header->sh_size;
 }
 
 static int place_texts(struct object_reader *reader)

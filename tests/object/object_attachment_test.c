@@ -218,19 +218,95 @@ static void contradictions_are_refused(void **state)
 	o.file.e_type = ET_DYN;
 	refused(&o, -ENOTSUP, BOBBIN_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
 	o = sound;
-	o.sections[OBJECT_STRINGS].sh_type = SHT_SYMTAB;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_STRINGS));
+	o.sections[OBJECT_COLD].sh_type = SHT_SYMTAB;
+	o.sections[OBJECT_COLD].sh_link = OBJECT_STRINGS;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
 	o = sound;
-	o.sections[OBJECT_STRINGS].sh_type = 0x6ffffff4;
-	o.sections[OBJECT_TEXT].sh_type = 0x6ffffff4;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_STRINGS));
+	o.sections[OBJECT_TEXT].sh_type = o.sections[OBJECT_COLD].sh_type = 0x6ffffff4;
+	o.sections[OBJECT_TEXT].sh_flags = o.sections[OBJECT_COLD].sh_flags = SHF_ALLOC;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
 	o = sound;
-	o.sections[OBJECT_STRINGS].sh_type = 0x6ffffff4;
-	o.sections[OBJECT_STRINGS].sh_flags = SHF_GROUP;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_STRINGS));
+	o.sections[OBJECT_COLD].sh_type = 0x6ffffff4;
+	o.sections[OBJECT_COLD].sh_flags = SHF_ALLOC | SHF_GROUP;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
 	o = sound;
 	o.sections[OBJECT_COLD].sh_size = OBJECT_SIZE;
 	refused(&o, -EBADMSG, BOBBIN_TRUNCATED, header_of(OBJECT_COLD));
+}
+
+static void rename_cold(struct small_object *o, const char *name)
+{
+	assert_true(strlen(name) <= strlen(".text.cold"));
+	strcpy((char *)o->bytes + OBJECT_AT_NAMES + o->sections[OBJECT_COLD].sh_name, name);
+}
+
+/* Linkers would merge them with ours. */
+static void a_section_whose_name_begins_like_ours_is_replaced(void **state)
+{
+	struct small_object o = small_object(EM_X86_64);
+
+	rename_cold(&o, ".sframe.x");
+	o.sections[OBJECT_COLD].sh_flags = 0;
+	assert_int_equal(converted(&o, 3), 1);
+	/* two are too many */
+	o.sections[OBJECT_TEXT] = o.sections[OBJECT_COLD];
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+}
+
+/* Functions would be lost with what is replaced. */
+static void code_in_a_section_named_like_ours_is_refused(void **state)
+{
+	struct small_object o = small_object(EM_X86_64);
+
+	rename_cold(&o, ".sframe");
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+}
+
+static void only_plain_contents_are_code_and_frames(void **state)
+{
+	struct small_object sound = small_object(EM_X86_64), o = sound;
+
+	o.sections[OBJECT_COLD].sh_type = SHT_STRTAB;
+	assert_int_equal(converted(&o, 3), 1);
+	o = sound;
+	o.sections[OBJECT_FRAME].sh_type = 0x6ffffff4;
+	assert_int_equal(converted(&o, 3), 0);
+	/* as clang has it */
+	o.sections[OBJECT_FRAME].sh_type = SHT_X86_64_UNWIND;
+	assert_int_equal(converted(&o, 3), 2);
+	o = small_object(EM_S390);
+	o.sections[OBJECT_FRAME].sh_type = SHT_X86_64_UNWIND;
+	assert_int_equal(converted(&o, 3), 0);
+}
+
+static void symbols_without_names_are_refused(void **state)
+{
+	struct small_object o = small_object(EM_X86_64);
+
+	o.sections[OBJECT_SYMBOLS].sh_link = OBJECT_SECTIONS;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
+	o.sections[OBJECT_SYMBOLS].sh_link = OBJECT_STRINGS;
+	o.sections[OBJECT_STRINGS].sh_type = SHT_NULL;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
+}
+
+static void relocations_of_sections_that_are_not_there_are_refused(void **state)
+{
+	struct small_object o = small_object(EM_X86_64);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		o.sections[OBJECT_RELA].sh_info = OBJECT_SECTIONS + i;
+		refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_RELA));
+	}
+}
+
+/* Its counts and offsets change. */
+static void contents_within_the_file_header_are_refused(void **state)
+{
+	struct small_object o = small_object(EM_X86_64);
+
+	o.sections[OBJECT_COLD].sh_offset = sizeof(Elf64_Ehdr) - 1;
+	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
 }
 
 /* Four bytes must reach from one end to the other. */
@@ -294,6 +370,12 @@ int main(void)
 		cmocka_unit_test(only_local_symbols_stand_for_a_section),
 		cmocka_unit_test(foreign_relocations_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
+		cmocka_unit_test(a_section_whose_name_begins_like_ours_is_replaced),
+		cmocka_unit_test(code_in_a_section_named_like_ours_is_refused),
+		cmocka_unit_test(only_plain_contents_are_code_and_frames),
+		cmocka_unit_test(symbols_without_names_are_refused),
+		cmocka_unit_test(relocations_of_sections_that_are_not_there_are_refused),
+		cmocka_unit_test(contents_within_the_file_header_are_refused),
 		cmocka_unit_test(more_code_than_can_be_reached_is_refused),
 		cmocka_unit_test(a_file_that_shrinks_meanwhile_is_an_error),
 		cmocka_unit_test(relocatable_files_are_known_by_their_header),
