@@ -22,15 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "../tests/promise.h"
 
-#define promise(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
-			abort(); \
-		} \
-	} while (0)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_FUNCTIONS 48
 #define MAX_ROWS 40

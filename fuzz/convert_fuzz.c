@@ -15,18 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../tests/promise.h"
 #include "cfi_input.h"
 #include "convert/comparison.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define promise(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
-			abort(); \
-		} \
-	} while (0)
 
 #define VERSION_2 0x10
 #define SHARE 0x20

@@ -15,18 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/promise.h"
 #include "convert/row_walk.h"
 #include "convert/section_repair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define promise(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
-			abort(); \
-		} \
-	} while (0)
 
 #define ADDRESS 0x400000
 #define MAX_VIEWS 8

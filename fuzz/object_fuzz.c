@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../tests/promise.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
 #include "elf/file_range.h"
@@ -28,14 +29,6 @@
 #include "object/object_attachment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define promise(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
-			abort(); \
-		} \
-	} while (0)
 
 #ifndef SHT_GNU_SFRAME
 #define SHT_GNU_SFRAME 0x6ffffff4 /* binutils include/elf/common.h */

@@ -17,13 +17,7 @@
 
 #include <bobbin/sframe.h>
 
-#define promise(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
-			abort(); \
-		} \
-	} while (0)
+#include "../promise.h"
 
 /* Bounds on the work per section, so that sweeps stay fast. */
 #define CONTRACT_FDES 64

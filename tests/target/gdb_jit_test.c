@@ -13,22 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "debugger_interface.h"
 #include <cmocka.h>
 
 #define TEXT 0x7f0000001000ull
 #define TEXT_SIZE 0x1000
-
-struct jit_entry {
-	struct jit_entry *next, *previous;
-	const void *image;
-	uint64_t size;
-};
-
-/* The names are the interface's. */
-struct jit_descriptor {
-	uint32_t version, action;
-	struct jit_entry *relevant, *first;
-} __jit_debug_descriptor = {.version = 1};
 
 enum {
 	SECTION_NULL,

@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "../target/debugger_interface.h"
 #include "codemap/publication.h"
 #include "target/thread.h"
 #include "unwind/debugger_images.h"
@@ -34,18 +35,6 @@
 /* Pointer encodings of .eh_frame. */
 #define ABSOLUTE 0x00
 #define RELATIVE 0x1c
-
-struct jit_entry {
-	struct jit_entry *next, *previous;
-	const void *image;
-	uint64_t size;
-};
-
-/* The names are the interface's. */
-struct jit_descriptor {
-	uint32_t version, action;
-	struct jit_entry *relevant, *first;
-} __jit_debug_descriptor = {.version = 1};
 
 enum {
 	SECTION_NULL,

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* promise.h - what must hold whatever the input is; else the program aborts and says where. */
+#ifndef BOBBIN_TESTS_PROMISE_H
+#define BOBBIN_TESTS_PROMISE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define promise(what) \
+	do { \
+		if (!(what)) { \
+			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #what); \
+			abort(); \
+		} \
+	} while (0)
+
+#endif
