@@ -164,6 +164,18 @@ static void others_are_left_to_whoever_knows_all(void **state)
 #undef assert_unusual
 }
 
+/* An offset counts from the last register that was named, not from an expression's. */
+static void a_cfa_that_an_expression_began_is_not_usual(void **state)
+{
+	static const uint8_t insn[] = {
+		DW_CFA_def_cfa, 6, 16, OFFSET(16), 1, DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8};
+	const struct cfi_cie cie = {.augmentation = "zR", .insn = insn, .insn_size = sizeof(insn)};
+	(void)state;
+
+	assert_false(is_usual(&cie, 256, 256, BYTES(ADVANCE(1), DW_CFA_def_cfa_offset, 24)));
+	assert_false(is_usual(&cie, 256, 256, BYTES(ADVANCE(1), DW_CFA_def_cfa_register, 6)));
+}
+
 static void programs_that_end_too_early_are_not_usual(void **state)
 {
 	struct bench b;
@@ -280,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_of_compilers_are_usual),
 		cmocka_unit_test(others_are_left_to_whoever_knows_all),
+		cmocka_unit_test(a_cfa_that_an_expression_began_is_not_usual),
 		cmocka_unit_test(programs_that_end_too_early_are_not_usual),
 		cmocka_unit_test(nothing_behind_the_end_is_looked_at),
 		cmocka_unit_test(locations_that_do_not_move_start_no_row),
