@@ -253,14 +253,17 @@ static void choose_symbols(const struct object_reader *reader)
 	}
 }
 
-/* Make an FDE a CIE that nobody refers to. */
+/* Make an FDE a CIE that nobody can refer to: no version is 0. */
 static void erase(struct elf_bytes *frame, bool debug_frame, uint64_t offset)
 {
 	static const uint8_t escape[4] = {0xff, 0xff, 0xff, 0xff};
 	uint8_t *entry = frame->data + offset;
 	bool wide = !memcmp(entry, escape, sizeof(escape));
+	uint8_t *id = entry + (wide ? 12 : 4);
+	size_t id_size = wide && debug_frame ? 8 : 4;
 
-	memset(entry + (wide ? 12 : 4), debug_frame ? 0xff : 0, wide && debug_frame ? 8 : 4);
+	memset(id, debug_frame ? 0xff : 0, id_size);
+	id[id_size] = 0;
 }
 
 static void erase_foreign(struct object_code *code, bool debug_frame)

@@ -165,6 +165,26 @@ static void functions_outside_of_their_section_are_left_out(void **state)
 	assert_int_equal(converted(&o, 3), 1);
 }
 
+/* One whose start reads like a CIE, for another that leaves its section. */
+static void what_was_left_out_is_no_cie_of_others(void **state)
+{
+	static const uint8_t frames[] = {
+		20,   0,    0, 0, 24,   0,    0,  0,    16, 32, 0,    0, 0,  0, 0, 0, 64,   0,
+		0,    0,    0, 0, 0,    0,    20, 0,    0,  0,  48,   0, 0,  0, 1, 0, 1,    0x78,
+		16,   0x0c, 7, 8, 0x90, 1,    0,  0,    0,  0,  0,    0, 20, 0, 0, 0, 0xff, 0xff,
+		0xff, 0xff, 1, 0, 1,    0x78, 16, 0x0c, 7,  8,  0x90, 1, 0,  0, 0, 0, 0,    0,
+	};
+	struct small_object o = small_object(EM_X86_64);
+
+	o.sections[OBJECT_FRAME].sh_name = o.sections[OBJECT_RELA].sh_name;
+	o.sections[OBJECT_FRAME].sh_flags = 0;
+	strcpy((char *)o.bytes + OBJECT_AT_NAMES + o.sections[OBJECT_FRAME].sh_name,
+	       ".debug_frame");
+	memcpy(o.bytes + OBJECT_AT_FRAME, frames, sizeof(frames));
+	o.relas[0].r_info = o.relas[1].r_info = ELF64_R_INFO(0, R_X86_64_NONE);
+	assert_int_equal(converted(&o, 3), 0);
+}
+
 /* A global one may mean code of another file once all is linked. */
 static void only_local_symbols_stand_for_a_section(void **state)
 {
@@ -367,6 +387,7 @@ int main(void)
 		cmocka_unit_test(a_second_conversion_changes_nothing),
 		cmocka_unit_test(functions_without_relocation_are_left_out),
 		cmocka_unit_test(functions_outside_of_their_section_are_left_out),
+		cmocka_unit_test(what_was_left_out_is_no_cie_of_others),
 		cmocka_unit_test(only_local_symbols_stand_for_a_section),
 		cmocka_unit_test(foreign_relocations_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
