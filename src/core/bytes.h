@@ -71,13 +71,14 @@ static inline void bytes_skip(struct bytes *b, uint64_t n)
 /* An unsigned integer of n <= 8 bytes. */
 static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 {
-	const uint8_t *p = b->data + b->pos;
+	const uint8_t *p;
 	uint64_t v = 0;
 
 	if (b->bad || n > b->size - b->pos) {
 		b->bad = true;
 		return 0;
 	}
+	p = b->data + b->pos;
 	b->pos += n;
 	if (n == 2)
 		return load_u16(p, b->big_endian);
