@@ -20,6 +20,7 @@
 struct registered_table {
 	unsigned int users;
 	bool jit;
+	bool counted;              /* among the bytes of what is being built */
 	bool dropped;              /* the section or the JIT table */
 	struct bobbin_error error; /* why it was dropped */
 	struct elf_bytes section;  /* .sframe */

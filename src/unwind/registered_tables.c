@@ -158,7 +158,9 @@ static void keep_table(struct registrations *r, struct registered_range *range,
 	if (!known->table)
 		return;
 	range->table = foreign_table_share(known->table);
-	r->bytes += range->table->section.size;
+	if (!range->table->counted)
+		r->bytes += range->table->section.size;
+	range->table->counted = true;
 	if (dropped && !range->table->dropped)
 		foreign_table_drop(range->table, dropped_error(dropped));
 }
@@ -200,11 +202,19 @@ static int open_tables(struct registrations *r, struct new_range *list, size_t c
 	return 0;
 }
 
+static void count_anew(const struct registrations *old)
+{
+	for (size_t i = 0; old && i < old->code.count; i++)
+		if (old->code.ranges[i].table)
+			old->code.ranges[i].table->counted = false;
+}
+
 static int fill(struct registrations *r, const struct registrations *old, struct new_range *list,
 		const struct bobbin_arch *arch, uint64_t *next_place)
 {
 	size_t at = 0, added = 0;
 
+	count_anew(old);
 	for (size_t i = 0; i < r->published.count; i++) {
 		const struct published_range *from = &r->published.ranges[i];
 		const struct bobbin_code_entry *e = &from->entry;

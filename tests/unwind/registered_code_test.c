@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -338,6 +339,37 @@ static void ranges_of_one_registration_share_its_section(void **state)
 	free(section);
 }
 
+/* Many ranges of one section are one section's bytes, at each look. */
+static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *zeros = mmap(NULL, REGISTERED_MAX_BYTES, PROT_READ,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct bobbin_code_entry shared = section_entry(f, CODE, CODE + 0x10, zeros, 8 << 20);
+	struct bobbin_code_entry large = section_entry(f, CODE + 0x8000, CODE + 0x8010, zeros,
+						       REGISTERED_MAX_BYTES - (4 << 20));
+	struct bobbin_code_entry small = section_entry(f, CODE + 0x9000, CODE + 0x9010, zeros,
+						       1 << 20);
+	struct bobbin_error error;
+
+	assert_true(zeros != MAP_FAILED);
+	for (unsigned int i = 0; i < 40; i++) {
+		publish(f, &shared);
+		shared.text_start += 0x10;
+		shared.text_end += 0x10;
+	}
+	assert_int_equal(update(f), 1);
+	publish(f, &large);
+	publish(f, &small);
+	assert_int_equal(update(f), 1);
+	assert_true(registered_dropped(registered_find(f->space->registered, large.text_start),
+				       &error));
+	assert_int_equal(error.reason, BOBBIN_NO_MEMORY);
+	assert_false(registered_dropped(registered_find(f->space->registered, small.text_start),
+					&error));
+	munmap(zeros, REGISTERED_MAX_BYTES);
+}
+
 #define FRES 4
 
 static struct code_jit_unwind_table *new_table(void)
@@ -523,6 +555,7 @@ int main(void)
 		WALK_TEST(section_that_the_process_dropped_is_not_used),
 		WALK_TEST(section_that_cannot_be_read_or_is_too_large_is_none),
 		WALK_TEST(ranges_of_one_registration_share_its_section),
+		WALK_TEST(limit_counts_a_section_once_whatever_ranges_share_it),
 		WALK_TEST(jit_table_is_read_as_it_grows),
 		WALK_TEST(malformed_jit_table_is_dropped),
 		WALK_TEST(registered_code_overrides_a_file_where_it_knows_the_address),
