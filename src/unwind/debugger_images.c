@@ -22,6 +22,11 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t table_bytes(const struct debugger_image *image)
+{
+	return image->table ? foreign_table_bytes(image->table) : 0;
+}
+
 static void close_image(struct debugger_image *image)
 {
 	jit_image_fini(&image->sections);
@@ -214,14 +219,12 @@ static int look_again(struct debugger_images *list, const struct bobbin_arch *ar
 	int error = 0;
 
 	if (is_same(list, arch, image, &error)) {
-		uint64_t bytes = foreign_table_bytes(image->table);
-
-		*left -= bytes < *left ? bytes : *left;
 		image->settled = age >= SETTLE_TIME;
 		return 0;
 	}
 	if (error)
 		return error;
+	*left += table_bytes(image);
 	close_image(image);
 	error = open_image(list, arch, left, image);
 	if (error)
@@ -327,20 +330,27 @@ static bool take_over(struct debugger_images *list, struct debugger_image *image
 	return news;
 }
 
-static int look_at(struct debugger_images *list, const struct bobbin_arch *arch, bool all)
+/* What other images have is not there for new ones, wherever they stand. */
+static uint64_t bytes_left(const struct debugger_images *list)
 {
 	uint64_t left = DEBUGGER_IMAGES_MAX_BYTES;
+
+	for (size_t i = 0; i < list->count; i++)
+		left -= table_bytes(&list->images[i]);
+	return left;
+}
+
+static int look_at(struct debugger_images *list, const struct bobbin_arch *arch, bool all)
+{
+	uint64_t left = bytes_left(list);
 	int news = 0, r;
 
 	list->unsettled = false;
 	for (size_t i = 0; i < list->count; i++) {
 		struct debugger_image *image = &list->images[i];
-		uint64_t bytes = image->table ? foreign_table_bytes(image->table) : 0;
 
-		if (!all && image->settled) {
-			left -= bytes < left ? bytes : left;
+		if (!all && image->settled)
 			continue;
-		}
 		r = look_again(list, arch, &left, image);
 		if (r < 0) {
 			list->unsettled = true;

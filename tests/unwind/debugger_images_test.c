@@ -553,6 +553,43 @@ static void hostile_lists_end(void **state)
 	assert_true(is_stuck(f, f->code + 0x10));
 }
 
+/* Code whose table is followed by many zeros, which are read with it. */
+static uint8_t *compile_large(struct compiled *c, uint64_t start, uint64_t size)
+{
+	uint8_t *table = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(table != MAP_FAILED);
+	compile(c, start, 0x100, FRAME);
+	make_frames((uintptr_t)table, start, start + 0x100, FRAME, RELATIVE, table);
+	c->image.sections[SECTION_FRAMES].sh_addr = (uintptr_t)table;
+	c->image.sections[SECTION_FRAMES].sh_size = size;
+	return table;
+}
+
+/* Images are looked at in the order of their addresses. */
+static void images_that_come_later_do_not_exceed_the_limit_of_bytes(void **state)
+{
+	const uint64_t size = DEBUGGER_IMAGES_MAX_BYTES / 2 + 1;
+	struct fixture *f = *state;
+	struct compiled *low = &f->compiled[0], *high = &f->compiled[1];
+	uint8_t *tables[] = {compile_large(low, f->code, size),
+			     compile_large(high, f->code + 0x1000, size)};
+
+	tell(high);
+	assert_int_equal(update(f), 1);
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	tell(low);
+	assert_true(update(f) >= 0);
+	assert_true(is_stuck(f, f->code + 0x10));
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	untell(high);
+	assert_int_equal(update(f), 1);
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	munmap(tables[0], size);
+	munmap(tables[1], size);
+}
+
 /* Any changed bit of an image and its table. */
 static void damage_does_no_harm(void **state)
 {
@@ -703,6 +740,7 @@ int main(void)
 		WALK_TEST(registered_code_counts_more_than_images),
 		WALK_TEST(newest_image_is_right_where_images_contradict_each_other),
 		WALK_TEST(hostile_lists_end),
+		WALK_TEST(images_that_come_later_do_not_exceed_the_limit_of_bytes),
 		WALK_TEST(damage_does_no_harm),
 		WALK_TEST(processes_without_memory_that_has_no_file_are_not_searched),
 		WALK_TEST(list_that_changes_while_it_is_read_does_no_harm),
