@@ -15,7 +15,8 @@ struct registrations {
 	struct registered_code code;
 	struct published_code published;
 	struct debugger_images images;
-	size_t bytes; /* of sections */
+	size_t bytes;        /* of sections */
+	uint64_t generation; /* of the space, at whose files images are cut */
 };
 
 static void close_image(struct registered_image *image)
@@ -428,6 +429,11 @@ static void take_told(struct registrations *old, int pid, struct told *ret)
 	old->images = (struct debugger_images){.pid = pid};
 }
 
+static bool has_other_mappings(const struct bobbin_space *space, const struct registrations *old)
+{
+	return old && old->generation != space->generation;
+}
+
 static void give_back(struct told *told, struct registrations *old)
 {
 	if (!old) {
@@ -457,6 +463,8 @@ int registered_tables_update(struct bobbin_space *space, int pid, unsigned int d
 		page = published_code_update(&told.published);
 	if (doors & REGISTERED_IMAGES)
 		images = debugger_images_update(&told.images, space);
+	if (!images && told.images.count && has_other_mappings(space, old))
+		images = 1;
 	if (page != 1 && page != -EAGAIN && images != 1) {
 		give_back(&told, old);
 		return both(page, images);
@@ -467,5 +475,6 @@ int registered_tables_update(struct bobbin_space *space, int pid, unsigned int d
 		return error;
 	}
 	space_register(space, &new->code);
+	new->generation = space->generation;
 	return 1;
 }

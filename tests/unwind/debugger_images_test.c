@@ -459,6 +459,29 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 				    f->space->mappings[k].start >= code->ranges[i].end);
 }
 
+/* While the list stays as it is. */
+static void images_are_cut_anew_when_mappings_change(void **state)
+{
+	struct fixture *f = *state;
+	struct bobbin_mapping file = {
+		.start = f->code, .end = f->code + 0x1000, .path = "/nowhere/lib.so"};
+	struct bobbin_mapping memory = {
+		.start = f->code, .end = f->code + 0x1000, .path = "//anon"};
+
+	compile(&f->compiled[0], f->code, 0x100, FRAME);
+	tell(&f->compiled[0]);
+	assert_int_equal(update(f), 1);
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_int_equal(bobbin_space_map(f->space, &file), 0);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(update(f), 0);
+	assert_true(is_stuck(f, f->code + 0x10));
+	assert_int_equal(bobbin_space_map(f->space, &memory), 0);
+	assert_int_equal(update(f), 1);
+	assert_int_equal(update(f), 0);
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+}
+
 static struct bobbin_code_entry named(uint64_t id, uint64_t start, uint64_t end)
 {
 	return (struct bobbin_code_entry){
@@ -737,6 +760,7 @@ int main(void)
 		WALK_TEST(memory_that_is_used_again_is_read_again),
 		WALK_TEST(list_that_looks_as_before_is_read_again_in_time),
 		WALK_TEST(files_that_are_mapped_count_more_than_images),
+		WALK_TEST(images_are_cut_anew_when_mappings_change),
 		WALK_TEST(registered_code_counts_more_than_images),
 		WALK_TEST(newest_image_is_right_where_images_contradict_each_other),
 		WALK_TEST(hostile_lists_end),
