@@ -294,8 +294,11 @@ static int list_images(struct debugger_images *list, struct debugger_image **ret
 	size_t count = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < list->descriptor_count && !r; i++)
+	for (size_t i = 0; i < list->descriptor_count && !r; i++) {
 		r = add_list(list, i, &images, &count);
+		if (r == -EFAULT)
+			r = 0;
+	}
 	if (r) {
 		free(images);
 		return r;
@@ -386,16 +389,21 @@ static bool has_bare_memory(const struct bobbin_space *space)
 	return false;
 }
 
+/* A descriptor may have gone with its file, whose mapping is still believed in. */
 static int read_states(struct debugger_images *list, bool *changed)
 {
-	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS];
+	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS] = {0};
+	size_t gone = 0;
 
 	for (size_t i = 0; i < list->descriptor_count; i++) {
 		int r = gdb_jit_state(list->pid, list->descriptors[i], &states[i]);
 
-		if (r)
+		if (r && r != -EFAULT)
 			return r;
+		gone += r == -EFAULT;
 	}
+	if (gone == list->descriptor_count)
+		return -EFAULT;
 	*changed = memcmp(states, list->states, list->descriptor_count * sizeof(*states));
 	memcpy(list->states, states, list->descriptor_count * sizeof(*states));
 	return 0;

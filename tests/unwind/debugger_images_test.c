@@ -124,28 +124,9 @@ static void make_frames(uint64_t addr, uint64_t start, uint64_t end, uint8_t fra
 			uint8_t encoding, uint8_t ret[TABLE_SIZE])
 {
 	const uint8_t ra = native_arch()->ra;
-	const uint8_t cie[] = {0,
-			       0,
-			       0,
-			       0,
-			       0,
-			       0,
-			       0,
-			       0,
-			       1,
-			       'z',
-			       'R',
-			       0,
-			       1,
-			       0x78,
-			       ra,
-			       1,
-			       encoding,
-			       0x0c,
-			       native_arch()->sp,
-			       frame,
-			       0x80 | ra,
-			       1};
+	const uint8_t cie[] = {
+		[8] = 1,           'z',   'R',       0, 1, 0x78, ra, 1, encoding, 0x0c,
+		native_arch()->sp, frame, 0x80 | ra, 1};
 	uint8_t *fde, *at;
 	uint32_t back;
 
@@ -662,6 +643,25 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	debugger_images_fini(&images);
 }
 
+/* A library that is still believed to be mapped, with a descriptor. */
+static void descriptor_that_has_gone_does_not_hide_others(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *m = space_find(f->space, (uintptr_t)make_frames);
+	void *gone = mmap(NULL, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct bobbin_mapping library = {.start = (uintptr_t)gone,
+					 .end = (uintptr_t)gone + (m->end - m->start),
+					 .offset = m->offset,
+					 .path = "/proc/self/exe"};
+
+	assert_int_equal(bobbin_space_map(f->space, &library), 0);
+	compile(&f->compiled[0], f->code, 0x100, FRAME);
+	tell(&f->compiled[0]);
+	assert_int_equal(update(f), 1);
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	munmap(gone, 64 << 20);
+}
+
 /* A child that tells and takes back as fast as it can. */
 static _Noreturn void change_for_ever(struct fixture *f)
 {
@@ -767,6 +767,7 @@ int main(void)
 		WALK_TEST(images_that_come_later_do_not_exceed_the_limit_of_bytes),
 		WALK_TEST(damage_does_no_harm),
 		WALK_TEST(processes_without_memory_that_has_no_file_are_not_searched),
+		WALK_TEST(descriptor_that_has_gone_does_not_hide_others),
 		WALK_TEST(list_that_changes_while_it_is_read_does_no_harm),
 		WALK_TEST(child_has_a_list_of_its_own),
 	};
