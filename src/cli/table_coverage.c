@@ -22,6 +22,12 @@ struct file_coverage {
 	struct coverage known[ASKED];
 };
 
+/* The same of a registered table. */
+struct registered_coverage {
+	const struct registered_table *table; /* or NULL */
+	struct coverage known[REGISTERED_ASKED];
+};
+
 static int add_function(void *ctx, uint64_t start, uint64_t end)
 {
 	return coverage_add(ctx, start, end);
@@ -128,8 +134,39 @@ static int mapped_piece(struct bobbin_unwinder *unwinder, struct bobbin_space *s
 	return r;
 }
 
-static int registered_piece(struct bobbin_space *space, const struct registered_range *range,
-			    struct code_piece *ret)
+static void registered_coverage_fini(struct registered_coverage *c)
+{
+	for (size_t i = 0; i < REGISTERED_ASKED; i++)
+		coverage_fini(&c->known[i]);
+	*c = (struct registered_coverage){0};
+}
+
+/* A table may be that of thousands of ranges. */
+static int cover_table(struct registered_coverage *c, const struct bobbin_space *space,
+		       const struct registered_range *range)
+{
+	int r = 0;
+
+	if (c->table == range->table)
+		return 0;
+	registered_coverage_fini(c);
+	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++) {
+		/* what is malformed covers what came before the damage */
+		if (registered_functions(space->arch, range, registered_asked[i], add_function,
+					 &c->known[i]) == -ENOMEM)
+			r = -ENOMEM;
+		else if (i)
+			r = add_all(&c->known[i], &c->known[i - 1]);
+	}
+	if (r)
+		registered_coverage_fini(c);
+	else
+		c->table = range->table;
+	return r;
+}
+
+static int registered_piece(struct bobbin_space *space, struct registered_coverage *table,
+			    const struct registered_range *range, struct code_piece *ret)
 {
 	struct code_piece piece = {
 		.start = range->start,
@@ -141,21 +178,18 @@ static int registered_piece(struct bobbin_space *space, const struct registered_
 		.sframe_version = registered_version(range),
 		.frame_pointer = has_frame_records(space),
 	};
-	struct coverage text = {0}, known = {0};
+	struct coverage text = {0};
 	uint64_t before = 0, bytes;
-	int r = coverage_add(&text, piece.start, piece.end);
+	int r = cover_table(table, space, range);
 
+	if (!r)
+		r = coverage_add(&text, piece.start, piece.end);
 	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++, before = bytes) {
-		/* what is malformed covers what came before the damage */
-		if (registered_functions(space->arch, range, registered_asked[i], add_function,
-					 &known) == -ENOMEM)
-			r = -ENOMEM;
-		bytes = coverage_overlap(&known, &text);
+		bytes = coverage_overlap(&table->known[i], &text);
 		piece.covered[registered_asked[i]] = bytes - before;
 	}
 	registered_dropped(range, &piece.dropped);
 	coverage_fini(&text);
-	coverage_fini(&known);
 	if (!r)
 		*ret = piece;
 	return r;
@@ -168,6 +202,7 @@ struct pieces {
 	void *ctx;
 	size_t next; /* registered range */
 	struct file_coverage file;
+	struct registered_coverage table;
 };
 
 static size_t registered_count(const struct pieces *p)
@@ -178,7 +213,8 @@ static size_t registered_count(const struct pieces *p)
 static int give_registered(struct pieces *p)
 {
 	struct code_piece piece;
-	int r = registered_piece(p->space, &p->space->registered->ranges[p->next++], &piece);
+	int r = registered_piece(p->space, &p->table, &p->space->registered->ranges[p->next++],
+				 &piece);
 
 	return r ? r : p->sink(p->ctx, &piece);
 }
@@ -225,5 +261,6 @@ int code_pieces(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	while (!r && p.next < registered_count(&p))
 		r = give_registered(&p);
 	file_coverage_fini(&p.file);
+	registered_coverage_fini(&p.table);
 	return r;
 }

@@ -52,13 +52,34 @@ uint64_t coverage_bytes(struct coverage *coverage)
 	return bytes;
 }
 
+/* The first range that ends behind @addr. */
+static size_t first_behind(const struct coverage *c, uint64_t addr)
+{
+	size_t lo = 0, hi = c->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->ranges[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
 {
 	uint64_t bytes = 0;
+	size_t i, k;
 
 	settle(a);
 	settle(b);
-	for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+	if (!a->count || !b->count)
+		return 0;
+	i = first_behind(a, b->ranges[0].start);
+	k = first_behind(b, a->ranges[0].start);
+	while (i < a->count && k < b->count) {
 		const struct coverage_range *x = &a->ranges[i], *y = &b->ranges[k];
 		uint64_t start = x->start > y->start ? x->start : y->start;
 		uint64_t end = x->end < y->end ? x->end : y->end;
