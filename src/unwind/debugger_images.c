@@ -86,12 +86,17 @@ static bool read_bytes(int pid, uint64_t at, uint64_t size, struct elf_bytes *re
 	return true;
 }
 
+/* Bytes that may still be read: of tables that are kept, and of those that are of no use. */
+struct budget {
+	uint64_t kept, tries;
+};
+
 /* A table of an image that is being opened. */
 struct opening {
 	const struct debugger_images *list;
 	struct debugger_image *image;
 	const struct bobbin_arch *arch;
-	uint64_t left; /* bytes of tables */
+	struct budget left;
 	int error;
 };
 
@@ -130,17 +135,29 @@ static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
 	return false;
 }
 
-/* Where it was loaded to; the image's own bytes, as of there; or as of where they are. */
-static bool try_part(struct opening *o, const struct jit_part *part,
-		     bool (*try)(struct opening *o, uint64_t at, uint64_t addr))
+typedef bool (*part_try)(struct opening *o, uint64_t at, uint64_t addr);
+
+static bool try_part_at(struct opening *o, const struct jit_part *part, part_try try, uint64_t at,
+			uint64_t addr)
 {
-	if (!part->size || part->size > o->left)
+	if (!at || !addr || o->error || part->size > o->left.tries)
 		return false;
-	if (!try(o, part->loaded, part->loaded) &&
-	    (o->error || !part->loaded || !try(o, part->kept, part->loaded)) &&
-	    (o->error || !try(o, part->kept, part->kept)))
+	if (try(o, at, addr))
+		return true;
+	o->left.tries -= part->size;
+	return false;
+}
+
+/* Where it was loaded to; the image's own bytes, as of there; or as of where they are. */
+static bool try_part(struct opening *o, const struct jit_part *part, part_try try)
+{
+	if (!part->size || part->size > o->left.kept)
 		return false;
-	o->left -= part->size;
+	if (!try_part_at(o, part, try, part->loaded, part->loaded) &&
+	    !try_part_at(o, part, try, part->kept, part->loaded) &&
+	    !try_part_at(o, part, try, part->kept, part->kept))
+		return false;
+	o->left.kept -= part->size;
 	return true;
 }
 
@@ -153,7 +170,7 @@ static bool has_no_tables(const struct debugger_image *image)
 
 /* An image without tables is kept without: it is known then. */
 static int open_table(struct debugger_images *list, struct debugger_image *image,
-		      const struct bobbin_arch *arch, uint64_t *left)
+		      const struct bobbin_arch *arch, struct budget *left)
 {
 	struct opening o = {list, image, arch, *left, 0};
 	bool found;
@@ -174,8 +191,8 @@ static int open_table(struct debugger_images *list, struct debugger_image *image
 	return o.error;
 }
 
-static int open_image(struct debugger_images *list, const struct bobbin_arch *arch, uint64_t *left,
-		      struct debugger_image *image)
+static int open_image(struct debugger_images *list, const struct bobbin_arch *arch,
+		      struct budget *left, struct debugger_image *image)
 {
 	int r = jit_image_read(list->pid, &image->entry, arch, &image->sections);
 
@@ -211,8 +228,8 @@ static bool is_same(const struct debugger_images *list, const struct bobbin_arch
 }
 
 /* Look at an image that is known.  1: it is another one, or its table is; 0; -ENOMEM. */
-static int look_again(struct debugger_images *list, const struct bobbin_arch *arch, uint64_t *left,
-		      struct debugger_image *image)
+static int look_again(struct debugger_images *list, const struct bobbin_arch *arch,
+		      struct budget *left, struct debugger_image *image)
 {
 	uint64_t age = now() - image->seen;
 	bool had_table = image->table;
@@ -224,7 +241,7 @@ static int look_again(struct debugger_images *list, const struct bobbin_arch *ar
 	}
 	if (error)
 		return error;
-	*left += table_bytes(image);
+	left->kept += table_bytes(image);
 	close_image(image);
 	error = open_image(list, arch, left, image);
 	if (error)
@@ -334,18 +351,18 @@ static bool take_over(struct debugger_images *list, struct debugger_image *image
 }
 
 /* What other images have is not there for new ones, wherever they stand. */
-static uint64_t bytes_left(const struct debugger_images *list)
+static struct budget budget_of(const struct debugger_images *list)
 {
-	uint64_t left = DEBUGGER_IMAGES_MAX_BYTES;
+	struct budget left = {DEBUGGER_IMAGES_MAX_BYTES, DEBUGGER_IMAGES_MAX_TRIES};
 
 	for (size_t i = 0; i < list->count; i++)
-		left -= table_bytes(&list->images[i]);
+		left.kept -= table_bytes(&list->images[i]);
 	return left;
 }
 
 static int look_at(struct debugger_images *list, const struct bobbin_arch *arch, bool all)
 {
-	uint64_t left = bytes_left(list);
+	struct budget left = budget_of(list);
 	int news = 0, r;
 
 	list->unsettled = false;

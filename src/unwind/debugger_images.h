@@ -20,6 +20,8 @@
 /* Of tables, and ranges of code, of one process. */
 #define DEBUGGER_IMAGES_MAX_BYTES ((uint64_t)16 << 20)
 #define DEBUGGER_IMAGES_MAX_TEXTS (1u << 18)
+/* Bytes of tables that turn out to know nothing, at each look. */
+#define DEBUGGER_IMAGES_MAX_TRIES (2 * DEBUGGER_IMAGES_MAX_BYTES)
 
 struct debugger_image {
 	struct gdb_jit_entry entry;
