@@ -148,7 +148,7 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		w->page.search = now() + SEARCH_PAUSE;
 	if (is_due(&w->page) && (bare || (!w->page.open && now() >= w->page.search)))
 		news = ask_page(unwinder, process);
-	if (is_due(&w->images) && bare)
+	if (bare && is_due(&w->images))
 		news |= ask_images(unwinder, process);
 	return news;
 }
