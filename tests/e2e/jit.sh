@@ -26,7 +26,8 @@ it_finds_code_that_was_registered_before() {
 	some " $below_spin" 100 <chains
 	some " $below_fib" 20 <chains
 	grep ' outer ' chains | mostly 95 ' main .* _start'
-	grep -E '^(fib|work|outer) ' all | mostly 100 '\[JIT table\]$'
+	# samples of the end may be unwound when the code has been taken back already
+	grep -E '^(fib|work|outer) ' all | mostly 95 '\[JIT table\]$'
 	grep -E '^round[0-9]* ' all | mostly 90 '\[\.sframe\]$'
 }
 
