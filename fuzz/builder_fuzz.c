@@ -18,7 +18,6 @@
 #include <bobbin/sframe_builder.h>
 #include <bobbin/sframe_validate.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

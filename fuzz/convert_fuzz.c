@@ -12,7 +12,6 @@
 
 #include <bobbin/sframe.h>
 #include <bobbin/sframe_validate.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../tests/promise.h"

@@ -13,7 +13,6 @@
  */
 #include <bobbin/sframe.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

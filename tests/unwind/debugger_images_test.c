@@ -24,6 +24,7 @@
 #include "../target/debugger_interface.h"
 #include "codemap/publication.h"
 #include "target/thread.h"
+#include "unknown_reader.h"
 #include "unwind/debugger_images.h"
 #include "unwind/registered_tables.h"
 
@@ -234,11 +235,6 @@ static void untell(struct compiled *c)
 static int update(struct fixture *f)
 {
 	return bobbin_space_update_code(f->unwinder, f->space, getpid());
-}
-
-static enum bobbin_reason read_slowly(void *ctx, uint64_t addr, void *dst, size_t len)
-{
-	return bobbin_stack_copy_read(ctx, addr, dst, len);
 }
 
 /* From @pc, with the return address at @ra_at; by both of the walker's loops, twice. */

@@ -19,6 +19,7 @@
 
 #include "codemap/publication.h"
 #include "target/thread.h"
+#include "unknown_reader.h"
 #include "unwind/registered_tables.h"
 
 #define CODE UINT64_C(0x700000000000) /* anonymous */
@@ -133,11 +134,6 @@ static uint32_t publish_section(struct fixture *f, uint64_t start, uint64_t end,
 static int update(struct fixture *f)
 {
 	return bobbin_space_update_code(f->unwinder, f->space, getpid());
-}
-
-static enum bobbin_reason read_slowly(void *ctx, uint64_t addr, void *dst, size_t len)
-{
-	return bobbin_stack_copy_read(ctx, addr, dst, len);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "target/thread.h"
+#include "unknown_reader.h"
 
 #define COPY_SIZE 16384
 #define ROUNDS 3000
@@ -26,11 +27,6 @@ struct fixture {
 };
 
 static struct fixture fixture;
-
-static enum bobbin_reason read_slowly(void *ctx, uint64_t addr, void *dst, size_t len)
-{
-	return bobbin_stack_copy_read(ctx, addr, dst, len);
-}
 
 static void unwind(struct bobbin_regs *regs, struct bobbin_mem mem, struct bobbin_trace *trace)
 {
