@@ -82,7 +82,8 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  * bobbin_backtrace() - the call chain above some registers of this thread
  * @regs: of this thread, e.g. what a signal interrupted; NULL: of the caller, the
  *	trace then begins with the caller's own frame
- * @trace: in: @frames and @max; out: the rest.  At least one frame
+ * @trace: in: @frames and @max; out: the rest.  At least one frame.  @outer is not
+ *	looked at: deeper stacks end with BOBBIN_DEPTH
  *
  * Async-signal-safe and wait-free; any thread, without preparation of the thread;
  * errno is left alone.  Some 6 KiB of stack.  Registers and stack may hold anything:

@@ -27,8 +27,10 @@
 extern "C" {
 #endif
 
-/* Frames in one trace, at most. */
+/* Frames that one trace keeps, at most. */
 #define BOBBIN_MAX_DEPTH 1024
+/* Frames that one walk visits, about and at most, whether they are kept or not. */
+#define BOBBIN_MAX_VISITS (1u << 20)
 
 /* clang-format off */
 #define BOBBIN_SOURCES(X) \
@@ -82,11 +84,16 @@ struct bobbin_frame {
  * @max: entries in @frames, 1..BOBBIN_MAX_DEPTH
  * @count: entries used
  * @reason: why it ended; BOBBIN_OUTERMOST: it is complete
+ * @outer: 0..@max - 1: how many entries to keep for the outermost frames of a stack that
+ *	has more than @max; 0: such a trace ends with BOBBIN_DEPTH, without them
+ * @left_out: frames that found no room between frames[@max - @outer - 1] and
+ *	frames[@max - @outer]; 0: none
  */
 struct bobbin_trace {
 	struct bobbin_frame *frames;
 	uint32_t max, count;
 	enum bobbin_reason reason;
+	uint32_t outer, left_out;
 };
 
 /**
@@ -291,7 +298,7 @@ int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space 
  * @space: what is mapped; of this unwinder
  * @regs: the leaf's registers
  * @mem: reader for the stack
- * @trace: in: @frames and @max; out: the rest.  At least one frame
+ * @trace: in: @frames, @max and @outer; out: the rest.  At least one frame
  *
  * Cost: some tens of nanoseconds a frame once its rule is cached, mostly for
  * memory that is in no cache.

@@ -21,6 +21,9 @@ static const char usage[] =
 	"  -v, --verbose          say for each frame which table it was unwound by\n" UNWIND_USAGE
 	"  -h, --help             show this help\n";
 
+/* Of a deeper stack that are kept for its outer end. */
+#define OUTER_FRAMES (BOBBIN_MAX_DEPTH / 4)
+
 struct arguments {
 	pid_t pid;
 	bool one, verbose;
@@ -67,9 +70,17 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return parse_pid(argc, argv, &stack_command, &a->pid);
 }
 
+/* Whether frames were left out before this one. */
+static bool is_outer(const struct bobbin_trace *trace, uint32_t number)
+{
+	return trace->left_out && number >= trace->count - trace->outer;
+}
+
+/* @number: of frames in the trace */
 static void print_frame(struct stack *s, uint32_t number)
 {
 	const struct bobbin_frame *f = &s->frames[number];
+	uint32_t shown = number + (is_outer(&s->trace, number) ? s->trace.left_out : 0);
 	const struct naming_moment moment = {.pid = s->arguments->pid, .time = UINT64_MAX};
 	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
@@ -78,7 +89,7 @@ static void print_frame(struct stack *s, uint32_t number)
 	for (size_t i = 0; i < n; i++) {
 		const struct named_frame *name = &named[i];
 
-		printf("#%-3" PRIu32 " 0x%016" PRIx64 " %s", number, f->pc,
+		printf("#%-3" PRIu32 " 0x%016" PRIx64 " %s", shown, f->pc,
 		       name->symbol.name ? name->symbol.name : "[unknown]");
 		if (name->symbol.name && !name->inlined)
 			printf("+0x%" PRIx64, name->symbol.offset);
@@ -130,8 +141,11 @@ static int print_thread(struct stack *s, pid_t tid)
 		return r;
 	}
 	printf("TID %d:\n", tid);
-	for (uint32_t i = 0; i < s->trace.count; i++)
+	for (uint32_t i = 0; i < s->trace.count; i++) {
+		if (is_outer(&s->trace, i) && !is_outer(&s->trace, i - 1))
+			printf("     [%" PRIu32 " frames left out]\n", s->trace.left_out);
 		print_frame(s, i);
+	}
 	if (s->trace.reason != BOBBIN_OUTERMOST)
 		printf("     the trace ends here: %s\n", bobbin_reason_str(s->trace.reason));
 	return 0;
@@ -179,7 +193,8 @@ static int open_stack(struct stack *s)
 	struct naming_options naming = {.inlines = true, .debug_path = a->unwind.debug_path};
 	int r;
 
-	s->trace = (struct bobbin_trace){.frames = s->frames, .max = BOBBIN_MAX_DEPTH};
+	s->trace = (struct bobbin_trace){
+		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
 	r = bobbin_unwinder_open(&a->unwind, &s->unwinder);
 	if (!r)
 		r = bobbin_space_open(s->unwinder, native_arch(), &s->space);

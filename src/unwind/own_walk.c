@@ -339,6 +339,7 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 		readers = code_map_readers(registrar_map(code->registrar));
 		token = read_enter(readers);
 	}
+	trace->left_out = 0;
 	trace->reason = walk(&w, skip, trace);
 	if (readers)
 		read_leave(readers, token);

@@ -613,10 +613,45 @@ static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 	trace->reason = BOBBIN_DEPTH;
 }
 
+static void reverse(struct bobbin_frame *frames, uint32_t count)
+{
+	for (uint32_t i = 0; i < count / 2; i++) {
+		struct bobbin_frame frame = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = frame;
+	}
+}
+
+/* On to the end: of the frames that follow, the last @outer stay, in order. */
+static void walk_outer(struct walk *w, struct bobbin_trace *trace, uint32_t outer)
+{
+	struct bobbin_trace ring = {.frames = trace->frames + trace->count};
+	uint32_t rounds = 0;
+
+	/* a memo has no room for what is so far out */
+	w->last = w->next = NULL;
+	for (walk(w, &ring, outer); ring.reason == BOBBIN_DEPTH; walk(w, &ring, outer))
+		if (++rounds >= BOBBIN_MAX_VISITS / outer)
+			break;
+	trace->reason = ring.reason;
+	if (ring.count < outer && rounds) {
+		reverse(ring.frames, ring.count);
+		reverse(ring.frames + ring.count, outer - ring.count);
+		reverse(ring.frames, outer);
+	}
+	trace->left_out = rounds ? (rounds - 1) * outer + ring.count : 0;
+	if (ring.reason == BOBBIN_DEPTH)
+		trace->left_out -= outer;
+	trace->count += rounds ? outer : ring.count;
+}
+
 BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
 			      struct bobbin_trace *trace)
 {
+	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
+	uint32_t outer = trace->outer < max ? trace->outer : 0;
 	struct walk w;
 
 	/* not the registers behind, which are many and rarely used */
@@ -630,5 +665,8 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 		open_memo(&w, memo_stack(regs->sp));
 		prefetch(&w);
 	}
-	walk(&w, trace, trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
+	trace->left_out = 0;
+	walk(&w, trace, max - outer);
+	if (outer && trace->reason == BOBBIN_DEPTH)
+		walk_outer(&w, trace, outer);
 }

@@ -41,6 +41,17 @@ it_agrees_on_all_threads() {
 	[ "$(grep -c '^TID ' out)" -eq 3 ]
 }
 
+it_keeps_both_ends_of_a_deep_recursion() {
+	spawn "$(program deep)" 600000 100000
+	eventually sh -c '"$1" stack "$2" | grep -q "frames left out"' sh "$bobbin" "$pid"
+	quietly "$bobbin" stack "$pid"
+	grep -q '^     \[98[0-9]* frames left out\]$' out
+	[ "$(grep -c '^#' out)" -eq 1024 ]
+	[ "$(grep -c ' descend+' out)" -gt 1000 ]
+	tail -n 5 out | grep -q '^#10000[0-9] .* main+'
+	none 'the trace ends here' <out
+}
+
 it_agrees_on_perl() {
 	needs eu-stack perl
 	spawn perl -e 'open my $f, ">", "ready"; close $f; sub nap { sleep 1000 } nap'

@@ -161,6 +161,101 @@ static void a_depth_limit_of_the_caller_is_kept(void **state)
 	close_fixture();
 }
 
+static bool same_frames(const struct bobbin_frame *a, const struct bobbin_frame *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (a[i].pc != b[i].pc || a[i].source != b[i].source || a[i].exact != b[i].exact)
+			return false;
+	return true;
+}
+
+/* @whole: the same stack without a limit. */
+static void compare_with_whole(struct bobbin_regs *regs, struct bobbin_mem mem,
+			       const struct bobbin_trace *whole, uint32_t max)
+{
+	static struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace trace = {.frames = frames, .max = max};
+
+	trace.outer = 1 + (uint32_t)rand() % (max - 1);
+	unwind(regs, mem, &trace);
+	assert_int_equal(trace.reason, whole->reason);
+	assert_int_equal(trace.count + trace.left_out, whole->count);
+	if (max >= whole->count) {
+		assert_int_equal(trace.left_out, 0);
+		assert_true(same_frames(frames, whole->frames, trace.count));
+		return;
+	}
+	assert_int_equal(trace.count, max);
+	assert_true(same_frames(frames, whole->frames, max - trace.outer));
+	assert_true(same_frames(frames + max - trace.outer,
+				whole->frames + whole->count - trace.outer, trace.outer));
+}
+
+static __attribute__((noinline)) int descend(int levels)
+{
+	static uint8_t bytes[1 << 18];
+	static struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace whole = {.frames = frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_stack_copy copy = {.data = bytes};
+	struct bobbin_regs regs = {.exact = true};
+	ucontext_t context;
+
+	if (levels)
+		return descend(levels - 1) + (levels & 1 ? 1 : descend(0));
+	if (fixture.compared)
+		return 0;
+	fixture.compared = 1;
+	getcontext(&context);
+	regs.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+	regs.sp = copy.addr = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	regs.fp = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+	copy.size = copy_stack(regs.sp, bytes, sizeof(bytes));
+	for (uint32_t max = 2; max <= BOBBIN_MAX_DEPTH; max += 1 + max / 16) {
+		unwind(&regs, (struct bobbin_mem){bobbin_stack_copy_read, &copy}, &whole);
+		compare_with_whole(&regs, (struct bobbin_mem){bobbin_stack_copy_read, &copy},
+				   &whole, max);
+		compare_with_whole(&regs, (struct bobbin_mem){read_slowly, &copy}, &whole, max);
+	}
+	assert_true(whole.count > 100);
+	return 0;
+}
+
+static void the_outermost_frames_of_a_deep_stack_are_kept(void **state)
+{
+	(void)state;
+	open_fixture();
+	fixture.compared = 0;
+	descend(100);
+	assert_int_equal(fixture.compared, 1);
+	close_fixture();
+}
+
+/* A stack on which the frame record of each frame is that of the next, without end. */
+static void a_walk_without_end_ends(void **state)
+{
+	static const struct bobbin_mapping code = {.start = 0x1000, .end = 0x2000, .path = ""};
+	static uint64_t words[1 << 22];
+	struct bobbin_frame frames[8];
+	struct bobbin_trace trace = {.frames = frames, .max = 8, .outer = 3};
+	struct bobbin_stack_copy copy = {0x10000, (uint8_t *)words, sizeof(words)};
+	struct bobbin_regs regs = {.pc = 0x1800, .sp = 0x10000, .fp = 0x10000, .exact = true};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / 8; i += 2) {
+		words[i] = 0x10000 + 8 * (i + 2);
+		words[i + 1] = 0x1000 + i % 0x1000 + 1;
+	}
+	assert_int_equal(bobbin_unwinder_open(NULL, &fixture.unwinder), 0);
+	assert_int_equal(bobbin_space_open(fixture.unwinder, bobbin_arch_amd64(), &fixture.space),
+			 0);
+	assert_int_equal(bobbin_space_map(fixture.space, &code), 0);
+	unwind(&regs, (struct bobbin_mem){bobbin_stack_copy_read, &copy}, &trace);
+	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	assert_int_equal(trace.count, 8);
+	assert_in_range(trace.left_out, BOBBIN_MAX_VISITS - 16, BOBBIN_MAX_VISITS);
+	close_fixture();
+}
+
 static void without_mappings_the_leaf_is_the_trace(void **state)
 {
 	struct bobbin_frame frame;
@@ -186,6 +281,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walks_over_copies_do_not_depend_on_the_last_walk),
 		cmocka_unit_test(a_depth_limit_of_the_caller_is_kept),
+		cmocka_unit_test(the_outermost_frames_of_a_deep_stack_are_kept),
+		cmocka_unit_test(a_walk_without_end_ends),
 		cmocka_unit_test(without_mappings_the_leaf_is_the_trace),
 	};
 
