@@ -10,6 +10,7 @@
 #include "cli/naming.h"
 #include "cli/unwind_option.h"
 #include "target/thread.h"
+#include "text/vector.h"
 
 static const char usage[] =
 	"usage: bobbin stack [OPTIONS] PID\n"
@@ -30,12 +31,26 @@ struct arguments {
 	struct bobbin_unwinder_options unwind;
 };
 
+/* A thread may take so long to stop, and all threads of a process together. */
+#define STOP_MS 1000
+#define STOP_ALL_MS 3000
+/* Each one gets so much in any case. */
+#define STOP_LEAST_MS 50
+
+/* Threads that did not stop in time, and may yet. */
+struct late_threads {
+	struct stopped_thread *list;
+	size_t count, room;
+	unsigned int waited_ms;
+};
+
 struct stack {
 	const struct arguments *arguments;
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
 	struct naming *naming;
 	struct bobbin_process_memory memory;
+	struct late_threads late;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
 	struct bobbin_trace trace;
 };
@@ -100,15 +115,45 @@ static void print_frame(struct stack *s, uint32_t number)
 	}
 }
 
+static unsigned int time_to_stop(const struct late_threads *late)
+{
+	unsigned int left = late->waited_ms < STOP_ALL_MS ? STOP_ALL_MS - late->waited_ms : 0;
+
+	if (left > STOP_MS)
+		return STOP_MS;
+	return left > STOP_LEAST_MS ? left : STOP_LEAST_MS;
+}
+
+/* Our end lets those run on that cannot be remembered. */
+static void remember_late(struct late_threads *late, const struct stopped_thread *thread)
+{
+	late->waited_ms += time_to_stop(late);
+	if (!vector_reserve(&late->list, &late->room, late->count + 1, sizeof(*late->list)))
+		late->list[late->count++] = *thread;
+}
+
+static void release_late(struct late_threads *late)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < late->count; i++)
+		if (!thread_release_late(&late->list[i]))
+			late->list[left++] = late->list[i];
+	late->count = left;
+}
+
 /* The thread runs again before anything slow is done. */
 static int unwind_thread(struct stack *s, pid_t tid)
 {
 	struct bobbin_mem mem = {bobbin_process_memory_read, &s->memory};
 	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct stopped_thread thread;
 	struct bobbin_regs regs;
 	int r;
 
-	r = thread_stop(tid);
+	r = thread_stop(tid, time_to_stop(&s->late), &thread);
+	if (r == -ETIMEDOUT)
+		remember_late(&s->late, &thread);
 	if (r)
 		return r;
 	r = thread_registers(tid, gpr, &regs);
@@ -116,7 +161,7 @@ static int unwind_thread(struct stack *s, pid_t tid)
 		bobbin_process_memory_init(&s->memory, s->arguments->pid);
 		bobbin_unwind(s->unwinder, s->space, &regs, &mem, &s->trace);
 	}
-	thread_release(tid);
+	thread_release(&thread);
 	return r;
 }
 
@@ -127,6 +172,8 @@ static void complain_about(const char *kind, pid_t id, int error)
 		complain("%s %d: not allowed to trace it: be its owner or root, see "
 			 "kernel.yama.ptrace_scope; another debugger may hold it",
 			 kind, id);
+	else if (error == -ETIMEDOUT)
+		complain("%s %d: does not stop: it waits in the kernel, as in vfork(2)", kind, id);
 	else
 		complain("%s %d: %s", kind, id,
 			 error == -ENOTSUP ? "not a 64-bit program" : strerror(-error));
@@ -136,6 +183,7 @@ static int print_thread(struct stack *s, pid_t tid)
 {
 	int r = unwind_thread(s, tid);
 
+	release_late(&s->late);
 	if (r) {
 		complain_about("thread", tid, r);
 		return r;
@@ -228,6 +276,8 @@ static int run(int argc, char **argv)
 	naming_close(s->naming);
 	bobbin_space_close(s->space);
 	bobbin_unwinder_close(s->unwinder);
+	release_late(&s->late);
+	free(s->late.list);
 	free(s);
 	return !finish_output() || r;
 }

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "core/known_regs.h"
 
@@ -74,29 +75,88 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 #error "no registers for this architecture"
 #endif
 
-int thread_stop(pid_t tid)
+#define NAP_FIRST_NS 20000
+#define NAP_LAST_NS 5000000
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The signal that a thread was about to take when it stopped, if that is why it did. */
+static int taken_signal(int status)
+{
+	/* the stop that was asked for, and the stop of a whole process */
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		return 0;
+	return WSTOPSIG(status);
+}
+
+/* 1: it has stopped; 0: not yet; -ESRCH: it has ended */
+static int look_whether_stopped(struct stopped_thread *thread)
 {
 	int status;
+	pid_t r = waitpid(thread->tid, &status, __WALL | WNOHANG);
+
+	if (!r || (r < 0 && errno == EINTR))
+		return 0;
+	if (r < 0)
+		return -errno;
+	if (!WIFSTOPPED(status))
+		return -ESRCH;
+	thread->signal = taken_signal(status);
+	return 1;
+}
+
+/*
+ * A thread that is in the kernel and not to be interrupted stops late or never, and
+ * waitpid(2) has no deadline.  Naps are short at first: most stop at once.
+ */
+static int wait_for_stop(struct stopped_thread *thread, unsigned int timeout_ms)
+{
+	uint64_t end = now() + (uint64_t)timeout_ms * 1000000;
+	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+	int r;
+
+	while (!(r = look_whether_stopped(thread))) {
+		if (now() >= end)
+			return -ETIMEDOUT;
+		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < NAP_LAST_NS)
+			nap.tv_nsec *= 2;
+	}
+	return r < 0 ? r : 0;
+}
+
+int thread_stop(pid_t tid, unsigned int timeout_ms, struct stopped_thread *ret)
+{
+	struct stopped_thread thread = {.tid = tid};
+	int r;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 		return -errno;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		goto out;
-	while (waitpid(tid, &status, __WALL) < 0)
-		if (errno != EINTR)
-			goto out;
-	if (WIFSTOPPED(status))
-		return 0;
-	errno = ESRCH;
-out:
-	status = -errno;
-	ptrace(PTRACE_DETACH, tid, NULL, NULL);
-	return status;
+	r = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(&thread, timeout_ms);
+	if (!r || r == -ETIMEDOUT)
+		*ret = thread;
+	return r;
 }
 
-void thread_release(pid_t tid)
+/* The kernel keeps a process that is stopped as a whole so, and the signal's siginfo. */
+void thread_release(const struct stopped_thread *thread)
 {
-	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	ptrace(PTRACE_DETACH, thread->tid, NULL, (long)thread->signal);
+}
+
+bool thread_release_late(struct stopped_thread *thread)
+{
+	int r = look_whether_stopped(thread);
+
+	if (r > 0)
+		thread_release(thread);
+	return r;
 }
 
 int thread_registers(pid_t tid, uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)

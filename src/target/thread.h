@@ -11,12 +11,23 @@
 /* The machine that this is compiled for. */
 const struct bobbin_arch *native_arch(void);
 
+/* A thread that is to stop. */
+struct stopped_thread {
+	pid_t tid;
+	int signal; /* that it was about to take; 0: none */
+};
+
 /*
- * Attach and stop.  0, or a negative errno: -EPERM (not allowed to trace),
- * -ESRCH (gone).  thread_release() lets it run on.
+ * Attach and stop, within @timeout_ms.  0: thread_release() lets the thread run on, and take
+ * the signal if it was about to; a process that is stopped stays so.  -ETIMEDOUT: it does
+ * not stop, as in vfork(2); from then on thread_release_late() has to be called.  Other
+ * negative errnos, without effect on @ret: -EPERM (not allowed to trace), -ESRCH (gone).
  */
-int thread_stop(pid_t tid);
-void thread_release(pid_t tid);
+int thread_stop(pid_t tid, unsigned int timeout_ms, struct stopped_thread *ret);
+void thread_release(const struct stopped_thread *thread);
+
+/* Let a thread run on that stopped too late.  true: it does, or has ended; false: not yet. */
+bool thread_release_late(struct stopped_thread *thread);
 
 /* Registers of a stopped thread; they borrow @gpr.  0 or a negative errno. */
 int thread_registers(pid_t tid, uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret);

@@ -107,6 +107,47 @@ it_leaves_the_process_running() {
 	wait "$pid" || fail "exit status $?"
 }
 
+it_takes_no_signal_from_the_process() {
+	: >go
+	spawn "$(program counted)" >told
+	eventually child_of "$pid"
+	for _ in $(seq 50); do
+		"$bobbin" stack "$pid" >>out
+	done
+	rm go
+	wait "$pid" || fail "exit status $?: $(cat told)"
+	grep '^sent [1-9][0-9]*, received [1-9][0-9]*, values whole$' told
+}
+
+# state PID LETTER: all of its threads are in it
+state() {
+	! awk '{ print $3 }' "/proc/$1/task/"*/stat | grep -v "$2"
+}
+
+it_leaves_a_stopped_process_stopped() {
+	spawn "$(program asleep)"
+	eventually asleep "$pid" 3
+	kill -STOP "$pid"
+	eventually state "$pid" T
+	quietly "$bobbin" stack "$pid"
+	[ "$(grep -c '^#' out)" -ge 16 ]
+	state "$pid" T
+	kill -CONT "$pid"
+	eventually asleep "$pid" 3
+}
+
+it_passes_over_a_thread_that_does_not_stop() {
+	: >hold
+	spawn "$(program held)"
+	eventually child_of "$pid"
+	eventually grep -q '^State:[[:space:]]D' "/proc/$pid/status"
+	expect 1 timeout 20 "$bobbin" stack "$pid"
+	complains "thread $pid" 'does not stop'
+	[ "$(grep -c ' doze+' out)" -eq 2 ]
+	rm hold
+	wait "$pid" || fail "exit status $?"
+}
+
 it_unwinds_a_program_that_was_deleted() {
 	cp "$(program asleep)" ./asleep
 	spawn ./asleep
