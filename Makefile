@@ -4,6 +4,13 @@
 build: build/build.ninja
 	ninja -C build
 
+# with the tests, which need more packages
+tests: build/build.ninja
+	tools/install-packages build test
+	tools/fetch-toolchain
+	meson configure build -Dtests=enabled
+	ninja -C build
+
 build/build.ninja:
 	tools/install-packages build
 	meson setup build
@@ -17,20 +24,19 @@ test:
 	tools/install-packages build test
 	tools/test
 
-check: build
-	meson test -C build --print-errorlogs
+check: tests
+	meson test -C build --no-rebuild --print-errorlogs
 
-accuracy: build
-	tools/install-packages build test
+accuracy: tests
 	tests/accuracy/check-accuracy long build/tests/accuracy/compare
 
-storm: build
+storm: tests
 	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
 
 bench:
 	tools/install-packages build bench
 	tools/fetch-toolchain
-	meson setup build-bench -Dbench=true -Dtests=false
+	meson setup build-bench -Dbench=true -Dtests=disabled
 	meson test -C build-bench --benchmark --verbose
 
 install: build
@@ -42,4 +48,4 @@ format:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build demo test check accuracy storm bench install format clean
+.PHONY: build tests demo test check accuracy storm bench install format clean
