@@ -54,17 +54,40 @@ configure_apt() {
 	END
 }
 
+# update_lists SUITE ARCHITECTURE: of the apt in ./apt, which is new
+update_lists() {
+	configure_apt "$1" "$2"
+	apt-get -c apt/apt.conf -q update >$log 2>&1 ||
+		die "the archive does not serve suite $1:"
+}
+
+# unpack_archives ROOT: what was downloaded, below ROOT; ./apt has served
+unpack_archives() {
+	for package in apt/cache/archives/*.deb; do
+		dpkg-deb -x "$package" "$1"
+	done
+	rm -r apt
+}
+
 # unpack_packages SUITE ARCHITECTURE ROOT PACKAGE...: with all that they depend on, below ROOT
 unpack_packages() {
 	suite=$1 architecture=$2 root=$3
 	shift 3
-	configure_apt "$suite" "$architecture"
-	apt-get -c apt/apt.conf -q update >$log 2>&1 ||
-		die "the archive does not serve suite $suite:"
+	update_lists "$suite" "$architecture"
 	apt-get -c apt/apt.conf -qy install --download-only "$@" >>$log 2>&1 ||
 		die "suite $suite lacks one of: $*:"
-	for package in apt/cache/archives/*.deb; do
-		dpkg-deb -x "$package" "$root"
-	done
-	rm -r apt
+	unpack_archives "$root"
+}
+
+# unpack_alone SUITE ARCHITECTURE ROOT PACKAGE...: without what they depend on
+unpack_alone() {
+	suite=$1 architecture=$2 root=$3
+	shift 3
+	update_lists "$suite" "$architecture"
+	(
+		conf=$PWD/apt/apt.conf log=$PWD/$log
+		cd apt/cache/archives
+		apt-get -c "$conf" -q download "$@" >>"$log" 2>&1
+	) || die "suite $suite lacks one of: $*:"
+	unpack_archives "$root"
 }
