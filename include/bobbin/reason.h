@@ -145,7 +145,11 @@ extern "C" {
 	X(JITDUMP_HEADER, "not a jitdump file") \
 	X(JITDUMP_RECORD, "malformed record of a jitdump file") \
 	/* another refusal of relocatable files */ \
-	X(ELF_SYMBOL,     "no local symbol stands for a section of code")
+	X(ELF_SYMBOL,     "no local symbol stands for a section of code") \
+	/* more ends of traces */ \
+	X(OTHER_STACK,    "the next frame is on another stack") \
+	/* refusals of Go's tables */ \
+	X(GO_TABLE,       "malformed table of Go functions")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

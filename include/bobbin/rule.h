@@ -66,6 +66,7 @@ struct bobbin_place {
 #define BOBBIN_RULE_SIGNAL 0x01 /* signal trampoline: the caller was interrupted, its PC is exact */
 #define BOBBIN_RULE_MANGLED 0x02 /* AArch64: the return address is signed */
 #define BOBBIN_RULE_KEY_B 0x04   /* AArch64: it is signed with key B */
+#define BOBBIN_RULE_SWITCH 0x08  /* the CFA may be on another stack, at any address */
 
 /* no index register */
 #define BOBBIN_NO_INDEX 0xff
@@ -127,7 +128,8 @@ bool bobbin_rule_equal(const struct bobbin_rule *a, const struct bobbin_rule *b)
  * @ret: the word, never 0; untouched on failure
  *
  * Offsets must be multiples of 8 within 4 MiB (CFA), 256 KiB (FP) and
- * 16 KiB (RA, unless it lies next to the FP).  Safe in every context.
+ * 16 KiB (RA, unless it lies next to the FP).  What switches stacks does not fit.
+ * Safe in every context.
  *
  * Return: 0, or -ERANGE for a rule that does not fit.
  */

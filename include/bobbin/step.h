@@ -73,7 +73,8 @@ static inline uint64_t bobbin_regs_lookup_pc(const struct bobbin_regs *regs)
  *
  * At most three reads of @mem.  The CFA must be aligned and move away from the
  * leaf: it may equal the stack pointer where the PC is exact, and a signal
- * frame may switch stacks.  No allocation, lock or static data: callable from
+ * frame or a rule with BOBBIN_RULE_SWITCH may lead to another stack: who walks
+ * bounds how often.  No allocation, lock or static data: callable from
  * signal handlers and any number of threads.  SFrame V3, "unwinding" chapter.
  *
  * Return: BOBBIN_NONE, or why there is no caller.

@@ -2,6 +2,7 @@
 #include <bobbin/step.h>
 
 #include "core/deps.h"
+#include "core/step_cfa.h"
 
 static enum bobbin_reason load(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
 			       uint64_t addr, uint64_t *ret)
@@ -31,9 +32,9 @@ static enum bobbin_reason reg_value(const struct bobbin_arch *arch, const struct
 	return BOBBIN_NONE;
 }
 
-static enum bobbin_reason find_cfa(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
-				   const struct bobbin_mem *mem, const struct bobbin_regs *regs,
-				   uint64_t *ret)
+enum bobbin_reason step_cfa(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+			    const struct bobbin_mem *mem, const struct bobbin_regs *regs,
+			    uint64_t *ret)
 {
 	uint64_t base, index = 0;
 	enum bobbin_reason reason;
@@ -130,14 +131,15 @@ static enum bobbin_reason find_fp(const struct bobbin_arch *arch, const struct b
 /*
  * Moving towards the outermost frame at each step is what makes loops
  * impossible.  Two frames may share a stack pointer only where nothing has
- * been pushed yet, and a signal handler may run on another stack.
+ * been pushed yet, and only signal handlers and what is known to switch stacks may
+ * run on another one.
  */
 static enum bobbin_reason check_sp(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 				   const struct bobbin_regs *regs, uint64_t sp)
 {
 	if (sp & (arch->sp_align - 1u))
 		return BOBBIN_MISALIGNED;
-	if (rule->flags & BOBBIN_RULE_SIGNAL)
+	if (rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH))
 		return BOBBIN_NONE;
 	if (sp < regs->sp || (sp == regs->sp && !regs->exact))
 		return BOBBIN_STUCK;
@@ -156,7 +158,7 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 	if (rule->ra.how == BOBBIN_UNDEFINED)
 		return BOBBIN_OUTERMOST;
 
-	reason = find_cfa(arch, rule, mem, regs, &cfa);
+	reason = step_cfa(arch, rule, mem, regs, &cfa);
 	if (reason)
 		return reason;
 	sp = cfa - arch->cfa_bias;

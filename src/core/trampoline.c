@@ -75,6 +75,20 @@ static struct bobbin_place in_memory(uint8_t base, uint16_t off)
 	return (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = base, .off = off};
 }
 
+struct bobbin_rule signal_frame_rule(const struct bobbin_arch *arch)
+{
+	const struct signal_frame *frame = frame_of(arch);
+
+	return (struct bobbin_rule){
+		.cfa = in_memory(arch->sp, frame->sp),
+		.ra = in_memory(arch->sp, frame->pc),
+		.fp = in_memory(arch->sp, frame->gpr[arch->fp]),
+		.plus = arch->cfa_bias,
+		.index = BOBBIN_NO_INDEX,
+		.flags = BOBBIN_RULE_SIGNAL,
+	};
+}
+
 bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
 		     struct bobbin_rule *ret)
 {
@@ -83,14 +97,7 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 	for (unsigned int i = 0; i < frame->code_size; i++)
 		if (code[i] != frame->code[i])
 			return false;
-	*ret = (struct bobbin_rule){
-		.cfa = in_memory(arch->sp, frame->sp),
-		.ra = in_memory(arch->sp, frame->pc),
-		.fp = in_memory(arch->sp, frame->gpr[arch->fp]),
-		.plus = arch->cfa_bias,
-		.index = BOBBIN_NO_INDEX,
-		.flags = BOBBIN_RULE_SIGNAL,
-	};
+	*ret = signal_frame_rule(arch);
 	return true;
 }
 

@@ -19,6 +19,9 @@
 bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
 		     struct bobbin_rule *ret);
 
+/* The rule wherever the kernel's signal frame is at the stack pointer. */
+struct bobbin_rule signal_frame_rule(const struct bobbin_arch *arch);
+
 /*
  * Registers of the code that a signal interrupted, from the signal frame at
  * @sp, by DWARF number.  Returns the mask of those that were read.

@@ -3,6 +3,7 @@
  * One step from a frame to its caller.  A stack is an array of words at
  * address BASE; reading anything else fails.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -353,6 +354,21 @@ static void a_signal_frame_may_switch_stacks(void **state)
 	assert_int_equal(s.reads, 3);
 }
 
+static void a_rule_that_switches_stacks_may_lead_below(void **state)
+{
+	struct stack s = {.words = {[2] = 0xf0f0, [3] = 0x401000}};
+	struct bobbin_regs regs = {.pc = 0x7000, .sp = WORD(20), .fp = WORD(2)};
+	struct bobbin_rule rule = amd64_framed();
+	uint64_t word;
+
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_STUCK);
+	rule.flags = BOBBIN_RULE_SWITCH;
+	assert_int_equal(bobbin_rule_pack(&rule, &word), -ERANGE);
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.sp == WORD(4) && regs.pc == 0x401000 && regs.fp == 0xf0f0);
+	assert_true(!regs.exact);
+}
+
 static void the_look_up_is_one_byte_before_a_return_address(void **state)
 {
 	struct bobbin_regs regs = {.pc = 0x401000};
@@ -590,6 +606,7 @@ int main(void)
 		cmocka_unit_test(an_undefined_return_address_is_the_outermost_frame),
 		cmocka_unit_test(a_place_without_meaning_is_a_bad_rule),
 		cmocka_unit_test(a_signal_frame_may_switch_stacks),
+		cmocka_unit_test(a_rule_that_switches_stacks_may_lead_below),
 		cmocka_unit_test(the_look_up_is_one_byte_before_a_return_address),
 		cmocka_unit_test(an_aarch64_leaf_returns_through_its_link_register),
 		cmocka_unit_test(a_link_register_is_found_among_all_registers),
