@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * pclntab.h - the table by which Go programs unwind themselves.
+ *
+ *	header | names | … | pctab: runs of values | functions, by their start
+ *
+ * The section .gopclntab is in every Go program, since the runtime needs it: strip(1)
+ * and the linker's -s leave it.  For each function it says by how much the stack pointer
+ * has moved at each PC, and in flags what DWARF of the same linker does not: the function
+ * is a root (goexit, mstart, rt0_go), or writes to the stack pointer what no table
+ * describes (systemstack, mcall, morestack, asmcgocall, the calls of the vDSO).
+ *
+ * Read are the versions of Go 1.18 and later, for x86-64.  Layout: Go's
+ * src/runtime/symtab.go and src/internal/abi/symtab.go.
+ */
+#ifndef BOBBIN_GOLANG_PCLNTAB_H
+#define BOBBIN_GOLANG_PCLNTAB_H
+
+#include <bobbin/arch.h>
+#include <bobbin/rule.h>
+
+#include "core/deps.h"
+
+/* What a header begins with on machines of 64 bits and one-byte instructions, but for the version. */
+#define PCLNTAB_MARK_SIZE 8
+/* Where the header has the start of the text, which loaders relocate. */
+#define PCLNTAB_TEXT_START 24
+
+struct pclntab {
+	const uint8_t *data; /* NULL: there is none */
+	uint64_t size;
+	uint64_t text_start; /* in the file's own space */
+	uint64_t names, values, functions;
+	uint32_t count;
+	uint32_t flags_at; /* in a function's record */
+};
+
+/* Whether bytes begin like a table of a version that is read. */
+bool pclntab_begins(const uint8_t mark[PCLNTAB_MARK_SIZE]);
+
+/*
+ * Open the table in borrowed bytes.  @text_start: where functions begin, 0: as the header
+ * says.  0; -EBADMSG with the reason.
+ */
+int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch,
+		 uint64_t text_start, struct bobbin_error *err, struct pclntab *ret);
+
+/*
+ * The row for an address, @start <= @pc < @end.  Its rule may be none, with the reason
+ * (OTHER_STACK: the function has left the stack of its caller).  0; -ENOENT: it is not in
+ * a Go function; -EBADMSG.
+ */
+int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, uint64_t pc,
+		   struct bobbin_error *err, struct bobbin_row *ret);
+
+/* Where the function at an address begins and ends.  Errors as pclntab_lookup(). */
+int pclntab_function(const struct pclntab *table, uint64_t pc, struct bobbin_error *err,
+		     uint64_t *start, uint64_t *end);
+
+/* The same of the function number @index, below @table->count.  0 or -EBADMSG. */
+int pclntab_entry(const struct pclntab *table, uint32_t index, uint64_t *start, uint64_t *end);
+
+#endif
