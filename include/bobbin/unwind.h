@@ -8,8 +8,8 @@
  *	...
  *	bobbin_unwind(unwinder, space, &regs, &mem, &trace);
  *
- * For each frame the walker looks for a rule in the mapped file's .sframe, its
- * .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
+ * For each frame the walker looks for a rule in the mapped file's Go table, its .sframe,
+ * its .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
  * trampoline, and at last by the frame pointer.  Code that the process registered
  * (<bobbin/codectl.h>) is unwound by what it was registered with, if that knows the
  * address, and code that it tells debuggers of by that; bobbin_space_update_code() makes
@@ -43,7 +43,8 @@ extern "C" {
 	X(ENTRY,         "entry point") \
 	X(VSYSCALL,      "vsyscall page") \
 	X(JIT,           "JIT table") \
-	X(SIDEFILE,      "side-file")
+	X(SIDEFILE,      "side-file") \
+	X(GO,            ".gopclntab")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,

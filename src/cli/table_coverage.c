@@ -8,7 +8,7 @@
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 
-static const enum bobbin_source asked[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
+static const enum bobbin_source asked[] = {BOBBIN_FROM_GO, BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
 					   BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
 #define ASKED (sizeof(asked) / sizeof(*asked))
 

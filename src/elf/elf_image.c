@@ -10,6 +10,7 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/file_range.h"
+#include "golang/pclntab.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
@@ -210,6 +211,8 @@ static int read_section(const struct source *from, Elf_Scn *section, const char 
 		into = &image->eh_frame_hdr;
 	else if (!loaded && !strcmp(name, ".debug_frame"))
 		into = &image->debug_frame;
+	else if (loaded && (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")))
+		into = &image->gopclntab;
 	else
 		return 0;
 
@@ -236,6 +239,51 @@ static int read_sections(const struct source *from, struct elf_image *image)
 		if (name)
 			r = read_section(from, section, name, image);
 	}
+	return r;
+}
+
+/* The table among other bytes, which are left out; none if it is not there. */
+static void keep_pclntab(struct elf_bytes *bytes)
+{
+	for (uint64_t i = 0; i + PCLNTAB_MARK_SIZE <= bytes->size; i += 8) {
+		if (!pclntab_begins(bytes->data + i))
+			continue;
+		memmove(bytes->data, bytes->data + i, bytes->size - i);
+		bytes->addr += i;
+		bytes->size -= i;
+		return;
+	}
+	free(bytes->data);
+	*bytes = (struct elf_bytes){0};
+}
+
+/* The C linker puts Go's table among what else a position-independent program relocates. */
+static int find_pclntab(const struct source *from, struct elf_image *image)
+{
+	GElf_Shdr header, relocated = {0};
+	Elf_Scn *section = NULL;
+	bool is_go = false;
+	size_t names;
+	int r;
+
+	if (image->gopclntab.data || elf_getshdrstrndx(from->elf, &names))
+		return 0;
+	while ((section = elf_nextscn(from->elf, section))) {
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(from->elf, names, header.sh_name);
+		is_go |= name && !strcmp(name, ".go.buildinfo");
+		if (name && !strcmp(name, ".data.rel.ro"))
+			relocated = header;
+	}
+	if (!is_go)
+		return 0;
+	r = copy_chunk(from, relocated.sh_offset, relocated.sh_size, relocated.sh_addr,
+		       &image->gopclntab);
+	if (!r && image->gopclntab.data)
+		keep_pclntab(&image->gopclntab);
 	return r;
 }
 
@@ -307,6 +355,8 @@ static int read_image(const struct source *from, struct bobbin_error *err, struc
 	if (!r)
 		r = read_sections(from, &image);
 	if (!r)
+		r = find_pclntab(from, &image);
+	if (!r)
 		r = read_table_segments(from, &image);
 	elf_end(from->elf);
 	if (r)
@@ -349,6 +399,7 @@ void elf_image_fini(struct elf_image *image)
 	free(image->eh_frame.data);
 	free(image->eh_frame_hdr.data);
 	free(image->debug_frame.data);
+	free(image->gopclntab.data);
 	*image = (struct elf_image){0};
 }
 

@@ -33,6 +33,7 @@ struct elf_image {
 	struct elf_segment *segments;
 	size_t segment_count;
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
+	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	uint8_t build_id_len;
 };

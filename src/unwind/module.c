@@ -31,11 +31,21 @@ static int open_sframe(struct module *m)
 	return 0;
 }
 
+/* One of another version, or malformed, is none. */
+static void open_go(struct module *m)
+{
+	const struct elf_bytes *s = &m->image.gopclntab;
+
+	if (s->data)
+		pclntab_init(s->data, s->size, m->image.arch, 0, NULL, &m->go);
+}
+
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
 	const struct elf_image *image = &m->image;
 	int r = options->ignore_sframe ? 0 : open_sframe(m);
 
+	open_go(m);
 	if (!r)
 		r = cfi_table_init(image->arch, &image->eh_frame, &image->eh_frame_hdr,
 				   &m->eh_frame);
@@ -98,6 +108,20 @@ void module_close(struct module *module)
 	free(module);
 }
 
+/* false: it is not in a Go function, or there is no table. */
+static bool ask_go(const struct module *m, uint64_t vaddr, struct bobbin_row *row)
+{
+	struct bobbin_error error;
+	int r;
+
+	if (!m->go.data)
+		return false;
+	r = pclntab_lookup(&m->go, m->image.arch, vaddr, &error, row);
+	if (r == -EBADMSG)
+		row->rule = bobbin_rule_none(error.reason);
+	return !r || r == -EBADMSG;
+}
+
 /* false: .sframe does not know the address (any more). */
 static bool ask_or_drop_sframe(struct module *m, uint64_t vaddr, struct bobbin_row *row)
 {
@@ -151,7 +175,7 @@ static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *ro
 
 static bool has_tables(const struct module *m)
 {
-	return m->sidefile || m->sframe.count || m->eh_frame.view.frame ||
+	return m->go.data || m->sidefile || m->sframe.count || m->eh_frame.view.frame ||
 	       m->debug_frame.view.frame;
 }
 
@@ -201,6 +225,9 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 		   enum bobbin_source *source)
 {
 	*row = no_row(vaddr);
+	*source = BOBBIN_FROM_GO;
+	if (ask_go(module, vaddr, row))
+		return;
 	*source = BOBBIN_FROM_SFRAME;
 	if (ask_or_drop_sframe(module, vaddr, row) || ask_frames(module, vaddr, row, source))
 		return;
@@ -216,6 +243,9 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	int r = -ENOENT;
 
 	*row = no_row(vaddr);
+	*source = BOBBIN_FROM_GO;
+	if (ask_go(module, vaddr, row))
+		return 0;
 	*source = BOBBIN_FROM_SFRAME;
 	if (use_sframe)
 		r = indexed_sections_lookup(&module->sframe, vaddr, err, row);
@@ -243,7 +273,10 @@ bool module_follow(const struct module *module, const struct bobbin_arch *arch, 
 bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 {
 	struct bobbin_row row = {.function = vaddr};
+	uint64_t end;
 
+	if (module->go.data && !pclntab_function(&module->go, vaddr, NULL, ret, &end))
+		return true;
 	if (!cfi_table_ask(&module->eh_frame, vaddr, &row) &&
 	    !cfi_table_ask(&module->debug_frame, vaddr, &row) &&
 	    !ask_or_drop_sframe(module, vaddr, &row) && !ask_sidefile(module, vaddr, &row))

@@ -2,8 +2,9 @@
 /*
  * module.h - the unwind tables of one file.
  *
- * For a PC the tables are asked in order: .sframe, .eh_frame, .debug_frame, and
- * the side-file, which is looked for when it is first needed.  A .sframe section
+ * For a PC the tables are asked in order: .gopclntab, .sframe, .eh_frame, .debug_frame,
+ * and the side-file, which is looked for when it is first needed.  Go's own table goes
+ * first: what is made of its DWARF does not know of roots and switches of stacks.  A .sframe section
  * that turns out to be malformed is dropped for good and its error kept; so is a
  * side-file.
  */
@@ -13,6 +14,7 @@
 #include <bobbin/unwind.h>
 
 #include "elf/elf_image.h"
+#include "golang/pclntab.h"
 #include "sidefile/sidefile.h"
 #include "target/mapped_file.h"
 #include "unwind/call_frames.h"
@@ -20,6 +22,7 @@
 
 struct module {
 	struct elf_image image;
+	struct pclntab go;
 	struct indexed_sections sframe;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct cfi_table eh_frame, debug_frame;
@@ -66,8 +69,8 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
 
 /*
  * Each function of a table, or block of one, as long as @sink returns 0; what it
- * returned.  Malformed entries are left out.  @source: SFRAME, EH_FRAME, DEBUG_FRAME
- * or SIDEFILE.
+ * returned.  Malformed entries are left out.  @source: SFRAME, EH_FRAME, DEBUG_FRAME,
+ * SIDEFILE or GO.
  */
 int module_functions(struct module *module, enum bobbin_source source,
 		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);

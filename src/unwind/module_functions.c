@@ -17,6 +17,17 @@ static int sidefile_functions(struct module *m, function_sink sink, void *ctx)
 	return r;
 }
 
+static int go_functions(const struct pclntab *t, function_sink sink, void *ctx)
+{
+	uint64_t start, end;
+	int r = 0;
+
+	for (uint32_t i = 0; i < t->count && !r; i++)
+		if (!pclntab_entry(t, i, &start, &end))
+			r = sink(ctx, start, end);
+	return r;
+}
+
 int module_functions(struct module *m, enum bobbin_source source, function_sink sink, void *ctx)
 {
 	switch (source) {
@@ -26,6 +37,8 @@ int module_functions(struct module *m, enum bobbin_source source, function_sink 
 		return cfi_table_functions(&m->eh_frame, sink, ctx);
 	case BOBBIN_FROM_DEBUG_FRAME:
 		return cfi_table_functions(&m->debug_frame, sink, ctx);
+	case BOBBIN_FROM_GO:
+		return go_functions(&m->go, sink, ctx);
 	case BOBBIN_FROM_SIDEFILE:
 		return sidefile_functions(m, sink, ctx);
 	default:
