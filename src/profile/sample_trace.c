@@ -7,7 +7,11 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		  struct process *process, const struct perf_sample *sample,
 		  struct bobbin_trace *trace)
 {
-	struct bobbin_stack_copy stack = {.data = sample->stack, .size = sample->dyn_size};
+	struct bobbin_stack_copy stack = {
+		.data = sample->stack,
+		.size = sample->dyn_size,
+		.whole = sample->dyn_size < sample->stack_size,
+	};
 	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs regs;

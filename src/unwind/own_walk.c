@@ -12,6 +12,7 @@
 #include "unwind/loaded_object.h"
 #include "unwind/loader_link.h"
 #include "unwind/self_memory.h"
+#include "unwind/stack_switch.h"
 
 #define VSYSCALL_PAGE 0xffffffffff600000ull /* x86-64: arch/x86 uapi asm/vsyscall.h */
 #define VSYSCALL_SIZE 0x1000
@@ -27,8 +28,9 @@ struct own_walk {
 	struct self_memory memory;
 	struct bobbin_mem mem; /* reads @memory */
 	struct bobbin_regs regs;
-	struct bobbin_regs known;         /* of the last frame of which more is known */
-	unsigned int recoveries;          /* that are still allowed */
+	struct bobbin_regs known; /* of the last frame of which more is known */
+	unsigned int recoveries;  /* that are still allowed */
+	struct stack_in_use stack;
 	uint64_t gpr[BOBBIN_REG_COUNT];   /* filled when a signal frame is met */
 	uint64_t found[BOBBIN_REG_COUNT]; /* what was recovered */
 	bool stale;                       /* the map does not know what is loaded */
@@ -277,6 +279,32 @@ static enum bobbin_reason step_by_other(struct own_walk *w, const struct bobbin_
 	return step_by_rule(w->arch, rule, &w->mem, w->gpr, &w->regs);
 }
 
+/* To a frame on another stack, if what is found there looks like one. */
+static enum bobbin_reason switch_stacks(struct own_walk *w, const struct bobbin_rule *rule)
+{
+	struct bobbin_rule across = across_stacks(rule);
+	struct bobbin_regs caller = w->regs;
+
+	if (w->stack.switches == MAX_SWITCHES ||
+	    step_by_rule(w->arch, &across, &w->mem, w->gpr, &caller) || !is_code(w, caller.pc - 1))
+		return BOBBIN_OTHER_STACK;
+	w->regs = caller;
+	w->stack.bottom = caller.sp;
+	w->stack.switches++;
+	return BOBBIN_NONE;
+}
+
+/* The CFA did not move away from the leaf, or it is on another stack. */
+static enum bobbin_reason leave_stack(struct own_walk *w, const struct bobbin_rule *rule)
+{
+	uint64_t cfa;
+
+	if (!cfa_anywhere(w->arch, rule, &w->mem, &w->regs, &cfa) ||
+	    !is_other_stack(&w->stack, cfa))
+		return BOBBIN_STUCK;
+	return switch_stacks(w, rule);
+}
+
 static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame)
 {
 	const struct own_code *code = w->code;
@@ -294,8 +322,16 @@ static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+	if (rule.flags & BOBBIN_RULE_SWITCH)
+		return switch_stacks(w, &rule);
 	reason = step_by_rule(w->arch, &rule, &w->mem, w->gpr, &w->regs);
-	return reason == BOBBIN_NO_REGISTER ? step_by_other(w, &rule) : reason;
+	if (reason == BOBBIN_NO_REGISTER)
+		return step_by_other(w, &rule);
+	if (reason == BOBBIN_STUCK)
+		return leave_stack(w, &rule);
+	if (rule.flags & BOBBIN_RULE_SIGNAL)
+		w->stack.bottom = w->regs.sp;
+	return reason;
 }
 
 static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)
@@ -332,6 +368,7 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.regs = *regs;
 	w.known.gpr = NULL;
 	w.recoveries = MAX_RECOVERIES;
+	w.stack = (struct stack_in_use){.bottom = regs->sp};
 	w.stale = false;
 	self_memory_init(&w.memory);
 	if (code->registrar) {

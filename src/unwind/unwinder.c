@@ -15,6 +15,7 @@
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 #include "unwind/rule_cache.h"
+#include "unwind/stack_switch.h"
 #include "unwind/walk_memo.h"
 
 #define CACHE_LINE 64
@@ -296,6 +297,7 @@ struct walk {
 	const struct memo_walk *last;         /* the last walk over this stack, or NULL */
 	struct memo_walk *next;               /* this walk, for the next time, or NULL */
 	uint32_t last_at;                     /* entry of @last that may come next */
+	struct stack_in_use stack;
 	struct bobbin_regs regs;
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 };
@@ -313,6 +315,65 @@ static enum bobbin_reason step_by_frame_pointer(struct walk *w, struct bobbin_fr
 	return BOBBIN_NONE;
 }
 
+/* To a frame on another stack, if what is found there looks like one. */
+static enum bobbin_reason switch_stacks(struct walk *w, const struct bobbin_rule *rule)
+{
+	struct bobbin_rule across = across_stacks(rule);
+	struct bobbin_regs caller = w->regs;
+
+	if (w->stack.switches == MAX_SWITCHES ||
+	    step_by_rule(w->space->arch, &across, w->mem, w->gpr, &caller) ||
+	    !space_has(w->space, caller.pc - 1))
+		return BOBBIN_OTHER_STACK;
+	w->regs = caller;
+	w->stack.bottom = caller.sp;
+	w->stack.switches++;
+	return BOBBIN_NONE;
+}
+
+/* Whether an address is on another stack than the copied one. */
+static bool is_beyond_copy(const struct walk *w, uint64_t cfa)
+{
+	uint64_t offset = cfa - w->copy->addr;
+
+	if (cfa <= w->regs.sp)
+		return is_other_stack(&w->stack, cfa);
+	return offset > w->copy->size && (w->copy->whole || cfa - w->regs.sp > LARGEST_FRAME);
+}
+
+/* The caller's frame was not found: @reason, or it is on another stack. */
+static BOBBIN_NEVER_INLINE enum bobbin_reason leave_stack(struct walk *w,
+							  const struct bobbin_rule *rule,
+							  enum bobbin_reason reason)
+{
+	uint64_t cfa;
+
+	/* the code that a signal interrupted was not on the stack of the handler */
+	if (w->copy && w->copy->size && w->regs.sp - w->copy->addr > w->copy->size)
+		return BOBBIN_OTHER_STACK;
+	if (!cfa_anywhere(w->space->arch, rule, w->mem, &w->regs, &cfa))
+		return reason;
+	if (w->copy)
+		return is_beyond_copy(w, cfa) ? BOBBIN_OTHER_STACK : reason;
+	if (reason != BOBBIN_STUCK || !is_other_stack(&w->stack, cfa))
+		return reason;
+	return switch_stacks(w, rule);
+}
+
+static enum bobbin_reason walk_by(struct walk *w, const struct bobbin_rule *rule)
+{
+	enum bobbin_reason reason;
+
+	if (rule->flags & BOBBIN_RULE_SWITCH)
+		return switch_stacks(w, rule);
+	reason = step_by_rule(w->space->arch, rule, w->mem, w->gpr, &w->regs);
+	if (stack_has_ended(reason))
+		return leave_stack(w, rule, reason);
+	if (rule->flags & BOBBIN_RULE_SIGNAL)
+		w->stack.bottom = w->regs.sp;
+	return reason;
+}
+
 static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 {
 	uint64_t pc = bobbin_regs_lookup_pc(&w->regs);
@@ -328,7 +389,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
-	return step_by_rule(w->space->arch, &rule, w->mem, w->gpr, &w->regs);
+	return walk_by(w, &rule);
 }
 
 /* A word of the copy; false: it is not there. */
@@ -660,6 +721,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.space = space;
 	w.mem = mem;
 	w.regs = *regs;
+	w.stack.bottom = regs->sp;
 	if (mem->read == bobbin_stack_copy_read) {
 		w.copy = mem->ctx;
 		open_memo(&w, memo_stack(regs->sp));

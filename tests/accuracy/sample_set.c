@@ -96,7 +96,8 @@ static int take_sample(struct sample_set *set, struct process_table *processes,
 		return -ENOMEM;
 	memcpy(stack, from->stack, from->dyn_size);
 	memcpy(s.comm, thread->comm, COMM_SIZE);
-	s.stack = (struct bobbin_stack_copy){s.regs.sp, stack, from->dyn_size};
+	s.stack = (struct bobbin_stack_copy){
+		.addr = s.regs.sp, .data = stack, .size = from->dyn_size};
 	set->samples[set->count++] = s;
 	return 0;
 }

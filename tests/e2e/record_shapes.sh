@@ -14,14 +14,6 @@ it_passes_through_a_signal_handler() {
 	complete
 }
 
-# The copy of a stack is one of the stack that was in use.
-it_follows_an_alternate_stack_to_its_end() {
-	record "$(program handler)" 400 alternate
-	stacks | grep ' on_alarm ' | mostly 99 ' on_alarm [^ ]* interrupted $'
-	reasons | some '^STACK_END$' 200
-	reasons | mostly 99 '^\(STACK_END\|OUTERMOST\)$'
-}
-
 it_unwinds_from_the_vdso() {
 	record "$(program clock)" 500
 	stacks | some ': .*clock_gettime.* ask main ' 200

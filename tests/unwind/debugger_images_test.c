@@ -240,7 +240,8 @@ static int update(struct fixture *f)
 /* From @pc, with the return address at @ra_at; by both of the walker's loops, twice. */
 static void walk(struct fixture *f, uint64_t pc, unsigned int ra_at)
 {
-	struct bobbin_stack_copy copy = {STACK, (const uint8_t *)f->words, sizeof(f->words)};
+	struct bobbin_stack_copy copy = {
+		.addr = STACK, .data = (const uint8_t *)f->words, .size = sizeof(f->words)};
 	struct bobbin_regs regs = {.pc = pc, .sp = STACK, .exact = true};
 	uint32_t count = 0;
 

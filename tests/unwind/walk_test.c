@@ -237,7 +237,8 @@ static void a_walk_without_end_ends(void **state)
 	static uint64_t words[1 << 22];
 	struct bobbin_frame frames[8];
 	struct bobbin_trace trace = {.frames = frames, .max = 8, .outer = 3};
-	struct bobbin_stack_copy copy = {0x10000, (uint8_t *)words, sizeof(words)};
+	struct bobbin_stack_copy copy = {
+		.addr = 0x10000, .data = (uint8_t *)words, .size = sizeof(words)};
 	struct bobbin_regs regs = {.pc = 0x1800, .sp = 0x10000, .fp = 0x10000, .exact = true};
 
 	(void)state;

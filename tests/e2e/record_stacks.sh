@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Programs with several stacks: the kernel copies the one that is in use.
+. "$(dirname "$0")/lib.sh"
+
+it_says_that_a_handler_has_a_stack_of_its_own() {
+	record "$(program handler)" 400 alternate
+	stacks | grep ' on_alarm ' | mostly 99 ' on_alarm [^ ]* interrupted $'
+	reasons | some '^OTHER_STACK$' 200
+	reasons | mostly 99 '^\(OTHER_STACK\|OUTERMOST\)$'
+	grep -q 'ended early: the next frame is on another stack' err
+	quietly "$bobbin" report --stdio
+	grep -q 'the next frame is on another stack' out
+}
+
+it_says_that_a_function_switched_stacks() {
+	for how in above below record; do
+		record "$(program switch)" 300 $how
+		reasons | mostly 95 '^OTHER_STACK$'
+		stacks | mostly 95 ' work call_[a-z]* $'
+	done
+}
+
+in_spin() {
+	"$bobbin" stack "$1" | grep ' spin+'
+}
+
+it_follows_a_switch_of_stacks_in_a_process() {
+	for how in above below record; do
+		spawn "$(program switch)" 20000 $how
+		eventually in_spin "$pid"
+		expect 0 "$bobbin" stack "$pid"
+		awk '/^#/ { sub(/\+.*/, "", $3); printf "%s ", $3 }' out |
+			some ' work call_[a-z]* \(on_[a-z]* call_saved \|\)switching main .*_start ' 1
+		! grep 'the trace ends here' out || exit 1
+		kill -9 "$pid"
+	done
+}
+
+# Where the chains of user addresses on stdin end, the most frequent first; 0x400000 less
+last_addresses() {
+	awk '/^[ \t]+[0-9a-f]/ { last = $1; next } last { print last; last = "" }' |
+		sed 's/^40*//' | sort | uniq -c | sort -rn | awk '{ print $2 }'
+}
+
+# fzf is a stripped Go program: goroutines, allocation, garbage collection
+it_walks_go_by_its_own_table() {
+	needs fzf
+	seq 400000 >numbers
+	record -F 2000 fzf -f 99 <numbers
+	reasons | mostly 98 '^\(OUTERMOST\|OTHER_STACK\)$'
+	reasons | mostly 40 '^OUTERMOST$'
+	frames | grep '/fzf)' | mostly 98 '^fzf+0x[0-9a-f]* (.*) \[\.gopclntab\]$'
+}
+
+it_ends_goroutines_where_their_frame_pointers_end() {
+	needs fzf perf
+	seq 400000 >numbers
+	record -F 2000 fzf -f 99 <numbers
+	perf record -q -F 2000 -g -o fp.data fzf -f 99 <numbers >/dev/null 2>&1 ||
+		skip "perf cannot record here"
+	"$bobbin" script -F tid,ip | last_addresses | head -n 1 >ends
+	# perf shows offsets in the file where it knows no symbol
+	perf script -i fp.data -F ip 2>/dev/null | last_addresses | sed 's/^40*//' | head -n 1 |
+		diff - ends
+}
+
+run_cases
