@@ -93,8 +93,8 @@ static void read_everything(const struct bobbin_sframe_view *view)
 static void obeys_validation(const struct bobbin_sframe_view *view, size_t available)
 {
 	static struct bobbin_sframe_order order[MAX_FUNCTIONS];
-	const struct bobbin_sframe_range text[] = {{ADDRESS - 0x10000, ADDRESS - 0x8000},
-						   {ADDRESS, ADDRESS + 0x10000}};
+	const struct bobbin_range text[] = {{ADDRESS - 0x10000, ADDRESS - 0x8000},
+					    {ADDRESS, ADDRESS + 0x10000}};
 	struct bobbin_sframe_bounds bounds = {.available = available};
 	int alone = validate(view, NULL), with_size = validate(view, &bounds), sorted, placed;
 

@@ -19,6 +19,7 @@
 #ifndef BOBBIN_SFRAME_VALIDATE_H
 #define BOBBIN_SFRAME_VALIDATE_H
 
+#include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
 #ifdef __cplusplus
@@ -58,11 +59,6 @@ struct bobbin_sframe_defect {
 	uint32_t fde, fre;
 };
 
-/* Addresses @start to @end - 1. */
-struct bobbin_sframe_range {
-	uint64_t start, end;
-};
-
 /* Memory to sort one function in; private. */
 struct bobbin_sframe_order {
 	uint64_t key;
@@ -85,7 +81,7 @@ struct bobbin_sframe_order {
 struct bobbin_sframe_bounds {
 	uint64_t available;
 	const struct bobbin_arch *arch;
-	const struct bobbin_sframe_range *text;
+	const struct bobbin_range *text;
 	uint32_t text_count;
 	struct bobbin_sframe_order *order;
 	uint32_t order_max;

@@ -9,28 +9,6 @@
 /* Between sections, so that a function that is too long touches nothing. */
 #define LAYOUT_GAP 4096
 
-static int by_start(const void *a, const void *b)
-{
-	const struct bobbin_sframe_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Ranges that touch or overlap become one. */
-static uint32_t unite(struct bobbin_sframe_range *text, size_t count)
-{
-	uint32_t used = 0;
-
-	qsort(text, count, sizeof(*text), by_start);
-	for (size_t i = 0; i < count; i++) {
-		if (!used || text[i].start > text[used - 1].end)
-			text[used++] = text[i];
-		else if (text[i].end > text[used - 1].end)
-			text[used - 1].end = text[i].end;
-	}
-	return used;
-}
-
 static int by_index(const void *a, const void *b)
 {
 	const struct placed_section *x = a, *y = b;
@@ -88,20 +66,9 @@ static void move_starts(const struct check_bounds *b, const struct sframe_sectio
 	}
 }
 
-int check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
+void check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
 {
-	struct bobbin_sframe_range *text = calloc(file->text_count + 1, sizeof(*text));
-
-	if (!text)
-		return -ENOMEM;
-	for (size_t i = 0; i < file->text_count; i++)
-		text[i] = (struct bobbin_sframe_range){file->texts[i].start, file->texts[i].end};
-	*ret = (struct check_bounds){
-		.bounds = {.arch = file->arch},
-		.linked = text,
-		.linked_count = unite(text, file->text_count),
-	};
-	return 0;
+	*ret = (struct check_bounds){.bounds = {.arch = file->arch}, .linked = &file->code};
 }
 
 static int lay_out(struct check_bounds *b, const struct sframe_section *section)
@@ -120,7 +87,7 @@ static int lay_out(struct check_bounds *b, const struct sframe_section *section)
 
 		if (p->exec)
 			b->laid_out[b->bounds.text_count++] =
-				(struct bobbin_sframe_range){p->start, p->start + p->size};
+				(struct bobbin_range){p->start, p->start + p->size};
 	}
 	return 0;
 }
@@ -129,8 +96,8 @@ int check_bounds_section(struct check_bounds *bounds, const struct sframe_sectio
 {
 	if (section->relocated)
 		return lay_out(bounds, section);
-	bounds->bounds.text = bounds->linked;
-	bounds->bounds.text_count = bounds->linked_count;
+	bounds->bounds.text = bounds->linked->ranges;
+	bounds->bounds.text_count = (uint32_t)bounds->linked->count;
 	return 0;
 }
 
@@ -151,7 +118,6 @@ int check_bounds_table(struct check_bounds *bounds, const struct sframe_section 
 
 void check_bounds_fini(struct check_bounds *bounds)
 {
-	free(bounds->linked);
 	free(bounds->laid_out);
 	free(bounds->placed);
 	free(bounds->order);

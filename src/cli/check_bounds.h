@@ -23,15 +23,15 @@ struct placed_section {
 /**
  * struct check_bounds - executable ranges and memory, for bobbin_sframe_validate()
  * @bounds: what it takes
- * @linked, @linked_count: of the file, ascending, not touching each other; owned
+ * @linked: of the file; borrowed
  * @laid_out: of the current section of a relocatable file; owned
  * @placed, @placed_count: what @laid_out comes from, ascending by index; owned
  * @order, @order_max: owned
  */
 struct check_bounds {
 	struct bobbin_sframe_bounds bounds;
-	struct bobbin_sframe_range *linked, *laid_out;
-	uint32_t linked_count;
+	const struct code_ranges *linked;
+	struct bobbin_range *laid_out;
 	struct placed_section *placed;
 	size_t placed_count;
 	struct bobbin_sframe_order *order;
@@ -39,10 +39,10 @@ struct check_bounds {
 };
 
 /*
- * For a file; then for each of its sections; then for each table of the section,
- * whose bytes are changed if it is @section->relocated.  0, -ENOMEM.
+ * For a file, which is borrowed; then for each of its sections; then for each table
+ * of the section, whose bytes are changed if it is @section->relocated.  0, -ENOMEM.
  */
-int check_bounds_init(const struct sframe_file *file, struct check_bounds *ret);
+void check_bounds_init(const struct sframe_file *file, struct check_bounds *ret);
 int check_bounds_section(struct check_bounds *bounds, const struct sframe_section *section);
 int check_bounds_table(struct check_bounds *bounds, const struct sframe_section *section,
 		       const struct bobbin_sframe_view *view);

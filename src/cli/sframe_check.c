@@ -286,13 +286,13 @@ static int check_file(const struct check *options, const char *path)
 	struct check check = *options;
 	struct sframe_file file;
 	bool whole;
-	int r, status = 0;
+	int r = 0, status = 0;
 
 	check.path = path;
 	if (!read_sframe_file(path, &file))
 		return STATUS_UNREADABLE;
-	r = check_bounds_init(&file, &check.bounds);
-	if (!r && file.section_count)
+	check_bounds_init(&file, &check.bounds);
+	if (file.section_count)
 		r = check_sections(&check, &file);
 	check_bounds_fini(&check.bounds);
 	whole = is_whole(&check, &file, r);

@@ -116,36 +116,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return wants_sense(a) ? 0 : show_usage(&sframe_repair_command);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct merge_text *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* The file's code, ascending, what touches as one range. */
-static struct merge_text *texts_of(const struct sframe_file *file, size_t *count)
-{
-	struct merge_text *texts = calloc(file->text_count + 1, sizeof(*texts));
-	size_t n = 0;
-
-	if (!texts)
-		return NULL;
-	for (size_t i = 0; i < file->text_count; i++)
-		texts[i] = (struct merge_text){file->texts[i].start, file->texts[i].end};
-	qsort(texts, file->text_count, sizeof(*texts), by_start);
-	for (size_t i = 0; i < file->text_count; i++) {
-		if (n && texts[i].start <= texts[n - 1].end) {
-			if (texts[i].end > texts[n - 1].end)
-				texts[n - 1].end = texts[i].end;
-		} else {
-			texts[n++] = texts[i];
-		}
-	}
-	*count = n;
-	return texts;
-}
-
 /**
  * struct repair - a repair on its way
  * @a: what is wanted
@@ -227,24 +197,16 @@ static bool make_section(struct repair *repair)
 {
 	const struct sframe_file *file = &repair->pool.files[0];
 	struct merge_options *options = &repair->a->options;
-	struct merge_text *texts = NULL;
 	bool good;
 
 	if (!options->version)
 		options->version = repair->pool.views[0].version == 2 ? 2 : 3;
 	options->addr = repair->elf ? repair->attachment.addr : repair->pool.views[0].addr;
-	if (file->text_count) {
-		texts = texts_of(file, &options->text_count);
-		if (!texts) {
-			complain_file(repair->a->file, -ENOMEM, NULL);
-			return false;
-		}
-		options->texts = texts;
-	}
+	options->texts = file->code.count ? file->code.ranges : NULL;
+	options->text_count = file->code.count;
 	good = section_pool_merge(&repair->pool, options, &repair->data, &repair->size);
 	if (good && repair->a->against_cfi)
 		good = correct_by_file(repair);
-	free(texts);
 	return good;
 }
 

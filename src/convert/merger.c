@@ -87,7 +87,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 }
 
 /* The text that holds an address, or NULL. */
-static const struct merge_text *text_of(const struct merge_options *options, uint64_t addr)
+static const struct bobbin_range *text_of(const struct merge_options *options, uint64_t addr)
 {
 	size_t low = 0, high = options->text_count;
 
@@ -107,7 +107,7 @@ static const struct merge_text *text_of(const struct merge_options *options, uin
 static int judge(struct merger *m, const struct bobbin_sframe_view *view,
 		 const struct bobbin_sframe_fde *fde, struct bobbin_error *err, struct candidate *c)
 {
-	const struct merge_text *text;
+	const struct bobbin_range *text;
 	uint64_t end = fde->start + fde->size;
 	int r;
 

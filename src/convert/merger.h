@@ -14,6 +14,7 @@
 #ifndef BOBBIN_CONVERT_MERGER_H
 #define BOBBIN_CONVERT_MERGER_H
 
+#include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
 #include "convert/section_maker.h"
@@ -48,11 +49,6 @@ struct merge_report {
 	enum bobbin_reason reason;
 };
 
-/* Addresses that hold code. */
-struct merge_text {
-	uint64_t start, end;
-};
-
 /**
  * struct merge_options - what to make
  * @version: 2 or 3
@@ -69,7 +65,7 @@ struct merge_options {
 	unsigned int version;
 	bool share;
 	uint64_t addr;
-	const struct merge_text *texts;
+	const struct bobbin_range *texts;
 	size_t text_count;
 	void (*report)(void *ctx, const struct merge_report *report);
 	void *ctx;

@@ -57,14 +57,13 @@ static int read_memory(struct core *core)
 {
 	size_t count;
 	GElf_Phdr p;
-	int r = 0;
 
 	if (elf_getphdrnum(core->reader->elf, &count))
 		return refuse(core->reader->err, 0, BOBBIN_ELF_BROKEN);
 	core->memory = calloc(count ? count : 1, sizeof(*core->memory));
 	if (!core->memory)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && !r; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(core->reader->elf, (int)i, &p) || p.p_type != PT_LOAD)
 			continue;
 		core->memory[core->memory_count++] = (struct memory){
@@ -74,11 +73,9 @@ static int read_memory(struct core *core)
 			.offset = p.p_offset,
 			.exec = p.p_flags & PF_X,
 		};
-		if (p.p_flags & PF_X)
-			r = sframe_reader_add_text(core->reader, p.p_vaddr, p.p_memsz);
 	}
 	qsort(core->memory, core->memory_count, sizeof(*core->memory), by_start);
-	return r;
+	return 0;
 }
 
 /* The memory that holds an address, or NULL. */

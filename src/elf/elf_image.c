@@ -352,6 +352,8 @@ static int read_image(const struct source *from, struct bobbin_error *err, struc
 	r = read_header(from->elf, err, &image);
 	if (!r)
 		r = read_segments(from, &image);
+	if (!r && image.linked)
+		r = code_ranges_init(from->elf, &image.code);
 	if (!r)
 		r = read_sections(from, &image);
 	if (!r)
@@ -395,6 +397,7 @@ int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *e
 void elf_image_fini(struct elf_image *image)
 {
 	free(image->segments);
+	code_ranges_fini(&image->code);
 	free(image->sframe.data);
 	free(image->eh_frame.data);
 	free(image->eh_frame_hdr.data);

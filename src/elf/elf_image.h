@@ -12,6 +12,8 @@
 #include <bobbin/arch.h>
 #include <bobbin/reason.h>
 
+#include "elf/code_ranges.h"
+
 #define ELF_BUILD_ID_MAX 20
 
 /* A loaded segment. */
@@ -32,6 +34,7 @@ struct elf_image {
 	bool linked; /* an executable or a shared object: addresses mean something */
 	struct elf_segment *segments;
 	size_t segment_count;
+	struct code_ranges code; /* of a linked file */
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
 	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */
 	uint8_t build_id[ELF_BUILD_ID_MAX];

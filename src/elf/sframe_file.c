@@ -93,18 +93,6 @@ int sframe_reader_add(struct sframe_reader *reader, const char *name, const char
 	return 0;
 }
 
-int sframe_reader_add_text(struct sframe_reader *reader, uint64_t start, uint64_t size)
-{
-	struct sframe_file *file = reader->file;
-
-	if (!size || start + size < start)
-		return 0;
-	if (sframe_reader_grow((void **)&file->texts, file->text_count, sizeof(*file->texts)))
-		return -ENOMEM;
-	file->texts[file->text_count++] = (struct sframe_text){start, start + size};
-	return 0;
-}
-
 static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
 {
 	int r;
@@ -132,9 +120,6 @@ static int take_section(struct sframe_reader *reader, Elf_Scn *scn, size_t names
 
 	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return 0;
-	if (header.sh_flags & SHF_ALLOC && header.sh_flags & SHF_EXECINSTR &&
-	    reader->header.e_type != ET_REL)
-		return sframe_reader_add_text(reader, header.sh_addr, header.sh_size);
 	name = elf_strptr(reader->elf, names, header.sh_name);
 	if (!name || !is_sframe(&header, name))
 		return 0;
@@ -160,10 +145,9 @@ static int take_sections(struct sframe_reader *reader)
 	return r;
 }
 
-/* Sections are more exact than segments, which may hold headers, too. */
+/* Without section headers. */
 static int take_segments(struct sframe_reader *reader)
 {
-	bool have_sections = reader->file->section_count, have_texts = reader->file->text_count;
 	size_t count;
 	GElf_Phdr p;
 	int r = 0;
@@ -173,9 +157,7 @@ static int take_segments(struct sframe_reader *reader)
 	for (size_t i = 0; i < count && !r; i++) {
 		if (!gelf_getphdr(reader->elf, (int)i, &p))
 			continue;
-		if (p.p_type == PT_LOAD && p.p_flags & PF_X && !have_texts)
-			r = sframe_reader_add_text(reader, p.p_vaddr, p.p_memsz);
-		else if (p.p_type == PT_GNU_SFRAME && !have_sections)
+		if (p.p_type == PT_GNU_SFRAME)
 			r = add_chunk(reader, "PT_GNU_SFRAME",
 				      (struct sframe_section){.size = p.p_filesz,
 							      .addr = p.p_vaddr,
@@ -190,7 +172,7 @@ int sframe_reader_read(struct sframe_reader *reader)
 
 	if (!r && reader->header.e_type == ET_REL)
 		return sframe_relocate(reader);
-	return r ? r : take_segments(reader);
+	return r || reader->file->section_count ? r : take_segments(reader);
 }
 
 static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
@@ -198,6 +180,7 @@ static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 {
 	struct sframe_reader reader = {.elf = elf, .fd = fd, .err = err, .file = file};
 	const GElf_Ehdr *header = gelf_getehdr(elf, &reader.header);
+	int r;
 
 	if (!header)
 		return refuse(err, 0, BOBBIN_ELF_BROKEN);
@@ -207,6 +190,9 @@ static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 	if (!file->arch)
 		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
 	reader.budget = size > UINT64_MAX / 2 ? size : size * 2;
+	r = header->e_type == ET_REL ? 0 : code_ranges_init(elf, &file->code);
+	if (r)
+		return r;
 	return header->e_type == ET_CORE ? core_images_read(&reader) : sframe_reader_read(&reader);
 }
 
@@ -300,7 +286,7 @@ void sframe_file_fini(struct sframe_file *file)
 	for (size_t i = 0; i < file->absence_count; i++)
 		free(file->absences[i].image);
 	free(file->sections);
-	free(file->texts);
+	code_ranges_fini(&file->code);
 	free(file->absences);
 	elf_end(file->elf);
 	*file = (struct sframe_file){0};

@@ -19,6 +19,8 @@
 #include <bobbin/arch.h>
 #include <bobbin/reason.h>
 
+#include "elf/code_ranges.h"
+
 /* A file that is only bytes is taken up to this size. */
 #define SFRAME_FILE_MAX_RAW ((uint64_t)1 << 30)
 
@@ -68,11 +70,6 @@ struct sframe_section {
 	size_t target_count;
 };
 
-/* A range of addresses that holds code. */
-struct sframe_text {
-	uint64_t start, end;
-};
-
 /* A file that was mapped in a core file's process, and that we cannot see. */
 struct sframe_absence {
 	char *image; /* owned */
@@ -83,8 +80,8 @@ struct sframe_absence {
  * struct sframe_file - what was found
  * @arch: of the ELF file, NULL for bare bytes
  * @sections: in the file's order
- * @texts: executable ranges of a linked ELF file; see struct sframe_target for
- *	the others
+ * @code: of a linked ELF file or a core file; see struct sframe_target for the
+ *	others
  * @absences: what a core file lacks, and no file has instead
  * @elf: libelf's handle, in which the names of targets live; owned
  */
@@ -92,8 +89,7 @@ struct sframe_file {
 	const struct bobbin_arch *arch;
 	struct sframe_section *sections;
 	size_t section_count;
-	struct sframe_text *texts;
-	size_t text_count;
+	struct code_ranges code;
 	struct sframe_absence *absences;
 	size_t absence_count;
 	void *elf;

@@ -58,9 +58,6 @@ int sframe_reader_add(struct sframe_reader *reader, const char *name, const char
  */
 int sframe_reader_grow(void **array, size_t count, size_t entry_size);
 
-/* Add a range of code, unless it is empty or wraps. */
-int sframe_reader_add_text(struct sframe_reader *reader, uint64_t start, uint64_t size);
-
 /* All of an ELF file that is no core file. */
 int sframe_reader_read(struct sframe_reader *reader);
 

@@ -90,34 +90,12 @@ static uint32_t size_of(const struct validation *v, uint32_t fde)
 			       v->view->version);
 }
 
-/* The last range that starts at or before an address, or NULL. */
-static const struct bobbin_sframe_range *find_text(const struct bobbin_sframe_bounds *bounds,
-						   uint64_t addr)
-{
-	uint32_t first = 0, count = bounds->text_count;
-
-	while (count) {
-		uint32_t half = count / 2;
-
-		if (bounds->text[first + half].start <= addr) {
-			first += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	return first ? &bounds->text[first - 1] : NULL;
-}
-
 static void check_text(struct validation *v, uint32_t fde)
 {
-	const struct bobbin_sframe_range *text;
-	uint64_t start = start_of(v, fde);
+	const struct bobbin_sframe_bounds *bounds = v->bounds;
 
-	if (!v->bounds->text_count)
-		return;
-	text = find_text(v->bounds, start);
-	if (!text || start > text->end || size_of(v, fde) > text->end - start)
+	if (bounds->text_count && !bobbin_ranges_hold(bounds->text, bounds->text_count,
+						      start_of(v, fde), size_of(v, fde)))
 		defects_add(&v->defects, entry_of(v, fde), BOBBIN_SFRAME_TEXT);
 }
 

@@ -380,7 +380,7 @@ static void merging_again_changes_nothing(void **state)
 
 static void functions_outside_of_the_text_are_dropped(void **state)
 {
-	static const struct merge_text texts[] = {{0x1000, 0x1020}, {0x2000, 0x2010}};
+	static const struct bobbin_range texts[] = {{0x1000, 0x1020}, {0x2000, 0x2010}};
 	struct bench *b = *state;
 	struct section_maker *maker = input(b);
 

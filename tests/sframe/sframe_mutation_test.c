@@ -204,7 +204,7 @@ static int open_sample(const struct sample *s, struct bobbin_sframe_view *ret)
 
 static int validate(const struct sample *s, const struct bobbin_sframe_view *view)
 {
-	const struct bobbin_sframe_range text = {TEXT, s->text_end};
+	const struct bobbin_range text = {TEXT, s->text_end};
 	struct bobbin_sframe_order order[MAX_FUNCTIONS];
 	const struct bobbin_sframe_bounds bounds = {
 		.available = s->size,

@@ -90,7 +90,7 @@ static int validate_built(const struct built *s, const struct bobbin_sframe_boun
 /* Validate with all that can be known. */
 static int validate(const struct built *s, struct findings *ret)
 {
-	static const struct bobbin_sframe_range text = {TEXT, TEXT_END};
+	static const struct bobbin_range text = {TEXT, TEXT_END};
 	struct bobbin_sframe_order order[8];
 	struct bobbin_sframe_bounds bounds = {
 		.available = s->size,

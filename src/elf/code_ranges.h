@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * code_ranges.h - where a linked file or a core file has code.
+ *
+ *	sections that are loaded and executable		exact; also those without
+ *							bytes, in files of debug
+ *							information
+ *	without any, executable segments		may hold headers and
+ *							constants, too
+ */
+#ifndef BOBBIN_ELF_CODE_RANGES_H
+#define BOBBIN_ELF_CODE_RANGES_H
+
+#include <bobbin/range.h>
+#include <libelf.h>
+
+/**
+ * struct code_ranges - addresses of a file that hold code
+ * @ranges: ascending and not touching each other; owned
+ * @count: their number
+ */
+struct code_ranges {
+	struct bobbin_range *ranges;
+	size_t count;
+};
+
+/* Read them; headers that cannot be read are passed over.  0, -ENOMEM. */
+int code_ranges_init(Elf *elf, struct code_ranges *ret);
+void code_ranges_fini(struct code_ranges *code);
+
+#endif
