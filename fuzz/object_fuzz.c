@@ -155,7 +155,7 @@ static void make_section(struct made *made)
 /* Make a section of the file behind @fd; false: it is refused. */
 static bool made_init(int fd, uint8_t selector, struct made *ret)
 {
-	const struct object_code untouched = {.foreign = 1};
+	const struct object_code untouched = {.text_count = 1};
 	struct bobbin_error err = {0};
 	struct made made = {.fd = fd, .size = size_of(fd), .code = untouched};
 	int r = object_code_init(fd, &err, &made.code);
@@ -195,7 +195,7 @@ static bool same_frame(const struct elf_bytes *a, const struct elf_bytes *b)
 /* Written anew are section headers and their names; what is read stays. */
 static void check_same(const struct object_code *a, const struct object_code *b)
 {
-	promise(a->arch == b->arch && a->foreign == b->foreign);
+	promise(a->arch == b->arch);
 	promise(same_frame(&a->eh_frame, &b->eh_frame));
 	promise(same_frame(&a->debug_frame, &b->debug_frame));
 	promise(a->text_count == b->text_count);

@@ -17,6 +17,7 @@
 #define BOBBIN_CFI_H
 
 #include <bobbin/arch.h>
+#include <bobbin/range.h>
 #include <bobbin/rule.h>
 
 #ifdef __cplusplus
@@ -32,6 +33,18 @@ extern "C" {
  * @table: offset of the search table from @hdr, 0: there is none that is sane
  * @table_count: its entries
  * @debug_frame: @frame is .debug_frame
+ * @code, @code_count: where the file has code, ascending ranges that do not touch
+ *	each other, borrowed; NULL: not known, anywhere
+ *
+ * Linkers that drop a function leave its entry in .debug_frame, with 0 or another
+ * number for an address.  An entry is *live*, and says what holds, if
+ *
+ *	- it has code, and all of it lies in one range of @code;
+ *	- no other entry with such code starts inside it;
+ *	- it is the longest of those that start where it starts, and of those that
+ *	  are as long, the last.
+ *
+ * Look-ups find live entries only; bobbin_cfi_next() and bobbin_cfi_fde() give all.
  *
  * Fill in everything but @table and @table_count and call
  * bobbin_cfi_view_init().
@@ -44,6 +57,8 @@ struct bobbin_cfi_view {
 	uint64_t table;
 	uint32_t table_count;
 	bool debug_frame;
+	const struct bobbin_range *code;
+	size_t code_count;
 };
 
 /**
@@ -125,13 +140,22 @@ int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t *offset,
 			 struct bobbin_cfi_fde *ret);
 
 /**
- * bobbin_cfi_find() - the FDE for a PC
+ * bobbin_cfi_has_code() - the first condition of a live FDE
+ * @view: the section
+ * @fde: of it
+ *
+ * Return: whether it has code, and all of it lies in one range of @view->code.
+ */
+bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde);
+
+/**
+ * bobbin_cfi_find() - the live FDE for a PC
  * @view: the section
  * @pc: see bobbin_regs_lookup_pc()
  * @err: where and why on failure, or NULL
  * @ret: the FDE, @start <= @pc < @end; untouched on failure
  *
- * log2(functions) table entries, or all of the section if there is no table.
+ * log2(functions) table entries, or twice all of the section if there is no table.
  *
  * Return: 0, -ENOENT (BOBBIN_NO_FUNCTION), -EBADMSG.
  */

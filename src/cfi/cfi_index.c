@@ -13,6 +13,11 @@
 
 #define TABLE_ENC (PE_DATAREL | PE_SDATA4)
 #define PAIR_SIZE 8
+/*
+ * Pairs that are looked at on either side of a function: none but empty ones and dead
+ * ones are passed over, and linkers leave few of them in the table.
+ */
+#define MAX_DEAD 8
 
 static int32_t table_word(const struct bobbin_cfi_view *view, uint32_t index, unsigned int which)
 {
@@ -89,21 +94,59 @@ static bool covers(const struct bobbin_cfi_fde *fde, uint64_t pc)
 	return pc >= fde->start && pc < fde->end;
 }
 
-static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
-		struct bobbin_cfi_fde *ret)
+BOBBIN_API bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view,
+				    const struct bobbin_cfi_fde *fde)
 {
-	struct bobbin_cfi_fde fde;
+	return fde->start < fde->end &&
+	       (!view->code || bobbin_ranges_hold(view->code, view->code_count, fde->start,
+						  fde->end - fde->start));
+}
+
+/* Of FDEs with one start the longest holds, and of those that are as long the last. */
+static bool supersedes(const struct bobbin_cfi_fde *fde, const struct bobbin_cfi_fde *best)
+{
+	if (best->start == best->end || fde->end > best->end)
+		return true;
+	return fde->end == best->end && fde->offset > best->offset;
+}
+
+/* Where the last FDE starts that starts at or before the PC, and the next one. */
+static void scan_starts(const struct bobbin_cfi_view *view, uint64_t pc, uint64_t *last,
+			uint64_t *next)
+{
+	struct bobbin_cfi_fde fde = {0};
 	uint64_t offset = 0;
 	int r;
 
+	*last = 0;
+	*next = UINT64_MAX;
 	/* a malformed entry must not hide the functions behind it */
-	while ((r = bobbin_cfi_next(view, &offset, NULL, &fde)) != 0) {
-		if (r > 0 && covers(&fde, pc)) {
-			*ret = fde;
-			return 0;
-		}
+	while ((r = bobbin_cfi_next_like(view, &offset, &fde, NULL, &fde)) != 0) {
+		if (r < 0 || !bobbin_cfi_has_code(view, &fde))
+			continue;
+		if (fde.start > pc && fde.start < *next)
+			*next = fde.start;
+		if (fde.start <= pc && fde.start > *last)
+			*last = fde.start;
 	}
-	return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+}
+
+static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
+		struct bobbin_cfi_fde *ret)
+{
+	struct bobbin_cfi_fde fde = {0}, best = {0};
+	uint64_t offset = 0, last, next;
+	int r;
+
+	scan_starts(view, pc, &last, &next);
+	while ((r = bobbin_cfi_next_like(view, &offset, &fde, NULL, &fde)) != 0)
+		if (r > 0 && fde.start == last && fde.end <= next &&
+		    bobbin_cfi_has_code(view, &fde) && supersedes(&fde, &best))
+			best = fde;
+	if (!covers(&best, pc))
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+	*ret = best;
+	return 0;
 }
 
 /* The last pair that starts at or before the PC. */
@@ -130,11 +173,75 @@ static bool search(const struct bobbin_cfi_view *view, uint64_t pc, uint32_t *re
  * Of two functions that start at one address, an optimizer of binaries keeps
  * one in the table, be it the empty one; the other then follows it.
  */
-static bool step_over_empty(const struct bobbin_cfi_view *view, struct bobbin_cfi_fde *fde)
+static void step_over_empty(const struct bobbin_cfi_view *view, struct bobbin_cfi_fde *fde)
 {
 	uint64_t offset = fde->next;
+	struct bobbin_cfi_fde next;
 
-	return fde->start == fde->end && bobbin_cfi_next(view, &offset, NULL, fde) > 0;
+	if (bobbin_cfi_next(view, &offset, NULL, &next) > 0 && next.start == fde->start)
+		*fde = next;
+}
+
+/*
+ * Whether a function starts inside another, by the pairs from @index on, which do not
+ * start before it.
+ */
+static bool is_overlapped(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
+			  uint32_t index)
+{
+	struct bobbin_cfi_fde other;
+
+	for (unsigned int i = 0; i < MAX_DEAD && index < view->table_count; i++, index++) {
+		uint64_t distance = pair_start(view, index) - fde->start;
+
+		if (distance >= fde->end - fde->start)
+			return false;
+		if (distance && !bobbin_cfi_fde(view, pair_fde(view, index), NULL, &other) &&
+		    bobbin_cfi_has_code(view, &other))
+			return true;
+	}
+	return index < view->table_count;
+}
+
+/* The function of a pair. */
+static int read_pair(const struct bobbin_cfi_view *view, uint32_t index, struct bobbin_error *err,
+		     struct bobbin_cfi_fde *ret)
+{
+	int r = bobbin_cfi_fde(view, pair_fde(view, index), err, ret);
+
+	if (r == -BOBBIN_ENOENT)
+		return refuse(err, pair_fde(view, index), BOBBIN_CFI_HEADER);
+	if (!r && ret->start == ret->end)
+		step_over_empty(view, ret);
+	return r;
+}
+
+/* Of the pairs up to @index, the last one with code, or what is live instead of it. */
+static int find_live(const struct bobbin_cfi_view *view, uint32_t index, struct bobbin_error *err,
+		     struct bobbin_cfi_fde *ret)
+{
+	struct bobbin_cfi_fde fde, live = {0};
+	uint64_t start = 0;
+	bool any = false;
+
+	for (unsigned int i = 0; i < MAX_DEAD; i++, index--) {
+		int r = read_pair(view, index, err, &fde);
+
+		if (r)
+			return r;
+		if (any && fde.start != start)
+			break;
+		if (bobbin_cfi_has_code(view, &fde)) {
+			any = true;
+			start = fde.start;
+			if (supersedes(&fde, &live) && !is_overlapped(view, &fde, index + 1))
+				live = fde;
+		}
+		if (!index || (any && pair_start(view, index - 1) != start))
+			break;
+	}
+	*ret = live;
+	return 0;
 }
 
 BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
@@ -148,21 +255,11 @@ BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
 		return scan(view, pc, err, ret);
 	if (!search(view, pc, &index))
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
-
-	/* functions of size zero may share their start with a real one */
-	for (unsigned int back = 0; back < 8; back++) {
-		r = bobbin_cfi_fde(view, pair_fde(view, index), err, &fde);
-		if (r == -BOBBIN_ENOENT)
-			return refuse(err, pair_fde(view, index), BOBBIN_CFI_HEADER);
-		if (r)
-			return r;
-		if (covers(&fde, pc) || (step_over_empty(view, &fde) && covers(&fde, pc))) {
-			*ret = fde;
-			return 0;
-		}
-		if (!index || pair_start(view, index - 1) != pair_start(view, index))
-			break;
-		index--;
-	}
-	return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, index), BOBBIN_NO_FUNCTION);
+	r = find_live(view, index, err, &fde);
+	if (r)
+		return r;
+	if (!covers(&fde, pc))
+		return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, index), BOBBIN_NO_FUNCTION);
+	*ret = fde;
+	return 0;
 }

@@ -18,6 +18,8 @@ static void add(struct cfi_tables *t, const struct elf_bytes *frame, const struc
 		.frame_size = frame->size,
 		.frame_addr = frame->addr,
 		.debug_frame = !hdr,
+		.code = t->image.code.ranges,
+		.code_count = t->image.code.count,
 	};
 	if (hdr) {
 		view->hdr = hdr->data;

@@ -194,8 +194,8 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 	if (s->lost_rows)
 		fprintf(stderr, "; %" PRIu64 " rows are left out%s", s->lost_rows,
 			a->verbose ? "" : ", -v tells why");
-	if (r->code.foreign)
-		fprintf(stderr, "; FDEs about no code of the file: %" PRIu64, r->code.foreign);
+	if (s->dead)
+		fprintf(stderr, "; entries about no code of the file: %" PRIu64, s->dead);
 	fputc('\n', stderr);
 }
 

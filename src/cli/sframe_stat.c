@@ -79,12 +79,8 @@ static int measure_text(const struct elf_image *image, struct figures *f)
 	struct coverage text = {0};
 	int r = 0;
 
-	for (size_t i = 0; i < image->segment_count && !r; i++) {
-		const struct elf_segment *s = &image->segments[i];
-
-		if (s->exec)
-			r = coverage_add(&text, s->vaddr, s->vaddr + s->memsz);
-	}
+	for (size_t i = 0; i < image->code.count && !r; i++)
+		r = coverage_add(&text, image->code.ranges[i].start, image->code.ranges[i].end);
 	f->text = coverage_bytes(&text);
 	f->present_text = coverage_overlap(&f->present.covered, &text);
 	f->converted_text = coverage_overlap(&f->converted.covered, &text);
@@ -129,6 +125,7 @@ static void add_figures(struct figures *sum, const struct figures *more)
 	sum->text += more->text;
 	sum->cfi_bytes += more->cfi_bytes;
 	sum->convert.fdes += more->convert.fdes;
+	sum->convert.dead += more->convert.dead;
 	sum->convert.cfi_rows += more->convert.cfi_rows;
 	sum->convert.lost_rows += more->convert.lost_rows;
 	sum->convert.lost_fdes += more->convert.lost_fdes;
@@ -182,6 +179,9 @@ static void print_figures(const char *name, const struct figures *f)
 	if (f->cfi_bytes)
 		printf("  %-12s %" PRIu64 " bytes, %" PRIu64 " functions, %" PRIu64 " rows\n",
 		       "CFI", f->cfi_bytes, f->convert.fdes, f->convert.cfi_rows);
+	if (f->convert.dead)
+		printf("  %-12s entries about no code of the file: %" PRIu64 "\n", "",
+		       f->convert.dead);
 	if (f->version)
 		snprintf(label, sizeof(label), ".sframe V%u", f->version);
 	if (f->present.sections)
@@ -222,6 +222,7 @@ static void json_figures(struct json_output *json, const char *key, const char *
 	json_unsigned(json, "cfi_bytes", f->cfi_bytes);
 	json_unsigned(json, "cfi_functions", f->convert.fdes);
 	json_unsigned(json, "cfi_rows", f->convert.cfi_rows);
+	json_unsigned(json, "cfi_dead", f->convert.dead);
 	if (f->version)
 		json_unsigned(json, "version", f->version);
 	json_tally(json, "sframe", &f->present, f->present_text);

@@ -254,15 +254,11 @@ static void compare_fde(struct walk *w, const struct listed_fde *listed)
 	if (!r)
 		r = bobbin_cfi_rows_init(view, &fde, &error, &rows);
 	while (!r && bobbin_cfi_rows_next(&rows, &error, &row) > 0) {
-		uint64_t start = row.start < listed->start ? listed->start : row.start;
-		uint64_t end = row.end > listed->end ? listed->end : row.end;
 		const struct saying said = {.rule = row.rule, .push = rows.plt};
 
-		if (start >= end)
-			continue;
 		w->c->rows++;
-		done = end;
-		compare_range(w, start, end, &said);
+		done = row.end;
+		compare_range(w, row.start, row.end, &said);
 	}
 	/* what the program does not come to say */
 	compare_none(w, done, listed->end, (uint8_t)error.reason);

@@ -275,16 +275,6 @@ static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t 
 	return r;
 }
 
-/* The part of a row that the listed FDE may speak about; false: none. */
-static bool clip(const struct listed_fde *listed, struct bobbin_row *row)
-{
-	if (row->start < listed->start)
-		row->start = listed->start;
-	if (row->end > listed->end)
-		row->end = listed->end;
-	return row->start < row->end;
-}
-
 static int take_rows(struct conversion *c)
 {
 	struct bobbin_error error;
@@ -293,8 +283,6 @@ static int take_rows(struct conversion *c)
 	int r;
 
 	while ((r = bobbin_cfi_rows_next(&c->program, &error, &row)) > 0) {
-		if (!clip(c->listed, &row))
-			continue;
 		r = take_row(c, &row, c->program.plt);
 		if (r)
 			return r;
@@ -351,8 +339,7 @@ static bool add_usual(struct conversion *c)
 	struct usual_rows usual;
 	uint32_t count;
 
-	if (!c->usual || c->fde.start != start || size > UINT32_MAX ||
-	    !usual_rows_start(b, (uint32_t)size, &usual) ||
+	if (!c->usual || size > UINT32_MAX || !usual_rows_start(b, (uint32_t)size, &usual) ||
 	    !usual_program_run(c->program.view, &c->fde, &c->initial, (uint32_t)size, &usual,
 			       &count) ||
 	    !usual_rows_finish(b, &usual, start, (uint32_t)size))
@@ -392,6 +379,7 @@ static int convert_fde(struct conversion *c)
 
 static int convert_all(struct conversion *c, const struct fde_list *list)
 {
+	c->stats->dead = list->dead;
 	if (list->malformed) {
 		c->stats->lost_fdes += list->malformed;
 		c->stats->lost_rows += list->malformed;

@@ -59,7 +59,8 @@ struct convert_options {
 
 /**
  * struct convert_stats - what was done
- * @fdes: FDEs with code, of all sections
+ * @fdes: live FDEs of all sections, see struct bobbin_cfi_view
+ * @dead: those that are not, and were passed over
  * @cfi_rows: their rows
  * @functions: FDEs of the result
  * @rows: in the result; equal rows that follow each other are one
@@ -72,15 +73,15 @@ struct convert_options {
  * @reasons: lost rows by reason
  */
 struct convert_stats {
-	uint64_t fdes, cfi_rows, functions, rows;
+	uint64_t fdes, dead, cfi_rows, functions, rows;
 	uint64_t split, lost_fdes, lost_rows;
 	uint64_t text, lost_text;
 	uint64_t reasons[BOBBIN_REASON_COUNT];
 };
 
 /*
- * Convert sections of one file.  Where they overlap, the first in @views and
- * within a section the FDE that starts last says what holds.
+ * Convert the live FDEs of sections of one file.  Where sections overlap, the first
+ * in @views says what holds.
  *
  * @data becomes the caller's.  0; -EINVAL for an unknown version; -ENOMEM;
  * -ERANGE if the section would be too large.

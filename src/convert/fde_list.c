@@ -139,20 +139,26 @@ static int sort(struct vector *v)
 	return 0;
 }
 
-/* Sorted FDEs end where the next begins; of those with one start the last stays. */
-static void clip(struct vector *v)
+/* Of sorted FDEs those that none starts in; of those with one start the longest. */
+static size_t keep_live(struct listed_fde *fdes, size_t count)
 {
-	size_t kept = 0;
+	size_t kept = 0, next;
 
-	for (size_t i = 0; i < v->count; i++) {
-		struct listed_fde fde = v->fdes[i];
+	for (size_t i = 0; i < count; i = next) {
+		const struct listed_fde *live = NULL;
+		uint64_t limit = UINT64_MAX;
 
-		if (i + 1 < v->count && fde.end > v->fdes[i + 1].start)
-			fde.end = v->fdes[i + 1].start;
-		if (fde.start < fde.end)
-			v->fdes[kept++] = fde;
+		for (next = i + 1; next < count && fdes[next].start == fdes[i].start;)
+			next++;
+		if (next < count)
+			limit = fdes[next].start;
+		for (; i < next; i++)
+			if (fdes[i].end <= limit && (!live || fdes[i].end >= live->end))
+				live = &fdes[i];
+		if (live)
+			fdes[kept++] = *live;
 	}
-	v->count = kept;
+	return kept;
 }
 
 static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fde_list *list,
@@ -161,6 +167,7 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 	struct bobbin_error error;
 	struct bobbin_cfi_fde fde = {0};
 	uint64_t offset = 0;
+	size_t live;
 	int r;
 
 	while ((r = bobbin_cfi_next_like(view, &offset, &fde, &error, &fde)) != 0) {
@@ -169,57 +176,40 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 				list->reason = error.reason;
 			continue;
 		}
-		if (fde.start >= fde.end)
+		if (fde.start == fde.end)
 			continue;
+		if (!bobbin_cfi_has_code(view, &fde)) {
+			list->dead++;
+			continue;
+		}
 		r = append(ret, (struct listed_fde){fde.start, fde.end, fde.offset, index});
 		if (r)
 			return r;
 	}
 	r = sort(ret);
-	if (!r)
-		clip(ret);
-	return r;
+	if (r)
+		return r;
+	live = keep_live(ret->fdes, ret->count);
+	list->dead += ret->count - live;
+	ret->count = live;
+	return 0;
 }
 
-/* Append the parts of @fde that no range of @taken, from @*from on, holds. */
-static int append_rest(const struct vector *taken, size_t *from, struct listed_fde fde,
-		       struct vector *ret)
-{
-	size_t i = *from, most = ret->count + FDE_LIST_PARTS;
-	int r;
-
-	while (i < taken->count && taken->fdes[i].end <= fde.start)
-		i++;
-	*from = i;
-	for (; i < taken->count && taken->fdes[i].start < fde.end; i++) {
-		struct listed_fde part = fde;
-
-		part.end = taken->fdes[i].start;
-		fde.start = taken->fdes[i].end;
-		if (part.start >= part.end)
-			continue;
-		if (ret->count == most)
-			return 0;
-		r = append(ret, part);
-		if (r)
-			return r;
-	}
-	return fde.start < fde.end ? append(ret, fde) : 0;
-}
-
-/* Add what @more has and @all has not. */
+/* Add what @more has of addresses that @all says nothing about. */
 static int unite(struct vector *all, const struct vector *more)
 {
-	const struct vector taken = *all;
-	struct vector united = {0};
+	const size_t known = all->count;
 	size_t from = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < more->count && !r; i++)
-		r = append_rest(&taken, &from, more->fdes[i], &united);
-	for (size_t i = 0; i < united.count && !r; i++)
-		r = append(all, united.fdes[i]);
-	free(united.fdes);
+	for (size_t i = 0; i < more->count && !r; i++) {
+		const struct listed_fde *fde = &more->fdes[i];
+
+		while (from < known && all->fdes[from].end <= fde->start)
+			from++;
+		if (from == known || all->fdes[from].start >= fde->end)
+			r = append(all, *fde);
+	}
 	return r ? r : sort(all);
 }
 
@@ -249,6 +239,23 @@ int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struc
 	list.count = all.count;
 	*ret = list;
 	return 0;
+}
+
+const struct listed_fde *fde_list_find(const struct fde_list *list, uint64_t addr)
+{
+	size_t first = 0, count = list->count;
+
+	while (count) {
+		size_t half = count / 2;
+
+		if (list->fdes[first + half].start <= addr) {
+			first += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return first && addr < list->fdes[first - 1].end ? &list->fdes[first - 1] : NULL;
 }
 
 void fde_list_fini(struct fde_list *list)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fde_list.h - the FDEs of a file by address, without overlaps.
+ * fde_list.h - the live FDEs of a file by address; see struct bobbin_cfi_view for
+ * which these are.
  */
 #ifndef BOBBIN_CONVERT_FDE_LIST_H
 #define BOBBIN_CONVERT_FDE_LIST_H
 
 #include <bobbin/cfi.h>
 
-/* Parts of an FDE at most: the program of each is run from its beginning. */
-#define FDE_LIST_PARTS 64
-
 /**
- * struct listed_fde - a part of the code and who describes it
- * @start, @end: addresses; @end may be lower than the FDE's own
+ * struct listed_fde - a live FDE
+ * @start, @end: its addresses
  * @offset: of the FDE in its section
  * @view: index of the section
  */
@@ -21,19 +19,28 @@ struct listed_fde {
 	uint32_t view;
 };
 
+/**
+ * struct fde_list - those of a file
+ * @fdes, @count: ascending, without overlaps
+ * @dead: FDEs that are not live
+ * @malformed: entries that were passed over
+ * @reason: of the first of them
+ */
 struct fde_list {
 	struct listed_fde *fdes;
 	size_t count;
-	uint64_t malformed;        /* entries that were passed over */
-	enum bobbin_reason reason; /* of the first of them */
+	uint64_t dead, malformed;
+	enum bobbin_reason reason;
 };
 
 /*
- * List the FDEs with code of @count sections.  What an FDE has beyond
- * FDE_LIST_PARTS parts is left out.  Where they overlap, the first
- * section wins, and within a section the FDE that starts last.  0, -ENOMEM.
+ * List the live FDEs of @count sections.  Those of a section that overlap one of a
+ * section before it are left out, too.  0, -ENOMEM.
  */
 int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struct fde_list *ret);
 void fde_list_fini(struct fde_list *list);
+
+/* The FDE that holds an address, or NULL. */
+const struct listed_fde *fde_list_find(const struct fde_list *list, uint64_t addr);
 
 #endif

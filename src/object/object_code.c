@@ -203,7 +203,8 @@ static int place_texts(struct object_reader *reader)
 	uint64_t addr = round_up(frames + GAP, GAP);
 
 	code->texts = calloc(headers->section_count, sizeof(*code->texts));
-	if (!code->texts)
+	code->ranges = calloc(headers->section_count, sizeof(*code->ranges));
+	if (!code->texts || !code->ranges)
 		return -ENOMEM;
 	for (size_t i = 1; i < headers->section_count; i++) {
 		uint64_t size = headers->sections[i].sh_size;
@@ -212,6 +213,7 @@ static int place_texts(struct object_reader *reader)
 			continue;
 		if (addr + size + 2 * TEXT_ALIGNMENT > OBJECT_CODE_MAX)
 			return -EFBIG;
+		code->ranges[code->text_count] = (struct bobbin_range){addr, addr + size};
 		code->texts[code->text_count] =
 			(struct object_text){.start = addr,
 					     .end = addr + size,
@@ -253,39 +255,6 @@ static void choose_symbols(const struct object_reader *reader)
 	}
 }
 
-/* Make an FDE a CIE that nobody can refer to: no version is 0. */
-static void erase(struct elf_bytes *frame, bool debug_frame, uint64_t offset)
-{
-	static const uint8_t escape[4] = {0xff, 0xff, 0xff, 0xff};
-	uint8_t *entry = frame->data + offset;
-	bool wide = !memcmp(entry, escape, sizeof(escape));
-	uint8_t *id = entry + (wide ? 12 : 4);
-	size_t id_size = wide && debug_frame ? 8 : 4;
-
-	memset(id, debug_frame ? 0xff : 0, id_size);
-	id[id_size] = 0;
-}
-
-static void erase_foreign(struct object_code *code, bool debug_frame)
-{
-	struct elf_bytes *frame = debug_frame ? &code->debug_frame : &code->eh_frame;
-	struct bobbin_cfi_fde fde = {0};
-	struct bobbin_cfi_view view;
-	uint64_t offset = 0;
-	int r;
-
-	if (!object_code_view(code, debug_frame, &view))
-		return;
-	while ((r = bobbin_cfi_next_like(&view, &offset, &fde, NULL, &fde)) != 0) {
-		const struct object_text *text = r > 0 ? object_code_text(code, fde.start) : NULL;
-
-		if (r < 0 || fde.start >= fde.end || (text && fde.end <= text->end))
-			continue;
-		erase(frame, debug_frame, fde.offset);
-		code->foreign++;
-	}
-}
-
 static int read_all(struct object_reader *reader)
 {
 	int r;
@@ -305,8 +274,6 @@ static int read_all(struct object_reader *reader)
 	if (r)
 		return r;
 	choose_symbols(reader);
-	erase_foreign(reader->code, false);
-	erase_foreign(reader->code, true);
 	return 0;
 }
 
@@ -337,6 +304,7 @@ void object_code_fini(struct object_code *code)
 	free(code->eh_frame.data);
 	free(code->debug_frame.data);
 	free(code->texts);
+	free(code->ranges);
 	free(code->names);
 	*code = (struct object_code){0};
 }
@@ -352,6 +320,8 @@ bool object_code_view(const struct object_code *code, bool debug_frame, struct b
 		.frame = frame->data,
 		.frame_size = frame->size,
 		.debug_frame = debug_frame,
+		.code = code->ranges,
+		.code_count = code->text_count,
 	};
 	return true;
 }

@@ -43,18 +43,17 @@ struct object_text {
  * @arch: of the file
  * @eh_frame, @debug_frame: all sections of that name, relocated; data NULL: none
  * @texts: ascending by address and by section; owned
+ * @ranges: their addresses; owned
  * @text_count: their number
  * @names: of sections; owned
- * @foreign: FDEs about no code of the file, or about more than a section has;
- *	they are not in @eh_frame and @debug_frame any more
  */
 struct object_code {
 	const struct bobbin_arch *arch;
 	struct elf_bytes eh_frame, debug_frame;
 	struct object_text *texts;
+	struct bobbin_range *ranges;
 	size_t text_count;
 	char *names;
-	uint64_t foreign;
 };
 
 /* Whether the file is an ELF file of this kind; false, too, if it cannot be read. */

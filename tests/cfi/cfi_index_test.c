@@ -263,6 +263,78 @@ static void a_real_function_behind_an_empty_one_is_found(void **state)
 	assert_int_equal(bobbin_cfi_find(&view, TEXT + 16, NULL, &fde), -ENOENT);
 }
 
+/* Open a file with functions of these ranges, with a table or without. */
+static void open_ranges(struct file *f, const struct bobbin_range *ranges, unsigned int count,
+			bool table, struct bobbin_cfi_view *ret)
+{
+	const struct cfi_cie cie = {0};
+	uint64_t at;
+
+	cfi_section_init(&f->frame, bobbin_arch_amd64());
+	at = put_cie(&f->frame, &cie);
+	begin_header(f, count);
+	for (unsigned int i = 0; i < count; i++) {
+		f->fde[i] = put_fde_of(&f->frame, &cie, at, TEXT + ranges[i].start,
+				       ranges[i].end - ranges[i].start, NO_BYTES);
+		put_pair(f, TEXT + ranges[i].start, f->fde[i]);
+	}
+	if (!table)
+		f->hdr.size = 0;
+	assert_int_equal(open_file(f, ret, NULL), table ? 0 : -ENODATA);
+}
+
+/* @wanted: for each 16 bytes, which function is live there; '-' none. */
+static void assert_live(const struct bobbin_range *ranges, unsigned int count,
+			const struct bobbin_range *code, size_t code_count, const char *wanted)
+{
+	for (int table = 0; table < 2; table++) {
+		struct bobbin_cfi_view view;
+		struct bobbin_cfi_fde fde;
+		struct file f;
+
+		open_ranges(&f, ranges, count, table, &view);
+		view.code = code;
+		view.code_count = code_count;
+		for (size_t i = 0; wanted[i]; i++) {
+			int r = bobbin_cfi_find(&view, TEXT + 16 * i + 8, NULL, &fde);
+
+			assert_int_equal(r, wanted[i] == '-' ? -ENOENT : 0);
+			if (!r)
+				assert_int_equal(fde.offset, f.fde[wanted[i] - '0']);
+		}
+	}
+}
+
+static void functions_outside_of_code_are_not_found(void **state)
+{
+	const struct bobbin_range code = {TEXT + 0x20, TEXT + 0x60};
+	const struct bobbin_range ranges[] = {{0, 0x40}, {0x20, 0x30}, {0x50, 0x60}, {0x58, 0x80}};
+
+	assert_live(ranges, 4, &code, 1, "--1--2--");
+}
+
+static void functions_in_which_others_start_are_not_found(void **state)
+{
+	const struct bobbin_range ranges[] = {{0, 0x30}, {0x20, 0x60}, {0x50, 0x70}};
+
+	assert_live(ranges, 3, NULL, 0, "-----22-");
+}
+
+static void empty_functions_inside_others_do_not_hide_them(void **state)
+{
+	const struct bobbin_range ranges[] = {{0, 0x30}, {0x10, 0x10}, {0x20, 0x20}, {0x30, 0x40}};
+
+	assert_live(ranges, 4, NULL, 0, "0003");
+}
+
+static void of_functions_with_one_start_the_longest_that_ends_in_time_is_found(void **state)
+{
+	const struct bobbin_range ranges[] = {{0, 0x20}, {0, 0x80},    {0, 0x40},
+					      {0, 0x10}, {0x40, 0x60}, {0x40, 0x60}};
+
+	assert_live(ranges, 6, NULL, 0, "222255--");
+}
+
 static void scanning_goes_on_behind_malformed_entries(void **state)
 {
 	struct bobbin_cfi_view view;
@@ -310,6 +382,11 @@ int main(void)
 		cmocka_unit_test(a_pair_that_points_to_no_fde_is_refused),
 		cmocka_unit_test(empty_functions_do_not_hide_real_ones),
 		cmocka_unit_test(a_real_function_behind_an_empty_one_is_found),
+		cmocka_unit_test(functions_outside_of_code_are_not_found),
+		cmocka_unit_test(functions_in_which_others_start_are_not_found),
+		cmocka_unit_test(empty_functions_inside_others_do_not_hide_them),
+		cmocka_unit_test(
+			of_functions_with_one_start_the_longest_that_ends_in_time_is_found),
 		cmocka_unit_test(scanning_goes_on_behind_malformed_entries),
 		cmocka_unit_test(a_failed_look_up_leaves_its_results_alone),
 	};

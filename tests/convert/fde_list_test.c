@@ -26,11 +26,14 @@
  * @offsets: of their FDEs
  * @counts: numbers of their FDEs
  * @count: of sections
+ * @code, @code_count: where the file has code; NULL: anywhere
  */
 struct bench {
 	struct cfi_section sections[2];
 	uint64_t offsets[2][MAX_FDES];
 	unsigned int counts[2], count;
+	const struct bobbin_range *code;
+	size_t code_count;
 };
 
 static struct bench bench;
@@ -65,10 +68,14 @@ static unsigned int number_of(const struct listed_fde *fde)
 
 static struct fde_list list_all(void)
 {
-	const struct bobbin_cfi_view views[] = {cfi_section_view(&bench.sections[0]),
-						cfi_section_view(&bench.sections[1])};
+	struct bobbin_cfi_view views[] = {cfi_section_view(&bench.sections[0]),
+					  cfi_section_view(&bench.sections[1])};
 	struct fde_list list;
 
+	for (unsigned int i = 0; i < 2; i++) {
+		views[i].code = bench.code;
+		views[i].code_count = bench.code_count;
+	}
 	assert_int_equal(fde_list_init(views, bench.count, &list), 0);
 	return list;
 }
@@ -86,6 +93,36 @@ static void assert_list(const char *wanted)
 			      list.fdes[i].view, number_of(&list.fdes[i]));
 	fde_list_fini(&list);
 	assert_string_equal(text, wanted);
+}
+
+/*
+ * The list is searched, and so are the sections, of which the first has the word: all
+ * find the same.
+ */
+static void assert_found(const struct fde_list *list)
+{
+	struct bobbin_cfi_view view = cfi_section_view(&bench.sections[0]);
+	struct bobbin_cfi_fde fde;
+
+	view.code = bench.code;
+	view.code_count = bench.code_count;
+	for (uint64_t pc = TEXT - 16; pc < TEXT + 0x600; pc++) {
+		const struct listed_fde *listed = fde_list_find(list, pc);
+		bool found = !bobbin_cfi_find(&view, pc, NULL, &fde);
+
+		assert_true(!listed || (listed->start <= pc && pc < listed->end));
+		if (found || (listed && !listed->view))
+			assert_true(found && listed && listed->offset == fde.offset);
+	}
+}
+
+static void assert_dead(uint64_t dead)
+{
+	struct fde_list list = list_all();
+
+	assert_int_equal(list.dead, dead);
+	assert_found(&list);
+	fde_list_fini(&list);
 }
 
 static void functions_come_in_the_order_of_their_addresses(void **state)
@@ -110,46 +147,128 @@ static void functions_without_code_are_left_out(void **state)
 	assert_list("8-10 0.1");
 }
 
-static void a_function_ends_where_the_next_one_starts(void **state)
+/* It was dropped, and its address is another one's. */
+static void a_function_in_which_another_starts_is_dead(void **state)
 {
 	add(0, 0, 0x20);
 	add(0, 0x10, 0x20);
-	assert_list("0-10 0.0, 10-30 0.1");
+	assert_list("10-30 0.1");
+	assert_dead(1);
 }
 
-/* Tables cannot say that the outer one goes on; walkers do not find it there either. */
-static void a_function_inside_another_ends_it(void **state)
+static void a_function_around_others_is_dead(void **state)
 {
 	add(0, 0, 0x100);
 	add(0, 0x10, 0x10);
-	assert_list("0-10 0.0, 10-20 0.1");
+	add(0, 0x40, 0x10);
+	assert_list("10-20 0.1, 40-50 0.2");
+	assert_dead(1);
 }
 
-static void of_functions_with_one_start_the_last_stays(void **state)
+/* Whether another one is live does not count: look-ups need not know of all. */
+static void each_of_a_chain_of_overlaps_but_the_last_is_dead(void **state)
+{
+	add(0, 0, 0x14);
+	add(0, 0x10, 0x14);
+	add(0, 0x20, 0x14);
+	assert_list("20-34 0.2");
+	assert_dead(2);
+}
+
+static void of_functions_with_one_start_the_longest_is_live(void **state)
 {
 	add(0, 0, 0x10);
 	add(0, 0, 0x20);
-	assert_list("0-20 0.1");
 	add(0, 0, 8);
-	assert_list("0-8 0.2");
+	assert_list("0-20 0.1");
+	assert_dead(2);
+}
+
+static void of_functions_with_the_same_code_the_last_is_live(void **state)
+{
+	add(0, 0, 0x10);
+	add(0, 0, 0x10);
+	assert_list("0-10 0.1");
+	assert_dead(1);
+}
+
+/* A file that is linked at 0 has live code where dead functions are said to be. */
+static void the_longest_that_ends_before_the_next_function_is_live(void **state)
+{
+	add(0, 0x40, 0x40);
+	add(0, 0, 0x60);
+	add(0, 0, 0x40);
+	add(0, 0, 0x1000);
+	add(0, 0, 0x20);
+	assert_list("0-40 0.2, 40-80 0.0");
+	assert_dead(3);
+}
+
+static void functions_outside_of_code_are_dead(void **state)
+{
+	const struct bobbin_range code[] = {{TEXT + 0x100, TEXT + 0x200},
+					    {TEXT + 0x300, TEXT + 0x400}};
+
+	bench.code = code;
+	bench.code_count = 2;
+	add(0, 0, 0x80);      /* before */
+	add(0, 0, 0x1000);    /* around */
+	add(0, 0xf0, 0x20);   /* over the first byte */
+	add(0, 0x100, 0x80);  /* inside */
+	add(0, 0x180, 0x80);  /* up to the last byte */
+	add(0, 0x1f0, 0x20);  /* over the last byte */
+	add(0, 0x1f0, 0x120); /* from one to the other */
+	add(0, 0x200, 0x10);  /* between */
+	add(0, 0x300, 0x100); /* all of it */
+	add(0, 0x400, 0x10);  /* after */
+	add(0, -(uint64_t)TEXT - 2, 1);
+	assert_list("100-180 0.3, 180-200 0.4, 300-400 0.8");
+	assert_dead(8);
+}
+
+/* What is dead kills nothing. */
+static void a_function_outside_of_code_does_not_overlap(void **state)
+{
+	const struct bobbin_range code[] = {{TEXT, TEXT + 0x100}};
+
+	bench.code = code;
+	bench.code_count = 1;
+	add(0, 0x40, 0x40);
+	add(0, 0x60, 0x1000);
+	assert_list("40-80 0.0");
+	assert_dead(1);
+}
+
+static void without_any_code_all_functions_are_dead(void **state)
+{
+	const struct bobbin_range none[1];
+
+	bench.code = none;
+	add(0, 0, 0x10);
+	assert_list("");
+	assert_dead(1);
 }
 
 static void a_second_section_fills_the_gaps_of_the_first(void **state)
 {
 	add(0, 0x10, 0x10);
 	add(0, 0x40, 0x10);
-	add(1, 0, 0x60);
+	add(1, 0, 0x10);
+	add(1, 0x20, 0x20);
 	add(1, 0x80, 0x10);
-	assert_list("0-10 1.0, 10-20 0.0, 20-40 1.0, 40-50 0.1, 50-60 1.0, 80-90 1.1");
+	assert_list("0-10 1.0, 10-20 0.0, 20-40 1.1, 40-50 0.1, 80-90 1.2");
+	assert_dead(0);
 }
 
-static void a_second_section_says_nothing_of_what_is_known(void **state)
+static void a_second_section_says_nothing_of_functions_that_are_known_in_part(void **state)
 {
-	add(0, 0, 0x40);
-	add(1, 0, 0x10);
-	add(1, 0x10, 0x30);
-	add(1, 0x30, 0x20);
-	assert_list("0-40 0.0, 40-50 1.2");
+	add(0, 0x10, 0x40);
+	add(1, 0, 0x18);
+	add(1, 0x10, 0x40);
+	add(1, 0x18, 0x30);
+	add(1, 0x48, 0x20);
+	add(1, 0x70, 0x10);
+	assert_list("10-50 0.0, 70-80 1.4");
 }
 
 static void a_second_section_may_stand_alone(void **state)
@@ -219,38 +338,28 @@ static void a_cut_off_section_gives_what_is_whole(void **state)
 
 #define sentence(name) cmocka_unit_test_setup(name, set_up)
 
-/* The program of each part is run from its beginning. */
-static void an_fde_in_very_many_parts_loses_the_last_of_them(void **state)
-{
-	struct fde_list list;
-
-	add(1, 0, 4 * (FDE_LIST_PARTS + 8));
-	for (unsigned int i = 0; i < FDE_LIST_PARTS + 7; i++)
-		put_fde(&bench.sections[0], TEXT + 4 * i + 2, 2, NO_BYTES);
-	list = list_all();
-	assert_int_equal(list.count, FDE_LIST_PARTS + FDE_LIST_PARTS + 7);
-	for (size_t i = 1; i < list.count; i++)
-		assert_true(list.fdes[i - 1].end <= list.fdes[i].start);
-	fde_list_fini(&list);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		sentence(functions_come_in_the_order_of_their_addresses),
 		sentence(an_empty_section_gives_an_empty_list),
 		sentence(functions_without_code_are_left_out),
-		sentence(a_function_ends_where_the_next_one_starts),
-		sentence(a_function_inside_another_ends_it),
-		sentence(of_functions_with_one_start_the_last_stays),
+		sentence(a_function_in_which_another_starts_is_dead),
+		sentence(a_function_around_others_is_dead),
+		sentence(each_of_a_chain_of_overlaps_but_the_last_is_dead),
+		sentence(of_functions_with_one_start_the_longest_is_live),
+		sentence(of_functions_with_the_same_code_the_last_is_live),
+		sentence(the_longest_that_ends_before_the_next_function_is_live),
+		sentence(functions_outside_of_code_are_dead),
+		sentence(a_function_outside_of_code_does_not_overlap),
+		sentence(without_any_code_all_functions_are_dead),
 		sentence(a_second_section_fills_the_gaps_of_the_first),
-		sentence(a_second_section_says_nothing_of_what_is_known),
+		sentence(a_second_section_says_nothing_of_functions_that_are_known_in_part),
 		sentence(a_second_section_may_stand_alone),
 		sentence(functions_of_many_interleaved_runs_are_sorted),
 		sentence(functions_of_few_interleaved_runs_are_sorted),
 		sentence(malformed_entries_are_passed_over_and_counted),
 		sentence(a_cut_off_section_gives_what_is_whole),
-		sentence(an_fde_in_very_many_parts_loses_the_last_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,6 +381,48 @@ it_gives_walkers_all_frames() {
 	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
 }
 
+# They are in .debug_frame, at 0, and longer than all that precedes .init
+it_gives_no_rule_of_a_dropped_function_to_the_code_that_took_its_place() {
+	cat >dropped.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((used)) void early(void)
+{
+	pause();
+	abort();
+}
+__asm__(".section .init,\"ax\",@progbits\n call early\n .text");
+#define FOUR(x) x; x; x; x
+int dropped(volatile int *x)
+{
+	volatile int room[700];
+
+	FOUR(FOUR(FOUR(FOUR(room[*x & 255] = getpid()))));
+	return room[*x & 255];
+}
+int main(void)
+{
+	return 0;
+}
+END
+	gcc -O1 -g -pie -fPIE -ffunction-sections -fno-asynchronous-unwind-tables \
+		-Wl,--gc-sections dropped.c -o dropped
+	readelf --debug-dump=frames dropped | grep -q 'pc=0*\.\.0*[1-9a-f][0-9a-f]\{3\}$'
+	expect 0 "$bobbin" sframe convert dropped -o converted
+	grep -q '; entries about no code of the file: 1$' err || fail "$(cat err)"
+	right converted
+	quietly "$bobbin" sframe stat converted
+	grep -q 'entries about no code of the file: 1$' out || fail "$(cat out)"
+	for program in dropped converted; do
+		spawn "./$program"
+		eventually grep -q "($program) S " "/proc/$pid/stat"
+		quietly "$bobbin" stack "$pid"
+		grep -q '^#1 .* early+' out || fail "$(cat out)"
+		grep -q '^#2 .* _init+' out || fail "$(cat out)"
+		tail -n 1 out | grep -q 'the trace ends here: no function of the unwind table'
+	done
+}
+
 # ld takes the entries of .plt.got, which push nothing, for such of .plt
 it_finds_a_linkers_mistake() {
 	[ -x "$toolchain/ld" ] || skip "no newer binutils: run tools/fetch-toolchain"

@@ -388,7 +388,7 @@ g:	.cfi_startproc
 END
 	as -o data.o data.s
 	convert data.o -o data.new
-	grep -q '; FDEs about no code of the file: 1$' err || fail "$(cat err)"
+	grep -q '; entries about no code of the file: 1$' err || fail "$(cat err)"
 	"$bobbin" sframe dump data.new | grep -c 'func idx' | grep -qx 1
 }
 
