@@ -2,106 +2,105 @@
 #include "unwind/call_frames.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-static int by_start(const void *a, const void *b)
+static struct bobbin_cfi_view view_of(const struct bobbin_arch *arch, const struct elf_bytes *frame)
 {
-	const struct fde_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static int collect_ranges(struct cfi_table *t)
-{
-	struct bobbin_cfi_fde fde = {0};
-	uint64_t offset = 0;
-	size_t room = 0;
-	int r;
-
-	while ((r = bobbin_cfi_next_like(&t->view, &offset, &fde, NULL, &fde)) != 0) {
-		if (r < 0 || fde.start >= fde.end)
-			continue;
-		if (t->range_count == room) {
-			size_t more = room ? 2 * room : 256;
-			struct fde_range *ranges = realloc(t->ranges, more * sizeof(*ranges));
-
-			if (!ranges)
-				return -ENOMEM;
-			t->ranges = ranges;
-			room = more;
-		}
-		t->ranges[t->range_count++] = (struct fde_range){fde.start, fde.end, fde.offset};
-	}
-	if (t->ranges)
-		qsort(t->ranges, t->range_count, sizeof(*t->ranges), by_start);
-	return 0;
-}
-
-int cfi_table_init(const struct bobbin_arch *arch, const struct elf_bytes *frame,
-		   const struct elf_bytes *hdr, struct cfi_table *t)
-{
-	t->view = (struct bobbin_cfi_view){
+	return (struct bobbin_cfi_view){
 		.arch = arch,
 		.frame = frame->data,
 		.frame_size = frame->size,
 		.frame_addr = frame->addr,
-		.debug_frame = !hdr,
 	};
-	if (!frame->data)
+}
+
+static int list_fdes(const struct bobbin_cfi_view *views, struct fde_list *ret)
+{
+	/* one that is absent has nothing to list */
+	return fde_list_init(views, CALL_FRAMES_SECTIONS, ret);
+}
+
+static int open_views(struct call_frames *f)
+{
+	const struct bobbin_cfi_view *eh = &f->views[CALL_FRAMES_EH];
+	int r;
+
+	if (!call_frames_exist(f))
 		return 0;
-	if (hdr && hdr->data) {
-		t->view.hdr = hdr->data;
-		t->view.hdr_size = hdr->size;
-		t->view.hdr_addr = hdr->addr;
-	}
-	return bobbin_cfi_view_init(&t->view, NULL) ? collect_ranges(t) : 0;
+	bobbin_cfi_view_init(&f->views[CALL_FRAMES_EH], NULL);
+	if (!f->views[CALL_FRAMES_DEBUG].frame && eh->table_count)
+		return 0;
+	r = list_fdes(f->views, &f->list);
+	f->listed = !r;
+	return r;
 }
 
-void cfi_table_fini(struct cfi_table *t)
+int call_frames_init(const struct elf_image *image, struct call_frames *ret)
 {
-	free(t->ranges);
-	*t = (struct cfi_table){0};
+	struct bobbin_cfi_view *eh = &ret->views[CALL_FRAMES_EH];
+	struct bobbin_cfi_view *debug = &ret->views[CALL_FRAMES_DEBUG];
+
+	*eh = view_of(image->arch, &image->eh_frame);
+	eh->hdr = image->eh_frame_hdr.data;
+	eh->hdr_size = image->eh_frame_hdr.size;
+	eh->hdr_addr = image->eh_frame_hdr.addr;
+	*debug = view_of(image->arch, &image->debug_frame);
+	debug->debug_frame = true;
+	eh->code = debug->code = image->code.ranges;
+	eh->code_count = debug->code_count = image->code.count;
+	return open_views(ret);
 }
 
-static const struct fde_range *find_range(const struct cfi_table *t, uint64_t vaddr)
+int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes *frame,
+			  struct call_frames *ret)
 {
-	size_t lo = 0, hi = t->range_count;
+	static const struct elf_bytes absent;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->ranges[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && vaddr < t->ranges[lo - 1].end ? &t->ranges[lo - 1] : NULL;
+	ret->views[CALL_FRAMES_EH] = view_of(arch, frame);
+	ret->views[CALL_FRAMES_DEBUG] = view_of(arch, &absent);
+	return open_views(ret);
 }
 
-static int cfi_lookup(const struct cfi_table *t, uint64_t vaddr, struct bobbin_error *err,
-		      struct bobbin_row *row)
+void call_frames_fini(struct call_frames *frames)
 {
-	const struct fde_range *range;
+	fde_list_fini(&frames->list);
+	*frames = (struct call_frames){0};
+}
+
+bool call_frames_exist(const struct call_frames *frames)
+{
+	return frames->views[CALL_FRAMES_EH].frame || frames->views[CALL_FRAMES_DEBUG].frame;
+}
+
+static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
+		  struct bobbin_row *row, enum bobbin_source *source)
+{
+	const struct bobbin_cfi_view *view = &f->views[CALL_FRAMES_EH];
+	const struct listed_fde *listed;
 	struct bobbin_cfi_fde fde;
 	int r;
 
-	if (t->view.table_count)
-		return bobbin_cfi_lookup(&t->view, vaddr, err, row);
-	range = find_range(t, vaddr);
-	if (!range)
+	*source = BOBBIN_FROM_EH_FRAME;
+	if (!f->listed)
+		return bobbin_cfi_lookup(view, vaddr, err, row);
+	listed = fde_list_find(&f->list, vaddr);
+	if (!listed)
 		return -ENOENT;
-	r = bobbin_cfi_fde(&t->view, range->offset, err, &fde);
-	return r ? r : bobbin_cfi_fde_lookup(&t->view, &fde, vaddr, err, row);
+	view = &f->views[listed->view];
+	if (view->debug_frame)
+		*source = BOBBIN_FROM_DEBUG_FRAME;
+	r = bobbin_cfi_fde(view, listed->offset, err, &fde);
+	return r ? r : bobbin_cfi_fde_lookup(view, &fde, vaddr, err, row);
 }
 
-bool cfi_table_ask(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row *row)
+bool call_frames_ask(const struct call_frames *frames, uint64_t vaddr, struct bobbin_row *row,
+		     enum bobbin_source *source)
 {
 	struct bobbin_error error;
 	int r;
 
-	if (!t->view.frame)
+	if (!call_frames_exist(frames))
 		return false;
-	r = cfi_lookup(t, vaddr, &error, row);
+	r = lookup(frames, vaddr, &error, row, source);
 	if (r == -EBADMSG) {
 		row->rule = bobbin_rule_none(error.reason);
 		return true;
@@ -109,21 +108,29 @@ bool cfi_table_ask(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row 
 	return !r;
 }
 
-int cfi_table_functions(const struct cfi_table *t,
-			int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+static int give_functions(const struct fde_list *list, enum call_frames_section section,
+			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
 {
-	struct bobbin_cfi_fde fde = {0};
-	uint64_t offset = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < list->count && !r; i++)
+		if (list->fdes[i].view == section)
+			r = sink(ctx, list->fdes[i].start, list->fdes[i].end);
+	return r;
+}
+
+int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
+			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	struct fde_list list;
 	int r;
 
-	if (!t->view.frame)
-		return 0;
-	while ((r = bobbin_cfi_next_like(&t->view, &offset, &fde, NULL, &fde)) != 0) {
-		if (r < 0)
-			continue;
-		r = sink(ctx, fde.start, fde.end);
-		if (r)
-			return r;
-	}
-	return 0;
+	if (frames->listed || !call_frames_exist(frames))
+		return give_functions(&frames->list, section, sink, ctx);
+	r = list_fdes(frames->views, &list);
+	if (r)
+		return r;
+	r = give_functions(&list, section, sink, ctx);
+	fde_list_fini(&list);
+	return r;
 }

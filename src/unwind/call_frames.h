@@ -2,43 +2,61 @@
 /*
  * call_frames.h - call-frame information that can be searched.
  *
- * By the table that the linker made, else by one of our own of where FDEs are.
+ * By the table that the linker made, else by a list of our own of live FDEs: where
+ * .eh_frame has no such table, and where there is .debug_frame.
  */
 #ifndef BOBBIN_UNWIND_CALL_FRAMES_H
 #define BOBBIN_UNWIND_CALL_FRAMES_H
 
 #include <bobbin/cfi.h>
+#include <bobbin/unwind.h>
 
+#include "convert/fde_list.h"
 #include "elf/elf_image.h"
 
-/* An FDE for files without a sane .eh_frame_hdr. */
-struct fde_range {
-	uint64_t start, end, offset;
+enum call_frames_section {
+	CALL_FRAMES_EH,
+	CALL_FRAMES_DEBUG,
+	CALL_FRAMES_SECTIONS
 };
 
-struct cfi_table {
-	struct bobbin_cfi_view view; /* frame NULL: absent */
-	struct fde_range *ranges;    /* ascending; NULL: the view's own table serves */
-	size_t range_count;
+/**
+ * struct call_frames - what one file has
+ * @views: by section; frame NULL: absent.  They borrow
+ * @listed: @list serves; else the table of .eh_frame, if there is any
+ * @list: of both sections
+ */
+struct call_frames {
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	struct fde_list list;
+	bool listed;
 };
 
 /*
- * @hdr: of .eh_frame, without data if there is none; NULL: @frame is .debug_frame.
- * Bytes are borrowed.  0 or -ENOMEM; @t, which is all zero before, is to be given to
- * cfi_table_fini() in either case.
+ * The call-frame information of a file; of a bare .eh_frame.  Bytes are borrowed.  0 or
+ * -ENOMEM; @ret, which is all zero before, is to be given to call_frames_fini() in either
+ * case.
  */
-int cfi_table_init(const struct bobbin_arch *arch, const struct elf_bytes *frame,
-		   const struct elf_bytes *hdr, struct cfi_table *t);
-void cfi_table_fini(struct cfi_table *t);
+int call_frames_init(const struct elf_image *image, struct call_frames *ret);
+int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes *frame,
+			  struct call_frames *ret);
+void call_frames_fini(struct call_frames *frames);
+
+/* Whether there is any. */
+bool call_frames_exist(const struct call_frames *frames);
 
 /*
- * The row for an address; one without a rule where the FDE is malformed.  false: it
- * does not know the address.
+ * The row for an address; one without a rule where the FDE is malformed.  @source: which
+ * section said it.  false: none knows the address.
  */
-bool cfi_table_ask(const struct cfi_table *t, uint64_t vaddr, struct bobbin_row *row);
+bool call_frames_ask(const struct call_frames *frames, uint64_t vaddr, struct bobbin_row *row,
+		     enum bobbin_source *source);
 
-/* Each function, as long as @sink returns 0; what it returned.  Malformed ones are left out. */
-int cfi_table_functions(const struct cfi_table *t,
-			int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+/*
+ * Each live function of one section, ascending, as long as @sink returns 0; what it
+ * returned, or -ENOMEM.
+ */
+int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
+			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 #endif

@@ -40,7 +40,7 @@ void foreign_table_close_section(struct registered_table *table)
 
 void foreign_table_close_frames(struct registered_table *table)
 {
-	cfi_table_fini(&table->cfi);
+	call_frames_fini(&table->cfi);
 	free(table->frames.data);
 	table->frames = (struct elf_bytes){0};
 }
@@ -68,9 +68,7 @@ int foreign_table_open_section(struct registered_table *table, const struct bobb
 
 int foreign_table_open_frames(struct registered_table *table, const struct bobbin_arch *arch)
 {
-	static const struct elf_bytes no_header;
-
-	return cfi_table_init(arch, &table->frames, &no_header, &table->cfi);
+	return call_frames_init_bare(arch, &table->frames, &table->cfi);
 }
 
 uint64_t foreign_table_bytes(const struct registered_table *table)
@@ -112,7 +110,7 @@ bool registered_serves(const struct registered_range *range)
 {
 	const struct registered_table *t = range->table;
 
-	return t && (!t->dropped || t->cfi.view.frame);
+	return t && (!t->dropped || call_frames_exist(&t->cfi));
 }
 
 bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
@@ -127,7 +125,7 @@ bool registered_lookup(const struct bobbin_arch *arch, const struct registered_r
 		return true;
 	*source = BOBBIN_FROM_EH_FRAME;
 	*row = (struct bobbin_row){.start = pc, .end = pc + 1, .function = pc};
-	return cfi_table_ask(&t->cfi, pc, row);
+	return call_frames_ask(&t->cfi, pc, row, source);
 }
 
 unsigned int registered_version(const struct registered_range *range)
@@ -165,7 +163,7 @@ int foreign_table_functions(const struct bobbin_arch *arch, struct registered_ta
 			    enum bobbin_source source, registered_sink sink, void *ctx)
 {
 	if (source == BOBBIN_FROM_EH_FRAME)
-		return cfi_table_functions(&table->cfi, sink, ctx);
+		return call_frames_functions(&table->cfi, CALL_FRAMES_EH, sink, ctx);
 	if (table->dropped)
 		return 0;
 	if (source == BOBBIN_FROM_JIT && table->jit)

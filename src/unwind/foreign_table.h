@@ -26,7 +26,7 @@ struct registered_table {
 	struct elf_bytes section;  /* .sframe */
 	struct indexed_sections sections;
 	struct elf_bytes frames; /* .eh_frame */
-	struct cfi_table cfi;
+	struct call_frames cfi;
 	/* a JIT table */
 	int pid;
 	struct code_jit_info info;

@@ -42,14 +42,10 @@ static void open_go(struct module *m)
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
-	const struct elf_image *image = &m->image;
 	int r = options->ignore_sframe ? 0 : open_sframe(m);
 
 	open_go(m);
-	if (!r)
-		r = cfi_table_init(image->arch, &image->eh_frame, &image->eh_frame_hdr,
-				   &m->eh_frame);
-	return r ? r : cfi_table_init(image->arch, &image->debug_frame, NULL, &m->debug_frame);
+	return r ? r : call_frames_init(&m->image, &m->frames);
 }
 
 static int open_image(struct module *m, const struct mapped_file *file,
@@ -100,8 +96,7 @@ void module_close(struct module *module)
 		return;
 	sidefile_close(module->sidefile);
 	indexed_sections_fini(&module->sframe);
-	cfi_table_fini(&module->eh_frame);
-	cfi_table_fini(&module->debug_frame);
+	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
 	if (module->fd >= 0)
 		close(module->fd);
@@ -175,8 +170,7 @@ static bool ask_sidefile(struct module *m, uint64_t vaddr, struct bobbin_row *ro
 
 static bool has_tables(const struct module *m)
 {
-	return m->go.data || m->sidefile || m->sframe.count || m->eh_frame.view.frame ||
-	       m->debug_frame.view.frame;
+	return m->go.data || m->sidefile || m->sframe.count || call_frames_exist(&m->frames);
 }
 
 static struct bobbin_rule outermost(const struct bobbin_arch *arch)
@@ -193,17 +187,6 @@ static struct bobbin_rule outermost(const struct bobbin_arch *arch)
 static struct bobbin_row no_row(uint64_t vaddr)
 {
 	return (struct bobbin_row){.start = vaddr, .end = vaddr + 1, .function = vaddr};
-}
-
-/* The call-frame information; false: it does not know the address. */
-static bool ask_frames(const struct module *m, uint64_t vaddr, struct bobbin_row *row,
-		       enum bobbin_source *source)
-{
-	*source = BOBBIN_FROM_EH_FRAME;
-	if (cfi_table_ask(&m->eh_frame, vaddr, row))
-		return true;
-	*source = BOBBIN_FROM_DEBUG_FRAME;
-	return cfi_table_ask(&m->debug_frame, vaddr, row);
 }
 
 /* No table knows the address. */
@@ -229,7 +212,8 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 	if (ask_go(module, vaddr, row))
 		return;
 	*source = BOBBIN_FROM_SFRAME;
-	if (ask_or_drop_sframe(module, vaddr, row) || ask_frames(module, vaddr, row, source))
+	if (ask_or_drop_sframe(module, vaddr, row) ||
+	    call_frames_ask(&module->frames, vaddr, row, source))
 		return;
 	*source = BOBBIN_FROM_SIDEFILE;
 	if (ask_sidefile(module, vaddr, row))
@@ -249,7 +233,7 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	*source = BOBBIN_FROM_SFRAME;
 	if (use_sframe)
 		r = indexed_sections_lookup(&module->sframe, vaddr, err, row);
-	if (r && !ask_frames(module, vaddr, row, source))
+	if (r && !call_frames_ask(&module->frames, vaddr, row, source))
 		answer_without(module, vaddr, row, source);
 	return r == -EBADMSG ? r : 0;
 }
@@ -257,28 +241,27 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 bool module_follow(const struct module *module, const struct bobbin_arch *arch, uint64_t vaddr,
 		   struct bobbin_rule *ret)
 {
-	struct cfi_table tables[] = {module->eh_frame, module->debug_frame};
+	struct call_frames frames = module->frames;
+	enum bobbin_source source;
 	struct bobbin_row row;
 
-	for (unsigned int i = 0; i < 2; i++) {
-		tables[i].view.arch = arch;
-		if (!cfi_table_ask(&tables[i], vaddr, &row))
-			continue;
-		*ret = row.rule;
-		return true;
-	}
-	return false;
+	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++)
+		frames.views[i].arch = arch;
+	if (!call_frames_ask(&frames, vaddr, &row, &source))
+		return false;
+	*ret = row.rule;
+	return true;
 }
 
 bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 {
 	struct bobbin_row row = {.function = vaddr};
+	enum bobbin_source source;
 	uint64_t end;
 
 	if (module->go.data && !pclntab_function(&module->go, vaddr, NULL, ret, &end))
 		return true;
-	if (!cfi_table_ask(&module->eh_frame, vaddr, &row) &&
-	    !cfi_table_ask(&module->debug_frame, vaddr, &row) &&
+	if (!call_frames_ask(&module->frames, vaddr, &row, &source) &&
 	    !ask_or_drop_sframe(module, vaddr, &row) && !ask_sidefile(module, vaddr, &row))
 		return false;
 	*ret = row.function;

@@ -25,7 +25,7 @@ struct module {
 	struct pclntab go;
 	struct indexed_sections sframe;
 	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
-	struct cfi_table eh_frame, debug_frame;
+	struct call_frames frames;
 	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
 	struct sidefile *sidefile; /* or NULL */
 	int fd;                    /* to read code bytes, or -1 */

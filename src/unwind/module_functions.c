@@ -34,9 +34,9 @@ int module_functions(struct module *m, enum bobbin_source source, function_sink 
 	case BOBBIN_FROM_SFRAME:
 		return indexed_sections_functions(&m->sframe, sink, ctx);
 	case BOBBIN_FROM_EH_FRAME:
-		return cfi_table_functions(&m->eh_frame, sink, ctx);
+		return call_frames_functions(&m->frames, CALL_FRAMES_EH, sink, ctx);
 	case BOBBIN_FROM_DEBUG_FRAME:
-		return cfi_table_functions(&m->debug_frame, sink, ctx);
+		return call_frames_functions(&m->frames, CALL_FRAMES_DEBUG, sink, ctx);
 	case BOBBIN_FROM_GO:
 		return go_functions(&m->go, sink, ctx);
 	case BOBBIN_FROM_SIDEFILE:
