@@ -149,7 +149,9 @@ extern "C" {
 	/* more ends of traces */ \
 	X(OTHER_STACK,    "the next frame is on another stack") \
 	/* refusals of Go's tables */ \
-	X(GO_TABLE,       "malformed table of Go functions")
+	X(GO_TABLE,       "malformed table of Go functions") \
+	/* another end of traces */ \
+	X(ZERO_RA,        "the return address is 0, in a frame that is not known as a root")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

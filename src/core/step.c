@@ -169,6 +169,9 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 	reason = find_ra(arch, rule, cfa, mem, regs, &ra);
 	if (!reason)
 		reason = find_fp(arch, rule, cfa, mem, regs, &fp);
+	/* what a signal interrupted may have called a null pointer */
+	if (!reason && !ra && !(rule->flags & BOBBIN_RULE_SIGNAL))
+		reason = BOBBIN_ZERO_RA;
 	if (reason)
 		return reason;
 

@@ -85,8 +85,7 @@ static inline enum bobbin_reason step_by_rule(const struct bobbin_arch *arch,
 		return reason;
 	if (rule->flags & BOBBIN_RULE_SIGNAL)
 		load_interrupted(arch, mem, sp, gpr, regs);
-	/* glibc's and the ABI's mark of the outermost frame where CFI has none */
-	return regs->pc ? BOBBIN_NONE : BOBBIN_OUTERMOST;
+	return BOBBIN_NONE;
 }
 
 #endif

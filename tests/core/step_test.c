@@ -285,6 +285,7 @@ static void a_misaligned_cfa_is_refused(void **state)
 		       at(BOBBIN_SAME, 0, 0));
 	assert_refuses(bobbin_arch_aarch64(), &rule, &s, &regs, BOBBIN_MISALIGNED);
 	rule.cfa.off = 32;
+	s.words[3] = 0x401234;
 	assert_int_equal(step(bobbin_arch_aarch64(), &rule, &s, &regs), BOBBIN_NONE);
 }
 
@@ -309,6 +310,35 @@ static void an_undefined_return_address_is_the_outermost_frame(void **state)
 	rule.ra = at(BOBBIN_UNDEFINED, 0, 0);
 	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_OUTERMOST);
 	assert_int_equal(s.reads, 0);
+}
+
+/* A wrong rule and a stack that code switched find zeros, too. */
+static void a_return_address_of_zero_is_no_mark_of_a_root(void **state)
+{
+	struct stack s = {.words = {[4] = 0xfeed, [5] = 0}};
+	struct bobbin_regs regs = {.pc = 1, .sp = WORD(0), .fp = WORD(4)};
+	struct bobbin_rule rule = amd64_framed();
+
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_ZERO_RA);
+	rule = rule_of(at(BOBBIN_AT_REG, 31, 16), at(BOBBIN_SAME, 0, 0), at(BOBBIN_SAME, 0, 0));
+	regs = (struct bobbin_regs){.pc = 1, .sp = WORD(0), .ra_known = true};
+	assert_refuses(bobbin_arch_aarch64(), &rule, &s, &regs, BOBBIN_ZERO_RA);
+	/* nothing is left of an authentication code */
+	regs.ra = 0x007f000000000000;
+	rule.flags = BOBBIN_RULE_MANGLED;
+	assert_refuses(bobbin_arch_aarch64(), &rule, &s, &regs, BOBBIN_ZERO_RA);
+}
+
+static void a_signal_may_interrupt_at_address_zero(void **state)
+{
+	struct stack s = {.words = {[4] = 0xfeed, [5] = 0}};
+	struct bobbin_regs regs = {.pc = 1, .sp = WORD(0), .fp = WORD(4)};
+	struct bobbin_rule rule = amd64_framed();
+
+	rule.flags = BOBBIN_RULE_SIGNAL;
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_int_equal(regs.pc, 0);
+	assert_true(regs.exact);
 }
 
 /* Rules come from anywhere: each combination of forms that has no meaning. */
@@ -604,6 +634,8 @@ int main(void)
 		cmocka_unit_test(a_misaligned_cfa_is_refused),
 		cmocka_unit_test(no_rule_gives_its_reason),
 		cmocka_unit_test(an_undefined_return_address_is_the_outermost_frame),
+		cmocka_unit_test(a_return_address_of_zero_is_no_mark_of_a_root),
+		cmocka_unit_test(a_signal_may_interrupt_at_address_zero),
 		cmocka_unit_test(a_place_without_meaning_is_a_bad_rule),
 		cmocka_unit_test(a_signal_frame_may_switch_stacks),
 		cmocka_unit_test(a_rule_that_switches_stacks_may_lead_below),

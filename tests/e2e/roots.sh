@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What counts as a complete trace: one whose last frame is known to have no caller.
+. "$(dirname "$0")/lib.sh"
+
+it_does_not_take_a_zero_for_the_outermost_frame() {
+	record "$(program zero_caller)" 300
+	stacks | some ' spin coroutine $' 100
+	reasons | grep -v -x NO_USER | mostly 90 '^ZERO_RA$'
+	grep -q 'ended early: the return address is 0, in a frame that is not known as a root' err
+}
+
+run_cases
