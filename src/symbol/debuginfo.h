@@ -30,6 +30,7 @@ struct debug_frame {
 	const char *file;      /* NULL: unknown */
 	uint32_t line;
 	bool inlined;
+	bool guessed; /* @size is */
 };
 
 /*

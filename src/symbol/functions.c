@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/functions.h"
 
+#include "symbol/code_end.h"
 #include "symbol/elf_file.h"
 #include "text/vector.h"
 
@@ -13,6 +14,13 @@
 /* Real files have a handful of aliases; a hostile one is not read for millions. */
 #define MAX_ALIASES 64
 #define MAX_UNPACKED ((size_t)64 << 20)
+/*
+ * Where only some symbols are left, hidden functions may follow one without size.
+ * Few functions of assembly are longer than this.
+ */
+#define MAX_GUESS 4096
+/* Symbols whose code is looked at, per file. */
+#define MAX_LOOKS 16384
 
 /* Ranks, best highest: binding, then type. */
 #define RANK_GLOBAL 8
@@ -30,6 +38,8 @@ struct reading {
 	struct interval_map sections; /* with code */
 	struct candidate *candidates;
 	size_t count, capacity, limit;
+	bool partial; /* there is no .symtab: local functions have no symbols */
+	unsigned int looks;
 };
 
 static int find_code(struct reading *r, Elf *elf)
@@ -179,6 +189,7 @@ static int add_tables(struct reading *r, Elf *main, Elf *debug)
 		return add_table(r, debug, SHT_SYMTAB);
 	if (!main)
 		return 0;
+	r->partial = true;
 	err = add_unpacked(r, main);
 	return err ? err : add_table(r, main, SHT_DYNSYM);
 }
@@ -224,16 +235,27 @@ static const struct candidate *choose(const struct reading *r, size_t i, size_t 
 	return best;
 }
 
-/* How far the symbol without size at @start reaches, given the start of the next. */
-static uint64_t reach(const struct reading *r, uint64_t start, uint64_t next)
+/* The section with the code at @start, as interval, and what is left of it there. */
+static uint64_t left_of_section(const struct reading *r, uint64_t start)
 {
 	const struct interval *section = interval_map_find(&r->sections, start);
-	uint64_t left = section->size - (start - section->start);
 
-	return next > start && next - start < left ? next - start : left;
+	return section->size - (start - section->start);
 }
 
-static int choose_all(struct reading *r)
+/* How far the symbol without size at @start reaches, given the start of the next. */
+static uint64_t reach(struct reading *r, Elf *main, uint64_t start, uint64_t next)
+{
+	uint64_t left = left_of_section(r, start);
+
+	if (next > start && next - start < left)
+		left = next - start;
+	if (!r->partial || left <= MAX_GUESS)
+		return left;
+	return r->looks++ < MAX_LOOKS ? code_end(main, start, MAX_GUESS) : MAX_GUESS;
+}
+
+static int choose_all(struct reading *r, Elf *main)
 {
 	uint64_t covered = 0; /* up to where sized symbols reach */
 	int err = 0;
@@ -242,16 +264,21 @@ static int choose_all(struct reading *r)
 		qsort(r->candidates, r->count, sizeof(*r->candidates), candidate_compare);
 	for (size_t i = 0, next; i < r->count && !err; i = next) {
 		const struct candidate *c = choose(r, i, &next);
-		uint64_t size = c->size;
+		uint64_t size = c->size, left = left_of_section(r, c->start);
+		bool guessed = !size;
 
 		/* Sized symbols sort first, so a size-less twin is covered. */
-		if (!size && c->start < covered)
+		if (guessed && c->start < covered)
 			continue;
-		if (!size)
-			size = reach(r, c->start, next < r->count ? r->candidates[next].start : 0);
-		else if (c->start + size > covered)
+		if (guessed)
+			size = reach(r, main, c->start,
+				     next < r->count ? r->candidates[next].start : 0);
+		else if (size > left)
+			size = left;
+		if (!guessed && c->start + size > covered)
 			covered = c->start + size;
-		err = interval_map_add(&r->list->map, c->start, size, c->name);
+		err = interval_map_add(&r->list->map, c->start, size,
+				       c->name | (guessed ? FUNCTION_GUESSED : 0));
 	}
 	return err;
 }
@@ -263,7 +290,7 @@ int functions_read(Elf *main, Elf *debug, size_t limit, struct symlist *ret)
 	int err = find_code(&r, main ? main : debug);
 
 	err = err ? err : add_tables(&r, main, debug);
-	err = err ? err : choose_all(&r);
+	err = err ? err : choose_all(&r, main);
 	free(r.candidates);
 	interval_map_fini(&r.sections);
 	interval_map_sort(&list.map);

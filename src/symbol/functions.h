@@ -3,9 +3,14 @@
  * functions.h - the functions of a file by its symbol tables.
  *
  * Of several symbols for the same range one stays: global before weak before
- * local, functions before bare labels, then fewer leading underscores.  A
- * symbol without size reaches to the next symbol or the end of its section,
- * and gives way to a sized one around it.
+ * local, functions before bare labels, then fewer leading underscores, then the
+ * first in the alphabet.  No symbol reaches beyond its section.
+ *
+ * The end of a symbol without size is guessed: it reaches to the next symbol or
+ * the end of its section, and gives way to a sized one around it.  Without
+ * .symtab hidden functions may follow: where that would be more than 4 KiB, it ends
+ * where code_end.h sees an end, or after 4 KiB.  Whoever knows where functions begin
+ * cuts it there, too.
  */
 #ifndef BOBBIN_SYMBOL_FUNCTIONS_H
 #define BOBBIN_SYMBOL_FUNCTIONS_H
@@ -16,6 +21,9 @@
 
 /* On the value of an item: a PLT stub for the function with this name. */
 #define FUNCTION_STUB (1ull << 63)
+
+/* On the value of an item: its size is a guess. */
+#define FUNCTION_GUESSED (1ull << 62)
 
 /*
  * Read .symtab of @main or else of @debug, or else .dynsym and .gnu_debugdata;

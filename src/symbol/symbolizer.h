@@ -74,6 +74,7 @@ struct symbol {
 	const char *mangled;  /* as the file spells it */
 	uint64_t start;       /* of the function that holds the code, in the file's addresses */
 	uint64_t size;        /* bytes; 0 if unknown */
+	bool guessed;         /* @size is: the symbol has none */
 	uint64_t offset;      /* of the address in that function */
 	const char *src_file; /* NULL: unknown */
 	uint32_t line;        /* 0: unknown */

@@ -192,8 +192,15 @@ static int name_function(struct symfile *f, struct symfile_context *c,
 
 	frame->start = function->start;
 	frame->size = function->size;
+	frame->guessed = function->value & FUNCTION_GUESSED;
 	function_name(&f->functions, function, name, sizeof(name));
 	return names_symbol(&c->names, name, &frame->name);
+}
+
+/* DWARF has the ends of functions that the symbol table leaves open. */
+static bool knows_better(const struct debug_frame *frame, const struct interval *function)
+{
+	return frame->name.name && function->value & FUNCTION_GUESSED;
 }
 
 /*
@@ -212,7 +219,7 @@ static int find_frames(struct symfile *f, struct symfile_context *c, uint64_t ad
 		return n;
 	if (!n)
 		frames[n++] = (struct debug_frame){0};
-	if (function && !frames[n - 1].inlined)
+	if (function && !frames[n - 1].inlined && !knows_better(&frames[n - 1], function))
 		err = name_function(f, c, function, &frames[n - 1]);
 	/* Padding between functions may have a line. */
 	if (n == 1 && !frames[0].name.name)
@@ -228,6 +235,7 @@ static struct symbol symbol_of(const struct debug_frame *frame, const struct deb
 		.mangled = frame->name.mangled ? frame->name.mangled : UNKNOWN_NAME,
 		.start = outer->start,
 		.size = outer->size,
+		.guessed = outer->guessed,
 		.offset = address - outer->start,
 		.src_file = frame->file,
 		.line = frame->line,
