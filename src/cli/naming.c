@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code_label.h"
 #include "cli/command.h"
 #include "cli/jit_naming.h"
-#include "text/name_pool.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14
@@ -24,7 +24,7 @@ struct naming {
 	struct symbolizer *symbolizer;
 	struct bobbin_unwinder *unwinder;
 	struct jit_naming jit;
-	struct name_pool names; /* of functions without symbols */
+	struct code_labels labels;
 	struct cached_name cache[1u << CACHE_BITS];
 	struct call_frame *stack;
 	size_t room;
@@ -53,7 +53,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 	if (!n)
 		return -ENOMEM;
 	n->unwinder = unwinder;
-	name_pool_init(&n->names);
+	code_labels_init(&n->labels);
 	r = symbolizer_open(&symbolizer, &n->symbolizer);
 	if (r)
 		naming_close(n);
@@ -69,17 +69,10 @@ void naming_close(struct naming *naming)
 	for (size_t i = 0; i < 1u << CACHE_BITS; i++)
 		free(naming->cache[i].symbols);
 	symbolizer_close(naming->symbolizer);
-	name_pool_fini(&naming->names);
+	code_labels_fini(&naming->labels);
 	jit_naming_fini(&naming->jit);
 	free(naming->stack);
 	free(naming);
-}
-
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
@@ -101,33 +94,50 @@ static int file_id(struct naming *n, const struct bobbin_place_info *place, unsi
 	return symbolizer_file(n->symbolizer, &file, ret);
 }
 
-/* A function that only the unwind tables know. */
-static int name_by_start(struct naming *n, struct bobbin_space *space, uint64_t pc,
-			 const char *path, struct symbol *ret)
+static struct code_spot spot_of(struct naming *n, struct bobbin_space *space, uint64_t pc,
+				const struct bobbin_place_info *place)
 {
-	struct symbol symbol = {0};
-	char *name;
-	int r;
+	const struct bobbin_mapping *m = &place->mapping;
+	struct code_spot spot = {
+		.file_offset = place->file_offset,
+		.mapped_offset = m->offset,
+		.path = m->path,
+	};
+	uint64_t offset;
 
-	if (bobbin_function_start(n->unwinder, space, pc, &symbol.start, &symbol.offset) ||
-	    asprintf(&name, "%s+0x%" PRIx64, base_name(path), symbol.start) < 0)
-		return 0;
-	r = name_pool_intern(&n->names, name, &symbol.name);
-	free(name);
-	if (r)
-		return 0;
-	*ret = symbol;
-	return 1;
+	code_spot_place(&spot, unwinder_module(n->unwinder, space, pc));
+	if (!spot.module &&
+	    !bobbin_function_start(n->unwinder, space, pc, &spot.function, &offset)) {
+		spot.registered = true;
+		spot.vaddr = spot.function + offset;
+	}
+	return spot;
+}
+
+/* A handler's return address is the trampoline's start: the byte before is no part of it. */
+static int find_symbols(struct naming *n, const struct code_spot *spot, unsigned int id,
+			struct symbol ret[NAMING_MAX_INLINES])
+{
+	int count = symbolizer_resolve(n->symbolizer, id, spot->file_offset, ret,
+				       NAMING_MAX_INLINES);
+	uint64_t offset;
+
+	if (!count && code_is_signal_return(spot, &offset))
+		count = symbolizer_resolve(n->symbolizer, id, offset, ret, NAMING_MAX_INLINES);
+	return count > 0 && code_label_contradicts(spot, &ret[count - 1]) ? 0 : count;
 }
 
 static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   const struct bobbin_place_info *place, unsigned int id,
 		   struct symbol ret[NAMING_MAX_INLINES])
 {
-	int count = symbolizer_resolve(n->symbolizer, id, place->file_offset, ret,
-				       NAMING_MAX_INLINES);
+	struct code_spot spot = spot_of(n, space, pc, place);
+	/* of another kernel's vDSO there is nothing to read */
+	int count = place->image && !spot.module ? 0 : find_symbols(n, &spot, id, ret);
 
-	return count > 0 ? count : name_by_start(n, space, pc, place->mapping.path, ret);
+	if (count <= 0)
+		count = code_label(&n->labels, &spot, ret);
+	return count > 0 ? count : 0;
 }
 
 /* Symbols of an address in a file, through the cache. */
@@ -181,10 +191,20 @@ static bool name_compiled(struct naming *n, const struct bobbin_space *space,
 	return true;
 }
 
-static size_t name_unknown(struct named_frame *frame)
+/* Memory without a file, or what is mapped nowhere. */
+static size_t name_bare(struct naming *n, const struct bobbin_place_info *place, uint64_t pc,
+			struct named_frame *frame)
 {
+	const struct code_spot spot = {
+		.file_offset = pc,
+		.mapped_offset = place ? place->mapping.start : 0,
+		.path = place ? place->mapping.path : "",
+	};
+
 	frame->kind = FRAME_UNKNOWN;
-	frame->dso = "[unknown]";
+	frame->dso = place ? code_region(spot.path) : "[unknown]";
+	if (place)
+		code_label(&n->labels, &spot, &frame->symbol);
 	return 1;
 }
 
@@ -217,14 +237,17 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 	uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
 	const struct symbol *symbols;
 	struct bobbin_place_info place;
+	bool mapped;
 	size_t count;
 
 	*ret = base;
 	if (frame->kernel)
 		return name_kernel(naming, ret);
-	if (bobbin_space_find(space, pc, &place) ||
-	    (place.mapping.path[0] != '/' && !place.image) || !strncmp(place.mapping.path, "//", 2))
-		return name_compiled(naming, space, moment, pc, ret) ? 1 : name_unknown(ret);
+	mapped = !bobbin_space_find(space, pc, &place);
+	if (!mapped || (!place.image && code_region(place.mapping.path)))
+		return name_compiled(naming, space, moment, pc, ret)
+			       ? 1
+			       : name_bare(naming, mapped ? &place : NULL, pc, ret);
 	if (may_be_compiled(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
 		return 1;
 	base.dso = place.mapping.path;

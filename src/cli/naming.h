@@ -13,7 +13,7 @@
 struct named_frame {
 	uint64_t pc;
 	struct symbol symbol; /* name NULL: unknown */
-	const char *dso;      /* path, "[kernel.kallsyms]", "[vdso]", "[unknown]" */
+	const char *dso;      /* path, "[kernel.kallsyms]", "[vdso]", "[anon]", "[unknown]" */
 	uint64_t file_offset;
 	enum frame_kind kind;
 	uint8_t source; /* enum bobbin_source */
@@ -48,8 +48,8 @@ struct naming_moment {
 
 /*
  * The functions at a frame's address, innermost first; at least one, the last
- * one holds the code.  At most NAMING_MAX_INLINES.  A function without a symbol
- * is called by its file and its address there, "cc1+0x4fa310".
+ * one holds the code.  At most NAMING_MAX_INLINES.  Code of a mapping without a
+ * symbol is called as code_label.h says.
  */
 size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		    const struct naming_moment *moment, const struct session_frame *frame,
@@ -61,8 +61,5 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
  */
 int naming_stack(struct naming *naming, const struct session_sample *sample,
 		 const struct call_frame **ret, size_t *count);
-
-/* The last part of a path. */
-const char *base_name(const char *path);
 
 #endif

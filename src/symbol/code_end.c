@@ -60,8 +60,7 @@ static bool find_code(Elf *elf, uint64_t address, uint64_t size, uint64_t *ret)
 	while ((section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &h) && h.sh_type == SHT_PROGBITS &&
 		    h.sh_flags & SHF_EXECINSTR && address >= h.sh_addr &&
-		    address - h.sh_addr < h.sh_size &&
-		    size <= h.sh_size - (address - h.sh_addr)) {
+		    address - h.sh_addr < h.sh_size && size <= h.sh_size - (address - h.sh_addr)) {
 			*ret = h.sh_offset + (address - h.sh_addr);
 			return true;
 		}

@@ -75,6 +75,13 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
 int module_functions(struct module *module, enum bobbin_source source,
 		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
+/*
+ * The code around an address that no table knows: from where the last function
+ * before it ends, or its segment starts, to the next function.  Looks at each
+ * function of all tables.
+ */
+void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
 /* The tables of the file that is mapped at an address; NULL: there are none. */
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			       uint64_t addr);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <errno.h>
-
 #include "unwind/module.h"
 
 typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
@@ -44,4 +42,42 @@ int module_functions(struct module *m, enum bobbin_source source, function_sink 
 	default:
 		return 0;
 	}
+}
+
+struct gap {
+	uint64_t vaddr, start, end;
+};
+
+static int narrow(void *ctx, uint64_t start, uint64_t end)
+{
+	struct gap *gap = ctx;
+
+	if (end <= gap->vaddr && end > gap->start)
+		gap->start = end;
+	if (start > gap->vaddr && start < gap->end)
+		gap->end = start;
+	return 0;
+}
+
+static struct gap segment_around(const struct module *m, uint64_t vaddr)
+{
+	for (size_t i = 0; i < m->image.segment_count; i++) {
+		const struct elf_segment *s = &m->image.segments[i];
+
+		if (s->exec && vaddr >= s->vaddr && vaddr - s->vaddr < s->memsz)
+			return (struct gap){vaddr, s->vaddr, s->vaddr + s->memsz};
+	}
+	return (struct gap){vaddr, 0, UINT64_MAX};
+}
+
+void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	static const enum bobbin_source sources[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
+						     BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
+	struct gap gap = segment_around(module, vaddr);
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		module_functions(module, sources[i], narrow, &gap);
+	*start = gap.start;
+	*end = gap.end;
 }

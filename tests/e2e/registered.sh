@@ -23,7 +23,7 @@ through() {
 	stacks | grep ' spin back '
 }
 
-whole=' spin back \[unknown\] call main '
+whole=' spin back \[anon\] call main '
 
 # stack_of_sleeper WHEN: the frames of the program, asleep below its code, a line
 stack_of_sleeper() {
@@ -36,13 +36,13 @@ stack_of_sleeper() {
 
 it_shows_the_stack_through_a_registered_section() {
 	stack_of_sleeper first
-	grep -q ' back\[.eh_frame\] \[unknown\]\[.sframe\] call\[.eh_frame\] main\[.eh_frame\] ' line
+	grep -q ' back\[.eh_frame\] \[anon\]\[.sframe\] call\[.eh_frame\] main\[.eh_frame\] ' line
 	none 'the trace ends here' <out
 }
 
 it_shows_the_stack_through_a_jit_table() {
 	stack_of_sleeper jit
-	grep -q ' back\[.eh_frame\] \[unknown\]\[JIT table\] call\[.eh_frame\] main\[.eh_frame\] ' line
+	grep -q ' back\[.eh_frame\] \[anon\]\[JIT table\] call\[.eh_frame\] main\[.eh_frame\] ' line
 	none 'the trace ends here' <out
 }
 
@@ -55,7 +55,7 @@ it_loses_the_callers_of_code_that_is_not_registered() {
 it_records_code_that_is_registered_in_the_meantime() {
 	record "$(registered)" first 500
 	through | mostly 98 "$whole"
-	frames | some '^\[unknown\] (.*) \[.sframe\]$'
+	frames | some '^\[anon\] (.*) \[.sframe\]$'
 	"$bobbin" report --no-children >report 2>/dev/null || "$bobbin" report >report
 	grep -q spin report
 }
@@ -73,14 +73,14 @@ it_records_code_that_is_registered_while_it_is_attached() {
 	eventually [ -e ready ]
 	record -p "$pid"
 	through | mostly 40 "$whole"
-	through | some ' spin back \[unknown\] $'
+	through | some ' spin back \[anon\] $'
 }
 
 it_records_a_jit_table_that_grows() {
 	record "$(registered)" jit 1000
 	through | mostly 40 "$whole"
-	through | some ' spin back \[unknown\] $'
-	frames | some '^\[unknown\] (.*) \[JIT table\]$'
+	through | some ' spin back \[anon\] $'
+	frames | some '^\[anon\] (.*) \[JIT table\]$'
 }
 
 it_records_children_of_a_process_that_registered() {
@@ -123,7 +123,7 @@ it_records_the_names_of_such_images() {
 it_loses_the_callers_of_code_that_was_never_registered() {
 	record "$(registered)" never 300
 	through | none "$whole"
-	through | some ' spin back \[unknown\] $'
+	through | some ' spin back \[anon\] $'
 }
 
 run_cases

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/code_label.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/trampoline.h"
+
+#define ANONYMOUS "[anon]"
+#define SIGNAL_RETURN "[signal return]"
+#define DELETED " (deleted)"
+
+void code_labels_init(struct code_labels *labels)
+{
+	*labels = (struct code_labels){0};
+	name_pool_init(&labels->names);
+}
+
+void code_labels_fini(struct code_labels *labels)
+{
+	name_pool_fini(&labels->names);
+}
+
+void code_spot_place(struct code_spot *spot, struct module *module)
+{
+	if (module && elf_image_vaddr(&module->image, spot->file_offset, &spot->vaddr))
+		spot->module = module;
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *code_region(const char *path)
+{
+	if (path[0] == '[')
+		return path;
+	return path[0] != '/' || path[1] == '/' ? ANONYMOUS : NULL;
+}
+
+/*
+ * A handler returns to the trampoline's first byte and is looked up one before it;
+ * in the system call, the PC is after the last one.
+ */
+bool code_is_signal_return(const struct code_spot *spot, uint64_t *offset)
+{
+	uint8_t code[2 * TRAMPOLINE_SIZE + 1];
+	struct bobbin_rule rule;
+	uint64_t start = spot->file_offset - TRAMPOLINE_SIZE;
+
+	if (!spot->module || spot->file_offset < TRAMPOLINE_SIZE ||
+	    !module_code(spot->module, start, code, sizeof(code)))
+		return false;
+	for (unsigned int i = 0; i <= TRAMPOLINE_SIZE + 1; i++)
+		if (trampoline_rule(spot->module->image.arch, code + i, &rule)) {
+			*offset = start + i;
+			return true;
+		}
+	return false;
+}
+
+bool code_label_contradicts(const struct code_spot *spot, const struct symbol *symbol)
+{
+	uint64_t start, own = spot->vaddr - symbol->offset;
+
+	if (!spot->module || !symbol->guessed)
+		return false;
+	if (module_function(spot->module, spot->vaddr, &start))
+		return start > own;
+	return module_function(spot->module, own, &start);
+}
+
+static int keep(struct code_labels *labels, const char *name, uint64_t start, uint64_t at,
+		struct symbol *ret)
+{
+	struct symbol symbol = {.start = start, .offset = at - start};
+	int r = name_pool_intern(&labels->names, name, &symbol.name);
+
+	if (r)
+		return r;
+	symbol.mangled = symbol.name;
+	*ret = symbol;
+	return 1;
+}
+
+/* Of a file that has gone, the name that it had. */
+static int name_length(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(DELETED);
+
+	return (int)(len > suffix && !strcmp(name + len - suffix, DELETED) ? len - suffix : len);
+}
+
+static int keep_start(struct code_labels *labels, const struct code_spot *spot, uint64_t start,
+		      uint64_t at, struct symbol *ret)
+{
+	const char *base = base_name(spot->path);
+	char *name;
+	int r;
+
+	if (asprintf(&name, "%.*s+0x%" PRIx64, name_length(base), base, start) < 0)
+		return -ENOMEM;
+	r = keep(labels, name, start, at, ret);
+	free(name);
+	return r;
+}
+
+/* Many addresses of few gaps are asked for. */
+static uint64_t gap_start(struct code_labels *labels, const struct code_spot *spot)
+{
+	size_t count = labels->gap_count < CODE_LABEL_GAPS ? labels->gap_count : CODE_LABEL_GAPS;
+	struct code_gap *gap = labels->gaps;
+
+	for (; gap < labels->gaps + count; gap++)
+		if (gap->module == spot->module && spot->vaddr >= gap->start &&
+		    spot->vaddr < gap->end)
+			return gap->start;
+	gap = &labels->gaps[labels->gap_count++ % CODE_LABEL_GAPS];
+	gap->module = spot->module;
+	module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
+	return gap->start;
+}
+
+int code_label(struct code_labels *labels, const struct code_spot *spot, struct symbol *ret)
+{
+	const char *region = code_region(spot->path);
+	uint64_t start;
+
+	if (code_is_signal_return(spot, &start))
+		return keep(labels, SIGNAL_RETURN, start, spot->file_offset, ret);
+	if (region)
+		return keep(labels, region, spot->mapped_offset, spot->file_offset, ret);
+	if (spot->registered)
+		return keep_start(labels, spot, spot->function, spot->vaddr, ret);
+	if (!spot->module)
+		return keep_start(labels, spot, spot->mapped_offset, spot->file_offset, ret);
+	if (!module_function(spot->module, spot->vaddr, &start))
+		start = gap_start(labels, spot);
+	return keep_start(labels, spot, start, spot->vaddr, ret);
+}

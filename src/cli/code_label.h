@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * code_label.h - what to call code without a symbol.
+ *
+ *	cc1+0x4fa310      the file and where the function starts, by unwind tables
+ *	libx.so.1+0x1278  no table knows it: where the last known function before it
+ *			  ends, or where the mapped code starts
+ *	[signal return]   code that the kernel runs when a signal handler returns
+ *	[anon], [heap]    memory without a file
+ */
+#ifndef BOBBIN_CLI_CODE_LABEL_H
+#define BOBBIN_CLI_CODE_LABEL_H
+
+#include "symbol/symbolizer.h"
+#include "text/name_pool.h"
+#include "unwind/module.h"
+
+/* Code of a file. */
+struct code_spot {
+	struct module *module; /* NULL: the file cannot be read */
+	bool registered;       /* the process told of @function, which holds the code */
+	uint64_t function;
+	uint64_t vaddr; /* in the file's own space, if there is a module or a function */
+	uint64_t file_offset;
+	uint64_t mapped_offset; /* where what is mapped starts in the file */
+	const char *path;
+};
+
+#define CODE_LABEL_GAPS 64
+
+struct code_gap {
+	const struct module *module;
+	uint64_t start, end;
+};
+
+struct code_labels {
+	struct name_pool names;
+	struct code_gap gaps[CODE_LABEL_GAPS]; /* the last ones */
+	size_t gap_count;
+};
+
+void code_labels_init(struct code_labels *labels);
+void code_labels_fini(struct code_labels *labels);
+
+/* @module and @vaddr of a spot whose other members are set. */
+void code_spot_place(struct code_spot *spot, struct module *module);
+
+/* Whether this is what a signal handler returns to; @offset: where that starts in the file. */
+bool code_is_signal_return(const struct code_spot *spot, uint64_t *offset);
+
+/*
+ * Whether @symbol, whose size is a guess, ends before the spot: unwind tables know
+ * a function that starts or ends between.
+ */
+bool code_label_contradicts(const struct code_spot *spot, const struct symbol *symbol);
+
+/* Returns 1, -ENOMEM. */
+int code_label(struct code_labels *labels, const struct code_spot *spot, struct symbol *ret);
+
+/* "[anon]" for memory without a file, "[vdso]" and the like, else NULL; @path as mapped. */
+const char *code_region(const char *path);
+
+/* The last part of a path. */
+const char *base_name(const char *path);
+
+#endif
