@@ -45,7 +45,7 @@ enum {
 #define INPUT_USAGE \
 	"  -i, --input FILE       recording to read (perf.data)\n" \
 	"      --no-inline        show no inlined functions\n" \
-	"      --no-demangle      show C++ and Rust names as the compiler spelled them\n" UNWIND_USAGE \
+	"      --no-demangle      show names of functions as the compiler spelled them\n" UNWIND_USAGE \
 	"      --symfs DIR        look for the recorded files below DIR\n" \
 	"  -q, --quiet            no progress line, no warnings\n" \
 	"  -h, --help             show this help\n"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/demangle.h"
 
+#include "symbol/language_names.h"
+
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <string.h>
@@ -30,7 +32,7 @@ static void append(const char *text, size_t len, void *opaque)
 	out->len += len;
 }
 
-static bool demangle_into(const char *mangled, struct output *out)
+static bool demangle_cplusplus(const char *mangled, struct output *out)
 {
 	if (setjmp(out->overflow))
 		return false;
@@ -46,13 +48,25 @@ static bool looks_mangled(const char *name)
 	       !strncmp(name, "_GLOBAL_", 8);
 }
 
+static bool demangle_into(const char *mangled, struct output *out)
+{
+	if (looks_mangled(mangled))
+		return demangle_cplusplus(mangled, out);
+	if (!ocaml_name(mangled, out->dst, out->size) &&
+	    !haskell_name(mangled, out->dst, out->size) &&
+	    !dlang_name(mangled, out->dst, out->size))
+		return false;
+	out->len = strlen(out->dst);
+	return true;
+}
+
 bool demangle(const char *mangled, char *dst, size_t size)
 {
 	size_t len = strlen(mangled), suffix = 0;
 	struct output out = {.dst = dst, .size = size};
 	char plain[MAX_MANGLED];
 
-	if (len >= sizeof(plain) || !looks_mangled(mangled))
+	if (len >= sizeof(plain))
 		return false;
 	memcpy(plain, mangled, len + 1);
 	if (len > strlen(PLT_SUFFIX) && !strcmp(plain + len - strlen(PLT_SUFFIX), PLT_SUFFIX))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * demangle.h - how a C++ or Rust symbol reads in its source.
+ * demangle.h - how a C++, Rust, OCaml, Haskell or D symbol reads in its source.
  */
 #ifndef BOBBIN_SYMBOL_DEMANGLE_H
 #define BOBBIN_SYMBOL_DEMANGLE_H

@@ -50,7 +50,7 @@ typedef void symbolizer_damage_fn(void *ctx, const char *path, const struct bobb
 struct symbolizer_options {
 	bool inlines;           /* expand inlined functions (reads DWARF) */
 	bool lines;             /* source file and line (reads DWARF) */
-	bool demangle;          /* C++ and Rust; parameter lists go */
+	bool demangle;          /* C++, Rust, OCaml, Haskell, D; parameter lists go */
 	bool debuginfod;        /* ask the servers of $DEBUGINFOD_URLS, if libdebuginfod is here */
 	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 512 MiB */
 	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */

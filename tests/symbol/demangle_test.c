@@ -43,6 +43,84 @@ static void rust_names_read_as_in_the_source(void **state)
 	assert_reads("_RNCNvC7mycrate4main0B3_", "mycrate::main::{closure#0}");
 }
 
+static void ocaml_names_read_as_in_the_source(void **state)
+{
+	assert_reads("camlRe__Automata__delta_1_1597", "Re.Automata.delta_1_1597");
+	assert_reads("camlRe__Core__pp$27_1444", "Re.Core.pp'_1444");
+	assert_reads("camlRe__Category__$2b$2b_284", "Re.Category.++_284");
+	assert_reads("camlStdlib__List.iter_291", "Stdlib.List.iter_291");
+	assert_reads("camlRe__Core__fun_3249", "Re.Core.fun_3249");
+	assert_reads("camlRe__Automata__entry", "Re.Automata.entry");
+	assert_reads("camlRe__Automata__entry@plt", "Re.Automata.entry@plt");
+}
+
+static void haskell_names_read_as_in_the_source(void **state)
+{
+	assert_reads("base_GHCziBase_zpzp_info", "base:GHC.Base.++");
+	assert_reads("ghczmprim_GHCziClasses_divIntzh_info", "ghc-prim:GHC.Classes.divInt#");
+	assert_reads("base_GHCziTopHandler_runMainIO1_info", "base:GHC.TopHandler.runMainIO1");
+	assert_reads(
+		"randomzm1zi2zi1zi1zmC39Bl6vCcFv5bcBncES6Ba_SystemziRandom_zdfRandomZLz2cUZR_info",
+		"random:System.Random.$fRandom(,)");
+	assert_reads("ghczmprim_GHCziTuple_Z3T_con_info", "ghc-prim:GHC.Tuple.(,,)_con_info");
+	assert_reads("ghczmprim_GHCziPrim_Z2H_con_info", "ghc-prim:GHC.Prim.(#,#)_con_info");
+	assert_reads("DataziMine_zdwgo_slow", "Data.Mine.$wgo_slow");
+	assert_reads("ZCMain_main_info", ":Main.main");
+	assert_reads("Main_zdwgo_info", "Main.$wgo");
+	assert_reads("base_GHCziBase_z3bbU_info", "base:GHC.Base.\xce\xbb");
+}
+
+static void d_names_read_as_in_the_source(void **state)
+{
+	assert_reads("_D3std5stdio4File5writeMFAyaZv", "std.stdio.File.write");
+	assert_reads("_D2rt6dmain211_d_run_mainUiPPaPUAAaZiZi", "rt.dmain2._d_run_main");
+}
+
+/* What could be another language's name is a C function's as long as it is not sure. */
+static void names_of_c_stay(void **state)
+{
+	static const char *const names[] = {
+		"caml_alloc_shr",
+		"camlidl_lookup_9",
+		"caml",
+		"camlRe",
+		"camlRe__Core__pp$0a_1",
+		"camlRe__Core__pp$2_1",
+		"camlRuntime_init_2",
+		"camlFoo__bar",
+		"stg_ap_pp_info",
+		"get_Max_size_info",
+		"Main_window_info",
+		"a_B_zi_info",
+		"foo_info",
+		"_info",
+		"base_GHCziBase_z_info",
+		"__info",
+		"base_GHCziBase_ze_closure",
+		"base_GHCziBase_z0aU_info",
+		"base_GHCziBase_z110000U_info",
+		"base_GHCziBase_Z65T_info",
+		"_DYNAMIC",
+		"_Dmain",
+		"_D",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_stays(names[i]);
+}
+
+/* "Q" names what stands before: each level is twice the one before. */
+static void exponential_names_of_d_are_given_up(void **state)
+{
+	char mangled[1024] = "_D1a1bFS1c", text[4096];
+
+	for (int i = 0; i < 40; i++)
+		strcat(mangled, "HQcQe");
+	strcat(mangled, "Zv");
+	assert_stays(mangled);
+	assert_false(demangle(mangled, text, sizeof(text)));
+}
+
 static void stubs_keep_their_mark(void **state)
 {
 	assert_reads("_ZnwmPv@plt", "operator new@plt");
@@ -100,6 +178,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cplusplus_names_read_as_in_the_source),
 		cmocka_unit_test(rust_names_read_as_in_the_source),
+		cmocka_unit_test(ocaml_names_read_as_in_the_source),
+		cmocka_unit_test(haskell_names_read_as_in_the_source),
+		cmocka_unit_test(d_names_read_as_in_the_source),
+		cmocka_unit_test(names_of_c_stay),
+		cmocka_unit_test(exponential_names_of_d_are_given_up),
 		cmocka_unit_test(stubs_keep_their_mark),
 		cmocka_unit_test(plain_names_stay),
 		cmocka_unit_test(exponential_names_are_given_up),
