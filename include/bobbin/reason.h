@@ -151,7 +151,10 @@ extern "C" {
 	/* refusals of Go's tables */ \
 	X(GO_TABLE,       "malformed table of Go functions") \
 	/* another end of traces */ \
-	X(ZERO_RA,        "the return address is 0, in a frame that is not known as a root")
+	X(ZERO_RA,        "the return address is 0, in a frame that is not known as a root") \
+	/* ends of traces in samples without a copy of the stack */ \
+	X(NEW_SPACE,      "the process was giving up its memory, in execve or at its end") \
+	X(NO_COPY,        "nothing of the stack could be copied")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

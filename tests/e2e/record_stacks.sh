@@ -37,6 +37,16 @@ it_follows_a_switch_of_stacks_in_a_process() {
 	done
 }
 
+it_says_that_execve_gave_the_stack_back() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, others may not sample the kernel"
+	record -F 5000 sh -c 'i=0; while [ $i -lt 400 ]; do (exec /bin/true); i=$((i+1)); done'
+	reasons | some '^NEW_SPACE$'
+	reasons | none '^STACK_END$'
+	"$bobbin" script -F tid,reason,ip,sym --no-inline |
+		awk 'BEGIN { RS = "" } $2 == "NEW_SPACE" { print $NF }' | mostly 95 '^execve+0x'
+	grep -q 'ended early: the process was giving up its memory' err
+}
+
 # Where the chains of user addresses on stdin end, the most frequent first; 0x400000 less
 last_addresses() {
 	awk '/^[ \t]+[0-9a-f]/ { last = $1; next } last { print last; last = "" }' |
