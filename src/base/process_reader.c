@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/process_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/reader_helper.h"
+#include "base/regular_file.h"
+
+/* Processes that are remembered; more of them cost a deadline each again. */
+#define GIVEN_UP_MAX 64
+/* A file is opened, and perhaps copied. */
+#define FILE_FACTOR 3
+
+/* All files of a process are given up when so many were. */
+#define FILES_MAX 2
+
+/* What is not read again: the memory of a process, or a file of its. */
+struct given_up {
+	pid_t pid;
+	uint64_t started; /* its number may be another's later */
+	uint64_t path;    /* a hash of the file's; 0: memory */
+};
+
+struct process_reader {
+	unsigned int deadline_ms;
+	pid_t helper; /* 0: none */
+	int socket;
+	struct helper_memory *memory;
+	pid_t stuck[READER_STUCK_MAX]; /* helpers that were abandoned; 0: none */
+	struct given_up given_up[GIVEN_UP_MAX];
+	unsigned int given_up_count; /* of all; the oldest are forgotten */
+};
+
+int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
+{
+	struct process_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->deadline_ms = deadline_ms;
+	r->socket = -1;
+	*ret = r;
+	return 0;
+}
+
+/* When a process started, in clock ticks; 0: unknown.  The file is no memory of its. */
+static uint64_t start_time(pid_t pid)
+{
+	char name[32], text[1024], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	/* field 22; the name, field 2, may have anything in it but is in brackets */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* FNV-1a; never 0. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		hash = (hash ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	return hash | 1;
+}
+
+/* @path: 0 for memory */
+static bool is_given_up(const struct process_reader *r, pid_t pid, uint64_t path)
+{
+	unsigned int count = r->given_up_count < GIVEN_UP_MAX ? r->given_up_count : GIVEN_UP_MAX;
+	unsigned int files = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct given_up *g = &r->given_up[i];
+
+		if (g->pid != pid || !g->path != !path || g->started != start_time(pid))
+			continue;
+		if (g->path == path || (pid && ++files == FILES_MAX))
+			return true;
+	}
+	return false;
+}
+
+static void give_up(struct process_reader *r, pid_t pid, uint64_t path)
+{
+	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] =
+		(struct given_up){pid, start_time(pid), path};
+}
+
+/* Our side of it only. */
+static void close_ends(struct process_reader *r)
+{
+	if (r->socket >= 0)
+		close(r->socket);
+	if (r->memory)
+		munmap(r->memory, sizeof(*r->memory));
+	r->socket = -1;
+	r->memory = NULL;
+	r->helper = 0;
+}
+
+static bool has_ended(pid_t helper)
+{
+	return waitpid(helper, NULL, WNOHANG);
+}
+
+/* Forget helpers that have ended meanwhile; a free place among them, or NULL. */
+static pid_t *stuck_place(struct process_reader *r)
+{
+	pid_t *place = NULL;
+
+	for (unsigned int i = 0; i < READER_STUCK_MAX; i++) {
+		if (r->stuck[i] && has_ended(r->stuck[i]))
+			r->stuck[i] = 0;
+		if (!r->stuck[i])
+			place = &r->stuck[i];
+	}
+	return place;
+}
+
+/* It may not end before what it waits for comes. */
+static void abandon(struct process_reader *r)
+{
+	pid_t *place = stuck_place(r);
+
+	kill(r->helper, SIGKILL);
+	if (place)
+		*place = r->helper;
+	close_ends(r);
+}
+
+void process_reader_close(struct process_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->helper) {
+		/* it waits for a request */
+		kill(reader->helper, SIGKILL);
+		waitpid(reader->helper, NULL, 0);
+	}
+	close_ends(reader);
+	stuck_place(reader);
+	free(reader);
+}
+
+struct process_reader_stats process_reader_stats(struct process_reader *reader)
+{
+	struct process_reader_stats stats = {0};
+
+	if (!reader)
+		return stats;
+	stats.given_up = reader->given_up_count;
+	stuck_place(reader);
+	for (unsigned int i = 0; i < READER_STUCK_MAX; i++)
+		stats.stuck += !!reader->stuck[i];
+	return stats;
+}
+
+static int start_helper(struct process_reader *r)
+{
+	const struct timeval timeout = {
+		.tv_sec = r->deadline_ms / 1000,
+		.tv_usec = (suseconds_t)(r->deadline_ms % 1000) * 1000,
+	};
+	int sockets[2];
+	void *memory;
+
+	if (!stuck_place(r))
+		return -ETIMEDOUT;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return -errno;
+	memory = mmap(NULL, sizeof(*r->memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	r->helper = memory == MAP_FAILED ? -1 : _Fork();
+	if (!r->helper)
+		reader_helper_run(sockets[1], memory);
+	close(sockets[1]);
+	r->socket = sockets[0];
+	r->memory = memory == MAP_FAILED ? NULL : memory;
+	if (r->helper > 0 &&
+	    !setsockopt(r->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)))
+		return 0;
+	close_ends(r);
+	return -EAGAIN;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static int take_descriptor(struct msghdr *message)
+{
+	struct cmsghdr *head = CMSG_FIRSTHDR(message);
+	int fd = -1;
+
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+/* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
+static int receive(struct process_reader *r, uint64_t end, struct helper_reply *reply, int *fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+
+	for (;;) {
+		struct iovec io = {reply, sizeof(*reply)};
+		struct msghdr message = {
+			.msg_iov = &io,
+			.msg_iovlen = 1,
+			.msg_control = control.bytes,
+			.msg_controllen = sizeof(control.bytes),
+		};
+		ssize_t n = recvmsg(r->socket, &message, MSG_CMSG_CLOEXEC);
+
+		if (n == sizeof(*reply)) {
+			*fd = take_descriptor(&message);
+			return 0;
+		}
+		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+			return -EPIPE;
+		if (now_ms() >= end)
+			return -ETIMEDOUT;
+	}
+}
+
+/* 0, or a negative errno, and then nothing is known; -EPIPE: somebody killed the helper. */
+static int ask(struct process_reader *r, const struct helper_request *request, uint64_t path,
+	       struct helper_reply *reply, int *ret_fd)
+{
+	uint64_t deadline_ms = path ? (uint64_t)FILE_FACTOR * r->deadline_ms : r->deadline_ms;
+	int fd = -1, error;
+
+	if (send(r->socket, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
+		error = -EPIPE;
+	else
+		error = receive(r, now_ms() + deadline_ms, reply, &fd);
+	if (!error) {
+		*ret_fd = fd;
+		return 0;
+	}
+	abandon(r);
+	if (error == -ETIMEDOUT)
+		give_up(r, request->pid, path);
+	return error;
+}
+
+static int prepare(struct process_reader *r, pid_t pid, uint64_t path)
+{
+	if (is_given_up(r, pid, path))
+		return -ETIMEDOUT;
+	return r->helper ? 0 : start_helper(r);
+}
+
+/*
+ * Where only ancestors may look into a process (Yama), the helper may not and its parent
+ * may.  Who is root may anyhow, and gets no second answer.
+ */
+static int second_answer(pid_t pid, struct process_read *read)
+{
+	if (read->error != -EPERM || !geteuid())
+		return read->error;
+	return read_remotely(pid, read->addr, read->dst, read->size);
+}
+
+/* As many pieces as fit; at least one, which is not larger than the room. */
+static size_t pack(struct helper_memory *memory, const struct process_read *reads, size_t count)
+{
+	size_t used = 0, n = 0;
+
+	while (n < count && n < HELPER_RANGES && reads[n].size <= HELPER_BYTES - used) {
+		memory->ranges[n] = (struct helper_range){reads[n].addr, (uint32_t)reads[n].size, 0};
+		used += reads[n++].size;
+	}
+	return n;
+}
+
+static void unpack(const struct helper_memory *memory, struct process_read *reads, size_t count)
+{
+	const uint8_t *from = memory->data;
+
+	for (size_t i = 0; i < count; i++) {
+		reads[i].error = memory->ranges[i].error;
+		if (!reads[i].error && reads[i].size)
+			memcpy(reads[i].dst, from, reads[i].size);
+		from += reads[i].size;
+	}
+}
+
+/* How many pieces were asked for; a negative errno for all. */
+static int try_to_read(struct process_reader *r, pid_t pid, struct process_read *reads, size_t count)
+{
+	struct helper_request request = {.job = HELPER_READ, .pid = pid};
+	struct helper_reply reply;
+	int fd, error = prepare(r, pid, 0);
+
+	if (error)
+		return error;
+	request.count = (uint32_t)pack(r->memory, reads, count);
+	error = ask(r, &request, 0, &reply, &fd);
+	if (error)
+		return error;
+	unpack(r->memory, reads, request.count);
+	for (size_t i = 0; i < request.count; i++)
+		reads[i].error = second_answer(pid, &reads[i]);
+	return (int)request.count;
+}
+
+static int read_some(struct process_reader *r, pid_t pid, struct process_read *reads, size_t count)
+{
+	int n = try_to_read(r, pid, reads, count);
+
+	return n == -EPIPE ? try_to_read(r, pid, reads, count) : n;
+}
+
+/* A piece that is larger than what is read at once. */
+static void read_large(struct process_reader *r, pid_t pid, struct process_read *read)
+{
+	size_t done = 0;
+
+	read->error = 0;
+	while (!read->error && done < read->size) {
+		struct process_read part = {read->addr + done, (uint8_t *)read->dst + done,
+					    read->size - done, 0};
+		int n;
+
+		if (part.size > HELPER_BYTES)
+			part.size = HELPER_BYTES;
+		n = read_some(r, pid, &part, 1);
+		read->error = n < 0 ? n : part.error;
+		done += part.size;
+	}
+}
+
+static void read_by_helper(struct process_reader *r, pid_t pid, struct process_read *reads,
+			   size_t count)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		int n = 1;
+
+		if (reads[done].size > HELPER_BYTES)
+			read_large(r, pid, &reads[done]);
+		else
+			n = read_some(r, pid, &reads[done], count - done);
+		if (n < 0) {
+			reads[done].error = n;
+			n = 1;
+		}
+		done += (size_t)n;
+	}
+}
+
+void process_read_all(const struct remote_process *process, struct process_read *reads,
+		      size_t count)
+{
+	/* what we are ourselves waits for nobody else */
+	if (process->reader && process->pid != getpid()) {
+		read_by_helper(process->reader, process->pid, reads, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		reads[i].error =
+			read_remotely(process->pid, reads[i].addr, reads[i].dst, reads[i].size);
+}
+
+int process_read(const struct remote_process *process, uint64_t addr, void *dst, size_t size)
+{
+	struct process_read read = {addr, dst, size, 0};
+
+	process_read_all(process, &read, 1);
+	return read.error;
+}
+
+static int try_to_open(const struct remote_process *process, enum helper_job job,
+			  const char *path, int flags, struct stat *st)
+{
+	struct helper_request request = {.job = job, .pid = process->pid, .flags = flags};
+	struct process_reader *r = process->reader;
+	struct helper_reply reply;
+	uint64_t hash = hash_path(path);
+	int fd, error = prepare(r, process->pid, hash);
+
+	if (error)
+		return error;
+	if (strlen(path) >= sizeof(r->memory->path))
+		return -ENAMETOOLONG;
+	strcpy(r->memory->path, path);
+	error = ask(r, &request, hash, &reply, &fd);
+	if (error)
+		return error;
+	if (reply.error)
+		return reply.error;
+	if (st)
+		*st = reply.st;
+	return fd < 0 ? -EMFILE : fd;
+}
+
+static int open_by_helper(const struct remote_process *process, enum helper_job job,
+			  const char *path, int flags, struct stat *st)
+{
+	int fd = try_to_open(process, job, path, flags, st);
+
+	return fd == -EPIPE ? try_to_open(process, job, path, flags, st) : fd;
+}
+
+int process_file_open(const struct remote_process *process, const char *path, int flags,
+		      struct stat *st)
+{
+	return process->reader ? open_by_helper(process, HELPER_OPEN, path, flags, st)
+			       : regular_file_open(path, flags, st);
+}
+
+int process_text_open(const struct remote_process *process, const char *path)
+{
+	int fd;
+
+	if (process->reader)
+		return open_by_helper(process, HELPER_TEXT, path, 0, NULL);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}

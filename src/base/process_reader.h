@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * process_reader.h - memory and files of processes that nobody vouches for.
+ *
+ * Who reads a page waits for whoever fills it.  That may be the process that is looked at
+ * itself (userfaultfd, a file system in user space), and waiting cannot be interrupted.  So
+ * a child process of ours does the reading, and is abandoned when it takes too long:
+ *
+ *	process_read() ─ request ─► helper ─► process_vm_readv(2), open(2), read(2)
+ *	     └─ waits until the deadline ◄─ reply ─┘
+ *
+ * What kept a helper waiting, a process's memory or a file, is not read again, nor is any
+ * file of a process of which two files did.  An abandoned helper ends when
+ * what it waits for comes, or never: there are READER_STUCK_MAX of them at most, then no
+ * process is read any more.
+ *
+ * The helper is forked when it is first needed.  It has no descriptor of ours but a socket,
+ * blocks all signals, and ends when we do.  Callers wait for other children by their numbers.
+ */
+#ifndef BOBBIN_BASE_PROCESS_READER_H
+#define BOBBIN_BASE_PROCESS_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define READER_STUCK_MAX 8
+
+struct process_reader;
+
+/* A process, and who reads it; @reader may be NULL: this process, without a deadline. */
+struct remote_process {
+	struct process_reader *reader;
+	pid_t pid;
+};
+
+/* One piece of memory. */
+struct process_read {
+	uint64_t addr;
+	void *dst;
+	size_t size;
+	int error; /* out: 0; or -EFAULT, -ESRCH, -EPERM, -ETIMEDOUT */
+};
+
+struct process_reader_stats {
+	unsigned int given_up; /* processes' memories, and files, that did not answer in time */
+	unsigned int stuck;    /* helpers that wait now */
+};
+
+/* @deadline_ms: for each request, above 0.  0 or -ENOMEM. */
+int process_reader_open(unsigned int deadline_ms, struct process_reader **ret);
+void process_reader_close(struct process_reader *reader); /* NULL is fine */
+struct process_reader_stats process_reader_stats(struct process_reader *reader); /* or NULL */
+
+/* Bytes of a process's memory, all or none.  0 or an error as in struct process_read. */
+int process_read(const struct remote_process *process, uint64_t addr, void *dst, size_t size);
+
+/* Several pieces, each one after the one before it; their errors are in @reads. */
+void process_read_all(const struct remote_process *process, struct process_read *reads,
+		      size_t count);
+
+/*
+ * As regular_file_open(), within the deadline.  @process: which is given up if its file
+ * does not answer; its number may be 0.  A file of a file system that is served by a process
+ * is copied, up to 256 MiB of it, and the descriptor is the copy's; @st is the file's.  Also
+ * -EFBIG, -ETIMEDOUT.
+ */
+int process_file_open(const struct remote_process *process, const char *path, int flags,
+		      struct stat *st);
+
+/* The text of a file in /proc, up to 64 MiB of it, as a file to be read from its start. */
+int process_text_open(const struct remote_process *process, const char *path);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * It runs after fork() in what may have been one of several threads: no malloc(), no stdio
+ * streams.
+ */
+#include "base/reader_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
+
+#define FILE_COPY_MAX ((uint64_t)256 << 20)
+#define TEXT_COPY_MAX ((uint64_t)64 << 20)
+#define MOUNTS_SIZE 65536
+
+int read_remotely(pid_t pid, uint64_t addr, void *dst, size_t size)
+{
+	uint8_t *out = dst;
+
+	while (size) {
+		struct iovec local = {out, size}, remote = {(void *)(uintptr_t)addr, size};
+		ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+		if (n <= 0)
+			return n ? -errno : -EFAULT;
+		out += n;
+		addr += (size_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
+{
+	uint8_t *to = memory->data;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct helper_range *range = &memory->ranges[i];
+
+		range->error = read_remotely(pid, range->addr, to, range->size);
+		to += range->size;
+		/* what is read from now on is not older than this */
+		atomic_thread_fence(memory_order_acquire);
+	}
+}
+
+/* The number behind a word at the start of a line; -1: there is none. */
+static long number_behind(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at ? strtol(at + strlen(word), NULL, 10) : -1;
+}
+
+/* The beginning of a small file, with a terminator. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return false;
+	while (used < size - 1 && (n = read(fd, text + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	text[used] = 0;
+	return n >= 0;
+}
+
+/* Whether we see the mount that a file was opened through: then the machine's owner made it. */
+static bool is_own_mount(int fd)
+{
+	char name[48], text[512], *mounts, *line;
+	bool found = false;
+	long id;
+
+	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", fd);
+	if (!read_text(name, text, sizeof(text)) || (id = number_behind(text, "mnt_id:")) < 0)
+		return false;
+	mounts = mmap(NULL, MOUNTS_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	if (mounts == MAP_FAILED)
+		return false;
+	if (read_text("/proc/self/mountinfo", mounts, MOUNTS_SIZE))
+		for (line = mounts; line && *line && !found;) {
+			found = strtol(line, NULL, 10) == id;
+			line = strchr(line, '\n');
+			line = line ? line + 1 : NULL;
+		}
+	munmap(mounts, MOUNTS_SIZE);
+	return found;
+}
+
+/*
+ * Of the file systems that users may mount, these are the ones on which a read waits for
+ * what may be a user's process.
+ */
+static bool may_wait(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	if (fs.f_type == OVERLAYFS_SUPER_MAGIC)
+		return !is_own_mount(fd);
+	return fs.f_type == FUSE_SUPER_MAGIC;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* A copy of what @fd still gives, which is closed; or an errno. */
+static int copy_file(struct helper_memory *memory, int fd, uint64_t limit, bool whole)
+{
+	int copy = memfd_create("copy", MFD_CLOEXEC), r = copy < 0 ? -errno : 0;
+	uint64_t size = 0;
+	ssize_t n = 1;
+
+	while (!r && n > 0 && size < limit) {
+		n = read(fd, memory->data, HELPER_BYTES);
+		r = n < 0 ? -errno : write_all(copy, memory->data, (size_t)n);
+		size += n > 0 ? (size_t)n : 0;
+	}
+	if (!r && whole && size >= limit)
+		r = -EFBIG;
+	if (!r && lseek(copy, 0, SEEK_SET))
+		r = -errno;
+	close(fd);
+	if (!r)
+		return copy;
+	if (copy >= 0)
+		close(copy);
+	return r;
+}
+
+static int open_file(struct helper_memory *memory, int flags, struct stat *st)
+{
+	int fd = regular_file_open(memory->path, flags, st);
+
+	if (fd < 0 || !may_wait(fd))
+		return fd;
+	return copy_file(memory, fd, FILE_COPY_MAX, true);
+}
+
+static int open_text(struct helper_memory *memory)
+{
+	int fd = open(memory->path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : copy_file(memory, fd, TEXT_COPY_MAX, false);
+}
+
+static void send_reply(int socket, const struct helper_reply *reply, int fd)
+{
+	struct iovec io = {(void *)reply, sizeof(*reply)};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *head;
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	}
+	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+		_exit(0);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void serve(int socket, struct helper_memory *memory, const struct helper_request *request)
+{
+	struct helper_reply reply = {0};
+	int fd = -1;
+
+	switch (request->job) {
+	case HELPER_READ:
+		read_ranges(memory, request->pid, request->count);
+		break;
+	case HELPER_OPEN:
+		fd = open_file(memory, request->flags, &reply.st);
+		break;
+	case HELPER_TEXT:
+		fd = open_text(memory);
+		break;
+	}
+	if (request->job != HELPER_READ && fd < 0)
+		reply.error = fd;
+	send_reply(socket, &reply, fd);
+}
+
+/* Whoever waits for the other end of a pipe of ours must not wait for the helper. */
+static void close_others(int socket)
+{
+	if (socket)
+		close_range(0, (unsigned int)socket - 1, 0);
+	close_range((unsigned int)socket + 1, ~0u, 0);
+}
+
+void reader_helper_run(int socket, struct helper_memory *memory)
+{
+	struct helper_request request;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_others(socket);
+	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
+		serve(socket, memory, &request);
+	_exit(0);
+}
