@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int r;
 
 	fill(&m.image);
-	published_code_init(1000, &code);
+	published_code_init(&(struct remote_process){NULL, 1000}, &code);
 	code.page = BASE;
 	for (unsigned int i = 0; i < 4; i++) {
 		before = sum(&code);
@@ -172,12 +172,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&code);
 	}
 	m.size = 0;
-	published_code_init(1000, &still);
+	published_code_init(&(struct remote_process){NULL, 1000}, &still);
 	still.page = BASE;
 	if (published_code_parse(&still, &mem) == 1) {
 		must(published_code_parse(&still, &mem) == 0);
 		published_code_fini(&code);
-		published_code_init(1000, &code);
+		published_code_init(&(struct remote_process){NULL, 1000}, &code);
 		code.page = BASE;
 		must(published_code_parse(&code, &mem) == 1 && sum(&code) == sum(&still));
 	}

@@ -51,7 +51,8 @@ static void check_part(const struct gdb_jit_entry *entry, const struct jit_part 
 static void check_sections(const struct gdb_jit_entry *entry)
 {
 	struct jit_image image;
-	int r = jit_image_read(getpid(), entry, native_arch(), &image);
+	int r = jit_image_read(&(struct remote_process){NULL, getpid()}, entry, native_arch(),
+			       &image);
 
 	promise(!r || r == -EBADMSG);
 	if (r)
@@ -63,7 +64,8 @@ static void check_sections(const struct gdb_jit_entry *entry)
 	}
 	check_part(entry, &image.sframe);
 	check_part(entry, &image.eh_frame);
-	promise(jit_image_is_same(getpid(), entry, native_arch(), &image));
+	promise(jit_image_is_same(&(struct remote_process){NULL, getpid()}, entry, native_arch(),
+				  &image));
 	jit_image_fini(&image);
 }
 
@@ -71,11 +73,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct gdb_jit_entry entry = {(uintptr_t)data, size};
 	struct seen all = {.size = size}, one = {.size = size, .stop_at = 1};
-	int r = gdb_jit_functions(getpid(), &entry, see, &all);
+	int r = gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, see, &all);
 
 	promise(!r || r == -EBADMSG);
 	promise(!r || !all.count);
-	promise(gdb_jit_functions(getpid(), &entry, see, &one) == (all.count ? -E2BIG : r));
+	promise(gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, see, &one) ==
+		(all.count ? -E2BIG : r));
 	check_sections(&entry);
 	return 0;
 }

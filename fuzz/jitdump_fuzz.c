@@ -128,7 +128,7 @@ static void find_names(const uint8_t *data, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	file.open_path = path;
-	promise(!jitdump_open(&file, true, &d));
+	promise(!jitdump_open(NULL, &file, true, &d));
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++)
 		for (uint64_t offset = 0; offset < 256; offset += 16) {
 			uint64_t address = addresses[i] + offset;

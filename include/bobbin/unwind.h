@@ -129,12 +129,19 @@ struct bobbin_space;
  * @sframe_path: colon-separated folders with side-files by build ID
  *	("NN/NNN.sframe.zst"), asked for code that a file's own tables do not
  *	know; NULL: none
+ * @deadline_ms: how long another process's memory, or a file that it has mapped, may take
+ *	to be read; 0: as long as it takes.  Who reads a page waits for whoever fills it,
+ *	which may be the process itself, and cannot be interrupted, not even by SIGKILL.
+ *	So with a deadline a child process reads, which is forked when it is first needed
+ *	and ends with the unwinder.  A process that missed a deadline is not read again;
+ *	-ETIMEDOUT and BOBBIN_NO_ANSWER tell of it
  */
 struct bobbin_unwinder_options {
 	size_t size;
 	bool ignore_sframe;
 	const char *debug_path;
 	const char *sframe_path;
+	uint32_t deadline_ms;
 };
 
 /**
@@ -235,7 +242,8 @@ int bobbin_space_load(struct bobbin_space *space, int pid);
  * says is trusted: a malformed table is dropped, once.
  *
  * Return: 1: something was new; 0: nothing; -ENOENT: the process has no page and
- * tells debuggers nothing; -EBADMSG: its page makes no sense; -EPERM; -ESRCH; -ENOMEM.  What was known stays.
+ * tells debuggers nothing; -EBADMSG: its page makes no sense; -EPERM; -ESRCH; -ENOMEM;
+ * -ETIMEDOUT.  What was known stays.
  */
 int bobbin_space_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid);
 
@@ -333,13 +341,15 @@ enum bobbin_reason bobbin_stack_copy_read(void *ctx, uint64_t addr, void *dst, s
 
 /**
  * struct bobbin_process_memory - another process's memory, read by the page
- * @pid: the process; private
+ * @pid, @reader: private
  *
- * Set up with bobbin_process_memory_init(); nothing to give back.
+ * Set up with bobbin_process_memory_init() or bobbin_unwinder_process_memory(); nothing to
+ * give back.
  */
 struct bobbin_process_memory {
 	int pid;
 	uint32_t next;
+	void *reader;
 	struct {
 		uint64_t addr;
 		uint32_t size;
@@ -355,14 +365,24 @@ struct bobbin_process_memory {
 void bobbin_process_memory_init(struct bobbin_process_memory *memory, int pid);
 
 /**
+ * bobbin_unwinder_process_memory() - the same, within the unwinder's deadline
+ * @unwinder: must live as long as @memory is read
+ * @pid: the process
+ * @memory: storage of the caller
+ */
+void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder, int pid,
+				    struct bobbin_process_memory *memory);
+
+/**
  * bobbin_process_memory_read() - read function of struct bobbin_mem
  * @ctx: struct bobbin_process_memory
  * @addr, @dst, @len: as in struct bobbin_mem
  *
- * Keeps the last four pages: call bobbin_process_memory_init() again when the
- * process has run.  process_vm_readv(2); no allocation.
+ * Keeps the last four pages: set @ctx up again when the process has run.
+ * process_vm_readv(2); no allocation.  It waits for whoever fills the page, which may be
+ * the process itself, and cannot be interrupted: see bobbin_unwinder_process_memory().
  *
- * Return: BOBBIN_NONE or BOBBIN_NO_MEMORY.
+ * Return: BOBBIN_NONE, BOBBIN_NO_MEMORY or BOBBIN_NO_ANSWER.
  */
 enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t addr, void *dst, size_t len);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/gdb_jit.h"
+#include "target/space.h"
 
 /* What all images of a process may take. */
 #define MAX_FUNCTIONS (1u << 20)
@@ -24,16 +25,17 @@ static int add_function(void *ctx, const struct gdb_jit_function *function)
 }
 
 /* Images that cannot be read cost their names. */
-static int add_images(struct symlist *list, int pid, uint64_t descriptor)
+static int add_images(struct symlist *list, const struct remote_process *process,
+		      uint64_t descriptor)
 {
 	struct gdb_jit_entry *entries;
 	uint64_t bytes = 0;
-	int count = gdb_jit_list(pid, descriptor, &entries), r = 0;
+	int count = gdb_jit_list(process, descriptor, &entries), r = 0;
 
 	if (count < 0)
 		return count;
 	for (int i = 0; i < count && bytes <= MAX_BYTES; i++) {
-		r = gdb_jit_functions(pid, &entries[i], add_function, list);
+		r = gdb_jit_functions(process, &entries[i], add_function, list);
 		if (r == -ENOMEM || r == -E2BIG)
 			break;
 		bytes += entries[i].size;
@@ -44,13 +46,14 @@ static int add_images(struct symlist *list, int pid, uint64_t descriptor)
 
 static int read_names(struct gdb_names *names, const struct bobbin_space *space, int pid)
 {
+	const struct remote_process process = {space->reader, pid};
 	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
 	size_t count = gdb_jit_find(space, descriptors);
 	int r = 0;
 
 	symlist_fini(&names->list);
 	for (size_t i = 0; i < count && r != -ENOMEM; i++)
-		r = add_images(&names->list, pid, descriptors[i]);
+		r = add_images(&names->list, &process, descriptors[i]);
 	interval_map_sort(&names->list.map);
 	return r == -ENOMEM ? r : 0;
 }

@@ -186,6 +186,18 @@ static int list(const struct arguments *a, struct bobbin_unwinder *unwinder,
 	return r;
 }
 
+static const char *why(int error)
+{
+	switch (error) {
+	case -EBADMSG:
+		return bobbin_reason_str(BOBBIN_CODE_PAGE);
+	case -ETIMEDOUT:
+		return bobbin_reason_str(BOBBIN_NO_ANSWER);
+	default:
+		return strerror(-error);
+	}
+}
+
 /* What a process cannot be asked for is no reason to say nothing of its files. */
 static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
 		struct bobbin_space *space)
@@ -199,8 +211,7 @@ static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
 		return -ESRCH;
 	r = bobbin_space_update_code(unwinder, space, a->pid);
 	if (r < 0 && r != -ENOENT)
-		complain("process %d: its registered code: %s", a->pid,
-			 r == -EBADMSG ? bobbin_reason_str(BOBBIN_CODE_PAGE) : strerror(-r));
+		complain("process %d: its registered code: %s", a->pid, why(r));
 	return 0;
 }
 

@@ -268,6 +268,9 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		fprintf(stderr,
 			"  names of functions that were compiled at run time are missing: %s\n",
 			strerror(-s->told_error));
+	if (s->given_up)
+		fprintf(stderr, "  %8u processes' memories, or files, did not answer in time\n",
+			s->given_up);
 	if (s->broken)
 		fprintf(stderr, "  %8" PRIu64 " records could not be used\n", s->broken);
 }

@@ -158,7 +158,7 @@ static int unwind_thread(struct stack *s, pid_t tid)
 		return r;
 	r = thread_registers(tid, gpr, &regs);
 	if (!r) {
-		bobbin_process_memory_init(&s->memory, s->arguments->pid);
+		bobbin_unwinder_process_memory(s->unwinder, s->arguments->pid, &s->memory);
 		bobbin_unwind(s->unwinder, s->space, &regs, &mem, &s->trace);
 	}
 	thread_release(&thread);
@@ -231,6 +231,9 @@ static void learn_registered_code(struct stack *s)
 
 	if (r == -EBADMSG)
 		complain("process %d: its page of registered code makes no sense", pid);
+	else if (r == -ETIMEDOUT)
+		complain("process %d: its registered code: %s", pid,
+			 bobbin_reason_str(BOBBIN_NO_ANSWER));
 	else if (r == -ENOMEM)
 		complain("process %d: its registered code: %s", pid, strerror(-r));
 }

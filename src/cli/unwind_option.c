@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* Pages come from slow disks, too, and the machine may be busy. */
+#define DEADLINE_MS 1000
+
 static const char *default_sframe_path(void)
 {
 	const char *path = getenv("BOBBIN_SFRAME_PATH");
@@ -14,7 +17,8 @@ struct bobbin_unwinder_options unwind_defaults(void)
 {
 	return (struct bobbin_unwinder_options){.size = sizeof(struct bobbin_unwinder_options),
 						.debug_path = "/usr/lib/debug",
-						.sframe_path = default_sframe_path()};
+						.sframe_path = default_sframe_path(),
+						.deadline_ms = DEADLINE_MS};
 }
 
 bool unwind_option(int option, const char *arg, struct bobbin_unwinder_options *options)

@@ -9,35 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 /* Reader for struct bobbin_mem; keeps the errno of the last failure. */
 struct process_bytes {
-	int pid;
+	struct remote_process process;
 	int error;
 };
-
-static int copy_process(int pid, uint64_t addr, void *dst, size_t size)
-{
-	uint8_t *out = dst;
-
-	while (size) {
-		struct iovec local = {out, size}, remote = {(void *)(uintptr_t)addr, size};
-		ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-		if (n <= 0)
-			return n ? -errno : -EFAULT;
-		out += n;
-		addr += (size_t)n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
 
 static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size_t len)
 {
 	struct process_bytes *bytes = ctx;
-	int r = copy_process(bytes->pid, addr, dst, len);
+	int r = process_read(&bytes->process, addr, dst, len);
 
 	if (!r)
 		return BOBBIN_NONE;
@@ -47,34 +30,54 @@ static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size
 
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size)
 {
-	return copy_process(code->pid, addr, dst, size);
+	return process_read(&code->process, addr, dst, size);
 }
 
-void published_code_init(int pid, struct published_code *ret)
+void published_code_init(const struct remote_process *process, struct published_code *ret)
 {
-	*ret = (struct published_code){.pid = pid};
+	*ret = (struct published_code){.process = *process};
 }
 
-static int open_maps(int pid, FILE **ret)
+static int open_maps(const struct remote_process *process, FILE **ret)
 {
 	char name[32];
+	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	*ret = fopen(name, "re");
+	snprintf(name, sizeof(name), "/proc/%d/maps", process->pid);
+	fd = process_text_open(process, name);
+	if (fd < 0 && fd != -ENOENT)
+		return fd == -EACCES ? -EPERM : fd;
+	*ret = fd < 0 ? NULL : fdopen(fd, "r");
 	if (*ret)
 		return 0;
-	if (errno == ENOENT)
+	if (fd < 0)
 		return -ESRCH;
-	return errno == EACCES ? -EPERM : -errno;
+	close(fd);
+	return -ENOMEM;
+}
+
+/* The kernel's word for memory without a file that has the page's name. */
+static bool is_page_name(const char *name)
+{
+	return !strcmp(name, "/memfd:" BOBBIN_CODE_PAGE_NAME " (deleted)") ||
+	       !strcmp(name, "[anon:" BOBBIN_CODE_PAGE_NAME "]");
 }
 
 /* A readable mapping of the page's name: others may have one like it. */
-static bool is_candidate(const char *line, uint64_t *addr)
+static bool is_candidate(char *line, uint64_t *addr)
 {
+	int name = 0;
 	char read;
 
-	return strstr(line, BOBBIN_CODE_PAGE_NAME) &&
-	       sscanf(line, "%" SCNx64 "-%*x %c", addr, &read) == 2 && read == 'r';
+	line[strcspn(line, "\n")] = 0;
+	return sscanf(line, "%" SCNx64 "-%*x %c%*3c %*x %*x:%*x %*u %n", addr, &read, &name) == 2 &&
+	       name && read == 'r' && is_page_name(line + name);
+}
+
+/* Whether it is of no use to look on. */
+static bool is_hopeless(int error)
+{
+	return error == -EPERM || error == -ESRCH || error == -ETIMEDOUT;
 }
 
 static int find_page(struct published_code *code, const struct bobbin_mem *mem)
@@ -84,11 +87,11 @@ static int find_page(struct published_code *code, const struct bobbin_mem *mem)
 	char *line = NULL;
 	uint64_t addr;
 	FILE *maps;
-	int r = open_maps(code->pid, &maps), found = -ENOENT;
+	int r = open_maps(&code->process, &maps), found = -ENOENT;
 
 	if (r)
 		return r;
-	while (found && found != -EPERM && found != -ESRCH && getline(&line, &room, maps) > 0) {
+	while (found && !is_hopeless(found) && getline(&line, &room, maps) > 0) {
 		if (!is_candidate(line, &addr))
 			continue;
 		r = published_code_probe(addr, mem);
@@ -110,16 +113,17 @@ static int find_page(struct published_code *code, const struct bobbin_mem *mem)
 /* The page has gone: exec, or it was taken away.  1: something has gone with it. */
 static int lose_page(struct published_code *code)
 {
+	const struct remote_process process = code->process;
 	bool had = code->count;
 
 	published_code_fini(code);
-	published_code_init(code->pid, code);
+	published_code_init(&process, code);
 	return had;
 }
 
 int published_code_update(struct published_code *code)
 {
-	struct process_bytes bytes = {.pid = code->pid};
+	struct process_bytes bytes = {.process = code->process};
 	struct bobbin_mem mem = {.read = read_process, .ctx = &bytes};
 	int lost = 0, r;
 

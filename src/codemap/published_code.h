@@ -2,7 +2,7 @@
 /*
  * published_code.h - read the page of another process, which is not trusted.
  *
- *	published_code_init(pid, &code);
+ *	published_code_init(&process, &code);
  *	if (published_code_update(&code) > 0)
  *		use code.ranges
  *
@@ -14,6 +14,8 @@
 #include <bobbin/code_page.h>
 #include <bobbin/step.h>
 #include <stdbool.h>
+
+#include "base/process_reader.h"
 
 /* What is believed of a page, at most. */
 #define PUBLISHED_MAX_ENTRIES (1u << 20)
@@ -32,7 +34,7 @@ struct published_range {
 
 /* All of them, in ascending order, without overlaps. */
 struct published_code {
-	int pid;
+	struct remote_process process;
 	uint64_t page;     /* its address; 0: not found yet */
 	uint64_t changes;  /* of the page when it was read */
 	uint32_t page_pid; /* what the process says that it is */
@@ -41,7 +43,7 @@ struct published_code {
 };
 
 /* Nothing is read yet. */
-void published_code_init(int pid, struct published_code *ret);
+void published_code_init(const struct remote_process *process, struct published_code *ret);
 void published_code_fini(struct published_code *code);
 
 /*
@@ -52,7 +54,7 @@ void published_code_fini(struct published_code *code);
  */
 int published_code_update(struct published_code *code);
 
-/* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM. */
+/* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM, -ETIMEDOUT. */
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size);
 
 /*

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ struct code_load {
 };
 
 struct kept_process {
-	int pid;
+	struct remote_process process;
 	uint64_t wait, due; /* when to search again */
 	uint64_t looked;    /* when it was asked last */
 	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
@@ -64,6 +63,7 @@ struct kept_process {
 
 struct jit_keeper {
 	char *folder; /* NULL: nothing is kept */
+	struct process_reader *reader;
 	uint64_t id;
 	snapshot_sink sink;
 	void *ctx;
@@ -99,14 +99,15 @@ static char *folder_of(const char *output)
 	return folder;
 }
 
-int jit_keeper_open(const char *output, uint64_t id, snapshot_sink sink, void *ctx,
-		    struct jit_keeper **ret)
+int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t id,
+		    snapshot_sink sink, void *ctx, struct jit_keeper **ret)
 {
 	struct jit_keeper *k = calloc(1, sizeof(*k));
 	struct stat st;
 
 	if (!k)
 		return -ENOMEM;
+	k->reader = reader;
 	k->id = id;
 	k->sink = sink;
 	k->ctx = ctx;
@@ -170,7 +171,7 @@ static int open_folder(const char *path)
 
 static void file_name(const struct kept_process *p, char name[32])
 {
-	snprintf(name, 32, "jit-%d.dump", p->pid);
+	snprintf(name, 32, "jit-%d.dump", p->process.pid);
 }
 
 static int write_all(struct kept_process *p, const void *bytes, size_t size)
@@ -186,7 +187,7 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 		.version = JITDUMP_VERSION,
 		.size = sizeof(header),
 		.machine = native_arch()->elf_machine,
-		.pid = (uint32_t)p->pid,
+		.pid = (uint32_t)p->process.pid,
 		.time = now(),
 	};
 	int folder = open_folder(k->folder), fd;
@@ -216,8 +217,8 @@ static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t tim
 	struct perf_event event = {
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER,
-		.pid = (uint32_t)p->pid,
-		.tid = (uint32_t)p->pid,
+		.pid = (uint32_t)p->process.pid,
+		.tid = (uint32_t)p->process.pid,
 		.time = time,
 		.id = k->id,
 	};
@@ -252,8 +253,8 @@ static int write_code(struct kept_process *p, const struct gdb_jit_function *f, 
 	struct code_load load = {
 		.size = (uint32_t)(sizeof(load) + name_len + 1 + f->size),
 		.time = p->from,
-		.pid = (uint32_t)p->pid,
-		.tid = (uint32_t)p->pid,
+		.pid = (uint32_t)p->process.pid,
+		.tid = (uint32_t)p->process.pid,
 		.vma = f->start,
 		.address = f->start,
 		.code_size = f->size,
@@ -270,13 +271,11 @@ static int keep_function(void *ctx, const struct gdb_jit_function *function)
 {
 	struct kept *kept = ctx;
 	struct kept_process *p = kept->process;
-	struct iovec local = {kept->keeper->code, function->size};
-	struct iovec remote = {(void *)function->start, function->size};
 	int r;
 
 	/* the code has gone, or never was */
 	if (function->size > MAX_CODE ||
-	    process_vm_readv(p->pid, &local, 1, &remote, 1, 0) != (ssize_t)function->size)
+	    process_read(&p->process, function->start, kept->keeper->code, function->size))
 		return 0;
 	if (p->file_size > MAX_FILE)
 		return -E2BIG;
@@ -309,7 +308,7 @@ static void keep_images(struct jit_keeper *k, struct kept_process *p, size_t i,
 	for (size_t n = 0; n < count; n++) {
 		int r = is_known(p, i, &entries[n])
 				? 0
-				: gdb_jit_functions(p->pid, &entries[n], keep_function, &kept);
+				: gdb_jit_functions(&p->process, &entries[n], keep_function, &kept);
 
 		if (r == -E2BIG || r == -EIO) {
 			note_error(k, r);
@@ -323,11 +322,11 @@ static int look(struct jit_keeper *k, struct kept_process *p, size_t i)
 {
 	struct gdb_jit_entry *entries;
 	struct gdb_jit_state state;
-	int count = gdb_jit_state(p->pid, p->descriptors[i], &state);
+	int count = gdb_jit_state(&p->process, p->descriptors[i], &state);
 
 	if (count || !memcmp(&state, &p->states[i], sizeof(state)))
 		return count;
-	count = gdb_jit_list(p->pid, p->descriptors[i], &entries);
+	count = gdb_jit_list(&p->process, p->descriptors[i], &entries);
 	if (count < 0)
 		return count;
 	if (count)
@@ -362,11 +361,11 @@ static int look_at_all(struct jit_keeper *k, struct kept_process *p, uint64_t fr
 static struct kept_process *find_process(struct jit_keeper *k, int pid)
 {
 	for (size_t i = 0; i < k->count; i++)
-		if (k->processes[i].pid == pid)
+		if (k->processes[i].process.pid == pid)
 			return &k->processes[i];
 	if (k->count == MAX_PROCESSES)
 		return NULL;
-	k->processes[k->count] = (struct kept_process){.pid = pid};
+	k->processes[k->count] = (struct kept_process){.process = {k->reader, pid}};
 	return &k->processes[k->count++];
 }
 

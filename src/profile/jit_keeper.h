@@ -27,10 +27,11 @@ struct jit_keeper_stats {
 
 /*
  * @output: of the recording; nothing is kept beside what is no regular file.
+ * @reader: of processes, or NULL; lives as long.
  * @sink: takes the records, which are marked with @id.  0 or a negative errno.
  */
-int jit_keeper_open(const char *output, uint64_t id, snapshot_sink sink, void *ctx,
-		    struct jit_keeper **ret);
+int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t id,
+		    snapshot_sink sink, void *ctx, struct jit_keeper **ret);
 void jit_keeper_close(struct jit_keeper *keeper);
 
 /* After a walk, of a sample taken at @time.  0, -ENOMEM, or what the sink returned. */

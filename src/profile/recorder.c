@@ -15,6 +15,7 @@
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
 #include "target/thread.h"
+#include "unwind/module.h"
 
 /* Kernel part, mark, user part. */
 #define CHAIN_MAX (256 + 1 + BOBBIN_MAX_DEPTH)
@@ -226,6 +227,7 @@ static int drain(struct recorder *r, bool final)
 
 static int describe_past(struct recorder *r, enum recorder_stage *stage)
 {
+	const struct remote_process process = {unwinder_reader(r->unwinder), r->options.pid};
 	struct thread *thread;
 	int error;
 
@@ -234,7 +236,7 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	if (error || r->options.enable_on_exec)
 		return error;
 	*stage = RECORDER_PROCESS;
-	error = snapshot_process(r->options.pid, r->id, on_record, r);
+	error = snapshot_process(&process, r->id, on_record, r);
 	if (!error)
 		error = process_table_thread(r->processes, r->options.pid, r->options.pid, &thread);
 	if (!error && code_watch_ask(r->unwinder, thread->process))
@@ -264,7 +266,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	*stage = RECORDER_OUTPUT;
 	error = open_writer(r);
 	if (!error)
-		error = jit_keeper_open(r->options.path, r->id, put_marker, r, &r->keeper);
+		error = jit_keeper_open(r->options.path, unwinder_reader(r->unwinder), r->id,
+					put_marker, r, &r->keeper);
 	return error ? error : describe_past(r, stage);
 }
 
@@ -322,6 +325,8 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	recorder_stop(recorder);
 	error = drain(recorder, true);
 	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
+	recorder->stats.given_up =
+		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
 	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
 	*stats = recorder->stats;
 	if (error)

@@ -48,14 +48,14 @@ static int thread_comm(pid_t pid, pid_t tid, uint64_t id, snapshot_sink sink, vo
 }
 
 /* The build ID of what is mapped, if the file can be opened. */
-static void take_build_id(pid_t pid, struct perf_mmap *m)
+static void take_build_id(const struct remote_process *process, struct perf_mmap *m)
 {
 	char name[96];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->addr,
-		 m->addr + m->len);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->pid,
+		 m->addr, m->addr + m->len);
+	fd = process_file_open(process, name, 0, NULL);
 	if (fd < 0)
 		return;
 	if (elf_build_id(fd, m->build_id, &m->build_id_len))
@@ -64,7 +64,7 @@ static void take_build_id(pid_t pid, struct perf_mmap *m)
 }
 
 struct maps_context {
-	pid_t pid;
+	const struct remote_process *process;
 	uint64_t id;
 	snapshot_sink sink;
 	void *ctx;
@@ -73,8 +73,8 @@ struct maps_context {
 static int map_line(void *ctx, const struct proc_map *map)
 {
 	const struct maps_context *c = ctx;
-	struct perf_event event = event_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, c->pid, c->pid,
-					   c->id);
+	struct perf_event event = event_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER,
+					   c->process->pid, c->process->pid, c->id);
 	struct perf_mmap *m = &event.mmap;
 
 	if (!map->exec)
@@ -89,23 +89,24 @@ static int map_line(void *ctx, const struct proc_map *map)
 	m->flags = map->shared ? MAP_SHARED : MAP_PRIVATE;
 	m->filename = map->mapping.path[0] ? map->mapping.path : "//anon";
 	if (m->ino)
-		take_build_id(c->pid, m);
+		take_build_id(c->process, m);
 	return c->sink(c->ctx, &event);
 }
 
-int snapshot_process(pid_t pid, uint64_t id, snapshot_sink sink, void *ctx)
+int snapshot_process(const struct remote_process *process, uint64_t id, snapshot_sink sink,
+		     void *ctx)
 {
 	pid_t *tids;
-	int count = thread_list(pid, &tids), r = 0;
+	int count = thread_list(process->pid, &tids), r = 0;
 
 	if (count < 0)
 		return count;
 	for (int i = 0; i < count && !r; i++)
-		r = thread_comm(pid, tids[i], id, sink, ctx);
+		r = thread_comm(process->pid, tids[i], id, sink, ctx);
 	free(tids);
 	if (r)
 		return r;
-	return proc_maps_read(pid, map_line, &(struct maps_context){pid, id, sink, ctx});
+	return proc_maps_read(process, map_line, &(struct maps_context){process, id, sink, ctx});
 }
 
 static bool kernel_text(uint64_t *start, uint64_t *end)

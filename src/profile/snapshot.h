@@ -10,13 +10,15 @@
 
 #include <sys/types.h>
 
+#include "base/process_reader.h"
 #include "profile/perf_event.h"
 
 /* Takes the records; a result other than 0 ends the snapshot and is returned. */
 typedef int (*snapshot_sink)(void *ctx, const struct perf_event *event);
 
 /* A process: its threads' names, then its executable mappings. */
-int snapshot_process(pid_t pid, uint64_t id, snapshot_sink sink, void *ctx);
+int snapshot_process(const struct remote_process *process, uint64_t id, snapshot_sink sink,
+		     void *ctx);
 
 /* The kernel's text, by kallsyms; nothing if its addresses are hidden. */
 int snapshot_kernel(uint64_t id, snapshot_sink sink, void *ctx);

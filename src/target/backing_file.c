@@ -31,25 +31,24 @@ static bool same_inode(const struct stat *st, const struct mapped_file *file)
 	return st->st_ino == file->ino;
 }
 
-/* Open @path if it is the file that we mean.  FIFOs and devices never are. */
-static int open_checked(const char *path, const struct mapped_file *file)
+/* Open @path if it is the file that we mean. */
+static int open_checked(struct process_reader *reader, const char *path,
+			const struct mapped_file *file)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const struct remote_process process = {reader, file->pid};
 	struct stat st;
+	int fd = process_file_open(&process, path, 0, &st);
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -ENOENT;
-	}
+		return fd;
 	if (file->build_id_len ? same_build_id(fd, file) : same_inode(&st, file))
 		return fd;
 	close(fd);
 	return -ESTALE;
 }
 
-static int open_by_build_id(const struct mapped_file *file, const char *folders)
+static int open_by_build_id(struct process_reader *reader, const struct mapped_file *file,
+			    const char *folders)
 {
 	char path[PATH_MAX], hex[2 * sizeof(file->build_id) + 1];
 	const char *end;
@@ -64,7 +63,7 @@ static int open_by_build_id(const struct mapped_file *file, const char *folders)
 		if (snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s.debug",
 			     (int)(end - folders), folders, hex, hex + 2) >= (int)sizeof(path))
 			continue;
-		fd = open_checked(path, file);
+		fd = open_checked(reader, path, file);
 		if (fd >= 0)
 			return fd;
 	}
@@ -81,40 +80,43 @@ static size_t path_length(const char *path)
 }
 
 /* What a process has mapped can be opened when its name is gone, or another file's. */
-static int open_through_process(const struct mapped_file *file, int len)
+static int open_through_process(struct process_reader *reader, const struct mapped_file *file,
+				int len)
 {
 	char path[PATH_MAX];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
 		 file->start, file->end);
-	fd = open_checked(path, file);
-	if (fd >= 0)
+	fd = open_checked(reader, path, file);
+	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
 	/* the above needs privileges, which the own program does not */
 	snprintf(path, sizeof(path), "/proc/%d/exe", file->pid);
-	fd = open_checked(path, file);
-	if (fd >= 0)
+	fd = open_checked(reader, path, file);
+	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, len, file->path);
-	return open_checked(path, file);
+	return open_checked(reader, path, file);
 }
 
-int backing_file_open(const struct mapped_file *file, const char *debug_path)
+int backing_file_open(struct process_reader *reader, const struct mapped_file *file,
+		      const char *debug_path)
 {
 	char path[PATH_MAX];
 	int len = (int)path_length(file->path), fd, r;
 
 	if (file->kind != FILE_REGULAR || len >= PATH_MAX - 64)
 		return -ENOENT;
-	fd = file->pid ? open_through_process(file, len) : -ENOENT;
-	if (fd >= 0)
+	fd = file->pid ? open_through_process(reader, file, len) : -ENOENT;
+	/* by another name it does not answer either */
+	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
 	snprintf(path, sizeof(path), "%.*s", len, file->path);
-	r = open_checked(path, file);
+	r = open_checked(reader, path, file);
 	if (r >= 0)
 		return r;
-	fd = open_by_build_id(file, debug_path);
+	fd = open_by_build_id(reader, file, debug_path);
 	return fd >= 0 ? fd : r;
 }
 

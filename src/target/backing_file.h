@@ -14,13 +14,15 @@
 #ifndef BOBBIN_TARGET_BACKING_FILE_H
 #define BOBBIN_TARGET_BACKING_FILE_H
 
+#include "base/process_reader.h"
 #include "target/mapped_file.h"
 
 /*
- * Open a regular file for reading.  A negative errno if none fits: -ENOENT, or
- * -ESTALE if PATH is another file by now.
+ * Open a regular file for reading; @reader may be NULL.  A negative errno if none fits:
+ * -ENOENT; -ESTALE if PATH is another file by now; -ETIMEDOUT.
  */
-int backing_file_open(const struct mapped_file *file, const char *debug_path);
+int backing_file_open(struct process_reader *reader, const struct mapped_file *file,
+		      const char *debug_path);
 
 /* The kernel's code in the own process, or NULL. */
 const void *own_vdso(size_t *size);

@@ -5,7 +5,6 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "target/backing_file.h"
@@ -28,16 +27,6 @@ struct node {
 };
 
 static const char symbol_name[] = "__jit_debug_descriptor";
-
-int gdb_jit_read(int pid, uint64_t address, void *dst, uint64_t size)
-{
-	struct iovec local = {dst, size}, remote = {(void *)address, size};
-	ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size ? 0 : -EFAULT;
-}
 
 static Elf_Data *table_data(Elf_Scn *section, const GElf_Shdr *header)
 {
@@ -147,7 +136,7 @@ static void look_into(const struct mapping *m, Elf *elf)
 }
 
 /* Symbol tables are read once for each file, whatever number of processes maps it. */
-static void open_and_look(const struct mapping *m)
+static void open_and_look(struct process_reader *reader, const struct mapping *m)
 {
 	struct mapped_file *f = m->file;
 	Elf *elf;
@@ -156,7 +145,7 @@ static void open_and_look(const struct mapping *m)
 	if (!f->jit.looked && f->jit.tried_pid && f->jit.tried_pid == f->pid)
 		return;
 	f->jit.tried_pid = f->pid;
-	fd = backing_file_open(f, NULL);
+	fd = backing_file_open(reader, f, NULL);
 	if (fd < 0)
 		return;
 	elf_version(EV_CURRENT);
@@ -166,14 +155,14 @@ static void open_and_look(const struct mapping *m)
 	close(fd);
 }
 
-static bool find_descriptor(const struct mapping *m, uint64_t *ret)
+static bool find_descriptor(struct process_reader *reader, const struct mapping *m, uint64_t *ret)
 {
 	const struct mapped_file *f = m->file;
 
 	if (f->kind != FILE_REGULAR)
 		return false;
 	if (!f->jit.looked || (f->jit.has && f->jit.offset != m->offset))
-		open_and_look(m);
+		open_and_look(reader, m);
 	if (!f->jit.looked || !f->jit.placed || f->jit.offset != m->offset)
 		return false;
 	*ret = m->start + f->jit.distance;
@@ -191,16 +180,17 @@ size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCR
 
 		while (k < count && files[k] != m->file)
 			k++;
-		if (k == count && find_descriptor(m, &ret[count]))
+		if (k == count && find_descriptor(space->reader, m, &ret[count]))
 			files[count++] = m->file;
 	}
 	return count;
 }
 
-int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret)
+int gdb_jit_state(const struct remote_process *process, uint64_t descriptor,
+		  struct gdb_jit_state *ret)
 {
 	struct descriptor head;
-	int r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
+	int r = process_read(process, descriptor, &head, sizeof(head));
 
 	if (!r)
 		*ret = (struct gdb_jit_state){head.action, head.relevant, head.first};
@@ -227,13 +217,14 @@ static int add_entry(struct entry_list *list, const struct node *node)
 	return 0;
 }
 
-int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
+int gdb_jit_list(const struct remote_process *process, uint64_t descriptor,
+		 struct gdb_jit_entry **ret)
 {
 	struct entry_list list = {0};
 	struct descriptor head;
 	uint64_t left = GDB_JIT_LIST_MAX;
 	struct node node;
-	int nodes = 0, r = gdb_jit_read(pid, descriptor, &head, sizeof(head));
+	int nodes = 0, r = process_read(process, descriptor, &head, sizeof(head));
 
 	if (r)
 		return r;
@@ -241,7 +232,7 @@ int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret)
 		head.first = 0;
 	/* the list may change meanwhile: what is left of it is read next time */
 	for (uint64_t at = head.first; at && nodes < GDB_JIT_ENTRIES; at = node.next, nodes++) {
-		if (gdb_jit_read(pid, at, &node, sizeof(node)))
+		if (process_read(process, at, &node, sizeof(node)))
 			break;
 		if (!node.image_size || node.image_size > GDB_JIT_IMAGE_MAX ||
 		    node.image_size > left)
@@ -329,7 +320,8 @@ static int read_image(void *image, size_t size, gdb_jit_sink sink, void *ctx)
 	return r;
 }
 
-int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink sink, void *ctx)
+int gdb_jit_functions(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		      gdb_jit_sink sink, void *ctx)
 {
 	void *image;
 	int r;
@@ -339,7 +331,7 @@ int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink s
 	image = malloc(entry->size);
 	if (!image)
 		return -ENOMEM;
-	r = gdb_jit_read(pid, entry->address, image, entry->size);
+	r = process_read(process, entry->address, image, entry->size);
 	if (!r)
 		r = read_image(image, entry->size, sink, ctx);
 	free(image);

@@ -17,6 +17,8 @@
 
 #include <bobbin/unwind.h>
 
+#include "base/process_reader.h"
+
 /* Files of a process that hold a descriptor: a program, libraries. */
 #define GDB_JIT_DESCRIPTORS 8
 #define GDB_JIT_ENTRIES 16384
@@ -47,23 +49,23 @@ typedef int (*gdb_jit_sink)(void *ctx, const struct gdb_jit_function *function);
  */
 size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS]);
 
-/* How a descriptor of @pid is now.  0, or the errno of reading memory. */
-int gdb_jit_state(int pid, uint64_t descriptor, struct gdb_jit_state *ret);
+/* How a descriptor of @process is now.  0, or the errno of reading memory. */
+int gdb_jit_state(const struct remote_process *process, uint64_t descriptor,
+		  struct gdb_jit_state *ret);
 
 /*
- * The images that a descriptor of @pid leads to now, from malloc(), in the order of the
+ * The images that a descriptor of @process leads to now, from malloc(), in the order of the
  * list, in which LLVM puts new ones first; NULL for none.  Their number;
  * -ENOMEM; the errno of reading memory.
  */
-int gdb_jit_list(int pid, uint64_t descriptor, struct gdb_jit_entry **ret);
-
-/* Bytes of @pid's memory, all or none.  0, or the errno of reading memory. */
-int gdb_jit_read(int pid, uint64_t address, void *dst, uint64_t size);
+int gdb_jit_list(const struct remote_process *process, uint64_t descriptor,
+		 struct gdb_jit_entry **ret);
 
 /*
  * The functions of an image that have a size and a place.  0; what @sink returned;
  * -EBADMSG for no ELF image; -ENOMEM; the errno of reading memory.
  */
-int gdb_jit_functions(int pid, const struct gdb_jit_entry *entry, gdb_jit_sink sink, void *ctx);
+int gdb_jit_functions(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		      gdb_jit_sink sink, void *ctx);
 
 #endif

@@ -45,8 +45,8 @@ static uint64_t mark_bytes(uint64_t mark, const void *bytes, size_t size)
 	return mark;
 }
 
-static int read_headers(int pid, const struct gdb_jit_entry *entry, const struct bobbin_arch *arch,
-			struct headers *ret)
+static int read_headers(const struct remote_process *process, const struct gdb_jit_entry *entry,
+			const struct bobbin_arch *arch, struct headers *ret)
 {
 	struct headers h;
 	size_t size;
@@ -54,7 +54,7 @@ static int read_headers(int pid, const struct gdb_jit_entry *entry, const struct
 
 	if (entry->size < sizeof(h.head) || entry->size > UINT64_MAX - entry->address)
 		return -EBADMSG;
-	r = gdb_jit_read(pid, entry->address, &h.head, sizeof(h.head));
+	r = process_read(process, entry->address, &h.head, sizeof(h.head));
 	if (r)
 		return r;
 	if (!is_sane(&h.head, arch, entry->size))
@@ -63,7 +63,7 @@ static int read_headers(int pid, const struct gdb_jit_entry *entry, const struct
 	h.sections = malloc(size);
 	if (!h.sections)
 		return -ENOMEM;
-	r = gdb_jit_read(pid, entry->address + h.head.e_shoff, h.sections, size);
+	r = process_read(process, entry->address + h.head.e_shoff, h.sections, size);
 	if (r) {
 		free(h.sections);
 		return r;
@@ -75,8 +75,8 @@ static int read_headers(int pid, const struct gdb_jit_entry *entry, const struct
 }
 
 /* An image without names has no tables. */
-static int read_names(int pid, const struct gdb_jit_entry *entry, const struct headers *h,
-		      struct names *ret)
+static int read_names(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		      const struct headers *h, struct names *ret)
 {
 	const Elf64_Shdr *s;
 	struct names names;
@@ -91,7 +91,7 @@ static int read_names(int pid, const struct gdb_jit_entry *entry, const struct h
 	names = (struct names){malloc(s->sh_size + 1), s->sh_size};
 	if (!names.bytes)
 		return -ENOMEM;
-	r = gdb_jit_read(pid, entry->address + s->sh_offset, names.bytes, s->sh_size);
+	r = process_read(process, entry->address + s->sh_offset, names.bytes, s->sh_size);
 	if (r) {
 		free(names.bytes);
 		return r;
@@ -158,17 +158,17 @@ static int take_sections(const struct gdb_jit_entry *entry, const struct headers
 	return 0;
 }
 
-int jit_image_read(int pid, const struct gdb_jit_entry *entry, const struct bobbin_arch *arch,
-		   struct jit_image *ret)
+int jit_image_read(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		   const struct bobbin_arch *arch, struct jit_image *ret)
 {
 	struct jit_image image = {0};
 	struct names names = {0};
 	struct headers h;
-	int r = read_headers(pid, entry, arch, &h);
+	int r = read_headers(process, entry, arch, &h);
 
 	if (r)
 		return r;
-	r = read_names(pid, entry, &h, &names);
+	r = read_names(process, entry, &h, &names);
 	if (!r)
 		r = take_sections(entry, &h, &names, &image);
 	if (!r) {
@@ -186,12 +186,12 @@ void jit_image_fini(struct jit_image *image)
 	*image = (struct jit_image){0};
 }
 
-bool jit_image_is_same(int pid, const struct gdb_jit_entry *entry, const struct bobbin_arch *arch,
-		       const struct jit_image *image)
+bool jit_image_is_same(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		       const struct bobbin_arch *arch, const struct jit_image *image)
 {
 	struct headers h;
 
-	if (read_headers(pid, entry, arch, &h))
+	if (read_headers(process, entry, arch, &h))
 		return false;
 	free(h.sections);
 	return h.mark == image->mark;

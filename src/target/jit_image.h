@@ -41,15 +41,15 @@ struct jit_image {
 };
 
 /*
- * Read an image of @pid that is for this machine's architecture.  0; -EBADMSG: it is
+ * Read an image of @process that is for this machine's architecture.  0; -EBADMSG: it is
  * not, or makes no sense; -ENOMEM; the errno of reading memory.
  */
-int jit_image_read(int pid, const struct gdb_jit_entry *entry, const struct bobbin_arch *arch,
-		   struct jit_image *ret);
+int jit_image_read(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		   const struct bobbin_arch *arch, struct jit_image *ret);
 void jit_image_fini(struct jit_image *image);
 
 /* Whether an image's headers are as they were when it was read. */
-bool jit_image_is_same(int pid, const struct gdb_jit_entry *entry, const struct bobbin_arch *arch,
-		       const struct jit_image *image);
+bool jit_image_is_same(const struct remote_process *process, const struct gdb_jit_entry *entry,
+		       const struct bobbin_arch *arch, const struct jit_image *image);
 
 #endif

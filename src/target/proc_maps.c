@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/deps.h"
 #include "target/space.h"
@@ -30,19 +31,24 @@ static int read_line(int pid, char *line, proc_maps_sink sink, void *ctx)
 	return sink(ctx, &map);
 }
 
-int proc_maps_read(int pid, proc_maps_sink sink, void *ctx)
+int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx)
 {
 	char name[32], *line = NULL;
 	size_t room = 0;
+	int fd, r = 0;
 	FILE *f;
-	int r = 0;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
+	snprintf(name, sizeof(name), "/proc/%d/maps", process->pid);
+	fd = process_text_open(process, name);
+	if (fd < 0)
+		return fd == -ENOENT ? -ESRCH : fd;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
 	while (!r && getline(&line, &room, f) > 0)
-		r = read_line(pid, line, sink, ctx);
+		r = read_line(process->pid, line, sink, ctx);
 	if (!r && ferror(f))
 		r = -EIO;
 	free(line);
@@ -58,5 +64,5 @@ static int map_code(void *ctx, const struct proc_map *map)
 BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
 {
 	bobbin_space_clear(space);
-	return proc_maps_read(pid, map_code, space);
+	return proc_maps_read(&(struct remote_process){space->reader, pid}, map_code, space);
 }

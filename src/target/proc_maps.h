@@ -9,6 +9,8 @@
 
 #include <bobbin/unwind.h>
 
+#include "base/process_reader.h"
+
 /* A line; @mapping.path is "" for memory without a name. */
 struct proc_map {
 	struct bobbin_mapping mapping;
@@ -18,7 +20,7 @@ struct proc_map {
 /* A result other than 0 ends the reading and is returned. */
 typedef int (*proc_maps_sink)(void *ctx, const struct proc_map *map);
 
-/* All lines in ascending order.  0, what @sink returned, or the errno of reading. */
-int proc_maps_read(int pid, proc_maps_sink sink, void *ctx);
+/* All lines in ascending order.  0, what @sink returned, or the errno of reading, -ETIMEDOUT among them. */
+int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <bobbin/unwind.h>
 
+#include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
+#include "base/process_reader.h"
 #include "core/deps.h"
 
 #define PAGE 4096u
@@ -12,15 +13,16 @@ BOBBIN_API void bobbin_process_memory_init(struct bobbin_process_memory *memory,
 {
 	memory->pid = pid;
 	memory->next = 0;
+	memory->reader = NULL;
 	for (size_t i = 0; i < sizeof(memory->pages) / sizeof(*memory->pages); i++)
 		memory->pages[i].size = 0;
 }
 
-/* The copy of the page at @page, read now if need be; NULL: unreadable. */
-static const uint8_t *page_bytes(struct bobbin_process_memory *memory, uint64_t page)
+/* The copy of the page at @page, read now if need be; NULL: unreadable, @error says why. */
+static const uint8_t *page_bytes(struct bobbin_process_memory *memory, uint64_t page, int *error)
 {
+	const struct remote_process process = {memory->reader, memory->pid};
 	const size_t count = sizeof(memory->pages) / sizeof(*memory->pages);
-	struct iovec local = {.iov_len = PAGE}, remote = {(void *)page, PAGE};
 	size_t slot;
 
 	for (size_t i = 0; i < count; i++)
@@ -28,9 +30,9 @@ static const uint8_t *page_bytes(struct bobbin_process_memory *memory, uint64_t 
 			return memory->pages[i].bytes;
 
 	slot = memory->next++ % count;
-	local.iov_base = memory->pages[slot].bytes;
 	memory->pages[slot].size = 0;
-	if (process_vm_readv(memory->pid, &local, 1, &remote, 1, 0) != PAGE)
+	*error = process_read(&process, page, memory->pages[slot].bytes, PAGE);
+	if (*error)
 		return NULL;
 	memory->pages[slot].addr = page;
 	memory->pages[slot].size = PAGE;
@@ -42,14 +44,15 @@ BOBBIN_API enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t add
 {
 	struct bobbin_process_memory *memory = ctx;
 	uint8_t *out = dst;
+	int error;
 
 	while (len) {
 		uint64_t skip = addr % PAGE;
 		size_t part = PAGE - skip < len ? PAGE - skip : len;
-		const uint8_t *bytes = page_bytes(memory, addr - skip);
+		const uint8_t *bytes = page_bytes(memory, addr - skip, &error);
 
 		if (!bytes)
-			return BOBBIN_NO_MEMORY;
+			return error == -ETIMEDOUT ? BOBBIN_NO_ANSWER : BOBBIN_NO_MEMORY;
 		memcpy(out, bytes + skip, part);
 		out += part;
 		addr += part;

@@ -8,13 +8,15 @@
 #include "core/deps.h"
 #include "target/backing_file.h"
 
-int space_open(struct file_table *files, const struct bobbin_arch *arch, struct bobbin_space **ret)
+int space_open(struct file_table *files, struct process_reader *reader,
+	       const struct bobbin_arch *arch, struct bobbin_space **ret)
 {
 	struct bobbin_space *space = calloc(1, sizeof(*space));
 
 	if (!space)
 		return -ENOMEM;
 	space->files = files;
+	space->reader = reader;
 	space->arch = arch;
 	space->forms = plain_forms_of(arch);
 	*ret = space;
@@ -202,7 +204,7 @@ BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin
 {
 	struct bobbin_space *child;
 
-	if (space_open(space->files, space->arch, &child))
+	if (space_open(space->files, space->reader, space->arch, &child))
 		return -ENOMEM;
 	if (make_room(child, space->count))
 		goto out;

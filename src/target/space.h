@@ -6,6 +6,7 @@
 #ifndef BOBBIN_TARGET_SPACE_H
 #define BOBBIN_TARGET_SPACE_H
 
+#include "base/process_reader.h"
 #include "core/plain_step.h"
 #include "target/mapped_file.h"
 #include "target/registered_code.h"
@@ -19,6 +20,7 @@ struct mapping {
 
 struct bobbin_space {
 	struct file_table *files;
+	struct process_reader *reader; /* or NULL */
 	const struct bobbin_arch *arch;
 	struct plain_forms forms; /* of the architecture */
 	struct mapping *mappings;
@@ -42,7 +44,8 @@ bool mapping_is_bare(const struct mapping *m);
 /* Replace what is known of registered code; takes over the caller's use. */
 void space_register(struct bobbin_space *space, struct registered_code *code);
 
-/* As bobbin_space_open(), for an unwinder's table of files. */
-int space_open(struct file_table *files, const struct bobbin_arch *arch, struct bobbin_space **ret);
+/* As bobbin_space_open(), for an unwinder's table of files; @reader: of its, or NULL. */
+int space_open(struct file_table *files, struct process_reader *reader,
+	       const struct bobbin_arch *arch, struct bobbin_space **ret);
 
 #endif

@@ -44,7 +44,7 @@ static void close_all(struct debugger_image *images, size_t count)
 void debugger_images_fini(struct debugger_images *images)
 {
 	close_all(images->images, images->count);
-	*images = (struct debugger_images){.pid = images->pid};
+	*images = (struct debugger_images){.process = images->process};
 }
 
 /* Whether a piece of code is the image's. */
@@ -66,7 +66,8 @@ static int is_inside(void *ctx, uint64_t start, uint64_t end)
 }
 
 /* Bytes of the process, at an address that is 0 for none.  false: there are none. */
-static bool read_bytes(int pid, uint64_t at, uint64_t size, struct elf_bytes *ret, int *error)
+static bool read_bytes(const struct remote_process *process, uint64_t at, uint64_t size,
+		       struct elf_bytes *ret, int *error)
 {
 	uint8_t *data;
 
@@ -77,7 +78,7 @@ static bool read_bytes(int pid, uint64_t at, uint64_t size, struct elf_bytes *re
 		*error = -ENOMEM;
 		return false;
 	}
-	if (gdb_jit_read(pid, at, data, size)) {
+	if (process_read(process, at, data, size)) {
 		free(data);
 		return false;
 	}
@@ -104,7 +105,8 @@ static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
 {
 	struct registered_table *t = o->image->table;
 
-	if (!read_bytes(o->list->pid, at, o->image->sections.sframe.size, &t->section, &o->error))
+	if (!read_bytes(&o->list->process, at, o->image->sections.sframe.size, &t->section,
+			&o->error))
 		return false;
 	t->section.addr = addr;
 	t->dropped = false;
@@ -122,7 +124,8 @@ static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
 {
 	struct registered_table *t = o->image->table;
 
-	if (!read_bytes(o->list->pid, at, o->image->sections.eh_frame.size, &t->frames, &o->error))
+	if (!read_bytes(&o->list->process, at, o->image->sections.eh_frame.size, &t->frames,
+			&o->error))
 		return false;
 	t->frames.addr = addr;
 	o->error = foreign_table_open_frames(t, o->arch);
@@ -194,7 +197,7 @@ static int open_table(struct debugger_images *list, struct debugger_image *image
 static int open_image(struct debugger_images *list, const struct bobbin_arch *arch,
 		      struct budget *left, struct debugger_image *image)
 {
-	int r = jit_image_read(list->pid, &image->entry, arch, &image->sections);
+	int r = jit_image_read(&list->process, &image->entry, arch, &image->sections);
 
 	if (r)
 		return r == -ENOMEM ? r : 0;
@@ -202,14 +205,15 @@ static int open_image(struct debugger_images *list, const struct bobbin_arch *ar
 }
 
 /* Whether memory is what was read before. */
-static bool is_kept(int pid, uint64_t at, const struct elf_bytes *bytes, int *error)
+static bool is_kept(const struct remote_process *process, uint64_t at,
+		    const struct elf_bytes *bytes, int *error)
 {
 	struct elf_bytes again;
 	bool same;
 
 	if (!bytes->data)
 		return true;
-	if (!read_bytes(pid, at, bytes->size, &again, error))
+	if (!read_bytes(process, at, bytes->size, &again, error))
 		return false;
 	same = !memcmp(again.data, bytes->data, bytes->size);
 	free(again.data);
@@ -222,9 +226,9 @@ static bool is_same(const struct debugger_images *list, const struct bobbin_arch
 	const struct registered_table *t = image->table;
 
 	/* one without a table may get it later */
-	return t && jit_image_is_same(list->pid, &image->entry, arch, &image->sections) &&
-	       is_kept(list->pid, image->section_at, &t->section, error) &&
-	       is_kept(list->pid, image->frames_at, &t->frames, error);
+	return t && jit_image_is_same(&list->process, &image->entry, arch, &image->sections) &&
+	       is_kept(&list->process, image->section_at, &t->section, error) &&
+	       is_kept(&list->process, image->frames_at, &t->frames, error);
 }
 
 /* Look at an image that is known.  1: it is another one, or its table is; 0; -ENOMEM. */
@@ -288,7 +292,7 @@ static int add_list(struct debugger_images *list, size_t descriptor, struct debu
 {
 	struct gdb_jit_entry *entries;
 	struct debugger_image *more;
-	int n = gdb_jit_list(list->pid, list->descriptors[descriptor], &entries);
+	int n = gdb_jit_list(&list->process, list->descriptors[descriptor], &entries);
 
 	if (n < 0)
 		return n;
@@ -413,7 +417,7 @@ static int read_states(struct debugger_images *list, bool *changed)
 	size_t gone = 0;
 
 	for (size_t i = 0; i < list->descriptor_count; i++) {
-		int r = gdb_jit_state(list->pid, list->descriptors[i], &states[i]);
+		int r = gdb_jit_state(&list->process, list->descriptors[i], &states[i]);
 
 		if (r && r != -EFAULT)
 			return r;

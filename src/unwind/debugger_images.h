@@ -33,9 +33,9 @@ struct debugger_image {
 	bool settled;                   /* look again only when the list changes */
 };
 
-/* Zero, but for @pid, to begin. */
+/* Zero, but for @process, to begin. */
 struct debugger_images {
-	int pid;
+	struct remote_process process;
 	bool searched;
 	uint64_t generation; /* of the space when it was searched */
 	size_t descriptor_count;

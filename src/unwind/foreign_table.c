@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "codemap/published_code.h"
 #include "jit/jit_table.h"
 
 /* Of a table that is read from end to end: 12 KiB for each system call. */
@@ -89,15 +88,13 @@ static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbi
 /* Straight from the process: a table that grows must not be read from copies. */
 static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size_t len)
 {
-	const struct published_code process = {.pid = *(const int *)ctx};
-
-	return published_code_read(&process, addr, dst, len) ? BOBBIN_NO_MEMORY : BOBBIN_NONE;
+	return process_read(ctx, addr, dst, len) ? BOBBIN_NO_MEMORY : BOBBIN_NONE;
 }
 
 static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arch, uint64_t pc,
 		       struct bobbin_row *row)
 {
-	struct bobbin_mem mem = {read_process, &t->pid};
+	struct bobbin_mem mem = {read_process, &t->process};
 	struct bobbin_error error;
 	int r = jit_table_lookup(arch, &t->info, &mem, pc, &error, row);
 
@@ -150,7 +147,7 @@ static int give_function(void *ctx, const struct bobbin_row *row)
 static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
 			 registered_sink sink, void *ctx)
 {
-	struct bobbin_mem mem = {read_process, &t->pid};
+	struct bobbin_mem mem = {read_process, &t->process};
 	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
 	struct function_sink f = {sink, ctx};
 	int r = jit_table_rows(arch, &t->info, &mem, room, JIT_ENTRIES_AT_ONCE, NULL, give_function,

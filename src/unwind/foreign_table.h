@@ -12,6 +12,7 @@
 #include <bobbin/code_abi.h>
 #include <bobbin/unwind.h>
 
+#include "base/process_reader.h"
 #include "target/registered_code.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
@@ -28,7 +29,7 @@ struct registered_table {
 	struct elf_bytes frames; /* .eh_frame */
 	struct call_frames cfi;
 	/* a JIT table */
-	int pid;
+	struct remote_process process;
 	struct code_jit_info info;
 };
 

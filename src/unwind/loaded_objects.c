@@ -172,7 +172,7 @@ static int open_objects(struct image_list *list, struct loaded_object **first)
 {
 	struct file_table files = {0};
 	struct bobbin_space *space = NULL;
-	int r = space_open(&files, native_arch(), &space);
+	int r = space_open(&files, NULL, native_arch(), &space);
 
 	if (!r)
 		r = open_new(list, space, first);

@@ -48,8 +48,9 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	return r ? r : call_frames_init(&m->image, &m->frames);
 }
 
-static int open_image(struct module *m, const struct mapped_file *file,
-		      const struct bobbin_unwinder_options *options, struct bobbin_error *err)
+static int open_image(struct module *m, struct process_reader *reader,
+		      const struct mapped_file *file, const struct bobbin_unwinder_options *options,
+		      struct bobbin_error *err)
 {
 	size_t size;
 	const void *vdso;
@@ -60,14 +61,15 @@ static int open_image(struct module *m, const struct mapped_file *file,
 			return -ENOENT;
 		return elf_image_init_memory(vdso, size, err, &m->image);
 	}
-	m->fd = backing_file_open(file, options->debug_path);
+	m->fd = backing_file_open(reader, file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
 	return elf_image_init(m->fd, err, &m->image);
 }
 
-int module_open(const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		struct bobbin_error *err, struct module **ret)
+int module_open(struct process_reader *reader, const struct mapped_file *file,
+		const struct bobbin_unwinder_options *options, struct bobbin_error *err,
+		struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -76,7 +78,7 @@ int module_open(const struct mapped_file *file, const struct bobbin_unwinder_opt
 		return -ENOMEM;
 	m->fd = -1;
 	m->sframe_path = options->sframe_path;
-	r = open_image(m, file, options, err);
+	r = open_image(m, reader, file, options, err);
 	if (!r)
 		r = open_tables(m, options);
 	/* another kernel's vDSO in an old recording */

@@ -13,6 +13,7 @@
 
 #include <bobbin/unwind.h>
 
+#include "base/process_reader.h"
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
 #include "sidefile/sidefile.h"
@@ -32,11 +33,12 @@ struct module {
 };
 
 /*
- * Read a file's tables.  -ENOENT and friends: it cannot be opened; -EBADMSG: it
+ * Read a file's tables; @reader may be NULL.  -ENOENT and friends: it cannot be opened; -EBADMSG: it
  * is not usable; -ENOMEM.
  */
-int module_open(const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		struct bobbin_error *err, struct module **ret);
+int module_open(struct process_reader *reader, const struct mapped_file *file,
+		const struct bobbin_unwinder_options *options, struct bobbin_error *err,
+		struct module **ret);
 void module_close(struct module *module);
 
 /*
@@ -85,6 +87,9 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 /* The tables of the file that is mapped at an address; NULL: there are none. */
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			       uint64_t addr);
+
+/* Who reads other processes; NULL: without a deadline. */
+struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 
 /* Look for the side-file now, if nobody has yet. */
 void module_open_sidefile(struct module *module);

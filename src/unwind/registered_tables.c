@@ -83,7 +83,7 @@ static int open_table(struct registrations *r, const struct bobbin_code_entry *e
 	if (!t)
 		return -ENOMEM;
 	t->jit = e->kind == BOBBIN_CODE_JIT;
-	t->pid = r->published.pid;
+	t->process = r->published.process;
 	t->info.text_start = e->text_start;
 	t->info.text_end = e->text_end;
 	t->info.unwind_head = e->table;
@@ -416,17 +416,18 @@ static int both(int page, int images)
 }
 
 /* Take from @old what the process has said before, or begin. */
-static void take_told(struct registrations *old, int pid, struct told *ret)
+static void take_told(struct registrations *old, const struct remote_process *process,
+		      struct told *ret)
 {
-	*ret = (struct told){.images.pid = pid};
+	*ret = (struct told){.images.process = *process};
 	if (!old) {
-		published_code_init(pid, &ret->published);
+		published_code_init(process, &ret->published);
 		return;
 	}
 	ret->published = old->published;
 	ret->images = old->images;
-	old->published = (struct published_code){.pid = pid};
-	old->images = (struct debugger_images){.pid = pid};
+	old->published = (struct published_code){.process = *process};
+	old->images = (struct debugger_images){.process = *process};
 }
 
 static bool has_other_mappings(const struct bobbin_space *space, const struct registrations *old)
@@ -448,16 +449,17 @@ int registered_tables_update(struct bobbin_space *space, int pid, unsigned int d
 			     uint64_t *next_place)
 {
 	struct registrations *old = (struct registrations *)space->registered, *new;
+	const struct remote_process process = {space->reader, pid};
 	int page = -ENOENT, images = -ENOENT, error;
 	struct told told;
 	uint64_t known_page;
 
 	/* a forked child's numbers are not its parent's */
-	if (old && old->published.pid != pid) {
+	if (old && old->published.process.pid != pid) {
 		doors = REGISTERED_DOORS;
 		old = NULL;
 	}
-	take_told(old, pid, &told);
+	take_told(old, &process, &told);
 	known_page = told.published.page;
 	if (doors & REGISTERED_PAGE)
 		page = published_code_update(&told.published);

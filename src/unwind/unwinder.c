@@ -32,7 +32,8 @@ struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
 	struct file_table files;
-	struct module_slot *modules; /* by file number */
+	struct process_reader *reader; /* NULL: without a deadline */
+	struct module_slot *modules;   /* by file number */
 	uint32_t module_count;
 	uint64_t next_place; /* for registered code */
 	struct rule_cache cache;
@@ -83,6 +84,8 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	if (!u)
 		return -ENOMEM;
 	r = copy_options(options, u);
+	if (!r && u->options.deadline_ms)
+		r = process_reader_open(u->options.deadline_ms, &u->reader);
 	if (r)
 		bobbin_unwinder_close(u);
 	else
@@ -99,6 +102,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
+	process_reader_close(unwinder->reader);
 	file_table_fini(&unwinder->files);
 	free(unwinder);
 }
@@ -106,7 +110,19 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 BOBBIN_API int bobbin_space_open(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
 				 struct bobbin_space **ret)
 {
-	return space_open(&unwinder->files, arch, ret);
+	return space_open(&unwinder->files, unwinder->reader, arch, ret);
+}
+
+BOBBIN_API void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder, int pid,
+					       struct bobbin_process_memory *memory)
+{
+	bobbin_process_memory_init(memory, pid);
+	memory->reader = unwinder->reader;
+}
+
+struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
+{
+	return unwinder->reader;
 }
 
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
@@ -146,7 +162,7 @@ static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_f
 		slot->tried = true;
 		slot->tried_pid = file->pid;
 		if (file->kind == FILE_REGULAR || file->kind == FILE_VDSO)
-			module_open(file, &u->options, NULL, &slot->module);
+			module_open(u->reader, file, &u->options, NULL, &slot->module);
 	}
 	return slot->module;
 }

@@ -179,7 +179,7 @@ static bool is_reported(const struct bobbin_space *space, size_t i)
 static void report_file(Dwfl *dwfl, const struct mapping *m)
 {
 	GElf_Addr bias = 0;
-	int fd = backing_file_open(m->file, NULL);
+	int fd = backing_file_open(NULL, m->file, NULL);
 
 	if (fd < 0)
 		return;

@@ -149,7 +149,7 @@ static int read_once(struct published_code *code)
 {
 	const struct bobbin_mem mem = {read_view, NULL};
 
-	published_code_init(1, code);
+	published_code_init(&(struct remote_process){NULL, 1}, code);
 	code->page = (uintptr_t)writer->page;
 	view.entry_reads = 0;
 	return published_code_parse(code, &mem);

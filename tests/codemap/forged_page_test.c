@@ -83,7 +83,7 @@ static int make_forgery(void **state)
 		memset(f->large[i], 0xff, sizeof(f->large[i]));
 		memcpy(f->large[i], &f->entries[i], sizeof(f->entries[i]));
 	}
-	published_code_init(1, &f->code);
+	published_code_init(&(struct remote_process){NULL, 1}, &f->code);
 	f->code.page = BASE;
 	*state = f;
 	return 0;
@@ -455,7 +455,7 @@ static void strings_of_a_crowd_have_a_limit(void **state)
 	crowd->page.entries = BASE + (UINT64_C(1) << 30);
 	crowd->page.entry_count = crowd->page.entry_max = 30000;
 	fill_identity(crowd->identity, PUBLISHED_MAX_STRING, 'x');
-	published_code_init(1, &code);
+	published_code_init(&(struct remote_process){NULL, 1}, &code);
 	code.page = BASE;
 	assert_int_equal(published_code_parse(&code, &mem), 1);
 	assert_int_equal(code.count, 30000);

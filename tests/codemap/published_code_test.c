@@ -71,7 +71,7 @@ static struct child start(child_part part)
 	close(from[1]);
 	c.to = to[1];
 	c.from = from[0];
-	published_code_init(c.pid, &c.code);
+	published_code_init(&(struct remote_process){NULL, c.pid}, &c.code);
 	return c;
 }
 
@@ -361,7 +361,7 @@ static void forked_child_is_read_before_and_after_it_knows(void **state)
 	pid_t grandchild;
 
 	assert_int_equal(read(c.from, &grandchild, sizeof(grandchild)), sizeof(grandchild));
-	published_code_init(grandchild, &own);
+	published_code_init(&(struct remote_process){NULL, grandchild}, &own);
 	assert_int_equal(published_code_update(&own), 1);
 	assert_int_equal(own.count, 1);
 	assert_int_equal(own.page_pid, c.pid);
@@ -504,14 +504,14 @@ static void foreign_processes_are_refused(void **state)
 	int r;
 
 	if (geteuid() != 0) {
-		published_code_init(1, &code);
+		published_code_init(&(struct remote_process){NULL, 1}, &code);
 		assert_int_equal(published_code_update(&code), -EPERM);
 		return;
 	}
 	r = fork();
 	assert_true(r >= 0);
 	if (!r) {
-		published_code_init(getppid(), &code);
+		published_code_init(&(struct remote_process){NULL, getppid()}, &code);
 		if (setuid(65534))
 			_exit(1);
 		_exit(published_code_update(&code) == -EPERM ? 0 : 2);

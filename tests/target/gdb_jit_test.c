@@ -105,7 +105,7 @@ static int read_bytes(const void *bytes, size_t size, struct told *told)
 	struct gdb_jit_entry entry = {(uintptr_t)bytes, size};
 
 	*told = (struct told){0};
-	return gdb_jit_functions(getpid(), &entry, tell, told);
+	return gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, tell, told);
 }
 
 static int read_image(const struct image *image, struct told *told)
@@ -181,17 +181,20 @@ static void listed_images_are_read(void **state)
 	struct gdb_jit_entry *entries;
 	uint64_t descriptor = (uintptr_t)&__jit_debug_descriptor;
 
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 0);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 0);
 	free(entries);
 	__jit_debug_descriptor.first = &first;
 	second.previous = &first;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 2);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 2);
 	assert_int_equal(entries[0].size, 77);
 	assert_int_equal(entries[1].address, (uintptr_t)&image);
 	assert_int_equal(entries[1].size, sizeof(image));
 	free(entries);
 	__jit_debug_descriptor.version = 2;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 0);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 0);
 	free(entries);
 	__jit_debug_descriptor.version = 1;
 	__jit_debug_descriptor.first = NULL;
@@ -206,26 +209,33 @@ static void hostile_lists_end(void **state)
 
 	first.next = &second;
 	__jit_debug_descriptor.first = &first;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), GDB_JIT_ENTRIES);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries),
+		GDB_JIT_ENTRIES);
 	free(entries);
 	/* nor is the same image read without end */
 	first.size = second.size = GDB_JIT_IMAGE_MAX;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries),
-			 GDB_JIT_LIST_MAX / GDB_JIT_IMAGE_MAX);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries),
+		GDB_JIT_LIST_MAX / GDB_JIT_IMAGE_MAX);
 	free(entries);
 	/* without images, too */
 	first.size = second.size = 0;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 0);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 0);
 	free(entries);
 	first.size = 100;
 	first.next = (void *)8;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 1);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 1);
 	free(entries);
 	first.next = &huge;
-	assert_int_equal(gdb_jit_list(getpid(), descriptor, &entries), 1);
+	assert_int_equal(
+		gdb_jit_list(&(struct remote_process){NULL, getpid()}, descriptor, &entries), 1);
 	free(entries);
 	entries = NULL;
-	assert_int_equal(gdb_jit_list(getpid(), 8, &entries), -EFAULT);
+	assert_int_equal(gdb_jit_list(&(struct remote_process){NULL, getpid()}, 8, &entries),
+			 -EFAULT);
 	assert_null(entries);
 	__jit_debug_descriptor.first = NULL;
 }
@@ -295,11 +305,17 @@ static void what_is_no_image_is_refused(void **state)
 	struct gdb_jit_entry entry = {(uintptr_t)&image, sizeof(image)};
 	struct told told;
 
-	assert_int_equal(gdb_jit_functions(getpid(), &entry, refuse, NULL), -E2BIG);
+	assert_int_equal(
+		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
+		-E2BIG);
 	entry.size = 0;
-	assert_int_equal(gdb_jit_functions(getpid(), &entry, refuse, NULL), -EBADMSG);
+	assert_int_equal(
+		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
+		-EBADMSG);
 	entry = (struct gdb_jit_entry){8, 100};
-	assert_int_equal(gdb_jit_functions(getpid(), &entry, refuse, NULL), -EFAULT);
+	assert_int_equal(
+		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
+		-EFAULT);
 	image.head.e_ident[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(read_image(&image, &told), -EBADMSG);
 	image.head.e_ident[0] = 0;

@@ -88,7 +88,7 @@ static int read_bytes(const void *bytes, size_t size, struct jit_image *ret)
 {
 	const struct gdb_jit_entry entry = {(uintptr_t)bytes, size};
 
-	return jit_image_read(getpid(), &entry, native_arch(), ret);
+	return jit_image_read(&(struct remote_process){NULL, getpid()}, &entry, native_arch(), ret);
 }
 
 static int read_image(const struct image *image, struct jit_image *ret)
@@ -177,9 +177,13 @@ static void what_is_no_image_of_this_machine_is_refused(void **state)
 	struct gdb_jit_entry entry = {UINT64_MAX - 100, 200};
 	struct jit_image read;
 
-	assert_int_equal(jit_image_read(getpid(), &entry, native_arch(), &read), -EBADMSG);
+	assert_int_equal(jit_image_read(&(struct remote_process){NULL, getpid()}, &entry,
+					native_arch(), &read),
+			 -EBADMSG);
 	entry = (struct gdb_jit_entry){8, 200};
-	assert_int_equal(jit_image_read(getpid(), &entry, native_arch(), &read), -EFAULT);
+	assert_int_equal(jit_image_read(&(struct remote_process){NULL, getpid()}, &entry,
+					native_arch(), &read),
+			 -EFAULT);
 	image.head.e_machine++;
 	assert_int_equal(read_image(&image, &read), -EBADMSG);
 	image = make_image();
@@ -207,13 +211,16 @@ static void any_change_of_a_header_is_seen(void **state)
 	struct jit_image read;
 
 	assert_int_equal(read_image(&image, &read), 0);
-	assert_true(jit_image_is_same(getpid(), &entry, native_arch(), &read));
+	assert_true(jit_image_is_same(&(struct remote_process){NULL, getpid()}, &entry,
+				      native_arch(), &read));
 	for (size_t at = 0; at < offsetof(struct image, frames); at++) {
 		((uint8_t *)&image)[at] ^= 0x10;
-		assert_false(jit_image_is_same(getpid(), &entry, native_arch(), &read));
+		assert_false(jit_image_is_same(&(struct remote_process){NULL, getpid()}, &entry,
+					       native_arch(), &read));
 		((uint8_t *)&image)[at] ^= 0x10;
 	}
-	assert_true(jit_image_is_same(getpid(), &entry, native_arch(), &read));
+	assert_true(jit_image_is_same(&(struct remote_process){NULL, getpid()}, &entry,
+				      native_arch(), &read));
 	jit_image_fini(&read);
 }
 

@@ -638,7 +638,7 @@ static void damage_does_no_harm(void **state)
 static void processes_without_memory_that_has_no_file_are_not_searched(void **state)
 {
 	struct fixture *f = *state;
-	struct debugger_images images = {.pid = getpid()};
+	struct debugger_images images = {.process = {NULL, getpid()}};
 
 	for (size_t i = 0; i < f->space->count;) {
 		const struct mapping *m = &f->space->mappings[i];

@@ -2,8 +2,8 @@
 /*
  * code_page.h - the page by which a process publishes its registered code.
  *
- * Another process finds the page as the first bytes of the mapping whose name in
- * /proc/PID/maps contains BOBBIN_CODE_PAGE_NAME, and reads it and what it points
+ * Another process finds the page as the first bytes of the mapping that
+ * /proc/PID/maps calls "/memfd:bobbin-code (deleted)" or "[anon:bobbin-code]", and reads it and what it points
  * to with process_vm_readv(2); no symbols are needed.  A BPF program that runs in
  * the process's context reads it with faultable reads.  Everything here is only
  * what the process says of itself: check it before use.
