@@ -10,6 +10,7 @@
 #include "cli/code_label.h"
 #include "cli/command.h"
 #include "cli/jit_naming.h"
+#include "unwind/module.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14
@@ -45,6 +46,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.debuginfod = getenv("DEBUGINFOD_URLS"),
 		.debug_path = options->debug_path,
 		.symfs = options->symfs,
+		.reader = unwinder_reader(unwinder),
 		.on_damage = options->quiet ? NULL : on_damage,
 	};
 	struct naming *n = calloc(1, sizeof(*n));
@@ -84,6 +86,7 @@ static int file_id(struct naming *n, const struct bobbin_place_info *place, unsi
 		.open_path = m->pid ? live : NULL,
 		.build_id = place->mapping.build_id,
 		.build_id_len = place->mapping.build_id_len,
+		.pid = m->pid,
 	};
 
 	snprintf(live, sizeof(live), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->start,

@@ -117,31 +117,35 @@ static int open_descriptor(int fd, const char *path, const struct proof *proof,
 	return err;
 }
 
-__attribute__((format(printf, 3, 4))) static int try_path(const struct proof *proof,
+__attribute__((format(printf, 4, 5))) static int try_path(const struct search_paths *paths,
+							  const struct proof *proof,
 							  struct elf_file *ret, const char *format,
 							  ...)
 {
 	char path[PATH_MAX];
-	struct stat st;
 	va_list args;
 	int len, fd;
 
 	va_start(args, format);
 	len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	/* To open a FIFO or device may have effects: asked again once it is open. */
-	if (len < 0 || (size_t)len >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode))
+	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -ENOENT : open_descriptor(fd, path, proof, ret);
+	fd = process_file_open(&paths->process, path, 0, NULL);
+	if (fd < 0)
+		return fd == -ETIMEDOUT ? fd : -ENOENT;
+	return open_descriptor(fd, path, proof, ret);
 }
 
 /* Whether to go on looking; the first wrong build is remembered in @err. */
 static bool is_missing(int found, int *err)
 {
-	if (!found || found == -ENOMEM || *err == -ENOENT)
+	/* what does not answer does not do so by another name */
+	bool is_end = !found || found == -ENOMEM || found == -ETIMEDOUT;
+
+	if (is_end || *err == -ENOENT)
 		*err = found;
-	return found && found != -ENOMEM;
+	return !is_end;
 }
 
 /* "ab/cdef...": the place of a build ID below a .build-id directory. */
@@ -157,10 +161,11 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 	struct proof proof = {.id = id};
 	int err = -ENOENT;
 
-	if (open_path && !paths->symfs && !is_missing(try_path(&proof, ret, "%s", open_path), &err))
+	if (open_path && !paths->symfs &&
+	    !is_missing(try_path(paths, &proof, ret, "%s", open_path), &err))
 		return err;
 	if (path)
-		is_missing(try_path(&proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
+		is_missing(try_path(paths, &proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
 				    paths->symfs ? "/" : "", path),
 			   &err);
 	return err;
@@ -176,8 +181,8 @@ static int try_debug_path(const struct search_paths *paths, const struct proof *
 	for (const char *at = paths->debug_path; at && *at; at += *at == ':') {
 		int len = (int)strcspn(at, ":");
 
-		if (len && !is_missing(try_path(proof, ret, "%.*s/%.*s/%s", len, at, middle_len,
-						middle, name),
+		if (len && !is_missing(try_path(paths, proof, ret, "%.*s/%.*s/%s", len, at,
+						middle_len, middle, name),
 				       &err))
 			return err;
 		at += len;
@@ -216,11 +221,12 @@ static int try_link(const struct search_paths *paths, const struct elf_file *mai
 	if (!name || !main->path || strchr(name, '/'))
 		return err;
 	len = directory_length(main->path);
-	if (is_missing(try_path(&proof, ret, "%.*s%s%s", len, main->path, len ? "/" : "", name),
-		       &err) &&
-	    is_missing(
-		    try_path(&proof, ret, "%.*s%s.debug/%s", len, main->path, len ? "/" : "", name),
-		    &err))
+	if (is_missing(
+		    try_path(paths, &proof, ret, "%.*s%s%s", len, main->path, len ? "/" : "", name),
+		    &err) &&
+	    is_missing(try_path(paths, &proof, ret, "%.*s%s.debug/%s", len, main->path,
+				len ? "/" : "", name),
+		       &err))
 		is_missing(try_debug_path(paths, &proof, main->path, len, name, ret), &err);
 	return err;
 }
@@ -264,7 +270,7 @@ int elf_file_find_supplement(const struct search_paths *paths, const struct elf_
 		return err;
 	if (name[0] == '/')
 		len = 0;
-	if (is_missing(try_path(&proof, ret, "%.*s%s%s", len, len ? debug->path : "",
+	if (is_missing(try_path(paths, &proof, ret, "%.*s%s%s", len, len ? debug->path : "",
 				len ? "/" : "", name),
 		       &err))
 		is_missing(try_server(paths, id, ret), &err);

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/process_reader.h"
+
 #define BUILD_ID_MAX 64
 
 struct build_id {
@@ -25,10 +27,11 @@ struct build_id {
 	size_t len; /* 0: unknown */
 };
 
-/* Where to look: borrowed, each NULL if there is none. */
+/* Where to look: borrowed, each NULL if there is none; and whose file is looked for. */
 struct search_paths {
 	const char *debug_path, *symfs;
 	struct debuginfod *debuginfod;
+	struct remote_process process;
 };
 
 struct elf_file {
@@ -44,7 +47,7 @@ struct elf_file {
 
 /*
  * The mapped file: @open_path, or @path below symfs.
- * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ENOMEM.
+ * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ENOMEM, -ETIMEDOUT.
  */
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
 		       const struct build_id *id, struct elf_file *ret);
@@ -52,14 +55,14 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 /*
  * The separate debug file of @main, or of a build ID if that is not open: by
  * build ID in the debug path, by debug link, from a server.
- * Returns 0, -ENOENT, -ENOMEM.
+ * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
  */
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,
 			const struct build_id *id, struct elf_file *ret);
 
 /*
  * The file @name with build ID @id that dwz(1) moved parts of @debug to.
- * Returns 0, -ENOENT, -ENOMEM.
+ * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
  */
 int elf_file_find_supplement(const struct search_paths *paths, const struct elf_file *debug,
 			     const char *name, const struct build_id *id, struct elf_file *ret);

@@ -17,6 +17,7 @@ static void *to_front(void **items, unsigned int index)
 
 int jit_files_map(struct jit_files *files, pid_t pid, struct perfmap **ret)
 {
+	const struct remote_process process = {files->reader, pid};
 	struct perfmap *m;
 	int err;
 
@@ -25,7 +26,7 @@ int jit_files_map(struct jit_files *files, pid_t pid, struct perfmap **ret)
 			*ret = to_front(files->maps, i);
 			return 0;
 		}
-	err = perfmap_open(pid, MAPS_DIRECTORY, &m);
+	err = perfmap_open(&process, MAPS_DIRECTORY, &m);
 	if (err)
 		return err;
 	if (files->map_count == JIT_FILES_MAX)
@@ -46,7 +47,7 @@ int jit_files_dump(struct jit_files *files, const struct jitdump_file *file, boo
 			*ret = to_front(files->dumps, i);
 			return 0;
 		}
-	err = jitdump_open(file, lines, &d);
+	err = jitdump_open(files->reader, file, lines, &d);
 	if (err)
 		return err;
 	if (files->dump_count == JIT_FILES_MAX)

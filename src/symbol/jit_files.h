@@ -12,6 +12,7 @@
 
 /* Zero to begin; the latest first. */
 struct jit_files {
+	struct process_reader *reader; /* or NULL */
 	void *maps[JIT_FILES_MAX], *dumps[JIT_FILES_MAX];
 	unsigned int map_count, dump_count;
 };

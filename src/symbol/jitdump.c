@@ -49,6 +49,7 @@ struct place {
 };
 
 struct jitdump {
+	struct process_reader *processes; /* who opens the file; or NULL */
 	struct jitdump_file file;
 	bool with_lines;
 	int fd;
@@ -89,7 +90,8 @@ static void forget(struct jitdump *d)
 	d->reader = (struct jitdump_reader){0};
 }
 
-int jitdump_open(const struct jitdump_file *file, bool lines, struct jitdump **ret)
+int jitdump_open(struct process_reader *processes, const struct jitdump_file *file, bool lines,
+		 struct jitdump **ret)
 {
 	struct jitdump *d = calloc(1, sizeof(*d));
 
@@ -98,6 +100,7 @@ int jitdump_open(const struct jitdump_file *file, bool lines, struct jitdump **r
 	d->file = *file;
 	d->file.path = strdup(file->path);
 	d->file.open_path = file->open_path ? strdup(file->open_path) : NULL;
+	d->processes = processes;
 	d->with_lines = lines;
 	d->fd = -1;
 	d->read_at = -1;
@@ -131,8 +134,9 @@ static bool is_mapped(const struct jitdump_file *file, const struct stat *st)
 /* As trusted_file_open(), but the file that was mapped may be anybody's. */
 static int open_mapped(const struct jitdump *d, const char *path, const struct file_teller *teller)
 {
+	const struct remote_process process = {d->processes, d->file.pid};
 	struct stat st;
-	int fd = regular_file_open(path, O_NOFOLLOW, &st);
+	int fd = process_file_open(&process, path, O_NOFOLLOW, &st);
 
 	if (fd < 0 || is_mapped(&d->file, &st) || file_teller_owns(teller, &st))
 		return fd;
@@ -142,13 +146,14 @@ static int open_mapped(const struct jitdump *d, const char *path, const struct f
 
 static int open_file(const struct jitdump *d)
 {
+	const struct remote_process process = {d->processes, d->file.pid};
 	struct file_teller teller = file_teller_of(d->file.pid);
 	char path[PATH_MAX + 64];
 	struct stat st;
 	int fd = -1;
 
 	if (d->file.open_path)
-		fd = regular_file_open(d->file.open_path, 0, &st);
+		fd = process_file_open(&process, d->file.open_path, 0, &st);
 	if (fd < 0 && teller.alive) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)d->file.pid, d->file.path);
 		fd = open_mapped(d, path, &teller);

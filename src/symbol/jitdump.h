@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/process_reader.h"
+
 struct jitdump;
 
 /* The mapped file.  Strings are copied. */
@@ -37,8 +39,12 @@ struct jitdump_code {
 	uint32_t line;
 };
 
-/* Nothing is opened yet.  @lines: keep source lines, too.  Returns 0, -ENOMEM. */
-int jitdump_open(const struct jitdump_file *file, bool lines, struct jitdump **ret);
+/*
+ * Nothing is opened yet.  @processes: who opens the file, or NULL.  @lines: keep source
+ * lines, too.  Returns 0, -ENOMEM.
+ */
+int jitdump_open(struct process_reader *processes, const struct jitdump_file *file, bool lines,
+		 struct jitdump **ret);
 void jitdump_close(struct jitdump *d);
 
 /*

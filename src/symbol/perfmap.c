@@ -17,7 +17,7 @@
 #define MAX_NAME 512
 
 struct perfmap {
-	pid_t pid;
+	struct remote_process process;
 	char *tmp;
 	struct symlist list;
 	struct stat seen; /* the file as it was read; zero: none */
@@ -26,18 +26,18 @@ struct perfmap {
 
 static int open_map(const struct perfmap *m, struct stat *st)
 {
-	struct file_teller teller = file_teller_of(m->pid);
+	struct file_teller teller = file_teller_of(m->process.pid);
 	char path[PATH_MAX];
 	int fd = -1;
 
 	if (teller.alive) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s/perf-%d.map", (int)m->pid, m->tmp,
-			 (int)teller.inner_pid);
-		fd = trusted_file_open(path, &teller, st);
+		snprintf(path, sizeof(path), "/proc/%d/root%s/perf-%d.map", (int)m->process.pid,
+			 m->tmp, (int)teller.inner_pid);
+		fd = trusted_file_open(&m->process, path, &teller, st);
 	}
 	if (fd < 0) {
-		snprintf(path, sizeof(path), "%s/perf-%d.map", m->tmp, (int)m->pid);
-		fd = trusted_file_open(path, &teller, st);
+		snprintf(path, sizeof(path), "%s/perf-%d.map", m->tmp, (int)m->process.pid);
+		fd = trusted_file_open(&m->process, path, &teller, st);
 	}
 	return fd;
 }
@@ -134,13 +134,13 @@ static time_t now(void)
 	return t.tv_sec;
 }
 
-int perfmap_open(pid_t pid, const char *tmp, struct perfmap **ret)
+int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret)
 {
 	struct perfmap *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
-	m->pid = pid;
+	m->process = *process;
 	m->read_at = -1;
 	m->tmp = strdup(tmp);
 	if (!m->tmp) {
@@ -183,7 +183,7 @@ int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, cons
 
 pid_t perfmap_pid(const struct perfmap *m)
 {
-	return m->pid;
+	return m->process.pid;
 }
 
 size_t perfmap_memory(const struct perfmap *m)

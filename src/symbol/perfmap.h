@@ -10,14 +10,13 @@
 #ifndef BOBBIN_SYMBOL_PERFMAP_H
 #define BOBBIN_SYMBOL_PERFMAP_H
 
+#include "base/process_reader.h"
 #include "symbol/symlist.h"
-
-#include <sys/types.h>
 
 struct perfmap;
 
 /* @tmp is the directory, "/tmp".  Nothing is opened yet.  Returns 0, -ENOMEM. */
-int perfmap_open(pid_t pid, const char *tmp, struct perfmap **ret);
+int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret);
 void perfmap_close(struct perfmap *m);
 
 /*

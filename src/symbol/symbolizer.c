@@ -63,7 +63,9 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 	s->context.paths = (struct search_paths){
 		.debug_path = s->debug_path,
 		.symfs = s->symfs,
+		.process.reader = o->reader,
 	};
+	s->jit.reader = o->reader;
 	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
 	s->context.names.demangle = o->demangle;
 	s->on_damage = o->on_damage;

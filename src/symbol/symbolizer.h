@@ -34,6 +34,7 @@
 #ifndef BOBBIN_SYMBOL_SYMBOLIZER_H
 #define BOBBIN_SYMBOL_SYMBOLIZER_H
 
+#include "base/process_reader.h"
 #include "symbol/jitdump.h"
 
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct symbolizer_options {
 	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */
 	const char *kallsyms;   /* NULL: /proc/kallsyms */
 	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
+	struct process_reader *reader;   /* of processes' files; borrowed; NULL: none */
 	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
 	void *on_damage_ctx;
 };
@@ -67,6 +69,7 @@ struct symbol_file {
 		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
 	const uint8_t *build_id;
 	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
+	pid_t pid;           /* of the process that has it mapped, or 0 */
 };
 
 struct symbol {

@@ -50,21 +50,10 @@ bool file_teller_owns(const struct file_teller *teller, const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == teller->user || st->st_uid == teller->effective;
 }
 
-int regular_file_open(const char *path, int more_flags, struct stat *st)
+int trusted_file_open(const struct remote_process *process, const char *path,
+		      const struct file_teller *teller, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more_flags);
-
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-int trusted_file_open(const char *path, const struct file_teller *teller, struct stat *st)
-{
-	int fd = regular_file_open(path, O_NOFOLLOW, st);
+	int fd = process_file_open(process, path, O_NOFOLLOW, st);
 
 	if (fd < 0 || file_teller_owns(teller, st))
 		return fd;

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/process_reader.h"
+
 /* Who may tell.  Of a process that is gone it is the user of this one. */
 struct file_teller {
 	pid_t inner_pid; /* of the process in its own PID namespace */
@@ -25,10 +27,11 @@ struct file_teller file_teller_of(pid_t pid);
 
 bool file_teller_owns(const struct file_teller *teller, const struct stat *st);
 
-/* A descriptor of the regular file @path, of whomever, and its status; or -1. */
-int regular_file_open(const char *path, int more_flags, struct stat *st);
-
-/* The same, but no symbolic link, and only if it can be trusted. */
-int trusted_file_open(const char *path, const struct file_teller *teller, struct stat *st);
+/*
+ * A descriptor of the regular file @path, no symbolic link, and its status, if it can be
+ * trusted; or a negative number.  @process: whose it may be, as for process_file_open().
+ */
+int trusted_file_open(const struct remote_process *process, const char *path,
+		      const struct file_teller *teller, struct stat *st);
 
 #endif

@@ -28,7 +28,7 @@ static struct jitdump *open_dump(bool lines)
 	const struct jitdump_file file = {.pid = getpid(), .path = PATH};
 	struct jitdump *d;
 
-	assert_int_equal(jitdump_open(&file, lines, &d), 0);
+	assert_int_equal(jitdump_open(NULL, &file, lines, &d), 0);
 	return d;
 }
 
@@ -418,12 +418,12 @@ static void files_of_other_users_are_read_if_they_were_mapped(void **state)
 	file.major = major(st.st_dev);
 	file.minor = minor(st.st_dev);
 	file.ino = st.st_ino;
-	assert_int_equal(jitdump_open(&file, false, &d), 0);
+	assert_int_equal(jitdump_open(NULL, &file, false, &d), 0);
 	assert_code(d, 0x1000, END, "code");
 	jitdump_close(d);
 
 	file.ino++;
-	assert_int_equal(jitdump_open(&file, false, &d), 0);
+	assert_int_equal(jitdump_open(NULL, &file, false, &d), 0);
 	assert_code(d, 0x1000, END, NULL);
 	jitdump_close(d);
 	unlink(PATH);
