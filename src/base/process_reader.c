@@ -104,8 +104,8 @@ static bool is_given_up(const struct process_reader *r, pid_t pid, uint64_t path
 
 static void give_up(struct process_reader *r, pid_t pid, uint64_t path)
 {
-	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] =
-		(struct given_up){pid, start_time(pid), path};
+	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] = (struct given_up){pid, start_time(pid),
+									    path};
 }
 
 /* Our side of it only. */
@@ -298,7 +298,8 @@ static size_t pack(struct helper_memory *memory, const struct process_read *read
 	size_t used = 0, n = 0;
 
 	while (n < count && n < HELPER_RANGES && reads[n].size <= HELPER_BYTES - used) {
-		memory->ranges[n] = (struct helper_range){reads[n].addr, (uint32_t)reads[n].size, 0};
+		memory->ranges[n] = (struct helper_range){reads[n].addr, (uint32_t)reads[n].size,
+							  0};
 		used += reads[n++].size;
 	}
 	return n;
@@ -317,7 +318,8 @@ static void unpack(const struct helper_memory *memory, struct process_read *read
 }
 
 /* How many pieces were asked for; a negative errno for all. */
-static int try_to_read(struct process_reader *r, pid_t pid, struct process_read *reads, size_t count)
+static int try_to_read(struct process_reader *r, pid_t pid, struct process_read *reads,
+		       size_t count)
 {
 	struct helper_request request = {.job = HELPER_READ, .pid = pid};
 	struct helper_reply reply;
@@ -390,8 +392,8 @@ void process_read_all(const struct remote_process *process, struct process_read 
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		reads[i].error =
-			read_remotely(process->pid, reads[i].addr, reads[i].dst, reads[i].size);
+		reads[i].error = read_remotely(process->pid, reads[i].addr, reads[i].dst,
+					       reads[i].size);
 }
 
 int process_read(const struct remote_process *process, uint64_t addr, void *dst, size_t size)
@@ -402,8 +404,8 @@ int process_read(const struct remote_process *process, uint64_t addr, void *dst,
 	return read.error;
 }
 
-static int try_to_open(const struct remote_process *process, enum helper_job job,
-			  const char *path, int flags, struct stat *st)
+static int try_to_open(const struct remote_process *process, enum helper_job job, const char *path,
+		       int flags, struct stat *st)
 {
 	struct helper_request request = {.job = job, .pid = process->pid, .flags = flags};
 	struct process_reader *r = process->reader;

@@ -51,7 +51,7 @@ struct process_reader_stats {
 
 /* @deadline_ms: for each request, above 0.  0 or -ENOMEM. */
 int process_reader_open(unsigned int deadline_ms, struct process_reader **ret);
-void process_reader_close(struct process_reader *reader); /* NULL is fine */
+void process_reader_close(struct process_reader *reader);                        /* NULL is fine */
 struct process_reader_stats process_reader_stats(struct process_reader *reader); /* or NULL */
 
 /* Bytes of a process's memory, all or none.  0 or an error as in struct process_read. */
