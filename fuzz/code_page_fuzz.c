@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	code.page = BASE;
 	for (unsigned int i = 0; i < 4; i++) {
 		before = sum(&code);
-		r = published_code_parse(&code, &mem);
+		r = published_code_parse(&code, &mem, NULL);
 		must(r == 1 || r == 0 || r == -EAGAIN || r == -EFAULT || r == -EBADMSG);
 		must(r == 1 || r == -EAGAIN || sum(&code) == before);
 		check(&code);
@@ -174,12 +174,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m.size = 0;
 	published_code_init(&(struct remote_process){NULL, 1000}, &still);
 	still.page = BASE;
-	if (published_code_parse(&still, &mem) == 1) {
-		must(published_code_parse(&still, &mem) == 0);
+	if (published_code_parse(&still, &mem, NULL) == 1) {
+		must(published_code_parse(&still, &mem, NULL) == 0);
 		published_code_fini(&code);
 		published_code_init(&(struct remote_process){NULL, 1000}, &code);
 		code.page = BASE;
-		must(published_code_parse(&code, &mem) == 1 && sum(&code) == sum(&still));
+		must(published_code_parse(&code, &mem, NULL) == 1 && sum(&code) == sum(&still));
 	}
 	check(&still);
 	published_code_fini(&still);

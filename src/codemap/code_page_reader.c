@@ -26,8 +26,22 @@
 #define MAX_IDENTITIES (1u << 18) /* that are read in an update */
 #define PAGE_TRIES 8u
 
+/* Identities of a chunk are read all at once if they are no longer than this. */
+#define AHEAD_BYTES 512u
+
+/* An entry's identity, and the entry's sequence after it was read. */
+struct ahead {
+	struct bobbin_code_identity head;
+	char bytes[AHEAD_BYTES];
+	uint64_t after;
+	bool good;
+};
+
 struct page_reader {
 	const struct bobbin_mem *mem;
+	const struct remote_process *process; /* that @mem reads, or NULL */
+	struct ahead *ahead;                  /* of a chunk's entries */
+	struct process_read *reads;           /* room for one of each */
 	uint64_t page;
 	struct bobbin_code_page head;
 	const struct published_code *old;
@@ -204,6 +218,24 @@ static int take_identity(const struct bobbin_code_identity *head, const char *by
 	return 0;
 }
 
+/* Bytes behind an identity's head; false: it makes no sense. */
+static bool identity_bytes(const struct bobbin_code_identity *head, size_t *ret)
+{
+	size_t size = (size_t)head->path_len + head->build_id_len + head->debug_link_len;
+
+	if (head->path_len > PUBLISHED_MAX_STRING || head->debug_link_len > PUBLISHED_MAX_STRING ||
+	    head->build_id_len > sizeof(((struct published_range *)NULL)->build_id) ||
+	    head->size < sizeof(*head) || head->size - sizeof(*head) < size)
+		return false;
+	*ret = size;
+	return true;
+}
+
+static bool identity_wraps(uint64_t at)
+{
+	return wraps(at, sizeof(struct bobbin_code_identity) + 3 * PUBLISHED_MAX_STRING);
+}
+
 /* An identity that cannot be read, or makes no sense, is as good as none. */
 static int read_identity(struct page_reader *p, struct published_range *range)
 {
@@ -212,17 +244,22 @@ static int read_identity(struct page_reader *p, struct published_range *range)
 	uint64_t at = range->entry.identity;
 	size_t size;
 
-	if (wraps(at, sizeof(head) + sizeof(bytes)) || copy_bytes(p->mem, at, &head, sizeof(head)))
-		return 0;
-	if (head.path_len > PUBLISHED_MAX_STRING || head.debug_link_len > PUBLISHED_MAX_STRING ||
-	    head.build_id_len > sizeof(range->build_id))
-		return 0;
-	size = (size_t)head.path_len + head.build_id_len + head.debug_link_len;
-	if (head.size < sizeof(head) || head.size - sizeof(head) < size || !has_room(p, size))
+	if (identity_wraps(at) || copy_bytes(p->mem, at, &head, sizeof(head)) ||
+	    !identity_bytes(&head, &size) || !has_room(p, size))
 		return 0;
 	if (size && copy_bytes(p->mem, at + sizeof(head), bytes, size))
 		return 0;
 	return take_identity(&head, bytes, range);
+}
+
+static int use_ahead(struct page_reader *p, const struct ahead *ahead,
+		     struct published_range *range)
+{
+	size_t size;
+
+	if (!identity_bytes(&ahead->head, &size) || !has_room(p, size))
+		return 0;
+	return take_identity(&ahead->head, ahead->bytes, range);
 }
 
 static void forget_range(struct published_range *range)
@@ -231,8 +268,9 @@ static void forget_range(struct published_range *range)
 	free(range->debug_link);
 }
 
-/* One good entry at @at.  1: it has changed since it was copied. */
-static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_code_entry *entry)
+/* One good entry at @at; @ahead: or NULL.  1: it has changed since it was copied. */
+static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_code_entry *entry,
+		      const struct ahead *ahead)
 {
 	struct published_range range = {.entry = *entry};
 	const struct published_range *known;
@@ -246,7 +284,10 @@ static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_co
 	known = entry->identity ? known_range(p->old, entry) : NULL;
 	if (known) {
 		r = copy_known(p, known, &range);
-	} else if (entry->identity && p->identities++ < MAX_IDENTITIES) {
+	} else if (entry->identity && p->identities++ < MAX_IDENTITIES && ahead && ahead->good) {
+		r = use_ahead(p, ahead, &range);
+		after = ahead->after;
+	} else if (entry->identity && p->identities <= MAX_IDENTITIES) {
 		/* its memory may be another's by now, then the entry has changed */
 		r = read_identity(p, &range);
 		if (!r)
@@ -275,7 +316,7 @@ static int read_entry(struct page_reader *p, uint64_t at)
 		if (before % 2 || before != after)
 			continue;
 		entry.sequence = before;
-		r = take_entry(p, at, &entry);
+		r = take_entry(p, at, &entry, NULL);
 		if (r <= 0)
 			return r;
 	}
@@ -291,6 +332,62 @@ static uint64_t sequence_of(const uint8_t *copy)
 	return sequence;
 }
 
+/* An entry of the copied chunk; false: it was being changed. */
+static bool copied_entry(const struct page_reader *p, size_t i, struct bobbin_code_entry *ret)
+{
+	const size_t at = i * p->head.entry_size;
+	uint64_t before = sequence_of(p->copy[0] + at);
+
+	if (before % 2 || before != sequence_of(p->copy[2] + at))
+		return false;
+	memcpy(ret, p->copy[1] + at, sizeof(*ret));
+	ret->sequence = before;
+	return true;
+}
+
+static bool wants_identity(const struct page_reader *p, size_t i, struct bobbin_code_entry *entry)
+{
+	return copied_entry(p, i, entry) && is_sane(entry) && entry->identity &&
+	       !identity_wraps(entry->identity) && !known_range(p->old, entry);
+}
+
+/* All identities' heads, then their strings, then their entries' sequences. */
+static void read_ahead(struct page_reader *p, uint64_t at, size_t count)
+{
+	struct bobbin_code_entry entry;
+	size_t size;
+
+	for (size_t i = 0; i < count; i++) {
+		p->ahead[i].good = wants_identity(p, i, &entry);
+		p->reads[i] = (struct process_read){.addr = entry.identity,
+						    .dst = &p->ahead[i].head,
+						    .size = sizeof(p->ahead[i].head)};
+		if (!p->ahead[i].good)
+			p->reads[i].size = 0;
+	}
+	process_read_all(p->process, p->reads, count);
+	for (size_t i = 0; i < count; i++) {
+		struct ahead *ahead = &p->ahead[i];
+
+		ahead->good = ahead->good && !p->reads[i].error &&
+			      identity_bytes(&ahead->head, &size) && size <= sizeof(ahead->bytes);
+		p->reads[i].addr += sizeof(ahead->head);
+		p->reads[i].dst = ahead->bytes;
+		p->reads[i].size = ahead->good ? size : 0;
+	}
+	process_read_all(p->process, p->reads, count);
+	for (size_t i = 0; i < count; i++) {
+		p->ahead[i].good = p->ahead[i].good && !p->reads[i].error;
+		p->reads[i] = (struct process_read){.addr = at + i * p->head.entry_size,
+						    .dst = &p->ahead[i].after,
+						    .size = p->ahead[i].good ? sizeof(uint64_t)
+									     : 0};
+	}
+	process_read_all(p->process, p->reads, count);
+	for (size_t i = 0; i < count; i++)
+		p->ahead[i].good = p->ahead[i].good && !p->reads[i].error;
+}
+
 static int read_chunk(struct page_reader *p, uint64_t at, size_t count)
 {
 	const size_t stride = p->head.entry_size;
@@ -300,18 +397,14 @@ static int read_chunk(struct page_reader *p, uint64_t at, size_t count)
 	for (unsigned int i = 0; i < 3; i++)
 		if (copy_bytes(p->mem, at, p->copy[i], count * stride))
 			return -EFAULT;
+	if (p->process)
+		read_ahead(p, at, count);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t before = sequence_of(p->copy[0] + i * stride);
-
-		if (before % 2 || before != sequence_of(p->copy[2] + i * stride)) {
+		r = copied_entry(p, i, &entry)
+			    ? take_entry(p, at + i * stride, &entry, p->ahead ? &p->ahead[i] : NULL)
+			    : 1;
+		if (r > 0)
 			r = read_entry(p, at + i * stride);
-		} else {
-			memcpy(&entry, p->copy[1] + i * stride, sizeof(entry));
-			entry.sequence = before;
-			r = take_entry(p, at + i * stride, &entry);
-			if (r > 0)
-				r = read_entry(p, at + i * stride);
-		}
 		if (r < 0)
 			return r;
 	}
@@ -339,7 +432,13 @@ static int make_copies(struct page_reader *p, size_t size)
 			return -ENOMEM;
 	}
 	p->copy_size = size;
-	return 0;
+	if (!p->process)
+		return 0;
+	free(p->ahead);
+	free(p->reads);
+	p->ahead = calloc(size / p->head.entry_size, sizeof(*p->ahead));
+	p->reads = calloc(size / p->head.entry_size, sizeof(*p->reads));
+	return p->ahead && p->reads ? 0 : -ENOMEM;
 }
 
 static int read_entries(struct page_reader *p)
@@ -421,6 +520,8 @@ static void close_reader(struct page_reader *p)
 {
 	for (unsigned int i = 0; i < 3; i++)
 		free(p->copy[i]);
+	free(p->ahead);
+	free(p->reads);
 	published_code_fini(&p->found);
 }
 
@@ -433,9 +534,10 @@ static bool is_unchanged(const struct published_code *code, const struct bobbin_
 	       !check_head(&head) && head.changes == code->changes && head.pid == code->page_pid;
 }
 
-int published_code_parse(struct published_code *code, const struct bobbin_mem *mem)
+int published_code_parse(struct published_code *code, const struct bobbin_mem *mem,
+			 const struct remote_process *process)
 {
-	struct page_reader p = {.mem = mem, .page = code->page, .old = code};
+	struct page_reader p = {.mem = mem, .process = process, .page = code->page, .old = code};
 	int r;
 
 	if (is_unchanged(code, mem))

@@ -128,7 +128,7 @@ int published_code_update(struct published_code *code)
 	int lost = 0, r;
 
 	if (code->page) {
-		r = published_code_parse(code, &mem);
+		r = published_code_parse(code, &mem, &code->process);
 		if (r != -EFAULT && r != -EBADMSG)
 			return r;
 		if (r == -EFAULT && bytes.error != -EFAULT)
@@ -137,7 +137,7 @@ int published_code_update(struct published_code *code)
 	}
 	r = find_page(code, &mem);
 	if (!r)
-		r = published_code_parse(code, &mem);
+		r = published_code_parse(code, &mem, &code->process);
 	if (r == -EFAULT && bytes.error)
 		r = bytes.error;
 	return lost && r <= 0 && r != -EAGAIN ? 1 : r;

@@ -58,10 +58,12 @@ int published_code_update(struct published_code *code);
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size);
 
 /*
- * The part of an update that reads the page at @code->page, through @mem.  -EFAULT:
- * there is no readable page; otherwise as above.
+ * The part of an update that reads the page at @code->page, through @mem.  @process: that
+ * @mem reads, to read many pieces at once; or NULL.  -EFAULT: there is no readable page;
+ * otherwise as above.
  */
-int published_code_parse(struct published_code *code, const struct bobbin_mem *mem);
+int published_code_parse(struct published_code *code, const struct bobbin_mem *mem,
+			 const struct remote_process *process);
 
 /* Whether a page is at @addr that can be read: 0, -EFAULT, -EBADMSG. */
 int published_code_probe(uint64_t addr, const struct bobbin_mem *mem);

@@ -152,7 +152,7 @@ static int read_once(struct published_code *code)
 	published_code_init(&(struct remote_process){NULL, 1}, code);
 	code->page = (uintptr_t)writer->page;
 	view.entry_reads = 0;
-	return published_code_parse(code, &mem);
+	return published_code_parse(code, &mem, NULL);
 }
 
 /* All pictures for each word between two sequences; the number of good reads. */

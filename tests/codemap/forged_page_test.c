@@ -116,7 +116,7 @@ static int parse(struct forgery *f)
 {
 	const struct bobbin_mem mem = {read_forgery, f};
 
-	return published_code_parse(&f->code, &mem);
+	return published_code_parse(&f->code, &mem, NULL);
 }
 
 static void assert_is_entry(const struct published_range *range, uint64_t n)
@@ -295,7 +295,7 @@ static int parse_endless(struct endless *e, uint32_t entry_size)
 		.entry_max = PUBLISHED_MAX_ENTRIES,
 		.entry_count = PUBLISHED_MAX_ENTRIES,
 	};
-	r = published_code_parse(&code, &mem);
+	r = published_code_parse(&code, &mem, NULL);
 	published_code_fini(&code);
 	return r;
 }
@@ -457,7 +457,7 @@ static void strings_of_a_crowd_have_a_limit(void **state)
 	fill_identity(crowd->identity, PUBLISHED_MAX_STRING, 'x');
 	published_code_init(&(struct remote_process){NULL, 1}, &code);
 	code.page = BASE;
-	assert_int_equal(published_code_parse(&code, &mem), 1);
+	assert_int_equal(published_code_parse(&code, &mem, NULL), 1);
 	assert_int_equal(code.count, 30000);
 	for (size_t i = 0; i < code.count; i++)
 		strings += code.ranges[i].path ? strlen(code.ranges[i].path) : 0;
