@@ -2,12 +2,12 @@
 #include "elf/core_images.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/elf_image.h"
@@ -202,17 +202,15 @@ static int open_backing_file(const struct image *image)
 {
 	uint8_t id[ELF_BUILD_ID_MAX], len = 0;
 	struct elf_image mapped;
-	struct stat status;
 	bool same;
 	int fd;
 
 	if (elf_image_init_memory(image->head, image->head_size, NULL, &mapped))
 		return -1;
 	/* whatever the core says: wait for no pipe, wake no device */
-	fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	same = fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) && mapped.build_id_len &&
-	       !elf_build_id(fd, id, &len) && len == mapped.build_id_len &&
-	       !memcmp(id, mapped.build_id, len);
+	fd = regular_file_open(image->path, 0, NULL);
+	same = fd >= 0 && mapped.build_id_len && !elf_build_id(fd, id, &len) &&
+	       len == mapped.build_id_len && !memcmp(id, mapped.build_id, len);
 	elf_image_fini(&mapped);
 	if (same)
 		return fd;

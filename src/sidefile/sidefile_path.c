@@ -2,12 +2,11 @@
 #include "sidefile/sidefile_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/regular_file.h"
 
 #define SUFFIX ".sframe.zst"
 
@@ -27,19 +26,6 @@ char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, 
 	return path;
 }
 
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
-
-	if (fd < 0)
-		return -ENOENT;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
-
 int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length)
 {
 	if (id_length < 2)
@@ -51,7 +37,7 @@ int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length
 
 		if (!path)
 			return -ENOMEM;
-		fd = length ? open_regular(path) : -ENOENT;
+		fd = length ? regular_file_open(path, 0, NULL) : -ENOENT;
 		free(path);
 		if (fd >= 0)
 			return fd;
