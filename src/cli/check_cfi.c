@@ -11,6 +11,7 @@
 #include "cli/cfi_tables.h"
 #include "cli/rule_spelling.h"
 #include "cli/sframe_command.h"
+#include "export/safe_text.h"
 
 static const char *const kinds[] = {
 	[COMPARISON_DIFFERENT] = "different",
@@ -34,7 +35,8 @@ static void print_line(const struct told *told, const struct comparison_differen
 {
 	char cfi[RULE_SPELLING_MAX], sframe[RULE_SPELLING_MAX];
 
-	printf("%s: code 0x%" PRIx64 "..0x%" PRIx64 ": ", told->check->path, d->start, d->end);
+	safe_text_place(stdout, told->check->path);
+	printf("code 0x%" PRIx64 "..0x%" PRIx64 ": ", d->start, d->end);
 	if (d->kind == COMPARISON_MISSING) {
 		printf("note: no SFrame, but call-frame information\n");
 		return;
@@ -130,7 +132,8 @@ static void print_summary(const struct check_cfi *check)
 {
 	const struct comparison *c = &check->comparison;
 
-	printf("%s: %" PRIu64 " rows of call-frame information compared:", check->path, c->rows);
+	safe_text_place(stdout, check->path);
+	printf("%" PRIu64 " rows of call-frame information compared:", c->rows);
 	for (int i = 0; i < COMPARISON_KINDS; i++)
 		printf("%s %" PRIu64 " %s (%" PRIu64 " bytes)", i ? "," : "", c->ranges[i],
 		       kinds[i], c->bytes[i]);

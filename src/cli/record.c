@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/unwind_option.h"
 #include "cli/workload.h"
+#include "export/safe_text.h"
 #include "profile/recorder.h"
 
 #define DEFAULT_FREQUENCY 999
@@ -252,18 +253,22 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		st.st_size = 0;
 	fprintf(stderr,
 		"bobbin record: %" PRIu64 " samples, %.1f %% of %" PRIu64
-		" user stacks complete, %" PRIu64 " records lost; %s, %.2f MiB\n",
+		" user stacks complete, %" PRIu64 " records lost; ",
 		s->samples, s->user ? 100.0 * (double)complete / (double)s->user : 100.0, s->user,
-		s->lost, record->options.path, (double)st.st_size / (1 << 20));
+		s->lost);
+	safe_text_plain(stderr, record->options.path);
+	fprintf(stderr, ", %.2f MiB\n", (double)st.st_size / (1 << 20));
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (s->reasons[i] && i != BOBBIN_OUTERMOST)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
 				bobbin_reason_str((enum bobbin_reason)i));
-	if (s->told)
+	if (s->told) {
 		fprintf(stderr,
-			"  %8" PRIu64 " functions that were compiled at run time are named in "
-			"%s.jit\n",
-			s->told, record->options.path);
+			"  %8" PRIu64 " functions that were compiled at run time are named in ",
+			s->told);
+		safe_text_plain(stderr, record->options.path);
+		fputs(".jit\n", stderr);
+	}
 	if (s->told_error)
 		fprintf(stderr,
 			"  names of functions that were compiled at run time are missing: %s\n",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "export/safe_text.h"
 
 static const char usage[] =
 	"usage: bobbin script [OPTIONS]\n"
@@ -88,10 +89,23 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return 0;
 }
 
+static void print_word(const char *text)
+{
+	safe_text_plain(stdout, text);
+	putchar_unlocked(' ');
+}
+
+static void print_file(const char *path)
+{
+	fputs(" (", stdout);
+	safe_text_plain(stdout, path);
+	putchar_unlocked(')');
+}
+
 static void print_head(const struct session_sample *s, unsigned int fields)
 {
 	if (fields & FIELD_COMM)
-		printf("%s ", s->comm);
+		print_word(s->comm);
 	if (fields & FIELD_PID)
 		printf(fields & FIELD_TID ? "%7d/" : "%7d ", s->pid);
 	if (fields & FIELD_TID)
@@ -102,7 +116,8 @@ static void print_head(const struct session_sample *s, unsigned int fields)
 		printf("%5" PRIu64 ".%06" PRIu64 ": ", s->time / 1000000000,
 		       s->time / 1000 % 1000000);
 	if (fields & FIELD_EVENT)
-		printf("%10" PRIu64 " %s: ", s->period, s->event);
+		printf("%10" PRIu64 " ", s->period);
+	safe_text_place(stdout, s->event);
 	if (fields & FIELD_REASON)
 		printf("%s ", s->traced ? bobbin_reason_name(s->reason) : "-");
 	putchar('\n');
@@ -129,12 +144,13 @@ static void print_frame(const struct named_frame *f, unsigned int fields)
 	if (fields & FIELD_IP)
 		print_ip(f->pc);
 	if (fields & FIELD_SYM) {
-		printf(" %s", f->symbol.name ? f->symbol.name : "[unknown]");
+		putchar_unlocked(' ');
+		safe_text_plain(stdout, f->symbol.name ? f->symbol.name : "[unknown]");
 		if (f->symbol.name && !f->inlined)
 			printf("+0x%" PRIx64, f->symbol.offset);
 	}
 	if (fields & FIELD_DSO)
-		printf(f->inlined ? " (inlined)" : " (%s)", f->dso);
+		print_file(f->inlined ? "inlined" : f->dso);
 	if (fields & FIELD_SOURCE)
 		printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
 	putchar_unlocked('\n');

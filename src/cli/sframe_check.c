@@ -98,7 +98,7 @@ static void print_place(const struct check *check, const struct bobbin_sframe_de
 
 static void print_line(const struct check *check, const struct bobbin_sframe_defect *d)
 {
-	printf("%s: ", check->path);
+	safe_text_place(stdout, check->path);
 	if (check->section->image) {
 		safe_text_plain(stdout, check->section->image);
 		fputs(": ", stdout);
@@ -216,7 +216,7 @@ static void print_count(uint64_t count, const char *what)
 
 static void print_summary(const struct check *check)
 {
-	printf("%s: ", check->path);
+	safe_text_place(stdout, check->path);
 	for (int i = BOBBIN_SFRAME_ERROR; i >= BOBBIN_SFRAME_NOTE; i--) {
 		print_count(check->counts[i], severities[i]);
 		printf(i > BOBBIN_SFRAME_NOTE ? ", " : " in ");

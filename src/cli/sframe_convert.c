@@ -13,6 +13,7 @@
 #include "cli/sidefile_output.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
+#include "export/safe_text.h"
 #include "sidefile/sidefile_writer.h"
 
 static const char usage[] =
@@ -170,10 +171,14 @@ static void tell_gap(void *ctx, const struct convert_gap *gap)
 	const struct object_text *text = object_code_text(teller->code, gap->start);
 	uint64_t base = text ? text->start : 0;
 
-	fprintf(stderr, "%s: %s%s0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n",
-		teller->arguments->path, text ? text->name : "", text ? " " : "", gap->start - base,
-		gap->end - base, gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
-		bobbin_reason_str(gap->reason));
+	safe_text_place(stderr, teller->arguments->path);
+	if (text) {
+		safe_text_plain(stderr, text->name);
+		fputc(' ', stderr);
+	}
+	fprintf(stderr, "0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n",
+		gap->start - base, gap->end - base, gap->debug_frame ? ".debug_frame" : ".eh_frame",
+		gap->fde, bobbin_reason_str(gap->reason));
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -185,11 +190,12 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 {
 	const struct convert_stats *s = &r->stats;
 
+	safe_text_place(stderr, a->path);
 	fprintf(stderr,
-		"%s: %" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
+		"%" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
 		" bytes (%.0f %% of the call-frame information); %.3f %% of the code with "
 		"call-frame information is covered",
-		a->path, s->functions, s->rows, r->size, percent(r->size, r->cfi_size),
+		s->functions, s->rows, r->size, percent(r->size, r->cfi_size),
 		percent(s->text - s->lost_text, s->text));
 	if (s->lost_rows)
 		fprintf(stderr, "; %" PRIu64 " rows are left out%s", s->lost_rows,

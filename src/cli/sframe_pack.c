@@ -16,6 +16,7 @@
 #include "cli/sidefile_output.h"
 #include "convert/converter.h"
 #include "convert/merger.h"
+#include "export/safe_text.h"
 #include "sidefile/sidefile_path.h"
 #include "sidefile/sidefile_writer.h"
 
@@ -195,6 +196,13 @@ static int make_folders(const char *folder, char *path)
 	return r;
 }
 
+static void tell_packed(const char *file, const char *path, uint64_t size)
+{
+	safe_text_place(stdout, file);
+	safe_text_plain(stdout, path);
+	printf(", %" PRIu64 " bytes\n", size);
+}
+
 static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
 			   const char *file, const struct packed *p)
 {
@@ -207,7 +215,7 @@ static bool write_sidefile(const struct arguments *a, const struct elf_image *im
 	if (r)
 		complain_file(path ? path : file, r, NULL);
 	else if (!a->quiet)
-		printf("%s: %s, %" PRIu64 " bytes\n", file, path, p->size);
+		tell_packed(file, path, p->size);
 	free(path);
 	return !r;
 }

@@ -15,6 +15,7 @@
 #include "cli/sframe_command.h"
 #include "convert/converter.h"
 #include "convert/section_tally.h"
+#include "export/safe_text.h"
 
 static const char usage[] =
 	"usage: bobbin sframe stat [OPTIONS] FILE...\n"
@@ -174,7 +175,8 @@ static void print_figures(const char *name, const struct figures *f)
 {
 	char label[32] = ".sframe";
 
-	printf("%s:\n", name);
+	safe_text_plain(stdout, name);
+	fputs(":\n", stdout);
 	printf("  %-12s %" PRIu64 " bytes\n", "text", f->text);
 	if (f->cfi_bytes)
 		printf("  %-12s %" PRIu64 " bytes, %" PRIu64 " functions, %" PRIu64 " rows\n",

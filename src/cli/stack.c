@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/unwind_option.h"
+#include "export/safe_text.h"
 #include "target/thread.h"
 #include "text/vector.h"
 
@@ -104,11 +105,13 @@ static void print_frame(struct stack *s, uint32_t number)
 	for (size_t i = 0; i < n; i++) {
 		const struct named_frame *name = &named[i];
 
-		printf("#%-3" PRIu32 " 0x%016" PRIx64 " %s", shown, f->pc,
-		       name->symbol.name ? name->symbol.name : "[unknown]");
+		printf("#%-3" PRIu32 " 0x%016" PRIx64 " ", shown, f->pc);
+		safe_text_plain(stdout, name->symbol.name ? name->symbol.name : "[unknown]");
 		if (name->symbol.name && !name->inlined)
 			printf("+0x%" PRIx64, name->symbol.offset);
-		printf(name->inlined ? " (inlined)" : " (%s)", name->dso);
+		fputs(" (", stdout);
+		safe_text_plain(stdout, name->inlined ? "inlined" : name->dso);
+		putchar(')');
 		if (s->arguments->verbose && !name->inlined)
 			printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
 		putchar('\n');

@@ -50,7 +50,7 @@ int32_t safe_text_decode(const char **at)
 
 bool safe_text_is_control(int32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x200e || c == 0x200f ||
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
@@ -133,9 +133,29 @@ static void put_cut(FILE *out, const char *text, size_t columns, void (*put)(FIL
 		put(out, ELLIPSIS);
 }
 
+/* Most names are, and there are millions of them. */
+static size_t printable_ascii(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= 0x20 && text[n] < 0x7f)
+		n++;
+	return n;
+}
+
 void safe_text_plain(FILE *out, const char *text)
 {
-	put_cut(out, text, SIZE_MAX, put_plain);
+	size_t plain = printable_ascii(text);
+
+	fwrite_unlocked(text, 1, plain, out);
+	if (text[plain])
+		put_cut(out, text + plain, SIZE_MAX, put_plain);
+}
+
+void safe_text_place(FILE *out, const char *path)
+{
+	safe_text_plain(out, path);
+	fputs(": ", out);
 }
 
 void safe_text_xml(FILE *out, const char *text, size_t columns)

@@ -46,8 +46,15 @@ size_t safe_text_columns(const char *text);
 
 /**
  * safe_text_plain() - print a string
+ *
+ * What is printed of foreign names and paths goes through this or one of those below.
  */
 void safe_text_plain(FILE *out, const char *text);
+
+/**
+ * safe_text_place() - begin a message about a file: "PATH: "
+ */
+void safe_text_place(FILE *out, const char *path);
 
 /**
  * safe_text_xml() - print a string as XML character data or attribute value
