@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/output_file.h"
 #include "elf/elf_image.h"
 
@@ -135,14 +136,19 @@ static int put(const char *path, int fd, bool in_place, const void *ctx,
 	r = write(ctx, out.fd);
 	if (!r)
 		r = read(ctx, out.fd);
-	if (!r && in_place)
-		r = keep_attributes(&status, fd, out.fd);
 	/* the old file goes: a crash must not leave an empty one in its place */
 	if (!r && in_place && fsync(out.fd))
 		r = -errno;
-	if (!r)
-		return output_file_commit(&out);
-	output_file_discard(&out);
+	/* last: what we leave if we are killed must not be set-user-ID */
+	if (!r && in_place)
+		r = keep_attributes(&status, fd, out.fd);
+	if (r) {
+		output_file_discard(&out);
+		return r;
+	}
+	r = output_file_commit(&out);
+	if (!r && in_place && status.st_nlink > 1)
+		complain("%s: the file has other names (hard links), which keep the old one", path);
 	return r;
 }
 

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,24 +50,58 @@ static void forget(struct output_file *file)
 	*file = (struct output_file){.fd = -1};
 }
 
-static int create_beside(mode_t mode, struct output_file *file)
+/* The folder of a path, from malloc(). */
+static char *folder_of(const char *path)
 {
-	int r;
+	const char *slash = strrchr(path, '/');
 
+	if (!slash)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/*
+ * A file in the target's folder that has no name yet: nothing of it is left if we are killed.
+ * Not all file systems have such files; its name is given through /proc.
+ */
+static int create_nameless(struct output_file *file)
+{
+	char *folder = folder_of(file->target);
+
+	if (!folder)
+		return -ENOMEM;
+	file->fd = access("/proc/self/fd", X_OK)
+			   ? -1
+			   : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	free(folder);
+	return file->fd < 0 ? -ENOTSUP : 0;
+}
+
+static int create_named(struct output_file *file)
+{
 	if (asprintf(&file->temp, "%s.XXXXXX", file->target) < 0) {
 		file->temp = NULL;
 		return -ENOMEM;
 	}
 	file->fd = mkostemp(file->temp, O_CLOEXEC);
-	if (file->fd < 0)
-		return -errno;
-	r = apply_mode(file->fd, mode);
+	return file->fd < 0 ? -errno : 0;
+}
+
+static int create_beside(mode_t mode, struct output_file *file)
+{
+	int r = create_nameless(file);
+
+	if (r == -ENOTSUP)
+		r = create_named(file);
 	if (r)
+		return r;
+	r = apply_mode(file->fd, mode);
+	if (r && file->temp)
 		unlink(file->temp);
 	return r;
 }
 
-static int create_unnamed(struct output_file *file)
+static int create_in_memory(struct output_file *file)
 {
 	file->fd = memfd_create("output", MFD_CLOEXEC);
 	return file->fd < 0 ? -errno : 0;
@@ -74,11 +110,10 @@ static int create_unnamed(struct output_file *file)
 int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 {
 	struct output_file file = {.fd = -1};
-	bool special = false;
-	int r = resolve(path, &file.target, &special);
+	int r = resolve(path, &file.target, &file.special);
 
 	if (!r)
-		r = special ? create_unnamed(&file) : create_beside(mode, &file);
+		r = file.special ? create_in_memory(&file) : create_beside(mode, &file);
 	if (r)
 		forget(&file);
 	else
@@ -128,19 +163,67 @@ static int send_all(const struct output_file *file)
 	return r;
 }
 
+static int link_as(const struct output_file *file, const char *name)
+{
+	char nameless[32];
+
+	snprintf(nameless, sizeof(nameless), "/proc/self/fd/%d", file->fd);
+	return linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/*
+ * No call puts a file without a name in the place of another one, so it gets a second name
+ * for a moment: who kills us between the two calls leaves it behind.
+ */
+static int give_second_name(struct output_file *file)
+{
+	int r = -EEXIST;
+
+	for (int tries = 0; r == -EEXIST && tries < 100; tries++) {
+		uint32_t number;
+
+		free(file->temp);
+		file->temp = NULL;
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return -EIO;
+		if (asprintf(&file->temp, "%s.%06x", file->target, number & 0xffffff) < 0) {
+			file->temp = NULL;
+			return -ENOMEM;
+		}
+		r = link_as(file, file->temp);
+	}
+	if (r) {
+		free(file->temp);
+		file->temp = NULL;
+	}
+	return r;
+}
+
+static int give_name(struct output_file *file)
+{
+	int r = link_as(file, file->target);
+
+	return r == -EEXIST ? give_second_name(file) : r;
+}
+
 int output_file_commit(struct output_file *file)
 {
-	int r = 0;
+	int r;
 
-	if (!file->temp) {
+	if (file->special) {
 		r = send_all(file);
 		forget(file);
 		return r;
 	}
+	r = file->temp ? 0 : give_name(file);
 	/* NFS tells of a full disk only now */
-	if (close(file->fd))
+	if (close(file->fd) && !r)
 		r = -errno;
 	file->fd = -1;
+	if (!file->temp) {
+		forget(file);
+		return r;
+	}
 	if (!r && rename(file->temp, file->target))
 		r = -errno;
 	if (r)

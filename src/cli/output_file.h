@@ -2,9 +2,10 @@
 /*
  * output_file.h - a file that appears whole or not at all.
  *
- * Bytes go to a temporary file in the target's folder; only when all of them
- * have arrived does it take the target's name.  A device or a pipe keeps its place:
- * it gets all bytes at the end.
+ * Bytes go to a file without a name in the target's folder; only when all of them
+ * have arrived does it take the target's name.  Where the file system has no such files
+ * it has a name of its own, TARGET.XXXXXX, meanwhile.  A device or a pipe keeps its
+ * place: it gets all bytes at the end.
  */
 #ifndef BOBBIN_CLI_OUTPUT_FILE_H
 #define BOBBIN_CLI_OUTPUT_FILE_H
@@ -14,7 +15,8 @@
 #include <sys/types.h>
 
 struct output_file {
-	char *target, *temp; /* owned; no @temp: the target is a device or a pipe */
+	char *target, *temp; /* owned; no @temp: it has no name of its own */
+	bool special;        /* the target is a device or a pipe */
 	int fd;              /* to write to and to read from, at any offset */
 };
 

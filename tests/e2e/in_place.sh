@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What takes a file's place does so as a whole, and leaves nothing else.
+. "$(dirname "$0")/lib.sh"
+
+it_leaves_nothing_when_it_is_killed() {
+	library=$(ldconfig -p | sed -n 's|.*libcrypto\.so\.3.*=> ||p; s|.*libc\.so\.6.*=> ||p' | head -n 1)
+	mkdir files
+	for n in $(seq 40); do
+		cp "$library" files/program
+		chmod 4755 files/program
+		"$bobbin" sframe convert -q --in-place files/program &
+		converter=$!
+		sleep "0.0$((n % 10))$((n % 7))"
+		kill -KILL $converter 2>/dev/null || :
+		wait $converter 2>/dev/null || :
+		[ "$(ls files)" = program ] || fail "left behind: $(ls -l files)"
+		[ "$(stat -c %a files/program)" = 4755 ]
+	done
+}
+
+it_warns_of_hard_links() {
+	cp "$(program chain)" program
+	ln program other
+	expect 0 "$bobbin" sframe convert -q --in-place program
+	complains program 'hard links'
+	cmp -s program other && fail 'the other name has the new file'
+	"$bobbin" sframe check program
+	[ "$(ls)" = "$(printf 'err\nother\nout\nprogram')" ]
+}
+
+it_replaces_where_there_are_no_files_without_names() {
+	needs_root
+	needs unshare
+	cp "$(program chain)" program
+	# ramfs has none
+	unshare -m sh -c "mkdir -p ram && mount -t ramfs ram ram && cp program ram/ &&
+		$bobbin sframe convert -q --in-place ram/program &&
+		$bobbin sframe convert -q -o ram/new program && ls ram && cp ram/program converted" \
+		>listed || skip "no file systems may be mounted here"
+	[ "$(cat listed)" = "$(printf 'new\nprogram')" ] || fail "$(cat listed)"
+	"$bobbin" sframe check converted
+}
+
+run_cases
