@@ -156,7 +156,9 @@ extern "C" {
 	X(NEW_SPACE,      "the process was giving up its memory, in execve or at its end") \
 	X(NO_COPY,        "nothing of the stack could be copied") \
 	/* an end of traces in live processes */ \
-	X(NO_ANSWER,      "the process's memory did not answer in time")
+	X(NO_ANSWER,      "the process's memory did not answer in time") \
+	/* a refusal of ELF files */ \
+	X(ELF_PACKED,     "a compressed section cannot be unpacked")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

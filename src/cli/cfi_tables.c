@@ -39,9 +39,13 @@ int cfi_tables_init(int fd, struct bobbin_error *err, struct cfi_tables *ret)
 	r = elf_image_init(fd, err, &ret->image);
 	if (r)
 		return r;
-	if (!ret->image.linked) {
+	if (!ret->image.linked)
+		r = refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
+	else if (ret->image.unread.reason)
+		r = refuse(err, ret->image.unread.offset, ret->image.unread.reason);
+	if (r) {
 		elf_image_fini(&ret->image);
-		return refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
+		return r;
 	}
 	add(ret, &ret->image.eh_frame, &ret->image.eh_frame_hdr);
 	add(ret, &ret->image.debug_frame, NULL);

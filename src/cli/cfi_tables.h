@@ -23,7 +23,7 @@ struct cfi_tables {
 
 /*
  * Read the file behind @fd, which stays the caller's.  Errors as elf_image_init(),
- * and for files that are not linked, too.
+ * and for files that are not linked or whose call-frame information cannot be read, too.
  */
 int cfi_tables_init(int fd, struct bobbin_error *err, struct cfi_tables *ret);
 void cfi_tables_fini(struct cfi_tables *tables);

@@ -10,6 +10,7 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/file_range.h"
+#include "elf/packed_section.h"
 #include "golang/pclntab.h"
 
 #ifndef PT_GNU_SFRAME
@@ -174,51 +175,59 @@ static int read_segments(const struct source *from, struct elf_image *image)
 	return r;
 }
 
-static int unpack_section(Elf_Scn *section, struct elf_bytes *ret)
+/* The part of the image that a section is, or NULL. */
+static struct elf_bytes *part_of(struct elf_image *image, const GElf_Shdr *header, const char *name)
 {
-	GElf_Chdr header;
-	Elf_Data *data;
+	bool loaded = header->sh_flags & SHF_ALLOC;
 
-	if (ret->data || !gelf_getchdr(section, &header) || header.ch_size > MAX_UNPACKED ||
-	    elf_compress(section, 0, 0) < 0)
-		return 0;
-	data = elf_rawdata(section, NULL);
-	if (!data || !data->d_size)
-		return 0;
-	ret->data = malloc(data->d_size);
-	if (!ret->data)
-		return -ENOMEM;
-	memcpy(ret->data, data->d_buf, data->d_size);
-	ret->size = data->d_size;
-	return 0;
+	if (!loaded)
+		return !strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")
+			       ? &image->debug_frame
+			       : NULL;
+	if (!strcmp(name, ".sframe"))
+		return &image->sframe;
+	if (!strcmp(name, ".eh_frame"))
+		return &image->eh_frame;
+	if (!strcmp(name, ".eh_frame_hdr"))
+		return &image->eh_frame_hdr;
+	if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
+		return &image->gopclntab;
+	return NULL;
+}
+
+/* A section that the file does not hold is absent, and told. */
+static int read_bytes(const struct source *from, Elf_Scn *section, const GElf_Shdr *header,
+		      const char *name, struct bobbin_error *err, struct elf_bytes *ret)
+{
+	int r;
+
+	if (packed_section_is(header, name))
+		return packed_section_read(section, MAX_UNPACKED, err, &ret->data, &ret->size);
+	r = copy_chunk(from, header->sh_offset, header->sh_size, header->sh_addr, ret);
+	return r || ret->data || !header->sh_size
+		       ? r
+		       : refuse(err, header->sh_offset, BOBBIN_TRUNCATED);
 }
 
 static int read_section(const struct source *from, Elf_Scn *section, const char *name,
 			struct elf_image *image)
 {
+	struct bobbin_error error;
 	struct elf_bytes *into;
 	GElf_Shdr header;
-	bool loaded;
+	int r;
 
 	if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 		return 0;
-	loaded = header.sh_flags & SHF_ALLOC;
-	if (loaded && !strcmp(name, ".sframe"))
-		into = &image->sframe;
-	else if (loaded && !strcmp(name, ".eh_frame"))
-		into = &image->eh_frame;
-	else if (loaded && !strcmp(name, ".eh_frame_hdr"))
-		into = &image->eh_frame_hdr;
-	else if (!loaded && !strcmp(name, ".debug_frame"))
-		into = &image->debug_frame;
-	else if (loaded && (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")))
-		into = &image->gopclntab;
-	else
+	into = part_of(image, &header, name);
+	if (!into || into->data)
 		return 0;
-
-	if (header.sh_flags & SHF_COMPRESSED)
-		return unpack_section(section, into);
-	return copy_chunk(from, header.sh_offset, header.sh_size, header.sh_addr, into);
+	r = read_bytes(from, section, &header, name, &error, into);
+	if (r != -EBADMSG)
+		return r;
+	if (into == &image->eh_frame || into == &image->debug_frame)
+		image->unread = error;
+	return 0;
 }
 
 static int read_sections(const struct source *from, struct elf_image *image)

@@ -36,6 +36,7 @@ struct elf_image {
 	size_t segment_count;
 	struct code_ranges code; /* of a linked file */
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
+	struct bobbin_error unread; /* call-frame information that could not be read, or NONE */
 	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	uint8_t build_id_len;

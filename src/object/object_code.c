@@ -7,6 +7,7 @@
 
 #include "core/refusal.h"
 #include "elf/file_range.h"
+#include "elf/packed_section.h"
 #include "object/object_reader.h"
 
 #define TEXT_ALIGNMENT 16
@@ -104,7 +105,7 @@ static struct elf_bytes *frame_of(const struct object_reader *reader, size_t sec
 		return NULL;
 	if (loaded && !strcmp(name, ".eh_frame"))
 		return &reader->code->eh_frame;
-	if (!loaded && !strcmp(name, ".debug_frame"))
+	if (!loaded && (!strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")))
 		return &reader->code->debug_frame;
 	return NULL;
 }
@@ -123,26 +124,21 @@ static int grow(struct elf_bytes *frame, uint64_t size)
 	return 0;
 }
 
-/* Append what libelf makes of a compressed section. */
+/* Append what a compressed section holds. */
 static int unpack(const struct object_reader *reader, size_t section, struct elf_bytes *frame,
 		  uint64_t *size)
 {
 	Elf *elf = elf_begin(reader->fd, ELF_C_READ, NULL);
 	Elf_Scn *scn = elf_getscn(elf, section);
-	Elf64_Chdr *header = elf64_getchdr(scn);
-	Elf_Data *data = NULL;
-	int r;
+	uint8_t *bytes = NULL;
+	int r = scn ? packed_section_read(scn, FRAME_MAX, reader->err, &bytes, size)
+		    : refuse_section(reader, section);
 
-	if (header && header->ch_size <= FRAME_MAX && elf_compress(scn, 0, 0) >= 0)
-		data = elf_rawdata(scn, NULL);
-	if (!data || !data->d_size)
-		r = refuse_section(reader, section);
-	else
-		r = grow(frame, data->d_size);
-	if (!r) {
-		memcpy(frame->data + frame->size, data->d_buf, data->d_size);
-		*size = data->d_size;
-	}
+	if (!r)
+		r = grow(frame, *size);
+	if (!r)
+		memcpy(frame->data + frame->size, bytes, *size);
+	free(bytes);
 	elf_end(elf);
 	return r;
 }
@@ -153,7 +149,7 @@ static int take_frame(struct object_reader *reader, size_t section, struct elf_b
 	uint64_t size = header->sh_size;
 	int r;
 
-	if (header->sh_flags & SHF_COMPRESSED) {
+	if (packed_section_is(header, elf_headers_name(&reader->headers, section))) {
 		r = unpack(reader, section, frame, &size);
 	} else {
 		r = grow(frame, size);

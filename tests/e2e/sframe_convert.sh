@@ -381,6 +381,52 @@ it_gives_walkers_all_frames() {
 	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
 }
 
+# packed NAME COMMAND…: `convert` and `stat` take what the command makes as they take program,
+# a linked file or an object
+packed() {
+	name=$1
+	shift
+	for suffix in '' .o; do
+		"$@" "program$suffix" "$name$suffix"
+		! cmp -s "program$suffix" "$name$suffix" || fail "$* changed nothing"
+		for file in program$suffix $name$suffix; do
+			convert "$file" -o "$file.new"
+			sed 's/^[^:]*: //' err >"$file.said"
+			readelf -x .sframe "$file.new" | sed '1,2d; s/^ *0x[0-9a-f]*//' >"$file.bytes"
+		done
+		diff "program$suffix.said" "$name$suffix.said"
+		# a linked file's is elsewhere, which only the starts show
+		[ -z "$suffix" ] || diff "program$suffix.bytes" "$name$suffix.bytes"
+	done
+	right "$name.new"
+}
+
+it_reads_compressed_call_frame_information() {
+	gcc -O1 -g -fno-asynchronous-unwind-tables -c "$sources/chain.c" -o program.o
+	gcc program.o -o program
+	packed zlib objcopy --compress-debug-sections=zlib
+	packed gnu objcopy --compress-debug-sections=zlib-gnu
+	[ -x "$toolchain/objcopy" ] || skip "no newer binutils: run tools/fetch-toolchain"
+	packed zstd "$toolchain/objcopy" --compress-debug-sections=zstd
+}
+
+# to say that all is covered would be wrong
+it_refuses_what_it_cannot_read() {
+	gcc -O1 -g -fno-asynchronous-unwind-tables -c "$sources/chain.c" -o program.o
+	gcc program.o -o program
+	for file in program program.o; do
+		objcopy --compress-debug-sections=zlib $file damaged
+		at=$(readelf -SW damaged | sed -n 's/.* \.debug_frame *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+		printf '\377' | dd of=damaged bs=1 seek=$((0x$at + 26)) conv=notrunc status=none
+		refuses 'a compressed section cannot be unpacked' damaged -o new
+	done
+	objcopy --compress-debug-sections=zlib program damaged
+	at=$(readelf -SW damaged | sed -n 's/.* \.debug_frame *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+	printf '\3' | dd of=damaged bs=1 seek=$((0x$at)) conv=notrunc status=none
+	expect 1 "$bobbin" sframe stat damaged
+	complains 'a compressed section cannot be unpacked'
+}
+
 # They are in .debug_frame, at 0, and longer than all that precedes .init
 it_gives_no_rule_of_a_dropped_function_to_the_code_that_took_its_place() {
 	cat >dropped.c <<'END'
