@@ -132,10 +132,12 @@ int chain_cuts_by_width(struct chain_cuts *cuts, const struct row_chain *chain,
 /**
  * struct search - for pieces that occur often
  * @cuts: to fill in, or NULL: only count
+ * @wide: memory to cut functions by width
  * @chain, @counts, @cost: as given
  */
 struct search {
 	struct chain_cut *cuts;
+	struct chain_cuts *wide;
 	const struct row_chain *chain;
 	struct piece_counts *counts;
 	const struct fde_cost *cost;
@@ -242,20 +244,46 @@ static void try_runs(const struct search *s, const struct runs *runs)
 		try_run(s, &runs->runs[i]);
 }
 
-static void try_all(const struct search *s)
+/* A long function by itself, where no piece needs to be found elsewhere. */
+static int try_width_alone(const struct search *s, uint32_t begin)
+{
+	const struct chain_row *rows = s->chain->rows;
+	struct row_chain function;
+	uint32_t end = begin;
+	uint64_t cost;
+
+	while (end < s->chain->count && rows[end].function == begin)
+		end++;
+	if (end == begin || start_width(rows[end - 1].start - rows[begin].start) == 1)
+		return 0;
+	function = chain_part(s->chain, begin, end);
+	if (chain_cuts_by_width(s->wide, &function, s->cost))
+		return -ENOMEM;
+	cost = s->cuts[begin].cost + s->wide->cuts[function.count].cost * FRACTION;
+	if (cost < s->cuts[end].cost)
+		s->cuts[end] = (struct chain_cut){.cost = cost, .from = begin};
+	return 0;
+}
+
+static int try_all(const struct search *s)
 {
 	const struct chain_row *rows = s->chain->rows;
 	struct runs runs[2] = {{.count = 0}, {.count = 0}};
 	unsigned int now = 0;
+	int r = 0;
 
-	for (uint32_t i = 0; i < s->chain->count; i++) {
+	for (uint32_t i = 0; i < s->chain->count && !r; i++) {
 		if (i && is_near(&rows[i]))
 			continue;
 		list_runs(s, i, &runs[now]);
 		now ^= 1;
 		try_runs(s, &runs[now]);
+		/* nothing is tried any more that ends here */
+		if (s->cuts && rows[i].function == i)
+			r = try_width_alone(s, i);
 	}
 	try_runs(s, &runs[now ^ 1]);
+	return r;
 }
 
 void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts)
@@ -264,20 +292,31 @@ void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts
 }
 
 int chain_cuts_by_count(struct chain_cuts *cuts, const struct row_chain *chain,
-			const struct fde_cost *cost, struct piece_counts *counts)
+			const struct fde_cost *cost, struct piece_counts *counts,
+			struct chain_cuts *wide)
 {
-	const struct search search = {.chain = chain, .counts = counts, .cost = cost};
-	struct search s = search;
+	struct search s = {.wide = wide, .chain = chain, .counts = counts, .cost = cost};
 
 	if (reserve(cuts, chain->count))
 		return -ENOMEM;
 	for (size_t i = 1; i <= chain->count; i++)
 		cuts->cuts[i] = (struct chain_cut){.cost = UINT64_MAX};
 	s.cuts = cuts->cuts;
-	try_all(&s);
+	if (try_all(&s))
+		return -ENOMEM;
 	for (size_t i = chain->count; i; i = cuts->cuts[i].from)
-		cuts->cuts[i].slot->used++;
+		if (cuts->cuts[i].slot)
+			cuts->cuts[i].slot->used++;
 	return 0;
+}
+
+struct row_chain chain_part(const struct row_chain *chain, size_t begin, size_t end)
+{
+	struct row_chain part = *chain;
+
+	part.rows += begin;
+	part.count = end - begin;
+	return part;
 }
 
 void chain_cuts_reverse(struct chain_cuts *cuts, size_t count)

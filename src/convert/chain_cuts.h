@@ -18,7 +18,8 @@
  * @cost: bytes of the pieces before the row, in units of the function that fills
  *	it in
  * @from: number of the row that the last of these pieces begins with
- * @slot: of that piece, when they are counted
+ * @slot: of that piece, when they are counted; NULL: it is a function that is cut by
+ *	width itself
  */
 struct chain_cut {
 	uint64_t cost;
@@ -58,10 +59,15 @@ void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts
 
 /*
  * Find the cuts that make it smallest if a piece with a count of n costs 1/n of its
- * bytes, and count these pieces as used.  Linear.  0, -ENOMEM.
+ * bytes, and count these pieces as used.  Long functions may be smaller if they are cut
+ * by width, which @wide is memory for.  Linear.  0, -ENOMEM.
  */
 int chain_cuts_by_count(struct chain_cuts *cuts, const struct row_chain *chain,
-			const struct fde_cost *cost, struct piece_counts *counts);
+			const struct fde_cost *cost, struct piece_counts *counts,
+			struct chain_cuts *wide);
+
+/* The rows of a chain from @begin up to @end, which it shares. */
+struct row_chain chain_part(const struct row_chain *chain, size_t begin, size_t end);
 
 /*
  * Turn the way back into a list: after this, the piece that begins with row i

@@ -25,6 +25,7 @@
  * @fres, @fre_len: of the new one
  * @num_fres: of the new one
  * @chain, @cuts: of the functions at hand
+ * @wide: of one of them that is cut by width
  * @counts: of rows that are shared
  * @bounds, @bound_count: those that were not passed yet
  * @alone: rows before this offset are not shared any more
@@ -38,7 +39,7 @@ struct compaction {
 	size_t fre_len, fre_capacity;
 	uint64_t num_fres;
 	struct row_chain chain;
-	struct chain_cuts cuts;
+	struct chain_cuts cuts, wide;
 	struct piece_counts counts;
 	const uint64_t *bounds;
 	size_t bound_count, alone;
@@ -193,15 +194,19 @@ static int add_piece(struct compaction *c, size_t begin, size_t end, struct piec
 	return 0;
 }
 
-static int add_pieces(struct compaction *c)
+/* Rows of a function by itself. */
+static int add_by_width(struct compaction *c, size_t begin, size_t end)
 {
+	const struct row_chain function = chain_part(&c->chain, begin, end);
 	const struct chain_cut *cuts;
-	int r = 0;
+	int r = chain_cuts_by_width(&c->wide, &function, &c->cost);
 
-	chain_cuts_reverse(&c->cuts, c->chain.count);
-	cuts = c->cuts.cuts;
-	for (size_t i = 0; i < c->chain.count && !r; i = cuts[i].from)
-		r = add_piece(c, i, cuts[i].from, cuts[i].slot);
+	if (r)
+		return r;
+	chain_cuts_reverse(&c->wide, function.count);
+	cuts = c->wide.cuts;
+	for (size_t i = 0; i < function.count && !r; i = cuts[i].from)
+		r = add_piece(c, begin + i, begin + cuts[i].from, NULL);
 	return r;
 }
 
@@ -219,9 +224,7 @@ static int cut(struct compaction *c, uint32_t index)
 {
 	int r = row_chain_read(&c->chain, c->from, index, 1);
 
-	if (!r)
-		r = chain_cuts_by_width(&c->cuts, &c->chain, &c->cost);
-	return r ? r : add_pieces(c);
+	return r ? r : add_by_width(c, 0, c->chain.count);
 }
 
 /* The smallest form without sharing in which no FDE goes beyond a function. */
@@ -263,14 +266,22 @@ static int choose_pieces(struct compaction *c, uint32_t first, uint32_t length)
 {
 	int r = read_with_hashes(c, first, length);
 
-	return r ? r : chain_cuts_by_count(&c->cuts, &c->chain, &c->cost, &c->counts);
+	return r ? r : chain_cuts_by_count(&c->cuts, &c->chain, &c->cost, &c->counts, &c->wide);
 }
 
 static int add_shared(struct compaction *c, uint32_t first, uint32_t length)
 {
+	const struct chain_cut *cuts;
 	int r = choose_pieces(c, first, length);
 
-	return r ? r : add_pieces(c);
+	if (r)
+		return r;
+	chain_cuts_reverse(&c->cuts, c->chain.count);
+	cuts = c->cuts.cuts;
+	for (size_t i = 0; i < c->chain.count && !r; i = cuts[i].from)
+		r = cuts[i].slot ? add_piece(c, i, cuts[i].from, cuts[i].slot)
+				 : add_by_width(c, i, cuts[i].from);
+	return r;
 }
 
 /* Do something with each chain, and something else with what cannot be in one. */
@@ -333,23 +344,47 @@ static void replace(struct compaction *c, struct bobbin_sframe_builder *b)
 	c->fres = NULL;
 }
 
+static int run(struct compaction *c, int (*choose)(struct compaction *))
+{
+	int r;
+
+	c->cost.index = sframe_fde_size_of(c->from->version);
+	c->cost.whole = c->cost.index + (uint32_t)attribute_size(c);
+	r = reserve_all(c);
+	return r ? r : choose(c);
+}
+
+static uint64_t size_of(const struct compaction *c)
+{
+	return c->fre_len + (uint64_t)c->fde_count * c->cost.index;
+}
+
+static void compaction_fini(struct compaction *c)
+{
+	free(c->fdes);
+	free(c->fres);
+	row_chain_fini(&c->chain);
+	chain_cuts_fini(&c->cuts);
+	chain_cuts_fini(&c->wide);
+	piece_counts_fini(&c->counts);
+}
+
 int compact_section(struct section_maker *maker, bool sharing, const uint64_t *bounds, size_t count)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	struct compaction c = {.from = b, .bounds = bounds, .bound_count = count};
-	int r;
+	struct compaction plain = {.from = b}, shared = {.from = b};
+	int r = run(&plain, cut_functions);
 
-	c.cost.index = sframe_fde_size_of(b->version);
-	c.cost.whole = c.cost.index + (uint32_t)attribute_size(&c);
-	r = reserve_all(&c);
-	if (!r)
-		r = sharing ? share(&c) : cut_functions(&c);
-	if (!r && in_reach(&c))
-		replace(&c, b);
-	free(c.fdes);
-	free(c.fres);
-	row_chain_fini(&c.chain);
-	chain_cuts_fini(&c.cuts);
-	piece_counts_fini(&c.counts);
+	shared.bounds = bounds;
+	shared.bound_count = count;
+	if (!r && sharing)
+		r = run(&shared, share);
+	/* what is shared is estimated before it is known */
+	if (!r && sharing && in_reach(&shared) && size_of(&shared) < size_of(&plain))
+		replace(&shared, b);
+	else if (!r && in_reach(&plain))
+		replace(&plain, b);
+	compaction_fini(&plain);
+	compaction_fini(&shared);
 	return r;
 }

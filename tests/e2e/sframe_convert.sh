@@ -381,6 +381,47 @@ it_gives_walkers_all_frames() {
 	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
 }
 
+# rows COUNT NAME: a function whose rows do not recur, as tables of generated code do
+rows() {
+	awk -v count="$1" -v name="$2" 'BEGIN {
+		printf ".globl %s\n%s: .cfi_startproc\n", name, name
+		for (i = 0; i < count; i++) {
+			seed = (seed * 1103515245 + 12345) % 2147483648
+			print ".skip " 3 + int(seed / 65536) % 17 ", 0x90"
+			print ".cfi_def_cfa_offset " 16 + 8 * (i * 7 % count)
+		}
+		print ".cfi_endproc"
+	}'
+}
+
+section_size() {
+	readelf -SW "$1" | sed -n 's/.* \.sframe *[^ ]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/0x\1/p'
+}
+
+it_never_enlarges_a_section_by_sharing() {
+	rows 5000 long >long.s
+	{
+		rows 300 one
+		rows 300 two
+	} >both.s
+	cat long.s both.s >all.s
+	for input in long both all; do
+		gcc -shared -nostdlib $input.s -o $input
+		for version in 2 3; do
+			convert --version $version $input -o plain
+			convert --version $version --share $input -o shared
+			right shared
+			[ $(($(section_size shared))) -le $(($(section_size plain))) ] ||
+				fail "$input: $(section_size shared), plain $(section_size plain)"
+		done
+		echo "$input $(($(section_size shared))) $(($(section_size plain)))" >>sizes
+	done
+	# what others share is shared beside it, function by function
+	awk '{ shared[$1] = $2; plain[$1] = $3 }
+		END { exit !(shared["both"] < 0.7 * plain["both"] &&
+			shared["all"] < plain["long"] + shared["both"]) }' sizes || fail "$(cat sizes)"
+}
+
 # packed NAME COMMAND…: `convert` and `stat` take what the command makes as they take program,
 # a linked file or an object
 packed() {

@@ -62,7 +62,9 @@ static struct packed packed(void)
 static size_t encode(const struct packed *p, uint8_t *ret)
 {
 	Elf64_Chdr header = {.ch_type = p->type, .ch_size = p->unpacked, .ch_addralign = 8};
-	Elf_Data from = {.d_buf = &header, .d_type = ELF_T_CHDR, .d_size = sizeof(header),
+	Elf_Data from = {.d_buf = &header,
+			 .d_type = ELF_T_CHDR,
+			 .d_size = sizeof(header),
 			 .d_version = EV_CURRENT};
 	Elf_Data to = {.d_buf = ret, .d_size = sizeof(header), .d_version = EV_CURRENT};
 
@@ -82,7 +84,10 @@ static void put_section(Elf *elf, uint32_t name, uint32_t type, uint64_t flags, 
 	Elf_Data *data = elf_newdata(section);
 	GElf_Shdr header;
 
-	*data = (Elf_Data){.d_buf = bytes, .d_type = ELF_T_BYTE, .d_size = size, .d_align = 1,
+	*data = (Elf_Data){.d_buf = bytes,
+			   .d_type = ELF_T_BYTE,
+			   .d_size = size,
+			   .d_align = 1,
 			   .d_version = EV_CURRENT};
 	gelf_getshdr(section, &header);
 	header.sh_name = name;
