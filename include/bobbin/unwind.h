@@ -44,7 +44,8 @@ extern "C" {
 	X(VSYSCALL,      "vsyscall page") \
 	X(JIT,           "JIT table") \
 	X(SIDEFILE,      "side-file") \
-	X(GO,            ".gopclntab")
+	X(GO,            ".gopclntab") \
+	X(KERNEL,        "kernel's call chain")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,

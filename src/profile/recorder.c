@@ -69,7 +69,6 @@ static int open_writer(struct recorder *r)
 	r->id = ids[0];
 	/* what is written, not what was asked of the kernel */
 	event.attr.sample_type = PERF_WRITER_SAMPLE_TYPE;
-	event.attr.exclude_callchain_user = 0;
 	event.attr.sample_regs_user = 0;
 	event.attr.sample_stack_user = 0;
 	return perf_writer_open(r->options.path, &event, 1, &r->writer);

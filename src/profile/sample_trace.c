@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/sample_trace.h"
 
+#include "profile/chain_join.h"
 #include "profile/sample_regs.h"
 
 /* x86-64's DWARF numbers */
@@ -51,6 +52,8 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
 		if (!stack.size && trace->reason != BOBBIN_OUTERMOST)
 			trace->reason = why_no_copy(arch, trace->reason, &regs);
+		if (trace->reason == BOBBIN_OTHER_STACK)
+			chain_join(unwinder, process->space, sample, trace);
 		if (!process_is_stale(process, trace))
 			return;
 	}

@@ -64,7 +64,6 @@ static struct perf_event_attr attr_of(const struct sampler_options *options)
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 			       PERF_SAMPLE_STACK_USER,
-		.exclude_callchain_user = 1,
 		.sample_regs_user = options->regs_mask,
 		.sample_stack_user = options->stack_bytes,
 		.sample_id_all = 1,

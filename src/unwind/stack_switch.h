@@ -35,15 +35,22 @@ static inline bool stack_has_ended(enum bobbin_reason reason)
 	return reason == BOBBIN_STUCK || reason == BOBBIN_NO_MEMORY || reason == BOBBIN_STACK_END;
 }
 
-/* The CFA, if it is not measured from the stack pointer and may be of any stack. */
+/*
+ * The CFA, if it is not measured from the stack pointer and may be of any stack; or where
+ * it should be loaded from and cannot.
+ */
 static inline bool cfa_anywhere(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 				const struct bobbin_mem *mem, const struct bobbin_regs *regs,
 				uint64_t *cfa)
 {
-	if (rule->cfa.how == BOBBIN_AT_REG && rule->cfa.reg == arch->sp)
+	const struct bobbin_rule base = {.cfa = {.how = BOBBIN_AT_REG, .reg = rule->cfa.reg}};
+
+	if (rule->cfa.reg == arch->sp && rule->cfa.how == BOBBIN_AT_REG)
 		return false;
-	return !step_cfa(arch, rule, mem, regs, cfa) && *cfa >= LOWEST_STACK &&
-	       *cfa < HIGHEST_STACK;
+	if (step_cfa(arch, rule, mem, regs, cfa) &&
+	    (rule->cfa.reg == arch->sp || step_cfa(arch, &base, mem, regs, cfa)))
+		return false;
+	return *cfa >= LOWEST_STACK && *cfa < HIGHEST_STACK;
 }
 
 /* Whether a CFA that did not move away from the leaf is of another stack. */

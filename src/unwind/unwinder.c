@@ -16,6 +16,7 @@
 #include "unwind/registered_tables.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_switch.h"
+#include "unwind/unwinder_rule.h"
 #include "unwind/walk_memo.h"
 
 #define CACHE_LINE 64
@@ -305,6 +306,19 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 	return true;
 }
 
+enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+				 uint64_t pc, struct bobbin_rule *ret)
+{
+	enum bobbin_source source = BOBBIN_FROM_NONE;
+	const struct mapping *m;
+
+	if (space->registered && find_registered(unwinder, space, pc, ret, &source))
+		return source;
+	m = space_find(space, pc);
+	*ret = m ? find_rule(unwinder, space, m, pc, &source) : bobbin_rule_none(BOBBIN_NO_MAPPING);
+	return source;
+}
+
 struct walk {
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
@@ -392,16 +406,10 @@ static enum bobbin_reason walk_by(struct walk *w, const struct bobbin_rule *rule
 
 static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 {
-	uint64_t pc = bobbin_regs_lookup_pc(&w->regs);
-	const struct mapping *m = space_find(w->space, pc);
-	enum bobbin_source source = BOBBIN_FROM_NONE;
 	struct bobbin_rule rule;
+	enum bobbin_source source = unwinder_rule(w->unwinder, w->space,
+						  bobbin_regs_lookup_pc(&w->regs), &rule);
 
-	if (!w->space->registered || !find_registered(w->unwinder, w->space, pc, &rule, &source)) {
-		if (!m)
-			return step_by_frame_pointer(w, frame, BOBBIN_NO_MAPPING);
-		rule = find_rule(w->unwinder, w->space, m, pc, &source);
-	}
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);

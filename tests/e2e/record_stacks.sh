@@ -25,6 +25,17 @@ in_spin() {
 	"$bobbin" stack "$1" | grep ' spin+'
 }
 
+# What the kernel finds by frame pointers: the C library's functions keep none
+it_goes_on_by_frame_pointers_on_another_stack() {
+	record "$(program_as framed_handler handler -O0 -fno-omit-frame-pointer)" 400 alternate
+	stacks | grep ' on_alarm ' |
+		mostly 95 ' on_alarm [^ ]* interrupted main __libc_start_call_main $'
+	frames | some "^interrupted (.*) \\[kernel's call chain\\]$" 200
+	record "$(program_as framed_switch switch -O0 -fno-omit-frame-pointer)" 300 record
+	stacks | mostly 95 ' work call_framed switching main __libc_start_call_main $'
+	reasons | mostly 95 '^OTHER_STACK$'
+}
+
 it_follows_a_switch_of_stacks_in_a_process() {
 	for how in above below record; do
 		spawn "$(program switch)" 20000 $how

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/chain_join.h"
+
+#include "profile/perf_format.h"
+#include "target/space.h"
+#include "unwind/unwinder_rule.h"
+
+/* The user part of the kernel's chain, leaf first. */
+struct user_chain {
+	const uint64_t *pcs;
+	uint64_t count;
+};
+
+static struct user_chain user_part(const struct perf_sample *sample)
+{
+	uint64_t i = 0;
+
+	while (i < sample->callchain_nr && sample->callchain[i] != PERF_CONTEXT_USER)
+		i++;
+	if (i < sample->callchain_nr)
+		i++;
+	return (struct user_chain){sample->callchain + i, sample->callchain_nr - i};
+}
+
+/*
+ * Whether the frame pointer of this frame points to a frame record: then the kernel finds
+ * the return address next to it.  Without a table that is what a walk assumes, too.
+ */
+static bool keeps_record(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+			 enum bobbin_source source)
+{
+	if (source == BOBBIN_FROM_NONE)
+		return true;
+	if (rule->ra.how != BOBBIN_IN_CFA_MEM || rule->ra.off != -8 ||
+	    rule->fp.how != BOBBIN_IN_CFA_MEM || rule->fp.off != -16)
+		return false;
+	/* Go's functions do, though its table does not need it */
+	return rule->cfa.how == BOBBIN_AT_REG &&
+	       (source == BOBBIN_FROM_GO || (rule->cfa.reg == arch->fp && rule->cfa.off == 16));
+}
+
+/* The one entry of the chain that is this frame; false: none is, or several are. */
+static bool find_entry(const struct user_chain *chain, const struct bobbin_trace *trace,
+		       uint32_t frame, uint64_t *ret)
+{
+	uint64_t pc = trace->frames[frame].pc, found = 0;
+
+	for (uint32_t i = 0; i < trace->count; i++)
+		if (i != frame && trace->frames[i].pc == pc)
+			return false;
+	for (uint64_t i = 0; i < chain->count; i++) {
+		if (chain->pcs[i] != pc)
+			continue;
+		*ret = i;
+		found++;
+	}
+	return found == 1;
+}
+
+/*
+ * What a signal interrupted is no return address, so that the chain has the frame before
+ * it, the trampoline; the frame pointer is the same in both.
+ */
+static bool find_join(const struct user_chain *chain, const struct bobbin_trace *trace,
+		      uint64_t *ret)
+{
+	uint32_t last = trace->count - 1;
+
+	if (trace->frames[last].exact && last)
+		last--;
+	return find_entry(chain, trace, last, ret);
+}
+
+void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		const struct perf_sample *sample, struct bobbin_trace *trace)
+{
+	struct user_chain chain = user_part(sample);
+	struct bobbin_frame *last = &trace->frames[trace->count - 1];
+	uint64_t pc = last->exact ? last->pc : last->pc - 1, at;
+	struct bobbin_rule rule;
+	enum bobbin_source source;
+
+	if (!find_join(&chain, trace, &at))
+		return;
+	for (source = unwinder_rule(unwinder, space, pc, &rule);
+	     keeps_record(space->arch, &rule, source) && ++at < chain.count;
+	     source = unwinder_rule(unwinder, space, pc, &rule)) {
+		pc = chain.pcs[at] - 1;
+		if (!space_has(space, pc))
+			return;
+		last->source = BOBBIN_FROM_KERNEL;
+		if (trace->count == trace->max) {
+			trace->reason = BOBBIN_DEPTH;
+			return;
+		}
+		last = &trace->frames[trace->count++];
+		*last = (struct bobbin_frame){.pc = chain.pcs[at]};
+	}
+	last->source = (uint8_t)source;
+	if (rule.cfa.how != BOBBIN_NO_RULE && rule.ra.how == BOBBIN_UNDEFINED)
+		trace->reason = BOBBIN_OUTERMOST;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * chain_join.h - the outer part of a trace from the kernel's call chain.
+ *
+ * The kernel follows frame pointers in live memory, on whatever stack they lead to, and
+ * skips what keeps none.  A trace that ended since the next frame is on another stack goes
+ * on there, from a frame that both have, as long as tables say that the functions keep
+ * frame pointers: then the next address of the chain is the return address.
+ */
+#ifndef BOBBIN_PROFILE_CHAIN_JOIN_H
+#define BOBBIN_PROFILE_CHAIN_JOIN_H
+
+#include <bobbin/unwind.h>
+
+#include "profile/perf_event.h"
+
+/* Append to @trace, which ended with BOBBIN_OTHER_STACK, and say how it ends now. */
+void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		const struct perf_sample *sample, struct bobbin_trace *trace);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* unwinder_rule.h - the rule by which a walk would go on from an address. */
+#ifndef BOBBIN_UNWIND_UNWINDER_RULE_H
+#define BOBBIN_UNWIND_UNWINDER_RULE_H
+
+#include <bobbin/unwind.h>
+
+/* Who gave the rule; BOBBIN_FROM_NONE: nobody, and the rule says why. */
+enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+				 uint64_t pc, struct bobbin_rule *ret);
+
+#endif
