@@ -3,6 +3,7 @@
 
 #include "profile/perf_format.h"
 #include "target/space.h"
+#include "unwind/frame_step.h"
 #include "unwind/unwinder_rule.h"
 
 /* The user part of the kernel's chain, leaf first. */
@@ -82,8 +83,10 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 
 	if (!find_join(&chain, trace, &at))
 		return;
-	for (source = unwinder_rule(unwinder, space, pc, &rule);
-	     keeps_record(space->arch, &rule, source) && ++at < chain.count;
+	source = unwinder_rule(unwinder, space, pc, &rule);
+	if (trace->count > 1)
+		skip_shared_record(space->arch, last[-1].source, &rule);
+	for (; keeps_record(space->arch, &rule, source) && ++at < chain.count;
 	     source = unwinder_rule(unwinder, space, pc, &rule)) {
 		pc = chain.pcs[at] - 1;
 		if (!space_has(space, pc))

@@ -6,7 +6,7 @@
 #ifndef BOBBIN_UNWIND_FRAME_STEP_H
 #define BOBBIN_UNWIND_FRAME_STEP_H
 
-#include <bobbin/step.h>
+#include <bobbin/unwind.h>
 
 #include "core/trampoline.h"
 
@@ -27,6 +27,23 @@ static inline struct bobbin_rule frame_record_rule(const struct bobbin_arch *arc
 	rule.ra = place_of(BOBBIN_IN_CFA_MEM, 0, -8);
 	rule.fp = place_of(BOBBIN_IN_CFA_MEM, 0, -16);
 	return rule;
+}
+
+/*
+ * SBCL's call_into_lisp makes the frame record of the function that it calls, and its rule
+ * starts at that record: CFA = *FP + 16.  Who walked that function by its record has the
+ * frame pointer from there already.
+ */
+static inline void skip_shared_record(const struct bobbin_arch *arch, enum bobbin_source callee,
+				      struct bobbin_rule *rule)
+{
+	const struct bobbin_rule record = frame_record_rule(arch);
+	struct bobbin_rule shared = record;
+
+	shared.cfa = place_of(BOBBIN_IN_REG_MEM, arch->fp, 0);
+	shared.plus = 16;
+	if (callee == BOBBIN_FROM_FRAME_POINTER && bobbin_rule_equal(rule, &shared))
+		*rule = record;
 }
 
 /* x86-64's legacy page: mov $nr, %rax; syscall; ret: nothing has been pushed. */

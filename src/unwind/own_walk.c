@@ -31,6 +31,7 @@ struct own_walk {
 	struct bobbin_regs known; /* of the last frame of which more is known */
 	unsigned int recoveries;  /* that are still allowed */
 	struct stack_in_use stack;
+	enum bobbin_source callee;        /* who gave the rule of the frame before */
 	uint64_t gpr[BOBBIN_REG_COUNT];   /* filled when a signal frame is met */
 	uint64_t found[BOBBIN_REG_COUNT]; /* what was recovered */
 	bool stale;                       /* the map does not know what is loaded */
@@ -322,6 +323,7 @@ static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+	skip_shared_record(w->arch, w->callee, &rule);
 	if (rule.flags & BOBBIN_RULE_SWITCH)
 		return switch_stacks(w, &rule);
 	reason = step_by_rule(w->arch, &rule, &w->mem, w->gpr, &w->regs);
@@ -343,6 +345,7 @@ static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_
 		struct bobbin_frame frame = {.pc = w->regs.pc, .exact = w->regs.exact};
 
 		reason = walk_on(w, &frame);
+		w->callee = frame.source;
 		if (skip)
 			skip--;
 		else
@@ -369,6 +372,7 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.known.gpr = NULL;
 	w.recoveries = MAX_RECOVERIES;
 	w.stack = (struct stack_in_use){.bottom = regs->sp};
+	w.callee = BOBBIN_FROM_NONE;
 	w.stale = false;
 	self_memory_init(&w.memory);
 	if (code->registrar) {

@@ -328,6 +328,7 @@ struct walk {
 	struct memo_walk *next;               /* this walk, for the next time, or NULL */
 	uint32_t last_at;                     /* entry of @last that may come next */
 	struct stack_in_use stack;
+	enum bobbin_source callee; /* who gave the rule of the frame before */
 	struct bobbin_regs regs;
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 };
@@ -413,6 +414,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
 		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+	skip_shared_record(w->space->arch, w->callee, &rule);
 	return walk_by(w, &rule);
 }
 
@@ -687,6 +689,8 @@ static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 			if (trace->count == max)
 				break;
 		}
+		w->callee = trace->count ? trace->frames[trace->count - 1].source
+					 : BOBBIN_FROM_NONE;
 		regs = w->regs;
 		frame = &trace->frames[trace->count++];
 		*frame = (struct bobbin_frame){.pc = regs.pc, .exact = regs.exact};

@@ -36,6 +36,12 @@ it_goes_on_by_frame_pointers_on_another_stack() {
 	reasons | mostly 95 '^OTHER_STACK$'
 }
 
+it_loses_no_caller_of_a_frame_record_that_two_share() {
+	record "$(program switch)" 300 shared
+	stacks | mostly 95 ' work tableless call_shared switching main '
+	complete
+}
+
 it_follows_a_switch_of_stacks_in_a_process() {
 	for how in above below record; do
 		spawn "$(program switch)" 20000 $how

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * switch MS [above|below|record] - work on another stack, with call-frame information that
- * leads back to the old one.
+ * switch MS [above|below|record|shared] - work on another stack, with call-frame information
+ * that leads back to the old one.
  *
  * above, below: the new stack is mapped there; the old stack pointer is saved on it, and
  * the CFA is loaded from there.  record: it is in the frame pointer, as compilers do it.
+ * shared: as SBCL does it, on one stack: the caller makes the frame record of a function
+ * without a table.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -64,6 +66,39 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size call_framed, . - call_framed\n");
 
+/* call_shared(function): the record at the frame pointer is that of tableless() */
+void call_shared(void (*function)(void));
+__asm__(".text\n"
+	".globl call_shared\n"
+	".type call_shared, @function\n"
+	"call_shared:\n"
+	".cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"mov %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"push %rbp\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	/* CFA = *rbp + 16 */
+	".cfi_escape 0x0f, 5, 0x76, 0, 0x06, 0x23, 16\n"
+	"call tableless\n"
+	"mov %rbp, %rsp\n"
+	"pop %rbp\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size call_shared, . - call_shared\n"
+	".type tableless, @function\n"
+	"tableless:\n"
+	"pop 8(%rbp)\n"
+	"call *%rdi\n"
+	"mov %rbp, %rsp\n"
+	"pop %rbp\n"
+	"ret\n"
+	".size tableless, . - tableless\n");
+
 static char *stacks;
 
 NOINLINE void on_upper(void)
@@ -87,6 +122,8 @@ NOINLINE void switching(const char *how)
 		call_saved(on_upper, middle);
 	else if (!strcmp(how, "below"))
 		call_saved(on_lower, middle);
+	else if (!strcmp(how, "shared"))
+		call_shared(work);
 	else
 		call_framed(work, middle);
 	NO_TAIL_CALL();
