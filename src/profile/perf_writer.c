@@ -296,6 +296,16 @@ int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id 
 	return blob->failed ? -ENOMEM : 0;
 }
 
+int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct perf_blob *bytes)
+{
+	if (feature >= PERF_FILE_FEATURES || feature <= PERF_FILE_SAMPLE_TIME ||
+	    has_feature(writer, feature))
+		return -EINVAL;
+	*add_feature(writer, feature) = *bytes;
+	*bytes = (struct perf_blob){0};
+	return 0;
+}
+
 static void add_string(struct perf_writer *writer, unsigned int feature, const char *string)
 {
 	if (string)

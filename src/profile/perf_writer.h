@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 
+#include "profile/perf_blob.h"
 #include "profile/perf_event.h"
 #include "profile/perf_feature.h"
 
@@ -91,6 +92,16 @@ int perf_writer_round(struct perf_writer *writer);
  * Return: 0, -EINVAL for an ID of over 20 bytes, -E2BIG for a name that is too long, -ENOMEM.
  */
 int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id);
+
+/**
+ * perf_writer_feature() - add a feature of a number that the writer does not write itself
+ * @writer: the writer
+ * @feature: the number; those that perf does not know it passes over
+ * @bytes: what it holds, taken over
+ *
+ * Return: 0, or -EINVAL for a number that is taken.
+ */
+int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct perf_blob *bytes);
 
 /**
  * perf_writer_finish() - write the features and let the file appear

@@ -7,6 +7,7 @@
 
 #include "profile/image_records.h"
 #include "profile/jit_keeper.h"
+#include "profile/perf_blob.h"
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
 #include "profile/sample_regs.h"
@@ -163,6 +164,11 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 	}
 	if (!trace->count)
 		return 0;
+	if (r->options.names.trace) {
+		error = r->options.names.trace(r->options.names.ctx, thread->process->space, trace);
+		if (error)
+			return error;
+	}
 	r->stats.user++;
 	r->stats.reasons[trace->reason]++;
 	return jit_keeper_trace(r->keeper, (int)event->pid, thread->process->space, trace,
@@ -313,6 +319,19 @@ static void close_all(struct recorder *r)
 	free(r);
 }
 
+static int keep_names(struct recorder *r)
+{
+	const struct recorder_names *names = &r->options.names;
+	struct perf_blob blob = {0};
+	int error = 0;
+
+	if (names->finish && !names->finish(names->ctx, r->unwinder, &blob) && blob.size &&
+	    !blob.failed)
+		error = perf_writer_feature(r->writer, r->options.names_feature, &blob);
+	perf_blob_fini(&blob);
+	return error;
+}
+
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 {
 	struct perf_writer_info info = {
@@ -323,6 +342,8 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 
 	recorder_stop(recorder);
 	error = drain(recorder, true);
+	if (!error)
+		error = keep_names(recorder);
 	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
 	recorder->stats.given_up =
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;

@@ -14,7 +14,17 @@
 #include <poll.h>
 #include <sys/types.h>
 
+struct perf_blob;
 struct recorder;
+
+/* Whoever looks at what is recorded, to keep bytes with it; functions may be NULL. */
+struct recorder_names {
+	void *ctx;
+	/* of each user trace; 0 or a negative errno, which ends the recording */
+	int (*trace)(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace);
+	/* at the end; @ret is empty before and the recorder's after.  An errno costs the bytes */
+	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct perf_blob *ret);
+};
 
 struct recorder_options {
 	const char *path;     /* of the file */
@@ -25,6 +35,8 @@ struct recorder_options {
 	const char *version;  /* for the file's header */
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
+	struct recorder_names names;
+	unsigned int names_feature; /* the number that the bytes of @names have in the file */
 };
 
 struct recorder_stats {

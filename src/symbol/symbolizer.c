@@ -451,6 +451,23 @@ int symbolizer_jit_name(struct symbolizer *s, const struct jitdump_code *code, u
 	return 1;
 }
 
+int symbolizer_kept(struct symbolizer *s, const char *mangled, uint64_t start, uint64_t offset,
+		    struct symbol *ret)
+{
+	struct name_pair name;
+	int err = names_symbol(&s->context.names, mangled, &name);
+
+	if (err)
+		return err;
+	*ret = (struct symbol){
+		.name = name.name,
+		.mangled = name.mangled,
+		.start = start,
+		.offset = offset,
+	};
+	return 1;
+}
+
 int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, uint64_t address,
 			uint64_t time, struct symbol *ret)
 {

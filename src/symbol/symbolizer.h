@@ -149,6 +149,13 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 int symbolizer_jit_name(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
 			struct symbol *ret);
 
+/*
+ * A function of a file that was told otherwise: its symbol as the file spells it,
+ * its address, and how far in it the address to be named is.  Returns 1, -ENOMEM.
+ */
+int symbolizer_kept(struct symbolizer *s, const char *mangled, uint64_t start, uint64_t offset,
+		    struct symbol *ret);
+
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret);
 
 #endif

@@ -91,6 +91,10 @@ struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_s
 /* Who reads other processes; NULL: without a deadline. */
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 
+/* The tables of a file that the unwinder knows; NULL: there are none. */
+struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
+				    const struct mapped_file *file);
+
 /* Look for the side-file now, if nobody has yet. */
 void module_open_sidefile(struct module *module);
 

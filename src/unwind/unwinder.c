@@ -168,6 +168,12 @@ static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_f
 	return slot->module;
 }
 
+struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
+				    const struct mapped_file *file)
+{
+	return module_of(unwinder, file);
+}
+
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			       uint64_t addr)
 {
