@@ -45,10 +45,11 @@ const char *code_region(const char *path)
 }
 
 /*
- * A handler returns to the trampoline's first byte and is looked up one before it;
- * in the system call, the PC is after the last one.
+ * Whether this is what signal handlers return to, and where that starts in the file.
+ * A handler returns to the first byte and is looked up one before it; in the system
+ * call, the PC is after the last one.
  */
-bool code_is_signal_return(const struct code_spot *spot, uint64_t *offset)
+static bool is_signal_return(const struct code_spot *spot, uint64_t *offset)
 {
 	uint8_t code[2 * TRAMPOLINE_SIZE + 1];
 	struct bobbin_rule rule;
@@ -65,7 +66,11 @@ bool code_is_signal_return(const struct code_spot *spot, uint64_t *offset)
 	return false;
 }
 
-bool code_label_contradicts(const struct code_spot *spot, const struct symbol *symbol)
+/*
+ * Whether @symbol, whose size is a guess, ends before the spot: unwind tables know
+ * a function that starts or ends between.
+ */
+static bool is_contradicted(const struct code_spot *spot, const struct symbol *symbol)
 {
 	uint64_t start, own = spot->vaddr - symbol->offset;
 
@@ -74,6 +79,17 @@ bool code_label_contradicts(const struct code_spot *spot, const struct symbol *s
 	if (module_function(spot->module, spot->vaddr, &start))
 		return start > own;
 	return module_function(spot->module, own, &start);
+}
+
+int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
+		 struct symbol *ret, size_t max)
+{
+	int count = symbolizer_resolve(symbolizer, id, spot->file_offset, ret, max);
+	uint64_t offset;
+
+	if (!count && is_signal_return(spot, &offset))
+		count = symbolizer_resolve(symbolizer, id, offset, ret, max);
+	return count > 0 && is_contradicted(spot, &ret[count - 1]) ? 0 : count;
 }
 
 static int keep(struct code_labels *labels, const char *name, uint64_t start, uint64_t at,
@@ -132,7 +148,7 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 	const char *region = code_region(spot->path);
 	uint64_t start;
 
-	if (code_is_signal_return(spot, &start))
+	if (is_signal_return(spot, &start))
 		return keep(labels, SIGNAL_RETURN, start, spot->file_offset, ret);
 	if (region)
 		return keep(labels, region, spot->mapped_offset, spot->file_offset, ret);

@@ -45,14 +45,12 @@ void code_labels_fini(struct code_labels *labels);
 /* @module and @vaddr of a spot whose other members are set. */
 void code_spot_place(struct code_spot *spot, struct module *module);
 
-/* Whether this is what a signal handler returns to; @offset: where that starts in the file. */
-bool code_is_signal_return(const struct code_spot *spot, uint64_t *offset);
-
 /*
- * Whether @symbol, whose size is a guess, ends before the spot: unwind tables know
- * a function that starts or ends between.
+ * The symbols at the spot, as symbolizer_resolve() of file @id, but for those that the
+ * unwind tables contradict.
  */
-bool code_label_contradicts(const struct code_spot *spot, const struct symbol *symbol);
+int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
+		 struct symbol *ret, size_t max);
 
 /* Returns 1, -ENOMEM. */
 int code_label(struct code_labels *labels, const struct code_spot *spot, struct symbol *ret);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/input.h"
 
+#include "cli/kept_names.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +77,11 @@ int input_open(struct input *input)
 		complain("%s", strerror(-r));
 		return 1;
 	}
+	r = naming_keep(input->naming,
+			perf_reader_feature(session_reader(input->session), KEPT_NAMES_FEATURE),
+			&err);
+	if (r && !input->quiet)
+		complain_file(input->path, r, &err);
 	warn_about_damage(input);
 	return 0;
 }

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/code_label.h"
 #include "cli/command.h"
 #include "cli/jit_naming.h"
+#include "cli/kept_names.h"
 #include "unwind/module.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
@@ -26,6 +28,7 @@ struct naming {
 	struct bobbin_unwinder *unwinder;
 	struct jit_naming jit;
 	struct code_labels labels;
+	struct kept_names *kept; /* or NULL */
 	struct cached_name cache[1u << CACHE_BITS];
 	struct call_frame *stack;
 	size_t room;
@@ -72,9 +75,15 @@ void naming_close(struct naming *naming)
 		free(naming->cache[i].symbols);
 	symbolizer_close(naming->symbolizer);
 	code_labels_fini(&naming->labels);
+	kept_names_close(naming->kept);
 	jit_naming_fini(&naming->jit);
 	free(naming->stack);
 	free(naming);
+}
+
+int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err)
+{
+	return kept_names_open(feature, err, &naming->kept);
 }
 
 static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
@@ -117,17 +126,24 @@ static struct code_spot spot_of(struct naming *n, struct bobbin_space *space, ui
 	return spot;
 }
 
-/* A handler's return address is the trampoline's start: the byte before is no part of it. */
-static int find_symbols(struct naming *n, const struct code_spot *spot, unsigned int id,
-			struct symbol ret[NAMING_MAX_INLINES])
+/* By what was there when the recording was made. */
+static int name_by_recording(struct naming *n, const struct bobbin_place_info *place,
+			     struct symbol *ret)
 {
-	int count = symbolizer_resolve(n->symbolizer, id, spot->file_offset, ret,
-				       NAMING_MAX_INLINES);
-	uint64_t offset;
+	struct kept_function kept;
 
-	if (!count && code_is_signal_return(spot, &offset))
-		count = symbolizer_resolve(n->symbolizer, id, offset, ret, NAMING_MAX_INLINES);
-	return count > 0 && code_label_contradicts(spot, &ret[count - 1]) ? 0 : count;
+	if (!kept_names_find(n->kept, &place->mapping, place->file_offset, &kept))
+		return 0;
+	return symbolizer_kept(n->symbolizer, kept.name, kept.address,
+			       place->file_offset - kept.offset, ret);
+}
+
+/* Without a build ID, a file at the same path can be another one. */
+static bool is_replaced(const struct bobbin_mapping *m)
+{
+	struct stat st;
+
+	return !m->build_id_len && m->ino && (stat(m->path, &st) || st.st_ino != m->ino);
 }
 
 static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
@@ -135,9 +151,16 @@ static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   struct symbol ret[NAMING_MAX_INLINES])
 {
 	struct code_spot spot = spot_of(n, space, pc, place);
+	int kept = 0;
 	/* of another kernel's vDSO there is nothing to read */
-	int count = place->image && !spot.module ? 0 : find_symbols(n, &spot, id, ret);
+	int count = place->image && !spot.module
+			    ? 0
+			    : code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
 
+	if (count <= 0 || is_replaced(&place->mapping))
+		kept = name_by_recording(n, place, ret);
+	if (kept > 0)
+		return kept;
 	if (count <= 0)
 		count = code_label(&n->labels, &spot, ret);
 	return count > 0 ? count : 0;

@@ -40,6 +40,12 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		struct naming **ret);
 void naming_close(struct naming *naming);
 
+/*
+ * Take the names that the recording has, KEPT_NAMES_FEATURE of it; once.  @feature
+ * is borrowed.  0, -EBADMSG, -ENOMEM: then there are none.
+ */
+int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err);
+
 /* Whose code, and when: memory of JIT compilers is used again. */
 struct naming_moment {
 	int pid;

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/kept_names.h"
+#include "cli/name_keeper.h"
 #include "cli/unwind_option.h"
 #include "cli/workload.h"
 #include "export/safe_text.h"
@@ -37,7 +39,8 @@ static const char usage[] =
 	"  -F, --freq HZ          samples a second and CPU (999)\n"
 	"  -p, --pid PID          sample a running process\n"
 	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old\n"
-	"      --stack-size N     look at N bytes of the stack at most (65528)\n" UNWIND_USAGE
+	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
+	"      --no-names         keep no names of functions in the recording\n" UNWIND_USAGE
 	"  -q, --quiet            say nothing but errors\n"
 	"  -h, --help             show this help\n"
 	"\n"
@@ -50,6 +53,8 @@ struct record {
 	bool quiet;
 	struct workload workload;
 	int pidfd; /* of the process of -p */
+	bool no_names;
+	struct name_keeper *names;
 	struct recorder *recorder;
 };
 
@@ -63,13 +68,15 @@ static void on_signal(int signal)
 static int parse(int argc, char **argv, struct record *record)
 {
 	enum {
-		STACK_SIZE = 256
+		STACK_SIZE = 256,
+		NO_NAMES
 	};
 	static const struct option longs[] = {
 		{"freq", required_argument, NULL, 'F'},
 		{"pid", required_argument, NULL, 'p'},
 		{"output", required_argument, NULL, 'o'},
 		{"stack-size", required_argument, NULL, STACK_SIZE},
+		{"no-names", no_argument, NULL, NO_NAMES},
 		UNWIND_OPTIONS,
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -97,6 +104,9 @@ static int parse(int argc, char **argv, struct record *record)
 			if (!parse_number("--stack-size", optarg, 8, MAX_STACK, &n))
 				return EXIT_USAGE;
 			record->options.stack_bytes = (uint32_t)n & ~7u;
+			break;
+		case NO_NAMES:
+			record->no_names = true;
 			break;
 		case 'q':
 			record->quiet = true;
@@ -292,6 +302,15 @@ static int open_recorder(struct record *record)
 	enum recorder_stage stage;
 	int error;
 
+	error = record->no_names ? 0 : name_keeper_open(&record->names);
+	if (error) {
+		complain("%s", strerror(-error));
+		return 1;
+	}
+	if (record->names) {
+		record->options.names = name_keeper_hooks(record->names);
+		record->options.names_feature = KEPT_NAMES_FEATURE;
+	}
 	error = recorder_open(&record->options, &stage, &record->recorder);
 	if (!error)
 		return 0;
@@ -361,6 +380,7 @@ static int run(int argc, char **argv)
 	} else {
 		error = recorder_finish(record.recorder, &stats);
 	}
+	name_keeper_close(record.names);
 	if (error) {
 		complain_file(record.options.path, error, NULL);
 		return 1;

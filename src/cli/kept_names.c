@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/kept_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/refusal.h"
+#include "text/vector.h"
+
+#define ALIGN 8
+#define ID_FIELD 24
+#define FILE_HEAD 56
+#define FUNCTION_HEAD 24
+#define COUNT_AT 4 /* in a file */
+
+struct kept_file {
+	const uint8_t *build_id;
+	uint32_t build_id_len, major, minor;
+	uint64_t ino;
+	const char *path;
+	struct kept_function *functions;
+	size_t count, capacity;
+};
+
+struct kept_names {
+	struct kept_file *files;
+	size_t count, capacity;
+};
+
+static size_t padded(size_t size)
+{
+	return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static void put_string(struct perf_blob *blob, const char *text)
+{
+	perf_blob_bytes(blob, text, strlen(text) + 1);
+	perf_blob_align(blob, ALIGN);
+}
+
+void kept_names_begin(struct perf_blob *blob, const struct bobbin_mapping *file, size_t *at)
+{
+	uint8_t id[ID_FIELD] = {0};
+
+	if (!blob->size) {
+		perf_blob_u32(blob, KEPT_NAMES_VERSION);
+		perf_blob_u32(blob, 0);
+	}
+	*at = blob->size;
+	memcpy(id, file->build_id, file->build_id_len);
+	perf_blob_u64(blob, 0);
+	perf_blob_u32(blob, file->build_id_len);
+	perf_blob_u32(blob, file->major);
+	perf_blob_u32(blob, file->minor);
+	perf_blob_u32(blob, (uint32_t)padded(strlen(file->path) + 1));
+	perf_blob_u64(blob, file->ino);
+	perf_blob_bytes(blob, id, sizeof(id));
+	put_string(blob, file->path);
+}
+
+void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_function *function)
+{
+	size_t size = padded(strlen(function->name) + 1);
+	uint32_t count;
+
+	if (blob->failed || size > KEPT_NAMES_MAX_BYTES ||
+	    blob->size + FUNCTION_HEAD + size > KEPT_NAMES_MAX_BYTES)
+		return;
+	perf_blob_u64(blob, function->offset);
+	perf_blob_u64(blob, function->address);
+	perf_blob_u32(blob, function->reach);
+	perf_blob_u32(blob, (uint32_t)size);
+	put_string(blob, function->name);
+	if (blob->failed)
+		return;
+	memcpy(&count, blob->data + at + COUNT_AT, sizeof(count));
+	count++;
+	memcpy(blob->data + at + COUNT_AT, &count, sizeof(count));
+}
+
+void kept_names_end(struct perf_blob *blob, size_t at)
+{
+	uint32_t size = (uint32_t)(blob->size - at);
+
+	if (!blob->failed)
+		memcpy(blob->data + at, &size, sizeof(size));
+}
+
+/* A string of @size bytes, padding included. */
+static const char *take_string(struct bytes *b, uint32_t size)
+{
+	const char *text = (const char *)b->data + b->pos;
+
+	bytes_skip(b, size);
+	if (b->bad || !memchr(text, 0, size)) {
+		b->bad = true;
+		return "";
+	}
+	return text;
+}
+
+static int read_function(struct bytes *b, struct kept_file *file)
+{
+	struct kept_function f = {.offset = bytes_u64(b), .address = bytes_u64(b)};
+	int r;
+
+	f.reach = bytes_u32(b);
+	f.name = take_string(b, bytes_u32(b));
+	/* in order, so that they can be searched */
+	if (file->count && f.offset < file->functions[file->count - 1].offset)
+		b->bad = true;
+	if (b->bad)
+		return 0;
+	r = vector_reserve(&file->functions, &file->capacity, file->count + 1, sizeof(f));
+	if (!r)
+		file->functions[file->count++] = f;
+	return r;
+}
+
+static int read_file(struct bytes *b, struct kept_file *file)
+{
+	uint64_t start = b->pos;
+	uint32_t size = bytes_u32(b), count = bytes_u32(b), path;
+	int r = 0;
+
+	file->build_id_len = bytes_u32(b);
+	file->major = bytes_u32(b);
+	file->minor = bytes_u32(b);
+	path = bytes_u32(b);
+	file->ino = bytes_u64(b);
+	file->build_id = b->data + b->pos;
+	bytes_skip(b, ID_FIELD);
+	file->path = take_string(b, path);
+	b->bad |= file->build_id_len > ID_FIELD;
+	while (!r && count-- && !b->bad)
+		r = read_function(b, file);
+	b->bad |= b->pos - start != size;
+	return r;
+}
+
+static int read_all(struct bytes *b, struct kept_names *names)
+{
+	int r = 0;
+
+	if (bytes_u32(b) != KEPT_NAMES_VERSION)
+		return 0; /* of a later bobbin */
+	bytes_skip(b, 4);
+	while (!r && !b->bad && bytes_left(b) && names->count < KEPT_NAMES_MAX_FILES) {
+		struct kept_file file = {0};
+
+		r = vector_reserve(&names->files, &names->capacity, names->count + 1, sizeof(file));
+		r = r ? r : read_file(b, &file);
+		if (r || b->bad)
+			free(file.functions);
+		else
+			names->files[names->count++] = file;
+	}
+	return r;
+}
+
+int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret)
+{
+	struct bytes b = perf_feature_bytes(feature);
+	struct kept_names *names = calloc(1, sizeof(*names));
+	int r = names ? 0 : -ENOMEM;
+
+	if (!r && feature.data)
+		r = read_all(&b, names);
+	if (!r && b.bad)
+		r = refuse(err, feature.offset + b.pos, BOBBIN_PERF_FEATURE);
+	if (r)
+		kept_names_close(names);
+	else
+		*ret = names;
+	return r;
+}
+
+void kept_names_close(struct kept_names *names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; i < names->count; i++)
+		free(names->files[i].functions);
+	free(names->files);
+	free(names);
+}
+
+static bool is_file(const struct kept_file *kept, const struct bobbin_mapping *file)
+{
+	if (kept->build_id_len || file->build_id_len)
+		return kept->build_id_len == file->build_id_len &&
+		       !memcmp(kept->build_id, file->build_id, file->build_id_len);
+	return kept->ino == file->ino && kept->major == file->major && kept->minor == file->minor &&
+	       !strcmp(kept->path, file->path);
+}
+
+/* The last function that starts at or before the offset. */
+static const struct kept_function *find(const struct kept_file *file, uint64_t offset)
+{
+	size_t lo = 0, hi = file->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (file->functions[mid].offset <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &file->functions[lo - 1] : NULL;
+}
+
+bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
+		     uint64_t offset, struct kept_function *ret)
+{
+	const struct kept_function *f = NULL;
+
+	for (size_t i = 0; names && i < names->count && !f; i++)
+		if (is_file(&names->files[i], file))
+			f = find(&names->files[i], offset);
+	if (!f || offset - f->offset >= f->reach)
+		return false;
+	*ret = *f;
+	return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kept_names.h - names of functions in a recording, for files that change or go.
+ *
+ * They are a feature of the perf.data file, which perf passes over: for each file
+ * that was sampled its identity, then the functions that were.  All numbers are
+ * in the byte order of the machine and aligned by 8.
+ *
+ *	u32 version, u32 0
+ *	file:	  u32 bytes of it, this field included; u32 functions
+ *		  u32 bytes of the build ID, u32 major, u32 minor, u32 bytes of the path
+ *		  u64 inode; u8 build ID[24]; the path
+ *	function: u64 offset of its start in the file; u64 its address there
+ *		  u32 bytes up to the last sample in it; u32 bytes of the name; the name
+ *
+ * Strings end with a NUL and are padded with more.  Nothing is looked up on disk
+ * by what they say.
+ */
+#ifndef BOBBIN_CLI_KEPT_NAMES_H
+#define BOBBIN_CLI_KEPT_NAMES_H
+
+#include <bobbin/unwind.h>
+
+#include "profile/perf_blob.h"
+#include "profile/perf_feature.h"
+
+/* The number of the feature; perf has some thirty, from 0. */
+#define KEPT_NAMES_FEATURE 192
+#define KEPT_NAMES_VERSION 1
+
+/* What is written, and believed when it is read. */
+#define KEPT_NAMES_MAX_BYTES ((size_t)16 << 20)
+#define KEPT_NAMES_MAX_FILES 4096
+
+struct kept_function {
+	uint64_t offset; /* of its start in the file */
+	uint64_t address;
+	uint32_t reach; /* the last sample in it was before this many bytes */
+	const char *name;
+};
+
+/*
+ * Writing: begin a file, add functions in ascending order, end it.  Functions
+ * beyond KEPT_NAMES_MAX_BYTES are left out.
+ */
+void kept_names_begin(struct perf_blob *blob, const struct bobbin_mapping *file, size_t *at);
+void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_function *function);
+void kept_names_end(struct perf_blob *blob, size_t at);
+
+struct kept_names;
+
+/* What a recording has; @feature is borrowed.  0, also without any; -EBADMSG, -ENOMEM. */
+int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret);
+void kept_names_close(struct kept_names *names);
+
+/* The function at an offset of the mapped file.  false: it is not there. */
+bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
+		     uint64_t offset, struct kept_function *ret);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/name_keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/code_label.h"
+#include "cli/kept_names.h"
+#include "target/backing_file.h"
+#include "target/space.h"
+#include "text/hash_index.h"
+#include "text/vector.h"
+
+/* Distinct addresses that are noted. */
+#define MAX_PLACES (1u << 18)
+/* Memory for the symbols of files, and seconds after which no other file is read. */
+#define MAX_MEMORY ((size_t)128 << 20)
+#define MAX_SECONDS 5
+#define SEEN_BITS 12
+
+/* An address that was sampled. */
+struct place {
+	const struct mapped_file *file;
+	uint64_t offset;
+	uint64_t mapped_offset; /* where what is mapped starts in the file */
+};
+
+struct name_keeper {
+	struct place *places;
+	size_t count, capacity;
+	struct hash_index index;
+	uint64_t seed;
+	uint64_t seen[1u << SEEN_BITS]; /* hashes of what was noted last */
+	/* while names are looked up */
+	struct symbolizer *symbolizer;
+	struct code_labels labels;
+	struct perf_blob blob;
+};
+
+int name_keeper_open(struct name_keeper **ret)
+{
+	struct name_keeper *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->seed = hash_seed();
+	code_labels_init(&k->labels);
+	*ret = k;
+	return 0;
+}
+
+void name_keeper_close(struct name_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	symbolizer_close(keeper->symbolizer);
+	code_labels_fini(&keeper->labels);
+	perf_blob_fini(&keeper->blob);
+	hash_index_fini(&keeper->index);
+	free(keeper->places);
+	free(keeper);
+}
+
+static bool is_noted(const struct name_keeper *k, uint64_t hash, const struct place *place)
+{
+	size_t at = 0;
+	uint32_t i;
+
+	while (hash_index_next(&k->index, hash, &at, &i))
+		if (k->places[i].file == place->file && k->places[i].offset == place->offset)
+			return true;
+	return false;
+}
+
+static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc)
+{
+	struct place place = {m->file, m->offset + (pc - m->start), m->offset};
+	uint64_t hash = hash_words(place.file->number, place.offset, k->seed);
+	int r;
+
+	if (k->count == MAX_PLACES || is_noted(k, hash, &place))
+		return 0;
+	r = vector_reserve(&k->places, &k->capacity, k->count + 1, sizeof(place));
+	if (!r)
+		r = hash_index_add(&k->index, hash, (uint32_t)k->count);
+	if (!r)
+		k->places[k->count++] = place;
+	return r;
+}
+
+/* Most frames are those of the sample before. */
+static bool is_seen(struct name_keeper *k, const struct bobbin_space *space, uint64_t pc)
+{
+	uint64_t hash = hash_words(pc ^ space->generation << 48, (uintptr_t)space, k->seed);
+	uint64_t *seen = &k->seen[hash >> (64 - SEEN_BITS)];
+	bool same = *seen == hash;
+
+	*seen = hash;
+	return same;
+}
+
+static int on_trace(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace)
+{
+	struct name_keeper *k = ctx;
+	int r = 0;
+
+	for (uint32_t i = 0; i < trace->count && !r; i++) {
+		const struct bobbin_frame *f = &trace->frames[i];
+		uint64_t pc = f->exact ? f->pc : f->pc - 1;
+		const struct mapping *m = is_seen(k, space, pc) ? NULL : space_find(space, pc);
+
+		if (m && (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO))
+			r = note(k, m, pc);
+	}
+	return r;
+}
+
+static int by_file(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->file != b->file)
+		return a->file->number < b->file->number ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static struct bobbin_mapping identity(const struct mapped_file *file)
+{
+	struct bobbin_mapping m = {
+		.path = file->path,
+		.build_id_len = file->build_id_len,
+		.major = file->major,
+		.minor = file->minor,
+		.ino = file->ino,
+	};
+
+	memcpy(m.build_id, file->build_id, sizeof(m.build_id));
+	return m;
+}
+
+/* Through the walker's descriptor: whatever has become of the path. */
+static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
+			const struct module *module, unsigned int *ret)
+{
+	char open_path[64];
+	struct symbol_file f = {
+		.path = module ? NULL : file->path,
+		.open_path = module ? open_path : NULL,
+		.build_id = file->build_id,
+		.build_id_len = file->build_id_len,
+	};
+	const void *image;
+	size_t size;
+
+	if (file->kind == FILE_VDSO) {
+		image = own_vdso(&size);
+		return image ? symbolizer_image(k->symbolizer, image, size, file->path, ret)
+			     : -ENOENT;
+	}
+	if (module)
+		snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->fd);
+	return symbolizer_file(k->symbolizer, &f, ret);
+}
+
+static bool name_place(struct name_keeper *k, const struct place *place, struct module *module,
+		       unsigned int id, struct symbol *ret)
+{
+	struct code_spot spot = {
+		.file_offset = place->offset,
+		.mapped_offset = place->mapped_offset,
+		.path = place->file->path,
+	};
+
+	code_spot_place(&spot, module);
+	return code_symbols(k->symbolizer, &spot, id, ret, 1) > 0 ||
+	       code_label(&k->labels, &spot, ret) > 0;
+}
+
+/* The next sampled address of a function makes it reach further. */
+static void add(struct name_keeper *k, size_t at, struct kept_function *last,
+		const struct place *place, const struct symbol *symbol)
+{
+	struct kept_function f = {
+		.offset = place->offset - symbol->offset,
+		.address = symbol->start,
+		.reach = (uint32_t)symbol->offset + 1,
+		.name = symbol->mangled,
+	};
+
+	if (symbol->offset > place->offset || symbol->offset >= UINT32_MAX)
+		return;
+	if (last->name && (last->offset != f.offset || strcmp(last->name, f.name))) {
+		kept_names_add(&k->blob, at, last);
+		/* what starts inside of it is another function */
+		if (f.offset < last->offset)
+			f.offset = last->offset;
+	}
+	*last = f;
+}
+
+/* The places of one file, @count of them. */
+static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
+		      const struct place *places, size_t count)
+{
+	const struct bobbin_mapping file = identity(places->file);
+	struct module *module = unwinder_file_module(unwinder, places->file);
+	struct kept_function last = {0};
+	struct symbol symbol;
+	unsigned int id;
+	size_t at;
+
+	if (open_symbols(k, places->file, module, &id))
+		return;
+	kept_names_begin(&k->blob, &file, &at);
+	for (size_t i = 0; i < count; i++)
+		if (name_place(k, &places[i], module, id, &symbol))
+			add(k, at, &last, &places[i], &symbol);
+	if (last.name)
+		kept_names_add(&k->blob, at, &last);
+	kept_names_end(&k->blob, at);
+}
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct perf_blob *ret)
+{
+	const struct symbolizer_options options = {.memory_limit = MAX_MEMORY};
+	struct name_keeper *k = ctx;
+	time_t end = now() + MAX_SECONDS;
+	size_t next, files = 0;
+
+	if (!k->count)
+		return 0;
+	qsort(k->places, k->count, sizeof(*k->places), by_file);
+	if (symbolizer_open(&options, &k->symbolizer))
+		return -ENOMEM;
+	for (size_t i = 0; i < k->count && now() <= end; i = next) {
+		for (next = i; next < k->count && k->places[next].file == k->places[i].file; next++)
+			;
+		if (files++ < KEPT_NAMES_MAX_FILES)
+			name_file(k, unwinder, &k->places[i], next - i);
+	}
+	*ret = k->blob;
+	k->blob = (struct perf_blob){0};
+	return 0;
+}
+
+struct recorder_names name_keeper_hooks(struct name_keeper *keeper)
+{
+	return (struct recorder_names){.ctx = keeper, .trace = on_trace, .finish = on_finish};
+}
