@@ -2,7 +2,7 @@
 /*
  * rpn_jit [SECONDS [DIRECTORY]] - a just-in-time compiler that can be profiled.
  *
- * Compiles a small program, runs it for some seconds (2), and tells of its code in
+ * Compiles a small program, runs it for some seconds of CPU time (2), and tells of its code in
  * both ways that <bobbin/jit.h> has: functions that stay in a table, those that
  * serve one round in sections of their own.  With a directory it writes a jitdump
  * there.  README.md shows what a profile of it looks like.
@@ -171,7 +171,7 @@ static double now(void)
 {
 	struct timespec t = {0};
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

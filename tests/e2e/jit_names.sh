@@ -132,10 +132,7 @@ it_keeps_names_that_only_debuggers_are_told_of() {
 	}
 	eventually has_leaf
 	mkdir running
-	spawn "$bobbin" record -q -o running/it -p "$compiled"
-	sleep 1
-	kill -INT "$pid"
-	wait "$pid" || :
+	record_while_it_works "$compiled" -q -o running/it
 	kill "$compiled"
 	functions -i running/it | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
 }

@@ -145,9 +145,9 @@ forget_map() {
 	rm -f "/tmp/perf-${1:-$("$bobbin" script -q -F pid | awk 'NF { print $1; exit }')}.map"
 }
 
-# eventually COMMAND…: it succeeds within 20 seconds
+# eventually COMMAND…: it succeeds within a minute
 eventually() {
-	for _ in $(seq 400); do
+	for _ in $(seq 1200); do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done
@@ -157,6 +157,37 @@ eventually() {
 # child_of PID: of its only thread, if there is one
 child_of() {
 	tr -d ' ' <"/proc/$1/task/$1/children" | grep .
+}
+
+# cpu_used PID: hundredths of a second of CPU time
+cpu_used() {
+	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
+}
+
+# has_worked PID HUNDREDTHS: it has used that much CPU time
+has_worked() {
+	[ "$(cpu_used "$1")" -ge "$2" ]
+}
+
+# works_on PID: wait until it has used another half a second of CPU time, however long that takes
+works_on() {
+	eventually has_worked "$1" $(($(cpu_used "$1") + 50))
+}
+
+# samples PID: the recorder has opened its events
+samples() {
+	find "/proc/$1/fd" -lname '*perf_event*' | grep .
+}
+
+# record_while_it_works PID [OPTION…]: attached to it, to perf.data, for half a second of its time
+record_while_it_works() {
+	target=$1
+	shift
+	spawn "$bobbin" record "$@" -p "$target"
+	eventually samples "$pid"
+	works_on "$target"
+	kill -INT "$pid"
+	wait "$pid" || fail "exit status $? of the recorder"
 }
 
 # gone PID: it has ended, or is a zombie

@@ -51,12 +51,15 @@ it_knows_code_that_was_compiled_before_the_profiler_came() {
 	needs lli-14
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
-	spawn env LD_PRELOAD="$shim" $(lli mcjit 1500000000)
-	eventually grep -q bobbin-code "/proc/$pid/maps"
-	sleep 0.2
-	quietly "$bobbin" stack "$pid"
+	spawn env LD_PRELOAD="$shim" $(lli mcjit $((turns * 1000)))
+	compiled=$pid
+	has_leaf() {
+		"$bobbin" stack "$compiled" >out 2>err && grep -q jit_leaf out
+	}
+	eventually has_leaf
+	[ ! -s err ]
 	tr '\n' ' ' <out | grep 'jit_leaf.*jit_middle.*jit_outer.* main.*llvm::.* main.*__libc_start'
-	record -p "$pid"
+	record_while_it_works "$compiled"
 	stacks | some "$whole" 200
 	complete
 }
@@ -92,9 +95,10 @@ it_asks_what_debuggers_were_told_before_the_profiler_came() {
 	needs lli-14
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
-	spawn $(lli orc 1500000000)
+	spawn $(lli orc $((turns * 1000)))
+	compiled=$pid
 	has_image() {
-		"$bobbin" maps "$pid" | grep -q '(JIT image)'
+		"$bobbin" maps "$compiled" | grep -q '(JIT image)'
 	}
 	eventually has_image
 	quietly "$bobbin" maps "$pid"
@@ -105,7 +109,7 @@ it_asks_what_debuggers_were_told_before_the_profiler_came() {
 	some '^#[0-9]* .* jit_\(leaf\|middle\|outer\)+0x[0-9a-f]* (\[JIT\]) \[\.eh_frame\]$' 2 <out
 	some ' _start+' 1 <out
 	none 'trace ends here' <out
-	record -p "$pid"
+	record_while_it_works "$compiled"
 	stacks | some "$whole_orc" 200
 	complete
 }

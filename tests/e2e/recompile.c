@@ -2,7 +2,7 @@
 /*
  * recompile MILLISECONDS [wait|memfd] - code at one address, replaced by other code.
  *
- * Runs "early", then "late" in its place, each for the time, as the jitdump file
+ * Runs "early", then "late" in its place, each for the CPU time, as the jitdump file
  * ./jit-PID.dump tells; /tmp/perf-PID.map calls both "map".  With "wait"
  * it prints "ready" and stays in the late code; with "memfd" the code is in a memory
  * file.
@@ -33,11 +33,11 @@ struct load {
 	uint64_t vma, address, code_size, index;
 };
 
-static uint64_t now(void)
+static uint64_t now(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -61,7 +61,8 @@ static void *map_code(bool in_file)
 
 static int open_dump(void)
 {
-	struct header header = {0x4a695444, 1, sizeof(header), 62, 0, (uint32_t)getpid(), now(), 0};
+	struct header header = {0x4a695444,           1, sizeof(header), 62, 0, (uint32_t)getpid(),
+				now(CLOCK_MONOTONIC), 0};
 	char path[64];
 	int fd;
 
@@ -79,7 +80,7 @@ static void tell(int dump, const void *code, const char *name)
 {
 	struct load load = {0,
 			    (uint32_t)(sizeof(load) + strlen(name) + 1 + sizeof(spin)),
-			    now(),
+			    now(CLOCK_MONOTONIC),
 			    (uint32_t)getpid(),
 			    (uint32_t)getpid(),
 			    (uintptr_t)code,
@@ -107,9 +108,9 @@ static void tell_map(const void *code)
 
 static void run(void *code, uint64_t nanoseconds)
 {
-	uint64_t end = now() + nanoseconds;
+	uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + nanoseconds;
 
-	while (now() < end)
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
 		((void (*)(uint64_t))code)(1000000);
 }
 

@@ -50,28 +50,27 @@ it_can_be_quiet() {
 }
 
 it_attaches_to_a_process_and_all_its_threads() {
-	spawn "$(program threads)" 3000
+	spawn "$(program threads)" 60000
 	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
 	program=$pid
-	spawn "$bobbin" record -p "$program"
-	eventually [ -e "/proc/$pid/fd" ]
-	sleep 1
-	kill -INT "$pid"
-	wait "$pid" || fail "exit status $?"
+	record_while_it_works "$program"
 	in_threads
 	complete
 	! gone "$program" || fail "it ended the program"
 }
 
 it_attaches_to_threads_to_come() {
-	spawn sh -c "sleep 1.5; exec '$(program threads)' 400"
-	record -p "$pid"
+	spawn sh -c "until [ -e recorded ]; do sleep 0.1; done; exec '$(program threads)' 400"
+	spawn "$bobbin" record -p "$pid"
+	eventually samples "$pid"
+	touch recorded
+	wait "$pid" || fail "exit status $?"
 	in_threads
 }
 
 it_ends_with_the_process_that_it_is_attached_to() {
 	spawn "$(program chain)" 2500
-	expect 0 timeout 20 "$bobbin" record -p "$pid"
+	expect 0 timeout 100 "$bobbin" record -p "$pid"
 	stacks | mostly 90 'spin c b a main'
 }
 
@@ -82,12 +81,18 @@ it_says_that_there_is_no_such_process() {
 	[ ! -e perf.data ]
 }
 
+# works_below PID: its child, or the child's, has used half a second of CPU time
+works_below() {
+	below=$(child_of "$1")
+	has_worked "$below" 50 || has_worked "$(child_of "$below")" 50
+}
+
 # busy_for_a_minute: spawn a recording of a program, in the mood for signals
 busy_for_a_minute() {
 	spawn "$bobbin" record "$@" 2>said
 	recorder=$pid
 	eventually child_of "$recorder"
-	sleep 0.7
+	eventually works_below "$recorder"
 	child=$(child_of "$recorder")
 }
 
@@ -119,7 +124,7 @@ it_ends_when_it_alone_is_terminated() {
 it_waits_for_a_program_that_tidies_up() {
 	program chain
 	busy_for_a_minute sh -c "trap 'echo tidy >tidied; exit 5' TERM
-		'$work/bin/chain' 2000; while :; do sleep 0.1; done"
+		'$work/bin/chain' 1000; while :; do sleep 0.1; done"
 	kill -TERM "$recorder"
 	ended_with 5
 	[ "$(cat tidied)" = tidy ]

@@ -273,11 +273,11 @@ it_replaces_an_assemblers_section() {
 }
 
 it_converts_clangs_objects() {
-	needs clang g++
+	needs clang-14 g++
 	new_tools
 	sources_in_parts
 	for part in one two; do
-		clang -O2 -c $part.cc -o $part.o
+		clang-14 -O2 -c $part.cc -o $part.o
 		convert --in-place $part.o
 		right $part.o
 	done
