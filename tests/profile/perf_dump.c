@@ -55,8 +55,9 @@ static void print_sample(const struct perf_event *event, const struct mappings *
 {
 	const struct perf_sample *sample = &event->sample;
 
-	printf("%u/%u [%03u] %" PRIu64 ".%09" PRIu64 ": %s:", event->pid, event->tid, event->cpu,
-	       event->time / 1000000000, event->time % 1000000000, event->attr->name);
+	/* threads that end while they are sampled have the ID -1 */
+	printf("%d/%d [%03u] %" PRIu64 ".%09" PRIu64 ": %s:", (int)event->pid, (int)event->tid,
+	       event->cpu, event->time / 1000000000, event->time % 1000000000, event->attr->name);
 	if (mode == 's')
 		printf(" %d %" PRIu64 " %d\n", __builtin_popcountll(sample->regs_mask),
 		       sample->stack_size, sample->dyn_size && sample->regs);
