@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code_label.h"
 #include "cli/input.h"
+#include "cli/script_fields.h"
 #include "export/safe_text.h"
 
 static const char usage[] =
@@ -13,55 +15,20 @@ static const char usage[] =
 	"Print every sample with its call chain, in the form of 'perf script', which other\n"
 	"programs read.\n"
 	"\n"
-	"  -F, --fields LIST      any of comm,pid,tid,cpu,time,event,ip,sym,dso,source,reason\n"
-	"                         (comm,tid,time,event,ip,sym,dso)\n" INPUT_USAGE;
+	"  -F, --fields LIST      any of comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,\n"
+	"                         srcline,source,reason (comm,tid,time,event,ip,sym,dso);\n"
+	"                         +FIELD and -FIELD change that\n" INPUT_USAGE;
 
-enum field {
-	FIELD_COMM = 1 << 0,
-	FIELD_PID = 1 << 1,
-	FIELD_TID = 1 << 2,
-	FIELD_CPU = 1 << 3,
-	FIELD_TIME = 1 << 4,
-	FIELD_EVENT = 1 << 5,
-	FIELD_IP = 1 << 6,
-	FIELD_SYM = 1 << 7,
-	FIELD_DSO = 1 << 8,
-	FIELD_SOURCE = 1 << 9,
-	FIELD_REASON = 1 << 10,
-};
+#define FIELDS_FRAME \
+	(FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE | FIELD_SOURCE)
+#define FIELDS_NAMED (FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE)
 
-static const char *const field_names[] = {"comm", "pid", "tid", "cpu",    "time",  "event",
-					  "ip",   "sym", "dso", "source", "reason"};
-
-#define FIELD_COUNT (sizeof(field_names) / sizeof(*field_names))
-#define FIELDS_DEFAULT \
-	(FIELD_COMM | FIELD_TID | FIELD_TIME | FIELD_EVENT | FIELD_IP | FIELD_SYM | FIELD_DSO)
-#define FIELDS_FRAME (FIELD_IP | FIELD_SYM | FIELD_DSO | FIELD_SOURCE)
-#define FIELDS_NAMED (FIELD_SYM | FIELD_DSO)
+#define COMM_COLUMNS 16
 
 struct arguments {
 	struct input input;
 	unsigned int fields;
 };
-
-static bool parse_fields(const char *text, unsigned int *ret)
-{
-	unsigned int fields = 0;
-
-	while (*text) {
-		size_t len = strcspn(text, ","), i;
-
-		for (i = 0; i < FIELD_COUNT; i++)
-			if (strlen(field_names[i]) == len && !strncmp(field_names[i], text, len))
-				break;
-		if (i == FIELD_COUNT)
-			return false;
-		fields |= 1u << i;
-		text += len + (text[len] == ',');
-	}
-	*ret = fields;
-	return fields;
-}
 
 static int parse(int argc, char **argv, struct arguments *a)
 {
@@ -77,10 +44,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 			continue;
 		if (c != 'F')
 			return show_usage(&script_command);
-		if (!parse_fields(optarg, &a->fields)) {
-			complain("-F: '%s' has an unknown field", optarg);
+		if (!script_fields_parse(optarg, &a->fields))
 			return EXIT_USAGE;
-		}
+		a->input.naming_options.lines = a->fields & FIELD_SRCLINE;
 	}
 	if (optind < argc) {
 		complain("unexpected argument '%s'", argv[optind]);
@@ -102,10 +68,21 @@ static void print_file(const char *path)
 	putchar_unlocked(')');
 }
 
+static void print_comm(const struct session_sample *s)
+{
+	size_t columns = s->chained ? 0 : safe_text_columns(s->comm);
+
+	/* as perf: in a column where samples take a line */
+	if (!s->chained)
+		for (; columns < COMM_COLUMNS; columns++)
+			putchar_unlocked(' ');
+	print_word(s->comm);
+}
+
 static void print_head(const struct session_sample *s, unsigned int fields)
 {
 	if (fields & FIELD_COMM)
-		print_word(s->comm);
+		print_comm(s);
 	if (fields & FIELD_PID)
 		printf(fields & FIELD_TID ? "%7d/" : "%7d ", s->pid);
 	if (fields & FIELD_TID)
@@ -115,16 +92,18 @@ static void print_head(const struct session_sample *s, unsigned int fields)
 	if (fields & FIELD_TIME)
 		printf("%5" PRIu64 ".%06" PRIu64 ": ", s->time / 1000000000,
 		       s->time / 1000 % 1000000);
-	if (fields & FIELD_EVENT)
+	if (fields & FIELD_PERIOD)
 		printf("%10" PRIu64 " ", s->period);
-	safe_text_place(stdout, s->event);
+	if (fields & FIELD_EVENT)
+		safe_text_place(stdout, s->event);
 	if (fields & FIELD_REASON)
 		printf("%s ", s->traced ? bobbin_reason_name(s->reason) : "-");
-	putchar('\n');
+	if (s->chained || !(fields & FIELDS_FRAME))
+		putchar('\n');
 }
 
-/* "\t%16lx", which millions of lines are made of */
-static void print_ip(uint64_t pc)
+/* "%c%16lx", which millions of lines are made of */
+static void print_ip(uint64_t pc, char before)
 {
 	char text[17];
 	size_t i = sizeof(text);
@@ -135,24 +114,34 @@ static void print_ip(uint64_t pc)
 	} while (pc);
 	while (i > 1)
 		text[--i] = ' ';
-	text[0] = '\t';
+	text[0] = before;
 	fwrite_unlocked(text, 1, sizeof(text), stdout);
 }
 
-static void print_frame(const struct named_frame *f, unsigned int fields)
+/* As perf: the file without its folder. */
+static void print_line(const struct symbol *symbol)
+{
+	fputs("\n  ", stdout);
+	safe_text_plain(stdout, base_name(symbol->src_file));
+	printf(":%" PRIu32, symbol->line);
+}
+
+static void print_frame(const struct named_frame *f, unsigned int fields, char before)
 {
 	if (fields & FIELD_IP)
-		print_ip(f->pc);
+		print_ip(f->pc, before);
 	if (fields & FIELD_SYM) {
 		putchar_unlocked(' ');
 		safe_text_plain(stdout, f->symbol.name ? f->symbol.name : "[unknown]");
-		if (f->symbol.name && !f->inlined)
-			printf("+0x%" PRIx64, f->symbol.offset);
 	}
+	if (fields & FIELD_SYMOFF && f->symbol.name && !f->inlined)
+		printf("+0x%" PRIx64, f->symbol.offset);
 	if (fields & FIELD_DSO)
 		print_file(f->inlined ? "inlined" : f->dso);
 	if (fields & FIELD_SOURCE)
 		printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
+	if (fields & FIELD_SRCLINE && f->symbol.src_file)
+		print_line(&f->symbol);
 	putchar_unlocked('\n');
 }
 
@@ -171,10 +160,12 @@ static void print_sample(struct input *input, const struct session_sample *s, un
 						.source = s->frames[i].source};
 		if (fields & FIELDS_NAMED)
 			n = naming_frame(input->naming, s->space, &moment, &s->frames[i], named);
-		for (size_t k = 0; k < n; k++)
-			print_frame(&named[k], fields);
+		/* in a line of its own, the function that holds the code alone, as perf */
+		for (size_t k = s->chained ? 0 : n - 1; k < n; k++)
+			print_frame(&named[k], fields, s->chained ? '\t' : ' ');
 	}
-	putchar('\n');
+	if (s->chained)
+		putchar('\n');
 }
 
 static int run(int argc, char **argv)

@@ -156,6 +156,8 @@ static int take_sample(struct session *s, const struct perf_event *event,
 		.code_time = is_monotonic(event->attr) ? event->time : UINT64_MAX,
 		.period = sample->period ? sample->period : 1,
 		.frames = s->frames,
+		.chained = event->attr && event->attr->attr.sample_type &
+						  (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER),
 	};
 	struct thread *thread;
 	size_t user;

@@ -34,6 +34,7 @@ struct session_sample {
 	struct bobbin_space *space;
 	const struct session_frame *frames; /* leaf first, kernel before user */
 	size_t count;
+	bool chained;              /* it was recorded with a call chain or a stack */
 	bool traced;               /* @reason is known */
 	enum bobbin_reason reason; /* why the user part ended */
 };
