@@ -142,14 +142,16 @@ static struct bobbin_mapping identity(const struct mapped_file *file)
 	return m;
 }
 
-/* Through the walker's descriptor: whatever has become of the path. */
+/*
+ * Through the walker's descriptor, whatever has become of the path.  Without one
+ * nobody has opened the file within a deadline, and so does not this.
+ */
 static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 			const struct module *module, unsigned int *ret)
 {
 	char open_path[64];
 	struct symbol_file f = {
-		.path = module ? NULL : file->path,
-		.open_path = module ? open_path : NULL,
+		.open_path = open_path,
 		.build_id = file->build_id,
 		.build_id_len = file->build_id_len,
 	};
@@ -161,8 +163,9 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 		return image ? symbolizer_image(k->symbolizer, image, size, file->path, ret)
 			     : -ENOENT;
 	}
-	if (module)
-		snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->fd);
+	if (!module || module->fd < 0)
+		return -ENOENT;
+	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->fd);
 	return symbolizer_file(k->symbolizer, &f, ret);
 }
 
