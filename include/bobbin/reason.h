@@ -158,7 +158,9 @@ extern "C" {
 	/* an end of traces in live processes */ \
 	X(NO_ANSWER,      "the process's memory did not answer in time") \
 	/* a refusal of ELF files */ \
-	X(ELF_PACKED,     "a compressed section cannot be unpacked")
+	X(ELF_PACKED,     "a compressed section cannot be unpacked") \
+	/* more ends of traces */ \
+	X(BELOW_SP,       "the rule needs memory below the stack pointer, which the copy does not hold")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

@@ -52,8 +52,12 @@ enum bobbin_reason step_cfa(const struct bobbin_arch *arch, const struct bobbin_
 
 	if (rule->index != BOBBIN_NO_INDEX)
 		reason = reg_value(arch, regs, rule->index, &index);
-	if (!reason)
-		reason = load(arch, mem, base + 8 * index, ret);
+	if (reason)
+		return reason;
+	reason = load(arch, mem, base + 8 * index, ret);
+	/* hand-written code keeps it where only signals do not write */
+	if (reason == BOBBIN_NO_MEMORY && rule->cfa.reg == arch->sp && base + 8 * index < regs->sp)
+		return BOBBIN_BELOW_SP;
 	if (!reason)
 		*ret += (uint64_t)(int64_t)rule->plus;
 	return reason;

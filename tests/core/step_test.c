@@ -241,6 +241,21 @@ static void unreadable_stack_leaves_registers_alone(void **state)
 	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_NO_MEMORY);
 }
 
+/* OpenSSL's SHA for AVX2; only a copy of the stack lacks what is there. */
+static void a_cfa_that_is_kept_below_the_stack_pointer_is_said(void **state)
+{
+	struct stack s = {.words = {[3] = WORD(6), [6] = 0x401234}};
+	struct bobbin_regs regs = {.pc = 1, .sp = WORD(4), .exact = true};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_IN_REG_MEM, 7, -8),
+					  at(BOBBIN_IN_CFA_MEM, 0, -8), at(BOBBIN_SAME, 0, 0));
+
+	rule.plus = 8;
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_NONE);
+	assert_true(regs.pc == 0x401234);
+	regs = (struct bobbin_regs){.pc = 1, .sp = WORD(0), .exact = true};
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_BELOW_SP);
+}
+
 static void the_readers_own_reason_is_handed_on(void **state)
 {
 	struct stack s = {.beyond = BOBBIN_STACK_END};
@@ -628,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_missing_index_or_base_register_is_named),
 		cmocka_unit_test(a_missing_register_of_ra_or_fp_is_named),
 		cmocka_unit_test(unreadable_stack_leaves_registers_alone),
+		cmocka_unit_test(a_cfa_that_is_kept_below_the_stack_pointer_is_said),
 		cmocka_unit_test(the_readers_own_reason_is_handed_on),
 		cmocka_unit_test(a_cfa_towards_the_leaf_is_stuck),
 		cmocka_unit_test(an_equal_cfa_is_allowed_at_an_exact_pc_only),
