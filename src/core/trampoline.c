@@ -4,6 +4,7 @@
 struct signal_frame {
 	uint8_t code[TRAMPOLINE_SIZE];
 	uint8_t code_size;
+	uint8_t call;                   /* offset of the system call in it */
 	uint8_t count;                  /* registers below, by DWARF number */
 	uint16_t gpr[BOBBIN_REG_COUNT]; /* offset from the stack pointer */
 	uint16_t pc, sp;
@@ -17,6 +18,7 @@ struct signal_frame {
 static const struct signal_frame amd64 = {
 	.code = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05},
 	.code_size = 9,
+	.call = 7,
 	.count = 16,
 	.gpr = {144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96},
 	.sp = 160,
@@ -32,6 +34,7 @@ static const struct signal_frame amd64 = {
 static const struct signal_frame aarch64 = {
 	.code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
 	.code_size = 8,
+	.call = 4,
 	.count = 32,
 	.gpr = {X(0),  X(1),  X(2),  X(3),  X(4),  X(5),  X(6),  X(7),  X(8),  X(9),  X(10),
 		X(11), X(12), X(13), X(14), X(15), X(16), X(17), X(18), X(19), X(20), X(21),
@@ -73,6 +76,14 @@ static const struct signal_frame *frame_of(const struct bobbin_arch *arch)
 static struct bobbin_place in_memory(uint8_t base, uint16_t off)
 {
 	return (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = base, .off = off};
+}
+
+uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc)
+{
+	const struct signal_frame *frame = frame_of(arch);
+	const int before[TRAMPOLINE_STARTS] = {-1, 0, frame->call, frame->code_size};
+
+	return pc - (uint64_t)(int64_t)before[i];
 }
 
 struct bobbin_rule signal_frame_rule(const struct bobbin_arch *arch)

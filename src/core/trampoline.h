@@ -15,7 +15,17 @@
 /* Code bytes that trampoline_rule() wants to see. */
 #define TRAMPOLINE_SIZE 9
 
-/* The rule if @code, the bytes at the PC, is a trampoline; else false. */
+/* Places from which a trampoline is on its way. */
+#define TRAMPOLINE_STARTS 4
+
+/*
+ * Where a trampoline must start for a thread in it to be looked up at @pc; @i: 0 to
+ * TRAMPOLINE_STARTS - 1.  A handler returns to the first byte and is looked up before it.
+ * The kernel is asked from the last instruction, and sees a PC behind it.
+ */
+uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc);
+
+/* The rule if @code begins with a trampoline; else false. */
 bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
 		     struct bobbin_rule *ret);
 

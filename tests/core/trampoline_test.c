@@ -183,6 +183,25 @@ static void registers_that_cannot_be_read_are_not_known(void **state)
 	assert_int_equal(trampoline_registers(bobbin_arch_aarch64(), &mem, BASE, gpr), 0x3ff);
 }
 
+/* A handler that returns is looked up before, a system call is seen behind. */
+static void a_thread_in_a_trampoline_is_found_wherever_it_is(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; layout_of(i).arch; i++) {
+		const struct layout l = layout_of(i);
+		const uint64_t start = 0x401000;
+		const uint64_t looked_up[] = {start - 1, start, start + l.code_size};
+
+		for (unsigned int k = 0; k < 3; k++) {
+			bool found = false;
+
+			for (unsigned int n = 0; n < TRAMPOLINE_STARTS; n++)
+				found |= trampoline_start(l.arch, n, looked_up[k]) == start;
+			assert_true(found);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +210,7 @@ int main(void)
 		cmocka_unit_test(registers_of_the_interrupted_code_are_in_the_frame),
 		cmocka_unit_test(each_register_is_where_the_kernel_saves_it),
 		cmocka_unit_test(registers_that_cannot_be_read_are_not_known),
+		cmocka_unit_test(a_thread_in_a_trampoline_is_found_wherever_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
