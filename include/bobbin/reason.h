@@ -160,6 +160,7 @@ extern "C" {
 	/* a refusal of ELF files */ \
 	X(ELF_PACKED,     "a compressed section cannot be unpacked") \
 	/* more ends of traces */ \
+	X(EH_RETURN,      "an exception's handler is taking the place of this frame") \
 	X(BELOW_SP,       "the rule needs memory below the stack pointer, which the copy does not hold")
 /* clang-format on */
 
