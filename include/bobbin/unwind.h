@@ -10,7 +10,7 @@
  *
  * For each frame the walker looks for a rule in the mapped file's Go table, its .sframe,
  * its .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
- * trampoline, and at last by the frame pointer.  Code that the process registered
+ * trampoline, and at last by the frame pointer or by what can only be a root.  Code that the process registered
  * (<bobbin/codectl.h>) is unwound by what it was registered with, if that knows the
  * address, and code that it tells debuggers of by that; bobbin_space_update_code() makes
  * a space know of both.  Each frame says which
@@ -45,7 +45,8 @@ extern "C" {
 	X(JIT,           "JIT table") \
 	X(SIDEFILE,      "side-file") \
 	X(GO,            ".gopclntab") \
-	X(KERNEL,        "kernel's call chain")
+	X(KERNEL,        "kernel's call chain") \
+	X(ROOT_SEARCH,   "search for the root")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,

@@ -37,6 +37,7 @@ static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *ima
 	if (!image->arch)
 		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
 	image->entry = header.e_entry;
+	image->program = header.e_type == ET_EXEC;
 	image->linked = header.e_type == ET_EXEC || header.e_type == ET_DYN;
 	return 0;
 }
@@ -169,6 +170,8 @@ static int read_segments(const struct source *from, struct elf_image *image)
 				.memsz = p.p_memsz,
 				.exec = p.p_flags & PF_X,
 			};
+		else if (p.p_type == PT_INTERP)
+			image->program = true;
 		else if (p.p_type == PT_NOTE)
 			r = read_notes(from, &p, &notes_left, image);
 	}
@@ -422,6 +425,19 @@ bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *r
 
 		if (s->exec && offset >= s->offset && offset - s->offset < s->filesz) {
 			*ret = s->vaddr + (offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *ret)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *s = &image->segments[i];
+
+		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz) {
+			*ret = s->offset + (vaddr - s->vaddr);
 			return true;
 		}
 	}

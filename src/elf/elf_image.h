@@ -31,7 +31,8 @@ struct elf_bytes {
 struct elf_image {
 	const struct bobbin_arch *arch;
 	uint64_t entry;
-	bool linked; /* an executable or a shared object: addresses mean something */
+	bool program; /* at a fixed address, or with an interpreter */
+	bool linked;  /* an executable or a shared object: addresses mean something */
 	struct elf_segment *segments;
 	size_t segment_count;
 	struct code_ranges code; /* of a linked file */
@@ -57,6 +58,9 @@ void elf_image_fini(struct elf_image *image);
 
 /* The address of a file offset, by the loaded segments; false: none holds it. */
 bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *ret);
+
+/* The other way round, for what is in the file. */
+bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *ret);
 
 /* Where among notes, the bytes of a PT_NOTE segment, the build ID is; false: nowhere. */
 bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,

@@ -57,6 +57,17 @@ static inline struct bobbin_rule vsyscall_rule(const struct bobbin_arch *arch)
 	return rule;
 }
 
+/* No caller. */
+static inline struct bobbin_rule outermost_rule(const struct bobbin_arch *arch)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa = place_of(BOBBIN_AT_REG, arch->sp, 0);
+	rule.ra = place_of(BOBBIN_UNDEFINED, 0, 0);
+	rule.fp = place_of(BOBBIN_SAME, 0, 0);
+	return rule;
+}
+
 /*
  * The caller by the frame record.  false: there is none; @ret is untouched.
  * A record may be anything at all: what it names must be code, which the

@@ -6,8 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/eh_return.h"
+#include "core/root_code.h"
 #include "sidefile/sidefile_path.h"
 #include "target/backing_file.h"
+#include "unwind/frame_step.h"
+#include "unwind/known_code.h"
 
 /* e_entry's first instructions clear the frame pointer and call into C. */
 #define ENTRY_SIZE 64
@@ -67,6 +71,25 @@ static int open_image(struct module *m, struct process_reader *reader,
 	return elf_image_init(m->fd, err, &m->image);
 }
 
+/* Old linkers gave libraries an entry, too: the start of their code. */
+static bool is_started(const struct module *m)
+{
+	const struct elf_image *image = &m->image;
+	uint8_t code[ROOT_CODE_SIZE];
+	uint64_t offset;
+
+	return image->program ||
+	       (elf_image_offset(image, image->entry, &offset) &&
+		module_code(m, offset, code, sizeof(code)) && root_code_entry(image->arch, code));
+}
+
+static void note_code(struct module *m)
+{
+	if (!is_started(m))
+		m->image.entry = 0;
+	m->eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
+}
+
 int module_open(struct process_reader *reader, const struct mapped_file *file,
 		const struct bobbin_unwinder_options *options, struct bobbin_error *err,
 		struct module **ret)
@@ -81,6 +104,8 @@ int module_open(struct process_reader *reader, const struct mapped_file *file,
 	r = open_image(m, reader, file, options, err);
 	if (!r)
 		r = open_tables(m, options);
+	if (!r)
+		note_code(m);
 	/* another kernel's vDSO in an old recording */
 	if (!r && file->kind == FILE_VDSO && file->build_id_len &&
 	    memcmp(file->build_id, m->image.build_id, sizeof(file->build_id)))
@@ -175,31 +200,38 @@ static bool has_tables(const struct module *m)
 	return m->go.data || m->sidefile || m->sframe.count || call_frames_exist(&m->frames);
 }
 
-static struct bobbin_rule outermost(const struct bobbin_arch *arch)
-{
-	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
-
-	rule.cfa.how = BOBBIN_AT_REG;
-	rule.cfa.reg = arch->sp;
-	rule.ra.how = BOBBIN_UNDEFINED;
-	rule.fp.how = BOBBIN_SAME;
-	return rule;
-}
-
 static struct bobbin_row no_row(uint64_t vaddr)
 {
 	return (struct bobbin_row){.start = vaddr, .end = vaddr + 1, .function = vaddr};
+}
+
+bool module_is_entry(const struct module *module, uint64_t vaddr)
+{
+	uint64_t entry = module->image.entry;
+
+	return entry && vaddr >= entry && vaddr - entry < ENTRY_SIZE;
+}
+
+/*
+ * The first function of a program has no caller, whatever its table says: compilers do
+ * not know that it is the first.
+ */
+static void check_entry(const struct module *m, struct bobbin_row *row, enum bobbin_source *source)
+{
+	if (!m->image.entry || row->function != m->image.entry ||
+	    row->rule.ra.how == BOBBIN_UNDEFINED)
+		return;
+	*source = BOBBIN_FROM_ENTRY;
+	row->rule = outermost_rule(m->image.arch);
 }
 
 /* No table knows the address. */
 static void answer_without(const struct module *m, uint64_t vaddr, struct bobbin_row *row,
 			   enum bobbin_source *source)
 {
-	uint64_t entry = m->image.entry;
-
-	if (entry && vaddr >= entry && vaddr - entry < ENTRY_SIZE) {
+	if (module_is_entry(m, vaddr)) {
 		*source = BOBBIN_FROM_ENTRY;
-		row->rule = outermost(m->image.arch);
+		row->rule = outermost_rule(m->image.arch);
 		return;
 	}
 	*source = BOBBIN_FROM_NONE;
@@ -214,13 +246,15 @@ void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row
 	if (ask_go(module, vaddr, row))
 		return;
 	*source = BOBBIN_FROM_SFRAME;
-	if (ask_or_drop_sframe(module, vaddr, row) ||
-	    call_frames_ask(&module->frames, vaddr, row, source))
-		return;
-	*source = BOBBIN_FROM_SIDEFILE;
-	if (ask_sidefile(module, vaddr, row))
-		return;
-	answer_without(module, vaddr, row, source);
+	if (!ask_or_drop_sframe(module, vaddr, row) &&
+	    !call_frames_ask(&module->frames, vaddr, row, source)) {
+		*source = BOBBIN_FROM_SIDEFILE;
+		if (!ask_sidefile(module, vaddr, row)) {
+			answer_without(module, vaddr, row, source);
+			return;
+		}
+	}
+	check_entry(module, row, source);
 }
 
 int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
@@ -237,6 +271,8 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 		r = indexed_sections_lookup(&module->sframe, vaddr, err, row);
 	if (r && !call_frames_ask(&module->frames, vaddr, row, source))
 		answer_without(module, vaddr, row, source);
+	else
+		check_entry(module, row, source);
 	return r == -EBADMSG ? r : 0;
 }
 
@@ -273,4 +309,33 @@ bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret)
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
 {
 	return module->fd >= 0 && pread(module->fd, dst, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* File offsets for addresses. */
+static bool read_code(void *ctx, uint64_t offset, void *dst, size_t size)
+{
+	return module_code(ctx, offset, dst, size);
+}
+
+void module_look_at_code(struct module *module, uint64_t offset, bool row_ends,
+			 struct bobbin_rule *rule, enum bobbin_source *source)
+{
+	const struct code_reader code = {read_code, module};
+	const struct bobbin_arch *arch = module->image.arch;
+
+	if (*source == BOBBIN_FROM_NONE) {
+		known_code_rule(arch, &code, offset, rule, source);
+	} else if (row_ends && known_code_root(arch, &code, offset + 1)) {
+		*source = BOBBIN_FROM_ENTRY;
+		*rule = outermost_rule(arch);
+	} else if (module->eh_returns && known_code_eh_return(arch, &code, offset)) {
+		*rule = bobbin_rule_none(BOBBIN_EH_RETURN);
+	}
+}
+
+bool module_after_syscall(struct module *module, uint64_t offset)
+{
+	const struct code_reader code = {read_code, module};
+
+	return known_code_syscall(module->image.arch, &code, offset);
 }

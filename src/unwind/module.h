@@ -30,6 +30,7 @@ struct module {
 	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
 	struct sidefile *sidefile; /* or NULL */
 	int fd;                    /* to read code bytes, or -1 */
+	bool eh_returns;           /* there may be code as in core/eh_return.h */
 };
 
 /*
@@ -98,7 +99,20 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 /* Look for the side-file now, if nobody has yet. */
 void module_open_sidefile(struct module *module);
 
+/* Whether an address belongs to the first code of a program or of a dynamic loader. */
+bool module_is_entry(const struct module *module, uint64_t vaddr);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
+
+/*
+ * What the code at a file offset says against the tables, or where they say nothing.
+ * @row_ends: their row does not hold for what is after it.
+ */
+void module_look_at_code(struct module *module, uint64_t offset, bool row_ends,
+			 struct bobbin_rule *rule, enum bobbin_source *source);
+
+/* Whether the instruction before a file offset is a system call. */
+bool module_after_syscall(struct module *module, uint64_t offset);
 
 #endif

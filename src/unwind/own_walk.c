@@ -8,7 +8,8 @@
 #include "core/deps.h"
 #include "jit/jit_table.h"
 #include "target/thread.h"
-#include "unwind/frame_step.h"
+#include "unwind/known_code.h"
+#include "unwind/last_resort.h"
 #include "unwind/loaded_object.h"
 #include "unwind/loader_link.h"
 #include "unwind/self_memory.h"
@@ -168,23 +169,26 @@ static struct bobbin_rule rule_in_map(struct own_walk *w, uint64_t pc, enum bobb
 	return rule_of_code(w, code, pc, source);
 }
 
-/*
- * A handler returns to the trampoline's first byte, so the address to look up
- * lies before it; an interrupted one has the address itself.
- */
-static bool is_trampoline(struct own_walk *w, uint64_t pc, struct bobbin_rule *rule)
+static bool read_own_code(void *ctx, uint64_t addr, void *dst, size_t size)
 {
-	uint8_t code[TRAMPOLINE_SIZE];
+	return !self_memory_read(ctx, addr, dst, size);
+}
 
-	for (unsigned int i = 0; i < 2; i++)
-		if (!self_memory_read(&w->memory, pc + i, code, sizeof(code)) &&
-		    trampoline_rule(w->arch, code, rule))
-			return true;
-	return false;
+/* Whether a frame may be one of which known_code_eh_return() knows. */
+static bool may_eh_return(const struct own_walk *w)
+{
+	const struct code *code = w->range.code;
+	const struct loaded_object *object;
+
+	if (!code || code->kind != CODE_OBJECT)
+		return false;
+	object = code->object;
+	return object->module && object->module->eh_returns;
 }
 
 static struct bobbin_rule find_rule(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
 {
+	const struct code_reader code = {read_own_code, &w->memory};
 	struct bobbin_rule rule;
 
 	*source = BOBBIN_FROM_NONE;
@@ -194,29 +198,42 @@ static struct bobbin_rule find_rule(struct own_walk *w, uint64_t pc, enum bobbin
 		return vsyscall_rule(w->arch);
 	}
 	rule = rule_in_map(w, pc, source);
-	if (*source == BOBBIN_FROM_NONE && is_trampoline(w, pc, &rule))
-		*source = BOBBIN_FROM_TRAMPOLINE;
+	if (*source == BOBBIN_FROM_NONE)
+		known_code_rule(w->arch, &code, pc, &rule, source);
+	else if (may_eh_return(w) && known_code_eh_return(w->arch, &code, pc))
+		rule = bobbin_rule_none(BOBBIN_EH_RETURN);
 	return rule;
 }
 
 /* Whether there is code at an address, for what may be anything. */
-static bool is_code(struct own_walk *w, uint64_t addr)
+static bool own_is_code(void *ctx, uint64_t addr)
 {
+	struct own_walk *w = ctx;
 	const struct code *code = find_code(w, addr);
 
 	return code && (code->kind != CODE_OBJECT || is_present(w, code));
 }
 
-static enum bobbin_reason step_by_frame_pointer(struct own_walk *w, struct bobbin_frame *frame,
-						enum bobbin_reason without)
+static bool own_is_entry(void *ctx, uint64_t addr)
 {
-	struct bobbin_regs caller;
+	const struct code *code = find_code(ctx, addr);
+	const struct loaded_object *object = code && code->kind == CODE_OBJECT ? code->object
+									       : NULL;
 
-	if (!step_by_record(w->arch, &w->mem, &w->regs, &caller) || !is_code(w, caller.pc - 1))
-		return without;
-	frame->source = BOBBIN_FROM_FRAME_POINTER;
-	w->regs = caller;
-	return BOBBIN_NONE;
+	return object && object->module &&
+	       module_is_entry(object->module, addr - object->image.bias);
+}
+
+static bool own_code_at(void *ctx, uint64_t addr, void *dst, size_t size)
+{
+	struct own_walk *w = ctx;
+
+	return read_own_code(&w->memory, addr, dst, size);
+}
+
+static struct bobbin_rule own_rule(void *ctx, uint64_t pc, enum bobbin_source *source)
+{
+	return find_rule(ctx, pc, source);
 }
 
 /* From a frame to its caller, and what a register that @arch follows has there. */
@@ -287,7 +304,8 @@ static enum bobbin_reason switch_stacks(struct own_walk *w, const struct bobbin_
 	struct bobbin_regs caller = w->regs;
 
 	if (w->stack.switches == MAX_SWITCHES ||
-	    step_by_rule(w->arch, &across, &w->mem, w->gpr, &caller) || !is_code(w, caller.pc - 1))
+	    step_by_rule(w->arch, &across, &w->mem, w->gpr, &caller) ||
+	    !own_is_code(w, caller.pc - 1))
 		return BOBBIN_OTHER_STACK;
 	w->regs = caller;
 	w->stack.bottom = caller.sp;
@@ -306,10 +324,46 @@ static enum bobbin_reason leave_stack(struct own_walk *w, const struct bobbin_ru
 	return switch_stacks(w, rule);
 }
 
+static enum bobbin_reason walk_by(struct own_walk *w, const struct bobbin_rule *rule)
+{
+	enum bobbin_reason reason;
+
+	if (rule->flags & BOBBIN_RULE_SWITCH)
+		return switch_stacks(w, rule);
+	reason = step_by_rule(w->arch, rule, &w->mem, w->gpr, &w->regs);
+	if (reason == BOBBIN_NO_REGISTER)
+		return step_by_other(w, rule);
+	if (reason == BOBBIN_STUCK)
+		return leave_stack(w, rule);
+	if (rule->flags & BOBBIN_RULE_SIGNAL)
+		w->stack.bottom = w->regs.sp;
+	return reason;
+}
+
+static enum bobbin_reason own_step(void *ctx, const struct bobbin_rule *rule)
+{
+	return walk_by(ctx, rule);
+}
+
+static enum bobbin_reason walk_without_rule(struct own_walk *w, struct bobbin_frame *frame,
+					    enum bobbin_reason without)
+{
+	const struct last_resort resort = {
+		.arch = w->arch,
+		.mem = &w->mem,
+		.code = {own_code_at, w},
+		.is_code = own_is_code,
+		.is_entry = own_is_entry,
+		.rule = own_rule,
+		.step = own_step,
+	};
+
+	return step_without_rule(&resort, &w->regs, frame, without);
+}
+
 static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame)
 {
 	const struct own_code *code = w->code;
-	enum bobbin_reason reason;
 	enum bobbin_source source;
 	struct bobbin_rule rule;
 
@@ -322,18 +376,9 @@ static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame
 	rule = find_rule(w, bobbin_regs_lookup_pc(&w->regs), &source);
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
-		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+		return walk_without_rule(w, frame, (enum bobbin_reason)rule.reason);
 	skip_shared_record(w->arch, w->callee, &rule);
-	if (rule.flags & BOBBIN_RULE_SWITCH)
-		return switch_stacks(w, &rule);
-	reason = step_by_rule(w->arch, &rule, &w->mem, w->gpr, &w->regs);
-	if (reason == BOBBIN_NO_REGISTER)
-		return step_by_other(w, &rule);
-	if (reason == BOBBIN_STUCK)
-		return leave_stack(w, &rule);
-	if (rule.flags & BOBBIN_RULE_SIGNAL)
-		w->stack.bottom = w->regs.sp;
-	return reason;
+	return walk_by(w, &rule);
 }
 
 static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)

@@ -12,6 +12,7 @@
 #include "core/plain_step.h"
 #include "target/space.h"
 #include "unwind/frame_step.h"
+#include "unwind/last_resort.h"
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 #include "unwind/rule_cache.h"
@@ -222,22 +223,9 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 }
 
 /*
- * A handler returns to the trampoline's first byte, so the address to look up
- * lies before it; a sample inside has the address itself.
+ * false: there is more to know, the file cannot be opened now, or registers decide, see
+ * step_after_syscall().
  */
-static bool is_trampoline(const struct module *module, uint64_t offset, struct bobbin_rule *rule)
-{
-	const struct bobbin_arch *arch = module->image.arch;
-	uint8_t code[TRAMPOLINE_SIZE];
-
-	for (unsigned int i = 0; i < 2; i++)
-		if (module_code(module, offset + i, code, sizeof(code)) &&
-		    trampoline_rule(arch, code, rule))
-			return true;
-	return false;
-}
-
-/* false: the file cannot be opened, now at least. */
 static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
@@ -252,9 +240,8 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 		return module;
 	module_lookup(module, vaddr, &row, source);
 	*rule = row.rule;
-	if (*source == BOBBIN_FROM_NONE && is_trampoline(module, offset, rule))
-		*source = BOBBIN_FROM_TRAMPOLINE;
-	return true;
+	module_look_at_code(module, offset, row.end == vaddr + 1, rule, source);
+	return *source != BOBBIN_FROM_NONE || !module_after_syscall(module, offset);
 }
 
 /* Not inlined: so the rule is made in its place and not copied, which stalls. */
@@ -339,17 +326,40 @@ struct walk {
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 };
 
-static enum bobbin_reason step_by_frame_pointer(struct walk *w, struct bobbin_frame *frame,
-						enum bobbin_reason without)
+static bool walk_is_code(void *ctx, uint64_t addr)
 {
-	struct bobbin_regs caller;
+	const struct walk *w = ctx;
 
-	if (!step_by_record(w->space->arch, w->mem, &w->regs, &caller) ||
-	    !space_has(w->space, caller.pc - 1))
-		return without;
-	frame->source = BOBBIN_FROM_FRAME_POINTER;
-	w->regs = caller;
-	return BOBBIN_NONE;
+	return space_has(w->space, addr);
+}
+
+static bool walk_is_entry(void *ctx, uint64_t addr)
+{
+	const struct walk *w = ctx;
+	const struct mapping *m = space_find(w->space, addr);
+	struct module *module = m ? module_of(w->unwinder, m->file) : NULL;
+	uint64_t vaddr;
+
+	return module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
+	       module_is_entry(module, vaddr);
+}
+
+static bool walk_code(void *ctx, uint64_t addr, void *dst, size_t size)
+{
+	const struct walk *w = ctx;
+	const struct mapping *m = space_find(w->space, addr);
+	struct module *module = m ? module_of(w->unwinder, m->file) : NULL;
+
+	return module && module_code(module, addr - m->start + m->offset, dst, size);
+}
+
+static struct bobbin_rule walk_rule(void *ctx, uint64_t pc, enum bobbin_source *source)
+{
+	const struct walk *w = ctx;
+	struct bobbin_rule rule;
+
+	*source = unwinder_rule(w->unwinder, w->space, pc, &rule);
+	return rule;
 }
 
 /* To a frame on another stack, if what is found there looks like one. */
@@ -411,6 +421,27 @@ static enum bobbin_reason walk_by(struct walk *w, const struct bobbin_rule *rule
 	return reason;
 }
 
+static enum bobbin_reason walk_step(void *ctx, const struct bobbin_rule *rule)
+{
+	return walk_by(ctx, rule);
+}
+
+static enum bobbin_reason walk_without_rule(struct walk *w, struct bobbin_frame *frame,
+					    enum bobbin_reason without)
+{
+	const struct last_resort resort = {
+		.arch = w->space->arch,
+		.mem = w->mem,
+		.code = {walk_code, w},
+		.is_code = walk_is_code,
+		.is_entry = walk_is_entry,
+		.rule = walk_rule,
+		.step = walk_step,
+	};
+
+	return step_without_rule(&resort, &w->regs, frame, without);
+}
+
 static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 {
 	struct bobbin_rule rule;
@@ -419,7 +450,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 
 	frame->source = (uint8_t)source;
 	if (source == BOBBIN_FROM_NONE)
-		return step_by_frame_pointer(w, frame, (enum bobbin_reason)rule.reason);
+		return walk_without_rule(w, frame, (enum bobbin_reason)rule.reason);
 	skip_shared_record(w->space->arch, w->callee, &rule);
 	return walk_by(w, &rule);
 }
