@@ -19,6 +19,9 @@
 
 /* Processes that are remembered; more of them cost a deadline each again. */
 #define GIVEN_UP_MAX 64
+#define STAT_SIZE 1024
+/* On a busy machine a helper that has not had a processor gets so many deadlines. */
+#define PATIENCE 20
 /* A file is opened, and perhaps copied. */
 #define FILE_FACTOR 3
 
@@ -54,25 +57,44 @@ int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
 	return 0;
 }
 
-/* When a process started, in clock ticks; 0: unknown.  The file is no memory of its. */
-static uint64_t start_time(pid_t pid)
+/*
+ * Text after the @number-th space from the process's name on, in /proc/PID/stat; "" for
+ * none.  Reading that file waits for nobody.
+ */
+static const char *stat_field(pid_t pid, int number, char text[STAT_SIZE])
 {
-	char name[32], text[1024], *at;
+	char name[32], *at;
 	ssize_t n;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
+		return "";
+	n = read(fd, text, STAT_SIZE - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	/* field 22; the name, field 2, may have anything in it but is in brackets */
+	/* the name may have anything in it but is in brackets */
 	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
+	while (at && number--)
 		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return at ? at + 1 : "";
+}
+
+/* When a process started, in clock ticks; 0: unknown. */
+static uint64_t start_time(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return strtoull(stat_field(pid, 20, text), NULL, 10);
+}
+
+/* Whether it waits for nothing but a processor. */
+static bool is_runnable(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return *stat_field(pid, 1, text) == 'R';
 }
 
 /* FNV-1a; never 0. */
@@ -231,6 +253,7 @@ static int receive(struct process_reader *r, uint64_t end, struct helper_reply *
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
+	int patience = PATIENCE;
 
 	for (;;) {
 		struct iovec io = {reply, sizeof(*reply)};
@@ -248,7 +271,9 @@ static int receive(struct process_reader *r, uint64_t end, struct helper_reply *
 		}
 		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 			return -EPIPE;
-		if (now_ms() >= end)
+		if (now_ms() < end)
+			continue;
+		if (patience-- <= 0 || !is_runnable(r->helper))
 			return -ETIMEDOUT;
 	}
 }

@@ -210,6 +210,7 @@ static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
 	if (!space->count)
 		return -ESRCH;
 	r = bobbin_space_update_code(unwinder, space, a->pid);
+	complain_left_out(unwinder, a->pid);
 	if (r < 0 && r != -ENOENT)
 		complain("process %d: its registered code: %s", a->pid, why(r));
 	return 0;

@@ -283,6 +283,11 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		fprintf(stderr,
 			"  names of functions that were compiled at run time are missing: %s\n",
 			strerror(-s->told_error));
+	if (s->left_out)
+		fprintf(stderr,
+			"  %8" PRIu64
+			" pieces of registered code were left out: there are too many\n",
+			s->left_out);
 	if (s->given_up)
 		fprintf(stderr, "  %8u processes' memories, or files, did not answer in time\n",
 			s->given_up);

@@ -232,6 +232,7 @@ static void learn_registered_code(struct stack *s)
 	pid_t pid = s->arguments->pid;
 	int r = bobbin_space_update_code(s->unwinder, s->space, pid);
 
+	complain_left_out(s->unwinder, pid);
 	if (r == -EBADMSG)
 		complain("process %d: its page of registered code makes no sense", pid);
 	else if (r == -ETIMEDOUT)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/unwind_option.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#include "unwind/registered_tables.h"
 
 /* Pages come from slow disks, too, and the machine may be busy. */
 #define DEADLINE_MS 1000
@@ -36,6 +39,16 @@ bool unwind_option(int option, const char *arg, struct bobbin_unwinder_options *
 	default:
 		return false;
 	}
+}
+
+void complain_left_out(const struct bobbin_unwinder *unwinder, pid_t pid)
+{
+	uint64_t count = unwinder_left_out(unwinder);
+
+	if (count)
+		complain("process %d: %" PRIu64
+			 " pieces of its registered code are left out: there are too many",
+			 pid, count);
 }
 
 int parse_pid(int argc, char **argv, const struct command *command, pid_t *ret)

@@ -35,6 +35,9 @@ struct bobbin_unwinder_options unwind_defaults(void);
 /* Take an option of getopt_long() and its argument; false: it is none of these. */
 bool unwind_option(int option, const char *arg, struct bobbin_unwinder_options *options);
 
+/* Say that a process told of more code than there is room for, if it did. */
+void complain_left_out(const struct bobbin_unwinder *unwinder, pid_t pid);
+
 /* The only argument behind the options, a process number; 0, or EXIT_USAGE and a complaint. */
 int parse_pid(int argc, char **argv, const struct command *command, pid_t *ret);
 

@@ -47,7 +47,8 @@ struct page_reader {
 	const struct published_code *old;
 	struct published_code found;
 	size_t room;
-	size_t string_bytes;
+	size_t string_bytes, string_limit;
+	uint64_t left_out;   /* entries */
 	uint32_t retries;    /* of entries, in all tries of the page */
 	uint32_t identities; /* read, in all tries */
 	bool torn;           /* an entry never held still */
@@ -175,7 +176,7 @@ static int copy_text(const char *bytes, size_t len, char **ret)
 /* Whether an identity with so many bytes of strings is still wanted. */
 static bool has_room(struct page_reader *p, size_t size)
 {
-	if (size > PUBLISHED_MAX_STRINGS - p->string_bytes)
+	if (size > p->string_limit - p->string_bytes)
 		return false;
 	p->string_bytes += size;
 	return true;
@@ -441,17 +442,36 @@ static int make_copies(struct page_reader *p, size_t size)
 	return p->ahead && p->reads ? 0 : -ENOMEM;
 }
 
+/* How many of the entries there is room for; what is left of it is for strings. */
+static size_t fitting_entries(struct page_reader *p)
+{
+	uint64_t limit = p->old->limit, count = p->head.entry_count;
+
+	p->string_limit = PUBLISHED_MAX_STRINGS;
+	if (!limit)
+		return count;
+	if (count > limit / PUBLISHED_ENTRY_BYTES)
+		count = limit / PUBLISHED_ENTRY_BYTES;
+	limit -= count * PUBLISHED_ENTRY_BYTES;
+	if (limit < p->string_limit)
+		p->string_limit = limit;
+	return count;
+}
+
 static int read_entries(struct page_reader *p)
 {
 	const size_t stride = p->head.entry_size, chunk = CHUNK_SIZE / stride;
+	size_t count;
 
 	if (make_copies(p, p->head.entry_count * stride))
 		return -ENOMEM;
+	count = fitting_entries(p);
+	p->left_out = p->head.entry_count - count;
 	forget_ranges(&p->found);
 	p->string_bytes = 0;
 	p->torn = false;
-	for (size_t i = 0; i < p->head.entry_count; i += chunk) {
-		size_t rest = p->head.entry_count - i;
+	for (size_t i = 0; i < count; i += chunk) {
+		size_t rest = count - i;
 		int r = read_chunk(p, p->head.entries + i * stride, rest < chunk ? rest : chunk);
 
 		if (r)
@@ -526,7 +546,7 @@ static void close_reader(struct page_reader *p)
 }
 
 /* The common case: nothing has changed. */
-static bool is_unchanged(const struct published_code *code, const struct bobbin_mem *mem)
+bool published_code_unchanged(const struct published_code *code, const struct bobbin_mem *mem)
 {
 	struct bobbin_code_page head;
 
@@ -540,7 +560,7 @@ int published_code_parse(struct published_code *code, const struct bobbin_mem *m
 	struct page_reader p = {.mem = mem, .process = process, .page = code->page, .old = code};
 	int r;
 
-	if (is_unchanged(code, mem))
+	if (published_code_unchanged(code, mem))
 		return 0;
 	/* so that a page without entries counts as read, too */
 	r = vector_reserve(&p.found.ranges, &p.room, 1, sizeof(*p.found.ranges));
@@ -554,6 +574,8 @@ int published_code_parse(struct published_code *code, const struct bobbin_mem *m
 		code->count = p.found.count;
 		code->changes = p.head.changes;
 		code->page_pid = p.head.pid;
+		code->bytes = code->count * PUBLISHED_ENTRY_BYTES + p.string_bytes;
+		code->left_out = p.left_out;
 		p.found = (struct published_code){0};
 		if (p.torn)
 			r = -EAGAIN;

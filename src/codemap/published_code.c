@@ -114,11 +114,21 @@ static int find_page(struct published_code *code, const struct bobbin_mem *mem)
 static int lose_page(struct published_code *code)
 {
 	const struct remote_process process = code->process;
+	const uint64_t limit = code->limit;
 	bool had = code->count;
 
 	published_code_fini(code);
 	published_code_init(&process, code);
+	code->limit = limit;
 	return had;
+}
+
+bool published_code_is_same(const struct published_code *code, const struct remote_process *process)
+{
+	struct process_bytes bytes = {.process = *process};
+	struct bobbin_mem mem = {.read = read_process, .ctx = &bytes};
+
+	return code->page && published_code_unchanged(code, &mem);
 }
 
 int published_code_update(struct published_code *code)

@@ -22,6 +22,9 @@
 #define PUBLISHED_MAX_STRING 4096u
 #define PUBLISHED_MAX_STRINGS (64u << 20) /* bytes, all together */
 
+/* What an entry costs its reader, with what is made of it. */
+#define PUBLISHED_ENTRY_BYTES 256u
+
 /* A range that a process registered, checked: start < end, strings are bounded. */
 struct published_range {
 	struct bobbin_code_entry entry;
@@ -40,6 +43,10 @@ struct published_code {
 	uint32_t page_pid; /* what the process says that it is */
 	struct published_range *ranges;
 	size_t count;
+	/* the reader's memory */
+	uint64_t limit;    /* bytes that an update may keep; 0: no other limit than the above */
+	uint64_t bytes;    /* that are kept */
+	uint64_t left_out; /* entries that there was no room for */
 };
 
 /* Nothing is read yet. */
@@ -57,6 +64,10 @@ int published_code_update(struct published_code *code);
 /* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM, -ETIMEDOUT. */
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size);
 
+/* Whether a page is unchanged, as @process has it: it may be a copy of the one that was read. */
+bool published_code_is_same(const struct published_code *code,
+			    const struct remote_process *process);
+
 /*
  * The part of an update that reads the page at @code->page, through @mem.  @process: that
  * @mem reads, to read many pieces at once; or NULL.  -EFAULT: there is no readable page;
@@ -64,6 +75,9 @@ int published_code_read(const struct published_code *code, uint64_t addr, void *
  */
 int published_code_parse(struct published_code *code, const struct bobbin_mem *mem,
 			 const struct remote_process *process);
+
+/* Whether the page at @code->page is as it was when it was read. */
+bool published_code_unchanged(const struct published_code *code, const struct bobbin_mem *mem);
 
 /* Whether a page is at @addr that can be read: 0, -EFAULT, -EBADMSG. */
 int published_code_probe(uint64_t addr, const struct bobbin_mem *mem);

@@ -17,6 +17,7 @@
 #include "profile/trace_payload.h"
 #include "target/thread.h"
 #include "unwind/module.h"
+#include "unwind/registered_tables.h"
 
 /* Kernel part, mark, user part. */
 #define CHAIN_MAX (256 + 1 + BOBBIN_MAX_DEPTH)
@@ -347,6 +348,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
 	recorder->stats.given_up =
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
+	recorder->stats.left_out = unwinder_left_out(recorder->unwinder);
 	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
 	*stats = recorder->stats;
 	if (error)

@@ -47,6 +47,7 @@ struct recorder_stats {
 	uint64_t bytes;                        /* written so far */
 	uint64_t told;                         /* functions whose names were kept beside the file */
 	unsigned int given_up;                 /* memories and files that did not answer in time */
+	uint64_t left_out;                     /* pieces of registered code: no room for them */
 	int told_error;                        /* why some of them were not, or 0 */
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
 };

@@ -47,6 +47,16 @@ void debugger_images_fini(struct debugger_images *images)
 	*images = (struct debugger_images){.process = images->process};
 }
 
+uint64_t debugger_images_bytes(const struct debugger_images *images)
+{
+	uint64_t bytes = images->count * sizeof(*images->images);
+
+	for (size_t i = 0; i < images->count; i++)
+		bytes += table_bytes(&images->images[i]) +
+			 images->images[i].sections.text_count * sizeof(struct jit_text);
+	return bytes;
+}
+
 /* Whether a piece of code is the image's. */
 static int is_inside(void *ctx, uint64_t start, uint64_t end)
 {

@@ -62,6 +62,9 @@ struct debugger_range {
 int debugger_images_update(struct debugger_images *images, const struct bobbin_space *space);
 void debugger_images_fini(struct debugger_images *images);
 
+/* Memory of what is known of images. */
+uint64_t debugger_images_bytes(const struct debugger_images *images);
+
 /*
  * All code, from malloc(), ascending and without overlaps: where images contradict each
  * other the one that comes first in its list is right.  0 or -ENOMEM.

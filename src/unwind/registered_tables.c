@@ -15,7 +15,11 @@ struct registrations {
 	struct registered_code code;
 	struct published_code published;
 	struct debugger_images images;
-	size_t bytes;        /* of sections */
+	size_t bytes; /* of sections */
+	uint64_t section_limit;
+	struct registered_room *room;
+	uint64_t charged;    /* of @room */
+	uint64_t left_out;   /* pieces of code, or sections, that there was no room for */
 	uint64_t generation; /* of the space, at whose files images are cut */
 };
 
@@ -38,6 +42,8 @@ static void close_registrations(struct registered_code *code)
 	free(code->ranges);
 	published_code_fini(&r->published);
 	debugger_images_fini(&r->images);
+	if (r->room)
+		r->room->used -= r->charged;
 	free(r);
 }
 
@@ -52,7 +58,8 @@ static int open_section(struct registered_table *t, struct registrations *r,
 {
 	struct elf_bytes *s = &t->section;
 
-	if (e->table_size > REGISTERED_MAX_BYTES - r->bytes) {
+	if (e->table_size > r->section_limit - r->bytes) {
+		r->left_out++;
 		foreign_table_drop(t, unreadable());
 		return 0;
 	}
@@ -369,9 +376,36 @@ static void told_fini(struct told *told)
 	debugger_images_fini(&told->images);
 }
 
+static uint64_t told_bytes(const struct told *told)
+{
+	return told->published.bytes + debugger_images_bytes(&told->images);
+}
+
+/* For sections: what is left of the room. */
+static uint64_t section_limit(const struct told *told, uint64_t available)
+{
+	uint64_t taken = told_bytes(told), left = available > taken ? available - taken : 0;
+
+	return left < REGISTERED_MAX_BYTES ? left : REGISTERED_MAX_BYTES;
+}
+
+static void charge(struct registrations *r, const struct registrations *old,
+		   struct registered_room *room)
+{
+	const struct told told = {r->published, r->images};
+
+	r->room = room;
+	r->charged = told_bytes(&told) + r->bytes;
+	room->used += r->charged;
+	r->left_out += r->published.left_out;
+	if (!old || r->left_out > old->left_out)
+		room->left_out += r->left_out - (old ? old->left_out : 0);
+}
+
 /* @old: of the same process, or NULL; @page: the one that it was made of */
 static int build(const struct told *told, const struct registrations *old, uint64_t page,
-		 const struct bobbin_space *space, uint64_t *next_place, struct registrations **ret)
+		 const struct bobbin_space *space, struct registered_room *room, uint64_t available,
+		 struct registrations **ret)
 {
 	size_t count = told->published.count;
 	struct registrations *r = calloc(1, sizeof(*r));
@@ -387,18 +421,20 @@ static int build(const struct told *told, const struct registrations *old, uint6
 	/* borrowed until all is well */
 	r->published = told->published;
 	r->images = told->images;
+	r->section_limit = section_limit(told, available);
 	if (r->code.ranges && list)
 		error = fill(r, told->published.page == page ? old : NULL, list, space->arch,
-			     next_place);
+			     &room->next_place);
 	free(list);
 	if (!error && r->images.count)
-		error = merge_images(r, old, space, next_place);
+		error = merge_images(r, old, space, &room->next_place);
 	if (error) {
 		r->published = (struct published_code){0};
 		r->images = (struct debugger_images){0};
 		registered_release(&r->code);
 		return error;
 	}
+	charge(r, old, room);
 	*ret = r;
 	return 0;
 }
@@ -445,25 +481,62 @@ static void give_back(struct told *told, struct registrations *old)
 	old->images = told->images;
 }
 
+/* Tables of JIT compilers are read in the process itself, so they are nobody else's. */
+static bool can_be_inherited(const struct registrations *r)
+{
+	if (r->images.count)
+		return false;
+	for (size_t i = 0; i < r->code.count; i++)
+		if (r->code.ranges[i].table && r->code.ranges[i].table->jit)
+			return false;
+	return true;
+}
+
+/* Whether what a forked child has is what its parent's space knows, which both share. */
+static bool is_inherited(const struct registrations *old, const struct bobbin_space *space,
+			 const struct remote_process *process, unsigned int doors)
+{
+	struct debugger_images images = {.process = *process};
+	bool same = can_be_inherited(old) && published_code_is_same(&old->published, process);
+
+	if (same && doors & REGISTERED_IMAGES) {
+		same = debugger_images_update(&images, space) == -ENOENT;
+		debugger_images_fini(&images);
+	}
+	return same;
+}
+
+/* What a space may take; what it has now is given back, if nobody else has it. */
+static uint64_t available_room(const struct registered_room *room, const struct registrations *old)
+{
+	uint64_t used = room->used - (old && old->code.users == 1 ? old->charged : 0);
+
+	return room->limit > used ? room->limit - used : 0;
+}
+
 int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
-			     uint64_t *next_place)
+			     struct registered_room *room)
 {
 	struct registrations *old = (struct registrations *)space->registered, *new;
 	const struct remote_process process = {space->reader, pid};
 	int page = -ENOENT, images = -ENOENT, error;
+	uint64_t known_page, available;
 	struct told told;
-	uint64_t known_page;
 
 	/* a forked child's numbers are not its parent's */
 	if (old && old->published.process.pid != pid) {
+		if (is_inherited(old, space, &process, doors))
+			return doors & REGISTERED_PAGE ? 0 : -ENOENT;
 		doors = REGISTERED_DOORS;
 		old = NULL;
 	}
+	available = available_room(room, old);
 	take_told(old, &process, &told);
 	known_page = told.published.page;
+	told.published.limit = available ? available : 1;
 	if (doors & REGISTERED_PAGE)
 		page = published_code_update(&told.published);
-	if (doors & REGISTERED_IMAGES)
+	if (doors & REGISTERED_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
 		images = debugger_images_update(&told.images, space);
 	if (!images && told.images.count && has_other_mappings(space, old))
 		images = 1;
@@ -471,7 +544,7 @@ int registered_tables_update(struct bobbin_space *space, int pid, unsigned int d
 		give_back(&told, old);
 		return both(page, images);
 	}
-	error = build(&told, old, known_page, space, next_place, &new);
+	error = build(&told, old, known_page, space, room, available, &new);
 	if (error) {
 		told_fini(&told);
 		return error;

@@ -20,6 +20,9 @@
 /* Bytes of sections that are copied from one process, at most. */
 #define REGISTERED_MAX_BYTES (256u << 20)
 
+/* Memory of all that all processes tell. */
+#define REGISTERED_ALL_BYTES ((uint64_t)512 << 20)
+
 /* struct registered_range.place of what has none. */
 #define REGISTERED_NOWHERE UINT64_MAX
 
@@ -31,14 +34,24 @@
 #define REGISTERED_IMAGES 2u
 #define REGISTERED_DOORS (REGISTERED_PAGE | REGISTERED_IMAGES)
 
+/* What all spaces of an unwinder have together. */
+struct registered_room {
+	uint64_t next_place;  /* where the next range goes among all that were ever registered */
+	uint64_t limit, used; /* bytes; a process that grows may need as much again for a moment */
+	uint64_t left_out;    /* pieces of code that there was no room for */
+};
+
 /*
- * Make a space know what the process says now, through some @doors.  @next_place: where
- * the next range goes among all that were ever registered.  1; 0: nothing new; -ENOENT:
+ * Make a space know what the process says now, through some @doors.  A forked child's space
+ * shares what its parent's knows for as long as the child's page is the parent's.  1; 0: nothing new; -ENOENT:
  * the process says nothing; other errnos of published_code_update() and
  * debugger_images_update().
  */
 int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
-			     uint64_t *next_place);
+			     struct registered_room *room);
+
+/* Pieces of code that an unwinder had no room for. */
+uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder);
 
 /* The same for a space of an unwinder. */
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,

@@ -37,20 +37,9 @@ struct bobbin_unwinder {
 	struct process_reader *reader; /* NULL: without a deadline */
 	struct module_slot *modules;   /* by file number */
 	uint32_t module_count;
-	uint64_t next_place; /* for registered code */
+	struct registered_room registered;
 	struct rule_cache cache;
 };
-
-BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
-{
-#define SOURCE_TEXT(name, text) text,
-	static const char *const texts[] = {BOBBIN_SOURCES(SOURCE_TEXT)};
-#undef SOURCE_TEXT
-
-	if ((unsigned int)source >= BOBBIN_SOURCE_COUNT)
-		return "unknown";
-	return texts[source];
-}
 
 /* Keep a string of the caller's; NULL stays NULL. */
 static int copy_string(const char **string, char **copy)
@@ -85,6 +74,7 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 
 	if (!u)
 		return -ENOMEM;
+	u->registered.limit = REGISTERED_ALL_BYTES;
 	r = copy_options(options, u);
 	if (!r && u->options.deadline_ms)
 		r = process_reader_open(u->options.deadline_ms, &u->reader);
@@ -130,7 +120,12 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
 			 unsigned int doors)
 {
-	return registered_tables_update(space, pid, doors, &unwinder->next_place);
+	return registered_tables_update(space, pid, doors, &unwinder->registered);
+}
+
+uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)
+{
+	return unwinder->registered.left_out;
 }
 
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
