@@ -22,6 +22,8 @@
 
 /* Bytes of notes that are read at most: the build ID is among the first. */
 #define MAX_NOTES (1u << 20)
+/* Bytes of a section, which may be a hole in a file of any size. */
+#define MAX_COPIED ((uint64_t)256 << 20)
 /* Bytes that a compressed section may become at most. */
 #define MAX_UNPACKED (1u << 30)
 
@@ -81,7 +83,8 @@ static int copy_chunk(const struct source *from, uint64_t offset, uint64_t size,
 {
 	uint8_t *data;
 
-	if (ret->data || !size || offset > from->size || size > from->size - offset)
+	if (ret->data || !size || size > MAX_COPIED || offset > from->size ||
+	    size > from->size - offset)
 		return 0;
 	data = malloc(size);
 	if (!data)

@@ -8,6 +8,8 @@
 
 /* Longer lines are passed over. */
 #define MAX_LINE 16384
+/* Files may have holes of any size. */
+#define MAX_BYTES ((uint64_t)256 << 20)
 
 static int reserve(struct symlist *l, size_t size)
 {
@@ -52,12 +54,15 @@ int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add)
 {
 	bool goes_on = false; /* from the previous piece */
 	char line[MAX_LINE];
+	uint64_t bytes = 0;
 	int err = 0;
 
-	while (!err && fgets(line, sizeof(line), f)) {
+	while (!err && bytes < MAX_BYTES && fgets(line, sizeof(line), f)) {
 		size_t len = strlen(line);
 		bool ends = len && line[len - 1] == '\n';
 
+		/* what follows a zero is not seen */
+		bytes += ends ? len : sizeof(line) - 1;
 		if (ends && !goes_on) {
 			line[len - 1] = '\0';
 			err = add(l, line);

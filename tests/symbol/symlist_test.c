@@ -211,6 +211,27 @@ static void replaced_perf_map_is_read_from_its_start(void **state)
 	perfmap_close(m);
 }
 
+static int ignore_line(struct symlist *l, const char *line)
+{
+	return 0;
+}
+
+static void hole_in_a_file_is_not_read_to_its_end(void **state)
+{
+	struct symlist list = {0};
+	FILE *f;
+
+	f = fopen("perf-copy.map", "w");
+	assert_non_null(f);
+	assert_int_equal(ftruncate(fileno(f), (off_t)10 << 30), 0);
+	f = freopen("perf-copy.map", "r", f);
+	assert_non_null(f);
+	assert_int_equal(symlist_read(&list, f, ignore_line), 0);
+	assert_true(ftello(f) < (off_t)300 << 20);
+	fclose(f);
+	run("rm perf-copy.map");
+}
+
 static void nonsense_in_perf_maps_is_passed_over(void **state)
 {
 	struct perfmap *m = open_map();
@@ -298,6 +319,7 @@ int main(void)
 		cmocka_unit_test(later_code_at_an_address_counts),
 		cmocka_unit_test(replaced_perf_map_is_read_from_its_start),
 		cmocka_unit_test(nonsense_in_perf_maps_is_passed_over),
+		cmocka_unit_test(hole_in_a_file_is_not_read_to_its_end),
 		cmocka_unit_test(perf_maps_of_other_kinds_are_not_opened),
 		cmocka_unit_test(perf_maps_of_other_users_are_not_read),
 		cmocka_unit_test(symbolizer_reads_the_map_of_a_process),

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Files with holes of many gigabytes are not read to their ends.
+. "$(dirname "$0")/lib.sh"
+
+# within_limits COMMAND…: 30 seconds and 2 GiB are enough for it
+within_limits() {
+	status=0
+	(ulimit -v 2097152 && exec timeout -s KILL 30 "$@") >out 2>err || status=$?
+	[ $status -eq 0 ] || fail "status $status: $(cat err)"
+}
+
+it_reads_no_giant_debug_link() {
+	needs objcopy strip
+	gcc -g -O2 -Wl,--build-id=none -pthread -o linked "$sources/threads.c"
+	objcopy --only-keep-debug linked linked.debug
+	strip linked
+	objcopy --add-gnu-debuglink=linked.debug linked
+	truncate -s 100G linked.debug || skip 'no files with holes here'
+	within_limits "$bobbin" record -q ./linked 300
+	within_limits "$bobbin" report
+	grep -q linked out
+}
+
+it_copies_no_giant_section() {
+	needs python3
+	gcc -O2 -pthread -o giant "$sources/asleep.c"
+	python3 - <<-'EOF' || skip 'no files with holes here'
+		import struct
+		with open("giant", "r+b") as f:
+		    data = bytearray(f.read())
+		    end = len(data) + 100 * 2**30
+		    shoff, = struct.unpack_from("<Q", data, 40)
+		    shnum, strndx = struct.unpack_from("<HH", data, 60)
+		    name = struct.unpack_from("<Q", data, shoff + strndx * 64 + 24)[0]
+		    for i in range(shnum):
+		        at = shoff + i * 64
+		        n, = struct.unpack_from("<I", data, at)
+		        if data[name + n:].startswith(b".note.ABI-tag\0"):
+		            data[name + n:name + n + 13] = b".debug_frame\0"
+		            struct.pack_into("<IQ", data, at + 4, 1, 0)
+		            struct.pack_into("<QQ", data, at + 24, 0, end)
+		    f.seek(0)
+		    f.write(data)
+		    f.truncate(end)
+	EOF
+	spawn ./giant
+	eventually grep -q giant "/proc/$pid/comm"
+	within_limits "$bobbin" stack "$pid"
+	grep -q ' main+' out
+}
+
+run_cases
