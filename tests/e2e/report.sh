@@ -102,7 +102,7 @@ it_names_hidden_files_and_functions_safely() {
 
 it_finds_recorded_files_elsewhere() {
 	cp "$(program chain)" moved
-	record ./moved 200
+	record --no-names ./moved 200
 	mkdir -p "root$PWD"
 	mv moved "root$PWD/moved"
 	stacks | none ' spin c b a main '
