@@ -17,8 +17,10 @@
 
 #define ALIGNMENT 8
 #define NONE SIZE_MAX
-/* Addresses and offsets that can be added and subtracted without thought. */
+/* Offsets that can be added and subtracted without thought. */
 #define FAR ((uint64_t)1 << 60)
+/* Addresses that a new segment needs at least: kernels end two gigabytes below the top. */
+#define LEAST_ROOM ((uint64_t)1 << 24)
 
 static const char section_name[] = ".sframe";
 
@@ -283,27 +285,29 @@ static int place_segment(struct sframe_attachment *a, struct bobbin_error *err)
 {
 	const struct elf_headers *headers = &a->headers;
 	const Elf64_Phdr *first = first_load(headers), *last = &headers->segments[a->load - 1];
-	uint64_t page = page_size(a->arch), addr, distance;
-	int64_t offset, equal;
+	uint64_t page = page_size(a->arch), addr, end, distance, offset, equal;
 
 	while (last->p_type != PT_LOAD)
 		last--;
-	if (last->p_vaddr + last->p_memsz > FAR || a->kept > FAR || first->p_offset > FAR)
+	if (__builtin_add_overflow(last->p_vaddr, last->p_memsz, &end) || ~end < LEAST_ROOM ||
+	    a->kept > FAR || first->p_offset > FAR)
 		return refuse_as(-ENOTSUP, err, headers->file.e_phoff, BOBBIN_ELF_FULL);
 	/* a page stays free for strip(1), see the header */
-	addr = round_up(last->p_vaddr + last->p_memsz, page) + page;
-	offset = (int64_t)round_up(a->kept, page);
+	addr = round_up(end, page) + page;
+	offset = round_up(a->kept, page);
 
+	/* an offset, unless segments do not ascend: then it is far from any */
 	distance = first->p_vaddr - first->p_offset;
-	equal = (int64_t)addr - (int64_t)distance;
-	if (a->moved && !(distance & (page - 1))) {
-		if (equal < offset && offset - equal <= (int64_t)SFRAME_ATTACHMENT_REACH)
-			addr += (uint64_t)(offset - equal);
-		else if (equal > offset && equal - offset <= (int64_t)SFRAME_ATTACHMENT_GAP)
+	equal = addr - distance;
+	if (a->moved && !(distance & (page - 1)) && equal < 2 * FAR) {
+		if (equal < offset && offset - equal <= SFRAME_ATTACHMENT_REACH &&
+		    offset - equal + LEAST_ROOM < ~addr)
+			addr += offset - equal;
+		else if (equal > offset && equal - offset <= SFRAME_ATTACHMENT_GAP)
 			offset = equal;
 	}
 	a->segment_addr = addr;
-	a->segment_offset = (uint64_t)offset;
+	a->segment_offset = offset;
 	return 0;
 }
 
@@ -462,7 +466,7 @@ int sframe_attachment_write(struct sframe_attachment *attachment, const void *se
 
 	if (!size)
 		return -EINVAL;
-	if (size > SFRAME_ATTACHMENT_MAX)
+	if (size > SFRAME_ATTACHMENT_MAX || size > UINT64_MAX - attachment->addr)
 		return -EFBIG;
 	set_size(attachment, size);
 	r = file_range_copy(attachment->fd, out_fd, attachment->kept);

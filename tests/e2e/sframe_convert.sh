@@ -381,6 +381,45 @@ it_gives_walkers_all_frames() {
 	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
 }
 
+# Kernels are linked there, two gigabytes below the top
+it_converts_files_of_the_upper_half_of_the_address_space() {
+	cat >upper.c <<'END'
+int inner(int x)
+{
+	volatile int room[30];
+
+	room[x] = x;
+	return room[3];
+}
+void _start(void)
+{
+	inner(inner(2) + 1);
+	for (;;)
+		;
+}
+END
+	gcc -O1 -static -nostdlib -mcmodel=kernel -fno-pic -no-pie -fno-stack-protector \
+		-Wl,-Ttext-segment=0xffffffff81000000,-z,max-page-size=0x1000,--build-id upper.c -o upper
+	start=$(nm upper | sed -n 's/ T inner$//p')
+	for version in 2 3; do
+		convert --version $version upper -o new
+		right new
+		quietly "$bobbin" sframe dump new
+		grep -q "pc = 0x$start, " out || fail "$(cat out)"
+		grep -q "^ *$start  sp+8 " out || fail "$(cat out)"
+		quietly "$bobbin" sframe stat new
+		[ "$(grep -c ' 100\.00 % of the text' out)" -eq 2 ] || fail "$(cat out)"
+		quietly "$bobbin" sframe repair --against-cfi new -o repaired
+		right repaired
+		convert --in-place --share new
+		right new
+	done
+	[ "$(printf %s "$start" | cut -c 1-9)" = ffffffff8 ]
+	"$bobbin" sframe pack folder upper 2>err
+	"$bobbin" sframe unpack folder/*/* -o unpacked
+	quietly "$bobbin" sframe check unpacked
+}
+
 # rows COUNT NAME: a function whose rows do not recur, as tables of generated code do
 rows() {
 	awk -v count="$1" -v name="$2" 'BEGIN {

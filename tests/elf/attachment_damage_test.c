@@ -44,7 +44,7 @@ static void what_cannot_be_run_is_refused(void **state)
 	s.file.e_phnum = PN_XNUM;
 	refused(&s, -ENOTSUP, BOBBIN_ELF_FULL, offsetof(Elf64_Ehdr, e_phnum));
 	s = sound;
-	s.segments[2].p_memsz = 1ull << 62;
+	s.segments[2].p_memsz = UINT64_MAX - s.segments[2].p_vaddr;
 	refused(&s, -ENOTSUP, BOBBIN_ELF_FULL, s.file.e_phoff);
 	s = sound;
 	s.file.e_ident[0] = 0;
