@@ -19,6 +19,7 @@ static const char usage[] =
 	"      --title TEXT       title of the picture\n"
 	"      --inverted         callers at the top\n"
 	"      --min-width PX     leave out frames narrower than this (0.1)\n"
+	"      --no-fold          show each level of a recursion\n"
 	"      --folded           write folded stacks as text instead\n" INPUT_USAGE;
 
 struct arguments {
@@ -33,6 +34,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		TITLE = INPUT_OPTIONS_END,
 		INVERTED,
 		MIN_WIDTH,
+		NO_FOLD,
 		FOLDED
 	};
 	static const struct option longs[] = {
@@ -40,6 +42,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"title", required_argument, NULL, TITLE},
 		{"inverted", no_argument, NULL, INVERTED},
 		{"min-width", required_argument, NULL, MIN_WIDTH},
+		{"no-fold", no_argument, NULL, NO_FOLD},
 		{"folded", no_argument, NULL, FOLDED},
 		{NULL, 0, NULL, 0},
 	};
@@ -62,6 +65,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 				break;
 			complain("--min-width: '%s' is not a width", optarg);
 			return EXIT_USAGE;
+		case NO_FOLD:
+			a->input.unfolded = true;
+			break;
 		case FOLDED:
 			a->folded = true;
 			break;

@@ -177,6 +177,8 @@ int input_report(struct input *input, bool periods,
 		complain("%s", strerror(ENOMEM));
 		r = 1;
 	} else {
+		if (input->unfolded)
+			report_unfold(report);
 		r = gather(input, periods, report);
 	}
 	if (!r)

@@ -16,6 +16,7 @@ struct input {
 	struct bobbin_unwinder_options unwind;
 	struct naming_options naming_options;
 	bool quiet;
+	bool unfolded; /* show each level of a recursion */
 	struct session *session;
 	struct naming *naming;
 	/* counted while samples are read */

@@ -17,6 +17,7 @@ static const char usage[] =
 	"      --no-children      count a function's own samples only\n"
 	"      --sort KEYS        columns: any of comm,dso,sym\n"
 	"  -g, --call-graph HOW   'none', or the least per cent of a branch to be shown (0.5)\n"
+	"      --no-fold          show each level of a recursion\n"
 	"      --percent-limit P  leave out entries below P per cent (0.1)\n"
 	"      --stdio            write text to standard output, as always\n" INPUT_USAGE;
 
@@ -43,6 +44,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	enum {
 		NO_CHILDREN = INPUT_OPTIONS_END,
 		SORT,
+		NO_FOLD,
 		PERCENT_LIMIT,
 		STDIO
 	};
@@ -51,6 +53,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"no-children", no_argument, NULL, NO_CHILDREN},
 		{"sort", required_argument, NULL, SORT},
 		{"call-graph", required_argument, NULL, 'g'},
+		{"no-fold", no_argument, NULL, NO_FOLD},
 		{"percent-limit", required_argument, NULL, PERCENT_LIMIT},
 		{"stdio", no_argument, NULL, STDIO},
 		{NULL, 0, NULL, 0},
@@ -75,6 +78,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 				a->options.no_graph = true;
 			else if (!parse_percent("-g", optarg, &a->options.graph_limit))
 				return EXIT_USAGE;
+			break;
+		case NO_FOLD:
+			a->input.unfolded = true;
 			break;
 		case PERCENT_LIMIT:
 			if (!parse_percent("--percent-limit", optarg, &a->options.percent_limit))

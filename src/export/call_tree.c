@@ -155,6 +155,7 @@ static int add_child(struct call_tree *tree, uint32_t parent, uint32_t frame, ui
 		.parent = parent,
 		.frame = frame,
 		.depth = tree->nodes[parent].depth + 1,
+		.levels = 1,
 	};
 	*ret = (uint32_t)tree->n_nodes++;
 	return 0;
@@ -244,8 +245,13 @@ int call_tree_add(struct call_tree *tree, const struct call_frame *frames, size_
 
 	tree->nodes[n ? tree->path[n - 1] : CALL_TREE_ROOT].self += weight;
 	tree->nodes[CALL_TREE_ROOT].total += weight;
-	for (size_t i = 0; i < n; i++)
-		tree->nodes[tree->path[i]].total += weight;
+	for (size_t i = 0; i < n; i++) {
+		struct call_node *node = &tree->nodes[tree->path[i]];
+
+		node->total += weight;
+		if (frames[i].levels > node->levels)
+			node->levels = frames[i].levels;
+	}
 	return 0;
 }
 

@@ -38,6 +38,8 @@ enum frame_kind {
  * @name: of the function; NULL or "" stands for "[unknown]"
  * @dso: path or name of the file that holds it; NULL stands for ""
  * @kind: frames that differ in any of the three are different frames
+ * @levels: of a recursion for which this frame stands, alone or with its neighbours; 0 and
+ *	1: one
  *
  * Names may hold any bytes but NUL; the writers make them harmless.
  */
@@ -45,6 +47,7 @@ struct call_frame {
 	const char *name;
 	const char *dso;
 	enum frame_kind kind;
+	uint32_t levels;
 };
 
 #define CALL_TREE_ROOT 0
@@ -56,11 +59,12 @@ struct call_frame {
  * @parent: number of the caller's node, less than the node's own
  * @frame: for call_tree_frame(); meaningless in the root
  * @depth: 0 for the root
+ * @levels: the most that a stack had here, see struct call_frame; 1 where there was no more
  * @recent: the child that was found last, 0 before; call_tree_add() tries it first
  */
 struct call_node {
 	uint64_t self, total;
-	uint32_t parent, frame, depth, recent;
+	uint32_t parent, frame, depth, recent, levels;
 };
 
 struct call_tree;
@@ -116,7 +120,7 @@ size_t call_tree_frames(const struct call_tree *tree);
  * call_tree_frame() - what a node is called
  * @frame: less than call_tree_frames()
  *
- * Neither string is NULL.  Both are interned: equal strings have equal
+ * @levels means nothing here.  Neither string is NULL.  Both are interned: equal strings have equal
  * pointers.  The pointer is valid until the next call_tree_add(), the strings
  * until call_tree_close().
  */

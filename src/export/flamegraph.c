@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "export/call_tree.h"
@@ -136,6 +137,20 @@ static void write_boxes(const struct picture *p)
 	}
 }
 
+/* The name, and how many levels of it there were, if both find room. */
+static void write_label(const struct picture *p, const struct flame *flame, size_t columns)
+{
+	char levels[16] = "";
+	size_t used = 0;
+
+	if (flame->levels > 1)
+		used = (size_t)snprintf(levels, sizeof(levels), " x%" PRIu32, flame->levels);
+	if (used + 3 > columns)
+		used = *levels = 0;
+	safe_text_xml(p->out, p->layout.symbols[flame->symbol].frame.name, columns - used);
+	fputs(levels, p->out);
+}
+
 static void write_labels(const struct picture *p)
 {
 	for (uint32_t i = 0; i < p->layout.n_flames; i++) {
@@ -148,8 +163,7 @@ static void write_labels(const struct picture *p)
 		fputs("<text x=\"", p->out);
 		write_tenths(p->out, left + 30);
 		fprintf(p->out, "\" y=\"%u\">", top(p, flame) + 13);
-		safe_text_xml(p->out, p->layout.symbols[flame->symbol].frame.name,
-			      (size_t)((right - left - 60) / (CHARACTER * 10)));
+		write_label(p, flame, (size_t)((right - left - 60) / (CHARACTER * 10)));
 		fputs("</text>\n", p->out);
 	}
 }
@@ -266,6 +280,13 @@ static int write_nodes(const struct picture *p)
 	return 0;
 }
 
+static void write_levels(const struct picture *p)
+{
+	for (uint32_t i = 0; i < p->layout.n_flames; i++)
+		if (p->layout.flames[i].levels > 1)
+			fprintf(p->out, "%" PRIu32 ":%" PRIu32 ",", i, p->layout.flames[i].levels);
+}
+
 static void write_kinds(const struct picture *p)
 {
 	fputs(",labels:[", p->out);
@@ -294,7 +315,9 @@ static int write_script(const struct picture *p)
 	write_symbols(p);
 	fputs("],\nnodes:[", p->out);
 	r = write_nodes(p);
-	fprintf(p->out, "]};\n%s})();]]></script>\n", script);
+	fputs("],\nlevels:{", p->out);
+	write_levels(p);
+	fprintf(p->out, "}};\n%s})();]]></script>\n", script);
 	return r;
 }
 

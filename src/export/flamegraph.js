@@ -39,6 +39,9 @@ function readFrames() {
 
 // profile.symbols holds three fields for each: name, number of its file, colour.
 const nameOf = (frame) => profile.symbols[3 * frame.symbol];
+// profile.levels: of recursions, by the number of the frame.
+const levelsOf = (frame) => profile.levels[frame.index] || 1;
+const labelOf = (frame) => nameOf(frame) + (levelsOf(frame) > 1 ? " x" + levelsOf(frame) : "");
 const fileOf = (frame) => profile.files[profile.symbols[3 * frame.symbol + 1]];
 const shadeOf = (frame) => profile.symbols[3 * frame.symbol + 2] % profile.shades;
 const kindOf = (frame) => Math.floor(profile.symbols[3 * frame.symbol + 2] / profile.shades);
@@ -57,6 +60,8 @@ function facts(frame) {
 
 	if (zoom !== frames[0] && zoom !== frame && within(frame, zoom))
 		text += ", " + percent(frame.total, zoom.total) + " of " + nameOf(zoom);
+	if (levelsOf(frame) > 1)
+		text += ", recursion of up to " + levelsOf(frame).toLocaleString("en") + " levels";
 	return text;
 }
 
@@ -129,7 +134,7 @@ function place(frame, x, length, outer, into) {
 	into.append(rect);
 	if (columns >= 3) {
 		drawn.text = make("text", { x: (x + 3).toFixed(2), y: y + 13 });
-		drawn.text.textContent = cut(nameOf(frame), columns);
+		drawn.text.textContent = cut(labelOf(frame), columns);
 		into.append(drawn.text);
 	}
 	shown.push(drawn);

@@ -95,7 +95,12 @@ static int add_flame(struct builder *b, uint32_t at, uint64_t start)
 {
 	const struct preorder_node *node = &b->order.nodes[at];
 	struct flamegraph_layout *layout = &b->layout;
-	struct flame flame = {.start = start, .total = node->total, .depth = node->depth};
+	struct flame flame = {
+		.start = start,
+		.total = node->total,
+		.depth = node->depth,
+		.levels = node->levels,
+	};
 	int r;
 
 	r = find_symbol(b, at, &flame.symbol);

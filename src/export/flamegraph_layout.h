@@ -20,10 +20,11 @@
  * @symbol: number of its name in the layout
  * @depth: 0 for the frame of all stacks
  * @colour: of the palette
+ * @levels: of a recursion for which it stands; 1: none
  */
 struct flame {
 	uint64_t start, total;
-	uint32_t symbol, depth, colour;
+	uint32_t symbol, depth, colour, levels;
 };
 
 /**

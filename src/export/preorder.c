@@ -105,6 +105,7 @@ static void write_node(struct sorter *s, struct preorder *order, uint32_t at)
 		.parent = s->place[node->parent],
 		.frame = node->frame,
 		.depth = node->depth,
+		.levels = node->levels,
 	};
 	if (node->depth > order->depth)
 		order->depth = node->depth;

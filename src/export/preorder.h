@@ -20,13 +20,13 @@ struct call_tree;
 
 /**
  * struct preorder_node - a node and its place
- * @self: @total: @frame: @depth: as in struct call_node
+ * @self: @total: @frame: @depth: @levels: as in struct call_node
  * @parent: place of the caller; 0 for the root itself
  * @end: place after the last node below this one
  */
 struct preorder_node {
 	uint64_t self, total;
-	uint32_t parent, end, frame, depth;
+	uint32_t parent, end, frame, depth, levels;
 };
 
 struct preorder {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/output.h"
+#include "export/recursion.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
@@ -20,6 +21,7 @@ struct report {
 	struct call_frame *stack; /* scratch: a command and its frames */
 	size_t stack_capacity;
 	uint64_t samples;
+	bool unfolded;
 };
 
 /* One writing of a report. */
@@ -85,10 +87,17 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 		return r;
 	report->stack[0] = (struct call_frame){.name = comm, .kind = FRAME_COMMAND};
 	memcpy(report->stack + 1, frames, n * sizeof(*frames));
+	if (!report->unfolded)
+		n = recursion_fold(report->stack + 1, n);
 	r = call_tree_add(report->tree, report->stack, n + 1, weight);
 	if (!r)
 		report->samples++;
 	return r;
+}
+
+void report_unfold(struct report *report)
+{
+	report->unfolded = true;
 }
 
 const struct call_tree *report_tree(const struct report *report)

@@ -97,6 +97,13 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 	       uint64_t weight);
 
 /**
+ * report_unfold() - from now on show each level of a recursion
+ *
+ * Without it the levels are one, and are counted: recursion.h.
+ */
+void report_unfold(struct report *report);
+
+/**
  * report_tree() - what was added, below one FRAME_COMMAND node per command
  *
  * For the other writers.  Valid until report_close().

@@ -2,6 +2,7 @@
 #include "export/report_graph.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ struct branch {
 	uint64_t weight;
 	size_t first, n; /* of items; none: what the limit hides */
 	const struct call_frame *frame;
+	uint32_t levels;
 	size_t n_hidden;
 };
 
@@ -216,8 +218,13 @@ static struct branch branch_from(const struct graph *g, const struct fork *fork,
 
 	branch.frame = call_tree_frame(g->all->tree, item->frame);
 	while (first + branch.n < fork->n_items && item[branch.n].frame == item->frame &&
-	       item[branch.n].direction == item->direction)
-		branch.weight += item[branch.n++].weight;
+	       item[branch.n].direction == item->direction) {
+		const struct item *next = &item[branch.n++];
+
+		branch.weight += next->weight;
+		if (g->all->order.nodes[next->at].levels > branch.levels)
+			branch.levels = g->all->order.nodes[next->at].levels;
+	}
 	return branch;
 }
 
@@ -283,7 +290,11 @@ static void write_frame(const struct graph *g, const struct branch *branch)
 		return;
 	}
 	safe_text_plain(g->out, branch->frame->name);
-	fputs(branch->frame->kind == FRAME_INLINED ? " (inlined)\n" : "\n", g->out);
+	if (branch->frame->kind == FRAME_INLINED)
+		fputs(" (inlined)", g->out);
+	if (branch->levels > 1)
+		fprintf(g->out, " [recursion, up to %" PRIu32 " levels]", branch->levels);
+	putc('\n', g->out);
 }
 
 static void write_share(const struct graph *g, const struct branch *branch, bool last)

@@ -100,6 +100,21 @@ it_names_hidden_files_and_functions_safely() {
 	quietly "$bobbin" script
 }
 
+it_folds_the_levels_of_a_recursion() {
+	record "$(program deep)" 200 900
+	quietly "$bobbin" report
+	[ "$(wc -l <out)" -lt 1500 ] || fail "$(wc -l <out) lines"
+	some ' descend \[recursion, up to 90[01] levels\]$' 1 <out
+	quietly "$bobbin" report --no-fold
+	none 'recursion' <out
+	[ "$(grep -c ' descend$' out)" -gt 800 ]
+	quietly "$bobbin" flamegraph --folded
+	none 'descend;descend' <out
+	some ';main;descend;spin ' 1 <out
+	quietly "$bobbin" flamegraph --folded --no-fold
+	some 'descend;descend' 1 <out
+}
+
 it_finds_recorded_files_elsewhere() {
 	cp "$(program chain)" moved
 	record --no-names ./moved 200

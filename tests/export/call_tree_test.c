@@ -65,10 +65,10 @@ static void siblings_come_in_order_of_names(void **state)
 static void frames_of_different_kinds_or_files_are_different(void **state)
 {
 	const struct call_frame frames[] = {
-		{"f", "x", FRAME_USER},
-		{"f", "y", FRAME_USER},
-		{"f", "x", FRAME_INLINED},
-		{"f", "x", FRAME_USER},
+		{"f", "x", FRAME_USER, 0},
+		{"f", "y", FRAME_USER, 0},
+		{"f", "x", FRAME_INLINED, 0},
+		{"f", "x", FRAME_USER, 0},
 	};
 	struct call_tree *tree = tree_open();
 
@@ -82,7 +82,7 @@ static void frames_of_different_kinds_or_files_are_different(void **state)
 static void names_are_copied_and_interned(void **state)
 {
 	char name[] = "first", dso[] = "libx";
-	struct call_frame frame = {name, dso, FRAME_USER};
+	struct call_frame frame = {name, dso, FRAME_USER, 0};
 	struct call_tree *tree = tree_open();
 
 	assert_int_equal(call_tree_add(tree, &frame, 1, 1), 0);

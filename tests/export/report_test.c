@@ -274,7 +274,7 @@ static void inlined_functions_are_marked_and_merged(void **state)
 
 static void hostile_names_do_not_reach_the_terminal(void **state)
 {
-	const struct call_frame frame = {"a\x1b[2J\nb\xff", "/x/\x07y", FRAME_USER};
+	const struct call_frame frame = {"a\x1b[2J\nb\xff", "/x/\x07y", FRAME_USER, 0};
 	struct report_options options = REPORT_OPTIONS_DEFAULT;
 	struct report *report = report_of();
 
@@ -307,6 +307,7 @@ static void a_stack_of_4000_frames_is_printed(void **state)
 	size_t n = 0;
 
 	assert_non_null(frames);
+	report_unfold(report);
 	for (size_t i = 0; i < 4000; i++)
 		frames[i] = (struct call_frame){.name = i ? "again" : "main"};
 	for (size_t i = 2; i <= 4000; i++)
