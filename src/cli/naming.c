@@ -32,6 +32,7 @@ struct naming {
 	struct cached_name cache[1u << CACHE_BITS];
 	struct call_frame *stack;
 	size_t room;
+	char left_out[40]; /* "N frames left out" */
 };
 
 static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
@@ -234,6 +235,15 @@ static size_t name_bare(struct naming *n, const struct bobbin_place_info *place,
 	return 1;
 }
 
+/* As perf shows it, which knows no such thing: an unknown function at 0. */
+static size_t name_left_out(struct naming *n, uint32_t count, struct named_frame *frame)
+{
+	snprintf(n->left_out, sizeof(n->left_out), "%" PRIu32 " frames left out", count);
+	frame->kind = FRAME_UNKNOWN;
+	frame->dso = n->left_out;
+	return 1;
+}
+
 /* Compilers map memory files twice, to write and to run; loaders map what has symbols. */
 static bool may_be_compiled(const char *path)
 {
@@ -267,6 +277,8 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 	size_t count;
 
 	*ret = base;
+	if (frame->left_out)
+		return name_left_out(naming, frame->left_out, ret);
 	if (frame->kernel)
 		return name_kernel(naming, ret);
 	mapped = !bobbin_space_find(space, pc, &place);
@@ -310,14 +322,15 @@ int naming_stack(struct naming *naming, const struct session_sample *sample,
 	size_t used = 0;
 
 	for (size_t i = sample->count; i-- > 0;) {
+		bool mark = sample->frames[i].left_out;
 		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
 
 		if (make_room(naming, used + n))
 			return -ENOMEM;
 		while (n--)
 			naming->stack[used++] = (struct call_frame){
-				.name = named[n].symbol.name,
-				.dso = named[n].dso,
+				.name = mark ? "[frames left out]" : named[n].symbol.name,
+				.dso = mark ? "" : named[n].dso,
 				.kind = named[n].kind,
 			};
 	}

@@ -40,7 +40,9 @@ static const char usage[] =
 	"  -p, --pid PID          sample a running process\n"
 	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old\n"
 	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
-	"      --no-names         keep no names of functions in the recording\n" UNWIND_USAGE
+	"      --no-names         keep no names of functions in the recording\n"
+	"      --max-stack N      keep N frames of a stack at most (1024): of a deeper one the\n"
+	"                         innermost three quarters and the outermost quarter\n" UNWIND_USAGE
 	"  -q, --quiet            say nothing but errors\n"
 	"  -h, --help             show this help\n"
 	"\n"
@@ -69,7 +71,8 @@ static int parse(int argc, char **argv, struct record *record)
 {
 	enum {
 		STACK_SIZE = 256,
-		NO_NAMES
+		NO_NAMES,
+		MAX_FRAMES
 	};
 	static const struct option longs[] = {
 		{"freq", required_argument, NULL, 'F'},
@@ -77,6 +80,7 @@ static int parse(int argc, char **argv, struct record *record)
 		{"output", required_argument, NULL, 'o'},
 		{"stack-size", required_argument, NULL, STACK_SIZE},
 		{"no-names", no_argument, NULL, NO_NAMES},
+		{"max-stack", required_argument, NULL, MAX_FRAMES},
 		UNWIND_OPTIONS,
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -107,6 +111,11 @@ static int parse(int argc, char **argv, struct record *record)
 			break;
 		case NO_NAMES:
 			record->no_names = true;
+			break;
+		case MAX_FRAMES:
+			if (!parse_number("--max-stack", optarg, 2, BOBBIN_MAX_DEPTH, &n))
+				return EXIT_USAGE;
+			record->options.max_stack = (uint32_t)n;
 			break;
 		case 'q':
 			record->quiet = true;
@@ -272,6 +281,11 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		if (s->reasons[i] && i != BOBBIN_OUTERMOST)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
 				bobbin_reason_str((enum bobbin_reason)i));
+	if (s->deep)
+		fprintf(stderr,
+			"  %8" PRIu64 " have more than %" PRIu32
+			" frames: the inner and the outer ones are kept\n",
+			s->deep, record->options.max_stack);
 	if (s->told) {
 		fprintf(stderr,
 			"  %8" PRIu64 " functions that were compiled at run time are named in ",
@@ -363,6 +377,7 @@ static int run(int argc, char **argv)
 				.path = "perf.data",
 				.frequency = DEFAULT_FREQUENCY,
 				.stack_bytes = MAX_STACK,
+				.max_stack = BOBBIN_MAX_DEPTH,
 				.version = BOBBIN_VERSION,
 				.argv = (const char *const *)argv,
 				.unwind = unwind_defaults(),

@@ -20,7 +20,8 @@
 #include "unwind/registered_tables.h"
 
 /* Kernel part, mark, user part. */
-#define CHAIN_MAX (256 + 1 + BOBBIN_MAX_DEPTH)
+#define KERNEL_MAX 256
+#define CHAIN_MAX (KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
 #define WAIT_MS 50
 
 struct recorder {
@@ -34,7 +35,7 @@ struct recorder {
 	uint64_t time; /* of the last record, on the recording's clock */
 	int error;     /* of writing, in a visit of all processes */
 	struct recorder_stats stats;
-	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 	uint64_t chain[CHAIN_MAX];
 	uint8_t payload[TRACE_PAYLOAD_MAX];
 };
@@ -128,8 +129,7 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 {
 	size_t count = 0;
 
-	for (uint64_t i = 0; i < sample->callchain_nr && count < CHAIN_MAX - BOBBIN_MAX_DEPTH - 1;
-	     i++) {
+	for (uint64_t i = 0; i < sample->callchain_nr && count < KERNEL_MAX; i++) {
 		if (sample->callchain[i] == PERF_CONTEXT_USER)
 			break;
 		r->chain[count++] = sample->callchain[i];
@@ -171,22 +171,32 @@ static int unwind_user(struct recorder *r, const struct perf_event *event,
 			return error;
 	}
 	r->stats.user++;
+	r->stats.deep += trace->left_out != 0;
 	r->stats.reasons[trace->reason]++;
 	return jit_keeper_trace(r->keeper, (int)event->pid, thread->process->space, trace,
 				event->time);
 }
 
+/* Of a stack with more frames, the root and what it called say most. */
+static uint32_t outer_frames(uint32_t max)
+{
+	return max < 4 ? 1 : max / 4;
+}
+
 static int on_sample(struct recorder *r, const struct perf_event *event)
 {
-	struct bobbin_trace trace = {.frames = r->frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_trace trace = {.frames = r->frames, .max = r->options.max_stack};
 	struct perf_event out = *event;
+	struct trace_gaps gaps;
 	size_t count;
 	int error;
 
 	r->stats.samples++;
+	trace.outer = outer_frames(trace.max);
 	error = unwind_user(r, event, &trace);
 	if (error)
 		return error;
+	trace_gaps_take(&trace, &gaps);
 	count = kernel_part(r, &event->sample);
 	if (trace.count)
 		r->chain[count++] = PERF_CONTEXT_USER;
@@ -196,7 +206,7 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	out.sample.callchain = r->chain;
 	out.sample.callchain_nr = count;
 	out.sample.raw = r->payload;
-	out.sample.raw_size = (uint32_t)trace_payload_write(&trace, r->payload);
+	out.sample.raw_size = (uint32_t)trace_payload_write(&trace, &gaps, r->payload);
 	return put(r, &out);
 }
 

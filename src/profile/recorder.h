@@ -32,6 +32,7 @@ struct recorder_options {
 	bool enable_on_exec;  /* it is about to call exec; else it runs already */
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
+	uint32_t max_stack;   /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
 	const char *version;  /* for the file's header */
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
@@ -44,7 +45,7 @@ struct recorder_stats {
 	uint64_t user;                         /* samples with a user part */
 	uint64_t lost;                         /* records that the kernel had no room for */
 	uint64_t broken;                       /* records that made no sense */
-	uint64_t bytes;                        /* written so far */
+	uint64_t deep;                         /* stacks of which frames were left out */
 	uint64_t told;                         /* functions whose names were kept beside the file */
 	unsigned int given_up;                 /* memories and files that did not answer in time */
 	uint64_t left_out;                     /* pieces of registered code: no room for them */

@@ -15,7 +15,8 @@ struct session {
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
 	struct session_frame frames[SESSION_MAX_FRAMES];
-	struct bobbin_frame user[BOBBIN_MAX_DEPTH];
+	struct session_frame chain[TRACE_CHAIN_MAX]; /* scratch: as it was recorded */
+	struct bobbin_frame user[TRACE_CHAIN_MAX];
 };
 
 static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
@@ -107,35 +108,75 @@ static size_t take_callchain(struct session *s, const struct perf_event *event,
 	return user;
 }
 
+/* The frames that a gap stands for, or its mark. */
+static void push_gap(struct session *s, struct session_sample *out, const struct trace_gap *gap)
+{
+	if (!gap->period)
+		push(s, out, (struct session_frame){.left_out = gap->count});
+	for (uint32_t i = 0; gap->period && i < gap->count && out->count < SESSION_MAX_FRAMES; i++)
+		push(s, out, s->chain[gap->at - gap->period + i % gap->period]);
+}
+
+/* The last @user frames anew, with those that were taken out. */
+static void fill_gaps(struct session *s, const struct trace_gaps *gaps, size_t user,
+		      struct session_sample *out)
+{
+	const struct trace_gap *gap = gaps->gaps, *end = gap + gaps->count;
+
+	out->count -= user;
+	memcpy(s->chain, s->frames + out->count, user * sizeof(*s->chain));
+	for (size_t i = 0; i <= user; i++) {
+		bool mark = false;
+
+		for (; gap < end && gap->at == i; gap++) {
+			push_gap(s, out, gap);
+			mark |= !gap->period;
+		}
+		if (i < user && !mark)
+			push(s, out, s->chain[i]);
+	}
+}
+
 /* What trace_payload.h adds to the last @user frames. */
 static void take_payload(struct session *s, const struct perf_sample *sample, size_t user,
 			 struct session_sample *out)
 {
 	struct session_frame *frames = s->frames + (out->count - user);
+	struct trace_payload payload;
 
-	if (user > BOBBIN_MAX_DEPTH ||
-	    !trace_payload_read(sample->raw, sample->raw_size, s->user, user, &out->reason))
+	if (user > TRACE_CHAIN_MAX ||
+	    !trace_payload_read(sample->raw, sample->raw_size, s->user, user, &payload))
 		return;
 	out->traced = true;
+	out->reason = payload.reason;
 	for (size_t i = 0; i < user; i++) {
 		frames[i].source = s->user[i].source;
 		frames[i].exact = s->user[i].exact;
 	}
+	if (payload.gaps.count)
+		fill_gaps(s, &payload.gaps, user, out);
 }
 
 static void unwind_sample(struct session *s, const struct perf_sample *sample,
 			  struct process *process, struct session_sample *out)
 {
-	struct bobbin_trace trace = {.frames = s->user, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_trace trace = {
+		.frames = s->user,
+		.max = BOBBIN_MAX_DEPTH,
+		.outer = BOBBIN_MAX_DEPTH / 4,
+	};
 
 	sample_trace(s->unwinder, s->arch, process, sample, &trace);
 	out->traced = true;
 	out->reason = trace.reason;
-	for (uint32_t i = 0; i < trace.count; i++)
+	for (uint32_t i = 0; i < trace.count; i++) {
+		if (trace.left_out && i == trace.count - trace.outer)
+			push(s, out, (struct session_frame){.left_out = trace.left_out});
 		push(s, out,
 		     (struct session_frame){.pc = s->user[i].pc,
 					    .exact = s->user[i].exact,
 					    .source = s->user[i].source});
+	}
 }
 
 static bool is_monotonic(const struct perf_reader_attr *attr)

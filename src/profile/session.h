@@ -13,14 +13,16 @@
 
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
+#include "profile/trace_gaps.h"
 
-#define SESSION_MAX_FRAMES (2 * BOBBIN_MAX_DEPTH)
+#define SESSION_MAX_FRAMES (2 * TRACE_CHAIN_MAX)
 
 struct session_frame {
 	uint64_t pc;
 	bool kernel;
 	bool exact; /* not a return address */
 	uint8_t source;
+	uint32_t left_out; /* not 0: no frame, but so many that were left out here */
 };
 
 /* A sample; everything is valid until the next session_next(). */

@@ -7,7 +7,19 @@
 #define HEADER 4
 #define EXACT 0x80
 
-size_t trace_payload_write(const struct bobbin_trace *trace, uint8_t out[TRACE_PAYLOAD_MAX])
+static size_t write_gaps(const struct trace_gaps *gaps, uint8_t *out)
+{
+	size_t size = gaps->count * sizeof(*gaps->gaps);
+
+	if (!gaps->count)
+		return 0;
+	out[0] = (uint8_t)gaps->count;
+	memcpy(out + 1, gaps->gaps, size);
+	return 1 + size;
+}
+
+size_t trace_payload_write(const struct bobbin_trace *trace, const struct trace_gaps *gaps,
+			   uint8_t out[TRACE_PAYLOAD_MAX])
 {
 	uint16_t count = (uint16_t)trace->count;
 
@@ -16,11 +28,37 @@ size_t trace_payload_write(const struct bobbin_trace *trace, uint8_t out[TRACE_P
 	memcpy(out + 2, &count, sizeof(count));
 	for (uint32_t i = 0; i < trace->count; i++)
 		out[HEADER + i] = trace->frames[i].source | (trace->frames[i].exact ? EXACT : 0);
-	return HEADER + (size_t)count;
+	return HEADER + count + write_gaps(gaps, out + HEADER + count);
+}
+
+static bool is_sound(const struct trace_gap *gap, uint32_t before, size_t count)
+{
+	if (gap->at < before || !gap->count)
+		return false;
+	return gap->period ? gap->period <= gap->at && gap->at <= count : gap->at < count;
+}
+
+/* Those up to the first that makes no sense. */
+static void read_gaps(const uint8_t *bytes, size_t size, size_t count, struct trace_gaps *ret)
+{
+	uint32_t stored = size ? bytes[0] : 0, before = 0;
+
+	ret->count = 0;
+	while (ret->count < stored && ret->count < TRACE_GAPS_MAX) {
+		struct trace_gap *gap = &ret->gaps[ret->count];
+
+		if (size - 1 < (ret->count + 1) * sizeof(*gap))
+			break;
+		memcpy(gap, bytes + 1 + ret->count * sizeof(*gap), sizeof(*gap));
+		if (!is_sound(gap, before, count))
+			break;
+		before = gap->at;
+		ret->count++;
+	}
 }
 
 bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *frames, size_t count,
-			enum bobbin_reason *reason)
+			struct trace_payload *ret)
 {
 	const uint8_t *bytes = data;
 	uint16_t stored;
@@ -34,6 +72,7 @@ bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *fram
 		frames[i].source = bytes[HEADER + i] & (uint8_t)~EXACT;
 		frames[i].exact = bytes[HEADER + i] & EXACT;
 	}
-	*reason = (enum bobbin_reason)bytes[1];
+	ret->reason = (enum bobbin_reason)bytes[1];
+	read_gaps(bytes + HEADER + stored, size - HEADER - stored, count, &ret->gaps);
 	return true;
 }

@@ -9,24 +9,33 @@
  *	1  u8	enum bobbin_reason
  *	2  u16	number of frames, native byte order
  *	4  u8[]	enum bobbin_source, 0x80: the PC is exact; leaf first
+ *	   u8	number of gaps; absent, or 0, where there are none
+ *	   each	u16 at, u16 period, u32 count: see trace_gaps.h
  *
  * Readers that do not know it skip it.
  */
 #ifndef BOBBIN_PROFILE_TRACE_PAYLOAD_H
 #define BOBBIN_PROFILE_TRACE_PAYLOAD_H
 
-#include <bobbin/unwind.h>
+#include "profile/trace_gaps.h"
 
-#define TRACE_PAYLOAD_MAX (4 + BOBBIN_MAX_DEPTH)
+#define TRACE_PAYLOAD_MAX (4 + TRACE_CHAIN_MAX + 1 + TRACE_GAPS_MAX * sizeof(struct trace_gap))
 
-/* Bytes written. */
-size_t trace_payload_write(const struct bobbin_trace *trace, uint8_t out[TRACE_PAYLOAD_MAX]);
+/* @trace as trace_gaps_take() left it.  Bytes written. */
+size_t trace_payload_write(const struct bobbin_trace *trace, const struct trace_gaps *gaps,
+			   uint8_t out[TRACE_PAYLOAD_MAX]);
+
+/* What a payload says. */
+struct trace_payload {
+	enum bobbin_reason reason;
+	struct trace_gaps gaps;
+};
 
 /*
- * The reason, and sources and exactness for at most @count frames.  false: not
- * such a payload.
+ * Sources and exactness for at most @count frames, and the rest.  false: not such a
+ * payload.  A gap lies inside of the @count entries, behind all that it repeats.
  */
 bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *frames, size_t count,
-			enum bobbin_reason *reason);
+			struct trace_payload *ret);
 
 #endif

@@ -32,14 +32,35 @@ it_unwinds_from_plt_stubs() {
 	done
 }
 
-it_stops_at_the_depth_limit() {
+it_keeps_both_ends_of_a_deep_stack() {
 	needs_large_copies
 	record "$(program deep)" 300 2000
-	reasons | grep -v -x NO_USER | mostly 90 '^DEPTH$'
-	chain_lengths | some '^1024$' 100
-	grep -q 'ended early: the depth limit was reached' err
+	complete
+	grep -q ' have more than 1024 frames' err
+	"$bobbin" script -F ip,sym,dso | some ' \[unknown\] (9[0-9][0-9] frames left out)$' 100
+	stacks | some ' main __libc_start_call_main ' 100
 	quietly "$bobbin" report
+	grep -q ' \[frames left out\]$' out
 	quietly "$bobbin" flamegraph
+}
+
+it_keeps_as_many_frames_as_it_is_told_to() {
+	needs_large_copies
+	record --max-stack 40 "$(program deep)" 300 900
+	complete
+	# the kernel's part, and the mark
+	chain_lengths | some '^\(4[0-9]\|[5-9][0-9]\)$' 100
+	chain_lengths | none '^[1-9][0-9][0-9]'
+	stacks | some ' main __libc_start_call_main ' 100
+	record --max-stack 2 "$(program chain)" 100
+	stacks | some ' spin \[unknown\] _start $' 50
+}
+
+it_records_a_recursion_in_little_room() {
+	needs_large_copies
+	record "$(program deep)" 300 900
+	samples=$("$bobbin" script -F tid | grep -c .)
+	[ "$(stat -c %s perf.data)" -lt $((20000 + 1000 * samples)) ] || fail "$(ls -l perf.data)"
 }
 
 it_sees_a_recursion_within_the_limit_whole() {
