@@ -161,7 +161,9 @@ extern "C" {
 	X(ELF_PACKED,     "a compressed section cannot be unpacked") \
 	/* more ends of traces */ \
 	X(EH_RETURN,      "an exception's handler is taking the place of this frame") \
-	X(BELOW_SP,       "the rule needs memory below the stack pointer, which the copy does not hold")
+	X(BELOW_SP,       "the rule needs memory below the stack pointer, which the copy does not hold") \
+	/* another end of traces */ \
+	X(ABI_32,         "a 32-bit program: not unwound")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

@@ -70,3 +70,9 @@ bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sampl
 	*ret = known_regs(arch, pc, gpr, known);
 	return true;
 }
+
+bool sample_pc_32(const struct bobbin_arch *arch, const struct perf_sample *sample, uint64_t *ret)
+{
+	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 && sample->regs &&
+	       perf_sample_reg(sample, numbering_of(arch)->pc, ret);
+}

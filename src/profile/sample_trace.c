@@ -47,6 +47,7 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs regs;
 
+	trace->left_out = 0;
 	if (sample_regs(arch, sample, gpr, &regs)) {
 		stack.addr = regs.sp;
 		bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
@@ -59,4 +60,8 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	}
 	trace->count = 0;
 	trace->reason = BOBBIN_NO_USER;
+	if (sample_pc_32(arch, sample, &regs.pc)) {
+		trace->frames[trace->count++] = (struct bobbin_frame){.pc = regs.pc, .exact = true};
+		trace->reason = BOBBIN_ABI_32;
+	}
 }

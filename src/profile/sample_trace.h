@@ -9,8 +9,9 @@
 
 /*
  * Unwind the user part; @trace as for bobbin_unwind().  Without a frame, and
- * with BOBBIN_NO_USER, where the sample has no user part: a kernel thread, a
- * 32-bit program, or one that is in exec and has no registers of its own yet.
+ * with BOBBIN_NO_USER, where the sample has no user part: a kernel thread, or a
+ * program that is in exec and has no registers of its own yet.  Of a 32-bit program
+ * the leaf is all there is.
  */
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
 		  struct process *process, const struct perf_sample *sample,
