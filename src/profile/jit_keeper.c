@@ -111,7 +111,7 @@ int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t 
 	k->id = id;
 	k->sink = sink;
 	k->ctx = ctx;
-	if (stat(output, &st) || S_ISREG(st.st_mode)) {
+	if (output && (stat(output, &st) || S_ISREG(st.st_mode))) {
 		k->folder = folder_of(output);
 		if (!k->folder) {
 			free(k);

@@ -26,7 +26,7 @@ struct jit_keeper_stats {
 };
 
 /*
- * @output: of the recording; nothing is kept beside what is no regular file.
+ * @output: of the recording; nothing is kept beside what is no regular file, or NULL.
  * @reader: of processes, or NULL; lives as long.
  * @sink: takes the records, which are marked with @id.  0 or a negative errno.
  */

@@ -15,6 +15,7 @@
 struct perf_output {
 	int fd, error;
 	char *target, *temp, *old; /* absolute; NULL for a device */
+	bool stream;               /* nothing can be rewritten */
 	uint64_t pos;
 	size_t used;
 	uint8_t buffer[BUFFER_SIZE];
@@ -83,6 +84,15 @@ static int open_device(struct perf_output *output, const char *path)
 	return 0;
 }
 
+/* A pipe waits for its reader here. */
+static int open_stream(struct perf_output *output, const char *path)
+{
+	output->stream = true;
+	output->fd = path ? open(path, O_WRONLY | O_CLOEXEC)
+			  : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return output->fd < 0 ? -errno : 0;
+}
+
 static int open_temp(struct perf_output *output, const char *path, bool exists)
 {
 	struct stat st;
@@ -100,6 +110,8 @@ static int open_output(struct perf_output *output, const char *path)
 {
 	struct stat st;
 
+	if (!strcmp(path, "-"))
+		return open_stream(output, NULL);
 	if (stat(path, &st))
 		return errno == ENOENT ? open_temp(output, path, false) : -errno;
 	if (S_ISREG(st.st_mode))
@@ -108,7 +120,9 @@ static int open_output(struct perf_output *output, const char *path)
 		return open_device(output, path);
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? -ESPIPE : -EINVAL;
+	if (S_ISFIFO(st.st_mode))
+		return open_stream(output, path);
+	return S_ISSOCK(st.st_mode) ? -ESPIPE : -EINVAL;
 }
 
 static void free_output(struct perf_output *output)
@@ -155,7 +169,7 @@ static int write_all(int fd, const uint8_t *data, size_t size, off_t offset)
 	return 0;
 }
 
-static int flush(struct perf_output *output)
+int perf_output_flush(struct perf_output *output)
 {
 	if (!output->error)
 		output->error = write_all(output->fd, output->buffer, output->used, -1);
@@ -166,7 +180,7 @@ static int flush(struct perf_output *output)
 int perf_output_write(struct perf_output *output, const void *data, size_t size)
 {
 	if (output->used + size > BUFFER_SIZE)
-		flush(output);
+		perf_output_flush(output);
 	if (output->error || !size)
 		return output->error;
 	output->pos += size;
@@ -179,8 +193,35 @@ int perf_output_write(struct perf_output *output, const void *data, size_t size)
 
 int perf_output_rewrite(struct perf_output *output, uint64_t offset, const void *data, size_t size)
 {
-	if (!flush(output))
+	if (!perf_output_flush(output))
 		output->error = write_all(output->fd, data, size, (off_t)offset);
+	return output->error;
+}
+
+bool perf_output_is_stream(const struct perf_output *output)
+{
+	return output->stream;
+}
+
+int perf_output_recover(struct perf_output *output, int *ret_fd, uint64_t *ret_size)
+{
+	struct stat st;
+
+	if (!output->temp)
+		return output->error ? output->error : -ENOSPC;
+	if (fstat(output->fd, &st))
+		return -errno;
+	*ret_fd = output->fd;
+	*ret_size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int perf_output_cut(struct perf_output *output, uint64_t size)
+{
+	output->error = output->used = 0;
+	if (ftruncate(output->fd, (off_t)size) || lseek(output->fd, (off_t)size, SEEK_SET) < 0)
+		output->error = -errno;
+	output->pos = size;
 	return output->error;
 }
 
@@ -208,7 +249,7 @@ static int replace_target(const struct perf_output *output)
 
 int perf_output_commit(struct perf_output *output)
 {
-	int r = flush(output);
+	int r = perf_output_flush(output);
 
 	/* Some file systems say only now that the disk is full. */
 	if (close(output->fd) && !r)

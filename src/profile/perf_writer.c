@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ struct perf_writer {
 	struct perf_event_attr attr; /* what is common to all */
 	size_t nr_attrs;
 	struct perf_file_header header;
-	uint64_t first_time, last_time;
+	uint64_t first_time, last_time, samples;
 	struct perf_blob record;
 	struct perf_blob features[PERF_FILE_FEATURES];
 };
@@ -244,17 +245,23 @@ int perf_writer_put(struct perf_writer *writer, const struct perf_event *event)
 	if (event->type != PERF_RECORD_SAMPLE)
 		put_trailer(&writer->record, &writer->attr, event);
 	r = write_record(writer);
-	if (!r && event->type == PERF_RECORD_SAMPLE)
+	if (!r && event->type == PERF_RECORD_SAMPLE) {
 		note_time(writer, event->time);
+		writer->samples++;
+	}
 	return r;
 }
 
 int perf_writer_round(struct perf_writer *writer)
 {
 	struct perf_event event = {.type = PERF_FILE_FINISHED_ROUND};
+	int r;
 
 	begin_record(&writer->record, &event, 0);
-	return write_record(writer);
+	r = write_record(writer);
+	if (!r && perf_output_is_stream(writer->output))
+		r = perf_output_flush(writer->output);
+	return r;
 }
 
 /* features */
@@ -364,6 +371,37 @@ static int add_features(struct perf_writer *writer, const struct perf_writer_inf
 	return 0;
 }
 
+/* Features that are too large for a record are left out. */
+static int stream_features(struct perf_writer *writer)
+{
+	const struct perf_event event = {.type = PERF_FILE_FEATURE};
+	int r = 0;
+
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++) {
+		const struct perf_blob *feature = &writer->features[i];
+
+		if (!has_feature(writer, i))
+			continue;
+		if (feature->failed)
+			return -ENOMEM;
+		begin_record(&writer->record, &event, 0);
+		perf_blob_u64(&writer->record, i);
+		perf_blob_bytes(&writer->record, feature->data, feature->size);
+		perf_blob_align(&writer->record, 8);
+		r = write_record(writer);
+		if (r == -E2BIG)
+			r = 0;
+	}
+	return r;
+}
+
+static void forget_features(struct perf_writer *writer)
+{
+	memset(writer->header.features, 0, sizeof(writer->header.features));
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
+		perf_blob_fini(&writer->features[i]);
+}
+
 /* The table of sections, then their bytes, in the order of the bits. */
 static int write_features(struct perf_writer *writer)
 {
@@ -439,6 +477,38 @@ static int write_front(struct perf_writer *writer, const struct perf_writer_even
 		r = perf_output_write(writer->output, attrs.data, attrs.size);
 	perf_blob_fini(&attrs);
 	perf_blob_fini(&ids);
+	describe_events(writer, events);
+	return r;
+}
+
+/* One record cannot have more; whoever reads a single event does not ask for its ids. */
+static size_t streamed_ids(const struct perf_writer *writer, size_t nr)
+{
+	size_t most =
+		(UINT16_MAX - sizeof(struct perf_event_header) - sizeof(struct perf_event_attr)) /
+		8;
+
+	return nr > most && writer->nr_attrs == 1 ? most : nr;
+}
+
+/* What a stream begins with; its features do not wait for the end, if they are known. */
+static int stream_front(struct perf_writer *writer, const struct perf_writer_event *events)
+{
+	const uint64_t header[] = {PERF_FILE_MAGIC, PERF_FILE_PIPE_HEADER_SIZE};
+	const struct perf_event event = {.type = PERF_FILE_ATTR};
+	int r = perf_output_write(writer->output, header, sizeof(header));
+
+	for (size_t i = 0; i < writer->nr_attrs && !r; i++) {
+		begin_record(&writer->record, &event, 0);
+		put_attr(&writer->record, &events[i].attr);
+		perf_blob_bytes(&writer->record, events[i].ids,
+				8 * streamed_ids(writer, events[i].nr_ids));
+		r = write_record(writer);
+	}
+	describe_events(writer, events);
+	if (!r)
+		r = stream_features(writer);
+	forget_features(writer);
 	return r;
 }
 
@@ -474,28 +544,105 @@ int perf_writer_open(const char *path, const struct perf_writer_event *events, s
 	writer->nr_attrs = nr;
 	r = perf_output_open(path, &writer->output);
 	if (!r)
-		r = write_front(writer, events);
-	if (r) {
+		r = perf_writer_is_stream(writer) ? stream_front(writer, events)
+						  : write_front(writer, events);
+	if (r)
 		perf_writer_abort(writer);
-		return r;
-	}
-	describe_events(writer, events);
-	*ret = writer;
-	return 0;
+	else
+		*ret = writer;
+	return r;
 }
 
-static int finish_file(struct perf_writer *writer, const struct perf_writer_info *info)
+bool perf_writer_is_stream(const struct perf_writer *writer)
 {
-	static const struct perf_writer_info unsaid;
+	return perf_output_is_stream(writer->output);
+}
+
+/* The end of the records, behind which the rest of the file stands. */
+static int write_end(struct perf_writer *writer)
+{
 	struct perf_file_header *header = &writer->header;
-	int r = add_features(writer, info ? info : &unsaid);
+	int r;
 
 	header->data.size = perf_output_pos(writer->output) - header->data.offset;
+	r = write_features(writer);
+	return r ? r : perf_output_rewrite(writer->output, 0, header, sizeof(*header));
+}
+
+static bool lacks_room(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
+}
+
+static uint64_t size_of_end(const struct perf_writer *writer)
+{
+	/* blocks are given back as a whole */
+	uint64_t size = 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
+		if (has_feature(writer, i))
+			size += sizeof(struct perf_file_section) + writer->features[i].size;
+	return size;
+}
+
+/* Where the last record ends that lies before @limit; counts the samples up to there. */
+static uint64_t last_record(struct perf_writer *writer, const uint8_t *file, uint64_t limit)
+{
+	uint64_t pos = writer->header.data.offset;
+	struct perf_event_header header;
+
+	writer->samples = 0;
+	while (limit - pos >= sizeof(header)) {
+		memcpy(&header, file + pos, sizeof(header));
+		if (header.size < sizeof(header) || header.size > limit - pos)
+			break;
+		writer->samples += header.type == PERF_RECORD_SAMPLE;
+		pos += header.size;
+	}
+	return pos;
+}
+
+/* Make room for the end; records reach to @data_end at most. */
+static int cut_records(struct perf_writer *writer, uint64_t data_end)
+{
+	uint64_t need = size_of_end(writer), size, limit;
+	int fd, r = perf_output_recover(writer->output, &fd, &size);
+	void *file;
+
+	if (r)
+		return r;
+	if (size < need || size - need < writer->header.data.offset)
+		return -ENOSPC;
+	limit = size - need < data_end ? size - need : data_end;
+	file = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		return -errno;
+	limit = last_record(writer, file, limit);
+	munmap(file, size);
+	return writer->samples ? perf_output_cut(writer->output, limit) : -ENOSPC;
+}
+
+/* 0: the file is whole; *@cut: its last records are missing, for this reason. */
+static int finish_file(struct perf_writer *writer, int *cut)
+{
+	uint64_t data_end;
+	int r = perf_output_flush(writer->output);
+
+	data_end = perf_output_pos(writer->output);
 	if (!r)
-		r = write_features(writer);
-	if (!r)
-		r = perf_output_rewrite(writer->output, 0, header, sizeof(*header));
-	return r;
+		r = write_end(writer);
+	if (!lacks_room(r))
+		return r;
+	*cut = r;
+	r = cut_records(writer, data_end);
+	return r ? r : write_end(writer);
+}
+
+static int finish_stream(struct perf_writer *writer)
+{
+	int r = stream_features(writer);
+
+	return r ? r : perf_output_flush(writer->output);
 }
 
 static void free_writer(struct perf_writer *writer)
@@ -508,14 +655,22 @@ static void free_writer(struct perf_writer *writer)
 
 int perf_writer_finish(struct perf_writer *writer, const struct perf_writer_info *info)
 {
-	int r = finish_file(writer, info);
+	static const struct perf_writer_info unsaid;
+	int r, cut = 0;
 
+	info = info ? info : &unsaid;
+	r = add_features(writer, info);
+	if (!r)
+		r = perf_writer_is_stream(writer) ? finish_stream(writer)
+						  : finish_file(writer, &cut);
 	if (r)
 		perf_output_discard(writer->output);
 	else
 		r = perf_output_commit(writer->output);
+	if (info->kept)
+		*info->kept = r ? 0 : writer->samples;
 	free_writer(writer);
-	return r;
+	return r ? r : cut;
 }
 
 void perf_writer_abort(struct perf_writer *writer)

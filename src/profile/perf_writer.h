@@ -10,7 +10,7 @@
  *
  * What goes in is what perf_reader gives out, struct perf_event.  The file gets
  * its name at the end only; see perf_output.h for what happens to an older one
- * and to failures.
+ * and to failures.  A pipe gets perf's form for pipes: records only, each round at once.
  */
 #ifndef BOBBIN_PROFILE_PERF_WRITER_H
 #define BOBBIN_PROFILE_PERF_WRITER_H
@@ -42,6 +42,7 @@ struct perf_writer_info {
 	uint32_t nr_cpus_online, nr_cpus_available;
 	const char *version;     /* of the program that records; NULL: not said */
 	const char *const *argv; /* ends with NULL; NULL: not said */
+	uint64_t *kept;          /* out: the samples that are in the file; or NULL */
 };
 
 /**
@@ -78,7 +79,8 @@ int perf_writer_put(struct perf_writer *writer, const struct perf_event *event);
  * perf_writer_round() - promise that no later record is older than those of the round before
  * @writer: the writer
  *
- * Lets perf sort round by round.  Without any it sorts the whole file at once.
+ * Lets perf sort round by round.  Without any it sorts the whole file at once.  A stream's
+ * reader gets what there is.
  *
  * Return: 0 or the sticky negative errno of an output error.
  */
@@ -108,10 +110,19 @@ int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct
  * @writer: the writer; it is gone afterwards, whatever happens
  * @info: for the features, or NULL
  *
- * Return: 0; or the negative errno of the first failure since opening, then
- * there is no file.
+ * Where there was no room for all, on the disk or for this user, the file has as many of
+ * the first records as fit, unless not even one sample does.
+ *
+ * Return: 0; -ENOSPC, -EDQUOT, -EFBIG: see above; or another negative errno of the first
+ * failure since opening, then there is no file.
  */
 int perf_writer_finish(struct perf_writer *writer, const struct perf_writer_info *info);
+
+/**
+ * perf_writer_is_stream() - whether the output is no file
+ * @writer: the writer
+ */
+bool perf_writer_is_stream(const struct perf_writer *writer);
 
 /**
  * perf_writer_abort() - leave no file

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -471,26 +472,98 @@ static void devices_are_written_directly(void **state)
 static void what_cannot_be_replaced_is_refused(void **state)
 {
 	struct perf_writer *writer;
-	char path[32];
-	int fds[2];
 
-	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(perf_writer_open("fifo", &cpu_clock, 1, &writer), -ESPIPE);
-	assert_int_equal(pipe(fds), 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
-	assert_int_equal(perf_writer_open(path, &cpu_clock, 1, &writer), -ESPIPE);
-	close(fds[0]);
-	close(fds[1]);
 	assert_int_equal(perf_writer_open(".", &cpu_clock, 1, &writer), -EISDIR);
 	assert_int_equal(perf_writer_open("new/", &cpu_clock, 1, &writer), -EISDIR);
 	assert_int_equal(perf_writer_open("no/data", &cpu_clock, 1, &writer), -ENOENT);
 	assert_int_equal(mkdir("data.old", 0700), 0);
 	assert_int_equal(perf_writer_open("data", &cpu_clock, 1, &writer), -EISDIR);
-	assert_int_equal(files_here(), 2);
+	assert_int_equal(files_here(), 1);
+}
+
+/* A writer to a pipe whose other end is @fd. */
+static struct perf_writer *open_stream(int *fd)
+{
+	struct perf_writer *writer;
+	char path[32];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	writer = open_writer(path);
+	close(fds[1]);
+	*fd = fds[0];
+	return writer;
+}
+
+static void a_pipe_gets_records_at_each_round(void **state)
+{
+	static _Alignas(8) uint8_t bytes[65536];
+	const struct perf_reader_attr *attrs;
+	struct perf_reader *reader;
+	struct perf_event event;
+	const char *arch;
+	ssize_t size, n;
+	int fd;
+	struct perf_writer *writer = open_stream(&fd);
+
+	assert_true(perf_writer_is_stream(writer));
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_round(writer), 0);
+	size = read(fd, bytes, sizeof(bytes));
+	assert_int_equal(perf_reader_open_bytes(bytes, (size_t)size, NULL, &reader), 0);
+	assert_int_equal(perf_reader_stats(reader)->samples, 1);
+	perf_reader_close(reader);
+
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	while ((n = read(fd, bytes + size, sizeof(bytes) - (size_t)size)) > 0)
+		size += n;
+	assert_int_equal(perf_reader_open_bytes(bytes, (size_t)size, NULL, &reader), 0);
+	assert_false(perf_reader_truncated(reader));
+	assert_int_equal(perf_reader_attrs(reader, &attrs), 1);
+	assert_string_equal(attrs[0].name, cpu_clock.name);
+	assert_int_equal(attrs[0].nr_ids, 2);
+	assert_int_equal(
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &arch), 0);
+	event = next(reader);
+	assert_int_equal(event.sample.callchain_nr, sample.sample.callchain_nr);
+	assert_int_equal(next(reader).time, sample.time);
+	perf_reader_close(reader);
+	close(fd);
+	assert_int_equal(files_here(), 0);
+}
+
+static void a_pipe_that_nobody_reads_is_an_error(void **state)
+{
+	int fd;
+	struct perf_writer *writer = open_stream(&fd);
+
+	close(fd);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_round(writer), -EPIPE);
+	assert_int_equal(perf_writer_put(writer, &sample), -EPIPE);
+	assert_int_equal(perf_writer_finish(writer, NULL), -EPIPE);
+}
+
+/* A header of 65,535 bytes is the largest: of a single event some ids may be missing. */
+static void a_pipe_takes_an_event_of_many_ids(void **state)
+{
+	static uint64_t many[20000];
+	struct perf_writer_event event = cpu_clock;
+	struct perf_writer *writer;
+
+	event.ids = many;
+	event.nr_ids = 20000;
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_int_not_equal(open("fifo", O_RDWR), -1);
+	assert_int_equal(perf_writer_open("fifo", &event, 1, &writer), 0);
+	perf_writer_abort(writer);
 }
 
 /* Returns through the exit status, so that the limit dies with the process. */
-static int write_too_much(void)
+static int write_too_much(uint64_t *kept)
 {
 	struct rlimit limit = {1 << 20, 1 << 20};
 	struct perf_writer *writer;
@@ -503,22 +576,42 @@ static int write_too_much(void)
 		r = perf_writer_put(writer, &sample);
 	if (r != -EFBIG || perf_writer_put(writer, &sample) != -EFBIG)
 		return 2;
-	return perf_writer_finish(writer, NULL) == -EFBIG ? 0 : 3;
+	return perf_writer_finish(writer, &(struct perf_writer_info){.kept = kept}) == -EFBIG ? 0
+											      : 3;
 }
 
-static void file_that_cannot_grow_is_reported_and_removed(void **state)
+/* What it holds is whole, with the features behind it. */
+static void assert_cut(uint64_t kept)
 {
+	struct perf_reader *reader = open_reader("data");
+	const char *arch;
+
+	assert_false(perf_reader_truncated(reader));
+	assert_true(kept > 1000);
+	assert_int_equal(perf_reader_stats(reader)->samples, kept);
+	assert_int_equal(
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &arch), 0);
+	perf_reader_close(reader);
+}
+
+static void file_that_cannot_grow_keeps_what_fits(void **state)
+{
+	uint64_t *kept = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			      0);
 	int status;
 	pid_t pid;
 
 	make_file("data", "before");
 	pid = fork();
 	if (!pid)
-		_exit(write_too_much());
+		_exit(write_too_much(kept));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(size_of("data"), 6);
-	assert_int_equal(files_here(), 1);
+	assert_true(size_of("data") <= 1 << 20);
+	assert_int_equal(size_of("data.old"), 6);
+	assert_int_equal(files_here(), 2);
+	assert_cut(*kept);
+	munmap(kept, 4096);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_directory, leave_directory)
@@ -543,7 +636,10 @@ int main(void)
 		TEST(working_directory_may_change_meanwhile),
 		TEST(devices_are_written_directly),
 		TEST(what_cannot_be_replaced_is_refused),
-		TEST(file_that_cannot_grow_is_reported_and_removed),
+		TEST(a_pipe_gets_records_at_each_round),
+		TEST(a_pipe_that_nobody_reads_is_an_error),
+		TEST(a_pipe_takes_an_event_of_many_ids),
+		TEST(file_that_cannot_grow_keeps_what_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
