@@ -10,22 +10,45 @@
 
 #include "export/safe_text.h"
 
-void complain(const char *format, ...)
+static char called_as[64] = "bobbin";
+
+int run_command(const struct command *command, int argc, char **argv)
 {
-	va_list args;
+	snprintf(called_as, sizeof(called_as), "bobbin %s", command->name);
+	argv[0] = called_as;
+	return command->run(argc, argv);
+}
+
+static void complain_by(const char *name, const char *format, va_list args)
+{
 	char *text;
-	int r;
+	int r = vasprintf(&text, format, args);
 
 	fflush(stdout);
-	fputs("bobbin: ", stderr);
-	va_start(args, format);
-	r = vasprintf(&text, format, args);
-	va_end(args);
+	fprintf(stderr, "%s: ", name);
 	/* names in it may come from files */
 	safe_text_plain(stderr, r < 0 ? strerror(ENOMEM) : text);
 	if (r >= 0)
 		free(text);
 	fputc('\n', stderr);
+}
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain_by("bobbin", format, args);
+	va_end(args);
+}
+
+void complain_use(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain_by(called_as, format, args);
+	va_end(args);
 }
 
 void complain_file(const char *path, int error, const struct bobbin_error *err)
@@ -76,8 +99,8 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || !*text || *text == '-' || *end || value < least || value > most) {
-		complain("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option, text,
-			 least, most);
+		complain_use("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option, text,
+			     least, most);
 		return false;
 	}
 	*ret = value;
@@ -101,7 +124,7 @@ bool parse_address(const char *option, const char *text, uint64_t *ret)
 {
 	if (read_address(text, ret))
 		return true;
-	complain("%s: '%s' is not an address", option, text);
+	complain_use("%s: '%s' is not an address", option, text);
 	return false;
 }
 

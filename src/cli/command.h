@@ -28,6 +28,12 @@ extern const struct command record_command, report_command, script_command, flam
 /* "bobbin: " and the message and a line end, on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for a wrong call, with the name of the command instead: "bobbin record: ". */
+void complain_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Run a command, under that name; getopt(3) finds it in @argv[0]. */
+int run_command(const struct command *command, int argc, char **argv);
+
 /* The line for a file that was refused: reason and offset, or the errno. */
 void complain_file(const char *path, int error, const struct bobbin_error *err);
 

@@ -63,7 +63,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 			a->options.min_width = strtod(optarg, &end);
 			if (end != optarg && !*end && a->options.min_width >= 0)
 				break;
-			complain("--min-width: '%s' is not a width", optarg);
+			complain_use("--min-width: '%s' is not a width", optarg);
 			return EXIT_USAGE;
 		case NO_FOLD:
 			a->input.unfolded = true;
@@ -76,7 +76,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		}
 	}
 	if (optind < argc) {
-		complain("unexpected argument '%s'", argv[optind]);
+		complain_use("unexpected argument '%s'", argv[optind]);
 		return show_usage(&flamegraph_command);
 	}
 	return 0;

@@ -103,5 +103,5 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	allow_many_files();
-	return command->run(argc - 1, argv + 1);
+	return run_command(command, argc - 1, argv + 1);
 }

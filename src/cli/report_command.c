@@ -32,7 +32,7 @@ static bool parse_percent(const char *option, const char *text, double *ret)
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !(value >= 0 && value <= 100)) {
-		complain("%s: '%s' is not a percentage", option, text);
+		complain_use("%s: '%s' is not a percentage", option, text);
 		return false;
 	}
 	*ret = value;
@@ -71,7 +71,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		case 's':
 			if (!report_parse_keys(optarg, &a->options))
 				break;
-			complain("--sort: '%s' is not a list of comm, dso and sym", optarg);
+			complain_use("--sort: '%s' is not a list of comm, dso and sym", optarg);
 			return EXIT_USAGE;
 		case 'g':
 			if (!strcmp(optarg, "none"))
@@ -93,7 +93,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		}
 	}
 	if (optind < argc) {
-		complain("unexpected argument '%s'", argv[optind]);
+		complain_use("unexpected argument '%s'", argv[optind]);
 		return show_usage(&report_command);
 	}
 	return 0;

@@ -49,7 +49,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		a->input.naming_options.lines = a->fields & FIELD_SRCLINE;
 	}
 	if (optind < argc) {
-		complain("unexpected argument '%s'", argv[optind]);
+		complain_use("unexpected argument '%s'", argv[optind]);
 		return show_usage(&script_command);
 	}
 	return 0;

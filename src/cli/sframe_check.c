@@ -363,7 +363,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		complain("no file was named");
+		complain_use("no file was named");
 		return show_usage(&sframe_check_command);
 	}
 	return check_files(&options, as_json, argc - optind, argv + optind);

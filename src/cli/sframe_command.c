@@ -85,7 +85,7 @@ static int run(int argc, char **argv)
 		return argc < 2 ? show_usage(&sframe_command) : show_help(&sframe_command);
 	command = find_below(&sframe_command, argv[1]);
 	if (command)
-		return command->run(argc - 1, argv + 1);
+		return run_command(command, argc - 1, argv + 1);
 	complain("there is no command 'sframe %s'", argv[1]);
 	return show_usage(&sframe_command);
 }

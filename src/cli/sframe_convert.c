@@ -65,23 +65,23 @@ struct result {
 static int check(const struct arguments *a)
 {
 	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output) {
-		complain("one of --output and --in-place is needed");
+		complain_use("one of --output and --in-place is needed");
 		return show_usage(&sframe_convert_command);
 	}
 	if (a->in_place && !strcmp(a->path, "-")) {
-		complain("standard input has no place");
+		complain_use("standard input has no place");
 		return show_usage(&sframe_convert_command);
 	}
 	if (a->side_file && (a->section_only || a->share || a->version != 3)) {
-		complain("--side-file chooses its own form");
+		complain_use("--side-file chooses its own form");
 		return show_usage(&sframe_convert_command);
 	}
 	if (a->addressed && !a->section_only) {
-		complain("--address is for --section-only");
+		complain_use("--address is for --section-only");
 		return show_usage(&sframe_convert_command);
 	}
 	if (a->output && !strcmp(a->output, "-") && !a->section_only) {
-		complain("only a bare section can be written to standard output");
+		complain_use("only a bare section can be written to standard output");
 		return show_usage(&sframe_convert_command);
 	}
 	return 0;
@@ -151,7 +151,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		}
 	}
 	if (optind != argc - 1) {
-		complain("one file is needed");
+		complain_use("one file is needed");
 		return show_usage(&sframe_convert_command);
 	}
 	a->path = argv[optind];

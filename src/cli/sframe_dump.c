@@ -229,7 +229,7 @@ static int run(int argc, char **argv)
 		form = &sframe_json;
 	}
 	if (optind == argc) {
-		complain("no file was named");
+		complain_use("no file was named");
 		return show_usage(&sframe_dump_command);
 	}
 	return dump_files(form, argc - optind, argv + optind);

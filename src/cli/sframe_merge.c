@@ -87,7 +87,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	a->file_count = argc - optind;
 	if (a->file_count)
 		return 0;
-	complain("no file to merge");
+	complain_use("no file to merge");
 	return show_usage(&sframe_merge_command);
 }
 

@@ -73,7 +73,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	a->file_count = argc - optind - 1;
 	if (a->file_count > 0)
 		return 0;
-	complain("a folder and a file are needed");
+	complain_use("a folder and a file are needed");
 	return show_usage(&sframe_pack_command);
 }
 

@@ -46,7 +46,7 @@ struct arguments {
 static bool wants_sense(const struct arguments *a)
 {
 	if (!a->output == !a->in_place)
-		complain("one of --output and --in-place is needed");
+		complain_use("one of --output and --in-place is needed");
 	else if (a->in_place && !strcmp(a->file, "-"))
 		complain("--in-place: standard input is no file");
 	else
@@ -109,7 +109,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		}
 	}
 	if (argc - optind != 1) {
-		complain("exactly one file is needed");
+		complain_use("exactly one file is needed");
 		return show_usage(&sframe_repair_command);
 	}
 	a->file = argv[optind];

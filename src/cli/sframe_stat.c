@@ -324,7 +324,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		complain("at least one file is needed");
+		complain_use("at least one file is needed");
 		return show_usage(&sframe_stat_command);
 	}
 	return stat_files(&a, argv + optind, argc - optind);

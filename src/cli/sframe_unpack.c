@@ -72,7 +72,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		}
 	}
 	if (argc - optind != 1 && argc - optind != 2) {
-		complain("a side-file, or a folder and a file, are needed");
+		complain_use("a side-file, or a folder and a file, are needed");
 		return show_usage(&sframe_unpack_command);
 	}
 	a->folder = argc - optind == 2 ? argv[optind] : NULL;

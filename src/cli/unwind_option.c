@@ -56,7 +56,7 @@ int parse_pid(int argc, char **argv, const struct command *command, pid_t *ret)
 	uint64_t pid;
 
 	if (optind != argc - 1) {
-		complain("one process number is needed");
+		complain_use("one process number is needed");
 		return show_usage(command);
 	}
 	if (!parse_number("PID", argv[optind], 1, INT32_MAX, &pid))

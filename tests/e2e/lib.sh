@@ -70,7 +70,7 @@ expect() {
 # complains WORD…: stderr was one line, from the command, with all of the words
 complains() {
 	[ "$(wc -l <err)" -eq 1 ] || fail "not one line on stderr: $(cat err)"
-	grep -q '^bobbin: ' err || fail "who says that? $(cat err)"
+	grep -q '^bobbin[a-z ]*: ' err || fail "who says that? $(cat err)"
 	for word in "$@"; do
 		grep -q -e "$word" err || fail "no '$word' in: $(cat err)"
 	done

@@ -116,6 +116,25 @@ it_refuses_what_are_no_numbers() {
 	wrong flamegraph --min-width -1
 }
 
+it_names_the_command_and_the_option() {
+	wrong script -F comm,nonsense,ip
+	complains "^bobbin script: -F: unknown field 'nonsense'\$"
+	wrong report --sort comm,nonsense
+	complains "^bobbin report: --sort: 'comm,nonsense' "
+	wrong record -F x true
+	complains "^bobbin record: -F: 'x' is not a number from 1 to 100000\$"
+	wrong record --max-stack 1 true
+	complains '^bobbin record: --max-stack: '
+	wrong flamegraph --min-width x
+	complains '^bobbin flamegraph: --min-width: '
+	wrong stack x
+	complains "^bobbin stack: PID: 'x' "
+	for command in $commands 'sframe dump' 'sframe convert'; do
+		wrong $command --nonsense
+		grep -q "^bobbin $command: unrecognized option '--nonsense'\$" err
+	done
+}
+
 it_refuses_unknown_columns() {
 	wrong report --sort nonsense
 	complains nonsense
