@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,12 +16,14 @@
 #include "cli/command.h"
 #include "cli/kept_names.h"
 #include "cli/name_keeper.h"
+#include "cli/targets.h"
 #include "cli/unwind_option.h"
 #include "cli/workload.h"
 #include "export/safe_text.h"
 #include "profile/recorder.h"
 
 #define DEFAULT_FREQUENCY 999
+#define TARGET_NAME 32
 /*
  * The kernel's limit: a record's size is 16 bits wide.  Only what a stack has
  * is copied, so the limit costs deep stacks something and shallow ones nothing.
@@ -30,15 +32,18 @@
 
 static const char usage[] =
 	"usage: bobbin record [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-	"       bobbin record [OPTIONS] -p PID\n"
+	"       bobbin record [OPTIONS] -p PID|-t TID\n"
 	"\n"
 	"Sample a program, its threads and all that it starts; unwind each sample by the\n"
 	"tables that the program's files have; write call chains to a file that 'bobbin\n"
 	"report' and 'perf report' read.  Without a command, Ctrl-C ends the recording.\n"
 	"\n"
 	"  -F, --freq HZ          samples a second and CPU (999)\n"
-	"  -p, --pid PID          sample a running process\n"
-	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old\n"
+	"  -p, --pid PID          sample a running process; a list, or the option again: several\n"
+	"  -t, --tid TID          sample a thread, and nothing that it starts; several as above\n"
+	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old; a\n"
+	"                         pipe, or - for standard output, gets the form for pipes\n"
+	"  -g, --call-graph HOW   accepted: there are always call chains, by unwind tables\n"
 	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
 	"      --no-names         keep no names of functions in the recording\n"
 	"      --max-stack N      keep N frames of a stack at most (1024): of a deeper one the\n"
@@ -54,9 +59,11 @@ struct record {
 	char **argv;
 	bool quiet;
 	struct workload workload;
-	int pidfd; /* of the process of -p */
 	bool no_names;
 	struct name_keeper *names;
+	struct recorder_target own; /* of @workload */
+	struct targets targets;     /* of -p and -t */
+	struct timespec began;
 	struct recorder *recorder;
 };
 
@@ -67,16 +74,58 @@ static void on_signal(int signal)
 	interrupted = signal;
 }
 
+/* What perf can do instead; false: it is none of that. */
+static bool parse_call_graph(const struct record *record, const char *how)
+{
+	size_t length = strcspn(how, ",");
+	static const char *const ways[] = {"fp", "dwarf", "lbr"};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (strlen(ways[i]) != length || strncmp(ways[i], how, length))
+			continue;
+		if (!record->quiet)
+			fprintf(stderr,
+				"bobbin record: --call-graph %s: call chains are found by unwind "
+				"tables while recording; see --stack-size, --max-stack\n",
+				ways[i]);
+		return true;
+	}
+	complain_use("--call-graph: '%s' is none of fp, dwarf and lbr", how);
+	return false;
+}
+
+/* Whether the recording goes to where the command's own output would. */
+static bool is_stdout(const char *path)
+{
+	struct stat out, st;
+
+	if (!strcmp(path, "-"))
+		return true;
+	return !fstat(STDOUT_FILENO, &out) && S_ISFIFO(out.st_mode) && !stat(path, &st) &&
+	       st.st_dev == out.st_dev && st.st_ino == out.st_ino;
+}
+
+static int check_output(const struct record *record)
+{
+	if (strcmp(record->options.path, "-") || !isatty(STDOUT_FILENO))
+		return 0;
+	complain_use("-o -: standard output is a terminal, which cannot show a recording");
+	return EXIT_USAGE;
+}
+
 static int parse(int argc, char **argv, struct record *record)
 {
 	enum {
 		STACK_SIZE = 256,
 		NO_NAMES,
-		MAX_FRAMES
+		MAX_FRAMES,
+		CALL_GRAPH
 	};
 	static const struct option longs[] = {
 		{"freq", required_argument, NULL, 'F'},
 		{"pid", required_argument, NULL, 'p'},
+		{"tid", required_argument, NULL, 't'},
+		{"call-graph", required_argument, NULL, CALL_GRAPH},
 		{"output", required_argument, NULL, 'o'},
 		{"stack-size", required_argument, NULL, STACK_SIZE},
 		{"no-names", no_argument, NULL, NO_NAMES},
@@ -89,7 +138,7 @@ static int parse(int argc, char **argv, struct record *record)
 	uint64_t n;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+F:p:o:qh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+F:p:t:o:gqh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'F':
 			if (!parse_number("-F", optarg, 1, 100000, &n))
@@ -97,9 +146,18 @@ static int parse(int argc, char **argv, struct record *record)
 			record->options.frequency = (uint32_t)n;
 			break;
 		case 'p':
-			if (!parse_number("-p", optarg, 1, INT32_MAX, &n))
+			if (!targets_parse(&record->targets, "-p", optarg, false))
 				return EXIT_USAGE;
-			record->options.pid = (pid_t)n;
+			break;
+		case 't':
+			if (!targets_parse(&record->targets, "-t", optarg, true))
+				return EXIT_USAGE;
+			break;
+		case 'g':
+			break;
+		case CALL_GRAPH:
+			if (!parse_call_graph(record, optarg))
+				return EXIT_USAGE;
 			break;
 		case 'o':
 			record->options.path = optarg;
@@ -130,12 +188,16 @@ static int parse(int argc, char **argv, struct record *record)
 	}
 	if (optind < argc)
 		record->command = argv + optind;
-	if (!record->command == !record->options.pid) {
-		complain(record->command ? "a command and -p exclude each other"
-					 : "a command to run, or -p PID, is needed");
+	if (!record->command == !record->targets.count) {
+		complain_use(record->command ? "a command and -p or -t exclude each other"
+					     : "a command to run, or -p PID, is needed");
 		return show_usage(&record_command);
 	}
-	return 0;
+	if (targets_are_mixed(&record->targets)) {
+		complain_use("-p and -t exclude each other");
+		return show_usage(&record_command);
+	}
+	return check_output(record);
 }
 
 static int paranoid_level(void)
@@ -151,22 +213,34 @@ static int paranoid_level(void)
 	return level;
 }
 
+/* Which of several it was is not known. */
+static const char *target_name(const struct record *record, char name[TARGET_NAME])
+{
+	const struct recorder_target *first = &record->options.targets[0];
+
+	if (record->options.target_count > 1)
+		return "one of the processes";
+	snprintf(name, TARGET_NAME, "%s %d", first->tid ? "thread" : "process",
+		 first->tid ? first->tid : first->pid);
+	return name;
+}
+
 static void complain_sampler(const struct record *record, int error)
 {
-	pid_t pid = record->options.pid;
+	char name[TARGET_NAME];
 
 	/* up to level 2, everybody may sample what is theirs */
 	if (error == -EACCES && !record->command && paranoid_level() <= 2)
-		complain("process %d: not allowed to sample it: be its owner or root, or give "
+		complain("%s: not allowed to sample it: be its owner or root, or give "
 			 "bobbin CAP_PERFMON",
-			 pid);
+			 target_name(record, name));
 	else if (error == -EACCES || error == -EPERM)
 		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
 			 "give bobbin CAP_PERFMON, or allow it with "
 			 "'sysctl kernel.perf_event_paranoid=2'",
 			 paranoid_level());
 	else if (error == -ESRCH)
-		complain("process %d: no such process", pid);
+		complain("%s: no such process", target_name(record, name));
 	else if (error == -EMFILE)
 		complain("perf_event_open: too many open files; raise 'ulimit -n'");
 	else
@@ -175,6 +249,8 @@ static void complain_sampler(const struct record *record, int error)
 
 static void complain_open(const struct record *record, enum recorder_stage stage, int error)
 {
+	char name[TARGET_NAME];
+
 	switch (stage) {
 	case RECORDER_SAMPLER:
 		complain_sampler(record, error);
@@ -183,7 +259,7 @@ static void complain_open(const struct record *record, enum recorder_stage stage
 		complain_file(record->options.path, error, NULL);
 		break;
 	case RECORDER_PROCESS:
-		complain("process %d: %s", record->options.pid, strerror(-error));
+		complain("%s: %s", target_name(record, name), strerror(-error));
 		break;
 	default:
 		complain("%s", strerror(-error));
@@ -212,11 +288,9 @@ static void show_progress(const struct record *record, time_t began)
 
 static bool ended(struct record *record, int *status)
 {
-	struct pollfd p = {.fd = record->pidfd, .events = POLLIN};
-
 	if (record->command)
 		return workload_ended(&record->workload, status);
-	return poll(&p, 1, 0) > 0;
+	return targets_ended(&record->targets);
 }
 
 /*
@@ -233,50 +307,113 @@ static void end_workload(const struct record *record, int *status)
 			kill(record->workload.pid, SIGKILL);
 }
 
-/* Until the program ends, somebody presses Ctrl-C or writing fails. */
-static int sample(struct record *record, int *status)
+/* The program is not told that its recording failed: it runs on. */
+static void tell_failure(const struct record *record, int error)
+{
+	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s", record->options.path,
+		 error == -EPIPE ? "nobody reads it any more" : strerror(-error),
+		 recorder_stats(record->recorder)->samples,
+		 record->command ? "; the program runs on" : "");
+}
+
+/* Until the program ends or somebody presses Ctrl-C. */
+static void sample(struct record *record, int *status)
 {
 	time_t began = time(NULL), shown = began;
 	bool done = false;
 	int error = 0;
 
-	while (!done && !error && !interrupted) {
+	while (!done && !interrupted && (!error || record->command)) {
 		size_t count;
 		int timeout;
 		struct pollfd *fds = recorder_pollfds(record->recorder, &count, &timeout);
 
-		poll(fds, count, timeout);
+		poll(fds, error ? 0 : count, timeout);
 		done = ended(record, status);
+		if (error)
+			continue;
 		error = recorder_sweep(record->recorder);
+		if (error)
+			tell_failure(record, error);
 		if (time(NULL) != shown) {
 			shown = time(NULL);
 			show_progress(record, began);
 		}
 	}
-	if (done || !record->command)
-		return error;
-	end_workload(record, status);
-	return error;
+	if (!done && record->command)
+		end_workload(record, status);
+}
+
+static uint64_t ms_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)(now.tv_sec - then->tv_sec) * 1000 +
+	       (uint64_t)(now.tv_nsec / 1000000 - then->tv_nsec / 1000000);
+}
+
+/* Why there are none. */
+static void tell_emptiness(const struct record *record)
+{
+	uint64_t ms = ms_since(&record->began), missed = targets_missed_ms(&record->targets);
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	if (record->command)
+		fprintf(stderr,
+			"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
+			"time; at -F %" PRIu32 " each sample takes %.1f ms",
+			ms,
+			(double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+				(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
+			record->options.frequency, 1e3 / record->options.frequency);
+	else
+		fprintf(stderr, "no samples: in %" PRIu64 " ms nothing ran that was to be sampled",
+			ms);
+	if (missed)
+		fprintf(stderr,
+			"; %zu children, which ran already and are not sampled, used %" PRIu64
+			" ms of CPU time",
+			record->targets.child_count, missed);
+}
+
+static void tell_samples(const struct record *record, const struct recorder_stats *s)
+{
+	if (!s->samples)
+		tell_emptiness(record);
+	else if (!s->user)
+		fprintf(stderr, "%" PRIu64 " samples, none with a user stack", s->samples);
+	else
+		fprintf(stderr, "%" PRIu64 " samples, %.1f %% of %" PRIu64 " user stacks complete",
+			s->samples, 100.0 * (double)s->reasons[BOBBIN_OUTERMOST] / (double)s->user,
+			s->user);
+	fprintf(stderr, ", %" PRIu64 " records lost; ", s->lost);
+	safe_text_plain(stderr, record->options.path);
+}
+
+static void tell_file(const struct record *record, const struct recorder_stats *s)
+{
+	struct stat st;
+
+	if (strcmp(record->options.path, "-") && !stat(record->options.path, &st) &&
+	    S_ISREG(st.st_mode))
+		fprintf(stderr, ", %.2f MiB", (double)st.st_size / (1 << 20));
+	if (s->cut)
+		fprintf(stderr, ", with the first %" PRIu64 " samples only: %s", s->kept,
+			strerror(-s->cut));
+	fputc('\n', stderr);
 }
 
 static void summarise(const struct record *record, const struct recorder_stats *s)
 {
-	uint64_t complete = s->reasons[BOBBIN_OUTERMOST];
-	struct stat st;
-
 	if (record->quiet)
 		return;
 	if (isatty(STDERR_FILENO))
 		fputc('\r', stderr);
-	if (stat(record->options.path, &st))
-		st.st_size = 0;
-	fprintf(stderr,
-		"bobbin record: %" PRIu64 " samples, %.1f %% of %" PRIu64
-		" user stacks complete, %" PRIu64 " records lost; ",
-		s->samples, s->user ? 100.0 * (double)complete / (double)s->user : 100.0, s->user,
-		s->lost);
-	safe_text_plain(stderr, record->options.path);
-	fprintf(stderr, ", %.2f MiB\n", (double)st.st_size / (1 << 20));
+	fputs("bobbin record: ", stderr);
+	tell_samples(record, s);
+	tell_file(record, s);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (s->reasons[i] && i != BOBBIN_OUTERMOST)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
@@ -309,11 +446,16 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		fprintf(stderr, "  %8" PRIu64 " records could not be used\n", s->broken);
 }
 
-static int exit_status(const struct record *record, int status)
+/* The command's; where that is 0, a recording that is not whole is a failure. */
+static int exit_status(const struct record *record, int status, int error)
 {
+	int own = error ? 1 : 0;
+
 	if (!record->command)
-		return 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		return own;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status) ? WEXITSTATUS(status) : own;
 }
 
 static int open_recorder(struct record *record)
@@ -337,25 +479,34 @@ static int open_recorder(struct record *record)
 	return 1;
 }
 
+static int attach(struct record *record)
+{
+	int r = targets_open(&record->targets);
+
+	if (r)
+		return r;
+	record->options.targets = record->targets.all;
+	record->options.target_count = record->targets.count;
+	if (!record->quiet)
+		targets_tell_children(&record->targets);
+	return open_recorder(record);
+}
+
 static int start(struct record *record)
 {
 	int error;
 
-	if (!record->command) {
-		record->pidfd = (int)syscall(SYS_pidfd_open, record->options.pid, 0);
-		if (record->pidfd < 0) {
-			complain("process %d: %s", record->options.pid, strerror(errno));
-			return 1;
-		}
-		return open_recorder(record);
-	}
-
-	error = workload_prepare(record->command, &record->workload);
+	if (!record->command)
+		return attach(record);
+	error = workload_prepare(record->command, is_stdout(record->options.path),
+				 &record->workload);
 	if (error) {
 		complain("fork: %s", strerror(-error));
 		return 1;
 	}
-	record->options.pid = record->workload.pid;
+	record->own.pid = record->workload.pid;
+	record->options.targets = &record->own;
+	record->options.target_count = 1;
 	record->options.enable_on_exec = true;
 	if (open_recorder(record)) {
 		workload_cancel(&record->workload);
@@ -369,6 +520,19 @@ static int start(struct record *record)
 	return error == -ENOENT ? 127 : 126;
 }
 
+/* As it was typed; NULL without memory.  Argument 0 is two words of it. */
+static char **command_line(int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + 2, sizeof(*words));
+
+	if (!words)
+		return NULL;
+	words[0] = (char *)"bobbin";
+	words[1] = (char *)"record";
+	memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof(*words));
+	return words;
+}
+
 static int run(int argc, char **argv)
 {
 	struct record record = {
@@ -379,34 +543,35 @@ static int run(int argc, char **argv)
 				.stack_bytes = MAX_STACK,
 				.max_stack = BOBBIN_MAX_DEPTH,
 				.version = BOBBIN_VERSION,
-				.argv = (const char *const *)argv,
 				.unwind = unwind_defaults(),
 			},
 	};
 	struct recorder_stats stats;
+	char **words;
 	int r, error, status = 0;
 
+	words = command_line(argc, argv);
+	record.options.argv = (const char *const *)words;
 	r = parse(argc, argv, &record);
 	if (r)
-		return r;
+		goto out;
 	catch_signals();
 	r = start(&record);
 	if (r)
-		return r;
-
-	error = sample(&record, &status);
-	if (error) {
-		recorder_abort(record.recorder);
-	} else {
-		error = recorder_finish(record.recorder, &stats);
-	}
+		goto out;
+	clock_gettime(CLOCK_MONOTONIC, &record.began);
+	sample(&record, &status);
+	error = recorder_finish(record.recorder, &stats);
 	name_keeper_close(record.names);
-	if (error) {
+	if (error)
 		complain_file(record.options.path, error, NULL);
-		return 1;
-	}
-	summarise(&record, &stats);
-	return exit_status(&record, status);
+	else
+		summarise(&record, &stats);
+	r = exit_status(&record, status, error ? error : stats.cut);
+out:
+	targets_close(&record.targets);
+	free(words);
+	return r;
 }
 
 const struct command record_command = {

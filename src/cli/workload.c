@@ -24,7 +24,7 @@ static void run(char **argv, int go, int failed)
 	_exit(127);
 }
 
-int workload_prepare(char **argv, struct workload *ret)
+int workload_prepare(char **argv, bool spare_stdout, struct workload *ret)
 {
 	int go[2], failed[2], error;
 
@@ -42,6 +42,8 @@ int workload_prepare(char **argv, struct workload *ret)
 	if (!ret->pid) {
 		close(go[1]);
 		close(failed[0]);
+		if (spare_stdout)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		run(argv, go[0], failed[1]);
 	}
 	close(go[0]);

@@ -14,8 +14,11 @@ struct workload {
 	int failed; /* tells the errno of a failed exec */
 };
 
-/* Fork a child that waits.  0 or a negative errno. */
-int workload_prepare(char **argv, struct workload *ret);
+/*
+ * Fork a child that waits.  @spare_stdout: standard output is not for it, what it writes
+ * there goes to stderr.  0 or a negative errno.
+ */
+int workload_prepare(char **argv, bool spare_stdout, struct workload *ret);
 
 /* Let it call exec.  0, or the negative errno of exec; then it is reaped. */
 int workload_start(struct workload *workload);

@@ -40,6 +40,24 @@ struct recorder {
 	uint8_t payload[TRACE_PAYLOAD_MAX];
 };
 
+/* Appends the threads of a target to @tids. */
+static int add_threads(const struct recorder_target *target, pid_t **tids, size_t *count)
+{
+	pid_t *own = NULL, *all;
+	int n = target->tid ? 1 : thread_list(target->pid, &own);
+
+	if (n < 0)
+		return n;
+	all = reallocarray(*tids, *count + (size_t)n, sizeof(*all));
+	if (all) {
+		*tids = all;
+		memcpy(all + *count, target->tid ? &target->tid : own, (size_t)n * sizeof(*all));
+		*count += (size_t)n;
+	}
+	free(own);
+	return all ? 0 : -ENOMEM;
+}
+
 static int open_sampler(struct recorder *r)
 {
 	struct sampler_options options = {
@@ -48,15 +66,15 @@ static int open_sampler(struct recorder *r)
 		.regs_mask = sample_regs_mask(native_arch()),
 		.enable_on_exec = r->options.enable_on_exec,
 	};
-	pid_t *tids;
-	int count, error;
+	pid_t *tids = NULL;
+	int error = 0;
 
-	count = thread_list(r->options.pid, &tids);
-	if (count < 0)
-		return count;
+	for (size_t i = 0; i < r->options.target_count && !error; i++)
+		error = add_threads(&r->options.targets[i], &tids, &options.tid_count);
 	options.tids = tids;
-	options.tid_count = (size_t)count;
-	error = sampler_open(&options, &r->sampler);
+	options.no_inherit = r->options.targets[0].tid;
+	if (!error)
+		error = sampler_open(&options, &r->sampler);
 	free(tids);
 	return error;
 }
@@ -241,10 +259,22 @@ static int drain(struct recorder *r, bool final)
 	return error ? error : perf_writer_round(r->writer);
 }
 
+static int describe_process(struct recorder *r, pid_t pid)
+{
+	const struct remote_process process = {unwinder_reader(r->unwinder), pid};
+	struct thread *thread;
+	int error = snapshot_process(&process, r->id, on_record, r);
+
+	if (!error)
+		error = process_table_thread(r->processes, pid, pid, &thread);
+	if (!error && code_watch_ask(r->unwinder, thread->process))
+		error = tell_images(r, thread->process);
+	return error;
+}
+
 static int describe_past(struct recorder *r, enum recorder_stage *stage)
 {
-	const struct remote_process process = {unwinder_reader(r->unwinder), r->options.pid};
-	struct thread *thread;
+	const struct recorder_target *targets = r->options.targets;
 	int error;
 
 	*stage = RECORDER_OUTPUT;
@@ -252,11 +282,9 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	if (error || r->options.enable_on_exec)
 		return error;
 	*stage = RECORDER_PROCESS;
-	error = snapshot_process(&process, r->id, on_record, r);
-	if (!error)
-		error = process_table_thread(r->processes, r->options.pid, r->options.pid, &thread);
-	if (!error && code_watch_ask(r->unwinder, thread->process))
-		error = tell_images(r, thread->process);
+	for (size_t i = 0; i < r->options.target_count && !error; i++)
+		if (!i || targets[i].pid != targets[i - 1].pid)
+			error = describe_process(r, targets[i].pid);
 	return error;
 }
 
@@ -282,8 +310,9 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	*stage = RECORDER_OUTPUT;
 	error = open_writer(r);
 	if (!error)
-		error = jit_keeper_open(r->options.path, unwinder_reader(r->unwinder), r->id,
-					put_marker, r, &r->keeper);
+		error = jit_keeper_open(perf_writer_is_stream(r->writer) ? NULL : r->options.path,
+					unwinder_reader(r->unwinder), r->id, put_marker, r,
+					&r->keeper);
 	return error ? error : describe_past(r, stage);
 }
 
@@ -318,7 +347,11 @@ void recorder_stop(struct recorder *recorder)
 
 int recorder_sweep(struct recorder *recorder)
 {
-	return drain(recorder, false);
+	if (!recorder->stats.cut)
+		recorder->stats.cut = drain(recorder, false);
+	if (recorder->stats.cut)
+		recorder_stop(recorder);
+	return recorder->stats.cut;
 }
 
 static void close_all(struct recorder *r)
@@ -348,23 +381,26 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	struct perf_writer_info info = {
 		.version = recorder->options.version,
 		.argv = recorder->options.argv,
+		.kept = &recorder->stats.kept,
 	};
 	int error;
 
 	recorder_stop(recorder);
-	error = drain(recorder, true);
-	if (!error)
-		error = keep_names(recorder);
+	if (!recorder->stats.cut)
+		recorder->stats.cut = drain(recorder, true);
+	if (!recorder->stats.cut)
+		recorder->stats.cut = keep_names(recorder);
 	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
 	recorder->stats.given_up =
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
 	recorder->stats.left_out = unwinder_left_out(recorder->unwinder);
 	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
+	error = perf_writer_finish(recorder->writer, &info);
+	if (error && recorder->stats.kept) {
+		recorder->stats.cut = error;
+		error = 0;
+	}
 	*stats = recorder->stats;
-	if (error)
-		perf_writer_abort(recorder->writer);
-	else
-		error = perf_writer_finish(recorder->writer, &info);
 	close_all(recorder);
 	return error;
 }

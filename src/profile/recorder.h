@@ -26,10 +26,17 @@ struct recorder_names {
 	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct perf_blob *ret);
 };
 
+/* A process, with all its threads and what they start; or one thread alone. */
+struct recorder_target {
+	pid_t pid;
+	pid_t tid; /* 0: the whole process */
+};
+
 struct recorder_options {
-	const char *path;     /* of the file */
-	pid_t pid;            /* process to sample, with all its threads and children */
-	bool enable_on_exec;  /* it is about to call exec; else it runs already */
+	const char *path;                      /* of the file, or "-" */
+	const struct recorder_target *targets; /* until the recorder is open */
+	size_t target_count;                   /* all of them are whole processes, or none is */
+	bool enable_on_exec;  /* they are about to call exec; else they run already */
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
 	uint32_t max_stack;   /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
@@ -50,6 +57,8 @@ struct recorder_stats {
 	unsigned int given_up;                 /* memories and files that did not answer in time */
 	uint64_t left_out;                     /* pieces of registered code: no room for them */
 	int told_error;                        /* why some of them were not, or 0 */
+	int cut;                               /* why the recording ended too early, or 0 */
+	uint64_t kept;                         /* samples that are in the file */
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
 };
 
@@ -68,13 +77,19 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 /* To wait on, and for how long at most, in milliseconds. */
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout);
 
-/* Take in what was sampled.  0; or a negative errno of writing or -ENOMEM. */
+/*
+ * Take in what was sampled.  0; or a negative errno of writing or -ENOMEM: then nothing
+ * more is sampled, and what there is waits for recorder_finish().
+ */
 int recorder_sweep(struct recorder *recorder);
 
 /* Take no more samples. */
 void recorder_stop(struct recorder *recorder);
 
-/* End the recording; the recorder is gone.  0; or what went wrong, then there is no file. */
+/*
+ * End the recording; the recorder is gone.  0; there is a file, of which stats->cut may say
+ * that it lacks the last samples.  Or what went wrong, then there is no file.
+ */
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats);
 
 /* Leave no file. */

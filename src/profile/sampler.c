@@ -67,7 +67,7 @@ static struct perf_event_attr attr_of(const struct sampler_options *options)
 		.sample_regs_user = options->regs_mask,
 		.sample_stack_user = options->stack_bytes,
 		.sample_id_all = 1,
-		.inherit = 1,
+		.inherit = !options->no_inherit,
 		.disabled = options->enable_on_exec,
 		.enable_on_exec = options->enable_on_exec,
 		.exclude_hv = 1,

@@ -28,6 +28,7 @@ struct sampler_options {
 			       * is copied where the user may lock little memory */
 	uint64_t regs_mask;   /* as in perf_event_attr.sample_regs_user */
 	bool enable_on_exec;  /* begin when the process calls exec, else at once */
+	bool no_inherit;      /* not what the threads start */
 };
 
 /*

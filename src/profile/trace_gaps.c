@@ -69,8 +69,7 @@ void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret)
 		left += kept;
 		at += (uint32_t)(repeat.period * repeat.times);
 		if (kept < repeat.period * repeat.times)
-			add_gap(ret, left, repeat.period,
-				repeat.period * repeat.times - kept);
+			add_gap(ret, left, repeat.period, repeat.period * repeat.times - kept);
 	}
 	trace->count = left;
 }

@@ -1,44 +1,82 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What cannot be written is said, and no half of a file is left.
+# What cannot be written is said; what could be is a whole file; programs run on.
 . "$(dirname "$0")/lib.sh"
 
-it_leaves_nothing_on_a_full_disk() {
+# on_a_small_disk SIZE COMMAND…: in a folder of that size; what is there then is in ./left
+on_a_small_disk() {
+	mkdir -p full left
+	disk=$1
+	shift
+	timeout 120 unshare -m --propagation private sh -c '
+		size=$1 left=$2
+		shift 2
+		mount -t tmpfs -o size=$size none full || exit 99
+		cd full
+		[ ! -e ../precious ] || cp ../precious perf.data
+		"$@"
+		status=$?
+		cp -r . "$left"
+		exit $status' sh "$disk" "$PWD/left" "$bobbin" "$@"
+}
+
+# kept_what_fits SAMPLES: of ./left, bobbin and perf read that many samples, and ./err says so
+kept_what_fits() {
+	[ "$1" -gt 50 ] || fail "only $1 samples"
+	grep -q ", with the first $1 samples only: " err
+	quietly "$bobbin" script -i left/perf.data -F tid
+	[ "$(grep -c . out)" -eq "$1" ]
+	quietly "$bobbin" report -i left/perf.data
+	command -v perf >/dev/null || return 0
+	[ "$(perf script -i left/perf.data -F tid 2>perf.log | grep -c .)" -eq "$1" ]
+	perf report --header-only -i left/perf.data 2>perf.log | grep -q '^# cmdline : '
+}
+
+it_keeps_what_fits_on_a_full_disk() {
 	needs_root
 	needs unshare
-	mkdir full
-	expect 1 timeout 60 unshare -m --propagation private sh -ec '
-		mount -t tmpfs -o size=64k none full
-		cd full
-		status=0
-		"$1" record "$2" 60000 || status=$?
-		ls -A
-		exit $status' sh "$bobbin" "$(program chain)"
-	complains perf.data 'No space left on device'
-	[ ! -s out ] || fail "left behind: $(cat out)"
+	file=$(program chain)
+	expect 1 on_a_small_disk 256k record -F 9999 sh -c '"$1" 2500; touch "$2"' sh "$file" "$PWD/ended"
+	grep -q '^bobbin: perf.data: No space left on device: no more is recorded after' err
+	[ -e ended ] || fail "the program did not run to its end"
+	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
+	[ "$(ls -A left)" = perf.data ] || fail "left behind: $(ls -A left)"
+}
+
+it_ends_as_the_program_even_if_the_disk_is_full() {
+	needs_root
+	needs unshare
+	expect 7 on_a_small_disk 256k record -F 9999 "$(program chain)" 1500 7
+	grep -q 'No space left on device' err
 }
 
 it_keeps_the_older_recording_on_a_full_disk() {
 	needs_root
 	needs unshare
-	mkdir full
-	expect 1 timeout 60 unshare -m --propagation private sh -ec '
-		mount -t tmpfs -o size=64k none full
-		cd full
-		echo precious >perf.data
-		status=0
-		"$1" record "$2" 60000 || status=$?
-		ls -A
-		cat perf.data
-		exit $status' sh "$bobbin" "$(program chain)"
-	[ "$(cat out)" = "$(printf 'perf.data\nprecious')" ] || fail "left behind: $(cat out)"
+	echo precious >precious
+	expect 1 on_a_small_disk 256k record -F 9999 "$(program chain)" 1500
+	[ "$(cat left/perf.data.old)" = precious ]
+	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
 }
 
-it_leaves_nothing_at_the_limit_of_a_files_size() {
-	expect 1 timeout 60 sh -c 'ulimit -f 64; exec "$@"' sh \
-		"$bobbin" record "$(program chain)" 60000
-	complains perf.data 'File too large'
-	ls -A | none perf
+it_leaves_nothing_where_not_even_a_sample_fits() {
+	needs_root
+	needs unshare
+	echo precious >precious
+	expect 1 on_a_small_disk 8k record "$(program chain)" 300
+	grep -q '^bobbin: perf.data: No space left on device$' err
+	[ "$(ls -A left)" = perf.data ] && [ "$(cat left/perf.data)" = precious ] ||
+		fail "left behind: $(ls -A left)"
+}
+
+it_keeps_what_fits_into_the_limit_of_a_files_size() {
+	expect 1 timeout 60 sh -c 'ulimit -f 512; exec "$@"' sh \
+		"$bobbin" record -F 9999 "$(program chain)" 2500
+	grep -q 'perf.data: File too large: ' err
+	mkdir left
+	mv perf.data left
+	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
+	ls -A | none 'perf.data'
 }
 
 it_says_that_the_output_is_full() {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/targets.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "target/descendants.h"
+
+#define SHOWN_CHILDREN 6
+
+static bool add(struct targets *t, struct recorder_target target)
+{
+	struct recorder_target *all;
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->all[i].pid == target.pid && t->all[i].tid == target.tid)
+			return true;
+	all = reallocarray(t->all, t->count + 1, sizeof(*all));
+	if (!all) {
+		complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	t->all = all;
+	t->all[t->count++] = target;
+	return true;
+}
+
+bool targets_parse(struct targets *targets, const char *option, const char *list, bool threads)
+{
+	char number[24];
+
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		struct recorder_target target = {0};
+		uint64_t value;
+
+		snprintf(number, sizeof(number), "%.*s", (int)length, list);
+		if (!parse_number(option, number, 1, INT32_MAX, &value))
+			return false;
+		*(threads ? &target.tid : &target.pid) = (pid_t)value;
+		if (!add(targets, target))
+			return false;
+		if (!list[length])
+			return true;
+		list += length + 1;
+	}
+}
+
+bool targets_are_mixed(const struct targets *targets)
+{
+	for (size_t i = 1; i < targets->count; i++)
+		if (!targets->all[i].tid != !targets->all[0].tid)
+			return true;
+	return false;
+}
+
+/* The process of a thread; 0: there is no such thread. */
+static pid_t process_of(pid_t tid)
+{
+	char name[32], line[128];
+	pid_t pid = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", tid);
+	f = fopen(name, "re");
+	if (!f)
+		return 0;
+	while (!pid && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) != 1)
+			pid = 0;
+	fclose(f);
+	return pid;
+}
+
+static int open_target(struct recorder_target *target, int *pidfd)
+{
+	if (target->tid) {
+		target->pid = process_of(target->tid);
+		if (!target->pid) {
+			complain("thread %d: no such thread", target->tid);
+			return 1;
+		}
+	}
+	*pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	if (*pidfd >= 0)
+		return 0;
+	complain("process %d: %s", target->pid, strerror(errno));
+	return 1;
+}
+
+static bool is_sampled(const struct targets *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->all[i].pid == pid)
+			return true;
+	for (size_t i = 0; i < t->child_count; i++)
+		if (t->children[i] == pid)
+			return true;
+	return false;
+}
+
+static int add_children(struct targets *t, pid_t pid)
+{
+	pid_t *found = NULL;
+	int count = descendants_list(pid, &found);
+	pid_t *children = reallocarray(t->children, t->child_count + DESCENDANTS_MAX,
+				       sizeof(*children));
+
+	if (children)
+		t->children = children;
+	for (int i = 0; i < count && children; i++)
+		if (!is_sampled(t, found[i]))
+			t->children[t->child_count++] = found[i];
+	free(found);
+	return count < 0 || !children ? -ENOMEM : 0;
+}
+
+/* Those of a thread are not expected to be sampled. */
+static int find_children(struct targets *t)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < t->count && !error; i++)
+		if (!t->all[i].tid)
+			error = add_children(t, t->all[i].pid);
+	t->cpu_ms = calloc(t->child_count + 1, sizeof(*t->cpu_ms));
+	if (error || !t->cpu_ms) {
+		complain("%s", strerror(ENOMEM));
+		return 1;
+	}
+	for (size_t i = 0; i < t->child_count; i++)
+		t->cpu_ms[i] = process_cpu_ms(t->children[i]);
+	return 0;
+}
+
+int targets_open(struct targets *targets)
+{
+	targets->pidfds = malloc(targets->count * sizeof(*targets->pidfds));
+	if (!targets->pidfds) {
+		complain("%s", strerror(ENOMEM));
+		return 1;
+	}
+	memset(targets->pidfds, 0xff, targets->count * sizeof(*targets->pidfds));
+	for (size_t i = 0; i < targets->count; i++)
+		if (open_target(&targets->all[i], &targets->pidfds[i]))
+			return 1;
+	return find_children(targets);
+}
+
+void targets_close(struct targets *targets)
+{
+	for (size_t i = 0; targets->pidfds && i < targets->count; i++)
+		if (targets->pidfds[i] >= 0)
+			close(targets->pidfds[i]);
+	free(targets->all);
+	free(targets->pidfds);
+	free(targets->children);
+	free(targets->cpu_ms);
+	*targets = (struct targets){0};
+}
+
+static bool has_ended(const struct recorder_target *target, int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	if (poll(&p, 1, 0) > 0)
+		return true;
+	return target->tid && syscall(SYS_tgkill, target->pid, target->tid, 0) && errno == ESRCH;
+}
+
+bool targets_ended(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (!has_ended(&targets->all[i], targets->pidfds[i]))
+			return false;
+	return true;
+}
+
+void targets_tell_children(const struct targets *targets)
+{
+	size_t count = targets->child_count;
+
+	if (!count)
+		return;
+	fputs("bobbin record: children that run already are not sampled:", stderr);
+	for (size_t i = 0; i < count && i < SHOWN_CHILDREN; i++)
+		fprintf(stderr, "%s %d", i ? "," : "", targets->children[i]);
+	if (count > SHOWN_CHILDREN)
+		fprintf(stderr, " and %zu more", count - SHOWN_CHILDREN);
+	fputs("; give them to -p, too\n", stderr);
+}
+
+uint64_t targets_missed_ms(const struct targets *targets)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < targets->child_count; i++) {
+		uint64_t now = process_cpu_ms(targets->children[i]);
+
+		sum += now > targets->cpu_ms[i] ? now - targets->cpu_ms[i] : 0;
+	}
+	return sum;
+}
