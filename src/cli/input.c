@@ -62,9 +62,16 @@ static void warn_about_damage(const struct input *input)
 int input_open(struct input *input)
 {
 	struct bobbin_error err;
+	const char *path;
 	int r;
 
-	r = session_open(input->path, &input->unwind, &err, &input->session);
+	if (spool_open(input->path, &input->spool, &path)) {
+		spool_close(&input->spool);
+		return 1;
+	}
+	r = session_open(path, &input->unwind, &err, &input->session);
+	/* it is mapped, or refused */
+	spool_close(&input->spool);
 	if (r) {
 		complain_file(input->path, r, &err);
 		return 1;

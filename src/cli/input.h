@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/naming.h"
+#include "cli/spool.h"
 #include "cli/unwind_option.h"
 #include "export/report.h"
 
@@ -17,6 +18,7 @@ struct input {
 	struct naming_options naming_options;
 	bool quiet;
 	bool unfolded; /* show each level of a recursion */
+	struct spool spool;
 	struct session *session;
 	struct naming *naming;
 	/* counted while samples are read */
@@ -44,7 +46,7 @@ enum {
 	}
 
 #define INPUT_USAGE \
-	"  -i, --input FILE       recording to read (perf.data)\n" \
+	"  -i, --input FILE       recording to read (perf.data); - is standard input\n" \
 	"      --no-inline        show no inlined functions\n" \
 	"      --no-demangle      show names of functions as the compiler spelled them\n" UNWIND_USAGE \
 	"      --symfs DIR        look for the recorded files below DIR\n" \

@@ -121,8 +121,10 @@ int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 	return r;
 }
 
-static int write_all(int fd, const char *bytes, size_t size)
+int write_all(int fd, const void *data, size_t size)
 {
+	const char *bytes = data;
+
 	while (size) {
 		ssize_t n = write(fd, bytes, size);
 
