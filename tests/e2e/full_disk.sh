@@ -24,9 +24,9 @@ on_a_small_disk() {
 kept_what_fits() {
 	[ "$1" -gt 50 ] || fail "only $1 samples"
 	grep -q ", with the first $1 samples only: " err
-	quietly "$bobbin" script -i left/perf.data -F tid
+	quietly "$bobbin" script -q -i left/perf.data -F tid
 	[ "$(grep -c . out)" -eq "$1" ]
-	quietly "$bobbin" report -i left/perf.data
+	quietly "$bobbin" report -q -i left/perf.data
 	command -v perf >/dev/null || return 0
 	[ "$(perf script -i left/perf.data -F tid 2>perf.log | grep -c .)" -eq "$1" ]
 	perf report --header-only -i left/perf.data 2>perf.log | grep -q '^# cmdline : '
@@ -39,7 +39,7 @@ it_keeps_what_fits_on_a_full_disk() {
 	expect 1 on_a_small_disk 256k record -F 9999 sh -c '"$1" 2500; touch "$2"' sh "$file" "$PWD/ended"
 	grep -q '^bobbin: perf.data: No space left on device: no more is recorded after' err
 	[ -e ended ] || fail "the program did not run to its end"
-	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
+	kept_what_fits "$("$bobbin" script -q -i left/perf.data -F tid | grep -c .)"
 	[ "$(ls -A left)" = perf.data ] || fail "left behind: $(ls -A left)"
 }
 
@@ -56,7 +56,7 @@ it_keeps_the_older_recording_on_a_full_disk() {
 	echo precious >precious
 	expect 1 on_a_small_disk 256k record -F 9999 "$(program chain)" 1500
 	[ "$(cat left/perf.data.old)" = precious ]
-	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
+	kept_what_fits "$("$bobbin" script -q -i left/perf.data -F tid | grep -c .)"
 }
 
 it_leaves_nothing_where_not_even_a_sample_fits() {
@@ -75,7 +75,7 @@ it_keeps_what_fits_into_the_limit_of_a_files_size() {
 	grep -q 'perf.data: File too large: ' err
 	mkdir left
 	mv perf.data left
-	kept_what_fits "$("$bobbin" script -i left/perf.data -F tid | grep -c .)"
+	kept_what_fits "$("$bobbin" script -q -i left/perf.data -F tid | grep -c .)"
 	ls -A | none 'perf.data'
 }
 
