@@ -84,6 +84,9 @@ enum perf_file_feature {
 	PERF_FILE_SAMPLE_TIME = 21,
 };
 
+/* In a pipe perf refuses features that it does not know: 32 and on, before Linux 6. */
+#define PERF_FILE_PIPE_FEATURES 32
+
 /* Strings of features are padded to this. */
 #define PERF_FILE_STRING_ALIGN 64
 

@@ -371,13 +371,13 @@ static int add_features(struct perf_writer *writer, const struct perf_writer_inf
 	return 0;
 }
 
-/* Features that are too large for a record are left out. */
+/* Those that are too large for a record, and foreign ones, are left out. */
 static int stream_features(struct perf_writer *writer)
 {
 	const struct perf_event event = {.type = PERF_FILE_FEATURE};
 	int r = 0;
 
-	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++) {
+	for (unsigned int i = 0; i < PERF_FILE_PIPE_FEATURES && !r; i++) {
 		const struct perf_blob *feature = &writer->features[i];
 
 		if (!has_feature(writer, i))
@@ -602,15 +602,28 @@ static uint64_t last_record(struct perf_writer *writer, const uint8_t *file, uin
 	return pos;
 }
 
+/* There is little room: the samples are worth more. */
+static void drop_large_features(struct perf_writer *writer, uint64_t limit)
+{
+	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++) {
+		if (!has_feature(writer, i) || writer->features[i].size <= limit)
+			continue;
+		writer->header.features[i / 64] &= ~(1ull << i % 64);
+		perf_blob_fini(&writer->features[i]);
+	}
+}
+
 /* Make room for the end; records reach to @data_end at most. */
 static int cut_records(struct perf_writer *writer, uint64_t data_end)
 {
-	uint64_t need = size_of_end(writer), size, limit;
+	uint64_t need, size, limit;
 	int fd, r = perf_output_recover(writer->output, &fd, &size);
 	void *file;
 
 	if (r)
 		return r;
+	drop_large_features(writer, size / 8);
+	need = size_of_end(writer);
 	if (size < need || size - need < writer->header.data.offset)
 		return -ENOSPC;
 	limit = size - need < data_end ? size - need : data_end;
