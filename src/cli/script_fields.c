@@ -58,11 +58,11 @@ static bool is_foreign(const char *text, size_t len)
 static bool refuse_field(const char *text, size_t len)
 {
 	if (is_foreign(text, len))
-		complain("script: -F: field '%.*s' of 'perf script' is not supported: bobbin does "
-			 "not record it",
-			 (int)len, text);
+		complain_use("-F: field '%.*s' of 'perf script' is not supported: bobbin does "
+			     "not record it",
+			     (int)len, text);
 	else
-		complain("script: -F: unknown field '%.*s'", (int)len, text);
+		complain_use("-F: unknown field '%.*s'", (int)len, text);
 	return false;
 }
 
@@ -76,7 +76,7 @@ static const char *after_type(const char *list)
 	for (size_t i = 0; i < COUNT(types); i++)
 		if (is(list, (size_t)(colon - list), types[i]))
 			return colon + 1;
-	complain("script: -F: unknown type of events '%.*s'", (int)(colon - list), list);
+	complain_use("-F: unknown type of events '%.*s'", (int)(colon - list), list);
 	return NULL;
 }
 
@@ -115,7 +115,7 @@ bool script_fields_parse(const char *list, unsigned int *fields)
 		text += len + (text[len] == ',');
 	} while (*text);
 	if (!changed) {
-		complain("script: -F: no field is left");
+		complain_use("-F: no field is left");
 		return false;
 	}
 	*fields = changed;
