@@ -228,7 +228,8 @@ int bobbin_space_load(struct bobbin_space *space, int pid);
  * @pid: the process, alive; itself or another
  *
  * Reads the page that the process publishes (<bobbin/code_page.h>) if it has
- * changed, and copies the sections that are new; not more than 256 MiB of them.
+ * changed, and copies the sections that are new; not more than 256 MiB of them,
+ * and 512 MiB of everything for all spaces of the unwinder; the rest is left out.
  * Where nothing has changed it is a system call.  Where there is no page it is a
  * search in /proc/PID/maps, each time: do not ask too often.
  *
