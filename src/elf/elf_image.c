@@ -22,10 +22,8 @@
 
 /* Bytes of notes that are read at most: the build ID is among the first. */
 #define MAX_NOTES (1u << 20)
-/* Bytes of a section, which may be a hole in a file of any size. */
+/* Bytes of a section, which may be a hole in a file of any size, or compressed. */
 #define MAX_COPIED ((uint64_t)256 << 20)
-/* Bytes that a compressed section may become at most. */
-#define MAX_UNPACKED (1u << 30)
 
 static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *image)
 {
@@ -208,7 +206,7 @@ static int read_bytes(const struct source *from, Elf_Scn *section, const GElf_Sh
 	int r;
 
 	if (packed_section_is(header, name))
-		return packed_section_read(section, MAX_UNPACKED, err, &ret->data, &ret->size);
+		return packed_section_read(section, MAX_COPIED, err, &ret->data, &ret->size);
 	r = copy_chunk(from, header->sh_offset, header->sh_size, header->sh_addr, ret);
 	return r || ret->data || !header->sh_size
 		       ? r
