@@ -209,13 +209,41 @@ end_spawned() {
 	done 2>/dev/null
 }
 
+# is_root FUNCTION FILE: it has no caller, by its name or by the entry of the file
+is_root() {
+	case $1 in
+	_start | _dlstart | _dl_start_user | clone | clone3 | __clone | __clone3 | __start_context) ;;
+	runtime.goexit* | runtime.mstart* | runtime.rt0_go* | runtime._rt0_* | _rt0_*) ;;
+	"${2##*/}"+0x*)
+		[ "$(readelf -hW "$2" | sed -n 's/.*Entry point.*: *//p')" = "${1##*+}" ]
+		;;
+	*) false ;;
+	esac
+}
+
+# audit_roots FOLDER: each trace in recordings there that is called complete ends at a root.
+# A case for which names cannot tell says which are, too, in $roots_also.
+audit_roots() {
+	find "$1" -type f -size +4k | while read -r file; do
+		[ "$(head -c 8 "$file" | tr -d '\0')" = PERFILE2 ] || continue
+		"$bobbin" script -q -i "$file" -F ip,sym,dso,reason --no-inline 2>/dev/null |
+			awk -f "$sources/last_frames.awk" | sort -u
+	done >"$work/roots"
+	while read -r function file; do
+		is_root "$function" "$file" || echo "$function" | grep -q -x -e "$roots_also" ||
+			fail "complete, but $function of $file has callers"
+	done <"$work/roots"
+}
+
 in_shell_of_its_own() {
-	spawned=
+	spawned= roots_also=
 	trap end_spawned EXIT
 	mkdir "$work/$1"
 	cd "$work/$1" || exit 1
 	set -ex
 	"$1"
+	set +x
+	audit_roots "$work/$1"
 }
 
 run_cases() {
