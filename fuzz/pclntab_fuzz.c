@@ -14,7 +14,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define TEXT 0x401000ull
 #define PLACES 512
 
 static void check_rule(const struct bobbin_rule *rule)
@@ -52,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bobbin_error error = {0};
 	struct pclntab table = {0};
 	uint64_t start, end;
-	int r = pclntab_init(data, size, bobbin_arch_amd64(), TEXT, &error, &table);
+	int r = pclntab_init(data, size, bobbin_arch_amd64(), &error, &table);
 
 	if (r) {
 		promise(r == -EBADMSG && error.reason == BOBBIN_GO_TABLE && !table.data);
@@ -60,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	for (uint64_t i = 0; i < PLACES; i++)
-		check_lookup(&table, TEXT - 1 + i);
+		check_lookup(&table, table.text_start - 1 + i);
 	for (uint32_t i = 0; i < table.count && i < PLACES; i++)
 		if (!pclntab_entry(&table, i, &start, &end)) {
 			promise(start < end);

@@ -154,7 +154,7 @@ extern "C" {
 	X(ZERO_RA,        "the return address is 0, in a frame that is not known as a root") \
 	/* ends of traces in samples without a copy of the stack */ \
 	X(NEW_SPACE,      "the process was giving up its memory, in execve or at its end") \
-	X(NO_COPY,        "nothing of the stack could be copied") \
+	X(STACK_HOLE,     "the copy of the stack ends at a page that is not in memory") \
 	/* an end of traces in live processes */ \
 	X(NO_ANSWER,      "the process's memory did not answer in time") \
 	/* a refusal of ELF files */ \

@@ -323,13 +323,11 @@ void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
  * struct bobbin_stack_copy - a copy of the top of a stack, as samples carry it
  * @addr: of the first byte, the stack pointer
  * @data, @size: the bytes, borrowed
- * @whole: the copy was not cut at a limit: what is above it is of another stack
  */
 struct bobbin_stack_copy {
 	uint64_t addr;
 	const uint8_t *data;
 	size_t size;
-	bool whole;
 };
 
 /**

@@ -56,11 +56,11 @@ bool pclntab_begins(const uint8_t mark[PCLNTAB_MARK_SIZE])
 }
 
 int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch,
-		 uint64_t text_start, struct bobbin_error *err, struct pclntab *ret)
+		 struct bobbin_error *err, struct pclntab *ret)
 {
 	struct bytes b = bytes_of(data, size, false);
 	struct pclntab t = {.data = data, .size = size};
-	uint64_t count, start;
+	uint64_t count;
 
 	if (arch != bobbin_arch_amd64() || size < HEADER_SIZE || !pclntab_begins(data))
 		return refuse(err, 0, BOBBIN_GO_TABLE);
@@ -68,8 +68,7 @@ int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch
 	bytes_seek(&b, PCLNTAB_MARK_SIZE);
 	count = bytes_u64(&b);
 	bytes_skip(&b, 8);
-	start = bytes_u64(&b);
-	t.text_start = text_start ? text_start : start;
+	t.text_start = bytes_u64(&b);
 	t.names = bytes_u64(&b);
 	bytes_skip(&b, 16);
 	t.values = bytes_u64(&b);

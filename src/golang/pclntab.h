@@ -23,8 +23,6 @@
 
 /* What a header begins with on machines of 64 bits and one-byte instructions, but for the version. */
 #define PCLNTAB_MARK_SIZE 8
-/* Where the header has the start of the text, which loaders relocate. */
-#define PCLNTAB_TEXT_START 24
 
 struct pclntab {
 	const uint8_t *data; /* NULL: there is none */
@@ -39,11 +37,10 @@ struct pclntab {
 bool pclntab_begins(const uint8_t mark[PCLNTAB_MARK_SIZE]);
 
 /*
- * Open the table in borrowed bytes.  @text_start: where functions begin, 0: as the header
- * says.  0; -EBADMSG with the reason.
+ * Open the table in borrowed bytes.  0; -EBADMSG with the reason.
  */
 int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch,
-		 uint64_t text_start, struct bobbin_error *err, struct pclntab *ret);
+		 struct bobbin_error *err, struct pclntab *ret);
 
 /*
  * The row for an address, @start <= @pc < @end.  Its rule may be none, with the reason

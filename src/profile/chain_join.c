@@ -40,22 +40,25 @@ static bool keeps_record(const struct bobbin_arch *arch, const struct bobbin_rul
 	       (source == BOBBIN_FROM_GO || (rule->cfa.reg == arch->fp && rule->cfa.off == 16));
 }
 
-/* The one entry of the chain that is this frame; false: none is, or several are. */
+/*
+ * The entry of the chain that is the last frame with this address.  The chain may lack
+ * frames and go on where the trace ended: it has to have as many with this address.
+ */
 static bool find_entry(const struct user_chain *chain, const struct bobbin_trace *trace,
-		       uint32_t frame, uint64_t *ret)
+		       uint64_t pc, uint64_t *ret)
 {
-	uint64_t pc = trace->frames[frame].pc, found = 0;
+	uint64_t more = 0, at = 0;
 
 	for (uint32_t i = 0; i < trace->count; i++)
-		if (i != frame && trace->frames[i].pc == pc)
-			return false;
+		more += trace->frames[i].pc == pc;
 	for (uint64_t i = 0; i < chain->count; i++) {
 		if (chain->pcs[i] != pc)
 			continue;
-		*ret = i;
-		found++;
+		at = i;
+		more--;
 	}
-	return found == 1;
+	*ret = at;
+	return !more;
 }
 
 /*
@@ -69,7 +72,7 @@ static bool find_join(const struct user_chain *chain, const struct bobbin_trace 
 
 	if (trace->frames[last].exact && last)
 		last--;
-	return find_entry(chain, trace, last, ret);
+	return find_entry(chain, trace, trace->frames[last].pc, ret);
 }
 
 void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,

@@ -3,8 +3,8 @@
  * chain_join.h - the outer part of a trace from the kernel's call chain.
  *
  * The kernel follows frame pointers in live memory, on whatever stack they lead to, and
- * skips what keeps none.  A trace that ended since the next frame is on another stack goes
- * on there, from a frame that both have, as long as tables say that the functions keep
+ * skips what keeps none.  A trace that ended since the next frame is not in the copy of the
+ * stack goes on there, from a frame that both have, as long as tables say that the functions keep
  * frame pointers: then the next address of the chain is the return address.
  */
 #ifndef BOBBIN_PROFILE_CHAIN_JOIN_H
@@ -14,7 +14,7 @@
 
 #include "profile/perf_event.h"
 
-/* Append to @trace, which ended with BOBBIN_OTHER_STACK, and say how it ends now. */
+/* Append to @trace, which left the copy of the stack, and say how it ends now. */
 void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		const struct perf_sample *sample, struct bobbin_trace *trace);
 

@@ -22,16 +22,18 @@ static bool in_system_call(const struct bobbin_arch *arch, const struct bobbin_r
 }
 
 /*
- * Who has just called the kernel had a stack.  If nothing is there any more, it is since
- * execve or exit has given the memory back.  Elsewhere the kernel may be about to bring in
- * the page.
+ * The kernel stops to copy where it would have to wait for a page, before the limit that it
+ * was given.  Who has just called it had a stack: if nothing is there any more, it is since
+ * execve or exit has given the memory back.
  */
-static enum bobbin_reason why_no_copy(const struct bobbin_arch *arch, enum bobbin_reason reason,
-				      const struct bobbin_regs *regs)
+static enum bobbin_reason why_copy_ends(const struct bobbin_arch *arch,
+					const struct perf_sample *sample,
+					const struct bobbin_regs *regs)
 {
-	if (reason != BOBBIN_STACK_END && reason != BOBBIN_NO_MEMORY)
-		return reason;
-	return in_system_call(arch, regs) ? BOBBIN_NEW_SPACE : BOBBIN_NO_COPY;
+	if (sample->dyn_size >= sample->stack_size)
+		return BOBBIN_STACK_END;
+	return !sample->dyn_size && in_system_call(arch, regs) ? BOBBIN_NEW_SPACE
+							       : BOBBIN_STACK_HOLE;
 }
 
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
@@ -41,7 +43,6 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	struct bobbin_stack_copy stack = {
 		.data = sample->stack,
 		.size = sample->dyn_size,
-		.whole = sample->dyn_size && sample->dyn_size < sample->stack_size,
 	};
 	struct bobbin_mem mem = {bobbin_stack_copy_read, &stack};
 	uint64_t gpr[BOBBIN_REG_COUNT];
@@ -51,9 +52,11 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	if (sample_regs(arch, sample, gpr, &regs)) {
 		stack.addr = regs.sp;
 		bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
-		if (!stack.size && trace->reason != BOBBIN_OUTERMOST)
-			trace->reason = why_no_copy(arch, trace->reason, &regs);
-		if (trace->reason == BOBBIN_OTHER_STACK)
+		if (trace->reason == BOBBIN_STACK_END ||
+		    (!stack.size && trace->reason == BOBBIN_NO_MEMORY))
+			trace->reason = why_copy_ends(arch, sample, &regs);
+		if (trace->reason == BOBBIN_OTHER_STACK || trace->reason == BOBBIN_STACK_END ||
+		    trace->reason == BOBBIN_STACK_HOLE)
 			chain_join(unwinder, process->space, sample, trace);
 		if (!process_is_stale(process, trace))
 			return;

@@ -41,7 +41,7 @@ static void open_go(struct module *m)
 	const struct elf_bytes *s = &m->image.gopclntab;
 
 	if (s->data)
-		pclntab_init(s->data, s->size, m->image.arch, 0, NULL, &m->go);
+		pclntab_init(s->data, s->size, m->image.arch, NULL, &m->go);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)

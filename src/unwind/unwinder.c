@@ -376,11 +376,9 @@ static enum bobbin_reason switch_stacks(struct walk *w, const struct bobbin_rule
 /* Whether an address is on another stack than the copied one. */
 static bool is_beyond_copy(const struct walk *w, uint64_t cfa)
 {
-	uint64_t offset = cfa - w->copy->addr;
-
 	if (cfa <= w->regs.sp)
 		return is_other_stack(&w->stack, cfa);
-	return offset > w->copy->size && (w->copy->whole || cfa - w->regs.sp > LARGEST_FRAME);
+	return cfa - w->regs.sp > LARGEST_FRAME;
 }
 
 /* The caller's frame was not found: @reason, or it is on another stack. */

@@ -14,7 +14,7 @@
 
 #include "spin.h"
 
-#define STACK_SIZE ((size_t)256 << 10)
+#define STACK_SIZE ((size_t)16 << 20) /* farther than a frame can be large */
 #define STACKS 3
 
 static long ms;

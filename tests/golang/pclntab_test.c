@@ -109,7 +109,7 @@ static int lookup(const struct table *t, uint64_t offset, struct bobbin_row *row
 	struct pclntab table;
 	struct bobbin_error error;
 
-	assert_int_equal(pclntab_init(t->bytes, SIZE, bobbin_arch_amd64(), 0, &error, &table), 0);
+	assert_int_equal(pclntab_init(t->bytes, SIZE, bobbin_arch_amd64(), &error, &table), 0);
 	return pclntab_lookup(&table, bobbin_arch_amd64(), TEXT + offset, &error, row);
 }
 
@@ -228,7 +228,7 @@ static void assert_refused(const struct table *t, uint64_t size, const struct bo
 	struct bobbin_error error = {0};
 	struct pclntab table = {.count = 7};
 
-	assert_int_equal(pclntab_init(t->bytes, size, arch, 0, &error, &table), -EBADMSG);
+	assert_int_equal(pclntab_init(t->bytes, size, arch, &error, &table), -EBADMSG);
 	assert_int_equal(error.reason, BOBBIN_GO_TABLE);
 	assert_int_equal(table.count, 7);
 }
