@@ -121,7 +121,7 @@ static inline enum bobbin_reason step_without_rule(const struct last_resort *r,
 	}
 	/* an address that is no code may have come from a stack pointer that was none */
 	if (without == BOBBIN_NO_MAPPING || !step_to_root(r, regs))
-		return without;
+		return without ? without : BOBBIN_BAD_RULE;
 	frame->source = BOBBIN_FROM_ROOT_SEARCH;
 	return BOBBIN_NONE;
 }
