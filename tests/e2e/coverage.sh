@@ -9,7 +9,7 @@ coverage=$sources/../../bench/coverage
 
 it_compares_three_recordings_of_a_program() {
 	needs perf python3 dash
-	expect 0 "$coverage" --only dash,mawk --seconds 2 "$bobbin"
+	expect 0 "$coverage" --only dash,mawk --seconds 3 "$bobbin"
 	grep -E '^\| dash \| dash [^|]+ \| [0-9]+ \| [0-9.]+ % \| [0-9.]+ % \| [0-9.]+ % \|' out >row ||
 		fail "no row: $(cat out err)"
 	# dash has unwind tables for all of its code, and no frame pointers
