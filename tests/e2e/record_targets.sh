@@ -33,10 +33,10 @@ it_samples_single_threads() {
 }
 
 it_ends_with_the_last_of_them() {
-	spawn "$(program_as one chain)" 300
+	spawn "$(program_as one chain)" 1500
 	one=$pid
-	spawn "$(program_as two chain)" 900
-	expect 0 timeout 20 "$bobbin" record -p "$one,$pid"
+	spawn "$(program_as two chain)" 2500
+	expect 0 timeout 200 "$bobbin" record -p "$one,$pid"
 	! [ -e "/proc/$pid/exe" ]
 }
 
