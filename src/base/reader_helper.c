@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "core/deps.h"
 
 #define FILE_COPY_MAX ((uint64_t)256 << 20)
 #define TEXT_COPY_MAX ((uint64_t)64 << 20)
@@ -54,7 +54,7 @@ static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
 		range->error = read_remotely(pid, range->addr, to, range->size);
 		to += range->size;
 		/* what is read from now on is not older than this */
-		atomic_thread_fence(memory_order_acquire);
+		BOBBIN_READ_FENCE();
 	}
 }
 
