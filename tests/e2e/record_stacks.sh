@@ -73,15 +73,21 @@ last_addresses() {
 # fzf is a stripped Go program: goroutines, allocation, garbage collection
 it_walks_go_by_its_own_table() {
 	needs fzf
+	roots_also='fzf+0x[0-9a-f]*'
 	seq 400000 >numbers
 	record -F 2000 fzf -f 99 <numbers
 	reasons | mostly 98 '^\(OUTERMOST\|OTHER_STACK\)$'
 	reasons | mostly 40 '^OUTERMOST$'
 	frames | grep '/fzf)' | mostly 98 '^fzf+0x[0-9a-f]* (.*) \[\.gopclntab\]$'
+	# goexit, mstart, rt0_go and the entry
+	"$bobbin" script -F ip,sym,dso,reason --no-inline | awk -f "$sources/last_frames.awk" |
+		awk '/^fzf\+/ { print $1 }' | sort -u >ends
+	[ "$(wc -l <ends)" -le 4 ] || fail "complete at many functions: $(cat ends)"
 }
 
 it_ends_goroutines_where_their_frame_pointers_end() {
 	needs fzf perf
+	roots_also='fzf+0x[0-9a-f]*'
 	seq 400000 >numbers
 	record -F 2000 fzf -f 99 <numbers
 	perf record -q -F 2000 -g -o fp.data fzf -f 99 <numbers >/dev/null 2>&1 ||
