@@ -77,16 +77,18 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 	struct bytes s = *b;
 	uint64_t size = bytes_uleb(b);
 	uint64_t end = b->pos + size, ignored;
+	bool known = false, letters = true;
 
 	if (size > bytes_left(b))
 		return refuse(err, string, BOBBIN_CFI_LENGTH);
 	bytes_seek(&s, string + 1);
-	for (uint8_t c; (c = bytes_u8(&s)) != 0 && !s.bad;) {
+	for (uint8_t c; letters && (c = bytes_u8(&s)) != 0 && !s.bad;) {
 		uint8_t enc;
 
 		switch (c) {
 		case 'R':
 			fde->fde_enc = bytes_u8(b);
+			known = true;
 			break;
 		case 'L':
 			bytes_u8(b);
@@ -106,7 +108,10 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 		case 'G': /* AArch64 memory tagging of the stack: no effect on rules */
 			break;
 		default:
-			return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+			if (!known)
+				return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+			/* the rest has a size: libgcc and readelf pass over it, too */
+			letters = false;
 		}
 	}
 	if (b->bad || b->pos > end)

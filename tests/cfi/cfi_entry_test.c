@@ -186,6 +186,21 @@ static void known_augmentations_are_read(void **state)
 	assert_cie_accepted(&(struct cfi_cie){.augmentation = "", .encoding = DW_EH_PE_absptr});
 }
 
+/* The addresses of functions are known then, and the size of what is not. */
+static void unknown_letters_after_the_encoding_are_passed_over(void **state)
+{
+	static const uint8_t data[] = {DW_EH_PE_udata8, 7, 8, 9};
+
+	assert_cie_accepted(&(struct cfi_cie){.augmentation = "zRx",
+					      .augmentation_data = data,
+					      .augmentation_size = 1,
+					      .encoding = DW_EH_PE_udata8});
+	assert_cie_accepted(&(struct cfi_cie){.augmentation = "zRSxLP",
+					      .augmentation_data = data,
+					      .augmentation_size = sizeof(data),
+					      .encoding = DW_EH_PE_udata8});
+}
+
 static void the_letters_of_signals_and_keys_are_kept(void **state)
 {
 	const struct cfi_cie cie = {.augmentation = "zRSB", .encoding = DW_EH_PE_udata8};
@@ -206,7 +221,7 @@ static void the_letters_of_signals_and_keys_are_kept(void **state)
 static void unknown_augmentations_are_refused(void **state)
 {
 	static const char *const unknown[] = {
-		"eh", "R", "S", "zRx", "zx", "Rz", "armcc+", "zSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"};
+		"eh", "R", "S", "zxR", "zx", "Rz", "armcc+", "zSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"};
 
 	for (size_t i = 0; i < COUNT(unknown); i++)
 		assert_cie_refused(&(struct cfi_cie){.augmentation = unknown[i]},
@@ -511,6 +526,7 @@ int main(void)
 		cmocka_unit_test(addresses_that_need_a_process_are_refused),
 		cmocka_unit_test(known_augmentations_are_read),
 		cmocka_unit_test(the_letters_of_signals_and_keys_are_kept),
+		cmocka_unit_test(unknown_letters_after_the_encoding_are_passed_over),
 		cmocka_unit_test(unknown_augmentations_are_refused),
 		cmocka_unit_test(augmentation_data_that_is_cut_is_refused),
 		cmocka_unit_test(an_augmentation_size_beyond_the_cie_is_refused),
