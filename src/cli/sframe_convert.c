@@ -349,10 +349,6 @@ static bool write_sidefile(const struct arguments *a, struct result *result)
 	uint64_t size;
 	int r;
 
-	if (image->build_id_len < 2) {
-		complain("%s: there is no build ID to find a side-file by", a->path);
-		return false;
-	}
 	r = bobbin_sframe_view(result->data, result->size, result->addr, NULL, &view);
 	if (!r)
 		r = sidefile_make(&view, image->build_id, image->build_id_len, NULL, &data, &size);

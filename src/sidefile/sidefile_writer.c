@@ -173,7 +173,7 @@ int sidefile_make(const struct bobbin_sframe_view *view, const uint8_t *build_id
 	struct packing p = {.view = view, .err = err, .head.arch = view->arch};
 	int r;
 
-	if (id_length < 2 || id_length > sizeof(p.head.build_id))
+	if (id_length == 1 || id_length > sizeof(p.head.build_id))
 		return -EINVAL;
 	p.head.build_id_len = id_length;
 	memcpy(p.head.build_id, build_id, id_length);

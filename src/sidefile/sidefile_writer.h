@@ -11,7 +11,7 @@
  * sidefile_make() - make a side-file in memory
  * @view: the section; its functions ascend and do not overlap, as
  *	merge_sections() and convert_cfi() leave them
- * @build_id, @id_length: of the file, 2 to 20 bytes
+ * @build_id, @id_length: of the file, 2 to 20 bytes, or none
  * @err: where in the section and why on failure, or NULL
  * @data: the side-file, which becomes the caller's
  * @size: its bytes

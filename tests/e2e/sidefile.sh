@@ -139,6 +139,10 @@ it_makes_files_that_zstd_accepts() {
 it_makes_the_same_file_by_convert() {
 	"$bobbin" sframe pack -q folder /bin/true
 	"$bobbin" sframe convert -q --side-file -o one.zst /bin/true
+	gcc -Wl,--build-id=none -o anonymous "$sources/chain.c"
+	"$bobbin" sframe convert -q --side-file -o anonymous.zst anonymous
+	"$bobbin" sframe unpack -o anonymous.section anonymous.zst
+	quietly "$bobbin" sframe check anonymous.section
 	cmp one.zst folder/*/*.sframe.zst
 	expect 2 "$bobbin" sframe convert --side-file --version 2 -o two.zst /bin/true
 	[ ! -e two.zst ]
