@@ -31,10 +31,10 @@
 
 /* An entry's identity, and the entry's sequence after it was read. */
 struct ahead {
-	struct bobbin_code_identity head;
 	char bytes[AHEAD_BYTES];
 	uint64_t after;
 	bool good;
+	struct bobbin_code_identity head; /* last: it has a flexible member */
 };
 
 struct page_reader {

@@ -96,7 +96,7 @@ static size_t put_tuple(struct writer *w, const char *text, size_t len)
 	put_text(w, "(#", boxed ? 1 : 2);
 	for (uint32_t i = 1; i < n; i++)
 		put(w, ',');
-	put_text(w, "#)" + boxed, boxed ? 1 : 2);
+	put_text(w, boxed ? ")" : "#)", boxed ? 1 : 2);
 	return used + 1;
 }
 
