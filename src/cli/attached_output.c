@@ -2,6 +2,7 @@
 #include "cli/attached_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "elf/elf_image.h"
+
+#define SET_ID ((mode_t)(S_ISUID | S_ISGID))
 
 /* A linked file in the making. */
 struct linked {
@@ -81,8 +84,14 @@ static int keep_xattr(const char *name, int from, int to)
 	return r;
 }
 
-/* Capabilities, access control lists, labels. */
-static int keep_xattrs(int from, int to)
+/* Whether an attribute lets whoever runs the file do more than they may. */
+static bool is_privilege(const char *name)
+{
+	return !strcmp(name, "security.capability");
+}
+
+/* Access control lists, labels; or, if @privileges, capabilities. */
+static int keep_xattrs(int from, int to, bool privileges)
 {
 	ssize_t size = flistxattr(from, NULL, 0);
 	char *names;
@@ -97,15 +106,16 @@ static int keep_xattrs(int from, int to)
 	if (size < 0)
 		r = -errno;
 	for (ssize_t at = 0; at < size && !r; at += (ssize_t)strlen(names + at) + 1)
-		r = keep_xattr(names + at, from, to);
+		if (is_privilege(names + at) == privileges)
+			r = keep_xattr(names + at, from, to);
 	free(names);
 	return r;
 }
 
-static int keep_attributes(const struct stat *status, int from, int fd)
+/* All but what gives privileges.  *@mode: the whole one that it is to have. */
+static int keep_attributes(const struct stat *status, int from, int fd, mode_t *mode)
 {
-	mode_t mode = status->st_mode & 07777;
-
+	*mode = status->st_mode & 07777;
 	/*
 	 * Only root may give files away, and a user namespace may not know the owner;
 	 * set-ID bits of another owner must go then.
@@ -113,12 +123,42 @@ static int keep_attributes(const struct stat *status, int from, int fd)
 	if (fchown(fd, status->st_uid, status->st_gid)) {
 		if (errno != EPERM && errno != EINVAL)
 			return -errno;
-		mode &= 0777;
+		*mode &= 0777;
 	}
-	if (fchmod(fd, mode))
+	if (fchmod(fd, *mode & ~SET_ID))
 		return -errno;
-	/* last, since a new owner costs a file its capabilities */
-	return keep_xattrs(from, fd);
+	return keep_xattrs(from, fd, false);
+}
+
+/* What must wait until the old file is gone: nobody would look for a second program with it. */
+static int keep_privileges(mode_t mode, int from, int fd)
+{
+	if (mode & SET_ID && fchmod(fd, mode))
+		return -errno;
+	return keep_xattrs(from, fd, true);
+}
+
+/* Let a file that is complete take the place of the one that is open at @fd. */
+static int replace(struct output_file *out, const struct stat *status, int fd)
+{
+	/* the old file goes: a crash must not leave an empty one in its place */
+	int r = fsync(out->fd) ? -errno : 0, replacement;
+	mode_t mode;
+
+	if (!r)
+		r = keep_attributes(status, fd, out->fd, &mode);
+	replacement = r ? -1 : fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
+	if (!r && replacement < 0)
+		r = -errno;
+	if (r) {
+		output_file_discard(out);
+		return r;
+	}
+	r = output_file_commit(out);
+	if (!r)
+		r = keep_privileges(mode, fd, replacement);
+	close(replacement);
+	return r;
 }
 
 /* Write a file and read it back; each as told. */
@@ -136,18 +176,14 @@ static int put(const char *path, int fd, bool in_place, const void *ctx,
 	r = write(ctx, out.fd);
 	if (!r)
 		r = read(ctx, out.fd);
-	/* the old file goes: a crash must not leave an empty one in its place */
-	if (!r && in_place && fsync(out.fd))
-		r = -errno;
-	/* last: what we leave if we are killed must not be set-user-ID */
-	if (!r && in_place)
-		r = keep_attributes(&status, fd, out.fd);
 	if (r) {
 		output_file_discard(&out);
 		return r;
 	}
-	r = output_file_commit(&out);
-	if (!r && in_place && status.st_nlink > 1)
+	if (!in_place)
+		return output_file_commit(&out);
+	r = replace(&out, &status, fd);
+	if (!r && status.st_nlink > 1)
 		complain("%s: the file has other names (hard links), which keep the old one", path);
 	return r;
 }

@@ -19,6 +19,54 @@ it_leaves_nothing_when_it_is_killed() {
 	done
 }
 
+# attributes FILE [CAPABILITY]: name its extended attributes, or give it one that is a privilege
+attributes() {
+	python3 -c 'import os, sys
+if len(sys.argv) > 2:
+    os.setxattr(sys.argv[1], "security.capability", bytes.fromhex(sys.argv[2]))
+print(*os.listxattr(sys.argv[1]))' "$@"
+}
+
+# killed_at CALL: who converts a privileged program in place ends there
+killed_at() {
+	cp "$(program chain)" files/program
+	chmod 6755 files/program
+	attributes files/program 0100000200200000000000000000000000000000 >/dev/null
+	strace -qq -o calls -e trace="$1" -e inject="$1":signal=KILL \
+		"$bobbin" sframe convert -q --in-place files/program || :
+	grep -q '(.*program' calls || fail "never came to $1"
+}
+
+it_gives_privileges_to_nothing_that_a_kill_leaves_behind() {
+	needs_root
+	needs strace python3
+	strace -o /dev/null true 2>/dev/null || skip "nothing may be traced here"
+	mkdir files
+	for call in linkat '/^rename'; do
+		killed_at "$call"
+		for left in files/program.*; do
+			[ -e "$left" ] || continue
+			[ "$(stat -c %a "$left")" = 755 ] || fail "killed at $call: $(ls -l files)"
+			[ -z "$(attributes "$left")" ] || fail "killed at $call: has capabilities"
+		done
+		[ "$(stat -c %a files/program)" = 6755 ]
+		rm -r files/*
+	done
+}
+
+it_keeps_privileges() {
+	needs_root
+	needs python3
+	mkdir files
+	cp "$(program chain)" files/program
+	chmod 6755 files/program
+	attributes files/program 0100000200200000000000000000000000000000 >before
+	quietly "$bobbin" sframe convert -q --in-place files/program
+	attributes files/program >after
+	cmp before after
+	[ "$(stat -c %a files/program)" = 6755 ]
+}
+
 it_warns_of_hard_links() {
 	cp "$(program chain)" program
 	ln program other
