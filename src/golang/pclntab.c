@@ -9,6 +9,7 @@
 #define MAGIC_1_20 0xfffffff1u
 
 #define HEADER_SIZE 72
+#define TEXT_START_AT 24
 #define ENTRY_SIZE 8 /* start, offset of the record */
 /* Fields of a function's record. */
 #define NAME_AT 4
@@ -73,6 +74,9 @@ int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch
 	bytes_skip(&b, 16);
 	t.values = bytes_u64(&b);
 	t.functions = bytes_u64(&b);
+	/* Go 1.26 leaves it out, some linkers leave it to a relocation: the functions are anywhere */
+	if (!t.text_start)
+		return refuse(err, TEXT_START_AT, BOBBIN_GO_TABLE);
 	if (t.names > size || t.values > size || t.functions > size)
 		return refuse(err, b.pos, BOBBIN_GO_TABLE);
 	/* each function's, and where the last one ends */

@@ -10,7 +10,8 @@
  * is a root (goexit, mstart, rt0_go), or writes to the stack pointer what no table
  * describes (systemstack, mcall, morestack, asmcgocall, the calls of the vDSO).
  *
- * Read are the versions of Go 1.18 and later, for x86-64.  Layout: Go's
+ * Read are the versions of Go 1.18 to 1.25, for x86-64.  Go 1.26 does not say any more
+ * where the functions start; its tables are refused.  Layout: Go's
  * src/runtime/symtab.go and src/internal/abi/symtab.go.
  */
 #ifndef BOBBIN_GOLANG_PCLNTAB_H

@@ -251,6 +251,16 @@ static void other_versions_machines_and_sizes_are_refused(void **state)
 	assert_refused(&t, SIZE, bobbin_arch_amd64());
 }
 
+/* As Go 1.26 writes them: every function would be believed to be at its offset. */
+static void tables_without_the_start_of_the_code_are_refused(void **state)
+{
+	struct table t;
+
+	program(&t, true);
+	store(&t, 24, 0, 8);
+	assert_refused(&t, SIZE, bobbin_arch_amd64());
+}
+
 static void malformed_functions_are_refused_alone(void **state)
 {
 	struct bobbin_row row;
@@ -280,6 +290,7 @@ int main(void)
 		cmocka_unit_test(the_handler_of_signals_is_no_root),
 		cmocka_unit_test(the_signal_frame_is_found_from_all_of_the_trampoline),
 		cmocka_unit_test(other_versions_machines_and_sizes_are_refused),
+		cmocka_unit_test(tables_without_the_start_of_the_code_are_refused),
 		cmocka_unit_test(malformed_functions_are_refused_alone),
 	};
 
