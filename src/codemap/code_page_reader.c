@@ -41,7 +41,8 @@ struct page_reader {
 	const struct bobbin_mem *mem;
 	const struct remote_process *process; /* that @mem reads, or NULL */
 	struct ahead *ahead;                  /* of a chunk's entries */
-	struct process_read *reads;           /* room for one of each */
+	struct process_read *reads;           /* one of each */
+	size_t ahead_count;                   /* of both */
 	uint64_t page;
 	struct bobbin_code_page head;
 	const struct published_code *old;
@@ -433,13 +434,23 @@ static int make_copies(struct page_reader *p, size_t size)
 			return -ENOMEM;
 	}
 	p->copy_size = size;
-	if (!p->process)
+	return 0;
+}
+
+/* For so many entries at once: the next try of the page may find them smaller. */
+static int make_ahead(struct page_reader *p, size_t count)
+{
+	if (!p->process || count <= p->ahead_count)
 		return 0;
+	p->ahead_count = 0;
 	free(p->ahead);
 	free(p->reads);
-	p->ahead = calloc(size / p->head.entry_size, sizeof(*p->ahead));
-	p->reads = calloc(size / p->head.entry_size, sizeof(*p->reads));
-	return p->ahead && p->reads ? 0 : -ENOMEM;
+	p->ahead = calloc(count, sizeof(*p->ahead));
+	p->reads = calloc(count, sizeof(*p->reads));
+	if (!p->ahead || !p->reads)
+		return -ENOMEM;
+	p->ahead_count = count;
+	return 0;
 }
 
 /* How many of the entries there is room for; what is left of it is for strings. */
@@ -463,9 +474,9 @@ static int read_entries(struct page_reader *p)
 	const size_t stride = p->head.entry_size, chunk = CHUNK_SIZE / stride;
 	size_t count;
 
-	if (make_copies(p, p->head.entry_count * stride))
-		return -ENOMEM;
 	count = fitting_entries(p);
+	if (make_copies(p, count * stride) || make_ahead(p, count < chunk ? count : chunk))
+		return -ENOMEM;
 	p->left_out = p->head.entry_count - count;
 	forget_ranges(&p->found);
 	p->string_bytes = 0;

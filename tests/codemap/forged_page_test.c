@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <errno.h>
@@ -319,6 +320,43 @@ static void a_million_names_are_not_all_read(void **state)
 	assert_true(e.reads < PUBLISHED_MAX_ENTRIES);
 }
 
+/* Few large entries, and when they have been copied many small ones. */
+static enum bobbin_reason read_shrinking(void *ctx, uint64_t addr, void *dst, size_t len)
+{
+	struct endless *e = ctx;
+	enum bobbin_reason reason = read_endless(ctx, addr, dst, len);
+
+	if (addr >= e->page.entries && !e->page.sequence) {
+		e->page.entry_size = sizeof(e->entry);
+		e->page.entry_count = 600;
+		e->page.sequence = 2;
+	}
+	return reason;
+}
+
+static void entries_that_shrink_have_room_each(void **state)
+{
+	struct endless e = {.entry = entry_of(1)};
+	const struct bobbin_mem mem = {read_shrinking, &e};
+	const struct remote_process self = {NULL, getpid()};
+	struct published_code code = {.page = BASE};
+
+	(void)state;
+	e.page = (struct bobbin_code_page){
+		.magic = BOBBIN_CODE_PAGE_MAGIC,
+		.version = BOBBIN_CODE_PAGE_VERSION,
+		.header_size = sizeof(e.page),
+		.entry_size = 4096,
+		.entries = BASE + 4096,
+		.entry_max = 600,
+		.entry_count = 16,
+	};
+	assert_int_equal(published_code_parse(&code, &mem, &self), 1);
+	assert_int_equal(code.count, 1);
+	assert_int_equal(e.page.entry_size, sizeof(e.entry));
+	published_code_fini(&code);
+}
+
 static void a_million_entries_of_absurd_size_are_refused(void **state)
 {
 	struct endless e = {.entry = entry_of(1)};
@@ -480,6 +518,7 @@ int main(void)
 		cmocka_unit_test(a_million_entries_that_stay_odd_are_tried_for_a_while),
 		cmocka_unit_test(a_million_names_are_not_all_read),
 		cmocka_unit_test(a_million_entries_of_absurd_size_are_refused),
+		cmocka_unit_test(entries_that_shrink_have_room_each),
 		FORGERY_TEST(array_that_moves_is_read_where_it_is_then),
 		FORGERY_TEST(array_that_was_given_back_is_not_a_fault_if_it_moved),
 		FORGERY_TEST(array_that_always_moves_is_tried_for_a_while),
