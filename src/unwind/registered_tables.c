@@ -58,7 +58,8 @@ static int open_section(struct registered_table *t, struct registrations *r,
 {
 	struct elf_bytes *s = &t->section;
 
-	if (e->table_size > r->section_limit - r->bytes) {
+	/* sections that are kept may have taken more */
+	if (r->bytes > r->section_limit || e->table_size > r->section_limit - r->bytes) {
 		r->left_out++;
 		foreign_table_drop(t, unreadable());
 		return 0;

@@ -107,6 +107,35 @@ static void update_may_take_what_the_space_has(void **state)
 	bobbin_space_close(space);
 }
 
+/* Sections that are kept may be more than there is room for when others of the process grow. */
+static void kept_sections_make_no_room(void **state)
+{
+	struct registered_room room = {.limit = 10 * PUBLISHED_ENTRY_BYTES};
+	struct bobbin_code_entry *entries = (struct bobbin_code_entry *)page->entries;
+	const struct bobbin_code_entry first = entries[0], last = entries[9];
+	struct bobbin_space *space = open_space();
+	static const uint8_t section[1 << 20];
+
+	entries[0].kind = entries[9].kind = BOBBIN_CODE_SFRAME;
+	entries[0].table = entries[9].table = (uintptr_t)section;
+	entries[0].table_size = 64;
+	entries[9].table_size = sizeof(section);
+	page->entry_count = 1;
+	page->changes++;
+	assert_int_equal(update(space, &room), 1);
+	assert_int_equal(room.used, PUBLISHED_ENTRY_BYTES + 64);
+	page->entry_count = 10;
+	page->changes++;
+	assert_int_equal(update(space, &room), 10);
+	assert_int_equal(room.used, 10 * PUBLISHED_ENTRY_BYTES + 64);
+	assert_int_equal(room.left_out, 1);
+	bobbin_space_close(space);
+	entries[0] = first;
+	entries[9] = last;
+	page->entry_count = ENTRIES;
+	page->changes++;
+}
+
 static pid_t fork_sleeper(void)
 {
 	pid_t pid = fork();
@@ -171,6 +200,7 @@ int main(void)
 		cmocka_unit_test(update_may_take_what_the_space_has),
 		cmocka_unit_test(forked_child_shares_until_its_page_changes),
 		cmocka_unit_test(what_children_hold_counts),
+		cmocka_unit_test(kept_sections_make_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, forge_page, close_all);
