@@ -9,7 +9,8 @@
  * Otherwise each address has the rule of the call-frame information or none, and
  * functions do not leave their section.  The new file is one that libelf reads, is
  * bounded by what there was, has the same code, and its relocations lead back to
- * the section that was made.  To convert it again changes nothing.
+ * the section that was made, and to the same rules if functions are placed where the
+ * code was.  To convert it again changes nothing.
  */
 #include <bobbin/sframe.h>
 #include <errno.h>
@@ -26,6 +27,7 @@
 #include "elf/relocation_kind.h"
 #include "elf/sframe_file.h"
 #include "object/object_attachment.h"
+#include "object/start_placement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * @code: in it
  * @views, @count: call-frame information of @code
  * @options: how
- * @section, @section_size: what was made
+ * @stats, @section, @section_size: what was made
  */
 struct made {
 	int fd;
@@ -56,6 +58,7 @@ struct made {
 	struct bobbin_cfi_view views[2];
 	unsigned int count;
 	struct convert_options options;
+	struct convert_stats stats;
 	uint8_t *section;
 	uint64_t section_size;
 };
@@ -115,8 +118,7 @@ static void check_functions(const struct made *made, const struct bobbin_sframe_
 	}
 }
 
-static void check_rules(const struct made *made, const struct bobbin_sframe_view *view,
-			const struct convert_stats *stats)
+static void check_rules(const struct made *made, const struct bobbin_sframe_view *view)
 {
 	struct comparison c = {
 		.cfi = made->views,
@@ -129,13 +131,12 @@ static void check_rules(const struct made *made, const struct bobbin_sframe_view
 	promise(!c.ranges[COMPARISON_DIFFERENT]);
 	promise(!c.ranges[COMPARISON_EXTRA]);
 	promise(!c.ranges[COMPARISON_UNREADABLE]);
-	promise(c.bytes[COMPARISON_MISSING] <= stats->lost_text);
+	promise(c.bytes[COMPARISON_MISSING] <= made->stats.lost_text);
 }
 
 static void make_section(struct made *made)
 {
 	struct bobbin_sframe_view view;
-	struct convert_stats stats;
 	uint64_t *bounds = calloc(made->code.text_count + 1, sizeof(*bounds));
 
 	promise(bounds);
@@ -143,13 +144,13 @@ static void make_section(struct made *made)
 		bounds[i] = made->code.texts[i].start;
 	made->options.bounds = bounds;
 	made->options.bound_count = made->code.text_count;
-	promise(!convert_cfi(made->views, made->count, &made->options, &stats, &made->section,
+	promise(!convert_cfi(made->views, made->count, &made->options, &made->stats, &made->section,
 			     &made->section_size));
 	free(bounds);
 	promise(!bobbin_sframe_view(made->section, made->section_size, 0, NULL, &view));
 	promise(view.version == made->options.version);
 	check_functions(made, &view);
-	check_rules(made, &view, &stats);
+	check_rules(made, &view);
 }
 
 /* Make a section of the file behind @fd; false: it is refused. */
@@ -244,6 +245,9 @@ static void check_linked(const struct made *made, int fd)
 	promise(section->relocated && section->size == made->section_size);
 	promise(!bobbin_sframe_view(section->data, section->size, 0, NULL, &view));
 	promise(!view.sorted && view.num_fdes == section->target_count);
+	view.flags |= BOBBIN_SFRAME_PCREL;
+	start_placement_by(&made->code, section, &view);
+	check_rules(made, &view);
 	link_starts(made, section);
 	section->data[3] |= BOBBIN_SFRAME_SORTED;
 	promise(!memcmp(section->data, made->section, section->size));

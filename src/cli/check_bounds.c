@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "object/start_placement.h"
 #include "text/vector.h"
 
 /* Between sections, so that a function that is too long touches nothing. */
@@ -42,28 +43,16 @@ static size_t place(const struct sframe_section *section, struct placed_section 
 	return used;
 }
 
-static void store(uint8_t *field, unsigned int width, bool big_endian, uint64_t value)
+static uint64_t placed_start(const void *ctx, const struct sframe_target *target)
 {
-	for (unsigned int i = 0; i < width; i++)
-		field[i] = (uint8_t)(value >> 8 * (big_endian ? width - 1 - i : i));
-}
+	const struct check_bounds *b = ctx;
+	const struct placed_section *p;
 
-static void move_starts(const struct check_bounds *b, const struct sframe_section *section,
-			const struct bobbin_sframe_view *view)
-{
-	for (uint32_t i = 0; i < view->num_fdes; i++) {
-		uint64_t at = (uint64_t)(view->data - section->data) + view->fde_off +
-			      (uint64_t)i * view->fde_size;
-		const struct sframe_target *t = sframe_section_target(section, at);
-		const struct placed_section *p;
-
-		if (!t || !t->section)
-			continue;
-		p = bsearch(&(struct placed_section){.index = t->section_index}, b->placed,
-			    b->placed_count, sizeof(*p), by_index);
-		store(section->data + at, view->version >= 3 ? 8 : 4, view->arch->big_endian,
-		      p->start + t->start - (section->addr + at));
-	}
+	if (!target->section)
+		return target->start;
+	p = bsearch(&(struct placed_section){.index = target->section_index}, b->placed,
+		    b->placed_count, sizeof(*p), by_index);
+	return p->start + target->start;
 }
 
 void check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
@@ -112,7 +101,7 @@ int check_bounds_table(struct check_bounds *bounds, const struct sframe_section 
 	bounds->bounds.order = bounds->order;
 	bounds->bounds.order_max = view->num_fdes;
 	if (section->relocated)
-		move_starts(bounds, section, view);
+		start_placement(section, view, placed_start, bounds);
 	return 0;
 }
 

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cfi_tables.h"
+#include "cli/file_cfi.h"
 #include "cli/rule_spelling.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
+#include "object/start_placement.h"
 
 static const char *const kinds[] = {
 	[COMPARISON_DIFFERENT] = "different",
@@ -23,7 +24,7 @@ static const char *const kinds[] = {
 /* What is told of a difference. */
 struct told {
 	const struct check_cfi *check;
-	const struct bobbin_arch *arch;
+	const struct file_cfi *input;
 };
 
 static bool is_error(enum comparison_kind kind)
@@ -36,37 +37,43 @@ static void print_line(const struct told *told, const struct comparison_differen
 	char cfi[RULE_SPELLING_MAX], sframe[RULE_SPELLING_MAX];
 
 	safe_text_place(stdout, told->check->path);
-	printf("code 0x%" PRIx64 "..0x%" PRIx64 ": ", d->start, d->end);
+	fputs("code ", stdout);
+	file_cfi_print_range(told->input, stdout, d->start, d->end);
 	if (d->kind == COMPARISON_MISSING) {
-		printf("note: no SFrame, but call-frame information\n");
+		printf(": note: no SFrame, but call-frame information\n");
 		return;
 	}
-	rule_spell(told->arch, &d->cfi, cfi);
+	rule_spell(told->input->arch, &d->cfi, cfi);
 	if (d->kind == COMPARISON_UNREADABLE)
 		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
 	else
-		rule_spell(told->arch, &d->sframe, sframe);
-	printf("%s: SFrame: %s; call-frame information: %s\n", is_error(d->kind) ? "error" : "note",
-	       sframe, cfi);
+		rule_spell(told->input->arch, &d->sframe, sframe);
+	printf(": %s: SFrame: %s; call-frame information: %s\n",
+	       is_error(d->kind) ? "error" : "note", sframe, cfi);
 }
 
 static void print_object(const struct told *told, const struct comparison_difference *d)
 {
 	struct json_output *json = told->check->json;
+	const struct bobbin_arch *arch = told->input->arch;
 	char spelled[RULE_SPELLING_MAX];
+	uint64_t start = d->start;
+	const char *section = file_cfi_section(told->input, &start);
 
 	json_object(json, NULL);
-	json_address(json, "start", d->start);
-	json_address(json, "end", d->end);
+	if (section)
+		json_string(json, "section", section);
+	json_address(json, "start", start);
+	json_address(json, "end", d->end - (d->start - start));
 	json_string(json, "kind", kinds[d->kind]);
 	if (d->kind != COMPARISON_MISSING) {
-		rule_spell(told->arch, &d->cfi, spelled);
+		rule_spell(arch, &d->cfi, spelled);
 		json_string(json, "cfi", spelled);
 	}
 	if (d->kind == COMPARISON_UNREADABLE) {
 		json_string(json, "reason", bobbin_reason_name(d->error.reason));
 	} else if (d->kind != COMPARISON_MISSING) {
-		rule_spell(told->arch, &d->sframe, spelled);
+		rule_spell(arch, &d->sframe, spelled);
 		json_string(json, "sframe", spelled);
 	}
 	json_object_end(json);
@@ -90,7 +97,8 @@ struct table_list {
 	unsigned int count;
 };
 
-static int list_tables(const struct sframe_file *file, struct table_list *ret)
+static int list_tables(const struct file_cfi *input, const struct sframe_file *file,
+		       struct table_list *ret)
 {
 	for (size_t i = 0; i < file->section_count; i++) {
 		struct bobbin_sframe_view view, *more;
@@ -101,6 +109,8 @@ static int list_tables(const struct sframe_file *file, struct table_list *ret)
 			if (!more)
 				return -ENOMEM;
 			ret->views = more;
+			if (file->sections[i].relocated)
+				start_placement_by(&input->object, &file->sections[i], &view);
 			ret->views[ret->count++] = view;
 		}
 	}
@@ -108,15 +118,15 @@ static int list_tables(const struct sframe_file *file, struct table_list *ret)
 }
 
 static int compare(struct check_cfi *check, const struct sframe_file *file,
-		   const struct cfi_tables *tables)
+		   const struct file_cfi *input)
 {
-	struct told told = {check, tables->image.arch};
+	struct told told = {check, input};
 	struct table_list list = {0};
-	int r = list_tables(file, &list);
+	int r = list_tables(input, file, &list);
 
 	check->comparison = (struct comparison){
-		.cfi = tables->views,
-		.cfi_count = tables->count,
+		.cfi = input->views,
+		.cfi_count = input->count,
 		.sframe = list.views,
 		.sframe_count = list.count,
 		.differ = differ,
@@ -153,12 +163,12 @@ static void finish_object(const struct check_cfi *check)
 bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 {
 	struct bobbin_error error = {0};
-	struct cfi_tables tables;
+	struct file_cfi input;
 	int fd = open_regular_input(check->path), r;
 
 	if (fd < 0)
 		return false;
-	r = cfi_tables_init(fd, &error, &tables);
+	r = file_cfi_init(fd, &error, &input);
 	close(fd);
 	if (r) {
 		complain_file(check->path, r, &error);
@@ -166,11 +176,11 @@ bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 	}
 	if (check->json)
 		json_array(check->json, "differences");
-	if (!tables.count) {
+	if (!input.count) {
 		complain("%s: there is no .eh_frame and no .debug_frame", check->path);
 		r = -ENODATA;
 	} else {
-		r = compare(check, file, &tables);
+		r = compare(check, file, &input);
 		if (r)
 			complain("%s: %s", check->path, strerror(-r));
 	}
@@ -178,6 +188,6 @@ bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 		finish_object(check);
 	else if (!r && !check->quiet)
 		print_summary(check);
-	cfi_tables_fini(&tables);
+	file_cfi_fini(&input);
 	return !r;
 }

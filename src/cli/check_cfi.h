@@ -25,7 +25,8 @@ struct check_cfi {
 
 /*
  * Compare all sections of @file, which is that of @check->path, with its .eh_frame
- * and .debug_frame at every address and print the differences.  Whether there is
+ * and .debug_frame at every address and print the differences.  The starts of
+ * functions in a relocatable file's sections are changed for that.  Whether there is
  * anything to compare: false after a complaint.
  */
 bool check_cfi(struct check_cfi *check, const struct sframe_file *file);

@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include "cli/attached_output.h"
-#include "cli/cfi_tables.h"
+#include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
 #include "convert/comparison.h"
-#include "convert/converter.h"
 #include "export/safe_text.h"
 #include "sidefile/sidefile_writer.h"
 
@@ -45,18 +44,11 @@ struct arguments {
 
 /**
  * struct result - the section and what went into it
- * @tables: of a linked file
- * @code: of a relocatable file
- * @views, @count: call-frame information of one of the two
- * @cfi_size: its bytes
+ * @input: call-frame information of the file
  * @stats, @data, @size, @addr: the section
  */
 struct result {
-	struct cfi_tables tables;
-	struct object_code code;
-	struct bobbin_cfi_view views[2];
-	unsigned int count;
-	uint64_t cfi_size;
+	struct file_cfi input;
 	struct convert_stats stats;
 	uint8_t *data;
 	uint64_t size, addr;
@@ -161,24 +153,18 @@ static int parse(int argc, char **argv, struct arguments *a)
 /* Whose gaps are told. */
 struct teller {
 	const struct arguments *arguments;
-	const struct object_code *code;
+	const struct file_cfi *input;
 };
 
-/* Addresses of a linked file, offsets in a section of a relocatable one. */
 static void tell_gap(void *ctx, const struct convert_gap *gap)
 {
 	const struct teller *teller = ctx;
-	const struct object_text *text = object_code_text(teller->code, gap->start);
-	uint64_t base = text ? text->start : 0;
 
 	safe_text_place(stderr, teller->arguments->path);
-	if (text) {
-		safe_text_plain(stderr, text->name);
-		fputc(' ', stderr);
-	}
-	fprintf(stderr, "0x%" PRIx64 "..0x%" PRIx64 ": %s FDE at 0x%" PRIx64 ": %s\n",
-		gap->start - base, gap->end - base, gap->debug_frame ? ".debug_frame" : ".eh_frame",
-		gap->fde, bobbin_reason_str(gap->reason));
+	file_cfi_print_range(teller->input, stderr, gap->start, gap->end);
+	fprintf(stderr, ": %s FDE at 0x%" PRIx64 ": %s\n",
+		gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
+		bobbin_reason_str(gap->reason));
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -195,7 +181,7 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 		"%" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
 		" bytes (%.0f %% of the call-frame information); %.3f %% of the code with "
 		"call-frame information is covered",
-		s->functions, s->rows, r->size, percent(r->size, r->cfi_size),
+		s->functions, s->rows, r->size, percent(r->size, r->input.bytes),
 		percent(s->text - s->lost_text, s->text));
 	if (s->lost_rows)
 		fprintf(stderr, "; %" PRIu64 " rows are left out%s", s->lost_rows,
@@ -208,7 +194,7 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 /* Read bytes back as whoever unwinds will, and compare. */
 static int prove(const struct result *result, const uint8_t *data, uint64_t size)
 {
-	struct comparison c = {.cfi = result->views, .cfi_count = result->count};
+	struct comparison c = {.cfi = result->input.views, .cfi_count = result->input.count};
 	struct bobbin_sframe_view view;
 	int r = bobbin_sframe_view(data, size, result->addr, NULL, &view);
 
@@ -235,25 +221,28 @@ static struct convert_options options_of(const struct arguments *a)
 	};
 }
 
-/* Convert what was read. */
-static bool convert(const struct arguments *a, struct convert_options *options, struct result *ret)
+/* Read the file and convert what it says, for a section at an address. */
+static bool convert(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
 {
-	struct teller teller = {a, &ret->code};
-	int r;
+	struct convert_options options = options_of(a);
+	struct teller teller = {a, &ret->input};
+	struct bobbin_error error = {0};
+	int r = file_cfi_init(fd, &error, &ret->input);
 
-	ret->addr = options->addr;
-	if (!ret->count) {
+	if (r) {
+		complain_file(a->path, r, &error);
+		return false;
+	}
+	if (!ret->input.count) {
 		complain("%s: there is no .eh_frame and no .debug_frame", a->path);
 		return false;
 	}
-	options->gap = a->verbose ? tell_gap : NULL;
-	options->ctx = &teller;
-	r = convert_cfi(ret->views, ret->count, options, &ret->stats, &ret->data, &ret->size);
-	if (r) {
-		complain("%s: cannot convert: %s", a->path, strerror(-r));
-		return false;
-	}
-	r = prove(ret, ret->data, ret->size);
+	options.addr = ret->addr = addr;
+	options.gap = a->verbose ? tell_gap : NULL;
+	options.ctx = &teller;
+	r = file_cfi_convert(&ret->input, &options, &ret->stats, &ret->data, &ret->size);
+	if (!r)
+		r = prove(ret, ret->data, ret->size);
 	if (r)
 		complain("%s: cannot convert: %s", a->path,
 			 r == -EBADMSG ? "what was made contradicts the call-frame information"
@@ -261,58 +250,9 @@ static bool convert(const struct arguments *a, struct convert_options *options, 
 	return !r;
 }
 
-static bool convert_linked(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
-{
-	struct convert_options options = options_of(a);
-	const struct elf_image *image = &ret->tables.image;
-	struct bobbin_error error = {0};
-	int r = cfi_tables_init(fd, &error, &ret->tables);
-
-	if (r) {
-		complain_file(a->path, r, &error);
-		return false;
-	}
-	memcpy(ret->views, ret->tables.views, sizeof(ret->views));
-	ret->count = ret->tables.count;
-	ret->cfi_size = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
-	options.addr = addr;
-	return convert(a, &options, ret);
-}
-
-static bool convert_object(const struct arguments *a, int fd, struct result *ret)
-{
-	struct convert_options options = options_of(a);
-	struct bobbin_error error = {0};
-	uint64_t *bounds;
-	int r = object_code_init(fd, &error, &ret->code);
-	bool good;
-
-	if (r) {
-		complain_file(a->path, r, &error);
-		return false;
-	}
-	bounds = calloc(ret->code.text_count + 1, sizeof(*bounds));
-	if (!bounds) {
-		complain_file(a->path, -ENOMEM, NULL);
-		return false;
-	}
-	for (size_t i = 0; i < ret->code.text_count; i++)
-		bounds[i] = ret->code.texts[i].start;
-	for (int i = 0; i < 2; i++)
-		ret->count += object_code_view(&ret->code, i, &ret->views[ret->count]);
-	ret->cfi_size = ret->code.eh_frame.size + ret->code.debug_frame.size;
-	options.floating = true;
-	options.bounds = bounds;
-	options.bound_count = ret->code.text_count;
-	good = convert(a, &options, ret);
-	free(bounds);
-	return good;
-}
-
 static void result_fini(struct result *result)
 {
-	cfi_tables_fini(&result->tables);
-	object_code_fini(&result->code);
+	file_cfi_fini(&result->input);
 	free(result->data);
 }
 
@@ -343,7 +283,7 @@ static bool write_file(const struct arguments *a, int fd, struct sframe_attachme
 
 static bool write_sidefile(const struct arguments *a, struct result *result)
 {
-	const struct elf_image *image = &result->tables.image;
+	const struct elf_image *image = &result->input.linked.image;
 	struct bobbin_sframe_view view;
 	uint8_t *data = NULL;
 	uint64_t size;
@@ -366,7 +306,7 @@ static bool write_sidefile(const struct arguments *a, struct result *result)
 static bool convert_section(const struct arguments *a, int fd)
 {
 	struct result result = {0};
-	bool good = convert_linked(a, fd, a->addr, &result) &&
+	bool good = convert(a, fd, a->addr, &result) &&
 		    (a->side_file ? write_sidefile(a, &result) : write_section(a, &result));
 
 	if (good && !a->quiet)
@@ -387,8 +327,7 @@ static bool convert_file(const struct arguments *a, int fd)
 		complain_file(a->path, r, &error);
 		return false;
 	}
-	good = convert_linked(a, fd, attachment.addr, &result) &&
-	       write_file(a, fd, &attachment, &result);
+	good = convert(a, fd, attachment.addr, &result) && write_file(a, fd, &attachment, &result);
 	if (good && !a->quiet)
 		tell_summary(a, &result);
 	sframe_attachment_fini(&attachment);
@@ -404,12 +343,12 @@ static bool write_object(const struct arguments *a, int fd, struct object_attach
 	struct bobbin_error error = {0};
 	struct object_output output = {
 		.attachment = attachment,
-		.code = &result->code,
+		.code = &result->input.object,
 		.relocations = &relocations,
 		.section = result->data,
 		.size = result->size,
 	};
-	int r = start_relocations_init(&result->code, result->data, result->size, &error,
+	int r = start_relocations_init(&result->input.object, result->data, result->size, &error,
 				       &relocations);
 
 	if (r) {
@@ -428,7 +367,7 @@ static bool convert_relocatable(const struct arguments *a, int fd)
 	struct object_attachment attachment;
 	struct bobbin_error error = {0};
 	struct result result = {0};
-	bool good = convert_object(a, fd, &result);
+	bool good = convert(a, fd, 0, &result);
 	int r = good ? object_attachment_init(fd, &error, &attachment) : 0;
 
 	if (r)

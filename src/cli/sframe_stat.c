@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cfi_tables.h"
+#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
-#include "convert/converter.h"
 #include "convert/section_tally.h"
 #include "export/safe_text.h"
+#include "object/start_placement.h"
 
 static const char usage[] =
 	"usage: bobbin sframe stat [OPTIONS] FILE...\n"
@@ -40,21 +40,48 @@ struct arguments {
 	bool share, json;
 };
 
-static int tally_present(const struct elf_image *image, struct figures *f)
+static int tally_section(const struct file_cfi *input, const struct sframe_section *section,
+			 struct figures *f)
 {
 	struct bobbin_sframe_view view;
 	uint64_t pos = 0;
 	int r = 0;
 
-	while (!r && bobbin_sframe_next(image->sframe.data, image->sframe.size, image->sframe.addr,
-					&pos, NULL, &view) > 0) {
+	while (!r && next_view(section, &pos, NULL, &view) > 0) {
+		if (section->relocated)
+			start_placement_by(&input->object, section, &view);
 		f->version = view.version;
 		r = section_tally_add(&f->present, &view);
 	}
 	return r;
 }
 
-static int tally_converted(const struct arguments *a, const struct cfi_tables *tables,
+static int tally_linked(const struct file_cfi *input, struct figures *f)
+{
+	const struct elf_bytes *sframe = &input->linked.image.sframe;
+
+	return tally_section(input,
+			     &(struct sframe_section){.data = sframe->data,
+						      .size = sframe->size,
+						      .addr = sframe->addr},
+			     f);
+}
+
+static int tally_object(const struct file_cfi *input, int fd, struct bobbin_error *err,
+			struct figures *f)
+{
+	struct sframe_file file;
+	int r = sframe_file_init(fd, err, &file);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < file.section_count && !r; i++)
+		r = tally_section(input, &file.sections[i], f);
+	sframe_file_fini(&file);
+	return r;
+}
+
+static int tally_converted(const struct arguments *a, const struct file_cfi *input,
 			   struct figures *f)
 {
 	const struct convert_options options = {.version = 3, .share = a->share};
@@ -63,9 +90,9 @@ static int tally_converted(const struct arguments *a, const struct cfi_tables *t
 	uint64_t size;
 	int r;
 
-	if (!tables->count)
+	if (!input->count)
 		return 0;
-	r = convert_cfi(tables->views, tables->count, &options, &f->convert, &data, &size);
+	r = file_cfi_convert(input, &options, &f->convert, &data, &size);
 	if (r)
 		return r;
 	r = bobbin_sframe_view(data, size, 0, NULL, &view);
@@ -75,13 +102,13 @@ static int tally_converted(const struct arguments *a, const struct cfi_tables *t
 	return r;
 }
 
-static int measure_text(const struct elf_image *image, struct figures *f)
+static int measure_text(const struct file_cfi *input, struct figures *f)
 {
 	struct coverage text = {0};
 	int r = 0;
 
-	for (size_t i = 0; i < image->code.count && !r; i++)
-		r = coverage_add(&text, image->code.ranges[i].start, image->code.ranges[i].end);
+	for (size_t i = 0; i < input->code_count && !r; i++)
+		r = coverage_add(&text, input->code[i].start, input->code[i].end);
 	f->text = coverage_bytes(&text);
 	f->present_text = coverage_overlap(&f->present.covered, &text);
 	f->converted_text = coverage_overlap(&f->converted.covered, &text);
@@ -89,16 +116,21 @@ static int measure_text(const struct elf_image *image, struct figures *f)
 	return r;
 }
 
-static int measure(const struct arguments *a, const struct cfi_tables *tables, struct figures *f)
+static int measure(const struct arguments *a, int fd, struct bobbin_error *err, struct figures *f)
 {
-	const struct elf_image *image = &tables->image;
-	int r;
+	struct file_cfi input;
+	int r = file_cfi_init(fd, err, &input);
 
-	f->cfi_bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
-	r = tally_present(image, f);
+	if (r)
+		return r;
+	f->cfi_bytes = input.bytes;
+	r = input.object.arch ? tally_object(&input, fd, err, f) : tally_linked(&input, f);
 	if (!r)
-		r = tally_converted(a, tables, f);
-	return r ? r : measure_text(image, f);
+		r = tally_converted(a, &input, f);
+	if (!r)
+		r = measure_text(&input, f);
+	file_cfi_fini(&input);
+	return r;
 }
 
 static void figures_fini(struct figures *f)
@@ -245,17 +277,12 @@ static void json_figures(struct json_output *json, const char *key, const char *
 static bool stat_file(const struct arguments *a, const char *path, struct figures *ret)
 {
 	struct bobbin_error error = {0};
-	struct cfi_tables tables;
 	int fd = open_regular_input(path), r;
 
 	if (fd < 0)
 		return false;
-	r = cfi_tables_init(fd, &error, &tables);
+	r = measure(a, fd, &error, ret);
 	close(fd);
-	if (!r) {
-		r = measure(a, &tables, ret);
-		cfi_tables_fini(&tables);
-	}
 	if (r)
 		complain_file(path, r, &error);
 	return !r;

@@ -336,3 +336,19 @@ const struct object_text *object_code_text(const struct object_code *code, uint6
 	}
 	return low < code->text_count && code->texts[low].start <= addr ? &code->texts[low] : NULL;
 }
+
+const struct object_text *object_code_section(const struct object_code *code, size_t section)
+{
+	size_t low = 0, high = code->text_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->texts[middle].section < section)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < code->text_count && code->texts[low].section == section ? &code->texts[low]
+									     : NULL;
+}

@@ -75,4 +75,7 @@ bool object_code_view(const struct object_code *code, bool debug_frame,
 /* The section that has code at an address, or NULL. */
 const struct object_text *object_code_text(const struct object_code *code, uint64_t addr);
 
+/* What became of the section of the file with this index, or NULL. */
+const struct object_text *object_code_section(const struct object_code *code, size_t section);
+
 #endif

@@ -75,27 +75,11 @@ void start_relocations_fini(struct start_relocations *relocations)
 	*relocations = (struct start_relocations){0};
 }
 
-static const struct object_text *text_of_section(const struct object_code *code, size_t section)
-{
-	size_t low = 0, high = code->text_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->texts[middle].section < section)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->text_count && code->texts[low].section == section ? &code->texts[low]
-									     : NULL;
-}
-
 /* Whether a function that was read starts where the relocation says. */
 static bool agrees(const struct object_code *code, const Elf64_Rela *rela,
 		   const struct sframe_target *target)
 {
-	const struct object_text *text = text_of_section(code, target->section_index);
+	const struct object_text *text = object_code_section(code, target->section_index);
 
 	return text && target->field == rela->r_offset &&
 	       text->symbol == ELF64_R_SYM(rela->r_info) &&

@@ -76,6 +76,16 @@ complains() {
 	done
 }
 
+# asks EXPRESSION: true for the JSON about files in ./out
+asks() {
+	python3 - "$1" <<-'END' || fail "not true: $1: $(head -c 2000 out)"
+		import json, sys
+		told = json.load(open("out"))
+		files, total = told["files"], told.get("total")
+		sys.exit(not eval(f"({sys.argv[1]})"))
+	END
+}
+
 # quietly COMMAND…: it succeeds and has nothing to say
 quietly() {
 	expect 0 "$@"

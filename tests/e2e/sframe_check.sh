@@ -208,6 +208,47 @@ it_tells_functions_outside_of_the_code() {
 		$((0x$offset + 28)))"
 }
 
+it_compares_with_the_call_frame_information_of_an_object() {
+	needs python3
+	make_library
+	sed 's/\.text/.section .text.far, "ax"/; s/\<one\>/far/' one.s >far.s
+	"$generations/2.47/bin/as" --gsframe -o both.o one.s far.s
+	check 0 --against-cfi both.o
+	says "both.o: 8 rows of call-frame information compared: 0 different (0 bytes), 0 missing (0 bytes), 0 extra (0 bytes), 0 unreadable (0 bytes)"
+	cp both.o ours.o
+	"$bobbin" sframe convert -q --in-place ours.o
+	for file in both.o ours.o; do
+		offset=$("$generations/2.47/bin/readelf" -SW $file | sed 's/\[ */[/' |
+			awk '$2 == ".sframe" { print $5 }')
+		# of two functions with rows of 15 bytes, the CFA of the second one's second row
+		damage $file $((0x$offset + 28 + 2 * 16 + 5 + 15 + 10)) 60
+		check 1 --against-cfi damaged
+		says "damaged: code .text.far 0x1..0x4: error: SFrame: CFA=sp+48 RA=c-8 FP=c-16; call-frame information: CFA=sp+16 RA=c-8 FP=c-16"
+		says "damaged: 8 rows of call-frame information compared: 1 different (3 bytes), 0 missing (0 bytes), 0 extra (0 bytes), 0 unreadable (0 bytes)"
+		check 1 --against-cfi --json damaged
+		asks 'files[0]["different"] == 1 and files[0]["cfi_rows"] == 8'
+		asks '[(d["section"], d["start"], d["end"], d["kind"]) for d in files[0]["differences"]] ==
+			[(".text.far", "0x1", "0x4", "different")]'
+	done
+}
+
+it_tells_code_of_an_object_that_only_one_side_knows() {
+	make_library
+	sed 's/\.text/.section .text.far, "ax"/; s/\<one\>/far/' one.s >far.s
+	"$generations/2.47/bin/as" -o far.o far.s
+	"$generations/2.47/bin/objcopy" -R .eh_frame -R .rela.eh_frame one.o bare.o
+	"$generations/2.47/bin/ld" -r -o both.o bare.o far.o
+	check 0 --against-cfi both.o
+	says "both.o: code .text 0x0..0x1: note: SFrame: CFA=sp+8 RA=c-8 FP=u; call-frame information: none (no function of the unwind table covers this PC)"
+	says "both.o: code .text.far 0x0..0x21: note: no SFrame, but call-frame information"
+	says "both.o: 4 rows of call-frame information compared: 0 different (0 bytes), 1 missing (33 bytes), 4 extra (33 bytes), 0 unreadable (0 bytes)"
+	quietly "$bobbin" sframe stat both.o
+	grep -qx '  text  *66 bytes' out
+	grep -q '^  \.sframe V3  .* 50\.00 % of the text,' out
+	expect 3 "$bobbin" sframe check --against-cfi -q bare.o
+	complains bare.o 'no .eh_frame and no .debug_frame'
+}
+
 it_tells_a_section_of_another_machine() {
 	make_library
 	damage lib.so 18 267

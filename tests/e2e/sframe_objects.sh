@@ -33,6 +33,19 @@ proved() {
 	grep -q ' compared: 0 different .* 0 extra .* 0 unreadable ' out || fail "$(cat out err)"
 }
 
+# agree FILE…: objects whose sections say what their CFI says, of the same code
+agree() {
+	for file in "$@"; do
+		expect 0 "$bobbin" sframe check --against-cfi "$file"
+		tail -n 1 out | grep -q \
+			' compared: 0 different .* 0 missing .* 0 extra .* 0 unreadable ' || fail "$(cat out)"
+		quietly "$bobbin" sframe stat "$file"
+		sed -n 's/^  \(\.sframe\|converted\) .* \([0-9.]*\) % of the text.*/\2/p' out >covered
+		[ "$(wc -l <covered)" -eq 2 ] && [ "$(uniq covered | wc -l)" -eq 1 ] &&
+			none '^0\.' <covered || fail "$(cat out)"
+	done
+}
+
 # sections READELF FILE: its dump, of at least one function
 sections() {
 	"$1" --sframe "$2" 2>err
@@ -133,6 +146,7 @@ it_makes_what_the_assembler_makes() {
 		for part in one two; do
 			convert $part.o -o $part.new
 		done
+		agree one.gas two.gas one.new two.new
 		for kind in gas new; do
 			for link in "" -Wl,--gc-sections; do
 				# shellcheck disable=SC2086 # options
@@ -157,6 +171,7 @@ it_makes_version_2_for_the_linker_that_knows_it() {
 		right $part.new
 		"$toolchain/readelf" -rW $part.new | sed -n '/rela\.sframe/,$p' | grep -q R_X86_64_PC32
 	done
+	agree one.gas two.gas one.new two.new
 	for kind in gas new; do
 		g++ -no-pie -B "$old/" one.$kind two.$kind -o linked.$kind
 		quietly ./linked.$kind
@@ -182,6 +197,7 @@ cross() {
 			right $part.second
 			"$readelf" -rW $part.second | sed -n '/rela\.sframe/,$p' | grep -q "$2 "
 		done
+		agree one.gas two.gas one.new two.new one.second two.second
 		for kind in gas new; do
 			"$1-linux-gnu-g++" -static -B "$work/bin/$1/" one.$kind two.$kind -o linked.$kind
 			quietly "qemu-$1-static" ./linked.$kind
@@ -244,6 +260,7 @@ it_converts_what_was_linked_to_be_linked_again() {
 	"$toolchain/ld" -r one.new two.new -o all.parts
 	for kind in gas new parts; do
 		right all.$kind
+		agree all.$kind
 		g++ -no-pie -B "$toolchain/" all.$kind -o linked.$kind
 		quietly ./linked.$kind
 		proved linked.$kind

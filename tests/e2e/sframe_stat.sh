@@ -10,16 +10,6 @@ stat_of() {
 	quietly "$bobbin" sframe stat "$@"
 }
 
-# asks EXPRESSION: true for the JSON in ./out
-asks() {
-	python3 - "$1" <<-'END' || fail "not true: $1: $(head -c 2000 out)"
-		import json, sys
-		told = json.load(open("out"))
-		files, total = told["files"], told["total"]
-		sys.exit(not eval(f"({sys.argv[1]})"))
-	END
-}
-
 it_tells_what_there_is_and_what_could_be() {
 	cp /bin/ls program
 	stat_of program

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/file_cfi.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/safe_text.h"
+
+static int init_linked(int fd, struct bobbin_error *err, struct file_cfi *ret)
+{
+	const struct elf_image *image = &ret->linked.image;
+	int r = cfi_tables_init(fd, err, &ret->linked);
+
+	if (r)
+		return r;
+	memcpy(ret->views, ret->linked.views, sizeof(ret->views));
+	ret->count = ret->linked.count;
+	ret->arch = image->arch;
+	ret->bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+	ret->code = image->code.ranges;
+	ret->code_count = image->code.count;
+	return 0;
+}
+
+static int init_object(int fd, struct bobbin_error *err, struct file_cfi *ret)
+{
+	const struct object_code *object = &ret->object;
+	int r = object_code_init(fd, err, &ret->object);
+
+	if (r)
+		return r;
+	for (int i = 0; i < 2; i++)
+		ret->count += object_code_view(object, i, &ret->views[ret->count]);
+	ret->arch = object->arch;
+	ret->bytes = object->eh_frame.size + object->debug_frame.size;
+	ret->code = object->ranges;
+	ret->code_count = object->text_count;
+	return 0;
+}
+
+int file_cfi_init(int fd, struct bobbin_error *err, struct file_cfi *ret)
+{
+	*ret = (struct file_cfi){0};
+	return object_code_is_in(fd) ? init_object(fd, err, ret) : init_linked(fd, err, ret);
+}
+
+void file_cfi_fini(struct file_cfi *input)
+{
+	cfi_tables_fini(&input->linked);
+	object_code_fini(&input->object);
+}
+
+int file_cfi_convert(const struct file_cfi *input, const struct convert_options *options,
+		     struct convert_stats *stats, uint8_t **data, uint64_t *size)
+{
+	const struct object_code *object = &input->object;
+	struct convert_options inside = *options;
+	uint64_t *bounds;
+	int r;
+
+	if (!object->arch)
+		return convert_cfi(input->views, input->count, options, stats, data, size);
+	bounds = calloc(object->text_count + 1, sizeof(*bounds));
+	if (!bounds)
+		return -ENOMEM;
+	for (size_t i = 0; i < object->text_count; i++)
+		bounds[i] = object->texts[i].start;
+	inside.floating = true;
+	inside.bounds = bounds;
+	inside.bound_count = object->text_count;
+	r = convert_cfi(input->views, input->count, &inside, stats, data, size);
+	free(bounds);
+	return r;
+}
+
+const char *file_cfi_section(const struct file_cfi *input, uint64_t *addr)
+{
+	const struct object_text *text = object_code_text(&input->object, *addr);
+
+	if (!text)
+		return NULL;
+	*addr -= text->start;
+	return text->name;
+}
+
+void file_cfi_print_range(const struct file_cfi *input, FILE *out, uint64_t start, uint64_t end)
+{
+	uint64_t offset = start;
+	const char *section = file_cfi_section(input, &offset);
+
+	if (section) {
+		safe_text_plain(out, section);
+		fputc(' ', out);
+	}
+	fprintf(out, "0x%" PRIx64 "..0x%" PRIx64, offset, end - (start - offset));
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * file_cfi.h - the call-frame information of a linked or a relocatable file.
+ *
+ * In a relocatable file the code has the addresses of struct object_code; users
+ * see sections' names and offsets instead.
+ */
+#ifndef BOBBIN_CLI_FILE_CFI_H
+#define BOBBIN_CLI_FILE_CFI_H
+
+#include <stdio.h>
+
+#include "cli/cfi_tables.h"
+#include "convert/converter.h"
+#include "object/object_code.h"
+
+/**
+ * struct file_cfi - what was read
+ * @linked: of a linked file, else zero
+ * @object: of a relocatable file, else zero
+ * @arch: of the file
+ * @views: borrow from one of the two
+ * @count: 0 to 2; 0: there is no call-frame information
+ * @bytes: of it, with .eh_frame_hdr
+ * @code, @code_count: where executable code lies; borrowed from one of the two
+ */
+struct file_cfi {
+	struct cfi_tables linked;
+	struct object_code object;
+	const struct bobbin_arch *arch;
+	struct bobbin_cfi_view views[2];
+	unsigned int count;
+	uint64_t bytes;
+	const struct bobbin_range *code;
+	size_t code_count;
+};
+
+/*
+ * Read the file behind @fd, which stays the caller's.  Errors as
+ * cfi_tables_init() and object_code_init().
+ */
+int file_cfi_init(int fd, struct bobbin_error *err, struct file_cfi *ret);
+void file_cfi_fini(struct file_cfi *input);
+
+/*
+ * convert_cfi() with all of it.  In a relocatable file, whose sections a linker may
+ * put anywhere, none shares rows with another.
+ */
+int file_cfi_convert(const struct file_cfi *input, const struct convert_options *options,
+		     struct convert_stats *stats, uint8_t **data, uint64_t *size);
+
+/*
+ * The section of a relocatable file that holds the code at an address, and makes
+ * *@addr an offset in it; NULL, with *@addr as it was, in a linked file or elsewhere.
+ */
+const char *file_cfi_section(const struct file_cfi *input, uint64_t *addr);
+
+/* Print "0x10..0x20", after the name of the section in a relocatable file. */
+void file_cfi_print_range(const struct file_cfi *input, FILE *out, uint64_t start, uint64_t end);
+
+#endif
