@@ -719,8 +719,8 @@ static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 			if (trace->count == max)
 				break;
 		}
-		w->callee = trace->count ? trace->frames[trace->count - 1].source
-					 : BOBBIN_FROM_NONE;
+		if (trace->count)
+			w->callee = trace->frames[trace->count - 1].source;
 		regs = w->regs;
 		frame = &trace->frames[trace->count++];
 		*frame = (struct bobbin_frame){.pc = regs.pc, .exact = regs.exact};
@@ -729,6 +729,9 @@ static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 		if (trace->reason)
 			return;
 	}
+	/* the walk may go on */
+	if (max)
+		w->callee = trace->frames[max - 1].source;
 	trace->reason = BOBBIN_DEPTH;
 }
 

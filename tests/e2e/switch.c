@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shared_record.h"
 #include "spin.h"
 
 #define STACK_SIZE ((size_t)16 << 20) /* farther than a frame can be large */
@@ -65,39 +66,6 @@ __asm__(".text\n"
 	"ret\n"
 	".cfi_endproc\n"
 	".size call_framed, . - call_framed\n");
-
-/* call_shared(function): the record at the frame pointer is that of tableless() */
-void call_shared(void (*function)(void));
-__asm__(".text\n"
-	".globl call_shared\n"
-	".type call_shared, @function\n"
-	"call_shared:\n"
-	".cfi_startproc\n"
-	"push %rbp\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbp, -16\n"
-	"mov %rsp, %rbp\n"
-	".cfi_def_cfa_register %rbp\n"
-	"push %rbp\n"
-	"push %rbp\n"
-	"mov %rsp, %rbp\n"
-	/* CFA = *rbp + 16 */
-	".cfi_escape 0x0f, 5, 0x76, 0, 0x06, 0x23, 16\n"
-	"call tableless\n"
-	"mov %rbp, %rsp\n"
-	"pop %rbp\n"
-	".cfi_def_cfa %rsp, 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size call_shared, . - call_shared\n"
-	".type tableless, @function\n"
-	"tableless:\n"
-	"pop 8(%rbp)\n"
-	"call *%rdi\n"
-	"mov %rbp, %rsp\n"
-	"pop %rbp\n"
-	"ret\n"
-	".size tableless, . - tableless\n");
 
 static char *stacks;
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../e2e/shared_record.h"
 #include "target/thread.h"
 #include "unknown_reader.h"
 
@@ -191,6 +192,15 @@ static void compare_with_whole(struct bobbin_regs *regs, struct bobbin_mem mem,
 				whole->frames + whole->count - trace.outer, trace.outer));
 }
 
+static __attribute__((noinline)) int descend(int levels);
+
+static int levels_below;
+
+static void descend_from_shared(void)
+{
+	descend(levels_below);
+}
+
 static __attribute__((noinline)) int descend(int levels)
 {
 	static uint8_t bytes[1 << 18];
@@ -200,6 +210,11 @@ static __attribute__((noinline)) int descend(int levels)
 	struct bobbin_regs regs = {.exact = true};
 	ucontext_t context;
 
+	if (levels % 3 == 1) {
+		levels_below = levels - 1;
+		call_shared(descend_from_shared);
+		return 1;
+	}
 	if (levels)
 		return descend(levels - 1) + (levels & 1 ? 1 : descend(0));
 	if (fixture.compared)
