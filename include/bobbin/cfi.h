@@ -82,7 +82,7 @@ int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_error *err)
  * @init, @init_end: offsets of the CIE's instructions
  * @insn, @insn_end: offsets of the FDE's instructions
  * @code_align, @data_align: factors
- * @ra_column: return-address register
+ * @ra_column: return-address register; rules are for the usual one alone
  * @fde_enc: pointer encoding, DW_EH_PE_…
  * @signal: augmentation 'S'
  * @key_b: augmentation 'B' (AArch64)

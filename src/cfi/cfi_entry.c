@@ -172,8 +172,6 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	}
 	if (b.bad)
 		return refuse(err, offset, BOBBIN_CFI_LENGTH);
-	if (fde->ra_column != view->arch->ra)
-		return refuse(err, offset, BOBBIN_CFI_RA_COLUMN);
 	fde->cie = offset;
 	fde->init = b.pos;
 	fde->init_end = cie.next;

@@ -487,6 +487,9 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
 				    struct bobbin_cfi_rows *ret)
 {
+	/* where its code lies is known all the same */
+	if (fde->ra_column != view->arch->ra)
+		return refuse(err, fde->cie, BOBBIN_CFI_RA_COLUMN);
 	ret->view = view;
 	start_rows(fde, ret);
 	if (run_cie(fde, err, ret))

@@ -283,9 +283,24 @@ static void unknown_versions_are_refused(void **state)
 			   BOBBIN_CFI_VERSION);
 }
 
-static void a_foreign_return_address_column_is_refused(void **state)
+static void rows_of_a_foreign_return_address_column_are_refused(void **state)
 {
-	assert_cie_refused(&(struct cfi_cie){.ra = 30}, BOBBIN_CFI_RA_COLUMN);
+	const struct cfi_cie cie = {.ra = 30};
+	struct cfi_section s = section_of(AMD64);
+	uint64_t cie_at = put_cie(&s, &cie), at = put_fde_of(&s, &cie, cie_at, TEXT, 16, NO_BYTES);
+	struct bobbin_cfi_view view = cfi_section_view(&s);
+	struct bobbin_cfi_rows rows;
+	struct bobbin_cfi_fde fde;
+	struct bobbin_error err;
+	struct bobbin_row row;
+
+	/* where its code lies is said all the same */
+	assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
+	assert_true(fde.start == TEXT && fde.end == TEXT + 16 && fde.ra_column == 30);
+	assert_int_equal(bobbin_cfi_rows_init(&view, &fde, &err, &rows), -EBADMSG);
+	assert_true(err.reason == BOBBIN_CFI_RA_COLUMN && err.offset == cie_at);
+	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 8, &err, &row), -EBADMSG);
+	assert_int_equal(err.reason, BOBBIN_CFI_RA_COLUMN);
 }
 
 static void wide_lengths_are_read(void **state)
@@ -533,7 +548,7 @@ int main(void)
 		cmocka_unit_test(a_negative_range_is_refused),
 		cmocka_unit_test(a_cie_of_absurd_length_is_refused),
 		cmocka_unit_test(unknown_versions_are_refused),
-		cmocka_unit_test(a_foreign_return_address_column_is_refused),
+		cmocka_unit_test(rows_of_a_foreign_return_address_column_are_refused),
 		cmocka_unit_test(wide_lengths_are_read),
 		cmocka_unit_test(lengths_that_leave_the_section_end_the_walk),
 		cmocka_unit_test(lengths_without_room_for_the_fields_are_refused),

@@ -420,6 +420,31 @@ END
 	quietly "$bobbin" sframe check unpacked
 }
 
+it_covers_no_function_whose_return_address_is_elsewhere() {
+	needs python3
+	cat >elsewhere.s <<'END'
+usual:	.cfi_startproc
+	.skip 60, 0x90
+	.cfi_endproc
+moved:	.cfi_startproc
+	.cfi_return_column 15
+	.skip 20, 0x90
+	.cfi_endproc
+END
+	gcc -shared -nostdlib elsewhere.s -o elsewhere
+	for input in elsewhere elsewhere.o; do
+		[ -e $input ] || as elsewhere.s -o $input
+		expect 0 "$bobbin" sframe convert -v $input -o new
+		grep -Eq "^$input: (\.text )?0x[0-9a-f]*\.\.0x[0-9a-f]*: \.eh_frame FDE at 0x[0-9a-f]*: the return-address column is not this architecture's$" err ||
+			fail "$(cat err)"
+		grep -q ': 1 functions, 1 rows, .* 75\.000 % of the code .*; 1 rows are left out$' err ||
+			fail "$(cat err)"
+		expect 0 "$bobbin" sframe check --against-cfi new
+		expect 0 "$bobbin" sframe stat --json $input
+		asks 'files[0]["lost_text"] == 20 and files[0]["lost_by_reason"] == {"CFI_RA_COLUMN": 1}'
+	done
+}
+
 # rows COUNT NAME: a function whose rows do not recur, as tables of generated code do
 rows() {
 	awk -v count="$1" -v name="$2" 'BEGIN {
