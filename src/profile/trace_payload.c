@@ -68,9 +68,11 @@ bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *fram
 	memcpy(&stored, bytes + 2, sizeof(stored));
 	if (stored > size - HEADER)
 		return false;
-	for (size_t i = 0; i < stored && i < count; i++) {
-		frames[i].source = bytes[HEADER + i] & (uint8_t)~EXACT;
-		frames[i].exact = bytes[HEADER + i] & EXACT;
+	for (size_t i = 0; i < count; i++) {
+		uint8_t how = i < stored ? bytes[HEADER + i] : BOBBIN_FROM_NONE;
+
+		frames[i].source = how & (uint8_t)~EXACT;
+		frames[i].exact = how & EXACT;
 	}
 	ret->reason = (enum bobbin_reason)bytes[1];
 	read_gaps(bytes + HEADER + stored, size - HEADER - stored, count, &ret->gaps);

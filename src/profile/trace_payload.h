@@ -32,8 +32,8 @@ struct trace_payload {
 };
 
 /*
- * Sources and exactness for at most @count frames, and the rest.  false: not such a
- * payload.  A gap lies inside of the @count entries, behind all that it repeats.
+ * Sources and exactness for @count frames, none for those that the payload does not know,
+ * and the rest.  false: not such a payload.  A gap lies inside of the @count entries, behind all that it repeats.
  */
 bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *frames, size_t count,
 			struct trace_payload *ret);

@@ -140,6 +140,24 @@ static void a_payload_says_what_was_written(void **state)
 	}
 }
 
+/* Who reads it has room that earlier samples have used. */
+static void frames_that_a_payload_lacks_have_no_source(void **state)
+{
+	struct bobbin_frame frames[3];
+	uint8_t bytes[TRACE_PAYLOAD_MAX];
+	struct trace_payload payload;
+	struct chain c;
+
+	(void)state;
+	memset(frames, 0xff, sizeof(frames));
+	chain_init(&c, "lm");
+	trace_gaps_take(&c.trace, &c.gaps);
+	assert_true(trace_payload_read(bytes, trace_payload_write(&c.trace, &c.gaps, bytes), frames,
+				       3, &payload));
+	assert_int_equal(frames[2].source, BOBBIN_FROM_NONE);
+	assert_false(frames[2].exact);
+}
+
 /* Whatever the bytes are, a gap repeats frames that are there. */
 static void gaps_that_make_no_sense_are_ignored(void **state)
 {
@@ -183,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_mark_stands_where_frames_were_left_out),
 		cmocka_unit_test(there_is_a_limit_of_gaps),
 		cmocka_unit_test(a_payload_says_what_was_written),
+		cmocka_unit_test(frames_that_a_payload_lacks_have_no_source),
 		cmocka_unit_test(gaps_that_make_no_sense_are_ignored),
 	};
 
