@@ -12,6 +12,7 @@
  *		  u64 inode; u8 build ID[24]; the path
  *	function: u64 offset of its start in the file; u64 its address there
  *		  u32 bytes up to the last sample in it; u32 bytes of the name; the name
+ *		  (what follows another function inside of it stands as one more)
  *
  * Strings end with a NUL and are padded with more.  Nothing is looked up on disk
  * by what they say.

@@ -183,26 +183,35 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 	       code_label(&k->labels, &spot, ret) > 0;
 }
 
+static bool is_same(const struct kept_function *f, const struct symbol *symbol)
+{
+	return f->name && f->address == symbol->start && !strcmp(f->name, symbol->mangled);
+}
+
 /* The next sampled address of a function makes it reach further. */
 static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 		const struct place *place, const struct symbol *symbol)
 {
-	struct kept_function f = {
-		.offset = place->offset - symbol->offset,
-		.address = symbol->start,
-		.reach = (uint32_t)symbol->offset + 1,
-		.name = symbol->mangled,
-	};
+	uint64_t start = place->offset - symbol->offset;
 
 	if (symbol->offset > place->offset || symbol->offset >= UINT32_MAX)
 		return;
-	if (last->name && (last->offset != f.offset || strcmp(last->name, f.name))) {
-		kept_names_add(&k->blob, at, last);
-		/* what starts inside of it is another function */
-		if (f.offset < last->offset)
-			f.offset = last->offset;
+	if (is_same(last, symbol)) {
+		last->reach = (uint32_t)(place->offset - last->offset) + 1;
+		return;
 	}
-	*last = f;
+	if (last->name) {
+		kept_names_add(&k->blob, at, last);
+		/* it may have been another one inside of this */
+		if (start < last->offset + last->reach)
+			start = last->offset + last->reach;
+	}
+	*last = (struct kept_function){
+		.offset = start,
+		.address = symbol->start,
+		.reach = (uint32_t)(place->offset - start) + 1,
+		.name = symbol->mangled,
+	};
 }
 
 /* The places of one file, @count of them. */

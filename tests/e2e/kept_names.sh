@@ -37,6 +37,17 @@ it_names_a_program_without_symbols() {
 	mv elsewhere chain # for the audit of last frames
 }
 
+it_tells_functions_in_functions_apart() {
+	cp "$(program nested)" nested
+	"$bobbin" record -q ./nested 300
+	stacks | sort | uniq -c >before
+	some ' inner main ' 1 <before
+	mv nested elsewhere
+	stacks | sort | uniq -c >after
+	diff before after
+	mv elsewhere nested # for the audit of last frames
+}
+
 it_names_programs_of_other_roots() {
 	needs_root
 	needs chroot
