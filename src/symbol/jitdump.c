@@ -364,6 +364,9 @@ static const struct code *find_code(const struct jitdump *d, uint64_t address, u
 	const struct interval *item = interval_map_find(&d->list.map, address);
 	const struct code *best = NULL;
 
+	/* code cannot run before its file is made: a time namespace has set the clock forward */
+	if (d->reader.other_clock || time < d->reader.created)
+		time = UINT64_MAX;
 	for (unsigned int n = 0; item && n < MAX_REPLACED; n++) {
 		const struct code *code = &d->codes[item->value];
 
@@ -405,8 +408,6 @@ int jitdump_find(struct jitdump *d, uint64_t address, uint64_t time, struct jitd
 	time_t today = now();
 	int r;
 
-	if (d->reader.other_clock)
-		time = UINT64_MAX;
 	if (d->read_at == today)
 		code = find_code(d, address, time);
 	if (!code) {
@@ -415,8 +416,6 @@ int jitdump_find(struct jitdump *d, uint64_t address, uint64_t time, struct jitd
 		if (r < 0)
 			return r;
 		d->read_at = today;
-		if (d->reader.other_clock)
-			time = UINT64_MAX;
 		code = find_code(d, address, time);
 	}
 	if (!code)

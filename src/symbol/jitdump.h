@@ -50,7 +50,8 @@ void jitdump_close(struct jitdump *d);
 /*
  * The code that was at @address at @time of CLOCK_MONOTONIC in nanoseconds, or,
  * with UINT64_MAX, that came last.  Files with times of another clock are read
- * as if @time were that.  The file is looked at again at most once a second, and
+ * as if @time were that; so are files that were made after @time by their clock: it is
+ * ahead in a time namespace.  The file is looked at again at most once a second, and
  * at once if the address is not known.
  * Returns 1, 0, -ENOMEM.
  */

@@ -79,7 +79,8 @@ static int read_header(struct jitdump_reader *r, int fd, struct bobbin_error *er
 	size = bytes_u32(&b);
 	if (size < HEADER_SIZE)
 		return refuse_header(err, 8);
-	bytes_seek(&b, 32);
+	bytes_seek(&b, 24);
+	r->created = bytes_u64(&b);
 	flags = bytes_u64(&b);
 	if (flags & ~(uint64_t)FLAG_ARCH_TIMESTAMP)
 		return refuse_header(err, 32);

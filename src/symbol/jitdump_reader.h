@@ -52,6 +52,7 @@ struct jitdump_line {
 struct jitdump_reader {
 	bool started, big_endian;
 	bool other_clock;   /* times are not CLOCK_MONOTONIC's */
+	uint64_t created;   /* when, by the file's own clock */
 	uint64_t next;      /* offset of the next record */
 	uint64_t file_size; /* when it was last looked at */
 	uint64_t line;      /* offset of the next line of the record */

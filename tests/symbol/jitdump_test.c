@@ -146,6 +146,24 @@ static void times_of_another_clock_are_not_compared(void **state)
 	jitdump_close(d);
 }
 
+/* As in a time namespace whose clock is ahead. */
+static void files_that_were_made_after_the_sample_have_another_clock(void **state)
+{
+	const uint64_t created = 1ull << 60;
+	struct jitdump *d;
+
+	image_header(&image, false, 0);
+	memcpy(image.bytes + 24, &created, sizeof(created));
+	image_load(&image, created + 10, 0x1000, 0x40, "old");
+	image_load(&image, created + 20, 0x1000, 0x40, "new");
+	image_write(&image, PATH);
+	d = open_dump(false);
+	assert_code(d, 0x1010, 5, "new");
+	assert_code(d, 0x1010, created, NULL);
+	assert_code(d, 0x1010, created + 15, "old");
+	jitdump_close(d);
+}
+
 static void growing_file_is_read_on(void **state)
 {
 	struct jitdump *d = open_dump(false);
@@ -523,6 +541,7 @@ int main(void)
 		cmocka_unit_test(code_that_often_replaced_other_code_is_found),
 		cmocka_unit_test(moved_code_leaves_its_old_place),
 		cmocka_unit_test(times_of_another_clock_are_not_compared),
+		cmocka_unit_test(files_that_were_made_after_the_sample_have_another_clock),
 		cmocka_unit_test(growing_file_is_read_on),
 		cmocka_unit_test(file_that_was_cut_is_read_from_its_start),
 		cmocka_unit_test(lines_are_those_of_the_code_that_follows),
