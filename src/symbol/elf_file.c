@@ -160,6 +160,20 @@ static void print_place(const struct build_id *id, char *dst)
 		dst += sprintf(dst, i == 0 ? "%02x/" : "%02x", id->bytes[i]);
 }
 
+/* What belongs to a file is beside its name, however it was opened. */
+static int set_path(struct elf_file *file, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy) {
+		elf_file_close(file);
+		return -ENOMEM;
+	}
+	free(file->path);
+	file->path = copy;
+	return 0;
+}
+
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
 		       const struct build_id *id, struct elf_file *ret)
 {
@@ -168,7 +182,7 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 
 	if (open_path && !paths->symfs &&
 	    !is_missing(try_path(paths, &proof, ret, "%s", open_path), &err))
-		return err;
+		return err || !path ? err : set_path(ret, path);
 	if (path)
 		is_missing(try_path(paths, &proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
 				    paths->symfs ? "/" : "", path),

@@ -33,6 +33,17 @@ it_agrees_on_a_sleeping_program() {
 	grep -q '^#0 .*nanosleep' out
 }
 
+it_finds_a_debug_file_beside_the_program() {
+	gcc -O2 -g -Wl,--build-id=none -o linked "$sources/asleep.c" -pthread
+	objcopy --only-keep-debug linked linked.debug
+	strip -s linked
+	objcopy --add-gnu-debuglink=linked.debug linked
+	spawn ./linked
+	eventually asleep "$pid" 3
+	quietly "$bobbin" stack "$pid"
+	grep -q ' main+' out || fail "no names: $(cat out)"
+}
+
 it_agrees_on_all_threads() {
 	needs eu-stack
 	spawn "$(program asleep)"
