@@ -163,7 +163,9 @@ extern "C" {
 	X(EH_RETURN,      "an exception's handler is taking the place of this frame") \
 	X(BELOW_SP,       "the rule needs memory below the stack pointer, which the copy does not hold") \
 	/* another end of traces */ \
-	X(ABI_32,         "a 32-bit program: not unwound")
+	X(ABI_32,         "a 32-bit program: not unwound") \
+	/* another end of traces */ \
+	X(NO_ROOM,        "the tables of all files together are larger than what is kept")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,

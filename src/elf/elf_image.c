@@ -47,24 +47,34 @@ static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *ima
  * @elf: what libelf knows of it
  * @bytes: all of it, or NULL: it is in @fd
  * @size: bytes
+ * @room: how many of them may still be copied
  */
 struct source {
 	Elf *elf;
 	const char *bytes;
 	int fd;
-	uint64_t size;
+	uint64_t size, room;
 };
 
 /* Not by mmap: a file that shrinks meanwhile must not kill us. */
 static struct source source_of(int fd)
 {
-	struct source from = {.fd = fd};
+	struct source from = {.fd = fd, .room = UINT64_MAX};
 	struct stat st;
 
 	elf_version(EV_CURRENT);
 	from.elf = elf_begin(fd, ELF_C_READ, NULL);
 	from.size = from.elf && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
 	return from;
+}
+
+/* Copies that are too large in sum are refused for good, whatever else the file has. */
+static int take_room(struct source *from, uint64_t size)
+{
+	if (size > from->room)
+		return -ENOBUFS;
+	from->room -= size;
+	return 0;
 }
 
 static bool read_chunk(const struct source *from, uint64_t offset, uint64_t size, uint8_t *ret)
@@ -76,14 +86,18 @@ static bool read_chunk(const struct source *from, uint64_t offset, uint64_t size
 }
 
 /* Copy part of the file, not by libelf, which keeps another copy. */
-static int copy_chunk(const struct source *from, uint64_t offset, uint64_t size, uint64_t addr,
+static int copy_chunk(struct source *from, uint64_t offset, uint64_t size, uint64_t addr,
 		      struct elf_bytes *ret)
 {
 	uint8_t *data;
+	int r;
 
 	if (ret->data || !size || size > MAX_COPIED || offset > from->size ||
 	    size > from->size - offset)
 		return 0;
+	r = take_room(from, size);
+	if (r)
+		return r;
 	data = malloc(size);
 	if (!data)
 		return -ENOMEM;
@@ -132,7 +146,7 @@ static void take_build_id(const struct elf_bytes *notes, struct elf_image *image
 }
 
 /* Segments that overlap must not be read without end. */
-static int read_notes(const struct source *from, const GElf_Phdr *segment, uint64_t *left,
+static int read_notes(struct source *from, const GElf_Phdr *segment, uint64_t *left,
 		      struct elf_image *image)
 {
 	struct elf_bytes notes = {0};
@@ -148,7 +162,7 @@ static int read_notes(const struct source *from, const GElf_Phdr *segment, uint6
 	return r;
 }
 
-static int read_segments(const struct source *from, struct elf_image *image)
+static int read_segments(struct source *from, struct elf_image *image)
 {
 	uint64_t notes_left = MAX_NOTES;
 	size_t count, i;
@@ -200,20 +214,22 @@ static struct elf_bytes *part_of(struct elf_image *image, const GElf_Shdr *heade
 }
 
 /* A section that the file does not hold is absent, and told. */
-static int read_bytes(const struct source *from, Elf_Scn *section, const GElf_Shdr *header,
+static int read_bytes(struct source *from, Elf_Scn *section, const GElf_Shdr *header,
 		      const char *name, struct bobbin_error *err, struct elf_bytes *ret)
 {
 	int r;
 
-	if (packed_section_is(header, name))
-		return packed_section_read(section, MAX_COPIED, err, &ret->data, &ret->size);
+	if (packed_section_is(header, name)) {
+		r = packed_section_read(section, MAX_COPIED, err, &ret->data, &ret->size);
+		return r ? r : take_room(from, ret->size);
+	}
 	r = copy_chunk(from, header->sh_offset, header->sh_size, header->sh_addr, ret);
 	return r || ret->data || !header->sh_size
 		       ? r
 		       : refuse(err, header->sh_offset, BOBBIN_TRUNCATED);
 }
 
-static int read_section(const struct source *from, Elf_Scn *section, const char *name,
+static int read_section(struct source *from, Elf_Scn *section, const char *name,
 			struct elf_image *image)
 {
 	struct bobbin_error error;
@@ -234,7 +250,7 @@ static int read_section(const struct source *from, Elf_Scn *section, const char 
 	return 0;
 }
 
-static int read_sections(const struct source *from, struct elf_image *image)
+static int read_sections(struct source *from, struct elf_image *image)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -271,7 +287,7 @@ static void keep_pclntab(struct elf_bytes *bytes)
 }
 
 /* The C linker puts Go's table among what else a position-independent program relocates. */
-static int find_pclntab(const struct source *from, struct elf_image *image)
+static int find_pclntab(struct source *from, struct elf_image *image)
 {
 	GElf_Shdr header, relocated = {0};
 	Elf_Scn *section = NULL;
@@ -301,8 +317,8 @@ static int find_pclntab(const struct source *from, struct elf_image *image)
 }
 
 /* From an address to the end of what its segment has in the file. */
-static int copy_to_segment_end(const struct source *from, const struct elf_image *image,
-			       uint64_t addr, struct elf_bytes *ret)
+static int copy_to_segment_end(struct source *from, const struct elf_image *image, uint64_t addr,
+			       struct elf_bytes *ret)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct elf_segment *s = &image->segments[i];
@@ -315,7 +331,7 @@ static int copy_to_segment_end(const struct source *from, const struct elf_image
 }
 
 /* Without section headers .eh_frame is where .eh_frame_hdr points. */
-static int find_eh_frame(const struct source *from, struct elf_image *image)
+static int find_eh_frame(struct source *from, struct elf_image *image)
 {
 	const struct elf_bytes *hdr = &image->eh_frame_hdr;
 	struct bytes b = bytes_of(hdr->data, hdr->size, image->arch->big_endian);
@@ -335,7 +351,7 @@ static int find_eh_frame(const struct source *from, struct elf_image *image)
 	return b.bad ? 0 : copy_to_segment_end(from, image, field, &image->eh_frame);
 }
 
-static int read_table_segments(const struct source *from, struct elf_image *image)
+static int read_table_segments(struct source *from, struct elf_image *image)
 {
 	size_t count, i;
 	GElf_Phdr p;
@@ -355,7 +371,7 @@ static int read_table_segments(const struct source *from, struct elf_image *imag
 	return r ? r : find_eh_frame(from, image);
 }
 
-static int read_image(const struct source *from, struct bobbin_error *err, struct elf_image *ret)
+static int read_image(struct source *from, struct bobbin_error *err, struct elf_image *ret)
 {
 	struct elf_image image = {0};
 	int r;
@@ -381,17 +397,29 @@ static int read_image(const struct source *from, struct bobbin_error *err, struc
 	return r;
 }
 
+int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struct elf_image *ret)
+{
+	struct source from = source_of(fd);
+
+	from.room = room;
+	return read_image(&from, err, ret);
+}
+
 int elf_image_init(int fd, struct bobbin_error *err, struct elf_image *ret)
 {
-	const struct source from = source_of(fd);
+	return elf_image_init_within(fd, UINT64_MAX, err, ret);
+}
 
-	return read_image(&from, err, ret);
+uint64_t elf_image_copied(const struct elf_image *image)
+{
+	return image->sframe.size + image->eh_frame.size + image->eh_frame_hdr.size +
+	       image->debug_frame.size + image->gopclntab.size;
 }
 
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret)
 {
-	struct source from = {.fd = -1, .size = size};
+	struct source from = {.fd = -1, .size = size, .room = UINT64_MAX};
 	char *copy;
 	int r;
 
@@ -447,7 +475,7 @@ bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *r
 
 int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len)
 {
-	const struct source from = source_of(fd);
+	struct source from = source_of(fd);
 	struct elf_image image = {0};
 	int r;
 

@@ -50,7 +50,13 @@ struct elf_image {
  */
 int elf_image_init(int fd, struct bobbin_error *err, struct elf_image *ret);
 
-/* The same for an image in memory, such as the vDSO; the bytes are copied. */
+/* The same, if its sections have at most @room bytes; also -ENOBUFS: they have more. */
+int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struct elf_image *ret);
+
+/* Bytes of sections that an image holds. */
+uint64_t elf_image_copied(const struct elf_image *image);
+
+/* As elf_image_init(), for an image in memory, such as the vDSO; the bytes are copied. */
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret);
 

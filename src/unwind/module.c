@@ -54,7 +54,7 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 
 static int open_image(struct module *m, struct process_reader *reader,
 		      const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		      struct bobbin_error *err)
+		      uint64_t room)
 {
 	size_t size;
 	const void *vdso;
@@ -63,12 +63,12 @@ static int open_image(struct module *m, struct process_reader *reader,
 		vdso = own_vdso(&size);
 		if (!vdso)
 			return -ENOENT;
-		return elf_image_init_memory(vdso, size, err, &m->image);
+		return elf_image_init_memory(vdso, size, NULL, &m->image);
 	}
 	m->fd = backing_file_open(reader, file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
-	return elf_image_init(m->fd, err, &m->image);
+	return elf_image_init_within(m->fd, room, NULL, &m->image);
 }
 
 /* Old linkers gave libraries an entry, too: the start of their code. */
@@ -91,8 +91,7 @@ static void note_code(struct module *m)
 }
 
 int module_open(struct process_reader *reader, const struct mapped_file *file,
-		const struct bobbin_unwinder_options *options, struct bobbin_error *err,
-		struct module **ret)
+		const struct bobbin_unwinder_options *options, uint64_t room, struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -101,7 +100,7 @@ int module_open(struct process_reader *reader, const struct mapped_file *file,
 		return -ENOMEM;
 	m->fd = -1;
 	m->sframe_path = options->sframe_path;
-	r = open_image(m, reader, file, options, err);
+	r = open_image(m, reader, file, options, room);
 	if (!r)
 		r = open_tables(m, options);
 	if (!r)

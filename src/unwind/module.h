@@ -35,11 +35,10 @@ struct module {
 
 /*
  * Read a file's tables; @reader may be NULL.  -ENOENT and friends: it cannot be opened; -EBADMSG: it
- * is not usable; -ENOMEM.
+ * is not usable; -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
  */
 int module_open(struct process_reader *reader, const struct mapped_file *file,
-		const struct bobbin_unwinder_options *options, struct bobbin_error *err,
-		struct module **ret);
+		const struct bobbin_unwinder_options *options, uint64_t room, struct module **ret);
 void module_close(struct module *module);
 
 /*

@@ -11,6 +11,7 @@
 #include "core/deps.h"
 #include "core/plain_step.h"
 #include "target/space.h"
+#include "unwind/file_modules.h"
 #include "unwind/frame_step.h"
 #include "unwind/last_resort.h"
 #include "unwind/module.h"
@@ -23,20 +24,12 @@
 #define CACHE_LINE 64
 #define PREFETCH_TOP 2048 /* bytes in which the innermost few frames mostly lie */
 
-/* A file's tables, once somebody asked for them. */
-struct module_slot {
-	struct module *module;
-	bool tried;
-	int tried_pid; /* through which it could not be opened */
-};
-
 struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
-	struct module_slot *modules;   /* by file number */
-	uint32_t module_count;
+	struct file_modules modules;
 	struct registered_room registered;
 	struct rule_cache cache;
 };
@@ -89,9 +82,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (uint32_t i = 0; i < unwinder->module_count; i++)
-		module_close(unwinder->modules[i].module);
-	free(unwinder->modules);
+	file_modules_fini(&unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
 	process_reader_close(unwinder->reader);
@@ -134,34 +125,9 @@ BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 	return unwinder_update_code(unwinder, space, pid, REGISTERED_DOORS);
 }
 
-static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)
-{
-	struct module_slot *modules;
-
-	if (number < u->module_count)
-		return &u->modules[number];
-	modules = realloc(u->modules, u->files.room * sizeof(*modules));
-	if (!modules)
-		return NULL;
-	memset(modules + u->module_count, 0, (u->files.room - u->module_count) * sizeof(*modules));
-	u->modules = modules;
-	u->module_count = u->files.room;
-	return &u->modules[number];
-}
-
 static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_file *file)
 {
-	struct module_slot *slot = slot_of(u, file->number);
-
-	if (!slot)
-		return NULL;
-	if (!slot->tried || (!slot->module && slot->tried_pid != file->pid)) {
-		slot->tried = true;
-		slot->tried_pid = file->pid;
-		if (file->kind == FILE_REGULAR || file->kind == FILE_VDSO)
-			module_open(u->reader, file, &u->options, NULL, &slot->module);
-	}
-	return slot->module;
+	return file_modules_get(&u->modules, &u->files, file, u->reader, &u->options);
 }
 
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
@@ -231,6 +197,8 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	*source = BOBBIN_FROM_NONE;
 	*rule = bobbin_rule_none(BOBBIN_NO_TABLE);
 	module = module_of(u, m->file);
+	if (!module && file_modules_left_out(&u->modules, m->file))
+		*rule = bobbin_rule_none(BOBBIN_NO_ROOM);
 	if (!module || !elf_image_vaddr(&module->image, offset, &vaddr))
 		return module;
 	module_lookup(module, vaddr, &row, source);

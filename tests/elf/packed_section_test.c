@@ -189,6 +189,26 @@ static void bombs_are_not_unpacked(void **state)
 	assert_unread(&p);
 }
 
+/* Nothing is kept of a file whose sections are larger than there is room for. */
+static void sections_are_within_the_room(void **state)
+{
+	struct packed p = packed();
+	struct elf_image image;
+	int fd = write_file(&p);
+
+	assert_int_equal(elf_image_init_within(fd, CONTENTS - 1, NULL, &image), -ENOBUFS);
+	assert_int_equal(elf_image_init_within(fd, CONTENTS, NULL, &image), 0);
+	assert_int_equal(elf_image_copied(&image), CONTENTS);
+	elf_image_fini(&image);
+	close(fd);
+	p.flags = 0;
+	fd = write_file(&p);
+	assert_int_equal(elf_image_init_within(fd, sizeof(Elf64_Chdr), NULL, &image), -ENOBUFS);
+	assert_int_equal(elf_image_init_within(fd, ROOM, NULL, &image), 0);
+	elf_image_fini(&image);
+	close(fd);
+}
+
 static void damage_is_told(void **state)
 {
 	struct packed sound = packed(), p;
@@ -239,6 +259,7 @@ int main(void)
 		cmocka_unit_test(zstd_is_read),
 		cmocka_unit_test(sizes_that_lie_are_told),
 		cmocka_unit_test(bombs_are_not_unpacked),
+		cmocka_unit_test(sections_are_within_the_room),
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(other_ways_to_compress_are_told),
 		cmocka_unit_test(the_form_of_older_binutils_is_checked_too),
