@@ -244,17 +244,29 @@ static void try_runs(const struct search *s, const struct runs *runs)
 		try_run(s, &runs->runs[i]);
 }
 
-/* A long function by itself, where no piece needs to be found elsewhere. */
-static int try_width_alone(const struct search *s, uint32_t begin)
+/* Bytes that an FDE takes with these rows, were all starts narrow. */
+static uint64_t least_cost(const struct search *s, uint32_t begin, uint32_t end)
 {
 	const struct chain_row *rows = s->chain->rows;
+	uint64_t least = s->cost->whole;
+
+	for (uint32_t i = begin; i < end; i++)
+		least += rows[i].same ? 0 : rows[i].size + 1;
+	return least;
+}
+
+/* A long function by itself, after all pieces that end where it does. */
+static int try_width_alone(const struct search *s, uint32_t end)
+{
+	const struct chain_row *rows = s->chain->rows;
+	const uint32_t begin = rows[end - 1].function;
 	struct row_chain function;
-	uint32_t end = begin;
 	uint64_t cost;
 
-	while (end < s->chain->count && rows[end].function == begin)
-		end++;
-	if (end == begin || start_width(rows[end - 1].start - rows[begin].start) == 1)
+	if (start_width(rows[end - 1].start - rows[begin].start) == 1)
+		return 0;
+	/* mostly not even starts of one byte would do */
+	if (s->cuts[begin].cost + least_cost(s, begin, end) * FRACTION >= s->cuts[end].cost)
 		return 0;
 	function = chain_part(s->chain, begin, end);
 	if (chain_cuts_by_width(s->wide, &function, s->cost))
@@ -279,10 +291,12 @@ static int try_all(const struct search *s)
 		now ^= 1;
 		try_runs(s, &runs[now]);
 		/* nothing is tried any more that ends here */
-		if (s->cuts && rows[i].function == i)
+		if (s->cuts && i && rows[i].function == i)
 			r = try_width_alone(s, i);
 	}
 	try_runs(s, &runs[now ^ 1]);
+	if (s->cuts && !r)
+		r = try_width_alone(s, (uint32_t)s->chain->count);
 	return r;
 }
 

@@ -210,14 +210,19 @@ static int add_by_width(struct compaction *c, size_t begin, size_t end)
 	return r;
 }
 
+static uint32_t width_of(const struct bobbin_sframe_built *fde)
+{
+	return 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
+}
+
 /* Whether a cut of the function could gain more than it costs. */
 static bool is_worth_a_cut(const struct bobbin_sframe_builder *b, uint32_t index,
 			   const struct fde_cost *cost)
 {
 	const struct bobbin_sframe_built *fde = &b->fdes[index];
-	uint32_t width = 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
 
-	return (uint64_t)fde->num_fres * (width - 1) > cost->whole && row_chain_can_start(b, index);
+	return (uint64_t)fde->num_fres * (width_of(fde) - 1) > cost->whole &&
+	       row_chain_can_start(b, index);
 }
 
 static int cut(struct compaction *c, uint32_t index)
@@ -225,6 +230,17 @@ static int cut(struct compaction *c, uint32_t index)
 	int r = row_chain_read(&c->chain, c->from, index, 1);
 
 	return r ? r : add_by_width(c, 0, c->chain.count);
+}
+
+/* Cuts save no more than the bytes that starts take beyond their first. */
+static uint64_t least_without_sharing(const struct compaction *c)
+{
+	const struct bobbin_sframe_builder *b = c->from;
+	uint64_t size = b->fre_len + (uint64_t)b->fde_count * c->cost.index;
+
+	for (uint32_t i = 0; i < b->fde_count; i++)
+		size -= (uint64_t)b->fdes[i].num_fres * (width_of(&b->fdes[i]) - 1);
+	return size;
 }
 
 /* The smallest form without sharing in which no FDE goes beyond a function. */
@@ -372,15 +388,20 @@ static void compaction_fini(struct compaction *c)
 int compact_section(struct section_maker *maker, bool sharing, const uint64_t *bounds, size_t count)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	struct compaction plain = {.from = b}, shared = {.from = b};
-	int r = run(&plain, cut_functions);
+	struct compaction plain = {.from = b};
+	struct compaction shared = {.from = b, .bounds = bounds, .bound_count = count};
+	bool fits, smaller = false;
+	int r = sharing ? run(&shared, share) : 0;
 
-	shared.bounds = bounds;
-	shared.bound_count = count;
-	if (!r && sharing)
-		r = run(&shared, share);
 	/* what is shared is estimated before it is known */
-	if (!r && sharing && in_reach(&shared) && size_of(&shared) < size_of(&plain))
+	fits = sharing && !r && in_reach(&shared);
+	if (fits)
+		smaller = size_of(&shared) < least_without_sharing(&shared);
+	if (!r && !smaller) {
+		r = run(&plain, cut_functions);
+		smaller = !r && fits && size_of(&shared) < size_of(&plain);
+	}
+	if (!r && smaller)
 		replace(&shared, b);
 	else if (!r && in_reach(&plain))
 		replace(&plain, b);
