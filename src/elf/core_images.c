@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/elf_counts.h"
 #include "base/regular_file.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
@@ -238,7 +239,7 @@ static int adopt_sections(const struct image *image, uint64_t bias, int fd)
 	struct stat status;
 	int r = -EBADMSG;
 
-	reader.elf = elf_begin(fd, ELF_C_READ, NULL);
+	reader.elf = elf_counts_are_sane(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	file.elf = reader.elf;
 	if (!fstat(fd, &status) && gelf_getehdr(reader.elf, &reader.header) &&
 	    (reader.header.e_type == ET_DYN || reader.header.e_type == ET_EXEC)) {

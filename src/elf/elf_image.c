@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/elf_counts.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/file_range.h"
@@ -399,8 +400,11 @@ static int read_image(struct source *from, struct bobbin_error *err, struct elf_
 
 int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struct elf_image *ret)
 {
-	struct source from = source_of(fd);
+	struct source from;
 
+	if (!elf_counts_are_sane(fd))
+		return refuse(err, 0, BOBBIN_ELF_BROKEN);
+	from = source_of(fd);
 	from.room = room;
 	return read_image(&from, err, ret);
 }
@@ -475,10 +479,13 @@ bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *r
 
 int elf_build_id(int fd, uint8_t id[ELF_BUILD_ID_MAX], uint8_t *len)
 {
-	struct source from = source_of(fd);
 	struct elf_image image = {0};
+	struct source from;
 	int r;
 
+	if (!elf_counts_are_sane(fd))
+		return -EBADMSG;
+	from = source_of(fd);
 	if (!from.elf)
 		return -EBADMSG;
 	r = read_header(from.elf, NULL, &image);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/elf_counts.h"
 #include "core/refusal.h"
 #include "elf/core_images.h"
 #include "elf/sframe_relocation.h"
@@ -210,6 +211,8 @@ static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct 
 	Elf *elf;
 	int r;
 
+	if (!elf_counts_are_sane(fd))
+		return refuse(err, 0, BOBBIN_ELF_BROKEN);
 	elf_version(EV_CURRENT);
 	/* not by mmap: a file that shrinks meanwhile must not kill us */
 	elf = elf_begin(fd, ELF_C_READ, NULL);

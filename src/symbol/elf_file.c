@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/elf_file.h"
 
+#include "base/elf_counts.h"
+
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +77,11 @@ int elf_file_reopen(struct elf_file *file, Elf_Cmd command)
 {
 	size_t size = 0;
 	char *image = file->fd < 0 ? elf_rawfile(file->elf, &size) : NULL;
-	Elf *elf = image ? elf_memory(image, size) : elf_begin(file->fd, command, NULL);
+	Elf *elf;
 
+	if (!image && !elf_counts_are_sane(file->fd))
+		return -ENOENT;
+	elf = image ? elf_memory(image, size) : elf_begin(file->fd, command, NULL);
 	if (elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
 		return -ENOENT;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/elf_counts.h"
 #include "target/backing_file.h"
 #include "target/space.h"
 
@@ -149,7 +150,7 @@ static void open_and_look(struct process_reader *reader, const struct mapping *m
 	if (fd < 0)
 		return;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = elf_counts_are_sane(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	look_into(m, elf);
 	elf_end(elf);
 	close(fd);

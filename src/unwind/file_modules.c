@@ -31,8 +31,7 @@ static struct module_slot *slot_of(struct file_modules *m, const struct file_tab
 
 static bool must_try(const struct module_slot *slot, const struct mapped_file *file)
 {
-	return !slot->tried ||
-	       (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
+	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
 }
 
 struct module *file_modules_get(struct file_modules *modules, const struct file_table *files,

@@ -22,6 +22,45 @@ it_reads_no_giant_debug_link() {
 	grep -q linked out
 }
 
+# counted SECTIONS SEGMENTS: ./giant, a program that says to have so many, in a hole
+counted() {
+	gcc -O2 -pthread -o giant "$sources/asleep.c"
+	python3 - "$@" <<-'EOF' || skip 'no files with holes here'
+		import struct, sys
+		sections, segments = map(int, sys.argv[1:])
+		with open("giant", "r+b") as f:
+		    data = bytearray(f.read())
+		    first, = struct.unpack_from("<Q", data, 40)
+		    if sections:
+		        struct.pack_into("<H", data, 60, 0)
+		        struct.pack_into("<Q", data, first + 32, sections)
+		    if segments:
+		        struct.pack_into("<H", data, 56, 0xffff)
+		        struct.pack_into("<I", data, first + 44, segments)
+		    f.seek(0)
+		    f.write(data)
+		    f.truncate(len(data) + 64 * (sections + segments))
+	EOF
+}
+
+it_makes_no_room_for_headers_in_a_hole() {
+	needs python3
+	counted 100000000 0
+	spawn ./giant
+	eventually grep -q giant "/proc/$pid/comm"
+	within_limits "$bobbin" stack "$pid"
+	grep -q '^#0 .*libc' out || fail "no frames: $(cat out)"
+	for numbers in '100000000 0' '0 100000000'; do
+		# shellcheck disable=SC2086
+		counted $numbers
+		for command in 'convert --section-only -o /dev/null' dump; do
+			# shellcheck disable=SC2086
+			expect 1 timeout -s KILL 30 "$bobbin" sframe $command giant
+			complains giant 'contradict'
+		done
+	done
+}
+
 it_copies_no_giant_section() {
 	needs python3
 	gcc -O2 -pthread -o giant "$sources/asleep.c"
