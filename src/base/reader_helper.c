@@ -236,6 +236,7 @@ void reader_helper_run(int socket, struct helper_memory *memory)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "bobbin-reader");
 	close_others(socket);
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
 		serve(socket, memory, &request);

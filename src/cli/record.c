@@ -562,13 +562,13 @@ static int run(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &record.began);
 	sample(&record, &status);
 	error = recorder_finish(record.recorder, &stats);
-	name_keeper_close(record.names);
 	if (error)
 		complain_file(record.options.path, error, NULL);
 	else
 		summarise(&record, &stats);
 	r = exit_status(&record, status, error ? error : stats.cut);
 out:
+	name_keeper_close(record.names);
 	targets_close(&record.targets);
 	free(words);
 	return r;

@@ -13,7 +13,7 @@ bitcode() {
 
 # functions [OPTION…]: of perf.data, those in JIT-compiled code, a line a frame
 functions() {
-	"$bobbin" script -q -F ip,sym,dso "$@" | sed -n 's/^\t *[0-9a-f]* \(.*\) (\[JIT\])$/\1/p'
+	"$bobbin" script -q -F ip,sym,dso "$@" | sed -n 's/^[[:blank:]]*[0-9a-f]* \(.*\) (\[JIT\])$/\1/p'
 }
 
 it_names_what_was_there_at_the_time() {

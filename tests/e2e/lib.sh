@@ -166,7 +166,9 @@ eventually() {
 
 # child_of PID: of its only thread, if there is one
 child_of() {
-	tr -d ' ' <"/proc/$1/task/$1/children" | grep .
+	for child in $(cat "/proc/$1/task/$1/children"); do
+		grep -q -x bobbin-reader "/proc/$child/comm" || echo "$child"
+	done | grep .
 }
 
 # cpu_used PID: hundredths of a second of CPU time

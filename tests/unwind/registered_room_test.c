@@ -59,6 +59,8 @@ static int forge_page(void **state)
 static int close_all(void **state)
 {
 	bobbin_unwinder_close(unwinder);
+	free((void *)(uintptr_t)page->entries);
+	munmap(page, sizeof(*page));
 	return 0;
 }
 
