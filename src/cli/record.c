@@ -307,12 +307,18 @@ static void end_workload(const struct record *record, int *status)
 			kill(record->workload.pid, SIGKILL);
 }
 
+static const char *failure(int error)
+{
+	if (error == -EPIPE)
+		return "nobody reads it any more";
+	return error == -ETIMEDOUT ? "its reader has stopped reading" : strerror(-error);
+}
+
 /* The program is not told that its recording failed: it runs on. */
 static void tell_failure(const struct record *record, int error)
 {
 	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s", record->options.path,
-		 error == -EPIPE ? "nobody reads it any more" : strerror(-error),
-		 recorder_stats(record->recorder)->samples,
+		 failure(error), recorder_stats(record->recorder)->samples,
 		 record->command ? "; the program runs on" : "");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "profile/perf_output.h"
 
 #define BUFFER_SIZE (256 * 1024)
+#define STALL_MS 1000 /* of a stream's reader, when there was a signal */
 
 struct perf_output {
 	int fd, error;
@@ -151,11 +153,42 @@ int perf_output_open(const char *path, struct perf_output **ret)
 	return r;
 }
 
-/* All of it, at @offset or, if that is negative, at the end. */
-static int write_all(int fd, const uint8_t *data, size_t size, off_t offset)
+/*
+ * Whether a write to a stream that a signal interrupted is not to be tried again: who
+ * sent the signal would wait for the reader, which may read nothing any more.
+ */
+static bool has_stalled(int fd)
+{
+	struct pollfd reader = {.fd = fd, .events = POLLOUT};
+
+	return !poll(&reader, 1, STALL_MS);
+}
+
+/* At the end of the file, or of the stream. */
+static int append(const struct perf_output *output, const uint8_t *data, size_t size)
 {
 	while (size) {
-		ssize_t n = offset < 0 ? write(fd, data, size) : pwrite(fd, data, size, offset);
+		ssize_t n = write(output->fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (!n)
+			return -EIO;
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+		if (size && output->stream && has_stalled(output->fd))
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+/* All of it, at @offset. */
+static int write_at(int fd, const uint8_t *data, size_t size, off_t offset)
+{
+	while (size) {
+		ssize_t n = pwrite(fd, data, size, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -163,8 +196,7 @@ static int write_all(int fd, const uint8_t *data, size_t size, off_t offset)
 			return n ? -errno : -EIO;
 		data += n;
 		size -= (size_t)n;
-		if (offset >= 0)
-			offset += n;
+		offset += n;
 	}
 	return 0;
 }
@@ -172,7 +204,7 @@ static int write_all(int fd, const uint8_t *data, size_t size, off_t offset)
 int perf_output_flush(struct perf_output *output)
 {
 	if (!output->error)
-		output->error = write_all(output->fd, output->buffer, output->used, -1);
+		output->error = append(output, output->buffer, output->used);
 	output->used = 0;
 	return output->error;
 }
@@ -185,7 +217,7 @@ int perf_output_write(struct perf_output *output, const void *data, size_t size)
 		return output->error;
 	output->pos += size;
 	if (size > BUFFER_SIZE)
-		return output->error = write_all(output->fd, data, size, -1);
+		return output->error = append(output, data, size);
 	memcpy(output->buffer + output->used, data, size);
 	output->used += size;
 	return 0;
@@ -194,7 +226,7 @@ int perf_output_write(struct perf_output *output, const void *data, size_t size)
 int perf_output_rewrite(struct perf_output *output, uint64_t offset, const void *data, size_t size)
 {
 	if (!perf_output_flush(output))
-		output->error = write_all(output->fd, data, size, (off_t)offset);
+		output->error = write_at(output->fd, data, size, (off_t)offset);
 	return output->error;
 }
 

@@ -100,6 +100,24 @@ it_lets_the_program_run_on_when_nobody_reads() {
 	grep -q '^bobbin: -: nobody reads it any more: no more is recorded after' err
 }
 
+# writes PID: it is in write(2)
+writes() {
+	grep -q '^1 ' "/proc/$1/syscall"
+}
+
+it_can_be_ended_when_its_reader_has_stopped_reading() {
+	mkfifo pipe
+	spawn sh -c 'exec sleep 1000 <pipe'
+	spawn "$bobbin" record -F 4999 -o pipe -- "$(program chain)" 600000 2>err
+	for _ in 1 2 3; do
+		eventually writes "$pid"
+		sleep 0.2
+	done
+	kill -TERM "$pid"
+	eventually gone "$pid"
+	grep -q 'its reader has stopped reading' err || fail "$(cat err)"
+}
+
 it_refuses_what_is_no_recording_at_once() {
 	status=0
 	yes | timeout 20 "$bobbin" report -i - 2>err || status=$?
