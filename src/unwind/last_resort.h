@@ -7,7 +7,7 @@
  *	root			the only thing above that may be a return address
  *
  * The last one is not a guess.  A function's return address is on the stack, at or above
- * the stack pointer; if one word alone can be it and that is a root's, it is the caller.
+ * the stack pointer; if the first word that can be it is a root's, the root is the caller.
  */
 #ifndef BOBBIN_UNWIND_LAST_RESORT_H
 #define BOBBIN_UNWIND_LAST_RESORT_H
