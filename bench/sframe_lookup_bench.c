@@ -184,7 +184,7 @@ static bool same_offsets(const struct section *s, const struct bobbin_sframe_fde
 	int32_t ra = sframe_fre_get_ra_offset(s->peer, fre, fde->flex, &ra_error);
 	int32_t fp = sframe_fre_get_fp_offset(s->peer, fre, fde->flex, &fp_error);
 
-	if (row->rule.ra.how == BOBBIN_UNDEFINED)
+	if (row->rule.ra.how == BOBBIN_HOW_UNDEFINED)
 		return sframe_fre_get_ra_undefined_p(s->peer, fre, &error);
 	if (error || cfa != row->rule.cfa.off)
 		return false;

@@ -79,23 +79,25 @@ static struct bobbin_place some_place(struct source *s, const uint8_t *hows, uns
 	uint8_t shape = (uint8_t)number(s, 1);
 	struct bobbin_place place = {.how = hows[(shape >> 2 & 7) % count]};
 
-	if (place.how == BOBBIN_SAME || place.how == BOBBIN_UNDEFINED)
+	if (place.how == BOBBIN_HOW_SAME || place.how == BOBBIN_HOW_UNDEFINED)
 		return place;
 	place.off = some_offset(s, shape);
-	if (place.how == BOBBIN_AT_REG || place.how == BOBBIN_IN_REG_MEM)
+	if (place.how == BOBBIN_HOW_AT_REG || place.how == BOBBIN_HOW_IN_REG_MEM)
 		place.reg = (uint8_t)(number(s, 1) % BOBBIN_REG_COUNT);
 	return place;
 }
 
 static struct bobbin_rule some_rule(struct source *s, const struct bobbin_arch *arch)
 {
-	static const uint8_t cfas[] = {BOBBIN_AT_REG, BOBBIN_AT_REG, BOBBIN_AT_REG,
-				       BOBBIN_IN_REG_MEM};
-	static const uint8_t ras[] = {BOBBIN_SAME,       BOBBIN_IN_CFA_MEM, BOBBIN_IN_CFA_MEM,
-				      BOBBIN_IN_CFA_MEM, BOBBIN_UNDEFINED,  BOBBIN_AT_REG,
-				      BOBBIN_IN_REG_MEM};
-	static const uint8_t fps[] = {BOBBIN_SAME,   BOBBIN_IN_CFA_MEM, BOBBIN_IN_CFA_MEM,
-				      BOBBIN_AT_CFA, BOBBIN_AT_REG,     BOBBIN_IN_REG_MEM};
+	static const uint8_t cfas[] = {BOBBIN_HOW_AT_REG, BOBBIN_HOW_AT_REG, BOBBIN_HOW_AT_REG,
+				       BOBBIN_HOW_IN_REG_MEM};
+	static const uint8_t ras[] = {BOBBIN_HOW_SAME,       BOBBIN_HOW_IN_CFA_MEM,
+				      BOBBIN_HOW_IN_CFA_MEM, BOBBIN_HOW_IN_CFA_MEM,
+				      BOBBIN_HOW_UNDEFINED,  BOBBIN_HOW_AT_REG,
+				      BOBBIN_HOW_IN_REG_MEM};
+	static const uint8_t fps[] = {BOBBIN_HOW_SAME,       BOBBIN_HOW_IN_CFA_MEM,
+				      BOBBIN_HOW_IN_CFA_MEM, BOBBIN_HOW_AT_CFA,
+				      BOBBIN_HOW_AT_REG,     BOBBIN_HOW_IN_REG_MEM};
 	uint8_t shape = (uint8_t)number(s, 1);
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
@@ -104,7 +106,7 @@ static struct bobbin_rule some_rule(struct source *s, const struct bobbin_arch *
 		rule.cfa.reg = shape & 2 ? arch->sp : arch->fp;
 	rule.ra = some_place(s, ras, sizeof(ras));
 	if (shape & 4 && arch->default_ra_off)
-		rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = arch->default_ra_off};
 	rule.fp = some_place(s, fps, sizeof(fps));
 	if ((shape & 0x18) == 0x18 && arch->pac_mask)
@@ -183,7 +185,7 @@ static void add(struct workshop *w, struct sample *s)
 
 static bool same_rule(const struct bobbin_rule *a, const struct bobbin_rule *b)
 {
-	if (a->ra.how == BOBBIN_UNDEFINED && b->ra.how == BOBBIN_UNDEFINED)
+	if (a->ra.how == BOBBIN_HOW_UNDEFINED && b->ra.how == BOBBIN_HOW_UNDEFINED)
 		return true;
 	return bobbin_rule_equal(a, b);
 }

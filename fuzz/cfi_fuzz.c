@@ -35,7 +35,7 @@ static void check_error(int r, const struct bobbin_error *err, uint64_t size)
 	if (r >= 0)
 		must(err->reason == unset.reason && err->offset == unset.offset);
 	else
-		must(err->reason != BOBBIN_NONE && err->reason < BOBBIN_REASON_COUNT &&
+		must(err->reason != BOBBIN_REASON_NONE && err->reason < BOBBIN_REASON_COUNT &&
 		     err->offset <= size);
 }
 
@@ -57,14 +57,14 @@ static void check_fde(const struct bobbin_cfi_view *view, const struct bobbin_cf
 
 static void check_rule(const struct bobbin_rule *rule)
 {
-	if (rule->cfa.how == BOBBIN_NO_RULE) {
-		must(rule->reason != BOBBIN_NONE && rule->reason < BOBBIN_REASON_COUNT);
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE) {
+		must(rule->reason != BOBBIN_REASON_NONE && rule->reason < BOBBIN_REASON_COUNT);
 		return;
 	}
-	must(rule->cfa.how == BOBBIN_AT_REG || rule->cfa.how == BOBBIN_IN_REG_MEM);
-	must(rule->ra.how > BOBBIN_NO_RULE && rule->ra.how <= BOBBIN_IN_REG_MEM);
-	must(rule->ra.how != BOBBIN_AT_CFA && rule->fp.how != BOBBIN_UNDEFINED);
-	must(rule->fp.how > BOBBIN_NO_RULE && rule->fp.how <= BOBBIN_IN_REG_MEM);
+	must(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
+	must(rule->ra.how > BOBBIN_HOW_NO_RULE && rule->ra.how <= BOBBIN_HOW_IN_REG_MEM);
+	must(rule->ra.how != BOBBIN_HOW_AT_CFA && rule->fp.how != BOBBIN_HOW_UNDEFINED);
+	must(rule->fp.how > BOBBIN_HOW_NO_RULE && rule->fp.how <= BOBBIN_HOW_IN_REG_MEM);
 	must(rule->cfa.reg < BOBBIN_REG_COUNT && rule->ra.reg < BOBBIN_REG_COUNT);
 	must(rule->fp.reg < BOBBIN_REG_COUNT);
 	must(rule->index < BOBBIN_REG_COUNT || rule->index == BOBBIN_NO_INDEX);

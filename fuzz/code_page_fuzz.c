@@ -114,9 +114,9 @@ static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_
 	must(m->reads < MAX_READS);
 	change(m);
 	if (addr < BASE || addr - BASE > sizeof(m->image) || sizeof(m->image) - (addr - BASE) < len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, (const uint8_t *)&m->image + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static void check(const struct published_code *code)

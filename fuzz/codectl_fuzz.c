@@ -315,7 +315,7 @@ static void call(struct registrar *registrar, struct source *s, const struct are
 
 	promise(is_documented(r));
 	if (r == -EBADMSG)
-		promise(what >= 6 || result.error.reason != BOBBIN_NONE);
+		promise(what >= 6 || result.error.reason != BOBBIN_REASON_NONE);
 	else if (r)
 		promise(!memcmp(&result, &before, sizeof(result)));
 	if (r)

@@ -33,7 +33,7 @@ static void take_gap(void *ctx, const struct convert_gap *gap)
 	struct gaps *gaps = ctx;
 
 	promise(gap->start < gap->end);
-	promise(gap->reason > BOBBIN_NONE && gap->reason < BOBBIN_REASON_COUNT);
+	promise(gap->reason > BOBBIN_REASON_NONE && gap->reason < BOBBIN_REASON_COUNT);
 	gaps->count += gap->rows;
 	gaps->bytes += gap->end - gap->start;
 }

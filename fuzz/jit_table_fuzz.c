@@ -44,9 +44,9 @@ static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_
 
 	must(++memory->reads <= memory->max_reads && addr + len > addr);
 	if (addr < BASE || addr - BASE > memory->size || memory->size - (addr - BASE) < len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, memory->data + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static void check_row(const struct bobbin_arch *arch, const struct code_jit_info *info, uint64_t pc,
@@ -56,11 +56,11 @@ static void check_row(const struct bobbin_arch *arch, const struct code_jit_info
 
 	must(row->start <= pc && pc < row->end && row->function == row->start);
 	must(row->start >= info->text_start && row->end <= info->text_end);
-	must(rule->cfa.how == BOBBIN_AT_REG);
+	must(rule->cfa.how == BOBBIN_HOW_AT_REG);
 	must(rule->cfa.reg == arch->sp || rule->cfa.reg == arch->fp);
-	must(rule->ra.how == BOBBIN_UNDEFINED || rule->ra.how == BOBBIN_IN_CFA_MEM ||
-	     (rule->ra.how == BOBBIN_SAME && !arch->default_ra_off));
-	must(rule->fp.how == BOBBIN_SAME || rule->fp.how == BOBBIN_IN_CFA_MEM);
+	must(rule->ra.how == BOBBIN_HOW_UNDEFINED || rule->ra.how == BOBBIN_HOW_IN_CFA_MEM ||
+	     (rule->ra.how == BOBBIN_HOW_SAME && !arch->default_ra_off));
+	must(rule->fp.how == BOBBIN_HOW_SAME || rule->fp.how == BOBBIN_HOW_IN_CFA_MEM);
 	must(!(rule->flags & BOBBIN_RULE_MANGLED) || arch->pac_mask);
 }
 
@@ -79,12 +79,12 @@ static void check_lookup(const struct bobbin_arch *arch, const struct code_jit_i
 	memory->reads = 0;
 	must(jit_table_lookup(arch, info, &mem, pc, NULL, &again) == status);
 	if (!status) {
-		must(err.reason == BOBBIN_NONE && again.start == row.start);
+		must(err.reason == BOBBIN_REASON_NONE && again.start == row.start);
 		check_row(arch, info, pc, &row);
 		return;
 	}
 	must(status == -ENOENT || status == -EBADMSG || status == -EFAULT);
-	must(err.reason != BOBBIN_NONE && !memcmp(&row, &before, sizeof(row)));
+	must(err.reason != BOBBIN_REASON_NONE && !memcmp(&row, &before, sizeof(row)));
 }
 
 struct listing {
@@ -122,7 +122,7 @@ static void check_rows(const struct bobbin_arch *arch, const struct code_jit_inf
 	must(!jit_table_rows(arch, info, &mem, room, AT_ONCE, NULL, check_listed, &again) ==
 	     !status);
 	memory->max_reads = MAX_READS;
-	must(status ? err.reason != BOBBIN_NONE : l.count == again.count);
+	must(status ? err.reason != BOBBIN_REASON_NONE : l.count == again.count);
 	must(!status || status == -EBADMSG || status == -EFAULT);
 	memory->reads = 0;
 	if (!status && l.count)

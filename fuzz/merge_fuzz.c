@@ -38,7 +38,7 @@ static void note(void *ctx, uint64_t offset, enum bobbin_reason reason)
 	const uint64_t *size = ctx;
 
 	promise(offset <= *size);
-	promise(reason > BOBBIN_NONE && reason < BOBBIN_REASON_COUNT);
+	promise(reason > BOBBIN_REASON_NONE && reason < BOBBIN_REASON_COUNT);
 }
 
 static void take_report(void *ctx, const struct merge_report *report)
@@ -47,11 +47,11 @@ static void take_report(void *ctx, const struct merge_report *report)
 
 	promise(report->view < in->count);
 	promise(report->offset <= in->views[report->view].size);
-	promise(report->reason > BOBBIN_NONE && report->reason < BOBBIN_REASON_COUNT);
+	promise(report->reason > BOBBIN_REASON_NONE && report->reason < BOBBIN_REASON_COUNT);
 	promise((report->fate == MERGE_DROPPED) == !report->left);
 	promise(report->left < report->size || !report->size);
-	in->inexpressible |= report->reason == BOBBIN_SFRAME_RULE ||
-			     report->reason == BOBBIN_SFRAME_REACH;
+	in->inexpressible |= report->reason == BOBBIN_REASON_SFRAME_RULE ||
+			     report->reason == BOBBIN_REASON_SFRAME_REACH;
 	in->reports++;
 }
 

@@ -82,7 +82,7 @@ static int new_file(void)
 static void check_refusal(int r, const struct bobbin_error *err, uint64_t size)
 {
 	promise(r == -EBADMSG || r == -ENOTSUP || r == -EFBIG);
-	promise(r == -EFBIG || err->reason > BOBBIN_NONE);
+	promise(r == -EFBIG || err->reason > BOBBIN_REASON_NONE);
 	promise(err->reason < BOBBIN_REASON_COUNT && err->offset <= size);
 }
 

@@ -18,13 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_rule(const struct bobbin_rule *rule)
 {
-	if (rule->cfa.how == BOBBIN_NO_RULE) {
-		promise(rule->reason > BOBBIN_NONE && rule->reason < BOBBIN_REASON_COUNT);
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE) {
+		promise(rule->reason > BOBBIN_REASON_NONE && rule->reason < BOBBIN_REASON_COUNT);
 		return;
 	}
-	promise(rule->cfa.how == BOBBIN_AT_REG || rule->cfa.how == BOBBIN_IN_REG_MEM);
+	promise(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
 	promise(rule->cfa.reg == 6 || rule->cfa.reg == 7);
-	promise(rule->ra.how != BOBBIN_NO_RULE && rule->fp.how != BOBBIN_NO_RULE);
+	promise(rule->ra.how != BOBBIN_HOW_NO_RULE && rule->fp.how != BOBBIN_HOW_NO_RULE);
 	promise(rule->cfa.off > 0 && rule->cfa.off % 8 == 0);
 }
 
@@ -39,7 +39,7 @@ static void check_lookup(const struct pclntab *t, uint64_t pc)
 	r = pclntab_lookup(t, bobbin_arch_amd64(), pc, &error, &row);
 	if (r) {
 		promise(r == -ENOENT || r == -EBADMSG);
-		promise(error.reason != BOBBIN_NONE && !memcmp(&row, &before, sizeof(row)));
+		promise(error.reason != BOBBIN_REASON_NONE && !memcmp(&row, &before, sizeof(row)));
 		return;
 	}
 	promise(row.start <= pc && pc < row.end);
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int r = pclntab_init(data, size, bobbin_arch_amd64(), &error, &table);
 
 	if (r) {
-		promise(r == -EBADMSG && error.reason == BOBBIN_GO_TABLE && !table.data);
+		promise(r == -EBADMSG && error.reason == BOBBIN_REASON_GO_TABLE && !table.data);
 		promise(error.offset <= size);
 		return 0;
 	}

@@ -21,7 +21,7 @@ static void require(bool holds)
 
 static void require_refusal(const struct bobbin_error *err, size_t size)
 {
-	require(err->reason != BOBBIN_NONE && err->reason < BOBBIN_REASON_COUNT);
+	require(err->reason != BOBBIN_REASON_NONE && err->reason < BOBBIN_REASON_COUNT);
 	require(err->offset <= size);
 }
 

@@ -51,16 +51,16 @@ static enum bobbin_reason stack_read(void *ctx, uint64_t addr, void *dst, size_t
 
 	s->reads++;
 	if (addr < BASE || addr - BASE > s->bytes.size || s->bytes.size - (addr - BASE) < len)
-		return addr & 1 ? BOBBIN_STACK_END : BOBBIN_NO_MEMORY;
+		return addr & 1 ? BOBBIN_REASON_STACK_END : BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, s->bytes.data + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static struct bobbin_place take_place(struct input *in)
 {
 	struct bobbin_place place;
 
-	place.how = (uint8_t)take(in, 1) % (BOBBIN_IN_REG_MEM + 2);
+	place.how = (uint8_t)take(in, 1) % (BOBBIN_HOW_IN_REG_MEM + 2);
 	place.reg = (uint8_t)take(in, 1) % (BOBBIN_REG_COUNT + 1);
 	place.off = (int32_t)take(in, 4);
 	return place;

@@ -83,7 +83,7 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  * @regs: of this thread, e.g. what a signal interrupted; NULL: of the caller, the
  *	trace then begins with the caller's own frame
  * @trace: in: @frames and @max; out: the rest.  At least one frame.  @outer is not
- *	looked at: deeper stacks end with BOBBIN_DEPTH
+ *	looked at: deeper stacks end with BOBBIN_REASON_DEPTH
  *
  * Async-signal-safe and wait-free; any thread, without preparation of the thread;
  * errno is left alone.  Some 6 KiB of stack.  Registers and stack may hold anything:
@@ -94,7 +94,7 @@ void bobbin_context_regs(const void *ucontext, uint64_t gpr[BOBBIN_REG_COUNT],
  *
  * A library that was unloaded after the map was brought up to date gives no wrong
  * frames, even if another has been loaded in its place: what can be unloaded is
- * compared with what is there, and such a walk ends with BOBBIN_UNLOADED or goes on
+ * compared with what is there, and such a walk ends with BOBBIN_REASON_UNLOADED or goes on
  * by the frame pointer.
  */
 void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_trace *trace);

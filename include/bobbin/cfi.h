@@ -157,7 +157,7 @@ bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view, const struct bobbin
  *
  * log2(functions) table entries, or twice all of the section if there is no table.
  *
- * Return: 0, -ENOENT (BOBBIN_NO_FUNCTION), -EBADMSG.
+ * Return: 0, -ENOENT (BOBBIN_REASON_NO_FUNCTION), -EBADMSG.
  */
 int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
 		    struct bobbin_cfi_fde *ret);
@@ -275,7 +275,7 @@ int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc, struct bo
  * @err: where and why on failure, or NULL
  * @ret: as for bobbin_cfi_lookup()
  *
- * Return: 0, -ENOENT (BOBBIN_NO_ROW), -EBADMSG.
+ * Return: 0, -ENOENT (BOBBIN_REASON_NO_ROW), -EBADMSG.
  */
 int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
 			  uint64_t pc, struct bobbin_error *err, struct bobbin_row *ret);

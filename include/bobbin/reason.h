@@ -168,7 +168,7 @@ extern "C" {
 	X(NO_ROOM,        "the tables of all files together are larger than what is kept")
 /* clang-format on */
 
-#define BOBBIN_REASON_NUMBER(name, text) BOBBIN_##name,
+#define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,
 /**
  * enum bobbin_reason - every way to stop, see BOBBIN_REASONS for the sentences
  */

@@ -12,11 +12,11 @@
  * names registers and offsets only, so it holds for every process that maps
  * the same code.
  *
- *	cfa = reg + off			BOBBIN_AT_REG
- *	cfa = *(reg + off) + plus	BOBBIN_IN_REG_MEM (DRAP; hand-written crypto)
+ *	cfa = reg + off			BOBBIN_HOW_AT_REG
+ *	cfa = *(reg + off) + plus	BOBBIN_HOW_IN_REG_MEM (DRAP; hand-written crypto)
  *	cfa = *(reg + off + 8 * index) + plus
- *	ra  = *(cfa + off)		BOBBIN_IN_CFA_MEM
- *	fp  = unchanged			BOBBIN_SAME
+ *	ra  = *(cfa + off)		BOBBIN_HOW_IN_CFA_MEM
+ *	fp  = unchanged			BOBBIN_HOW_SAME
  *
  * Caches and compiled tables keep rules packed in one 64-bit word, see
  * bobbin_rule_pack().
@@ -32,22 +32,22 @@ extern "C" {
 
 /**
  * enum bobbin_how - where a value is found
- * @BOBBIN_NO_RULE: (CFA only) there is no rule; the reason says why
- * @BOBBIN_SAME: still in its register (RA: in the link register)
- * @BOBBIN_UNDEFINED: (RA only) there is no caller: outermost frame
- * @BOBBIN_IN_CFA_MEM: in memory at CFA + off
- * @BOBBIN_AT_CFA: it is CFA + off
- * @BOBBIN_AT_REG: it is register + off
- * @BOBBIN_IN_REG_MEM: in memory at register + off
+ * @BOBBIN_HOW_NO_RULE: (CFA only) there is no rule; the reason says why
+ * @BOBBIN_HOW_SAME: still in its register (RA: in the link register)
+ * @BOBBIN_HOW_UNDEFINED: (RA only) there is no caller: outermost frame
+ * @BOBBIN_HOW_IN_CFA_MEM: in memory at CFA + off
+ * @BOBBIN_HOW_AT_CFA: it is CFA + off
+ * @BOBBIN_HOW_AT_REG: it is register + off
+ * @BOBBIN_HOW_IN_REG_MEM: in memory at register + off
  */
 enum bobbin_how {
-	BOBBIN_NO_RULE,
-	BOBBIN_SAME,
-	BOBBIN_UNDEFINED,
-	BOBBIN_IN_CFA_MEM,
-	BOBBIN_AT_CFA,
-	BOBBIN_AT_REG,
-	BOBBIN_IN_REG_MEM,
+	BOBBIN_HOW_NO_RULE,
+	BOBBIN_HOW_SAME,
+	BOBBIN_HOW_UNDEFINED,
+	BOBBIN_HOW_IN_CFA_MEM,
+	BOBBIN_HOW_AT_CFA,
+	BOBBIN_HOW_AT_REG,
+	BOBBIN_HOW_IN_REG_MEM,
 };
 
 /**
@@ -107,7 +107,7 @@ struct bobbin_row {
 
 /**
  * bobbin_rule_none() - a rule that only says why there is none
- * @reason: not BOBBIN_NONE
+ * @reason: not BOBBIN_REASON_NONE
  *
  * Return: the rule.  Safe in every context.
  */

@@ -228,7 +228,7 @@ int bobbin_sframe_rule(const struct bobbin_sframe_view *view, const struct bobbi
  * bobbin_sframe_lookup() - the row for a PC
  * @view: a checked section
  * @pc: see bobbin_regs_lookup_pc()
- * @err: where and why on failure, or NULL; BOBBIN_NO_FUNCTION or BOBBIN_NO_ROW
+ * @err: where and why on failure, or NULL; BOBBIN_REASON_NO_FUNCTION or BOBBIN_REASON_NO_ROW
  *	with -ENOENT
  * @ret: the row, @start <= @pc < @end; untouched on failure
  *

@@ -18,8 +18,8 @@ extern "C" {
 
 /**
  * struct bobbin_mem - how to read a target's memory
- * @read: copy @len bytes at @addr to @dst and return BOBBIN_NONE; or return
- *	why not (BOBBIN_NO_MEMORY, BOBBIN_STACK_END), with @dst then undefined
+ * @read: copy @len bytes at @addr to @dst and return BOBBIN_REASON_NONE; or return
+ *	why not (BOBBIN_REASON_NO_MEMORY, BOBBIN_REASON_STACK_END), with @dst then undefined
  * @ctx: passed to @read
  *
  * The safety of a walk is the safety of @read.
@@ -77,7 +77,7 @@ static inline uint64_t bobbin_regs_lookup_pc(const struct bobbin_regs *regs)
  * bounds how often.  No allocation, lock or static data: callable from
  * signal handlers and any number of threads.  SFrame V3, "unwinding" chapter.
  *
- * Return: BOBBIN_NONE, or why there is no caller.
+ * Return: BOBBIN_REASON_NONE, or why there is no caller.
  */
 enum bobbin_reason bobbin_step(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 			       const struct bobbin_mem *mem, struct bobbin_regs *regs);

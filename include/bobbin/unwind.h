@@ -49,7 +49,7 @@ extern "C" {
 	X(ROOT_SEARCH,   "search for the root")
 /* clang-format on */
 
-#define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_FROM_##name,
+#define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,
 /**
  * enum bobbin_source - where the rule of a frame came from
  *
@@ -86,9 +86,9 @@ struct bobbin_frame {
  * @frames: storage of the caller, leaf first
  * @max: entries in @frames, 1..BOBBIN_MAX_DEPTH
  * @count: entries used
- * @reason: why it ended; BOBBIN_OUTERMOST: it is complete
+ * @reason: why it ended; BOBBIN_REASON_OUTERMOST: it is complete
  * @outer: 0..@max - 1: how many entries to keep for the outermost frames of a stack that
- *	has more than @max; 0: such a trace ends with BOBBIN_DEPTH, without them
+ *	has more than @max; 0: such a trace ends with BOBBIN_REASON_DEPTH, without them
  * @left_out: frames that found no room between frames[@max - @outer - 1] and
  *	frames[@max - @outer]; 0: none
  */
@@ -136,7 +136,7 @@ struct bobbin_space;
  *	which may be the process itself, and cannot be interrupted, not even by SIGKILL.
  *	So with a deadline a child process reads, which is forked when it is first needed
  *	and ends with the unwinder.  A process that missed a deadline is not read again;
- *	-ETIMEDOUT and BOBBIN_NO_ANSWER tell of it
+ *	-ETIMEDOUT and BOBBIN_REASON_NO_ANSWER tell of it
  */
 struct bobbin_unwinder_options {
 	size_t size;
@@ -335,7 +335,7 @@ struct bobbin_stack_copy {
  * @ctx: struct bobbin_stack_copy
  * @addr, @dst, @len: as in struct bobbin_mem
  *
- * Return: BOBBIN_NONE; BOBBIN_STACK_END above the copy; BOBBIN_NO_MEMORY
+ * Return: BOBBIN_REASON_NONE; BOBBIN_REASON_STACK_END above the copy; BOBBIN_REASON_NO_MEMORY
  * elsewhere.  Safe in every context.
  */
 enum bobbin_reason bobbin_stack_copy_read(void *ctx, uint64_t addr, void *dst, size_t len);
@@ -383,7 +383,7 @@ void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder, int pid,
  * process_vm_readv(2); no allocation.  It waits for whoever fills the page, which may be
  * the process itself, and cannot be interrupted: see bobbin_unwinder_process_memory().
  *
- * Return: BOBBIN_NONE, BOBBIN_NO_MEMORY or BOBBIN_NO_ANSWER.
+ * Return: BOBBIN_REASON_NONE, BOBBIN_REASON_NO_MEMORY or BOBBIN_REASON_NO_ANSWER.
  */
 enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t addr, void *dst, size_t len);
 

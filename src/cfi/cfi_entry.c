@@ -52,7 +52,7 @@ static BOBBIN_ALWAYS_INLINE int read_entry(const struct bobbin_cfi_view *view, u
 		return 0;
 	}
 	if (b.bad || length > bytes_left(&b) || length < id_size)
-		return refuse(err, offset, BOBBIN_CFI_LENGTH);
+		return refuse(err, offset, BOBBIN_REASON_CFI_LENGTH);
 
 	id_pos = b.pos;
 	ret->next = b.pos + length;
@@ -65,7 +65,7 @@ static BOBBIN_ALWAYS_INLINE int read_entry(const struct bobbin_cfi_view *view, u
 	}
 	ret->is_cie = id == 0;
 	if (id > id_pos)
-		return refuse(err, offset, BOBBIN_CFI_CIE);
+		return refuse(err, offset, BOBBIN_REASON_CFI_CIE);
 	ret->cie = id_pos - id;
 	return 0;
 }
@@ -80,7 +80,7 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 	bool known = false, letters = true;
 
 	if (size > bytes_left(b))
-		return refuse(err, string, BOBBIN_CFI_LENGTH);
+		return refuse(err, string, BOBBIN_REASON_CFI_LENGTH);
 	bytes_seek(&s, string + 1);
 	for (uint8_t c; letters && (c = bytes_u8(&s)) != 0 && !s.bad;) {
 		uint8_t enc;
@@ -97,7 +97,7 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 			enc = bytes_u8(b);
 			/* the routine may lie behind a pointer: only its size matters */
 			if (enc != PE_OMIT && !encoded_value(b, enc, &ignored))
-				return refuse(err, string, BOBBIN_CFI_ENCODING);
+				return refuse(err, string, BOBBIN_REASON_CFI_ENCODING);
 			break;
 		case 'S':
 			fde->signal = true;
@@ -109,16 +109,16 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 			break;
 		default:
 			if (!known)
-				return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+				return refuse(err, string, BOBBIN_REASON_CFI_AUGMENTATION);
 			/* the rest has a size: libgcc and readelf pass over it, too */
 			letters = false;
 		}
 	}
 	if (b->bad || b->pos > end)
-		return refuse(err, string, BOBBIN_CFI_LENGTH);
+		return refuse(err, string, BOBBIN_REASON_CFI_LENGTH);
 	/* what such pointers count from is the process's business */
 	if ((fde->fde_enc & PE_APPLICATION) == PE_DATAREL)
-		return refuse(err, string, BOBBIN_CFI_ENCODING);
+		return refuse(err, string, BOBBIN_REASON_CFI_ENCODING);
 	bytes_seek(b, end);
 	return 0;
 }
@@ -136,27 +136,27 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	if (r)
 		return r;
 	if (cie.is_end || !cie.is_cie)
-		return refuse(err, offset, BOBBIN_CFI_CIE);
+		return refuse(err, offset, BOBBIN_REASON_CFI_CIE);
 	if (cie.next - offset > MAX_CIE_SIZE)
-		return refuse(err, offset, BOBBIN_CFI_LENGTH);
+		return refuse(err, offset, BOBBIN_REASON_CFI_LENGTH);
 
 	b.size = cie.next;
 	bytes_seek(&b, cie.body);
 	version = bytes_u8(&b);
 	if (version != 1 && version != 3 && version != 4)
-		return refuse(err, offset, BOBBIN_CFI_VERSION);
+		return refuse(err, offset, BOBBIN_REASON_CFI_VERSION);
 	string = b.pos;
 	first = bytes_u8(&b);
 	for (uint8_t c = first; c && !b.bad;) {
 		if (b.pos - string > MAX_AUGMENTATION)
-			return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+			return refuse(err, string, BOBBIN_REASON_CFI_AUGMENTATION);
 		c = bytes_u8(&b);
 	}
 	if (version == 4) {
 		uint8_t address_size = bytes_u8(&b), segment_size = bytes_u8(&b);
 
 		if (!b.bad && (address_size != 8 || segment_size))
-			return refuse(err, offset, BOBBIN_CFI_VERSION);
+			return refuse(err, offset, BOBBIN_REASON_CFI_VERSION);
 	}
 	fde->code_align = bytes_uleb(&b);
 	fde->data_align = bytes_sleb(&b);
@@ -164,14 +164,14 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	fde->fde_enc = PE_ABSPTR;
 	fde->sized = first == 'z';
 	if (first && !fde->sized)
-		return refuse(err, string, BOBBIN_CFI_AUGMENTATION);
+		return refuse(err, string, BOBBIN_REASON_CFI_AUGMENTATION);
 	if (fde->sized) {
 		r = read_augmentation(&b, string, err, fde);
 		if (r)
 			return r;
 	}
 	if (b.bad)
-		return refuse(err, offset, BOBBIN_CFI_LENGTH);
+		return refuse(err, offset, BOBBIN_REASON_CFI_LENGTH);
 	fde->cie = offset;
 	fde->init = b.pos;
 	fde->init_end = cie.next;
@@ -188,7 +188,7 @@ static int find_cie(const struct bobbin_cfi_view *view, const struct entry *entr
 		return 0;
 	}
 	if (entry->cie >= view->frame_size)
-		return refuse(err, entry->offset, BOBBIN_CFI_CIE);
+		return refuse(err, entry->offset, BOBBIN_REASON_CFI_CIE);
 	*room = (struct bobbin_cfi_fde){0};
 	*ret = room;
 	return read_cie(view, entry->cie, err, room);
@@ -234,12 +234,12 @@ static BOBBIN_ALWAYS_INLINE int read_fde(const struct bobbin_cfi_view *view,
 	b.size = entry->next;
 	bytes_seek(&b, entry->body);
 	if (!read_range(&b, cie->fde_enc, view->frame_addr, &start, &size))
-		return refuse(err, entry->offset, BOBBIN_CFI_ENCODING);
+		return refuse(err, entry->offset, BOBBIN_REASON_CFI_ENCODING);
 	if (cie->sized)
 		bytes_skip(&b, bytes_uleb(&b));
 	/* in a signed encoding a function could end before it starts */
 	if (b.bad || size > INT64_MAX || __builtin_add_overflow(start, size, &end))
-		return refuse(err, entry->offset, BOBBIN_CFI_LENGTH);
+		return refuse(err, entry->offset, BOBBIN_REASON_CFI_LENGTH);
 	if (ret != cie)
 		*ret = *cie;
 	ret->start = start;
@@ -260,7 +260,7 @@ BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offse
 	if (r)
 		return r;
 	if (entry.is_cie || entry.is_end)
-		return refuse_as(-BOBBIN_ENOENT, err, offset, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, offset, BOBBIN_REASON_NO_FUNCTION);
 	return read_fde(view, &entry, NULL, err, ret);
 }
 

@@ -66,19 +66,19 @@ BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_
 	view->table = 0;
 	view->table_count = 0;
 	if (!view->hdr || !view->hdr_size)
-		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_CFI_HEADER);
+		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_REASON_CFI_HEADER);
 
 	version = bytes_u8(&b);
 	ptr_enc = bytes_u8(&b);
 	count_enc = bytes_u8(&b);
 	table_enc = bytes_u8(&b);
 	if (b.bad || version != 1 || table_enc != TABLE_ENC || count_enc == PE_OMIT)
-		return refuse(err, 0, BOBBIN_CFI_HEADER);
+		return refuse(err, 0, BOBBIN_REASON_CFI_HEADER);
 	if (!encoded_pointer(&b, ptr_enc, view->hdr_addr, view->hdr_addr, &ptr) ||
 	    !encoded_value(&b, count_enc, &count) || b.bad || ptr != view->frame_addr)
-		return refuse(err, 4, BOBBIN_CFI_HEADER);
+		return refuse(err, 4, BOBBIN_REASON_CFI_HEADER);
 	if (!count || count > bytes_left(&b) / PAIR_SIZE || count > UINT32_MAX)
-		return refuse(err, b.pos, BOBBIN_CFI_HEADER);
+		return refuse(err, b.pos, BOBBIN_REASON_CFI_HEADER);
 
 	view->table = b.pos;
 	view->table_count = (uint32_t)count;
@@ -86,7 +86,7 @@ BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_
 		return 0;
 	view->table_count = 0;
 	view->table = 0;
-	return refuse(err, b.pos + (uint64_t)bad * PAIR_SIZE, BOBBIN_CFI_HEADER);
+	return refuse(err, b.pos + (uint64_t)bad * PAIR_SIZE, BOBBIN_REASON_CFI_HEADER);
 }
 
 static bool covers(const struct bobbin_cfi_fde *fde, uint64_t pc)
@@ -144,7 +144,7 @@ static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_e
 		    bobbin_cfi_has_code(view, &fde) && supersedes(&fde, &best))
 			best = fde;
 	if (!covers(&best, pc))
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
 	*ret = best;
 	return 0;
 }
@@ -210,7 +210,7 @@ static int read_pair(const struct bobbin_cfi_view *view, uint32_t index, struct 
 	int r = bobbin_cfi_fde(view, pair_fde(view, index), err, ret);
 
 	if (r == -BOBBIN_ENOENT)
-		return refuse(err, pair_fde(view, index), BOBBIN_CFI_HEADER);
+		return refuse(err, pair_fde(view, index), BOBBIN_REASON_CFI_HEADER);
 	if (!r && ret->start == ret->end)
 		step_over_empty(view, ret);
 	return r;
@@ -254,12 +254,13 @@ BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
 	if (!view->table_count)
 		return scan(view, pc, err, ret);
 	if (!search(view, pc, &index))
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
 	r = find_live(view, index, err, &fde);
 	if (r)
 		return r;
 	if (!covers(&fde, pc))
-		return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, index), BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, index),
+				 BOBBIN_REASON_NO_FUNCTION);
 	*ret = fde;
 	return 0;
 }

@@ -91,7 +91,7 @@ static void set_place(struct run *run, uint64_t reg, struct bobbin_place place,
 	if (p != &run->rows->now.sp)
 		*reason = (uint8_t)why;
 	else if (why)
-		p->how = BOBBIN_NO_RULE;
+		p->how = BOBBIN_HOW_NO_RULE;
 }
 
 static void set_offset(struct run *run, uint64_t reg, int64_t factored, enum bobbin_how how)
@@ -101,25 +101,26 @@ static void set_offset(struct run *run, uint64_t reg, int64_t factored, enum bob
 
 	if (__builtin_mul_overflow(factored, run->rows->fde.data_align, &off) ||
 	    !narrow(off, &fits))
-		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_RANGE);
+		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_RANGE);
 	else
-		set_place(run, reg, at(how, 0, fits), BOBBIN_NONE);
+		set_place(run, reg, at(how, 0, fits), BOBBIN_REASON_NONE);
 }
 
 static void set_register(struct run *run, uint64_t reg, uint64_t base)
 {
 	if (base >= BOBBIN_REG_COUNT)
-		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_REGISTER);
+		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_REGISTER);
 	else
-		set_place(run, reg, at(BOBBIN_AT_REG, (uint8_t)base, 0), BOBBIN_NONE);
+		set_place(run, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
 }
 
 static void set_undefined(struct run *run, uint64_t reg)
 {
 	/* an undefined FP is lost; later frames that need it will say so by failing */
-	enum bobbin_how how = reg == run->rows->view->arch->ra ? BOBBIN_UNDEFINED : BOBBIN_SAME;
+	enum bobbin_how how = reg == run->rows->view->arch->ra ? BOBBIN_HOW_UNDEFINED
+							       : BOBBIN_HOW_SAME;
 
-	set_place(run, reg, at(how, 0, 0), BOBBIN_NONE);
+	set_place(run, reg, at(how, 0, 0), BOBBIN_REASON_NONE);
 }
 
 static void restore(struct run *run, uint64_t reg)
@@ -132,12 +133,12 @@ static void restore(struct run *run, uint64_t reg)
 	else if (reg == arch->fp)
 		set_place(run, reg, initial->fp, (enum bobbin_reason)initial->fp_reason);
 	else if (reg == arch->sp)
-		set_place(run, reg, initial->sp, BOBBIN_NONE);
+		set_place(run, reg, initial->sp, BOBBIN_REASON_NONE);
 }
 
 static void no_cfa(struct run *run, enum bobbin_reason reason)
 {
-	run->rows->now.cfa = at(BOBBIN_NO_RULE, 0, 0);
+	run->rows->now.cfa = at(BOBBIN_HOW_NO_RULE, 0, 0);
 	run->rows->now.plt = 0;
 	run->rows->now.reason = (uint8_t)reason;
 }
@@ -148,14 +149,14 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t off)
 	int32_t fits;
 
 	if (reg >= BOBBIN_REG_COUNT) {
-		no_cfa(run, BOBBIN_CFI_REGISTER);
+		no_cfa(run, BOBBIN_REASON_CFI_REGISTER);
 		return;
 	}
 	if (!narrow(off, &fits)) {
-		no_cfa(run, BOBBIN_CFI_RANGE);
+		no_cfa(run, BOBBIN_REASON_CFI_RANGE);
 		return;
 	}
-	now->cfa = at(BOBBIN_AT_REG, (uint8_t)reg, fits);
+	now->cfa = at(BOBBIN_HOW_AT_REG, (uint8_t)reg, fits);
 	now->base = now->cfa;
 	now->index = BOBBIN_NO_INDEX;
 	now->plus = 0;
@@ -171,20 +172,20 @@ static void set_cfa_offset(struct run *run, int64_t off)
 {
 	const struct bobbin_place *base = &run->rows->now.base;
 
-	if (base->how == BOBBIN_AT_REG)
+	if (base->how == BOBBIN_HOW_AT_REG)
 		set_cfa(run, base->reg, off);
 	else
-		no_cfa(run, BOBBIN_CFI_NO_CFA);
+		no_cfa(run, BOBBIN_REASON_CFI_NO_CFA);
 }
 
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
 	const struct bobbin_place *base = &run->rows->now.base;
 
-	if (base->how == BOBBIN_AT_REG)
+	if (base->how == BOBBIN_HOW_AT_REG)
 		set_cfa(run, reg, base->off);
 	else
-		no_cfa(run, BOBBIN_CFI_NO_CFA);
+		no_cfa(run, BOBBIN_REASON_CFI_NO_CFA);
 }
 
 /* The block of an expression operand. */
@@ -206,16 +207,16 @@ static void set_cfa_expression(struct run *run, struct bytes *b)
 	int32_t off;
 
 	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
-		no_cfa(run, BOBBIN_CFI_EXPRESSION);
+		no_cfa(run, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
 	}
 	/* room for the stub's 8 bytes */
 	if (!narrow(v.off, &off) || (v.plt && off > INT32_MAX - 8) ||
 	    (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
-		no_cfa(run, BOBBIN_CFI_EXPRESSION);
+		no_cfa(run, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
 	}
-	now->cfa = at(v.kind == SYM_REG ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM, v.reg, off);
+	now->cfa = at(v.kind == SYM_REG ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM, v.reg, off);
 	now->plus = (int16_t)v.plus;
 	now->index = v.index;
 	now->plt = v.plt;
@@ -229,20 +230,20 @@ static void set_expression(struct run *run, struct bytes *b, uint64_t reg, bool 
 	bool ok = v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &place.off);
 
 	if (v.kind == SYM_CFA)
-		place.how = value ? BOBBIN_AT_CFA : BOBBIN_IN_CFA_MEM;
+		place.how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
 	else if (v.kind == SYM_REG)
-		place.how = value ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM;
+		place.how = value ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
 	else if (v.kind == SYM_MEM && value)
-		place.how = BOBBIN_IN_REG_MEM;
+		place.how = BOBBIN_HOW_IN_REG_MEM;
 	else
 		ok = false;
 	if (v.kind == SYM_CFA)
 		place.reg = 0;
 
 	if (ok)
-		set_place(run, reg, place, BOBBIN_NONE);
+		set_place(run, reg, place, BOBBIN_REASON_NONE);
 	else
-		set_place(run, reg, at(BOBBIN_SAME, 0, 0), BOBBIN_CFI_EXPRESSION);
+		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_EXPRESSION);
 }
 
 static enum outcome advance(struct run *run, uint64_t delta)
@@ -250,10 +251,10 @@ static enum outcome advance(struct run *run, uint64_t delta)
 	uint64_t bytes;
 
 	if (run->initial)
-		return fail(run, BOBBIN_CFI_OPCODE);
+		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	if (__builtin_mul_overflow(delta, run->rows->fde.code_align, &bytes) ||
 	    __builtin_add_overflow(run->rows->pc, bytes, &run->advance))
-		return fail(run, BOBBIN_CFI_RANGE);
+		return fail(run, BOBBIN_REASON_CFI_RANGE);
 	return bytes ? ADVANCED : GO_ON;
 }
 
@@ -263,9 +264,9 @@ static enum outcome set_loc(struct run *run, struct bytes *b)
 
 	if (run->initial ||
 	    !encoded_pointer(b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
-		return fail(run, BOBBIN_CFI_OPCODE);
+		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	if (run->advance < rows->pc)
-		return fail(run, b->bad ? BOBBIN_TRUNCATED : BOBBIN_CFI_RANGE);
+		return fail(run, b->bad ? BOBBIN_REASON_TRUNCATED : BOBBIN_REASON_CFI_RANGE);
 	return run->advance > rows->pc ? ADVANCED : GO_ON;
 }
 
@@ -274,7 +275,7 @@ static enum outcome remember(struct run *run)
 	struct bobbin_cfi_rows *rows = run->rows;
 
 	if (rows->depth == BOBBIN_CFI_STATES)
-		return fail(run, BOBBIN_CFI_STATE);
+		return fail(run, BOBBIN_REASON_CFI_STATE);
 	rows->saved[rows->depth++] = rows->now;
 	return GO_ON;
 }
@@ -284,7 +285,7 @@ static enum outcome recall(struct run *run)
 	struct bobbin_cfi_rows *rows = run->rows;
 
 	if (!rows->depth)
-		return fail(run, BOBBIN_CFI_STATE);
+		return fail(run, BOBBIN_REASON_CFI_STATE);
 	rows->now = rows->saved[--rows->depth];
 	return GO_ON;
 }
@@ -301,7 +302,7 @@ static int64_t factored(const struct run *run, struct bytes *b)
 static enum outcome toggle_mangled(struct run *run)
 {
 	if (!run->rows->view->arch->pac_mask)
-		return fail(run, BOBBIN_CFI_OPCODE);
+		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	run->rows->now.mangled = !run->rows->now.mangled;
 	return GO_ON;
 }
@@ -324,23 +325,23 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 		return advance(run, bytes_u32(b));
 	case CFA_OFFSET_EXTENDED:
 		reg = bytes_uleb(b);
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_IN_CFA_MEM);
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_OFFSET_EXTENDED_SF:
 		reg = bytes_uleb(b);
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_IN_CFA_MEM);
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
 		reg = bytes_uleb(b);
-		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_IN_CFA_MEM);
+		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_VAL_OFFSET:
 		reg = bytes_uleb(b);
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_AT_CFA);
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_AT_CFA);
 		return GO_ON;
 	case CFA_VAL_OFFSET_SF:
 		reg = bytes_uleb(b);
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_AT_CFA);
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_AT_CFA);
 		return GO_ON;
 	case CFA_RESTORE_EXTENDED:
 		restore(run, bytes_uleb(b));
@@ -349,7 +350,7 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 		set_undefined(run, bytes_uleb(b));
 		return GO_ON;
 	case CFA_SAME_VALUE:
-		set_place(run, bytes_uleb(b), at(BOBBIN_SAME, 0, 0), BOBBIN_NONE);
+		set_place(run, bytes_uleb(b), at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_NONE);
 		return GO_ON;
 	case CFA_REGISTER:
 		reg = bytes_uleb(b);
@@ -392,7 +393,7 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 		bytes_uleb(b); /* for exceptions only */
 		return GO_ON;
 	default:
-		return fail(run, BOBBIN_CFI_OPCODE);
+		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	}
 }
 
@@ -408,7 +409,7 @@ static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *
 	case CFA_ADVANCE_LOC:
 		return advance(run, op & 0x3f);
 	case CFA_OFFSET:
-		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(b), BOBBIN_IN_CFA_MEM);
+		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
 		break;
 	case CFA_RESTORE:
 		restore(run, op & 0x3f);
@@ -430,7 +431,7 @@ static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *
 		}
 	}
 	if (b->bad && outcome != FAILED)
-		return fail(run, BOBBIN_TRUNCATED);
+		return fail(run, BOBBIN_REASON_TRUNCATED);
 	return outcome;
 }
 
@@ -447,13 +448,13 @@ static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_r
 static struct bobbin_cfi_state no_state(const struct bobbin_arch *arch)
 {
 	return (struct bobbin_cfi_state){
-		.cfa = at(BOBBIN_NO_RULE, 0, 0),
-		.ra = at(arch->default_ra_off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, 0,
+		.cfa = at(BOBBIN_HOW_NO_RULE, 0, 0),
+		.ra = at(arch->default_ra_off ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, 0,
 			 arch->default_ra_off),
-		.fp = at(BOBBIN_SAME, 0, 0),
-		.sp = at(BOBBIN_SAME, 0, 0),
+		.fp = at(BOBBIN_HOW_SAME, 0, 0),
+		.sp = at(BOBBIN_HOW_SAME, 0, 0),
 		.index = BOBBIN_NO_INDEX,
-		.reason = BOBBIN_CFI_NO_CFA,
+		.reason = BOBBIN_REASON_CFI_NO_CFA,
 	};
 }
 
@@ -489,7 +490,7 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 {
 	/* where its code lies is known all the same */
 	if (fde->ra_column != view->arch->ra)
-		return refuse(err, fde->cie, BOBBIN_CFI_RA_COLUMN);
+		return refuse(err, fde->cie, BOBBIN_REASON_CFI_RA_COLUMN);
 	ret->view = view;
 	start_rows(fde, ret);
 	if (run_cie(fde, err, ret))
@@ -517,14 +518,14 @@ BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bo
 static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
 {
 	switch (s->sp.how) {
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		return s->sp.off == -arch->cfa_bias;
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		return arch->cfa_bias != 0;
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		return arch->cfa_bias != 0 && !s->sp.off;
-	case BOBBIN_IN_REG_MEM:
-		return s->cfa.how == BOBBIN_IN_REG_MEM && s->sp.reg == s->cfa.reg &&
+	case BOBBIN_HOW_IN_REG_MEM:
+		return s->cfa.how == BOBBIN_HOW_IN_REG_MEM && s->sp.reg == s->cfa.reg &&
 		       s->sp.off == s->cfa.off && !s->plus && s->index == BOBBIN_NO_INDEX;
 	default:
 		return false;
@@ -534,15 +535,16 @@ static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_st
 static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
 				      const struct bobbin_cfi_state *s)
 {
-	if (s->cfa.how == BOBBIN_NO_RULE)
+	if (s->cfa.how == BOBBIN_HOW_NO_RULE)
 		return (enum bobbin_reason)s->reason;
 	if (s->ra_reason || s->fp_reason)
 		return (enum bobbin_reason)(s->ra_reason ? s->ra_reason : s->fp_reason);
-	if (s->ra.how == BOBBIN_AT_CFA || (s->ra.how == BOBBIN_SAME && arch->default_ra_off))
-		return BOBBIN_BAD_RULE;
-	if (s->sp.how == BOBBIN_SAME)
-		return BOBBIN_NONE;
-	return sp_is_cfa(arch, s) ? BOBBIN_NONE : BOBBIN_CFI_SP_RULE;
+	if (s->ra.how == BOBBIN_HOW_AT_CFA ||
+	    (s->ra.how == BOBBIN_HOW_SAME && arch->default_ra_off))
+		return BOBBIN_REASON_BAD_RULE;
+	if (s->sp.how == BOBBIN_HOW_SAME)
+		return BOBBIN_REASON_NONE;
+	return sp_is_cfa(arch, s) ? BOBBIN_REASON_NONE : BOBBIN_REASON_CFI_SP_RULE;
 }
 
 static uint8_t rule_flags(const struct bobbin_cfi_rows *rows)
@@ -561,18 +563,18 @@ static void get_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret
 	const struct bobbin_cfi_state *s = &rows->now;
 	enum bobbin_reason why = why_no_rule(arch, s);
 
-	if (why && s->ra.how != BOBBIN_UNDEFINED) {
+	if (why && s->ra.how != BOBBIN_HOW_UNDEFINED) {
 		*ret = bobbin_rule_none(why);
 		return;
 	}
 	/* an outermost frame needs nothing else */
-	ret->cfa = why ? at(BOBBIN_AT_REG, arch->sp, 0) : s->cfa;
+	ret->cfa = why ? at(BOBBIN_HOW_AT_REG, arch->sp, 0) : s->cfa;
 	ret->ra = s->ra;
-	ret->fp = why ? at(BOBBIN_SAME, 0, 0) : s->fp;
+	ret->fp = why ? at(BOBBIN_HOW_SAME, 0, 0) : s->fp;
 	ret->plus = why ? 0 : s->plus;
 	ret->index = why ? BOBBIN_NO_INDEX : s->index;
 	ret->flags = rule_flags(rows);
-	ret->reason = BOBBIN_NONE;
+	ret->reason = BOBBIN_REASON_NONE;
 }
 
 /* Run to the next row, of which there is one. */
@@ -592,7 +594,7 @@ static BOBBIN_ALWAYS_INLINE bool next_row(struct run *run, struct bytes *b, stru
 	ret->end = end;
 	ret->function = rows->fde.start;
 	get_rule(rows, &ret->rule);
-	rows->plt = ret->rule.cfa.how == BOBBIN_NO_RULE ? 0 : rows->now.plt;
+	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
 	rows->pc = end;
 	return true;
 }
@@ -658,7 +660,7 @@ BOBBIN_API int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view,
 	}
 	if (r)
 		return r;
-	return refuse_as(-BOBBIN_ENOENT, err, fde->offset, BOBBIN_NO_ROW);
+	return refuse_as(-BOBBIN_ENOENT, err, fde->offset, BOBBIN_REASON_NO_ROW);
 }
 
 BOBBIN_API int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc,

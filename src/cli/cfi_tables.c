@@ -40,7 +40,7 @@ int cfi_tables_init(int fd, struct bobbin_error *err, struct cfi_tables *ret)
 	if (r)
 		return r;
 	if (!ret->image.linked)
-		r = refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
+		r = refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_REASON_ELF_TYPE);
 	else if (ret->image.unread.reason)
 		r = refuse(err, ret->image.unread.offset, ret->image.unread.reason);
 	if (r) {

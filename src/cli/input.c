@@ -136,7 +136,8 @@ int input_next(struct input *input, struct session_sample *ret)
 		input->event = ret->event;
 	input->samples++;
 	input->weight += ret->period;
-	if (ret->traced && ret->reason != BOBBIN_NO_USER && ret->reason < BOBBIN_REASON_COUNT) {
+	if (ret->traced && ret->reason != BOBBIN_REASON_NO_USER &&
+	    ret->reason < BOBBIN_REASON_COUNT) {
 		input->traced++;
 		input->reasons[ret->reason]++;
 	}
@@ -209,11 +210,12 @@ size_t input_summary(const struct input *input, char ***lines)
 	if (!out || !input->traced)
 		return 0;
 	if (asprintf(&out[count], "Stacks: %.2f %% of %" PRIu64 " end at the outermost frame",
-		     percent(input->reasons[BOBBIN_OUTERMOST], input->traced), input->traced) < 0)
+		     percent(input->reasons[BOBBIN_REASON_OUTERMOST], input->traced),
+		     input->traced) < 0)
 		return 0;
 	count++;
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++) {
-		if (!input->reasons[i] || i == BOBBIN_OUTERMOST)
+		if (!input->reasons[i] || i == BOBBIN_REASON_OUTERMOST)
 			continue;
 		if (asprintf(&out[count], "  %6.2f %%  %s",
 			     percent(input->reasons[i], input->traced),

@@ -168,7 +168,7 @@ int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct k
 	if (!r && feature.data)
 		r = read_all(&b, names);
 	if (!r && b.bad)
-		r = refuse(err, feature.offset + b.pos, BOBBIN_PERF_FEATURE);
+		r = refuse(err, feature.offset + b.pos, BOBBIN_REASON_PERF_FEATURE);
 	if (r)
 		kept_names_close(names);
 	else

@@ -69,7 +69,7 @@ static double per_cent(uint64_t part, uint64_t whole)
 static void print_table(const struct code_piece *piece, enum bobbin_source source, const char *gap)
 {
 	printf("%s%s", gap, bobbin_source_str(source));
-	if (source == BOBBIN_FROM_SFRAME && piece->sframe_version)
+	if (source == BOBBIN_SOURCE_SFRAME && piece->sframe_version)
 		printf(" V%u", piece->sframe_version);
 	printf(" %.2f %%", per_cent(piece->covered[source], piece->text));
 }
@@ -190,9 +190,9 @@ static const char *why(int error)
 {
 	switch (error) {
 	case -EBADMSG:
-		return bobbin_reason_str(BOBBIN_CODE_PAGE);
+		return bobbin_reason_str(BOBBIN_REASON_CODE_PAGE);
 	case -ETIMEDOUT:
-		return bobbin_reason_str(BOBBIN_NO_ANSWER);
+		return bobbin_reason_str(BOBBIN_REASON_NO_ANSWER);
 	default:
 		return strerror(-error);
 	}

@@ -392,7 +392,8 @@ static void tell_samples(const struct record *record, const struct recorder_stat
 		fprintf(stderr, "%" PRIu64 " samples, none with a user stack", s->samples);
 	else
 		fprintf(stderr, "%" PRIu64 " samples, %.1f %% of %" PRIu64 " user stacks complete",
-			s->samples, 100.0 * (double)s->reasons[BOBBIN_OUTERMOST] / (double)s->user,
+			s->samples,
+			100.0 * (double)s->reasons[BOBBIN_REASON_OUTERMOST] / (double)s->user,
 			s->user);
 	fprintf(stderr, ", %" PRIu64 " records lost; ", s->lost);
 	safe_text_plain(stderr, record->options.path);
@@ -421,7 +422,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 	tell_samples(record, s);
 	tell_file(record, s);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
-		if (s->reasons[i] && i != BOBBIN_OUTERMOST)
+		if (s->reasons[i] && i != BOBBIN_REASON_OUTERMOST)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
 				bobbin_reason_str((enum bobbin_reason)i));
 	if (s->deep)

@@ -20,19 +20,19 @@ void place_spell(const struct bobbin_arch *arch, const struct bobbin_place *plac
 
 	register_spell(arch, place->reg, reg);
 	switch (place->how) {
-	case BOBBIN_UNDEFINED:
+	case BOBBIN_HOW_UNDEFINED:
 		strcpy(ret, "end");
 		break;
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		snprintf(ret, PLACE_SPELLING_MAX, "c%+d", place->off);
 		break;
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		snprintf(ret, PLACE_SPELLING_MAX, "=c%+d", place->off);
 		break;
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		snprintf(ret, PLACE_SPELLING_MAX, "%.4s%+d", reg, place->off);
 		break;
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_IN_REG_MEM:
 		snprintf(ret, PLACE_SPELLING_MAX, "(%.4s%+d)", reg, place->off);
 		break;
 	default:
@@ -62,7 +62,7 @@ void rule_spell(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 {
 	char cfa[2 * PLACE_SPELLING_MAX], ra[PLACE_SPELLING_MAX], fp[PLACE_SPELLING_MAX];
 
-	if (rule->cfa.how == BOBBIN_NO_RULE) {
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE) {
 		snprintf(ret, RULE_SPELLING_MAX, "none (%s)",
 			 bobbin_reason_str((enum bobbin_reason)rule->reason));
 		return;

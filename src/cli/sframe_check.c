@@ -180,8 +180,8 @@ static int check_table(struct check *check, const struct bobbin_sframe_view *vie
 /* Bytes behind a table that are not even a table. */
 static enum bobbin_reason trailing(enum bobbin_reason reason)
 {
-	if (reason == BOBBIN_SFRAME_MAGIC || reason == BOBBIN_TRUNCATED)
-		return BOBBIN_SFRAME_TRAILING;
+	if (reason == BOBBIN_REASON_SFRAME_MAGIC || reason == BOBBIN_REASON_TRUNCATED)
+		return BOBBIN_REASON_SFRAME_TRAILING;
 	return reason;
 }
 
@@ -197,7 +197,7 @@ static int check_section(struct check *check, const struct sframe_section *secti
 	while (!status && (r = next_view(section, &pos, &error, &view)) > 0) {
 		at = (uint64_t)(view.data - section->data);
 		if (tables++)
-			report_section(check, at, BOBBIN_SFRAME_CONCATENATED);
+			report_section(check, at, BOBBIN_REASON_SFRAME_CONCATENATED);
 		status = check_table(check, &view);
 	}
 	if (status)
@@ -205,7 +205,7 @@ static int check_section(struct check *check, const struct sframe_section *secti
 	if (r < 0)
 		report_section(check, error.offset, tables ? trailing(error.reason) : error.reason);
 	else if (!tables)
-		report_section(check, 0, BOBBIN_SFRAME_EMPTY);
+		report_section(check, 0, BOBBIN_REASON_SFRAME_EMPTY);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ static bool dump_row(struct dump *dump, const struct listing_function *function,
 	struct bobbin_rule rule;
 
 	if (!dump->rows_left) {
-		error = (struct bobbin_error){*offset, BOBBIN_SFRAME_SHARED};
+		error = (struct bobbin_error){*offset, BOBBIN_REASON_SFRAME_SHARED};
 		note_defect(dump, &error);
 		return false;
 	}

@@ -100,11 +100,11 @@ static const char *base_of(const struct listing_function *function,
 			   const struct bobbin_place *place, char reg[static PLACE_SPELLING_MAX])
 {
 	switch (place->how) {
-	case BOBBIN_IN_CFA_MEM:
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_IN_CFA_MEM:
+	case BOBBIN_HOW_AT_CFA:
 		return "cfa";
-	case BOBBIN_AT_REG:
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_AT_REG:
+	case BOBBIN_HOW_IN_REG_MEM:
 		register_spell(function->table->view.arch, place->reg, reg);
 		return reg;
 	default:
@@ -129,7 +129,8 @@ static void print_place(struct json_output *json, const char *key, const char *t
 			json_unsigned(json, "register", place->reg);
 		json_number(json, "offset", place->off);
 		json_bool(json, "deref",
-			  place->how == BOBBIN_IN_CFA_MEM || place->how == BOBBIN_IN_REG_MEM);
+			  place->how == BOBBIN_HOW_IN_CFA_MEM ||
+				  place->how == BOBBIN_HOW_IN_REG_MEM);
 	}
 	json_object_end(json);
 }
@@ -138,7 +139,7 @@ static void print_row(struct json_output *json, const struct listing_function *f
 		      const struct bobbin_sframe_fre *fre, const struct bobbin_rule *rule)
 {
 	const struct bobbin_sframe_fde *fde = &function->fde;
-	bool undefined = rule->ra.how == BOBBIN_UNDEFINED;
+	bool undefined = rule->ra.how == BOBBIN_HOW_UNDEFINED;
 
 	json_object(json, NULL);
 	json_unsigned(json, "start", fre->start);

@@ -40,7 +40,7 @@ static void spell(const struct bobbin_sframe_view *view, const struct bobbin_sfr
 {
 	if (!given)
 		strcpy(ret, fixed ? "f" : "u");
-	else if (place->how == BOBBIN_AT_REG && !fde->flex)
+	else if (place->how == BOBBIN_HOW_AT_REG && !fde->flex)
 		register_spell(view->arch, place->reg, ret);
 	else
 		place_spell(view->arch, place, ret);

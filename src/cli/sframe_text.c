@@ -114,7 +114,7 @@ static void print_row(struct json_output *json, const struct listing_function *f
 	struct sframe_spelling spelling;
 
 	fprintf(json->out, "    %016" PRIx64 "  ", fre->start + (fde->pcmask ? 0 : fde->start));
-	if (rule->ra.how == BOBBIN_UNDEFINED) {
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED) {
 		fputs("RA undefined\n", json->out);
 		return;
 	}

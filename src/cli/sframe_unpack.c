@@ -234,7 +234,7 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	}
 	if (u.left_out)
 		complain("%s: %" PRIu64 " functions are left out: %s", path, u.left_out,
-			 bobbin_reason_str(BOBBIN_SFRAME_RULE));
+			 bobbin_reason_str(BOBBIN_REASON_SFRAME_RULE));
 	r = output_file_put(a->output, 0666, data, size);
 	free(data);
 	if (r)

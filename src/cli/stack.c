@@ -197,7 +197,7 @@ static int print_thread(struct stack *s, pid_t tid)
 			printf("     [%" PRIu32 " frames left out]\n", s->trace.left_out);
 		print_frame(s, i);
 	}
-	if (s->trace.reason != BOBBIN_OUTERMOST)
+	if (s->trace.reason != BOBBIN_REASON_OUTERMOST)
 		printf("     the trace ends here: %s\n", bobbin_reason_str(s->trace.reason));
 	return 0;
 }
@@ -237,7 +237,7 @@ static void learn_registered_code(struct stack *s)
 		complain("process %d: its page of registered code makes no sense", pid);
 	else if (r == -ETIMEDOUT)
 		complain("process %d: its registered code: %s", pid,
-			 bobbin_reason_str(BOBBIN_NO_ANSWER));
+			 bobbin_reason_str(BOBBIN_REASON_NO_ANSWER));
 	else if (r == -ENOMEM)
 		complain("process %d: its registered code: %s", pid, strerror(-r));
 }

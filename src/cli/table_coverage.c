@@ -8,12 +8,13 @@
 #include "unwind/module.h"
 #include "unwind/registered_tables.h"
 
-static const enum bobbin_source asked[] = {BOBBIN_FROM_GO, BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
-					   BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
+static const enum bobbin_source asked[] = {BOBBIN_SOURCE_GO, BOBBIN_SOURCE_SFRAME,
+					   BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME,
+					   BOBBIN_SOURCE_SIDEFILE};
 #define ASKED (sizeof(asked) / sizeof(*asked))
 
-static const enum bobbin_source registered_asked[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_JIT,
-						      BOBBIN_FROM_EH_FRAME};
+static const enum bobbin_source registered_asked[] = {BOBBIN_SOURCE_SFRAME, BOBBIN_SOURCE_JIT,
+						      BOBBIN_SOURCE_EH_FRAME};
 #define REGISTERED_ASKED (sizeof(registered_asked) / sizeof(*registered_asked))
 
 /* What the tables of a file know, each with those that a walk asks before it. */
@@ -128,7 +129,7 @@ static int mapped_piece(struct bobbin_unwinder *unwinder, struct bobbin_space *s
 	int r = m ? count_module(file, m, mapping, &piece) : 0;
 
 	if (mapping->file->kind == FILE_VSYSCALL)
-		piece.covered[BOBBIN_FROM_VSYSCALL] = piece.text;
+		piece.covered[BOBBIN_SOURCE_VSYSCALL] = piece.text;
 	if (!r)
 		*ret = piece;
 	return r;

@@ -83,7 +83,7 @@ static int check_functions(const struct bobbin_sframe_view *view,
 		if (fde.start + fde.size < fde.start ||
 		    !lies_in(fde.start, fde.start + fde.size, text, count))
 			return refuse(err, view->fde_off + (uint64_t)i * view->fde_size,
-				      BOBBIN_SFRAME_TEXT);
+				      BOBBIN_REASON_SFRAME_TEXT);
 	}
 	return 0;
 }
@@ -94,7 +94,7 @@ static int check_behind(const uint8_t *bytes, uint64_t from, uint64_t size,
 {
 	for (uint64_t i = from; i < size; i++)
 		if (bytes[i])
-			return refuse(err, i, BOBBIN_SFRAME_TRAILING);
+			return refuse(err, i, BOBBIN_REASON_SFRAME_TRAILING);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 	if (r)
 		return r;
 	if (view.arch != host_arch())
-		return refuse(err, 0, BOBBIN_ELF_MACHINE);
+		return refuse(err, 0, BOBBIN_REASON_ELF_MACHINE);
 	r = check_behind(bytes, view.size, size, err);
 	if (!r)
 		r = check_functions(&view, text, count, err);
@@ -137,9 +137,9 @@ int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
 	used = __atomic_load_n(&head->used_len, __ATOMIC_ACQUIRE);
 	if (__builtin_add_overflow(at + sizeof(*head), reserved, &end))
 		return refuse(err, offsetof(struct code_jit_unwind_table, reserved_len),
-			      BOBBIN_JIT_TABLE);
+			      BOBBIN_REASON_JIT_TABLE);
 	if (used > reserved || used % sizeof(struct code_jit_unwind_fre))
 		return refuse(err, offsetof(struct code_jit_unwind_table, used_len),
-			      BOBBIN_JIT_TABLE);
+			      BOBBIN_REASON_JIT_TABLE);
 	return 0;
 }

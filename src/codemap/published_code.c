@@ -23,9 +23,9 @@ static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size
 	int r = process_read(&bytes->process, addr, dst, len);
 
 	if (!r)
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	bytes->error = r;
-	return BOBBIN_NO_MEMORY;
+	return BOBBIN_REASON_NO_MEMORY;
 }
 
 int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size)

@@ -53,7 +53,7 @@ static int decompress(const struct table_file *frame, struct bobbin_error *err,
 
 	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
 	    ZSTD_findFrameCompressedSize(frame->data, frame->size) != frame->size)
-		return refuse(err, 0, BOBBIN_SIDEFILE_FRAME);
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_FRAME);
 	if (size > CHECK_MAX_TABLE)
 		return -EFBIG;
 	file.data = malloc(file.size ? file.size : 1);
@@ -62,7 +62,7 @@ static int decompress(const struct table_file *frame, struct bobbin_error *err,
 	got = ZSTD_decompress(file.data, file.size, frame->data, frame->size);
 	if (ZSTD_isError(got) || got != file.size) {
 		free(file.data);
-		return refuse(err, 0, BOBBIN_SIDEFILE_FRAME);
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_FRAME);
 	}
 	*ret = file;
 	return 0;

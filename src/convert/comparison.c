@@ -55,7 +55,7 @@ struct stretch {
 bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b)
 {
 	/* nobody asks an outermost frame for more */
-	if (a->ra.how == BOBBIN_UNDEFINED && b->ra.how == BOBBIN_UNDEFINED)
+	if (a->ra.how == BOBBIN_HOW_UNDEFINED && b->ra.how == BOBBIN_HOW_UNDEFINED)
 		return true;
 	return bobbin_rule_equal(a, b);
 }
@@ -144,7 +144,7 @@ static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_e
 static void compare_rule(struct walk *w, uint64_t start, uint64_t end,
 			 const struct bobbin_rule *rule)
 {
-	bool none = rule->cfa.how == BOBBIN_NO_RULE;
+	bool none = rule->cfa.how == BOBBIN_HOW_NO_RULE;
 
 	for (uint64_t addr = start; addr < end;) {
 		struct comparison_difference d = {.start = addr, .cfi = *rule};
@@ -235,8 +235,8 @@ static void compare_range(struct walk *w, uint64_t start, uint64_t end, const st
 
 static void compare_none(struct walk *w, uint64_t start, uint64_t end, uint8_t reason)
 {
-	const struct saying none = {
-		.rule = bobbin_rule_none(reason ? (enum bobbin_reason)reason : BOBBIN_NO_ROW)};
+	const struct saying none = {.rule = bobbin_rule_none(reason ? (enum bobbin_reason)reason
+								    : BOBBIN_REASON_NO_ROW)};
 
 	compare_range(w, start, end, &none);
 }
@@ -269,11 +269,11 @@ static void compare_all(struct walk *w, const struct fde_list *list)
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		compare_none(w, done, list->fdes[i].start, BOBBIN_NO_FUNCTION);
+		compare_none(w, done, list->fdes[i].start, BOBBIN_REASON_NO_FUNCTION);
 		compare_fde(w, &list->fdes[i]);
 		done = list->fdes[i].end;
 	}
-	compare_none(w, done, UINT64_MAX, BOBBIN_NO_FUNCTION);
+	compare_none(w, done, UINT64_MAX, BOBBIN_REASON_NO_FUNCTION);
 	report_pending(w);
 }
 

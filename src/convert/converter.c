@@ -130,7 +130,7 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 		}
 		if (too_much(r))
 			lose(c, c->start + c->rows[first].start, row_end(c, first),
-			     BOBBIN_SFRAME_REACH);
+			     BOBBIN_REASON_SFRAME_REACH);
 		else if (r)
 			return r;
 		first += piece;
@@ -155,7 +155,8 @@ static int add_around_holes(struct conversion *c)
 		if (r)
 			return r;
 		if (i < c->count)
-			lose(c, c->start + c->rows[i].start, row_end(c, i), BOBBIN_SFRAME_RULE);
+			lose(c, c->start + c->rows[i].start, row_end(c, i),
+			     BOBBIN_REASON_SFRAME_RULE);
 		first = i + 1;
 	}
 	return 0;
@@ -240,7 +241,7 @@ static int add_whole_stubs(struct conversion *c, const struct bobbin_row *row, u
 	if (!too_much(r))
 		return r;
 	r = flush(c);
-	lose(c, start, end, possible ? BOBBIN_SFRAME_REACH : BOBBIN_SFRAME_RULE);
+	lose(c, start, end, possible ? BOBBIN_REASON_SFRAME_REACH : BOBBIN_REASON_SFRAME_RULE);
 	return r;
 }
 
@@ -259,15 +260,16 @@ static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t
 
 static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t push)
 {
-	bool known = row->rule.cfa.how != BOBBIN_NO_RULE;
-	enum bobbin_reason reason = known ? BOBBIN_NONE : (enum bobbin_reason)row->rule.reason;
+	bool known = row->rule.cfa.how != BOBBIN_HOW_NO_RULE;
+	enum bobbin_reason reason = known ? BOBBIN_REASON_NONE
+					  : (enum bobbin_reason)row->rule.reason;
 	int r;
 
 	c->stats->cfi_rows++;
 	if (push && push < STUB_SIZE && !c->options->floating)
 		return add_stubs(c, row, push);
 	if (push && push < STUB_SIZE)
-		reason = BOBBIN_SFRAME_RULE;
+		reason = BOBBIN_REASON_SFRAME_RULE;
 	else if (known)
 		return collect(c, row);
 	r = flush(c);

@@ -63,15 +63,15 @@ static enum bobbin_reason why_refused(const struct bobbin_sframe_builder *b,
 	int64_t distance = (int64_t)(f->start - b->addr);
 
 	if (f->signal && b->version < 3)
-		return BOBBIN_SFRAME_RULE;
+		return BOBBIN_REASON_SFRAME_RULE;
 	for (uint32_t i = 0; i < f->count; i++)
 		if (!bobbin_sframe_builder_can_express(b, &f->rows[i].rule))
-			return BOBBIN_SFRAME_RULE;
+			return BOBBIN_REASON_SFRAME_RULE;
 	if (b->version < 3 && (distance < -REACH || distance > REACH))
-		return BOBBIN_SFRAME_REACH;
+		return BOBBIN_REASON_SFRAME_REACH;
 	if (b->fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX)
-		return BOBBIN_NONE;
-	return BOBBIN_SFRAME_RULE;
+		return BOBBIN_REASON_NONE;
+	return BOBBIN_REASON_SFRAME_RULE;
 }
 
 static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, uint32_t *kept,

@@ -34,7 +34,7 @@ static int read_rows(struct function_rows *rows, const struct bobbin_sframe_view
 		if (r)
 			return r;
 		if (fre.start < last)
-			return refuse(err, fre.offset, BOBBIN_SFRAME_ORDER);
+			return refuse(err, fre.offset, BOBBIN_REASON_SFRAME_ORDER);
 		if (fre.start >= limit)
 			break;
 		row.start = last = fre.start;

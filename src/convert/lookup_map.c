@@ -193,7 +193,8 @@ int lookup_map_row(struct lookup_map *map, const struct lookup_part *part, uint6
 	if (decode(map, part)) {
 		if (map->status > 0 && find_row(&map->decoded, addr, ret))
 			return 0;
-		*err = map->status < 0 ? map->error : (struct bobbin_error){0, BOBBIN_NO_ROW};
+		*err = map->status < 0 ? map->error
+				       : (struct bobbin_error){0, BOBBIN_REASON_NO_ROW};
 		return map->status < 0 ? map->status : -ENOENT;
 	}
 	if (!view.sorted) {

@@ -73,7 +73,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 	int r;
 
 	if (fde->pcmask && fde->num_fres > MAX_BLOCK_ROWS)
-		return refuse(err, fde->fre_off, BOBBIN_SFRAME_ORDER);
+		return refuse(err, fde->fre_off, BOBBIN_REASON_SFRAME_ORDER);
 	while ((r = row_walk_next(&walk, err, &row)) > 0) {
 		if (++m->rows > m->most_rows)
 			return -E2BIG;
@@ -83,7 +83,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 	if (r)
 		return r;
 	c->hash = hash;
-	return any ? 0 : refuse(err, fde->fre_off, BOBBIN_NO_ROW);
+	return any ? 0 : refuse(err, fde->fre_off, BOBBIN_REASON_NO_ROW);
 }
 
 /* The text that holds an address, or NULL. */
@@ -112,17 +112,17 @@ static int judge(struct merger *m, const struct bobbin_sframe_view *view,
 	int r;
 
 	if (!fde->size)
-		return refuse(err, c->where, BOBBIN_SFRAME_NO_CODE);
+		return refuse(err, c->where, BOBBIN_REASON_SFRAME_NO_CODE);
 	r = check_rows(m, view, fde, err, c);
 	if (r)
 		return r;
 	if (m->options->texts) {
 		text = text_of(m->options, fde->start);
 		if (!text)
-			return refuse(err, c->where, BOBBIN_SFRAME_TEXT);
+			return refuse(err, c->where, BOBBIN_REASON_SFRAME_TEXT);
 		if (text->end < end) {
 			end = text->end;
-			c->reason = BOBBIN_SFRAME_TEXT;
+			c->reason = BOBBIN_REASON_SFRAME_TEXT;
 		}
 	}
 	c->end = end;
@@ -240,7 +240,7 @@ static int drop_duplicates(struct merger *m)
 			first = c;
 		} else if (same_rows(m, first, c)) {
 			c->end = c->start;
-			c->reason = BOBBIN_SFRAME_DUPLICATE;
+			c->reason = BOBBIN_REASON_SFRAME_DUPLICATE;
 		}
 	}
 	free(order);
@@ -336,7 +336,7 @@ static void report(const struct merger *m, const struct candidate *c, struct mer
 		.size = c->size,
 		.left = c->kept,
 		.fate = c->kept ? MERGE_CLIPPED : MERGE_DROPPED,
-		.reason = c->reason ? c->reason : BOBBIN_SFRAME_COVERED,
+		.reason = c->reason ? c->reason : BOBBIN_REASON_SFRAME_COVERED,
 	};
 
 	if (c->size && c->kept == c->size)

@@ -48,7 +48,7 @@ static inline int row_walk_next(struct row_walk *walk, struct bobbin_error *err,
 	if (r)
 		return r;
 	if (fre.start < walk->least) {
-		*err = (struct bobbin_error){walk->offset, BOBBIN_SFRAME_ORDER};
+		*err = (struct bobbin_error){walk->offset, BOBBIN_REASON_SFRAME_ORDER};
 		return -EBADMSG;
 	}
 	ret->start = walk->least = fre.start;

@@ -74,7 +74,7 @@ static bool get_past(struct section_walk *walk, const struct bobbin_error *error
 	uint64_t field = error->offset - walk->pos;
 
 	walk->note(walk->ctx, error->offset, error->reason);
-	if (error->reason == BOBBIN_SFRAME_HEADER &&
+	if (error->reason == BOBBIN_REASON_SFRAME_HEADER &&
 	    change_count(walk->data + walk->pos, walk->size - walk->pos, field))
 		return true;
 	walk->pos++;
@@ -135,10 +135,10 @@ static void fit_end(struct section_walk *walk, struct bobbin_sframe_view *view)
 	struct bobbin_sframe_view wide = *view;
 
 	if (extent.rows != view->num_fres && extent.whole)
-		walk->note(walk->ctx, begin + SFRAME_AT_NUM_FRES, BOBBIN_SFRAME_COUNT);
+		walk->note(walk->ctx, begin + SFRAME_AT_NUM_FRES, BOBBIN_REASON_SFRAME_COUNT);
 	if (extent.whole && boundary(walk, begin + extent.end) &&
 	    boundary(walk, begin + extent.end) < walk->pos) {
-		walk->note(walk->ctx, at, BOBBIN_SFRAME_UNUSED);
+		walk->note(walk->ctx, at, BOBBIN_REASON_SFRAME_UNUSED);
 		move_end(walk, view, extent.end);
 	}
 	if (extent.whole)
@@ -150,7 +150,7 @@ static void fit_end(struct section_walk *walk, struct bobbin_sframe_view *view)
 	wide_extent = measure(walk, &wide);
 	if (wide_extent.whole && wide_extent.end > view->size &&
 	    boundary(walk, begin + wide_extent.end)) {
-		walk->note(walk->ctx, at, BOBBIN_SFRAME_ROWS_OUTSIDE);
+		walk->note(walk->ctx, at, BOBBIN_REASON_SFRAME_ROWS_OUTSIDE);
 		move_end(walk, view, wide_extent.end);
 	}
 }
@@ -188,7 +188,8 @@ int section_walk_next(struct section_walk *walk, struct bobbin_sframe_view *ret)
 	fit_end(walk, &view);
 	if (!ascends(&view))
 		walk->note(walk->ctx, (uint64_t)(view.data - walk->data) + SFRAME_AT_FLAGS,
-			   view.sorted ? BOBBIN_SFRAME_ORDER : BOBBIN_SFRAME_UNSORTED);
+			   view.sorted ? BOBBIN_REASON_SFRAME_ORDER
+				       : BOBBIN_REASON_SFRAME_UNSORTED);
 	*ret = view;
 	return 1;
 }

@@ -21,7 +21,7 @@ static bool add_rows(struct section_tally *tally, const struct bobbin_sframe_vie
 	*budget -= fde->num_fres;
 	while ((r = row_walk_next(&walk, &error, &row)) > 0) {
 		tally->rows++;
-		tally->outermost += row.rule.ra.how == BOBBIN_UNDEFINED;
+		tally->outermost += row.rule.ra.how == BOBBIN_HOW_UNDEFINED;
 	}
 	return !r;
 }

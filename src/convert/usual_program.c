@@ -31,7 +31,7 @@ struct program {
 /* Whether the next register or offset of the CFA changes the one that holds. */
 static bool goes_on(const struct bobbin_cfi_state *s)
 {
-	return s->base.how == BOBBIN_AT_REG && s->base.reg == s->cfa.reg &&
+	return s->base.how == BOBBIN_HOW_AT_REG && s->base.reg == s->cfa.reg &&
 	       s->base.off == s->cfa.off;
 }
 
@@ -48,7 +48,7 @@ bool usual_program_start(const struct bobbin_cfi_rows *rows, struct usual_rule *
 	};
 
 	if (!goes_on(s) || s->plt || s->ra_reason || s->fp_reason || s->mangled ||
-	    s->sp.how != BOBBIN_SAME || rows->fde.code_align > MAX_FACTOR ||
+	    s->sp.how != BOBBIN_HOW_SAME || rows->fde.code_align > MAX_FACTOR ||
 	    rows->fde.data_align > MAX_FACTOR || rows->fde.data_align < -MAX_FACTOR)
 		return false;
 	return usual_rule_of(rows->view->arch, &rule, ret);

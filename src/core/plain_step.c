@@ -5,8 +5,8 @@ static uint64_t word_of(const struct bobbin_arch *arch, uint8_t reg, int32_t off
 			struct bobbin_place fp)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG, .reg = reg, .off = off},
-		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = arch->default_ra_off},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = reg, .off = off},
+		.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = arch->default_ra_off},
 		.fp = fp,
 		.index = BOBBIN_NO_INDEX,
 	};
@@ -17,8 +17,8 @@ static uint64_t word_of(const struct bobbin_arch *arch, uint8_t reg, int32_t off
 
 struct plain_forms plain_forms_of(const struct bobbin_arch *arch)
 {
-	const struct bobbin_place same = {.how = BOBBIN_SAME};
-	const struct bobbin_place saved = {.how = BOBBIN_IN_CFA_MEM, .off = -16};
+	const struct bobbin_place same = {.how = BOBBIN_HOW_SAME};
+	const struct bobbin_place saved = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -16};
 
 	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian != BOBBIN_HOST_BIG_ENDIAN)
 		return (struct plain_forms){0};

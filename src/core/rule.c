@@ -97,9 +97,9 @@ static bool pack_cfa(const struct bobbin_rule *rule, uint64_t *word)
 {
 	if (!put(word, cfa_reg, rule->cfa.reg))
 		return false;
-	if (rule->cfa.how == BOBBIN_AT_REG)
+	if (rule->cfa.how == BOBBIN_HOW_AT_REG)
 		return put(word, cfa_form, CFA_REG) && put_off(word, cfa_off, rule->cfa.off);
-	if (rule->cfa.how != BOBBIN_IN_REG_MEM || !put_off(word, mem_plus, rule->plus))
+	if (rule->cfa.how != BOBBIN_HOW_IN_REG_MEM || !put_off(word, mem_plus, rule->plus))
 		return false;
 	if (rule->index == BOBBIN_NO_INDEX)
 		return put(word, cfa_form, CFA_MEM) && put_off(word, mem_off, rule->cfa.off);
@@ -112,21 +112,21 @@ static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 	const struct bobbin_place *ra = &rule->ra;
 
 	switch (ra->how) {
-	case BOBBIN_SAME:
+	case BOBBIN_HOW_SAME:
 		return put(word, ra_form, RA_SAME);
-	case BOBBIN_UNDEFINED:
+	case BOBBIN_HOW_UNDEFINED:
 		return put(word, ra_form, RA_UNDEFINED);
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		return put(word, ra_form, RA_REG) && put(word, ra_reg, ra->reg) &&
 		       put_off(word, ra_reg_off, ra->off);
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_IN_REG_MEM:
 		return put(word, ra_form, RA_REG_MEM) && put(word, ra_reg, ra->reg) &&
 		       put_off(word, ra_reg_off, ra->off);
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		if (fits_off(ra_off, ra->off))
 			return put(word, ra_form, RA_CFA_MEM) && put_off(word, ra_off, ra->off);
 		/* AArch64 keeps both at the far end of large frames */
-		return rule->fp.how == BOBBIN_IN_CFA_MEM &&
+		return rule->fp.how == BOBBIN_HOW_IN_CFA_MEM &&
 		       (int64_t)ra->off == (int64_t)rule->fp.off + 8 &&
 		       put(word, ra_form, RA_NEXT_TO_FP);
 	default:
@@ -137,16 +137,16 @@ static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 static bool pack_fp(const struct bobbin_place *fp, uint64_t *word)
 {
 	switch (fp->how) {
-	case BOBBIN_SAME:
+	case BOBBIN_HOW_SAME:
 		return put(word, fp_form, FP_SAME);
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		return put(word, fp_form, FP_CFA_MEM) && put_off(word, fp_off, fp->off);
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		return put(word, fp_form, FP_AT_CFA) && put_off(word, fp_off, fp->off);
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		return put(word, fp_form, FP_REG) && put(word, fp_reg, fp->reg) &&
 		       put_off(word, fp_reg_off, fp->off);
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_IN_REG_MEM:
 		return put(word, fp_form, FP_REG_MEM) && put(word, fp_reg, fp->reg) &&
 		       put_off(word, fp_reg_off, fp->off);
 	default:
@@ -158,8 +158,8 @@ BOBBIN_API int bobbin_rule_pack(const struct bobbin_rule *rule, uint64_t *ret)
 {
 	uint64_t word = 0;
 
-	if (rule->cfa.how == BOBBIN_NO_RULE) {
-		*ret = (uint64_t)(rule->reason ? rule->reason : BOBBIN_BAD_RULE) << 2;
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE) {
+		*ret = (uint64_t)(rule->reason ? rule->reason : BOBBIN_REASON_BAD_RULE) << 2;
 		return 0;
 	}
 	if (!put(&word, flags_field, rule->flags) || !pack_cfa(rule, &word) ||
@@ -172,10 +172,10 @@ BOBBIN_API int bobbin_rule_pack(const struct bobbin_rule *rule, uint64_t *ret)
 static void unpack_cfa(uint64_t word, struct bobbin_rule *rule)
 {
 	rule->cfa.reg = (uint8_t)get(word, cfa_reg);
-	rule->cfa.how = BOBBIN_IN_REG_MEM;
+	rule->cfa.how = BOBBIN_HOW_IN_REG_MEM;
 	switch (get(word, cfa_form)) {
 	case CFA_REG:
-		rule->cfa.how = BOBBIN_AT_REG;
+		rule->cfa.how = BOBBIN_HOW_AT_REG;
 		rule->cfa.off = get_off(word, cfa_off);
 		return;
 	case CFA_MEM:
@@ -197,15 +197,15 @@ static struct bobbin_place unpack_fp(uint64_t word)
 {
 	switch (get(word, fp_form)) {
 	case FP_CFA_MEM:
-		return place(BOBBIN_IN_CFA_MEM, 0, get_off(word, fp_off));
+		return place(BOBBIN_HOW_IN_CFA_MEM, 0, get_off(word, fp_off));
 	case FP_AT_CFA:
-		return place(BOBBIN_AT_CFA, 0, get_off(word, fp_off));
+		return place(BOBBIN_HOW_AT_CFA, 0, get_off(word, fp_off));
 	case FP_REG:
-		return place(BOBBIN_AT_REG, get(word, fp_reg), get_off(word, fp_reg_off));
+		return place(BOBBIN_HOW_AT_REG, get(word, fp_reg), get_off(word, fp_reg_off));
 	case FP_REG_MEM:
-		return place(BOBBIN_IN_REG_MEM, get(word, fp_reg), get_off(word, fp_reg_off));
+		return place(BOBBIN_HOW_IN_REG_MEM, get(word, fp_reg), get_off(word, fp_reg_off));
 	default:
-		return place(BOBBIN_SAME, 0, 0);
+		return place(BOBBIN_HOW_SAME, 0, 0);
 	}
 }
 
@@ -213,17 +213,17 @@ static struct bobbin_place unpack_ra(uint64_t word)
 {
 	switch (get(word, ra_form)) {
 	case RA_SAME:
-		return place(BOBBIN_SAME, 0, 0);
+		return place(BOBBIN_HOW_SAME, 0, 0);
 	case RA_CFA_MEM:
-		return place(BOBBIN_IN_CFA_MEM, 0, get_off(word, ra_off));
+		return place(BOBBIN_HOW_IN_CFA_MEM, 0, get_off(word, ra_off));
 	case RA_REG:
-		return place(BOBBIN_AT_REG, get(word, ra_reg), get_off(word, ra_reg_off));
+		return place(BOBBIN_HOW_AT_REG, get(word, ra_reg), get_off(word, ra_reg_off));
 	case RA_REG_MEM:
-		return place(BOBBIN_IN_REG_MEM, get(word, ra_reg), get_off(word, ra_reg_off));
+		return place(BOBBIN_HOW_IN_REG_MEM, get(word, ra_reg), get_off(word, ra_reg_off));
 	case RA_NEXT_TO_FP:
-		return place(BOBBIN_IN_CFA_MEM, 0, get_off(word, fp_off) + 8);
+		return place(BOBBIN_HOW_IN_CFA_MEM, 0, get_off(word, fp_off) + 8);
 	default:
-		return place(BOBBIN_UNDEFINED, 0, 0);
+		return place(BOBBIN_HOW_UNDEFINED, 0, 0);
 	}
 }
 
@@ -233,7 +233,7 @@ static enum bobbin_reason unpack_reason(uint64_t word)
 	uint64_t reason = word >> 2 & 0xff;
 
 	return reason && reason < BOBBIN_REASON_COUNT ? (enum bobbin_reason)reason
-						      : BOBBIN_BAD_RULE;
+						      : BOBBIN_REASON_BAD_RULE;
 }
 
 BOBBIN_API struct bobbin_rule bobbin_rule_unpack(uint64_t word)

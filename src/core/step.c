@@ -28,8 +28,8 @@ static enum bobbin_reason reg_value(const struct bobbin_arch *arch, const struct
 	else if (regs->gpr && reg < BOBBIN_REG_COUNT && regs->gpr_known >> reg & 1)
 		*ret = regs->gpr[reg];
 	else
-		return BOBBIN_NO_REGISTER;
-	return BOBBIN_NONE;
+		return BOBBIN_REASON_NO_REGISTER;
+	return BOBBIN_REASON_NONE;
 }
 
 enum bobbin_reason step_cfa(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
@@ -39,15 +39,15 @@ enum bobbin_reason step_cfa(const struct bobbin_arch *arch, const struct bobbin_
 	uint64_t base, index = 0;
 	enum bobbin_reason reason;
 
-	if (rule->cfa.how != BOBBIN_AT_REG && rule->cfa.how != BOBBIN_IN_REG_MEM)
-		return BOBBIN_BAD_RULE;
+	if (rule->cfa.how != BOBBIN_HOW_AT_REG && rule->cfa.how != BOBBIN_HOW_IN_REG_MEM)
+		return BOBBIN_REASON_BAD_RULE;
 	reason = reg_value(arch, regs, rule->cfa.reg, &base);
 	if (reason)
 		return reason;
 	base += (uint64_t)(int64_t)rule->cfa.off;
-	if (rule->cfa.how == BOBBIN_AT_REG) {
+	if (rule->cfa.how == BOBBIN_HOW_AT_REG) {
 		*ret = base;
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	}
 
 	if (rule->index != BOBBIN_NO_INDEX)
@@ -56,8 +56,9 @@ enum bobbin_reason step_cfa(const struct bobbin_arch *arch, const struct bobbin_
 		return reason;
 	reason = load(arch, mem, base + 8 * index, ret);
 	/* hand-written code keeps it where only signals do not write */
-	if (reason == BOBBIN_NO_MEMORY && rule->cfa.reg == arch->sp && base + 8 * index < regs->sp)
-		return BOBBIN_BELOW_SP;
+	if (reason == BOBBIN_REASON_NO_MEMORY && rule->cfa.reg == arch->sp &&
+	    base + 8 * index < regs->sp)
+		return BOBBIN_REASON_BELOW_SP;
 	if (!reason)
 		*ret += (uint64_t)(int64_t)rule->plus;
 	return reason;
@@ -70,19 +71,19 @@ static enum bobbin_reason find_value(const struct bobbin_arch *arch, struct bobb
 {
 	uint64_t base = cfa;
 
-	if (place.how < BOBBIN_IN_CFA_MEM || place.how > BOBBIN_IN_REG_MEM)
-		return BOBBIN_BAD_RULE;
-	if (place.how == BOBBIN_AT_REG || place.how == BOBBIN_IN_REG_MEM) {
+	if (place.how < BOBBIN_HOW_IN_CFA_MEM || place.how > BOBBIN_HOW_IN_REG_MEM)
+		return BOBBIN_REASON_BAD_RULE;
+	if (place.how == BOBBIN_HOW_AT_REG || place.how == BOBBIN_HOW_IN_REG_MEM) {
 		enum bobbin_reason reason = reg_value(arch, regs, place.reg, &base);
 
 		if (reason)
 			return reason;
 	}
 	base += (uint64_t)(int64_t)place.off;
-	if (place.how == BOBBIN_IN_CFA_MEM || place.how == BOBBIN_IN_REG_MEM)
+	if (place.how == BOBBIN_HOW_IN_CFA_MEM || place.how == BOBBIN_HOW_IN_REG_MEM)
 		return load(arch, mem, base, ret);
 	*ret = base;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /*
@@ -101,9 +102,10 @@ static enum bobbin_reason find_ra(const struct bobbin_arch *arch, const struct b
 	enum bobbin_reason reason;
 	uint64_t ra = 0;
 
-	if (rule->ra.how == BOBBIN_AT_CFA || (rule->ra.how == BOBBIN_SAME && arch->default_ra_off))
-		return BOBBIN_BAD_RULE;
-	if (rule->ra.how == BOBBIN_SAME)
+	if (rule->ra.how == BOBBIN_HOW_AT_CFA ||
+	    (rule->ra.how == BOBBIN_HOW_SAME && arch->default_ra_off))
+		return BOBBIN_REASON_BAD_RULE;
+	if (rule->ra.how == BOBBIN_HOW_SAME)
 		reason = reg_value(arch, regs, arch->ra, &ra);
 	else
 		reason = find_value(arch, rule->ra, cfa, mem, regs, &ra);
@@ -121,14 +123,14 @@ static enum bobbin_reason find_fp(const struct bobbin_arch *arch, const struct b
 				  uint64_t cfa, const struct bobbin_mem *mem,
 				  const struct bobbin_regs *regs, uint64_t *ret)
 {
-	enum bobbin_reason reason = BOBBIN_NONE;
+	enum bobbin_reason reason = BOBBIN_REASON_NONE;
 	uint64_t slot = cfa + (uint64_t)(int64_t)rule->fp.off;
 
 	*ret = regs->fp;
-	if (rule->fp.how != BOBBIN_SAME)
+	if (rule->fp.how != BOBBIN_HOW_SAME)
 		reason = find_value(arch, rule->fp, cfa, mem, regs, ret);
-	if (reason && rule->fp.how == BOBBIN_IN_CFA_MEM && regs->exact && slot < regs->sp)
-		return BOBBIN_NONE;
+	if (reason && rule->fp.how == BOBBIN_HOW_IN_CFA_MEM && regs->exact && slot < regs->sp)
+		return BOBBIN_REASON_NONE;
 	return reason;
 }
 
@@ -142,12 +144,12 @@ static enum bobbin_reason check_sp(const struct bobbin_arch *arch, const struct 
 				   const struct bobbin_regs *regs, uint64_t sp)
 {
 	if (sp & (arch->sp_align - 1u))
-		return BOBBIN_MISALIGNED;
+		return BOBBIN_REASON_MISALIGNED;
 	if (rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH))
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	if (sp < regs->sp || (sp == regs->sp && !regs->exact))
-		return BOBBIN_STUCK;
-	return BOBBIN_NONE;
+		return BOBBIN_REASON_STUCK;
+	return BOBBIN_REASON_NONE;
 }
 
 BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
@@ -157,10 +159,10 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 	enum bobbin_reason reason;
 	uint64_t cfa, sp, ra, fp;
 
-	if (rule->cfa.how == BOBBIN_NO_RULE)
-		return rule->reason ? (enum bobbin_reason)rule->reason : BOBBIN_BAD_RULE;
-	if (rule->ra.how == BOBBIN_UNDEFINED)
-		return BOBBIN_OUTERMOST;
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE)
+		return rule->reason ? (enum bobbin_reason)rule->reason : BOBBIN_REASON_BAD_RULE;
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED)
+		return BOBBIN_REASON_OUTERMOST;
 
 	reason = step_cfa(arch, rule, mem, regs, &cfa);
 	if (reason)
@@ -175,7 +177,7 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 		reason = find_fp(arch, rule, cfa, mem, regs, &fp);
 	/* what a signal interrupted may have called a null pointer */
 	if (!reason && !ra && !(rule->flags & BOBBIN_RULE_SIGNAL))
-		reason = BOBBIN_ZERO_RA;
+		reason = BOBBIN_REASON_ZERO_RA;
 	if (reason)
 		return reason;
 
@@ -187,5 +189,5 @@ BOBBIN_API enum bobbin_reason bobbin_step(const struct bobbin_arch *arch,
 	regs->gpr_known = 0;
 	regs->exact = rule->flags & BOBBIN_RULE_SIGNAL;
 	regs->ra_known = false;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }

@@ -75,7 +75,7 @@ static const struct signal_frame *frame_of(const struct bobbin_arch *arch)
 
 static struct bobbin_place in_memory(uint8_t base, uint16_t off)
 {
-	return (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = base, .off = off};
+	return (struct bobbin_place){.how = BOBBIN_HOW_IN_REG_MEM, .reg = base, .off = off};
 }
 
 uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc)

@@ -60,7 +60,7 @@ static int read_memory(struct core *core)
 	GElf_Phdr p;
 
 	if (elf_getphdrnum(core->reader->elf, &count))
-		return refuse(core->reader->err, 0, BOBBIN_ELF_BROKEN);
+		return refuse(core->reader->err, 0, BOBBIN_REASON_ELF_BROKEN);
 	core->memory = calloc(count ? count : 1, sizeof(*core->memory));
 	if (!core->memory)
 		return -ENOMEM;

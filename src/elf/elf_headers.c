@@ -70,18 +70,18 @@ static int read_identity(int fd, struct bobbin_error *err, struct elf_headers *h
 	int r;
 
 	if (headers->file_size < sizeof(headers->file))
-		return refuse(err, 0, BOBBIN_NOT_ELF);
+		return refuse(err, 0, BOBBIN_REASON_NOT_ELF);
 	r = file_range_read(fd, 0, ident, sizeof(ident));
 	if (r)
 		return r;
 	if (memcmp(ident, ELFMAG, SELFMAG))
-		return refuse(err, 0, BOBBIN_NOT_ELF);
+		return refuse(err, 0, BOBBIN_REASON_NOT_ELF);
 	if (ident[EI_CLASS] != ELFCLASS64)
-		return refuse(err, EI_CLASS, BOBBIN_ELF_CLASS);
+		return refuse(err, EI_CLASS, BOBBIN_REASON_ELF_CLASS);
 	if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB)
-		return refuse(err, EI_DATA, BOBBIN_ELF_BROKEN);
+		return refuse(err, EI_DATA, BOBBIN_REASON_ELF_BROKEN);
 	if (ident[EI_VERSION] != EV_CURRENT)
-		return refuse(err, EI_VERSION, BOBBIN_ELF_BROKEN);
+		return refuse(err, EI_VERSION, BOBBIN_REASON_ELF_BROKEN);
 	return read_table(fd, 0, ELF_T_EHDR, sizeof(headers->file), ident[EI_DATA], &headers->file);
 }
 
@@ -98,13 +98,14 @@ static int check_file_header(bool relocatable, struct bobbin_error *err,
 
 	headers->arch = bobbin_arch_of_elf(file->e_machine, encoding_of(headers) == ELFDATA2MSB);
 	if (!headers->arch)
-		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
+		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_REASON_ELF_MACHINE);
 	if (!is_wanted(file, relocatable))
-		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_type), BOBBIN_ELF_TYPE);
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_type),
+				 BOBBIN_REASON_ELF_TYPE);
 	if (file->e_version != EV_CURRENT)
-		return refuse(err, offsetof(Elf64_Ehdr, e_version), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_version), BOBBIN_REASON_ELF_BROKEN);
 	if (file->e_ehsize != sizeof(*file))
-		return refuse(err, offsetof(Elf64_Ehdr, e_ehsize), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_ehsize), BOBBIN_REASON_ELF_BROKEN);
 	return 0;
 }
 
@@ -127,11 +128,11 @@ static int check_segment(const struct elf_headers *headers, size_t i, uint64_t *
 	if (p->p_type == PT_NULL)
 		return 0;
 	if (p->p_filesz && !inside(headers, p->p_offset, p->p_filesz))
-		return refuse(err, place, BOBBIN_TRUNCATED);
+		return refuse(err, place, BOBBIN_REASON_TRUNCATED);
 	if (p->p_type != PT_LOAD)
 		return 0;
 	if (p->p_filesz > p->p_memsz || p->p_vaddr + p->p_memsz < p->p_vaddr || p->p_vaddr < *end)
-		return refuse(err, place, BOBBIN_ELF_BROKEN);
+		return refuse(err, place, BOBBIN_REASON_ELF_BROKEN);
 	*end = p->p_vaddr + p->p_memsz;
 	return 0;
 }
@@ -147,7 +148,8 @@ static int check_segments(const struct elf_headers *headers, struct bobbin_error
 		loads |= headers->segments[i].p_type == PT_LOAD;
 	}
 	if (!r && !loads)
-		r = refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_UNLOADED);
+		r = refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum),
+			      BOBBIN_REASON_ELF_UNLOADED);
 	return r;
 }
 
@@ -158,14 +160,16 @@ static int read_segments(int fd, struct bobbin_error *err, struct elf_headers *h
 	int r;
 
 	if (!file->e_phnum || !file->e_phoff)
-		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_UNLOADED);
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum),
+				 BOBBIN_REASON_ELF_UNLOADED);
 	if (file->e_phentsize != sizeof(*headers->segments))
-		return refuse(err, offsetof(Elf64_Ehdr, e_phentsize), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_phentsize), BOBBIN_REASON_ELF_BROKEN);
 	/* PN_XNUM is among them */
 	if (file->e_phnum > ELF_HEADERS_MAX_SEGMENTS)
-		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_FULL);
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum),
+				 BOBBIN_REASON_ELF_FULL);
 	if (file->e_phoff < sizeof(*file) || !inside(headers, file->e_phoff, size))
-		return refuse(err, offsetof(Elf64_Ehdr, e_phoff), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_phoff), BOBBIN_REASON_ELF_BROKEN);
 	headers->segment_count = file->e_phnum;
 	headers->segments = calloc(headers->segment_count + 2, sizeof(*headers->segments));
 	if (!headers->segments)
@@ -185,9 +189,9 @@ static int count_sections(int fd, struct bobbin_error *err, struct elf_headers *
 	if (!file->e_shoff)
 		return 0;
 	if (file->e_shnum && file->e_shentsize != sizeof(first))
-		return refuse(err, offsetof(Elf64_Ehdr, e_shentsize), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_shentsize), BOBBIN_REASON_ELF_BROKEN);
 	if (file->e_shoff < sizeof(*file) || !inside(headers, file->e_shoff, sizeof(first)))
-		return refuse(err, offsetof(Elf64_Ehdr, e_shoff), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_shoff), BOBBIN_REASON_ELF_BROKEN);
 	r = read_table(fd, file->e_shoff, ELF_T_SHDR, sizeof(first), encoding_of(headers), &first);
 	if (r)
 		return r;
@@ -195,9 +199,9 @@ static int count_sections(int fd, struct bobbin_error *err, struct elf_headers *
 	headers->section_count = file->e_shnum ? file->e_shnum : first.sh_size;
 	headers->names_index = file->e_shstrndx == SHN_XINDEX ? first.sh_link : file->e_shstrndx;
 	if (headers->section_count > (headers->file_size - file->e_shoff) / sizeof(first))
-		return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_REASON_ELF_BROKEN);
 	if (headers->names_index && headers->names_index >= headers->section_count)
-		return refuse(err, offsetof(Elf64_Ehdr, e_shstrndx), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_shstrndx), BOBBIN_REASON_ELF_BROKEN);
 	return 0;
 }
 
@@ -216,12 +220,14 @@ static int read_names(int fd, struct bobbin_error *err, struct elf_headers *head
 		return 0;
 	names = &headers->sections[headers->names_index];
 	if (names->sh_type != SHT_STRTAB || !names->sh_size || names->sh_flags & SHF_COMPRESSED)
-		return refuse(err, section_place(headers, headers->names_index), BOBBIN_ELF_BROKEN);
+		return refuse(err, section_place(headers, headers->names_index),
+			      BOBBIN_REASON_ELF_BROKEN);
 	if (!inside(headers, names->sh_offset, names->sh_size))
-		return refuse(err, section_place(headers, headers->names_index), BOBBIN_TRUNCATED);
+		return refuse(err, section_place(headers, headers->names_index),
+			      BOBBIN_REASON_TRUNCATED);
 	if (names->sh_size > max_names(headers))
 		return refuse_as(-ENOTSUP, err, section_place(headers, headers->names_index),
-				 BOBBIN_ELF_FULL);
+				 BOBBIN_REASON_ELF_FULL);
 	headers->names = calloc(1, names->sh_size + 1 + ELF_HEADERS_NAME_ROOM);
 	if (!headers->names)
 		return -ENOMEM;
@@ -243,10 +249,10 @@ static int check_sections(const struct elf_headers *headers, struct bobbin_error
 			continue;
 		if (s->sh_type != SHT_NOBITS && s->sh_size &&
 		    !inside(headers, s->sh_offset, s->sh_size))
-			return refuse(err, section_place(headers, i), BOBBIN_TRUNCATED);
+			return refuse(err, section_place(headers, i), BOBBIN_REASON_TRUNCATED);
 		/* it would come to mean something once names are added */
 		if (headers->names_size && s->sh_name >= headers->names_size)
-			return refuse(err, section_place(headers, i), BOBBIN_ELF_BROKEN);
+			return refuse(err, section_place(headers, i), BOBBIN_REASON_ELF_BROKEN);
 	}
 	return 0;
 }
@@ -271,8 +277,9 @@ static int read_sections(int fd, struct bobbin_error *err, struct elf_headers *h
 /* Nothing of a relocatable file is loaded as it is. */
 static int refuse_segments(struct bobbin_error *err, const struct elf_headers *headers)
 {
-	return headers->file.e_phnum ? refuse(err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_BROKEN)
-				     : 0;
+	return headers->file.e_phnum
+		       ? refuse(err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_REASON_ELF_BROKEN)
+		       : 0;
 }
 
 static int read_all(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *headers)
@@ -347,7 +354,7 @@ int elf_headers_table(const struct elf_headers *headers, int fd, size_t section,
 
 	if (header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED ||
 	    header->sh_entsize != entry_size || header->sh_size % entry_size)
-		return refuse(err, section_place(headers, section), BOBBIN_ELF_BROKEN);
+		return refuse(err, section_place(headers, section), BOBBIN_REASON_ELF_BROKEN);
 	table = malloc(header->sh_size ? header->sh_size : 1);
 	if (!table)
 		return -ENOMEM;

@@ -31,12 +31,12 @@ static int read_header(Elf *elf, struct bobbin_error *err, struct elf_image *ima
 	GElf_Ehdr header;
 
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
-		return refuse(err, 0, BOBBIN_NOT_ELF);
+		return refuse(err, 0, BOBBIN_REASON_NOT_ELF);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return refuse(err, EI_CLASS, BOBBIN_ELF_CLASS);
+		return refuse(err, EI_CLASS, BOBBIN_REASON_ELF_CLASS);
 	image->arch = bobbin_arch_of_elf(header.e_machine, header.e_ident[EI_DATA] == ELFDATA2MSB);
 	if (!image->arch)
-		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
+		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_REASON_ELF_MACHINE);
 	image->entry = header.e_entry;
 	image->program = header.e_type == ET_EXEC;
 	image->linked = header.e_type == ET_EXEC || header.e_type == ET_DYN;
@@ -227,7 +227,7 @@ static int read_bytes(struct source *from, Elf_Scn *section, const GElf_Shdr *he
 	r = copy_chunk(from, header->sh_offset, header->sh_size, header->sh_addr, ret);
 	return r || ret->data || !header->sh_size
 		       ? r
-		       : refuse(err, header->sh_offset, BOBBIN_TRUNCATED);
+		       : refuse(err, header->sh_offset, BOBBIN_REASON_TRUNCATED);
 }
 
 static int read_section(struct source *from, Elf_Scn *section, const char *name,
@@ -378,7 +378,7 @@ static int read_image(struct source *from, struct bobbin_error *err, struct elf_
 	int r;
 
 	if (!from->elf)
-		return refuse(err, 0, BOBBIN_NOT_ELF);
+		return refuse(err, 0, BOBBIN_REASON_NOT_ELF);
 	r = read_header(from->elf, err, &image);
 	if (!r)
 		r = read_segments(from, &image);
@@ -403,7 +403,7 @@ int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struc
 	struct source from;
 
 	if (!elf_counts_are_sane(fd))
-		return refuse(err, 0, BOBBIN_ELF_BROKEN);
+		return refuse(err, 0, BOBBIN_REASON_ELF_BROKEN);
 	from = source_of(fd);
 	from.room = room;
 	return read_image(&from, err, ret);

@@ -107,7 +107,7 @@ int packed_section_read(Elf_Scn *section, uint64_t limit, struct bobbin_error *e
 	int r;
 
 	if (!gelf_getshdr(section, &header))
-		return refuse(err, 0, BOBBIN_ELF_BROKEN);
+		return refuse(err, 0, BOBBIN_REASON_ELF_BROKEN);
 	r = unpack(section, &header, limit, ret, size);
-	return r == -EBADMSG ? refuse(err, header.sh_offset, BOBBIN_ELF_PACKED) : r;
+	return r == -EBADMSG ? refuse(err, header.sh_offset, BOBBIN_REASON_ELF_PACKED) : r;
 }

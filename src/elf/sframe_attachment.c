@@ -93,7 +93,7 @@ static int find_section(const struct elf_headers *headers, struct bobbin_error *
 			continue;
 		if (found != NONE || i == headers->names_index)
 			return refuse(err, headers->file.e_shoff + i * sizeof(*s),
-				      BOBBIN_ELF_BROKEN);
+				      BOBBIN_REASON_ELF_BROKEN);
 		found = i;
 	}
 	*ret = found;
@@ -291,7 +291,7 @@ static int place_segment(struct sframe_attachment *a, struct bobbin_error *err)
 		last--;
 	if (__builtin_add_overflow(last->p_vaddr, last->p_memsz, &end) || ~end < LEAST_ROOM ||
 	    a->kept > FAR || first->p_offset > FAR)
-		return refuse_as(-ENOTSUP, err, headers->file.e_phoff, BOBBIN_ELF_FULL);
+		return refuse_as(-ENOTSUP, err, headers->file.e_phoff, BOBBIN_REASON_ELF_FULL);
 	/* a page stays free for strip(1), see the header */
 	addr = round_up(end, page) + page;
 	offset = round_up(a->kept, page);
@@ -377,7 +377,7 @@ static int check_table_segment(const struct elf_headers *headers, struct bobbin_
 	for (size_t i = 0; i < headers->segment_count; i++)
 		if (headers->segments[i].p_type == PT_PHDR &&
 		    headers->segments[i].p_offset != headers->file.e_phoff)
-			return refuse(err, table_end(headers, i), BOBBIN_ELF_BROKEN);
+			return refuse(err, table_end(headers, i), BOBBIN_REASON_ELF_BROKEN);
 	return 0;
 }
 
@@ -405,7 +405,8 @@ static int plan(struct sframe_attachment *a, struct bobbin_error *err)
 	drop_segments(headers, attachment);
 	add_segments(a);
 	if (headers->segment_count > ELF_HEADERS_MAX_SEGMENTS)
-		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum), BOBBIN_ELF_FULL);
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_phnum),
+				 BOBBIN_REASON_ELF_FULL);
 	r = stays(a, old_count, &fits);
 	if (r)
 		return r;

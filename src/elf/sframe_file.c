@@ -16,7 +16,7 @@
 int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t size)
 {
 	if (size > reader->budget)
-		return refuse(reader->err, offset, BOBBIN_ELF_BROKEN);
+		return refuse(reader->err, offset, BOBBIN_REASON_ELF_BROKEN);
 	reader->budget -= size;
 	return 0;
 }
@@ -44,14 +44,14 @@ int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t 
 	if (size > SFRAME_FILE_MAX_RAW)
 		return -EFBIG;
 	if (offset > INT64_MAX - SFRAME_FILE_MAX_RAW)
-		return refuse(reader->err, offset, BOBBIN_TRUNCATED);
+		return refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED);
 	data = malloc(size ? size : 1);
 	if (!data)
 		return -ENOMEM;
 	r = read_at(reader->fd, offset, size, data);
 	if (r) {
 		free(data);
-		return r == -EIO ? refuse(reader->err, offset, BOBBIN_TRUNCATED) : r;
+		return r == -EIO ? refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED) : r;
 	}
 	*ret = data;
 	return 0;
@@ -184,12 +184,12 @@ static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 	int r;
 
 	if (!header)
-		return refuse(err, 0, BOBBIN_ELF_BROKEN);
+		return refuse(err, 0, BOBBIN_REASON_ELF_BROKEN);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
-		return refuse(err, EI_CLASS, BOBBIN_ELF_CLASS);
+		return refuse(err, EI_CLASS, BOBBIN_REASON_ELF_CLASS);
 	file->arch = bobbin_arch_of_elf(header->e_machine, header->e_ident[EI_DATA] == ELFDATA2MSB);
 	if (!file->arch)
-		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_ELF_MACHINE);
+		return refuse(err, offsetof(Elf64_Ehdr, e_machine), BOBBIN_REASON_ELF_MACHINE);
 	reader.budget = size > UINT64_MAX / 2 ? size : size * 2;
 	r = header->e_type == ET_REL ? 0 : code_ranges_init(elf, &file->code);
 	if (r)
@@ -212,7 +212,7 @@ static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct 
 	int r;
 
 	if (!elf_counts_are_sane(fd))
-		return refuse(err, 0, BOBBIN_ELF_BROKEN);
+		return refuse(err, 0, BOBBIN_REASON_ELF_BROKEN);
 	elf_version(EV_CURRENT);
 	/* not by mmap: a file that shrinks meanwhile must not kill us */
 	elf = elf_begin(fd, ELF_C_READ, NULL);

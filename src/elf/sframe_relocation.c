@@ -46,16 +46,16 @@ static int apply(const struct table *table, int i, struct sframe_target *ret)
 	struct relocation_kind kind;
 
 	if (!gelf_getrela(table->relocations, i, &rela))
-		return refuse(reader->err, at, BOBBIN_ELF_BROKEN);
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_BROKEN);
 	if (!relocation_kind(reader->header.e_machine, (uint32_t)GELF_R_TYPE(rela.r_info), &kind))
-		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	if (!kind.width)
 		return 0;
 	if (!kind.pcrel || rela.r_offset > section->size ||
 	    section->size - rela.r_offset < kind.width ||
 	    !gelf_getsymshndx(table->symbols, table->long_indices, (int)GELF_R_SYM(rela.r_info),
 			      &symbol, &long_index))
-		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	*ret = (struct sframe_target){
 		.field = rela.r_offset,
 		.start = symbol.st_value + (uint64_t)rela.r_addend,
@@ -125,7 +125,7 @@ static int take_symbols(size_t index, struct table *table)
 		return 0;
 	if (!gelf_getshdr(scn, &header) ||
 	    !gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names))
-		return refuse(reader->err, table->offset, BOBBIN_ELF_BROKEN);
+		return refuse(reader->err, table->offset, BOBBIN_REASON_ELF_BROKEN);
 	r = sframe_reader_spend(reader, header.sh_offset, header.sh_size);
 	if (!r)
 		r = sframe_reader_spend(reader, names.sh_offset, names.sh_size);
@@ -133,7 +133,7 @@ static int take_symbols(size_t index, struct table *table)
 		return r;
 	table->symbols = elf_getdata(scn, NULL);
 	if (!table->symbols || table->symbols->d_type != ELF_T_SYM)
-		return refuse(reader->err, header.sh_offset, BOBBIN_ELF_BROKEN);
+		return refuse(reader->err, header.sh_offset, BOBBIN_REASON_ELF_BROKEN);
 	table->long_indices = long_indices_of(reader->elf, index);
 	table->symbols_index = index;
 	table->symbol_names = header.sh_link;
@@ -159,7 +159,7 @@ static int relocate_by(Elf_Scn *scn, struct table *table)
 		return r;
 	table->relocations = elf_getdata(scn, NULL);
 	if (!table->relocations || table->relocations->d_type != ELF_T_RELA)
-		return refuse(reader->err, header.sh_offset, BOBBIN_ELF_BROKEN);
+		return refuse(reader->err, header.sh_offset, BOBBIN_REASON_ELF_BROKEN);
 	return apply_all(table);
 }
 

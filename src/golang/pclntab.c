@@ -64,7 +64,7 @@ int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch
 	uint64_t count;
 
 	if (arch != bobbin_arch_amd64() || size < HEADER_SIZE || !pclntab_begins(data))
-		return refuse(err, 0, BOBBIN_GO_TABLE);
+		return refuse(err, 0, BOBBIN_REASON_GO_TABLE);
 	t.flags_at = load_u32(data, false) == MAGIC_1_18 ? FLAGS_AT_1_18 : FLAGS_AT_1_20;
 	bytes_seek(&b, PCLNTAB_MARK_SIZE);
 	count = bytes_u64(&b);
@@ -76,13 +76,13 @@ int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch
 	t.functions = bytes_u64(&b);
 	/* Go 1.26 leaves it out, some linkers leave it to a relocation: the functions are anywhere */
 	if (!t.text_start)
-		return refuse(err, TEXT_START_AT, BOBBIN_GO_TABLE);
+		return refuse(err, TEXT_START_AT, BOBBIN_REASON_GO_TABLE);
 	if (t.names > size || t.values > size || t.functions > size)
-		return refuse(err, b.pos, BOBBIN_GO_TABLE);
+		return refuse(err, b.pos, BOBBIN_REASON_GO_TABLE);
 	/* each function's, and where the last one ends */
 	if (!count || count > (size - t.functions) / ENTRY_SIZE ||
 	    size - t.functions - count * ENTRY_SIZE < 4)
-		return refuse(err, PCLNTAB_MARK_SIZE, BOBBIN_GO_TABLE);
+		return refuse(err, PCLNTAB_MARK_SIZE, BOBBIN_REASON_GO_TABLE);
 	t.count = (uint32_t)count;
 	*ret = t;
 	return 0;
@@ -112,7 +112,7 @@ static int read_function(const struct pclntab *t, uint32_t i, struct bobbin_erro
 	bytes_seek(&b, record + t->flags_at);
 	f.flags = bytes_u8(&b);
 	if (b.bad || f.start >= f.end)
-		return refuse(err, at, BOBBIN_GO_TABLE);
+		return refuse(err, at, BOBBIN_REASON_GO_TABLE);
 	*ret = f;
 	return 0;
 }
@@ -126,7 +126,7 @@ static int find_function(const struct pclntab *t, uint64_t pc, struct bobbin_err
 	int r;
 
 	if (pc < t->text_start || offset < start_of(t, 0) || offset >= start_of(t, t->count))
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -141,7 +141,7 @@ static int find_function(const struct pclntab *t, uint64_t pc, struct bobbin_err
 		return r;
 	/* unsorted, so the search went wrong */
 	if (pc < ret->start || pc >= ret->end)
-		return refuse(err, t->functions, BOBBIN_GO_TABLE);
+		return refuse(err, t->functions, BOBBIN_REASON_GO_TABLE);
 	return 0;
 }
 
@@ -238,10 +238,10 @@ static struct bobbin_rule moved_rule(const struct bobbin_arch *arch, const struc
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place(BOBBIN_AT_REG, arch->sp, (int32_t)run->by + 8);
-	rule.ra = place(BOBBIN_IN_CFA_MEM, 0, -8);
-	rule.fp = f->flags & ASSEMBLY || !run->by ? place(BOBBIN_SAME, 0, 0)
-						  : place(BOBBIN_IN_CFA_MEM, 0, -16);
+	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->sp, (int32_t)run->by + 8);
+	rule.ra = place(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = f->flags & ASSEMBLY || !run->by ? place(BOBBIN_HOW_SAME, 0, 0)
+						  : place(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	return rule;
 }
 
@@ -255,11 +255,11 @@ static struct bobbin_rule switched_rule(const struct bobbin_arch *arch, const st
 	struct bobbin_rule rule = moved_rule(arch, f, run);
 
 	if (run->first < LEAST_RECORD)
-		return bobbin_rule_none(BOBBIN_OTHER_STACK);
+		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
 	if (!run->by)
 		return rule;
-	rule.cfa = place(BOBBIN_AT_REG, arch->fp, 16);
-	rule.fp = place(BOBBIN_IN_CFA_MEM, 0, -16);
+	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->fp, 16);
+	rule.fp = place(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	rule.flags = BOBBIN_RULE_SWITCH;
 	return rule;
 }
@@ -268,9 +268,9 @@ static struct bobbin_rule outermost_rule(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place(BOBBIN_AT_REG, arch->sp, 8);
-	rule.ra = place(BOBBIN_UNDEFINED, 0, 0);
-	rule.fp = place(BOBBIN_SAME, 0, 0);
+	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->sp, 8);
+	rule.ra = place(BOBBIN_HOW_UNDEFINED, 0, 0);
+	rule.fp = place(BOBBIN_HOW_SAME, 0, 0);
 	return rule;
 }
 
@@ -298,7 +298,8 @@ static int row_in(const struct pclntab *t, const struct bobbin_arch *arch, const
 		r = find_run(t, f, pc, &run);
 		if (r)
 			return refuse_as(r, err, t->values,
-					 r == -BOBBIN_ENOENT ? BOBBIN_NO_ROW : BOBBIN_GO_TABLE);
+					 r == -BOBBIN_ENOENT ? BOBBIN_REASON_NO_ROW
+							     : BOBBIN_REASON_GO_TABLE);
 		row.start = run.start;
 		row.end = run.end;
 		row.rule = f->flags & SPWRITE ? switched_rule(arch, f, &run)

@@ -94,10 +94,10 @@ static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserve
 
 	if (__builtin_add_overflow(addr + JIT_HEAD_SIZE, reserved, &end))
 		return refuse(s->err, offsetof(struct code_jit_unwind_table, reserved_len),
-			      BOBBIN_JIT_TABLE);
+			      BOBBIN_REASON_JIT_TABLE);
 	if (used > reserved || used % JIT_FRE_SIZE)
 		return refuse(s->err, offsetof(struct code_jit_unwind_table, used_len),
-			      BOBBIN_JIT_TABLE);
+			      BOBBIN_REASON_JIT_TABLE);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 	int status;
 
 	if (addr % sizeof(uint64_t) || addr > UINT64_MAX - JIT_HEAD_SIZE)
-		return refuse(s->err, 0, BOBBIN_JIT_TABLE);
+		return refuse(s->err, 0, BOBBIN_REASON_JIT_TABLE);
 	status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, next), &table.next);
 	if (!status)
 		status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, used_len),
@@ -140,14 +140,14 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 
 		if (i == JIT_MAX_TABLES)
 			return refuse(s->err, offsetof(struct code_jit_unwind_table, next),
-				      BOBBIN_JIT_CHAIN);
+				      BOBBIN_REASON_JIT_CHAIN);
 		status = load_table(s, addr, &table);
 		if (status)
 			return status;
 		if (!table.count)
 			continue;
 		if (found && table.first.ip_off <= ret->first.ip_off)
-			return refuse(s->err, JIT_HEAD_SIZE, BOBBIN_JIT_ORDER);
+			return refuse(s->err, JIT_HEAD_SIZE, BOBBIN_REASON_JIT_ORDER);
 		if (table.first.ip_off > s->off) {
 			*ret_end = table.first.ip_off;
 			break;
@@ -155,7 +155,7 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 		*ret = table;
 		found = true;
 	}
-	return found ? 0 : refuse_as(-BOBBIN_ENOENT, s->err, 0, BOBBIN_NO_FUNCTION);
+	return found ? 0 : refuse_as(-BOBBIN_ENOENT, s->err, 0, BOBBIN_REASON_NO_FUNCTION);
 }
 
 /*
@@ -175,7 +175,7 @@ static int find_entry(const struct search *s, const struct table *table, uint64_
 		if (status)
 			return status;
 		if (middle.ip_off <= low.ip_off || middle.ip_off >= *end)
-			return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ORDER);
+			return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ORDER);
 		if (middle.ip_off > s->off) {
 			last = index;
 			*end = middle.ip_off;
@@ -195,9 +195,9 @@ static int check_entry(const struct search *s, const struct code_jit_unwind_fre 
 	uint64_t fre_end = (uint64_t)fre->ip_off + fre->size;
 
 	if (!fre->size || fre_end > s->text_size)
-		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
+		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
 	if (fre_end > end)
-		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ORDER);
+		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ORDER);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static int make_row(const struct search *s, const struct code_jit_info *info,
 	struct bobbin_row row;
 
 	if (jit_fre_rule(s->arch, fre, &row.rule))
-		return refuse(s->err, offset_of_entry(index), BOBBIN_JIT_ENTRY);
+		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
 	row.start = info->text_start + fre->ip_off;
 	row.end = row.start + fre->size;
 	row.function = row.start;
@@ -231,7 +231,7 @@ static int find_row(const struct search *s, const struct code_jit_info *info,
 		return status;
 	if (s->off - fre.ip_off >= fre.size)
 		return refuse_as(-BOBBIN_ENOENT, s->err, offset_of_entry(index),
-				 BOBBIN_NO_FUNCTION);
+				 BOBBIN_REASON_NO_FUNCTION);
 	return make_row(s, info, &fre, index, ret);
 }
 
@@ -242,7 +242,7 @@ int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info 
 	struct search s = {.arch = arch, .mem = mem, .err = err};
 
 	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
 	s.text_size = info->text_end - info->text_start;
 	s.off = (uint32_t)(pc - info->text_start);
 	return find_row(&s, info, ret);
@@ -313,7 +313,7 @@ int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *i
 	for (unsigned int i = 0; table.next && !status; i++) {
 		if (i == JIT_MAX_TABLES)
 			return refuse(err, offsetof(struct code_jit_unwind_table, next),
-				      BOBBIN_JIT_CHAIN);
+				      BOBBIN_REASON_JIT_CHAIN);
 		status = load_table(&s, table.next, &table);
 		if (!status)
 			status = list_table(&l, &table, room, room_count);
@@ -325,9 +325,9 @@ int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *i
 static struct bobbin_rule outermost(const struct bobbin_arch *arch)
 {
 	return (struct bobbin_rule){
-		.cfa = {.how = BOBBIN_AT_REG, .reg = arch->sp},
-		.ra = {.how = BOBBIN_UNDEFINED},
-		.fp = {.how = BOBBIN_SAME},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = arch->sp},
+		.ra = {.how = BOBBIN_HOW_UNDEFINED},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 }
@@ -350,7 +350,7 @@ int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fr
 		return -BOBBIN_EBADMSG;
 	*ret = (struct bobbin_rule){
 		.cfa = {.off = fre->cfa_off,
-			.how = BOBBIN_AT_REG,
+			.how = BOBBIN_HOW_AT_REG,
 			.reg = fre->info & CODE_JIT_FRE_BASE_SP ? arch->sp : arch->fp},
 		.ra = jit_slot(ra_off),
 		.fp = jit_slot(fre->fp_off),

@@ -26,12 +26,13 @@
 /* The slot at an offset from the CFA, 0: none. */
 static inline struct bobbin_place jit_slot(int32_t off)
 {
-	return (struct bobbin_place){.how = off ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, .off = off};
+	return (struct bobbin_place){.how = off ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME,
+				     .off = off};
 }
 
 /*
  * The row for an address.  @mem reads the memory that the tables are in, of
- * @arch's byte order.  0; -ENOENT: no entry covers @pc (yet), BOBBIN_NO_FUNCTION;
+ * @arch's byte order.  0; -ENOENT: no entry covers @pc (yet), BOBBIN_REASON_NO_FUNCTION;
  * -EBADMSG: malformed where it matters for @pc, with @err.offset from the table
  * that it is in; -EFAULT: memory cannot be read, with the reader's reason.
  */

@@ -15,7 +15,7 @@ static struct bobbin_rule frame_rule(const struct bobbin_arch *arch, uint8_t bas
 				     int32_t ra_off, int32_t fp_off)
 {
 	return (struct bobbin_rule){
-		.cfa = {.how = BOBBIN_AT_REG, .reg = base, .off = cfa_off},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = base, .off = cfa_off},
 		.ra = jit_slot(ra_off ? ra_off : arch->default_ra_off),
 		.fp = jit_slot(fp_off),
 		.index = BOBBIN_NO_INDEX,
@@ -106,8 +106,8 @@ static bool means(const struct bobbin_arch *arch, const struct code_jit_unwind_f
 
 	if (jit_fre_rule(arch, fre, &back))
 		return false;
-	if (rule->ra.how == BOBBIN_UNDEFINED)
-		return back.ra.how == BOBBIN_UNDEFINED && !(rule->flags & BOBBIN_RULE_SIGNAL);
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED)
+		return back.ra.how == BOBBIN_HOW_UNDEFINED && !(rule->flags & BOBBIN_RULE_SIGNAL);
 	return bobbin_rule_equal(&back, rule);
 }
 
@@ -116,7 +116,7 @@ static int encode(const struct bobbin_arch *arch, const struct bobbin_rule *rule
 {
 	struct code_jit_unwind_fre fre = {0};
 
-	if (rule->ra.how != BOBBIN_UNDEFINED) {
+	if (rule->ra.how != BOBBIN_HOW_UNDEFINED) {
 		fre.cfa_off = rule->cfa.off;
 		fre.ra_off = rule->ra.off;
 		fre.fp_off = rule->fp.off;

@@ -31,7 +31,7 @@ static uint64_t round_up(uint64_t value)
 static int refuse_section(const struct elf_headers *headers, size_t section,
 			  struct bobbin_error *err)
 {
-	return refuse(err, elf_headers_place(headers, section), BOBBIN_ELF_BROKEN);
+	return refuse(err, elf_headers_place(headers, section), BOBBIN_REASON_ELF_BROKEN);
 }
 
 /* Readers and linkers also take sections whose name only begins so. */
@@ -101,7 +101,7 @@ static int find_symbols(const struct elf_headers *headers, struct bobbin_error *
 		*ret = i;
 		return 0;
 	}
-	return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_BROKEN);
+	return refuse(err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_REASON_ELF_BROKEN);
 }
 
 /* Whether a section has bytes in the file that must stay. */
@@ -222,9 +222,10 @@ static int plan(struct object_attachment *a, struct bobbin_error *err)
 	int r = 0;
 
 	if (!headers->section_count || !headers->names_index)
-		return refuse(err, offsetof(Elf64_Ehdr, e_shstrndx), BOBBIN_ELF_BROKEN);
+		return refuse(err, offsetof(Elf64_Ehdr, e_shstrndx), BOBBIN_REASON_ELF_BROKEN);
 	if (headers->section_count > UINT32_MAX - 2)
-		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_shnum), BOBBIN_ELF_FULL);
+		return refuse_as(-ENOTSUP, err, offsetof(Elf64_Ehdr, e_shnum),
+				 BOBBIN_REASON_ELF_FULL);
 	r = find_symbols(headers, err, &symbols);
 	if (!r)
 		r = find_section(headers, err, &a->section);

@@ -33,7 +33,8 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 
 static int refuse_section(const struct object_reader *reader, size_t section)
 {
-	return refuse(reader->err, elf_headers_place(&reader->headers, section), BOBBIN_ELF_BROKEN);
+	return refuse(reader->err, elf_headers_place(&reader->headers, section),
+		      BOBBIN_REASON_ELF_BROKEN);
 }
 
 static bool has_names(const struct elf_headers *headers, size_t symbols)

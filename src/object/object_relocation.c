@@ -27,12 +27,12 @@ static int apply(const struct object_reader *reader, const struct object_place *
 	uint64_t field, value;
 
 	if (!relocation_kind(reader->headers.file.e_machine, type, &kind))
-		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	if (!kind.width)
 		return 0;
 	if (rela->r_offset > frame->size || frame->size - rela->r_offset < kind.width ||
 	    ELF64_R_SYM(rela->r_info) >= reader->symbol_count)
-		return refuse(reader->err, at, BOBBIN_ELF_RELOCATION);
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	field = frame->start + rela->r_offset;
 	value = target_of(reader, rela) - (kind.pcrel ? field : 0);
 	relocation_store(frame->frame->data + field, kind.width, reader->code->arch->big_endian,
@@ -49,10 +49,10 @@ static int apply_all(struct object_reader *reader, size_t section, const struct 
 
 	if (header->sh_type != SHT_RELA || header->sh_link != reader->symbol_table)
 		return refuse(reader->err, elf_headers_place(&reader->headers, section),
-			      BOBBIN_ELF_RELOCATION);
+			      BOBBIN_REASON_ELF_RELOCATION);
 	if (header->sh_size > reader->budget)
 		return refuse(reader->err, elf_headers_place(&reader->headers, section),
-			      BOBBIN_ELF_BROKEN);
+			      BOBBIN_REASON_ELF_BROKEN);
 	reader->budget -= header->sh_size;
 	r = elf_headers_table(&reader->headers, reader->fd, section, ELF_T_RELA, sizeof(*relas),
 			      reader->err, (void **)&relas, &count);

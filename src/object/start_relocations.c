@@ -31,9 +31,9 @@ static int relate(const struct object_code *code, const struct bobbin_sframe_vie
 		return r;
 	text = object_code_text(code, fde.start);
 	if (!text)
-		return refuse(err, field, BOBBIN_ELF_RELOCATION);
+		return refuse(err, field, BOBBIN_REASON_ELF_RELOCATION);
 	if (!text->symbol)
-		return refuse_as(-ENOTSUP, err, text->place, BOBBIN_ELF_SYMBOL);
+		return refuse_as(-ENOTSUP, err, text->place, BOBBIN_REASON_ELF_SYMBOL);
 	*ret = (Elf64_Rela){
 		.r_offset = field,
 		.r_info = ELF64_R_INFO(

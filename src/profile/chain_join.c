@@ -30,14 +30,14 @@ static struct user_chain user_part(const struct perf_sample *sample)
 static bool keeps_record(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 			 enum bobbin_source source)
 {
-	if (source == BOBBIN_FROM_NONE)
+	if (source == BOBBIN_SOURCE_NONE)
 		return true;
-	if (rule->ra.how != BOBBIN_IN_CFA_MEM || rule->ra.off != -8 ||
-	    rule->fp.how != BOBBIN_IN_CFA_MEM || rule->fp.off != -16)
+	if (rule->ra.how != BOBBIN_HOW_IN_CFA_MEM || rule->ra.off != -8 ||
+	    rule->fp.how != BOBBIN_HOW_IN_CFA_MEM || rule->fp.off != -16)
 		return false;
 	/* Go's functions do, though its table does not need it */
-	return rule->cfa.how == BOBBIN_AT_REG &&
-	       (source == BOBBIN_FROM_GO || (rule->cfa.reg == arch->fp && rule->cfa.off == 16));
+	return rule->cfa.how == BOBBIN_HOW_AT_REG &&
+	       (source == BOBBIN_SOURCE_GO || (rule->cfa.reg == arch->fp && rule->cfa.off == 16));
 }
 
 /*
@@ -94,15 +94,15 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		pc = chain.pcs[at] - 1;
 		if (!space_has(space, pc))
 			return;
-		last->source = BOBBIN_FROM_KERNEL;
+		last->source = BOBBIN_SOURCE_KERNEL;
 		if (trace->count == trace->max) {
-			trace->reason = BOBBIN_DEPTH;
+			trace->reason = BOBBIN_REASON_DEPTH;
 			return;
 		}
 		last = &trace->frames[trace->count++];
 		*last = (struct bobbin_frame){.pc = chain.pcs[at]};
 	}
 	last->source = (uint8_t)source;
-	if (rule.cfa.how != BOBBIN_NO_RULE && rule.ra.how == BOBBIN_UNDEFINED)
-		trace->reason = BOBBIN_OUTERMOST;
+	if (rule.cfa.how != BOBBIN_HOW_NO_RULE && rule.ra.how == BOBBIN_HOW_UNDEFINED)
+		trace->reason = BOBBIN_REASON_OUTERMOST;
 }

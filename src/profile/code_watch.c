@@ -111,9 +111,9 @@ bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
 				       const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++) {
-		bool last = i + 1 == trace->count && trace->reason != BOBBIN_OUTERMOST;
+		bool last = i + 1 == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST;
 
-		if ((last || trace->frames[i].source == BOBBIN_FROM_FRAME_POINTER) &&
+		if ((last || trace->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER) &&
 		    is_bare(space, &trace->frames[i]))
 			return true;
 	}
@@ -124,12 +124,12 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 {
 	for (uint32_t i = 0; i < trace->count; i++)
 		switch (trace->frames[i].source) {
-		case BOBBIN_FROM_EH_FRAME:
+		case BOBBIN_SOURCE_EH_FRAME:
 			if (space->registered && is_bare(space, &trace->frames[i]))
 				return true;
 			break;
-		case BOBBIN_FROM_DEBUG_FRAME:
-		case BOBBIN_FROM_SIDEFILE:
+		case BOBBIN_SOURCE_DEBUG_FRAME:
+		case BOBBIN_SOURCE_SIDEFILE:
 			break; /* of files only */
 		default:
 			if (is_bare(space, &trace->frames[i]))

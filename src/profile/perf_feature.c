@@ -29,12 +29,12 @@ const char *perf_string_next(struct bytes *b)
 
 static int missing(struct bobbin_error *err)
 {
-	return refuse_as(-ENODATA, err, 0, BOBBIN_NONE);
+	return refuse_as(-ENODATA, err, 0, BOBBIN_REASON_NONE);
 }
 
 static int malformed(struct perf_span feature, const struct bytes *b, struct bobbin_error *err)
 {
-	return refuse(err, feature.offset + b->pos, BOBBIN_PERF_FEATURE);
+	return refuse(err, feature.offset + b->pos, BOBBIN_REASON_PERF_FEATURE);
 }
 
 int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret)

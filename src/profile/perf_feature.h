@@ -5,7 +5,7 @@
  * Each feature is a run of bytes with a number, see enum perf_file_feature.
  * The functions here take one apart; perf_reader finds it.  Everything borrows
  * from the bytes, and nothing in them is trusted: errors are -EBADMSG with
- * BOBBIN_PERF_FEATURE and an offset into the file.
+ * BOBBIN_REASON_PERF_FEATURE and an offset into the file.
  */
 #ifndef BOBBIN_PROFILE_PERF_FEATURE_H
 #define BOBBIN_PROFILE_PERF_FEATURE_H
@@ -60,7 +60,7 @@ const char *perf_string_next(struct bytes *b);
  * @err: where it is malformed; or NULL
  * @ret: the string
  *
- * Return: 0; -ENODATA, with BOBBIN_NONE, if the feature is missing; -EBADMSG.
+ * Return: 0; -ENODATA, with BOBBIN_REASON_NONE, if the feature is missing; -EBADMSG.
  */
 int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret);
 

@@ -116,16 +116,16 @@ static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struc
 	reader->nr_ids += nr_ids;
 	if (reader->nr_ids > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
 	    (reader->nr_attrs && !perf_event_same_ids(&reader->attrs[0].attr, attr)))
-		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	r = perf_array_reserve(&attrs, reader->nr_attrs, &reader->max_attrs,
 			       sizeof(*reader->attrs));
 	if (r)
-		return refuse_as(r, scan->err, offset, BOBBIN_NONE);
+		return refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE);
 	reader->attrs = attrs;
 	reader->attrs[reader->nr_attrs] = (struct perf_reader_attr){.attr = *attr};
 	r = add_ids(reader, b, nr_ids, &reader->attrs[reader->nr_attrs]);
 	reader->nr_attrs++;
-	return r ? refuse_as(r, scan->err, offset, BOBBIN_NONE) : 0;
+	return r ? refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE) : 0;
 }
 
 static int read_file_attr(struct scan *scan, uint64_t offset, uint64_t size)
@@ -137,11 +137,11 @@ static int read_file_attr(struct scan *scan, uint64_t offset, uint64_t size)
 
 	b.size = offset + size;
 	if (!read_attr(&b, &attr))
-		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	section.offset = bytes_u64(&b);
 	section.size = bytes_u64(&b);
 	if (b.bad || !in_file(reader, section))
-		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	ids = file_bytes(reader, section.offset);
 	ids.size = section.offset + section.size;
 	return add_attr(scan, &attr, ids, offset);
@@ -154,7 +154,7 @@ static int read_file_attrs(struct scan *scan, const struct perf_file_header *hea
 
 	if (each < PERF_FILE_ATTR_MIN || section->size < each || !in_file(scan->reader, *section))
 		return refuse(scan->err, offsetof(struct perf_file_header, attrs),
-			      BOBBIN_PERF_HEADER);
+			      BOBBIN_REASON_PERF_HEADER);
 	for (uint64_t i = 0; i < section->size / each; i++) {
 		int r = read_file_attr(scan, section->offset + i * each, each);
 
@@ -172,7 +172,7 @@ static int read_attr_record(struct scan *scan, uint64_t pos, uint64_t size)
 	b.size = pos + size;
 	bytes_skip(&b, sizeof(struct perf_event_header));
 	if (!read_attr(&b, &attr))
-		return refuse(scan->err, pos, BOBBIN_PERF_ATTR);
+		return refuse(scan->err, pos, BOBBIN_REASON_PERF_ATTR);
 	return add_attr(scan, &attr, b, pos);
 }
 
@@ -190,7 +190,7 @@ static int add_build_ids(struct scan *scan, struct perf_span records)
 		r = perf_array_reserve(&array, reader->nr_build_ids, &reader->max_build_ids,
 				       sizeof(build_id));
 		if (r)
-			return refuse_as(r, scan->err, records.offset, BOBBIN_NONE);
+			return refuse_as(r, scan->err, records.offset, BOBBIN_REASON_NONE);
 		reader->build_ids = array;
 		reader->build_ids[reader->nr_build_ids++] = build_id;
 	}
@@ -206,7 +206,7 @@ static int read_feature_record(struct scan *scan, uint64_t pos, uint64_t size)
 	bytes_skip(&b, sizeof(struct perf_event_header));
 	feature = bytes_u64(&b);
 	if (b.bad || b.pos > pos + size)
-		return refuse(scan->err, pos, BOBBIN_PERF_FEATURE);
+		return refuse(scan->err, pos, BOBBIN_REASON_PERF_FEATURE);
 	if (feature < PERF_FILE_FEATURES)
 		reader->features[feature] = span_of(reader, b.pos, pos + size - b.pos);
 	return 0;
@@ -297,7 +297,7 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 	uint64_t time;
 
 	if (!reader->nr_attrs)
-		return refuse(scan->err, offset, BOBBIN_PERF_ATTR);
+		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	attr = attr_of(reader, record, header->size, header->type);
 	if (!attr) {
 		reader->stats.unknown++;
@@ -308,7 +308,7 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 		scan->time = time;
 	count_record(&reader->stats, record, header);
 	if (perf_index_add(&reader->index, scan->time, place))
-		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_NONE);
+		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_REASON_NONE);
 	return 0;
 }
 
@@ -339,13 +339,13 @@ static int inflate(struct scan *scan, uint64_t pos, uint64_t size)
 	if (!reader->inflate)
 		r = perf_inflate_open(&reader->inflate);
 	if (r)
-		return refuse_as(r, err, scan->pos, BOBBIN_NONE);
+		return refuse_as(r, err, scan->pos, BOBBIN_REASON_NONE);
 	scan->err = &none;
 	r = perf_inflate_put(reader->inflate, reader->data + pos, size, scan->pos, scan_inflated,
 			     scan);
 	scan->err = err;
-	if (r == -EBADMSG && none.reason == BOBBIN_NONE)
-		return refuse(err, scan->pos, BOBBIN_PERF_COMPRESSED);
+	if (r == -EBADMSG && none.reason == BOBBIN_REASON_NONE)
+		return refuse(err, scan->pos, BOBBIN_REASON_PERF_COMPRESSED);
 	return r ? refuse_as(r, err, none.offset, none.reason) : 0;
 }
 
@@ -364,7 +364,7 @@ static int inflate_oversized(struct scan *scan, uint64_t pos, uint64_t size)
 			return r;
 		size -= COMPRESSED2_MAX;
 		if (size < COMPRESSED2_HEADER || bytes_u32(&b) != PERF_FILE_COMPRESSED2)
-			return refuse(scan->err, scan->pos, BOBBIN_PERF_COMPRESSED);
+			return refuse(scan->err, scan->pos, BOBBIN_REASON_PERF_COMPRESSED);
 		pos += COMPRESSED2_MAX + COMPRESSED2_HEADER;
 		size -= COMPRESSED2_HEADER;
 	}
@@ -451,7 +451,7 @@ static int scan_records(struct scan *scan)
 		if (is_broken_end(scan, &header, size))
 			break;
 		if (!size)
-			return refuse(scan->err, scan->pos, BOBBIN_PERF_RECORD);
+			return refuse(scan->err, scan->pos, BOBBIN_REASON_PERF_RECORD);
 		r = scan_record(scan, &header);
 		if (r)
 			return r;
@@ -470,9 +470,9 @@ static int read_magic(struct scan *scan)
 	uint64_t magic = bytes_u64(&b);
 
 	if (magic == PERF_FILE_MAGIC_SWAPPED)
-		return refuse(scan->err, 0, BOBBIN_PERF_ENDIAN);
+		return refuse(scan->err, 0, BOBBIN_REASON_PERF_ENDIAN);
 	if (magic != PERF_FILE_MAGIC)
-		return refuse(scan->err, 0, BOBBIN_PERF_MAGIC);
+		return refuse(scan->err, 0, BOBBIN_REASON_PERF_MAGIC);
 	return 0;
 }
 
@@ -486,9 +486,9 @@ static int read_header(struct scan *scan, struct perf_file_header *header)
 	if (size > sizeof(*header))
 		size = sizeof(*header);
 	if (b.bad || size > scan->reader->size)
-		return refuse(scan->err, sizeof(header->magic), BOBBIN_TRUNCATED);
+		return refuse(scan->err, sizeof(header->magic), BOBBIN_REASON_TRUNCATED);
 	if (size != PERF_FILE_PIPE_HEADER_SIZE && size < PERF_FILE_BARE_HEADER_SIZE)
-		return refuse(scan->err, sizeof(header->magic), BOBBIN_PERF_HEADER);
+		return refuse(scan->err, sizeof(header->magic), BOBBIN_REASON_PERF_HEADER);
 	memcpy(header, scan->reader->data, size);
 	header->size = size;
 	return 0;
@@ -527,7 +527,7 @@ static int scan_file(struct scan *scan)
 	scan->pos = header.data.offset;
 	if (scan->pos > reader->size)
 		return refuse(scan->err, offsetof(struct perf_file_header, data),
-			      BOBBIN_PERF_HEADER);
+			      BOBBIN_REASON_PERF_HEADER);
 	find_end(scan, &header);
 	return read_file_attrs(scan, &header);
 }
@@ -544,9 +544,9 @@ static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
 	if (r)
 		return r;
 	if (!reader->nr_attrs)
-		return refuse(err, scan.pos, BOBBIN_PERF_ATTR);
+		return refuse(err, scan.pos, BOBBIN_REASON_PERF_ATTR);
 	r = perf_index_sort(&reader->index);
-	return r ? refuse_as(r, err, 0, BOBBIN_NONE) : 0;
+	return r ? refuse_as(r, err, 0, BOBBIN_REASON_NONE) : 0;
 }
 
 /* the interface */
@@ -560,7 +560,7 @@ static int open_data(const void *data, uint64_t size, bool mapped, struct bobbin
 	if (!reader) {
 		if (mapped)
 			munmap((void *)data, size);
-		return refuse_as(-ENOMEM, err, 0, BOBBIN_NONE);
+		return refuse_as(-ENOMEM, err, 0, BOBBIN_REASON_NONE);
 	}
 	reader->data = data;
 	reader->size = size;
@@ -622,7 +622,7 @@ int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_rea
 	int r = map_file(path, &data, &size);
 
 	if (r)
-		return refuse_as(r, err, 0, BOBBIN_NONE);
+		return refuse_as(r, err, 0, BOBBIN_REASON_NONE);
 	return open_data(data, size, size != 0, err, ret);
 }
 
@@ -677,7 +677,7 @@ int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struc
 	attr = attr_of(reader, record, header.size, header.type);
 	record = align_record(reader, record, header.size);
 	if (!attr || perf_event_decode(&attr->attr, record, header.size, ret))
-		return refuse(err, offset, BOBBIN_PERF_RECORD);
+		return refuse(err, offset, BOBBIN_REASON_PERF_RECORD);
 	ret->offset = offset;
 	ret->time = entry->time;
 	ret->attr = attr;

@@ -55,7 +55,7 @@ struct perf_reader_stats {
 /**
  * perf_reader_open() - open a recording
  * @path: a regular file
- * @err: what is wrong and where, BOBBIN_NONE if the system refused; or NULL
+ * @err: what is wrong and where, BOBBIN_REASON_NONE if the system refused; or NULL
  * @ret: the reader
  *
  * Return: 0; -EBADMSG with a reason; -EISDIR for a directory, -ESPIPE for a

@@ -270,7 +270,7 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 
 bool process_is_stale(struct process *process, const struct bobbin_trace *trace)
 {
-	if (trace->reason != BOBBIN_NO_MAPPING || trace->count > 1)
+	if (trace->reason != BOBBIN_REASON_NO_MAPPING || trace->count > 1)
 		process->in_exec = false;
 	return process->in_exec;
 }

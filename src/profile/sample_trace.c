@@ -31,9 +31,9 @@ static enum bobbin_reason why_copy_ends(const struct bobbin_arch *arch,
 					const struct bobbin_regs *regs)
 {
 	if (sample->dyn_size >= sample->stack_size)
-		return BOBBIN_STACK_END;
-	return !sample->dyn_size && in_system_call(arch, regs) ? BOBBIN_NEW_SPACE
-							       : BOBBIN_STACK_HOLE;
+		return BOBBIN_REASON_STACK_END;
+	return !sample->dyn_size && in_system_call(arch, regs) ? BOBBIN_REASON_NEW_SPACE
+							       : BOBBIN_REASON_STACK_HOLE;
 }
 
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
@@ -52,19 +52,20 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	if (sample_regs(arch, sample, gpr, &regs)) {
 		stack.addr = regs.sp;
 		bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
-		if (trace->reason == BOBBIN_STACK_END ||
-		    (!stack.size && trace->reason == BOBBIN_NO_MEMORY))
+		if (trace->reason == BOBBIN_REASON_STACK_END ||
+		    (!stack.size && trace->reason == BOBBIN_REASON_NO_MEMORY))
 			trace->reason = why_copy_ends(arch, sample, &regs);
-		if (trace->reason == BOBBIN_OTHER_STACK || trace->reason == BOBBIN_STACK_END ||
-		    trace->reason == BOBBIN_STACK_HOLE)
+		if (trace->reason == BOBBIN_REASON_OTHER_STACK ||
+		    trace->reason == BOBBIN_REASON_STACK_END ||
+		    trace->reason == BOBBIN_REASON_STACK_HOLE)
 			chain_join(unwinder, process->space, sample, trace);
 		if (!process_is_stale(process, trace))
 			return;
 	}
 	trace->count = 0;
-	trace->reason = BOBBIN_NO_USER;
+	trace->reason = BOBBIN_REASON_NO_USER;
 	if (sample_pc_32(arch, sample, &regs.pc)) {
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = regs.pc, .exact = true};
-		trace->reason = BOBBIN_ABI_32;
+		trace->reason = BOBBIN_REASON_ABI_32;
 	}
 }

@@ -9,7 +9,7 @@
 
 /*
  * Unwind the user part; @trace as for bobbin_unwind().  Without a frame, and
- * with BOBBIN_NO_USER, where the sample has no user part: a kernel thread, or a
+ * with BOBBIN_REASON_NO_USER, where the sample has no user part: a kernel thread, or a
  * program that is in exec and has no registers of its own yet.  Of a 32-bit program
  * the leaf is all there is.
  */

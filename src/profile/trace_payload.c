@@ -69,7 +69,7 @@ bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *fram
 	if (stored > size - HEADER)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		uint8_t how = i < stored ? bytes[HEADER + i] : BOBBIN_FROM_NONE;
+		uint8_t how = i < stored ? bytes[HEADER + i] : BOBBIN_SOURCE_NONE;
 
 		frames[i].source = how & (uint8_t)~EXACT;
 		frames[i].exact = how & EXACT;

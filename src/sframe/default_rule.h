@@ -37,8 +37,9 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_place sframe_default_place(int8_t fixe
 								     int32_t off)
 {
 	if (fixed)
-		return (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = fixed};
-	return (struct bobbin_place){.how = given ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME, .off = off};
+		return (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = fixed};
+	return (struct bobbin_place){.how = given ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME,
+				     .off = off};
 }
 
 /**
@@ -65,14 +66,14 @@ static BOBBIN_ALWAYS_INLINE void sframe_default_rule(const struct bobbin_sframe_
 	uint8_t flags = sframe_rule_flags(view, fde, info);
 
 	ret->cfa.off = first;
-	ret->cfa.how = BOBBIN_AT_REG;
+	ret->cfa.how = BOBBIN_HOW_AT_REG;
 	ret->cfa.reg = reg;
 	ret->ra = ra;
 	ret->fp = fp;
 	ret->plus = 0;
 	ret->index = BOBBIN_NO_INDEX;
 	ret->flags = flags;
-	ret->reason = BOBBIN_NONE;
+	ret->reason = BOBBIN_REASON_NONE;
 }
 
 #endif

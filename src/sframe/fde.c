@@ -8,7 +8,7 @@ int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry
 			   struct bobbin_error *err, struct bobbin_sframe_fde *ret)
 {
 	if (!sframe_read_fde(view, entry, view->arch->big_endian, view->version, ret))
-		return refuse(err, entry, BOBBIN_SFRAME_FDE);
+		return refuse(err, entry, BOBBIN_REASON_SFRAME_FDE);
 	return 0;
 }
 
@@ -16,7 +16,7 @@ BOBBIN_API int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t
 				 struct bobbin_error *err, struct bobbin_sframe_fde *ret)
 {
 	if (index >= view->num_fdes)
-		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
 	return bobbin_sframe_read_fde(view, view->fde_off + (uint64_t)index * view->fde_size, err,
 				      ret);
 }

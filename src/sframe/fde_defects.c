@@ -56,11 +56,11 @@ static void check_info(struct defects *d, const struct fields *at)
 	uint8_t unused = d->view->version < 3 ? V1_INFO_UNUSED : V3_INFO_UNUSED;
 
 	if ((info & SFRAME_FDE_FRE_TYPE) > SFRAME_FDE_FRE_TYPE_LAST)
-		defects_add(d, at->info, BOBBIN_SFRAME_FRE_TYPE);
+		defects_add(d, at->info, BOBBIN_REASON_SFRAME_FRE_TYPE);
 	if (info & unused)
-		defects_add(d, at->info, BOBBIN_SFRAME_RESERVED);
+		defects_add(d, at->info, BOBBIN_REASON_SFRAME_RESERVED);
 	if (info & SFRAME_FDE_KEY_B && !d->view->arch->pac_mask)
-		defects_add(d, at->info, BOBBIN_SFRAME_KEY);
+		defects_add(d, at->info, BOBBIN_REASON_SFRAME_KEY);
 }
 
 static void check_info2(struct defects *d, const struct fields *at)
@@ -71,9 +71,9 @@ static void check_info2(struct defects *d, const struct fields *at)
 		return;
 	info2 = d->view->data[at->info2];
 	if ((info2 & SFRAME_FDE_TYPE) > SFRAME_FDE_TYPE_FLEX)
-		defects_add(d, at->info2, BOBBIN_SFRAME_FDE_TYPE);
+		defects_add(d, at->info2, BOBBIN_REASON_SFRAME_FDE_TYPE);
 	if (info2 & INFO2_UNUSED)
-		defects_add(d, at->info2, BOBBIN_SFRAME_RESERVED);
+		defects_add(d, at->info2, BOBBIN_REASON_SFRAME_RESERVED);
 }
 
 static void check_blocks(struct defects *d, const struct fields *at, uint32_t size)
@@ -83,11 +83,11 @@ static void check_blocks(struct defects *d, const struct fields *at, uint32_t si
 	uint8_t block = has_field ? d->view->data[at->rep_size] : SFRAME_V1_REP_SIZE;
 
 	if (repeats && !block)
-		defects_add(d, at->rep_size, BOBBIN_SFRAME_REP_ZERO);
+		defects_add(d, at->rep_size, BOBBIN_REASON_SFRAME_REP_ZERO);
 	else if (repeats && size % block)
-		defects_add(d, at->info, BOBBIN_SFRAME_REP_REST);
+		defects_add(d, at->info, BOBBIN_REASON_SFRAME_REP_REST);
 	else if (!repeats && block && has_field)
-		defects_add(d, at->rep_size, BOBBIN_SFRAME_REP_UNUSED);
+		defects_add(d, at->rep_size, BOBBIN_REASON_SFRAME_REP_UNUSED);
 }
 
 /* Each row needs a byte that its successor has not; the last may start at the end. */
@@ -96,11 +96,11 @@ static void check_count(struct defects *d, const struct fields *at, uint32_t num
 	struct bobbin_sframe_fde fde;
 
 	if (!num_fres && d->view->version < 3)
-		defects_add(d, at->num_fres, BOBBIN_SFRAME_NO_ROWS);
+		defects_add(d, at->num_fres, BOBBIN_REASON_SFRAME_NO_ROWS);
 	if (bobbin_sframe_fde(d->view, d->fde, NULL, &fde))
 		return;
 	if (num_fres > (uint64_t)sframe_fre_limit(&fde) + 1)
-		defects_add(d, at->num_fres, BOBBIN_SFRAME_ROW_COUNT);
+		defects_add(d, at->num_fres, BOBBIN_REASON_SFRAME_ROW_COUNT);
 }
 
 bool defects_of_fde(struct defects *d, uint32_t *num_fres)
@@ -114,13 +114,13 @@ bool defects_of_fde(struct defects *d, uint32_t *num_fres)
 	struct fields at;
 
 	if (size > UINT64_MAX - sframe_fde_start(&starts, entry))
-		defects_add(d, entry, BOBBIN_SFRAME_WRAP);
+		defects_add(d, entry, BOBBIN_REASON_SFRAME_WRAP);
 	if (!size)
-		defects_add(d, entry, BOBBIN_SFRAME_NO_CODE);
+		defects_add(d, entry, BOBBIN_REASON_SFRAME_NO_CODE);
 	if (view->version == 2 && load_u16(view->data + entry + V2_AT_PADDING, big_endian))
-		defects_add(d, entry + V2_AT_PADDING, BOBBIN_SFRAME_RESERVED);
+		defects_add(d, entry + V2_AT_PADDING, BOBBIN_REASON_SFRAME_RESERVED);
 	if (!find_fields(d, &at)) {
-		defects_add(d, defects_rows_field(d), BOBBIN_SFRAME_ROWS_OUTSIDE);
+		defects_add(d, defects_rows_field(d), BOBBIN_REASON_SFRAME_ROWS_OUTSIDE);
 		return false;
 	}
 	*num_fres = view->version < 3 ? load_u32(view->data + at.num_fres, big_endian)

@@ -28,17 +28,17 @@ static bool size_row(struct defects *d, const struct bobbin_sframe_fde *fde, uin
 				  .start = (uint32_t)bytes_get(&b, fde->fre_type)};
 	ret->info = bytes_u8(&b);
 	if (b.bad) {
-		defects_add(d, offset, BOBBIN_SFRAME_ROW_CUT);
+		defects_add(d, offset, BOBBIN_REASON_SFRAME_ROW_CUT);
 		return false;
 	}
 	if (SFRAME_FRE_WORD_SHIFT(ret->info) > SFRAME_FRE_WORD_SHIFT_LAST) {
-		defects_add(d, info_at, BOBBIN_SFRAME_WORD_SIZE);
+		defects_add(d, info_at, BOBBIN_REASON_SFRAME_WORD_SIZE);
 		return false;
 	}
 	bytes_skip(&b, (uint64_t)SFRAME_FRE_NUM_WORDS(ret->info)
 			       << SFRAME_FRE_WORD_SHIFT(ret->info));
 	if (b.bad) {
-		defects_add(d, offset, BOBBIN_SFRAME_ROW_CUT);
+		defects_add(d, offset, BOBBIN_REASON_SFRAME_ROW_CUT);
 		return false;
 	}
 	ret->next = b.pos;
@@ -51,18 +51,18 @@ static void check_start(struct defects *d, const struct bobbin_sframe_fde *fde,
 	uint32_t limit = sframe_fre_limit(fde);
 
 	if (row->start > limit)
-		defects_add(d, row->offset, BOBBIN_SFRAME_RANGE);
+		defects_add(d, row->offset, BOBBIN_REASON_SFRAME_RANGE);
 	else if (row->start == limit && limit)
-		defects_add(d, row->offset, BOBBIN_SFRAME_ROW_AT_END);
+		defects_add(d, row->offset, BOBBIN_REASON_SFRAME_ROW_AT_END);
 	if (!d->fre) {
 		if (row->start)
-			defects_add(d, row->offset, BOBBIN_SFRAME_LATE_ROW);
+			defects_add(d, row->offset, BOBBIN_REASON_SFRAME_LATE_ROW);
 		return;
 	}
 	if (row->start < before->start)
-		defects_add(d, row->offset, BOBBIN_SFRAME_ORDER);
+		defects_add(d, row->offset, BOBBIN_REASON_SFRAME_ORDER);
 	else if (row->start == before->start)
-		defects_add(d, row->offset, BOBBIN_SFRAME_TWIN_ROWS);
+		defects_add(d, row->offset, BOBBIN_REASON_SFRAME_TWIN_ROWS);
 }
 
 /* What an info byte says of words that no row of this kind has. */
@@ -74,15 +74,15 @@ static void check_info(struct defects *d, const struct bobbin_sframe_fde *fde,
 	if (!SFRAME_FRE_NUM_WORDS(row->info)) {
 		/* V1 has no rows that end a trace */
 		if (d->view->version < 2)
-			defects_add(d, at, BOBBIN_SFRAME_WORD_COUNT);
+			defects_add(d, at, BOBBIN_REASON_SFRAME_WORD_COUNT);
 		if (row->info)
-			defects_add(d, at, BOBBIN_SFRAME_RESERVED);
+			defects_add(d, at, BOBBIN_REASON_SFRAME_RESERVED);
 		return;
 	}
 	if (fde->flex && row->info & FLEX_INFO_UNUSED)
-		defects_add(d, at, BOBBIN_SFRAME_RESERVED);
+		defects_add(d, at, BOBBIN_REASON_SFRAME_RESERVED);
 	if (row->info & SFRAME_FRE_MANGLED && !d->view->arch->pac_mask)
-		defects_add(d, at, BOBBIN_SFRAME_MANGLED);
+		defects_add(d, at, BOBBIN_REASON_SFRAME_MANGLED);
 }
 
 static bool count_is_flexible(const struct bobbin_sframe_fre *fre)
@@ -112,11 +112,11 @@ static void check_control(struct defects *d, uint64_t at, uint32_t control, uint
 	bool has_register = control & SFRAME_FLEX_REG;
 
 	if (control & SFRAME_FLEX_UNUSED || !control || (needs && !(control & needs)))
-		defects_add(d, at, BOBBIN_SFRAME_CONTROL);
+		defects_add(d, at, BOBBIN_REASON_SFRAME_CONTROL);
 	if (control >> SFRAME_FLEX_REG_SHIFT >= BOBBIN_REG_COUNT)
-		defects_add(d, at, BOBBIN_SFRAME_REGISTER);
+		defects_add(d, at, BOBBIN_REASON_SFRAME_REGISTER);
 	else if (control >> SFRAME_FLEX_REG_SHIFT && !has_register)
-		defects_add(d, at, BOBBIN_SFRAME_RESERVED);
+		defects_add(d, at, BOBBIN_REASON_SFRAME_RESERVED);
 }
 
 /* The CFA cannot be relative to itself; CFA + offset is no code address. */
@@ -142,7 +142,7 @@ static void check_slots(struct defects *d, const struct bobbin_sframe_fde *fde,
 		return;
 	for (unsigned int i = 1; i < fre->num_words; i++)
 		if (fre->words[i] & 1 && (uint32_t)fre->words[i] >> 1 >= BOBBIN_REG_COUNT)
-			defects_add(d, word_at(fde, fre, i), BOBBIN_SFRAME_REGISTER);
+			defects_add(d, word_at(fde, fre, i), BOBBIN_REASON_SFRAME_REGISTER);
 }
 
 static void check_scale(struct defects *d, const struct bobbin_sframe_fde *fde,
@@ -152,7 +152,7 @@ static void check_scale(struct defects *d, const struct bobbin_sframe_fde *fde,
 	int64_t off = (int64_t)fre->words[i] * SFRAME_S390X_CFA_SCALE + SFRAME_S390X_CFA_BIAS;
 
 	if (sframe_is_s390x(d->view) && off != (int32_t)off)
-		defects_add(d, word_at(fde, fre, i), BOBBIN_SFRAME_CFA_RANGE);
+		defects_add(d, word_at(fde, fre, i), BOBBIN_REASON_SFRAME_CFA_RANGE);
 }
 
 static void check_words(struct defects *d, const struct bobbin_sframe_fde *fde,
@@ -168,7 +168,7 @@ static void check_words(struct defects *d, const struct bobbin_sframe_fde *fde,
 	anywhere.size = UINT32_MAX;
 	if (bobbin_sframe_fre(d->view, &anywhere, row->offset, NULL, &fre) ||
 	    !count_is_known(d->view, fde, &fre)) {
-		defects_add(d, info_at, BOBBIN_SFRAME_WORD_COUNT);
+		defects_add(d, info_at, BOBBIN_REASON_SFRAME_WORD_COUNT);
 		return;
 	}
 	if (!fre.num_words)
@@ -213,7 +213,7 @@ void defects_of_shared_rows(struct defects *d, const struct bobbin_sframe_fde *f
 	uint32_t limit = sframe_fre_limit(fde);
 
 	if (fde->num_fres && rows->last_start > limit)
-		defects_add(d, rows->last, BOBBIN_SFRAME_RANGE);
+		defects_add(d, rows->last, BOBBIN_REASON_SFRAME_RANGE);
 	else if (fde->num_fres && rows->last_start == limit && limit)
-		defects_add(d, rows->last, BOBBIN_SFRAME_ROW_AT_END);
+		defects_add(d, rows->last, BOBBIN_REASON_SFRAME_ROW_AT_END);
 }

@@ -43,7 +43,7 @@ static bool common_sense(const struct bobbin_arch *arch, const struct bobbin_rul
 	if (rule->flags & BOBBIN_RULE_MANGLED && !arch->pac_mask)
 		return false;
 	/* a return address that calls leave on the stack cannot be in a register still */
-	return rule->ra.how != BOBBIN_SAME || !arch->default_ra_off;
+	return rule->ra.how != BOBBIN_HOW_SAME || !arch->default_ra_off;
 }
 
 /* A register's slot: s390x before V3 knows registers, too, as odd numbers. */
@@ -52,23 +52,24 @@ static bool default_slot(const struct bobbin_arch *arch, unsigned int version,
 {
 	bool odd_is_register = is_sframe_s390x(arch) && version < 3;
 
-	if (place->how == BOBBIN_AT_REG && odd_is_register && !place->off) {
+	if (place->how == BOBBIN_HOW_AT_REG && odd_is_register && !place->off) {
 		*ret = place->reg * 2 + 1;
 		return true;
 	}
 	*ret = place->off;
-	return place->how == BOBBIN_IN_CFA_MEM && !(odd_is_register && place->off & 1);
+	return place->how == BOBBIN_HOW_IN_CFA_MEM && !(odd_is_register && place->off & 1);
 }
 
 static bool default_ra(const struct bobbin_arch *arch, unsigned int version,
 		       const struct bobbin_rule *rule, struct fre_words *w)
 {
-	bool fp_follows = rule->fp.how != BOBBIN_SAME;
+	bool fp_follows = rule->fp.how != BOBBIN_HOW_SAME;
 	int32_t word;
 
 	if (arch->default_ra_off)
-		return rule->ra.how == BOBBIN_IN_CFA_MEM && rule->ra.off == arch->default_ra_off;
-	if (rule->ra.how == BOBBIN_SAME) {
+		return rule->ra.how == BOBBIN_HOW_IN_CFA_MEM &&
+		       rule->ra.off == arch->default_ra_off;
+	if (rule->ra.how == BOBBIN_HOW_SAME) {
 		/* only s390x can leave it out and give what follows */
 		if (fp_follows && !is_sframe_s390x(arch))
 			return false;
@@ -88,9 +89,9 @@ bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
 	int32_t word;
 
 	start(ret);
-	if (rule->ra.how == BOBBIN_UNDEFINED)
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED)
 		return true;
-	if (!common_sense(arch, rule) || rule->cfa.how != BOBBIN_AT_REG ||
+	if (!common_sense(arch, rule) || rule->cfa.how != BOBBIN_HOW_AT_REG ||
 	    (rule->cfa.reg != arch->sp && rule->cfa.reg != arch->fp) ||
 	    !scale_cfa(arch, rule->cfa.off, &word))
 		return false;
@@ -101,7 +102,7 @@ bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
 	push(ret, word);
 	if (!default_ra(arch, version, rule, ret))
 		return false;
-	if (rule->fp.how == BOBBIN_SAME)
+	if (rule->fp.how == BOBBIN_HOW_SAME)
 		return true;
 	if (!default_slot(arch, version, &rule->fp, &word))
 		return false;
@@ -115,13 +116,13 @@ static bool flex_place(const struct bobbin_place *place, struct fre_words *w)
 	uint32_t reg = (uint32_t)place->reg << SFRAME_FLEX_REG_SHIFT;
 
 	switch (place->how) {
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		push_pair(w, reg | SFRAME_FLEX_REG, place->off);
 		return true;
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_IN_REG_MEM:
 		push_pair(w, reg | SFRAME_FLEX_REG | SFRAME_FLEX_DEREF, place->off);
 		return true;
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		push_pair(w, SFRAME_FLEX_DEREF, place->off);
 		return true;
 	default:
@@ -132,8 +133,8 @@ static bool flex_place(const struct bobbin_place *place, struct fre_words *w)
 static bool ra_is_default(const struct bobbin_arch *arch, const struct bobbin_place *ra)
 {
 	if (!arch->default_ra_off)
-		return ra->how == BOBBIN_SAME;
-	return ra->how == BOBBIN_IN_CFA_MEM && ra->off == arch->default_ra_off;
+		return ra->how == BOBBIN_HOW_SAME;
+	return ra->how == BOBBIN_HOW_IN_CFA_MEM && ra->off == arch->default_ra_off;
 }
 
 bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
@@ -142,10 +143,10 @@ bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *ru
 	struct bobbin_place cfa = rule->cfa;
 
 	start(ret);
-	if (rule->ra.how == BOBBIN_UNDEFINED)
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED)
 		return true;
 	if (!common_sense(arch, rule) ||
-	    (cfa.how != BOBBIN_AT_REG && cfa.how != BOBBIN_IN_REG_MEM) ||
+	    (cfa.how != BOBBIN_HOW_AT_REG && cfa.how != BOBBIN_HOW_IN_REG_MEM) ||
 	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(&cfa, ret))
 		return false;
 	if (rule->flags & BOBBIN_RULE_MANGLED)
@@ -154,8 +155,8 @@ bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *ru
 	if (!ra_is_default(arch, &rule->ra)) {
 		if (!flex_place(&rule->ra, ret))
 			return false;
-	} else if (rule->fp.how != BOBBIN_SAME) {
+	} else if (rule->fp.how != BOBBIN_HOW_SAME) {
 		push(ret, 0);
 	}
-	return rule->fp.how == BOBBIN_SAME || flex_place(&rule->fp, ret);
+	return rule->fp.how == BOBBIN_HOW_SAME || flex_place(&rule->fp, ret);
 }

@@ -156,7 +156,7 @@ static BOBBIN_ALWAYS_INLINE bool find_function(const struct bobbin_sframe_view *
  * @row: the last one that starts at or before the PC, or NULL
  * @left: rows from @p on
  * @start, @end: of @row, from the start of the function (or repeated block)
- * @reason: why @p is refused, or BOBBIN_NONE
+ * @reason: why @p is refused, or BOBBIN_REASON_NONE
  */
 struct scan {
 	const uint8_t *p, *row;
@@ -190,17 +190,17 @@ static BOBBIN_NEVER_INLINE struct scan scan_last(const struct bobbin_sframe_view
 		uint32_t start;
 
 		if (bytes <= width)
-			return refuse_row(s, BOBBIN_SFRAME_FRE);
+			return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
 		start = sframe_read_last_start(s.p, width, view->arch->big_endian);
 		if (start > off) {
 			s.end = start;
 			break;
 		}
 		if (start < s.start)
-			return refuse_row(s, BOBBIN_SFRAME_ORDER);
+			return refuse_row(s, BOBBIN_REASON_SFRAME_ORDER);
 		size = row_size(width, sframe_read_info(s.p + width));
 		if (bytes < size)
-			return refuse_row(s, BOBBIN_SFRAME_FRE);
+			return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
 		s.row = s.p;
 		s.start = start;
 	}
@@ -240,13 +240,13 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 			break;
 		}
 		if (start < s.start)
-			return refuse_row(s, BOBBIN_SFRAME_ORDER);
+			return refuse_row(s, BOBBIN_REASON_SFRAME_ORDER);
 		info = sframe_read_info(s.p + width);
 		if ((info & SFRAME_FRE_SIZE_BITS) != shape) {
 			shape = info & SFRAME_FRE_SIZE_BITS;
 			size = row_size(width, (uint8_t)shape);
 			if (size > SFRAME_FRE_MAX_SIZE)
-				return refuse_row(s, BOBBIN_SFRAME_FRE);
+				return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
 		}
 		s.row = s.p;
 		s.start = start;
@@ -309,7 +309,7 @@ static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *vie
 		return status;
 	outermost.offset = fde.fre_off;
 	if (fde.signal || view->version < 3)
-		return refuse_as(-BOBBIN_ENOENT, err, fde.fre_off, BOBBIN_NO_ROW);
+		return refuse_as(-BOBBIN_ENOENT, err, fde.fre_off, BOBBIN_REASON_NO_ROW);
 	ret->start = fde.start;
 	ret->end = fde.start + fde.size;
 	ret->function = fde.start;
@@ -326,9 +326,9 @@ static BOBBIN_ALWAYS_INLINE int find_row(const struct bobbin_sframe_view *view,
 	if (s.reason)
 		return refuse(err, (uint64_t)(s.p - view->data), s.reason);
 	if (s.end > sframe_fre_limit(fde))
-		return refuse(err, (uint64_t)(s.p - view->data), BOBBIN_SFRAME_RANGE);
+		return refuse(err, (uint64_t)(s.p - view->data), BOBBIN_REASON_SFRAME_RANGE);
 	if (!s.row)
-		return refuse_as(-BOBBIN_ENOENT, err, fde->fre_off, BOBBIN_NO_ROW);
+		return refuse_as(-BOBBIN_ENOENT, err, fde->fre_off, BOBBIN_REASON_NO_ROW);
 	*ret = s;
 	return 0;
 }
@@ -344,9 +344,9 @@ static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, ui
 	int status;
 
 	if (!find_function(view, pc, big_endian, version, &entry))
-		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
 	if (!sframe_read_fde(view, entry, big_endian, version, &fde))
-		return refuse(err, entry, BOBBIN_SFRAME_FDE);
+		return refuse(err, entry, BOBBIN_REASON_SFRAME_FDE);
 	if (!fde.num_fres)
 		return row_of_empty(view, entry, err, ret);
 	off = (uint32_t)(pc - fde.start);

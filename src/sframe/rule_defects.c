@@ -25,21 +25,21 @@ static bool holds_addresses(const struct bobbin_arch *arch, uint8_t reg)
 
 static bool base_is_odd(const struct bobbin_arch *arch, const struct bobbin_place *place)
 {
-	if (place->how == BOBBIN_IN_REG_MEM || (place->how == BOBBIN_AT_REG && place->off))
+	if (place->how == BOBBIN_HOW_IN_REG_MEM || (place->how == BOBBIN_HOW_AT_REG && place->off))
 		return !holds_addresses(arch, place->reg);
 	return false;
 }
 
 static bool slot_is_unaligned(const struct bobbin_place *place)
 {
-	if (place->how != BOBBIN_IN_CFA_MEM && place->how != BOBBIN_IN_REG_MEM)
+	if (place->how != BOBBIN_HOW_IN_CFA_MEM && place->how != BOBBIN_HOW_IN_REG_MEM)
 		return false;
 	return place->off % WORD;
 }
 
 static bool on_stack_pointer(const struct bobbin_arch *arch, const struct bobbin_rule *rule)
 {
-	return rule->cfa.how == BOBBIN_AT_REG && rule->cfa.reg == arch->sp;
+	return rule->cfa.how == BOBBIN_HOW_AT_REG && rule->cfa.reg == arch->sp;
 }
 
 static void check_alignment(struct defects *d, const struct bobbin_sframe_fre *fre,
@@ -48,9 +48,9 @@ static void check_alignment(struct defects *d, const struct bobbin_sframe_fre *f
 	const struct bobbin_arch *arch = d->view->arch;
 
 	if (rule->cfa.off % WORD || slot_is_unaligned(&rule->ra) || slot_is_unaligned(&rule->fp))
-		add_at_row(d, fre, BOBBIN_SFRAME_UNALIGNED);
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_UNALIGNED);
 	else if (on_stack_pointer(arch, rule) && rule->cfa.off % arch->sp_align)
-		add_at_row(d, fre, BOBBIN_SFRAME_STACK_ALIGN);
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_STACK_ALIGN);
 }
 
 /*
@@ -63,10 +63,10 @@ static void check_cfa(struct defects *d, const struct bobbin_sframe_fre *fre,
 	const struct bobbin_arch *arch = d->view->arch;
 	int32_t least = arch->cfa_bias;
 
-	if (rule->ra.how == BOBBIN_IN_CFA_MEM && arch->default_ra_off)
+	if (rule->ra.how == BOBBIN_HOW_IN_CFA_MEM && arch->default_ra_off)
 		least = -arch->default_ra_off;
 	if (on_stack_pointer(arch, rule) && rule->cfa.off < least)
-		add_at_row(d, fre, BOBBIN_SFRAME_CFA_BELOW);
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_CFA_BELOW);
 }
 
 /*
@@ -77,13 +77,13 @@ static void check_slots(struct defects *d, const struct bobbin_sframe_fre *fre,
 			const struct bobbin_rule *rule)
 {
 	const struct bobbin_arch *arch = d->view->arch;
-	bool ra = rule->ra.how == BOBBIN_IN_CFA_MEM, fp = rule->fp.how == BOBBIN_IN_CFA_MEM;
+	bool ra = rule->ra.how == BOBBIN_HOW_IN_CFA_MEM, fp = rule->fp.how == BOBBIN_HOW_IN_CFA_MEM;
 	bool below = on_stack_pointer(arch, rule) && rule->cfa.off >= 0 &&
 		     (int64_t)rule->cfa.off + rule->ra.off < 0 && !arch->default_ra_off;
 
 	if ((ra && (rule->ra.off > -WORD || below)) || (fp && rule->fp.off > -WORD) ||
 	    (ra && fp && rule->ra.off == rule->fp.off))
-		add_at_row(d, fre, BOBBIN_SFRAME_SLOT);
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_SLOT);
 }
 
 void defects_of_rule(struct defects *d, const struct bobbin_sframe_fde *fde,
@@ -93,7 +93,7 @@ void defects_of_rule(struct defects *d, const struct bobbin_sframe_fde *fde,
 
 	if (base_is_odd(arch, &rule->cfa) || base_is_odd(arch, &rule->ra) ||
 	    base_is_odd(arch, &rule->fp))
-		add_at_row(d, fre, BOBBIN_SFRAME_BASE);
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_BASE);
 	check_alignment(d, fre, rule);
 	/* another stack, or the saved state of another thread */
 	if (fde->signal || fde->flex)

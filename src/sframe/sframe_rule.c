@@ -29,10 +29,10 @@ static bool read_slot(const struct bobbin_sframe_view *view, int32_t word, struc
 	uint32_t reg = (uint32_t)word >> 1;
 
 	if (view->version >= 3 || !(word & 1)) {
-		*ret = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = word};
+		*ret = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = word};
 		return true;
 	}
-	*ret = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = (uint8_t)reg};
+	*ret = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = (uint8_t)reg};
 	return reg < BOBBIN_REG_COUNT;
 }
 
@@ -47,7 +47,7 @@ static bool read_s390x(const struct bobbin_sframe_view *view, const struct bobbi
 	if (!view->fixed_ra && i < fre->num_words) {
 		int32_t word = fre->words[i++];
 
-		rule->ra = (struct bobbin_place){.how = BOBBIN_SAME};
+		rule->ra = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 		if (word && !read_slot(view, word, &rule->ra))
 			return false;
 	}
@@ -74,12 +74,12 @@ static bool read_pair(const int32_t *words, enum bobbin_how cfa_how, struct bobb
 		return false;
 	ret->off = words[1];
 	if (control & SFRAME_FLEX_REG) {
-		ret->how = deref ? BOBBIN_IN_REG_MEM : BOBBIN_AT_REG;
+		ret->how = deref ? BOBBIN_HOW_IN_REG_MEM : BOBBIN_HOW_AT_REG;
 		ret->reg = (uint8_t)reg;
 		return true;
 	}
-	ret->how = deref ? BOBBIN_IN_CFA_MEM : cfa_how;
-	return ret->how != BOBBIN_NO_RULE;
+	ret->how = deref ? BOBBIN_HOW_IN_CFA_MEM : cfa_how;
+	return ret->how != BOBBIN_HOW_NO_RULE;
 }
 
 static bool read_flex_cfa(const struct bobbin_sframe_view *view,
@@ -87,7 +87,7 @@ static bool read_flex_cfa(const struct bobbin_sframe_view *view,
 {
 	if (fre->num_words < 2 || !(fre->words[0] & SFRAME_FLEX_REG))
 		return false;
-	return read_pair(fre->words, BOBBIN_NO_RULE, &rule->cfa) &&
+	return read_pair(fre->words, BOBBIN_HOW_NO_RULE, &rule->cfa) &&
 	       unscale_cfa(view, rule->cfa.off, &rule->cfa.off);
 }
 
@@ -102,7 +102,7 @@ static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin
 		return true;
 	if (*word) {
 		/* CFA + off without a load is no code address */
-		if (end - word < 2 || !read_pair(word, BOBBIN_NO_RULE, &rule->ra))
+		if (end - word < 2 || !read_pair(word, BOBBIN_HOW_NO_RULE, &rule->ra))
 			return false;
 		word += 2;
 		if (word == end)
@@ -110,15 +110,15 @@ static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin
 	} else {
 		word++;
 	}
-	return end - word == 2 && *word && read_pair(word, BOBBIN_AT_CFA, &rule->fp);
+	return end - word == 2 && *word && read_pair(word, BOBBIN_HOW_AT_CFA, &rule->fp);
 }
 
 /* No words: the return address is undefined (V2 erratum 2, V3). */
 static bool read_outermost(const struct bobbin_sframe_view *view, struct bobbin_rule *rule)
 {
-	rule->cfa = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = view->arch->sp};
-	rule->ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
-	rule->fp = (struct bobbin_place){.how = BOBBIN_SAME};
+	rule->cfa = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = view->arch->sp};
+	rule->ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
+	rule->fp = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 	rule->flags &= BOBBIN_RULE_SIGNAL;
 	return true;
 }
@@ -143,7 +143,7 @@ BOBBIN_API int bobbin_sframe_rule(const struct bobbin_sframe_view *view,
 	else
 		sane = read_default(view, fde, fre, &rule);
 	if (!sane)
-		return refuse(err, fre->offset, BOBBIN_SFRAME_FRE);
+		return refuse(err, fre->offset, BOBBIN_REASON_SFRAME_FRE);
 	*ret = rule;
 	return 0;
 }

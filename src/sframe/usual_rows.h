@@ -69,10 +69,11 @@ static BOBBIN_ALWAYS_INLINE bool usual_rule_of(const struct bobbin_arch *arch,
 					       const struct bobbin_rule *rule,
 					       struct usual_rule *ret)
 {
-	bool in_frame = rule->fp.how == BOBBIN_IN_CFA_MEM;
+	bool in_frame = rule->fp.how == BOBBIN_HOW_IN_CFA_MEM;
 
-	if (rule->cfa.how != BOBBIN_AT_REG || rule->ra.how != BOBBIN_IN_CFA_MEM ||
-	    rule->ra.off != arch->default_ra_off || (rule->fp.how != BOBBIN_SAME && !in_frame) ||
+	if (rule->cfa.how != BOBBIN_HOW_AT_REG || rule->ra.how != BOBBIN_HOW_IN_CFA_MEM ||
+	    rule->ra.off != arch->default_ra_off ||
+	    (rule->fp.how != BOBBIN_HOW_SAME && !in_frame) ||
 	    (rule->plus | (rule->index ^ BOBBIN_NO_INDEX) | rule->flags) ||
 	    (rule->cfa.reg != arch->sp && rule->cfa.reg != arch->fp))
 		return false;

@@ -30,7 +30,7 @@ static void check_trailing(struct validation *v)
 	for (uint64_t i = v->view->size; i < v->bounds->available; i++) {
 		if (!v->view->data[i])
 			continue;
-		defects_add(&v->defects, i, BOBBIN_SFRAME_TRAILING);
+		defects_add(&v->defects, i, BOBBIN_REASON_SFRAME_TRAILING);
 		return;
 	}
 }
@@ -42,23 +42,23 @@ static void check_header(struct validation *v)
 	struct defects *d = &v->defects;
 
 	if (v->bounds->arch && v->bounds->arch != view->arch)
-		defects_add(d, SFRAME_AT_ABI, BOBBIN_SFRAME_FOREIGN);
+		defects_add(d, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_FOREIGN);
 	if (view->flags & BOBBIN_SFRAME_FRAME_POINTER)
-		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_SFRAME_KEEPS_FP);
+		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_REASON_SFRAME_KEEPS_FP);
 	if (view->version >= 3 && !(view->flags & BOBBIN_SFRAME_PCREL))
-		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_SFRAME_SECTION_RELATIVE);
+		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_REASON_SFRAME_SECTION_RELATIVE);
 	if (!view->sorted && view->num_fdes > 1)
-		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_SFRAME_UNSORTED);
+		defects_add(d, SFRAME_AT_FLAGS, BOBBIN_REASON_SFRAME_UNSORTED);
 	if (view->fixed_fp)
-		defects_add(d, SFRAME_AT_FIXED_FP, BOBBIN_SFRAME_FIXED);
+		defects_add(d, SFRAME_AT_FIXED_FP, BOBBIN_REASON_SFRAME_FIXED);
 	if (view->fixed_ra != view->arch->default_ra_off)
-		defects_add(d, SFRAME_AT_FIXED_RA, BOBBIN_SFRAME_FIXED);
+		defects_add(d, SFRAME_AT_FIXED_RA, BOBBIN_REASON_SFRAME_FIXED);
 	if (auxiliary)
-		defects_add(d, SFRAME_AT_AUX_LEN, BOBBIN_SFRAME_AUXILIARY);
+		defects_add(d, SFRAME_AT_AUX_LEN, BOBBIN_REASON_SFRAME_AUXILIARY);
 	if (view->fde_off != SFRAME_HEADER_SIZE + (uint64_t)auxiliary)
-		defects_add(d, SFRAME_AT_FDE_OFF, BOBBIN_SFRAME_GAP);
+		defects_add(d, SFRAME_AT_FDE_OFF, BOBBIN_REASON_SFRAME_GAP);
 	if (view->fre_off != view->fde_off + (uint64_t)view->num_fdes * view->fde_size)
-		defects_add(d, SFRAME_AT_FRE_OFF, BOBBIN_SFRAME_GAP);
+		defects_add(d, SFRAME_AT_FRE_OFF, BOBBIN_REASON_SFRAME_GAP);
 	check_trailing(v);
 }
 
@@ -96,7 +96,7 @@ static void check_text(struct validation *v, uint32_t fde)
 
 	if (bounds->text_count && !bobbin_ranges_hold(bounds->text, bounds->text_count,
 						      start_of(v, fde), size_of(v, fde)))
-		defects_add(&v->defects, entry_of(v, fde), BOBBIN_SFRAME_TEXT);
+		defects_add(&v->defects, entry_of(v, fde), BOBBIN_REASON_SFRAME_TEXT);
 }
 
 /* Each function for itself.  Sets the order of the rows. */
@@ -115,14 +115,14 @@ static void check_functions(struct validation *v)
 		v->readable &= readable;
 		check_text(v, d->fde);
 		if (v->view->sorted && d->fde && rank_of(v, d->fde) < rank_of(v, d->fde - 1))
-			defects_add(d, entry_of(v, d->fde), BOBBIN_SFRAME_ORDER);
+			defects_add(d, entry_of(v, d->fde), BOBBIN_REASON_SFRAME_ORDER);
 		if (v->order)
 			v->order[d->fde] = (struct bobbin_sframe_order){
 				.key = readable ? rows : NO_ROWS, .fde = d->fde};
 	}
 	d->fde = BOBBIN_SFRAME_NOWHERE;
 	if (v->readable && v->num_fres != v->view->num_fres)
-		defects_add(d, SFRAME_AT_NUM_FRES, BOBBIN_SFRAME_COUNT);
+		defects_add(d, SFRAME_AT_NUM_FRES, BOBBIN_REASON_SFRAME_COUNT);
 }
 
 static uint32_t nth(const struct validation *v, uint32_t i)
@@ -150,7 +150,7 @@ static void check_overlaps(struct validation *v)
 		last = start;
 		v->defects.fde = fde;
 		if (size && start < end)
-			defects_add(&v->defects, entry_of(v, fde), BOBBIN_SFRAME_OVERLAP);
+			defects_add(&v->defects, entry_of(v, fde), BOBBIN_REASON_SFRAME_OVERLAP);
 		if (size <= UINT64_MAX - start && start + size > end)
 			end = start + size;
 	}
@@ -161,7 +161,7 @@ static void check_gap(struct validation *v, uint64_t next)
 {
 	v->defects.fde = BOBBIN_SFRAME_NOWHERE;
 	if (v->readable && v->rows.whole && v->rows.end < next)
-		defects_add(&v->defects, v->rows.end, BOBBIN_SFRAME_UNUSED);
+		defects_add(&v->defects, v->rows.end, BOBBIN_REASON_SFRAME_UNUSED);
 }
 
 /* Bytes that were looked at already, for another function. */
@@ -173,11 +173,12 @@ static void check_used_rows(struct validation *v, const struct bobbin_sframe_fde
 	if (begin != v->rows.begin || fde->num_fres != other->num_fres ||
 	    fde->fre_type != other->fre_type) {
 		defects_add(&v->defects, defects_rows_field(&v->defects),
-			    BOBBIN_SFRAME_ROWS_OVERLAP);
+			    BOBBIN_REASON_SFRAME_ROWS_OVERLAP);
 		return;
 	}
 	if (!v->shared)
-		defects_add(&v->defects, defects_rows_field(&v->defects), BOBBIN_SFRAME_SHARED);
+		defects_add(&v->defects, defects_rows_field(&v->defects),
+			    BOBBIN_REASON_SFRAME_SHARED);
 	v->shared = true;
 	defects_of_shared_rows(&v->defects, fde, &v->rows);
 }

@@ -53,16 +53,16 @@ static int read_preamble(struct bytes *b, struct bobbin_error *err, struct bobbi
 	v->version = bytes_u8(b);
 	v->flags = bytes_u8(b);
 	if (b->bad)
-		return refuse(err, 0, BOBBIN_TRUNCATED);
+		return refuse(err, 0, BOBBIN_REASON_TRUNCATED);
 	if (magic == (SFRAME_MAGIC >> 8 | (SFRAME_MAGIC & 0xff) << 8))
 		b->big_endian = true;
 	else if (magic != SFRAME_MAGIC)
-		return refuse(err, 0, BOBBIN_SFRAME_MAGIC);
+		return refuse(err, 0, BOBBIN_REASON_SFRAME_MAGIC);
 	v->fde_size = sframe_fde_size_of(v->version);
 	if (!v->fde_size)
-		return refuse(err, SFRAME_AT_VERSION, BOBBIN_SFRAME_VERSION);
+		return refuse(err, SFRAME_AT_VERSION, BOBBIN_REASON_SFRAME_VERSION);
 	if (v->flags & ~flags_of(v->version))
-		return refuse(err, SFRAME_AT_FLAGS, BOBBIN_SFRAME_FLAGS);
+		return refuse(err, SFRAME_AT_FLAGS, BOBBIN_REASON_SFRAME_FLAGS);
 	v->sorted = v->flags & BOBBIN_SFRAME_SORTED;
 	return 0;
 }
@@ -72,12 +72,12 @@ static int read_abi(struct bytes *b, struct bobbin_error *err, struct bobbin_sfr
 	uint8_t abi = bytes_u8(b);
 
 	if (b->bad)
-		return refuse(err, SFRAME_AT_ABI, BOBBIN_TRUNCATED);
+		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_TRUNCATED);
 	v->arch = arch_of(v->version, abi);
 	if (!v->arch)
-		return refuse(err, SFRAME_AT_ABI, BOBBIN_SFRAME_ABI);
+		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ABI);
 	if (v->arch->big_endian != b->big_endian)
-		return refuse(err, SFRAME_AT_ABI, BOBBIN_SFRAME_ENDIAN);
+		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ENDIAN);
 	return 0;
 }
 
@@ -85,13 +85,13 @@ static int read_abi(struct bytes *b, struct bobbin_error *err, struct bobbin_sfr
 static int place_sub_sections(uint64_t size, struct bobbin_error *err, struct bobbin_sframe_view *v)
 {
 	if (v->fde_off > size)
-		return refuse(err, SFRAME_AT_FDE_OFF, BOBBIN_SFRAME_HEADER);
+		return refuse(err, SFRAME_AT_FDE_OFF, BOBBIN_REASON_SFRAME_HEADER);
 	if (v->fre_off > size || v->fre_off < v->fde_off)
-		return refuse(err, SFRAME_AT_FRE_OFF, BOBBIN_SFRAME_HEADER);
+		return refuse(err, SFRAME_AT_FRE_OFF, BOBBIN_REASON_SFRAME_HEADER);
 	if ((uint64_t)v->num_fdes * v->fde_size > v->fre_off - v->fde_off)
-		return refuse(err, SFRAME_AT_NUM_FDES, BOBBIN_SFRAME_HEADER);
+		return refuse(err, SFRAME_AT_NUM_FDES, BOBBIN_REASON_SFRAME_HEADER);
 	if (v->fre_len > size - v->fre_off)
-		return refuse(err, SFRAME_AT_FRE_LEN, BOBBIN_SFRAME_HEADER);
+		return refuse(err, SFRAME_AT_FRE_LEN, BOBBIN_REASON_SFRAME_HEADER);
 	v->size = v->fre_off + v->fre_len;
 	return 0;
 }
@@ -109,9 +109,9 @@ static int read_header(struct bytes *b, struct bobbin_error *err, struct bobbin_
 	v->fde_off = behind + bytes_u32(b);
 	v->fre_off = behind + bytes_u32(b);
 	if (b->bad)
-		return refuse(err, b->pos, BOBBIN_TRUNCATED);
+		return refuse(err, b->pos, BOBBIN_REASON_TRUNCATED);
 	if (behind > b->size)
-		return refuse(err, SFRAME_AT_AUX_LEN, BOBBIN_SFRAME_HEADER);
+		return refuse(err, SFRAME_AT_AUX_LEN, BOBBIN_REASON_SFRAME_HEADER);
 	return place_sub_sections(b->size, err, v);
 }
 
@@ -124,7 +124,7 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 
 	/* a linker that collected every function leaves zeroes behind */
 	if (!data || all_zero(data, size))
-		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_SFRAME_EMPTY);
+		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_REASON_SFRAME_EMPTY);
 	status = read_preamble(&b, err, &v);
 	if (!status)
 		status = read_abi(&b, err, &v);

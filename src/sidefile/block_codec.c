@@ -205,7 +205,7 @@ int block_decode(struct block_reader *reader, const struct byte_buffer *content,
 	int r;
 
 	if (!read_columns(content, first, &c))
-		return refuse(err, offset, BOBBIN_SIDEFILE_BLOCK);
+		return refuse(err, offset, BOBBIN_REASON_SIDEFILE_BLOCK);
 	r = section_maker_init(reader->arch, 0, 3, false, 0, &maker);
 	if (r)
 		return r;
@@ -215,7 +215,8 @@ int block_decode(struct block_reader *reader, const struct byte_buffer *content,
 	section_maker_fini(&maker);
 	if (r == -EBADMSG || r == -E2BIG)
 		return refuse(err, offset,
-			      r == -E2BIG ? BOBBIN_SIDEFILE_LIMIT : BOBBIN_SIDEFILE_BLOCK);
+			      r == -E2BIG ? BOBBIN_REASON_SIDEFILE_LIMIT
+					  : BOBBIN_REASON_SIDEFILE_BLOCK);
 	return r;
 }
 

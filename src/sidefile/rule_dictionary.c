@@ -186,14 +186,15 @@ int rule_dictionary_read(struct bytes *in, const struct bobbin_arch *arch, struc
 	struct bobbin_rule *list;
 
 	if (n > bytes_left(in) / LEAST_SIZE)
-		return refuse(err, start, BOBBIN_SIDEFILE_HEAD);
+		return refuse(err, start, BOBBIN_REASON_SIDEFILE_HEAD);
 	list = calloc(n ? n : 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	read_fields(in, list, (uint32_t)n);
 	if (in->bad || !all_representable(arch, list, (uint32_t)n)) {
 		free(list);
-		return refuse(err, start, in->bad ? BOBBIN_SIDEFILE_HEAD : BOBBIN_SFRAME_RULE);
+		return refuse(err, start,
+			      in->bad ? BOBBIN_REASON_SIDEFILE_HEAD : BOBBIN_REASON_SFRAME_RULE);
 	}
 	*rules = list;
 	*count = (uint32_t)n;

@@ -47,7 +47,7 @@ static int read_all(int fd, uint64_t offset, uint64_t size, struct bobbin_error 
 		if (n < 0)
 			return -errno;
 		if (!n)
-			return refuse(err, offset + ret->size, BOBBIN_TRUNCATED);
+			return refuse(err, offset + ret->size, BOBBIN_REASON_TRUNCATED);
 		ret->size += (size_t)n;
 	}
 	return 0;
@@ -61,7 +61,7 @@ static int read_frame(struct sidefile *s, uint64_t offset, uint64_t size, size_t
 
 	/* a frame may be a little larger than what is in it, but not much */
 	if (size > ZSTD_compressBound(limit))
-		return refuse(err, offset, BOBBIN_SIDEFILE_LIMIT);
+		return refuse(err, offset, BOBBIN_REASON_SIDEFILE_LIMIT);
 	r = read_all(s->fd, offset, size, err, &s->frame);
 	return r ? r
 		 : zstd_frame_get(s->decompressor, s->frame.data, size, limit, offset, err,
@@ -89,9 +89,9 @@ static int read_preamble(struct sidefile *s, struct bobbin_error *err, uint32_t 
 		return r;
 	in = bytes_of(s->frame.data, s->frame.size, false);
 	if (!has_magic(&in))
-		return refuse(err, 0, BOBBIN_SIDEFILE_MAGIC);
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_MAGIC);
 	if (bytes_u32(&in) != SIDEFILE_VERSION)
-		return refuse(err, in.pos - 4, BOBBIN_SIDEFILE_VERSION);
+		return refuse(err, in.pos - 4, BOBBIN_REASON_SIDEFILE_VERSION);
 	*head_size = bytes_u32(&in);
 	return 0;
 }
@@ -112,7 +112,7 @@ static int read_head(struct sidefile *s, struct bobbin_error *err)
 		return r;
 	end = SIDEFILE_PREAMBLE_SIZE + (uint64_t)size;
 	if (end > (uint64_t)status.st_size)
-		return refuse(err, (uint64_t)status.st_size, BOBBIN_TRUNCATED);
+		return refuse(err, (uint64_t)status.st_size, BOBBIN_REASON_TRUNCATED);
 	r = read_frame(s, SIDEFILE_PREAMBLE_SIZE, size, SIDEFILE_MAX_HEAD, err);
 	return r ? r
 		 : sidefile_head_read(&s->content, end, (uint64_t)status.st_size, err, &s->head);
@@ -245,7 +245,7 @@ int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_err
 	int r;
 
 	if (index < 0)
-		return refuse_as(-ENOENT, err, 0, BOBBIN_NO_FUNCTION);
+		return refuse_as(-ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
 	r = sidefile_block(sidefile, (uint32_t)index, err, &view);
 	return r ? r : bobbin_sframe_lookup(&view, vaddr, err, ret);
 }

@@ -33,14 +33,14 @@ static int read_owner(struct bytes *in, struct bobbin_error *err, struct sidefil
 	uint8_t big_endian = bytes_u8(in), length = bytes_u8(in);
 
 	if (machine > UINT16_MAX || big_endian > 1 || length > sizeof(head->build_id))
-		return refuse(err, 0, BOBBIN_SIDEFILE_HEAD);
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_HEAD);
 	for (unsigned int i = 0; i < length; i++)
 		head->build_id[i] = bytes_u8(in);
 	head->build_id_len = length;
 	if (in->bad)
-		return refuse(err, in->pos, BOBBIN_SIDEFILE_HEAD);
+		return refuse(err, in->pos, BOBBIN_REASON_SIDEFILE_HEAD);
 	head->arch = bobbin_arch_of_elf((uint16_t)machine, big_endian);
-	return head->arch ? 0 : refuse(err, 0, BOBBIN_ELF_MACHINE);
+	return head->arch ? 0 : refuse(err, 0, BOBBIN_REASON_ELF_MACHINE);
 }
 
 static int read_index(struct bytes *in, uint64_t offset, uint64_t file_size,
@@ -49,7 +49,7 @@ static int read_index(struct bytes *in, uint64_t offset, uint64_t file_size,
 	uint64_t start = in->pos, count = bytes_uleb(in), first = 0;
 
 	if (count > bytes_left(in) / LEAST_BLOCK)
-		return refuse(err, start, BOBBIN_SIDEFILE_HEAD);
+		return refuse(err, start, BOBBIN_REASON_SIDEFILE_HEAD);
 	head->blocks = calloc(count ? count : 1, sizeof(*head->blocks));
 	if (!head->blocks)
 		return -ENOMEM;
@@ -58,14 +58,14 @@ static int read_index(struct bytes *in, uint64_t offset, uint64_t file_size,
 
 		if (in->bad || (i && !step) || step > UINT64_MAX - first || size > UINT32_MAX ||
 		    size > file_size - offset)
-			return refuse(err, in->pos, BOBBIN_SIDEFILE_HEAD);
+			return refuse(err, in->pos, BOBBIN_REASON_SIDEFILE_HEAD);
 		first += step;
 		head->blocks[i] = (struct sidefile_block){first, offset, (uint32_t)size};
 		offset += size;
 	}
 	head->block_count = (uint32_t)count;
 	if (bytes_left(in) || offset != file_size)
-		return refuse(err, in->pos, BOBBIN_SIDEFILE_HEAD);
+		return refuse(err, in->pos, BOBBIN_REASON_SIDEFILE_HEAD);
 	return 0;
 }
 

@@ -105,12 +105,12 @@ static int add_function(struct packing *p, uint32_t index)
 	if (r <= 0)
 		return r;
 	if (f.start < p->end || f.start + f.size < f.start)
-		return refuse_function(p, index, BOBBIN_SFRAME_ORDER);
+		return refuse_function(p, index, BOBBIN_REASON_SFRAME_ORDER);
 	r = f.start - p->end > SIDEFILE_MAX_GAP ? next_block(p) : 0;
 	if (!r)
 		r = section_maker_add(&p->measure, &f);
 	if (r == -ERANGE || r == -EINVAL)
-		return refuse_function(p, index, BOBBIN_SFRAME_RULE);
+		return refuse_function(p, index, BOBBIN_REASON_SFRAME_RULE);
 	if (r)
 		return r;
 	block_writer_add(&p->block, &p->rules, &f);

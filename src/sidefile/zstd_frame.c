@@ -45,16 +45,16 @@ int zstd_frame_get(ZSTD_DCtx *context, const void *frame, size_t size, size_t li
 
 	if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
 	    ZSTD_findFrameCompressedSize(frame, size) != size)
-		return refuse(err, offset, BOBBIN_SIDEFILE_FRAME);
+		return refuse(err, offset, BOBBIN_REASON_SIDEFILE_FRAME);
 	if (content > limit)
-		return refuse(err, offset, BOBBIN_SIDEFILE_LIMIT);
+		return refuse(err, offset, BOBBIN_REASON_SIDEFILE_LIMIT);
 	out->size = 0;
 	to = byte_buffer_room(out, content + 1);
 	if (!to)
 		return -ENOMEM;
 	got = ZSTD_decompressDCtx(context, to, content, frame, size);
 	if (ZSTD_isError(got) || got != content)
-		return refuse(err, offset, BOBBIN_SIDEFILE_FRAME);
+		return refuse(err, offset, BOBBIN_REASON_SIDEFILE_FRAME);
 	out->size = got;
 	return 0;
 }

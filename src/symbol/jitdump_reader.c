@@ -56,7 +56,7 @@ static struct bytes bytes_at(struct jitdump_reader *r, int fd, uint64_t offset, 
 
 static int refuse_header(struct bobbin_error *err, uint64_t offset)
 {
-	return refuse(err, offset, BOBBIN_JITDUMP_HEADER);
+	return refuse(err, offset, BOBBIN_REASON_JITDUMP_HEADER);
 }
 
 /* 1: it is good; 0: it is not complete yet. */
@@ -95,7 +95,7 @@ static int read_header(struct jitdump_reader *r, int fd, struct bobbin_error *er
 
 static int refuse_record(struct bobbin_error *err, uint64_t offset)
 {
-	return refuse(err, offset, BOBBIN_JITDUMP_RECORD);
+	return refuse(err, offset, BOBBIN_REASON_JITDUMP_RECORD);
 }
 
 static bool is_range(uint64_t start, uint64_t size)

@@ -52,11 +52,12 @@ BOBBIN_API enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t add
 		const uint8_t *bytes = page_bytes(memory, addr - skip, &error);
 
 		if (!bytes)
-			return error == -ETIMEDOUT ? BOBBIN_NO_ANSWER : BOBBIN_NO_MEMORY;
+			return error == -ETIMEDOUT ? BOBBIN_REASON_NO_ANSWER
+						   : BOBBIN_REASON_NO_MEMORY;
 		memcpy(out, bytes + skip, part);
 		out += part;
 		addr += part;
 		len -= part;
 	}
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }

@@ -79,7 +79,7 @@ static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_err
 	struct bobbin_cfi_fde fde;
 	int r;
 
-	*source = BOBBIN_FROM_EH_FRAME;
+	*source = BOBBIN_SOURCE_EH_FRAME;
 	if (!f->listed)
 		return bobbin_cfi_lookup(view, vaddr, err, row);
 	listed = fde_list_find(&f->list, vaddr);
@@ -87,7 +87,7 @@ static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_err
 		return -ENOENT;
 	view = &f->views[listed->view];
 	if (view->debug_frame)
-		*source = BOBBIN_FROM_DEBUG_FRAME;
+		*source = BOBBIN_SOURCE_DEBUG_FRAME;
 	r = bobbin_cfi_fde(view, listed->offset, err, &fde);
 	return r ? r : bobbin_cfi_fde_lookup(view, &fde, vaddr, err, row);
 }

@@ -121,7 +121,7 @@ static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
 	t->section.addr = addr;
 	t->dropped = false;
 	o->error = foreign_table_open_section(t, o->arch);
-	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_FROM_SFRAME, is_inside,
+	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_SOURCE_SFRAME, is_inside,
 						 &o->image->sections)) {
 		o->image->section_at = at;
 		return true;
@@ -139,7 +139,7 @@ static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
 		return false;
 	t->frames.addr = addr;
 	o->error = foreign_table_open_frames(t, o->arch);
-	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_FROM_EH_FRAME, is_inside,
+	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_SOURCE_EH_FRAME, is_inside,
 						 &o->image->sections)) {
 		o->image->frames_at = at;
 		return true;

@@ -88,7 +88,7 @@ static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbi
 /* Straight from the process: a table that grows must not be read from copies. */
 static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size_t len)
 {
-	return process_read(ctx, addr, dst, len) ? BOBBIN_NO_MEMORY : BOBBIN_NONE;
+	return process_read(ctx, addr, dst, len) ? BOBBIN_REASON_NO_MEMORY : BOBBIN_REASON_NONE;
 }
 
 static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arch, uint64_t pc,
@@ -117,10 +117,10 @@ bool registered_lookup(const struct bobbin_arch *arch, const struct registered_r
 
 	if (!t)
 		return false;
-	*source = t->jit ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
+	*source = t->jit ? BOBBIN_SOURCE_JIT : BOBBIN_SOURCE_SFRAME;
 	if (!t->dropped && (t->jit ? jit_lookup(t, arch, pc, row) : section_lookup(t, pc, row)))
 		return true;
-	*source = BOBBIN_FROM_EH_FRAME;
+	*source = BOBBIN_SOURCE_EH_FRAME;
 	*row = (struct bobbin_row){.start = pc, .end = pc + 1, .function = pc};
 	return call_frames_ask(&t->cfi, pc, row, source);
 }
@@ -159,13 +159,13 @@ static int jit_functions(struct registered_table *t, const struct bobbin_arch *a
 int foreign_table_functions(const struct bobbin_arch *arch, struct registered_table *table,
 			    enum bobbin_source source, registered_sink sink, void *ctx)
 {
-	if (source == BOBBIN_FROM_EH_FRAME)
+	if (source == BOBBIN_SOURCE_EH_FRAME)
 		return call_frames_functions(&table->cfi, CALL_FRAMES_EH, sink, ctx);
 	if (table->dropped)
 		return 0;
-	if (source == BOBBIN_FROM_JIT && table->jit)
+	if (source == BOBBIN_SOURCE_JIT && table->jit)
 		return jit_functions(table, arch, sink, ctx);
-	return source == BOBBIN_FROM_SFRAME
+	return source == BOBBIN_SOURCE_SFRAME
 		       ? indexed_sections_functions(&table->sections, sink, ctx)
 		       : 0;
 }

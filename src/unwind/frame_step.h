@@ -23,9 +23,9 @@ static inline struct bobbin_rule frame_record_rule(const struct bobbin_arch *arc
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place_of(BOBBIN_AT_REG, arch->fp, 16);
-	rule.ra = place_of(BOBBIN_IN_CFA_MEM, 0, -8);
-	rule.fp = place_of(BOBBIN_IN_CFA_MEM, 0, -16);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 16);
+	rule.ra = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	return rule;
 }
 
@@ -40,9 +40,9 @@ static inline void skip_shared_record(const struct bobbin_arch *arch, enum bobbi
 	const struct bobbin_rule record = frame_record_rule(arch);
 	struct bobbin_rule shared = record;
 
-	shared.cfa = place_of(BOBBIN_IN_REG_MEM, arch->fp, 0);
+	shared.cfa = place_of(BOBBIN_HOW_IN_REG_MEM, arch->fp, 0);
 	shared.plus = 16;
-	if (callee == BOBBIN_FROM_FRAME_POINTER && bobbin_rule_equal(rule, &shared))
+	if (callee == BOBBIN_SOURCE_FRAME_POINTER && bobbin_rule_equal(rule, &shared))
 		*rule = record;
 }
 
@@ -51,9 +51,9 @@ static inline struct bobbin_rule vsyscall_rule(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place_of(BOBBIN_AT_REG, arch->sp, 8);
-	rule.ra = place_of(BOBBIN_IN_CFA_MEM, 0, -8);
-	rule.fp = place_of(BOBBIN_SAME, 0, 0);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->sp, 8);
+	rule.ra = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = place_of(BOBBIN_HOW_SAME, 0, 0);
 	return rule;
 }
 
@@ -62,9 +62,9 @@ static inline struct bobbin_rule outermost_rule(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place_of(BOBBIN_AT_REG, arch->sp, 0);
-	rule.ra = place_of(BOBBIN_UNDEFINED, 0, 0);
-	rule.fp = place_of(BOBBIN_SAME, 0, 0);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->sp, 0);
+	rule.ra = place_of(BOBBIN_HOW_UNDEFINED, 0, 0);
+	rule.fp = place_of(BOBBIN_HOW_SAME, 0, 0);
 	return rule;
 }
 
@@ -113,7 +113,7 @@ static inline enum bobbin_reason step_by_rule(const struct bobbin_arch *arch,
 		return reason;
 	if (rule->flags & BOBBIN_RULE_SIGNAL)
 		load_interrupted(arch, mem, sp, gpr, regs);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 #endif

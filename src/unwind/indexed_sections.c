@@ -48,7 +48,7 @@ int indexed_sections_open(const void *data, size_t size, uint64_t addr,
 		if (r <= 0)
 			return r;
 		r = view.arch == arch ? add(sections, &view)
-				      : refuse(err, start, BOBBIN_SFRAME_ABI);
+				      : refuse(err, start, BOBBIN_REASON_SFRAME_ABI);
 	}
 	return r;
 }

@@ -36,13 +36,13 @@ bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *c
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
 	if (is_trampoline(arch, code, addr, rule)) {
-		*source = BOBBIN_FROM_TRAMPOLINE;
+		*source = BOBBIN_SOURCE_TRAMPOLINE;
 		return true;
 	}
 	/* a root is returned to: the address to look up lies before it */
 	if (!known_code_root(arch, code, addr + 1))
 		return false;
-	*source = BOBBIN_FROM_ENTRY;
+	*source = BOBBIN_SOURCE_ENTRY;
 	*rule = outermost_rule(arch);
 	return true;
 }

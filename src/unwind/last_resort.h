@@ -47,15 +47,15 @@ static inline bool step_after_syscall(const struct last_resort *r, const struct 
 	if (!regs->exact || !known_code_syscall(r->arch, &r->code, regs->pc))
 		return false;
 	rule = r->rule(r->code.ctx, regs->pc - 1, &source);
-	if (source == BOBBIN_FROM_NONE) {
+	if (source == BOBBIN_SOURCE_NONE) {
 		in_table = false;
 		rule = r->rule(r->code.ctx, regs->pc - 3, &source);
 	}
-	if (source == BOBBIN_FROM_NONE)
+	if (source == BOBBIN_SOURCE_NONE)
 		return false;
 	frame->source = (uint8_t)source;
 	if (!in_table && regs->gpr && regs->gpr_known & 1 && !regs->gpr[0])
-		*reason = BOBBIN_OUTERMOST;
+		*reason = BOBBIN_REASON_OUTERMOST;
 	else
 		*reason = r->step(r->code.ctx, &rule);
 	return true;
@@ -115,15 +115,15 @@ static inline enum bobbin_reason step_without_rule(const struct last_resort *r,
 		return reason;
 	if (step_by_record(r->arch, r->mem, regs, &caller) &&
 	    r->is_code(r->code.ctx, caller.pc - 1)) {
-		frame->source = BOBBIN_FROM_FRAME_POINTER;
+		frame->source = BOBBIN_SOURCE_FRAME_POINTER;
 		*regs = caller;
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	}
 	/* an address that is no code may have come from a stack pointer that was none */
-	if (without == BOBBIN_NO_MAPPING || !step_to_root(r, regs))
-		return without ? without : BOBBIN_BAD_RULE;
-	frame->source = BOBBIN_FROM_ROOT_SEARCH;
-	return BOBBIN_NONE;
+	if (without == BOBBIN_REASON_NO_MAPPING || !step_to_root(r, regs))
+		return without ? without : BOBBIN_REASON_BAD_RULE;
+	frame->source = BOBBIN_SOURCE_ROOT_SEARCH;
+	return BOBBIN_REASON_NONE;
 }
 
 #endif

@@ -119,8 +119,8 @@ void loaded_object_rule(struct loaded_object *object, uint64_t pc, struct bobbin
 	struct bobbin_row row;
 
 	if (!object->module) {
-		*source = BOBBIN_FROM_NONE;
-		*rule = bobbin_rule_none(BOBBIN_NO_TABLE);
+		*source = BOBBIN_SOURCE_NONE;
+		*rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
 		return;
 	}
 	if (module_ask(object->module, use_sframe, pc - object->image.bias, &error, &row, source))

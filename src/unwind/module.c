@@ -218,9 +218,9 @@ bool module_is_entry(const struct module *module, uint64_t vaddr)
 static void check_entry(const struct module *m, struct bobbin_row *row, enum bobbin_source *source)
 {
 	if (!m->image.entry || row->function != m->image.entry ||
-	    row->rule.ra.how == BOBBIN_UNDEFINED)
+	    row->rule.ra.how == BOBBIN_HOW_UNDEFINED)
 		return;
-	*source = BOBBIN_FROM_ENTRY;
+	*source = BOBBIN_SOURCE_ENTRY;
 	row->rule = outermost_rule(m->image.arch);
 }
 
@@ -229,25 +229,26 @@ static void answer_without(const struct module *m, uint64_t vaddr, struct bobbin
 			   enum bobbin_source *source)
 {
 	if (module_is_entry(m, vaddr)) {
-		*source = BOBBIN_FROM_ENTRY;
+		*source = BOBBIN_SOURCE_ENTRY;
 		row->rule = outermost_rule(m->image.arch);
 		return;
 	}
-	*source = BOBBIN_FROM_NONE;
-	row->rule = bobbin_rule_none(has_tables(m) ? BOBBIN_NO_FUNCTION : BOBBIN_NO_TABLE);
+	*source = BOBBIN_SOURCE_NONE;
+	row->rule = bobbin_rule_none(has_tables(m) ? BOBBIN_REASON_NO_FUNCTION
+						   : BOBBIN_REASON_NO_TABLE);
 }
 
 void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
 		   enum bobbin_source *source)
 {
 	*row = no_row(vaddr);
-	*source = BOBBIN_FROM_GO;
+	*source = BOBBIN_SOURCE_GO;
 	if (ask_go(module, vaddr, row))
 		return;
-	*source = BOBBIN_FROM_SFRAME;
+	*source = BOBBIN_SOURCE_SFRAME;
 	if (!ask_or_drop_sframe(module, vaddr, row) &&
 	    !call_frames_ask(&module->frames, vaddr, row, source)) {
-		*source = BOBBIN_FROM_SIDEFILE;
+		*source = BOBBIN_SOURCE_SIDEFILE;
 		if (!ask_sidefile(module, vaddr, row)) {
 			answer_without(module, vaddr, row, source);
 			return;
@@ -262,10 +263,10 @@ int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
 	int r = -ENOENT;
 
 	*row = no_row(vaddr);
-	*source = BOBBIN_FROM_GO;
+	*source = BOBBIN_SOURCE_GO;
 	if (ask_go(module, vaddr, row))
 		return 0;
-	*source = BOBBIN_FROM_SFRAME;
+	*source = BOBBIN_SOURCE_SFRAME;
 	if (use_sframe)
 		r = indexed_sections_lookup(&module->sframe, vaddr, err, row);
 	if (r && !call_frames_ask(&module->frames, vaddr, row, source))
@@ -322,13 +323,13 @@ void module_look_at_code(struct module *module, uint64_t offset, bool row_ends,
 	const struct code_reader code = {read_code, module};
 	const struct bobbin_arch *arch = module->image.arch;
 
-	if (*source == BOBBIN_FROM_NONE) {
+	if (*source == BOBBIN_SOURCE_NONE) {
 		known_code_rule(arch, &code, offset, rule, source);
 	} else if (row_ends && known_code_root(arch, &code, offset + 1)) {
-		*source = BOBBIN_FROM_ENTRY;
+		*source = BOBBIN_SOURCE_ENTRY;
 		*rule = outermost_rule(arch);
 	} else if (module->eh_returns && known_code_eh_return(arch, &code, offset)) {
-		*rule = bobbin_rule_none(BOBBIN_EH_RETURN);
+		*rule = bobbin_rule_none(BOBBIN_REASON_EH_RETURN);
 	}
 }
 

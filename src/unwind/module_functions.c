@@ -29,15 +29,15 @@ static int go_functions(const struct pclntab *t, function_sink sink, void *ctx)
 int module_functions(struct module *m, enum bobbin_source source, function_sink sink, void *ctx)
 {
 	switch (source) {
-	case BOBBIN_FROM_SFRAME:
+	case BOBBIN_SOURCE_SFRAME:
 		return indexed_sections_functions(&m->sframe, sink, ctx);
-	case BOBBIN_FROM_EH_FRAME:
+	case BOBBIN_SOURCE_EH_FRAME:
 		return call_frames_functions(&m->frames, CALL_FRAMES_EH, sink, ctx);
-	case BOBBIN_FROM_DEBUG_FRAME:
+	case BOBBIN_SOURCE_DEBUG_FRAME:
 		return call_frames_functions(&m->frames, CALL_FRAMES_DEBUG, sink, ctx);
-	case BOBBIN_FROM_GO:
+	case BOBBIN_SOURCE_GO:
 		return go_functions(&m->go, sink, ctx);
-	case BOBBIN_FROM_SIDEFILE:
+	case BOBBIN_SOURCE_SIDEFILE:
 		return sidefile_functions(m, sink, ctx);
 	default:
 		return 0;
@@ -72,8 +72,9 @@ static struct gap segment_around(const struct module *m, uint64_t vaddr)
 
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
-	static const enum bobbin_source sources[] = {BOBBIN_FROM_SFRAME, BOBBIN_FROM_EH_FRAME,
-						     BOBBIN_FROM_DEBUG_FRAME, BOBBIN_FROM_SIDEFILE};
+	static const enum bobbin_source sources[] = {BOBBIN_SOURCE_SFRAME, BOBBIN_SOURCE_EH_FRAME,
+						     BOBBIN_SOURCE_DEBUG_FRAME,
+						     BOBBIN_SOURCE_SIDEFILE};
 	struct gap gap = segment_around(module, vaddr);
 
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)

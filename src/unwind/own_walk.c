@@ -74,9 +74,9 @@ static struct bobbin_rule registered_rule(struct own_walk *w, struct code *code,
 		return row->rule;
 	if (r == -BOBBIN_EBADMSG)
 		drop(w, code, error);
-	return bobbin_rule_none(r == -BOBBIN_EFAULT ? BOBBIN_NO_MEMORY
+	return bobbin_rule_none(r == -BOBBIN_EFAULT ? BOBBIN_REASON_NO_MEMORY
 				: error->reason     ? error->reason
-						    : BOBBIN_NO_FUNCTION);
+						    : BOBBIN_REASON_NO_FUNCTION);
 }
 
 /*
@@ -101,14 +101,14 @@ static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, ui
 	int r = 0;
 
 	if (!view->data && !is_filled(code))
-		return bobbin_rule_none(BOBBIN_NO_FUNCTION);
+		return bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
 	if (!view->data) {
 		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
 				       &error, &later);
 		view = &later;
 	}
 	if (!r && view->arch != w->arch) {
-		error = (struct bobbin_error){.reason = BOBBIN_SFRAME_ABI};
+		error = (struct bobbin_error){.reason = BOBBIN_REASON_SFRAME_ABI};
 		r = -BOBBIN_EBADMSG;
 	}
 	if (!r)
@@ -126,11 +126,11 @@ static struct bobbin_rule jit_rule(struct own_walk *w, struct code *code, uint64
 	return registered_rule(w, code, r, &error, &row);
 }
 
-/* *@source: who has answered; BOBBIN_FROM_NONE: the rule says why nobody has. */
+/* *@source: who has answered; BOBBIN_SOURCE_NONE: the rule says why nobody has. */
 static struct bobbin_rule rule_of_code(struct own_walk *w, struct code *code, uint64_t pc,
 				       enum bobbin_source *source)
 {
-	struct bobbin_rule rule = bobbin_rule_none(BOBBIN_NO_TABLE);
+	struct bobbin_rule rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
 
 	if (code->kind == CODE_OBJECT) {
 		loaded_object_rule((struct loaded_object *)code->object, pc, &rule, source);
@@ -142,8 +142,8 @@ static struct bobbin_rule rule_of_code(struct own_walk *w, struct code *code, ui
 		rule = jit_rule(w, code, pc);
 	else
 		rule = section_rule(w, code, pc);
-	if (rule.cfa.how != BOBBIN_NO_RULE)
-		*source = code->kind == CODE_JIT ? BOBBIN_FROM_JIT : BOBBIN_FROM_SFRAME;
+	if (rule.cfa.how != BOBBIN_HOW_NO_RULE)
+		*source = code->kind == CODE_JIT ? BOBBIN_SOURCE_JIT : BOBBIN_SOURCE_SFRAME;
 	return rule;
 }
 
@@ -160,11 +160,11 @@ static struct bobbin_rule rule_in_map(struct own_walk *w, uint64_t pc, enum bobb
 
 	if (!code) {
 		w->stale |= loader_may_know(pc);
-		return bobbin_rule_none(BOBBIN_NO_MAPPING);
+		return bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
 	}
 	if (code->kind == CODE_OBJECT && !is_present(w, code)) {
 		w->stale = true;
-		return bobbin_rule_none(BOBBIN_UNLOADED);
+		return bobbin_rule_none(BOBBIN_REASON_UNLOADED);
 	}
 	return rule_of_code(w, code, pc, source);
 }
@@ -191,17 +191,17 @@ static struct bobbin_rule find_rule(struct own_walk *w, uint64_t pc, enum bobbin
 	const struct code_reader code = {read_own_code, &w->memory};
 	struct bobbin_rule rule;
 
-	*source = BOBBIN_FROM_NONE;
+	*source = BOBBIN_SOURCE_NONE;
 	if (w->arch->elf_machine == bobbin_arch_amd64()->elf_machine &&
 	    pc - VSYSCALL_PAGE < VSYSCALL_SIZE) {
-		*source = BOBBIN_FROM_VSYSCALL;
+		*source = BOBBIN_SOURCE_VSYSCALL;
 		return vsyscall_rule(w->arch);
 	}
 	rule = rule_in_map(w, pc, source);
-	if (*source == BOBBIN_FROM_NONE)
+	if (*source == BOBBIN_SOURCE_NONE)
 		known_code_rule(w->arch, &code, pc, &rule, source);
 	else if (may_eh_return(w) && known_code_eh_return(w->arch, &code, pc))
-		rule = bobbin_rule_none(BOBBIN_EH_RETURN);
+		rule = bobbin_rule_none(BOBBIN_REASON_EH_RETURN);
 	return rule;
 }
 
@@ -292,7 +292,7 @@ static bool recover(struct own_walk *w, uint8_t reg)
 static enum bobbin_reason step_by_other(struct own_walk *w, const struct bobbin_rule *rule)
 {
 	if (rule->cfa.reg >= BOBBIN_REG_COUNT || w->regs.gpr || !recover(w, rule->cfa.reg))
-		return BOBBIN_NO_REGISTER;
+		return BOBBIN_REASON_NO_REGISTER;
 	w->known = w->regs;
 	return step_by_rule(w->arch, rule, &w->mem, w->gpr, &w->regs);
 }
@@ -306,11 +306,11 @@ static enum bobbin_reason switch_stacks(struct own_walk *w, const struct bobbin_
 	if (w->stack.switches == MAX_SWITCHES ||
 	    step_by_rule(w->arch, &across, &w->mem, w->gpr, &caller) ||
 	    !own_is_code(w, caller.pc - 1))
-		return BOBBIN_OTHER_STACK;
+		return BOBBIN_REASON_OTHER_STACK;
 	w->regs = caller;
 	w->stack.bottom = caller.sp;
 	w->stack.switches++;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /* The CFA did not move away from the leaf, or it is on another stack. */
@@ -320,7 +320,7 @@ static enum bobbin_reason leave_stack(struct own_walk *w, const struct bobbin_ru
 
 	if (!cfa_anywhere(w->arch, rule, &w->mem, &w->regs, &cfa) ||
 	    !is_other_stack(&w->stack, cfa))
-		return BOBBIN_STUCK;
+		return BOBBIN_REASON_STUCK;
 	return switch_stacks(w, rule);
 }
 
@@ -331,9 +331,9 @@ static enum bobbin_reason walk_by(struct own_walk *w, const struct bobbin_rule *
 	if (rule->flags & BOBBIN_RULE_SWITCH)
 		return switch_stacks(w, rule);
 	reason = step_by_rule(w->arch, rule, &w->mem, w->gpr, &w->regs);
-	if (reason == BOBBIN_NO_REGISTER)
+	if (reason == BOBBIN_REASON_NO_REGISTER)
 		return step_by_other(w, rule);
-	if (reason == BOBBIN_STUCK)
+	if (reason == BOBBIN_REASON_STUCK)
 		return leave_stack(w, rule);
 	if (rule->flags & BOBBIN_RULE_SIGNAL)
 		w->stack.bottom = w->regs.sp;
@@ -368,14 +368,14 @@ static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame
 	struct bobbin_rule rule;
 
 	if (w->regs.pc - code->fiber_start < code->fiber_end - code->fiber_start) {
-		frame->source = BOBBIN_FROM_ENTRY;
-		return BOBBIN_OUTERMOST;
+		frame->source = BOBBIN_SOURCE_ENTRY;
+		return BOBBIN_REASON_OUTERMOST;
 	}
 	if (w->regs.gpr)
 		w->known = w->regs;
 	rule = find_rule(w, bobbin_regs_lookup_pc(&w->regs), &source);
 	frame->source = (uint8_t)source;
-	if (source == BOBBIN_FROM_NONE)
+	if (source == BOBBIN_SOURCE_NONE)
 		return walk_without_rule(w, frame, (enum bobbin_reason)rule.reason);
 	skip_shared_record(w->arch, w->callee, &rule);
 	return walk_by(w, &rule);
@@ -384,7 +384,7 @@ static enum bobbin_reason walk_on(struct own_walk *w, struct bobbin_frame *frame
 static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)
 {
 	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
-	enum bobbin_reason reason = BOBBIN_NONE;
+	enum bobbin_reason reason = BOBBIN_REASON_NONE;
 
 	for (trace->count = 0; trace->count < max && !reason;) {
 		struct bobbin_frame frame = {.pc = w->regs.pc, .exact = w->regs.exact};
@@ -396,7 +396,7 @@ static enum bobbin_reason walk(struct own_walk *w, uint32_t skip, struct bobbin_
 		else
 			trace->frames[trace->count++] = frame;
 	}
-	return reason ? reason : BOBBIN_DEPTH;
+	return reason ? reason : BOBBIN_REASON_DEPTH;
 }
 
 bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
@@ -417,7 +417,7 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.known.gpr = NULL;
 	w.recoveries = MAX_RECOVERIES;
 	w.stack = (struct stack_in_use){.bottom = regs->sp};
-	w.callee = BOBBIN_FROM_NONE;
+	w.callee = BOBBIN_SOURCE_NONE;
 	w.stale = false;
 	self_memory_init(&w.memory);
 	if (code->registrar) {

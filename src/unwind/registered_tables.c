@@ -49,7 +49,7 @@ static void close_registrations(struct registered_code *code)
 
 static struct bobbin_error unreadable(void)
 {
-	return (struct bobbin_error){.reason = BOBBIN_NO_MEMORY};
+	return (struct bobbin_error){.reason = BOBBIN_REASON_NO_MEMORY};
 }
 
 /* A section that cannot be read is as good as a malformed one. */

@@ -97,7 +97,7 @@ __attribute__((no_sanitize("address", "thread"))) enum bobbin_reason self_memory
 	struct self_memory *memory = ctx;
 
 	if (len && !in_run(memory, addr, len) && !test_pages(memory, addr, len))
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	copy_bytes(addr, dst, len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }

@@ -32,7 +32,8 @@ struct stack_in_use {
 /* Whether a step failed since it did not find the caller's frame on the stack. */
 static inline bool stack_has_ended(enum bobbin_reason reason)
 {
-	return reason == BOBBIN_STUCK || reason == BOBBIN_NO_MEMORY || reason == BOBBIN_STACK_END;
+	return reason == BOBBIN_REASON_STUCK || reason == BOBBIN_REASON_NO_MEMORY ||
+	       reason == BOBBIN_REASON_STACK_END;
 }
 
 /*
@@ -43,9 +44,9 @@ static inline bool cfa_anywhere(const struct bobbin_arch *arch, const struct bob
 				const struct bobbin_mem *mem, const struct bobbin_regs *regs,
 				uint64_t *cfa)
 {
-	const struct bobbin_rule base = {.cfa = {.how = BOBBIN_AT_REG, .reg = rule->cfa.reg}};
+	const struct bobbin_rule base = {.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = rule->cfa.reg}};
 
-	if (rule->cfa.reg == arch->sp && rule->cfa.how == BOBBIN_AT_REG)
+	if (rule->cfa.reg == arch->sp && rule->cfa.how == BOBBIN_HOW_AT_REG)
 		return false;
 	if (step_cfa(arch, rule, mem, regs, cfa) &&
 	    (rule->cfa.reg == arch->sp || step_cfa(arch, &base, mem, regs, cfa)))

@@ -194,17 +194,17 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	struct module *module;
 	uint64_t vaddr;
 
-	*source = BOBBIN_FROM_NONE;
-	*rule = bobbin_rule_none(BOBBIN_NO_TABLE);
+	*source = BOBBIN_SOURCE_NONE;
+	*rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
 	module = module_of(u, m->file);
 	if (!module && file_modules_left_out(&u->modules, m->file))
-		*rule = bobbin_rule_none(BOBBIN_NO_ROOM);
+		*rule = bobbin_rule_none(BOBBIN_REASON_NO_ROOM);
 	if (!module || !elf_image_vaddr(&module->image, offset, &vaddr))
 		return module;
 	module_lookup(module, vaddr, &row, source);
 	*rule = row.rule;
 	module_look_at_code(module, offset, row.end == vaddr + 1, rule, source);
-	return *source != BOBBIN_FROM_NONE || !module_after_syscall(module, offset);
+	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }
 
 /* Not inlined: so the rule is made in its place and not copied, which stalls. */
@@ -223,7 +223,7 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 		return bobbin_rule_unpack(cached->word);
 	}
 	if (m->file->kind == FILE_VSYSCALL && !space->arch->big_endian) {
-		*source = BOBBIN_FROM_VSYSCALL;
+		*source = BOBBIN_SOURCE_VSYSCALL;
 		return vsyscall_rule(space->arch);
 	}
 	if (ask_file(u, m, offset, &rule, source))
@@ -265,13 +265,14 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				 uint64_t pc, struct bobbin_rule *ret)
 {
-	enum bobbin_source source = BOBBIN_FROM_NONE;
+	enum bobbin_source source = BOBBIN_SOURCE_NONE;
 	const struct mapping *m;
 
 	if (space->registered && find_registered(unwinder, space, pc, ret, &source))
 		return source;
 	m = space_find(space, pc);
-	*ret = m ? find_rule(unwinder, space, m, pc, &source) : bobbin_rule_none(BOBBIN_NO_MAPPING);
+	*ret = m ? find_rule(unwinder, space, m, pc, &source)
+		 : bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
 	return source;
 }
 
@@ -334,11 +335,11 @@ static enum bobbin_reason switch_stacks(struct walk *w, const struct bobbin_rule
 	if (w->stack.switches == MAX_SWITCHES ||
 	    step_by_rule(w->space->arch, &across, w->mem, w->gpr, &caller) ||
 	    !space_has(w->space, caller.pc - 1))
-		return BOBBIN_OTHER_STACK;
+		return BOBBIN_REASON_OTHER_STACK;
 	w->regs = caller;
 	w->stack.bottom = caller.sp;
 	w->stack.switches++;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /* Whether an address is on another stack than the copied one. */
@@ -358,12 +359,12 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason leave_stack(struct walk *w,
 
 	/* the code that a signal interrupted was not on the stack of the handler */
 	if (w->copy && w->copy->size && w->regs.sp - w->copy->addr > w->copy->size)
-		return BOBBIN_OTHER_STACK;
+		return BOBBIN_REASON_OTHER_STACK;
 	if (!cfa_anywhere(w->space->arch, rule, w->mem, &w->regs, &cfa))
 		return reason;
 	if (w->copy)
-		return is_beyond_copy(w, cfa) ? BOBBIN_OTHER_STACK : reason;
-	if (reason != BOBBIN_STUCK || !is_other_stack(&w->stack, cfa))
+		return is_beyond_copy(w, cfa) ? BOBBIN_REASON_OTHER_STACK : reason;
+	if (reason != BOBBIN_REASON_STUCK || !is_other_stack(&w->stack, cfa))
 		return reason;
 	return switch_stacks(w, rule);
 }
@@ -410,7 +411,7 @@ static enum bobbin_reason walk_on(struct walk *w, struct bobbin_frame *frame)
 						  bobbin_regs_lookup_pc(&w->regs), &rule);
 
 	frame->source = (uint8_t)source;
-	if (source == BOBBIN_FROM_NONE)
+	if (source == BOBBIN_SOURCE_NONE)
 		return walk_without_rule(w, frame, (enum bobbin_reason)rule.reason);
 	skip_shared_record(w->space->arch, w->callee, &rule);
 	return walk_by(w, &rule);
@@ -566,13 +567,13 @@ static BOBBIN_ALWAYS_INLINE uint64_t word_at(struct walk *w, const struct copy_m
 {
 	const struct cached_rule *cached;
 
-	*source = BOBBIN_FROM_FRAME_POINTER;
+	*source = BOBBIN_SOURCE_FRAME_POINTER;
 	if (!mapping->key)
 		return w->space->forms.record;
 	cached = rule_cache_get(&w->unwinder->cache, mapping->key + (addr - mapping->start));
 	if (!cached)
 		return 0;
-	if (cached_source(cached) == BOBBIN_FROM_NONE)
+	if (cached_source(cached) == BOBBIN_SOURCE_NONE)
 		return w->space->forms.record;
 	*source = (uint8_t)cached_source(cached);
 	return cached->word;
@@ -587,7 +588,7 @@ static bool is_code(struct walk *w, const struct copy_mapping *mapping, uint64_t
 /*
  * Frames while rules are cached and plain and the copy has what they need; the
  * first frame that wants more is left for walk_on(), which finds out what.
- * BOBBIN_OUTERMOST, or BOBBIN_NONE: go on there.
+ * BOBBIN_REASON_OUTERMOST, or BOBBIN_REASON_NONE: go on there.
  */
 static enum bobbin_reason walk_copy(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 {
@@ -605,13 +606,13 @@ static enum bobbin_reason walk_copy(struct walk *w, struct bobbin_trace *trace, 
 		word = word_at(w, &mapping, at, &frame.source);
 		if (plain_outermost(word)) {
 			trace->frames[trace->count++] = frame;
-			return BOBBIN_OUTERMOST;
+			return BOBBIN_REASON_OUTERMOST;
 		}
 		if (!plain_cfa(&forms, word, sp, fp, &cfa) || cfa <= sp || cfa % sizeof(ra))
 			break;
 		if (!copied_word(w->copy, cfa - sizeof(ra), &ra) || !ra)
 			break;
-		if (frame.source == BOBBIN_FROM_FRAME_POINTER && !is_code(w, &mapping, ra))
+		if (frame.source == BOBBIN_SOURCE_FRAME_POINTER && !is_code(w, &mapping, ra))
 			break;
 		if (!plain_fp_saved(word, &fp_off))
 			fp_off = 0;
@@ -621,7 +622,7 @@ static enum bobbin_reason walk_copy(struct walk *w, struct bobbin_trace *trace, 
 		note_frame(w, pc, sp, fp, frame.source, true, fp_off);
 		go_on(w, ra, cfa, caller_fp);
 	}
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /* Threads' stacks are megabytes apart. */
@@ -700,7 +701,7 @@ static void walk(struct walk *w, struct bobbin_trace *trace, uint32_t max)
 	/* the walk may go on */
 	if (max)
 		w->callee = trace->frames[max - 1].source;
-	trace->reason = BOBBIN_DEPTH;
+	trace->reason = BOBBIN_REASON_DEPTH;
 }
 
 static void reverse(struct bobbin_frame *frames, uint32_t count)
@@ -721,7 +722,7 @@ static void walk_outer(struct walk *w, struct bobbin_trace *trace, uint32_t oute
 
 	/* a memo has no room for what is so far out */
 	w->last = w->next = NULL;
-	for (walk(w, &ring, outer); ring.reason == BOBBIN_DEPTH; walk(w, &ring, outer))
+	for (walk(w, &ring, outer); ring.reason == BOBBIN_REASON_DEPTH; walk(w, &ring, outer))
 		if (++rounds >= BOBBIN_MAX_VISITS / outer)
 			break;
 	trace->reason = ring.reason;
@@ -731,7 +732,7 @@ static void walk_outer(struct walk *w, struct bobbin_trace *trace, uint32_t oute
 		reverse(ring.frames, outer);
 	}
 	trace->left_out = rounds ? (rounds - 1) * outer + ring.count : 0;
-	if (ring.reason == BOBBIN_DEPTH)
+	if (ring.reason == BOBBIN_REASON_DEPTH)
 		trace->left_out -= outer;
 	trace->count += rounds ? outer : ring.count;
 }
@@ -758,6 +759,6 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	}
 	trace->left_out = 0;
 	walk(&w, trace, max - outer);
-	if (outer && trace->reason == BOBBIN_DEPTH)
+	if (outer && trace->reason == BOBBIN_REASON_DEPTH)
 		walk_outer(&w, trace, outer);
 }

@@ -5,7 +5,7 @@
 
 #include <bobbin/unwind.h>
 
-/* Who gave the rule; BOBBIN_FROM_NONE: nobody, and the rule says why. */
+/* Who gave the rule; BOBBIN_SOURCE_NONE: nobody, and the rule says why. */
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				 uint64_t pc, struct bobbin_rule *ret);
 

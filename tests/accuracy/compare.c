@@ -91,16 +91,16 @@ static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_re
 {
 	/* once it has met memory that it cannot read, libdwfl may guess */
 	if (common == trace->count && dwfl->lacks_memory && dwfl->readable <= common) {
-		if (trace->reason == BOBBIN_STACK_END)
+		if (trace->reason == BOBBIN_REASON_STACK_END)
 			return DUMP_END;
-		if (trace->reason == BOBBIN_NO_MEMORY)
+		if (trace->reason == BOBBIN_REASON_NO_MEMORY)
 			return BELOW_DUMP;
 	}
 	if (common < trace->count)
 		return common < dwfl->count ? DIFFERENT : DWFL_SHORT;
 	if (common < dwfl->count)
-		return trace->reason == BOBBIN_NO_REGISTER ? LOST : BOBBIN_SHORT;
-	return trace->reason == BOBBIN_OUTERMOST ? COMPLETE : BOTH_STOP;
+		return trace->reason == BOBBIN_REASON_NO_REGISTER ? LOST : BOBBIN_SHORT;
+	return trace->reason == BOBBIN_REASON_OUTERMOST ? COMPLETE : BOTH_STOP;
 }
 
 static struct cause *find_cause(struct comparison *c, const struct cause *like)

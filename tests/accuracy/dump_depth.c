@@ -42,7 +42,7 @@ static void add_sample(struct bobbin_unwinder *unwinder, const struct sample_set
 	row->samples++;
 	row->frames += trace.count;
 	for (size_t i = 0; i < SIZES; i++)
-		row->complete[i] += trace.reason == BOBBIN_OUTERMOST &&
+		row->complete[i] += trace.reason == BOBBIN_REASON_OUTERMOST &&
 				    deepest.end <= 1024ull * sizes_kib[i];
 }
 

@@ -64,7 +64,7 @@ static void assert_walks(const struct cfi_section *s, unsigned int fdes, unsigne
 static void assert_refused(const struct cfi_section *s, uint64_t offset, enum bobbin_reason reason)
 {
 	struct bobbin_cfi_view view = cfi_section_view(s);
-	struct bobbin_error err = {UINT64_MAX, BOBBIN_NONE};
+	struct bobbin_error err = {UINT64_MAX, BOBBIN_REASON_NONE};
 	struct bobbin_cfi_fde fde, before;
 
 	memset(&fde, 0xa5, sizeof(fde));
@@ -160,7 +160,7 @@ static void addresses_that_need_a_process_are_refused(void **state)
 	for (size_t i = 0; i < COUNT(encodings); i++)
 		assert_cie_refused(
 			&(struct cfi_cie){.augmentation = "zR", .encoding = encodings[i]},
-			BOBBIN_CFI_ENCODING);
+			BOBBIN_REASON_CFI_ENCODING);
 }
 
 static void known_augmentations_are_read(void **state)
@@ -225,7 +225,7 @@ static void unknown_augmentations_are_refused(void **state)
 
 	for (size_t i = 0; i < COUNT(unknown); i++)
 		assert_cie_refused(&(struct cfi_cie){.augmentation = unknown[i]},
-				   BOBBIN_CFI_AUGMENTATION);
+				   BOBBIN_REASON_CFI_AUGMENTATION);
 }
 
 static void augmentation_data_that_is_cut_is_refused(void **state)
@@ -236,11 +236,11 @@ static void augmentation_data_that_is_cut_is_refused(void **state)
 	assert_cie_refused(&(struct cfi_cie){.augmentation = "zRP",
 					     .augmentation_data = data,
 					     .augmentation_size = sizeof(data)},
-			   BOBBIN_CFI_LENGTH);
+			   BOBBIN_REASON_CFI_LENGTH);
 	assert_cie_refused(&(struct cfi_cie){.augmentation = "zP",
 					     .augmentation_data = (const uint8_t[]){0x0f},
 					     .augmentation_size = 1},
-			   BOBBIN_CFI_ENCODING);
+			   BOBBIN_REASON_CFI_ENCODING);
 }
 
 static void an_augmentation_size_beyond_the_cie_is_refused(void **state)
@@ -251,7 +251,7 @@ static void an_augmentation_size_beyond_the_cie_is_refused(void **state)
 	/* length 4, id 4, version 1, "zR" 3, alignments 2, column 1 */
 	assert_int_equal(s.data[15], 1);
 	s.data[15] = 0x7f;
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 }
 
 static void a_negative_range_is_refused(void **state)
@@ -259,7 +259,7 @@ static void a_negative_range_is_refused(void **state)
 	struct cfi_section s = section_of(AMD64);
 	uint64_t at = put_fde(&s, TEXT, -(uint64_t)16, NO_BYTES);
 
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 }
 
 /* Each function would run it. */
@@ -269,7 +269,7 @@ static void a_cie_of_absurd_length_is_refused(void **state)
 
 	assert_cie_accepted(&(struct cfi_cie){.insn = nothing, .insn_size = 4000});
 	assert_cie_refused(&(struct cfi_cie){.insn = nothing, .insn_size = 4096},
-			   BOBBIN_CFI_LENGTH);
+			   BOBBIN_REASON_CFI_LENGTH);
 }
 
 static void unknown_versions_are_refused(void **state)
@@ -277,10 +277,12 @@ static void unknown_versions_are_refused(void **state)
 	static const uint8_t versions[] = {2, 5, 0xff};
 
 	for (size_t i = 0; i < COUNT(versions); i++)
-		assert_cie_refused(&(struct cfi_cie){.version = versions[i]}, BOBBIN_CFI_VERSION);
-	assert_cie_refused(&(struct cfi_cie){.version = 4, .address_size = 4}, BOBBIN_CFI_VERSION);
+		assert_cie_refused(&(struct cfi_cie){.version = versions[i]},
+				   BOBBIN_REASON_CFI_VERSION);
+	assert_cie_refused(&(struct cfi_cie){.version = 4, .address_size = 4},
+			   BOBBIN_REASON_CFI_VERSION);
 	assert_cie_refused(&(struct cfi_cie){.version = 4, .address_size = 8, .segment_size = 2},
-			   BOBBIN_CFI_VERSION);
+			   BOBBIN_REASON_CFI_VERSION);
 }
 
 static void rows_of_a_foreign_return_address_column_are_refused(void **state)
@@ -298,9 +300,9 @@ static void rows_of_a_foreign_return_address_column_are_refused(void **state)
 	assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
 	assert_true(fde.start == TEXT && fde.end == TEXT + 16 && fde.ra_column == 30);
 	assert_int_equal(bobbin_cfi_rows_init(&view, &fde, &err, &rows), -EBADMSG);
-	assert_true(err.reason == BOBBIN_CFI_RA_COLUMN && err.offset == cie_at);
+	assert_true(err.reason == BOBBIN_REASON_CFI_RA_COLUMN && err.offset == cie_at);
 	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 8, &err, &row), -EBADMSG);
-	assert_int_equal(err.reason, BOBBIN_CFI_RA_COLUMN);
+	assert_int_equal(err.reason, BOBBIN_REASON_CFI_RA_COLUMN);
 }
 
 static void wide_lengths_are_read(void **state)
@@ -317,12 +319,12 @@ static void lengths_that_leave_the_section_end_the_walk(void **state)
 	at = put_fde(&s, TEXT + 16, 16, NO_BYTES);
 	assert_walks(&s, 2, 0);
 	s.data[at]++;
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 	assert_walks(&s, 1, 1);
 	memset(s.data + at, 0xff, 4);
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 	s.data[at] = 0xf0; /* reserved by DWARF */
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 	assert_walks(&s, 1, 1);
 }
 
@@ -334,7 +336,7 @@ static void lengths_without_room_for_the_fields_are_refused(void **state)
 
 		s.data[at] = length;
 		if (length < 13)
-			assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+			assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 	}
 }
 
@@ -349,7 +351,7 @@ static void cut_sections_are_refused(void **state)
 		cut.size = size;
 		if (size > at)
 			assert_walks(&cut, 0, 1);
-		assert_refused(&cut, at, BOBBIN_CFI_LENGTH);
+		assert_refused(&cut, at, BOBBIN_REASON_CFI_LENGTH);
 	}
 }
 
@@ -360,11 +362,11 @@ static void an_fde_without_a_cie_is_refused(void **state)
 	uint64_t at = put_fde(&s, TEXT, 16, NO_BYTES), other;
 
 	other = put_fde_of(&s, &cie, at, TEXT + 16, 16, NO_BYTES);
-	assert_refused(&s, other, BOBBIN_CFI_CIE); /* it points to an FDE */
+	assert_refused(&s, other, BOBBIN_REASON_CFI_CIE); /* it points to an FDE */
 	other = put_fde_of(&s, &cie, s.size + 8, TEXT + 32, 16, NO_BYTES);
 	assert_walks(&s, 1, 2); /* forward, that is, from before the section */
 	memset(s.data + other + 4, 0xff, 4);
-	assert_refused(&s, other, BOBBIN_CFI_CIE);
+	assert_refused(&s, other, BOBBIN_REASON_CFI_CIE);
 	put_fde(&s, TEXT + 48, 16, NO_BYTES);
 	assert_walks(&s, 2, 2);
 }
@@ -376,7 +378,7 @@ static void a_function_that_wraps_is_refused(void **state)
 	uint64_t at = put_cie(&s, &cie);
 
 	at = put_fde_of(&s, &cie, at, UINT64_MAX - 15, 16, NO_BYTES);
-	assert_refused(&s, at, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, at, BOBBIN_REASON_CFI_LENGTH);
 }
 
 static void cies_and_terminators_are_no_functions(void **state)
@@ -392,9 +394,9 @@ static void cies_and_terminators_are_no_functions(void **state)
 	put(&s, 0, 4);
 	view = cfi_section_view(&s);
 	assert_int_equal(bobbin_cfi_fde(&view, 0, &err, &fde), -ENOENT);
-	assert_int_equal(err.reason, BOBBIN_NO_FUNCTION);
+	assert_int_equal(err.reason, BOBBIN_REASON_NO_FUNCTION);
 	assert_int_equal(bobbin_cfi_fde(&view, end, &err, &fde), -ENOENT);
-	assert_refused(&s, s.size, BOBBIN_CFI_LENGTH);
+	assert_refused(&s, s.size, BOBBIN_REASON_CFI_LENGTH);
 }
 
 /* What a linker joins keeps its terminators. */
@@ -442,9 +444,9 @@ static void a_function_of_size_zero_has_no_rows(void **state)
 	assert_string_equal(text, "");
 	assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
 	assert_int_equal(bobbin_cfi_fde_lookup(&view, &fde, TEXT, &err, &row), -ENOENT);
-	assert_int_equal(err.reason, BOBBIN_NO_ROW);
+	assert_int_equal(err.reason, BOBBIN_REASON_NO_ROW);
 	assert_int_equal(bobbin_cfi_find(&view, TEXT, &err, &fde), -ENOENT);
-	assert_int_equal(err.reason, BOBBIN_NO_FUNCTION);
+	assert_int_equal(err.reason, BOBBIN_REASON_NO_FUNCTION);
 }
 
 static void one_cie_serves_many_functions(void **state)
@@ -519,7 +521,7 @@ static void debug_frame_with_wild_cie_pointers_is_refused(void **state)
 		struct cfi_section s = section_of(AMD64);
 		struct bobbin_cfi_view view;
 		struct bobbin_cfi_fde fde;
-		struct bobbin_error err = {UINT64_MAX, BOBBIN_NONE};
+		struct bobbin_error err = {UINT64_MAX, BOBBIN_REASON_NONE};
 		uint64_t at;
 
 		s.debug_frame = true;
@@ -527,7 +529,7 @@ static void debug_frame_with_wild_cie_pointers_is_refused(void **state)
 		at = put_fde_of(&s, &cie, wild[i], TEXT, 64, NO_BYTES);
 		view = cfi_section_view(&s);
 		assert_int_equal(bobbin_cfi_fde(&view, at, &err, &fde), -EBADMSG);
-		assert_int_not_equal(err.reason, BOBBIN_NONE);
+		assert_int_not_equal(err.reason, BOBBIN_REASON_NONE);
 		assert_true(err.offset <= s.size);
 	}
 }

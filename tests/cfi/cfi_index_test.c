@@ -90,7 +90,7 @@ static void assert_all_found(const struct bobbin_cfi_view *view)
 		if (inside)
 			assert_true(fde.start <= pc && pc < fde.end);
 		else
-			assert_int_equal(err.reason, BOBBIN_NO_FUNCTION);
+			assert_int_equal(err.reason, BOBBIN_REASON_NO_FUNCTION);
 	}
 }
 
@@ -133,17 +133,17 @@ static void without_a_header_functions_are_scanned(void **state)
 
 	f.hdr.size = 0;
 	assert_int_equal(open_file(&f, &view, &err), -ENODATA);
-	assert_int_equal(err.reason, BOBBIN_CFI_HEADER);
+	assert_int_equal(err.reason, BOBBIN_REASON_CFI_HEADER);
 	assert_all_found(&view);
 }
 
 static void assert_insane(const struct file *f)
 {
-	struct bobbin_error err = {UINT64_MAX, BOBBIN_NONE};
+	struct bobbin_error err = {UINT64_MAX, BOBBIN_REASON_NONE};
 	struct bobbin_cfi_view view;
 
 	assert_int_equal(open_file(f, &view, &err), -EBADMSG);
-	assert_int_equal(err.reason, BOBBIN_CFI_HEADER);
+	assert_int_equal(err.reason, BOBBIN_REASON_CFI_HEADER);
 	assert_true(err.offset <= f->hdr.size);
 	assert_int_equal(view.table_count, 0);
 	assert_int_equal(view.table, 0);
@@ -213,9 +213,9 @@ static void a_pair_that_points_to_no_fde_is_refused(void **state)
 	put_pair(&f, function_start(1), f.fde[1] + 1);
 	assert_int_equal(open_file(&f, &view, NULL), 0);
 	assert_int_equal(bobbin_cfi_find(&view, function_start(0), &err, &fde), -EBADMSG);
-	assert_int_equal(err.reason, BOBBIN_CFI_HEADER);
+	assert_int_equal(err.reason, BOBBIN_REASON_CFI_HEADER);
 	assert_int_equal(bobbin_cfi_find(&view, function_start(1), &err, &fde), -EBADMSG);
-	assert_int_not_equal(err.reason, BOBBIN_NONE);
+	assert_int_not_equal(err.reason, BOBBIN_REASON_NONE);
 }
 
 static void empty_functions_do_not_hide_real_ones(void **state)

@@ -78,13 +78,13 @@ static void refuse(struct oracle *c, const struct bobbin_error *err)
 static uint64_t place_value(const struct machine *m, struct bobbin_place place, uint8_t self)
 {
 	switch (place.how) {
-	case BOBBIN_SAME:
+	case BOBBIN_HOW_SAME:
 		return m->reg[self];
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		return machine_word(m, m->cfa + (uint64_t)place.off);
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		return m->cfa + (uint64_t)place.off;
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		return m->reg[place.reg] + (uint64_t)place.off;
 	default:
 		return machine_word(m, m->reg[place.reg] + (uint64_t)place.off);
@@ -95,7 +95,7 @@ static uint64_t cfa_value(const struct machine *m, const struct bobbin_rule *rul
 {
 	uint64_t at = m->reg[rule->cfa.reg] + (uint64_t)rule->cfa.off;
 
-	if (rule->cfa.how == BOBBIN_AT_REG)
+	if (rule->cfa.how == BOBBIN_HOW_AT_REG)
 		return at;
 	if (rule->index != BOBBIN_NO_INDEX)
 		at += 8 * m->reg[rule->index];
@@ -130,7 +130,8 @@ static void compare_ra(struct oracle *c, const struct machine *m, uint64_t addr,
 	uint64_t value = 0;
 	enum kind kind = oracle_register(c, m, ra, &value);
 
-	if (kind == KIND_UNKNOWN || (kind == KIND_UNDEFINED) != (rule->ra.how == BOBBIN_UNDEFINED))
+	if (kind == KIND_UNKNOWN ||
+	    (kind == KIND_UNDEFINED) != (rule->ra.how == BOBBIN_HOW_UNDEFINED))
 		differ(c, addr, "whether there is a caller");
 	else if (kind == KIND_VALUE && value != place_value(m, rule->ra, ra))
 		differ(c, addr, "RA");
@@ -144,7 +145,7 @@ static void compare_fp(struct oracle *c, const struct machine *m, uint64_t addr,
 	uint64_t value = 0;
 	enum kind kind = oracle_register(c, m, fp, &value);
 
-	if (kind == KIND_UNDEFINED ? rule->fp.how != BOBBIN_SAME
+	if (kind == KIND_UNDEFINED ? rule->fp.how != BOBBIN_HOW_SAME
 				   : kind == KIND_UNKNOWN || value != place_value(m, rule->fp, fp))
 		differ(c, addr, "FP");
 }
@@ -181,7 +182,7 @@ static void compare_under(struct oracle *c, struct machine *m, uint64_t addr,
 
 	m->reg[c->view->arch->ra] = c->view->arch->default_ra_off ? addr : m->reg[100];
 	m->cfa = 0;
-	if (rule->ra.how == BOBBIN_UNDEFINED) {
+	if (rule->ra.how == BOBBIN_HOW_UNDEFINED) {
 		compare_ra(c, m, addr, rule);
 		return;
 	}
@@ -290,7 +291,7 @@ static void compare_row(struct oracle *c, const struct bobbin_row *row)
 	struct bobbin_row found;
 
 	c->tally.rows++;
-	if (row->rule.cfa.how != BOBBIN_NO_RULE) {
+	if (row->rule.cfa.how != BOBBIN_HOW_NO_RULE) {
 		compare_rule(c, row);
 		return;
 	}

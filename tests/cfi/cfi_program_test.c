@@ -580,7 +580,7 @@ static void a_failure_names_the_instruction_and_leaves_the_row_alone(void **stat
 	memcpy(&before, &row, sizeof(row));
 	assert_true(bobbin_cfi_rows_next(&rows, &err, &row) < 0);
 	assert_memory_equal(&row, &before, sizeof(row));
-	assert_int_equal(err.reason, BOBBIN_CFI_OPCODE);
+	assert_int_equal(err.reason, BOBBIN_REASON_CFI_OPCODE);
 	assert_int_equal(err.offset, fde.insn + 3);
 }
 

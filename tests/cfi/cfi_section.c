@@ -201,17 +201,17 @@ uint64_t put_fde(struct cfi_section *s, uint64_t start, uint64_t size, const uin
 static int print_place(char *text, size_t left, struct bobbin_place place)
 {
 	switch (place.how) {
-	case BOBBIN_SAME:
+	case BOBBIN_HOW_SAME:
 		return snprintf(text, left, " same");
-	case BOBBIN_UNDEFINED:
+	case BOBBIN_HOW_UNDEFINED:
 		return snprintf(text, left, " undef");
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		return snprintf(text, left, " c%+" PRId32, place.off);
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		return snprintf(text, left, " v%+" PRId32, place.off);
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		return snprintf(text, left, " r%u%+" PRId32, place.reg, place.off);
-	case BOBBIN_IN_REG_MEM:
+	case BOBBIN_HOW_IN_REG_MEM:
 		return snprintf(text, left, " *(r%u%+" PRId32 ")", place.reg, place.off);
 	default:
 		return snprintf(text, left, " nonsense");
@@ -222,7 +222,7 @@ static int print_cfa(char *text, size_t left, const struct bobbin_rule *rule)
 {
 	struct bobbin_place cfa = rule->cfa;
 
-	if (cfa.how == BOBBIN_AT_REG)
+	if (cfa.how == BOBBIN_HOW_AT_REG)
 		return snprintf(text, left, " r%u%+" PRId32, cfa.reg, cfa.off);
 	if (rule->index == BOBBIN_NO_INDEX)
 		return snprintf(text, left, " *(r%u%+" PRId32 ")%+d", cfa.reg, cfa.off, rule->plus);
@@ -235,7 +235,7 @@ int row_text(char *text, size_t left, const struct bobbin_row *row, uint8_t plt)
 	const struct bobbin_rule *rule = &row->rule;
 	int n = snprintf(text, left, "%" PRIx64, row->start);
 
-	if (rule->cfa.how == BOBBIN_NO_RULE)
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE)
 		return n + snprintf(text + n, left - n, " none %s\n",
 				    bobbin_reason_name((enum bobbin_reason)rule->reason));
 	n += print_cfa(text + n, left - n, rule);

@@ -22,19 +22,19 @@ static const char *register_name(const struct bobbin_arch *arch, uint8_t reg)
 static void print_place(const struct bobbin_arch *arch, struct bobbin_place place)
 {
 	switch (place.how) {
-	case BOBBIN_SAME:
+	case BOBBIN_HOW_SAME:
 		printf("\tu");
 		break;
-	case BOBBIN_UNDEFINED:
+	case BOBBIN_HOW_UNDEFINED:
 		printf("\tundefined");
 		break;
-	case BOBBIN_IN_CFA_MEM:
+	case BOBBIN_HOW_IN_CFA_MEM:
 		printf("\tc%+" PRId32, place.off);
 		break;
-	case BOBBIN_AT_CFA:
+	case BOBBIN_HOW_AT_CFA:
 		printf("\tv%+" PRId32, place.off);
 		break;
-	case BOBBIN_AT_REG:
+	case BOBBIN_HOW_AT_REG:
 		printf("\t%s", register_name(arch, place.reg));
 		break;
 	default:
@@ -46,11 +46,11 @@ void row_print(const struct bobbin_arch *arch, uint64_t addr, const struct bobbi
 	       uint8_t plt)
 {
 	printf("%016" PRIx64, addr);
-	if (rule->cfa.how == BOBBIN_NO_RULE) {
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE) {
 		printf("\t-\t-\t-\t%s\n", bobbin_reason_name((enum bobbin_reason)rule->reason));
 		return;
 	}
-	if (rule->cfa.how == BOBBIN_AT_REG && !plt)
+	if (rule->cfa.how == BOBBIN_HOW_AT_REG && !plt)
 		printf("\t%s%+" PRId32, register_name(arch, rule->cfa.reg), rule->cfa.off);
 	else
 		printf("\texp");

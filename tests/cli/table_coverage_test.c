@@ -27,10 +27,10 @@ static size_t make_section(uint8_t **ret)
 	struct bobbin_sframe_builder builder;
 	uint64_t size;
 
-	row.rule.cfa =
-		(struct bobbin_place){.how = BOBBIN_AT_REG, .reg = native_arch()->sp, .off = 64};
-	row.rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -8};
-	row.rule.fp = (struct bobbin_place){.how = BOBBIN_SAME};
+	row.rule.cfa = (struct bobbin_place){
+		.how = BOBBIN_HOW_AT_REG, .reg = native_arch()->sp, .off = 64};
+	row.rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8};
+	row.rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 	assert_true(fdes && fres);
 	assert_int_equal(bobbin_sframe_builder_init(native_arch(), CODE, 3, &builder), 0);
 	builder.fdes = fdes;
@@ -56,8 +56,8 @@ static int take_piece(void *ctx, const struct code_piece *piece)
 
 	assert_int_equal(piece->start, CODE + 2 * SIZE * *count);
 	assert_int_equal(piece->text, 2 * SIZE);
-	assert_int_equal(piece->covered[BOBBIN_FROM_SFRAME], SIZE);
-	assert_int_equal(piece->covered[BOBBIN_FROM_EH_FRAME], 0);
+	assert_int_equal(piece->covered[BOBBIN_SOURCE_SFRAME], SIZE);
+	assert_int_equal(piece->covered[BOBBIN_SOURCE_EH_FRAME], 0);
 	++*count;
 	return 0;
 }

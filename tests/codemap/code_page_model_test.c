@@ -84,7 +84,7 @@ static enum bobbin_reason read_entry_words(void *dst, size_t len)
 	if (n == 1)
 		words[view.word] = pictures[view.word_picture].entry[view.word];
 	memcpy(dst, words, len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static enum bobbin_reason read_view(void *ctx, uint64_t addr, void *dst, size_t len)
@@ -93,11 +93,11 @@ static enum bobbin_reason read_view(void *ctx, uint64_t addr, void *dst, size_t 
 
 	if (addr >= page && addr - page <= sizeof(pictures->page) - len) {
 		memcpy(dst, (const uint8_t *)&pictures[view.first].page + (addr - page), len);
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	}
 	if (addr == entries && len <= sizeof(pictures->entry))
 		return read_entry_words(dst, len);
-	return BOBBIN_NO_MEMORY;
+	return BOBBIN_REASON_NO_MEMORY;
 }
 
 static struct bobbin_code_entry entry_of(uint64_t n)

@@ -108,9 +108,9 @@ static enum bobbin_reason read_forgery(void *ctx, uint64_t addr, void *dst, size
 	if (f->meddle)
 		f->meddle(f);
 	if (addr < BASE || addr - BASE > size || size - (addr - BASE) < len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, (uint8_t *)f + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static int parse(struct forgery *f)
@@ -274,11 +274,11 @@ static enum bobbin_reason read_endless(void *ctx, uint64_t addr, void *dst, size
 	e->reads++;
 	if (addr - BASE < sizeof(e->page)) {
 		memcpy(dst, (uint8_t *)&e->page + (addr - BASE), len);
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	}
 	for (size_t i = 0; i < len; i += stride)
 		memcpy((uint8_t *)dst + i, &e->entry, len - i < stride ? len - i : stride);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static int parse_endless(struct endless *e, uint32_t entry_size)
@@ -467,7 +467,7 @@ static enum bobbin_reason read_crowd(void *ctx, uint64_t addr, void *dst, size_t
 
 	if (addr < BASE + sizeof(*crowd)) {
 		memcpy(dst, (const uint8_t *)crowd + (addr - BASE), len);
-		return BOBBIN_NONE;
+		return BOBBIN_REASON_NONE;
 	}
 	addr -= crowd->page.entries;
 	for (size_t i = 0; i < len; i += sizeof(struct bobbin_code_entry)) {
@@ -478,7 +478,7 @@ static enum bobbin_reason read_crowd(void *ctx, uint64_t addr, void *dst, size_t
 		e.identity = BASE + offsetof(struct crowd, identity);
 		memcpy((uint8_t *)dst + i, &e, rest < sizeof(e) ? rest : sizeof(e));
 	}
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static void strings_of_a_crowd_have_a_limit(void **state)

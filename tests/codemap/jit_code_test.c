@@ -134,7 +134,7 @@ static void several_functions_share_a_section(void **state)
 	assert_int_equal(look((uintptr_t)text + 7, &row), 0);
 	assert_int_equal(row.end, (uintptr_t)text + 8);
 	assert_int_equal(look((uintptr_t)text + 60, &row), 0);
-	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 	assert_int_equal(look((uintptr_t)text + 80, &row), -ENOENT);
 	assert_int_equal(bobbin_jit_code_close(code), 0);
 }

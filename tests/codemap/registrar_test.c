@@ -110,7 +110,7 @@ static void several_ranges_are_one_registration(void **state)
 	assert_int_equal(
 		code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0, &result),
 		-EBADMSG);
-	assert_int_equal(result.error.reason, BOBBIN_SFRAME_TEXT);
+	assert_int_equal(result.error.reason, BOBBIN_REASON_SFRAME_TEXT);
 	assert_null(code_at(registrar, s.text));
 
 	more[0].end += s.page;
@@ -246,7 +246,7 @@ static void a_jit_table_is_registered_by_its_head(void **state)
 
 static void what_a_walk_drops_is_published_with_its_reason(void **state)
 {
-	const struct bobbin_error error = {.offset = 40, .reason = BOBBIN_SFRAME_FRE};
+	const struct bobbin_error error = {.offset = 40, .reason = BOBBIN_REASON_SFRAME_FRE};
 	struct registrar *registrar = open_registrar();
 	struct sample s = sample_open(1);
 	struct sframe_setup setup = setup_of(&s);
@@ -257,10 +257,10 @@ static void what_a_walk_drops_is_published_with_its_reason(void **state)
 	entry = entry_for(registrar, setup.text_start);
 	assert_int_equal(entry->dropped, 0);
 	registrar_drop(registrar, (struct code *)code_at(registrar, s.text), &error);
-	assert_int_equal(entry->dropped, 40 << 16 | BOBBIN_SFRAME_FRE);
+	assert_int_equal(entry->dropped, 40 << 16 | BOBBIN_REASON_SFRAME_FRE);
 	registrar_drop(registrar, (struct code *)code_at(registrar, s.text),
-		       &(struct bobbin_error){.reason = BOBBIN_SFRAME_FDE});
-	assert_int_equal(entry->dropped, 40 << 16 | BOBBIN_SFRAME_FRE);
+		       &(struct bobbin_error){.reason = BOBBIN_REASON_SFRAME_FDE});
+	assert_int_equal(entry->dropped, 40 << 16 | BOBBIN_REASON_SFRAME_FRE);
 	registrar_close(registrar);
 	sample_close(&s);
 }

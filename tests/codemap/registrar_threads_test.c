@@ -44,7 +44,7 @@ static void *write_map(void *arg)
 
 static void look(const struct sample *s)
 {
-	const struct bobbin_error error = {.offset = 4, .reason = BOBBIN_SFRAME_FDE};
+	const struct bobbin_error error = {.offset = 4, .reason = BOBBIN_REASON_SFRAME_FDE};
 	struct code_map *map = registrar_map(registrar);
 	unsigned int token = read_enter(code_map_readers(map));
 	struct code_range range;

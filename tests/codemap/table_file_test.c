@@ -175,7 +175,7 @@ static void damaged_frames_are_refused(void **state)
 		byte = w.bytes[i] ^ 0xff;
 		assert_int_equal(pwrite(w.fd, &byte, 1, (off_t)(OFFSET + i)), 1);
 		assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
-		assert_int_equal(result.error.reason, BOBBIN_SIDEFILE_FRAME);
+		assert_int_equal(result.error.reason, BOBBIN_REASON_SIDEFILE_FRAME);
 		assert_int_equal(pwrite(w.fd, &w.bytes[i], 1, (off_t)(OFFSET + i)), 1);
 	}
 	w.info.table_size--;
@@ -193,11 +193,11 @@ static void damaged_sections_are_refused(void **state)
 	(void)state;
 	w.info.table_offset--;
 	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
-	assert_int_equal(result.error.reason, BOBBIN_SFRAME_MAGIC);
+	assert_int_equal(result.error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 	w.info.table_offset++;
 	w.info.table_addr += 1;
 	assert_int_equal(call(&w, CODE_REGISTER_ELF, &result), -EBADMSG);
-	assert_int_equal(result.error.reason, BOBBIN_SFRAME_TEXT);
+	assert_int_equal(result.error.reason, BOBBIN_REASON_SFRAME_TEXT);
 	close_world(&w);
 }
 

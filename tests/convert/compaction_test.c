@@ -123,14 +123,14 @@ static void add(struct bench *b, const struct bobbin_sframe_function *f)
 static struct bobbin_rule rule_at(const struct bench *b, int32_t words)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG, .reg = b->arch->sp, .off = 160 + 8 * words},
-		.ra = {.how = BOBBIN_SAME},
-		.fp = {.how = BOBBIN_SAME},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = b->arch->sp, .off = 160 + 8 * words},
+		.ra = {.how = BOBBIN_HOW_SAME},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 
 	if (b->arch->default_ra_off)
-		rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = b->arch->default_ra_off};
 	return rule;
 }
@@ -453,13 +453,13 @@ static struct bobbin_rule random_rule(struct bench *b, bool key_b)
 	do {
 		rule = rule_at(b, (int32_t)random_below(b, random_below(b, 8) ? 4 : 2000));
 		if (!random_below(b, 4))
-			rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -16};
+			rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = -16};
 		if (!random_below(b, 4))
-			rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -8};
+			rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8};
 		if (!random_below(b, 60))
 			rule.cfa.reg = 3;
 		if (!random_below(b, 60))
-			rule.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+			rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 		if (b->arch->pac_mask && !random_below(b, 3))
 			rule.flags = BOBBIN_RULE_MANGLED | (key_b ? BOBBIN_RULE_KEY_B : 0);
 	} while (!bobbin_sframe_builder_can_express(builder, &rule));

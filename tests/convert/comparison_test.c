@@ -86,9 +86,9 @@ static struct bobbin_sframe_row row_of(uint32_t start, int32_t cfa)
 {
 	return (struct bobbin_sframe_row){
 		.start = start,
-		.rule = {.cfa = {.how = BOBBIN_AT_REG, .reg = 7, .off = cfa},
-			 .ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-			 .fp = {.how = BOBBIN_SAME},
+		.rule = {.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = 7, .off = cfa},
+			 .ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+			 .fp = {.how = BOBBIN_HOW_SAME},
 			 .index = BOBBIN_NO_INDEX},
 	};
 }
@@ -545,7 +545,7 @@ static void outermost_rules_are_equal_whatever_the_cfa(void **state)
 	struct bench *b = *state;
 
 	put_fde(&b->cfi, TEXT, 16, BYTES(DW_CFA_undefined, 16, CFA_OFFSET(64)));
-	row.rule.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+	row.rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 	add_rows(b, 0, 0, 16, &row, 1);
 	assert_told(b, "");
 }

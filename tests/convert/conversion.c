@@ -104,7 +104,7 @@ int rule_of_byte(const struct conversion_bench *b, uint64_t pc, struct bobbin_ro
 
 void assert_rows(const struct conversion_bench *b, uint64_t size, const char *wanted)
 {
-	struct bobbin_row last = {.rule = bobbin_rule_none(BOBBIN_NO_ROW)}, row;
+	struct bobbin_row last = {.rule = bobbin_rule_none(BOBBIN_REASON_NO_ROW)}, row;
 	char text[ROWS_TEXT] = "";
 	int n = 0, known = -1;
 

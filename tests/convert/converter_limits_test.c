@@ -99,7 +99,7 @@ static void rows_of_more_than_4_gib_are_left_out(void **state)
 		    "401000 r7+8 c-8 same\n"
 		    "401010 nothing\n");
 	assert_lost(b, 1, 5 * GIB - 16);
-	assert_gap(b, 0, 16, 5 * GIB, BOBBIN_SFRAME_REACH);
+	assert_gap(b, 0, 16, 5 * GIB, BOBBIN_REASON_SFRAME_REACH);
 	assert_int_equal(b->stats.text, 5 * GIB + 16);
 }
 
@@ -155,7 +155,7 @@ static void stubs_that_cannot_be_expressed_are_gaps(void **state)
 	conversion_run(b);
 	assert_rows(b, 64, "401000 nothing\n");
 	assert_lost(b, 1, 64);
-	assert_gap(b, 0, 0, 64, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 0, 64, BOBBIN_REASON_SFRAME_RULE);
 
 	cfi_section_init(&b->eh, bobbin_arch_amd64());
 	put_fde(&b->eh, TEXT, 64, STUBS);
@@ -163,7 +163,7 @@ static void stubs_that_cannot_be_expressed_are_gaps(void **state)
 	b->options.addr = TEXT + 3 * GIB;
 	conversion_run(b);
 	assert_rows(b, 64, "401000 nothing\n");
-	assert_gap(b, 0, 0, 64, BOBBIN_SFRAME_REACH);
+	assert_gap(b, 0, 0, 64, BOBBIN_REASON_SFRAME_REACH);
 }
 
 static void stubs_at_the_end_of_the_address_space_are_like_others(void **state)
@@ -195,7 +195,7 @@ static void version_2_reaches_2_gib(void **state)
 	conversion_run(b);
 	assert_rows(b, 16, "401000 nothing\n");
 	assert_lost(b, 2, 16);
-	assert_int_equal(b->stats.reasons[BOBBIN_SFRAME_REACH], 2);
+	assert_int_equal(b->stats.reasons[BOBBIN_REASON_SFRAME_REACH], 2);
 	assert_int_equal(b->stats.lost_fdes, 1);
 }
 

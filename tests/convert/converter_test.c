@@ -69,10 +69,10 @@ static void an_inexpressible_row_leaves_a_hole(void **state)
 		    "401008 nothing\n"
 		    "40100c r7+16 c-8 same\n");
 	assert_lost(b, 1, 4);
-	assert_gap(b, 0, 8, 12, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 8, 12, BOBBIN_REASON_SFRAME_RULE);
 	assert_int_equal(b->gaps[0].fde, fde);
 	assert_false(b->gaps[0].debug_frame);
-	assert_int_equal(b->stats.reasons[BOBBIN_SFRAME_RULE], 1);
+	assert_int_equal(b->stats.reasons[BOBBIN_REASON_SFRAME_RULE], 1);
 	assert_int_equal(b->stats.functions, 2);
 	assert_int_equal(b->stats.split, 1);
 	assert_int_equal(b->stats.lost_fdes, 0);
@@ -90,8 +90,8 @@ static void holes_at_both_ends_are_left_out(void **state)
 		    "401008 r7+8 c-8 same\n"
 		    "401010 nothing\n");
 	assert_lost(b, 2, 8 + 48);
-	assert_gap(b, 0, 0, 8, BOBBIN_SFRAME_RULE);
-	assert_gap(b, 1, 16, 64, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 0, 8, BOBBIN_REASON_SFRAME_RULE);
+	assert_gap(b, 1, 16, 64, BOBBIN_REASON_SFRAME_RULE);
 	assert_int_equal(b->stats.functions, 1);
 	assert_int_equal(b->stats.split, 1);
 }
@@ -120,8 +120,8 @@ static void rows_that_have_no_rule_are_gaps_with_their_reason(void **state)
 		    "401000 r7+8 c-8 same\n"
 		    "401008 nothing\n"
 		    "401010 r7+8 c-8 same\n");
-	assert_gap(b, 0, 8, 16, BOBBIN_CFI_REGISTER);
-	assert_int_equal(b->stats.reasons[BOBBIN_CFI_REGISTER], 1);
+	assert_gap(b, 0, 8, 16, BOBBIN_REASON_CFI_REGISTER);
+	assert_int_equal(b->stats.reasons[BOBBIN_REASON_CFI_REGISTER], 1);
 	assert_int_equal(b->stats.split, 1);
 }
 
@@ -144,7 +144,7 @@ static void rows_that_need_flexible_ones_are_left_out_of_version_2(void **state)
 		    "401008 nothing\n"
 		    "401010 r7+8 c-8 same\n");
 	assert_lost(b, 1, 8);
-	assert_gap(b, 0, 8, 16, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 8, 16, BOBBIN_REASON_SFRAME_RULE);
 }
 
 static void an_outermost_row_has_no_caller(void **state)
@@ -159,11 +159,11 @@ static void an_outermost_row_has_no_caller(void **state)
 		conversion_run(b);
 		assert_lost(b, 0, 0);
 		assert_int_equal(rule_of_byte(b, TEXT + 31, &row), 0);
-		assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 		assert_int_equal(rule_of_byte(b, TEXT + 39, &row), 0);
-		assert_int_equal(row.rule.ra.how, BOBBIN_IN_CFA_MEM);
+		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_IN_CFA_MEM);
 		assert_int_equal(rule_of_byte(b, TEXT + 40, &row), 0);
-		assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 	}
 }
 
@@ -207,7 +207,7 @@ static void stubs_without_final_addresses_are_left_out(void **state)
 	conversion_run(b);
 	assert_int_equal(b->view.num_fdes, 1);
 	assert_int_equal(function_at(b, TEXT + 0x400).size, 0x10);
-	assert_gap(b, 0, 0, 0x400, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 0, 0x400, BOBBIN_REASON_SFRAME_RULE);
 	assert_lost(b, 1, 0x400);
 }
 
@@ -358,7 +358,7 @@ static void debug_frame_speaks_where_eh_frame_does_not(void **state)
 		    "401000 r7+16 c-8 same\n"
 		    "401020 r7+24 c-8 same\n"
 		    "401030 nothing\n");
-	assert_gap(b, 0, 48, 64, BOBBIN_SFRAME_RULE);
+	assert_gap(b, 0, 48, 64, BOBBIN_REASON_SFRAME_RULE);
 	assert_true(b->gaps[0].debug_frame);
 	assert_int_equal(b->gaps[0].fde, fde);
 	assert_int_equal(b->stats.text, 64);

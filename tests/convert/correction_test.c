@@ -56,9 +56,9 @@ static int tear_down(void **state)
 static struct bobbin_rule rule_at(int32_t cfa)
 {
 	return (struct bobbin_rule){
-		.cfa = {.how = BOBBIN_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = cfa},
-		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-		.fp = {.how = BOBBIN_SAME},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = cfa},
+		.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 }

@@ -318,7 +318,7 @@ static void malformed_entries_are_passed_over_and_counted(void **state)
 	bench.sections[0].data[bench.offsets[0][1] + 4] ^= 1;
 	list = list_all();
 	assert_int_equal(list.malformed, 1);
-	assert_int_not_equal(list.reason, BOBBIN_NONE);
+	assert_int_not_equal(list.reason, BOBBIN_REASON_NONE);
 	fde_list_fini(&list);
 	assert_list("0-10 0.0, 20-30 0.2");
 }

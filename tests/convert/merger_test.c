@@ -86,9 +86,9 @@ static struct section_maker *input(struct bench *b)
 static struct bobbin_rule rule_at(int32_t cfa)
 {
 	return (struct bobbin_rule){
-		.cfa = {.how = BOBBIN_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = cfa},
-		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-		.fp = {.how = BOBBIN_SAME},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = cfa},
+		.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 }
@@ -205,7 +205,7 @@ static void duplicates_are_dropped(void **state)
 	merge(b);
 	assert_int_equal(b->view.num_fdes, 2);
 	assert_int_equal(b->report_count, 1);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_DUPLICATE, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_DUPLICATE, 0x1000, 0);
 	assert_int_equal(b->reports[0].view, 1);
 	assert_int_equal(b->reports[0].size, 16);
 	assert_int_equal(b->reports[0].offset, 28);
@@ -219,7 +219,7 @@ static void of_contradicting_functions_the_first_wins(void **state)
 	add(one, 0x1000, 16, 16, 2);
 	add(two, 0x1000, 16, 24, 2);
 	merge(b);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1000, 0);
 	assert_first_wins(b, 0xff0, 0x1020);
 }
 
@@ -234,9 +234,9 @@ static void what_overlaps_is_clipped(void **state)
 	add(three, 0x100a, 8, 308, 2);
 	merge(b);
 	assert_int_equal(b->report_count, 3);
-	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1000, 48);
-	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x100a, 0);
-	assert_report(b, 2, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1030, 16);
+	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1000, 48);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_REASON_SFRAME_COVERED, 0x100a, 0);
+	assert_report(b, 2, MERGE_CLIPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1030, 16);
 	assert_int_equal(b->view.num_fdes, 4);
 	assert_first_wins(b, 0xff0, 0x1070);
 }
@@ -252,8 +252,8 @@ static void in_one_section_the_later_start_wins(void **state)
 	merge(b);
 	assert_int_equal(b->report_count, 2);
 	/* the builder sorts equal starts by size, and lookups find the last */
-	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0xf00);
-	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x1100, 0);
+	assert_report(b, 0, MERGE_CLIPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1000, 0xf00);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1100, 0);
 	assert_int_equal(b->view.num_fdes, 3);
 	for (uint64_t pc = 0x1000; pc < 0x1200; pc++)
 		assert_int_equal(cfa_at(&b->view, pc), cfa_at(&b->views[0], pc));
@@ -288,8 +288,8 @@ static void a_duplicate_does_not_bring_back_what_it_hid(void **state)
 	merge(b);
 	assert_int_equal(cfa_at(&b->views[0], 0x1000), 24);
 	assert_int_equal(cfa_at(&b->view, 0x1000), 24);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_DUPLICATE, 0x1000, 0);
-	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_COVERED, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_DUPLICATE, 0x1000, 0);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_REASON_SFRAME_COVERED, 0x1000, 0);
 }
 
 static void functions_on_both_sides_of_address_0_are_found(void **state)
@@ -393,10 +393,10 @@ static void functions_outside_of_the_text_are_dropped(void **state)
 	add(maker, 0x2010, 16, 8, 1);
 	merge(b);
 	assert_int_equal(b->report_count, 4);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_TEXT, 0, 0);
-	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_TEXT, 0x1ff0, 0);
-	assert_report(b, 2, MERGE_CLIPPED, BOBBIN_SFRAME_TEXT, 0x2008, 8);
-	assert_report(b, 3, MERGE_DROPPED, BOBBIN_SFRAME_TEXT, 0x2010, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_TEXT, 0, 0);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_REASON_SFRAME_TEXT, 0x1ff0, 0);
+	assert_report(b, 2, MERGE_CLIPPED, BOBBIN_REASON_SFRAME_TEXT, 0x2008, 8);
+	assert_report(b, 3, MERGE_DROPPED, BOBBIN_REASON_SFRAME_TEXT, 0x2010, 0);
 	assert_int_equal(cfa_at(&b->view, 0x200f), 8);
 	assert_int_equal(cfa_at(&b->view, 0x2010), 0);
 }
@@ -410,7 +410,7 @@ static void functions_without_code_are_dropped(void **state)
 	add(maker, 0x1000, 8, 8, 1);
 	merge(b);
 	assert_int_equal(b->report_count, 1);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_NO_CODE, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_NO_CODE, 0x1000, 0);
 	assert_int_equal(b->view.num_fdes, 1);
 }
 
@@ -427,7 +427,7 @@ static void functions_with_unreadable_rows_are_dropped(void **state)
 	b->bytes[0][row + 1] = 0x1f; /* fifteen words */
 	merge(b);
 	assert_int_equal(b->report_count, 1);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_FRE, 0x2000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_FRE, 0x2000, 0);
 	assert_int_equal(b->reports[0].offset, row);
 	assert_int_equal(cfa_at(&b->view, 0x1000), 8);
 	assert_int_equal(cfa_at(&b->view, 0x2000), 0);
@@ -442,7 +442,7 @@ static void rows_in_disorder_are_refused(void **state)
 	finish_inputs(b);
 	b->bytes[0][b->views[0].fre_off + 3] = 9;
 	merge(b);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_ORDER, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_ORDER, 0x1000, 0);
 	assert_int_equal(b->view.num_fdes, 0);
 }
 
@@ -456,7 +456,7 @@ static void functions_without_caller_stay_without_caller(void **state)
 	assert_int_equal(section_maker_add(maker, &outermost), 0);
 	merge(b);
 	assert_int_equal(bobbin_sframe_lookup(&b->view, 0x100f, NULL, &row), 0);
-	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 }
 
 static void functions_without_caller_have_a_row_in_version_2(void **state)
@@ -470,7 +470,7 @@ static void functions_without_caller_have_a_row_in_version_2(void **state)
 	b->options.version = 2;
 	merge(b);
 	assert_int_equal(bobbin_sframe_lookup(&b->view, 0x100f, NULL, &row), 0);
-	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 	assert_int_equal(b->view.num_fres, 1);
 }
 
@@ -482,7 +482,7 @@ static void functions_without_rows_say_nothing_in_version_2(void **state)
 
 	assert_int_equal(section_maker_add(maker, &empty), 0);
 	merge(b);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_NO_ROW, 0x1000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_NO_ROW, 0x1000, 0);
 }
 
 static void what_version_2_cannot_say_is_dropped(void **state)
@@ -506,9 +506,9 @@ static void what_version_2_cannot_say_is_dropped(void **state)
 	b->options.version = 2;
 	merge(b);
 	assert_int_equal(b->report_count, 3);
-	assert_report(b, 0, MERGE_DROPPED, BOBBIN_SFRAME_RULE, 0x1000, 0);
-	assert_report(b, 1, MERGE_DROPPED, BOBBIN_SFRAME_RULE, 0x3000, 0);
-	assert_report(b, 2, MERGE_DROPPED, BOBBIN_SFRAME_REACH, 0x900000000, 0);
+	assert_report(b, 0, MERGE_DROPPED, BOBBIN_REASON_SFRAME_RULE, 0x1000, 0);
+	assert_report(b, 1, MERGE_DROPPED, BOBBIN_REASON_SFRAME_RULE, 0x3000, 0);
+	assert_report(b, 2, MERGE_DROPPED, BOBBIN_REASON_SFRAME_REACH, 0x900000000, 0);
 	assert_int_equal(cfa_at(&b->view, 0x2000), 16);
 }
 

@@ -40,9 +40,9 @@ static uint8_t *make_section(uint64_t at, uint64_t *size)
 {
 	struct bobbin_sframe_row rows[2] = {
 		{0,
-		 {.cfa = {.how = BOBBIN_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = 8},
-		  .ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-		  .fp = {.how = BOBBIN_SAME},
+		 {.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = bobbin_arch_amd64()->sp, .off = 8},
+		  .ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+		  .fp = {.how = BOBBIN_HOW_SAME},
 		  .index = BOBBIN_NO_INDEX}},
 	};
 	struct bobbin_sframe_function f = {.start = at, .size = 32, .rows = rows, .count = 2};
@@ -145,9 +145,9 @@ static void a_length_that_leaves_the_bytes_is_put_right(void **state)
 	put_u32(b, AT_FRE_LEN, 0x7fffffff);
 	walk(b);
 	assert_int_equal(b->note_count, 2);
-	assert_int_equal(b->notes[0].reason, BOBBIN_SFRAME_HEADER);
+	assert_int_equal(b->notes[0].reason, BOBBIN_REASON_SFRAME_HEADER);
 	assert_int_equal(b->notes[0].offset, AT_FRE_LEN);
-	assert_int_equal(b->notes[1].reason, BOBBIN_SFRAME_UNUSED);
+	assert_int_equal(b->notes[1].reason, BOBBIN_REASON_SFRAME_UNUSED);
 	assert_both(b);
 }
 
@@ -157,7 +157,7 @@ static void a_length_that_swallows_the_next_section_is_put_right(void **state)
 
 	put_u32(b, AT_FRE_LEN, (uint32_t)(b->first - 28 - 32 + 40));
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_UNUSED, AT_FRE_LEN);
+	assert_note(b, BOBBIN_REASON_SFRAME_UNUSED, AT_FRE_LEN);
 	assert_both(b);
 }
 
@@ -169,7 +169,7 @@ static void a_length_that_cuts_rows_is_put_right(void **state)
 		b->view_count = b->note_count = 0;
 		put_u32(b, AT_FRE_LEN, length);
 		walk(b);
-		assert_note(b, BOBBIN_SFRAME_ROWS_OUTSIDE, AT_FRE_LEN);
+		assert_note(b, BOBBIN_REASON_SFRAME_ROWS_OUTSIDE, AT_FRE_LEN);
 		assert_both(b);
 	}
 }
@@ -180,7 +180,7 @@ static void more_entries_than_there_is_space_for_are_not_believed(void **state)
 
 	put_u32(b, AT_NUM_FDES, 3);
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_HEADER, AT_NUM_FDES);
+	assert_note(b, BOBBIN_REASON_SFRAME_HEADER, AT_NUM_FDES);
 	assert_both(b);
 }
 
@@ -190,7 +190,7 @@ static void a_wrong_number_of_rows_is_noticed(void **state)
 
 	put_u32(b, b->first + AT_NUM_FRES, 5);
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_COUNT, b->first + AT_NUM_FRES);
+	assert_note(b, BOBBIN_REASON_SFRAME_COUNT, b->first + AT_NUM_FRES);
 	assert_both(b);
 }
 
@@ -200,7 +200,7 @@ static void behind_a_broken_header_the_next_section_is_found(void **state)
 
 	b->data[2] = 77;
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_VERSION, 2);
+	assert_note(b, BOBBIN_REASON_SFRAME_VERSION, 2);
 	assert_int_equal(b->view_count, 1);
 	assert_ptr_equal(b->views[0].data, b->data + b->first);
 	assert_int_equal(b->views[0].addr, SECTION + b->first);
@@ -212,7 +212,7 @@ static void sub_sections_out_of_place_are_passed_over(void **state)
 
 	put_u32(b, AT_FRE_OFF, 0x10000);
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_HEADER, AT_FRE_OFF);
+	assert_note(b, BOBBIN_REASON_SFRAME_HEADER, AT_FRE_OFF);
 	assert_int_equal(b->view_count, 1);
 }
 
@@ -223,7 +223,7 @@ static void functions_in_disorder_are_noticed(void **state)
 	put_u32(b, 28, 0x3000);
 	put_u32(b, 28 + 4, 0);
 	walk(b);
-	assert_note(b, BOBBIN_SFRAME_ORDER, 3);
+	assert_note(b, BOBBIN_REASON_SFRAME_ORDER, 3);
 	assert_int_equal(b->view_count, 2);
 }
 
@@ -234,7 +234,7 @@ static void noise_holds_no_section(void **state)
 	memset(b->data, 0xde, b->size);
 	walk(b);
 	assert_int_equal(b->view_count, 0);
-	assert_note(b, BOBBIN_SFRAME_MAGIC, 0);
+	assert_note(b, BOBBIN_REASON_SFRAME_MAGIC, 0);
 }
 
 #define sentence(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

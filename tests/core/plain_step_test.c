@@ -21,9 +21,9 @@ static enum bobbin_reason read_stack(void *ctx, uint64_t addr, void *dst, size_t
 	const struct stack *stack = ctx;
 
 	if (addr < BASE || addr - BASE > sizeof(stack->words) - len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, (const uint8_t *)stack->words + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /* What a walker does with a plain word; false: it would ask bobbin_step(). */
@@ -62,12 +62,12 @@ static struct bobbin_rule random_rule(void)
 	static const uint8_t bases[] = {7, 6, 7, 6, 10, 3};
 
 	return (struct bobbin_rule){
-		.cfa = {.how = rand() % 8 ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM,
+		.cfa = {.how = rand() % 8 ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM,
 			.reg = bases[rand() % 6],
 			.off = random_off()},
-		.ra = {.how = rand() % 8 ? BOBBIN_IN_CFA_MEM : BOBBIN_UNDEFINED,
+		.ra = {.how = rand() % 8 ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_UNDEFINED,
 		       .off = rand() % 8 ? -8 : -16},
-		.fp = {.how = rand() % 2 ? BOBBIN_SAME : BOBBIN_IN_CFA_MEM, .off = 0},
+		.fp = {.how = rand() % 2 ? BOBBIN_HOW_SAME : BOBBIN_HOW_IN_CFA_MEM, .off = 0},
 		.index = BOBBIN_NO_INDEX,
 		.flags = rand() % 16 ? 0 : BOBBIN_RULE_SIGNAL,
 	};
@@ -91,16 +91,17 @@ static void a_plain_step_is_what_step_does(void **state)
 		struct bobbin_regs fast = {.pc = 1, .sp = BASE + 8 * (uint64_t)(rand() % 32)}, slow;
 		uint64_t word;
 
-		if (rule.fp.how == BOBBIN_IN_CFA_MEM)
+		if (rule.fp.how == BOBBIN_HOW_IN_CFA_MEM)
 			rule.fp.off = random_off();
 		fast.fp = BASE + 8 * (uint64_t)(rand() % WORDS);
 		slow = fast;
 		assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
-		assert_int_equal(plain_outermost(word), rule.ra.how == BOBBIN_UNDEFINED);
+		assert_int_equal(plain_outermost(word), rule.ra.how == BOBBIN_HOW_UNDEFINED);
 		if (!plain_step(&forms, word, &stack, &fast))
 			continue;
 		plain++;
-		assert_int_equal(bobbin_step(bobbin_arch_amd64(), &rule, &mem, &slow), BOBBIN_NONE);
+		assert_int_equal(bobbin_step(bobbin_arch_amd64(), &rule, &mem, &slow),
+				 BOBBIN_REASON_NONE);
 		assert_int_equal(fast.pc, slow.pc);
 		assert_int_equal(fast.sp, slow.sp);
 		assert_int_equal(fast.fp, slow.fp);
@@ -114,9 +115,9 @@ static void a_plain_step_is_what_step_does(void **state)
 static void a_frame_record_is_plain(void **state)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG, .reg = 6, .off = 16},
-		.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-		.fp = {.how = BOBBIN_IN_CFA_MEM, .off = -16},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = 6, .off = 16},
+		.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+		.fp = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -16},
 		.index = BOBBIN_NO_INDEX,
 	};
 	struct plain_forms forms;

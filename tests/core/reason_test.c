@@ -69,17 +69,18 @@ static void a_reason_fits_a_byte(void **state)
 /* The list is append-only: a number once given stays. */
 static void numbers_do_not_move(void **state)
 {
-	assert_int_equal(BOBBIN_NONE, 0);
-	assert_int_equal(BOBBIN_OUTERMOST, 1);
-	assert_int_equal(BOBBIN_NO_MEMORY, 7);
-	assert_int_equal(BOBBIN_NO_USER, 13);
-	assert_int_equal(BOBBIN_TRUNCATED, 14);
-	assert_int_equal(BOBBIN_SFRAME_MAGIC, 19);
-	assert_int_equal(BOBBIN_CFI_LENGTH, 30);
-	assert_int_equal(BOBBIN_CFI_NO_CFA, 43);
-	assert_int_equal(BOBBIN_PERF_FEATURE, 50);
-	assert_string_equal(bobbin_reason_name(BOBBIN_STUCK), "STUCK");
-	assert_string_equal(bobbin_reason_str(BOBBIN_NO_MEMORY), "the stack is not readable");
+	assert_int_equal(BOBBIN_REASON_NONE, 0);
+	assert_int_equal(BOBBIN_REASON_OUTERMOST, 1);
+	assert_int_equal(BOBBIN_REASON_NO_MEMORY, 7);
+	assert_int_equal(BOBBIN_REASON_NO_USER, 13);
+	assert_int_equal(BOBBIN_REASON_TRUNCATED, 14);
+	assert_int_equal(BOBBIN_REASON_SFRAME_MAGIC, 19);
+	assert_int_equal(BOBBIN_REASON_CFI_LENGTH, 30);
+	assert_int_equal(BOBBIN_REASON_CFI_NO_CFA, 43);
+	assert_int_equal(BOBBIN_REASON_PERF_FEATURE, 50);
+	assert_string_equal(bobbin_reason_name(BOBBIN_REASON_STUCK), "STUCK");
+	assert_string_equal(bobbin_reason_str(BOBBIN_REASON_NO_MEMORY),
+			    "the stack is not readable");
 }
 
 int main(void)

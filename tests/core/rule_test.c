@@ -24,9 +24,9 @@ static struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
 /* What most functions have: CFA = reg 7 + 16, RA at CFA - 8, FP unchanged. */
 static struct bobbin_rule plain(void)
 {
-	return (struct bobbin_rule){.cfa = at(BOBBIN_AT_REG, 7, 16),
-				    .ra = at(BOBBIN_IN_CFA_MEM, 0, -8),
-				    .fp = at(BOBBIN_SAME, 0, 0),
+	return (struct bobbin_rule){.cfa = at(BOBBIN_HOW_AT_REG, 7, 16),
+				    .ra = at(BOBBIN_HOW_IN_CFA_MEM, 0, -8),
+				    .fp = at(BOBBIN_HOW_SAME, 0, 0),
 				    .index = BOBBIN_NO_INDEX};
 }
 
@@ -53,47 +53,47 @@ static void assert_refused(const struct bobbin_rule *rule)
 
 /* Each kind of CFA, with the largest offsets of both signs. */
 static const struct bobbin_rule cfas[] = {
-	{.cfa = {8, BOBBIN_AT_REG, 0}, .index = BOBBIN_NO_INDEX},
-	{.cfa = {0, BOBBIN_AT_REG, 31}, .index = BOBBIN_NO_INDEX},
-	{.cfa = {4096 * KIB - 8, BOBBIN_AT_REG, 7}, .index = BOBBIN_NO_INDEX},
-	{.cfa = {-4096 * KIB, BOBBIN_AT_REG, 7}, .index = BOBBIN_NO_INDEX},
-	{.cfa = {0, BOBBIN_IN_REG_MEM, 7}, .index = BOBBIN_NO_INDEX},
-	{.cfa = {16 * KIB - 8, BOBBIN_IN_REG_MEM, 31}, .plus = 1016, .index = BOBBIN_NO_INDEX},
-	{.cfa = {-16 * KIB, BOBBIN_IN_REG_MEM, 6}, .plus = -1024, .index = BOBBIN_NO_INDEX},
-	{.cfa = {0, BOBBIN_IN_REG_MEM, 7}, .plus = 8, .index = 0},
-	{.cfa = {504, BOBBIN_IN_REG_MEM, 7}, .plus = 1016, .index = 31},
-	{.cfa = {-512, BOBBIN_IN_REG_MEM, 31}, .plus = -1024, .index = 9},
+	{.cfa = {8, BOBBIN_HOW_AT_REG, 0}, .index = BOBBIN_NO_INDEX},
+	{.cfa = {0, BOBBIN_HOW_AT_REG, 31}, .index = BOBBIN_NO_INDEX},
+	{.cfa = {4096 * KIB - 8, BOBBIN_HOW_AT_REG, 7}, .index = BOBBIN_NO_INDEX},
+	{.cfa = {-4096 * KIB, BOBBIN_HOW_AT_REG, 7}, .index = BOBBIN_NO_INDEX},
+	{.cfa = {0, BOBBIN_HOW_IN_REG_MEM, 7}, .index = BOBBIN_NO_INDEX},
+	{.cfa = {16 * KIB - 8, BOBBIN_HOW_IN_REG_MEM, 31}, .plus = 1016, .index = BOBBIN_NO_INDEX},
+	{.cfa = {-16 * KIB, BOBBIN_HOW_IN_REG_MEM, 6}, .plus = -1024, .index = BOBBIN_NO_INDEX},
+	{.cfa = {0, BOBBIN_HOW_IN_REG_MEM, 7}, .plus = 8, .index = 0},
+	{.cfa = {504, BOBBIN_HOW_IN_REG_MEM, 7}, .plus = 1016, .index = 31},
+	{.cfa = {-512, BOBBIN_HOW_IN_REG_MEM, 31}, .plus = -1024, .index = 9},
 };
 
 static const struct bobbin_place ras[] = {
-	{0, BOBBIN_SAME, 0},
-	{0, BOBBIN_UNDEFINED, 0},
-	{-8, BOBBIN_IN_CFA_MEM, 0},
-	{0, BOBBIN_IN_CFA_MEM, 0},
-	{16 * KIB - 8, BOBBIN_IN_CFA_MEM, 0},
-	{-16 * KIB, BOBBIN_IN_CFA_MEM, 0},
-	{0, BOBBIN_AT_REG, 31},
-	{504, BOBBIN_AT_REG, 1},
-	{-512, BOBBIN_AT_REG, 0},
-	{0, BOBBIN_IN_REG_MEM, 31},
-	{504, BOBBIN_IN_REG_MEM, 7},
-	{-512, BOBBIN_IN_REG_MEM, 0},
+	{0, BOBBIN_HOW_SAME, 0},
+	{0, BOBBIN_HOW_UNDEFINED, 0},
+	{-8, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{0, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{16 * KIB - 8, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{-16 * KIB, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{0, BOBBIN_HOW_AT_REG, 31},
+	{504, BOBBIN_HOW_AT_REG, 1},
+	{-512, BOBBIN_HOW_AT_REG, 0},
+	{0, BOBBIN_HOW_IN_REG_MEM, 31},
+	{504, BOBBIN_HOW_IN_REG_MEM, 7},
+	{-512, BOBBIN_HOW_IN_REG_MEM, 0},
 };
 
 static const struct bobbin_place fps[] = {
-	{0, BOBBIN_SAME, 0},
-	{-16, BOBBIN_IN_CFA_MEM, 0},
-	{256 * KIB - 8, BOBBIN_IN_CFA_MEM, 0},
-	{-256 * KIB, BOBBIN_IN_CFA_MEM, 0},
-	{0, BOBBIN_AT_CFA, 0},
-	{256 * KIB - 8, BOBBIN_AT_CFA, 0},
-	{-256 * KIB, BOBBIN_AT_CFA, 0},
-	{0, BOBBIN_AT_REG, 31},
-	{8 * KIB - 8, BOBBIN_AT_REG, 11},
-	{-8 * KIB, BOBBIN_AT_REG, 0},
-	{0, BOBBIN_IN_REG_MEM, 6},
-	{8 * KIB - 8, BOBBIN_IN_REG_MEM, 31},
-	{-8 * KIB, BOBBIN_IN_REG_MEM, 0},
+	{0, BOBBIN_HOW_SAME, 0},
+	{-16, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{256 * KIB - 8, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{-256 * KIB, BOBBIN_HOW_IN_CFA_MEM, 0},
+	{0, BOBBIN_HOW_AT_CFA, 0},
+	{256 * KIB - 8, BOBBIN_HOW_AT_CFA, 0},
+	{-256 * KIB, BOBBIN_HOW_AT_CFA, 0},
+	{0, BOBBIN_HOW_AT_REG, 31},
+	{8 * KIB - 8, BOBBIN_HOW_AT_REG, 11},
+	{-8 * KIB, BOBBIN_HOW_AT_REG, 0},
+	{0, BOBBIN_HOW_IN_REG_MEM, 6},
+	{8 * KIB - 8, BOBBIN_HOW_IN_REG_MEM, 31},
+	{-8 * KIB, BOBBIN_HOW_IN_REG_MEM, 0},
 };
 
 static void every_combination_of_boundary_places_survives(void **state)
@@ -125,7 +125,8 @@ static void a_cfa_offset_that_does_not_fit_is_refused(void **state)
 		for (size_t k = 0; k < 3; k++) {
 			struct bobbin_rule rule = plain();
 
-			rule.cfa = at(i ? BOBBIN_IN_REG_MEM : BOBBIN_AT_REG, 7, outside[i][k]);
+			rule.cfa = at(i ? BOBBIN_HOW_IN_REG_MEM : BOBBIN_HOW_AT_REG, 7,
+				      outside[i][k]);
 			rule.index = i == 2 ? 9 : BOBBIN_NO_INDEX;
 			assert_refused(&rule);
 		}
@@ -139,7 +140,7 @@ static void an_addend_that_does_not_fit_is_refused(void **state)
 	for (size_t i = 0; i < COUNT(outside); i++) {
 		struct bobbin_rule rule = plain();
 
-		rule.cfa = at(BOBBIN_IN_REG_MEM, 7, 8);
+		rule.cfa = at(BOBBIN_HOW_IN_REG_MEM, 7, 8);
 		rule.plus = outside[i];
 		assert_refused(&rule);
 		rule.index = 9;
@@ -150,18 +151,18 @@ static void an_addend_that_does_not_fit_is_refused(void **state)
 static void a_return_address_that_does_not_fit_is_refused(void **state)
 {
 	static const struct bobbin_place outside[] = {
-		{16 * KIB, BOBBIN_IN_CFA_MEM, 0},
-		{-16 * KIB - 8, BOBBIN_IN_CFA_MEM, 0},
-		{-4, BOBBIN_IN_CFA_MEM, 0},
-		{INT32_MIN, BOBBIN_IN_CFA_MEM, 0},
-		{INT32_MAX, BOBBIN_IN_CFA_MEM, 0},
-		{512, BOBBIN_AT_REG, 0},
-		{-520, BOBBIN_AT_REG, 0},
-		{512, BOBBIN_IN_REG_MEM, 0},
-		{0, BOBBIN_AT_REG, 32},
-		{0, BOBBIN_IN_REG_MEM, 32},
-		{0, BOBBIN_AT_CFA, 0},
-		{0, BOBBIN_NO_RULE, 0},
+		{16 * KIB, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{-16 * KIB - 8, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{-4, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{INT32_MIN, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{INT32_MAX, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{512, BOBBIN_HOW_AT_REG, 0},
+		{-520, BOBBIN_HOW_AT_REG, 0},
+		{512, BOBBIN_HOW_IN_REG_MEM, 0},
+		{0, BOBBIN_HOW_AT_REG, 32},
+		{0, BOBBIN_HOW_IN_REG_MEM, 32},
+		{0, BOBBIN_HOW_AT_CFA, 0},
+		{0, BOBBIN_HOW_NO_RULE, 0},
 		{0, 7, 0},
 	};
 
@@ -176,15 +177,15 @@ static void a_return_address_that_does_not_fit_is_refused(void **state)
 static void a_frame_pointer_that_does_not_fit_is_refused(void **state)
 {
 	static const struct bobbin_place outside[] = {
-		{256 * KIB, BOBBIN_IN_CFA_MEM, 0},
-		{-256 * KIB - 8, BOBBIN_IN_CFA_MEM, 0},
-		{-12, BOBBIN_IN_CFA_MEM, 0},
-		{256 * KIB, BOBBIN_AT_CFA, 0},
-		{8 * KIB, BOBBIN_AT_REG, 0},
-		{-8 * KIB - 8, BOBBIN_IN_REG_MEM, 0},
-		{0, BOBBIN_AT_REG, 32},
-		{0, BOBBIN_UNDEFINED, 0},
-		{0, BOBBIN_NO_RULE, 0},
+		{256 * KIB, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{-256 * KIB - 8, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{-12, BOBBIN_HOW_IN_CFA_MEM, 0},
+		{256 * KIB, BOBBIN_HOW_AT_CFA, 0},
+		{8 * KIB, BOBBIN_HOW_AT_REG, 0},
+		{-8 * KIB - 8, BOBBIN_HOW_IN_REG_MEM, 0},
+		{0, BOBBIN_HOW_AT_REG, 32},
+		{0, BOBBIN_HOW_UNDEFINED, 0},
+		{0, BOBBIN_HOW_NO_RULE, 0},
 		{0, 255, 0},
 	};
 
@@ -206,13 +207,13 @@ static void other_members_that_do_not_fit_are_refused(void **state)
 	rule.flags = 8;
 	assert_refused(&rule);
 	rule = plain();
-	rule.cfa = at(BOBBIN_IN_REG_MEM, 7, 0);
+	rule.cfa = at(BOBBIN_HOW_IN_REG_MEM, 7, 0);
 	rule.index = 32;
 	assert_refused(&rule);
-	for (int how = BOBBIN_SAME; how < 256; how++) {
+	for (int how = BOBBIN_HOW_SAME; how < 256; how++) {
 		rule = plain();
 		rule.cfa.how = (uint8_t)how;
-		if (how != BOBBIN_AT_REG && how != BOBBIN_IN_REG_MEM)
+		if (how != BOBBIN_HOW_AT_REG && how != BOBBIN_HOW_IN_REG_MEM)
 			assert_refused(&rule);
 	}
 }
@@ -222,8 +223,8 @@ static void a_far_return_address_next_to_the_frame_pointer_fits(void **state)
 	struct bobbin_rule rule = plain();
 
 	for (int32_t off = -256 * KIB; off < 256 * KIB; off += 8) {
-		rule.fp = at(BOBBIN_IN_CFA_MEM, 0, off);
-		rule.ra = at(BOBBIN_IN_CFA_MEM, 0, off + 8);
+		rule.fp = at(BOBBIN_HOW_IN_CFA_MEM, 0, off);
+		rule.ra = at(BOBBIN_HOW_IN_CFA_MEM, 0, off + 8);
 		assert_survives(&rule);
 	}
 	rule.ra.off = rule.fp.off - 8;
@@ -232,10 +233,10 @@ static void a_far_return_address_next_to_the_frame_pointer_fits(void **state)
 
 static void why_there_is_no_rule_survives(void **state)
 {
-	for (int reason = BOBBIN_NONE + 1; reason < BOBBIN_REASON_COUNT; reason++) {
+	for (int reason = BOBBIN_REASON_NONE + 1; reason < BOBBIN_REASON_COUNT; reason++) {
 		struct bobbin_rule rule = bobbin_rule_none((enum bobbin_reason)reason);
 
-		assert_int_equal(rule.cfa.how, BOBBIN_NO_RULE);
+		assert_int_equal(rule.cfa.how, BOBBIN_HOW_NO_RULE);
 		assert_survives(&rule);
 	}
 }
@@ -246,7 +247,7 @@ static void no_rule_without_a_reason_packs_as_a_bad_rule(void **state)
 	uint64_t word = 0;
 
 	assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
-	assert_int_equal(bobbin_rule_unpack(word).reason, BOBBIN_BAD_RULE);
+	assert_int_equal(bobbin_rule_unpack(word).reason, BOBBIN_REASON_BAD_RULE);
 }
 
 static void different_rules_have_different_words(void **state)
@@ -272,12 +273,12 @@ static void each_member_counts_for_equality(void **state)
 		changed[i] = a;
 	changed[0].cfa.reg = 6;
 	changed[1].ra.off = -16;
-	changed[2].fp.how = BOBBIN_AT_CFA;
+	changed[2].fp.how = BOBBIN_HOW_AT_CFA;
 	changed[3].plus = 8;
 	changed[4].index = 3;
 	changed[5].flags = BOBBIN_RULE_SIGNAL;
-	changed[6].reason = BOBBIN_DEPTH;
-	changed[7].cfa.how = BOBBIN_NO_RULE;
+	changed[6].reason = BOBBIN_REASON_DEPTH;
+	changed[7].cfa.how = BOBBIN_HOW_NO_RULE;
 	for (size_t i = 0; i < COUNT(changed); i++)
 		assert_false(bobbin_rule_equal(&a, &changed[i]));
 }
@@ -293,8 +294,8 @@ static struct bobbin_place random_place(uint64_t *seed, bool small)
 {
 	uint64_t r = next_random(seed);
 	uint8_t how = r & 7;
-	bool based = how == BOBBIN_AT_REG || how == BOBBIN_IN_REG_MEM;
-	bool offset = based || how == BOBBIN_IN_CFA_MEM || how == BOBBIN_AT_CFA;
+	bool based = how == BOBBIN_HOW_AT_REG || how == BOBBIN_HOW_IN_REG_MEM;
+	bool offset = based || how == BOBBIN_HOW_IN_CFA_MEM || how == BOBBIN_HOW_AT_CFA;
 	int32_t off = (int32_t)(r >> 32) >> (small ? 20 : r >> 16 & 31);
 
 	return at((enum bobbin_how)how, based ? r >> 8 & 31 : 0, offset ? off & ~7 : 0);
@@ -308,7 +309,7 @@ static struct bobbin_rule random_rule(uint64_t *seed)
 	rule.cfa = random_place(seed, r & 8);
 	rule.ra = random_place(seed, r & 16);
 	rule.fp = random_place(seed, r & 32);
-	if (rule.cfa.how == BOBBIN_IN_REG_MEM) {
+	if (rule.cfa.how == BOBBIN_HOW_IN_REG_MEM) {
 		rule.plus = (int16_t)(r >> 48) & ~7;
 		rule.index = r & 64 ? r >> 8 & 31 : BOBBIN_NO_INDEX;
 	}
@@ -324,7 +325,7 @@ static void random_rules_survive_or_are_refused(void **state)
 		struct bobbin_rule rule = random_rule(&seed);
 		uint64_t word = UNTOUCHED;
 
-		if (rule.cfa.how == BOBBIN_NO_RULE)
+		if (rule.cfa.how == BOBBIN_HOW_NO_RULE)
 			continue;
 		if (bobbin_rule_pack(&rule, &word)) {
 			assert_true(word == UNTOUCHED);
@@ -339,9 +340,9 @@ static void random_rules_survive_or_are_refused(void **state)
 
 static bool has_sense(const struct bobbin_rule *rule)
 {
-	bool cfa = rule->cfa.how == BOBBIN_AT_REG || rule->cfa.how == BOBBIN_IN_REG_MEM;
-	bool ra = rule->ra.how != BOBBIN_NO_RULE && rule->ra.how != BOBBIN_AT_CFA;
-	bool fp = rule->fp.how != BOBBIN_NO_RULE && rule->fp.how != BOBBIN_UNDEFINED;
+	bool cfa = rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM;
+	bool ra = rule->ra.how != BOBBIN_HOW_NO_RULE && rule->ra.how != BOBBIN_HOW_AT_CFA;
+	bool fp = rule->fp.how != BOBBIN_HOW_NO_RULE && rule->fp.how != BOBBIN_HOW_UNDEFINED;
 
 	return cfa && ra && fp && rule->cfa.reg < 32 && rule->ra.reg < 32 && rule->fp.reg < 32 &&
 	       (rule->index < 32 || rule->index == BOBBIN_NO_INDEX);
@@ -354,9 +355,10 @@ static void a_word_without_a_rule_has_a_reason_that_exists(void **state)
 	for (uint64_t reason = 0; reason < 256; reason++) {
 		struct bobbin_rule rule = bobbin_rule_unpack(reason << 2);
 
-		assert_int_equal(rule.cfa.how, BOBBIN_NO_RULE);
-		assert_int_equal(rule.reason,
-				 reason && reason < BOBBIN_REASON_COUNT ? reason : BOBBIN_BAD_RULE);
+		assert_int_equal(rule.cfa.how, BOBBIN_HOW_NO_RULE);
+		assert_int_equal(rule.reason, reason && reason < BOBBIN_REASON_COUNT
+						      ? reason
+						      : BOBBIN_REASON_BAD_RULE);
 	}
 }
 
@@ -367,9 +369,9 @@ static void any_word_unpacks_to_a_rule(void **state)
 	for (unsigned int i = 0; i < 2000000; i++) {
 		struct bobbin_rule rule = bobbin_rule_unpack(next_random(&seed));
 
-		assert_true(rule.cfa.how == BOBBIN_NO_RULE || has_sense(&rule));
+		assert_true(rule.cfa.how == BOBBIN_HOW_NO_RULE || has_sense(&rule));
 	}
-	assert_int_equal(bobbin_rule_unpack(0).cfa.how, BOBBIN_NO_RULE);
+	assert_int_equal(bobbin_rule_unpack(0).cfa.how, BOBBIN_HOW_NO_RULE);
 }
 
 int main(void)

@@ -26,9 +26,9 @@ static enum bobbin_reason frame_read(void *ctx, uint64_t addr, void *dst, size_t
 	const struct frame *f = ctx;
 
 	if (addr < BASE || addr - BASE > f->size - len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, f->bytes + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 struct layout {
@@ -97,7 +97,7 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 		put(&f, l.arch, l.sp, 0x7fff12345670);
 		put(&f, l.arch, l.fp, 0xf0f0);
 		assert_true(trampoline_rule(l.arch, l.code, &rule));
-		assert_int_equal(bobbin_step(l.arch, &rule, &mem, &regs), BOBBIN_NONE);
+		assert_int_equal(bobbin_step(l.arch, &rule, &mem, &regs), BOBBIN_REASON_NONE);
 		assert_true(regs.pc == 0x401234 && regs.exact);
 		assert_true(regs.sp == 0x7fff12345670);
 		assert_true(regs.fp == 0xf0f0);

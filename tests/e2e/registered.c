@@ -72,12 +72,12 @@ static size_t build_section(void)
 	for (unsigned int i = 0; i < ROWS; i++) {
 		built[i] = (struct bobbin_sframe_row){.start = rows[i].start};
 		built[i].rule.index = BOBBIN_NO_INDEX;
-		built[i].rule.cfa.how = BOBBIN_AT_REG;
+		built[i].rule.cfa.how = BOBBIN_HOW_AT_REG;
 		built[i].rule.cfa.reg = bobbin_arch_amd64()->sp;
 		built[i].rule.cfa.off = rows[i].cfa_off;
-		built[i].rule.ra.how = BOBBIN_IN_CFA_MEM;
+		built[i].rule.ra.how = BOBBIN_HOW_IN_CFA_MEM;
 		built[i].rule.ra.off = -8;
-		built[i].rule.fp.how = rows[i].saved ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME;
+		built[i].rule.fp.how = rows[i].saved ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME;
 		built[i].rule.fp.off = rows[i].saved ? -16 : 0;
 	}
 	bobbin_sframe_builder_init(bobbin_arch_amd64(), (uintptr_t)section, 3, &b);

@@ -31,30 +31,30 @@ static void what_cannot_be_run_is_refused(void **state)
 	struct small sound = small_file(EM_X86_64, ELFDATA2LSB), s = sound;
 
 	s.file.e_type = ET_REL;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
 	s.file.e_type = ET_CORE;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
 	s = sound;
 	s.file.e_phnum = 0;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_UNLOADED, offsetof(Elf64_Ehdr, e_phnum));
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_UNLOADED, offsetof(Elf64_Ehdr, e_phnum));
 	s = sound;
 	s.segments[1].p_type = s.segments[2].p_type = PT_NOTE;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_UNLOADED, offsetof(Elf64_Ehdr, e_phnum));
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_UNLOADED, offsetof(Elf64_Ehdr, e_phnum));
 	s = sound;
 	s.file.e_phnum = PN_XNUM;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_FULL, offsetof(Elf64_Ehdr, e_phnum));
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_FULL, offsetof(Elf64_Ehdr, e_phnum));
 	s = sound;
 	s.segments[2].p_memsz = UINT64_MAX - s.segments[2].p_vaddr;
-	refused(&s, -ENOTSUP, BOBBIN_ELF_FULL, s.file.e_phoff);
+	refused(&s, -ENOTSUP, BOBBIN_REASON_ELF_FULL, s.file.e_phoff);
 	s = sound;
 	s.file.e_ident[0] = 0;
-	refused(&s, -EBADMSG, BOBBIN_NOT_ELF, 0);
+	refused(&s, -EBADMSG, BOBBIN_REASON_NOT_ELF, 0);
 	s = sound;
 	s.file.e_ident[EI_CLASS] = ELFCLASS32;
-	refused(&s, -EBADMSG, BOBBIN_ELF_CLASS, EI_CLASS);
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_CLASS, EI_CLASS);
 	s = sound;
 	s.file.e_machine = EM_RISCV;
-	refused(&s, -EBADMSG, BOBBIN_ELF_MACHINE, offsetof(Elf64_Ehdr, e_machine));
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_MACHINE, offsetof(Elf64_Ehdr, e_machine));
 }
 
 static void contradictions_are_refused(void **state)
@@ -63,28 +63,28 @@ static void contradictions_are_refused(void **state)
 	uint64_t second = s.file.e_phoff + sizeof(Elf64_Phdr);
 
 	s.segments[1].p_filesz = SMALL_SIZE + 1;
-	refused(&s, -EBADMSG, BOBBIN_TRUNCATED, second);
+	refused(&s, -EBADMSG, BOBBIN_REASON_TRUNCATED, second);
 	s = sound;
 	s.segments[1].p_offset = UINT64_MAX;
-	refused(&s, -EBADMSG, BOBBIN_TRUNCATED, second);
+	refused(&s, -EBADMSG, BOBBIN_REASON_TRUNCATED, second);
 	s = sound;
 	s.segments[1].p_memsz = 1;
-	refused(&s, -EBADMSG, BOBBIN_ELF_BROKEN, second);
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, second);
 	s = sound;
 	s.segments[2].p_vaddr = SMALL_BASE;
-	refused(&s, -EBADMSG, BOBBIN_ELF_BROKEN, second + sizeof(Elf64_Phdr));
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, second + sizeof(Elf64_Phdr));
 	s = sound;
 	s.segments[0].p_offset = 64;
-	refused(&s, -EBADMSG, BOBBIN_ELF_BROKEN, s.file.e_phoff);
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, s.file.e_phoff);
 	s = sound;
 	s.sections[2].sh_size = SMALL_SIZE;
-	refused(&s, -EBADMSG, BOBBIN_TRUNCATED, SMALL_TABLE + 2 * sizeof(Elf64_Shdr));
+	refused(&s, -EBADMSG, BOBBIN_REASON_TRUNCATED, SMALL_TABLE + 2 * sizeof(Elf64_Shdr));
 	s = sound;
 	s.sections[1].sh_type = s.sections[2].sh_type = SHT_SFRAME;
-	refused(&s, -EBADMSG, BOBBIN_ELF_BROKEN, SMALL_TABLE + 2 * sizeof(Elf64_Shdr));
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, SMALL_TABLE + 2 * sizeof(Elf64_Shdr));
 	s = sound;
 	s.file.e_shstrndx = SMALL_SHDRS;
-	refused(&s, -EBADMSG, BOBBIN_ELF_BROKEN, offsetof(Elf64_Ehdr, e_shstrndx));
+	refused(&s, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, offsetof(Elf64_Ehdr, e_shstrndx));
 }
 
 static void only_regular_files_are_read(void **state)
@@ -123,7 +123,7 @@ static bool survives(const uint8_t *bytes, size_t size)
 	int in = file_of(bytes, size), out;
 
 	if (sframe_attachment_init(in, &err, &plan)) {
-		assert_int_not_equal(err.reason, BOBBIN_NONE);
+		assert_int_not_equal(err.reason, BOBBIN_REASON_NONE);
 		close(in);
 		return false;
 	}

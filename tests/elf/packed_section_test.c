@@ -135,7 +135,7 @@ static void assert_read(const struct packed *p)
 {
 	struct elf_image image = image_of(p);
 
-	assert_int_equal(image.unread.reason, BOBBIN_NONE);
+	assert_int_equal(image.unread.reason, BOBBIN_REASON_NONE);
 	assert_int_equal(image.debug_frame.size, CONTENTS);
 	assert_memory_equal(image.debug_frame.data, contents, CONTENTS);
 	elf_image_fini(&image);
@@ -146,7 +146,7 @@ static void assert_unread(const struct packed *p)
 	struct elf_image image = image_of(p);
 
 	assert_null(image.debug_frame.data);
-	assert_int_equal(image.unread.reason, BOBBIN_ELF_PACKED);
+	assert_int_equal(image.unread.reason, BOBBIN_REASON_ELF_PACKED);
 	assert_int_equal(image.unread.offset, sizeof(Elf64_Ehdr));
 	elf_image_fini(&image);
 }

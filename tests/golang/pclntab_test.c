@@ -126,12 +126,12 @@ static struct bobbin_rule rule_at(const struct table *t, unsigned int function, 
 
 static void assert_measured(struct bobbin_rule rule, uint8_t reg, int32_t cfa, bool saved)
 {
-	assert_int_equal(rule.cfa.how, BOBBIN_AT_REG);
+	assert_int_equal(rule.cfa.how, BOBBIN_HOW_AT_REG);
 	assert_int_equal(rule.cfa.reg, reg);
 	assert_int_equal(rule.cfa.off, cfa);
-	assert_int_equal(rule.ra.how, BOBBIN_IN_CFA_MEM);
+	assert_int_equal(rule.ra.how, BOBBIN_HOW_IN_CFA_MEM);
 	assert_int_equal(rule.ra.off, -8);
-	assert_int_equal(rule.fp.how, saved ? BOBBIN_IN_CFA_MEM : BOBBIN_SAME);
+	assert_int_equal(rule.fp.how, saved ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME);
 	assert_int_equal(rule.fp.off, saved ? -16 : 0);
 }
 
@@ -177,8 +177,8 @@ static void a_switch_of_stacks_is_said_to_be_one(void **state)
 	for (unsigned int function = SYSTEMSTACK; function <= MCALL; function++) {
 		struct bobbin_rule rule = rule_at(&t, function, 20);
 
-		assert_int_equal(rule.cfa.how, BOBBIN_NO_RULE);
-		assert_int_equal(rule.reason, BOBBIN_OTHER_STACK);
+		assert_int_equal(rule.cfa.how, BOBBIN_HOW_NO_RULE);
+		assert_int_equal(rule.reason, BOBBIN_REASON_OTHER_STACK);
 	}
 }
 
@@ -199,7 +199,7 @@ static void roots_have_no_caller(void **state)
 	struct table t;
 
 	program(&t, true);
-	assert_int_equal(rule_at(&t, GOEXIT, 0).ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(rule_at(&t, GOEXIT, 0).ra.how, BOBBIN_HOW_UNDEFINED);
 }
 
 static void the_handler_of_signals_is_no_root(void **state)
@@ -229,7 +229,7 @@ static void assert_refused(const struct table *t, uint64_t size, const struct bo
 	struct pclntab table = {.count = 7};
 
 	assert_int_equal(pclntab_init(t->bytes, size, arch, &error, &table), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_GO_TABLE);
+	assert_int_equal(error.reason, BOBBIN_REASON_GO_TABLE);
 	assert_int_equal(table.count, 7);
 }
 

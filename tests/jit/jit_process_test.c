@@ -65,8 +65,8 @@ static enum bobbin_reason read_child(void *ctx, uint64_t addr, void *dst, size_t
 	const struct iovec local = {dst, len}, remote = {(void *)(uintptr_t)addr, len};
 
 	return process_vm_readv(*(pid_t *)ctx, &local, 1, &remote, 1, 0) == (ssize_t)len
-		       ? BOBBIN_NONE
-		       : BOBBIN_NO_MEMORY;
+		       ? BOBBIN_REASON_NONE
+		       : BOBBIN_REASON_NO_MEMORY;
 }
 
 static void look(pid_t child, const struct progress *progress, uint32_t function, bool appended)

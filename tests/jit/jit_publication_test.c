@@ -173,7 +173,7 @@ static enum bobbin_reason load_some(void *ctx, uint64_t addr, void *dst, size_t 
 
 	(void)ctx;
 	if (addr < (uintptr_t)memory || at > sizeof(memory) - len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	assert_true(n < MAX_LOADS);
 	base = base_of_load(at, len);
 	touch = touching(at, len);
@@ -191,7 +191,7 @@ static enum bobbin_reason load_some(void *ctx, uint64_t addr, void *dst, size_t 
 	run.seen |= mask & touch;
 	if (at == offsetof(struct code_jit_unwind_table, next))
 		run.next = mask;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static const struct bobbin_arch *host(void)

@@ -32,9 +32,9 @@ static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_
 	const struct memory *memory = ctx;
 
 	if (addr < BASE || addr - BASE > sizeof(memory->bytes) - len)
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	memcpy(dst, memory->bytes + (addr - BASE), len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static uint64_t table_at(unsigned int table)
@@ -160,8 +160,8 @@ static void each_address_finds_its_entry_in_every_byte_order(void **state)
 			for (uint32_t i = 0; i < count; i++) {
 				assert_row(&memory, 32 * i, 32 * i, 16, (int32_t)i);
 				assert_row(&memory, 32 * i + 15, 32 * i, 16, (int32_t)i);
-				assert_refused(&memory, 32 * i + 16, -ENOENT, BOBBIN_NO_FUNCTION,
-					       HEAD + i * FRE);
+				assert_refused(&memory, 32 * i + 16, -ENOENT,
+					       BOBBIN_REASON_NO_FUNCTION, HEAD + i * FRE);
 			}
 		}
 	}
@@ -193,7 +193,7 @@ static void an_address_before_the_first_entry_has_no_row(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 3, 64, 0);
-	assert_refused(&memory, 63, -ENOENT, BOBBIN_NO_FUNCTION, 0);
+	assert_refused(&memory, 63, -ENOENT, BOBBIN_REASON_NO_FUNCTION, 0);
 }
 
 static void a_chain_is_searched_up_to_its_last_table(void **state)
@@ -206,7 +206,7 @@ static void a_chain_is_searched_up_to_its_last_table(void **state)
 		fill(&memory, i, 3, 96 * i, i + 1 < JIT_MAX_TABLES ? table_at(i + 1) : 0);
 	for (uint32_t i = 0; i < 3 * JIT_MAX_TABLES; i++) {
 		assert_row(&memory, 32 * i + 8, 32 * i, 16, (int32_t)i);
-		assert_refused(&memory, 32 * i + 16, -ENOENT, BOBBIN_NO_FUNCTION,
+		assert_refused(&memory, 32 * i + 16, -ENOENT, BOBBIN_REASON_NO_FUNCTION,
 			       HEAD + i % 3 * FRE);
 	}
 }
@@ -218,7 +218,7 @@ static void empty_tables_in_a_chain_are_passed_over(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	set_head(&memory, 0, ENTRIES * FRE, 0, 0);
-	assert_refused(&memory, 0, -ENOENT, BOBBIN_NO_FUNCTION, 0);
+	assert_refused(&memory, 0, -ENOENT, BOBBIN_REASON_NO_FUNCTION, 0);
 	set_head(&memory, 0, 0, 0, table_at(1));
 	fill(&memory, 1, 2, 0, table_at(2));
 	set_head(&memory, 2, ENTRIES * FRE, 0, table_at(3));
@@ -234,7 +234,7 @@ static void no_table_covers_nothing(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	memory.info.unwind_head = 0;
-	assert_refused(&memory, 0, -ENOENT, BOBBIN_NO_FUNCTION, 0);
+	assert_refused(&memory, 0, -ENOENT, BOBBIN_REASON_NO_FUNCTION, 0);
 }
 
 static void lengths_that_make_no_sense_are_refused(void **state)
@@ -245,11 +245,11 @@ static void lengths_that_make_no_sense_are_refused(void **state)
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 2, 0, 0);
 	set_head(&memory, 0, 2 * FRE - 1, 2 * FRE, 0);
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_TABLE, 8);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_TABLE, 8);
 	set_head(&memory, 0, ENTRIES * FRE, 2 * FRE - 1, 0);
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_TABLE, 8);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_TABLE, 8);
 	set_head(&memory, 0, UINT64_MAX - BASE - HEAD + 1, FRE, 0);
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_TABLE, 0);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_TABLE, 0);
 	set_head(&memory, 0, UINT64_MAX - BASE - HEAD, FRE, 0);
 	assert_row(&memory, 0, 0, 16, 0);
 }
@@ -261,9 +261,9 @@ static void a_misaligned_or_wrapping_table_is_refused(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 2, 0, table_at(1) + 4);
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_TABLE, 0);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_TABLE, 0);
 	set_head(&memory, 0, ENTRIES * FRE, 2 * FRE, UINT64_MAX - 7);
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_TABLE, 0);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_TABLE, 0);
 }
 
 static void a_loop_of_tables_ends(void **state)
@@ -273,11 +273,11 @@ static void a_loop_of_tables_ends(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	set_head(&memory, 0, 0, 0, table_at(0));
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_CHAIN, 16);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_CHAIN, 16);
 	/* tables with entries cannot go round: they would not ascend */
 	fill(&memory, 0, 2, 0, table_at(1));
 	fill(&memory, 1, 2, 64, table_at(0));
-	assert_refused(&memory, 96, -EBADMSG, BOBBIN_JIT_ORDER, HEAD);
+	assert_refused(&memory, 96, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD);
 }
 
 static void one_table_too_many_is_refused(void **state)
@@ -290,7 +290,7 @@ static void one_table_too_many_is_refused(void **state)
 		fill(&memory, i, 1, 32 * i, i + 1 < TABLES ? table_at(i + 1) : 0);
 	assert_row(&memory, 32 * (JIT_MAX_TABLES - 2), 32 * (JIT_MAX_TABLES - 2), 16,
 		   JIT_MAX_TABLES - 2);
-	assert_refused(&memory, 32 * JIT_MAX_TABLES, -EBADMSG, BOBBIN_JIT_CHAIN, 16);
+	assert_refused(&memory, 32 * JIT_MAX_TABLES, -EBADMSG, BOBBIN_REASON_JIT_CHAIN, 16);
 }
 
 static void an_entry_of_no_code_or_outside_of_the_text_is_refused(void **state)
@@ -303,13 +303,13 @@ static void an_entry_of_no_code_or_outside_of_the_text_is_refused(void **state)
 	fill(&memory, 0, 2, 0, 0);
 	fre = numbered(32, 0, 1);
 	set_entry(&memory, 0, 1, &fre);
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + FRE);
 	fre = numbered(32, TEXT_SIZE - 31, 1);
 	set_entry(&memory, 0, 1, &fre);
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + FRE);
 	fre = numbered(32, UINT32_MAX, 1);
 	set_entry(&memory, 0, 1, &fre);
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + FRE);
 	assert_row(&memory, 0, 0, 16, 0);
 }
 
@@ -322,11 +322,11 @@ static void entries_that_do_not_ascend_are_refused_where_they_matter(void **stat
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 4, 0, 0);
 	set_entry(&memory, 0, 2, &fre); /* starts like the first: asked for in the middle */
-	assert_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 2 * FRE);
+	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 2 * FRE);
 	fill(&memory, 0, 4, 0, 0);
 	fre = numbered(0x1000, 16, 9);
 	set_entry(&memory, 0, 1, &fre); /* behind the third, which was seen before */
-	assert_refused(&memory, 40, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + FRE);
+	assert_refused(&memory, 40, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + FRE);
 	assert_row(&memory, 64, 64, 16, 2);
 }
 
@@ -339,7 +339,7 @@ static void entries_that_overlap_are_refused(void **state)
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 4, 0, 0);
 	set_entry(&memory, 0, 1, &fre);
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + FRE);
 	fre.size = 32;
 	set_entry(&memory, 0, 1, &fre);
 	assert_row(&memory, 63, 32, 32, 1);
@@ -355,11 +355,11 @@ static void tables_that_overlap_or_do_not_ascend_are_refused(void **state)
 	fill(&memory, 0, 2, 0, table_at(1));
 	fill(&memory, 1, 2, 64, 0);
 	set_entry(&memory, 0, 1, &fre); /* reaches into the second table */
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + FRE);
 	fill(&memory, 0, 3, 0, table_at(1)); /* whose last starts where the second table does */
-	assert_refused(&memory, 48, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 2 * FRE);
+	assert_refused(&memory, 48, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 2 * FRE);
 	fill(&memory, 0, 2, 64, table_at(1));
-	assert_refused(&memory, 64, -EBADMSG, BOBBIN_JIT_ORDER, HEAD);
+	assert_refused(&memory, 64, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD);
 }
 
 static void memory_that_cannot_be_read_is_a_fault(void **state)
@@ -370,12 +370,12 @@ static void memory_that_cannot_be_read_is_a_fault(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	memory.info.unwind_head = last;
-	assert_refused(&memory, 0, -EFAULT, BOBBIN_NO_MEMORY, 0);
+	assert_refused(&memory, 0, -EFAULT, BOBBIN_REASON_NO_MEMORY, 0);
 	memory.info.unwind_head = table_at(TABLES - 1);
 	fill(&memory, TABLES - 1, 1, 0, last);
-	assert_refused(&memory, 0, -EFAULT, BOBBIN_NO_MEMORY, 0);
+	assert_refused(&memory, 0, -EFAULT, BOBBIN_REASON_NO_MEMORY, 0);
 	set_head(&memory, TABLES - 1, (ENTRIES + 1) * FRE * 2, (ENTRIES + 1) * FRE * 2, 0);
-	assert_refused(&memory, 0, -EFAULT, BOBBIN_NO_MEMORY, 0);
+	assert_refused(&memory, 0, -EFAULT, BOBBIN_REASON_NO_MEMORY, 0);
 }
 
 /* The rows that a listing gives, until there are as many as wanted. */
@@ -475,25 +475,25 @@ static void listing_ends_at_what_is_malformed(void **state)
 	fill(&memory, 0, 8, 0, 0);
 	fre = numbered(32 * 4, 0, 4);
 	set_entry(&memory, 0, 4, &fre);
-	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 4 * FRE);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + 4 * FRE);
 	fre = numbered(32 * 4, 33, 4);
 	set_entry(&memory, 0, 4, &fre);
-	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 4 * FRE);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 4 * FRE);
 	fre = numbered(32 * 4, 16, 4);
 	fre.info = 5 << 1;
 	set_entry(&memory, 0, 4, &fre);
-	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 4 * FRE);
+	assert_list_refused(&memory, 4, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + 4 * FRE);
 	fill(&memory, 0, 8, 0, 0);
 	fre = numbered(32 * 7, TEXT_SIZE, 7);
 	set_entry(&memory, 0, 7, &fre);
-	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + 7 * FRE);
+	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + 7 * FRE);
 	/* the next table begins before this one ends */
 	fill(&memory, 0, 8, 0, table_at(1));
 	fill(&memory, 1, 2, 32 * 7, 0);
-	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_JIT_ORDER, HEAD + 7 * FRE);
+	assert_list_refused(&memory, 7, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 7 * FRE);
 	/* all memory is used, and there is no more */
 	fill(&memory, 0, 8, 0, BASE - 64);
-	assert_list_refused(&memory, 7, -EFAULT, BOBBIN_NO_MEMORY, 0);
+	assert_list_refused(&memory, 7, -EFAULT, BOBBIN_REASON_NO_MEMORY, 0);
 }
 
 static void a_listing_of_tables_in_a_loop_ends(void **state)
@@ -503,9 +503,9 @@ static void a_listing_of_tables_in_a_loop_ends(void **state)
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 1, 0, table_at(0));
-	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_ORDER, HEAD);
+	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD);
 	fill(&memory, 0, 0, 0, table_at(0));
-	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_JIT_CHAIN,
+	assert_list_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_CHAIN,
 			    offsetof(struct code_jit_unwind_table, next));
 }
 
@@ -521,7 +521,7 @@ static enum bobbin_reason read_own(void *ctx, uint64_t addr, void *dst, size_t l
 
 	own->reads++;
 	memcpy(dst, (const void *)(uintptr_t)addr, len);
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static int count_row(void *ctx, const struct bobbin_row *row)
@@ -572,7 +572,7 @@ static void no_damaged_byte_gives_a_row_of_another_address(void **state)
 			int status = look(&memory, off, &err, &row);
 
 			if (status)
-				assert_int_not_equal(err.reason, BOBBIN_NONE);
+				assert_int_not_equal(err.reason, BOBBIN_REASON_NONE);
 			else
 				assert_true(row.start <= TEXT + off && TEXT + off < row.end &&
 					    row.end <= TEXT + TEXT_SIZE);
@@ -604,18 +604,18 @@ static void on_amd64_the_return_address_is_where_the_call_left_it(void **state)
 
 	(void)state;
 	assert_int_equal(rule_of(arch, 24, 0, 0, CODE_JIT_FRE_BASE_SP | 1 << 1, &rule), 0);
-	assert_place(rule.cfa, BOBBIN_AT_REG, 24);
+	assert_place(rule.cfa, BOBBIN_HOW_AT_REG, 24);
 	assert_int_equal(rule.cfa.reg, arch->sp);
-	assert_place(rule.ra, BOBBIN_IN_CFA_MEM, -8);
-	assert_place(rule.fp, BOBBIN_SAME, 0);
+	assert_place(rule.ra, BOBBIN_HOW_IN_CFA_MEM, -8);
+	assert_place(rule.fp, BOBBIN_HOW_SAME, 0);
 	assert_int_equal(rule.flags, 0);
 	assert_int_equal(rule_of(arch, 24, -8, 0, CODE_JIT_FRE_BASE_SP | 1 << 1, &same), 0);
 	assert_true(bobbin_rule_equal(&rule, &same));
 	assert_int_equal(rule_of(arch, 16, 0, -16, 2 << 1, &rule), 0);
 	assert_int_equal(rule.cfa.reg, arch->fp);
-	assert_place(rule.fp, BOBBIN_IN_CFA_MEM, -16);
+	assert_place(rule.fp, BOBBIN_HOW_IN_CFA_MEM, -16);
 	assert_int_equal(rule_of(arch, 16, -24, -16, 3 << 1, &rule), 0);
-	assert_place(rule.ra, BOBBIN_IN_CFA_MEM, -24);
+	assert_place(rule.ra, BOBBIN_HOW_IN_CFA_MEM, -24);
 }
 
 static void on_aarch64_the_return_address_may_be_signed(void **state)
@@ -625,12 +625,12 @@ static void on_aarch64_the_return_address_may_be_signed(void **state)
 
 	(void)state;
 	assert_int_equal(rule_of(arch, 0, 0, 0, CODE_JIT_FRE_BASE_SP | 1 << 1, &rule), 0);
-	assert_place(rule.ra, BOBBIN_SAME, 0);
+	assert_place(rule.ra, BOBBIN_HOW_SAME, 0);
 	assert_int_equal(rule_of(arch, 32, -24, -32,
 				 CODE_JIT_FRE_MANGLED | CODE_JIT_FRE_BASE_SP | 3 << 1, &rule),
 			 0);
-	assert_place(rule.ra, BOBBIN_IN_CFA_MEM, -24);
-	assert_place(rule.fp, BOBBIN_IN_CFA_MEM, -32);
+	assert_place(rule.ra, BOBBIN_HOW_IN_CFA_MEM, -24);
+	assert_place(rule.fp, BOBBIN_HOW_IN_CFA_MEM, -32);
 	assert_int_equal(rule.flags, BOBBIN_RULE_MANGLED);
 	assert_int_equal(
 		rule_of(bobbin_arch_amd64(), 8, 0, 0, CODE_JIT_FRE_MANGLED | 1 << 1, &rule),
@@ -646,10 +646,10 @@ static enum bobbin_reason read_s390x_stack(void *ctx, uint64_t addr, void *dst, 
 
 	(void)ctx;
 	if (addr != 0x8000 + 320 - 48 || len != sizeof(word))
-		return BOBBIN_NO_MEMORY;
+		return BOBBIN_REASON_NO_MEMORY;
 	value = BOBBIN_HOST_BIG_ENDIAN ? word : __builtin_bswap64(word);
 	memcpy(dst, &value, sizeof(value));
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static void on_s390x_the_offset_of_the_cfa_holds_the_bias(void **state)
@@ -661,7 +661,7 @@ static void on_s390x_the_offset_of_the_cfa_holds_the_bias(void **state)
 
 	(void)state;
 	assert_int_equal(rule_of(arch, 320, -48, 0, CODE_JIT_FRE_BASE_SP | 2 << 1, &rule), 0);
-	assert_int_equal(bobbin_step(arch, &rule, &mem, &regs), BOBBIN_NONE);
+	assert_int_equal(bobbin_step(arch, &rule, &mem, &regs), BOBBIN_REASON_NONE);
 	assert_int_equal(regs.pc, 0x4711);
 	assert_int_equal(regs.sp, 0x8000 + 160);
 	assert_int_equal(regs.fp, 5);
@@ -674,8 +674,8 @@ static void an_entry_without_offsets_is_the_outermost_frame(void **state)
 	(void)state;
 	for (const struct bobbin_arch *const *arch = all_archs(); *arch; arch++) {
 		assert_int_equal(rule_of(*arch, 0, 0, 0, 0, &rule), 0);
-		assert_int_equal(rule.ra.how, BOBBIN_UNDEFINED);
-		assert_int_equal(rule.cfa.how, BOBBIN_AT_REG);
+		assert_int_equal(rule.ra.how, BOBBIN_HOW_UNDEFINED);
+		assert_int_equal(rule.cfa.how, BOBBIN_HOW_AT_REG);
 	}
 }
 
@@ -704,7 +704,7 @@ static void a_malformed_entry_is_refused_by_the_lookup(void **state)
 	fill(&memory, 0, 2, 0, 0);
 	fre.info = 5 << 1;
 	set_entry(&memory, 0, 1, &fre);
-	assert_refused(&memory, 32, -EBADMSG, BOBBIN_JIT_ENTRY, HEAD + FRE);
+	assert_refused(&memory, 32, -EBADMSG, BOBBIN_REASON_JIT_ENTRY, HEAD + FRE);
 }
 
 int main(void)

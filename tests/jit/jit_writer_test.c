@@ -124,13 +124,13 @@ static void a_function_without_rows_is_outermost(void **state)
 		bobbin_jit_writer_init(host(), TEXT, TEXT_SIZE, memory, sizeof(memory), &writer),
 		0);
 	assert_int_equal(bobbin_jit_writer_append(&writer, &function), 0);
-	undefined.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+	undefined.ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 	assert_int_equal(append(&writer, 32, 16, undefined), 0);
 	for (uint64_t off = 16; off < 48; off += 16) {
 		assert_int_equal(writer_look(&writer, off, &row), 0);
 		assert_int_equal(row.start, TEXT + off);
 		assert_int_equal(row.end, TEXT + off + 16);
-		assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 	}
 }
 
@@ -190,14 +190,14 @@ static void rules_that_an_entry_cannot_hold_are_refused(void **state)
 		0);
 	for (unsigned int i = 0; i < 8; i++)
 		rules[i] = any_rule();
-	rules[0] = bobbin_rule_none(BOBBIN_CFI_EXPRESSION);
+	rules[0] = bobbin_rule_none(BOBBIN_REASON_CFI_EXPRESSION);
 	rules[1].cfa.reg = 3;
-	rules[2].cfa.how = BOBBIN_IN_REG_MEM;
-	rules[3].fp = (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .off = -16};
+	rules[2].cfa.how = BOBBIN_HOW_IN_REG_MEM;
+	rules[3].fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_REG_MEM, .off = -16};
 	rules[4].flags = BOBBIN_RULE_SIGNAL;
-	rules[5].ra = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = 1};
-	rules[6].fp = (struct bobbin_place){.how = BOBBIN_AT_CFA, .off = -16};
-	rules[7].fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = 0};
+	rules[5].ra = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = 1};
+	rules[6].fp = (struct bobbin_place){.how = BOBBIN_HOW_AT_CFA, .off = -16};
+	rules[7].fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = 0};
 	for (unsigned int i = 0; i < 8; i++)
 		assert_int_equal(append(&writer, 0, 16, rules[i]), -ERANGE);
 	function.signal = true;

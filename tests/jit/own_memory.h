@@ -21,7 +21,7 @@ static inline enum bobbin_reason read_own_memory(void *ctx, uint64_t addr, void 
 	} else {
 		memcpy(dst, (const void *)(uintptr_t)addr, len);
 	}
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 #endif

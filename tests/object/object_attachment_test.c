@@ -209,7 +209,7 @@ static void only_local_symbols_stand_for_a_section(void **state)
 	o.relas[1].r_info = ELF64_R_INFO(3ull, R_X86_64_PC32);
 	assert_int_equal(converted(&o, 3), 2);
 	o.symbols[2].st_shndx = OBJECT_FRAME;
-	refused(&o, -ENOTSUP, BOBBIN_ELF_SYMBOL, header_of(OBJECT_COLD));
+	refused(&o, -ENOTSUP, BOBBIN_REASON_ELF_SYMBOL, header_of(OBJECT_COLD));
 	/* a local one serves, wherever it is */
 	o = sound;
 	o.symbols[1].st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
@@ -225,21 +225,21 @@ static void foreign_relocations_are_refused(void **state)
 	struct small_object sound = small_object(EM_X86_64), o = sound;
 
 	o.relas[1].r_info = ELF64_R_INFO(2ull, R_X86_64_GOTPCREL);
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, rela_at(1));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, rela_at(1));
 	o = sound;
 	o.relas[1].r_offset = o.sections[OBJECT_FRAME].sh_size - 3;
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, rela_at(1));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, rela_at(1));
 	o.relas[1].r_offset = UINT64_MAX;
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, rela_at(1));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, rela_at(1));
 	o = sound;
 	o.relas[0].r_info = ELF64_R_INFO((uint64_t)OBJECT_SYMBOL_COUNT, R_X86_64_PC32);
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, rela_at(0));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, rela_at(0));
 	o = sound;
 	o.sections[OBJECT_RELA].sh_type = SHT_REL;
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, header_of(OBJECT_RELA));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, header_of(OBJECT_RELA));
 	o = sound;
 	o.sections[OBJECT_RELA].sh_link = OBJECT_STRINGS;
-	refused(&o, -EBADMSG, BOBBIN_ELF_RELOCATION, header_of(OBJECT_RELA));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_RELOCATION, header_of(OBJECT_RELA));
 }
 
 static void contradictions_are_refused(void **state)
@@ -247,25 +247,25 @@ static void contradictions_are_refused(void **state)
 	struct small_object sound = small_object(EM_X86_64), o = sound;
 
 	o.file.e_phnum = 1;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, offsetof(Elf64_Ehdr, e_phnum));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, offsetof(Elf64_Ehdr, e_phnum));
 	o = sound;
 	o.file.e_type = ET_DYN;
-	refused(&o, -ENOTSUP, BOBBIN_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
+	refused(&o, -ENOTSUP, BOBBIN_REASON_ELF_TYPE, offsetof(Elf64_Ehdr, e_type));
 	o = sound;
 	o.sections[OBJECT_COLD].sh_type = SHT_SYMTAB;
 	o.sections[OBJECT_COLD].sh_link = OBJECT_STRINGS;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
 	o = sound;
 	o.sections[OBJECT_TEXT].sh_type = o.sections[OBJECT_COLD].sh_type = 0x6ffffff4;
 	o.sections[OBJECT_TEXT].sh_flags = o.sections[OBJECT_COLD].sh_flags = SHF_ALLOC;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 	o = sound;
 	o.sections[OBJECT_COLD].sh_type = 0x6ffffff4;
 	o.sections[OBJECT_COLD].sh_flags = SHF_ALLOC | SHF_GROUP;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 	o = sound;
 	o.sections[OBJECT_COLD].sh_size = OBJECT_SIZE;
-	refused(&o, -EBADMSG, BOBBIN_TRUNCATED, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_TRUNCATED, header_of(OBJECT_COLD));
 }
 
 static void rename_cold(struct small_object *o, const char *name)
@@ -284,7 +284,7 @@ static void a_section_whose_name_begins_like_ours_is_replaced(void **state)
 	assert_int_equal(converted(&o, 3), 1);
 	/* two are too many */
 	o.sections[OBJECT_TEXT] = o.sections[OBJECT_COLD];
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 }
 
 /* Functions would be lost with what is replaced. */
@@ -293,7 +293,7 @@ static void code_in_a_section_named_like_ours_is_refused(void **state)
 	struct small_object o = small_object(EM_X86_64);
 
 	rename_cold(&o, ".sframe");
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 }
 
 static void only_plain_contents_are_code_and_frames(void **state)
@@ -318,10 +318,10 @@ static void symbols_without_names_are_refused(void **state)
 	struct small_object o = small_object(EM_X86_64);
 
 	o.sections[OBJECT_SYMBOLS].sh_link = OBJECT_SECTIONS;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
 	o.sections[OBJECT_SYMBOLS].sh_link = OBJECT_STRINGS;
 	o.sections[OBJECT_STRINGS].sh_type = SHT_NULL;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_SYMBOLS));
 }
 
 static void relocations_of_sections_that_are_not_there_are_refused(void **state)
@@ -330,7 +330,7 @@ static void relocations_of_sections_that_are_not_there_are_refused(void **state)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		o.sections[OBJECT_RELA].sh_info = OBJECT_SECTIONS + i;
-		refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_RELA));
+		refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_RELA));
 	}
 }
 
@@ -340,7 +340,7 @@ static void contents_within_the_file_header_are_refused(void **state)
 	struct small_object o = small_object(EM_X86_64);
 
 	o.sections[OBJECT_COLD].sh_offset = sizeof(Elf64_Ehdr) - 1;
-	refused(&o, -EBADMSG, BOBBIN_ELF_BROKEN, header_of(OBJECT_COLD));
+	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 }
 
 /* Four bytes must reach from one end to the other. */

@@ -26,7 +26,7 @@ static bool survives(const uint8_t *bytes, size_t size, unsigned int version)
 	int out = convert_object_file(memory_file(bytes, size), version, &err);
 
 	if (out < 0) {
-		assert_true(err.reason != BOBBIN_NONE || out == -EFBIG);
+		assert_true(err.reason != BOBBIN_REASON_NONE || out == -EFBIG);
 		return false;
 	}
 	once = file_size(out);

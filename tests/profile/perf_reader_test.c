@@ -102,7 +102,7 @@ static void too_small_an_attribute_is_refused(void **state)
 	struct perf_image image = perf_image_begin(&simple, 56);
 
 	perf_image_end(&image);
-	assert_refused(&image, BOBBIN_PERF_ATTR, sizeof(struct perf_file_header));
+	assert_refused(&image, BOBBIN_REASON_PERF_ATTR, sizeof(struct perf_file_header));
 	perf_blob_fini(&image.file);
 }
 
@@ -242,7 +242,7 @@ static void bad_record_is_named_and_passed_over(void **state)
 	perf_image_end(&image);
 	reader = open_image(&image);
 	assert_int_equal(perf_reader_next(reader, &err, &event), -EBADMSG);
-	assert_int_equal(err.reason, BOBBIN_PERF_RECORD);
+	assert_int_equal(err.reason, BOBBIN_REASON_PERF_RECORD);
 	assert_int_equal(err.offset, bad);
 	assert_int_equal(next(reader).time, 6);
 	assert_end(reader);
@@ -257,7 +257,7 @@ static void record_smaller_than_its_header_is_refused(void **state)
 	perf_image_record(&image, PERF_RECORD_SAMPLE, 0);
 	put_sample(&image, 1, 2);
 	perf_image_end(&image);
-	assert_refused(&image, BOBBIN_PERF_RECORD, image.record - 8);
+	assert_refused(&image, BOBBIN_REASON_PERF_RECORD, image.record - 8);
 	perf_blob_fini(&image.file);
 }
 
@@ -486,16 +486,16 @@ static void what_is_no_recording_is_refused_by_name(void **state)
 
 	perf_image_end(&image);
 	memcpy(image.file.data, &swapped, 8);
-	assert_refused(&image, BOBBIN_PERF_ENDIAN, 0);
+	assert_refused(&image, BOBBIN_REASON_PERF_ENDIAN, 0);
 	memcpy(image.file.data, "PERFFILE", 8);
-	assert_refused(&image, BOBBIN_PERF_MAGIC, 0);
+	assert_refused(&image, BOBBIN_REASON_PERF_MAGIC, 0);
 	memcpy(image.file.data, "PERFILE2", 8);
 	memcpy(image.file.data + 8, &size, 8);
-	assert_refused(&image, BOBBIN_PERF_HEADER, 8);
+	assert_refused(&image, BOBBIN_REASON_PERF_HEADER, 8);
 	image.file.size = 8;
-	assert_refused(&image, BOBBIN_TRUNCATED, 8);
+	assert_refused(&image, BOBBIN_REASON_TRUNCATED, 8);
 	image.file.size = 0;
-	assert_refused(&image, BOBBIN_PERF_MAGIC, 0);
+	assert_refused(&image, BOBBIN_REASON_PERF_MAGIC, 0);
 	perf_blob_fini(&image.file);
 }
 
@@ -507,19 +507,19 @@ static void recording_without_events_is_refused(void **state)
 	perf_blob_u64(&file, PERF_FILE_MAGIC);
 	perf_blob_u64(&file, PERF_FILE_PIPE_HEADER_SIZE);
 	image = (struct perf_image){.file = file};
-	assert_refused(&image, BOBBIN_PERF_ATTR, 16);
+	assert_refused(&image, BOBBIN_REASON_PERF_ATTR, 16);
 	perf_blob_fini(&file);
 }
 
 static void directories_pipes_and_missing_files_are_refused(void **state)
 {
-	struct bobbin_error err = {.reason = BOBBIN_PERF_ATTR};
+	struct bobbin_error err = {.reason = BOBBIN_REASON_PERF_ATTR};
 	struct perf_reader *reader;
 	char path[32];
 	int fds[2];
 
 	assert_int_equal(perf_reader_open("/", &err, &reader), -EISDIR);
-	assert_int_equal(err.reason, BOBBIN_NONE);
+	assert_int_equal(err.reason, BOBBIN_REASON_NONE);
 	assert_int_equal(perf_reader_open("/nowhere/at/all", NULL, &reader), -ENOENT);
 	assert_int_equal(pipe(fds), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
@@ -584,7 +584,8 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 	perf_blob_u64(&image.file, PERF_FILE_PIPE_HEADER_SIZE);
 	put_pipe_attr(&image.file, PERF_SAMPLE_TID, 100);
 	put_pipe_attr(&image.file, PERF_SAMPLE_TIME, 200);
-	assert_refused(&image, BOBBIN_PERF_ATTR, 16 + 8 + sizeof(struct perf_event_attr) + 8);
+	assert_refused(&image, BOBBIN_REASON_PERF_ATTR,
+		       16 + 8 + sizeof(struct perf_event_attr) + 8);
 	perf_blob_fini(&image.file);
 }
 
@@ -716,7 +717,7 @@ static void damaged_compression_is_refused(void **state)
 	perf_blob_bytes(&image.file, "this is no zstd stream", 22);
 	perf_image_record_end(&image);
 	perf_image_end(&image);
-	assert_refused(&image, BOBBIN_PERF_COMPRESSED, image.record);
+	assert_refused(&image, BOBBIN_REASON_PERF_COMPRESSED, image.record);
 	perf_blob_fini(&image.file);
 }
 
@@ -734,7 +735,7 @@ static void more_than_any_recording_inflates_to_is_refused(void **state)
 	assert_true(packed.size * 2000 < records.file.size);
 	put_pieces(&image, &packed, 65000);
 	perf_image_end(&image);
-	assert_refused(&image, BOBBIN_PERF_COMPRESSED, image.record);
+	assert_refused(&image, BOBBIN_REASON_PERF_COMPRESSED, image.record);
 	perf_blob_fini(&packed);
 	perf_blob_fini(&records.file);
 	perf_blob_fini(&image.file);

@@ -17,11 +17,11 @@ struct chain {
 /* A letter is a frame. */
 static void chain_init(struct chain *c, const char *letters)
 {
-	*c = (struct chain){.trace = {.frames = c->frames, .reason = BOBBIN_OUTERMOST}};
+	*c = (struct chain){.trace = {.frames = c->frames, .reason = BOBBIN_REASON_OUTERMOST}};
 	for (; letters[c->trace.count]; c->trace.count++)
 		c->frames[c->trace.count] = (struct bobbin_frame){
 			.pc = (uint64_t)letters[c->trace.count],
-			.source = BOBBIN_FROM_EH_FRAME,
+			.source = BOBBIN_SOURCE_EH_FRAME,
 			.exact = !c->trace.count,
 		};
 }
@@ -125,7 +125,7 @@ static void a_payload_says_what_was_written(void **state)
 	trace_gaps_take(&c.trace, &c.gaps);
 	size = trace_payload_write(&c.trace, &c.gaps, bytes);
 	assert_true(trace_payload_read(bytes, size + 7, frames, 4, &payload));
-	assert_int_equal(payload.reason, BOBBIN_OUTERMOST);
+	assert_int_equal(payload.reason, BOBBIN_REASON_OUTERMOST);
 	assert_int_equal(payload.gaps.count, 1);
 	assert_gap(&payload.gaps.gaps[0], 3, 1, 10);
 	assert_true(frames[0].exact && !frames[1].exact);
@@ -154,7 +154,7 @@ static void frames_that_a_payload_lacks_have_no_source(void **state)
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_true(trace_payload_read(bytes, trace_payload_write(&c.trace, &c.gaps, bytes), frames,
 				       3, &payload));
-	assert_int_equal(frames[2].source, BOBBIN_FROM_NONE);
+	assert_int_equal(frames[2].source, BOBBIN_SOURCE_NONE);
 	assert_false(frames[2].exact);
 }
 

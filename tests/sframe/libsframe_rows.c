@@ -117,11 +117,11 @@ static int flexible_place(const sframe_frame_row_entry *fre, int at, struct bobb
 	*ret = (struct bobbin_place){.off = signed_word(fre, at + 1, error)};
 	if (SFRAME_V3_FLEX_FDE_CTRLWORD_REG_P(control)) {
 		ret->reg = (uint8_t)SFRAME_V3_FLEX_FDE_CTRLWORD_REGNUM(control);
-		ret->how = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control) ? BOBBIN_IN_REG_MEM
-									: BOBBIN_AT_REG;
+		ret->how = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control) ? BOBBIN_HOW_IN_REG_MEM
+									: BOBBIN_HOW_AT_REG;
 	} else {
-		ret->how = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control) ? BOBBIN_IN_CFA_MEM
-									: BOBBIN_AT_CFA;
+		ret->how = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control) ? BOBBIN_HOW_IN_CFA_MEM
+									: BOBBIN_HOW_AT_CFA;
 	}
 	return 2;
 }
@@ -143,8 +143,8 @@ static bool flexible_rule(const struct section *s, const sframe_frame_row_entry 
 static struct bobbin_place offset_place(const struct section *s, int32_t off)
 {
 	if (s->view.arch->cfa_bias && s->view.version < 3 && off & 1)
-		return (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = (uint8_t)(off >> 1)};
-	return (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = off};
+		return (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = (uint8_t)(off >> 1)};
+	return (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = off};
 }
 
 static bool default_rule(const struct section *s, const sframe_frame_row_entry *fre,
@@ -155,7 +155,7 @@ static bool default_rule(const struct section *s, const sframe_frame_row_entry *
 	int32_t ra = sframe_fre_get_ra_offset(s->peer, fre, SFRAME_FDE_TYPE_DEFAULT, &ra_error);
 	int32_t fp = sframe_fre_get_fp_offset(s->peer, fre, SFRAME_FDE_TYPE_DEFAULT, &fp_error);
 
-	rule->cfa.how = BOBBIN_AT_REG;
+	rule->cfa.how = BOBBIN_HOW_AT_REG;
 	rule->cfa.reg = sframe_fre_get_base_reg_id(fre, &error) ? arch->sp : arch->fp;
 	rule->cfa.off = sframe_fre_get_cfa_offset(s->peer, fre, SFRAME_FDE_TYPE_DEFAULT, &error);
 	if (!ra_error && !(arch->cfa_bias && !ra))
@@ -171,10 +171,11 @@ static bool peer_rule(const struct section *s, const struct peer_function *f,
 	int error = 0;
 	bool good;
 
-	*ret = (struct bobbin_rule){
-		.ra = {.how = BOBBIN_SAME}, .fp = {.how = BOBBIN_SAME}, .index = BOBBIN_NO_INDEX};
+	*ret = (struct bobbin_rule){.ra = {.how = BOBBIN_HOW_SAME},
+				    .fp = {.how = BOBBIN_HOW_SAME},
+				    .index = BOBBIN_NO_INDEX};
 	if (s->view.arch->default_ra_off)
-		ret->ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+		ret->ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = s->view.arch->default_ra_off};
 	good = f->info2 & SFRAME_FDE_TYPE_FLEX ? flexible_rule(s, fre, ret)
 					       : default_rule(s, fre, ret);
@@ -203,7 +204,7 @@ static bool same_row(struct section *s, const struct bobbin_sframe_fde *fde, uin
 	if (bobbin_sframe_rule(&s->view, fde, fre, NULL, &rule))
 		return differs(s, function, i, "bobbin has no rule");
 	outermost = sframe_fre_get_ra_undefined_p(s->peer, &peer, &error);
-	if (outermost != (rule.ra.how == BOBBIN_UNDEFINED))
+	if (outermost != (rule.ra.how == BOBBIN_HOW_UNDEFINED))
 		return differs(s, function, i, "whether it is an outermost frame");
 	if (!outermost && (!peer_rule(s, &f, &peer, &theirs) || !bobbin_rule_equal(&rule, &theirs)))
 		return differs(s, function, i, "the rule");

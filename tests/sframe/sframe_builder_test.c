@@ -60,16 +60,16 @@ static struct bobbin_sframe_view finish(void)
 static struct bobbin_rule rule_of(const struct bobbin_arch *arch, uint8_t reg, int32_t off)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG, .reg = reg, .off = off},
-		.fp = {.how = BOBBIN_SAME},
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = reg, .off = off},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 
 	if (arch->default_ra_off)
-		rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = arch->default_ra_off};
 	else
-		rule.ra.how = BOBBIN_SAME;
+		rule.ra.how = BOBBIN_HOW_SAME;
 	return rule;
 }
 
@@ -85,7 +85,7 @@ static struct bobbin_place some_place(void)
 {
 	struct bobbin_place p = {.off = some_offset()};
 
-	p.how = rand() % 2 ? BOBBIN_AT_REG : BOBBIN_IN_REG_MEM;
+	p.how = rand() % 2 ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
 	p.reg = (uint8_t)(rand() % 32);
 	return p;
 }
@@ -98,14 +98,14 @@ static struct bobbin_rule some_rule(const struct bobbin_arch *arch, bool plain)
 
 	if (rand() % 40 == 0) {
 		rule = rule_of(arch, arch->sp, 0);
-		rule.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 		return rule;
 	}
 	if (!arch->default_ra_off && rand() % 2)
-		rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = -8 - 8 * (rand() % 9)};
-	if (rand() % 2 && (arch->default_ra_off || rule.ra.how == BOBBIN_IN_CFA_MEM))
-		rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = some_offset()};
+	if (rand() % 2 && (arch->default_ra_off || rule.ra.how == BOBBIN_HOW_IN_CFA_MEM))
+		rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = some_offset()};
 	if (arch->pac_mask && rand() % 2)
 		rule.flags |= BOBBIN_RULE_MANGLED;
 	if (plain || rand() % 2)
@@ -154,9 +154,9 @@ static void assert_row(const struct bobbin_sframe_view *view, const struct sampl
 	assert_int_equal(row.start, s->f.start + s->rows[i].start);
 	assert_int_equal(row.end, s->f.start + end);
 	assert_int_equal(row.function, s->f.start);
-	if (want.ra.how == BOBBIN_UNDEFINED) {
+	if (want.ra.how == BOBBIN_HOW_UNDEFINED) {
 		/* what leads nowhere needs no CFA */
-		assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 		return;
 	}
 	assert_true(bobbin_rule_equal(&row.rule, &want));
@@ -272,7 +272,7 @@ static void a_function_without_rows_is_outermost(void **state)
 	assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), 0);
 	view = finish();
 	assert_int_equal(bobbin_sframe_lookup(&view, 0x1008, NULL, &row), 0);
-	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 }
 
 static int try_rule(unsigned int version, struct bobbin_rule rule)
@@ -294,7 +294,7 @@ static void what_no_row_can_hold_is_refused(void **state)
 	rule.plus = 8;
 	assert_int_equal(try_rule(3, rule), -ERANGE);
 	rule = rule_of(arch, 7, 8);
-	rule.ra.how = BOBBIN_SAME;
+	rule.ra.how = BOBBIN_HOW_SAME;
 	assert_int_equal(try_rule(3, rule), -ERANGE);
 	rule = rule_of(arch, 7, 8);
 	rule.flags = BOBBIN_RULE_MANGLED;
@@ -306,7 +306,7 @@ static void what_no_row_can_hold_is_refused(void **state)
 	rule.flags = BOBBIN_RULE_SIGNAL;
 	assert_int_equal(try_rule(2, rule), -ERANGE);
 	assert_int_equal(try_rule(3, rule), 0);
-	assert_int_equal(try_rule(3, bobbin_rule_none(BOBBIN_CFI_EXPRESSION)), -ERANGE);
+	assert_int_equal(try_rule(3, bobbin_rule_none(BOBBIN_REASON_CFI_EXPRESSION)), -ERANGE);
 }
 
 static void rows_out_of_order_or_outside_are_refused(void **state)
@@ -383,7 +383,7 @@ static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *ro
 		rows[i].rule = rule_of(arch, i % 2 ? arch->sp : arch->fp,
 				       rand() % 2 ? some_offset() % 32760 : (int32_t)i);
 		if (rand() % 2)
-			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM,
+			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 								.off = -8 * (rand() % 300)};
 	}
 	return (struct bobbin_sframe_function){.start = SECTION + 0x1000,
@@ -443,20 +443,20 @@ static void unusual_rules_are_left_to_others(void **state)
 	(void)state;
 
 	assert_true(is_usual(usual));
-	assert_false(is_usual(bobbin_rule_none(BOBBIN_CFI_NO_CFA)));
+	assert_false(is_usual(bobbin_rule_none(BOBBIN_REASON_CFI_NO_CFA)));
 #define assert_unusual(member, value) \
 	do { \
 		rule = usual; \
 		rule.member = value; \
 		assert_false(is_usual(rule)); \
 	} while (0)
-	assert_unusual(cfa.how, BOBBIN_IN_REG_MEM);
+	assert_unusual(cfa.how, BOBBIN_HOW_IN_REG_MEM);
 	assert_unusual(cfa.reg, 3);
 	assert_unusual(cfa.off, 32768);
 	assert_unusual(cfa.off, -32769);
-	assert_unusual(ra.how, BOBBIN_UNDEFINED);
+	assert_unusual(ra.how, BOBBIN_HOW_UNDEFINED);
 	assert_unusual(ra.off, -16);
-	assert_unusual(fp.how, BOBBIN_AT_CFA);
+	assert_unusual(fp.how, BOBBIN_HOW_AT_CFA);
 	assert_unusual(plus, 8);
 	assert_unusual(index, 0);
 	assert_unusual(flags, BOBBIN_RULE_SIGNAL);

@@ -26,14 +26,14 @@
 static inline void promised_error(int status, const struct bobbin_error *error, uint64_t size)
 {
 	promise(status == -EBADMSG || status == -ENOENT || status == -ENODATA);
-	promise(error->reason > BOBBIN_NONE && error->reason < BOBBIN_REASON_COUNT);
+	promise(error->reason > BOBBIN_REASON_NONE && error->reason < BOBBIN_REASON_COUNT);
 	promise(error->offset <= size);
 }
 
 static inline void promised_place(const struct bobbin_place *place)
 {
 	promise(place->reg < BOBBIN_REG_COUNT);
-	if (place->how != BOBBIN_AT_REG && place->how != BOBBIN_IN_REG_MEM)
+	if (place->how != BOBBIN_HOW_AT_REG && place->how != BOBBIN_HOW_IN_REG_MEM)
 		promise(place->reg == 0);
 }
 
@@ -42,13 +42,14 @@ static inline void promised_rule(const struct bobbin_rule *rule)
 	promised_place(&rule->cfa);
 	promised_place(&rule->ra);
 	promised_place(&rule->fp);
-	promise(rule->cfa.how == BOBBIN_AT_REG || rule->cfa.how == BOBBIN_IN_REG_MEM);
-	promise(rule->ra.how == BOBBIN_SAME || rule->ra.how == BOBBIN_UNDEFINED ||
-		rule->ra.how == BOBBIN_IN_CFA_MEM || rule->ra.how == BOBBIN_AT_REG ||
-		rule->ra.how == BOBBIN_IN_REG_MEM);
-	promise(rule->fp.how >= BOBBIN_SAME && rule->fp.how != BOBBIN_UNDEFINED &&
-		rule->fp.how <= BOBBIN_IN_REG_MEM);
-	promise(rule->plus == 0 && rule->index == BOBBIN_NO_INDEX && rule->reason == BOBBIN_NONE);
+	promise(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
+	promise(rule->ra.how == BOBBIN_HOW_SAME || rule->ra.how == BOBBIN_HOW_UNDEFINED ||
+		rule->ra.how == BOBBIN_HOW_IN_CFA_MEM || rule->ra.how == BOBBIN_HOW_AT_REG ||
+		rule->ra.how == BOBBIN_HOW_IN_REG_MEM);
+	promise(rule->fp.how >= BOBBIN_HOW_SAME && rule->fp.how != BOBBIN_HOW_UNDEFINED &&
+		rule->fp.how <= BOBBIN_HOW_IN_REG_MEM);
+	promise(rule->plus == 0 && rule->index == BOBBIN_NO_INDEX &&
+		rule->reason == BOBBIN_REASON_NONE);
 	promise(!(rule->flags & ~(BOBBIN_RULE_SIGNAL | BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B)));
 }
 

@@ -85,23 +85,23 @@ static void three_functions_are_found(const struct section_spec *spec)
 	struct section s = open_section(spec);
 	struct bobbin_row row;
 
-	fails(&s, 0, -ENOENT, BOBBIN_NO_FUNCTION);
-	fails(&s, 0x3f0fff, -ENOENT, BOBBIN_NO_FUNCTION);
+	fails(&s, 0, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
+	fails(&s, 0x3f0fff, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 	finds(&s, 0x3f1000, 0x3f1000, 0x3f1001, 8);
 	finds(&s, 0x3f1001, 0x3f1001, 0x3f1004, 16);
 	finds(&s, 0x3f1003, 0x3f1001, 0x3f1004, 16);
 	finds(&s, 0x3f1004, 0x3f1004, 0x3f1005, 16);
 	finds(&s, 0x3f1005, 0x3f1005, 0x3f1006, 8);
-	fails(&s, 0x3f1006, -ENOENT, BOBBIN_NO_FUNCTION);
-	fails(&s, 0x3f100f, -ENOENT, BOBBIN_NO_FUNCTION);
+	fails(&s, 0x3f1006, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
+	fails(&s, 0x3f100f, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 	finds(&s, 0x3f1010, 0x3f1010, 0x3f1020, 24);
 	finds(&s, 0x3f101f, 0x3f1010, 0x3f1020, 24);
-	fails(&s, 0x3f1020, -ENOENT, BOBBIN_NO_FUNCTION);
+	fails(&s, 0x3f1020, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 	finds(&s, 0x401133, 0x401000, 0x401134, 8);
 	finds(&s, 0x401134, 0x401134, 0x401200, 40);
 	finds(&s, 0x4011ff, 0x401134, 0x401200, 40);
-	fails(&s, 0x401200, -ENOENT, BOBBIN_NO_FUNCTION);
-	fails(&s, UINT64_MAX, -ENOENT, BOBBIN_NO_FUNCTION);
+	fails(&s, 0x401200, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
+	fails(&s, UINT64_MAX, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 	assert_int_equal(bobbin_sframe_lookup(&s.view, 0x4011ff, NULL, &row), 0);
 	assert_int_equal(row.function, 0x401000);
 	close_section(&s);
@@ -171,9 +171,9 @@ static void each_number_of_functions_is_searched(void **state)
 
 			finds(&s, start, start, start + 12, 8);
 			finds(&s, start + 11, start, start + 12, 8);
-			fails(&s, start + 12, -ENOENT, BOBBIN_NO_FUNCTION);
+			fails(&s, start + 12, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 		}
-		fails(&s, 0xfff, -ENOENT, BOBBIN_NO_FUNCTION);
+		fails(&s, 0xfff, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 		close_section(&s);
 	}
 }
@@ -208,7 +208,7 @@ static void empty_functions_do_not_hide_others(void **state)
 	finds(&s, 0x1000, 0x1000, 0x1010, 8);
 	finds(&s, 0x1007, 0x1000, 0x1010, 8);
 	finds(&s, 0x100f, 0x1000, 0x1010, 8);
-	fails(&s, 0x1010, -ENOENT, BOBBIN_NO_FUNCTION);
+	fails(&s, 0x1010, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 	close_section(&s);
 }
 
@@ -261,7 +261,7 @@ static void rows_of_a_plt_repeat_in_each_block(void **state)
 		finds(&s, 0x1027, 0x1023, 0x1028, 16);
 		/* the last block is cut off by the end of the function */
 		finds(&s, 0x102f, 0x1028, 0x1030, 8);
-		fails(&s, 0x1030, -ENOENT, BOBBIN_NO_FUNCTION);
+		fails(&s, 0x1030, -ENOENT, BOBBIN_REASON_NO_FUNCTION);
 		close_section(&s);
 	}
 }
@@ -272,7 +272,7 @@ static void blocks_of_no_bytes_are_refused(void **state)
 		struct section_spec spec = plt(version, 0);
 		struct section s = open_section(&spec);
 
-		fails(&s, 0x1008, -EBADMSG, BOBBIN_SFRAME_FDE);
+		fails(&s, 0x1008, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 		close_section(&s);
 	}
 }
@@ -282,7 +282,7 @@ static void row_behind_the_block_is_refused(void **state)
 	struct section_spec spec = plt(3, 10);
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x1008, -EBADMSG, BOBBIN_SFRAME_RANGE);
+	fails(&s, 0x1008, -EBADMSG, BOBBIN_REASON_SFRAME_RANGE);
 	close_section(&s);
 }
 
@@ -313,7 +313,7 @@ static void row_behind_the_end_of_its_function_is_refused(void **state)
 		.start = 0x1000, .size = 16, .num_fres = 2, ROWS(0, 3, 8, 17, 3, 24)});
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x100f, -EBADMSG, BOBBIN_SFRAME_RANGE);
+	fails(&s, 0x100f, -EBADMSG, BOBBIN_REASON_SFRAME_RANGE);
 	close_section(&s);
 }
 
@@ -336,7 +336,7 @@ static void descending_rows_are_refused(void **state)
 	struct section s = open_section(&spec);
 
 	finds(&s, 0x1003, 0x1000, 0x1004, 8);
-	fails(&s, 0x1004, -EBADMSG, BOBBIN_SFRAME_ORDER);
+	fails(&s, 0x1004, -EBADMSG, BOBBIN_REASON_SFRAME_ORDER);
 	close_section(&s);
 }
 
@@ -346,7 +346,7 @@ static void pc_before_the_first_row_has_none(void **state)
 		(struct func_spec){.start = 0x1000, .size = 16, .num_fres = 1, ROWS(4, 3, 8)});
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x1003, -ENOENT, BOBBIN_NO_ROW);
+	fails(&s, 0x1003, -ENOENT, BOBBIN_REASON_NO_ROW);
 	finds(&s, 0x1004, 0x1004, 0x1010, 8);
 	close_section(&s);
 }
@@ -357,7 +357,7 @@ static void more_rows_than_bytes_are_refused(void **state)
 		(struct func_spec){.start = 0x1000, .size = 16, .num_fres = 65535, ROWS(0, 3, 8)});
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x1000, -EBADMSG, BOBBIN_SFRAME_FRE);
+	fails(&s, 0x1000, -EBADMSG, BOBBIN_REASON_SFRAME_FRE);
 	close_section(&s);
 }
 
@@ -370,8 +370,8 @@ static void function_without_rows_is_the_outermost_frame(void **state)
 	finds(&s, 0x1008, 0x1000, 0x1010, 0);
 	assert_int_equal(bobbin_sframe_lookup(&s.view, 0x1008, NULL, &row), 0);
 	assert_int_equal(row.function, 0x1000);
-	assert_int_equal(row.rule.cfa.how, BOBBIN_AT_REG);
-	assert_int_equal(row.rule.ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(row.rule.cfa.how, BOBBIN_HOW_AT_REG);
+	assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 	close_section(&s);
 }
 
@@ -385,7 +385,7 @@ static void before_version_3_a_function_without_rows_says_nothing(void **state)
 		spec.version = version;
 		spec.flags = SORTED;
 		s = open_section(&spec);
-		fails(&s, 0x1008, -ENOENT, BOBBIN_NO_ROW);
+		fails(&s, 0x1008, -ENOENT, BOBBIN_REASON_NO_ROW);
 		close_section(&s);
 	}
 }
@@ -396,7 +396,7 @@ static void signal_trampoline_without_rows_has_no_row(void **state)
 		one_function((struct func_spec){.start = 0x1000, .size = 16, .info = SIGNAL});
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x1008, -ENOENT, BOBBIN_NO_ROW);
+	fails(&s, 0x1008, -ENOENT, BOBBIN_REASON_NO_ROW);
 	close_section(&s);
 }
 
@@ -406,12 +406,12 @@ static void unknown_kinds_of_functions_are_refused(void **state)
 		.start = 0x1000, .size = 16, .info = 3, .num_fres = 1, ROWS(0, 3, 8)});
 	struct section s = open_section(&spec);
 
-	fails(&s, 0x1000, -EBADMSG, BOBBIN_SFRAME_FDE);
+	fails(&s, 0x1000, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 	close_section(&s);
 	spec.funcs[0].info = 0;
 	spec.funcs[0].info2 = 2;
 	s = open_section(&spec);
-	fails(&s, 0x1000, -EBADMSG, BOBBIN_SFRAME_FDE);
+	fails(&s, 0x1000, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 	close_section(&s);
 }
 
@@ -421,13 +421,13 @@ static void rows_outside_of_the_section_are_refused(void **state)
 	struct section s = open_section(&spec);
 
 	memset(s.built.data + 28 + 12, 0xff, 4);
-	fails(&s, 0x3f1000, -EBADMSG, BOBBIN_SFRAME_FDE);
+	fails(&s, 0x3f1000, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 	finds(&s, 0x3f1010, 0x3f1010, 0x3f1020, 24);
 	close_section(&s);
 	spec.version = 2;
 	s = open_section(&spec);
 	memset(s.built.data + 28 + 8, 0xff, 4);
-	fails(&s, 0x3f1000, -EBADMSG, BOBBIN_SFRAME_FDE);
+	fails(&s, 0x3f1000, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 	close_section(&s);
 }
 
@@ -437,7 +437,7 @@ static void function_at_the_end_of_the_address_space_is_refused(void **state)
 		.start = UINT64_MAX - 15, .size = 16, .num_fres = 1, ROWS(0, 3, 8)});
 	struct section s = open_section(&spec);
 
-	fails(&s, UINT64_MAX - 8, -EBADMSG, BOBBIN_SFRAME_FDE);
+	fails(&s, UINT64_MAX - 8, -EBADMSG, BOBBIN_REASON_SFRAME_FDE);
 	close_section(&s);
 	spec.funcs[0].size = 15;
 	s = open_section(&spec);
@@ -500,7 +500,7 @@ static void entries_are_decoded_one_by_one(void **state)
 	assert_int_equal(bobbin_sframe_fde(&s.view, 1, NULL, &fde), 0);
 	assert_true(fde.signal && fde.flex);
 	assert_int_equal(bobbin_sframe_fde(&s.view, 3, &error, &fde), -ENOENT);
-	assert_int_equal(error.reason, BOBBIN_NO_FUNCTION);
+	assert_int_equal(error.reason, BOBBIN_REASON_NO_FUNCTION);
 	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, UINT64_MAX, &error, &fre), -EBADMSG);
 	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, 0, &error, &fre), -EBADMSG);
 	close_section(&s);
@@ -541,9 +541,9 @@ static void row_that_is_no_row_is_refused(void **state)
 	assert_int_equal(bobbin_sframe_fde(&s.view, 0, NULL, &fde), 0);
 	/* the size in the FDE table would do as a row: 3, 0 */
 	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, 28 + 8, &error, &fre), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_FRE);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_FRE);
 	assert_int_equal(bobbin_sframe_fre(&s.view, &fde, fde.fre_off + 3, &error, &fre), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_RANGE);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_RANGE);
 	assert_int_equal(error.offset, fde.fre_off + 3);
 	close_section(&s);
 }

@@ -48,18 +48,18 @@ struct sample {
 
 static struct bobbin_place in_slot(int32_t off)
 {
-	return (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = off};
+	return (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = off};
 }
 
 /* The frame of a function that saved nothing yet, @pushed bytes ago. */
 static struct bobbin_rule leaf(const struct bobbin_arch *arch, int32_t pushed)
 {
 	struct bobbin_rule rule = {
-		.cfa = {.how = BOBBIN_AT_REG,
+		.cfa = {.how = BOBBIN_HOW_AT_REG,
 			.reg = arch->sp,
 			.off = arch->cfa_bias - arch->default_ra_off + pushed},
-		.ra = {.how = BOBBIN_SAME},
-		.fp = {.how = BOBBIN_SAME},
+		.ra = {.how = BOBBIN_HOW_SAME},
+		.fp = {.how = BOBBIN_HOW_SAME},
 		.index = BOBBIN_NO_INDEX,
 	};
 
@@ -84,7 +84,7 @@ static struct bobbin_rule outermost(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = leaf(arch, 0);
 
-	rule.ra = (struct bobbin_place){.how = BOBBIN_UNDEFINED};
+	rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 	return rule;
 }
 
@@ -92,9 +92,9 @@ static struct bobbin_rule flexible(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = leaf(arch, 16);
 
-	rule.cfa = (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = arch->fp, .off = -8};
-	rule.ra = (struct bobbin_place){.how = BOBBIN_AT_REG, .reg = 2};
-	rule.fp = (struct bobbin_place){.how = BOBBIN_IN_REG_MEM, .reg = arch->fp};
+	rule.cfa = (struct bobbin_place){.how = BOBBIN_HOW_IN_REG_MEM, .reg = arch->fp, .off = -8};
+	rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = 2};
+	rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_REG_MEM, .reg = arch->fp};
 	return rule;
 }
 

@@ -93,7 +93,7 @@ static void refused_where(struct row_case c, size_t num_funcs)
 	struct bobbin_rule rule;
 
 	assert_int_equal(rule_of(&c, num_funcs, &error, &rule), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_FRE);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_FRE);
 }
 
 static void refused(struct row_case c)
@@ -108,9 +108,9 @@ static void row_of_amd64_has_a_cfa_and_the_fixed_return_address(void **state)
 		struct bobbin_rule rule = good((struct row_case){
 			.version = version, .abi = AMD64, .fixed_ra = -8, ROWS(0, 3, 8)});
 
-		place_is(rule.cfa, BOBBIN_AT_REG, AMD64_SP, 8);
-		place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -8);
-		place_is(rule.fp, BOBBIN_SAME, 0, 0);
+		place_is(rule.cfa, BOBBIN_HOW_AT_REG, AMD64_SP, 8);
+		place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+		place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 		assert_int_equal(rule.flags, 0);
 		assert_int_equal(rule.index, BOBBIN_NO_INDEX);
 	}
@@ -120,9 +120,9 @@ static void second_word_of_amd64_is_the_frame_pointer(void **state)
 {
 	struct bobbin_rule rule = good((struct row_case){AMD64_V3, ROWS(0, 4, 0x10, 0xf0)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, AMD64_FP, 16);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -8);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -16);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, AMD64_FP, 16);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 }
 
 static void third_word_of_amd64_has_no_meaning(void **state)
@@ -133,19 +133,19 @@ static void third_word_of_amd64_has_no_meaning(void **state)
 static void words_of_two_and_four_bytes_are_signed(void **state)
 {
 	place_is(good((struct row_case){AMD64_V3, ROWS(0, 0x25, 0, 0x10, 0x00, 0xf0)}).fp,
-		 BOBBIN_IN_CFA_MEM, 0, -4096);
+		 BOBBIN_HOW_IN_CFA_MEM, 0, -4096);
 	place_is(good((struct row_case){AMD64_V3, ROWS(0, 0x43, 0x80, 0x11, 0x01, 0)}).cfa,
-		 BOBBIN_AT_REG, AMD64_SP, 70016);
-	place_is(good((struct row_case){AMD64_V3, ROWS(0, 3, 0xf8)}).cfa, BOBBIN_AT_REG, AMD64_SP,
-		 -8);
+		 BOBBIN_HOW_AT_REG, AMD64_SP, 70016);
+	place_is(good((struct row_case){AMD64_V3, ROWS(0, 3, 0xf8)}).cfa, BOBBIN_HOW_AT_REG,
+		 AMD64_SP, -8);
 }
 
 static void starts_of_two_and_four_bytes_are_read(void **state)
 {
 	place_is(good((struct row_case){AMD64_V3, .info = ADDR2, ROWS(0, 0, 3, 24)}).cfa,
-		 BOBBIN_AT_REG, AMD64_SP, 24);
+		 BOBBIN_HOW_AT_REG, AMD64_SP, 24);
 	place_is(good((struct row_case){AMD64_V3, .info = ADDR4, ROWS(0, 0, 0, 0, 3, 32)}).cfa,
-		 BOBBIN_AT_REG, AMD64_SP, 32);
+		 BOBBIN_HOW_AT_REG, AMD64_SP, 32);
 }
 
 static void unknown_word_size_is_refused(void **state)
@@ -171,9 +171,9 @@ static void row_without_words_is_the_outermost_frame(void **state)
 		struct bobbin_rule rule = good((struct row_case){
 			.version = version, .abi = AMD64, .fixed_ra = -8, ROWS(0, 0)});
 
-		place_is(rule.cfa, BOBBIN_AT_REG, AMD64_SP, 0);
-		place_is(rule.ra, BOBBIN_UNDEFINED, 0, 0);
-		place_is(rule.fp, BOBBIN_SAME, 0, 0);
+		place_is(rule.cfa, BOBBIN_HOW_AT_REG, AMD64_SP, 0);
+		place_is(rule.ra, BOBBIN_HOW_UNDEFINED, 0, 0);
+		place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 	}
 }
 
@@ -182,8 +182,8 @@ static void fixed_offsets_of_the_header_hold_where_rows_are_silent(void **state)
 	struct bobbin_rule rule = good((struct row_case){
 		.version = 3, .abi = AARCH64_LE, .fixed_ra = -8, .fixed_fp = -16, ROWS(0, 3, 32)});
 
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -8);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -16);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	refused((struct row_case){.version = 3,
 				  .abi = AARCH64_LE,
 				  .fixed_ra = -8,
@@ -191,8 +191,8 @@ static void fixed_offsets_of_the_header_hold_where_rows_are_silent(void **state)
 				  ROWS(0, 5, 32, 0xf8)});
 	rule = good((struct row_case){
 		.version = 3, .abi = AARCH64_LE, .fixed_fp = -16, ROWS(0, 5, 32, 0xe8)});
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -24);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -16);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -24);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 }
 
 static void leaf_row_of_aarch64_keeps_the_return_address_in_its_register(void **state)
@@ -200,9 +200,9 @@ static void leaf_row_of_aarch64_keeps_the_return_address_in_its_register(void **
 	struct bobbin_rule rule =
 		good((struct row_case){.version = 3, .abi = AARCH64_LE, ROWS(0, 3, 0)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 31, 0);
-	place_is(rule.ra, BOBBIN_SAME, 0, 0);
-	place_is(rule.fp, BOBBIN_SAME, 0, 0);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 31, 0);
+	place_is(rule.ra, BOBBIN_HOW_SAME, 0, 0);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 }
 
 static void frame_record_of_aarch64_gives_return_address_then_frame_pointer(void **state)
@@ -210,19 +210,19 @@ static void frame_record_of_aarch64_gives_return_address_then_frame_pointer(void
 	struct bobbin_rule rule = good(
 		(struct row_case){.version = 3, .abi = AARCH64_LE, ROWS(0, 7, 0x20, 0xe8, 0xe0)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 31, 32);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -24);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -32);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 31, 32);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -24);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -32);
 	rule = good((struct row_case){.version = 2, .abi = AARCH64_LE, ROWS(0, 4, 0x20, 0xe8)});
-	place_is(rule.cfa, BOBBIN_AT_REG, 29, 32);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -24);
-	place_is(rule.fp, BOBBIN_SAME, 0, 0);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 29, 32);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -24);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 }
 
 static void zero_is_an_offset_on_aarch64_not_padding(void **state)
 {
 	place_is(good((struct row_case){.version = 3, .abi = AARCH64_LE, ROWS(0, 5, 16, 0)}).ra,
-		 BOBBIN_IN_CFA_MEM, 0, 0);
+		 BOBBIN_HOW_IN_CFA_MEM, 0, 0);
 }
 
 static void big_endian_words_are_read(void **state)
@@ -233,9 +233,9 @@ static void big_endian_words_are_read(void **state)
 				       .info = ADDR2,
 				       ROWS(0, 0, 0x27, 0x01, 0x90, 0xfe, 0x78, 0xfe, 0x70)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 31, 400);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -392);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -400);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 31, 400);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -392);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -400);
 }
 
 static void signed_return_address_names_its_key(void **state)
@@ -267,11 +267,11 @@ static void cfa_offsets_of_s390x_are_scaled(void **state)
 	struct bobbin_rule rule =
 		good((struct row_case){.version = 3, .abi = S390X, ROWS(0, 7, 0x15, 0xd0, 0xb8)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 15, 328);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -48);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -72);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 15, 328);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -48);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -72);
 	place_is(good((struct row_case){.version = 2, .abi = S390X, ROWS(0, 2, 0xff)}).cfa,
-		 BOBBIN_AT_REG, 11, 152);
+		 BOBBIN_HOW_AT_REG, 11, 152);
 }
 
 static void cfa_offset_of_s390x_that_overflows_is_refused(void **state)
@@ -286,9 +286,9 @@ static void return_address_of_s390x_may_be_padding(void **state)
 	struct bobbin_rule rule =
 		good((struct row_case){.version = 3, .abi = S390X, ROWS(0, 7, 0, 0, 0xb8)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 15, 160);
-	place_is(rule.ra, BOBBIN_SAME, 0, 0);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, -72);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 15, 160);
+	place_is(rule.ra, BOBBIN_HOW_SAME, 0, 0);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -72);
 }
 
 static void odd_words_of_s390x_name_registers_before_version_three(void **state)
@@ -297,12 +297,12 @@ static void odd_words_of_s390x_name_registers_before_version_three(void **state)
 	struct row_case c = {.version = 2, .abi = S390X, ROWS(0, 7, 0, 33, 35)};
 	struct bobbin_rule rule = good(c);
 
-	place_is(rule.ra, BOBBIN_AT_REG, 16, 0);
-	place_is(rule.fp, BOBBIN_AT_REG, 17, 0);
+	place_is(rule.ra, BOBBIN_HOW_AT_REG, 16, 0);
+	place_is(rule.fp, BOBBIN_HOW_AT_REG, 17, 0);
 	c.version = 3;
 	rule = good(c);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, 33);
-	place_is(rule.fp, BOBBIN_IN_CFA_MEM, 0, 35);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, 33);
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, 35);
 }
 
 static void odd_words_of_s390x_with_unknown_registers_are_refused(void **state)
@@ -316,9 +316,9 @@ static void flexible_row_names_the_base_of_the_cfa(void **state)
 {
 	struct bobbin_rule rule = good((struct row_case){FLEX_V3, ROWS(0, 4, 0x51, 0)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 10, 0);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -8);
-	place_is(rule.fp, BOBBIN_SAME, 0, 0);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 10, 0);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 }
 
 static void flexible_row_of_a_realigned_stack_is_read(void **state)
@@ -326,21 +326,21 @@ static void flexible_row_of_a_realigned_stack_is_read(void **state)
 	struct bobbin_rule rule =
 		good((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x33, 0xf8, 0, 0x33, 0)});
 
-	place_is(rule.cfa, BOBBIN_IN_REG_MEM, AMD64_FP, -8);
-	place_is(rule.ra, BOBBIN_IN_CFA_MEM, 0, -8);
-	place_is(rule.fp, BOBBIN_IN_REG_MEM, AMD64_FP, 0);
+	place_is(rule.cfa, BOBBIN_HOW_IN_REG_MEM, AMD64_FP, -8);
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_IN_REG_MEM, AMD64_FP, 0);
 	assert_int_equal(rule.plus, 0);
 	assert_int_equal(rule.index, BOBBIN_NO_INDEX);
 }
 
 static void flexible_row_finds_the_return_address_anywhere(void **state)
 {
-	place_is(good((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0x11, 0)}).ra, BOBBIN_AT_REG,
-		 2, 0);
+	place_is(good((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0x11, 0)}).ra,
+		 BOBBIN_HOW_AT_REG, 2, 0);
 	place_is(good((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 2, 0xe8)}).ra,
-		 BOBBIN_IN_CFA_MEM, 0, -24);
+		 BOBBIN_HOW_IN_CFA_MEM, 0, -24);
 	place_is(good((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0x13, 0x10)}).ra,
-		 BOBBIN_IN_REG_MEM, 2, 16);
+		 BOBBIN_HOW_IN_REG_MEM, 2, 16);
 }
 
 static void flexible_row_finds_the_frame_pointer_anywhere(void **state)
@@ -348,20 +348,20 @@ static void flexible_row_finds_the_frame_pointer_anywhere(void **state)
 	struct bobbin_rule rule =
 		good((struct row_case){FLEX_V3, ROWS(0, 0x0c, 0x39, 8, 0x11, 0, 0x19, 4)});
 
-	place_is(rule.ra, BOBBIN_AT_REG, 2, 0);
-	place_is(rule.fp, BOBBIN_AT_REG, 3, 4);
+	place_is(rule.ra, BOBBIN_HOW_AT_REG, 2, 0);
+	place_is(rule.fp, BOBBIN_HOW_AT_REG, 3, 4);
 }
 
 static void flexible_row_without_register_counts_from_the_cfa(void **state)
 {
 	place_is(good((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x39, 8, 0, 2, 0xf0)}).fp,
-		 BOBBIN_IN_CFA_MEM, 0, -16);
+		 BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	place_is(good((struct row_case){FLEX_V3,
 					ROWS(0, 0x2a, 0x39, 0, 8, 0, 0, 0, 2, 0, 0xf0, 0xff)})
 			 .fp,
-		 BOBBIN_IN_CFA_MEM, 0, -16);
+		 BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	place_is(good((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x39, 8, 0, 8, 0xf0)}).fp,
-		 BOBBIN_AT_CFA, 0, -16);
+		 BOBBIN_HOW_AT_CFA, 0, -16);
 }
 
 static void flexible_row_of_s390x_scales_the_cfa_alone(void **state)
@@ -371,9 +371,9 @@ static void flexible_row_of_s390x_scales_the_cfa_alone(void **state)
 							 .info2 = FLEX,
 							 ROWS(0, 0x0c, 0x79, 1, 0x91, 0, 0x8b, 8)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 15, 168);
-	place_is(rule.ra, BOBBIN_AT_REG, 18, 0);
-	place_is(rule.fp, BOBBIN_IN_REG_MEM, 17, 8);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 15, 168);
+	place_is(rule.ra, BOBBIN_HOW_AT_REG, 18, 0);
+	place_is(rule.fp, BOBBIN_HOW_IN_REG_MEM, 17, 8);
 }
 
 static void silent_flexible_row_of_s390x_keeps_the_registers(void **state)
@@ -381,14 +381,14 @@ static void silent_flexible_row_of_s390x_keeps_the_registers(void **state)
 	struct bobbin_rule rule = good(
 		(struct row_case){.version = 3, .abi = S390X, .info2 = FLEX, ROWS(0, 4, 9, 0)});
 
-	place_is(rule.cfa, BOBBIN_AT_REG, 1, 160);
-	place_is(rule.ra, BOBBIN_SAME, 0, 0);
-	place_is(rule.fp, BOBBIN_SAME, 0, 0);
+	place_is(rule.cfa, BOBBIN_HOW_AT_REG, 1, 160);
+	place_is(rule.ra, BOBBIN_HOW_SAME, 0, 0);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
 }
 
 static void flexible_row_without_words_is_the_outermost_frame(void **state)
 {
-	assert_int_equal(good((struct row_case){FLEX_V3, ROWS(0, 0)}).ra.how, BOBBIN_UNDEFINED);
+	assert_int_equal(good((struct row_case){FLEX_V3, ROWS(0, 0)}).ra.how, BOBBIN_HOW_UNDEFINED);
 }
 
 static void flexible_rows_of_other_lengths_are_refused(void **state)
@@ -419,7 +419,8 @@ static void unused_bit_of_a_control_word_is_refused(void **state)
 static void register_that_no_rule_can_name_is_refused(void **state)
 {
 	/* 31 is the last */
-	place_is(good((struct row_case){FLEX_V3, ROWS(0, 4, 0xf9, 8)}).cfa, BOBBIN_AT_REG, 31, 8);
+	place_is(good((struct row_case){FLEX_V3, ROWS(0, 4, 0xf9, 8)}).cfa, BOBBIN_HOW_AT_REG, 31,
+		 8);
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x24, 0x01, 0x01, 8, 0)});
 	/* what gas writes for an expression that it misunderstands */
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x44, 0xf9, 0xff, 0xff, 0xff, 8, 0, 0, 0)});

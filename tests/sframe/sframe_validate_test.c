@@ -182,26 +182,26 @@ static void the_header_is_looked_at(void **state)
 
 	spec.aux_len = 2;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_AUXILIARY, 7, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_AUXILIARY, 7, NOWHERE, NOWHERE);
 	s = with_byte(two(2), 3, SORTED | 2);
-	assert_only(&s, BOBBIN_SFRAME_KEEPS_FP, 3, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_KEEPS_FP, 3, NOWHERE, NOWHERE);
 	spec = two(3);
 	spec.flags = PCREL;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_UNSORTED, 3, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_UNSORTED, 3, NOWHERE, NOWHERE);
 	spec.flags = SORTED;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_SECTION_RELATIVE, 3, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_SECTION_RELATIVE, 3, NOWHERE, NOWHERE);
 	spec = two(3);
 	spec.fixed_fp = -16;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_FIXED, 5, NOWHERE, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_FIXED, 5, NOWHERE, NOWHERE);
 	spec = two(3);
 	spec.fixed_ra = -24;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_FIXED, 6, NOWHERE, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_FIXED, 6, NOWHERE, NOWHERE);
 	s = with_byte(two(3), 12, 5);
-	assert_only(&s, BOBBIN_SFRAME_COUNT, 12, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_COUNT, 12, NOWHERE, NOWHERE);
 }
 
 static void the_section_is_for_the_machine_of_its_file(void **state)
@@ -214,7 +214,7 @@ static void the_section_is_for_the_machine_of_its_file(void **state)
 	assert_int_equal(validate_built(&s, &bounds, s.size, &f), BOBBIN_SFRAME_CLEAN);
 	bounds.arch = bobbin_arch_aarch64();
 	assert_int_equal(validate_built(&s, &bounds, s.size, &f), BOBBIN_SFRAME_ERROR);
-	assert_defect(&f, BOBBIN_SFRAME_FOREIGN, 4, NOWHERE, NOWHERE);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_FOREIGN, 4, NOWHERE, NOWHERE);
 	free(s.data);
 }
 
@@ -229,13 +229,13 @@ static void sub_sections_stand_next_to_each_other(void **state)
 	s.data[7] = 0;
 	s.data[20] = 4;
 	s.data[24] += 4;
-	assert_only(&s, BOBBIN_SFRAME_GAP, 20, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_GAP, 20, NOWHERE, NOWHERE);
 	/* a third function that is not counted becomes one behind them */
 	spec = two(3);
 	spec.funcs[2] = (struct func_spec){.start = TEXT + 64, .size = 1};
 	spec.num_funcs = 3;
 	s = with_byte(spec, 8, 2);
-	assert_among(&s, BOBBIN_SFRAME_GAP, 24, NOWHERE, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_GAP, 24, NOWHERE, NOWHERE);
 }
 
 static void bytes_behind_the_section_are_zero(void **state)
@@ -251,7 +251,7 @@ static void bytes_behind_the_section_are_zero(void **state)
 	assert_int_equal(validate_built(&s, &bounds, s.size + 8, &f), BOBBIN_SFRAME_CLEAN);
 	s.data[s.size + 5] = 1;
 	assert_int_equal(validate_built(&s, &bounds, s.size + 8, &f), BOBBIN_SFRAME_WARNING);
-	assert_defect(&f, BOBBIN_SFRAME_TRAILING, s.size + 5, NOWHERE, NOWHERE);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_TRAILING, s.size + 5, NOWHERE, NOWHERE);
 	assert_int_equal(f.count, 1);
 	free(s.data);
 }
@@ -265,29 +265,29 @@ static void rows_fill_their_sub_section(void **state)
 	spec.funcs[0].rows[11] = 0;
 	spec.funcs[0].rows_size++;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_UNUSED, FRES(V2) + 11, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_UNUSED, FRES(V2) + 11, NOWHERE, NOWHERE);
 	spec = two(2);
 	spec.funcs[1].rows_size++;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_UNUSED, FRES(V2) + 14, NOWHERE, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_UNUSED, FRES(V2) + 14, NOWHERE, NOWHERE);
 	/* the second function uses a part of the first one's */
 	s = with_byte(two(2), FDE(V2, 1) + 8, 7);
-	assert_among(&s, BOBBIN_SFRAME_ROWS_OVERLAP, FDE(V2, 1) + 8, 1, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_ROWS_OVERLAP, FDE(V2, 1) + 8, 1, NOWHERE);
 	/* or all of the same */
 	spec = two(2);
 	spec.funcs[1] = spec.funcs[0];
 	spec.funcs[1].start += 16;
 	spec.funcs[1].rows_size = 0;
 	s = with_byte(spec, FDE(V2, 1) + 8, 0);
-	assert_only(&s, BOBBIN_SFRAME_SHARED, FDE(V2, 1) + 8, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_SHARED, FDE(V2, 1) + 8, 1, NOWHERE);
 	/* which may be too many for it */
 	spec.funcs[1].size = 3;
 	s = with_byte(spec, FDE(V2, 1) + 8, 0);
-	assert_among(&s, BOBBIN_SFRAME_RANGE, FRES(V2) + 7, 1, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_RANGE, FRES(V2) + 7, 1, NOWHERE);
 	s = with_byte(two(2), FDE(V2, 1) + 9, 1);
-	assert_only(&s, BOBBIN_SFRAME_ROWS_OUTSIDE, FDE(V2, 1) + 8, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ROWS_OUTSIDE, FDE(V2, 1) + 8, 1, NOWHERE);
 	s = with_byte(two(3), FDE(V3, 1) + 12, 20);
-	assert_only(&s, BOBBIN_SFRAME_ROWS_OUTSIDE, FDE(V3, 1) + 12, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ROWS_OUTSIDE, FDE(V3, 1) + 12, 1, NOWHERE);
 }
 
 static void types_are_known_and_reserved_bits_zero(void **state)
@@ -295,21 +295,21 @@ static void types_are_known_and_reserved_bits_zero(void **state)
 	/* V3: attributes in front of the rows */
 	struct built s = with_byte(two(3), FRES(V3) + 2, 3);
 
-	assert_only(&s, BOBBIN_SFRAME_FRE_TYPE, FRES(V3) + 2, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_FRE_TYPE, FRES(V3) + 2, 0, NOWHERE);
 	s = with_byte(two(1), FDE(V1, 0) + 16, 0x0f);
-	assert_only(&s, BOBBIN_SFRAME_FRE_TYPE, FDE(V1, 0) + 16, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_FRE_TYPE, FDE(V1, 0) + 16, 0, NOWHERE);
 	s = with_byte(two(3), FRES(V3) + 3, 2);
-	assert_only(&s, BOBBIN_SFRAME_FDE_TYPE, FRES(V3) + 3, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_FDE_TYPE, FRES(V3) + 3, 0, NOWHERE);
 	s = with_byte(two(3), FRES(V3) + 3, 0x80);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, FRES(V3) + 3, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FRES(V3) + 3, 0, NOWHERE);
 	s = with_byte(two(3), FRES(V3) + 2, 0x40);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, FRES(V3) + 2, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FRES(V3) + 2, 0, NOWHERE);
 	s = with_byte(two(2), FDE(V2, 1) + 16, 0x80);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, FDE(V2, 1) + 16, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FDE(V2, 1) + 16, 1, NOWHERE);
 	s = with_byte(two(2), FDE(V2, 1) + 19, 1);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, FDE(V2, 1) + 18, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FDE(V2, 1) + 18, 1, NOWHERE);
 	s = with_byte(two(3), FRES(V3) + 2, KEY_B);
-	assert_only(&s, BOBBIN_SFRAME_KEY, FRES(V3) + 2, 0, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_KEY, FRES(V3) + 2, 0, NOWHERE);
 }
 
 static void blocks_have_a_size_if_and_only_if_they_repeat(void **state)
@@ -319,15 +319,15 @@ static void blocks_have_a_size_if_and_only_if_they_repeat(void **state)
 
 	spec.funcs[1].info = PCMASK;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_REP_ZERO, FDE(V2, 1) + 17, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_REP_ZERO, FDE(V2, 1) + 17, 1, NOWHERE);
 	spec.funcs[1].rep_size = 16;
 	assert_clean(&spec);
 	spec.funcs[1].rep_size = 7;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_REP_REST, FDE(V2, 1) + 16, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_REP_REST, FDE(V2, 1) + 16, 1, NOWHERE);
 	spec.funcs[1].info = 0;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_REP_UNUSED, FDE(V2, 1) + 17, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_REP_UNUSED, FDE(V2, 1) + 17, 1, NOWHERE);
 }
 
 static void functions_lie_apart_in_order_and_in_code(void **state)
@@ -337,30 +337,30 @@ static void functions_lie_apart_in_order_and_in_code(void **state)
 
 	spec.funcs[1].start = TEXT + 5;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_OVERLAP, FDE(V3, 1), 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_OVERLAP, FDE(V3, 1), 1, NOWHERE);
 	spec.flags = PCREL;
 	spec.funcs[1].start = TEXT;
 	spec.funcs[0].start = TEXT + 15;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_OVERLAP, FDE(V3, 0), 0, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_OVERLAP, FDE(V3, 0), 0, NOWHERE);
 	spec.flags = SORTED | PCREL;
 	spec.funcs[0].start = TEXT + 16;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_ORDER, FDE(V3, 1), 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ORDER, FDE(V3, 1), 1, NOWHERE);
 	spec = two(3);
 	spec.funcs[1].start = TEXT_END - 15;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_TEXT, FDE(V3, 1), 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_TEXT, FDE(V3, 1), 1, NOWHERE);
 	spec.funcs[1].start = UINT64_MAX - 14;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_WRAP, FDE(V3, 1), 1, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_WRAP, FDE(V3, 1), 1, NOWHERE);
 	/* nothing to overlap, and its row need not be in it */
 	spec = two(3);
 	spec.funcs[1].start = TEXT;
 	spec.funcs[1].size = 0;
 	spec.flags = PCREL;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_NO_CODE, FDE(V3, 1), 1, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_NO_CODE, FDE(V3, 1), 1, NOWHERE);
 }
 
 static void functions_have_no_more_rows_than_bytes(void **state)
@@ -370,12 +370,12 @@ static void functions_have_no_more_rows_than_bytes(void **state)
 
 	spec.funcs[0].size = 1;
 	s = build(&spec);
-	assert_among(&s, BOBBIN_SFRAME_ROW_COUNT, FDE(V2, 0) + 12, 0, NOWHERE);
+	assert_among(&s, BOBBIN_REASON_SFRAME_ROW_COUNT, FDE(V2, 0) + 12, 0, NOWHERE);
 	spec = two(2);
 	spec.funcs[1].num_fres = 0;
 	spec.funcs[1].rows_size = 0;
 	s = build(&spec);
-	assert_only(&s, BOBBIN_SFRAME_NO_ROWS, FDE(V2, 1) + 12, 1, NOWHERE);
+	assert_only(&s, BOBBIN_REASON_SFRAME_NO_ROWS, FDE(V2, 1) + 12, 1, NOWHERE);
 	spec.version = 3;
 	spec.flags = SORTED | PCREL;
 	assert_clean(&spec);
@@ -402,36 +402,36 @@ static void rows_start_in_order_in_their_function(void **state)
 {
 	struct built s = V2_ROWS(AMD64, 6, 2, 0, 3, 8, 7, 3, 16);
 
-	assert_only(&s, BOBBIN_SFRAME_RANGE, FRES(V2) + 3, 0, 1);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RANGE, FRES(V2) + 3, 0, 1);
 	s = V2_ROWS(AMD64, 6, 2, 0, 3, 8, 6, 3, 16);
-	assert_only(&s, BOBBIN_SFRAME_ROW_AT_END, FRES(V2) + 3, 0, 1);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ROW_AT_END, FRES(V2) + 3, 0, 1);
 	s = V2_ROWS(AMD64, 6, 3, 0, 3, 8, 5, 3, 16, 4, 3, 8);
-	assert_only(&s, BOBBIN_SFRAME_ORDER, FRES(V2) + 6, 0, 2);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ORDER, FRES(V2) + 6, 0, 2);
 	s = V2_ROWS(AMD64, 6, 2, 0, 3, 8, 0, 3, 16);
-	assert_only(&s, BOBBIN_SFRAME_TWIN_ROWS, FRES(V2) + 3, 0, 1);
+	assert_only(&s, BOBBIN_REASON_SFRAME_TWIN_ROWS, FRES(V2) + 3, 0, 1);
 	s = V2_ROWS(AMD64, 6, 1, 1, 3, 8);
-	assert_only(&s, BOBBIN_SFRAME_LATE_ROW, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_LATE_ROW, FRES(V2), 0, 0);
 }
 
 static void rows_have_words_that_mean_something(void **state)
 {
 	struct built s = V2_ROWS(AMD64, 6, 1, 0, 3 | 0x60, 8, 0, 0, 0);
 
-	assert_among(&s, BOBBIN_SFRAME_WORD_SIZE, FRES(V2) + 1, 0, 0);
+	assert_among(&s, BOBBIN_REASON_SFRAME_WORD_SIZE, FRES(V2) + 1, 0, 0);
 	s = V2_ROWS(AMD64, 6, 1, 0, 7, 8, 0xf0, 0xe8);
-	assert_only(&s, BOBBIN_SFRAME_WORD_COUNT, FRES(V2) + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, FRES(V2) + 1, 0, 0);
 	s = V2_ROWS(AMD64, 6, 1, 0, 15, 8, 0, 0, 0, 0, 0, 0);
-	assert_only(&s, BOBBIN_SFRAME_WORD_COUNT, FRES(V2) + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, FRES(V2) + 1, 0, 0);
 	/* V2 has rows that end a trace, V1 has not */
 	s = V2_ROWS(AMD64, 6, 1, 0, 1);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, FRES(V2) + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FRES(V2) + 1, 0, 0);
 	s = with_byte(two(1), FRES(V1) + 12, 0);
-	assert_among(&s, BOBBIN_SFRAME_WORD_COUNT, FRES(V1) + 12, 1, 0);
+	assert_among(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, FRES(V1) + 12, 1, 0);
 	s = V2_ROWS(AMD64, 6, 1, 0, 3 | 0x80, 8);
-	assert_only(&s, BOBBIN_SFRAME_MANGLED, FRES(V2) + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_MANGLED, FRES(V2) + 1, 0, 0);
 	/* the last row of the section lacks its word */
 	s = with_byte(two(2), FRES(V2) + 12, 3 | 0x20);
-	assert_only(&s, BOBBIN_SFRAME_ROW_CUT, FRES(V2) + 11, 1, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_ROW_CUT, FRES(V2) + 11, 1, 0);
 }
 
 static void words_of_s390x_are_scaled_and_may_be_registers(void **state)
@@ -443,9 +443,9 @@ static void words_of_s390x_are_scaled_and_may_be_registers(void **state)
 	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
 	free(s.data);
 	s = V2_ROWS(S390X, 6, 1, 0, 7, 0, 33, 65);
-	assert_only(&s, BOBBIN_SFRAME_REGISTER, FRES(V2) + 4, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_REGISTER, FRES(V2) + 4, 0, 0);
 	s = V2_ROWS(S390X, 6, 1, 0, 3 | 0x40, 0x10, 0, 0, 0);
-	assert_only(&s, BOBBIN_SFRAME_CFA_RANGE, FRES(V2) + 2, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CFA_RANGE, FRES(V2) + 2, 0, 0);
 }
 
 static void rules_have_aligned_offsets_within_the_frame(void **state)
@@ -453,11 +453,11 @@ static void rules_have_aligned_offsets_within_the_frame(void **state)
 	struct built s = V2_ROWS(AMD64, 6, 1, 0, 3, 12);
 	struct findings f;
 
-	assert_only(&s, BOBBIN_SFRAME_UNALIGNED, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_UNALIGNED, FRES(V2), 0, 0);
 	s = V2_ROWS(AMD64, 6, 1, 0, 5, 16, 0xf1);
-	assert_only(&s, BOBBIN_SFRAME_UNALIGNED, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_UNALIGNED, FRES(V2), 0, 0);
 	s = V2_ROWS(AARCH64_LE, 6, 1, 0, 3, 24);
-	assert_only(&s, BOBBIN_SFRAME_STACK_ALIGN, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_STACK_ALIGN, FRES(V2), 0, 0);
 	/* the frame pointer may be anywhere, but not the stack pointer */
 	s = V2_ROWS(AMD64, 6, 2, 0, 3, 8, 1, 2, 0xf0);
 	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
@@ -468,18 +468,18 @@ static void impossible_frames_are_told(void **state)
 {
 	struct built s = V2_ROWS(AMD64, 6, 1, 0, 3, 0);
 
-	assert_only(&s, BOBBIN_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
 	s = V2_ROWS(AARCH64_LE, 6, 1, 0, 3, 0xf0);
-	assert_only(&s, BOBBIN_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
 	s = V2_ROWS(S390X, 6, 1, 0, 3, 0xff);
-	assert_only(&s, BOBBIN_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
 	/* saved at the CFA; below the stack pointer; two in one place */
 	s = V2_ROWS(AMD64, 6, 1, 0, 5, 16, 0);
-	assert_only(&s, BOBBIN_SFRAME_SLOT, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_SLOT, FRES(V2), 0, 0);
 	s = V2_ROWS(AARCH64_LE, 6, 1, 0, 5, 16, 0xe8);
-	assert_only(&s, BOBBIN_SFRAME_SLOT, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_SLOT, FRES(V2), 0, 0);
 	s = V2_ROWS(AMD64, 6, 1, 0, 5, 16, 0xf8);
-	assert_only(&s, BOBBIN_SFRAME_SLOT, FRES(V2), 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_SLOT, FRES(V2), 0, 0);
 }
 
 /* The first function of V3; its row is behind five bytes of attributes. */
@@ -507,25 +507,25 @@ static void control_words_fit_their_places(void **state)
 	free(s.data);
 	/* the CFA needs a register, a return address a load, what follows is no padding */
 	s = V3_FLEX(0, 0x04, 0x02, 8);
-	assert_only(&s, BOBBIN_SFRAME_CONTROL, row + 2, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 2, 0, 0);
 	s = V3_FLEX(0, 0x08, 0x39, 8, 0x04, 8);
-	assert_only(&s, BOBBIN_SFRAME_CONTROL, row + 4, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 4, 0, 0);
 	s = V3_FLEX(0, 0x0a, 0x39, 8, 0, 0, 8);
-	assert_only(&s, BOBBIN_SFRAME_CONTROL, row + 5, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 5, 0, 0);
 	s = V3_FLEX(0, 0x0a, 0x39, 8, 0, 0x37, 8);
-	assert_only(&s, BOBBIN_SFRAME_CONTROL, row + 5, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 5, 0, 0);
 	s = V3_FLEX(0, 0x08, 0x39, 8, 0x0a, 8);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, row + 4, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, row + 4, 0, 0);
 	s = V3_FLEX(0, 0x24, 0x01, 0x01, 8, 0);
-	assert_only(&s, BOBBIN_SFRAME_REGISTER, row + 2, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_REGISTER, row + 2, 0, 0);
 	s = V3_FLEX(0, 0x04, 0x81, 8);
-	assert_only(&s, BOBBIN_SFRAME_BASE, row, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_BASE, row, 0, 0);
 	s = V3_FLEX(0, 0x06, 0x39, 8, 0);
-	assert_only(&s, BOBBIN_SFRAME_WORD_COUNT, row + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, row + 1, 0, 0);
 	s = V3_FLEX(0, 0x0c, 0x39, 8, 0, 0x33, 0, 0);
-	assert_only(&s, BOBBIN_SFRAME_WORD_COUNT, row + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, row + 1, 0, 0);
 	s = V3_FLEX(0, 0x05, 0x39, 8);
-	assert_only(&s, BOBBIN_SFRAME_RESERVED, row + 1, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, row + 1, 0, 0);
 }
 
 static void every_defect_of_a_section_is_told(void **state)
@@ -536,12 +536,12 @@ static void every_defect_of_a_section_is_told(void **state)
 	s = V2_ROWS(AMD64, 6, 3, 1, 3, 0, 2, 3, 4, 2, 3 | 0x80, 8);
 	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_WARNING);
 	assert_int_equal(f.count, 6);
-	assert_defect(&f, BOBBIN_SFRAME_LATE_ROW, FRES(V2), 0, 0);
-	assert_defect(&f, BOBBIN_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
-	assert_defect(&f, BOBBIN_SFRAME_UNALIGNED, FRES(V2) + 3, 0, 1);
-	assert_defect(&f, BOBBIN_SFRAME_CFA_BELOW, FRES(V2) + 3, 0, 1);
-	assert_defect(&f, BOBBIN_SFRAME_TWIN_ROWS, FRES(V2) + 6, 0, 2);
-	assert_defect(&f, BOBBIN_SFRAME_MANGLED, FRES(V2) + 7, 0, 2);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_LATE_ROW, FRES(V2), 0, 0);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_CFA_BELOW, FRES(V2), 0, 0);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_UNALIGNED, FRES(V2) + 3, 0, 1);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_CFA_BELOW, FRES(V2) + 3, 0, 1);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_TWIN_ROWS, FRES(V2) + 6, 0, 2);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_MANGLED, FRES(V2) + 7, 0, 2);
 	free(s.data);
 }
 
@@ -611,7 +611,7 @@ static void work_is_bounded_without_memory_to_sort_in(void **state)
 	}
 	assert_int_equal(validate_built(&s, &bounds, s.size, &f), BOBBIN_SFRAME_NOTE);
 	assert_int_equal(f.count, 1);
-	assert_defect(&f, BOBBIN_SFRAME_SHARED, 28 + 20 + 8, 1, NOWHERE);
+	assert_defect(&f, BOBBIN_REASON_SFRAME_SHARED, 28 + 20 + 8, 1, NOWHERE);
 	assert_int_equal(validate_built(&s, NULL, s.size, &f), -ENOBUFS);
 	free(s.data);
 }
@@ -619,10 +619,10 @@ static void work_is_bounded_without_memory_to_sort_in(void **state)
 /* Last of all. */
 static void every_reason_was_met(void **state)
 {
-	for (int i = BOBBIN_SFRAME_AUXILIARY; i <= BOBBIN_SFRAME_SLOT; i++)
+	for (int i = BOBBIN_REASON_SFRAME_AUXILIARY; i <= BOBBIN_REASON_SFRAME_SLOT; i++)
 		if (!met[i])
 			fail_msg("%s was not met", bobbin_reason_name((enum bobbin_reason)i));
-	assert_true(met[BOBBIN_SFRAME_ORDER] && met[BOBBIN_SFRAME_RANGE]);
+	assert_true(met[BOBBIN_REASON_SFRAME_ORDER] && met[BOBBIN_REASON_SFRAME_RANGE]);
 }
 
 int main(void)

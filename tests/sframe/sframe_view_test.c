@@ -118,15 +118,16 @@ static void region_of_zeroes_is_empty_not_broken(void **state)
 	static const uint8_t zeroes[64];
 
 	for (size_t size = 0; size <= sizeof(zeroes); size += 4)
-		refused(&(struct built){(uint8_t *)zeroes, size}, -ENODATA, BOBBIN_SFRAME_EMPTY, 0);
-	refused(&(struct built){NULL, 0}, -ENODATA, BOBBIN_SFRAME_EMPTY, 0);
+		refused(&(struct built){(uint8_t *)zeroes, size}, -ENODATA,
+			BOBBIN_REASON_SFRAME_EMPTY, 0);
+	refused(&(struct built){NULL, 0}, -ENODATA, BOBBIN_REASON_SFRAME_EMPTY, 0);
 }
 
 static void zeroes_before_other_bytes_are_a_bad_magic(void **state)
 {
 	uint8_t bytes[64] = {[63] = 1};
 
-	refused(&(struct built){bytes, sizeof(bytes)}, -EBADMSG, BOBBIN_SFRAME_MAGIC, 0);
+	refused(&(struct built){bytes, sizeof(bytes)}, -EBADMSG, BOBBIN_REASON_SFRAME_MAGIC, 0);
 }
 
 static void short_header_is_truncated(void **state)
@@ -138,7 +139,7 @@ static void short_header_is_truncated(void **state)
 		struct bobbin_sframe_view view;
 
 		assert_int_equal(bobbin_sframe_view(s.data, size, ADDR, &error, &view), -EBADMSG);
-		assert_int_equal(error.reason, BOBBIN_TRUNCATED);
+		assert_int_equal(error.reason, BOBBIN_REASON_TRUNCATED);
 	}
 	free(s.data);
 }
@@ -154,15 +155,15 @@ static void section_without_functions_is_fine(void **state)
 	assert_int_equal(bobbin_sframe_view(s.data, s.size, ADDR, NULL, &view), 0);
 	assert_int_equal(view.size, 28);
 	assert_int_equal(bobbin_sframe_lookup(&view, ADDR, &error, &row), -ENOENT);
-	assert_int_equal(error.reason, BOBBIN_NO_FUNCTION);
+	assert_int_equal(error.reason, BOBBIN_REASON_NO_FUNCTION);
 	free(s.data);
 }
 
 static void preamble_that_is_not_sframe_is_refused(void **state)
 {
-	refused_with(0, 0x464c, 2, BOBBIN_SFRAME_MAGIC, 0);
-	refused_with(2, 0, 1, BOBBIN_SFRAME_VERSION, 2);
-	refused_with(2, 4, 1, BOBBIN_SFRAME_VERSION, 2);
+	refused_with(0, 0x464c, 2, BOBBIN_REASON_SFRAME_MAGIC, 0);
+	refused_with(2, 0, 1, BOBBIN_REASON_SFRAME_VERSION, 2);
+	refused_with(2, 4, 1, BOBBIN_REASON_SFRAME_VERSION, 2);
 }
 
 static void reserved_flags_are_refused_by_version(void **state)
@@ -179,7 +180,7 @@ static void reserved_flags_are_refused_by_version(void **state)
 			spec.flags = (uint8_t)flags;
 			s = build(&spec);
 			if (flags & ~allowed[version])
-				refused(&s, -EBADMSG, BOBBIN_SFRAME_FLAGS, 3);
+				refused(&s, -EBADMSG, BOBBIN_REASON_SFRAME_FLAGS, 3);
 			else
 				assert_int_equal(bobbin_sframe_view(s.data, s.size, 0, NULL, &view),
 						 0);
@@ -193,37 +194,37 @@ static void unknown_abi_is_refused(void **state)
 	struct section_spec spec = two_functions;
 	struct built s;
 
-	refused_with(4, 0, 1, BOBBIN_SFRAME_ABI, 4);
-	refused_with(4, 5, 1, BOBBIN_SFRAME_ABI, 4);
+	refused_with(4, 0, 1, BOBBIN_REASON_SFRAME_ABI, 4);
+	refused_with(4, 5, 1, BOBBIN_REASON_SFRAME_ABI, 4);
 	/* s390x came with version 2 */
 	spec.version = 1;
 	spec.flags = SORTED;
 	spec.abi = S390X;
 	s = build(&spec);
-	refused(&s, -EBADMSG, BOBBIN_SFRAME_ABI, 4);
+	refused(&s, -EBADMSG, BOBBIN_REASON_SFRAME_ABI, 4);
 	free(s.data);
 }
 
 static void byte_order_of_magic_and_abi_must_agree(void **state)
 {
-	refused_with(0, 0xe2de, 2, BOBBIN_SFRAME_ENDIAN, 4);
-	refused_with(4, AARCH64_BE, 1, BOBBIN_SFRAME_ENDIAN, 4);
-	refused_with(4, S390X, 1, BOBBIN_SFRAME_ENDIAN, 4);
+	refused_with(0, 0xe2de, 2, BOBBIN_REASON_SFRAME_ENDIAN, 4);
+	refused_with(4, AARCH64_BE, 1, BOBBIN_REASON_SFRAME_ENDIAN, 4);
+	refused_with(4, S390X, 1, BOBBIN_REASON_SFRAME_ENDIAN, 4);
 }
 
 static void sub_sections_must_lie_in_the_section_one_behind_the_other(void **state)
 {
-	refused_with(7, 255, 1, BOBBIN_SFRAME_HEADER, 7);
-	refused_with(8, 3, 4, BOBBIN_SFRAME_HEADER, 8);
+	refused_with(7, 255, 1, BOBBIN_REASON_SFRAME_HEADER, 7);
+	refused_with(8, 3, 4, BOBBIN_REASON_SFRAME_HEADER, 8);
 	/* 0x10000001 * 16 is 16 modulo 2^32 */
-	refused_with(8, 0x10000001, 4, BOBBIN_SFRAME_HEADER, 8);
-	refused_with(16, 17, 4, BOBBIN_SFRAME_HEADER, 16);
-	refused_with(16, UINT32_MAX, 4, BOBBIN_SFRAME_HEADER, 16);
-	refused_with(20, 33, 4, BOBBIN_SFRAME_HEADER, 24);
-	refused_with(20, UINT32_MAX, 4, BOBBIN_SFRAME_HEADER, 20);
-	refused_with(24, 31, 4, BOBBIN_SFRAME_HEADER, 8);
-	refused_with(24, 33, 4, BOBBIN_SFRAME_HEADER, 16);
-	refused_with(24, UINT32_MAX, 4, BOBBIN_SFRAME_HEADER, 24);
+	refused_with(8, 0x10000001, 4, BOBBIN_REASON_SFRAME_HEADER, 8);
+	refused_with(16, 17, 4, BOBBIN_REASON_SFRAME_HEADER, 16);
+	refused_with(16, UINT32_MAX, 4, BOBBIN_REASON_SFRAME_HEADER, 16);
+	refused_with(20, 33, 4, BOBBIN_REASON_SFRAME_HEADER, 24);
+	refused_with(20, UINT32_MAX, 4, BOBBIN_REASON_SFRAME_HEADER, 20);
+	refused_with(24, 31, 4, BOBBIN_REASON_SFRAME_HEADER, 8);
+	refused_with(24, 33, 4, BOBBIN_REASON_SFRAME_HEADER, 16);
+	refused_with(24, UINT32_MAX, 4, BOBBIN_REASON_SFRAME_HEADER, 24);
 }
 
 static void auxiliary_header_is_stepped_over(void **state)
@@ -317,7 +318,7 @@ static void a_second_section_that_is_damaged_is_refused_where_it_begins(void **s
 	both[s.size + 2] = 9;
 	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, &error, &view), 1);
 	assert_int_equal(bobbin_sframe_next(both, size, ADDR, &pos, &error, &view), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_VERSION);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_VERSION);
 	assert_int_equal(error.offset, s.size + 2);
 	assert_int_equal(pos, s.size);
 	free(both);

@@ -26,7 +26,7 @@ static bool same_or_refused(const struct bobbin_sframe_view *view, struct sidefi
 	int s = sidefile_lookup(sidefile, pc, &error, &other);
 
 	if (s == -EBADMSG)
-		return error.reason != BOBBIN_NONE;
+		return error.reason != BOBBIN_REASON_NONE;
 	return s == r && (r || (bobbin_rule_equal(&row.rule, &other.rule) &&
 				row.start == other.start && row.end == other.end));
 }
@@ -48,7 +48,7 @@ static void no_flipped_bit_changes_a_rule(void **state)
 		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (r) {
 			assert_int_equal(r, -EBADMSG);
-			assert_int_not_equal(error.reason, BOBBIN_NONE);
+			assert_int_not_equal(error.reason, BOBBIN_REASON_NONE);
 			continue;
 		}
 		opened++;
@@ -72,12 +72,12 @@ static void a_file_that_is_cut_off_or_too_long_is_refused(void **state)
 
 	for (uint64_t size = 0; size < file.size; size++) {
 		assert_int_equal(sample_open(file.bytes, size, &error, &sidefile), -EBADMSG);
-		assert_int_not_equal(error.reason, BOBBIN_NONE);
+		assert_int_not_equal(error.reason, BOBBIN_REASON_NONE);
 	}
 	assert_non_null(longer);
 	memcpy(longer, file.bytes, file.size);
 	assert_int_equal(sample_open(longer, file.size + 1, &error, &sidefile), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(error.reason, BOBBIN_REASON_SIDEFILE_HEAD);
 	free(longer);
 	sample_free(&file);
 	sample_free(&section);
@@ -91,10 +91,10 @@ static void only_side_files_are_taken_for_side_files(void **state)
 	struct sidefile *sidefile;
 
 	assert_int_equal(sample_open(section.bytes, section.size, &error, &sidefile), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SIDEFILE_MAGIC);
+	assert_int_equal(error.reason, BOBBIN_REASON_SIDEFILE_MAGIC);
 	file.bytes[16]++;
 	assert_int_equal(sample_open(file.bytes, file.size, &error, &sidefile), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SIDEFILE_VERSION);
+	assert_int_equal(error.reason, BOBBIN_REASON_SIDEFILE_VERSION);
 	sample_free(&file);
 	sample_free(&section);
 }
@@ -163,9 +163,11 @@ static void frames_that_unfold_too_far_are_refused(void **state)
 
 	assert_non_null(zeros);
 	byte_buffer_put(&head, zeros, SIDEFILE_MAX_HEAD + 1);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_LIMIT);
-	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK + 1), BOBBIN_SIDEFILE_LIMIT);
-	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK), BOBBIN_SIDEFILE_BLOCK);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_LIMIT);
+	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK + 1),
+			 BOBBIN_REASON_SIDEFILE_LIMIT);
+	assert_int_equal(why_block_refused(zeros, SIDEFILE_MAX_BLOCK),
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 	free(zeros);
 }
 
@@ -191,8 +193,9 @@ static enum bobbin_reason why_functions_refused(uint32_t count, uint64_t size)
 static void sections_that_grow_too_large_are_refused(void **state)
 {
 	assert_int_equal(why_functions_refused(SIDEFILE_MAX_SECTION / 20, 1),
-			 BOBBIN_SIDEFILE_LIMIT);
-	assert_int_equal(why_functions_refused(3, (uint64_t)UINT32_MAX + 1), BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_LIMIT);
+	assert_int_equal(why_functions_refused(3, (uint64_t)UINT32_MAX + 1),
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 }
 
 static void malformed_blocks_are_refused(void **state)
@@ -206,16 +209,16 @@ static void malformed_blocks_are_refused(void **state)
 	static const uint8_t no_end[] = {2, 2, 1, 0, 0, 0, 5};
 
 	assert_int_equal(why_block_refused(no_function, sizeof(no_function)),
-			 BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 	assert_int_equal(why_block_refused(unknown_rule, sizeof(unknown_rule)),
-			 BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 	assert_int_equal(why_block_refused(unknown_flag, sizeof(unknown_flag)),
-			 BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 	assert_int_equal(why_block_refused(no_block_size, sizeof(no_block_size)),
-			 BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
 	assert_int_equal(why_block_refused(short_column, sizeof(short_column)),
-			 BOBBIN_SIDEFILE_BLOCK);
-	assert_int_equal(why_block_refused(no_end, sizeof(no_end)), BOBBIN_SIDEFILE_BLOCK);
+			 BOBBIN_REASON_SIDEFILE_BLOCK);
+	assert_int_equal(why_block_refused(no_end, sizeof(no_end)), BOBBIN_REASON_SIDEFILE_BLOCK);
 }
 
 static void malformed_heads_are_refused(void **state)
@@ -224,21 +227,21 @@ static void malformed_heads_are_refused(void **state)
 
 	/* machine, byte order, build ID, number of rules, number of blocks */
 	byte_buffer_put(&head, (const uint8_t[]){7, 0, 0, 0, 0}, 5);
-	assert_int_equal(why_head_refused(&head), BOBBIN_ELF_MACHINE);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_ELF_MACHINE);
 	byte_buffer_put(&head, (const uint8_t[]){62, 2, 0, 0, 0}, 5);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	byte_buffer_put(&head, (const uint8_t[]){62, 0, 21, 0, 0}, 5);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 100, 0}, 5);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 0, 100}, 5);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 0, 1, 0, 100}, 7);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SIDEFILE_HEAD);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	/* one rule, without a CFA */
 	byte_buffer_put(&head, (const uint8_t[]){62, 0, 0, 1, 0, 0, 0, 3, 0, 15, 1, 0, 0, 0, 0},
 			15);
-	assert_int_equal(why_head_refused(&head), BOBBIN_SFRAME_RULE);
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SFRAME_RULE);
 }
 
 int main(void)

@@ -99,7 +99,7 @@ static void a_lookup_reads_one_block_and_the_last_ones_are_kept(void **state)
 	for (uint32_t i = 1; i <= SIDEFILE_CACHED; i++)
 		assert_int_equal(sidefile_lookup(sidefile, blocks[i].first, NULL, &row), 0);
 	assert_int_equal(sidefile_lookup(sidefile, blocks[0].first, &error, &row), -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_TRUNCATED);
+	assert_int_equal(error.reason, BOBBIN_REASON_TRUNCATED);
 	assert_int_equal(error.offset, blocks[0].offset);
 	sidefile_close(sidefile);
 	close(fd);
@@ -180,7 +180,7 @@ static void a_section_out_of_order_is_refused(void **state)
 	assert_int_equal(sidefile_make(&view, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE, &error,
 				       &file.bytes, &file.size),
 			 -EBADMSG);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_ORDER);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_ORDER);
 	assert_int_equal(error.offset, view.fde_off + view.fde_size);
 	assert_int_equal(sidefile_make(&view, SAMPLE_BUILD_ID, 1, &error, &file.bytes, &file.size),
 			 -EINVAL);

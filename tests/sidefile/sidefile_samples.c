@@ -24,10 +24,10 @@ static struct bobbin_rule rule(const struct bobbin_arch *arch, uint8_t reg, int3
 {
 	struct bobbin_rule r = {.index = BOBBIN_NO_INDEX};
 
-	r.cfa = place(BOBBIN_AT_REG, reg, off);
-	r.ra = arch->default_ra_off ? place(BOBBIN_IN_CFA_MEM, 0, arch->default_ra_off)
-				    : place(BOBBIN_IN_CFA_MEM, 0, -40);
-	r.fp = place(BOBBIN_IN_CFA_MEM, 0, -48);
+	r.cfa = place(BOBBIN_HOW_AT_REG, reg, off);
+	r.ra = arch->default_ra_off ? place(BOBBIN_HOW_IN_CFA_MEM, 0, arch->default_ra_off)
+				    : place(BOBBIN_HOW_IN_CFA_MEM, 0, -40);
+	r.fp = place(BOBBIN_HOW_IN_CFA_MEM, 0, -48);
 	return r;
 }
 
@@ -68,7 +68,7 @@ static void add_flexible(struct section_maker *maker, const struct bobbin_arch *
 {
 	struct bobbin_sframe_row rows[] = {{0, rule(arch, 10, 8)}, {200, rule(arch, 11, 16)}};
 
-	rows[1].rule.cfa.how = BOBBIN_IN_REG_MEM;
+	rows[1].rule.cfa.how = BOBBIN_HOW_IN_REG_MEM;
 	add(maker, at, (struct bobbin_sframe_function){.size = 400, .rows = rows, .count = 2});
 }
 
@@ -77,7 +77,7 @@ static void add_signal(struct section_maker *maker, const struct bobbin_arch *ar
 	struct bobbin_sframe_row row = {0, rule(arch, arch->sp, 160)};
 
 	row.rule.flags = BOBBIN_RULE_SIGNAL;
-	row.rule.ra = place(BOBBIN_IN_REG_MEM, arch->sp, 168);
+	row.rule.ra = place(BOBBIN_HOW_IN_REG_MEM, arch->sp, 168);
 	add(maker, at,
 	    (struct bobbin_sframe_function){.size = 9, .signal = true, .rows = &row, .count = 1});
 	add(maker, at, (struct bobbin_sframe_function){.size = 9, .signal = true});
@@ -88,9 +88,9 @@ static void add_outermost(struct section_maker *maker, const struct bobbin_arch 
 	struct bobbin_sframe_row rows[] = {{4, rule(arch, arch->sp, 160)}, {300, {.index = 0xff}}};
 
 	add(maker, at, (struct bobbin_sframe_function){.size = 40});
-	rows[1].rule.cfa = place(BOBBIN_AT_REG, arch->sp, 0);
-	rows[1].rule.ra = place(BOBBIN_UNDEFINED, 0, 0);
-	rows[1].rule.fp = place(BOBBIN_SAME, 0, 0);
+	rows[1].rule.cfa = place(BOBBIN_HOW_AT_REG, arch->sp, 0);
+	rows[1].rule.ra = place(BOBBIN_HOW_UNDEFINED, 0, 0);
+	rows[1].rule.fp = place(BOBBIN_HOW_SAME, 0, 0);
 	add(maker, at, (struct bobbin_sframe_function){.size = 333, .rows = rows, .count = 2});
 }
 

@@ -154,7 +154,7 @@ static void run(unsigned int seconds)
 static int verdict(void)
 {
 	struct counters *c = &storm_counters;
-	unsigned long complete = atomic_load(&c->reasons[BOBBIN_OUTERMOST]);
+	unsigned long complete = atomic_load(&c->reasons[BOBBIN_REASON_OUTERMOST]);
 	unsigned long traces = atomic_load(&c->traces), behind = atomic_load(&c->behind);
 	bool good = !atomic_load(&c->wrong) && !atomic_load(&c->failed);
 

@@ -122,8 +122,8 @@ static uint32_t trusted_frames(const struct bobbin_trace *trace)
 {
 	uint32_t i = 0;
 
-	while (i + 1 < trace->count && trace->frames[i].source != BOBBIN_FROM_NONE &&
-	       trace->frames[i].source != BOBBIN_FROM_FRAME_POINTER)
+	while (i + 1 < trace->count && trace->frames[i].source != BOBBIN_SOURCE_NONE &&
+	       trace->frames[i].source != BOBBIN_SOURCE_FRAME_POINTER)
 		i++;
 	return i;
 }
@@ -145,7 +145,7 @@ void storm_check(const struct bobbin_trace *trace, const char *where)
 
 	atomic_fetch_add_explicit(&storm_counters.traces, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&storm_counters.reasons[trace->reason], 1, memory_order_relaxed);
-	if (trace->reason != BOBBIN_OUTERMOST && storm_self->play == loader_round)
+	if (trace->reason != BOBBIN_REASON_OUTERMOST && storm_self->play == loader_round)
 		atomic_fetch_add_explicit(&storm_counters.behind, 1, memory_order_relaxed);
 	for (uint32_t i = 0; i < trusted; i++) {
 		const struct known_code *callee = find(lookup_pc(&trace->frames[i]));
@@ -154,8 +154,8 @@ void storm_check(const struct bobbin_trace *trace, const char *where)
 			print_wrong(trace, where, "a caller that cannot be");
 	}
 	/* a storm's thread is in actor_main(), or on its way there */
-	if (trace->reason == BOBBIN_OUTERMOST && trusted + 1 == trace->count && trace->count > 4 &&
-	    !has_actor(trace))
+	if (trace->reason == BOBBIN_REASON_OUTERMOST && trusted + 1 == trace->count &&
+	    trace->count > 4 && !has_actor(trace))
 		print_wrong(trace, where, "an end that cannot be");
 }
 
@@ -177,6 +177,7 @@ void storm_walk(uint64_t innermost_start, uint64_t innermost_end, bool synchrono
 	else
 		bobbin_backtrace(NULL, &trace);
 	storm_check(&trace, "call");
-	if (trace.reason == BOBBIN_OUTERMOST && !is_there(&trace, innermost_start, innermost_end))
+	if (trace.reason == BOBBIN_REASON_OUTERMOST &&
+	    !is_there(&trace, innermost_start, innermost_end))
 		print_wrong(&trace, "call", "the caller is missing");
 }

@@ -261,7 +261,7 @@ static void assert_damage(enum bobbin_reason reason, uint64_t offset)
 	image_write(&image, PATH);
 	d = open_dump(true);
 	/* what was before the damage, if there was something, stays */
-	assert_code(d, 0x1010, END, reason == BOBBIN_JITDUMP_RECORD ? "before" : NULL);
+	assert_code(d, 0x1010, END, reason == BOBBIN_REASON_JITDUMP_RECORD ? "before" : NULL);
 	assert_true(jitdump_damage(d, &error));
 	assert_int_equal(error.reason, reason);
 	assert_int_equal(error.offset, offset);
@@ -280,7 +280,7 @@ static void what_is_no_jitdump_is_refused(void **state)
 		image_header(&image, false, 0);
 		image_load(&image, 100, 0x1000, 0x40, "before");
 		image.bytes[cases[i].offset] = cases[i].value;
-		assert_damage(BOBBIN_JITDUMP_HEADER, cases[i].offset);
+		assert_damage(BOBBIN_REASON_JITDUMP_HEADER, cases[i].offset);
 	}
 }
 
@@ -295,7 +295,7 @@ static void end_damage(size_t offset)
 {
 	image_end(&image);
 	image_load(&image, 100, 0x2000, 0x40, "behind");
-	assert_damage(BOBBIN_JITDUMP_RECORD, offset);
+	assert_damage(BOBBIN_REASON_JITDUMP_RECORD, offset);
 }
 
 static void malformed_record_ends_the_reading(void **state)
@@ -306,7 +306,7 @@ static void malformed_record_ends_the_reading(void **state)
 		at = begin_damage(big_endian);
 		for (unsigned int i = 0; i < 4; i++)
 			image_put(&image, 0, 4);
-		assert_damage(BOBBIN_JITDUMP_RECORD, at);
+		assert_damage(BOBBIN_REASON_JITDUMP_RECORD, at);
 
 		at = begin_damage(big_endian);
 		image_begin(&image, 0, 100);
@@ -493,7 +493,7 @@ static unsigned int complaints;
 static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
 {
 	assert_string_equal(path, PATH);
-	assert_int_equal(damage->reason, BOBBIN_JITDUMP_RECORD);
+	assert_int_equal(damage->reason, BOBBIN_REASON_JITDUMP_RECORD);
 	complaints++;
 }
 

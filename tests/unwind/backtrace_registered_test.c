@@ -140,7 +140,7 @@ static void code_that_nobody_registered_ends_a_walk(void **state)
 
 	piece_open(&p);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	assert_true(is_cut(BOBBIN_REASON_NO_MAPPING));
 	piece_close(&p);
 }
 
@@ -151,10 +151,10 @@ static void a_section_is_used_while_it_is_registered(void **state)
 	piece_open(&p);
 	register_section(&p, make_section(p.section, &p.function));
 	caller(p.code);
-	assert_true(is_complete(p.code, BOBBIN_FROM_SFRAME));
+	assert_true(is_complete(p.code, BOBBIN_SOURCE_SFRAME));
 	unregister_section(&p);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	assert_true(is_cut(BOBBIN_REASON_NO_MAPPING));
 	piece_close(&p);
 }
 
@@ -166,10 +166,10 @@ static void a_section_that_is_filled_later_is_used_then(void **state)
 	register_section(&p, ROOM);
 	caller(p.code);
 	assert_int_equal(chain.trace.count, 2);
-	assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+	assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_OUTERMOST);
 	make_section(p.section, &p.function);
 	caller(p.code);
-	assert_true(is_complete(p.code, BOBBIN_FROM_SFRAME));
+	assert_true(is_complete(p.code, BOBBIN_SOURCE_SFRAME));
 	unregister_section(&p);
 	piece_close(&p);
 }
@@ -185,7 +185,7 @@ static void a_malformed_section_is_dropped_for_good(void **state)
 	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), -ENOENT);
 	register_section(&p, size);
 	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 0);
-	assert_int_equal(error.reason, BOBBIN_NONE);
+	assert_int_equal(error.reason, BOBBIN_REASON_NONE);
 	/* rows that claim sizes which do not exist */
 	memset(p.section + size - 12, 0xff, 12);
 	caller(p.code);
@@ -196,7 +196,7 @@ static void a_malformed_section_is_dropped_for_good(void **state)
 	/* whatever is in it now */
 	make_section(p.section, &p.function);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_NO_TABLE));
+	assert_true(is_cut(BOBBIN_REASON_NO_TABLE));
 	unregister_section(&p);
 	piece_close(&p);
 }
@@ -214,13 +214,13 @@ static void a_jit_table_is_read_while_it_grows(void **state)
 	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
 	caller(p.code);
 	assert_int_equal(chain.trace.count, 2);
-	assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+	assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_OUTERMOST);
 	assert_int_equal(bobbin_jit_table_append(table, &p.function), 0);
 	caller(p.code);
-	assert_true(is_complete(p.code, BOBBIN_FROM_JIT));
+	assert_true(is_complete(p.code, BOBBIN_SOURCE_JIT));
 	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_NO_MAPPING));
+	assert_true(is_cut(BOBBIN_REASON_NO_MAPPING));
 	bobbin_jit_table_close(table);
 	piece_close(&p);
 }
@@ -240,7 +240,7 @@ static void a_jit_table_that_is_not_there_does_no_harm(void **state)
 	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
 	munmap(table, ROOM);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_NO_MEMORY));
+	assert_true(is_cut(BOBBIN_REASON_NO_MEMORY));
 	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
 	piece_close(&p);
 }
@@ -278,7 +278,7 @@ static void a_registration_wins_over_a_library(void **state)
 	assert_non_null(inner);
 	assert_int_equal(bobbin_backtrace_prepare(), 0);
 	call_plugin(inner);
-	assert_true(plugin_is_complete(inner, BOBBIN_FROM_EH_FRAME));
+	assert_true(plugin_is_complete(inner, BOBBIN_SOURCE_EH_FRAME));
 
 	piece_open(&p);
 	/* of no frame that is there, but it shows who was asked */
@@ -289,15 +289,15 @@ static void a_registration_wins_over_a_library(void **state)
 	p.code = (uint8_t *)page_of((const void *)inner);
 	register_section(&p, make_section(p.section, &function));
 	call_plugin(inner);
-	assert_int_equal(chain.frames[1].source, BOBBIN_FROM_SFRAME);
+	assert_int_equal(chain.frames[1].source, BOBBIN_SOURCE_SFRAME);
 
 	unregister_section(&p);
 	call_plugin(inner);
-	assert_true(chain.frames[1].source == BOBBIN_FROM_NONE ||
-		    chain.frames[1].source == BOBBIN_FROM_FRAME_POINTER);
+	assert_true(chain.frames[1].source == BOBBIN_SOURCE_NONE ||
+		    chain.frames[1].source == BOBBIN_SOURCE_FRAME_POINTER);
 	assert_int_equal(bobbin_backtrace_prepare(), 0);
 	call_plugin(inner);
-	assert_true(plugin_is_complete(inner, BOBBIN_FROM_EH_FRAME));
+	assert_true(plugin_is_complete(inner, BOBBIN_SOURCE_EH_FRAME));
 	free(p.section);
 	dlclose(handle);
 }

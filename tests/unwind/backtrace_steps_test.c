@@ -110,12 +110,12 @@ static void check(const struct bobbin_trace *trace, uint64_t pc)
 	uint32_t i = 0;
 
 	while (i < trace->count && trace->frames[i].pc == expected_pc(i, pc)) {
-		if (trace->frames[i++].source != BOBBIN_FROM_FRAME_POINTER)
+		if (trace->frames[i++].source != BOBBIN_SOURCE_FRAME_POINTER)
 			continue;
 		run.cut++; /* what follows is a guess, and labelled so */
 		return;
 	}
-	if (i == trace->count && trace->reason != BOBBIN_OUTERMOST) {
+	if (i == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST) {
 		run.cut++;
 	} else if (i == trace->count && i == run.depth + run.base.trace.count) {
 		run.complete++;
@@ -181,7 +181,7 @@ LINK void step(void (*f)(void))
 	show_wrong();
 	assert_false(run.overflow);
 	assert_int_equal(run.wrong, 0);
-	assert_int_equal(run.base.trace.reason, BOBBIN_OUTERMOST);
+	assert_int_equal(run.base.trace.reason, BOBBIN_REASON_OUTERMOST);
 }
 
 static void assert_all_complete(unsigned int steps)

@@ -133,7 +133,7 @@ static void a_trace_that_is_full_says_so(void **state)
 
 	bobbin_backtrace(NULL, &trace);
 	assert_int_equal(trace.count, 2);
-	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	assert_int_equal(trace.reason, BOBBIN_REASON_DEPTH);
 	assert_int_equal(frames[2].pc, 0);
 }
 
@@ -334,7 +334,7 @@ static void registers_may_hold_anything(void **state)
 		bobbin_backtrace(&regs, &chain.trace);
 		assert_in_range(chain.trace.count, 1, CHAIN_MAX);
 		assert_int_equal(chain.frames[0].pc, code);
-		assert_int_not_equal(chain.trace.reason, BOBBIN_NONE);
+		assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_NONE);
 	}
 }
 
@@ -356,7 +356,7 @@ static void a_stack_without_an_end_is_left_in_time(void **state)
 		regs.sp = (uint64_t)pages + 2 * (size_t)page - (uint64_t)back;
 		own_chain_init(&chain);
 		bobbin_backtrace(&regs, &chain.trace);
-		assert_int_not_equal(chain.trace.reason, BOBBIN_OUTERMOST);
+		assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_OUTERMOST);
 	}
 	munmap(pages, 2 * (size_t)page);
 }

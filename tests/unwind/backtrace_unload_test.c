@@ -100,7 +100,7 @@ static void a_library_that_is_loaded_later_is_learned_at_once(void **state)
 
 	plugin_open(0, &p);
 	caller(&p, leaf);
-	assert_true(stopped(&p, BOBBIN_NO_MAPPING));
+	assert_true(stopped(&p, BOBBIN_REASON_NO_MAPPING));
 	caller(&p, leaf_here);
 	assert_true(is_complete(&p, leaf_here));
 	caller(&p, leaf);
@@ -122,7 +122,7 @@ static void another_library_in_its_place_is_noticed(void **state)
 	assert_int_equal(other.base, p.base);
 	assert_ptr_equal(other.inner, p.inner);
 	caller(&other, leaf);
-	assert_true(stopped(&other, BOBBIN_UNLOADED));
+	assert_true(stopped(&other, BOBBIN_REASON_UNLOADED));
 	caller(&other, leaf_here);
 	assert_true(is_complete(&other, leaf_here));
 	caller(&other, leaf);
@@ -186,7 +186,7 @@ static void a_walk_does_not_wait_for_a_change_of_the_map(void **state)
 	registrar_lock(own_map());
 	caller(&p, leaf_here);
 	registrar_unlock(own_map());
-	assert_true(stopped_in(&p, leaf_here, BOBBIN_NO_MAPPING));
+	assert_true(stopped_in(&p, leaf_here, BOBBIN_REASON_NO_MAPPING));
 	caller(&p, leaf_here);
 	assert_true(is_complete(&p, leaf_here));
 	plugin_close(&p);
@@ -208,7 +208,7 @@ static bool becomes_complete(const struct plugin *p)
 
 	do {
 		caller(p, leaf);
-		if (chain.trace.reason == BOBBIN_OUTERMOST)
+		if (chain.trace.reason == BOBBIN_REASON_OUTERMOST)
 			return is_complete(p, leaf);
 		nanosleep(&pause, NULL);
 	} while (now() - start < 10);
@@ -331,17 +331,19 @@ static void walks_are_never_wrong_while_libraries_come_and_go(void **state)
 
 		plugin_open(i & 1, &p);
 		caller(&p, leaf);
-		if (chain.trace.reason == BOBBIN_OUTERMOST) {
+		if (chain.trace.reason == BOBBIN_REASON_OUTERMOST) {
 			assert_true(is_complete(&p, leaf));
 			complete++;
 		} else {
-			if (!stopped(&p, BOBBIN_NO_MAPPING) && !stopped(&p, BOBBIN_UNLOADED)) {
+			if (!stopped(&p, BOBBIN_REASON_NO_MAPPING) &&
+			    !stopped(&p, BOBBIN_REASON_UNLOADED)) {
 				is_complete(&p, leaf);
 				fail();
 			}
 		}
 		caller(&p, leaf_here);
-		learned += chain.trace.reason == BOBBIN_OUTERMOST && is_complete(&p, leaf_here);
+		learned += chain.trace.reason == BOBBIN_REASON_OUTERMOST &&
+			   is_complete(&p, leaf_here);
 		plugin_close(&p);
 	}
 	ends = true;

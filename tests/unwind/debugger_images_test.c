@@ -154,10 +154,10 @@ static void make_sframe(uint64_t start, uint32_t size, int32_t frame, uint8_t re
 		.start = start, .size = size, .rows = &row, .count = 1};
 	struct bobbin_sframe_builder builder;
 
-	row.rule.cfa =
-		(struct bobbin_place){.how = BOBBIN_AT_REG, .reg = native_arch()->sp, .off = frame};
-	row.rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -8};
-	row.rule.fp = (struct bobbin_place){.how = BOBBIN_SAME};
+	row.rule.cfa = (struct bobbin_place){
+		.how = BOBBIN_HOW_AT_REG, .reg = native_arch()->sp, .off = frame};
+	row.rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8};
+	row.rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 	assert_int_equal(bobbin_sframe_builder_init(native_arch(), (uintptr_t)ret, 3, &builder), 0);
 	builder.fdes = fdes;
 	builder.fde_max = 1;
@@ -268,7 +268,7 @@ static bool leads_out(struct fixture *f, uint64_t pc, unsigned int frame, enum b
 static bool is_stuck(struct fixture *f, uint64_t pc)
 {
 	walk(f, pc, FRAME - 8);
-	return f->trace.count == 1 && f->frames[0].source == BOBBIN_FROM_NONE;
+	return f->trace.count == 1 && f->frames[0].source == BOBBIN_SOURCE_NONE;
 }
 
 static void code_that_debuggers_are_told_of_is_unwound(void **state)
@@ -283,12 +283,12 @@ static void code_that_debuggers_are_told_of_is_unwound(void **state)
 	tell(c);
 	assert_int_equal(update(f), 1);
 	assert_int_equal(update(f), 0);
-	assert_true(leads_out(f, f->code + 0x100, FRAME, BOBBIN_FROM_EH_FRAME));
-	assert_true(leads_out(f, f->code + 0x1ff, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x100, FRAME, BOBBIN_SOURCE_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x1ff, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0xff));
 	assert_true(is_stuck(f, f->code + 0x200));
 	untell(c);
-	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_int_equal(update(f), 1);
 	assert_true(is_stuck(f, f->code + 0x110));
 }
@@ -307,7 +307,7 @@ static void tables_that_are_not_loaded_are_taken_from_the_image(void **state)
 			    FRAME, i ? RELATIVE : ABSOLUTE, c->image.frames);
 		tell(c);
 		assert_int_equal(update(f), 1);
-		assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+		assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 		untell(c);
 		assert_int_equal(update(f), 1);
 		assert_true(is_stuck(f, f->code + 0x10));
@@ -325,8 +325,8 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	c->image.sections[SECTION_SFRAME] = table_section(17, c->sframe, 0);
 	tell(c);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME, BOBBIN_FROM_SFRAME));
-	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME, BOBBIN_SOURCE_SFRAME));
+	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_int_equal(registered_version(registered_find(f->space->registered, f->code)), 3);
 
 	/* a malformed one is none */
@@ -335,9 +335,9 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	tell(c);
 	c->image.head.e_version++;
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(registered_dropped(registered_find(f->space->registered, f->code), &error));
-	assert_int_equal(error.reason, BOBBIN_SFRAME_MAGIC);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 }
 
 static void relocations_may_be_applied_after_debuggers_are_told(void **state)
@@ -355,7 +355,7 @@ static void relocations_may_be_applied_after_debuggers_are_told(void **state)
 	assert_true(is_stuck(f, f->code + 0x10));
 	memcpy(c->frames, relocated, TABLE_SIZE);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static void memory_that_is_used_again_is_read_again(void **state)
@@ -367,15 +367,15 @@ static void memory_that_is_used_again_is_read_again(void **state)
 	compile(other, f->code + 0x1000, 0x100, FRAME);
 	tell(c);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	/* the table only */
 	untell(c);
 	compile(c, f->code, 0x100, 2 * FRAME - 8);
 	tell(c);
 	tell(other);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_FROM_EH_FRAME));
-	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	/* other code */
 	untell(other);
 	untell(c);
@@ -383,7 +383,7 @@ static void memory_that_is_used_again_is_read_again(void **state)
 	tell(c);
 	assert_int_equal(update(f), 1);
 	assert_true(is_stuck(f, f->code + 0x10));
-	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static uint64_t now_ms(void)
@@ -411,7 +411,7 @@ static void list_that_looks_as_before_is_read_again_in_time(void **state)
 	tell(c);
 	while (update(f) == 0 && now_ms() < end)
 		usleep(20000);
-	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static void files_that_are_mapped_count_more_than_images(void **state)
@@ -427,7 +427,7 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	tell(c);
 	tell(&f->compiled[1]);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_null(registered_find(f->space->registered, here));
 	code = f->space->registered;
 	for (size_t i = 0; i < code->count; i++)
@@ -446,7 +446,7 @@ static void images_are_cut_anew_when_mappings_change(void **state)
 	compile(&f->compiled[0], f->code, 0x100, FRAME);
 	tell(&f->compiled[0]);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_int_equal(bobbin_space_map(f->space, &mapping), 0);
 	assert_int_equal(update(f), 1);
 	assert_int_equal(update(f), 0);
@@ -455,7 +455,7 @@ static void images_are_cut_anew_when_mappings_change(void **state)
 	assert_int_equal(bobbin_space_map(f->space, &mapping), 0);
 	assert_int_equal(update(f), 1);
 	assert_int_equal(update(f), 0);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static struct bobbin_code_entry named(uint64_t id, uint64_t start, uint64_t end)
@@ -496,14 +496,14 @@ static void registered_code_counts_more_than_images(void **state)
 		assert_int_equal(!r->table, r->id <= 4);
 	}
 	assert_true(is_stuck(f, f->code + 0x90));
-	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x210));
-	assert_true(leads_out(f, f->code + 0x290, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x290, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x500));
-	assert_true(leads_out(f, f->code + 0x610, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x610, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	publication_close(page);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static void newest_image_is_right_where_images_contradict_each_other(void **state)
@@ -515,12 +515,12 @@ static void newest_image_is_right_where_images_contradict_each_other(void **stat
 	tell(&f->compiled[0]);
 	tell(&f->compiled[1]);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x110, 2 * FRAME - 8, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x110, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x10));
 	untell(&f->compiled[0]);
 	tell(&f->compiled[0]);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x210));
 }
 
@@ -534,7 +534,7 @@ static void hostile_lists_end(void **state)
 	c->entry.next = &c->entry;
 	assert_int_equal(update(f), 1);
 	assert_int_equal(f->space->registered->count, 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	c->entry.next = (struct jit_entry *)8;
 	c->image.sections[SECTION_TEXT].sh_addr = UINT64_MAX - 0x80;
 	__jit_debug_descriptor.action = 3;
@@ -576,14 +576,14 @@ static void images_that_come_later_do_not_exceed_the_limit_of_bytes(void **state
 	compile_large(high, f->code + 0x1000, size);
 	tell(high);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	tell(low);
 	assert_true(update(f) >= 0);
 	assert_true(is_stuck(f, f->code + 0x10));
-	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	untell(high);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static void tables_of_no_use_are_not_read_without_end(void **state)
@@ -603,7 +603,7 @@ static void tables_of_no_use_are_not_read_without_end(void **state)
 	}
 	assert_int_equal(update(f), 1);
 	assert_true(now_ms() - start < 10000);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 /* Any changed bit of an image and its table. */
@@ -631,8 +631,8 @@ static void damage_does_no_harm(void **state)
 	assert_true(served > bits / 2 && served < bits);
 	__jit_debug_descriptor.action = UINT32_MAX;
 	assert_true(update(f) >= 0);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_SFRAME));
-	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_SFRAME));
+	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 static void processes_without_memory_that_has_no_file_are_not_searched(void **state)
@@ -668,7 +668,7 @@ static void descriptor_that_has_gone_does_not_hide_others(void **state)
 	compile(&f->compiled[0], f->code, 0x100, FRAME);
 	tell(&f->compiled[0]);
 	assert_int_equal(update(f), 1);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 /* A child that tells and takes back as fast as it can. */
@@ -742,20 +742,20 @@ static void child_has_a_list_of_its_own(void **state)
 	assert_true(pid > 0);
 	assert_int_equal(bobbin_space_fork(parent, &child), 0);
 	f->space = child;
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	for (unsigned int i = 0; i < 1000 && f->space->registered->count < 2; i++) {
 		assert_true(bobbin_space_update_code(f->unwinder, child, pid) >= 0);
 		usleep(1000);
 	}
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
-	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	f->space = parent;
 	assert_int_equal(update(f), 0);
 	assert_true(is_stuck(f, f->code + 0x1010));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	bobbin_space_close(child);
-	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_FROM_EH_FRAME));
+	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
 int main(void)

@@ -16,11 +16,11 @@
 static void print_rule(struct module *m, uint64_t addr)
 {
 	static const char *const names[] = {
-		[BOBBIN_FROM_SFRAME] = "sframe",
-		[BOBBIN_FROM_EH_FRAME] = "eh_frame",
-		[BOBBIN_FROM_DEBUG_FRAME] = "debug_frame",
-		[BOBBIN_FROM_ENTRY] = "entry",
-		[BOBBIN_FROM_NONE] = "none",
+		[BOBBIN_SOURCE_SFRAME] = "sframe",
+		[BOBBIN_SOURCE_EH_FRAME] = "eh_frame",
+		[BOBBIN_SOURCE_DEBUG_FRAME] = "debug_frame",
+		[BOBBIN_SOURCE_ENTRY] = "entry",
+		[BOBBIN_SOURCE_NONE] = "none",
 	};
 	enum bobbin_source source;
 	struct bobbin_row row;

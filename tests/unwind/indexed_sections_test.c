@@ -26,9 +26,9 @@ struct bytes {
 };
 
 static const struct bobbin_rule rule = {
-	.cfa = {.how = BOBBIN_AT_REG, .off = 8},
-	.ra = {.how = BOBBIN_IN_CFA_MEM, .off = -8},
-	.fp = {.how = BOBBIN_SAME},
+	.cfa = {.how = BOBBIN_HOW_AT_REG, .off = 8},
+	.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+	.fp = {.how = BOBBIN_HOW_SAME},
 	.index = BOBBIN_NO_INDEX,
 };
 
@@ -43,7 +43,7 @@ static void append(struct bytes *b, const struct bobbin_arch *arch, uint32_t cou
 
 	row.rule.cfa.reg = arch->sp;
 	if (arch == bobbin_arch_aarch64())
-		row.rule.ra.how = BOBBIN_SAME;
+		row.rule.ra.how = BOBBIN_HOW_SAME;
 	assert_int_equal(bobbin_sframe_builder_init(arch, ADDR + b->size, 2, &builder), 0);
 	builder.fdes = fdes;
 	builder.fde_max = MANY;
@@ -150,7 +150,7 @@ static void another_architecture_is_refused(void **state)
 	first = b.size;
 	append(&b, bobbin_arch_aarch64(), 1);
 	assert_int_equal(open_them(&b), -EBADMSG);
-	assert_int_equal(b.error.reason, BOBBIN_SFRAME_ABI);
+	assert_int_equal(b.error.reason, BOBBIN_REASON_SFRAME_ABI);
 	assert_int_equal(b.error.offset, first);
 	assert_int_equal(b.sections.count, 1);
 	indexed_sections_fini(&b.sections);

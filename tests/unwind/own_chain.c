@@ -21,7 +21,7 @@ static const void *function_of(const struct bobbin_frame *frame)
 	const uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
 	Dl_info own, info;
 
-	if (frame->source == BOBBIN_FROM_TRAMPOLINE)
+	if (frame->source == BOBBIN_SOURCE_TRAMPOLINE)
 		return NULL;
 	if (!dladdr((const void *)pc, &info))
 		return (const void *)(pc & -(uint64_t)PAGE);
@@ -39,7 +39,7 @@ void own_chain_name(struct own_chain *chain)
 
 		if (function)
 			chain->functions[chain->count++] = function;
-		chain->by_frame_pointer |= chain->frames[i].source == BOBBIN_FROM_FRAME_POINTER;
+		chain->by_frame_pointer |= chain->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER;
 	}
 }
 
@@ -68,7 +68,7 @@ static void print_chain(const struct own_chain *chain)
 
 bool own_chain_is(const struct own_chain *chain, const void *const *functions)
 {
-	if (chain->trace.reason == BOBBIN_OUTERMOST && !chain->by_frame_pointer &&
+	if (chain->trace.reason == BOBBIN_REASON_OUTERMOST && !chain->by_frame_pointer &&
 	    own_chain_begins(chain, functions))
 		return true;
 	print_chain(chain);

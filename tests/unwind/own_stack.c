@@ -69,7 +69,7 @@ static enum bobbin_reason read_own(void *ctx, uint64_t addr, void *dst, size_t l
 	memcpy(dst, (const void *)addr, len);
 	memcpy(&word, dst, len < sizeof(word) ? len : sizeof(word));
 	*signatures += (word & own_arch()->pac_mask) != 0;
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 /* The rule for a frame, and which table it is from. */
@@ -82,7 +82,7 @@ static int find_row(const struct own_object *o, const struct bobbin_regs *regs,
 		return SFRAME;
 	if (o && o->has_cfi && !bobbin_cfi_lookup(&o->cfi, pc, NULL, ret))
 		return CFI;
-	*ret = (struct bobbin_row){.rule = bobbin_rule_none(BOBBIN_NO_TABLE)};
+	*ret = (struct bobbin_row){.rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE)};
 	trampoline_rule(own_arch(), (const uint8_t *)regs->pc, &ret->rule);
 	return TRAMPOLINE;
 }
@@ -92,7 +92,7 @@ static void note_rule(const struct bobbin_rule *rule, int table, unsigned int si
 	own.seen[table]++;
 	if (rule->flags & BOBBIN_RULE_MANGLED && signatures)
 		own.seen[SIGNED]++;
-	if (rule->ra.how == BOBBIN_AT_REG)
+	if (rule->ra.how == BOBBIN_HOW_AT_REG)
 		own.seen[PARKED]++;
 }
 
@@ -112,7 +112,7 @@ static enum bobbin_reason walk_on(const struct own_object *o, struct bobbin_regs
 		regs->gpr_known = trampoline_registers(own_arch(), &mem, sp, gpr);
 		regs->gpr = gpr;
 	}
-	return BOBBIN_NONE;
+	return BOBBIN_REASON_NONE;
 }
 
 static void walk(const ucontext_t *context, struct trace *ret)
@@ -121,7 +121,7 @@ static void walk(const ucontext_t *context, struct trace *ret)
 	struct bobbin_regs regs = interrupted(context, gpr);
 
 	ret->count = 0;
-	ret->reason = BOBBIN_DEPTH;
+	ret->reason = BOBBIN_REASON_DEPTH;
 	own.walking = 1;
 	for (unsigned int depth = 0; depth < MAX_FRAMES; depth++) {
 		const struct own_object *o = own_object_of(bobbin_regs_lookup_pc(&regs));
@@ -207,7 +207,7 @@ static NOIPA void on_fault(int signal, siginfo_t *info, void *context)
 		_exit(write(STDOUT_FILENO, text, sizeof(text) - 1) < 0 ? 3 : 2);
 	}
 	walk(context, &trace);
-	if (trace.reason != BOBBIN_OUTERMOST || trace.count != 8 - first ||
+	if (trace.reason != BOBBIN_REASON_OUTERMOST || trace.count != 8 - first ||
 	    memcmp(trace.functions, chain + first, (8 - first) * sizeof(chain[0])))
 		fail(&trace, own.faults ? "from the handler" : "from the leaf");
 	if (own.faults++)
@@ -239,7 +239,7 @@ static void on_timer(int signal, siginfo_t *info, void *context)
 		return;
 	walk(context, &trace);
 	own.interruptions++;
-	if (trace.reason != BOBBIN_OUTERMOST || trace.count < 2 ||
+	if (trace.reason != BOBBIN_REASON_OUTERMOST || trace.count < 2 ||
 	    trace.functions[trace.count - 2] != (uint64_t)main ||
 	    trace.functions[trace.count - 1] != (uint64_t)_start)
 		fail(&trace, "from anywhere");

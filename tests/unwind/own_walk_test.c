@@ -60,10 +60,10 @@ static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
 	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
 	registrar_unlock(registrar);
 
-	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_FROM_JIT);
-	assert_int_equal(source_at(registrar, BOUND - 1), BOBBIN_FROM_JIT);
+	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_SOURCE_JIT);
+	assert_int_equal(source_at(registrar, BOUND - 1), BOBBIN_SOURCE_JIT);
 	/* nor was it dropped for what lies behind the bound */
-	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_FROM_JIT);
+	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_SOURCE_JIT);
 
 	registrar_close(registrar);
 	bobbin_jit_table_close(table);
@@ -109,14 +109,14 @@ static void a_section_that_is_being_filled_is_not_malformed(void **state)
 	registrar_lock(registrar);
 	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
 	registrar_unlock(registrar);
-	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
 
 	make_section(section, sizeof(section));
 	memcpy(magic, section, sizeof(magic));
 	memset(section, 0, sizeof(magic));
-	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
 	memcpy(section, magic, sizeof(magic));
-	assert_int_equal(source_at(registrar, TEXT), BOBBIN_FROM_SFRAME);
+	assert_int_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
 	registrar_close(registrar);
 }
 

@@ -43,9 +43,9 @@ static struct bobbin_rule sp_rule(int32_t cfa_off)
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
 	rule.cfa = (struct bobbin_place){
-		.how = BOBBIN_AT_REG, .reg = native_arch()->sp, .off = cfa_off};
-	rule.ra = (struct bobbin_place){.how = BOBBIN_IN_CFA_MEM, .off = -8};
-	rule.fp = (struct bobbin_place){.how = BOBBIN_SAME};
+		.how = BOBBIN_HOW_AT_REG, .reg = native_arch()->sp, .off = cfa_off};
+	rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8};
+	rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 	return rule;
 }
 
@@ -173,14 +173,14 @@ static void assert_led_out(struct fixture *f, enum bobbin_source source)
 	assert_int_equal(f->trace.count, 2);
 	assert_int_equal(f->frames[0].source, source);
 	assert_int_equal(f->frames[1].pc, OUTER + 0x10);
-	assert_int_equal(f->trace.reason, BOBBIN_NO_TABLE);
+	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_TABLE);
 }
 
 static void assert_stuck(struct fixture *f)
 {
 	assert_int_equal(f->trace.count, 1);
-	assert_int_equal(f->frames[0].source, BOBBIN_FROM_NONE);
-	assert_int_equal(f->trace.reason, BOBBIN_NO_TABLE);
+	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_NONE);
+	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_TABLE);
 }
 
 static void registered_section_unwinds_memory_without_a_file(void **state)
@@ -197,9 +197,9 @@ static void registered_section_unwinds_memory_without_a_file(void **state)
 	assert_int_equal(update(f), 1);
 	assert_int_equal(update(f), 0);
 	walk(f, CODE + 0x110, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	walk(f, CODE + 0x1ff, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	walk(f, CODE + 0x0ff, FRAME - 8);
 	assert_stuck(f);
 	walk(f, CODE + 0x200, FRAME - 8);
@@ -208,7 +208,7 @@ static void registered_section_unwinds_memory_without_a_file(void **state)
 	publication_remove(f->page, number);
 	free(section);
 	walk(f, CODE + 0x110, FRAME - 8); /* a copy serves */
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
@@ -223,7 +223,7 @@ static void registered_code_needs_no_mapping(void **state)
 	assert_int_equal(update(f), 1);
 	assert_int_equal(bobbin_space_unmap(f->space, CODE, CODE + CODE_SIZE), 0);
 	walk(f, CODE + 0x110, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(section);
 }
 
@@ -235,12 +235,12 @@ static void new_registration_of_a_place_forgets_the_rules_of_the_old_one(void **
 
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	publication_remove(f->page, number);
 	publish_section(f, CODE, CODE + 0x100, 2 * FRAME, &second);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, 2 * FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(first);
 	free(second);
 }
@@ -261,9 +261,9 @@ static void malformed_section_is_dropped_and_its_reason_kept(void **state)
 	assert_stuck(f);
 	assert_true(
 		registered_dropped(registered_find(f->space->registered, CODE + 0x110), &error));
-	assert_int_equal(error.reason, BOBBIN_SFRAME_MAGIC);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 	walk(f, CODE + 0x210, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(good);
 	free(bad);
 }
@@ -276,13 +276,13 @@ static void section_that_the_process_dropped_is_not_used(void **state)
 	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &section);
 
 	assert_int_equal(update(f), 1);
-	publication_dropped(f->page, number, 7 << 16 | BOBBIN_SFRAME_RANGE);
+	publication_dropped(f->page, number, 7 << 16 | BOBBIN_REASON_SFRAME_RANGE);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
 	assert_true(registered_dropped(registered_find(f->space->registered, CODE), &error));
 	assert_int_equal(error.offset, 7);
-	assert_int_equal(error.reason, BOBBIN_SFRAME_RANGE);
+	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_RANGE);
 	free(section);
 }
 
@@ -307,7 +307,7 @@ static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
 		assert_stuck(f);
 		assert_int_equal(dropped, i < 2);
 		if (dropped)
-			assert_int_equal(error.reason, BOBBIN_NO_MEMORY);
+			assert_int_equal(error.reason, BOBBIN_REASON_NO_MEMORY);
 	}
 }
 
@@ -328,9 +328,9 @@ static void ranges_of_one_registration_share_its_section(void **state)
 	assert_int_equal(code->count, 2);
 	assert_ptr_equal(code->ranges[0].table, code->ranges[1].table);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	walk(f, CODE + 0x810, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	walk(f, CODE + 0x410, FRAME - 8);
 	assert_stuck(f);
 	free(section);
@@ -361,7 +361,7 @@ static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
 	assert_int_equal(update(f), 1);
 	assert_true(registered_dropped(registered_find(f->space->registered, large.text_start),
 				       &error));
-	assert_int_equal(error.reason, BOBBIN_NO_MEMORY);
+	assert_int_equal(error.reason, BOBBIN_REASON_NO_MEMORY);
 	assert_false(registered_dropped(registered_find(f->space->registered, small.text_start),
 					&error));
 	munmap(zeros, REGISTERED_MAX_BYTES);
@@ -404,12 +404,12 @@ static void jit_table_is_read_as_it_grows(void **state)
 	assert_stuck(f);
 	table->used_len = sizeof(table->fre[0]);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_JIT);
+	assert_led_out(f, BOBBIN_SOURCE_JIT);
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
 	table->used_len = table->reserved_len;
 	walk(f, CODE + 0x110, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_JIT);
+	assert_led_out(f, BOBBIN_SOURCE_JIT);
 	assert_int_equal(update(f), 0);
 	free(table);
 }
@@ -450,12 +450,12 @@ static void registered_code_overrides_a_file_where_it_knows_the_address(void **s
 	assert_int_equal(bobbin_space_load(f->space, getpid()), 0);
 	walk(f, here + 0x20, FRAME - 8);
 	source = (enum bobbin_source)f->frames[0].source;
-	assert_true(source == BOBBIN_FROM_EH_FRAME);
+	assert_true(source == BOBBIN_SOURCE_EH_FRAME);
 
 	publish(f, &entry);
 	assert_int_equal(update(f), 1);
 	walk(f, here + 8, FRAME - 8);
-	assert_int_equal(f->frames[0].source, BOBBIN_FROM_SFRAME);
+	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_SFRAME);
 	walk(f, here + 0x20, FRAME - 8);
 	assert_int_equal(f->frames[0].source, source);
 	assert_int_equal(bobbin_space_find(f->space, here, &place), 0);
@@ -509,14 +509,14 @@ static void copy_of_a_space_knows_the_code_and_a_cleared_one_does_not(void **sta
 	bobbin_space_close(parent);
 	f->space = child;
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	bobbin_space_clear(child);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_int_equal(f->frames[0].source, BOBBIN_FROM_SFRAME);
+	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_SFRAME);
 	bobbin_space_clear(child);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_int_equal(f->trace.reason, BOBBIN_NO_MAPPING);
+	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_MAPPING);
 	free(section);
 }
 
@@ -537,7 +537,7 @@ static void what_was_known_stays_when_the_process_has_gone(void **state)
 	waitpid(pid, NULL, 0);
 	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), -ESRCH);
 	walk(f, CODE + 0x10, FRAME - 8);
-	assert_led_out(f, BOBBIN_FROM_SFRAME);
+	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(section);
 }
 

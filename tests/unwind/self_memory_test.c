@@ -59,15 +59,17 @@ static void what_is_not_there_is_refused(void **state)
 	assert_int_equal(mprotect(pages, page, PROT_NONE), 0);
 	assert_int_equal(munmap(pages + 2 * page, page), 0);
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
-		assert_int_equal(read_new(nowhere[i], &word, sizeof(word)), BOBBIN_NO_MEMORY);
+		assert_int_equal(read_new(nowhere[i], &word, sizeof(word)),
+				 BOBBIN_REASON_NO_MEMORY);
 	for (size_t back = 1; back < 8; back++) {
-		assert_int_equal(read_new(start - back, &word, sizeof(word)), BOBBIN_NO_MEMORY);
+		assert_int_equal(read_new(start - back, &word, sizeof(word)),
+				 BOBBIN_REASON_NO_MEMORY);
 		assert_int_equal(read_new(start + page - back, &word, sizeof(word)),
-				 BOBBIN_NO_MEMORY);
+				 BOBBIN_REASON_NO_MEMORY);
 	}
 	assert_int_equal(word, 1);
-	assert_int_equal(read_new(start, &word, sizeof(word)), BOBBIN_NONE);
-	assert_int_equal(read_new(start + page - 8, &word, sizeof(word)), BOBBIN_NONE);
+	assert_int_equal(read_new(start, &word, sizeof(word)), BOBBIN_REASON_NONE);
+	assert_int_equal(read_new(start + page - 8, &word, sizeof(word)), BOBBIN_REASON_NONE);
 	assert_int_equal(word, 0);
 	munmap(pages, 2 * page);
 }
@@ -99,13 +101,13 @@ static void errno_is_left_alone(void **state)
 	uint64_t word;
 
 	errno = 1234;
-	assert_int_equal(read_new(8, &word, sizeof(word)), BOBBIN_NO_MEMORY);
+	assert_int_equal(read_new(8, &word, sizeof(word)), BOBBIN_REASON_NO_MEMORY);
 	assert_int_equal(errno, 1234);
 }
 
 static void nothing_to_read_is_always_there(void **state)
 {
-	assert_int_equal(read_new(0, NULL, 0), BOBBIN_NONE);
+	assert_int_equal(read_new(0, NULL, 0), BOBBIN_REASON_NONE);
 }
 
 int main(void)

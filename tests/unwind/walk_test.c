@@ -50,8 +50,8 @@ static void compare(struct bobbin_regs *regs, struct bobbin_stack_copy *copy)
 		assert_int_equal(fast_frames[i].exact, slow_frames[i].exact);
 	}
 	fixture.compared++;
-	fixture.cut += fast.reason == BOBBIN_STACK_END;
-	if (fast.reason == BOBBIN_OUTERMOST && fast.count > fixture.deepest)
+	fixture.cut += fast.reason == BOBBIN_REASON_STACK_END;
+	if (fast.reason == BOBBIN_REASON_OUTERMOST && fast.count > fixture.deepest)
 		fixture.deepest = fast.count;
 }
 
@@ -158,7 +158,7 @@ static void a_depth_limit_of_the_caller_is_kept(void **state)
 	bobbin_process_memory_init(&memory, getpid());
 	unwind(&regs, (struct bobbin_mem){bobbin_process_memory_read, &memory}, &trace);
 	assert_int_equal(trace.count, 2);
-	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	assert_int_equal(trace.reason, BOBBIN_REASON_DEPTH);
 	close_fixture();
 }
 
@@ -266,7 +266,7 @@ static void a_walk_without_end_ends(void **state)
 			 0);
 	assert_int_equal(bobbin_space_map(fixture.space, &code), 0);
 	unwind(&regs, (struct bobbin_mem){bobbin_stack_copy_read, &copy}, &trace);
-	assert_int_equal(trace.reason, BOBBIN_DEPTH);
+	assert_int_equal(trace.reason, BOBBIN_REASON_DEPTH);
 	assert_int_equal(trace.count, 8);
 	assert_in_range(trace.left_out, BOBBIN_MAX_VISITS - 16, BOBBIN_MAX_VISITS);
 	close_fixture();
@@ -287,7 +287,7 @@ static void without_mappings_the_leaf_is_the_trace(void **state)
 	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
 	bobbin_unwind(unwinder, space, &regs, &mem, &trace);
 	assert_int_equal(trace.count, 1);
-	assert_int_equal(trace.reason, BOBBIN_NO_MAPPING);
+	assert_int_equal(trace.reason, BOBBIN_REASON_NO_MAPPING);
 	bobbin_space_close(space);
 	bobbin_unwinder_close(unwinder);
 }
