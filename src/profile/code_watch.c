@@ -14,6 +14,8 @@
 #define READ_FACTOR 20u
 #define SEARCH_PAUSE (50 * MS)
 #define SEARCH_FACTOR 200u
+/* Programs compile soon after they begin, and nobody should miss it for one search too early. */
+#define QUICK_SEARCHES 8u
 #define LAST_WAIT (10000 * MS)
 
 static uint64_t clock_ns(clockid_t clock)
@@ -56,7 +58,12 @@ static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struc
 		d->wait = 0;
 		return r > 0;
 	}
-	d->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+	if (d->searches < QUICK_SEARCHES) {
+		d->searches++;
+		d->due = now() + at_least(READ_FACTOR * cost, READ_PAUSE);
+	} else {
+		d->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+	}
 	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
 	if (d->wait > LAST_WAIT)
 		d->wait = LAST_WAIT;

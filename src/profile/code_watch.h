@@ -9,8 +9,9 @@
  * twentieth of the time.
  *
  * To find out whether a process has a page costs a search of its mappings.  That is
- * done where a stack leads into such memory, in no more than a 200th of the time, and
- * else, as a page may tell of code in files, too, less and less often.
+ * done where a stack leads into such memory: the first few times as readily as a page
+ * is read, then in no more than a 200th of the time.  As a page may tell of code in files,
+ * too, it is also done without a cause, less and less often.
  *
  * The same goes for the lists of images that compilers hand to debuggers, which are
  * never looked for without a cause: that reads symbol tables, of each file once.
@@ -22,10 +23,11 @@
 
 /* A way to tell.  Times are CLOCK_MONOTONIC's nanoseconds. */
 struct code_door {
-	bool open;       /* the process uses it */
-	uint64_t due;    /* not before */
-	uint64_t search; /* when to search without a cause; 0: not set yet */
-	uint64_t wait;   /* between such searches */
+	bool open;         /* the process uses it */
+	uint64_t due;      /* not before */
+	uint64_t search;   /* when to search without a cause; 0: not set yet */
+	uint64_t wait;     /* between such searches */
+	uint32_t searches; /* in vain, of those that may follow each other quickly */
 };
 
 /* Of a process.  Zero: nothing is known. */
