@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "cli/cfi_tables.h"
 #include "convert/converter.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
-#include "text/vector.h"
 
 #define LOOKUPS 20000
 #define ROUNDS 5

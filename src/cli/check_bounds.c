@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "object/start_placement.h"
-#include "text/vector.h"
 
 /* Between sections, so that a function that is too long touches nothing. */
 #define LAYOUT_GAP 4096

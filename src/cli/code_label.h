@@ -11,8 +11,8 @@
 #ifndef BOBBIN_CLI_CODE_LABEL_H
 #define BOBBIN_CLI_CODE_LABEL_H
 
+#include "base/name_pool.h"
 #include "symbol/symbolizer.h"
-#include "text/name_pool.h"
 #include "unwind/module.h"
 
 /* Code of a file. */

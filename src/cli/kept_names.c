@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "core/refusal.h"
-#include "text/vector.h"
 
 #define ALIGN 8
 #define ID_FIELD 24

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash_index.h"
+#include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/kept_names.h"
 #include "target/backing_file.h"
 #include "target/space.h"
-#include "text/hash_index.h"
-#include "text/vector.h"
 
 /* Distinct addresses that are noted. */
 #define MAX_PLACES (1u << 18)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "cli/sframe_command.h"
 #include "convert/section_repair.h"
-#include "text/vector.h"
 
 static bool add_view(struct section_pool *pool, const struct bobbin_sframe_view *view,
 		     struct view_origin origin, const struct bobbin_arch *arch)

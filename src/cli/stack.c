@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/unwind_option.h"
 #include "export/safe_text.h"
 #include "target/thread.h"
-#include "text/vector.h"
 
 static const char usage[] =
 	"usage: bobbin stack [OPTIONS] PID\n"

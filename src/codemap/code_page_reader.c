@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "core/deps.h"
-#include "text/vector.h"
 
 #define MAX_STRUCT 4096u /* bytes of a header or an entry of a later version */
 #define MAX_ENTRY_BYTES ((uint64_t)256 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/hash_index.h"
+#include "base/hash_index.h"
 
 #define FIRST_SLOTS 64
 

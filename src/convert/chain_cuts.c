@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "core/deps.h"
-#include "text/vector.h"
 
 /* Widths of starts: 1, 2, 4. */
 #define WIDTHS 3

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "convert/chain_cuts.h"
 #include "convert/piece_counts.h"
 #include "convert/row_chain.h"
 #include "sframe/layout.h"
-#include "text/vector.h"
 
 /* Bytes of a row without its start, at most. */
 #define MAX_BODY (1 + 4 * SFRAME_FRE_MAX_WORDS)

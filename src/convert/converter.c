@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "convert/compaction.h"
 #include "convert/fde_list.h"
 #include "convert/usual_program.h"
-#include "text/vector.h"
 
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16

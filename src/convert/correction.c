@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "convert/comparison.h"
-#include "text/vector.h"
 
 /**
  * struct patch - a section that holds the right rules and nothing else

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "text/vector.h"
+#include "base/vector.h"
 
 int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/vector.h"
+#include "base/vector.h"
 
 /* So many runs are merged; each FDE is compared with the ends of all of them. */
 #define MAX_RUNS 16

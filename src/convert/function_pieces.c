@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "convert/row_walk.h"
-#include "text/vector.h"
 
 /* Bytes of a row, at most; and what V2 reaches, safely. */
 #define MAX_ROW_SIZE 29

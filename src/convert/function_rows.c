@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "core/refusal.h"
-#include "text/vector.h"
 
 /* Append a row; the later one of two that start at the same place holds. */
 static int add_row(struct function_rows *rows, struct bobbin_sframe_function *f,

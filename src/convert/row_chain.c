@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "convert/piece_counts.h"
 #include "sframe/layout.h"
-#include "text/vector.h"
 
 static uint8_t info2_of(const struct bobbin_sframe_builder *b,
 			const struct bobbin_sframe_built *fde)

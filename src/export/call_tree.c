@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/hash_index.h"
-#include "text/name_pool.h"
-#include "text/vector.h"
+#include "base/hash_index.h"
+#include "base/name_pool.h"
+#include "base/vector.h"
 
 #define MEMOS 4096
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_index.h"
 #include "export/preorder.h"
-#include "text/hash_index.h"
 
 #define NONE UINT32_MAX
 

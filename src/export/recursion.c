@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "text/repeat.h"
+#include "base/repeat.h"
 
 static bool same_text(const char *a, const char *b)
 {

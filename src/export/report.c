@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/output.h"
 #include "export/recursion.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
 #include "export/safe_text.h"
-#include "text/vector.h"
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
 

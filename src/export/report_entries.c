@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "text/hash_index.h"
-#include "text/vector.h"
+#include "base/hash_index.h"
+#include "base/vector.h"
 
 #define FIRST_DEPTH 2 /* below the root and the commands */
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/report_line.h"
 #include "export/safe_text.h"
-#include "text/vector.h"
 
 #define MARGIN 12     /* columns before the first bar */
 #define INDENT 11     /* columns of "|--12.34%--" */

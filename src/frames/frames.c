@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "codemap/host_arch.h"
 #include "codemap/own_map.h"
 #include "convert/converter.h"
 #include "core/deps.h"
 #include "frames/frame_copy.h"
 #include "frames/frame_texts.h"
-#include "text/vector.h"
 
 /* Sections that one table can have. */
 #define MAX_SECTIONS 4096

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text/repeat.h"
+#include "base/repeat.h"
 
 /* Who knows nothing of gaps shall see that there is a recursion. */
 #define KEPT_TIMES 2

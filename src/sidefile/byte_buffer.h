@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "text/vector.h"
+#include "base/vector.h"
 
 struct byte_buffer {
 	uint8_t *data; /* owned */

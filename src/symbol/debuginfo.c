@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/debuginfo.h"
 
+#include "base/vector.h"
 #include "core/bytes.h"
 #include "symbol/debugscope.h"
 #include "symbol/interval.h"
-#include "text/vector.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/functions.h"
 
+#include "base/vector.h"
 #include "symbol/code_end.h"
 #include "symbol/elf_file.h"
-#include "text/vector.h"
 
 #include <gelf.h>
 #include <lzma.h>

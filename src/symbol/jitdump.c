@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/jitdump.h"
 
+#include "base/hash_index.h"
+#include "base/vector.h"
 #include "symbol/jitdump_reader.h"
 #include "symbol/symlist.h"
 #include "symbol/trusted_file.h"
-#include "text/hash_index.h"
-#include "text/vector.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #ifndef BOBBIN_SYMBOL_NAMES_H
 #define BOBBIN_SYMBOL_NAMES_H
 
-#include "text/name_pool.h"
+#include "base/name_pool.h"
 
 #include <stdbool.h>
 

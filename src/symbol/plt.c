@@ -6,10 +6,10 @@
  * .plt.got), so the stub itself is read: it names the GOT slot it jumps through,
  * and the relocation of that slot names the function.
  */
+#include "base/vector.h"
 #include "core/bytes.h"
 #include "symbol/elf_file.h"
 #include "symbol/functions.h"
-#include "text/vector.h"
 
 #include <gelf.h>
 #include <string.h>

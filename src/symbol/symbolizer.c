@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/symbolizer.h"
 
+#include "base/vector.h"
 #include "symbol/jit_files.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symfile.h"
-#include "text/vector.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@
  * from files that nobody vouches for, so hashes are keyed: take the seed from
  * hash_seed(), once per table.
  */
-#ifndef BOBBIN_TEXT_HASH_INDEX_H
-#define BOBBIN_TEXT_HASH_INDEX_H
+#ifndef BOBBIN_BASE_HASH_INDEX_H
+#define BOBBIN_BASE_HASH_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "text/name_pool.h"
+#include "base/name_pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/vector.h"
+#include "base/vector.h"
 
 #define CHUNK_SIZE ((size_t)1 << 16)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "text/repeat.h"
+#include "base/repeat.h"
 
 bool repeat_find(bool (*same)(const void *ctx, size_t a, size_t b), const void *ctx, size_t at,
 		 size_t end, struct repeat *ret)

@@ -6,8 +6,8 @@
  *
  * Recursion fills stacks with the same few entries again and again.
  */
-#ifndef BOBBIN_TEXT_REPEAT_H
-#define BOBBIN_TEXT_REPEAT_H
+#ifndef BOBBIN_BASE_REPEAT_H
+#define BOBBIN_BASE_REPEAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

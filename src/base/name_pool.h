@@ -5,13 +5,13 @@
  * Two interned strings are equal if and only if their pointers are.  They stay
  * where they are until the pool goes.
  */
-#ifndef BOBBIN_TEXT_NAME_POOL_H
-#define BOBBIN_TEXT_NAME_POOL_H
+#ifndef BOBBIN_BASE_NAME_POOL_H
+#define BOBBIN_BASE_NAME_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text/hash_index.h"
+#include "base/hash_index.h"
 
 struct name_chunk;
 
