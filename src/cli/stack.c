@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <bobbin/unwind.h>
+#include <bobbin/process.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/unwind_option.h"
 #include "export/safe_text.h"
-#include "target/thread.h"
 
 static const char usage[] =
 	"usage: bobbin stack [OPTIONS] PID\n"
@@ -32,26 +30,11 @@ struct arguments {
 	struct bobbin_unwinder_options unwind;
 };
 
-/* A thread may take so long to stop, and all threads of a process together. */
-#define STOP_MS 1000
-#define STOP_ALL_MS 3000
-/* Each one gets so much in any case. */
-#define STOP_LEAST_MS 50
-
-/* Threads that did not stop in time, and may yet. */
-struct late_threads {
-	struct stopped_thread *list;
-	size_t count, room;
-	unsigned int waited_ms;
-};
-
 struct stack {
 	const struct arguments *arguments;
 	struct bobbin_unwinder *unwinder;
-	struct bobbin_space *space;
+	struct bobbin_process *process;
 	struct naming *naming;
-	struct bobbin_process_memory memory;
-	struct late_threads late;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
 	struct bobbin_trace trace;
 };
@@ -100,7 +83,8 @@ static void print_frame(struct stack *s, uint32_t number)
 	const struct naming_moment moment = {.pid = s->arguments->pid, .time = UINT64_MAX};
 	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
-	size_t n = naming_frame(s->naming, s->space, &moment, &frame, named);
+	size_t n = naming_frame(s->naming, bobbin_process_space(s->process), &moment, &frame,
+				named);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct named_frame *name = &named[i];
@@ -116,56 +100,6 @@ static void print_frame(struct stack *s, uint32_t number)
 			printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
 		putchar('\n');
 	}
-}
-
-static unsigned int time_to_stop(const struct late_threads *late)
-{
-	unsigned int left = late->waited_ms < STOP_ALL_MS ? STOP_ALL_MS - late->waited_ms : 0;
-
-	if (left > STOP_MS)
-		return STOP_MS;
-	return left > STOP_LEAST_MS ? left : STOP_LEAST_MS;
-}
-
-/* Our end lets those run on that cannot be remembered. */
-static void remember_late(struct late_threads *late, const struct stopped_thread *thread)
-{
-	late->waited_ms += time_to_stop(late);
-	if (!vector_reserve(&late->list, &late->room, late->count + 1, sizeof(*late->list)))
-		late->list[late->count++] = *thread;
-}
-
-static void release_late(struct late_threads *late)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < late->count; i++)
-		if (!thread_release_late(&late->list[i]))
-			late->list[left++] = late->list[i];
-	late->count = left;
-}
-
-/* The thread runs again before anything slow is done. */
-static int unwind_thread(struct stack *s, pid_t tid)
-{
-	struct bobbin_mem mem = {bobbin_process_memory_read, &s->memory};
-	uint64_t gpr[BOBBIN_REG_COUNT];
-	struct stopped_thread thread;
-	struct bobbin_regs regs;
-	int r;
-
-	r = thread_stop(tid, time_to_stop(&s->late), &thread);
-	if (r == -ETIMEDOUT)
-		remember_late(&s->late, &thread);
-	if (r)
-		return r;
-	r = thread_registers(tid, gpr, &regs);
-	if (!r) {
-		bobbin_unwinder_process_memory(s->unwinder, s->arguments->pid, &s->memory);
-		bobbin_unwind(s->unwinder, s->space, &regs, &mem, &s->trace);
-	}
-	thread_release(&thread);
-	return r;
 }
 
 /* @kind: "process" or "thread" */
@@ -184,9 +118,8 @@ static void complain_about(const char *kind, pid_t id, int error)
 
 static int print_thread(struct stack *s, pid_t tid)
 {
-	int r = unwind_thread(s, tid);
+	int r = bobbin_process_unwind(s->process, tid, &s->trace);
 
-	release_late(&s->late);
 	if (r) {
 		complain_about("thread", tid, r);
 		return r;
@@ -205,12 +138,11 @@ static int print_thread(struct stack *s, pid_t tid)
 static int print_threads(struct stack *s)
 {
 	const struct arguments *a = s->arguments;
-	pid_t *tids = NULL;
-	int count, failed = 0;
+	int *tids, count, failed = 0;
 
 	if (a->one)
 		return print_thread(s, a->pid) ? 1 : 0;
-	count = thread_list(a->pid, &tids);
+	count = bobbin_process_threads(s->process, &tids);
 	if (count < 0) {
 		complain_about("process", a->pid, count);
 		return 1;
@@ -227,10 +159,10 @@ static int print_threads(struct stack *s)
 }
 
 /* Without it the walk goes on, with what files say. */
-static void learn_registered_code(struct stack *s)
+static void tell_of_registered_code(const struct stack *s)
 {
 	pid_t pid = s->arguments->pid;
-	int r = bobbin_space_update_code(s->unwinder, s->space, pid);
+	int r = bobbin_process_code_status(s->process);
 
 	complain_left_out(s->unwinder, pid);
 	if (r == -EBADMSG)
@@ -246,21 +178,21 @@ static int open_stack(struct stack *s)
 {
 	const struct arguments *a = s->arguments;
 	struct naming_options naming = {.inlines = true, .debug_path = a->unwind.debug_path};
+	struct bobbin_process_options process = {.size = sizeof(process)};
 	int r;
 
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
 	r = bobbin_unwinder_open(&a->unwind, &s->unwinder);
 	if (!r)
-		r = bobbin_space_open(s->unwinder, native_arch(), &s->space);
-	if (!r)
 		r = naming_open(&naming, s->unwinder, &s->naming);
+	process.unwinder = s->unwinder;
 	if (!r)
-		r = bobbin_space_load(s->space, a->pid);
+		r = bobbin_process_open(a->pid, &process, &s->process);
 	if (r)
 		complain_about("process", a->pid, r);
 	else
-		learn_registered_code(s);
+		tell_of_registered_code(s);
 	return r;
 }
 
@@ -281,10 +213,8 @@ static int run(int argc, char **argv)
 	s->arguments = &a;
 	r = open_stack(s) ? 1 : print_threads(s);
 	naming_close(s->naming);
-	bobbin_space_close(s->space);
+	bobbin_process_close(s->process);
 	bobbin_unwinder_close(s->unwinder);
-	release_late(&s->late);
-	free(s->late.list);
 	free(s);
 	return !finish_output() || r;
 }
