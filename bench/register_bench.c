@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 
 #define CODE_SIZE 64
 #define TABLE_SIZE 128
@@ -601,7 +601,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	int option;
 
 	while ((option = getopt(argc, argv, "n:r:")) != -1) {
@@ -622,8 +622,8 @@ int main(int argc, char **argv)
 	tables = map(ranges * TABLE_SIZE, 0);
 	dynamic = map(ranges * sizeof(*dynamic), 0);
 	open_libgcc();
-	check(own_map_open(&registrar), "map");
-	code = registrar_map(registrar);
+	check(own_registry_open(&registry), "map");
+	code = registry_map(registry);
 
 	bench_changes();
 	printf("look up, %zu pieces of code: random, by one thread and by two; the same again\n",

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -119,13 +119,13 @@ static enum bobbin_reason read_memory(void *ctx, uint64_t addr, void *dst, size_
 	return BOBBIN_REASON_NONE;
 }
 
-static void check(const struct published_code *code)
+static void check(const struct page_copy *code)
 {
 	uint64_t end = 0;
 
-	must(code->count <= PUBLISHED_MAX_ENTRIES);
+	must(code->count <= PAGE_COPY_MAX_ENTRIES);
 	for (size_t i = 0; i < code->count; i++) {
-		const struct published_range *r = &code->ranges[i];
+		const struct page_range *r = &code->ranges[i];
 
 		must(r->entry.text_start >= end && r->entry.text_start < r->entry.text_end);
 		end = r->entry.text_end;
@@ -134,13 +134,13 @@ static void check(const struct published_code *code)
 		must(r->entry.table + r->entry.table_size >= r->entry.table);
 		must(r->elf_start < r->elf_end || (!r->elf_start && !r->elf_end));
 		must(r->build_id_len <= sizeof(r->build_id));
-		must(!r->path || strlen(r->path) <= PUBLISHED_MAX_STRING);
-		must(!r->debug_link || strlen(r->debug_link) <= PUBLISHED_MAX_STRING);
+		must(!r->path || strlen(r->path) <= PAGE_COPY_MAX_STRING);
+		must(!r->debug_link || strlen(r->debug_link) <= PAGE_COPY_MAX_STRING);
 	}
 }
 
 /* The ranges without their strings, to be compared. */
-static uint64_t sum(const struct published_code *code)
+static uint64_t sum(const struct page_copy *code)
 {
 	uint64_t h = code->count;
 
@@ -157,35 +157,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct memory m = {.changes = data, .size = size};
 	struct bobbin_mem mem = {read_memory, &m};
-	struct published_code code, still;
+	struct page_copy code, still;
 	uint64_t before;
 	int r;
 
 	fill(&m.image);
-	published_code_init(&(struct remote_process){NULL, 1000}, &code);
+	page_copy_init(&(struct remote_process){NULL, 1000}, &code);
 	code.page = BASE;
 	for (unsigned int i = 0; i < 4; i++) {
 		before = sum(&code);
-		r = published_code_parse(&code, &mem, NULL);
+		r = page_copy_parse(&code, &mem, NULL);
 		must(r == 1 || r == 0 || r == -EAGAIN || r == -EFAULT || r == -EBADMSG);
 		must(r == 1 || r == -EAGAIN || sum(&code) == before);
 		check(&code);
 	}
 	m.size = 0;
-	published_code_init(&(struct remote_process){NULL, 1000}, &still);
+	page_copy_init(&(struct remote_process){NULL, 1000}, &still);
 	still.page = BASE;
-	if (published_code_parse(&still, &mem, NULL) == 1) {
-		must(published_code_parse(&still, &mem, NULL) == 0);
-		published_code_fini(&code);
-		published_code_init(&(struct remote_process){NULL, 1000}, &code);
+	if (page_copy_parse(&still, &mem, NULL) == 1) {
+		must(page_copy_parse(&still, &mem, NULL) == 0);
+		page_copy_fini(&code);
+		page_copy_init(&(struct remote_process){NULL, 1000}, &code);
 		code.page = BASE;
-		must(published_code_parse(&code, &mem, NULL) == 1 && sum(&code) == sum(&still));
+		must(page_copy_parse(&code, &mem, NULL) == 1 && sum(&code) == sum(&still));
 	}
 	check(&still);
-	published_code_fini(&still);
+	page_copy_fini(&still);
 	check(&code);
-	r = published_code_probe(BASE, &mem);
+	r = page_copy_probe(BASE, &mem);
 	must(r == 0 || r == -EBADMSG || r == -EFAULT);
-	published_code_fini(&code);
+	page_copy_fini(&code);
 	return 0;
 }

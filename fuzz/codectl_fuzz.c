@@ -214,9 +214,9 @@ static bool is_documented(int r)
 	return false;
 }
 
-static size_t published(const struct registrar *registrar)
+static size_t published(const struct registry *registry)
 {
-	const struct bobbin_code_page *page = registrar_page(registrar);
+	const struct bobbin_code_page *page = registry_page(registry);
 	const struct bobbin_code_entry *entries;
 	size_t count = 0;
 
@@ -228,9 +228,9 @@ static size_t published(const struct registrar *registrar)
 }
 
 /* Ranges ascend, have text that can be executed, and all of them are published. */
-static void check_map(struct registrar *registrar, const struct arena *a)
+static void check_map(struct registry *registry, const struct arena *a)
 {
-	struct code_map *map = registrar_map(registrar);
+	struct code_map *map = registry_map(registry);
 	uint64_t last = 0;
 	struct code_range range;
 
@@ -241,10 +241,10 @@ static void check_map(struct registrar *registrar, const struct arena *a)
 				!(range.start < at(a, FAR_TEXT) && range.end > at(a, DATA)));
 		last = range.end;
 	}
-	promise(published(registrar) == code_map_count(map));
+	promise(published(registry) == code_map_count(map));
 }
 
-static int call_codectl(struct registrar *registrar, struct source *s, const struct arena *a,
+static int call_codectl(struct registry *registry, struct source *s, const struct arena *a,
 			unsigned int option, struct bobbin_code_result *result)
 {
 	struct code_elf_info elf = {.text_start = at(a, TEXT),
@@ -269,12 +269,12 @@ static int call_codectl(struct registrar *registrar, struct source *s, const str
 	else
 		change(s, a, &elf, sizeof(elf));
 	info = is_jit ? put(s, a, &jit, sizeof(jit), &size) : put(s, a, &elf, sizeof(elf), &size);
-	return code_calls_codectl(registrar, option, info, size, how & 4 ? (unsigned int)how : 0,
+	return code_calls_codectl(registry, option, info, size, how & 4 ? (unsigned int)how : 0,
 				  result);
 }
 
-static int call_setup(struct registrar *registrar, struct source *s, const struct arena *a,
-		      bool add, struct bobbin_code_result *result)
+static int call_setup(struct registry *registry, struct source *s, const struct arena *a, bool add,
+		      struct bobbin_code_result *result)
 {
 	struct sframe_setup setup = {at(a, SECTION), a->section_size, at(a, TEXT), 4 * PAGE, 0};
 	const void *from;
@@ -284,12 +284,11 @@ static int call_setup(struct registrar *registrar, struct source *s, const struc
 		setup = (struct sframe_setup){.sframe_start = at(a, SECTION)};
 	change(s, a, &setup, sizeof(setup));
 	from = put(s, a, &setup, sizeof(setup), &size);
-	return add ? code_calls_register(registrar, from, size, result)
-		   : code_calls_unregister(registrar, from, size);
+	return add ? code_calls_register(registry, from, size, result)
+		   : code_calls_unregister(registry, from, size);
 }
 
-static int call_prctl(struct registrar *registrar, struct source *s, const struct arena *a,
-		      bool add)
+static int call_prctl(struct registry *registry, struct source *s, const struct arena *a, bool add)
 {
 	unsigned long args[4] = {at(a, SECTION)};
 
@@ -299,19 +298,19 @@ static int call_prctl(struct registrar *registrar, struct source *s, const struc
 		args[3] = at(a, DATA);
 	}
 	change(s, a, args, sizeof(args));
-	return code_calls_prctl(registrar, add ? BOBBIN_PR_ADD_SFRAME : BOBBIN_PR_REMOVE_SFRAME,
+	return code_calls_prctl(registry, add ? BOBBIN_PR_ADD_SFRAME : BOBBIN_PR_REMOVE_SFRAME,
 				args[0], args[1], args[2], args[3]);
 }
 
-static void call(struct registrar *registrar, struct source *s, const struct arena *a)
+static void call(struct registry *registry, struct source *s, const struct arena *a)
 {
 	const struct bobbin_code_result before = {.place = BOBBIN_CODE_IN_KERNEL};
 	struct bobbin_code_result result = before;
-	size_t count = code_map_count(registrar_map(registrar));
+	size_t count = code_map_count(registry_map(registry));
 	unsigned int what = (unsigned int)number(s, 1) & 7;
-	int r = what < 4   ? call_codectl(registrar, s, a, what, &result)
-		: what < 6 ? call_setup(registrar, s, a, what & 1, &result)
-			   : call_prctl(registrar, s, a, what & 1);
+	int r = what < 4   ? call_codectl(registry, s, a, what, &result)
+		: what < 6 ? call_setup(registry, s, a, what & 1, &result)
+			   : call_prctl(registry, s, a, what & 1);
 
 	promise(is_documented(r));
 	if (r == -EBADMSG)
@@ -319,10 +318,10 @@ static void call(struct registrar *registrar, struct source *s, const struct are
 	else if (r)
 		promise(!memcmp(&result, &before, sizeof(result)));
 	if (r)
-		promise(code_map_count(registrar_map(registrar)) == count);
+		promise(code_map_count(registry_map(registry)) == count);
 	else
-		promise(code_map_count(registrar_map(registrar)) != count);
-	check_map(registrar, a);
+		promise(code_map_count(registry_map(registry)) != count);
+	check_map(registry, a);
 }
 
 /* The input's bytes are JIT tables, strings and build IDs; and damage to a section. */
@@ -343,14 +342,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct arena arena;
 	struct source s = {data, data + size};
-	struct registrar *registrar;
+	struct registry *registry;
 
 	if (!arena.base)
 		open_arena(&arena);
 	fill(&arena, data, size);
-	promise(!registrar_open(NULL, &registrar));
+	promise(!registry_open(NULL, &registry));
 	for (unsigned int i = 0; i < MAX_CALLS && s.at < s.end; i++)
-		call(registrar, &s, &arena);
-	registrar_close(registrar);
+		call(registry, &s, &arena);
+	registry_close(registry);
 	return 0;
 }

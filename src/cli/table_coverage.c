@@ -6,7 +6,7 @@
 #include "convert/coverage.h"
 #include "target/space.h"
 #include "unwind/module.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 static const enum bobbin_source asked[] = {BOBBIN_SOURCE_GO, BOBBIN_SOURCE_SFRAME,
 					   BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME,
@@ -25,7 +25,7 @@ struct file_coverage {
 
 /* The same of a registered table. */
 struct registered_coverage {
-	const struct registered_table *table; /* or NULL */
+	const struct remote_table *table; /* or NULL */
 	struct coverage known[REGISTERED_ASKED];
 };
 
@@ -144,7 +144,7 @@ static void registered_coverage_fini(struct registered_coverage *c)
 
 /* A table may be that of thousands of ranges. */
 static int cover_table(struct registered_coverage *c, const struct bobbin_space *space,
-		       const struct registered_range *range)
+		       const struct remote_range *range)
 {
 	int r = 0;
 
@@ -153,8 +153,8 @@ static int cover_table(struct registered_coverage *c, const struct bobbin_space 
 	registered_coverage_fini(c);
 	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++) {
 		/* what is malformed covers what came before the damage */
-		if (registered_functions(space->arch, range, registered_asked[i], add_function,
-					 &c->known[i]) == -ENOMEM)
+		if (remote_range_functions(space->arch, range, registered_asked[i], add_function,
+					   &c->known[i]) == -ENOMEM)
 			r = -ENOMEM;
 		else if (i)
 			r = add_all(&c->known[i], &c->known[i - 1]);
@@ -167,7 +167,7 @@ static int cover_table(struct registered_coverage *c, const struct bobbin_space 
 }
 
 static int registered_piece(struct bobbin_space *space, struct registered_coverage *table,
-			    const struct registered_range *range, struct code_piece *ret)
+			    const struct remote_range *range, struct code_piece *ret)
 {
 	struct code_piece piece = {
 		.start = range->start,
@@ -176,7 +176,7 @@ static int registered_piece(struct bobbin_space *space, struct registered_covera
 		.text = range->end - range->start,
 		.registered = !range->debugger_image,
 		.debugger_image = range->debugger_image,
-		.sframe_version = registered_version(range),
+		.sframe_version = remote_range_version(range),
 		.frame_pointer = has_frame_records(space),
 	};
 	struct coverage text = {0};
@@ -189,7 +189,7 @@ static int registered_piece(struct bobbin_space *space, struct registered_covera
 		bytes = coverage_overlap(&table->known[i], &text);
 		piece.covered[registered_asked[i]] = bytes - before;
 	}
-	registered_dropped(range, &piece.dropped);
+	remote_range_dropped(range, &piece.dropped);
 	coverage_fini(&text);
 	if (!r)
 		*ret = piece;
@@ -208,14 +208,13 @@ struct pieces {
 
 static size_t registered_count(const struct pieces *p)
 {
-	return p->space->registered ? p->space->registered->count : 0;
+	return p->space->remote ? p->space->remote->count : 0;
 }
 
 static int give_registered(struct pieces *p)
 {
 	struct code_piece piece;
-	int r = registered_piece(p->space, &p->table, &p->space->registered->ranges[p->next++],
-				 &piece);
+	int r = registered_piece(p->space, &p->table, &p->space->remote->ranges[p->next++], &piece);
 
 	return r ? r : p->sink(p->ctx, &piece);
 }
@@ -238,7 +237,7 @@ static int give_mapping(struct pieces *p, const struct mapping *m)
 	int r = 0;
 
 	while (!r && p->next < registered_count(p)) {
-		const struct registered_range *range = &p->space->registered->ranges[p->next];
+		const struct remote_range *range = &p->space->remote->ranges[p->next];
 
 		if (range->start >= m->end)
 			break;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 /* Pages come from slow disks, too, and the machine may be busy. */
 #define DEADLINE_MS 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Arguments and tables are read before the registrar's lock is taken: a file that is
+ * Arguments and tables are read before the registry's lock is taken: a file that is
  * slow to read keeps no fork waiting.
  */
 #include "codemap/code_calls.h"
@@ -39,7 +39,7 @@ static int open_section(struct code_request *request, struct bobbin_error *err)
 }
 
 /* @in_memory: the section is where @request->table says, and not opened yet. */
-static int insert(struct registrar *registrar, struct code_request *request, bool in_memory,
+static int insert(struct registry *registry, struct code_request *request, bool in_memory,
 		  struct bobbin_code_result *ret)
 {
 	enum bobbin_code_place place = BOBBIN_CODE_IN_PROCESS;
@@ -49,15 +49,15 @@ static int insert(struct registrar *registrar, struct code_request *request, boo
 	r = in_memory ? open_section(request, &err) : 0;
 	if (r)
 		return tell(r, place, &err, ret);
-	registrar_lock(registrar);
-	r = check_text(registrar_mappings(registrar), request->ranges, request->count);
+	registry_lock(registry);
+	r = check_text(registry_mappings(registry), request->ranges, request->count);
 	if (!r)
-		r = registrar_insert(registrar, request, &place);
-	registrar_unlock(registrar);
+		r = registry_insert(registry, request, &place);
+	registry_unlock(registry);
 	return tell(r, place, &err, ret);
 }
 
-static int register_elf(struct registrar *registrar, const void *from, size_t size,
+static int register_elf(struct registry *registry, const void *from, size_t size,
 			struct bobbin_code_result *ret)
 {
 	struct bobbin_error err = {0};
@@ -71,14 +71,14 @@ static int register_elf(struct registrar *registrar, const void *from, size_t si
 	if (r)
 		r = tell(r, BOBBIN_CODE_IN_PROCESS, &err, ret);
 	else
-		r = insert(registrar, &e.request, info.sframe_start != 0, ret);
+		r = insert(registry, &e.request, info.sframe_start != 0, ret);
 	if (!r)
 		elf_request_registered(&e);
 	elf_request_fini(&e);
 	return r;
 }
 
-static int register_jit(struct registrar *registrar, const void *from, size_t size,
+static int register_jit(struct registry *registry, const void *from, size_t size,
 			struct bobbin_code_result *ret)
 {
 	struct code_text_range text;
@@ -100,11 +100,11 @@ static int register_jit(struct registrar *registrar, const void *from, size_t si
 		r = check_jit_head(&info, &err);
 	if (r)
 		return tell(r, BOBBIN_CODE_IN_PROCESS, &err, ret);
-	return insert(registrar, &request, false, ret);
+	return insert(registry, &request, false, ret);
 }
 
 /* 0, -ENOENT, or why it is no such structure. */
-static int unregister_jit(struct registrar *registrar, const void *from, size_t size)
+static int unregister_jit(struct registry *registry, const void *from, size_t size)
 {
 	struct code_jit_info info;
 	int r = struct_copy(&info, sizeof(info), from, size);
@@ -113,14 +113,14 @@ static int unregister_jit(struct registrar *registrar, const void *from, size_t 
 		return r;
 	if (!info.text_end)
 		return -EINVAL;
-	return registrar_unregister(registrar,
-				    &(struct code_match){.key = info.unwind_head,
-							 .kinds = KIND(CODE_JIT),
-							 .table = info.unwind_head,
-							 .text = {info.text_start, info.text_end}});
+	return registry_unregister(registry,
+				   &(struct code_match){.key = info.unwind_head,
+							.kinds = KIND(CODE_JIT),
+							.table = info.unwind_head,
+							.text = {info.text_start, info.text_end}});
 }
 
-static int unregister_elf(struct registrar *registrar, const void *from, size_t size)
+static int unregister_elf(struct registry *registry, const void *from, size_t size)
 {
 	struct code_elf_info info;
 	int r = struct_copy(&info, sizeof(info), from, size);
@@ -129,28 +129,28 @@ static int unregister_elf(struct registrar *registrar, const void *from, size_t 
 		return r;
 	if (!info.text_end)
 		return -EINVAL;
-	return registrar_unregister(
-		registrar, &(struct code_match){.key = elf_request_key(&info),
-						.kinds = KIND(CODE_SECTION) | KIND(CODE_NAMED),
-						.table = info.sframe_start,
-						.text = {info.text_start, info.text_end}});
+	return registry_unregister(
+		registry, &(struct code_match){.key = elf_request_key(&info),
+					       .kinds = KIND(CODE_SECTION) | KIND(CODE_NAMED),
+					       .table = info.sframe_start,
+					       .text = {info.text_start, info.text_end}});
 }
 
 /*
  * The structure does not say which it is, but both begin with addresses: it is the
  * one by which something was registered.  One that is no JIT's is -E2BIG as such.
  */
-static int unregister(struct registrar *registrar, const void *info, size_t size)
+static int unregister(struct registry *registry, const void *info, size_t size)
 {
-	int as_jit = unregister_jit(registrar, info, size), r;
+	int as_jit = unregister_jit(registry, info, size), r;
 
 	if (as_jit != -ENOENT && as_jit != -E2BIG && as_jit != -EINVAL)
 		return as_jit;
-	r = unregister_elf(registrar, info, size);
+	r = unregister_elf(registry, info, size);
 	return r == -EINVAL && as_jit == -ENOENT ? as_jit : r;
 }
 
-int code_calls_codectl(struct registrar *registrar, unsigned int option, const void *info,
+int code_calls_codectl(struct registry *registry, unsigned int option, const void *info,
 		       size_t info_size, unsigned int flags, struct bobbin_code_result *ret)
 {
 	int r;
@@ -159,19 +159,19 @@ int code_calls_codectl(struct registrar *registrar, unsigned int option, const v
 		return -EINVAL;
 	switch (option) {
 	case CODE_REGISTER_ELF:
-		return register_elf(registrar, info, info_size, ret);
+		return register_elf(registry, info, info_size, ret);
 	case CODE_REGISTER_JIT:
-		return register_jit(registrar, info, info_size, ret);
+		return register_jit(registry, info, info_size, ret);
 	case CODE_UNREGISTER:
-		r = unregister(registrar, info, info_size);
+		r = unregister(registry, info, info_size);
 		return tell(r, BOBBIN_CODE_IN_PROCESS, &(struct bobbin_error){0}, ret);
 	default:
 		return -EINVAL;
 	}
 }
 
-static int register_section(struct registrar *registrar, struct code_text_range text,
-			    uint64_t start, uint64_t size, struct bobbin_code_result *ret)
+static int register_section(struct registry *registry, struct code_text_range text, uint64_t start,
+			    uint64_t size, struct bobbin_code_result *ret)
 {
 	struct code_request request = {.kind = CODE_SECTION,
 				       .key = start,
@@ -181,19 +181,19 @@ static int register_section(struct registrar *registrar, struct code_text_range 
 				       .table_size = size};
 	int r = check_ranges(&text, 1);
 
-	return r ? r : insert(registrar, &request, true, ret);
+	return r ? r : insert(registry, &request, true, ret);
 }
 
-static int unregister_section(struct registrar *registrar, uint64_t start)
+static int unregister_section(struct registry *registry, uint64_t start)
 {
 	if (!start)
 		return -EINVAL;
-	return registrar_unregister(
-		registrar,
+	return registry_unregister(
+		registry,
 		&(struct code_match){.key = start, .kinds = KIND(CODE_SECTION), .table = start});
 }
 
-int code_calls_register(struct registrar *registrar, const struct sframe_setup *from, size_t size,
+int code_calls_register(struct registry *registry, const struct sframe_setup *from, size_t size,
 			struct bobbin_code_result *ret)
 {
 	struct sframe_setup setup;
@@ -204,12 +204,12 @@ int code_calls_register(struct registrar *registrar, const struct sframe_setup *
 	if (setup.flags)
 		return -EINVAL;
 	return register_section(
-		registrar,
+		registry,
 		(struct code_text_range){setup.text_start, setup.text_start + setup.text_size},
 		setup.sframe_start, setup.sframe_size, ret);
 }
 
-int code_calls_unregister(struct registrar *registrar, const struct sframe_setup *from, size_t size)
+int code_calls_unregister(struct registry *registry, const struct sframe_setup *from, size_t size)
 {
 	struct sframe_setup setup;
 	int r = struct_copy(&setup, sizeof(setup), from, size);
@@ -218,20 +218,20 @@ int code_calls_unregister(struct registrar *registrar, const struct sframe_setup
 		return r;
 	if (setup.sframe_size || setup.text_start || setup.text_size || setup.flags)
 		return -EINVAL;
-	return unregister_section(registrar, setup.sframe_start);
+	return unregister_section(registry, setup.sframe_start);
 }
 
-int code_calls_prctl(struct registrar *registrar, int option, unsigned long arg2,
-		     unsigned long arg3, unsigned long arg4, unsigned long arg5)
+int code_calls_prctl(struct registry *registry, int option, unsigned long arg2, unsigned long arg3,
+		     unsigned long arg4, unsigned long arg5)
 {
 	switch (option) {
 	case BOBBIN_PR_ADD_SFRAME:
-		return register_section(registrar, (struct code_text_range){arg4, arg5}, arg2,
+		return register_section(registry, (struct code_text_range){arg4, arg5}, arg2,
 					arg3 - arg2, NULL);
 	case BOBBIN_PR_REMOVE_SFRAME:
 		if (arg3 || arg4 || arg5)
 			return -EINVAL;
-		return unregister_section(registrar, arg2);
+		return unregister_section(registry, arg2);
 	default:
 		return -EINVAL;
 	}

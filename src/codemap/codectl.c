@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "codemap/code_calls.h"
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 #include "core/deps.h"
 
 #define WEAK __attribute__((weak))
@@ -12,42 +12,42 @@
 BOBBIN_API int bobbin_codectl(unsigned int option, const void *info, size_t info_size,
 			      unsigned int flags, struct bobbin_code_result *ret)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	struct registry *registry;
+	int r = own_registry_open(&registry);
 
-	return r ? r : code_calls_codectl(registrar, option, info, info_size, flags, ret);
+	return r ? r : code_calls_codectl(registry, option, info, info_size, flags, ret);
 }
 
 BOBBIN_API int bobbin_sframe_register(const struct sframe_setup *setup, size_t size,
 				      struct bobbin_code_result *ret)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	struct registry *registry;
+	int r = own_registry_open(&registry);
 
-	return r ? r : code_calls_register(registrar, setup, size, ret);
+	return r ? r : code_calls_register(registry, setup, size, ret);
 }
 
 BOBBIN_API int bobbin_sframe_unregister(const struct sframe_setup *setup, size_t size)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	struct registry *registry;
+	int r = own_registry_open(&registry);
 
-	return r ? r : code_calls_unregister(registrar, setup, size);
+	return r ? r : code_calls_unregister(registry, setup, size);
 }
 
 BOBBIN_API int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4,
 			    unsigned long arg5)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	struct registry *registry;
+	int r = own_registry_open(&registry);
 
-	return r ? r : code_calls_prctl(registrar, option, arg2, arg3, arg4, arg5);
+	return r ? r : code_calls_prctl(registry, option, arg2, arg3, arg4, arg5);
 }
 
 BOBBIN_API int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret)
 {
-	struct registrar *registrar = own_map();
-	struct code_map *map = registrar ? registrar_map(registrar) : NULL;
+	struct registry *registry = own_registry();
+	struct code_map *map = registry ? registry_map(registry) : NULL;
 	const struct code *code;
 	uint64_t dropped = 0;
 	unsigned int token;

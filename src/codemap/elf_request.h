@@ -5,7 +5,7 @@
 #ifndef BOBBIN_CODEMAP_ELF_REQUEST_H
 #define BOBBIN_CODEMAP_ELF_REQUEST_H
 
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 #include "codemap/table_file.h"
 
 /* Of struct code_elf_info.text_ranges. */

@@ -71,7 +71,7 @@ static void set_ranges(struct registration *r, const struct code_request *reques
 int registration_open(const struct code_request *request, struct registration **ret)
 {
 	size_t size = sizeof(struct registration) +
-		      request->count * sizeof(struct registered_range);
+		      request->count * sizeof(struct registration_range);
 	struct registration *r = calloc(1, size);
 
 	if (!r)

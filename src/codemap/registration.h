@@ -2,18 +2,18 @@
 /*
  * registration.h - one registration: its code, its ranges, and by what it is found.
  *
- * struct code is what walkers see of it; the rest is the registrar's.  All live
+ * struct code is what walkers see of it; the rest is the registry's.  All live
  * ones are in an index by key, so that each is found as fast among 100,000.
  */
 #ifndef BOBBIN_CODEMAP_REGISTRATION_H
 #define BOBBIN_CODEMAP_REGISTRATION_H
 
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 
 /* The range is not on the page. */
 #define UNPUBLISHED UINT32_MAX
 
-struct registered_range {
+struct registration_range {
 	struct code_text_range text;
 	_Atomic uint32_t number; /* of its entry on the page; read by walkers */
 };
@@ -21,11 +21,11 @@ struct registered_range {
 /**
  * struct registration - what one call registered
  * @code: first member
- * @registrar: whose it is
+ * @registry: whose it is
  * @key: see struct code_request
  * @id: never used again
  * @in_kernel: the kernel has it, too
- * @added: by registrar_add_section(), which is taken back by registrar_remove() only
+ * @added: by registry_add_section(), which is taken back by registry_remove() only
  * @owned, @free_owned: the table's memory, if it is not the caller's
  * @buckets: index of @code.sframe; owned, or NULL
  * @identity: owned, or NULL
@@ -33,7 +33,7 @@ struct registered_range {
  */
 struct registration {
 	struct code code;
-	struct registrar *registrar;
+	struct registry *registry;
 	uint64_t key, id;
 	bool in_kernel, added;
 	void *owned;
@@ -41,7 +41,7 @@ struct registration {
 	uint32_t *buckets;
 	struct bobbin_code_identity *identity;
 	size_t count;
-	struct registered_range ranges[];
+	struct registration_range ranges[];
 };
 
 /* What a registration begins as: all of the request, nothing published.  -ENOMEM. */

@@ -24,20 +24,20 @@
  *
  * Return: @end if the condition holds for no index.
  */
-#define bisect(at, begin, end, holds)                                             \
-	__extension__({                                                           \
+#define bisect(at, begin, end, holds) \
+	__extension__({ \
 		__typeof__((end) + 0) bisect_first = (begin), bisect_end = (end); \
-                                                                                  \
-		while (bisect_first < bisect_end) {                               \
-			const __typeof__(bisect_first) at =                       \
-				bisect_first + (bisect_end - bisect_first) / 2;   \
-                                                                                  \
-			if (holds)                                                \
-				bisect_end = at;                                  \
-			else                                                      \
-				bisect_first = at + 1;                            \
-		}                                                                 \
-		bisect_first;                                                     \
+\
+		while (bisect_first < bisect_end) { \
+			const __typeof__(bisect_first) at = bisect_first + \
+							    (bisect_end - bisect_first) / 2; \
+\
+			if (holds) \
+				bisect_end = at; \
+			else \
+				bisect_first = at + 1; \
+		} \
+		bisect_first; \
 	})
 
 #endif

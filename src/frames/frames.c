@@ -6,7 +6,7 @@
 
 #include "base/vector.h"
 #include "codemap/host_arch.h"
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 #include "convert/converter.h"
 #include "core/deps.h"
 #include "frames/frame_copy.h"
@@ -105,18 +105,18 @@ static int add_section(struct frames *frames, uint64_t key, const struct frame_t
 	const struct convert_options options = {
 		.version = 3, .keep_functions = true, .in_place = true};
 	struct convert_stats stats;
-	struct registrar *registrar;
+	struct registry *registry;
 	uint64_t size;
 	uint8_t *data;
-	int r = own_map_open(&registrar);
+	int r = own_registry_open(&registry);
 
 	if (!r)
 		r = convert_cfi(frames->views, (unsigned int)frames->count, &options, &stats, &data,
 				&size);
 	if (r)
 		return r;
-	r = stats.functions ? registrar_add_section(registrar, key, data, size, texts->ranges,
-						    texts->count, NULL, free)
+	r = stats.functions ? registry_add_section(registry, key, data, size, texts->ranges,
+						   texts->count, NULL, free)
 			    : -ENODATA;
 	if (r) {
 		free(data);
@@ -175,12 +175,12 @@ BOBBIN_API int bobbin_frames_register_table(const void *const *table,
 
 BOBBIN_API int bobbin_frames_unregister(const void *begin)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	int r;
 
-	if (!own_map())
+	if (!own_registry())
 		return -ENOENT;
 	/* a child that nobody told of must take its parent's map over first */
-	r = own_map_open(&registrar);
-	return r ? r : registrar_remove(registrar, (uintptr_t)begin);
+	r = own_registry_open(&registry);
+	return r ? r : registry_remove(registry, (uintptr_t)begin);
 }

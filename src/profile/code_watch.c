@@ -7,7 +7,7 @@
 
 #include "profile/process_table.h"
 #include "target/space.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 #define MS 1000000ull
 #define READ_PAUSE (1 * MS)
@@ -73,12 +73,12 @@ static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struc
 
 static bool ask_page(struct bobbin_unwinder *unwinder, struct process *process)
 {
-	return ask(unwinder, process, &process->code.page, REGISTERED_PAGE);
+	return ask(unwinder, process, &process->code.page, REMOTE_PAGE);
 }
 
 static bool ask_images(struct bobbin_unwinder *unwinder, struct process *process)
 {
-	return ask(unwinder, process, &process->code.images, REGISTERED_IMAGES);
+	return ask(unwinder, process, &process->code.images, REMOTE_IMAGES);
 }
 
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
@@ -132,7 +132,7 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 	for (uint32_t i = 0; i < trace->count; i++)
 		switch (trace->frames[i].source) {
 		case BOBBIN_SOURCE_EH_FRAME:
-			if (space->registered && is_bare(space, &trace->frames[i]))
+			if (space->remote && is_bare(space, &trace->frames[i]))
 				return true;
 			break;
 		case BOBBIN_SOURCE_DEBUG_FRAME:

@@ -7,8 +7,7 @@
 #include "target/space.h"
 
 /* The kernel's word counts more: a file that is mapped there has been told of. */
-static bool is_unknown_to_kernel(const struct bobbin_space *space,
-				 const struct registered_range *range)
+static bool is_unknown_to_kernel(const struct bobbin_space *space, const struct remote_range *range)
 {
 	struct bobbin_place_info place;
 
@@ -16,10 +15,10 @@ static bool is_unknown_to_kernel(const struct bobbin_space *space,
 	       place.mapping.path == range->image->path;
 }
 
-static int tell(const struct process *process, const struct registered_range *range, uint64_t time,
+static int tell(const struct process *process, const struct remote_range *range, uint64_t time,
 		uint64_t id, snapshot_sink sink, void *ctx)
 {
-	const struct registered_image *image = range->image;
+	const struct remote_image *image = range->image;
 	struct perf_event event = {
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER,
@@ -46,12 +45,12 @@ static int tell(const struct process *process, const struct registered_range *ra
 int image_records(struct process *process, uint64_t time, uint64_t id, snapshot_sink sink,
 		  void *ctx)
 {
-	const struct registered_code *code = process->space->registered;
+	const struct remote_code *code = process->space->remote;
 	uint64_t told = process->code.told;
 	int r = 0;
 
 	for (size_t i = 0; code && i < code->count && !r; i++) {
-		const struct registered_range *range = &code->ranges[i];
+		const struct remote_range *range = &code->ranges[i];
 
 		if (range->id <= process->code.told || !range->image)
 			continue;

@@ -17,7 +17,7 @@
 #include "profile/trace_payload.h"
 #include "target/thread.h"
 #include "unwind/module.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 /* Kernel part, mark, user part. */
 #define KERNEL_MAX 256

@@ -23,10 +23,10 @@ int space_open(struct file_table *files, struct process_reader *reader,
 	return 0;
 }
 
-void space_register(struct bobbin_space *space, struct registered_code *code)
+void space_register(struct bobbin_space *space, struct remote_code *code)
 {
-	registered_release(space->registered);
-	space->registered = code;
+	remote_code_release(space->remote);
+	space->remote = code;
 	space->generation++;
 }
 
@@ -86,7 +86,7 @@ const struct mapping *space_find(struct bobbin_space *space, uint64_t addr)
 
 bool space_has(struct bobbin_space *space, uint64_t addr)
 {
-	return space_find(space, addr) || registered_find(space->registered, addr);
+	return space_find(space, addr) || remote_code_find(space->remote, addr);
 }
 
 static int make_room(struct bobbin_space *space, size_t more)
@@ -215,7 +215,7 @@ BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin
 			goto out;
 		child->count++;
 	}
-	child->registered = registered_share(space->registered);
+	child->remote = remote_code_share(space->remote);
 	*ret = child;
 	return 0;
 out:
@@ -228,7 +228,7 @@ bool mapping_is_bare(const struct mapping *m)
 	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
 }
 
-static void place_in_image(const struct registered_image *image, uint64_t addr,
+static void place_in_image(const struct remote_image *image, uint64_t addr,
 			   struct bobbin_place_info *ret)
 {
 	*ret = (struct bobbin_place_info){
@@ -271,7 +271,7 @@ static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobb
 BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
 				 struct bobbin_place_info *ret)
 {
-	const struct registered_range *range = registered_find(space->registered, addr);
+	const struct remote_range *range = remote_code_find(space->remote, addr);
 	size_t i = first_behind(space, addr);
 	bool mapped = i < space->count && holds(&space->mappings[i], addr);
 

@@ -9,7 +9,7 @@
 #include "base/process_reader.h"
 #include "core/plain_step.h"
 #include "target/mapped_file.h"
-#include "target/registered_code.h"
+#include "target/remote_code.h"
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -25,11 +25,11 @@ struct bobbin_space {
 	struct plain_forms forms; /* of the architecture */
 	struct mapping *mappings;
 	size_t count, room;
-	size_t last;                        /* where the last search ended */
-	uint64_t generation;                /* counts changes of the mappings */
-	void *memo;                         /* the walker's; goes with the space */
-	struct registered_code *registered; /* or NULL */
-	size_t registered_last;             /* where the last search in it ended */
+	size_t last;                /* where the last search ended */
+	uint64_t generation;        /* counts changes of the mappings */
+	void *memo;                 /* the walker's; goes with the space */
+	struct remote_code *remote; /* or NULL */
+	size_t remote_last;         /* where the last search in it ended */
 };
 
 /* The mapping that holds @addr, or NULL. */
@@ -42,7 +42,7 @@ bool space_has(struct bobbin_space *space, uint64_t addr);
 bool mapping_is_bare(const struct mapping *m);
 
 /* Replace what is known of registered code; takes over the caller's use. */
-void space_register(struct bobbin_space *space, struct registered_code *code);
+void space_register(struct bobbin_space *space, struct remote_code *code);
 
 /* As bobbin_space_open(), for an unwinder's table of files; @reader: of its, or NULL. */
 int space_open(struct file_table *files, struct process_reader *reader,

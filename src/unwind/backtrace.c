@@ -7,18 +7,18 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 #include "unwind/fiber_start.h"
-#include "unwind/follower.h"
 #include "unwind/here_regs.h"
 #include "unwind/loaded_objects.h"
 #include "unwind/own_walk.h"
+#include "unwind/worker.h"
 
 static struct {
-	pthread_mutex_t following; /* the follower's beginning and end; taken before all others */
-	pthread_mutex_t lock;      /* taken before the registrar's and the loader's */
+	pthread_mutex_t following; /* the worker's beginning and end; taken before all others */
+	pthread_mutex_t lock;      /* taken before the registry's and the loader's */
 	struct loaded_objects objects;
-	struct follower follower;
+	struct worker worker;
 	bool knows_forks;
 	_Atomic uint64_t fiber_start, fiber_end; /* as in struct own_code; the end is set last */
 } own = {.following = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -38,7 +38,7 @@ static void after_fork(void)
 /* Also where no handlers run, and another thread had the locks. */
 static void forget_parent(void)
 {
-	follower_forked(&own.follower);
+	worker_forked(&own.worker);
 	pthread_mutex_init(&own.lock, NULL);
 	pthread_mutex_init(&own.following, NULL);
 }
@@ -49,7 +49,7 @@ static int learn_of_forks(void)
 	if (own.knows_forks)
 		return 0;
 	/* first, for a fork in between */
-	own_map_tell_children(forget_parent);
+	own_registry_tell_children(forget_parent);
 	if (pthread_atfork(before_fork, after_fork, NULL))
 		return -ENOMEM;
 	own.knows_forks = true;
@@ -57,7 +57,7 @@ static int learn_of_forks(void)
 }
 
 /* The function that fibers return to, from start to end as its table says. */
-static void learn_of_fibers(struct registrar *registrar)
+static void learn_of_fibers(struct registry *registry)
 {
 	uint64_t start = fiber_start(), bias;
 	const struct loaded_object *object;
@@ -68,8 +68,8 @@ static void learn_of_fibers(struct registrar *registrar)
 
 	if (!start || own.fiber_end)
 		return;
-	registrar_lock(registrar);
-	code = code_map_find(registrar_map(registrar), start, NULL);
+	registry_lock(registry);
+	code = code_map_find(registry_map(registry), start, NULL);
 	object = code && code->kind == CODE_OBJECT ? code->object : NULL;
 	if (object && object->module && object->image.stays) {
 		bias = object->image.bias;
@@ -79,31 +79,31 @@ static void learn_of_fibers(struct registrar *registrar)
 			own.fiber_end = row.end + bias;
 		}
 	}
-	registrar_unlock(registrar);
+	registry_unlock(registry);
 }
 
 /* With the lock held.  1: something has changed; 0; -ENOMEM. */
-static int sync_objects(struct registrar *registrar)
+static int sync_objects(struct registry *registry)
 {
 	int r = learn_of_forks();
 
 	if (!r)
-		r = loaded_objects_sync(&own.objects, registrar);
+		r = loaded_objects_sync(&own.objects, registry);
 	if (r >= 0)
-		learn_of_fibers(registrar);
+		learn_of_fibers(registry);
 	return r;
 }
 
 /* The map is opened first: that is where a child finds out that it is one. */
 static int sync_with_lock(void)
 {
-	struct registrar *registrar;
-	int r = own_map_open(&registrar);
+	struct registry *registry;
+	int r = own_registry_open(&registry);
 
 	if (r)
 		return r;
 	pthread_mutex_lock(&own.lock);
-	r = sync_objects(registrar);
+	r = sync_objects(registry);
 	pthread_mutex_unlock(&own.lock);
 	return r;
 }
@@ -116,12 +116,13 @@ static bool sync_for_walks(void)
 /* false: somebody is changing the map, or there is no memory. */
 static bool try_to_sync(void)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	int r;
 
-	if (!own_map_is_free() || own_map_open(&registrar) || pthread_mutex_trylock(&own.lock))
+	if (!own_registry_is_free() || own_registry_open(&registry) ||
+	    pthread_mutex_trylock(&own.lock))
 		return false;
-	r = sync_objects(registrar);
+	r = sync_objects(registry);
 	pthread_mutex_unlock(&own.lock);
 	return r >= 0;
 }
@@ -140,27 +141,27 @@ BOBBIN_API int bobbin_backtrace_follow(void)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&own.following);
-	r = follower_start(&own.follower, sync_for_walks);
+	r = worker_start(&own.worker, sync_for_walks);
 	pthread_mutex_unlock(&own.following);
 	return r;
 }
 
 BOBBIN_API void bobbin_backtrace_unfollow(void)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 
 	/* without a map there was nothing to follow */
-	if (!own_map() || own_map_open(&registrar))
+	if (!own_registry() || own_registry_open(&registry))
 		return;
 	pthread_mutex_lock(&own.following);
 	/* it may wait for the other lock */
-	follower_stop(&own.follower);
+	worker_stop(&own.worker);
 	pthread_mutex_unlock(&own.following);
 }
 
 static struct own_code own_code(void)
 {
-	struct own_code code = {.registrar = own_map(), .fiber_end = own.fiber_end};
+	struct own_code code = {.registry = own_registry(), .fiber_end = own.fiber_end};
 
 	code.fiber_start = code.fiber_end ? own.fiber_start : 0;
 	return code;
@@ -189,8 +190,8 @@ BOBBIN_API void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_t
 		stale = own_walk(&code, regs, 0, trace);
 	else
 		stale = walk_here(&here, __builtin_return_address(0), trace);
-	if (stale && follower_idle(&own.follower))
-		follower_call(&own.follower);
+	if (stale && worker_idle(&own.worker))
+		worker_call(&own.worker);
 }
 
 BOBBIN_API void bobbin_backtrace_here(struct bobbin_trace *trace)

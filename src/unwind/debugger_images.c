@@ -24,13 +24,13 @@ static uint64_t now(void)
 
 static uint64_t table_bytes(const struct debugger_image *image)
 {
-	return image->table ? foreign_table_bytes(image->table) : 0;
+	return image->table ? remote_table_bytes(image->table) : 0;
 }
 
 static void close_image(struct debugger_image *image)
 {
 	jit_image_fini(&image->sections);
-	foreign_table_release(image->table);
+	remote_table_release(image->table);
 	image->table = NULL;
 }
 
@@ -113,38 +113,38 @@ struct opening {
 
 static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
 {
-	struct registered_table *t = o->image->table;
+	struct remote_table *t = o->image->table;
 
 	if (!read_bytes(&o->list->process, at, o->image->sections.sframe.size, &t->section,
 			&o->error))
 		return false;
 	t->section.addr = addr;
 	t->dropped = false;
-	o->error = foreign_table_open_section(t, o->arch);
-	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_SOURCE_SFRAME, is_inside,
-						 &o->image->sections)) {
+	o->error = remote_table_open_section(t, o->arch);
+	if (!o->error && remote_table_functions(o->arch, t, BOBBIN_SOURCE_SFRAME, is_inside,
+						&o->image->sections)) {
 		o->image->section_at = at;
 		return true;
 	}
-	foreign_table_close_section(t);
+	remote_table_close_section(t);
 	return false;
 }
 
 static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
 {
-	struct registered_table *t = o->image->table;
+	struct remote_table *t = o->image->table;
 
 	if (!read_bytes(&o->list->process, at, o->image->sections.eh_frame.size, &t->frames,
 			&o->error))
 		return false;
 	t->frames.addr = addr;
-	o->error = foreign_table_open_frames(t, o->arch);
-	if (!o->error && foreign_table_functions(o->arch, t, BOBBIN_SOURCE_EH_FRAME, is_inside,
-						 &o->image->sections)) {
+	o->error = remote_table_open_frames(t, o->arch);
+	if (!o->error && remote_table_functions(o->arch, t, BOBBIN_SOURCE_EH_FRAME, is_inside,
+						&o->image->sections)) {
 		o->image->frames_at = at;
 		return true;
 	}
-	foreign_table_close_frames(t);
+	remote_table_close_frames(t);
 	return false;
 }
 
@@ -190,14 +190,14 @@ static int open_table(struct debugger_images *list, struct debugger_image *image
 
 	if (!image->sections.text_count || has_no_tables(image))
 		return 0;
-	image->table = foreign_table_open();
+	image->table = remote_table_open();
 	if (!image->table)
 		return -ENOMEM;
 	found = try_part(&o, &image->sections.sframe, try_section);
 	if (!o.error)
 		found |= try_part(&o, &image->sections.eh_frame, try_frames);
 	if (o.error || !found) {
-		foreign_table_release(image->table);
+		remote_table_release(image->table);
 		image->table = NULL;
 	}
 	*left = o.left;
@@ -233,7 +233,7 @@ static bool is_kept(const struct remote_process *process, uint64_t at,
 static bool is_same(const struct debugger_images *list, const struct bobbin_arch *arch,
 		    const struct debugger_image *image, int *error)
 {
-	const struct registered_table *t = image->table;
+	const struct remote_table *t = image->table;
 
 	/* one without a table may get it later */
 	return t && jit_image_is_same(&list->process, &image->entry, arch, &image->sections) &&

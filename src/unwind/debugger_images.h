@@ -15,7 +15,7 @@
 #include "target/gdb_jit.h"
 #include "target/jit_image.h"
 #include "target/space.h"
-#include "unwind/foreign_table.h"
+#include "unwind/remote_table.h"
 
 /* Of tables, and ranges of code, of one process. */
 #define DEBUGGER_IMAGES_MAX_BYTES ((uint64_t)16 << 20)
@@ -27,7 +27,7 @@ struct debugger_image {
 	struct gdb_jit_entry entry;
 	size_t order; /* in the list */
 	struct jit_image sections;
-	struct registered_table *table; /* or NULL */
+	struct remote_table *table;     /* or NULL */
 	uint64_t section_at, frames_at; /* where the table's bytes were read */
 	uint64_t seen;                  /* when it was new, by CLOCK_MONOTONIC */
 	bool settled;                   /* look again only when the list changes */
@@ -51,7 +51,7 @@ struct debugger_images {
 struct debugger_range {
 	uint64_t start, end;
 	size_t order;
-	struct registered_table *table;
+	struct remote_table *table;
 };
 
 /*

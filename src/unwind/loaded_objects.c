@@ -206,38 +206,38 @@ static int add_objects(struct loaded_objects *objects, struct code_map *map,
 	return r ? r : changed;
 }
 
-static int sync_list(struct loaded_objects *objects, struct registrar *registrar,
+static int sync_list(struct loaded_objects *objects, struct registry *registry,
 		     struct image_list *list)
 {
-	struct code_map *map = registrar_map(registrar);
+	struct code_map *map = registry_map(registry);
 	struct loaded_object *first = NULL;
 	int changed, added, r;
 	size_t count;
 
-	registrar_lock(registrar);
+	registry_lock(registry);
 	changed = update_known(objects, map, list);
 	count = changed < 0 ? 0 : count_new(map, list);
-	registrar_unlock(registrar);
+	registry_unlock(registry);
 	if (!count)
 		return changed;
 
 	r = open_objects(list, &first);
-	registrar_lock(registrar);
+	registry_lock(registry);
 	added = add_objects(objects, map, first);
-	registrar_unlock(registrar);
+	registry_unlock(registry);
 	if (r)
 		return r;
 	return added < 0 ? added : changed | added;
 }
 
-int loaded_objects_sync(struct loaded_objects *objects, struct registrar *registrar)
+int loaded_objects_sync(struct loaded_objects *objects, struct registry *registry)
 {
 	struct image_list list;
 	int r = image_list_init(&list);
 
 	if (r)
 		return r;
-	r = sync_list(objects, registrar, &list);
+	r = sync_list(objects, registry, &list);
 	image_list_fini(&list);
 	return r;
 }

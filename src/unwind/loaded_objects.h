@@ -7,19 +7,19 @@
 #ifndef BOBBIN_UNWIND_LOADED_OBJECTS_H
 #define BOBBIN_UNWIND_LOADED_OBJECTS_H
 
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 #include "unwind/loaded_object.h"
 
-/* Zero: nothing is in the map.  The list is read and changed under the registrar's lock. */
+/* Zero: nothing is in the map.  The list is read and changed under the registry's lock. */
 struct loaded_objects {
 	struct loaded_object *first;
 };
 
 /*
  * Add what was loaded and remove what was unloaded since.  1: something has
- * changed; 0; -ENOMEM.  One thread at a time, which holds none of the registrar's
+ * changed; 0; -ENOMEM.  One thread at a time, which holds none of the registry's
  * and the loader's locks.
  */
-int loaded_objects_sync(struct loaded_objects *objects, struct registrar *registrar);
+int loaded_objects_sync(struct loaded_objects *objects, struct registry *registry);
 
 #endif

@@ -62,7 +62,7 @@ static bool is_present(struct own_walk *w, const struct code *code)
 
 static void drop(struct own_walk *w, struct code *code, const struct bobbin_error *error)
 {
-	registrar_drop(w->code->registrar, code, error);
+	registry_drop(w->code->registry, code, error);
 }
 
 /* The row that a registered table has, or why it has none. */
@@ -420,9 +420,9 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.callee = BOBBIN_SOURCE_NONE;
 	w.stale = false;
 	self_memory_init(&w.memory);
-	if (code->registrar) {
-		w.map = registrar_map(code->registrar);
-		readers = code_map_readers(registrar_map(code->registrar));
+	if (code->registry) {
+		w.map = registry_map(code->registry);
+		readers = code_map_readers(registry_map(code->registry));
 		token = read_enter(readers);
 	}
 	trace->left_out = 0;

@@ -10,11 +10,11 @@
 
 #include <bobbin/unwind.h>
 
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 
 /* What walks know of the process. */
 struct own_code {
-	struct registrar *registrar;     /* NULL: nothing */
+	struct registry *registry;       /* NULL: nothing */
 	uint64_t fiber_start, fiber_end; /* the function below all fibers, or 0 and 0 */
 };
 

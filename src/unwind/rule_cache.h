@@ -23,7 +23,7 @@
 #define KEY_SOURCE 56 /* and of the number of a file, plus one */
 
 /* The file that registered code counts as; real ones have smaller numbers. */
-#define REGISTERED_FILE ((1u << (KEY_SOURCE - KEY_FILE)) - 2)
+#define REMOTE_FILE ((1u << (KEY_SOURCE - KEY_FILE)) - 2)
 
 struct cached_rule {
 	uint64_t key; /* see rule_cache_key(), with the source in KEY_SOURCE; 0: empty */
@@ -37,15 +37,15 @@ struct rule_cache {
 /* 0: the place cannot be cached. */
 static inline uint64_t rule_cache_key(uint32_t file, uint64_t offset)
 {
-	if (offset >> KEY_FILE || file >= REGISTERED_FILE)
+	if (offset >> KEY_FILE || file >= REMOTE_FILE)
 		return 0;
 	return (uint64_t)(file + 1) << KEY_FILE | offset;
 }
 
 /* The same for a place among registered code. */
-static inline uint64_t registered_rule_key(uint64_t place)
+static inline uint64_t remote_rule_key(uint64_t place)
 {
-	return place >> KEY_FILE ? 0 : (uint64_t)(REGISTERED_FILE + 1) << KEY_FILE | place;
+	return place >> KEY_FILE ? 0 : (uint64_t)(REMOTE_FILE + 1) << KEY_FILE | place;
 }
 
 static inline enum bobbin_source cached_source(const struct cached_rule *rule)

@@ -15,7 +15,7 @@
 #include "unwind/frame_step.h"
 #include "unwind/last_resort.h"
 #include "unwind/module.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_switch.h"
 #include "unwind/unwinder_rule.h"
@@ -30,7 +30,7 @@ struct bobbin_unwinder {
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
 	struct file_modules modules;
-	struct registered_room registered;
+	struct remote_room registered;
 	struct rule_cache cache;
 };
 
@@ -67,7 +67,7 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 
 	if (!u)
 		return -ENOMEM;
-	u->registered.limit = REGISTERED_ALL_BYTES;
+	u->registered.limit = REMOTE_ALL_BYTES;
 	r = copy_options(options, u);
 	if (!r && u->options.deadline_ms)
 		r = process_reader_open(u->options.deadline_ms, &u->reader);
@@ -111,7 +111,7 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
 			 unsigned int doors)
 {
-	return registered_tables_update(space, pid, doors, &unwinder->registered);
+	return remote_code_update(space, pid, doors, &unwinder->registered);
 }
 
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)
@@ -122,7 +122,7 @@ uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 					struct bobbin_space *space, int pid)
 {
-	return unwinder_update_code(unwinder, space, pid, REGISTERED_DOORS);
+	return unwinder_update_code(unwinder, space, pid, REMOTE_DOORS);
 }
 
 static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_file *file)
@@ -153,11 +153,11 @@ BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
 /* Registered code is where it is: it has no file whose space to count in. */
 static bool registered_function(const struct bobbin_space *space, uint64_t addr, uint64_t *ret)
 {
-	const struct registered_range *range = registered_find(space->registered, addr);
+	const struct remote_range *range = remote_code_find(space->remote, addr);
 	enum bobbin_source source;
 	struct bobbin_row row;
 
-	if (!range || !registered_lookup(space->arch, range, addr, &row, &source))
+	if (!range || !remote_range_lookup(space->arch, range, addr, &row, &source))
 		return false;
 	*ret = row.function;
 	return true;
@@ -240,22 +240,22 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 						      struct bobbin_rule *rule,
 						      enum bobbin_source *source)
 {
-	const struct registered_range *range = registered_find(space->registered, pc);
+	const struct remote_range *range = remote_code_find(space->remote, pc);
 	const struct cached_rule *cached;
 	struct bobbin_row row;
 	uint64_t key = 0;
 
-	if (!range || !registered_serves(range))
+	if (!range || !remote_range_serves(range))
 		return false;
-	if (range->place != REGISTERED_NOWHERE)
-		key = registered_rule_key(range->place + (pc - range->start));
+	if (range->place != REMOTE_NOWHERE)
+		key = remote_rule_key(range->place + (pc - range->start));
 	cached = key ? rule_cache_get(&u->cache, key) : NULL;
 	if (cached) {
 		*source = cached_source(cached);
 		*rule = bobbin_rule_unpack(cached->word);
 		return true;
 	}
-	if (!registered_lookup(space->arch, range, pc, &row, source))
+	if (!remote_range_lookup(space->arch, range, pc, &row, source))
 		return false;
 	*rule = row.rule;
 	rule_cache_put(&u->cache, key, rule, *source);
@@ -268,7 +268,7 @@ enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin
 	enum bobbin_source source = BOBBIN_SOURCE_NONE;
 	const struct mapping *m;
 
-	if (space->registered && find_registered(unwinder, space, pc, ret, &source))
+	if (space->remote && find_registered(unwinder, space, pc, ret, &source))
 		return source;
 	m = space_find(space, pc);
 	*ret = m ? find_rule(unwinder, space, m, pc, &source)
@@ -517,15 +517,15 @@ static void cut_range(uint64_t *start, uint64_t *end, uint64_t low, uint64_t hig
  * The registered code at @addr that has a table; NULL: none, then [@start, @end) is
  * cut to where that holds.
  */
-static const struct registered_range *enter_registered(struct bobbin_space *space, uint64_t addr,
-						       uint64_t *start, uint64_t *end)
+static const struct remote_range *enter_registered(struct bobbin_space *space, uint64_t addr,
+						   uint64_t *start, uint64_t *end)
 {
-	const struct registered_code *code = space->registered;
-	size_t i = registered_behind_again(code, addr, &space->registered_last);
-	const struct registered_range *next = i < code->count ? &code->ranges[i] : NULL;
+	const struct remote_code *code = space->remote;
+	size_t i = remote_code_behind_again(code, addr, &space->remote_last);
+	const struct remote_range *next = i < code->count ? &code->ranges[i] : NULL;
 
 	if (next && addr >= next->start) {
-		if (registered_serves(next))
+		if (remote_range_serves(next))
 			return next;
 		cut_range(start, end, next->start, next->end);
 		return NULL;
@@ -538,14 +538,14 @@ static const struct registered_range *enter_registered(struct bobbin_space *spac
 static bool enter_mapping(struct walk *w, uint64_t addr, struct copy_mapping *ret)
 {
 	const struct mapping *m = space_find(w->space, addr);
-	const struct registered_range *range = NULL;
+	const struct remote_range *range = NULL;
 	uint64_t start = m ? m->start : 0, end = m ? m->end : UINT64_MAX, offset;
 
-	if (w->space->registered)
+	if (w->space->remote)
 		range = enter_registered(w->space, addr, &start, &end);
 	if (range) {
 		*ret = (struct copy_mapping){range->start, range->end - range->start, 0};
-		ret->key = registered_rule_key(range->place);
+		ret->key = remote_rule_key(range->place);
 		return ret->key;
 	}
 	if (!m)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 #include "target/thread.h"
 
 #define CODE UINT64_C(0x700000000000)
@@ -67,7 +67,7 @@ static void ranges_that_share_a_table_are_listed_with_what_it_covers(void **stat
 {
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
-	struct publication *page;
+	struct page_writer *page;
 	uint8_t *section;
 	size_t size = make_section(&section);
 	struct bobbin_code_entry entry = {.id = 1,
@@ -79,11 +79,11 @@ static void ranges_that_share_a_table_are_listed_with_what_it_covers(void **stat
 	uint32_t number;
 
 	(void)state;
-	assert_int_equal(publication_open(&page), 0);
+	assert_int_equal(page_writer_open(&page), 0);
 	for (unsigned int i = 0; i < COUNT; i++) {
 		entry.text_start = CODE + 2 * SIZE * i;
 		entry.text_end = entry.text_start + 2 * SIZE;
-		assert_int_equal(publication_add(page, &entry, &number), 0);
+		assert_int_equal(page_writer_add(page, &entry, &number), 0);
 	}
 	assert_int_equal(bobbin_unwinder_open(NULL, &unwinder), 0);
 	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
@@ -92,7 +92,7 @@ static void ranges_that_share_a_table_are_listed_with_what_it_covers(void **stat
 	assert_int_equal(count, COUNT);
 	bobbin_space_close(space);
 	bobbin_unwinder_close(unwinder);
-	publication_close(page);
+	page_writer_close(page);
 	free(section);
 }
 

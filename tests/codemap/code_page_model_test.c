@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 #define WORDS (sizeof(struct bobbin_code_entry) / sizeof(uint64_t))
 #define MAX_PICTURES 100
@@ -42,11 +42,11 @@ static void take_picture(int order);
 /* Stores as the writer makes them; who reads in between sees one after the other. */
 #define __atomic_store_n(field, value, order) (*(field) = (value), take_picture(order))
 #define __atomic_fetch_add(field, value, order) (*(field) += (value), take_picture(order))
-#include "codemap/publication.c"
+#include "codemap/page_writer.c"
 #undef __atomic_store_n
 #undef __atomic_fetch_add
 
-static struct publication *writer;
+static struct page_writer *writer;
 
 static void take_picture(int order)
 {
@@ -120,18 +120,18 @@ static void make_pictures(void)
 	struct bobbin_code_entry first = entry_of(5), second = entry_of(10);
 	uint32_t number;
 
-	assert_int_equal(publication_open(&writer), 0);
+	assert_int_equal(page_writer_open(&writer), 0);
 	picture_count = 0;
 	take_picture(__ATOMIC_RELEASE);
-	assert_int_equal(publication_add(writer, &first, &number), 0);
-	publication_remove(writer, number);
-	assert_int_equal(publication_add(writer, &second, &number), 0);
+	assert_int_equal(page_writer_add(writer, &first, &number), 0);
+	page_writer_remove(writer, number);
+	assert_int_equal(page_writer_add(writer, &second, &number), 0);
 	assert_int_equal(number, 0);
-	publication_remove(writer, number);
+	page_writer_remove(writer, number);
 }
 
 /* What was read is what was said at one time, and not before what page.changes knows. */
-static void assert_whole(const struct published_code *code)
+static void assert_whole(const struct page_copy *code)
 {
 	struct bobbin_code_entry expected;
 
@@ -145,14 +145,14 @@ static void assert_whole(const struct published_code *code)
 	assert_int_equal(expected.sequence, expected.id == 5 ? 2 : 6);
 }
 
-static int read_once(struct published_code *code)
+static int read_once(struct page_copy *code)
 {
 	const struct bobbin_mem mem = {read_view, NULL};
 
-	published_code_init(&(struct remote_process){NULL, 1}, code);
+	page_copy_init(&(struct remote_process){NULL, 1}, code);
 	code->page = (uintptr_t)writer->page;
 	view.entry_reads = 0;
-	return published_code_parse(code, &mem, NULL);
+	return page_copy_parse(code, &mem, NULL);
 }
 
 /* All pictures for each word between two sequences; the number of good reads. */
@@ -163,13 +163,13 @@ static unsigned int try_window(void)
 	for (view.word = 0; view.word < WORDS; view.word++) {
 		for (view.word_picture = view.first; view.word_picture <= view.last;
 		     view.word_picture++) {
-			struct published_code code;
+			struct page_copy code;
 			int r = read_once(&code);
 
 			assert_true(r == 1 || r == -EAGAIN);
 			assert_whole(&code);
 			good += code.count;
-			published_code_fini(&code);
+			page_copy_fini(&code);
 		}
 	}
 	return good;
@@ -190,7 +190,7 @@ static void no_interleaving_gives_a_torn_entry(void **state)
 	}
 	print_message("%u pictures, %u good reads\n", picture_count, good);
 	assert_true(picture_count > 30 && good > 1000);
-	publication_close(writer);
+	page_writer_close(writer);
 	writer = NULL;
 }
 
@@ -200,7 +200,7 @@ static void what_changes_counts_can_be_read(void **state)
 	for (unsigned int i = 0; i < picture_count; i++) {
 		const struct picture *p = &pictures[i];
 		uint64_t done = p->page.changes - pictures[0].page.changes;
-		struct published_code code;
+		struct page_copy code;
 		int r;
 
 		view.first = view.last = view.later = view.word_picture = i;
@@ -211,10 +211,10 @@ static void what_changes_counts_can_be_read(void **state)
 			assert_true(p->entry[0] == 2 * (done + 1));
 		else if (done % 2 && r == 1)
 			assert_int_equal(code.ranges[0].entry.id, done == 1 ? 5 : 10);
-		published_code_fini(&code);
+		page_copy_fini(&code);
 	}
 	assert_int_equal(pictures[picture_count - 1].page.changes - pictures[0].page.changes, 4);
-	publication_close(writer);
+	page_writer_close(writer);
 	writer = NULL;
 }
 

@@ -11,7 +11,7 @@
 
 /* What the cases change before the call. */
 struct world {
-	struct registrar *registrar;
+	struct registry *registry;
 	struct sample s;
 	struct code_elf_info elf;
 	struct code_jit_info jit;
@@ -28,7 +28,7 @@ static struct world open_world(void)
 	struct world w = {.s = sample_open(4)};
 	size_t page = w.s.page;
 
-	assert_int_equal(registrar_open(NULL, &w.registrar), 0);
+	assert_int_equal(registry_open(NULL, &w.registry), 0);
 	w.elf = elf_of(&w.s);
 	w.setup = setup_of(&w.s);
 	w.head = map_pages(page, PROT_READ | PROT_WRITE);
@@ -48,7 +48,7 @@ static struct world open_world(void)
 
 static void close_world(struct world *w)
 {
-	registrar_close(w->registrar);
+	registry_close(w->registry);
 	munmap(w->head, w->s.page);
 	munmap(w->gap - w->s.page, 3 * w->s.page);
 	free(w->unterminated);
@@ -58,17 +58,17 @@ static void close_world(struct world *w)
 
 static int register_elf(struct world *w, struct bobbin_code_result *ret)
 {
-	return code_calls_codectl(w->registrar, CODE_REGISTER_ELF, &w->elf, sizeof(w->elf), 0, ret);
+	return code_calls_codectl(w->registry, CODE_REGISTER_ELF, &w->elf, sizeof(w->elf), 0, ret);
 }
 
 static int register_jit(struct world *w, struct bobbin_code_result *ret)
 {
-	return code_calls_codectl(w->registrar, CODE_REGISTER_JIT, &w->jit, sizeof(w->jit), 0, ret);
+	return code_calls_codectl(w->registry, CODE_REGISTER_JIT, &w->jit, sizeof(w->jit), 0, ret);
 }
 
 static int register_setup(struct world *w, struct bobbin_code_result *ret)
 {
-	return code_calls_register(w->registrar, &w->setup, sizeof(w->setup), ret);
+	return code_calls_register(w->registry, &w->setup, sizeof(w->setup), ret);
 }
 
 /* An error by the change of one world; @reason: with -EBADMSG. */
@@ -313,7 +313,7 @@ static void every_wrong_argument_has_its_errno(void **state)
 		assert_int_equal(r, errors[i].error);
 		assert_int_equal(result.error.reason, errors[i].reason);
 		assert_int_equal(result.place, BOBBIN_CODE_IN_KERNEL);
-		assert_int_equal(code_map_count(registrar_map(w.registrar)), 0);
+		assert_int_equal(code_map_count(registry_map(w.registry)), 0);
 		close_world(&w);
 	}
 }
@@ -332,12 +332,10 @@ static void the_unchanged_arguments_are_accepted(void **state)
 	w.elf.pathname = (uintptr_t)w.unterminated;
 	assert_int_equal(register_elf(&w, NULL), 0);
 	assert_int_equal(
-		code_calls_codectl(w.registrar, CODE_UNREGISTER, &w.elf, sizeof(w.elf), 0, NULL),
-		0);
+		code_calls_codectl(w.registry, CODE_UNREGISTER, &w.elf, sizeof(w.elf), 0, NULL), 0);
 	assert_int_equal(register_jit(&w, NULL), 0);
 	assert_int_equal(
-		code_calls_codectl(w.registrar, CODE_UNREGISTER, &w.jit, sizeof(w.jit), 0, NULL),
-		0);
+		code_calls_codectl(w.registry, CODE_UNREGISTER, &w.jit, sizeof(w.jit), 0, NULL), 0);
 	assert_int_equal(register_setup(&w, NULL), 0);
 	close_world(&w);
 }
@@ -345,7 +343,7 @@ static void the_unchanged_arguments_are_accepted(void **state)
 static void unknown_options_and_flags_are_refused(void **state)
 {
 	struct world w = open_world();
-	struct registrar *r = w.registrar;
+	struct registry *r = w.registry;
 
 	(void)state;
 	assert_int_equal(code_calls_codectl(r, 3, &w.elf, sizeof(w.elf), 0, NULL), -EINVAL);
@@ -373,8 +371,8 @@ static void what_is_registered_cannot_be_registered_again(void **state)
 	/* the same section for other text */
 	memset(w.s.section, 0, SAMPLE_ROOM);
 	setup.sframe_start = w.setup.sframe_start;
-	assert_int_equal(code_calls_register(w.registrar, &setup, sizeof(setup), NULL), -EEXIST);
-	assert_int_equal(code_map_count(registrar_map(w.registrar)), 1);
+	assert_int_equal(code_calls_register(w.registry, &setup, sizeof(setup), NULL), -EEXIST);
+	assert_int_equal(code_map_count(registry_map(w.registry)), 1);
 	sample_close(&other);
 	close_world(&w);
 }
@@ -384,7 +382,7 @@ static int unregister_setup(struct world *w, uint64_t start, uint64_t size, uint
 {
 	const struct sframe_setup setup = {start, size, text, text_size, flags};
 
-	return code_calls_unregister(w->registrar, &setup, sizeof(setup));
+	return code_calls_unregister(w->registry, &setup, sizeof(setup));
 }
 
 static void unregistering_takes_the_start_of_the_section_and_nothing_else(void **state)
@@ -414,19 +412,19 @@ static void codectl_unregisters_what_is_told_as_it_was(void **state)
 	assert_int_equal(register_setup(&w, NULL), 0);
 	other.text_end--;
 	assert_int_equal(
-		code_calls_codectl(w.registrar, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
+		code_calls_codectl(w.registry, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
 		-ENOENT);
 	assert_int_equal(
-		code_calls_codectl(w.registrar, CODE_UNREGISTER, &w.jit, sizeof(w.jit), 0, NULL),
+		code_calls_codectl(w.registry, CODE_UNREGISTER, &w.jit, sizeof(w.jit), 0, NULL),
 		-ENOENT);
 	memset(&other, 0, sizeof(other));
 	assert_int_equal(
-		code_calls_codectl(w.registrar, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
+		code_calls_codectl(w.registry, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
 		-EINVAL);
-	assert_int_equal(code_calls_codectl(w.registrar, CODE_UNREGISTER, NULL, 24, 0, NULL),
+	assert_int_equal(code_calls_codectl(w.registry, CODE_UNREGISTER, NULL, 24, 0, NULL),
 			 -EFAULT);
 	/* registered by one call, unregistered by the other */
-	assert_int_equal(code_calls_codectl(w.registrar, CODE_UNREGISTER, &w.elf,
+	assert_int_equal(code_calls_codectl(w.registry, CODE_UNREGISTER, &w.elf,
 					    offsetof(struct code_elf_info, pathname), 0, NULL),
 			 0);
 	close_world(&w);
@@ -437,7 +435,7 @@ static void the_prctl_pair_leads_to_the_same_place(void **state)
 	struct world w = open_world();
 	unsigned long start = w.elf.sframe_start, end = w.elf.sframe_end;
 	unsigned long text = w.elf.text_start, behind = w.elf.text_end;
-	struct registrar *r = w.registrar;
+	struct registry *r = w.registry;
 
 	(void)state;
 	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, start, text, behind),

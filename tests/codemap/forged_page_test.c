@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pages that lie, or that are changed at the worst moments. */
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define BASE UINT64_C(0x7fff00000000)
 #define COUNT 8
 #define IDENTITY_WORDS \
-	((sizeof(struct bobbin_code_identity) + PUBLISHED_MAX_STRING) / sizeof(uint64_t))
+	((sizeof(struct bobbin_code_identity) + PAGE_COPY_MAX_STRING) / sizeof(uint64_t))
 
 /* What a page points to: structures that are larger than ours, too. */
 struct forgery {
@@ -27,7 +27,7 @@ struct forgery {
 	/* not to be read: called before each read */
 	void (*meddle)(struct forgery *f);
 	unsigned int reads;
-	struct published_code code;
+	struct page_copy code;
 };
 
 /* With a path of one letter. */
@@ -84,7 +84,7 @@ static int make_forgery(void **state)
 		memset(f->large[i], 0xff, sizeof(f->large[i]));
 		memcpy(f->large[i], &f->entries[i], sizeof(f->entries[i]));
 	}
-	published_code_init(&(struct remote_process){NULL, 1}, &f->code);
+	page_copy_init(&(struct remote_process){NULL, 1}, &f->code);
 	f->code.page = BASE;
 	*state = f;
 	return 0;
@@ -94,7 +94,7 @@ static int free_forgery(void **state)
 {
 	struct forgery *f = *state;
 
-	published_code_fini(&f->code);
+	page_copy_fini(&f->code);
 	free(f);
 	return 0;
 }
@@ -117,10 +117,10 @@ static int parse(struct forgery *f)
 {
 	const struct bobbin_mem mem = {read_forgery, f};
 
-	return published_code_parse(&f->code, &mem, NULL);
+	return page_copy_parse(&f->code, &mem, NULL);
 }
 
-static void assert_is_entry(const struct published_range *range, uint64_t n)
+static void assert_is_entry(const struct page_range *range, uint64_t n)
 {
 	struct bobbin_code_entry expected = entry_of(n);
 
@@ -137,7 +137,7 @@ static void assert_refused(struct forgery *f, int error)
 	for (unsigned int i = 0; i < COUNT; i++)
 		assert_is_entry(&f->code.ranges[i], i + 1);
 	if (error == -EBADMSG)
-		assert_int_equal(published_code_probe(BASE, &mem), error);
+		assert_int_equal(page_copy_probe(BASE, &mem), error);
 }
 
 static void senseless_heads_are_refused(void **state)
@@ -167,7 +167,7 @@ static void senseless_heads_are_refused(void **state)
 	REFUSED(entry_count, COUNT + 1);
 	REFUSED(entry_count, UINT64_MAX);
 	REFUSED(entry_max, COUNT - 1);
-	REFUSED(entry_max, PUBLISHED_MAX_ENTRIES + 1);
+	REFUSED(entry_max, PAGE_COPY_MAX_ENTRIES + 1);
 	REFUSED(entry_max, UINT64_MAX);
 	REFUSED(entries, BASE + 4);
 	REFUSED(entries, UINT64_MAX - 7);
@@ -284,7 +284,7 @@ static enum bobbin_reason read_endless(void *ctx, uint64_t addr, void *dst, size
 static int parse_endless(struct endless *e, uint32_t entry_size)
 {
 	const struct bobbin_mem mem = {read_endless, e};
-	struct published_code code = {.page = BASE};
+	struct page_copy code = {.page = BASE};
 	int r;
 
 	e->page = (struct bobbin_code_page){
@@ -293,11 +293,11 @@ static int parse_endless(struct endless *e, uint32_t entry_size)
 		.header_size = sizeof(e->page),
 		.entry_size = entry_size,
 		.entries = BASE + 4096,
-		.entry_max = PUBLISHED_MAX_ENTRIES,
-		.entry_count = PUBLISHED_MAX_ENTRIES,
+		.entry_max = PAGE_COPY_MAX_ENTRIES,
+		.entry_count = PAGE_COPY_MAX_ENTRIES,
 	};
-	r = published_code_parse(&code, &mem, NULL);
-	published_code_fini(&code);
+	r = page_copy_parse(&code, &mem, NULL);
+	page_copy_fini(&code);
 	return r;
 }
 
@@ -317,7 +317,7 @@ static void a_million_names_are_not_all_read(void **state)
 	(void)state;
 	e.entry.identity = BASE + 4096;
 	assert_int_equal(parse_endless(&e, sizeof(e.entry)), 1);
-	assert_true(e.reads < PUBLISHED_MAX_ENTRIES);
+	assert_true(e.reads < PAGE_COPY_MAX_ENTRIES);
 }
 
 /* Few large entries, and when they have been copied many small ones. */
@@ -339,7 +339,7 @@ static void entries_that_shrink_have_room_each(void **state)
 	struct endless e = {.entry = entry_of(1)};
 	const struct bobbin_mem mem = {read_shrinking, &e};
 	const struct remote_process self = {NULL, getpid()};
-	struct published_code code = {.page = BASE};
+	struct page_copy code = {.page = BASE};
 
 	(void)state;
 	e.page = (struct bobbin_code_page){
@@ -351,10 +351,10 @@ static void entries_that_shrink_have_room_each(void **state)
 		.entry_max = 600,
 		.entry_count = 16,
 	};
-	assert_int_equal(published_code_parse(&code, &mem, &self), 1);
+	assert_int_equal(page_copy_parse(&code, &mem, &self), 1);
 	assert_int_equal(code.count, 1);
 	assert_int_equal(e.page.entry_size, sizeof(e.entry));
-	published_code_fini(&code);
+	page_copy_fini(&code);
 }
 
 static void a_million_entries_of_absurd_size_are_refused(void **state)
@@ -445,7 +445,7 @@ static void identity_of_an_entry_that_has_gone_is_not_anothers(void **state)
 	fill_identity(f->identity, 4, 'p');
 	assert_int_equal(parse(f), 1);
 	assert_string_equal(f->code.ranges[0].path, "pppp");
-	published_code_fini(&f->code);
+	page_copy_fini(&f->code);
 
 	f->reads = 0;
 	f->meddle = replace_identity;
@@ -486,21 +486,21 @@ static void strings_of_a_crowd_have_a_limit(void **state)
 	const struct forgery *f = *state;
 	struct crowd *crowd = calloc(1, sizeof(*crowd));
 	const struct bobbin_mem mem = {read_crowd, crowd};
-	struct published_code code;
+	struct page_copy code;
 	size_t strings = 0;
 
 	crowd->page = f->page;
 	crowd->page.entries = BASE + (UINT64_C(1) << 30);
 	crowd->page.entry_count = crowd->page.entry_max = 30000;
-	fill_identity(crowd->identity, PUBLISHED_MAX_STRING, 'x');
-	published_code_init(&(struct remote_process){NULL, 1}, &code);
+	fill_identity(crowd->identity, PAGE_COPY_MAX_STRING, 'x');
+	page_copy_init(&(struct remote_process){NULL, 1}, &code);
 	code.page = BASE;
-	assert_int_equal(published_code_parse(&code, &mem, NULL), 1);
+	assert_int_equal(page_copy_parse(&code, &mem, NULL), 1);
 	assert_int_equal(code.count, 30000);
 	for (size_t i = 0; i < code.count; i++)
 		strings += code.ranges[i].path ? strlen(code.ranges[i].path) : 0;
-	assert_int_equal(strings, PUBLISHED_MAX_STRINGS);
-	published_code_fini(&code);
+	assert_int_equal(strings, PAGE_COPY_MAX_STRINGS);
+	page_copy_fini(&code);
 	free(crowd);
 }
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "codemap/host_arch.h"
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 
 #define PIECE 64
 #define PIECES 512
@@ -53,7 +53,7 @@ static int open_piece(unsigned int piece, struct bobbin_jit_code **ret)
 /* What a walk would find. */
 static int look(uint64_t pc, struct bobbin_row *ret)
 {
-	struct code_map *map = registrar_map(own_map());
+	struct code_map *map = registry_map(own_registry());
 	struct read_sections *readers = code_map_readers(map);
 	unsigned int token = read_enter(readers);
 	const struct code *code = code_map_find(map, pc, NULL);

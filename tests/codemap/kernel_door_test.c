@@ -143,16 +143,16 @@ static void other_calls_at_the_numbers_are_not_taken_for_them(void **state)
 
 static void a_registration_goes_to_a_kernel_that_has_the_calls(void **state)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	struct sample s = sample_open(2);
 	struct code_elf_info info = elf_of(&s);
 	struct bobbin_code_result result = {0};
 
 	(void)state;
 	boot();
-	assert_int_equal(registrar_open(new_kernel, &registrar), 0);
+	assert_int_equal(registry_open(new_kernel, &registry), 0);
 	assert_int_equal(
-		code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0, &result),
+		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, &result),
 		0);
 	assert_int_equal(result.place, BOBBIN_CODE_IN_KERNEL);
 	assert_int_equal(section_count, 1);
@@ -161,21 +161,21 @@ static void a_registration_goes_to_a_kernel_that_has_the_calls(void **state)
 	assert_int_equal(sections[0].text_start, info.text_start);
 	assert_int_equal(sections[0].text_size, info.text_end - info.text_start);
 	/* and in the process */
-	assert_non_null(code_map_find(registrar_map(registrar), info.text_start, NULL));
+	assert_non_null(code_map_find(registry_map(registry), info.text_start, NULL));
 	assert_int_equal(
-		code_calls_codectl(registrar, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+		code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
 	assert_int_equal(section_count, 0);
 	assert_int_equal(
-		code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
 	assert_int_equal(section_count, 1);
-	registrar_close(registrar);
+	registry_close(registry);
 	assert_int_equal(section_count, 0);
 	sample_close(&s);
 }
 
 static void what_a_kernel_does_not_want_stays_in_the_process(void **state)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	struct sample s = sample_open(2);
 	struct sframe_setup setup = setup_of(&s);
 	struct bobbin_code_result result = {.place = BOBBIN_CODE_IN_KERNEL};
@@ -183,26 +183,26 @@ static void what_a_kernel_does_not_want_stays_in_the_process(void **state)
 
 	(void)state;
 	boot();
-	assert_int_equal(registrar_open(new_kernel, &registrar), 0);
+	assert_int_equal(registry_open(new_kernel, &registry), 0);
 	/* no table: nothing for the kernel */
 	assert_int_equal(
-		code_calls_codectl(registrar, CODE_REGISTER_ELF, &named, sizeof(named), 0, &result),
+		code_calls_codectl(registry, CODE_REGISTER_ELF, &named, sizeof(named), 0, &result),
 		0);
 	assert_int_equal(result.place, BOBBIN_CODE_IN_PROCESS);
 	assert_int_equal(
-		code_calls_codectl(registrar, CODE_UNREGISTER, &named, sizeof(named), 0, NULL), 0);
-	assert_int_equal(code_calls_register(registrar, &setup, sizeof(setup), &result), 0);
+		code_calls_codectl(registry, CODE_UNREGISTER, &named, sizeof(named), 0, NULL), 0);
+	assert_int_equal(code_calls_register(registry, &setup, sizeof(setup), &result), 0);
 	assert_int_equal(result.place, BOBBIN_CODE_IN_KERNEL);
 	assert_int_equal(
-		code_calls_unregister(registrar,
+		code_calls_unregister(registry,
 				      &(struct sframe_setup){.sframe_start = setup.sframe_start},
 				      sizeof(setup)),
 		0);
 	wants_nothing = true;
-	assert_int_equal(code_calls_register(registrar, &setup, sizeof(setup), &result), 0);
+	assert_int_equal(code_calls_register(registry, &setup, sizeof(setup), &result), 0);
 	assert_int_equal(result.place, BOBBIN_CODE_IN_PROCESS);
 	assert_int_equal(section_count, 0);
-	registrar_close(registrar);
+	registry_close(registry);
 	sample_close(&s);
 }
 

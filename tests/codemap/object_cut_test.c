@@ -70,13 +70,13 @@ static unsigned int cut(const struct sample *s, unsigned int fillers, unsigned i
 	struct code filler = {.kind = CODE_OBJECT, .release = ignore_release};
 	struct code_elf_info info = {.text_start = (uintptr_t)s->text + s->page,
 				     .text_end = (uintptr_t)s->text + 2 * s->page};
-	struct registrar *registrar;
+	struct registry *registry;
 	struct code_map *map;
 	unsigned int rest;
 
 	released = 0;
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
-	map = registrar_map(registrar);
+	assert_int_equal(registry_open(NULL, &registry), 0);
+	map = registry_map(registry);
 	assert_int_equal(
 		code_map_add(map, &(struct code_range){(uintptr_t)s->text, text_end(s), &object}),
 		0);
@@ -86,13 +86,13 @@ static unsigned int cut(const struct sample *s, unsigned int fillers, unsigned i
 
 	limited = true;
 	left = allocations;
-	code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL);
+	code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL);
 	limited = false;
 	rest = ranges_of(map, &object);
 	code_map_wait(map);
 	assert_int_equal(released, !rest);
 	assert_int_equal(object.ranges, rest);
-	registrar_close(registrar);
+	registry_close(registry);
 	assert_int_equal(released, 1);
 	return rest;
 }

@@ -13,37 +13,37 @@
 struct sized {
 	const char *name;
 	size_t known, needed; /* the structure; what of it a registration needs */
-	int (*call)(struct registrar *registrar, const void *bytes, size_t size);
-	int (*undo)(struct registrar *registrar, const void *bytes, size_t size);
+	int (*call)(struct registry *registry, const void *bytes, size_t size);
+	int (*undo)(struct registry *registry, const void *bytes, size_t size);
 };
 
-static int call_elf(struct registrar *registrar, const void *bytes, size_t size)
+static int call_elf(struct registry *registry, const void *bytes, size_t size)
 {
-	return code_calls_codectl(registrar, CODE_REGISTER_ELF, bytes, size, 0, NULL);
+	return code_calls_codectl(registry, CODE_REGISTER_ELF, bytes, size, 0, NULL);
 }
 
-static int call_jit(struct registrar *registrar, const void *bytes, size_t size)
+static int call_jit(struct registry *registry, const void *bytes, size_t size)
 {
-	return code_calls_codectl(registrar, CODE_REGISTER_JIT, bytes, size, 0, NULL);
+	return code_calls_codectl(registry, CODE_REGISTER_JIT, bytes, size, 0, NULL);
 }
 
-static int call_unregister(struct registrar *registrar, const void *bytes, size_t size)
+static int call_unregister(struct registry *registry, const void *bytes, size_t size)
 {
-	return code_calls_codectl(registrar, CODE_UNREGISTER, bytes, size, 0, NULL);
+	return code_calls_codectl(registry, CODE_UNREGISTER, bytes, size, 0, NULL);
 }
 
-static int call_setup(struct registrar *registrar, const void *bytes, size_t size)
+static int call_setup(struct registry *registry, const void *bytes, size_t size)
 {
-	return code_calls_register(registrar, bytes, size, NULL);
+	return code_calls_register(registry, bytes, size, NULL);
 }
 
-static int call_unregister_setup(struct registrar *registrar, const void *bytes, size_t size)
+static int call_unregister_setup(struct registry *registry, const void *bytes, size_t size)
 {
 	struct sframe_setup setup = {0};
 
 	memcpy(&setup.sframe_start, bytes, sizeof(setup.sframe_start));
 	memset(&setup.sframe_size, 0, sizeof(setup) - sizeof(setup.sframe_start));
-	return code_calls_unregister(registrar, &setup, sizeof(setup.sframe_start));
+	return code_calls_unregister(registry, &setup, sizeof(setup.sframe_start));
 }
 
 static const struct sized elf_sizes = {"code_elf_info", sizeof(struct code_elf_info),
@@ -55,18 +55,18 @@ static const struct sized setup_sizes = {"sframe_setup", sizeof(struct sframe_se
 					 offsetof(struct sframe_setup, flags), call_setup,
 					 call_unregister_setup};
 
-static int call_and_undo(struct registrar *registrar, const struct sized *s, const void *bytes,
+static int call_and_undo(struct registry *registry, const struct sized *s, const void *bytes,
 			 size_t size)
 {
-	int r = s->call(registrar, bytes, size);
+	int r = s->call(registry, bytes, size);
 
 	if (!r)
-		assert_int_equal(s->undo(registrar, bytes, size), 0);
+		assert_int_equal(s->undo(registry, bytes, size), 0);
 	return r;
 }
 
 /* As if followed by zeros.  At the end of a page, so that a byte too many is not readable. */
-static void check_size(struct registrar *registrar, const struct sized *s, const void *info,
+static void check_size(struct registry *registry, const struct sized *s, const void *info,
 		       uint8_t *end, size_t size)
 {
 	uint8_t *at = end - size, whole[sizeof(struct code_elf_info)];
@@ -76,39 +76,39 @@ static void check_size(struct registrar *registrar, const struct sized *s, const
 	memcpy(at, info, size < s->known ? size : s->known);
 	memset(whole, 0, sizeof(whole));
 	memcpy(whole, info, size < s->known ? size : s->known);
-	r = call_and_undo(registrar, s, whole, s->known);
-	assert_int_equal(call_and_undo(registrar, s, at, size), size ? r : -EINVAL);
+	r = call_and_undo(registry, s, whole, s->known);
+	assert_int_equal(call_and_undo(registry, s, at, size), size ? r : -EINVAL);
 	if (size >= s->needed)
 		assert_int_equal(r, 0);
 	for (size_t i = s->known; i < size; i++) {
 		at[i] = 1;
-		assert_int_equal(s->call(registrar, at, size), -E2BIG);
+		assert_int_equal(s->call(registry, at, size), -E2BIG);
 		at[i] = 0;
 	}
 	/* the last byte is on no page */
 	if (size)
-		assert_int_equal(s->call(registrar, at + 1, size), -EFAULT);
-	assert_int_equal(code_map_count(registrar_map(registrar)), 0);
+		assert_int_equal(s->call(registry, at + 1, size), -EFAULT);
+	assert_int_equal(code_map_count(registry_map(registry)), 0);
 }
 
 static void check_sizes(const struct sized *s, const void *info)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *memory = map_pages(3 * page, PROT_READ | PROT_WRITE);
 
 	assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
+	assert_int_equal(registry_open(NULL, &registry), 0);
 	for (size_t size = 0; size <= s->known + BEYOND; size++)
-		check_size(registrar, s, info, memory + 2 * page, size);
-	check_size(registrar, s, info, memory + 2 * page, STRUCT_COPY_MAX);
-	assert_int_equal(s->call(registrar, memory, STRUCT_COPY_MAX + 1), -E2BIG);
-	assert_int_equal(s->call(registrar, memory, SIZE_MAX), -E2BIG);
-	assert_int_equal(s->call(registrar, NULL, s->known), -EFAULT);
-	assert_int_equal(s->call(registrar, (void *)-8l, s->known), -EFAULT);
-	assert_int_equal(s->call(registrar, (void *)(uintptr_t)0xffff800000000000, s->known),
+		check_size(registry, s, info, memory + 2 * page, size);
+	check_size(registry, s, info, memory + 2 * page, STRUCT_COPY_MAX);
+	assert_int_equal(s->call(registry, memory, STRUCT_COPY_MAX + 1), -E2BIG);
+	assert_int_equal(s->call(registry, memory, SIZE_MAX), -E2BIG);
+	assert_int_equal(s->call(registry, NULL, s->known), -EFAULT);
+	assert_int_equal(s->call(registry, (void *)-8l, s->known), -EFAULT);
+	assert_int_equal(s->call(registry, (void *)(uintptr_t)0xffff800000000000, s->known),
 			 -EFAULT);
-	registrar_close(registrar);
+	registry_close(registry);
 	munmap(memory, 3 * page);
 }
 
@@ -177,22 +177,22 @@ static bool is_told(const struct code_elf_info *info, size_t size)
 
 static void sections_of_cut_structures_are_not_half_registered(void **state)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	struct sample s = sample_open(2);
 	struct code_elf_info info = elf_of(&s);
 
 	(void)state;
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
+	assert_int_equal(registry_open(NULL, &registry), 0);
 	for (size_t size = 1; size < elf_sizes.needed; size++) {
-		int r = call_elf(registrar, &info, size);
+		int r = call_elf(registry, &info, size);
 
 		assert_int_equal(!r, is_told(&info, size));
 		if (!r)
-			assert_int_equal(call_unregister(registrar, &info, size), 0);
+			assert_int_equal(call_unregister(registry, &info, size), 0);
 	}
-	assert_int_equal(call_elf(registrar, &info, elf_sizes.needed), 0);
-	assert_int_equal(call_elf(registrar, &info, CODE_ELF_INFO_SIZE_VER0), -EEXIST);
-	registrar_close(registrar);
+	assert_int_equal(call_elf(registry, &info, elf_sizes.needed), 0);
+	assert_int_equal(call_elf(registry, &info, CODE_ELF_INFO_SIZE_VER0), -EEXIST);
+	registry_close(registry);
 	sample_close(&s);
 }
 

@@ -12,7 +12,7 @@
 #define FILE_ADDR 0x10000u /* where the section of the file thinks that it is */
 
 struct world {
-	struct registrar *registrar;
+	struct registry *registry;
 	struct sample s;
 	struct code_elf_info info;
 	uint8_t bytes[SAMPLE_ROOM];
@@ -36,7 +36,7 @@ static struct world open_world(unsigned int flags)
 	size_t size = make_section(section, (uintptr_t)w.s.text - FILE_ADDR, (uintptr_t)w.s.text,
 				   w.s.page, 3);
 
-	assert_int_equal(registrar_open(NULL, &w.registrar), 0);
+	assert_int_equal(registry_open(NULL, &w.registry), 0);
 	if (flags & CODE_TABLE_ZSTD)
 		size = ZSTD_compress(w.bytes, sizeof(w.bytes), section, size, 3);
 	else
@@ -55,14 +55,14 @@ static struct world open_world(unsigned int flags)
 
 static void close_world(struct world *w)
 {
-	registrar_close(w->registrar);
+	registry_close(w->registry);
 	close(w->fd);
 	sample_close(&w->s);
 }
 
 static int call(struct world *w, unsigned int option, struct bobbin_code_result *ret)
 {
-	return code_calls_codectl(w->registrar, option, &w->info, sizeof(w->info), 0, ret);
+	return code_calls_codectl(w->registry, option, &w->info, sizeof(w->info), 0, ret);
 }
 
 static void check_round_trip(unsigned int flags)
@@ -72,7 +72,7 @@ static void check_round_trip(unsigned int flags)
 	struct bobbin_row row;
 
 	assert_int_equal(call(&w, CODE_REGISTER_ELF, NULL), 0);
-	code = code_map_find(registrar_map(w.registrar), w.info.text_start, NULL);
+	code = code_map_find(registry_map(w.registry), w.info.text_start, NULL);
 	assert_non_null(code);
 	assert_int_equal(code->kind, CODE_SECTION);
 	/* in memory of the library, which needs the file no more */

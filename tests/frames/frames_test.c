@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 #include "conversion.h"
 #include "placed_frames.h"
 
@@ -35,7 +35,7 @@ static int set_up(void **state)
 /* What the map says of an address, as row_text() has it, or why it says nothing. */
 static void assert_row(uint64_t pc, const char *wanted)
 {
-	struct code_map *map = registrar_map(own_map());
+	struct code_map *map = registry_map(own_registry());
 	unsigned int token = read_enter(code_map_readers(map));
 	struct code *code = code_map_find(map, pc, NULL);
 	char text[256] = "no code";
@@ -52,7 +52,7 @@ static void assert_row(uint64_t pc, const char *wanted)
 
 static size_t ranges(void)
 {
-	return code_map_count(registrar_map(own_map()));
+	return code_map_count(registry_map(own_registry()));
 }
 
 static struct bobbin_frames_result registered(const void *begin)
@@ -317,10 +317,10 @@ static void what_others_registered_is_not_taken_back(void **state)
 {
 	struct code_elf_info info = {0};
 	struct code_match match = {0};
-	struct registrar *registrar;
+	struct registry *registry;
 	void *begin;
 
-	assert_int_equal(own_map_open(&registrar), 0);
+	assert_int_equal(own_registry_open(&registry), 0);
 	info.text_start = (uintptr_t)functions_are_found_by_their_addresses;
 	info.text_end = info.text_start + 1;
 	assert_int_equal(bobbin_codectl(CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
@@ -332,7 +332,7 @@ static void what_others_registered_is_not_taken_back(void **state)
 	begin = place(&s);
 	registered(begin);
 	match.key = (uintptr_t)begin;
-	assert_int_equal(registrar_unregister(registrar, &match), -ENOENT);
+	assert_int_equal(registry_unregister(registry, &match), -ENOENT);
 	assert_row(TEXT, "401000 r7+8 c-8 same");
 	assert_int_equal(bobbin_frames_unregister(begin), 0);
 }
@@ -471,9 +471,9 @@ static void a_child_has_what_was_registered_and_a_map_of_its_own(void **state)
 
 static int open_all(void **state)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 
-	return own_map_open(&registrar) ? -1 : place_open(state);
+	return own_registry_open(&registry) ? -1 : place_open(state);
 }
 
 int main(void)

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 #include "own_chain.h"
 
 struct plugin {
@@ -183,9 +183,9 @@ static void a_walk_does_not_wait_for_a_change_of_the_map(void **state)
 
 	assert_int_equal(bobbin_backtrace_prepare(), 0);
 	plugin_open(0, &p);
-	registrar_lock(own_map());
+	registry_lock(own_registry());
 	caller(&p, leaf_here);
-	registrar_unlock(own_map());
+	registry_unlock(own_registry());
 	assert_true(stopped_in(&p, leaf_here, BOBBIN_REASON_NO_MAPPING));
 	caller(&p, leaf_here);
 	assert_true(is_complete(&p, leaf_here));
@@ -215,7 +215,7 @@ static bool becomes_complete(const struct plugin *p)
 	return false;
 }
 
-static void a_follower_learns_by_itself(void **state)
+static void a_worker_learns_by_itself(void **state)
 {
 	assert_int_equal(bobbin_backtrace_follow(), 0);
 	assert_int_equal(bobbin_backtrace_follow(), 0);
@@ -290,7 +290,7 @@ static void *follow_and_stop(void *arg)
 	return NULL;
 }
 
-static void followers_begin_and_end_in_many_threads(void **state)
+static void workers_begin_and_end_in_many_threads(void **state)
 {
 	pthread_t threads[4];
 	void *failed;
@@ -367,10 +367,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(both_libraries_at_once_are_told_apart),
 		cmocka_unit_test(a_forked_child_learns_for_itself),
 		cmocka_unit_test(a_walk_does_not_wait_for_a_change_of_the_map),
-		cmocka_unit_test(a_follower_learns_by_itself),
+		cmocka_unit_test(a_worker_learns_by_itself),
 		cmocka_unit_test(a_child_can_follow_again),
 		cmocka_unit_test(a_child_that_nobody_told_of_can_do_the_same),
-		cmocka_unit_test(followers_begin_and_end_in_many_threads),
+		cmocka_unit_test(workers_begin_and_end_in_many_threads),
 		cmocka_unit_test(walks_are_never_wrong_while_libraries_come_and_go),
 	};
 

@@ -22,11 +22,11 @@
 #include <cmocka.h>
 
 #include "../target/debugger_interface.h"
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 #include "target/thread.h"
 #include "unknown_reader.h"
 #include "unwind/debugger_images.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 #define CODE_SIZE 0x10000
 #define STACK UINT64_C(0x7f0000000000)
@@ -327,7 +327,7 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME, BOBBIN_SOURCE_SFRAME));
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_int_equal(registered_version(registered_find(f->space->registered, f->code)), 3);
+	assert_int_equal(remote_range_version(remote_code_find(f->space->remote, f->code)), 3);
 
 	/* a malformed one is none */
 	c->sframe[0] ^= 0xff;
@@ -336,7 +336,7 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	c->image.head.e_version++;
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_true(registered_dropped(registered_find(f->space->registered, f->code), &error));
+	assert_true(remote_range_dropped(remote_code_find(f->space->remote, f->code), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 }
 
@@ -419,7 +419,7 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	const uint64_t here = (uint64_t)(uintptr_t)make_frames & ~UINT64_C(0xf);
 	struct fixture *f = *state;
 	struct compiled *c = &f->compiled[0];
-	const struct registered_code *code;
+	const struct remote_code *code;
 
 	/* all of memory up to the code, with all libraries and this program or a part */
 	compile(c, f->code - (UINT64_C(1) << 31), (UINT64_C(1) << 31) + 0x100, FRAME);
@@ -428,8 +428,8 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	tell(&f->compiled[1]);
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_null(registered_find(f->space->registered, here));
-	code = f->space->registered;
+	assert_null(remote_code_find(f->space->remote, here));
+	code = f->space->remote;
 	for (size_t i = 0; i < code->count; i++)
 		for (size_t k = 0; k < f->space->count; k++)
 			assert_true(mapping_is_bare(&f->space->mappings[k]) ||
@@ -472,23 +472,23 @@ static void registered_code_counts_more_than_images(void **state)
 					      named(2, f->code + 0x180, f->code + 0x200),
 					      named(3, f->code + 0x200, f->code + 0x280),
 					      named(4, f->code + 0x400, f->code + 0x600)};
-	const struct registered_code *code;
-	struct publication *page;
+	const struct remote_code *code;
+	struct page_writer *page;
 	uint64_t behind = 0;
 	uint32_t number;
 
-	assert_int_equal(publication_open(&page), 0);
+	assert_int_equal(page_writer_open(&page), 0);
 	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
-		assert_int_equal(publication_add(page, &entries[i], &number), 0);
+		assert_int_equal(page_writer_add(page, &entries[i], &number), 0);
 	compile(&f->compiled[0], f->code + 0x80, 0x400, FRAME);
 	compile(&f->compiled[1], f->code + 0x480, 0x200, FRAME);
 	tell(&f->compiled[0]);
 	tell(&f->compiled[1]);
 	assert_int_equal(update(f), 1);
-	code = f->space->registered;
+	code = f->space->remote;
 	assert_int_equal(code->count, 7);
 	for (size_t i = 0; i < code->count; i++) {
-		const struct registered_range *r = &code->ranges[i];
+		const struct remote_range *r = &code->ranges[i];
 
 		assert_true(r->start >= behind && r->start < r->end);
 		behind = r->end;
@@ -501,7 +501,7 @@ static void registered_code_counts_more_than_images(void **state)
 	assert_true(leads_out(f, f->code + 0x290, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x500));
 	assert_true(leads_out(f, f->code + 0x610, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	publication_close(page);
+	page_writer_close(page);
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
@@ -533,13 +533,13 @@ static void hostile_lists_end(void **state)
 	tell(c);
 	c->entry.next = &c->entry;
 	assert_int_equal(update(f), 1);
-	assert_int_equal(f->space->registered->count, 1);
+	assert_int_equal(f->space->remote->count, 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	c->entry.next = (struct jit_entry *)8;
 	c->image.sections[SECTION_TEXT].sh_addr = UINT64_MAX - 0x80;
 	__jit_debug_descriptor.action = 3;
 	assert_int_equal(update(f), 1);
-	assert_int_equal(f->space->registered->count, 0);
+	assert_int_equal(f->space->remote->count, 0);
 	c->entry.image = (const void *)(UINT64_MAX - 10);
 	__jit_debug_descriptor.action = 4;
 	assert_int_equal(update(f), 0);
@@ -743,7 +743,7 @@ static void child_has_a_list_of_its_own(void **state)
 	assert_int_equal(bobbin_space_fork(parent, &child), 0);
 	f->space = child;
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	for (unsigned int i = 0; i < 1000 && f->space->registered->count < 2; i++) {
+	for (unsigned int i = 0; i < 1000 && f->space->remote->count < 2; i++) {
 		assert_true(bobbin_space_update_code(f->unwinder, child, pid) >= 0);
 		usleep(1000);
 	}

@@ -18,9 +18,9 @@
 #define BOUND UINT64_C(0x600000000)
 #define HALF UINT64_C(0x10000)
 
-static enum bobbin_source source_at(struct registrar *registrar, uint64_t pc)
+static enum bobbin_source source_at(struct registry *registry, uint64_t pc)
 {
-	const struct own_code code = {.registrar = registrar};
+	const struct own_code code = {.registry = registry};
 	uint64_t stack[64] = {0};
 	struct bobbin_regs regs = {.pc = pc, .sp = (uintptr_t)stack, .exact = true};
 	struct bobbin_frame frame;
@@ -46,7 +46,7 @@ static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
 	const struct code_text_range range = {BOUND - HALF, BOUND + HALF};
 	struct code_request request = {.kind = CODE_JIT, .ranges = &range, .count = 1};
 	struct bobbin_jit_table *table;
-	struct registrar *registrar;
+	struct registry *registry;
 	enum bobbin_code_place place;
 	struct code_jit_info info;
 
@@ -55,17 +55,17 @@ static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
 	add_function(table);
 	bobbin_jit_table_info(table, &info);
 	request.key = request.table = info.unwind_head;
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
-	registrar_lock(registrar);
-	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
-	registrar_unlock(registrar);
+	assert_int_equal(registry_open(NULL, &registry), 0);
+	registry_lock(registry);
+	assert_int_equal(registry_insert(registry, &request, &place), 0);
+	registry_unlock(registry);
 
-	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_SOURCE_JIT);
-	assert_int_equal(source_at(registrar, BOUND - 1), BOBBIN_SOURCE_JIT);
+	assert_int_equal(source_at(registry, BOUND + 1), BOBBIN_SOURCE_JIT);
+	assert_int_equal(source_at(registry, BOUND - 1), BOBBIN_SOURCE_JIT);
 	/* nor was it dropped for what lies behind the bound */
-	assert_int_equal(source_at(registrar, BOUND + 1), BOBBIN_SOURCE_JIT);
+	assert_int_equal(source_at(registry, BOUND + 1), BOBBIN_SOURCE_JIT);
 
-	registrar_close(registrar);
+	registry_close(registry);
 	bobbin_jit_table_close(table);
 }
 
@@ -101,23 +101,23 @@ static void a_section_that_is_being_filled_is_not_malformed(void **state)
 				       .table = (uintptr_t)section,
 				       .table_size = sizeof(section),
 				       .sframe = {.addr = (uintptr_t)section}};
-	struct registrar *registrar;
+	struct registry *registry;
 	enum bobbin_code_place place;
 
 	(void)state;
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
-	registrar_lock(registrar);
-	assert_int_equal(registrar_insert(registrar, &request, &place), 0);
-	registrar_unlock(registrar);
-	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
+	assert_int_equal(registry_open(NULL, &registry), 0);
+	registry_lock(registry);
+	assert_int_equal(registry_insert(registry, &request, &place), 0);
+	registry_unlock(registry);
+	assert_int_not_equal(source_at(registry, TEXT), BOBBIN_SOURCE_SFRAME);
 
 	make_section(section, sizeof(section));
 	memcpy(magic, section, sizeof(magic));
 	memset(section, 0, sizeof(magic));
-	assert_int_not_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
+	assert_int_not_equal(source_at(registry, TEXT), BOBBIN_SOURCE_SFRAME);
 	memcpy(section, magic, sizeof(magic));
-	assert_int_equal(source_at(registrar, TEXT), BOBBIN_SOURCE_SFRAME);
-	registrar_close(registrar);
+	assert_int_equal(source_at(registry, TEXT), BOBBIN_SOURCE_SFRAME);
+	registry_close(registry);
 }
 
 int main(void)

@@ -139,9 +139,8 @@ static void each_thread_has_its_whole_call_chain(void **state)
 		assert_int_equal(bobbin_process_unwind(process, tids[i], &trace), 0);
 		assert_int_equal(trace.reason, BOBBIN_REASON_OUTERMOST);
 		assert_int_equal(count_outer(&trace), 1);
-		assert_int_equal(bobbin_space_find(bobbin_process_space(process), frames[0].pc,
-						   &place),
-				 0);
+		assert_int_equal(
+			bobbin_space_find(bobbin_process_space(process), frames[0].pc, &place), 0);
 		assert_non_null(strstr(place.mapping.path, "libc"));
 	}
 	assert_int_equal(bobbin_process_late(process), 0);

@@ -5,12 +5,12 @@
 
 #include <cmocka.h>
 
-#include "target/registered_code.h"
+#include "target/remote_code.h"
 
 #define END 100 /* behind the last range */
 
 /* The first two touch. */
-static struct registered_range ranges[] = {
+static struct remote_range ranges[] = {
 	{.start = 10, .end = 20},
 	{.start = 20, .end = 21},
 	{.start = 40, .end = 60},
@@ -30,11 +30,11 @@ static void each_address_finds_the_range_that_ends_behind_it(void **state)
 {
 	(void)state;
 	for (size_t count = 0; count <= 4; count++) {
-		const struct registered_code code = {.ranges = ranges, .count = count};
+		const struct remote_code code = {.ranges = ranges, .count = count};
 
 		for (uint64_t addr = 0; addr <= END; addr++)
-			assert_int_equal(registered_behind(&code, addr), behind(count, addr));
-		assert_int_equal(registered_behind(&code, UINT64_MAX), count);
+			assert_int_equal(remote_code_behind(&code, addr), behind(count, addr));
+		assert_int_equal(remote_code_behind(&code, UINT64_MAX), count);
 	}
 }
 
@@ -42,13 +42,13 @@ static void what_was_found_last_does_not_matter(void **state)
 {
 	(void)state;
 	for (size_t count = 0; count <= 4; count++) {
-		const struct registered_code code = {.ranges = ranges, .count = count};
+		const struct remote_code code = {.ranges = ranges, .count = count};
 
 		for (uint64_t addr = 0; addr <= END; addr++)
 			for (size_t before = 0; before <= 6; before++) {
 				size_t last = before;
 
-				assert_int_equal(registered_behind_again(&code, addr, &last),
+				assert_int_equal(remote_code_behind_again(&code, addr, &last),
 						 behind(count, addr));
 				assert_int_equal(last, behind(count, addr));
 			}

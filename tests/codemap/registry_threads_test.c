@@ -11,7 +11,7 @@
 #define READERS 2
 #define ROUNDS 1500
 
-static struct registrar *registrar;
+static struct registry *registry;
 static struct sample samples[WRITERS];
 static atomic_bool stop;
 static atomic_uint failures, drops;
@@ -31,13 +31,13 @@ static void *write_map(void *arg)
 
 	for (unsigned int i = 0; i < ROUNDS || !atomic_load(&drops); i++) {
 		if (i & 1) {
-			need(!code_calls_register(registrar, &setup, sizeof(setup), NULL));
-			need(!code_calls_unregister(registrar, &key, sizeof(key)));
+			need(!code_calls_register(registry, &setup, sizeof(setup), NULL));
+			need(!code_calls_unregister(registry, &key, sizeof(key)));
 			continue;
 		}
-		need(!code_calls_codectl(registrar, CODE_REGISTER_ELF, &info, sizeof(info), 0,
+		need(!code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0,
 					 NULL));
-		need(!code_calls_codectl(registrar, CODE_UNREGISTER, &info, sizeof(info), 0, NULL));
+		need(!code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL));
 	}
 	return NULL;
 }
@@ -45,7 +45,7 @@ static void *write_map(void *arg)
 static void look(const struct sample *s)
 {
 	const struct bobbin_error error = {.offset = 4, .reason = BOBBIN_REASON_SFRAME_FDE};
-	struct code_map *map = registrar_map(registrar);
+	struct code_map *map = registry_map(registry);
 	unsigned int token = read_enter(code_map_readers(map));
 	struct code_range range;
 	struct code *code = code_map_find(map, (uintptr_t)s->text + s->page, &range);
@@ -57,7 +57,7 @@ static void look(const struct sample *s)
 		need(code->kind == CODE_SECTION);
 		need(!bobbin_sframe_lookup(&code->sframe, range.start + s->page, NULL, &row));
 		need(row.start == range.start + s->page);
-		registrar_drop(registrar, code, &error);
+		registry_drop(registry, code, &error);
 		atomic_fetch_add(&drops, 1);
 	}
 	read_leave(code_map_readers(map), token);
@@ -79,7 +79,7 @@ static void writers_and_readers_do_not_disturb_each_other(void **state)
 	const struct bobbin_code_entry *entries;
 
 	(void)state;
-	assert_int_equal(registrar_open(NULL, &registrar), 0);
+	assert_int_equal(registry_open(NULL, &registry), 0);
 	for (unsigned int i = 0; i < WRITERS; i++)
 		samples[i] = sample_open(3);
 	for (unsigned int i = 0; i < READERS; i++)
@@ -94,13 +94,13 @@ static void writers_and_readers_do_not_disturb_each_other(void **state)
 
 	assert_int_equal(atomic_load(&failures), 0);
 	assert_true(atomic_load(&drops) > 0);
-	assert_int_equal(code_map_count(registrar_map(registrar)), 0);
-	page = registrar_page(registrar);
+	assert_int_equal(code_map_count(registry_map(registry)), 0);
+	page = registry_page(registry);
 	assert_non_null(page);
 	entries = (const struct bobbin_code_entry *)(uintptr_t)page->entries;
 	for (uint64_t i = 0; i < page->entry_count; i++)
 		assert_int_equal(entries[i].kind, BOBBIN_CODE_FREE);
-	registrar_close(registrar);
+	registry_close(registry);
 	for (unsigned int i = 0; i < WRITERS; i++)
 		sample_close(&samples[i]);
 }

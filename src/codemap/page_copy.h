@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * published_code.h - read the page of another process, which is not trusted.
+ * page_copy.h - read the page of another process, which is not trusted.
  *
- *	published_code_init(&process, &code);
- *	if (published_code_update(&code) > 0)
+ *	page_copy_init(&process, &code);
+ *	if (page_copy_update(&code) > 0)
  *		use code.ranges
  *
  * An update of an unchanged page is one system call.
  */
-#ifndef BOBBIN_CODEMAP_PUBLISHED_CODE_H
-#define BOBBIN_CODEMAP_PUBLISHED_CODE_H
+#ifndef BOBBIN_CODEMAP_PAGE_COPY_H
+#define BOBBIN_CODEMAP_PAGE_COPY_H
 
 #include <bobbin/code_page.h>
 #include <bobbin/step.h>
@@ -18,15 +18,15 @@
 #include "base/process_reader.h"
 
 /* What is believed of a page, at most. */
-#define PUBLISHED_MAX_ENTRIES (1u << 20)
-#define PUBLISHED_MAX_STRING 4096u
-#define PUBLISHED_MAX_STRINGS (64u << 20) /* bytes, all together */
+#define PAGE_COPY_MAX_ENTRIES (1u << 20)
+#define PAGE_COPY_MAX_STRING 4096u
+#define PAGE_COPY_MAX_STRINGS (64u << 20) /* bytes, all together */
 
 /* What an entry costs its reader, with what is made of it. */
-#define PUBLISHED_ENTRY_BYTES 256u
+#define PAGE_COPY_ENTRY_BYTES 256u
 
 /* A range that a process registered, checked: start < end, strings are bounded. */
-struct published_range {
+struct page_range {
 	struct bobbin_code_entry entry;
 	uint64_t elf_start, elf_end;
 	char *path, *debug_link; /* or NULL */
@@ -36,12 +36,12 @@ struct published_range {
 };
 
 /* All of them, in ascending order, without overlaps. */
-struct published_code {
+struct page_copy {
 	struct remote_process process;
 	uint64_t page;     /* its address; 0: not found yet */
 	uint64_t changes;  /* of the page when it was read */
 	uint32_t page_pid; /* what the process says that it is */
-	struct published_range *ranges;
+	struct page_range *ranges;
 	size_t count;
 	/* the reader's memory */
 	uint64_t limit;    /* bytes that an update may keep; 0: no other limit than the above */
@@ -50,8 +50,8 @@ struct published_code {
 };
 
 /* Nothing is read yet. */
-void published_code_init(const struct remote_process *process, struct published_code *ret);
-void published_code_fini(struct published_code *code);
+void page_copy_init(const struct remote_process *process, struct page_copy *ret);
+void page_copy_fini(struct page_copy *code);
 
 /*
  * Look for the page if it is not known, and read it if it has changed.  1: there
@@ -59,27 +59,26 @@ void published_code_fini(struct published_code *code);
  * is no page; -EBADMSG: it makes no sense; -EAGAIN: it changes too fast, what could
  * be read is there; -ENOMEM; other errnos of reading the process's memory.
  */
-int published_code_update(struct published_code *code);
+int page_copy_update(struct page_copy *code);
 
 /* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM, -ETIMEDOUT. */
-int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size);
+int page_copy_read(const struct page_copy *code, uint64_t addr, void *dst, size_t size);
 
 /* Whether a page is unchanged, as @process has it: it may be a copy of the one that was read. */
-bool published_code_is_same(const struct published_code *code,
-			    const struct remote_process *process);
+bool page_copy_is_same(const struct page_copy *code, const struct remote_process *process);
 
 /*
  * The part of an update that reads the page at @code->page, through @mem.  @process: that
  * @mem reads, to read many pieces at once; or NULL.  -EFAULT: there is no readable page;
  * otherwise as above.
  */
-int published_code_parse(struct published_code *code, const struct bobbin_mem *mem,
-			 const struct remote_process *process);
+int page_copy_parse(struct page_copy *code, const struct bobbin_mem *mem,
+		    const struct remote_process *process);
 
 /* Whether the page at @code->page is as it was when it was read. */
-bool published_code_unchanged(const struct published_code *code, const struct bobbin_mem *mem);
+bool page_copy_unchanged(const struct page_copy *code, const struct bobbin_mem *mem);
 
 /* Whether a page is at @addr that can be read: 0, -EFAULT, -EBADMSG. */
-int published_code_probe(uint64_t addr, const struct bobbin_mem *mem);
+int page_copy_probe(uint64_t addr, const struct bobbin_mem *mem);
 
 #endif

@@ -9,7 +9,7 @@
  *	entry_count = ...	release: who sees it sees the entry
  *	changes++		release: who sees it sees the change
  */
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@
 #define FIRST_ENTRIES 64u
 #define NO_ENTRY UINT32_MAX
 
-struct publication {
+struct page_writer {
 	struct bobbin_code_page *page;
 	size_t page_size, reserved_size;
 	struct bobbin_code_entry *entries;
@@ -72,9 +72,9 @@ BOBBIN_API __attribute__((noinline)) void bobbin_code_changed(uint32_t number, u
 	__asm__ volatile("" : : "r"(number), "r"(kind) : "memory");
 }
 
-static void announce(struct publication *p, uint32_t number, uint32_t kind)
+static void announce(struct page_writer *p, uint32_t number, uint32_t kind)
 {
-	/* not a plain addition: publication_dropped() may run in between */
+	/* not a plain addition: page_writer_dropped() may run in between */
 	__atomic_fetch_add(&p->page->changes, 1, __ATOMIC_RELEASE);
 	bobbin_code_changed(number, kind);
 }
@@ -110,9 +110,9 @@ static int map_page(size_t size, void **ret)
 }
 
 /* Address space costs nothing, but may be limited. */
-static int reserve_entries(struct publication *p)
+static int reserve_entries(struct page_writer *p)
 {
-	for (p->reserved = PUBLICATION_MAX_ENTRIES; p->reserved >= MIN_RESERVED; p->reserved /= 2) {
+	for (p->reserved = PAGE_WRITER_MAX_ENTRIES; p->reserved >= MIN_RESERVED; p->reserved /= 2) {
 		void *entries;
 
 		p->reserved_size = p->reserved * sizeof(*p->entries);
@@ -127,7 +127,7 @@ static int reserve_entries(struct publication *p)
 }
 
 /* Make room for more entries; readers wait for an even sequence. */
-static int grow(struct publication *p)
+static int grow(struct page_writer *p)
 {
 	uint32_t usable = p->usable ? 2 * p->usable : FIRST_ENTRIES;
 	uint32_t *next_free;
@@ -159,9 +159,9 @@ static void begin_page(struct bobbin_code_page *page)
 	tell(&page->magic, BOBBIN_CODE_PAGE_MAGIC);
 }
 
-int publication_open(struct publication **ret)
+int page_writer_open(struct page_writer **ret)
 {
-	struct publication *p = calloc(1, sizeof(*p));
+	struct page_writer *p = calloc(1, sizeof(*p));
 	void *page = NULL;
 	int r;
 
@@ -183,11 +183,11 @@ int publication_open(struct publication **ret)
 	*ret = p;
 	return 0;
 out:
-	publication_close(p);
+	page_writer_close(p);
 	return r;
 }
 
-void publication_close(struct publication *p)
+void page_writer_close(struct page_writer *p)
 {
 	if (!p)
 		return;
@@ -200,7 +200,7 @@ void publication_close(struct publication *p)
 }
 
 /* From here to end_change(), a child of clone(2) may be left with half an entry. */
-static struct bobbin_code_entry *begin_entry(struct publication *p, uint32_t number)
+static struct bobbin_code_entry *begin_entry(struct page_writer *p, uint32_t number)
 {
 	struct bobbin_code_entry *entry = &p->entries[number];
 
@@ -209,7 +209,7 @@ static struct bobbin_code_entry *begin_entry(struct publication *p, uint32_t num
 	return entry;
 }
 
-static void fill(struct publication *p, uint32_t number, const struct bobbin_code_entry *from)
+static void fill(struct page_writer *p, uint32_t number, const struct bobbin_code_entry *from)
 {
 	struct bobbin_code_entry *to = begin_entry(p, number);
 
@@ -226,7 +226,7 @@ static void fill(struct publication *p, uint32_t number, const struct bobbin_cod
 	end_change(&to->sequence);
 }
 
-int publication_add(struct publication *p, const struct bobbin_code_entry *entry, uint32_t *ret)
+int page_writer_add(struct page_writer *p, const struct bobbin_code_entry *entry, uint32_t *ret)
 {
 	uint32_t number = p->free;
 
@@ -247,7 +247,7 @@ int publication_add(struct publication *p, const struct bobbin_code_entry *entry
 	return 0;
 }
 
-void publication_remove(struct publication *p, uint32_t number)
+void page_writer_remove(struct page_writer *p, uint32_t number)
 {
 	struct bobbin_code_entry *entry = begin_entry(p, number);
 
@@ -258,7 +258,7 @@ void publication_remove(struct publication *p, uint32_t number)
 	announce(p, number, BOBBIN_CODE_FREE);
 }
 
-void publication_dropped(struct publication *p, uint32_t number, uint64_t dropped)
+void page_writer_dropped(struct page_writer *p, uint32_t number, uint64_t dropped)
 {
 	struct bobbin_code_entry *entry = &p->entries[number];
 	uint64_t none = 0;
@@ -270,7 +270,7 @@ void publication_dropped(struct publication *p, uint32_t number, uint64_t droppe
 }
 
 /* What another thread of the parent was about to say is not known: nothing. */
-static void end_parents_change(struct publication *p)
+static void end_parents_change(struct page_writer *p)
 {
 	struct bobbin_code_entry *entry = &p->entries[p->changing];
 
@@ -282,14 +282,14 @@ static void end_parents_change(struct publication *p)
 	}
 }
 
-void publication_forked(struct publication *p)
+void page_writer_forked(struct page_writer *p)
 {
 	end_parents_change(p);
 	tell32(&p->page->pid, (uint32_t)getpid());
 	announce(p, NO_ENTRY, BOBBIN_CODE_FREE);
 }
 
-const struct bobbin_code_page *publication_page(const struct publication *p)
+const struct bobbin_code_page *page_writer_page(const struct page_writer *p)
 {
 	return p->page;
 }

@@ -16,17 +16,17 @@
 
 #include "codemap/code_calls.h"
 #include "codemap/kernel_door.h"
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 
 static const struct code *code_at(uint64_t addr)
 {
-	return own_map() ? code_map_find(registrar_map(own_map()), addr, NULL) : NULL;
+	return own_registry() ? code_map_find(registry_map(own_registry()), addr, NULL) : NULL;
 }
 
 static void nothing_is_there_before_the_first_registration(void **state)
 {
 	(void)state;
-	assert_null(own_map());
+	assert_null(own_registry());
 }
 
 static void the_c_librarys_way_sets_errno(void **state)
@@ -53,7 +53,7 @@ static void the_c_librarys_way_sets_errno(void **state)
 	sample_close(&s);
 }
 
-static void the_prctl_pair_serves_the_own_map(void **state)
+static void the_prctl_pair_serves_the_own_registry(void **state)
 {
 	struct sample s = sample_open(1);
 	struct code_elf_info info = elf_of(&s);
@@ -81,7 +81,7 @@ struct family {
 
 static bool page_is_of(pid_t pid)
 {
-	const struct bobbin_code_page *page = registrar_page(own_map());
+	const struct bobbin_code_page *page = registry_page(own_registry());
 
 	return page && page->pid == (uint32_t)pid;
 }
@@ -176,10 +176,10 @@ static void such_a_child_takes_frames_back(void **state)
 
 	(void)state;
 	/* as frames are, by where they begin */
-	assert_int_equal(registrar_add_section(own_map(), (uintptr_t)s.section, s.section,
-					       s.section_size, &text, 1, NULL, keep),
+	assert_int_equal(registry_add_section(own_registry(), (uintptr_t)s.section, s.section,
+					      s.section_size, &text, 1, NULL, keep),
 			 0);
-	readers = code_map_readers(registrar_map(own_map()));
+	readers = code_map_readers(registry_map(own_registry()));
 	fflush(stdout);
 	token = read_enter(readers);
 	pid = clone_without_the_library();
@@ -245,14 +245,14 @@ static int register_in_a_sandbox(void)
 	struct sframe_setup setup = setup_of(&s), key = {.sframe_start = setup.sframe_start};
 	struct code_elf_info named = {.text_start = (uintptr_t)s.text,
 				      .text_end = (uintptr_t)s.text + s.page};
-	struct registrar *registrar;
+	struct registry *registry;
 
-	NEED(registrar_open(kernel_door_native(), &registrar) == 0);
-	NEED(code_calls_codectl(registrar, CODE_REGISTER_ELF, &named, sizeof(named), 0, NULL) == 0);
-	NEED(code_calls_codectl(registrar, CODE_UNREGISTER, &named, sizeof(named), 0, NULL) == 0);
+	NEED(registry_open(kernel_door_native(), &registry) == 0);
+	NEED(code_calls_codectl(registry, CODE_REGISTER_ELF, &named, sizeof(named), 0, NULL) == 0);
+	NEED(code_calls_codectl(registry, CODE_UNREGISTER, &named, sizeof(named), 0, NULL) == 0);
 	NEED(forbid_unknown_calls() == 0);
-	NEED(code_calls_register(registrar, &setup, sizeof(setup), NULL) == 0);
-	NEED(code_calls_unregister(registrar, &key, sizeof(key)) == 0);
+	NEED(code_calls_register(registry, &setup, sizeof(setup), NULL) == 0);
+	NEED(code_calls_unregister(registry, &key, sizeof(key)) == 0);
 	return 0;
 }
 
@@ -273,7 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_there_before_the_first_registration),
 		cmocka_unit_test(the_c_librarys_way_sets_errno),
-		cmocka_unit_test(the_prctl_pair_serves_the_own_map),
+		cmocka_unit_test(the_prctl_pair_serves_the_own_registry),
 		cmocka_unit_test(a_forked_child_has_a_map_of_its_own),
 		cmocka_unit_test(a_child_that_the_c_library_does_not_know_of_has_one_too),
 		cmocka_unit_test(such_a_child_takes_frames_back),

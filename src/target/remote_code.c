@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "target/registered_code.h"
+#include "target/remote_code.h"
 
-size_t registered_behind(const struct registered_code *code, uint64_t addr)
+size_t remote_code_behind(const struct remote_code *code, uint64_t addr)
 {
 	size_t lo = 0, hi = code->count;
 
@@ -20,24 +20,24 @@ size_t registered_behind(const struct registered_code *code, uint64_t addr)
 	return lo;
 }
 
-const struct registered_range *registered_find(const struct registered_code *code, uint64_t addr)
+const struct remote_range *remote_code_find(const struct remote_code *code, uint64_t addr)
 {
 	size_t i;
 
 	if (!code)
 		return NULL;
-	i = registered_behind(code, addr);
+	i = remote_code_behind(code, addr);
 	return i < code->count && addr >= code->ranges[i].start ? &code->ranges[i] : NULL;
 }
 
-struct registered_code *registered_share(struct registered_code *code)
+struct remote_code *remote_code_share(struct remote_code *code)
 {
 	if (code)
 		code->users++;
 	return code;
 }
 
-void registered_release(struct registered_code *code)
+void remote_code_release(struct remote_code *code)
 {
 	if (code && !--code->users)
 		code->close(code);

@@ -4,7 +4,7 @@
  * undone backwards.  Unregistering: kernel, index, map; then no reader is left who
  * could call a range dropped, and its number on the page may be another's.
  */
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,29 +14,29 @@
 #include "codemap/code_checks.h"
 #include "codemap/kernel_door.h"
 #include "codemap/own_mappings.h"
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 #include "codemap/registration.h"
 
-struct registrar {
+struct registry {
 	pthread_mutex_t lock; /* for all that follows */
 	struct code_map *map;
-	struct publication *page; /* or NULL */
+	struct page_writer *page; /* or NULL */
 	struct own_mappings mappings;
 	struct kernel_door kernel;
 	struct registration_index index;
 	uint64_t last_id;
 };
 
-int registrar_open(kernel_call kernel, struct registrar **ret)
+int registry_open(kernel_call kernel, struct registry **ret)
 {
-	struct registrar *r = calloc(1, sizeof(*r));
+	struct registry *r = calloc(1, sizeof(*r));
 	int error;
 
 	if (!r)
 		return -ENOMEM;
 	error = code_map_open(&r->map);
 	if (!error)
-		error = publication_open(&r->page);
+		error = page_writer_open(&r->page);
 	/* a sandbox that allows no page does not keep a process from its own map */
 	if (error && (error == -ENOMEM || !r->map)) {
 		code_map_close(r->map);
@@ -50,13 +50,13 @@ int registrar_open(kernel_call kernel, struct registrar **ret)
 	return 0;
 }
 
-static void forget_in_kernel(struct registrar *registrar, const struct registration *r)
+static void forget_in_kernel(struct registry *registry, const struct registration *r)
 {
 	if (r->in_kernel)
-		kernel_door_unregister(&registrar->kernel, r->key);
+		kernel_door_unregister(&registry->kernel, r->key);
 }
 
-void registrar_close(struct registrar *r)
+void registry_close(struct registry *r)
 {
 	if (!r)
 		return;
@@ -65,43 +65,43 @@ void registrar_close(struct registrar *r)
 			forget_in_kernel(r, r->index.slots[i].registration);
 	registration_index_fini(&r->index);
 	code_map_close(r->map); /* calls release() */
-	publication_close(r->page);
+	page_writer_close(r->page);
 	own_mappings_fini(&r->mappings);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
 
-struct code_map *registrar_map(struct registrar *registrar)
+struct code_map *registry_map(struct registry *registry)
 {
-	return registrar->map;
+	return registry->map;
 }
 
-struct own_mappings *registrar_mappings(struct registrar *registrar)
+struct own_mappings *registry_mappings(struct registry *registry)
 {
-	return &registrar->mappings;
+	return &registry->mappings;
 }
 
-const struct bobbin_code_page *registrar_page(const struct registrar *registrar)
+const struct bobbin_code_page *registry_page(const struct registry *registry)
 {
-	return registrar->page ? publication_page(registrar->page) : NULL;
+	return registry->page ? page_writer_page(registry->page) : NULL;
 }
 
-void registrar_lock(struct registrar *registrar)
+void registry_lock(struct registry *registry)
 {
-	pthread_mutex_lock(&registrar->lock);
+	pthread_mutex_lock(&registry->lock);
 }
 
-bool registrar_is_free(struct registrar *registrar)
+bool registry_is_free(struct registry *registry)
 {
-	if (pthread_mutex_trylock(&registrar->lock))
+	if (pthread_mutex_trylock(&registry->lock))
 		return false;
-	pthread_mutex_unlock(&registrar->lock);
+	pthread_mutex_unlock(&registry->lock);
 	return true;
 }
 
-void registrar_unlock(struct registrar *registrar)
+void registry_unlock(struct registry *registry)
 {
-	pthread_mutex_unlock(&registrar->lock);
+	pthread_mutex_unlock(&registry->lock);
 }
 
 static void unpublish(struct registration *r)
@@ -110,11 +110,11 @@ static void unpublish(struct registration *r)
 		uint32_t number = atomic_load(&r->ranges[i].number);
 
 		if (number != UNPUBLISHED)
-			publication_remove(r->registrar->page, number);
+			page_writer_remove(r->registry->page, number);
 	}
 }
 
-/* The map's readers are gone.  The lock is held, or the registrar closed. */
+/* The map's readers are gone.  The lock is held, or the registry closed. */
 static void release(struct code *code)
 {
 	struct registration *r = (struct registration *)code;
@@ -129,17 +129,17 @@ static void tell_dropped(struct registration *r, uint32_t number)
 	uint64_t dropped = atomic_load(&r->code.dropped);
 
 	if (dropped)
-		publication_dropped(r->registrar->page, number, dropped);
+		page_writer_dropped(r->registry->page, number, dropped);
 }
 
 static int publish(struct registration *r)
 {
-	if (!r->registrar->page)
+	if (!r->registry->page)
 		return 0;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct bobbin_code_entry entry = registration_entry(r, i);
 		uint32_t number;
-		int error = publication_add(r->registrar->page, &entry, &number);
+		int error = page_writer_add(r->registry->page, &entry, &number);
 
 		if (error)
 			return error;
@@ -219,7 +219,7 @@ static struct code_range map_range(struct registration *r, size_t i)
 /* The last range that goes takes the registration along when readers have gone. */
 static void unmap(struct registration *r, size_t count)
 {
-	struct code_map *map = r->registrar->map;
+	struct code_map *map = r->registry->map;
 
 	while (count--) {
 		const struct code_range range = map_range(r, count);
@@ -232,7 +232,7 @@ static void unmap(struct registration *r, size_t count)
 /* All ranges or none; with an error the registration is gone. */
 static int map_and_publish(struct registration *r)
 {
-	struct code_map *map = r->registrar->map;
+	struct code_map *map = r->registry->map;
 	size_t done = 0;
 	int error = 0;
 
@@ -245,7 +245,7 @@ static int map_and_publish(struct registration *r)
 		error = publish(r);
 	if (!error)
 		return 0;
-	registration_index_remove(&r->registrar->index, r);
+	registration_index_remove(&r->registry->index, r);
 	if (done)
 		unmap(r, done);
 	else
@@ -268,36 +268,36 @@ static void tell_kernel(struct registration *r)
 						   .text_start = text->start,
 						   .text_size = text->end - text->start};
 
-		if (!kernel_door_register(&r->registrar->kernel, &setup))
+		if (!kernel_door_register(&r->registry->kernel, &setup))
 			continue;
 		if (i)
-			kernel_door_unregister(&r->registrar->kernel, r->key);
+			kernel_door_unregister(&r->registry->kernel, r->key);
 		return;
 	}
 	r->in_kernel = true;
 }
 
-int registrar_insert(struct registrar *registrar, const struct code_request *request,
-		     enum bobbin_code_place *ret)
+int registry_insert(struct registry *registry, const struct code_request *request,
+		    enum bobbin_code_place *ret)
 {
 	struct registration *r;
 	int error;
 
-	if (registration_index_find(&registrar->index, request->key))
+	if (registration_index_find(&registry->index, request->key))
 		return -EEXIST;
 	error = registration_open(request, &r);
 	if (error)
 		return error;
-	r->registrar = registrar;
+	r->registry = registry;
 	r->code.release = release;
-	error = make_room(registrar->map, request);
+	error = make_room(registry->map, request);
 	if (!error)
-		error = registration_index_add(&registrar->index, r);
+		error = registration_index_add(&registry->index, r);
 	if (error) {
 		registration_close(r);
 		return error;
 	}
-	r->id = ++registrar->last_id;
+	r->id = ++registry->last_id;
 	error = map_and_publish(r);
 	if (error)
 		return error;
@@ -326,31 +326,31 @@ static bool is_match(const struct registration *r, const struct code_match *matc
 	return !match->text.end || has_range(r, &match->text);
 }
 
-int registrar_unregister(struct registrar *registrar, const struct code_match *match)
+int registry_unregister(struct registry *registry, const struct code_match *match)
 {
 	struct registration *r;
 
-	registrar_lock(registrar);
-	r = registration_index_find(&registrar->index, match->key);
+	registry_lock(registry);
+	r = registration_index_find(&registry->index, match->key);
 	if (r && !is_match(r, match))
 		r = NULL;
 	if (r) {
-		forget_in_kernel(registrar, r);
-		registration_index_remove(&registrar->index, r);
+		forget_in_kernel(registry, r);
+		registration_index_remove(&registry->index, r);
 		unmap(r, r->count);
 	}
-	registrar_unlock(registrar);
+	registry_unlock(registry);
 	return r ? 0 : -ENOENT;
 }
 
-int registrar_remove(struct registrar *registrar, uint64_t key)
+int registry_remove(struct registry *registry, uint64_t key)
 {
-	return registrar_unregister(registrar, &(struct code_match){.key = key, .added = true});
+	return registry_unregister(registry, &(struct code_match){.key = key, .added = true});
 }
 
-int registrar_add_section(struct registrar *registrar, uint64_t key, void *section, size_t size,
-			  const struct code_text_range *ranges, size_t count,
-			  const struct code_identity *identity, void (*free_section)(void *))
+int registry_add_section(struct registry *registry, uint64_t key, void *section, size_t size,
+			 const struct code_text_range *ranges, size_t count,
+			 const struct code_identity *identity, void (*free_section)(void *))
 {
 	struct code_text_range *sorted = calloc(count ? count : 1, sizeof(*sorted));
 	struct code_request request = {.kind = CODE_SECTION,
@@ -375,20 +375,19 @@ int registrar_add_section(struct registrar *registrar, uint64_t key, void *secti
 		error = check_section(section, size, (uintptr_t)section, sorted, count, NULL,
 				      &request.sframe);
 	if (!error) {
-		registrar_lock(registrar);
-		error = registrar_insert(registrar, &request, &place);
-		registrar_unlock(registrar);
+		registry_lock(registry);
+		error = registry_insert(registry, &request, &place);
+		registry_unlock(registry);
 	}
 	free(sorted);
 	return error;
 }
 
-void registrar_drop(struct registrar *registrar, struct code *code,
-		    const struct bobbin_error *error)
+void registry_drop(struct registry *registry, struct code *code, const struct bobbin_error *error)
 {
 	struct registration *r = (struct registration *)code;
 
-	if (!code_drop(code, error) || code->release != release || !registrar->page)
+	if (!code_drop(code, error) || code->release != release || !registry->page)
 		return;
 	for (size_t i = 0; i < r->count; i++) {
 		uint32_t number = atomic_load(&r->ranges[i].number);
@@ -398,11 +397,11 @@ void registrar_drop(struct registrar *registrar, struct code *code,
 	}
 }
 
-void registrar_forked(struct registrar *registrar)
+void registry_forked(struct registry *registry)
 {
-	pthread_mutex_init(&registrar->lock, NULL);
-	code_map_forked(registrar->map);
-	own_mappings_forked(&registrar->mappings);
-	if (registrar->page)
-		publication_forked(registrar->page);
+	pthread_mutex_init(&registry->lock, NULL);
+	code_map_forked(registry->map);
+	own_mappings_forked(&registry->mappings);
+	if (registry->page)
+		page_writer_forked(registry->page);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * registrar.h - register and unregister code: what all doors lead to.
+ * registry.h - register and unregister code: what all doors lead to.
  *
  *	codectl() sframe_register() prctl __register_frame JIT builder
  *	      └───────────┴────────────┴─────────┴────────────┘
- *			      registrar: check, number, publish
+ *			      registry: check, number, publish
  *				   │                │
- *			       code map        publication
+ *			       code map        page writer
  *
- * A registrar is an address space's; the process's own is own_map().
+ * A registry is an address space's; the process's own is own_registry().
  * All calls are thread-safe and none may be made from a signal handler.
  */
-#ifndef BOBBIN_CODEMAP_REGISTRAR_H
-#define BOBBIN_CODEMAP_REGISTRAR_H
+#ifndef BOBBIN_CODEMAP_REGISTRY_H
+#define BOBBIN_CODEMAP_REGISTRY_H
 
 #include <bobbin/code_page.h>
 #include <bobbin/codectl.h>
 
 #include "codemap/code_map.h"
 
-struct registrar;
+struct registry;
 
 /* Identity of registered code, copied; zero: unknown. */
 struct code_identity {
@@ -39,7 +39,7 @@ struct code_identity {
  * @sframe: of the table; @addr is right even if @data is NULL
  * @identity: or NULL; copied
  * @owned, @free_owned: the table's memory, if it becomes the registration's
- * @added: by registrar_add_section()
+ * @added: by registry_add_section()
  */
 struct code_request {
 	enum code_kind kind;
@@ -60,57 +60,56 @@ struct code_match {
 	unsigned int kinds; /* 1 << enum code_kind */
 	uint64_t table;
 	struct code_text_range text; /* one of them */
-	bool added;                  /* by registrar_add_section(); false: not by that */
+	bool added;                  /* by registry_add_section(); false: not by that */
 };
 
 /* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */
-int registrar_open(long (*kernel)(long number, const void *setup, size_t size),
-		   struct registrar **ret);
-void registrar_close(struct registrar *registrar);
+int registry_open(long (*kernel)(long number, const void *setup, size_t size),
+		  struct registry **ret);
+void registry_close(struct registry *registry);
 
-struct code_map *registrar_map(struct registrar *registrar);
+struct code_map *registry_map(struct registry *registry);
 
 /* Writers of the map itself (loaded objects) hold this. */
-void registrar_lock(struct registrar *registrar);
-void registrar_unlock(struct registrar *registrar);
+void registry_lock(struct registry *registry);
+void registry_unlock(struct registry *registry);
 
 /* Whether nobody has the lock now, not even this thread. */
-bool registrar_is_free(struct registrar *registrar);
+bool registry_is_free(struct registry *registry);
 
 /* For checks, under the lock. */
-struct own_mappings *registrar_mappings(struct registrar *registrar);
+struct own_mappings *registry_mappings(struct registry *registry);
 
 /* The page; NULL: this system allows none that could be found.  For tests. */
-const struct bobbin_code_page *registrar_page(const struct registrar *registrar);
+const struct bobbin_code_page *registry_page(const struct registry *registry);
 
 /*
  * Register what was checked; all ranges or none.  The lock is held.  -EEXIST: the
  * key or a part of the text is registered; -ENOMEM; -ENOSPC: the page is full.  On
  * failure @owned is still the caller's.
  */
-int registrar_insert(struct registrar *registrar, const struct code_request *request,
-		     enum bobbin_code_place *ret);
+int registry_insert(struct registry *registry, const struct code_request *request,
+		    enum bobbin_code_place *ret);
 
 /* Unregister, and wait for readers.  -ENOENT. */
-int registrar_unregister(struct registrar *registrar, const struct code_match *match);
+int registry_unregister(struct registry *registry, const struct code_match *match);
 
 /*
  * Register an SFrame section that is the library's own memory for text that need
  * not be checked; @free_section is called with @section when it is no longer read.
- * @key: what registrar_remove() takes.  Errors as sframe_register().
+ * @key: what registry_remove() takes.  Errors as sframe_register().
  */
-int registrar_add_section(struct registrar *registrar, uint64_t key, void *section, size_t size,
-			  const struct code_text_range *ranges, size_t count,
-			  const struct code_identity *identity, void (*free_section)(void *));
+int registry_add_section(struct registry *registry, uint64_t key, void *section, size_t size,
+			 const struct code_text_range *ranges, size_t count,
+			 const struct code_identity *identity, void (*free_section)(void *));
 
-/* Unregister what registrar_add_section() has added for @key, and wait for readers; -ENOENT. */
-int registrar_remove(struct registrar *registrar, uint64_t key);
+/* Unregister what registry_add_section() has added for @key, and wait for readers; -ENOENT. */
+int registry_remove(struct registry *registry, uint64_t key);
 
 /* A walk found the table malformed: drop it, publish why.  Async-signal-safe. */
-void registrar_drop(struct registrar *registrar, struct code *code,
-		    const struct bobbin_error *error);
+void registry_drop(struct registry *registry, struct code *code, const struct bobbin_error *error);
 
 /* In a forked child; the lock is free afterwards, whoever had it. */
-void registrar_forked(struct registrar *registrar);
+void registry_forked(struct registry *registry);
 
 #endif

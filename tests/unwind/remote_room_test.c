@@ -12,10 +12,10 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 #include "target/space.h"
 #include "target/thread.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 #define ENTRIES 1000
 #define FITTING 100
@@ -72,15 +72,15 @@ static struct bobbin_space *open_space(void)
 	return space;
 }
 
-static size_t update(struct bobbin_space *space, struct registered_room *room)
+static size_t update(struct bobbin_space *space, struct remote_room *room)
 {
-	assert_int_equal(registered_tables_update(space, getpid(), REGISTERED_PAGE, room), 1);
-	return space->registered->count;
+	assert_int_equal(remote_code_update(space, getpid(), REMOTE_PAGE, room), 1);
+	return space->remote->count;
 }
 
 static void two_processes_share_one_room(void **state)
 {
-	struct registered_room room = {.limit = (FITTING + 20) * PUBLISHED_ENTRY_BYTES};
+	struct remote_room room = {.limit = (FITTING + 20) * PAGE_COPY_ENTRY_BYTES};
 	struct bobbin_space *first = open_space(), *second = open_space();
 
 	assert_int_equal(update(first, &room), FITTING + 20);
@@ -98,7 +98,7 @@ static void two_processes_share_one_room(void **state)
 
 static void update_may_take_what_the_space_has(void **state)
 {
-	struct registered_room room = {.limit = ENTRIES * PUBLISHED_ENTRY_BYTES};
+	struct remote_room room = {.limit = ENTRIES * PAGE_COPY_ENTRY_BYTES};
 	struct bobbin_space *space = open_space();
 
 	assert_int_equal(update(space, &room), ENTRIES);
@@ -112,7 +112,7 @@ static void update_may_take_what_the_space_has(void **state)
 /* Sections that are kept may be more than there is room for when others of the process grow. */
 static void kept_sections_make_no_room(void **state)
 {
-	struct registered_room room = {.limit = 10 * PUBLISHED_ENTRY_BYTES};
+	struct remote_room room = {.limit = 10 * PAGE_COPY_ENTRY_BYTES};
 	struct bobbin_code_entry *entries = (struct bobbin_code_entry *)page->entries;
 	const struct bobbin_code_entry first = entries[0], last = entries[9];
 	struct bobbin_space *space = open_space();
@@ -125,11 +125,11 @@ static void kept_sections_make_no_room(void **state)
 	page->entry_count = 1;
 	page->changes++;
 	assert_int_equal(update(space, &room), 1);
-	assert_int_equal(room.used, PUBLISHED_ENTRY_BYTES + 64);
+	assert_int_equal(room.used, PAGE_COPY_ENTRY_BYTES + 64);
 	page->entry_count = 10;
 	page->changes++;
 	assert_int_equal(update(space, &room), 10);
-	assert_int_equal(room.used, 10 * PUBLISHED_ENTRY_BYTES + 64);
+	assert_int_equal(room.used, 10 * PAGE_COPY_ENTRY_BYTES + 64);
 	assert_int_equal(room.left_out, 1);
 	bobbin_space_close(space);
 	entries[0] = first;
@@ -151,7 +151,7 @@ static pid_t fork_sleeper(void)
 
 static void forked_child_shares_until_its_page_changes(void **state)
 {
-	struct registered_room room = {.limit = 3 * ENTRIES * PUBLISHED_ENTRY_BYTES};
+	struct remote_room room = {.limit = 3 * ENTRIES * PAGE_COPY_ENTRY_BYTES};
 	struct bobbin_space *space = open_space(), *copy;
 	uint64_t used;
 	pid_t child;
@@ -160,13 +160,13 @@ static void forked_child_shares_until_its_page_changes(void **state)
 	used = room.used;
 	child = fork_sleeper();
 	assert_int_equal(bobbin_space_fork(space, &copy), 0);
-	assert_int_equal(registered_tables_update(copy, child, REGISTERED_DOORS, &room), 0);
-	assert_ptr_equal(copy->registered, space->registered);
+	assert_int_equal(remote_code_update(copy, child, REMOTE_DOORS, &room), 0);
+	assert_ptr_equal(copy->remote, space->remote);
 	assert_int_equal(room.used, used);
 	page->changes++;
-	assert_int_equal(registered_tables_update(copy, child, REGISTERED_DOORS, &room), 1);
-	assert_ptr_not_equal(copy->registered, space->registered);
-	assert_int_equal(copy->registered->count, ENTRIES);
+	assert_int_equal(remote_code_update(copy, child, REMOTE_DOORS, &room), 1);
+	assert_ptr_not_equal(copy->remote, space->remote);
+	assert_int_equal(copy->remote->count, ENTRIES);
 	assert_int_equal(room.used, 2 * used);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -178,7 +178,7 @@ static void forked_child_shares_until_its_page_changes(void **state)
 /* A generation that children hold is not given back when its space gets a new one. */
 static void what_children_hold_counts(void **state)
 {
-	struct registered_room room = {.limit = 2 * ENTRIES * PUBLISHED_ENTRY_BYTES};
+	struct remote_room room = {.limit = 2 * ENTRIES * PAGE_COPY_ENTRY_BYTES};
 	struct bobbin_space *space = open_space(), *copies[4];
 
 	assert_int_equal(update(space, &room), ENTRIES);

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * follower.h - a thread that works when somebody calls, who may be a signal handler.
+ * worker.h - a thread that works when somebody calls, who may be a signal handler.
  */
-#ifndef BOBBIN_UNWIND_FOLLOWER_H
-#define BOBBIN_UNWIND_FOLLOWER_H
+#ifndef BOBBIN_UNWIND_WORKER_H
+#define BOBBIN_UNWIND_WORKER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 /* Zero: there is no thread. */
-struct follower {
-	_Atomic unsigned int state; /* enum follower_state */
+struct worker {
+	_Atomic unsigned int state; /* enum worker_state */
 	bool (*work)(void);         /* false: there was nothing to do */
 	pthread_t thread;
 	bool running;
 };
 
 /* 0, also if it runs already; the errno of creating a thread. */
-int follower_start(struct follower *follower, bool (*work)(void));
+int worker_start(struct worker *worker, bool (*work)(void));
 
 /* Wait for its end. */
-void follower_stop(struct follower *follower);
+void worker_stop(struct worker *worker);
 
 /* In a forked child, where the thread does not exist. */
-void follower_forked(struct follower *follower);
+void worker_forked(struct worker *worker);
 
 /* Whether a call would be heard: a thread is there and has nothing to do. */
-bool follower_idle(const struct follower *follower);
+bool worker_idle(const struct worker *worker);
 
 /* Let it work.  Async-signal-safe; a system call if it is idle, else nothing. */
-void follower_call(struct follower *follower);
+void worker_call(struct worker *worker);
 
 #endif

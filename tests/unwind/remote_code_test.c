@@ -17,10 +17,10 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 #include "target/thread.h"
 #include "unknown_reader.h"
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 #define CODE UINT64_C(0x700000000000) /* anonymous */
 #define CODE_SIZE 0x10000
@@ -29,7 +29,7 @@
 #define FRAME 64 /* bytes that registered code has on the stack, with its return address */
 
 struct fixture {
-	struct publication *page;
+	struct page_writer *page;
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_space *space;
 	uint64_t id;
@@ -80,7 +80,7 @@ static int open_fixture(void **state)
 	const struct bobbin_mapping outer = {.start = OUTER, .end = OUTER + 0x1000, .path = ""};
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	if (!f || publication_open(&f->page) || bobbin_unwinder_open(NULL, &f->unwinder) ||
+	if (!f || page_writer_open(&f->page) || bobbin_unwinder_open(NULL, &f->unwinder) ||
 	    bobbin_space_open(f->unwinder, native_arch(), &f->space) ||
 	    bobbin_space_map(f->space, &code) || bobbin_space_map(f->space, &outer))
 		return -1;
@@ -94,7 +94,7 @@ static int close_fixture(void **state)
 
 	bobbin_space_close(f->space);
 	bobbin_unwinder_close(f->unwinder);
-	publication_close(f->page);
+	page_writer_close(f->page);
 	free(f);
 	return 0;
 }
@@ -117,7 +117,7 @@ static uint32_t publish(struct fixture *f, const struct bobbin_code_entry *entry
 {
 	uint32_t number;
 
-	assert_int_equal(publication_add(f->page, entry, &number), 0);
+	assert_int_equal(page_writer_add(f->page, entry, &number), 0);
 	return number;
 }
 
@@ -205,7 +205,7 @@ static void registered_section_unwinds_memory_without_a_file(void **state)
 	walk(f, CODE + 0x200, FRAME - 8);
 	assert_stuck(f);
 
-	publication_remove(f->page, number);
+	page_writer_remove(f->page, number);
 	free(section);
 	walk(f, CODE + 0x110, FRAME - 8); /* a copy serves */
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
@@ -236,7 +236,7 @@ static void new_registration_of_a_place_forgets_the_rules_of_the_old_one(void **
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	publication_remove(f->page, number);
+	page_writer_remove(f->page, number);
 	publish_section(f, CODE, CODE + 0x100, 2 * FRAME, &second);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, 2 * FRAME - 8);
@@ -259,8 +259,7 @@ static void malformed_section_is_dropped_and_its_reason_kept(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
-	assert_true(
-		registered_dropped(registered_find(f->space->registered, CODE + 0x110), &error));
+	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE + 0x110), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 	walk(f, CODE + 0x210, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
@@ -276,11 +275,11 @@ static void section_that_the_process_dropped_is_not_used(void **state)
 	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &section);
 
 	assert_int_equal(update(f), 1);
-	publication_dropped(f->page, number, 7 << 16 | BOBBIN_REASON_SFRAME_RANGE);
+	page_writer_dropped(f->page, number, 7 << 16 | BOBBIN_REASON_SFRAME_RANGE);
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(registered_dropped(registered_find(f->space->registered, CODE), &error));
+	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE), &error));
 	assert_int_equal(error.offset, 7);
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_RANGE);
 	free(section);
@@ -291,7 +290,7 @@ static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
 	struct fixture *f = *state;
 	struct bobbin_code_entry nowhere = section_entry(f, CODE, CODE + 0x100, (void *)16, 100);
 	struct bobbin_code_entry huge = section_entry(f, CODE + 0x100, CODE + 0x200, f,
-						      REGISTERED_MAX_BYTES + 1);
+						      REMOTE_MAX_BYTES + 1);
 	struct bobbin_code_entry empty = section_entry(f, CODE + 0x200, CODE + 0x300, f, 0);
 	struct bobbin_error error;
 
@@ -300,8 +299,8 @@ static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
 	publish(f, &empty);
 	assert_int_equal(update(f), 1);
 	for (unsigned int i = 0; i < 3; i++) {
-		bool dropped = registered_dropped(
-			registered_find(f->space->registered, CODE + 0x100 * i), &error);
+		bool dropped = remote_range_dropped(
+			remote_code_find(f->space->remote, CODE + 0x100 * i), &error);
 
 		walk(f, CODE + 0x100 * i + 8, FRAME - 8);
 		assert_stuck(f);
@@ -317,14 +316,14 @@ static void ranges_of_one_registration_share_its_section(void **state)
 	uint8_t *section;
 	size_t size = make_section(CODE, 0x1000, FRAME, &section);
 	struct bobbin_code_entry entry = section_entry(f, CODE, CODE + 0x100, section, size);
-	const struct registered_code *code;
+	const struct remote_code *code;
 
 	publish(f, &entry);
 	entry.text_start = CODE + 0x800;
 	entry.text_end = CODE + 0x900;
 	publish(f, &entry);
 	assert_int_equal(update(f), 1);
-	code = f->space->registered;
+	code = f->space->remote;
 	assert_int_equal(code->count, 2);
 	assert_ptr_equal(code->ranges[0].table, code->ranges[1].table);
 	walk(f, CODE + 0x10, FRAME - 8);
@@ -340,11 +339,11 @@ static void ranges_of_one_registration_share_its_section(void **state)
 static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
 {
 	struct fixture *f = *state;
-	uint8_t *zeros = mmap(NULL, REGISTERED_MAX_BYTES, PROT_READ,
+	uint8_t *zeros = mmap(NULL, REMOTE_MAX_BYTES, PROT_READ,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct bobbin_code_entry shared = section_entry(f, CODE, CODE + 0x10, zeros, 8 << 20);
 	struct bobbin_code_entry large = section_entry(f, CODE + 0x8000, CODE + 0x8010, zeros,
-						       REGISTERED_MAX_BYTES - (4 << 20));
+						       REMOTE_MAX_BYTES - (4 << 20));
 	struct bobbin_code_entry small = section_entry(f, CODE + 0x9000, CODE + 0x9010, zeros,
 						       1 << 20);
 	struct bobbin_error error;
@@ -359,12 +358,12 @@ static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
 	publish(f, &large);
 	publish(f, &small);
 	assert_int_equal(update(f), 1);
-	assert_true(registered_dropped(registered_find(f->space->registered, large.text_start),
-				       &error));
+	assert_true(
+		remote_range_dropped(remote_code_find(f->space->remote, large.text_start), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_NO_MEMORY);
-	assert_false(registered_dropped(registered_find(f->space->registered, small.text_start),
-					&error));
-	munmap(zeros, REGISTERED_MAX_BYTES);
+	assert_false(
+		remote_range_dropped(remote_code_find(f->space->remote, small.text_start), &error));
+	munmap(zeros, REMOTE_MAX_BYTES);
 }
 
 #define FRES 4
@@ -432,7 +431,7 @@ static void malformed_jit_table_is_dropped(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(registered_dropped(registered_find(f->space->registered, CODE), &error));
+	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE), &error));
 	free(table);
 }
 
@@ -459,7 +458,7 @@ static void registered_code_overrides_a_file_where_it_knows_the_address(void **s
 	walk(f, here + 0x20, FRAME - 8);
 	assert_int_equal(f->frames[0].source, source);
 	assert_int_equal(bobbin_space_find(f->space, here, &place), 0);
-	assert_non_null(strstr(place.mapping.path, "registered_code_test"));
+	assert_non_null(strstr(place.mapping.path, "remote_code_test"));
 	free(section);
 }
 

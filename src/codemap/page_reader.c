@@ -9,7 +9,7 @@
  * copied many at a time, three times over; those that changed are tried again one
  * by one.
  */
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ struct page_reader {
 	size_t ahead_count;                   /* of both */
 	uint64_t page;
 	struct bobbin_code_page head;
-	const struct published_code *old;
-	struct published_code found;
+	const struct page_copy *old;
+	struct page_copy found;
 	size_t room;
 	size_t string_bytes, string_limit;
 	uint64_t left_out;   /* entries */
@@ -80,7 +80,7 @@ static int check_head(const struct bobbin_code_page *head)
 	if (head->entry_size < sizeof(struct bobbin_code_entry) || head->entry_size > MAX_STRUCT ||
 	    head->entry_size % sizeof(uint64_t))
 		return -EBADMSG;
-	if (head->entry_count > head->entry_max || head->entry_max > PUBLISHED_MAX_ENTRIES ||
+	if (head->entry_count > head->entry_max || head->entry_max > PAGE_COPY_MAX_ENTRIES ||
 	    head->entry_count * head->entry_size > MAX_ENTRY_BYTES)
 		return -EBADMSG;
 	if (head->entries % sizeof(uint64_t) ||
@@ -110,7 +110,7 @@ static int read_head(const struct bobbin_mem *mem, uint64_t page, struct bobbin_
 	return -EAGAIN;
 }
 
-int published_code_probe(uint64_t addr, const struct bobbin_mem *mem)
+int page_copy_probe(uint64_t addr, const struct bobbin_mem *mem)
 {
 	struct bobbin_code_page head;
 	int r;
@@ -139,8 +139,8 @@ static bool is_sane(const struct bobbin_code_entry *e)
 }
 
 /* Ranges are in ascending order in what was read before. */
-static const struct published_range *known_range(const struct published_code *code,
-						 const struct bobbin_code_entry *e)
+static const struct page_range *known_range(const struct page_copy *code,
+					    const struct bobbin_code_entry *e)
 {
 	size_t lo = 0, hi = code->count;
 
@@ -183,8 +183,8 @@ static bool has_room(struct page_reader *p, size_t size)
 	return true;
 }
 
-static int copy_known(struct page_reader *p, const struct published_range *known,
-		      struct published_range *range)
+static int copy_known(struct page_reader *p, const struct page_range *known,
+		      struct page_range *range)
 {
 	size_t path = known->path ? strlen(known->path) : 0;
 	size_t debug_link = known->debug_link ? strlen(known->debug_link) : 0;
@@ -203,7 +203,7 @@ static int copy_known(struct page_reader *p, const struct published_range *known
 }
 
 static int take_identity(const struct bobbin_code_identity *head, const char *bytes,
-			 struct published_range *range)
+			 struct page_range *range)
 {
 	const char *build_id = bytes + head->path_len, *debug_link = build_id + head->build_id_len;
 
@@ -225,8 +225,8 @@ static bool identity_bytes(const struct bobbin_code_identity *head, size_t *ret)
 {
 	size_t size = (size_t)head->path_len + head->build_id_len + head->debug_link_len;
 
-	if (head->path_len > PUBLISHED_MAX_STRING || head->debug_link_len > PUBLISHED_MAX_STRING ||
-	    head->build_id_len > sizeof(((struct published_range *)NULL)->build_id) ||
+	if (head->path_len > PAGE_COPY_MAX_STRING || head->debug_link_len > PAGE_COPY_MAX_STRING ||
+	    head->build_id_len > sizeof(((struct page_range *)NULL)->build_id) ||
 	    head->size < sizeof(*head) || head->size - sizeof(*head) < size)
 		return false;
 	*ret = size;
@@ -235,13 +235,13 @@ static bool identity_bytes(const struct bobbin_code_identity *head, size_t *ret)
 
 static bool identity_wraps(uint64_t at)
 {
-	return wraps(at, sizeof(struct bobbin_code_identity) + 3 * PUBLISHED_MAX_STRING);
+	return wraps(at, sizeof(struct bobbin_code_identity) + 3 * PAGE_COPY_MAX_STRING);
 }
 
 /* An identity that cannot be read, or makes no sense, is as good as none. */
-static int read_identity(struct page_reader *p, struct published_range *range)
+static int read_identity(struct page_reader *p, struct page_range *range)
 {
-	char bytes[2 * PUBLISHED_MAX_STRING + sizeof(range->build_id)];
+	char bytes[2 * PAGE_COPY_MAX_STRING + sizeof(range->build_id)];
 	struct bobbin_code_identity head;
 	uint64_t at = range->entry.identity;
 	size_t size;
@@ -254,8 +254,7 @@ static int read_identity(struct page_reader *p, struct published_range *range)
 	return take_identity(&head, bytes, range);
 }
 
-static int use_ahead(struct page_reader *p, const struct ahead *ahead,
-		     struct published_range *range)
+static int use_ahead(struct page_reader *p, const struct ahead *ahead, struct page_range *range)
 {
 	size_t size;
 
@@ -264,7 +263,7 @@ static int use_ahead(struct page_reader *p, const struct ahead *ahead,
 	return take_identity(&ahead->head, ahead->bytes, range);
 }
 
-static void forget_range(struct published_range *range)
+static void forget_range(struct page_range *range)
 {
 	free(range->path);
 	free(range->debug_link);
@@ -274,8 +273,8 @@ static void forget_range(struct published_range *range)
 static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_code_entry *entry,
 		      const struct ahead *ahead)
 {
-	struct published_range range = {.entry = *entry};
-	const struct published_range *known;
+	struct page_range range = {.entry = *entry};
+	const struct page_range *known;
 	uint64_t after = entry->sequence;
 	int r = 0;
 
@@ -413,7 +412,7 @@ static int read_chunk(struct page_reader *p, uint64_t at, size_t count)
 	return 0;
 }
 
-static void forget_ranges(struct published_code *code)
+static void forget_ranges(struct page_copy *code)
 {
 	for (size_t i = 0; i < code->count; i++)
 		forget_range(&code->ranges[i]);
@@ -458,12 +457,12 @@ static size_t fitting_entries(struct page_reader *p)
 {
 	uint64_t limit = p->old->limit, count = p->head.entry_count;
 
-	p->string_limit = PUBLISHED_MAX_STRINGS;
+	p->string_limit = PAGE_COPY_MAX_STRINGS;
 	if (!limit)
 		return count;
-	if (count > limit / PUBLISHED_ENTRY_BYTES)
-		count = limit / PUBLISHED_ENTRY_BYTES;
-	limit -= count * PUBLISHED_ENTRY_BYTES;
+	if (count > limit / PAGE_COPY_ENTRY_BYTES)
+		count = limit / PAGE_COPY_ENTRY_BYTES;
+	limit -= count * PAGE_COPY_ENTRY_BYTES;
 	if (limit < p->string_limit)
 		p->string_limit = limit;
 	return count;
@@ -518,8 +517,8 @@ static int read_page(struct page_reader *p)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct bobbin_code_entry *x = &((const struct published_range *)a)->entry;
-	const struct bobbin_code_entry *y = &((const struct published_range *)b)->entry;
+	const struct bobbin_code_entry *x = &((const struct page_range *)a)->entry;
+	const struct bobbin_code_entry *y = &((const struct page_range *)b)->entry;
 
 	if (x->text_start != y->text_start)
 		return x->text_start < y->text_start ? -1 : 1;
@@ -527,7 +526,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Of ranges that overlap, the first stays. */
-static void put_in_order(struct published_code *code)
+static void put_in_order(struct page_copy *code)
 {
 	uint64_t end = 0;
 	size_t kept = 0;
@@ -535,7 +534,7 @@ static void put_in_order(struct published_code *code)
 	if (code->count)
 		qsort(code->ranges, code->count, sizeof(*code->ranges), by_start);
 	for (size_t i = 0; i < code->count; i++) {
-		struct published_range *range = &code->ranges[i];
+		struct page_range *range = &code->ranges[i];
 
 		if (range->entry.text_start < end) {
 			forget_range(range);
@@ -553,11 +552,11 @@ static void close_reader(struct page_reader *p)
 		free(p->copy[i]);
 	free(p->ahead);
 	free(p->reads);
-	published_code_fini(&p->found);
+	page_copy_fini(&p->found);
 }
 
 /* The common case: nothing has changed. */
-bool published_code_unchanged(const struct published_code *code, const struct bobbin_mem *mem)
+bool page_copy_unchanged(const struct page_copy *code, const struct bobbin_mem *mem)
 {
 	struct bobbin_code_page head;
 
@@ -565,13 +564,13 @@ bool published_code_unchanged(const struct published_code *code, const struct bo
 	       !check_head(&head) && head.changes == code->changes && head.pid == code->page_pid;
 }
 
-int published_code_parse(struct published_code *code, const struct bobbin_mem *mem,
-			 const struct remote_process *process)
+int page_copy_parse(struct page_copy *code, const struct bobbin_mem *mem,
+		    const struct remote_process *process)
 {
 	struct page_reader p = {.mem = mem, .process = process, .page = code->page, .old = code};
 	int r;
 
-	if (published_code_unchanged(code, mem))
+	if (page_copy_unchanged(code, mem))
 		return 0;
 	/* so that a page without entries counts as read, too */
 	r = vector_reserve(&p.found.ranges, &p.room, 1, sizeof(*p.found.ranges));
@@ -585,9 +584,9 @@ int published_code_parse(struct published_code *code, const struct bobbin_mem *m
 		code->count = p.found.count;
 		code->changes = p.head.changes;
 		code->page_pid = p.head.pid;
-		code->bytes = code->count * PUBLISHED_ENTRY_BYTES + p.string_bytes;
+		code->bytes = code->count * PAGE_COPY_ENTRY_BYTES + p.string_bytes;
 		code->left_out = p.left_out;
-		p.found = (struct published_code){0};
+		p.found = (struct page_copy){0};
 		if (p.torn)
 			r = -EAGAIN;
 	}
@@ -595,7 +594,7 @@ int published_code_parse(struct published_code *code, const struct bobbin_mem *m
 	return r;
 }
 
-void published_code_fini(struct published_code *code)
+void page_copy_fini(struct page_copy *code)
 {
 	forget_ranges(code);
 	free(code->ranges);

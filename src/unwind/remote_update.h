@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * registered_tables.h - what unwinds the code that another process registered.
+ * remote_update.h - what unwinds the code that another process registered.
  *
  *	published page ──────┬► ranges in the space ─► sections, copied once
  *	GDB's JIT interface ─┘                       └► JIT tables, read when asked
@@ -9,33 +9,33 @@
  * it is read in the process's memory for each address that is not cached.  What is
  * published counts more than what debuggers are told; so do files that are mapped.
  */
-#ifndef BOBBIN_UNWIND_REGISTERED_TABLES_H
-#define BOBBIN_UNWIND_REGISTERED_TABLES_H
+#ifndef BOBBIN_UNWIND_REMOTE_UPDATE_H
+#define BOBBIN_UNWIND_REMOTE_UPDATE_H
 
 #include <bobbin/unwind.h>
 
 #include "target/space.h"
-#include "unwind/foreign_table.h"
+#include "unwind/remote_table.h"
 
 /* Bytes of sections that are copied from one process, at most. */
-#define REGISTERED_MAX_BYTES (256u << 20)
+#define REMOTE_MAX_BYTES (256u << 20)
 
 /* Memory of all that all processes tell. */
-#define REGISTERED_ALL_BYTES ((uint64_t)512 << 20)
+#define REMOTE_ALL_BYTES ((uint64_t)512 << 20)
 
-/* struct registered_range.place of what has none. */
-#define REGISTERED_NOWHERE UINT64_MAX
+/* struct remote_range.place of what has none. */
+#define REMOTE_NOWHERE UINT64_MAX
 
-/* struct registered_range.id of what has none: code that debuggers are told of. */
-#define REGISTERED_NO_ID UINT64_MAX
+/* struct remote_range.id of what has none: code that debuggers are told of. */
+#define REMOTE_NO_ID UINT64_MAX
 
 /* Doors through which a process tells of code. */
-#define REGISTERED_PAGE 1u
-#define REGISTERED_IMAGES 2u
-#define REGISTERED_DOORS (REGISTERED_PAGE | REGISTERED_IMAGES)
+#define REMOTE_PAGE 1u
+#define REMOTE_IMAGES 2u
+#define REMOTE_DOORS (REMOTE_PAGE | REMOTE_IMAGES)
 
 /* What all spaces of an unwinder have together. */
-struct registered_room {
+struct remote_room {
 	uint64_t next_place;  /* where the next range goes among all that were ever registered */
 	uint64_t limit, used; /* bytes; a process that grows may need as much again for a moment */
 	uint64_t left_out;    /* pieces of code that there was no room for */
@@ -44,11 +44,11 @@ struct registered_room {
 /*
  * Make a space know what the process says now, through some @doors.  A forked child's space
  * shares what its parent's knows for as long as the child's page is the parent's.  1; 0: nothing new; -ENOENT:
- * the process says nothing; other errnos of published_code_update() and
+ * the process says nothing; other errnos of page_copy_update() and
  * debugger_images_update().
  */
-int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
-			     struct registered_room *room);
+int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
+		       struct remote_room *room);
 
 /* Pieces of code that an unwinder had no room for. */
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/foreign_table.h"
+#include "unwind/remote_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,51 +9,51 @@
 /* Of a table that is read from end to end: 12 KiB for each system call. */
 #define JIT_ENTRIES_AT_ONCE 512
 
-struct registered_table *foreign_table_open(void)
+struct remote_table *remote_table_open(void)
 {
-	struct registered_table *t = calloc(1, sizeof(*t));
+	struct remote_table *t = calloc(1, sizeof(*t));
 
 	if (t)
 		t->users = 1;
 	return t;
 }
 
-struct registered_table *foreign_table_share(struct registered_table *table)
+struct remote_table *remote_table_share(struct remote_table *table)
 {
 	table->users++;
 	return table;
 }
 
-void foreign_table_drop(struct registered_table *table, struct bobbin_error error)
+void remote_table_drop(struct remote_table *table, struct bobbin_error error)
 {
 	table->dropped = true;
 	table->error = error;
 }
 
-void foreign_table_close_section(struct registered_table *table)
+void remote_table_close_section(struct remote_table *table)
 {
 	indexed_sections_fini(&table->sections);
 	free(table->section.data);
 	table->section = (struct elf_bytes){0};
 }
 
-void foreign_table_close_frames(struct registered_table *table)
+void remote_table_close_frames(struct remote_table *table)
 {
 	call_frames_fini(&table->cfi);
 	free(table->frames.data);
 	table->frames = (struct elf_bytes){0};
 }
 
-void foreign_table_release(struct registered_table *table)
+void remote_table_release(struct remote_table *table)
 {
 	if (!table || --table->users)
 		return;
-	foreign_table_close_section(table);
-	foreign_table_close_frames(table);
+	remote_table_close_section(table);
+	remote_table_close_frames(table);
 	free(table);
 }
 
-int foreign_table_open_section(struct registered_table *table, const struct bobbin_arch *arch)
+int remote_table_open_section(struct remote_table *table, const struct bobbin_arch *arch)
 {
 	const struct elf_bytes *s = &table->section;
 	struct bobbin_error error;
@@ -61,27 +61,27 @@ int foreign_table_open_section(struct registered_table *table, const struct bobb
 
 	if (r != -EBADMSG)
 		return r;
-	foreign_table_drop(table, error);
+	remote_table_drop(table, error);
 	return 0;
 }
 
-int foreign_table_open_frames(struct registered_table *table, const struct bobbin_arch *arch)
+int remote_table_open_frames(struct remote_table *table, const struct bobbin_arch *arch)
 {
 	return call_frames_init_bare(arch, &table->frames, &table->cfi);
 }
 
-uint64_t foreign_table_bytes(const struct registered_table *table)
+uint64_t remote_table_bytes(const struct remote_table *table)
 {
 	return table->section.size + table->frames.size;
 }
 
-static bool section_lookup(struct registered_table *t, uint64_t pc, struct bobbin_row *row)
+static bool section_lookup(struct remote_table *t, uint64_t pc, struct bobbin_row *row)
 {
 	struct bobbin_error error;
 	int r = indexed_sections_lookup(&t->sections, pc, &error, row);
 
 	if (r == -EBADMSG)
-		foreign_table_drop(t, error);
+		remote_table_drop(t, error);
 	return !r;
 }
 
@@ -91,7 +91,7 @@ static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size
 	return process_read(ctx, addr, dst, len) ? BOBBIN_REASON_NO_MEMORY : BOBBIN_REASON_NONE;
 }
 
-static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arch, uint64_t pc,
+static bool jit_lookup(struct remote_table *t, const struct bobbin_arch *arch, uint64_t pc,
 		       struct bobbin_row *row)
 {
 	struct bobbin_mem mem = {read_process, &t->process};
@@ -99,21 +99,21 @@ static bool jit_lookup(struct registered_table *t, const struct bobbin_arch *arc
 	int r = jit_table_lookup(arch, &t->info, &mem, pc, &error, row);
 
 	if (r == -EBADMSG)
-		foreign_table_drop(t, error);
+		remote_table_drop(t, error);
 	return !r;
 }
 
-bool registered_serves(const struct registered_range *range)
+bool remote_range_serves(const struct remote_range *range)
 {
-	const struct registered_table *t = range->table;
+	const struct remote_table *t = range->table;
 
 	return t && (!t->dropped || call_frames_exist(&t->cfi));
 }
 
-bool registered_lookup(const struct bobbin_arch *arch, const struct registered_range *range,
-		       uint64_t pc, struct bobbin_row *row, enum bobbin_source *source)
+bool remote_range_lookup(const struct bobbin_arch *arch, const struct remote_range *range,
+			 uint64_t pc, struct bobbin_row *row, enum bobbin_source *source)
 {
-	struct registered_table *t = range->table;
+	struct remote_table *t = range->table;
 
 	if (!t)
 		return false;
@@ -125,15 +125,15 @@ bool registered_lookup(const struct bobbin_arch *arch, const struct registered_r
 	return call_frames_ask(&t->cfi, pc, row, source);
 }
 
-unsigned int registered_version(const struct registered_range *range)
+unsigned int remote_range_version(const struct remote_range *range)
 {
-	const struct registered_table *t = range->table;
+	const struct remote_table *t = range->table;
 
 	return t && t->sections.count ? t->sections.list[0].view.version : 0;
 }
 
 struct function_sink {
-	registered_sink sink;
+	function_sink sink;
 	void *ctx;
 };
 
@@ -144,8 +144,8 @@ static int give_function(void *ctx, const struct bobbin_row *row)
 	return f->sink(f->ctx, row->start, row->end);
 }
 
-static int jit_functions(struct registered_table *t, const struct bobbin_arch *arch,
-			 registered_sink sink, void *ctx)
+static int jit_functions(struct remote_table *t, const struct bobbin_arch *arch, function_sink sink,
+			 void *ctx)
 {
 	struct bobbin_mem mem = {read_process, &t->process};
 	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
@@ -156,8 +156,8 @@ static int jit_functions(struct registered_table *t, const struct bobbin_arch *a
 	return r == -EFAULT ? -EBADMSG : r;
 }
 
-int foreign_table_functions(const struct bobbin_arch *arch, struct registered_table *table,
-			    enum bobbin_source source, registered_sink sink, void *ctx)
+int remote_table_functions(const struct bobbin_arch *arch, struct remote_table *table,
+			   enum bobbin_source source, function_sink sink, void *ctx)
 {
 	if (source == BOBBIN_SOURCE_EH_FRAME)
 		return call_frames_functions(&table->cfi, CALL_FRAMES_EH, sink, ctx);
@@ -170,13 +170,13 @@ int foreign_table_functions(const struct bobbin_arch *arch, struct registered_ta
 		       : 0;
 }
 
-int registered_functions(const struct bobbin_arch *arch, const struct registered_range *range,
-			 enum bobbin_source source, registered_sink sink, void *ctx)
+int remote_range_functions(const struct bobbin_arch *arch, const struct remote_range *range,
+			   enum bobbin_source source, function_sink sink, void *ctx)
 {
-	return range->table ? foreign_table_functions(arch, range->table, source, sink, ctx) : 0;
+	return range->table ? remote_table_functions(arch, range->table, source, sink, ctx) : 0;
 }
 
-bool registered_dropped(const struct registered_range *range, struct bobbin_error *ret)
+bool remote_range_dropped(const struct remote_range *range, struct bobbin_error *ret)
 {
 	if (!range->table || !range->table->dropped)
 		return false;

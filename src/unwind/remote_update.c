@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/registered_tables.h"
+#include "unwind/remote_update.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 #include "unwind/debugger_images.h"
-#include "unwind/foreign_table.h"
+#include "unwind/remote_table.h"
 #include "unwind/rule_cache.h"
 
 /* What a space has: @code comes first, so that one is the other. */
-struct registrations {
-	struct registered_code code;
-	struct published_code published;
+struct remote_record {
+	struct remote_code code;
+	struct page_copy published;
 	struct debugger_images images;
 	size_t bytes; /* of sections */
 	uint64_t section_limit;
-	struct registered_room *room;
+	struct remote_room *room;
 	uint64_t charged;    /* of @room */
 	uint64_t left_out;   /* pieces of code, or sections, that there was no room for */
 	uint64_t generation; /* of the space, at whose files images are cut */
 };
 
-static void close_image(struct registered_image *image)
+static void close_image(struct remote_image *image)
 {
 	if (!image)
 		return;
@@ -31,16 +31,16 @@ static void close_image(struct registered_image *image)
 	free(image);
 }
 
-static void close_registrations(struct registered_code *code)
+static void close_record(struct remote_code *code)
 {
-	struct registrations *r = (struct registrations *)code;
+	struct remote_record *r = (struct remote_record *)code;
 
 	for (size_t i = 0; i < code->count; i++) {
-		foreign_table_release(code->ranges[i].table);
+		remote_table_release(code->ranges[i].table);
 		close_image(code->ranges[i].image);
 	}
 	free(code->ranges);
-	published_code_fini(&r->published);
+	page_copy_fini(&r->published);
 	debugger_images_fini(&r->images);
 	if (r->room)
 		r->room->used -= r->charged;
@@ -53,7 +53,7 @@ static struct bobbin_error unreadable(void)
 }
 
 /* A section that cannot be read is as good as a malformed one. */
-static int open_section(struct registered_table *t, struct registrations *r,
+static int open_section(struct remote_table *t, struct remote_record *r,
 			const struct bobbin_code_entry *e, const struct bobbin_arch *arch)
 {
 	struct elf_bytes *s = &t->section;
@@ -61,18 +61,18 @@ static int open_section(struct registered_table *t, struct registrations *r,
 	/* sections that are kept may have taken more */
 	if (r->bytes > r->section_limit || e->table_size > r->section_limit - r->bytes) {
 		r->left_out++;
-		foreign_table_drop(t, unreadable());
+		remote_table_drop(t, unreadable());
 		return 0;
 	}
 	*s = (struct elf_bytes){.size = e->table_size, .addr = e->table_addr};
 	s->data = malloc(s->size ? s->size : 1);
 	if (!s->data)
 		return -ENOMEM;
-	if (published_code_read(&r->published, e->table, s->data, s->size)) {
-		foreign_table_drop(t, unreadable());
+	if (page_copy_read(&r->published, e->table, s->data, s->size)) {
+		remote_table_drop(t, unreadable());
 		return 0;
 	}
-	return s->size ? foreign_table_open_section(t, arch) : 0;
+	return s->size ? remote_table_open_section(t, arch) : 0;
 }
 
 /* As a page says it. */
@@ -82,10 +82,10 @@ static struct bobbin_error dropped_error(uint64_t dropped)
 				     .offset = dropped >> 16};
 }
 
-static int open_table(struct registrations *r, const struct bobbin_code_entry *e,
-		      const struct bobbin_arch *arch, struct registered_table **ret)
+static int open_table(struct remote_record *r, const struct bobbin_code_entry *e,
+		      const struct bobbin_arch *arch, struct remote_table **ret)
 {
-	struct registered_table *t = foreign_table_open();
+	struct remote_table *t = remote_table_open();
 	int error = 0;
 
 	if (!t)
@@ -96,20 +96,20 @@ static int open_table(struct registrations *r, const struct bobbin_code_entry *e
 	t->info.text_end = e->text_end;
 	t->info.unwind_head = e->table;
 	if (e->dropped)
-		foreign_table_drop(t, dropped_error(e->dropped));
+		remote_table_drop(t, dropped_error(e->dropped));
 	else if (!t->jit)
 		error = open_section(t, r, e, arch);
 	if (error) {
-		foreign_table_release(t);
+		remote_table_release(t);
 		return error;
 	}
 	*ret = t;
 	return 0;
 }
 
-static int copy_image(const struct published_range *from, struct registered_image **ret)
+static int copy_image(const struct page_range *from, struct remote_image **ret)
 {
-	struct registered_image *image;
+	struct remote_image *image;
 
 	if (!from->path || from->elf_start >= from->elf_end)
 		return 0;
@@ -134,7 +134,7 @@ static uint64_t take_place(uint64_t *next, uint64_t size)
 	uint64_t place = *next;
 
 	if (size > (UINT64_C(1) << KEY_FILE) - place)
-		return REGISTERED_NOWHERE;
+		return REMOTE_NOWHERE;
 	*next += size;
 	return place;
 }
@@ -145,10 +145,10 @@ static bool has_table(const struct bobbin_code_entry *e)
 }
 
 /* What was known of the same registration before; both are in ascending order. */
-static const struct registered_range *known_before(const struct registrations *old, size_t *at,
-						   const struct bobbin_code_entry *e)
+static const struct remote_range *known_before(const struct remote_record *old, size_t *at,
+					       const struct bobbin_code_entry *e)
 {
-	const struct registered_range *range;
+	const struct remote_range *range;
 
 	while (*at < old->code.count && old->code.ranges[*at].start < e->text_start)
 		++*at;
@@ -160,18 +160,18 @@ static const struct registered_range *known_before(const struct registrations *o
 		       : NULL;
 }
 
-static void keep_table(struct registrations *r, struct registered_range *range,
-		       const struct registered_range *known, uint64_t dropped)
+static void keep_table(struct remote_record *r, struct remote_range *range,
+		       const struct remote_range *known, uint64_t dropped)
 {
 	range->place = known->place;
 	if (!known->table)
 		return;
-	range->table = foreign_table_share(known->table);
+	range->table = remote_table_share(known->table);
 	if (!range->table->counted)
 		r->bytes += range->table->section.size;
 	range->table->counted = true;
 	if (dropped && !range->table->dropped)
-		foreign_table_drop(range->table, dropped_error(dropped));
+		remote_table_drop(range->table, dropped_error(dropped));
 }
 
 struct new_range {
@@ -189,18 +189,18 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Ranges of one registration share its section. */
-static int open_tables(struct registrations *r, struct new_range *list, size_t count,
+static int open_tables(struct remote_record *r, struct new_range *list, size_t count,
 		       const struct bobbin_arch *arch)
 {
 	if (count)
 		qsort(list, count, sizeof(*list), by_id);
 	for (size_t i = 0; i < count; i++) {
 		const struct bobbin_code_entry *e = &r->published.ranges[list[i].index].entry;
-		struct registered_range *range = &r->code.ranges[list[i].index];
+		struct remote_range *range = &r->code.ranges[list[i].index];
 		int error;
 
 		if (i && !by_id(&list[i - 1], &list[i]) && e->kind == BOBBIN_CODE_SFRAME) {
-			range->table = foreign_table_share(r->code.ranges[list[i - 1].index].table);
+			range->table = remote_table_share(r->code.ranges[list[i - 1].index].table);
 			continue;
 		}
 		error = open_table(r, e, arch, &range->table);
@@ -211,26 +211,26 @@ static int open_tables(struct registrations *r, struct new_range *list, size_t c
 	return 0;
 }
 
-static void count_anew(const struct registrations *old)
+static void count_anew(const struct remote_record *old)
 {
 	for (size_t i = 0; old && i < old->code.count; i++)
 		if (old->code.ranges[i].table)
 			old->code.ranges[i].table->counted = false;
 }
 
-static int fill(struct registrations *r, const struct registrations *old, struct new_range *list,
+static int fill(struct remote_record *r, const struct remote_record *old, struct new_range *list,
 		const struct bobbin_arch *arch, uint64_t *next_place)
 {
 	size_t at = 0, added = 0;
 
 	count_anew(old);
 	for (size_t i = 0; i < r->published.count; i++) {
-		const struct published_range *from = &r->published.ranges[i];
+		const struct page_range *from = &r->published.ranges[i];
 		const struct bobbin_code_entry *e = &from->entry;
-		const struct registered_range *known = old ? known_before(old, &at, e) : NULL;
-		struct registered_range *range = &r->code.ranges[i];
+		const struct remote_range *known = old ? known_before(old, &at, e) : NULL;
+		struct remote_range *range = &r->code.ranges[i];
 
-		*range = (struct registered_range){
+		*range = (struct remote_range){
 			.start = e->text_start, .end = e->text_end, .id = e->id};
 		r->code.count++;
 		if (copy_image(from, &range->image))
@@ -249,19 +249,19 @@ static int fill(struct registrations *r, const struct registrations *old, struct
 /* Makes ranges of what images say, between those that a page has. */
 struct merge {
 	const struct bobbin_space *space;
-	const struct registrations *old; /* or NULL */
-	const struct registered_code *page;
+	const struct remote_record *old; /* or NULL */
+	const struct remote_code *page;
 	size_t page_at, mapping_at;
-	struct registered_range *ranges; /* all, ascending */
+	struct remote_range *ranges; /* all, ascending */
 	size_t count;
 	uint64_t *next_place;
 };
 
 /* Where the same piece of code was before, if rules of it may be cached. */
-static uint64_t piece_place(const struct merge *m, const struct registered_range *piece)
+static uint64_t piece_place(const struct merge *m, const struct remote_range *piece)
 {
-	const struct registered_range *old = registered_find(m->old ? &m->old->code : NULL,
-							     piece->start);
+	const struct remote_range *old = remote_code_find(m->old ? &m->old->code : NULL,
+							  piece->start);
 
 	if (old && old->start == piece->start && old->end == piece->end &&
 	    old->table == piece->table)
@@ -272,10 +272,10 @@ static uint64_t piece_place(const struct merge *m, const struct registered_range
 static void add_piece(struct merge *m, const struct debugger_range *from, uint64_t start,
 		      uint64_t end)
 {
-	struct registered_range piece = {
+	struct remote_range piece = {
 		.start = start,
 		.end = end,
-		.id = REGISTERED_NO_ID,
+		.id = REMOTE_NO_ID,
 		.table = from->table,
 		.debugger_image = true,
 	};
@@ -283,7 +283,7 @@ static void add_piece(struct merge *m, const struct debugger_range *from, uint64
 	if (start >= end)
 		return;
 	piece.place = piece_place(m, &piece);
-	foreign_table_share(piece.table);
+	remote_table_share(piece.table);
 	m->ranges[m->count++] = piece;
 }
 
@@ -312,9 +312,9 @@ static void add_image_code(struct merge *m, const struct debugger_range *from)
 
 	take_page(m, from->start + 1);
 	for (;;) {
-		const struct registered_range *next = m->page_at < m->page->count
-							      ? &m->page->ranges[m->page_at]
-							      : NULL;
+		const struct remote_range *next = m->page_at < m->page->count
+							  ? &m->page->ranges[m->page_at]
+							  : NULL;
 		const struct mapping *file;
 		uint64_t start = from->end, end = from->end;
 
@@ -339,7 +339,7 @@ static void add_image_code(struct merge *m, const struct debugger_range *from)
 }
 
 /* @r has what a page says; add what images say. */
-static int merge_images(struct registrations *r, const struct registrations *old,
+static int merge_images(struct remote_record *r, const struct remote_record *old,
 			const struct bobbin_space *space, uint64_t *next_place)
 {
 	struct merge m = {.space = space, .old = old, .page = &r->code, .next_place = next_place};
@@ -367,13 +367,13 @@ static int merge_images(struct registrations *r, const struct registrations *old
 
 /* What a process says, before ranges are made of it. */
 struct told {
-	struct published_code published;
+	struct page_copy published;
 	struct debugger_images images;
 };
 
 static void told_fini(struct told *told)
 {
-	published_code_fini(&told->published);
+	page_copy_fini(&told->published);
 	debugger_images_fini(&told->images);
 }
 
@@ -387,11 +387,11 @@ static uint64_t section_limit(const struct told *told, uint64_t available)
 {
 	uint64_t taken = told_bytes(told), left = available > taken ? available - taken : 0;
 
-	return left < REGISTERED_MAX_BYTES ? left : REGISTERED_MAX_BYTES;
+	return left < REMOTE_MAX_BYTES ? left : REMOTE_MAX_BYTES;
 }
 
-static void charge(struct registrations *r, const struct registrations *old,
-		   struct registered_room *room)
+static void charge(struct remote_record *r, const struct remote_record *old,
+		   struct remote_room *room)
 {
 	const struct told told = {r->published, r->images};
 
@@ -404,19 +404,19 @@ static void charge(struct registrations *r, const struct registrations *old,
 }
 
 /* @old: of the same process, or NULL; @page: the one that it was made of */
-static int build(const struct told *told, const struct registrations *old, uint64_t page,
-		 const struct bobbin_space *space, struct registered_room *room, uint64_t available,
-		 struct registrations **ret)
+static int build(const struct told *told, const struct remote_record *old, uint64_t page,
+		 const struct bobbin_space *space, struct remote_room *room, uint64_t available,
+		 struct remote_record **ret)
 {
 	size_t count = told->published.count;
-	struct registrations *r = calloc(1, sizeof(*r));
+	struct remote_record *r = calloc(1, sizeof(*r));
 	struct new_range *list = NULL;
 	int error = -ENOMEM;
 
 	if (!r)
 		return -ENOMEM;
 	r->code.users = 1;
-	r->code.close = close_registrations;
+	r->code.close = close_record;
 	r->code.ranges = calloc(count + 1, sizeof(*r->code.ranges));
 	list = calloc(count + 1, sizeof(*list));
 	/* borrowed until all is well */
@@ -430,9 +430,9 @@ static int build(const struct told *told, const struct registrations *old, uint6
 	if (!error && r->images.count)
 		error = merge_images(r, old, space, &room->next_place);
 	if (error) {
-		r->published = (struct published_code){0};
+		r->published = (struct page_copy){0};
 		r->images = (struct debugger_images){0};
-		registered_release(&r->code);
+		remote_code_release(&r->code);
 		return error;
 	}
 	charge(r, old, room);
@@ -453,26 +453,26 @@ static int both(int page, int images)
 }
 
 /* Take from @old what the process has said before, or begin. */
-static void take_told(struct registrations *old, const struct remote_process *process,
+static void take_told(struct remote_record *old, const struct remote_process *process,
 		      struct told *ret)
 {
 	*ret = (struct told){.images.process = *process};
 	if (!old) {
-		published_code_init(process, &ret->published);
+		page_copy_init(process, &ret->published);
 		return;
 	}
 	ret->published = old->published;
 	ret->images = old->images;
-	old->published = (struct published_code){.process = *process};
+	old->published = (struct page_copy){.process = *process};
 	old->images = (struct debugger_images){.process = *process};
 }
 
-static bool has_other_mappings(const struct bobbin_space *space, const struct registrations *old)
+static bool has_other_mappings(const struct bobbin_space *space, const struct remote_record *old)
 {
 	return old && old->generation != space->generation;
 }
 
-static void give_back(struct told *told, struct registrations *old)
+static void give_back(struct told *told, struct remote_record *old)
 {
 	if (!old) {
 		told_fini(told);
@@ -483,7 +483,7 @@ static void give_back(struct told *told, struct registrations *old)
 }
 
 /* Tables of JIT compilers are read in the process itself, so they are nobody else's. */
-static bool can_be_inherited(const struct registrations *r)
+static bool can_be_inherited(const struct remote_record *r)
 {
 	if (r->images.count)
 		return false;
@@ -494,13 +494,13 @@ static bool can_be_inherited(const struct registrations *r)
 }
 
 /* Whether what a forked child has is what its parent's space knows, which both share. */
-static bool is_inherited(const struct registrations *old, const struct bobbin_space *space,
+static bool is_inherited(const struct remote_record *old, const struct bobbin_space *space,
 			 const struct remote_process *process, unsigned int doors)
 {
 	struct debugger_images images = {.process = *process};
-	bool same = can_be_inherited(old) && published_code_is_same(&old->published, process);
+	bool same = can_be_inherited(old) && page_copy_is_same(&old->published, process);
 
-	if (same && doors & REGISTERED_IMAGES) {
+	if (same && doors & REMOTE_IMAGES) {
 		same = debugger_images_update(&images, space) == -ENOENT;
 		debugger_images_fini(&images);
 	}
@@ -508,17 +508,17 @@ static bool is_inherited(const struct registrations *old, const struct bobbin_sp
 }
 
 /* What a space may take; what it has now is given back, if nobody else has it. */
-static uint64_t available_room(const struct registered_room *room, const struct registrations *old)
+static uint64_t available_room(const struct remote_room *room, const struct remote_record *old)
 {
 	uint64_t used = room->used - (old && old->code.users == 1 ? old->charged : 0);
 
 	return room->limit > used ? room->limit - used : 0;
 }
 
-int registered_tables_update(struct bobbin_space *space, int pid, unsigned int doors,
-			     struct registered_room *room)
+int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
+		       struct remote_room *room)
 {
-	struct registrations *old = (struct registrations *)space->registered, *new;
+	struct remote_record *old = (struct remote_record *)space->remote, *new;
 	const struct remote_process process = {space->reader, pid};
 	int page = -ENOENT, images = -ENOENT, error;
 	uint64_t known_page, available;
@@ -527,17 +527,17 @@ int registered_tables_update(struct bobbin_space *space, int pid, unsigned int d
 	/* a forked child's numbers are not its parent's */
 	if (old && old->published.process.pid != pid) {
 		if (is_inherited(old, space, &process, doors))
-			return doors & REGISTERED_PAGE ? 0 : -ENOENT;
-		doors = REGISTERED_DOORS;
+			return doors & REMOTE_PAGE ? 0 : -ENOENT;
+		doors = REMOTE_DOORS;
 		old = NULL;
 	}
 	available = available_room(room, old);
 	take_told(old, &process, &told);
 	known_page = told.published.page;
 	told.published.limit = available ? available : 1;
-	if (doors & REGISTERED_PAGE)
-		page = published_code_update(&told.published);
-	if (doors & REGISTERED_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
+	if (doors & REMOTE_PAGE)
+		page = page_copy_update(&told.published);
+	if (doors & REMOTE_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
 		images = debugger_images_update(&told.images, space);
 	if (!images && told.images.count && has_other_mappings(space, old))
 		images = 1;

@@ -2,7 +2,7 @@
 /*
  * Find the page of another process and copy its memory.
  */
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,14 +28,14 @@ static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size
 	return BOBBIN_REASON_NO_MEMORY;
 }
 
-int published_code_read(const struct published_code *code, uint64_t addr, void *dst, size_t size)
+int page_copy_read(const struct page_copy *code, uint64_t addr, void *dst, size_t size)
 {
 	return process_read(&code->process, addr, dst, size);
 }
 
-void published_code_init(const struct remote_process *process, struct published_code *ret)
+void page_copy_init(const struct remote_process *process, struct page_copy *ret)
 {
-	*ret = (struct published_code){.process = *process};
+	*ret = (struct page_copy){.process = *process};
 }
 
 static int open_maps(const struct remote_process *process, FILE **ret)
@@ -80,7 +80,7 @@ static bool is_hopeless(int error)
 	return error == -EPERM || error == -ESRCH || error == -ETIMEDOUT;
 }
 
-static int find_page(struct published_code *code, const struct bobbin_mem *mem)
+static int find_page(struct page_copy *code, const struct bobbin_mem *mem)
 {
 	struct process_bytes *bytes = mem->ctx;
 	size_t room = 0;
@@ -94,7 +94,7 @@ static int find_page(struct published_code *code, const struct bobbin_mem *mem)
 	while (found && !is_hopeless(found) && getline(&line, &room, maps) > 0) {
 		if (!is_candidate(line, &addr))
 			continue;
-		r = published_code_probe(addr, mem);
+		r = page_copy_probe(addr, mem);
 		if (!r)
 			code->page = addr;
 		if (r != -EFAULT)
@@ -111,34 +111,34 @@ static int find_page(struct published_code *code, const struct bobbin_mem *mem)
 }
 
 /* The page has gone: exec, or it was taken away.  1: something has gone with it. */
-static int lose_page(struct published_code *code)
+static int lose_page(struct page_copy *code)
 {
 	const struct remote_process process = code->process;
 	const uint64_t limit = code->limit;
 	bool had = code->count;
 
-	published_code_fini(code);
-	published_code_init(&process, code);
+	page_copy_fini(code);
+	page_copy_init(&process, code);
 	code->limit = limit;
 	return had;
 }
 
-bool published_code_is_same(const struct published_code *code, const struct remote_process *process)
+bool page_copy_is_same(const struct page_copy *code, const struct remote_process *process)
 {
 	struct process_bytes bytes = {.process = *process};
 	struct bobbin_mem mem = {.read = read_process, .ctx = &bytes};
 
-	return code->page && published_code_unchanged(code, &mem);
+	return code->page && page_copy_unchanged(code, &mem);
 }
 
-int published_code_update(struct published_code *code)
+int page_copy_update(struct page_copy *code)
 {
 	struct process_bytes bytes = {.process = code->process};
 	struct bobbin_mem mem = {.read = read_process, .ctx = &bytes};
 	int lost = 0, r;
 
 	if (code->page) {
-		r = published_code_parse(code, &mem, &code->process);
+		r = page_copy_parse(code, &mem, &code->process);
 		if (r != -EFAULT && r != -EBADMSG)
 			return r;
 		if (r == -EFAULT && bytes.error != -EFAULT)
@@ -147,7 +147,7 @@ int published_code_update(struct published_code *code)
 	}
 	r = find_page(code, &mem);
 	if (!r)
-		r = published_code_parse(code, &mem, &code->process);
+		r = page_copy_parse(code, &mem, &code->process);
 	if (r == -EFAULT && bytes.error)
 		r = bytes.error;
 	return lost && r <= 0 && r != -EAGAIN ? 1 : r;

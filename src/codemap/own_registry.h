@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * own_map.h - the registrar of the own process.
+ * own_registry.h - the registry of the own process.
  *
  * What codectl(2) would keep in the kernel's mm has to be somewhere: this is the
  * place in the library with state of its own, with unwind/backtrace.c beside it.
  * It is made by the first registration, never goes, and follows fork.
  */
-#ifndef BOBBIN_CODEMAP_OWN_MAP_H
-#define BOBBIN_CODEMAP_OWN_MAP_H
+#ifndef BOBBIN_CODEMAP_OWN_REGISTRY_H
+#define BOBBIN_CODEMAP_OWN_REGISTRY_H
 
-#include "codemap/registrar.h"
+#include "codemap/registry.h"
 
 /* Made if need be; -ENOMEM.  Not from signal handlers. */
-int own_map_open(struct registrar **ret);
+int own_registry_open(struct registry **ret);
 
 /*
  * Whether it could be changed at once: nobody is changing it, in particular not the
  * thread that asks, whose malloc() may walk.  For who does not want to wait.
  */
-bool own_map_is_free(void);
+bool own_registry_is_free(void);
 
 /* Call @forgotten in children that are forked from now on, before the map changes. */
-void own_map_tell_children(void (*forgotten)(void));
+void own_registry_tell_children(void (*forgotten)(void));
 
 /* What is there; NULL: nothing was registered.  Async-signal-safe. */
-struct registrar *own_map(void);
+struct registry *own_registry(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A child publishes, this process reads. */
-#include "codemap/published_code.h"
+#include "codemap/page_copy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,13 +19,13 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "codemap/publication.h"
+#include "codemap/page_writer.h"
 
 /* A child that does what a test tells it to, one step for each byte that it gets. */
 struct child {
 	pid_t pid;
 	int to, from;
-	struct published_code code;
+	struct page_copy code;
 };
 
 static void answer(int fd)
@@ -42,7 +42,7 @@ static void await(int fd)
 		_exit(0);
 }
 
-typedef void (*child_part)(struct publication *p, int in, int out);
+typedef void (*child_part)(struct page_writer *p, int in, int out);
 
 static struct child start(child_part part)
 {
@@ -54,12 +54,12 @@ static struct child start(child_part part)
 	c.pid = fork();
 	assert_true(c.pid >= 0);
 	if (!c.pid) {
-		struct publication *p = NULL;
+		struct page_writer *p = NULL;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(to[1]);
 		close(from[0]);
-		if (part && publication_open(&p))
+		if (part && page_writer_open(&p))
 			_exit(8);
 		if (part)
 			part(p, to[0], from[1]);
@@ -71,7 +71,7 @@ static struct child start(child_part part)
 	close(from[1]);
 	c.to = to[1];
 	c.from = from[0];
-	published_code_init(&(struct remote_process){NULL, c.pid}, &c.code);
+	page_copy_init(&(struct remote_process){NULL, c.pid}, &c.code);
 	return c;
 }
 
@@ -90,7 +90,7 @@ static void tell_child(struct child *c)
 
 static void stop(struct child *c)
 {
-	published_code_fini(&c->code);
+	page_copy_fini(&c->code);
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
 	close(c->to);
@@ -112,7 +112,7 @@ static struct bobbin_code_entry entry_of(uint64_t n)
 	};
 }
 
-static void assert_is_entry(const struct published_range *range, uint64_t n)
+static void assert_is_entry(const struct page_range *range, uint64_t n)
 {
 	struct bobbin_code_entry expected = entry_of(n);
 
@@ -120,31 +120,31 @@ static void assert_is_entry(const struct published_range *range, uint64_t n)
 	assert_memory_equal(&range->entry, &expected, sizeof(expected));
 }
 
-static void publish(struct publication *p, uint64_t n)
+static void publish(struct page_writer *p, uint64_t n)
 {
 	struct bobbin_code_entry entry = entry_of(n);
 	uint32_t number;
 
-	if (publication_add(p, &entry, &number))
+	if (page_writer_add(p, &entry, &number))
 		_exit(7);
 }
 
-static void publish_nothing(struct publication *p, int in, int out)
+static void publish_nothing(struct page_writer *p, int in, int out)
 {
 }
 
-static void publish_in_disorder(struct publication *p, int in, int out)
+static void publish_in_disorder(struct page_writer *p, int in, int out)
 {
 	publish(p, 30);
 	publish(p, 10);
 	publish(p, 20);
 	answer(out);
 	await(in);
-	publication_remove(p, 1);
+	page_writer_remove(p, 1);
 	publish(p, 40);
 	answer(out);
 	await(in);
-	publication_dropped(p, 0, 0x1234);
+	page_writer_dropped(p, 0, 0x1234);
 }
 
 static void process_without_a_page_has_none(void **state)
@@ -152,10 +152,10 @@ static void process_without_a_page_has_none(void **state)
 	struct child c = start(NULL);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), -ENOENT);
-	assert_int_equal(published_code_update(&c.code), -ENOENT);
+	assert_int_equal(page_copy_update(&c.code), -ENOENT);
+	assert_int_equal(page_copy_update(&c.code), -ENOENT);
 	stop(&c);
-	assert_int_equal(published_code_update(&c.code), -ESRCH);
+	assert_int_equal(page_copy_update(&c.code), -ESRCH);
 }
 
 static void empty_page_is_news_once(void **state)
@@ -163,10 +163,10 @@ static void empty_page_is_news_once(void **state)
 	struct child c = start(publish_nothing);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 0);
 	assert_true(c.code.page != 0);
-	assert_int_equal(published_code_update(&c.code), 0);
+	assert_int_equal(page_copy_update(&c.code), 0);
 	stop(&c);
 }
 
@@ -175,29 +175,29 @@ static void ranges_come_in_order_and_follow_changes(void **state)
 	struct child c = start(publish_in_disorder);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_is_entry(&c.code.ranges[i], 10 * (i + 1));
-	assert_int_equal(published_code_update(&c.code), 0);
+	assert_int_equal(page_copy_update(&c.code), 0);
 
 	tell_child(&c);
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_is_entry(&c.code.ranges[i], 10 * (i + 2));
 
 	tell_child(&c);
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.ranges[1].entry.dropped, 0x1234);
 	stop(&c);
-	assert_int_equal(published_code_update(&c.code), -ESRCH);
+	assert_int_equal(page_copy_update(&c.code), -ESRCH);
 }
 
 /* Mappings that have the name, but are no page: garbage, unreadable, too short. */
-static void publish_behind_decoys(struct publication *p, int in, int out)
+static void publish_behind_decoys(struct page_writer *p, int in, int out)
 {
 	void *near = (void *)0x10000000; /* before the page, where mappings are */
 
@@ -217,15 +217,15 @@ static void page_is_found_behind_others_of_its_name(void **state)
 	struct child c = start(publish_behind_decoys);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 1);
 	assert_is_entry(&c.code.ranges[0], 1);
 	stop(&c);
 }
 
-static void publish_and_lie(struct publication *p, int in, int out)
+static void publish_and_lie(struct page_writer *p, int in, int out)
 {
-	struct bobbin_code_page *page = (struct bobbin_code_page *)publication_page(p);
+	struct bobbin_code_page *page = (struct bobbin_code_page *)page_writer_page(p);
 
 	publish(p, 1);
 	answer(out);
@@ -239,12 +239,12 @@ static void page_that_makes_no_sense_any_more_takes_its_code_along(void **state)
 	struct child c = start(publish_and_lie);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	tell_child(&c);
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 0);
-	assert_int_equal(published_code_update(&c.code), -EBADMSG);
+	assert_int_equal(page_copy_update(&c.code), -EBADMSG);
 	stop(&c);
 }
 
@@ -261,7 +261,7 @@ static void *make_identity(struct bobbin_code_identity head, const char *bytes)
 	return made;
 }
 
-static void publish_identities(struct publication *p, int in, int out)
+static void publish_identities(struct page_writer *p, int in, int out)
 {
 	void *all[] = {
 		make_identity((struct bobbin_code_identity){.elf_start = 0x1000,
@@ -272,7 +272,7 @@ static void publish_identities(struct publication *p, int in, int out)
 							    .debug_link_len = 5},
 			      "/tmp/lib\1\2\3\4debug..."),
 		make_identity((struct bobbin_code_identity){.path_len = 3}, "abc................."),
-		make_identity((struct bobbin_code_identity){.path_len = PUBLISHED_MAX_STRING + 1},
+		make_identity((struct bobbin_code_identity){.path_len = PAGE_COPY_MAX_STRING + 1},
 			      "too long............"),
 		make_identity((struct bobbin_code_identity){.path_len = 10, .build_id_len = 21},
 			      "too long............"),
@@ -288,7 +288,7 @@ static void publish_identities(struct publication *p, int in, int out)
 		uint32_t number;
 
 		entry.identity = (uintptr_t)all[i];
-		if (publication_add(p, &entry, &number))
+		if (page_writer_add(p, &entry, &number))
 			_exit(7);
 	}
 	answer(out);
@@ -297,9 +297,9 @@ static void publish_identities(struct publication *p, int in, int out)
 	publish(p, 99);
 }
 
-static void assert_identities(const struct published_code *code)
+static void assert_identities(const struct page_copy *code)
 {
-	const struct published_range *r = code->ranges;
+	const struct page_range *r = code->ranges;
 
 	assert_int_equal(r[0].elf_start, 0x1000);
 	assert_int_equal(r[0].elf_end, 0x3000);
@@ -323,19 +323,19 @@ static void identities_come_along_and_senseless_ones_do_not(void **state)
 	struct child c = start(publish_identities);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 7);
 	assert_identities(&c.code);
 	tell_child(&c);
 	await_child(&c);
 	/* what is known of a registration is not read again */
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 8);
 	assert_identities(&c.code);
 	stop(&c);
 }
 
-static void fork_and_wait(struct publication *p, int in, int out)
+static void fork_and_wait(struct page_writer *p, int in, int out)
 {
 	pid_t child;
 
@@ -350,36 +350,36 @@ static void fork_and_wait(struct publication *p, int in, int out)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	await(in);
-	publication_forked(p);
+	page_writer_forked(p);
 	publish(p, 2);
 }
 
 static void forked_child_is_read_before_and_after_it_knows(void **state)
 {
 	struct child c = start(fork_and_wait);
-	struct published_code own;
+	struct page_copy own;
 	pid_t grandchild;
 
 	assert_int_equal(read(c.from, &grandchild, sizeof(grandchild)), sizeof(grandchild));
-	published_code_init(&(struct remote_process){NULL, grandchild}, &own);
-	assert_int_equal(published_code_update(&own), 1);
+	page_copy_init(&(struct remote_process){NULL, grandchild}, &own);
+	assert_int_equal(page_copy_update(&own), 1);
 	assert_int_equal(own.count, 1);
 	assert_int_equal(own.page_pid, c.pid);
 	assert_is_entry(&own.ranges[0], 1);
 
 	tell_child(&c);
 	await_child(&c);
-	assert_int_equal(published_code_update(&own), 1);
+	assert_int_equal(page_copy_update(&own), 1);
 	assert_int_equal(own.count, 2);
 	assert_int_equal(own.page_pid, grandchild);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 1);
 	assert_int_equal(c.code.page_pid, c.pid);
-	published_code_fini(&own);
+	page_copy_fini(&own);
 	stop(&c);
 }
 
-static void publish_and_exec(struct publication *p, int in, int out)
+static void publish_and_exec(struct page_writer *p, int in, int out)
 {
 	publish(p, 1);
 	answer(out);
@@ -396,13 +396,13 @@ static void exec_takes_the_page_away(void **state)
 	struct child c = start(publish_and_exec);
 
 	await_child(&c);
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	tell_child(&c);
 	tell_child(&c);
 	await_child(&c); /* cat's */
-	assert_int_equal(published_code_update(&c.code), 1);
+	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 0);
-	assert_int_equal(published_code_update(&c.code), -ENOENT);
+	assert_int_equal(page_copy_update(&c.code), -ENOENT);
 	stop(&c);
 }
 
@@ -415,7 +415,7 @@ enum {
 	CHANGING = 64
 };
 
-static void change_for_ever(struct publication *p, int in, int out)
+static void change_for_ever(struct page_writer *p, int in, int out)
 {
 	uint32_t numbers[CHANGING];
 	uint64_t n;
@@ -425,15 +425,15 @@ static void change_for_ever(struct publication *p, int in, int out)
 	for (unsigned int i = 0; i < CHANGING; i++, n++) {
 		struct bobbin_code_entry entry = entry_of(n);
 
-		if (publication_add(p, &entry, &numbers[i]))
+		if (page_writer_add(p, &entry, &numbers[i]))
 			_exit(7);
 	}
 	answer(out);
 	for (unsigned int i = 0;; i = (i + 1) % CHANGING, n++) {
 		struct bobbin_code_entry entry = entry_of(n);
 
-		publication_remove(p, numbers[i]);
-		if (publication_add(p, &entry, &numbers[i]))
+		page_writer_remove(p, numbers[i]);
+		if (page_writer_add(p, &entry, &numbers[i]))
 			_exit(7);
 		if (n % 100000 == 0)
 			publish(p, n);
@@ -447,7 +447,7 @@ static void no_entry_is_a_mixture_however_fast_they_change(void **state)
 
 	await_child(&c);
 	for (; reads < 2000; reads++) {
-		int r = published_code_update(&c.code);
+		int r = page_copy_update(&c.code);
 
 		/* 0: the child had to wait for a processor */
 		assert_true(r == 0 || r == 1 || r == -EAGAIN);
@@ -464,15 +464,15 @@ static void no_entry_is_a_mixture_however_fast_they_change(void **state)
 }
 
 /* Where a sandbox allows no memory files; here there are no descriptors for them. */
-static void publish_in_anonymous_memory(struct publication *p, int in, int out)
+static void publish_in_anonymous_memory(struct page_writer *p, int in, int out)
 {
 	const struct rlimit none = {0, 0};
 	int r;
 
-	publication_close(p);
+	page_writer_close(p);
 	if (setrlimit(RLIMIT_NOFILE, &none))
 		_exit(3);
-	r = publication_open(&p);
+	r = page_writer_open(&p);
 	if (write(out, &r, sizeof(r)) != sizeof(r))
 		_exit(6);
 	if (!r)
@@ -489,9 +489,9 @@ static void anonymous_memory_serves_where_it_can_have_a_name(void **state)
 	/* -EINVAL: this kernel gives no names, so nobody could find it */
 	assert_true(r == 0 || r == -EINVAL);
 	if (r) {
-		assert_int_equal(published_code_update(&c.code), -ENOENT);
+		assert_int_equal(page_copy_update(&c.code), -ENOENT);
 	} else {
-		assert_int_equal(published_code_update(&c.code), 1);
+		assert_int_equal(page_copy_update(&c.code), 1);
 		assert_int_equal(c.code.count, 1);
 		assert_is_entry(&c.code.ranges[0], 1);
 	}
@@ -500,21 +500,21 @@ static void anonymous_memory_serves_where_it_can_have_a_name(void **state)
 
 static void foreign_processes_are_refused(void **state)
 {
-	struct published_code code;
+	struct page_copy code;
 	int r;
 
 	if (geteuid() != 0) {
-		published_code_init(&(struct remote_process){NULL, 1}, &code);
-		assert_int_equal(published_code_update(&code), -EPERM);
+		page_copy_init(&(struct remote_process){NULL, 1}, &code);
+		assert_int_equal(page_copy_update(&code), -EPERM);
 		return;
 	}
 	r = fork();
 	assert_true(r >= 0);
 	if (!r) {
-		published_code_init(&(struct remote_process){NULL, getppid()}, &code);
+		page_copy_init(&(struct remote_process){NULL, getppid()}, &code);
 		if (setuid(65534))
 			_exit(1);
-		_exit(published_code_update(&code) == -EPERM ? 0 : 2);
+		_exit(page_copy_update(&code) == -EPERM ? 0 : 2);
 	}
 	assert_int_equal(waitpid(r, &r, 0) > 0, 1);
 	assert_int_equal(r, 0);

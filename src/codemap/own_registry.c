@@ -5,7 +5,7 @@
  * the kernel wipes in children with memory of their own, and only in them: what
  * vfork(2) makes uses its parent's map, as it uses all else of it.
  */
-#include "codemap/own_map.h"
+#include "codemap/own_registry.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,12 +18,12 @@
 enum liveness {
 	FORKED,
 	LIVE,
-	FOLLOWING
+	ADOPTING
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of whoever makes it */
-static struct registrar *_Atomic own;
+static struct registry *_Atomic own;
 static atomic_int *liveness;
 static atomic_int never_wiped;
 static atomic_int owner; /* the process that the map was last made fit for */
@@ -32,43 +32,43 @@ static void (*_Atomic tell_child)(void);
 
 static void before_fork(void)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 
 	pthread_mutex_lock(&lock);
-	registrar = atomic_load(&own);
-	if (registrar)
-		registrar_lock(registrar);
+	registry = atomic_load(&own);
+	if (registry)
+		registry_lock(registry);
 }
 
 static void after_fork_in_parent(void)
 {
-	struct registrar *registrar = atomic_load(&own);
+	struct registry *registry = atomic_load(&own);
 
-	if (registrar)
-		registrar_unlock(registrar);
+	if (registry)
+		registry_unlock(registry);
 	pthread_mutex_unlock(&lock);
 }
 
 static void become_child(void)
 {
-	struct registrar *registrar = atomic_load(&own);
+	struct registry *registry = atomic_load(&own);
 	void (*tell)(void) = atomic_load(&tell_child);
 
 	if (tell)
 		tell();
-	if (registrar)
-		registrar_forked(registrar);
+	if (registry)
+		registry_forked(registry);
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&owner, getpid());
 	atomic_store(liveness, LIVE);
 }
 
 /* In a child, unless somebody was here before. */
-static void follow(void)
+static void adopt(void)
 {
 	int forked = FORKED;
 
-	if (atomic_compare_exchange_strong(liveness, &forked, FOLLOWING))
+	if (atomic_compare_exchange_strong(liveness, &forked, ADOPTING))
 		become_child();
 	while (atomic_load(liveness) != LIVE)
 		sched_yield();
@@ -83,7 +83,7 @@ static void after_fork_in_child(void)
 	if (liveness == &never_wiped || atomic_load(&owner) != getpid())
 		become_child();
 	else
-		follow();
+		adopt();
 }
 
 static void set_up(void)
@@ -101,57 +101,57 @@ static void set_up(void)
 	setup_error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static int make(struct registrar **ret)
+static int make(struct registry **ret)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 	int r = 0;
 
 	pthread_mutex_lock(&lock);
-	registrar = atomic_load(&own);
-	if (!registrar)
-		r = registrar_open(kernel_door_native(), &registrar);
+	registry = atomic_load(&own);
+	if (!registry)
+		r = registry_open(kernel_door_native(), &registry);
 	if (!r) {
-		atomic_store(&own, registrar);
-		*ret = registrar;
+		atomic_store(&own, registry);
+		*ret = registry;
 	}
 	pthread_mutex_unlock(&lock);
 	return r;
 }
 
-int own_map_open(struct registrar **ret)
+int own_registry_open(struct registry **ret)
 {
-	struct registrar *registrar;
+	struct registry *registry;
 
 	pthread_once(&once, set_up);
 	if (setup_error)
 		return -setup_error;
 	if (atomic_load_explicit(liveness, memory_order_acquire) != LIVE)
-		follow();
-	registrar = atomic_load_explicit(&own, memory_order_acquire);
-	if (!registrar)
+		adopt();
+	registry = atomic_load_explicit(&own, memory_order_acquire);
+	if (!registry)
 		return make(ret);
-	*ret = registrar;
+	*ret = registry;
 	return 0;
 }
 
-bool own_map_is_free(void)
+bool own_registry_is_free(void)
 {
-	struct registrar *registrar = own_map();
+	struct registry *registry = own_registry();
 
-	if (registrar && !own_map_open(&registrar))
-		return registrar_is_free(registrar);
-	if (registrar || pthread_mutex_trylock(&lock))
+	if (registry && !own_registry_open(&registry))
+		return registry_is_free(registry);
+	if (registry || pthread_mutex_trylock(&lock))
 		return false;
 	pthread_mutex_unlock(&lock);
 	return true;
 }
 
-void own_map_tell_children(void (*forgotten)(void))
+void own_registry_tell_children(void (*forgotten)(void))
 {
 	atomic_store(&tell_child, forgotten);
 }
 
-struct registrar *own_map(void)
+struct registry *own_registry(void)
 {
 	return atomic_load_explicit(&own, memory_order_acquire);
 }
