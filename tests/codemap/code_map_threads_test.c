@@ -108,6 +108,12 @@ static void change(uint64_t *seed)
 		code_map_wait(map);
 }
 
+/* On a busy machine the readers may get no time while the writer makes its changes. */
+static bool readers_have_seen_enough(void)
+{
+	return atomic_load(&found) > 10000 && atomic_load(&in_handler) > 10;
+}
+
 static void readers_see_each_range_or_none_and_never_one_that_was_released(void **state)
 {
 	struct sigaction action = {.sa_handler = on_profile, .sa_flags = SA_RESTART};
@@ -122,7 +128,7 @@ static void readers_see_each_range_or_none_and_never_one_that_was_released(void 
 	assert_int_equal(setitimer(ITIMER_PROF, &often, NULL), 0);
 	for (uintptr_t i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_on, (void *)(i + 7)), 0);
-	for (unsigned int i = 0; i < CHANGES; i++)
+	for (unsigned int i = 0; i < CHANGES || !readers_have_seen_enough(); i++)
 		change(&seed);
 	atomic_store(&done, true);
 	for (unsigned int i = 0; i < 3; i++)
@@ -133,8 +139,6 @@ static void readers_see_each_range_or_none_and_never_one_that_was_released(void 
 	print_message("%lu ranges found, %lu walks in the handler\n", atomic_load(&found),
 		      atomic_load(&in_handler));
 	assert_int_equal(atomic_load(&wrong), 0);
-	assert_true(atomic_load(&found) > 10000);
-	assert_true(atomic_load(&in_handler) > 10);
 }
 
 int main(void)
