@@ -143,6 +143,31 @@ int bobbin_rule_pack(const struct bobbin_rule *rule, uint64_t *ret);
  */
 struct bobbin_rule bobbin_rule_unpack(uint64_t word);
 
+struct bobbin_arch;
+
+/* Room for each rule in words, with the terminating 0. */
+#define BOBBIN_RULE_STR_MAX 160
+
+/**
+ * bobbin_rule_str() - a rule in words
+ * @arch: its registers are called sp and fp, the others by their DWARF numbers
+ * @rule: the rule; any values
+ * @ret: a string, "CFA=sp+16 RA=c-8 FP=u", or "none (…)" with the reason
+ *
+ *	sp+16		the value of a register and an offset
+ *	(fp-8)		the value in memory there
+ *	(sp+8+8*r9)+8	likewise, with an index, and an offset added to the value
+ *	c-16		the value in memory at this offset from the CFA
+ *	=c-16		the CFA and this offset, not loaded
+ *	u		unchanged
+ *	end		there is no caller
+ *
+ * " key A" or " key B" follows if the return address is signed, " signal" in signal frames.
+ * Safe in every context.
+ */
+void bobbin_rule_str(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+		     char ret[BOBBIN_RULE_STR_MAX]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/file_cfi.h"
-#include "cli/rule_spelling.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
 #include "object/start_placement.h"
@@ -34,7 +33,7 @@ static bool is_error(enum comparison_kind kind)
 
 static void print_line(const struct told *told, const struct comparison_difference *d)
 {
-	char cfi[RULE_SPELLING_MAX], sframe[RULE_SPELLING_MAX];
+	char cfi[BOBBIN_RULE_STR_MAX], sframe[BOBBIN_RULE_STR_MAX];
 
 	safe_text_place(stdout, told->check->path);
 	fputs("code ", stdout);
@@ -43,11 +42,11 @@ static void print_line(const struct told *told, const struct comparison_differen
 		printf(": note: no SFrame, but call-frame information\n");
 		return;
 	}
-	rule_spell(told->input->arch, &d->cfi, cfi);
+	bobbin_rule_str(told->input->arch, &d->cfi, cfi);
 	if (d->kind == COMPARISON_UNREADABLE)
 		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
 	else
-		rule_spell(told->input->arch, &d->sframe, sframe);
+		bobbin_rule_str(told->input->arch, &d->sframe, sframe);
 	printf(": %s: SFrame: %s; call-frame information: %s\n",
 	       is_error(d->kind) ? "error" : "note", sframe, cfi);
 }
@@ -56,7 +55,7 @@ static void print_object(const struct told *told, const struct comparison_differ
 {
 	struct json_output *json = told->check->json;
 	const struct bobbin_arch *arch = told->input->arch;
-	char spelled[RULE_SPELLING_MAX];
+	char spelled[BOBBIN_RULE_STR_MAX];
 	uint64_t start = d->start;
 	const char *section = file_cfi_section(told->input, &start);
 
@@ -67,13 +66,13 @@ static void print_object(const struct told *told, const struct comparison_differ
 	json_address(json, "end", d->end - (d->start - start));
 	json_string(json, "kind", kinds[d->kind]);
 	if (d->kind != COMPARISON_MISSING) {
-		rule_spell(arch, &d->cfi, spelled);
+		bobbin_rule_str(arch, &d->cfi, spelled);
 		json_string(json, "cfi", spelled);
 	}
 	if (d->kind == COMPARISON_UNREADABLE) {
 		json_string(json, "reason", bobbin_reason_name(d->error.reason));
 	} else if (d->kind != COMPARISON_MISSING) {
-		rule_spell(arch, &d->sframe, spelled);
+		bobbin_rule_str(arch, &d->sframe, spelled);
 		json_string(json, "sframe", spelled);
 	}
 	json_object_end(json);

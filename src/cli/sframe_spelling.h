@@ -20,7 +20,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "cli/rule_spelling.h"
+#include "core/rule_spelling.h"
 
 struct sframe_spelling {
 	char cfa[PLACE_SPELLING_MAX], fp[PLACE_SPELLING_MAX], ra[PLACE_SPELLING_MAX];

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packed rules: what fits comes back as it was, what does not is refused.
+ * Packed rules: what fits comes back as it was, what does not is refused.  Printed rules.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include <bobbin/arch.h>
 #include <bobbin/rule.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -348,7 +351,6 @@ static bool has_sense(const struct bobbin_rule *rule)
 	       (rule->index < 32 || rule->index == BOBBIN_NO_INDEX);
 }
 
-/* A word of a corrupt cache gives a wrong rule, but one that means something. */
 /* A table of another process has any; numbers of reasons are indexes of counters. */
 static void a_word_without_a_rule_has_a_reason_that_exists(void **state)
 {
@@ -362,6 +364,7 @@ static void a_word_without_a_rule_has_a_reason_that_exists(void **state)
 	}
 }
 
+/* A word of a corrupt cache gives a wrong rule, but one that means something. */
 static void any_word_unpacks_to_a_rule(void **state)
 {
 	uint64_t seed = 2;
@@ -372,6 +375,60 @@ static void any_word_unpacks_to_a_rule(void **state)
 		assert_true(rule.cfa.how == BOBBIN_HOW_NO_RULE || has_sense(&rule));
 	}
 	assert_int_equal(bobbin_rule_unpack(0).cfa.how, BOBBIN_HOW_NO_RULE);
+}
+
+static void assert_spelled(const struct bobbin_rule *rule, const char *expected)
+{
+	char text[BOBBIN_RULE_STR_MAX];
+
+	bobbin_rule_str(bobbin_arch_amd64(), rule, text);
+	assert_string_equal(text, expected);
+}
+
+static void a_rule_is_printed_with_its_three_places(void **state)
+{
+	struct bobbin_rule rule = {.cfa = {16, BOBBIN_HOW_AT_REG, 7},
+				   .ra = {-8, BOBBIN_HOW_IN_CFA_MEM, 0},
+				   .fp = {0, BOBBIN_HOW_SAME, 0},
+				   .index = BOBBIN_NO_INDEX};
+
+	assert_spelled(&rule, "CFA=sp+16 RA=c-8 FP=u");
+	rule.fp = (struct bobbin_place){-16, BOBBIN_HOW_AT_CFA, 0};
+	rule.ra = (struct bobbin_place){0, BOBBIN_HOW_UNDEFINED, 0};
+	rule.flags = BOBBIN_RULE_SIGNAL;
+	assert_spelled(&rule, "CFA=sp+16 RA=end FP==c-16 signal");
+	rule.cfa = (struct bobbin_place){-8, BOBBIN_HOW_IN_REG_MEM, 6};
+	rule.plus = 8;
+	rule.fp = (struct bobbin_place){0, BOBBIN_HOW_AT_REG, 10};
+	rule.ra = (struct bobbin_place){8, BOBBIN_HOW_IN_REG_MEM, 31};
+	rule.flags = BOBBIN_RULE_MANGLED;
+	assert_spelled(&rule, "CFA=(fp-8)+8 RA=(r31+8) FP=r10+0 key A");
+	rule.index = 9;
+	rule.flags = BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B;
+	assert_spelled(&rule, "CFA=(fp-8+8*r9)+8 RA=(r31+8) FP=r10+0 key B");
+}
+
+static void the_longest_rule_is_printed_whole(void **state)
+{
+	const struct bobbin_place far = {INT32_MIN, BOBBIN_HOW_IN_REG_MEM, 200};
+	const struct bobbin_rule rule = {
+		.cfa = far, .ra = far, .fp = far, .plus = INT16_MIN, .index = 201, .flags = 0xff};
+
+	assert_spelled(&rule, "CFA=(r200-2147483648+8*r201)-32768 RA=(r200-2147483648) "
+			      "FP=(r200-2147483648) key B signal");
+}
+
+static void each_reason_for_no_rule_is_printed_whole(void **state)
+{
+	for (unsigned int reason = 0; reason < 256; reason++) {
+		const struct bobbin_rule rule = bobbin_rule_none((enum bobbin_reason)reason);
+		char expected[BOBBIN_RULE_STR_MAX];
+
+		snprintf(expected, sizeof(expected), "none (%s)",
+			 bobbin_reason_str((enum bobbin_reason)reason));
+		assert_int_equal(expected[strlen(expected) - 1], ')');
+		assert_spelled(&rule, expected);
+	}
 }
 
 int main(void)
@@ -391,6 +448,9 @@ int main(void)
 		cmocka_unit_test(random_rules_survive_or_are_refused),
 		cmocka_unit_test(a_word_without_a_rule_has_a_reason_that_exists),
 		cmocka_unit_test(any_word_unpacks_to_a_rule),
+		cmocka_unit_test(a_rule_is_printed_with_its_three_places),
+		cmocka_unit_test(the_longest_rule_is_printed_whole),
+		cmocka_unit_test(each_reason_for_no_rule_is_printed_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
