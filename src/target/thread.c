@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/vector.h"
 #include "core/known_regs.h"
 
 #if defined(__x86_64__)
@@ -180,37 +181,41 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* The threads that @dir lists: their count, or -ENOMEM. */
+static int read_threads(DIR *dir, pid_t **list)
+{
+	struct dirent *entry;
+	size_t room = 0;
+	int count = 0;
+
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		if (vector_reserve(list, &room, (size_t)count + 1, sizeof(**list)))
+			return -ENOMEM;
+		(*list)[count++] = atoi(entry->d_name);
+	}
+	return count;
+}
+
 int thread_list(pid_t pid, pid_t **ret)
 {
 	pid_t *list = NULL;
-	int count = 0, room = 0;
-	struct dirent *entry;
 	char name[32];
+	int count;
 	DIR *dir;
 
 	snprintf(name, sizeof(name), "/proc/%d/task", pid);
 	dir = opendir(name);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-			continue;
-		if (count == room) {
-			pid_t *more = reallocarray(list, room = room ? 2 * room : 16,
-						   sizeof(*list));
-
-			if (!more) {
-				free(list);
-				closedir(dir);
-				return -ENOMEM;
-			}
-			list = more;
-		}
-		list[count++] = atoi(entry->d_name);
-	}
+	count = read_threads(dir, &list);
 	closedir(dir);
-	if (count)
-		qsort(list, (size_t)count, sizeof(*list), by_number);
+	if (count <= 0) {
+		free(list);
+		return count ? count : -ESRCH;
+	}
+	qsort(list, (size_t)count, sizeof(*list), by_number);
 	*ret = list;
 	return count;
 }

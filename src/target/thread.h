@@ -32,7 +32,7 @@ bool thread_release_late(struct stopped_thread *thread);
 /* Registers of a stopped thread; they borrow @gpr.  0 or a negative errno. */
 int thread_registers(pid_t tid, uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret);
 
-/* All threads of a process, ascending; free() the result.  Count or a negative errno. */
+/* All threads of a process, ascending; free() the result.  Count, above 0, or a negative errno. */
 int thread_list(pid_t pid, pid_t **ret);
 
 #endif

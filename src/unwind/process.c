@@ -128,9 +128,7 @@ BOBBIN_API struct bobbin_space *bobbin_process_space(struct bobbin_process *proc
 
 BOBBIN_API int bobbin_process_threads(const struct bobbin_process *process, int **ret)
 {
-	int count = thread_list(process->pid, ret);
-
-	return count ? count : -ESRCH;
+	return thread_list(process->pid, ret);
 }
 
 /* Another process has other things mapped. */
