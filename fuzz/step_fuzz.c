@@ -99,7 +99,7 @@ static void check_same_packed(const struct bobbin_arch *arch, const struct bobbi
 
 	if (bobbin_rule_pack(rule, &word))
 		return;
-	back = bobbin_rule_unpack(word);
+	bobbin_rule_unpack(word, &back);
 	must(bobbin_step(arch, &back, &mem, &regs) == reason);
 	must(regs.pc == caller->pc && regs.sp == caller->sp && regs.fp == caller->fp);
 }

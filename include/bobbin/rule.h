@@ -111,7 +111,13 @@ struct bobbin_row {
  *
  * Return: the rule.  Safe in every context.
  */
-struct bobbin_rule bobbin_rule_none(enum bobbin_reason reason);
+static inline struct bobbin_rule bobbin_rule_none(enum bobbin_reason reason)
+{
+	struct bobbin_rule rule = {{0, 0, 0},       {0, 0, 0}, {0, 0, 0},      0,
+				   BOBBIN_NO_INDEX, 0,         (uint8_t)reason};
+
+	return rule;
+}
 
 /**
  * bobbin_rule_equal() - whether two rules say the same
@@ -138,10 +144,11 @@ int bobbin_rule_pack(const struct bobbin_rule *rule, uint64_t *ret);
 /**
  * bobbin_rule_unpack() - the rule in a word
  * @word: from bobbin_rule_pack(); any other value gives some rule, too
+ * @ret: the rule
  *
- * Return: the rule.  Safe in every context.
+ * Safe in every context.
  */
-struct bobbin_rule bobbin_rule_unpack(uint64_t word);
+void bobbin_rule_unpack(uint64_t word, struct bobbin_rule *ret);
 
 struct bobbin_arch;
 

@@ -15,14 +15,15 @@ static uint64_t word_of(const struct bobbin_arch *arch, uint8_t reg, int32_t off
 	return bobbin_rule_pack(&rule, &word) ? 0 : word;
 }
 
-struct plain_forms plain_forms_of(const struct bobbin_arch *arch)
+void plain_forms_of(const struct bobbin_arch *arch, struct plain_forms *ret)
 {
 	const struct bobbin_place same = {.how = BOBBIN_HOW_SAME};
 	const struct bobbin_place saved = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -16};
 
+	*ret = (struct plain_forms){0};
 	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian != BOBBIN_HOST_BIG_ENDIAN)
-		return (struct plain_forms){0};
-	return (struct plain_forms){
+		return;
+	*ret = (struct plain_forms){
 		.from_sp = word_of(arch, arch->sp, 0, same),
 		.from_fp = word_of(arch, arch->fp, 0, same),
 		.record = word_of(arch, arch->fp, 16, saved),

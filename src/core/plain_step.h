@@ -41,7 +41,7 @@ struct plain_forms {
  * For architectures whose calls push the return address, and whose memory this
  * machine reads without turning bytes around.
  */
-struct plain_forms plain_forms_of(const struct bobbin_arch *arch);
+void plain_forms_of(const struct bobbin_arch *arch, struct plain_forms *ret);
 
 /*
  * The CFA, if the word is plain.  Architectures with plain rules have neither a

@@ -53,17 +53,17 @@ static const struct field indexed_reg = {24, 5}, indexed_off = {29, 7};
 static const struct field ra_off = {36, 12}, ra_reg = {36, 5}, ra_reg_off = {41, 7};
 static const struct field fp_off = {48, 16}, fp_reg = {48, 5}, fp_reg_off = {53, 11};
 
-static uint64_t mask_of(struct field f)
+static BOBBIN_ALWAYS_INLINE uint64_t mask_of(struct field f)
 {
 	return (1ull << f.bits) - 1;
 }
 
-static uint64_t get(uint64_t word, struct field f)
+static BOBBIN_ALWAYS_INLINE uint64_t get(uint64_t word, struct field f)
 {
 	return word >> f.shift & mask_of(f);
 }
 
-static bool put(uint64_t *word, struct field f, uint64_t value)
+static BOBBIN_ALWAYS_INLINE bool put(uint64_t *word, struct field f, uint64_t value)
 {
 	if (value > mask_of(f))
 		return false;
@@ -71,25 +71,25 @@ static bool put(uint64_t *word, struct field f, uint64_t value)
 	return true;
 }
 
-static int32_t get_off(uint64_t word, struct field f)
+static BOBBIN_ALWAYS_INLINE int32_t get_off(uint64_t word, struct field f)
 {
 	uint64_t sign = 1ull << (f.bits - 1);
 
 	return (int32_t)((int64_t)((get(word, f) ^ sign) - sign) * 8);
 }
 
-static bool fits_off(struct field f, int32_t off)
+static BOBBIN_ALWAYS_INLINE bool fits_off(struct field f, int32_t off)
 {
 	int32_t limit = 1 << (f.bits - 1);
 
-	return !(off % 8) && off / 8 >= -limit && off / 8 < limit;
+	return !(off & 7) && off >> 3 >= -limit && off >> 3 < limit;
 }
 
-static bool put_off(uint64_t *word, struct field f, int32_t off)
+static BOBBIN_ALWAYS_INLINE bool put_off(uint64_t *word, struct field f, int32_t off)
 {
 	if (!fits_off(f, off))
 		return false;
-	*word |= ((uint64_t)(off / 8) & mask_of(f)) << f.shift;
+	*word |= ((uint64_t)(off >> 3) & mask_of(f)) << f.shift;
 	return true;
 }
 
@@ -188,7 +188,8 @@ static void unpack_cfa(uint64_t word, struct bobbin_rule *rule)
 	rule->plus = (int16_t)get_off(word, mem_plus);
 }
 
-static struct bobbin_place place(enum bobbin_how how, uint64_t reg, int32_t off)
+static BOBBIN_ALWAYS_INLINE struct bobbin_place place(enum bobbin_how how, uint64_t reg,
+						      int32_t off)
 {
 	return (struct bobbin_place){.how = (uint8_t)how, .reg = (uint8_t)reg, .off = off};
 }
@@ -236,22 +237,17 @@ static enum bobbin_reason unpack_reason(uint64_t word)
 						      : BOBBIN_REASON_BAD_RULE;
 }
 
-BOBBIN_API struct bobbin_rule bobbin_rule_unpack(uint64_t word)
+BOBBIN_API void bobbin_rule_unpack(uint64_t word, struct bobbin_rule *ret)
 {
-	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
-
-	if (get(word, cfa_form) == CFA_NONE)
-		return bobbin_rule_none(unpack_reason(word));
-	rule.flags = (uint8_t)get(word, flags_field);
-	unpack_cfa(word, &rule);
-	rule.ra = unpack_ra(word);
-	rule.fp = unpack_fp(word);
-	return rule;
-}
-
-BOBBIN_API struct bobbin_rule bobbin_rule_none(enum bobbin_reason reason)
-{
-	return (struct bobbin_rule){.index = BOBBIN_NO_INDEX, .reason = (uint8_t)reason};
+	*ret = bobbin_rule_none(BOBBIN_REASON_NONE);
+	if (get(word, cfa_form) == CFA_NONE) {
+		ret->reason = (uint8_t)unpack_reason(word);
+		return;
+	}
+	ret->flags = (uint8_t)get(word, flags_field);
+	unpack_cfa(word, ret);
+	ret->ra = unpack_ra(word);
+	ret->fp = unpack_fp(word);
 }
 
 static bool place_equal(const struct bobbin_place *a, const struct bobbin_place *b)

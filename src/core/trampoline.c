@@ -86,11 +86,11 @@ uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64
 	return pc - (uint64_t)(int64_t)before[i];
 }
 
-struct bobbin_rule signal_frame_rule(const struct bobbin_arch *arch)
+void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret)
 {
 	const struct signal_frame *frame = frame_of(arch);
 
-	return (struct bobbin_rule){
+	*ret = (struct bobbin_rule){
 		.cfa = in_memory(arch->sp, frame->sp),
 		.ra = in_memory(arch->sp, frame->pc),
 		.fp = in_memory(arch->sp, frame->gpr[arch->fp]),
@@ -108,7 +108,7 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 	for (unsigned int i = 0; i < frame->code_size; i++)
 		if (code[i] != frame->code[i])
 			return false;
-	*ret = signal_frame_rule(arch);
+	signal_frame_rule(arch, ret);
 	return true;
 }
 

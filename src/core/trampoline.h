@@ -30,7 +30,7 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 		     struct bobbin_rule *ret);
 
 /* The rule wherever the kernel's signal frame is at the stack pointer. */
-struct bobbin_rule signal_frame_rule(const struct bobbin_arch *arch);
+void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret);
 
 /*
  * Registers of the code that a signal interrupted, from the signal frame at

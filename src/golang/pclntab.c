@@ -293,7 +293,7 @@ static int row_in(const struct pclntab *t, const struct bobbin_arch *arch, const
 	if (is_root(t, f)) {
 		row.rule = outermost_rule(arch);
 	} else if (is_named(t, f, "runtime.sigreturn")) {
-		row.rule = signal_frame_rule(arch);
+		signal_frame_rule(arch, &row.rule);
 	} else {
 		r = find_run(t, f, pc, &run);
 		if (r)
@@ -322,7 +322,8 @@ int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, 
 	if (pc + 1 == f.end && index + 1 < table->count &&
 	    !read_function(table, index + 1, NULL, &next) &&
 	    is_named(table, &next, "runtime.sigreturn")) {
-		*ret = (struct bobbin_row){pc, f.end, next.start, signal_frame_rule(arch)};
+		*ret = (struct bobbin_row){.start = pc, .end = f.end, .function = next.start};
+		signal_frame_rule(arch, &ret->rule);
 		return 0;
 	}
 	return row_in(table, arch, &f, pc, err, ret);

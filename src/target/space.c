@@ -18,7 +18,7 @@ int space_open(struct file_table *files, struct process_reader *reader,
 	space->files = files;
 	space->reader = reader;
 	space->arch = arch;
-	space->forms = plain_forms_of(arch);
+	plain_forms_of(arch, &space->forms);
 	*ret = space;
 	return 0;
 }

@@ -220,7 +220,8 @@ static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwi
 
 	if (cached) {
 		*source = cached_source(cached);
-		return bobbin_rule_unpack(cached->word);
+		bobbin_rule_unpack(cached->word, &rule);
+		return rule;
 	}
 	if (m->file->kind == FILE_VSYSCALL && !space->arch->big_endian) {
 		*source = BOBBIN_SOURCE_VSYSCALL;
@@ -252,7 +253,7 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 	cached = key ? rule_cache_get(&u->cache, key) : NULL;
 	if (cached) {
 		*source = cached_source(cached);
-		*rule = bobbin_rule_unpack(cached->word);
+		bobbin_rule_unpack(cached->word, rule);
 		return true;
 	}
 	if (!remote_range_lookup(space->arch, range, pc, &row, source))
