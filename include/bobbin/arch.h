@@ -33,7 +33,7 @@ extern "C" {
  *	return addresses are never signed
  */
 struct bobbin_arch {
-	const char *name;
+	char name[8];
 	uint16_t elf_machine;
 	uint8_t sp, fp, ra;
 	int8_t default_ra_off;
