@@ -8,15 +8,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "export/safe_text.h"
 
 static char called_as[64] = "bobbin";
 
+static int run_below(const struct command *command, int argc, char **argv)
+{
+	const struct command *below;
+
+	if (argc < 2)
+		return show_usage(command);
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+		return show_help(command);
+	below = find_below(command, argv[1]);
+	if (below)
+		return run_command(below, argc - 1, argv + 1);
+	complain("there is no command '%s %s'", command->name, argv[1]);
+	return show_usage(command);
+}
+
+static int complain_operands(const struct command *command, const struct arguments *a)
+{
+	if (command->most)
+		complain_use("%s", command->wanted);
+	else
+		complain_use("unexpected argument '%s'", a->operands[0]);
+	return show_usage(command);
+}
+
+static int run_with(const struct command *command, enum option_result read, struct arguments *a)
+{
+	switch (read) {
+	case OPTIONS_HELP:
+		return show_help(command);
+	case OPTIONS_UNKNOWN:
+		return show_usage(command);
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	default:
+		if (a->operand_count < command->least || a->operand_count > command->most)
+			return complain_operands(command, a);
+		return command->run(a);
+	}
+}
+
 int run_command(const struct command *command, int argc, char **argv)
 {
+	enum option_result read;
+	struct arguments a;
+	int status;
+
+	if (command->below)
+		return run_below(command, argc, argv);
 	snprintf(called_as, sizeof(called_as), "bobbin %s", command->name);
+	/* getopt(3) complains under this name */
 	argv[0] = called_as;
-	return command->run(argc, argv);
+	read = options_read(command->options, command->runs_program, argc, argv, &a);
+	status = run_with(command, read, &a);
+	targets_close(&a.targets);
+	return status;
 }
 
 static void complain_by(const char *name, const char *format, va_list args)
@@ -78,6 +129,9 @@ const struct command *find_below(const struct command *command, const char *word
 int show_help(const struct command *command)
 {
 	fputs(command->usage, stdout);
+	options_print(command->options, stdout);
+	if (command->notes)
+		fputs(command->notes, stdout);
 	for (size_t i = 0; command->below && command->below[i]; i++)
 		printf("  %-12s %s\n", last_word(command->below[i]->name),
 		       command->below[i]->summary);
@@ -120,12 +174,14 @@ bool read_address(const char *text, uint64_t *ret)
 	return true;
 }
 
-bool parse_address(const char *option, const char *text, uint64_t *ret)
+bool parse_pid(const struct arguments *a, pid_t *ret)
 {
-	if (read_address(text, ret))
-		return true;
-	complain_use("%s: '%s' is not an address", option, text);
-	return false;
+	uint64_t pid;
+
+	if (!parse_number("PID", a->operands[0], 1, INT32_MAX, &pid))
+		return false;
+	*ret = (pid_t)pid;
+	return true;
 }
 
 bool finish_output(void)

@@ -11,74 +11,43 @@
 #include <time.h>
 #include <unistd.h>
 
-void input_init(struct input *input)
-{
-	*input = (struct input){
-		.path = "perf.data",
-		.unwind = unwind_defaults(),
-		.naming_options = {.inlines = true},
-	};
-}
-
-bool input_option(struct input *input, const struct command *command, int option, const char *arg)
-{
-	switch (option) {
-	case 'i':
-		input->path = arg;
-		return true;
-	case 'q':
-		input->quiet = true;
-		return true;
-	case 'h':
-		exit(show_help(command));
-	case INPUT_NO_INLINE:
-		input->naming_options.inlines = false;
-		return true;
-	case INPUT_NO_DEMANGLE:
-		input->naming_options.no_demangle = true;
-		return true;
-	case INPUT_SYMFS:
-		input->naming_options.symfs = arg;
-		return true;
-	default:
-		return unwind_option(option, arg, &input->unwind);
-	}
-}
-
 static void warn_about_damage(const struct input *input)
 {
 	const struct perf_reader *reader = session_reader(input->session);
 	const struct perf_reader_stats *stats = perf_reader_stats(reader);
 
-	if (input->quiet)
+	if (input->arguments->quiet)
 		return;
 	if (perf_reader_truncated(reader))
-		complain("%s: the recording was cut off; showing what is there", input->path);
+		complain("%s: the recording was cut off; showing what is there",
+			 input->arguments->input);
 	if (stats->lost)
-		complain("%s: %" PRIu64 " records were lost while recording", input->path,
-			 stats->lost);
+		complain("%s: %" PRIu64 " records were lost while recording",
+			 input->arguments->input, stats->lost);
 }
 
 int input_open(struct input *input)
 {
+	const struct arguments *a = input->arguments;
+	struct naming_options naming = a->naming;
 	struct bobbin_error err;
 	const char *path;
 	int r;
 
-	if (spool_open(input->path, &input->spool, &path)) {
+	if (spool_open(a->input, &input->spool, &path)) {
 		spool_close(&input->spool);
 		return 1;
 	}
-	r = session_open(path, &input->unwind, &err, &input->session);
+	r = session_open(path, &a->unwind, &err, &input->session);
 	/* it is mapped, or refused */
 	spool_close(&input->spool);
 	if (r) {
-		complain_file(input->path, r, &err);
+		complain_file(a->input, r, &err);
 		return 1;
 	}
-	input->naming_options.quiet = input->quiet;
-	input->naming_options.debug_path = input->unwind.debug_path;
-	r = naming_open(&input->naming_options, session_unwinder(input->session), &input->naming);
+	naming.quiet = a->quiet;
+	naming.debug_path = a->unwind.debug_path;
+	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
 	if (r) {
 		input_close(input);
 		complain("%s", strerror(-r));
@@ -87,8 +56,8 @@ int input_open(struct input *input)
 	r = naming_keep(input->naming,
 			perf_reader_feature(session_reader(input->session), KEPT_NAMES_FEATURE),
 			&err);
-	if (r && !input->quiet)
-		complain_file(input->path, r, &err);
+	if (r && !a->quiet)
+		complain_file(a->input, r, &err);
 	warn_about_damage(input);
 	return 0;
 }
@@ -107,14 +76,14 @@ static void show_progress(const struct input *input)
 	static const uint64_t step = 4096;
 	uint64_t all = perf_reader_stats(session_reader(input->session))->samples;
 
-	if (input->quiet || input->samples % step || !all || !isatty(STDERR_FILENO))
+	if (input->arguments->quiet || input->samples % step || !all || !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "\r%3" PRIu64 " %%", 100 * input->samples / all);
 }
 
 static void end_progress(const struct input *input)
 {
-	if (!input->quiet && input->samples >= 4096 && isatty(STDERR_FILENO))
+	if (!input->arguments->quiet && input->samples >= 4096 && isatty(STDERR_FILENO))
 		fputs("\r     \r", stderr);
 }
 
@@ -127,7 +96,7 @@ int input_next(struct input *input, struct session_sample *ret)
 	if (r <= 0)
 		end_progress(input);
 	if (r < 0) {
-		complain_file(input->path, r, &err);
+		complain_file(input->arguments->input, r, &err);
 		return -1;
 	}
 	if (!r)
@@ -165,7 +134,7 @@ static int gather(struct input *input, bool periods, struct report *report)
 	while ((r = input_next(input, &sample)) > 0) {
 		error = add_sample(input, &sample, periods, report);
 		if (error) {
-			complain_file(input->path, error, NULL);
+			complain_file(input->arguments->input, error, NULL);
 			return 1;
 		}
 	}
@@ -185,7 +154,7 @@ int input_report(struct input *input, bool periods,
 		complain("%s", strerror(ENOMEM));
 		r = 1;
 	} else {
-		if (input->unfolded)
+		if (input->arguments->unfolded)
 			report_unfold(report);
 		r = gather(input, periods, report);
 	}

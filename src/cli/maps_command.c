@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/live_process.h"
 #include "cli/table_coverage.h"
-#include "cli/unwind_option.h"
 #include "export/safe_text.h"
 #include "target/space.h"
-#include "target/thread.h"
 
 static const char usage[] =
 	"usage: bobbin maps [OPTIONS] PID\n"
@@ -21,44 +19,7 @@ static const char usage[] =
 	"each piece of code that it registered or tells debuggers of, how many per cent\n"
 	"of it each table covers, in the order in which a walk asks them, and which\n"
 	"tables were dropped, and why.\n"
-	"\n"
-	"      --json             print one JSON document\n" UNWIND_USAGE
-	"  -h, --help             show this help\n";
-
-struct arguments {
-	pid_t pid;
-	bool json;
-	struct bobbin_unwinder_options unwind;
-};
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	enum {
-		JSON = 256
-	};
-	static const struct option longs[] = {
-		{"json", no_argument, NULL, JSON},
-		UNWIND_OPTIONS,
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (c) {
-		case JSON:
-			a->json = true;
-			break;
-		case 'h':
-			exit(show_help(&maps_command));
-		default:
-			if (unwind_option(c, optarg, &a->unwind))
-				break;
-			return show_usage(&maps_command);
-		}
-	}
-	return parse_pid(argc, argv, &maps_command, &a->pid);
-}
+	"\n";
 
 static double per_cent(uint64_t part, uint64_t whole)
 {
@@ -163,20 +124,19 @@ static int list_piece(void *ctx, const struct code_piece *piece)
 	return 0;
 }
 
-static int list(const struct arguments *a, struct bobbin_unwinder *unwinder,
-		struct bobbin_space *space)
+static int list(struct live_process *live, bool as_json)
 {
 	struct json_output json = json_output(stdout);
-	struct listing l = {.json = a->json ? &json : NULL};
+	struct listing l = {.json = as_json ? &json : NULL};
 	int r;
 
-	if (a->json) {
+	if (as_json) {
 		json_object(&json, NULL);
-		json_unsigned(&json, "pid", (uint64_t)a->pid);
+		json_unsigned(&json, "pid", (uint64_t)live->pid);
 		json_array(&json, "code");
 	}
-	r = code_pieces(unwinder, space, list_piece, &l);
-	if (a->json) {
+	r = code_pieces(live->unwinder, bobbin_process_space(live->process), list_piece, &l);
+	if (as_json) {
 		json_array_end(&json);
 		json_piece(&json, "total", &l.sum);
 		json_object_end(&json);
@@ -186,57 +146,31 @@ static int list(const struct arguments *a, struct bobbin_unwinder *unwinder,
 	return r;
 }
 
-static const char *why(int error)
+static int show(const struct arguments *a, struct live_process *live)
 {
-	switch (error) {
-	case -EBADMSG:
-		return bobbin_reason_str(BOBBIN_REASON_CODE_PAGE);
-	case -ETIMEDOUT:
-		return bobbin_reason_str(BOBBIN_REASON_NO_ANSWER);
-	default:
-		return strerror(-error);
-	}
-}
+	struct bobbin_space *space = bobbin_process_space(live->process);
 
-/* What a process cannot be asked for is no reason to say nothing of its files. */
-static int load(const struct arguments *a, struct bobbin_unwinder *unwinder,
-		struct bobbin_space *space)
-{
-	int r = bobbin_space_load(space, a->pid);
-
-	if (r)
-		return r;
 	/* the kernel's threads, and what has ended and is not waited for */
 	if (!space->count)
 		return -ESRCH;
-	r = bobbin_space_update_code(unwinder, space, a->pid);
-	complain_left_out(unwinder, a->pid);
-	if (r < 0 && r != -ENOENT)
-		complain("process %d: its registered code: %s", a->pid, why(r));
-	return 0;
+	live_process_tell_code(live, true);
+	return list(live, a->json);
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {.unwind = unwind_defaults()};
-	struct bobbin_unwinder *unwinder = NULL;
-	struct bobbin_space *space = NULL;
+	struct live_process live;
+	pid_t pid;
 	int r;
 
-	r = parse(argc, argv, &a);
+	if (!parse_pid(a, &pid))
+		return EXIT_USAGE;
+	r = live_process_open(&a->unwind, pid, &live);
+	if (!r)
+		r = show(a, &live);
 	if (r)
-		return r;
-	r = bobbin_unwinder_open(&a.unwind, &unwinder);
-	if (!r)
-		r = bobbin_space_open(unwinder, native_arch(), &space);
-	if (!r)
-		r = load(&a, unwinder, space);
-	if (!r)
-		r = list(&a, unwinder, space);
-	if (r)
-		complain("process %d: %s", a.pid, strerror(-r));
-	bobbin_space_close(space);
-	bobbin_unwinder_close(unwinder);
+		complain("process %d: %s", pid, strerror(-r));
+	live_process_close(&live);
 	return !finish_output() || r;
 }
 
@@ -244,5 +178,9 @@ const struct command maps_command = {
 	.name = "maps",
 	.summary = "show a process's code and what unwinds it",
 	.usage = usage,
+	.options = OF_MAPS,
+	.least = 1,
+	.most = 1,
+	.wanted = "one process number is needed",
 	.run = run,
 };

@@ -44,7 +44,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		struct naming **ret)
 {
 	struct symbolizer_options symbolizer = {
-		.inlines = options->inlines,
+		.inlines = !options->no_inlines,
 		.lines = options->lines,
 		.demangle = !options->no_demangle,
 		.debuginfod = getenv("DEBUGINFOD_URLS"),

@@ -26,7 +26,7 @@ struct named_frame {
 struct naming;
 
 struct naming_options {
-	bool inlines, lines, no_demangle;
+	bool no_inlines, lines, no_demangle;
 	bool quiet; /* do not complain about damaged jitdump files */
 	const char *debug_path;
 	const char *symfs;

@@ -13,22 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/kept_names.h"
 #include "cli/name_keeper.h"
-#include "cli/targets.h"
-#include "cli/unwind_option.h"
 #include "cli/workload.h"
 #include "export/safe_text.h"
 #include "profile/recorder.h"
 
-#define DEFAULT_FREQUENCY 999
 #define TARGET_NAME 32
-/*
- * The kernel's limit: a record's size is 16 bits wide.  Only what a stack has
- * is copied, so the limit costs deep stacks something and shallow ones nothing.
- */
-#define MAX_STACK 65528
 
 static const char usage[] =
 	"usage: bobbin record [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
@@ -37,32 +30,15 @@ static const char usage[] =
 	"Sample a program, its threads and all that it starts; unwind each sample by the\n"
 	"tables that the program's files have; write call chains to a file that 'bobbin\n"
 	"report' and 'perf report' read.  Without a command, Ctrl-C ends the recording.\n"
-	"\n"
-	"  -F, --freq HZ          samples a second and CPU (999)\n"
-	"  -p, --pid PID          sample a running process; a list, or the option again: several\n"
-	"  -t, --tid TID          sample a thread, and nothing that it starts; several as above\n"
-	"  -o, --output FILE      file to write (perf.data); an older one is kept as FILE.old; a\n"
-	"                         pipe, or - for standard output, gets the form for pipes\n"
-	"  -g, --call-graph HOW   accepted: there are always call chains, by unwind tables\n"
-	"      --stack-size N     look at N bytes of the stack at most (65528)\n"
-	"      --no-names         keep no names of functions in the recording\n"
-	"      --max-stack N      keep N frames of a stack at most (1024): of a deeper one the\n"
-	"                         innermost three quarters and the outermost quarter\n" UNWIND_USAGE
-	"  -q, --quiet            say nothing but errors\n"
-	"  -h, --help             show this help\n"
-	"\n"
-	"The exit status is the command's.\n";
+	"\n";
 
 struct record {
 	struct recorder_options options;
-	char **command;
-	char **argv;
-	bool quiet;
+	struct arguments *arguments;
+	char **command; /* NULL: there are @arguments->targets */
 	struct workload workload;
-	bool no_names;
 	struct name_keeper *names;
 	struct recorder_target own; /* of @workload */
-	struct targets targets;     /* of -p and -t */
 	struct timespec began;
 	struct recorder *recorder;
 };
@@ -72,26 +48,6 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int signal)
 {
 	interrupted = signal;
-}
-
-/* What perf can do instead; false: it is none of that. */
-static bool parse_call_graph(const struct record *record, const char *how)
-{
-	size_t length = strcspn(how, ",");
-	static const char *const ways[] = {"fp", "dwarf", "lbr"};
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if (strlen(ways[i]) != length || strncmp(ways[i], how, length))
-			continue;
-		if (!record->quiet)
-			fprintf(stderr,
-				"bobbin record: --call-graph %s: call chains are found by unwind "
-				"tables while recording; see --stack-size, --max-stack\n",
-				ways[i]);
-		return true;
-	}
-	complain_use("--call-graph: '%s' is none of fp, dwarf and lbr", how);
-	return false;
 }
 
 /* Whether the recording goes to where the command's own output would. */
@@ -105,99 +61,33 @@ static bool is_stdout(const char *path)
 	       st.st_dev == out.st_dev && st.st_ino == out.st_ino;
 }
 
-static int check_output(const struct record *record)
+static void tell_call_graph(const struct arguments *a)
 {
-	if (strcmp(record->options.path, "-") || !isatty(STDOUT_FILENO))
+	if (a->call_graph && !a->quiet)
+		fprintf(stderr,
+			"bobbin record: --call-graph %s: call chains are found by unwind tables "
+			"while recording; see --stack-size, --max-stack\n",
+			a->call_graph);
+}
+
+static int check(const struct arguments *a)
+{
+	const char *fault = NULL;
+
+	if (a->operand_count && a->targets.count)
+		fault = "a command and -p or -t exclude each other";
+	else if (!a->operand_count && !a->targets.count)
+		fault = "a command to run, or -p PID, is needed";
+	else if (targets_are_mixed(&a->targets))
+		fault = "-p and -t exclude each other";
+	if (fault) {
+		complain_use("%s", fault);
+		return show_usage(&record_command);
+	}
+	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return 0;
 	complain_use("-o -: standard output is a terminal, which cannot show a recording");
 	return EXIT_USAGE;
-}
-
-static int parse(int argc, char **argv, struct record *record)
-{
-	enum {
-		STACK_SIZE = 256,
-		NO_NAMES,
-		MAX_FRAMES,
-		CALL_GRAPH
-	};
-	static const struct option longs[] = {
-		{"freq", required_argument, NULL, 'F'},
-		{"pid", required_argument, NULL, 'p'},
-		{"tid", required_argument, NULL, 't'},
-		{"call-graph", required_argument, NULL, CALL_GRAPH},
-		{"output", required_argument, NULL, 'o'},
-		{"stack-size", required_argument, NULL, STACK_SIZE},
-		{"no-names", no_argument, NULL, NO_NAMES},
-		{"max-stack", required_argument, NULL, MAX_FRAMES},
-		UNWIND_OPTIONS,
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	uint64_t n;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "+F:p:t:o:gqh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'F':
-			if (!parse_number("-F", optarg, 1, 100000, &n))
-				return EXIT_USAGE;
-			record->options.frequency = (uint32_t)n;
-			break;
-		case 'p':
-			if (!targets_parse(&record->targets, "-p", optarg, false))
-				return EXIT_USAGE;
-			break;
-		case 't':
-			if (!targets_parse(&record->targets, "-t", optarg, true))
-				return EXIT_USAGE;
-			break;
-		case 'g':
-			break;
-		case CALL_GRAPH:
-			if (!parse_call_graph(record, optarg))
-				return EXIT_USAGE;
-			break;
-		case 'o':
-			record->options.path = optarg;
-			break;
-		case STACK_SIZE:
-			if (!parse_number("--stack-size", optarg, 8, MAX_STACK, &n))
-				return EXIT_USAGE;
-			record->options.stack_bytes = (uint32_t)n & ~7u;
-			break;
-		case NO_NAMES:
-			record->no_names = true;
-			break;
-		case MAX_FRAMES:
-			if (!parse_number("--max-stack", optarg, 2, BOBBIN_MAX_DEPTH, &n))
-				return EXIT_USAGE;
-			record->options.max_stack = (uint32_t)n;
-			break;
-		case 'q':
-			record->quiet = true;
-			break;
-		case 'h':
-			exit(show_help(&record_command));
-		default:
-			if (unwind_option(c, optarg, &record->options.unwind))
-				break;
-			return show_usage(&record_command);
-		}
-	}
-	if (optind < argc)
-		record->command = argv + optind;
-	if (!record->command == !record->targets.count) {
-		complain_use(record->command ? "a command and -p or -t exclude each other"
-					     : "a command to run, or -p PID, is needed");
-		return show_usage(&record_command);
-	}
-	if (targets_are_mixed(&record->targets)) {
-		complain_use("-p and -t exclude each other");
-		return show_usage(&record_command);
-	}
-	return check_output(record);
 }
 
 static int paranoid_level(void)
@@ -281,7 +171,7 @@ static void show_progress(const struct record *record, time_t began)
 {
 	const struct recorder_stats *s = recorder_stats(record->recorder);
 
-	if (!record->quiet && isatty(STDERR_FILENO))
+	if (!record->arguments->quiet && isatty(STDERR_FILENO))
 		fprintf(stderr, "\rbobbin record: %" PRIu64 " samples in %ld s ", s->samples,
 			(long)(time(NULL) - began));
 }
@@ -290,7 +180,7 @@ static bool ended(struct record *record, int *status)
 {
 	if (record->command)
 		return workload_ended(&record->workload, status);
-	return targets_ended(&record->targets);
+	return targets_ended(&record->arguments->targets);
 }
 
 /*
@@ -362,7 +252,8 @@ static uint64_t ms_since(const struct timespec *then)
 /* Why there are none. */
 static void tell_emptiness(const struct record *record)
 {
-	uint64_t ms = ms_since(&record->began), missed = targets_missed_ms(&record->targets);
+	uint64_t ms = ms_since(&record->began),
+		 missed = targets_missed_ms(&record->arguments->targets);
 	struct rusage used;
 
 	getrusage(RUSAGE_CHILDREN, &used);
@@ -381,7 +272,7 @@ static void tell_emptiness(const struct record *record)
 		fprintf(stderr,
 			"; %zu children, which ran already and are not sampled, used %" PRIu64
 			" ms of CPU time",
-			record->targets.child_count, missed);
+			record->arguments->targets.child_count, missed);
 }
 
 static void tell_samples(const struct record *record, const struct recorder_stats *s)
@@ -414,7 +305,7 @@ static void tell_file(const struct record *record, const struct recorder_stats *
 
 static void summarise(const struct record *record, const struct recorder_stats *s)
 {
-	if (record->quiet)
+	if (record->arguments->quiet)
 		return;
 	if (isatty(STDERR_FILENO))
 		fputc('\r', stderr);
@@ -470,7 +361,7 @@ static int open_recorder(struct record *record)
 	enum recorder_stage stage;
 	int error;
 
-	error = record->no_names ? 0 : name_keeper_open(&record->names);
+	error = record->arguments->no_names ? 0 : name_keeper_open(&record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;
@@ -488,14 +379,14 @@ static int open_recorder(struct record *record)
 
 static int attach(struct record *record)
 {
-	int r = targets_open(&record->targets);
+	int r = targets_open(&record->arguments->targets);
 
 	if (r)
 		return r;
-	record->options.targets = record->targets.all;
-	record->options.target_count = record->targets.count;
-	if (!record->quiet)
-		targets_tell_children(&record->targets);
+	record->options.targets = record->arguments->targets.all;
+	record->options.target_count = record->arguments->targets.count;
+	if (!record->arguments->quiet)
+		targets_tell_children(&record->arguments->targets);
 	return open_recorder(record);
 }
 
@@ -528,55 +419,61 @@ static int start(struct record *record)
 }
 
 /* As it was typed; NULL without memory.  Argument 0 is two words of it. */
-static char **command_line(int argc, char **argv)
+static char **command_line(const struct arguments *a)
 {
-	char **words = calloc((size_t)argc + 2, sizeof(*words));
+	char **words = calloc((size_t)a->argc + 2, sizeof(*words));
 
 	if (!words)
 		return NULL;
 	words[0] = (char *)"bobbin";
 	words[1] = (char *)"record";
-	memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof(*words));
+	memcpy(words + 2, a->argv + 1, (size_t)(a->argc - 1) * sizeof(*words));
 	return words;
 }
 
-static int run(int argc, char **argv)
+static int record_until_end(struct record *record)
+{
+	struct recorder_stats stats;
+	int error, status = 0, r = start(record);
+
+	if (r)
+		return r;
+	clock_gettime(CLOCK_MONOTONIC, &record->began);
+	sample(record, &status);
+	error = recorder_finish(record->recorder, &stats);
+	if (error)
+		complain_file(record->options.path, error, NULL);
+	else
+		summarise(record, &stats);
+	return exit_status(record, status, error ? error : stats.cut);
+}
+
+static int run(struct arguments *a)
 {
 	struct record record = {
+		.arguments = a,
+		.command = a->operand_count ? a->operands : NULL,
 		.options =
 			{
-				.path = "perf.data",
-				.frequency = DEFAULT_FREQUENCY,
-				.stack_bytes = MAX_STACK,
-				.max_stack = BOBBIN_MAX_DEPTH,
+				.path = a->output,
+				.frequency = (uint32_t)a->frequency,
+				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
+				.max_stack = (uint32_t)a->max_stack,
 				.version = BOBBIN_VERSION,
-				.unwind = unwind_defaults(),
+				.unwind = a->unwind,
 			},
 	};
-	struct recorder_stats stats;
 	char **words;
-	int r, error, status = 0;
+	int r = check(a);
 
-	words = command_line(argc, argv);
+	if (r)
+		return r;
+	tell_call_graph(a);
+	words = command_line(a);
 	record.options.argv = (const char *const *)words;
-	r = parse(argc, argv, &record);
-	if (r)
-		goto out;
 	catch_signals();
-	r = start(&record);
-	if (r)
-		goto out;
-	clock_gettime(CLOCK_MONOTONIC, &record.began);
-	sample(&record, &status);
-	error = recorder_finish(record.recorder, &stats);
-	if (error)
-		complain_file(record.options.path, error, NULL);
-	else
-		summarise(&record, &stats);
-	r = exit_status(&record, status, error ? error : stats.cut);
-out:
+	r = record_until_end(&record);
 	name_keeper_close(record.names);
-	targets_close(&record.targets);
 	free(words);
 	return r;
 }
@@ -585,5 +482,9 @@ const struct command record_command = {
 	.name = "record",
 	.summary = "sample a program and all that it starts",
 	.usage = usage,
+	.notes = "\nThe exit status is the command's.\n",
+	.options = OF_RECORD,
+	.most = ANY_NUMBER,
+	.runs_program = true,
 	.run = run,
 };

@@ -14,46 +14,13 @@ static const char usage[] =
 	"\n"
 	"Print every sample with its call chain, in the form of 'perf script', which other\n"
 	"programs read.\n"
-	"\n"
-	"  -F, --fields LIST      any of comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,\n"
-	"                         srcline,source,reason (comm,tid,time,event,ip,sym,dso);\n"
-	"                         +FIELD and -FIELD change that\n" INPUT_USAGE;
+	"\n";
 
 #define FIELDS_FRAME \
 	(FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE | FIELD_SOURCE)
 #define FIELDS_NAMED (FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE)
 
 #define COMM_COLUMNS 16
-
-struct arguments {
-	struct input input;
-	unsigned int fields;
-};
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option longs[] = {
-		INPUT_LONG_OPTIONS,
-		{"fields", required_argument, NULL, 'F'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "F:" INPUT_SHORT_OPTIONS, longs, NULL)) != -1) {
-		if (input_option(&a->input, &script_command, c, optarg))
-			continue;
-		if (c != 'F')
-			return show_usage(&script_command);
-		if (!script_fields_parse(optarg, &a->fields))
-			return EXIT_USAGE;
-		a->input.naming_options.lines = a->fields & FIELD_SRCLINE;
-	}
-	if (optind < argc) {
-		complain_use("unexpected argument '%s'", argv[optind]);
-		return show_usage(&script_command);
-	}
-	return 0;
-}
 
 static void print_word(const char *text)
 {
@@ -168,22 +135,19 @@ static void print_sample(struct input *input, const struct session_sample *s, un
 		putchar('\n');
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {.fields = FIELDS_DEFAULT};
+	struct input input = {.arguments = a};
 	struct session_sample sample;
 	int r;
 
-	input_init(&a.input);
-	r = parse(argc, argv, &a);
+	a->naming.lines = a->fields & FIELD_SRCLINE;
+	r = input_open(&input);
 	if (r)
 		return r;
-	r = input_open(&a.input);
-	if (r)
-		return r;
-	while ((r = input_next(&a.input, &sample)) > 0 && !ferror(stdout))
-		print_sample(&a.input, &sample, a.fields);
-	input_close(&a.input);
+	while ((r = input_next(&input, &sample)) > 0 && !ferror(stdout))
+		print_sample(&input, &sample, a->fields);
+	input_close(&input);
 	return !finish_output() || r < 0;
 }
 
@@ -191,5 +155,6 @@ const struct command script_command = {
 	.name = "script",
 	.summary = "print every sample with its call chain",
 	.usage = usage,
+	.options = OF_SCRIPT,
 	.run = run,
 };

@@ -55,19 +55,19 @@ static bool is_foreign(const char *text, size_t len)
 	return false;
 }
 
-static bool refuse_field(const char *text, size_t len)
+static bool refuse_field(const char *option, const char *text, size_t len)
 {
 	if (is_foreign(text, len))
-		complain_use("-F: field '%.*s' of 'perf script' is not supported: bobbin does "
+		complain_use("%s: field '%.*s' of 'perf script' is not supported: bobbin does "
 			     "not record it",
-			     (int)len, text);
+			     option, (int)len, text);
 	else
-		complain_use("-F: unknown field '%.*s'", (int)len, text);
+		complain_use("%s: unknown field '%.*s'", option, (int)len, text);
 	return false;
 }
 
 /* What comes after "TYPE:"; NULL if there is no such type. */
-static const char *after_type(const char *list)
+static const char *after_type(const char *option, const char *list)
 {
 	const char *colon = strchr(list, ':');
 
@@ -76,11 +76,12 @@ static const char *after_type(const char *list)
 	for (size_t i = 0; i < COUNT(types); i++)
 		if (is(list, (size_t)(colon - list), types[i]))
 			return colon + 1;
-	complain_use("-F: unknown type of events '%.*s'", (int)(colon - list), list);
+	complain_use("%s: unknown type of events '%.*s'", option, (int)(colon - list), list);
 	return NULL;
 }
 
-static bool take(const char *word, size_t len, bool *replaced, unsigned int *fields)
+static bool take(const char *option, const char *word, size_t len, bool *replaced,
+		 unsigned int *fields)
 {
 	char sign = word[0];
 	bool has_sign = len && (sign == '+' || sign == '-');
@@ -90,7 +91,7 @@ static bool take(const char *word, size_t len, bool *replaced, unsigned int *fie
 	if (!named && sign == '-' && is_foreign(word + 1, len - 1))
 		return true;
 	if (!named)
-		return refuse_field(word + has_sign, len - has_sign);
+		return refuse_field(option, word + has_sign, len - has_sign);
 	if (!has_sign && !*replaced) {
 		*fields = 0;
 		*replaced = true;
@@ -99,9 +100,9 @@ static bool take(const char *word, size_t len, bool *replaced, unsigned int *fie
 	return true;
 }
 
-bool script_fields_parse(const char *list, unsigned int *fields)
+bool script_fields_parse(const char *option, const char *list, unsigned int *fields)
 {
-	const char *text = after_type(list);
+	const char *text = after_type(option, list);
 	unsigned int changed = *fields;
 	bool replaced = false;
 
@@ -110,12 +111,12 @@ bool script_fields_parse(const char *list, unsigned int *fields)
 	do {
 		size_t len = strcspn(text, ",");
 
-		if (!take(text, len, &replaced, &changed))
+		if (!take(option, text, len, &replaced, &changed))
 			return false;
 		text += len + (text[len] == ',');
 	} while (*text);
 	if (!changed) {
-		complain_use("-F: no field is left");
+		complain_use("%s: no field is left", option);
 		return false;
 	}
 	*fields = changed;

@@ -24,15 +24,11 @@ enum script_field {
 	FIELD_SRCLINE = 1 << 13,
 };
 
-#define FIELDS_DEFAULT \
-	(FIELD_COMM | FIELD_TID | FIELD_TIME | FIELD_EVENT | FIELD_PERIOD | FIELD_IP | FIELD_SYM | \
-	 FIELD_SYMOFF | FIELD_DSO)
-
 /*
  * Change @fields by a list, as of 'perf script -F': "comm,ip" is what to print, "+pid" and
  * "-ip" what more and what not; "hw:" and other types of events go before it.  false after a
- * complaint.
+ * complaint, which names the @option.
  */
-bool script_fields_parse(const char *list, unsigned int *fields);
+bool script_fields_parse(const char *option, const char *list, unsigned int *fields);
 
 #endif

@@ -21,11 +21,9 @@ static const char usage[] =
 	"\n"
 	"Say everything that is wrong with the SFrame sections of files: linked, relocatable\n"
 	"or core ELF files, or a section's bare bytes; '-' is stdin.\n"
-	"\n"
-	"      --against-cfi      compare with .eh_frame and .debug_frame at every address, too\n"
-	"      --json             print one JSON document\n"
-	"  -q, --quiet            print no notes and no summary\n"
-	"  -h, --help             show this help\n"
+	"\n";
+
+static const char notes[] =
 	"\n"
 	"Exit status: 0 clean, but for notes; 1 errors or warnings; 2 wrong call; 3 a file\n"
 	"is not readable, or has no SFrame section.\n";
@@ -33,8 +31,7 @@ static const char usage[] =
 /**
  * struct check - a check on its way
  * @json: where a document is printed to, or NULL for lines of text
- * @quiet: print no notes and no summary
- * @against_cfi: compare with the call-frame information, too
+ * @arguments: what to do
  * @path: the file
  * @section: of the file
  * @view: a table in it
@@ -45,7 +42,7 @@ static const char usage[] =
  */
 struct check {
 	struct json_output *json;
-	bool quiet, against_cfi;
+	const struct arguments *arguments;
 	const char *path;
 	const struct sframe_section *section;
 	const struct bobbin_sframe_view *view;
@@ -140,7 +137,7 @@ static void report(void *ctx, const struct bobbin_sframe_defect *defect)
 	struct check *check = ctx;
 
 	check->counts[defect->severity]++;
-	if (check->quiet && defect->severity == BOBBIN_SFRAME_NOTE)
+	if (check->arguments->quiet && defect->severity == BOBBIN_SFRAME_NOTE)
 		return;
 	if (check->json)
 		print_object(check, defect);
@@ -250,7 +247,7 @@ static int check_sections(struct check *check, const struct sframe_file *file)
 	if (check->json) {
 		json_array_end(check->json);
 		print_counts(check);
-	} else if (!r && !check->quiet) {
+	} else if (!r && !check->arguments->quiet) {
 		print_summary(check);
 	}
 	return r;
@@ -271,7 +268,8 @@ static bool is_whole(const struct check *check, const struct sframe_file *file, 
 /* The status of a comparison of all rules. */
 static int compare_rules(const struct check *check, const struct sframe_file *file)
 {
-	struct check_cfi cfi = {.path = check->path, .json = check->json, .quiet = check->quiet};
+	struct check_cfi cfi = {
+		.path = check->path, .json = check->json, .quiet = check->arguments->quiet};
 
 	if (!check_cfi(&cfi, file))
 		return STATUS_UNREADABLE;
@@ -296,7 +294,7 @@ static int check_file(const struct check *options, const char *path)
 		r = check_sections(&check, &file);
 	check_bounds_fini(&check.bounds);
 	whole = is_whole(&check, &file, r);
-	if (whole && check.against_cfi)
+	if (whole && check.arguments->against_cfi)
 		status = compare_rules(&check, &file);
 	if (check.json && file.section_count)
 		json_object_end(check.json);
@@ -310,68 +308,36 @@ static int check_file(const struct check *options, const char *path)
 	return 0;
 }
 
-static int check_files(struct check *options, bool as_json, int count, char **paths)
+static int run(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
+	struct check options = {.json = a->json ? &json : NULL, .arguments = a};
 	int status = 0;
 
-	if (as_json) {
-		options->json = &json;
+	if (a->json) {
 		json_object(&json, NULL);
 		json_array(&json, "files");
 	}
-	for (int i = 0; i < count; i++) {
-		int r = check_file(options, paths[i]);
+	for (int i = 0; i < a->operand_count; i++) {
+		int r = check_file(&options, a->operands[i]);
 
 		status = r > status ? r : status;
 	}
-	if (as_json) {
+	if (a->json) {
 		json_array_end(&json);
 		json_object_end(&json);
 	}
 	return finish_output() ? status : STATUS_UNREADABLE;
 }
 
-static int run(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"against-cfi", no_argument, NULL, 'a'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct check options = {0};
-	bool as_json = false;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "qh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			options.against_cfi = true;
-			break;
-		case 'j':
-			as_json = true;
-			break;
-		case 'q':
-			options.quiet = true;
-			break;
-		case 'h':
-			return show_help(&sframe_check_command);
-		default:
-			return show_usage(&sframe_check_command);
-		}
-	}
-	if (optind == argc) {
-		complain_use("no file was named");
-		return show_usage(&sframe_check_command);
-	}
-	return check_files(&options, as_json, argc - optind, argv + optind);
-}
-
 const struct command sframe_check_command = {
 	.name = "sframe check",
 	.summary = "say what is wrong with SFrame sections",
 	.usage = usage,
+	.notes = notes,
+	.options = OF_CHECK,
+	.least = 1,
+	.most = ANY_NUMBER,
+	.wanted = "no file was named",
 	.run = run,
 };

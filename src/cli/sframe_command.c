@@ -77,23 +77,9 @@ int next_view(const struct sframe_section *section, uint64_t *pos, struct bobbin
 	return r;
 }
 
-static int run(int argc, char **argv)
-{
-	const struct command *command;
-
-	if (argc < 2 || !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
-		return argc < 2 ? show_usage(&sframe_command) : show_help(&sframe_command);
-	command = find_below(&sframe_command, argv[1]);
-	if (command)
-		return run_command(command, argc - 1, argv + 1);
-	complain("there is no command 'sframe %s'", argv[1]);
-	return show_usage(&sframe_command);
-}
-
 const struct command sframe_command = {
 	.name = "sframe",
 	.summary = "look at, check and make SFrame sections",
 	.usage = usage,
-	.run = run,
 	.below = commands,
 };

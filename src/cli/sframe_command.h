@@ -7,12 +7,9 @@
 
 #include <bobbin/sframe.h>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "elf/sframe_file.h"
-
-extern const struct command sframe_check_command, sframe_convert_command, sframe_dump_command,
-	sframe_merge_command, sframe_pack_command, sframe_repair_command, sframe_stat_command,
-	sframe_unpack_command;
 
 /* Open a file to read, "-" is stdin; complains and returns -1. */
 int open_input(const char *path);

@@ -23,24 +23,7 @@ static const char usage[] =
 	"of the file that has the section: loaded, with a PT_GNU_SFRAME header, or, if the\n"
 	"file is relocatable, with relocations for the linker.  It is read back and\n"
 	"compared with the call-frame information before it gets its name.\n"
-	"\n"
-	"  -o, --output OUT     write OUT, '-' is stdout with --section-only\n"
-	"      --in-place       OUT is FILE\n"
-	"      --section-only   OUT is the bare section\n"
-	"      --side-file      OUT is a compressed side-file, see 'bobbin sframe pack'\n"
-	"      --address ADDR   address of a bare section in the file's space (0)\n"
-	"      --version N      version of the format, 2 or 3 (3)\n"
-	"      --share          let functions share equal rows: smaller, but not every\n"
-	"                       reader of the other byte order takes it\n"
-	"  -v, --verbose        tell each range of code that is left out, and why\n"
-	"  -q, --quiet          no summary\n"
-	"  -h, --help           show this help\n";
-
-struct arguments {
-	const char *path, *output;
-	bool in_place, section_only, side_file, share, verbose, quiet, addressed;
-	uint64_t version, addr;
-};
+	"\n";
 
 /**
  * struct result - the section and what went into it
@@ -54,100 +37,19 @@ struct result {
 	uint64_t size, addr;
 };
 
-static int check(const struct arguments *a)
+static const char *fault(const struct arguments *a)
 {
-	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output) {
-		complain_use("one of --output and --in-place is needed");
-		return show_usage(&sframe_convert_command);
-	}
-	if (a->in_place && !strcmp(a->path, "-")) {
-		complain_use("standard input has no place");
-		return show_usage(&sframe_convert_command);
-	}
-	if (a->side_file && (a->section_only || a->share || a->version != 3)) {
-		complain_use("--side-file chooses its own form");
-		return show_usage(&sframe_convert_command);
-	}
-	if (a->addressed && !a->section_only) {
-		complain_use("--address is for --section-only");
-		return show_usage(&sframe_convert_command);
-	}
-	if (a->output && !strcmp(a->output, "-") && !a->section_only) {
-		complain_use("only a bare section can be written to standard output");
-		return show_usage(&sframe_convert_command);
-	}
-	return 0;
-}
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	enum {
-		IN_PLACE = 256,
-		SECTION_ONLY,
-		SIDE_FILE,
-		ADDRESS,
-		VERSION,
-		SHARE
-	};
-	static const struct option longs[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"in-place", no_argument, NULL, IN_PLACE},
-		{"section-only", no_argument, NULL, SECTION_ONLY},
-		{"side-file", no_argument, NULL, SIDE_FILE},
-		{"address", required_argument, NULL, ADDRESS},
-		{"version", required_argument, NULL, VERSION},
-		{"share", no_argument, NULL, SHARE},
-		{"verbose", no_argument, NULL, 'v'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "o:vqh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			a->output = optarg;
-			break;
-		case IN_PLACE:
-			a->in_place = true;
-			break;
-		case SECTION_ONLY:
-			a->section_only = true;
-			break;
-		case SIDE_FILE:
-			a->side_file = true;
-			break;
-		case ADDRESS:
-			a->addressed = true;
-			if (!parse_address("--address", optarg, &a->addr))
-				return EXIT_USAGE;
-			break;
-		case VERSION:
-			if (!parse_number("--version", optarg, 2, 3, &a->version))
-				return EXIT_USAGE;
-			break;
-		case SHARE:
-			a->share = true;
-			break;
-		case 'v':
-			a->verbose = true;
-			break;
-		case 'q':
-			a->quiet = true;
-			break;
-		case 'h':
-			exit(show_help(&sframe_convert_command));
-		default:
-			return show_usage(&sframe_convert_command);
-		}
-	}
-	if (optind != argc - 1) {
-		complain_use("one file is needed");
-		return show_usage(&sframe_convert_command);
-	}
-	a->path = argv[optind];
-	return check(a);
+	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output)
+		return "one of --output and --in-place is needed";
+	if (a->in_place && !strcmp(a->operands[0], "-"))
+		return "standard input has no place";
+	if (a->side_file && (a->section_only || a->share || a->version != 3))
+		return "--side-file chooses its own form";
+	if (a->has_address && !a->section_only)
+		return "--address is for --section-only";
+	if (a->output && !strcmp(a->output, "-") && !a->section_only)
+		return "only a bare section can be written to standard output";
+	return NULL;
 }
 
 /* Whose gaps are told. */
@@ -160,7 +62,7 @@ static void tell_gap(void *ctx, const struct convert_gap *gap)
 {
 	const struct teller *teller = ctx;
 
-	safe_text_place(stderr, teller->arguments->path);
+	safe_text_place(stderr, teller->arguments->operands[0]);
 	file_cfi_print_range(teller->input, stderr, gap->start, gap->end);
 	fprintf(stderr, ": %s FDE at 0x%" PRIx64 ": %s\n",
 		gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
@@ -176,7 +78,7 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 {
 	const struct convert_stats *s = &r->stats;
 
-	safe_text_place(stderr, a->path);
+	safe_text_place(stderr, a->operands[0]);
 	fprintf(stderr,
 		"%" PRIu64 " functions, %" PRIu64 " rows, %" PRIu64
 		" bytes (%.0f %% of the call-frame information); %.3f %% of the code with "
@@ -230,11 +132,11 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 	int r = file_cfi_init(fd, &error, &ret->input);
 
 	if (r) {
-		complain_file(a->path, r, &error);
+		complain_file(a->operands[0], r, &error);
 		return false;
 	}
 	if (!ret->input.count) {
-		complain("%s: there is no .eh_frame and no .debug_frame", a->path);
+		complain("%s: there is no .eh_frame and no .debug_frame", a->operands[0]);
 		return false;
 	}
 	options.addr = ret->addr = addr;
@@ -244,7 +146,7 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 	if (!r)
 		r = prove(ret, ret->data, ret->size);
 	if (r)
-		complain("%s: cannot convert: %s", a->path,
+		complain("%s: cannot convert: %s", a->operands[0],
 			 r == -EBADMSG ? "what was made contradicts the call-frame information"
 				       : strerror(-r));
 	return !r;
@@ -267,7 +169,7 @@ static bool write_section(const struct arguments *a, const struct result *result
 
 static const char *output_of(const struct arguments *a)
 {
-	return a->in_place ? a->path : a->output;
+	return a->in_place ? a->operands[0] : a->output;
 }
 
 static bool write_file(const struct arguments *a, int fd, struct sframe_attachment *attachment,
@@ -306,7 +208,7 @@ static bool write_sidefile(const struct arguments *a, struct result *result)
 static bool convert_section(const struct arguments *a, int fd)
 {
 	struct result result = {0};
-	bool good = convert(a, fd, a->addr, &result) &&
+	bool good = convert(a, fd, a->address, &result) &&
 		    (a->side_file ? write_sidefile(a, &result) : write_section(a, &result));
 
 	if (good && !a->quiet)
@@ -324,7 +226,7 @@ static bool convert_file(const struct arguments *a, int fd)
 	bool good;
 
 	if (r) {
-		complain_file(a->path, r, &error);
+		complain_file(a->operands[0], r, &error);
 		return false;
 	}
 	good = convert(a, fd, attachment.addr, &result) && write_file(a, fd, &attachment, &result);
@@ -352,7 +254,7 @@ static bool write_object(const struct arguments *a, int fd, struct object_attach
 				       &relocations);
 
 	if (r) {
-		complain_file(a->path, r, &error);
+		complain_file(a->operands[0], r, &error);
 		return false;
 	}
 	r = object_output_put(output_of(a), fd, &output, a->in_place);
@@ -371,7 +273,7 @@ static bool convert_relocatable(const struct arguments *a, int fd)
 	int r = good ? object_attachment_init(fd, &error, &attachment) : 0;
 
 	if (r)
-		complain_file(a->path, r, &error);
+		complain_file(a->operands[0], r, &error);
 	good = good && !r;
 	if (good) {
 		good = write_object(a, fd, &attachment, &result);
@@ -388,28 +290,28 @@ static bool refuse_bare(const struct arguments *a)
 {
 	complain("%s: a relocatable file's section means nothing without its relocations: "
 		 "link the file first, or write a copy of it",
-		 a->path);
+		 a->operands[0]);
 	return false;
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {.version = 3};
-	int status = parse(argc, argv, &a), fd;
-	bool bare, good;
+	bool bare = a->section_only || a->side_file, good;
+	int fd;
 
-	if (status)
-		return status;
-	if (a.output && !spares_terminal(a.output))
+	if (fault(a)) {
+		complain_use("%s", fault(a));
+		return show_usage(&sframe_convert_command);
+	}
+	if (a->output && !spares_terminal(a->output))
 		return EXIT_USAGE;
-	fd = open_regular_input(a.path);
+	fd = open_regular_input(a->operands[0]);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	bare = a.section_only || a.side_file;
 	if (object_code_is_in(fd))
-		good = bare ? refuse_bare(&a) : convert_relocatable(&a, fd);
+		good = bare ? refuse_bare(a) : convert_relocatable(a, fd);
 	else
-		good = bare ? convert_section(&a, fd) : convert_file(&a, fd);
+		good = bare ? convert_section(a, fd) : convert_file(a, fd);
 	close(fd);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -418,5 +320,9 @@ const struct command sframe_convert_command = {
 	.name = "sframe convert",
 	.summary = "make SFrame of call-frame information",
 	.usage = usage,
+	.options = OF_CONVERT,
+	.least = 1,
+	.most = 1,
+	.wanted = "one file is needed",
 	.run = run,
 };

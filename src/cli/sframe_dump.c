@@ -24,9 +24,7 @@ static const char usage[] =
 	"Print the header, the functions and the rows of each SFrame section of a file:\n"
 	"a linked, relocatable or core ELF file, or a section's bare bytes; '-' is stdin.\n"
 	"The text is close to that of 'objdump --sframe'.\n"
-	"\n"
-	"  --json                 print one JSON document\n"
-	"  -h, --help             show this help\n";
+	"\n";
 
 /**
  * struct dump - a dump on its way
@@ -198,46 +196,27 @@ static bool dump_file(struct dump *dump, const char *path)
 	return sound;
 }
 
-static int dump_files(const struct listing_form *form, int count, char **paths)
+static int run(struct arguments *a)
 {
+	const struct listing_form *form = a->json ? &sframe_json : &sframe_text;
 	struct dump dump = {.form = form, .out = json_output(stdout)};
 	int status = 0;
 
 	form->start(&dump.out);
-	for (int i = 0; i < count; i++)
-		if (!dump_file(&dump, paths[i]))
+	for (int i = 0; i < a->operand_count; i++)
+		if (!dump_file(&dump, a->operands[i]))
 			status = 1;
 	form->finish(&dump.out);
 	return finish_output() ? status : 1;
-}
-
-static int run(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	const struct listing_form *form = &sframe_text;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == 'h')
-			return show_help(&sframe_dump_command);
-		if (c != 'j')
-			return show_usage(&sframe_dump_command);
-		form = &sframe_json;
-	}
-	if (optind == argc) {
-		complain_use("no file was named");
-		return show_usage(&sframe_dump_command);
-	}
-	return dump_files(form, argc - optind, argv + optind);
 }
 
 const struct command sframe_dump_command = {
 	.name = "sframe dump",
 	.summary = "print SFrame sections",
 	.usage = usage,
+	.options = OF_DUMP,
+	.least = 1,
+	.most = ANY_NUMBER,
+	.wanted = "no file was named",
 	.run = run,
 };

@@ -29,16 +29,7 @@ static const char usage[] =
 	"DIR/NN/NNNN.sframe.zst, where NN and NNNN are the file's build ID.  The other\n"
 	"commands use side-files for files that have lost their tables, see\n"
 	"--sframe-path.  FILE is linked: a program, a library or its debug file.\n"
-	"\n"
-	"  -q, --quiet  no line for each file\n"
-	"  -h, --help   show this help\n";
-
-struct arguments {
-	const char *folder;
-	bool quiet;
-	char **files;
-	int file_count;
-};
+	"\n";
 
 /* What a file says about its code, in the order in which it is asked. */
 struct file_tables {
@@ -47,35 +38,6 @@ struct file_tables {
 	unsigned int count;
 	uint8_t *converted; /* of .eh_frame and .debug_frame; or NULL */
 };
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option longs[] = {
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "qh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'q':
-			a->quiet = true;
-			break;
-		case 'h':
-			exit(show_help(&sframe_pack_command));
-		default:
-			return show_usage(&sframe_pack_command);
-		}
-	}
-	a->folder = argv[optind];
-	a->files = argv + optind + 1;
-	a->file_count = argc - optind - 1;
-	if (a->file_count > 0)
-		return 0;
-	complain_use("a folder and a file are needed");
-	return show_usage(&sframe_pack_command);
-}
 
 static bool take_sframe(const char *path, struct file_tables *t)
 {
@@ -206,9 +168,9 @@ static void tell_packed(const char *file, const char *path, uint64_t size)
 static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
 			   const char *file, const struct packed *p)
 {
-	char *path = sidefile_path(a->folder, strlen(a->folder), image->build_id,
-				   image->build_id_len);
-	int r = path ? make_folders(a->folder, path) : -ENOMEM;
+	const char *folder = a->operands[0];
+	char *path = sidefile_path(folder, strlen(folder), image->build_id, image->build_id_len);
+	int r = path ? make_folders(folder, path) : -ENOMEM;
 
 	if (!r)
 		r = sidefile_output_put(path, &p->view, p->data, p->size);
@@ -245,16 +207,12 @@ static bool pack(const struct arguments *a, const char *path)
 	return good;
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {0};
-	int r = parse(argc, argv, &a);
 	bool good = true;
 
-	if (r)
-		return r;
-	for (int i = 0; i < a.file_count; i++)
-		good &= pack(&a, a.files[i]);
+	for (int i = 1; i < a->operand_count; i++)
+		good &= pack(a, a->operands[i]);
 	return !finish_output() || !good;
 }
 
@@ -262,5 +220,9 @@ const struct command sframe_pack_command = {
 	.name = "sframe pack",
 	.summary = "keep unwind tables in compressed side-files",
 	.usage = usage,
+	.options = OF_PACK,
+	.least = 2,
+	.most = ANY_NUMBER,
+	.wanted = "a folder and a file are needed",
 	.run = run,
 };

@@ -24,107 +24,28 @@ static const char usage[] =
 	"bare bytes, however damaged.  Entries are dropped that are malformed, duplicate,\n"
 	"without code or outside of the file's code; overlaps are clipped; headers are\n"
 	"made anew.  Each change is listed on stderr.\n"
-	"\n"
-	"  -o, --output OUT       copy of the file with the new section\n"
-	"      --in-place         change the file itself: the new one takes its place\n"
-	"      --section-only     write the section's bytes instead of an ELF file\n"
-	"      --version N        SFrame version of the section, 2 or 3; 2 for sections of\n"
-	"                         version 2 and 3 for others otherwise\n"
-	"      --share            let functions with equal rows share them; some readers do\n"
-	"                         not expect it\n"
-	"      --against-cfi      where the file's call-frame information contradicts,\n"
-	"                         believe that\n"
-	"  -q, --quiet            do not list what is changed\n"
-	"  -h, --help             show this help\n";
+	"\n";
 
-struct arguments {
-	const char *file, *output;
-	struct merge_options options;
-	bool in_place, section_only, against_cfi, quiet;
-};
-
-static bool wants_sense(const struct arguments *a)
+static const char *fault(const struct arguments *a)
 {
 	if (!a->output == !a->in_place)
-		complain_use("one of --output and --in-place is needed");
-	else if (a->in_place && !strcmp(a->file, "-"))
-		complain("--in-place: standard input is no file");
-	else
-		return true;
-	return false;
-}
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	enum {
-		IN_PLACE = 256,
-		SECTION_ONLY,
-		VERSION,
-		SHARE,
-		AGAINST_CFI
-	};
-	static const struct option longs[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"in-place", no_argument, NULL, IN_PLACE},
-		{"section-only", no_argument, NULL, SECTION_ONLY},
-		{"version", required_argument, NULL, VERSION},
-		{"share", no_argument, NULL, SHARE},
-		{"against-cfi", no_argument, NULL, AGAINST_CFI},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	uint64_t version;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "o:qh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			a->output = optarg;
-			break;
-		case IN_PLACE:
-			a->in_place = true;
-			break;
-		case SECTION_ONLY:
-			a->section_only = true;
-			break;
-		case VERSION:
-			if (!parse_number("--version", optarg, 2, 3, &version))
-				return EXIT_USAGE;
-			a->options.version = (unsigned int)version;
-			break;
-		case SHARE:
-			a->options.share = true;
-			break;
-		case AGAINST_CFI:
-			a->against_cfi = true;
-			break;
-		case 'q':
-			a->quiet = true;
-			break;
-		case 'h':
-			exit(show_help(&sframe_repair_command));
-		default:
-			return show_usage(&sframe_repair_command);
-		}
-	}
-	if (argc - optind != 1) {
-		complain_use("exactly one file is needed");
-		return show_usage(&sframe_repair_command);
-	}
-	a->file = argv[optind];
-	return wants_sense(a) ? 0 : show_usage(&sframe_repair_command);
+		return "one of --output and --in-place is needed";
+	if (a->in_place && !strcmp(a->operands[0], "-"))
+		return "--in-place: standard input is no file";
+	return NULL;
 }
 
 /**
  * struct repair - a repair on its way
  * @a: what is wanted
+ * @options: what to make
  * @pool: the file's sections
  * @elf: an ELF file shall be written: @attachment and @fd are open
  * @data, @size: the new section; owned
  */
 struct repair {
-	struct arguments *a;
+	const struct arguments *a;
+	struct merge_options options;
 	struct section_pool pool;
 	bool elf;
 	struct sframe_attachment attachment;
@@ -138,7 +59,8 @@ static void list_correction(void *ctx, uint64_t start, uint64_t end, bool expres
 	const struct repair *repair = ctx;
 
 	if (!repair->a->quiet)
-		complain("%s: 0x%" PRIx64 " to 0x%" PRIx64 ": %s", repair->a->file, start, end - 1,
+		complain("%s: 0x%" PRIx64 " to 0x%" PRIx64 ": %s", repair->a->operands[0], start,
+			 end - 1,
 			 expressible ? "took the rule of the call-frame information"
 				     : "contradicts the call-frame information, whose rule this "
 				       "version of SFrame cannot express");
@@ -149,20 +71,19 @@ static bool correct(struct repair *repair, const struct bobbin_cfi_view *cfi, un
 	const struct correction correction = {
 		.cfi = cfi,
 		.cfi_count = count,
-		.options = repair->a->options,
+		.options = repair->options,
 		.corrected = list_correction,
 		.ctx = repair,
 	};
 	struct bobbin_sframe_view view;
 	uint8_t *data;
 	uint64_t size;
-	int r = bobbin_sframe_view(repair->data, repair->size, repair->a->options.addr, NULL,
-				   &view);
+	int r = bobbin_sframe_view(repair->data, repair->size, repair->options.addr, NULL, &view);
 
 	if (!r)
 		r = correct_section(&correction, &view, &data, &size);
 	if (r) {
-		complain_file(repair->a->file, r, NULL);
+		complain_file(repair->a->operands[0], r, NULL);
 		return false;
 	}
 	free(repair->data);
@@ -175,7 +96,7 @@ static bool correct_by_file(struct repair *repair)
 {
 	struct bobbin_error error = {0};
 	struct cfi_tables tables;
-	int fd = open_regular_input(repair->a->file), r;
+	int fd = open_regular_input(repair->a->operands[0]), r;
 	bool good;
 
 	if (fd < 0)
@@ -183,11 +104,11 @@ static bool correct_by_file(struct repair *repair)
 	r = cfi_tables_init(fd, &error, &tables);
 	close(fd);
 	if (r) {
-		complain_file(repair->a->file, r, &error);
+		complain_file(repair->a->operands[0], r, &error);
 		return false;
 	}
 	if (!tables.count)
-		complain("%s: no call-frame information", repair->a->file);
+		complain("%s: no call-frame information", repair->a->operands[0]);
 	good = tables.count && correct(repair, tables.views, tables.count);
 	cfi_tables_fini(&tables);
 	return good;
@@ -196,7 +117,7 @@ static bool correct_by_file(struct repair *repair)
 static bool make_section(struct repair *repair)
 {
 	const struct sframe_file *file = &repair->pool.files[0];
-	struct merge_options *options = &repair->a->options;
+	struct merge_options *options = &repair->options;
 	bool good;
 
 	if (!options->version)
@@ -212,7 +133,7 @@ static bool make_section(struct repair *repair)
 
 static bool write_result(struct repair *repair)
 {
-	const char *path = repair->a->in_place ? repair->a->file : repair->a->output;
+	const char *path = repair->a->in_place ? repair->a->operands[0] : repair->a->output;
 	int r;
 
 	if (repair->elf)
@@ -235,18 +156,18 @@ static bool plan(struct repair *repair)
 
 	if (!repair->pool.files[0].arch || a->section_only)
 		return true;
-	if (!strcmp(a->file, "-") || (a->output && !strcmp(a->output, "-"))) {
+	if (!strcmp(a->operands[0], "-") || (a->output && !strcmp(a->output, "-"))) {
 		complain("%s: an ELF file needs names to read and to write, or --section-only",
-			 a->file);
+			 a->operands[0]);
 		return false;
 	}
-	repair->fd = open_input(a->file);
+	repair->fd = open_input(a->operands[0]);
 	if (repair->fd < 0)
 		return false;
 	r = sframe_attachment_init(repair->fd, &error, &repair->attachment);
 	if (r) {
 		close(repair->fd);
-		complain_file(a->file, r, &error);
+		complain_file(a->operands[0], r, &error);
 		return false;
 	}
 	repair->elf = true;
@@ -255,27 +176,31 @@ static bool plan(struct repair *repair)
 
 static bool repair_file(struct repair *repair)
 {
-	if (!section_pool_add(&repair->pool, repair->a->file, NULL, true))
+	if (!section_pool_add(&repair->pool, repair->a->operands[0], NULL, true))
 		return false;
 	if (repair->a->in_place && repair->a->section_only && repair->pool.files[0].arch) {
-		complain("%s: a section would take the place of an ELF file", repair->a->file);
+		complain("%s: a section would take the place of an ELF file",
+			 repair->a->operands[0]);
 		return false;
 	}
 	return plan(repair) && make_section(repair) && write_result(repair);
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {0};
-	struct repair repair = {.a = &a};
-	int r = parse(argc, argv, &a);
+	struct repair repair = {
+		.a = a,
+		.options = {.version = (unsigned int)a->version, .share = a->share},
+		.pool.quiet = a->quiet,
+	};
 	bool good;
 
-	if (r)
-		return r;
-	if (a.output && !spares_terminal(a.output))
+	if (fault(a)) {
+		complain_use("%s", fault(a));
+		return show_usage(&sframe_repair_command);
+	}
+	if (a->output && !spares_terminal(a->output))
 		return EXIT_USAGE;
-	repair.pool.quiet = a.quiet;
 	good = repair_file(&repair);
 	if (repair.elf) {
 		sframe_attachment_fini(&repair.attachment);
@@ -290,5 +215,9 @@ const struct command sframe_repair_command = {
 	.name = "sframe repair",
 	.summary = "put the SFrame section of a file right",
 	.usage = usage,
+	.options = OF_REPAIR,
+	.least = 1,
+	.most = 1,
+	.wanted = "exactly one file is needed",
 	.run = run,
 };

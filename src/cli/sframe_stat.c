@@ -22,10 +22,7 @@ static const char usage[] =
 	"\n"
 	"Tell the size and the coverage of files' .sframe sections and of their call-frame\n"
 	"information, what the latter is converted to SFrame, and what cannot be.\n"
-	"\n"
-	"      --share          convert as 'bobbin sframe convert --share' does\n"
-	"      --json           print one JSON document\n"
-	"  -h, --help           show this help\n";
+	"\n";
 
 /* Of one file, or the sum over all. */
 struct figures {
@@ -34,10 +31,6 @@ struct figures {
 	struct section_tally present, converted;
 	uint64_t present_text, converted_text; /* bytes of text that they cover */
 	uint8_t version; /* of the section that is there; 0: none, or several */
-};
-
-struct arguments {
-	bool share, json;
 };
 
 static int tally_section(const struct file_cfi *input, const struct sframe_section *section,
@@ -288,7 +281,7 @@ static bool stat_file(const struct arguments *a, const char *path, struct figure
 	return !r;
 }
 
-static int stat_files(const struct arguments *a, char **paths, int count)
+static int run(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
 	struct figures sum = {0};
@@ -298,16 +291,16 @@ static int stat_files(const struct arguments *a, char **paths, int count)
 		json_object(&json, NULL);
 		json_array(&json, "files");
 	}
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < a->operand_count; i++) {
 		struct figures f = {0};
 
-		if (stat_file(a, paths[i], &f)) {
+		if (stat_file(a, a->operands[i], &f)) {
 			good++;
 			add_figures(&sum, &f);
 			if (a->json)
-				json_figures(&json, NULL, paths[i], &f);
+				json_figures(&json, NULL, a->operands[i], &f);
 			else
-				print_figures(paths[i], &f);
+				print_figures(a->operands[i], &f);
 		}
 		figures_fini(&f);
 	}
@@ -318,48 +311,16 @@ static int stat_files(const struct arguments *a, char **paths, int count)
 	} else if (good > 1) {
 		print_figures("total", &sum);
 	}
-	return finish_output() && good == count ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int run(int argc, char **argv)
-{
-	enum {
-		SHARE = 256,
-		JSON
-	};
-	static const struct option longs[] = {
-		{"share", no_argument, NULL, SHARE},
-		{"json", no_argument, NULL, JSON},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct arguments a = {0};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (c) {
-		case SHARE:
-			a.share = true;
-			break;
-		case JSON:
-			a.json = true;
-			break;
-		case 'h':
-			return show_help(&sframe_stat_command);
-		default:
-			return show_usage(&sframe_stat_command);
-		}
-	}
-	if (optind == argc) {
-		complain_use("at least one file is needed");
-		return show_usage(&sframe_stat_command);
-	}
-	return stat_files(&a, argv + optind, argc - optind);
+	return finish_output() && good == a->operand_count ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 const struct command sframe_stat_command = {
 	.name = "sframe stat",
 	.summary = "tell sizes and coverage",
 	.usage = usage,
+	.options = OF_STAT,
+	.least = 1,
+	.most = ANY_NUMBER,
+	.wanted = "at least one file is needed",
 	.run = run,
 };

@@ -26,59 +26,7 @@ static const char usage[] =
 	"Make an SFrame section of a side-file again: of SIDEFILE, or of the one below\n"
 	"DIR that 'bobbin sframe pack' has made for FILE or for a file with that build ID\n"
 	"in hexadecimal digits.\n"
-	"\n"
-	"  -o, --output FILE      file for the section's bytes (-)\n"
-	"      --version N        SFrame version of the section, 2 or 3 (3)\n"
-	"      --address ADDRESS  address that the section will have (0)\n"
-	"  -h, --help             show this help\n";
-
-struct arguments {
-	const char *output, *folder, *name;
-	uint64_t version, addr;
-};
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	enum {
-		VERSION = 256,
-		ADDRESS
-	};
-	static const struct option longs[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"version", required_argument, NULL, VERSION},
-		{"address", required_argument, NULL, ADDRESS},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "o:h", longs, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			a->output = optarg;
-			break;
-		case VERSION:
-			if (!parse_number("--version", optarg, 2, 3, &a->version))
-				return EXIT_USAGE;
-			break;
-		case ADDRESS:
-			if (!parse_address("--address", optarg, &a->addr))
-				return EXIT_USAGE;
-			break;
-		case 'h':
-			exit(show_help(&sframe_unpack_command));
-		default:
-			return show_usage(&sframe_unpack_command);
-		}
-	}
-	if (argc - optind != 1 && argc - optind != 2) {
-		complain_use("a side-file, or a folder and a file, are needed");
-		return show_usage(&sframe_unpack_command);
-	}
-	a->folder = argc - optind == 2 ? argv[optind] : NULL;
-	a->name = argv[argc - 1];
-	return 0;
-}
+	"\n";
 
 static int hex_digit(char c)
 {
@@ -137,16 +85,18 @@ struct wanted {
 
 static struct wanted wanted_by(const struct arguments *a)
 {
+	const char *folder = a->operand_count > 1 ? a->operands[0] : NULL;
+	const char *name = a->operands[a->operand_count - 1];
 	struct wanted w = {0};
 
-	if (a->folder)
-		w.length = build_id_of(a->name, w.id);
-	if (!a->folder)
-		w.path = strdup(a->name);
+	if (folder)
+		w.length = build_id_of(name, w.id);
+	if (!folder)
+		w.path = strdup(name);
 	else if (w.length)
-		w.path = sidefile_path(a->folder, strlen(a->folder), w.id, w.length);
-	if (!w.path && (!a->folder || w.length))
-		complain_file(a->name, -ENOMEM, NULL);
+		w.path = sidefile_path(folder, strlen(folder), w.id, w.length);
+	if (!w.path && (!folder || w.length))
+		complain_file(name, -ENOMEM, NULL);
 	return w;
 }
 
@@ -206,8 +156,8 @@ static int make_section(const struct arguments *a, struct sidefile *sidefile,
 			struct bobbin_error *err, struct unpacking *u, uint8_t **data,
 			uint64_t *size)
 {
-	int r = section_maker_init(sidefile_head(sidefile)->arch, a->addr, (unsigned int)a->version,
-				   false, 0, &u->maker);
+	int r = section_maker_init(sidefile_head(sidefile)->arch, a->address,
+				   (unsigned int)a->version, false, 0, &u->maker);
 
 	if (r)
 		return r;
@@ -262,19 +212,15 @@ static bool unpack_wanted(const struct arguments *a, const struct wanted *w)
 	return good;
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {.output = "-", .version = 3};
-	int r = parse(argc, argv, &a);
 	struct wanted wanted;
 	bool good;
 
-	if (r)
-		return r;
-	if (!spares_terminal(a.output))
+	if (!spares_terminal(a->output))
 		return EXIT_USAGE;
-	wanted = wanted_by(&a);
-	good = wanted.path && unpack_wanted(&a, &wanted);
+	wanted = wanted_by(a);
+	good = wanted.path && unpack_wanted(a, &wanted);
 	free(wanted.path);
 	return !good;
 }
@@ -283,5 +229,9 @@ const struct command sframe_unpack_command = {
 	.name = "sframe unpack",
 	.summary = "make a section of a side-file again",
 	.usage = usage,
+	.options = OF_UNPACK,
+	.least = 1,
+	.most = 2,
+	.wanted = "a side-file, or a folder and a file, are needed",
 	.run = run,
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <bobbin/process.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/naming.h"
-#include "cli/unwind_option.h"
+#include "cli/live_process.h"
 #include "export/safe_text.h"
 
 static const char usage[] =
@@ -16,58 +15,18 @@ static const char usage[] =
 	"\n"
 	"Print the call chains of all threads of a running process.  Each thread is\n"
 	"stopped for the moment that it takes to unwind it.\n"
-	"\n"
-	"  -1, --one              only the thread whose number is PID\n"
-	"  -v, --verbose          say for each frame which table it was unwound by\n" UNWIND_USAGE
-	"  -h, --help             show this help\n";
+	"\n";
 
 /* Of a deeper stack that are kept for its outer end. */
 #define OUTER_FRAMES (BOBBIN_MAX_DEPTH / 4)
 
-struct arguments {
-	pid_t pid;
-	bool one, verbose;
-	struct bobbin_unwinder_options unwind;
-};
-
 struct stack {
 	const struct arguments *arguments;
-	struct bobbin_unwinder *unwinder;
-	struct bobbin_process *process;
+	struct live_process live;
 	struct naming *naming;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
 	struct bobbin_trace trace;
 };
-
-static int parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option longs[] = {
-		{"one", no_argument, NULL, '1'},
-		{"verbose", no_argument, NULL, 'v'},
-		UNWIND_OPTIONS,
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, "1vh", longs, NULL)) != -1) {
-		switch (c) {
-		case '1':
-			a->one = true;
-			break;
-		case 'v':
-			a->verbose = true;
-			break;
-		case 'h':
-			exit(show_help(&stack_command));
-		default:
-			if (unwind_option(c, optarg, &a->unwind))
-				break;
-			return show_usage(&stack_command);
-		}
-	}
-	return parse_pid(argc, argv, &stack_command, &a->pid);
-}
 
 /* Whether frames were left out before this one. */
 static bool is_outer(const struct bobbin_trace *trace, uint32_t number)
@@ -80,10 +39,10 @@ static void print_frame(struct stack *s, uint32_t number)
 {
 	const struct bobbin_frame *f = &s->frames[number];
 	uint32_t shown = number + (is_outer(&s->trace, number) ? s->trace.left_out : 0);
-	const struct naming_moment moment = {.pid = s->arguments->pid, .time = UINT64_MAX};
+	const struct naming_moment moment = {.pid = s->live.pid, .time = UINT64_MAX};
 	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
-	size_t n = naming_frame(s->naming, bobbin_process_space(s->process), &moment, &frame,
+	size_t n = naming_frame(s->naming, bobbin_process_space(s->live.process), &moment, &frame,
 				named);
 
 	for (size_t i = 0; i < n; i++) {
@@ -118,7 +77,7 @@ static void complain_about(const char *kind, pid_t id, int error)
 
 static int print_thread(struct stack *s, pid_t tid)
 {
-	int r = bobbin_process_unwind(s->process, tid, &s->trace);
+	int r = bobbin_process_unwind(s->live.process, tid, &s->trace);
 
 	if (r) {
 		complain_about("thread", tid, r);
@@ -137,17 +96,16 @@ static int print_thread(struct stack *s, pid_t tid)
 
 static int print_threads(struct stack *s)
 {
-	const struct arguments *a = s->arguments;
 	int *tids, count, failed = 0;
 
-	if (a->one)
-		return print_thread(s, a->pid) ? 1 : 0;
-	count = bobbin_process_threads(s->process, &tids);
+	if (s->arguments->one)
+		return print_thread(s, s->live.pid) ? 1 : 0;
+	count = bobbin_process_threads(s->live.process, &tids);
 	if (count < 0) {
-		complain_about("process", a->pid, count);
+		complain_about("process", s->live.pid, count);
 		return 1;
 	}
-	printf("PID %d\n", a->pid);
+	printf("PID %d\n", s->live.pid);
 	for (int i = 0; i < count; i++) {
 		int r = print_thread(s, tids[i]);
 
@@ -158,63 +116,40 @@ static int print_threads(struct stack *s)
 	return failed ? 1 : 0;
 }
 
-/* Without it the walk goes on, with what files say. */
-static void tell_of_registered_code(const struct stack *s)
-{
-	pid_t pid = s->arguments->pid;
-	int r = bobbin_process_code_status(s->process);
-
-	complain_left_out(s->unwinder, pid);
-	if (r == -EBADMSG)
-		complain("process %d: its page of registered code makes no sense", pid);
-	else if (r == -ETIMEDOUT)
-		complain("process %d: its registered code: %s", pid,
-			 bobbin_reason_str(BOBBIN_REASON_NO_ANSWER));
-	else if (r == -ENOMEM)
-		complain("process %d: its registered code: %s", pid, strerror(-r));
-}
-
-static int open_stack(struct stack *s)
+static int open_stack(struct stack *s, pid_t pid)
 {
 	const struct arguments *a = s->arguments;
-	struct naming_options naming = {.inlines = true, .debug_path = a->unwind.debug_path};
-	struct bobbin_process_options process = {.size = sizeof(process)};
-	int r;
+	struct naming_options naming = {.debug_path = a->unwind.debug_path};
+	int r = live_process_open(&a->unwind, pid, &s->live);
 
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
-	r = bobbin_unwinder_open(&a->unwind, &s->unwinder);
 	if (!r)
-		r = naming_open(&naming, s->unwinder, &s->naming);
-	process.unwinder = s->unwinder;
-	if (!r)
-		r = bobbin_process_open(a->pid, &process, &s->process);
+		r = naming_open(&naming, s->live.unwinder, &s->naming);
 	if (r)
-		complain_about("process", a->pid, r);
+		complain_about("process", pid, r);
 	else
-		tell_of_registered_code(s);
+		live_process_tell_code(&s->live, false);
 	return r;
 }
 
-static int run(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct arguments a = {.unwind = unwind_defaults()};
 	struct stack *s;
+	pid_t pid;
 	int r;
 
-	r = parse(argc, argv, &a);
-	if (r)
-		return r;
+	if (!parse_pid(a, &pid))
+		return EXIT_USAGE;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		complain("%s", strerror(ENOMEM));
 		return 1;
 	}
-	s->arguments = &a;
-	r = open_stack(s) ? 1 : print_threads(s);
+	s->arguments = a;
+	r = open_stack(s, pid) ? 1 : print_threads(s);
 	naming_close(s->naming);
-	bobbin_process_close(s->process);
-	bobbin_unwinder_close(s->unwinder);
+	live_process_close(&s->live);
 	free(s);
 	return !finish_output() || r;
 }
@@ -223,5 +158,9 @@ const struct command stack_command = {
 	.name = "stack",
 	.summary = "print the stacks of a running process",
 	.usage = usage,
+	.options = OF_STACK,
+	.least = 1,
+	.most = 1,
+	.wanted = "one process number is needed",
 	.run = run,
 };

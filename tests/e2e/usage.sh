@@ -3,7 +3,7 @@
 # Help where it was asked for, a hint and exit status 2 where something is wrong.
 . "$(dirname "$0")/lib.sh"
 
-commands="record report script flamegraph stack"
+commands="record report script flamegraph stack maps"
 
 # wrong ARGUMENT…: exit status 2, something on stderr, nothing on stdout
 wrong() {
@@ -123,6 +123,8 @@ it_names_the_command_and_the_option() {
 	complains "^bobbin report: --sort: 'comm,nonsense' "
 	wrong record -F x true
 	complains "^bobbin record: -F: 'x' is not a number from 1 to 100000\$"
+	wrong record --freq x true
+	complains "^bobbin record: --freq: 'x' is not a number from 1 to 100000\$"
 	wrong record --max-stack 1 true
 	complains '^bobbin record: --max-stack: '
 	wrong flamegraph --min-width x

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/option_table.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/script_fields.h"
+
+/* Pages come from slow disks, too, and the machine may be busy. */
+#define DEADLINE_MS 1000
+/*
+ * The kernel's limit: a record's size is 16 bits wide.  Only what a stack has
+ * is copied, so the limit costs deep stacks something and shallow ones nothing.
+ */
+#define MAX_STACK 65528
+
+/* The columns of a line of help, and where its text begins. */
+#define HELP_WIDTH 95
+#define HELP_INDENT 26
+
+/**
+ * struct option_row - an option
+ * @owners: the commands that have it
+ * @name, @letter: "--name" and "-l"; one of them may be missing
+ * @argument: what help calls its argument, or NULL if it takes none
+ * @initial: the argument that is taken where the option is not given, or NULL
+ * @help: a sentence
+ * @take: stores an argument; @spelling: the option as it was given, NULL for @initial.
+ *	false after a complaint
+ * @field: offset of the member of struct arguments
+ * @least, @most: bounds of a number; @most 0: there is none
+ */
+struct option_row {
+	unsigned int owners;
+	const char *name;
+	char letter;
+	const char *argument, *initial, *help;
+	bool (*take)(const struct option_row *row, const char *spelling, const char *text,
+		     struct arguments *a);
+	size_t field;
+	uint64_t least, most;
+};
+
+static void *field_of(const struct option_row *row, struct arguments *a)
+{
+	return (char *)a + row->field;
+}
+
+static bool take_nothing(const struct option_row *row, const char *spelling, const char *text,
+			 struct arguments *a)
+{
+	return true;
+}
+
+static bool take_flag(const struct option_row *row, const char *spelling, const char *text,
+		      struct arguments *a)
+{
+	*(bool *)field_of(row, a) = true;
+	return true;
+}
+
+static bool take_text(const struct option_row *row, const char *spelling, const char *text,
+		      struct arguments *a)
+{
+	*(const char **)field_of(row, a) = text;
+	return true;
+}
+
+static bool take_number(const struct option_row *row, const char *spelling, const char *text,
+			struct arguments *a)
+{
+	return parse_number(spelling, text, row->least, row->most, field_of(row, a));
+}
+
+static bool take_address(const struct option_row *row, const char *spelling, const char *text,
+			 struct arguments *a)
+{
+	a->has_address = spelling;
+	if (read_address(text, &a->address))
+		return true;
+	complain_use("%s: '%s' is not an address", spelling, text);
+	return false;
+}
+
+static bool take_real(const struct option_row *row, const char *spelling, const char *text,
+		      struct arguments *a)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end != text && !*end && value >= 0 && (!row->most || value <= (double)row->most)) {
+		*(double *)field_of(row, a) = value;
+		return true;
+	}
+	complain_use("%s: '%s' is not a %s", spelling, text, row->most ? "percentage" : "width");
+	return false;
+}
+
+static bool take_branches(const struct option_row *row, const char *spelling, const char *text,
+			  struct arguments *a)
+{
+	if (strcmp(text, "none"))
+		return take_real(row, spelling, text, a);
+	a->report.no_graph = true;
+	return true;
+}
+
+static bool take_keys(const struct option_row *row, const char *spelling, const char *text,
+		      struct arguments *a)
+{
+	if (!report_parse_keys(text, &a->report))
+		return true;
+	complain_use("%s: '%s' is not a list of comm, dso and sym", spelling, text);
+	return false;
+}
+
+static bool take_fields(const struct option_row *row, const char *spelling, const char *text,
+			struct arguments *a)
+{
+	return script_fields_parse(spelling, text, &a->fields);
+}
+
+static bool take_targets(const struct option_row *row, const char *spelling, const char *text,
+			 struct arguments *a)
+{
+	return targets_parse(&a->targets, spelling, text, row->letter == 't');
+}
+
+/* What perf can do instead. */
+static bool take_call_graph(const struct option_row *row, const char *spelling, const char *text,
+			    struct arguments *a)
+{
+	static const char *const ways[] = {"fp", "dwarf", "lbr"};
+	size_t length = strcspn(text, ",");
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (strlen(ways[i]) != length || strncmp(ways[i], text, length))
+			continue;
+		a->call_graph = ways[i];
+		return true;
+	}
+	complain_use("%s: '%s' is none of fp, dwarf and lbr", spelling, text);
+	return false;
+}
+
+static bool take_sframe_path(const struct option_row *row, const char *spelling, const char *text,
+			     struct arguments *a)
+{
+	const char *named = spelling ? NULL : getenv("BOBBIN_SFRAME_PATH");
+
+	a->unwind.sframe_path = named ? named : text;
+	return true;
+}
+
+#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH)
+#define UNWINDERS (READERS | OF_RECORD | OF_STACK | OF_MAPS)
+#define EVERYBODY (~0u)
+
+/* The offset of a member, which must have this type. */
+#define AT(type, member) \
+	offsetof(struct arguments, member) + \
+		0 * sizeof((type *)0 == &((struct arguments *)0)->member)
+#define BY(taker) .take = (taker)
+#define FLAG(member) BY(take_flag), .field = AT(bool, member)
+#define TEXT(member) BY(take_text), .field = AT(const char *, member)
+#define NUMBER(member, from, to) \
+	BY(take_number), .field = AT(uint64_t, member), .least = (from), .most = (to)
+#define REAL(taker, member, to) BY(taker), .field = AT(double, member), .most = (to)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	{OF_RECORD, "freq", 'F', "HZ", "999",
+	 "samples per second and CPU", NUMBER(frequency, 1, 100000)},
+	{OF_RECORD, "pid", 'p', "PID", NULL,
+	 "sample a running process; for several give a list, or the option again", BY(take_targets)},
+	{OF_RECORD, "tid", 't', "TID", NULL,
+	 "sample a thread, but nothing that it starts; several as above", BY(take_targets)},
+	{OF_RECORD, "output", 'o', "FILE", "perf.data",
+	 "file to write; an existing one is renamed to FILE.old; pipes, and '-' for standard "
+	 "output, get the format for pipes", TEXT(output)},
+	{OF_RECORD, NULL, 'g', NULL, NULL,
+	 "accepted without effect: there are always call chains", BY(take_nothing)},
+	{OF_RECORD, "call-graph", 0, "HOW", NULL,
+	 "likewise: call chains are found by unwind tables", BY(take_call_graph)},
+	{OF_RECORD, "stack-size", 0, "N", "65528",
+	 "read at most N bytes of the stack", NUMBER(stack_bytes, 8, MAX_STACK)},
+	{OF_RECORD, "no-names", 0, NULL, NULL,
+	 "store no names of functions in the recording", FLAG(no_names)},
+	{OF_RECORD, "max-stack", 0, "N", "1024",
+	 "keep at most N frames of a stack: the innermost three quarters and the outermost quarter "
+	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
+	{OF_REPORT, "no-children", 0, NULL, NULL,
+	 "count a function's own samples only", FLAG(report.no_children)},
+	{OF_REPORT, "sort", 's', "KEYS", NULL,
+	 "columns: any of comm,dso,sym", BY(take_keys)},
+	{OF_REPORT, "call-graph", 'g', "HOW", "0.5",
+	 "'none', or a number: hide branches below that many per cent",
+	 REAL(take_branches, report.graph_limit, 100)},
+	{OF_REPORT, "percent-limit", 0, "P", "0.1",
+	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100)},
+	{OF_REPORT, "stdio", 0, NULL, NULL,
+	 "accepted without effect: the report is always text", BY(take_nothing)},
+	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",
+	 "what to print: a list of comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, "
+	 "srcline, source, reason; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
+	{OF_FLAMEGRAPH, "title", 0, "TEXT", NULL,
+	 "title of the picture", TEXT(flamegraph.title)},
+	{OF_FLAMEGRAPH, "inverted", 0, NULL, NULL,
+	 "callers at the top", FLAG(flamegraph.inverted)},
+	{OF_FLAMEGRAPH, "min-width", 0, "PX", "0.1",
+	 "hide frames narrower than PX pixels", REAL(take_real, flamegraph.min_width, 0)},
+	{OF_FLAMEGRAPH, "folded", 0, NULL, NULL,
+	 "write folded stacks as text instead", FLAG(folded)},
+	{OF_REPORT | OF_FLAMEGRAPH, "no-fold", 0, NULL, NULL,
+	 "show each level of a recursion", FLAG(unfolded)},
+	{READERS, "input", 'i', "FILE", "perf.data",
+	 "recording to read; '-' is standard input", TEXT(input)},
+	{READERS, "no-inline", 0, NULL, NULL,
+	 "show no inlined functions", FLAG(naming.no_inlines)},
+	{READERS, "no-demangle", 0, NULL, NULL,
+	 "show symbols as they are in the files", FLAG(naming.no_demangle)},
+	{OF_STACK, "one", '1', NULL, NULL,
+	 "only the thread whose number is PID", FLAG(one)},
+	{OF_STACK, "verbose", 'v', NULL, NULL,
+	 "print for each frame which table was used", FLAG(verbose)},
+	{OF_MAPS | OF_DUMP | OF_CHECK | OF_STAT, "json", 0, NULL, NULL,
+	 "print one JSON document", FLAG(json)},
+	{UNWINDERS, "no-sframe", 0, NULL, NULL,
+	 "use .eh_frame even if a file has .sframe", FLAG(unwind.ignore_sframe)},
+	{UNWINDERS, "debug-path", 0, "DIRS", "/usr/lib/debug",
+	 "colon-separated folders with debug files", TEXT(unwind.debug_path)},
+	{UNWINDERS, "sframe-path", 0, "DIRS", "/usr/lib/debug/.build-id",
+	 "colon-separated folders with side-files by build ID", BY(take_sframe_path)},
+	{READERS, "symfs", 0, "DIR", NULL,
+	 "look for the recorded files below DIR", TEXT(naming.symfs)},
+	{OF_MERGE | OF_UNPACK, "output", 'o', "FILE", "-",
+	 "file for the section's bytes", TEXT(output)},
+	{OF_CONVERT | OF_REPAIR, "output", 'o', "OUT", NULL,
+	 "file to write; '-' is standard output, for the bytes of a section", TEXT(output)},
+	{OF_CONVERT | OF_REPAIR, "in-place", 0, NULL, NULL,
+	 "change FILE itself: the new file takes its place", FLAG(in_place)},
+	{OF_CONVERT | OF_REPAIR, "section-only", 0, NULL, NULL,
+	 "write the section's bytes instead of an ELF file", FLAG(section_only)},
+	{OF_CONVERT, "side-file", 0, NULL, NULL,
+	 "write a compressed side-file, as 'bobbin sframe pack' does", FLAG(side_file)},
+	{OF_CONVERT | OF_UNPACK, "address", 0, "ADDRESS", "0",
+	 "address of the section's bytes in the address space of the file", BY(take_address)},
+	{OF_MERGE, "address", 0, "ADDRESS", NULL,
+	 "address of the section; without it, that of the first one", BY(take_address)},
+	{OF_CONVERT | OF_MERGE | OF_UNPACK, "version", 0, "N", "3",
+	 "SFrame version of the section, 2 or 3", NUMBER(version, 2, 3)},
+	{OF_REPAIR, "version", 0, "N", NULL,
+	 "SFrame version of the section, 2 or 3; without it, sections of version 2 keep it and "
+	 "others become version 3", NUMBER(version, 2, 3)},
+	{OF_CONVERT | OF_MERGE | OF_REPAIR, "share", 0, NULL, NULL,
+	 "let functions share equal rows: smaller, but not all readers expect it", FLAG(share)},
+	{OF_STAT, "share", 0, NULL, NULL,
+	 "convert as 'bobbin sframe convert --share' does", FLAG(share)},
+	{OF_CHECK, "against-cfi", 0, NULL, NULL,
+	 "compare with .eh_frame and .debug_frame at every address, too", FLAG(against_cfi)},
+	{OF_REPAIR, "against-cfi", 0, NULL, NULL,
+	 "if the file's call-frame information has a different rule, use that", FLAG(against_cfi)},
+	{OF_CONVERT, "verbose", 'v', NULL, NULL,
+	 "print each range of code that is left out, and why", FLAG(verbose)},
+	{OF_RECORD, "quiet", 'q', NULL, NULL,
+	 "print errors only", FLAG(quiet)},
+	{READERS, "quiet", 'q', NULL, NULL,
+	 "print no progress line and no warnings", FLAG(quiet)},
+	{OF_CHECK, "quiet", 'q', NULL, NULL,
+	 "print no notes and no summary", FLAG(quiet)},
+	{OF_CONVERT, "quiet", 'q', NULL, NULL,
+	 "print no summary", FLAG(quiet)},
+	{OF_MERGE | OF_REPAIR, "quiet", 'q', NULL, NULL,
+	 "do not list what is changed, dropped or clipped", FLAG(quiet)},
+	{OF_PACK, "quiet", 'q', NULL, NULL,
+	 "print no line for each file", FLAG(quiet)},
+	{EVERYBODY, "help", 'h', NULL, NULL,
+	 "show this help", BY(take_nothing)},
+};
+/* clang-format on */
+
+#define ROWS (sizeof(rows) / sizeof(*rows))
+/* What getopt_long(3) returns for a long option: this and its row. */
+#define LONG_OPTION 256
+
+/* The command's options for getopt_long(3); "+", two characters for each option. */
+struct getopt_forms {
+	char shorts[2 * ROWS + 2];
+	struct option longs[ROWS + 1];
+};
+
+static void make_forms(enum option_owner owner, bool stop, struct getopt_forms *ret)
+{
+	struct option *last = ret->longs;
+	char *at = ret->shorts;
+
+	if (stop)
+		*at++ = '+';
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &rows[i];
+
+		if (!(row->owners & owner))
+			continue;
+		if (row->letter)
+			*at++ = row->letter;
+		if (row->letter && row->argument)
+			*at++ = ':';
+		if (row->name)
+			*last++ = (struct option){row->name, row->argument != NULL, NULL,
+						  LONG_OPTION + (int)i};
+	}
+	*at = '\0';
+	*last = (struct option){0};
+}
+
+/* The row of what getopt_long(3) returned, and how it was spelled; NULL: it complained. */
+static const struct option_row *find_row(enum option_owner owner, int c, char spelling[24])
+{
+	if (c >= LONG_OPTION) {
+		snprintf(spelling, 24, "--%s", rows[c - LONG_OPTION].name);
+		return &rows[c - LONG_OPTION];
+	}
+	snprintf(spelling, 24, "-%c", c);
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].owners & owner && rows[i].letter == c)
+			return &rows[i];
+	return NULL;
+}
+
+static void set_defaults(enum option_owner owner, struct arguments *a)
+{
+	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS}};
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].owners & owner && rows[i].initial)
+			rows[i].take(&rows[i], NULL, rows[i].initial, a);
+}
+
+enum option_result options_read(enum option_owner owner, bool stop, int argc, char **argv,
+				struct arguments *ret)
+{
+	struct getopt_forms forms;
+	char spelling[24];
+	int c;
+
+	set_defaults(owner, ret);
+	make_forms(owner, stop, &forms);
+	while ((c = getopt_long(argc, argv, forms.shorts, forms.longs, NULL)) != -1) {
+		const struct option_row *row = find_row(owner, c, spelling);
+
+		if (!row)
+			return OPTIONS_UNKNOWN;
+		if (row->letter == 'h')
+			return OPTIONS_HELP;
+		if (!row->take(row, spelling, optarg, ret))
+			return OPTIONS_BAD;
+	}
+	ret->argc = argc;
+	ret->argv = argv;
+	ret->operands = argv + optind;
+	ret->operand_count = argc - optind;
+	return OPTIONS_GOOD;
+}
+
+/* "  -n, --name ARGUMENT"; returns its length. */
+static int print_head(const struct option_row *row, FILE *out)
+{
+	char letter[] = {'-', row->letter, '\0'};
+
+	return fprintf(out, "  %2s%s%s%s%s%s", row->letter ? letter : "",
+		       row->letter && row->name ? ", "
+		       : row->name              ? "  "
+						: "",
+		       row->name ? "--" : "", row->name ? row->name : "", row->argument ? " " : "",
+		       row->argument ? row->argument : "");
+}
+
+/* Words to the right of a column, in as many lines as they take; returns the last column. */
+static int print_words(const char *text, int column, FILE *out)
+{
+	while (*text) {
+		int length = (int)strcspn(text, " ");
+
+		if (column + 1 + length > HELP_WIDTH)
+			column = fprintf(out, "\n%*s", HELP_INDENT - 1, "") - 1;
+		column += fprintf(out, " %.*s", length, text);
+		text += length + (text[length] == ' ');
+	}
+	return column;
+}
+
+static void print_row(const struct option_row *row, FILE *out)
+{
+	int column = print_head(row, out);
+	char initial[64];
+
+	column += fprintf(out, "%*s", HELP_INDENT - 1 - column, "");
+	column = print_words(row->help, column, out);
+	if (row->initial) {
+		snprintf(initial, sizeof(initial), "(%s)", row->initial);
+		print_words(initial, column, out);
+	}
+	fputc('\n', out);
+}
+
+void options_print(enum option_owner owner, FILE *out)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].owners & owner)
+			print_row(&rows[i], out);
+}
