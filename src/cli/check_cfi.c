@@ -103,7 +103,7 @@ static int list_tables(const struct file_cfi *input, const struct sframe_file *f
 		struct bobbin_sframe_view view, *more;
 		uint64_t pos = 0;
 
-		while (next_view(&file->sections[i], &pos, NULL, &view) > 0) {
+		while (sframe_section_next(&file->sections[i], &pos, NULL, &view) > 0) {
 			more = reallocarray(ret->views, ret->count + 1, sizeof(*more));
 			if (!more)
 				return -ENOMEM;

@@ -191,7 +191,7 @@ static int check_section(struct check *check, const struct sframe_section *secti
 	int r = 0, status = check_bounds_section(&check->bounds, section);
 
 	check->section = section;
-	while (!status && (r = next_view(section, &pos, &error, &view)) > 0) {
+	while (!status && (r = sframe_section_next(section, &pos, &error, &view)) > 0) {
 		at = (uint64_t)(view.data - section->data);
 		if (tables++)
 			report_section(check, at, BOBBIN_REASON_SFRAME_CONCATENATED);

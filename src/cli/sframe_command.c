@@ -67,16 +67,6 @@ bool read_sframe_file(const char *path, struct sframe_file *ret)
 	return !r;
 }
 
-int next_view(const struct sframe_section *section, uint64_t *pos, struct bobbin_error *err,
-	      struct bobbin_sframe_view *ret)
-{
-	int r = bobbin_sframe_next(section->data, section->size, section->addr, pos, err, ret);
-
-	if (r > 0 && section->relocated)
-		ret->flags |= BOBBIN_SFRAME_PCREL;
-	return r;
-}
-
 const struct command sframe_command = {
 	.name = "sframe",
 	.summary = "look at, check and make SFrame sections",

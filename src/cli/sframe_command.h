@@ -23,11 +23,4 @@ bool spares_terminal(const char *output);
 /* Read the SFrame sections of a file, "-" is stdin; complains. */
 bool read_sframe_file(const char *path, struct sframe_file *ret);
 
-/*
- * bobbin_sframe_next() over the tables of a section; those of relocatable files
- * are read as such.
- */
-int next_view(const struct sframe_section *section, uint64_t *pos, struct bobbin_error *err,
-	      struct bobbin_sframe_view *ret);
-
 #endif

@@ -144,7 +144,7 @@ static void dump_section(struct dump *dump, const struct sframe_section *section
 	int r;
 
 	dump->form->section(&dump->out, section);
-	while ((r = next_view(section, &pos, &error, &table.view)) > 0) {
+	while ((r = sframe_section_next(section, &pos, &error, &table.view)) > 0) {
 		table.at = (uint64_t)(table.view.data - section->data);
 		dump_table(dump, &table);
 		padding -= table.view.size;

@@ -40,7 +40,7 @@ static int tally_section(const struct file_cfi *input, const struct sframe_secti
 	uint64_t pos = 0;
 	int r = 0;
 
-	while (!r && next_view(section, &pos, NULL, &view) > 0) {
+	while (!r && sframe_section_next(section, &pos, NULL, &view) > 0) {
 		if (section->relocated)
 			start_placement_by(&input->object, section, &view);
 		f->version = view.version;

@@ -16,8 +16,7 @@
 #ifndef BOBBIN_ELF_SFRAME_FILE_H
 #define BOBBIN_ELF_SFRAME_FILE_H
 
-#include <bobbin/arch.h>
-#include <bobbin/reason.h>
+#include <bobbin/sframe.h>
 
 #include "elf/code_ranges.h"
 
@@ -102,6 +101,10 @@ struct sframe_file {
  */
 int sframe_file_init(int fd, struct bobbin_error *err, struct sframe_file *ret);
 void sframe_file_fini(struct sframe_file *file);
+
+/* bobbin_sframe_next() over the tables of a section, those of relocatable files as such. */
+int sframe_section_next(const struct sframe_section *section, uint64_t *pos,
+			struct bobbin_error *err, struct bobbin_sframe_view *ret);
 
 /* What a relocation says about the start field at this offset, or NULL. */
 const struct sframe_target *sframe_section_target(const struct sframe_section *section,
