@@ -9,6 +9,7 @@
 
 #include "base/elf_counts.h"
 #include "base/regular_file.h"
+#include "core/bisect.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/elf_image.h"
@@ -82,19 +83,10 @@ static int read_memory(struct core *core)
 /* The memory that holds an address, or NULL. */
 static const struct memory *memory_at(const struct core *core, uint64_t addr)
 {
-	size_t low = 0, high = core->memory_count;
+	size_t after = bisect(i, 0, core->memory_count, core->memory[i].start > addr);
+	const struct memory *last = after ? &core->memory[after - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (core->memory[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || addr - core->memory[low - 1].start >= core->memory[low - 1].size)
-		return NULL;
-	return &core->memory[low - 1];
+	return last && addr - last->start < last->size ? last : NULL;
 }
 
 /* Bytes from an address on that the core has, and where. */

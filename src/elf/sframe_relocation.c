@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/bisect.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
 
@@ -90,19 +91,10 @@ static int apply_all(const struct table *table)
 
 static struct sframe_section *section_of_index(struct sframe_file *file, size_t index)
 {
-	size_t low = 0, high = file->section_count;
+	size_t at = bisect(i, 0, file->section_count, file->sections[i].index >= index);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->sections[middle].index < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->section_count && file->sections[low].index == index
-		       ? &file->sections[low]
-		       : NULL;
+	return at < file->section_count && file->sections[at].index == index ? &file->sections[at]
+									     : NULL;
 }
 
 /* The extended section indices that belong to a symbol table. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "core/bisect.h"
 #include "export/report_line.h"
 #include "export/safe_text.h"
 
@@ -76,17 +77,8 @@ static bool is_hidden(const struct graph *g, uint64_t weight)
 static uint32_t lower_bound(const struct graph *g, uint32_t at)
 {
 	const uint32_t *places = g->all->places + g->entry->first;
-	uint32_t low = 0, high = g->entry->n_nodes;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (places[middle] < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(i, 0, g->entry->n_nodes, places[i] >= at);
 }
 
 /* Weight of the stacks through a node that end in the entry. */

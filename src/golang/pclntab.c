@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "golang/pclntab.h"
 
+#include "core/bisect.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "core/trampoline.h"
@@ -122,21 +123,14 @@ static int find_function(const struct pclntab *t, uint64_t pc, struct bobbin_err
 			 uint32_t *index, struct function *ret)
 {
 	uint64_t offset = pc - t->text_start;
-	uint32_t lo = 0, hi = t->count;
+	uint32_t after;
 	int r;
 
 	if (pc < t->text_start || offset < start_of(t, 0) || offset >= start_of(t, t->count))
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (start_of(t, mid) <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*index = lo - 1;
-	r = read_function(t, lo - 1, err, ret);
+	after = bisect(i, 0, t->count, start_of(t, i) > offset);
+	*index = after - 1;
+	r = read_function(t, after - 1, err, ret);
 	if (r)
 		return r;
 	/* unsorted, so the search went wrong */

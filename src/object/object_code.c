@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bisect.h"
 #include "core/refusal.h"
 #include "elf/file_range.h"
 #include "elf/packed_section.h"
@@ -325,31 +326,15 @@ bool object_code_view(const struct object_code *code, bool debug_frame, struct b
 
 const struct object_text *object_code_text(const struct object_code *code, uint64_t addr)
 {
-	size_t low = 0, high = code->text_count;
+	size_t at = bisect(i, 0, code->text_count, code->texts[i].end > addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->texts[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->text_count && code->texts[low].start <= addr ? &code->texts[low] : NULL;
+	return at < code->text_count && code->texts[at].start <= addr ? &code->texts[at] : NULL;
 }
 
 const struct object_text *object_code_section(const struct object_code *code, size_t section)
 {
-	size_t low = 0, high = code->text_count;
+	size_t at = bisect(i, 0, code->text_count, code->texts[i].section >= section);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->texts[middle].section < section)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->text_count && code->texts[low].section == section ? &code->texts[low]
-									     : NULL;
+	return at < code->text_count && code->texts[at].section == section ? &code->texts[at]
+									   : NULL;
 }

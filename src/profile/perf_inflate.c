@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "core/bisect.h"
 #include "profile/perf_array.h"
 #include "profile/perf_inflate.h"
 
@@ -99,17 +100,10 @@ const uint8_t *perf_inflate_at(const struct perf_inflate *inflate, uint64_t plac
 
 uint64_t perf_inflate_offset(const struct perf_inflate *inflate, uint64_t place)
 {
-	size_t low = 0, high = inflate->nr_pieces;
+	/* the first piece is at the first place */
+	size_t after = bisect(i, 1, inflate->nr_pieces, inflate->pieces[i].place > place);
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (inflate->pieces[mid].place <= place)
-			low = mid;
-		else
-			high = mid;
-	}
-	return inflate->pieces[low].offset;
+	return inflate->pieces[after - 1].offset;
 }
 
 static int hand_out(struct perf_inflate *inflate, int (*record)(void *, uint64_t, const uint8_t *),

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bisect.h"
 #include "core/refusal.h"
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_format.h"
@@ -224,17 +225,7 @@ int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_erro
 /* The last block that starts at or before an address; -1: none does. */
 static int64_t find_block(const struct sidefile_head *head, uint64_t vaddr)
 {
-	uint32_t lo = 0, hi = head->block_count;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (head->blocks[mid].first <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (int64_t)lo - 1;
+	return (int64_t)bisect(i, 0, head->block_count, head->blocks[i].first > vaddr) - 1;
 }
 
 int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/bisect.h"
+
 /* Ranges of real files nest a few dozen deep (inlining); hostile ones may not. */
 #define MAX_NESTING 4096
 
@@ -78,17 +80,7 @@ void interval_map_shrink(struct interval_map *map)
 
 size_t interval_map_lower(const struct interval_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->items[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(i, 0, map->count, map->items[i].start >= address);
 }
 
 /* The first range on the way outwards from @index that holds @address. */
