@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "../tests/promise.h"
+#include "base/file_range.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
-#include "elf/file_range.h"
 #include "elf/relocation_kind.h"
 #include "elf/sframe_file.h"
 #include "object/object_attachment.h"

@@ -20,6 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "base/regular_file.h"
 #include "core/deps.h"
 
@@ -121,19 +122,6 @@ static bool may_wait(int fd)
 	return fs.f_type == FUSE_SUPER_MAGIC;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* A copy of what @fd still gives, which is closed; or an errno. */
 static int copy_file(struct helper_memory *memory, int fd, uint64_t limit, bool whole)
 {
@@ -143,7 +131,7 @@ static int copy_file(struct helper_memory *memory, int fd, uint64_t limit, bool 
 
 	while (!r && n > 0 && size < limit) {
 		n = read(fd, memory->data, HELPER_BYTES);
-		r = n < 0 ? -errno : write_all(copy, memory->data, (size_t)n);
+		r = n < 0 ? -errno : file_append(copy, memory->data, (size_t)n);
 		size += n > 0 ? (size_t)n : 0;
 	}
 	if (!r && whole && size >= limit)

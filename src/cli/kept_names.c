@@ -33,33 +33,33 @@ static size_t padded(size_t size)
 	return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void put_string(struct perf_blob *blob, const char *text)
+static void put_string(struct byte_buffer *blob, const char *text)
 {
-	perf_blob_bytes(blob, text, strlen(text) + 1);
-	perf_blob_align(blob, ALIGN);
+	byte_buffer_put(blob, text, strlen(text) + 1);
+	byte_buffer_align(blob, ALIGN);
 }
 
-void kept_names_begin(struct perf_blob *blob, const struct bobbin_mapping *file, size_t *at)
+void kept_names_begin(struct byte_buffer *blob, const struct bobbin_mapping *file, size_t *at)
 {
 	uint8_t id[ID_FIELD] = {0};
 
 	if (!blob->size) {
-		perf_blob_u32(blob, KEPT_NAMES_VERSION);
-		perf_blob_u32(blob, 0);
+		byte_buffer_native32(blob, KEPT_NAMES_VERSION);
+		byte_buffer_native32(blob, 0);
 	}
 	*at = blob->size;
 	memcpy(id, file->build_id, file->build_id_len);
-	perf_blob_u64(blob, 0);
-	perf_blob_u32(blob, file->build_id_len);
-	perf_blob_u32(blob, file->major);
-	perf_blob_u32(blob, file->minor);
-	perf_blob_u32(blob, (uint32_t)padded(strlen(file->path) + 1));
-	perf_blob_u64(blob, file->ino);
-	perf_blob_bytes(blob, id, sizeof(id));
+	byte_buffer_native64(blob, 0);
+	byte_buffer_native32(blob, file->build_id_len);
+	byte_buffer_native32(blob, file->major);
+	byte_buffer_native32(blob, file->minor);
+	byte_buffer_native32(blob, (uint32_t)padded(strlen(file->path) + 1));
+	byte_buffer_native64(blob, file->ino);
+	byte_buffer_put(blob, id, sizeof(id));
 	put_string(blob, file->path);
 }
 
-void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_function *function)
+void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function)
 {
 	size_t size = padded(strlen(function->name) + 1);
 	uint32_t count;
@@ -67,10 +67,10 @@ void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_functio
 	if (blob->failed || size > KEPT_NAMES_MAX_BYTES ||
 	    blob->size + FUNCTION_HEAD + size > KEPT_NAMES_MAX_BYTES)
 		return;
-	perf_blob_u64(blob, function->offset);
-	perf_blob_u64(blob, function->address);
-	perf_blob_u32(blob, function->reach);
-	perf_blob_u32(blob, (uint32_t)size);
+	byte_buffer_native64(blob, function->offset);
+	byte_buffer_native64(blob, function->address);
+	byte_buffer_native32(blob, function->reach);
+	byte_buffer_native32(blob, (uint32_t)size);
 	put_string(blob, function->name);
 	if (blob->failed)
 		return;
@@ -79,7 +79,7 @@ void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_functio
 	memcpy(blob->data + at + COUNT_AT, &count, sizeof(count));
 }
 
-void kept_names_end(struct perf_blob *blob, size_t at)
+void kept_names_end(struct byte_buffer *blob, size_t at)
 {
 	uint32_t size = (uint32_t)(blob->size - at);
 

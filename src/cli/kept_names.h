@@ -22,7 +22,7 @@
 
 #include <bobbin/unwind.h>
 
-#include "profile/perf_blob.h"
+#include "base/byte_buffer.h"
 #include "profile/perf_feature.h"
 
 /* The number of the feature; perf has some thirty, from 0. */
@@ -44,9 +44,9 @@ struct kept_function {
  * Writing: begin a file, add functions in ascending order, end it.  Functions
  * beyond KEPT_NAMES_MAX_BYTES are left out.
  */
-void kept_names_begin(struct perf_blob *blob, const struct bobbin_mapping *file, size_t *at);
-void kept_names_add(struct perf_blob *blob, size_t at, const struct kept_function *function);
-void kept_names_end(struct perf_blob *blob, size_t at);
+void kept_names_begin(struct byte_buffer *blob, const struct bobbin_mapping *file, size_t *at);
+void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function);
+void kept_names_end(struct byte_buffer *blob, size_t at);
 
 struct kept_names;
 

@@ -38,7 +38,7 @@ struct name_keeper {
 	/* while names are looked up */
 	struct symbolizer *symbolizer;
 	struct code_labels labels;
-	struct perf_blob blob;
+	struct byte_buffer blob;
 };
 
 int name_keeper_open(struct name_keeper **ret)
@@ -59,7 +59,7 @@ void name_keeper_close(struct name_keeper *keeper)
 		return;
 	symbolizer_close(keeper->symbolizer);
 	code_labels_fini(&keeper->labels);
-	perf_blob_fini(&keeper->blob);
+	byte_buffer_fini(&keeper->blob);
 	hash_index_fini(&keeper->index);
 	free(keeper->places);
 	free(keeper);
@@ -244,7 +244,7 @@ static time_t now(void)
 	return t.tv_sec;
 }
 
-static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct perf_blob *ret)
+static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
 {
 	const struct symbolizer_options options = {.memory_limit = MAX_MEMORY};
 	struct name_keeper *k = ctx;
@@ -263,7 +263,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct perf_bl
 			name_file(k, unwinder, &k->places[i], next - i);
 	}
 	*ret = k->blob;
-	k->blob = (struct perf_blob){0};
+	k->blob = (struct byte_buffer){0};
 	return 0;
 }
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
+
 /*
  * The file that @path means, through symbolic links; @path if it is new, or
  * @special: a device or a pipe.
@@ -121,26 +123,9 @@ int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 	return r;
 }
 
-int write_all(int fd, const void *data, size_t size)
-{
-	const char *bytes = data;
-
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int output_file_write(struct output_file *file, const void *bytes, size_t size)
 {
-	return write_all(file->fd, bytes, size);
+	return file_append(file->fd, bytes, size);
 }
 
 /* All bytes to the device or the pipe. */
@@ -156,7 +141,7 @@ static int send_all(const struct output_file *file)
 	if (bytes == MAP_FAILED) {
 		r = -errno;
 	} else {
-		r = write_all(to, bytes, (size_t)size);
+		r = file_append(to, bytes, (size_t)size);
 		if (bytes)
 			munmap(bytes, (size_t)size);
 	}
@@ -247,7 +232,7 @@ int output_file_put(const char *path, mode_t mode, const void *bytes, size_t siz
 	int r;
 
 	if (!strcmp(path, "-"))
-		return write_all(STDOUT_FILENO, bytes, size);
+		return file_append(STDOUT_FILENO, bytes, size);
 	r = output_file_init(path, mode, &file);
 	if (r)
 		return r;

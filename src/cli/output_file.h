@@ -37,9 +37,6 @@ int output_file_commit(struct output_file *file);
 /* Drop the file. */
 void output_file_discard(struct output_file *file);
 
-/* Write all of some bytes to a descriptor.  0 or a negative errno. */
-int write_all(int fd, const void *data, size_t size);
-
 /*
  * All of it: @size bytes become the file @path.  "-" writes to stdout.  0 or a
  * negative errno.

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "profile/perf_format.h"
@@ -90,7 +91,7 @@ static int copy(int from, int to, const char *path)
 				 (unsigned int)(SPOOL_MAX >> 30));
 			return 0;
 		}
-		r = write_all(to, bytes, (size_t)n);
+		r = file_append(to, bytes, (size_t)n);
 	}
 	if (r)
 		complain("%s: not all of it can be kept in %s: %s", path, folder(), strerror(-r));

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include "base/file_range.h"
 #include "codemap/code_checks.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 
 static int check_place(const struct code_elf_info *info)
 {

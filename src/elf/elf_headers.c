@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file_range.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 
 /* A range of the file, without overflow. */
 static bool inside(const struct elf_headers *headers, uint64_t offset, uint64_t size)

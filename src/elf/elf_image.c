@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/elf_counts.h"
+#include "base/file_range.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 #include "elf/packed_section.h"
 #include "golang/pclntab.h"
 

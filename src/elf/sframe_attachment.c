@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_range.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/file_range.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 
 #ifndef SHT_GNU_SFRAME
 #define SHT_GNU_SFRAME 0x6ffffff4 /* binutils include/elf/common.h */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_range.h"
 #include "core/bisect.h"
 #include "core/refusal.h"
-#include "elf/file_range.h"
 #include "elf/packed_section.h"
 #include "object/object_reader.h"
 

@@ -1,74 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/random.h>
-
 #include "profile/perf_id_map.h"
 
-/* Two rounds of multiply and fold: nobody who does not know the seed can make ids collide. */
-static size_t first_slot(const struct perf_id_map *map, uint64_t id)
+#include "base/vector.h"
+
+static struct perf_id *find(const struct perf_id_map *map, uint64_t id)
 {
-	uint64_t hash = (id ^ map->seed) * 0x9e3779b97f4a7c15ull;
+	size_t at = 0;
+	uint32_t i;
 
-	hash = (hash ^ hash >> 32 ^ map->seed) * 0xd6e8feb86659fd93ull;
-	return (size_t)(hash ^ hash >> 32) & (map->capacity - 1);
-}
-
-static struct perf_id_slot *slot_of(const struct perf_id_map *map, uint64_t id)
-{
-	size_t i = first_slot(map, id);
-
-	while (map->slots[i].event && map->slots[i].id != id)
-		i = (i + 1) & (map->capacity - 1);
-	return &map->slots[i];
-}
-
-static int grow(struct perf_id_map *map)
-{
-	struct perf_id_map grown = {.used = map->used, .seed = map->seed};
-
-	grown.capacity = map->capacity ? 2 * map->capacity : 16;
-	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
-	if (!grown.slots)
-		return -ENOMEM;
-	/* Without entropy the map is as good as its constants. */
-	if (!map->capacity && getrandom(&grown.seed, sizeof(grown.seed), GRND_NONBLOCK) < 0)
-		grown.seed = 0;
-	for (size_t i = 0; i < map->capacity; i++)
-		if (map->slots[i].event)
-			*slot_of(&grown, map->slots[i].id) = map->slots[i];
-	free(map->slots);
-	*map = grown;
-	return 0;
+	while (hash_index_next(&map->index, hash_words(id, 0, map->seed), &at, &i))
+		if (map->ids[i].id == id)
+			return &map->ids[i];
+	return NULL;
 }
 
 int perf_id_map_add(struct perf_id_map *map, uint64_t id, uint32_t event)
 {
-	struct perf_id_slot *slot;
+	struct perf_id *known = find(map, id);
 
-	if (2 * map->used >= map->capacity && grow(map))
+	if (known) {
+		known->event = event;
+		return 0;
+	}
+	if (!map->count)
+		map->seed = hash_seed();
+	if (map->count >= UINT32_MAX - 1 ||
+	    vector_reserve(&map->ids, &map->capacity, map->count + 1, sizeof(*map->ids)) ||
+	    hash_index_add(&map->index, hash_words(id, 0, map->seed), (uint32_t)map->count))
 		return -ENOMEM;
-	slot = slot_of(map, id);
-	map->used += !slot->event;
-	*slot = (struct perf_id_slot){.id = id, .event = event + 1};
+	map->ids[map->count++] = (struct perf_id){.id = id, .event = event};
 	return 0;
 }
 
 bool perf_id_map_find(const struct perf_id_map *map, uint64_t id, uint32_t *ret)
 {
-	const struct perf_id_slot *slot;
+	const struct perf_id *known = find(map, id);
 
-	if (!map->capacity)
-		return false;
-	slot = slot_of(map, id);
-	if (!slot->event)
-		return false;
-	*ret = slot->event - 1;
-	return true;
+	if (known)
+		*ret = known->event;
+	return known;
 }
 
 void perf_id_map_fini(struct perf_id_map *map)
 {
-	free(map->slots);
+	hash_index_fini(&map->index);
+	free(map->ids);
 	*map = (struct perf_id_map){0};
 }

@@ -2,27 +2,25 @@
 /*
  * perf_id_map.h - from the id in a record to the event that made it.
  *
- * A hash table with open addressing: a recording has an id for each event on
- * each CPU or thread, and each record is looked up.  The ids are those of the
- * kernel, or of a liar: the hash is seeded, and the caller bounds their number
- * by the size of the file.
+ * A recording has an id for each event on each CPU or thread, and each record is
+ * looked up.  The ids are those of the kernel, or of a liar: the hash is seeded, and
+ * the caller bounds their number by the size of the file.
  */
 #ifndef BOBBIN_PROFILE_PERF_ID_MAP_H
 #define BOBBIN_PROFILE_PERF_ID_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash_index.h"
 
-struct perf_id_slot {
+struct perf_id {
 	uint64_t id;
-	uint32_t event; /* one more than the index; 0: free */
+	uint32_t event;
 };
 
 struct perf_id_map {
-	struct perf_id_slot *slots;
-	size_t used, capacity; /* a power of two, or 0 */
-	uint64_t seed;         /* of the hash */
+	struct hash_index index;
+	struct perf_id *ids;
+	size_t count, capacity;
+	uint64_t seed; /* of the hash */
 };
 
 /**

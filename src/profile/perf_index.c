@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/vector.h"
 #include "profile/perf_index.h"
 
 int perf_index_add(struct perf_index *index, uint64_t time, uint64_t place)
 {
-	if (index->count == index->capacity) {
-		size_t capacity = index->capacity ? 2 * index->capacity : 256;
-		void *entries = reallocarray(index->entries, capacity, sizeof(*index->entries));
-
-		if (!entries)
-			return -ENOMEM;
-		index->entries = entries;
-		index->capacity = capacity;
-	}
+	if (vector_reserve(&index->entries, &index->capacity, index->count + 1,
+			   sizeof(*index->entries)))
+		return -ENOMEM;
 	index->entries[index->count++] = (struct perf_index_entry){.time = time, .place = place};
 	return 0;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/vector.h"
 #include "core/bisect.h"
-#include "profile/perf_array.h"
 #include "profile/perf_inflate.h"
 
 /* One call of perf_inflate_put(): the first place that it could complete. */
@@ -54,12 +54,10 @@ void perf_inflate_close(struct perf_inflate *inflate)
 static int add_piece(struct perf_inflate *inflate, uint64_t offset)
 {
 	uint64_t place = inflate->parsed;
-	void *array = inflate->pieces;
 
-	if (perf_array_reserve(&array, inflate->nr_pieces, &inflate->max_pieces,
-			       sizeof(*inflate->pieces)))
+	if (vector_reserve(&inflate->pieces, &inflate->max_pieces, inflate->nr_pieces + 1,
+			   sizeof(*inflate->pieces)))
 		return -ENOMEM;
-	inflate->pieces = array;
 	if (inflate->nr_blocks)
 		place += (inflate->nr_blocks - 1) * (uint64_t)PERF_INFLATE_BLOCK;
 	inflate->pieces[inflate->nr_pieces++] = (struct piece){.place = place, .offset = offset};
@@ -70,13 +68,11 @@ static int add_piece(struct perf_inflate *inflate, uint64_t offset)
 static int add_block(struct perf_inflate *inflate)
 {
 	uint64_t left = perf_inflate_left(inflate);
-	void *array = inflate->blocks;
 	uint8_t *block;
 
-	if (perf_array_reserve(&array, inflate->nr_blocks, &inflate->max_blocks,
-			       sizeof(*inflate->blocks)))
+	if (vector_reserve(&inflate->blocks, &inflate->max_blocks, inflate->nr_blocks + 1,
+			   sizeof(*inflate->blocks)))
 		return -ENOMEM;
-	inflate->blocks = array;
 	block = malloc(PERF_INFLATE_BLOCK);
 	if (!block)
 		return -ENOMEM;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "profile/perf_output.h"
 
 #define BUFFER_SIZE (256 * 1024)
@@ -184,23 +185,6 @@ static int append(const struct perf_output *output, const uint8_t *data, size_t 
 	return 0;
 }
 
-/* All of it, at @offset. */
-static int write_at(int fd, const uint8_t *data, size_t size, off_t offset)
-{
-	while (size) {
-		ssize_t n = pwrite(fd, data, size, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data += n;
-		size -= (size_t)n;
-		offset += n;
-	}
-	return 0;
-}
-
 int perf_output_flush(struct perf_output *output)
 {
 	if (!output->error)
@@ -226,7 +210,7 @@ int perf_output_write(struct perf_output *output, const void *data, size_t size)
 int perf_output_rewrite(struct perf_output *output, uint64_t offset, const void *data, size_t size)
 {
 	if (!perf_output_flush(output))
-		output->error = write_at(output->fd, data, size, (off_t)offset);
+		output->error = file_range_write(output->fd, offset, data, size);
 	return output->error;
 }
 

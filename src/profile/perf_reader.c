@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "core/refusal.h"
-#include "profile/perf_array.h"
 #include "profile/perf_id_map.h"
 #include "profile/perf_index.h"
 #include "profile/perf_inflate.h"
@@ -110,18 +110,16 @@ static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struc
 {
 	struct perf_reader *reader = scan->reader;
 	uint64_t nr_ids = bytes_left(&b) / 8;
-	void *attrs = reader->attrs;
 	int r;
 
 	reader->nr_ids += nr_ids;
 	if (reader->nr_ids > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
 	    (reader->nr_attrs && !perf_event_same_ids(&reader->attrs[0].attr, attr)))
 		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
-	r = perf_array_reserve(&attrs, reader->nr_attrs, &reader->max_attrs,
-			       sizeof(*reader->attrs));
+	r = vector_reserve(&reader->attrs, &reader->max_attrs, reader->nr_attrs + 1,
+			   sizeof(*reader->attrs));
 	if (r)
 		return refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE);
-	reader->attrs = attrs;
 	reader->attrs[reader->nr_attrs] = (struct perf_reader_attr){.attr = *attr};
 	r = add_ids(reader, b, nr_ids, &reader->attrs[reader->nr_attrs]);
 	reader->nr_attrs++;
@@ -185,13 +183,10 @@ static int add_build_ids(struct scan *scan, struct perf_span records)
 	int r;
 
 	while ((r = perf_build_id_decode(&records, scan->err, &build_id)) > 0) {
-		void *array = reader->build_ids;
-
-		r = perf_array_reserve(&array, reader->nr_build_ids, &reader->max_build_ids,
-				       sizeof(build_id));
+		r = vector_reserve(&reader->build_ids, &reader->max_build_ids,
+				   reader->nr_build_ids + 1, sizeof(build_id));
 		if (r)
 			return refuse_as(r, scan->err, records.offset, BOBBIN_REASON_NONE);
-		reader->build_ids = array;
 		reader->build_ids[reader->nr_build_ids++] = build_id;
 	}
 	return r;

@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "profile/perf_blob.h"
+#include "base/byte_buffer.h"
 #include "profile/perf_format.h"
 #include "profile/perf_output.h"
 #include "profile/perf_writer.h"
@@ -21,50 +21,50 @@ struct perf_writer {
 	size_t nr_attrs;
 	struct perf_file_header header;
 	uint64_t first_time, last_time, samples;
-	struct perf_blob record;
-	struct perf_blob features[PERF_FILE_FEATURES];
+	struct byte_buffer record;
+	struct byte_buffer features[PERF_FILE_FEATURES];
 };
 
-static void put_string(struct perf_blob *blob, const char *string, size_t align)
+static void put_string(struct byte_buffer *blob, const char *string, size_t align)
 {
-	perf_blob_bytes(blob, string, strlen(string) + 1);
-	perf_blob_align(blob, align);
+	byte_buffer_put(blob, string, strlen(string) + 1);
+	byte_buffer_align(blob, align);
 }
 
 /* A string of a feature: its size, padding included, goes first. */
-static void put_sized_string(struct perf_blob *blob, const char *string)
+static void put_sized_string(struct byte_buffer *blob, const char *string)
 {
 	size_t align = PERF_FILE_STRING_ALIGN;
 	size_t size = strlen(string) + 1, padded = (size + align - 1) & ~(align - 1);
 
-	perf_blob_u32(blob, (uint32_t)padded);
-	perf_blob_bytes(blob, string, size);
-	perf_blob_bytes(blob, NULL, padded - size);
+	byte_buffer_native32(blob, (uint32_t)padded);
+	byte_buffer_put(blob, string, size);
+	byte_buffer_zeroes(blob, padded - size);
 }
 
 /* records */
 
-static void begin_record(struct perf_blob *blob, const struct perf_event *event, uint16_t misc)
+static void begin_record(struct byte_buffer *blob, const struct perf_event *event, uint16_t misc)
 {
 	struct perf_event_header header = {.type = event->type, .misc = misc};
 
 	blob->size = 0;
-	perf_blob_bytes(blob, &header, sizeof(header));
+	byte_buffer_put(blob, &header, sizeof(header));
 }
 
-static void put_tid(struct perf_blob *blob, const struct perf_event *event)
+static void put_tid(struct byte_buffer *blob, const struct perf_event *event)
 {
-	perf_blob_u32(blob, event->pid);
-	perf_blob_u32(blob, event->tid);
+	byte_buffer_native32(blob, event->pid);
+	byte_buffer_native32(blob, event->tid);
 }
 
-static void put_cpu(struct perf_blob *blob, const struct perf_event *event)
+static void put_cpu(struct byte_buffer *blob, const struct perf_event *event)
 {
-	perf_blob_u32(blob, event->cpu);
-	perf_blob_u32(blob, 0);
+	byte_buffer_native32(blob, event->cpu);
+	byte_buffer_native32(blob, 0);
 }
 
-static void put_trailer(struct perf_blob *blob, const struct perf_event_attr *attr,
+static void put_trailer(struct byte_buffer *blob, const struct perf_event_attr *attr,
 			const struct perf_event *event)
 {
 	uint64_t type = attr->sample_id_all ? attr->sample_type : 0;
@@ -72,31 +72,31 @@ static void put_trailer(struct perf_blob *blob, const struct perf_event_attr *at
 	if (type & PERF_SAMPLE_TID)
 		put_tid(blob, event);
 	if (type & PERF_SAMPLE_TIME)
-		perf_blob_u64(blob, event->time);
+		byte_buffer_native64(blob, event->time);
 	if (type & PERF_SAMPLE_CPU)
 		put_cpu(blob, event);
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		perf_blob_u64(blob, event->id);
+		byte_buffer_native64(blob, event->id);
 }
 
-static void put_mmap_file(struct perf_blob *blob, const struct perf_mmap *mmap)
+static void put_mmap_file(struct byte_buffer *blob, const struct perf_mmap *mmap)
 {
 	if (mmap->build_id_len) {
 		uint8_t size[4] = {mmap->build_id_len};
 
-		perf_blob_bytes(blob, size, sizeof(size));
-		perf_blob_bytes(blob, mmap->build_id, sizeof(mmap->build_id));
+		byte_buffer_put(blob, size, sizeof(size));
+		byte_buffer_put(blob, mmap->build_id, sizeof(mmap->build_id));
 	} else {
-		perf_blob_u32(blob, mmap->maj);
-		perf_blob_u32(blob, mmap->min);
-		perf_blob_u64(blob, mmap->ino);
-		perf_blob_u64(blob, mmap->ino_gen);
+		byte_buffer_native32(blob, mmap->maj);
+		byte_buffer_native32(blob, mmap->min);
+		byte_buffer_native64(blob, mmap->ino);
+		byte_buffer_native64(blob, mmap->ino_gen);
 	}
-	perf_blob_u32(blob, mmap->prot);
-	perf_blob_u32(blob, mmap->flags);
+	byte_buffer_native32(blob, mmap->prot);
+	byte_buffer_native32(blob, mmap->flags);
 }
 
-static void put_mmap(struct perf_blob *blob, const struct perf_event *event)
+static void put_mmap(struct byte_buffer *blob, const struct perf_event *event)
 {
 	const struct perf_mmap *mmap = &event->mmap;
 	bool mmap2 = event->type == PERF_RECORD_MMAP2;
@@ -106,15 +106,15 @@ static void put_mmap(struct perf_blob *blob, const struct perf_event *event)
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	begin_record(blob, event, misc);
 	put_tid(blob, event);
-	perf_blob_u64(blob, mmap->addr);
-	perf_blob_u64(blob, mmap->len);
-	perf_blob_u64(blob, mmap->pgoff);
+	byte_buffer_native64(blob, mmap->addr);
+	byte_buffer_native64(blob, mmap->len);
+	byte_buffer_native64(blob, mmap->pgoff);
 	if (mmap2)
 		put_mmap_file(blob, mmap);
 	put_string(blob, mmap->filename, 8);
 }
 
-static void put_comm(struct perf_blob *blob, const struct perf_event *event)
+static void put_comm(struct byte_buffer *blob, const struct perf_event *event)
 {
 	uint16_t misc = event->misc & ~PERF_RECORD_MISC_COMM_EXEC;
 
@@ -125,54 +125,54 @@ static void put_comm(struct perf_blob *blob, const struct perf_event *event)
 	put_string(blob, event->comm.comm, 8);
 }
 
-static void put_task(struct perf_blob *blob, const struct perf_event *event)
+static void put_task(struct byte_buffer *blob, const struct perf_event *event)
 {
 	begin_record(blob, event, event->misc);
-	perf_blob_u32(blob, event->pid);
-	perf_blob_u32(blob, event->task.ppid);
-	perf_blob_u32(blob, event->tid);
-	perf_blob_u32(blob, event->task.ptid);
-	perf_blob_u64(blob, event->time);
+	byte_buffer_native32(blob, event->pid);
+	byte_buffer_native32(blob, event->task.ppid);
+	byte_buffer_native32(blob, event->tid);
+	byte_buffer_native32(blob, event->task.ptid);
+	byte_buffer_native64(blob, event->time);
 }
 
-static void put_lost(struct perf_blob *blob, const struct perf_event *event)
+static void put_lost(struct byte_buffer *blob, const struct perf_event *event)
 {
 	begin_record(blob, event, event->misc);
 	if (event->type == PERF_RECORD_LOST)
-		perf_blob_u64(blob, event->id);
-	perf_blob_u64(blob, event->lost);
+		byte_buffer_native64(blob, event->id);
+	byte_buffer_native64(blob, event->lost);
 }
 
 /* The size field counts the padding, so that a record stays aligned. */
-static void put_raw(struct perf_blob *blob, const void *raw, uint32_t size)
+static void put_raw(struct byte_buffer *blob, const void *raw, uint32_t size)
 {
 	uint32_t padded = ((size + 4 + 7) & ~7u) - 4;
 
-	perf_blob_u32(blob, padded);
-	perf_blob_bytes(blob, raw, size);
-	perf_blob_bytes(blob, NULL, padded - size);
+	byte_buffer_native32(blob, padded);
+	byte_buffer_put(blob, raw, size);
+	byte_buffer_zeroes(blob, padded - size);
 }
 
-static void put_sample(struct perf_blob *blob, uint64_t type, const struct perf_event *event)
+static void put_sample(struct byte_buffer *blob, uint64_t type, const struct perf_event *event)
 {
 	const struct perf_sample *sample = &event->sample;
 
 	begin_record(blob, event, event->misc);
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		perf_blob_u64(blob, event->id);
+		byte_buffer_native64(blob, event->id);
 	if (type & PERF_SAMPLE_IP)
-		perf_blob_u64(blob, sample->ip);
+		byte_buffer_native64(blob, sample->ip);
 	if (type & PERF_SAMPLE_TID)
 		put_tid(blob, event);
 	if (type & PERF_SAMPLE_TIME)
-		perf_blob_u64(blob, event->time);
+		byte_buffer_native64(blob, event->time);
 	if (type & PERF_SAMPLE_CPU)
 		put_cpu(blob, event);
 	if (type & PERF_SAMPLE_PERIOD)
-		perf_blob_u64(blob, sample->period);
+		byte_buffer_native64(blob, sample->period);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
-		perf_blob_u64(blob, sample->callchain_nr);
-		perf_blob_bytes(blob, sample->callchain, 8 * sample->callchain_nr);
+		byte_buffer_native64(blob, sample->callchain_nr);
+		byte_buffer_put(blob, sample->callchain, 8 * sample->callchain_nr);
 	}
 	if (type & PERF_SAMPLE_RAW)
 		put_raw(blob, sample->raw, sample->raw_size);
@@ -185,7 +185,7 @@ static bool sample_fits(const struct perf_sample *sample)
 	       sample->raw_size < PERF_FILE_RECORD_BYTES;
 }
 
-static int put_body(struct perf_blob *blob, uint64_t sample_type, const struct perf_event *event)
+static int put_body(struct byte_buffer *blob, uint64_t sample_type, const struct perf_event *event)
 {
 	switch (event->type) {
 	case PERF_RECORD_MMAP:
@@ -215,7 +215,7 @@ static int put_body(struct perf_blob *blob, uint64_t sample_type, const struct p
 
 static int write_record(struct perf_writer *writer)
 {
-	struct perf_blob *record = &writer->record;
+	struct byte_buffer *record = &writer->record;
 	struct perf_event_header header;
 
 	if (record->failed)
@@ -271,7 +271,7 @@ static bool has_feature(const struct perf_writer *writer, unsigned int feature)
 	return writer->header.features[feature / 64] >> feature % 64 & 1;
 }
 
-static struct perf_blob *add_feature(struct perf_writer *writer, unsigned int feature)
+static struct byte_buffer *add_feature(struct perf_writer *writer, unsigned int feature)
 {
 	writer->header.features[feature / 64] |= 1ull << feature % 64;
 	return &writer->features[feature];
@@ -284,7 +284,7 @@ int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id 
 	};
 	size_t name = (strlen(build_id->filename) + 1 + 7) & ~7ull;
 	size_t size = sizeof(header) + 4 + BUILD_ID_ID + 1 + BUILD_ID_PADDING + name;
-	struct perf_blob *blob;
+	struct byte_buffer *blob;
 
 	if (build_id->size > BUILD_ID_ID)
 		return -EINVAL;
@@ -292,24 +292,24 @@ int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id 
 		return -E2BIG;
 	header.size = (uint16_t)size;
 	blob = add_feature(writer, PERF_FILE_BUILD_ID);
-	perf_blob_bytes(blob, &header, sizeof(header));
-	perf_blob_u32(blob, (uint32_t)build_id->pid);
-	perf_blob_bytes(blob, build_id->id, build_id->size);
-	perf_blob_bytes(blob, NULL, BUILD_ID_ID - build_id->size);
-	perf_blob_bytes(blob, &build_id->size, 1);
-	perf_blob_bytes(blob, NULL, BUILD_ID_PADDING);
-	perf_blob_bytes(blob, build_id->filename, strlen(build_id->filename));
-	perf_blob_bytes(blob, NULL, name - strlen(build_id->filename));
+	byte_buffer_put(blob, &header, sizeof(header));
+	byte_buffer_native32(blob, (uint32_t)build_id->pid);
+	byte_buffer_put(blob, build_id->id, build_id->size);
+	byte_buffer_zeroes(blob, BUILD_ID_ID - build_id->size);
+	byte_buffer_put(blob, &build_id->size, 1);
+	byte_buffer_zeroes(blob, BUILD_ID_PADDING);
+	byte_buffer_put(blob, build_id->filename, strlen(build_id->filename));
+	byte_buffer_zeroes(blob, name - strlen(build_id->filename));
 	return blob->failed ? -ENOMEM : 0;
 }
 
-int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct perf_blob *bytes)
+int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct byte_buffer *bytes)
 {
 	if (feature >= PERF_FILE_FEATURES || feature <= PERF_FILE_SAMPLE_TIME ||
 	    has_feature(writer, feature))
 		return -EINVAL;
 	*add_feature(writer, feature) = *bytes;
-	*bytes = (struct perf_blob){0};
+	*bytes = (struct byte_buffer){0};
 	return 0;
 }
 
@@ -322,15 +322,15 @@ static void add_string(struct perf_writer *writer, unsigned int feature, const c
 static void add_nr_cpus(struct perf_writer *writer, const struct perf_writer_info *info)
 {
 	uint32_t online = info->nr_cpus_online, available = info->nr_cpus_available;
-	struct perf_blob *blob = add_feature(writer, PERF_FILE_NRCPUS);
+	struct byte_buffer *blob = add_feature(writer, PERF_FILE_NRCPUS);
 
-	perf_blob_u32(blob, available ? available : (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	perf_blob_u32(blob, online ? online : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	byte_buffer_native32(blob, available ? available : (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	byte_buffer_native32(blob, online ? online : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void add_cmdline(struct perf_writer *writer, const char *const *argv)
 {
-	struct perf_blob *blob;
+	struct byte_buffer *blob;
 	uint32_t nr = 0;
 
 	if (!argv)
@@ -338,20 +338,20 @@ static void add_cmdline(struct perf_writer *writer, const char *const *argv)
 	while (argv[nr])
 		nr++;
 	blob = add_feature(writer, PERF_FILE_CMDLINE);
-	perf_blob_u32(blob, nr);
+	byte_buffer_native32(blob, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		put_sized_string(blob, argv[i]);
 }
 
 static void add_sample_time(struct perf_writer *writer)
 {
-	struct perf_blob *blob;
+	struct byte_buffer *blob;
 
 	if (!writer->last_time)
 		return;
 	blob = add_feature(writer, PERF_FILE_SAMPLE_TIME);
-	perf_blob_u64(blob, writer->first_time);
-	perf_blob_u64(blob, writer->last_time);
+	byte_buffer_native64(blob, writer->first_time);
+	byte_buffer_native64(blob, writer->last_time);
 }
 
 static int add_features(struct perf_writer *writer, const struct perf_writer_info *info)
@@ -378,16 +378,16 @@ static int stream_features(struct perf_writer *writer)
 	int r = 0;
 
 	for (unsigned int i = 0; i < PERF_FILE_PIPE_FEATURES && !r; i++) {
-		const struct perf_blob *feature = &writer->features[i];
+		const struct byte_buffer *feature = &writer->features[i];
 
 		if (!has_feature(writer, i))
 			continue;
 		if (feature->failed)
 			return -ENOMEM;
 		begin_record(&writer->record, &event, 0);
-		perf_blob_u64(&writer->record, i);
-		perf_blob_bytes(&writer->record, feature->data, feature->size);
-		perf_blob_align(&writer->record, 8);
+		byte_buffer_native64(&writer->record, i);
+		byte_buffer_put(&writer->record, feature->data, feature->size);
+		byte_buffer_align(&writer->record, 8);
 		r = write_record(writer);
 		if (r == -E2BIG)
 			r = 0;
@@ -399,7 +399,7 @@ static void forget_features(struct perf_writer *writer)
 {
 	memset(writer->header.features, 0, sizeof(writer->header.features));
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
-		perf_blob_fini(&writer->features[i]);
+		byte_buffer_fini(&writer->features[i]);
 }
 
 /* The table of sections, then their bytes, in the order of the bits. */
@@ -428,25 +428,25 @@ static int write_features(struct perf_writer *writer)
 
 /* the file */
 
-static void put_attr(struct perf_blob *blob, const struct perf_event_attr *attr)
+static void put_attr(struct byte_buffer *blob, const struct perf_event_attr *attr)
 {
 	struct perf_event_attr copy = *attr;
 
 	copy.size = sizeof(copy);
-	perf_blob_bytes(blob, &copy, sizeof(copy));
+	byte_buffer_put(blob, &copy, sizeof(copy));
 }
 
 static void describe_events(struct perf_writer *writer, const struct perf_writer_event *events)
 {
-	struct perf_blob *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
+	struct byte_buffer *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
 
-	perf_blob_u32(blob, (uint32_t)writer->nr_attrs);
-	perf_blob_u32(blob, sizeof(struct perf_event_attr));
+	byte_buffer_native32(blob, (uint32_t)writer->nr_attrs);
+	byte_buffer_native32(blob, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < writer->nr_attrs; i++) {
 		put_attr(blob, &events[i].attr);
-		perf_blob_u32(blob, (uint32_t)events[i].nr_ids);
+		byte_buffer_native32(blob, (uint32_t)events[i].nr_ids);
 		put_sized_string(blob, events[i].name ? events[i].name : "");
-		perf_blob_bytes(blob, events[i].ids, 8 * events[i].nr_ids);
+		byte_buffer_put(blob, events[i].ids, 8 * events[i].nr_ids);
 	}
 }
 
@@ -454,15 +454,15 @@ static void describe_events(struct perf_writer *writer, const struct perf_writer
 static int write_front(struct perf_writer *writer, const struct perf_writer_event *events)
 {
 	struct perf_file_header *header = &writer->header;
-	struct perf_blob attrs = {0}, ids = {0};
+	struct byte_buffer attrs = {0}, ids = {0};
 	uint64_t offset = sizeof(*header);
 	int r = -ENOMEM;
 
 	for (size_t i = 0; i < writer->nr_attrs; i++) {
 		put_attr(&attrs, &events[i].attr);
-		perf_blob_u64(&attrs, offset + ids.size);
-		perf_blob_u64(&attrs, 8 * events[i].nr_ids);
-		perf_blob_bytes(&ids, events[i].ids, 8 * events[i].nr_ids);
+		byte_buffer_native64(&attrs, offset + ids.size);
+		byte_buffer_native64(&attrs, 8 * events[i].nr_ids);
+		byte_buffer_put(&ids, events[i].ids, 8 * events[i].nr_ids);
 	}
 	header->magic = PERF_FILE_MAGIC;
 	header->size = sizeof(*header);
@@ -475,8 +475,8 @@ static int write_front(struct perf_writer *writer, const struct perf_writer_even
 		r = perf_output_write(writer->output, ids.data, ids.size);
 	if (!r)
 		r = perf_output_write(writer->output, attrs.data, attrs.size);
-	perf_blob_fini(&attrs);
-	perf_blob_fini(&ids);
+	byte_buffer_fini(&attrs);
+	byte_buffer_fini(&ids);
 	describe_events(writer, events);
 	return r;
 }
@@ -501,7 +501,7 @@ static int stream_front(struct perf_writer *writer, const struct perf_writer_eve
 	for (size_t i = 0; i < writer->nr_attrs && !r; i++) {
 		begin_record(&writer->record, &event, 0);
 		put_attr(&writer->record, &events[i].attr);
-		perf_blob_bytes(&writer->record, events[i].ids,
+		byte_buffer_put(&writer->record, events[i].ids,
 				8 * streamed_ids(writer, events[i].nr_ids));
 		r = write_record(writer);
 	}
@@ -609,7 +609,7 @@ static void drop_large_features(struct perf_writer *writer, uint64_t limit)
 		if (!has_feature(writer, i) || writer->features[i].size <= limit)
 			continue;
 		writer->header.features[i / 64] &= ~(1ull << i % 64);
-		perf_blob_fini(&writer->features[i]);
+		byte_buffer_fini(&writer->features[i]);
 	}
 }
 
@@ -661,8 +661,8 @@ static int finish_stream(struct perf_writer *writer)
 static void free_writer(struct perf_writer *writer)
 {
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
-		perf_blob_fini(&writer->features[i]);
-	perf_blob_fini(&writer->record);
+		byte_buffer_fini(&writer->features[i]);
+	byte_buffer_fini(&writer->record);
 	free(writer);
 }
 

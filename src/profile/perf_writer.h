@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "profile/perf_blob.h"
+#include "base/byte_buffer.h"
 #include "profile/perf_event.h"
 #include "profile/perf_feature.h"
 
@@ -103,7 +103,8 @@ int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id 
  *
  * Return: 0, or -EINVAL for a number that is taken.
  */
-int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct perf_blob *bytes);
+int perf_writer_feature(struct perf_writer *writer, unsigned int feature,
+			struct byte_buffer *bytes);
 
 /**
  * perf_writer_finish() - write the features and let the file appear

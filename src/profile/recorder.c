@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_buffer.h"
 #include "profile/image_records.h"
 #include "profile/jit_keeper.h"
-#include "profile/perf_blob.h"
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
 #include "profile/sample_regs.h"
@@ -41,21 +41,21 @@ struct recorder {
 };
 
 /* Appends the threads of a target to @tids. */
-static int add_threads(const struct recorder_target *target, pid_t **tids, size_t *count)
+static int add_threads(const struct recorder_target *target, pid_t **tids, size_t *count,
+		       size_t *capacity)
 {
-	pid_t *own = NULL, *all;
-	int n = target->tid ? 1 : thread_list(target->pid, &own);
+	pid_t *own = NULL;
+	int n = target->tid ? 1 : thread_list(target->pid, &own), r;
 
 	if (n < 0)
 		return n;
-	all = reallocarray(*tids, *count + (size_t)n, sizeof(*all));
-	if (all) {
-		*tids = all;
-		memcpy(all + *count, target->tid ? &target->tid : own, (size_t)n * sizeof(*all));
+	r = vector_reserve(tids, capacity, *count + (size_t)n, sizeof(**tids));
+	if (!r) {
+		memcpy(*tids + *count, target->tid ? &target->tid : own, (size_t)n * sizeof(*own));
 		*count += (size_t)n;
 	}
 	free(own);
-	return all ? 0 : -ENOMEM;
+	return r;
 }
 
 static int open_sampler(struct recorder *r)
@@ -67,10 +67,11 @@ static int open_sampler(struct recorder *r)
 		.enable_on_exec = r->options.enable_on_exec,
 	};
 	pid_t *tids = NULL;
+	size_t capacity = 0;
 	int error = 0;
 
 	for (size_t i = 0; i < r->options.target_count && !error; i++)
-		error = add_threads(&r->options.targets[i], &tids, &options.tid_count);
+		error = add_threads(&r->options.targets[i], &tids, &options.tid_count, &capacity);
 	options.tids = tids;
 	options.no_inherit = r->options.targets[0].tid;
 	if (!error)
@@ -366,13 +367,13 @@ static void close_all(struct recorder *r)
 static int keep_names(struct recorder *r)
 {
 	const struct recorder_names *names = &r->options.names;
-	struct perf_blob blob = {0};
+	struct byte_buffer blob = {0};
 	int error = 0;
 
 	if (names->finish && !names->finish(names->ctx, r->unwinder, &blob) && blob.size &&
 	    !blob.failed)
 		error = perf_writer_feature(r->writer, r->options.names_feature, &blob);
-	perf_blob_fini(&blob);
+	byte_buffer_fini(&blob);
 	return error;
 }
 

@@ -14,7 +14,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
-struct perf_blob;
+struct byte_buffer;
 struct recorder;
 
 /* Whoever looks at what is recorded, to keep bytes with it; functions may be NULL. */
@@ -23,7 +23,7 @@ struct recorder_names {
 	/* of each user trace; 0 or a negative errno, which ends the recording */
 	int (*trace)(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace);
 	/* at the end; @ret is empty before and the recorder's after.  An errno costs the bytes */
-	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct perf_blob *ret);
+	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret);
 };
 
 /* A process, with all its threads and what they start; or one thread alone. */

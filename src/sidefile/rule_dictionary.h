@@ -11,8 +11,8 @@
 #include <bobbin/arch.h>
 #include <bobbin/rule.h>
 
+#include "base/byte_buffer.h"
 #include "core/bytes.h"
-#include "sidefile/byte_buffer.h"
 
 struct counted_rule {
 	struct bobbin_rule rule;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "core/bisect.h"
 #include "core/refusal.h"
 #include "sidefile/block_codec.h"
@@ -34,24 +35,17 @@ static int read_all(int fd, uint64_t offset, uint64_t size, struct bobbin_error 
 		    struct byte_buffer *ret)
 {
 	uint8_t *to;
+	ssize_t n;
 
 	ret->size = 0;
 	to = byte_buffer_room(ret, size);
 	if (!to)
 		return -ENOMEM;
-	while (ret->size < size) {
-		ssize_t n = pread(fd, to + ret->size, size - ret->size,
-				  (off_t)(offset + ret->size));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return refuse(err, offset + ret->size, BOBBIN_REASON_TRUNCATED);
-		ret->size += (size_t)n;
-	}
-	return 0;
+	n = file_range_start(fd, offset, to, size);
+	if (n < 0)
+		return (int)n;
+	ret->size = (size_t)n;
+	return ret->size < size ? refuse(err, offset + ret->size, BOBBIN_REASON_TRUNCATED) : 0;
 }
 
 /* Read a frame and what is in it. */

@@ -8,7 +8,7 @@
 #include <bobbin/reason.h>
 #include <zstd.h>
 
-#include "sidefile/byte_buffer.h"
+#include "base/byte_buffer.h"
 
 /* A context that makes small frames with checksums, or NULL.  ZSTD_freeCCtx(). */
 ZSTD_CCtx *zstd_frame_compressor(void);

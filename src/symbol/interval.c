@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/interval.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/vector.h"
 #include "core/bisect.h"
 
 /* Ranges of real files nest a few dozen deep (inlining); hostile ones may not. */
@@ -13,17 +11,9 @@ int interval_map_add(struct interval_map *map, uint64_t start, uint64_t size, ui
 {
 	if (!size)
 		return 0;
-	if (map->count == map->capacity) {
-		size_t capacity = map->capacity ? 2 * map->capacity : 64;
-		struct interval *items = reallocarray(map->items, capacity, sizeof(*items));
-
-		if (!items || capacity >= INTERVAL_NONE) {
-			map->items = items ? items : map->items;
-			return -ENOMEM;
-		}
-		map->items = items;
-		map->capacity = capacity;
-	}
+	if (map->count >= INTERVAL_NONE ||
+	    vector_reserve(&map->items, &map->capacity, map->count + 1, sizeof(*map->items)))
+		return -ENOMEM;
 	map->items[map->count++] = (struct interval){
 		.start = start,
 		.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
@@ -67,15 +57,7 @@ void interval_map_sort(struct interval_map *map)
 
 void interval_map_shrink(struct interval_map *map)
 {
-	struct interval *items;
-
-	if (!map->count || map->count == map->capacity)
-		return;
-	items = reallocarray(map->items, map->count, sizeof(*items));
-	if (!items)
-		return;
-	map->items = items;
-	map->capacity = map->count;
+	vector_trim(&map->items, &map->capacity, map->count, sizeof(*map->items));
 }
 
 size_t interval_map_lower(const struct interval_map *map, uint64_t address)

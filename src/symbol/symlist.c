@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/symlist.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/vector.h"
 
 /* Longer lines are passed over. */
 #define MAX_LINE 16384
 /* Files may have holes of any size. */
 #define MAX_BYTES ((uint64_t)256 << 20)
 
-static int reserve(struct symlist *l, size_t size)
-{
-	size_t capacity = l->names_capacity ? l->names_capacity : 4096;
-	char *names;
-
-	if (size <= l->names_capacity - l->names_size)
-		return 0;
-	while (capacity - l->names_size < size)
-		capacity *= 2;
-	names = realloc(l->names, capacity);
-	if (!names)
-		return -ENOMEM;
-	l->names = names;
-	l->names_capacity = capacity;
-	return 0;
-}
-
 int symlist_add_text(struct symlist *l, const char *text, size_t len, uint64_t *ret)
 {
-	int err = reserve(l, len + 1);
+	int err = vector_reserve(&l->names, &l->names_capacity, l->names_size + len + 1, 1);
 
 	if (err)
 		return err;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/file_range.h"
+#include "base/file_range.h"
 #include "elf/sframe_attachment.h"
 
 static int read_file(const char *path, void **ret, size_t *size)

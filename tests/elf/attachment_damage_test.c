@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "elf/file_range.h"
+#include "base/file_range.h"
 #include "small_elf.h"
 
 static void refused(struct small *s, int error, enum bobbin_reason reason, uint64_t offset)

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/file_range.h"
 #include "elf/elf_image.h"
-#include "elf/file_range.h"
 #include "small_elf.h"
 
 /* What a test wants to know of a written file. */

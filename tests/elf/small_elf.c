@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "elf/file_range.h"
+#include "base/file_range.h"
 
 static const char names[] = "\0.text\0.data\0.bss\0.shstrtab";
 

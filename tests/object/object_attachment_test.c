@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/file_range.h"
 #include "convert/fde_list.h"
-#include "elf/file_range.h"
 #include "elf/sframe_file.h"
 #include "small_object.h"
 

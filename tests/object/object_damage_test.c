@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "elf/file_range.h"
+#include "base/file_range.h"
 #include "small_object.h"
 
 /* What is added, at most. */

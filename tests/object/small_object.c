@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/file_range.h"
 #include "convert/converter.h"
-#include "elf/file_range.h"
 
 static const char names[] = "\0.text\0.text.cold\0.rela.eh_frame\0.symtab\0.strtab\0.shstrtab";
 

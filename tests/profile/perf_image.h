@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "profile/perf_blob.h"
+#include "base/byte_buffer.h"
 #include "profile/perf_format.h"
 
 struct perf_image {
-	struct perf_blob file;
+	struct byte_buffer file;
 	size_t data, record; /* where the data and the last record begin */
 };
 
@@ -32,11 +32,11 @@ static inline struct perf_image perf_image_begin(const struct perf_event_attr *a
 	header.attrs.size = header.attr_size;
 	header.data.offset = header.attrs.offset + header.attrs.size;
 	image.data = header.data.offset;
-	perf_blob_bytes(&image.file, &header, sizeof(header));
-	perf_blob_bytes(&image.file, &copy, known);
+	byte_buffer_put(&image.file, &header, sizeof(header));
+	byte_buffer_put(&image.file, &copy, known);
 	for (size_t i = known; i < attr_size; i++)
-		perf_blob_bytes(&image.file, "\xee", 1);
-	perf_blob_bytes(&image.file, NULL, sizeof(struct perf_file_section));
+		byte_buffer_put(&image.file, "\xee", 1);
+	byte_buffer_zeroes(&image.file, sizeof(struct perf_file_section));
 	return image;
 }
 
@@ -45,12 +45,12 @@ static inline void perf_image_record(struct perf_image *image, uint32_t type, ui
 	struct perf_event_header header = {.type = type, .misc = misc};
 
 	image->record = image->file.size;
-	perf_blob_bytes(&image->file, &header, sizeof(header));
+	byte_buffer_put(&image->file, &header, sizeof(header));
 }
 
 static inline void perf_image_u64(struct perf_image *image, uint64_t v)
 {
-	perf_blob_u64(&image->file, v);
+	byte_buffer_native64(&image->file, v);
 }
 
 /* All that was appended since perf_image_record() is the record. */

@@ -63,8 +63,8 @@ static void assert_end(struct perf_reader *reader)
 static void put_sample(struct perf_image *image, uint32_t tid, uint64_t time)
 {
 	perf_image_record(image, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-	perf_blob_u32(&image->file, tid);
-	perf_blob_u32(&image->file, tid);
+	byte_buffer_native32(&image->file, tid);
+	byte_buffer_native32(&image->file, tid);
 	perf_image_u64(image, time);
 	perf_image_record_end(image);
 }
@@ -72,7 +72,7 @@ static void put_sample(struct perf_image *image, uint32_t tid, uint64_t time)
 static void close_all(struct perf_reader *reader, struct perf_image *image)
 {
 	perf_reader_close(reader);
-	perf_blob_fini(&image->file);
+	byte_buffer_fini(&image->file);
 }
 
 static void attributes_of_any_size_are_read(void **state)
@@ -103,7 +103,7 @@ static void too_small_an_attribute_is_refused(void **state)
 
 	perf_image_end(&image);
 	assert_refused(&image, BOBBIN_REASON_PERF_ATTR, sizeof(struct perf_file_header));
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&image.file);
 }
 
 static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
@@ -139,11 +139,11 @@ static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
 	uint64_t value;
 
 	perf_image_record(&image, PERF_RECORD_SAMPLE, 0);
-	perf_blob_bytes(&image.file, words, sizeof(words));
+	byte_buffer_put(&image.file, words, sizeof(words));
 	perf_image_record_end(&image);
 	/* The same, one word short. */
 	perf_image_record(&image, PERF_RECORD_SAMPLE, 0);
-	perf_blob_bytes(&image.file, words, sizeof(words) - 8);
+	byte_buffer_put(&image.file, words, sizeof(words) - 8);
 	perf_image_record_end(&image);
 	perf_image_end(&image);
 
@@ -258,7 +258,7 @@ static void record_smaller_than_its_header_is_refused(void **state)
 	put_sample(&image, 1, 2);
 	perf_image_end(&image);
 	assert_refused(&image, BOBBIN_REASON_PERF_RECORD, image.record - 8);
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&image.file);
 }
 
 static void events_come_in_the_order_of_time(void **state)
@@ -283,7 +283,7 @@ static void put_comm(struct perf_image *image, const char name[8], uint64_t time
 {
 	perf_image_record(image, PERF_RECORD_COMM, 0);
 	perf_image_u64(image, 0);
-	perf_blob_bytes(&image->file, name, 8);
+	byte_buffer_put(&image->file, name, 8);
 	perf_image_u64(image, 0);
 	perf_image_u64(image, time);
 	perf_image_record_end(image);
@@ -382,7 +382,7 @@ static void payload_behind_a_record_is_skipped(void **state)
 		perf_image_u64(&image, 0);
 	perf_image_record_end(&image);
 	for (int i = 0; i < 100000 / 4; i++)
-		perf_blob_u32(&image.file, 0x00010001);
+		byte_buffer_native32(&image.file, 0x00010001);
 	perf_image_record(&image, PERF_FILE_TRACING_DATA, 0);
 	perf_image_u64(&image, 5); /* five bytes and three of padding */
 	perf_image_record_end(&image);
@@ -405,7 +405,7 @@ static void unaligned_records_are_delivered_aligned(void **state)
 	struct perf_event event;
 
 	perf_image_record(&image, 40, 0);
-	perf_blob_bytes(&image.file, "odd", 3);
+	byte_buffer_put(&image.file, "odd", 3);
 	perf_image_record_end(&image);
 	perf_image_record(&image, PERF_RECORD_SAMPLE, 0);
 	perf_image_u64(&image, 2);
@@ -430,8 +430,8 @@ static void deferred_call_chain_is_delivered(void **state)
 	perf_image_u64(&image, 0xc00c1e);
 	perf_image_u64(&image, 1);
 	perf_image_u64(&image, 0x1234);
-	perf_blob_u32(&image.file, 4);
-	perf_blob_u32(&image.file, 5);
+	byte_buffer_native32(&image.file, 4);
+	byte_buffer_native32(&image.file, 5);
 	perf_image_u64(&image, 6);
 	perf_image_record_end(&image);
 	perf_image_end(&image);
@@ -496,19 +496,19 @@ static void what_is_no_recording_is_refused_by_name(void **state)
 	assert_refused(&image, BOBBIN_REASON_TRUNCATED, 8);
 	image.file.size = 0;
 	assert_refused(&image, BOBBIN_REASON_PERF_MAGIC, 0);
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&image.file);
 }
 
 static void recording_without_events_is_refused(void **state)
 {
-	struct perf_blob file = {0};
+	struct byte_buffer file = {0};
 	struct perf_image image;
 
-	perf_blob_u64(&file, PERF_FILE_MAGIC);
-	perf_blob_u64(&file, PERF_FILE_PIPE_HEADER_SIZE);
+	byte_buffer_native64(&file, PERF_FILE_MAGIC);
+	byte_buffer_native64(&file, PERF_FILE_PIPE_HEADER_SIZE);
 	image = (struct perf_image){.file = file};
 	assert_refused(&image, BOBBIN_REASON_PERF_ATTR, 16);
-	perf_blob_fini(&file);
+	byte_buffer_fini(&file);
 }
 
 static void directories_pipes_and_missing_files_are_refused(void **state)
@@ -532,15 +532,15 @@ static void directories_pipes_and_missing_files_are_refused(void **state)
 
 /* pipes */
 
-static void put_pipe_attr(struct perf_blob *file, uint64_t sample_type, uint64_t id)
+static void put_pipe_attr(struct byte_buffer *file, uint64_t sample_type, uint64_t id)
 {
 	struct perf_event_header header = {.type = PERF_FILE_ATTR};
 	struct perf_event_attr attr = {.size = sizeof(attr), .sample_type = sample_type};
 
 	header.size = sizeof(header) + sizeof(attr) + 8;
-	perf_blob_bytes(file, &header, sizeof(header));
-	perf_blob_bytes(file, &attr, sizeof(attr));
-	perf_blob_u64(file, id);
+	byte_buffer_put(file, &header, sizeof(header));
+	byte_buffer_put(file, &attr, sizeof(attr));
+	byte_buffer_native64(file, id);
 }
 
 static void put_id_sample(struct perf_image *image, uint64_t id)
@@ -557,8 +557,8 @@ static void samples_of_a_pipe_are_told_apart_by_id(void **state)
 	struct perf_reader *reader;
 	size_t nr;
 
-	perf_blob_u64(&image.file, PERF_FILE_MAGIC);
-	perf_blob_u64(&image.file, PERF_FILE_PIPE_HEADER_SIZE);
+	byte_buffer_native64(&image.file, PERF_FILE_MAGIC);
+	byte_buffer_native64(&image.file, PERF_FILE_PIPE_HEADER_SIZE);
 	put_pipe_attr(&image.file, PERF_SAMPLE_IDENTIFIER, 100);
 	put_pipe_attr(&image.file, PERF_SAMPLE_IDENTIFIER, 200);
 	put_id_sample(&image, 200);
@@ -580,13 +580,13 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 {
 	struct perf_image image = {0};
 
-	perf_blob_u64(&image.file, PERF_FILE_MAGIC);
-	perf_blob_u64(&image.file, PERF_FILE_PIPE_HEADER_SIZE);
+	byte_buffer_native64(&image.file, PERF_FILE_MAGIC);
+	byte_buffer_native64(&image.file, PERF_FILE_PIPE_HEADER_SIZE);
 	put_pipe_attr(&image.file, PERF_SAMPLE_TID, 100);
 	put_pipe_attr(&image.file, PERF_SAMPLE_TIME, 200);
 	assert_refused(&image, BOBBIN_REASON_PERF_ATTR,
 		       16 + 8 + sizeof(struct perf_event_attr) + 8);
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&image.file);
 }
 
 /* compression */
@@ -598,20 +598,20 @@ static void put_bulk(struct perf_image *records, unsigned int nr, bool dense)
 
 	for (unsigned int i = 0; i < nr; i++) {
 		perf_image_record(records, PERF_RECORD_SAMPLE, 0);
-		perf_blob_u32(&records->file, i);
-		perf_blob_u32(&records->file, i);
+		byte_buffer_native32(&records->file, i);
+		byte_buffer_native32(&records->file, i);
 		perf_image_u64(records, i + 1);
 		for (unsigned int j = 0; j < 2000; j++) {
 			state = state * 1664525 + 1013904223;
-			perf_blob_u32(&records->file, dense ? state ^ state >> 13 : 0);
+			byte_buffer_native32(&records->file, dense ? state ^ state >> 13 : 0);
 		}
 		perf_image_record_end(records);
 	}
 }
 
-static struct perf_blob compress(const struct perf_blob *plain)
+static struct byte_buffer compress(const struct byte_buffer *plain)
 {
-	struct perf_blob packed = {.capacity = ZSTD_compressBound(plain->size)};
+	struct byte_buffer packed = {.capacity = ZSTD_compressBound(plain->size)};
 
 	packed.data = malloc(packed.capacity);
 	packed.size = ZSTD_compress(packed.data, packed.capacity, plain->data, plain->size, 1);
@@ -635,11 +635,11 @@ static void assert_bulk(const struct perf_image *image, unsigned int nr)
 }
 
 /* Pieces as odd as can be: a record of the file for each @step bytes. */
-static void put_pieces(struct perf_image *image, const struct perf_blob *packed, size_t step)
+static void put_pieces(struct perf_image *image, const struct byte_buffer *packed, size_t step)
 {
 	for (size_t i = 0; i < packed->size; i += step) {
 		perf_image_record(image, PERF_FILE_COMPRESSED, 0);
-		perf_blob_bytes(&image->file, packed->data + i,
+		byte_buffer_put(&image->file, packed->data + i,
 				packed->size - i < step ? packed->size - i : step);
 		perf_image_record_end(image);
 	}
@@ -652,21 +652,21 @@ static void compressed_records_may_be_cut_anywhere(void **state)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		bool dense = steps[i] > 1;
 		struct perf_image image = perf_image_begin(&simple, sizeof(simple)), records = {0};
-		struct perf_blob packed;
+		struct byte_buffer packed;
 
 		put_bulk(&records, 300, dense);
 		packed = compress(&records.file);
 		put_pieces(&image, &packed, steps[i]);
 		perf_image_end(&image);
 		assert_bulk(&image, 300);
-		perf_blob_fini(&packed);
-		perf_blob_fini(&records.file);
-		perf_blob_fini(&image.file);
+		byte_buffer_fini(&packed);
+		byte_buffer_fini(&records.file);
+		byte_buffer_fini(&image.file);
 	}
 }
 
 /* As perf since Linux 6.16 writes it, padded if the size allows it. */
-static void put_compressed2(struct perf_image *image, const struct perf_blob *packed)
+static void put_compressed2(struct perf_image *image, const struct byte_buffer *packed)
 {
 	size_t full = 65519, first = packed->size < full ? packed->size : full;
 	size_t total = packed->size;
@@ -675,17 +675,17 @@ static void put_compressed2(struct perf_image *image, const struct perf_blob *pa
 		total += 16;
 	perf_image_record(image, PERF_FILE_COMPRESSED2, 0);
 	perf_image_u64(image, total);
-	perf_blob_bytes(&image->file, packed->data, first);
+	byte_buffer_put(&image->file, packed->data, first);
 	if (16 + total <= UINT16_MAX - 7)
-		perf_blob_bytes(&image->file, NULL, -total & 7);
+		byte_buffer_zeroes(&image->file, -total & 7);
 	perf_image_record_end(image);
 	for (size_t i = full; i < packed->size; i += full) {
 		size_t size = packed->size - i < full ? packed->size - i : full;
 		struct perf_event_header header = {PERF_FILE_COMPRESSED2, 0, (uint16_t)(16 + size)};
 
-		perf_blob_bytes(&image->file, &header, sizeof(header));
+		byte_buffer_put(&image->file, &header, sizeof(header));
 		perf_image_u64(image, 0xdeadbeefdeadbeef);
-		perf_blob_bytes(&image->file, packed->data + i, size);
+		byte_buffer_put(&image->file, packed->data + i, size);
 	}
 }
 
@@ -695,16 +695,16 @@ static void second_kind_of_compressed_record_is_read_even_if_oversized(void **st
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct perf_image image = perf_image_begin(&simple, sizeof(simple)), records = {0};
-		struct perf_blob packed;
+		struct byte_buffer packed;
 
 		put_bulk(&records, counts[i], true);
 		packed = compress(&records.file);
 		put_compressed2(&image, &packed);
 		perf_image_end(&image);
 		assert_bulk(&image, counts[i]);
-		perf_blob_fini(&packed);
-		perf_blob_fini(&records.file);
-		perf_blob_fini(&image.file);
+		byte_buffer_fini(&packed);
+		byte_buffer_fini(&records.file);
+		byte_buffer_fini(&image.file);
 	}
 }
 
@@ -714,31 +714,31 @@ static void damaged_compression_is_refused(void **state)
 
 	put_sample(&image, 1, 1);
 	perf_image_record(&image, PERF_FILE_COMPRESSED, 0);
-	perf_blob_bytes(&image.file, "this is no zstd stream", 22);
+	byte_buffer_put(&image.file, "this is no zstd stream", 22);
 	perf_image_record_end(&image);
 	perf_image_end(&image);
 	assert_refused(&image, BOBBIN_REASON_PERF_COMPRESSED, image.record);
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&image.file);
 }
 
 static void more_than_any_recording_inflates_to_is_refused(void **state)
 {
 	struct perf_image image = perf_image_begin(&simple, sizeof(simple)), records = {0};
-	struct perf_blob packed;
+	struct byte_buffer packed;
 	struct perf_event_header header = {.type = PERF_RECORD_SWITCH, .size = 65528};
 
 	for (int i = 0; i < 2000; i++) {
-		perf_blob_bytes(&records.file, &header, sizeof(header));
-		perf_blob_bytes(&records.file, NULL, 65520);
+		byte_buffer_put(&records.file, &header, sizeof(header));
+		byte_buffer_zeroes(&records.file, 65520);
 	}
 	packed = compress(&records.file);
 	assert_true(packed.size * 2000 < records.file.size);
 	put_pieces(&image, &packed, 65000);
 	perf_image_end(&image);
 	assert_refused(&image, BOBBIN_REASON_PERF_COMPRESSED, image.record);
-	perf_blob_fini(&packed);
-	perf_blob_fini(&records.file);
-	perf_blob_fini(&image.file);
+	byte_buffer_fini(&packed);
+	byte_buffer_fini(&records.file);
+	byte_buffer_fini(&image.file);
 }
 
 int main(void)

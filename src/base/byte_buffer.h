@@ -5,11 +5,10 @@
  * When memory runs out, @failed is set and further bytes are dropped: write all
  * and check once.
  */
-#ifndef BOBBIN_SIDEFILE_BYTE_BUFFER_H
-#define BOBBIN_SIDEFILE_BYTE_BUFFER_H
+#ifndef BOBBIN_BASE_BYTE_BUFFER_H
+#define BOBBIN_BASE_BYTE_BUFFER_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/vector.h"
 
@@ -19,10 +18,13 @@ struct byte_buffer {
 	bool failed;
 };
 
-/* Room for @size bytes behind the last one, or NULL. */
+/* Room for @size bytes after the last one, or NULL. */
 static inline uint8_t *byte_buffer_room(struct byte_buffer *b, size_t size)
 {
-	if (b->failed || vector_reserve(&b->data, &b->capacity, b->size + size, 1)) {
+	size_t need;
+
+	if (b->failed || __builtin_add_overflow(b->size, size, &need) ||
+	    vector_reserve(&b->data, &b->capacity, need ? need : 1, 1)) {
 		b->failed = true;
 		return NULL;
 	}
@@ -39,11 +41,39 @@ static inline void byte_buffer_put(struct byte_buffer *b, const void *bytes, siz
 	b->size += size;
 }
 
+static inline void byte_buffer_zeroes(struct byte_buffer *b, size_t size)
+{
+	uint8_t *to = size ? byte_buffer_room(b, size) : NULL;
+
+	if (!to)
+		return;
+	memset(to, 0, size);
+	b->size += size;
+}
+
+/* Zeroes until the size is a multiple of a power of two. */
+static inline void byte_buffer_align(struct byte_buffer *b, size_t align)
+{
+	byte_buffer_zeroes(b, -b->size & (align - 1));
+}
+
+/* In the byte order of this machine. */
+static inline void byte_buffer_native32(struct byte_buffer *b, uint32_t value)
+{
+	byte_buffer_put(b, &value, sizeof(value));
+}
+
+static inline void byte_buffer_native64(struct byte_buffer *b, uint64_t value)
+{
+	byte_buffer_put(b, &value, sizeof(value));
+}
+
 static inline void byte_buffer_u8(struct byte_buffer *b, uint8_t value)
 {
 	byte_buffer_put(b, &value, 1);
 }
 
+/* Little-endian. */
 static inline void byte_buffer_u32(struct byte_buffer *b, uint32_t value)
 {
 	for (unsigned int i = 0; i < 4; i++)

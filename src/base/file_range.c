@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/file_range.h"
+#include "base/file_range.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,19 +9,43 @@
 
 #define BUFFER_SIZE ((size_t)1 << 18)
 
+ssize_t file_range_start(int fd, uint64_t offset, void *ret, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)ret + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 int file_range_read(int fd, uint64_t offset, void *ret, size_t size)
 {
-	char *to = ret;
+	ssize_t n = file_range_start(fd, offset, ret, size);
 
+	return n < 0 ? (int)n : (size_t)n < size ? -EIO : 0;
+}
+
+/* @offset: where, or -1 for the file's position. */
+static int write_all(int fd, off_t offset, const char *from, size_t size)
+{
 	while (size) {
-		ssize_t n = pread(fd, to, size, (off_t)offset);
+		ssize_t n = offset < 0 ? write(fd, from, size) : pwrite(fd, from, size, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
-		to += n;
-		offset += (uint64_t)n;
+		from += n;
+		offset += offset < 0 ? 0 : n;
 		size -= (size_t)n;
 	}
 	return 0;
@@ -29,20 +53,12 @@ int file_range_read(int fd, uint64_t offset, void *ret, size_t size)
 
 int file_range_write(int fd, uint64_t offset, const void *bytes, size_t size)
 {
-	const char *from = bytes;
+	return offset > INT64_MAX ? -EINVAL : write_all(fd, (off_t)offset, bytes, size);
+}
 
-	while (size) {
-		ssize_t n = pwrite(fd, from, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		from += n;
-		offset += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return 0;
+int file_append(int fd, const void *bytes, size_t size)
+{
+	return write_all(fd, -1, bytes, size);
 }
 
 static int copy_by_hand(int from, int to, uint64_t start, uint64_t end)
