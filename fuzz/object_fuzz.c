@@ -188,7 +188,7 @@ static void made_fini(struct made *made)
 	free(made->section);
 }
 
-static bool same_frame(const struct elf_bytes *a, const struct elf_bytes *b)
+static bool same_frame(const struct byte_buffer *a, const struct byte_buffer *b)
 {
 	return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }

@@ -13,6 +13,8 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/elf_image.h"
+#include "elf/gnu_sframe.h"
+#include "elf/image_sections.h"
 
 /* Bytes of an image's start that must hold its program headers and build ID. */
 #define HEAD_SIZE 65536
@@ -175,19 +177,8 @@ static int read_all_notes(struct core *core)
 /* Only code is missed: any file may be mapped, and most are no ELF files. */
 static int miss(const struct image *image)
 {
-	struct sframe_file *file = image->core->reader->file;
-	char *path;
-
-	if (!image->exec)
-		return 0;
-	path = strdup(image->path);
-	if (!path || sframe_reader_grow((void **)&file->absences, file->absence_count,
-					sizeof(*file->absences))) {
-		free(path);
-		return -ENOMEM;
-	}
-	file->absences[file->absence_count++] = (struct sframe_absence){path, image->start};
-	return 0;
+	return image->exec ? sframe_file_miss(image->core->reader->file, image->path, image->start)
+			   : 0;
 }
 
 /* The file itself, if it is still the one that was mapped; -1: no. */
@@ -220,7 +211,7 @@ static int adopt_section(const struct image *image, uint64_t bias, struct sframe
 	section->data = NULL;
 	adopted.addr += bias;
 	adopted.from_image = true;
-	return sframe_reader_add(image->core->reader, section->name, image->path, adopted);
+	return sframe_file_add(image->core->reader->file, section->name, image->path, adopted);
 }
 
 /* The sections of a file that is mapped @bias above its own addresses. */
@@ -236,7 +227,7 @@ static int adopt_sections(const struct image *image, uint64_t bias, int fd)
 	if (!fstat(fd, &status) && gelf_getehdr(reader.elf, &reader.header) &&
 	    (reader.header.e_type == ET_DYN || reader.header.e_type == ET_EXEC)) {
 		reader.budget = 2 * (uint64_t)status.st_size;
-		r = sframe_reader_read(&reader);
+		r = image_sections_read(&reader);
 	}
 	if (!r && !file.section_count)
 		r = -EBADMSG;
@@ -269,7 +260,7 @@ static int read_segment(const struct image *image, const GElf_Phdr *segment, uin
 	if (dumped_at(image->core, section.addr, &section.offset) < section.size)
 		return read_backing_file(image, bias);
 	r = sframe_reader_bytes(reader, section.offset, section.size, &section.data);
-	return r ? r : sframe_reader_add(reader, "PT_GNU_SFRAME", image->path, section);
+	return r ? r : sframe_file_add(reader->file, "PT_GNU_SFRAME", image->path, section);
 }
 
 static int read_segments(const struct image *image, Elf *elf)

@@ -11,12 +11,10 @@
 #include "base/file_range.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
+#include "elf/gnu_sframe.h"
 #include "elf/packed_section.h"
 #include "golang/pclntab.h"
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
-#endif
 #ifndef NT_GNU_BUILD_ID
 #define NT_GNU_BUILD_ID 3
 #endif

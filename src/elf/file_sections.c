@@ -82,13 +82,3 @@ BOBBIN_API int bobbin_elf_next(const struct bobbin_elf *elf, size_t number, uint
 		*err = (struct bobbin_error){0};
 	return -ENOENT;
 }
-
-int sframe_section_next(const struct sframe_section *section, uint64_t *pos,
-			struct bobbin_error *err, struct bobbin_sframe_view *ret)
-{
-	int r = bobbin_sframe_next(section->data, section->size, section->addr, pos, err, ret);
-
-	if (r > 0 && section->relocated)
-		ret->flags |= BOBBIN_SFRAME_PCREL;
-	return r;
-}

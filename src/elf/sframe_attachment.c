@@ -7,13 +7,7 @@
 
 #include "base/file_range.h"
 #include "core/refusal.h"
-
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
-#endif
-#ifndef SHT_GNU_SFRAME
-#define SHT_GNU_SFRAME 0x6ffffff4
-#endif
+#include "elf/gnu_sframe.h"
 
 #define ALIGNMENT 8
 #define NONE SIZE_MAX

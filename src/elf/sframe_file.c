@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/sframe_reader.h"
+#include "elf/sframe_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,170 +11,7 @@
 #include "base/elf_counts.h"
 #include "core/refusal.h"
 #include "elf/core_images.h"
-#include "elf/sframe_relocation.h"
-
-int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t size)
-{
-	if (size > reader->budget)
-		return refuse(reader->err, offset, BOBBIN_REASON_ELF_BROKEN);
-	reader->budget -= size;
-	return 0;
-}
-
-/* All of the bytes, or -EIO where the file ends before. */
-static int read_at(int fd, uint64_t offset, uint64_t size, uint8_t *data)
-{
-	for (uint64_t done = 0; done < size;) {
-		ssize_t n = pread(fd, data + done, size - done, (off_t)(offset + done));
-
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		done += (uint64_t)n;
-	}
-	return 0;
-}
-
-int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size, uint8_t **ret)
-{
-	int r = sframe_reader_spend(reader, offset, size);
-	uint8_t *data;
-
-	if (r)
-		return r;
-	if (size > SFRAME_FILE_MAX_RAW)
-		return -EFBIG;
-	if (offset > INT64_MAX - SFRAME_FILE_MAX_RAW)
-		return refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED);
-	data = malloc(size ? size : 1);
-	if (!data)
-		return -ENOMEM;
-	r = read_at(reader->fd, offset, size, data);
-	if (r) {
-		free(data);
-		return r == -EIO ? refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED) : r;
-	}
-	*ret = data;
-	return 0;
-}
-
-static void free_section(struct sframe_section *section)
-{
-	free(section->name);
-	free(section->image);
-	free(section->data);
-	free(section->targets);
-}
-
-int sframe_reader_grow(void **array, size_t count, size_t entry_size)
-{
-	void *grown;
-
-	if (count & (count - 1))
-		return 0;
-	grown = reallocarray(*array, count ? 2 * count : 1, entry_size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	return 0;
-}
-
-int sframe_reader_add(struct sframe_reader *reader, const char *name, const char *image,
-		      struct sframe_section section)
-{
-	struct sframe_file *file = reader->file;
-
-	section.name = strdup(name);
-	section.image = image ? strdup(image) : NULL;
-	if (!section.name || (image && !section.image) ||
-	    sframe_reader_grow((void **)&file->sections, file->section_count, sizeof(section))) {
-		free_section(&section);
-		return -ENOMEM;
-	}
-	file->sections[file->section_count++] = section;
-	return 0;
-}
-
-static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
-{
-	int r;
-
-	if (!section.size)
-		return 0;
-	r = sframe_reader_bytes(reader, section.offset, section.size, &section.data);
-	return r ? r : sframe_reader_add(reader, name, NULL, section);
-}
-
-/* GNU ld's default script also gathers sections whose name only begins so. */
-static bool is_sframe(const GElf_Shdr *header, const char *name)
-{
-	if (header->sh_type == SHT_GNU_SFRAME)
-		return true;
-	return header->sh_type == SHT_PROGBITS &&
-	       (!strcmp(name, ".sframe") || !strncmp(name, ".sframe.", 8));
-}
-
-static int take_section(struct sframe_reader *reader, Elf_Scn *scn, size_t names)
-{
-	struct sframe_section section;
-	GElf_Shdr header;
-	const char *name;
-
-	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
-		return 0;
-	name = elf_strptr(reader->elf, names, header.sh_name);
-	if (!name || !is_sframe(&header, name))
-		return 0;
-	section = (struct sframe_section){
-		.size = header.sh_size,
-		.addr = header.sh_addr,
-		.offset = header.sh_offset,
-		.index = elf_ndxscn(scn),
-	};
-	return add_chunk(reader, name, section);
-}
-
-static int take_sections(struct sframe_reader *reader)
-{
-	Elf_Scn *scn = NULL;
-	size_t names;
-	int r = 0;
-
-	if (elf_getshdrstrndx(reader->elf, &names))
-		return 0;
-	while (!r && (scn = elf_nextscn(reader->elf, scn)))
-		r = take_section(reader, scn, names);
-	return r;
-}
-
-/* Without section headers. */
-static int take_segments(struct sframe_reader *reader)
-{
-	size_t count;
-	GElf_Phdr p;
-	int r = 0;
-
-	if (elf_getphdrnum(reader->elf, &count))
-		return 0;
-	for (size_t i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(reader->elf, (int)i, &p))
-			continue;
-		if (p.p_type == PT_GNU_SFRAME)
-			r = add_chunk(reader, "PT_GNU_SFRAME",
-				      (struct sframe_section){.size = p.p_filesz,
-							      .addr = p.p_vaddr,
-							      .offset = p.p_offset});
-	}
-	return r;
-}
-
-int sframe_reader_read(struct sframe_reader *reader)
-{
-	int r = take_sections(reader);
-
-	if (!r && reader->header.e_type == ET_REL)
-		return sframe_relocate(reader);
-	return r || reader->file->section_count ? r : take_segments(reader);
-}
+#include "elf/image_sections.h"
 
 static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 		    struct sframe_file *file)
@@ -194,7 +31,7 @@ static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 	r = header->e_type == ET_REL ? 0 : code_ranges_init(elf, &file->code);
 	if (r)
 		return r;
-	return header->e_type == ET_CORE ? core_images_read(&reader) : sframe_reader_read(&reader);
+	return header->e_type == ET_CORE ? core_images_read(&reader) : image_sections_read(&reader);
 }
 
 static int read_raw(int fd, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
@@ -203,7 +40,7 @@ static int read_raw(int fd, uint64_t size, struct bobbin_error *err, struct sfra
 	struct sframe_section section = {.size = size};
 	int r = sframe_reader_bytes(&reader, 0, size, &section.data);
 
-	return r ? r : sframe_reader_add(&reader, "bytes", NULL, section);
+	return r ? r : sframe_file_add(file, "bytes", NULL, section);
 }
 
 static int read_regular(int fd, uint64_t size, struct bobbin_error *err, struct sframe_file *file)
@@ -280,17 +117,4 @@ int sframe_file_init(int fd, struct bobbin_error *err, struct sframe_file *ret)
 	else
 		*ret = file;
 	return r;
-}
-
-void sframe_file_fini(struct sframe_file *file)
-{
-	for (size_t i = 0; i < file->section_count; i++)
-		free_section(&file->sections[i]);
-	for (size_t i = 0; i < file->absence_count; i++)
-		free(file->absences[i].image);
-	free(file->sections);
-	code_ranges_fini(&file->code);
-	free(file->absences);
-	elf_end(file->elf);
-	*file = (struct sframe_file){0};
 }

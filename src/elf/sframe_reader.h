@@ -7,14 +7,10 @@
 
 #include <gelf.h>
 
-#include "elf/sframe_file.h"
+#include "elf/sframe_sections.h"
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554 /* binutils include/elf/common.h */
-#endif
-#ifndef SHT_GNU_SFRAME
-#define SHT_GNU_SFRAME 0x6ffffff4
-#endif
+/* A section, or a file that is only bytes, is read up to this size. */
+#define SFRAME_FILE_MAX_RAW ((uint64_t)1 << 30)
 
 /**
  * struct sframe_reader - a file that is being read
@@ -44,21 +40,5 @@ int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t 
  */
 int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size,
 			uint8_t **ret);
-
-/*
- * Add a section; @section says all but @name and @image, which are copied, and
- * its data become the file's, or are freed.  @image may be NULL.
- */
-int sframe_reader_add(struct sframe_reader *reader, const char *name, const char *image,
-		      struct sframe_section section);
-
-/*
- * An array that grows one by one: room for the entry behind @count, which says
- * how much room there is.  -ENOMEM.
- */
-int sframe_reader_grow(void **array, size_t count, size_t entry_size);
-
-/* All of an ELF file that is no core file. */
-int sframe_reader_read(struct sframe_reader *reader);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "elf/sframe_relocation.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "core/bisect.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
@@ -71,17 +71,13 @@ static int apply_all(const struct table *table)
 {
 	size_t count = table->relocations->d_size / sizeof(Elf64_Rela);
 	struct sframe_section *section = table->section;
-	struct sframe_target *targets;
-	int r;
+	int r = vector_reserve(&section->targets, &section->target_capacity,
+			       section->target_count + count, sizeof(*section->targets));
 
-	if (!count)
-		return 0;
-	targets = reallocarray(section->targets, section->target_count + count, sizeof(*targets));
-	if (!targets)
-		return -ENOMEM;
-	section->targets = targets;
+	if (r)
+		return r;
 	for (size_t i = 0; i < count; i++) {
-		r = apply(table, (int)i, &targets[section->target_count]);
+		r = apply(table, (int)i, &section->targets[section->target_count]);
 		if (r < 0)
 			return r;
 		section->target_count += (size_t)r;
@@ -182,14 +178,4 @@ int sframe_relocate(struct sframe_reader *reader)
 			      by_field);
 	}
 	return r;
-}
-
-const struct sframe_target *sframe_section_target(const struct sframe_section *section,
-						  uint64_t field)
-{
-	const struct sframe_target key = {.field = field};
-
-	return section->target_count ? bsearch(&key, section->targets, section->target_count,
-					       sizeof(key), by_field)
-				     : NULL;
 }

@@ -6,10 +6,7 @@
 
 #include "base/file_range.h"
 #include "core/refusal.h"
-
-#ifndef SHT_GNU_SFRAME
-#define SHT_GNU_SFRAME 0x6ffffff4 /* binutils include/elf/common.h */
-#endif
+#include "elf/gnu_sframe.h"
 
 #define ALIGNMENT 8
 #define NONE SIZE_MAX

@@ -9,7 +9,7 @@
 #include "core/bisect.h"
 #include "core/refusal.h"
 #include "elf/packed_section.h"
-#include "object/object_reader.h"
+#include "object/object_relocation.h"
 
 #define TEXT_ALIGNMENT 16
 /* Between frames and texts, so that no field without relocation points to code. */
@@ -76,19 +76,6 @@ static int read_symbols(struct object_reader *reader)
 	return r;
 }
 
-const struct object_place *object_reader_place(const struct object_reader *reader, size_t symbol)
-{
-	size_t section = reader->symbols[symbol].st_shndx;
-
-	if (section == SHN_XINDEX)
-		section = symbol < reader->long_count ? reader->long_indices[symbol] : SHN_UNDEF;
-	else if (section >= SHN_LORESERVE)
-		return NULL;
-	if (section >= reader->headers.section_count || !reader->places[section].size)
-		return NULL;
-	return &reader->places[section];
-}
-
 /* Contents that mean nothing to ELF, as those of code and frames do. */
 static bool is_contents(const Elf64_Shdr *header, uint16_t machine)
 {
@@ -97,7 +84,7 @@ static bool is_contents(const Elf64_Shdr *header, uint16_t machine)
 }
 
 /* The bytes that a section joins, or NULL. */
-static struct elf_bytes *frame_of(const struct object_reader *reader, size_t section)
+static struct byte_buffer *frame_of(const struct object_reader *reader, size_t section)
 {
 	const Elf64_Shdr *header = &reader->headers.sections[section];
 	const char *name = elf_headers_name(&reader->headers, section);
@@ -113,51 +100,46 @@ static struct elf_bytes *frame_of(const struct object_reader *reader, size_t sec
 }
 
 /* Room for more bytes at the end of a frame. */
-static int grow(struct elf_bytes *frame, uint64_t size)
+static int room(struct byte_buffer *frame, uint64_t size, uint8_t **ret)
 {
-	uint8_t *grown;
-
 	if (size > FRAME_MAX - frame->size)
 		return -EFBIG;
-	grown = realloc(frame->data, frame->size + size);
-	if (!grown)
-		return -ENOMEM;
-	frame->data = grown;
-	return 0;
+	*ret = byte_buffer_room(frame, size);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* Append what a compressed section holds. */
-static int unpack(const struct object_reader *reader, size_t section, struct elf_bytes *frame,
+static int unpack(const struct object_reader *reader, size_t section, struct byte_buffer *frame,
 		  uint64_t *size)
 {
 	Elf *elf = elf_begin(reader->fd, ELF_C_READ, NULL);
 	Elf_Scn *scn = elf_getscn(elf, section);
-	uint8_t *bytes = NULL;
+	uint8_t *bytes = NULL, *to;
 	int r = scn ? packed_section_read(scn, FRAME_MAX, reader->err, &bytes, size)
 		    : refuse_section(reader, section);
 
 	if (!r)
-		r = grow(frame, *size);
+		r = room(frame, *size, &to);
 	if (!r)
-		memcpy(frame->data + frame->size, bytes, *size);
+		memcpy(to, bytes, *size);
 	free(bytes);
 	elf_end(elf);
 	return r;
 }
 
-static int take_frame(struct object_reader *reader, size_t section, struct elf_bytes *frame)
+static int take_frame(struct object_reader *reader, size_t section, struct byte_buffer *frame)
 {
 	const Elf64_Shdr *header = &reader->headers.sections[section];
 	uint64_t size = header->sh_size;
+	uint8_t *to;
 	int r;
 
 	if (packed_section_is(header, elf_headers_name(&reader->headers, section))) {
 		r = unpack(reader, section, frame, &size);
 	} else {
-		r = grow(frame, size);
+		r = room(frame, size, &to);
 		if (!r)
-			r = file_range_read(reader->fd, header->sh_offset,
-					    frame->data + frame->size, size);
+			r = file_range_read(reader->fd, header->sh_offset, to, size);
 	}
 	if (r)
 		return r;
@@ -174,7 +156,7 @@ static int take_frames(struct object_reader *reader)
 	int r = 0;
 
 	for (size_t i = 1; i < reader->headers.section_count && !r; i++) {
-		struct elf_bytes *frame = frame_of(reader, i);
+		struct byte_buffer *frame = frame_of(reader, i);
 		uint64_t size = reader->headers.sections[i].sh_size;
 
 		if (!frame)
@@ -299,8 +281,8 @@ int object_code_init(int fd, struct bobbin_error *err, struct object_code *ret)
 
 void object_code_fini(struct object_code *code)
 {
-	free(code->eh_frame.data);
-	free(code->debug_frame.data);
+	byte_buffer_fini(&code->eh_frame);
+	byte_buffer_fini(&code->debug_frame);
 	free(code->texts);
 	free(code->ranges);
 	free(code->names);
@@ -309,7 +291,7 @@ void object_code_fini(struct object_code *code)
 
 bool object_code_view(const struct object_code *code, bool debug_frame, struct bobbin_cfi_view *ret)
 {
-	const struct elf_bytes *frame = debug_frame ? &code->debug_frame : &code->eh_frame;
+	const struct byte_buffer *frame = debug_frame ? &code->debug_frame : &code->eh_frame;
 
 	if (!frame->data)
 		return false;

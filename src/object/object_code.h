@@ -16,6 +16,7 @@
 
 #include <bobbin/cfi.h>
 
+#include "base/byte_buffer.h"
 #include "elf/elf_image.h"
 
 /* Call-frame information and code take fewer bytes: four reach from one to the other. */
@@ -49,7 +50,7 @@ struct object_text {
  */
 struct object_code {
 	const struct bobbin_arch *arch;
-	struct elf_bytes eh_frame, debug_frame;
+	struct byte_buffer eh_frame, debug_frame;
 	struct object_text *texts;
 	struct bobbin_range *ranges;
 	size_t text_count;

@@ -5,8 +5,10 @@
 #ifndef BOBBIN_OBJECT_READER_H
 #define BOBBIN_OBJECT_READER_H
 
+#include "base/byte_buffer.h"
 #include "elf/elf_headers.h"
-#include "object/object_code.h"
+
+struct object_code;
 
 /**
  * struct object_place - where a section of the file went
@@ -17,7 +19,7 @@
  */
 struct object_place {
 	uint64_t start, size;
-	struct elf_bytes *frame;
+	struct byte_buffer *frame;
 	size_t text;
 };
 
@@ -48,8 +50,5 @@ struct object_reader {
 
 /* The place of the section that a symbol is defined in, or NULL. */
 const struct object_place *object_reader_place(const struct object_reader *reader, size_t symbol);
-
-/* Apply all relocations of frames.  -EBADMSG, -ENOMEM, the errno of reading. */
-int object_relocate(struct object_reader *reader);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <errno.h>
+#include "object/object_relocation.h"
+
 #include <stdlib.h>
 
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
-#include "object/object_reader.h"
 
 /* Where a relocation points; what lies outside of its section is nowhere. */
 static uint64_t target_of(const struct object_reader *reader, const Elf64_Rela *rela)
@@ -35,8 +35,8 @@ static int apply(const struct object_reader *reader, const struct object_place *
 		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	field = frame->start + rela->r_offset;
 	value = target_of(reader, rela) - (kind.pcrel ? field : 0);
-	relocation_store(frame->frame->data + field, kind.width, reader->code->arch->big_endian,
-			 value);
+	relocation_store(frame->frame->data + field, kind.width,
+			 reader->headers.file.e_ident[EI_DATA] == ELFDATA2MSB, value);
 	return 0;
 }
 
