@@ -32,44 +32,7 @@
 #include <stdio.h>
 
 #include "export/call_tree.h"
-
-enum report_key {
-	REPORT_COMM,
-	REPORT_DSO,
-	REPORT_SYM,
-	REPORT_KEY_COUNT
-};
-
-/**
- * struct report_options - what to print
- * @event: name of what was counted; NULL: "samples"
- * @samples: number of samples; 0: number of report_add() calls
- * @keys: columns from left to right, each at most once
- * @n_keys: how many; 0: command, file, symbol
- * @no_children: one column "Overhead" (self), call graphs from callee to caller
- * @no_graph: leave call graphs out
- * @percent_limit: leave out entries below so many per cent
- * @graph_limit: leave out branches of call graphs below so many per cent; at 0
- *	the text may grow with the square of the depth
- * @graph_lines: cut a call graph after so many lines; 0: do not
- * @footer: lines to print at the end, each after "# "
- * @n_footer: how many
- */
-struct report_options {
-	const char *event;
-	uint64_t samples;
-	enum report_key keys[REPORT_KEY_COUNT];
-	size_t n_keys;
-	bool no_children;
-	bool no_graph;
-	double percent_limit;
-	double graph_limit;
-	size_t graph_lines;
-	const char *const *footer;
-	size_t n_footer;
-};
-
-#define REPORT_OPTIONS_DEFAULT ((struct report_options){.graph_limit = 0.5})
+#include "export/report_options.h"
 
 struct report;
 

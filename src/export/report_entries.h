@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "export/call_tree.h"
 #include "export/preorder.h"
-#include "export/report.h"
+#include "export/report_options.h"
 
 /**
  * struct report_entry - a line

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "profile/process_table.h"
 #include "target/space.h"
 #include "unwind/remote_update.h"
 
@@ -114,8 +113,9 @@ static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame 
 	       !strncmp(path, "[anon", 5) || !strncmp(path, "/memfd:", 7);
 }
 
-bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
-				       const struct bobbin_trace *trace)
+/* Whether a walk met code that has no file and no unwind table of its own. */
+static bool leads_into_bare_memory(const struct bobbin_space *space,
+				   const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++) {
 		bool last = i + 1 == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST;
@@ -149,7 +149,7 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
-	bool bare = code_watch_leads_into_bare_memory(process->space, trace), news = false;
+	bool bare = leads_into_bare_memory(process->space, trace), news = false;
 
 	if (!w->page.search)
 		w->page.search = now() + SEARCH_PAUSE;

@@ -19,24 +19,7 @@
 #ifndef BOBBIN_PROFILE_CODE_WATCH_H
 #define BOBBIN_PROFILE_CODE_WATCH_H
 
-#include <bobbin/unwind.h>
-
-/* A way to tell.  Times are CLOCK_MONOTONIC's nanoseconds. */
-struct code_door {
-	bool open;         /* the process uses it */
-	uint64_t due;      /* not before */
-	uint64_t search;   /* when to search without a cause; 0: not set yet */
-	uint64_t wait;     /* between such searches */
-	uint32_t searches; /* in vain, of those that may follow each other quickly */
-};
-
-/* Of a process.  Zero: nothing is known. */
-struct code_watch {
-	struct code_door page, images;
-	uint64_t told; /* the newest registration that the recording has heard of */
-};
-
-struct process;
+#include "profile/process_table.h"
 
 /* Ask now; true: something is new. */
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process);
@@ -49,10 +32,6 @@ bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
  */
 bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 		      const struct bobbin_trace *trace);
-
-/* Whether a walk met code that has no file and no unwind table of its own. */
-bool code_watch_leads_into_bare_memory(const struct bobbin_space *space,
-				       const struct bobbin_trace *trace);
 
 /* Whether a walk met code that has no file, whatever unwinds it. */
 bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bobbin_trace *trace);

@@ -11,7 +11,7 @@
 #include <bobbin/unwind.h>
 #include <stdbool.h>
 
-#include "profile/code_watch.h"
+#include "profile/code_door.h"
 #include "profile/perf_event.h"
 
 #define COMM_SIZE 16

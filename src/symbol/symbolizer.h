@@ -36,6 +36,7 @@
 
 #include "base/process_reader.h"
 #include "symbol/jitdump.h"
+#include "symbol/symbol.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,28 +61,6 @@ struct symbolizer_options {
 	struct process_reader *reader;   /* of processes' files; borrowed; NULL: none */
 	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
 	void *on_damage_ctx;
-};
-
-/* A mapped file.  Everything is copied. */
-struct symbol_file {
-	const char *path; /* the name as mapped */
-	const char
-		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
-	const uint8_t *build_id;
-	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
-	pid_t pid;           /* of the process that has it mapped, or 0 */
-};
-
-struct symbol {
-	const char *name;     /* as printed; "??" if an inlined function's is not known */
-	const char *mangled;  /* as the file spells it */
-	uint64_t start;       /* of the function that holds the code, in the file's addresses */
-	uint64_t size;        /* bytes; 0 if unknown */
-	bool guessed;         /* @size is: the symbol has none */
-	uint64_t offset;      /* of the address in that function */
-	const char *src_file; /* NULL: unknown */
-	uint32_t line;        /* 0: unknown */
-	bool inlined;         /* expanded into the next symbol of the array */
 };
 
 /* What the symbolizer holds, to see that it keeps to its limits. */

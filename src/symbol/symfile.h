@@ -10,7 +10,7 @@
 #define BOBBIN_SYMBOL_SYMFILE_H
 
 #include "symbol/debuginfo.h"
-#include "symbol/symbolizer.h"
+#include "symbol/symbol.h"
 #include "symbol/symlist.h"
 
 /* What all files share. */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * symbol.h - a file that is mapped, and what an address in it is called.
+ */
+#ifndef BOBBIN_SYMBOL_SYMBOL_H
+#define BOBBIN_SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A mapped file.  Everything is copied. */
+struct symbol_file {
+	const char *path; /* the name as mapped */
+	const char
+		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
+	const uint8_t *build_id;
+	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
+	pid_t pid;           /* of the process that has it mapped, or 0 */
+};
+
+struct symbol {
+	const char *name;     /* as printed; "??" if an inlined function's is not known */
+	const char *mangled;  /* as the file spells it */
+	uint64_t start;       /* of the function that holds the code, in the file's addresses */
+	uint64_t size;        /* bytes; 0 if unknown */
+	bool guessed;         /* @size is: the symbol has none */
+	uint64_t offset;      /* of the address in that function */
+	const char *src_file; /* NULL: unknown */
+	uint32_t line;        /* 0: unknown */
+	bool inlined;         /* expanded into the next symbol of the array */
+};
+
+#endif
