@@ -74,9 +74,11 @@ static void check_row_at(const struct bobbin_cfi_view *view, const struct bobbin
 			 const struct bobbin_row *row, uint8_t plt, uint64_t pc)
 {
 	struct bobbin_error err = unset;
+	struct bobbin_cfi_rows rows;
 	struct bobbin_row found;
 
-	must(!bobbin_cfi_fde_lookup(view, fde, pc, &err, &found));
+	must(!bobbin_cfi_rows_init(view, fde, &err, &rows));
+	must(!bobbin_cfi_rows_find(&rows, pc, &err, &found));
 	check_error(0, &err, view->frame_size);
 	check_rule(&found.rule);
 	must(found.start <= pc && pc < found.end && found.function == fde->start);
@@ -116,6 +118,7 @@ static void check_find(const struct bobbin_cfi_view *view, uint64_t pc)
 	struct bobbin_error err = unset;
 	struct bobbin_cfi_fde fde, before;
 	struct bobbin_row row, row_before;
+	struct bobbin_cfi_rows rows;
 	int r;
 
 	memset(&fde, 0xa5, sizeof(fde));
@@ -131,7 +134,7 @@ static void check_find(const struct bobbin_cfi_view *view, uint64_t pc)
 	memset(&row, 0xa5, sizeof(row));
 	memcpy(&row_before, &row, sizeof(row));
 	err = unset;
-	r = bobbin_cfi_lookup(view, pc, &err, &row);
+	r = bobbin_cfi_lookup(view, pc, &rows, &err, &row);
 	check_error(r, &err, view->frame_size);
 	must(r == 0 || r == -ENOENT || r == -EBADMSG);
 	if (r)

@@ -169,6 +169,7 @@ int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc, struct bobb
 struct bobbin_cfi_state {
 	struct bobbin_place cfa, ra, fp, sp;
 	struct bobbin_place base; /* the last CFA that was a register and an offset */
+	uint64_t word;            /* the packed rule; 0: not known */
 	int16_t plus;
 	uint8_t index, plt;
 	uint8_t reason;    /* the CFA has no rule: why */
@@ -179,28 +180,29 @@ struct bobbin_cfi_state {
 
 /**
  * struct bobbin_cfi_rows - a program that is being run
- * @plt: of the row that was returned last: the lazy-binding stub's rule.  0,
- *	or N: where the PC's low four bits are >= N, the CFA is 8 bytes further
- *	than the row's rule says
+ * @start, @end: of the row that was returned last; before the first row both are the
+ *	function's start
+ * @plt: of the same row: the lazy-binding stub's rule.  0, or N: where the PC's low
+ *	four bits are >= N, the CFA is 8 bytes further than the row's rule says
  *
- * The other members are private.  A value of about 1000 bytes without pointers
+ * The other members are private.  A value of about 1200 bytes without pointers
  * to itself: copy it to come back to a point.
  */
 struct bobbin_cfi_rows {
 	const struct bobbin_cfi_view *view;
 	struct bobbin_cfi_fde fde;
-	uint64_t pos, pc;
+	uint64_t start, end;
+	uint64_t pos;
 	struct bobbin_cfi_state now, initial;
 	struct bobbin_cfi_state saved[BOBBIN_CFI_STATES];
 	uint8_t depth;
 	uint8_t plt;
-	bool done;
 };
 
 /**
  * bobbin_cfi_rows_init() - start a function's program
  * @view: the section
- * @fde: the function
+ * @fde: the function; may be @ret->fde
  * @err: where and why on failure, or NULL
  * @ret: the program before its first row; undefined on failure
  *
@@ -239,46 +241,63 @@ int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 			 struct bobbin_row *ret);
 
 /**
+ * struct bobbin_cfi_word - a row whose rule is packed
+ * @start: first PC; the row ends where the next one starts
+ * @word: from bobbin_rule_pack(), or 0 for a rule that does not fit
+ */
+struct bobbin_cfi_word {
+	uint64_t start, word;
+};
+
+/**
  * bobbin_cfi_rows_fill() - run to several rows
- * @rows: the program
+ * @rows: the program; @rows->end is where the last row ends
  * @err: where and why on failure, or NULL
- * @ret: the rows, as by bobbin_cfi_rows_next(); of undefined content on failure
+ * @ret: the rows
  * @max: room in @ret, > 0
  *
- * A lazy-binding stub's row is always the last one of a call, so that @rows->plt is
- * about no other.
+ * A row whose rule does not fit in a word or is a lazy-binding stub's is always the last
+ * one of a call, so that bobbin_cfi_rows_rule() and @rows->plt are about it.
  *
- * Return: the number of rows, 0 at the end; -EBADMSG: somewhere in what would have
- * been filled in.
+ * Return: the number of rows, 0 at the end; -EBADMSG if there is none before what is
+ * malformed.
  */
 int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
-			 struct bobbin_row *ret, unsigned int max);
+			 struct bobbin_cfi_word *ret, unsigned int max);
+
+/**
+ * bobbin_cfi_rows_rule() - the rule of the row that was returned last
+ * @rows: the program, which has returned a row
+ * @ret: the rule
+ */
+void bobbin_cfi_rows_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret);
+
+/**
+ * bobbin_cfi_rows_find() - run to the row for a PC
+ * @rows: the program
+ * @pc: @rows->end <= @pc < @rows->fde.end
+ * @err: where and why on failure, or NULL
+ * @ret: the row, @start <= @pc < @end, with the lazy-binding stub's rule worked
+ *	out; untouched on failure
+ *
+ * Return: 0 (the rule may be "no rule", with its reason); -ENOENT for another PC
+ * (BOBBIN_REASON_NO_ROW); -EBADMSG.
+ */
+int bobbin_cfi_rows_find(struct bobbin_cfi_rows *rows, uint64_t pc, struct bobbin_error *err,
+			 struct bobbin_row *ret);
 
 /**
  * bobbin_cfi_lookup() - the row for a PC
  * @view: the section
  * @pc: see bobbin_regs_lookup_pc()
+ * @rows: memory for the function's program, left at the row
  * @err: where and why on failure, or NULL
- * @ret: the row, @start <= @pc < @end, with the lazy-binding stub's rule worked
- *	out; untouched on failure
+ * @ret: as for bobbin_cfi_rows_find()
  *
  * Return: 0 (the rule may be "no rule", with its reason); -ENOENT; -EBADMSG.
  */
-int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
-		      struct bobbin_row *ret);
-
-/**
- * bobbin_cfi_fde_lookup() - the row for a PC in a function that was found
- * @view: the section
- * @fde: the function
- * @pc: @fde->start <= @pc < @fde->end
- * @err: where and why on failure, or NULL
- * @ret: as for bobbin_cfi_lookup()
- *
- * Return: 0, -ENOENT (BOBBIN_REASON_NO_ROW), -EBADMSG.
- */
-int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
-			  uint64_t pc, struct bobbin_error *err, struct bobbin_row *ret);
+int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_cfi_rows *rows,
+		      struct bobbin_error *err, struct bobbin_row *ret);
 
 #ifdef __cplusplus
 }

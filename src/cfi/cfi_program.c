@@ -2,8 +2,10 @@
 /*
  * Call-frame programs to rows.  DWARF 5 section 6.4.2 and 6.4.3.
  *
- * Registers other than FP, RA and SP are parsed and dropped.  A row's rule is
- * put together only when the location advances.
+ * Registers other than FP, RA and SP are parsed and dropped.  A state has its rule
+ * packed, too: most instructions change no more than the CFA's register or offset,
+ * which are fields of the word.  After others, the rule is put together and packed
+ * when a row needs it.
  */
 #include <bobbin/cfi.h>
 
@@ -12,6 +14,7 @@
 #include "cfi/expression.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
+#include "core/rule_word.h"
 
 /* What an instruction asks of the caller. */
 enum outcome {
@@ -22,6 +25,7 @@ enum outcome {
 
 struct run {
 	struct bobbin_cfi_rows *rows;
+	const struct bobbin_arch *arch;
 	struct bobbin_error *err;
 	uint64_t insn;    /* offset of the instruction that runs */
 	uint64_t advance; /* ADVANCED: the new location */
@@ -63,53 +67,64 @@ static bool narrow(int64_t off, int32_t *ret)
 	return true;
 }
 
-/* The place of a register that rules follow, or NULL. */
-static struct bobbin_place *tracked(struct run *run, uint64_t reg, uint8_t **reason)
+/* An offset that is given as a multiple of the data alignment. */
+static bool scale(const struct run *run, int64_t factored, int32_t *ret)
 {
-	const struct bobbin_arch *arch = run->rows->view->arch;
-	struct bobbin_cfi_state *now = &run->rows->now;
+	int64_t align = run->rows->fde.data_align;
+	int32_t small;
 
-	if (reg == arch->ra) {
-		*reason = &now->ra_reason;
-		return &now->ra;
+	if (!factored || !align) {
+		*ret = 0;
+		return true;
 	}
-	*reason = &now->fp_reason;
-	if (reg == arch->fp)
-		return &now->fp;
-	return reg == arch->sp ? &now->sp : NULL;
+	return narrow(factored, &small) && narrow(align, &small) && narrow(factored * align, ret);
+}
+
+static BOBBIN_ALWAYS_INLINE bool is_followed(const struct run *run, uint64_t reg)
+{
+	return reg == run->arch->fp || reg == run->arch->ra || reg == run->arch->sp;
 }
 
 static void set_place(struct run *run, uint64_t reg, struct bobbin_place place,
 		      enum bobbin_reason why)
 {
-	uint8_t *reason;
-	struct bobbin_place *p = tracked(run, reg, &reason);
+	struct bobbin_cfi_state *now = &run->rows->now;
 
-	if (!p)
+	if (reg == run->arch->ra) {
+		now->ra = place;
+		now->ra_reason = (uint8_t)why;
+	} else if (reg == run->arch->fp) {
+		now->fp = place;
+		now->fp_reason = (uint8_t)why;
+	} else if (reg == run->arch->sp) {
+		now->sp = place;
+		if (why)
+			now->sp.how = BOBBIN_HOW_NO_RULE;
+	} else {
 		return;
-	*p = place;
-	if (p != &run->rows->now.sp)
-		*reason = (uint8_t)why;
-	else if (why)
-		p->how = BOBBIN_HOW_NO_RULE;
+	}
+	now->word = 0;
+}
+
+static void set_lost(struct run *run, uint64_t reg, enum bobbin_reason why)
+{
+	set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), why);
 }
 
 static void set_offset(struct run *run, uint64_t reg, int64_t factored, enum bobbin_how how)
 {
-	int64_t off;
-	int32_t fits;
+	int32_t off;
 
-	if (__builtin_mul_overflow(factored, run->rows->fde.data_align, &off) ||
-	    !narrow(off, &fits))
-		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_RANGE);
+	if (scale(run, factored, &off))
+		set_place(run, reg, at(how, 0, off), BOBBIN_REASON_NONE);
 	else
-		set_place(run, reg, at(how, 0, fits), BOBBIN_REASON_NONE);
+		set_lost(run, reg, BOBBIN_REASON_CFI_RANGE);
 }
 
 static void set_register(struct run *run, uint64_t reg, uint64_t base)
 {
 	if (base >= BOBBIN_REG_COUNT)
-		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_REGISTER);
+		set_lost(run, reg, BOBBIN_REASON_CFI_REGISTER);
 	else
 		set_place(run, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
 }
@@ -117,33 +132,34 @@ static void set_register(struct run *run, uint64_t reg, uint64_t base)
 static void set_undefined(struct run *run, uint64_t reg)
 {
 	/* an undefined FP is lost; later frames that need it will say so by failing */
-	enum bobbin_how how = reg == run->rows->view->arch->ra ? BOBBIN_HOW_UNDEFINED
-							       : BOBBIN_HOW_SAME;
+	enum bobbin_how how = reg == run->arch->ra ? BOBBIN_HOW_UNDEFINED : BOBBIN_HOW_SAME;
 
 	set_place(run, reg, at(how, 0, 0), BOBBIN_REASON_NONE);
 }
 
 static void restore(struct run *run, uint64_t reg)
 {
-	const struct bobbin_arch *arch = run->rows->view->arch;
 	const struct bobbin_cfi_state *initial = &run->rows->initial;
 
-	if (reg == arch->ra)
+	if (reg == run->arch->ra)
 		set_place(run, reg, initial->ra, (enum bobbin_reason)initial->ra_reason);
-	else if (reg == arch->fp)
+	else if (reg == run->arch->fp)
 		set_place(run, reg, initial->fp, (enum bobbin_reason)initial->fp_reason);
-	else if (reg == arch->sp)
+	else if (reg == run->arch->sp)
 		set_place(run, reg, initial->sp, BOBBIN_REASON_NONE);
 }
 
 static void no_cfa(struct run *run, enum bobbin_reason reason)
 {
-	run->rows->now.cfa = at(BOBBIN_HOW_NO_RULE, 0, 0);
-	run->rows->now.plt = 0;
-	run->rows->now.reason = (uint8_t)reason;
+	struct bobbin_cfi_state *now = &run->rows->now;
+
+	now->cfa = at(BOBBIN_HOW_NO_RULE, 0, 0);
+	now->plt = 0;
+	now->reason = (uint8_t)reason;
+	now->word = 0;
 }
 
-static void set_cfa(struct run *run, uint64_t reg, int64_t off)
+static BOBBIN_ALWAYS_INLINE void set_cfa(struct run *run, uint64_t reg, int64_t off)
 {
 	struct bobbin_cfi_state *now = &run->rows->now;
 	int32_t fits;
@@ -161,6 +177,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t off)
 	now->index = BOBBIN_NO_INDEX;
 	now->plus = 0;
 	now->plt = 0;
+	now->word = rule_word_with_cfa(now->word, (uint8_t)reg, fits);
 }
 
 /*
@@ -168,7 +185,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t off)
  * expression in between: not in the standard, but GCC's runtime does so, and
  * hand-written code (libgcrypt) counts on it.
  */
-static void set_cfa_offset(struct run *run, int64_t off)
+static BOBBIN_ALWAYS_INLINE void set_cfa_offset(struct run *run, int64_t off)
 {
 	const struct bobbin_place *base = &run->rows->now.base;
 
@@ -188,8 +205,8 @@ static void set_cfa_register(struct run *run, uint64_t reg)
 		no_cfa(run, BOBBIN_REASON_CFI_NO_CFA);
 }
 
-/* The block of an expression operand. */
-static struct bytes expression_bytes(struct bytes *b)
+/* The value of an expression operand. */
+static void read_expression(struct run *run, struct bytes *b, bool with_cfa, struct symbolic *ret)
 {
 	uint64_t size = bytes_uleb(b);
 	struct bytes block = *b;
@@ -197,15 +214,16 @@ static struct bytes expression_bytes(struct bytes *b)
 	bytes_skip(b, size);
 	block.bad = b->bad;
 	block.size = b->bad ? block.pos : b->pos;
-	return block;
+	expression_value(run->arch, &block, with_cfa, ret);
 }
 
 static void set_cfa_expression(struct run *run, struct bytes *b)
 {
 	struct bobbin_cfi_state *now = &run->rows->now;
-	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(b), false);
+	struct symbolic v;
 	int32_t off;
 
+	read_expression(run, b, false, &v);
 	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
 		no_cfa(run, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
@@ -220,40 +238,48 @@ static void set_cfa_expression(struct run *run, struct bytes *b)
 	now->plus = (int16_t)v.plus;
 	now->index = v.index;
 	now->plt = v.plt;
+	now->word = 0;
 }
 
 /* A register whose address (@value: whose value) an expression gives. */
 static void set_expression(struct run *run, struct bytes *b, uint64_t reg, bool value)
 {
-	struct symbolic v = expression_value(run->rows->view->arch, expression_bytes(b), true);
-	struct bobbin_place place = {.reg = v.reg};
-	bool ok = v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &place.off);
+	enum bobbin_how how = BOBBIN_HOW_NO_RULE;
+	struct symbolic v;
+	int32_t off;
 
+	read_expression(run, b, true, &v);
 	if (v.kind == SYM_CFA)
-		place.how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
+		how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
 	else if (v.kind == SYM_REG)
-		place.how = value ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
+		how = value ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
 	else if (v.kind == SYM_MEM && value)
-		place.how = BOBBIN_HOW_IN_REG_MEM;
-	else
-		ok = false;
-	if (v.kind == SYM_CFA)
-		place.reg = 0;
+		how = BOBBIN_HOW_IN_REG_MEM;
 
-	if (ok)
-		set_place(run, reg, place, BOBBIN_REASON_NONE);
+	if (how && v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &off))
+		set_place(run, reg, at(how, v.kind == SYM_CFA ? 0 : v.reg, off),
+			  BOBBIN_REASON_NONE);
 	else
-		set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_CFI_EXPRESSION);
+		set_lost(run, reg, BOBBIN_REASON_CFI_EXPRESSION);
 }
 
-static enum outcome advance(struct run *run, uint64_t delta)
+/* Both below 2^64, @delta even below 2^32; false: the product is not. */
+static BOBBIN_ALWAYS_INLINE bool multiply(uint64_t align, uint64_t delta, uint64_t *ret)
+{
+	uint64_t high = (align >> 32) * delta, low = (align & UINT32_MAX) * delta;
+
+	*ret = (high << 32) + low;
+	return high <= UINT32_MAX && *ret >= low;
+}
+
+static BOBBIN_ALWAYS_INLINE enum outcome advance(struct run *run, uint64_t delta)
 {
 	uint64_t bytes;
 
 	if (run->initial)
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
-	if (__builtin_mul_overflow(delta, run->rows->fde.code_align, &bytes) ||
-	    __builtin_add_overflow(run->rows->pc, bytes, &run->advance))
+	if (!multiply(run->rows->fde.code_align, delta, &bytes) ||
+	    __builtin_add_overflow(run->rows->end, bytes, &run->advance))
 		return fail(run, BOBBIN_REASON_CFI_RANGE);
 	return bytes ? ADVANCED : GO_ON;
 }
@@ -265,16 +291,16 @@ static enum outcome set_loc(struct run *run, struct bytes *b)
 	if (run->initial ||
 	    !encoded_pointer(b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
-	if (run->advance < rows->pc)
+	if (run->advance < rows->end)
 		return fail(run, b->bad ? BOBBIN_REASON_TRUNCATED : BOBBIN_REASON_CFI_RANGE);
-	return run->advance > rows->pc ? ADVANCED : GO_ON;
+	return run->advance > rows->end ? ADVANCED : GO_ON;
 }
 
 static enum outcome remember(struct run *run)
 {
 	struct bobbin_cfi_rows *rows = run->rows;
 
-	if (rows->depth == BOBBIN_CFI_STATES)
+	if (rows->depth >= BOBBIN_CFI_STATES)
 		return fail(run, BOBBIN_REASON_CFI_STATE);
 	rows->saved[rows->depth++] = rows->now;
 	return GO_ON;
@@ -290,98 +316,91 @@ static enum outcome recall(struct run *run)
 	return GO_ON;
 }
 
-static int64_t factored(const struct run *run, struct bytes *b)
+static int64_t read_factored(const struct run *run, struct bytes *b)
 {
-	int64_t off;
+	int32_t off;
 
-	if (__builtin_mul_overflow(bytes_sleb(b), run->rows->fde.data_align, &off))
-		return INT64_MAX; /* refused as out of range by whoever uses it */
-	return off;
+	/* what does not fit is refused as out of range by whoever uses it */
+	return scale(run, bytes_sleb(b), &off) ? off : INT64_MAX;
 }
 
 static enum outcome toggle_mangled(struct run *run)
 {
-	if (!run->rows->view->arch->pac_mask)
+	struct bobbin_cfi_state *now = &run->rows->now;
+
+	if (!run->arch->pac_mask)
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
-	run->rows->now.mangled = !run->rows->now.mangled;
+	now->mangled = !now->mangled;
+	now->word = 0;
 	return GO_ON;
 }
 
-/* One case for each instruction of the standard. */
+/* What begins with a register. */
+static enum outcome run_register(struct run *run, struct bytes *b, uint8_t op)
+{
+	uint64_t reg = bytes_uleb(b);
+
+	switch (op) {
+	case CFA_OFFSET_EXTENDED:
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_OFFSET_EXTENDED_SF:
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_HOW_IN_CFA_MEM);
+		return GO_ON;
+	case CFA_VAL_OFFSET:
+		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_AT_CFA);
+		return GO_ON;
+	case CFA_VAL_OFFSET_SF:
+		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_AT_CFA);
+		return GO_ON;
+	case CFA_RESTORE_EXTENDED:
+		restore(run, reg);
+		return GO_ON;
+	case CFA_UNDEFINED:
+		set_undefined(run, reg);
+		return GO_ON;
+	case CFA_SAME_VALUE:
+		set_lost(run, reg, BOBBIN_REASON_NONE);
+		return GO_ON;
+	case CFA_REGISTER:
+		set_register(run, reg, bytes_uleb(b));
+		return GO_ON;
+	case CFA_EXPRESSION:
+	case CFA_VAL_EXPRESSION:
+		set_expression(run, b, reg, op == CFA_VAL_EXPRESSION);
+		return GO_ON;
+	default:
+		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+	}
+}
+
 static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 {
 	uint64_t reg;
 
 	switch (op) {
-	case CFA_NOP:
-		return GO_ON;
 	case CFA_SET_LOC:
 		return set_loc(run, b);
-	case CFA_ADVANCE_LOC1:
-		return advance(run, bytes_u8(b));
 	case CFA_ADVANCE_LOC2:
 		return advance(run, bytes_u16(b));
 	case CFA_ADVANCE_LOC4:
 		return advance(run, bytes_u32(b));
-	case CFA_OFFSET_EXTENDED:
-		reg = bytes_uleb(b);
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
-		return GO_ON;
-	case CFA_OFFSET_EXTENDED_SF:
-		reg = bytes_uleb(b);
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_IN_CFA_MEM);
-		return GO_ON;
-	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		reg = bytes_uleb(b);
-		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_HOW_IN_CFA_MEM);
-		return GO_ON;
-	case CFA_VAL_OFFSET:
-		reg = bytes_uleb(b);
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_AT_CFA);
-		return GO_ON;
-	case CFA_VAL_OFFSET_SF:
-		reg = bytes_uleb(b);
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_AT_CFA);
-		return GO_ON;
-	case CFA_RESTORE_EXTENDED:
-		restore(run, bytes_uleb(b));
-		return GO_ON;
-	case CFA_UNDEFINED:
-		set_undefined(run, bytes_uleb(b));
-		return GO_ON;
-	case CFA_SAME_VALUE:
-		set_place(run, bytes_uleb(b), at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_NONE);
-		return GO_ON;
-	case CFA_REGISTER:
-		reg = bytes_uleb(b);
-		set_register(run, reg, bytes_uleb(b));
-		return GO_ON;
-	case CFA_EXPRESSION:
-		set_expression(run, b, bytes_uleb(b), false);
-		return GO_ON;
-	case CFA_VAL_EXPRESSION:
-		set_expression(run, b, bytes_uleb(b), true);
-		return GO_ON;
-	case CFA_REMEMBER_STATE:
-		return remember(run);
-	case CFA_RESTORE_STATE:
-		return recall(run);
 	case CFA_DEF_CFA:
 		reg = bytes_uleb(b);
 		set_cfa(run, reg, (int64_t)bytes_uleb(b));
 		return GO_ON;
 	case CFA_DEF_CFA_SF:
 		reg = bytes_uleb(b);
-		set_cfa(run, reg, factored(run, b));
+		set_cfa(run, reg, read_factored(run, b));
 		return GO_ON;
 	case CFA_DEF_CFA_REGISTER:
 		set_cfa_register(run, bytes_uleb(b));
 		return GO_ON;
-	case CFA_DEF_CFA_OFFSET:
-		set_cfa_offset(run, (int64_t)bytes_uleb(b));
-		return GO_ON;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(run, factored(run, b));
+		set_cfa_offset(run, read_factored(run, b));
 		return GO_ON;
 	case CFA_DEF_CFA_EXPRESSION:
 		set_cfa_expression(run, b);
@@ -393,7 +412,7 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 		bytes_uleb(b); /* for exceptions only */
 		return GO_ON;
 	default:
-		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+		return run_register(run, b, op);
 	}
 }
 
@@ -401,6 +420,7 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *b)
 {
 	enum outcome outcome = GO_ON;
+	uint64_t operand;
 	uint8_t op;
 
 	run->insn = b->pos;
@@ -409,10 +429,13 @@ static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *
 	case CFA_ADVANCE_LOC:
 		return advance(run, op & 0x3f);
 	case CFA_OFFSET:
-		set_offset(run, op & 0x3f, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
+		operand = bytes_uleb(b);
+		if (is_followed(run, op & 0x3f))
+			set_offset(run, op & 0x3f, (int64_t)operand, BOBBIN_HOW_IN_CFA_MEM);
 		break;
 	case CFA_RESTORE:
-		restore(run, op & 0x3f);
+		if (is_followed(run, op & 0x3f))
+			restore(run, op & 0x3f);
 		break;
 	default:
 		if (op == CFA_DEF_CFA_OFFSET) {
@@ -442,71 +465,6 @@ static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_r
 
 	bytes_seek(&b, pos);
 	return b;
-}
-
-/* What holds before any instruction. */
-static struct bobbin_cfi_state no_state(const struct bobbin_arch *arch)
-{
-	return (struct bobbin_cfi_state){
-		.cfa = at(BOBBIN_HOW_NO_RULE, 0, 0),
-		.ra = at(arch->default_ra_off ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, 0,
-			 arch->default_ra_off),
-		.fp = at(BOBBIN_HOW_SAME, 0, 0),
-		.sp = at(BOBBIN_HOW_SAME, 0, 0),
-		.index = BOBBIN_NO_INDEX,
-		.reason = BOBBIN_REASON_CFI_NO_CFA,
-	};
-}
-
-static int run_cie(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
-		   struct bobbin_cfi_rows *rows)
-{
-	struct bytes b = program_bytes(rows, fde->init, fde->init_end);
-	struct run run = {.rows = rows, .err = err, .initial = true};
-
-	rows->now = no_state(rows->view->arch);
-	rows->initial = rows->now;
-	rows->depth = 0;
-	while (bytes_left(&b))
-		if (run_one(&run, &b) == FAILED)
-			return -BOBBIN_EBADMSG;
-	rows->initial = rows->now;
-	return 0;
-}
-
-static void start_rows(const struct bobbin_cfi_fde *fde, struct bobbin_cfi_rows *rows)
-{
-	rows->fde = *fde;
-	rows->pos = fde->insn;
-	rows->pc = fde->start;
-	rows->depth = 0;
-	rows->plt = 0;
-	rows->done = fde->start >= fde->end;
-}
-
-BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
-				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
-				    struct bobbin_cfi_rows *ret)
-{
-	/* where its code lies is known all the same */
-	if (fde->ra_column != view->arch->ra)
-		return refuse(err, fde->cie, BOBBIN_REASON_CFI_RA_COLUMN);
-	ret->view = view;
-	start_rows(fde, ret);
-	if (run_cie(fde, err, ret))
-		return -BOBBIN_EBADMSG;
-	ret->depth = 0;
-	return 0;
-}
-
-BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
-				     struct bobbin_cfi_rows *rows)
-{
-	if (fde->cie != rows->fde.cie)
-		return bobbin_cfi_rows_init(rows->view, fde, err, rows);
-	start_rows(fde, rows);
-	rows->now = rows->initial;
-	return 0;
 }
 
 /*
@@ -556,8 +514,7 @@ static uint8_t rule_flags(const struct bobbin_cfi_rows *rows)
 	return flags;
 }
 
-/* Members one by one: this is where half of a conversion's time goes. */
-static void get_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret)
+BOBBIN_API void bobbin_cfi_rows_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret)
 {
 	const struct bobbin_arch *arch = rows->view->arch;
 	const struct bobbin_cfi_state *s = &rows->now;
@@ -577,8 +534,93 @@ static void get_rule(const struct bobbin_cfi_rows *rows, struct bobbin_rule *ret
 	ret->reason = BOBBIN_REASON_NONE;
 }
 
-/* Run to the next row, of which there is one. */
-static BOBBIN_ALWAYS_INLINE bool next_row(struct run *run, struct bytes *b, struct bobbin_row *ret)
+/* Pack the rule that holds.  Only a state without exceptions keeps it for what follows. */
+static __attribute__((__noinline__)) uint64_t pack(struct bobbin_cfi_rows *rows)
+{
+	struct bobbin_cfi_state *now = &rows->now;
+	struct bobbin_rule rule;
+	uint64_t word = 0;
+
+	bobbin_cfi_rows_rule(rows, &rule);
+	if (bobbin_rule_pack(&rule, &word))
+		word = 0;
+	if (!now->plt && now->sp.how == BOBBIN_HOW_SAME && !why_no_rule(rows->view->arch, now))
+		now->word = word;
+	return word;
+}
+
+/* What holds before any instruction. */
+static void clear_state(const struct bobbin_arch *arch, struct bobbin_cfi_state *ret)
+{
+	*ret = (struct bobbin_cfi_state){
+		.cfa = at(BOBBIN_HOW_NO_RULE, 0, 0),
+		.ra = at(arch->default_ra_off ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, 0,
+			 arch->default_ra_off),
+		.fp = at(BOBBIN_HOW_SAME, 0, 0),
+		.sp = at(BOBBIN_HOW_SAME, 0, 0),
+		.index = BOBBIN_NO_INDEX,
+		.reason = BOBBIN_REASON_CFI_NO_CFA,
+	};
+}
+
+static int run_cie(struct bobbin_cfi_rows *rows, struct bobbin_error *err)
+{
+	struct bytes b = program_bytes(rows, rows->fde.init, rows->fde.init_end);
+	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err, .initial = true};
+
+	clear_state(run.arch, &rows->initial);
+	rows->now = rows->initial;
+	while (bytes_left(&b))
+		if (run_one(&run, &b) == FAILED)
+			return -BOBBIN_EBADMSG;
+	rows->initial = rows->now;
+	rows->depth = 0;
+	return 0;
+}
+
+static void start_rows(const struct bobbin_cfi_fde *fde, struct bobbin_cfi_rows *rows)
+{
+	if (fde != &rows->fde)
+		rows->fde = *fde;
+	rows->pos = fde->insn;
+	rows->start = rows->end = fde->start;
+	rows->depth = 0;
+	rows->plt = 0;
+}
+
+BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
+				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+				    struct bobbin_cfi_rows *ret)
+{
+	/* where its code lies is known all the same */
+	if (fde->ra_column != view->arch->ra)
+		return refuse(err, fde->cie, BOBBIN_REASON_CFI_RA_COLUMN);
+	ret->view = view;
+	start_rows(fde, ret);
+	return run_cie(ret, err);
+}
+
+BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
+				     struct bobbin_cfi_rows *rows)
+{
+	if (fde->cie != rows->fde.cie)
+		return bobbin_cfi_rows_init(rows->view, fde, err, rows);
+	start_rows(fde, rows);
+	rows->now = rows->initial;
+	if (!rows->initial.word) {
+		pack(rows);
+		rows->initial.word = rows->now.word;
+	}
+	return 0;
+}
+
+static BOBBIN_ALWAYS_INLINE bool is_done(const struct bobbin_cfi_rows *rows)
+{
+	return rows->end >= rows->fde.end;
+}
+
+/* Run to the next row, of which there is one.  A failed instruction fails again. */
+static BOBBIN_ALWAYS_INLINE bool run_to_row(struct run *run, struct bytes *b)
 {
 	struct bobbin_cfi_rows *rows = run->rows;
 	enum outcome outcome = GO_ON;
@@ -586,41 +628,65 @@ static BOBBIN_ALWAYS_INLINE bool next_row(struct run *run, struct bytes *b, stru
 
 	while (bytes_left(b) && outcome == GO_ON)
 		outcome = run_one(run, b);
-	if (outcome == FAILED)
+	if (outcome == FAILED) {
+		rows->pos = run->insn;
 		return false;
+	}
 	if (outcome == ADVANCED && run->advance < end)
 		end = run->advance;
-	ret->start = rows->pc;
-	ret->end = end;
-	ret->function = rows->fde.start;
-	get_rule(rows, &ret->rule);
-	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
-	rows->pc = end;
+	rows->start = rows->end;
+	rows->end = end;
+	rows->pos = b->pos;
 	return true;
 }
 
 BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
-				    struct bobbin_row *ret, unsigned int max)
+				    struct bobbin_cfi_word *ret, unsigned int max)
 {
 	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
-	struct run run = {.rows = rows, .err = err};
+	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
 	unsigned int count = 0;
 
 	rows->plt = 0;
-	while (!rows->done && count < max && !rows->plt) {
-		if (!next_row(&run, &b, &ret[count]))
-			return -BOBBIN_EBADMSG;
-		count++;
-		rows->done = rows->pc == rows->fde.end;
+	while (!is_done(rows) && count < max) {
+		uint64_t word;
+
+		if (!run_to_row(&run, &b))
+			return count ? (int)count : -BOBBIN_EBADMSG;
+		word = rows->now.word;
+		if (!word) {
+			word = pack(rows);
+			rows->plt = word & 3 || !word ? rows->now.plt : 0;
+		}
+		ret[count++] = (struct bobbin_cfi_word){rows->start, word};
+		if (!word || rows->plt)
+			break;
 	}
-	rows->pos = b.pos;
 	return (int)count;
+}
+
+/* The row that was run to. */
+static void get_row(struct bobbin_cfi_rows *rows, struct bobbin_row *ret)
+{
+	ret->start = rows->start;
+	ret->end = rows->end;
+	ret->function = rows->fde.start;
+	bobbin_cfi_rows_rule(rows, &ret->rule);
+	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
 }
 
 BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 				    struct bobbin_row *ret)
 {
-	return bobbin_cfi_rows_fill(rows, err, ret, 1);
+	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
+	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
+
+	if (is_done(rows))
+		return 0;
+	if (!run_to_row(&run, &b))
+		return -BOBBIN_EBADMSG;
+	get_row(rows, ret);
+	return 1;
 }
 
 /* The part of a lazy-binding stub's row in which @pc lies. */
@@ -638,37 +704,31 @@ static void pick_stub_part(struct bobbin_row *row, uint8_t plt, uint64_t pc)
 		row->end = last + 1;
 }
 
-BOBBIN_API int bobbin_cfi_fde_lookup(const struct bobbin_cfi_view *view,
-				     const struct bobbin_cfi_fde *fde, uint64_t pc,
-				     struct bobbin_error *err, struct bobbin_row *ret)
+BOBBIN_API int bobbin_cfi_rows_find(struct bobbin_cfi_rows *rows, uint64_t pc,
+				    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	struct bobbin_cfi_rows rows;
-	struct bobbin_row row;
-	int r;
+	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
+	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
 
-	r = bobbin_cfi_rows_init(view, fde, err, &rows);
-	if (r)
-		return r;
+	if (pc < rows->end || pc >= rows->fde.end)
+		return refuse_as(-BOBBIN_ENOENT, err, rows->fde.offset, BOBBIN_REASON_NO_ROW);
 	/* each turn consumes program bytes or is the last */
-	while ((r = bobbin_cfi_rows_next(&rows, err, &row)) > 0) {
-		if (pc < row.start || pc >= row.end)
-			continue;
-		if (rows.plt)
-			pick_stub_part(&row, rows.plt, pc);
-		*ret = row;
-		return 0;
-	}
-	if (r)
-		return r;
-	return refuse_as(-BOBBIN_ENOENT, err, fde->offset, BOBBIN_REASON_NO_ROW);
+	while (rows->end <= pc)
+		if (!run_to_row(&run, &b))
+			return -BOBBIN_EBADMSG;
+	get_row(rows, ret);
+	if (rows->plt)
+		pick_stub_part(ret, rows->plt, pc);
+	return 0;
 }
 
 BOBBIN_API int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc,
-				 struct bobbin_error *err, struct bobbin_row *ret)
+				 struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+				 struct bobbin_row *ret)
 {
-	struct bobbin_cfi_fde fde;
-	int r;
+	int r = bobbin_cfi_find(view, pc, err, &rows->fde);
 
-	r = bobbin_cfi_find(view, pc, err, &fde);
-	return r ? r : bobbin_cfi_fde_lookup(view, &fde, pc, err, ret);
+	if (!r)
+		r = bobbin_cfi_rows_init(view, &rows->fde, err, rows);
+	return r ? r : bobbin_cfi_rows_find(rows, pc, err, ret);
 }

@@ -5,6 +5,7 @@
 
 #define MAX_DEPTH 8
 
+/* Operators work on values in place.  One that has none is SYM_NONE and ends it all. */
 struct machine {
 	const struct bobbin_arch *arch;
 	struct symbolic stack[MAX_DEPTH];
@@ -12,168 +13,176 @@ struct machine {
 	bool failed;
 };
 
-static const struct symbolic nothing = {.index = BOBBIN_NO_INDEX};
-
-static void push(struct machine *m, struct symbolic v)
+static void push(struct machine *m, enum symbol_kind kind, uint64_t reg, int64_t off)
 {
-	if (m->depth == MAX_DEPTH || v.kind == SYM_NONE) {
+	if (m->depth == MAX_DEPTH || kind == SYM_NONE) {
 		m->failed = true;
 		return;
 	}
-	m->stack[m->depth++] = v;
+	m->stack[m->depth++] = (struct symbolic){
+		.kind = (uint8_t)kind, .reg = (uint8_t)reg, .index = BOBBIN_NO_INDEX, .off = off};
 }
 
-static struct symbolic pop(struct machine *m)
+static void push_reg(struct machine *m, uint64_t reg, int64_t off)
 {
-	if (!m->depth) {
-		m->failed = true;
-		return nothing;
-	}
-	return m->stack[--m->depth];
-}
-
-static struct symbolic constant(int64_t value)
-{
-	struct symbolic v = nothing;
-
-	v.kind = SYM_CONST;
-	v.off = value;
-	return v;
-}
-
-static struct symbolic reg_plus(const struct machine *m, uint64_t reg, int64_t off)
-{
-	struct symbolic v = nothing;
+	enum symbol_kind kind = reg < BOBBIN_REG_COUNT ? SYM_REG : SYM_NONE;
 
 	/* x86-64 calls the PC's column 16: only the lazy-binding stubs look at it */
 	if (m->arch->default_ra_off && reg == m->arch->ra && !off)
-		v.kind = SYM_PC;
-	else if (reg < BOBBIN_REG_COUNT)
-		v.kind = SYM_REG;
-	v.reg = (uint8_t)reg;
-	v.off = off;
-	return v;
+		kind = SYM_PC;
+	push(m, kind, reg, off);
 }
 
-static struct symbolic add_constant(struct symbolic v, int64_t n)
+static bool add_constant(struct symbolic *v, int64_t n)
 {
-	bool overflow;
-
-	switch (v.kind) {
+	switch (v->kind) {
 	case SYM_CONST:
 	case SYM_CFA:
 	case SYM_REG:
-		overflow = __builtin_add_overflow(v.off, n, &v.off);
-		break;
+		return !__builtin_add_overflow(v->off, n, &v->off);
 	case SYM_MEM:
-		overflow = __builtin_add_overflow(v.plus, n, &v.plus);
-		break;
+		return !__builtin_add_overflow(v->plus, n, &v->plus);
 	default:
-		return nothing;
-	}
-	return overflow ? nothing : v;
-}
-
-static struct symbolic add(struct symbolic a, struct symbolic b)
-{
-	if (b.kind == SYM_CONST)
-		return add_constant(a, b.off);
-	if (a.kind == SYM_CONST)
-		return add_constant(b, a.off);
-	if (b.kind == SYM_REG) {
-		struct symbolic swap = a;
-
-		a = b;
-		b = swap;
-	}
-	if (a.kind != SYM_REG || a.index != BOBBIN_NO_INDEX || a.plt)
-		return nothing;
-	if (b.kind == SYM_INDEX)
-		a.index = b.reg;
-	else if (b.kind == SYM_PC_STEP)
-		a.plt = b.plt;
-	else
-		return nothing;
-	return a;
-}
-
-static struct symbolic multiply(struct symbolic a, int64_t n)
-{
-	struct symbolic v = a;
-
-	if (a.kind == SYM_PC_GE && n == 8)
-		v.kind = SYM_PC_STEP;
-	else if (a.kind == SYM_REG && n == 8 && !a.off && !a.plt && a.index == BOBBIN_NO_INDEX)
-		v.kind = SYM_INDEX;
-	else if (a.kind != SYM_CONST || __builtin_mul_overflow(a.off, n, &v.off))
-		return nothing;
-	return v;
-}
-
-static struct symbolic deref(struct symbolic v)
-{
-	/* one load, and no address that depends on the PC */
-	if (v.kind != SYM_REG || v.plt)
-		return nothing;
-	v.kind = SYM_MEM;
-	return v;
-}
-
-static struct symbolic binary(uint8_t op, struct symbolic a, struct symbolic b)
-{
-	if (op == OP_PLUS)
-		return add(a, b);
-	if (b.kind != SYM_CONST)
-		return op == OP_MUL && a.kind == SYM_CONST ? multiply(b, a.off) : nothing;
-
-	switch (op) {
-	case OP_MINUS:
-		return b.off == INT64_MIN ? nothing : add_constant(a, -b.off);
-	case OP_MUL:
-		return multiply(a, b.off);
-	case OP_SHL:
-		return b.off >= 0 && b.off < 62 ? multiply(a, (int64_t)1 << b.off) : nothing;
-	case OP_AND:
-		if (a.kind != SYM_PC || b.off != 15)
-			return nothing;
-		a.kind = SYM_PC_LOW;
-		return a;
-	case OP_GE:
-		if (a.kind != SYM_PC_LOW || b.off < 1 || b.off > 15)
-			return nothing;
-		a.kind = SYM_PC_GE;
-		a.plt = (uint8_t)b.off;
-		return a;
-	default:
-		return nothing;
+		return false;
 	}
 }
 
-static void run_binary(struct machine *m, uint8_t op)
+static void swap(struct symbolic *a, struct symbolic *b)
 {
-	struct symbolic b = pop(m), a = pop(m);
+	struct symbolic c = *a;
 
-	push(m, binary(op, a, b));
+	*a = *b;
+	*b = c;
 }
 
-static bool run_constant(struct machine *m, uint8_t op, struct bytes *b)
+static bool add(struct symbolic *a, struct symbolic *b)
 {
-	if (op >= OP_LIT0 && op <= OP_LIT31)
-		push(m, constant(op - OP_LIT0));
-	else if (op >= OP_CONST1U && op <= OP_CONST8S && (op & 1))
-		push(m, constant(bytes_signed(b, 1u << (op - OP_CONST1U) / 2)));
-	else if (op >= OP_CONST1U && op <= OP_CONST8S)
-		push(m, constant((int64_t)bytes_get(b, 1u << (op - OP_CONST1U) / 2)));
-	else if (op == OP_CONSTU)
-		push(m, constant((int64_t)bytes_uleb(b)));
-	else if (op == OP_CONSTS)
-		push(m, constant(bytes_sleb(b)));
+	if (a->kind == SYM_CONST || b->kind == SYM_REG)
+		swap(a, b);
+	if (b->kind == SYM_CONST)
+		return add_constant(a, b->off);
+	if (a->kind != SYM_REG || a->index != BOBBIN_NO_INDEX || a->plt)
+		return false;
+	if (b->kind == SYM_INDEX)
+		a->index = b->reg;
+	else if (b->kind == SYM_PC_STEP)
+		a->plt = b->plt;
 	else
 		return false;
 	return true;
 }
 
-static void run_operator(struct machine *m, struct bytes *b)
+/* Without the wider type or the signed division that BPF lacks. */
+static bool multiply_constants(int64_t a, int64_t b, int64_t *ret)
+{
+	uint64_t x = (uint64_t)a, y = (uint64_t)b, limit = INT64_MAX;
+
+	*ret = (int64_t)(x * y);
+	limit += (a < 0) != (b < 0);
+	x = a < 0 ? -x : x;
+	y = b < 0 ? -y : y;
+	return !y || x <= limit / y;
+}
+
+static bool multiply(struct symbolic *v, int64_t n)
+{
+	if (v->kind == SYM_PC_GE && n == 8)
+		v->kind = SYM_PC_STEP;
+	else if (v->kind == SYM_REG && n == 8 && !v->off && !v->plt && v->index == BOBBIN_NO_INDEX)
+		v->kind = SYM_INDEX;
+	else
+		return v->kind == SYM_CONST && multiply_constants(v->off, n, &v->off);
+	return true;
+}
+
+static bool and_15(struct symbolic *v, int64_t n)
+{
+	if (v->kind != SYM_PC || n != 15)
+		return false;
+	v->kind = SYM_PC_LOW;
+	return true;
+}
+
+static bool compare_low(struct symbolic *v, int64_t n)
+{
+	if (v->kind != SYM_PC_LOW || n < 1 || n > 15)
+		return false;
+	v->kind = SYM_PC_GE;
+	v->plt = (uint8_t)n;
+	return true;
+}
+
+/* What becomes of @a. */
+static bool combine(uint8_t op, struct symbolic *a, struct symbolic *b)
+{
+	if (op == OP_PLUS)
+		return add(a, b);
+	if (op == OP_MUL && a->kind == SYM_CONST)
+		swap(a, b);
+	if (b->kind != SYM_CONST)
+		return false;
+
+	switch (op) {
+	case OP_MINUS:
+		return b->off != INT64_MIN && add_constant(a, -b->off);
+	case OP_MUL:
+		return multiply(a, b->off);
+	case OP_SHL:
+		return b->off >= 0 && b->off < 62 && multiply(a, (int64_t)1 << b->off);
+	case OP_AND:
+		return and_15(a, b->off);
+	case OP_GE:
+		return compare_low(a, b->off);
+	default:
+		return false;
+	}
+}
+
+/* One load, and no address that depends on the PC. */
+static bool load(struct symbolic *v)
+{
+	if (v->kind != SYM_REG || v->plt)
+		return false;
+	v->kind = SYM_MEM;
+	return true;
+}
+
+static bool run_constant(struct machine *m, uint8_t op, struct bytes *b)
+{
+	if (op >= OP_LIT0 && op <= OP_LIT31)
+		push(m, SYM_CONST, 0, op - OP_LIT0);
+	else if (op >= OP_CONST1U && op <= OP_CONST8S && (op & 1))
+		push(m, SYM_CONST, 0, bytes_signed(b, 1u << (op - OP_CONST1U) / 2));
+	else if (op >= OP_CONST1U && op <= OP_CONST8S)
+		push(m, SYM_CONST, 0, (int64_t)bytes_get(b, 1u << (op - OP_CONST1U) / 2));
+	else if (op == OP_CONSTU)
+		push(m, SYM_CONST, 0, (int64_t)bytes_uleb(b));
+	else if (op == OP_CONSTS)
+		push(m, SYM_CONST, 0, bytes_sleb(b));
+	else
+		return false;
+	return true;
+}
+
+/* What changes the value on top, and first takes one off if there have to be two. */
+static bool run_operator(struct machine *m, uint8_t op, struct bytes *b)
+{
+	struct symbolic *top = m->stack + m->depth;
+
+	if (!m->depth)
+		return false;
+	top--;
+	if (op == OP_PLUS_UCONST)
+		return add_constant(top, (int64_t)bytes_uleb(b));
+	if (op == OP_DEREF)
+		return load(top);
+	if (m->depth < 2)
+		return false;
+	m->depth--;
+	return combine(op, top - 1, top);
+}
+
+static void run_one(struct machine *m, struct bytes *b)
 {
 	uint8_t op = bytes_u8(b);
 	uint64_t reg;
@@ -181,39 +190,29 @@ static void run_operator(struct machine *m, struct bytes *b)
 	if (run_constant(m, op, b))
 		return;
 	if (op >= OP_BREG0 && op <= OP_BREG31) {
-		push(m, reg_plus(m, op - OP_BREG0, bytes_sleb(b)));
-		return;
-	}
-	switch (op) {
-	case OP_BREGX:
+		push_reg(m, op - OP_BREG0, bytes_sleb(b));
+	} else if (op == OP_BREGX) {
 		reg = bytes_uleb(b);
-		push(m, reg_plus(m, reg, bytes_sleb(b)));
-		return;
-	case OP_PLUS_UCONST:
-		push(m, add_constant(pop(m), (int64_t)bytes_uleb(b)));
-		return;
-	case OP_DEREF:
-		push(m, deref(pop(m)));
-		return;
-	case OP_NOP:
-		return;
-	default:
-		run_binary(m, op);
+		push_reg(m, reg, bytes_sleb(b));
+	} else if (op != OP_NOP && !run_operator(m, op, b)) {
+		m->failed = true;
 	}
 }
 
-struct symbolic expression_value(const struct bobbin_arch *arch, struct bytes b, bool with_cfa)
+void expression_value(const struct bobbin_arch *arch, struct bytes *b, bool with_cfa,
+		      struct symbolic *ret)
 {
-	struct machine m = {.arch = arch};
-	struct symbolic v = nothing;
+	struct machine m;
 
-	if (with_cfa) {
-		v.kind = SYM_CFA;
-		push(&m, v);
-	}
-	while (bytes_left(&b) && !m.failed)
-		run_operator(&m, &b);
-	if (m.failed || b.bad || !m.depth)
-		return nothing;
-	return pop(&m);
+	m.arch = arch;
+	m.depth = 0;
+	m.failed = false;
+	if (with_cfa)
+		push(&m, SYM_CFA, 0, 0);
+	while (bytes_left(b) && !m.failed)
+		run_one(&m, b);
+	if (m.failed || b->bad || !m.depth)
+		*ret = (struct symbolic){.kind = SYM_NONE, .index = BOBBIN_NO_INDEX};
+	else
+		*ret = m.stack[m.depth - 1];
 }

@@ -36,18 +36,19 @@ enum symbol_kind {
 };
 
 struct symbolic {
-	enum symbol_kind kind;
+	int64_t off;
+	int64_t plus; /* MEM: added to what was loaded */
+	uint8_t kind; /* enum symbol_kind */
 	uint8_t reg;
 	uint8_t index; /* BOBBIN_NO_INDEX, or a register: + 8 * it */
 	uint8_t plt;   /* REG: + 8 where (pc & 15) >= plt; 0: not */
-	int64_t off;
-	int64_t plus; /* MEM: added to what was loaded */
 };
 
 /*
  * Evaluate the expression in @b, up to its end.  @with_cfa: the CFA is on the
  * stack, as for registers' rules.  SYM_NONE: no rule can hold the value.
  */
-struct symbolic expression_value(const struct bobbin_arch *arch, struct bytes b, bool with_cfa);
+void expression_value(const struct bobbin_arch *arch, struct bytes *b, bool with_cfa,
+		      struct symbolic *ret);
 
 #endif

@@ -76,20 +76,22 @@ static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_err
 {
 	const struct bobbin_cfi_view *view = &f->views[CALL_FRAMES_EH];
 	const struct listed_fde *listed;
-	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_rows rows;
 	int r;
 
 	*source = BOBBIN_SOURCE_EH_FRAME;
 	if (!f->listed)
-		return bobbin_cfi_lookup(view, vaddr, err, row);
+		return bobbin_cfi_lookup(view, vaddr, &rows, err, row);
 	listed = fde_list_find(&f->list, vaddr);
 	if (!listed)
 		return -ENOENT;
 	view = &f->views[listed->view];
 	if (view->debug_frame)
 		*source = BOBBIN_SOURCE_DEBUG_FRAME;
-	r = bobbin_cfi_fde(view, listed->offset, err, &fde);
-	return r ? r : bobbin_cfi_fde_lookup(view, &fde, vaddr, err, row);
+	r = bobbin_cfi_fde(view, listed->offset, err, &rows.fde);
+	if (!r)
+		r = bobbin_cfi_rows_init(view, &rows.fde, err, &rows);
+	return r ? r : bobbin_cfi_rows_find(&rows, vaddr, err, row);
 }
 
 bool call_frames_ask(const struct call_frames *frames, uint64_t vaddr, struct bobbin_row *row,

@@ -301,7 +301,7 @@ static void rows_of_a_foreign_return_address_column_are_refused(void **state)
 	assert_true(fde.start == TEXT && fde.end == TEXT + 16 && fde.ra_column == 30);
 	assert_int_equal(bobbin_cfi_rows_init(&view, &fde, &err, &rows), -EBADMSG);
 	assert_true(err.reason == BOBBIN_REASON_CFI_RA_COLUMN && err.offset == cie_at);
-	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 8, &err, &row), -EBADMSG);
+	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 8, &rows, &err, &row), -EBADMSG);
 	assert_int_equal(err.reason, BOBBIN_REASON_CFI_RA_COLUMN);
 }
 
@@ -435,6 +435,7 @@ static void a_function_of_size_zero_has_no_rows(void **state)
 	struct bobbin_cfi_view view;
 	struct bobbin_error err = {0};
 	struct bobbin_cfi_fde fde;
+	struct bobbin_cfi_rows rows;
 	struct bobbin_row row;
 	char text[ROWS_TEXT];
 	uint64_t at = put_fde(&s, TEXT, 0, BYTES(DW_CFA_def_cfa_offset, 16));
@@ -443,7 +444,8 @@ static void a_function_of_size_zero_has_no_rows(void **state)
 	rows_text(&view, at, text);
 	assert_string_equal(text, "");
 	assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
-	assert_int_equal(bobbin_cfi_fde_lookup(&view, &fde, TEXT, &err, &row), -ENOENT);
+	assert_int_equal(bobbin_cfi_rows_init(&view, &fde, NULL, &rows), 0);
+	assert_int_equal(bobbin_cfi_rows_find(&rows, TEXT, &err, &row), -ENOENT);
 	assert_int_equal(err.reason, BOBBIN_REASON_NO_ROW);
 	assert_int_equal(bobbin_cfi_find(&view, TEXT, &err, &fde), -ENOENT);
 	assert_int_equal(err.reason, BOBBIN_REASON_NO_FUNCTION);

@@ -89,8 +89,9 @@ static void almost_stubs_have_no_rule(void **state)
 static struct bobbin_row lookup(const struct bobbin_cfi_view *view, uint64_t pc)
 {
 	struct bobbin_row row = {0};
+	struct bobbin_cfi_rows rows;
 
-	assert_int_equal(bobbin_cfi_lookup(view, pc, NULL, &row), 0);
+	assert_int_equal(bobbin_cfi_lookup(view, pc, &rows, NULL, &row), 0);
 	assert_true(row.start <= pc && pc < row.end);
 	assert_true(row.function == TEXT);
 	return row;
@@ -144,6 +145,7 @@ static void a_stub_at_the_end_of_the_address_space_does_not_wrap(void **state)
 {
 	const struct cfi_cie cie = {.augmentation = "zR", .encoding = DW_EH_PE_udata8};
 	struct bobbin_cfi_view view;
+	struct bobbin_cfi_rows rows;
 	struct bobbin_row row;
 	struct cfi_section s;
 	uint64_t at;
@@ -155,7 +157,7 @@ static void a_stub_at_the_end_of_the_address_space_does_not_wrap(void **state)
 			 DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl,
 			 DW_OP_plus));
 	view = cfi_section_view(&s);
-	assert_int_equal(bobbin_cfi_lookup(&view, UINT64_MAX - 1, NULL, &row), 0);
+	assert_int_equal(bobbin_cfi_lookup(&view, UINT64_MAX - 1, &rows, NULL, &row), 0);
 	assert_true(row.start == UINT64_MAX - 4 && row.end == UINT64_MAX);
 	assert_int_equal(row.rule.cfa.off, 16);
 }

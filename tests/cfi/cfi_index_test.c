@@ -356,6 +356,7 @@ static void a_failed_look_up_leaves_its_results_alone(void **state)
 	struct file f = make_file(bobbin_arch_amd64());
 	struct bobbin_cfi_fde fde, fde_before;
 	struct bobbin_row row, row_before;
+	struct bobbin_cfi_rows rows;
 	struct bobbin_cfi_view view;
 
 	assert_int_equal(open_file(&f, &view, NULL), 0);
@@ -364,8 +365,8 @@ static void a_failed_look_up_leaves_its_results_alone(void **state)
 	memcpy(&fde_before, &fde, sizeof(fde));
 	memcpy(&row_before, &row, sizeof(row));
 	assert_int_equal(bobbin_cfi_find(&view, TEXT + 0x30, NULL, &fde), -ENOENT);
-	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 0x30, NULL, &row), -ENOENT);
-	assert_int_equal(bobbin_cfi_lookup(&view, 0, NULL, &row), -ENOENT);
+	assert_int_equal(bobbin_cfi_lookup(&view, TEXT + 0x30, &rows, NULL, &row), -ENOENT);
+	assert_int_equal(bobbin_cfi_lookup(&view, 0, &rows, NULL, &row), -ENOENT);
 	assert_memory_equal(&fde, &fde_before, sizeof(fde));
 	assert_memory_equal(&row, &row_before, sizeof(row));
 }

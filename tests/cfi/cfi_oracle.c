@@ -311,10 +311,12 @@ static void compare_byte(struct oracle *c, uint64_t pc, const struct bobbin_rule
 static void compare_stub(struct oracle *c, const struct bobbin_cfi_fde *fde,
 			 const struct bobbin_row *row)
 {
+	struct bobbin_cfi_rows rows;
 	struct bobbin_row part;
 
 	for (uint64_t pc = row->start; pc < row->end && pc < row->start + 64; pc++) {
-		if (bobbin_cfi_fde_lookup(c->view, fde, pc, NULL, &part) || pc < part.start ||
+		if (bobbin_cfi_rows_init(c->view, fde, NULL, &rows) ||
+		    bobbin_cfi_rows_find(&rows, pc, NULL, &part) || pc < part.start ||
 		    pc >= part.end)
 			differ(c, pc, "the stub's row");
 		else

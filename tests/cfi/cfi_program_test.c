@@ -526,41 +526,6 @@ static void programs_of_other_cies_start_anew(void **state)
 	}
 }
 
-static void several_rows_at_once_are_the_same_as_one_by_one(void **state)
-{
-	struct bobbin_cfi_rows rows, several;
-	struct bobbin_row one, filled[4];
-	struct bobbin_cfi_view view;
-	struct bobbin_cfi_fde fde;
-	struct cfi_section s;
-	uint64_t at;
-
-	for (unsigned int max = 1; max <= 4; max++) {
-		int count;
-
-		cfi_section_init(&s, AMD64);
-		at = put_fde(&s, TEXT, 16,
-			     BYTES(ADVANCE(1), DW_CFA_def_cfa_offset, 24, ADVANCE(2),
-				   DW_CFA_def_cfa_offset, 32, ADVANCE(4), DW_CFA_def_cfa_offset,
-				   8));
-		view = cfi_section_view(&s);
-		assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
-		assert_int_equal(bobbin_cfi_rows_init(&view, &fde, NULL, &rows), 0);
-		several = rows;
-		while ((count = bobbin_cfi_rows_fill(&several, NULL, filled, max)) > 0) {
-			assert_true((unsigned int)count <= max);
-			for (int i = 0; i < count; i++) {
-				assert_int_equal(bobbin_cfi_rows_next(&rows, NULL, &one), 1);
-				assert_int_equal(one.start, filled[i].start);
-				assert_int_equal(one.end, filled[i].end);
-				assert_true(bobbin_rule_equal(&one.rule, &filled[i].rule));
-			}
-		}
-		assert_int_equal(count, 0);
-		assert_int_equal(bobbin_cfi_rows_next(&rows, NULL, &one), 0);
-	}
-}
-
 static void a_failure_names_the_instruction_and_leaves_the_row_alone(void **state)
 {
 	struct bobbin_row row, before;
@@ -625,7 +590,6 @@ int main(void)
 		cmocka_unit_test(key_b_is_marked_where_the_address_is_signed),
 		cmocka_unit_test(a_program_copied_midway_goes_on_alike),
 		cmocka_unit_test(programs_of_other_cies_start_anew),
-		cmocka_unit_test(several_rows_at_once_are_the_same_as_one_by_one),
 		cmocka_unit_test(a_failure_names_the_instruction_and_leaves_the_row_alone),
 	};
 

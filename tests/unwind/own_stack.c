@@ -77,10 +77,11 @@ static int find_row(const struct own_object *o, const struct bobbin_regs *regs,
 		    struct bobbin_row *ret)
 {
 	uint64_t pc = bobbin_regs_lookup_pc(regs);
+	struct bobbin_cfi_rows rows;
 
 	if (o && o->has_sframe && !bobbin_sframe_lookup(&o->sframe, pc, NULL, ret))
 		return SFRAME;
-	if (o && o->has_cfi && !bobbin_cfi_lookup(&o->cfi, pc, NULL, ret))
+	if (o && o->has_cfi && !bobbin_cfi_lookup(&o->cfi, pc, &rows, NULL, ret))
 		return CFI;
 	*ret = (struct bobbin_row){.rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE)};
 	trampoline_rule(own_arch(), (const uint8_t *)regs->pc, &ret->rule);
