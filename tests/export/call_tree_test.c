@@ -150,8 +150,10 @@ static void many_nodes_keep_their_weights(void **state)
 	char names[10][2];
 	uint64_t self = 0;
 
-	for (int i = 0; i < 10; i++)
-		snprintf(names[i], sizeof(names[i]), "%d", i);
+	for (int i = 0; i < 10; i++) {
+		names[i][0] = (char)('0' + i);
+		names[i][1] = '\0';
+	}
 	for (uint32_t i = 0; i < 200000; i++) {
 		uint32_t digits = i * 2654435761U % 100000;
 
