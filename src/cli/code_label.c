@@ -76,9 +76,9 @@ static bool is_contradicted(const struct code_spot *spot, const struct symbol *s
 
 	if (!spot->module || !symbol->guessed)
 		return false;
-	if (module_function(spot->module, spot->vaddr, &start))
+	if (table_set_function(&spot->module->tables, spot->vaddr, &start))
 		return start > own;
-	return module_function(spot->module, own, &start);
+	return table_set_function(&spot->module->tables, own, &start);
 }
 
 int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
@@ -156,7 +156,7 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 		return keep_start(labels, spot, spot->function, spot->vaddr, ret);
 	if (!spot->module)
 		return keep_start(labels, spot, spot->mapped_offset, spot->file_offset, ret);
-	if (!module_function(spot->module, spot->vaddr, &start))
+	if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
 		start = gap_start(labels, spot);
 	return keep_start(labels, spot, start, spot->vaddr, ret);
 }

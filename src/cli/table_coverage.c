@@ -6,27 +6,13 @@
 #include "convert/coverage.h"
 #include "target/space.h"
 #include "unwind/module.h"
-#include "unwind/remote_update.h"
+#include "unwind/remote_table.h"
+#include "unwind/table_set.h"
 
-static const enum bobbin_source asked[] = {BOBBIN_SOURCE_GO, BOBBIN_SOURCE_SFRAME,
-					   BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME,
-					   BOBBIN_SOURCE_SIDEFILE};
-#define ASKED (sizeof(asked) / sizeof(*asked))
-
-static const enum bobbin_source registered_asked[] = {BOBBIN_SOURCE_SFRAME, BOBBIN_SOURCE_JIT,
-						      BOBBIN_SOURCE_EH_FRAME};
-#define REGISTERED_ASKED (sizeof(registered_asked) / sizeof(*registered_asked))
-
-/* What the tables of a file know, each with those that a walk asks before it. */
-struct file_coverage {
-	struct module *module; /* or NULL */
-	struct coverage known[ASKED];
-};
-
-/* The same of a registered table. */
-struct registered_coverage {
-	const struct remote_table *table; /* or NULL */
-	struct coverage known[REGISTERED_ASKED];
+/* What a set of tables knows, each with those that a walk asks before it. */
+struct set_coverage {
+	const struct table_set *set; /* or NULL */
+	struct coverage known[TABLE_SOURCES];
 };
 
 static int add_function(void *ctx, uint64_t start, uint64_t end)
@@ -34,11 +20,11 @@ static int add_function(void *ctx, uint64_t start, uint64_t end)
 	return coverage_add(ctx, start, end);
 }
 
-static void file_coverage_fini(struct file_coverage *f)
+static void set_coverage_fini(struct set_coverage *c)
 {
-	for (size_t i = 0; i < ASKED; i++)
-		coverage_fini(&f->known[i]);
-	*f = (struct file_coverage){0};
+	for (size_t i = 0; i < TABLE_SOURCES; i++)
+		coverage_fini(&c->known[i]);
+	*c = (struct set_coverage){0};
 }
 
 static int add_all(struct coverage *to, const struct coverage *from)
@@ -50,23 +36,42 @@ static int add_all(struct coverage *to, const struct coverage *from)
 	return r;
 }
 
-/* A file is mostly mapped in one piece, but may be in thousands. */
-static int cover_file(struct file_coverage *f, struct module *m)
+/* A file is mostly mapped in one piece, but may be in thousands; so may what is registered. */
+static int cover(struct set_coverage *c, const struct table_set *set)
 {
 	int r = 0;
 
-	if (f->module == m)
+	if (c->set == set)
 		return 0;
-	file_coverage_fini(f);
-	for (size_t i = 0; i < ASKED && !r; i++) {
-		r = module_functions(m, asked[i], add_function, &f->known[i]);
-		if (!r && i)
-			r = add_all(&f->known[i], &f->known[i - 1]);
+	set_coverage_fini(c);
+	for (size_t i = 0; i < TABLE_SOURCES && !r; i++) {
+		/* what is malformed covers what came before the damage */
+		if (table_set_functions(set, table_sources[i], add_function, &c->known[i]) ==
+		    -ENOMEM)
+			r = -ENOMEM;
+		else if (i)
+			r = add_all(&c->known[i], &c->known[i - 1]);
 	}
 	if (r)
-		file_coverage_fini(f);
+		set_coverage_fini(c);
 	else
-		f->module = m;
+		c->set = set;
+	return r;
+}
+
+/* What the tables of a piece cover of its text. */
+static int count_set(struct set_coverage *c, const struct table_set *set, struct coverage *text,
+		     struct code_piece *piece)
+{
+	uint64_t before = 0, bytes;
+	int r = cover(c, set);
+
+	for (size_t i = 0; i < TABLE_SOURCES && !r; i++, before = bytes) {
+		bytes = coverage_overlap(&c->known[i], text);
+		piece->covered[table_sources[i]] = bytes - before;
+	}
+	piece->sframe_version = table_set_version(set);
+	table_set_dropped(set, &piece->dropped);
 	return r;
 }
 
@@ -86,28 +91,21 @@ static int add_segments(const struct elf_image *image, uint64_t from, uint64_t t
 	return r;
 }
 
-static int count_module(struct file_coverage *f, struct module *m, const struct mapping *mapping,
+static int count_module(struct set_coverage *c, struct module *m, const struct mapping *mapping,
 			struct code_piece *piece)
 {
 	struct coverage text = {0};
-	uint64_t vaddr, before = 0, bytes;
+	uint64_t vaddr;
 	int r;
 
 	piece->text = piece->end - piece->start;
 	if (!elf_image_vaddr(&m->image, mapping->offset + (piece->start - mapping->start), &vaddr))
 		return 0;
-	r = cover_file(f, m);
+	r = add_segments(&m->image, vaddr, vaddr + piece->text, &text);
 	if (!r)
-		r = add_segments(&m->image, vaddr, vaddr + piece->text, &text);
-	for (size_t i = 0; i < ASKED && !r; i++, before = bytes) {
-		bytes = coverage_overlap(&f->known[i], &text);
-		piece->covered[asked[i]] = bytes - before;
-	}
+		r = count_set(c, &m->tables, &text, piece);
 	piece->text = coverage_bytes(&text);
 	coverage_fini(&text);
-	if (m->sframe.count)
-		piece->sframe_version = m->sframe.list[0].view.version;
-	piece->dropped = m->sframe_error;
 	return r;
 }
 
@@ -117,7 +115,7 @@ static bool has_frame_records(const struct bobbin_space *space)
 }
 
 static int mapped_piece(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			struct file_coverage *file, const struct mapping *mapping, uint64_t start,
+			struct set_coverage *file, const struct mapping *mapping, uint64_t start,
 			uint64_t end, struct code_piece *ret)
 {
 	struct code_piece piece = {.start = start,
@@ -135,38 +133,7 @@ static int mapped_piece(struct bobbin_unwinder *unwinder, struct bobbin_space *s
 	return r;
 }
 
-static void registered_coverage_fini(struct registered_coverage *c)
-{
-	for (size_t i = 0; i < REGISTERED_ASKED; i++)
-		coverage_fini(&c->known[i]);
-	*c = (struct registered_coverage){0};
-}
-
-/* A table may be that of thousands of ranges. */
-static int cover_table(struct registered_coverage *c, const struct bobbin_space *space,
-		       const struct remote_range *range)
-{
-	int r = 0;
-
-	if (c->table == range->table)
-		return 0;
-	registered_coverage_fini(c);
-	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++) {
-		/* what is malformed covers what came before the damage */
-		if (remote_range_functions(space->arch, range, registered_asked[i], add_function,
-					   &c->known[i]) == -ENOMEM)
-			r = -ENOMEM;
-		else if (i)
-			r = add_all(&c->known[i], &c->known[i - 1]);
-	}
-	if (r)
-		registered_coverage_fini(c);
-	else
-		c->table = range->table;
-	return r;
-}
-
-static int registered_piece(struct bobbin_space *space, struct registered_coverage *table,
+static int registered_piece(struct bobbin_space *space, struct set_coverage *table,
 			    const struct remote_range *range, struct code_piece *ret)
 {
 	struct code_piece piece = {
@@ -176,20 +143,13 @@ static int registered_piece(struct bobbin_space *space, struct registered_covera
 		.text = range->end - range->start,
 		.registered = !range->debugger_image,
 		.debugger_image = range->debugger_image,
-		.sframe_version = remote_range_version(range),
 		.frame_pointer = has_frame_records(space),
 	};
 	struct coverage text = {0};
-	uint64_t before = 0, bytes;
-	int r = cover_table(table, space, range);
+	int r = coverage_add(&text, piece.start, piece.end);
 
-	if (!r)
-		r = coverage_add(&text, piece.start, piece.end);
-	for (size_t i = 0; i < REGISTERED_ASKED && !r; i++, before = bytes) {
-		bytes = coverage_overlap(&table->known[i], &text);
-		piece.covered[registered_asked[i]] = bytes - before;
-	}
-	remote_range_dropped(range, &piece.dropped);
+	if (!r && range->table)
+		r = count_set(table, &range->table->tables, &text, &piece);
 	coverage_fini(&text);
 	if (!r)
 		*ret = piece;
@@ -202,8 +162,7 @@ struct pieces {
 	int (*sink)(void *ctx, const struct code_piece *piece);
 	void *ctx;
 	size_t next; /* registered range */
-	struct file_coverage file;
-	struct registered_coverage table;
+	struct set_coverage file, table;
 };
 
 static size_t registered_count(const struct pieces *p)
@@ -260,7 +219,7 @@ int code_pieces(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		r = give_mapping(&p, &space->mappings[i]);
 	while (!r && p.next < registered_count(&p))
 		r = give_registered(&p);
-	file_coverage_fini(&p.file);
-	registered_coverage_fini(&p.table);
+	set_coverage_fini(&p.file);
+	set_coverage_fini(&p.table);
 	return r;
 }

@@ -473,11 +473,16 @@ size_t code_map_memory(const struct code_map *map)
 	return sizeof(*map) + map->memory;
 }
 
-bool code_drop(struct code *code, const struct bobbin_error *error)
+bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error)
 {
 	uint64_t none = 0, why = error->offset << 16 | (uint16_t)error->reason;
 
-	return atomic_compare_exchange_strong(&code->dropped, &none, why);
+	return atomic_compare_exchange_strong(mark, &none, why);
+}
+
+bool code_drop(struct code *code, const struct bobbin_error *error)
+{
+	return dropped_mark(&code->dropped, error);
 }
 
 void code_map_hold(struct code *code)

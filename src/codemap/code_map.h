@@ -100,7 +100,20 @@ void code_map_forked(struct code_map *map);
 size_t code_map_count(const struct code_map *map);
 size_t code_map_memory(const struct code_map *map);
 
-/* A walk found the table malformed.  Once; true for the first.  For readers, too. */
+/*
+ * Mark a table as malformed, as struct bobbin_code_entry.dropped does.  Once; true for the
+ * first.  For readers, too.
+ */
+bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error);
+
+/* Why, of a mark that is not 0. */
+static inline struct bobbin_error dropped_error(uint64_t dropped)
+{
+	return (struct bobbin_error){.offset = dropped >> 16,
+				     .reason = (enum bobbin_reason)(dropped & UINT16_MAX)};
+}
+
+/* The same of a code's table. */
 bool code_drop(struct code *code, const struct bobbin_error *error);
 
 #endif

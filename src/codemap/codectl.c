@@ -63,8 +63,7 @@ BOBBIN_API int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret)
 		return -ENOENT;
 	if (!dropped)
 		return 0;
-	*ret = (struct bobbin_error){.offset = dropped >> 16,
-				     .reason = (enum bobbin_reason)(dropped & UINT16_MAX)};
+	*ret = dropped_error(dropped);
 	return 1;
 }
 

@@ -62,21 +62,19 @@ static void learn_of_fibers(struct registry *registry)
 	uint64_t start = fiber_start(), bias;
 	const struct loaded_object *object;
 	const struct code *code;
-	struct bobbin_error error;
-	enum bobbin_source source;
-	struct bobbin_row row = {0};
+	struct table_answer answer;
 
 	if (!start || own.fiber_end)
 		return;
 	registry_lock(registry);
 	code = code_map_find(registry_map(registry), start, NULL);
-	object = code && code->kind == CODE_OBJECT ? code->object : NULL;
+	object = code ? loaded_object_of(code) : NULL;
 	if (object && object->module && object->image.stays) {
 		bias = object->image.bias;
-		module_ask(object->module, false, start - bias, &error, &row, &source);
-		if (row.function == start - bias) {
+		table_set_row(&object->module->tables, start - bias, &answer);
+		if (answer.row.function == start - bias) {
 			own.fiber_start = start;
-			own.fiber_end = row.end + bias;
+			own.fiber_end = answer.row.end + bias;
 		}
 	}
 	registry_unlock(registry);

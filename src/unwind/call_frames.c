@@ -71,8 +71,8 @@ bool call_frames_exist(const struct call_frames *frames)
 	return frames->views[CALL_FRAMES_EH].frame || frames->views[CALL_FRAMES_DEBUG].frame;
 }
 
-static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
-		  struct bobbin_row *row, enum bobbin_source *source)
+int call_frames_lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
+		       struct bobbin_row *row, enum bobbin_source *source)
 {
 	const struct bobbin_cfi_view *view = &f->views[CALL_FRAMES_EH];
 	const struct listed_fde *listed;
@@ -94,24 +94,8 @@ static int lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_err
 	return r ? r : bobbin_cfi_rows_find(&rows, vaddr, err, row);
 }
 
-bool call_frames_ask(const struct call_frames *frames, uint64_t vaddr, struct bobbin_row *row,
-		     enum bobbin_source *source)
-{
-	struct bobbin_error error;
-	int r;
-
-	if (!call_frames_exist(frames))
-		return false;
-	r = lookup(frames, vaddr, &error, row, source);
-	if (r == -EBADMSG) {
-		row->rule = bobbin_rule_none(error.reason);
-		return true;
-	}
-	return !r;
-}
-
 static int give_functions(const struct fde_list *list, enum call_frames_section section,
-			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+			  function_sink sink, void *ctx)
 {
 	int r = 0;
 
@@ -122,7 +106,7 @@ static int give_functions(const struct fde_list *list, enum call_frames_section 
 }
 
 int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
-			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+			  function_sink sink, void *ctx)
 {
 	struct fde_list list;
 	int r;

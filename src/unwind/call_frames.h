@@ -13,6 +13,7 @@
 
 #include "convert/fde_list.h"
 #include "elf/elf_image.h"
+#include "unwind/function_sink.h"
 
 enum call_frames_section {
 	CALL_FRAMES_EH,
@@ -46,17 +47,17 @@ void call_frames_fini(struct call_frames *frames);
 bool call_frames_exist(const struct call_frames *frames);
 
 /*
- * The row for an address; one without a rule where the FDE is malformed.  @source: which
- * section said it.  false: none knows the address.
+ * The row for an address.  @source: which section covers it.  0; -ENOENT: none; -EBADMSG
+ * and @err: its FDE is malformed.
  */
-bool call_frames_ask(const struct call_frames *frames, uint64_t vaddr, struct bobbin_row *row,
-		     enum bobbin_source *source);
+int call_frames_lookup(const struct call_frames *frames, uint64_t vaddr, struct bobbin_error *err,
+		       struct bobbin_row *row, enum bobbin_source *source);
 
 /*
  * Each live function of one section, ascending, as long as @sink returns 0; what it
  * returned, or -ENOMEM.
  */
 int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
-			  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+			  function_sink sink, void *ctx);
 
 #endif

@@ -106,7 +106,6 @@ struct budget {
 struct opening {
 	const struct debugger_images *list;
 	struct debugger_image *image;
-	const struct bobbin_arch *arch;
 	struct budget left;
 	int error;
 };
@@ -119,10 +118,9 @@ static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
 			&o->error))
 		return false;
 	t->section.addr = addr;
-	t->dropped = false;
-	o->error = remote_table_open_section(t, o->arch);
-	if (!o->error && remote_table_functions(o->arch, t, BOBBIN_SOURCE_SFRAME, is_inside,
-						&o->image->sections)) {
+	o->error = remote_table_open_section(t);
+	if (!o->error &&
+	    table_set_functions(&t->tables, BOBBIN_SOURCE_SFRAME, is_inside, &o->image->sections)) {
 		o->image->section_at = at;
 		return true;
 	}
@@ -138,9 +136,9 @@ static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
 			&o->error))
 		return false;
 	t->frames.addr = addr;
-	o->error = remote_table_open_frames(t, o->arch);
-	if (!o->error && remote_table_functions(o->arch, t, BOBBIN_SOURCE_EH_FRAME, is_inside,
-						&o->image->sections)) {
+	o->error = remote_table_open_frames(t);
+	if (!o->error && table_set_functions(&t->tables, BOBBIN_SOURCE_EH_FRAME, is_inside,
+					     &o->image->sections)) {
 		o->image->frames_at = at;
 		return true;
 	}
@@ -185,12 +183,12 @@ static bool has_no_tables(const struct debugger_image *image)
 static int open_table(struct debugger_images *list, struct debugger_image *image,
 		      const struct bobbin_arch *arch, struct budget *left)
 {
-	struct opening o = {list, image, arch, *left, 0};
+	struct opening o = {list, image, *left, 0};
 	bool found;
 
 	if (!image->sections.text_count || has_no_tables(image))
 		return 0;
-	image->table = remote_table_open();
+	image->table = remote_table_open(arch);
 	if (!image->table)
 		return -ENOMEM;
 	found = try_part(&o, &image->sections.sframe, try_section);

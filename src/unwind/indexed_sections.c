@@ -6,8 +6,6 @@
 
 #include "core/refusal.h"
 
-typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
-
 /* What is small, unsorted or too large for the memory is searched without. */
 static void make_index(struct indexed_section *s)
 {

@@ -2,14 +2,16 @@
 /*
  * indexed_sections.h - SFrame sections that stand back to back, with their indexes.
  *
- * Linkers put sections one behind the other without merging them.
+ * Linkers put sections one after the other without merging them.
  */
 #ifndef BOBBIN_UNWIND_INDEXED_SECTIONS_H
 #define BOBBIN_UNWIND_INDEXED_SECTIONS_H
 
 #include <bobbin/sframe.h>
 
-/* What is behind these is not looked at. */
+#include "unwind/function_sink.h"
+
+/* What is after these is not looked at. */
 #define INDEXED_SECTIONS_MAX 8
 
 struct indexed_section {
@@ -41,9 +43,8 @@ int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc
  * Each function, as long as @sink returns 0; what it returned.  Malformed entries are
  * left out.
  */
-int indexed_sections_functions(const struct indexed_sections *sections,
-			       int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
-int sframe_functions(const struct bobbin_sframe_view *view,
-		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+int indexed_sections_functions(const struct indexed_sections *sections, function_sink sink,
+			       void *ctx);
+int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx);
 
 #endif

@@ -110,26 +110,3 @@ bool loaded_object_present(const struct loaded_object *object, struct self_memor
 	return !self_memory_read(memory, image->proof, bytes, image->proof_len) &&
 	       !memcmp(bytes, image->proof_bytes, image->proof_len);
 }
-
-void loaded_object_rule(struct loaded_object *object, uint64_t pc, struct bobbin_rule *rule,
-			enum bobbin_source *source)
-{
-	bool use_sframe = !atomic_load_explicit(&object->code.dropped, memory_order_relaxed);
-	struct bobbin_error error;
-	struct bobbin_row row;
-
-	if (!object->module) {
-		*source = BOBBIN_SOURCE_NONE;
-		*rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
-		return;
-	}
-	if (module_ask(object->module, use_sframe, pc - object->image.bias, &error, &row, source))
-		code_drop(&object->code, &error);
-	*rule = row.rule;
-}
-
-bool loaded_object_follow(const struct loaded_object *object, const struct bobbin_arch *arch,
-			  uint64_t pc, struct bobbin_rule *ret)
-{
-	return object->module && module_follow(object->module, arch, pc - object->image.bias, ret);
-}

@@ -3,8 +3,6 @@
  * loaded_object.h - a loaded ELF object in the code map: CODE_OBJECT.
  *
  * Its tables are copies, so that unloading it takes nothing from under a walk.
- * Nothing is changed by lookups but code.dropped, which says that .sframe is
- * malformed and is asked no more.
  */
 #ifndef BOBBIN_UNWIND_LOADED_OBJECT_H
 #define BOBBIN_UNWIND_LOADED_OBJECT_H
@@ -48,15 +46,10 @@ bool loaded_object_linked(const struct loaded_object *object);
  */
 bool loaded_object_present(const struct loaded_object *object, struct self_memory *memory);
 
-/*
- * The rule for an address; always one, which may say why there is none.
- * Async-signal-safe.
- */
-void loaded_object_rule(struct loaded_object *object, uint64_t pc, struct bobbin_rule *rule,
-			enum bobbin_source *source);
-
-/* As module_follow(). */
-bool loaded_object_follow(const struct loaded_object *object, const struct bobbin_arch *arch,
-			  uint64_t pc, struct bobbin_rule *ret);
+/* The object that a code of the map is, or NULL. */
+static inline const struct loaded_object *loaded_object_of(const struct code *code)
+{
+	return code->kind == CODE_OBJECT ? code->object : NULL;
+}
 
 #endif

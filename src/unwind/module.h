@@ -2,11 +2,8 @@
 /*
  * module.h - the unwind tables of one file.
  *
- * For a PC the tables are asked in order: .gopclntab, .sframe, .eh_frame, .debug_frame,
- * and the side-file, which is looked for when it is first needed.  Go's own table goes
- * first: what is made of its DWARF does not know of roots and switches of stacks.  A .sframe section
- * that turns out to be malformed is dropped for good and its error kept; so is a
- * side-file.
+ * They are asked through its set, see table_set.h.  Each is read when the file is opened,
+ * except the side-file.
  */
 #ifndef BOBBIN_UNWIND_MODULE_H
 #define BOBBIN_UNWIND_MODULE_H
@@ -16,21 +13,20 @@
 #include "base/process_reader.h"
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
-#include "sidefile/sidefile.h"
 #include "target/mapped_file.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
+#include "unwind/late_sidefile.h"
+#include "unwind/table_set.h"
 
 struct module {
 	struct elf_image image;
+	struct table_set tables; /* of those below */
 	struct pclntab go;
 	struct indexed_sections sframe;
-	struct bobbin_error sframe_error; /* why .sframe was dropped, if it was */
 	struct call_frames frames;
-	const char *sframe_path;   /* where side-files are, borrowed; NULL: looked for already */
-	struct sidefile *sidefile; /* or NULL */
-	int fd;                    /* to read code bytes, or -1 */
-	bool eh_returns;           /* there may be code as in core/eh_return.h */
+	struct late_sidefile sidefile;
+	int fd; /* to read code bytes, or -1 */
 };
 
 /*
@@ -42,40 +38,9 @@ int module_open(struct process_reader *reader, const struct mapped_file *file,
 void module_close(struct module *module);
 
 /*
- * The row for an address of the file's own space.  Always gives a row: one
- * without a rule says why.  *@source: who answered.
+ * The rule for code at a file offset; false: no segment has it, and @ret is unchanged.
  */
-void module_lookup(struct module *module, uint64_t vaddr, struct bobbin_row *row,
-		   enum bobbin_source *source);
-
-/*
- * The same of what is in memory, without a change: several threads and signal
- * handlers may ask at once.  Side-files are left out.  0; -EBADMSG: .sframe, which
- * is asked if @use_sframe, is malformed, and another table has answered.
- */
-int module_ask(const struct module *module, bool use_sframe, uint64_t vaddr,
-	       struct bobbin_error *err, struct bobbin_row *row, enum bobbin_source *source);
-
-/*
- * What call-frame information says when it follows another register than the frame
- * pointer: @arch is the file's but for @fp.  false: it says nothing.  As module_ask().
- */
-bool module_follow(const struct module *module, const struct bobbin_arch *arch, uint64_t vaddr,
-		   struct bobbin_rule *ret);
-
-/*
- * Where the function at an address begins; false: no table knows.  Call-frame
- * information is asked first: what SFrame calls a function may be part of one.
- */
-bool module_function(struct module *module, uint64_t vaddr, uint64_t *ret);
-
-/*
- * Each function of a table, or block of one, as long as @sink returns 0; what it
- * returned.  Malformed entries are left out.  @source: SFRAME, EH_FRAME, DEBUG_FRAME,
- * SIDEFILE or GO.
- */
-int module_functions(struct module *module, enum bobbin_source source,
-		     int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+bool module_rule(struct module *module, uint64_t offset, struct table_answer *ret);
 
 /*
  * The code around an address that no table knows: from where the last function
@@ -95,21 +60,8 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file);
 
-/* Look for the side-file now, if nobody has yet. */
-void module_open_sidefile(struct module *module);
-
-/* Whether an address belongs to the first code of a program or of a dynamic loader. */
-bool module_is_entry(const struct module *module, uint64_t vaddr);
-
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
-
-/*
- * What the code at a file offset says against the tables, or where they say nothing.
- * @row_ends: their row does not hold for what is after it.
- */
-void module_look_at_code(struct module *module, uint64_t offset, bool row_ends,
-			 struct bobbin_rule *rule, enum bobbin_source *source);
 
 /* Whether the instruction before a file offset is a system call. */
 bool module_after_syscall(struct module *module, uint64_t offset);

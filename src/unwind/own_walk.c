@@ -6,9 +6,8 @@
 #include "unwind/own_walk.h"
 
 #include "core/deps.h"
-#include "jit/jit_table.h"
 #include "target/thread.h"
-#include "unwind/known_code.h"
+#include "unwind/code_tables.h"
 #include "unwind/last_resort.h"
 #include "unwind/loaded_object.h"
 #include "unwind/loader_link.h"
@@ -27,6 +26,7 @@ struct own_walk {
 	struct code_range range;    /* the one that the last frame was in; of no code: none */
 	const struct code *present; /* the last object that was found to be present */
 	struct self_memory memory;
+	struct code_asker asker;
 	struct bobbin_mem mem; /* reads @memory */
 	struct bobbin_regs regs;
 	struct bobbin_regs known; /* of the last frame of which more is known */
@@ -60,93 +60,6 @@ static bool is_present(struct own_walk *w, const struct code *code)
 	return true;
 }
 
-static void drop(struct own_walk *w, struct code *code, const struct bobbin_error *error)
-{
-	registry_drop(w->code->registry, code, error);
-}
-
-/* The row that a registered table has, or why it has none. */
-static struct bobbin_rule registered_rule(struct own_walk *w, struct code *code, int r,
-					  const struct bobbin_error *error,
-					  const struct bobbin_row *row)
-{
-	if (!r)
-		return row->rule;
-	if (r == -BOBBIN_EBADMSG)
-		drop(w, code, error);
-	return bobbin_rule_none(r == -BOBBIN_EFAULT ? BOBBIN_REASON_NO_MEMORY
-				: error->reason     ? error->reason
-						    : BOBBIN_REASON_NO_FUNCTION);
-}
-
-/*
- * Whether a section that was empty has been filled.  Who fills it stores the magic
- * number last: half of one is not malformed, and nobody looks for where it may begin.
- */
-static bool is_filled(const struct code *code)
-{
-	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
-	bool filled = code->table_size >= 2 && magic[0] && magic[1];
-
-	BOBBIN_READ_FENCE();
-	return filled;
-}
-
-static struct bobbin_rule section_rule(struct own_walk *w, struct code *code, uint64_t pc)
-{
-	const struct bobbin_sframe_view *view = &code->sframe;
-	struct bobbin_error error = {0};
-	struct bobbin_sframe_view later;
-	struct bobbin_row row;
-	int r = 0;
-
-	if (!view->data && !is_filled(code))
-		return bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
-	if (!view->data) {
-		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
-				       &error, &later);
-		view = &later;
-	}
-	if (!r && view->arch != w->arch) {
-		error = (struct bobbin_error){.reason = BOBBIN_REASON_SFRAME_ABI};
-		r = -BOBBIN_EBADMSG;
-	}
-	if (!r)
-		r = bobbin_sframe_lookup(view, pc, &error, &row);
-	return registered_rule(w, code, r, &error, &row);
-}
-
-static struct bobbin_rule jit_rule(struct own_walk *w, struct code *code, uint64_t pc)
-{
-	const struct code_jit_info info = {code->text_start, code->text_end, code->table};
-	struct bobbin_error error = {0};
-	struct bobbin_row row;
-	int r = jit_table_lookup(w->arch, &info, &w->mem, pc, &error, &row);
-
-	return registered_rule(w, code, r, &error, &row);
-}
-
-/* *@source: who has answered; BOBBIN_SOURCE_NONE: the rule says why nobody has. */
-static struct bobbin_rule rule_of_code(struct own_walk *w, struct code *code, uint64_t pc,
-				       enum bobbin_source *source)
-{
-	struct bobbin_rule rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
-
-	if (code->kind == CODE_OBJECT) {
-		loaded_object_rule((struct loaded_object *)code->object, pc, &rule, source);
-		return rule;
-	}
-	if (code->kind == CODE_NAMED || atomic_load_explicit(&code->dropped, memory_order_relaxed))
-		return rule;
-	if (code->kind == CODE_JIT)
-		rule = jit_rule(w, code, pc);
-	else
-		rule = section_rule(w, code, pc);
-	if (rule.cfa.how != BOBBIN_HOW_NO_RULE)
-		*source = code->kind == CODE_JIT ? BOBBIN_SOURCE_JIT : BOBBIN_SOURCE_SFRAME;
-	return rule;
-}
-
 static bool loader_may_know(uint64_t pc)
 {
 	struct loader_link link;
@@ -154,19 +67,20 @@ static bool loader_may_know(uint64_t pc)
 	return !loader_link_usable() || loader_link_find(pc, &link);
 }
 
-static struct bobbin_rule rule_in_map(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
+/* The code that an address is in; NULL: it is not known, and @why. */
+static struct code *known_code(struct own_walk *w, uint64_t pc, enum bobbin_reason *why)
 {
 	struct code *code = find_code(w, pc);
 
 	if (!code) {
 		w->stale |= loader_may_know(pc);
-		return bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
-	}
-	if (code->kind == CODE_OBJECT && !is_present(w, code)) {
+		*why = BOBBIN_REASON_NO_MAPPING;
+	} else if (code->kind == CODE_OBJECT && !is_present(w, code)) {
 		w->stale = true;
-		return bobbin_rule_none(BOBBIN_REASON_UNLOADED);
+		*why = BOBBIN_REASON_UNLOADED;
+		return NULL;
 	}
-	return rule_of_code(w, code, pc, source);
+	return code;
 }
 
 static bool read_own_code(void *ctx, uint64_t addr, void *dst, size_t size)
@@ -174,35 +88,19 @@ static bool read_own_code(void *ctx, uint64_t addr, void *dst, size_t size)
 	return !self_memory_read(ctx, addr, dst, size);
 }
 
-/* Whether a frame may be one of which known_code_eh_return() knows. */
-static bool may_eh_return(const struct own_walk *w)
-{
-	const struct code *code = w->range.code;
-	const struct loaded_object *object;
-
-	if (!code || code->kind != CODE_OBJECT)
-		return false;
-	object = code->object;
-	return object->module && object->module->eh_returns;
-}
-
 static struct bobbin_rule find_rule(struct own_walk *w, uint64_t pc, enum bobbin_source *source)
 {
-	const struct code_reader code = {read_own_code, &w->memory};
-	struct bobbin_rule rule;
+	enum bobbin_reason why = BOBBIN_REASON_NONE;
+	struct table_answer answer;
 
-	*source = BOBBIN_SOURCE_NONE;
 	if (w->arch->elf_machine == bobbin_arch_amd64()->elf_machine &&
 	    pc - VSYSCALL_PAGE < VSYSCALL_SIZE) {
 		*source = BOBBIN_SOURCE_VSYSCALL;
 		return vsyscall_rule(w->arch);
 	}
-	rule = rule_in_map(w, pc, source);
-	if (*source == BOBBIN_SOURCE_NONE)
-		known_code_rule(w->arch, &code, pc, &rule, source);
-	else if (may_eh_return(w) && known_code_eh_return(w->arch, &code, pc))
-		rule = bobbin_rule_none(BOBBIN_REASON_EH_RETURN);
-	return rule;
+	code_tables_rule(&w->asker, known_code(w, pc, &why), pc, &answer);
+	*source = answer.source;
+	return why && answer.source == BOBBIN_SOURCE_NONE ? bobbin_rule_none(why) : answer.row.rule;
 }
 
 /* Whether there is code at an address, for what may be anything. */
@@ -217,11 +115,10 @@ static bool own_is_code(void *ctx, uint64_t addr)
 static bool own_is_entry(void *ctx, uint64_t addr)
 {
 	const struct code *code = find_code(ctx, addr);
-	const struct loaded_object *object = code && code->kind == CODE_OBJECT ? code->object
-									       : NULL;
+	const struct loaded_object *object = code ? loaded_object_of(code) : NULL;
 
 	return object && object->module &&
-	       module_is_entry(object->module, addr - object->image.bias);
+	       table_set_is_entry(&object->module->tables, addr - object->image.bias);
 }
 
 static bool own_code_at(void *ctx, uint64_t addr, void *dst, size_t size)
@@ -242,12 +139,13 @@ static bool follow(struct own_walk *w, const struct bobbin_arch *arch, struct bo
 {
 	uint64_t gpr[BOBBIN_REG_COUNT], pc = bobbin_regs_lookup_pc(regs);
 	const struct code *code = find_code(w, pc);
+	const struct loaded_object *object = code ? loaded_object_of(code) : NULL;
 	struct bobbin_regs other = *regs;
 	enum bobbin_source source;
 	struct bobbin_rule rule;
 
-	if (!code || code->kind != CODE_OBJECT || !is_present(w, code) ||
-	    !loaded_object_follow(code->object, arch, pc, &rule))
+	if (!object || !object->module || !is_present(w, code) ||
+	    !table_set_follow(&object->module->tables, arch, pc - object->image.bias, &rule))
 		return false;
 	/* the frame pointer is a register like others for this step */
 	gpr[w->arch->fp] = regs->fp;
@@ -413,6 +311,10 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint3
 	w.range.code = NULL;
 	w.present = NULL;
 	w.mem = (struct bobbin_mem){self_memory_read, &w.memory};
+	w.asker = (struct code_asker){.arch = w.arch,
+				      .registry = code->registry,
+				      .mem = w.mem,
+				      .code = {read_own_code, &w.memory}};
 	w.regs = *regs;
 	w.known.gpr = NULL;
 	w.recoveries = MAX_RECOVERIES;

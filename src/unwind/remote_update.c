@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codemap/code_map.h"
 #include "codemap/page_copy.h"
 #include "unwind/debugger_images.h"
 #include "unwind/remote_table.h"
@@ -47,21 +48,18 @@ static void close_record(struct remote_code *code)
 	free(r);
 }
 
-static struct bobbin_error unreadable(void)
-{
-	return (struct bobbin_error){.reason = BOBBIN_REASON_NO_MEMORY};
-}
-
 /* A section that cannot be read is as good as a malformed one. */
+static const struct bobbin_error unreadable = {.reason = BOBBIN_REASON_NO_MEMORY};
+
 static int open_section(struct remote_table *t, struct remote_record *r,
-			const struct bobbin_code_entry *e, const struct bobbin_arch *arch)
+			const struct bobbin_code_entry *e)
 {
 	struct elf_bytes *s = &t->section;
 
 	/* sections that are kept may have taken more */
 	if (r->bytes > r->section_limit || e->table_size > r->section_limit - r->bytes) {
 		r->left_out++;
-		remote_table_drop(t, unreadable());
+		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
 	*s = (struct elf_bytes){.size = e->table_size, .addr = e->table_addr};
@@ -69,36 +67,35 @@ static int open_section(struct remote_table *t, struct remote_record *r,
 	if (!s->data)
 		return -ENOMEM;
 	if (page_copy_read(&r->published, e->table, s->data, s->size)) {
-		remote_table_drop(t, unreadable());
+		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	return s->size ? remote_table_open_section(t, arch) : 0;
+	return s->size ? remote_table_open_section(t) : 0;
 }
 
-/* As a page says it. */
-static struct bobbin_error dropped_error(uint64_t dropped)
+/* The process has dropped the table itself. */
+static void drop_as_told(struct remote_table *t, uint64_t dropped)
 {
-	return (struct bobbin_error){.reason = (enum bobbin_reason)(dropped & 0xffff),
-				     .offset = dropped >> 16};
+	const struct bobbin_error error = dropped_error(dropped);
+
+	table_set_drop(&t->tables, &error);
 }
 
 static int open_table(struct remote_record *r, const struct bobbin_code_entry *e,
 		      const struct bobbin_arch *arch, struct remote_table **ret)
 {
-	struct remote_table *t = remote_table_open();
+	const struct code_jit_info jit = {e->text_start, e->text_end, e->table};
+	struct remote_table *t = remote_table_open(arch);
 	int error = 0;
 
 	if (!t)
 		return -ENOMEM;
-	t->jit = e->kind == BOBBIN_CODE_JIT;
-	t->process = r->published.process;
-	t->info.text_start = e->text_start;
-	t->info.text_end = e->text_end;
-	t->info.unwind_head = e->table;
+	if (e->kind == BOBBIN_CODE_JIT)
+		remote_table_open_jit(t, &r->published.process, &jit);
 	if (e->dropped)
-		remote_table_drop(t, dropped_error(e->dropped));
-	else if (!t->jit)
-		error = open_section(t, r, e, arch);
+		drop_as_told(t, e->dropped);
+	else if (e->kind != BOBBIN_CODE_JIT)
+		error = open_section(t, r, e);
 	if (error) {
 		remote_table_release(t);
 		return error;
@@ -170,8 +167,8 @@ static void keep_table(struct remote_record *r, struct remote_range *range,
 	if (!range->table->counted)
 		r->bytes += range->table->section.size;
 	range->table->counted = true;
-	if (dropped && !range->table->dropped)
-		remote_table_drop(range->table, dropped_error(dropped));
+	if (dropped)
+		drop_as_told(range->table, dropped);
 }
 
 struct new_range {
@@ -488,7 +485,7 @@ static bool can_be_inherited(const struct remote_record *r)
 	if (r->images.count)
 		return false;
 	for (size_t i = 0; i < r->code.count; i++)
-		if (r->code.ranges[i].table && r->code.ranges[i].table->jit)
+		if (r->code.ranges[i].table && r->code.ranges[i].table->jit.mem.read)
 			return false;
 	return true;
 }

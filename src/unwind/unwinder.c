@@ -154,13 +154,8 @@ BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
 static bool registered_function(const struct bobbin_space *space, uint64_t addr, uint64_t *ret)
 {
 	const struct remote_range *range = remote_code_find(space->remote, addr);
-	enum bobbin_source source;
-	struct bobbin_row row;
 
-	if (!range || !remote_range_lookup(space->arch, range, addr, &row, &source))
-		return false;
-	*ret = row.function;
-	return true;
+	return range && range->table && table_set_function(&range->table->tables, addr, ret);
 }
 
 BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
@@ -171,7 +166,7 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 	uint64_t vaddr, start;
 
 	if (module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
-	    module_function(module, vaddr, &start)) {
+	    table_set_function(&module->tables, vaddr, &start)) {
 		*ret = start;
 		*offset = vaddr - start;
 		return 0;
@@ -190,20 +185,17 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
-	struct bobbin_row row;
-	struct module *module;
-	uint64_t vaddr;
+	struct module *module = module_of(u, m->file);
+	struct table_answer answer;
 
 	*source = BOBBIN_SOURCE_NONE;
 	*rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
-	module = module_of(u, m->file);
 	if (!module && file_modules_left_out(&u->modules, m->file))
 		*rule = bobbin_rule_none(BOBBIN_REASON_NO_ROOM);
-	if (!module || !elf_image_vaddr(&module->image, offset, &vaddr))
+	if (!module || !module_rule(module, offset, &answer))
 		return module;
-	module_lookup(module, vaddr, &row, source);
-	*rule = row.rule;
-	module_look_at_code(module, offset, row.end == vaddr + 1, rule, source);
+	*source = answer.source;
+	*rule = answer.row.rule;
 	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }
 
@@ -243,7 +235,7 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 {
 	const struct remote_range *range = remote_code_find(space->remote, pc);
 	const struct cached_rule *cached;
-	struct bobbin_row row;
+	struct table_answer answer;
 	uint64_t key = 0;
 
 	if (!range || !remote_range_serves(range))
@@ -256,9 +248,10 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 		bobbin_rule_unpack(cached->word, rule);
 		return true;
 	}
-	if (!remote_range_lookup(space->arch, range, pc, &row, source))
+	if (!table_set_row(&range->table->tables, pc, &answer))
 		return false;
-	*rule = row.rule;
+	*source = answer.source;
+	*rule = answer.row.rule;
 	rule_cache_put(&u->cache, key, rule, *source);
 	return true;
 }
@@ -306,7 +299,7 @@ static bool walk_is_entry(void *ctx, uint64_t addr)
 	uint64_t vaddr;
 
 	return module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
-	       module_is_entry(module, vaddr);
+	       table_set_is_entry(&module->tables, vaddr);
 }
 
 static bool walk_code(void *ctx, uint64_t addr, void *dst, size_t size)

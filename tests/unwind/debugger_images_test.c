@@ -232,6 +232,11 @@ static void untell(struct compiled *c)
 	__jit_debug_descriptor.action = 2;
 }
 
+static const struct table_set *tables_at(const struct fixture *f, uint64_t addr)
+{
+	return &remote_code_find(f->space->remote, addr)->table->tables;
+}
+
 static int update(struct fixture *f)
 {
 	return bobbin_space_update_code(f->unwinder, f->space, getpid());
@@ -327,7 +332,7 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME, BOBBIN_SOURCE_SFRAME));
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_int_equal(remote_range_version(remote_code_find(f->space->remote, f->code)), 3);
+	assert_int_equal(table_set_version(tables_at(f, f->code)), 3);
 
 	/* a malformed one is none */
 	c->sframe[0] ^= 0xff;
@@ -336,7 +341,7 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	c->image.head.e_version++;
 	assert_int_equal(update(f), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_true(remote_range_dropped(remote_code_find(f->space->remote, f->code), &error));
+	assert_true(table_set_dropped(tables_at(f, f->code), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 }
 

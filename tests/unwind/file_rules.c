@@ -22,12 +22,11 @@ static void print_rule(struct module *m, uint64_t addr)
 		[BOBBIN_SOURCE_ENTRY] = "entry",
 		[BOBBIN_SOURCE_NONE] = "none",
 	};
-	enum bobbin_source source;
-	struct bobbin_row row;
+	struct table_answer answer;
 
-	module_lookup(m, addr, &row, &source);
-	printf("%s\t", names[source]);
-	row_print(m->image.arch, addr, &row.rule, 0);
+	table_set_row(&m->tables, addr, &answer);
+	printf("%s\t", names[answer.source]);
+	row_print(m->image.arch, addr, &answer.row.rule, 0);
 }
 
 int main(int argc, char **argv)

@@ -131,6 +131,11 @@ static uint32_t publish_section(struct fixture *f, uint64_t start, uint64_t end,
 	return publish(f, &entry);
 }
 
+static const struct table_set *tables_at(const struct fixture *f, uint64_t addr)
+{
+	return &remote_code_find(f->space->remote, addr)->table->tables;
+}
+
 static int update(struct fixture *f)
 {
 	return bobbin_space_update_code(f->unwinder, f->space, getpid());
@@ -259,7 +264,7 @@ static void malformed_section_is_dropped_and_its_reason_kept(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
-	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE + 0x110), &error));
+	assert_true(table_set_dropped(tables_at(f, CODE + 0x110), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 	walk(f, CODE + 0x210, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
@@ -279,7 +284,7 @@ static void section_that_the_process_dropped_is_not_used(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE), &error));
+	assert_true(table_set_dropped(tables_at(f, CODE), &error));
 	assert_int_equal(error.offset, 7);
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_RANGE);
 	free(section);
@@ -299,8 +304,7 @@ static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
 	publish(f, &empty);
 	assert_int_equal(update(f), 1);
 	for (unsigned int i = 0; i < 3; i++) {
-		bool dropped = remote_range_dropped(
-			remote_code_find(f->space->remote, CODE + 0x100 * i), &error);
+		bool dropped = table_set_dropped(tables_at(f, CODE + 0x100 * i), &error);
 
 		walk(f, CODE + 0x100 * i + 8, FRAME - 8);
 		assert_stuck(f);
@@ -358,11 +362,9 @@ static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
 	publish(f, &large);
 	publish(f, &small);
 	assert_int_equal(update(f), 1);
-	assert_true(
-		remote_range_dropped(remote_code_find(f->space->remote, large.text_start), &error));
+	assert_true(table_set_dropped(tables_at(f, large.text_start), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_NO_MEMORY);
-	assert_false(
-		remote_range_dropped(remote_code_find(f->space->remote, small.text_start), &error));
+	assert_false(table_set_dropped(tables_at(f, small.text_start), &error));
 	munmap(zeros, REMOTE_MAX_BYTES);
 }
 
@@ -431,7 +433,7 @@ static void malformed_jit_table_is_dropped(void **state)
 	assert_int_equal(update(f), 1);
 	walk(f, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(remote_range_dropped(remote_code_find(f->space->remote, CODE), &error));
+	assert_true(table_set_dropped(tables_at(f, CODE), &error));
 	free(table);
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/late_sidefile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sidefile/sidefile_path.h"
+#include "unwind/indexed_sections.h"
+
+static void give_up(struct late_sidefile *late)
+{
+	sidefile_close(late->file);
+	late->file = NULL;
+}
+
+/* Once. */
+static void find(struct late_sidefile *late)
+{
+	const struct elf_image *image = late->image;
+	const struct sidefile_head *head;
+	int fd;
+
+	if (!late->path)
+		return;
+	fd = sidefile_find(late->path, image->build_id, image->build_id_len);
+	late->path = NULL;
+	if (fd < 0)
+		return;
+	if (sidefile_open(fd, NULL, &late->file)) {
+		close(fd);
+		return;
+	}
+	head = sidefile_head(late->file);
+	if (head->arch != image->arch || head->build_id_len != image->build_id_len ||
+	    memcmp(head->build_id, image->build_id, image->build_id_len))
+		give_up(late);
+}
+
+int late_sidefile_lookup(struct late_sidefile *late, uint64_t vaddr, struct bobbin_row *ret)
+{
+	int r;
+
+	find(late);
+	if (!late->file)
+		return -ENODATA;
+	r = sidefile_lookup(late->file, vaddr, NULL, ret);
+	if (!r || r == -ENOENT)
+		return r;
+	give_up(late);
+	return -ENODATA;
+}
+
+int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void *ctx)
+{
+	struct bobbin_sframe_view view;
+	int r = 0;
+
+	find(late);
+	for (uint32_t i = 0; late->file && i < sidefile_head(late->file)->block_count && !r; i++)
+		if (!sidefile_block(late->file, i, NULL, &view))
+			r = sframe_functions(&view, sink, ctx);
+	return r;
+}

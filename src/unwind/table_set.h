@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_set.h - what knows a piece of code, in the order in which it is asked.
+ *
+ *	struct table_set
+ *	  tables	as in enum table_kind; the first that covers the PC has the row
+ *	  entry		the first function of a program, whose table does not know that it is
+ *	  code bytes	a signal trampoline, or the start of a thread or fiber
+ *
+ * Each file has one set, each piece of code of another process that it registered, and
+ * each code of the own process's map: see module.h, remote_table.h and code_tables.h.
+ * Whoever wants a rule, a function or the covered code asks here, in this order.
+ *
+ * To add a kind of table: its name in enum table_kind, where it is to be asked, and a line
+ * each in types[], lookup() and functions() of table_set.c; a new source also in
+ * table_sources[].  Whoever has the table adds it to the set: module.c, remote_table.c,
+ * code_tables.c.
+ *
+ * A lookup changes nothing but the mark of a malformed table, waits for nobody and takes no
+ * memory, so it can run in signal handlers, except where a side-file is in the set.
+ */
+#ifndef BOBBIN_UNWIND_TABLE_SET_H
+#define BOBBIN_UNWIND_TABLE_SET_H
+
+#include <bobbin/code_abi.h>
+#include <bobbin/step.h>
+#include <bobbin/unwind.h>
+#include <stdatomic.h>
+
+#include "unwind/function_sink.h"
+#include "unwind/known_code.h"
+
+/* In the order in which they are asked. */
+enum table_kind {
+	TABLE_REGISTERED,  /* struct code: a section in the own process's memory */
+	TABLE_JIT,         /* struct jit_source */
+	TABLE_GO,          /* struct pclntab; before those that do not know of Go's roots */
+	TABLE_SFRAME,      /* struct indexed_sections */
+	TABLE_CALL_FRAMES, /* struct call_frames */
+	TABLE_SIDEFILE,    /* struct late_sidefile */
+	TABLE_KINDS
+};
+
+struct table {
+	enum table_kind kind;
+	void *data; /* borrowed */
+};
+
+/* A JIT table, and how its memory is read. */
+struct jit_source {
+	struct code_jit_info info;
+	struct bobbin_mem mem;
+};
+
+struct table_set {
+	const struct bobbin_arch *arch;
+	struct table tables[TABLE_KINDS]; /* at most one of each, in order */
+	unsigned int count;
+	bool eh_returns;          /* there may be code as in core/eh_return.h */
+	uint64_t entry;           /* address of a program's first function, or 0 */
+	_Atomic uint64_t dropped; /* why sections and JIT tables are not asked, or 0 */
+};
+
+/* What is known of a PC. */
+struct table_answer {
+	struct bobbin_row row;
+	enum bobbin_source source;   /* NONE: nobody knows, and the rule says why */
+	struct bobbin_error dropped; /* of a table that this lookup has found malformed */
+};
+
+void table_set_init(const struct bobbin_arch *arch, struct table_set *ret);
+
+/* @data is borrowed; the set has no table of the kind. */
+void table_set_add(struct table_set *set, enum table_kind kind, void *data);
+void table_set_remove(struct table_set *set, enum table_kind kind);
+
+/* The section or JIT table is malformed: it is not asked any more.  The first error counts. */
+void table_set_drop(struct table_set *set, const struct bobbin_error *error);
+
+/* Why it is not asked; false: it is, or there is none. */
+bool table_set_dropped(const struct table_set *set, struct bobbin_error *ret);
+
+/* Whether any table is left. */
+bool table_set_serves(const struct table_set *set);
+
+/* The version of its SFrame section; 0: it has none. */
+unsigned int table_set_version(const struct table_set *set);
+
+/*
+ * The row for an address of the set's space, of a table or of the entry.  Always gives a
+ * row: a table's, true; else one without a rule, from @pc to @pc + 1, false.
+ */
+bool table_set_row(struct table_set *set, uint64_t pc, struct table_answer *ret);
+
+/*
+ * The same with what code bytes say where no table covers the PC, or against it.  @at: the
+ * address that @code reads @pc's code at.
+ */
+void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader *code, uint64_t at,
+		    struct table_answer *ret);
+
+/*
+ * What call-frame information says when it follows another register than the frame
+ * pointer: @arch is the set's but for @fp.  false: it says nothing.
+ */
+bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
+		      struct bobbin_rule *ret);
+
+/* Whether an address belongs to the first code of a program or of a dynamic loader. */
+bool table_set_is_entry(const struct table_set *set, uint64_t pc);
+
+/*
+ * Where the function at an address begins; false: no table knows.  Call-frame information
+ * is asked first: what SFrame calls a function may be part of one.
+ */
+bool table_set_function(struct table_set *set, uint64_t pc, uint64_t *ret);
+
+/*
+ * Each function of a source's table, or block of one, as long as @sink returns 0; what it
+ * returned, or -ENOMEM, or -EBADMSG: a JIT table is malformed, or gone, from here on.
+ * Malformed entries of other tables are left out.
+ */
+int table_set_functions(const struct table_set *set, enum bobbin_source source, function_sink sink,
+			void *ctx);
+
+/* The sources that table_set_functions() takes, in the order in which walks ask them. */
+#define TABLE_SOURCES 6
+extern const enum bobbin_source table_sources[TABLE_SOURCES];
+
+#endif
