@@ -5,33 +5,27 @@
 #ifndef BOBBIN_CLI_ATTACHED_OUTPUT_H
 #define BOBBIN_CLI_ATTACHED_OUTPUT_H
 
+#include "cli/arguments.h"
+#include "cli/sframe_command.h"
 #include "elf/sframe_attachment.h"
-#include "object/object_attachment.h"
+#include "object/object_code.h"
+
+/* Plan for the linked file that is open at @fd; false after a complaint. */
+bool attached_output_plan(const struct arguments *a, int fd, struct sframe_attachment *ret);
 
 /*
- * Write the file that @attachment plans, made of the one behind @fd, to @path.
- * What was written is read back first.  @in_place: @path is that file; its owner
- * and its mode are kept.  0 or a negative errno, and then nothing has changed.
+ * Write a copy of the file that @attachment is about, with the section, to where --output or
+ * --in-place say.  It is read back first.  false after a complaint, and then nothing has
+ * changed.
  */
-int attached_output_put(const char *path, int fd, struct sframe_attachment *attachment,
-			const void *section, uint64_t size, bool in_place);
+bool attached_output_put(const struct arguments *a, struct sframe_attachment *attachment,
+			 const struct made_section *section);
 
-/**
- * struct object_output - a section for a relocatable file
- * @attachment: the plan
- * @code: of the file
- * @relocations: of the section
- * @section, @size: its bytes
+/*
+ * The same for the relocatable file that is open at @fd and whose code is known: the starts of
+ * functions are left to the linker.
  */
-struct object_output {
-	struct object_attachment *attachment;
-	const struct object_code *code;
-	const struct start_relocations *relocations;
-	const uint8_t *section;
-	uint64_t size;
-};
-
-/* The same for a relocatable file. */
-int object_output_put(const char *path, int fd, const struct object_output *output, bool in_place);
+bool attached_output_put_object(const struct arguments *a, int fd, const struct object_code *code,
+				const struct made_section *section);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/file_cfi.h"
 #include "cli/sframe_command.h"
@@ -161,18 +160,11 @@ static void finish_object(const struct check_cfi *check)
 
 bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 {
-	struct bobbin_error error = {0};
 	struct file_cfi input;
-	int fd = open_regular_input(check->path), r;
+	int r;
 
-	if (fd < 0)
+	if (!file_cfi_open(check->path, &input))
 		return false;
-	r = file_cfi_init(fd, &error, &input);
-	close(fd);
-	if (r) {
-		complain_file(check->path, r, &error);
-		return false;
-	}
 	if (check->json)
 		json_array(check->json, "differences");
 	if (!input.count) {
@@ -187,6 +179,6 @@ bool check_cfi(struct check_cfi *check, const struct sframe_file *file)
 		finish_object(check);
 	else if (!r && !check->quiet)
 		print_summary(check);
-	file_cfi_fini(&input);
+	file_cfi_close(&input);
 	return !r;
 }

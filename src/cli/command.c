@@ -28,12 +28,11 @@ static int run_below(const struct command *command, int argc, char **argv)
 	return show_usage(command);
 }
 
-static int complain_operands(const struct command *command, const struct arguments *a)
+static int refuse_operands(const struct command *command, const struct arguments *a)
 {
 	if (command->most)
-		complain_use("%s", command->wanted);
-	else
-		complain_use("unexpected argument '%s'", a->operands[0]);
+		return refuse_call(command, command->wanted);
+	complain_use("unexpected argument '%s'", a->operands[0]);
 	return show_usage(command);
 }
 
@@ -48,7 +47,7 @@ static int run_with(const struct command *command, enum option_result read, stru
 		return EXIT_USAGE;
 	default:
 		if (a->operand_count < command->least || a->operand_count > command->most)
-			return complain_operands(command, a);
+			return refuse_operands(command, a);
 		return command->run(a);
 	}
 }
@@ -142,6 +141,12 @@ int show_usage(const struct command *command)
 {
 	fprintf(stderr, "Try 'bobbin help %s'.\n", command->name);
 	return EXIT_USAGE;
+}
+
+int refuse_call(const struct command *command, const char *fault)
+{
+	complain_use("%s", fault);
+	return show_usage(command);
 }
 
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,

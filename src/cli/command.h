@@ -70,6 +70,9 @@ const struct command *find_below(const struct command *command, const char *word
 int show_help(const struct command *command);
 int show_usage(const struct command *command);
 
+/* The same, after a complaint about what it was called with. */
+int refuse_call(const struct command *command, const char *fault);
+
 /* A whole decimal number between the bounds, or a complaint and false. */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		  uint64_t *ret);

@@ -1,22 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/file_cfi.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
+#include "cli/sframe_command.h"
+#include "core/refusal.h"
 #include "export/safe_text.h"
 
-static int init_linked(int fd, struct bobbin_error *err, struct file_cfi *ret)
+static void add(struct file_cfi *input, const struct elf_bytes *frame, const struct elf_bytes *hdr)
 {
-	const struct elf_image *image = &ret->linked.image;
-	int r = cfi_tables_init(fd, err, &ret->linked);
+	struct bobbin_cfi_view *view = &input->views[input->count];
+
+	if (!frame->data)
+		return;
+	*view = (struct bobbin_cfi_view){
+		.arch = input->image.arch,
+		.frame = frame->data,
+		.frame_size = frame->size,
+		.frame_addr = frame->addr,
+		.debug_frame = !hdr,
+		.code = input->image.code.ranges,
+		.code_count = input->image.code.count,
+	};
+	if (hdr) {
+		view->hdr = hdr->data;
+		view->hdr_size = hdr->size;
+		view->hdr_addr = hdr->addr;
+	}
+	/* without a sane header FDEs are found by scanning */
+	bobbin_cfi_view_init(view, NULL);
+	input->count++;
+}
+
+static int init_linked(struct bobbin_error *err, struct file_cfi *ret)
+{
+	const struct elf_image *image = &ret->image;
+	int r = elf_image_init(ret->fd, err, &ret->image);
 
 	if (r)
 		return r;
-	memcpy(ret->views, ret->linked.views, sizeof(ret->views));
-	ret->count = ret->linked.count;
+	if (!image->linked)
+		return refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_REASON_ELF_TYPE);
+	if (image->unread.reason)
+		return refuse(err, image->unread.offset, image->unread.reason);
+	add(ret, &image->eh_frame, &image->eh_frame_hdr);
+	add(ret, &image->debug_frame, NULL);
 	ret->arch = image->arch;
 	ret->bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
 	ret->code = image->code.ranges;
@@ -24,10 +57,10 @@ static int init_linked(int fd, struct bobbin_error *err, struct file_cfi *ret)
 	return 0;
 }
 
-static int init_object(int fd, struct bobbin_error *err, struct file_cfi *ret)
+static int init_object(struct bobbin_error *err, struct file_cfi *ret)
 {
 	const struct object_code *object = &ret->object;
-	int r = object_code_init(fd, err, &ret->object);
+	int r = object_code_init(ret->fd, err, &ret->object);
 
 	if (r)
 		return r;
@@ -40,16 +73,27 @@ static int init_object(int fd, struct bobbin_error *err, struct file_cfi *ret)
 	return 0;
 }
 
-int file_cfi_init(int fd, struct bobbin_error *err, struct file_cfi *ret)
+bool file_cfi_open(const char *path, struct file_cfi *ret)
 {
-	*ret = (struct file_cfi){0};
-	return object_code_is_in(fd) ? init_object(fd, err, ret) : init_linked(fd, err, ret);
+	struct bobbin_error error = {0};
+	int r;
+
+	*ret = (struct file_cfi){.fd = open_regular_input(path)};
+	if (ret->fd < 0)
+		return false;
+	r = object_code_is_in(ret->fd) ? init_object(&error, ret) : init_linked(&error, ret);
+	if (!r)
+		return true;
+	complain_file(path, r, &error);
+	file_cfi_close(ret);
+	return false;
 }
 
-void file_cfi_fini(struct file_cfi *input)
+void file_cfi_close(struct file_cfi *input)
 {
-	cfi_tables_fini(&input->linked);
+	elf_image_fini(&input->image);
 	object_code_fini(&input->object);
+	close(input->fd);
 }
 
 int file_cfi_convert(const struct file_cfi *input, const struct convert_options *options,

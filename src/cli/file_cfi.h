@@ -8,15 +8,17 @@
 #ifndef BOBBIN_CLI_FILE_CFI_H
 #define BOBBIN_CLI_FILE_CFI_H
 
+#include <bobbin/cfi.h>
 #include <stdio.h>
 
-#include "cli/cfi_tables.h"
 #include "convert/converter.h"
+#include "elf/elf_image.h"
 #include "object/object_code.h"
 
 /**
  * struct file_cfi - what was read
- * @linked: of a linked file, else zero
+ * @fd: the file, open
+ * @image: of a linked file, else zero
  * @object: of a relocatable file, else zero
  * @arch: of the file
  * @views: borrow from one of the two
@@ -25,7 +27,8 @@
  * @code, @code_count: where executable code lies; borrowed from one of the two
  */
 struct file_cfi {
-	struct cfi_tables linked;
+	int fd;
+	struct elf_image image;
 	struct object_code object;
 	const struct bobbin_arch *arch;
 	struct bobbin_cfi_view views[2];
@@ -36,11 +39,11 @@ struct file_cfi {
 };
 
 /*
- * Read the file behind @fd, which stays the caller's.  Errors as
- * cfi_tables_init() and object_code_init().
+ * Read a regular file, "-" is stdin.  false after a complaint: for files that are neither
+ * linked nor relocatable and those whose call-frame information cannot be read, too.
  */
-int file_cfi_init(int fd, struct bobbin_error *err, struct file_cfi *ret);
-void file_cfi_fini(struct file_cfi *input);
+bool file_cfi_open(const char *path, struct file_cfi *ret);
+void file_cfi_close(struct file_cfi *input);
 
 /*
  * convert_cfi() with all of it.  In a relocatable file, whose sections a linker may

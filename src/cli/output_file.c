@@ -13,6 +13,14 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
+#include "cli/command.h"
+#include "cli/file_attributes.h"
+
+struct output_file {
+	char *target, *temp; /* owned; no @temp: it has no name of its own */
+	bool special;        /* the target is a device or a pipe */
+	int fd;              /* to write to and to read from, at any offset */
+};
 
 /*
  * The file that @path means, through symbolic links; @path if it is new, or
@@ -109,7 +117,8 @@ static int create_in_memory(struct output_file *file)
 	return file->fd < 0 ? -errno : 0;
 }
 
-int output_file_init(const char *path, mode_t mode, struct output_file *ret)
+/* Start a file of this mode for @path; commit() or discard() ends it. */
+static int start(const char *path, mode_t mode, struct output_file *ret)
 {
 	struct output_file file = {.fd = -1};
 	int r = resolve(path, &file.target, &file.special);
@@ -121,11 +130,6 @@ int output_file_init(const char *path, mode_t mode, struct output_file *ret)
 	else
 		*ret = file;
 	return r;
-}
-
-int output_file_write(struct output_file *file, const void *bytes, size_t size)
-{
-	return file_append(file->fd, bytes, size);
 }
 
 /* All bytes to the device or the pipe. */
@@ -193,7 +197,8 @@ static int give_name(struct output_file *file)
 	return r == -EEXIST ? give_second_name(file) : r;
 }
 
-int output_file_commit(struct output_file *file)
+/* Give the file its name; it is gone on failure. */
+static int commit(struct output_file *file)
 {
 	int r;
 
@@ -219,27 +224,93 @@ int output_file_commit(struct output_file *file)
 	return r;
 }
 
-void output_file_discard(struct output_file *file)
+static void discard(struct output_file *file)
 {
 	if (file->temp)
 		unlink(file->temp);
 	forget(file);
 }
 
-int output_file_put(const char *path, mode_t mode, const void *bytes, size_t size)
+/* Let a file that is complete take the place of the one that is open at @original. */
+static int replace(struct output_file *file, const struct stat *status, int original)
 {
-	struct output_file file;
-	int r;
+	/* the old file goes: a crash must not leave an empty one in its place */
+	int r = fsync(file->fd) ? -errno : 0, replacement;
+	mode_t mode;
 
-	if (!strcmp(path, "-"))
-		return file_append(STDOUT_FILENO, bytes, size);
-	r = output_file_init(path, mode, &file);
-	if (r)
-		return r;
-	r = output_file_write(&file, bytes, size);
+	if (!r)
+		r = file_attributes_keep(status, original, file->fd, &mode);
+	replacement = r ? -1 : fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	if (!r && replacement < 0)
+		r = -errno;
 	if (r) {
-		output_file_discard(&file);
+		discard(file);
 		return r;
 	}
-	return output_file_commit(&file);
+	r = commit(file);
+	if (!r)
+		r = file_attributes_keep_privileges(mode, original, replacement);
+	close(replacement);
+	return r;
+}
+
+static int put(const struct output *output, struct stat *status)
+{
+	struct output_file file;
+	int r = output->is_copy && fstat(output->original, status) ? -errno : 0;
+
+	if (!r)
+		r = start(output->path, status->st_mode & 0777, &file);
+	if (r)
+		return r;
+	r = output->write(output->ctx, file.fd);
+	if (!r && output->check)
+		r = output->check(output->ctx, file.fd);
+	if (!r && output->in_place)
+		return replace(&file, status, output->original);
+	if (!r)
+		return commit(&file);
+	discard(&file);
+	return r;
+}
+
+bool output_put(const struct output *output)
+{
+	bool is_stdout = !strcmp(output->path, "-");
+	struct stat status = {.st_mode = 0666};
+	int r = is_stdout ? output->write(output->ctx, STDOUT_FILENO) : put(output, &status);
+
+	if (r)
+		complain_file(is_stdout ? "standard output" : output->path, r, NULL);
+	else if (output->in_place && status.st_nlink > 1)
+		complain("%s: the file has other names (hard links), which keep the old one",
+			 output->path);
+	return !r;
+}
+
+struct span {
+	const void *bytes;
+	size_t size;
+};
+
+static int write_span(void *ctx, int fd)
+{
+	const struct span *span = ctx;
+
+	return file_append(fd, span->bytes, span->size);
+}
+
+bool output_put_bytes(const char *path, int replaced, const void *bytes, size_t size)
+{
+	struct span span = {bytes, size};
+	const struct output output = {
+		.path = path,
+		.is_copy = replaced >= 0,
+		.in_place = replaced >= 0,
+		.original = replaced,
+		.write = write_span,
+		.ctx = &span,
+	};
+
+	return output_put(&output);
 }

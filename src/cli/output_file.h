@@ -12,35 +12,29 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
-struct output_file {
-	char *target, *temp; /* owned; no @temp: it has no name of its own */
-	bool special;        /* the target is a device or a pipe */
-	int fd;              /* to write to and to read from, at any offset */
+/**
+ * struct output - what is to appear
+ * @path: where; a symbolic link is followed; "-" is standard output
+ * @is_copy: of the file that is open at @original, and gets its mode
+ * @in_place: @path is that file: its owner and its attributes are kept, too
+ * @write: write all of it to a descriptor
+ * @check: read it back, or NULL
+ * @ctx: for both
+ */
+struct output {
+	const char *path;
+	bool is_copy, in_place;
+	int original;
+	int (*write)(void *ctx, int fd);
+	int (*check)(void *ctx, int fd);
+	void *ctx;
 };
 
-/*
- * Start a file of this mode beside @path.  A symbolic link at @path is followed.
- * 0, -EISDIR, the errno of creating, -ENOMEM.  output_file_commit() or _discard() ends it.
- */
-int output_file_init(const char *path, mode_t mode, struct output_file *ret);
+/* Make it appear; false after a complaint, and then nothing has changed. */
+bool output_put(const struct output *output);
 
-/* Append bytes.  0 or a negative errno. */
-int output_file_write(struct output_file *file, const void *bytes, size_t size);
-
-/*
- * Give the file its name; it is gone on failure.  0 or a negative errno.
- */
-int output_file_commit(struct output_file *file);
-
-/* Drop the file. */
-void output_file_discard(struct output_file *file);
-
-/*
- * All of it: @size bytes become the file @path.  "-" writes to stdout.  0 or a
- * negative errno.
- */
-int output_file_put(const char *path, mode_t mode, const void *bytes, size_t size);
+/* The same for bytes; they take the place of the file that is open at @replaced, if not -1. */
+bool output_put_bytes(const char *path, int replaced, const void *bytes, size_t size);
 
 #endif

@@ -80,10 +80,8 @@ static int check(const struct arguments *a)
 		fault = "a command to run, or -p PID, is needed";
 	else if (targets_are_mixed(&a->targets))
 		fault = "-p and -t exclude each other";
-	if (fault) {
-		complain_use("%s", fault);
-		return show_usage(&record_command);
-	}
+	if (fault)
+		return refuse_call(&record_command, fault);
 	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return 0;
 	complain_use("-o -: standard output is a terminal, which cannot show a recording");

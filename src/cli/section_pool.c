@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "cli/sframe_command.h"
 #include "convert/section_repair.h"
 
 static bool add_view(struct section_pool *pool, const struct bobbin_sframe_view *view,
@@ -172,17 +171,18 @@ void complain_merge(const char *path, int error)
 		complain_file(path, error, NULL);
 }
 
-bool section_pool_merge(struct section_pool *pool, struct merge_options *options, uint8_t **data,
-			uint64_t *size)
+bool section_pool_merge(struct section_pool *pool, struct merge_options *options,
+			struct made_section *ret)
 {
 	struct merge_stats stats;
 	int r;
 
 	options->report = print_report;
 	options->ctx = pool;
+	ret->addr = options->addr;
 	r = pool->count > UINT32_MAX ? -ERANGE
 				     : merge_sections(pool->views, (uint32_t)pool->count, options,
-						      &stats, data, size);
+						      &stats, &ret->data, &ret->size);
 	if (r)
 		complain_merge(pool->origins[0].path, r);
 	else if (pool->changes && !pool->quiet)

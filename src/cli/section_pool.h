@@ -6,6 +6,7 @@
 #ifndef BOBBIN_CLI_SECTION_POOL_H
 #define BOBBIN_CLI_SECTION_POOL_H
 
+#include "cli/sframe_command.h"
 #include "convert/merger.h"
 #include "elf/sframe_file.h"
 
@@ -46,11 +47,11 @@ void complain_merge(const char *path, int error);
 
 /*
  * Make one section of them, with a line on stderr for each function that is not
- * taken over as it is.  Of @options, the report is set here.  @data becomes the
- * caller's.  Complains and returns false on failure.
+ * taken over as it is.  Of @options, the report is set here.  Complains and returns false on
+ * failure.
  */
-bool section_pool_merge(struct section_pool *pool, struct merge_options *options, uint8_t **data,
-			uint64_t *size);
+bool section_pool_merge(struct section_pool *pool, struct merge_options *options,
+			struct made_section *ret);
 
 void section_pool_fini(struct section_pool *pool);
 

@@ -279,9 +279,9 @@ static int compare_rules(const struct check *check, const struct sframe_file *fi
 		       : 0;
 }
 
-static int check_file(const struct check *options, const char *path)
+static int check_file(void *ctx, const char *path)
 {
-	struct check check = *options;
+	struct check check = *(const struct check *)ctx;
 	struct sframe_file file;
 	bool whole;
 	int r = 0, status = 0;
@@ -311,23 +311,10 @@ static int check_file(const struct check *options, const char *path)
 static int run(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
-	struct check options = {.json = a->json ? &json : NULL, .arguments = a};
-	int status = 0;
+	struct check check = {.json = a->json ? &json : NULL, .arguments = a};
 
-	if (a->json) {
-		json_object(&json, NULL);
-		json_array(&json, "files");
-	}
-	for (int i = 0; i < a->operand_count; i++) {
-		int r = check_file(&options, a->operands[i]);
-
-		status = r > status ? r : status;
-	}
-	if (a->json) {
-		json_array_end(&json);
-		json_object_end(&json);
-	}
-	return finish_output() ? status : STATUS_UNREADABLE;
+	return report_files(a, &json,
+			    &(struct file_report){check_file, NULL, &check, STATUS_UNREADABLE});
 }
 
 const struct command sframe_check_command = {

@@ -45,9 +45,18 @@ int open_regular_input(const char *path)
 	return -1;
 }
 
-bool spares_terminal(const char *output)
+const char *output_fault(const struct arguments *a)
 {
-	if (strcmp(output, "-") || !isatty(STDOUT_FILENO))
+	if (!a->output == !a->in_place)
+		return "one of --output and --in-place is needed";
+	if (a->in_place && !strcmp(a->operands[0], "-"))
+		return "--in-place: standard input is no file";
+	return NULL;
+}
+
+bool spares_terminal(const struct arguments *a)
+{
+	if (!a->output || strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return true;
 	complain("a section is no text for a terminal: use -o");
 	return false;
@@ -65,6 +74,29 @@ bool read_sframe_file(const char *path, struct sframe_file *ret)
 	if (r)
 		complain_file(path, r, &error);
 	return !r;
+}
+
+int report_files(const struct arguments *a, struct json_output *json,
+		 const struct file_report *report)
+{
+	int status = 0;
+
+	if (a->json) {
+		json_object(json, NULL);
+		json_array(json, "files");
+	}
+	for (int i = 0; i < a->operand_count; i++) {
+		int r = report->file(report->ctx, a->operands[i]);
+
+		status = r > status ? r : status;
+	}
+	if (a->json)
+		json_array_end(json);
+	if (report->total)
+		report->total(report->ctx);
+	if (a->json)
+		json_object_end(json);
+	return finish_output() ? status : report->failed;
 }
 
 const struct command sframe_command = {

@@ -4,16 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/attached_output.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
-#include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
 #include "convert/comparison.h"
 #include "export/safe_text.h"
-#include "sidefile/sidefile_writer.h"
 
 static const char usage[] =
 	"usage: bobbin sframe convert [OPTIONS] FILE -o OUT\n"
@@ -28,28 +25,27 @@ static const char usage[] =
 /**
  * struct result - the section and what went into it
  * @input: call-frame information of the file
- * @stats, @data, @size, @addr: the section
+ * @section, @stats: what was made
+ * @size: of what was written for it
  */
 struct result {
 	struct file_cfi input;
+	struct made_section section;
 	struct convert_stats stats;
-	uint8_t *data;
-	uint64_t size, addr;
+	uint64_t size;
 };
 
 static const char *fault(const struct arguments *a)
 {
-	if (a->in_place ? a->output || a->section_only || a->side_file : !a->output)
-		return "one of --output and --in-place is needed";
-	if (a->in_place && !strcmp(a->operands[0], "-"))
-		return "standard input has no place";
+	if (a->in_place && (a->section_only || a->side_file))
+		return "--in-place changes an ELF file: it excludes --section-only and --side-file";
 	if (a->side_file && (a->section_only || a->share || a->version != 3))
 		return "--side-file chooses its own form";
 	if (a->has_address && !a->section_only)
 		return "--address is for --section-only";
 	if (a->output && !strcmp(a->output, "-") && !a->section_only)
 		return "only a bare section can be written to standard output";
-	return NULL;
+	return output_fault(a);
 }
 
 /* Whose gaps are told. */
@@ -93,12 +89,13 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 	fputc('\n', stderr);
 }
 
-/* Read bytes back as whoever unwinds will, and compare. */
-static int prove(const struct result *result, const uint8_t *data, uint64_t size)
+/* Read the section as whoever unwinds will, and compare. */
+static int prove(const struct result *result)
 {
+	const struct made_section *section = &result->section;
 	struct comparison c = {.cfi = result->input.views, .cfi_count = result->input.count};
 	struct bobbin_sframe_view view;
-	int r = bobbin_sframe_view(data, size, result->addr, NULL, &view);
+	int r = bobbin_sframe_view(section->data, section->size, section->addr, NULL, &view);
 
 	if (r)
 		return r;
@@ -114,37 +111,30 @@ static int prove(const struct result *result, const uint8_t *data, uint64_t size
 		       : 0;
 }
 
-static struct convert_options options_of(const struct arguments *a)
+/* Convert what the file says, for a section at an address. */
+static bool convert(const struct arguments *a, uint64_t addr, struct result *ret)
 {
-	return (struct convert_options){
+	struct teller teller = {a, &ret->input};
+	const struct convert_options options = {
 		.version = (unsigned int)a->version,
 		.share = a->share || a->side_file,
 		.keep_functions = a->side_file,
+		.addr = addr,
+		.gap = a->verbose ? tell_gap : NULL,
+		.ctx = &teller,
 	};
-}
+	struct made_section *section = &ret->section;
+	int r;
 
-/* Read the file and convert what it says, for a section at an address. */
-static bool convert(const struct arguments *a, int fd, uint64_t addr, struct result *ret)
-{
-	struct convert_options options = options_of(a);
-	struct teller teller = {a, &ret->input};
-	struct bobbin_error error = {0};
-	int r = file_cfi_init(fd, &error, &ret->input);
-
-	if (r) {
-		complain_file(a->operands[0], r, &error);
-		return false;
-	}
 	if (!ret->input.count) {
 		complain("%s: there is no .eh_frame and no .debug_frame", a->operands[0]);
 		return false;
 	}
-	options.addr = ret->addr = addr;
-	options.gap = a->verbose ? tell_gap : NULL;
-	options.ctx = &teller;
-	r = file_cfi_convert(&ret->input, &options, &ret->stats, &ret->data, &ret->size);
+	section->addr = addr;
+	r = file_cfi_convert(&ret->input, &options, &ret->stats, &section->data, &section->size);
+	ret->size = section->size;
 	if (!r)
-		r = prove(ret, ret->data, ret->size);
+		r = prove(ret);
 	if (r)
 		complain("%s: cannot convert: %s", a->operands[0],
 			 r == -EBADMSG ? "what was made contradicts the call-frame information"
@@ -152,167 +142,77 @@ static bool convert(const struct arguments *a, int fd, uint64_t addr, struct res
 	return !r;
 }
 
-static void result_fini(struct result *result)
-{
-	file_cfi_fini(&result->input);
-	free(result->data);
-}
-
-static bool write_section(const struct arguments *a, const struct result *result)
-{
-	int r = output_file_put(a->output, 0666, result->data, result->size);
-
-	if (r)
-		complain_file(strcmp(a->output, "-") ? a->output : "standard output", r, NULL);
-	return !r;
-}
-
-static const char *output_of(const struct arguments *a)
-{
-	return a->in_place ? a->operands[0] : a->output;
-}
-
-static bool write_file(const struct arguments *a, int fd, struct sframe_attachment *attachment,
-		       const struct result *result)
-{
-	const char *path = output_of(a);
-	int r = attached_output_put(path, fd, attachment, result->data, result->size, a->in_place);
-
-	if (r)
-		complain("%s: %s", path, strerror(-r));
-	return !r;
-}
-
-static bool write_sidefile(const struct arguments *a, struct result *result)
-{
-	const struct elf_image *image = &result->input.linked.image;
-	struct bobbin_sframe_view view;
-	uint8_t *data = NULL;
-	uint64_t size;
-	int r;
-
-	r = bobbin_sframe_view(result->data, result->size, result->addr, NULL, &view);
-	if (!r)
-		r = sidefile_make(&view, image->build_id, image->build_id_len, NULL, &data, &size);
-	if (!r)
-		r = sidefile_output_put(a->output, &view, data, size);
-	free(data);
-	if (r)
-		complain("%s: %s", a->output, strerror(-r));
-	else
-		result->size = size;
-	return !r;
-}
-
-/* A section without a file around it. */
-static bool convert_section(const struct arguments *a, int fd)
-{
-	struct result result = {0};
-	bool good = convert(a, fd, a->address, &result) &&
-		    (a->side_file ? write_sidefile(a, &result) : write_section(a, &result));
-
-	if (good && !a->quiet)
-		tell_summary(a, &result);
-	result_fini(&result);
-	return good;
-}
-
-static bool convert_file(const struct arguments *a, int fd)
+static bool convert_linked(const struct arguments *a, struct result *result)
 {
 	struct sframe_attachment attachment;
-	struct bobbin_error error = {0};
-	struct result result = {0};
-	int r = sframe_attachment_init(fd, &error, &attachment);
 	bool good;
 
-	if (r) {
-		complain_file(a->operands[0], r, &error);
+	if (!attached_output_plan(a, result->input.fd, &attachment))
 		return false;
-	}
-	good = convert(a, fd, attachment.addr, &result) && write_file(a, fd, &attachment, &result);
-	if (good && !a->quiet)
-		tell_summary(a, &result);
+	good = convert(a, attachment.addr, result) &&
+	       attached_output_put(a, &attachment, &result->section);
 	sframe_attachment_fini(&attachment);
-	result_fini(&result);
 	return good;
 }
 
-/* Leave the functions' starts to the linker, and write. */
-static bool write_object(const struct arguments *a, int fd, struct object_attachment *attachment,
-			 struct result *result)
+static bool convert_relocatable(const struct arguments *a, struct result *result)
 {
-	struct start_relocations relocations;
-	struct bobbin_error error = {0};
-	struct object_output output = {
-		.attachment = attachment,
-		.code = &result->input.object,
-		.relocations = &relocations,
-		.section = result->data,
-		.size = result->size,
-	};
-	int r = start_relocations_init(&result->input.object, result->data, result->size, &error,
-				       &relocations);
+	const struct file_cfi *input = &result->input;
 
-	if (r) {
-		complain_file(a->operands[0], r, &error);
+	/* relocations have no place outside of the file whose symbols they name */
+	if (a->section_only || a->side_file) {
+		complain("%s: a relocatable file's section means nothing without its relocations: "
+			 "link the file first, or write a copy of it",
+			 a->operands[0]);
 		return false;
 	}
-	r = object_output_put(output_of(a), fd, &output, a->in_place);
-	start_relocations_fini(&relocations);
-	if (r)
-		complain("%s: %s", output_of(a), strerror(-r));
-	return !r;
+	return convert(a, 0, result) &&
+	       attached_output_put_object(a, input->fd, &input->object, &result->section);
 }
 
-static bool convert_relocatable(const struct arguments *a, int fd)
+static bool convert_to_sidefile(const struct arguments *a, struct result *result)
 {
-	struct object_attachment attachment;
-	struct bobbin_error error = {0};
-	struct result result = {0};
-	bool good = convert(a, fd, 0, &result);
-	int r = good ? object_attachment_init(fd, &error, &attachment) : 0;
+	struct sidefile_output sidefile = {0};
+	bool good = convert(a, 0, result) &&
+		    sidefile_output_init(a->operands[0], &result->input.image, &result->section,
+					 &sidefile) &&
+		    sidefile_output_put(&sidefile, a->output);
 
-	if (r)
-		complain_file(a->operands[0], r, &error);
-	good = good && !r;
-	if (good) {
-		good = write_object(a, fd, &attachment, &result);
-		object_attachment_fini(&attachment);
-	}
-	if (good && !a->quiet)
-		tell_summary(a, &result);
-	result_fini(&result);
+	result->size = sidefile.size;
+	sidefile_output_fini(&sidefile);
 	return good;
 }
 
-/* Relocations have no place outside of the file whose symbols they name. */
-static bool refuse_bare(const struct arguments *a)
+static bool convert_file(const struct arguments *a, struct result *result)
 {
-	complain("%s: a relocatable file's section means nothing without its relocations: "
-		 "link the file first, or write a copy of it",
-		 a->operands[0]);
-	return false;
+	const struct made_section *section = &result->section;
+
+	if (result->input.object.arch)
+		return convert_relocatable(a, result);
+	if (a->side_file)
+		return convert_to_sidefile(a, result);
+	if (a->section_only)
+		return convert(a, a->address, result) &&
+		       output_put_bytes(a->output, -1, section->data, section->size);
+	return convert_linked(a, result);
 }
 
 static int run(struct arguments *a)
 {
-	bool bare = a->section_only || a->side_file, good;
-	int fd;
+	struct result result = {0};
+	bool good;
 
-	if (fault(a)) {
-		complain_use("%s", fault(a));
-		return show_usage(&sframe_convert_command);
-	}
-	if (a->output && !spares_terminal(a->output))
+	if (fault(a))
+		return refuse_call(&sframe_convert_command, fault(a));
+	if (!spares_terminal(a))
 		return EXIT_USAGE;
-	fd = open_regular_input(a->operands[0]);
-	if (fd < 0)
+	if (!file_cfi_open(a->operands[0], &result.input))
 		return EXIT_FAILURE;
-	if (object_code_is_in(fd))
-		good = bare ? refuse_bare(a) : convert_relocatable(a, fd);
-	else
-		good = bare ? convert_section(a, fd) : convert_file(a, fd);
-	close(fd);
+	good = convert_file(a, &result);
+	if (good && !a->quiet)
+		tell_summary(a, &result);
+	free(result.section.data);
+	file_cfi_close(&result.input);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -182,32 +182,29 @@ static bool is_sound(const struct dump *dump, const char *path, const struct sfr
 	return !dump->defects && file->section_count;
 }
 
-static bool dump_file(struct dump *dump, const char *path)
+static int dump_file(void *ctx, const char *path)
 {
+	struct dump *dump = ctx;
 	struct sframe_file file;
 	bool sound;
 
 	if (!read_sframe_file(path, &file))
-		return false;
+		return 1;
 	dump->defects = 0;
 	dump_sections(dump, path, &file);
 	sound = is_sound(dump, path, &file);
 	sframe_file_fini(&file);
-	return sound;
+	return !sound;
 }
 
 static int run(struct arguments *a)
 {
-	const struct listing_form *form = a->json ? &sframe_json : &sframe_text;
-	struct dump dump = {.form = form, .out = json_output(stdout)};
-	int status = 0;
+	struct dump dump = {
+		.form = a->json ? &sframe_json : &sframe_text,
+		.out = json_output(stdout),
+	};
 
-	form->start(&dump.out);
-	for (int i = 0; i < a->operand_count; i++)
-		if (!dump_file(&dump, a->operands[i]))
-			status = 1;
-	form->finish(&dump.out);
-	return finish_output() ? status : 1;
+	return report_files(a, &dump.out, &(struct file_report){dump_file, NULL, &dump, 1});
 }
 
 const struct command sframe_dump_command = {

@@ -5,12 +5,6 @@
 #include "cli/sframe_listing.h"
 #include "cli/sframe_spelling.h"
 
-static void start(struct json_output *json)
-{
-	json_object(json, NULL);
-	json_array(json, "files");
-}
-
 static void print_file(struct json_output *json, const char *path, const struct sframe_file *file)
 {
 	json_object(json, NULL);
@@ -197,7 +191,6 @@ static void print_absence(struct json_output *json, const struct sframe_absence 
 }
 
 const struct listing_form sframe_json = {
-	.start = start,
 	.file = print_file,
 	.section = print_section,
 	.table = print_table,
@@ -210,5 +203,4 @@ const struct listing_form sframe_json = {
 	.sections_end = end_sections,
 	.absence = print_absence,
 	.file_end = end_list,
-	.finish = end_list,
 };

@@ -2,7 +2,7 @@
 /*
  * sframe_listing.h - the forms in which `bobbin sframe dump` prints.
  *
- *	start { file { section { table { function { row } } } } absence } finish
+ *	file { section { table { function { row } } } absence }
  *
  * A defect may stand wherever a section, table, function or row may.  Addresses
  * are as the section has them; offsets count from the start of the file.
@@ -44,7 +44,6 @@ struct listing_function {
 };
 
 struct listing_form {
-	void (*start)(struct json_output *out);
 	void (*file)(struct json_output *out, const char *path, const struct sframe_file *file);
 	void (*section)(struct json_output *out, const struct sframe_section *section);
 	void (*table)(struct json_output *out, const struct listing_table *table);
@@ -59,7 +58,6 @@ struct listing_form {
 	void (*sections_end)(struct json_output *out);
 	void (*absence)(struct json_output *out, const struct sframe_absence *absence);
 	void (*file_end)(struct json_output *out);
-	void (*finish)(struct json_output *out);
 };
 
 extern const struct listing_form sframe_text, sframe_json;

@@ -33,15 +33,6 @@ static bool add_argument(struct section_pool *pool, char *file)
 	return section_pool_add(pool, file, &addr, false);
 }
 
-static bool write_section(const char *path, const uint8_t *data, uint64_t size)
-{
-	int r = output_file_put(path, 0666, data, size);
-
-	if (r)
-		complain_file(strcmp(path, "-") ? path : "standard output", r, NULL);
-	return !r;
-}
-
 static bool merge(struct section_pool *pool, const struct arguments *a)
 {
 	struct merge_options options = {
@@ -49,8 +40,7 @@ static bool merge(struct section_pool *pool, const struct arguments *a)
 		.share = a->share,
 		.addr = a->address,
 	};
-	uint8_t *data = NULL;
-	uint64_t size;
+	struct made_section section = {0};
 	bool good = true;
 
 	for (int i = 0; i < a->operand_count && good; i++)
@@ -59,9 +49,9 @@ static bool merge(struct section_pool *pool, const struct arguments *a)
 		return false;
 	if (!a->has_address)
 		options.addr = pool->views[0].addr;
-	good = section_pool_merge(pool, &options, &data, &size) &&
-	       write_section(a->output, data, size);
-	free(data);
+	good = section_pool_merge(pool, &options, &section) &&
+	       output_put_bytes(a->output, -1, section.data, section.size);
+	free(section.data);
 	return good;
 }
 
@@ -70,7 +60,7 @@ static int run(struct arguments *a)
 	struct section_pool pool = {.quiet = a->quiet};
 	bool good;
 
-	if (!spares_terminal(a->output))
+	if (!spares_terminal(a))
 		return EXIT_USAGE;
 	good = merge(&pool, a);
 	section_pool_fini(&pool);

@@ -2,23 +2,20 @@
 /*
  * sframe_pack.c - bobbin sframe pack: files' unwind tables as side-files.
  */
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/cfi_tables.h"
+#include "cli/file_cfi.h"
 #include "cli/section_pool.h"
-#include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
-#include "convert/converter.h"
-#include "convert/merger.h"
 #include "export/safe_text.h"
 #include "sidefile/sidefile_path.h"
-#include "sidefile/sidefile_writer.h"
 
 #define MAX_SECTIONS 8
 
@@ -33,7 +30,7 @@ static const char usage[] =
 
 /* What a file says about its code, in the order in which it is asked. */
 struct file_tables {
-	struct cfi_tables cfi;
+	struct file_cfi cfi;
 	struct bobbin_sframe_view views[MAX_SECTIONS + 1];
 	unsigned int count;
 	uint8_t *converted; /* of .eh_frame and .debug_frame; or NULL */
@@ -82,45 +79,11 @@ static int take_cfi(struct file_tables *t)
 	return r;
 }
 
-/* A section that says for each address what the file's tables would. */
-static int put_together(const struct file_tables *t, uint8_t **data, uint64_t *size)
+/* A section that says for each address what the file's tables would; complains. */
+static bool make_section(const char *path, struct file_tables *t, struct made_section *ret)
 {
 	const struct merge_options options = {.version = 3, .share = true};
 	struct merge_stats stats;
-
-	return merge_sections(t->views, t->count, &options, &stats, data, size);
-}
-
-/**
- * struct packed - what becomes a side-file
- * @section, @view: what the file's tables say
- * @data, @size: the side-file
- */
-struct packed {
-	uint8_t *section;
-	struct bobbin_sframe_view view;
-	uint8_t *data;
-	uint64_t size;
-};
-
-static int pack_tables(struct file_tables *t, struct bobbin_error *err, struct packed *p)
-{
-	const struct elf_image *image = &t->cfi.image;
-	uint64_t size;
-	int r = put_together(t, &p->section, &size);
-
-	if (!r)
-		r = bobbin_sframe_view(p->section, size, 0, NULL, &p->view);
-	if (!r)
-		r = sidefile_make(&p->view, image->build_id, image->build_id_len, err, &p->data,
-				  &p->size);
-	return r;
-}
-
-/* The side-file of a file's tables; complains. */
-static bool make_sidefile(const char *path, struct file_tables *t, struct packed *p)
-{
-	struct bobbin_error error = {0};
 	int r;
 
 	if (t->cfi.image.build_id_len < 2) {
@@ -135,11 +98,8 @@ static bool make_sidefile(const char *path, struct file_tables *t, struct packed
 		return false;
 	}
 	if (!r)
-		r = pack_tables(t, &error, p);
-	/* its offset is one in a section that nobody sees */
-	if (r && error.reason)
-		complain("%s: %s", path, bobbin_reason_str(error.reason));
-	else if (r)
+		r = merge_sections(t->views, t->count, &options, &stats, &ret->data, &ret->size);
+	if (r)
 		complain_merge(path, r);
 	return !r;
 }
@@ -166,44 +126,51 @@ static void tell_packed(const char *file, const char *path, uint64_t size)
 }
 
 static bool write_sidefile(const struct arguments *a, const struct elf_image *image,
-			   const char *file, const struct packed *p)
+			   const char *file, struct sidefile_output *output)
 {
 	const char *folder = a->operands[0];
 	char *path = sidefile_path(folder, strlen(folder), image->build_id, image->build_id_len);
 	int r = path ? make_folders(folder, path) : -ENOMEM;
+	bool good = !r && sidefile_output_put(output, path);
 
-	if (!r)
-		r = sidefile_output_put(path, &p->view, p->data, p->size);
 	if (r)
 		complain_file(path ? path : file, r, NULL);
-	else if (!a->quiet)
-		tell_packed(file, path, p->size);
+	if (good && !a->quiet)
+		tell_packed(file, path, output->size);
 	free(path);
-	return !r;
+	return good;
+}
+
+/* Those of relocatable files mean nothing before they are linked. */
+static bool open_linked(const char *path, struct file_cfi *ret)
+{
+	const struct bobbin_error error = {offsetof(Elf64_Ehdr, e_type), BOBBIN_REASON_ELF_TYPE};
+
+	if (!file_cfi_open(path, ret))
+		return false;
+	if (!ret->object.arch)
+		return true;
+	complain_file(path, -EBADMSG, &error);
+	file_cfi_close(ret);
+	return false;
 }
 
 static bool pack(const struct arguments *a, const char *path)
 {
 	struct file_tables tables = {0};
-	struct bobbin_error error = {0};
-	struct packed packed = {0};
-	int fd = open_regular_input(path), r;
+	struct made_section section = {0};
+	struct sidefile_output output = {0};
 	bool good;
 
-	if (fd < 0)
+	if (!open_linked(path, &tables.cfi))
 		return false;
-	r = cfi_tables_init(fd, &error, &tables.cfi);
-	close(fd);
-	if (r) {
-		complain_file(path, r, &error);
-		return false;
-	}
-	good = make_sidefile(path, &tables, &packed) &&
-	       write_sidefile(a, &tables.cfi.image, path, &packed);
-	free(packed.section);
-	free(packed.data);
+	good = make_section(path, &tables, &section) &&
+	       sidefile_output_init(path, &tables.cfi.image, &section, &output) &&
+	       write_sidefile(a, &tables.cfi.image, path, &output);
+	sidefile_output_fini(&output);
+	free(section.data);
 	free(tables.converted);
-	cfi_tables_fini(&tables.cfi);
+	file_cfi_close(&tables.cfi);
 	return good;
 }
 

@@ -2,18 +2,15 @@
 /*
  * sframe_repair.c - bobbin sframe repair: put the SFrame section of a file right.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/attached_output.h"
-#include "cli/cfi_tables.h"
+#include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
-#include "cli/sframe_command.h"
 #include "convert/correction.h"
 
 static const char usage[] =
@@ -26,32 +23,23 @@ static const char usage[] =
 	"made anew.  Each change is listed on stderr.\n"
 	"\n";
 
-static const char *fault(const struct arguments *a)
-{
-	if (!a->output == !a->in_place)
-		return "one of --output and --in-place is needed";
-	if (a->in_place && !strcmp(a->operands[0], "-"))
-		return "--in-place: standard input is no file";
-	return NULL;
-}
-
 /**
  * struct repair - a repair on its way
  * @a: what is wanted
  * @options: what to make
  * @pool: the file's sections
- * @elf: an ELF file shall be written: @attachment and @fd are open
- * @data, @size: the new section; owned
+ * @fd: the file, if it is replaced or copied, or -1
+ * @elf: an ELF file shall be written, as @attachment plans
+ * @section: the new one
  */
 struct repair {
 	const struct arguments *a;
 	struct merge_options options;
 	struct section_pool pool;
+	int fd;
 	bool elf;
 	struct sframe_attachment attachment;
-	int fd;
-	uint8_t *data;
-	uint64_t size;
+	struct made_section section;
 };
 
 static void list_correction(void *ctx, uint64_t start, uint64_t end, bool expressible)
@@ -66,51 +54,41 @@ static void list_correction(void *ctx, uint64_t start, uint64_t end, bool expres
 				       "version of SFrame cannot express");
 }
 
-static bool correct(struct repair *repair, const struct bobbin_cfi_view *cfi, unsigned int count)
+static bool correct(struct repair *repair, const struct file_cfi *input)
 {
 	const struct correction correction = {
-		.cfi = cfi,
-		.cfi_count = count,
+		.cfi = input->views,
+		.cfi_count = input->count,
 		.options = repair->options,
 		.corrected = list_correction,
 		.ctx = repair,
 	};
+	struct made_section *section = &repair->section, corrected = *section;
 	struct bobbin_sframe_view view;
-	uint8_t *data;
-	uint64_t size;
-	int r = bobbin_sframe_view(repair->data, repair->size, repair->options.addr, NULL, &view);
+	int r = bobbin_sframe_view(section->data, section->size, section->addr, NULL, &view);
 
 	if (!r)
-		r = correct_section(&correction, &view, &data, &size);
+		r = correct_section(&correction, &view, &corrected.data, &corrected.size);
 	if (r) {
 		complain_file(repair->a->operands[0], r, NULL);
 		return false;
 	}
-	free(repair->data);
-	repair->data = data;
-	repair->size = size;
+	free(section->data);
+	*section = corrected;
 	return true;
 }
 
 static bool correct_by_file(struct repair *repair)
 {
-	struct bobbin_error error = {0};
-	struct cfi_tables tables;
-	int fd = open_regular_input(repair->a->operands[0]), r;
+	struct file_cfi input;
 	bool good;
 
-	if (fd < 0)
+	if (!file_cfi_open(repair->a->operands[0], &input))
 		return false;
-	r = cfi_tables_init(fd, &error, &tables);
-	close(fd);
-	if (r) {
-		complain_file(repair->a->operands[0], r, &error);
-		return false;
-	}
-	if (!tables.count)
+	if (!input.count)
 		complain("%s: no call-frame information", repair->a->operands[0]);
-	good = tables.count && correct(repair, tables.views, tables.count);
-	cfi_tables_fini(&tables);
+	good = input.count && correct(repair, &input);
+	file_cfi_close(&input);
 	return good;
 }
 
@@ -125,7 +103,7 @@ static bool make_section(struct repair *repair)
 	options->addr = repair->elf ? repair->attachment.addr : repair->pool.views[0].addr;
 	options->texts = file->code.count ? file->code.ranges : NULL;
 	options->text_count = file->code.count;
-	good = section_pool_merge(&repair->pool, options, &repair->data, &repair->size);
+	good = section_pool_merge(&repair->pool, options, &repair->section);
 	if (good && repair->a->against_cfi)
 		good = correct_by_file(repair);
 	return good;
@@ -133,30 +111,24 @@ static bool make_section(struct repair *repair)
 
 static bool write_result(struct repair *repair)
 {
-	const char *path = repair->a->in_place ? repair->a->operands[0] : repair->a->output;
-	int r;
+	const struct arguments *a = repair->a;
+	const struct made_section *section = &repair->section;
 
 	if (repair->elf)
-		r = attached_output_put(path, repair->fd, &repair->attachment, repair->data,
-					repair->size, repair->a->in_place);
-	else
-		r = output_file_put(path, 0666, repair->data, repair->size);
-
-	if (r)
-		complain_file(strcmp(path, "-") ? path : "standard output", r, NULL);
-	return !r;
+		return attached_output_put(a, &repair->attachment, section);
+	return output_put_bytes(a->in_place ? a->operands[0] : a->output, repair->fd, section->data,
+				section->size);
 }
 
 /* An ELF file gets a new section where sframe_attachment.h puts it. */
 static bool plan(struct repair *repair)
 {
-	struct bobbin_error error = {0};
 	const struct arguments *a = repair->a;
-	int r;
+	bool elf = repair->pool.files[0].arch && !a->section_only;
 
-	if (!repair->pool.files[0].arch || a->section_only)
+	if (!elf && !a->in_place)
 		return true;
-	if (!strcmp(a->operands[0], "-") || (a->output && !strcmp(a->output, "-"))) {
+	if (elf && (!strcmp(a->operands[0], "-") || (a->output && !strcmp(a->output, "-")))) {
 		complain("%s: an ELF file needs names to read and to write, or --section-only",
 			 a->operands[0]);
 		return false;
@@ -164,14 +136,8 @@ static bool plan(struct repair *repair)
 	repair->fd = open_input(a->operands[0]);
 	if (repair->fd < 0)
 		return false;
-	r = sframe_attachment_init(repair->fd, &error, &repair->attachment);
-	if (r) {
-		close(repair->fd);
-		complain_file(a->operands[0], r, &error);
-		return false;
-	}
-	repair->elf = true;
-	return true;
+	repair->elf = elf && attached_output_plan(a, repair->fd, &repair->attachment);
+	return repair->elf || !elf;
 }
 
 static bool repair_file(struct repair *repair)
@@ -192,21 +158,20 @@ static int run(struct arguments *a)
 		.a = a,
 		.options = {.version = (unsigned int)a->version, .share = a->share},
 		.pool.quiet = a->quiet,
+		.fd = -1,
 	};
 	bool good;
 
-	if (fault(a)) {
-		complain_use("%s", fault(a));
-		return show_usage(&sframe_repair_command);
-	}
-	if (a->output && !spares_terminal(a->output))
+	if (output_fault(a))
+		return refuse_call(&sframe_repair_command, output_fault(a));
+	if (!spares_terminal(a))
 		return EXIT_USAGE;
 	good = repair_file(&repair);
-	if (repair.elf) {
+	if (repair.elf)
 		sframe_attachment_fini(&repair.attachment);
+	if (repair.fd >= 0)
 		close(repair.fd);
-	}
-	free(repair.data);
+	free(repair.section.data);
 	section_pool_fini(&repair.pool);
 	return !good;
 }

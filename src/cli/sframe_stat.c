@@ -51,7 +51,7 @@ static int tally_section(const struct file_cfi *input, const struct sframe_secti
 
 static int tally_linked(const struct file_cfi *input, struct figures *f)
 {
-	const struct elf_bytes *sframe = &input->linked.image.sframe;
+	const struct elf_bytes *sframe = &input->image.sframe;
 
 	return tally_section(input,
 			     &(struct sframe_section){.data = sframe->data,
@@ -60,11 +60,10 @@ static int tally_linked(const struct file_cfi *input, struct figures *f)
 			     f);
 }
 
-static int tally_object(const struct file_cfi *input, int fd, struct bobbin_error *err,
-			struct figures *f)
+static int tally_object(const struct file_cfi *input, struct bobbin_error *err, struct figures *f)
 {
 	struct sframe_file file;
-	int r = sframe_file_init(fd, err, &file);
+	int r = sframe_file_init(input->fd, err, &file);
 
 	if (r)
 		return r;
@@ -109,21 +108,25 @@ static int measure_text(const struct file_cfi *input, struct figures *f)
 	return r;
 }
 
-static int measure(const struct arguments *a, int fd, struct bobbin_error *err, struct figures *f)
+/* false after a complaint. */
+static bool measure(const struct arguments *a, const char *path, struct figures *f)
 {
+	struct bobbin_error error = {0};
 	struct file_cfi input;
-	int r = file_cfi_init(fd, err, &input);
+	int r;
 
-	if (r)
-		return r;
+	if (!file_cfi_open(path, &input))
+		return false;
 	f->cfi_bytes = input.bytes;
-	r = input.object.arch ? tally_object(&input, fd, err, f) : tally_linked(&input, f);
+	r = input.object.arch ? tally_object(&input, &error, f) : tally_linked(&input, f);
 	if (!r)
 		r = tally_converted(a, &input, f);
 	if (!r)
 		r = measure_text(&input, f);
-	file_cfi_fini(&input);
-	return r;
+	file_cfi_close(&input);
+	if (r)
+		complain_file(path, r, &error);
+	return !r;
 }
 
 static void figures_fini(struct figures *f)
@@ -266,52 +269,51 @@ static void json_figures(struct json_output *json, const char *key, const char *
 	json_object_end(json);
 }
 
-/* false after a complaint. */
-static bool stat_file(const struct arguments *a, const char *path, struct figures *ret)
-{
-	struct bobbin_error error = {0};
-	int fd = open_regular_input(path), r;
+/* All files. */
+struct sum {
+	const struct arguments *arguments;
+	struct json_output *json;
+	struct figures figures;
+	unsigned int files;
+};
 
-	if (fd < 0)
-		return false;
-	r = measure(a, fd, &error, ret);
-	close(fd);
-	if (r)
-		complain_file(path, r, &error);
-	return !r;
+static void tell(const struct sum *sum, const char *key, const char *name, const struct figures *f)
+{
+	if (sum->arguments->json)
+		json_figures(sum->json, key, key ? NULL : name, f);
+	else
+		print_figures(name, f);
+}
+
+static int stat_file(void *ctx, const char *path)
+{
+	struct sum *sum = ctx;
+	struct figures f = {0};
+	bool good = measure(sum->arguments, path, &f);
+
+	if (good) {
+		sum->files++;
+		add_figures(&sum->figures, &f);
+		tell(sum, NULL, path, &f);
+	}
+	figures_fini(&f);
+	return !good;
+}
+
+static void stat_total(void *ctx)
+{
+	const struct sum *sum = ctx;
+
+	if (sum->arguments->json || sum->files > 1)
+		tell(sum, "total", "total", &sum->figures);
 }
 
 static int run(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
-	struct figures sum = {0};
-	int good = 0;
+	struct sum sum = {.arguments = a, .json = &json};
 
-	if (a->json) {
-		json_object(&json, NULL);
-		json_array(&json, "files");
-	}
-	for (int i = 0; i < a->operand_count; i++) {
-		struct figures f = {0};
-
-		if (stat_file(a, a->operands[i], &f)) {
-			good++;
-			add_figures(&sum, &f);
-			if (a->json)
-				json_figures(&json, NULL, a->operands[i], &f);
-			else
-				print_figures(a->operands[i], &f);
-		}
-		figures_fini(&f);
-	}
-	if (a->json) {
-		json_array_end(&json);
-		json_figures(&json, "total", NULL, &sum);
-		json_object_end(&json);
-	} else if (good > 1) {
-		print_figures("total", &sum);
-	}
-	return finish_output() && good == a->operand_count ? EXIT_SUCCESS : EXIT_FAILURE;
+	return report_files(a, &json, &(struct file_report){stat_file, stat_total, &sum, 1});
 }
 
 const struct command sframe_stat_command = {

@@ -10,10 +10,6 @@
 #include "cli/sframe_spelling.h"
 #include "export/safe_text.h"
 
-static void start(struct json_output *json)
-{
-}
-
 static void print_file(struct json_output *json, const char *path, const struct sframe_file *file)
 {
 	safe_text_plain(json->out, path);
@@ -151,7 +147,6 @@ static void print_absence(struct json_output *json, const struct sframe_absence 
 }
 
 const struct listing_form sframe_text = {
-	.start = start,
 	.file = print_file,
 	.section = print_section,
 	.table = print_table,
@@ -164,5 +159,4 @@ const struct listing_form sframe_text = {
 	.sections_end = print_nothing,
 	.absence = print_absence,
 	.file_end = print_nothing,
-	.finish = print_nothing,
 };

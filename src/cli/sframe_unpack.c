@@ -176,6 +176,7 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	struct bobbin_error error = {0};
 	uint8_t *data = NULL;
 	uint64_t size;
+	bool good;
 	int r = make_section(a, sidefile, &error, &u, &data, &size);
 
 	if (r) {
@@ -185,11 +186,9 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	if (u.left_out)
 		complain("%s: %" PRIu64 " functions are left out: %s", path, u.left_out,
 			 bobbin_reason_str(BOBBIN_REASON_SFRAME_RULE));
-	r = output_file_put(a->output, 0666, data, size);
+	good = output_put_bytes(a->output, -1, data, size);
 	free(data);
-	if (r)
-		complain_file(strcmp(a->output, "-") ? a->output : "standard output", r, NULL);
-	return !r;
+	return good;
 }
 
 static bool unpack_wanted(const struct arguments *a, const struct wanted *w)
@@ -217,7 +216,7 @@ static int run(struct arguments *a)
 	struct wanted wanted;
 	bool good;
 
-	if (!spares_terminal(a->output))
+	if (!spares_terminal(a))
 		return EXIT_USAGE;
 	wanted = wanted_by(a);
 	good = wanted.path && unpack_wanted(a, &wanted);

@@ -2,10 +2,13 @@
 #include "cli/sidefile_output.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "cli/output_file.h"
 #include "sidefile/sidefile.h"
+#include "sidefile/sidefile_writer.h"
 
 static bool same_row(const struct bobbin_row *a, const struct bobbin_row *b)
 {
@@ -40,9 +43,17 @@ static bool same_function(const struct bobbin_sframe_view *view, struct sidefile
 	       same_range(view, sidefile, end - some, end);
 }
 
-/* Read a side-file back as whoever unwinds will, and compare. */
-static int prove(int fd, const struct bobbin_sframe_view *view)
+static int write_bytes(void *ctx, int fd)
 {
+	const struct sidefile_output *m = ctx;
+
+	return file_append(fd, m->data, m->size);
+}
+
+/* Read it back as whoever unwinds will, and compare. */
+static int prove(void *ctx, int fd)
+{
+	const struct bobbin_sframe_view *view = &((const struct sidefile_output *)ctx)->view;
 	struct sidefile *sidefile;
 	int copy = dup(fd), r;
 
@@ -64,19 +75,30 @@ static int prove(int fd, const struct bobbin_sframe_view *view)
 	return r;
 }
 
-int sidefile_output_put(const char *path, const struct bobbin_sframe_view *view, const void *data,
-			uint64_t size)
+bool sidefile_output_init(const char *path, const struct elf_image *image,
+			  const struct made_section *section, struct sidefile_output *ret)
 {
-	struct output_file file;
-	int r = output_file_init(path, 0666, &file);
+	struct bobbin_error error = {0};
+	int r = bobbin_sframe_view(section->data, section->size, section->addr, NULL, &ret->view);
 
-	if (r)
-		return r;
-	r = output_file_write(&file, data, size);
 	if (!r)
-		r = prove(file.fd, view);
-	if (!r)
-		return output_file_commit(&file);
-	output_file_discard(&file);
-	return r;
+		r = sidefile_make(&ret->view, image->build_id, image->build_id_len, &error,
+				  &ret->data, &ret->size);
+	/* its offset is one in a section that nobody sees */
+	if (r && error.reason)
+		complain("%s: %s", path, bobbin_reason_str(error.reason));
+	else if (r)
+		complain_file(path, r, NULL);
+	return !r;
+}
+
+bool sidefile_output_put(struct sidefile_output *output, const char *path)
+{
+	return output_put(&(struct output){
+		.path = path, .write = write_bytes, .check = prove, .ctx = output});
+}
+
+void sidefile_output_fini(struct sidefile_output *output)
+{
+	free(output->data);
 }

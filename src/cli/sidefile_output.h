@@ -5,14 +5,33 @@
 #ifndef BOBBIN_CLI_SIDEFILE_OUTPUT_H
 #define BOBBIN_CLI_SIDEFILE_OUTPUT_H
 
-#include <bobbin/sframe.h>
+#include "cli/sframe_command.h"
+#include "elf/elf_image.h"
+
+/**
+ * struct sidefile_output - a side-file that has no name yet
+ * @view: the section that it must say the same as
+ * @data, @size: its bytes
+ */
+struct sidefile_output {
+	struct bobbin_sframe_view view;
+	uint8_t *data;
+	uint64_t size;
+};
 
 /*
- * Write the @size bytes of a side-file that was made of @view to @path.  It is
- * read back as whoever unwinds will, and must say the same row for row.  0 or a
- * negative errno, and then nothing has changed.
+ * Make a side-file of a section, which must stay, and of the build ID of @image, which is the
+ * file @path.  false after a complaint.
  */
-int sidefile_output_put(const char *path, const struct bobbin_sframe_view *view, const void *data,
-			uint64_t size);
+bool sidefile_output_init(const char *path, const struct elf_image *image,
+			  const struct made_section *section, struct sidefile_output *ret);
+
+/*
+ * Write it to @path.  It is read back as whoever unwinds will, and must say the same row for
+ * row.  false after a complaint, and then nothing has changed.
+ */
+bool sidefile_output_put(struct sidefile_output *output, const char *path);
+
+void sidefile_output_fini(struct sidefile_output *output);
 
 #endif
