@@ -6,16 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_table.h"
 #include "cli/input.h"
 #include "export/folded.h"
 #include "export/report.h"
-
-static const char usage[] =
-	"usage: bobbin flamegraph [OPTIONS] > FILE.svg\n"
-	"\n"
-	"Draw a recording as a flame graph: one SVG file with search (Ctrl-F) and zoom\n"
-	"(click) that any browser opens.\n"
-	"\n";
 
 static int draw(void *ctx, const struct report *report)
 {
@@ -29,17 +23,9 @@ static int draw(void *ctx, const struct report *report)
 	return r || !finish_output();
 }
 
-static int run(struct arguments *a)
+int run_flamegraph(struct arguments *a)
 {
 	struct input input = {.arguments = a};
 
 	return input_report(&input, false, draw, a);
 }
-
-const struct command flamegraph_command = {
-	.name = "flamegraph",
-	.summary = "draw where the time went, as SVG",
-	.usage = usage,
-	.options = OF_FLAMEGRAPH,
-	.run = run,
-};

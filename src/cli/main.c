@@ -8,52 +8,23 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-
-static const struct command *const commands[] = {
-	&record_command, &report_command, &script_command, &flamegraph_command,
-	&stack_command,  &maps_command,   &sframe_command,
-};
-
-#define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
-
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	return NULL;
-}
+#include "cli/command_table.h"
 
 static void list_commands(FILE *out)
 {
 	fputs("usage: bobbin COMMAND [ARGUMENTS]\n\n"
 	      "Profile programs that were built without frame pointers; make unwind tables.\n\n",
 	      out);
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+	commands_list(out);
 	fputs("\n'bobbin help COMMAND' explains a command, 'man bobbin' all of them.\n", out);
 }
 
 static int help(int argc, char **argv)
 {
-	const struct command *command, *below = NULL;
-
-	if (argc < 2) {
-		list_commands(stdout);
-		return finish_output() ? 0 : 1;
-	}
-	command = find_command(argv[1]);
-	if (command && command->below && argc > 2) {
-		below = find_below(command, argv[2]);
-		if (!below) {
-			complain("there is no command '%s %s'", argv[1], argv[2]);
-			return show_usage(command);
-		}
-	}
-	if (command)
-		return show_help(below ? below : command);
-	complain("there is no command '%s'", argv[1]);
-	return EXIT_USAGE;
+	if (argc > 1)
+		return commands_help(argc - 1, argv + 1);
+	list_commands(stdout);
+	return finish_output() ? 0 : 1;
 }
 
 /* A module's file stays open for as long as its tables are used. */
@@ -80,8 +51,6 @@ static void open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
-
 	open_standard_streams();
 	if (argc < 2) {
 		list_commands(stderr);
@@ -94,14 +63,9 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1);
 
-	command = find_command(argv[1]);
-	if (!command) {
-		complain("there is no command '%s'; see 'bobbin help'", argv[1]);
-		return EXIT_USAGE;
-	}
 	/* both are errors of write(2), too */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	allow_many_files();
-	return run_command(command, argc - 1, argv + 1);
+	return commands_run(argc - 1, argv + 1);
 }

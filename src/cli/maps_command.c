@@ -6,20 +6,12 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/live_process.h"
 #include "cli/table_coverage.h"
 #include "export/safe_text.h"
 #include "target/space.h"
-
-static const char usage[] =
-	"usage: bobbin maps [OPTIONS] PID\n"
-	"\n"
-	"Show what code a process has and which tables unwind it: for each mapping, and\n"
-	"each piece of code that it registered or tells debuggers of, how many per cent\n"
-	"of it each table covers, in the order in which a walk asks them, and which\n"
-	"tables were dropped, and why.\n"
-	"\n";
 
 static double per_cent(uint64_t part, uint64_t whole)
 {
@@ -157,7 +149,7 @@ static int show(const struct arguments *a, struct live_process *live)
 	return list(live, a->json);
 }
 
-static int run(struct arguments *a)
+int run_maps(struct arguments *a)
 {
 	struct live_process live;
 	pid_t pid;
@@ -173,14 +165,3 @@ static int run(struct arguments *a)
 	live_process_close(&live);
 	return !finish_output() || r;
 }
-
-const struct command maps_command = {
-	.name = "maps",
-	.summary = "show a process's code and what unwinds it",
-	.usage = usage,
-	.options = OF_MAPS,
-	.least = 1,
-	.most = 1,
-	.wanted = "one process number is needed",
-	.run = run,
-};

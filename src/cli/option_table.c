@@ -378,15 +378,19 @@ static int print_head(const struct option_row *row, FILE *out)
 		       row->argument ? row->argument : "");
 }
 
-/* Words to the right of a column, in as many lines as they take; returns the last column. */
-static int print_words(const char *text, int column, FILE *out)
+int print_words(const char *text, int column, int indent, int width, FILE *out)
 {
 	while (*text) {
 		int length = (int)strcspn(text, " ");
+		const char *gap = column < 0 ? "" : " ";
 
-		if (column + 1 + length > HELP_WIDTH)
-			column = fprintf(out, "\n%*s", HELP_INDENT - 1, "") - 1;
-		column += fprintf(out, " %.*s", length, text);
+		if (column + 1 + length > width) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent - 1;
+			gap = "";
+		}
+		fprintf(out, "%s%.*s", gap, length, text);
+		column += 1 + length;
 		text += length + (text[length] == ' ');
 	}
 	return column;
@@ -398,10 +402,10 @@ static void print_row(const struct option_row *row, FILE *out)
 	char initial[64];
 
 	column += fprintf(out, "%*s", HELP_INDENT - 1 - column, "");
-	column = print_words(row->help, column, out);
+	column = print_words(row->help, column, HELP_INDENT, HELP_WIDTH, out);
 	if (row->initial) {
 		snprintf(initial, sizeof(initial), "(%s)", row->initial);
-		print_words(initial, column, out);
+		print_words(initial, column, HELP_INDENT, HELP_WIDTH, out);
 	}
 	fputc('\n', out);
 }

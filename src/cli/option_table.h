@@ -43,6 +43,12 @@ enum option_result {
 enum option_result options_read(enum option_owner owner, bool stop, int argc, char **argv,
 				struct arguments *ret);
 
+/*
+ * Print words, after what ends at a column, in lines of at most @width; further lines begin
+ * after @indent blanks.  A space precedes each word.  Returns the last column.
+ */
+int print_words(const char *text, int column, int indent, int width, FILE *out);
+
 /* A line for each option, or more. */
 void options_print(enum option_owner owner, FILE *out);
 

@@ -15,6 +15,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/command_table.h"
 #include "cli/kept_names.h"
 #include "cli/name_keeper.h"
 #include "cli/workload.h"
@@ -22,15 +23,6 @@
 #include "profile/recorder.h"
 
 #define TARGET_NAME 32
-
-static const char usage[] =
-	"usage: bobbin record [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-	"       bobbin record [OPTIONS] -p PID|-t TID\n"
-	"\n"
-	"Sample a program, its threads and all that it starts; unwind each sample by the\n"
-	"tables that the program's files have; write call chains to a file that 'bobbin\n"
-	"report' and 'perf report' read.  Without a command, Ctrl-C ends the recording.\n"
-	"\n";
 
 struct record {
 	struct recorder_options options;
@@ -81,7 +73,7 @@ static int check(const struct arguments *a)
 	else if (targets_are_mixed(&a->targets))
 		fault = "-p and -t exclude each other";
 	if (fault)
-		return refuse_call(&record_command, fault);
+		return refuse_call("%s", fault);
 	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return 0;
 	complain_use("-o -: standard output is a terminal, which cannot show a recording");
@@ -446,7 +438,7 @@ static int record_until_end(struct record *record)
 	return exit_status(record, status, error ? error : stats.cut);
 }
 
-static int run(struct arguments *a)
+int run_record(struct arguments *a)
 {
 	struct record record = {
 		.arguments = a,
@@ -475,14 +467,3 @@ static int run(struct arguments *a)
 	free(words);
 	return r;
 }
-
-const struct command record_command = {
-	.name = "record",
-	.summary = "sample a program and all that it starts",
-	.usage = usage,
-	.notes = "\nThe exit status is the command's.\n",
-	.options = OF_RECORD,
-	.most = ANY_NUMBER,
-	.runs_program = true,
-	.run = run,
-};

@@ -4,16 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_table.h"
 #include "cli/input.h"
 #include "export/report.h"
-
-static const char usage[] =
-	"usage: bobbin report [OPTIONS]\n"
-	"\n"
-	"Show where the time of a recording went: by function, with callers and callees.\n"
-	"Reads the files of 'bobbin record' and of 'perf record', with call chains or with\n"
-	"copies of stacks, which are unwound here.\n"
-	"\n";
 
 /* What is printed, and where it comes from. */
 struct shown {
@@ -40,17 +33,9 @@ static int print(void *ctx, const struct report *report)
 	return r || !finish_output();
 }
 
-static int run(struct arguments *a)
+int run_report(struct arguments *a)
 {
 	struct shown s = {.input.arguments = a, .options = a->report};
 
 	return input_report(&s.input, true, print, &s);
 }
-
-const struct command report_command = {
-	.name = "report",
-	.summary = "show where the time went",
-	.usage = usage,
-	.options = OF_REPORT,
-	.run = run,
-};

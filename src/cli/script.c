@@ -5,16 +5,10 @@
 #include <string.h>
 
 #include "cli/code_label.h"
+#include "cli/command_table.h"
 #include "cli/input.h"
 #include "cli/script_fields.h"
 #include "export/safe_text.h"
-
-static const char usage[] =
-	"usage: bobbin script [OPTIONS]\n"
-	"\n"
-	"Print every sample with its call chain, in the form of 'perf script', which other\n"
-	"programs read.\n"
-	"\n";
 
 #define FIELDS_FRAME \
 	(FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE | FIELD_SOURCE)
@@ -135,7 +129,7 @@ static void print_sample(struct input *input, const struct session_sample *s, un
 		putchar('\n');
 }
 
-static int run(struct arguments *a)
+int run_script(struct arguments *a)
 {
 	struct input input = {.arguments = a};
 	struct session_sample sample;
@@ -150,11 +144,3 @@ static int run(struct arguments *a)
 	input_close(&input);
 	return !finish_output() || r < 0;
 }
-
-const struct command script_command = {
-	.name = "script",
-	.summary = "print every sample with its call chain",
-	.usage = usage,
-	.options = OF_SCRIPT,
-	.run = run,
-};

@@ -9,24 +9,13 @@
 
 #include "cli/check_bounds.h"
 #include "cli/check_cfi.h"
+#include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
 
 #define STATUS_DEFECTS 1
 #define STATUS_UNREADABLE 3
-
-static const char usage[] =
-	"usage: bobbin sframe check [OPTIONS] FILE...\n"
-	"\n"
-	"Say everything that is wrong with the SFrame sections of files: linked, relocatable\n"
-	"or core ELF files, or a section's bare bytes; '-' is stdin.\n"
-	"\n";
-
-static const char notes[] =
-	"\n"
-	"Exit status: 0 clean, but for notes; 1 errors or warnings; 2 wrong call; 3 a file\n"
-	"is not readable, or has no SFrame section.\n";
 
 /**
  * struct check - a check on its way
@@ -308,7 +297,7 @@ static int check_file(void *ctx, const char *path)
 	return 0;
 }
 
-static int run(struct arguments *a)
+int run_sframe_check(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
 	struct check check = {.json = a->json ? &json : NULL, .arguments = a};
@@ -316,15 +305,3 @@ static int run(struct arguments *a)
 	return report_files(a, &json,
 			    &(struct file_report){check_file, NULL, &check, STATUS_UNREADABLE});
 }
-
-const struct command sframe_check_command = {
-	.name = "sframe check",
-	.summary = "say what is wrong with SFrame sections",
-	.usage = usage,
-	.notes = notes,
-	.options = OF_CHECK,
-	.least = 1,
-	.most = ANY_NUMBER,
-	.wanted = "no file was named",
-	.run = run,
-};

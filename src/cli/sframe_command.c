@@ -8,19 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char usage[] =
-	"usage: bobbin sframe COMMAND [ARGUMENTS]\n"
-	"\n"
-	"Look at, check and make SFrame sections.  'bobbin help sframe COMMAND'\n"
-	"explains each command:\n"
-	"\n";
-
-static const struct command *const commands[] = {
-	&sframe_dump_command, &sframe_check_command,  &sframe_convert_command,
-	&sframe_stat_command, &sframe_merge_command,  &sframe_repair_command,
-	&sframe_pack_command, &sframe_unpack_command, NULL,
-};
-
 int open_input(const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -98,10 +85,3 @@ int report_files(const struct arguments *a, struct json_output *json,
 		json_object_end(json);
 	return finish_output() ? status : report->failed;
 }
-
-const struct command sframe_command = {
-	.name = "sframe",
-	.summary = "look at, check and make SFrame sections",
-	.usage = usage,
-	.below = commands,
-};

@@ -6,21 +6,12 @@
 #include <string.h>
 
 #include "cli/attached_output.h"
+#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/sidefile_output.h"
 #include "convert/comparison.h"
 #include "export/safe_text.h"
-
-static const char usage[] =
-	"usage: bobbin sframe convert [OPTIONS] FILE -o OUT\n"
-	"       bobbin sframe convert [OPTIONS] --in-place FILE\n"
-	"\n"
-	"Make an SFrame section of a file's .eh_frame and .debug_frame.  OUT is a copy\n"
-	"of the file that has the section: loaded, with a PT_GNU_SFRAME header, or, if the\n"
-	"file is relocatable, with relocations for the linker.  It is read back and\n"
-	"compared with the call-frame information before it gets its name.\n"
-	"\n";
 
 /**
  * struct result - the section and what went into it
@@ -197,13 +188,13 @@ static bool convert_file(const struct arguments *a, struct result *result)
 	return convert_linked(a, result);
 }
 
-static int run(struct arguments *a)
+int run_sframe_convert(struct arguments *a)
 {
 	struct result result = {0};
 	bool good;
 
 	if (fault(a))
-		return refuse_call(&sframe_convert_command, fault(a));
+		return refuse_call("%s", fault(a));
 	if (!spares_terminal(a))
 		return EXIT_USAGE;
 	if (!file_cfi_open(a->operands[0], &result.input))
@@ -215,14 +206,3 @@ static int run(struct arguments *a)
 	file_cfi_close(&result.input);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
-
-const struct command sframe_convert_command = {
-	.name = "sframe convert",
-	.summary = "make SFrame of call-frame information",
-	.usage = usage,
-	.options = OF_CONVERT,
-	.least = 1,
-	.most = 1,
-	.wanted = "one file is needed",
-	.run = run,
-};

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/command_table.h"
 #include "cli/sframe_command.h"
 #include "cli/sframe_listing.h"
 
@@ -17,14 +18,6 @@
  * No more are printed than if each byte of the rows were shared by so many.
  */
 #define MAX_SHARING 16
-
-static const char usage[] =
-	"usage: bobbin sframe dump [--json] FILE...\n"
-	"\n"
-	"Print the header, the functions and the rows of each SFrame section of a file:\n"
-	"a linked, relocatable or core ELF file, or a section's bare bytes; '-' is stdin.\n"
-	"The text is close to that of 'objdump --sframe'.\n"
-	"\n";
 
 /**
  * struct dump - a dump on its way
@@ -197,7 +190,7 @@ static int dump_file(void *ctx, const char *path)
 	return !sound;
 }
 
-static int run(struct arguments *a)
+int run_sframe_dump(struct arguments *a)
 {
 	struct dump dump = {
 		.form = a->json ? &sframe_json : &sframe_text,
@@ -206,14 +199,3 @@ static int run(struct arguments *a)
 
 	return report_files(a, &dump.out, &(struct file_report){dump_file, NULL, &dump, 1});
 }
-
-const struct command sframe_dump_command = {
-	.name = "sframe dump",
-	.summary = "print SFrame sections",
-	.usage = usage,
-	.options = OF_DUMP,
-	.least = 1,
-	.most = ANY_NUMBER,
-	.wanted = "no file was named",
-	.run = run,
-};

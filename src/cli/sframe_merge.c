@@ -8,18 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/command_table.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"
-
-static const char usage[] =
-	"usage: bobbin sframe merge [OPTIONS] FILE[@ADDRESS]...\n"
-	"\n"
-	"Make one sorted SFrame section of those of several files: linked ELF files, core\n"
-	"files, or sections' bare bytes, which lie at address 0 unless ADDRESS is given.\n"
-	"Where functions overlap, that of the earlier file wins; what is dropped or\n"
-	"clipped is listed on stderr.\n"
-	"\n";
 
 /* FILE@ADDRESS, unless there is a file of the whole name. */
 static bool add_argument(struct section_pool *pool, char *file)
@@ -55,7 +47,7 @@ static bool merge(struct section_pool *pool, const struct arguments *a)
 	return good;
 }
 
-static int run(struct arguments *a)
+int run_sframe_merge(struct arguments *a)
 {
 	struct section_pool pool = {.quiet = a->quiet};
 	bool good;
@@ -66,14 +58,3 @@ static int run(struct arguments *a)
 	section_pool_fini(&pool);
 	return !good;
 }
-
-const struct command sframe_merge_command = {
-	.name = "sframe merge",
-	.summary = "make one sorted section of several",
-	.usage = usage,
-	.options = OF_MERGE,
-	.least = 1,
-	.most = ANY_NUMBER,
-	.wanted = "no file to merge",
-	.run = run,
-};

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/section_pool.h"
 #include "cli/sidefile_output.h"
@@ -18,15 +19,6 @@
 #include "sidefile/sidefile_path.h"
 
 #define MAX_SECTIONS 8
-
-static const char usage[] =
-	"usage: bobbin sframe pack [OPTIONS] DIR FILE...\n"
-	"\n"
-	"Put what the tables of each FILE say about its code into a compressed side-file,\n"
-	"DIR/NN/NNNN.sframe.zst, where NN and NNNN are the file's build ID.  The other\n"
-	"commands use side-files for files that have lost their tables, see\n"
-	"--sframe-path.  FILE is linked: a program, a library or its debug file.\n"
-	"\n";
 
 /* What a file says about its code, in the order in which it is asked. */
 struct file_tables {
@@ -174,7 +166,7 @@ static bool pack(const struct arguments *a, const char *path)
 	return good;
 }
 
-static int run(struct arguments *a)
+int run_sframe_pack(struct arguments *a)
 {
 	bool good = true;
 
@@ -182,14 +174,3 @@ static int run(struct arguments *a)
 		good &= pack(a, a->operands[i]);
 	return !finish_output() || !good;
 }
-
-const struct command sframe_pack_command = {
-	.name = "sframe pack",
-	.summary = "keep unwind tables in compressed side-files",
-	.usage = usage,
-	.options = OF_PACK,
-	.least = 2,
-	.most = ANY_NUMBER,
-	.wanted = "a folder and a file are needed",
-	.run = run,
-};

@@ -8,20 +8,11 @@
 #include <unistd.h>
 
 #include "cli/attached_output.h"
+#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
 #include "convert/correction.h"
-
-static const char usage[] =
-	"usage: bobbin sframe repair [OPTIONS] FILE -o OUT\n"
-	"       bobbin sframe repair [OPTIONS] FILE --in-place\n"
-	"\n"
-	"Make one sorted SFrame section of those of a linked ELF file, or of a section's\n"
-	"bare bytes, however damaged.  Entries are dropped that are malformed, duplicate,\n"
-	"without code or outside of the file's code; overlaps are clipped; headers are\n"
-	"made anew.  Each change is listed on stderr.\n"
-	"\n";
 
 /**
  * struct repair - a repair on its way
@@ -152,7 +143,7 @@ static bool repair_file(struct repair *repair)
 	return plan(repair) && make_section(repair) && write_result(repair);
 }
 
-static int run(struct arguments *a)
+int run_sframe_repair(struct arguments *a)
 {
 	struct repair repair = {
 		.a = a,
@@ -163,7 +154,7 @@ static int run(struct arguments *a)
 	bool good;
 
 	if (output_fault(a))
-		return refuse_call(&sframe_repair_command, output_fault(a));
+		return refuse_call("%s", output_fault(a));
 	if (!spares_terminal(a))
 		return EXIT_USAGE;
 	good = repair_file(&repair);
@@ -175,14 +166,3 @@ static int run(struct arguments *a)
 	section_pool_fini(&repair.pool);
 	return !good;
 }
-
-const struct command sframe_repair_command = {
-	.name = "sframe repair",
-	.summary = "put the SFrame section of a file right",
-	.usage = usage,
-	.options = OF_REPAIR,
-	.least = 1,
-	.most = 1,
-	.wanted = "exactly one file is needed",
-	.run = run,
-};

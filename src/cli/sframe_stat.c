@@ -10,19 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "convert/section_tally.h"
 #include "export/safe_text.h"
 #include "object/start_placement.h"
-
-static const char usage[] =
-	"usage: bobbin sframe stat [OPTIONS] FILE...\n"
-	"\n"
-	"Tell the size and the coverage of files' .sframe sections and of their call-frame\n"
-	"information, what the latter is converted to SFrame, and what cannot be.\n"
-	"\n";
 
 /* Of one file, or the sum over all. */
 struct figures {
@@ -308,21 +302,10 @@ static void stat_total(void *ctx)
 		tell(sum, "total", "total", &sum->figures);
 }
 
-static int run(struct arguments *a)
+int run_sframe_stat(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
 	struct sum sum = {.arguments = a, .json = &json};
 
 	return report_files(a, &json, &(struct file_report){stat_file, stat_total, &sum, 1});
 }
-
-const struct command sframe_stat_command = {
-	.name = "sframe stat",
-	.summary = "tell sizes and coverage",
-	.usage = usage,
-	.options = OF_STAT,
-	.least = 1,
-	.most = ANY_NUMBER,
-	.wanted = "at least one file is needed",
-	.run = run,
-};

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/command_table.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"
@@ -17,16 +18,6 @@
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
-
-static const char usage[] =
-	"usage: bobbin sframe unpack [OPTIONS] SIDEFILE\n"
-	"       bobbin sframe unpack [OPTIONS] DIR FILE\n"
-	"       bobbin sframe unpack [OPTIONS] DIR BUILD-ID\n"
-	"\n"
-	"Make an SFrame section of a side-file again: of SIDEFILE, or of the one below\n"
-	"DIR that 'bobbin sframe pack' has made for FILE or for a file with that build ID\n"
-	"in hexadecimal digits.\n"
-	"\n";
 
 static int hex_digit(char c)
 {
@@ -211,7 +202,7 @@ static bool unpack_wanted(const struct arguments *a, const struct wanted *w)
 	return good;
 }
 
-static int run(struct arguments *a)
+int run_sframe_unpack(struct arguments *a)
 {
 	struct wanted wanted;
 	bool good;
@@ -223,14 +214,3 @@ static int run(struct arguments *a)
 	free(wanted.path);
 	return !good;
 }
-
-const struct command sframe_unpack_command = {
-	.name = "sframe unpack",
-	.summary = "make a section of a side-file again",
-	.usage = usage,
-	.options = OF_UNPACK,
-	.least = 1,
-	.most = 2,
-	.wanted = "a side-file, or a folder and a file, are needed",
-	.run = run,
-};

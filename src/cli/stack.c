@@ -7,15 +7,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/command_table.h"
 #include "cli/live_process.h"
 #include "export/safe_text.h"
-
-static const char usage[] =
-	"usage: bobbin stack [OPTIONS] PID\n"
-	"\n"
-	"Print the call chains of all threads of a running process.  Each thread is\n"
-	"stopped for the moment that it takes to unwind it.\n"
-	"\n";
 
 /* Of a deeper stack that are kept for its outer end. */
 #define OUTER_FRAMES (BOBBIN_MAX_DEPTH / 4)
@@ -133,7 +127,7 @@ static int open_stack(struct stack *s, pid_t pid)
 	return r;
 }
 
-static int run(struct arguments *a)
+int run_stack(struct arguments *a)
 {
 	struct stack *s;
 	pid_t pid;
@@ -153,14 +147,3 @@ static int run(struct arguments *a)
 	free(s);
 	return !finish_output() || r;
 }
-
-const struct command stack_command = {
-	.name = "stack",
-	.summary = "print the stacks of a running process",
-	.usage = usage,
-	.options = OF_STACK,
-	.least = 1,
-	.most = 1,
-	.wanted = "one process number is needed",
-	.run = run,
-};
