@@ -81,9 +81,7 @@ bool attached_output_plan(const struct arguments *a, int fd, struct sframe_attac
 	struct bobbin_error error = {0};
 	int r = sframe_attachment_init(fd, &error, ret);
 
-	if (r)
-		complain_file(a->operands[0], r, &error);
-	return !r;
+	return accept_file(a->operands[0], r, &error);
 }
 
 bool attached_output_put(const struct arguments *a, struct sframe_attachment *attachment,
@@ -102,10 +100,8 @@ bool attached_output_put_object(const struct arguments *a, int fd, const struct 
 	bool good = false;
 	int r = object_attachment_init(fd, &error, &object.attachment);
 
-	if (r) {
-		complain_file(a->operands[0], r, &error);
+	if (!accept_file(a->operands[0], r, &error))
 		return false;
-	}
 	r = start_relocations_init(code, section->data, section->size, &error, &object.relocations);
 	if (r) {
 		complain_file(a->operands[0], r, &error);

@@ -60,6 +60,13 @@ void complain_file(const char *path, int error, const struct bobbin_error *err)
 		complain("%s: %s", path, strerror(-error));
 }
 
+bool accept_file(const char *path, int r, const struct bobbin_error *err)
+{
+	if (r < 0)
+		complain_file(path, r, err);
+	return r >= 0;
+}
+
 int hint(void)
 {
 	fprintf(stderr, "Try 'bobbin help %s'.\n", called_as + strlen("bobbin "));

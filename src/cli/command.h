@@ -32,6 +32,9 @@ int refuse_call(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The line for a file that was refused: reason and offset, or the errno. */
 void complain_file(const char *path, int error, const struct bobbin_error *err);
 
+/* Whether @r is no error; there is that line if it is one. */
+bool accept_file(const char *path, int r, const struct bobbin_error *err);
+
 /* A whole decimal number between the bounds, or a complaint and false. */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		  uint64_t *ret);
@@ -41,6 +44,12 @@ bool parse_pid(const struct arguments *arguments, pid_t *ret);
 
 /* An address, "0x1000" or "4096"; false for what is none. */
 bool read_address(const char *text, uint64_t *ret);
+
+/* 0 of nothing. */
+static inline double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 /* Whether stdout took everything; complains if not. */
 bool finish_output(void);

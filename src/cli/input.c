@@ -41,10 +41,8 @@ int input_open(struct input *input)
 	r = session_open(path, &a->unwind, &err, &input->session);
 	/* it is mapped, or refused */
 	spool_close(&input->spool);
-	if (r) {
-		complain_file(a->input, r, &err);
+	if (!accept_file(a->input, r, &err))
 		return 1;
-	}
 	naming.quiet = a->quiet;
 	naming.debug_path = a->unwind.debug_path;
 	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
@@ -95,10 +93,8 @@ int input_next(struct input *input, struct session_sample *ret)
 	r = session_next(input->session, &err, ret);
 	if (r <= 0)
 		end_progress(input);
-	if (r < 0) {
-		complain_file(input->arguments->input, r, &err);
+	if (!accept_file(input->arguments->input, r, &err))
 		return -1;
-	}
 	if (!r)
 		return 0;
 	if (!input->samples)
@@ -133,10 +129,8 @@ static int gather(struct input *input, bool periods, struct report *report)
 
 	while ((r = input_next(input, &sample)) > 0) {
 		error = add_sample(input, &sample, periods, report);
-		if (error) {
-			complain_file(input->arguments->input, error, NULL);
+		if (!accept_file(input->arguments->input, error, NULL))
 			return 1;
-		}
 	}
 	return r ? 1 : 0;
 }
@@ -163,11 +157,6 @@ int input_report(struct input *input, bool periods,
 	report_close(report);
 	input_close(input);
 	return r;
-}
-
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
 size_t input_summary(const struct input *input, char ***lines)

@@ -101,12 +101,6 @@ void json_unsigned(struct json_output *json, const char *key, uint64_t value)
 	fprintf(json->out, "%" PRIu64, value);
 }
 
-void json_real(struct json_output *json, const char *key, double value)
-{
-	begin_value(json, key);
-	fprintf(json->out, "%.6g", value);
-}
-
 void json_address(struct json_output *json, const char *key, uint64_t value)
 {
 	begin_value(json, key);

@@ -50,8 +50,6 @@ void json_array_end(struct json_output *json);
 void json_string(struct json_output *json, const char *key, const char *text);
 void json_number(struct json_output *json, const char *key, int64_t value);
 void json_unsigned(struct json_output *json, const char *key, uint64_t value);
-/* A finite value, with six significant digits. */
-void json_real(struct json_output *json, const char *key, double value);
 /* An address, as the string "0x…": many readers keep 53 bits of a number only. */
 void json_address(struct json_output *json, const char *key, uint64_t value);
 void json_bool(struct json_output *json, const char *key, bool value);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "core/bisect.h"
 #include "core/refusal.h"
 
 #define ALIGN 8
@@ -198,17 +199,9 @@ static bool is_file(const struct kept_file *kept, const struct bobbin_mapping *f
 /* The last function that starts at or before the offset. */
 static const struct kept_function *find(const struct kept_file *file, uint64_t offset)
 {
-	size_t lo = 0, hi = file->count;
+	size_t after = bisect(at, 0, file->count, file->functions[at].offset > offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (file->functions[mid].offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? &file->functions[lo - 1] : NULL;
+	return after ? &file->functions[after - 1] : NULL;
 }
 
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,

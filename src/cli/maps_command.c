@@ -13,18 +13,13 @@
 #include "export/safe_text.h"
 #include "target/space.h"
 
-static double per_cent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100 * (double)part / (double)whole : 0;
-}
-
 /* "V3" behind ".sframe" */
 static void print_table(const struct code_piece *piece, enum bobbin_source source, const char *gap)
 {
 	printf("%s%s", gap, bobbin_source_str(source));
 	if (source == BOBBIN_SOURCE_SFRAME && piece->sframe_version)
 		printf(" V%u", piece->sframe_version);
-	printf(" %.2f %%", per_cent(piece->covered[source], piece->text));
+	printf(" %.2f %%", percent(piece->covered[source], piece->text));
 }
 
 static void print_piece(const struct code_piece *piece)
@@ -62,11 +57,11 @@ static void print_total(const struct code_piece *sum)
 		if (!sum->covered[s])
 			continue;
 		printf("%s%s %.2f %%", gap, bobbin_source_str(s),
-		       per_cent(sum->covered[s], sum->text));
+		       percent(sum->covered[s], sum->text));
 		left -= sum->covered[s];
 		gap = ", ";
 	}
-	printf("%sby no table %.2f %%\n", gap, per_cent(left, sum->text));
+	printf("%sby no table %.2f %%\n", gap, percent(left, sum->text));
 }
 
 static void json_piece(struct json_output *json, const char *key, const struct code_piece *piece)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/command.h"
 #include "cli/jit_naming.h"
@@ -297,23 +298,6 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 	return 1;
 }
 
-static int make_room(struct naming *n, size_t more)
-{
-	size_t room = n->room ? 2 * n->room : 1024;
-	struct call_frame *stack;
-
-	if (more <= n->room)
-		return 0;
-	while (room < more)
-		room *= 2;
-	stack = realloc(n->stack, room * sizeof(*stack));
-	if (!stack)
-		return -ENOMEM;
-	n->stack = stack;
-	n->room = room;
-	return 0;
-}
-
 int naming_stack(struct naming *naming, const struct session_sample *sample,
 		 const struct call_frame **ret, size_t *count)
 {
@@ -325,7 +309,7 @@ int naming_stack(struct naming *naming, const struct session_sample *sample,
 		bool mark = sample->frames[i].left_out;
 		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
 
-		if (make_room(naming, used + n))
+		if (vector_reserve(&naming->stack, &naming->room, used + n, sizeof(*naming->stack)))
 			return -ENOMEM;
 		while (n--)
 			naming->stack[used++] = (struct call_frame){

@@ -22,6 +22,21 @@
 #define HELP_WIDTH 95
 #define HELP_INDENT 26
 
+struct option_row;
+
+/**
+ * struct option_use - an option that was given, or is not, but has a default
+ * @row: the option
+ * @spelling: as it was given, or NULL
+ * @text: its argument
+ * @a: where it is stored
+ */
+struct option_use {
+	const struct option_row *row;
+	const char *spelling, *text;
+	struct arguments *a;
+};
+
 /**
  * struct option_row - an option
  * @owners: the commands that have it
@@ -29,8 +44,7 @@
  * @argument: what help calls its argument, or NULL if it takes none
  * @initial: the argument that is taken where the option is not given, or NULL
  * @help: a sentence
- * @take: stores an argument; @spelling: the option as it was given, NULL for @initial.
- *	false after a complaint
+ * @take: stores an argument; false after a complaint
  * @field: offset of the member of struct arguments
  * @least, @most: bounds of a number; @most 0: there is none
  */
@@ -39,120 +53,110 @@ struct option_row {
 	const char *name;
 	char letter;
 	const char *argument, *initial, *help;
-	bool (*take)(const struct option_row *row, const char *spelling, const char *text,
-		     struct arguments *a);
+	bool (*take)(const struct option_use *use);
 	size_t field;
 	uint64_t least, most;
 };
 
-static void *field_of(const struct option_row *row, struct arguments *a)
+static void *field_of(const struct option_use *use)
 {
-	return (char *)a + row->field;
+	return (char *)use->a + use->row->field;
 }
 
-static bool take_nothing(const struct option_row *row, const char *spelling, const char *text,
-			 struct arguments *a)
+static bool take_nothing(const struct option_use *use)
 {
 	return true;
 }
 
-static bool take_flag(const struct option_row *row, const char *spelling, const char *text,
-		      struct arguments *a)
+static bool take_flag(const struct option_use *use)
 {
-	*(bool *)field_of(row, a) = true;
+	*(bool *)field_of(use) = true;
 	return true;
 }
 
-static bool take_text(const struct option_row *row, const char *spelling, const char *text,
-		      struct arguments *a)
+static bool take_text(const struct option_use *use)
 {
-	*(const char **)field_of(row, a) = text;
+	*(const char **)field_of(use) = use->text;
 	return true;
 }
 
-static bool take_number(const struct option_row *row, const char *spelling, const char *text,
-			struct arguments *a)
+static bool take_number(const struct option_use *use)
 {
-	return parse_number(spelling, text, row->least, row->most, field_of(row, a));
+	return parse_number(use->spelling, use->text, use->row->least, use->row->most,
+			    field_of(use));
 }
 
-static bool take_address(const struct option_row *row, const char *spelling, const char *text,
-			 struct arguments *a)
+static bool take_address(const struct option_use *use)
 {
-	a->has_address = spelling;
-	if (read_address(text, &a->address))
+	use->a->has_address = use->spelling;
+	if (read_address(use->text, &use->a->address))
 		return true;
-	complain_use("%s: '%s' is not an address", spelling, text);
+	complain_use("%s: '%s' is not an address", use->spelling, use->text);
 	return false;
 }
 
-static bool take_real(const struct option_row *row, const char *spelling, const char *text,
-		      struct arguments *a)
+static bool take_real(const struct option_use *use)
 {
 	char *end;
-	double value = strtod(text, &end);
+	double value = strtod(use->text, &end);
 
-	if (end != text && !*end && value >= 0 && (!row->most || value <= (double)row->most)) {
-		*(double *)field_of(row, a) = value;
+	if (end != use->text && !*end && value >= 0 &&
+	    (!use->row->most || value <= (double)use->row->most)) {
+		*(double *)field_of(use) = value;
 		return true;
 	}
-	complain_use("%s: '%s' is not a %s", spelling, text, row->most ? "percentage" : "width");
+	complain_use("%s: '%s' is not a %s", use->spelling, use->text,
+		     use->row->most ? "percentage" : "width");
 	return false;
 }
 
-static bool take_branches(const struct option_row *row, const char *spelling, const char *text,
-			  struct arguments *a)
+static bool take_branches(const struct option_use *use)
 {
-	if (strcmp(text, "none"))
-		return take_real(row, spelling, text, a);
-	a->report.no_graph = true;
+	if (strcmp(use->text, "none"))
+		return take_real(use);
+	use->a->report.no_graph = true;
 	return true;
 }
 
-static bool take_keys(const struct option_row *row, const char *spelling, const char *text,
-		      struct arguments *a)
+static bool take_keys(const struct option_use *use)
 {
-	if (!report_parse_keys(text, &a->report))
+	if (!report_parse_keys(use->text, &use->a->report))
 		return true;
-	complain_use("%s: '%s' is not a list of comm, dso and sym", spelling, text);
+	complain_use("%s: '%s' is not a list of comm, dso and sym", use->spelling, use->text);
 	return false;
 }
 
-static bool take_fields(const struct option_row *row, const char *spelling, const char *text,
-			struct arguments *a)
+static bool take_fields(const struct option_use *use)
 {
-	return script_fields_parse(spelling, text, &a->fields);
+	return script_fields_parse(use->spelling, use->text, &use->a->fields);
 }
 
-static bool take_targets(const struct option_row *row, const char *spelling, const char *text,
-			 struct arguments *a)
+static bool take_targets(const struct option_use *use)
 {
-	return targets_parse(&a->targets, spelling, text, row->letter == 't');
+	return targets_parse(&use->a->targets, use->spelling, use->text, use->row->letter == 't');
 }
 
 /* What perf can do instead. */
-static bool take_call_graph(const struct option_row *row, const char *spelling, const char *text,
-			    struct arguments *a)
+static bool take_call_graph(const struct option_use *use)
 {
 	static const char *const ways[] = {"fp", "dwarf", "lbr"};
-	size_t length = strcspn(text, ",");
+	size_t length = strcspn(use->text, ",");
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if (strlen(ways[i]) != length || strncmp(ways[i], text, length))
+		if (strlen(ways[i]) != length || strncmp(ways[i], use->text, length))
 			continue;
-		a->call_graph = ways[i];
+		use->a->call_graph = ways[i];
 		return true;
 	}
-	complain_use("%s: '%s' is none of fp, dwarf and lbr", spelling, text);
+	complain_use("%s: '%s' is none of fp, dwarf and lbr", use->spelling, use->text);
 	return false;
 }
 
-static bool take_sframe_path(const struct option_row *row, const char *spelling, const char *text,
-			     struct arguments *a)
+static bool take_sframe_path(const struct option_use *use)
 {
-	const char *named = spelling ? NULL : getenv("BOBBIN_SFRAME_PATH");
+	const char *named = use->spelling ? NULL : getenv("BOBBIN_SFRAME_PATH");
 
-	a->unwind.sframe_path = named ? named : text;
+	use->a->unwind.sframe_path = named ? named : use->text;
 	return true;
 }
 
@@ -336,7 +340,7 @@ static void set_defaults(enum option_owner owner, struct arguments *a)
 	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS}};
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].owners & owner && rows[i].initial)
-			rows[i].take(&rows[i], NULL, rows[i].initial, a);
+			rows[i].take(&(struct option_use){&rows[i], NULL, rows[i].initial, a});
 }
 
 enum option_result options_read(enum option_owner owner, bool stop, int argc, char **argv,
@@ -355,7 +359,7 @@ enum option_result options_read(enum option_owner owner, bool stop, int argc, ch
 			return OPTIONS_UNKNOWN;
 		if (row->letter == 'h')
 			return OPTIONS_HELP;
-		if (!row->take(row, spelling, optarg, ret))
+		if (!row->take(&(struct option_use){row, spelling, optarg, ret}))
 			return OPTIONS_BAD;
 	}
 	ret->argc = argc;

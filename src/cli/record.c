@@ -273,9 +273,7 @@ static void tell_samples(const struct record *record, const struct recorder_stat
 		fprintf(stderr, "%" PRIu64 " samples, none with a user stack", s->samples);
 	else
 		fprintf(stderr, "%" PRIu64 " samples, %.1f %% of %" PRIu64 " user stacks complete",
-			s->samples,
-			100.0 * (double)s->reasons[BOBBIN_REASON_OUTERMOST] / (double)s->user,
-			s->user);
+			s->samples, percent(s->reasons[BOBBIN_REASON_OUTERMOST], s->user), s->user);
 	fprintf(stderr, ", %" PRIu64 " records lost; ", s->lost);
 	safe_text_plain(stderr, record->options.path);
 }
@@ -291,6 +289,27 @@ static void tell_file(const struct record *record, const struct recorder_stats *
 		fprintf(stderr, ", with the first %" PRIu64 " samples only: %s", s->kept,
 			strerror(-s->cut));
 	fputc('\n', stderr);
+}
+
+static void tell_count(uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(stderr, "  %8" PRIu64 " %s\n", count, what);
+}
+
+static void tell_compiled(const struct record *record, const struct recorder_stats *s)
+{
+	if (s->told) {
+		fprintf(stderr,
+			"  %8" PRIu64 " functions that were compiled at run time are named in ",
+			s->told);
+		safe_text_plain(stderr, record->options.path);
+		fputs(".jit\n", stderr);
+	}
+	if (s->told_error)
+		fprintf(stderr,
+			"  names of functions that were compiled at run time are missing: %s\n",
+			strerror(-s->told_error));
 }
 
 static void summarise(const struct record *record, const struct recorder_stats *s)
@@ -311,27 +330,10 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " have more than %" PRIu32
 			" frames: the inner and the outer ones are kept\n",
 			s->deep, record->options.max_stack);
-	if (s->told) {
-		fprintf(stderr,
-			"  %8" PRIu64 " functions that were compiled at run time are named in ",
-			s->told);
-		safe_text_plain(stderr, record->options.path);
-		fputs(".jit\n", stderr);
-	}
-	if (s->told_error)
-		fprintf(stderr,
-			"  names of functions that were compiled at run time are missing: %s\n",
-			strerror(-s->told_error));
-	if (s->left_out)
-		fprintf(stderr,
-			"  %8" PRIu64
-			" pieces of registered code were left out: there are too many\n",
-			s->left_out);
-	if (s->given_up)
-		fprintf(stderr, "  %8u processes' memories, or files, did not answer in time\n",
-			s->given_up);
-	if (s->broken)
-		fprintf(stderr, "  %8" PRIu64 " records could not be used\n", s->broken);
+	tell_compiled(record, s);
+	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
+	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
+	tell_count(s->broken, "records could not be used");
 }
 
 /* The command's; where that is 0, a recording that is not whole is a failure. */

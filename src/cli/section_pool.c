@@ -85,9 +85,7 @@ static bool read_section(struct section_pool *pool, const struct sframe_section 
 			return false;
 	}
 	error.offset += section->offset;
-	if (r)
-		complain_file(path, r, &error);
-	return !r;
+	return accept_file(path, r, &error);
 }
 
 static bool has_place(const struct sframe_file *file, const char *path)

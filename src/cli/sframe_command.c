@@ -58,9 +58,7 @@ bool read_sframe_file(const char *path, struct sframe_file *ret)
 		return false;
 	r = sframe_file_init(fd, &error, ret);
 	close(fd);
-	if (r)
-		complain_file(path, r, &error);
-	return !r;
+	return accept_file(path, r, &error);
 }
 
 int report_files(const struct arguments *a, struct json_output *json,

@@ -56,11 +56,6 @@ static void tell_gap(void *ctx, const struct convert_gap *gap)
 		bobbin_reason_str(gap->reason));
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void tell_summary(const struct arguments *a, const struct result *r)
 {
 	const struct convert_stats *s = &r->stats;

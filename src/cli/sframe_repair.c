@@ -60,10 +60,8 @@ static bool correct(struct repair *repair, const struct file_cfi *input)
 
 	if (!r)
 		r = correct_section(&correction, &view, &corrected.data, &corrected.size);
-	if (r) {
-		complain_file(repair->a->operands[0], r, NULL);
+	if (!accept_file(repair->a->operands[0], r, NULL))
 		return false;
-	}
 	free(section->data);
 	*section = corrected;
 	return true;

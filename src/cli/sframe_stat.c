@@ -118,9 +118,7 @@ static bool measure(const struct arguments *a, const char *path, struct figures 
 	if (!r)
 		r = measure_text(&input, f);
 	file_cfi_close(&input);
-	if (r)
-		complain_file(path, r, &error);
-	return !r;
+	return accept_file(path, r, &error);
 }
 
 static void figures_fini(struct figures *f)
@@ -161,19 +159,15 @@ static void add_figures(struct figures *sum, const struct figures *more)
 	sum->converted_text += more->converted_text;
 }
 
-static double ratio(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : 0;
-}
-
 static void print_tally(const char *name, const struct section_tally *t, uint64_t text_covered,
 			const struct figures *f)
 {
 	printf("  %-12s %" PRIu64 " bytes, %" PRIu64 " functions, %" PRIu64
 	       " rows, %.2f %% of the text",
-	       name, t->bytes, t->functions, t->rows, 100 * ratio(text_covered, f->text));
+	       name, t->bytes, t->functions, t->rows, percent(text_covered, f->text));
 	if (f->cfi_bytes)
-		printf(", %.3f of the call-frame information", ratio(t->bytes, f->cfi_bytes));
+		printf(", %.3f of the call-frame information",
+		       percent(t->bytes, f->cfi_bytes) / 100);
 	putchar('\n');
 	printf("  %-12s flexible %" PRIu64 ", repeating %" PRIu64 ", signal %" PRIu64
 	       ", without rows %" PRIu64 ", outermost rows %" PRIu64 "\n",
@@ -185,7 +179,7 @@ static void print_tally(const char *name, const struct section_tally *t, uint64_
 static void print_lost(const struct convert_stats *s)
 {
 	printf("  %-12s %" PRIu64 " rows (%.4f %%), %" PRIu64 " bytes of code", "left out",
-	       s->lost_rows, 100 * ratio(s->lost_rows, s->cfi_rows), s->lost_text);
+	       s->lost_rows, percent(s->lost_rows, s->cfi_rows), s->lost_text);
 	for (unsigned int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (s->reasons[i])
 			printf("; %" PRIu64 ": %s", s->reasons[i],

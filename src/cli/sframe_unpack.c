@@ -2,6 +2,7 @@
 /*
  * sframe_unpack.c - bobbin sframe unpack: the section that a side-file holds.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,14 +20,6 @@
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
 
-static int hex_digit(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 /* Bytes of a build ID in hexadecimal digits; 0: it is none. */
 static uint8_t parse_build_id(const char *text, uint8_t id[ELF_BUILD_ID_MAX])
 {
@@ -34,13 +27,10 @@ static uint8_t parse_build_id(const char *text, uint8_t id[ELF_BUILD_ID_MAX])
 
 	if (length % 2 || length < 4 || length > 2 * ELF_BUILD_ID_MAX)
 		return 0;
-	for (size_t i = 0; i < length; i += 2) {
-		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-
-		if (high < 0 || low < 0)
+	for (size_t i = 0; i < length; i += 2)
+		if (!isxdigit((unsigned char)text[i]) || !isxdigit((unsigned char)text[i + 1]) ||
+		    sscanf(text + i, "%2hhx", &id[i / 2]) != 1)
 			return 0;
-		id[i / 2] = (uint8_t)(high << 4 | low);
-	}
 	return (uint8_t)(length / 2);
 }
 
@@ -170,10 +160,8 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	bool good;
 	int r = make_section(a, sidefile, &error, &u, &data, &size);
 
-	if (r) {
-		complain_file(path, r, &error);
+	if (!accept_file(path, r, &error))
 		return false;
-	}
 	if (u.left_out)
 		complain("%s: %" PRIu64 " functions are left out: %s", path, u.left_out,
 			 bobbin_reason_str(BOBBIN_REASON_SFRAME_RULE));
