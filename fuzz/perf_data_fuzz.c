@@ -103,15 +103,8 @@ static uint64_t touch_events(struct perf_reader *reader, size_t size)
 	return sum;
 }
 
-static int touch_string(void *ctx, const char *string)
-{
-	*(uint64_t *)ctx += strlen(string);
-	return 0;
-}
-
 static uint64_t touch_features(const struct perf_reader *reader, size_t size)
 {
-	const struct perf_build_id *ids;
 	const struct perf_reader_attr *attrs;
 	struct bobbin_error err = {0};
 	uint64_t sum = 0;
@@ -125,11 +118,7 @@ static uint64_t touch_features(const struct perf_reader *reader, size_t size)
 		sum += touch(feature.data, feature.size);
 		if (perf_feature_string(feature, &err, &string))
 			require_refusal(&err, size);
-		if (perf_feature_strings(feature, &err, touch_string, &sum))
-			require_refusal(&err, size);
 	}
-	for (size_t i = perf_reader_build_ids(reader, &ids); i-- > 0;)
-		sum += touch(ids[i].id, ids[i].size) + strlen(ids[i].filename);
 	for (size_t i = perf_reader_attrs(reader, &attrs); i-- > 0;)
 		sum += touch_words(attrs[i].ids, attrs[i].nr_ids) +
 		       (attrs[i].name ? strlen(attrs[i].name) : 0);

@@ -5,16 +5,13 @@
 #include "core/refusal.h"
 #include "profile/perf_feature.h"
 
-/* header, pid, 24 bytes for the ID of which the 21st may be its size */
-#define BUILD_ID_FIELD 24
-#define BUILD_ID_SIZE_AT 20
-
 struct bytes perf_feature_bytes(struct perf_span feature)
 {
 	return bytes_of(feature.data, feature.size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-const char *perf_string_next(struct bytes *b)
+/* A string with its length in front; NULL, with the cursor gone bad, if it is malformed. */
+static const char *next_string(struct bytes *b)
 {
 	uint32_t size = bytes_u32(b);
 	const char *string = (const char *)b->data + b->pos;
@@ -44,36 +41,18 @@ int perf_feature_string(struct perf_span feature, struct bobbin_error *err, cons
 
 	if (!feature.data)
 		return missing(err);
-	string = perf_string_next(&b);
+	string = next_string(&b);
 	if (!string)
 		return malformed(feature, &b, err);
 	*ret = string;
 	return 0;
 }
 
-int perf_feature_strings(struct perf_span feature, struct bobbin_error *err,
-			 int (*string)(void *ctx, const char *string), void *ctx)
-{
-	struct bytes b = perf_feature_bytes(feature);
-	uint32_t nr = bytes_u32(&b);
-
-	if (!feature.data)
-		return missing(err);
-	for (uint32_t i = 0; i < nr && !b.bad; i++) {
-		const char *next = perf_string_next(&b);
-		int r = next ? string(ctx, next) : 0;
-
-		if (r)
-			return r;
-	}
-	return b.bad ? malformed(feature, &b, err) : 0;
-}
-
 static void event_desc(struct bytes *b, uint32_t attr_size, struct perf_event_desc *desc)
 {
 	bytes_skip(b, attr_size);
 	desc->nr_ids = bytes_u32(b);
-	desc->name = perf_string_next(b);
+	desc->name = next_string(b);
 	desc->first_id = 0;
 	if (desc->nr_ids) {
 		desc->first_id = bytes_u64(b);
@@ -98,50 +77,4 @@ int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
 			desc(ctx, i, &next);
 	}
 	return b.bad ? malformed(feature, &b, err) : 0;
-}
-
-static void build_id_body(struct bytes *b, struct perf_build_id *build_id)
-{
-	const uint8_t *field;
-
-	build_id->pid = (int32_t)bytes_u32(b);
-	field = b->data + b->pos;
-	bytes_skip(b, BUILD_ID_FIELD);
-	build_id->filename = (const char *)b->data + b->pos;
-	if (b->bad || !memchr(build_id->filename, 0, bytes_left(b))) {
-		b->bad = true;
-		return;
-	}
-	build_id->size = sizeof(build_id->id);
-	if (build_id->misc & PERF_FILE_MISC_BUILD_ID_SIZE)
-		build_id->size = field[BUILD_ID_SIZE_AT];
-	if (build_id->size > sizeof(build_id->id))
-		b->bad = true;
-	else
-		memcpy(build_id->id, field, build_id->size);
-}
-
-int perf_build_id_decode(struct perf_span *records, struct bobbin_error *err,
-			 struct perf_build_id *ret)
-{
-	struct perf_build_id build_id = {0};
-	struct bytes b = perf_feature_bytes(*records);
-	uint64_t size;
-
-	if (!records->size)
-		return 0;
-	bytes_skip(&b, 4);
-	build_id.misc = bytes_u16(&b);
-	size = bytes_u16(&b);
-	if (b.bad || size < b.pos || size > b.size)
-		return malformed(*records, &b, err);
-	b.size = size;
-	build_id_body(&b, &build_id);
-	if (b.bad)
-		return malformed(*records, &b, err);
-	records->data += size;
-	records->size -= size;
-	records->offset += size;
-	*ret = build_id;
-	return 1;
 }

@@ -50,15 +50,14 @@ struct perf_file_header {
 
 /* Records that the tool adds; the unnamed ones carry nothing that we read. */
 enum perf_file_record {
-	PERF_FILE_ATTR = 64,            /* pipe: attribute, ids */
-	PERF_FILE_TRACING_DATA = 66,    /* u32 size, that many bytes follow the record */
-	PERF_FILE_BUILD_ID_RECORD = 67, /* as in the feature */
-	PERF_FILE_FINISHED_ROUND = 68,  /* no later record is older than those before */
-	PERF_FILE_AUXTRACE = 71,        /* u64 size, that many bytes follow the record */
-	PERF_FILE_FEATURE = 80,         /* pipe: u64 feature bit, its bytes */
-	PERF_FILE_COMPRESSED = 81,      /* a piece of one zstd stream of records */
-	PERF_FILE_COMPRESSED2 = 83,     /* the same with u64 size, and padding */
-	PERF_FILE_RECORD_MAX = 87,      /* beyond Linux 7 */
+	PERF_FILE_ATTR = 64,           /* pipe: attribute, ids */
+	PERF_FILE_TRACING_DATA = 66,   /* u32 size, that many bytes follow the record */
+	PERF_FILE_FINISHED_ROUND = 68, /* no later record is older than those before */
+	PERF_FILE_AUXTRACE = 71,       /* u64 size, that many bytes follow the record */
+	PERF_FILE_FEATURE = 80,        /* pipe: u64 feature bit, its bytes */
+	PERF_FILE_COMPRESSED = 81,     /* a piece of one zstd stream of records */
+	PERF_FILE_COMPRESSED2 = 83,    /* the same with u64 size, and padding */
+	PERF_FILE_RECORD_MAX = 87,     /* beyond Linux 7 */
 };
 
 /* Linux 6.19: u64 cookie, u64 nr, nr addresses. */
@@ -69,11 +68,8 @@ enum perf_file_record {
 #define PERF_FILE_BRANCH_COUNTERS (1ull << 19)
 /* In misc of LOST_SAMPLES: dropped by a filter that the user asked for. */
 #define PERF_FILE_MISC_LOST_FILTERED (1u << 15)
-/* In misc of a build ID: byte 20 of its field is its size. */
-#define PERF_FILE_MISC_BUILD_ID_SIZE (1u << 15)
 
 enum perf_file_feature {
-	PERF_FILE_BUILD_ID = 2,
 	PERF_FILE_HOSTNAME = 3,
 	PERF_FILE_OSRELEASE = 4,
 	PERF_FILE_VERSION = 5,

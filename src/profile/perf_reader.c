@@ -29,8 +29,6 @@ struct perf_reader {
 	uint64_t nr_ids;
 	struct perf_id_map ids;
 	struct perf_span features[PERF_FILE_FEATURES];
-	struct perf_build_id *build_ids;
-	size_t nr_build_ids, max_build_ids;
 	struct perf_inflate *inflate;
 	struct perf_index index;
 	size_t next;
@@ -176,22 +174,6 @@ static int read_attr_record(struct scan *scan, uint64_t pos, uint64_t size)
 
 /* features */
 
-static int add_build_ids(struct scan *scan, struct perf_span records)
-{
-	struct perf_reader *reader = scan->reader;
-	struct perf_build_id build_id;
-	int r;
-
-	while ((r = perf_build_id_decode(&records, scan->err, &build_id)) > 0) {
-		r = vector_reserve(&reader->build_ids, &reader->max_build_ids,
-				   reader->nr_build_ids + 1, sizeof(build_id));
-		if (r)
-			return refuse_as(r, scan->err, records.offset, BOBBIN_REASON_NONE);
-		reader->build_ids[reader->nr_build_ids++] = build_id;
-	}
-	return r;
-}
-
 static int read_feature_record(struct scan *scan, uint64_t pos, uint64_t size)
 {
 	struct perf_reader *reader = scan->reader;
@@ -245,11 +227,8 @@ static int read_features(struct scan *scan)
 {
 	struct perf_reader *reader = scan->reader;
 	struct perf_span descs = reader->features[PERF_FILE_EVENT_DESC];
-	int r = add_build_ids(scan, reader->features[PERF_FILE_BUILD_ID]);
 
-	if (!r && descs.data)
-		r = perf_feature_event_descs(descs, scan->err, name_attr, reader);
-	return r;
+	return descs.data ? perf_feature_event_descs(descs, scan->err, name_attr, reader) : 0;
 }
 
 /* the pass over the records */
@@ -402,8 +381,6 @@ static int scan_pipe_record(struct scan *scan, const struct perf_event_header *h
 		return read_attr_record(scan, scan->pos, header->size);
 	case PERF_FILE_FEATURE:
 		return read_feature_record(scan, scan->pos, header->size);
-	case PERF_FILE_BUILD_ID_RECORD:
-		return add_build_ids(scan, span_of(scan->reader, scan->pos, header->size));
 	default:
 		return 0;
 	}
@@ -628,7 +605,6 @@ void perf_reader_close(struct perf_reader *reader)
 	for (size_t i = 0; i < reader->nr_attrs; i++)
 		free((void *)reader->attrs[i].ids);
 	free(reader->attrs);
-	free(reader->build_ids);
 	perf_id_map_fini(&reader->ids);
 	perf_index_fini(&reader->index);
 	perf_inflate_close(reader->inflate);
@@ -698,10 +674,4 @@ size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_rea
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature)
 {
 	return feature < PERF_FILE_FEATURES ? reader->features[feature] : (struct perf_span){0};
-}
-
-size_t perf_reader_build_ids(const struct perf_reader *reader, const struct perf_build_id **ret)
-{
-	*ret = reader->build_ids;
-	return reader->nr_build_ids;
 }

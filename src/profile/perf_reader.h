@@ -122,15 +122,6 @@ size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_rea
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature);
 
 /**
- * perf_reader_build_ids() - build IDs of the files that were mapped
- * @reader: the reader
- * @ret: the first of an array that the reader owns
- *
- * Return: how many.
- */
-size_t perf_reader_build_ids(const struct perf_reader *reader, const struct perf_build_id **ret);
-
-/**
  * perf_reader_close() - free everything
  * @reader: the reader, or NULL
  */

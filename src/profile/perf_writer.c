@@ -11,10 +11,6 @@
 #include "profile/perf_output.h"
 #include "profile/perf_writer.h"
 
-/* The 24 bytes of a build ID in BUILD_ID: the ID, its size, padding. */
-#define BUILD_ID_ID 20
-#define BUILD_ID_PADDING 3
-
 struct perf_writer {
 	struct perf_output *output;
 	struct perf_event_attr attr; /* what is common to all */
@@ -275,32 +271,6 @@ static struct byte_buffer *add_feature(struct perf_writer *writer, unsigned int 
 {
 	writer->header.features[feature / 64] |= 1ull << feature % 64;
 	return &writer->features[feature];
-}
-
-int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id)
-{
-	struct perf_event_header header = {
-		.misc = build_id->misc | PERF_FILE_MISC_BUILD_ID_SIZE,
-	};
-	size_t name = (strlen(build_id->filename) + 1 + 7) & ~7ull;
-	size_t size = sizeof(header) + 4 + BUILD_ID_ID + 1 + BUILD_ID_PADDING + name;
-	struct byte_buffer *blob;
-
-	if (build_id->size > BUILD_ID_ID)
-		return -EINVAL;
-	if (size > UINT16_MAX)
-		return -E2BIG;
-	header.size = (uint16_t)size;
-	blob = add_feature(writer, PERF_FILE_BUILD_ID);
-	byte_buffer_put(blob, &header, sizeof(header));
-	byte_buffer_native32(blob, (uint32_t)build_id->pid);
-	byte_buffer_put(blob, build_id->id, build_id->size);
-	byte_buffer_zeroes(blob, BUILD_ID_ID - build_id->size);
-	byte_buffer_put(blob, &build_id->size, 1);
-	byte_buffer_zeroes(blob, BUILD_ID_PADDING);
-	byte_buffer_put(blob, build_id->filename, strlen(build_id->filename));
-	byte_buffer_zeroes(blob, name - strlen(build_id->filename));
-	return blob->failed ? -ENOMEM : 0;
 }
 
 int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct byte_buffer *bytes)

@@ -5,7 +5,6 @@
  *	perf_writer_open("perf.data", events, nr, &writer);
  *	perf_writer_put(writer, &event);	… in any order
  *	perf_writer_round(writer);		… after each sweep over the buffers
- *	perf_writer_build_id(writer, &build_id);
  *	perf_writer_finish(writer, &info);
  *
  * What goes in is what perf_reader gives out, struct perf_event.  The file gets
@@ -85,15 +84,6 @@ int perf_writer_put(struct perf_writer *writer, const struct perf_event *event);
  * Return: 0 or the sticky negative errno of an output error.
  */
 int perf_writer_round(struct perf_writer *writer);
-
-/**
- * perf_writer_build_id() - note the build ID of a file that was mapped
- * @writer: the writer
- * @build_id: copied; @misc has the CPU mode
- *
- * Return: 0, -EINVAL for an ID of over 20 bytes, -E2BIG for a name that is too long, -ENOMEM.
- */
-int perf_writer_build_id(struct perf_writer *writer, const struct perf_build_id *build_id);
 
 /**
  * perf_writer_feature() - add a feature of a number that the writer does not write itself

@@ -45,17 +45,6 @@ static int copy_events(struct perf_reader *reader, struct perf_writer *writer)
 	return r;
 }
 
-static int copy_build_ids(const struct perf_reader *reader, struct perf_writer *writer)
-{
-	const struct perf_build_id *ids;
-	size_t nr = perf_reader_build_ids(reader, &ids);
-	int r = 0;
-
-	for (size_t i = 0; i < nr && !r; i++)
-		r = perf_writer_build_id(writer, &ids[i]);
-	return r;
-}
-
 int main(int argc, char **argv)
 {
 	const char *const words[] = {"copied", "by the test", NULL};
@@ -72,8 +61,6 @@ int main(int argc, char **argv)
 		r = open_writer(reader, argv[2], &writer);
 	if (!r) {
 		r = copy_events(reader, writer);
-		if (!r)
-			r = copy_build_ids(reader, writer);
 		if (!r)
 			r = perf_writer_finish(writer, &info);
 		else
