@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/hash_index.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
+
+#include "base/vector.h"
 
 uint64_t hash_seed(void)
 {
@@ -54,6 +54,17 @@ int hash_index_add(struct hash_index *index, uint64_t hash, uint32_t id)
 	put(index, (struct hash_slot){.hash = (uint32_t)hash, .number = id + 1});
 	index->used++;
 	return 0;
+}
+
+int hash_index_room(struct hash_index *index, uint64_t hash, void *array, size_t *capacity,
+		    size_t count, size_t size)
+{
+	int r;
+
+	if (count >= UINT32_MAX - 1)
+		return -E2BIG;
+	r = vector_reserve(array, capacity, count + 1, size);
+	return r ? r : hash_index_add(index, hash, (uint32_t)count);
 }
 
 void hash_index_fini(struct hash_index *index)

@@ -101,6 +101,19 @@ static inline bool hash_index_next(const struct hash_index *index, uint64_t hash
 int hash_index_add(struct hash_index *index, uint64_t hash, uint32_t id);
 
 /**
+ * hash_index_room() - add the next element of an array that grows
+ * @hash: of the element
+ * @array: address of the pointer to the array, which may move
+ * @capacity: elements that there is room for; in and out
+ * @count: elements of the array: the caller stores the new one there
+ * @size: bytes of an element
+ *
+ * Return: 0; -ENOMEM, or -E2BIG for more than 2^32 - 2 elements, with the index as it was.
+ */
+int hash_index_room(struct hash_index *index, uint64_t hash, void *array, size_t *capacity,
+		    size_t count, size_t size);
+
+/**
  * hash_index_fini() - free the slots
  */
 void hash_index_fini(struct hash_index *index);

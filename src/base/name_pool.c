@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/vector.h"
 
 #define CHUNK_SIZE ((size_t)1 << 16)
 
@@ -54,16 +51,12 @@ static int add_name(struct name_pool *pool, const char *text, size_t size, uint6
 	char *copy;
 	int r;
 
-	if (pool->n_names >= UINT32_MAX - 1)
-		return -E2BIG;
-	r = vector_reserve(&pool->names, &pool->capacity, pool->n_names + 1, sizeof(*pool->names));
-	if (r < 0)
-		return r;
 	copy = reserve_text(pool, size);
 	if (!copy)
 		return -ENOMEM;
-	r = hash_index_add(&pool->index, hash, (uint32_t)pool->n_names);
-	if (r < 0)
+	r = hash_index_room(&pool->index, hash, &pool->names, &pool->capacity, pool->n_names,
+			    sizeof(*pool->names));
+	if (r)
 		return r;
 	memcpy(copy, text, size);
 	pool->names[pool->n_names++] = copy;

@@ -84,9 +84,7 @@ static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc)
 
 	if (k->count == MAX_PLACES || is_noted(k, hash, &place))
 		return 0;
-	r = vector_reserve(&k->places, &k->capacity, k->count + 1, sizeof(place));
-	if (!r)
-		r = hash_index_add(&k->index, hash, (uint32_t)k->count);
+	r = hash_index_room(&k->index, hash, &k->places, &k->capacity, k->count, sizeof(place));
 	if (!r)
 		k->places[k->count++] = place;
 	return r;

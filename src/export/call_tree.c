@@ -74,15 +74,9 @@ static struct call_frame named(const struct call_frame *frame)
 static int add_frame(struct call_tree *tree, const struct call_frame *frame, uint64_t hash,
 		     uint32_t *ret)
 {
-	int r;
+	int r = hash_index_room(&tree->frame_index, hash, &tree->frames, &tree->frames_capacity,
+				tree->n_frames, sizeof(*tree->frames));
 
-	if (tree->n_frames >= UINT32_MAX - 1)
-		return -E2BIG;
-	r = vector_reserve(&tree->frames, &tree->frames_capacity, tree->n_frames + 1,
-			   sizeof(*tree->frames));
-	if (r < 0)
-		return r;
-	r = hash_index_add(&tree->frame_index, hash, (uint32_t)tree->n_frames);
 	if (r < 0)
 		return r;
 	tree->frames[tree->n_frames] = *frame;
@@ -140,15 +134,9 @@ static int recall_frame(struct call_tree *tree, const struct call_frame *frame, 
 static int add_child(struct call_tree *tree, uint32_t parent, uint32_t frame, uint64_t hash,
 		     uint32_t *ret)
 {
-	int r;
+	int r = hash_index_room(&tree->child_index, hash, &tree->nodes, &tree->nodes_capacity,
+				tree->n_nodes, sizeof(*tree->nodes));
 
-	if (tree->n_nodes >= UINT32_MAX - 1)
-		return -E2BIG;
-	r = vector_reserve(&tree->nodes, &tree->nodes_capacity, tree->n_nodes + 1,
-			   sizeof(*tree->nodes));
-	if (r < 0)
-		return r;
-	r = hash_index_add(&tree->child_index, hash, (uint32_t)tree->n_nodes);
 	if (r < 0)
 		return r;
 	tree->nodes[tree->n_nodes] = (struct call_node){

@@ -46,12 +46,9 @@ static int find_entry(struct report_entries *all, struct key_set *keys,
 	while (hash_index_next(&keys->index, hash, &at, ret))
 		if (same_key(&all->entries[*ret], key))
 			return 0;
-	r = vector_reserve(&all->entries, &all->capacity, all->n_entries + 1,
-			   sizeof(*all->entries));
-	if (r < 0)
-		return r;
-	r = hash_index_add(&keys->index, hash, (uint32_t)all->n_entries);
-	if (r < 0)
+	r = hash_index_room(&keys->index, hash, &all->entries, &all->capacity, all->n_entries,
+			    sizeof(*all->entries));
+	if (r)
 		return r;
 	all->entries[all->n_entries] = *key;
 	*ret = (uint32_t)all->n_entries++;

@@ -54,7 +54,8 @@ bool safe_text_is_control(int32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-int32_t safe_text_next(const char **at)
+/* The next character fit to print, or 0 at the end. */
+static int32_t next_printable(const char **at)
 {
 	for (;;) {
 		int32_t c = safe_text_decode(at);
@@ -79,7 +80,7 @@ size_t safe_text_columns(const char *text)
 	size_t columns = 0;
 	int32_t c;
 
-	while ((c = safe_text_next(&text)))
+	while ((c = next_printable(&text)))
 		columns += columns_of(c);
 	return columns;
 }
@@ -125,7 +126,7 @@ static void put_cut(FILE *out, const char *text, size_t columns, void (*put)(FIL
 	size_t room = cut && columns ? columns - 1 : columns;
 	int32_t c;
 
-	while ((c = safe_text_next(&text)) && columns_of(c) <= room) {
+	while ((c = next_printable(&text)) && columns_of(c) <= room) {
 		room -= columns_of(c);
 		put(out, c);
 	}

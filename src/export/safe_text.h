@@ -25,17 +25,9 @@
 int32_t safe_text_decode(const char **at);
 
 /**
- * safe_text_is_control() - whether safe_text_next() drops a character
+ * safe_text_is_control() - whether a character is left out of what is printed
  */
 bool safe_text_is_control(int32_t c);
-
-/**
- * safe_text_next() - the next character fit to print
- * @at: in: where; out: behind it
- *
- * Return: a Unicode scalar value, or 0 at the end.
- */
-int32_t safe_text_next(const char **at);
 
 /**
  * safe_text_columns() - columns of a fixed-width font that a string takes

@@ -117,7 +117,8 @@ bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_even
 	       fields_size(a, TRAILER_FROM_ID) == fields_size(b, TRAILER_FROM_ID);
 }
 
-uint64_t perf_event_trailer_size(const struct perf_event_attr *attr)
+/* Bytes at the end of a record that is no sample. */
+static uint64_t trailer_size(const struct perf_event_attr *attr)
 {
 	return attr->sample_id_all ? fields_size(attr, TRAILER) : 0;
 }
@@ -411,7 +412,7 @@ static void decode_body(struct bytes *b, struct perf_event *event)
 static void decode_trailer(struct bytes *b, const struct perf_event_attr *attr,
 			   struct perf_event *event)
 {
-	uint64_t size = perf_event_trailer_size(attr);
+	uint64_t size = trailer_size(attr);
 	uint64_t type = size ? attr->sample_type : 0;
 	struct bytes t = *b;
 

@@ -134,12 +134,6 @@ uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, u
 bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b);
 
 /**
- * perf_event_trailer_size() - bytes at the end of a record that is no sample
- * @attr: attributes of its event
- */
-uint64_t perf_event_trailer_size(const struct perf_event_attr *attr);
-
-/**
  * perf_sample_reg() - the value of a user register
  * @sample: a sample
  * @reg: the number of its bit in the mask, as in <asm/perf_regs.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/perf_id_map.h"
 
-#include "base/vector.h"
+#include <errno.h>
+#include <stdlib.h>
 
 static struct perf_id *find(const struct perf_id_map *map, uint64_t id)
 {
@@ -24,9 +25,8 @@ int perf_id_map_add(struct perf_id_map *map, uint64_t id, uint32_t event)
 	}
 	if (!map->count)
 		map->seed = hash_seed();
-	if (map->count >= UINT32_MAX - 1 ||
-	    vector_reserve(&map->ids, &map->capacity, map->count + 1, sizeof(*map->ids)) ||
-	    hash_index_add(&map->index, hash_words(id, 0, map->seed), (uint32_t)map->count))
+	if (hash_index_room(&map->index, hash_words(id, 0, map->seed), &map->ids, &map->capacity,
+			    map->count, sizeof(*map->ids)))
 		return -ENOMEM;
 	map->ids[map->count++] = (struct perf_id){.id = id, .event = event};
 	return 0;

@@ -40,7 +40,8 @@ static bool is_padding(const uint8_t *code, size_t size)
 	return at == size;
 }
 
-size_t x86_code_end(const uint8_t *code, size_t size, uint64_t address)
+/* code_end() of @size bytes of x86-64 code. */
+static size_t x86_code_end(const uint8_t *code, size_t size, uint64_t address)
 {
 	for (size_t i = 0; i < size; i++) {
 		size_t gap = (size_t)(-(address + i + 1) % ALIGNMENT);

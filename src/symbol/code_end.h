@@ -20,7 +20,4 @@
  */
 uint64_t code_end(Elf *elf, uint64_t address, uint64_t size);
 
-/* The same of @size bytes of x86-64 code. */
-size_t x86_code_end(const uint8_t *code, size_t size, uint64_t address);
-
 #endif

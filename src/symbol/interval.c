@@ -60,7 +60,8 @@ void interval_map_shrink(struct interval_map *map)
 	vector_trim(&map->items, &map->capacity, map->count, sizeof(*map->items));
 }
 
-size_t interval_map_lower(const struct interval_map *map, uint64_t address)
+/* The first range, in order, that starts at or after @address; may be @count. */
+static size_t first_from(const struct interval_map *map, uint64_t address)
 {
 	return bisect(i, 0, map->count, map->items[i].start >= address);
 }
@@ -81,7 +82,7 @@ static const struct interval *climb(const struct interval_map *map, uint32_t ind
 
 const struct interval *interval_map_find(const struct interval_map *map, uint64_t address)
 {
-	size_t after = address == UINT64_MAX ? map->count : interval_map_lower(map, address + 1);
+	size_t after = address == UINT64_MAX ? map->count : first_from(map, address + 1);
 
 	return after ? climb(map, (uint32_t)(after - 1), address) : NULL;
 }

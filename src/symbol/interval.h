@@ -43,9 +43,6 @@ const struct interval *interval_map_find(const struct interval_map *map, uint64_
 const struct interval *interval_map_outer(const struct interval_map *map,
 					  const struct interval *inner, uint64_t address);
 
-/* The first range, in order, that starts at or after @address; may be @count. */
-size_t interval_map_lower(const struct interval_map *map, uint64_t address);
-
 void interval_map_fini(struct interval_map *map);
 
 static inline size_t interval_map_memory(const struct interval_map *map)

@@ -188,10 +188,8 @@ static int settle(struct jitdump *d, uint64_t address, uint32_t code)
 		place->code = code;
 		return 0;
 	}
-	err = vector_reserve(&d->places, &d->place_capacity, d->place_count + 1, sizeof(*place));
-	if (!err)
-		err = hash_index_add(&d->place_index, hash_words(address, 0, d->seed),
-				     (uint32_t)d->place_count);
+	err = hash_index_room(&d->place_index, hash_words(address, 0, d->seed), &d->places,
+			      &d->place_capacity, d->place_count, sizeof(*place));
 	if (!err)
 		d->places[d->place_count++] = (struct place){address, code};
 	return err;

@@ -158,13 +158,12 @@ static int add_known(struct symbolizer *s, const struct key *key, unsigned int f
 
 	if (s->known_count >= INT_MAX)
 		return -ENOMEM;
-	err = vector_reserve(&s->known, &s->known_capacity, s->known_count + 1, sizeof(known));
-	known.key = err ? NULL : malloc(key->size);
+	known.key = malloc(key->size);
 	if (!known.key)
 		return -ENOMEM;
 	memcpy(known.key, key->bytes, key->size);
-	err = hash_index_add(&s->index, hash_of(s, known.key, known.size),
-			     (uint32_t)s->known_count);
+	err = hash_index_room(&s->index, hash_of(s, known.key, known.size), &s->known,
+			      &s->known_capacity, s->known_count, sizeof(known));
 	if (err)
 		free(known.key);
 	else
