@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/gdb_jit.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 /* What all images of a process may take. */
 #define MAX_FUNCTIONS (1u << 20)
@@ -46,9 +46,9 @@ static int add_images(struct symlist *list, const struct remote_process *process
 
 static int read_names(struct gdb_names *names, const struct bobbin_space *space, int pid)
 {
-	const struct remote_process process = {space->reader, pid};
+	const struct remote_process process = {space->maps.reader, pid};
 	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
-	size_t count = gdb_jit_find(space, descriptors);
+	size_t count = gdb_jit_find(&space->maps, descriptors);
 	int r = 0;
 
 	symlist_fini(&names->list);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "target/jitdump_marker.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
 {
@@ -15,9 +15,9 @@ static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, p
 	n->pid = pid;
 	n->generation = space->generation;
 	n->count = 0;
-	for (size_t i = 0; i < space->count && n->count < JIT_NAMING_DUMPS; i++)
-		if (jitdump_marker_is(space->mappings[i].path))
-			n->dumps[n->count++] = space->mappings[i].start;
+	for (size_t i = 0; i < space->maps.count && n->count < JIT_NAMING_DUMPS; i++)
+		if (jitdump_marker_is(space->maps.list[i].path))
+			n->dumps[n->count++] = space->maps.list[i].start;
 }
 
 static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space *space, pid_t pid,
@@ -42,7 +42,7 @@ static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space
 /* Whether what is mapped is what a process on this machine has mapped now. */
 static bool is_alive(const struct bobbin_space *space, pid_t pid)
 {
-	return space->count && space->mappings[0].pid == pid;
+	return space->maps.count && space->maps.list[0].pid == pid;
 }
 
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,

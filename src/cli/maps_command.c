@@ -11,7 +11,7 @@
 #include "cli/live_process.h"
 #include "cli/table_coverage.h"
 #include "export/safe_text.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 /* "V3" behind ".sframe" */
 static void print_table(const struct code_piece *piece, enum bobbin_source source, const char *gap)
@@ -138,7 +138,7 @@ static int show(const struct arguments *a, struct live_process *live)
 	struct bobbin_space *space = bobbin_process_space(live->process);
 
 	/* the kernel's threads, and what has ended and is not waited for */
-	if (!space->count)
+	if (!space->maps.count)
 		return -ESRCH;
 	live_process_tell_code(live, true);
 	return list(live, a->json);

@@ -13,7 +13,7 @@
 #include "cli/code_label.h"
 #include "cli/kept_names.h"
 #include "target/backing_file.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 /* Distinct addresses that are noted. */
 #define MAX_PLACES (1u << 18)

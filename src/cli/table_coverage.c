@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "convert/coverage.h"
-#include "target/space.h"
 #include "unwind/module.h"
 #include "unwind/remote_table.h"
+#include "unwind/space.h"
 #include "unwind/table_set.h"
 
 /* What a set of tables knows, each with those that a walk asks before it. */
@@ -215,8 +215,8 @@ int code_pieces(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	struct pieces p = {.unwinder = unwinder, .space = space, .sink = sink, .ctx = ctx};
 	int r = 0;
 
-	for (size_t i = 0; i < space->count && !r; i++)
-		r = give_mapping(&p, &space->mappings[i]);
+	for (size_t i = 0; i < space->maps.count && !r; i++)
+		r = give_mapping(&p, &space->maps.list[i]);
 	while (!r && p.next < registered_count(&p))
 		r = give_registered(&p);
 	set_coverage_fini(&p.file);

@@ -2,8 +2,8 @@
 #include "profile/chain_join.h"
 
 #include "profile/perf_format.h"
-#include "target/space.h"
 #include "unwind/frame_step.h"
+#include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
 
 /* The user part of the kernel's chain, leaf first. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "target/space.h"
 #include "unwind/remote_update.h"
+#include "unwind/space.h"
 
 #define MS 1000000ull
 #define READ_PAUSE (1 * MS)

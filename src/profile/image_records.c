@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "target/space.h"
+#include "unwind/space.h"
 
 /* The kernel's word counts more: a file that is mapped there has been told of. */
 static bool is_unknown_to_kernel(const struct bobbin_space *space, const struct remote_range *range)

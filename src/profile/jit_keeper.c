@@ -16,8 +16,8 @@
 #include "profile/code_watch.h"
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
-#include "target/space.h"
 #include "target/thread.h"
+#include "unwind/space.h"
 
 #define MS 1000000ull
 /* Between searches for a descriptor, which read symbol tables. */
@@ -371,8 +371,8 @@ static struct kept_process *find_process(struct jit_keeper *k, int pid)
 
 static bool has_jitdump(const struct bobbin_space *space)
 {
-	for (size_t i = 0; i < space->count; i++)
-		if (jitdump_marker_is(space->mappings[i].path))
+	for (size_t i = 0; i < space->maps.count; i++)
+		if (jitdump_marker_is(space->maps.list[i].path))
 			return true;
 	return false;
 }
@@ -385,7 +385,7 @@ static bool search(struct kept_process *p, const struct bobbin_space *space)
 	if (p->wait > LAST_WAIT)
 		p->wait = LAST_WAIT;
 	if (!has_jitdump(space))
-		p->count = gdb_jit_find(space, p->descriptors);
+		p->count = gdb_jit_find(&space->maps, p->descriptors);
 	p->due = now() + p->wait;
 	return p->count;
 }

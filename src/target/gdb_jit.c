@@ -9,7 +9,7 @@
 
 #include "base/elf_counts.h"
 #include "target/backing_file.h"
-#include "target/space.h"
+#include "target/mapping_list.h"
 
 #define VERSION 1
 /* Larger symbol tables are not looked through. */
@@ -170,18 +170,18 @@ static bool find_descriptor(struct process_reader *reader, const struct mapping 
 	return true;
 }
 
-size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS])
+size_t gdb_jit_find(const struct mapping_list *maps, uint64_t ret[GDB_JIT_DESCRIPTORS])
 {
 	const struct mapped_file *files[GDB_JIT_DESCRIPTORS];
 	size_t count = 0;
 
-	for (size_t i = 0; i < space->count && count < GDB_JIT_DESCRIPTORS; i++) {
-		const struct mapping *m = &space->mappings[i];
+	for (size_t i = 0; i < maps->count && count < GDB_JIT_DESCRIPTORS; i++) {
+		const struct mapping *m = &maps->list[i];
 		size_t k = 0;
 
 		while (k < count && files[k] != m->file)
 			k++;
-		if (k == count && find_descriptor(space->reader, m, &ret[count]))
+		if (k == count && find_descriptor(maps->reader, m, &ret[count]))
 			files[count++] = m->file;
 	}
 	return count;

@@ -18,6 +18,7 @@
 #include <bobbin/unwind.h>
 
 #include "base/process_reader.h"
+#include "target/mapping_list.h"
 
 /* Files of a process that hold a descriptor: a program, libraries. */
 #define GDB_JIT_DESCRIPTORS 8
@@ -47,7 +48,7 @@ typedef int (*gdb_jit_sink)(void *ctx, const struct gdb_jit_function *function);
  * Where the descriptors are, by the symbol tables of the mapped files; their number.
  * A file is opened once: what was found is kept with it.
  */
-size_t gdb_jit_find(const struct bobbin_space *space, uint64_t ret[GDB_JIT_DESCRIPTORS]);
+size_t gdb_jit_find(const struct mapping_list *maps, uint64_t ret[GDB_JIT_DESCRIPTORS]);
 
 /* How a descriptor of @process is now.  0, or the errno of reading memory. */
 int gdb_jit_state(const struct remote_process *process, uint64_t descriptor,

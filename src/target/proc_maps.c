@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/deps.h"
-#include "target/space.h"
+#include "target/mapping_list.h"
 
 static int read_line(int pid, char *line, proc_maps_sink sink, void *ctx)
 {
@@ -58,11 +57,11 @@ int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, vo
 
 static int map_code(void *ctx, const struct proc_map *map)
 {
-	return map->exec ? bobbin_space_map(ctx, &map->mapping) : 0;
+	return map->exec ? mapping_list_add(ctx, &map->mapping) : 0;
 }
 
-BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
+int mapping_list_load(struct mapping_list *maps, int pid)
 {
-	bobbin_space_clear(space);
-	return proc_maps_read(&(struct remote_process){space->reader, pid}, map_code, space);
+	mapping_list_clear(maps);
+	return proc_maps_read(&(struct remote_process){maps->reader, pid}, map_code, maps);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "unwind/space.h"
+
 #define MS UINT64_C(1000000)
 /* Relocations are applied soon after an image was told of, if at all. */
 #define SETTLE_TIME (200 * MS)
@@ -412,8 +414,8 @@ static int read_list(struct debugger_images *list, const struct bobbin_arch *arc
 
 static bool has_bare_memory(const struct bobbin_space *space)
 {
-	for (size_t i = 0; i < space->count; i++)
-		if (mapping_is_bare(&space->mappings[i]))
+	for (size_t i = 0; i < space->maps.count; i++)
+		if (mapping_is_bare(&space->maps.list[i]))
 			return true;
 	return false;
 }
@@ -448,7 +450,7 @@ static bool find_descriptors(struct debugger_images *list, const struct bobbin_s
 		return false;
 	list->searched = true;
 	list->generation = space->generation;
-	count = has_bare_memory(space) ? gdb_jit_find(space, found) : 0;
+	count = has_bare_memory(space) ? gdb_jit_find(&space->maps, found) : 0;
 	if (count == list->descriptor_count &&
 	    !memcmp(found, list->descriptors, count * sizeof(*found)))
 		return false;

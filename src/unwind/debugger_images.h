@@ -14,7 +14,6 @@
 
 #include "target/gdb_jit.h"
 #include "target/jit_image.h"
-#include "target/space.h"
 #include "unwind/remote_table.h"
 
 /* Of tables, and ranges of code, of one process. */
@@ -22,6 +21,8 @@
 #define DEBUGGER_IMAGES_MAX_TEXTS (1u << 18)
 /* Bytes of tables that turn out to know nothing, at each look. */
 #define DEBUGGER_IMAGES_MAX_TRIES (2 * DEBUGGER_IMAGES_MAX_BYTES)
+
+struct bobbin_space;
 
 struct debugger_image {
 	struct gdb_jit_entry entry;

@@ -12,11 +12,11 @@ static void release(struct code *code)
 	loaded_object_close((struct loaded_object *)code->object);
 }
 
-static int open_module(const struct loaded_image *image, struct bobbin_space *space,
+static int open_module(const struct loaded_image *image, struct mapping_list *maps,
 		       struct module **ret)
 {
 	const struct bobbin_unwinder_options options = {.size = sizeof(options)};
-	const struct mapping *m = image->text_count ? space_find(space, image->text[0].start)
+	const struct mapping *m = image->text_count ? mapping_list_find(maps, image->text[0].start)
 						    : NULL;
 	struct mapped_file file;
 	int r;
@@ -40,7 +40,7 @@ static int open_module(const struct loaded_image *image, struct bobbin_space *sp
 	return 0;
 }
 
-int loaded_object_open(struct loaded_image *image, struct bobbin_space *space,
+int loaded_object_open(struct loaded_image *image, struct mapping_list *maps,
 		       struct loaded_object **ret)
 {
 	struct loaded_object *o = calloc(1, sizeof(*o));
@@ -48,7 +48,7 @@ int loaded_object_open(struct loaded_image *image, struct bobbin_space *space,
 
 	if (!o)
 		return -ENOMEM;
-	r = open_module(image, space, &o->module);
+	r = open_module(image, maps, &o->module);
 	if (r == -ENOMEM || r == -ESTALE) {
 		free(o);
 		return r;

@@ -10,7 +10,7 @@
 #include <bobbin/unwind.h>
 
 #include "codemap/code_map.h"
-#include "target/space.h"
+#include "target/mapping_list.h"
 #include "unwind/loaded_image.h"
 #include "unwind/loader_link.h"
 #include "unwind/module.h"
@@ -26,11 +26,11 @@ struct loaded_object {
 };
 
 /*
- * Open what an image has, which becomes the object's; @space: the own mappings.
+ * Open what an image has, which becomes the object's; @maps: the own mappings.
  * -ESTALE: something else is there by now; -ENOMEM.  The image is still the caller's
  * then.  loaded_object_close() gives the object back.
  */
-int loaded_object_open(struct loaded_image *image, struct bobbin_space *space,
+int loaded_object_open(struct loaded_image *image, struct mapping_list *maps,
 		       struct loaded_object **ret);
 void loaded_object_close(struct loaded_object *object);
 

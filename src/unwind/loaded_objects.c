@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "target/thread.h"
-
 /* The map has ranges that cross such bounds in pieces. */
 #define CHUNK 0xffffffffull
 
@@ -145,10 +143,10 @@ static size_t count_new(struct code_map *map, struct image_list *list)
 	return count;
 }
 
-static int open_new(struct image_list *list, struct bobbin_space *space,
+static int open_new(struct image_list *list, struct mapping_list *maps,
 		    struct loaded_object **first)
 {
-	int r = bobbin_space_load(space, getpid());
+	int r = mapping_list_load(maps, getpid());
 
 	if (r == -ENOMEM)
 		return r;
@@ -157,7 +155,7 @@ static int open_new(struct image_list *list, struct bobbin_space *space,
 
 		if (!list->images[i].text_count)
 			continue;
-		r = loaded_object_open(&list->images[i], space, &o);
+		r = loaded_object_open(&list->images[i], maps, &o);
 		if (r == -ESTALE)
 			continue;
 		if (r)
@@ -171,12 +169,10 @@ static int open_new(struct image_list *list, struct bobbin_space *space,
 static int open_objects(struct image_list *list, struct loaded_object **first)
 {
 	struct file_table files = {0};
-	struct bobbin_space *space = NULL;
-	int r = space_open(&files, NULL, native_arch(), &space);
+	struct mapping_list maps = {.files = &files};
+	int r = open_new(list, &maps, first);
 
-	if (!r)
-		r = open_new(list, space, first);
-	bobbin_space_close(space);
+	mapping_list_fini(&maps);
 	file_table_fini(&files);
 	return r;
 }

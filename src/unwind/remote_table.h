@@ -13,7 +13,6 @@
 #include <bobbin/unwind.h>
 
 #include "base/process_reader.h"
-#include "target/remote_code.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/table_set.h"
@@ -53,11 +52,5 @@ void remote_table_close_frames(struct remote_table *table);
 
 /* Bytes that were copied. */
 uint64_t remote_table_bytes(const struct remote_table *table);
-
-/* Whether a range has a table that is of use. */
-static inline bool remote_range_serves(const struct remote_range *range)
-{
-	return range->table && table_set_serves(&range->table->tables);
-}
 
 #endif

@@ -6,52 +6,13 @@
 #include <string.h>
 
 #include "codemap/code_map.h"
-#include "codemap/page_copy.h"
-#include "unwind/debugger_images.h"
-#include "unwind/remote_table.h"
 #include "unwind/rule_cache.h"
-
-/* What a space has: @code comes first, so that one is the other. */
-struct remote_record {
-	struct remote_code code;
-	struct page_copy published;
-	struct debugger_images images;
-	size_t bytes; /* of sections */
-	uint64_t section_limit;
-	struct remote_room *room;
-	uint64_t charged;    /* of @room */
-	uint64_t left_out;   /* pieces of code, or sections, that there was no room for */
-	uint64_t generation; /* of the space, at whose files images are cut */
-};
-
-static void close_image(struct remote_image *image)
-{
-	if (!image)
-		return;
-	free(image->path);
-	free(image);
-}
-
-static void close_record(struct remote_code *code)
-{
-	struct remote_record *r = (struct remote_record *)code;
-
-	for (size_t i = 0; i < code->count; i++) {
-		remote_table_release(code->ranges[i].table);
-		close_image(code->ranges[i].image);
-	}
-	free(code->ranges);
-	page_copy_fini(&r->published);
-	debugger_images_fini(&r->images);
-	if (r->room)
-		r->room->used -= r->charged;
-	free(r);
-}
+#include "unwind/space.h"
 
 /* A section that cannot be read is as good as a malformed one. */
 static const struct bobbin_error unreadable = {.reason = BOBBIN_REASON_NO_MEMORY};
 
-static int open_section(struct remote_table *t, struct remote_record *r,
+static int open_section(struct remote_table *t, struct remote_code *r,
 			const struct bobbin_code_entry *e)
 {
 	struct elf_bytes *s = &t->section;
@@ -81,7 +42,7 @@ static void drop_as_told(struct remote_table *t, uint64_t dropped)
 	table_set_drop(&t->tables, &error);
 }
 
-static int open_table(struct remote_record *r, const struct bobbin_code_entry *e,
+static int open_table(struct remote_code *r, const struct bobbin_code_entry *e,
 		      const struct bobbin_arch *arch, struct remote_table **ret)
 {
 	const struct code_jit_info jit = {e->text_start, e->text_end, e->table};
@@ -142,22 +103,22 @@ static bool has_table(const struct bobbin_code_entry *e)
 }
 
 /* What was known of the same registration before; both are in ascending order. */
-static const struct remote_range *known_before(const struct remote_record *old, size_t *at,
+static const struct remote_range *known_before(const struct remote_code *old, size_t *at,
 					       const struct bobbin_code_entry *e)
 {
 	const struct remote_range *range;
 
-	while (*at < old->code.count && old->code.ranges[*at].start < e->text_start)
+	while (*at < old->count && old->ranges[*at].start < e->text_start)
 		++*at;
-	if (*at == old->code.count)
+	if (*at == old->count)
 		return NULL;
-	range = &old->code.ranges[*at];
+	range = &old->ranges[*at];
 	return range->start == e->text_start && range->end == e->text_end && range->id == e->id
 		       ? range
 		       : NULL;
 }
 
-static void keep_table(struct remote_record *r, struct remote_range *range,
+static void keep_table(struct remote_code *r, struct remote_range *range,
 		       const struct remote_range *known, uint64_t dropped)
 {
 	range->place = known->place;
@@ -186,18 +147,18 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Ranges of one registration share its section. */
-static int open_tables(struct remote_record *r, struct new_range *list, size_t count,
+static int open_tables(struct remote_code *r, struct new_range *list, size_t count,
 		       const struct bobbin_arch *arch)
 {
 	if (count)
 		qsort(list, count, sizeof(*list), by_id);
 	for (size_t i = 0; i < count; i++) {
 		const struct bobbin_code_entry *e = &r->published.ranges[list[i].index].entry;
-		struct remote_range *range = &r->code.ranges[list[i].index];
+		struct remote_range *range = &r->ranges[list[i].index];
 		int error;
 
 		if (i && !by_id(&list[i - 1], &list[i]) && e->kind == BOBBIN_CODE_SFRAME) {
-			range->table = remote_table_share(r->code.ranges[list[i - 1].index].table);
+			range->table = remote_table_share(r->ranges[list[i - 1].index].table);
 			continue;
 		}
 		error = open_table(r, e, arch, &range->table);
@@ -208,14 +169,14 @@ static int open_tables(struct remote_record *r, struct new_range *list, size_t c
 	return 0;
 }
 
-static void count_anew(const struct remote_record *old)
+static void count_anew(const struct remote_code *old)
 {
-	for (size_t i = 0; old && i < old->code.count; i++)
-		if (old->code.ranges[i].table)
-			old->code.ranges[i].table->counted = false;
+	for (size_t i = 0; old && i < old->count; i++)
+		if (old->ranges[i].table)
+			old->ranges[i].table->counted = false;
 }
 
-static int fill(struct remote_record *r, const struct remote_record *old, struct new_range *list,
+static int fill(struct remote_code *r, const struct remote_code *old, struct new_range *list,
 		const struct bobbin_arch *arch, uint64_t *next_place)
 {
 	size_t at = 0, added = 0;
@@ -225,11 +186,11 @@ static int fill(struct remote_record *r, const struct remote_record *old, struct
 		const struct page_range *from = &r->published.ranges[i];
 		const struct bobbin_code_entry *e = &from->entry;
 		const struct remote_range *known = old ? known_before(old, &at, e) : NULL;
-		struct remote_range *range = &r->code.ranges[i];
+		struct remote_range *range = &r->ranges[i];
 
 		*range = (struct remote_range){
 			.start = e->text_start, .end = e->text_end, .id = e->id};
-		r->code.count++;
+		r->count++;
 		if (copy_image(from, &range->image))
 			return -ENOMEM;
 		if (known) {
@@ -246,7 +207,7 @@ static int fill(struct remote_record *r, const struct remote_record *old, struct
 /* Makes ranges of what images say, between those that a page has. */
 struct merge {
 	const struct bobbin_space *space;
-	const struct remote_record *old; /* or NULL */
+	const struct remote_code *old; /* or NULL */
 	const struct remote_code *page;
 	size_t page_at, mapping_at;
 	struct remote_range *ranges; /* all, ascending */
@@ -257,8 +218,7 @@ struct merge {
 /* Where the same piece of code was before, if rules of it may be cached. */
 static uint64_t piece_place(const struct merge *m, const struct remote_range *piece)
 {
-	const struct remote_range *old = remote_code_find(m->old ? &m->old->code : NULL,
-							  piece->start);
+	const struct remote_range *old = remote_code_find(m->old, piece->start);
 
 	if (old && old->start == piece->start && old->end == piece->end &&
 	    old->table == piece->table)
@@ -291,15 +251,15 @@ static void take_page(struct merge *m, uint64_t end)
 		m->ranges[m->count++] = m->page->ranges[m->page_at++];
 }
 
-/* The first mapping of a file that ends behind @at, or NULL. */
-static const struct mapping *file_behind(struct merge *m, uint64_t at)
+/* The first mapping of a file that ends after @at, or NULL. */
+static const struct mapping *file_after(struct merge *m, uint64_t at)
 {
-	const struct mapping *mappings = m->space->mappings;
+	const struct mapping *mappings = m->space->maps.list;
 
-	while (m->mapping_at < m->space->count &&
+	while (m->mapping_at < m->space->maps.count &&
 	       (mappings[m->mapping_at].end <= at || mapping_is_bare(&mappings[m->mapping_at])))
 		m->mapping_at++;
-	return m->mapping_at < m->space->count ? &mappings[m->mapping_at] : NULL;
+	return m->mapping_at < m->space->maps.count ? &mappings[m->mapping_at] : NULL;
 }
 
 /* What the process registered, and what the kernel has mapped, counts more. */
@@ -320,7 +280,7 @@ static void add_image_code(struct merge *m, const struct debugger_range *from)
 			at = m->ranges[m->count - 1].end;
 		if (at >= from->end)
 			return;
-		file = file_behind(m, at);
+		file = file_after(m, at);
 		if (next && next->start < start) {
 			start = next->start;
 			end = next->end;
@@ -336,10 +296,10 @@ static void add_image_code(struct merge *m, const struct debugger_range *from)
 }
 
 /* @r has what a page says; add what images say. */
-static int merge_images(struct remote_record *r, const struct remote_record *old,
+static int merge_images(struct remote_code *r, const struct remote_code *old,
 			const struct bobbin_space *space, uint64_t *next_place)
 {
-	struct merge m = {.space = space, .old = old, .page = &r->code, .next_place = next_place};
+	struct merge m = {.space = space, .old = old, .page = r, .next_place = next_place};
 	struct debugger_range *list;
 	size_t count;
 	int error = debugger_images_ranges(&r->images, &list, &count);
@@ -347,7 +307,7 @@ static int merge_images(struct remote_record *r, const struct remote_record *old
 	if (error)
 		return error;
 	/* what is in the way of a piece makes two of it */
-	m.ranges = calloc(count + 2 * r->code.count + space->count + 1, sizeof(*m.ranges));
+	m.ranges = calloc(count + 2 * r->count + space->maps.count + 1, sizeof(*m.ranges));
 	if (!m.ranges) {
 		free(list);
 		return -ENOMEM;
@@ -356,9 +316,9 @@ static int merge_images(struct remote_record *r, const struct remote_record *old
 		add_image_code(&m, &list[i]);
 	take_page(&m, UINT64_MAX);
 	free(list);
-	free(r->code.ranges);
-	r->code.ranges = m.ranges;
-	r->code.count = m.count;
+	free(r->ranges);
+	r->ranges = m.ranges;
+	r->count = m.count;
 	return 0;
 }
 
@@ -387,8 +347,7 @@ static uint64_t section_limit(const struct told *told, uint64_t available)
 	return left < REMOTE_MAX_BYTES ? left : REMOTE_MAX_BYTES;
 }
 
-static void charge(struct remote_record *r, const struct remote_record *old,
-		   struct remote_room *room)
+static void charge(struct remote_code *r, const struct remote_code *old, struct remote_room *room)
 {
 	const struct told told = {r->published, r->images};
 
@@ -401,26 +360,25 @@ static void charge(struct remote_record *r, const struct remote_record *old,
 }
 
 /* @old: of the same process, or NULL; @page: the one that it was made of */
-static int build(const struct told *told, const struct remote_record *old, uint64_t page,
+static int build(const struct told *told, const struct remote_code *old, uint64_t page,
 		 const struct bobbin_space *space, struct remote_room *room, uint64_t available,
-		 struct remote_record **ret)
+		 struct remote_code **ret)
 {
 	size_t count = told->published.count;
-	struct remote_record *r = calloc(1, sizeof(*r));
+	struct remote_code *r = calloc(1, sizeof(*r));
 	struct new_range *list = NULL;
 	int error = -ENOMEM;
 
 	if (!r)
 		return -ENOMEM;
-	r->code.users = 1;
-	r->code.close = close_record;
-	r->code.ranges = calloc(count + 1, sizeof(*r->code.ranges));
+	r->users = 1;
+	r->ranges = calloc(count + 1, sizeof(*r->ranges));
 	list = calloc(count + 1, sizeof(*list));
 	/* borrowed until all is well */
 	r->published = told->published;
 	r->images = told->images;
 	r->section_limit = section_limit(told, available);
-	if (r->code.ranges && list)
+	if (r->ranges && list)
 		error = fill(r, told->published.page == page ? old : NULL, list, space->arch,
 			     &room->next_place);
 	free(list);
@@ -429,7 +387,7 @@ static int build(const struct told *told, const struct remote_record *old, uint6
 	if (error) {
 		r->published = (struct page_copy){0};
 		r->images = (struct debugger_images){0};
-		remote_code_release(&r->code);
+		remote_code_release(r);
 		return error;
 	}
 	charge(r, old, room);
@@ -450,7 +408,7 @@ static int both(int page, int images)
 }
 
 /* Take from @old what the process has said before, or begin. */
-static void take_told(struct remote_record *old, const struct remote_process *process,
+static void take_told(struct remote_code *old, const struct remote_process *process,
 		      struct told *ret)
 {
 	*ret = (struct told){.images.process = *process};
@@ -464,12 +422,12 @@ static void take_told(struct remote_record *old, const struct remote_process *pr
 	old->images = (struct debugger_images){.process = *process};
 }
 
-static bool has_other_mappings(const struct bobbin_space *space, const struct remote_record *old)
+static bool has_other_mappings(const struct bobbin_space *space, const struct remote_code *old)
 {
 	return old && old->generation != space->generation;
 }
 
-static void give_back(struct told *told, struct remote_record *old)
+static void give_back(struct told *told, struct remote_code *old)
 {
 	if (!old) {
 		told_fini(told);
@@ -480,18 +438,18 @@ static void give_back(struct told *told, struct remote_record *old)
 }
 
 /* Tables of JIT compilers are read in the process itself, so they are nobody else's. */
-static bool can_be_inherited(const struct remote_record *r)
+static bool can_be_inherited(const struct remote_code *r)
 {
 	if (r->images.count)
 		return false;
-	for (size_t i = 0; i < r->code.count; i++)
-		if (r->code.ranges[i].table && r->code.ranges[i].table->jit.mem.read)
+	for (size_t i = 0; i < r->count; i++)
+		if (r->ranges[i].table && r->ranges[i].table->jit.mem.read)
 			return false;
 	return true;
 }
 
 /* Whether what a forked child has is what its parent's space knows, which both share. */
-static bool is_inherited(const struct remote_record *old, const struct bobbin_space *space,
+static bool is_inherited(const struct remote_code *old, const struct bobbin_space *space,
 			 const struct remote_process *process, unsigned int doors)
 {
 	struct debugger_images images = {.process = *process};
@@ -505,9 +463,9 @@ static bool is_inherited(const struct remote_record *old, const struct bobbin_sp
 }
 
 /* What a space may take; what it has now is given back, if nobody else has it. */
-static uint64_t available_room(const struct remote_room *room, const struct remote_record *old)
+static uint64_t available_room(const struct remote_room *room, const struct remote_code *old)
 {
-	uint64_t used = room->used - (old && old->code.users == 1 ? old->charged : 0);
+	uint64_t used = room->used - (old && old->users == 1 ? old->charged : 0);
 
 	return room->limit > used ? room->limit - used : 0;
 }
@@ -515,8 +473,8 @@ static uint64_t available_room(const struct remote_room *room, const struct remo
 int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
 		       struct remote_room *room)
 {
-	struct remote_record *old = (struct remote_record *)space->remote, *new;
-	const struct remote_process process = {space->reader, pid};
+	struct remote_code *old = space->remote, *new;
+	const struct remote_process process = {space->maps.reader, pid};
 	int page = -ENOENT, images = -ENOENT, error;
 	uint64_t known_page, available;
 	struct told told;
@@ -547,7 +505,7 @@ int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
 		told_fini(&told);
 		return error;
 	}
-	space_register(space, &new->code);
+	space_register(space, new);
 	new->generation = space->generation;
 	return 1;
 }

@@ -14,8 +14,7 @@
 
 #include <bobbin/unwind.h>
 
-#include "target/space.h"
-#include "unwind/remote_table.h"
+#include "unwind/remote_code.h"
 
 /* Bytes of sections that are copied from one process, at most. */
 #define REMOTE_MAX_BYTES (256u << 20)
@@ -23,23 +22,10 @@
 /* Memory of all that all processes tell. */
 #define REMOTE_ALL_BYTES ((uint64_t)512 << 20)
 
-/* struct remote_range.place of what has none. */
-#define REMOTE_NOWHERE UINT64_MAX
-
-/* struct remote_range.id of what has none: code that debuggers are told of. */
-#define REMOTE_NO_ID UINT64_MAX
-
 /* Doors through which a process tells of code. */
 #define REMOTE_PAGE 1u
 #define REMOTE_IMAGES 2u
 #define REMOTE_DOORS (REMOTE_PAGE | REMOTE_IMAGES)
-
-/* What all spaces of an unwinder have together. */
-struct remote_room {
-	uint64_t next_place;  /* where the next range goes among all that were ever registered */
-	uint64_t limit, used; /* bytes; a process that grows may need as much again for a moment */
-	uint64_t left_out;    /* pieces of code that there was no room for */
-};
 
 /*
  * Make a space know what the process says now, through some @doors.  A forked child's space

@@ -10,13 +10,13 @@
 
 #include "core/deps.h"
 #include "core/plain_step.h"
-#include "target/space.h"
 #include "unwind/file_modules.h"
 #include "unwind/frame_step.h"
 #include "unwind/last_resort.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
+#include "unwind/space.h"
 #include "unwind/stack_switch.h"
 #include "unwind/unwinder_rule.h"
 #include "unwind/walk_memo.h"
@@ -515,7 +515,7 @@ static const struct remote_range *enter_registered(struct bobbin_space *space, u
 						   uint64_t *start, uint64_t *end)
 {
 	const struct remote_code *code = space->remote;
-	size_t i = remote_code_behind_again(code, addr, &space->remote_last);
+	size_t i = remote_code_after_again(code, addr, &space->remote_last);
 	const struct remote_range *next = i < code->count ? &code->ranges[i] : NULL;
 
 	if (next && addr >= next->start) {

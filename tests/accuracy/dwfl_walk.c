@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "target/backing_file.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 #define THREAD 1 /* any number will do */
 #define AMD64_REGS 17
@@ -168,9 +168,9 @@ static bool load_bias(int fd, const struct mapping *m, GElf_Addr *ret)
 /* The segments of a file are mapped one by one, libdwfl takes it as a whole. */
 static bool is_reported(const struct bobbin_space *space, size_t i)
 {
-	const struct mapping *m = &space->mappings[i], *other;
+	const struct mapping *m = &space->maps.list[i], *other;
 
-	for (other = space->mappings; other < m; other++)
+	for (other = space->maps.list; other < m; other++)
 		if (other->file == m->file && other->start - other->offset == m->start - m->offset)
 			return true;
 	return false;
@@ -189,8 +189,8 @@ static void report_file(Dwfl *dwfl, const struct mapping *m)
 
 static void report_files(Dwfl *dwfl, const struct bobbin_space *space)
 {
-	for (size_t i = 0; i < space->count; i++) {
-		const struct mapping *m = &space->mappings[i];
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const struct mapping *m = &space->maps.list[i];
 
 		if (m->file->kind == FILE_VDSO)
 			report_vdso(dwfl, m);

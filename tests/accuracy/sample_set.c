@@ -7,7 +7,7 @@
 
 #include "profile/perf_reader.h"
 #include "profile/sample_regs.h"
-#include "target/space.h"
+#include "unwind/space.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -17,8 +17,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static void hash_space(const struct bobbin_space *space, struct sample_layout *layout)
 {
-	for (size_t i = 0; i < space->count; i++) {
-		const struct mapping *m = &space->mappings[i];
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const struct mapping *m = &space->maps.list[i];
 		uint64_t h = mix(mix(mix(m->start, m->end), m->offset), m->file->number);
 
 		layout->hash = mix(layout->hash, h);

@@ -138,13 +138,13 @@ static void rules_that_no_word_holds_end_a_call(void **state)
 static void a_rule_comes_back_after_one_that_no_word_holds(void **state)
 {
 	(void)state;
-	assert_words(run_program(&plain, 64,
-				 BYTES(DW_CFA_remember_state, ADVANCE(1), DW_CFA_def_cfa_offset, 12,
-				       OFFSET(6), 3, ADVANCE(1), DW_CFA_restore_state, ADVANCE(1),
-				       DW_CFA_same_value, 16, ADVANCE(1), RESTORE(16), ADVANCE(1),
-				       DW_CFA_undefined, 16, ADVANCE(1), DW_CFA_def_cfa_offset,
-				       32)),
-		     7, 6);
+	assert_words(
+		run_program(&plain, 64,
+			    BYTES(DW_CFA_remember_state, ADVANCE(1), DW_CFA_def_cfa_offset, 12,
+				  OFFSET(6), 3, ADVANCE(1), DW_CFA_restore_state, ADVANCE(1),
+				  DW_CFA_same_value, 16, ADVANCE(1), RESTORE(16), ADVANCE(1),
+				  DW_CFA_undefined, 16, ADVANCE(1), DW_CFA_def_cfa_offset, 32)),
+		7, 6);
 }
 
 /* Neither a signal frame's flag nor a reason gets lost when the CFA changes. */
@@ -153,13 +153,14 @@ static void a_change_of_the_cfa_leaves_all_else(void **state)
 	const struct cfi_cie signal = {.augmentation = "zRS"};
 	(void)state;
 
-	assert_words(run_program(&signal, 64,
-				 BYTES(OFFSET(6), 9, ADVANCE(1), DW_CFA_def_cfa_offset, 24,
-				       ADVANCE(1), DW_CFA_def_cfa, 40, 8, ADVANCE(1),
-				       DW_CFA_def_cfa, 7, 32, ADVANCE(1), DW_CFA_same_value, 7,
-				       ADVANCE(1), DW_CFA_def_cfa_offset, 40, ADVANCE(1),
-				       DW_CFA_offset | 7, 2, ADVANCE(1), DW_CFA_def_cfa_offset, 48)),
-		     8, 8);
+	assert_words(
+		run_program(&signal, 64,
+			    BYTES(OFFSET(6), 9, ADVANCE(1), DW_CFA_def_cfa_offset, 24, ADVANCE(1),
+				  DW_CFA_def_cfa, 40, 8, ADVANCE(1), DW_CFA_def_cfa, 7, 32,
+				  ADVANCE(1), DW_CFA_same_value, 7, ADVANCE(1),
+				  DW_CFA_def_cfa_offset, 40, ADVANCE(1), DW_CFA_offset | 7, 2,
+				  ADVANCE(1), DW_CFA_def_cfa_offset, 48)),
+		8, 8);
 }
 
 /* An offset counts from the last register that was named, not from an expression's. */

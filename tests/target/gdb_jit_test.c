@@ -3,6 +3,7 @@
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
 #include "target/thread.h"
+#include "unwind/space.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -121,16 +122,16 @@ static void descriptor_of_a_process_is_found(void **state)
 
 	assert_int_equal(bobbin_unwinder_open(NULL, &unwinder), 0);
 	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
-	assert_int_equal(gdb_jit_find(space, found), 0);
+	assert_int_equal(gdb_jit_find(&space->maps, found), 0);
 	assert_int_equal(bobbin_space_load(space, getpid()), 0);
-	assert_int_equal(gdb_jit_find(space, found), 1);
+	assert_int_equal(gdb_jit_find(&space->maps, found), 1);
 	assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
 	bobbin_space_close(space);
 	/* the file is known now */
 	assert_int_equal(bobbin_space_open(unwinder, native_arch(), &space), 0);
 	assert_int_equal(bobbin_space_load(space, getpid()), 0);
 	found[0] = 0;
-	assert_int_equal(gdb_jit_find(space, found), 1);
+	assert_int_equal(gdb_jit_find(&space->maps, found), 1);
 	assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
 	bobbin_space_close(space);
 	bobbin_unwinder_close(unwinder);
@@ -162,10 +163,10 @@ static void descriptor_is_found_by_any_piece_of_its_file(void **state)
 	place.mapping.end = 0x2000;
 	place.mapping.offset = UINT64_C(1) << 40;
 	assert_int_equal(bobbin_space_map(space, &place.mapping), 0);
-	assert_int_equal(gdb_jit_find(space, found), 0);
+	assert_int_equal(gdb_jit_find(&space->maps, found), 0);
 	assert_int_equal(bobbin_space_map(space, &piece), 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(gdb_jit_find(space, found), 1);
+		assert_int_equal(gdb_jit_find(&space->maps, found), 1);
 		assert_int_equal(found[0], (uintptr_t)&__jit_debug_descriptor);
 	}
 	bobbin_space_close(space);

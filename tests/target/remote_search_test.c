@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "target/remote_code.h"
+#include "unwind/remote_code.h"
 
 #define END 100 /* behind the last range */
 
@@ -33,8 +33,8 @@ static void each_address_finds_the_range_that_ends_behind_it(void **state)
 		const struct remote_code code = {.ranges = ranges, .count = count};
 
 		for (uint64_t addr = 0; addr <= END; addr++)
-			assert_int_equal(remote_code_behind(&code, addr), behind(count, addr));
-		assert_int_equal(remote_code_behind(&code, UINT64_MAX), count);
+			assert_int_equal(remote_code_after(&code, addr), behind(count, addr));
+		assert_int_equal(remote_code_after(&code, UINT64_MAX), count);
 	}
 }
 
@@ -48,7 +48,7 @@ static void what_was_found_last_does_not_matter(void **state)
 			for (size_t before = 0; before <= 6; before++) {
 				size_t last = before;
 
-				assert_int_equal(remote_code_behind_again(&code, addr, &last),
+				assert_int_equal(remote_code_after_again(&code, addr, &last),
 						 behind(count, addr));
 				assert_int_equal(last, behind(count, addr));
 			}

@@ -27,6 +27,7 @@
 #include "unknown_reader.h"
 #include "unwind/debugger_images.h"
 #include "unwind/remote_update.h"
+#include "unwind/space.h"
 
 #define CODE_SIZE 0x10000
 #define STACK UINT64_C(0x7f0000000000)
@@ -436,10 +437,10 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	assert_null(remote_code_find(f->space->remote, here));
 	code = f->space->remote;
 	for (size_t i = 0; i < code->count; i++)
-		for (size_t k = 0; k < f->space->count; k++)
-			assert_true(mapping_is_bare(&f->space->mappings[k]) ||
-				    f->space->mappings[k].end <= code->ranges[i].start ||
-				    f->space->mappings[k].start >= code->ranges[i].end);
+		for (size_t k = 0; k < f->space->maps.count; k++)
+			assert_true(mapping_is_bare(&f->space->maps.list[k]) ||
+				    f->space->maps.list[k].end <= code->ranges[i].start ||
+				    f->space->maps.list[k].start >= code->ranges[i].end);
 }
 
 /* While the list stays as it is. */
@@ -645,8 +646,8 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	struct fixture *f = *state;
 	struct debugger_images images = {.process = {NULL, getpid()}};
 
-	for (size_t i = 0; i < f->space->count;) {
-		const struct mapping *m = &f->space->mappings[i];
+	for (size_t i = 0; i < f->space->maps.count;) {
+		const struct mapping *m = &f->space->maps.list[i];
 
 		if (mapping_is_bare(m))
 			assert_int_equal(bobbin_space_unmap(f->space, m->start, m->end), 0);
@@ -655,8 +656,8 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	}
 	assert_int_equal(debugger_images_update(&images, f->space), -ENOENT);
 	assert_int_equal(images.descriptor_count, 0);
-	for (size_t i = 0; i < f->space->count; i++)
-		assert_false(f->space->mappings[i].file->jit.looked);
+	for (size_t i = 0; i < f->space->maps.count; i++)
+		assert_false(f->space->maps.list[i].file->jit.looked);
 	debugger_images_fini(&images);
 }
 

@@ -21,6 +21,7 @@
 #include "target/thread.h"
 #include "unknown_reader.h"
 #include "unwind/remote_update.h"
+#include "unwind/space.h"
 
 #define CODE UINT64_C(0x700000000000) /* anonymous */
 #define CODE_SIZE 0x10000

@@ -13,9 +13,9 @@
 #include <errno.h>
 
 #include "codemap/page_copy.h"
-#include "target/space.h"
 #include "target/thread.h"
 #include "unwind/remote_update.h"
+#include "unwind/space.h"
 
 #define ENTRIES 1000
 #define FITTING 100

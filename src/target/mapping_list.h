@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * mapping_list.h - the executable mappings of a process, in ascending order.
+ */
+#ifndef BOBBIN_TARGET_MAPPING_LIST_H
+#define BOBBIN_TARGET_MAPPING_LIST_H
+
+#include "base/process_reader.h"
+#include "target/mapped_file.h"
+
+struct mapping {
+	uint64_t start, end, offset;
+	struct mapped_file *file;
+	char *path; /* as this process sees the file */
+	int pid;
+};
+
+/* Zero but for @files and @reader to begin. */
+struct mapping_list {
+	struct file_table *files;      /* of the mappings; borrowed */
+	struct process_reader *reader; /* of processes, or NULL; borrowed */
+	struct mapping *list;
+	size_t count, room;
+	size_t last; /* where the last search ended */
+};
+
+void mapping_list_clear(struct mapping_list *maps);
+void mapping_list_fini(struct mapping_list *maps);
+
+/* As bobbin_space_map(), bobbin_space_unmap() and bobbin_space_load(). */
+int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *mapping);
+int mapping_list_remove(struct mapping_list *maps, uint64_t start, uint64_t end);
+int mapping_list_load(struct mapping_list *maps, int pid);
+
+/* 0 or -ENOMEM. */
+int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret);
+
+/* The mapping that holds @addr, or NULL; where it is likely to be that of the last search. */
+const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr);
+
+/* The same wherever it is. */
+const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
+
+/* Memory that no file tells of: what a loader or a compiler has put there. */
+bool mapping_is_bare(const struct mapping *m);
+
+#endif

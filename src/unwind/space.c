@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/deps.h"
+#include "target/backing_file.h"
+
+int space_open(struct file_table *files, struct process_reader *reader,
+	       const struct bobbin_arch *arch, struct bobbin_space **ret)
+{
+	struct bobbin_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return -ENOMEM;
+	space->maps.files = files;
+	space->maps.reader = reader;
+	space->arch = arch;
+	plain_forms_of(arch, &space->forms);
+	*ret = space;
+	return 0;
+}
+
+void space_register(struct bobbin_space *space, struct remote_code *code)
+{
+	remote_code_release(space->remote);
+	space->remote = code;
+	space->generation++;
+}
+
+BOBBIN_API void bobbin_space_clear(struct bobbin_space *space)
+{
+	mapping_list_clear(&space->maps);
+	space_register(space, NULL);
+}
+
+BOBBIN_API void bobbin_space_close(struct bobbin_space *space)
+{
+	if (!space)
+		return;
+	bobbin_space_clear(space);
+	mapping_list_fini(&space->maps);
+	free(space->memo);
+	free(space);
+}
+
+BOBBIN_API int bobbin_space_map(struct bobbin_space *space, const struct bobbin_mapping *mapping)
+{
+	space->generation++;
+	return mapping_list_add(&space->maps, mapping);
+}
+
+BOBBIN_API int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, uint64_t end)
+{
+	space->generation++;
+	return mapping_list_remove(&space->maps, start, end);
+}
+
+BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
+{
+	space_register(space, NULL);
+	return mapping_list_load(&space->maps, pid);
+}
+
+BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin_space **ret)
+{
+	struct bobbin_space *child;
+
+	if (space_open(space->maps.files, space->maps.reader, space->arch, &child))
+		return -ENOMEM;
+	if (mapping_list_copy(&space->maps, &child->maps)) {
+		bobbin_space_close(child);
+		return -ENOMEM;
+	}
+	child->remote = remote_code_share(space->remote);
+	*ret = child;
+	return 0;
+}
+
+static void place_in_image(const struct remote_image *image, uint64_t addr,
+			   struct bobbin_place_info *ret)
+{
+	*ret = (struct bobbin_place_info){
+		.mapping =
+			{
+				.start = image->start,
+				.end = image->end,
+				.path = image->path,
+				.build_id_len = image->build_id_len,
+			},
+		.file_offset = addr - image->start,
+	};
+	memcpy(ret->mapping.build_id, image->build_id, sizeof(image->build_id));
+}
+
+static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobbin_place_info *ret)
+{
+	const struct mapped_file *f = m->file;
+
+	*ret = (struct bobbin_place_info){
+		.mapping =
+			{
+				.start = m->start,
+				.end = m->end,
+				.offset = m->offset,
+				.path = m->path,
+				.build_id_len = f->build_id_len,
+				.major = f->major,
+				.minor = f->minor,
+				.ino = f->ino,
+				.pid = m->pid,
+			},
+		.file_offset = m->offset + (addr - m->start),
+	};
+	memcpy(ret->mapping.build_id, f->build_id, sizeof(f->build_id));
+	if (f->kind == FILE_VDSO)
+		ret->image = own_vdso(&ret->image_size);
+}
+
+BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr,
+				 struct bobbin_place_info *ret)
+{
+	const struct remote_range *range = remote_code_find(space->remote, addr);
+	const struct mapping *m = mapping_list_at(&space->maps, addr);
+
+	/* what the kernel says is true, whatever the process says */
+	if (range && range->image && (!m || mapping_is_bare(m)))
+		place_in_image(range->image, addr, ret);
+	else if (m)
+		place_in_mapping(m, addr, ret);
+	else
+		return -ENOENT;
+	return 0;
+}
