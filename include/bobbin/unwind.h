@@ -21,6 +21,7 @@
 #ifndef BOBBIN_UNWIND_H
 #define BOBBIN_UNWIND_H
 
+#include <bobbin/frame.h>
 #include <bobbin/step.h>
 
 #ifdef __cplusplus
@@ -32,34 +33,6 @@ extern "C" {
 /* Frames that one walk visits, about and at most, whether they are kept or not. */
 #define BOBBIN_MAX_VISITS (1u << 20)
 
-/* clang-format off */
-#define BOBBIN_SOURCES(X) \
-	X(NONE,          "none") \
-	X(SFRAME,        ".sframe") \
-	X(EH_FRAME,      ".eh_frame") \
-	X(DEBUG_FRAME,   ".debug_frame") \
-	X(TRAMPOLINE,    "signal trampoline") \
-	X(FRAME_POINTER, "frame pointer") \
-	X(ENTRY,         "entry point") \
-	X(VSYSCALL,      "vsyscall page") \
-	X(JIT,           "JIT table") \
-	X(SIDEFILE,      "side-file") \
-	X(GO,            ".gopclntab") \
-	X(KERNEL,        "kernel's call chain") \
-	X(ROOT_SEARCH,   "search for the root")
-/* clang-format on */
-
-#define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,
-/**
- * enum bobbin_source - where the rule of a frame came from
- *
- * The numbers are stored in recordings: the list is append-only.
- */
-enum bobbin_source {
-	BOBBIN_SOURCES(BOBBIN_SOURCE_NUMBER) BOBBIN_SOURCE_COUNT
-};
-#undef BOBBIN_SOURCE_NUMBER
-
 /**
  * bobbin_source_str() - the words for a source
  * @source: any value
@@ -67,19 +40,6 @@ enum bobbin_source {
  * Return: a static string.  Safe in every context.
  */
 const char *bobbin_source_str(enum bobbin_source source);
-
-/**
- * struct bobbin_frame - one frame of a trace
- * @pc: program counter (@exact) or return address
- * @source: enum bobbin_source: how its caller was found; in the last frame:
- *	where the rule that ended the trace came from
- * @exact: @pc is the next instruction to run
- */
-struct bobbin_frame {
-	uint64_t pc;
-	uint8_t source;
-	bool exact;
-};
 
 /**
  * struct bobbin_trace - a call chain

@@ -24,6 +24,9 @@
 
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* What is too large to be a part of its callers. */
+#define BOBBIN_OUT_OF_LINE __attribute__((__noinline__))
+
 /* What hardly ever happens, kept out of hot functions. */
 #define BOBBIN_NEVER_INLINE __attribute__((__noinline__, __cold__))
 

@@ -4,9 +4,8 @@
  *
  *	CFA = SP or FP + off;  RA in its default slot;  FP unchanged or at CFA + off
  *
- * Three in a thousand rows of a distribution are anything else.  A walker that
- * has the memory at hand applies these in a dozen instructions and leaves all
- * others to bobbin_step(), which gives the same result: tests/core/plain_step_test.c.
+ * Three in a thousand rows of a distribution are anything else.  frame_plain() in
+ * frame_caller.h applies these in a dozen instructions.
  *
  * The layout of the word is in rule.c.
  */

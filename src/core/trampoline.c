@@ -112,22 +112,12 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 	return true;
 }
 
-uint32_t trampoline_registers(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
-			      uint64_t sp, uint64_t gpr[BOBBIN_REG_COUNT])
+bool trampoline_slot(const struct bobbin_arch *arch, unsigned int i, uint64_t sp, uint64_t *ret)
 {
 	const struct signal_frame *frame = frame_of(arch);
-	uint32_t known = 0;
 
-	for (unsigned int i = 0; i < frame->count; i++) {
-		uint8_t b[8];
-		uint64_t v = 0;
-
-		if (mem->read(mem->ctx, sp + frame->gpr[i], b, sizeof(b)))
-			continue;
-		for (unsigned int k = 0; k < 8; k++)
-			v |= (uint64_t)b[k] << 8 * (arch->big_endian ? 7 - k : k);
-		gpr[i] = v;
-		known |= 1u << i;
-	}
-	return known;
+	if (i >= frame->count)
+		return false;
+	*ret = sp + frame->gpr[i];
+	return true;
 }

@@ -33,10 +33,9 @@ bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLI
 void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret);
 
 /*
- * Registers of the code that a signal interrupted, from the signal frame at
- * @sp, by DWARF number.  Returns the mask of those that were read.
+ * Where the signal frame at @sp has register @i of the code that was interrupted, by DWARF
+ * number; false: it has no such register, nor one with a greater number.
  */
-uint32_t trampoline_registers(const struct bobbin_arch *arch, const struct bobbin_mem *mem,
-			      uint64_t sp, uint64_t gpr[BOBBIN_REG_COUNT]);
+bool trampoline_slot(const struct bobbin_arch *arch, unsigned int i, uint64_t sp, uint64_t *ret);
 
 #endif

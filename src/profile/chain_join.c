@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/chain_join.h"
 
+#include "core/frame_rules.h"
 #include "profile/perf_format.h"
-#include "unwind/frame_step.h"
 #include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
 
@@ -87,8 +87,8 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	if (!find_join(&chain, trace, &at))
 		return;
 	source = unwinder_rule(unwinder, space, pc, &rule);
-	if (trace->count > 1)
-		skip_shared_record(space->arch, last[-1].source, &rule);
+	if (trace->count > 1 && last[-1].source == BOBBIN_SOURCE_FRAME_POINTER)
+		skip_shared_record(space->arch, &rule);
 	for (; keeps_record(space->arch, &rule, source) && ++at < chain.count;
 	     source = unwinder_rule(unwinder, space, pc, &rule)) {
 		pc = chain.pcs[at] - 1;

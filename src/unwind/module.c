@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "core/eh_return.h"
+#include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
-#include "unwind/known_code.h"
 
 /* A malformed section is not used at all. */
 static int open_sframe(struct module *m)

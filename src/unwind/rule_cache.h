@@ -15,8 +15,6 @@
 
 #include "core/deps.h"
 
-#define CACHE_BITS 15
-#define CACHE_SETS (1u << CACHE_BITS)
 #define CACHE_WAYS 4
 
 #define KEY_FILE 40   /* bits of an offset */
@@ -30,8 +28,8 @@ struct cached_rule {
 	uint64_t word;
 };
 
-struct rule_cache {
-	struct cached_rule sets[CACHE_SETS][CACHE_WAYS];
+struct cached_rules {
+	struct cached_rule ways[CACHE_WAYS];
 };
 
 /* 0: the place cannot be cached. */
@@ -53,33 +51,35 @@ static inline enum bobbin_source cached_source(const struct cached_rule *rule)
 	return (enum bobbin_source)(rule->key >> KEY_SOURCE);
 }
 
-static inline uint64_t rule_cache_set(uint64_t key)
+/* The set of a key in a cache of 1 << @bits sets. */
+static BOBBIN_ALWAYS_INLINE uint64_t rule_cache_set(uint64_t key, unsigned int bits)
 {
-	return key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS);
+	return key * 0x9e3779b97f4a7c15ull >> (64 - bits);
 }
 
 /* The rule of a key other than 0, or NULL. */
-static BOBBIN_ALWAYS_INLINE const struct cached_rule *rule_cache_get(const struct rule_cache *cache,
-								     uint64_t key)
+static BOBBIN_ALWAYS_INLINE const struct cached_rule *rule_cache_get(
+	const struct cached_rules *sets, unsigned int bits, uint64_t key)
 {
-	const struct cached_rule *set = cache->sets[rule_cache_set(key)];
+	const struct cached_rule *ways = sets[rule_cache_set(key, bits)].ways;
 
 	for (unsigned int i = 0; i < CACHE_WAYS; i++)
-		if (!((set[i].key ^ key) << (64 - KEY_SOURCE)))
-			return &set[i];
+		if (!((ways[i].key ^ key) << (64 - KEY_SOURCE)))
+			return &ways[i];
 	return NULL;
 }
 
-static inline void rule_cache_put(struct rule_cache *cache, uint64_t key,
-				  const struct bobbin_rule *rule, enum bobbin_source source)
+/* @source: with eight bits. */
+static inline void rule_cache_put(struct cached_rules *sets, unsigned int bits, uint64_t key,
+				  const struct bobbin_rule *rule, uint8_t source)
 {
-	struct cached_rule *set = cache->sets[rule_cache_set(key)];
+	struct cached_rule *ways = sets[rule_cache_set(key, bits)].ways;
 	uint64_t word;
 
 	if (!key || bobbin_rule_pack(rule, &word))
 		return;
-	memmove(&set[1], &set[0], (CACHE_WAYS - 1) * sizeof(*set));
-	set[0] = (struct cached_rule){key | (uint64_t)source << KEY_SOURCE, word};
+	memmove(&ways[1], &ways[0], (CACHE_WAYS - 1) * sizeof(*ways));
+	ways[0] = (struct cached_rule){key | (uint64_t)source << KEY_SOURCE, word};
 }
 
 #endif

@@ -4,11 +4,11 @@
 #include <errno.h>
 
 #include "codemap/code_map.h"
+#include "core/frame_rules.h"
 #include "golang/pclntab.h"
 #include "jit/jit_table.h"
 #include "unwind/call_frames.h"
 #include "unwind/code_tables.h"
-#include "unwind/frame_step.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/late_sidefile.h"
 

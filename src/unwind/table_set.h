@@ -27,8 +27,8 @@
 #include <bobbin/unwind.h>
 #include <stdatomic.h>
 
+#include "core/known_code.h"
 #include "unwind/function_sink.h"
-#include "unwind/known_code.h"
 
 /* In the order in which they are asked. */
 enum table_kind {

@@ -3,7 +3,12 @@
 #ifndef BOBBIN_UNWIND_UNWINDER_RULE_H
 #define BOBBIN_UNWIND_UNWINDER_RULE_H
 
-#include <bobbin/unwind.h>
+#include "unwind/rule_cache.h"
+
+/* Of the sets of its cache. */
+#define UNWINDER_CACHE_BITS 15
+
+const struct cached_rules *unwinder_cache(const struct bobbin_unwinder *unwinder);
 
 /* Who gave the rule; BOBBIN_SOURCE_NONE: nobody, and the rule says why. */
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/trampoline.h"
+#include "core/rule_step.h"
 
 #define BASE 0x7ffc00002000ull
 #define SIZE 1024
@@ -21,13 +21,14 @@ struct frame {
 	size_t size;
 };
 
-static enum bobbin_reason frame_read(void *ctx, uint64_t addr, void *dst, size_t len)
+/* @world: struct frame */
+static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
-	const struct frame *f = ctx;
+	const struct frame *f = world;
 
-	if (addr < BASE || addr - BASE > f->size - len)
+	if (addr < BASE || addr - BASE > f->size - sizeof(*ret))
 		return BOBBIN_REASON_NO_MEMORY;
-	memcpy(dst, f->bytes + (addr - BASE), len);
+	memcpy(ret, f->bytes + (addr - BASE), sizeof(*ret));
 	return BOBBIN_REASON_NONE;
 }
 
@@ -89,7 +90,6 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 
 	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
 		struct frame f = {.size = SIZE};
-		const struct bobbin_mem mem = {frame_read, &f};
 		struct bobbin_regs regs = {.pc = 0x1000, .sp = BASE};
 		struct bobbin_rule rule;
 
@@ -97,7 +97,7 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 		put(&f, l.arch, l.sp, 0x7fff12345670);
 		put(&f, l.arch, l.fp, 0xf0f0);
 		assert_true(trampoline_rule(l.arch, l.code, &rule));
-		assert_int_equal(bobbin_step(l.arch, &rule, &mem, &regs), BOBBIN_REASON_NONE);
+		assert_int_equal(step_by_rule(&f, l.arch, &rule, &regs), BOBBIN_REASON_NONE);
 		assert_true(regs.pc == 0x401234 && regs.exact);
 		assert_true(regs.sp == 0x7fff12345670);
 		assert_true(regs.fp == 0xf0f0);
@@ -128,12 +128,11 @@ static void registers_of_the_interrupted_code_are_in_the_frame(void **state)
 
 	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
 		struct frame f = {.size = SIZE};
-		const struct bobbin_mem mem = {frame_read, &f};
 		uint64_t gpr[BOBBIN_REG_COUNT] = {0};
 
 		put(&f, l.arch, l.sp, 0x1122334455667788);
 		put(&f, l.arch, l.fp, 0xf0f0);
-		assert_int_equal(trampoline_registers(l.arch, &mem, BASE, gpr), l.known);
+		assert_int_equal(step_interrupted(&f, l.arch, BASE, gpr), l.known);
 		assert_true(gpr[l.arch->sp] == 0x1122334455667788);
 		assert_true(gpr[l.arch->fp] == 0xf0f0);
 	}
@@ -148,18 +147,17 @@ static void each_register_is_where_the_kernel_saves_it(void **state)
 	static const uint8_t dwarf_of_greg[] = {8, 9, 10, 11, 12, 13, 14, 15,
 						5, 4, 6,  3,  1,  0,  2,  7};
 	struct frame f = {.size = SIZE};
-	const struct bobbin_mem mem = {frame_read, &f};
 	uint64_t gpr[BOBBIN_REG_COUNT];
 
 	for (unsigned int i = 0; i < 16; i++)
 		put(&f, bobbin_arch_amd64(), 40 + 8 * i, 300 + i);
-	trampoline_registers(bobbin_arch_amd64(), &mem, BASE, gpr);
+	step_interrupted(&f, bobbin_arch_amd64(), BASE, gpr);
 	for (unsigned int i = 0; i < 16; i++)
 		assert_true(gpr[dwarf_of_greg[i]] == 300 + i);
 
 	for (unsigned int i = 0; i < 32; i++)
 		put(&f, bobbin_arch_aarch64(), 312 + 8 * i, 100 + i);
-	trampoline_registers(bobbin_arch_aarch64(), &mem, BASE, gpr);
+	step_interrupted(&f, bobbin_arch_aarch64(), BASE, gpr);
 	for (unsigned int i = 0; i < 32; i++)
 		assert_true(gpr[i] == 100 + i);
 
@@ -167,7 +165,7 @@ static void each_register_is_where_the_kernel_saves_it(void **state)
 		put(&f, bobbin_arch_s390x(), 352 + 8 * i, 100 + i);
 		put(&f, bobbin_arch_s390x(), 352 + 128 + 64 + 8 + 8 * i, 200 + i);
 	}
-	trampoline_registers(bobbin_arch_s390x(), &mem, BASE, gpr);
+	step_interrupted(&f, bobbin_arch_s390x(), BASE, gpr);
 	for (unsigned int i = 0; i < 16; i++) {
 		assert_true(gpr[i] == 100 + i);
 		assert_true(gpr[dwarf_of_f[i]] == 200 + i);
@@ -177,10 +175,9 @@ static void each_register_is_where_the_kernel_saves_it(void **state)
 static void registers_that_cannot_be_read_are_not_known(void **state)
 {
 	struct frame f = {.size = 312 + 8 * 10};
-	const struct bobbin_mem mem = {frame_read, &f};
 	uint64_t gpr[BOBBIN_REG_COUNT];
 
-	assert_int_equal(trampoline_registers(bobbin_arch_aarch64(), &mem, BASE, gpr), 0x3ff);
+	assert_int_equal(step_interrupted(&f, bobbin_arch_aarch64(), BASE, gpr), 0x3ff);
 }
 
 /* A handler that returns is looked up before, a system call is seen behind. */

@@ -24,7 +24,7 @@
 
 #include <bobbin/step.h>
 
-#include "core/trampoline.h"
+#include "core/rule_step.h"
 #include "own_registers.h"
 #include "own_tables.h"
 
@@ -60,15 +60,13 @@ static struct {
 	sigjmp_buf out;
 } own;
 
-/* @ctx: how many of the words had a signature */
-static enum bobbin_reason read_own(void *ctx, uint64_t addr, void *dst, size_t len)
+/* @world: how many of the words had a signature */
+static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
-	unsigned int *signatures = ctx;
-	uint64_t word = 0;
+	unsigned int *signatures = world;
 
-	memcpy(dst, (const void *)addr, len);
-	memcpy(&word, dst, len < sizeof(word) ? len : sizeof(word));
-	*signatures += (word & own_arch()->pac_mask) != 0;
+	memcpy(ret, (const void *)addr, sizeof(*ret));
+	*signatures += (*ret & own_arch()->pac_mask) != 0;
 	return BOBBIN_REASON_NONE;
 }
 
@@ -101,16 +99,15 @@ static enum bobbin_reason walk_on(const struct own_object *o, struct bobbin_regs
 				  uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_row *row)
 {
 	unsigned int signatures = 0;
-	const struct bobbin_mem mem = {read_own, &signatures};
 	int table = find_row(o, regs, row);
 	uint64_t sp = regs->sp;
-	enum bobbin_reason reason = bobbin_step(own_arch(), &row->rule, &mem, regs);
+	enum bobbin_reason reason = step_by_rule(&signatures, own_arch(), &row->rule, regs);
 
 	if (reason)
 		return reason;
 	note_rule(&row->rule, table, signatures);
 	if (row->rule.flags & BOBBIN_RULE_SIGNAL) {
-		regs->gpr_known = trampoline_registers(own_arch(), &mem, sp, gpr);
+		regs->gpr_known = step_interrupted(&signatures, own_arch(), sp, gpr);
 		regs->gpr = gpr;
 	}
 	return BOBBIN_REASON_NONE;

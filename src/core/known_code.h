@@ -2,10 +2,12 @@
 /*
  * known_code.h - what code bytes say where tables say nothing, or not the truth.
  */
-#ifndef BOBBIN_UNWIND_KNOWN_CODE_H
-#define BOBBIN_UNWIND_KNOWN_CODE_H
+#ifndef BOBBIN_CORE_KNOWN_CODE_H
+#define BOBBIN_CORE_KNOWN_CODE_H
 
-#include <bobbin/unwind.h>
+#include <bobbin/arch.h>
+#include <bobbin/frame.h>
+#include <bobbin/rule.h>
 
 /* How to read code; false: it cannot be read.  Addresses are what the reader takes. */
 struct code_reader {

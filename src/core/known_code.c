@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/known_code.h"
+#include "core/known_code.h"
 
 #include "core/eh_return.h"
+#include "core/frame_rules.h"
 #include "core/root_code.h"
 #include "core/trampoline.h"
-#include "unwind/frame_step.h"
 
 #define MAX_CALL 7 /* bytes of a call instruction, without prefixes that say nothing */
 

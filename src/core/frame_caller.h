@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * frame_caller.h - what a frame costs and decides, once for all worlds.
+ *
+ *	packed rule at hand, and plain		frame_plain(), a dozen instructions
+ *	everything else				frame_general()
+ *
+ * Three in a thousand rows of a distribution are not plain; frame_general() does the same
+ * for those that are.  What a world is: frame_walk.h.
+ */
+#ifndef BOBBIN_CORE_FRAME_CALLER_H
+#define BOBBIN_CORE_FRAME_CALLER_H
+
+#include "core/last_resort.h"
+#include "core/stack_switch.h"
+
+/* The caller, by a table's rule for this frame. */
+static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule)
+{
+	enum bobbin_reason reason;
+
+	if (rule->flags & BOBBIN_RULE_SWITCH)
+		return switch_stacks(w, rule);
+	reason = frame_step(w, rule, &w->regs);
+	if (reason == BOBBIN_REASON_NO_REGISTER)
+		return step_by_lost(w, rule);
+	if (stack_has_ended(reason))
+		return leave_stack(w, rule, reason);
+	if (rule->flags & BOBBIN_RULE_SIGNAL) {
+		w->bottom = w->regs.sp;
+		w->known = w->regs;
+	}
+	return reason;
+}
+
+/* Move from w->regs to the caller, or why there is none; @source: who said where it is. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w, uint8_t *source)
+{
+	struct bobbin_rule rule;
+
+	if (w->regs.pc - w->fiber_start < w->fiber_end - w->fiber_start) {
+		*source = BOBBIN_SOURCE_ENTRY;
+		return BOBBIN_REASON_OUTERMOST;
+	}
+	*source = (uint8_t)frame_rule(w, bobbin_regs_lookup_pc(&w->regs), &rule);
+	if (*source == BOBBIN_SOURCE_NONE)
+		return step_without_rule(w, (enum bobbin_reason)rule.reason, source);
+	if (w->callee == BOBBIN_SOURCE_FRAME_POINTER)
+		skip_shared_record(w->arch, &rule);
+	return frame_step_on(w, &rule);
+}
+
+/* The three registers that plain rules need, where a compiler keeps them in its own. */
+struct plain_frame {
+	uint64_t pc, sp, fp;
+	int64_t fp_off; /* from the caller's SP to where its FP was saved; 0: it was not */
+	uint8_t source;
+	bool exact;
+};
+
+enum frame_case {
+	FRAME_GENERAL, /* nothing has changed */
+	FRAME_CALLER,
+	FRAME_OUTERMOST,
+};
+
+/*
+ * The caller's registers to @caller, where that takes a plain rule which is at hand,
+ * memory that is there, and nothing to be decided.
+ */
+static BOBBIN_ALWAYS_INLINE enum frame_case frame_plain(struct frame_walk *w, struct plain_frame *f,
+							struct plain_frame *caller)
+{
+	uint64_t word = world_packed(w, f->exact ? f->pc : f->pc - 1, &f->source);
+	uint64_t cfa, ra, fp = f->fp;
+
+	if (plain_outermost(word))
+		return FRAME_OUTERMOST;
+	/* the commonest word; the next address does not have to wait for it */
+	if (word == w->forms.record) {
+		cfa = f->fp + 16;
+		f->fp_off = -16;
+	} else {
+		if (!plain_cfa(&w->forms, word, f->sp, f->fp, &cfa))
+			return FRAME_GENERAL;
+		if (!plain_fp_saved(word, &f->fp_off))
+			f->fp_off = 0;
+		else if (!f->fp_off)
+			return FRAME_GENERAL;
+	}
+	if (cfa <= f->sp || cfa % sizeof(ra) || world_word(w, cfa - sizeof(ra), &ra) || !ra)
+		return FRAME_GENERAL;
+	if (f->source == BOBBIN_SOURCE_FRAME_POINTER && !world_is_code(w, ra - 1))
+		return FRAME_GENERAL;
+	if (f->fp_off && world_word(w, cfa + (uint64_t)f->fp_off, &fp))
+		return FRAME_GENERAL;
+	caller->pc = ra;
+	caller->sp = cfa;
+	caller->fp = fp;
+	caller->exact = false;
+	return FRAME_CALLER;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * frame_rules.h - rules that are in no table.
+ */
+#ifndef BOBBIN_CORE_FRAME_RULES_H
+#define BOBBIN_CORE_FRAME_RULES_H
+
+#include <bobbin/arch.h>
+#include <bobbin/rule.h>
+
+#include "core/deps.h"
+
+/* x86-64's page of old system calls: arch/x86 uapi asm/vsyscall.h */
+#define VSYSCALL_PAGE 0xffffffffff600000ull
+#define VSYSCALL_SIZE 0x1000
+
+static BOBBIN_ALWAYS_INLINE struct bobbin_place place_of(enum bobbin_how how, uint8_t reg,
+							 int32_t off)
+{
+	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
+}
+
+/*
+ * The frame record of the architecture's ABI: the caller's frame pointer at
+ * the frame pointer, the return address behind it.
+ */
+static BOBBIN_ALWAYS_INLINE struct bobbin_rule frame_record_rule(const struct bobbin_arch *arch)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 16);
+	rule.ra = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
+	return rule;
+}
+
+/* The page of old system calls: mov $nr, %rax; syscall; ret: nothing has been pushed. */
+static BOBBIN_ALWAYS_INLINE struct bobbin_rule vsyscall_rule(const struct bobbin_arch *arch)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->sp, 8);
+	rule.ra = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = place_of(BOBBIN_HOW_SAME, 0, 0);
+	return rule;
+}
+
+/* No caller. */
+static BOBBIN_ALWAYS_INLINE struct bobbin_rule outermost_rule(const struct bobbin_arch *arch)
+{
+	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
+
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->sp, 0);
+	rule.ra = place_of(BOBBIN_HOW_UNDEFINED, 0, 0);
+	rule.fp = place_of(BOBBIN_HOW_SAME, 0, 0);
+	return rule;
+}
+
+/*
+ * SBCL's call_into_lisp makes the frame record of the function that it calls, and its rule
+ * starts at that record: CFA = *FP + 16.  Who walked that function by its record has the
+ * frame pointer from there already.
+ */
+static BOBBIN_ALWAYS_INLINE void skip_shared_record(const struct bobbin_arch *arch,
+						    struct bobbin_rule *rule)
+{
+	const struct bobbin_rule record = frame_record_rule(arch);
+	struct bobbin_rule shared = record;
+
+	shared.cfa = place_of(BOBBIN_HOW_IN_REG_MEM, arch->fp, 0);
+	shared.plus = 16;
+	if (bobbin_rule_equal(rule, &shared))
+		*rule = record;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * frame_walk.h - what a walk carries from frame to frame, and what its world brings.
+ *
+ * A world is one C file: it defines the functions below, always inlined where they are
+ * short, and includes core/frame_caller.h.  It has no policy: what a frame costs and decides is
+ * there.  Its own data lie around struct frame_walk.
+ */
+#ifndef BOBBIN_CORE_FRAME_WALK_H
+#define BOBBIN_CORE_FRAME_WALK_H
+
+#include <bobbin/frame.h>
+
+#include "core/plain_step.h"
+#include "core/rule_step.h"
+
+/* Each walks again from where all registers were known. */
+#define MAX_RECOVERIES 4
+
+struct frame_walk {
+	const struct bobbin_arch *arch;
+	struct plain_forms forms;
+	/* the memory is a copy of a part of one stack */
+	bool is_copy;
+	uint64_t copy_start, copy_size;
+	/* the function below all fibers, where it has no table; or 0 and 0 */
+	uint64_t fiber_start, fiber_end;
+
+	struct bobbin_regs regs;        /* of the frame that the walk has come to */
+	struct bobbin_regs known;       /* of the last one of which more is known */
+	uint64_t bottom;                /* stack pointer of the innermost frame on this stack */
+	uint8_t callee;                 /* who gave the rule of the frame before */
+	uint8_t switches;               /* of stacks */
+	uint8_t recoveries;             /* that are still allowed */
+	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
+	uint64_t recovered[BOBBIN_REG_COUNT]; /* what was lost */
+};
+
+/* world_word() is rule_step.h's; @world: the walk. */
+
+/* With a source: it holds for this time only, and is not remembered with the frame. */
+#define SOURCE_ONCE 0x80
+
+/*
+ * The packed rule for an address, if it is at hand, and who gave it; for code that no
+ * table knows a frame record's, by BOBBIN_SOURCE_FRAME_POINTER.  0: ask world_rule().
+ */
+static uint64_t world_packed(struct frame_walk *w, uint64_t pc, uint8_t *source);
+
+/* The tables' rule; BOBBIN_SOURCE_NONE: there is none, and the rule says why. */
+static enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc, struct bobbin_rule *ret);
+
+/*
+ * The rule by which the register that is @arch's frame pointer, not really its, is
+ * followed to the caller; false: tables say nothing of it.
+ */
+static bool world_follow(struct frame_walk *w, const struct bobbin_arch *arch, uint64_t pc,
+			 struct bobbin_rule *ret);
+
+/* Whether there is code at an address, which may be anything. */
+static bool world_is_code(struct frame_walk *w, uint64_t addr);
+
+/* Whether it is the first code of a program or of a dynamic loader. */
+static bool world_is_entry(struct frame_walk *w, uint64_t addr);
+
+/* Code bytes; false: they are not to be had.  @world: the walk. */
+static bool world_code(void *world, uint64_t addr, void *dst, size_t size);
+
+/* Not the arrays of registers, which are large and rarely used. */
+static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
+						 const struct bobbin_arch *arch,
+						 const struct plain_forms *forms,
+						 const struct bobbin_regs *regs)
+{
+	w->arch = arch;
+	w->forms = *forms;
+	w->is_copy = false;
+	w->copy_start = w->copy_size = 0;
+	w->fiber_start = w->fiber_end = 0;
+	w->regs = w->known = *regs;
+	w->bottom = regs->sp;
+	w->callee = BOBBIN_SOURCE_NONE;
+	w->switches = 0;
+	w->recoveries = MAX_RECOVERIES;
+}
+
+/* From a frame to its caller, with all that a signal frame has. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_step(struct frame_walk *w,
+							const struct bobbin_rule *rule,
+							struct bobbin_regs *regs)
+{
+	uint64_t sp = regs->sp;
+	enum bobbin_reason reason = step_by_rule(w, w->arch, rule, regs);
+
+	if (reason || !(rule->flags & BOBBIN_RULE_SIGNAL))
+		return reason;
+	regs->gpr_known = step_interrupted(w, w->arch, sp, w->gpr);
+	regs->gpr = w->gpr;
+	if (!w->arch->default_ra_off && regs->gpr_known >> w->arch->ra & 1) {
+		regs->ra = w->gpr[w->arch->ra];
+		regs->ra_known = true;
+	}
+	return BOBBIN_REASON_NONE;
+}
+
+#endif

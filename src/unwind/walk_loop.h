@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * walk_loop.h - frame after frame, of the last walk where they are the same.
+ *
+ * The loop of the worlds of user space, who include it after core/frame_caller.h.
+ */
+#ifndef BOBBIN_UNWIND_WALK_LOOP_H
+#define BOBBIN_UNWIND_WALK_LOOP_H
+
+#include "core/frame_caller.h"
+#include "unwind/walk_memo.h"
+
+static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbin_regs *regs)
+{
+	return (struct plain_frame){
+		.pc = regs->pc, .sp = regs->sp, .fp = regs->fp, .exact = regs->exact};
+}
+
+static BOBBIN_ALWAYS_INLINE struct memo_frame memo_frame_of(const struct plain_frame *f)
+{
+	return (struct memo_frame){
+		.pc = f->pc,
+		.sp = f->sp,
+		.fp = f->fp,
+		.fp_off = (int32_t)f->fp_off,
+		.source = f->source & (uint8_t)~SOURCE_ONCE,
+		.plain = !(f->source & SOURCE_ONCE),
+	};
+}
+
+/* The registers of the frame that the loop has come to become those of the walk. */
+static BOBBIN_ALWAYS_INLINE void give_registers(struct frame_walk *w, const struct plain_frame *f)
+{
+	if (w->regs.sp != f->sp)
+		w->regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp};
+}
+
+/* All that is no plain rule at hand. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
+						     struct plain_frame *f,
+						     struct bobbin_frame *frame)
+{
+	struct memo_frame note = memo_frame_of(f);
+	enum bobbin_reason reason;
+
+	give_registers(w, f);
+	reason = frame_general(w, &frame->source);
+	note.source = frame->source;
+	note.plain = false;
+	memo_note(memo, &note);
+	*f = plain_frame_of(&w->regs);
+	return reason;
+}
+
+/* Up to @max frames; BOBBIN_REASON_DEPTH: the walk can go on. */
+static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobbin_trace *trace,
+			uint32_t max)
+{
+	struct plain_frame f = plain_frame_of(&w->regs), caller;
+	enum bobbin_reason reason = BOBBIN_REASON_NONE;
+
+	for (trace->count = 0; trace->count < max && !reason; trace->count++) {
+		struct bobbin_frame *frame;
+		struct memo_frame note;
+		enum frame_case found;
+
+		if (memo->last && !f.exact) {
+			note = memo_frame_of(&f);
+			note = *memo_follow(w, memo, &note, trace, max);
+			f.pc = note.pc, f.sp = note.sp, f.fp = note.fp;
+			if (trace->count == max)
+				break;
+		}
+		frame = &trace->frames[trace->count];
+		found = frame_plain(w, &f, &caller);
+		*frame = (struct bobbin_frame){
+			.pc = f.pc, .source = f.source & (uint8_t)~SOURCE_ONCE, .exact = f.exact};
+		if (found == FRAME_CALLER) {
+			note = memo_frame_of(&f);
+			memo_note(memo, &note);
+			f = caller;
+		} else if (found == FRAME_OUTERMOST) {
+			reason = BOBBIN_REASON_OUTERMOST;
+		} else {
+			if (trace->count)
+				w->callee = frame[-1].source;
+			reason = walk_on(w, memo, &f, frame);
+		}
+	}
+	give_registers(w, &f);
+	if (trace->count)
+		w->callee = trace->frames[trace->count - 1].source;
+	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
+}
+
+#endif
