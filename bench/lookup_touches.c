@@ -34,8 +34,8 @@ static const uint8_t *touch_row(const uint8_t *row)
 	return row;
 }
 
-#define sframe_fde_start(starts, fde) sframe_fde_start(starts, touch_fde(fde))
-#define sframe_fde_starts_by(starts, fde, pc) sframe_fde_starts_by(starts, touch_fde(fde), pc)
+#define sframe_fde_start(fdes, fde) sframe_fde_start(fdes, touch_fde(fde))
+#define sframe_fde_starts_by(fdes, fde, pc) sframe_fde_starts_by(fdes, touch_fde(fde), pc)
 #define sframe_read_start(row, ...) sframe_read_start(touch_row(row), __VA_ARGS__)
 #define sframe_read_last_start(row, ...) sframe_read_last_start(touch_row(row), __VA_ARGS__)
 #define bobbin_sframe_lookup counted_lookup

@@ -237,7 +237,9 @@ int bobbin_sframe_rule(const struct bobbin_sframe_view *view, const struct bobbi
  * function.  Safe in every context.
  *
  * Return: 0; -ENOENT: the section says nothing about @pc; -EBADMSG: it is
- * malformed at the entries that matter for @pc.
+ * malformed at the entries that matter for @pc.  In programs of a kernel, which read
+ * the section where the process has it, also -EFAULT with BOBBIN_REASON_NO_MEMORY:
+ * it cannot be read.
  */
 int bobbin_sframe_lookup(const struct bobbin_sframe_view *view, uint64_t pc,
 			 struct bobbin_error *err, struct bobbin_row *ret);

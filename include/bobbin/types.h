@@ -14,6 +14,16 @@
 #include <linux/types.h>
 #elif defined(__bpf__)
 #include "vmlinux.h"
+/* The kernel's types are those that it happens to use. */
+typedef __s8 int8_t;
+typedef __s16 int16_t;
+typedef __s32 int32_t;
+typedef __s64 int64_t;
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
+#define NULL ((void *)0)
 #ifndef offsetof
 #define offsetof(type, member) __builtin_offsetof(type, member)
 #endif

@@ -14,14 +14,13 @@
 static size_t list_functions(const struct bobbin_sframe_view *view, uint32_t number,
 			     struct lookup_part *ret)
 {
-	const bool big_endian = view->arch->big_endian;
-	const struct sframe_starts starts = sframe_starts_of(view, big_endian, view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t entry = view->fde_off;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < view->num_fdes; i++, entry += view->fde_size) {
-		uint64_t start = sframe_fde_start(&starts, entry);
-		uint32_t size = sframe_fde_size(view, entry, big_endian, view->version);
+		uint64_t start = sframe_fde_start(&fdes, entry);
+		uint32_t size = sframe_fde_size(&fdes, entry);
 		uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
 
 		if (start < end)

@@ -133,8 +133,7 @@ static int judge(struct merger *m, const struct bobbin_sframe_view *view,
 static int take_function(struct merger *m, uint32_t index, uint32_t entry)
 {
 	const struct bobbin_sframe_view *view = &m->views[index];
-	const struct sframe_starts starts = sframe_starts_of(view, view->arch->big_endian,
-							     view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t where = view->fde_off + (uint64_t)entry * view->fde_size;
 	struct candidate *c = &m->candidates[m->count++];
 	struct bobbin_sframe_fde fde;
@@ -142,8 +141,8 @@ static int take_function(struct merger *m, uint32_t index, uint32_t entry)
 	int r;
 
 	*c = (struct candidate){
-		.start = sframe_fde_start(&starts, where),
-		.size = sframe_fde_size(view, where, view->arch->big_endian, view->version),
+		.start = sframe_fde_start(&fdes, where),
+		.size = sframe_fde_size(&fdes, where),
 		.where = where,
 		.view = index,
 		.index = entry,

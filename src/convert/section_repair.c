@@ -158,13 +158,12 @@ static void fit_end(struct section_walk *walk, struct bobbin_sframe_view *view)
 /* By the distance from the section, as lookups search. */
 static bool ascends(const struct bobbin_sframe_view *view)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, view->arch->big_endian,
-							     view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 	int64_t last = INT64_MIN;
 
 	for (uint32_t i = 0; i < view->num_fdes; i++) {
 		uint64_t entry = view->fde_off + (uint64_t)i * view->fde_size;
-		int64_t distance = (int64_t)(sframe_fde_start(&starts, entry) - view->addr);
+		int64_t distance = (int64_t)(sframe_fde_start(&fdes, entry) - view->addr);
 
 		if (distance < last)
 			return false;

@@ -3,41 +3,19 @@
  * bytes.h - a cursor over bytes that we do not trust.
  *
  * Reading or seeking past the end sets @bad and yields 0 from then on, so a
- * record is read in one go and checked once.  Only the functions of this
+ * record is read in one go and checked once; so does memory that cannot be read,
+ * which sets @fault, too.  Only the functions of this
  * header move @pos: pos <= size always holds.
  */
 #ifndef BOBBIN_CORE_BYTES_H
 #define BOBBIN_CORE_BYTES_H
 
-#include "core/deps.h"
-
-/*
- * Loads for bytes whose range was checked as a whole before, as bobbin_sframe_view()
- * does it with the FDE table.  Compilers make one instruction of each.
- */
-static BOBBIN_ALWAYS_INLINE uint32_t load_u16(const uint8_t *p, bool big_endian)
-{
-	return big_endian ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
-}
-
-static BOBBIN_ALWAYS_INLINE uint32_t load_u32(const uint8_t *p, bool big_endian)
-{
-	return big_endian
-		       ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-		       : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
-{
-	uint64_t first = load_u32(p, big_endian), second = load_u32(p + 4, big_endian);
-
-	return big_endian ? first << 32 | second : second << 32 | first;
-}
+#include "core/memory.h"
 
 struct bytes {
 	const uint8_t *data;
 	uint64_t size, pos;
-	bool big_endian, bad;
+	bool big_endian, bad, fault;
 };
 
 static inline struct bytes bytes_of(const void *data, uint64_t size, bool big_endian)
@@ -71,6 +49,7 @@ static inline void bytes_skip(struct bytes *b, uint64_t n)
 /* An unsigned integer of n <= 8 bytes. */
 static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 {
+	struct memory_room room;
 	const uint8_t *p;
 	uint64_t v = 0;
 
@@ -78,7 +57,11 @@ static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 		b->bad = true;
 		return 0;
 	}
-	p = b->data + b->pos;
+	p = memory_bytes(b->data + b->pos, n, &room, &b->fault);
+	if (!MEMORY_IS_OURS && b->fault) {
+		b->bad = true;
+		return 0;
+	}
 	b->pos += n;
 	if (n == 2)
 		return load_u16(p, b->big_endian);
@@ -86,7 +69,7 @@ static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 		return load_u32(p, b->big_endian);
 	if (n == 8)
 		return load_u64(p, b->big_endian);
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < 8 && i < n; i++)
 		v |= (uint64_t)p[i] << 8 * (b->big_endian ? n - 1 - i : i);
 	return v;
 }
@@ -126,7 +109,7 @@ static inline uint64_t bytes_uleb(struct bytes *b)
 	uint64_t v = 0;
 
 	/* nearly all have one byte */
-	if (!b->bad && b->pos < b->size && b->data[b->pos] < 0x80)
+	if (MEMORY_IS_OURS && !b->bad && b->pos < b->size && b->data[b->pos] < 0x80)
 		return b->data[b->pos++];
 	for (unsigned int shift = 0; shift < 70; shift += 7) {
 		uint8_t c = bytes_u8(b);

@@ -10,6 +10,18 @@
 
 #include <bobbin/types.h>
 
+/* <stdint.h> has them in user space only */
+#ifndef UINT64_MAX
+#define INT16_MIN (-__INT16_MAX__ - 1)
+#define INT16_MAX __INT16_MAX__
+#define INT32_MIN (-__INT32_MAX__ - 1)
+#define INT32_MAX __INT32_MAX__
+#define INT64_MIN (-__INT64_MAX__ - 1)
+#define INT64_MAX __INT64_MAX__
+#define UINT32_MAX __UINT32_MAX__
+#define UINT64_MAX __UINT64_MAX__
+#endif
+
 #define BOBBIN_ENOENT 2
 #define BOBBIN_E2BIG 7
 #define BOBBIN_EFAULT 14
@@ -21,6 +33,37 @@
 #define BOBBIN_ENOBUFS 105
 
 #define BOBBIN_HOST_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/*
+ * while (condition), at most @most times.  BPF's verifier does not follow a loop that
+ * the kernel counts: it proves one turn.  Nothing is done there that may take more
+ * than 2^23.
+ */
+#ifdef __bpf__
+extern int bpf_iter_num_new(struct bpf_iter_num *turns, int first, int end)
+	__attribute__((section(".ksyms")));
+extern int *bpf_iter_num_next(struct bpf_iter_num *turns) __attribute__((section(".ksyms")));
+extern void bpf_iter_num_destroy(struct bpf_iter_num *turns) __attribute__((section(".ksyms")));
+
+static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_iter_num *turns)
+{
+	bpf_iter_num_destroy(turns);
+}
+
+#define BOBBIN_WHILE(condition, most) \
+	for (struct bpf_iter_num turns __attribute__((cleanup(bobbin_turns_end))), \
+	     *begun __attribute__((unused)) = (bpf_iter_num_new(&turns, 0, (int)(most)), NULL); \
+	     bpf_iter_num_next(&turns) && (condition);)
+#else
+#define BOBBIN_WHILE(condition, most) while (condition)
+#endif
+
+/* Programs of a kernel read memory of their own machine only. */
+#if defined(__bpf__) || defined(__KERNEL__)
+#define BOBBIN_NATIVE_ONLY 1
+#else
+#define BOBBIN_NATIVE_ONLY 0
+#endif
 
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 

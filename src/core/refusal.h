@@ -23,4 +23,12 @@ static inline int refuse(struct bobbin_error *err, uint64_t offset, enum bobbin_
 	return refuse_as(-BOBBIN_EBADMSG, err, offset, reason);
 }
 
+/* Say why a record is refused: the bytes could not be read, or they are wrong. */
+static inline int refuse_read(bool fault, struct bobbin_error *err, uint64_t offset,
+			      enum bobbin_reason reason)
+{
+	return fault ? refuse_as(-BOBBIN_EFAULT, err, offset, BOBBIN_REASON_NO_MEMORY)
+		     : refuse(err, offset, reason);
+}
+
 #endif

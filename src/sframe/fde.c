@@ -7,8 +7,10 @@
 int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
 			   struct bobbin_error *err, struct bobbin_sframe_fde *ret)
 {
-	if (!sframe_read_fde(view, entry, view->arch->big_endian, view->version, ret))
-		return refuse(err, entry, BOBBIN_REASON_SFRAME_FDE);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
+
+	if (!sframe_read_fde(view, &fdes, entry, ret))
+		return refuse_read(fdes.fault, err, entry, BOBBIN_REASON_SFRAME_FDE);
 	return 0;
 }
 

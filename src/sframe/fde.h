@@ -18,38 +18,39 @@ struct sframe_attributes {
 };
 
 static BOBBIN_ALWAYS_INLINE bool sframe_read_attributes_v1_v2(const struct bobbin_sframe_view *view,
-							      uint64_t entry, bool big_endian,
-							      int version,
+							      struct sframe_fdes *fdes,
+							      uint64_t entry,
 							      struct sframe_attributes *a)
 {
-	const uint8_t *p = view->data + entry;
-	uint32_t off = load_u32(p + SFRAME_FDE_AT_FRE_OFF, big_endian);
+	const uint8_t *p = fdes->data + entry;
+	uint32_t off = memory_u32(p + SFRAME_FDE_AT_FRE_OFF, fdes->big_endian, &fdes->fault);
 
 	if (off > view->fre_len)
 		return false;
-	a->num_fres = load_u32(p + SFRAME_FDE_AT_NUM_FRES, big_endian);
+	a->num_fres = memory_u32(p + SFRAME_FDE_AT_NUM_FRES, fdes->big_endian, &fdes->fault);
 	a->fre_off = view->fre_off + off;
-	a->info = p[SFRAME_FDE_AT_INFO];
+	a->info = memory_u8(p + SFRAME_FDE_AT_INFO, &fdes->fault);
 	a->info2 = 0;
-	a->rep_size = version == 1 ? SFRAME_V1_REP_SIZE : p[SFRAME_FDE_AT_REP_SIZE];
+	a->rep_size = fdes->version == 1 ? SFRAME_V1_REP_SIZE
+					 : memory_u8(p + SFRAME_FDE_AT_REP_SIZE, &fdes->fault);
 	return true;
 }
 
 static BOBBIN_ALWAYS_INLINE bool sframe_read_attributes_v3(const struct bobbin_sframe_view *view,
-							   uint64_t entry, bool big_endian,
+							   struct sframe_fdes *fdes, uint64_t entry,
 							   struct sframe_attributes *a)
 {
-	uint32_t off = load_u32(view->data + entry + SFRAME_V3_FDE_AT_FRE_OFF, big_endian);
-	const uint8_t *p;
+	const uint8_t *p = fdes->data + entry;
+	uint32_t off = memory_u32(p + SFRAME_V3_FDE_AT_FRE_OFF, fdes->big_endian, &fdes->fault);
 
 	if (view->fre_len < SFRAME_V3_ATTR_SIZE || off > view->fre_len - SFRAME_V3_ATTR_SIZE)
 		return false;
 	p = view->data + view->fre_off + off;
-	a->num_fres = load_u16(p, big_endian);
+	a->num_fres = memory_u16(p, fdes->big_endian, &fdes->fault);
 	a->fre_off = view->fre_off + off + SFRAME_V3_ATTR_SIZE;
-	a->info = p[SFRAME_V3_ATTR_AT_INFO];
-	a->info2 = p[SFRAME_V3_ATTR_AT_INFO2];
-	a->rep_size = p[SFRAME_V3_ATTR_AT_REP_SIZE];
+	a->info = memory_u8(p + SFRAME_V3_ATTR_AT_INFO, &fdes->fault);
+	a->info2 = memory_u8(p + SFRAME_V3_ATTR_AT_INFO2, &fdes->fault);
+	a->rep_size = memory_u8(p + SFRAME_V3_ATTR_AT_REP_SIZE, &fdes->fault);
 	return true;
 }
 
@@ -69,26 +70,25 @@ static BOBBIN_ALWAYS_INLINE bool sframe_attributes_valid(const struct sframe_att
 /**
  * sframe_read_fde() - bobbin_sframe_fde() by the offset of the entry
  * @view: a checked section
- * @entry: offset of an entry of its FDE table
- * @big_endian, @version: of the section, best as constants
+ * @fdes: its FDE table, best with constants for byte order and version
+ * @entry: offset of an entry
  * @ret: the entry; untouched on failure
  *
- * Return: whether the entry is sane.
+ * Return: whether the entry was read and is sane.
  */
 static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view *view,
-						 uint64_t entry, bool big_endian, int version,
+						 struct sframe_fdes *fdes, uint64_t entry,
 						 struct bobbin_sframe_fde *ret)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, big_endian, version);
-	uint64_t start = sframe_fde_start(&starts, entry);
-	uint32_t size = sframe_fde_size(view, entry, big_endian, version);
+	uint64_t start = sframe_fde_start(fdes, entry);
+	uint32_t size = sframe_fde_size(fdes, entry);
 	struct sframe_attributes a;
 
-	if (version >= 3 ? !sframe_read_attributes_v3(view, entry, big_endian, &a)
-			 : !sframe_read_attributes_v1_v2(view, entry, big_endian, version, &a))
+	if (fdes->version >= 3 ? !sframe_read_attributes_v3(view, fdes, entry, &a)
+			       : !sframe_read_attributes_v1_v2(view, fdes, entry, &a))
 		return false;
 	/* the first PC behind the function must be representable */
-	if (!sframe_attributes_valid(&a) || size > UINT64_MAX - start)
+	if (fdes->fault || !sframe_attributes_valid(&a) || size > UINT64_MAX - start)
 		return false;
 	ret->start = start;
 	ret->size = size;
@@ -100,7 +100,7 @@ static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view
 	ret->fre_type = 1 << (a.info & SFRAME_FDE_FRE_TYPE);
 	ret->pcmask = a.info & SFRAME_FDE_PCMASK;
 	ret->flex = a.info2 & SFRAME_FDE_TYPE;
-	ret->signal = version >= 3 && a.info & SFRAME_FDE_SIGNAL;
+	ret->signal = fdes->version >= 3 && a.info & SFRAME_FDE_SIGNAL;
 	ret->key_b = view->arch->pac_mask && a.info & SFRAME_FDE_KEY_B;
 	return true;
 }

@@ -107,13 +107,13 @@ bool defects_of_fde(struct defects *d, uint32_t *num_fres)
 {
 	const struct bobbin_sframe_view *view = d->view;
 	bool big_endian = view->arch->big_endian;
-	const struct sframe_starts starts = sframe_starts_of(view, big_endian, view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t entry = entry_of(d);
-	uint32_t size = sframe_fde_size(view, entry, big_endian, view->version);
+	uint32_t size = sframe_fde_size(&fdes, entry);
 	struct bobbin_sframe_fde fde;
 	struct fields at;
 
-	if (size > UINT64_MAX - sframe_fde_start(&starts, entry))
+	if (size > UINT64_MAX - sframe_fde_start(&fdes, entry))
 		defects_add(d, entry, BOBBIN_REASON_SFRAME_WRAP);
 	if (!size)
 		defects_add(d, entry, BOBBIN_REASON_SFRAME_NO_CODE);

@@ -30,21 +30,21 @@ BOBBIN_API int bobbin_sframe_fre(const struct bobbin_sframe_view *view,
 				 const struct bobbin_sframe_fde *fde, uint64_t offset,
 				 struct bobbin_error *err, struct bobbin_sframe_fre *ret)
 {
-	struct bytes b = bytes_of(view->data, view->size, view->arch->big_endian);
+	struct bytes b = bytes_of(view->data, view->size, sframe_big_endian(view));
 	struct bobbin_sframe_fre fre = {.offset = offset};
 
 	bytes_seek(&b, offset);
 	fre.start = (uint32_t)bytes_get(&b, fde->fre_type);
 	fre.info = bytes_u8(&b);
 	if (b.bad || offset < view->fre_off || !sframe_fre_info_valid(fre.info))
-		return refuse(err, offset, BOBBIN_REASON_SFRAME_FRE);
+		return refuse_read(b.fault, err, offset, BOBBIN_REASON_SFRAME_FRE);
 	if (fre.start > sframe_fre_limit(fde))
 		return refuse(err, offset, BOBBIN_REASON_SFRAME_RANGE);
 	fre.num_words = SFRAME_FRE_NUM_WORDS(fre.info);
 	fre.word_size = 1 << SFRAME_FRE_WORD_SHIFT(fre.info);
 	read_words(&b, fde->flex, &fre);
 	if (b.bad)
-		return refuse(err, offset, BOBBIN_REASON_SFRAME_FRE);
+		return refuse_read(b.fault, err, offset, BOBBIN_REASON_SFRAME_FRE);
 	fre.next = b.pos;
 	*ret = fre;
 	return 0;

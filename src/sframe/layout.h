@@ -103,77 +103,81 @@ static BOBBIN_ALWAYS_INLINE uint8_t sframe_fde_size_of(int version)
 	return version == 3 ? SFRAME_V3_FDE_SIZE : 0;
 }
 
+/* The byte order of a checked section: in a kernel a constant. */
+static BOBBIN_ALWAYS_INLINE bool sframe_big_endian(const struct bobbin_sframe_view *view)
+{
+	return BOBBIN_NATIVE_ONLY ? BOBBIN_HOST_BIG_ENDIAN : view->arch->big_endian;
+}
+
 /**
- * struct sframe_starts - how to compute where functions start
+ * struct sframe_fdes - how to read the FDE table
  * @data: the section's first byte
  * @base: added to each start field
  * @pcrel: mask for the field's own offset, which is added, too, or not
  * @big_endian, @version: of the section; constants in searches
+ * @fault: the memory could not be read; what was read is not to be used
  */
-struct sframe_starts {
+struct sframe_fdes {
 	const uint8_t *data;
 	uint64_t base, pcrel;
-	bool big_endian;
 	int version;
+	bool big_endian, fault;
 };
 
-static BOBBIN_ALWAYS_INLINE struct sframe_starts sframe_starts_of(
-	const struct bobbin_sframe_view *view, bool big_endian, int version)
+static BOBBIN_ALWAYS_INLINE struct sframe_fdes sframe_fdes_of(const struct bobbin_sframe_view *view)
 {
-	return (struct sframe_starts){
+	return (struct sframe_fdes){
 		.data = view->data,
 		.base = view->addr,
 		.pcrel = view->flags & BOBBIN_SFRAME_PCREL ? UINT64_MAX : 0,
-		.big_endian = big_endian,
-		.version = version,
+		.big_endian = sframe_big_endian(view),
+		.version = view->version,
 	};
 }
 
 /**
  * sframe_fde_start() - first PC of a function
- * @starts: of a checked section
- * @fde: offset of an entry of its FDE table
+ * @fdes: of a checked section
+ * @fde: offset of an entry
  *
  * Arithmetic is modulo 2^64, like the linker's.
  */
-static BOBBIN_ALWAYS_INLINE uint64_t sframe_fde_start(const struct sframe_starts *starts,
-						      uint64_t fde)
+static BOBBIN_ALWAYS_INLINE uint64_t sframe_fde_start(struct sframe_fdes *fdes, uint64_t fde)
 {
-	const uint8_t *p = starts->data + fde;
-	uint64_t base = starts->base + (fde & starts->pcrel);
+	const uint8_t *p = fdes->data + fde;
+	uint64_t base = fdes->base + (fde & fdes->pcrel);
 
-	if (starts->version >= 3)
-		return base + load_u64(p, starts->big_endian);
-	return base + (uint64_t)(int64_t)(int32_t)load_u32(p, starts->big_endian);
+	if (fdes->version >= 3)
+		return base + memory_u64(p, fdes->big_endian, &fdes->fault);
+	return base + (uint64_t)(int64_t)(int32_t)memory_u32(p, fdes->big_endian, &fdes->fault);
 }
 
 /**
  * sframe_fde_starts_by() - whether a function starts at or before a PC
- * @starts: of a checked section
- * @fde: offset of an entry of its FDE table
+ * @fdes: of a checked section
+ * @fde: offset of an entry
  * @pc: PC
  *
  * Compares distances from the section, which are signed: no code lies 2^63
  * bytes away.  That takes a cycle less in a search than to compute the start.
  */
-static BOBBIN_ALWAYS_INLINE bool sframe_fde_starts_by(const struct sframe_starts *starts,
-						      uint64_t fde, uint64_t pc)
+static BOBBIN_ALWAYS_INLINE bool sframe_fde_starts_by(struct sframe_fdes *fdes, uint64_t fde,
+						      uint64_t pc)
 {
-	const uint8_t *p = starts->data + fde;
-	int64_t distance = (int64_t)(pc - starts->base - (fde & starts->pcrel));
+	const uint8_t *p = fdes->data + fde;
+	int64_t distance = (int64_t)(pc - fdes->base - (fde & fdes->pcrel));
 
-	if (starts->version >= 3)
-		return (int64_t)load_u64(p, starts->big_endian) <= distance;
-	return (int32_t)load_u32(p, starts->big_endian) <= distance;
+	if (fdes->version >= 3)
+		return (int64_t)memory_u64(p, fdes->big_endian, &fdes->fault) <= distance;
+	return (int32_t)memory_u32(p, fdes->big_endian, &fdes->fault) <= distance;
 }
 
 /* Bytes of code of the function whose FDE is at an offset. */
-static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(const struct bobbin_sframe_view *view,
-						     uint64_t fde, bool big_endian, int version)
+static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(struct sframe_fdes *fdes, uint64_t fde)
 {
-	return load_u32(view->data + fde +
-				(version >= 3 ? SFRAME_V3_FDE_AT_SIZE : SFRAME_FDE_AT_SIZE),
-			big_endian);
+	uint64_t at = fde + (fdes->version >= 3 ? SFRAME_V3_FDE_AT_SIZE : SFRAME_FDE_AT_SIZE);
+
+	return memory_u32(fdes->data + at, fdes->big_endian, &fdes->fault);
 }
 
 /**
@@ -183,7 +187,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(const struct bobbin_sframe_
  * @err: where and why on failure, or NULL
  * @ret: the entry; untouched on failure
  *
- * Return: 0 or -EBADMSG.
+ * Return: 0, -EBADMSG, or -EFAULT as for lookups.
  */
 int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
 			   struct bobbin_error *err, struct bobbin_sframe_fde *ret);

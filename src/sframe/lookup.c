@@ -39,7 +39,8 @@ static BOBBIN_ALWAYS_INLINE struct stretch candidates(const struct bobbin_sframe
 	uint64_t piece;
 	uint32_t first;
 
-	if (!index->buckets)
+	/* an index is not in the memory that the section is in */
+	if (!MEMORY_IS_OURS || !index->buckets)
 		return (struct stretch){view->fde_off, view->num_fdes};
 	/* also if the PC is before the first function */
 	piece = (pc - index->first) >> index->shift;
@@ -56,98 +57,103 @@ static BOBBIN_ALWAYS_INLINE struct stretch candidates(const struct bobbin_sframe
  * middles of both halves are fetched before it is known which one is next.
  */
 static BOBBIN_ALWAYS_INLINE uint64_t search(const struct bobbin_sframe_view *view,
-					    const struct sframe_starts *starts, uint64_t pc)
+					    struct sframe_fdes *fdes, uint64_t pc)
 {
-	const uint64_t size = sframe_fde_size_of(starts->version);
-	struct stretch s = candidates(view, pc, starts->version);
+	const uint64_t size = sframe_fde_size_of(fdes->version);
+	struct stretch s = candidates(view, pc, fdes->version);
 	uint64_t step = s.count / 2 * size;
 
-	while (s.count > 1) {
+	BOBBIN_WHILE(s.count > 1 && !fdes->fault, 32)
+	{
 		uint64_t middle = s.at + step;
 
 		s.count -= s.count / 2;
 		step = s.count / 2 * size;
-		__builtin_prefetch(starts->data + s.at + step);
-		__builtin_prefetch(starts->data + middle + step);
-		s.at = choose(sframe_fde_starts_by(starts, middle, pc), middle, s.at);
+		__builtin_prefetch(fdes->data + s.at + step);
+		__builtin_prefetch(fdes->data + middle + step);
+		s.at = choose(sframe_fde_starts_by(fdes, middle, pc), middle, s.at);
 	}
 	return s.at;
 }
 
-static uint64_t start_of(const struct bobbin_sframe_view *view, uint64_t fde)
+static int not_found(bool fault, struct bobbin_error *err, uint64_t offset,
+		     enum bobbin_reason reason)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, view->arch->big_endian,
-							     view->version);
-
-	return sframe_fde_start(&starts, fde);
-}
-
-static uint32_t size_of(const struct bobbin_sframe_view *view, uint64_t fde)
-{
-	return sframe_fde_size(view, fde, view->arch->big_endian, view->version);
+	return fault ? refuse_read(true, err, offset, reason)
+		     : refuse_as(-BOBBIN_ENOENT, err, offset, reason);
 }
 
 /* Back over functions that are empty, or shorter than one of the same start. */
-static BOBBIN_NEVER_INLINE bool step_back(const struct bobbin_sframe_view *view, uint64_t pc,
-					  uint64_t fde, uint64_t *ret)
+static BOBBIN_NEVER_INLINE int step_back(const struct bobbin_sframe_view *view, uint64_t pc,
+					 uint64_t fde, struct bobbin_error *err, uint64_t *ret)
 {
-	uint64_t start = start_of(view, fde);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
+	uint64_t start = sframe_fde_start(&fdes, fde);
+	unsigned int steps = 0;
 
-	for (unsigned int steps = 0; start <= pc && steps <= MAX_STEPS_BACK; steps++) {
-		uint32_t size = size_of(view, fde);
+	BOBBIN_WHILE(start <= pc && steps <= MAX_STEPS_BACK && !fdes.fault, MAX_STEPS_BACK + 1)
+	{
+		uint32_t size = sframe_fde_size(&fdes, fde);
 		uint64_t before;
 
-		if (pc - start < size) {
+		if (pc - start < size && !fdes.fault) {
 			*ret = fde;
-			return true;
+			return 0;
 		}
 		if (fde == view->fde_off)
-			return false;
+			break;
 		fde -= view->fde_size;
-		before = start_of(view, fde);
+		before = sframe_fde_start(&fdes, fde);
 		if (size && before != start)
-			return false;
+			break;
 		start = before;
+		steps++;
 	}
-	return false;
+	return not_found(fdes.fault, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
 }
 
 /* Of the functions that hold a PC the one that starts last. */
-static BOBBIN_NEVER_INLINE bool find_unsorted(const struct bobbin_sframe_view *view, uint64_t pc,
-					      uint64_t *ret)
+static BOBBIN_NEVER_INLINE int find_unsorted(const struct bobbin_sframe_view *view, uint64_t pc,
+					     struct bobbin_error *err, uint64_t *ret)
 {
-	uint64_t best = 0, fde = view->fde_off;
-	bool found = false;
+	struct sframe_fdes fdes = sframe_fdes_of(view);
+	uint64_t best = 0, fde = view->fde_off, found = 0;
+	uint32_t left = view->num_fdes;
 
-	for (uint32_t i = 0; i < view->num_fdes; i++, fde += view->fde_size) {
-		uint64_t start = start_of(view, fde);
+	BOBBIN_WHILE(left && !fdes.fault, left)
+	{
+		uint64_t start = sframe_fde_start(&fdes, fde);
 
-		if (start > pc || start < best || pc - start >= size_of(view, fde))
-			continue;
-		best = start;
-		*ret = fde;
-		found = true;
+		if (start <= pc && start >= best && pc - start < sframe_fde_size(&fdes, fde)) {
+			best = start;
+			found = fde;
+		}
+		fde += view->fde_size;
+		left--;
 	}
-	return found;
+	if (fdes.fault || !found)
+		return not_found(fdes.fault, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
+	*ret = found;
+	return 0;
 }
 
 /* The offset of the FDE of the function that holds a PC. */
-static BOBBIN_ALWAYS_INLINE bool find_function(const struct bobbin_sframe_view *view, uint64_t pc,
-					       bool big_endian, int version, uint64_t *ret)
+static BOBBIN_ALWAYS_INLINE int find_function(const struct bobbin_sframe_view *view,
+					      struct sframe_fdes *fdes, uint64_t pc,
+					      struct bobbin_error *err, uint64_t *ret)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, big_endian, version);
 	uint64_t fde, start;
 
 	if (!view->num_fdes)
-		return false;
+		return not_found(false, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
 	if (!view->sorted)
-		return find_unsorted(view, pc, ret);
-	fde = search(view, &starts, pc);
-	start = sframe_fde_start(&starts, fde);
-	if (start > pc || pc - start >= sframe_fde_size(view, fde, big_endian, version))
-		return step_back(view, pc, fde, ret);
+		return find_unsorted(view, pc, err, ret);
+	fde = search(view, fdes, pc);
+	start = sframe_fde_start(fdes, fde);
+	if (fdes->fault || start > pc || pc - start >= sframe_fde_size(fdes, fde))
+		return step_back(view, pc, fde, err, ret);
 	*ret = fde;
-	return true;
+	return 0;
 }
 
 /**
@@ -178,33 +184,41 @@ static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
 	return width + 1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info));
 }
 
-/* Go on where the section's end may be nearer than the end of a row. */
-static BOBBIN_NEVER_INLINE struct scan scan_last(const struct bobbin_sframe_view *view,
-						 unsigned int width, uint32_t off, struct scan s)
+/* Read a row where the section's end may be nearer than the end of a row. */
+static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsigned int width,
+				   uint32_t off, struct scan *s)
 {
-	const uint8_t *end = view->data + view->size;
-	uint64_t size;
+	uint64_t bytes = view->size - (uint64_t)(s->p - view->data), size;
+	bool fault = false;
+	uint32_t start;
 
-	for (; s.left; s.left--, s.p += size) {
-		uint64_t bytes = (uint64_t)(end - s.p);
-		uint32_t start;
-
-		if (bytes <= width)
-			return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
-		start = sframe_read_last_start(s.p, width, view->arch->big_endian);
-		if (start > off) {
-			s.end = start;
-			break;
-		}
-		if (start < s.start)
-			return refuse_row(s, BOBBIN_REASON_SFRAME_ORDER);
-		size = row_size(width, sframe_read_info(s.p + width));
-		if (bytes < size)
-			return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
-		s.row = s.p;
-		s.start = start;
+	if (bytes <= width)
+		return BOBBIN_REASON_SFRAME_FRE;
+	start = sframe_read_last_start(s->p, width, sframe_big_endian(view), &fault);
+	size = row_size(width, memory_u8(s->p + width, &fault));
+	if (fault)
+		return BOBBIN_REASON_NO_MEMORY;
+	if (start > off) {
+		s->end = start;
+		s->left = 0;
+		return BOBBIN_REASON_NONE;
 	}
-	return s;
+	if (start < s->start)
+		return BOBBIN_REASON_SFRAME_ORDER;
+	if (bytes < size)
+		return BOBBIN_REASON_SFRAME_FRE;
+	s->row = s->p;
+	s->start = start;
+	s->p += size;
+	s->left--;
+	return BOBBIN_REASON_NONE;
+}
+
+static BOBBIN_NEVER_INLINE void scan_last(const struct bobbin_sframe_view *view, unsigned int width,
+					  uint32_t off, struct scan *s)
+{
+	BOBBIN_WHILE(s->left && !s->reason, s->left)
+	s->reason = scan_row(view, width, off, s);
 }
 
 /*
@@ -227,21 +241,29 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 			 .end = sframe_fre_limit(fde)};
 	unsigned int shape = 1 << 1;
 	uint64_t size = width + 1 + 1;
+	bool fault = false;
 
-	for (; s.left; s.left--, s.p += size) {
+	BOBBIN_WHILE(s.left, s.left)
+	{
 		uint32_t start;
 		uint8_t info;
 
-		if (s.p > last)
-			return scan_last(view, width, off, s);
-		start = sframe_read_start(s.p, format, big_endian);
+		if (s.p > last) {
+			struct scan rest = s;
+
+			scan_last(view, width, off, &rest);
+			return rest;
+		}
+		start = sframe_read_start(s.p, format, big_endian, &fault);
 		if (start > off) {
 			s.end = start;
 			break;
 		}
 		if (start < s.start)
 			return refuse_row(s, BOBBIN_REASON_SFRAME_ORDER);
-		info = sframe_read_info(s.p + width);
+		info = memory_u8(s.p + width, &fault);
+		if (fault)
+			return refuse_row(s, BOBBIN_REASON_NO_MEMORY);
 		if ((info & SFRAME_FRE_SIZE_BITS) != shape) {
 			shape = info & SFRAME_FRE_SIZE_BITS;
 			size = row_size(width, (uint8_t)shape);
@@ -250,6 +272,8 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
 		}
 		s.row = s.p;
 		s.start = start;
+		s.left--;
+		s.p += size;
 	}
 	return s;
 }
@@ -266,16 +290,17 @@ static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view
 {
 	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
 	const uint8_t *p = row + fde->fre_type + 1;
-	uint8_t info = sframe_read_info(p - 1);
+	bool fault = false;
+	uint8_t info = memory_u8(p - 1, &fault);
 
 	if (fde->flex || sframe_is_s390x(view) || p > last || !sframe_fre_info_valid(info))
 		return false;
 	if (!SFRAME_FRE_NUM_WORDS(info) || SFRAME_FRE_NUM_WORDS(info) > sframe_most_words(view))
 		return false;
-	sframe_default_rule(view, fde, info, sframe_read_word(p, info, 0, big_endian),
-			    sframe_read_word(p, info, 1, big_endian),
-			    sframe_read_word(p, info, 2, big_endian), ret);
-	return true;
+	sframe_default_rule(view, fde, info, sframe_read_word(p, info, 0, big_endian, &fault),
+			    sframe_read_word(p, info, 1, big_endian, &fault),
+			    sframe_read_word(p, info, 2, big_endian, &fault), ret);
+	return !fault;
 }
 
 static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *view, uint64_t entry,
@@ -324,7 +349,8 @@ static BOBBIN_ALWAYS_INLINE int find_row(const struct bobbin_sframe_view *view,
 	const struct scan s = scan(view, fde, off, big_endian);
 
 	if (s.reason)
-		return refuse(err, (uint64_t)(s.p - view->data), s.reason);
+		return refuse_read(s.reason == BOBBIN_REASON_NO_MEMORY, err,
+				   (uint64_t)(s.p - view->data), s.reason);
 	if (s.end > sframe_fre_limit(fde))
 		return refuse(err, (uint64_t)(s.p - view->data), BOBBIN_REASON_SFRAME_RANGE);
 	if (!s.row)
@@ -337,16 +363,20 @@ static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, ui
 				       bool big_endian, int version, struct bobbin_error *err,
 				       struct bobbin_row *ret)
 {
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 	struct bobbin_sframe_fde fde;
 	uint64_t entry, block;
 	struct scan found;
 	uint32_t off;
 	int status;
 
-	if (!find_function(view, pc, big_endian, version, &entry))
-		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
-	if (!sframe_read_fde(view, entry, big_endian, version, &fde))
-		return refuse(err, entry, BOBBIN_REASON_SFRAME_FDE);
+	fdes.big_endian = big_endian;
+	fdes.version = version;
+	status = find_function(view, &fdes, pc, err, &entry);
+	if (status)
+		return status;
+	if (!sframe_read_fde(view, &fdes, entry, &fde))
+		return refuse_read(fdes.fault, err, entry, BOBBIN_REASON_SFRAME_FDE);
 	if (!fde.num_fres)
 		return row_of_empty(view, entry, err, ret);
 	off = (uint32_t)(pc - fde.start);
@@ -370,7 +400,7 @@ static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, ui
 BOBBIN_API int bobbin_sframe_lookup(const struct bobbin_sframe_view *view, uint64_t pc,
 				    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	bool big_endian = view->arch->big_endian;
+	bool big_endian = sframe_big_endian(view);
 
 	switch (view->version) {
 	case 1:

@@ -33,10 +33,9 @@ BOBBIN_API uint32_t bobbin_sframe_index_count(const struct bobbin_sframe_view *v
 
 static uint64_t start_of(const struct bobbin_sframe_view *view, uint32_t i)
 {
-	const struct sframe_starts starts = sframe_starts_of(view, view->arch->big_endian,
-							     view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(view);
 
-	return sframe_fde_start(&starts, view->fde_off + (uint64_t)i * view->fde_size);
+	return sframe_fde_start(&fdes, view->fde_off + (uint64_t)i * view->fde_size);
 }
 
 /* Bytes from the first start to the last; false: they do not ascend or are absurd. */

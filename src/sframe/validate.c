@@ -69,10 +69,9 @@ static uint64_t entry_of(const struct validation *v, uint32_t fde)
 
 static uint64_t start_of(const struct validation *v, uint32_t fde)
 {
-	const struct sframe_starts starts = sframe_starts_of(v->view, v->view->arch->big_endian,
-							     v->view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(v->view);
 
-	return sframe_fde_start(&starts, entry_of(v, fde));
+	return sframe_fde_start(&fdes, entry_of(v, fde));
 }
 
 /*
@@ -86,8 +85,9 @@ static uint64_t rank_of(const struct validation *v, uint32_t fde)
 
 static uint32_t size_of(const struct validation *v, uint32_t fde)
 {
-	return sframe_fde_size(v->view, entry_of(v, fde), v->view->arch->big_endian,
-			       v->view->version);
+	struct sframe_fdes fdes = sframe_fdes_of(v->view);
+
+	return sframe_fde_size(&fdes, entry_of(v, fde));
 }
 
 static void check_text(struct validation *v, uint32_t fde)

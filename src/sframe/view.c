@@ -8,13 +8,15 @@
 #include "core/bytes.h"
 #include "sframe/layout.h"
 
+/* Memory that cannot be read is not. */
 static bool all_zero(const uint8_t *data, uint64_t size)
 {
-	for (uint64_t i = 0; i < size; i++) {
-		if (data[i])
-			return false;
-	}
-	return true;
+	bool fault = false;
+	uint64_t i = 0;
+
+	BOBBIN_WHILE(i < size && !memory_u8(data + i, &fault) && !fault, size)
+	i++;
+	return i == size;
 }
 
 static uint8_t flags_of(uint8_t version)
@@ -53,7 +55,7 @@ static int read_preamble(struct bytes *b, struct bobbin_error *err, struct bobbi
 	v->version = bytes_u8(b);
 	v->flags = bytes_u8(b);
 	if (b->bad)
-		return refuse(err, 0, BOBBIN_REASON_TRUNCATED);
+		return refuse_read(b->fault, err, 0, BOBBIN_REASON_TRUNCATED);
 	if (magic == (SFRAME_MAGIC >> 8 | (SFRAME_MAGIC & 0xff) << 8))
 		b->big_endian = true;
 	else if (magic != SFRAME_MAGIC)
@@ -72,11 +74,11 @@ static int read_abi(struct bytes *b, struct bobbin_error *err, struct bobbin_sfr
 	uint8_t abi = bytes_u8(b);
 
 	if (b->bad)
-		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_TRUNCATED);
+		return refuse_read(b->fault, err, SFRAME_AT_ABI, BOBBIN_REASON_TRUNCATED);
 	v->arch = arch_of(v->version, abi);
 	if (!v->arch)
 		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ABI);
-	if (v->arch->big_endian != b->big_endian)
+	if (v->arch->big_endian != b->big_endian || b->big_endian != sframe_big_endian(v))
 		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ENDIAN);
 	return 0;
 }
@@ -109,7 +111,7 @@ static int read_header(struct bytes *b, struct bobbin_error *err, struct bobbin_
 	v->fde_off = behind + bytes_u32(b);
 	v->fre_off = behind + bytes_u32(b);
 	if (b->bad)
-		return refuse(err, b->pos, BOBBIN_REASON_TRUNCATED);
+		return refuse_read(b->fault, err, b->pos, BOBBIN_REASON_TRUNCATED);
 	if (behind > b->size)
 		return refuse(err, SFRAME_AT_AUX_LEN, BOBBIN_REASON_SFRAME_HEADER);
 	return place_sub_sections(b->size, err, v);
@@ -133,24 +135,4 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 	if (!status)
 		*ret = v;
 	return status;
-}
-
-BOBBIN_API int bobbin_sframe_next(const void *data, size_t size, uint64_t addr, uint64_t *pos,
-				  struct bobbin_error *err, struct bobbin_sframe_view *ret)
-{
-	const uint8_t *bytes = data;
-	int status;
-
-	while (*pos < size && !bytes[*pos])
-		++*pos;
-	if (*pos >= size)
-		return 0;
-	status = bobbin_sframe_view(bytes + *pos, size - *pos, addr + *pos, err, ret);
-	if (status) {
-		if (err)
-			err->offset += *pos;
-		return status;
-	}
-	*pos += ret->size;
-	return 1;
 }

@@ -42,33 +42,26 @@ static BOBBIN_ALWAYS_INLINE struct sframe_start_format sframe_start_format_of(un
  * @p: the row; SFRAME_START_SIZE bytes can be read
  * @format: of the function's starts
  * @big_endian: of the section
+ * @fault: set if the memory cannot be read
  */
 static BOBBIN_ALWAYS_INLINE uint32_t sframe_read_start(const uint8_t *p,
 						       struct sframe_start_format format,
-						       bool big_endian)
+						       bool big_endian, bool *fault)
 {
-	uint32_t start = load_u32(p, big_endian);
+	uint32_t start = memory_u32(p, big_endian, fault);
 
 	return big_endian ? start >> format.shift : start & format.mask;
 }
 
 /* The same where the section has just @width bytes left, bytewise. */
-static inline uint32_t sframe_read_last_start(const uint8_t *p, unsigned int width, bool big_endian)
+static inline uint32_t sframe_read_last_start(const uint8_t *p, unsigned int width, bool big_endian,
+					      bool *fault)
 {
 	uint32_t start = 0;
 
-	for (unsigned int i = 0; i < width; i++)
-		start |= (uint32_t)p[i] << 8 * (big_endian ? width - 1 - i : i);
+	for (unsigned int i = 0; i < sizeof(start) && i < width; i++)
+		start |= (uint32_t)memory_u8(p + i, fault) << 8 * (big_endian ? width - 1 - i : i);
 	return start;
-}
-
-/*
- * An info byte, read once: a section that a process registered may change, and what
- * is used has to be what was checked.
- */
-static BOBBIN_ALWAYS_INLINE uint8_t sframe_read_info(const uint8_t *p)
-{
-	return *(const volatile uint8_t *)p;
 }
 
 /**
@@ -77,12 +70,13 @@ static BOBBIN_ALWAYS_INLINE uint8_t sframe_read_info(const uint8_t *p)
  * @info: of the row, valid
  * @i: < SFRAME_USUAL_WORDS
  * @big_endian: of the section
+ * @fault: set if the memory cannot be read
  */
 static BOBBIN_ALWAYS_INLINE int32_t sframe_read_word(const uint8_t *p, uint8_t info, unsigned int i,
-						     bool big_endian)
+						     bool big_endian, bool *fault)
 {
 	unsigned int shift = SFRAME_FRE_WORD_SHIFT(info), excess = 32 - (8 << shift);
-	uint32_t word = load_u32(p + (i << shift), big_endian);
+	uint32_t word = memory_u32(p + (i << shift), big_endian, fault);
 
 	word = big_endian ? word : word << excess;
 	return ((int32_t)word >> excess) & -(int32_t)(i < SFRAME_FRE_NUM_WORDS(info));
