@@ -116,10 +116,16 @@ int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret);
 int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4,
 		 unsigned long arg5);
 
-/*
- * The calls as Linux would have them: 0, or -1 and errno.  Should the C library
- * define them one day, the first library in the search order has its way: that is
- * this one in programs that are linked with it.  The names above always lead here.
+/**
+ * codectl(), sframe_register(), sframe_unregister() - the calls as Linux would have them
+ * @option, @info, @info_size, @flags: as for bobbin_codectl()
+ * @setup, @size: as for bobbin_sframe_register() and bobbin_sframe_unregister()
+ *
+ * Should the C library define them one day, the first library in the search order has its
+ * way: that is this one in programs that are linked with it.  The names above always lead
+ * here.
+ *
+ * Return: 0, or -1 and errno.
  */
 int codectl(unsigned int option, void *info, size_t info_size, unsigned int flags);
 int sframe_register(struct sframe_setup *setup, size_t size);
