@@ -109,6 +109,13 @@ it_writes_the_section_alone() {
 	cmp section got
 	quietly "$bobbin" sframe repair section -o again
 	cmp section again
+	cp section itself
+	chmod 640 itself
+	ln itself other
+	expect 0 "$bobbin" sframe repair itself --in-place
+	complains itself 'hard links'
+	cmp section itself
+	[ "$(stat -c %a-%h itself)" = 640-1 ]
 	quietly "$bobbin" sframe repair --share section -o shared
 	[ "$(wc -c <shared)" -le "$(wc -c <section)" ]
 	functions shared >got
