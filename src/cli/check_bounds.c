@@ -17,7 +17,7 @@ static int by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The sections that relocations name, each once, one behind the other. */
+/* The sections that relocations name, each once, one after the other. */
 static size_t place(const struct sframe_section *section, struct placed_section *placed)
 {
 	uint64_t at = LAYOUT_GAP;

@@ -3,7 +3,7 @@
  * check_bounds.h - where functions may lie.
  *
  * Linked files have executable ranges.  In a relocatable file each section
- * starts at 0, so they are laid out one behind the other, and the start fields of
+ * starts at 0, so they are laid out one after the other, and the start fields of
  * the SFrame section's data are changed to what a linker would write.
  */
 #ifndef BOBBIN_CLI_CHECK_BOUNDS_H

@@ -19,44 +19,38 @@ static const char *const kinds[] = {
 	[COMPARISON_UNREADABLE] = "unreadable",
 };
 
-/* What is told of a difference. */
-struct told {
-	const struct check_cfi *check;
-	const struct file_cfi *input;
-};
-
 static bool is_error(enum comparison_kind kind)
 {
 	return kind == COMPARISON_DIFFERENT || kind == COMPARISON_UNREADABLE;
 }
 
-static void print_line(const struct told *told, const struct comparison_difference *d)
+static void print_line(const struct check_cfi *check, const struct comparison_difference *d)
 {
 	char cfi[BOBBIN_RULE_STR_MAX], sframe[BOBBIN_RULE_STR_MAX];
 
-	safe_text_place(stdout, told->check->path);
+	safe_text_place(stdout, check->path);
 	fputs("code ", stdout);
-	file_cfi_print_range(told->input, stdout, d->start, d->end);
+	file_cfi_print_range(check->input, stdout, d->start, d->end);
 	if (d->kind == COMPARISON_MISSING) {
 		printf(": note: no SFrame, but call-frame information\n");
 		return;
 	}
-	bobbin_rule_str(told->input->arch, &d->cfi, cfi);
+	bobbin_rule_str(check->input->arch, &d->cfi, cfi);
 	if (d->kind == COMPARISON_UNREADABLE)
 		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
 	else
-		bobbin_rule_str(told->input->arch, &d->sframe, sframe);
+		bobbin_rule_str(check->input->arch, &d->sframe, sframe);
 	printf(": %s: SFrame: %s; call-frame information: %s\n",
 	       is_error(d->kind) ? "error" : "note", sframe, cfi);
 }
 
-static void print_object(const struct told *told, const struct comparison_difference *d)
+static void print_object(const struct check_cfi *check, const struct comparison_difference *d)
 {
-	struct json_output *json = told->check->json;
-	const struct bobbin_arch *arch = told->input->arch;
+	struct json_output *json = check->json;
+	const struct bobbin_arch *arch = check->input->arch;
 	char spelled[BOBBIN_RULE_STR_MAX];
 	uint64_t start = d->start;
-	const char *section = file_cfi_section(told->input, &start);
+	const char *section = file_cfi_section(check->input, &start);
 
 	json_object(json, NULL);
 	if (section)
@@ -79,14 +73,14 @@ static void print_object(const struct told *told, const struct comparison_differ
 
 static void differ(void *ctx, const struct comparison_difference *d)
 {
-	const struct told *told = ctx;
+	const struct check_cfi *check = ctx;
 
-	if (told->check->quiet && !is_error(d->kind))
+	if (check->quiet && !is_error(d->kind))
 		return;
-	if (told->check->json)
-		print_object(told, d);
+	if (check->json)
+		print_object(check, d);
 	else
-		print_line(told, d);
+		print_line(check, d);
 }
 
 /* All tables of a file's sections, up to the first that cannot be read. */
@@ -118,17 +112,17 @@ static int list_tables(const struct file_cfi *input, const struct sframe_file *f
 static int compare(struct check_cfi *check, const struct sframe_file *file,
 		   const struct file_cfi *input)
 {
-	struct told told = {check, input};
 	struct table_list list = {0};
 	int r = list_tables(input, file, &list);
 
+	check->input = input;
 	check->comparison = (struct comparison){
 		.cfi = input->views,
 		.cfi_count = input->count,
 		.sframe = list.views,
 		.sframe_count = list.count,
 		.differ = differ,
-		.ctx = &told,
+		.ctx = check,
 	};
 	if (!r)
 		r = comparison_run(&check->comparison);

@@ -5,21 +5,24 @@
 #ifndef BOBBIN_CLI_CHECK_CFI_H
 #define BOBBIN_CLI_CHECK_CFI_H
 
+#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "convert/comparison.h"
 #include "elf/sframe_file.h"
 
 /**
- * struct check_cfi - how it is told, and what came of it
+ * struct check_cfi - a comparison, how it is printed, and its result
  * @path: the file
  * @json: where objects are printed to, or NULL for lines of text
- * @quiet: tell only of rules that differ
+ * @quiet: print only rules that differ
+ * @input: call-frame information of the file, while it is compared
  * @comparison: its results
  */
 struct check_cfi {
 	const char *path;
 	struct json_output *json;
 	bool quiet;
+	const struct file_cfi *input;
 	struct comparison comparison;
 };
 

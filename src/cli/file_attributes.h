@@ -14,8 +14,8 @@
 int file_attributes_keep(const struct stat *status, int from, int to, mode_t *mode);
 
 /*
- * Give the privileges.  They must wait until the old file is gone: nobody would look for a
- * second program with them.
+ * Give the privileges.  They must wait until the old file is gone, so that no second file
+ * ever has them.
  */
 int file_attributes_keep_privileges(mode_t mode, int from, int to);
 

@@ -78,7 +78,7 @@ bool file_cfi_open(const char *path, struct file_cfi *ret)
 	struct bobbin_error error = {0};
 	int r;
 
-	*ret = (struct file_cfi){.fd = open_regular_input(path)};
+	*ret = (struct file_cfi){.path = path, .fd = open_regular_input(path)};
 	if (ret->fd < 0)
 		return false;
 	r = object_code_is_in(ret->fd) ? init_object(&error, ret) : init_linked(&error, ret);

@@ -17,7 +17,7 @@
 
 /**
  * struct file_cfi - what was read
- * @fd: the file, open
+ * @path, @fd: the file, open
  * @image: of a linked file, else zero
  * @object: of a relocatable file, else zero
  * @arch: of the file
@@ -27,6 +27,7 @@
  * @code, @code_count: where executable code lies; borrowed from one of the two
  */
 struct file_cfi {
+	const char *path;
 	int fd;
 	struct elf_image image;
 	struct object_code object;

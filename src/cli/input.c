@@ -68,7 +68,7 @@ void input_close(struct input *input)
 	input->session = NULL;
 }
 
-/* Once a second at most, and only for somebody who looks. */
+/* Once in 4096 samples, and only on a terminal. */
 static void show_progress(const struct input *input)
 {
 	static const uint64_t step = 4096;

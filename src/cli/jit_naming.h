@@ -28,8 +28,8 @@ struct jit_naming {
 };
 
 /*
- * The function at @pc of process @pid at @time (UINT64_MAX: now).  1; 0: nobody
- * has told; -ENOMEM.
+ * The function at @pc of process @pid at @time (UINT64_MAX: now).  1; 0: it is
+ * not known; -ENOMEM.
  */
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
 		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,

@@ -31,30 +31,30 @@ static void put_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* All that stands in front of a value. */
+/* What precedes a value. */
 static void begin_value(struct json_output *json, const char *key)
 {
-	if (json->behind)
+	if (json->follows)
 		fputs(key ? ", " : ",", json->out);
 	if (key) {
 		put_text(json->out, key);
 		fputs(": ", json->out);
 	}
-	json->behind = true;
+	json->follows = true;
 }
 
 static void open_brace(struct json_output *json, char brace)
 {
 	putc(brace, json->out);
 	json->depth++;
-	json->behind = false;
+	json->follows = false;
 }
 
 static void close_brace(struct json_output *json, char brace)
 {
 	putc(brace, json->out);
 	json->depth--;
-	json->behind = true;
+	json->follows = true;
 	if (!json->depth)
 		putc('\n', json->out);
 }

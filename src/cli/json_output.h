@@ -26,12 +26,12 @@
  * struct json_output - where a document has got to
  * @out: the stream, borrowed
  * @depth: objects and arrays that are open
- * @behind: a value stands in front of the next one, which needs a comma
+ * @follows: the next value follows another one, and needs a comma
  */
 struct json_output {
 	FILE *out;
 	unsigned int depth;
-	bool behind;
+	bool follows;
 };
 
 static inline struct json_output json_output(FILE *out)

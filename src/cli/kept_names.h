@@ -54,7 +54,7 @@ struct kept_names;
 int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret);
 void kept_names_close(struct kept_names *names);
 
-/* The function at an offset of the mapped file.  false: it is not there. */
+/* The function at an offset of the mapped file.  false: there is none. */
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
 		     uint64_t offset, struct kept_function *ret);
 

@@ -13,7 +13,7 @@
 #include "export/safe_text.h"
 #include "unwind/space.h"
 
-/* "V3" behind ".sframe" */
+/* "V3" after ".sframe" */
 static void print_table(const struct code_piece *piece, enum bobbin_source source, const char *gap)
 {
 	printf("%s%s", gap, bobbin_source_str(source));

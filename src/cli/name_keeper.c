@@ -142,7 +142,7 @@ static struct bobbin_mapping identity(const struct mapped_file *file)
 
 /*
  * Through the walker's descriptor, whatever has become of the path.  Without one
- * nobody has opened the file within a deadline, and so does not this.
+ * the file could not be opened within a deadline, and is not opened here either.
  */
 static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 			const struct module *module, unsigned int *ret)

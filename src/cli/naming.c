@@ -251,7 +251,7 @@ static bool may_be_compiled(const char *path)
 	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
 }
 
-/* @past: how far the frame's PC is behind the address of the symbols. */
+/* @past: how far the frame's PC is after the address of the symbols. */
 static size_t name_inlines(const struct named_frame *base, const struct symbol *symbols,
 			   size_t count, uint64_t past, struct named_frame *ret)
 {

@@ -164,7 +164,7 @@ static int link_as(const struct output_file *file, const char *name)
 
 /*
  * No call puts a file without a name in the place of another one, so it gets a second name
- * for a moment: who kills us between the two calls leaves it behind.
+ * for a moment: if we are killed between the two calls, it is left.
  */
 static int give_second_name(struct output_file *file)
 {

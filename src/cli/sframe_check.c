@@ -163,7 +163,7 @@ static int check_table(struct check *check, const struct bobbin_sframe_view *vie
 	return r < 0 ? r : 0;
 }
 
-/* Bytes behind a table that are not even a table. */
+/* Bytes after a table that are not even a table. */
 static enum bobbin_reason trailing(enum bobbin_reason reason)
 {
 	if (reason == BOBBIN_REASON_SFRAME_MAGIC || reason == BOBBIN_REASON_TRUNCATED)

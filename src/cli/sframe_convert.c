@@ -39,18 +39,12 @@ static const char *fault(const struct arguments *a)
 	return output_fault(a);
 }
 
-/* Whose gaps are told. */
-struct teller {
-	const struct arguments *arguments;
-	const struct file_cfi *input;
-};
-
 static void tell_gap(void *ctx, const struct convert_gap *gap)
 {
-	const struct teller *teller = ctx;
+	const struct file_cfi *input = ctx;
 
-	safe_text_place(stderr, teller->arguments->operands[0]);
-	file_cfi_print_range(teller->input, stderr, gap->start, gap->end);
+	safe_text_place(stderr, input->path);
+	file_cfi_print_range(input, stderr, gap->start, gap->end);
 	fprintf(stderr, ": %s FDE at 0x%" PRIx64 ": %s\n",
 		gap->debug_frame ? ".debug_frame" : ".eh_frame", gap->fde,
 		bobbin_reason_str(gap->reason));
@@ -75,7 +69,7 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 	fputc('\n', stderr);
 }
 
-/* Read the section as whoever unwinds will, and compare. */
+/* Read the section as an unwinder does, and compare. */
 static int prove(const struct result *result)
 {
 	const struct made_section *section = &result->section;
@@ -100,14 +94,13 @@ static int prove(const struct result *result)
 /* Convert what the file says, for a section at an address. */
 static bool convert(const struct arguments *a, uint64_t addr, struct result *ret)
 {
-	struct teller teller = {a, &ret->input};
 	const struct convert_options options = {
 		.version = (unsigned int)a->version,
 		.share = a->share || a->side_file,
 		.keep_functions = a->side_file,
 		.addr = addr,
 		.gap = a->verbose ? tell_gap : NULL,
-		.ctx = &teller,
+		.ctx = &ret->input,
 	};
 	struct made_section *section = &ret->section;
 	int r;

@@ -2,7 +2,7 @@
 /*
  * sframe_dump.c - bobbin sframe dump: print what SFrame sections hold.
  *
- * Damage costs what it concerns and no more: the row and those behind it in its
+ * Damage costs what it concerns and no more: the row and those after it in its
  * function, the function, the rest of the section.
  */
 #include <errno.h>
@@ -69,7 +69,7 @@ static void note_defect(struct dump *dump, const struct bobbin_error *error)
 	dump->form->defect(&dump->out, found.offset, found.reason);
 }
 
-/* False: nothing can be said about the rows behind it. */
+/* False: nothing can be said about the rows after it. */
 static bool dump_row(struct dump *dump, const struct listing_function *function, uint64_t *offset)
 {
 	const struct bobbin_sframe_view *view = &function->table->view;

@@ -53,7 +53,7 @@ struct listing_form {
 	void (*defect)(struct json_output *out, uint64_t offset, enum bobbin_reason reason);
 	void (*function_end)(struct json_output *out);
 	void (*table_end)(struct json_output *out);
-	/* @padding: zero bytes between and behind the tables */
+	/* @padding: zero bytes between and after the tables */
 	void (*section_end)(struct json_output *out, uint64_t padding);
 	void (*sections_end)(struct json_output *out);
 	void (*absence)(struct json_output *out, const struct sframe_absence *absence);

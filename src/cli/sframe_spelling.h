@@ -10,7 +10,7 @@
  *	u	unchanged, the row says nothing
  *	f	in the slot that the header fixes, the row says nothing
  *	U	as u or f, and the row says so with a padding word
- *	[s]	behind a return address: it is signed
+ *	[s]	after a return address: it is signed
  *
  * The spelling is objdump's, but for the sign of a negative offset, which stands
  * alone ("sp-8", not "sp+-8"), and for "=c", which objdump shows as "c".

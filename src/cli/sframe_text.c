@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * sframe_text.c - an SFrame dump for people, close to what objdump --sframe
- * prints.  What objdump has no place for stands in front of "Header :" and at the
+ * prints.  What objdump has no place for comes before "Header :" and at the
  * ends of lines.
  */
 #include <inttypes.h>

@@ -50,7 +50,7 @@ static int write_bytes(void *ctx, int fd)
 	return file_append(fd, m->data, m->size);
 }
 
-/* Read it back as whoever unwinds will, and compare. */
+/* Read it back as an unwinder does, and compare. */
 static int prove(void *ctx, int fd)
 {
 	const struct bobbin_sframe_view *view = &((const struct sidefile_output *)ctx)->view;
@@ -84,7 +84,7 @@ bool sidefile_output_init(const char *path, const struct elf_image *image,
 	if (!r)
 		r = sidefile_make(&ret->view, image->build_id, image->build_id_len, &error,
 				  &ret->data, &ret->size);
-	/* its offset is one in a section that nobody sees */
+	/* its offset is one in a section that users do not see */
 	if (r && error.reason)
 		complain("%s: %s", path, bobbin_reason_str(error.reason));
 	else if (r)

@@ -27,7 +27,7 @@ bool sidefile_output_init(const char *path, const struct elf_image *image,
 			  const struct made_section *section, struct sidefile_output *ret);
 
 /*
- * Write it to @path.  It is read back as whoever unwinds will, and must say the same row for
+ * Write it to @path.  It is read back as an unwinder does, and must say the same row for
  * row.  false after a complaint, and then nothing has changed.
  */
 bool sidefile_output_put(struct sidefile_output *output, const char *path);
