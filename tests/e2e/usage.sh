@@ -47,6 +47,25 @@ it_explains_each_command() {
 	done
 }
 
+it_explains_each_command_of_a_group() {
+	quietly "$bobbin" help sframe
+	mv out group
+	quietly "$bobbin" sframe --help
+	cmp out group
+	for word in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' group); do
+		quietly "$bobbin" help sframe "$word"
+		grep -q "^usage: bobbin sframe $word" out
+		mv out help
+		quietly "$bobbin" sframe "$word" -h
+		cmp out help
+		wrong sframe "$word"
+		grep -q "^Try 'bobbin help sframe $word'.\$" err
+		wrong sframe "$word" --nonsense
+		grep -q "^bobbin sframe $word: unrecognized option '--nonsense'\$" err
+	done
+	[ -n "$word" ]
+}
+
 it_explains_every_option() {
 	for command in $commands; do
 		"$bobbin" help $command >help
