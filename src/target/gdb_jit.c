@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/elf_counts.h"
+#include "base/vector.h"
 #include "target/backing_file.h"
 #include "target/mapping_list.h"
 
@@ -205,15 +206,8 @@ struct entry_list {
 
 static int add_entry(struct entry_list *list, const struct node *node)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 16;
-		struct gdb_jit_entry *more = realloc(list->entries, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		list->entries = more;
-		list->room = room;
-	}
+	if (vector_reserve(&list->entries, &list->room, list->count + 1, sizeof(*list->entries)))
+		return -ENOMEM;
 	list->entries[list->count++] = (struct gdb_jit_entry){node->image, node->image_size};
 	return 0;
 }

@@ -23,23 +23,11 @@ static enum file_kind kind_of(const char *path)
 	return FILE_REGULAR;
 }
 
-static uint32_t hash_bytes(uint32_t h, const void *bytes, size_t size)
+static uint64_t hash_of(const struct bobbin_mapping *m, uint64_t seed)
 {
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ p[i]) * 16777619u; /* FNV-1a */
-	return h;
-}
-
-static uint32_t hash_of(const struct bobbin_mapping *m)
-{
-	uint32_t h = 2166136261u;
-
 	if (m->build_id_len)
-		return hash_bytes(h, m->build_id, m->build_id_len);
-	h = hash_bytes(h, m->path, strlen(m->path));
-	return hash_bytes(h, &m->ino, sizeof(m->ino));
+		return hash_bytes((const char *)m->build_id, m->build_id_len, seed);
+	return hash_words(hash_bytes(m->path, strlen(m->path), seed), m->ino, seed);
 }
 
 static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *m)
@@ -49,47 +37,6 @@ static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *
 		       !memcmp(f->build_id, m->build_id, m->build_id_len);
 	return f->ino == m->ino && f->major == m->major && f->minor == m->minor &&
 	       !strcmp(f->path, m->path);
-}
-
-static void insert_bucket(struct file_table *table, uint32_t hash, uint32_t number)
-{
-	uint32_t i = hash & (table->bucket_count - 1);
-
-	while (table->buckets[i])
-		i = (i + 1) & (table->bucket_count - 1);
-	table->buckets[i] = number + 1;
-}
-
-static uint32_t hash_of_file(const struct mapped_file *f)
-{
-	struct bobbin_mapping m = {.path = f->path, .ino = f->ino, .build_id_len = f->build_id_len};
-
-	memcpy(m.build_id, f->build_id, sizeof(m.build_id));
-	return hash_of(&m);
-}
-
-static int make_room(struct file_table *table)
-{
-	uint32_t room = table->room ? 2 * table->room : 64;
-	struct mapped_file **files;
-	uint32_t *buckets;
-
-	if (table->count < table->room)
-		return 0;
-	files = realloc(table->files, room * sizeof(*files));
-	if (!files)
-		return -ENOMEM;
-	table->files = files;
-	buckets = calloc(2 * room, sizeof(*buckets));
-	if (!buckets)
-		return -ENOMEM;
-	free(table->buckets);
-	table->buckets = buckets;
-	table->bucket_count = 2 * room;
-	table->room = room;
-	for (uint32_t i = 0; i < table->count; i++)
-		insert_bucket(table, hash_of_file(files[i]), i);
-	return 0;
 }
 
 /* The newest process that maps a file lives longest. */
@@ -102,18 +49,17 @@ static void note_mapping(struct mapped_file *f, const struct bobbin_mapping *m)
 	f->end = m->end;
 }
 
-static int add_file(struct file_table *table, const struct bobbin_mapping *m,
+static int add_file(struct file_table *table, const struct bobbin_mapping *m, uint64_t hash,
 		    struct mapped_file **ret)
 {
-	struct mapped_file *f;
+	struct mapped_file *f = calloc(1, sizeof(*f));
 
-	if (make_room(table))
-		return -ENOMEM;
-	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	f->path = strdup(m->path);
-	if (!f->path) {
+	if (!f->path || hash_index_room(&table->index, hash, &table->files, &table->room,
+					table->count, sizeof(*table->files))) {
+		free(f->path);
 		free(f);
 		return -ENOMEM;
 	}
@@ -125,8 +71,7 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m,
 	f->minor = m->minor;
 	f->ino = m->ino;
 	note_mapping(f, m);
-	table->files[table->count] = f;
-	insert_bucket(table, hash_of(m), table->count++);
+	table->files[table->count++] = f;
 	*ret = f;
 	return 0;
 }
@@ -134,21 +79,22 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m,
 int file_table_find(struct file_table *table, const struct bobbin_mapping *mapping,
 		    struct mapped_file **ret)
 {
-	uint32_t i, number;
+	uint32_t number;
+	size_t at = 0;
+	uint64_t hash;
 
 	if (mapping->build_id_len > sizeof(mapping->build_id))
 		return -EINVAL;
-	for (i = hash_of(mapping); table->bucket_count; i++) {
-		number = table->buckets[i & (table->bucket_count - 1)];
-		if (!number)
-			break;
-		if (same_file(table->files[number - 1], mapping)) {
-			*ret = table->files[number - 1];
+	if (!table->seed)
+		table->seed = hash_seed();
+	hash = hash_of(mapping, table->seed);
+	while (hash_index_next(&table->index, hash, &at, &number))
+		if (same_file(table->files[number], mapping)) {
+			*ret = table->files[number];
 			note_mapping(*ret, mapping);
 			return 0;
 		}
-	}
-	return add_file(table, mapping, ret);
+	return add_file(table, mapping, hash, ret);
 }
 
 void file_table_fini(struct file_table *table)
@@ -158,6 +104,6 @@ void file_table_fini(struct file_table *table)
 		free(table->files[i]);
 	}
 	free(table->files);
-	free(table->buckets);
+	hash_index_fini(&table->index);
 	*table = (struct file_table){0};
 }

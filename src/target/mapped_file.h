@@ -11,6 +11,8 @@
 
 #include <bobbin/unwind.h>
 
+#include "base/hash_index.h"
+
 enum file_kind {
 	FILE_NONE,     /* anonymous memory, or a device */
 	FILE_REGULAR,  /* something with a path */
@@ -42,9 +44,10 @@ struct mapped_file {
 
 struct file_table {
 	struct mapped_file **files;
-	uint32_t count, room;
-	uint32_t *buckets; /* number + 1, open addressing */
-	uint32_t bucket_count;
+	uint32_t count;
+	size_t room;
+	struct hash_index index; /* by identity */
+	uint64_t seed;
 };
 
 void file_table_fini(struct file_table *table);
