@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "core/bisect.h"
 #include "core/deps.h"
 
 #define MAX_STRUCT 4096u /* bytes of a header or an entry of a later version */
@@ -142,20 +143,13 @@ static bool is_sane(const struct bobbin_code_entry *e)
 static const struct page_range *known_range(const struct page_copy *code,
 					    const struct bobbin_code_entry *e)
 {
-	size_t lo = 0, hi = code->count;
+	size_t i = bisect(at, 0, code->count, code->ranges[at].entry.text_start >= e->text_start);
+	const struct page_range *range = &code->ranges[i];
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (code->ranges[mid].entry.text_start < e->text_start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == code->count || code->ranges[lo].entry.text_start != e->text_start ||
-	    code->ranges[lo].entry.id != e->id || code->ranges[lo].entry.identity != e->identity)
+	if (i == code->count || range->entry.text_start != e->text_start ||
+	    range->entry.id != e->id || range->entry.identity != e->identity)
 		return NULL;
-	return &code->ranges[lo];
+	return range;
 }
 
 static int copy_text(const char *bytes, size_t len, char **ret)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/vector.h"
+#include "core/bisect.h"
 #include "unwind/space.h"
 
 #define MS UINT64_C(1000000)
@@ -63,18 +65,10 @@ uint64_t debugger_images_bytes(const struct debugger_images *images)
 static int is_inside(void *ctx, uint64_t start, uint64_t end)
 {
 	const struct jit_image *image = ctx;
-	size_t lo = 0, hi = image->text_count;
+	/* after the last that begins before the piece's end */
+	size_t i = bisect(at, 0, image->text_count, image->texts[at].start >= end);
 
-	/* the last that begins before the piece's end */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (image->texts[mid].start < end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && image->texts[lo - 1].end > start;
+	return i && image->texts[i - 1].end > start;
 }
 
 /* Bytes of the process, at an address that is 0 for none.  false: there are none. */
@@ -112,66 +106,64 @@ struct opening {
 	int error;
 };
 
-static bool try_section(struct opening *o, uint64_t at, uint64_t addr)
+/* One of an image's two tables. */
+struct table_part {
+	const struct jit_part *part;
+	struct elf_bytes *bytes; /* where they go */
+	uint64_t *read_at;
+	enum bobbin_source source;
+	int (*open)(struct remote_table *table);
+	void (*close)(struct remote_table *table);
+};
+
+static bool try_part_at(struct opening *o, const struct table_part *p, uint64_t at, uint64_t addr)
 {
 	struct remote_table *t = o->image->table;
 
-	if (!read_bytes(&o->list->process, at, o->image->sections.sframe.size, &t->section,
-			&o->error))
+	if (!at || !addr || o->error || p->part->size > o->left.tries)
 		return false;
-	t->section.addr = addr;
-	o->error = remote_table_open_section(t);
-	if (!o->error &&
-	    table_set_functions(&t->tables, BOBBIN_SOURCE_SFRAME, is_inside, &o->image->sections)) {
-		o->image->section_at = at;
-		return true;
+	o->left.tries -= p->part->size;
+	if (!read_bytes(&o->list->process, at, p->part->size, p->bytes, &o->error))
+		return false;
+	p->bytes->addr = addr;
+	o->error = p->open(t);
+	if (o->error ||
+	    !table_set_functions(&t->tables, p->source, is_inside, &o->image->sections)) {
+		p->close(t);
+		return false;
 	}
-	remote_table_close_section(t);
-	return false;
-}
-
-static bool try_frames(struct opening *o, uint64_t at, uint64_t addr)
-{
-	struct remote_table *t = o->image->table;
-
-	if (!read_bytes(&o->list->process, at, o->image->sections.eh_frame.size, &t->frames,
-			&o->error))
-		return false;
-	t->frames.addr = addr;
-	o->error = remote_table_open_frames(t);
-	if (!o->error && table_set_functions(&t->tables, BOBBIN_SOURCE_EH_FRAME, is_inside,
-					     &o->image->sections)) {
-		o->image->frames_at = at;
-		return true;
-	}
-	remote_table_close_frames(t);
-	return false;
-}
-
-typedef bool (*part_try)(struct opening *o, uint64_t at, uint64_t addr);
-
-static bool try_part_at(struct opening *o, const struct jit_part *part, part_try try, uint64_t at,
-			uint64_t addr)
-{
-	if (!at || !addr || o->error || part->size > o->left.tries)
-		return false;
-	if (try(o, at, addr))
-		return true;
-	o->left.tries -= part->size;
-	return false;
+	o->left.tries += p->part->size;
+	*p->read_at = at;
+	return true;
 }
 
 /* Where it was loaded to; the image's own bytes, as of there; or as of where they are. */
-static bool try_part(struct opening *o, const struct jit_part *part, part_try try)
+static bool try_part(struct opening *o, const struct table_part *p)
 {
+	const struct jit_part *part = p->part;
+
 	if (!part->size || part->size > o->left.kept)
 		return false;
-	if (!try_part_at(o, part, try, part->loaded, part->loaded) &&
-	    !try_part_at(o, part, try, part->kept, part->loaded) &&
-	    !try_part_at(o, part, try, part->kept, part->kept))
+	if (!try_part_at(o, p, part->loaded, part->loaded) &&
+	    !try_part_at(o, p, part->kept, part->loaded) &&
+	    !try_part_at(o, p, part->kept, part->kept))
 		return false;
 	o->left.kept -= part->size;
 	return true;
+}
+
+static bool try_parts(struct opening *o)
+{
+	struct debugger_image *image = o->image;
+	const struct table_part section = {&image->sections.sframe,   &image->table->section,
+					   &image->section_at,        BOBBIN_SOURCE_SFRAME,
+					   remote_table_open_section, remote_table_close_section};
+	const struct table_part frames = {&image->sections.eh_frame, &image->table->frames,
+					  &image->frames_at,         BOBBIN_SOURCE_EH_FRAME,
+					  remote_table_open_frames,  remote_table_close_frames};
+	bool found = try_part(o, &section);
+
+	return (!o->error && try_part(o, &frames)) || found;
 }
 
 static bool has_no_tables(const struct debugger_image *image)
@@ -193,9 +185,7 @@ static int open_table(struct debugger_images *list, struct debugger_image *image
 	image->table = remote_table_open(arch);
 	if (!image->table)
 		return -ENOMEM;
-	found = try_part(&o, &image->sections.sframe, try_section);
-	if (!o.error)
-		found |= try_part(&o, &image->sections.eh_frame, try_frames);
+	found = try_parts(&o);
 	if (o.error || !found) {
 		remote_table_release(image->table);
 		image->table = NULL;
@@ -297,45 +287,44 @@ static size_t remove_doubles(struct debugger_image *images, size_t count)
 	return kept;
 }
 
-static int add_list(struct debugger_images *list, size_t descriptor, struct debugger_image **images,
-		    size_t *count)
+/* Images in the making. */
+struct image_vector {
+	struct debugger_image *images;
+	size_t count, room;
+};
+
+static int add_list(struct debugger_images *list, size_t descriptor, struct image_vector *v)
 {
 	struct gdb_jit_entry *entries;
-	struct debugger_image *more;
-	int n = gdb_jit_list(&list->process, list->descriptors[descriptor], &entries);
+	int n = gdb_jit_list(&list->process, list->descriptors[descriptor], &entries), r;
 
 	if (n < 0)
 		return n;
-	more = realloc(*images, (*count + (size_t)n + 1) * sizeof(*more));
-	if (!more) {
-		free(entries);
-		return -ENOMEM;
-	}
-	*images = more;
-	for (int i = 0; i < n && *count < GDB_JIT_ENTRIES; i++, ++*count)
-		more[*count] = (struct debugger_image){.entry = entries[i], .order = *count};
+	r = vector_reserve(&v->images, &v->room, v->count + (size_t)n, sizeof(*v->images));
+	for (int i = 0; i < n && !r && v->count < GDB_JIT_ENTRIES; i++, v->count++)
+		v->images[v->count] = (struct debugger_image){.entry = entries[i],
+							      .order = v->count};
 	free(entries);
-	return 0;
+	return r;
 }
 
 /* The images that there are now, of which nothing is read. */
 static int list_images(struct debugger_images *list, struct debugger_image **ret, size_t *ret_count)
 {
-	struct debugger_image *images = NULL;
-	size_t count = 0;
+	struct image_vector v = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < list->descriptor_count && !r; i++) {
-		r = add_list(list, i, &images, &count);
+		r = add_list(list, i, &v);
 		if (r == -EFAULT)
 			r = 0;
 	}
 	if (r) {
-		free(images);
+		free(v.images);
 		return r;
 	}
-	*ret_count = count ? remove_doubles(images, count) : 0;
-	*ret = images;
+	*ret_count = v.count ? remove_doubles(v.images, v.count) : 0;
+	*ret = v.images;
 	return 0;
 }
 

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/vector.h"
 
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
@@ -13,19 +14,12 @@ struct module_slot {
 	int tried_pid; /* through which it could not be opened */
 };
 
-static struct module_slot *slot_of(struct file_modules *m, const struct file_table *files,
-				   uint32_t number)
+static struct module_slot *slot_of(struct file_modules *m, uint32_t number)
 {
-	struct module_slot *slots;
-
-	if (number < m->count)
-		return &m->slots[number];
-	slots = realloc(m->slots, files->room * sizeof(*slots));
-	if (!slots)
+	if (vector_reserve(&m->slots, &m->room, (size_t)number + 1, sizeof(*m->slots)))
 		return NULL;
-	memset(slots + m->count, 0, (files->room - m->count) * sizeof(*slots));
-	m->slots = slots;
-	m->count = files->room;
+	while (m->count <= number)
+		m->slots[m->count++] = (struct module_slot){0};
 	return &m->slots[number];
 }
 
@@ -34,11 +28,11 @@ static bool must_try(const struct module_slot *slot, const struct mapped_file *f
 	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
 }
 
-struct module *file_modules_get(struct file_modules *modules, const struct file_table *files,
-				const struct mapped_file *file, struct process_reader *reader,
+struct module *file_modules_get(struct file_modules *modules, const struct mapped_file *file,
+				struct process_reader *reader,
 				const struct bobbin_unwinder_options *options)
 {
-	struct module_slot *slot = slot_of(modules, files, file->number);
+	struct module_slot *slot = slot_of(modules, file->number);
 	int r;
 
 	if (!slot || !must_try(slot, file))

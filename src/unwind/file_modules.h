@@ -18,15 +18,16 @@
 struct file_modules {
 	struct module_slot *slots; /* by file number */
 	uint32_t count;
+	size_t room;
 	uint64_t bytes; /* of tables that are held */
 };
 
 /*
- * The tables of a file of @files, or NULL: it has none, cannot be read, or there is no
+ * The tables of a file, or NULL: it has none, cannot be read, or there is no
  * room.  Borrowed; valid until file_modules_fini(), as @options must be.
  */
-struct module *file_modules_get(struct file_modules *modules, const struct file_table *files,
-				const struct mapped_file *file, struct process_reader *reader,
+struct module *file_modules_get(struct file_modules *modules, const struct mapped_file *file,
+				struct process_reader *reader,
 				const struct bobbin_unwinder_options *options);
 
 /* Whether there was no room for a file's tables. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "core/refusal.h"
 
 /* What is small, unsorted or too large for the memory is searched without. */
@@ -20,14 +21,13 @@ static void make_index(struct indexed_section *s)
 
 static int add(struct indexed_sections *sections, const struct bobbin_sframe_view *view)
 {
-	struct indexed_section *list = realloc(sections->list,
-					       (sections->count + 1) * sizeof(*list));
+	struct indexed_section *s;
 
-	if (!list)
+	if (vector_reserve(&sections->list, &sections->room, sections->count + 1, sizeof(*s)))
 		return -ENOMEM;
-	sections->list = list;
-	list[sections->count] = (struct indexed_section){.view = *view};
-	make_index(&list[sections->count++]);
+	s = &sections->list[sections->count++];
+	*s = (struct indexed_section){.view = *view};
+	make_index(s);
 	return 0;
 }
 
@@ -44,10 +44,12 @@ int indexed_sections_open(const void *data, size_t size, uint64_t addr,
 
 		r = bobbin_sframe_next(data, size, addr, &pos, err, &view);
 		if (r <= 0)
-			return r;
+			break;
 		r = view.arch == arch ? add(sections, &view)
 				      : refuse(err, start, BOBBIN_REASON_SFRAME_ABI);
 	}
+	/* processes register many, mostly of one section each */
+	vector_trim(&sections->list, &sections->room, sections->count, sizeof(*sections->list));
 	return r;
 }
 

@@ -21,7 +21,7 @@ struct indexed_section {
 
 struct indexed_sections {
 	struct indexed_section *list;
-	unsigned int count;
+	size_t count, room;
 };
 
 /*

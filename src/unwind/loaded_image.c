@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/vector.h"
 #include "core/deps.h"
 #include "elf/elf_image.h"
 
@@ -165,16 +166,8 @@ static int take_image(const struct dl_phdr_info *info, struct loaded_image *ret)
 
 static int add_image(struct image_list *list, const struct dl_phdr_info *info)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 32;
-		struct loaded_image *images = reallocarray(list->images, room, sizeof(*images));
-
-		if (!images)
-			return -ENOMEM;
-		list->images = images;
-		list->room = room;
-	}
-	if (take_image(info, &list->images[list->count]))
+	if (vector_reserve(&list->images, &list->room, list->count + 1, sizeof(*list->images)) ||
+	    take_image(info, &list->images[list->count]))
 		return -ENOMEM;
 	list->count++;
 	return 0;

@@ -119,7 +119,7 @@ BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 
 static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_file *file)
 {
-	return file_modules_get(&u->modules, &u->files, file, u->reader, &u->options);
+	return file_modules_get(&u->modules, file, u->reader, &u->options);
 }
 
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
