@@ -8,6 +8,7 @@
 
 #include "cfi/dwarf.h"
 #include "cfi/encoding.h"
+#include "core/bisect.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 
@@ -152,20 +153,12 @@ static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_e
 /* The last pair that starts at or before the PC. */
 static bool search(const struct bobbin_cfi_view *view, uint64_t pc, uint32_t *ret)
 {
-	uint32_t lo = 0, hi = view->table_count;
 	int64_t distance = (int64_t)(pc - view->hdr_addr);
+	uint32_t after = bisect(i, 0, view->table_count, table_word(view, i, 0) > distance);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (table_word(view, mid, 0) <= distance)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!after)
 		return false;
-	*ret = lo - 1;
+	*ret = after - 1;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "cli/file_cfi.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
@@ -87,20 +88,20 @@ static void differ(void *ctx, const struct comparison_difference *d)
 struct table_list {
 	struct bobbin_sframe_view *views;
 	unsigned int count;
+	size_t capacity;
 };
 
 static int list_tables(const struct file_cfi *input, const struct sframe_file *file,
 		       struct table_list *ret)
 {
 	for (size_t i = 0; i < file->section_count; i++) {
-		struct bobbin_sframe_view view, *more;
+		struct bobbin_sframe_view view;
 		uint64_t pos = 0;
 
 		while (sframe_section_next(&file->sections[i], &pos, NULL, &view) > 0) {
-			more = reallocarray(ret->views, ret->count + 1, sizeof(*more));
-			if (!more)
+			if (vector_reserve(&ret->views, &ret->capacity, ret->count + 1,
+					   sizeof(view)))
 				return -ENOMEM;
-			ret->views = more;
 			if (file->sections[i].relocated)
 				start_placement_by(&input->object, &file->sections[i], &view);
 			ret->views[ret->count++] = view;

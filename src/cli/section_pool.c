@@ -129,16 +129,14 @@ static bool add_file(struct section_pool *pool, const char *path, const uint64_t
 bool section_pool_add(struct section_pool *pool, const char *path, const uint64_t *addr,
 		      bool repair)
 {
-	struct sframe_file *files = reallocarray(pool->files, pool->file_count + 1, sizeof(*files));
-
-	if (!files) {
+	if (vector_reserve(&pool->files, &pool->file_capacity, pool->file_count + 1,
+			   sizeof(*pool->files))) {
 		complain_file(path, -ENOMEM, NULL);
 		return false;
 	}
-	pool->files = files;
-	if (!read_sframe_file(path, &files[pool->file_count]))
+	if (!read_sframe_file(path, &pool->files[pool->file_count]))
 		return false;
-	return add_file(pool, path, addr, repair, &files[pool->file_count++]);
+	return add_file(pool, path, addr, repair, &pool->files[pool->file_count++]);
 }
 
 static void print_report(void *ctx, const struct merge_report *report)

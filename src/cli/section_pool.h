@@ -26,7 +26,7 @@ struct view_origin {
  */
 struct section_pool {
 	struct sframe_file *files;
-	size_t file_count;
+	size_t file_count, file_capacity;
 	struct bobbin_sframe_view *views;
 	struct view_origin *origins;
 	size_t count, capacity, origin_capacity;

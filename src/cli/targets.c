@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "cli/command.h"
 #include "target/descendants.h"
 
@@ -17,17 +18,13 @@
 
 static bool add(struct targets *t, struct recorder_target target)
 {
-	struct recorder_target *all;
-
 	for (size_t i = 0; i < t->count; i++)
 		if (t->all[i].pid == target.pid && t->all[i].tid == target.tid)
 			return true;
-	all = reallocarray(t->all, t->count + 1, sizeof(*all));
-	if (!all) {
+	if (vector_reserve(&t->all, &t->capacity, t->count + 1, sizeof(target))) {
 		complain("%s", strerror(ENOMEM));
 		return false;
 	}
-	t->all = all;
 	t->all[t->count++] = target;
 	return true;
 }
@@ -110,16 +107,15 @@ static int add_children(struct targets *t, pid_t pid)
 {
 	pid_t *found = NULL;
 	int count = descendants_list(pid, &found);
-	pid_t *children = reallocarray(t->children, t->child_count + DESCENDANTS_MAX,
-				       sizeof(*children));
+	int r = count < 0 ? -ENOMEM
+			  : vector_reserve(&t->children, &t->child_capacity,
+					   t->child_count + (size_t)count, sizeof(*t->children));
 
-	if (children)
-		t->children = children;
-	for (int i = 0; i < count && children; i++)
+	for (int i = 0; i < count && !r; i++)
 		if (!is_sampled(t, found[i]))
 			t->children[t->child_count++] = found[i];
 	free(found);
-	return count < 0 || !children ? -ENOMEM : 0;
+	return r;
 }
 
 /* Those of a thread are not expected to be sampled. */

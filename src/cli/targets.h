@@ -14,11 +14,11 @@
 struct targets {
 	struct recorder_target *all;
 	int *pidfds; /* of @all: of its process */
-	size_t count;
+	size_t count, capacity;
 	/* processes that run already and are not sampled, started by those that are */
 	pid_t *children;
 	uint64_t *cpu_ms; /* of @children, when the recording began */
-	size_t child_count;
+	size_t child_count, child_capacity;
 };
 
 /*

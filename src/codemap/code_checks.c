@@ -6,6 +6,7 @@
 
 #include "codemap/host_arch.h"
 #include "codemap/struct_copy.h"
+#include "core/bisect.h"
 #include "core/refusal.h"
 
 static int compare_ranges(const void *a, const void *b)
@@ -50,16 +51,8 @@ int check_readable(uint64_t start, uint64_t end)
 /* Ranges that touch are one: a function may go on from one to the next. */
 static bool lies_in(uint64_t start, uint64_t end, const struct code_text_range *text, size_t count)
 {
-	size_t lo = 0, hi = count;
+	size_t lo = bisect(i, 1, count, text[i].start > start) - 1;
 
-	while (hi - lo > 1) {
-		size_t middle = lo + (hi - lo) / 2;
-
-		if (text[middle].start <= start)
-			lo = middle;
-		else
-			hi = middle;
-	}
 	if (start < text[lo].start || start > text[lo].end)
 		return false;
 	while (end > text[lo].end) {

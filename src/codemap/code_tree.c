@@ -133,19 +133,11 @@ void directory_index(struct directory *d)
 
 uint32_t directory_find(const struct directory *d, uint32_t offset)
 {
-	uint32_t i = (uint32_t)(slot_guess(d, offset) - d->slots), end = d->count;
+	uint32_t i = (uint32_t)(slot_guess(d, offset) - d->slots);
 
 	if (d->slots[i].last >= offset)
 		return i;
-	while (end - i > 1) {
-		uint32_t middle = i + (end - i) / 2;
-
-		if (slot_start(d, middle) <= offset)
-			i = middle;
-		else
-			end = middle;
-	}
-	return i;
+	return bisect(at, i + 1, d->count, slot_start(d, at) > offset) - 1;
 }
 
 void retire_leaf(struct code_map *map, struct leaf *leaf)

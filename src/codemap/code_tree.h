@@ -19,6 +19,7 @@
 #define BOBBIN_CODEMAP_CODE_TREE_H
 
 #include "codemap/code_map.h"
+#include "core/bisect.h"
 
 #include "codemap/leaf_rank.h"
 #include "core/deps.h"
@@ -188,20 +189,14 @@ static BOBBIN_ALWAYS_INLINE const struct entry *leaf_find(const struct leaf *lea
 /* The last chunk at or before the one of an address.  Mostly there are three or four. */
 static BOBBIN_ALWAYS_INLINE uint32_t chunk_rank(const struct root *root, uint64_t high)
 {
-	uint32_t lo = 0, hi = root->count;
+	uint32_t i = root->count;
 
-	while (__builtin_expect(hi - lo > 8, 0)) {
-		uint32_t middle = lo + (hi - lo) / 2;
-
-		if (root->chunks[middle].high <= high)
-			lo = middle;
-		else
-			hi = middle;
-	}
+	if (__builtin_expect(i > 8, 0))
+		return bisect(at, 1, i, root->chunks[at].high > high) - 1;
 	do
-		hi--;
-	while (root->chunks[hi].high > high);
-	return hi;
+		i--;
+	while (root->chunks[i].high > high);
+	return i;
 }
 
 struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t count);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
+#include "core/bisect.h"
 
 int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
 {
@@ -52,20 +53,10 @@ uint64_t coverage_bytes(struct coverage *coverage)
 	return bytes;
 }
 
-/* The first range that ends behind @addr. */
-static size_t first_behind(const struct coverage *c, uint64_t addr)
+/* The first range that ends after @addr. */
+static size_t first_after(const struct coverage *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->ranges[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(i, 0, c->count, c->ranges[i].end > addr);
 }
 
 uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
@@ -77,8 +68,8 @@ uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
 	settle(b);
 	if (!a->count || !b->count)
 		return 0;
-	i = first_behind(a, b->ranges[0].start);
-	k = first_behind(b, a->ranges[0].start);
+	i = first_after(a, b->ranges[0].start);
+	k = first_after(b, a->ranges[0].start);
 	while (i < a->count && k < b->count) {
 		const struct coverage_range *x = &a->ranges[i], *y = &b->ranges[k];
 		uint64_t start = x->start > y->start ? x->start : y->start;

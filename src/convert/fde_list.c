@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "core/bisect.h"
 
 /* So many runs are merged; each FDE is compared with the ends of all of them. */
 #define MAX_RUNS 16
@@ -243,19 +244,9 @@ int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struc
 
 const struct listed_fde *fde_list_find(const struct fde_list *list, uint64_t addr)
 {
-	size_t first = 0, count = list->count;
+	size_t after = bisect(i, 0, list->count, list->fdes[i].start > addr);
 
-	while (count) {
-		size_t half = count / 2;
-
-		if (list->fdes[first + half].start <= addr) {
-			first += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	return first && addr < list->fdes[first - 1].end ? &list->fdes[first - 1] : NULL;
+	return after && addr < list->fdes[after - 1].end ? &list->fdes[after - 1] : NULL;
 }
 
 void fde_list_fini(struct fde_list *list)

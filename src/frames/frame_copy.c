@@ -7,6 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/vector.h"
+
 /* The smallest of pages; where they are larger, more pieces are read than need be. */
 #define PAGE 4096u
 #define PAGES_AT_ONCE 16
@@ -70,16 +72,9 @@ static bool have(struct reading *reading, uint64_t need)
 			more += reading->have < PAGE * (PAGES_AT_ONCE - 1)
 					? reading->have / PAGE * PAGE
 					: PAGE * (PAGES_AT_ONCE - 1);
-		if (reading->have + more > reading->capacity) {
-			size_t capacity = 2 * (reading->have + more);
-			uint8_t *bytes = realloc(reading->bytes, capacity);
-
-			if (!bytes) {
-				reading->error = -ENOMEM;
-				return false;
-			}
-			reading->bytes = bytes;
-			reading->capacity = capacity;
+		if (vector_reserve(&reading->bytes, &reading->capacity, reading->have + more, 1)) {
+			reading->error = -ENOMEM;
+			return false;
 		}
 		got = frame_memory_read(reading->addr + reading->have,
 					reading->bytes + reading->have, more);

@@ -5,23 +5,15 @@
 #include <link.h>
 #include <stdlib.h>
 
+#include "core/bisect.h"
+
 /* Compilers align functions so; what they skip is less. */
 #define ALIGNMENT 16
 
-/* The first function that ends behind @addr. */
-static size_t first_behind(const struct fde_list *list, uint64_t addr)
+/* The first function that ends after @addr. */
+static size_t first_after(const struct fde_list *list, uint64_t addr)
 {
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->fdes[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return bisect(i, 0, list->count, list->fdes[i].end > addr);
 }
 
 /* Leave the function out. */
@@ -42,7 +34,7 @@ static int pass_over(struct dl_phdr_info *object, size_t size, void *ctx)
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
 			continue;
-		for (size_t f = first_behind(list, start);
+		for (size_t f = first_after(list, start);
 		     f < list->count && list->fdes[f].start < end; f++)
 			empty(&list->fdes[f]);
 	}
