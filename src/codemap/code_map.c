@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "codemap/code_tree.h"
+#include "codemap/code_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "codemap/code_tree.h"
 
 static BOBBIN_ALWAYS_INLINE struct code *find_in_slot(const struct slot *slot, uint64_t addr,
 						      struct code_range *ret)

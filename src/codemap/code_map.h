@@ -13,39 +13,8 @@
 #ifndef BOBBIN_CODEMAP_CODE_MAP_H
 #define BOBBIN_CODEMAP_CODE_MAP_H
 
-#include <bobbin/sframe.h>
-#include <stdatomic.h>
-
+#include "codemap/code.h"
 #include "codemap/read_sections.h"
-
-enum code_kind {
-	CODE_NAMED,   /* no table, an identity only */
-	CODE_SECTION, /* an SFrame section in memory: @sframe */
-	CODE_JIT,     /* struct code_jit_unwind_table at @table */
-	CODE_OBJECT,  /* a loaded ELF object: @object, see unwind/loaded_object.h */
-};
-
-/*
- * What was registered.  The members are constant once it is in the map, but for
- * @dropped and what is the map's.
- */
-struct code {
-	enum code_kind kind;
-	uint64_t text_start, text_end;      /* JIT: of all of it; offsets are from the start */
-	uint64_t table, table_size;         /* in memory */
-	struct bobbin_sframe_view sframe;   /* CODE_SECTION; @data NULL: it was empty */
-	const void *object;                 /* CODE_OBJECT */
-	void (*release)(struct code *code); /* called once no reader can see it */
-	_Atomic uint64_t dropped;           /* as struct bobbin_code_entry.dropped */
-	/* the map's */
-	uint32_t ranges;
-	struct code *next;
-};
-
-struct code_range {
-	uint64_t start, end;
-	struct code *code;
-};
 
 struct code_map;
 

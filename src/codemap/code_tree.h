@@ -18,10 +18,10 @@
 #ifndef BOBBIN_CODEMAP_CODE_TREE_H
 #define BOBBIN_CODEMAP_CODE_TREE_H
 
-#include "codemap/code_map.h"
-#include "core/bisect.h"
-
+#include "codemap/code.h"
 #include "codemap/leaf_rank.h"
+#include "codemap/read_sections.h"
+#include "core/bisect.h"
 #include "core/deps.h"
 
 #define SLAB_LEAVES 63 /* leaves that are allocated at once, with their links 32 KiB */

@@ -8,7 +8,11 @@
 #ifndef BOBBIN_CODEMAP_REGISTRATION_H
 #define BOBBIN_CODEMAP_REGISTRATION_H
 
-#include "codemap/registry.h"
+#include <bobbin/code_page.h>
+
+#include "codemap/code_request.h"
+
+struct registry;
 
 /* The range is not on the page. */
 #define UNPUBLISHED UINT32_MAX
