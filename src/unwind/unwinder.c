@@ -191,39 +191,40 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }
 
-/* Not inlined: so the rule is made in its place and not copied, which stalls. */
-static __attribute__((noinline)) struct bobbin_rule find_rule(struct bobbin_unwinder *u,
-							      const struct bobbin_space *space,
-							      const struct mapping *m, uint64_t pc,
-							      enum bobbin_source *source)
+/* The rule that is cached under a key; false: none, or @key is 0. */
+static bool find_cached(const struct bobbin_unwinder *u, uint64_t key, struct bobbin_rule *rule,
+			enum bobbin_source *source)
+{
+	const struct cached_rule *cached = key ? rule_cache_get(u->cache, UNWINDER_CACHE_BITS, key)
+					       : NULL;
+
+	if (!cached)
+		return false;
+	*source = cached_source(cached);
+	bobbin_rule_unpack(cached->word, rule);
+	return true;
+}
+
+static enum bobbin_source mapped_rule(struct bobbin_unwinder *u, const struct mapping *m,
+				      uint64_t pc, struct bobbin_rule *ret)
 {
 	uint64_t offset = pc - m->start + m->offset;
 	uint64_t key = rule_cache_key(m->file->number, offset);
-	const struct cached_rule *cached = key ? rule_cache_get(u->cache, UNWINDER_CACHE_BITS, key)
-					       : NULL;
-	struct bobbin_rule rule;
+	enum bobbin_source source;
 
-	if (cached) {
-		*source = cached_source(cached);
-		bobbin_rule_unpack(cached->word, &rule);
-		return rule;
-	}
-	if (ask_file(u, m, offset, &rule, source))
-		rule_cache_put(u->cache, UNWINDER_CACHE_BITS, key, &rule, (uint8_t)*source);
-	return rule;
+	if (!find_cached(u, key, ret, &source) && ask_file(u, m, offset, ret, &source))
+		rule_cache_put(u->cache, UNWINDER_CACHE_BITS, key, ret, (uint8_t)source);
+	return source;
 }
 
 /*
  * Of registered code; false: its table does not know the address.  That is not
  * kept: a JIT table may know it later.
  */
-static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
-						      const struct bobbin_space *space, uint64_t pc,
-						      struct bobbin_rule *rule,
-						      enum bobbin_source *source)
+static bool remote_rule(struct bobbin_unwinder *u, const struct bobbin_space *space, uint64_t pc,
+			struct bobbin_rule *rule, enum bobbin_source *source)
 {
 	const struct remote_range *range = remote_code_find(space->remote, pc);
-	const struct cached_rule *cached;
 	struct table_answer answer;
 	uint64_t key = 0;
 
@@ -231,12 +232,8 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 		return false;
 	if (range->place != REMOTE_NOWHERE)
 		key = remote_rule_key(range->place + (pc - range->start));
-	cached = key ? rule_cache_get(u->cache, UNWINDER_CACHE_BITS, key) : NULL;
-	if (cached) {
-		*source = cached_source(cached);
-		bobbin_rule_unpack(cached->word, rule);
+	if (find_cached(u, key, rule, source))
 		return true;
-	}
 	if (!table_set_row(&range->table->tables, pc, &answer))
 		return false;
 	*source = answer.source;
@@ -248,14 +245,14 @@ static __attribute__((noinline)) bool find_registered(struct bobbin_unwinder *u,
 enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 				 uint64_t pc, struct bobbin_rule *ret)
 {
-	enum bobbin_source source = BOBBIN_SOURCE_NONE;
+	enum bobbin_source source;
 	const struct mapping *m;
 
-	if (space->remote && find_registered(unwinder, space, pc, ret, &source))
+	if (space->remote && remote_rule(unwinder, space, pc, ret, &source))
 		return source;
 	m = space_find(space, pc);
-	*ret = m ? find_rule(unwinder, space, m, pc, &source)
-		 : bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
-	return source;
+	if (m)
+		return mapped_rule(unwinder, m, pc, ret);
+	*ret = bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
+	return BOBBIN_SOURCE_NONE;
 }
-#include "unwind/space.h"
