@@ -465,6 +465,16 @@ uint64_t code_map_generation(const struct code_map *map)
 	return atomic_load_explicit(&map->generation, memory_order_acquire);
 }
 
+const _Atomic uint64_t *code_map_generation_at(const struct code_map *map)
+{
+	return &map->generation;
+}
+
+void code_map_tables_changed(struct code_map *map)
+{
+	atomic_fetch_add(&map->generation, 1);
+}
+
 size_t code_map_count(const struct code_map *map)
 {
 	return map->ranges;

@@ -27,6 +27,12 @@ struct read_sections *code_map_readers(struct code_map *map);
 /* Grows with each change; a tag for caches.  For readers, too. */
 uint64_t code_map_generation(const struct code_map *map);
 
+/* Where that is read by who asks often. */
+const _Atomic uint64_t *code_map_generation_at(const struct code_map *map);
+
+/* Tables have changed, though not what is where.  For readers, too. */
+void code_map_tables_changed(struct code_map *map);
+
 /*
  * The code for an address and the range that it is for, as far as that lies in the
  * address's 4 GiB; NULL: none.  @ret may be NULL.  Only inside a section of the map's readers; what it returns is valid up

@@ -387,7 +387,11 @@ void registry_drop(struct registry *registry, struct code *code, const struct bo
 {
 	struct registration *r = (struct registration *)code;
 
-	if (!code_drop(code, error) || code->release != release || !registry->page)
+	if (!code_drop(code, error))
+		return;
+	/* rules that were taken from it hold no more */
+	code_map_tables_changed(registry->map);
+	if (code->release != release || !registry->page)
 		return;
 	for (size_t i = 0; i < r->count; i++) {
 		uint32_t number = atomic_load(&r->ranges[i].number);

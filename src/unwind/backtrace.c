@@ -20,6 +20,7 @@ static struct {
 	struct loaded_objects objects;
 	struct worker worker;
 	bool knows_forks;
+	struct walk_slots *_Atomic slots;        /* NULL: there is no memory for them */
 	_Atomic uint64_t fiber_start, fiber_end; /* as in struct own_code; the end is set last */
 } own = {.following = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -87,8 +88,11 @@ static int sync_objects(struct registry *registry)
 
 	if (!r)
 		r = loaded_objects_sync(&own.objects, registry);
-	if (r >= 0)
+	if (r >= 0) {
 		learn_of_fibers(registry);
+		if (!own.slots)
+			own.slots = walk_slots_open();
+	}
 	return r;
 }
 
@@ -159,7 +163,9 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 
 static struct own_code own_code(void)
 {
-	struct own_code code = {.registry = own_registry(), .fiber_end = own.fiber_end};
+	struct own_code code = {.registry = own_registry(),
+				.fiber_end = own.fiber_end,
+				.slots = own.slots};
 
 	code.fiber_start = code.fiber_end ? own.fiber_start : 0;
 	return code;

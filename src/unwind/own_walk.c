@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The world of the own stack.  A frame costs a search of the code map, unless its code is
- * that of the frame before, a search of that code's table, and a step.
+ * The world of the own stack.  A frame costs a look at what the last walks found; the
+ * first time a search of the code map, unless its code is that of the frame before, and of
+ * that code's tables.
  */
 #include "unwind/own_walk.h"
+
+#include <stdlib.h>
 
 #include "core/deps.h"
 #include "target/thread.h"
@@ -12,23 +15,51 @@
 #include "unwind/loader_link.h"
 #include "unwind/self_memory.h"
 #include "unwind/walk_loop.h"
+#include "unwind/walk_slot.h"
 
 struct own_walk {
 	struct frame_walk frames;
 	const struct own_code *code;
-	const struct code_map *map; /* NULL: there is none */
+	const struct code_map *map; /* NULL: there is none, or nobody has asked it yet */
+	unsigned int token;         /* of the map's readers */
 	struct code_range range;    /* the one that the last frame was in; of no code: none */
 	const struct code *present; /* the last object that was found to be present */
 	struct self_memory memory;
+	struct walk_slot *slot; /* or NULL */
+	const _Atomic uint64_t *generation;
 	struct memo_use memo;
 	bool stale; /* the map does not know what is loaded */
 };
+
+static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct own_walk *w, uint64_t addr,
+						      uint64_t *ret)
+{
+	/* a signal frame may have led to the thread's own stack */
+	self_memory_trust(&w->memory, w->frames.regs.sp);
+	return self_memory_read(&w->memory, addr, ret, sizeof(*ret));
+}
+
+static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
+{
+	self_memory_load(at, ret);
+}
+
+static BOBBIN_ALWAYS_INLINE struct near_memory world_near(const struct frame_walk *frames)
+{
+	const struct self_memory *memory = &((const struct own_walk *)frames)->memory;
+
+	return (struct near_memory){memory->runs[0].start,
+				    memory->runs[0].start + memory->runs[0].size, 0};
+}
 
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
 	struct own_walk *w = world;
 
-	return self_memory_read(&w->memory, addr, ret, sizeof(*ret));
+	if (!self_memory_near(&w->memory, addr, sizeof(*ret)))
+		return far_word(w, addr, ret);
+	world_load(addr, ret);
+	return BOBBIN_REASON_NONE;
 }
 
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
@@ -36,6 +67,19 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	struct own_walk *w = world;
 
 	return !self_memory_read(&w->memory, addr, dst, size);
+}
+
+/* Only now, since many walks need no more than what is remembered. */
+static void enter_map(struct own_walk *w)
+{
+	w->map = registry_map(w->code->registry);
+	w->token = read_enter(code_map_readers(registry_map(w->code->registry)));
+}
+
+static void leave_map(struct own_walk *w)
+{
+	if (w->map)
+		read_leave(code_map_readers(registry_map(w->code->registry)), w->token);
 }
 
 /* The code at an address, or NULL. */
@@ -46,7 +90,11 @@ static struct code *find_code(struct own_walk *w, uint64_t pc)
 	if (range->code && pc - range->start < range->end - range->start)
 		return range->code;
 	range->code = NULL;
-	return w->map ? code_map_find(w->map, pc, range) : NULL;
+	if (!w->code->registry)
+		return NULL;
+	if (!w->map)
+		enter_map(w);
+	return code_map_find(w->map, pc, range);
 }
 
 /* Whether an object is there; asked once while a walk stays in it. */
@@ -83,6 +131,76 @@ static struct code *code_at(struct own_walk *w, uint64_t pc, enum bobbin_reason 
 	return code;
 }
 
+static BOBBIN_ALWAYS_INLINE bool is_current(const struct own_walk *w)
+{
+	return w->slot && atomic_load_explicit(w->generation, memory_order_acquire) ==
+				  w->slot->generation;
+}
+
+/* The map has changed, or this walk is the first to look. */
+static void renew_slot(struct own_walk *w)
+{
+	if (!w->slot || is_current(w))
+		return;
+	walk_slot_renew(w->slot, atomic_load_explicit(w->generation, memory_order_acquire));
+	w->memo = (struct memo_use){0};
+}
+
+static BOBBIN_ALWAYS_INLINE const struct cached_rule *remembered(const struct own_walk *w,
+								 uint64_t pc)
+{
+	if (pc >> SLOT_EPOCH)
+		return NULL;
+	return rule_cache_get(w->slot->rules, SLOT_CACHE_BITS, w->slot->tag | pc);
+}
+
+/* Whether an address is in the object that this walk has found to be present. */
+static BOBBIN_ALWAYS_INLINE bool is_near(const struct own_walk *w, uint64_t pc)
+{
+	const struct code_range *range = &w->range;
+
+	return range->code && range->code == w->present &&
+	       pc - range->start < range->end - range->start;
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uint64_t pc,
+						  uint8_t *source)
+{
+	const struct own_walk *w = (const struct own_walk *)frames;
+	const struct cached_rule *cached;
+
+	*source = BOBBIN_SOURCE_NONE;
+	if (!is_current(w))
+		return 0;
+	cached = remembered(w, pc);
+	if (!cached)
+		return 0;
+	*source = (uint8_t)cached_source(cached);
+	if (*source & SOURCE_ONCE && !is_near(w, pc))
+		return 0;
+	return cached->word;
+}
+
+/* What goes without a change of the map is not remembered, or as SOURCE_ONCE. */
+static void remember(struct own_walk *w, const struct code *code, uint64_t pc,
+		     const struct table_answer *answer)
+{
+	const struct loaded_object *object = code ? loaded_object_of(code) : NULL;
+	uint8_t source = (uint8_t)answer->source;
+
+	if (!w->slot || !code || source == BOBBIN_SOURCE_NONE || pc >> SLOT_EPOCH)
+		return;
+	/* bytes of code that is made at run time may change; a fiber's end is no row's */
+	if (!object && source != BOBBIN_SOURCE_SFRAME && source != BOBBIN_SOURCE_JIT)
+		return;
+	if (pc + 1 - w->frames.fiber_start <= w->frames.fiber_end - w->frames.fiber_start)
+		return;
+	if (object && !object->image.stays)
+		source |= SOURCE_ONCE;
+	rule_cache_put(w->slot->rules, SLOT_CACHE_BITS, w->slot->tag | pc, &answer->row.rule,
+		       source);
+}
+
 static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 				     struct bobbin_rule *ret)
 {
@@ -92,20 +210,24 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 				      .mem = {self_memory_read, &w->memory},
 				      .code = {world_code, w}};
 	enum bobbin_reason why = BOBBIN_REASON_NONE;
-	struct code *code = code_at(w, pc, &why);
 	struct table_answer answer;
+	struct code *code;
+	uint64_t word;
+	uint8_t source;
 
+	renew_slot(w);
+	code = code_at(w, pc, &why);
+	word = world_packed(frames, pc, &source);
+	if (word) {
+		bobbin_rule_unpack(word, ret);
+		return (enum bobbin_source)(source & ~SOURCE_ONCE);
+	}
 	code_tables_rule(&by, code, pc, &answer);
+	remember(w, code, pc, &answer);
 	*ret = answer.row.rule;
 	if (why && answer.source == BOBBIN_SOURCE_NONE)
 		*ret = bobbin_rule_none(why);
 	return answer.source;
-}
-
-static uint64_t world_packed(struct frame_walk *frames, uint64_t pc, uint8_t *source)
-{
-	*source = BOBBIN_SOURCE_NONE;
-	return 0;
 }
 
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
@@ -136,33 +258,59 @@ static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *ar
 	       table_set_follow(&object->module->tables, arch, pc - object->image.bias, ret);
 }
 
+struct walk_slots *walk_slots_open(void)
+{
+	struct walk_slots *slots = calloc(1, sizeof(*slots));
+
+	if (slots)
+		plain_forms_of(native_arch(), &slots->forms);
+	return slots;
+}
+
+/* Rules and the last walk, if a slot is free. */
+static void use_slot(struct own_walk *w, struct walk_slots *slots)
+{
+	w->slot = walk_slot_take(slots);
+	w->generation = code_map_generation_at(registry_map(w->code->registry));
+	if (!w->slot)
+		return;
+	renew_slot(w);
+	memo_begin(&w->slot->memo, &w->memo);
+}
+
 static void own_walk_init(struct own_walk *w, const struct own_code *code,
 			  const struct bobbin_regs *regs)
 {
 	struct plain_forms forms;
 
-	plain_forms_of(native_arch(), &forms);
+	if (code->slots)
+		forms = code->slots->forms;
+	else
+		plain_forms_of(native_arch(), &forms);
 	frame_walk_init(&w->frames, native_arch(), &forms, regs);
 	w->frames.fiber_start = code->fiber_start;
 	w->frames.fiber_end = code->fiber_end;
 	w->code = code;
-	w->map = code->registry ? registry_map(code->registry) : NULL;
+	w->map = NULL;
 	w->range.code = NULL;
 	w->present = NULL;
+	w->slot = NULL;
 	w->memo = (struct memo_use){0};
 	w->stale = false;
 	self_memory_init(&w->memory);
+	self_memory_trust(&w->memory, regs->sp);
+	if (code->slots && code->registry)
+		use_slot(w, code->slots);
 }
 
-/* The first @skip frames are passed over. */
-static void walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)
+/* @skip: the first frame is passed over. */
+static void walk(struct own_walk *w, bool skip, struct bobbin_trace *trace)
 {
 	uint32_t max = trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH;
 	struct bobbin_frame frame;
-	struct bobbin_trace skipped = {.frames = &frame};
+	struct bobbin_trace skipped = {.frames = &frame, .reason = BOBBIN_REASON_DEPTH};
 
-	for (skipped.reason = BOBBIN_REASON_DEPTH; skip && skipped.reason == BOBBIN_REASON_DEPTH;
-	     skip--)
+	if (skip)
 		walk_frames(&w->frames, &w->memo, &skipped, 1);
 	trace->count = 0;
 	trace->left_out = 0;
@@ -171,21 +319,15 @@ static void walk(struct own_walk *w, uint32_t skip, struct bobbin_trace *trace)
 		walk_frames(&w->frames, &w->memo, trace, max);
 }
 
-bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, uint32_t skip,
+bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, bool skip,
 	      struct bobbin_trace *trace)
 {
-	struct read_sections *readers;
 	struct own_walk w;
-	unsigned int token;
 
 	own_walk_init(&w, code, regs);
-	if (!code->registry) {
-		walk(&w, skip, trace);
-		return w.stale;
-	}
-	readers = code_map_readers(registry_map(code->registry));
-	token = read_enter(readers);
 	walk(&w, skip, trace);
-	read_leave(readers, token);
+	if (w.slot)
+		walk_slot_give_back(w.slot);
+	leave_map(&w);
 	return w.stale;
 }

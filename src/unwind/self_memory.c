@@ -2,6 +2,7 @@
 #include "unwind/self_memory.h"
 
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include "core/deps.h"
@@ -11,7 +12,6 @@
 #define NO_OPERATION -1 /* neither SIG_BLOCK, SIG_UNBLOCK nor SIG_SETMASK */
 #define MASK_SIZE 8     /* of the kernel's sigset_t */
 
-typedef uint64_t __attribute__((may_alias, aligned(1))) loose_word;
 typedef uint8_t __attribute__((may_alias)) loose_byte;
 
 void self_memory_init(struct self_memory *memory)
@@ -22,6 +22,18 @@ void self_memory_init(struct self_memory *memory)
 	memory->runs[0].size = PAGE_SIZE;
 	memory->next = 1;
 }
+
+#define STACK_PAGES 256 /* that are tested at once, at most */
+#define STACK_TRIES 4   /* on stacks that are not the thread's own */
+
+/*
+ * What of the calling thread's stack has been tested: its end, whose address the thread or
+ * the kernel knows, and what is below without a gap.  A new thread has none.
+ */
+static _Thread_local struct {
+	uint64_t start, end; /* 0: not known */
+	unsigned int tries;
+} own_stack __attribute__((tls_model("initial-exec")));
 
 static bool page_readable(uint64_t page)
 {
@@ -55,6 +67,49 @@ static BOBBIN_ALWAYS_INLINE bool in_run(const struct self_memory *memory, uint64
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The end of the page that is the last of the stack, if @sp is on a thread's own: the C
+ * library keeps the thread's data there, the kernel a program's first.
+ */
+static uint64_t stack_end(uint64_t sp)
+{
+	uint64_t last = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+
+	if (last - sp >= (uint64_t)STACK_PAGES * PAGE_SIZE)
+		last = getauxval(AT_RANDOM);
+	return (last & -(uint64_t)PAGE_SIZE) + PAGE_SIZE;
+}
+
+static BOBBIN_NEVER_INLINE void learn_stack(uint64_t sp)
+{
+	uint64_t first = sp & -(uint64_t)PAGE_SIZE;
+	uint64_t end = own_stack.end ? own_stack.start : stack_end(sp);
+
+	if (own_stack.tries == STACK_TRIES || end <= first ||
+	    end - first > (uint64_t)STACK_PAGES * PAGE_SIZE)
+		return;
+	for (uint64_t page = end - PAGE_SIZE; page >= first; page -= PAGE_SIZE)
+		if (!page_readable(page)) {
+			own_stack.tries++;
+			return;
+		}
+	own_stack.start = first;
+	if (!own_stack.end)
+		own_stack.end = end;
+}
+
+void self_memory_trust(struct self_memory *memory, uint64_t sp)
+{
+	uint64_t first = sp & -(uint64_t)PAGE_SIZE;
+
+	if (sp - own_stack.start >= own_stack.end - own_stack.start)
+		learn_stack(sp);
+	if (sp - own_stack.start >= own_stack.end - own_stack.start)
+		return;
+	memory->runs[0].start = first;
+	memory->runs[0].size = own_stack.end - first;
 }
 
 static BOBBIN_NEVER_INLINE bool test_pages(struct self_memory *memory, uint64_t addr, size_t len)
@@ -101,3 +156,11 @@ __attribute__((no_sanitize("address", "thread"))) enum bobbin_reason self_memory
 	copy_bytes(addr, dst, len);
 	return BOBBIN_REASON_NONE;
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("address", "thread"))) void self_memory_load(uint64_t addr,
+									 uint64_t *ret)
+{
+	*ret = *(const volatile loose_word *)addr;
+}
+#endif

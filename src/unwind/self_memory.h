@@ -16,6 +16,8 @@
 
 #include <bobbin/step.h>
 
+#include "core/deps.h"
+
 /* Runs of pages that are remembered: stacks, and JIT tables beside them. */
 #define SELF_MEMORY_RUNS 4
 
@@ -28,6 +30,32 @@ struct self_memory {
 
 /* Nothing is known but that the page of @memory itself can be read, a stack's. */
 void self_memory_init(struct self_memory *memory);
+
+/*
+ * Take for readable what is above @sp on the calling thread's own stack, without a test
+ * in each walk: that was tested once, and is there as long as the thread is.  Nothing, if
+ * @sp is on another stack, as those of fibers are, whose end is not known.
+ */
+void self_memory_trust(struct self_memory *memory, uint64_t sp);
+
+/* Whether an address is in what was trusted last, or on the page of @memory. */
+static BOBBIN_ALWAYS_INLINE bool self_memory_near(const struct self_memory *memory, uint64_t addr,
+						  size_t len)
+{
+	return addr - memory->runs[0].start <= memory->runs[0].size - len;
+}
+
+typedef uint64_t __attribute__((may_alias, aligned(1))) loose_word;
+
+/* Sanitizers do not like what lies between variables. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+void self_memory_load(uint64_t addr, uint64_t *ret);
+#else
+static BOBBIN_ALWAYS_INLINE void self_memory_load(uint64_t addr, uint64_t *ret)
+{
+	*ret = *(const volatile loose_word *)addr;
+}
+#endif
 
 /* Read function of struct bobbin_mem.  Async-signal-safe, leaves errno alone. */
 enum bobbin_reason self_memory_read(void *ctx, uint64_t addr, void *dst, size_t len);

@@ -36,17 +36,37 @@ struct space_walk {
 	const struct cached_rules *cache;
 	const struct bobbin_mem *mem;
 	struct bobbin_stack_copy copy; /* what @mem reads, if it is that */
+	size_t words;                  /* offsets in it at which a word begins */
 	struct walk_mapping mapping;
 	struct memo_use memo;
 };
+
+static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
+{
+	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
+}
+
+static BOBBIN_ALWAYS_INLINE struct near_memory world_near(const struct frame_walk *frames)
+{
+	const struct bobbin_stack_copy *copy = &((const struct space_walk *)frames)->copy;
+
+	return (struct near_memory){copy->addr, copy->addr + copy->size,
+				    (uint64_t)(uintptr_t)copy->data - copy->addr};
+}
+
+static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(const struct bobbin_mem *mem, uint64_t addr,
+						      uint64_t *ret)
+{
+	return mem->read(mem->ctx, addr, ret, sizeof(*ret));
+}
 
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
 	const struct space_walk *w = world;
 	uint64_t offset = addr - w->copy.addr;
 
-	if (w->copy.size < sizeof(*ret) || offset > w->copy.size - sizeof(*ret))
-		return w->mem->read(w->mem->ctx, addr, ret, sizeof(*ret));
+	if (offset >= w->words)
+		return far_word(w->mem, addr, ret);
 	memcpy(ret, w->copy.data + offset, sizeof(*ret));
 	return BOBBIN_REASON_NONE;
 }
@@ -269,6 +289,7 @@ static void walk_outer(struct space_walk *w, struct bobbin_trace *trace, uint32_
 static void use_copy(struct space_walk *w, const struct bobbin_stack_copy *copy)
 {
 	w->copy = *copy;
+	w->words = copy->size < sizeof(uint64_t) ? 0 : copy->size - sizeof(uint64_t) + 1;
 	w->frames.is_copy = true;
 	w->frames.copy_start = copy->addr;
 	w->frames.copy_size = copy->size;
@@ -288,6 +309,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.cache = unwinder_cache(unwinder);
 	w.mem = mem;
 	w.copy = (struct bobbin_stack_copy){0};
+	w.words = 0;
 	w.mapping = (struct walk_mapping){0};
 	w.memo = (struct memo_use){0};
 	open_memo(&w, memo_stack(regs->sp));

@@ -16,18 +16,6 @@ static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbi
 		.pc = regs->pc, .sp = regs->sp, .fp = regs->fp, .exact = regs->exact};
 }
 
-static BOBBIN_ALWAYS_INLINE struct memo_frame memo_frame_of(const struct plain_frame *f)
-{
-	return (struct memo_frame){
-		.pc = f->pc,
-		.sp = f->sp,
-		.fp = f->fp,
-		.fp_off = (int32_t)f->fp_off,
-		.source = f->source & (uint8_t)~SOURCE_ONCE,
-		.plain = !(f->source & SOURCE_ONCE),
-	};
-}
-
 /* The registers of the frame that the loop has come to become those of the walk. */
 static BOBBIN_ALWAYS_INLINE void give_registers(struct frame_walk *w, const struct plain_frame *f)
 {
@@ -40,14 +28,11 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 						     struct plain_frame *f,
 						     struct bobbin_frame *frame)
 {
-	struct memo_frame note = memo_frame_of(f);
 	enum bobbin_reason reason;
 
 	give_registers(w, f);
 	reason = frame_general(w, &frame->source);
-	note.source = frame->source;
-	note.plain = false;
-	memo_note(memo, &note);
+	memo_note(memo, frame, f, false);
 	*f = plain_frame_of(&w->regs);
 	return reason;
 }
@@ -61,13 +46,10 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 
 	for (trace->count = 0; trace->count < max && !reason; trace->count++) {
 		struct bobbin_frame *frame;
-		struct memo_frame note;
 		enum frame_case found;
 
 		if (memo->last && !f.exact) {
-			note = memo_frame_of(&f);
-			note = *memo_follow(w, memo, &note, trace, max);
-			f.pc = note.pc, f.sp = note.sp, f.fp = note.fp;
+			memo_follow(w, memo, &f, trace, max);
 			if (trace->count == max)
 				break;
 		}
@@ -76,8 +58,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 		*frame = (struct bobbin_frame){
 			.pc = f.pc, .source = f.source & (uint8_t)~SOURCE_ONCE, .exact = f.exact};
 		if (found == FRAME_CALLER) {
-			note = memo_frame_of(&f);
-			memo_note(memo, &note);
+			memo_note(memo, frame, &f, memo_can_hold(&f, &caller));
 			f = caller;
 		} else if (found == FRAME_OUTERMOST) {
 			reason = BOBBIN_REASON_OUTERMOST;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * walk_slot.h - what walks of the own stack remember: rules by address, and the last walk.
+ *
+ * A walk has a slot for itself as long as it lasts, or none: a signal handler that walks
+ * in the middle of a walk may find its thread's slots taken.  So nothing in a slot is
+ * shared, and nobody waits.
+ *
+ * Rules hold as long as the code map and its tables do not change: a slot begins a new
+ * epoch when the map's generation has.  What the loader may take away without a change of
+ * the map is marked with SOURCE_ONCE, to be checked by each walk.
+ */
+#ifndef BOBBIN_UNWIND_WALK_SLOT_H
+#define BOBBIN_UNWIND_WALK_SLOT_H
+
+#include <stdatomic.h>
+
+#include "unwind/rule_cache.h"
+#include "unwind/walk_memo.h"
+
+#define WALK_SLOTS 16
+#define SLOT_CACHE_BITS 9
+
+/* In keys: the address, the epoch, and as in any cache the source. */
+#define SLOT_EPOCH 48
+#define SLOT_EPOCHS 256
+
+struct walk_slot {
+	atomic_bool taken;
+	uint64_t generation; /* of the map, that the epoch is for */
+	uint64_t tag;        /* of keys of the epoch; 0: nothing has been remembered */
+	struct walk_memo memo;
+	struct cached_rules rules[1u << SLOT_CACHE_BITS];
+};
+
+struct walk_slots {
+	struct plain_forms forms; /* of this machine */
+	struct walk_slot slots[WALK_SLOTS];
+};
+
+/* A slot of the calling thread, or NULL.  Async-signal-safe. */
+static inline struct walk_slot *walk_slot_take(struct walk_slots *slots)
+{
+	uint64_t thread = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+	uint64_t first = thread * 0x9e3779b97f4a7c15ull >> 60;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct walk_slot *slot = &slots->slots[(first + i) % WALK_SLOTS];
+
+		if (!atomic_exchange_explicit(&slot->taken, true, memory_order_acquire))
+			return slot;
+	}
+	return NULL;
+}
+
+static inline void walk_slot_give_back(struct walk_slot *slot)
+{
+	atomic_store_explicit(&slot->taken, false, memory_order_release);
+}
+
+/* Forget what was true of another generation. */
+static inline void walk_slot_renew(struct walk_slot *slot, uint64_t generation)
+{
+	uint64_t epoch = (slot->tag >> SLOT_EPOCH) + 1;
+
+	if (slot->tag && slot->generation == generation)
+		return;
+	if (epoch == SLOT_EPOCHS) {
+		memset(slot->rules, 0, sizeof(slot->rules));
+		epoch = 1;
+	}
+	slot->tag = epoch << SLOT_EPOCH;
+	slot->generation = generation;
+	slot->memo.walks[0].count = slot->memo.walks[1].count = 0;
+}
+
+#endif
