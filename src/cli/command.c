@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arguments.h"
 #include "export/safe_text.h"
 
 static char called_as[64] = "bobbin";
@@ -110,16 +109,6 @@ bool read_address(const char *text, uint64_t *ret)
 	if (errno || *text < '0' || *text > '9' || *end)
 		return false;
 	*ret = value;
-	return true;
-}
-
-bool parse_pid(const struct arguments *a, pid_t *ret)
-{
-	uint64_t pid;
-
-	if (!parse_number("PID", a->operands[0], 1, INT32_MAX, &pid))
-		return false;
-	*ret = (pid_t)pid;
 	return true;
 }
 

@@ -12,8 +12,6 @@
 
 #define EXIT_USAGE 2
 
-struct arguments;
-
 /* "bobbin: " and the message and a line end, on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -38,9 +36,6 @@ bool accept_file(const char *path, int r, const struct bobbin_error *err);
 /* A whole decimal number between the bounds, or a complaint and false. */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
 		  uint64_t *ret);
-
-/* The only operand, a number of a process, or a complaint and false. */
-bool parse_pid(const struct arguments *arguments, pid_t *ret);
 
 /* An address, "0x1000" or "4096"; false for what is none. */
 bool read_address(const char *text, uint64_t *ret);

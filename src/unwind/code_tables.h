@@ -23,11 +23,4 @@ struct code_asker {
 void code_tables_rule(const struct code_asker *by, struct code *code, uint64_t pc,
 		      struct table_answer *ret);
 
-/*
- * The row for an address, in a section that was registered.  As bobbin_sframe_lookup();
- * -ENOENT also while an empty section is not filled yet.
- */
-int code_section_lookup(const struct code *code, const struct bobbin_arch *arch, uint64_t pc,
-			struct bobbin_error *err, struct bobbin_row *ret);
-
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/vector.h"
 #include "core/bisect.h"
-#include "unwind/space.h"
 
 #define MS UINT64_C(1000000)
 /* Relocations are applied soon after an image was told of, if at all. */
@@ -401,10 +400,10 @@ static int read_list(struct debugger_images *list, const struct bobbin_arch *arc
 	return r < 0 ? r : news | r;
 }
 
-static bool has_bare_memory(const struct bobbin_space *space)
+static bool has_bare_memory(const struct mapping_list *maps)
 {
-	for (size_t i = 0; i < space->maps.count; i++)
-		if (mapping_is_bare(&space->maps.list[i]))
+	for (size_t i = 0; i < maps->count; i++)
+		if (mapping_is_bare(&maps->list[i]))
 			return true;
 	return false;
 }
@@ -430,16 +429,17 @@ static int read_states(struct debugger_images *list, bool *changed)
 }
 
 /* true: they are others than before. */
-static bool find_descriptors(struct debugger_images *list, const struct bobbin_space *space)
+static bool find_descriptors(struct debugger_images *list, const struct mapping_list *maps,
+			     uint64_t generation)
 {
 	uint64_t found[GDB_JIT_DESCRIPTORS];
 	size_t count;
 
-	if (list->searched && list->generation == space->generation)
+	if (list->searched && list->generation == generation)
 		return false;
 	list->searched = true;
-	list->generation = space->generation;
-	count = has_bare_memory(space) ? gdb_jit_find(&space->maps, found) : 0;
+	list->generation = generation;
+	count = has_bare_memory(maps) ? gdb_jit_find(maps, found) : 0;
 	if (count == list->descriptor_count &&
 	    !memcmp(found, list->descriptors, count * sizeof(*found)))
 		return false;
@@ -469,13 +469,14 @@ static int read_news(struct debugger_images *list, const struct bobbin_arch *arc
 	return r;
 }
 
-int debugger_images_update(struct debugger_images *images, const struct bobbin_space *space)
+int debugger_images_update(struct debugger_images *images, const struct mapping_list *maps,
+			   const struct bobbin_arch *arch, uint64_t generation)
 {
-	bool others = find_descriptors(images, space);
+	bool others = find_descriptors(images, maps, generation);
 	int r;
 
 	if (images->descriptor_count) {
-		r = read_news(images, space->arch);
+		r = read_news(images, arch);
 		return r < 0 ? r : r || others;
 	}
 	if (!others)

@@ -22,8 +22,6 @@
 /* Bytes of tables that turn out to know nothing, at each look. */
 #define DEBUGGER_IMAGES_MAX_TRIES (2 * DEBUGGER_IMAGES_MAX_BYTES)
 
-struct bobbin_space;
-
 struct debugger_image {
 	struct gdb_jit_entry entry;
 	size_t order; /* in the list */
@@ -56,11 +54,12 @@ struct debugger_range {
 };
 
 /*
- * Look for descriptors where mappings are new, in processes that have executable memory
+ * Look for descriptors where mappings are new, by their @generation, in processes that have executable memory
  * without a file, and read what is new.  1: something is; 0: nothing; -ENOENT: there
  * is no descriptor; -ENOMEM; the errno of reading the descriptors.
  */
-int debugger_images_update(struct debugger_images *images, const struct bobbin_space *space);
+int debugger_images_update(struct debugger_images *images, const struct mapping_list *maps,
+			   const struct bobbin_arch *arch, uint64_t generation);
 void debugger_images_fini(struct debugger_images *images);
 
 /* Memory of what is known of images. */

@@ -456,7 +456,8 @@ static bool is_inherited(const struct remote_code *old, const struct bobbin_spac
 	bool same = can_be_inherited(old) && page_copy_is_same(&old->published, process);
 
 	if (same && doors & REMOTE_IMAGES) {
-		same = debugger_images_update(&images, space) == -ENOENT;
+		same = debugger_images_update(&images, &space->maps, space->arch,
+					      space->generation) == -ENOENT;
 		debugger_images_fini(&images);
 	}
 	return same;
@@ -493,7 +494,8 @@ int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
 	if (doors & REMOTE_PAGE)
 		page = page_copy_update(&told.published);
 	if (doors & REMOTE_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
-		images = debugger_images_update(&told.images, space);
+		images = debugger_images_update(&told.images, &space->maps, space->arch,
+						space->generation);
 	if (!images && told.images.count && has_other_mappings(space, old))
 		images = 1;
 	if (page != 1 && page != -EAGAIN && images != 1) {

@@ -8,7 +8,7 @@
 #include "golang/pclntab.h"
 #include "jit/jit_table.h"
 #include "unwind/call_frames.h"
-#include "unwind/code_tables.h"
+#include "unwind/code_section.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/late_sidefile.h"
 

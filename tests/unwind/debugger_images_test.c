@@ -654,7 +654,9 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 		else
 			i++;
 	}
-	assert_int_equal(debugger_images_update(&images, f->space), -ENOENT);
+	assert_int_equal(debugger_images_update(&images, &f->space->maps, f->space->arch,
+						f->space->generation),
+			 -ENOENT);
 	assert_int_equal(images.descriptor_count, 0);
 	for (size_t i = 0; i < f->space->maps.count; i++)
 		assert_false(f->space->maps.list[i].file->jit.looked);
