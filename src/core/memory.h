@@ -78,7 +78,7 @@ struct memory_room {
 
 /* @n <= 8 bytes at @p: in place, or their copy in @room. */
 static BOBBIN_ALWAYS_INLINE const uint8_t *memory_bytes(const uint8_t *p, unsigned int n,
-						     struct memory_room *room, bool *fault)
+							struct memory_room *room, bool *fault)
 {
 	if (MEMORY_IS_OURS)
 		return p;

@@ -163,9 +163,8 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 
 static struct own_code own_code(void)
 {
-	struct own_code code = {.registry = own_registry(),
-				.fiber_end = own.fiber_end,
-				.slots = own.slots};
+	struct own_code code = {
+		.registry = own_registry(), .fiber_end = own.fiber_end, .slots = own.slots};
 
 	code.fiber_start = code.fiber_end ? own.fiber_start : 0;
 	return code;

@@ -133,8 +133,8 @@ static struct code *code_at(struct own_walk *w, uint64_t pc, enum bobbin_reason 
 
 static BOBBIN_ALWAYS_INLINE bool is_current(const struct own_walk *w)
 {
-	return w->slot && atomic_load_explicit(w->generation, memory_order_acquire) ==
-				  w->slot->generation;
+	return w->slot &&
+	       atomic_load_explicit(w->generation, memory_order_acquire) == w->slot->generation;
 }
 
 /* The map has changed, or this walk is the first to look. */

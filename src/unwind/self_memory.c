@@ -159,7 +159,7 @@ __attribute__((no_sanitize("address", "thread"))) enum bobbin_reason self_memory
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("address", "thread"))) void self_memory_load(uint64_t addr,
-									 uint64_t *ret)
+									uint64_t *ret)
 {
 	*ret = *(const volatile loose_word *)addr;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/space.h"
 #include "unwind/module.h"
 #include "unwind/remote_table.h"
+#include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
 #include "unwind/walk_loop.h"
 

@@ -79,8 +79,8 @@ static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct bo
 					   const struct plain_frame *f, bool plain)
 {
 	if (use->next)
-		use->next->frames[use->next->count++] = (struct memo_frame){
-			*frame, f->sp, f->fp, (int32_t)f->fp_off, plain};
+		use->next->frames[use->next->count++] =
+			(struct memo_frame){*frame, f->sp, f->fp, (int32_t)f->fp_off, plain};
 }
 
 /* The memory where a word is a load, once it is known to be there: this much further. */
@@ -123,8 +123,8 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_candidates(const struct near_memory *n
 		at++;
 	use->at = at;
 	first = &last->frames[at];
-	if (at == count || first->frame.pc != f->pc || first->sp != f->sp ||
-	    first->fp != f->fp || f->sp < near->start)
+	if (at == count || first->frame.pc != f->pc || first->sp != f->sp || first->fp != f->fp ||
+	    f->sp < near->start)
 		return 0;
 	/* the last one has no caller here */
 	count -= at + 1;
