@@ -95,7 +95,9 @@ struct bobbin_space;
  *	to be read; 0: as long as it takes.  Who reads a page waits for whoever fills it,
  *	which may be the process itself, and cannot be interrupted, not even by SIGKILL.
  *	So with a deadline a child process reads, which is forked when it is first needed
- *	and ends with the unwinder.  A process that missed a deadline is not read again;
+ *	and ends with the unwinder.  A process that missed a deadline is not read again, and
+ *	one that answers late is not read while its answers have taken five deadlines in all,
+ *	less a tenth of the time that has passed;
  *	-ETIMEDOUT and BOBBIN_REASON_NO_ANSWER tell of it
  */
 struct bobbin_unwinder_options {

@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/reader_helper.h"
 #include "base/regular_file.h"
+#include "base/wait_budget.h"
 
 /* Processes that are remembered; more of them cost a deadline each again. */
 #define GIVEN_UP_MAX 64
@@ -43,6 +43,7 @@ struct process_reader {
 	pid_t stuck[READER_STUCK_MAX]; /* helpers that were abandoned; 0: none */
 	struct given_up given_up[GIVEN_UP_MAX];
 	unsigned int given_up_count; /* of all; the oldest are forgotten */
+	struct wait_budgets budgets;
 };
 
 int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
@@ -124,6 +125,22 @@ static bool is_given_up(const struct process_reader *r, pid_t pid, uint64_t path
 	return false;
 }
 
+static bool is_out_of_budget(struct process_reader *r, pid_t pid)
+{
+	const struct wait_budget *b = pid ? wait_budget_find(&r->budgets, pid) : NULL;
+
+	return b && wait_budget_is_spent(b, r->deadline_ms * UINT64_C(1000), reader_clock_us()) &&
+	       b->started == start_time(pid);
+}
+
+static void count_waiting(struct process_reader *r, pid_t pid, uint64_t waited_us)
+{
+	const struct wait_budget process = {
+		.pid = pid, .started = start_time(pid), .at_us = reader_clock_us()};
+
+	wait_budget_use(&r->budgets, &process, waited_us, r->deadline_ms * UINT64_C(1000));
+}
+
 static void give_up(struct process_reader *r, pid_t pid, uint64_t path)
 {
 	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] = (struct given_up){pid, start_time(pid),
@@ -192,7 +209,7 @@ struct process_reader_stats process_reader_stats(struct process_reader *reader)
 
 	if (!reader)
 		return stats;
-	stats.given_up = reader->given_up_count;
+	stats.given_up = reader->given_up_count + reader->budgets.spent_count;
 	stuck_place(reader);
 	for (unsigned int i = 0; i < READER_STUCK_MAX; i++)
 		stats.stuck += !!reader->stuck[i];
@@ -227,14 +244,6 @@ static int start_helper(struct process_reader *r)
 	return -EAGAIN;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static int take_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -247,7 +256,7 @@ static int take_descriptor(struct msghdr *message)
 }
 
 /* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
-static int receive(struct process_reader *r, uint64_t end, struct helper_reply *reply, int *fd)
+static int receive(struct process_reader *r, uint64_t end_us, struct helper_reply *reply, int *fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -271,7 +280,7 @@ static int receive(struct process_reader *r, uint64_t end, struct helper_reply *
 		}
 		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 			return -EPIPE;
-		if (now_ms() < end)
+		if (reader_clock_us() < end_us)
 			continue;
 		if (patience-- <= 0 || !is_runnable(r->helper))
 			return -ETIMEDOUT;
@@ -282,14 +291,16 @@ static int receive(struct process_reader *r, uint64_t end, struct helper_reply *
 static int ask(struct process_reader *r, const struct helper_request *request, uint64_t path,
 	       struct helper_reply *reply, int *ret_fd)
 {
-	uint64_t deadline_ms = path ? (uint64_t)FILE_FACTOR * r->deadline_ms : r->deadline_ms;
+	uint64_t deadline_us = (path ? FILE_FACTOR : 1) * UINT64_C(1000) * r->deadline_ms;
 	int fd = -1, error;
 
 	if (send(r->socket, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
 		error = -EPIPE;
 	else
-		error = receive(r, now_ms() + deadline_ms, reply, &fd);
+		error = receive(r, reader_clock_us() + deadline_us, reply, &fd);
 	if (!error) {
+		if (reply->waited_us && request->pid)
+			count_waiting(r, request->pid, reply->waited_us);
 		*ret_fd = fd;
 		return 0;
 	}
@@ -301,7 +312,7 @@ static int ask(struct process_reader *r, const struct helper_request *request, u
 
 static int prepare(struct process_reader *r, pid_t pid, uint64_t path)
 {
-	if (is_given_up(r, pid, path))
+	if (is_given_up(r, pid, path) || is_out_of_budget(r, pid))
 		return -ETIMEDOUT;
 	return r->helper ? 0 : start_helper(r);
 }

@@ -10,7 +10,9 @@
  *	     └─ waits until the deadline ◄─ reply ─┘
  *
  * What kept a helper waiting, a process's memory or a file, is not read again, nor is any
- * file of a process of which two files did.  An abandoned helper ends when
+ * file of a process of which two files did.  What comes late, but in time, uses up a budget
+ * of five deadlines for each process, which refills by a tenth of the time that passes; a
+ * process without any left is not read.  An abandoned helper ends when
  * what it waits for comes, or never: there are READER_STUCK_MAX of them at most, then no
  * process is read any more.
  *

@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file_range.h"
@@ -187,9 +189,27 @@ static void send_reply(int socket, const struct helper_reply *reply, int fd)
 		close(fd);
 }
 
+uint64_t reader_clock_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* How often we have waited: who only lost the processor is not counted. */
+static long count_waits(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nvcsw;
+}
+
 static void serve(int socket, struct helper_memory *memory, const struct helper_request *request)
 {
 	struct helper_reply reply = {0};
+	uint64_t start = reader_clock_us();
+	long waits = count_waits();
 	int fd = -1;
 
 	switch (request->job) {
@@ -205,6 +225,8 @@ static void serve(int socket, struct helper_memory *memory, const struct helper_
 	}
 	if (request->job != HELPER_READ && fd < 0)
 		reply.error = fd;
+	if (count_waits() != waits)
+		reply.waited_us = reader_clock_us() - start;
 	send_reply(socket, &reply, fd);
 }
 

@@ -31,6 +31,7 @@ struct helper_request {
 
 struct helper_reply {
 	int error;
+	uint64_t waited_us; /* for others than us, not for a processor */
 	struct stat st;
 };
 
@@ -50,6 +51,9 @@ struct helper_memory {
 
 /* process_vm_readv(2) of the whole range: 0, -EFAULT, -ESRCH, -EPERM. */
 int read_remotely(pid_t pid, uint64_t addr, void *dst, size_t size);
+
+/* The time, in microseconds. */
+uint64_t reader_clock_us(void);
 
 /* Serve until the other end of @socket is closed. */
 void reader_helper_run(int socket, struct helper_memory *memory) __attribute__((noreturn));

@@ -3,20 +3,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #define SIZE ((size_t)3 << 20) /* more than is read at once */
 #define PIECES 5000            /* more than are asked for at once */
+#define PAGE ((size_t)4096)
+#define LATE_MS 20
+#define LATE_DEADLINE_MS 200
+#define LATE_PAGES ((size_t)200) /* four times what the budget lasts for */
 
 static uint8_t *memory;
 static struct remote_process process;
@@ -125,6 +134,84 @@ static void fifo_is_not_opened(void **state)
 	rmdir(folder);
 }
 
+/* Give each page of @area, when it is missed, but late.  Does not return. */
+static void answer_late(void *area, size_t size, int ready)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {
+		.range = {(uintptr_t)area, size},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffd_msg message;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		_exit(77);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
+		uint64_t page = message.arg.pagefault.address & ~(uint64_t)(PAGE - 1);
+		struct uffdio_zeropage zero = {.range = {page, PAGE}};
+
+		nanosleep(&(struct timespec){.tv_nsec = LATE_MS * 1000000}, NULL);
+		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+	}
+	_exit(1);
+}
+
+/* A process that answers late; false: it may not. */
+static bool start_late(void *area, size_t size, pid_t *ret)
+{
+	int ends[2];
+	bool ready;
+	char byte;
+
+	assert_int_equal(pipe(ends), 0);
+	*ret = fork();
+	if (!*ret) {
+		close(ends[0]);
+		answer_late(area, size, ends[1]);
+	}
+	close(ends[1]);
+	ready = read(ends[0], &byte, 1) == 1;
+	close(ends[0]);
+	return ready;
+}
+
+/* Each answer is in time, all of them together are not. */
+static void process_that_always_answers_late_is_given_up(void **state)
+{
+	struct remote_process late;
+	size_t size = LATE_PAGES * PAGE, answers = 0;
+	uint8_t *area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+	uint64_t word;
+	int r = 0;
+
+	assert_ptr_not_equal(area, MAP_FAILED);
+	assert_int_equal(process_reader_open(LATE_DEADLINE_MS, &late.reader), 0);
+	if (!start_late(area, size, &late.pid)) {
+		waitpid(late.pid, NULL, 0);
+		print_message("userfaultfd is not allowed here\n");
+		skip();
+	}
+	while (!r && answers < LATE_PAGES) {
+		r = process_read(&late, (uintptr_t)area + answers * PAGE, &word, sizeof(word));
+		answers += !r;
+	}
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_true(answers > 0);
+	assert_int_equal(process_reader_stats(late.reader).given_up, 1);
+	kill(late.pid, SIGKILL);
+	waitpid(late.pid, NULL, 0);
+	/* who answers at once is read as before */
+	late.pid = process.pid;
+	assert_int_equal(process_read(&late, (uintptr_t)memory, &word, sizeof(word)), 0);
+	process_reader_close(late.reader);
+	munmap(area, size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +220,7 @@ int main(void)
 		cmocka_unit_test(process_that_has_ended_is_no_process),
 		cmocka_unit_test(files_come_as_they_are),
 		cmocka_unit_test(fifo_is_not_opened),
+		cmocka_unit_test(process_that_always_answers_late_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, open_process, close_process);
