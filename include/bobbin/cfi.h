@@ -192,7 +192,7 @@ struct bobbin_cfi_rows {
 	const struct bobbin_cfi_view *view;
 	struct bobbin_cfi_fde fde;
 	uint64_t start, end;
-	uint64_t pos;
+	uint64_t pos, cie;
 	struct bobbin_cfi_state now, initial;
 	struct bobbin_cfi_state saved[BOBBIN_CFI_STATES];
 	uint8_t depth;

@@ -65,6 +65,7 @@ struct bobbin_sframe_built {
 	uint64_t start;
 	uint32_t size, fre_off, num_fres;
 	uint8_t info, rep_size;
+	bool flex;
 };
 
 /**

@@ -56,7 +56,7 @@ static BOBBIN_ALWAYS_INLINE int read_entry(const struct bobbin_cfi_view *view, u
 
 	id_pos = b.pos;
 	ret->next = b.pos + length;
-	id = bytes_get(&b, (unsigned int)id_size);
+	id = id_size == 8 ? bytes_u64(&b) : bytes_u32(&b);
 	ret->body = b.pos;
 	if (view->debug_frame) {
 		ret->is_cie = id == (id_size == 8 ? UINT64_MAX : UINT32_MAX);
@@ -178,24 +178,9 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	return 0;
 }
 
-/* What the FDE's CIE says: @like, or NULL, or else what is read into @room. */
-static int find_cie(const struct bobbin_cfi_view *view, const struct entry *entry,
-		    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
-		    struct bobbin_cfi_fde *room, const struct bobbin_cfi_fde **ret)
-{
-	if (like && like->init_end && like->cie == entry->cie) {
-		*ret = like;
-		return 0;
-	}
-	if (entry->cie >= view->frame_size)
-		return refuse(err, entry->offset, BOBBIN_REASON_CFI_CIE);
-	*room = (struct bobbin_cfi_fde){0};
-	*ret = room;
-	return read_cie(view, entry->cie, err, room);
-}
-
-static bool read_any_range(struct bytes *b, uint8_t enc, uint64_t section, uint64_t *start,
-			   uint64_t *size)
+static __attribute__((__noinline__)) bool read_any_range(struct bytes *b, uint8_t enc,
+							 uint64_t section, uint64_t *start,
+							 uint64_t *size)
 {
 	return encoded_pointer(b, enc, section, 0, start) &&
 	       encoded_value(b, enc & PE_FORMAT, size);
@@ -205,7 +190,8 @@ static bool read_any_range(struct bytes *b, uint8_t enc, uint64_t section, uint6
 static BOBBIN_ALWAYS_INLINE bool read_range(struct bytes *b, uint8_t enc, uint64_t section,
 					    uint64_t *start, uint64_t *size)
 {
-	struct bytes copy = *b;
+	struct bytes copy;
+	uint64_t first, second;
 	bool r;
 
 	if (enc == (PE_PCREL | PE_SDATA4)) {
@@ -213,24 +199,23 @@ static BOBBIN_ALWAYS_INLINE bool read_range(struct bytes *b, uint8_t enc, uint64
 		*size = (uint64_t)bytes_signed(b, 4);
 		return true;
 	}
-	r = read_any_range(&copy, enc, section, start, size);
+	copy = *b;
+	r = read_any_range(&copy, enc, section, &first, &second);
 	*b = copy;
+	*start = first;
+	*size = second;
 	return r;
 }
 
-static BOBBIN_ALWAYS_INLINE int read_fde(const struct bobbin_cfi_view *view,
-					 const struct entry *entry,
-					 const struct bobbin_cfi_fde *like,
-					 struct bobbin_error *err, struct bobbin_cfi_fde *ret)
+/* An FDE of a known CIE, which may be @ret. */
+static BOBBIN_ALWAYS_INLINE int read_fde_of(const struct bobbin_cfi_view *view,
+					    const struct entry *entry,
+					    const struct bobbin_cfi_fde *cie,
+					    struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
 	struct bytes b = section_of(view);
-	const struct bobbin_cfi_fde *cie;
-	struct bobbin_cfi_fde room;
 	uint64_t start, size, end;
-	int r = find_cie(view, entry, like, err, &room, &cie);
 
-	if (r)
-		return r;
 	b.size = entry->next;
 	bytes_seek(&b, entry->body);
 	if (!read_range(&b, cie->fde_enc, view->frame_addr, &start, &size))
@@ -250,6 +235,21 @@ static BOBBIN_ALWAYS_INLINE int read_fde(const struct bobbin_cfi_view *view,
 	return 0;
 }
 
+/* An FDE with its CIE. */
+static __attribute__((__noinline__)) int read_fde(const struct bobbin_cfi_view *view,
+						  const struct entry *entry,
+						  struct bobbin_error *err,
+						  struct bobbin_cfi_fde *ret)
+{
+	struct bobbin_cfi_fde cie = {0};
+	int r;
+
+	if (entry->cie >= view->frame_size)
+		return refuse(err, entry->offset, BOBBIN_REASON_CFI_CIE);
+	r = read_cie(view, entry->cie, err, &cie);
+	return r ? r : read_fde_of(view, entry, &cie, err, ret);
+}
+
 BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offset,
 			      struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
@@ -261,14 +261,14 @@ BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offse
 		return r;
 	if (entry.is_cie || entry.is_end)
 		return refuse_as(-BOBBIN_ENOENT, err, offset, BOBBIN_REASON_NO_FUNCTION);
-	return read_fde(view, &entry, NULL, err, ret);
+	return read_fde(view, &entry, err, ret);
 }
 
 BOBBIN_API int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t *offset,
 				    const struct bobbin_cfi_fde *like, struct bobbin_error *err,
 				    struct bobbin_cfi_fde *ret)
 {
-	struct entry entry;
+	struct entry entry, copy;
 	int r;
 
 	/* each turn consumes an entry of at least five bytes */
@@ -280,7 +280,12 @@ BOBBIN_API int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t
 			return r;
 		if (entry.is_cie || entry.is_end)
 			continue;
-		r = read_fde(view, &entry, like, err, ret);
+		if (like && like->init_end && like->cie == entry.cie) {
+			r = read_fde_of(view, &entry, like, err, ret);
+		} else {
+			copy = entry;
+			r = read_fde(view, &copy, err, ret);
+		}
 		return r ? r : 1;
 	}
 	return 0;

@@ -25,14 +25,14 @@ enum outcome {
 
 struct run {
 	struct bobbin_cfi_rows *rows;
-	const struct bobbin_arch *arch;
 	struct bobbin_error *err;
 	uint64_t insn;    /* offset of the instruction that runs */
-	uint64_t advance; /* ADVANCED: the new location */
+	uint64_t pc;      /* the location */
+	uint64_t advance; /* ADVANCED: the new one */
 	bool initial;     /* these are the CIE's instructions */
 };
 
-static enum outcome fail(struct run *run, enum bobbin_reason reason)
+static BOBBIN_ALWAYS_INLINE enum outcome fail(const struct run *run, enum bobbin_reason reason)
 {
 	refuse(run->err, run->insn, reason);
 	return FAILED;
@@ -68,9 +68,9 @@ static bool narrow(int64_t off, int32_t *ret)
 }
 
 /* An offset that is given as a multiple of the data alignment. */
-static bool scale(const struct run *run, int64_t factored, int32_t *ret)
+static bool scale(const struct bobbin_cfi_rows *rows, int64_t factored, int32_t *ret)
 {
-	int64_t align = run->rows->fde.data_align;
+	int64_t align = rows->fde.data_align;
 	int32_t small;
 
 	if (!factored || !align) {
@@ -80,78 +80,84 @@ static bool scale(const struct run *run, int64_t factored, int32_t *ret)
 	return narrow(factored, &small) && narrow(align, &small) && narrow(factored * align, ret);
 }
 
-static BOBBIN_ALWAYS_INLINE bool is_followed(const struct run *run, uint64_t reg)
+static BOBBIN_ALWAYS_INLINE bool is_followed(const struct bobbin_cfi_rows *rows, uint64_t reg)
 {
-	return reg == run->arch->fp || reg == run->arch->ra || reg == run->arch->sp;
+	return reg == rows->view->arch->fp || reg == rows->view->arch->ra ||
+	       reg == rows->view->arch->sp;
 }
 
-static void set_place(struct run *run, uint64_t reg, struct bobbin_place place,
+static void set_place(struct bobbin_cfi_rows *rows, uint64_t reg, struct bobbin_place place,
 		      enum bobbin_reason why)
 {
-	struct bobbin_cfi_state *now = &run->rows->now;
+	struct bobbin_cfi_state *now = &rows->now;
 
-	if (reg == run->arch->ra) {
+	uint64_t word = 0;
+
+	if (reg == rows->view->arch->ra) {
 		now->ra = place;
 		now->ra_reason = (uint8_t)why;
-	} else if (reg == run->arch->fp) {
+	} else if (reg == rows->view->arch->fp) {
 		now->fp = place;
 		now->fp_reason = (uint8_t)why;
-	} else if (reg == run->arch->sp) {
+		if (place.how == BOBBIN_HOW_IN_CFA_MEM && !why)
+			word = rule_word_with_fp(now->word, place.off);
+	} else if (reg == rows->view->arch->sp) {
 		now->sp = place;
 		if (why)
 			now->sp.how = BOBBIN_HOW_NO_RULE;
 	} else {
 		return;
 	}
-	now->word = 0;
+	now->word = word;
 }
 
-static void set_lost(struct run *run, uint64_t reg, enum bobbin_reason why)
+static void set_lost(struct bobbin_cfi_rows *rows, uint64_t reg, enum bobbin_reason why)
 {
-	set_place(run, reg, at(BOBBIN_HOW_SAME, 0, 0), why);
+	set_place(rows, reg, at(BOBBIN_HOW_SAME, 0, 0), why);
 }
 
-static void set_offset(struct run *run, uint64_t reg, int64_t factored, enum bobbin_how how)
+static void set_offset(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t factored,
+		       enum bobbin_how how)
 {
 	int32_t off;
 
-	if (scale(run, factored, &off))
-		set_place(run, reg, at(how, 0, off), BOBBIN_REASON_NONE);
+	if (scale(rows, factored, &off))
+		set_place(rows, reg, at(how, 0, off), BOBBIN_REASON_NONE);
 	else
-		set_lost(run, reg, BOBBIN_REASON_CFI_RANGE);
+		set_lost(rows, reg, BOBBIN_REASON_CFI_RANGE);
 }
 
-static void set_register(struct run *run, uint64_t reg, uint64_t base)
+static void set_register(struct bobbin_cfi_rows *rows, uint64_t reg, uint64_t base)
 {
 	if (base >= BOBBIN_REG_COUNT)
-		set_lost(run, reg, BOBBIN_REASON_CFI_REGISTER);
+		set_lost(rows, reg, BOBBIN_REASON_CFI_REGISTER);
 	else
-		set_place(run, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
+		set_place(rows, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
 }
 
-static void set_undefined(struct run *run, uint64_t reg)
+static void set_undefined(struct bobbin_cfi_rows *rows, uint64_t reg)
 {
 	/* an undefined FP is lost; later frames that need it will say so by failing */
-	enum bobbin_how how = reg == run->arch->ra ? BOBBIN_HOW_UNDEFINED : BOBBIN_HOW_SAME;
+	enum bobbin_how how = reg == rows->view->arch->ra ? BOBBIN_HOW_UNDEFINED : BOBBIN_HOW_SAME;
 
-	set_place(run, reg, at(how, 0, 0), BOBBIN_REASON_NONE);
+	set_place(rows, reg, at(how, 0, 0), BOBBIN_REASON_NONE);
 }
 
-static void restore(struct run *run, uint64_t reg)
+static void restore(struct bobbin_cfi_rows *rows, uint64_t reg)
 {
-	const struct bobbin_cfi_state *initial = &run->rows->initial;
+	const struct bobbin_cfi_state *initial = &rows->initial;
 
-	if (reg == run->arch->ra)
-		set_place(run, reg, initial->ra, (enum bobbin_reason)initial->ra_reason);
-	else if (reg == run->arch->fp)
-		set_place(run, reg, initial->fp, (enum bobbin_reason)initial->fp_reason);
-	else if (reg == run->arch->sp)
-		set_place(run, reg, initial->sp, BOBBIN_REASON_NONE);
+	if (reg == rows->view->arch->ra)
+		set_place(rows, reg, initial->ra, (enum bobbin_reason)initial->ra_reason);
+	else if (reg == rows->view->arch->fp)
+		set_place(rows, reg, initial->fp, (enum bobbin_reason)initial->fp_reason);
+	else if (reg == rows->view->arch->sp)
+		set_place(rows, reg, initial->sp, BOBBIN_REASON_NONE);
 }
 
-static void no_cfa(struct run *run, enum bobbin_reason reason)
+static void no_cfa(struct bobbin_cfi_rows *rows, enum bobbin_reason reason)
 {
-	struct bobbin_cfi_state *now = &run->rows->now;
+	struct bobbin_cfi_state *now = &rows->now;
 
 	now->cfa = at(BOBBIN_HOW_NO_RULE, 0, 0);
 	now->plt = 0;
@@ -159,17 +165,17 @@ static void no_cfa(struct run *run, enum bobbin_reason reason)
 	now->word = 0;
 }
 
-static BOBBIN_ALWAYS_INLINE void set_cfa(struct run *run, uint64_t reg, int64_t off)
+static void set_cfa(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t off)
 {
-	struct bobbin_cfi_state *now = &run->rows->now;
+	struct bobbin_cfi_state *now = &rows->now;
 	int32_t fits;
 
 	if (reg >= BOBBIN_REG_COUNT) {
-		no_cfa(run, BOBBIN_REASON_CFI_REGISTER);
+		no_cfa(rows, BOBBIN_REASON_CFI_REGISTER);
 		return;
 	}
 	if (!narrow(off, &fits)) {
-		no_cfa(run, BOBBIN_REASON_CFI_RANGE);
+		no_cfa(rows, BOBBIN_REASON_CFI_RANGE);
 		return;
 	}
 	now->cfa = at(BOBBIN_HOW_AT_REG, (uint8_t)reg, fits);
@@ -177,7 +183,22 @@ static BOBBIN_ALWAYS_INLINE void set_cfa(struct run *run, uint64_t reg, int64_t 
 	now->index = BOBBIN_NO_INDEX;
 	now->plus = 0;
 	now->plt = 0;
-	now->word = rule_word_with_cfa(now->word, (uint8_t)reg, fits);
+	now->word = rule_word_with_cfa(now->word, (uint8_t)reg, (uint64_t)off);
+}
+
+/*
+ * A state that keeps its word has a CFA by register and offset, the last ones that were
+ * set: no more than the offset changes.
+ */
+static BOBBIN_ALWAYS_INLINE bool move_cfa(struct bobbin_cfi_state *now, int64_t off)
+{
+	uint64_t word = rule_word_with_offset(now->word, (uint64_t)off);
+
+	if (!word)
+		return false;
+	now->cfa.off = now->base.off = (int32_t)off;
+	now->word = word;
+	return true;
 }
 
 /*
@@ -185,28 +206,31 @@ static BOBBIN_ALWAYS_INLINE void set_cfa(struct run *run, uint64_t reg, int64_t 
  * expression in between: not in the standard, but GCC's runtime does so, and
  * hand-written code (libgcrypt) counts on it.
  */
-static BOBBIN_ALWAYS_INLINE void set_cfa_offset(struct run *run, int64_t off)
+static BOBBIN_ALWAYS_INLINE void set_cfa_offset(struct bobbin_cfi_rows *rows, int64_t off)
 {
-	const struct bobbin_place *base = &run->rows->now.base;
+	const struct bobbin_place *base = &rows->now.base;
 
+	if (move_cfa(&rows->now, off))
+		return;
 	if (base->how == BOBBIN_HOW_AT_REG)
-		set_cfa(run, base->reg, off);
+		set_cfa(rows, base->reg, off);
 	else
-		no_cfa(run, BOBBIN_REASON_CFI_NO_CFA);
+		no_cfa(rows, BOBBIN_REASON_CFI_NO_CFA);
 }
 
-static void set_cfa_register(struct run *run, uint64_t reg)
+static void set_cfa_register(struct bobbin_cfi_rows *rows, uint64_t reg)
 {
-	const struct bobbin_place *base = &run->rows->now.base;
+	const struct bobbin_place *base = &rows->now.base;
 
 	if (base->how == BOBBIN_HOW_AT_REG)
-		set_cfa(run, reg, base->off);
+		set_cfa(rows, reg, base->off);
 	else
-		no_cfa(run, BOBBIN_REASON_CFI_NO_CFA);
+		no_cfa(rows, BOBBIN_REASON_CFI_NO_CFA);
 }
 
 /* The value of an expression operand. */
-static void read_expression(struct run *run, struct bytes *b, bool with_cfa, struct symbolic *ret)
+static void read_expression(struct bobbin_cfi_rows *rows, struct bytes *b, bool with_cfa,
+			    struct symbolic *ret)
 {
 	uint64_t size = bytes_uleb(b);
 	struct bytes block = *b;
@@ -214,24 +238,24 @@ static void read_expression(struct run *run, struct bytes *b, bool with_cfa, str
 	bytes_skip(b, size);
 	block.bad = b->bad;
 	block.size = b->bad ? block.pos : b->pos;
-	expression_value(run->arch, &block, with_cfa, ret);
+	expression_value(rows->view->arch, &block, with_cfa, ret);
 }
 
-static void set_cfa_expression(struct run *run, struct bytes *b)
+static void set_cfa_expression(struct bobbin_cfi_rows *rows, struct bytes *b)
 {
-	struct bobbin_cfi_state *now = &run->rows->now;
+	struct bobbin_cfi_state *now = &rows->now;
 	struct symbolic v;
 	int32_t off;
 
-	read_expression(run, b, false, &v);
+	read_expression(rows, b, false, &v);
 	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
-		no_cfa(run, BOBBIN_REASON_CFI_EXPRESSION);
+		no_cfa(rows, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
 	}
 	/* room for the stub's 8 bytes */
 	if (!narrow(v.off, &off) || (v.plt && off > INT32_MAX - 8) ||
 	    (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
-		no_cfa(run, BOBBIN_REASON_CFI_EXPRESSION);
+		no_cfa(rows, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
 	}
 	now->cfa = at(v.kind == SYM_REG ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM, v.reg, off);
@@ -242,13 +266,13 @@ static void set_cfa_expression(struct run *run, struct bytes *b)
 }
 
 /* A register whose address (@value: whose value) an expression gives. */
-static void set_expression(struct run *run, struct bytes *b, uint64_t reg, bool value)
+static void set_expression(struct bobbin_cfi_rows *rows, struct bytes *b, uint64_t reg, bool value)
 {
 	enum bobbin_how how = BOBBIN_HOW_NO_RULE;
 	struct symbolic v;
 	int32_t off;
 
-	read_expression(run, b, true, &v);
+	read_expression(rows, b, true, &v);
 	if (v.kind == SYM_CFA)
 		how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
 	else if (v.kind == SYM_REG)
@@ -257,19 +281,19 @@ static void set_expression(struct run *run, struct bytes *b, uint64_t reg, bool 
 		how = BOBBIN_HOW_IN_REG_MEM;
 
 	if (how && v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &off))
-		set_place(run, reg, at(how, v.kind == SYM_CFA ? 0 : v.reg, off),
+		set_place(rows, reg, at(how, v.kind == SYM_CFA ? 0 : v.reg, off),
 			  BOBBIN_REASON_NONE);
 	else
-		set_lost(run, reg, BOBBIN_REASON_CFI_EXPRESSION);
+		set_lost(rows, reg, BOBBIN_REASON_CFI_EXPRESSION);
 }
 
-/* Both below 2^64, @delta even below 2^32; false: the product is not. */
+/* @delta is below 2^32; false: the product does not fit. */
 static BOBBIN_ALWAYS_INLINE bool multiply(uint64_t align, uint64_t delta, uint64_t *ret)
 {
 	uint64_t high = (align >> 32) * delta, low = (align & UINT32_MAX) * delta;
 
-	*ret = (high << 32) + low;
-	return high <= UINT32_MAX && *ret >= low;
+	*ret = align * delta;
+	return align <= UINT32_MAX || (high <= UINT32_MAX && *ret >= low);
 }
 
 static BOBBIN_ALWAYS_INLINE enum outcome advance(struct run *run, uint64_t delta)
@@ -279,9 +303,9 @@ static BOBBIN_ALWAYS_INLINE enum outcome advance(struct run *run, uint64_t delta
 	if (run->initial)
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	if (!multiply(run->rows->fde.code_align, delta, &bytes) ||
-	    __builtin_add_overflow(run->rows->end, bytes, &run->advance))
+	    __builtin_add_overflow(run->pc, bytes, &run->advance))
 		return fail(run, BOBBIN_REASON_CFI_RANGE);
-	return bytes ? ADVANCED : GO_ON;
+	return __builtin_expect(bytes != 0, true) ? ADVANCED : GO_ON;
 }
 
 static enum outcome set_loc(struct run *run, struct bytes *b)
@@ -291,9 +315,11 @@ static enum outcome set_loc(struct run *run, struct bytes *b)
 	if (run->initial ||
 	    !encoded_pointer(b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
-	if (run->advance < rows->end)
-		return fail(run, b->bad ? BOBBIN_REASON_TRUNCATED : BOBBIN_REASON_CFI_RANGE);
-	return run->advance > rows->end ? ADVANCED : GO_ON;
+	if (b->bad)
+		return GO_ON;
+	if (run->advance < run->pc)
+		return fail(run, BOBBIN_REASON_CFI_RANGE);
+	return run->advance > run->pc ? ADVANCED : GO_ON;
 }
 
 static enum outcome remember(struct run *run)
@@ -316,19 +342,19 @@ static enum outcome recall(struct run *run)
 	return GO_ON;
 }
 
-static int64_t read_factored(const struct run *run, struct bytes *b)
+static int64_t read_factored(const struct bobbin_cfi_rows *rows, struct bytes *b)
 {
 	int32_t off;
 
 	/* what does not fit is refused as out of range by whoever uses it */
-	return scale(run, bytes_sleb(b), &off) ? off : INT64_MAX;
+	return scale(rows, bytes_sleb(b), &off) ? off : INT64_MAX;
 }
 
 static enum outcome toggle_mangled(struct run *run)
 {
 	struct bobbin_cfi_state *now = &run->rows->now;
 
-	if (!run->arch->pac_mask)
+	if (!run->rows->view->arch->pac_mask)
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	now->mangled = !now->mangled;
 	now->word = 0;
@@ -338,72 +364,79 @@ static enum outcome toggle_mangled(struct run *run)
 /* What begins with a register. */
 static enum outcome run_register(struct run *run, struct bytes *b, uint8_t op)
 {
-	uint64_t reg = bytes_uleb(b);
+	struct bobbin_cfi_rows *rows = run->rows;
+	uint64_t reg = (op & 0xc0) == CFA_RESTORE ? op & 0x3f : bytes_uleb(b);
 
-	switch (op) {
+	switch ((op & 0xc0) == CFA_RESTORE ? CFA_RESTORE_EXTENDED : op) {
 	case CFA_OFFSET_EXTENDED:
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
+		set_offset(rows, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_OFFSET_EXTENDED_SF:
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_IN_CFA_MEM);
+		set_offset(rows, reg, bytes_sleb(b), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		set_offset(run, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_HOW_IN_CFA_MEM);
+		set_offset(rows, reg, -(int64_t)(bytes_uleb(b) & INT64_MAX), BOBBIN_HOW_IN_CFA_MEM);
 		return GO_ON;
 	case CFA_VAL_OFFSET:
-		set_offset(run, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_AT_CFA);
+		set_offset(rows, reg, (int64_t)bytes_uleb(b), BOBBIN_HOW_AT_CFA);
 		return GO_ON;
 	case CFA_VAL_OFFSET_SF:
-		set_offset(run, reg, bytes_sleb(b), BOBBIN_HOW_AT_CFA);
+		set_offset(rows, reg, bytes_sleb(b), BOBBIN_HOW_AT_CFA);
 		return GO_ON;
 	case CFA_RESTORE_EXTENDED:
-		restore(run, reg);
+		restore(rows, reg);
 		return GO_ON;
 	case CFA_UNDEFINED:
-		set_undefined(run, reg);
+		set_undefined(rows, reg);
 		return GO_ON;
 	case CFA_SAME_VALUE:
-		set_lost(run, reg, BOBBIN_REASON_NONE);
+		set_lost(rows, reg, BOBBIN_REASON_NONE);
 		return GO_ON;
 	case CFA_REGISTER:
-		set_register(run, reg, bytes_uleb(b));
+		set_register(rows, reg, bytes_uleb(b));
 		return GO_ON;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
-		set_expression(run, b, reg, op == CFA_VAL_EXPRESSION);
+		set_expression(rows, b, reg, op == CFA_VAL_EXPRESSION);
 		return GO_ON;
 	default:
 		return fail(run, BOBBIN_REASON_CFI_OPCODE);
 	}
 }
 
-static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
+static __attribute__((__noinline__)) enum outcome run_extended(struct run *run, struct bytes *b,
+							       uint8_t op)
 {
+	struct bobbin_cfi_rows *rows = run->rows;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_SET_LOC:
 		return set_loc(run, b);
+	case CFA_REMEMBER_STATE:
+		return remember(run);
+	case CFA_RESTORE_STATE:
+		return recall(run);
 	case CFA_ADVANCE_LOC2:
 		return advance(run, bytes_u16(b));
 	case CFA_ADVANCE_LOC4:
 		return advance(run, bytes_u32(b));
 	case CFA_DEF_CFA:
 		reg = bytes_uleb(b);
-		set_cfa(run, reg, (int64_t)bytes_uleb(b));
+		set_cfa(rows, reg, (int64_t)bytes_uleb(b));
 		return GO_ON;
 	case CFA_DEF_CFA_SF:
 		reg = bytes_uleb(b);
-		set_cfa(run, reg, read_factored(run, b));
+		set_cfa(rows, reg, read_factored(rows, b));
 		return GO_ON;
 	case CFA_DEF_CFA_REGISTER:
-		set_cfa_register(run, bytes_uleb(b));
+		set_cfa_register(rows, bytes_uleb(b));
 		return GO_ON;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(run, read_factored(run, b));
+		set_cfa_offset(rows, read_factored(rows, b));
 		return GO_ON;
 	case CFA_DEF_CFA_EXPRESSION:
-		set_cfa_expression(run, b);
+		set_cfa_expression(rows, b);
 		return GO_ON;
 	case CFA_AARCH64_NEGATE_RA_STATE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
@@ -416,46 +449,56 @@ static enum outcome run_extended(struct run *run, struct bytes *b, uint8_t op)
 	}
 }
 
-/* What programs are made of stands here, with a cursor of which no one else knows. */
+/*
+ * What programs are made of stands here, with a cursor and a run of which no one else knows.
+ * Whoever runs instructions up to the end looks then whether the cursor ran out.
+ */
 static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *b)
 {
-	enum outcome outcome = GO_ON;
+	struct bobbin_cfi_rows *rows = run->rows;
+	struct run other;
+	struct bytes known;
+	enum outcome outcome;
 	uint64_t operand;
 	uint8_t op;
 
 	run->insn = b->pos;
 	op = bytes_u8(b);
-	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC:
+	if ((op & 0xc0) == CFA_ADVANCE_LOC)
 		return advance(run, op & 0x3f);
-	case CFA_OFFSET:
+	if ((op & 0xc0) == CFA_OFFSET) {
 		operand = bytes_uleb(b);
-		if (is_followed(run, op & 0x3f))
-			set_offset(run, op & 0x3f, (int64_t)operand, BOBBIN_HOW_IN_CFA_MEM);
-		break;
-	case CFA_RESTORE:
-		if (is_followed(run, op & 0x3f))
-			restore(run, op & 0x3f);
-		break;
-	default:
-		if (op == CFA_DEF_CFA_OFFSET) {
-			set_cfa_offset(run, (int64_t)bytes_uleb(b));
-		} else if (op == CFA_ADVANCE_LOC1) {
-			outcome = advance(run, bytes_u8(b));
-		} else if (op == CFA_REMEMBER_STATE) {
-			outcome = remember(run);
-		} else if (op == CFA_RESTORE_STATE) {
-			outcome = recall(run);
-		} else if (op != CFA_NOP) {
-			struct bytes known = *b;
-
-			outcome = run_extended(run, &known, op);
-			*b = known;
-		}
+		if (is_followed(rows, op & 0x3f))
+			set_offset(rows, op & 0x3f, (int64_t)operand, BOBBIN_HOW_IN_CFA_MEM);
+		return GO_ON;
 	}
-	if (b->bad && outcome != FAILED)
-		return fail(run, BOBBIN_REASON_TRUNCATED);
+	if (op == CFA_DEF_CFA_OFFSET) {
+		set_cfa_offset(rows, (int64_t)bytes_uleb(b));
+		return GO_ON;
+	}
+	if (op == CFA_ADVANCE_LOC1)
+		return advance(run, bytes_u8(b));
+	if (op == CFA_NOP)
+		return GO_ON;
+	known = *b;
+	other = *run;
+	outcome = run_extended(&other, &known, op);
+	*b = known;
+	run->advance = other.advance;
 	return outcome;
+}
+
+/* Run up to the end or an advance.  What was read after the end counts for nothing. */
+static BOBBIN_ALWAYS_INLINE enum outcome run_on(struct run *run, struct bytes *b)
+{
+	enum outcome outcome;
+
+	while (bytes_left(b)) {
+		outcome = run_one(run, b);
+		if (outcome != GO_ON)
+			return outcome;
+	}
+	return b->bad ? fail(run, BOBBIN_REASON_TRUNCATED) : GO_ON;
 }
 
 static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_rows *rows,
@@ -534,7 +577,14 @@ BOBBIN_API void bobbin_cfi_rows_rule(const struct bobbin_cfi_rows *rows, struct 
 	ret->reason = BOBBIN_REASON_NONE;
 }
 
-/* Pack the rule that holds.  Only a state without exceptions keeps it for what follows. */
+static bool is_usual(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
+{
+	return s->base.how == BOBBIN_HOW_AT_REG && s->cfa.how == BOBBIN_HOW_AT_REG &&
+	       s->cfa.reg == s->base.reg && s->cfa.off == s->base.off && !s->plt &&
+	       s->sp.how == BOBBIN_HOW_SAME && !why_no_rule(arch, s);
+}
+
+/* Pack the rule that holds, of a row.  Only a usual state keeps it for what follows. */
 static __attribute__((__noinline__)) uint64_t pack(struct bobbin_cfi_rows *rows)
 {
 	struct bobbin_cfi_state *now = &rows->now;
@@ -544,7 +594,8 @@ static __attribute__((__noinline__)) uint64_t pack(struct bobbin_cfi_rows *rows)
 	bobbin_cfi_rows_rule(rows, &rule);
 	if (bobbin_rule_pack(&rule, &word))
 		word = 0;
-	if (!now->plt && now->sp.how == BOBBIN_HOW_SAME && !why_no_rule(rows->view->arch, now))
+	rows->plt = rule_word_has_rule(word) || !word ? now->plt : 0;
+	if (is_usual(rows->view->arch, now))
 		now->word = word;
 	return word;
 }
@@ -566,13 +617,13 @@ static void clear_state(const struct bobbin_arch *arch, struct bobbin_cfi_state 
 static int run_cie(struct bobbin_cfi_rows *rows, struct bobbin_error *err)
 {
 	struct bytes b = program_bytes(rows, rows->fde.init, rows->fde.init_end);
-	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err, .initial = true};
+	struct run run = {.rows = rows, .err = err, .initial = true};
 
-	clear_state(run.arch, &rows->initial);
+	clear_state(rows->view->arch, &rows->initial);
 	rows->now = rows->initial;
-	while (bytes_left(&b))
-		if (run_one(&run, &b) == FAILED)
-			return -BOBBIN_EBADMSG;
+	if (run_on(&run, &b) == FAILED)
+		return -BOBBIN_EBADMSG;
+	rows->cie = rows->fde.cie;
 	rows->initial = rows->now;
 	rows->depth = 0;
 	return 0;
@@ -603,7 +654,7 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
 				     struct bobbin_cfi_rows *rows)
 {
-	if (fde->cie != rows->fde.cie)
+	if (fde->cie != rows->cie)
 		return bobbin_cfi_rows_init(rows->view, fde, err, rows);
 	start_rows(fde, rows);
 	rows->now = rows->initial;
@@ -614,78 +665,81 @@ BOBBIN_API int bobbin_cfi_rows_again(const struct bobbin_cfi_fde *fde, struct bo
 	return 0;
 }
 
-static BOBBIN_ALWAYS_INLINE bool is_done(const struct bobbin_cfi_rows *rows)
+static BOBBIN_ALWAYS_INLINE void start_run(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+					   struct bytes *b, struct run *ret)
 {
-	return rows->end >= rows->fde.end;
+	*b = program_bytes(rows, rows->pos, rows->fde.insn_end);
+	*ret = (struct run){.rows = rows, .err = err, .pc = rows->end};
 }
 
-/* Run to the next row, of which there is one.  A failed instruction fails again. */
-static BOBBIN_ALWAYS_INLINE bool run_to_row(struct run *run, struct bytes *b)
+/* Run to the next row, of which there is one.  It starts at @run->pc; *end: of it. */
+static BOBBIN_ALWAYS_INLINE bool run_to_row(struct run *run, struct bytes *b, uint64_t *end)
 {
-	struct bobbin_cfi_rows *rows = run->rows;
-	enum outcome outcome = GO_ON;
-	uint64_t end = rows->fde.end;
+	enum outcome outcome = run_on(run, b);
 
-	while (bytes_left(b) && outcome == GO_ON)
-		outcome = run_one(run, b);
-	if (outcome == FAILED) {
-		rows->pos = run->insn;
+	if (outcome == FAILED)
 		return false;
-	}
-	if (outcome == ADVANCED && run->advance < end)
-		end = run->advance;
-	rows->start = rows->end;
-	rows->end = end;
-	rows->pos = b->pos;
+	*end = run->rows->fde.end;
+	if (outcome == ADVANCED && run->advance < *end)
+		*end = run->advance;
 	return true;
 }
 
 BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 				    struct bobbin_cfi_word *ret, unsigned int max)
 {
-	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
-	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
 	unsigned int count = 0;
+	bool failed = false;
+	struct bytes b;
+	struct run run;
+	uint64_t end;
 
+	start_run(rows, err, &b, &run);
 	rows->plt = 0;
-	while (!is_done(rows) && count < max) {
-		uint64_t word;
-
-		if (!run_to_row(&run, &b))
-			return count ? (int)count : -BOBBIN_EBADMSG;
-		word = rows->now.word;
-		if (!word) {
-			word = pack(rows);
-			rows->plt = word & 3 || !word ? rows->now.plt : 0;
-		}
-		ret[count++] = (struct bobbin_cfi_word){rows->start, word};
-		if (!word || rows->plt)
+	for (end = run.pc; count < max && end < rows->fde.end; count++) {
+		failed = !run_to_row(&run, &b, &end);
+		if (failed)
 			break;
+		ret[count].start = rows->start = run.pc;
+		ret[count].word = rows->now.word;
+		run.pc = end;
+		if (rows->now.word)
+			continue;
+		ret[count].word = pack(rows);
+		if (!ret[count].word || rows->plt)
+			max = count + 1;
 	}
-	return (int)count;
+	/* a failed instruction fails again */
+	rows->pos = failed ? run.insn : b.pos;
+	rows->end = run.pc;
+	return failed && !count ? -BOBBIN_EBADMSG : (int)count;
 }
 
 /* The row that was run to. */
-static void get_row(struct bobbin_cfi_rows *rows, struct bobbin_row *ret)
+static void get_row(struct bobbin_cfi_rows *rows, const struct run *run, const struct bytes *b,
+		    uint64_t end, struct bobbin_row *ret)
 {
-	ret->start = rows->start;
-	ret->end = rows->end;
+	ret->start = rows->start = run->pc;
+	ret->end = rows->end = end;
 	ret->function = rows->fde.start;
 	bobbin_cfi_rows_rule(rows, &ret->rule);
 	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
+	rows->pos = b->pos;
 }
 
 BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 				    struct bobbin_row *ret)
 {
-	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
-	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
+	struct bytes b;
+	struct run run;
+	uint64_t end;
 
-	if (is_done(rows))
+	if (rows->end >= rows->fde.end)
 		return 0;
-	if (!run_to_row(&run, &b))
+	start_run(rows, err, &b, &run);
+	if (!run_to_row(&run, &b, &end))
 		return -BOBBIN_EBADMSG;
-	get_row(rows, ret);
+	get_row(rows, &run, &b, end, ret);
 	return 1;
 }
 
@@ -707,16 +761,21 @@ static void pick_stub_part(struct bobbin_row *row, uint8_t plt, uint64_t pc)
 BOBBIN_API int bobbin_cfi_rows_find(struct bobbin_cfi_rows *rows, uint64_t pc,
 				    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	struct bytes b = program_bytes(rows, rows->pos, rows->fde.insn_end);
-	struct run run = {.rows = rows, .arch = rows->view->arch, .err = err};
+	struct bytes b;
+	struct run run;
+	uint64_t end;
 
 	if (pc < rows->end || pc >= rows->fde.end)
 		return refuse_as(-BOBBIN_ENOENT, err, rows->fde.offset, BOBBIN_REASON_NO_ROW);
+	start_run(rows, err, &b, &run);
 	/* each turn consumes program bytes or is the last */
-	while (rows->end <= pc)
-		if (!run_to_row(&run, &b))
+	for (;; run.pc = end) {
+		if (!run_to_row(&run, &b, &end))
 			return -BOBBIN_EBADMSG;
-	get_row(rows, ret);
+		if (pc < end)
+			break;
+	}
+	get_row(rows, &run, &b, end, ret);
 	if (rows->plt)
 		pick_stub_part(ret, rows->plt, pc);
 	return 0;

@@ -208,7 +208,7 @@ static void note_run(const struct search *s, const struct run *run, struct runs 
 		return;
 	noted = &ret->runs[ret->count++];
 	*noted = *run;
-	noted->hash = piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->info2);
+	noted->hash = piece_hash_more(run->hash, (uint64_t)s->chain->info << 8 | s->chain->flex);
 	piece_counts_prefetch(s->counts, noted->hash);
 }
 

@@ -9,7 +9,7 @@
 #include "convert/chain_cuts.h"
 #include "convert/piece_counts.h"
 #include "convert/row_chain.h"
-#include "sframe/layout.h"
+#include "sframe/built_function.h"
 
 /* Bytes of a row without its start, at most. */
 #define MAX_BODY (1 + 4 * SFRAME_FRE_MAX_WORDS)
@@ -19,7 +19,8 @@
 
 /**
  * struct compaction - a section on its way to a smaller one
- * @from: the section
+ * @from: its functions
+ * @b: the section that is made, for its version and address
  * @cost: of an FDE
  * @fdes, @fde_count: of the new one
  * @fres, @fre_len: of the new one
@@ -31,7 +32,8 @@
  * @alone: rows before this offset are not shared any more
  */
 struct compaction {
-	const struct bobbin_sframe_builder *from;
+	const struct function_list *from;
+	const struct bobbin_sframe_builder *b;
 	struct fde_cost cost;
 	struct bobbin_sframe_built *fdes;
 	size_t fde_count, fde_capacity;
@@ -45,11 +47,6 @@ struct compaction {
 	size_t bound_count, alone;
 };
 
-static size_t attribute_size(const struct compaction *c)
-{
-	return c->from->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
-}
-
 static int reserve(struct compaction *c, size_t bytes, size_t fdes)
 {
 	if (vector_reserve(&c->fres, &c->fre_capacity, c->fre_len + bytes, 1) ||
@@ -61,16 +58,7 @@ static int reserve(struct compaction *c, size_t bytes, size_t fdes)
 /* There will be fewer bytes, and mostly fewer FDEs. */
 static int reserve_all(struct compaction *c)
 {
-	if (vector_reserve(&c->fres, &c->fre_capacity, c->from->fre_len, 1) ||
-	    vector_reserve(&c->fdes, &c->fde_capacity, c->from->fde_count, sizeof(*c->fdes)))
-		return -ENOMEM;
-	return 0;
-}
-
-static inline void put(uint8_t *at, uint32_t value, unsigned int n, bool big_endian)
-{
-	for (unsigned int i = 0; i < n; i++)
-		at[i] = (uint8_t)(value >> 8 * (big_endian ? n - 1 - i : i));
+	return reserve(c, c->from->fre_len + ROW_SLACK, c->from->count);
 }
 
 /* No rows from before a bound are behind it, too. */
@@ -83,87 +71,74 @@ static void pass_bounds(struct compaction *c, uint64_t start)
 	}
 }
 
-/* Add an FDE whose @size bytes stand behind all others; they may be there already. */
-static void add(struct compaction *c, struct bobbin_sframe_built fde, size_t size,
-		struct piece_slot *slot)
+/* Where the next FDE is made. */
+static struct bobbin_sframe_built *next_fde(const struct compaction *c)
+{
+	return &c->fdes[c->fde_count];
+}
+
+/* Add the next FDE, whose @size bytes stand behind all others; they may be there already. */
+static void add(struct compaction *c, size_t size, struct piece_slot *slot)
 {
 	size_t where = slot ? slot->where : PIECE_NOWHERE;
+	struct bobbin_sframe_built *fde = next_fde(c);
 
-	pass_bounds(c, fde.start);
-	fde.fre_off = (uint32_t)c->fre_len;
+	pass_bounds(c, fde->start);
+	fde->fre_off = (uint32_t)c->fre_len;
 	if (where >= c->alone && where < c->fre_len && size <= c->fre_len - where &&
 	    !memcmp(c->fres + where, c->fres + c->fre_len, size)) {
-		fde.fre_off = (uint32_t)where;
+		fde->fre_off = (uint32_t)where;
 	} else {
 		c->fre_len += size;
 		if (slot)
-			slot->where = fde.fre_off;
+			slot->where = fde->fre_off;
 	}
-	c->fdes[c->fde_count++] = fde;
-	c->num_fres += fde.num_fres;
+	c->fde_count++;
+	c->num_fres += fde->num_fres;
 }
 
-static uint32_t end_of_rows(const struct bobbin_sframe_builder *b, uint32_t index)
+/* Write a function as it is behind all others, and the next FDE.  Bytes, or -ENOMEM. */
+static int64_t write_function(struct compaction *c, const struct listed_function *f)
 {
-	return index + 1 < b->fde_count ? b->fdes[index + 1].fre_off : b->fre_len;
+	size_t size = function_list_size(c->from, f), need = c->fre_len + size + ROW_SLACK;
+
+	if ((need > c->fre_capacity || c->fde_count == c->fde_capacity) &&
+	    reserve(c, size + ROW_SLACK, 1))
+		return -ENOMEM;
+	function_list_write(c->from, f, c->fres + c->fre_len, next_fde(c));
+	return (int64_t)size;
 }
 
 /* Add a function as it is, or share it. */
-static int copy(struct compaction *c, uint32_t index)
+static int copy(struct compaction *c, size_t index)
 {
-	const struct bobbin_sframe_builder *b = c->from;
-	const struct bobbin_sframe_built *fde = &b->fdes[index];
-	const uint8_t *bytes = b->fres + fde->fre_off;
-	uint32_t size = end_of_rows(b, index) - fde->fre_off;
+	int64_t size = write_function(c, &c->from->functions[index]);
 
-	if (reserve(c, size, 1))
-		return -ENOMEM;
-	memcpy(c->fres + c->fre_len, bytes, size);
-	add(c, *fde, size, piece_counts_find(&c->counts, piece_hash(bytes, size)));
+	if (size < 0)
+		return (int)size;
+	add(c, (size_t)size,
+	    piece_counts_find(&c->counts, piece_hash(c->fres + c->fre_len, (size_t)size)));
 	return 0;
 }
 
 /* Add functions as they are. */
-static int keep(struct compaction *c, uint32_t first, uint32_t end)
+static int keep(struct compaction *c, size_t first, size_t end)
 {
-	const struct bobbin_sframe_builder *b = c->from;
-	uint32_t begin, size;
+	for (size_t i = first; i < end; i++) {
+		int64_t size = write_function(c, &c->from->functions[i]);
 
-	if (first == end)
-		return 0;
-	begin = b->fdes[first].fre_off;
-	size = end_of_rows(b, end - 1) - begin;
-	if (reserve(c, size, end - first))
-		return -ENOMEM;
-	memcpy(c->fres + c->fre_len, b->fres + begin, size);
-	for (uint32_t i = first; i < end; i++) {
-		struct bobbin_sframe_built *fde = &c->fdes[c->fde_count++];
-
-		*fde = b->fdes[i];
-		fde->fre_off += (uint32_t)c->fre_len - begin;
-		c->num_fres += fde->num_fres;
+		if (size < 0)
+			return (int)size;
+		add(c, (size_t)size, NULL);
 	}
-	c->fre_len += size;
 	return 0;
 }
 
 static uint8_t *put_row(uint8_t *at, const struct chain_row *row, uint32_t start,
 			unsigned int width, bool big_endian)
 {
-	put(at, start, width, big_endian);
-	at += width;
-	for (unsigned int i = 0; i < row->size; i++)
-		at[i] = row->body[i];
-	return at + row->size;
-}
-
-static void put_attribute(const struct compaction *c, const struct bobbin_sframe_built *fde,
-			  uint8_t *at)
-{
-	put(at, fde->num_fres, 2, c->from->arch->big_endian);
-	at[SFRAME_V3_ATTR_AT_INFO] = fde->info;
-	at[SFRAME_V3_ATTR_AT_INFO2] = c->chain.info2;
-	at[SFRAME_V3_ATTR_AT_REP_SIZE] = 0;
+	at = sframe_store(at, start, width, big_endian);
+	return row_form_copy(at, row->body, row->size);
 }
 
 /* Rows of a chain become an FDE. */
@@ -176,21 +151,23 @@ static int add_piece(struct compaction *c, size_t begin, size_t end, struct piec
 		.start = c->chain.start + first->start,
 		.size = stop - first->start,
 		.info = c->chain.info | (uint8_t)(width >> 1),
+		.flex = c->chain.flex,
 	};
+	const uint32_t attribute = sframe_attribute_size(c->b->version);
 	uint8_t *at;
 
-	if (reserve(c, attribute_size(c) + (end - begin) * (width + MAX_BODY), 1))
+	if (reserve(c, attribute + (end - begin) * (width + MAX_BODY), 1))
 		return -ENOMEM;
-	at = c->fres + c->fre_len + attribute_size(c);
+	at = c->fres + c->fre_len + attribute;
 	for (const struct chain_row *row = first; row < rows + end; row++) {
 		if (row->same && row != first)
 			continue;
-		at = put_row(at, row, row->start - first->start, width, c->from->arch->big_endian);
+		at = put_row(at, row, row->start - first->start, width, c->b->arch->big_endian);
 		fde.num_fres++;
 	}
-	if (attribute_size(c))
-		put_attribute(c, &fde, c->fres + c->fre_len);
-	add(c, fde, (size_t)(at - (c->fres + c->fre_len)), slot);
+	sframe_put_attribute(c->b, &fde, c->fres + c->fre_len);
+	*next_fde(c) = fde;
+	add(c, (size_t)(at - (c->fres + c->fre_len)), slot);
 	return 0;
 }
 
@@ -210,22 +187,20 @@ static int add_by_width(struct compaction *c, size_t begin, size_t end)
 	return r;
 }
 
-static uint32_t width_of(const struct bobbin_sframe_built *fde)
+/* Bytes that starts take beyond their first. */
+static uint64_t wide_bytes(const struct listed_function *f)
 {
-	return 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
+	return (uint64_t)f->count * (start_width(f->last) - 1);
 }
 
 /* Whether a cut of the function could gain more than it costs. */
-static bool is_worth_a_cut(const struct bobbin_sframe_builder *b, uint32_t index,
-			   const struct fde_cost *cost)
+static bool is_worth_a_cut(const struct compaction *c, size_t index)
 {
-	const struct bobbin_sframe_built *fde = &b->fdes[index];
-
-	return (uint64_t)fde->num_fres * (width_of(fde) - 1) > cost->whole &&
-	       row_chain_can_start(b, index);
+	return wide_bytes(&c->from->functions[index]) > c->cost.whole &&
+	       row_chain_can_start(c->from, index);
 }
 
-static int cut(struct compaction *c, uint32_t index)
+static int cut(struct compaction *c, size_t index)
 {
 	int r = row_chain_read(&c->chain, c->from, index, 1);
 
@@ -235,32 +210,31 @@ static int cut(struct compaction *c, uint32_t index)
 /* Cuts save no more than the bytes that starts take beyond their first. */
 static uint64_t least_without_sharing(const struct compaction *c)
 {
-	const struct bobbin_sframe_builder *b = c->from;
-	uint64_t size = b->fre_len + (uint64_t)b->fde_count * c->cost.index;
+	uint64_t size = c->from->fre_len + (uint64_t)c->from->count * c->cost.index;
 
-	for (uint32_t i = 0; i < b->fde_count; i++)
-		size -= (uint64_t)b->fdes[i].num_fres * (width_of(&b->fdes[i]) - 1);
+	for (size_t i = 0; i < c->from->count; i++)
+		size -= wide_bytes(&c->from->functions[i]);
 	return size;
 }
 
 /* The smallest form without sharing in which no FDE goes beyond a function. */
 static int cut_functions(struct compaction *c)
 {
-	uint32_t kept = 0, i;
+	size_t kept = 0, i;
 	int r = 0;
 
-	for (i = 0; i < c->from->fde_count && !r; i++) {
-		if (!is_worth_a_cut(c->from, i, &c->cost))
+	for (i = 0; i < c->from->count && !r; i++) {
+		if (!is_worth_a_cut(c, i))
 			continue;
 		r = keep(c, kept, i);
 		if (!r)
 			r = cut(c, i);
 		kept = i + 1;
 	}
-	return r || !i ? r : keep(c, kept, i);
+	return r ? r : keep(c, kept, i);
 }
 
-static int read_with_hashes(struct compaction *c, uint32_t first, uint32_t length)
+static int read_with_hashes(struct compaction *c, size_t first, size_t length)
 {
 	int r = row_chain_read(&c->chain, c->from, first, length);
 
@@ -269,7 +243,7 @@ static int read_with_hashes(struct compaction *c, uint32_t first, uint32_t lengt
 	return r;
 }
 
-static int count_pieces(struct compaction *c, uint32_t first, uint32_t length)
+static int count_pieces(struct compaction *c, size_t first, size_t length)
 {
 	int r = read_with_hashes(c, first, length);
 
@@ -278,14 +252,14 @@ static int count_pieces(struct compaction *c, uint32_t first, uint32_t length)
 	return r;
 }
 
-static int choose_pieces(struct compaction *c, uint32_t first, uint32_t length)
+static int choose_pieces(struct compaction *c, size_t first, size_t length)
 {
 	int r = read_with_hashes(c, first, length);
 
 	return r ? r : chain_cuts_by_count(&c->cuts, &c->chain, &c->cost, &c->counts, &c->wide);
 }
 
-static int add_shared(struct compaction *c, uint32_t first, uint32_t length)
+static int add_shared(struct compaction *c, size_t first, size_t length)
 {
 	const struct chain_cut *cuts;
 	int r = choose_pieces(c, first, length);
@@ -301,13 +275,12 @@ static int add_shared(struct compaction *c, uint32_t first, uint32_t length)
 }
 
 /* Do something with each chain, and something else with what cannot be in one. */
-static int for_each_chain(struct compaction *c,
-			  int (*chain)(struct compaction *, uint32_t, uint32_t),
-			  int (*other)(struct compaction *, uint32_t))
+static int for_each_chain(struct compaction *c, int (*chain)(struct compaction *, size_t, size_t),
+			  int (*other)(struct compaction *, size_t))
 {
 	int r = 0;
 
-	for (uint32_t i = 0, length; i < c->from->fde_count && !r; i += length) {
+	for (size_t i = 0, length; i < c->from->count && !r; i += length) {
 		bool whole = row_chain_can_start(c->from, i);
 
 		length = whole ? row_chain_length(c->from, i) : 1;
@@ -321,7 +294,7 @@ static int for_each_chain(struct compaction *c,
 
 static int share(struct compaction *c)
 {
-	int r = piece_counts_init(&c->counts, 2 * (uint64_t)c->from->num_fres);
+	int r = piece_counts_init(&c->counts, 2 * c->from->num_fres);
 
 	if (!r)
 		r = for_each_chain(c, count_pieces, NULL);
@@ -338,8 +311,8 @@ static bool in_reach(const struct compaction *c)
 	int64_t reach = (int64_t)INT32_MAX - SFRAME_HEADER_SIZE -
 			(int64_t)(c->fde_count * SFRAME_V2_FDE_SIZE);
 
-	for (size_t i = 0; i < c->fde_count && c->from->version < 3; i++) {
-		int64_t distance = (int64_t)(c->fdes[i].start - c->from->addr);
+	for (size_t i = 0; i < c->fde_count && c->b->version < 3; i++) {
+		int64_t distance = (int64_t)(c->fdes[i].start - c->b->addr);
 
 		if (distance < -reach || distance > reach)
 			return false;
@@ -364,8 +337,8 @@ static int run(struct compaction *c, int (*choose)(struct compaction *))
 {
 	int r;
 
-	c->cost.index = sframe_fde_size_of(c->from->version);
-	c->cost.whole = c->cost.index + (uint32_t)attribute_size(c);
+	c->cost.index = sframe_fde_size_of(c->b->version);
+	c->cost.whole = c->cost.index + sframe_attribute_size(c->b->version);
 	r = reserve_all(c);
 	return r ? r : choose(c);
 }
@@ -385,11 +358,12 @@ static void compaction_fini(struct compaction *c)
 	piece_counts_fini(&c->counts);
 }
 
-int compact_section(struct section_maker *maker, bool sharing, const uint64_t *bounds, size_t count)
+int compact_functions(const struct function_list *list, bool sharing, const uint64_t *bounds,
+		      size_t count, struct section_maker *maker)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	struct compaction plain = {.from = b};
-	struct compaction shared = {.from = b, .bounds = bounds, .bound_count = count};
+	struct compaction plain = {.from = list, .b = b};
+	struct compaction shared = {.from = list, .b = b, .bounds = bounds, .bound_count = count};
 	bool fits, smaller = false;
 	int r = sharing ? run(&shared, share) : 0;
 
@@ -405,6 +379,8 @@ int compact_section(struct section_maker *maker, bool sharing, const uint64_t *b
 		replace(&shared, b);
 	else if (!r && in_reach(&plain))
 		replace(&plain, b);
+	else if (!r)
+		r = function_list_make(list, maker);
 	compaction_fini(&plain);
 	compaction_fini(&shared);
 	return r;

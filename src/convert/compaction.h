@@ -13,17 +13,17 @@
 #ifndef BOBBIN_CONVERT_COMPACTION_H
 #define BOBBIN_CONVERT_COMPACTION_H
 
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 
 /*
- * Choose the FDEs of a section anew.  Its functions do not overlap, were added
- * without sharing, in ascending order for the best result, and the section was
- * not finished yet.  @share: FDEs with equal rows share them and may hold several
- * functions; otherwise an FDE lies within one.  Rows of code on both sides of
- * one of @count ascending @bounds are not shared; functions do not touch there.
+ * Choose the FDEs of a section and make them in @maker, which has none.  Functions do not
+ * overlap and ascend for the best result.  @share: FDEs with equal rows share them and may
+ * hold several functions; otherwise an FDE lies within one.  Rows of code on both sides
+ * of one of @count ascending @bounds are not shared; functions do not touch there.
  *
- * Time and memory are linear in rows.  0; -ENOMEM, and the section is as it was.
+ * Time and memory are linear in rows.  0, -ENOMEM, -ERANGE.
  */
-int compact_section(struct section_maker *maker, bool share, const uint64_t *bounds, size_t count);
+int compact_functions(const struct function_list *list, bool share, const uint64_t *bounds,
+		      size_t count, struct section_maker *maker);
 
 #endif

@@ -4,25 +4,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/vector.h"
 #include "convert/compaction.h"
 #include "convert/fde_list.h"
-#include "convert/usual_program.h"
+#include "core/rule_word.h"
 
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16
 #define STUB_PUSH 8
 
+/* Rows that are taken at once. */
+#define WORDS 64
+
 /**
  * struct conversion - a section in the making
  * @options, @stats, @views: as given
  * @maker: the section
- * @rows, @count, @capacity: the part of a function that is collected
+ * @list: its functions
+ * @first, @count: the rows at the end of the list that are collected for a function
  * @start, @end: its addresses
  * @listed: the FDE that is being converted
- * @fde: the same, decoded
  * @program: of an FDE before that has the same CIE; its view is NULL if there is none
- * @initial: what that CIE says, if it is @usual
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -31,14 +32,12 @@ struct conversion {
 	struct convert_stats *stats;
 	const struct bobbin_cfi_view *views;
 	struct section_maker maker;
-	struct bobbin_sframe_row *rows;
-	size_t count, capacity;
+	struct function_list list;
+	size_t first, count;
 	uint64_t start, end;
 	const struct listed_fde *listed;
-	struct bobbin_cfi_fde fde;
 	struct bobbin_cfi_rows program;
-	struct usual_rule initial;
-	bool usual, lost;
+	bool lost;
 	uint64_t made;
 };
 
@@ -61,49 +60,57 @@ static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin
 		c->options->gap(c->options->ctx, &gap);
 }
 
+static struct listed_row *row_at(const struct conversion *c, size_t i)
+{
+	return &c->list.rows[c->first + i];
+}
+
+static uint64_t row_start(const struct conversion *c, size_t i)
+{
+	return c->start + row_at(c, i)->start;
+}
+
 /* The address at which a collected row ends. */
 static uint64_t row_end(const struct conversion *c, size_t i)
 {
-	return i + 1 < c->count ? c->start + c->rows[i + 1].start : c->end;
+	return i + 1 < c->count ? row_start(c, i + 1) : c->end;
 }
 
-static int add(struct conversion *c, struct bobbin_sframe_function function)
+static int add(struct conversion *c, struct listed_function *function)
 {
-	int r = section_maker_add(&c->maker, &function);
+	int r = function_list_add(&c->list, function);
 
-	if (r)
-		return r;
-	c->made++;
-	return 0;
+	c->made += !r;
+	return r;
 }
 
-static void shift_rows(struct bobbin_sframe_row *rows, size_t count, uint32_t by)
+static void shift_rows(struct listed_row *rows, size_t count, uint32_t by)
 {
 	for (size_t i = 0; i < count; i++)
 		rows[i].start += by;
 }
 
 /* Some of the collected rows as a function of their own. */
-static int add_rows(struct conversion *c, size_t first, size_t count)
+static BOBBIN_ALWAYS_INLINE int add_rows(struct conversion *c, size_t first, size_t count)
 {
-	struct bobbin_sframe_row *rows = c->rows + first;
-	uint32_t base = rows->start;
-	uint64_t size = row_end(c, first + count - 1) - (c->start + base);
+	uint64_t start = row_start(c, first), size = row_end(c, first + count - 1) - start;
+	uint32_t base = row_at(c, first)->start;
+	struct listed_function f = {
+		.start = start,
+		.size = (uint32_t)size,
+		.signal = c->program.fde.signal,
+		.first = c->first + first,
+		.count = (uint32_t)count,
+	};
 	int r;
 
 	if (size > UINT32_MAX)
 		return -ERANGE;
 	if (base)
-		shift_rows(rows, count, -base);
-	r = add(c, (struct bobbin_sframe_function){
-			   .start = c->start + base,
-			   .size = (uint32_t)size,
-			   .signal = c->fde.signal,
-			   .rows = rows,
-			   .count = (uint32_t)count,
-		   });
-	if (base)
-		shift_rows(rows, count, base);
+		shift_rows(row_at(c, first), count, -base);
+	r = add(c, &f);
+	if (base && r)
+		shift_rows(row_at(c, first), count, base);
 	return r;
 }
 
@@ -129,8 +136,7 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 			continue;
 		}
 		if (too_much(r))
-			lose(c, c->start + c->rows[first].start, row_end(c, first),
-			     BOBBIN_REASON_SFRAME_REACH);
+			lose(c, row_start(c, first), row_end(c, first), BOBBIN_REASON_SFRAME_REACH);
 		else if (r)
 			return r;
 		first += piece;
@@ -143,20 +149,19 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 /* The rows between those that SFrame cannot express. */
 static int add_around_holes(struct conversion *c)
 {
-	const struct bobbin_sframe_builder *b = &c->maker.builder;
+	const struct row_form *forms = c->list.forms.forms;
 	size_t first = 0;
 
 	for (size_t i = 0; i <= c->count; i++) {
 		int r;
 
-		if (i < c->count && bobbin_sframe_builder_can_express(b, &c->rows[i].rule))
+		if (i < c->count && row_form_exists(&forms[row_at(c, i)->form]))
 			continue;
 		r = i > first ? add_pieces(c, first, i - first) : 0;
 		if (r)
 			return r;
 		if (i < c->count)
-			lose(c, c->start + c->rows[i].start, row_end(c, i),
-			     BOBBIN_REASON_SFRAME_RULE);
+			lose(c, row_start(c, i), row_end(c, i), BOBBIN_REASON_SFRAME_RULE);
 		first = i + 1;
 	}
 	return 0;
@@ -171,73 +176,77 @@ static int flush(struct conversion *c)
 		r = add_rows(c, 0, c->count);
 	if (too_much(r))
 		r = add_around_holes(c);
+	c->first = c->list.row_count;
 	c->count = 0;
 	return r;
 }
 
-static bool continues(const struct conversion *c, const struct bobbin_row *row)
-{
-	return c->count && c->end == row->start &&
-	       bobbin_rule_equal(&c->rows[c->count - 1].rule, &row->rule);
-}
-
-static int collect(struct conversion *c, const struct bobbin_row *row)
+/* Take a row that starts where the one before ends, unless that is part of a function. */
+static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t form)
 {
 	int r = 0;
 
-	if (continues(c, row)) {
-		c->end = row->end;
-		return 0;
-	}
-	if (c->count && row->start - c->start > UINT32_MAX)
+	if (c->count && end - c->start > UINT32_MAX)
 		r = flush(c);
-	if (!r && vector_reserve(&c->rows, &c->capacity, c->count + 1, sizeof(*c->rows)))
-		r = -ENOMEM;
-	if (r)
-		return r;
 	if (!c->count)
-		c->start = row->start;
-	c->rows[c->count++] = (struct bobbin_sframe_row){.start = (uint32_t)(row->start - c->start),
-							 .rule = row->rule};
-	c->end = row->end;
-	return 0;
+		c->start = start;
+	c->end = end;
+	if (c->count && row_at(c, c->count - 1)->form == form)
+		return r;
+	c->count++;
+	return r ? r : function_list_push(&c->list, (uint32_t)(start - c->start), form);
 }
 
-/* Parts of stubs of @STUB_SIZE bytes, byte by byte if need be. */
-static int collect_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push,
-			 uint64_t start, uint64_t end)
+/**
+ * struct stubs - lazy-binding stubs, whose CFA moves at @push of @STUB_SIZE bytes
+ * @forms: of the rules before and from there on
+ */
+struct stubs {
+	uint32_t forms[2];
+	uint8_t push;
+};
+
+/* Parts of stubs, byte by byte if need be. */
+static int collect_stubs(struct conversion *c, const struct stubs *stubs, uint64_t start,
+			 uint64_t end)
 {
-	struct bobbin_row byte = *row;
 	int r = 0;
 
-	for (byte.start = start; byte.start < end && !r; byte.start++) {
-		bool pushed = byte.start % STUB_SIZE >= push;
+	for (uint64_t at = start; at < end && !r; at++)
+		r = collect(c, at, at + 1, stubs->forms[at % STUB_SIZE >= stubs->push]);
+	return r;
+}
 
-		byte.end = byte.start + 1;
-		byte.rule.cfa.off = row->rule.cfa.off + (pushed ? STUB_PUSH : 0);
-		r = collect(c, &byte);
-	}
+static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_t start,
+			uint64_t end)
+{
+	struct listed_function f = {
+		.start = start,
+		.size = (uint32_t)(end - start),
+		.rep_size = STUB_SIZE,
+		.signal = c->program.fde.signal,
+		.first = c->list.row_count,
+		.count = 2,
+	};
+	int r = function_list_push(&c->list, 0, stubs->forms[0]);
+
+	if (!r)
+		r = function_list_push(&c->list, stubs->push, stubs->forms[1]);
+	if (!r)
+		r = add(c, &f);
+	c->first = c->list.row_count;
 	return r;
 }
 
 /* Whole stubs: rows that repeat. */
-static int add_whole_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push,
-			   uint64_t start, uint64_t end)
+static int add_whole_stubs(struct conversion *c, const struct stubs *stubs, uint64_t start,
+			   uint64_t end)
 {
-	struct bobbin_sframe_row rows[2] = {{0, row->rule}, {push, row->rule}};
-	bool possible = bobbin_sframe_builder_can_express(&c->maker.builder, &row->rule);
+	bool possible = row_form_exists(&c->list.forms.forms[stubs->forms[0]]);
 	int r = end - start > UINT32_MAX ? -ERANGE : flush(c);
 
-	rows[1].rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = add(c, (struct bobbin_sframe_function){
-				   .start = start,
-				   .size = (uint32_t)(end - start),
-				   .rep_size = STUB_SIZE,
-				   .signal = c->fde.signal,
-				   .rows = rows,
-				   .count = 2,
-			   });
+		r = add_repeated(c, stubs, start, end);
 	if (!too_much(r))
 		return r;
 	r = flush(c);
@@ -245,53 +254,130 @@ static int add_whole_stubs(struct conversion *c, const struct bobbin_row *row, u
 	return r;
 }
 
-/* Stubs whose CFA moves at @push. */
-static int add_stubs(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+/* A row of stubs: what is before the first whole one, those, and what is after them. */
+static int add_stubs(struct conversion *c, const struct stubs *stubs, uint64_t first, uint64_t last)
 {
-	uint64_t before = -row->start % STUB_SIZE, size = row->end - row->start;
-	uint64_t start = row->start + (before < size ? before : size);
-	uint64_t end = start + (row->end - start) / STUB_SIZE * STUB_SIZE;
-	int r = collect_stubs(c, row, push, row->start, start);
+	uint64_t before = -first % STUB_SIZE, size = last - first;
+	uint64_t start = first + (before < size ? before : size);
+	uint64_t end = start + (last - start) / STUB_SIZE * STUB_SIZE;
+	int r = collect_stubs(c, stubs, first, start);
 
 	if (!r && start < end)
-		r = add_whole_stubs(c, row, push, start, end);
-	return r ? r : collect_stubs(c, row, push, end, row->end);
+		r = add_whole_stubs(c, stubs, start, end);
+	return r ? r : collect_stubs(c, stubs, end, last);
 }
 
-static int take_row(struct conversion *c, const struct bobbin_row *row, uint8_t push)
+/* The row that the program was run to, of stubs. */
+static int take_stubs(struct conversion *c)
 {
-	bool known = row->rule.cfa.how != BOBBIN_HOW_NO_RULE;
-	enum bobbin_reason reason = known ? BOBBIN_REASON_NONE
-					  : (enum bobbin_reason)row->rule.reason;
+	struct stubs stubs = {.push = c->program.plt};
+	struct bobbin_rule rule;
 	int r;
 
-	c->stats->cfi_rows++;
-	if (push && push < STUB_SIZE && !c->options->floating)
-		return add_stubs(c, row, push);
-	if (push && push < STUB_SIZE)
-		reason = BOBBIN_REASON_SFRAME_RULE;
-	else if (known)
-		return collect(c, row);
-	r = flush(c);
-	lose(c, row->start, row->end, reason);
-	return r;
+	if (c->options->floating) {
+		r = flush(c);
+		lose(c, c->program.start, c->program.end, BOBBIN_REASON_SFRAME_RULE);
+		return r;
+	}
+	bobbin_cfi_rows_rule(&c->program, &rule);
+	r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[0]);
+	rule.cfa.off += STUB_PUSH;
+	if (!r)
+		r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[1]);
+	return r ? r : add_stubs(c, &stubs, c->program.start, c->program.end);
 }
 
-static int take_rows(struct conversion *c)
+/* Take the packed rules that rows begin with.  How many, or -ENOMEM. */
+static int collect_words(struct conversion *c, const struct bobbin_cfi_word *rows,
+			 unsigned int count)
 {
+	const struct bobbin_cfi_word *row = rows, *end = rows + count;
+	const uint64_t base = c->count ? c->start : rows->start;
+	struct function_list *list = &c->list;
+	uint32_t last = c->count ? row_at(c, c->count - 1)->form : UINT32_MAX, form;
+	struct listed_row *to;
+
+	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + count,
+			   sizeof(*list->rows)))
+		return -ENOMEM;
+	to = list->rows + list->row_count;
+	for (; row < end && rule_word_has_rule(row->word); row++, last = form) {
+		if (row_forms_find(&list->forms, row->word, &form))
+			return -ENOMEM;
+		to->start = (uint32_t)(row->start - base);
+		to->form = form;
+		to += form != last;
+	}
+	if (row == rows)
+		return 0;
+	list->row_count = (size_t)(to - list->rows);
+	c->count = list->row_count - c->first;
+	c->start = base;
+	c->end = row < end ? row->start : c->program.end;
+	return (int)(row - rows);
+}
+
+/* Take the first of several rows.  1, -errno. */
+static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, unsigned int count)
+{
+	uint64_t end = count > 1 ? rows[1].start : c->program.end;
+	struct bobbin_rule rule;
+	uint32_t form;
+	int r;
+
+	if (count == 1 && c->program.plt) {
+		r = take_stubs(c);
+	} else if (rows->word && !rule_word_has_rule(rows->word)) {
+		bobbin_rule_unpack(rows->word, &rule);
+		r = flush(c);
+		lose(c, rows->start, end, (enum bobbin_reason)rule.reason);
+	} else if (rows->word) {
+		r = row_forms_of_word(&c->list.forms, rows->word, &form);
+		r = r ? r : collect(c, rows->start, end, form);
+	} else {
+		/* no word holds it: it is the row that the program was run to */
+		bobbin_cfi_rows_rule(&c->program, &rule);
+		r = row_forms_of_rule(&c->list.forms, &rule, &form);
+		r = r ? r : collect(c, rows->start, end, form);
+	}
+	return r ? r : 1;
+}
+
+static int take_rows(struct conversion *c, const struct bobbin_cfi_word *rows, unsigned int count)
+{
+	bool reachable = c->program.end - (c->count ? c->start : rows->start) <= UINT32_MAX;
+	unsigned int i = 0;
+	int r = 0;
+
+	c->stats->cfi_rows += count;
+	while (i < count) {
+		r = reachable && !c->program.plt ? collect_words(c, rows + i, count - i) : 0;
+		if (!r)
+			r = take_row(c, rows + i, count - i);
+		if (r < 0)
+			return r;
+		i += (unsigned int)r;
+	}
+	return 0;
+}
+
+static int run_program(struct conversion *c)
+{
+	struct bobbin_cfi_word rows[WORDS];
 	struct bobbin_error error;
-	struct bobbin_row row;
-	uint64_t done = c->listed->start;
 	int r;
 
-	while ((r = bobbin_cfi_rows_next(&c->program, &error, &row)) > 0) {
-		r = take_row(c, &row, c->program.plt);
+	while (c->program.end < c->listed->end) {
+		int count = bobbin_cfi_rows_fill(&c->program, &error, rows, WORDS);
+
+		if (count < 0) {
+			lose(c, c->program.end, c->listed->end, error.reason);
+			break;
+		}
+		r = take_rows(c, rows, (unsigned int)count);
 		if (r)
 			return r;
-		done = row.end;
 	}
-	if (r && done < c->listed->end)
-		lose(c, done, c->listed->end, error.reason);
 	return flush(c);
 }
 
@@ -299,80 +385,45 @@ static int take_rows(struct conversion *c)
 static int mark_signal_frame(struct conversion *c)
 {
 	uint64_t size = c->listed->end - c->listed->start;
+	struct listed_function f = {
+		.start = c->listed->start, .size = (uint32_t)size, .signal = true};
 
-	if (c->made || !c->fde.signal || c->options->version < 3 || size > UINT32_MAX)
+	if (c->made || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
 		return 0;
-	return add(c, (struct bobbin_sframe_function){
-			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
+	return add(c, &f);
 }
 
-/* Run what the FDE's CIE says. */
-static int run_cie(struct conversion *c, const struct bobbin_cfi_view *view,
-		   struct bobbin_error *err)
-{
-	int r = bobbin_cfi_rows_init(view, &c->fde, err, &c->program);
-
-	c->usual = !r && usual_program_start(&c->program, &c->initial);
-	return r;
-}
-
-/* Decode the listed FDE, and its CIE unless the one before has the same. */
-static int read_fde(struct conversion *c, struct bobbin_error *err)
+/* Decode the listed FDE, and its CIE unless the one before has the same; start its program. */
+static int start_program(struct conversion *c, struct bobbin_error *err)
 {
 	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
+	struct bobbin_cfi_fde *fde = &c->program.fde;
 	uint64_t offset = c->listed->offset;
 	int r;
 
 	if (c->program.view != view) {
-		r = bobbin_cfi_fde(view, offset, err, &c->fde);
-		return r ? r : run_cie(c, view, err);
+		r = bobbin_cfi_fde(view, offset, err, fde);
+		return r ? r : bobbin_cfi_rows_init(view, fde, err, &c->program);
 	}
-	r = bobbin_cfi_next_like(view, &offset, &c->fde, err, &c->fde);
-	if (r < 0)
-		return r;
-	return c->fde.cie == c->program.fde.cie ? 0 : run_cie(c, view, err);
-}
-
-/* All rows are usual and make one function; else false, and nothing was done. */
-static bool add_usual(struct conversion *c)
-{
-	const uint64_t start = c->listed->start, size = c->listed->end - start;
-	struct bobbin_sframe_builder *b = &c->maker.builder;
-	struct usual_rows usual;
-	uint32_t count;
-
-	if (!c->usual || size > UINT32_MAX || !usual_rows_start(b, (uint32_t)size, &usual) ||
-	    !usual_program_run(c->program.view, &c->fde, &c->initial, (uint32_t)size, &usual,
-			       &count) ||
-	    !usual_rows_finish(b, &usual, start, (uint32_t)size))
-		return false;
-	c->stats->cfi_rows += count;
-	return true;
-}
-
-/* Any rows, one by one. */
-static int add_others(struct conversion *c)
-{
-	int r = bobbin_cfi_rows_again(&c->fde, NULL, &c->program);
-
-	if (!r)
-		r = take_rows(c);
-	c->stats->split += c->made && (c->made > 1 || c->lost);
-	c->stats->lost_fdes += !c->made;
-	return r ? r : mark_signal_frame(c);
+	r = bobbin_cfi_next_like(view, &offset, fde, err, fde);
+	return r < 0 ? r : bobbin_cfi_rows_again(fde, err, &c->program);
 }
 
 static int convert_fde(struct conversion *c)
 {
 	struct bobbin_error error;
-	int r = read_fde(c, &error);
+	int r = start_program(c, &error);
 
 	c->lost = false;
 	c->made = 0;
 	c->stats->fdes++;
 	c->stats->text += c->listed->end - c->listed->start;
-	if (!r)
-		return add_usual(c) ? 0 : add_others(c);
+	if (!r) {
+		r = run_program(c);
+		c->stats->split += c->made > 1 || (c->made && c->lost);
+		c->stats->lost_fdes += !c->made;
+		return r ? r : mark_signal_frame(c);
+	}
 	c->program.view = NULL;
 	lose(c, c->listed->start, c->listed->end, error.reason);
 	c->stats->lost_fdes++;
@@ -398,6 +449,27 @@ static int convert_all(struct conversion *c, const struct fde_list *list)
 	return 0;
 }
 
+/* The section's bytes from its functions. */
+static int make_section(struct conversion *c, uint8_t **data, uint64_t *size)
+{
+	const struct convert_options *options = c->options;
+	int r;
+
+	if (options->keep_functions)
+		r = function_list_make(&c->list, &c->maker);
+	else
+		r = compact_functions(&c->list, options->share, options->bounds,
+				      options->bound_count, &c->maker);
+	c->stats->functions = c->maker.builder.fde_count;
+	c->stats->rows = c->maker.builder.num_fres;
+	/* what comes now uses its memory */
+	function_list_fini(&c->list);
+	if (r)
+		return r;
+	return options->in_place ? section_maker_finish_in_place(&c->maker, data, size)
+				 : section_maker_finish(&c->maker, data, size);
+}
+
 int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 		const struct convert_options *options, struct convert_stats *stats, uint8_t **data,
 		uint64_t *size)
@@ -416,20 +488,16 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 				       options->keep_functions && options->share,
 				       (uint32_t)list.count, &c.maker);
 	if (!r) {
-		r = convert_all(&c, &list);
+		r = function_list_init(&c.maker.builder, list.count, &c.list);
+		if (!r)
+			r = convert_all(&c, &list);
 		/* what comes now uses its memory */
 		fde_list_fini(&list);
-		if (!r && !options->keep_functions)
-			r = compact_section(&c.maker, options->share, options->bounds,
-					    options->bound_count);
-		stats->functions = c.maker.builder.fde_count;
-		stats->rows = c.maker.builder.num_fres;
 		if (!r)
-			r = options->in_place ? section_maker_finish_in_place(&c.maker, data, size)
-					      : section_maker_finish(&c.maker, data, size);
+			r = make_section(&c, data, size);
+		function_list_fini(&c.list);
 		section_maker_fini(&c.maker);
 	}
 	fde_list_fini(&list);
-	free(c.rows);
 	return r;
 }

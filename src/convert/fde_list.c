@@ -12,6 +12,9 @@
 #define MAX_RUNS 16
 #define NO_FDE UINT32_MAX
 
+/* Most sections have fewer bytes for an FDE; pages that are not used take no memory. */
+#define USUAL_FDE_SIZE 40
+
 struct vector {
 	struct listed_fde *fdes;
 	size_t count, capacity;
@@ -171,6 +174,9 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 	size_t live;
 	int r;
 
+	if (vector_reserve(&ret->fdes, &ret->capacity, view->frame_size / USUAL_FDE_SIZE,
+			   sizeof(*ret->fdes)))
+		return -ENOMEM;
 	while ((r = bobbin_cfi_next_like(view, &offset, &fde, &error, &fde)) != 0) {
 		if (r < 0) {
 			if (!list->malformed++)

@@ -4,59 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "convert/piece_counts.h"
 #include "sframe/layout.h"
 
-static uint8_t info2_of(const struct bobbin_sframe_builder *b,
-			const struct bobbin_sframe_built *fde)
+static uint32_t first_start(const struct function_list *list, const struct listed_function *f)
 {
-	return b->version >= 3 ? b->fres[fde->fre_off + SFRAME_V3_ATTR_AT_INFO2] : 0;
+	return list->rows[f->first].start;
 }
 
-static const uint8_t *rows_of(const struct bobbin_sframe_builder *b,
-			      const struct bobbin_sframe_built *fde)
+bool row_chain_can_start(const struct function_list *list, size_t index)
 {
-	return b->fres + fde->fre_off + (b->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0);
+	const struct listed_function *f = &list->functions[index];
+
+	return f->count && !f->rep_size && first_start(list, f) < f->size;
 }
 
-static inline uint32_t load_start(const uint8_t *p, unsigned int width, bool big_endian)
+static bool continues(const struct function_list *list, const struct listed_function *f)
 {
-	if (width == 1)
-		return *p;
-	return width == 2 ? load_u16(p, big_endian) : load_u32(p, big_endian);
+	const struct listed_function *before = f - 1;
+
+	return before->start + before->size == f->start && f->size && f->count &&
+	       f->info == before->info && f->flex == before->flex && !first_start(list, f);
 }
 
-static uint32_t first_start(const struct bobbin_sframe_builder *b,
-			    const struct bobbin_sframe_built *fde)
+size_t row_chain_length(const struct function_list *list, size_t first)
 {
-	return load_start(rows_of(b, fde), 1u << (fde->info & SFRAME_FDE_FRE_TYPE),
-			  b->arch->big_endian);
-}
+	uint64_t size = list->functions[first].size;
+	size_t i = first + 1;
 
-bool row_chain_can_start(const struct bobbin_sframe_builder *b, uint32_t index)
-{
-	const struct bobbin_sframe_built *fde = &b->fdes[index];
-
-	return fde->num_fres && !(fde->info & SFRAME_FDE_PCMASK) && first_start(b, fde) < fde->size;
-}
-
-static bool continues(const struct bobbin_sframe_builder *b, uint32_t index)
-{
-	const struct bobbin_sframe_built *fde = &b->fdes[index], *before = fde - 1;
-
-	return before->start + before->size == fde->start && fde->size && fde->num_fres &&
-	       !((fde->info ^ before->info) & ~SFRAME_FDE_FRE_TYPE) &&
-	       info2_of(b, fde) == info2_of(b, before) && !first_start(b, fde);
-}
-
-uint32_t row_chain_length(const struct bobbin_sframe_builder *b, uint32_t first)
-{
-	uint64_t size = b->fdes[first].size;
-	uint32_t i = first + 1;
-
-	for (; i < b->fde_count && continues(b, i); i++) {
-		size += b->fdes[i].size;
+	for (; i < list->count && continues(list, &list->functions[i]); i++) {
+		size += list->functions[i].size;
 		if (size > UINT32_MAX)
 			break;
 	}
@@ -65,53 +42,51 @@ uint32_t row_chain_length(const struct bobbin_sframe_builder *b, uint32_t first)
 
 static bool same_body(const struct chain_row *a, const struct chain_row *b)
 {
+	if (a->body == b->body)
+		return true;
 	/* mostly they differ in the first word */
-	return a->body[0] == b->body[0] && (a->size < 2 || a->body[1] == b->body[1]) &&
-	       !memcmp(a->body, b->body, a->size);
+	return a->size == b->size && a->body[1] == b->body[1] && !memcmp(a->body, b->body, a->size);
 }
 
 /* The rows of a function that begins @base bytes behind the chain's start. */
-static void read_rows(struct row_chain *chain, const struct bobbin_sframe_builder *b,
-		      const struct bobbin_sframe_built *fde, uint32_t base)
+static void read_rows(struct row_chain *chain, const struct function_list *list,
+		      const struct listed_function *f, uint32_t base)
 {
-	unsigned int width = 1u << (fde->info & SFRAME_FDE_FRE_TYPE);
-	const uint8_t *p = rows_of(b, fde);
+	const struct listed_row *from = list->rows + f->first, *end = from + f->count;
 	uint32_t function = (uint32_t)chain->count;
 	struct chain_row *row = chain->rows + chain->count;
 
-	for (uint32_t i = 0; i < fde->num_fres; i++, row++) {
-		uint8_t info = p[width];
+	for (; from < end; from++, row++) {
+		const struct row_form *form = &list->forms.forms[from->form];
 
-		row->start = base + load_start(p, width, b->arch->big_endian);
+		row->start = base + from->start;
 		row->function = function;
-		row->body = p + width;
-		row->size =
-			(uint8_t)(1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info)));
+		row->body = row_form_body(&list->forms, form, f->flex);
+		row->size = form->size[f->flex];
 		row->same = row != chain->rows && same_body(row - 1, row);
-		p += width + row->size;
 	}
-	chain->count += fde->num_fres;
-	if (width > chain->widest)
-		chain->widest = (uint8_t)width;
+	chain->count += f->count;
+	if (start_width(f->last) > chain->widest)
+		chain->widest = (uint8_t)start_width(f->last);
 }
 
-int row_chain_read(struct row_chain *chain, const struct bobbin_sframe_builder *b, uint32_t first,
-		   uint32_t length)
+int row_chain_read(struct row_chain *chain, const struct function_list *list, size_t first,
+		   size_t length)
 {
-	const struct bobbin_sframe_built *fde = &b->fdes[first], *end = fde + length;
+	const struct listed_function *f = &list->functions[first], *end = f + length;
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < length; i++)
-		count += fde[i].num_fres;
+	for (size_t i = 0; i < length; i++)
+		count += f[i].count;
 	if (vector_reserve(&chain->rows, &chain->capacity, count, sizeof(*chain->rows)))
 		return -ENOMEM;
-	chain->start = fde->start;
-	chain->info = fde->info & (uint8_t)~SFRAME_FDE_FRE_TYPE;
-	chain->info2 = info2_of(b, fde);
+	chain->start = f->start;
+	chain->info = f->info;
+	chain->flex = f->flex;
 	chain->widest = 1;
 	chain->count = 0;
-	for (; fde < end; fde++)
-		read_rows(chain, b, fde, (uint32_t)(fde->start - chain->start));
+	for (; f < end; f++)
+		read_rows(chain, list, f, (uint32_t)(f->start - chain->start));
 	chain->size = (uint32_t)(end[-1].start + end[-1].size - chain->start);
 	return 0;
 }

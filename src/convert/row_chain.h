@@ -11,8 +11,9 @@
 #ifndef BOBBIN_CONVERT_ROW_CHAIN_H
 #define BOBBIN_CONVERT_ROW_CHAIN_H
 
-#include <bobbin/sframe_builder.h>
 #include <stddef.h>
+
+#include "convert/function_list.h"
 
 /**
  * struct chain_row - a row
@@ -37,36 +38,31 @@ struct chain_row {
  * @start: address of the first function
  * @size: bytes of code
  * @info: the functions' info byte without the width of starts
- * @info2: V3: their second one
+ * @flex: their rows are flexible ones
  * @widest: bytes of a row's start, at most, in the functions
  * @rows, @count: at least one
  */
 struct row_chain {
 	uint64_t start;
 	uint32_t size;
-	uint8_t info, info2, widest;
+	uint8_t info, widest;
+	bool flex;
 	struct chain_row *rows;
 	size_t count, capacity;
 };
 
-/* Bytes of a row's start if the last one is @span away from the first. */
-static inline uint32_t start_width(uint32_t span)
-{
-	return span > 0xffff ? 4 : span > 0xff ? 2 : 1;
-}
-
 /* Whether the function has rows that can be cut: some, which do not repeat. */
-bool row_chain_can_start(const struct bobbin_sframe_builder *b, uint32_t index);
+bool row_chain_can_start(const struct function_list *list, size_t index);
 
 /*
  * The number of functions from @first on, one that a chain can start with, that
  * touch, agree about everything but rows, and have a row from their start on.
  */
-uint32_t row_chain_length(const struct bobbin_sframe_builder *b, uint32_t first);
+size_t row_chain_length(const struct function_list *list, size_t first);
 
 /* Read @length functions that make a chain.  0, -ENOMEM. */
-int row_chain_read(struct row_chain *chain, const struct bobbin_sframe_builder *b, uint32_t first,
-		   uint32_t length);
+int row_chain_read(struct row_chain *chain, const struct function_list *list, size_t first,
+		   size_t length);
 
 void row_chain_hash(struct row_chain *chain);
 

@@ -77,6 +77,20 @@ int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned i
 	return r;
 }
 
+int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t bytes)
+{
+	struct bobbin_sframe_builder *b = &maker->builder;
+	int r = 0;
+
+	if (fdes > INT32_MAX || bytes > INT32_MAX)
+		return -ERANGE;
+	if (b->fde_max < fdes)
+		r = grow_fdes(b, (uint32_t)fdes);
+	if (!r && b->fre_max < bytes)
+		r = grow_fres(b, (uint32_t)bytes);
+	return r;
+}
+
 int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;

@@ -19,6 +19,9 @@ struct section_maker {
 int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
 		       bool share, uint32_t functions, struct section_maker *ret);
 
+/* Have room for so many functions and bytes of rows in all.  0, -ENOMEM, -ERANGE. */
+int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t bytes);
+
 /* As bobbin_sframe_builder_add(), with -ENOMEM instead of -ENOBUFS. */
 int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sframe/fre_encode.h"
 
+#include "sframe/built_function.h"
+
 static void start(struct fre_words *w)
 {
 	w->info = 0;
@@ -83,8 +85,8 @@ static bool default_ra(const struct bobbin_arch *arch, unsigned int version,
 	return true;
 }
 
-bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
-		       const struct bobbin_rule *rule, struct fre_words *ret)
+static bool default_words(const struct bobbin_arch *arch, unsigned int version,
+			  const struct bobbin_rule *rule, struct fre_words *ret)
 {
 	int32_t word;
 
@@ -137,8 +139,8 @@ static bool ra_is_default(const struct bobbin_arch *arch, const struct bobbin_pl
 	return ra->how == BOBBIN_HOW_IN_CFA_MEM && ra->off == arch->default_ra_off;
 }
 
-bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
-		    struct fre_words *ret)
+static bool flex_words(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
+		       struct fre_words *ret)
 {
 	struct bobbin_place cfa = rule->cfa;
 
@@ -159,4 +161,22 @@ bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *ru
 		push(ret, 0);
 	}
 	return rule->fp.how == BOBBIN_HOW_SAME || flex_place(&rule->fp, ret);
+}
+
+bool fre_words_of(const struct bobbin_arch *arch, unsigned int version, bool flex,
+		  const struct bobbin_rule *rule, struct fre_words *ret)
+{
+	if (version < 3 && (flex || rule->flags & BOBBIN_RULE_SIGNAL))
+		return false;
+	return flex ? flex_words(arch, rule, ret) : default_words(arch, version, rule, ret);
+}
+
+unsigned int fre_words_put(const struct fre_words *words, bool big_endian, uint8_t *at)
+{
+	unsigned int shift = fre_words_shift(words);
+
+	*at++ = (uint8_t)(words->info | words->count << 1 | shift << 5);
+	for (unsigned int i = 0; i < words->count; i++)
+		at = sframe_store(at, (uint32_t)words->words[i], 1u << shift, big_endian);
+	return 1 + (words->count << shift);
 }

@@ -25,13 +25,12 @@ static inline bool is_sframe_s390x(const struct bobbin_arch *arch)
 	return arch->elf_machine == SFRAME_EM_S390;
 }
 
-/* As a row of an ordinary function; false (@ret is undefined): it takes a flexible one. */
-bool fre_words_default(const struct bobbin_arch *arch, unsigned int version,
-		       const struct bobbin_rule *rule, struct fre_words *ret);
+/* As a row of an ordinary function or, V3, a @flex one; false: not representable there. */
+bool fre_words_of(const struct bobbin_arch *arch, unsigned int version, bool flex,
+		  const struct bobbin_rule *rule, struct fre_words *ret);
 
-/* As a row of a flexible function (V3); false: not representable. */
-bool fre_words_flex(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
-		    struct fre_words *ret);
+/* Write the info byte and the words, at most 1 + 4 * SFRAME_FRE_MAX_WORDS bytes.  How many. */
+unsigned int fre_words_put(const struct fre_words *words, bool big_endian, uint8_t *at);
 
 /* 0, 1, 2: one, two or four bytes hold every word. */
 static inline unsigned int fre_words_shift(const struct fre_words *words)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <bobbin/sframe_builder.h>
 
+#include "sframe/built_function.h"
 #include "sframe/fre_encode.h"
-#include "sframe/usual_rows.h"
 
 /* Slots of @shared that are looked at before rows are taken for new. */
 #define SHARED_PROBES 8
@@ -15,14 +15,7 @@ struct output {
 
 static BOBBIN_ALWAYS_INLINE void put(struct output *out, uint64_t value, unsigned int n)
 {
-	/* each a single store where @n is a constant */
-	if (out->big_endian)
-		for (unsigned int i = 0; i < n; i++)
-			out->at[i] = (uint8_t)(value >> 8 * (n - 1 - i));
-	else
-		for (unsigned int i = 0; i < n; i++)
-			out->at[i] = (uint8_t)(value >> 8 * i);
-	out->at += n;
+	out->at = sframe_store(out->at, value, n, out->big_endian);
 }
 
 BOBBIN_API int bobbin_sframe_builder_init(const struct bobbin_arch *arch, uint64_t addr,
@@ -38,23 +31,13 @@ BOBBIN_API int bobbin_sframe_builder_init(const struct bobbin_arch *arch, uint64
 	return 0;
 }
 
-static bool words_of(const struct bobbin_sframe_builder *b, bool flex,
-		     const struct bobbin_rule *rule, struct fre_words *ret)
-{
-	if (flex)
-		return fre_words_flex(b->arch, rule, ret);
-	return fre_words_default(b->arch, b->version, rule, ret);
-}
-
 BOBBIN_API bool bobbin_sframe_builder_can_express(const struct bobbin_sframe_builder *builder,
 						  const struct bobbin_rule *rule)
 {
 	struct fre_words words;
 
-	if (rule->flags & BOBBIN_RULE_SIGNAL && builder->version < 3)
-		return false;
-	return words_of(builder, false, rule, &words) ||
-	       (builder->version >= 3 && words_of(builder, true, rule, &words));
+	return fre_words_of(builder->arch, builder->version, false, rule, &words) ||
+	       fre_words_of(builder->arch, builder->version, true, rule, &words);
 }
 
 /**
@@ -103,14 +86,10 @@ static bool row_agrees(struct encoding *e, const struct bobbin_rule *rule)
 
 static int put_row(struct encoding *e, uint32_t start, const struct fre_words *w)
 {
-	unsigned int shift = fre_words_shift(w);
-
-	if (e->end - e->out.at < (1 << e->start_type) + 1 + (w->count << shift))
+	if (e->end - e->out.at < (1 << e->start_type) + 1 + (w->count << fre_words_shift(w)))
 		return -BOBBIN_ENOBUFS;
 	put(&e->out, start, 1u << e->start_type);
-	put(&e->out, w->info | (uint32_t)w->count << 1 | shift << 5, 1);
-	for (unsigned int i = 0; i < w->count; i++)
-		put(&e->out, (uint32_t)w->words[i], 1u << shift);
+	e->out.at += fre_words_put(w, e->out.big_endian, e->out.at);
 	return 0;
 }
 
@@ -123,7 +102,8 @@ static int encode_rows(struct encoding *e)
 	for (uint32_t i = 0; i < f->count; i++) {
 		if (!row_in_place(f, i) || !row_agrees(e, &f->rows[i].rule))
 			return -BOBBIN_EINVAL;
-		if (!words_of(e->builder, e->flex, &f->rows[i].rule, &words))
+		if (!fre_words_of(e->builder->arch, e->builder->version, e->flex, &f->rows[i].rule,
+				  &words))
 			return -BOBBIN_ERANGE;
 		r = put_row(e, f->rows[i].start, &words);
 		if (r)
@@ -159,17 +139,6 @@ static int encode(struct bobbin_sframe_builder *b, const struct bobbin_sframe_fu
 			break;
 	}
 	return r;
-}
-
-static void put_attribute(const struct bobbin_sframe_builder *b,
-			  const struct bobbin_sframe_built *fde, bool flex)
-{
-	struct output out = {b->fres + fde->fre_off, b->arch->big_endian};
-
-	put(&out, fde->num_fres, 2);
-	put(&out, fde->info, 1);
-	put(&out, flex ? SFRAME_FDE_TYPE_FLEX : 0, 1);
-	put(&out, fde->rep_size, 1);
 }
 
 static uint32_t hash(const uint8_t *bytes, uint32_t size)
@@ -219,7 +188,7 @@ static bool find_shared(struct bobbin_sframe_builder *b, struct bobbin_sframe_bu
 }
 
 /* V2 fields are 32 bits wide, at most 20 bytes a function away from the start. */
-static bool in_reach(const struct bobbin_sframe_builder *b, uint64_t start)
+bool built_function_in_reach(const struct bobbin_sframe_builder *b, uint64_t start)
 {
 	int64_t distance = (int64_t)(start - b->addr);
 	int64_t reach = (int64_t)INT32_MAX - SFRAME_HEADER_SIZE -
@@ -228,16 +197,13 @@ static bool in_reach(const struct bobbin_sframe_builder *b, uint64_t start)
 	return b->version >= 3 || (distance >= -reach && distance <= reach);
 }
 
-/* Count the function behind all others, whose @size bytes of rows stand there, too. */
-static int append(struct bobbin_sframe_builder *b, uint32_t size, bool flex)
+int built_function_append(struct bobbin_sframe_builder *b, uint32_t size)
 {
 	struct bobbin_sframe_built *fde = &b->fdes[b->fde_count];
 
 	if (size > INT32_MAX - b->fre_len)
 		return -BOBBIN_ERANGE;
 	fde->fre_off = b->fre_len;
-	if (b->version >= 3)
-		put_attribute(b, fde, flex);
 	if (!b->shared || !find_shared(b, fde, size))
 		b->fre_len += size;
 	b->fde_count++;
@@ -245,92 +211,39 @@ static int append(struct bobbin_sframe_builder *b, uint32_t size, bool flex)
 	return 0;
 }
 
-static uint32_t attribute_size(const struct bobbin_sframe_builder *b)
-{
-	return b->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
-}
-
-bool usual_rows_start(const struct bobbin_sframe_builder *builder, uint32_t size,
-		      struct usual_rows *ret)
-{
-	uint32_t before = attribute_size(builder);
-
-	if (!builder->arch->default_ra_off || builder->arch->big_endian ||
-	    builder->fde_count >= builder->fde_max || builder->fre_max - builder->fre_len < before)
-		return false;
-	*ret = (struct usual_rows){
-		.builder = builder,
-		.at = builder->fres + builder->fre_len + before,
-		.end = builder->fres + builder->fre_max,
-		.limit = size < 0x10000 ? size : 0x10000,
-		.width = size > 0x100 ? 2 : 1,
-	};
-	return true;
-}
-
-/* The last row starts earlier than the function's size made expect. */
-static void narrow_starts(struct usual_rows *rows, uint8_t *from)
-{
-	uint8_t *to = from;
-
-	for (uint32_t i = 0; i < rows->count; i++) {
-		unsigned int size = 1 + (SFRAME_FRE_NUM_WORDS(from[2])
-					 << SFRAME_FRE_WORD_SHIFT(from[2]));
-
-		*to++ = *from;
-		from += 2;
-		for (unsigned int j = 0; j < size; j++)
-			*to++ = *from++;
-	}
-	rows->at = to;
-	rows->width = 1;
-}
-
-bool usual_rows_finish(struct bobbin_sframe_builder *builder, struct usual_rows *rows,
-		       uint64_t start, uint32_t size)
-{
-	uint8_t *first = builder->fres + builder->fre_len;
-
-	if (rows->count > BOBBIN_SFRAME_MAX_ROWS || !in_reach(builder, start))
-		return false;
-	if (rows->width == 2 && rows->start <= 0xff)
-		narrow_starts(rows, first + attribute_size(builder));
-	builder->fdes[builder->fde_count] = (struct bobbin_sframe_built){
-		.start = start,
-		.size = size,
-		.num_fres = rows->count,
-		.info = rows->start > 0xff,
-	};
-	return !append(builder, (uint32_t)(rows->at - first), false);
-}
-
 BOBBIN_API int bobbin_sframe_builder_add(struct bobbin_sframe_builder *builder,
 					 const struct bobbin_sframe_function *function)
 {
+	struct bobbin_sframe_built *fde;
 	struct encoding rows;
+	uint8_t *first;
 	int r;
 
 	if (function->size > UINT64_MAX - function->start)
 		return -BOBBIN_EINVAL;
 	if (function->count > BOBBIN_SFRAME_MAX_ROWS ||
-	    (function->signal && builder->version < 3) || !in_reach(builder, function->start))
+	    (function->signal && builder->version < 3) ||
+	    !built_function_in_reach(builder, function->start))
 		return -BOBBIN_ERANGE;
 	if (builder->fde_count >= builder->fde_max)
 		return -BOBBIN_ENOBUFS;
 	r = encode(builder, function, &rows);
 	if (r)
 		return r;
-	builder->fdes[builder->fde_count] = (struct bobbin_sframe_built){
+	fde = &builder->fdes[builder->fde_count];
+	*fde = (struct bobbin_sframe_built){
 		.start = function->start,
 		.size = function->size,
 		.num_fres = function->count,
 		.rep_size = function->rep_size,
+		.flex = rows.flex,
 		.info = rows.start_type | (function->rep_size ? SFRAME_FDE_PCMASK : 0) |
 			(rows.key_b ? SFRAME_FDE_KEY_B : 0) |
 			(function->signal ? SFRAME_FDE_SIGNAL : 0),
 	};
-	return append(builder, (uint32_t)(rows.out.at - (builder->fres + builder->fre_len)),
-		      rows.flex);
+	first = builder->fres + builder->fre_len;
+	sframe_put_attribute(builder, fde, first);
+	return built_function_append(builder, (uint32_t)(rows.out.at - first));
 }
 
 static uint8_t fde_bytes(const struct bobbin_sframe_builder *b)

@@ -16,6 +16,8 @@
 #include <bobbin/sframe_validate.h>
 #include <cmocka.h>
 
+#include "list_function.h"
+
 #define SECTION 0x500000
 #define CODE 0x1000
 #define RANDOM_SECTIONS 60
@@ -26,12 +28,14 @@
 
 /**
  * struct bench - a section, plain and compacted
- * @makers, @bytes, @views: of both; functions are added to all makers
+ * @makers, @bytes, @views: of both
+ * @list: functions of the second one
  * @next: address behind the last function
  * @seed: of random numbers
  */
 struct bench {
 	struct section_maker makers[2];
+	struct function_list list;
 	uint8_t *bytes[2];
 	struct bobbin_sframe_view views[2];
 	uint64_t next;
@@ -49,10 +53,12 @@ static void start(struct bench *b, const struct bobbin_arch *arch, unsigned int 
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(
 			section_maker_init(arch, SECTION, version, false, 0, &b->makers[i]), 0);
+	assert_int_equal(function_list_init(&b->makers[1].builder, 0, &b->list), 0);
 }
 
 static void end(struct bench *b)
 {
+	function_list_fini(&b->list);
 	for (unsigned int i = 0; i < 2; i++) {
 		section_maker_fini(&b->makers[i]);
 		free(b->bytes[i]);
@@ -77,19 +83,18 @@ static int tear_down(void **state)
 }
 
 /* No memory behind what is used: a sanitizer shall see who reads there. */
-static void fit(struct bobbin_sframe_builder *builder)
+static void fit(struct function_list *list)
 {
-	builder->fdes = realloc(builder->fdes, (builder->fde_count + !builder->fde_count) *
-						       sizeof(*builder->fdes));
-	builder->fres = realloc(builder->fres, builder->fre_len + !builder->fre_len);
-	builder->fde_max = builder->fde_count;
-	builder->fre_max = builder->fre_len;
+	vector_trim(&list->functions, &list->capacity, list->count, sizeof(*list->functions));
+	vector_trim(&list->rows, &list->row_capacity, list->row_count, sizeof(*list->rows));
+	vector_trim(&list->forms.bodies, &list->forms.body_capacity,
+		    list->forms.body_size + ROW_SLACK, 1);
 }
 
 static void finish_within(struct bench *b, bool share, const uint64_t *bounds, size_t count)
 {
-	fit(&b->makers[1].builder);
-	assert_int_equal(compact_section(&b->makers[1], share, bounds, count), 0);
+	fit(&b->list);
+	assert_int_equal(compact_functions(&b->list, share, bounds, count, &b->makers[1]), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t size;
 
@@ -114,8 +119,8 @@ static uint32_t random_below(struct bench *b, uint32_t limit)
 
 static void add(struct bench *b, const struct bobbin_sframe_function *f)
 {
-	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(section_maker_add(&b->makers[i], f), 0);
+	assert_int_equal(section_maker_add(&b->makers[0], f), 0);
+	assert_int_equal(list_function(&b->list, f), 0);
 	b->next = f->start + f->size;
 }
 

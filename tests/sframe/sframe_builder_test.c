@@ -12,8 +12,6 @@
 
 #include <cmocka.h>
 
-#include "sframe/usual_rows.h"
-
 #define SECTION 0x500000
 #define MAX_FDES 64
 #define MAX_ROWS 24
@@ -371,123 +369,6 @@ static void versions_1_and_4_are_not_written(void **state)
 	assert_int_equal(bobbin_sframe_builder_init(bobbin_arch_amd64(), 0, 4, &b), -EINVAL);
 }
 
-/* Rows of which the last one starts at @span. */
-static struct bobbin_sframe_function usual_function(struct bobbin_sframe_row *rows, uint32_t span)
-{
-	const struct bobbin_arch *arch = bobbin_arch_amd64();
-	uint32_t count = 1 + (uint32_t)rand() % (MAX_ROWS - 1);
-
-	for (uint32_t i = 0; i < count; i++) {
-		rows[i].start = i + 1 == count && i ? span : i * 2;
-		/* none like the one before, which would be left out */
-		rows[i].rule = rule_of(arch, i % 2 ? arch->sp : arch->fp,
-				       rand() % 2 ? some_offset() % 32760 : (int32_t)i);
-		if (rand() % 2)
-			rows[i].rule.fp = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
-								.off = -8 * (rand() % 300)};
-	}
-	return (struct bobbin_sframe_function){.start = SECTION + 0x1000,
-					       .size = span + 1 + (uint32_t)rand() % 300,
-					       .rows = rows,
-					       .count = count};
-}
-
-static bool add_usual(struct usual_rows *rows, uint32_t start, const struct bobbin_rule *rule)
-{
-	struct usual_rule usual;
-
-	return usual_rule_of(bobbin_arch_amd64(), rule, &usual) &&
-	       usual_rows_add(rows, start, &usual);
-}
-
-static void usual_rows_have_the_same_bytes_as_others(void **state)
-{
-	static const uint32_t spans[] = {60, 255, 256, 65535};
-	(void)state;
-
-	for (unsigned int n = 0; n < 2000; n++) {
-		struct bobbin_sframe_row rows[MAX_ROWS];
-		struct bobbin_sframe_function f = usual_function(rows, spans[n % 4]);
-		struct usual_rows usual;
-		uint8_t bytes[sizeof(shop.out)];
-		uint64_t size;
-
-		start(bobbin_arch_amd64(), 2 + n / 4 % 2, false);
-		assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), 0);
-		finish();
-		size = shop.size;
-		memcpy(bytes, shop.out, size);
-
-		start(bobbin_arch_amd64(), 2 + n / 4 % 2, false);
-		assert_true(usual_rows_start(&shop.builder, f.size, &usual));
-		for (uint32_t i = 0; i < f.count; i++)
-			assert_true(add_usual(&usual, rows[i].start, &rows[i].rule));
-		assert_true(usual_rows_finish(&shop.builder, &usual, f.start, f.size));
-		finish();
-		assert_int_equal(shop.size, size);
-		assert_memory_equal(shop.out, bytes, size);
-	}
-}
-
-static bool is_usual(struct bobbin_rule rule)
-{
-	struct usual_rule usual;
-
-	return usual_rule_of(bobbin_arch_amd64(), &rule, &usual) && usual_body(&usual).bytes;
-}
-
-static void unusual_rules_are_left_to_others(void **state)
-{
-	const struct bobbin_rule usual = rule_of(bobbin_arch_amd64(), bobbin_arch_amd64()->sp, 8);
-	struct bobbin_rule rule;
-	(void)state;
-
-	assert_true(is_usual(usual));
-	assert_false(is_usual(bobbin_rule_none(BOBBIN_REASON_CFI_NO_CFA)));
-#define assert_unusual(member, value) \
-	do { \
-		rule = usual; \
-		rule.member = value; \
-		assert_false(is_usual(rule)); \
-	} while (0)
-	assert_unusual(cfa.how, BOBBIN_HOW_IN_REG_MEM);
-	assert_unusual(cfa.reg, 3);
-	assert_unusual(cfa.off, 32768);
-	assert_unusual(cfa.off, -32769);
-	assert_unusual(ra.how, BOBBIN_HOW_UNDEFINED);
-	assert_unusual(ra.off, -16);
-	assert_unusual(fp.how, BOBBIN_HOW_AT_CFA);
-	assert_unusual(plus, 8);
-	assert_unusual(index, 0);
-	assert_unusual(flags, BOBBIN_RULE_SIGNAL);
-#undef assert_unusual
-}
-
-static void usual_rows_end_where_memory_or_the_function_does(void **state)
-{
-	const struct bobbin_arch *arch = bobbin_arch_amd64();
-	const struct bobbin_rule rule = rule_of(arch, arch->sp, 8),
-				 other = rule_of(arch, arch->sp, 16);
-	struct usual_rows rows;
-	(void)state;
-
-	start(bobbin_arch_aarch64(), 3, false);
-	assert_false(usual_rows_start(&shop.builder, 16, &rows));
-	start(bobbin_arch_amd64(), 3, false);
-	assert_true(usual_rows_start(&shop.builder, 16, &rows));
-	assert_true(add_usual(&rows, 4, &rule));
-	assert_false(add_usual(&rows, 16, &other));
-	assert_true(add_usual(&rows, 14, &other));
-	assert_true(add_usual(&rows, 15, &other));
-	assert_int_equal(rows.count, 2);
-	shop.builder.fre_max = 5 + USUAL_ROW_ROOM;
-	assert_true(usual_rows_start(&shop.builder, 16, &rows));
-	assert_true(add_usual(&rows, 0, &rule));
-	assert_false(add_usual(&rows, 1, &other));
-	shop.builder.fde_max = 0;
-	assert_false(usual_rows_start(&shop.builder, 16, &rows));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,9 +381,6 @@ int main(void)
 		cmocka_unit_test(too_little_memory_changes_nothing),
 		cmocka_unit_test(functions_beyond_reach_are_refused_in_version_2),
 		cmocka_unit_test(versions_1_and_4_are_not_written),
-		cmocka_unit_test(usual_rows_have_the_same_bytes_as_others),
-		cmocka_unit_test(unusual_rules_are_left_to_others),
-		cmocka_unit_test(usual_rows_end_where_memory_or_the_function_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

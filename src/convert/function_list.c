@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "convert/function_list.h"
+
+#include <string.h>
+
+/* Sets of flags, by BOBBIN_RULE_…: those of signal frames, and the two keys' with MANGLED. */
+#define SIGNAL_FLAGS 0xaau
+#define KEY_A_FLAGS 0x0cu
+#define KEY_B_FLAGS 0xc0u
+
+/* More than in most programs; pages that are not used take no memory. */
+#define ROWS_PER_FUNCTION 12
+
+int function_list_init(const struct bobbin_sframe_builder *builder, size_t functions,
+		       struct function_list *ret)
+{
+	*ret = (struct function_list){.builder = builder};
+	row_forms_init(builder->arch, builder->version, &ret->forms);
+	if (vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
+	    vector_reserve(&ret->rows, &ret->row_capacity, functions * ROWS_PER_FUNCTION,
+			   sizeof(*ret->rows))) {
+		function_list_fini(ret);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Bytes of the rows' bodies; false: one of them cannot be in a function of this kind. */
+static bool measure(const struct function_list *list, struct listed_function *f, bool flex,
+		    uint32_t *flags)
+{
+	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+
+	f->flex = flex;
+	f->bytes = 0;
+	f->last = f->count ? end[-1].start : 0;
+	*flags = 0;
+	for (; row < end; row++) {
+		const struct row_form *form = &list->forms.forms[row->form];
+
+		f->bytes += form->size[flex];
+		*flags |= form->flags;
+	}
+	return !(*flags & ROW_NO_BODY << flex);
+}
+
+static int check(const struct function_list *list, struct listed_function *f)
+{
+	const struct bobbin_sframe_builder *b = list->builder;
+	uint32_t flags;
+
+	if (f->size > UINT64_MAX - f->start)
+		return -EINVAL;
+	if (f->count > BOBBIN_SFRAME_MAX_ROWS || (f->signal && b->version < 3) ||
+	    !built_function_in_reach(b, f->start))
+		return -ERANGE;
+	if (!measure(list, f, false, &flags) && !measure(list, f, true, &flags))
+		return -ERANGE;
+	if (flags & (f->signal ? SIGNAL_FLAGS >> 1 : SIGNAL_FLAGS) ||
+	    (flags & KEY_A_FLAGS && flags & KEY_B_FLAGS))
+		return -EINVAL;
+	f->info = (f->rep_size ? SFRAME_FDE_PCMASK : 0) |
+		  (flags & KEY_B_FLAGS ? SFRAME_FDE_KEY_B : 0) |
+		  (f->signal ? SFRAME_FDE_SIGNAL : 0);
+	return 0;
+}
+
+int function_list_add(struct function_list *list, struct listed_function *f)
+{
+	uint32_t size;
+	int r = check(list, f);
+
+	if (r)
+		return r;
+	size = function_list_size(list, f);
+	if (size > INT32_MAX - list->fre_len)
+		return -ERANGE;
+	if (vector_reserve(&list->functions, &list->capacity, list->count + 1,
+			   sizeof(*list->functions)))
+		return -ENOMEM;
+	list->functions[list->count++] = *f;
+	list->fre_len += size;
+	list->num_fres += f->count;
+	return 0;
+}
+
+static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list,
+						const struct listed_function *f, bool flex,
+						unsigned int width, uint8_t *at)
+{
+	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+	const bool big_endian = list->builder->arch->big_endian;
+
+	for (; row < end; row++) {
+		const struct row_form *form = &list->forms.forms[row->form];
+
+		at = sframe_store(at, row->start, width, big_endian);
+		at = row_form_copy(at, row_form_body(&list->forms, form, flex), form->size[flex]);
+	}
+	return at;
+}
+
+uint8_t *function_list_write(const struct function_list *list, const struct listed_function *f,
+			     uint8_t *at, struct bobbin_sframe_built *ret)
+{
+	*ret = (struct bobbin_sframe_built){
+		.start = f->start,
+		.size = f->size,
+		.num_fres = f->count,
+		.rep_size = f->rep_size,
+		.info = f->info | (uint8_t)(start_width(f->last) >> 1),
+		.flex = f->flex,
+	};
+	at = sframe_put_attribute(list->builder, ret, at);
+	/* flexible functions and long ones are rare */
+	if (!f->flex && f->last <= 0xff)
+		return write_rows(list, f, false, 1, at);
+	if (!f->flex && f->last <= 0xffff)
+		return write_rows(list, f, false, 2, at);
+	return write_rows(list, f, f->flex, start_width(f->last), at);
+}
+
+int function_list_make(const struct function_list *list, struct section_maker *maker)
+{
+	struct bobbin_sframe_builder *b = &maker->builder;
+	int r = section_maker_reserve(maker, list->count, list->fre_len + ROW_SLACK);
+
+	for (size_t i = 0; i < list->count && !r; i++) {
+		uint8_t *from = b->fres + b->fre_len, *to;
+
+		to = function_list_write(list, &list->functions[i], from, &b->fdes[b->fde_count]);
+		r = built_function_append(b, (uint32_t)(to - from));
+	}
+	return r;
+}
+
+void function_list_fini(struct function_list *list)
+{
+	row_forms_fini(&list->forms);
+	free(list->rows);
+	free(list->functions);
+	*list = (struct function_list){0};
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * function_list.h - the functions of a section that is to be made.
+ *
+ * Rows are kept as where they start and which rule they have, and are encoded once:
+ * when it is known which of them an FDE holds together.
+ */
+#ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
+#define BOBBIN_CONVERT_FUNCTION_LIST_H
+
+#include "base/vector.h"
+#include "convert/row_forms.h"
+#include "convert/section_maker.h"
+#include "sframe/built_function.h"
+
+/* A row: bytes from the function's start, and number of the rule's form. */
+struct listed_row {
+	uint32_t start, form;
+};
+
+/**
+ * struct listed_function - a function
+ * @start, @size: its code
+ * @first, @count: its rows in the list
+ * @rep_size: rows repeat every so many bytes; 0: they do not
+ * @signal: the caller was interrupted by a signal
+ * @flex: its rows are flexible ones
+ * @info: an FDE's info byte without the width of starts
+ * @last: start of the last row
+ * @bytes: of the rows without their starts
+ *
+ * function_list_add() fills in what is below @signal.
+ */
+struct listed_function {
+	uint64_t start;
+	size_t first;
+	uint32_t size, count;
+	uint8_t rep_size;
+	bool signal;
+	bool flex;
+	uint8_t info;
+	uint32_t last, bytes;
+};
+
+/**
+ * struct function_list - the functions of a section
+ * @builder: the section, as far as functions ask about it
+ * @forms: the rules of all rows
+ * @rows, @row_count: of functions, and those that were pushed behind them
+ * @functions, @count: the functions
+ * @num_fres, @fre_len: what their rows would be, each function an FDE of its own
+ */
+struct function_list {
+	const struct bobbin_sframe_builder *builder;
+	struct row_forms forms;
+	struct listed_row *rows;
+	size_t row_count, row_capacity;
+	struct listed_function *functions;
+	size_t count, capacity;
+	uint64_t num_fres, fre_len;
+};
+
+/*
+ * @builder: without functions, for the address, the version and the reach of the section.
+ * @functions: how many there will be, about.  0, -ENOMEM.
+ */
+int function_list_init(const struct bobbin_sframe_builder *builder, size_t functions,
+		       struct function_list *ret);
+void function_list_fini(struct function_list *list);
+
+/* Push a row behind all others.  0, -ENOMEM. */
+static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t form)
+{
+	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + 1,
+			   sizeof(*list->rows)))
+		return -ENOMEM;
+	list->rows[list->row_count++] = (struct listed_row){start, form};
+	return 0;
+}
+
+/*
+ * Add a function, whose rows ascend and start inside it.  0; -ENOMEM; -EINVAL or -ERANGE
+ * as from bobbin_sframe_builder_add().
+ */
+int function_list_add(struct function_list *list, struct listed_function *function);
+
+/* Bytes of a row's start if the last one is @span away from the first. */
+static inline uint32_t start_width(uint32_t span)
+{
+	return span > 0xffff ? 4 : span > 0xff ? 2 : 1;
+}
+
+/* Bytes of a function's rows, with V3's attribute record. */
+static inline uint32_t function_list_size(const struct function_list *list,
+					  const struct listed_function *f)
+{
+	return sframe_attribute_size(list->builder->version) + f->bytes +
+	       f->count * start_width(f->last);
+}
+
+/*
+ * Write a function's rows, as many bytes as function_list_size() says, and give its FDE.
+ * ROW_SLACK bytes after them are overwritten.
+ */
+uint8_t *function_list_write(const struct function_list *list, const struct listed_function *f,
+			     uint8_t *at, struct bobbin_sframe_built *ret);
+
+/* Make each function an FDE.  0, -ENOMEM, -ERANGE. */
+int function_list_make(const struct function_list *list, struct section_maker *maker);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * list_function.h - a function as builders take it, in a list.
+ */
+#ifndef BOBBIN_TESTS_LIST_FUNCTION_H
+#define BOBBIN_TESTS_LIST_FUNCTION_H
+
+#include "convert/function_list.h"
+
+/* As function_list_add(). */
+static inline int list_function(struct function_list *list, const struct bobbin_sframe_function *f)
+{
+	struct listed_function listed = {
+		.start = f->start,
+		.size = f->size,
+		.rep_size = f->rep_size,
+		.signal = f->signal,
+		.first = list->row_count,
+		.count = f->count,
+	};
+
+	for (uint32_t i = 0; i < f->count; i++) {
+		uint32_t form;
+
+		if (row_forms_of_rule(&list->forms, &f->rows[i].rule, &form) ||
+		    function_list_push(list, f->rows[i].start, form))
+			return -ENOMEM;
+	}
+	return function_list_add(list, &listed);
+}
+
+#endif
