@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cfi_tables.h"
+#include "cfi_image.h"
 #include "convert/converter.h"
 
 struct round {
@@ -54,13 +54,13 @@ static int run_round(const char *path, const struct convert_options *options, ui
 {
 	double start = now(), opened, done;
 	struct convert_stats stats;
-	struct cfi_tables tables;
+	struct cfi_image tables;
 	uint8_t *data = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
 	if (fd < 0)
 		return -errno;
-	r = cfi_tables_init(fd, NULL, &tables);
+	r = cfi_image_init(fd, &tables);
 	close(fd);
 	if (r)
 		return r;
@@ -70,7 +70,7 @@ static int run_round(const char *path, const struct convert_options *options, ui
 	*ret = (struct round){done - start, done - opened};
 	*rows = stats.cfi_rows;
 	free(data);
-	cfi_tables_fini(&tables);
+	cfi_image_fini(&tables);
 	return r;
 }
 

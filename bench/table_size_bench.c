@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "cli/cfi_tables.h"
+#include "cfi_image.h"
 #include "convert/converter.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
@@ -117,7 +117,7 @@ static int pack(const struct bobbin_cfi_view *cfi, struct largest *it)
 	return r;
 }
 
-static int measure(const char *path, const struct cfi_tables *t)
+static int measure(const char *path, const struct cfi_image *t)
 {
 	struct largest it = {0};
 	uint64_t plain, shared;
@@ -147,7 +147,7 @@ static int measure(const char *path, const struct cfi_tables *t)
 
 static int visit(const char *path, const struct stat *status, int type, struct FTW *at)
 {
-	struct cfi_tables tables;
+	struct cfi_image tables;
 	int fd;
 
 	if (type != FTW_F || !S_ISREG(status->st_mode) || !is_new(status))
@@ -155,12 +155,12 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (!cfi_tables_init(fd, NULL, &tables)) {
+	if (!cfi_image_init(fd, &tables)) {
 		if (tables.count && !tables.views[0].debug_frame && measure(path, &tables)) {
 			printf("%s: not converted\n", path);
 			sums.refused++;
 		}
-		cfi_tables_fini(&tables);
+		cfi_image_fini(&tables);
 	}
 	close(fd);
 	return 0;
