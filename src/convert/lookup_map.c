@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "convert/claims.h"
+#include "core/bisect.h"
 #include "sframe/layout.h"
 
 /* Rows of a function that are worth being decoded once for all lookups. */
@@ -161,25 +162,15 @@ static bool decode(struct lookup_map *map, const struct lookup_part *part)
 /* The last row that starts at or before an address; false: the first one is late. */
 static bool find_row(const struct bobbin_sframe_function *f, uint64_t addr, struct bobbin_row *ret)
 {
-	uint32_t first = 0, count = f->count;
+	uint32_t after = bisect(i, 0, f->count, f->start + f->rows[i].start > addr);
 
-	while (count) {
-		uint32_t half = count / 2;
-
-		if (f->start + f->rows[first + half].start <= addr) {
-			first += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	if (!first)
+	if (!after)
 		return false;
 	*ret = (struct bobbin_row){
-		.start = f->start + f->rows[first - 1].start,
-		.end = f->start + (first < f->count ? f->rows[first].start : f->size),
+		.start = f->start + f->rows[after - 1].start,
+		.end = f->start + (after < f->count ? f->rows[after].start : f->size),
 		.function = f->start,
-		.rule = f->rows[first - 1].rule,
+		.rule = f->rows[after - 1].rule,
 	};
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "convert/claims.h"
 #include "convert/function_pieces.h"
 #include "convert/row_walk.h"
+#include "core/bisect.h"
 #include "sframe/layout.h"
 
 /* Different rows of a repeated block, at most. */
@@ -89,19 +90,11 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 /* The text that holds an address, or NULL. */
 static const struct bobbin_range *text_of(const struct merge_options *options, uint64_t addr)
 {
-	size_t low = 0, high = options->text_count;
+	size_t at = bisect(i, 0, options->text_count, options->texts[i].end > addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (options->texts[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == options->text_count || options->texts[low].start > addr)
+	if (at == options->text_count || options->texts[at].start > addr)
 		return NULL;
-	return &options->texts[low];
+	return &options->texts[at];
 }
 
 static int judge(struct merger *m, const struct bobbin_sframe_view *view,
