@@ -2,17 +2,17 @@
 #include "sidefile/sidefile_path.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/build_id_path.h"
 #include "base/regular_file.h"
 
 #define SUFFIX ".sframe.zst"
 
 char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, size_t id_length)
 {
-	size_t size = length + 2 * id_length + sizeof("//" SUFFIX);
+	size_t size = length + 1 + BUILD_ID_PATH_SIZE(id_length) + sizeof(SUFFIX);
 	char *path = id_length < 2 ? NULL : malloc(size), *at = path;
 
 	if (!path)
@@ -20,9 +20,7 @@ char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, 
 	memcpy(at, folder, length);
 	at += length;
 	*at++ = '/';
-	for (size_t i = 0; i < id_length; i++)
-		at += sprintf(at, i ? "%02x" : "%02x/", build_id[i]);
-	strcpy(at, SUFFIX);
+	strcpy(build_id_path(build_id, id_length, at), SUFFIX);
 	return path;
 }
 

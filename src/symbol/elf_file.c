@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/elf_file.h"
 
+#include "base/build_id_path.h"
 #include "base/elf_counts.h"
 
 #include <elfutils/libdwelf.h>
@@ -23,7 +24,6 @@ struct proof {
 
 /* Larger files are found by build ID only: all bytes are read for a checksum. */
 #define MAX_CHECKED ((off_t)2 << 30)
-#define PLACE_MAX (2 * BUILD_ID_MAX + 2)
 
 void elf_file_build_id(Elf *elf, struct build_id *ret)
 {
@@ -158,13 +158,6 @@ static bool is_missing(int found, int *err)
 	return !is_end;
 }
 
-/* "ab/cdef...": the place of a build ID below a .build-id directory. */
-static void print_place(const struct build_id *id, char *dst)
-{
-	for (size_t i = 0; i < id->len; i++)
-		dst += sprintf(dst, i == 0 ? "%02x/" : "%02x", id->bytes[i]);
-}
-
 /* What belongs to a file is beside its name, however it was opened. */
 static int set_path(struct elf_file *file, const char *path)
 {
@@ -217,12 +210,11 @@ static int try_debug_path(const struct search_paths *paths, const struct proof *
 static int try_build_id(const struct search_paths *paths, const struct build_id *id,
 			struct elf_file *ret)
 {
-	char name[PLACE_MAX + 8];
+	char name[BUILD_ID_PATH_SIZE(BUILD_ID_MAX) + sizeof(".debug")];
 
 	if (!id->len)
 		return -ENOENT;
-	print_place(id, name);
-	strcat(name, ".debug");
+	strcpy(build_id_path(id->bytes, id->len, name), ".debug");
 	return try_debug_path(paths, &(struct proof){.id = id}, ".build-id", 9, name, ret);
 }
 

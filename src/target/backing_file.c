@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/build_id_path.h"
 #include "elf/elf_image.h"
 
 static bool same_build_id(int fd, const struct mapped_file *file)
@@ -50,18 +51,17 @@ static int open_checked(struct process_reader *reader, const char *path,
 static int open_by_build_id(struct process_reader *reader, const struct mapped_file *file,
 			    const char *folders)
 {
-	char path[PATH_MAX], hex[2 * sizeof(file->build_id) + 1];
+	char path[PATH_MAX], id[BUILD_ID_PATH_SIZE(sizeof(file->build_id))];
 	const char *end;
 	int fd;
 
 	if (!folders || file->build_id_len < 2)
 		return -ENOENT;
-	for (unsigned int i = 0; i < file->build_id_len; i++)
-		sprintf(hex + 2 * i, "%02x", file->build_id[i]);
+	build_id_path(file->build_id, file->build_id_len, id);
 	for (; *folders; folders = *end ? end + 1 : end) {
 		end = strchrnul(folders, ':');
-		if (snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s.debug",
-			     (int)(end - folders), folders, hex, hex + 2) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%.*s/.build-id/%s.debug", (int)(end - folders),
+			     folders, id) >= (int)sizeof(path))
 			continue;
 		fd = open_checked(reader, path, file);
 		if (fd >= 0)
