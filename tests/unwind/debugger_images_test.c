@@ -597,7 +597,7 @@ static void tables_of_no_use_are_not_read_without_end(void **state)
 	static struct jit_entry entries[4000];
 	struct fixture *f = *state;
 	struct compiled *c = f->compiled;
-	uint64_t start = now_ms();
+	clock_t start = clock();
 
 	memset(compile_large(c, f->code, DEBUGGER_IMAGES_MAX_BYTES - 0x1000), 0, TABLE_SIZE);
 	compile(c + 1, f->code, 0x100, FRAME);
@@ -608,7 +608,7 @@ static void tables_of_no_use_are_not_read_without_end(void **state)
 		__jit_debug_descriptor.first = &entries[i];
 	}
 	assert_int_equal(update(f), 1);
-	assert_true(now_ms() - start < 10000);
+	assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
