@@ -90,11 +90,6 @@ BOBBIN_API int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_
 	return refuse(err, b.pos + (uint64_t)bad * PAIR_SIZE, BOBBIN_REASON_CFI_HEADER);
 }
 
-static bool covers(const struct bobbin_cfi_fde *fde, uint64_t pc)
-{
-	return pc >= fde->start && pc < fde->end;
-}
-
 BOBBIN_API bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view,
 				    const struct bobbin_cfi_fde *fde)
 {
@@ -103,17 +98,31 @@ BOBBIN_API bool bobbin_cfi_has_code(const struct bobbin_cfi_view *view,
 						  fde->end - fde->start));
 }
 
+/* The best of several FDEs: its addresses, none if there is none, and its offset. */
+struct best {
+	uint64_t start, end, offset;
+};
+
+static bool covers(const struct best *best, uint64_t pc)
+{
+	return pc >= best->start && pc < best->end;
+}
+
 /* Of FDEs with one start the longest holds, and of those that are as long the last. */
-static bool supersedes(const struct bobbin_cfi_fde *fde, const struct bobbin_cfi_fde *best)
+static bool supersedes(const struct bobbin_cfi_fde *fde, const struct best *best)
 {
 	if (best->start == best->end || fde->end > best->end)
 		return true;
 	return fde->end == best->end && fde->offset > best->offset;
 }
 
+/*
+ * Functions with an FDE of their own are not inlined below: kernels have small stacks.
+ */
+
 /* Where the last FDE starts that starts at or before the PC, and the next one. */
-static void scan_starts(const struct bobbin_cfi_view *view, uint64_t pc, uint64_t *last,
-			uint64_t *next)
+static __attribute__((__noinline__)) void scan_starts(const struct bobbin_cfi_view *view,
+						      uint64_t pc, uint64_t *last, uint64_t *next)
 {
 	struct bobbin_cfi_fde fde = {0};
 	uint64_t offset = 0;
@@ -132,10 +141,11 @@ static void scan_starts(const struct bobbin_cfi_view *view, uint64_t pc, uint64_
 	}
 }
 
-static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_error *err,
-		struct bobbin_cfi_fde *ret)
+static __attribute__((__noinline__)) int scan(const struct bobbin_cfi_view *view, uint64_t pc,
+					      struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
-	struct bobbin_cfi_fde fde = {0}, best = {0};
+	struct bobbin_cfi_fde fde = {0};
+	struct best best = {0};
 	uint64_t offset = 0, last, next;
 	int r;
 
@@ -143,11 +153,10 @@ static int scan(const struct bobbin_cfi_view *view, uint64_t pc, struct bobbin_e
 	while ((r = bobbin_cfi_next_like(view, &offset, &fde, NULL, &fde)) != 0)
 		if (r > 0 && fde.start == last && fde.end <= next &&
 		    bobbin_cfi_has_code(view, &fde) && supersedes(&fde, &best))
-			best = fde;
+			best = (struct best){fde.start, fde.end, fde.offset};
 	if (!covers(&best, pc))
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
-	*ret = best;
-	return 0;
+	return bobbin_cfi_fde(view, best.offset, err, ret);
 }
 
 /* The last pair that starts at or before the PC. */
@@ -166,7 +175,8 @@ static bool search(const struct bobbin_cfi_view *view, uint64_t pc, uint32_t *re
  * Of two functions that start at one address, an optimizer of binaries keeps
  * one in the table, be it the empty one; the other then follows it.
  */
-static void step_over_empty(const struct bobbin_cfi_view *view, struct bobbin_cfi_fde *fde)
+static __attribute__((__noinline__)) void step_over_empty(const struct bobbin_cfi_view *view,
+							  struct bobbin_cfi_fde *fde)
 {
 	uint64_t offset = fde->next;
 	struct bobbin_cfi_fde next;
@@ -179,8 +189,9 @@ static void step_over_empty(const struct bobbin_cfi_view *view, struct bobbin_cf
  * Whether a function starts inside another, by the pairs from @index on, which do not
  * start before it.
  */
-static bool is_overlapped(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
-			  uint32_t index)
+static __attribute__((__noinline__)) bool is_overlapped(const struct bobbin_cfi_view *view,
+							const struct bobbin_cfi_fde *fde,
+							uint32_t index)
 {
 	struct bobbin_cfi_fde other;
 
@@ -210,16 +221,18 @@ static int read_pair(const struct bobbin_cfi_view *view, uint32_t index, struct 
 }
 
 /* Of the pairs up to @index, the last one with code, or what is live instead of it. */
-static int find_live(const struct bobbin_cfi_view *view, uint32_t index, struct bobbin_error *err,
-		     struct bobbin_cfi_fde *ret)
+static int find_live(const struct bobbin_cfi_view *view, uint32_t index, uint64_t pc,
+		     struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
-	struct bobbin_cfi_fde fde, live = {0};
+	const uint32_t last = index;
+	struct bobbin_cfi_fde fde;
+	struct best live = {0};
 	uint64_t start = 0;
 	bool any = false;
+	int r;
 
 	for (unsigned int i = 0; i < MAX_DEAD; i++, index--) {
-		int r = read_pair(view, index, err, &fde);
-
+		r = read_pair(view, index, err, &fde);
 		if (r)
 			return r;
 		if (any && fde.start != start)
@@ -228,32 +241,28 @@ static int find_live(const struct bobbin_cfi_view *view, uint32_t index, struct 
 			any = true;
 			start = fde.start;
 			if (supersedes(&fde, &live) && !is_overlapped(view, &fde, index + 1))
-				live = fde;
+				live = (struct best){fde.start, fde.end, fde.offset};
 		}
 		if (!index || (any && pair_start(view, index - 1) != start))
 			break;
 	}
-	*ret = live;
+	if (!covers(&live, pc))
+		return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, last),
+				 BOBBIN_REASON_NO_FUNCTION);
+	if (fde.offset != live.offset)
+		return bobbin_cfi_fde(view, live.offset, err, ret);
+	*ret = fde;
 	return 0;
 }
 
 BOBBIN_API int bobbin_cfi_find(const struct bobbin_cfi_view *view, uint64_t pc,
 			       struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
-	struct bobbin_cfi_fde fde;
 	uint32_t index;
-	int r;
 
 	if (!view->table_count)
 		return scan(view, pc, err, ret);
 	if (!search(view, pc, &index))
 		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
-	r = find_live(view, index, err, &fde);
-	if (r)
-		return r;
-	if (!covers(&fde, pc))
-		return refuse_as(-BOBBIN_ENOENT, err, pair_fde(view, index),
-				 BOBBIN_REASON_NO_FUNCTION);
-	*ret = fde;
-	return 0;
+	return find_live(view, index, pc, err, ret);
 }

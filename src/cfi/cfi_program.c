@@ -38,24 +38,9 @@ static BOBBIN_ALWAYS_INLINE enum outcome fail(const struct run *run, enum bobbin
 	return FAILED;
 }
 
-union whole_place {
-	struct bobbin_place place;
-	uint64_t whole;
-};
-
-/*
- * In one piece: a place that is read as a whole soon after its members were
- * written makes processors wait.
- */
 static BOBBIN_ALWAYS_INLINE struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
 {
-	const union whole_place place = {
-		.whole = BOBBIN_HOST_BIG_ENDIAN
-				 ? (uint64_t)(uint32_t)off << 32 | (uint64_t)how << 24 | reg << 16
-				 : (uint64_t)reg << 40 | (uint64_t)how << 32 | (uint32_t)off};
-
-	_Static_assert(sizeof(place.place) == sizeof(place.whole), "a place is a word");
-	return place.place;
+	return (struct bobbin_place){.off = off, .how = (uint8_t)how, .reg = reg};
 }
 
 /* An offset of a rule; false: it does not fit. */
@@ -715,32 +700,40 @@ BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_
 	return failed && !count ? -BOBBIN_EBADMSG : (int)count;
 }
 
-/* The row that was run to. */
-static void get_row(struct bobbin_cfi_rows *rows, const struct run *run, const struct bytes *b,
-		    uint64_t end, struct bobbin_row *ret)
-{
-	ret->start = rows->start = run->pc;
-	ret->end = rows->end = end;
-	ret->function = rows->fde.start;
-	bobbin_cfi_rows_rule(rows, &ret->rule);
-	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
-	rows->pos = b->pos;
-}
-
-BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
-				    struct bobbin_row *ret)
+/* Run to the row for a PC that is not before the next row. */
+static int run_to_pc(struct bobbin_cfi_rows *rows, uint64_t pc, struct bobbin_error *err,
+		     struct bobbin_row *ret)
 {
 	struct bytes b;
 	struct run run;
 	uint64_t end;
 
+	start_run(rows, err, &b, &run);
+	/* each turn consumes program bytes or is the last */
+	for (;; run.pc = end) {
+		if (!run_to_row(&run, &b, &end))
+			return -BOBBIN_EBADMSG;
+		if (pc < end)
+			break;
+	}
+	ret->start = rows->start = run.pc;
+	ret->end = rows->end = end;
+	ret->function = rows->fde.start;
+	bobbin_cfi_rows_rule(rows, &ret->rule);
+	rows->plt = ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? 0 : rows->now.plt;
+	rows->pos = b.pos;
+	return 0;
+}
+
+BOBBIN_API int bobbin_cfi_rows_next(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
+				    struct bobbin_row *ret)
+{
+	int r;
+
 	if (rows->end >= rows->fde.end)
 		return 0;
-	start_run(rows, err, &b, &run);
-	if (!run_to_row(&run, &b, &end))
-		return -BOBBIN_EBADMSG;
-	get_row(rows, &run, &b, end, ret);
-	return 1;
+	r = run_to_pc(rows, rows->end, err, ret);
+	return r ? r : 1;
 }
 
 /* The part of a lazy-binding stub's row in which @pc lies. */
@@ -761,24 +754,14 @@ static void pick_stub_part(struct bobbin_row *row, uint8_t plt, uint64_t pc)
 BOBBIN_API int bobbin_cfi_rows_find(struct bobbin_cfi_rows *rows, uint64_t pc,
 				    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	struct bytes b;
-	struct run run;
-	uint64_t end;
+	int r;
 
 	if (pc < rows->end || pc >= rows->fde.end)
 		return refuse_as(-BOBBIN_ENOENT, err, rows->fde.offset, BOBBIN_REASON_NO_ROW);
-	start_run(rows, err, &b, &run);
-	/* each turn consumes program bytes or is the last */
-	for (;; run.pc = end) {
-		if (!run_to_row(&run, &b, &end))
-			return -BOBBIN_EBADMSG;
-		if (pc < end)
-			break;
-	}
-	get_row(rows, &run, &b, end, ret);
-	if (rows->plt)
+	r = run_to_pc(rows, pc, err, ret);
+	if (!r && rows->plt)
 		pick_stub_part(ret, rows->plt, pc);
-	return 0;
+	return r;
 }
 
 BOBBIN_API int bobbin_cfi_lookup(const struct bobbin_cfi_view *view, uint64_t pc,
