@@ -2,12 +2,12 @@
 /*
  * converter.h - call-frame information becomes an SFrame section.
  *
- *	.eh_frame, .debug_frame ── FDEs by address ── rows ── functions ── section
+ *	.eh_frame, .debug_frame ── FDEs by address ── words ── functions ── section
  *
  * Each FDE becomes one function where that is possible.  Rows that SFrame cannot
  * express are left out and the function falls into the parts between them;
  * linkers' lazy-binding stubs become a function whose rows repeat.  At last,
- * compact_section() chooses the FDEs that take the fewest bytes for these rows:
+ * compact_functions() chooses the FDEs that take the fewest bytes for these rows:
  * parts of functions and, if rows are shared, several functions in one.
  */
 #ifndef BOBBIN_CONVERT_CONVERTER_H
