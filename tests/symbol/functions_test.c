@@ -10,29 +10,6 @@
 
 static const struct symbolizer_options names_only = {.demangle = true};
 
-static void assert_name_at(struct symbolizer *s, const char *path, uint64_t offset,
-			   const char *name)
-{
-	struct symbol f[4];
-	int n = resolve(s, path, offset, f, 4);
-
-	if (!name) {
-		assert_int_equal(n, 0);
-		return;
-	}
-	assert_int_equal(n, 1);
-	assert_string_equal(f[0].name, name);
-}
-
-static uint64_t offset_of_export(const char *path, const char *name)
-{
-	char address[64];
-
-	output_of(address, sizeof(address), "nm -D '%s' | awk '$3 == \"%s\" { print $1 }'", path,
-		  name);
-	return offset_of_address(path, strtoull(address, NULL, 16));
-}
-
 /* What assemblers leave that give symbols no size, once local ones are stripped. */
 static void sizeless_symbols_do_not_swallow_hidden_functions(void **state)
 {

@@ -156,3 +156,25 @@ int resolve(struct symbolizer *s, const char *path, uint64_t offset, struct symb
 	assert_int_equal(symbolizer_file(s, &(struct symbol_file){.path = path}, &id), 0);
 	return symbolizer_resolve(s, id, offset, ret, max);
 }
+
+void assert_name_at(struct symbolizer *s, const char *path, uint64_t offset, const char *name)
+{
+	struct symbol f[4];
+	int n = resolve(s, path, offset, f, 4);
+
+	if (!name) {
+		assert_int_equal(n, 0);
+		return;
+	}
+	assert_int_equal(n, 1);
+	assert_string_equal(f[0].name, name);
+}
+
+uint64_t offset_of_export(const char *path, const char *name)
+{
+	char address[64];
+
+	output_of(address, sizeof(address), "nm -D '%s' | awk '$3 == \"%s\" { print $1 }'", path,
+		  name);
+	return offset_of_address(path, strtoull(address, NULL, 16));
+}

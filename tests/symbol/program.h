@@ -47,4 +47,10 @@ struct symbolizer *open_symbolizer(const struct symbolizer_options *options);
 int resolve(struct symbolizer *s, const char *path, uint64_t offset, struct symbol *ret,
 	    size_t max);
 
+/* One address has one name, or with NULL none. */
+void assert_name_at(struct symbolizer *s, const char *path, uint64_t offset, const char *name);
+
+/* The file offset of a function in the table of exported symbols. */
+uint64_t offset_of_export(const char *path, const char *name);
+
 #endif

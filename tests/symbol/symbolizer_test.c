@@ -458,20 +458,6 @@ static void range_lists_may_set_a_base(void **state)
 	}
 }
 
-static void assert_name_at(struct symbolizer *s, const char *path, uint64_t offset,
-			   const char *name)
-{
-	struct symbol f[4];
-	int n = resolve(s, path, offset, f, 4);
-
-	if (!name) {
-		assert_int_equal(n, 0);
-		return;
-	}
-	assert_int_equal(n, 1);
-	assert_string_equal(f[0].name, name);
-}
-
 static void sizeless_symbols_reach_to_the_next_one(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&names_only);
