@@ -76,7 +76,7 @@ extern "C" {
 	/* defects that only a strict check of .sframe finds */ \
 	X(SFRAME_AUXILIARY, "an auxiliary header, which no ABI defines") \
 	X(SFRAME_GAP,      "bytes between the parts of the SFrame section") \
-	X(SFRAME_TRAILING, "bytes other than zero behind the SFrame section") \
+	X(SFRAME_TRAILING, "bytes other than zero after the SFrame section") \
 	X(SFRAME_FIXED,    "the header fixes a register's slot that the ABI does not") \
 	X(SFRAME_SECTION_RELATIVE, "starts of functions that are not relative to their own field") \
 	X(SFRAME_KEEPS_FP, "a flag says that all functions keep a frame pointer") \

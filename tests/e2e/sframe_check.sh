@@ -268,7 +268,7 @@ it_tells_what_stands_behind_a_section() {
 		printf '\000\000x\000'
 	} >more
 	check 1 more
-	says "$(printf 'more: offset 0x%x: warning: bytes other than zero behind the SFrame section' \
+	says "$(printf 'more: offset 0x%x: warning: bytes other than zero after the SFrame section' \
 		$(($(wc -c <bytes) + 2)))"
 	printf '\000\000\000\000' >>bytes
 	clean bytes
