@@ -161,7 +161,7 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 	pthread_mutex_unlock(&own.following);
 }
 
-static struct own_code own_code(void)
+struct own_code own_code(void)
 {
 	struct own_code code = {
 		.registry = own_registry(), .fiber_end = own.fiber_end, .slots = own.slots};

@@ -21,6 +21,9 @@ struct own_code {
 	struct walk_slots *slots;        /* for what walks remember, or NULL */
 };
 
+/* What walks of the own process know now.  Async-signal-safe. */
+struct own_code own_code(void);
+
 /* Memory for what walks remember; free().  NULL: there is none, they are only slower. */
 struct walk_slots *walk_slots_open(void);
 

@@ -12,7 +12,8 @@
  * and in each thread a timer interrupts whatever it does, and walks.  A rule of
  * another function, or of one that was there before, gives a wrong caller: each
  * chain is checked against what can call what.  Only the guesses of a walk, frames
- * by the frame pointer and what follows them, are not.
+ * by the frame pointer and what follows them, are not.  And each is walked again with and
+ * without the rules and the last walk that walks remember: the traces must be equal.
  */
 #include "storm.h"
 
@@ -50,6 +51,9 @@
 #define TIMER_NS 50000
 #endif
 
+/* Comparing takes longer than the timer: what is interrupted must get on. */
+#define COMPARE_EACH 64
+
 struct counters storm_counters;
 atomic_bool storm_over;
 _Thread_local struct actor *storm_self __attribute__((tls_model("initial-exec")));
@@ -72,6 +76,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	bobbin_backtrace(NULL, &trace);
 #else
 	bobbin_backtrace(&regs, &trace);
+	if (atomic_load_explicit(&signals_taken, memory_order_relaxed) % COMPARE_EACH == 0)
+		storm_compare(&regs);
 #endif
 	storm_check(&trace, "handler");
 	atomic_fetch_add_explicit(&signals_taken, 1, memory_order_relaxed);
@@ -159,9 +165,10 @@ static int verdict(void)
 	bool good = !atomic_load(&c->wrong) && !atomic_load(&c->failed);
 
 	printf("# %lu traces, %lu of them in signal handlers; %lu complete, %lu behind a loader; "
-	       "%lu functions made, %lu libraries opened, %lu children\n",
+	       "%lu functions made, %lu libraries opened, %lu children; "
+	       "%lu compared with what is not remembered\n",
 	       traces, atomic_load(&signals_taken), complete, behind, atomic_load(&c->made),
-	       atomic_load(&c->opened), atomic_load(&c->children));
+	       atomic_load(&c->opened), atomic_load(&c->children), atomic_load(&c->compared));
 	for (unsigned int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (atomic_load(&c->reasons[i]))
 			printf("# %8lu %s\n", atomic_load(&c->reasons[i]),

@@ -19,6 +19,7 @@ struct actor {
 
 struct counters {
 	atomic_ulong traces, wrong, failed;
+	atomic_ulong compared; /* walks that remember, with walks that do not */
 	atomic_ulong behind; /* incomplete, in a thread that loads faster than anybody can follow */
 	atomic_ulong made, opened, children;
 	atomic_ulong reasons[BOBBIN_REASON_COUNT];
@@ -56,6 +57,9 @@ void chain_function_range(const void *function, uint64_t *start, uint64_t *end);
 
 /* Async-signal-safe. */
 void storm_check(const struct bobbin_trace *trace, const char *where);
+
+/* Walks from @regs with and without what walks remember.  Async-signal-safe. */
+void storm_compare(const struct bobbin_regs *regs);
 
 /* A walk from inside what an actor calls; @innermost: code that must be in the trace. */
 void storm_walk(uint64_t innermost_start, uint64_t innermost_end, bool synchronous);
