@@ -10,6 +10,9 @@
 #include "core/frame_caller.h"
 #include "unwind/walk_memo.h"
 
+/* A look for the same frame costs about what a frame does, and most that are the same follow. */
+#define MEMO_STRIDE 4
+
 static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbin_regs *regs)
 {
 	return (struct plain_frame){
@@ -48,7 +51,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 		struct bobbin_frame *frame;
 		enum frame_case found;
 
-		if (memo->last && !f.exact) {
+		if (trace->count % MEMO_STRIDE == 0 && memo->last && !f.exact) {
 			memo_follow(w, memo, &f, trace, max);
 			if (trace->count == max)
 				break;

@@ -18,12 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "own_chain.h"
+#include "target/thread.h"
 
 #define TRAP_FLAG 0x100ull
 #define SHADOW_MAX 200
@@ -135,6 +138,24 @@ static void note_place(uint64_t pc)
 		run.deepest = run.depth;
 }
 
+/* As in a recording: the registers, and a copy of the stack. */
+static struct {
+	struct bobbin_unwinder *unwinder; /* NULL: walks are over the stack itself */
+	struct bobbin_space *space;
+	uint8_t bytes[32768];
+} sampler;
+
+static void walk_sample(const struct bobbin_regs *regs, struct bobbin_trace *trace)
+{
+	struct iovec to = {sampler.bytes, sizeof(sampler.bytes)};
+	struct iovec from = {(void *)regs->sp, sizeof(sampler.bytes)};
+	ssize_t size = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	struct bobbin_stack_copy copy = {regs->sp, sampler.bytes, size > 0 ? (size_t)size : 0};
+	struct bobbin_mem mem = {bobbin_stack_copy_read, &copy};
+
+	bobbin_unwind(sampler.unwinder, sampler.space, regs, &mem, trace);
+}
+
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	struct bobbin_trace trace = {.frames = run.frames, .max = CHAIN_MAX};
@@ -146,7 +167,10 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		follow(regs.sp);
 	run.pc = regs.pc;
 	run.sp = regs.sp;
-	bobbin_backtrace(&regs, &trace);
+	if (sampler.unwinder)
+		walk_sample(&regs, &trace);
+	else
+		bobbin_backtrace(&regs, &trace);
 	check(&trace, regs.pc);
 	note_place(regs.pc);
 }
@@ -206,6 +230,26 @@ static void a_stub_and_the_resolver_behind_it(void **state)
 	assert_all_complete(500);
 	assert_true(run.in_loader > 300);
 	assert_true(run.in_stub >= 5);
+}
+
+LINK void call_another_lazily(void)
+{
+	sink = (long)l64a(4711);
+	STAY();
+}
+
+/* Its CFA is measured from a register that is known in the leaf only. */
+static void the_resolver_in_a_sample(void **state)
+{
+	assert_int_equal(bobbin_unwinder_open(NULL, &sampler.unwinder), 0);
+	assert_int_equal(bobbin_space_open(sampler.unwinder, native_arch(), &sampler.space), 0);
+	assert_int_equal(bobbin_space_load(sampler.space, getpid()), 0);
+	step(call_another_lazily);
+	assert_all_complete(500);
+	assert_true(run.in_loader > 300);
+	bobbin_space_close(sampler.space);
+	bobbin_unwinder_close(sampler.unwinder);
+	sampler.unwinder = NULL;
 }
 
 LINK void read_clock(void)
@@ -315,6 +359,7 @@ LINK int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stub_and_the_resolver_behind_it),
+		cmocka_unit_test(the_resolver_in_a_sample),
 		cmocka_unit_test(the_kernels_code),
 		cmocka_unit_test(the_c_library),
 		cmocka_unit_test(a_jump_over_frames),
