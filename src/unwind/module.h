@@ -30,8 +30,8 @@ struct module {
 };
 
 /*
- * Read a file's tables; @reader may be NULL.  -ENOENT and friends: it cannot be opened; -EBADMSG: it
- * is not usable; -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
+ * Read a file's tables; @reader may be NULL.  -ENOENT and friends: it cannot be opened;
+ * -EBADMSG: it is not usable; -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
  */
 int module_open(struct process_reader *reader, const struct mapped_file *file,
 		const struct bobbin_unwinder_options *options, uint64_t room, struct module **ret);

@@ -29,8 +29,8 @@
 
 /*
  * Make a space know what the process says now, through some @doors.  A forked child's space
- * shares what its parent's knows for as long as the child's page is the parent's.  1; 0: nothing new; -ENOENT:
- * the process says nothing; other errnos of page_copy_update() and
+ * shares what its parent's knows for as long as the child's page is the parent's.  1; 0:
+ * nothing new; -ENOENT: the process says nothing; other errnos of page_copy_update() and
  * debugger_images_update().
  */
 int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
