@@ -76,8 +76,8 @@ int bobbin_cfi_view_init(struct bobbin_cfi_view *view, struct bobbin_error *err)
 
 /**
  * struct bobbin_cfi_fde - one function, with what its CIE says
- * @start, @end: PCs covered; @end is the first behind
- * @offset, @next: of the entry and of the entry behind, from @view->frame
+ * @start, @end: PCs covered; @end is the first after them
+ * @offset, @next: of the entry and of the entry after it, from @view->frame
  * @cie: offset of its CIE
  * @init, @init_end: offsets of the CIE's instructions
  * @insn, @insn_end: offsets of the FDE's instructions

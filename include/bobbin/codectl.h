@@ -55,7 +55,7 @@ struct bobbin_code_result {
  * @option: enum code_opt
  * @info: struct code_elf_info or struct code_jit_info
  * @info_size: bytes at @info: an older, shorter structure counts as followed by
- *	zeros, a newer, longer one must be zero behind what is known here
+ *	zeros, a newer, longer one must be zero after what is known here
  * @flags: 0
  * @ret: more than the return value says, or NULL
  *

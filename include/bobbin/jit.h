@@ -5,7 +5,7 @@
  *	const struct bobbin_arch *arch = bobbin_arch_amd64();
  *	const struct bobbin_sframe_row rows[] = {
  *		{0, bobbin_jit_rule_sp(arch, 8, 0, 0)},		on entry
- *		{4, bobbin_jit_rule_sp(arch, 32, 0, 0)},	behind sub $24, %rsp
+ *		{4, bobbin_jit_rule_sp(arch, 32, 0, 0)},	after sub $24, %rsp
  *	};
  *	const struct bobbin_sframe_function f = {
  *		.start = code, .size = size, .rows = rows, .count = 2};
@@ -107,7 +107,7 @@ int bobbin_jit_writer_init(const struct bobbin_arch *arch, uint64_t text_start, 
 int bobbin_jit_writer_extend(struct bobbin_jit_writer *writer, void *memory, size_t size);
 
 /**
- * bobbin_jit_writer_append() - add a function that lies behind all others
+ * bobbin_jit_writer_append() - add a function that lies after all others
  * @writer: of the chain
  * @function: copied.  A row becomes an entry; without rows it has no caller.  Code
  *	in front of the first row has no entry
@@ -158,7 +158,7 @@ int bobbin_jit_table_open(const struct bobbin_arch *arch, uint64_t text_start, u
 void bobbin_jit_table_close(struct bobbin_jit_table *table);
 
 /**
- * bobbin_jit_table_append() - add a function that lies behind all others
+ * bobbin_jit_table_append() - add a function that lies after all others
  * @table: where to
  * @function: as for bobbin_jit_writer_append()
  *

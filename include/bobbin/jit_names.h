@@ -48,7 +48,7 @@ int bobbin_perf_map_open(const char *directory, struct bobbin_perf_map **ret);
  * @map: where
  * @start: its first byte
  * @size: bytes of code, not 0
- * @name: anything; control characters become question marks, and it is cut behind
+ * @name: anything; control characters become question marks, and it is cut after
  *	4000 bytes
  *
  * Return: 0; -EINVAL: no name or no code; -ECHILD: the map is that of the process
@@ -87,7 +87,7 @@ int bobbin_jitdump_open(const char *directory, const struct bobbin_arch *arch,
  * @dump: where
  * @start: its first byte
  * @size: bytes of code, not 0; they are read
- * @name: anything, cut behind 4000 bytes
+ * @name: anything, cut after 4000 bytes
  *
  * Return: 0; -EINVAL: no name or no code; -E2BIG: the code does not fit a record;
  * -ECHILD: the dump is that of the process that this one was forked from; -EFAULT:

@@ -95,7 +95,7 @@ struct bobbin_rule {
 /**
  * struct bobbin_row - a rule and the PCs for which it holds
  * @start: first PC
- * @end: first PC behind the row, > @start
+ * @end: first PC after the row, > @start
  * @function: first PC of the function
  * @rule: the rule
  */

@@ -24,7 +24,7 @@ extern "C" {
 
 /**
  * struct bobbin_sframe_index - where in the FDE table to search for a PC
- * @buckets: one for each piece of the covered addresses and one behind them:
+ * @buckets: one for each piece of the covered addresses and one after them:
  *	the last FDE whose function starts at or before the piece's first byte;
  *	borrowed.  NULL: there is no index
  * @first: start of the first function, where the first piece begins
@@ -79,7 +79,7 @@ struct bobbin_sframe_view {
 /**
  * bobbin_sframe_view() - check a section's header
  * @data: the section; unaligned is fine
- * @size: bytes available, e.g. the size of the segment; zero bytes behind the
+ * @size: bytes available, e.g. the size of the segment; zero bytes after the
  *	section are accepted
  * @addr: address of @data in the space of the PCs that will be looked up
  * @err: where and why on failure, or NULL
@@ -98,12 +98,12 @@ int bobbin_sframe_view(const void *data, size_t size, uint64_t addr, struct bobb
  * @data: the first section
  * @size: bytes available
  * @addr: address of @data in the space of the PCs that will be looked up
- * @pos: in: 0, or where the last call left it; out: behind the section.  Where
+ * @pos: in: 0, or where the last call left it; out: after the section.  Where
  *	the section began if it was refused
  * @err: where (from @data) and why on failure, or NULL
  * @ret: the section; untouched otherwise
  *
- * Zero bytes between and behind the sections are padding.  Safe in every
+ * Zero bytes between and after the sections are padding.  Safe in every
  * context.
  *
  * Return: 1 and a section; 0 at the end; -EBADMSG.
@@ -183,7 +183,7 @@ int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t index,
  * @word_size: 1, 2 or 4 bytes
  * @words: the data words, sign-extended; flexible control words are unsigned
  * @offset: of the row from the section's first byte
- * @next: offset of the byte behind the row
+ * @next: offset of the byte after the row
  */
 struct bobbin_sframe_fre {
 	uint32_t start;

@@ -67,7 +67,7 @@ struct bobbin_sframe_order {
 
 /**
  * struct bobbin_sframe_bounds - what the section itself does not tell
- * @available: bytes at the section's start, at least its own size; those behind
+ * @available: bytes at the section's start, at least its own size; those after
  *	it should be zero.  0: only the section itself is there
  * @arch: that the section must be for; NULL: any
  * @text: executable ranges, ascending and not touching each other; each

@@ -54,7 +54,7 @@ struct bobbin_regs {
  * @regs: the frame
  *
  * A call may be the last instruction of its function, so the return address
- * can lie behind it: tables are asked for the byte before, except where the
+ * can lie after it: tables are asked for the byte before, except where the
  * PC is exact.
  *
  * Return: the address.  Safe in every context.

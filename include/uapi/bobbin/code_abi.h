@@ -5,7 +5,7 @@
  *
  * The layouts are those of the proposals for Linux: codectl(2) of July 2025 and
  * sframe_register(2), version 2, of May 2026.  What reviewers asked for and the
- * proposals leave open stands behind the posted fields: a caller that knows the
+ * proposals leave open stands after the posted fields: a caller that knows the
  * posted part only passes its size, and the rest counts as zero.  docs/codectl.md
  * is the manual.
  *
@@ -65,7 +65,7 @@ struct code_elf_info {
 	uint64_t build_id;
 	uint64_t debug_link_pathname;
 	uint32_t build_id_len, debug_link_crc;
-	/* behind the posted structure */
+	/* after the posted structure */
 	uint64_t text_ranges;
 	uint32_t text_range_count, table_flags;
 	int32_t table_fd;
@@ -134,7 +134,7 @@ struct code_jit_unwind_table {
  * struct sframe_setup - a section for a piece of text
  * @sframe_start, @sframe_size: the section in memory
  * @text_start, @text_size: the code
- * @flags: 0; behind the posted structure
+ * @flags: 0; after the posted structure
  */
 struct sframe_setup {
 	uint64_t sframe_start, sframe_size;
