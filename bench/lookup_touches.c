@@ -3,7 +3,7 @@
  * lookup_touches.c - the library's lookup once more, counting.
  *
  * The functions that read an entry's or a row's start are wrapped, then lookup.c
- * is compiled behind them under another name.
+ * is compiled after them under another name.
  */
 #include "sframe/default_rule.h"
 #include "sframe/words.h"

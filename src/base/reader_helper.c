@@ -61,7 +61,7 @@ static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
 	}
 }
 
-/* The number behind a word at the start of a line; -1: there is none. */
+/* The number after a word at the start of a line; -1: there is none. */
 static long number_behind(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);

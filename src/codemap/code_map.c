@@ -308,7 +308,7 @@ static int add_piece(struct code_map *map, uint32_t high, const struct item *ite
 	return 0;
 }
 
-/* The piece of a range that begins at @start, which moves behind it. */
+/* The piece of a range that begins at @start, which moves after it. */
 static struct item next_piece(uint64_t *start, const struct code_range *range)
 {
 	uint64_t last = *start | UINT32_MAX;

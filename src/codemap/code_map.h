@@ -60,7 +60,7 @@ void code_map_hold(struct code *code);
 void code_map_let_go(struct code_map *map, struct code *code);
 
 /*
- * The first range that ends behind @addr, in pieces as code_map_find(); false: none.
+ * The first range that ends after @addr, in pieces as code_map_find(); false: none.
  * For writers.
  */
 bool code_map_next(const struct code_map *map, uint64_t addr, struct code_range *ret);

@@ -103,7 +103,7 @@ void directory_free(struct code_map *map, struct directory *directory)
 	free(directory);
 }
 
-/* Slots are set in ascending order; the one behind the last says where that ends. */
+/* Slots are set in ascending order; the one after the last says where that ends. */
 void directory_set(struct directory *d, uint32_t i, uint32_t start, struct leaf *leaf,
 		   uint32_t live)
 {

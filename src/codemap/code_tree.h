@@ -39,7 +39,7 @@ struct entry {
 
 /*
  * The first line is enough to find the entry: how far from @base each starts, in
- * units that are large enough for 15 bits, INT16_MAX behind the last.
+ * units that are large enough for 15 bits, INT16_MAX after the last.
  */
 struct leaf {
 	union {
@@ -56,7 +56,7 @@ struct leaf {
 
 /* A part of a chunk, and the leaf of what begins and ends in it. */
 struct slot {
-	uint32_t last; /* offset; the part begins behind the one of the slot before */
+	uint32_t last; /* offset; the part begins after the one of the slot before */
 	uint32_t live; /* ranges that were not removed; the writers' */
 	struct leaf *_Atomic leaf;
 };

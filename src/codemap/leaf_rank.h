@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * leaf_rank.h - how many of a leaf's starts are not behind an address.
+ * leaf_rank.h - how many of a leaf's starts are not after an address.
  *
  * All are compared and none decides, so that nothing is there to be mispredicted.
  * Compilers vectorise the loop; x86's sum over a vector takes longer than all else,

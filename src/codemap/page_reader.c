@@ -214,7 +214,7 @@ static int take_identity(const struct bobbin_code_identity *head, const char *by
 	return 0;
 }
 
-/* Bytes behind an identity's head; false: it makes no sense. */
+/* Bytes after an identity's head; false: it makes no sense. */
 static bool identity_bytes(const struct bobbin_code_identity *head, size_t *ret)
 {
 	size_t size = (size_t)head->path_len + head->build_id_len + head->debug_link_len;

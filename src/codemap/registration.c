@@ -190,7 +190,7 @@ int registration_index_add(struct registration_index *index, struct registration
 	return 0;
 }
 
-/* What stands behind moves up if a search would not find it any more. */
+/* What follows moves up if a search would not find it any more. */
 void registration_index_remove(struct registration_index *index, struct registration *registration)
 {
 	size_t mask = index->slot_count - 1, gap = slot_of(index, registration->key);

@@ -93,7 +93,7 @@ int string_copy(char *dst, size_t size, uint64_t src)
 
 		if (!memory_is_readable(src, n))
 			return -EFAULT;
-		/* what stands behind the string is none of ours */
+		/* what follows the string is not ours */
 		length = strnlen(from, n);
 		memcpy(dst, from, length);
 		if (length < n) {

@@ -8,7 +8,7 @@
  *	its bytes, in the core's memory, else in the file
  *
  * Kernels dump the first page of each ELF image, but not the read-only pages
- * behind it that a file backs.  Such pages are read from the file, if it is still
+ * after it that a file backs.  Such pages are read from the file, if it is still
  * the one that was mapped: build IDs tell.
  */
 #ifndef BOBBIN_ELF_CORE_IMAGES_H

@@ -274,7 +274,7 @@ static int stays(const struct sframe_attachment *a, size_t old, bool *ret)
 	return *ret ? 0 : all_zero(a->fd, start, end, ret);
 }
 
-/* Find address and offset of the new segment, behind everything. */
+/* Find address and offset of the new segment, after everything. */
 static int place_segment(struct sframe_attachment *a, struct bobbin_error *err)
 {
 	const struct elf_headers *headers = &a->headers;
@@ -344,7 +344,7 @@ static uint32_t name_offset(struct elf_headers *headers)
 	return offset;
 }
 
-/* Make or reuse the section's header; behind all others, so that no index changes. */
+/* Make or reuse the section's header; after all others, so that no index changes. */
 static void place_section(struct sframe_attachment *a, size_t section)
 {
 	struct elf_headers *headers = &a->headers;

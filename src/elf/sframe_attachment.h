@@ -9,9 +9,9 @@
  *	         └─────────────────────────┘
  *
  * Every byte of the original keeps its offset and its address.  The new segment
- * lies behind all others, in memory and in the file, with at least a page free
+ * lies after all others, in memory and in the file, with at least a page free
  * in front of it: strip(1) of binutils 2.40 lets such a segment begin up to a
- * page earlier.  The program headers stay where they are if there is room behind
+ * page earlier.  The program headers stay where they are if there is room after
  * them for those that are new, which most linkers do not leave; PT_NULL entries
  * make room, too.  Otherwise the new segment holds them, at the distance from the
  * file's start that the first segment has (address minus offset): ld.so's own
@@ -25,7 +25,7 @@
  * converted again.
  *
  * What does not survive: eu-strip(1) overwrites program headers that are not
- * behind the ELF header, so strip first; kernels before 6.7 do not clear the
+ * after the ELF header, so strip first; kernels before 6.7 do not clear the
  * .bss of a program interpreter that is not in its last segment.
  */
 #ifndef BOBBIN_ELF_SFRAME_ATTACHMENT_H

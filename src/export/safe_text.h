@@ -17,7 +17,7 @@
 
 /**
  * safe_text_decode() - the next character of a string, as it stands
- * @at: in: where; out: behind it
+ * @at: in: where; out: after it
  *
  * Return: a Unicode scalar value, 0 at the end, or -1 for a byte that is not
  * part of valid UTF-8.

@@ -121,7 +121,7 @@ static bool next_entry(struct reading *reading, size_t pos, struct frame_entry *
 	return true;
 }
 
-/* Whether the FDE at @pos names a CIE before it; what lies behind a section does not. */
+/* Whether the FDE at @pos names a CIE before it; what lies after a section does not. */
 static bool has_cie(const struct reading *reading, size_t pos, const struct frame_entry *fde)
 {
 	uint64_t id_pos = pos + fde->id_pos, cie = id_pos - fde->id;

@@ -128,7 +128,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 	return status;
 }
 
-/* The last table that begins at or before the PC, and where the one behind it begins. */
+/* The last table that begins at or before the PC, and where the one after it begins. */
 static int find_table(const struct search *s, uint64_t head, struct table *ret, uint64_t *ret_end)
 {
 	uint64_t addr = head;

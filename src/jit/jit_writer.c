@@ -2,7 +2,7 @@
 /*
  * jit_writer.c - append to tables that others read.
  *
- * What lies behind used_len is nobody's but the writer's.  Entries are written
+ * What lies after used_len is nobody's but the writer's.  Entries are written
  * there and then made visible by one store with release; so is a table, by the
  * next of the one before.  Neither is ever written again.
  */

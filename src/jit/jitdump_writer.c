@@ -95,7 +95,7 @@ static int write_all(int fd, struct iovec *parts, int count, size_t size)
 	return 0;
 }
 
-/* All of it or nothing: half a record would spoil those behind it. */
+/* All of it or nothing: half a record would spoil those after it. */
 static int append(struct bobbin_jitdump *dump, struct iovec *parts, int count)
 {
 	size_t size = 0;

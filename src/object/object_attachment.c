@@ -250,7 +250,7 @@ int object_attachment_init(int fd, struct bobbin_error *err, struct object_attac
 	return r;
 }
 
-/* Give a section its place behind @*end. */
+/* Give a section its place after @*end. */
 static void put(struct elf_headers *headers, size_t section, uint64_t size, uint64_t *end)
 {
 	uint64_t offset = round_up(*end);

@@ -7,7 +7,7 @@
  *	after:   Ehdr sections .sframe .rela.sframe names Shdr…
  *
  * All other sections keep their bytes, offsets and numbers.  The two get headers
- * behind all others, or take those of an .sframe section that is there already,
+ * after all others, or take those of an .sframe section that is there already,
  * whose bytes then mean nothing any more.  The section headers and their names
  * move; where they and an .sframe of ours are the end of the file, they are cut
  * off first: a file does not grow by being converted again.

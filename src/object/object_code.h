@@ -4,7 +4,7 @@
  * information says, as if it had been linked.
  *
  *	0 ──────────────► frames ─┐          ┌─ texts, 16 bytes aligned, ──►
- *	.eh_frame; .debug_frame   │   gap    │  a gap behind each
+ *	.eh_frame; .debug_frame   │   gap    │  a gap after each
  *
  * Sections of such a file have no addresses.  Here those with code get some that
  * nothing else has and that do not touch, and .eh_frame and .debug_frame are

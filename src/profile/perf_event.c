@@ -408,7 +408,7 @@ static void decode_body(struct bytes *b, struct perf_event *event)
 	}
 }
 
-/* Cuts the trailer off @b, which stands behind the header. */
+/* Cuts the trailer off @b, which stands after the header. */
 static void decode_trailer(struct bytes *b, const struct perf_event_attr *attr,
 			   struct perf_event *event)
 {

@@ -7,7 +7,7 @@
  * A file is written in the byte order of its machine.  Its records are those
  * of the kernel's ring buffer (types below 64) and those that the tool adds
  * (types from 64 on).  Features describe the machine and the recording; the
- * table behind the records has one section for each bit set in the header, in
+ * table after the records has one section for each bit set in the header, in
  * ascending order.  A file written to a pipe has a header of 16 bytes and
  * carries attributes and features as records instead.
  *

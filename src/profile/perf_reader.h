@@ -82,7 +82,7 @@ int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *e
  * @ret: the event; what it points to is valid until the next call for this reader
  *
  * @time of the event is never missing: see above.  A bad record is passed over:
- * the call after the failed one goes on behind it.
+ * the call after the failed one goes on after it.
  *
  * Return: 1; 0 at the end; -EBADMSG for a bad record.
  */

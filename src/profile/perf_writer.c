@@ -528,7 +528,7 @@ bool perf_writer_is_stream(const struct perf_writer *writer)
 	return perf_output_is_stream(writer->output);
 }
 
-/* The end of the records, behind which the rest of the file stands. */
+/* The end of the records, after which the rest of the file stands. */
 static int write_end(struct perf_writer *writer)
 {
 	struct perf_file_header *header = &writer->header;

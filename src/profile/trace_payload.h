@@ -33,7 +33,7 @@ struct trace_payload {
 
 /*
  * Sources and exactness for @count frames, none for those that the payload does not know,
- * and the rest.  false: not such a payload.  A gap lies inside of the @count entries, behind all that it repeats.
+ * and the rest.  false: not such a payload.  A gap lies inside of the @count entries, after all that it repeats.
  */
 bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *frames, size_t count,
 			struct trace_payload *ret);

@@ -144,7 +144,7 @@ static uint32_t read_length(struct columns *c, uint32_t start)
 	return start;
 }
 
-/* The function's rows; false: the block is malformed.  *@end: behind the last. */
+/* The function's rows; false: the block is malformed.  *@end: after the last. */
 static int read_rows(struct block_reader *r, struct columns *c, struct bobbin_sframe_function *f,
 		     uint32_t *end)
 {

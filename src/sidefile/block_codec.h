@@ -24,7 +24,7 @@
  * @functions, @symbols, @lengths: the columns
  * @count: functions
  * @first: first PC
- * @end: behind the last function
+ * @end: after the last function
  */
 struct block_writer {
 	struct byte_buffer functions, symbols, lengths;
@@ -32,7 +32,7 @@ struct block_writer {
 	uint64_t first, end;
 };
 
-/* Append a function that starts behind the others and whose rules were counted. */
+/* Append a function that starts after the others and whose rules were counted. */
 void block_writer_add(struct block_writer *block, const struct rule_dictionary *rules,
 		      const struct bobbin_sframe_function *function);
 

@@ -42,7 +42,7 @@
 /* What is unusual about a function. */
 #define SIDEFILE_REPEATS 0x01
 #define SIDEFILE_SIGNAL 0x02
-#define SIDEFILE_LATE 0x04 /* its first row starts behind its first byte */
+#define SIDEFILE_LATE 0x04 /* its first row starts after its first byte */
 #define SIDEFILE_ALL_FLAGS 0x07
 
 #endif

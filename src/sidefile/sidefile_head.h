@@ -14,7 +14,7 @@
 
 #define SIDEFILE_BUILD_ID_MAX 20
 
-/* A block: its functions start at @first or behind it. */
+/* A block: its functions start at @first or after it. */
 struct sidefile_block {
 	uint64_t first;
 	uint64_t offset; /* of its frame in the file */

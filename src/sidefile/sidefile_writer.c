@@ -18,7 +18,7 @@
  * @err: for the caller
  * @rows: memory for one function's rows
  * @rules: all rules
- * @end: behind the last function
+ * @end: after the last function
  * @block: functions since the last block was closed
  * @measure: the same as a section, to know how large they are decoded
  * @head, @block_capacity: the blocks so far

@@ -23,7 +23,7 @@
 #define MAX_REPLACED 65536
 /*
  * perf makes ELF files of jitdump files, and forgot for years that their code
- * begins behind a header of this size.  V8 and LLVM add it to the addresses of
+ * begins after a header of this size.  V8 and LLVM add it to the addresses of
  * lines, others do not.
  */
 #define ELF_HEADER_SIZE 0x40

@@ -68,7 +68,7 @@ int jitdump_reader_sweep(struct jitdump_reader *reader, int fd);
 
 /*
  * The next record.  1; 0: no more complete ones yet; -EBADMSG with @err, which
- * may be NULL: nothing behind this place can be used.
+ * may be NULL: nothing after this place can be used.
  */
 int jitdump_reader_next(struct jitdump_reader *reader, int fd, struct bobbin_error *err,
 			struct jitdump_record *ret);

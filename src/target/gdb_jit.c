@@ -112,7 +112,7 @@ static bool find_bias(Elf *elf, const struct mapping *m, uint64_t *ret)
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++) {
 		uint64_t align = segment.p_align ? segment.p_align : 1;
 
-		/* a mapping begins at a page, a segment may begin behind its start */
+		/* a mapping begins at a page, a segment may begin after its start */
 		if (segment.p_type != PT_LOAD || m->offset + align <= segment.p_offset ||
 		    m->offset >= segment.p_offset + segment.p_filesz)
 			continue;
