@@ -49,7 +49,6 @@ static inline void bytes_skip(struct bytes *b, uint64_t n)
 /* An unsigned integer of n <= 8 bytes. */
 static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 {
-	struct memory_room room;
 	const uint8_t *p;
 	uint64_t v = 0;
 
@@ -57,19 +56,20 @@ static inline uint64_t bytes_get(struct bytes *b, unsigned int n)
 		b->bad = true;
 		return 0;
 	}
-	p = memory_bytes(b->data + b->pos, n, &room, &b->fault);
-	if (!MEMORY_IS_OURS && b->fault) {
-		b->bad = true;
-		return 0;
-	}
+	p = b->data + b->pos;
 	b->pos += n;
+	if (!MEMORY_IS_OURS) {
+		v = memory_number(p, n, b->big_endian, &b->fault);
+		b->bad = b->fault;
+		return v;
+	}
 	if (n == 2)
 		return load_u16(p, b->big_endian);
 	if (n == 4)
 		return load_u32(p, b->big_endian);
 	if (n == 8)
 		return load_u64(p, b->big_endian);
-	for (unsigned int i = 0; i < 8 && i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		v |= (uint64_t)p[i] << 8 * (b->big_endian ? n - 1 - i : i);
 	return v;
 }

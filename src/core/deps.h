@@ -61,6 +61,15 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 /* Programs of a kernel read memory of their own machine only. */
 #if defined(__bpf__) || defined(__KERNEL__)
 #define BOBBIN_NATIVE_ONLY 1
+#if defined(__x86_64__) || defined(__TARGET_ARCH_x86)
+#define BOBBIN_NATIVE_ARCH bobbin_arch_amd64
+#elif defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+#define BOBBIN_NATIVE_ARCH bobbin_arch_aarch64
+#elif defined(__s390x__) || defined(__TARGET_ARCH_s390)
+#define BOBBIN_NATIVE_ARCH bobbin_arch_s390x
+#else
+#error "an architecture that bobbin does not know; for BPF define __TARGET_ARCH_..."
+#endif
 #else
 #define BOBBIN_NATIVE_ONLY 0
 #endif
@@ -70,8 +79,19 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 /* What is too large to be a part of its callers. */
 #define BOBBIN_OUT_OF_LINE __attribute__((__noinline__))
 
-/* What hardly ever happens, kept out of hot functions. */
+/* Inlined where stacks are large: programs of BPF have 512 bytes for all that they call. */
+#if BOBBIN_NATIVE_ONLY
+#define BOBBIN_STAGE __attribute__((noinline))
+#else
+#define BOBBIN_STAGE BOBBIN_ALWAYS_INLINE
+#endif
+
+/* What hardly ever happens, kept out of hot functions; BPF has one section for all. */
+#ifdef __bpf__
+#define BOBBIN_NEVER_INLINE __attribute__((__noinline__))
+#else
 #define BOBBIN_NEVER_INLINE __attribute__((__noinline__, __cold__))
+#endif
 
 /*
  * What is read behind it is not older than what was read before it.  ThreadSanitizer
@@ -83,7 +103,14 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 #define BOBBIN_READ_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #endif
 
-/* Symbols of the library's interface; everything else is hidden. */
+/*
+ * Symbols of the library's interface; everything else is hidden.  In BPF a visible
+ * function would have to prove that it takes any argument.
+ */
+#ifdef __bpf__
+#define BOBBIN_API __attribute__((visibility("hidden")))
+#else
 #define BOBBIN_API __attribute__((visibility("default")))
+#endif
 
 #endif

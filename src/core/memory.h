@@ -22,21 +22,24 @@
 
 #define MEMORY_IS_OURS 0
 
-/* Whether @n bytes were copied; 8 at most. */
-static BOBBIN_ALWAYS_INLINE bool memory_copy(void *room, const uint8_t *p, unsigned int n)
+/* The number in @n bytes, 1, 2, 4 or 8, of this machine's order. */
+static inline uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *fault)
 {
-	switch (n) {
-	case 2:
-		return !get_user(*(uint16_t *)room, (const uint16_t __user *)p);
-	case 4:
-		return !get_user(*(uint32_t *)room, (const uint32_t __user *)p);
-	case 8:
-		return !get_user(*(uint64_t *)room, (const uint64_t __user *)p);
-	}
-	for (unsigned int i = 0; i < n; i++)
-		if (get_user(((uint8_t *)room)[i], (const uint8_t __user *)p + i))
-			return false;
-	return true;
+	uint64_t number = 0;
+	int error;
+
+	if (n == 1)
+		error = get_user(number, (const uint8_t __user *)p);
+	else if (n == 2)
+		error = get_user(number, (const uint16_t __user *)p);
+	else if (n == 4)
+		error = get_user(number, (const uint32_t __user *)p);
+	else
+		error = get_user(number, (const uint64_t __user *)p);
+	if (!error)
+		return number;
+	*fault = true;
+	return 0;
 }
 
 #elif defined(__bpf__)
@@ -50,45 +53,32 @@ static BOBBIN_ALWAYS_INLINE bool memory_copy(void *room, const uint8_t *p, unsig
 #define MEMORY_HELPER 112
 #endif
 
-static BOBBIN_ALWAYS_INLINE bool memory_copy(void *room, const uint8_t *p, unsigned int n)
+/* Not inlined, because each copy in a function takes room on its stack. */
+static __attribute__((noinline, unused)) uint64_t memory_fetch(const uint8_t *p, unsigned int n,
+							       bool *fault)
 {
-	long (*const copy)(void *room, uint32_t n, const void *p) = (void *)MEMORY_HELPER;
-	uint64_t size = n;
+	long (*const copy)(void *room, uint32_t size, const void *p) = (void *)MEMORY_HELPER;
+	uint64_t number = 0, size = n;
 
 	/* the verifier wants to see the bound of the very register */
 	__asm__ volatile("" : "+r"(size));
-	return size <= 8 && !copy(room, (uint32_t)size, p);
+	if (!size || size > sizeof(number) || copy(&number, (uint32_t)size, p)) {
+		*fault = true;
+		return 0;
+	}
+	return BOBBIN_HOST_BIG_ENDIAN ? number >> (64 - 8 * size) : number;
 }
 
 #else
 
 #define MEMORY_IS_OURS 1
 
-static BOBBIN_ALWAYS_INLINE bool memory_copy(void *room, const uint8_t *p, unsigned int n)
+static inline uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *fault)
 {
-	return false;
+	return 0;
 }
 
 #endif
-
-/* Room for a copy of what is read at once. */
-struct memory_room {
-	uint8_t bytes[8];
-} __attribute__((aligned(8)));
-
-/* @n <= 8 bytes at @p: in place, or their copy in @room. */
-static BOBBIN_ALWAYS_INLINE const uint8_t *memory_bytes(const uint8_t *p, unsigned int n,
-							struct memory_room *room, bool *fault)
-{
-	if (MEMORY_IS_OURS)
-		return p;
-	*room = (struct memory_room){0};
-	if (!memory_copy(room->bytes, p, n)) {
-		*room = (struct memory_room){0};
-		*fault = true;
-	}
-	return room->bytes;
-}
 
 /*
  * Loads for bytes whose range was checked as a whole before, as bobbin_sframe_view()
@@ -113,34 +103,43 @@ static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
 	return big_endian ? first << 32 | second : second << 32 | first;
 }
 
-/* The same from memory that may fault. */
+/* The number in @n bytes, 1, 2, 4 or 8, of memory that may fault. */
+static BOBBIN_ALWAYS_INLINE uint64_t memory_number(const uint8_t *p, unsigned int n,
+						   bool big_endian, bool *fault)
+{
+	uint64_t number = memory_fetch(p, n, fault);
+
+	return big_endian == BOBBIN_HOST_BIG_ENDIAN ? number
+						    : __builtin_bswap64(number) >> (64 - 8 * n);
+}
+
+/* Read once: what is used has to be what was checked, though the memory may change. */
 static BOBBIN_ALWAYS_INLINE uint8_t memory_u8(const uint8_t *p, bool *fault)
 {
-	struct memory_room room;
-
-	/* read once: what is used has to be what was checked, though the memory may change */
-	return *(const volatile uint8_t *)memory_bytes(p, 1, &room, fault);
+	if (!MEMORY_IS_OURS)
+		return (uint8_t)memory_fetch(p, 1, fault);
+	return *(const volatile uint8_t *)p;
 }
 
 static BOBBIN_ALWAYS_INLINE uint32_t memory_u16(const uint8_t *p, bool big_endian, bool *fault)
 {
-	struct memory_room room;
-
-	return load_u16(memory_bytes(p, 2, &room, fault), big_endian);
+	if (!MEMORY_IS_OURS)
+		return (uint32_t)memory_number(p, 2, big_endian, fault);
+	return load_u16(p, big_endian);
 }
 
 static BOBBIN_ALWAYS_INLINE uint32_t memory_u32(const uint8_t *p, bool big_endian, bool *fault)
 {
-	struct memory_room room;
-
-	return load_u32(memory_bytes(p, 4, &room, fault), big_endian);
+	if (!MEMORY_IS_OURS)
+		return (uint32_t)memory_number(p, 4, big_endian, fault);
+	return load_u32(p, big_endian);
 }
 
 static BOBBIN_ALWAYS_INLINE uint64_t memory_u64(const uint8_t *p, bool big_endian, bool *fault)
 {
-	struct memory_room room;
-
-	return load_u64(memory_bytes(p, 8, &room, fault), big_endian);
+	if (!MEMORY_IS_OURS)
+		return memory_number(p, 8, big_endian, fault);
+	return load_u64(p, big_endian);
 }
 
 #endif

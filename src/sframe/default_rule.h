@@ -12,7 +12,7 @@
 
 static BOBBIN_ALWAYS_INLINE bool sframe_is_s390x(const struct bobbin_sframe_view *view)
 {
-	return view->arch->elf_machine == SFRAME_EM_S390;
+	return sframe_arch(view)->elf_machine == SFRAME_EM_S390;
 }
 
 /* Words of a row that gives everything that the header does not. */
@@ -27,7 +27,7 @@ static BOBBIN_ALWAYS_INLINE uint8_t sframe_rule_flags(const struct bobbin_sframe
 {
 	uint8_t flags = fde->signal ? BOBBIN_RULE_SIGNAL : 0;
 
-	if (view->arch->pac_mask && info & SFRAME_FRE_MANGLED)
+	if (sframe_arch(view)->pac_mask && info & SFRAME_FRE_MANGLED)
 		flags |= fde->key_b ? BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B : BOBBIN_RULE_MANGLED;
 	return flags;
 }
@@ -62,7 +62,7 @@ static BOBBIN_ALWAYS_INLINE void sframe_default_rule(const struct bobbin_sframe_
 	const struct bobbin_place ra = sframe_default_place(view->fixed_ra, num > 1, second);
 	const struct bobbin_place fp = sframe_default_place(view->fixed_fp, num > fp_at,
 							    view->fixed_ra ? second : third);
-	uint8_t reg = info & SFRAME_FRE_BASE_SP ? view->arch->sp : view->arch->fp;
+	uint8_t reg = info & SFRAME_FRE_BASE_SP ? sframe_arch(view)->sp : sframe_arch(view)->fp;
 	uint8_t flags = sframe_rule_flags(view, fde, info);
 
 	ret->cfa.off = first;

@@ -101,7 +101,7 @@ static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view
 	ret->pcmask = a.info & SFRAME_FDE_PCMASK;
 	ret->flex = a.info2 & SFRAME_FDE_TYPE;
 	ret->signal = fdes->version >= 3 && a.info & SFRAME_FDE_SIGNAL;
-	ret->key_b = view->arch->pac_mask && a.info & SFRAME_FDE_KEY_B;
+	ret->key_b = sframe_arch(view)->pac_mask && a.info & SFRAME_FDE_KEY_B;
 	return true;
 }
 

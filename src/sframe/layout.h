@@ -103,7 +103,17 @@ static BOBBIN_ALWAYS_INLINE uint8_t sframe_fde_size_of(int version)
 	return version == 3 ? SFRAME_V3_FDE_SIZE : 0;
 }
 
-/* The byte order of a checked section: in a kernel a constant. */
+/* Of a checked section; programs of a kernel may keep views where pointers get lost. */
+static BOBBIN_ALWAYS_INLINE const struct bobbin_arch *sframe_arch(
+	const struct bobbin_sframe_view *view)
+{
+#if BOBBIN_NATIVE_ONLY
+	return BOBBIN_NATIVE_ARCH();
+#else
+	return view->arch;
+#endif
+}
+
 static BOBBIN_ALWAYS_INLINE bool sframe_big_endian(const struct bobbin_sframe_view *view)
 {
 	return BOBBIN_NATIVE_ONLY ? BOBBIN_HOST_BIG_ENDIAN : view->arch->big_endian;

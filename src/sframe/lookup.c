@@ -9,7 +9,7 @@
  * bobbin_sframe_view(); rows are checked one by one before they are read.
  *
  * There is one copy for each byte order and version, in which both are
- * constants.  What hardly ever happens is kept out of line, so that the rest
+ * constants; in a kernel just one.  What hardly ever happens is kept out of line, so that the rest
  * fits into registers.
  */
 #include "sframe/default_rule.h"
@@ -18,6 +18,10 @@
 
 /* Empty and equal functions that may stand before the one that holds a PC. */
 #define MAX_STEPS_BACK 64
+
+/* What a copy of the lookup is made for. */
+#define FORM_VERSION 3
+#define FORM_BIG_ENDIAN 4
 
 /* Without a branch: which one it is could not be predicted. */
 static BOBBIN_ALWAYS_INLINE uint64_t choose(bool first, uint64_t a, uint64_t b)
@@ -160,21 +164,16 @@ static BOBBIN_ALWAYS_INLINE int find_function(const struct bobbin_sframe_view *v
  * struct scan - how far the search among a function's rows has come
  * @p: the next row
  * @row: the last one that starts at or before the PC, or NULL
+ * @off: the PC, from the start of the function (or repeated block)
  * @left: rows from @p on
- * @start, @end: of @row, from the start of the function (or repeated block)
- * @reason: why @p is refused, or BOBBIN_REASON_NONE
+ * @start, @end: of @row, likewise
+ * @big_endian: of the section, a constant
  */
 struct scan {
 	const uint8_t *p, *row;
-	uint32_t left, start, end;
-	enum bobbin_reason reason;
+	uint32_t off, left, start, end;
+	bool big_endian;
 };
-
-static BOBBIN_ALWAYS_INLINE struct scan refuse_row(struct scan s, enum bobbin_reason reason)
-{
-	s.reason = reason;
-	return s;
-}
 
 /* Bytes of a row by its info byte, more than any section has if that is malformed. */
 static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
@@ -184,9 +183,9 @@ static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
 	return width + 1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info));
 }
 
-/* Read a row where the section's end may be nearer than the end of a row. */
+/* Why the next row is refused; where the section's end may be nearer than the end of a row. */
 static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsigned int width,
-				   uint32_t off, struct scan *s)
+				   struct scan *s)
 {
 	uint64_t bytes = view->size - (uint64_t)(s->p - view->data), size;
 	bool fault = false;
@@ -198,7 +197,7 @@ static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsign
 	size = row_size(width, memory_u8(s->p + width, &fault));
 	if (fault)
 		return BOBBIN_REASON_NO_MEMORY;
-	if (start > off) {
+	if (start > s->off) {
 		s->end = start;
 		s->left = 0;
 		return BOBBIN_REASON_NONE;
@@ -214,11 +213,14 @@ static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsign
 	return BOBBIN_REASON_NONE;
 }
 
-static BOBBIN_NEVER_INLINE void scan_last(const struct bobbin_sframe_view *view, unsigned int width,
-					  uint32_t off, struct scan *s)
+static BOBBIN_NEVER_INLINE enum bobbin_reason scan_last(const struct bobbin_sframe_view *view,
+							unsigned int width, struct scan *s)
 {
-	BOBBIN_WHILE(s->left && !s->reason, s->left)
-	s->reason = scan_row(view, width, off, s);
+	enum bobbin_reason reason = BOBBIN_REASON_NONE;
+
+	BOBBIN_WHILE(s->left && !reason, s->left)
+	reason = scan_row(view, width, s);
+	return reason;
 }
 
 /*
@@ -229,53 +231,51 @@ static BOBBIN_NEVER_INLINE void scan_last(const struct bobbin_sframe_view *view,
  *
  * A section with a function has a header and an FDE: more bytes than any row.
  */
-static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *view,
-					     const struct bobbin_sframe_fde *fde, uint32_t off,
-					     bool big_endian)
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_view *view,
+						    unsigned int width, struct scan *s)
 {
 	const uint8_t *last = view->data + (view->size - SFRAME_FRE_MAX_SIZE);
-	const unsigned int width = fde->fre_type;
 	const struct sframe_start_format format = sframe_start_format_of(width);
-	struct scan s = {.p = view->data + fde->fre_off,
-			 .left = fde->num_fres,
-			 .end = sframe_fre_limit(fde)};
 	unsigned int shape = 1 << 1;
 	uint64_t size = width + 1 + 1;
 	bool fault = false;
 
-	BOBBIN_WHILE(s.left, s.left)
+	BOBBIN_WHILE(s->left, s->left)
 	{
 		uint32_t start;
 		uint8_t info;
 
-		if (s.p > last) {
-			struct scan rest = s;
+		if (s->p > last) {
+			struct scan rest = *s;
+			enum bobbin_reason reason = scan_last(view, width, &rest);
 
-			scan_last(view, width, off, &rest);
-			return rest;
+			*s = rest;
+			return reason;
 		}
-		start = sframe_read_start(s.p, format, big_endian, &fault);
-		if (start > off) {
-			s.end = start;
+		start = sframe_read_start(s->p, format, s->big_endian, &fault);
+		if (fault)
+			return BOBBIN_REASON_NO_MEMORY;
+		if (start > s->off) {
+			s->end = start;
 			break;
 		}
-		if (start < s.start)
-			return refuse_row(s, BOBBIN_REASON_SFRAME_ORDER);
-		info = memory_u8(s.p + width, &fault);
+		if (start < s->start)
+			return BOBBIN_REASON_SFRAME_ORDER;
+		info = memory_u8(s->p + width, &fault);
 		if (fault)
-			return refuse_row(s, BOBBIN_REASON_NO_MEMORY);
+			return BOBBIN_REASON_NO_MEMORY;
 		if ((info & SFRAME_FRE_SIZE_BITS) != shape) {
 			shape = info & SFRAME_FRE_SIZE_BITS;
 			size = row_size(width, (uint8_t)shape);
 			if (size > SFRAME_FRE_MAX_SIZE)
-				return refuse_row(s, BOBBIN_REASON_SFRAME_FRE);
+				return BOBBIN_REASON_SFRAME_FRE;
 		}
-		s.row = s.p;
-		s.start = start;
-		s.left--;
-		s.p += size;
+		s->row = s->p;
+		s->start = start;
+		s->left--;
+		s->p += size;
 	}
-	return s;
+	return BOBBIN_REASON_NONE;
 }
 
 /*
@@ -283,10 +283,9 @@ static BOBBIN_ALWAYS_INLINE struct scan scan(const struct bobbin_sframe_view *vi
  * The row was checked, but a section in memory may change meanwhile: what the words'
  * places are taken from is what is checked here.
  */
-static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view *view,
-						 const struct bobbin_sframe_fde *fde,
-						 const uint8_t *row, bool big_endian,
-						 struct bobbin_rule *ret)
+static BOBBIN_STAGE bool read_usual_rule(const struct bobbin_sframe_view *view,
+					 const struct bobbin_sframe_fde *fde, const uint8_t *row,
+					 bool big_endian, struct bobbin_rule *ret)
 {
 	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
 	const uint8_t *p = row + fde->fre_type + 1;
@@ -303,18 +302,14 @@ static BOBBIN_ALWAYS_INLINE bool read_usual_rule(const struct bobbin_sframe_view
 	return !fault;
 }
 
-static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *view, uint64_t entry,
-					     uint64_t row, struct bobbin_error *err,
-					     struct bobbin_rule *ret)
+static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *view,
+					     const struct bobbin_sframe_fde *fde, uint64_t row,
+					     struct bobbin_error *err, struct bobbin_rule *ret)
 {
-	struct bobbin_sframe_fde fde;
 	struct bobbin_sframe_fre fre;
-	int status;
+	int status = bobbin_sframe_fre(view, fde, row, err, &fre);
 
-	status = bobbin_sframe_read_fde(view, entry, err, &fde);
-	if (!status)
-		status = bobbin_sframe_fre(view, &fde, row, err, &fre);
-	return status ? status : bobbin_sframe_rule(view, &fde, &fre, err, ret);
+	return status ? status : bobbin_sframe_rule(view, fde, &fre, err, ret);
 }
 
 /*
@@ -322,75 +317,97 @@ static BOBBIN_NEVER_INLINE int read_any_rule(const struct bobbin_sframe_view *vi
  * nothing.  A signal trampoline without rows does have a caller, which the format
  * cannot express.
  */
-static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *view, uint64_t entry,
+static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *view,
+					    const struct bobbin_sframe_fde *fde,
 					    struct bobbin_error *err, struct bobbin_row *ret)
 {
-	struct bobbin_sframe_fde fde;
-	struct bobbin_sframe_fre outermost = {0};
-	int status;
+	struct bobbin_sframe_fre outermost = {.offset = fde->fre_off};
 
-	status = bobbin_sframe_read_fde(view, entry, err, &fde);
-	if (status)
-		return status;
-	outermost.offset = fde.fre_off;
-	if (fde.signal || view->version < 3)
-		return refuse_as(-BOBBIN_ENOENT, err, fde.fre_off, BOBBIN_REASON_NO_ROW);
-	ret->start = fde.start;
-	ret->end = fde.start + fde.size;
-	ret->function = fde.start;
-	return bobbin_sframe_rule(view, &fde, &outermost, err, &ret->rule);
+	if (fde->signal || view->version < 3)
+		return not_found(false, err, fde->fre_off, BOBBIN_REASON_NO_ROW);
+	ret->start = fde->start;
+	ret->end = fde->start + fde->size;
+	ret->function = fde->start;
+	return bobbin_sframe_rule(view, fde, &outermost, err, &ret->rule);
 }
 
-static BOBBIN_ALWAYS_INLINE int find_row(const struct bobbin_sframe_view *view,
-					 const struct bobbin_sframe_fde *fde, uint32_t off,
-					 bool big_endian, struct bobbin_error *err,
-					 struct scan *ret)
+/* @s: in: with the offset and the byte order. */
+static BOBBIN_STAGE int find_row(const struct bobbin_sframe_view *view,
+				 const struct bobbin_sframe_fde *fde, struct bobbin_error *err,
+				 struct scan *s)
 {
-	const struct scan s = scan(view, fde, off, big_endian);
+	enum bobbin_reason reason;
 
-	if (s.reason)
-		return refuse_read(s.reason == BOBBIN_REASON_NO_MEMORY, err,
-				   (uint64_t)(s.p - view->data), s.reason);
-	if (s.end > sframe_fre_limit(fde))
-		return refuse(err, (uint64_t)(s.p - view->data), BOBBIN_REASON_SFRAME_RANGE);
-	if (!s.row)
-		return refuse_as(-BOBBIN_ENOENT, err, fde->fre_off, BOBBIN_REASON_NO_ROW);
-	*ret = s;
+	s->p = view->data + fde->fre_off;
+	s->left = fde->num_fres;
+	s->end = sframe_fre_limit(fde);
+	reason = scan(view, fde->fre_type, s);
+	if (reason)
+		return refuse_read(reason == BOBBIN_REASON_NO_MEMORY, err,
+				   (uint64_t)(s->p - view->data), reason);
+	if (s->end > sframe_fre_limit(fde))
+		return refuse(err, (uint64_t)(s->p - view->data), BOBBIN_REASON_SFRAME_RANGE);
+	if (!s->row)
+		return not_found(false, err, fde->fre_off, BOBBIN_REASON_NO_ROW);
 	return 0;
 }
 
-static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, uint64_t pc,
-				       bool big_endian, int version, struct bobbin_error *err,
-				       struct bobbin_row *ret)
+/* The function that holds a PC; @form: version and byte order, a constant. */
+static BOBBIN_STAGE int find_fde(const struct bobbin_sframe_view *view, uint64_t pc,
+				 unsigned int form, struct bobbin_error *err,
+				 struct bobbin_sframe_fde *ret)
 {
 	struct sframe_fdes fdes = sframe_fdes_of(view);
-	struct bobbin_sframe_fde fde;
-	uint64_t entry, block;
-	struct scan found;
-	uint32_t off;
+	uint64_t entry;
 	int status;
 
-	fdes.big_endian = big_endian;
-	fdes.version = version;
+	fdes.big_endian = form & FORM_BIG_ENDIAN;
+	fdes.version = form & FORM_VERSION;
 	status = find_function(view, &fdes, pc, err, &entry);
 	if (status)
 		return status;
-	if (!sframe_read_fde(view, &fdes, entry, &fde))
+	if (!sframe_read_fde(view, &fdes, entry, ret))
 		return refuse_read(fdes.fault, err, entry, BOBBIN_REASON_SFRAME_FDE);
-	if (!fde.num_fres)
-		return row_of_empty(view, entry, err, ret);
-	off = (uint32_t)(pc - fde.start);
-	if (fde.pcmask)
-		off %= fde.rep_size;
-	block = pc - off;
-	status = find_row(view, &fde, off, big_endian, err, &found);
-	if (!status && !read_usual_rule(view, &fde, found.row, big_endian, &ret->rule))
-		status = read_any_rule(view, entry, (uint64_t)(found.row - view->data), err,
-				       &ret->rule);
+	return 0;
+}
+
+/* The rule of the row that was found. */
+static BOBBIN_ALWAYS_INLINE int read_rule(const struct bobbin_sframe_view *view,
+					  const struct bobbin_sframe_fde *fde, const struct scan *s,
+					  struct bobbin_error *err, struct bobbin_rule *ret)
+{
+	struct bobbin_sframe_fde copy;
+
+	if (read_usual_rule(view, fde, s->row, s->big_endian, ret))
+		return 0;
+	copy = *fde;
+	return read_any_rule(view, &copy, (uint64_t)(s->row - view->data), err, ret);
+}
+
+static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, uint64_t pc,
+				       unsigned int form, struct bobbin_error *err,
+				       struct bobbin_row *ret)
+{
+	struct scan s = {.big_endian = form & FORM_BIG_ENDIAN};
+	struct bobbin_sframe_fde fde, copy;
+	int status = find_fde(view, pc, form, err, &fde);
+
 	if (status)
 		return status;
-	ret->start = block + found.start;
-	ret->end = block + found.end;
+	if (!fde.num_fres) {
+		copy = fde;
+		return row_of_empty(view, &copy, err, ret);
+	}
+	s.off = (uint32_t)(pc - fde.start);
+	if (fde.pcmask)
+		s.off %= fde.rep_size;
+	status = find_row(view, &fde, err, &s);
+	if (!status)
+		status = read_rule(view, &fde, &s, err, &ret->rule);
+	if (status)
+		return status;
+	ret->start = pc - s.off + s.start;
+	ret->end = pc - s.off + s.end;
 	if (fde.pcmask && ret->end > fde.start + fde.size)
 		ret->end = fde.start + fde.size;
 	ret->function = fde.start;
@@ -402,15 +419,19 @@ BOBBIN_API int bobbin_sframe_lookup(const struct bobbin_sframe_view *view, uint6
 {
 	bool big_endian = sframe_big_endian(view);
 
+	/* code and stack are scarce there, and memory is slower than a branch */
+	if (BOBBIN_NATIVE_ONLY)
+		return lookup(view, pc, view->version | (big_endian ? FORM_BIG_ENDIAN : 0), err,
+			      ret);
 	switch (view->version) {
 	case 1:
-		return big_endian ? lookup(view, pc, true, 1, err, ret)
-				  : lookup(view, pc, false, 1, err, ret);
+		return big_endian ? lookup(view, pc, 1 | FORM_BIG_ENDIAN, err, ret)
+				  : lookup(view, pc, 1, err, ret);
 	case 2:
-		return big_endian ? lookup(view, pc, true, 2, err, ret)
-				  : lookup(view, pc, false, 2, err, ret);
+		return big_endian ? lookup(view, pc, 2 | FORM_BIG_ENDIAN, err, ret)
+				  : lookup(view, pc, 2, err, ret);
 	default:
-		return big_endian ? lookup(view, pc, true, 3, err, ret)
-				  : lookup(view, pc, false, 3, err, ret);
+		return big_endian ? lookup(view, pc, 3 | FORM_BIG_ENDIAN, err, ret)
+				  : lookup(view, pc, 3, err, ret);
 	}
 }

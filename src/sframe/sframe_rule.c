@@ -116,7 +116,7 @@ static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin
 /* No words: the return address is undefined (V2 erratum 2, V3). */
 static bool read_outermost(const struct bobbin_sframe_view *view, struct bobbin_rule *rule)
 {
-	rule->cfa = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = view->arch->sp};
+	rule->cfa = (struct bobbin_place){.how = BOBBIN_HOW_AT_REG, .reg = sframe_arch(view)->sp};
 	rule->ra = (struct bobbin_place){.how = BOBBIN_HOW_UNDEFINED};
 	rule->fp = (struct bobbin_place){.how = BOBBIN_HOW_SAME};
 	rule->flags &= BOBBIN_RULE_SIGNAL;

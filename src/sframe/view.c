@@ -78,7 +78,9 @@ static int read_abi(struct bytes *b, struct bobbin_error *err, struct bobbin_sfr
 	v->arch = arch_of(v->version, abi);
 	if (!v->arch)
 		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ABI);
-	if (v->arch->big_endian != b->big_endian || b->big_endian != sframe_big_endian(v))
+	if (v->arch != sframe_arch(v))
+		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ABI);
+	if (v->arch->big_endian != b->big_endian)
 		return refuse(err, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_ENDIAN);
 	return 0;
 }
