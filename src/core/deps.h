@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 
 /* Inlined where stacks are large: programs of BPF have 512 bytes for all that they call. */
 #if BOBBIN_NATIVE_ONLY
-#define BOBBIN_STAGE __attribute__((noinline))
+#define BOBBIN_STAGE __attribute__((__noinline__))
 #else
 #define BOBBIN_STAGE BOBBIN_ALWAYS_INLINE
 #endif

@@ -54,8 +54,8 @@ static inline uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *faul
 #endif
 
 /* Not inlined, because each copy in a function takes room on its stack. */
-static __attribute__((noinline, unused)) uint64_t memory_fetch(const uint8_t *p, unsigned int n,
-							       bool *fault)
+static __attribute__((__noinline__, __unused__)) uint64_t memory_fetch(const uint8_t *p,
+								       unsigned int n, bool *fault)
 {
 	long (*const copy)(void *room, uint32_t size, const void *p) = (void *)MEMORY_HELPER;
 	uint64_t number = 0, size = n;
