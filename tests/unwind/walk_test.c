@@ -34,6 +34,14 @@ static void unwind(struct bobbin_regs *regs, struct bobbin_mem mem, struct bobbi
 	bobbin_unwind(fixture.unwinder, fixture.space, regs, &mem, trace);
 }
 
+/* Where a damaged word leads out of a copy, only who knows its bounds can say so. */
+static void assert_same_reason(enum bobbin_reason fast, enum bobbin_reason slow)
+{
+	if (fast == BOBBIN_REASON_OTHER_STACK && slow == BOBBIN_REASON_STACK_END)
+		return;
+	assert_int_equal(fast, slow);
+}
+
 static void compare(struct bobbin_regs *regs, struct bobbin_stack_copy *copy)
 {
 	static struct bobbin_frame fast_frames[BOBBIN_MAX_DEPTH], slow_frames[BOBBIN_MAX_DEPTH];
@@ -42,7 +50,7 @@ static void compare(struct bobbin_regs *regs, struct bobbin_stack_copy *copy)
 
 	unwind(regs, (struct bobbin_mem){bobbin_stack_copy_read, copy}, &fast);
 	unwind(regs, (struct bobbin_mem){read_slowly, copy}, &slow);
-	assert_int_equal(fast.reason, slow.reason);
+	assert_same_reason(fast.reason, slow.reason);
 	assert_int_equal(fast.count, slow.count);
 	for (uint32_t i = 0; i < fast.count; i++) {
 		assert_int_equal(fast_frames[i].pc, slow_frames[i].pc);
