@@ -231,6 +231,7 @@ int fde_list_init(const struct bobbin_cfi_view *views, unsigned int count, struc
 
 		r = collect(&views[i], i, &list, &more);
 		if (!r && !all.count) {
+			free(all.fdes);
 			all = more;
 			continue;
 		}
