@@ -41,7 +41,7 @@ static const struct table_type types[TABLE_KINDS] = {
 	[TABLE_GO] = {BOBBIN_SOURCE_GO, .whole = true},
 	[TABLE_SFRAME] = {BOBBIN_SOURCE_SFRAME, .drops = true},
 	[TABLE_CALL_FRAMES] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
-	[TABLE_SIDEFILE] = {BOBBIN_SOURCE_SIDEFILE},
+	[TABLE_SIDEFILE] = {.source = BOBBIN_SOURCE_SIDEFILE},
 };
 
 /*
