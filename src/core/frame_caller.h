@@ -76,6 +76,8 @@ static BOBBIN_ALWAYS_INLINE enum frame_case frame_plain(struct frame_walk *w, st
 
 	if (plain_outermost(word))
 		return FRAME_OUTERMOST;
+	if (!word)
+		return FRAME_GENERAL;
 	/* the commonest word; the next address does not have to wait for it */
 	if (word == w->forms.record) {
 		cfa = f->fp + 16;
