@@ -144,10 +144,10 @@ static const struct page_range *known_range(const struct page_copy *code,
 					    const struct bobbin_code_entry *e)
 {
 	size_t i = bisect(at, 0, code->count, code->ranges[at].entry.text_start >= e->text_start);
-	const struct page_range *range = &code->ranges[i];
+	const struct page_range *range = i < code->count ? &code->ranges[i] : NULL;
 
-	if (i == code->count || range->entry.text_start != e->text_start ||
-	    range->entry.id != e->id || range->entry.identity != e->identity)
+	if (!range || range->entry.text_start != e->text_start || range->entry.id != e->id ||
+	    range->entry.identity != e->identity)
 		return NULL;
 	return range;
 }
