@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file_range.h"
 #include "base/regular_file.h"
 #include "core/deps.h"
@@ -191,10 +191,7 @@ static void send_reply(int socket, const struct helper_reply *reply, int fd)
 
 uint64_t reader_clock_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return clock_now() / 1000;
 }
 
 /* How often we have waited: who only lost the processor is not counted. */

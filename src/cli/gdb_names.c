@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "target/gdb_jit.h"
 #include "unwind/space.h"
 
@@ -58,14 +59,6 @@ static int read_names(struct gdb_names *names, const struct bobbin_space *space,
 	return r == -ENOMEM ? r : 0;
 }
 
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 static const struct interval *find(const struct gdb_names *names, int pid, uint64_t pc)
 {
 	return names->pid == pid ? interval_map_find(&names->list.map, pc) : NULL;
@@ -77,9 +70,9 @@ int gdb_names_find(struct gdb_names *names, const struct bobbin_space *space, in
 	const struct interval *item = find(names, pid, pc);
 	int r;
 
-	if (!item && (names->pid != pid || names->read_at != now())) {
+	if (!item && (names->pid != pid || names->read_at != clock_seconds())) {
 		names->pid = pid;
-		names->read_at = now();
+		names->read_at = clock_seconds();
 		r = read_names(names, space, pid);
 		if (r)
 			return r;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
@@ -234,19 +235,11 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 	kept_names_end(&k->blob, at);
 }
 
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
 {
 	const struct symbolizer_options options = {.memory_limit = MAX_MEMORY};
 	struct name_keeper *k = ctx;
-	time_t end = now() + MAX_SECONDS;
+	time_t end = clock_seconds() + MAX_SECONDS;
 	size_t next, files = 0;
 
 	if (!k->count)
@@ -254,7 +247,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	qsort(k->places, k->count, sizeof(*k->places), by_file);
 	if (symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
-	for (size_t i = 0; i < k->count && now() <= end; i = next) {
+	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {
 		for (next = i; next < k->count && k->places[next].file == k->places[i].file; next++)
 			;
 		if (files++ < KEPT_NAMES_MAX_FILES)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
@@ -31,7 +32,7 @@ struct record {
 	struct workload workload;
 	struct name_keeper *names;
 	struct recorder_target own; /* of @workload */
-	struct timespec began;
+	uint64_t began;             /* clock_now() */
 	struct recorder *recorder;
 };
 
@@ -157,13 +158,13 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &action, NULL);
 }
 
-static void show_progress(const struct record *record, time_t began)
+static void show_progress(const struct record *record)
 {
 	const struct recorder_stats *s = recorder_stats(record->recorder);
 
 	if (!record->arguments->quiet && isatty(STDERR_FILENO))
-		fprintf(stderr, "\rbobbin record: %" PRIu64 " samples in %ld s ", s->samples,
-			(long)(time(NULL) - began));
+		fprintf(stderr, "\rbobbin record: %" PRIu64 " samples in %" PRIu64 " s ",
+			s->samples, (clock_now() - record->began) / NS_PER_SECOND);
 }
 
 static bool ended(struct record *record, int *status)
@@ -205,7 +206,7 @@ static void tell_failure(const struct record *record, int error)
 /* Until the program ends or somebody presses Ctrl-C. */
 static void sample(struct record *record, int *status)
 {
-	time_t began = time(NULL), shown = began;
+	time_t shown = clock_seconds();
 	bool done = false;
 	int error = 0;
 
@@ -221,28 +222,19 @@ static void sample(struct record *record, int *status)
 		error = recorder_sweep(record->recorder);
 		if (error)
 			tell_failure(record, error);
-		if (time(NULL) != shown) {
-			shown = time(NULL);
-			show_progress(record, began);
+		if (clock_seconds() != shown) {
+			shown = clock_seconds();
+			show_progress(record);
 		}
 	}
 	if (!done && record->command)
 		end_workload(record, status);
 }
 
-static uint64_t ms_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)(now.tv_sec - then->tv_sec) * 1000 +
-	       (uint64_t)(now.tv_nsec / 1000000 - then->tv_nsec / 1000000);
-}
-
 /* Why there are none. */
 static void tell_emptiness(const struct record *record)
 {
-	uint64_t ms = ms_since(&record->began),
+	uint64_t ms = (clock_now() - record->began) / 1000000,
 		 missed = targets_missed_ms(&record->arguments->targets);
 	struct rusage used;
 
@@ -430,7 +422,7 @@ static int record_until_end(struct record *record)
 
 	if (r)
 		return r;
-	clock_gettime(CLOCK_MONOTONIC, &record->began);
+	record->began = clock_now();
 	sample(record, &status);
 	error = recorder_finish(record->recorder, &stats);
 	if (error)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "unwind/remote_update.h"
 #include "unwind/space.h"
 
@@ -16,19 +17,6 @@
 /* Programs compile soon after they begin, and nobody should miss it for one search too early. */
 #define QUICK_SEARCHES 8u
 #define LAST_WAIT (10000 * MS)
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t now(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 /* What the recorder itself takes: that others had the CPU meanwhile costs nobody anything. */
 static uint64_t own_time(void)
@@ -53,20 +41,21 @@ static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struc
 	d->open = r >= 0 || (d->open && r == -ENOMEM);
 	if (d->open) {
 		/* the first time it was searched for, too */
-		d->due = now() + (known ? at_least(READ_FACTOR * cost, READ_PAUSE) : READ_PAUSE);
+		d->due = clock_now() +
+			 (known ? at_least(READ_FACTOR * cost, READ_PAUSE) : READ_PAUSE);
 		d->wait = 0;
 		return r > 0;
 	}
 	if (d->searches < QUICK_SEARCHES) {
 		d->searches++;
-		d->due = now() + at_least(READ_FACTOR * cost, READ_PAUSE);
+		d->due = clock_now() + at_least(READ_FACTOR * cost, READ_PAUSE);
 	} else {
-		d->due = now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+		d->due = clock_now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
 	}
 	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
 	if (d->wait > LAST_WAIT)
 		d->wait = LAST_WAIT;
-	d->search = at_least(now() + d->wait, d->due);
+	d->search = at_least(clock_now() + d->wait, d->due);
 	return false;
 }
 
@@ -89,7 +78,7 @@ bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
 
 static bool is_due(const struct code_door *d)
 {
-	return now() >= d->due;
+	return clock_now() >= d->due;
 }
 
 bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
@@ -152,8 +141,8 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 	bool bare = leads_into_bare_memory(process->space, trace), news = false;
 
 	if (!w->page.search)
-		w->page.search = now() + SEARCH_PAUSE;
-	if (is_due(&w->page) && (bare || (!w->page.open && now() >= w->page.search)))
+		w->page.search = clock_now() + SEARCH_PAUSE;
+	if (is_due(&w->page) && (bare || (!w->page.open && clock_now() >= w->page.search)))
 		news = ask_page(unwinder, process);
 	if (bare && is_due(&w->images))
 		news |= ask_images(unwinder, process);

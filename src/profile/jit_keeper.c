@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "profile/code_watch.h"
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
@@ -72,14 +72,6 @@ struct jit_keeper {
 	struct jit_keeper_stats stats;
 	uint8_t code[MAX_CODE];
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The absolute name of the folder beside @output. */
 static char *folder_of(const char *output)
@@ -188,7 +180,7 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 		.size = sizeof(header),
 		.machine = native_arch()->elf_machine,
 		.pid = (uint32_t)p->process.pid,
-		.time = now(),
+		.time = clock_now(),
 	};
 	int folder = open_folder(k->folder), fd;
 	char name[32];
@@ -345,7 +337,7 @@ static int look_at_all(struct jit_keeper *k, struct kept_process *p, uint64_t fr
 	int r = 0;
 
 	p->from = from;
-	p->looked = now();
+	p->looked = clock_now();
 	for (size_t i = 0; i < p->count && !r; i++)
 		r = look(k, p, i);
 	if (fflush(p->file))
@@ -379,14 +371,14 @@ static bool has_jitdump(const struct bobbin_space *space)
 
 static bool search(struct kept_process *p, const struct bobbin_space *space)
 {
-	if (now() < p->due)
+	if (clock_now() < p->due)
 		return false;
 	p->wait = p->wait ? 2 * p->wait : FIRST_WAIT;
 	if (p->wait > LAST_WAIT)
 		p->wait = LAST_WAIT;
 	if (!has_jitdump(space))
 		p->count = gdb_jit_find(&space->maps, p->descriptors);
-	p->due = now() + p->wait;
+	p->due = clock_now() + p->wait;
 	return p->count;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "profile/ring.h"
 
 /* A quarter of a second of the largest samples. */
@@ -269,17 +270,9 @@ struct pollfd *sampler_pollfds(struct sampler *sampler, size_t *count)
 	return sampler->pollfds;
 }
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 void sampler_sweep(struct sampler *sampler, bool final)
 {
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	bool full = false;
 
 	for (size_t i = 0; i < sampler->ring_count; i++) {

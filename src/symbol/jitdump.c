@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/jitdump.h"
 
+#include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
 #include "symbol/jitdump_reader.h"
@@ -391,19 +392,11 @@ static const struct line *find_line(const struct jitdump *d, const struct code *
 	return best && best->line ? best : NULL;
 }
 
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 int jitdump_find(struct jitdump *d, uint64_t address, uint64_t time, struct jitdump_code *ret)
 {
 	const struct code *code = NULL;
 	const struct line *line;
-	time_t today = now();
+	time_t today = clock_seconds();
 	int r;
 
 	if (d->read_at == today)

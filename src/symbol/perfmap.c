@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/perfmap.h"
 
+#include "base/clock.h"
 #include "symbol/trusted_file.h"
 
 #include <errno.h>
@@ -126,14 +127,6 @@ static int update(struct perfmap *m)
 	return 1;
 }
 
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret)
 {
 	struct perfmap *m = calloc(1, sizeof(*m));
@@ -163,7 +156,7 @@ void perfmap_close(struct perfmap *m)
 int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, const char **name)
 {
 	const struct interval *item = interval_map_find(&m->list.map, address);
-	time_t time = now();
+	time_t time = clock_seconds();
 
 	if (!item || m->read_at != time) {
 		int news = update(m);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/vector.h"
 #include "core/known_regs.h"
 
@@ -79,14 +80,6 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 #define NAP_FIRST_NS 20000
 #define NAP_LAST_NS 5000000
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The signal that a thread was about to take when it stopped, if that is why it did. */
 static int taken_signal(int status)
 {
@@ -118,12 +111,12 @@ static int look_whether_stopped(struct stopped_thread *thread)
  */
 static int wait_for_stop(struct stopped_thread *thread, unsigned int timeout_ms)
 {
-	uint64_t end = now() + (uint64_t)timeout_ms * 1000000;
+	uint64_t end = clock_now() + (uint64_t)timeout_ms * 1000000;
 	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
 	int r;
 
 	while (!(r = look_whether_stopped(thread))) {
-		if (now() >= end)
+		if (clock_now() >= end)
 			return -ETIMEDOUT;
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < NAP_LAST_NS)

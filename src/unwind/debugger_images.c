@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/vector.h"
 #include "core/bisect.h"
 
@@ -16,14 +16,6 @@
 /* A list may have changed and look as before, where memory is used again. */
 #define AGAIN_TIME (1000 * MS)
 #define AGAIN_FACTOR 200u
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t table_bytes(const struct debugger_image *image)
 {
@@ -234,7 +226,7 @@ static bool is_same(const struct debugger_images *list, const struct bobbin_arch
 static int look_again(struct debugger_images *list, const struct bobbin_arch *arch,
 		      struct budget *left, struct debugger_image *image)
 {
-	uint64_t age = now() - image->seen;
+	uint64_t age = clock_now() - image->seen;
 	bool had_table = image->table;
 	int error = 0;
 
@@ -250,7 +242,7 @@ static int look_again(struct debugger_images *list, const struct bobbin_arch *ar
 	if (error)
 		return error;
 	if (had_table)
-		image->seen = now();
+		image->seen = clock_now();
 	image->settled = !image->table && (has_no_tables(image) || age >= GIVE_UP_TIME);
 	return had_table || image->table;
 }
@@ -339,7 +331,7 @@ static bool take_over(struct debugger_images *list, struct debugger_image *image
 		if (list->count)
 			old = bsearch(&images[i], list->images, list->count, sizeof(*images),
 				      by_address);
-		images[i].seen = now();
+		images[i].seen = clock_now();
 		if (!old)
 			continue;
 		news |= old->order != order;
@@ -451,7 +443,7 @@ static bool find_descriptors(struct debugger_images *list, const struct mapping_
 
 static int read_news(struct debugger_images *list, const struct bobbin_arch *arch)
 {
-	uint64_t start = now(), wait;
+	uint64_t start = clock_now(), wait;
 	bool changed;
 	int r = read_states(list, &changed);
 
@@ -464,8 +456,8 @@ static int read_news(struct debugger_images *list, const struct bobbin_arch *arc
 	r = read_list(list, arch);
 	if (r < 0)
 		return r;
-	wait = AGAIN_FACTOR * (now() - start);
-	list->again = now() + (wait > AGAIN_TIME ? wait : AGAIN_TIME);
+	wait = AGAIN_FACTOR * (clock_now() - start);
+	list->again = clock_now() + (wait > AGAIN_TIME ? wait : AGAIN_TIME);
 	return r;
 }
 
