@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "elf/elf_image.h"
+#include "unwind/call_frames.h"
 
 /**
  * struct cfi_image - a file
@@ -18,34 +19,9 @@
  */
 struct cfi_image {
 	struct elf_image image;
-	struct bobbin_cfi_view views[2];
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	unsigned int count;
 };
-
-static inline void cfi_image_add(struct cfi_image *c, const struct elf_bytes *frame,
-				 const struct elf_bytes *hdr)
-{
-	struct bobbin_cfi_view *view = &c->views[c->count];
-
-	if (!frame->data)
-		return;
-	*view = (struct bobbin_cfi_view){
-		.arch = c->image.arch,
-		.frame = frame->data,
-		.frame_size = frame->size,
-		.frame_addr = frame->addr,
-		.debug_frame = !hdr,
-		.code = c->image.code.ranges,
-		.code_count = c->image.code.count,
-	};
-	if (hdr) {
-		view->hdr = hdr->data;
-		view->hdr_size = hdr->size;
-		view->hdr_addr = hdr->addr;
-	}
-	bobbin_cfi_view_init(view, NULL);
-	c->count++;
-}
 
 /* 0, or the negative errno of reading; then there is nothing to give back. */
 static inline int cfi_image_init(int fd, struct cfi_image *ret)
@@ -54,13 +30,11 @@ static inline int cfi_image_init(int fd, struct cfi_image *ret)
 
 	if (r)
 		return r;
-	ret->count = 0;
 	if (!ret->image.linked || ret->image.unread.reason) {
 		elf_image_fini(&ret->image);
 		return -EBADMSG;
 	}
-	cfi_image_add(ret, &ret->image.eh_frame, &ret->image.eh_frame_hdr);
-	cfi_image_add(ret, &ret->image.debug_frame, NULL);
+	ret->count = call_frames_views(&ret->image, ret->views);
 	return 0;
 }
 

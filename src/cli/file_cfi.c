@@ -11,31 +11,7 @@
 #include "cli/sframe_command.h"
 #include "core/refusal.h"
 #include "export/safe_text.h"
-
-static void add(struct file_cfi *input, const struct elf_bytes *frame, const struct elf_bytes *hdr)
-{
-	struct bobbin_cfi_view *view = &input->views[input->count];
-
-	if (!frame->data)
-		return;
-	*view = (struct bobbin_cfi_view){
-		.arch = input->image.arch,
-		.frame = frame->data,
-		.frame_size = frame->size,
-		.frame_addr = frame->addr,
-		.debug_frame = !hdr,
-		.code = input->image.code.ranges,
-		.code_count = input->image.code.count,
-	};
-	if (hdr) {
-		view->hdr = hdr->data;
-		view->hdr_size = hdr->size;
-		view->hdr_addr = hdr->addr;
-	}
-	/* without a sane header FDEs are found by scanning */
-	bobbin_cfi_view_init(view, NULL);
-	input->count++;
-}
+#include "unwind/call_frames.h"
 
 static int init_linked(struct bobbin_error *err, struct file_cfi *ret)
 {
@@ -48,8 +24,7 @@ static int init_linked(struct bobbin_error *err, struct file_cfi *ret)
 		return refuse(err, offsetof(Elf64_Ehdr, e_type), BOBBIN_REASON_ELF_TYPE);
 	if (image->unread.reason)
 		return refuse(err, image->unread.offset, image->unread.reason);
-	add(ret, &image->eh_frame, &image->eh_frame_hdr);
-	add(ret, &image->debug_frame, NULL);
+	ret->count = call_frames_views(image, ret->views);
 	ret->arch = image->arch;
 	ret->bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
 	ret->code = image->code.ranges;

@@ -34,10 +34,10 @@ static int open_views(struct call_frames *f)
 	return r;
 }
 
-int call_frames_init(const struct elf_image *image, struct call_frames *ret)
+static void view_image(const struct elf_image *image,
+		       struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS])
 {
-	struct bobbin_cfi_view *eh = &ret->views[CALL_FRAMES_EH];
-	struct bobbin_cfi_view *debug = &ret->views[CALL_FRAMES_DEBUG];
+	struct bobbin_cfi_view *eh = &views[CALL_FRAMES_EH], *debug = &views[CALL_FRAMES_DEBUG];
 
 	*eh = view_of(image->arch, &image->eh_frame);
 	eh->hdr = image->eh_frame_hdr.data;
@@ -47,7 +47,29 @@ int call_frames_init(const struct elf_image *image, struct call_frames *ret)
 	debug->debug_frame = true;
 	eh->code = debug->code = image->code.ranges;
 	eh->code_count = debug->code_count = image->code.count;
+}
+
+int call_frames_init(const struct elf_image *image, struct call_frames *ret)
+{
+	view_image(image, ret->views);
 	return open_views(ret);
+}
+
+unsigned int call_frames_views(const struct elf_image *image,
+			       struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS])
+{
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	unsigned int count = 0;
+
+	view_image(image, views);
+	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++) {
+		if (!views[i].frame)
+			continue;
+		ret[count] = views[i];
+		/* without a sane header FDEs are found by scanning */
+		bobbin_cfi_view_init(&ret[count++], NULL);
+	}
+	return count;
 }
 
 int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes *frame,

@@ -43,6 +43,10 @@ int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes
 			  struct call_frames *ret);
 void call_frames_fini(struct call_frames *frames);
 
+/* Those sections that a file has, ready to be read in order; how many.  They borrow. */
+unsigned int call_frames_views(const struct elf_image *image,
+			       struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS]);
+
 /* Whether there is any. */
 bool call_frames_exist(const struct call_frames *frames);
 
