@@ -69,6 +69,11 @@ static BOBBIN_ALWAYS_INLINE bool in_run(const struct self_memory *memory, uint64
 	return false;
 }
 
+static bool is_first_thread(void)
+{
+	return raw_syscall(SYS_gettid, 0, 0, 0, 0) == raw_syscall(SYS_getpid, 0, 0, 0, 0);
+}
+
 /*
  * The end of the page that is the last of the stack, if @sp is on a thread's own: the C
  * library keeps the thread's data there, the kernel a program's first.
@@ -77,7 +82,8 @@ static uint64_t stack_end(uint64_t sp)
 {
 	uint64_t last = (uint64_t)(uintptr_t)__builtin_thread_pointer();
 
-	if (last - sp >= (uint64_t)STACK_PAGES * PAGE_SIZE)
+	/* the first thread's data are not on its stack; a fiber's stack may be next to them */
+	if (last - sp >= (uint64_t)STACK_PAGES * PAGE_SIZE || is_first_thread())
 		last = getauxval(AT_RANDOM);
 	return (last & -(uint64_t)PAGE_SIZE) + PAGE_SIZE;
 }

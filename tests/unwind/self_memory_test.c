@@ -110,9 +110,24 @@ static void nothing_to_read_is_always_there(void **state)
 	assert_int_equal(read_new(0, NULL, 0), BOBBIN_REASON_NONE);
 }
 
+/* A fiber's stack may be where the C library put the first thread's data. */
+static void the_first_thread_s_data_are_no_stack(void **state)
+{
+	uint64_t beside = (uint64_t)__builtin_thread_pointer() - 64, here = (uint64_t)&beside;
+	struct self_memory memory;
+
+	self_memory_init(&memory);
+	self_memory_trust(&memory, beside);
+	assert_false(self_memory_near(&memory, beside, 8));
+	self_memory_trust(&memory, here);
+	assert_true(self_memory_near(&memory, here, 8));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: what is known of the stack is known from then on */
+		cmocka_unit_test(the_first_thread_s_data_are_no_stack),
 		cmocka_unit_test(what_is_there_is_read),
 		cmocka_unit_test(what_is_not_there_is_refused),
 		cmocka_unit_test(places_far_apart_are_read_in_turns),
