@@ -59,7 +59,7 @@ static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struc
 	return false;
 }
 
-static bool ask_page(struct bobbin_unwinder *unwinder, struct process *process)
+bool code_watch_ask_page(struct bobbin_unwinder *unwinder, struct process *process)
 {
 	return ask(unwinder, process, &process->code.page, REMOTE_PAGE);
 }
@@ -71,7 +71,7 @@ static bool ask_images(struct bobbin_unwinder *unwinder, struct process *process
 
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
 {
-	bool news = ask_page(unwinder, process);
+	bool news = code_watch_ask_page(unwinder, process);
 
 	return ask_images(unwinder, process) || news;
 }
@@ -84,7 +84,7 @@ static bool is_due(const struct code_door *d)
 bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
 {
 	struct code_watch *w = &process->code;
-	bool news = w->page.open && is_due(&w->page) && ask_page(unwinder, process);
+	bool news = w->page.open && is_due(&w->page) && code_watch_ask_page(unwinder, process);
 
 	return (w->images.open && is_due(&w->images) && ask_images(unwinder, process)) || news;
 }
@@ -143,7 +143,7 @@ bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
 	if (!w->page.search)
 		w->page.search = clock_now() + SEARCH_PAUSE;
 	if (is_due(&w->page) && (bare || (!w->page.open && clock_now() >= w->page.search)))
-		news = ask_page(unwinder, process);
+		news = code_watch_ask_page(unwinder, process);
 	if (bare && is_due(&w->images))
 		news |= ask_images(unwinder, process);
 	return news;

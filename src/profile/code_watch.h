@@ -24,6 +24,9 @@
 /* Ask now; true: something is new. */
 bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process);
 
+/* The same for the page only, whose images the recording was told of. */
+bool code_watch_ask_page(struct bobbin_unwinder *unwinder, struct process *process);
+
 /* At each sweep.  true: something is new. */
 bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process);
 

@@ -19,7 +19,11 @@ static int tell(const struct process *process, const struct remote_range *range,
 		uint64_t id, snapshot_sink sink, void *ctx)
 {
 	const struct remote_image *image = range->image;
-	struct perf_event event = {
+	struct perf_event event;
+
+	if (!image || range->start < image->start || !is_unknown_to_kernel(process->space, range))
+		return 0;
+	event = (struct perf_event){
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER,
 		.pid = (uint32_t)process->pid,
@@ -42,6 +46,39 @@ static int tell(const struct process *process, const struct remote_range *range,
 	return sink(ctx, &event);
 }
 
+/* The next range from @from on that lies in the memory and was told; or the end. */
+static size_t next_told(const struct process *process, const struct perf_mmap *memory, size_t from)
+{
+	const struct remote_code *code = process->space->remote;
+
+	while (from < code->count && code->ranges[from].start < memory->addr + memory->len) {
+		if (code->ranges[from].id <= process->code.told)
+			return from;
+		from++;
+	}
+	return code->count;
+}
+
+bool image_records_told(const struct process *process, const struct perf_mmap *memory)
+{
+	const struct remote_code *code = process->space->remote;
+
+	return code &&
+	       next_told(process, memory, remote_code_after(code, memory->addr)) < code->count;
+}
+
+int image_records_over(struct process *process, const struct perf_event *mapped, uint64_t id,
+		       snapshot_sink sink, void *ctx)
+{
+	const struct remote_code *code = process->space->remote;
+	size_t i = code ? remote_code_after(code, mapped->mmap.addr) : 0;
+	int r = 0;
+
+	while (code && !r && (i = next_told(process, &mapped->mmap, i)) < code->count)
+		r = tell(process, &code->ranges[i++], mapped->time, id, sink, ctx);
+	return r;
+}
+
 int image_records(struct process *process, uint64_t time, uint64_t id, snapshot_sink sink,
 		  void *ctx)
 {
@@ -54,9 +91,7 @@ int image_records(struct process *process, uint64_t time, uint64_t id, snapshot_
 
 		if (range->id <= process->code.told || !range->image)
 			continue;
-		if (range->start >= range->image->start &&
-		    is_unknown_to_kernel(process->space, range))
-			r = tell(process, range, time, id, sink, ctx);
+		r = tell(process, range, time, id, sink, ctx);
 		if (range->id > told)
 			told = range->id;
 	}

@@ -19,4 +19,14 @@
 int image_records(struct process *process, uint64_t time, uint64_t id, snapshot_sink sink,
 		  void *ctx);
 
+/* Whether some were told in memory that the kernel says to be mapped. */
+bool image_records_told(const struct process *process, const struct perf_mmap *memory);
+
+/*
+ * Give their records again: a busy recorder knows a process's registrations sooner than
+ * its mappings, and what a later record says of memory holds.  @mapped: that record.
+ */
+int image_records_over(struct process *process, const struct perf_event *mapped, uint64_t id,
+		       snapshot_sink sink, void *ctx);
+
 #endif

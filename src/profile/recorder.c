@@ -120,6 +120,30 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
 }
 
+static int put_image(void *ctx, const struct perf_event *event)
+{
+	return put(ctx, event);
+}
+
+static int tell_images(struct recorder *r, struct process *process)
+{
+	return image_records(process, r->time, r->id, put_image, r);
+}
+
+/* What is told of memory holds from the kernel's record of it on: images are told again. */
+static int tell_images_over(struct recorder *r, const struct perf_event *event)
+{
+	struct thread *thread;
+	int error = 0;
+
+	if (process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread) ||
+	    !image_records_told(thread->process, &event->mmap))
+		return 0;
+	if (code_watch_ask_page(r->unwinder, thread->process))
+		error = tell_images(r, thread->process);
+	return error ? error : image_records_over(thread->process, event, r->id, put_image, r);
+}
+
 static int on_record(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
@@ -134,6 +158,8 @@ static int on_record(void *ctx, const struct perf_event *event)
 	switch (event->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
+		error = put(r, event);
+		return error ? error : tell_images_over(r, event);
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
@@ -155,16 +181,6 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 		r->chain[count++] = sample->callchain[i];
 	}
 	return count;
-}
-
-static int put_image(void *ctx, const struct perf_event *event)
-{
-	return put(ctx, event);
-}
-
-static int tell_images(struct recorder *r, struct process *process)
-{
-	return image_records(process, r->time, r->id, put_image, r);
 }
 
 static int unwind_user(struct recorder *r, const struct perf_event *event,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * carrier FILE OFFSET MS - main > carry > back > spin
+ * carrier FILE OFFSET MS [late] - main > carry > back > spin
  *
  * carry() is at OFFSET in FILE, which is read into memory without a file and
  * registered as an ELF image.  MS 0: it does not spin but sleeps.
+ * "late": the recorder, which must be the parent, is stopped until the image is registered.
  */
+#include "catch_up.h"
 #include "spin.h"
 
 #include <bobbin/codectl.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -50,14 +53,28 @@ static char *load(const char *path, size_t *size)
 	return image;
 }
 
+/* The recorder gets samples of what was before, and then finds the page at once. */
+static void stop_recorder(void)
+{
+	spin(200);
+	let_catch_up(getppid());
+	if (kill(getppid(), SIGSTOP))
+		give_up("kill");
+	spin(20);
+}
+
 int main(int argc, char **argv)
 {
+	bool late = argc == 5 && !strcmp(argv[4], "late");
 	struct code_elf_info info = {0};
 	size_t size, offset;
 	char *image;
+	int result;
 
-	if (argc != 4)
+	if (argc != 4 && !late)
 		return 2;
+	if (late)
+		stop_recorder();
 	image = load(argv[1], &size);
 	offset = strtoul(argv[2], NULL, 16);
 	info.elf_start = (uintptr_t)image;
@@ -67,8 +84,10 @@ int main(int argc, char **argv)
 	info.pathname = (uintptr_t)argv[1];
 	if (codectl(CODE_REGISTER_ELF, &info, sizeof(info), 0))
 		give_up("codectl");
+	if (late && kill(getppid(), SIGCONT))
+		give_up("kill");
 	fclose(fopen("ready", "w"));
-	return ((int (*)(int (*)(long), long))(uintptr_t)(image + offset))(back, atol(argv[3])) == 7
-		       ? 0
-		       : 1;
+	result = ((int (*)(int (*)(long), long))(uintptr_t)(image + offset))(back, atol(argv[3]));
+	let_catch_up(getppid());
+	return result == 7 ? 0 : 1;
 }

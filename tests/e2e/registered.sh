@@ -120,6 +120,12 @@ it_records_the_names_of_such_images() {
 	stacks | grep ' spin back ' | mostly 100 ' spin back carry main '
 }
 
+it_records_their_names_though_it_hears_of_their_memory_later() {
+	make_carried
+	record "$(with_library carrier)" "$PWD/carried.so" "$offset" 500 late
+	stacks | grep ' spin back ' | mostly 98 ' spin back carry main '
+}
+
 it_loses_the_callers_of_code_that_was_never_registered() {
 	record "$(registered)" never 300
 	through | none "$whole"
