@@ -123,8 +123,9 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_candidates(const struct near_memory *n
 		at++;
 	use->at = at;
 	first = &last->frames[at];
-	if (at == count || first->frame.pc != f->pc || first->sp != f->sp || first->fp != f->fp ||
-	    f->sp < near->start)
+	/* where the last walk began, its rule was that of the next instruction */
+	if (at == count || first->frame.exact || first->frame.pc != f->pc || first->sp != f->sp ||
+	    first->fp != f->fp || f->sp < near->start)
 		return 0;
 	/* the last one has no caller here */
 	count -= at + 1;
