@@ -28,7 +28,7 @@ check: tests
 	meson test -C build --no-rebuild --print-errorlogs
 
 accuracy: tests
-	tests/accuracy/check-accuracy long build/tests/accuracy/compare
+	tests/accuracy/check-accuracy long build/tests/accuracy/compare build/tests/accuracy/cache-exactness
 
 storm: tests
 	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
