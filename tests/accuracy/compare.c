@@ -8,8 +8,8 @@
  *
  * Unwinds each sample of a recording (`perf record --call-graph dwarf`) twice
  * and compares frame by frame.  docs/accuracy.md tells what the classes mean.
- * Exit status 1 if a program agrees in less than 99.9 % of its samples, or loses a
- * register in more than 1 % and one of them.
+ * Exit status 1 if a program agrees in less than 99.9 % of its samples, where libdwfl may
+ * stop early in one, or loses a register in more than 1 % and one of them.
  */
 #include <elfutils/libdwfl.h>
 #include <getopt.h>
@@ -234,6 +234,16 @@ static double agreement(const size_t counts[VERDICTS])
 	return (double)agree / (double)total(counts);
 }
 
+/* After the system call of clone3() only bobbin goes on; of few samples one is many. */
+static bool agrees(const size_t counts[VERDICTS])
+{
+	size_t allowed = (size_t)((1 - REQUIRED_SHARE) * (double)total(counts));
+	size_t disagree = counts[BOBBIN_SHORT] + counts[DIFFERENT];
+
+	return disagree <= allowed &&
+	       (counts[DWFL_SHORT] <= 1 || disagree + counts[DWFL_SHORT] <= allowed);
+}
+
 static void print_row(const char *name, const size_t counts[VERDICTS], size_t frames)
 {
 	printf("%-16s %7zu %7.1f", name, total(counts), (double)frames / (double)total(counts));
@@ -320,7 +330,7 @@ static bool is_good(struct comparison *c, size_t min_samples)
 		}
 	}
 	for (size_t i = 0; i < c->programs.count; i++) {
-		if (total(c->counts[i]) && agreement(c->counts[i]) < REQUIRED_SHARE) {
+		if (!agrees(c->counts[i])) {
 			printf("%s: less than %.1f %%\n", c->programs.names[i],
 			       100 * REQUIRED_SHARE);
 			good = false;
