@@ -36,8 +36,7 @@
 
 /*
  * while (condition), at most @most times.  BPF's verifier does not follow a loop that
- * the kernel counts: it proves one turn.  Nothing is done there that may take more
- * than 2^23.
+ * the kernel counts: it proves one turn.  There the kernel ends it after 2^23.
  */
 #ifdef __bpf__
 extern int bpf_iter_num_new(struct bpf_iter_num *turns, int first, int end)
@@ -50,9 +49,19 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 	bpf_iter_num_destroy(turns);
 }
 
+static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_iter_num *turns,
+								     uint64_t most)
+{
+	uint64_t excess = most >> 23;
+
+	/* compared itself, @most would have a known limit, from which the verifier counts down */
+	__asm__ volatile("" : "+r"(excess));
+	bpf_iter_num_new(turns, 0, excess ? 1 << 23 : (int)most);
+}
+
 #define BOBBIN_WHILE(condition, most) \
 	for (struct bpf_iter_num turns __attribute__((cleanup(bobbin_turns_end))), \
-	     *begun __attribute__((unused)) = (bpf_iter_num_new(&turns, 0, (int)(most)), NULL); \
+	     *begun __attribute__((unused)) = (bobbin_turns_begin(&turns, most), NULL); \
 	     bpf_iter_num_next(&turns) && (condition);)
 #else
 #define BOBBIN_WHILE(condition, most) while (condition)
@@ -79,11 +88,23 @@ static inline __attribute__((always_inline)) void bobbin_turns_end(struct bpf_it
 /* What is too large to be a part of its callers. */
 #define BOBBIN_OUT_OF_LINE __attribute__((__noinline__))
 
-/* Inlined where stacks are large: programs of BPF have 512 bytes for all that they call. */
-#if BOBBIN_NATIVE_ONLY
-#define BOBBIN_STAGE __attribute__((__noinline__))
+/*
+ * A part of a function that user space inlines, and a kernel does not, because its
+ * stacks are small: programs of BPF have 512 bytes for all that they call.  BPF's
+ * verifier proves it once and by itself, for any numbers and memory that it may be
+ * given, and not again for each way that leads to it.  So it is global there, takes
+ * numbers and pointers to structures, and pointers that are BOBBIN_NONNULL or checked.
+ */
+#ifdef __bpf__
+#define BOBBIN_STAGE __attribute__((__noinline__, visibility("default")))
+#define BOBBIN_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
 #else
-#define BOBBIN_STAGE BOBBIN_ALWAYS_INLINE
+#if BOBBIN_NATIVE_ONLY
+#define BOBBIN_STAGE static __attribute__((__noinline__))
+#else
+#define BOBBIN_STAGE static BOBBIN_ALWAYS_INLINE
+#endif
+#define BOBBIN_NONNULL
 #endif
 
 /* What hardly ever happens, kept out of hot functions; BPF has one section for all. */

@@ -283,12 +283,13 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_v
  * The row was checked, but a section in memory may change meanwhile: what the words'
  * places are taken from is what is checked here.
  */
-static BOBBIN_STAGE bool read_usual_rule(const struct bobbin_sframe_view *view,
-					 const struct bobbin_sframe_fde *fde, const uint8_t *row,
-					 bool big_endian, struct bobbin_rule *ret)
+BOBBIN_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
+					 const struct bobbin_sframe_fde *fde BOBBIN_NONNULL,
+					 const struct scan *s BOBBIN_NONNULL,
+					 struct bobbin_rule *ret BOBBIN_NONNULL)
 {
 	const uint8_t *last = view->data + (view->size - SFRAME_USUAL_WORDS_SIZE);
-	const uint8_t *p = row + fde->fre_type + 1;
+	const uint8_t *p = s->row + fde->fre_type + 1;
 	bool fault = false;
 	uint8_t info = memory_u8(p - 1, &fault);
 
@@ -296,9 +297,9 @@ static BOBBIN_STAGE bool read_usual_rule(const struct bobbin_sframe_view *view,
 		return false;
 	if (!SFRAME_FRE_NUM_WORDS(info) || SFRAME_FRE_NUM_WORDS(info) > sframe_most_words(view))
 		return false;
-	sframe_default_rule(view, fde, info, sframe_read_word(p, info, 0, big_endian, &fault),
-			    sframe_read_word(p, info, 1, big_endian, &fault),
-			    sframe_read_word(p, info, 2, big_endian, &fault), ret);
+	sframe_default_rule(view, fde, info, sframe_read_word(p, info, 0, s->big_endian, &fault),
+			    sframe_read_word(p, info, 1, s->big_endian, &fault),
+			    sframe_read_word(p, info, 2, s->big_endian, &fault), ret);
 	return !fault;
 }
 
@@ -332,9 +333,9 @@ static BOBBIN_NEVER_INLINE int row_of_empty(const struct bobbin_sframe_view *vie
 }
 
 /* @s: in: with the offset and the byte order. */
-static BOBBIN_STAGE int find_row(const struct bobbin_sframe_view *view,
-				 const struct bobbin_sframe_fde *fde, struct bobbin_error *err,
-				 struct scan *s)
+BOBBIN_STAGE int sframe_find_row(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
+				 const struct bobbin_sframe_fde *fde BOBBIN_NONNULL,
+				 struct bobbin_error *err, struct scan *s BOBBIN_NONNULL)
 {
 	enum bobbin_reason reason;
 
@@ -353,9 +354,9 @@ static BOBBIN_STAGE int find_row(const struct bobbin_sframe_view *view,
 }
 
 /* The function that holds a PC; @form: version and byte order, a constant. */
-static BOBBIN_STAGE int find_fde(const struct bobbin_sframe_view *view, uint64_t pc,
+BOBBIN_STAGE int sframe_find_fde(const struct bobbin_sframe_view *view BOBBIN_NONNULL, uint64_t pc,
 				 unsigned int form, struct bobbin_error *err,
-				 struct bobbin_sframe_fde *ret)
+				 struct bobbin_sframe_fde *ret BOBBIN_NONNULL)
 {
 	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t entry;
@@ -378,7 +379,7 @@ static BOBBIN_ALWAYS_INLINE int read_rule(const struct bobbin_sframe_view *view,
 {
 	struct bobbin_sframe_fde copy;
 
-	if (read_usual_rule(view, fde, s->row, s->big_endian, ret))
+	if (sframe_read_usual_rule(view, fde, s, ret))
 		return 0;
 	copy = *fde;
 	return read_any_rule(view, &copy, (uint64_t)(s->row - view->data), err, ret);
@@ -390,7 +391,7 @@ static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, ui
 {
 	struct scan s = {.big_endian = form & FORM_BIG_ENDIAN};
 	struct bobbin_sframe_fde fde, copy;
-	int status = find_fde(view, pc, form, err, &fde);
+	int status = sframe_find_fde(view, pc, form, err, &fde);
 
 	if (status)
 		return status;
@@ -401,7 +402,7 @@ static BOBBIN_ALWAYS_INLINE int lookup(const struct bobbin_sframe_view *view, ui
 	s.off = (uint32_t)(pc - fde.start);
 	if (fde.pcmask)
 		s.off %= fde.rep_size;
-	status = find_row(view, &fde, err, &s);
+	status = sframe_find_row(view, &fde, err, &s);
 	if (!status)
 		status = read_rule(view, &fde, &s, err, &ret->rule);
 	if (status)

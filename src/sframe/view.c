@@ -8,15 +8,13 @@
 #include "core/bytes.h"
 #include "sframe/layout.h"
 
-/* Memory that cannot be read is not. */
-static bool all_zero(const uint8_t *data, uint64_t size)
+/* Memory that cannot be read is not.  Moves the cursor. */
+BOBBIN_STAGE bool sframe_all_zero(struct bytes *b BOBBIN_NONNULL)
 {
-	bool fault = false;
-	uint64_t i = 0;
-
-	BOBBIN_WHILE(i < size && !memory_u8(data + i, &fault) && !fault, size)
-	i++;
-	return i == size;
+	BOBBIN_WHILE(bytes_left(b), b->size)
+	if (bytes_u8(b))
+		return false;
+	return !b->bad && !bytes_left(b);
 }
 
 static uint8_t flags_of(uint8_t version)
@@ -123,11 +121,11 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 				  struct bobbin_error *err, struct bobbin_sframe_view *ret)
 {
 	struct bobbin_sframe_view v = {.data = data, .addr = addr};
-	struct bytes b = bytes_of(data, size, false);
+	struct bytes b = bytes_of(data, size, false), whole = b;
 	int status;
 
 	/* a linker that collected every function leaves zeroes behind */
-	if (!data || all_zero(data, size))
+	if (!data || sframe_all_zero(&whole))
 		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_REASON_SFRAME_EMPTY);
 	status = read_preamble(&b, err, &v);
 	if (!status)

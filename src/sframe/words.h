@@ -53,12 +53,14 @@ static BOBBIN_ALWAYS_INLINE uint32_t sframe_read_start(const uint8_t *p,
 	return big_endian ? start >> format.shift : start & format.mask;
 }
 
-/* The same where the section has just @width bytes left, bytewise. */
+/* The same where the section has just @width bytes left: in user space bytewise. */
 static inline uint32_t sframe_read_last_start(const uint8_t *p, unsigned int width, bool big_endian,
 					      bool *fault)
 {
 	uint32_t start = 0;
 
+	if (!MEMORY_IS_OURS)
+		return (uint32_t)memory_number(p, width, big_endian, fault);
 	for (unsigned int i = 0; i < sizeof(start) && i < width; i++)
 		start |= (uint32_t)memory_u8(p + i, fault) << 8 * (big_endian ? width - 1 - i : i);
 	return start;
