@@ -43,7 +43,8 @@ struct bobbin_process;
  *	process is closed.  One may serve many processes.  NULL: the process has an unwinder
  *	of its own, with a deadline of a second and without debug files and side-files
  * @stop_ms: how long a thread may take to stop, in milliseconds; 0: 1000.  All threads
- *	together may take three times as long; then each one gets 50 ms
+ *	together may take three times as long; then each one gets 50 ms.  On a busy machine a
+ *	thread that waits for nothing but a processor may take 20 times as long in addition
  */
 struct bobbin_process_options {
 	size_t size;

@@ -13,15 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/process_stat.h"
 #include "base/reader_helper.h"
 #include "base/regular_file.h"
 #include "base/wait_budget.h"
 
 /* Processes that are remembered; more of them cost a deadline each again. */
 #define GIVEN_UP_MAX 64
-#define STAT_SIZE 1024
-/* On a busy machine a helper that has not had a processor gets so many deadlines. */
-#define PATIENCE 20
 /* A file is opened, and perhaps copied. */
 #define FILE_FACTOR 3
 
@@ -58,46 +57,6 @@ int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
 	return 0;
 }
 
-/*
- * Text after the @number-th space from the process's name on, in /proc/PID/stat; "" for
- * none.  Reading that file waits for nobody.
- */
-static const char *stat_field(pid_t pid, int number, char text[STAT_SIZE])
-{
-	char name[32], *at;
-	ssize_t n;
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return "";
-	n = read(fd, text, STAT_SIZE - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	/* the name may have anything in it but is in brackets */
-	at = strrchr(text, ')');
-	while (at && number--)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : "";
-}
-
-/* When a process started, in clock ticks; 0: unknown. */
-static uint64_t start_time(pid_t pid)
-{
-	char text[STAT_SIZE];
-
-	return strtoull(stat_field(pid, 20, text), NULL, 10);
-}
-
-/* Whether it waits for nothing but a processor. */
-static bool is_runnable(pid_t pid)
-{
-	char text[STAT_SIZE];
-
-	return *stat_field(pid, 1, text) == 'R';
-}
-
 /* FNV-1a; never 0. */
 static uint64_t hash_path(const char *path)
 {
@@ -117,7 +76,7 @@ static bool is_given_up(const struct process_reader *r, pid_t pid, uint64_t path
 	for (unsigned int i = 0; i < count; i++) {
 		const struct given_up *g = &r->given_up[i];
 
-		if (g->pid != pid || !g->path != !path || g->started != start_time(pid))
+		if (g->pid != pid || !g->path != !path || g->started != process_start_time(pid))
 			continue;
 		if (g->path == path || (pid && ++files == FILES_MAX))
 			return true;
@@ -130,21 +89,21 @@ static bool is_out_of_budget(struct process_reader *r, pid_t pid)
 	const struct wait_budget *b = pid ? wait_budget_find(&r->budgets, pid) : NULL;
 
 	return b && wait_budget_is_spent(b, r->deadline_ms * UINT64_C(1000), reader_clock_us()) &&
-	       b->started == start_time(pid);
+	       b->started == process_start_time(pid);
 }
 
 static void count_waiting(struct process_reader *r, pid_t pid, uint64_t waited_us)
 {
 	const struct wait_budget process = {
-		.pid = pid, .started = start_time(pid), .at_us = reader_clock_us()};
+		.pid = pid, .started = process_start_time(pid), .at_us = reader_clock_us()};
 
 	wait_budget_use(&r->budgets, &process, waited_us, r->deadline_ms * UINT64_C(1000));
 }
 
 static void give_up(struct process_reader *r, pid_t pid, uint64_t path)
 {
-	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] = (struct given_up){pid, start_time(pid),
-									    path};
+	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] =
+		(struct given_up){pid, process_start_time(pid), path};
 }
 
 /* Our side of it only. */
@@ -256,13 +215,14 @@ static int take_descriptor(struct msghdr *message)
 }
 
 /* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
-static int receive(struct process_reader *r, uint64_t end_us, struct helper_reply *reply, int *fd)
+static int receive(struct process_reader *r, uint64_t limit_ns, struct helper_reply *reply, int *fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	int patience = PATIENCE;
+	uint64_t begin = clock_now();
+	bool late = false;
 
 	for (;;) {
 		struct iovec io = {reply, sizeof(*reply)};
@@ -272,7 +232,8 @@ static int receive(struct process_reader *r, uint64_t end_us, struct helper_repl
 			.msg_control = control.bytes,
 			.msg_controllen = sizeof(control.bytes),
 		};
-		ssize_t n = recvmsg(r->socket, &message, MSG_CMSG_CLOEXEC);
+		ssize_t n = recvmsg(r->socket, &message,
+				    MSG_CMSG_CLOEXEC | (late ? MSG_DONTWAIT : 0));
 
 		if (n == sizeof(*reply)) {
 			*fd = take_descriptor(&message);
@@ -280,10 +241,10 @@ static int receive(struct process_reader *r, uint64_t end_us, struct helper_repl
 		}
 		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 			return -EPIPE;
-		if (reader_clock_us() < end_us)
-			continue;
-		if (patience-- <= 0 || !is_runnable(r->helper))
+		if (late)
 			return -ETIMEDOUT;
+		/* it may answer before we see that it does not run */
+		late = process_is_late(r->helper, begin, limit_ns);
 	}
 }
 
@@ -291,13 +252,13 @@ static int receive(struct process_reader *r, uint64_t end_us, struct helper_repl
 static int ask(struct process_reader *r, const struct helper_request *request, uint64_t path,
 	       struct helper_reply *reply, int *ret_fd)
 {
-	uint64_t deadline_us = (path ? FILE_FACTOR : 1) * UINT64_C(1000) * r->deadline_ms;
+	uint64_t limit_ns = (path ? FILE_FACTOR : 1) * UINT64_C(1000000) * r->deadline_ms;
 	int fd = -1, error;
 
 	if (send(r->socket, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
 		error = -EPIPE;
 	else
-		error = receive(r, reader_clock_us() + deadline_us, reply, &fd);
+		error = receive(r, limit_ns, reply, &fd);
 	if (!error) {
 		if (reply->waited_us && request->pid)
 			count_waiting(r, request->pid, reply->waited_us);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/process_stat.h"
 #include "base/vector.h"
 #include "cli/command.h"
 #include "target/descendants.h"

@@ -2,11 +2,8 @@
 #include "target/descendants.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "target/thread.h"
 
@@ -49,27 +46,4 @@ int descendants_list(pid_t pid, pid_t **ret)
 		count = add_process(list[i], list, count);
 	*ret = list;
 	return count;
-}
-
-uint64_t process_cpu_ms(pid_t pid)
-{
-	uint64_t user, system, hertz = (uint64_t)sysconf(_SC_CLK_TCK);
-	char name[32], line[1024], *end;
-	FILE *f;
-	size_t n;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return 0;
-	n = fread(line, 1, sizeof(line) - 1, f);
-	fclose(f);
-	line[n] = '\0';
-	/* the name of the program may hold anything */
-	end = strrchr(line, ')');
-	if (!end ||
-	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
-		   &user, &system) != 2)
-		return 0;
-	return (user + system) * 1000 / hertz;
 }

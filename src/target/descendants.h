@@ -17,7 +17,4 @@
  */
 int descendants_list(pid_t pid, pid_t **ret);
 
-/* The CPU time that a process has used so far, in milliseconds; 0 if it is gone. */
-uint64_t process_cpu_ms(pid_t pid);
-
 #endif

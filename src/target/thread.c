@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/process_stat.h"
 #include "base/vector.h"
 #include "core/known_regs.h"
 
@@ -109,15 +110,20 @@ static int look_whether_stopped(struct stopped_thread *thread)
  * A thread that is in the kernel and not to be interrupted stops late or never, and
  * waitpid(2) has no deadline.  Naps are short at first: most stop at once.
  */
-static int wait_for_stop(struct stopped_thread *thread, unsigned int timeout_ms)
+static int wait_for_stop(struct stopped_thread *thread, unsigned int limit_ms)
 {
-	uint64_t end = clock_now() + (uint64_t)timeout_ms * 1000000;
 	struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+	uint64_t begin = clock_now();
+	bool late = false;
 	int r;
 
 	while (!(r = look_whether_stopped(thread))) {
-		if (clock_now() >= end)
+		if (late)
 			return -ETIMEDOUT;
+		/* it may stop before we see that it does not run */
+		late = process_is_late(thread->tid, begin, limit_ms * UINT64_C(1000000));
+		if (late)
+			continue;
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < NAP_LAST_NS)
 			nap.tv_nsec *= 2;
@@ -125,14 +131,14 @@ static int wait_for_stop(struct stopped_thread *thread, unsigned int timeout_ms)
 	return r < 0 ? r : 0;
 }
 
-int thread_stop(pid_t tid, unsigned int timeout_ms, struct stopped_thread *ret)
+int thread_stop(pid_t tid, unsigned int limit_ms, struct stopped_thread *ret)
 {
 	struct stopped_thread thread = {.tid = tid};
 	int r;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 		return -errno;
-	r = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(&thread, timeout_ms);
+	r = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(&thread, limit_ms);
 	if (!r || r == -ETIMEDOUT)
 		*ret = thread;
 	return r;

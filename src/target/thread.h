@@ -18,12 +18,13 @@ struct stopped_thread {
 };
 
 /*
- * Attach and stop, within @timeout_ms.  0: thread_release() lets the thread run on, and take
- * the signal if it was about to; a process that is stopped stays so.  -ETIMEDOUT: it does
- * not stop, as in vfork(2); from then on thread_release_late() has to be called.  Other
- * negative errnos, without effect on @ret: -EPERM (not allowed to trace), -ESRCH (gone).
+ * Attach and stop, within @limit_ms as in process_is_late().  0: thread_release() lets the
+ * thread run on, and take the signal if it was about to; a process that is stopped stays so.
+ * -ETIMEDOUT: it does not stop, as in vfork(2); from then on thread_release_late() has to be
+ * called.  Other negative errnos, without effect on @ret: -EPERM (not allowed to trace),
+ * -ESRCH (gone).
  */
-int thread_stop(pid_t tid, unsigned int timeout_ms, struct stopped_thread *ret);
+int thread_stop(pid_t tid, unsigned int limit_ms, struct stopped_thread *ret);
 void thread_release(const struct stopped_thread *thread);
 
 /* Let a thread run on that stopped too late.  true: it does, or has ended; false: not yet. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/thread.h"
@@ -156,7 +157,6 @@ static void remember_late(struct bobbin_process *process, const struct stopped_t
 {
 	struct late_thread *late = malloc(sizeof(*late));
 
-	process->waited_ms += time_to_stop(process);
 	if (!late)
 		return;
 	*late = (struct late_thread){*thread, process->late};
@@ -182,14 +182,18 @@ BOBBIN_API int bobbin_process_unwind(struct bobbin_process *process, int tid,
 				     struct bobbin_trace *trace)
 {
 	struct stopped_thread thread;
+	uint64_t begin;
 	int r;
 
 	bobbin_process_late(process);
 	if (!has_thread(process, tid))
 		return -ESRCH;
+	begin = clock_now();
 	r = thread_stop(tid, time_to_stop(process), &thread);
-	if (r == -ETIMEDOUT)
+	if (r == -ETIMEDOUT) {
+		process->waited_ms += (clock_now() - begin) / 1000000;
 		remember_late(process, &thread);
+	}
 	if (r)
 		return r;
 	r = walk_stopped(process, tid, trace);

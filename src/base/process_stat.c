@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/process_stat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STAT_SIZE 1024
+#define PATIENCE 20
+
+/* The numbers of proc(5). */
+enum stat_field {
+	FIELD_NAME = 2,
+	FIELD_STATE = 3,
+	FIELD_USER_TIME = 14,
+	FIELD_START_TIME = 22,
+};
+
+/* Text from a field on; "" for none. */
+static const char *read_from(pid_t pid, enum stat_field field, char text[STAT_SIZE])
+{
+	int spaces = (int)field - FIELD_NAME;
+	char name[32], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return "";
+	n = read(fd, text, STAT_SIZE - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	/* the name may have anything in it but is in brackets */
+	at = strrchr(text, ')');
+	while (at && spaces--)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : "";
+}
+
+uint64_t process_start_time(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return strtoull(read_from(pid, FIELD_START_TIME, text), NULL, 10);
+}
+
+uint64_t process_cpu_ms(pid_t pid)
+{
+	char text[STAT_SIZE], *end;
+	uint64_t user = strtoull(read_from(pid, FIELD_USER_TIME, text), &end, 10);
+	uint64_t system = strtoull(end, NULL, 10);
+
+	return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static bool is_runnable(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return *read_from(pid, FIELD_STATE, text) == 'R';
+}
+
+bool process_is_late(pid_t pid, uint64_t since_ns, uint64_t limit_ns)
+{
+	uint64_t passed = clock_now() - since_ns;
+
+	return passed >= limit_ns && (passed / (PATIENCE + 1) >= limit_ns || !is_runnable(pid));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * process_stat.h - what /proc/PID/stat tells of a process or thread.
+ *
+ * Reading that file waits for nobody.
+ */
+#ifndef BOBBIN_BASE_PROCESS_STAT_H
+#define BOBBIN_BASE_PROCESS_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* When it started, in clock ticks; 0: unknown. */
+uint64_t process_start_time(pid_t pid);
+
+/* The CPU time that it has used so far, in milliseconds; 0 if it is gone. */
+uint64_t process_cpu_ms(pid_t pid);
+
+/*
+ * Whether it takes too long: more than @limit_ns from @since_ns on, both of clock_now().
+ * Where it lacks nothing but a processor, because the machine is busy, 20 times that is
+ * allowed in addition.
+ */
+bool process_is_late(pid_t pid, uint64_t since_ns, uint64_t limit_ns);
+
+#endif
