@@ -290,7 +290,7 @@ static BOBBIN_ALWAYS_INLINE enum outcome advance(struct run *run, uint64_t delta
 	if (!multiply(run->rows->fde.code_align, delta, &bytes) ||
 	    __builtin_add_overflow(run->pc, bytes, &run->advance))
 		return fail(run, BOBBIN_REASON_CFI_RANGE);
-	return __builtin_expect(bytes != 0, true) ? ADVANCED : GO_ON;
+	return ADVANCED;
 }
 
 static enum outcome set_loc(struct run *run, struct bytes *b)
@@ -304,7 +304,7 @@ static enum outcome set_loc(struct run *run, struct bytes *b)
 		return GO_ON;
 	if (run->advance < run->pc)
 		return fail(run, BOBBIN_REASON_CFI_RANGE);
-	return run->advance > run->pc ? ADVANCED : GO_ON;
+	return ADVANCED;
 }
 
 static enum outcome remember(struct run *run)
@@ -657,7 +657,7 @@ static BOBBIN_ALWAYS_INLINE void start_run(struct bobbin_cfi_rows *rows, struct 
 	*ret = (struct run){.rows = rows, .err = err, .pc = rows->end};
 }
 
-/* Run to the next row, of which there is one.  It starts at @run->pc; *end: of it. */
+/* Run to the next row, which starts at @run->pc and may be empty; *end: of it. */
 static BOBBIN_ALWAYS_INLINE bool run_to_row(struct run *run, struct bytes *b, uint64_t *end)
 {
 	enum outcome outcome = run_on(run, b);
@@ -673,7 +673,7 @@ static BOBBIN_ALWAYS_INLINE bool run_to_row(struct run *run, struct bytes *b, ui
 BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_error *err,
 				    struct bobbin_cfi_word *ret, unsigned int max)
 {
-	unsigned int count = 0;
+	struct bobbin_cfi_word *row = ret;
 	bool failed = false;
 	struct bytes b;
 	struct run run;
@@ -681,23 +681,27 @@ BOBBIN_API int bobbin_cfi_rows_fill(struct bobbin_cfi_rows *rows, struct bobbin_
 
 	start_run(rows, err, &b, &run);
 	rows->plt = 0;
-	for (end = run.pc; count < max && end < rows->fde.end; count++) {
+	for (end = run.pc; row < ret + max && end < rows->fde.end;) {
 		failed = !run_to_row(&run, &b, &end);
 		if (failed)
 			break;
-		ret[count].start = rows->start = run.pc;
-		ret[count].word = rows->now.word;
+		if (end == run.pc)
+			continue;
+		*row++ = (struct bobbin_cfi_word){run.pc, rows->now.word};
 		run.pc = end;
 		if (rows->now.word)
 			continue;
-		ret[count].word = pack(rows);
-		if (!ret[count].word || rows->plt)
-			max = count + 1;
+		row[-1].word = pack(rows);
+		if (!row[-1].word || rows->plt)
+			break;
 	}
 	/* a failed instruction fails again */
 	rows->pos = failed ? run.insn : b.pos;
 	rows->end = run.pc;
-	return failed && !count ? -BOBBIN_EBADMSG : (int)count;
+	if (row == ret)
+		return failed ? -BOBBIN_EBADMSG : 0;
+	rows->start = row[-1].start;
+	return (int)(row - ret);
 }
 
 /* Run to the row for a PC that is not before the next row. */

@@ -16,6 +16,7 @@
  * struct walk - a comparison on its way
  * @c: as given
  * @map: of all sections
+ * @program: of the call-frame information at hand
  * @passed: parts of it that end at or before the address that is compared
  * @pending: the difference that may go on at the next address
  * @differences: told so far, before those that go on become one
@@ -24,6 +25,7 @@
 struct walk {
 	struct comparison *c;
 	struct lookup_map map;
+	struct bobbin_cfi_rows program;
 	size_t passed;
 	struct comparison_difference pending;
 	uint64_t differences, repeated;
@@ -243,18 +245,13 @@ static void compare_none(struct walk *w, uint64_t start, uint64_t end, uint8_t r
 
 static void compare_fde(struct walk *w, const struct listed_fde *listed)
 {
-	const struct bobbin_cfi_view *view = &w->c->cfi[listed->view];
 	struct bobbin_error error = {0};
-	struct bobbin_cfi_fde fde;
-	struct bobbin_cfi_rows rows;
 	struct bobbin_row row;
 	uint64_t done = listed->start;
-	int r = bobbin_cfi_fde(view, listed->offset, &error, &fde);
+	int r = listed_fde_start(w->c->cfi, listed, &error, &w->program);
 
-	if (!r)
-		r = bobbin_cfi_rows_init(view, &fde, &error, &rows);
-	while (!r && bobbin_cfi_rows_next(&rows, &error, &row) > 0) {
-		const struct saying said = {.rule = row.rule, .push = rows.plt};
+	while (!r && bobbin_cfi_rows_next(&w->program, &error, &row) > 0) {
+		const struct saying said = {.rule = row.rule, .push = w->program.plt};
 
 		w->c->rows++;
 		done = row.end;

@@ -23,7 +23,7 @@
  * @first, @count: the rows at the end of the list that are collected for a function
  * @start, @end: its addresses
  * @listed: the FDE that is being converted
- * @program: of an FDE before that has the same CIE; its view is NULL if there is none
+ * @program: of it, or of one before it
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -146,8 +146,8 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 	return 0;
 }
 
-/* The rows between those that SFrame cannot express. */
-static int add_around_holes(struct conversion *c)
+/* The rows between those that SFrame cannot express; few files have any. */
+static __attribute__((__noinline__)) int add_around_holes(struct conversion *c)
 {
 	const struct row_form *forms = c->list.forms.forms;
 	size_t first = 0;
@@ -385,34 +385,17 @@ static int run_program(struct conversion *c)
 static int mark_signal_frame(struct conversion *c)
 {
 	uint64_t size = c->listed->end - c->listed->start;
-	struct listed_function f = {
-		.start = c->listed->start, .size = (uint32_t)size, .signal = true};
 
 	if (c->made || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
 		return 0;
-	return add(c, &f);
-}
-
-/* Decode the listed FDE, and its CIE unless the one before has the same; start its program. */
-static int start_program(struct conversion *c, struct bobbin_error *err)
-{
-	const struct bobbin_cfi_view *view = &c->views[c->listed->view];
-	struct bobbin_cfi_fde *fde = &c->program.fde;
-	uint64_t offset = c->listed->offset;
-	int r;
-
-	if (c->program.view != view) {
-		r = bobbin_cfi_fde(view, offset, err, fde);
-		return r ? r : bobbin_cfi_rows_init(view, fde, err, &c->program);
-	}
-	r = bobbin_cfi_next_like(view, &offset, fde, err, fde);
-	return r < 0 ? r : bobbin_cfi_rows_again(fde, err, &c->program);
+	return add(c, &(struct listed_function){
+			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
 }
 
 static int convert_fde(struct conversion *c)
 {
 	struct bobbin_error error;
-	int r = start_program(c, &error);
+	int r = listed_fde_start(c->views, c->listed, &error, &c->program);
 
 	c->lost = false;
 	c->made = 0;
@@ -424,7 +407,6 @@ static int convert_fde(struct conversion *c)
 		c->stats->lost_fdes += !c->made;
 		return r ? r : mark_signal_frame(c);
 	}
-	c->program.view = NULL;
 	lose(c, c->listed->start, c->listed->end, error.reason);
 	c->stats->lost_fdes++;
 	return r == -EBADMSG ? mark_signal_frame(c) : r;

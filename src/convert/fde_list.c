@@ -189,7 +189,8 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 			list->dead++;
 			continue;
 		}
-		r = append(ret, (struct listed_fde){fde.start, fde.end, fde.offset, index});
+		r = append(ret, (struct listed_fde){fde.start, fde.end, fde.offset, fde.next,
+						    fde.cie, fde.insn, index});
 		if (r)
 			return r;
 	}
@@ -254,6 +255,29 @@ const struct listed_fde *fde_list_find(const struct fde_list *list, uint64_t add
 	size_t after = bisect(i, 0, list->count, list->fdes[i].start > addr);
 
 	return after && addr < list->fdes[after - 1].end ? &list->fdes[after - 1] : NULL;
+}
+
+int listed_fde_start(const struct bobbin_cfi_view *views, const struct listed_fde *listed,
+		     struct bobbin_error *err, struct bobbin_cfi_rows *rows)
+{
+	const struct bobbin_cfi_view *view = &views[listed->view];
+	struct bobbin_cfi_fde *fde = &rows->fde;
+	int r;
+
+	if (rows->view == view && fde->cie == listed->cie) {
+		fde->start = listed->start;
+		fde->end = listed->end;
+		fde->offset = listed->offset;
+		fde->next = fde->insn_end = listed->next;
+		fde->insn = listed->insn;
+		return bobbin_cfi_rows_again(fde, err, rows);
+	}
+	r = bobbin_cfi_fde(view, listed->offset, err, fde);
+	if (!r)
+		r = bobbin_cfi_rows_init(view, fde, err, rows);
+	if (r)
+		rows->view = NULL;
+	return r;
 }
 
 void fde_list_fini(struct fde_list *list)

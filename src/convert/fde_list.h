@@ -11,11 +11,13 @@
 /**
  * struct listed_fde - a live FDE
  * @start, @end: its addresses
- * @offset: of the FDE in its section
+ * @offset, @next: of the FDE, and of what follows it, in its section
+ * @cie, @insn: of its CIE and its instructions
  * @view: index of the section
  */
 struct listed_fde {
-	uint64_t start, end, offset;
+	uint64_t start, end;
+	uint64_t offset, next, cie, insn;
 	uint32_t view;
 };
 
@@ -42,5 +44,12 @@ void fde_list_fini(struct fde_list *list);
 
 /* The FDE that holds an address, or NULL. */
 const struct listed_fde *fde_list_find(const struct fde_list *list, uint64_t addr);
+
+/*
+ * Start the program of a listed FDE.  @rows: another one's, whose CIE is not read again if
+ * it is the same; its view is NULL if there is none, and after failure.  0, -EBADMSG.
+ */
+int listed_fde_start(const struct bobbin_cfi_view *views, const struct listed_fde *listed,
+		     struct bobbin_error *err, struct bobbin_cfi_rows *rows);
 
 #endif

@@ -16,6 +16,8 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 {
 	*ret = (struct function_list){.builder = builder};
 	row_forms_init(builder->arch, builder->version, &ret->forms);
+	/* some of them fall into parts */
+	functions += functions / 8;
 	if (vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
 	    vector_reserve(&ret->rows, &ret->row_capacity, functions * ROWS_PER_FUNCTION,
 			   sizeof(*ret->rows))) {

@@ -96,23 +96,20 @@ bool call_frames_exist(const struct call_frames *frames)
 int call_frames_lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
 		       struct bobbin_row *row, enum bobbin_source *source)
 {
-	const struct bobbin_cfi_view *view = &f->views[CALL_FRAMES_EH];
 	const struct listed_fde *listed;
 	struct bobbin_cfi_rows rows;
 	int r;
 
 	*source = BOBBIN_SOURCE_EH_FRAME;
 	if (!f->listed)
-		return bobbin_cfi_lookup(view, vaddr, &rows, err, row);
+		return bobbin_cfi_lookup(&f->views[CALL_FRAMES_EH], vaddr, &rows, err, row);
 	listed = fde_list_find(&f->list, vaddr);
 	if (!listed)
 		return -ENOENT;
-	view = &f->views[listed->view];
-	if (view->debug_frame)
+	if (f->views[listed->view].debug_frame)
 		*source = BOBBIN_SOURCE_DEBUG_FRAME;
-	r = bobbin_cfi_fde(view, listed->offset, err, &rows.fde);
-	if (!r)
-		r = bobbin_cfi_rows_init(view, &rows.fde, err, &rows);
+	rows.view = NULL;
+	r = listed_fde_start(f->views, listed, err, &rows);
 	return r ? r : bobbin_cfi_rows_find(&rows, vaddr, err, row);
 }
 
