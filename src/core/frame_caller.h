@@ -53,10 +53,20 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w,
 /* The three registers that plain rules need, where a compiler keeps them in its own. */
 struct plain_frame {
 	uint64_t pc, sp, fp;
-	int64_t fp_off; /* from the caller's SP to where its FP was saved; 0: it was not */
+	int64_t fp_off; /* from the caller's SP to where its FP was saved; PLAIN_RA_OFF: it was not */
 	uint8_t source;
 	bool exact;
 };
+
+/* To a caller, member by member: compilers copy the whole through memory. */
+static BOBBIN_ALWAYS_INLINE void plain_frame_move(struct plain_frame *f, uint64_t pc, uint64_t sp,
+						  uint64_t fp)
+{
+	f->pc = pc;
+	f->sp = sp;
+	f->fp = fp;
+	f->exact = false;
+}
 
 enum frame_case {
 	FRAME_GENERAL, /* nothing has changed */
@@ -71,35 +81,25 @@ enum frame_case {
 static BOBBIN_ALWAYS_INLINE enum frame_case frame_plain(struct frame_walk *w, struct plain_frame *f,
 							struct plain_frame *caller)
 {
-	uint64_t word = world_packed(w, f->exact ? f->pc : f->pc - 1, &f->source);
+	uint64_t word = world_packed(w, f->pc - !f->exact, &f->source);
 	uint64_t cfa, ra, fp = f->fp;
 
-	if (plain_outermost(word))
-		return FRAME_OUTERMOST;
 	if (!word)
 		return FRAME_GENERAL;
 	/* the commonest word; the next address does not have to wait for it */
 	if (word == w->forms.record) {
 		cfa = f->fp + 16;
 		f->fp_off = -16;
-	} else {
-		if (!plain_cfa(&w->forms, word, f->sp, f->fp, &cfa))
-			return FRAME_GENERAL;
-		if (!plain_fp_saved(word, &f->fp_off))
-			f->fp_off = 0;
-		else if (!f->fp_off)
-			return FRAME_GENERAL;
+	} else if (!plain_cfa(&w->forms, word, f->sp, f->fp, &cfa) || !plain_fp(word, &f->fp_off)) {
+		return plain_outermost(word) ? FRAME_OUTERMOST : FRAME_GENERAL;
 	}
-	if (cfa <= f->sp || cfa % sizeof(ra) || world_word(w, cfa - sizeof(ra), &ra) || !ra)
+	if (cfa <= f->sp || cfa % sizeof(ra) || world_word(w, cfa + PLAIN_RA_OFF, &ra) || !ra)
 		return FRAME_GENERAL;
 	if (f->source == BOBBIN_SOURCE_FRAME_POINTER && !world_is_code(w, ra - 1))
 		return FRAME_GENERAL;
-	if (f->fp_off && world_word(w, cfa + (uint64_t)f->fp_off, &fp))
+	if (f->fp_off != PLAIN_RA_OFF && world_word(w, cfa + (uint64_t)f->fp_off, &fp))
 		return FRAME_GENERAL;
-	caller->pc = ra;
-	caller->sp = cfa;
-	caller->fp = fp;
-	caller->exact = false;
+	plain_frame_move(caller, ra, cfa, fp);
 	return FRAME_CALLER;
 }
 

@@ -21,7 +21,8 @@ void plain_forms_of(const struct bobbin_arch *arch, struct plain_forms *ret)
 	const struct bobbin_place saved = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -16};
 
 	*ret = (struct plain_forms){0};
-	if (!arch->default_ra_off || arch->cfa_bias || arch->big_endian != BOBBIN_HOST_BIG_ENDIAN)
+	if (arch->default_ra_off != PLAIN_RA_OFF || arch->cfa_bias ||
+	    arch->big_endian != BOBBIN_HOST_BIG_ENDIAN)
 		return;
 	*ret = (struct plain_forms){
 		.from_sp = word_of(arch, arch->sp, 0, same),

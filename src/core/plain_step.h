@@ -24,6 +24,8 @@
 #define PLAIN_FP_OFF (0xffffull << PLAIN_FP_OFF_SHIFT)
 #define PLAIN_FP_SAVED (1ull << 13)
 #define PLAIN_CFA_FORM 3ull
+/* The default slot of the return address, from the CFA. */
+#define PLAIN_RA_OFF (-8)
 #define PLAIN_RA_FORM (7ull << 10)
 #define PLAIN_RA_UNDEFINED (1ull << 10)
 
@@ -65,11 +67,20 @@ static BOBBIN_ALWAYS_INLINE bool plain_outermost(uint64_t word)
 	return (word & PLAIN_RA_FORM) == PLAIN_RA_UNDEFINED && word & PLAIN_CFA_FORM;
 }
 
-/* Whether a plain rule says where FP was saved, and where that is from the CFA. */
-static BOBBIN_ALWAYS_INLINE bool plain_fp_saved(uint64_t word, int64_t *off)
+/*
+ * From the CFA to where FP was saved, PLAIN_RA_OFF where it was not; false: a plain rule saves
+ * it above or in the return address's slot.
+ */
+static BOBBIN_ALWAYS_INLINE bool plain_fp(uint64_t word, int64_t *ret)
 {
-	*off = ((int64_t)word >> PLAIN_FP_OFF_SHIFT) * 8;
-	return word & PLAIN_FP_SAVED;
+	int64_t off = ((int64_t)word >> PLAIN_FP_OFF_SHIFT) * 8;
+
+	if (!(word & PLAIN_FP_SAVED))
+		off = PLAIN_RA_OFF;
+	else if (off >= PLAIN_RA_OFF)
+		return false;
+	*ret = off;
+	return true;
 }
 
 #endif

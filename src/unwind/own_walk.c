@@ -26,7 +26,6 @@ struct own_walk {
 	const struct code *present; /* the last object that was found to be present */
 	struct self_memory memory;
 	struct walk_slot *slot; /* or NULL */
-	const _Atomic uint64_t *generation;
 	struct memo_use memo;
 	bool stale; /* the map does not know what is loaded */
 };
@@ -44,12 +43,20 @@ static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
 	self_memory_load(at, ret);
 }
 
-static BOBBIN_ALWAYS_INLINE struct near_memory world_near(const struct frame_walk *frames)
+static BOBBIN_ALWAYS_INLINE struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
 {
-	const struct self_memory *memory = &((const struct own_walk *)frames)->memory;
+	struct self_memory *memory = &((struct own_walk *)frames)->memory;
 
+	if (!self_memory_near(memory, sp, sizeof(sp)))
+		self_memory_trust(memory, sp);
 	return (struct near_memory){memory->runs[0].start,
-				    memory->runs[0].start + memory->runs[0].size, 0};
+				    memory->runs[0].start + memory->runs[0].size};
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *frames)
+{
+	(void)frames;
+	return 0;
 }
 
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
@@ -131,29 +138,6 @@ static struct code *code_at(struct own_walk *w, uint64_t pc, enum bobbin_reason 
 	return code;
 }
 
-static BOBBIN_ALWAYS_INLINE bool is_current(const struct own_walk *w)
-{
-	return w->slot &&
-	       atomic_load_explicit(w->generation, memory_order_acquire) == w->slot->generation;
-}
-
-/* The map has changed, or this walk is the first to look. */
-static void renew_slot(struct own_walk *w)
-{
-	if (!w->slot || is_current(w))
-		return;
-	walk_slot_renew(w->slot, atomic_load_explicit(w->generation, memory_order_acquire));
-	w->memo = (struct memo_use){0};
-}
-
-static BOBBIN_ALWAYS_INLINE const struct cached_rule *remembered(const struct own_walk *w,
-								 uint64_t pc)
-{
-	if (pc >> SLOT_EPOCH)
-		return NULL;
-	return rule_cache_get(w->slot->rules, SLOT_CACHE_BITS, w->slot->tag | pc);
-}
-
 /* Whether an address is in the object that this walk has found to be present. */
 static BOBBIN_ALWAYS_INLINE bool is_near(const struct own_walk *w, uint64_t pc)
 {
@@ -170,9 +154,9 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	const struct cached_rule *cached;
 
 	*source = BOBBIN_SOURCE_NONE;
-	if (!is_current(w))
+	if (!w->slot || pc >> SLOT_EPOCH)
 		return 0;
-	cached = remembered(w, pc);
+	cached = rule_cache_get(w->slot->rules, SLOT_CACHE_BITS, w->slot->tag | pc);
 	if (!cached)
 		return 0;
 	*source = (uint8_t)cached_source(cached);
@@ -215,7 +199,6 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 	uint64_t word;
 	uint8_t source;
 
-	renew_slot(w);
 	code = code_at(w, pc, &why);
 	word = world_packed(frames, pc, &source);
 	if (word) {
@@ -271,11 +254,11 @@ struct walk_slots *walk_slots_open(void)
 static void use_slot(struct own_walk *w, struct walk_slots *slots)
 {
 	w->slot = walk_slot_take(slots);
-	w->generation = code_map_generation_at(registry_map(w->code->registry));
 	if (!w->slot)
 		return;
-	renew_slot(w);
-	memo_begin(&w->slot->memo, &w->memo);
+	/* before the map is asked: what it says later is forgotten if it has changed since */
+	walk_slot_renew(w->slot, code_map_generation(registry_map(w->code->registry)));
+	memo_begin(&w->frames, &w->slot->memo, &w->memo);
 }
 
 static void own_walk_init(struct own_walk *w, const struct own_code *code,
@@ -295,7 +278,7 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	w->range.code = NULL;
 	w->present = NULL;
 	w->slot = NULL;
-	w->memo = (struct memo_use){0};
+	memo_none(&w->memo);
 	w->stale = false;
 	self_memory_init(&w->memory);
 	self_memory_trust(&w->memory, regs->sp);
@@ -326,6 +309,7 @@ bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, bool 
 
 	own_walk_init(&w, code, regs);
 	walk(&w, skip, trace);
+	memo_end(&w.memo);
 	if (w.slot)
 		walk_slot_give_back(w.slot);
 	leave_map(&w);

@@ -46,12 +46,19 @@ static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
 	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
 }
 
-static BOBBIN_ALWAYS_INLINE struct near_memory world_near(const struct frame_walk *frames)
+static BOBBIN_ALWAYS_INLINE struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
 {
 	const struct bobbin_stack_copy *copy = &((const struct space_walk *)frames)->copy;
 
-	return (struct near_memory){copy->addr, copy->addr + copy->size,
-				    (uint64_t)(uintptr_t)copy->data - copy->addr};
+	(void)sp;
+	return (struct near_memory){copy->addr, copy->addr + copy->size};
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *frames)
+{
+	const struct bobbin_stack_copy *copy = &((const struct space_walk *)frames)->copy;
+
+	return (uint64_t)(uintptr_t)copy->data - copy->addr;
 }
 
 static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(const struct bobbin_mem *mem, uint64_t addr,
@@ -228,7 +235,7 @@ static void open_memo(struct space_walk *w, unsigned int stack)
 			memo_forget(&memo->stacks[i]);
 		memo->generation = w->space->generation;
 	}
-	memo_begin(&memo->stacks[stack], &w->memo);
+	memo_begin(&w->frames, &memo->stacks[stack], &w->memo);
 }
 
 /*
@@ -238,7 +245,7 @@ static void open_memo(struct space_walk *w, unsigned int stack)
  */
 static void prefetch(const struct space_walk *w)
 {
-	const struct memo_walk *last = w->memo.last;
+	const struct memo_walk *last = w->memo.memo ? w->memo.last : NULL;
 	const struct bobbin_stack_copy *copy = &w->copy;
 	size_t top = copy->size < PREFETCH_TOP ? copy->size : PREFETCH_TOP;
 
@@ -269,7 +276,8 @@ static void walk_outer(struct space_walk *w, struct bobbin_trace *trace, uint32_
 	uint32_t rounds = 0;
 
 	/* a memo has no room for what is so far out */
-	w->memo = (struct memo_use){0};
+	memo_end(&w->memo);
+	memo_none(&w->memo);
 	for (walk_frames(&w->frames, &w->memo, &ring, outer); ring.reason == BOBBIN_REASON_DEPTH;
 	     walk_frames(&w->frames, &w->memo, &ring, outer))
 		if (++rounds >= BOBBIN_MAX_VISITS / outer)
@@ -311,14 +319,15 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.copy = (struct bobbin_stack_copy){0};
 	w.words = 0;
 	w.mapping = (struct walk_mapping){0};
-	w.memo = (struct memo_use){0};
-	open_memo(&w, memo_stack(regs->sp));
-	if (mem->read == bobbin_stack_copy_read) {
+	memo_none(&w.memo);
+	if (mem->read == bobbin_stack_copy_read)
 		use_copy(&w, mem->ctx);
+	open_memo(&w, memo_stack(regs->sp));
+	if (w.words)
 		prefetch(&w);
-	}
 	trace->left_out = 0;
 	walk_frames(&w.frames, &w.memo, trace, max - outer);
 	if (outer && trace->reason == BOBBIN_REASON_DEPTH)
 		walk_outer(&w, trace, outer);
+	memo_end(&w.memo);
 }

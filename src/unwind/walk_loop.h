@@ -10,9 +10,6 @@
 #include "core/frame_caller.h"
 #include "unwind/walk_memo.h"
 
-/* A look for the same frame costs about what a frame does, and most that are the same follow. */
-#define MEMO_STRIDE 4
-
 static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbin_regs *regs)
 {
 	return (struct plain_frame){
@@ -28,15 +25,14 @@ static BOBBIN_ALWAYS_INLINE void give_registers(struct frame_walk *w, const stru
 
 /* All that is no plain rule at hand. */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
-						     struct plain_frame *f,
 						     struct bobbin_frame *frame)
 {
-	enum bobbin_reason reason;
+	const struct plain_frame f = plain_frame_of(&w->regs);
+	enum bobbin_reason reason = frame_general(w, &frame->source);
 
-	give_registers(w, f);
-	reason = frame_general(w, &frame->source);
-	memo_note(memo, frame, f, false);
-	*f = plain_frame_of(&w->regs);
+	memo_note(memo, frame, &f, UINT64_MAX);
+	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
+		memo_enter(w, memo, w->regs.sp);
 	return reason;
 }
 
@@ -46,34 +42,45 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 {
 	struct plain_frame f = plain_frame_of(&w->regs), caller;
 	enum bobbin_reason reason = BOBBIN_REASON_NONE;
+	uint32_t count;
 
-	for (trace->count = 0; trace->count < max && !reason; trace->count++) {
+	for (count = 0; count < max && !reason; count++) {
 		struct bobbin_frame *frame;
 		enum frame_case found;
 
-		if (trace->count % MEMO_STRIDE == 0 && memo->last && !f.exact) {
-			memo_follow(w, memo, &f, trace, max);
-			if (trace->count == max)
+		if (f.sp >= memo->join && !f.exact) {
+			uint32_t same = memo_follow(w, memo, memo_find(memo, &f),
+						    &trace->frames[count], max - count);
+
+			if (same)
+				memo_move(memo, &f);
+			count += same;
+			if (count == max)
 				break;
 		}
-		frame = &trace->frames[trace->count];
+		frame = &trace->frames[count];
 		found = frame_plain(w, &f, &caller);
 		*frame = (struct bobbin_frame){
 			.pc = f.pc, .source = f.source & (uint8_t)~SOURCE_ONCE, .exact = f.exact};
 		if (found == FRAME_CALLER) {
-			memo_note(memo, frame, &f, memo_can_hold(&f, &caller));
-			f = caller;
+			memo_note(memo, frame, &f,
+				  memo_can_hold(&f, &caller) ? caller.sp : UINT64_MAX);
+			plain_frame_move(&f, caller.pc, caller.sp, caller.fp);
 		} else if (found == FRAME_OUTERMOST) {
+			memo_note(memo, frame, &f, UINT64_MAX);
 			reason = BOBBIN_REASON_OUTERMOST;
 		} else {
-			if (trace->count)
+			if (count)
 				w->callee = frame[-1].source;
-			reason = walk_on(w, memo, &f, frame);
+			give_registers(w, &f);
+			reason = walk_on(w, memo, frame);
+			f = plain_frame_of(&w->regs);
 		}
 	}
+	trace->count = count;
 	give_registers(w, &f);
-	if (trace->count)
-		w->callee = trace->frames[trace->count - 1].source;
+	if (count)
+		w->callee = trace->frames[count - 1].source;
 	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
 }
 

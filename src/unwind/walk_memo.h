@@ -11,6 +11,9 @@
  * unchanged, so is the caller.  Each word is read and compared; what is saved
  * is finding the rule, and the wait for one word before the next can be read.
  *
+ * Where two walks differ at once, the words are also compared from the outermost frame on:
+ * the walk meets the last one where they begin to be the same, and looks for it nowhere else.
+ *
  * A memo belongs to the code that was there then: who keeps one checks that.
  */
 #ifndef BOBBIN_UNWIND_WALK_MEMO_H
@@ -21,42 +24,87 @@
 
 #include "core/frame_caller.h"
 
+/* A walk may pass over its first frame. */
+#define MEMO_FRAMES (BOBBIN_MAX_DEPTH + 1)
+
 /* A frame, and how its caller was found. */
 struct memo_frame {
 	struct bobbin_frame frame; /* as in a trace */
 	uint64_t sp, fp;
-	int32_t fp_off; /* slot of the caller's FP from the caller's SP; 0: FP is unchanged */
-	bool plain;     /* the next entry is the caller, with its RA in the default slot */
+	/* of the next entry, which has its RA in the default slot; else UINT64_MAX */
+	uint64_t caller_sp;
+	int64_t fp_off; /* from there to where its FP was saved; PLAIN_RA_OFF: it was not */
 };
 
 struct memo_walk {
 	uint32_t count;
-	struct memo_frame frames[BOBBIN_MAX_DEPTH + 1];
+	struct memo_frame frames[MEMO_FRAMES];
 };
 
-/* The newest walk over a stack, and the one in the making. */
+/* The newest walk over a stack, and room for the one in the making. */
 struct walk_memo {
 	uint32_t newest;
 	struct memo_walk walks[2];
 };
 
-/* A memo in use by a walk; all zero: there is none. */
-struct memo_use {
-	struct walk_memo *memo;
-	struct memo_walk *last;
-	struct memo_walk *next; /* may become @last, which is the longer the same */
-	uint32_t at, end;       /* entries of @last that may come next */
+/* The memory where a word is a load, once it is known to be there. */
+struct near_memory {
+	uint64_t start, end;
 };
 
-static inline void memo_begin(struct walk_memo *memo, struct memo_use *use)
+static BOBBIN_ALWAYS_INLINE bool is_near_word(const struct near_memory *near, uint64_t addr)
+{
+	return addr - near->start <= near->end - near->start;
+}
+
+/* What a world brings for its memo: the near memory of @sp's stack; how much further a word is. */
+static struct near_memory world_near(struct frame_walk *w, uint64_t sp);
+static uint64_t world_shift(const struct frame_walk *w);
+static void world_load(uint64_t at, uint64_t *ret);
+
+/*
+ * A memo in use by a walk.  Its frames are the first @done of @last, then those up to @note
+ * in @fresh.
+ */
+struct memo_use {
+	struct walk_memo *memo; /* NULL: there is none */
+	struct memo_walk *last, *fresh;
+	struct memo_frame *note;
+	uint32_t done;
+	uint32_t at, end; /* entries of @last that the walk may come to, and the one after */
+	uint64_t join;    /* the least SP that the next of these can have */
+	bool aimed;       /* @at is where words begin to be the same */
+	struct near_memory near;
+};
+
+static inline void memo_none(struct memo_use *use)
+{
+	use->memo = NULL;
+	use->note = NULL;
+	use->join = UINT64_MAX;
+}
+
+/* The walk comes to the stack of @sp. */
+static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64_t sp)
+{
+	if (!use->memo)
+		return;
+	use->near = world_near(w, sp);
+	use->at = use->done;
+	/* the last one has no caller here */
+	use->end = use->last->count ? use->last->count - 1 : 0;
+	use->aimed = false;
+	use->join = use->at < use->end && is_near_word(&use->near, sp) ? 0 : UINT64_MAX;
+}
+
+static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, struct memo_use *use)
 {
 	use->memo = memo;
 	use->last = &memo->walks[memo->newest];
-	memo->newest = !memo->newest;
-	use->next = &memo->walks[memo->newest];
-	use->next->count = 0;
-	use->at = 0;
-	use->end = use->last->count;
+	use->fresh = &memo->walks[!memo->newest];
+	use->note = use->fresh->frames;
+	use->done = 0;
+	memo_enter(w, use, w->regs.sp);
 }
 
 static inline void memo_forget(struct walk_memo *memo)
@@ -64,117 +112,170 @@ static inline void memo_forget(struct walk_memo *memo)
 	memo->walks[memo->newest].count = 0;
 }
 
-/* Whether all that told of the caller lies between the two stack pointers. */
+static BOBBIN_ALWAYS_INLINE uint32_t memo_noted(const struct memo_use *use)
+{
+	return (uint32_t)(use->note - use->fresh->frames);
+}
+
+/* The walk becomes the last one. */
+static inline void memo_end(struct memo_use *use)
+{
+	uint32_t noted;
+
+	if (!use->memo)
+		return;
+	noted = memo_noted(use);
+	if (use->done)
+		memcpy(&use->last->frames[use->done], use->fresh->frames,
+		       noted * sizeof(*use->note));
+	else
+		use->last = use->fresh;
+	use->last->count = use->done + noted;
+	use->memo->newest = use->last != use->memo->walks;
+}
+
+/*
+ * Whether all that told of the caller lies between the two stack pointers.  Not where the
+ * rule was that of the next instruction: a return address has the one before.
+ */
 static BOBBIN_ALWAYS_INLINE bool memo_can_hold(const struct plain_frame *f,
 					       const struct plain_frame *caller)
 {
-	uint64_t last_word = caller->sp - f->sp - sizeof(uint64_t);
+	uint64_t size = caller->sp - f->sp;
 
-	return !(f->source & SOURCE_ONCE) && last_word < caller->sp &&
-	       caller->sp + (uint64_t)f->fp_off - f->sp <= last_word + (f->fp_off ? 0 : 8);
+	return !(f->source & SOURCE_ONCE) && !f->exact && size + (uint64_t)f->fp_off < size;
 }
 
-/* @plain: how its caller was found may be used again. */
+/* @caller_sp: as in the entry. */
 static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct bobbin_frame *frame,
-					   const struct plain_frame *f, bool plain)
+					   const struct plain_frame *f, uint64_t caller_sp)
 {
-	if (use->next)
-		use->next->frames[use->next->count++] =
-			(struct memo_frame){*frame, f->sp, f->fp, (int32_t)f->fp_off, plain};
+	if (use->note)
+		*use->note++ = (struct memo_frame){*frame, f->sp, f->fp, caller_sp, f->fp_off};
 }
-
-/* The memory where a word is a load, once it is known to be there: this much further. */
-struct near_memory {
-	uint64_t start, end, to;
-};
-
-/* What a world brings for its memo; @at: where this program sees the word. */
-static struct near_memory world_near(const struct frame_walk *w);
-static void world_load(uint64_t at, uint64_t *ret);
 
 /*
  * Whether the caller is the same as last time: every word that told is.  They lie between
- * the two stack pointers, which are in near memory.
+ * the two stack pointers, of which this one is in near memory.
  */
-static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_frame *f, uint64_t to)
+static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_frame *f, uint64_t near_end,
+					    uint64_t shift)
 {
-	const struct memo_frame *caller = f + 1;
 	uint64_t word;
 
-	world_load(caller->sp - sizeof(word) + to, &word);
-	if (word != caller->frame.pc)
+	if (f->caller_sp > near_end)
 		return false;
-	if (!f->fp_off)
+	world_load(f->caller_sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
+	if (word != f[1].frame.pc)
+		return false;
+	if (f->fp_off == PLAIN_RA_OFF)
 		return true;
-	world_load(caller->sp + (uint64_t)(int64_t)f->fp_off + to, &word);
-	return word == caller->fp;
+	world_load(f->caller_sp + (uint64_t)f->fp_off + shift, &word);
+	return word == f[1].fp;
 }
 
-/* Which frames of the last walk may be those from @f on; at most @left, and none: 0. */
-static BOBBIN_ALWAYS_INLINE uint32_t memo_candidates(const struct near_memory *near,
-						     struct memo_use *use,
-						     const struct plain_frame *f, uint32_t left)
+/* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
+static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *use)
 {
-	const struct memo_walk *last = use->last;
-	const struct memo_frame *first;
-	uint32_t at = use->at, count = use->end;
+	const struct near_memory near = use->near;
+	const struct memo_frame *frames = use->last->frames;
+	uint64_t shift = world_shift(w);
+	uint32_t at;
 
-	while (at < count && last->frames[at].sp < f->sp)
-		at++;
+	while (use->end > use->at && !is_near_word(&near, frames[use->end].sp))
+		use->end--;
+	for (at = use->end; at > use->at; at--) {
+		const struct memo_frame *f = &frames[at - 1];
+
+		if (!is_near_word(&near, f->sp) ||
+		    (f->caller_sp != UINT64_MAX && !memo_holds(f, near.end, shift)))
+			break;
+	}
+	use->aimed = true;
 	use->at = at;
-	first = &last->frames[at];
-	/* where the last walk began, its rule was that of the next instruction */
-	if (at == count || first->frame.exact || first->frame.pc != f->pc || first->sp != f->sp ||
-	    first->fp != f->fp || f->sp < near->start)
-		return 0;
-	/* the last one has no caller here */
-	count -= at + 1;
-	if (count > left)
-		count = left;
-	while (count && first[count].sp > near->end)
-		count--;
+	use->join = at < use->end ? frames[at].sp : UINT64_MAX;
+}
+
+/*
+ * The frames noted since the last that were taken over, and what is left of @last, become one
+ * row: which of the two moves is what is shorter.
+ */
+static inline void memo_join(struct memo_use *use)
+{
+	uint32_t noted = memo_noted(use), at = use->done + noted;
+	uint32_t left = use->last->count - use->at;
+	struct memo_frame *from = &use->last->frames[use->at];
+
+	if (left > MEMO_FRAMES - at)
+		left = MEMO_FRAMES - at;
+	if (!use->done && noted > left) {
+		struct memo_walk *last = use->last;
+
+		memcpy(use->note, from, left * sizeof(*from));
+		use->last = use->fresh;
+		use->fresh = last;
+	} else {
+		if (at != use->at)
+			memmove(&use->last->frames[at], from, left * sizeof(*from));
+		memcpy(&use->last->frames[use->done], use->fresh->frames, noted * sizeof(*from));
+	}
+	use->last->count = at + left;
+	use->end += at - use->at;
+	if (use->end >= use->last->count)
+		use->end = use->last->count - 1;
+	use->at = use->done = at;
+	use->note = use->fresh->frames;
+}
+
+/* Go to the entry that @f is; false: it is none. */
+static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct plain_frame *f)
+{
+	const struct memo_frame *frames = use->last->frames, *found;
+
+	while (use->at < use->end && frames[use->at].sp < f->sp)
+		use->at++;
+	found = &frames[use->at];
+	use->join = UINT64_MAX;
+	if (use->at == use->end)
+		return false;
+	use->join = found->sp > f->sp ? found->sp : f->sp + 1;
+	return found->frame.pc == f->pc && found->sp == f->sp && found->fp == f->fp;
+}
+
+/*
+ * The walk has come to where the last one may have been, and @found what memo_find() says:
+ * @out gets up to @max frames that are as they were then.
+ */
+static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo_use *use,
+					       bool found, struct bobbin_frame *out, uint32_t max)
+{
+	const uint64_t shift = world_shift(w), near_end = use->near.end;
+	const struct memo_frame *from, *end;
+	uint32_t count = 0;
+
+	if (found) {
+		from = &use->last->frames[use->at];
+		end = from + (use->end - use->at < max ? use->end - use->at : max);
+		for (; from < end && memo_holds(from, near_end, shift); from++)
+			*out++ = from->frame;
+		count = (uint32_t)(from - &use->last->frames[use->at]);
+	}
+	if (count) {
+		memo_join(use);
+		use->done = use->at += count;
+		use->join = use->at < use->end ? from->sp : UINT64_MAX;
+	}
+	if (!use->aimed && count < max && use->at < use->end)
+		memo_aim(w, use);
 	return count;
 }
 
-/* The first @count frames of the last walk's rest are those of this one, too. */
-static BOBBIN_ALWAYS_INLINE void memo_keep(struct memo_use *use, uint32_t count)
+/* To where memo_follow() has come. */
+static BOBBIN_ALWAYS_INLINE void memo_move(const struct memo_use *use, struct plain_frame *f)
 {
-	struct memo_walk *last = use->last, *next = use->next;
+	const struct memo_frame *at = &use->last->frames[use->done];
 
-	if (next != last && next->count == use->at) {
-		/* the outer frames are many, and may stay where they are */
-		memcpy(last->frames, next->frames, use->at * sizeof(*last->frames));
-		use->memo->newest = last != use->memo->walks;
-		use->next = last;
-		last->count = next->count;
-	} else if (next != last || next->count != use->at) {
-		memmove(&next->frames[next->count], &last->frames[use->at],
-			count * sizeof(*last->frames));
-	}
-	use->next->count += count;
-	use->at += count;
-}
-
-/* Frames that are as they were in the last walk, from @f on, which becomes the one after. */
-static BOBBIN_ALWAYS_INLINE void memo_follow(const struct frame_walk *w, struct memo_use *use,
-					     struct plain_frame *f, struct bobbin_trace *trace,
-					     uint32_t max)
-{
-	const struct near_memory near = world_near(w);
-	uint32_t left = memo_candidates(&near, use, f, max - trace->count), count = 0;
-	struct bobbin_frame *out = &trace->frames[trace->count];
-	const struct memo_frame *from = &use->last->frames[use->at];
-
-	while (count < left && from[count].plain && memo_holds(&from[count], near.to)) {
-		out[count] = from[count].frame;
-		count++;
-	}
-	if (!count)
-		return;
-	*f = (struct plain_frame){
-		.pc = from[count].frame.pc, .sp = from[count].sp, .fp = from[count].fp};
-	memo_keep(use, count);
-	trace->count += count;
+	plain_frame_move(f, at->frame.pc, at->sp, at->fp);
 }
 
 #endif

@@ -186,7 +186,7 @@ static void a_frame_record_is_plain(void **state)
 	assert_int_equal(word, forms.record);
 	assert_true(plain_cfa(&forms, word, BASE, BASE + 32, &cfa));
 	assert_int_equal(cfa, BASE + 48);
-	assert_true(plain_fp_saved(word, &off));
+	assert_true(plain_fp(word, &off));
 	assert_int_equal(off, -16);
 }
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The loop of walks in a world of made-up stacks: a walk that remembers the last one finds
+ * the same frames as one that does not, and asks for fewer rules.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "unwind/walk_loop.h"
+
+#define WORDS 4096
+#define BASE 0x100000
+#define KINDS 8 /* of functions, whose frames have as many words */
+#define CODE 0x400000
+
+struct world {
+	struct frame_walk frames;
+	struct memo_use memo;
+	uint64_t words[WORDS];
+	unsigned int asked; /* for rules */
+};
+
+static inline void world_load(uint64_t at, uint64_t *ret)
+{
+	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
+}
+
+static inline uint64_t world_shift(const struct frame_walk *frames)
+{
+	return (uintptr_t)((const struct world *)frames)->words - BASE;
+}
+
+static inline struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
+{
+	return (struct near_memory){BASE, BASE + WORDS * 8};
+}
+
+static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
+{
+	if (addr < BASE || addr - BASE > WORDS * 8 - sizeof(*ret))
+		return BOBBIN_REASON_NO_MEMORY;
+	world_load(addr + world_shift(world), ret);
+	return BOBBIN_REASON_NONE;
+}
+
+static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
+				     struct bobbin_rule *ret)
+{
+	uint64_t kind = (pc - CODE) / 16;
+
+	((struct world *)frames)->asked++;
+	*ret = bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
+	if (kind >= KINDS)
+		return BOBBIN_SOURCE_NONE;
+	*ret = (struct bobbin_rule){
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = 7, .off = 8 * ((int32_t)kind + 3)},
+		.ra = {.how = kind ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_UNDEFINED, .off = -8},
+		.fp = {.how = kind % 3 ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME, .off = -16},
+		.index = BOBBIN_NO_INDEX,
+	};
+	return BOBBIN_SOURCE_SFRAME;
+}
+
+/* Rules of the last kind are never at hand. */
+static uint64_t world_packed(struct frame_walk *frames, uint64_t pc, uint8_t *source)
+{
+	struct bobbin_rule rule;
+	uint64_t word;
+
+	*source = (uint8_t)world_rule(frames, pc, &rule);
+	if (!*source || (pc - CODE) / 16 == KINDS - 1 || bobbin_rule_pack(&rule, &word))
+		return 0;
+	return word;
+}
+
+static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,
+			 struct bobbin_rule *ret)
+{
+	return false;
+}
+
+static bool world_is_code(struct frame_walk *frames, uint64_t addr)
+{
+	return addr - CODE < KINDS * 16;
+}
+
+static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
+{
+	return false;
+}
+
+static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
+{
+	return false;
+}
+
+static uint64_t random_pc(void)
+{
+	return CODE + (uint64_t)(1 + rand() % (KINDS - 1)) * 16 + 1 + (uint64_t)(rand() % 2);
+}
+
+/* Frames from the word @at on: of @depth functions, then of the one without a caller. */
+static void push_frames(struct world *w, unsigned int at, unsigned int depth, uint64_t pc)
+{
+	for (unsigned int i = 0; i < depth && at + 2 * KINDS < WORDS; i++) {
+		at += (unsigned int)((pc - CODE - 1) / 16) + 3;
+		pc = i + 1 == depth ? CODE + 1 : random_pc();
+		w->words[at - 1] = pc;
+		w->words[at - 2] = (uint64_t)rand();
+	}
+}
+
+static void walk(struct world *w, struct walk_memo *memo, const struct bobbin_regs *regs,
+		 struct bobbin_trace *trace)
+{
+	struct plain_forms forms;
+
+	plain_forms_of(bobbin_arch_amd64(), &forms);
+	frame_walk_init(&w->frames, bobbin_arch_amd64(), &forms, regs);
+	memo_none(&w->memo);
+	if (memo)
+		memo_begin(&w->frames, memo, &w->memo);
+	w->asked = 0;
+	walk_frames(&w->frames, &w->memo, trace, trace->max);
+	memo_end(&w->memo);
+}
+
+static void compare(struct world *w, struct walk_memo *memo, const struct bobbin_regs *regs,
+		    uint32_t max)
+{
+	static struct bobbin_frame with[BOBBIN_MAX_DEPTH], without[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace a = {.frames = with, .max = max}, b = {.frames = without, .max = max};
+	unsigned int asked;
+
+	walk(w, NULL, regs, &b);
+	asked = w->asked;
+	walk(w, memo, regs, &a);
+	assert_true(w->asked <= asked);
+	assert_int_equal(a.count, b.count);
+	assert_int_equal(a.reason, b.reason);
+	for (uint32_t i = 0; i < a.count; i++) {
+		assert_int_equal(with[i].pc, without[i].pc);
+		assert_int_equal(with[i].source, without[i].source);
+		assert_int_equal(with[i].exact, without[i].exact);
+	}
+}
+
+/* Calls and returns at the leaf, words that change anywhere, walks that stop early. */
+static void remembered_walks_find_the_same_frames(void **state)
+{
+	static struct world w;
+	static struct walk_memo memo;
+	struct bobbin_regs regs = {0};
+
+	(void)state;
+	srand(1);
+	for (unsigned int i = 0; i < 200000; i++) {
+		unsigned int at = (unsigned int)rand() % (i % 64 ? 256 : WORDS);
+		bool again = rand() % 4 == 0;
+
+		if (!again) {
+			regs.pc = random_pc();
+			regs.sp = BASE + 8 * (uint64_t)at;
+			regs.exact = rand() % 2;
+		}
+		if (!again && rand() % 4)
+			push_frames(&w, at, 1 + (unsigned int)rand() % (i % 16 ? 8 : 600), regs.pc);
+		if (rand() % 2)
+			w.words[rand() % WORDS] = random_pc();
+		compare(&w, &memo, &regs, rand() % 8 ? BOBBIN_MAX_DEPTH : 1 + rand() % 32);
+	}
+}
+
+/* These have to be looked up each time, and the last frame. */
+static unsigned int general_frames(const struct bobbin_trace *trace)
+{
+	unsigned int count = 0;
+
+	for (uint32_t i = 0; i < trace->count; i++)
+		count += (trace->frames[i].pc - 1 - CODE) / 16 == KINDS - 1;
+	return count;
+}
+
+static void outer_frames_that_are_the_same_need_no_rules(void **state)
+{
+	static struct world w;
+	static struct walk_memo memo;
+	static struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace trace = {.frames = frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_regs regs = {.pc = CODE + 17, .sp = BASE + 64};
+	unsigned int general;
+
+	(void)state;
+	srand(2);
+	push_frames(&w, 8, 300, regs.pc);
+	walk(&w, &memo, &regs, &trace);
+	general = general_frames(&trace);
+	assert_true(trace.count == 301 && general > 20);
+	walk(&w, &memo, &regs, &trace);
+	assert_true(w.asked <= 2 * general + 1);
+
+	/* a call more */
+	w.words[7] = regs.pc;
+	w.words[6] = regs.fp;
+	regs.sp -= 32;
+	walk(&w, &memo, &regs, &trace);
+	assert_int_equal(trace.count, 302);
+	assert_true(w.asked <= 2 * general + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(remembered_walks_find_the_same_frames),
+		cmocka_unit_test(outer_frames_that_are_the_same_need_no_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
