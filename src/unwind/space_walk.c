@@ -320,11 +320,13 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.words = 0;
 	w.mapping = (struct walk_mapping){0};
 	memo_none(&w.memo);
-	if (mem->read == bobbin_stack_copy_read)
+	if (mem->read == bobbin_stack_copy_read) {
 		use_copy(&w, mem->ctx);
-	open_memo(&w, memo_stack(regs->sp));
-	if (w.words)
-		prefetch(&w);
+		/* elsewhere the words of the last walk cost as much as a walk */
+		open_memo(&w, memo_stack(regs->sp));
+		if (w.words)
+			prefetch(&w);
+	}
 	trace->left_out = 0;
 	walk_frames(&w.frames, &w.memo, trace, max - outer);
 	if (outer && trace->reason == BOBBIN_REASON_DEPTH)

@@ -17,6 +17,7 @@
 #include "../e2e/shared_record.h"
 #include "target/thread.h"
 #include "unknown_reader.h"
+#include "unwind/space.h"
 
 #define COPY_SIZE 16384
 #define ROUNDS 3000
@@ -283,6 +284,22 @@ static void a_walk_without_end_ends(void **state)
 	close_fixture();
 }
 
+static void only_walks_over_copies_are_remembered(void **state)
+{
+	struct bobbin_frame frame;
+	struct bobbin_trace trace = {.frames = &frame, .max = 1};
+	struct bobbin_regs regs = {.pc = 0x1000, .sp = 0x2000, .exact = true};
+	struct bobbin_stack_copy copy = {.addr = 0x2000};
+
+	(void)state;
+	open_fixture();
+	unwind(&regs, (struct bobbin_mem){read_slowly, &copy}, &trace);
+	assert_null(fixture.space->memo);
+	unwind(&regs, (struct bobbin_mem){bobbin_stack_copy_read, &copy}, &trace);
+	assert_non_null(fixture.space->memo);
+	close_fixture();
+}
+
 static void without_mappings_the_leaf_is_the_trace(void **state)
 {
 	struct bobbin_frame frame;
@@ -310,6 +327,7 @@ int main(void)
 		cmocka_unit_test(a_depth_limit_of_the_caller_is_kept),
 		cmocka_unit_test(the_outermost_frames_of_a_deep_stack_are_kept),
 		cmocka_unit_test(a_walk_without_end_ends),
+		cmocka_unit_test(only_walks_over_copies_are_remembered),
 		cmocka_unit_test(without_mappings_the_leaf_is_the_trace),
 	};
 
