@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/jit_naming.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
+#include "base/map_file.h"
 #include "target/jitdump_marker.h"
 #include "unwind/space.h"
 
@@ -25,12 +23,11 @@ static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space
 {
 	struct bobbin_place_info place;
 	struct jitdump_file file = {.pid = pid};
-	char live[64];
+	char live[MAP_FILE_SIZE];
 
 	if (bobbin_space_find(space, dump, &place))
 		return 0;
-	snprintf(live, sizeof(live), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, place.mapping.pid,
-		 place.mapping.start, place.mapping.end);
+	map_file_path(place.mapping.pid, place.mapping.start, place.mapping.end, live);
 	file.path = place.mapping.path;
 	file.open_path = place.mapping.pid ? live : NULL;
 	file.major = place.mapping.major;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/map_file.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/command.h"
@@ -91,7 +92,7 @@ int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_e
 static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
 {
 	const struct bobbin_mapping *m = &place->mapping;
-	char live[64]; /* the very bytes, whatever has become of the path */
+	char live[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
 	struct symbol_file file = {
 		.path = place->mapping.path,
 		.open_path = m->pid ? live : NULL,
@@ -100,8 +101,7 @@ static int file_id(struct naming *n, const struct bobbin_place_info *place, unsi
 		.pid = m->pid,
 	};
 
-	snprintf(live, sizeof(live), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->start,
-		 m->end);
+	map_file_path(m->pid, m->start, m->end, live);
 	if (place->image)
 		return symbolizer_image(n->symbolizer, place->image, place->image_size,
 					place->mapping.path, ret);

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/map_file.h"
 #include "elf/elf_image.h"
 #include "target/proc_maps.h"
 #include "target/thread.h"
@@ -50,11 +50,10 @@ static int thread_comm(pid_t pid, pid_t tid, uint64_t id, snapshot_sink sink, vo
 /* The build ID of what is mapped, if the file can be opened. */
 static void take_build_id(const struct remote_process *process, struct perf_mmap *m)
 {
-	char name[96];
+	char name[MAP_FILE_SIZE];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->pid,
-		 m->addr, m->addr + m->len);
+	map_file_path(process->pid, m->addr, m->addr + m->len, name);
 	fd = process_file_open(process, name, 0, NULL);
 	if (fd < 0)
 		return;

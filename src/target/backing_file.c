@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/build_id_path.h"
+#include "base/map_file.h"
 #include "elf/elf_image.h"
 
 static bool same_build_id(int fd, const struct mapped_file *file)
@@ -86,8 +86,7 @@ static int open_through_process(struct process_reader *reader, const struct mapp
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
-		 file->start, file->end);
+	map_file_path(file->pid, file->start, file->end, path);
 	fd = open_checked(reader, path, file);
 	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
