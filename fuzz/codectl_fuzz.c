@@ -14,8 +14,8 @@
 
 #include <bobbin/sframe_builder.h>
 
+#include "base/native_arch.h"
 #include "codemap/code_calls.h"
-#include "codemap/host_arch.h"
 
 #define PAGE 4096u
 #define MAX_CALLS 64
@@ -74,7 +74,7 @@ static uint64_t make_section(const struct arena *a)
 	struct bobbin_sframe_built fdes[4];
 	uint8_t rows[256];
 
-	promise(!bobbin_sframe_builder_init(host_arch(), at(a, SECTION), 3, &builder));
+	promise(!bobbin_sframe_builder_init(native_arch(), at(a, SECTION), 3, &builder));
 	builder.fdes = fdes;
 	builder.fde_max = 4;
 	builder.fres = rows;

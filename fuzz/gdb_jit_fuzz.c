@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/native_arch.h"
 #include "target/jit_image.h"
-#include "target/thread.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "codemap/host_arch.h"
+#include "base/native_arch.h"
 #include "codemap/struct_copy.h"
 #include "core/bisect.h"
 #include "core/refusal.h"
@@ -104,7 +104,7 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 	}
 	if (r)
 		return r;
-	if (view.arch != host_arch())
+	if (view.arch != native_arch())
 		return refuse(err, 0, BOBBIN_REASON_ELF_MACHINE);
 	r = check_behind(bytes, view.size, size, err);
 	if (!r)

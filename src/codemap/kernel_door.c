@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "codemap/host_arch.h"
+#include "base/native_arch.h"
 
 /* No address, no descriptor, no set of flags: whatever call gets it refuses it. */
 #define NONSENSE ((const void *)(uintptr_t)-4096)
@@ -56,7 +56,7 @@ static uint64_t make_section(uint8_t *section, uint64_t text)
 	struct bobbin_sframe_builder builder;
 	uint8_t rows[64];
 
-	if (bobbin_sframe_builder_init(host_arch(), (uintptr_t)section, 3, &builder))
+	if (bobbin_sframe_builder_init(native_arch(), (uintptr_t)section, 3, &builder))
 		return 0;
 	builder.fdes = &fde;
 	builder.fde_max = 1;

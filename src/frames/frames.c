@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/native_arch.h"
 #include "base/vector.h"
-#include "codemap/host_arch.h"
 #include "codemap/own_registry.h"
 #include "convert/converter.h"
 #include "core/deps.h"
@@ -70,7 +70,7 @@ static int make_views(struct frames *frames)
 		return -ENOMEM;
 	for (size_t i = 0; i < frames->count; i++)
 		frames->views[i] = (struct bobbin_cfi_view){
-			.arch = host_arch(),
+			.arch = native_arch(),
 			.frame = frames->copies[i].bytes,
 			.frame_size = frames->copies[i].size,
 			.frame_addr = frames->copies[i].addr,

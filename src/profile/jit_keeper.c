@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/native_arch.h"
 #include "profile/code_watch.h"
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
-#include "target/thread.h"
 #include "unwind/space.h"
 
 #define MS 1000000ull

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/byte_buffer.h"
+#include "base/native_arch.h"
 #include "profile/code_watch.h"
 #include "profile/image_records.h"
 #include "profile/jit_keeper.h"

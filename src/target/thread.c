@@ -13,16 +13,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/native_arch.h"
 #include "base/process_stat.h"
 #include "base/vector.h"
 #include "core/known_regs.h"
 
 #if defined(__x86_64__)
-const struct bobbin_arch *native_arch(void)
-{
-	return bobbin_arch_amd64();
-}
-
 static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOBBIN_REG_COUNT],
 			   struct bobbin_regs *ret)
 {
@@ -38,11 +34,6 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 	*ret = known_regs(native_arch(), user->rip, gpr, 0xffff);
 }
 #elif defined(__aarch64__)
-const struct bobbin_arch *native_arch(void)
-{
-	return bobbin_arch_aarch64();
-}
-
 static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOBBIN_REG_COUNT],
 			   struct bobbin_regs *ret)
 {
@@ -52,11 +43,6 @@ static void take_registers(const struct user_regs_struct *user, uint64_t gpr[BOB
 	*ret = known_regs(native_arch(), user->pc, gpr, 0xffffffff);
 }
 #elif defined(__s390x__)
-const struct bobbin_arch *native_arch(void)
-{
-	return bobbin_arch_s390x();
-}
-
 /* NT_PRSTATUS: s390_regs of asm/ptrace.h, which cannot be included with sys/ptrace.h. */
 struct user_regs_struct {
 	struct {

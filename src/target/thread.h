@@ -8,9 +8,6 @@
 #include <bobbin/step.h>
 #include <sys/types.h>
 
-/* The machine that this is compiled for. */
-const struct bobbin_arch *native_arch(void);
-
 /* A thread that is to stop. */
 struct stopped_thread {
 	pid_t tid;

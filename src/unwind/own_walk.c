@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/native_arch.h"
 #include "core/deps.h"
-#include "target/thread.h"
 #include "unwind/code_tables.h"
 #include "unwind/loaded_object.h"
 #include "unwind/loader_link.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/native_arch.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/thread.h"

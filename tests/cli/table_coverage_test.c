@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What this process registers, as bobbin maps lists it. */
+#include "base/native_arch.h"
 #include "cli/table_coverage.h"
 
 #include <bobbin/sframe_builder.h>
@@ -11,7 +12,6 @@
 #include <cmocka.h>
 
 #include "codemap/page_writer.h"
-#include "target/thread.h"
 
 #define CODE UINT64_C(0x700000000000)
 #define COUNT 40000u

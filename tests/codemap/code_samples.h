@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codemap/host_arch.h"
+#include "base/native_arch.h"
 
 #define SAMPLE_MAX 64
 #define SAMPLE_ROOM 8192
@@ -44,7 +44,7 @@ static inline size_t make_section(uint8_t *out, uint64_t addr, uint64_t text, si
 	struct bobbin_sframe_built fdes[SAMPLE_MAX];
 	uint8_t rows[2048];
 
-	assert_int_equal(bobbin_sframe_builder_init(host_arch(), addr, 3, &builder), 0);
+	assert_int_equal(bobbin_sframe_builder_init(native_arch(), addr, 3, &builder), 0);
 	builder.fdes = fdes;
 	builder.fde_max = SAMPLE_MAX;
 	builder.fres = rows;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "base/native_arch.h"
 #include "codemap/code_calls.h"
 #include "codemap/elf_request.h"
 #include "codemap/struct_copy.h"
@@ -83,7 +84,7 @@ struct argument_error {
 /* A section that nothing is wrong with but that it is for another machine. */
 static void make_foreign(struct world *w)
 {
-	bool is_arm = host_arch() == bobbin_arch_aarch64();
+	bool is_arm = native_arch() == bobbin_arch_aarch64();
 	struct bobbin_sframe_builder builder;
 
 	assert_int_equal(

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "codemap/host_arch.h"
+#include "base/native_arch.h"
 #include "codemap/own_registry.h"
 
 #define PIECE 64
@@ -37,7 +37,7 @@ static int unmap_text(void **state)
 
 static struct bobbin_rule rule_of(unsigned int piece)
 {
-	return bobbin_jit_rule_sp(host_arch(), 160 + 16 * (int32_t)piece, -24, 0);
+	return bobbin_jit_rule_sp(native_arch(), 160 + 16 * (int32_t)piece, -24, 0);
 }
 
 /* A function of one row at a place in the text. */
@@ -47,7 +47,7 @@ static int open_piece(unsigned int piece, struct bobbin_jit_code **ret)
 	const struct bobbin_sframe_function function = {
 		.start = (uintptr_t)text + piece * PIECE, .size = PIECE, .rows = &row, .count = 1};
 
-	return bobbin_jit_code_open(host_arch(), &function, 1, ret);
+	return bobbin_jit_code_open(native_arch(), &function, 1, ret);
 }
 
 /* What a walk would find. */
@@ -128,7 +128,7 @@ static void several_functions_share_a_section(void **state)
 	struct bobbin_row row;
 
 	(void)state;
-	assert_int_equal(bobbin_jit_code_open(host_arch(), functions, 3, &code), 0);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), functions, 3, &code), 0);
 	assert_int_equal(look((uintptr_t)text + 120, &row), 0);
 	assert_int_equal(row.start, (uintptr_t)text + 108);
 	assert_int_equal(look((uintptr_t)text + 7, &row), 0);
@@ -148,17 +148,17 @@ static void bad_functions_are_refused(void **state)
 	struct bobbin_jit_code *code = NULL;
 
 	(void)state;
-	assert_int_equal(bobbin_jit_code_open(host_arch(), &function, 0, &code), -EINVAL);
-	assert_int_equal(bobbin_jit_code_open(host_arch(), &function, 1, &code), -EINVAL);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), &function, 0, &code), -EINVAL);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), &function, 1, &code), -EINVAL);
 	function.size = 16;
 	function.start = UINT64_MAX - 3;
-	assert_int_equal(bobbin_jit_code_open(host_arch(), &function, 1, &code), -EINVAL);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), &function, 1, &code), -EINVAL);
 	function.start = (uintptr_t)text;
 	row.start = 16;
-	assert_int_equal(bobbin_jit_code_open(host_arch(), &function, 1, &code), -EINVAL);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), &function, 1, &code), -EINVAL);
 	unknown.index = 3;
 	row = (struct bobbin_sframe_row){0, unknown};
-	assert_int_equal(bobbin_jit_code_open(host_arch(), &function, 1, &code), -ERANGE);
+	assert_int_equal(bobbin_jit_code_open(native_arch(), &function, 1, &code), -ERANGE);
 	assert_null(code);
 }
 

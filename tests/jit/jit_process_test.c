@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "codemap/host_arch.h"
+#include "base/native_arch.h"
 #include "jit/jit_table.h"
 
 #define TEXT 0x7f0000000000ull
@@ -38,13 +38,13 @@ static int append_all(struct progress *progress)
 {
 	struct bobbin_jit_table *table;
 
-	if (bobbin_jit_table_open(host_arch(), TEXT, (uint64_t)FUNCTIONS * SIZE, &table))
+	if (bobbin_jit_table_open(native_arch(), TEXT, (uint64_t)FUNCTIONS * SIZE, &table))
 		return 1;
 	bobbin_jit_table_info(table, &progress->info);
 	__atomic_store_n(&progress->ready, true, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < FUNCTIONS && !is_set(&progress->stop); i++) {
 		const struct bobbin_sframe_row row = {
-			0, bobbin_jit_rule_sp(host_arch(), 8 * (int32_t)i, -24, -16)};
+			0, bobbin_jit_rule_sp(native_arch(), 8 * (int32_t)i, -24, -16)};
 		const struct bobbin_sframe_function f = {
 			.start = TEXT + (uint64_t)i * SIZE, .size = SIZE, .rows = &row, .count = 1};
 
@@ -74,7 +74,7 @@ static void look(pid_t child, const struct progress *progress, uint32_t function
 	const struct bobbin_mem mem = {read_child, &child};
 	const uint64_t start = TEXT + (uint64_t)function * SIZE;
 	struct bobbin_row row;
-	int status = jit_table_lookup(host_arch(), &progress->info, &mem, start + 7, NULL, &row);
+	int status = jit_table_lookup(native_arch(), &progress->info, &mem, start + 7, NULL, &row);
 
 	if (status) {
 		assert_int_equal(status, -ENOENT);

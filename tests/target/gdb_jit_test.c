@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* This process tells itself of code, as compilers tell debuggers. */
+#include "base/native_arch.h"
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
-#include "target/thread.h"
 #include "unwind/space.h"
 
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sections of images, which are this process's own. */
+#include "base/native_arch.h"
 #include "target/jit_image.h"
-#include "target/thread.h"
 
 #include <elf.h>
 #include <errno.h>

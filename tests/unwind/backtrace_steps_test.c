@@ -25,8 +25,8 @@
 
 #include <cmocka.h>
 
+#include "base/native_arch.h"
 #include "own_chain.h"
-#include "target/thread.h"
 
 #define TRAP_FLAG 0x100ull
 #define SHADOW_MAX 200

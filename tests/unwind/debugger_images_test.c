@@ -22,8 +22,8 @@
 #include <cmocka.h>
 
 #include "../target/debugger_interface.h"
+#include "base/native_arch.h"
 #include "codemap/page_writer.h"
-#include "target/thread.h"
 #include "unknown_reader.h"
 #include "unwind/debugger_images.h"
 #include "unwind/remote_update.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/native_arch.h"
 #include "unwind/own_walk.h"
 
 #include <setjmp.h>
@@ -11,8 +12,6 @@
 #include <bobbin/jit.h>
 #include <bobbin/sframe_builder.h>
 #include <string.h>
-
-#include "target/thread.h"
 
 /* Where the code map has a range in two pieces.  Nothing need be there. */
 #define BOUND UINT64_C(0x600000000)

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "base/native_arch.h"
 #include "codemap/page_writer.h"
-#include "target/thread.h"
 #include "unknown_reader.h"
 #include "unwind/remote_update.h"
 #include "unwind/space.h"

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "base/native_arch.h"
 #include "codemap/page_copy.h"
-#include "target/thread.h"
 #include "unwind/remote_update.h"
 #include "unwind/space.h"
 

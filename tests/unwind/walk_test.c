@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../e2e/shared_record.h"
-#include "target/thread.h"
+#include "base/native_arch.h"
 #include "unknown_reader.h"
 #include "unwind/space.h"
 
