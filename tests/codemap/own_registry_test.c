@@ -11,9 +11,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../bare_clone.h"
 #include "codemap/code_calls.h"
 #include "codemap/kernel_door.h"
 #include "codemap/own_registry.h"
@@ -146,19 +146,10 @@ static void a_forked_child_has_a_map_of_its_own(void **state)
 	check_family(fork);
 }
 
-static pid_t clone_without_the_library(void)
-{
-#ifdef __s390x__
-	return (pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0);
-#else
-	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-#endif
-}
-
 static void a_child_that_the_c_library_does_not_know_of_has_one_too(void **state)
 {
 	(void)state;
-	check_family(clone_without_the_library);
+	check_family(bare_clone);
 }
 
 static void keep(void *section)
@@ -182,7 +173,7 @@ static void such_a_child_takes_frames_back(void **state)
 	readers = code_map_readers(registry_map(own_registry()));
 	fflush(stdout);
 	token = read_enter(readers);
-	pid = clone_without_the_library();
+	pid = bare_clone();
 	if (!pid) {
 		alarm(10);
 		_exit(bobbin_frames_unregister(s.section) ? 1 : 0);

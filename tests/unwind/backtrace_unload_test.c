@@ -16,13 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../bare_clone.h"
 #include "codemap/own_registry.h"
 #include "own_chain.h"
 
@@ -249,15 +249,6 @@ static void a_child_can_follow_again(void **state)
 	bobbin_backtrace_unfollow();
 }
 
-static pid_t clone_without_the_library(void)
-{
-#ifdef __s390x__
-	return (pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0);
-#else
-	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-#endif
-}
-
 /* The parent's thread is not there, and none may be waited for. */
 static void a_child_that_nobody_told_of_can_do_the_same(void **state)
 {
@@ -266,7 +257,7 @@ static void a_child_that_nobody_told_of_can_do_the_same(void **state)
 	pid_t child;
 
 	assert_int_equal(bobbin_backtrace_follow(), 0);
-	child = clone_without_the_library();
+	child = bare_clone();
 	if (!child) {
 		alarm(20);
 		bobbin_backtrace_unfollow();
