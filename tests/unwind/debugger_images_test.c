@@ -24,14 +24,10 @@
 #include "../target/debugger_interface.h"
 #include "base/native_arch.h"
 #include "codemap/page_writer.h"
-#include "unknown_reader.h"
+#include "made_walks.h"
 #include "unwind/debugger_images.h"
-#include "unwind/remote_update.h"
-#include "unwind/space.h"
 
 #define CODE_SIZE 0x10000
-#define STACK UINT64_C(0x7f0000000000)
-#define FRAME 64 /* bytes that code has on the stack, with its return address */
 #define TABLE_SIZE 256
 
 /* Pointer encodings of .eh_frame. */
@@ -60,12 +56,8 @@ struct compiled {
 };
 
 struct fixture {
-	uint64_t code, outer; /* memory without a file */
-	struct bobbin_unwinder *unwinder;
-	struct bobbin_space *space;
-	uint64_t words[64];
-	struct bobbin_frame frames[16];
-	struct bobbin_trace trace;
+	struct made_walks walks;
+	uint64_t code; /* as the outermost frame's, memory without a file */
 	struct compiled compiled[2];
 };
 
@@ -83,10 +75,10 @@ static int open_fixture(void **state)
 	if (!f)
 		return -1;
 	f->code = map_code(CODE_SIZE);
-	f->outer = map_code(0x1000);
-	if (!f->code || !f->outer || bobbin_unwinder_open(NULL, &f->unwinder) ||
-	    bobbin_space_open(f->unwinder, native_arch(), &f->space) ||
-	    bobbin_space_load(f->space, getpid()))
+	f->walks.outer = map_code(0x1000);
+	if (!f->code || !f->walks.outer || bobbin_unwinder_open(NULL, &f->walks.unwinder) ||
+	    bobbin_space_open(f->walks.unwinder, native_arch(), &f->walks.space) ||
+	    bobbin_space_load(f->walks.space, getpid()))
 		return -1;
 	*state = f;
 	return 0;
@@ -96,10 +88,10 @@ static int close_fixture(void **state)
 {
 	struct fixture *f = *state;
 
-	bobbin_space_close(f->space);
-	bobbin_unwinder_close(f->unwinder);
+	bobbin_space_close(f->walks.space);
+	bobbin_unwinder_close(f->walks.unwinder);
 	munmap((void *)f->code, CODE_SIZE);
-	munmap((void *)f->outer, 0x1000);
+	munmap((void *)f->walks.outer, 0x1000);
 	__jit_debug_descriptor = (struct jit_descriptor){.version = 1};
 	free(f);
 	return 0;
@@ -233,48 +225,17 @@ static void untell(struct compiled *c)
 	__jit_debug_descriptor.action = 2;
 }
 
-static const struct table_set *tables_at(const struct fixture *f, uint64_t addr)
-{
-	return &remote_code_find(f->space->remote, addr)->table->tables;
-}
-
-static int update(struct fixture *f)
-{
-	return bobbin_space_update_code(f->unwinder, f->space, getpid());
-}
-
-/* From @pc, with the return address at @ra_at; by both of the walker's loops, twice. */
-static void walk(struct fixture *f, uint64_t pc, unsigned int ra_at)
-{
-	struct bobbin_stack_copy copy = {
-		.addr = STACK, .data = (const uint8_t *)f->words, .size = sizeof(f->words)};
-	struct bobbin_regs regs = {.pc = pc, .sp = STACK, .exact = true};
-	uint32_t count = 0;
-
-	memset(f->words, 0, sizeof(f->words));
-	f->words[ra_at / 8] = f->outer + 0x10;
-	for (unsigned int i = 0; i < 4; i++) {
-		struct bobbin_mem mem = {i % 2 ? bobbin_stack_copy_read : read_slowly, &copy};
-
-		f->trace = (struct bobbin_trace){.frames = f->frames, .max = 16};
-		bobbin_unwind(f->unwinder, f->space, &regs, &mem, &f->trace);
-		assert_true(f->trace.count >= 1);
-		assert_true(!i || f->trace.count == count);
-		count = f->trace.count;
-	}
-}
-
 static bool leads_out(struct fixture *f, uint64_t pc, unsigned int frame, enum bobbin_source source)
 {
-	walk(f, pc, frame - 8);
-	return f->trace.count == 2 && f->frames[0].source == source &&
-	       f->frames[1].pc == f->outer + 0x10;
+	walk(&f->walks, pc, frame - 8);
+	return f->walks.trace.count == 2 && f->walks.frames[0].source == source &&
+	       f->walks.frames[1].pc == f->walks.outer + 0x10;
 }
 
 static bool is_stuck(struct fixture *f, uint64_t pc)
 {
-	walk(f, pc, FRAME - 8);
-	return f->trace.count == 1 && f->frames[0].source == BOBBIN_SOURCE_NONE;
+	walk(&f->walks, pc, FRAME - 8);
+	return f->walks.trace.count == 1 && f->walks.frames[0].source == BOBBIN_SOURCE_NONE;
 }
 
 static void code_that_debuggers_are_told_of_is_unwound(void **state)
@@ -283,19 +244,19 @@ static void code_that_debuggers_are_told_of_is_unwound(void **state)
 	struct compiled *c = &f->compiled[0];
 
 	compile(c, f->code + 0x100, 0x100, FRAME);
-	assert_int_equal(update(f), 1); /* a descriptor */
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 1); /* a descriptor */
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(is_stuck(f, f->code + 0x110));
 	tell(c);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(leads_out(f, f->code + 0x100, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(leads_out(f, f->code + 0x1ff, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0xff));
 	assert_true(is_stuck(f, f->code + 0x200));
 	untell(c);
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(is_stuck(f, f->code + 0x110));
 }
 
@@ -312,10 +273,10 @@ static void tables_that_are_not_loaded_are_taken_from_the_image(void **state)
 		make_frames(i == 2 ? 0x10000 : (uintptr_t)c->image.frames, f->code, f->code + 0x100,
 			    FRAME, i ? RELATIVE : ABSOLUTE, c->image.frames);
 		tell(c);
-		assert_int_equal(update(f), 1);
+		assert_int_equal(update(&f->walks), 1);
 		assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 		untell(c);
-		assert_int_equal(update(f), 1);
+		assert_int_equal(update(&f->walks), 1);
 		assert_true(is_stuck(f, f->code + 0x10));
 	}
 }
@@ -330,19 +291,19 @@ static void sframe_of_an_image_is_asked_before_its_eh_frame(void **state)
 	make_sframe(f->code, 0x100, 2 * FRAME, c->sframe);
 	c->image.sections[SECTION_SFRAME] = table_section(17, c->sframe, 0);
 	tell(c);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME, BOBBIN_SOURCE_SFRAME));
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_int_equal(table_set_version(tables_at(f, f->code)), 3);
+	assert_int_equal(table_set_version(tables_at(&f->walks, f->code)), 3);
 
 	/* a malformed one is none */
 	c->sframe[0] ^= 0xff;
 	untell(c);
 	tell(c);
 	c->image.head.e_version++;
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_true(table_set_dropped(tables_at(f, f->code), &error));
+	assert_true(table_set_dropped(tables_at(&f->walks, f->code), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
 }
 
@@ -356,11 +317,11 @@ static void relocations_may_be_applied_after_debuggers_are_told(void **state)
 	memcpy(relocated, c->frames, TABLE_SIZE);
 	memcpy(c->frames, c->image.frames, TABLE_SIZE);
 	tell(c);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(is_stuck(f, f->code + 0x10));
 	memcpy(c->frames, relocated, TABLE_SIZE);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
@@ -372,14 +333,14 @@ static void memory_that_is_used_again_is_read_again(void **state)
 	compile(c, f->code, 0x100, FRAME);
 	compile(other, f->code + 0x1000, 0x100, FRAME);
 	tell(c);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	/* the table only */
 	untell(c);
 	compile(c, f->code, 0x100, 2 * FRAME - 8);
 	tell(c);
 	tell(other);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	/* other code */
@@ -387,7 +348,7 @@ static void memory_that_is_used_again_is_read_again(void **state)
 	untell(c);
 	compile(c, f->code + 0x100, 0x100, FRAME);
 	tell(c);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(is_stuck(f, f->code + 0x10));
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
@@ -409,13 +370,13 @@ static void list_that_looks_as_before_is_read_again_in_time(void **state)
 
 	compile(c, f->code, 0x100, FRAME);
 	tell(c);
-	assert_int_equal(update(f), 1);
-	while (update(f) == 0 && now_ms() < end - 19000)
+	assert_int_equal(update(&f->walks), 1);
+	while (update(&f->walks) == 0 && now_ms() < end - 19000)
 		usleep(20000);
 	untell(c);
 	compile(c, f->code, 0x100, 2 * FRAME - 8);
 	tell(c);
-	while (update(f) == 0 && now_ms() < end)
+	while (update(&f->walks) == 0 && now_ms() < end)
 		usleep(20000);
 	assert_true(leads_out(f, f->code + 0x10, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
 }
@@ -432,15 +393,15 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	compile(&f->compiled[1], here, 0x100, FRAME);
 	tell(c);
 	tell(&f->compiled[1]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_null(remote_code_find(f->space->remote, here));
-	code = f->space->remote;
+	assert_null(remote_code_find(f->walks.space->remote, here));
+	code = f->walks.space->remote;
 	for (size_t i = 0; i < code->count; i++)
-		for (size_t k = 0; k < f->space->maps.count; k++)
-			assert_true(mapping_is_bare(&f->space->maps.list[k]) ||
-				    f->space->maps.list[k].end <= code->ranges[i].start ||
-				    f->space->maps.list[k].start >= code->ranges[i].end);
+		for (size_t k = 0; k < f->walks.space->maps.count; k++)
+			assert_true(mapping_is_bare(&f->walks.space->maps.list[k]) ||
+				    f->walks.space->maps.list[k].end <= code->ranges[i].start ||
+				    f->walks.space->maps.list[k].start >= code->ranges[i].end);
 }
 
 /* While the list stays as it is. */
@@ -451,16 +412,16 @@ static void images_are_cut_anew_when_mappings_change(void **state)
 
 	compile(&f->compiled[0], f->code, 0x100, FRAME);
 	tell(&f->compiled[0]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	assert_int_equal(bobbin_space_map(f->space, &mapping), 0);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(update(f), 0);
+	assert_int_equal(bobbin_space_map(f->walks.space, &mapping), 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(is_stuck(f, f->code + 0x10));
 	mapping.path = "//anon";
-	assert_int_equal(bobbin_space_map(f->space, &mapping), 0);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(update(f), 0);
+	assert_int_equal(bobbin_space_map(f->walks.space, &mapping), 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
@@ -490,8 +451,8 @@ static void registered_code_counts_more_than_images(void **state)
 	compile(&f->compiled[1], f->code + 0x480, 0x200, FRAME);
 	tell(&f->compiled[0]);
 	tell(&f->compiled[1]);
-	assert_int_equal(update(f), 1);
-	code = f->space->remote;
+	assert_int_equal(update(&f->walks), 1);
+	code = f->walks.space->remote;
 	assert_int_equal(code->count, 7);
 	for (size_t i = 0; i < code->count; i++) {
 		const struct remote_range *r = &code->ranges[i];
@@ -508,7 +469,7 @@ static void registered_code_counts_more_than_images(void **state)
 	assert_true(is_stuck(f, f->code + 0x500));
 	assert_true(leads_out(f, f->code + 0x610, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	page_writer_close(page);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
@@ -520,12 +481,12 @@ static void newest_image_is_right_where_images_contradict_each_other(void **stat
 	compile(&f->compiled[1], f->code + 0x100, 0x200, 2 * FRAME - 8);
 	tell(&f->compiled[0]);
 	tell(&f->compiled[1]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x110, 2 * FRAME - 8, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x10));
 	untell(&f->compiled[0]);
 	tell(&f->compiled[0]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x110, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(is_stuck(f, f->code + 0x210));
 }
@@ -538,23 +499,23 @@ static void hostile_lists_end(void **state)
 	compile(c, f->code, 0x100, FRAME);
 	tell(c);
 	c->entry.next = &c->entry;
-	assert_int_equal(update(f), 1);
-	assert_int_equal(f->space->remote->count, 1);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(f->walks.space->remote->count, 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	c->entry.next = (struct jit_entry *)8;
 	c->image.sections[SECTION_TEXT].sh_addr = UINT64_MAX - 0x80;
 	__jit_debug_descriptor.action = 3;
-	assert_int_equal(update(f), 1);
-	assert_int_equal(f->space->remote->count, 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(f->walks.space->remote->count, 0);
 	c->entry.image = (const void *)(UINT64_MAX - 10);
 	__jit_debug_descriptor.action = 4;
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 0);
 	c->entry.image = &c->image;
 	c->image.sections[SECTION_TEXT].sh_addr = 1;
 	c->image.sections[SECTION_TEXT].sh_size = JIT_IMAGE_TEXT_MAX;
 	c->image.sections[SECTION_FRAMES].sh_size = GDB_JIT_IMAGE_MAX;
 	__jit_debug_descriptor.action = 5;
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(is_stuck(f, f->code + 0x10));
 }
 
@@ -581,14 +542,14 @@ static void images_that_come_later_do_not_exceed_the_limit_of_bytes(void **state
 	compile_large(low, f->code, size);
 	compile_large(high, f->code + 0x1000, size);
 	tell(high);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	tell(low);
-	assert_true(update(f) >= 0);
+	assert_true(update(&f->walks) >= 0);
 	assert_true(is_stuck(f, f->code + 0x10));
 	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	untell(high);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
@@ -607,7 +568,7 @@ static void tables_of_no_use_are_not_read_without_end(void **state)
 						sizeof(c->image) + i};
 		__jit_debug_descriptor.first = &entries[i];
 	}
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
@@ -629,14 +590,14 @@ static void damage_does_no_harm(void **state)
 		/* what is behind the tables does not change them */
 		*byte ^= (uint8_t)(1 << i % 8);
 		__jit_debug_descriptor.action = (uint32_t)i;
-		assert_true(update(f) >= 0);
-		walk(f, f->code + (i % 2 ? 0x10 : 0x90), FRAME - 8);
-		served += f->trace.count == 2;
+		assert_true(update(&f->walks) >= 0);
+		walk(&f->walks, f->code + (i % 2 ? 0x10 : 0x90), FRAME - 8);
+		served += f->walks.trace.count == 2;
 		*byte ^= (uint8_t)(1 << i % 8);
 	}
 	assert_true(served > bits / 2 && served < bits);
 	__jit_debug_descriptor.action = UINT32_MAX;
-	assert_true(update(f) >= 0);
+	assert_true(update(&f->walks) >= 0);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_SFRAME));
 	assert_true(leads_out(f, f->code + 0x90, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
@@ -646,20 +607,20 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	struct fixture *f = *state;
 	struct debugger_images images = {.process = {NULL, getpid()}};
 
-	for (size_t i = 0; i < f->space->maps.count;) {
-		const struct mapping *m = &f->space->maps.list[i];
+	for (size_t i = 0; i < f->walks.space->maps.count;) {
+		const struct mapping *m = &f->walks.space->maps.list[i];
 
 		if (mapping_is_bare(m))
-			assert_int_equal(bobbin_space_unmap(f->space, m->start, m->end), 0);
+			assert_int_equal(bobbin_space_unmap(f->walks.space, m->start, m->end), 0);
 		else
 			i++;
 	}
-	assert_int_equal(debugger_images_update(&images, &f->space->maps, f->space->arch,
-						f->space->generation),
+	assert_int_equal(debugger_images_update(&images, &f->walks.space->maps,
+						f->walks.space->arch, f->walks.space->generation),
 			 -ENOENT);
 	assert_int_equal(images.descriptor_count, 0);
-	for (size_t i = 0; i < f->space->maps.count; i++)
-		assert_false(f->space->maps.list[i].file->jit.looked);
+	for (size_t i = 0; i < f->walks.space->maps.count; i++)
+		assert_false(f->walks.space->maps.list[i].file->jit.looked);
 	debugger_images_fini(&images);
 }
 
@@ -667,15 +628,15 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 static void descriptor_that_has_gone_does_not_hide_others(void **state)
 {
 	struct fixture *f = *state;
-	const struct mapping *m = space_find(f->space, (uintptr_t)make_frames);
+	const struct mapping *m = space_find(f->walks.space, (uintptr_t)make_frames);
 	void *gone = mmap(NULL, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct bobbin_mapping library = {(uintptr_t)gone, (uintptr_t)gone + (m->end - m->start),
 					 m->offset, .path = "/proc/self/exe"};
 
-	assert_int_equal(bobbin_space_map(f->space, &library), 0);
+	assert_int_equal(bobbin_space_map(f->walks.space, &library), 0);
 	compile(&f->compiled[0], f->code, 0x100, FRAME);
 	tell(&f->compiled[0]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
@@ -715,31 +676,31 @@ static void list_that_changes_while_it_is_read_does_no_harm(void **state)
 	unsigned int served = 0;
 
 	while (now_ms() < end) {
-		int r = bobbin_space_update_code(f->unwinder, f->space, pid);
+		int r = bobbin_space_update_code(f->walks.unwinder, f->walks.space, pid);
 
 		assert_true(r == 0 || r == 1);
 		for (unsigned int i = 0; i < 5; i++) {
-			walk(f, f->code + 0x1000 * i + 0x10, 8 * (2 + i) - 8);
-			served += f->trace.count == 2;
+			walk(&f->walks, f->code + 0x1000 * i + 0x10, 8 * (2 + i) - 8);
+			served += f->walks.trace.count == 2;
 		}
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_true(served);
-	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), -ESRCH);
+	assert_int_equal(bobbin_space_update_code(f->walks.unwinder, f->walks.space, pid), -ESRCH);
 }
 
 /* A space that is copied as its process forks: the child's list is the child's. */
 static void child_has_a_list_of_its_own(void **state)
 {
 	struct fixture *f = *state;
-	struct bobbin_space *parent = f->space, *child;
+	struct bobbin_space *parent = f->walks.space, *child;
 	pid_t pid;
 
 	compile(&f->compiled[0], f->code, 0x100, FRAME);
 	compile(&f->compiled[1], f->code + 0x1000, 0x100, FRAME);
 	tell(&f->compiled[0]);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -749,16 +710,16 @@ static void child_has_a_list_of_its_own(void **state)
 	}
 	assert_true(pid > 0);
 	assert_int_equal(bobbin_space_fork(parent, &child), 0);
-	f->space = child;
+	f->walks.space = child;
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	for (unsigned int i = 0; i < 1000 && f->space->remote->count < 2; i++) {
-		assert_true(bobbin_space_update_code(f->unwinder, child, pid) >= 0);
+	for (unsigned int i = 0; i < 1000 && f->walks.space->remote->count < 2; i++) {
+		assert_true(bobbin_space_update_code(f->walks.unwinder, child, pid) >= 0);
 		usleep(1000);
 	}
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 	assert_true(leads_out(f, f->code + 0x1010, FRAME, BOBBIN_SOURCE_EH_FRAME));
-	f->space = parent;
-	assert_int_equal(update(f), 0);
+	f->walks.space = parent;
+	assert_int_equal(update(&f->walks), 0);
 	assert_true(is_stuck(f, f->code + 0x1010));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

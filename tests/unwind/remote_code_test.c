@@ -19,24 +19,16 @@
 
 #include "base/native_arch.h"
 #include "codemap/page_writer.h"
-#include "unknown_reader.h"
-#include "unwind/remote_update.h"
-#include "unwind/space.h"
+#include "made_walks.h"
 
 #define CODE UINT64_C(0x700000000000) /* anonymous */
 #define CODE_SIZE 0x10000
 #define OUTER UINT64_C(0x710000000000) /* code of the outermost frame */
-#define STACK UINT64_C(0x7f0000000000)
-#define FRAME 64 /* bytes that registered code has on the stack, with its return address */
 
 struct fixture {
 	struct page_writer *page;
-	struct bobbin_unwinder *unwinder;
-	struct bobbin_space *space;
+	struct made_walks walks;
 	uint64_t id;
-	uint64_t words[64];
-	struct bobbin_frame frames[16];
-	struct bobbin_trace trace;
 };
 
 static struct bobbin_rule sp_rule(int32_t cfa_off)
@@ -81,10 +73,11 @@ static int open_fixture(void **state)
 	const struct bobbin_mapping outer = {.start = OUTER, .end = OUTER + 0x1000, .path = ""};
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	if (!f || page_writer_open(&f->page) || bobbin_unwinder_open(NULL, &f->unwinder) ||
-	    bobbin_space_open(f->unwinder, native_arch(), &f->space) ||
-	    bobbin_space_map(f->space, &code) || bobbin_space_map(f->space, &outer))
+	if (!f || page_writer_open(&f->page) || bobbin_unwinder_open(NULL, &f->walks.unwinder) ||
+	    bobbin_space_open(f->walks.unwinder, native_arch(), &f->walks.space) ||
+	    bobbin_space_map(f->walks.space, &code) || bobbin_space_map(f->walks.space, &outer))
 		return -1;
+	f->walks.outer = OUTER;
 	*state = f;
 	return 0;
 }
@@ -93,8 +86,8 @@ static int close_fixture(void **state)
 {
 	struct fixture *f = *state;
 
-	bobbin_space_close(f->space);
-	bobbin_unwinder_close(f->unwinder);
+	bobbin_space_close(f->walks.space);
+	bobbin_unwinder_close(f->walks.unwinder);
 	page_writer_close(f->page);
 	free(f);
 	return 0;
@@ -132,61 +125,19 @@ static uint32_t publish_section(struct fixture *f, uint64_t start, uint64_t end,
 	return publish(f, &entry);
 }
 
-static const struct table_set *tables_at(const struct fixture *f, uint64_t addr)
-{
-	return &remote_code_find(f->space->remote, addr)->table->tables;
-}
-
-static int update(struct fixture *f)
-{
-	return bobbin_space_update_code(f->unwinder, f->space, getpid());
-}
-
-/*
- * Walk from @pc, with a stack in which the return address to OUTER is at @ra_at, by
- * the walker's two loops, twice each so that caches are filled.
- */
-static void walk(struct fixture *f, uint64_t pc, unsigned int ra_at)
-{
-	struct bobbin_stack_copy copy = {
-		.addr = STACK, .data = (const uint8_t *)f->words, .size = sizeof(f->words)};
-	struct bobbin_regs regs = {.pc = pc, .sp = STACK, .exact = true};
-	struct bobbin_frame slow[16];
-	uint32_t count = 0;
-
-	memset(f->words, 0, sizeof(f->words));
-	f->words[ra_at / 8] = OUTER + 0x10;
-	for (unsigned int i = 0; i < 4; i++) {
-		struct bobbin_mem mem = {i % 2 ? bobbin_stack_copy_read : read_slowly, &copy};
-
-		f->trace = (struct bobbin_trace){.frames = f->frames, .max = 16};
-		bobbin_unwind(f->unwinder, f->space, &regs, &mem, &f->trace);
-		assert_true(f->trace.count >= 1);
-		if (i) {
-			assert_int_equal(f->trace.count, count);
-			for (uint32_t k = 0; k < count; k++) {
-				assert_int_equal(f->frames[k].pc, slow[k].pc);
-				assert_int_equal(f->frames[k].source, slow[k].source);
-			}
-		}
-		count = f->trace.count;
-		memcpy(slow, f->frames, sizeof(slow));
-	}
-}
-
 static void assert_led_out(struct fixture *f, enum bobbin_source source)
 {
-	assert_int_equal(f->trace.count, 2);
-	assert_int_equal(f->frames[0].source, source);
-	assert_int_equal(f->frames[1].pc, OUTER + 0x10);
-	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_TABLE);
+	assert_int_equal(f->walks.trace.count, 2);
+	assert_int_equal(f->walks.frames[0].source, source);
+	assert_int_equal(f->walks.frames[1].pc, OUTER + 0x10);
+	assert_int_equal(f->walks.trace.reason, BOBBIN_REASON_NO_TABLE);
 }
 
 static void assert_stuck(struct fixture *f)
 {
-	assert_int_equal(f->trace.count, 1);
-	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_NONE);
-	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_TABLE);
+	assert_int_equal(f->walks.trace.count, 1);
+	assert_int_equal(f->walks.frames[0].source, BOBBIN_SOURCE_NONE);
+	assert_int_equal(f->walks.trace.reason, BOBBIN_REASON_NO_TABLE);
 }
 
 static void registered_section_unwinds_memory_without_a_file(void **state)
@@ -195,28 +146,28 @@ static void registered_section_unwinds_memory_without_a_file(void **state)
 	uint8_t *section;
 	uint32_t number;
 
-	assert_int_equal(update(f), 1); /* an empty page */
-	walk(f, CODE + 0x110, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1); /* an empty page */
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
 
 	number = publish_section(f, CODE + 0x100, CODE + 0x200, FRAME, &section);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(update(f), 0);
-	walk(f, CODE + 0x110, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(update(&f->walks), 0);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	walk(f, CODE + 0x1ff, FRAME - 8);
+	walk(&f->walks, CODE + 0x1ff, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	walk(f, CODE + 0x0ff, FRAME - 8);
+	walk(&f->walks, CODE + 0x0ff, FRAME - 8);
 	assert_stuck(f);
-	walk(f, CODE + 0x200, FRAME - 8);
+	walk(&f->walks, CODE + 0x200, FRAME - 8);
 	assert_stuck(f);
 
 	page_writer_remove(f->page, number);
 	free(section);
-	walk(f, CODE + 0x110, FRAME - 8); /* a copy serves */
+	walk(&f->walks, CODE + 0x110, FRAME - 8); /* a copy serves */
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x110, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
 }
 
@@ -226,9 +177,9 @@ static void registered_code_needs_no_mapping(void **state)
 	uint8_t *section;
 
 	publish_section(f, CODE + 0x100, CODE + 0x200, FRAME, &section);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(bobbin_space_unmap(f->space, CODE, CODE + CODE_SIZE), 0);
-	walk(f, CODE + 0x110, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(bobbin_space_unmap(f->walks.space, CODE, CODE + CODE_SIZE), 0);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(section);
 }
@@ -239,13 +190,13 @@ static void new_registration_of_a_place_forgets_the_rules_of_the_old_one(void **
 	uint8_t *first, *second;
 	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &first);
 
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	page_writer_remove(f->page, number);
 	publish_section(f, CODE, CODE + 0x100, 2 * FRAME, &second);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, 2 * FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, 2 * FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(first);
 	free(second);
@@ -262,12 +213,12 @@ static void malformed_section_is_dropped_and_its_reason_kept(void **state)
 	memset(bad, 0xff, 4);
 	publish(f, &entry);
 	publish_section(f, CODE + 0x200, CODE + 0x300, FRAME, &good);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x110, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
-	assert_true(table_set_dropped(tables_at(f, CODE + 0x110), &error));
+	assert_true(table_set_dropped(tables_at(&f->walks, CODE + 0x110), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_MAGIC);
-	walk(f, CODE + 0x210, FRAME - 8);
+	walk(&f->walks, CODE + 0x210, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(good);
 	free(bad);
@@ -280,12 +231,12 @@ static void section_that_the_process_dropped_is_not_used(void **state)
 	uint8_t *section;
 	uint32_t number = publish_section(f, CODE, CODE + 0x100, FRAME, &section);
 
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	page_writer_dropped(f->page, number, 7 << 16 | BOBBIN_REASON_SFRAME_RANGE);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(table_set_dropped(tables_at(f, CODE), &error));
+	assert_true(table_set_dropped(tables_at(&f->walks, CODE), &error));
 	assert_int_equal(error.offset, 7);
 	assert_int_equal(error.reason, BOBBIN_REASON_SFRAME_RANGE);
 	free(section);
@@ -303,11 +254,11 @@ static void section_that_cannot_be_read_or_is_too_large_is_none(void **state)
 	publish(f, &nowhere);
 	publish(f, &huge);
 	publish(f, &empty);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	for (unsigned int i = 0; i < 3; i++) {
-		bool dropped = table_set_dropped(tables_at(f, CODE + 0x100 * i), &error);
+		bool dropped = table_set_dropped(tables_at(&f->walks, CODE + 0x100 * i), &error);
 
-		walk(f, CODE + 0x100 * i + 8, FRAME - 8);
+		walk(&f->walks, CODE + 0x100 * i + 8, FRAME - 8);
 		assert_stuck(f);
 		assert_int_equal(dropped, i < 2);
 		if (dropped)
@@ -327,15 +278,15 @@ static void ranges_of_one_registration_share_its_section(void **state)
 	entry.text_start = CODE + 0x800;
 	entry.text_end = CODE + 0x900;
 	publish(f, &entry);
-	assert_int_equal(update(f), 1);
-	code = f->space->remote;
+	assert_int_equal(update(&f->walks), 1);
+	code = f->walks.space->remote;
 	assert_int_equal(code->count, 2);
 	assert_ptr_equal(code->ranges[0].table, code->ranges[1].table);
-	walk(f, CODE + 0x10, FRAME - 8);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	walk(f, CODE + 0x810, FRAME - 8);
+	walk(&f->walks, CODE + 0x810, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
-	walk(f, CODE + 0x410, FRAME - 8);
+	walk(&f->walks, CODE + 0x410, FRAME - 8);
 	assert_stuck(f);
 	free(section);
 }
@@ -359,13 +310,13 @@ static void limit_counts_a_section_once_whatever_ranges_share_it(void **state)
 		shared.text_start += 0x10;
 		shared.text_end += 0x10;
 	}
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	publish(f, &large);
 	publish(f, &small);
-	assert_int_equal(update(f), 1);
-	assert_true(table_set_dropped(tables_at(f, large.text_start), &error));
+	assert_int_equal(update(&f->walks), 1);
+	assert_true(table_set_dropped(tables_at(&f->walks, large.text_start), &error));
 	assert_int_equal(error.reason, BOBBIN_REASON_NO_MEMORY);
-	assert_false(table_set_dropped(tables_at(f, small.text_start), &error));
+	assert_false(table_set_dropped(tables_at(&f->walks, small.text_start), &error));
 	munmap(zeros, REMOTE_MAX_BYTES);
 }
 
@@ -381,17 +332,23 @@ static struct code_jit_unwind_table *new_table(void)
 	return table;
 }
 
-static void jit_table_is_read_as_it_grows(void **state)
+static struct bobbin_code_entry jit_entry(struct fixture *f,
+					  const struct code_jit_unwind_table *table)
 {
-	struct fixture *f = *state;
-	struct code_jit_unwind_table *table = new_table();
-	struct bobbin_code_entry entry = {
+	return (struct bobbin_code_entry){
 		.id = ++f->id,
 		.kind = BOBBIN_CODE_JIT,
 		.text_start = CODE,
 		.text_end = CODE + 0x1000,
 		.table = (uintptr_t)table,
 	};
+}
+
+static void jit_table_is_read_as_it_grows(void **state)
+{
+	struct fixture *f = *state;
+	struct code_jit_unwind_table *table = new_table();
+	struct bobbin_code_entry entry = jit_entry(f, table);
 
 	for (uint32_t i = 0; i < FRES; i++)
 		table->fre[i] = (struct code_jit_unwind_fre){
@@ -401,18 +358,18 @@ static void jit_table_is_read_as_it_grows(void **state)
 			.info = CODE_JIT_FRE_BASE_SP | 1 << 1,
 		};
 	publish(f, &entry);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
 	table->used_len = sizeof(table->fre[0]);
-	walk(f, CODE + 0x10, FRAME - 8);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_JIT);
-	walk(f, CODE + 0x110, FRAME - 8);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_stuck(f);
 	table->used_len = table->reserved_len;
-	walk(f, CODE + 0x110, FRAME - 8);
+	walk(&f->walks, CODE + 0x110, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_JIT);
-	assert_int_equal(update(f), 0);
+	assert_int_equal(update(&f->walks), 0);
 	free(table);
 }
 
@@ -420,21 +377,15 @@ static void malformed_jit_table_is_dropped(void **state)
 {
 	struct fixture *f = *state;
 	struct code_jit_unwind_table *table = new_table();
-	struct bobbin_code_entry entry = {
-		.id = ++f->id,
-		.kind = BOBBIN_CODE_JIT,
-		.text_start = CODE,
-		.text_end = CODE + 0x1000,
-		.table = (uintptr_t)table,
-	};
+	struct bobbin_code_entry entry = jit_entry(f, table);
 	struct bobbin_error error;
 
 	table->used_len = (FRES + 1) * sizeof(table->fre[0]);
 	publish(f, &entry);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_stuck(f);
-	assert_true(table_set_dropped(tables_at(f, CODE), &error));
+	assert_true(table_set_dropped(tables_at(&f->walks, CODE), &error));
 	free(table);
 }
 
@@ -449,18 +400,18 @@ static void registered_code_overrides_a_file_where_it_knows_the_address(void **s
 	struct bobbin_code_entry entry = section_entry(f, here, here + 0x100, section, size);
 	enum bobbin_source source;
 
-	assert_int_equal(bobbin_space_load(f->space, getpid()), 0);
-	walk(f, here + 0x20, FRAME - 8);
-	source = (enum bobbin_source)f->frames[0].source;
+	assert_int_equal(bobbin_space_load(f->walks.space, getpid()), 0);
+	walk(&f->walks, here + 0x20, FRAME - 8);
+	source = (enum bobbin_source)f->walks.frames[0].source;
 	assert_true(source == BOBBIN_SOURCE_EH_FRAME);
 
 	publish(f, &entry);
-	assert_int_equal(update(f), 1);
-	walk(f, here + 8, FRAME - 8);
-	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_SFRAME);
-	walk(f, here + 0x20, FRAME - 8);
-	assert_int_equal(f->frames[0].source, source);
-	assert_int_equal(bobbin_space_find(f->space, here, &place), 0);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, here + 8, FRAME - 8);
+	assert_int_equal(f->walks.frames[0].source, BOBBIN_SOURCE_SFRAME);
+	walk(&f->walks, here + 0x20, FRAME - 8);
+	assert_int_equal(f->walks.frames[0].source, source);
+	assert_int_equal(bobbin_space_find(f->walks.space, here, &place), 0);
 	assert_non_null(strstr(place.mapping.path, "remote_code_test"));
 	free(section);
 }
@@ -487,38 +438,38 @@ static void image_is_found_where_no_file_is_mapped(void **state)
 	memcpy(identity, &head, sizeof(head));
 	memcpy(identity + sizeof(head), names, sizeof(names));
 	publish(f, &entry);
-	assert_int_equal(update(f), 1);
-	assert_int_equal(bobbin_space_find(f->space, CODE + 0x180, &place), 0);
+	assert_int_equal(update(&f->walks), 1);
+	assert_int_equal(bobbin_space_find(f->walks.space, CODE + 0x180, &place), 0);
 	assert_string_equal(place.mapping.path, "/lib/xyz");
 	assert_int_equal(place.file_offset, 0x180);
 	assert_int_equal(place.mapping.build_id_len, 4);
 	assert_memory_equal(place.mapping.build_id, "\1\2\3\4", 4);
-	assert_int_equal(bobbin_space_find(f->space, CODE + 0x200, &place), 0);
+	assert_int_equal(bobbin_space_find(f->walks.space, CODE + 0x200, &place), 0);
 	assert_string_equal(place.mapping.path, "");
-	walk(f, CODE + 0x180, FRAME - 8);
+	walk(&f->walks, CODE + 0x180, FRAME - 8);
 	assert_stuck(f);
 }
 
 static void copy_of_a_space_knows_the_code_and_a_cleared_one_does_not(void **state)
 {
 	struct fixture *f = *state;
-	struct bobbin_space *parent = f->space, *child;
+	struct bobbin_space *parent = f->walks.space, *child;
 	uint8_t *section;
 
 	publish_section(f, CODE, CODE + 0x100, FRAME, &section);
-	assert_int_equal(update(f), 1);
+	assert_int_equal(update(&f->walks), 1);
 	assert_int_equal(bobbin_space_fork(parent, &child), 0);
 	bobbin_space_close(parent);
-	f->space = child;
-	walk(f, CODE + 0x10, FRAME - 8);
+	f->walks.space = child;
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	bobbin_space_clear(child);
-	assert_int_equal(update(f), 1);
-	walk(f, CODE + 0x10, FRAME - 8);
-	assert_int_equal(f->frames[0].source, BOBBIN_SOURCE_SFRAME);
+	assert_int_equal(update(&f->walks), 1);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
+	assert_int_equal(f->walks.frames[0].source, BOBBIN_SOURCE_SFRAME);
 	bobbin_space_clear(child);
-	walk(f, CODE + 0x10, FRAME - 8);
-	assert_int_equal(f->trace.reason, BOBBIN_REASON_NO_MAPPING);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
+	assert_int_equal(f->walks.trace.reason, BOBBIN_REASON_NO_MAPPING);
 	free(section);
 }
 
@@ -534,11 +485,11 @@ static void what_was_known_stays_when_the_process_has_gone(void **state)
 		for (;;)
 			pause();
 	}
-	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), 1);
+	assert_int_equal(bobbin_space_update_code(f->walks.unwinder, f->walks.space, pid), 1);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(bobbin_space_update_code(f->unwinder, f->space, pid), -ESRCH);
-	walk(f, CODE + 0x10, FRAME - 8);
+	assert_int_equal(bobbin_space_update_code(f->walks.unwinder, f->walks.space, pid), -ESRCH);
+	walk(&f->walks, CODE + 0x10, FRAME - 8);
 	assert_led_out(f, BOBBIN_SOURCE_SFRAME);
 	free(section);
 }
