@@ -33,6 +33,16 @@ static const struct bobbin_code_entry *entry_for(struct registry *registry, uint
 	return NULL;
 }
 
+static int register_elf(struct registry *registry, const struct code_elf_info *info)
+{
+	return code_calls_codectl(registry, CODE_REGISTER_ELF, info, sizeof(*info), 0, NULL);
+}
+
+static int unregister_elf(struct registry *registry, const struct code_elf_info *info)
+{
+	return code_calls_codectl(registry, CODE_UNREGISTER, info, sizeof(*info), 0, NULL);
+}
+
 static void a_section_is_found_and_published_until_it_is_unregistered(void **state)
 {
 	struct registry *registry = open_registry();
@@ -114,16 +124,14 @@ static void several_ranges_are_one_registration(void **state)
 	assert_null(code_at(registry, s.text));
 
 	more[0].end += s.page;
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(register_elf(registry, &info), 0);
 	assert_ptr_equal(code_at(registry, s.text), code_at(registry, s.text + 3 * s.page));
 	assert_null(code_at(registry, s.text + 4 * s.page));
 	assert_int_equal(code_map_count(registry_map(registry)), 3);
 	first = entry_for(registry, info.text_start);
 	assert_non_null(first);
 	assert_int_equal(first->id, entry_for(registry, more[0].start)->id);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(unregister_elf(registry, &info), 0);
 	assert_int_equal(code_map_count(registry_map(registry)), 0);
 	assert_null(entry_for(registry, more[0].start));
 	registry_close(registry);
@@ -144,13 +152,9 @@ static void the_range_that_is_named_first_need_not_be_the_lowest(void **state)
 	info.text_range_count = 1;
 	other = info;
 	other.text_start++;
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_UNREGISTER, &other, sizeof(other), 0, NULL),
-		-ENOENT);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(register_elf(registry, &info), 0);
+	assert_int_equal(unregister_elf(registry, &other), -ENOENT);
+	assert_int_equal(unregister_elf(registry, &info), 0);
 	assert_null(code_at(registry, s.text));
 	registry_close(registry);
 	sample_close(&s);
@@ -169,11 +173,8 @@ static void of_several_ranges_all_or_none_are_registered(void **state)
 				     .text_range_count = 1};
 
 	(void)state;
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &taken, sizeof(taken), 0, NULL), 0);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL),
-		-EEXIST);
+	assert_int_equal(register_elf(registry, &taken), 0);
+	assert_int_equal(register_elf(registry, &info), -EEXIST);
 	assert_null(code_at(registry, s.text));
 	assert_non_null(code_at(registry, s.text + 2 * s.page));
 	assert_null(entry_for(registry, info.text_start));
@@ -197,8 +198,7 @@ static void identity_is_published(void **state)
 	const struct bobbin_code_entry *entry;
 
 	(void)state;
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(register_elf(registry, &info), 0);
 	entry = entry_for(registry, info.text_start);
 	assert_non_null(entry);
 	assert_int_equal(entry->kind, BOBBIN_CODE_NAMED);
@@ -207,8 +207,7 @@ static void identity_is_published(void **state)
 	assert_int_equal(identity->size, sizeof(*identity) + 9 + 3 + 10);
 	assert_memory_equal(identity->bytes, "/opt/code\1\2\3code.debug", 22);
 	assert_int_equal(identity->debug_link_crc, 0x1234);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(unregister_elf(registry, &info), 0);
 	registry_close(registry);
 	sample_close(&s);
 }
@@ -321,21 +320,18 @@ static void a_registration_cuts_a_loaded_object(void **state)
 		code_map_add(map, &(struct code_range){(uintptr_t)s.text, text_end(&s), &object}),
 		0);
 	registry_unlock(registry);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(register_elf(registry, &info), 0);
 	assert_ptr_equal(code_at(registry, s.text), &object);
 	assert_int_equal(code_at(registry, s.text + s.page)->kind, CODE_NAMED);
 	assert_ptr_equal(code_at(registry, s.text + 2 * s.page), &object);
 	assert_int_equal(object.ranges, 2);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(unregister_elf(registry, &info), 0);
 	assert_int_equal(released, 0);
 
 	/* all that is left of it */
 	info.text_start = (uintptr_t)s.text;
 	info.text_end = text_end(&s);
-	assert_int_equal(
-		code_calls_codectl(registry, CODE_REGISTER_ELF, &info, sizeof(info), 0, NULL), 0);
+	assert_int_equal(register_elf(registry, &info), 0);
 	code_map_wait(map);
 	assert_int_equal(released, 1);
 	registry_close(registry);
@@ -356,17 +352,13 @@ static void many_registrations_come_and_go(void **state)
 	for (size_t i = 0; i < COUNT; i++) {
 		info.text_start = (uintptr_t)s.text + 16 * i;
 		info.text_end = info.text_start + 16;
-		assert_int_equal(code_calls_codectl(registry, CODE_REGISTER_ELF, &info,
-						    sizeof(info), 0, NULL),
-				 0);
+		assert_int_equal(register_elf(registry, &info), 0);
 	}
 	assert_int_equal(code_map_count(registry_map(registry)), COUNT);
 	for (size_t i = 0; i < COUNT; i += 2) {
 		info.text_start = (uintptr_t)s.text + 16 * i;
 		info.text_end = info.text_start + 16;
-		assert_int_equal(
-			code_calls_codectl(registry, CODE_UNREGISTER, &info, sizeof(info), 0, NULL),
-			0);
+		assert_int_equal(unregister_elf(registry, &info), 0);
 	}
 	for (size_t i = 0; i < COUNT; i++)
 		assert_int_equal(code_at(registry, s.text + 16 * i + 15) != NULL, i & 1);
