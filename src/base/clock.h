@@ -10,13 +10,18 @@
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
+static inline uint64_t clock_of(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_SECOND + (uint64_t)t->tv_nsec;
+}
+
 /* Nanoseconds of a clock, which is one that cannot fail. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
+	return clock_of(&t);
 }
 
 /* Nanoseconds since the machine began, for waiting and measuring. */

@@ -29,7 +29,7 @@ static const char *read_from(pid_t pid, enum stat_field field, char text[STAT_SI
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	fd = open(pid ? name : "/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return "";
 	n = read(fd, text, STAT_SIZE - 1);

@@ -2,7 +2,7 @@
 /*
  * process_stat.h - what /proc/PID/stat tells of a process or thread.
  *
- * Reading that file waits for nobody.
+ * Reading that file waits for nobody.  A PID of 0 is this process.
  */
 #ifndef BOBBIN_BASE_PROCESS_STAT_H
 #define BOBBIN_BASE_PROCESS_STAT_H

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file_range.h"
 #include "core/deps.h"
 #include "jit/names_file.h"
 
@@ -58,54 +58,19 @@ struct bobbin_jitdump {
 	uint64_t index;
 };
 
-/* In the time of perf record -k 1. */
-static uint64_t timestamp(void)
+/*
+ * All of it or nothing: half a record would spoil those after it.  Times are those of
+ * perf record -k 1.
+ */
+static int append(struct bobbin_jitdump *dump, const void *head, size_t head_size, const void *code,
+		  size_t code_size)
 {
-	struct timespec t = {0};
+	int status = file_append(dump->fd, head, head_size);
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Leave out what was written. */
-static void skip_written(struct iovec *parts, int count, size_t written)
-{
-	for (int i = 0; i < count; i++) {
-		size_t n = written < parts[i].iov_len ? written : parts[i].iov_len;
-
-		parts[i].iov_base = (uint8_t *)parts[i].iov_base + n;
-		parts[i].iov_len -= n;
-		written -= n;
-	}
-}
-
-/* A write that ends early does not say why; the one for the rest does. */
-static int write_all(int fd, struct iovec *parts, int count, size_t size)
-{
-	while (size) {
-		ssize_t n = writev(fd, parts, count);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		skip_written(parts, count, (size_t)n);
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
-/* All of it or nothing: half a record would spoil those after it. */
-static int append(struct bobbin_jitdump *dump, struct iovec *parts, int count)
-{
-	size_t size = 0;
-	int status;
-
-	for (int i = 0; i < count; i++)
-		size += parts[i].iov_len;
-	status = write_all(dump->fd, parts, count, size);
 	if (!status)
-		dump->size += (off_t)size;
+		status = file_append(dump->fd, code, code_size);
+	if (!status)
+		dump->size += (off_t)(head_size + code_size);
 	else if (ftruncate(dump->fd, dump->size))
 		return -EIO;
 	return status;
@@ -119,11 +84,10 @@ static int append_header(struct bobbin_jitdump *dump, const struct bobbin_arch *
 		.total_size = sizeof(header),
 		.elf_machine = arch->elf_machine,
 		.pid = (uint32_t)dump->pid,
-		.timestamp = timestamp(),
+		.timestamp = clock_now(),
 	};
-	struct iovec part = {&header, sizeof(header)};
 
-	return append(dump, &part, 1);
+	return append(dump, &header, sizeof(header), NULL, 0);
 }
 
 /* The mapping by which perf finds the file. */
@@ -171,7 +135,7 @@ static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t 
 		       const char *name, size_t name_size)
 {
 	struct code_load load = {
-		.header = {.id = CODE_LOAD},
+		.header = {.id = CODE_LOAD, .timestamp = clock_now()},
 		.pid = (uint32_t)dump->pid,
 		.tid = (uint32_t)syscall(SYS_gettid),
 		.vma = (uintptr_t)start,
@@ -179,17 +143,15 @@ static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t 
 		.code_size = size,
 		.code_index = dump->index,
 	};
-	struct iovec parts[] = {
-		{&load, sizeof(load)},
-		{(void *)name, name_size},
-		{"", 1},
-		{(void *)start, size},
-	};
+	char head[sizeof(load) + NAMES_MAX_NAME + 1];
+	size_t head_size = sizeof(load) + name_size + 1;
 	int status;
 
-	load.header.total_size = (uint32_t)(sizeof(load) + name_size + 1 + size);
-	load.header.timestamp = timestamp();
-	status = append(dump, parts, 4);
+	load.header.total_size = (uint32_t)(head_size + size);
+	memcpy(head, &load, sizeof(load));
+	memcpy(head + sizeof(load), name, name_size);
+	head[head_size - 1] = '\0';
+	status = append(dump, head, head_size, start, size);
 	dump->index += !status;
 	return status;
 }
@@ -218,10 +180,9 @@ BOBBIN_API int bobbin_jitdump_close(struct bobbin_jitdump *dump)
 	if (!dump)
 		return 0;
 	if (getpid() == dump->pid) {
-		struct record_header close_record = {CODE_CLOSE, sizeof(close_record), timestamp()};
-		struct iovec part = {&close_record, sizeof(close_record)};
+		struct record_header close_record = {CODE_CLOSE, sizeof(close_record), clock_now()};
 
-		status = append(dump, &part, 1);
+		status = append(dump, &close_record, sizeof(close_record), NULL, 0);
 	}
 	munmap(dump->marker, dump->marker_size);
 	close(dump->fd);

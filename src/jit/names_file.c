@@ -3,61 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NS 1000000000ll
-#define STAT_SIZE 2048
-#define START_FIELD 22 /* of /proc/PID/stat, see proc(5) */
-
-static int64_t ns_of(struct timespec t)
-{
-	return t.tv_sec * NS + t.tv_nsec;
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec t = {0};
-
-	clock_gettime(clock, &t);
-	return ns_of(t);
-}
-
-/* When this process began, in ns since boot; -1: unknown. */
-static int64_t start_since_boot(void)
-{
-	char stat[STAT_SIZE], *field;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	if (n <= 0)
-		return -1;
-	stat[n] = '\0';
-	/* the second field is the command, in parentheses, which may hold anything */
-	field = strrchr(stat, ')');
-	for (int i = 2; field && i < START_FIELD; i++)
-		field = strchr(field + 1, ' ');
-	return field ? strtoll(field, NULL, 10) * (NS / sysconf(_SC_CLK_TCK)) : -1;
-}
+#include "base/clock.h"
+#include "base/process_stat.h"
 
 /* Written before this process began, so by another of the same number. */
 static bool is_left_over(const struct stat *st)
 {
-	int64_t start = start_since_boot(), tick = NS / sysconf(_SC_CLK_TCK);
-	int64_t age = clock_ns(CLOCK_REALTIME) - ns_of(st->st_mtim);
+	uint64_t tick = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t start = process_start_time(0) * tick, written = clock_of(&st->st_mtim);
+	uint64_t now = clock_ns(CLOCK_REALTIME);
 
-	return start >= 0 && age > clock_ns(CLOCK_BOOTTIME) - start + tick;
+	return start && now > written && now - written + start > clock_ns(CLOCK_BOOTTIME) + tick;
 }
 
 static bool is_ours_alone(const struct stat *st)
