@@ -24,7 +24,7 @@
 #include "base/file_range.h"
 #include "convert/comparison.h"
 #include "convert/converter.h"
-#include "elf/relocation_kind.h"
+#include "core/bytes.h"
 #include "elf/sframe_file.h"
 #include "object/object_attachment.h"
 #include "object/start_placement.h"
@@ -228,8 +228,9 @@ static void link_starts(const struct made *made, struct sframe_section *section)
 		const struct object_text *text = text_of(&made->code, target->section_index);
 
 		promise(text && target->field <= section->size - width);
-		relocation_store(section->data + target->field, width, made->code.arch->big_endian,
-				 text->start + target->start - (pcrel ? target->field : 0));
+		bytes_store(section->data + target->field,
+			    text->start + target->start - (pcrel ? target->field : 0), width,
+			    made->code.arch->big_endian);
 	}
 }
 

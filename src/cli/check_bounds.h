@@ -30,7 +30,7 @@ struct placed_section {
  */
 struct check_bounds {
 	struct bobbin_sframe_bounds bounds;
-	const struct code_ranges *linked;
+	const struct coverage *linked;
 	struct bobbin_range *laid_out;
 	struct placed_section *placed;
 	size_t placed_count;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "convert/coverage.h"
+#include "base/coverage.h"
 #include "unwind/module.h"
 #include "unwind/remote_table.h"
 #include "unwind/space.h"

@@ -137,7 +137,7 @@ static int keep(struct compaction *c, size_t first, size_t end)
 static uint8_t *put_row(uint8_t *at, const struct chain_row *row, uint32_t start,
 			unsigned int width, bool big_endian)
 {
-	at = sframe_store(at, start, width, big_endian);
+	at = bytes_store(at, start, width, big_endian);
 	return row_form_copy(at, row->body, row->size);
 }
 

@@ -96,7 +96,7 @@ static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list
 	for (; row < end; row++) {
 		const struct row_form *form = &list->forms.forms[row->form];
 
-		at = sframe_store(at, row->start, width, big_endian);
+		at = bytes_store(at, row->start, width, big_endian);
 		at = row_form_copy(at, row_form_body(&list->forms, form, flex), form->size[flex]);
 	}
 	return at;

@@ -28,10 +28,7 @@ struct section_walk section_walk(uint8_t *data, uint64_t size, uint64_t addr)
 
 static void put_u32(uint8_t *at, uint64_t value, bool big_endian)
 {
-	if (value > UINT32_MAX)
-		value = UINT32_MAX;
-	for (unsigned int i = 0; i < 4; i++)
-		at[i] = (uint8_t)(value >> 8 * (big_endian ? 3 - i : i));
+	bytes_store(at, value > UINT32_MAX ? UINT32_MAX : value, 4, big_endian);
 }
 
 /* Change the count that a header was refused for; the others were found sane. */

@@ -7,7 +7,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "convert/coverage.h"
+#include "base/coverage.h"
 
 /**
  * struct section_tally - numbers

@@ -142,4 +142,17 @@ static inline int64_t bytes_sleb(struct bytes *b)
 	return 0;
 }
 
+/* Write an integer of n <= 8 bytes; a single store where @n is a constant. */
+static BOBBIN_ALWAYS_INLINE uint8_t *bytes_store(uint8_t *at, uint64_t value, unsigned int n,
+						 bool big_endian)
+{
+	if (big_endian)
+		for (unsigned int i = 0; i < n; i++)
+			at[i] = (uint8_t)(value >> 8 * (n - 1 - i));
+	else
+		for (unsigned int i = 0; i < n; i++)
+			at[i] = (uint8_t)(value >> 8 * i);
+	return at + n;
+}
+
 #endif

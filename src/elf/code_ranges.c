@@ -3,91 +3,50 @@
 
 #include <errno.h>
 #include <gelf.h>
-#include <stdlib.h>
 
-/* There is room for all headers of a kind. */
-static void add(struct code_ranges *code, uint64_t start, uint64_t size)
-{
-	if (size && start + size >= start)
-		code->ranges[code->count++] = (struct bobbin_range){start, start + size};
-}
+#include "base/vector.h"
 
-static int read_sections(Elf *elf, struct code_ranges *code)
+static int add_sections(Elf *elf, struct coverage *code)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t count;
+	int r = 0;
 
-	if (elf_getshdrnum(elf, &count) || !count)
-		return 0;
-	code->ranges = calloc(count, sizeof(*code->ranges));
-	if (!code->ranges)
-		return -ENOMEM;
-	while ((section = elf_nextscn(elf, section)))
+	while (!r && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_ALLOC &&
 		    header.sh_flags & SHF_EXECINSTR)
-			add(code, header.sh_addr, header.sh_size);
-	return 0;
+			r = coverage_add(code, header.sh_addr, header.sh_addr + header.sh_size);
+	return r;
 }
 
-static int read_segments(Elf *elf, struct code_ranges *code)
+static int add_segments(Elf *elf, struct coverage *code)
 {
 	size_t count;
 	GElf_Phdr p;
+	int r = 0;
 
-	free(code->ranges);
-	code->ranges = NULL;
+	/* a file with segments, none of which is executable, is known to have no code */
 	if (elf_getphdrnum(elf, &count) || !count)
 		return 0;
-	code->ranges = calloc(count, sizeof(*code->ranges));
-	if (!code->ranges)
+	if (vector_reserve(&code->ranges, &code->capacity, count, sizeof(*code->ranges)))
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !r; i++)
 		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
-			add(code, p.p_vaddr, p.p_memsz);
-	return 0;
+			r = coverage_add(code, p.p_vaddr, p.p_vaddr + p.p_memsz);
+	return r;
 }
 
-static int by_start(const void *a, const void *b)
+int code_ranges_init(Elf *elf, struct coverage *ret)
 {
-	const struct bobbin_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Ranges that touch or overlap become one. */
-static void unite(struct code_ranges *code)
-{
-	struct bobbin_range *ranges = code->ranges;
-	size_t kept = 0;
-
-	if (code->count)
-		qsort(ranges, code->count, sizeof(*ranges), by_start);
-	for (size_t i = 0; i < code->count; i++) {
-		if (!kept || ranges[i].start > ranges[kept - 1].end)
-			ranges[kept++] = ranges[i];
-		else if (ranges[i].end > ranges[kept - 1].end)
-			ranges[kept - 1].end = ranges[i].end;
-	}
-	code->count = kept;
-}
-
-int code_ranges_init(Elf *elf, struct code_ranges *ret)
-{
-	struct code_ranges code = {0};
-	int r = read_sections(elf, &code);
+	struct coverage code = {0};
+	int r = add_sections(elf, &code);
 
 	if (!r && !code.count)
-		r = read_segments(elf, &code);
+		r = add_segments(elf, &code);
+	coverage_settle(&code);
 	if (r)
-		return r;
-	unite(&code);
-	*ret = code;
-	return 0;
-}
-
-void code_ranges_fini(struct code_ranges *code)
-{
-	free(code->ranges);
-	*code = (struct code_ranges){0};
+		coverage_fini(&code);
+	else
+		*ret = code;
+	return r;
 }

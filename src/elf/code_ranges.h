@@ -11,21 +11,11 @@
 #ifndef BOBBIN_ELF_CODE_RANGES_H
 #define BOBBIN_ELF_CODE_RANGES_H
 
-#include <bobbin/range.h>
 #include <libelf.h>
 
-/**
- * struct code_ranges - addresses of a file that hold code
- * @ranges: ascending and not touching each other; owned
- * @count: their number
- */
-struct code_ranges {
-	struct bobbin_range *ranges;
-	size_t count;
-};
+#include "base/coverage.h"
 
-/* Read them; headers that cannot be read are passed over.  0, -ENOMEM. */
-int code_ranges_init(Elf *elf, struct code_ranges *ret);
-void code_ranges_fini(struct code_ranges *code);
+/* Read them, settled; headers that cannot be read are passed over.  0, -ENOMEM. */
+int code_ranges_init(Elf *elf, struct coverage *ret);
 
 #endif

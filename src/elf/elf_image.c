@@ -11,6 +11,7 @@
 #include "base/file_range.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
+#include "elf/code_ranges.h"
 #include "elf/gnu_sframe.h"
 #include "elf/packed_section.h"
 #include "golang/pclntab.h"
@@ -440,7 +441,7 @@ int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *e
 void elf_image_fini(struct elf_image *image)
 {
 	free(image->segments);
-	code_ranges_fini(&image->code);
+	coverage_fini(&image->code);
 	free(image->sframe.data);
 	free(image->eh_frame.data);
 	free(image->eh_frame_hdr.data);

@@ -12,7 +12,7 @@
 #include <bobbin/arch.h>
 #include <bobbin/reason.h>
 
-#include "elf/code_ranges.h"
+#include "base/coverage.h"
 
 #define ELF_BUILD_ID_MAX 20
 
@@ -35,7 +35,7 @@ struct elf_image {
 	bool linked;  /* an executable or a shared object: addresses mean something */
 	struct elf_segment *segments;
 	size_t segment_count;
-	struct code_ranges code; /* of a linked file */
+	struct coverage code; /* of a linked file */
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
 	struct bobbin_error unread; /* call-frame information that could not be read, or NONE */
 	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */

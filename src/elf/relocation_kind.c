@@ -42,9 +42,3 @@ uint32_t relocation_to_field(uint16_t machine, uint8_t width)
 			return known[i].type;
 	return 0;
 }
-
-void relocation_store(uint8_t *field, uint8_t width, bool big_endian, uint64_t value)
-{
-	for (unsigned int i = 0; i < width; i++)
-		field[i] = (uint8_t)(value >> 8 * (big_endian ? width - 1u - i : i));
-}

@@ -25,7 +25,4 @@ bool relocation_kind(uint16_t machine, uint32_t type, struct relocation_kind *re
 /* The type that fills a field of 4 or 8 bytes relative to itself. */
 uint32_t relocation_to_field(uint16_t machine, uint8_t width);
 
-/* Fill in a field. */
-void relocation_store(uint8_t *field, uint8_t width, bool big_endian, uint64_t value);
-
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/elf_counts.h"
 #include "core/refusal.h"
+#include "elf/code_ranges.h"
 #include "elf/core_images.h"
 #include "elf/image_sections.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/vector.h"
 #include "core/bisect.h"
+#include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
 
@@ -62,8 +63,8 @@ static int apply(const struct table *table, int i, struct sframe_target *ret)
 		.start = symbol.st_value + (uint64_t)rela.r_addend,
 	};
 	name_target(table, &symbol, long_index, ret);
-	relocation_store(section->data + rela.r_offset, kind.width, reader->file->arch->big_endian,
-			 ret->start - section->addr - rela.r_offset);
+	bytes_store(section->data + rela.r_offset, ret->start - section->addr - rela.r_offset,
+		    kind.width, reader->file->arch->big_endian);
 	return 1;
 }
 

@@ -69,7 +69,7 @@ void sframe_file_fini(struct sframe_file *file)
 	for (size_t i = 0; i < file->absence_count; i++)
 		free(file->absences[i].image);
 	free(file->sections);
-	code_ranges_fini(&file->code);
+	coverage_fini(&file->code);
 	free(file->absences);
 	elf_end(file->elf);
 	*file = (struct sframe_file){0};

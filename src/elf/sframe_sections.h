@@ -7,7 +7,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "elf/code_ranges.h"
+#include "base/coverage.h"
 
 /**
  * struct sframe_target - what a relocation says about one function
@@ -75,7 +75,7 @@ struct sframe_file {
 	const struct bobbin_arch *arch;
 	struct sframe_section *sections;
 	size_t section_count, section_capacity;
-	struct code_ranges code;
+	struct coverage code;
 	struct sframe_absence *absences;
 	size_t absence_count, absence_capacity;
 	void *elf;

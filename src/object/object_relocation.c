@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
 
@@ -35,8 +36,8 @@ static int apply(const struct object_reader *reader, const struct object_place *
 		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
 	field = frame->start + rela->r_offset;
 	value = target_of(reader, rela) - (kind.pcrel ? field : 0);
-	relocation_store(frame->frame->data + field, kind.width,
-			 reader->headers.file.e_ident[EI_DATA] == ELFDATA2MSB, value);
+	bytes_store(frame->frame->data + field, value, kind.width,
+		    reader->headers.arch->big_endian);
 	return 0;
 }
 

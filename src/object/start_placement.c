@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "object/start_placement.h"
 
-#include "elf/relocation_kind.h"
+#include "core/bytes.h"
 
 void start_placement(const struct sframe_section *section, const struct bobbin_sframe_view *view,
 		     uint64_t (*place)(const void *ctx, const struct sframe_target *target),
@@ -14,9 +14,9 @@ void start_placement(const struct sframe_section *section, const struct bobbin_s
 		const struct sframe_target *target = sframe_section_target(section, field);
 
 		if (target)
-			relocation_store(section->data + field, view->version < 3 ? 4 : 8,
-					 view->arch->big_endian,
-					 place(ctx, target) - section->addr - field);
+			bytes_store(section->data + field,
+				    place(ctx, target) - section->addr - field,
+				    view->version < 3 ? 4 : 8, view->arch->big_endian);
 	}
 }
 

@@ -9,19 +9,6 @@
 
 #include "sframe/layout.h"
 
-/* Write an integer of n <= 8 bytes; a single store where @n is a constant. */
-static BOBBIN_ALWAYS_INLINE uint8_t *sframe_store(uint8_t *at, uint64_t value, unsigned int n,
-						  bool big_endian)
-{
-	if (big_endian)
-		for (unsigned int i = 0; i < n; i++)
-			at[i] = (uint8_t)(value >> 8 * (n - 1 - i));
-	else
-		for (unsigned int i = 0; i < n; i++)
-			at[i] = (uint8_t)(value >> 8 * i);
-	return at + n;
-}
-
 /* Bytes before a function's rows. */
 static inline uint32_t sframe_attribute_size(unsigned int version)
 {
@@ -34,7 +21,7 @@ static inline uint8_t *sframe_put_attribute(const struct bobbin_sframe_builder *
 {
 	if (b->version < 3)
 		return at;
-	at = sframe_store(at, fde->num_fres, 2, b->arch->big_endian);
+	at = bytes_store(at, fde->num_fres, 2, b->arch->big_endian);
 	*at++ = fde->info;
 	*at++ = fde->flex ? SFRAME_FDE_TYPE_FLEX : 0;
 	*at++ = fde->rep_size;

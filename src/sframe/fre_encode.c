@@ -177,6 +177,6 @@ unsigned int fre_words_put(const struct fre_words *words, bool big_endian, uint8
 
 	*at++ = (uint8_t)(words->info | words->count << 1 | shift << 5);
 	for (unsigned int i = 0; i < words->count; i++)
-		at = sframe_store(at, (uint32_t)words->words[i], 1u << shift, big_endian);
+		at = bytes_store(at, (uint32_t)words->words[i], 1u << shift, big_endian);
 	return 1 + (words->count << shift);
 }

@@ -15,7 +15,7 @@ struct output {
 
 static BOBBIN_ALWAYS_INLINE void put(struct output *out, uint64_t value, unsigned int n)
 {
-	out->at = sframe_store(out->at, value, n, out->big_endian);
+	out->at = bytes_store(out->at, value, n, out->big_endian);
 }
 
 BOBBIN_API int bobbin_sframe_builder_init(const struct bobbin_arch *arch, uint64_t addr,

@@ -2,7 +2,7 @@
 /*
  * Sets of addresses, and how much of one is in another.
  */
-#include "convert/coverage.h"
+#include "base/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * coverage.h - how much of a program's text tables speak about.
+ * coverage.h - sets of addresses, such as how much of a program's text tables speak about.
  *
  *	coverage_add(&functions, start, end) ...
  *	coverage_add(&text, start, end) ...
  *	bytes = coverage_overlap(&functions, &text);
  */
-#ifndef BOBBIN_CONVERT_COVERAGE_H
-#define BOBBIN_CONVERT_COVERAGE_H
+#ifndef BOBBIN_BASE_COVERAGE_H
+#define BOBBIN_BASE_COVERAGE_H
 
-#include <bobbin/types.h>
-#include <stddef.h>
-
-struct coverage_range {
-	uint64_t start, end;
-};
+#include <bobbin/range.h>
 
 /* A set of addresses; start with {0}. */
 struct coverage {
-	struct coverage_range *ranges;
+	struct bobbin_range *ranges;
 	size_t count, capacity;
 	bool sorted; /* ranges ascend and do not touch each other */
 };
 
 /* Add the addresses from @start to before @end; none if there are none.  0, -ENOMEM. */
 int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end);
+
+/* Sort the ranges, and make one of those that overlap or touch. */
+void coverage_settle(struct coverage *coverage);
 
 /* The number of addresses in the set. */
 uint64_t coverage_bytes(struct coverage *coverage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "convert/coverage.h"
+#include "base/coverage.h"
 
 #include <stdlib.h>
 
@@ -13,20 +13,19 @@ int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
 	if (vector_reserve(&coverage->ranges, &coverage->capacity, coverage->count + 1,
 			   sizeof(*coverage->ranges)))
 		return -ENOMEM;
-	coverage->ranges[coverage->count++] = (struct coverage_range){start, end};
+	coverage->ranges[coverage->count++] = (struct bobbin_range){start, end};
 	coverage->sorted = false;
 	return 0;
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct coverage_range *x = a, *y = b;
+	const struct bobbin_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Sort, and make one of ranges that overlap or touch. */
-static void settle(struct coverage *c)
+void coverage_settle(struct coverage *c)
 {
 	size_t kept = 0;
 
@@ -47,7 +46,7 @@ uint64_t coverage_bytes(struct coverage *coverage)
 {
 	uint64_t bytes = 0;
 
-	settle(coverage);
+	coverage_settle(coverage);
 	for (size_t i = 0; i < coverage->count; i++)
 		bytes += coverage->ranges[i].end - coverage->ranges[i].start;
 	return bytes;
@@ -64,14 +63,14 @@ uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
 	uint64_t bytes = 0;
 	size_t i, k;
 
-	settle(a);
-	settle(b);
+	coverage_settle(a);
+	coverage_settle(b);
 	if (!a->count || !b->count)
 		return 0;
 	i = first_after(a, b->ranges[0].start);
 	k = first_after(b, a->ranges[0].start);
 	while (i < a->count && k < b->count) {
-		const struct coverage_range *x = &a->ranges[i], *y = &b->ranges[k];
+		const struct bobbin_range *x = &a->ranges[i], *y = &b->ranges[k];
 		uint64_t start = x->start > y->start ? x->start : y->start;
 		uint64_t end = x->end < y->end ? x->end : y->end;
 
