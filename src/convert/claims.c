@@ -6,7 +6,7 @@
 
 /**
  * struct sweep - a walk up the addresses
- * @claims: those who claim
+ * @claims: the first comes first
  * @order: their indices, by start
  * @count: of @order
  * @heap: indices of the claims that have begun, the lowest first
@@ -17,7 +17,7 @@ struct sweep {
 	const struct claim *claims;
 	uint32_t *order, *heap;
 	uint32_t count, heap_count;
-	struct claim_piece *pieces;
+	struct claim *pieces;
 	size_t piece_count;
 };
 
@@ -46,14 +46,14 @@ static void heap_pop(struct sweep *s)
 	s->heap[at] = last;
 }
 
-static void give(struct sweep *s, uint64_t start, uint64_t end, uint32_t owner)
+static void give(struct sweep *s, uint64_t start, uint64_t end, const struct claim *owner)
 {
-	struct claim_piece *last = s->piece_count ? &s->pieces[s->piece_count - 1] : NULL;
+	struct claim *last = s->piece_count ? &s->pieces[s->piece_count - 1] : NULL;
 
-	if (last && last->owner == owner && last->end == start)
+	if (last && last->end == start && last->view == owner->view && last->index == owner->index)
 		last->end = end;
 	else
-		s->pieces[s->piece_count++] = (struct claim_piece){start, end, owner};
+		s->pieces[s->piece_count++] = (struct claim){start, end, owner->view, owner->index};
 }
 
 /* Up to the next start or the owner's end the owner stays the same. */
@@ -76,9 +76,20 @@ static void run(struct sweep *s)
 		stop = s->claims[s->heap[0]].end;
 		if (next < s->count && s->claims[s->order[next]].start < stop)
 			stop = s->claims[s->order[next]].start;
-		give(s, pos, stop, s->heap[0]);
+		give(s, pos, stop, &s->claims[s->heap[0]]);
 		pos = stop;
 	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	if (x->view != y->view)
+		return x->view < y->view ? -1 : 1;
+	if (x->start != y->start)
+		return x->start > y->start ? -1 : 1;
+	return x->index > y->index ? -1 : x->index < y->index;
 }
 
 static int by_start(const void *a, const void *b, void *ctx)
@@ -97,8 +108,7 @@ static void list_claims(struct sweep *s, uint32_t count)
 	qsort_r(s->order, s->count, sizeof(*s->order), by_start, (void *)s->claims);
 }
 
-int claims_settle(const struct claim *claims, uint32_t count, struct claim_piece **pieces,
-		  size_t *piece_count)
+int claims_settle(struct claim *claims, uint32_t count, struct claim **pieces, size_t *piece_count)
 {
 	struct sweep s = {
 		.claims = claims,
@@ -109,6 +119,7 @@ int claims_settle(const struct claim *claims, uint32_t count, struct claim_piece
 	int r = -ENOMEM;
 
 	if (s.order && s.heap && s.pieces) {
+		qsort(claims, count, sizeof(*claims), by_rank);
 		list_claims(&s, count);
 		run(&s);
 		*pieces = s.pieces;

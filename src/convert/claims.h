@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * claims.h - who gets an address that several claim: the first of them.
+ * claims.h - which function gets an address that several claim: the first of them.
  *
  *	claims	0  ├────────┤
  *		1     ├──────────────┤
@@ -13,28 +13,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A range of addresses; empty ones claim nothing. */
+/**
+ * struct claim - a function, or a part of one that nobody else gets
+ * @start, @end: addresses; an empty range claims nothing
+ * @view, @index: of the function
+ */
 struct claim {
 	uint64_t start, end;
-};
-
-/**
- * struct claim_piece - a range that nobody else gets
- * @start, @end: addresses, @start < @end
- * @owner: index of the claim
- */
-struct claim_piece {
-	uint64_t start, end;
-	uint32_t owner;
+	uint32_t view, index;
 };
 
 /*
- * Share out what @count claims hold, each address to the claim of the lowest
- * index.  The pieces, less than twice as many as claims, ascend and do not
- * overlap, and those of one owner do not touch; they become the caller's.
- * n log n.  0, -ENOMEM.
+ * Share out what @count claims hold; their order changes.  As in lookups, an address goes
+ * to the earliest view, there to the function that starts last, and of those to the last
+ * index.  The pieces, less than twice as many as claims, ascend and do not overlap, and
+ * those of one function do not touch; they become the caller's.  n log n.  0, -ENOMEM.
  */
-int claims_settle(const struct claim *claims, uint32_t count, struct claim_piece **pieces,
-		  size_t *piece_count);
+int claims_settle(struct claim *claims, uint32_t count, struct claim **pieces, size_t *piece_count);
 
 #endif

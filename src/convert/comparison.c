@@ -98,7 +98,7 @@ static void differ(struct walk *w, const struct comparison_difference *d)
 }
 
 /* The part that holds an address, or the next one, or NULL; addresses ascend. */
-static const struct lookup_part *part_from(struct walk *w, uint64_t addr)
+static const struct claim *part_from(struct walk *w, uint64_t addr)
 {
 	while (w->passed < w->map.count && w->map.parts[w->passed].end <= addr)
 		w->passed++;
@@ -106,7 +106,7 @@ static const struct lookup_part *part_from(struct walk *w, uint64_t addr)
 }
 
 /* Where the first row of a part's function holds next, if it is late, or the part's end. */
-static uint64_t next_first_row(const struct walk *w, const struct lookup_part *part, uint64_t addr)
+static uint64_t next_first_row(const struct walk *w, const struct claim *part, uint64_t addr)
 {
 	const struct bobbin_sframe_view *view = &w->c->sframe[part->view];
 	struct bobbin_sframe_fde fde;
@@ -124,7 +124,7 @@ static uint64_t next_first_row(const struct walk *w, const struct lookup_part *p
 static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_error *err,
 		    struct bobbin_row *ret)
 {
-	const struct lookup_part *part = part_from(w, addr);
+	const struct claim *part = part_from(w, addr);
 	int r = -ENOENT;
 
 	ret->end = end;
@@ -191,7 +191,7 @@ static void compare_part(struct walk *w, uint64_t start, uint64_t end, const str
 static struct stretch stretch_at(struct walk *w, uint64_t start, uint64_t end, bool stubs)
 {
 	struct stretch s = {.end = end, .varies = stubs};
-	const struct lookup_part *part = part_from(w, start);
+	const struct claim *part = part_from(w, start);
 	bool inside = part && part->start <= start;
 	struct bobbin_sframe_fde fde = {0};
 

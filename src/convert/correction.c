@@ -4,21 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/vector.h"
 #include "convert/comparison.h"
+#include "convert/function_rows.h"
 
 /**
  * struct patch - a section that holds the right rules and nothing else
  * @maker: the section
- * @rows, @count, @capacity: of the function that may go on
+ * @rows: of the function that may go on
  * @start, @end: of that function
  * @status: the first failure
  */
 struct patch {
 	const struct correction *correction;
 	struct section_maker maker;
-	struct bobbin_sframe_row *rows;
-	size_t count, capacity;
+	struct function_rows rows;
 	uint64_t start, end;
 	int status;
 };
@@ -28,22 +27,22 @@ static void end_function(struct patch *p)
 	const struct bobbin_sframe_function f = {
 		.start = p->start,
 		.size = (uint32_t)(p->end - p->start),
-		.signal = p->count && p->rows[0].rule.flags & BOBBIN_RULE_SIGNAL,
-		.rows = p->rows,
-		.count = (uint32_t)p->count,
+		.signal = p->rows.count && p->rows.rows[0].rule.flags & BOBBIN_RULE_SIGNAL,
+		.rows = p->rows.rows,
+		.count = (uint32_t)p->rows.count,
 	};
 
-	if (p->count && !p->status)
+	if (p->rows.count && !p->status)
 		p->status = section_maker_add(&p->maker, &f);
-	p->count = 0;
+	p->rows.count = 0;
 }
 
 /* Whether a rule can be one more row of the function: the forms must not mix. */
 static bool goes_on(const struct patch *p, const struct comparison_difference *d)
 {
-	return p->count && p->count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
-	       d->end - p->start <= UINT32_MAX && p->rows[0].rule.flags == d->cfi.flags &&
-	       p->rows[0].rule.cfa.how == d->cfi.cfa.how;
+	return p->rows.count && p->rows.count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
+	       d->end - p->start <= UINT32_MAX && p->rows.rows[0].rule.flags == d->cfi.flags &&
+	       p->rows.rows[0].rule.cfa.how == d->cfi.cfa.how;
 }
 
 static bool single_row_fits(const struct patch *p, const struct comparison_difference *d)
@@ -68,11 +67,8 @@ static void take(void *ctx, const struct comparison_difference *d)
 		end_function(p);
 		p->start = d->start;
 	}
-	if (vector_reserve(&p->rows, &p->capacity, p->count + 1, sizeof(*p->rows))) {
-		p->status = -ENOMEM;
-		return;
-	}
-	p->rows[p->count++] = (struct bobbin_sframe_row){(uint32_t)(d->start - p->start), d->cfi};
+	p->status = function_rows_push(
+		&p->rows, (struct bobbin_sframe_row){(uint32_t)(d->start - p->start), d->cfi});
 	p->end = d->end;
 }
 
@@ -127,7 +123,7 @@ int correct_section(const struct correction *correction, const struct bobbin_sfr
 	r = find_contradictions(&patch, view);
 	if (!r)
 		r = apply(&patch, view, data, size);
-	free(patch.rows);
+	function_rows_fini(&patch.rows);
 	section_maker_fini(&patch.maker);
 	return r;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/vector.h"
 #include "convert/row_walk.h"
 
 /* Bytes of a row, at most; and what V2 reaches, safely. */
@@ -26,31 +25,20 @@ struct piece {
 	uint8_t rep_size;
 };
 
-static int push_row(struct piece_writer *w, struct bobbin_sframe_row row)
-{
-	/* the later of two rows at one place holds */
-	if (w->count && w->rows[w->count - 1].start == row.start)
-		w->count--;
-	if (vector_reserve(&w->rows, &w->capacity, w->count + 1, sizeof(*w->rows)))
-		return -ENOMEM;
-	w->rows[w->count++] = row;
-	return 0;
-}
-
 /* The rows of a piece, as if the function began there. */
 static int slice(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor)
 {
-	struct row_walk walk = {p->view, p->fde, cursor->offset, cursor->left, 0};
+	struct row_walk walk = {p->view, p->fde, cursor->offset, cursor->left, 0, p->to};
 	struct piece_cursor here = *cursor;
 	struct bobbin_sframe_row row;
 	struct bobbin_error error;
 
-	w->count = 0;
-	while (row_walk_next(&walk, &error, &row) > 0 && row.start < p->to) {
+	w->rows.count = 0;
+	while (row_walk_next(&walk, &error, &row) > 0) {
 		*cursor = here;
 		here = (struct piece_cursor){walk.offset, walk.left};
 		row.start = row.start > p->from ? row.start - p->from : 0;
-		if (push_row(w, row))
+		if (function_rows_push(&w->rows, row))
 			return -ENOMEM;
 	}
 	return 0;
@@ -100,25 +88,25 @@ static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept
 	int r;
 
 	do {
-		size_t left = w->count - at;
+		size_t left = w->rows.count - at;
 		size_t n = left < BOBBIN_SFRAME_MAX_ROWS ? left : BOBBIN_SFRAME_MAX_ROWS;
 
-		end = n < left ? w->rows[at + n].start : p->size;
+		end = n < left ? w->rows.rows[at + n].start : p->size;
 		for (size_t i = at; i < at + n; i++)
-			w->rows[i].start -= begin;
+			w->rows.rows[i].start -= begin;
 		r = add(w,
 			&(struct bobbin_sframe_function){
 				.start = p->start + begin,
 				.size = end - begin,
 				.rep_size = p->rep_size,
 				.signal = p->fde->signal,
-				.rows = n ? w->rows + at : NULL,
+				.rows = n ? w->rows.rows + at : NULL,
 				.count = (uint32_t)n,
 			},
 			kept, reason);
 		begin = end;
 		at += n;
-	} while (!r && at < w->count);
+	} while (!r && at < w->rows.count);
 	return r;
 }
 
@@ -130,7 +118,7 @@ static int push_outermost(struct piece_writer *w, const struct piece *p)
 
 	/* never refused: there is nothing in it to read */
 	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &row.rule);
-	return push_row(w, row);
+	return function_rows_push(&w->rows, row);
 }
 
 static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,
@@ -143,7 +131,7 @@ static int write_piece(struct piece_writer *w, const struct piece *p, struct pie
 	if (r)
 		return r;
 	/* here the function's first row has not begun: there is no rule to keep */
-	if (!w->count && p->fde->num_fres) {
+	if (!w->rows.count && p->fde->num_fres) {
 		*kept += p->size;
 		return 0;
 	}
@@ -205,6 +193,6 @@ int piece_writer_add(struct piece_writer *writer, const struct bobbin_sframe_vie
 
 void piece_writer_fini(struct piece_writer *writer)
 {
-	free(writer->rows);
+	function_rows_fini(&writer->rows);
 	section_maker_fini(&writer->maker);
 }

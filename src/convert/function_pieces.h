@@ -7,6 +7,7 @@
 
 #include <bobbin/sframe.h>
 
+#include "convert/function_rows.h"
 #include "convert/section_maker.h"
 
 /* Where the row is that holds at the end of a function's last piece. */
@@ -19,12 +20,10 @@ struct piece_cursor {
  * struct piece_writer - a section in the making; zeroed but for @maker
  * @maker: the section; the writer's from now on
  * @rows: of the piece
- * @count, @capacity: of @rows
  */
 struct piece_writer {
 	struct section_maker maker;
-	struct bobbin_sframe_row *rows;
-	size_t count, capacity;
+	struct function_rows rows;
 };
 
 /*

@@ -15,11 +15,14 @@
 #include <bobbin/sframe.h>
 #include <bobbin/sframe_builder.h>
 
-/* Memory for the rows of one function after another; starts as all zero. */
+/* The rows of one function after another; starts as all zero. */
 struct function_rows {
 	struct bobbin_sframe_row *rows;
-	size_t capacity;
+	size_t count, capacity;
 };
+
+/* Add a row; it replaces one before it that starts at the same place.  0, -ENOMEM. */
+int function_rows_push(struct function_rows *rows, struct bobbin_sframe_row row);
 
 /**
  * function_rows_read() - decode a function and all of its rows

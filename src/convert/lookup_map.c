@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "convert/claims.h"
 #include "core/bisect.h"
 #include "sframe/layout.h"
 
@@ -13,7 +12,7 @@
 
 /* The functions with code of a view, in the order of its table.  Their number. */
 static size_t list_functions(const struct bobbin_sframe_view *view, uint32_t number,
-			     struct lookup_part *ret)
+			     struct claim *ret)
 {
 	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t entry = view->fde_off;
@@ -25,12 +24,12 @@ static size_t list_functions(const struct bobbin_sframe_view *view, uint32_t num
 		uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
 
 		if (start < end)
-			ret[count++] = (struct lookup_part){start, end, number, i};
+			ret[count++] = (struct claim){start, end, number, i};
 	}
 	return count;
 }
 
-static bool ascends(const struct bobbin_sframe_view *view, const struct lookup_part *functions,
+static bool ascends(const struct bobbin_sframe_view *view, const struct claim *functions,
 		    size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -41,7 +40,7 @@ static bool ascends(const struct bobbin_sframe_view *view, const struct lookup_p
 }
 
 /* A search finds the function that starts last, and none that starts before it. */
-static void clip(struct lookup_part *functions, size_t count)
+static void clip(struct claim *functions, size_t count)
 {
 	uint64_t next = UINT64_MAX;
 
@@ -53,13 +52,12 @@ static void clip(struct lookup_part *functions, size_t count)
 	}
 }
 
-static size_t list_all(const struct bobbin_sframe_view *views, uint32_t count,
-		       struct lookup_part *ret)
+static size_t list_all(const struct bobbin_sframe_view *views, uint32_t count, struct claim *ret)
 {
 	size_t all = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct lookup_part *functions = ret + all;
+		struct claim *functions = ret + all;
 		size_t listed = list_functions(&views[i], i, functions);
 
 		if (views[i].sorted && ascends(&views[i], functions, listed))
@@ -69,7 +67,7 @@ static size_t list_all(const struct bobbin_sframe_view *views, uint32_t count,
 	return all;
 }
 
-static bool are_apart(const struct lookup_part *parts, size_t count)
+static bool are_apart(const struct claim *parts, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (parts[i].start < parts[i - 1].end)
@@ -77,47 +75,16 @@ static bool are_apart(const struct lookup_part *parts, size_t count)
 	return true;
 }
 
-/* Who comes first: the earlier view, the later start, the later entry. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct lookup_part *x = a, *y = b;
-
-	if (x->view != y->view)
-		return x->view < y->view ? -1 : 1;
-	if (x->start != y->start)
-		return x->start > y->start ? -1 : 1;
-	return x->index > y->index ? -1 : x->index < y->index;
-}
-
 /* Functions that may overlap become parts that do not. */
 static int settle(struct lookup_map *map)
 {
-	struct claim *claims = calloc(map->count, sizeof(*claims));
-	struct lookup_part *parts = NULL;
-	struct claim_piece *pieces = NULL;
-	size_t count = 0;
-	int r = claims ? 0 : -ENOMEM;
+	struct claim *pieces;
+	int r = claims_settle(map->parts, (uint32_t)map->count, &pieces, &map->count);
 
-	qsort(map->parts, map->count, sizeof(*map->parts), by_rank);
-	for (size_t i = 0; i < map->count && !r; i++)
-		claims[i] = (struct claim){map->parts[i].start, map->parts[i].end};
-	if (!r)
-		r = claims_settle(claims, (uint32_t)map->count, &pieces, &count);
-	free(claims);
-	if (!r)
-		parts = calloc(count, sizeof(*parts));
-	for (size_t i = 0; parts && i < count; i++) {
-		const struct lookup_part *owner = &map->parts[pieces[i].owner];
-
-		parts[i] = (struct lookup_part){pieces[i].start, pieces[i].end, owner->view,
-						owner->index};
-	}
-	free(pieces);
-	if (!parts)
-		return -ENOMEM;
+	if (r)
+		return r;
 	free(map->parts);
-	map->parts = parts;
-	map->count = count;
+	map->parts = pieces;
 	return 0;
 }
 
@@ -143,10 +110,10 @@ int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, stru
 }
 
 /* Decode a function with very many rows, unless it is there.  false: lookups must do. */
-static bool decode(struct lookup_map *map, const struct lookup_part *part)
+static bool decode(struct lookup_map *map, const struct claim *part)
 {
 	const struct bobbin_sframe_view *view = &map->views[part->view];
-	const struct lookup_part *last = map->long_part;
+	const struct claim *last = map->long_part;
 	struct bobbin_sframe_fde fde;
 
 	if (last && last->view == part->view && last->index == part->index)
@@ -175,7 +142,7 @@ static bool find_row(const struct bobbin_sframe_function *f, uint64_t addr, stru
 	return true;
 }
 
-int lookup_map_row(struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+int lookup_map_row(struct lookup_map *map, const struct claim *part, uint64_t addr,
 		   struct bobbin_error *err, struct bobbin_row *ret)
 {
 	struct bobbin_sframe_view view = map->views[part->view];

@@ -14,17 +14,8 @@
 
 #include <bobbin/sframe.h>
 
+#include "convert/claims.h"
 #include "convert/function_rows.h"
-
-/**
- * struct lookup_part - a part of a function
- * @start, @end: addresses, @start < @end
- * @view, @index: of the function
- */
-struct lookup_part {
-	uint64_t start, end;
-	uint32_t view, index;
-};
 
 /**
  * struct lookup_map - all functions
@@ -36,10 +27,10 @@ struct lookup_part {
  */
 struct lookup_map {
 	const struct bobbin_sframe_view *views;
-	struct lookup_part *parts;
+	struct claim *parts;
 	size_t count;
 	struct function_rows rows;
-	const struct lookup_part *long_part;
+	const struct claim *long_part;
 	struct bobbin_sframe_function decoded;
 	int status;
 	struct bobbin_error error;
@@ -57,7 +48,7 @@ int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, stru
  * rows, which lookups scan from the first, are decoded once; if one of their rows is
  * malformed, all are.
  */
-int lookup_map_row(struct lookup_map *map, const struct lookup_part *part, uint64_t addr,
+int lookup_map_row(struct lookup_map *map, const struct claim *part, uint64_t addr,
 		   struct bobbin_error *err, struct bobbin_row *ret);
 
 void lookup_map_fini(struct lookup_map *map);

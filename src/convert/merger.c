@@ -7,6 +7,7 @@
 
 #include "convert/claims.h"
 #include "convert/function_pieces.h"
+#include "convert/row_forms.h"
 #include "convert/row_walk.h"
 #include "core/bisect.h"
 #include "sframe/layout.h"
@@ -45,23 +46,6 @@ static const struct bobbin_sframe_view *view_of(const struct merger *m, const st
 	return &m->views[c->view];
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15; /* 2^64 / golden ratio */
-	return hash ^ hash >> 32;
-}
-
-static uint64_t mix_place(uint64_t hash, const struct bobbin_place *p)
-{
-	return mix(hash, (uint32_t)p->off | (uint64_t)p->how << 32 | (uint64_t)p->reg << 40);
-}
-
-static uint64_t mix_row(uint64_t hash, const struct bobbin_sframe_row *row)
-{
-	hash = mix_place(mix(hash, row->start), &row->rule.cfa);
-	return mix(mix_place(mix_place(hash, &row->rule.ra), &row->rule.fp), row->rule.flags);
-}
-
 /* Read all rows once, to know that they can be read. */
 static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 		      const struct bobbin_sframe_fde *fde, struct bobbin_error *err,
@@ -69,7 +53,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 {
 	struct row_walk walk = row_walk(view, fde);
 	struct bobbin_sframe_row row;
-	uint64_t hash = mix(fde->signal, fde->rep_size);
+	uint64_t hash = hash_words(fde->signal, fde->rep_size, 0);
 	bool any = !fde->num_fres && view->version >= 3;
 	int r;
 
@@ -79,7 +63,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 		if (++m->rows > m->most_rows)
 			return -E2BIG;
 		any |= row.start < row_walk_limit(fde);
-		hash = mix_row(hash, &row);
+		hash = rule_hash(&row.rule, hash ^ row.start);
 	}
 	if (r)
 		return r;
@@ -174,7 +158,7 @@ static int take_functions(struct merger *m, uint32_t count)
 	return r;
 }
 
-/* Those of the same code one behind the other, in the order of by_rank(). */
+/* Those of the same code one behind the other, in the order of claims. */
 static int by_extent(const void *a, const void *b, void *ctx)
 {
 	const struct candidate *candidates = ctx;
@@ -239,56 +223,25 @@ static int drop_duplicates(struct merger *m)
 	return 0;
 }
 
-/* Who comes first: the earlier view, then the later start and entry, as in lookups. */
-static int by_rank(const void *a, const void *b, void *ctx)
-{
-	const struct candidate *candidates = ctx;
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct candidate *x = &candidates[i], *y = &candidates[j];
-
-	if (x->view != y->view)
-		return x->view < y->view ? -1 : 1;
-	if (x->start != y->start)
-		return x->start > y->start ? -1 : 1;
-	return i > j ? -1 : i < j;
-}
-
-static int settle_ranked(const struct merger *m, uint32_t *ranked, struct claim *claims,
-			 struct claim_piece **pieces, size_t *count)
-{
-	int r;
-
-	for (uint32_t i = 0; i < m->count; i++)
-		ranked[i] = i;
-	qsort_r(ranked, m->count, sizeof(*ranked), by_rank, m->candidates);
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct candidate *c = &m->candidates[ranked[i]];
-
-		claims[i] = (struct claim){c->start, c->end};
-	}
-	r = claims_settle(claims, m->count, pieces, count);
-	for (size_t i = 0; i < *count && !r; i++)
-		(*pieces)[i].owner = ranked[(*pieces)[i].owner];
-	return r;
-}
-
-static int settle(const struct merger *m, struct claim_piece **pieces, size_t *count)
+static int settle(const struct merger *m, struct claim **pieces, size_t *count)
 {
 	struct claim *claims = calloc((size_t)m->count + 1, sizeof(*claims));
-	uint32_t *ranked = calloc((size_t)m->count + 1, sizeof(*ranked));
 	int r = -ENOMEM;
 
-	if (claims && ranked)
-		r = settle_ranked(m, ranked, claims, pieces, count);
+	for (uint32_t i = 0; claims && i < m->count; i++) {
+		const struct candidate *c = &m->candidates[i];
+
+		claims[i] = (struct claim){c->start, c->end, c->view, i};
+	}
+	if (claims)
+		r = claims_settle(claims, m->count, pieces, count);
 	free(claims);
-	free(ranked);
 	return r;
 }
 
-static int write_piece(struct merger *m, const struct claim_piece *piece,
-		       struct piece_writer *writer)
+static int write_piece(struct merger *m, const struct claim *piece, struct piece_writer *writer)
 {
-	struct candidate *c = &m->candidates[piece->owner];
+	struct candidate *c = &m->candidates[piece->index];
 	const struct bobbin_sframe_view *view = view_of(m, c);
 	struct bobbin_sframe_fde fde;
 	struct bobbin_error error;
@@ -300,7 +253,7 @@ static int write_piece(struct merger *m, const struct claim_piece *piece,
 	return r;
 }
 
-static int write_pieces(struct merger *m, const struct claim_piece *pieces, size_t count,
+static int write_pieces(struct merger *m, const struct claim *pieces, size_t count,
 			struct merge_stats *stats, uint8_t **data, uint64_t *size)
 {
 	const struct merge_options *options = m->options;
@@ -343,7 +296,7 @@ static void report(const struct merger *m, const struct candidate *c, struct mer
 
 static int merge(struct merger *m, struct merge_stats *stats, uint8_t **data, uint64_t *size)
 {
-	struct claim_piece *pieces = NULL;
+	struct claim *pieces = NULL;
 	size_t count = 0;
 	int r = drop_duplicates(m);
 

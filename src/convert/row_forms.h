@@ -11,6 +11,18 @@
 
 #include "base/hash_index.h"
 
+static inline uint64_t rule_hash_place(const struct bobbin_place *p, uint64_t seed)
+{
+	return hash_words((uint32_t)p->off, (uint64_t)p->how << 8 | p->reg, seed);
+}
+
+/* Of what bobbin_rule_equal() looks at in rules of rows. */
+static inline uint64_t rule_hash(const struct bobbin_rule *rule, uint64_t seed)
+{
+	seed = rule_hash_place(&rule->cfa, seed ^ rule->flags);
+	return rule_hash_place(&rule->fp, rule_hash_place(&rule->ra, seed));
+}
+
 /* There is no body for an ordinary function; shifted by one, for a flexible one. */
 #define ROW_NO_BODY 0x100u
 

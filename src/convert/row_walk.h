@@ -7,7 +7,8 @@
 
 #include <bobbin/sframe.h>
 #include <bobbin/sframe_builder.h>
-#include <errno.h>
+
+#include "core/refusal.h"
 
 /**
  * struct row_walk - where a walk is
@@ -15,18 +16,19 @@
  * @offset: of the next row in the section
  * @left: rows from there on
  * @least: start of the row before
+ * @limit: the first row that starts there, or later, ends the walk
  */
 struct row_walk {
 	const struct bobbin_sframe_view *view;
 	const struct bobbin_sframe_fde *fde;
 	uint64_t offset;
-	uint32_t left, least;
+	uint32_t left, least, limit;
 };
 
 static inline struct row_walk row_walk(const struct bobbin_sframe_view *view,
 				       const struct bobbin_sframe_fde *fde)
 {
-	return (struct row_walk){view, fde, fde->fre_off, fde->num_fres, 0};
+	return (struct row_walk){view, fde, fde->fre_off, fde->num_fres, 0, UINT32_MAX};
 }
 
 /*
@@ -43,14 +45,15 @@ static inline int row_walk_next(struct row_walk *walk, struct bobbin_error *err,
 	if (!walk->left)
 		return 0;
 	r = bobbin_sframe_fre(walk->view, walk->fde, walk->offset, err, &fre);
-	if (!r)
-		r = bobbin_sframe_rule(walk->view, walk->fde, &fre, err, &ret->rule);
 	if (r)
 		return r;
-	if (fre.start < walk->least) {
-		*err = (struct bobbin_error){walk->offset, BOBBIN_REASON_SFRAME_ORDER};
-		return -EBADMSG;
-	}
+	if (fre.start < walk->least)
+		return refuse(err, walk->offset, BOBBIN_REASON_SFRAME_ORDER);
+	if (fre.start >= walk->limit)
+		return 0;
+	r = bobbin_sframe_rule(walk->view, walk->fde, &fre, err, &ret->rule);
+	if (r)
+		return r;
 	ret->start = walk->least = fre.start;
 	walk->offset = fre.next;
 	walk->left--;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "convert/section_tally.h"
 
+#include <errno.h>
+
 #include "convert/row_walk.h"
 
 /* Rows read for each byte of a section: functions that share them have them all. */

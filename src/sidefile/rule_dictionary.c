@@ -5,74 +5,36 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "convert/row_forms.h"
 #include "core/refusal.h"
 #include "sidefile/zigzag.h"
 
 /* Bytes of a rule in a head, at least: one for each field. */
 #define LEAST_SIZE 10
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+uint32_t rule_dictionary_find(const struct rule_dictionary *d, const struct bobbin_rule *rule)
 {
-	return (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	uint32_t number;
+	size_t at = 0;
+
+	while (hash_index_next(&d->index, rule_hash(rule, 0), &at, &number))
+		if (bobbin_rule_equal(&d->rules[number].rule, rule))
+			return number;
+	return (uint32_t)d->count;
 }
 
-static uint64_t hash_place(uint64_t hash, const struct bobbin_place *place)
+int rule_dictionary_count(struct rule_dictionary *d, const struct bobbin_rule *rule)
 {
-	return mix(mix(hash, (uint32_t)place->off), (uint64_t)place->how << 8 | place->reg);
-}
+	uint32_t number = rule_dictionary_find(d, rule);
 
-/* Of what bobbin_rule_equal() looks at in rules of rows. */
-static size_t hash_rule(const struct bobbin_rule *rule)
-{
-	uint64_t hash = hash_place(rule->flags, &rule->cfa);
-
-	return (size_t)(hash_place(hash_place(hash, &rule->ra), &rule->fp) >> 32);
-}
-
-/* The slot of a rule: where it is, or where it would be. */
-static uint32_t *slot_of(const struct rule_dictionary *d, const struct bobbin_rule *rule)
-{
-	size_t at = hash_rule(rule);
-
-	for (;; at++) {
-		uint32_t *slot = &d->slots[at & (d->slot_count - 1)];
-
-		if (!*slot || bobbin_rule_equal(&d->rules[*slot - 1].rule, rule))
-			return slot;
-	}
-}
-
-/* Put all rules into @slot_count empty slots, a power of two. */
-static int rehash(struct rule_dictionary *d, size_t slot_count)
-{
-	uint32_t *slots = calloc(slot_count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(d->slots);
-	d->slots = slots;
-	d->slot_count = slot_count;
-	for (size_t i = 0; i < d->count; i++)
-		*slot_of(d, &d->rules[i].rule) = (uint32_t)i + 1;
-	return 0;
-}
-
-int rule_dictionary_count(struct rule_dictionary *dictionary, const struct bobbin_rule *rule)
-{
-	struct rule_dictionary *d = dictionary;
-	uint32_t *slot;
-
-	if (2 * d->count >= d->slot_count && rehash(d, d->slot_count ? 2 * d->slot_count : 256))
-		return -ENOMEM;
-	slot = slot_of(d, rule);
-	if (*slot) {
-		d->rules[*slot - 1].uses++;
+	if (number < d->count) {
+		d->rules[number].uses++;
 		return 0;
 	}
-	if (vector_reserve(&d->rules, &d->capacity, d->count + 1, sizeof(*d->rules)))
+	if (hash_index_room(&d->index, rule_hash(rule, 0), &d->rules, &d->capacity, d->count,
+			    sizeof(*d->rules)))
 		return -ENOMEM;
 	d->rules[d->count++] = (struct counted_rule){*rule, 1};
-	*slot = (uint32_t)d->count;
 	return 0;
 }
 
@@ -101,24 +63,22 @@ static int by_use(const void *a, const void *b)
 	return r ? r : x->rule.flags - y->rule.flags;
 }
 
-int rule_dictionary_sort(struct rule_dictionary *dictionary)
+int rule_dictionary_sort(struct rule_dictionary *d)
 {
-	if (!dictionary->count)
-		return 0;
-	qsort(dictionary->rules, dictionary->count, sizeof(*dictionary->rules), by_use);
-	return rehash(dictionary, dictionary->slot_count);
-}
+	int r = 0;
 
-uint32_t rule_dictionary_find(const struct rule_dictionary *dictionary,
-			      const struct bobbin_rule *rule)
-{
-	return *slot_of(dictionary, rule) - 1;
+	if (d->count)
+		qsort(d->rules, d->count, sizeof(*d->rules), by_use);
+	hash_index_fini(&d->index);
+	for (size_t i = 0; i < d->count && !r; i++)
+		r = hash_index_add(&d->index, rule_hash(&d->rules[i].rule, 0), (uint32_t)i);
+	return r;
 }
 
 void rule_dictionary_fini(struct rule_dictionary *dictionary)
 {
 	free(dictionary->rules);
-	free(dictionary->slots);
+	hash_index_fini(&dictionary->index);
 	*dictionary = (struct rule_dictionary){0};
 }
 

@@ -12,6 +12,7 @@
 #include <bobbin/rule.h>
 
 #include "base/byte_buffer.h"
+#include "base/hash_index.h"
 #include "core/bytes.h"
 
 struct counted_rule {
@@ -22,13 +23,12 @@ struct counted_rule {
 /**
  * struct rule_dictionary - rules that have been counted; starts as all zero
  * @rules, @count, @capacity: the rules
- * @slots, @slot_count: number + 1 by hash
+ * @index: their numbers
  */
 struct rule_dictionary {
 	struct counted_rule *rules;
 	size_t count, capacity;
-	uint32_t *slots;
-	size_t slot_count;
+	struct hash_index index;
 };
 
 /* One more use of a rule, new or known.  0, -ENOMEM. */
@@ -37,7 +37,7 @@ int rule_dictionary_count(struct rule_dictionary *dictionary, const struct bobbi
 /* Number the rules by falling use.  0, -ENOMEM. */
 int rule_dictionary_sort(struct rule_dictionary *dictionary);
 
-/* The number of a rule that was counted. */
+/* The number of a rule; that of rules if it was not counted. */
 uint32_t rule_dictionary_find(const struct rule_dictionary *dictionary,
 			      const struct bobbin_rule *rule);
 
