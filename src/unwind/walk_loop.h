@@ -30,9 +30,41 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 	const struct plain_frame f = plain_frame_of(&w->regs);
 	enum bobbin_reason reason = frame_general(w, &frame->source);
 
-	memo_note(memo, frame, &f, UINT64_MAX);
+	memo_note(memo, frame, &f, NULL);
 	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
 		memo_enter(w, memo, w->regs.sp);
+	return reason;
+}
+
+/*
+ * One frame after @f, which the last walk does not know; or why there is none.  It is compiled
+ * into the loop, where all of @f should stay in registers.
+ */
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason walk_one(struct frame_walk *w, struct memo_use *memo,
+							struct plain_frame *f,
+							struct bobbin_frame *out, bool first)
+{
+	struct plain_frame caller;
+	enum frame_case found = frame_plain(w, f, &caller);
+	enum bobbin_reason reason;
+
+	*out = (struct bobbin_frame){
+		.pc = f->pc, .source = f->source & (uint8_t)~SOURCE_ONCE, .exact = f->exact};
+	if (found == FRAME_CALLER) {
+		memo_note(memo, out, f, &caller);
+		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
+		return BOBBIN_REASON_NONE;
+	}
+	if (found == FRAME_OUTERMOST) {
+		memo_note(memo, out, f, NULL);
+		return BOBBIN_REASON_OUTERMOST;
+	}
+	if (!first)
+		w->callee = out[-1].source;
+	give_registers(w, f);
+	reason = walk_on(w, memo, out);
+	plain_frame_move(f, w->regs.pc, w->regs.sp, w->regs.fp);
+	f->exact = w->regs.exact;
 	return reason;
 }
 
@@ -40,47 +72,28 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobbin_trace *trace,
 			uint32_t max)
 {
-	struct plain_frame f = plain_frame_of(&w->regs), caller;
+	struct bobbin_frame *first = trace->frames, *out = first, *end = first + max;
+	struct plain_frame f = plain_frame_of(&w->regs);
 	enum bobbin_reason reason = BOBBIN_REASON_NONE;
-	uint32_t count;
 
-	for (count = 0; count < max && !reason; count++) {
-		struct bobbin_frame *frame;
-		enum frame_case found;
-
+	while (out < end && !reason) {
 		if (f.sp >= memo->join && !f.exact) {
-			uint32_t same = memo_follow(w, memo, memo_find(memo, &f),
-						    &trace->frames[count], max - count);
+			uint32_t same = memo_follow(w, memo, memo_find(memo, &f), out,
+						    (uint32_t)(end - out));
 
 			if (same)
 				memo_move(memo, &f);
-			count += same;
-			if (count == max)
+			out += same;
+			if (out == end)
 				break;
 		}
-		frame = &trace->frames[count];
-		found = frame_plain(w, &f, &caller);
-		*frame = (struct bobbin_frame){
-			.pc = f.pc, .source = f.source & (uint8_t)~SOURCE_ONCE, .exact = f.exact};
-		if (found == FRAME_CALLER) {
-			memo_note(memo, frame, &f,
-				  memo_can_hold(&f, &caller) ? caller.sp : UINT64_MAX);
-			plain_frame_move(&f, caller.pc, caller.sp, caller.fp);
-		} else if (found == FRAME_OUTERMOST) {
-			memo_note(memo, frame, &f, UINT64_MAX);
-			reason = BOBBIN_REASON_OUTERMOST;
-		} else {
-			if (count)
-				w->callee = frame[-1].source;
-			give_registers(w, &f);
-			reason = walk_on(w, memo, frame);
-			f = plain_frame_of(&w->regs);
-		}
+		reason = walk_one(w, memo, &f, out, out == first);
+		out++;
 	}
-	trace->count = count;
+	trace->count = (uint32_t)(out - first);
 	give_registers(w, &f);
-	if (count)
-		w->callee = trace->frames[count - 1].source;
+	if (out != first)
+		w->callee = out[-1].source;
 	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
 }
 

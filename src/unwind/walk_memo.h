@@ -146,12 +146,19 @@ static BOBBIN_ALWAYS_INLINE bool memo_can_hold(const struct plain_frame *f,
 	return !(f->source & SOURCE_ONCE) && !f->exact && size + (uint64_t)f->fp_off < size;
 }
 
-/* @caller_sp: as in the entry. */
+/* @caller: NULL: no plain rule has led there. */
 static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct bobbin_frame *frame,
-					   const struct plain_frame *f, uint64_t caller_sp)
+					   const struct plain_frame *f,
+					   const struct plain_frame *caller)
 {
+	bool holds = caller && memo_can_hold(f, caller);
+
 	if (use->note)
-		*use->note++ = (struct memo_frame){*frame, f->sp, f->fp, caller_sp, f->fp_off};
+		*use->note++ = (struct memo_frame){.frame = *frame,
+						   .sp = f->sp,
+						   .fp = f->fp,
+						   .caller_sp = holds ? caller->sp : UINT64_MAX,
+						   .fp_off = caller ? f->fp_off : 0};
 }
 
 /*
