@@ -38,9 +38,6 @@ struct frame_walk {
 
 /* world_word() is rule_step.h's; @world: the walk. */
 
-/* With a source: it holds for this time only, and is not remembered with the frame. */
-#define SOURCE_ONCE 0x80
-
 /*
  * The packed rule for an address, if it is at hand, and who gave it; for code that no
  * table knows a frame record's, by BOBBIN_SOURCE_FRAME_POINTER.  0: ask world_rule().

@@ -12,6 +12,7 @@
 #include "unwind/here_regs.h"
 #include "unwind/loaded_objects.h"
 #include "unwind/own_walk.h"
+#include "unwind/walk_slot.h"
 #include "unwind/worker.h"
 
 static struct {
@@ -161,7 +162,7 @@ BOBBIN_API void bobbin_backtrace_unfollow(void)
 	pthread_mutex_unlock(&own.following);
 }
 
-struct own_code own_code(void)
+struct own_code read_own_code(void)
 {
 	struct own_code code = {
 		.registry = own_registry(), .fiber_end = own.fiber_end, .slots = own.slots};
@@ -170,11 +171,11 @@ struct own_code own_code(void)
 	return code;
 }
 
-/* The call chain of a caller; at least its return address is known.  As own_walk(). */
+/* The call chain of a caller; at least its return address is known.  As walk_own_stack(). */
 static bool walk_here(const struct bobbin_regs *here, void *ra, struct bobbin_trace *trace)
 {
-	const struct own_code code = own_code();
-	bool stale = own_walk(&code, here, 1, trace);
+	const struct own_code code = read_own_code();
+	bool stale = walk_own_stack(&code, here, 1, trace);
 
 	if (!trace->count && trace->max)
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = (uint64_t)ra};
@@ -183,14 +184,14 @@ static bool walk_here(const struct bobbin_regs *here, void *ra, struct bobbin_tr
 
 BOBBIN_API void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_trace *trace)
 {
-	const struct own_code code = own_code();
+	const struct own_code code = read_own_code();
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs here;
 	bool stale;
 
 	here_regs(gpr, &here);
 	if (regs)
-		stale = own_walk(&code, regs, 0, trace);
+		stale = walk_own_stack(&code, regs, 0, trace);
 	else
 		stale = walk_here(&here, __builtin_return_address(0), trace);
 	if (stale && worker_idle(&own.worker))

@@ -22,16 +22,13 @@ struct own_code {
 };
 
 /* What walks of the own process know now.  Async-signal-safe. */
-struct own_code own_code(void);
-
-/* Memory for what walks remember; free().  NULL: there is none, they are only slower. */
-struct walk_slots *walk_slots_open(void);
+struct own_code read_own_code(void);
 
 /*
  * Walk from @regs; @skip: the first frame is not part of the trace.  true: the
  * loader knows more of the code than the map does, as far as it can tell.
  */
-bool own_walk(const struct own_code *code, const struct bobbin_regs *regs, bool skip,
-	      struct bobbin_trace *trace);
+bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs, bool skip,
+		    struct bobbin_trace *trace);
 
 #endif

@@ -20,6 +20,9 @@
 #define KEY_FILE 40   /* bits of an offset */
 #define KEY_SOURCE 56 /* and of the number of a file, plus one */
 
+/* With a source: the rule holds as long as its code is there, to be checked by each walk. */
+#define SOURCE_ONCE 0x80
+
 /* The file that registered code counts as; real ones have smaller numbers. */
 #define REMOTE_FILE ((1u << (KEY_SOURCE - KEY_FILE)) - 2)
 

@@ -19,33 +19,11 @@
 #ifndef BOBBIN_UNWIND_WALK_MEMO_H
 #define BOBBIN_UNWIND_WALK_MEMO_H
 
-#include <bobbin/unwind.h>
 #include <string.h>
 
 #include "core/frame_caller.h"
-
-/* A walk may pass over its first frame. */
-#define MEMO_FRAMES (BOBBIN_MAX_DEPTH + 1)
-
-/* A frame, and how its caller was found. */
-struct memo_frame {
-	struct bobbin_frame frame; /* as in a trace */
-	uint64_t sp, fp;
-	/* of the next entry, which has its RA in the default slot; else UINT64_MAX */
-	uint64_t caller_sp;
-	int64_t fp_off; /* from there to where its FP was saved; PLAIN_RA_OFF: it was not */
-};
-
-struct memo_walk {
-	uint32_t count;
-	struct memo_frame frames[MEMO_FRAMES];
-};
-
-/* The newest walk over a stack, and room for the one in the making. */
-struct walk_memo {
-	uint32_t newest;
-	struct memo_walk walks[2];
-};
+#include "unwind/last_walk.h"
+#include "unwind/rule_cache.h"
 
 /* The memory where a word is a load, once it is known to be there. */
 struct near_memory {
@@ -105,11 +83,6 @@ static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, stru
 	use->note = use->fresh->frames;
 	use->done = 0;
 	memo_enter(w, use, w->regs.sp);
-}
-
-static inline void memo_forget(struct walk_memo *memo)
-{
-	memo->walks[memo->newest].count = 0;
 }
 
 static BOBBIN_ALWAYS_INLINE uint32_t memo_noted(const struct memo_use *use)

@@ -14,9 +14,13 @@
 #define BOBBIN_UNWIND_WALK_SLOT_H
 
 #include <stdatomic.h>
+#include <string.h>
 
+#include "codemap/code_map.h"
+#include "core/plain_step.h"
+#include "unwind/last_walk.h"
 #include "unwind/rule_cache.h"
-#include "unwind/walk_memo.h"
+#include "unwind/table_set.h"
 
 #define WALK_SLOTS 16
 #define SLOT_CACHE_BITS 9
@@ -38,6 +42,9 @@ struct walk_slots {
 	struct walk_slot slots[WALK_SLOTS];
 };
 
+/* For all threads; free().  NULL: there is no memory, walks are only slower. */
+struct walk_slots *walk_slots_open(void);
+
 /* A slot of the calling thread, or NULL.  Async-signal-safe. */
 static inline struct walk_slot *walk_slot_take(struct walk_slots *slots)
 {
@@ -58,7 +65,10 @@ static inline void walk_slot_give_back(struct walk_slot *slot)
 	atomic_store_explicit(&slot->taken, false, memory_order_release);
 }
 
-/* Forget what was true of another generation. */
+/*
+ * Forget what was true of another generation.  Before the map is asked: what it says later is
+ * forgotten if it has changed since.
+ */
 static inline void walk_slot_renew(struct walk_slot *slot, uint64_t generation)
 {
 	uint64_t epoch = (slot->tag >> SLOT_EPOCH) + 1;
@@ -73,5 +83,21 @@ static inline void walk_slot_renew(struct walk_slot *slot, uint64_t generation)
 	slot->generation = generation;
 	slot->memo.walks[0].count = slot->memo.walks[1].count = 0;
 }
+
+/* The rule for an address, or NULL; its source may be with SOURCE_ONCE. */
+static BOBBIN_ALWAYS_INLINE const struct cached_rule *walk_slot_find(const struct walk_slot *slot,
+								     uint64_t pc)
+{
+	if (pc >> SLOT_EPOCH)
+		return NULL;
+	return rule_cache_get(slot->rules, SLOT_CACHE_BITS, slot->tag | pc);
+}
+
+/*
+ * Remember what the tables of @code say, if it holds until the map changes, or until the
+ * object goes: as SOURCE_ONCE.
+ */
+void walk_slot_remember(struct walk_slot *slot, const struct code *code, uint64_t pc,
+			const struct table_answer *answer);
 
 #endif

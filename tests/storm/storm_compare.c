@@ -24,7 +24,7 @@ static void walk(const struct own_code *code, const struct bobbin_regs *regs,
 		 struct kept_trace *ret)
 {
 	ret->trace = (struct bobbin_trace){.frames = ret->frames, .max = ROOM};
-	own_walk(code, regs, false, &ret->trace);
+	walk_own_stack(code, regs, false, &ret->trace);
 }
 
 static bool same(const struct kept_trace *a, const struct kept_trace *b)
@@ -42,7 +42,7 @@ static bool same(const struct kept_trace *a, const struct kept_trace *b)
 /* false: the traces differ, though nothing has changed as far as can be seen. */
 static bool compare_once(const struct bobbin_regs *regs)
 {
-	const struct own_code code = own_code();
+	const struct own_code code = read_own_code();
 	struct own_code forgetful = code;
 	struct kept_trace before, with, after;
 	bool equal = true;
