@@ -292,14 +292,17 @@ BOBBIN_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view B
 	const uint8_t *p = s->row + fde->fre_type + 1;
 	bool fault = false;
 	uint8_t info = memory_u8(p - 1, &fault);
+	int32_t first, second, third;
 
 	if (fde->flex || sframe_is_s390x(view) || p > last || !sframe_fre_info_valid(info))
 		return false;
 	if (!SFRAME_FRE_NUM_WORDS(info) || SFRAME_FRE_NUM_WORDS(info) > sframe_most_words(view))
 		return false;
-	sframe_default_rule(view, fde, info, sframe_read_word(p, info, 0, s->big_endian, &fault),
-			    sframe_read_word(p, info, 1, s->big_endian, &fault),
-			    sframe_read_word(p, info, 2, s->big_endian, &fault), ret);
+	first = sframe_read_word(p, info, 0, s->big_endian, &fault);
+	second = sframe_read_word(p, info, 1, s->big_endian, &fault);
+	third = sframe_read_word(p, info, 2, s->big_endian, &fault);
+	if (!fault)
+		sframe_default_rule(view, fde, info, first, second, third, ret);
 	return !fault;
 }
 
