@@ -54,6 +54,23 @@ void defects_add(struct defects *d, uint64_t offset, enum bobbin_reason reason)
 		d->report(d->ctx, &defect);
 }
 
+uint32_t defects_load(struct defects *d, uint64_t offset, unsigned int bytes)
+{
+	const uint8_t *p = d->view->data + offset;
+	bool big_endian = d->view->arch->big_endian, fault = false;
+	uint32_t number;
+
+	if (bytes == 1)
+		number = memory_u8(p, &fault);
+	else if (bytes == 2)
+		number = memory_u16(p, big_endian, &fault);
+	else
+		number = memory_u32(p, big_endian, &fault);
+	if (fault)
+		defects_add(d, offset, BOBBIN_REASON_NO_MEMORY);
+	return number;
+}
+
 static bool comes_before(const struct bobbin_sframe_order *a, const struct bobbin_sframe_order *b)
 {
 	return a->key != b->key ? a->key < b->key : a->fde < b->fde;

@@ -32,6 +32,9 @@ struct defects {
 
 void defects_add(struct defects *d, uint64_t offset, enum bobbin_reason reason);
 
+/* The number in 1, 2 or 4 bytes of the section; 0 where they cannot be read, and a defect. */
+uint32_t defects_load(struct defects *d, uint64_t offset, unsigned int bytes);
+
 /* Sort by key, then by function. */
 void defects_sort(struct bobbin_sframe_order *order, uint32_t count);
 

@@ -27,11 +27,11 @@ uint64_t defects_rows_field(const struct defects *d)
 }
 
 /* false: there is no room for V3's attributes, or for any row. */
-static bool find_fields(const struct defects *d, struct fields *ret)
+static bool find_fields(struct defects *d, struct fields *ret)
 {
 	const struct bobbin_sframe_view *view = d->view;
 	uint64_t entry = entry_of(d);
-	uint32_t rows = load_u32(view->data + defects_rows_field(d), view->arch->big_endian);
+	uint32_t rows = defects_load(d, defects_rows_field(d), 4);
 	uint64_t room = view->version >= 3 ? SFRAME_V3_ATTR_SIZE : 0, at = view->fre_off + rows;
 
 	if (view->version < 3)
@@ -52,7 +52,7 @@ static bool find_fields(const struct defects *d, struct fields *ret)
 
 static void check_info(struct defects *d, const struct fields *at)
 {
-	uint8_t info = d->view->data[at->info];
+	uint8_t info = (uint8_t)defects_load(d, at->info, 1);
 	uint8_t unused = d->view->version < 3 ? V1_INFO_UNUSED : V3_INFO_UNUSED;
 
 	if ((info & SFRAME_FDE_FRE_TYPE) > SFRAME_FDE_FRE_TYPE_LAST)
@@ -69,7 +69,7 @@ static void check_info2(struct defects *d, const struct fields *at)
 
 	if (d->view->version < 3)
 		return;
-	info2 = d->view->data[at->info2];
+	info2 = (uint8_t)defects_load(d, at->info2, 1);
 	if ((info2 & SFRAME_FDE_TYPE) > SFRAME_FDE_TYPE_FLEX)
 		defects_add(d, at->info2, BOBBIN_REASON_SFRAME_FDE_TYPE);
 	if (info2 & INFO2_UNUSED)
@@ -78,9 +78,9 @@ static void check_info2(struct defects *d, const struct fields *at)
 
 static void check_blocks(struct defects *d, const struct fields *at, uint32_t size)
 {
-	bool repeats = d->view->data[at->info] & SFRAME_FDE_PCMASK,
+	bool repeats = (uint8_t)defects_load(d, at->info, 1) & SFRAME_FDE_PCMASK,
 	     has_field = d->view->version > 1;
-	uint8_t block = has_field ? d->view->data[at->rep_size] : SFRAME_V1_REP_SIZE;
+	uint8_t block = has_field ? (uint8_t)defects_load(d, at->rep_size, 1) : SFRAME_V1_REP_SIZE;
 
 	if (repeats && !block)
 		defects_add(d, at->rep_size, BOBBIN_REASON_SFRAME_REP_ZERO);
@@ -106,25 +106,28 @@ static void check_count(struct defects *d, const struct fields *at, uint32_t num
 bool defects_of_fde(struct defects *d, uint32_t *num_fres)
 {
 	const struct bobbin_sframe_view *view = d->view;
-	bool big_endian = view->arch->big_endian;
 	struct sframe_fdes fdes = sframe_fdes_of(view);
 	uint64_t entry = entry_of(d);
+	uint64_t start = sframe_fde_start(&fdes, entry);
 	uint32_t size = sframe_fde_size(&fdes, entry);
 	struct bobbin_sframe_fde fde;
 	struct fields at;
 
-	if (size > UINT64_MAX - sframe_fde_start(&fdes, entry))
+	if (fdes.fault) {
+		defects_add(d, entry, BOBBIN_REASON_NO_MEMORY);
+		return false;
+	}
+	if (size > UINT64_MAX - start)
 		defects_add(d, entry, BOBBIN_REASON_SFRAME_WRAP);
 	if (!size)
 		defects_add(d, entry, BOBBIN_REASON_SFRAME_NO_CODE);
-	if (view->version == 2 && load_u16(view->data + entry + V2_AT_PADDING, big_endian))
+	if (view->version == 2 && defects_load(d, entry + V2_AT_PADDING, 2))
 		defects_add(d, entry + V2_AT_PADDING, BOBBIN_REASON_SFRAME_RESERVED);
 	if (!find_fields(d, &at)) {
 		defects_add(d, defects_rows_field(d), BOBBIN_REASON_SFRAME_ROWS_OUTSIDE);
 		return false;
 	}
-	*num_fres = view->version < 3 ? load_u32(view->data + at.num_fres, big_endian)
-				      : load_u16(view->data + at.num_fres, big_endian);
+	*num_fres = defects_load(d, at.num_fres, view->version < 3 ? 4 : 2);
 	check_info(d, &at);
 	check_info2(d, &at);
 	check_blocks(d, &at, size);

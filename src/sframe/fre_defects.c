@@ -28,7 +28,8 @@ static bool size_row(struct defects *d, const struct bobbin_sframe_fde *fde, uin
 				  .start = (uint32_t)bytes_get(&b, fde->fre_type)};
 	ret->info = bytes_u8(&b);
 	if (b.bad) {
-		defects_add(d, offset, BOBBIN_REASON_SFRAME_ROW_CUT);
+		defects_add(d, offset,
+			    b.fault ? BOBBIN_REASON_NO_MEMORY : BOBBIN_REASON_SFRAME_ROW_CUT);
 		return false;
 	}
 	if (SFRAME_FRE_WORD_SHIFT(ret->info) > SFRAME_FRE_WORD_SHIFT_LAST) {

@@ -28,9 +28,13 @@ struct validation {
 static void check_trailing(struct validation *v)
 {
 	for (uint64_t i = v->view->size; i < v->bounds->available; i++) {
-		if (!v->view->data[i])
+		bool fault = false;
+		uint8_t byte = memory_u8(v->view->data + i, &fault);
+
+		if (!byte && !fault)
 			continue;
-		defects_add(&v->defects, i, BOBBIN_REASON_SFRAME_TRAILING);
+		defects_add(&v->defects, i,
+			    fault ? BOBBIN_REASON_NO_MEMORY : BOBBIN_REASON_SFRAME_TRAILING);
 		return;
 	}
 }
@@ -38,8 +42,8 @@ static void check_trailing(struct validation *v)
 static void check_header(struct validation *v)
 {
 	const struct bobbin_sframe_view *view = v->view;
-	uint8_t auxiliary = view->data[SFRAME_AT_AUX_LEN];
 	struct defects *d = &v->defects;
+	uint8_t auxiliary = (uint8_t)defects_load(d, SFRAME_AT_AUX_LEN, 1);
 
 	if (v->bounds->arch && v->bounds->arch != view->arch)
 		defects_add(d, SFRAME_AT_ABI, BOBBIN_REASON_SFRAME_FOREIGN);
@@ -103,13 +107,12 @@ static void check_text(struct validation *v, uint32_t fde)
 static void check_functions(struct validation *v)
 {
 	struct defects *d = &v->defects;
-	bool big_endian = v->view->arch->big_endian;
 
 	v->readable = true;
 	for (d->fde = 0; d->fde < v->view->num_fdes; d->fde++) {
 		uint32_t num_fres = 0;
 		bool readable = defects_of_fde(d, &num_fres);
-		uint64_t rows = load_u32(v->view->data + defects_rows_field(d), big_endian);
+		uint64_t rows = defects_load(d, defects_rows_field(d), 4);
 
 		v->num_fres += num_fres;
 		v->readable &= readable;
