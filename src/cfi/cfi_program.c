@@ -32,7 +32,8 @@ struct run {
 	bool initial;     /* these are the CIE's instructions */
 };
 
-static BOBBIN_ALWAYS_INLINE enum outcome fail(const struct run *run, enum bobbin_reason reason)
+static BOBBIN_ALWAYS_INLINE enum outcome refuse_program(const struct run *run,
+							enum bobbin_reason reason)
 {
 	refuse(run->err, run->insn, reason);
 	return FAILED;
@@ -286,10 +287,10 @@ static BOBBIN_ALWAYS_INLINE enum outcome advance(struct run *run, uint64_t delta
 	uint64_t bytes;
 
 	if (run->initial)
-		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+		return refuse_program(run, BOBBIN_REASON_CFI_OPCODE);
 	if (!multiply(run->rows->fde.code_align, delta, &bytes) ||
 	    __builtin_add_overflow(run->pc, bytes, &run->advance))
-		return fail(run, BOBBIN_REASON_CFI_RANGE);
+		return refuse_program(run, BOBBIN_REASON_CFI_RANGE);
 	return ADVANCED;
 }
 
@@ -299,11 +300,11 @@ static enum outcome set_loc(struct run *run, struct bytes *b)
 
 	if (run->initial ||
 	    !encoded_pointer(b, rows->fde.fde_enc, rows->view->frame_addr, 0, &run->advance))
-		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+		return refuse_program(run, BOBBIN_REASON_CFI_OPCODE);
 	if (b->bad)
 		return GO_ON;
 	if (run->advance < run->pc)
-		return fail(run, BOBBIN_REASON_CFI_RANGE);
+		return refuse_program(run, BOBBIN_REASON_CFI_RANGE);
 	return ADVANCED;
 }
 
@@ -312,7 +313,7 @@ static enum outcome remember(struct run *run)
 	struct bobbin_cfi_rows *rows = run->rows;
 
 	if (rows->depth >= BOBBIN_CFI_STATES)
-		return fail(run, BOBBIN_REASON_CFI_STATE);
+		return refuse_program(run, BOBBIN_REASON_CFI_STATE);
 	rows->saved[rows->depth++] = rows->now;
 	return GO_ON;
 }
@@ -322,7 +323,7 @@ static enum outcome recall(struct run *run)
 	struct bobbin_cfi_rows *rows = run->rows;
 
 	if (!rows->depth)
-		return fail(run, BOBBIN_REASON_CFI_STATE);
+		return refuse_program(run, BOBBIN_REASON_CFI_STATE);
 	rows->now = rows->saved[--rows->depth];
 	return GO_ON;
 }
@@ -340,7 +341,7 @@ static enum outcome toggle_mangled(struct run *run)
 	struct bobbin_cfi_state *now = &run->rows->now;
 
 	if (!run->rows->view->arch->pac_mask)
-		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+		return refuse_program(run, BOBBIN_REASON_CFI_OPCODE);
 	now->mangled = !now->mangled;
 	now->word = 0;
 	return GO_ON;
@@ -385,7 +386,7 @@ static enum outcome run_register(struct run *run, struct bytes *b, uint8_t op)
 		set_expression(rows, b, reg, op == CFA_VAL_EXPRESSION);
 		return GO_ON;
 	default:
-		return fail(run, BOBBIN_REASON_CFI_OPCODE);
+		return refuse_program(run, BOBBIN_REASON_CFI_OPCODE);
 	}
 }
 
@@ -483,7 +484,7 @@ static BOBBIN_ALWAYS_INLINE enum outcome run_on(struct run *run, struct bytes *b
 		if (outcome != GO_ON)
 			return outcome;
 	}
-	return b->bad ? fail(run, BOBBIN_REASON_TRUNCATED) : GO_ON;
+	return b->bad ? refuse_program(run, BOBBIN_REASON_TRUNCATED) : GO_ON;
 }
 
 static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_rows *rows,

@@ -115,23 +115,23 @@ static bool compare_low(struct symbolic *v, int64_t n)
 /* What becomes of @a. */
 static bool combine(uint8_t op, struct symbolic *a, struct symbolic *b)
 {
-	if (op == OP_PLUS)
+	if (op == DW_OP_PLUS)
 		return add(a, b);
-	if (op == OP_MUL && a->kind == SYM_CONST)
+	if (op == DW_OP_MUL && a->kind == SYM_CONST)
 		swap(a, b);
 	if (b->kind != SYM_CONST)
 		return false;
 
 	switch (op) {
-	case OP_MINUS:
+	case DW_OP_MINUS:
 		return b->off != INT64_MIN && add_constant(a, -b->off);
-	case OP_MUL:
+	case DW_OP_MUL:
 		return multiply(a, b->off);
-	case OP_SHL:
+	case DW_OP_SHL:
 		return b->off >= 0 && b->off < 62 && multiply(a, (int64_t)1 << b->off);
-	case OP_AND:
+	case DW_OP_AND:
 		return and_15(a, b->off);
-	case OP_GE:
+	case DW_OP_GE:
 		return compare_low(a, b->off);
 	default:
 		return false;
@@ -149,15 +149,15 @@ static bool load(struct symbolic *v)
 
 static bool run_constant(struct machine *m, uint8_t op, struct bytes *b)
 {
-	if (op >= OP_LIT0 && op <= OP_LIT31)
-		push(m, SYM_CONST, 0, op - OP_LIT0);
-	else if (op >= OP_CONST1U && op <= OP_CONST8S && (op & 1))
-		push(m, SYM_CONST, 0, bytes_signed(b, 1u << (op - OP_CONST1U) / 2));
-	else if (op >= OP_CONST1U && op <= OP_CONST8S)
-		push(m, SYM_CONST, 0, (int64_t)bytes_get(b, 1u << (op - OP_CONST1U) / 2));
-	else if (op == OP_CONSTU)
+	if (op >= DW_OP_LIT0 && op <= DW_OP_LIT31)
+		push(m, SYM_CONST, 0, op - DW_OP_LIT0);
+	else if (op >= DW_OP_CONST1U && op <= DW_OP_CONST8S && (op & 1))
+		push(m, SYM_CONST, 0, bytes_signed(b, 1u << (op - DW_OP_CONST1U) / 2));
+	else if (op >= DW_OP_CONST1U && op <= DW_OP_CONST8S)
+		push(m, SYM_CONST, 0, (int64_t)bytes_get(b, 1u << (op - DW_OP_CONST1U) / 2));
+	else if (op == DW_OP_CONSTU)
 		push(m, SYM_CONST, 0, (int64_t)bytes_uleb(b));
-	else if (op == OP_CONSTS)
+	else if (op == DW_OP_CONSTS)
 		push(m, SYM_CONST, 0, bytes_sleb(b));
 	else
 		return false;
@@ -165,16 +165,16 @@ static bool run_constant(struct machine *m, uint8_t op, struct bytes *b)
 }
 
 /* What changes the value on top, and first takes one off if there have to be two. */
-static bool run_operator(struct machine *m, uint8_t op, struct bytes *b)
+static BOBBIN_OUT_OF_LINE bool run_operator(struct machine *m, uint8_t op, struct bytes *b)
 {
 	struct symbolic *top = m->stack + m->depth;
 
 	if (!m->depth)
 		return false;
 	top--;
-	if (op == OP_PLUS_UCONST)
+	if (op == DW_OP_PLUS_UCONST)
 		return add_constant(top, (int64_t)bytes_uleb(b));
-	if (op == OP_DEREF)
+	if (op == DW_OP_DEREF)
 		return load(top);
 	if (m->depth < 2)
 		return false;
@@ -189,12 +189,12 @@ static void run_one(struct machine *m, struct bytes *b)
 
 	if (run_constant(m, op, b))
 		return;
-	if (op >= OP_BREG0 && op <= OP_BREG31) {
-		push_reg(m, op - OP_BREG0, bytes_sleb(b));
-	} else if (op == OP_BREGX) {
+	if (op >= DW_OP_BREG0 && op <= DW_OP_BREG31) {
+		push_reg(m, op - DW_OP_BREG0, bytes_sleb(b));
+	} else if (op == DW_OP_BREGX) {
 		reg = bytes_uleb(b);
 		push_reg(m, reg, bytes_sleb(b));
-	} else if (op != OP_NOP && !run_operator(m, op, b)) {
+	} else if (op != DW_OP_NOP && !run_operator(m, op, b)) {
 		m->failed = true;
 	}
 }
