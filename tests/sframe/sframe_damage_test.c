@@ -12,44 +12,8 @@
 
 #include <cmocka.h>
 
-#include "sframe_bytes.h"
 #include "sframe_contract.h"
-
-#define ADDR 0x400000
-
-static struct section_spec amd64(uint8_t version, uint8_t flags)
-{
-	return (struct section_spec){
-		.version = version,
-		.flags = flags,
-		.abi = AMD64,
-		.fixed_ra = -8,
-		.aux_len = 2,
-		.addr = ADDR,
-		.num_funcs = 4,
-		.funcs = {{.start = 0x1000,
-			   .size = 6,
-			   .num_fres = 4,
-			   ROWS(0, 3, 8, 1, 5, 0x10, 0xf0, 4, 4, 0x10, 0xf0, 5, 5, 8, 0xf0)},
-			  {.start = 0x1010,
-			   .size = 64,
-			   .info = PCMASK,
-			   .rep_size = 16,
-			   .num_fres = 2,
-			   ROWS(0, 3, 8, 11, 3, 16)},
-			  {.start = 0x2000,
-			   .size = 0x400,
-			   .info = ADDR2,
-			   .num_fres = 2,
-			   ROWS(0, 0, 3, 8, 0x34, 0x01, 0x25, 40, 0, 0xf0, 0xff)},
-			  {.start = 0x500000,
-			   .size = 0x20000,
-			   .info = ADDR4 | SIGNAL,
-			   .info2 = version == 3 ? FLEX : 0,
-			   .num_fres = 1,
-			   ROWS(0, 0, 0, 0, 8, 0x39, 8, 2, 0xf0)}},
-	};
-}
+#include "sframe_forms.h"
 
 static struct section_spec s390x(uint8_t version)
 {
@@ -57,7 +21,7 @@ static struct section_spec s390x(uint8_t version)
 		.version = version,
 		.flags = SORTED | PCREL,
 		.abi = S390X,
-		.addr = ADDR,
+		.addr = FORMS_ADDR,
 		.num_funcs = 2,
 		.funcs = {{.start = 0x1000,
 			   .size = 8,
@@ -77,7 +41,7 @@ static void each_prefix_keeps_the_contract(const struct built *s)
 		uint8_t *block = malloc(size ? size : 1);
 
 		memcpy(block, s->data, size);
-		assert_false(obeys_contract(block, size, ADDR));
+		assert_false(obeys_contract(block, size, FORMS_ADDR));
 		free(block);
 	}
 }
@@ -86,7 +50,7 @@ static void each_flipped_bit_keeps_the_contract(const struct built *s)
 {
 	for (size_t bit = 0; bit < 8 * s->size; bit++) {
 		s->data[bit / 8] ^= 1 << bit % 8;
-		obeys_contract(s->data, s->size, ADDR);
+		obeys_contract(s->data, s->size, FORMS_ADDR);
 		s->data[bit / 8] ^= 1 << bit % 8;
 	}
 }
@@ -101,7 +65,7 @@ static void each_pair_of_overwritten_bytes_keeps_the_contract(const struct built
 		for (size_t i = 0; i < 25; i++) {
 			s->data[at] = values[i / 5];
 			s->data[at + 1] = values[i % 5];
-			obeys_contract(s->data, s->size, ADDR);
+			obeys_contract(s->data, s->size, FORMS_ADDR);
 		}
 		s->data[at] = first;
 		s->data[at + 1] = second;
@@ -112,7 +76,7 @@ static void damage(const struct section_spec *spec)
 {
 	struct built s = build(spec);
 
-	assert_true(obeys_contract(s.data, s.size, ADDR));
+	assert_true(obeys_contract(s.data, s.size, FORMS_ADDR));
 	each_prefix_keeps_the_contract(&s);
 	each_flipped_bit_keeps_the_contract(&s);
 	each_pair_of_overwritten_bytes_keeps_the_contract(&s);
@@ -122,10 +86,10 @@ static void damage(const struct section_spec *spec)
 static void damaged_sections_of_amd64_keep_the_contract(void **state)
 {
 	for (uint8_t version = 1; version <= 3; version++) {
-		struct section_spec spec = amd64(version, SORTED);
+		struct section_spec spec = amd64_forms(version, SORTED);
 
 		damage(&spec);
-		spec = amd64(version, version == 1 ? 0 : PCREL);
+		spec = amd64_forms(version, version == 1 ? 0 : PCREL);
 		damage(&spec);
 	}
 }
@@ -156,7 +120,7 @@ static void damaged_sections_of_aarch64_keep_the_contract(void **state)
 static void damaged_single_functions_agree_with_a_plain_walk(void **state)
 {
 	for (size_t i = 0; i < 4; i++) {
-		struct section_spec spec = amd64(3, SORTED | PCREL);
+		struct section_spec spec = amd64_forms(3, SORTED | PCREL);
 
 		spec.num_funcs = 1;
 		spec.funcs[0] = spec.funcs[i];
