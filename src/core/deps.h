@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_
 {
 	uint64_t excess = most >> 23;
 
-	/* compared itself, @most would have a known limit, from which the verifier counts down */
+	/* a comparison of @most itself would tell the verifier a limit, and it counts down from it */
 	__asm__ volatile("" : "+r"(excess));
 	bpf_iter_num_new(turns, 0, excess ? 1 << 23 : (int)most);
 }
@@ -115,8 +115,8 @@ static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_
 #endif
 
 /*
- * What is read behind it is not older than what was read before it.  ThreadSanitizer
- * knows no fences: readers that it watches load with acquire.
+ * Reads after it see nothing older than reads before it.  ThreadSanitizer does not support
+ * fences: under it, readers load with acquire.
  */
 #ifdef __SANITIZE_THREAD__
 #define BOBBIN_READ_FENCE() __atomic_signal_fence(__ATOMIC_ACQUIRE)

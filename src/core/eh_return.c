@@ -19,13 +19,13 @@ static bool is_there(const uint8_t *bytes, const uint8_t *pattern, size_t size)
 	return true;
 }
 
-/* One byte tells a call from an offset: nothing is called from 16 MiB away. */
+/* The top byte of its offset tells a call: no function is called from 16 MiB away. */
 static bool is_call(const uint8_t *code)
 {
 	return code[0] == CALL_OPCODE && (code[4] == 0 || code[4] == 0xff);
 }
 
-/* Calls of which the return address is above the one in question: the debugger's hook. */
+/* Of the calls after the address in question, one may be that of the debugger's hook. */
 bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN_SIZE])
 {
 	unsigned int calls = 0;

@@ -16,14 +16,14 @@
 
 #include <bobbin/arch.h>
 
-/* Bytes before the address in question and in all that eh_return_code() wants to see. */
+/* Bytes that eh_return_code() reads: before the address in question, and in all. */
 #define EH_RETURN_BEFORE 6
 #define EH_RETURN_SIZE 176
 
 /* Whether the address EH_RETURN_BEFORE bytes into @code lies in such an end. */
 bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN_SIZE]);
 
-/* Whether call-frame information has what describes such ends; it may by chance. */
+/* Whether call-frame information may describe such an end; other bytes can look like one. */
 bool eh_return_possible(const uint8_t *frames, size_t size);
 
 #endif

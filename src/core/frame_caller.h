@@ -33,7 +33,7 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 	return reason;
 }
 
-/* Move from w->regs to the caller, or why there is none; @source: who said where it is. */
+/* Move from w->regs to the caller, or why there is none; @source: of its rule. */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w, uint8_t *source)
 {
 	struct bobbin_rule rule;
@@ -50,7 +50,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w,
 	return frame_step_on(w, &rule);
 }
 
-/* The three registers that plain rules need, where a compiler keeps them in its own. */
+/* The three registers that plain rules need, in a form that compilers keep in registers. */
 struct plain_frame {
 	uint64_t pc, sp, fp;
 	int64_t fp_off; /* from the caller's SP to where its FP was saved; PLAIN_RA_OFF: it was not */

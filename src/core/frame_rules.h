@@ -21,8 +21,8 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_place place_of(enum bobbin_how how, ui
 }
 
 /*
- * The frame record of the architecture's ABI: the caller's frame pointer at
- * the frame pointer, the return address behind it.
+ * The frame record of the architecture's ABI: the frame pointer points to the
+ * caller's frame pointer, and the return address follows it.
  */
 static BOBBIN_ALWAYS_INLINE struct bobbin_rule frame_record_rule(const struct bobbin_arch *arch)
 {
@@ -34,7 +34,7 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_rule frame_record_rule(const struct bo
 	return rule;
 }
 
-/* The page of old system calls: mov $nr, %rax; syscall; ret: nothing has been pushed. */
+/* The page of old system calls (mov $nr, %rax; syscall; ret) pushes nothing. */
 static BOBBIN_ALWAYS_INLINE struct bobbin_rule vsyscall_rule(const struct bobbin_arch *arch)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
@@ -58,8 +58,8 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_rule outermost_rule(const struct bobbi
 
 /*
  * SBCL's call_into_lisp makes the frame record of the function that it calls, and its rule
- * starts at that record: CFA = *FP + 16.  Who walked that function by its record has the
- * frame pointer from there already.
+ * starts at that record: CFA = *FP + 16.  A walk that left that function by its record has
+ * the frame pointer from there already.
  */
 static BOBBIN_ALWAYS_INLINE void skip_shared_record(const struct bobbin_arch *arch,
 						    struct bobbin_rule *rule)

@@ -29,7 +29,7 @@ struct frame_walk {
 	struct bobbin_regs regs;        /* of the frame that the walk has come to */
 	struct bobbin_regs known;       /* of the last one of which more is known */
 	uint64_t bottom;                /* stack pointer of the innermost frame on this stack */
-	uint8_t callee;                 /* who gave the rule of the frame before */
+	uint8_t callee;                 /* source of the previous frame's rule */
 	uint8_t switches;               /* of stacks */
 	uint8_t recoveries;             /* that are still allowed */
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
@@ -39,8 +39,8 @@ struct frame_walk {
 /* world_word() is rule_step.h's; @world: the walk. */
 
 /*
- * The packed rule for an address, if it is at hand, and who gave it; for code that no
- * table knows a frame record's, by BOBBIN_SOURCE_FRAME_POINTER.  0: ask world_rule().
+ * The packed rule for an address, if it is at hand, and its source.  Code without a table
+ * has a frame record's rule, of BOBBIN_SOURCE_FRAME_POINTER.  0: ask world_rule().
  */
 static uint64_t world_packed(struct frame_walk *w, uint64_t pc, uint8_t *source);
 
@@ -48,8 +48,8 @@ static uint64_t world_packed(struct frame_walk *w, uint64_t pc, uint8_t *source)
 static enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc, struct bobbin_rule *ret);
 
 /*
- * The rule by which the register that is @arch's frame pointer, not really its, is
- * followed to the caller; false: tables say nothing of it.
+ * The rule with the caller's value of the register that @arch names as its frame pointer,
+ * which may be any; false: tables do not describe it.
  */
 static bool world_follow(struct frame_walk *w, const struct bobbin_arch *arch, uint64_t pc,
 			 struct bobbin_rule *ret);
@@ -60,7 +60,7 @@ static bool world_is_code(struct frame_walk *w, uint64_t addr);
 /* Whether it is the first code of a program or of a dynamic loader. */
 static bool world_is_entry(struct frame_walk *w, uint64_t addr);
 
-/* Code bytes; false: they are not to be had.  @world: the walk. */
+/* Code bytes; false: they cannot be read.  @world: the walk. */
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size);
 
 /* Not the arrays of registers, which are large and rarely used. */

@@ -39,7 +39,7 @@ bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *c
 		*source = BOBBIN_SOURCE_TRAMPOLINE;
 		return true;
 	}
-	/* a root is returned to: the address to look up lies before it */
+	/* calls return to a root's code: the address that was looked up lies before it */
 	if (!known_code_root(arch, code, addr + 1))
 		return false;
 	*source = BOBBIN_SOURCE_ENTRY;
@@ -68,8 +68,8 @@ bool known_code_syscall(const struct bobbin_arch *arch, const struct code_reader
 }
 
 /*
- * x86-64: E8 and an offset, or FF /2 with zero to five bytes behind.  More than calls
- * end like this, but all of them do.
+ * x86-64: E8 and an offset, or FF /2 followed by zero to five bytes.  All calls end like
+ * this, and some other code.
  */
 static bool ends_like_a_call(const uint8_t bytes[MAX_CALL])
 {
@@ -90,6 +90,6 @@ bool known_code_return(const struct bobbin_arch *arch, const struct code_reader 
 	if (!read_code(code, addr - sizeof(before), before, sizeof(before)) ||
 	    !read_code(code, addr, bytes, sizeof(bytes)))
 		return true;
-	/* what the kernel calls returns to a trampoline */
+	/* signal handlers return to a trampoline */
 	return ends_like_a_call(before) || trampoline_rule(arch, bytes, &rule);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * known_code.h - what code bytes say where tables say nothing, or not the truth.
+ * known_code.h - what code bytes tell where tables are silent or wrong.
  */
 #ifndef BOBBIN_CORE_KNOWN_CODE_H
 #define BOBBIN_CORE_KNOWN_CODE_H
@@ -9,23 +9,23 @@
 #include <bobbin/frame.h>
 #include <bobbin/rule.h>
 
-/* How to read code; false: it cannot be read.  Addresses are what the reader takes. */
+/* How to read code; false: it cannot be read.  The reader defines what addresses mean. */
 struct code_reader {
 	bool (*read)(void *ctx, uint64_t addr, void *dst, size_t size);
 	void *ctx;
 };
 
 /*
- * The rule for @addr, of which no table knows: code of the kernel's signal return, or
- * that of a root.  false: neither.
+ * The rule for @addr, which no table covers: code of the kernel's signal return, or that
+ * of a root.  false: neither.
  */
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
 		     struct bobbin_rule *rule, enum bobbin_source *source);
 
-/* Whether what is called returns to @addr so that its thread, or its fiber, ends. */
+/* Whether a function that returns to @addr ends its thread or fiber. */
 bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr);
 
-/* Whether @addr is where a handler's frame is put in the place of the function's. */
+/* Whether the code at @addr replaces its frame by an exception handler's. */
 bool known_code_eh_return(const struct bobbin_arch *arch, const struct code_reader *code,
 			  uint64_t addr);
 
@@ -33,7 +33,7 @@ bool known_code_eh_return(const struct bobbin_arch *arch, const struct code_read
 bool known_code_syscall(const struct bobbin_arch *arch, const struct code_reader *code,
 			uint64_t addr);
 
-/* Whether something may return to @addr; true, too, where that cannot be known. */
+/* Whether a call may return to @addr; also true where that cannot be known. */
 bool known_code_return(const struct bobbin_arch *arch, const struct code_reader *code,
 		       uint64_t addr);
 

@@ -10,8 +10,8 @@
 #include "core/deps.h"
 
 /*
- * What runs at @pc, by the registers of @known, a bit for each DWARF number.  The
- * stack pointer is among them; a frame pointer that is not is 0.
+ * A frame at @pc with the registers of @known, a bit for each DWARF number.  The stack
+ * pointer must be among them; if the frame pointer is not, it becomes 0.
  */
 static BOBBIN_ALWAYS_INLINE struct bobbin_regs known_regs(const struct bobbin_arch *arch,
 							  uint64_t pc, const uint64_t *gpr,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * last_resort.h - the caller of a frame of which no table knows.
+ * last_resort.h - the caller of a frame that no table covers.
  *
  *	after a system call	the rule before it: nothing has moved
  *	frame record		what the frame pointer names, if that is code
@@ -21,9 +21,9 @@
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
 
 /*
- * From the kernel a PC is seen behind the system call.  Where that is the function's last
- * instruction, or its table stops before it, as those of clone() do, the rule before
- * holds.  Not in the child of clone(), which starts there on a stack of its own.
+ * In a system call the PC is after the instruction.  If that is the last one of its
+ * function, or of the table, as in clone(), the rule before it holds; but not in the child
+ * of clone(), which starts there on a stack of its own.
  */
 static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 				      enum bobbin_reason *reason)
@@ -57,7 +57,7 @@ static inline bool step_by_record(struct frame_walk *w)
 	const struct bobbin_rule rule = frame_record_rule(w->arch);
 	struct bobbin_regs caller = w->regs;
 
-	/* no architecture but these two keeps such records; s390x has none */
+	/* s390x, which has a bias, has no such records */
 	if (w->arch->cfa_bias || !caller.fp || frame_step(w, &rule, &caller) ||
 	    !world_is_code(w, caller.pc - 1))
 		return false;
@@ -107,7 +107,7 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason step_without_rule(struct frame_wal
 		*source = BOBBIN_SOURCE_FRAME_POINTER;
 		return BOBBIN_REASON_NONE;
 	}
-	/* an address that is no code may have come from a stack pointer that was none */
+	/* a PC outside of code may be due to a wrong stack pointer */
 	if (without == BOBBIN_REASON_NO_MAPPING || !step_to_root(w))
 		return without ? without : BOBBIN_REASON_BAD_RULE;
 	*source = BOBBIN_SOURCE_ROOT_SEARCH;

@@ -2,8 +2,8 @@
 /*
  * lost_register.h - a register that a rule needs and that walks do not follow.
  *
- * The CFA of the dynamic loader's resolver is measured from RBX.  Where all registers
- * were known last, the walk begins again and follows that one.
+ * The CFA of the dynamic loader's resolver is relative to RBX.  The walk goes back to
+ * where all registers were last known, and follows this one from there.
  */
 #ifndef BOBBIN_CORE_LOST_REGISTER_H
 #define BOBBIN_CORE_LOST_REGISTER_H
@@ -14,7 +14,7 @@
 /* The most frames between where a register was known and where it is needed. */
 #define MAX_FOLLOWED 1024
 
-/* The rule for an address, from a table or known from the kernel. */
+/* The rule for an address, from a table or for the kernel's page. */
 static BOBBIN_ALWAYS_INLINE enum bobbin_source frame_rule(struct frame_walk *w, uint64_t pc,
 							  struct bobbin_rule *ret)
 {
@@ -35,7 +35,7 @@ static bool follow_register(struct frame_walk *w, const struct bobbin_arch *arch
 
 	if (!world_follow(w, arch, pc, &rule))
 		return false;
-	/* the frame pointer is a register like others for this step */
+	/* in this step the frame pointer is a register like any other */
 	gpr[w->arch->fp] = regs->fp;
 	other.gpr = gpr;
 	other.gpr_known = 1u << w->arch->fp;
@@ -47,7 +47,7 @@ static bool follow_register(struct frame_walk *w, const struct bobbin_arch *arch
 	return !step_by_rule(w, w->arch, &rule, regs);
 }
 
-/* From where it was known, by the places where functions in between have saved it. */
+/* Follow it from where it was known, through the slots in which callees saved it. */
 static bool recover_register(struct frame_walk *w, uint8_t reg)
 {
 	struct bobbin_arch arch = *w->arch;
@@ -68,7 +68,7 @@ static bool recover_register(struct frame_walk *w, uint8_t reg)
 	return true;
 }
 
-/* By a rule whose CFA is from another register than SP and FP. */
+/* By a rule whose CFA is relative to another register than SP and FP. */
 static BOBBIN_NEVER_INLINE enum bobbin_reason step_by_lost(struct frame_walk *w,
 							   const struct bobbin_rule *rule)
 {

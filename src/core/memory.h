@@ -7,8 +7,8 @@
  *	BPF		the same, by helper; programs that may sleep define
  *			BOBBIN_BPF_SLEEPABLE and get what is not resident, too
  *
- * Pointers into such memory are computed with anywhere, and loaded from only
- * here.  A read that faults gives zeros and sets a flag that stays set, so a
+ * Any code computes with pointers into such memory, but only this loads from
+ * them.  A read that faults gives zeros and sets a flag that stays set, so a
  * record is read in one go and checked once.  In user space the flag is never
  * written: compilers drop what depends on it.
  */

@@ -8,7 +8,7 @@ struct pattern {
 	uint8_t code[ROOT_CODE_SIZE];
 };
 
-/* x86-64, behind the call of a thread's function: exit with what it returned. */
+/* x86-64, after the call of a thread's function: exit with its result. */
 static const struct pattern returns_to[] = {
 	/* glibc: mov %rax, %rdi; mov $__NR_exit, %eax; syscall */
 	{10, {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05}},

@@ -228,7 +228,7 @@ static struct bobbin_place unpack_ra(uint64_t word)
 	}
 }
 
-/* Words come from tables of others; who counts reasons trusts them. */
+/* Words may come from foreign tables, and callers use the reason as an index. */
 static enum bobbin_reason unpack_reason(uint64_t word)
 {
 	uint64_t reason = word >> 2 & 0xff;

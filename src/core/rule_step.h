@@ -2,7 +2,7 @@
 /*
  * rule_step.h - what a rule means at run time.
  *
- * Inlined over world_word(), which who includes this defines: bobbin_step() reads
+ * Inlined over world_word(), which the including file defines: bobbin_step() reads
  * through struct bobbin_mem, a walker reads the memory of its world.
  */
 #ifndef BOBBIN_CORE_RULE_STEP_H
@@ -15,7 +15,7 @@
 
 /*
  * Eight bytes at @addr as this machine reads them, or why they cannot be read; a step
- * wants at most three such words.
+ * reads at most three such words.
  */
 static enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret);
 
@@ -82,7 +82,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_cfa(const struct rule_step *
 		return reason;
 	base += 8 * index;
 	reason = step_load(s, base, ret);
-	/* hand-written code keeps it where only signals do not write */
+	/* hand-written code keeps it in the red zone */
 	if (reason == BOBBIN_REASON_NO_MEMORY && rule->cfa.reg == s->arch->sp && base < s->regs->sp)
 		return BOBBIN_REASON_BELOW_SP;
 	if (!reason)
@@ -140,9 +140,9 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_ra(const struct rule_step *s
 }
 
 /*
- * Where an epilogue has popped the frame pointer, compilers leave the rule as
- * it was: the slot lies below the stack pointer then.  Live memory still has
- * the value there, a copy of the stack has not, but so has the register.
+ * Compilers do not change the rule where an epilogue has popped the frame pointer, so the
+ * slot lies below the stack pointer.  Live memory still has the value there.  A copy of
+ * the stack does not, but the register has it, too.
  */
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_fp(const struct rule_step *s, uint64_t *ret)
 {
@@ -201,7 +201,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_by_rule(void *world,
 	reason = step_ra(&s, &ra);
 	if (!reason)
 		reason = step_fp(&s, &fp);
-	/* what a signal interrupted may have called a null pointer */
+	/* interrupted code may have called a null pointer */
 	if (!reason && !ra && !(rule->flags & BOBBIN_RULE_SIGNAL))
 		reason = BOBBIN_REASON_ZERO_RA;
 	if (reason)
@@ -218,7 +218,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_by_rule(void *world,
 	return BOBBIN_REASON_NONE;
 }
 
-/* All registers of what a signal interrupted, from the signal frame at @sp; a bit for each. */
+/* All registers of interrupted code, from the signal frame at @sp; a bit for each. */
 static BOBBIN_ALWAYS_INLINE uint32_t step_interrupted(void *world, const struct bobbin_arch *arch,
 						      uint64_t sp, uint64_t gpr[BOBBIN_REG_COUNT])
 {

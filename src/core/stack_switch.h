@@ -2,26 +2,26 @@
 /*
  * stack_switch.h - where the next frame is on another stack.
  *
- * A function that changes stacks keeps the old stack pointer in the frame pointer or in
- * memory, and its rule measures the CFA from there.  A walk follows that where it has
- * the memory, if the return address is code.
+ * A function that switches stacks keeps the old stack pointer in the frame pointer or in
+ * memory, and the CFA of its rule is relative to that.  A walk follows it if it can read
+ * the memory and the return address is code.
  */
 #ifndef BOBBIN_CORE_STACK_SWITCH_H
 #define BOBBIN_CORE_STACK_SWITCH_H
 
 #include "core/frame_walk.h"
 
-/* In one walk, at most: two stacks may lead to each other for ever. */
+/* In one walk, at most: two stacks may refer to each other. */
 #define MAX_SWITCHES 64
-/* Larger frames are none: the usual limit of a whole stack. */
+/* No frame is larger than the usual limit of a whole stack. */
 #define LARGEST_FRAME (8ull << 20)
-/* What is closer below the innermost frame may be left of earlier calls on the same stack. */
+/* Data this close below the innermost frame may be left from earlier calls on the same stack. */
 #define USED_BEFORE (16ull << 10)
 /* User stacks are in between. */
 #define LOWEST_STACK (64ull << 10)
 #define HIGHEST_STACK (1ull << 56)
 
-/* Whether a step failed since it did not find the caller's frame on the stack. */
+/* Whether a step failed because it did not find the caller's frame on the stack. */
 static inline bool stack_has_ended(enum bobbin_reason reason)
 {
 	return reason == BOBBIN_REASON_STUCK || reason == BOBBIN_REASON_NO_MEMORY ||
@@ -85,7 +85,7 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason leave_stack(struct frame_walk *w,
 {
 	uint64_t cfa;
 
-	/* the code that a signal interrupted was not on the stack of the handler */
+	/* the interrupted code was not on the stack of the handler */
 	if (w->copy_size && w->regs.sp - w->copy_start > w->copy_size)
 		return BOBBIN_REASON_OTHER_STACK;
 	if (!cfa_anywhere(w, rule, &cfa))

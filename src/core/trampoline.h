@@ -12,16 +12,16 @@
 
 #include <bobbin/step.h>
 
-/* Code bytes that trampoline_rule() wants to see. */
+/* Code bytes that trampoline_rule() reads. */
 #define TRAMPOLINE_SIZE 9
 
-/* Places from which a trampoline is on its way. */
+/* Possible starts of a trampoline for one PC. */
 #define TRAMPOLINE_STARTS 4
 
 /*
  * Where a trampoline must start for a thread in it to be looked up at @pc; @i: 0 to
- * TRAMPOLINE_STARTS - 1.  A handler returns to the first byte and is looked up before it.
- * The kernel is asked from the last instruction, and sees a PC behind it.
+ * TRAMPOLINE_STARTS - 1.  A handler returns to the first byte, and is looked up before it.
+ * The last instruction is the system call: in the kernel the PC is after it.
  */
 uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc);
 
