@@ -15,7 +15,7 @@ static inline uint32_t sframe_attribute_size(unsigned int version)
 	return version >= 3 ? SFRAME_V3_ATTR_SIZE : 0;
 }
 
-/* V3: write what stands before a function's rows; the first byte after it. */
+/* V3: write the record before a function's rows.  Returns the first byte after it. */
 static inline uint8_t *sframe_put_attribute(const struct bobbin_sframe_builder *b,
 					    const struct bobbin_sframe_built *fde, uint8_t *at)
 {

@@ -2,8 +2,8 @@
 /*
  * default_rule.h - what the rows of ordinary functions mean.
  *
- * Inlined into bobbin_sframe_rule() and into lookups, which spend a third of
- * their time here otherwise: the rule is built in registers and stored once.
+ * Inlined into bobbin_sframe_rule() and into lookups, so that the rule is built in
+ * registers and stored once.  Otherwise lookups spend a third of their time here.
  */
 #ifndef BOBBIN_SFRAME_DEFAULT_RULE_H
 #define BOBBIN_SFRAME_DEFAULT_RULE_H
@@ -15,7 +15,7 @@ static BOBBIN_ALWAYS_INLINE bool sframe_is_s390x(const struct bobbin_sframe_view
 	return sframe_arch(view)->elf_machine == SFRAME_EM_S390;
 }
 
-/* Words of a row that gives everything that the header does not. */
+/* Words of a row with all values that the header does not fix. */
 static BOBBIN_ALWAYS_INLINE unsigned int sframe_most_words(const struct bobbin_sframe_view *view)
 {
 	return 1 + !view->fixed_ra + !view->fixed_fp;

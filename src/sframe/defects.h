@@ -16,7 +16,7 @@
 #include "sframe/layout.h"
 
 /**
- * struct defects - where defects go
+ * struct defects - the receiver of defects
  * @view: the section
  * @report, @ctx: of the caller
  * @fde, @fre: what is being looked at
@@ -47,14 +47,14 @@ void defects_sort(struct bobbin_sframe_order *order, uint32_t count);
  */
 bool defects_of_fde(struct defects *d, uint32_t *num_fres);
 
-/* Offset of the field of a function's entry that says where its rows are. */
+/* Offset of the field of a function's entry with the place of its rows. */
 uint64_t defects_rows_field(const struct defects *d);
 
 /**
  * struct rows_walked - the bytes of the last function's rows that were looked at
  * @fde: the function
  * @begin: offset of its first byte among the rows
- * @end: offset behind the last byte that could be read
+ * @end: offset after the last byte that could be read
  * @last: offset of the row that starts last
  * @last_start: where in the function that row starts
  * @whole: all rows could be sized

@@ -55,8 +55,8 @@ static BOBBIN_ALWAYS_INLINE bool sframe_read_attributes_v3(const struct bobbin_s
 }
 
 /*
- * Unused bits are ignored, as every known reader does; a number that we would
- * have to interpret is refused.
+ * Unused bits are ignored, as in every known reader.  Unknown values of a field are
+ * refused.
  */
 static BOBBIN_ALWAYS_INLINE bool sframe_attributes_valid(const struct sframe_attributes *a)
 {
@@ -87,7 +87,7 @@ static BOBBIN_ALWAYS_INLINE bool sframe_read_fde(const struct bobbin_sframe_view
 	if (fdes->version >= 3 ? !sframe_read_attributes_v3(view, fdes, entry, &a)
 			       : !sframe_read_attributes_v1_v2(view, fdes, entry, &a))
 		return false;
-	/* the first PC behind the function must be representable */
+	/* the first PC after the function must be representable */
 	if (fdes->fault || !sframe_attributes_valid(&a) || size > UINT64_MAX - start)
 		return false;
 	ret->start = start;

@@ -90,7 +90,7 @@ static void check_blocks(struct defects *d, const struct fields *at, uint32_t si
 		defects_add(d, at->rep_size, BOBBIN_REASON_SFRAME_REP_UNUSED);
 }
 
-/* Each row needs a byte that its successor has not; the last may start at the end. */
+/* Each row but the last needs a byte of code for itself. */
 static void check_count(struct defects *d, const struct fields *at, uint32_t num_fres)
 {
 	struct bobbin_sframe_fde fde;

@@ -7,7 +7,7 @@
 
 /*
  * Flexible rows hold control and offset words in turn, except that a control
- * word of 0 in the place of the return address has no offset behind it.
+ * word of 0 in the place of the return address is followed by no offset.
  */
 static bool is_control_word(const int32_t *words, unsigned int i)
 {

@@ -66,7 +66,7 @@ static void check_start(struct defects *d, const struct bobbin_sframe_fde *fde,
 		defects_add(d, row->offset, BOBBIN_REASON_SFRAME_TWIN_ROWS);
 }
 
-/* What an info byte says of words that no row of this kind has. */
+/* Info bytes that no row of this kind can have. */
 static void check_info(struct defects *d, const struct bobbin_sframe_fde *fde,
 		       const struct sized_row *row)
 {
@@ -164,7 +164,7 @@ static void check_words(struct defects *d, const struct bobbin_sframe_fde *fde,
 	struct bobbin_sframe_fre fre;
 	struct bobbin_rule rule;
 
-	/* a row in a wrong place is told already, and can be wrong in itself, too */
+	/* a wrong place was reported; the row may have other defects */
 	anywhere.pcmask = false;
 	anywhere.size = UINT32_MAX;
 	if (bobbin_sframe_fre(d->view, &anywhere, row->offset, NULL, &fre) ||

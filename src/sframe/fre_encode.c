@@ -44,11 +44,11 @@ static bool common_sense(const struct bobbin_arch *arch, const struct bobbin_rul
 		return false;
 	if (rule->flags & BOBBIN_RULE_MANGLED && !arch->pac_mask)
 		return false;
-	/* a return address that calls leave on the stack cannot be in a register still */
+	/* a return address that calls push is in no register */
 	return rule->ra.how != BOBBIN_HOW_SAME || !arch->default_ra_off;
 }
 
-/* A register's slot: s390x before V3 knows registers, too, as odd numbers. */
+/* A register's slot.  On s390x before V3 odd numbers mean registers. */
 static bool default_slot(const struct bobbin_arch *arch, unsigned int version,
 			 const struct bobbin_place *place, int32_t *ret)
 {
@@ -72,7 +72,7 @@ static bool default_ra(const struct bobbin_arch *arch, unsigned int version,
 		return rule->ra.how == BOBBIN_HOW_IN_CFA_MEM &&
 		       rule->ra.off == arch->default_ra_off;
 	if (rule->ra.how == BOBBIN_HOW_SAME) {
-		/* only s390x can leave it out and give what follows */
+		/* only s390x can pad for a frame pointer without it */
 		if (fp_follows && !is_sframe_s390x(arch))
 			return false;
 		if (fp_follows)

@@ -80,7 +80,7 @@
 #define SFRAME_FRE_MAX_WORDS 6
 #define SFRAME_FRE_MAX_SIZE (4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
 
-/* "Flexible FDEs": a control word says how to use the word behind it */
+/* "Flexible FDEs": a control word says how to use the word after it */
 #define SFRAME_FLEX_REG 0x01
 #define SFRAME_FLEX_DEREF 0x02
 #define SFRAME_FLEX_UNUSED 0x04
@@ -123,9 +123,9 @@ static BOBBIN_ALWAYS_INLINE bool sframe_big_endian(const struct bobbin_sframe_vi
  * struct sframe_fdes - how to read the FDE table
  * @data: the section's first byte
  * @base: added to each start field
- * @pcrel: mask for the field's own offset, which is added, too, or not
+ * @pcrel: mask: whether the field's own offset is added, too
  * @big_endian, @version: of the section; constants in searches
- * @fault: the memory could not be read; what was read is not to be used
+ * @fault: the memory could not be read; no result may be used
  */
 struct sframe_fdes {
 	const uint8_t *data;
@@ -202,9 +202,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(struct sframe_fdes *fdes, u
 int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
 			   struct bobbin_error *err, struct bobbin_sframe_fde *ret);
 
-/*
- * Where rows end.  No row starts behind it; gas does write rows that start there.
- */
+/* Where rows end.  No row starts after it; gas writes rows that start at it. */
 static inline uint32_t sframe_fre_limit(const struct bobbin_sframe_fde *fde)
 {
 	return fde->pcmask ? fde->rep_size : fde->size;

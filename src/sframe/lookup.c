@@ -183,7 +183,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t row_size(unsigned int width, uint8_t info)
 	return width + 1 + (SFRAME_FRE_NUM_WORDS(info) << SFRAME_FRE_WORD_SHIFT(info));
 }
 
-/* Why the next row is refused; where the section's end may be nearer than the end of a row. */
+/* Why the next row is refused, near the section's end, where it may not be whole. */
 static enum bobbin_reason scan_row(const struct bobbin_sframe_view *view, unsigned int width,
 				   struct scan *s)
 {
@@ -280,8 +280,8 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason scan(const struct bobbin_sframe_v
 
 /*
  * The rule of a row of an ordinary function that is not among the section's last.
- * The row was checked, but a section in memory may change meanwhile: what the words'
- * places are taken from is what is checked here.
+ * The row was checked, but a section in memory may change meanwhile, so the info byte is
+ * read once, and checked before the words' places are computed from it.
  */
 BOBBIN_STAGE bool sframe_read_usual_rule(const struct bobbin_sframe_view *view BOBBIN_NONNULL,
 					 const struct bobbin_sframe_fde *fde BOBBIN_NONNULL,

@@ -2,8 +2,8 @@
 /*
  * Rules that can be read and can hardly be true.
  *
- * What compilers never do may still be right in hand-written assembly, as in
- * dynamic linkers and where threads are switched, so none of this is an error.
+ * Hand-written assembly, as in dynamic linkers and switches of threads, may do what
+ * compilers never do, so none of this is an error.
  */
 #include "sframe/default_rule.h"
 #include "sframe/defects.h"
@@ -54,8 +54,8 @@ static void check_alignment(struct defects *d, const struct bobbin_sframe_fre *f
 }
 
 /*
- * The caller's stack pointer is not below this frame's; where a call pushes the
- * return address, that lies between the two, until it is popped by hand.
+ * The caller's stack pointer is not below this frame's.  A return address that a call
+ * has pushed lies between the two, unless assembly has popped it.
  */
 static void check_cfa(struct defects *d, const struct bobbin_sframe_fre *fre,
 		      const struct bobbin_rule *rule)

@@ -4,7 +4,7 @@
 #include "sframe/built_function.h"
 #include "sframe/fre_encode.h"
 
-/* Slots of @shared that are looked at before rows are taken for new. */
+/* Slots of @shared that are searched for equal rows. */
 #define SHARED_PROBES 8
 
 /* Writes to memory that was checked to be large enough. */
@@ -112,7 +112,7 @@ static int encode_rows(struct encoding *e)
 	return 0;
 }
 
-/* The rows behind what is there, with room for V3's attribute record before them. */
+/* Encode rows after those of other functions; V3's attribute record gets room before them. */
 static int encode(struct bobbin_sframe_builder *b, const struct bobbin_sframe_function *f,
 		  struct encoding *ret)
 {
@@ -159,8 +159,8 @@ static bool same_bytes(const uint8_t *a, const uint8_t *b, uint32_t size)
 }
 
 /*
- * Equal rows that are there already, or else a note of these.  V3's attribute
- * record is part of them; V2's FDE is not, so its fields must be the same.
+ * Find equal rows in the section, or note these for later searches.  The rows include
+ * V3's attribute record, but not V2's FDE, so its fields must be the same.
  */
 static bool find_shared(struct bobbin_sframe_builder *b, struct bobbin_sframe_built *fde,
 			uint32_t size)
@@ -313,8 +313,8 @@ static uint8_t abi_of(const struct bobbin_arch *arch)
 }
 
 /*
- * Starts are relative to their fields, or to the section.  binutils 2.44 reads
- * nothing but the latter, which the errata that brought s390x ended.
+ * Starts are relative to their fields, or to the section.  binutils 2.44 reads only the
+ * latter, which the errata for s390x abolished.
  */
 static bool is_pcrel(const struct bobbin_sframe_builder *b)
 {

@@ -11,7 +11,7 @@
  */
 #include "sframe/layout.h"
 
-/* Fewer functions are found as fast without. */
+/* An index does not speed up the search among fewer functions. */
 #define MIN_FUNCTIONS 16
 
 /* From the section to a function, as long as a search cannot wrap around. */

@@ -79,8 +79,8 @@ static uint64_t start_of(const struct validation *v, uint32_t fde)
 }
 
 /*
- * Where a function stands among the others: lookups go by its distance from the
- * section, which has a sign.
+ * The place of a function among the others.  Lookups compare signed distances from the
+ * section.
  */
 static uint64_t rank_of(const struct validation *v, uint32_t fde)
 {

@@ -2,13 +2,13 @@
 /*
  * view.c - the header of an SFrame section.
  *
- * Everything that later reads may rely on is established here: the FDE table
- * and the FRE bytes lie within the section, one behind the other.
+ * Later reads rely on what is checked here: the FDE table and the FRE bytes lie
+ * within the section, one after the other.
  */
 #include "core/bytes.h"
 #include "sframe/layout.h"
 
-/* Memory that cannot be read is not.  Moves the cursor. */
+/* false also for memory that cannot be read.  Moves the cursor. */
 BOBBIN_STAGE bool sframe_all_zero(struct bytes *b BOBBIN_NONNULL)
 {
 	BOBBIN_WHILE(bytes_left(b), b->size)

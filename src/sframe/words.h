@@ -2,10 +2,10 @@
 /*
  * words.h - the numbers in a row, without a branch on how wide they are.
  *
- * Starts are as wide as their function's FRE type says, data words as wide as
- * the row's info byte says, and both change from one lookup to the next: a
- * branch on them costs more than the row.  So four bytes are loaded and cut to
- * size wherever the section has four bytes; its last rows are read bytewise.
+ * A function's FRE type gives the width of starts, a row's info byte that of data
+ * words.  Both change from one lookup to the next, and a branch on them costs more
+ * than the row.  So four bytes are loaded and cut to size wherever the section has
+ * four bytes; its last rows are read bytewise.
  */
 #ifndef BOBBIN_SFRAME_WORDS_H
 #define BOBBIN_SFRAME_WORDS_H
@@ -16,7 +16,7 @@
 #define SFRAME_USUAL_WORDS 3
 #define SFRAME_USUAL_WORDS_SIZE (4 * SFRAME_USUAL_WORDS)
 
-/* Bytes with which a start and the info byte behind it can be read at once. */
+/* Bytes that are read at once for a start and the info byte after it. */
 #define SFRAME_START_SIZE 5
 
 /**
