@@ -11,17 +11,17 @@
 #include "core/refusal.h"
 
 /*
- * Bytes of a CIE, at most.  Real ones have some thirty; each function runs what its
- * CIE says, so that the time for a section is the product of the two.
+ * Bytes of a CIE, at most.  Real ones have about thirty.  Each function runs its CIE's
+ * instructions, so the time for a section is the product of the two.
  */
 #define MAX_CIE_SIZE 4096
-/* Letters, at most: each FDE reads them again.  There are seven. */
+/* Letters, at most: each FDE reads them again.  Seven are defined. */
 #define MAX_AUGMENTATION 16
 
-/* What stands before an entry's own fields. */
+/* The fields at the start of every entry. */
 struct entry {
 	uint64_t offset; /* of the entry */
-	uint64_t body;   /* of the byte behind the id */
+	uint64_t body;   /* of the byte after the id */
 	uint64_t next;
 	uint64_t cie;
 	bool is_cie, is_end;
@@ -95,7 +95,7 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 			break;
 		case 'P':
 			enc = bytes_u8(b);
-			/* the routine may lie behind a pointer: only its size matters */
+			/* the routine's address may be indirect: only its size matters */
 			if (enc != PE_OMIT && !encoded_value(b, enc, &ignored))
 				return refuse(err, string, BOBBIN_REASON_CFI_ENCODING);
 			break;
@@ -110,13 +110,13 @@ static int read_augmentation(struct bytes *b, uint64_t string, struct bobbin_err
 		default:
 			if (!known)
 				return refuse(err, string, BOBBIN_REASON_CFI_AUGMENTATION);
-			/* the rest has a size: libgcc and readelf pass over it, too */
+			/* the block has a size: libgcc and readelf skip the rest, too */
 			letters = false;
 		}
 	}
 	if (b->bad || b->pos > end)
 		return refuse(err, string, BOBBIN_REASON_CFI_LENGTH);
-	/* what such pointers count from is the process's business */
+	/* only the process knows the base of such pointers */
 	if ((fde->fde_enc & PE_APPLICATION) == PE_DATAREL)
 		return refuse(err, string, BOBBIN_REASON_CFI_ENCODING);
 	bytes_seek(b, end);
@@ -274,7 +274,7 @@ BOBBIN_API int bobbin_cfi_next_like(const struct bobbin_cfi_view *view, uint64_t
 	/* each turn consumes an entry of at least five bytes */
 	while (*offset < view->frame_size) {
 		r = read_entry(view, *offset, err, &entry);
-		/* sections that a linker joined keep their terminators */
+		/* linkers that join sections keep their terminators */
 		*offset = entry.is_end ? entry.offset + 4 : entry.next;
 		if (r)
 			return r;

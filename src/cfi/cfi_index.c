@@ -15,8 +15,8 @@
 #define TABLE_ENC (PE_DATAREL | PE_SDATA4)
 #define PAIR_SIZE 8
 /*
- * Pairs that are looked at on either side of a function: none but empty ones and dead
- * ones are passed over, and linkers leave few of them in the table.
+ * Pairs that are read on either side of a function.  Only empty and dead ones are skipped, and
+ * linkers leave few of them in the table.
  */
 #define MAX_DEAD 8
 
@@ -37,7 +37,7 @@ static uint64_t pair_start(const struct bobbin_cfi_view *view, uint32_t index)
 	return view->hdr_addr + (uint64_t)(int64_t)table_word(view, index, 0);
 }
 
-/* Offset into the frame section; wraps, and is then out of its range. */
+/* Offset into the frame section.  It may wrap around, and is out of range then. */
 static uint64_t pair_fde(const struct bobbin_cfi_view *view, uint32_t index)
 {
 	return view->hdr_addr + (uint64_t)(int64_t)table_word(view, index, 1) - view->frame_addr;
@@ -108,7 +108,7 @@ static bool covers(const struct best *best, uint64_t pc)
 	return pc >= best->start && pc < best->end;
 }
 
-/* Of FDEs with one start the longest holds, and of those that are as long the last. */
+/* Of FDEs with the same start the longest applies, and of equal ones the last. */
 static bool supersedes(const struct bobbin_cfi_fde *fde, const struct best *best)
 {
 	if (best->start == best->end || fde->end > best->end)
@@ -130,7 +130,7 @@ static __attribute__((__noinline__)) void scan_starts(const struct bobbin_cfi_vi
 
 	*last = 0;
 	*next = UINT64_MAX;
-	/* a malformed entry must not hide the functions behind it */
+	/* a malformed entry must not hide the functions after it */
 	while ((r = bobbin_cfi_next_like(view, &offset, &fde, NULL, &fde)) != 0) {
 		if (r < 0 || !bobbin_cfi_has_code(view, &fde))
 			continue;
@@ -172,8 +172,8 @@ static bool search(const struct bobbin_cfi_view *view, uint64_t pc, uint32_t *re
 }
 
 /*
- * Of two functions that start at one address, an optimizer of binaries keeps
- * one in the table, be it the empty one; the other then follows it.
+ * Of two functions that start at the same address an optimizer of binaries keeps one in the
+ * table, even the empty one; the FDE of the other follows its FDE.
  */
 static __attribute__((__noinline__)) void step_over_empty(const struct bobbin_cfi_view *view,
 							  struct bobbin_cfi_fde *fde)

@@ -2,10 +2,10 @@
 /*
  * Call-frame programs to rows.  DWARF 5 section 6.4.2 and 6.4.3.
  *
- * Registers other than FP, RA and SP are parsed and dropped.  A state has its rule
- * packed, too: most instructions change no more than the CFA's register or offset,
- * which are fields of the word.  After others, the rule is put together and packed
- * when a row needs it.
+ * Rules for registers other than FP, RA and SP are parsed and dropped.  A state also has its
+ * rule as a packed word: most instructions only change the CFA's register or offset, which are
+ * fields of the word.  After other instructions the rule is built and packed when a row needs
+ * it.
  */
 #include <bobbin/cfi.h>
 
@@ -16,7 +16,7 @@
 #include "core/refusal.h"
 #include "core/rule_word.h"
 
-/* What an instruction asks of the caller. */
+/* The effect of an instruction on its caller. */
 enum outcome {
 	GO_ON,
 	ADVANCED,
@@ -123,7 +123,7 @@ static void set_register(struct bobbin_cfi_rows *rows, uint64_t reg, uint64_t ba
 
 static void set_undefined(struct bobbin_cfi_rows *rows, uint64_t reg)
 {
-	/* an undefined FP is lost; later frames that need it will say so by failing */
+	/* an undefined FP is lost: frames that need it cannot be unwound */
 	enum bobbin_how how = reg == rows->view->arch->ra ? BOBBIN_HOW_UNDEFINED : BOBBIN_HOW_SAME;
 
 	set_place(rows, reg, at(how, 0, 0), BOBBIN_REASON_NONE);
@@ -173,8 +173,8 @@ static void set_cfa(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t off)
 }
 
 /*
- * A state that keeps its word has a CFA by register and offset, the last ones that were
- * set: no more than the offset changes.
+ * A state with a word has a CFA by register and offset, the last ones that were set, so only
+ * the offset changes.
  */
 static BOBBIN_ALWAYS_INLINE bool move_cfa(struct bobbin_cfi_state *now, int64_t off)
 {
@@ -188,9 +188,9 @@ static BOBBIN_ALWAYS_INLINE bool move_cfa(struct bobbin_cfi_state *now, int64_t 
 }
 
 /*
- * The two below continue where the last register and offset were, be there an
- * expression in between: not in the standard, but GCC's runtime does so, and
- * hand-written code (libgcrypt) counts on it.
+ * The two below continue with the last register and offset, even after an expression.  That is
+ * not in the standard, but GCC's runtime does it, and hand-written code (libgcrypt) relies on
+ * it.
  */
 static BOBBIN_ALWAYS_INLINE void set_cfa_offset(struct bobbin_cfi_rows *rows, int64_t off)
 {
@@ -332,7 +332,7 @@ static int64_t read_factored(const struct bobbin_cfi_rows *rows, struct bytes *b
 {
 	int32_t off;
 
-	/* what does not fit is refused as out of range by whoever uses it */
+	/* the callers refuse what does not fit as out of range */
 	return scale(rows, bytes_sleb(b), &off) ? off : INT64_MAX;
 }
 
@@ -436,8 +436,8 @@ static __attribute__((__noinline__)) enum outcome run_extended(struct run *run, 
 }
 
 /*
- * What programs are made of stands here, with a cursor and a run of which no one else knows.
- * Whoever runs instructions up to the end looks then whether the cursor ran out.
+ * Most programs consist of these instructions, here with a cursor and a run in registers.  The
+ * caller checks at the end whether the cursor ran out.
  */
 static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *b)
 {
@@ -474,7 +474,7 @@ static BOBBIN_ALWAYS_INLINE enum outcome run_one(struct run *run, struct bytes *
 	return outcome;
 }
 
-/* Run up to the end or an advance.  What was read after the end counts for nothing. */
+/* Run up to the end or an advance.  An instruction that was cut by the end has no effect. */
 static BOBBIN_ALWAYS_INLINE enum outcome run_on(struct run *run, struct bytes *b)
 {
 	enum outcome outcome;
@@ -497,10 +497,9 @@ static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_r
 }
 
 /*
- * The caller's SP is the CFA by definition of a rule, and mostly nothing else is
- * said of it.  Compilers for s390x save r15 with the other registers or park it
- * in a floating-point register, and signal trampolines load it from where they
- * load the CFA: all of these say the same in other words.
+ * By definition of a rule the caller's SP is the CFA, and mostly tables give nothing else.
+ * Compilers for s390x save r15 with the other registers or in a floating-point register, and
+ * signal trampolines load it from the same place as the CFA: all of these mean the same.
  */
 static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
 {
@@ -570,7 +569,7 @@ static bool is_usual(const struct bobbin_arch *arch, const struct bobbin_cfi_sta
 	       s->sp.how == BOBBIN_HOW_SAME && !why_no_rule(arch, s);
 }
 
-/* Pack the rule that holds, of a row.  Only a usual state keeps it for what follows. */
+/* Pack the rule of a row.  Only usual states keep it for the next instructions. */
 static __attribute__((__noinline__)) uint64_t pack(struct bobbin_cfi_rows *rows)
 {
 	struct bobbin_cfi_state *now = &rows->now;
@@ -629,7 +628,7 @@ BOBBIN_API int bobbin_cfi_rows_init(const struct bobbin_cfi_view *view,
 				    const struct bobbin_cfi_fde *fde, struct bobbin_error *err,
 				    struct bobbin_cfi_rows *ret)
 {
-	/* where its code lies is known all the same */
+	/* the addresses of its code are known nevertheless */
 	if (fde->ra_column != view->arch->ra)
 		return refuse(err, fde->cie, BOBBIN_REASON_CFI_RA_COLUMN);
 	ret->view = view;

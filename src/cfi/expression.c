@@ -5,7 +5,7 @@
 
 #define MAX_DEPTH 8
 
-/* Operators work on values in place.  One that has none is SYM_NONE and ends it all. */
+/* Operators work on values in place.  A result of SYM_NONE ends the evaluation. */
 struct machine {
 	const struct bobbin_arch *arch;
 	struct symbolic stack[MAX_DEPTH];
@@ -27,7 +27,7 @@ static void push_reg(struct machine *m, uint64_t reg, int64_t off)
 {
 	enum symbol_kind kind = reg < BOBBIN_REG_COUNT ? SYM_REG : SYM_NONE;
 
-	/* x86-64 calls the PC's column 16: only the lazy-binding stubs look at it */
+	/* column 16 is x86-64's PC; only lazy-binding stubs use it */
 	if (m->arch->default_ra_off && reg == m->arch->ra && !off)
 		kind = SYM_PC;
 	push(m, kind, reg, off);
@@ -112,7 +112,7 @@ static bool compare_low(struct symbolic *v, int64_t n)
 	return true;
 }
 
-/* What becomes of @a. */
+/* The result replaces @a. */
 static bool combine(uint8_t op, struct symbolic *a, struct symbolic *b)
 {
 	if (op == DW_OP_PLUS)

@@ -12,7 +12,7 @@
  *	pc, pc & 15, (pc & 15) >= N, 8 * ((pc & 15) >= N)
  *				the linkers' lazy-binding stubs
  *
- * and everything else is no value.
+ * All others are no values.
  */
 #ifndef BOBBIN_CFI_EXPRESSION_H
 #define BOBBIN_CFI_EXPRESSION_H
