@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * coverage.h - sets of addresses, such as how much of a program's text tables speak about.
+ * coverage.h - sets of addresses, such as the text of a program that tables cover.
  *
  *	coverage_add(&functions, start, end) ...
  *	coverage_add(&text, start, end) ...

@@ -11,12 +11,12 @@
 #define WIDTHS 3
 
 /*
- * Rows that stand close together belong to one prologue or epilogue: pieces
- * that begin at the others are what functions have in common.
+ * Rows close together belong to one prologue or epilogue.  The pieces that functions have in
+ * common begin at other rows.
  */
 #define NEAR 8
 
-/* Pieces that are counted hold so many groups of such rows, or a whole function. */
+/* Counted pieces have so many groups of such rows, or are a whole function. */
 #define MAX_GROUPS 4
 
 /* Fractions of a byte in costs of shared pieces. */
@@ -33,8 +33,8 @@ static int reserve(struct chain_cuts *cuts, size_t count)
 /**
  * struct window - rows that a piece may begin with, the best one first
  * @items, @head, @tail: ascending by key and by row
- * @reach: the last row of a piece is at most so far behind the first
- * @bytes: of rows up to the current one, those that are left out excepted
+ * @reach: bytes from the first row of a piece to the last, at most
+ * @bytes: of rows up to the current one, without those that are left out
  */
 struct window {
 	struct window_item *items;
@@ -58,7 +58,7 @@ static inline const struct window_item *window_best(struct window *w, const stru
 	return &w->items[w->head];
 }
 
-/* The same for a window that does not move: later rows matter if they are better. */
+/* The same for a window that does not move: a later row is added if it is better. */
 static inline const struct window_item *window_still(struct window *w, struct window_item item)
 {
 	if (!w->tail || w->items[0].key > item.key) {
@@ -69,10 +69,10 @@ static inline const struct window_item *window_still(struct window *w, struct wi
 }
 
 /*
- * The cost of a piece is that of an FDE and of its rows; the rows up to its end,
- * less those up to its begin.  So what is best for a width of starts is the
- * least of one number for each begin, in a window that moves with the end.  All
- * rows are in reach of the @widest starts.
+ * The cost of a piece is that of an FDE and of its rows: the rows up to its end, less those up
+ * to its begin.  So each begin has one number, and the best begin for a width of starts has
+ * the least one in a window that moves with the end.  All rows are in reach of the @widest
+ * starts.
  */
 static BOBBIN_ALWAYS_INLINE void try_width(struct window *w, const struct chain_row *rows,
 					   uint32_t i, uint64_t before, unsigned int width,
@@ -199,7 +199,7 @@ static void extend(struct run *run, const struct chain_row *first, const struct 
 	run->rows++;
 }
 
-/* Note a run that one FDE can hold, and let the memory that will be looked at come. */
+/* Note a run that fits into one FDE, and prefetch the memory of its count. */
 static void note_run(const struct search *s, const struct run *run, struct runs *ret)
 {
 	struct run *noted;
@@ -290,7 +290,7 @@ static int try_all(const struct search *s)
 		list_runs(s, i, &runs[now]);
 		now ^= 1;
 		try_runs(s, &runs[now]);
-		/* nothing is tried any more that ends here */
+		/* no more pieces that end here are tried */
 		if (s->cuts && i && rows[i].function == i)
 			r = try_width_alone(s, i);
 	}

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * chain_cuts.h - which rows of a chain an FDE holds together.
+ * chain_cuts.h - how to divide the rows of a chain among FDEs.
  *
- * A cut costs an FDE and gains bytes when it makes the starts of rows narrower;
- * or when the rows of a piece are in the section already.  Pieces go beyond a
- * function's end only while one byte holds their starts, so that a lookup does
- * not read more rows than in functions of usual size.
+ * A cut costs an FDE.  It gains bytes if the starts of rows become narrower, or if the rows of
+ * a piece are in the section already.  A piece goes beyond a function's end only if its starts
+ * fit into one byte, so a lookup reads no more rows than in functions of usual size.
  */
 #ifndef BOBBIN_CONVERT_CHAIN_CUTS_H
 #define BOBBIN_CONVERT_CHAIN_CUTS_H
@@ -58,9 +57,9 @@ int chain_cuts_by_width(struct chain_cuts *cuts, const struct row_chain *chain,
 void chain_cuts_count(const struct row_chain *chain, struct piece_counts *counts);
 
 /*
- * Find the cuts that make it smallest if a piece with a count of n costs 1/n of its
- * bytes, and count these pieces as used.  Long functions may be smaller if they are cut
- * by width, which @wide is memory for.  Linear.  0, -ENOMEM.
+ * Find the cuts that make it smallest if a piece with a count of n costs 1/n of its bytes, and
+ * count these pieces as used.  Long functions may be smaller if they are cut by width; @wide
+ * is memory for this.  Linear.  0, -ENOMEM.
  */
 int chain_cuts_by_count(struct chain_cuts *cuts, const struct row_chain *chain,
 			const struct fde_cost *cost, struct piece_counts *counts,

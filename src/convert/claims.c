@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 /**
- * struct sweep - a walk up the addresses
- * @claims: the first comes first
+ * struct sweep - a pass over ascending addresses
+ * @claims: as given
  * @order: their indices, by start
  * @count: of @order
  * @heap: indices of the claims that have begun, the lowest first
  * @heap_count: their number
- * @pieces, @piece_count: what was shared out so far
+ * @pieces, @piece_count: the result so far
  */
 struct sweep {
 	const struct claim *claims;

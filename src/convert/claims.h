@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * claims.h - which function gets an address that several claim: the first of them.
+ * claims.h - an address that several claim belongs to the first of them.
  *
  *	claims	0  ├────────┤
  *		1     ├──────────────┤
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /**
- * struct claim - a function, or a part of one that nobody else gets
+ * struct claim - a function, or a part of one with a single owner
  * @start, @end: addresses; an empty range claims nothing
  * @view, @index: of the function
  */

@@ -61,7 +61,7 @@ static int reserve_all(struct compaction *c)
 	return reserve(c, c->from->fre_len + ROW_SLACK, c->from->count);
 }
 
-/* No rows from before a bound are behind it, too. */
+/* No rows from before a bound are shared after it. */
 static void pass_bounds(struct compaction *c, uint64_t start)
 {
 	while (c->bound_count && start >= *c->bounds) {
@@ -77,7 +77,7 @@ static struct bobbin_sframe_built *next_fde(const struct compaction *c)
 	return &c->fdes[c->fde_count];
 }
 
-/* Add the next FDE, whose @size bytes stand behind all others; they may be there already. */
+/* Add the next FDE.  Its @size bytes follow all others, and may repeat earlier ones. */
 static void add(struct compaction *c, size_t size, struct piece_slot *slot)
 {
 	size_t where = slot ? slot->where : PIECE_NOWHERE;
@@ -97,7 +97,7 @@ static void add(struct compaction *c, size_t size, struct piece_slot *slot)
 	c->num_fres += fde->num_fres;
 }
 
-/* Write a function as it is behind all others, and the next FDE.  Bytes, or -ENOMEM. */
+/* Append a function as it is, and the next FDE.  Bytes, or -ENOMEM. */
 static int64_t write_function(struct compaction *c, const struct listed_function *f)
 {
 	size_t size = function_list_size(c->from, f), need = c->fre_len + size + ROW_SLACK;
@@ -193,7 +193,7 @@ static uint64_t wide_bytes(const struct listed_function *f)
 	return (uint64_t)f->count * (start_width(f->last) - 1);
 }
 
-/* Whether a cut of the function could gain more than it costs. */
+/* Whether a cut of the function could gain more bytes than it costs. */
 static bool is_worth_a_cut(const struct compaction *c, size_t index)
 {
 	return wide_bytes(&c->from->functions[index]) > c->cost.whole &&
@@ -274,7 +274,7 @@ static int add_shared(struct compaction *c, size_t first, size_t length)
 	return r;
 }
 
-/* Do something with each chain, and something else with what cannot be in one. */
+/* Call one function for each chain, and another for functions that cannot be in one. */
 static int for_each_chain(struct compaction *c, int (*chain)(struct compaction *, size_t, size_t),
 			  int (*other)(struct compaction *, size_t))
 {
@@ -305,7 +305,7 @@ static int share(struct compaction *c)
 	return r ? r : for_each_chain(c, add_shared, copy);
 }
 
-/* V2: whether the new FDEs can still say where they start. */
+/* V2: whether the new FDEs' starts are still in reach. */
 static bool in_reach(const struct compaction *c)
 {
 	int64_t reach = (int64_t)INT32_MAX - SFRAME_HEADER_SIZE -
@@ -367,7 +367,7 @@ int compact_functions(const struct function_list *list, bool sharing, const uint
 	bool fits, smaller = false;
 	int r = sharing ? run(&shared, share) : 0;
 
-	/* what is shared is estimated before it is known */
+	/* the first pass estimates what is shared */
 	fits = sharing && !r && in_reach(&shared);
 	if (fits)
 		smaller = size_of(&shared) < least_without_sharing(&shared);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * compaction.h - a section says the same in fewer bytes.
+ * compaction.h - the same rules in fewer bytes.
  *
  *	functions ── chains of rows ── cuts ── pieces, one FDE each
  *
- * An FDE need not be a function: readers only look for the one that holds a PC.
- * Long functions with many rows are cut so that their rows' starts get narrow.
- * If rows can be shared, functions that touch become one FDE, too, while starts
- * stay narrow, and are cut so that their prologues and epilogues are found in
- * others.  Every PC keeps its rule.
+ * An FDE need not be a function: readers only search for the one that covers a PC.  Long
+ * functions with many rows are cut so that their rows' starts become narrow.  If rows can be
+ * shared, functions that touch become one FDE, too, while starts stay narrow, and are cut so
+ * that their prologues and epilogues are found in others.  Every PC keeps its rule.
  */
 #ifndef BOBBIN_CONVERT_COMPACTION_H
 #define BOBBIN_CONVERT_COMPACTION_H

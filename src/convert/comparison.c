@@ -9,7 +9,9 @@
 /* Lazy-binding stubs have this size, and a push of this many bytes in them. */
 #define STUB_SIZE 16
 #define STUB_PUSH 8
-/* Exact differences of what repeats; the next one stands for all up to the function's end. */
+/*
+ * Differences of repeated rows that are counted; one more stands for the rest of the function.
+ */
 #define MAX_REPEATED 65536
 
 /**
@@ -17,10 +19,10 @@
  * @c: as given
  * @map: of all sections
  * @program: of the call-frame information at hand
- * @passed: parts of it that end at or before the address that is compared
- * @pending: the difference that may go on at the next address
- * @differences: told so far, before those that go on become one
- * @repeated: those of them where something repeats
+ * @passed: parts of it that end at or before the current address
+ * @pending: the difference that may continue at the next address
+ * @differences: so far, before adjacent ones become one
+ * @repeated: those of repeated rows
  */
 struct walk {
 	struct comparison *c;
@@ -32,7 +34,7 @@ struct walk {
 };
 
 /**
- * struct saying - what the call-frame information says about a range
+ * struct saying - the rule of call-frame information for a range
  * @rule: a rule, or none with its reason
  * @push: 0, or of lazy-binding stubs, whose rule depends on the address; see
  *	struct bobbin_cfi_rows
@@ -43,11 +45,11 @@ struct saying {
 };
 
 /**
- * struct stretch - what can be compared at once
+ * struct stretch - addresses that are compared at once
  * @part: bytes to compare
- * @end: where the function ends that holds them, or the next one starts
- * @repeats: what is behind them up to @end repeats them
- * @varies: the call-frame information does, at least
+ * @end: end of their function, or start of the next one
+ * @repeats: the bytes after them, up to @end, repeat them
+ * @varies: the call-frame information does not repeat
  */
 struct stretch {
 	uint64_t part, end;
@@ -56,7 +58,7 @@ struct stretch {
 
 bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b)
 {
-	/* nobody asks an outermost frame for more */
+	/* an outermost frame needs nothing else */
 	if (a->ra.how == BOBBIN_HOW_UNDEFINED && b->ra.how == BOBBIN_HOW_UNDEFINED)
 		return true;
 	return bobbin_rule_equal(a, b);
@@ -81,7 +83,7 @@ static bool continues(const struct comparison_difference *a, const struct compar
 	if (a->start >= a->end || a->end != b->start || a->kind != b->kind ||
 	    a->error.offset != b->error.offset)
 		return false;
-	/* where there is nothing, it does not matter what there should be */
+	/* what SFrame lacks is one difference, whatever the rules are */
 	return a->kind == COMPARISON_MISSING ||
 	       (bobbin_rule_equal(&a->cfi, &b->cfi) && bobbin_rule_equal(&a->sframe, &b->sframe));
 }
@@ -120,7 +122,7 @@ static uint64_t next_first_row(const struct walk *w, const struct claim *part, u
 	return fre.start > off ? addr + (fre.start - off) : part->end;
 }
 
-/* The sections' row at @addr, or how there is none; in both cases up to where. */
+/* The sections' row at @addr, or why there is none; in both cases, up to where. */
 static int next_row(struct walk *w, uint64_t addr, uint64_t end, struct bobbin_error *err,
 		    struct bobbin_row *ret)
 {
@@ -210,8 +212,8 @@ static struct stretch stretch_at(struct walk *w, uint64_t start, uint64_t end, b
 }
 
 /*
- * Compare from @start to @end.  What repeats is compared once if it is right;
- * if it is wrong, each time is a difference of its own, but no endless number.
+ * Compare from @start to @end.  Repeated rows are compared once if they are right.  If they
+ * are wrong, each repetition is a difference, up to a limit.
  */
 static void compare_range(struct walk *w, uint64_t start, uint64_t end, const struct saying *said)
 {
@@ -257,7 +259,7 @@ static void compare_fde(struct walk *w, const struct listed_fde *listed)
 		done = row.end;
 		compare_range(w, row.start, row.end, &said);
 	}
-	/* what the program does not come to say */
+	/* what the program did not reach */
 	compare_none(w, done, listed->end, (uint8_t)error.reason);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * comparison.h - whether SFrame sections say what call-frame information says.
+ * comparison.h - whether SFrame sections have the rules of call-frame information.
  *
- * Compared is the rule at every address: where either of the two starts a row,
- * the rules must be equal.
+ * The rules are compared at every address: wherever one of the two starts a row.
  */
 #ifndef BOBBIN_CONVERT_COMPARISON_H
 #define BOBBIN_CONVERT_COMPARISON_H
@@ -44,9 +43,9 @@ struct comparison_difference {
 };
 
 /**
- * struct comparison - what to compare, and what came of it
+ * struct comparison - what to compare, and the result
  * @cfi, @cfi_count: as for convert_cfi()
- * @sframe, @sframe_count: the sections; the first that knows an address says
+ * @sframe, @sframe_count: the sections; the first that covers an address counts
  * @differ: called for each difference, or NULL
  * @ctx: for @differ
  * @rows: rows of the call-frame information that were compared

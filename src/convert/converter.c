@@ -12,7 +12,7 @@
 #define STUB_SIZE 16
 #define STUB_PUSH 8
 
-/* Rows that are taken at once. */
+/* Rows that are read at once. */
 #define WORDS 64
 
 /**
@@ -23,7 +23,7 @@
  * @first, @count: the rows at the end of the list that are collected for a function
  * @start, @end: its addresses
  * @listed: the FDE that is being converted
- * @program: of it, or of one before it
+ * @program: of it, or of an earlier one
  * @lost: it lost a row
  * @made: functions made of it
  */
@@ -120,7 +120,7 @@ static bool too_much(int r)
 	return r == -ERANGE || r == -EINVAL;
 }
 
-/* Representable rows in as few functions as can be found by halving and doubling. */
+/* Put representable rows into few functions, found by halving and doubling. */
 static int add_pieces(struct conversion *c, size_t first, size_t count)
 {
 	size_t piece = count;
@@ -167,7 +167,7 @@ static __attribute__((__noinline__)) int add_around_holes(struct conversion *c)
 	return 0;
 }
 
-/* What is collected becomes a function, or several. */
+/* The collected rows become a function, or several. */
 static int flush(struct conversion *c)
 {
 	int r = 0;
@@ -198,7 +198,7 @@ static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t 
 }
 
 /**
- * struct stubs - lazy-binding stubs, whose CFA moves at @push of @STUB_SIZE bytes
+ * struct stubs - lazy-binding stubs of STUB_SIZE bytes, whose CFA changes at @push
  * @forms: of the rules before and from there on
  */
 struct stubs {
@@ -267,7 +267,7 @@ static int add_stubs(struct conversion *c, const struct stubs *stubs, uint64_t f
 	return r ? r : collect_stubs(c, stubs, end, last);
 }
 
-/* The row that the program was run to, of stubs. */
+/* The row of stubs at which the program has stopped. */
 static int take_stubs(struct conversion *c)
 {
 	struct stubs stubs = {.push = c->program.plt};
@@ -335,7 +335,7 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 		r = row_forms_of_word(&c->list.forms, rows->word, &form);
 		r = r ? r : collect(c, rows->start, end, form);
 	} else {
-		/* no word holds it: it is the row that the program was run to */
+		/* it fits into no word: the program has stopped at this row */
 		bobbin_cfi_rows_rule(&c->program, &rule);
 		r = row_forms_of_rule(&c->list.forms, &rule, &form);
 		r = r ? r : collect(c, rows->start, end, form);
@@ -381,7 +381,7 @@ static int run_program(struct conversion *c)
 	return flush(c);
 }
 
-/* A trampoline whose rule the format lacks: at least the mark. */
+/* The format cannot express a trampoline's rule, but can mark it. */
 static int mark_signal_frame(struct conversion *c)
 {
 	uint64_t size = c->listed->end - c->listed->start;

@@ -4,11 +4,10 @@
  *
  *	.eh_frame, .debug_frame ── FDEs by address ── words ── functions ── section
  *
- * Each FDE becomes one function where that is possible.  Rows that SFrame cannot
- * express are left out and the function falls into the parts between them;
- * linkers' lazy-binding stubs become a function whose rows repeat.  At last,
- * compact_functions() chooses the FDEs that take the fewest bytes for these rows:
- * parts of functions and, if rows are shared, several functions in one.
+ * Each FDE becomes one function where that is possible.  Rows that SFrame cannot express are
+ * left out, which splits the function; linkers' lazy-binding stubs become a function whose
+ * rows repeat.  Finally, compact_functions() chooses the FDEs that take the fewest bytes for
+ * these rows: parts of functions and, if rows are shared, several functions in one.
  */
 #ifndef BOBBIN_CONVERT_CONVERTER_H
 #define BOBBIN_CONVERT_CONVERTER_H
@@ -18,8 +17,7 @@
 #include "convert/section_maker.h"
 
 /**
- * struct convert_gap - addresses that the section says nothing about, although
- * there is an FDE
+ * struct convert_gap - addresses without a row in the section, although there is an FDE
  * @start, @end: addresses
  * @fde: offset of the FDE in its section
  * @debug_frame: which is .debug_frame
@@ -39,7 +37,7 @@ struct convert_gap {
  * @share: functions with equal rows share them
  * @keep_functions: one function for each FDE where that is possible, even if
  *	others would take fewer bytes
- * @in_place: the section will be where it is made, instead of at @addr; V3 only
+ * @in_place: the section is used where it is made, not at @addr; V3 only
  * @floating: addresses are not final, not even modulo 16: lazy-binding stubs are
  *	left out
  * @addr: address that the section will have
@@ -60,7 +58,7 @@ struct convert_options {
 /**
  * struct convert_stats - what was done
  * @fdes: live FDEs of all sections, see struct bobbin_cfi_view
- * @dead: those that are not, and were passed over
+ * @dead: FDEs that are not live, and were skipped
  * @cfi_rows: their rows
  * @functions: FDEs of the result
  * @rows: in the result; equal rows that follow each other are one
@@ -80,8 +78,8 @@ struct convert_stats {
 };
 
 /*
- * Convert the live FDEs of sections of one file.  Where sections overlap, the first
- * in @views says what holds.
+ * Convert the live FDEs of sections of one file.  Where sections overlap, the first in @views
+ * counts.
  *
  * @data becomes the caller's.  0; -EINVAL for an unknown version; -ENOMEM;
  * -ERANGE if the section would be too large.

@@ -8,7 +8,7 @@
 #include "convert/function_rows.h"
 
 /**
- * struct patch - a section that holds the right rules and nothing else
+ * struct patch - a section with only the corrected rules
  * @maker: the section
  * @rows: of the function that may go on
  * @start, @end: of that function
@@ -88,7 +88,7 @@ static int find_contradictions(struct patch *p, const struct bobbin_sframe_view 
 	return r ? r : p->status;
 }
 
-/* What the patch says comes first. */
+/* The patch precedes the section. */
 static int apply(struct patch *p, const struct bobbin_sframe_view *view, uint8_t **data,
 		 uint64_t *size)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * correction.h - rules of a section that contradict call-frame information are
- * replaced by what that says.
+ * correction.h - replace rules of a section that contradict call-frame information.
  *
- * Linkers write SFrame and .eh_frame for their stubs independently, and have
- * been seen to get one of them wrong.
+ * Linkers write SFrame and .eh_frame for their stubs independently, and some get one of them
+ * wrong.
  */
 #ifndef BOBBIN_CONVERT_CORRECTION_H
 #define BOBBIN_CONVERT_CORRECTION_H

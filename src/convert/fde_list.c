@@ -8,11 +8,11 @@
 #include "base/vector.h"
 #include "core/bisect.h"
 
-/* So many runs are merged; each FDE is compared with the ends of all of them. */
+/* Runs to merge, at most; each FDE is compared with the ends of all of them. */
 #define MAX_RUNS 16
 #define NO_FDE UINT32_MAX
 
-/* Most sections have fewer bytes for an FDE; pages that are not used take no memory. */
+/* Most FDEs take fewer bytes; unused pages take no memory. */
 #define USUAL_FDE_SIZE 40
 
 struct vector {
@@ -38,7 +38,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /**
- * struct run - FDEs that ascend, although others may stand between them
+ * struct run - ascending FDEs, with others in between
  * @head, @tail: the first and the last one
  */
 struct run {
@@ -51,9 +51,9 @@ static bool follows(const struct vector *v, const struct run *run, uint32_t i)
 }
 
 /*
- * Deal FDEs to runs; each gets to the first one that it can follow.  So the tails of
- * runs descend, and mostly it is the run of the one before.  @next links them.  The
- * number of runs, 0: too many.
+ * Distribute FDEs among runs: each is added to the first one that it can follow.  So the tails
+ * of runs descend, and mostly it is the previous FDE's run.  @next links them.  The number of
+ * runs, 0: too many.
  */
 static unsigned int deal(const struct vector *v, uint32_t *next, struct run *runs)
 {
@@ -78,7 +78,7 @@ static unsigned int deal(const struct vector *v, uint32_t *next, struct run *run
 	return count;
 }
 
-/* Of several runs, the one that begins with the least FDE. */
+/* The run that begins with the lowest FDE. */
 static unsigned int least_of(const struct vector *v, const struct run *runs, unsigned int count)
 {
 	unsigned int least = 0;
@@ -110,8 +110,8 @@ static void merge(const struct vector *v, const uint32_t *next, struct run *runs
 }
 
 /*
- * Linkers write FDEs in the order of the objects, each of which has code in few
- * sections (ordinary, unlikely, at startup), where it comes in the same order.
+ * Linkers write FDEs in the order of the objects.  The code of each object is in few sections
+ * (ordinary, unlikely, at startup), each in the same order.
  */
 static int sort(struct vector *v)
 {
@@ -143,7 +143,7 @@ static int sort(struct vector *v)
 	return 0;
 }
 
-/* Of sorted FDEs those that none starts in; of those with one start the longest. */
+/* Keep sorted FDEs in which no other starts; of those with the same start the longest. */
 static size_t keep_live(struct listed_fde *fdes, size_t count)
 {
 	size_t kept = 0, next;
@@ -203,7 +203,7 @@ static int collect(const struct bobbin_cfi_view *view, uint32_t index, struct fd
 	return 0;
 }
 
-/* Add what @more has of addresses that @all says nothing about. */
+/* Add the FDEs of @more at addresses that @all does not cover. */
 static int unite(struct vector *all, const struct vector *more)
 {
 	const size_t known = all->count;

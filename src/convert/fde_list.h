@@ -11,7 +11,7 @@
 /**
  * struct listed_fde - a live FDE
  * @start, @end: its addresses
- * @offset, @next: of the FDE, and of what follows it, in its section
+ * @offset, @next: of the FDE, and of the entry after it, in its section
  * @cie, @insn: of its CIE and its instructions
  * @view: index of the section
  */
@@ -25,7 +25,7 @@ struct listed_fde {
  * struct fde_list - those of a file
  * @fdes, @count: ascending, without overlaps
  * @dead: FDEs that are not live
- * @malformed: entries that were passed over
+ * @malformed: entries that were skipped
  * @reason: of the first of them
  */
 struct fde_list {

@@ -8,7 +8,7 @@
 #define KEY_A_FLAGS 0x0cu
 #define KEY_B_FLAGS 0xc0u
 
-/* More than in most programs; pages that are not used take no memory. */
+/* More than in most programs; unused pages take no memory. */
 #define ROWS_PER_FUNCTION 12
 
 int function_list_init(const struct bobbin_sframe_builder *builder, size_t functions,

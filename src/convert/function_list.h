@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * function_list.h - the functions of a section that is to be made.
+ * function_list.h - the functions of a section to be made.
  *
- * Rows are kept as where they start and which rule they have, and are encoded once:
- * when it is known which of them an FDE holds together.
+ * Rows are kept as starts and rules, and encoded once, after they have been divided among
+ * FDEs.
  */
 #ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
@@ -44,11 +44,11 @@ struct listed_function {
 
 /**
  * struct function_list - the functions of a section
- * @builder: the section, as far as functions ask about it
+ * @builder: the section, for its version and address
  * @forms: the rules of all rows
- * @rows, @row_count: of functions, and those that were pushed behind them
+ * @rows, @row_count: of functions, and those pushed after them
  * @functions, @count: the functions
- * @num_fres, @fre_len: what their rows would be, each function an FDE of its own
+ * @num_fres, @fre_len: of their rows, if each function was one FDE
  */
 struct function_list {
 	const struct bobbin_sframe_builder *builder;
@@ -68,7 +68,7 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 		       struct function_list *ret);
 void function_list_fini(struct function_list *list);
 
-/* Push a row behind all others.  0, -ENOMEM. */
+/* Push a row after all others.  0, -ENOMEM. */
 static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t form)
 {
 	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + 1,
@@ -84,7 +84,7 @@ static inline int function_list_push(struct function_list *list, uint32_t start,
  */
 int function_list_add(struct function_list *list, struct listed_function *function);
 
-/* Bytes of a row's start if the last one is @span away from the first. */
+/* Bytes of a row's start if the first and the last are @span apart. */
 static inline uint32_t start_width(uint32_t span)
 {
 	return span > 0xffff ? 4 : span > 0xff ? 2 : 1;

@@ -6,7 +6,7 @@
 
 #include "convert/row_walk.h"
 
-/* Bytes of a row, at most; and what V2 reaches, safely. */
+/* Bytes of a row, at most; and a distance that V2 can express. */
 #define MAX_ROW_SIZE 29
 #define REACH ((int64_t)1 << 30)
 
@@ -110,13 +110,13 @@ static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept
 	return r;
 }
 
-/* What V3 says without a row: no caller. */
+/* A V3 function without rows has no caller. */
 static int push_outermost(struct piece_writer *w, const struct piece *p)
 {
 	const struct bobbin_sframe_fre no_words = {0};
 	struct bobbin_sframe_row row = {0};
 
-	/* never refused: there is nothing in it to read */
+	/* it has no rows that could be malformed */
 	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &row.rule);
 	return function_rows_push(&w->rows, row);
 }

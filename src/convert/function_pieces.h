@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * function_pieces.h - parts of functions become functions of a new section.
+ * function_pieces.h - parts of functions as functions of a new section.
  */
 #ifndef BOBBIN_CONVERT_FUNCTION_PIECES_H
 #define BOBBIN_CONVERT_FUNCTION_PIECES_H
@@ -10,7 +10,7 @@
 #include "convert/function_rows.h"
 #include "convert/section_maker.h"
 
-/* Where the row is that holds at the end of a function's last piece. */
+/* The place of the row at the end of a function's last piece. */
 struct piece_cursor {
 	uint64_t offset;
 	uint32_t left;
@@ -31,9 +31,8 @@ struct piece_writer {
  * come in ascending order, with the same @cursor: at the first one, before the
  * first row.
  *
- * @kept grows by the bytes of code whose rules are in the section now; if they
- * are fewer than the part has, @reason says why.  0; -ERANGE if the section would
- * be too large; -ENOMEM.
+ * @kept grows by the bytes of code that the section covers now; if a part of them is missing,
+ * @reason says why.  0; -ERANGE if the section would be too large; -ENOMEM.
  */
 int piece_writer_add(struct piece_writer *writer, const struct bobbin_sframe_view *view,
 		     const struct bobbin_sframe_fde *fde, uint64_t start, uint64_t end,

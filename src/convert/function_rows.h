@@ -32,10 +32,10 @@ int function_rows_push(struct function_rows *rows, struct bobbin_sframe_row row)
  * @err: where and why on failure, or NULL
  * @ret: the function, valid until the next call with @rows
  *
- * Rows that hold for no PC are left out.  What lookups answer for each PC of the
- * function is what the rows in @ret say.
+ * Rows that cover no PC are left out.  At each PC the rows in @ret give the same rule as
+ * lookups.
  *
- * Return: 1; 0 for a function that says nothing about any PC; -EBADMSG; -ENOMEM.
+ * Return: 1; 0 for a function that covers no PC; -EBADMSG; -ENOMEM.
  */
 int function_rows_read(struct function_rows *rows, const struct bobbin_sframe_view *view,
 		       uint32_t index, struct bobbin_error *err,

@@ -7,7 +7,7 @@
 #include "core/bisect.h"
 #include "sframe/layout.h"
 
-/* Rows of a function that are worth being decoded once for all lookups. */
+/* Functions with so many rows are decoded once for all lookups. */
 #define MANY_ROWS 1024
 
 /* The functions with code of a view, in the order of its table.  Their number. */
@@ -126,7 +126,7 @@ static bool decode(struct lookup_map *map, const struct claim *part)
 	return map->long_part;
 }
 
-/* The last row that starts at or before an address; false: the first one is late. */
+/* The last row that starts at or before an address; false: all start after it. */
 static bool find_row(const struct bobbin_sframe_function *f, uint64_t addr, struct bobbin_row *ret)
 {
 	uint32_t after = bisect(i, 0, f->count, f->start + f->rows[i].start > addr);

@@ -6,8 +6,8 @@
  *	view 1	├────────┤  ├──────────────┤
  *	parts	   1      0   1     0   1
  *
- * For whoever asks about all addresses: a lookup in an unsorted section looks at
- * all functions, and so does one in many sections.
+ * For lookups of all addresses: in an unsorted section, or in many sections, each lookup reads
+ * all functions.
  */
 #ifndef BOBBIN_CONVERT_LOOKUP_MAP_H
 #define BOBBIN_CONVERT_LOOKUP_MAP_H
@@ -22,7 +22,7 @@
  * @views: as given
  * @parts, @count: ascend and do not overlap; between them no section has a function
  * @rows: memory
- * @long_part: that of the last function with very many rows, or NULL
+ * @long_part: of the last function with very many rows, or NULL
  * @decoded, @status, @error: that function, or why it cannot be decoded
  */
 struct lookup_map {
@@ -37,9 +37,9 @@ struct lookup_map {
 };
 
 /*
- * Map @count sections, which are borrowed; the first that has a function at an
- * address says what holds.  In a section that claims to be sorted and is not,
- * lookups can miss a function of the map.  n log n.  0, -ENOMEM.
+ * Map @count sections, which are borrowed; the first that has a function at an address counts.
+ * In a section that claims to be sorted and is not, lookups can miss a function of the map. n
+ * log n.  0, -ENOMEM.
  */
 int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, struct lookup_map *ret);
 

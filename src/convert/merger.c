@@ -17,14 +17,14 @@
 
 /**
  * struct candidate - a function of a view
- * @start, @end: addresses that it claims, none if it is refused already
+ * @start, @end: addresses that it claims, none after a refusal
  * @where: offset in the section of what is wrong or, later, of the entry
  * @hash: of the rows
  * @rest: rows that are to be written
  * @size: bytes of code by the entry
  * @view, @index: of the entry
  * @kept: bytes of code that were written
- * @reason: why it is not there, or not whole; NONE: because of others
+ * @reason: why it was dropped or clipped; NONE: because of others
  */
 struct candidate {
 	uint64_t start, end, where, hash;
@@ -197,7 +197,7 @@ static bool same_rows(const struct merger *m, const struct candidate *a, const s
 	return !r;
 }
 
-/* Of functions that say the same of the same code the one stays that lookups find. */
+/* Of functions with the same rules for the same code keep the one that lookups find. */
 static int drop_duplicates(struct merger *m)
 {
 	uint32_t *order = calloc((size_t)m->count + 1, sizeof(*order)), count = 0;

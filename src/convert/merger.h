@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * merger.h - SFrame sections become one that is sorted and says each thing once.
+ * merger.h - merge SFrame sections into one that is sorted and has no duplicates.
  *
  *	views ── functions ── who covers what ── pieces ── section
  *
- * Nothing is trusted: functions whose rows cannot be read, functions without
- * code or outside of the text, duplicates and overlaps are dropped or clipped,
- * and each of them is reported.  Where functions overlap, that of the earlier
- * view wins, and within a view the one that starts last or else the later entry,
- * as in lookups.  Every PC keeps its rule, and where a search in a sorted section
- * does not look behind a function inside another, the outer one goes on.
+ * Nothing is trusted: functions whose rows cannot be read, functions without code or outside
+ * of the text, duplicates and overlaps are dropped or clipped, and each of them is reported.
+ * Where functions overlap, that of the earlier view wins, and within a view the one that
+ * starts last or else the later entry, as in lookups.  Every PC keeps its rule, and after a
+ * function inside another, where a search in a sorted section finds nothing, the outer one
+ * continues.
  */
 #ifndef BOBBIN_CONVERT_MERGER_H
 #define BOBBIN_CONVERT_MERGER_H

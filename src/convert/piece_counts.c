@@ -14,7 +14,7 @@ int piece_counts_init(struct piece_counts *counts, uint64_t pieces)
 
 	while (size < pieces && size < MAX_SLOTS)
 		size *= 2;
-	/* the last probes of a search need no wrapping around, then the spare one */
+	/* room for the last probes without wrapping around, and for the spare slot */
 	counts->slots = calloc((size_t)size + PROBES + 1, sizeof(*counts->slots));
 	if (!counts->slots)
 		return -ENOMEM;

@@ -2,9 +2,8 @@
 /*
  * piece_counts.h - how often the same rows occur.
  *
- * A hash stands for the rows.  Two that collide make a count too high, which
- * costs a few bytes; who wants to share rows compares them.  In a full table,
- * some rows are not counted.
+ * A hash stands for the rows.  A collision makes a count too high, which costs a few bytes:
+ * rows are compared before they are shared.  If the table is full, some rows are not counted.
  */
 #ifndef BOBBIN_CONVERT_PIECE_COUNTS_H
 #define BOBBIN_CONVERT_PIECE_COUNTS_H
@@ -36,13 +35,13 @@ int piece_counts_init(struct piece_counts *counts, uint64_t pieces);
 /* The slot for a hash, the spare one, which has no count, if there is no room. */
 struct piece_slot *piece_counts_find(struct piece_counts *counts, uint64_t hash);
 
-/* The hash will be looked for soon. */
+/* Prefetch the slot of a hash. */
 static inline void piece_counts_prefetch(const struct piece_counts *counts, uint64_t hash)
 {
 	__builtin_prefetch(&counts->slots[hash & counts->mask], 1);
 }
 
-/* What was chosen becomes the count. */
+/* The counts of chosen pieces become the counts. */
 void piece_counts_turn(struct piece_counts *counts);
 
 void piece_counts_fini(struct piece_counts *counts);

@@ -48,7 +48,7 @@ static bool same_body(const struct chain_row *a, const struct chain_row *b)
 	return a->size == b->size && a->body[1] == b->body[1] && !memcmp(a->body, b->body, a->size);
 }
 
-/* The rows of a function that begins @base bytes behind the chain's start. */
+/* The rows of a function that begins @base bytes after the chain's start. */
 static void read_rows(struct row_chain *chain, const struct function_list *list,
 		      const struct listed_function *f, uint32_t base)
 {

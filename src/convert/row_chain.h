@@ -5,8 +5,8 @@
  *	functions	│ a          │ b     │ c            │
  *	rows		0   1   2    3   4   5   6   7   8
  *
- * Nothing but the size of the section depends on which of these rows an FDE
- * holds together; so that is chosen anew.
+ * Only the section's size depends on how these rows are divided among FDEs, so they are
+ * divided anew.
  */
 #ifndef BOBBIN_CONVERT_ROW_CHAIN_H
 #define BOBBIN_CONVERT_ROW_CHAIN_H
@@ -22,8 +22,7 @@
  * @function: number of the first row of its function
  * @hash: of @body; only where row_chain_hash() was called
  * @size: bytes of @body
- * @same: the row before is equal, and this one not needed unless an FDE
- *	begins with it
+ * @same: equal to the row before, and not needed unless an FDE begins with it
  */
 struct chain_row {
 	const uint8_t *body;

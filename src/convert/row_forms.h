@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * row_forms.h - the rules of a section's rows, each of them encoded once.
+ * row_forms.h - the rules of a section's rows, each encoded once.
  *
- * A file has a few hundred different rules, however many rows.
+ * However many rows a file has, it has only a few hundred different rules.
  */
 #ifndef BOBBIN_CONVERT_ROW_FORMS_H
 #define BOBBIN_CONVERT_ROW_FORMS_H
@@ -41,7 +41,7 @@ struct row_form {
 	uint16_t flags;
 };
 
-/* Forms that are found without the index, by a part of a hash of their words. */
+/* Forms in a table before the index, by a part of a hash of their words. */
 #define RECENT_BITS 8
 
 struct recent_form {
@@ -55,7 +55,7 @@ struct recent_form {
  * @forms, @count: the rules
  * @bodies: their bytes
  * @index: forms with a word
- * @recent: those that were looked for last
+ * @recent: those that were found last
  * @wide: the rule of the last form without one
  */
 struct row_forms {
@@ -81,7 +81,7 @@ int row_forms_of_word(struct row_forms *forms, uint64_t word, uint32_t *ret);
 /* The number of a rule's form.  0, -ENOMEM. */
 int row_forms_of_rule(struct row_forms *forms, const struct bobbin_rule *rule, uint32_t *ret);
 
-/* The same for whoever looks for many. */
+/* The same, faster for many searches. */
 static inline int row_forms_find(struct row_forms *forms, uint64_t word, uint32_t *ret)
 {
 	const uint64_t hash = word * 0x9e3779b97f4a7c15;

@@ -32,9 +32,8 @@ static inline struct row_walk row_walk(const struct bobbin_sframe_view *view,
 }
 
 /*
- * The next row.  Rows that start where the one before does replace it.  1; 0 at
- * the end; -EBADMSG for a row that cannot be read or that starts before the one
- * before it.
+ * The next row.  A row replaces the one before it if both have the same start.  1; 0 at the
+ * end; -EBADMSG for a row that cannot be read or that starts before the one before it.
  */
 static inline int row_walk_next(struct row_walk *walk, struct bobbin_error *err,
 				struct bobbin_sframe_row *ret)
@@ -60,7 +59,7 @@ static inline int row_walk_next(struct row_walk *walk, struct bobbin_error *err,
 	return 1;
 }
 
-/* Where rows end: behind it, none holds. */
+/* Where rows end: no row covers addresses after it. */
 static inline uint32_t row_walk_limit(const struct bobbin_sframe_fde *fde)
 {
 	return fde->pcmask ? fde->rep_size : fde->size;

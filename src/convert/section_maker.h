@@ -28,7 +28,7 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 /* The section in memory of its own, which becomes the caller's.  0, -ENOMEM. */
 int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size);
 
-/* The same, whatever address was given: the section will be where it is made.  V3 only. */
+/* The same for a section that is used where it is made, whatever its address was.  V3 only. */
 int section_maker_finish_in_place(struct section_maker *maker, uint8_t **data, uint64_t *size);
 
 void section_maker_fini(struct section_maker *maker);

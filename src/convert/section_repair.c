@@ -6,9 +6,9 @@
 #include "sframe/layout.h"
 
 /**
- * struct extent - what functions say of their rows
+ * struct extent - the rows of a section according to its functions
  * @whole: all of them can be read
- * @end: offset of the byte behind the last of them, from the section's first
+ * @end: offset after their last byte, from the section's first
  * @rows: their number
  */
 struct extent {
@@ -31,7 +31,7 @@ static void put_u32(uint8_t *at, uint64_t value, bool big_endian)
 	bytes_store(at, value > UINT32_MAX ? UINT32_MAX : value, 4, big_endian);
 }
 
-/* Change the count that a header was refused for; the others were found sane. */
+/* Change the count for which a header was refused; the others are sane. */
 static bool change_count(uint8_t *header, uint64_t size, uint64_t field)
 {
 	bool big_endian = header[0] == SFRAME_MAGIC >> 8;
@@ -48,7 +48,7 @@ static bool change_count(uint8_t *header, uint64_t size, uint64_t field)
 	return true;
 }
 
-/* The next header that can be read, at or behind @pos. */
+/* The next header that can be read, at or after @pos. */
 static bool find_header(const struct section_walk *walk, uint64_t *pos)
 {
 	struct bobbin_sframe_view view;
@@ -65,7 +65,7 @@ static bool find_header(const struct section_walk *walk, uint64_t *pos)
 	return false;
 }
 
-/* Put the header at @walk->pos right, or leave it behind; false at the end. */
+/* Correct the header at @walk->pos, or skip it; false at the end. */
 static bool get_past(struct section_walk *walk, const struct bobbin_error *error)
 {
 	uint64_t field = error->offset - walk->pos;
@@ -106,7 +106,7 @@ static struct extent measure(struct section_walk *walk, const struct bobbin_sfra
 	return extent;
 }
 
-/* Behind zero bytes, the bytes end or a section begins; where, or 0. */
+/* Skip zero bytes: where the bytes end or a section begins, or 0. */
 static uint64_t boundary(const struct section_walk *walk, uint64_t at)
 {
 	struct bobbin_sframe_view view;
@@ -124,7 +124,7 @@ static void move_end(struct section_walk *walk, struct bobbin_sframe_view *view,
 	walk->pos = (uint64_t)(view->data - walk->data) + end;
 }
 
-/* Let the end be where the rows say it is. */
+/* Move the end to that of the rows. */
 static void fit_end(struct section_walk *walk, struct bobbin_sframe_view *view)
 {
 	uint64_t begin = (uint64_t)(view->data - walk->data), at = begin + SFRAME_AT_FRE_LEN;

@@ -2,11 +2,11 @@
 /*
  * section_repair.h - walk over sections whose headers may be wrong.
  *
- * The functions tell where their rows are; where the header disagrees, they are
- * believed as far as everything then fits:
+ * The functions tell where their rows are.  If the header disagrees, the functions count,
+ * provided that everything fits then:
  *
  *	too many entries for their space	as many as there is space for
- *	rows behind the end			the end is moved, if all rows can
+ *	rows after the end			the end is moved, if all rows can
  *						be read then and a section, or
  *						nothing, follows
  *	another section before the end		the end is moved there
@@ -24,7 +24,7 @@
  * @addr: address of @data
  * @pos: offset of what comes next
  * @rows_left: rows that may still be read to find out what is wrong
- * @note: called for each thing that was put right or left out; @offset is from
+ * @note: called for each thing that was corrected or left out; @offset is from
  *	@data
  * @ctx: for @note
  */

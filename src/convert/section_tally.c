@@ -5,7 +5,10 @@
 
 #include "convert/row_walk.h"
 
-/* Rows read for each byte of a section: functions that share them have them all. */
+/*
+ * Rows that are read for each byte of a section, at most: shared rows are read for each
+ * function.
+ */
 #define ROWS_PER_BYTE 64
 
 /* false: a row cannot be read. */
@@ -17,7 +20,7 @@ static bool add_rows(struct section_tally *tally, const struct bobbin_sframe_vie
 	struct bobbin_error error;
 	int r;
 
-	/* so many functions with the same rows are an attack */
+	/* only an attack shares rows among so many functions */
 	if (fde->num_fres > *budget)
 		return false;
 	*budget -= fde->num_fres;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * section_tally.h - what is in a section, by number.
+ * section_tally.h - the numbers of things in a section.
  */
 #ifndef BOBBIN_CONVERT_SECTION_TALLY_H
 #define BOBBIN_CONVERT_SECTION_TALLY_H
@@ -16,8 +16,8 @@
  * @functions: of these, @flex, @repeating and @signals are what the names say,
  *	and @empty have no rows
  * @rows: rows, of which @outermost have no caller
- * @malformed: functions whose entry or rows cannot be read, or are too many to
- *	be true
+ * @malformed: functions whose entry or rows cannot be read, or which have an absurd number
+ *	of rows
  * @covered: the functions' addresses
  */
 struct section_tally {
