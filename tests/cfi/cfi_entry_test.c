@@ -165,7 +165,7 @@ static void addresses_that_need_a_process_are_refused(void **state)
 
 static void known_augmentations_are_read(void **state)
 {
-	/* personality, 4 bytes pc-relative and behind a pointer; LSDA encoding */
+	/* personality, 4 bytes pc-relative and indirect; LSDA encoding */
 	static const uint8_t data[] = {0x9b, 1, 2, 3, 4, 0x1b, DW_EH_PE_udata8};
 	static const uint8_t no_personality[] = {DW_EH_PE_omit, DW_EH_PE_omit, DW_EH_PE_udata8};
 	/* a letter's data may be followed by more than we read */

@@ -168,7 +168,7 @@ static void a_header_with_a_wrong_byte_falls_back_to_scanning(void **state)
 		{8, 0},                            /* no entries */
 		{8, FUNCTIONS + 1},                /* one too many */
 		{11, 0xff},                        /* many too many */
-		{TABLE + 3, 0x7f},                 /* first start behind all others */
+		{TABLE + 3, 0x7f},                 /* first start after all others */
 		{TABLE + 8 * FUNCTIONS - 1, 0x7f}, /* last FDE outside */
 		{TABLE + 7, 0x80},                 /* first FDE before the section */
 	};
@@ -243,7 +243,7 @@ static void empty_functions_do_not_hide_real_ones(void **state)
 }
 
 /* BOLT's table has one pair for each address, and that may be the empty function's. */
-static void a_real_function_behind_an_empty_one_is_found(void **state)
+static void a_real_function_after_an_empty_one_is_found(void **state)
 {
 	const struct cfi_cie cie = {0};
 	struct bobbin_cfi_view view;
@@ -335,7 +335,7 @@ static void of_functions_with_one_start_the_longest_that_ends_in_time_is_found(v
 	assert_live(ranges, 6, NULL, 0, "222255--");
 }
 
-static void scanning_goes_on_behind_malformed_entries(void **state)
+static void scanning_goes_on_after_malformed_entries(void **state)
 {
 	struct bobbin_cfi_view view;
 	struct bobbin_cfi_fde fde;
@@ -382,13 +382,13 @@ int main(void)
 		cmocka_unit_test(unsorted_pairs_fall_back_to_scanning),
 		cmocka_unit_test(a_pair_that_points_to_no_fde_is_refused),
 		cmocka_unit_test(empty_functions_do_not_hide_real_ones),
-		cmocka_unit_test(a_real_function_behind_an_empty_one_is_found),
+		cmocka_unit_test(a_real_function_after_an_empty_one_is_found),
 		cmocka_unit_test(functions_outside_of_code_are_not_found),
 		cmocka_unit_test(functions_in_which_others_start_are_not_found),
 		cmocka_unit_test(empty_functions_inside_others_do_not_hide_them),
 		cmocka_unit_test(
 			of_functions_with_one_start_the_longest_that_ends_in_time_is_found),
-		cmocka_unit_test(scanning_goes_on_behind_malformed_entries),
+		cmocka_unit_test(scanning_goes_on_after_malformed_entries),
 		cmocka_unit_test(a_failed_look_up_leaves_its_results_alone),
 	};
 

@@ -178,7 +178,7 @@ static void an_offset_without_a_cfa_has_no_rule(void **state)
 }
 
 /* as libgcrypt does after CFA = *(rsp + 24) + 56 */
-static void a_cfa_register_behind_an_expression_keeps_the_old_offset(void **state)
+static void a_cfa_register_after_an_expression_keeps_the_old_offset(void **state)
 {
 	assert_program(AMD64,
 		       BYTES(DW_CFA_def_cfa, 0, 56, ADVANCE(1), DW_CFA_def_cfa_expression, 5,
@@ -286,7 +286,7 @@ static void sixteen_states_nest_and_not_one_more(void **state)
 	assert_program(AMD64, insn, BOBBIN_CFI_STATES + 1, "error CFI_STATE\n");
 }
 
-static void an_unbalanced_restore_is_refused_behind_good_rows(void **state)
+static void an_unbalanced_restore_is_refused_after_good_rows(void **state)
 {
 	assert_program(AMD64, BYTES(ADVANCE(1), DW_CFA_restore_state),
 		       "401000 r7+8 c-8 same\nerror CFI_STATE\n");
@@ -316,7 +316,7 @@ static void unknown_instructions_are_refused(void **state)
 		assert_program(AMD64, BYTES(unknown[i]), "error CFI_OPCODE\n");
 }
 
-/* Each instruction with operands, cut behind its opcode. */
+/* Each instruction with operands, cut after its opcode. */
 static void cut_instructions_are_refused(void **state)
 {
 	static const uint8_t with_operands[] = {
@@ -564,7 +564,7 @@ int main(void)
 		cmocka_unit_test(cfas_are_defined_in_each_form),
 		cmocka_unit_test(a_cfa_of_no_base_register_has_no_rule),
 		cmocka_unit_test(an_offset_without_a_cfa_has_no_rule),
-		cmocka_unit_test(a_cfa_register_behind_an_expression_keeps_the_old_offset),
+		cmocka_unit_test(a_cfa_register_after_an_expression_keeps_the_old_offset),
 		cmocka_unit_test(registers_are_saved_in_each_form),
 		cmocka_unit_test(registers_return_to_unchanged),
 		cmocka_unit_test(other_registers_are_parsed_and_dropped),
@@ -573,7 +573,7 @@ int main(void)
 		cmocka_unit_test(a_cie_may_restore_what_it_set),
 		cmocka_unit_test(remembered_states_nest),
 		cmocka_unit_test(sixteen_states_nest_and_not_one_more),
-		cmocka_unit_test(an_unbalanced_restore_is_refused_behind_good_rows),
+		cmocka_unit_test(an_unbalanced_restore_is_refused_after_good_rows),
 		cmocka_unit_test(a_cie_does_not_advance),
 		cmocka_unit_test(unknown_instructions_are_refused),
 		cmocka_unit_test(cut_instructions_are_refused),

@@ -15,7 +15,7 @@
 
 #define CODE UINT64_C(0x700000000000)
 #define COUNT 40000u
-#define SIZE 0x10u /* of a function, and of the gap behind it */
+#define SIZE 0x10u /* of a function, and of the gap after it */
 
 /* COUNT functions. */
 static size_t make_section(uint8_t **ret)

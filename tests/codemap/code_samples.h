@@ -28,7 +28,7 @@
 #define SAMPLE_MAX 64
 #define SAMPLE_ROOM 8192
 
-/* A mapping of text, with a page behind it that can only be read. */
+/* A mapping of text, followed by a page that can only be read. */
 struct sample {
 	uint8_t *text;
 	size_t page, pages;

@@ -144,7 +144,7 @@ CHANGE(elf_text_upper_only, w->elf.text_start = 0xffffffffff600000;
        w->elf.text_end = w->elf.text_start + 16; w->elf.sframe_start = w->elf.sframe_end = 0)
 CHANGE(foreign_section, make_foreign(w))
 CHANGE(section_cut, w->elf.sframe_end--)
-CHANGE(section_behind, w->elf.sframe_end++; w->s.section[w->s.section_size] = 1)
+CHANGE(byte_after_the_section, w->elf.sframe_end++; w->s.section[w->s.section_size] = 1)
 CHANGE(function_outside, w->elf.text_end -= 1)
 CHANGE(function_before, w->elf.text_start += 1)
 /* identity */
@@ -169,7 +169,7 @@ CHANGE(build_id_too_long, w->elf.build_id = (uintptr_t)w->build_id; w->elf.build
 CHANGE(build_id_absurd, w->elf.build_id = (uintptr_t)w->build_id; w->elf.build_id_len = UINT32_MAX)
 CHANGE(build_id_unreadable, w->elf.build_id = (uintptr_t)w->gap + w->s.page - 4;
        w->elf.build_id_len = 20)
-/* behind the posted fields */
+/* after the posted fields */
 CHANGE(elf_reserved, w->elf.reserved = 1)
 CHANGE(unknown_table_flag, w->elf.table_flags = 4)
 CHANGE(zstd_without_file, w->elf.table_flags = CODE_TABLE_ZSTD)
@@ -241,7 +241,7 @@ static const struct argument_error errors[] = {
 	CASE(register_elf, elf_text_upper_only, -EINVAL, 0),
 	CASE(register_elf, foreign_section, -EBADMSG, BOBBIN_REASON_ELF_MACHINE),
 	CASE(register_elf, section_cut, -EBADMSG, BOBBIN_REASON_SFRAME_HEADER),
-	CASE(register_elf, section_behind, -EBADMSG, BOBBIN_REASON_SFRAME_TRAILING),
+	CASE(register_elf, byte_after_the_section, -EBADMSG, BOBBIN_REASON_SFRAME_TRAILING),
 	CASE(register_elf, function_outside, -EBADMSG, BOBBIN_REASON_SFRAME_TEXT),
 	CASE(register_elf, function_before, -EBADMSG, BOBBIN_REASON_SFRAME_TEXT),
 	CASE(register_elf, elf_half_image, -EINVAL, 0),

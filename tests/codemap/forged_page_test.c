@@ -259,7 +259,7 @@ static void entry_that_stays_odd_does_not_hide_the_others(void **state)
 	assert_int_equal(parse(f), 0);
 }
 
-/* A head, and entries all over the memory behind it. */
+/* A head, and entries all over the memory after it. */
 struct endless {
 	struct bobbin_code_page page;
 	struct bobbin_code_entry entry;

@@ -69,7 +69,7 @@ static void both_kinds_of_kernel_give_the_same_answers(void **state)
 	munmap(at, (PAGES + 1) * page);
 }
 
-static void memory_behind_the_end_of_a_file_is_not_readable(void **state)
+static void memory_after_the_end_of_a_file_is_not_readable(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("short", MFD_CLOEXEC);
@@ -98,7 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_kinds_of_kernel_give_the_same_answers),
-		cmocka_unit_test(memory_behind_the_end_of_a_file_is_not_readable),
+		cmocka_unit_test(memory_after_the_end_of_a_file_is_not_readable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

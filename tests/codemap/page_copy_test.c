@@ -197,7 +197,7 @@ static void ranges_come_in_order_and_follow_changes(void **state)
 }
 
 /* Mappings that have the name, but are no page: garbage, unreadable, too short. */
-static void publish_behind_decoys(struct page_writer *p, int in, int out)
+static void publish_after_decoys(struct page_writer *p, int in, int out)
 {
 	void *near = (void *)0x10000000; /* before the page, where mappings are */
 
@@ -212,9 +212,9 @@ static void publish_behind_decoys(struct page_writer *p, int in, int out)
 	publish(p, 1);
 }
 
-static void page_is_found_behind_others_of_its_name(void **state)
+static void page_is_found_after_others_of_its_name(void **state)
 {
-	struct child c = start(publish_behind_decoys);
+	struct child c = start(publish_after_decoys);
 
 	await_child(&c);
 	assert_int_equal(page_copy_update(&c.code), 1);
@@ -526,7 +526,7 @@ int main(void)
 		cmocka_unit_test(process_without_a_page_has_none),
 		cmocka_unit_test(empty_page_is_news_once),
 		cmocka_unit_test(ranges_come_in_order_and_follow_changes),
-		cmocka_unit_test(page_is_found_behind_others_of_its_name),
+		cmocka_unit_test(page_is_found_after_others_of_its_name),
 		cmocka_unit_test(page_that_makes_no_sense_any_more_takes_its_code_along),
 		cmocka_unit_test(identities_come_along_and_senseless_ones_do_not),
 		cmocka_unit_test(forked_child_is_read_before_and_after_it_knows),

@@ -30,7 +30,7 @@
  * struct bench - a section, plain and compacted
  * @makers, @bytes, @views: of both
  * @list: functions of the second one
- * @next: address behind the last function
+ * @next: address after the last function
  * @seed: of random numbers
  */
 struct bench {
@@ -82,7 +82,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* No memory behind what is used: a sanitizer shall see who reads there. */
+/* No memory after the used bytes: a sanitizer shall see reads there. */
 static void fit(struct function_list *list)
 {
 	vector_trim(&list->functions, &list->capacity, list->count, sizeof(*list->functions));
@@ -140,7 +140,7 @@ static struct bobbin_rule rule_at(const struct bench *b, int32_t words)
 	return rule;
 }
 
-/* A function behind the last one, whose rows are @step bytes apart; CFAs differ. */
+/* A function after the last one, whose rows are @step bytes apart; CFAs differ. */
 static void add_steps(struct bench *b, uint32_t gap, uint32_t size, uint32_t count, uint32_t step,
 		      int32_t words)
 {

@@ -339,7 +339,7 @@ static uint64_t first_row(const struct bench *b)
 	return fde.fre_off;
 }
 
-static void a_malformed_row_makes_what_is_behind_unreadable(void **state)
+static void rows_after_a_malformed_one_are_unreadable(void **state)
 {
 	const struct bobbin_sframe_row rows[] = {row_of(0, 8), row_of(4, 16)};
 	struct bench *b = *state;
@@ -395,7 +395,7 @@ static void the_first_section_that_knows_an_address_says(void **state)
 	assert_told(b, "0-10 different 24 not 8\n30-40 missing\n");
 }
 
-/* A search finds the inner one, and nothing behind it. */
+/* A search finds the inner one, and nothing after it. */
 static void functions_inside_others_are_compared(void **state)
 {
 	struct bench *b = *state;
@@ -583,7 +583,7 @@ int main(void)
 		sentence(neighbours_that_differ_alike_are_one_range),
 		sentence(neighbours_that_differ_otherwise_are_two_ranges),
 		sentence(ranges_with_a_gap_between_are_two),
-		sentence(a_malformed_row_makes_what_is_behind_unreadable),
+		sentence(rows_after_a_malformed_one_are_unreadable),
 		sentence(an_unsorted_section_is_compared_as_well),
 		sentence(the_first_section_that_knows_an_address_says),
 		sentence(functions_inside_others_are_compared),

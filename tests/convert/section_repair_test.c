@@ -194,7 +194,7 @@ static void a_wrong_number_of_rows_is_noticed(void **state)
 	assert_both(b);
 }
 
-static void behind_a_broken_header_the_next_section_is_found(void **state)
+static void after_a_broken_header_the_next_section_is_found(void **state)
 {
 	struct bench *b = *state;
 
@@ -248,7 +248,7 @@ int main(void)
 		sentence(a_length_that_cuts_rows_is_put_right),
 		sentence(more_entries_than_there_is_space_for_are_not_believed),
 		sentence(a_wrong_number_of_rows_is_noticed),
-		sentence(behind_a_broken_header_the_next_section_is_found),
+		sentence(after_a_broken_header_the_next_section_is_found),
 		sentence(sub_sections_out_of_place_are_passed_over),
 		sentence(functions_in_disorder_are_noticed),
 		sentence(noise_holds_no_section),

@@ -55,7 +55,7 @@ static void a_frame_is_replaced_from_the_first_call_to_the_jump(void **state)
 		assert_true(is_end(at));
 }
 
-static void nothing_is_replaced_before_and_behind(void **state)
+static void nothing_is_replaced_before_and_after(void **state)
 {
 	(void)state;
 	make_function();
@@ -86,7 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_is_replaced_from_the_first_call_to_the_jump),
-		cmocka_unit_test(nothing_is_replaced_before_and_behind),
+		cmocka_unit_test(nothing_is_replaced_before_and_after),
 		cmocka_unit_test(other_machines_have_other_code),
 		cmocka_unit_test(tables_without_the_last_rule_have_no_such_function),
 	};

@@ -40,7 +40,7 @@ struct layout {
 	uint32_t known;
 };
 
-/* Offsets by the uapi headers: siginfo is 128 bytes, uc_mcontext 40 or (AArch64) 176 behind it. */
+/* Offsets by the uapi headers: siginfo is 128 bytes, uc_mcontext 40 or (AArch64) 176 after it. */
 static struct layout layout_of(unsigned int i)
 {
 	const struct layout layouts[] = {
@@ -180,7 +180,7 @@ static void registers_that_cannot_be_read_are_not_known(void **state)
 	assert_int_equal(step_interrupted(&f, bobbin_arch_aarch64(), BASE, gpr), 0x3ff);
 }
 
-/* A handler that returns is looked up before, a system call is seen behind. */
+/* A return is looked up before its address; in a system call the PC is after it. */
 static void a_thread_in_a_trampoline_is_found_wherever_it_is(void **state)
 {
 	(void)state;

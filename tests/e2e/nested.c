@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* nested MS - spend time in outer(), in inner(), which lies in the middle of it, and behind that. */
+/* nested MS - spend time in outer(), in inner(), which lies in the middle of it, and after that. */
 #include "spin.h"
 
 void outer(void);

@@ -257,7 +257,7 @@ it_tells_a_section_of_another_machine() {
 		$((section + 4)))"
 }
 
-it_tells_what_stands_behind_a_section() {
+it_reports_bytes_after_a_section() {
 	make_library
 	cat bytes bytes >two
 	check 1 two

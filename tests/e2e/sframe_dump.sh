@@ -148,7 +148,7 @@ it_finds_the_segment_where_section_headers_are_gone() {
 	asks 'section["name"] == "PT_GNU_SFRAME"'
 }
 
-it_prints_each_of_the_tables_that_stand_one_behind_the_other() {
+it_prints_tables_that_follow_each_other() {
 	library
 	head -c 5 /dev/zero >zeroes
 	cat bytes zeroes bytes zeroes >both

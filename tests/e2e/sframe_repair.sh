@@ -199,7 +199,7 @@ it_drops_functions_that_cannot_be_read() {
 	bare section
 	count=$(functions section | grep -c size)
 	rows=$((28 + 16 * count))
-	# fifteen words in a row: the info byte is behind the attributes and the start
+	# fifteen words in a row: the info byte follows the attributes and the start
 	patch section $((rows + 6)) '\036'
 	expect 0 "$bobbin" sframe repair section -o repaired
 	grep "offset 0x$(printf %x $((rows + 5))): function .* dropped: malformed frame row entry" err

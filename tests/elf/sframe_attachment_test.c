@@ -220,7 +220,7 @@ static void an_unused_program_header_is_room(void **state)
 	struct small s = small_file(EM_X86_64, ELFDATA2LSB);
 
 	make_room(&s);
-	/* the bytes behind are in use, but only one entry is missing */
+	/* the bytes after them are in use, but only one entry is missing */
 	s.file.e_phoff += sizeof(Elf64_Phdr);
 	s.segments[0].p_type = PT_NULL;
 	assert_true(stays(&s));
@@ -277,7 +277,7 @@ static void attaching_again_replaces_the_section(void **state)
 	}
 }
 
-static void data_behind_the_file_stay(void **state)
+static void data_after_the_file_stay(void **state)
 {
 	struct small s = small_file(EM_X86_64, ELFDATA2LSB);
 	struct sframe_attachment plan;
@@ -493,7 +493,7 @@ int main(void)
 		cmocka_unit_test(an_unused_program_header_is_room),
 		cmocka_unit_test(every_architecture_and_byte_order_is_written),
 		cmocka_unit_test(attaching_again_replaces_the_section),
-		cmocka_unit_test(data_behind_the_file_stay),
+		cmocka_unit_test(data_after_the_file_stay),
 		cmocka_unit_test(a_linker_s_section_is_replaced),
 		cmocka_unit_test(only_a_segment_without_anything_else_is_replaced),
 		cmocka_unit_test(what_another_segment_loads_is_not_cut_off),

@@ -31,7 +31,7 @@ struct small {
 	uint8_t bytes[SMALL_SIZE + SMALL_SPARE];
 };
 
-/* No room behind the program headers: .text follows at once. */
+/* No room after the program headers: .text follows at once. */
 struct small small_file(uint16_t machine, unsigned char data);
 
 /* Make room for two more, all zero. */

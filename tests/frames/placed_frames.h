@@ -17,7 +17,7 @@ int place_close(void **state);
 /* Put the bytes there; what follows them is zero, and a terminator. */
 void *place(const struct cfi_section *section);
 
-/* The same, a page behind bytes that stay: for addresses that are absolute. */
+/* The same, a page after bytes that stay: for absolute addresses. */
 void *place_further(const struct cfi_section *section);
 
 /* Move the bytes to the end of the page at @place, so that no terminator follows. */

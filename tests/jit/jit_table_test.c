@@ -88,7 +88,7 @@ static void init(struct memory *memory, const struct bobbin_arch *arch)
 	memory->info = (struct code_jit_info){TEXT, TEXT + TEXT_SIZE, table_at(0)};
 }
 
-/* @count entries of 16 bytes, with 16 bytes that belong to none behind each, from @off on. */
+/* @count entries of 16 bytes, each followed by 16 bytes that belong to none, from @off on. */
 static void fill(struct memory *memory, unsigned int table, unsigned int count, uint32_t off,
 		 uint64_t next)
 {
@@ -325,7 +325,7 @@ static void entries_that_do_not_ascend_are_refused_where_they_matter(void **stat
 	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 2 * FRE);
 	fill(&memory, 0, 4, 0, 0);
 	fre = numbered(0x1000, 16, 9);
-	set_entry(&memory, 0, 1, &fre); /* behind the third, which was seen before */
+	set_entry(&memory, 0, 1, &fre); /* after the third, which was seen before */
 	assert_refused(&memory, 40, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + FRE);
 	assert_row(&memory, 64, 64, 16, 2);
 }

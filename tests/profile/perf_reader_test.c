@@ -371,7 +371,7 @@ static void unknown_records_are_counted_and_skipped(void **state)
 	close_all(reader, &image);
 }
 
-static void payload_behind_a_record_is_skipped(void **state)
+static void payload_after_a_record_is_skipped(void **state)
 {
 	struct perf_image image = perf_image_begin(&simple, sizeof(simple));
 	struct perf_reader *reader;
@@ -756,7 +756,7 @@ int main(void)
 		cmocka_unit_test(string_without_an_end_is_a_bad_record),
 		cmocka_unit_test(lost_records_are_counted_but_not_filtered_ones),
 		cmocka_unit_test(unknown_records_are_counted_and_skipped),
-		cmocka_unit_test(payload_behind_a_record_is_skipped),
+		cmocka_unit_test(payload_after_a_record_is_skipped),
 		cmocka_unit_test(unaligned_records_are_delivered_aligned),
 		cmocka_unit_test(deferred_call_chain_is_delivered),
 		cmocka_unit_test(killed_recording_is_read_up_to_its_end),

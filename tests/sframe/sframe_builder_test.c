@@ -320,7 +320,7 @@ static void rows_out_of_order_or_outside_are_refused(void **state)
 	assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), -EINVAL);
 	rows[1].start = 15;
 	assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), 0);
-	/* nor is there code behind the last address */
+	/* nor is there code after the last address */
 	f.start = -(uint64_t)15;
 	assert_int_equal(bobbin_sframe_builder_add(&shop.builder, &f), -EINVAL);
 }

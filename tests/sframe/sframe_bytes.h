@@ -11,7 +11,7 @@
  *
  * Written from the specification, not from the reader; rows are given as the
  * bytes that stand in the section.  The block has exactly the section's size,
- * so that a sanitizer sees a read behind it.
+ * so that a sanitizer sees a read after it.
  */
 #ifndef TEST_SFRAME_BYTES_H
 #define TEST_SFRAME_BYTES_H

@@ -3,7 +3,7 @@
  * Damaged sections: each prefix, each flipped bit and each overwritten byte of
  * sections of each version and byte order keeps the contract.  Sections end
  * where their heap block ends; the build adds a sanitizer that sees reads
- * behind it.
+ * after it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -277,7 +277,7 @@ static void blocks_of_no_bytes_are_refused(void **state)
 	}
 }
 
-static void row_behind_the_block_is_refused(void **state)
+static void row_after_the_block_is_refused(void **state)
 {
 	struct section_spec spec = plt(3, 10);
 	struct section s = open_section(&spec);
@@ -307,7 +307,7 @@ static void row_at_the_end_of_its_function_is_tolerated(void **state)
 	close_section(&s);
 }
 
-static void row_behind_the_end_of_its_function_is_refused(void **state)
+static void row_after_the_end_of_its_function_is_refused(void **state)
 {
 	struct section_spec spec = one_function((struct func_spec){
 		.start = 0x1000, .size = 16, .num_fres = 2, ROWS(0, 3, 8, 17, 3, 24)});
@@ -561,9 +561,9 @@ int main(void)
 		cmocka_unit_test(folded_functions_of_different_sizes_are_both_found),
 		cmocka_unit_test(rows_of_a_plt_repeat_in_each_block),
 		cmocka_unit_test(blocks_of_no_bytes_are_refused),
-		cmocka_unit_test(row_behind_the_block_is_refused),
+		cmocka_unit_test(row_after_the_block_is_refused),
 		cmocka_unit_test(row_at_the_end_of_its_function_is_tolerated),
-		cmocka_unit_test(row_behind_the_end_of_its_function_is_refused),
+		cmocka_unit_test(row_after_the_end_of_its_function_is_refused),
 		cmocka_unit_test(last_of_rows_with_equal_starts_counts),
 		cmocka_unit_test(descending_rows_are_refused),
 		cmocka_unit_test(pc_before_the_first_row_has_none),

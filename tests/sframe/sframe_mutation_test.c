@@ -293,7 +293,7 @@ static bool control_is_good(uint8_t control)
 
 /*
  * Another number of words of another width may take as many bytes, or the rows
- * behind happen to end where they did.  One flipped bit never does that.
+ * after it happen to end where they did.  One flipped bit never does that.
  */
 static bool info_is_good(uint8_t changed, uint8_t free_bits)
 {

@@ -30,7 +30,7 @@ static void in_none(const struct bobbin_sframe_view *view, uint64_t pc)
 	assert_int_equal(bobbin_sframe_lookup(view, pc, NULL, &row), -ENOENT);
 }
 
-/* First and last byte of each function, and what lies before and behind it. */
+/* First and last byte of each function, and the bytes before and after it. */
 static void all_are_found(const struct table *t)
 {
 	struct bobbin_sframe_view view = open_table(t);

@@ -230,7 +230,7 @@ static void sub_sections_stand_next_to_each_other(void **state)
 	s.data[20] = 4;
 	s.data[24] += 4;
 	assert_only(&s, BOBBIN_REASON_SFRAME_GAP, 20, NOWHERE, NOWHERE);
-	/* a third function that is not counted becomes one behind them */
+	/* a third function that is not counted is a byte after them */
 	spec = two(3);
 	spec.funcs[2] = (struct func_spec){.start = TEXT + 64, .size = 1};
 	spec.num_funcs = 3;
@@ -238,7 +238,7 @@ static void sub_sections_stand_next_to_each_other(void **state)
 	assert_among(&s, BOBBIN_REASON_SFRAME_GAP, 24, NOWHERE, NOWHERE);
 }
 
-static void bytes_behind_the_section_are_zero(void **state)
+static void bytes_after_the_section_are_zero(void **state)
 {
 	struct section_spec spec = two(3);
 	struct bobbin_sframe_bounds bounds = {0};
@@ -261,7 +261,7 @@ static void rows_fill_their_sub_section(void **state)
 	struct section_spec spec = two(2);
 	struct built s;
 
-	/* one byte too many behind the first function's rows, and behind all */
+	/* one byte too many after the first function's rows, and after all */
 	spec.funcs[0].rows[11] = 0;
 	spec.funcs[0].rows_size++;
 	s = build(&spec);
@@ -482,7 +482,7 @@ static void impossible_frames_are_told(void **state)
 	assert_only(&s, BOBBIN_REASON_SFRAME_SLOT, FRES(V2), 0, 0);
 }
 
-/* The first function of V3; its row is behind five bytes of attributes. */
+/* The first function of V3; its row follows five bytes of attributes. */
 static struct built flexible(const uint8_t *row, size_t size)
 {
 	struct section_spec spec = two(3);
@@ -632,7 +632,7 @@ int main(void)
 		cmocka_unit_test(the_header_is_looked_at),
 		cmocka_unit_test(the_section_is_for_the_machine_of_its_file),
 		cmocka_unit_test(sub_sections_stand_next_to_each_other),
-		cmocka_unit_test(bytes_behind_the_section_are_zero),
+		cmocka_unit_test(bytes_after_the_section_are_zero),
 		cmocka_unit_test(rows_fill_their_sub_section),
 		cmocka_unit_test(types_are_known_and_reserved_bits_zero),
 		cmocka_unit_test(blocks_have_a_size_if_and_only_if_they_repeat),

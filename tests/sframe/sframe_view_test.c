@@ -212,7 +212,7 @@ static void byte_order_of_magic_and_abi_must_agree(void **state)
 	refused_with(4, S390X, 1, BOBBIN_REASON_SFRAME_ENDIAN, 4);
 }
 
-static void sub_sections_must_lie_in_the_section_one_behind_the_other(void **state)
+static void sub_sections_must_lie_in_the_section_one_after_the_other(void **state)
 {
 	refused_with(7, 255, 1, BOBBIN_REASON_SFRAME_HEADER, 7);
 	refused_with(8, 3, 4, BOBBIN_REASON_SFRAME_HEADER, 8);
@@ -243,7 +243,7 @@ static void auxiliary_header_is_stepped_over(void **state)
 	free(s.data);
 }
 
-static void bytes_behind_the_section_are_not_part_of_it(void **state)
+static void bytes_after_the_section_are_not_part_of_it(void **state)
 {
 	struct built s = build(&two_functions);
 	uint8_t *segment = calloc(1, s.size + 60);
@@ -256,7 +256,7 @@ static void bytes_behind_the_section_are_not_part_of_it(void **state)
 	free(s.data);
 }
 
-static void concatenated_sections_are_found_behind_each_other(void **state)
+static void concatenated_sections_are_found_one_after_the_other(void **state)
 {
 	struct section_spec spec = two_functions;
 	struct built first = build(&spec), second;
@@ -339,10 +339,10 @@ int main(void)
 		cmocka_unit_test(reserved_flags_are_refused_by_version),
 		cmocka_unit_test(unknown_abi_is_refused),
 		cmocka_unit_test(byte_order_of_magic_and_abi_must_agree),
-		cmocka_unit_test(sub_sections_must_lie_in_the_section_one_behind_the_other),
+		cmocka_unit_test(sub_sections_must_lie_in_the_section_one_after_the_other),
 		cmocka_unit_test(auxiliary_header_is_stepped_over),
-		cmocka_unit_test(bytes_behind_the_section_are_not_part_of_it),
-		cmocka_unit_test(concatenated_sections_are_found_behind_each_other),
+		cmocka_unit_test(bytes_after_the_section_are_not_part_of_it),
+		cmocka_unit_test(concatenated_sections_are_found_one_after_the_other),
 		cmocka_unit_test(sections_back_to_back_are_found_one_by_one_past_padding),
 		cmocka_unit_test(a_second_section_that_is_damaged_is_refused_where_it_begins),
 	};

@@ -35,7 +35,7 @@ static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *
 	assert_int_equal(row.function, other.function);
 }
 
-/* From two bytes before the first function to two behind the last, by @step. */
+/* From two bytes before the first function to two after the last, by @step. */
 static void same_everywhere(const struct sample *section, unsigned int step)
 {
 	struct bobbin_sframe_view view = sample_view(section);

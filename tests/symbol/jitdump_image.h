@@ -38,7 +38,7 @@ void image_move(struct jitdump_image *image, uint64_t time, uint64_t from, uint6
 void image_lines(struct jitdump_image *image, uint64_t address, const char *file,
 		 const uint64_t (*lines)[2], size_t count);
 
-/* Write all of it to @path, or only what is behind @from. */
+/* Write all of it to @path, or only what follows @from. */
 void image_write(const struct jitdump_image *image, const char *path);
 void image_append(const struct jitdump_image *image, const char *path, size_t from);
 

@@ -157,7 +157,7 @@ static void descriptor_is_found_by_any_piece_of_its_file(void **state)
 	piece.offset = place.file_offset - (here - piece.start);
 	bobbin_space_clear(space);
 
-	/* in front of the code, and far behind the file's end */
+	/* in front of the code, and far after the file's end */
 	place.mapping = piece;
 	place.mapping.start = 0x1000;
 	place.mapping.end = 0x2000;

@@ -7,7 +7,7 @@
 
 #include "unwind/remote_code.h"
 
-#define END 100 /* behind the last range */
+#define END 100 /* after the last range */
 
 /* The first two touch. */
 static struct remote_range ranges[] = {
@@ -26,7 +26,7 @@ static size_t behind(size_t count, uint64_t addr)
 	return i;
 }
 
-static void each_address_finds_the_range_that_ends_behind_it(void **state)
+static void each_address_finds_the_range_that_ends_after_it(void **state)
 {
 	(void)state;
 	for (size_t count = 0; count <= 4; count++) {
@@ -58,7 +58,7 @@ static void what_was_found_last_does_not_matter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_address_finds_the_range_that_ends_behind_it),
+		cmocka_unit_test(each_address_finds_the_range_that_ends_after_it),
 		cmocka_unit_test(what_was_found_last_does_not_matter),
 	};
 

@@ -53,7 +53,7 @@ static struct {
 	} shown[WRONG_SHOWN][16];
 } run;
 
-/* What the last instruction did: a call leaves the address behind itself. */
+/* What the last instruction did: a call pushes the address after itself. */
 __attribute__((no_sanitize("address"))) static void follow(uint64_t sp)
 {
 	uint64_t word = *(const uint64_t *)sp;
@@ -224,7 +224,7 @@ LINK void call_lazily(void)
 	STAY();
 }
 
-static void a_stub_and_the_resolver_behind_it(void **state)
+static void a_stub_and_the_resolver_after_it(void **state)
 {
 	step(call_lazily);
 	assert_all_complete(500);
@@ -358,7 +358,7 @@ static int prepare(void **state)
 LINK int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stub_and_the_resolver_behind_it),
+		cmocka_unit_test(a_stub_and_the_resolver_after_it),
 		cmocka_unit_test(the_resolver_in_a_sample),
 		cmocka_unit_test(the_kernels_code),
 		cmocka_unit_test(the_c_library),

@@ -587,7 +587,7 @@ static void damage_does_no_harm(void **state)
 	for (size_t i = 0; i < bits; i++) {
 		uint8_t *byte = c->frames + i / 8;
 
-		/* what is behind the tables does not change them */
+		/* bytes after the tables do not change them */
 		*byte ^= (uint8_t)(1 << i % 8);
 		__jit_debug_descriptor.action = (uint32_t)i;
 		assert_true(update(&f->walks) >= 0);

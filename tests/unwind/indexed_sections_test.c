@@ -32,7 +32,7 @@ static const struct bobbin_rule rule = {
 	.index = BOBBIN_NO_INDEX,
 };
 
-/* Another section of @count functions behind those that are there. */
+/* Another section of @count functions after the others. */
 static void append(struct bytes *b, const struct bobbin_arch *arch, uint32_t count)
 {
 	static struct bobbin_sframe_built fdes[MANY];

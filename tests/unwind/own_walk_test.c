@@ -61,7 +61,7 @@ static void jit_code_is_walked_on_both_sides_of_four_gibibytes(void **state)
 
 	assert_int_equal(source_at(registry, BOUND + 1), BOBBIN_SOURCE_JIT);
 	assert_int_equal(source_at(registry, BOUND - 1), BOBBIN_SOURCE_JIT);
-	/* nor was it dropped for what lies behind the bound */
+	/* nor was it dropped for bytes after the bound */
 	assert_int_equal(source_at(registry, BOUND + 1), BOBBIN_SOURCE_JIT);
 
 	registry_close(registry);
