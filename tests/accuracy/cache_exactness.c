@@ -224,7 +224,7 @@ static void compare(struct exactness *x, struct walk_start *start, bool recorded
 			report(start, expected, names[NEITHER]);
 			report(start, &w->trace, names[i]);
 		}
-		/* only what the cache has had a rule for is remembered of a walk */
+		/* a memo notes only frames whose rules were cached */
 		if (i == LAST_WALK)
 			walk(w, start);
 	}

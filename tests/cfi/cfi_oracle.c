@@ -137,7 +137,7 @@ static void compare_ra(struct oracle *c, const struct machine *m, uint64_t addr,
 		differ(c, addr, "RA");
 }
 
-/* An undefined frame pointer is kept: whoever needs it fails then. */
+/* An undefined frame pointer is kept: rules that need it fail. */
 static void compare_fp(struct oracle *c, const struct machine *m, uint64_t addr,
 		       const struct bobbin_rule *rule)
 {
@@ -247,8 +247,8 @@ static void count_no_rule(struct oracle *c, const struct bobbin_rule *rule)
 }
 
 /*
- * What the conversion says from @addr on: its rule, up to *@end.  false: nothing,
- * and whether that is right is told.
+ * The conversion's rule from @addr up to *@end.  false: there is none, and if that is wrong,
+ * it is reported.
  */
 static bool converted_rule(struct oracle *c, uint64_t addr, const struct bobbin_rule *rule,
 			   struct bobbin_rule *ret, uint64_t *end)

@@ -39,7 +39,7 @@ static unsigned int picture_count;
 
 static void take_picture(int order);
 
-/* Stores as the writer makes them; who reads in between sees one after the other. */
+/* Stores in the order of the writer; a reader in between sees one after the other. */
 #define __atomic_store_n(field, value, order) (*(field) = (value), take_picture(order))
 #define __atomic_fetch_add(field, value, order) (*(field) += (value), take_picture(order))
 #include "codemap/page_writer.c"
@@ -130,7 +130,7 @@ static void make_pictures(void)
 	page_writer_remove(writer, number);
 }
 
-/* What was read is what was said at one time, and not before what page.changes knows. */
+/* A read gives the state of one moment, which is not older than page.changes. */
 static void assert_whole(const struct page_copy *code)
 {
 	struct bobbin_code_entry expected;

@@ -131,7 +131,7 @@ static void assert_refused(struct forgery *f, int error)
 {
 	const struct bobbin_mem mem = {read_forgery, f};
 
-	/* what is known is not lost for what makes no sense */
+	/* nonsense on the page does not replace known code */
 	assert_int_equal(parse(f), error);
 	assert_int_equal(f->code.count, COUNT);
 	for (unsigned int i = 0; i < COUNT; i++)

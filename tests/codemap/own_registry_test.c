@@ -156,7 +156,7 @@ static void keep(void *section)
 {
 }
 
-/* Somebody was reading when it was made, and will never be done in the child. */
+/* Its parent was in a section for readers, which never ends in the child. */
 static void such_a_child_takes_frames_back(void **state)
 {
 	struct sample s = sample_open(1);
@@ -184,7 +184,7 @@ static void such_a_child_takes_frames_back(void **state)
 	sample_close(&s);
 }
 
-/* Whoever closes all descriptors closes ours, and gives its number to something else. */
+/* A program that closes all descriptors closes ours, too, and may use its number again. */
 static void a_closed_descriptor_is_opened_again(void **state)
 {
 	struct sample s = sample_open(1);
@@ -213,7 +213,7 @@ static void a_closed_descriptor_is_opened_again(void **state)
 	sample_close(&s);
 }
 
-/* As sandboxes do: whoever calls what they do not know is killed. */
+/* As in sandboxes: an unknown system call kills the process. */
 static int forbid_unknown_calls(void)
 {
 	const uint32_t first_unknown = KERNEL_SFRAME_REGISTER;

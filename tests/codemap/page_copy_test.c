@@ -486,7 +486,7 @@ static void anonymous_memory_serves_where_it_can_have_a_name(void **state)
 
 	assert_int_equal(read(c.from, &r, sizeof(r)), sizeof(r));
 	await_child(&c);
-	/* -EINVAL: this kernel gives no names, so nobody could find it */
+	/* -EINVAL: without names from the kernel the page cannot be found */
 	assert_true(r == 0 || r == -EINVAL);
 	if (r) {
 		assert_int_equal(page_copy_update(&c.code), -ENOENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is registered is in the map and on the page, and goes again. */
+/* Registered code is in the map and on the page until it is unregistered. */
 #include "code_samples.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@ static struct sample samples[WRITERS];
 static atomic_bool stop;
 static atomic_uint failures, drops;
 
-/* What is known is checked where threads are: cmocka's asserts are the main thread's. */
+/* Threads count failures: cmocka's assertions are for the main thread. */
 static void need(bool condition)
 {
 	if (!condition)
@@ -113,7 +113,7 @@ static void *register_first(void *arg)
 	return NULL;
 }
 
-/* All of them find the same map, whoever made it. */
+/* All of them find the same map. */
 static void the_first_registrations_may_come_at_once(void **state)
 {
 	pthread_t threads[WRITERS];

@@ -443,7 +443,7 @@ static void endless_repetition_is_not_endless(void **state)
 	assert_true(c.bytes[COMPARISON_EXTRA] + c.bytes[COMPARISON_DIFFERENT] > 4 * (1ull << 32));
 }
 
-/* What an unsorted section has is what lookups find in it: the inner one, then the outer. */
+/* In an unsorted section lookups find the inner function, then the outer. */
 static void functions_inside_others_of_unsorted_sections_are_compared(void **state)
 {
 	struct bench *b = *state;

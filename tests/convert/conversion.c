@@ -65,7 +65,7 @@ static void print_defect(void *ctx, const struct bobbin_sframe_defect *defect)
 			    bobbin_reason_str(defect->reason));
 }
 
-/* What holds for every conversion: it is sound, and says nothing wrong. */
+/* Every conversion is sound and has no wrong rule. */
 static void assert_sound(struct conversion_bench *b)
 {
 	struct comparison c = {

@@ -60,7 +60,7 @@ int conversion_tear_down(void **state);
 /* What convert_cfi() says to it; everything else stays to be checked. */
 int conversion_try(struct conversion_bench *b);
 
-/* Convert, again if need be; it succeeds, and what comes out is sound and says nothing wrong. */
+/* Convert, again if necessary.  It succeeds; the result is sound and has no wrong rule. */
 void conversion_run(struct conversion_bench *b);
 
 /* The row at an address: 0, or -ENOENT if the section says nothing. */

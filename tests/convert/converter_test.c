@@ -42,7 +42,7 @@ static void equal_rows_that_follow_each_other_become_one(void **state)
 {
 	struct conversion_bench *b = *state;
 
-	/* rbx is nobody's concern */
+	/* no rule needs rbx */
 	put_fde(&b->eh, TEXT, 64,
 		BYTES(ADVANCE(1), CFA_OFFSET(16), ADVANCE(3), OFFSET(3), 2, ADVANCE(4),
 		      CFA_OFFSET(16), ADVANCE(4), CFA_OFFSET(24)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Code of C libraries that calls what has no other caller, as it is disassembled. */
+/* Code of C libraries that calls the first functions of programs, threads and fibers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  */
 #include "spin.h"
 
-/* The loop asks nobody for the time: what it calls would overwrite the word. */
+/* The loop does not ask for the time: a call would overwrite the word. */
 __asm__(".text\n"
 	".type below, @function\n"
 	"below:\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* roomy MS BYTES [empty] - work below a frame of that size, which nobody wrote to. */
+/* roomy MS BYTES [empty] - work below a frame of that size, which is never written. */
 #include <alloca.h>
 #include <string.h>
 

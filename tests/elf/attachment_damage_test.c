@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is wrong with a file is named; what is damaged is refused or stays sound.
+ * The defects of a file are named; a damaged file is refused or remains sound.
  */
 #include <errno.h>
 #include <setjmp.h>

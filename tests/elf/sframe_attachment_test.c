@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A small ELF file gets its section.  What was written is looked at with libelf.
+ * A small ELF file gets its section.  libelf reads the result.
  */
 #include <gelf.h>
 #include <setjmp.h>

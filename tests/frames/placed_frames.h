@@ -14,7 +14,7 @@
 int place_open(void **state);
 int place_close(void **state);
 
-/* Put the bytes there; what follows them is zero, and a terminator. */
+/* Copy the bytes; the zeros after them are a terminator. */
 void *place(const struct cfi_section *section);
 
 /* The same, a page after bytes that stay: for absolute addresses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Relocatable files: what is damaged is refused, or converted to a sound file.
+ * A damaged relocatable file is refused, or converted to a sound one.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void damage_is_refused_or_survived(void **state)
 	assert_true(refusals > 1000 && survivals > 1000);
 }
 
-/* The same for what was converted before, whose section is looked for. */
+/* The same for a file that was converted before and has a section. */
 static void a_damaged_result_is_refused_or_survived(void **state)
 {
 	struct small_object o = small_object(EM_X86_64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What perf_writer writes is what perf_reader reads, and a file is there or it
- * is not.  Whether perf agrees is the matter of perf_agreement.sh.
+ * perf_reader reads the same as perf_writer has written, and a file is whole or does not
+ * exist.  perf_agreement.sh compares with perf.
  */
 #include <dirent.h>
 #include <errno.h>

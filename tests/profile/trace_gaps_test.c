@@ -140,7 +140,7 @@ static void a_payload_says_what_was_written(void **state)
 	}
 }
 
-/* Who reads it has room that earlier samples have used. */
+/* The reader's memory was used by earlier samples. */
 static void frames_that_a_payload_lacks_have_no_source(void **state)
 {
 	struct bobbin_frame frames[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A section that is written to while it is read: what a process registers is its
- * own memory, and nothing keeps it from changing that.
+ * A section is changed while it is read: registered memory belongs to the process, which can
+ * write to it at any time.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -230,7 +230,7 @@ static void sub_sections_stand_next_to_each_other(void **state)
 	s.data[20] = 4;
 	s.data[24] += 4;
 	assert_only(&s, BOBBIN_REASON_SFRAME_GAP, 20, NOWHERE, NOWHERE);
-	/* a third function that is not counted is a byte after them */
+	/* a third function that is not counted becomes a gap after them */
 	spec = two(3);
 	spec.funcs[2] = (struct func_spec){.start = TEXT + 64, .size = 1};
 	spec.num_funcs = 3;

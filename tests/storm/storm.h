@@ -35,8 +35,8 @@ uint64_t arbitrary(struct actor *actor, uint64_t below);
 void storm_failed(const char *what, int error);
 
 /*
- * What may call what.  A caller of some code must lie in one of two ranges; code of
- * no known range is the C library's or the test's own and may be called by any.
+ * Permitted calls.  The caller of known code must lie in one of two ranges; other code belongs
+ * to the C library or the test, and anything may call it.
  */
 #define CALLERS 2
 

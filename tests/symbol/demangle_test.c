@@ -76,7 +76,7 @@ static void d_names_read_as_in_the_source(void **state)
 	assert_reads("_D2rt6dmain211_d_run_mainUiPPaPUAAaZiZi", "rt.dmain2._d_run_main");
 }
 
-/* What could be another language's name is a C function's as long as it is not sure. */
+/* A name that may be of another language is a C function's, unless that is certain. */
 static void names_of_c_stay(void **state)
 {
 	static const char *const names[] = {
@@ -109,7 +109,7 @@ static void names_of_c_stay(void **state)
 		assert_stays(names[i]);
 }
 
-/* "Q" names what stands before: each level is twice the one before. */
+/* "Q" refers to earlier names: each level is twice as long as the one before. */
 static void exponential_names_of_d_are_given_up(void **state)
 {
 	char mangled[1024] = "_D1a1bFS1c", text[4096];

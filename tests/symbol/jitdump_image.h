@@ -18,7 +18,7 @@ struct jitdump_image {
 	uint8_t bytes[IMAGE_MAX];
 };
 
-/* A header; what was there is forgotten. */
+/* Start again, with a header. */
 void image_header(struct jitdump_image *image, bool big_endian, uint64_t flags);
 
 /* A number of @size bytes. */

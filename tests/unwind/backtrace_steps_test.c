@@ -115,7 +115,7 @@ static void check(const struct bobbin_trace *trace, uint64_t pc)
 	while (i < trace->count && trace->frames[i].pc == expected_pc(i, pc)) {
 		if (trace->frames[i++].source != BOBBIN_SOURCE_FRAME_POINTER)
 			continue;
-		run.cut++; /* what follows is a guess, and labelled so */
+		run.cut++; /* later frames are guesses, and labelled so */
 		return;
 	}
 	if (i == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST) {

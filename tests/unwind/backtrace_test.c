@@ -338,7 +338,7 @@ static void registers_may_hold_anything(void **state)
 	}
 }
 
-/* A stack that ends in the middle of a page that is not there. */
+/* A stack that ends in the middle of an unmapped page. */
 static void a_stack_without_an_end_is_left_in_time(void **state)
 {
 	const long page = sysconf(_SC_PAGESIZE);

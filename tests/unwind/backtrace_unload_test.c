@@ -249,7 +249,7 @@ static void a_child_can_follow_again(void **state)
 	bobbin_backtrace_unfollow();
 }
 
-/* The parent's thread is not there, and none may be waited for. */
+/* The parent's thread does not exist in the child, which must not wait for it. */
 static void a_child_that_nobody_told_of_can_do_the_same(void **state)
 {
 	struct plugin p;

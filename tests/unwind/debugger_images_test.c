@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Walks through code that a process tells debuggers of: this one, which makes images
- * as LLVM does, and whose stacks are made up.
+ * Walks through code that a process describes to debuggers.  The process is this one; it makes
+ * images as LLVM does, and stacks are made up.
  */
 #include <bobbin/code_abi.h>
 #include <bobbin/sframe_builder.h>

@@ -126,7 +126,7 @@ static void the_first_thread_s_data_are_no_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* first: what is known of the stack is known from then on */
+		/* first: what is learnt of the stack is kept */
 		cmocka_unit_test(the_first_thread_s_data_are_no_stack),
 		cmocka_unit_test(what_is_there_is_read),
 		cmocka_unit_test(what_is_not_there_is_refused),
