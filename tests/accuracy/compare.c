@@ -31,8 +31,8 @@ static const char *const required_programs[] = {"cc1", "perl", "python3", "sqlit
 enum verdict {
 	COMPLETE,     /* equal, up to the outermost frame */
 	DUMP_END,     /* equal, up to the end of the stack dump */
-	BELOW_DUMP,   /* equal, what comes next is below the stack pointer */
-	BOTH_STOP,    /* equal, neither knows how to go on */
+	BELOW_DUMP,   /* equal, the next frame is below the stack pointer */
+	BOTH_STOP,    /* equal, neither finds the next frame */
 	POPPED,       /* equal, if libdwfl is told what an epilogue popped */
 	LOST,         /* equal, but bobbin does not follow a register that a rule needs */
 	DWFL_SHORT,   /* equal, but libdwfl stops */
@@ -67,7 +67,7 @@ struct comparison {
 	size_t counts[PROGRAMS_MAX][VERDICTS];
 	size_t frames[PROGRAMS_MAX];
 	size_t sources[BOBBIN_SOURCE_COUNT]; /* frames by the source of their rule */
-	size_t activations;                  /* equal PCs that only one takes for exact */
+	size_t activations;                  /* equal PCs that are exact for one of them only */
 	struct cause *causes;
 	struct dwfl_result dwfl;
 	struct bobbin_frame frames_of_bobbin[BOBBIN_MAX_DEPTH];
@@ -234,7 +234,9 @@ static double agreement(const size_t counts[VERDICTS])
 	return (double)agree / (double)total(counts);
 }
 
-/* After the system call of clone3() only bobbin goes on; of few samples one is many. */
+/*
+ * Only bobbin unwinds clone3() after its system call; one of few samples is too large a share.
+ */
 static bool agrees(const size_t counts[VERDICTS])
 {
 	size_t allowed = (size_t)((1 - REQUIRED_SHARE) * (double)total(counts));

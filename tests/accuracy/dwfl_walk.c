@@ -124,7 +124,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* libdwfl takes a descriptor over if it takes the file. */
+/* libdwfl owns the descriptor of a file that it accepts. */
 static void report_vdso(Dwfl *dwfl, const struct mapping *m)
 {
 	size_t size;
@@ -139,8 +139,8 @@ static void report_vdso(Dwfl *dwfl, const struct mapping *m)
 }
 
 /*
- * Where the file's address 0 is in the process.  V8 maps part of a program
- * with fixed addresses once more elsewhere: libdwfl has no notion of that.
+ * Where the file's address 0 is in the process.  V8 maps part of a program with fixed
+ * addresses once more elsewhere: libdwfl cannot represent that.
  */
 static bool load_bias(int fd, const struct mapping *m, GElf_Addr *ret)
 {

@@ -2,10 +2,9 @@
 /*
  * dwfl_walk.h - the same walk with elfutils' libdwfl.
  *
- * libdwfl gets what perf gives it: the files that are mapped, each at its
- * place; the registers; the copy of the stack and, for other addresses, what
- * the mapped files hold.  Separate debug files are not looked for: neither
- * does bobbin.
+ * libdwfl gets what perf gives it: the files that are mapped, each at its place; the
+ * registers; the copy of the stack and, for other addresses, what the mapped files hold.  Like
+ * bobbin, it does not search for separate debug files.
  */
 #ifndef BOBBIN_ACCURACY_DWFL_WALK_H
 #define BOBBIN_ACCURACY_DWFL_WALK_H

@@ -30,7 +30,7 @@
 static uint8_t *memory;
 static struct remote_process process;
 
-/* A child that has what we had when it was forked. */
+/* A child with a copy of our memory. */
 static int open_process(void **state)
 {
 	memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -119,7 +119,7 @@ static void files_come_as_they_are(void **state)
 	assert_int_equal(process_file_open(&process, "/nowhere", 0, NULL), -ENOENT);
 }
 
-/* Who writes to a FIFO would see a reader come. */
+/* A writer to the FIFO would see that it is opened. */
 static void fifo_is_not_opened(void **state)
 {
 	char folder[] = "/tmp/reader.XXXXXX", path[64];
@@ -179,7 +179,7 @@ static bool start_late(void *area, size_t size, pid_t *ret)
 	return ready;
 }
 
-/* Each answer is in time, all of them together are not. */
+/* Each answer is in time, but together they take too long. */
 static void process_that_always_answers_late_is_given_up(void **state)
 {
 	struct remote_process late;
@@ -205,7 +205,7 @@ static void process_that_always_answers_late_is_given_up(void **state)
 	assert_int_equal(process_reader_stats(late.reader).given_up, 1);
 	kill(late.pid, SIGKILL);
 	waitpid(late.pid, NULL, 0);
-	/* who answers at once is read as before */
+	/* a process that answers at once is read as before */
 	late.pid = process.pid;
 	assert_int_equal(process_read(&late, (uintptr_t)memory, &word, sizeof(word)), 0);
 	process_reader_close(late.reader);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CIEs and FDEs: what is read, and what is refused with which reason.
+ * CIEs and FDEs: which are read, which are refused, and why.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static void assert_walks(const struct cfi_section *s, unsigned int fdes, unsigne
 	assert_int_equal(got, refused);
 }
 
-/* The FDE at @offset is refused, and the result is left alone. */
+/* The FDE at @offset is refused, and the result is unchanged. */
 static void assert_refused(const struct cfi_section *s, uint64_t offset, enum bobbin_reason reason)
 {
 	struct bobbin_cfi_view view = cfi_section_view(s);
@@ -186,7 +186,7 @@ static void known_augmentations_are_read(void **state)
 	assert_cie_accepted(&(struct cfi_cie){.augmentation = "", .encoding = DW_EH_PE_absptr});
 }
 
-/* The addresses of functions are known then, and the size of what is not. */
+/* Then the addresses of functions are known, and the size of the rest. */
 static void unknown_letters_after_the_encoding_are_passed_over(void **state)
 {
 	static const uint8_t data[] = {DW_EH_PE_udata8, 7, 8, 9};
@@ -296,7 +296,7 @@ static void rows_of_a_foreign_return_address_column_are_refused(void **state)
 	struct bobbin_error err;
 	struct bobbin_row row;
 
-	/* where its code lies is said all the same */
+	/* its addresses are given nevertheless */
 	assert_int_equal(bobbin_cfi_fde(&view, at, NULL, &fde), 0);
 	assert_true(fde.start == TEXT && fde.end == TEXT + 16 && fde.ra_column == 30);
 	assert_int_equal(bobbin_cfi_rows_init(&view, &fde, &err, &rows), -EBADMSG);
@@ -399,7 +399,7 @@ static void cies_and_terminators_are_no_functions(void **state)
 	assert_refused(&s, s.size, BOBBIN_REASON_CFI_LENGTH);
 }
 
-/* What a linker joins keeps its terminators. */
+/* Linkers that join sections keep their terminators. */
 static void terminators_in_the_middle_are_stepped_over(void **state)
 {
 	struct cfi_section s = section_of(AMD64);

@@ -67,7 +67,7 @@ static struct file make_file(const struct bobbin_arch *arch)
 	return f;
 }
 
-/* Return: what bobbin_cfi_view_init() says. */
+/* Return: as bobbin_cfi_view_init(). */
 static int open_file(const struct file *f, struct bobbin_cfi_view *view, struct bobbin_error *err)
 {
 	*view = cfi_section_view(&f->frame);
@@ -110,7 +110,7 @@ static void a_sane_table_is_searched(void **state)
 	}
 }
 
-/* The table is not only checked: a function that it omits is not found. */
+/* The table is used: a function that it omits is not found. */
 static void a_sane_table_is_believed(void **state)
 {
 	struct bobbin_cfi_view view;

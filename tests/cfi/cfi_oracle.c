@@ -166,7 +166,7 @@ static void compare_sp(struct oracle *c, const struct machine *m, uint64_t addr)
 		differ(c, addr, "SP");
 }
 
-/* It found the function, but not to its liking.  There is no public number for that. */
+/* It found the function but rejects it.  There is no public number for that. */
 static bool oracle_refuses(void)
 {
 	const char *message = dwarf_errmsg(-1);
@@ -325,7 +325,7 @@ static void compare_stub(struct oracle *c, const struct bobbin_cfi_fde *fde,
 	c->tally.rows++;
 }
 
-/* Looking up must find what walking finds; where FDEs overlap, either will do. */
+/* Lookups and walks must find the same; where FDEs overlap, either is right. */
 static void compare_lookup(struct oracle *c, const struct bobbin_cfi_fde *fde, uint64_t pc)
 {
 	struct bobbin_cfi_fde found;

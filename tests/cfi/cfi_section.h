@@ -26,7 +26,7 @@ struct cfi_section {
 	uint64_t size;
 };
 
-/* What a CIE says; zero means what the header comment says. */
+/* The fields of a CIE; for zero see the comment above. */
 struct cfi_cie {
 	uint8_t version;
 	const char *augmentation;

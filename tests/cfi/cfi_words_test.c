@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rows as packed words, beside the same rows with their rules.
+ * Rows as packed words, compared with the same rows as rules.
  */
 #include <bobbin/cfi.h>
 
@@ -22,7 +22,7 @@
 #define MAX_FILL 9
 
 /**
- * struct tally - what came of a program
+ * struct tally - results of a program
  * @rows: rows
  * @words: rows whose rule is in a word
  * @kept: calls that returned more than one row

@@ -186,7 +186,7 @@ static void nothing_is_released_while_somebody_reads(void **state)
 	token = read_enter(readers);
 	seen = code_map_find(map, 0x1800, NULL);
 	assert_int_equal(remove_range(map, 0x1000, 0x2000), 0);
-	/* as much as makes writers look what can be used again */
+	/* so many that writers search for memory to reuse */
 	for (uint64_t i = 0; i < 1000; i++) {
 		assert_int_equal(add(map, 0x10000, 0x10010, NULL), 0);
 		assert_int_equal(remove_range(map, 0x10000, 0x10010), 0);
@@ -221,7 +221,7 @@ static void a_table_is_dropped_once_with_its_first_reason(void **state)
 	assert_int_equal(atomic_load(&code->dropped), 0x30 << 16 | BOBBIN_REASON_SFRAME_FRE);
 }
 
-/* What the map should say. */
+/* The expected answer of the map. */
 struct model {
 	struct code_range *ranges;
 	size_t count;

@@ -81,7 +81,7 @@ struct argument_error {
 	enum bobbin_reason reason;
 };
 
-/* A section that nothing is wrong with but that it is for another machine. */
+/* A section whose only defect is that it is for another machine. */
 static void make_foreign(struct world *w)
 {
 	bool is_arm = native_arch() == bobbin_arch_aarch64();

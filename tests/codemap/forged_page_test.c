@@ -18,7 +18,7 @@
 #define IDENTITY_WORDS \
 	((sizeof(struct bobbin_code_identity) + PAGE_COPY_MAX_STRING) / sizeof(uint64_t))
 
-/* What a page points to: structures that are larger than ours, too. */
+/* What a page points to, including structures larger than ours. */
 struct forgery {
 	struct bobbin_code_page page;
 	struct bobbin_code_entry entries[COUNT], elsewhere[COUNT];
@@ -425,7 +425,7 @@ static void array_that_always_moves_is_tried_for_a_while(void **state)
 	assert_true(f->reads < 200);
 }
 
-/* Its memory is another's when it is read, and the entry another's, too. */
+/* When its memory is read, memory and entry belong to another registration. */
 static void replace_identity(struct forgery *f)
 {
 	/* three reads of the head, three of the entry */

@@ -206,7 +206,7 @@ static void what_a_kernel_does_not_want_stays_in_the_process(void **state)
 	sample_close(&s);
 }
 
-/* No kernel has the calls yet; the day one has, its calls behave like this file's. */
+/* No kernel has the calls yet.  If one gets them, they must behave like this file's. */
 static void the_running_kernel_can_be_asked(void **state)
 {
 	struct kernel_door door = {.call = kernel_door_native()};

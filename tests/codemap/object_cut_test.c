@@ -63,7 +63,7 @@ static unsigned int ranges_of(const struct code_map *map, const struct code *cod
 	return count;
 }
 
-/* How many ranges of an object stay when one is registered in the midst of it. */
+/* How many ranges of an object remain when one is registered in the middle. */
 static unsigned int cut(const struct sample *s, unsigned int fillers, unsigned int allocations)
 {
 	struct code object = {.kind = CODE_OBJECT, .release = count_release};
@@ -109,7 +109,7 @@ static void an_object_of_which_no_range_stays_is_released(void **state)
 			assert_in_range(rest, 0, 2);
 			cases[rest]++;
 		}
-	/* all of it happened, also that memory sufficed for one range only */
+	/* all cases occurred, also memory for only one range */
 	assert_true(cases[0] && cases[1] && cases[2]);
 	sample_close(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What can be executed, asked of a new kernel and of one that lists mappings only. */
+/* Executable memory, from a new kernel and from one that only lists mappings. */
 #include "code_samples.h"
 
 #include <errno.h>

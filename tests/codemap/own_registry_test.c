@@ -86,13 +86,13 @@ static bool page_is_of(pid_t pid)
 	return page && page->pid == (uint32_t)pid;
 }
 
-/* Has what was registered before, and changes it for itself alone. */
+/* It has the earlier registrations, and changes only its own copy. */
 static int live_as_child(struct family *f)
 {
 	struct sframe_setup inherited = setup_of(&f->inherited), own;
 	struct sframe_setup key = {.sframe_start = inherited.sframe_start};
 
-	/* the text that only the child has tells whose mappings are asked */
+	/* only the child has this text, so its own mappings must be read */
 	f->own = sample_open(2);
 	own = setup_of(&f->own);
 	NEED(code_at(inherited.text_start));
@@ -229,7 +229,7 @@ static int forbid_unknown_calls(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* A map is there already, but nothing that a kernel could have. */
+/* There is a map already, but nothing in it concerns the kernel. */
 static int register_in_a_sandbox(void)
 {
 	struct sample s = sample_open(2);

@@ -21,7 +21,7 @@
 
 #include "codemap/page_writer.h"
 
-/* A child that does what a test tells it to, one step for each byte that it gets. */
+/* A child that does one step of a test for each byte that it receives. */
 struct child {
 	pid_t pid;
 	int to, from;
@@ -280,7 +280,7 @@ static void publish_identities(struct page_writer *p, int in, int out)
 			      "does not fit........"),
 		make_identity((struct bobbin_code_identity){.path_len = 3},
 			      "a\0c................."),
-		(void *)0x10, /* is nowhere */
+		(void *)0x10, /* it does not exist */
 	};
 
 	for (uint64_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -328,7 +328,7 @@ static void identities_come_along_and_senseless_ones_do_not(void **state)
 	assert_identities(&c.code);
 	tell_child(&c);
 	await_child(&c);
-	/* what is known of a registration is not read again */
+	/* known registrations are not read again */
 	assert_int_equal(page_copy_update(&c.code), 1);
 	assert_int_equal(c.code.count, 8);
 	assert_identities(&c.code);
@@ -342,7 +342,7 @@ static void fork_and_wait(struct page_writer *p, int in, int out)
 	publish(p, 1);
 	child = fork();
 	if (child) {
-		/* the reader is told of the grandchild, which goes on */
+		/* the reader learns of the grandchild, which continues */
 		if (write(out, &child, sizeof(child)) != sizeof(child))
 			_exit(6);
 		for (;;)
@@ -407,7 +407,7 @@ static void exec_takes_the_page_away(void **state)
 }
 
 /*
- * Ranges 1..STABLE stay, others come and go as fast as they can, and the array
+ * Ranges 1..STABLE stay.  Others are added and removed as fast as possible, and the array
  * grows now and then.
  */
 enum {
@@ -457,7 +457,7 @@ static void no_entry_is_a_mixture_however_fast_they_change(void **state)
 		for (size_t i = STABLE; i < c.code.count; i++, changing++)
 			assert_is_entry(&c.code.ranges[i], c.code.ranges[i].entry.id);
 	}
-	/* most of them can be had */
+	/* most of them can be read */
 	print_message("%u of %u changing entries were read\n", changing, reads * CHANGING);
 	assert_true(changing > reads);
 	stop(&c);

@@ -12,7 +12,7 @@
 /* A structure of which a part is needed. */
 struct sized {
 	const char *name;
-	size_t known, needed; /* the structure; what of it a registration needs */
+	size_t known, needed; /* the structure, and the part that a registration needs */
 	int (*call)(struct registry *registry, const void *bytes, size_t size);
 	int (*undo)(struct registry *registry, const void *bytes, size_t size);
 };
@@ -118,7 +118,7 @@ static void an_elf_info_may_have_any_size(void **state)
 	struct code_elf_info info = elf_of(&s);
 
 	(void)state;
-	/* without a section text is enough, which is in the map then; 32 bytes */
+	/* without a section, the text is enough to be in the map; 32 bytes */
 	assert_true(elf_sizes.needed > offsetof(struct code_elf_info, sframe_start));
 	info.sframe_start = info.sframe_end = 0;
 	check_sizes(&(struct sized){"code_elf_info", sizeof(info),
@@ -165,7 +165,7 @@ static void a_setup_may_have_any_size(void **state)
 	sample_close(&s);
 }
 
-/* As much of it as is told must be true: all of the text, all of the section or nothing. */
+/* All or nothing: the whole text, and the whole section or none. */
 static bool is_told(const struct code_elf_info *info, size_t size)
 {
 	struct code_elf_info told = {0};
