@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* promise.h - what must hold whatever the input is; else the program aborts and says where. */
+/*
+ * promise.h - conditions that hold for any input; otherwise the program aborts and prints
+ * where.
+ */
 #ifndef BOBBIN_TESTS_PROMISE_H
 #define BOBBIN_TESTS_PROMISE_H
 

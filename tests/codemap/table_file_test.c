@@ -9,7 +9,7 @@
 #include "codemap/code_calls.h"
 
 #define OFFSET 100
-#define FILE_ADDR 0x10000u /* where the section of the file thinks that it is */
+#define FILE_ADDR 0x10000u /* the address for which the file's section is made */
 
 struct world {
 	struct registry *registry;
@@ -149,7 +149,7 @@ static void a_descriptor_must_be_for_reading(void **state)
 static void tables_of_absurd_size_are_refused(void **state)
 {
 	struct world w = open_world(0);
-	/* a frame that says it has a TiB: single segment, 8 bytes of content size */
+	/* a frame that claims to have a TiB: single segment, 8 bytes of content size */
 	const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0};
 
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each section is made twice, as its functions are and compacted; lookups in both
- * must find the same at every place where something could begin or end.
+ * Each section is made twice, plain and compacted.  Lookups in both must find the same
+ * wherever a row or function could begin or end.
  */
 #include "convert/compaction.h"
 
@@ -371,7 +371,7 @@ static void equal_parts_of_functions_are_shared(void **state)
 	assert_true(COMPACT(b)->size < PLAIN(b)->size * 3 / 4);
 }
 
-/* What one of an object's sections says must not depend on another one, which may be dropped. */
+/* No section of an object may depend on another one, which may be dropped. */
 static void no_rows_are_shared_across_a_bound(void **state)
 {
 	struct bench *b = *state;

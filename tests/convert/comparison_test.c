@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Call-frame information and sections that differ from it in one way each: what
- * is told must be exactly that range.
+ * Call-frame information, and sections that differ from it in one way each: exactly that range
+ * must be reported.
  *
  * DWARF register numbers: rbp 6, rsp 7, return address 16.
  */
@@ -41,7 +41,7 @@
  * @cfi: the call-frame information
  * @makers, @bytes, @views, @count: the sections
  * @comparison: the result
- * @told, @told_size: what it told
+ * @told, @told_size: its report
  */
 struct bench {
 	struct cfi_section cfi;

@@ -2,8 +2,8 @@
 /*
  * conversion.h - what tests of the converter have in common.
  *
- * Call-frame information goes in; the section that comes out must say the same
- * at each address, or nothing, and then there is a gap that says why.
+ * The section must have the same rule as the call-frame information at each address, or none,
+ * and then a gap tells why.
  *
  * DWARF register numbers: rbp 6, rsp 7, return address 16; x29, x30, sp 31.
  */
@@ -33,7 +33,7 @@
 #define GIB (1ull << 30)
 
 /**
- * struct conversion_bench - sections and what became of them
+ * struct conversion_bench - sections and their conversion
  * @eh, @debug: the first wins
  * @views, @count: those to convert
  * @long_frame: bytes of a section that is larger than struct cfi_section has room
@@ -57,18 +57,18 @@ struct conversion_bench {
 
 int conversion_set_up(void **state);
 int conversion_tear_down(void **state);
-/* What convert_cfi() says to it; everything else stays to be checked. */
+/* The result of convert_cfi(); nothing else is checked. */
 int conversion_try(struct conversion_bench *b);
 
 /* Convert, again if necessary.  It succeeds; the result is sound and has no wrong rule. */
 void conversion_run(struct conversion_bench *b);
 
-/* The row at an address: 0, or -ENOENT if the section says nothing. */
+/* The row at an address: 0, or -ENOENT if the section has none. */
 int rule_of_byte(const struct conversion_bench *b, uint64_t pc, struct bobbin_row *row);
 
 /*
- * What holds for @size bytes from TEXT on: a line where it changes, as rows_text() has
- * it, or "401000 nothing".
+ * The rules of @size bytes from TEXT on: a line where they change, as in rows_text(), or
+ * "401000 nothing".
  */
 void assert_rows(const struct conversion_bench *b, uint64_t size, const char *wanted);
 
@@ -76,7 +76,7 @@ void assert_rows(const struct conversion_bench *b, uint64_t size, const char *wa
 void assert_gap(const struct conversion_bench *b, size_t i, uint64_t start, uint64_t end,
 		enum bobbin_reason reason);
 
-/* So much was lost, and told as gaps. */
+/* So much was lost, and reported as gaps. */
 void assert_lost(const struct conversion_bench *b, uint64_t rows, uint64_t text);
 
 /* The function of the section that holds an address. */

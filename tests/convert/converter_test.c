@@ -196,7 +196,7 @@ static void lazy_binding_stubs_become_rows_that_repeat(void **state)
 	}
 }
 
-/* The linker says where they will be. */
+/* The linker decides where they will be. */
 static void stubs_without_final_addresses_are_left_out(void **state)
 {
 	struct conversion_bench *b = *state;

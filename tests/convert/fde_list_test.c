@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who describes which part of the code, when several sections and functions
- * claim it.
+ * Which FDE describes which code if several sections and functions claim it.
  */
 #include "convert/fde_list.h"
 
@@ -96,8 +95,7 @@ static void assert_list(const char *wanted)
 }
 
 /*
- * The list is searched, and so are the sections, of which the first has the word: all
- * find the same.
+ * Searches in the list and in the sections, of which the first one counts, find the same.
  */
 static void assert_found(const struct fde_list *list)
 {
@@ -165,7 +163,7 @@ static void a_function_around_others_is_dead(void **state)
 	assert_dead(1);
 }
 
-/* Whether another one is live does not count: look-ups need not know of all. */
+/* It does not matter whether another one is live: lookups do not read all FDEs. */
 static void each_of_a_chain_of_overlaps_but_the_last_is_dead(void **state)
 {
 	add(0, 0, 0x14);
@@ -192,7 +190,7 @@ static void of_functions_with_the_same_code_the_last_is_live(void **state)
 	assert_dead(1);
 }
 
-/* A file that is linked at 0 has live code where dead functions are said to be. */
+/* A file linked at 0 has live code at the addresses of dead functions. */
 static void the_longest_that_ends_before_the_next_function_is_live(void **state)
 {
 	add(0, 0x40, 0x40);
@@ -226,7 +224,7 @@ static void functions_outside_of_code_are_dead(void **state)
 	assert_dead(8);
 }
 
-/* What is dead kills nothing. */
+/* A dead FDE does not make others dead. */
 static void a_function_outside_of_code_does_not_overlap(void **state)
 {
 	const struct bobbin_range code[] = {{TEXT, TEXT + 0x100}};

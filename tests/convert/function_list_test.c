@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each function goes to a list and to a builder: both must say the same of it and write
- * the same bytes.
+ * Each function goes to a list and to a builder: both must give the same result and write the
+ * same bytes.
  */
 #include "convert/function_list.h"
 
@@ -242,7 +242,7 @@ static void functions_beyond_reach_are_refused_in_version_2(void **state)
 	finish(&b);
 }
 
-/* Of rules that words hold there is one form each; of others, one after another. */
+/* Rules that fit into words have one form each; others get a new form each time. */
 static void equal_rules_have_one_form(void **state)
 {
 	const struct bobbin_rule plain = rule_of(bobbin_arch_amd64(), 8),

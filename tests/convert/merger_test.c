@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sections that the builder made go in; lookups in the result must find the
- * rules that the first section with a rule for a PC has.
+ * Sections of the builder are merged.  At each PC lookups in the result must find the rule of
+ * the first section that has one.
  */
 #include "convert/merger.h"
 
@@ -18,7 +18,7 @@
 #define MAX_REPORTS 64
 
 /**
- * struct bench - sections to merge and what came of it
+ * struct bench - sections to merge, and the result
  * @makers, @views, @bytes: the inputs
  * @result, @size, @view: the result
  * @reports: what was reported, the first of them
@@ -148,7 +148,7 @@ static int32_t cfa_at(const struct bobbin_sframe_view *view, uint64_t pc)
 	return bobbin_sframe_lookup(view, pc, NULL, &row) ? 0 : row.rule.cfa.off;
 }
 
-/* The first section that has a rule says which one holds. */
+/* The rule of the first section that has one. */
 static void assert_first_wins(const struct bench *b, uint64_t start, uint64_t end)
 {
 	for (uint64_t pc = start; pc < end; pc++) {
@@ -258,7 +258,7 @@ static void in_one_section_the_later_start_wins(void **state)
 	for (uint64_t pc = 0x1000; pc < 0x1200; pc++)
 		assert_int_equal(cfa_at(&b->view, pc), cfa_at(&b->views[0], pc));
 	assert_int_equal(cfa_at(&b->view, 0x1100), 16);
-	/* no search comes here in the original */
+	/* in the original no search finds this */
 	assert_int_equal(cfa_at(&b->views[0], 0x1200), 0);
 	assert_int_equal(cfa_at(&b->view, 0x1200), 8);
 }
@@ -558,7 +558,7 @@ static void more_rows_than_is_sane_are_refused(void **state)
 	struct bench *b = *state;
 	uint64_t size;
 
-	/* rows without words, all of them at 0: 2^32 claimed, 100000 there */
+	/* rows without words, all at 0: 2^32 are claimed, 100000 exist */
 	b->inputs = 1;
 	b->bytes[0] = sharing_bomb(100000, 100000, &size);
 	assert_int_equal(bobbin_sframe_view(b->bytes[0], size, SECTION, NULL, &b->views[0]), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two sections stand back to back, and the first one's header lies.
+ * Two sections back to back; the header of the first is wrong.
  */
 #include "convert/section_repair.h"
 
@@ -21,10 +21,10 @@
 #define MAX_NOTES 8
 
 /**
- * struct bench - bytes to walk over and what was found
+ * struct bench - bytes to walk over, and the result
  * @data, @size: two sections, the first of @first bytes
  * @views, @view_count: what the walk found
- * @notes, @note_count: what it said
+ * @notes, @note_count: what it reported
  */
 struct bench {
 	uint8_t *data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The cursor: what it reads, and that it never reads beyond its bytes.
+ * The cursor: its values, and that it never reads beyond its bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frame function in a world of one rule: its short way gives what its long way
- * gives, or nothing.
+ * The frame function in a world of one rule: the fast case gives the same as the general one,
+ * or nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	return false;
 }
 
-/* Foreign byte orders have no plain steps: false then, and that is all to be seen. */
+/* false for foreign byte orders, which have no plain steps */
 static bool forms_of_amd64(struct plain_forms *forms)
 {
 	plain_forms_of(bobbin_arch_amd64(), forms);
@@ -97,7 +97,7 @@ static struct bobbin_rule random_rule(void)
 	};
 }
 
-/* false: the short way does not know. */
+/* false: not the fast case. */
 static bool compare_ways(struct world *w, const struct bobbin_regs *regs)
 {
 	struct plain_frame f = {.pc = regs->pc, .sp = regs->sp, .fp = regs->fp}, caller;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packed rules: what fits comes back as it was, what does not is refused.  Printed rules.
+ * Packed rules: a rule that fits is unpacked unchanged, others are refused.  Printed rules.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static struct bobbin_place at(enum bobbin_how how, uint8_t reg, int32_t off)
 	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
 }
 
-/* What most functions have: CFA = reg 7 + 16, RA at CFA - 8, FP unchanged. */
+/* The rule of most functions: CFA = reg 7 + 16, RA at CFA - 8, FP unchanged. */
 static struct bobbin_rule plain(void)
 {
 	return (struct bobbin_rule){.cfa = at(BOBBIN_HOW_AT_REG, 7, 16),
@@ -353,7 +353,7 @@ static bool has_sense(const struct bobbin_rule *rule)
 	       (rule->index < 32 || rule->index == BOBBIN_NO_INDEX);
 }
 
-/* A table of another process has any; numbers of reasons are indexes of counters. */
+/* Words of another process's table may be any; reasons are indexes of counters. */
 static void a_word_without_a_rule_has_a_reason_that_exists(void **state)
 {
 	for (uint64_t reason = 0; reason < 256; reason++) {

@@ -247,7 +247,7 @@ static void unreadable_stack_leaves_registers_alone(void **state)
 	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_REASON_NO_MEMORY);
 }
 
-/* OpenSSL's SHA for AVX2; only a copy of the stack lacks what is there. */
+/* OpenSSL's SHA for AVX2; only copies of the stack lack this word. */
 static void a_cfa_that_is_kept_below_the_stack_pointer_is_said(void **state)
 {
 	struct stack s = {.words = {[3] = WORD(6), [6] = 0x401234}};
@@ -346,7 +346,7 @@ static void a_return_address_of_zero_is_no_mark_of_a_root(void **state)
 		       at(BOBBIN_HOW_SAME, 0, 0));
 	regs = (struct bobbin_regs){.pc = 1, .sp = WORD(0), .ra_known = true};
 	assert_refuses(bobbin_arch_aarch64(), &rule, &s, &regs, BOBBIN_REASON_ZERO_RA);
-	/* nothing is left of an authentication code */
+	/* the authentication code is removed */
 	regs.ra = 0x007f000000000000;
 	rule.flags = BOBBIN_RULE_MANGLED;
 	assert_refuses(bobbin_arch_aarch64(), &rule, &s, &regs, BOBBIN_REASON_ZERO_RA);
@@ -529,7 +529,7 @@ static void both_keys_leave_the_same_address(void **state)
 	}
 }
 
-/* A key without a signature says nothing; nor does a signature where there are none. */
+/* A key without a signature means nothing; nor does a signature where there are none. */
 static void addresses_that_are_not_signed_stay_as_they_are(void **state)
 {
 	struct stack s = {.words = {[3] = 0xaa55ffffdeadbeecull}};
@@ -595,7 +595,7 @@ static void an_s390x_leaf_keeps_its_stack_pointer(void **state)
 	assert_refuses(bobbin_arch_s390x(), &rule, &s, &regs, BOBBIN_REASON_STUCK);
 }
 
-/* GCC parks r14 and r11 in floating-point registers, DWARF 16 to 31 */
+/* GCC saves r14 and r11 in floating-point registers, DWARF 16 to 31 */
 static void an_s390x_leaf_finds_registers_parked_in_others(void **state)
 {
 	const uint64_t gpr[BOBBIN_REG_COUNT] = {[16] = 0xaaaa, [17] = 0xbbbb};
@@ -609,7 +609,9 @@ static void an_s390x_leaf_finds_registers_parked_in_others(void **state)
 	assert_true(regs.pc == 0xaaaa && regs.fp == 0xbbbb);
 }
 
-/* Only the topmost frame has floating-point registers; r14 alone may be parked. */
+/*
+ * Only in the topmost frame floating-point registers are known; r14 alone may be saved there.
+ */
 static void an_s390x_caller_has_no_parked_registers(void **state)
 {
 	struct stack s = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* asleep - main and two more threads, each blocked for good at the end of a known chain. */
+/* asleep - main and two more threads, each blocked forever at the end of a known chain. */
 #include <pthread.h>
 #include <unistd.h>
 

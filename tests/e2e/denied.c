@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* denied.so - a kernel that lets nobody sample, to be preloaded. */
+/* denied.so - makes the kernel refuse sampling; to be preloaded. */
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/syscall.h>

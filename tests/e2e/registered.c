@@ -47,7 +47,7 @@ static const struct row rows[] = {
 	{0, 8, false}, {1, 16, true}, {5, 64, true}, {19, 16, true}, {20, 8, false}};
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
-/* Out of the way of what is here: the first byte of the page is not the code's. */
+/* Away from other data: the first byte of the page is not the code's. */
 static unsigned char *text;
 static uint8_t section[1024];
 static struct {
@@ -196,5 +196,5 @@ int main(int argc, char **argv)
 	if (call(ms) != 7)
 		return 1;
 	let_catch_up(recorder);
-	_exit(0); /* no samples in what a sanitizer does at the end */
+	_exit(0); /* no samples in a sanitizer's work at the end */
 }

@@ -74,7 +74,7 @@ static void serve(int fuse, const struct fuse_in_header *in)
 	case FUSE_READ:
 	case FUSE_FORGET:
 	case FUSE_INTERRUPT:
-		break; /* the first of these is what waits for ever */
+		break; /* the first of these waits forever */
 	default:
 		answer(fuse, in->unique, -ENOSYS, NULL, 0);
 	}

@@ -12,7 +12,7 @@
 #define NOINLINE __attribute__((noipa))
 #endif
 
-/* After a call: what was called shall return here, not to the caller. */
+/* After a call, so that it returns here and does not become a jump. */
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
 
 /* Milliseconds of processor time that the calling thread has used. */

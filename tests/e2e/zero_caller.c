@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * zero_caller MS - compute on a stack of its own whose first function was not called:
- * where others have their return address is a 0.  Libraries of coroutines do so.
+ * zero_caller MS - compute on a stack of its own whose first function was not called: its
+ * return address is 0.  Libraries of coroutines do so.
  */
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Compressed call-frame information: read, or told, never more than it may become.
+ * Compressed call-frame information: it is read, or refused if it is too large unpacked.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -189,7 +189,7 @@ static void bombs_are_not_unpacked(void **state)
 	assert_unread(&p);
 }
 
-/* Nothing is kept of a file whose sections are larger than there is room for. */
+/* A file whose sections are larger than the room is not kept at all. */
 static void sections_are_within_the_room(void **state)
 {
 	struct packed p = packed();

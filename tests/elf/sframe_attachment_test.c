@@ -16,7 +16,7 @@
 #include "elf/elf_image.h"
 #include "small_elf.h"
 
-/* What a test wants to know of a written file. */
+/* The properties of a written file. */
 struct outcome {
 	GElf_Ehdr file;
 	GElf_Phdr segments[16];
@@ -94,7 +94,7 @@ static bool table_is_loaded(const struct outcome *o)
 	return false;
 }
 
-/* The last loaded segment, the section's segment and its header tell the same story. */
+/* The last loaded segment, the section's segment and its header agree. */
 static struct outcome well_attached(int fd, const struct sframe_attachment *plan, size_t size,
 				    uint8_t fill)
 {

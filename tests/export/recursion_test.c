@@ -5,7 +5,7 @@
 #include "export/recursion.h"
 #include "export/report.h"
 
-/* "main a*3 b": what is left of a stack, each frame with its levels */
+/* "main a*3 b": a stack, each frame with its levels */
 static void assert_folded(const char *stack, const char *expected)
 {
 	struct stack s;

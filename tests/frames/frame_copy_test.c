@@ -71,7 +71,7 @@ static void an_entry_that_goes_on_in_unreadable_memory_is_left_out(void **state)
 
 	for (uint64_t missing = 1; missing < 8; missing++) {
 		s = section_of(3);
-		/* the last entry wants more bytes than there are */
+		/* the last entry has more bytes than there are */
 		put(&s, 8, 4);
 		put_bytes(&s, (const uint8_t[8]){0}, 8 - missing);
 		assert_copied(place_at_end(&s), &s, size, true);

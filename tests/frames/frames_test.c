@@ -32,7 +32,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* What the map says of an address, as row_text() has it, or why it says nothing. */
+/* The map's row for an address, as in row_text(), or why there is none. */
 static void assert_row(uint64_t pc, const char *wanted)
 {
 	struct code_map *map = registry_map(own_registry());
@@ -363,7 +363,7 @@ static void nothing_is_not_registered(void **state)
 	assert_int_equal(bobbin_frames_register(place(&s), &result), -ENODATA);
 	put_cie(&s, &cie);
 	assert_int_equal(bobbin_frames_register(place(&s), &result), -ENODATA);
-	/* a function that a linker has thrown away */
+	/* a function that a linker has dropped */
 	put_fde_of(&s, &cie, 0, 0, 64, NOTHING);
 	assert_int_equal(bobbin_frames_register(place(&s), &result), -ENODATA);
 	assert_int_equal(bobbin_frames_register(NULL, &result), -EFAULT);

@@ -251,7 +251,7 @@ static void other_versions_machines_and_sizes_are_refused(void **state)
 	assert_refused(&t, SIZE, bobbin_arch_amd64());
 }
 
-/* As Go 1.26 writes them: every function would be believed to be at its offset. */
+/* As Go 1.26 writes them: each function would seem to be at its offset. */
 static void tables_without_the_start_of_the_code_are_refused(void **state)
 {
 	struct table t;

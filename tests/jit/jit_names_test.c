@@ -72,7 +72,7 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* As if a process that is long gone had written it. */
+/* As if a process had written it that ended long ago. */
 static void age(const char *path)
 {
 	const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -358,7 +358,7 @@ static void a_process_has_one_jitdump_in_a_folder(void **state)
 	assert_int_equal(read_file(dump_path), 40 + 16);
 }
 
-/* In a child: 0 if neither file takes anything. */
+/* In a child: 0 if writes to both files fail. */
 static int try_as_child(struct bobbin_perf_map *map, struct bobbin_jitdump *dump)
 {
 	return bobbin_perf_map_add(map, 1, 1, "child") != -ECHILD ||

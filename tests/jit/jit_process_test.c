@@ -22,7 +22,7 @@
 #define PAUSE 64 /* functions that are added at once */
 #define AHEAD 20
 
-/* What both processes see. */
+/* Memory that both processes share. */
 struct progress {
 	uint32_t appended; /* stored with release, loaded with acquire */
 	bool ready, stop;

@@ -274,7 +274,7 @@ static void a_loop_of_tables_ends(void **state)
 	init(&memory, bobbin_arch_amd64());
 	set_head(&memory, 0, 0, 0, table_at(0));
 	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_CHAIN, 16);
-	/* tables with entries cannot go round: they would not ascend */
+	/* tables with entries cannot form a circle: they would not ascend */
 	fill(&memory, 0, 2, 0, table_at(1));
 	fill(&memory, 1, 2, 64, table_at(0));
 	assert_refused(&memory, 96, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD);
@@ -321,7 +321,7 @@ static void entries_that_do_not_ascend_are_refused_where_they_matter(void **stat
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
 	fill(&memory, 0, 4, 0, 0);
-	set_entry(&memory, 0, 2, &fre); /* starts like the first: asked for in the middle */
+	set_entry(&memory, 0, 2, &fre); /* starts like the first: looked up in the middle */
 	assert_refused(&memory, 0, -EBADMSG, BOBBIN_REASON_JIT_ORDER, HEAD + 2 * FRE);
 	fill(&memory, 0, 4, 0, 0);
 	fre = numbered(0x1000, 16, 9);

@@ -2,7 +2,7 @@
 /*
  * own_memory.h - a reader of the test's own memory, which other threads write.
  *
- * Words are loaded with acquire: ThreadSanitizer knows no fences.
+ * Words are loaded with acquire: ThreadSanitizer does not support fences.
  */
 #ifndef BOBBIN_TESTS_JIT_OWN_MEMORY_H
 #define BOBBIN_TESTS_JIT_OWN_MEMORY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Relocatable files get a section whose starts are relocated, and stay as they were.
+ * Relocatable files get a section with relocated starts, and are unchanged otherwise.
  */
 #include <bobbin/sframe.h>
 #include <errno.h>
@@ -199,7 +199,7 @@ static void what_was_left_out_is_no_cie_of_others(void **state)
 	assert_int_equal(converted(&o, 3), 0);
 }
 
-/* A global one may mean code of another file once all is linked. */
+/* After linking, a global one may refer to another file's code. */
 static void only_local_symbols_stand_for_a_section(void **state)
 {
 	struct small_object sound = small_object(EM_X86_64), o = sound;
@@ -287,7 +287,7 @@ static void a_section_whose_name_begins_like_ours_is_replaced(void **state)
 	refused(&o, -EBADMSG, BOBBIN_REASON_ELF_BROKEN, header_of(OBJECT_COLD));
 }
 
-/* Functions would be lost with what is replaced. */
+/* Functions of the replaced section would be lost. */
 static void code_in_a_section_named_like_ours_is_refused(void **state)
 {
 	struct small_object o = small_object(EM_X86_64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What perf_reader makes of files that perf cannot be asked for here: rare
- * fields, newer formats, damage.  The files are written by the tests.
+ * How perf_reader reads files that perf cannot make here: rare fields, newer formats, damage.
+ * The files are written by the tests.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -263,7 +263,7 @@ static void record_smaller_than_its_header_is_refused(void **state)
 
 static void events_come_in_the_order_of_time(void **state)
 {
-	/* One CPU after the other; two of the same time stay in order. */
+	/* One CPU after the other; events of the same time stay in order. */
 	static const uint64_t times[] = {30, 40, 50, 10, 30, 60, 20};
 	static const uint32_t order[] = {3, 6, 0, 4, 1, 2, 5};
 	struct perf_image image = perf_image_begin(&simple, sizeof(simple));

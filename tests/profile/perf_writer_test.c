@@ -561,7 +561,7 @@ static int write_too_much(uint64_t *kept)
 											      : 3;
 }
 
-/* What it holds is whole, with the features after it. */
+/* The events are whole, and followed by the features. */
 static void assert_cut(uint64_t kept)
 {
 	struct perf_reader *reader = open_reader("data");

@@ -158,7 +158,7 @@ static void frames_that_a_payload_lacks_have_no_source(void **state)
 	assert_false(frames[2].exact);
 }
 
-/* Whatever the bytes are, a gap repeats frames that are there. */
+/* For any bytes, a gap repeats existing frames. */
 static void gaps_that_make_no_sense_are_ignored(void **state)
 {
 	struct bobbin_frame frames[8];

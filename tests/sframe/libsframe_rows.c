@@ -53,7 +53,7 @@ static void read_file(struct section *s)
 	fclose(file);
 }
 
-/* What libsframe says about a function. */
+/* A function according to libsframe. */
 struct peer_function {
 	uint64_t start;
 	uint32_t size, rows;
@@ -139,7 +139,7 @@ static bool flexible_rule(const struct section *s, const sframe_frame_row_entry 
 	return !error;
 }
 
-/* Where a register is: s390x before V3 has odd numbers for registers. */
+/* A register's place: on s390x before V3 odd numbers are registers. */
 static struct bobbin_place offset_place(const struct section *s, int32_t off)
 {
 	if (s->view.arch->cfa_bias && s->view.version < 3 && off & 1)

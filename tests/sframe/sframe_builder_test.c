@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the builder makes, the reader must read back as it was given.
+ * The reader must read the same that the builder was given.
  */
 #include <bobbin/sframe.h>
 #include <bobbin/sframe_builder.h>
@@ -71,7 +71,7 @@ static struct bobbin_rule rule_of(const struct bobbin_arch *arch, uint8_t reg, i
 	return rule;
 }
 
-/* Whole words: s390x before V3 takes odd offsets for registers. */
+/* Whole words: on s390x before V3 odd offsets are registers. */
 static int32_t some_offset(void)
 {
 	static const int32_t limits[] = {-128, 120, -32768, 32760, 100000, -100000};
@@ -153,7 +153,7 @@ static void assert_row(const struct bobbin_sframe_view *view, const struct sampl
 	assert_int_equal(row.end, s->f.start + end);
 	assert_int_equal(row.function, s->f.start);
 	if (want.ra.how == BOBBIN_HOW_UNDEFINED) {
-		/* what leads nowhere needs no CFA */
+		/* an outermost frame needs no CFA */
 		assert_int_equal(row.rule.ra.how, BOBBIN_HOW_UNDEFINED);
 		return;
 	}

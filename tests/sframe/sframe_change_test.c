@@ -73,7 +73,10 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Lookups for half a second and until the row was refused, which takes a CPU for the other thread. */
+/*
+ * Lookups for half a second, and until the row was refused, which needs a CPU for the other
+ * thread.
+ */
 static void look_up(const struct bobbin_sframe_view *view, uint64_t pc)
 {
 	double start = seconds(), now = start;
@@ -99,7 +102,7 @@ static void words_that_become_too_wide_are_not_read(void **state)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct built b = build(&spec);
 	uint8_t *data = place_at_end(&b, page), *row = data + b.size - 12 - 2;
-	/* words of 8 bytes, which there are not */
+	/* words of 8 bytes, which do not exist */
 	struct flipper f = {.info = row + 1, .changed = 0x07 | 3 << 5};
 	struct bobbin_sframe_view view;
 	pthread_t thread;

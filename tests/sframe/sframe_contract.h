@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sframe_contract.h - what <bobbin/sframe.h> promises for any bytes whatsoever.
+ * sframe_contract.h - the promises of <bobbin/sframe.h> for any bytes.
  *
  * The sweep of damaged sections and the fuzzer call obeys_contract() and abort
  * where it is broken.  Lookups are also compared with a plain walk over the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An index changes how long lookups take and nothing else.
+ * An index changes only the time that lookups take.
  */
 #include "sframe_contract.h"
 #include "sframe_tables.h"

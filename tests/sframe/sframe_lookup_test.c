@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which row holds for a PC.
+ * The row for a PC.
  */
 #include <errno.h>
 #include <setjmp.h>

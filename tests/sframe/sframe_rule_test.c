@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the bytes of one row mean, for each architecture and version.
+ * The meaning of one row's bytes, for each architecture and version.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -422,7 +422,7 @@ static void register_that_no_rule_can_name_is_refused(void **state)
 	place_is(good((struct row_case){FLEX_V3, ROWS(0, 4, 0xf9, 8)}).cfa, BOBBIN_HOW_AT_REG, 31,
 		 8);
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x24, 0x01, 0x01, 8, 0)});
-	/* what gas writes for an expression that it misunderstands */
+	/* gas writes this for an expression that it misunderstands */
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x44, 0xf9, 0xff, 0xff, 0xff, 8, 0, 0, 0)});
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lookups in long tables and among many rows: each function and each row is
- * found, however they are spread.
+ * Lookups in long tables and among many rows: each function and each row is found, however
+ * they are distributed.
  */
 #include <errno.h>
 #include <setjmp.h>

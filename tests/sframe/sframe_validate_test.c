@@ -354,7 +354,7 @@ static void functions_lie_apart_in_order_and_in_code(void **state)
 	spec.funcs[1].start = UINT64_MAX - 14;
 	s = build(&spec);
 	assert_among(&s, BOBBIN_REASON_SFRAME_WRAP, FDE(V3, 1), 1, NOWHERE);
-	/* nothing to overlap, and its row need not be in it */
+	/* it overlaps nothing, and its row need not be in it */
 	spec = two(3);
 	spec.funcs[1].start = TEXT;
 	spec.funcs[1].size = 0;
@@ -505,7 +505,7 @@ static void control_words_fit_their_places(void **state)
 
 	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
 	free(s.data);
-	/* the CFA needs a register, a return address a load, what follows is no padding */
+	/* the CFA needs a register, a return address a load, and the rest is no padding */
 	s = V3_FLEX(0, 0x04, 0x02, 8);
 	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 2, 0, 0);
 	s = V3_FLEX(0, 0x08, 0x39, 8, 0x04, 8);
@@ -575,7 +575,7 @@ static void nothing_but_the_section_is_needed(void **state)
 	free(s.data);
 }
 
-/* 1000 functions share 1000 rows: that is no work for those who can sort. */
+/* 1000 functions share 1000 rows, which a validator that sorts reads only once. */
 static void work_is_bounded_without_memory_to_sort_in(void **state)
 {
 	enum {

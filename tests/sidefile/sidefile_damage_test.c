@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Side-files that are damaged, cut off or made to hurt.
+ * Side-files that are damaged, cut off or malicious.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void no_flipped_bit_changes_a_rule(void **state)
 			assert_true(same_or_refused(&view, sidefile, pc));
 		sidefile_close(sidefile);
 	}
-	/* damage of the block is no matter of the head */
+	/* the head does not depend on the damaged block */
 	assert_true(opened > 100 && opened < 8 * file.size - 100);
 	sample_free(&file);
 	sample_free(&section);

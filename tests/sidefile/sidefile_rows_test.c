@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What goes into a side-file comes out of it, for every PC.
+ * A side-file gives the rules that it was made of, for every PC.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -30,7 +30,7 @@ struct sample {
  */
 struct sample sample_section(const struct bobbin_arch *arch, unsigned int count);
 
-/* What convert_cfi() makes of a file. */
+/* The section that convert_cfi() makes of a file. */
 struct sample sample_of_file(const char *path);
 
 /* The view of a section. */
@@ -39,7 +39,7 @@ struct bobbin_sframe_view sample_view(const struct sample *section);
 /* The side-file of a section. */
 struct sample sample_sidefile(const struct sample *section);
 
-/* Bytes as a file; what sidefile_open() says of it. */
+/* Write bytes to a file; the result of sidefile_open() for it. */
 int sample_open(const void *bytes, size_t size, struct bobbin_error *err, struct sidefile **ret);
 
 void sample_free(struct sample *sample);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * code_storm SECONDS - everything that changes the map, while everybody walks.
+ * code_storm SECONDS - all that changes the map, while all threads walk.
  *
  *	makers    write functions whose frames have another size each time, into the
  *	          same few places; register them through each door in turn, call
@@ -34,7 +34,7 @@
 #define FORKERS 1
 #define ACTORS (MAKERS + LOADERS + FORKERS)
 
-/* clang says it in its own way */
+/* clang's way to ask for sanitizers */
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
 #define __SANITIZE_THREAD__
@@ -51,7 +51,7 @@
 #define TIMER_NS 50000
 #endif
 
-/* Comparing takes longer than the timer: what is interrupted must get on. */
+/* Comparing takes longer than the timer: the interrupted code must make progress. */
 #define COMPARE_EACH 64
 
 struct counters storm_counters;
@@ -71,7 +71,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!storm_self)
 		return;
 	bobbin_context_regs(context, gpr, &regs);
-	/* the thread sanitizer calls handlers later, when the context is not true any more */
+	/* the thread sanitizer calls handlers later, when the context is out of date */
 #ifdef __SANITIZE_THREAD__
 	bobbin_backtrace(NULL, &trace);
 #else

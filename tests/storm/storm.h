@@ -31,7 +31,7 @@ extern _Thread_local struct actor *storm_self;
 
 uint64_t arbitrary(struct actor *actor, uint64_t below);
 
-/* Something that must not fail did. */
+/* Report the failure of something that must not fail. */
 void storm_failed(const char *what, int error);
 
 /*
@@ -58,7 +58,7 @@ void chain_function_range(const void *function, uint64_t *start, uint64_t *end);
 /* Async-signal-safe. */
 void storm_check(const struct bobbin_trace *trace, const char *where);
 
-/* Walks from @regs with and without what walks remember.  Async-signal-safe. */
+/* Compare walks from @regs with and without caches.  Async-signal-safe. */
 void storm_compare(const struct bobbin_regs *regs);
 
 /* A walk from inside what an actor calls; @innermost: code that must be in the trace. */

@@ -100,7 +100,7 @@ static void print_wrong(const struct bobbin_trace *trace, const char *where, con
 {
 	char line[256];
 
-	/* the first few say it all */
+	/* the first few are enough */
 	if (atomic_fetch_add(&storm_counters.wrong, 1) > 5)
 		return;
 	snprintf(line, sizeof(line), "wrong (%s): %s; %s\n", where, what,

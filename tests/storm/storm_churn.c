@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ranges that come and go in a large map; nobody runs what is there.
+ * Ranges that come and go in a large map; their code never runs.
  */
 #include "storm.h"
 
@@ -13,7 +13,7 @@
 #define STEP 64
 
 static uint64_t text;
-/* An empty table with an address of its own for each range: nothing is known yet. */
+/* An empty table with an address of its own for each range: it has no rows yet. */
 static struct code_jit_unwind_table tables[RANGES];
 static bool there[RANGES];
 static struct actor churner = {.seed = 99};

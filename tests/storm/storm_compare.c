@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is remembered changes no trace: the same walk with it and without, in the middle
- * of everything that changes the map.
+ * Caches change no trace: the same walk with and without them, while the map changes.
  */
 #include "storm.h"
 
@@ -39,7 +38,7 @@ static bool same(const struct kept_trace *a, const struct kept_trace *b)
 	return true;
 }
 
-/* false: the traces differ, though nothing has changed as far as can be seen. */
+/* false: the traces differ, although a second walk without caches gives the first trace. */
 static bool compare_once(const struct bobbin_regs *regs)
 {
 	const struct own_code code = read_own_code();

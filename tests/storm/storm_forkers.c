@@ -15,7 +15,7 @@ __attribute__((noinline)) void forker_round(struct actor *actor)
 	int status = 0;
 
 	maker_round(&maker);
-	/* a fork that is interrupted starts again, and would never be done */
+	/* an interrupted fork starts again, and would never end */
 	sigemptyset(&profile);
 	sigaddset(&profile, SIGPROF);
 	pthread_sigmask(SIG_BLOCK, &profile, NULL);

@@ -43,7 +43,7 @@ static uint64_t next_random(void)
 	return random_state;
 }
 
-/* Ask for addresses all over the image; what comes back must at least be readable. */
+/* Look up addresses all over the image; the results must at least be readable. */
 static unsigned int ask(const uint8_t *image, size_t size)
 {
 	struct symbolizer *s = open_symbolizer(&everything);
@@ -141,7 +141,7 @@ static void flipped_bits_do_no_harm(void **state)
 	}
 }
 
-/* Overwrite one debug section with random bytes, or with what varies little. */
+/* Overwrite one debug section with random bytes, or with bytes that vary little. */
 static void scrambled_sections_do_no_harm(void **state)
 {
 	static const char *const sections[] = {".debug_info",     ".debug_abbrev", ".debug_line",

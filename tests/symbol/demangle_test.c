@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* C++ and Rust names, and names that are made to do harm. */
+/* C++ and Rust names, and malicious names. */
 #include "symbol/demangle.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where functions end whose symbols do not say it, or say what cannot be. */
+/* The ends of functions whose symbols have no size, or an impossible one. */
 #include "program.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 static const struct symbolizer_options names_only = {.demangle = true};
 
-/* What assemblers leave that give symbols no size, once local ones are stripped. */
+/* Symbols of assemblers that give no sizes, with local ones stripped. */
 static void sizeless_symbols_do_not_swallow_hidden_functions(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&names_only);

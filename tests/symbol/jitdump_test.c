@@ -260,7 +260,7 @@ static void assert_damage(enum bobbin_reason reason, uint64_t offset)
 
 	image_write(&image, PATH);
 	d = open_dump(true);
-	/* what was before the damage, if there was something, stays */
+	/* records before the damage stay */
 	assert_code(d, 0x1010, END, reason == BOBBIN_REASON_JITDUMP_RECORD ? "before" : NULL);
 	assert_true(jitdump_damage(d, &error));
 	assert_int_equal(error.reason, reason);

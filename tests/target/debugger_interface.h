@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* debugger_interface.h - GDB's JIT interface, as a program has it; the names are its. */
+/* debugger_interface.h - GDB's JIT interface, as in a program; the names are GDB's. */
 #ifndef BOBBIN_TESTS_DEBUGGER_INTERFACE_H
 #define BOBBIN_TESTS_DEBUGGER_INTERFACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* This process tells itself of code, as compilers tell debuggers. */
+/* This process describes code to itself, as compilers do to debuggers. */
 #include "base/native_arch.h"
 #include "target/gdb_jit.h"
 #include "target/jitdump_marker.h"
@@ -137,7 +137,7 @@ static void descriptor_of_a_process_is_found(void **state)
 	bobbin_unwinder_close(unwinder);
 }
 
-/* Where a file is mapped in pieces any of them tells; one that makes no sense does not. */
+/* Any piece of a mapped file leads to its descriptor; one that makes no sense does not. */
 static void descriptor_is_found_by_any_piece_of_its_file(void **state)
 {
 	uint64_t found[GDB_JIT_DESCRIPTORS], here = (uintptr_t)&make_image;

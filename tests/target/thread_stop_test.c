@@ -66,7 +66,7 @@ static pid_t start(bool spins)
 	return pid;
 }
 
-/* What comes of a stop that takes effect after so many limits. */
+/* The result of a stop that takes effect after so many limits. */
 static int stop_after(bool spins, uint64_t limits)
 {
 	struct stopped_thread thread;

@@ -225,7 +225,7 @@ static void a_jit_table_is_read_while_it_grows(void **state)
 	piece_close(&p);
 }
 
-/* The table's memory is looked at before it is read. */
+/* The table's memory is tested before it is read. */
 static void a_jit_table_that_is_not_there_does_no_harm(void **state)
 {
 	struct code_jit_unwind_table *table = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
@@ -263,7 +263,7 @@ static bool plugin_is_complete(const void *inner, enum bobbin_source source)
 	       chain.frames[1].source == source;
 }
 
-/* A section that covers what a loaded library has, too, goes first, and goes again. */
+/* A section that covers a loaded library comes first, until it is unregistered. */
 static void a_registration_wins_over_a_library(void **state)
 {
 	const struct bobbin_arch *arch = bobbin_arch_amd64();
@@ -281,7 +281,7 @@ static void a_registration_wins_over_a_library(void **state)
 	assert_true(plugin_is_complete(inner, BOBBIN_SOURCE_EH_FRAME));
 
 	piece_open(&p);
-	/* of no frame that is there, but it shows who was asked */
+	/* it describes no existing frame, but shows which table was used */
 	row.rule = bobbin_jit_rule_sp(arch, 1 << 20, 0, 0);
 	function.start = (uint64_t)inner;
 	function.size = 64;

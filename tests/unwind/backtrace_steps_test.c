@@ -53,7 +53,7 @@ static struct {
 	} shown[WRONG_SHOWN][16];
 } run;
 
-/* What the last instruction did: a call pushes the address after itself. */
+/* The effect of the last instruction: a call pushes the address after itself. */
 __attribute__((no_sanitize("address"))) static void follow(uint64_t sp)
 {
 	uint64_t word = *(const uint64_t *)sp;
@@ -238,7 +238,7 @@ LINK void call_another_lazily(void)
 	STAY();
 }
 
-/* Its CFA is measured from a register that is known in the leaf only. */
+/* Its CFA is relative to a register that is known in the leaf only. */
 static void the_resolver_in_a_sample(void **state)
 {
 	assert_int_equal(bobbin_unwinder_open(NULL, &sampler.unwinder), 0);
@@ -325,7 +325,7 @@ static void a_jump_over_frames(void **state)
 {
 	step(jump_out);
 	assert_true(run.steps > 100);
-	/* the C library says of its jump that SP has a rule of its own */
+	/* in the C library's longjmp() SP has a rule of its own */
 	assert_true(run.cut < 20);
 }
 

@@ -159,7 +159,7 @@ static void a_callback_from_the_c_library_is_followed(void **state)
 	assert_true(own_chain_is(&chain, CHAIN(leaf, compare, sorter)));
 }
 
-/* Registers of what was interrupted, and the handler's own. */
+/* Registers of the interrupted code, and the handler's own. */
 LINK void on_signal(int number, siginfo_t *info, void *context)
 {
 	uint64_t gpr[BOBBIN_REG_COUNT];
@@ -302,7 +302,7 @@ static void a_forked_child_walks_like_its_parent(void **state)
 	outer(forker);
 }
 
-/* Whatever the registers are: no crash, and the first frame is there. */
+/* With any registers: no crash, and there is a first frame. */
 static void registers_may_hold_anything(void **state)
 {
 	static const uint64_t values[] = {0,

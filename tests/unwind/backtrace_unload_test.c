@@ -82,7 +82,7 @@ static bool is_complete(const struct plugin *p, void (*f)(void))
 	return own_chain_is(&chain, CHAIN(f, p->inner, p->outer, caller));
 }
 
-/* The walk stopped at the plugin and said why: nothing it told is wrong. */
+/* The walk stopped at the plugin and gave the reason: the trace has no wrong frame. */
 static bool stopped_in(const struct plugin *p, void (*f)(void), enum bobbin_reason reason)
 {
 	return chain.count == 2 && chain.functions[0] == f && chain.functions[1] == p->inner &&
@@ -176,7 +176,7 @@ static void a_forked_child_learns_for_itself(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* As a malloc() does that walks, inside of a registration. */
+/* As a malloc() that walks, inside of a registration. */
 static void a_walk_does_not_wait_for_a_change_of_the_map(void **state)
 {
 	struct plugin p;
@@ -200,7 +200,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Walks of which none may learn itself, until one is complete. */
+/* Walks that may not update the map themselves, until one is complete. */
 static bool becomes_complete(const struct plugin *p)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};

@@ -43,7 +43,7 @@ enum {
 	SECTIONS
 };
 
-/* What a compiler made: an image, and its tables as they are loaded. */
+/* A compiler's output: an image, and its loaded tables. */
 struct compiled {
 	struct jit_entry entry;
 	uint8_t frames[TABLE_SIZE], sframe[TABLE_SIZE];
@@ -532,7 +532,7 @@ static uint8_t *compile_large(struct compiled *c, uint64_t start, uint64_t size)
 	return table;
 }
 
-/* Images are looked at in the order of their addresses. */
+/* Images are processed in the order of their addresses. */
 static void images_that_come_later_do_not_exceed_the_limit_of_bytes(void **state)
 {
 	const uint64_t size = DEBUGGER_IMAGES_MAX_BYTES / 2 + 1;
@@ -624,7 +624,7 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	debugger_images_fini(&images);
 }
 
-/* A library that is still believed to be mapped, with a descriptor. */
+/* A library that the space still has as mapped, with a descriptor. */
 static void descriptor_that_has_gone_does_not_hide_others(void **state)
 {
 	struct fixture *f = *state;
@@ -640,7 +640,7 @@ static void descriptor_that_has_gone_does_not_hide_others(void **state)
 	assert_true(leads_out(f, f->code + 0x10, FRAME, BOBBIN_SOURCE_EH_FRAME));
 }
 
-/* A child that tells and takes back as fast as it can. */
+/* A child that registers and unregisters as fast as it can. */
 static _Noreturn void change_for_ever(struct fixture *f)
 {
 	for (unsigned int i = 0;; i++) {

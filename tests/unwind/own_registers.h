@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * own_registers.h - what a signal interrupted, on each architecture.
+ * own_registers.h - the registers of interrupted code, on each architecture.
  *
  * interrupted() fills in all registers by DWARF number.  CALLEE_SAVED names two
  * for an asm statement to clobber, so that a leaf function has something to

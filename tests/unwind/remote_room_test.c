@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What all processes tell of code has one room together. */
+/* The registered code of all processes shares one limit of memory. */
 #include <bobbin/code_page.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -109,7 +109,7 @@ static void update_may_take_what_the_space_has(void **state)
 	bobbin_space_close(space);
 }
 
-/* Sections that are kept may be more than there is room for when others of the process grow. */
+/* Kept sections may exceed the room when others of the process grow. */
 static void kept_sections_make_no_room(void **state)
 {
 	struct remote_room room = {.limit = 10 * PAGE_COPY_ENTRY_BYTES};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* unknown_reader.h - reads a stack copy, and is none that the walker has a shorter loop for. */
+/* unknown_reader.h - reads a copy of a stack, but is unknown to the walker as such. */
 #ifndef BOBBIN_TESTS_UNKNOWN_READER_H
 #define BOBBIN_TESTS_UNKNOWN_READER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walker on copies of its own stack: the short loop and the memo must give
- * what a reader that they do not know gives.
+ * The walker on copies of its own stack: the fast case and the memo must give the same as an
+ * unknown reader.
  */
 #include <bobbin/unwind.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void unwind(struct bobbin_regs *regs, struct bobbin_mem mem, struct bobbi
 	bobbin_unwind(fixture.unwinder, fixture.space, regs, &mem, trace);
 }
 
-/* Where a damaged word leads out of a copy, only who knows its bounds can say so. */
+/* Where a damaged word leads out of a copy, only a walk that knows its bounds can tell. */
 static void assert_same_reason(enum bobbin_reason fast, enum bobbin_reason slow)
 {
 	if (fast == BOBBIN_REASON_OTHER_STACK && slow == BOBBIN_REASON_STACK_END)
@@ -64,7 +64,7 @@ static void compare(struct bobbin_regs *regs, struct bobbin_stack_copy *copy)
 		fixture.deepest = fast.count;
 }
 
-/* Through the kernel: sanitizers do not like what lies between variables. */
+/* Through the kernel: plain reads would cross redzones of sanitizers. */
 static size_t copy_stack(uint64_t from, uint8_t *to, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)from, size};
