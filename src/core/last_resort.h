@@ -94,6 +94,15 @@ static inline bool step_to_root(struct frame_walk *w)
 	return true;
 }
 
+/*
+ * A PC outside of code may be due to a wrong stack pointer.  Code that has taken the place of
+ * unloaded code has tables, and maybe a large frame, in which old roots are left.
+ */
+static inline bool is_unknown_code(enum bobbin_reason without)
+{
+	return without == BOBBIN_REASON_NO_MAPPING || without == BOBBIN_REASON_UNLOADED;
+}
+
 /* @without: why there is no rule. */
 static BOBBIN_NEVER_INLINE enum bobbin_reason step_without_rule(struct frame_walk *w,
 								enum bobbin_reason without,
@@ -107,8 +116,7 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason step_without_rule(struct frame_wal
 		*source = BOBBIN_SOURCE_FRAME_POINTER;
 		return BOBBIN_REASON_NONE;
 	}
-	/* a PC outside of code may be due to a wrong stack pointer */
-	if (without == BOBBIN_REASON_NO_MAPPING || !step_to_root(w))
+	if (is_unknown_code(without) || !step_to_root(w))
 		return without ? without : BOBBIN_REASON_BAD_RULE;
 	*source = BOBBIN_SOURCE_ROOT_SEARCH;
 	return BOBBIN_REASON_NONE;

@@ -14,11 +14,13 @@
 
 #define WORDS 64
 #define BASE 0x7000
+#define ROOT 0x5000
 
 struct world {
 	struct frame_walk frames;
 	uint64_t words[WORDS];
 	uint64_t packed;
+	enum bobbin_reason without; /* there is no rule, and why */
 	bool is_code;
 };
 
@@ -41,7 +43,13 @@ static uint64_t world_packed(struct frame_walk *frames, uint64_t pc, uint8_t *so
 static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 				     struct bobbin_rule *ret)
 {
-	bobbin_rule_unpack(((struct world *)frames)->packed, ret);
+	const struct world *w = (struct world *)frames;
+
+	if (w->without) {
+		*ret = bobbin_rule_none(w->without);
+		return BOBBIN_SOURCE_NONE;
+	}
+	bobbin_rule_unpack(w->packed, ret);
 	return BOBBIN_SOURCE_SFRAME;
 }
 
@@ -63,7 +71,14 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
-	return false;
+	/* glibc's clone(): mov %rax, %rdi; mov $__NR_exit, %eax; syscall */
+	static const uint8_t root[16] = {0x48, 0x89, 0xc7, 0xb8, 0x3c,
+					 0x00, 0x00, 0x00, 0x0f, 0x05};
+
+	if (addr != ROOT || size > sizeof(root))
+		return false;
+	memcpy(dst, root, size);
+	return true;
 }
 
 /* false for foreign byte orders, which have no plain steps */
@@ -166,6 +181,26 @@ static void what_a_table_names_need_not_be_code(void **state)
 	assert_true(compare_ways(&w, &regs));
 }
 
+static void a_root_is_not_searched_for_in_the_frame_of_unknown_code(void **state)
+{
+	const struct bobbin_regs regs = {.pc = 1, .sp = BASE, .exact = true};
+	struct world w = {.is_code = true, .without = BOBBIN_REASON_NO_FUNCTION};
+	uint8_t source;
+
+	(void)state;
+	w.words[3] = ROOT;
+	frame_walk_init(&w.frames, bobbin_arch_amd64(), &w.frames.forms, &regs);
+	assert_int_equal(frame_general(&w.frames, &source), BOBBIN_REASON_NONE);
+	assert_int_equal(source, BOBBIN_SOURCE_ROOT_SEARCH);
+	assert_int_equal(w.frames.regs.pc, ROOT);
+
+	w.without = BOBBIN_REASON_UNLOADED;
+	frame_walk_init(&w.frames, bobbin_arch_amd64(), &w.frames.forms, &regs);
+	assert_int_equal(frame_general(&w.frames, &source), BOBBIN_REASON_UNLOADED);
+	assert_int_equal(source, BOBBIN_SOURCE_NONE);
+	assert_int_equal(w.frames.regs.pc, regs.pc);
+}
+
 /* push %rbp; mov %rsp, %rbp: the commonest rule of all but the leaf's */
 static void a_frame_record_is_plain(void **state)
 {
@@ -222,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_short_way_is_the_long_way),
 		cmocka_unit_test(what_a_table_names_need_not_be_code),
+		cmocka_unit_test(a_root_is_not_searched_for_in_the_frame_of_unknown_code),
 		cmocka_unit_test(a_frame_record_is_plain),
 		cmocka_unit_test(a_word_without_a_rule_is_neither_plain_nor_outermost),
 		cmocka_unit_test(architectures_with_a_link_register_have_no_plain_rules),
