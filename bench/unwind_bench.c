@@ -5,7 +5,8 @@
  * Loads all samples of a recording (`perf record --call-graph dwarf`) and
  * unwinds them in one process: with bobbin, with libdwfl, and, a hundred of
  * each program, with a libdwfl that is set up anew for each sample, which is
- * how perf 6.1 uses it.  Prints nanoseconds for each frame and each sample.
+ * how perf 6.1 uses it.  Prints nanoseconds for each frame and each sample.  The floor is
+ * the same return addresses, loaded from slots that are known before.
  *
  *	first	the pass in which files are opened and tables are read
  *	PROGRAM	the samples' bytes have just been touched, as when a reader hands
@@ -52,6 +53,9 @@ struct bench {
 	size_t batch_count;
 	double *times; /* by run and batch */
 	struct dwfl_result dwfl;
+	uint32_t *slots;    /* offsets of return addresses in the copies of stacks */
+	size_t *slots_from; /* by sample, and the end */
+	uint64_t addresses[BOBBIN_MAX_DEPTH];
 };
 
 struct sum {
@@ -85,6 +89,18 @@ static size_t unwind_bobbin(struct bench *b, struct set_sample *s)
 	return trace.count;
 }
 
+static size_t load_slots(struct bench *b, struct set_sample *s)
+{
+	size_t from = b->slots_from[s - b->set.samples], to = b->slots_from[s - b->set.samples + 1];
+	uint64_t word;
+
+	for (size_t i = from; i < to; i++) {
+		memcpy(&word, s->stack.data + b->slots[i], sizeof(word));
+		b->addresses[i - from] = word;
+	}
+	return to - from;
+}
+
 static size_t unwind_dwfl(struct bench *b, struct set_sample *s)
 {
 	struct dwfl_walk *walk = dwfl_pool_get(&b->pool, &b->set.layouts[s->layout]);
@@ -113,6 +129,54 @@ static void touch(const struct set_sample *s)
 	for (size_t i = 0; i < s->stack.size; i += 64)
 		sink = s->stack.data[i];
 	(void)sink;
+}
+
+/* Where the return addresses of a trace are, in order; what is not found is left out. */
+static size_t find_slots(const struct set_sample *s, const struct bobbin_trace *trace,
+			 uint32_t *slots)
+{
+	size_t count = 0, at = 0;
+	uint64_t word;
+
+	for (uint32_t i = 1; i < trace->count; i++) {
+		size_t slot = at;
+
+		for (; slot + sizeof(word) <= s->stack.size; slot += sizeof(word)) {
+			memcpy(&word, s->stack.data + slot, sizeof(word));
+			if (word == trace->frames[i].pc)
+				break;
+		}
+		if (slot + sizeof(word) > s->stack.size)
+			continue;
+		slots[count++] = (uint32_t)slot;
+		at = slot + sizeof(word);
+	}
+	return count;
+}
+
+static void find_all_slots(struct bench *b)
+{
+	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	size_t count = 0, room = 0;
+
+	b->slots_from = calloc(b->set.count + 1, sizeof(*b->slots_from));
+	for (size_t i = 0; b->slots_from && i < b->set.count; i++) {
+		struct set_sample *s = &b->set.samples[i];
+		struct bobbin_trace trace = {.frames = frames, .max = BOBBIN_MAX_DEPTH};
+		struct bobbin_mem mem = {bobbin_stack_copy_read, &s->stack};
+
+		if (room - count < BOBBIN_MAX_DEPTH) {
+			room = 2 * room + BOBBIN_MAX_DEPTH;
+			b->slots = realloc(b->slots, room * sizeof(*b->slots));
+		}
+		if (!b->slots)
+			break;
+		bobbin_unwind(b->unwinder, b->set.layouts[s->layout].space, &s->regs, &mem, &trace);
+		count += find_slots(s, &trace, b->slots + count);
+		b->slots_from[i + 1] = count;
+	}
+	if (!b->slots_from || !b->slots)
+		die("out of memory");
 }
 
 static double time_batch(struct bench *b, struct batch *batch, clockid_t clock, bool cached,
@@ -213,18 +277,24 @@ static double per_sample(const struct sum *sum)
 
 static void print_heading(void)
 {
-	printf("%-16s %7s %8s | %15s | %15s %7s | %17s %7s\n", "", "", "", "bobbin", "libdwfl", "",
-	       "libdwfl each time", "");
-	printf("%-16s %7s %8s | %6s %8s | %6s %8s %7s | %7s %9s %7s\n", "", "samples", "frames",
-	       "frame", "sample", "frame", "sample", "ratio", "frame", "sample", "ratio");
+	printf("%-16s %7s %8s | %15s | %14s | %15s %7s | %17s %7s\n", "", "", "", "bobbin", "floor",
+	       "libdwfl", "", "libdwfl each time", "");
+	printf("%-16s %7s %8s | %6s %8s | %6s %7s | %6s %8s %7s | %7s %9s %7s\n", "", "samples",
+	       "frames", "frame", "sample", "frame", "ratio", "frame", "sample", "ratio", "frame",
+	       "sample", "ratio");
 }
 
-static void print_row(const char *name, const struct sum *bobbin, const struct sum *dwfl,
-		      const struct sum *fresh)
+static void print_row(const char *name, const struct sum *bobbin, const struct sum *floor,
+		      const struct sum *dwfl, const struct sum *fresh)
 {
-	printf("%-16s %7zu %8zu | %6.1f %8.0f | %6.0f %8.0f %7.1f |", name, bobbin->samples,
-	       bobbin->frames, per_frame(bobbin), per_sample(bobbin), per_frame(dwfl),
-	       per_sample(dwfl), per_frame(dwfl) / per_frame(bobbin));
+	printf("%-16s %7zu %8zu | %6.1f %8.0f |", name, bobbin->samples, bobbin->frames,
+	       per_frame(bobbin), per_sample(bobbin));
+	if (floor)
+		printf(" %6.1f %7.1f |", per_frame(floor), per_frame(bobbin) / per_frame(floor));
+	else
+		printf(" %6s %7s |", "", "");
+	printf(" %6.0f %8.0f %7.1f |", per_frame(dwfl), per_sample(dwfl),
+	       per_frame(dwfl) / per_frame(bobbin));
 	if (fresh)
 		printf(" %7.0f %9.0f %7.0f", per_frame(fresh), per_sample(fresh),
 		       per_frame(fresh) / per_frame(bobbin));
@@ -239,30 +309,38 @@ static void run_first(struct bench *b, unwind_fn *unwind, struct sum sums[PROGRA
 	add_up(b, sums);
 }
 
+/* All samples, by bobbin, by what it loads, and by libdwfl. */
+static void run_three(struct bench *b, bool cached, struct sum bobbin[PROGRAMS_MAX + 1],
+		      struct sum floor[PROGRAMS_MAX + 1], struct sum dwfl[PROGRAMS_MAX + 1])
+{
+	run_passes(b, cached, unwind_bobbin);
+	add_up(b, bobbin);
+	run_passes(b, cached, load_slots);
+	add_up(b, floor);
+	run_passes(b, cached, unwind_dwfl);
+	add_up(b, dwfl);
+}
+
 static void run(struct bench *b)
 {
-	struct sum bobbin[PROGRAMS_MAX + 1], dwfl[PROGRAMS_MAX + 1], fresh[PROGRAMS_MAX + 1];
-	const struct sum *all = &bobbin[PROGRAMS_MAX];
+	struct sum bobbin[PROGRAMS_MAX + 1], floor[PROGRAMS_MAX + 1], dwfl[PROGRAMS_MAX + 1],
+		fresh[PROGRAMS_MAX + 1];
+	const size_t all = PROGRAMS_MAX;
 
 	print_heading();
 	run_first(b, unwind_bobbin, bobbin);
 	run_first(b, unwind_dwfl, dwfl);
-	print_row("first", all, &dwfl[PROGRAMS_MAX], NULL);
+	print_row("first", &bobbin[all], NULL, &dwfl[all], NULL);
 
-	run_passes(b, true, unwind_bobbin);
-	add_up(b, bobbin);
-	run_passes(b, true, unwind_dwfl);
-	add_up(b, dwfl);
+	find_all_slots(b);
+	run_three(b, true, bobbin, floor, dwfl);
 	run_fresh(b, fresh);
 	for (size_t i = 0; i < b->programs.count; i++)
-		print_row(b->programs.names[i], &bobbin[i], &dwfl[i], &fresh[i]);
-	print_row("all", all, &dwfl[PROGRAMS_MAX], &fresh[PROGRAMS_MAX]);
+		print_row(b->programs.names[i], &bobbin[i], &floor[i], &dwfl[i], &fresh[i]);
+	print_row("all", &bobbin[all], &floor[all], &dwfl[all], &fresh[all]);
 
-	run_passes(b, false, unwind_bobbin);
-	add_up(b, bobbin);
-	run_passes(b, false, unwind_dwfl);
-	add_up(b, dwfl);
-	print_row("memory", all, &dwfl[PROGRAMS_MAX], NULL);
+	run_three(b, false, bobbin, floor, dwfl);
+	print_row("memory", &bobbin[all], &floor[all], &dwfl[all], NULL);
 }
 
 static int by_program(const void *a, const void *b)
@@ -337,6 +415,8 @@ int main(int argc, char **argv)
 	}
 	load(&b, argv[optind]);
 	run(&b);
+	free(b.slots);
+	free(b.slots_from);
 	free(b.times);
 	free(b.batches);
 	dwfl_pool_fini(&b.pool);
