@@ -75,8 +75,11 @@ static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64
 	use->join = use->at < use->end && is_near_word(&use->near, sp) ? 0 : UINT64_MAX;
 }
 
+/* After memo_none(); where no rule is plain, nothing could be used again. */
 static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, struct memo_use *use)
 {
+	if (!w->forms.from_sp)
+		return;
 	use->memo = memo;
 	use->last = &memo->walks[memo->newest];
 	use->fresh = &memo->walks[!memo->newest];
