@@ -11,10 +11,13 @@
 #include "profile/perf_output.h"
 #include "profile/perf_writer.h"
 
+/* The fields that are written. */
+#define SAMPLE_TYPE \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+
 struct perf_writer {
 	struct perf_output *output;
-	struct perf_event_attr attr; /* what is common to all */
-	size_t nr_attrs;
 	struct perf_file_header header;
 	uint64_t first_time, last_time, samples;
 	struct byte_buffer record;
@@ -60,19 +63,12 @@ static void put_cpu(struct byte_buffer *blob, const struct perf_event *event)
 	byte_buffer_native32(blob, 0);
 }
 
-static void put_trailer(struct byte_buffer *blob, const struct perf_event_attr *attr,
-			const struct perf_event *event)
+static void put_trailer(struct byte_buffer *blob, const struct perf_event *event)
 {
-	uint64_t type = attr->sample_id_all ? attr->sample_type : 0;
-
-	if (type & PERF_SAMPLE_TID)
-		put_tid(blob, event);
-	if (type & PERF_SAMPLE_TIME)
-		byte_buffer_native64(blob, event->time);
-	if (type & PERF_SAMPLE_CPU)
-		put_cpu(blob, event);
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		byte_buffer_native64(blob, event->id);
+	put_tid(blob, event);
+	byte_buffer_native64(blob, event->time);
+	put_cpu(blob, event);
+	byte_buffer_native64(blob, event->id);
 }
 
 static void put_mmap_file(struct byte_buffer *blob, const struct perf_mmap *mmap)
@@ -149,29 +145,20 @@ static void put_raw(struct byte_buffer *blob, const void *raw, uint32_t size)
 	byte_buffer_zeroes(blob, padded - size);
 }
 
-static void put_sample(struct byte_buffer *blob, uint64_t type, const struct perf_event *event)
+static void put_sample(struct byte_buffer *blob, const struct perf_event *event)
 {
 	const struct perf_sample *sample = &event->sample;
 
 	begin_record(blob, event, event->misc);
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		byte_buffer_native64(blob, event->id);
-	if (type & PERF_SAMPLE_IP)
-		byte_buffer_native64(blob, sample->ip);
-	if (type & PERF_SAMPLE_TID)
-		put_tid(blob, event);
-	if (type & PERF_SAMPLE_TIME)
-		byte_buffer_native64(blob, event->time);
-	if (type & PERF_SAMPLE_CPU)
-		put_cpu(blob, event);
-	if (type & PERF_SAMPLE_PERIOD)
-		byte_buffer_native64(blob, sample->period);
-	if (type & PERF_SAMPLE_CALLCHAIN) {
-		byte_buffer_native64(blob, sample->callchain_nr);
-		byte_buffer_put(blob, sample->callchain, 8 * sample->callchain_nr);
-	}
-	if (type & PERF_SAMPLE_RAW)
-		put_raw(blob, sample->raw, sample->raw_size);
+	byte_buffer_native64(blob, event->id);
+	byte_buffer_native64(blob, sample->ip);
+	put_tid(blob, event);
+	byte_buffer_native64(blob, event->time);
+	put_cpu(blob, event);
+	byte_buffer_native64(blob, sample->period);
+	byte_buffer_native64(blob, sample->callchain_nr);
+	byte_buffer_put(blob, sample->callchain, 8 * sample->callchain_nr);
+	put_raw(blob, sample->raw, sample->raw_size);
 }
 
 /* Checked before any size is computed from it. */
@@ -181,7 +168,7 @@ static bool sample_fits(const struct perf_sample *sample)
 	       sample->raw_size < PERF_FILE_RECORD_BYTES;
 }
 
-static int put_body(struct byte_buffer *blob, uint64_t sample_type, const struct perf_event *event)
+static int put_body(struct byte_buffer *blob, const struct perf_event *event)
 {
 	switch (event->type) {
 	case PERF_RECORD_MMAP:
@@ -202,7 +189,7 @@ static int put_body(struct byte_buffer *blob, uint64_t sample_type, const struct
 	case PERF_RECORD_SAMPLE:
 		if (!sample_fits(&event->sample))
 			return -E2BIG;
-		put_sample(blob, sample_type, event);
+		put_sample(blob, event);
 		return 0;
 	default:
 		return -EINVAL;
@@ -234,12 +221,12 @@ static void note_time(struct perf_writer *writer, uint64_t time)
 
 int perf_writer_put(struct perf_writer *writer, const struct perf_event *event)
 {
-	int r = put_body(&writer->record, writer->attr.sample_type, event);
+	int r = put_body(&writer->record, event);
 
 	if (r)
 		return r;
 	if (event->type != PERF_RECORD_SAMPLE)
-		put_trailer(&writer->record, &writer->attr, event);
+		put_trailer(&writer->record, event);
 	r = write_record(writer);
 	if (!r && event->type == PERF_RECORD_SAMPLE) {
 		note_time(writer, event->time);
@@ -289,13 +276,13 @@ static void add_string(struct perf_writer *writer, unsigned int feature, const c
 		put_sized_string(add_feature(writer, feature), string);
 }
 
-static void add_nr_cpus(struct perf_writer *writer, const struct perf_writer_info *info)
+static void add_nr_cpus(struct perf_writer *writer)
 {
-	uint32_t online = info->nr_cpus_online, available = info->nr_cpus_available;
 	struct byte_buffer *blob = add_feature(writer, PERF_FILE_NRCPUS);
 
-	byte_buffer_native32(blob, available ? available : (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	byte_buffer_native32(blob, online ? online : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	/* perf writes the available ones first, whatever its documents say */
+	byte_buffer_native32(blob, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	byte_buffer_native32(blob, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void add_cmdline(struct perf_writer *writer, const char *const *argv)
@@ -330,12 +317,11 @@ static int add_features(struct perf_writer *writer, const struct perf_writer_inf
 
 	if (uname(&machine))
 		return -errno;
-	add_string(writer, PERF_FILE_HOSTNAME, info->hostname ? info->hostname : machine.nodename);
-	add_string(writer, PERF_FILE_OSRELEASE,
-		   info->osrelease ? info->osrelease : machine.release);
-	add_string(writer, PERF_FILE_ARCH, info->arch ? info->arch : machine.machine);
+	add_string(writer, PERF_FILE_HOSTNAME, machine.nodename);
+	add_string(writer, PERF_FILE_OSRELEASE, machine.release);
+	add_string(writer, PERF_FILE_ARCH, machine.machine);
 	add_string(writer, PERF_FILE_VERSION, info->version);
-	add_nr_cpus(writer, info);
+	add_nr_cpus(writer);
 	add_cmdline(writer, info->argv);
 	add_sample_time(writer);
 	return 0;
@@ -398,124 +384,101 @@ static int write_features(struct perf_writer *writer)
 
 /* the file */
 
-static void put_attr(struct byte_buffer *blob, const struct perf_event_attr *attr)
+/* What is written, not what was asked of the kernel. */
+static void put_attr(struct byte_buffer *blob, const struct perf_writer_event *event)
 {
-	struct perf_event_attr copy = *attr;
+	struct perf_event_attr attr = event->attr;
 
-	copy.size = sizeof(copy);
-	byte_buffer_put(blob, &copy, sizeof(copy));
+	attr.size = sizeof(attr);
+	attr.sample_type = SAMPLE_TYPE;
+	attr.sample_id_all = 1;
+	attr.sample_regs_user = 0;
+	attr.sample_stack_user = 0;
+	byte_buffer_put(blob, &attr, sizeof(attr));
 }
 
-static void describe_events(struct perf_writer *writer, const struct perf_writer_event *events)
+static void put_ids(struct byte_buffer *blob, const struct perf_writer_event *event, size_t nr)
+{
+	byte_buffer_put(blob, event->ids, nr * sizeof(*event->ids));
+}
+
+static void describe_event(struct perf_writer *writer, const struct perf_writer_event *event)
 {
 	struct byte_buffer *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
 
-	byte_buffer_native32(blob, (uint32_t)writer->nr_attrs);
+	byte_buffer_native32(blob, 1);
 	byte_buffer_native32(blob, sizeof(struct perf_event_attr));
-	for (size_t i = 0; i < writer->nr_attrs; i++) {
-		put_attr(blob, &events[i].attr);
-		byte_buffer_native32(blob, (uint32_t)events[i].nr_ids);
-		put_sized_string(blob, events[i].name ? events[i].name : "");
-		byte_buffer_put(blob, events[i].ids, 8 * events[i].nr_ids);
-	}
+	put_attr(blob, event);
+	byte_buffer_native32(blob, (uint32_t)event->nr_ids);
+	put_sized_string(blob, event->name ? event->name : "");
+	put_ids(blob, event, event->nr_ids);
 }
 
 /* Header, ids, attributes: all that stands in front of the records. */
-static int write_front(struct perf_writer *writer, const struct perf_writer_event *events)
+static int write_front(struct perf_writer *writer, const struct perf_writer_event *event)
 {
+	struct perf_file_section ids = {sizeof(writer->header), 8 * event->nr_ids};
 	struct perf_file_header *header = &writer->header;
-	struct byte_buffer attrs = {0}, ids = {0};
-	uint64_t offset = sizeof(*header);
+	struct byte_buffer blob = {0};
 	int r = -ENOMEM;
 
-	for (size_t i = 0; i < writer->nr_attrs; i++) {
-		put_attr(&attrs, &events[i].attr);
-		byte_buffer_native64(&attrs, offset + ids.size);
-		byte_buffer_native64(&attrs, 8 * events[i].nr_ids);
-		byte_buffer_put(&ids, events[i].ids, 8 * events[i].nr_ids);
-	}
 	header->magic = PERF_FILE_MAGIC;
 	header->size = sizeof(*header);
-	header->attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_file_section);
-	header->attrs = (struct perf_file_section){offset + ids.size, attrs.size};
-	header->data.offset = offset + ids.size + attrs.size;
-	if (!attrs.failed && !ids.failed)
-		r = perf_output_write(writer->output, header, sizeof(*header));
-	if (!r)
-		r = perf_output_write(writer->output, ids.data, ids.size);
-	if (!r)
-		r = perf_output_write(writer->output, attrs.data, attrs.size);
-	byte_buffer_fini(&attrs);
-	byte_buffer_fini(&ids);
-	describe_events(writer, events);
+	header->attr_size = sizeof(struct perf_event_attr) + sizeof(ids);
+	header->attrs = (struct perf_file_section){ids.offset + ids.size, header->attr_size};
+	header->data.offset = header->attrs.offset + header->attrs.size;
+	byte_buffer_put(&blob, header, sizeof(*header));
+	put_ids(&blob, event, event->nr_ids);
+	put_attr(&blob, event);
+	byte_buffer_put(&blob, &ids, sizeof(ids));
+	if (!blob.failed)
+		r = perf_output_write(writer->output, blob.data, blob.size);
+	byte_buffer_fini(&blob);
+	describe_event(writer, event);
 	return r;
 }
 
 /* One record cannot have more; whoever reads a single event does not ask for its ids. */
-static size_t streamed_ids(const struct perf_writer *writer, size_t nr)
+static size_t streamed_ids(size_t nr)
 {
 	size_t most =
 		(UINT16_MAX - sizeof(struct perf_event_header) - sizeof(struct perf_event_attr)) /
 		8;
 
-	return nr > most && writer->nr_attrs == 1 ? most : nr;
+	return nr > most ? most : nr;
 }
 
 /* What a stream begins with; its features do not wait for the end, if they are known. */
-static int stream_front(struct perf_writer *writer, const struct perf_writer_event *events)
+static int stream_front(struct perf_writer *writer, const struct perf_writer_event *event)
 {
 	const uint64_t header[] = {PERF_FILE_MAGIC, PERF_FILE_PIPE_HEADER_SIZE};
-	const struct perf_event event = {.type = PERF_FILE_ATTR};
+	const struct perf_event attr = {.type = PERF_FILE_ATTR};
 	int r = perf_output_write(writer->output, header, sizeof(header));
 
-	for (size_t i = 0; i < writer->nr_attrs && !r; i++) {
-		begin_record(&writer->record, &event, 0);
-		put_attr(&writer->record, &events[i].attr);
-		byte_buffer_put(&writer->record, events[i].ids,
-				8 * streamed_ids(writer, events[i].nr_ids));
+	begin_record(&writer->record, &attr, 0);
+	put_attr(&writer->record, event);
+	put_ids(&writer->record, event, streamed_ids(event->nr_ids));
+	if (!r)
 		r = write_record(writer);
-	}
-	describe_events(writer, events);
+	describe_event(writer, event);
 	if (!r)
 		r = stream_features(writer);
 	forget_features(writer);
 	return r;
 }
 
-static bool is_writable(const struct perf_writer_event *events, size_t nr)
-{
-	const struct perf_event_attr *first = &events[0].attr;
-
-	if (nr > 1 && !(first->sample_type & PERF_SAMPLE_IDENTIFIER))
-		return false;
-	for (size_t i = 0; i < nr; i++) {
-		const struct perf_event_attr *attr = &events[i].attr;
-
-		if (attr->sample_type & ~(uint64_t)PERF_WRITER_SAMPLE_TYPE ||
-		    attr->sample_type != first->sample_type ||
-		    attr->sample_id_all != first->sample_id_all)
-			return false;
-	}
-	return true;
-}
-
-int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t nr,
+int perf_writer_open(const char *path, const struct perf_writer_event *event,
 		     struct perf_writer **ret)
 {
-	struct perf_writer *writer;
+	struct perf_writer *writer = calloc(1, sizeof(*writer));
 	int r;
 
-	if (!nr || !is_writable(events, nr))
-		return -EINVAL;
-	writer = calloc(1, sizeof(*writer));
 	if (!writer)
 		return -ENOMEM;
-	writer->attr = events[0].attr;
-	writer->nr_attrs = nr;
 	r = perf_output_open(path, &writer->output);
 	if (!r)
-		r = perf_writer_is_stream(writer) ? stream_front(writer, events)
-						  : write_front(writer, events);
+		r = perf_writer_is_stream(writer) ? stream_front(writer, event)
+						  : write_front(writer, event);
 	if (r)
 		perf_writer_abort(writer);
 	else

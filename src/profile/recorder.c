@@ -91,15 +91,12 @@ static int open_writer(struct recorder *r)
 	event.nr_ids = sampler_ids(r->sampler, &ids);
 	event.ids = ids;
 	r->id = ids[0];
-	/* what is written, not what was asked of the kernel */
-	event.attr.sample_type = PERF_WRITER_SAMPLE_TYPE;
-	event.attr.sample_regs_user = 0;
-	event.attr.sample_stack_user = 0;
-	return perf_writer_open(r->options.path, &event, 1, &r->writer);
+	return perf_writer_open(r->options.path, &event, &r->writer);
 }
 
-static int put(struct recorder *r, const struct perf_event *event)
+static int put(void *ctx, const struct perf_event *event)
 {
+	struct recorder *r = ctx;
 	int error = perf_writer_put(r->writer, event);
 
 	/* a record of 64 KiB and more: count it, the recording goes on */
@@ -121,14 +118,9 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
 }
 
-static int put_image(void *ctx, const struct perf_event *event)
-{
-	return put(ctx, event);
-}
-
 static int tell_images(struct recorder *r, struct process *process)
 {
-	return image_records(process, r->time, r->id, put_image, r);
+	return image_records(process, r->time, r->id, put, r);
 }
 
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
@@ -142,7 +134,7 @@ static int tell_images_over(struct recorder *r, const struct perf_event *event)
 		return 0;
 	if (code_watch_ask_page(r->unwinder, thread->process))
 		error = tell_images(r, thread->process);
-	return error ? error : image_records_over(thread->process, event, r->id, put_image, r);
+	return error ? error : image_records_over(thread->process, event, r->id, put, r);
 }
 
 static int on_record(void *ctx, const struct perf_event *event)
@@ -307,11 +299,6 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	return error;
 }
 
-static int put_marker(void *ctx, const struct perf_event *event)
-{
-	return put(ctx, event);
-}
-
 static int open_all(struct recorder *r, enum recorder_stage *stage)
 {
 	int error;
@@ -330,8 +317,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	error = open_writer(r);
 	if (!error)
 		error = jit_keeper_open(perf_writer_is_stream(r->writer) ? NULL : r->options.path,
-					unwinder_reader(r->unwinder), r->id, put_marker, r,
-					&r->keeper);
+					unwinder_reader(r->unwinder), r->id, put, r, &r->keeper);
 	return error ? error : describe_past(r, stage);
 }
 
