@@ -97,7 +97,7 @@ static uint64_t touch_events(struct perf_reader *reader, size_t size)
 		}
 		require(event.attr && event.offset < size && event.time >= time);
 		time = event.time;
-		sum += touch_event(&event);
+		sum += touch_event(&event) + (event.attr->name ? strlen(event.attr->name) : 0);
 	}
 	require(calls == perf_reader_stats(reader)->events);
 	return sum;
@@ -105,7 +105,6 @@ static uint64_t touch_events(struct perf_reader *reader, size_t size)
 
 static uint64_t touch_features(const struct perf_reader *reader, size_t size)
 {
-	const struct perf_reader_attr *attrs;
 	struct bobbin_error err = {0};
 	uint64_t sum = 0;
 	const char *string;
@@ -119,9 +118,6 @@ static uint64_t touch_features(const struct perf_reader *reader, size_t size)
 		if (perf_feature_string(feature, &err, &string))
 			require_refusal(&err, size);
 	}
-	for (size_t i = perf_reader_attrs(reader, &attrs); i-- > 0;)
-		sum += touch_words(attrs[i].ids, attrs[i].nr_ids) +
-		       (attrs[i].name ? strlen(attrs[i].name) : 0);
 	return sum;
 }
 

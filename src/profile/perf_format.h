@@ -57,7 +57,6 @@ enum perf_file_record {
 	PERF_FILE_FEATURE = 80,        /* pipe: u64 feature bit, its bytes */
 	PERF_FILE_COMPRESSED = 81,     /* a piece of one zstd stream of records */
 	PERF_FILE_COMPRESSED2 = 83,    /* the same with u64 size, and padding */
-	PERF_FILE_RECORD_MAX = 87,     /* beyond Linux 7 */
 };
 
 /* Linux 6.19: u64 cookie, u64 nr, nr addresses. */
@@ -66,8 +65,6 @@ enum perf_file_record {
 #define PERF_FILE_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 /* In branch_sample_type, Linux 6.8: a counter word for each branch. */
 #define PERF_FILE_BRANCH_COUNTERS (1ull << 19)
-/* In misc of LOST_SAMPLES: dropped by a filter that the user asked for. */
-#define PERF_FILE_MISC_LOST_FILTERED (1u << 15)
 
 enum perf_file_feature {
 	PERF_FILE_HOSTNAME = 3,

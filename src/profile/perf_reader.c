@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash_index.h"
 #include "base/vector.h"
 #include "core/refusal.h"
-#include "profile/perf_id_map.h"
 #include "profile/perf_index.h"
 #include "profile/perf_inflate.h"
 #include "profile/perf_reader.h"
@@ -20,14 +20,23 @@
 #define COMPRESSED2_MAX 65519
 #define COMPRESSED2_HEADER 16
 
+/* Which event has an id: that of the attributes of this number. */
+struct owned_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
 struct perf_reader {
 	const uint8_t *data;
 	uint64_t size;
 	bool mapped, pipe, truncated;
 	struct perf_reader_attr *attrs;
 	size_t nr_attrs, max_attrs;
-	uint64_t nr_ids;
-	struct perf_id_map ids;
+	uint64_t claimed; /* ids, of all attributes; some more than once */
+	struct owned_id *ids;
+	size_t nr_ids, max_ids;
+	struct hash_index id_index;
+	uint64_t seed; /* of its hash: the ids may be a liar's */
 	struct perf_span features[PERF_FILE_FEATURES];
 	struct perf_inflate *inflate;
 	struct perf_index index;
@@ -85,20 +94,30 @@ static bool read_attr(struct bytes *b, struct perf_event_attr *attr)
 	return true;
 }
 
-static int add_ids(struct perf_reader *reader, struct bytes b, size_t nr,
-		   struct perf_reader_attr *attr)
+static struct owned_id *find_id(const struct perf_reader *reader, uint64_t id)
 {
-	uint64_t *ids = reallocarray(NULL, nr ? nr : 1, sizeof(*ids));
+	size_t at = 0;
+	uint32_t i;
 
-	if (!ids)
-		return -ENOMEM;
-	attr->ids = ids;
-	attr->nr_ids = nr;
-	for (size_t i = 0; i < nr; i++) {
-		ids[i] = bytes_u64(&b);
-		if (perf_id_map_add(&reader->ids, ids[i], (uint32_t)reader->nr_attrs))
-			return -ENOMEM;
+	while (hash_index_next(&reader->id_index, hash_words(id, 0, reader->seed), &at, &i))
+		if (reader->ids[i].id == id)
+			return &reader->ids[i];
+	return NULL;
+}
+
+/* The last one to claim an id has it. */
+static int add_id(struct perf_reader *reader, uint64_t id)
+{
+	struct owned_id *known = find_id(reader, id), own = {id, (uint32_t)reader->nr_attrs};
+
+	if (known) {
+		*known = own;
+		return 0;
 	}
+	if (hash_index_room(&reader->id_index, hash_words(id, 0, reader->seed), &reader->ids,
+			    &reader->max_ids, reader->nr_ids, sizeof(own)))
+		return -ENOMEM;
+	reader->ids[reader->nr_ids++] = own;
 	return 0;
 }
 
@@ -110,18 +129,18 @@ static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struc
 	uint64_t nr_ids = bytes_left(&b) / 8;
 	int r;
 
-	reader->nr_ids += nr_ids;
-	if (reader->nr_ids > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
+	reader->claimed += nr_ids;
+	if (reader->claimed > reader->size / 8 || reader->nr_attrs >= UINT32_MAX - 1 ||
 	    (reader->nr_attrs && !perf_event_same_ids(&reader->attrs[0].attr, attr)))
 		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	r = vector_reserve(&reader->attrs, &reader->max_attrs, reader->nr_attrs + 1,
 			   sizeof(*reader->attrs));
+	for (uint64_t i = 0; i < nr_ids && !r; i++)
+		r = add_id(reader, bytes_u64(&b));
 	if (r)
 		return refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE);
-	reader->attrs[reader->nr_attrs] = (struct perf_reader_attr){.attr = *attr};
-	r = add_ids(reader, b, nr_ids, &reader->attrs[reader->nr_attrs]);
-	reader->nr_attrs++;
-	return r ? refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE) : 0;
+	reader->attrs[reader->nr_attrs++] = (struct perf_reader_attr){.attr = *attr};
+	return 0;
 }
 
 static int read_file_attr(struct scan *scan, uint64_t offset, uint64_t size)
@@ -216,9 +235,12 @@ static void read_feature_table(struct perf_reader *reader, const struct perf_fil
 static void name_attr(void *ctx, uint32_t i, const struct perf_event_desc *desc)
 {
 	struct perf_reader *reader = ctx;
+	const struct owned_id *first = find_id(reader, desc->first_id);
 
-	if (desc->nr_ids && !perf_id_map_find(&reader->ids, desc->first_id, &i))
+	if (desc->nr_ids && !first)
 		return;
+	if (desc->nr_ids)
+		i = first->attr;
 	if (i < reader->nr_attrs)
 		reader->attrs[i].name = desc->name;
 }
@@ -237,14 +259,15 @@ static int read_features(struct scan *scan)
 static const struct perf_reader_attr *attr_of(const struct perf_reader *reader,
 					      const uint8_t *record, uint64_t size, uint32_t type)
 {
+	const struct owned_id *known;
 	uint64_t id;
-	uint32_t i;
 
 	if (reader->nr_attrs == 1)
 		return &reader->attrs[0];
 	id = perf_event_id(&reader->attrs[0].attr, record, size);
-	if (perf_id_map_find(&reader->ids, id, &i))
-		return &reader->attrs[i];
+	known = find_id(reader, id);
+	if (known)
+		return &reader->attrs[known->attr];
 	return id && type == PERF_RECORD_SAMPLE ? NULL : &reader->attrs[0];
 }
 
@@ -258,9 +281,6 @@ static void count_record(struct perf_reader_stats *stats, const uint8_t *record,
 	memcpy(words, record, header->size < sizeof(words) ? header->size : sizeof(words));
 	if (header->type == PERF_RECORD_LOST)
 		stats->lost += words[2];
-	if (header->type == PERF_RECORD_LOST_SAMPLES &&
-	    !(header->misc & PERF_FILE_MISC_LOST_FILTERED))
-		stats->lost_samples += words[1];
 }
 
 static int index_record(struct scan *scan, uint64_t place, const uint8_t *record,
@@ -273,10 +293,8 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 	if (!reader->nr_attrs)
 		return refuse(scan->err, offset, BOBBIN_REASON_PERF_ATTR);
 	attr = attr_of(reader, record, header->size, header->type);
-	if (!attr) {
-		reader->stats.unknown++;
+	if (!attr)
 		return 0;
-	}
 	time = perf_event_time(&attr->attr, record, header->size);
 	if (time)
 		scan->time = time;
@@ -298,10 +316,9 @@ static int scan_inflated(void *ctx, uint64_t place, const uint8_t *record)
 	struct perf_event_header header;
 
 	memcpy(&header, record, sizeof(header));
-	if (is_kernel_record(header.type))
-		return index_record(scan, place | INFLATED, record, &header, scan->pos);
-	scan->reader->stats.unknown++;
-	return 0;
+	return is_kernel_record(header.type)
+		       ? index_record(scan, place | INFLATED, record, &header, scan->pos)
+		       : 0;
 }
 
 static int inflate(struct scan *scan, uint64_t pos, uint64_t size)
@@ -397,8 +414,6 @@ static int scan_record(struct scan *scan, const struct perf_event_header *header
 		return inflate(scan, body, header->size - sizeof(*header));
 	if (header->type == PERF_FILE_COMPRESSED2)
 		return inflate_oversized(scan, body + 8, first_word(scan));
-	if (header->type < PERF_FILE_ATTR || header->type > PERF_FILE_RECORD_MAX)
-		reader->stats.unknown++;
 	return reader->pipe ? scan_pipe_record(scan, header) : 0;
 }
 
@@ -537,6 +552,7 @@ static int open_data(const void *data, uint64_t size, bool mapped, struct bobbin
 	reader->data = data;
 	reader->size = size;
 	reader->mapped = mapped;
+	reader->seed = hash_seed();
 	r = scan_all(reader, err);
 	if (r)
 		perf_reader_close(reader);
@@ -602,10 +618,9 @@ void perf_reader_close(struct perf_reader *reader)
 {
 	if (!reader)
 		return;
-	for (size_t i = 0; i < reader->nr_attrs; i++)
-		free((void *)reader->attrs[i].ids);
 	free(reader->attrs);
-	perf_id_map_fini(&reader->ids);
+	free(reader->ids);
+	hash_index_fini(&reader->id_index);
 	perf_index_fini(&reader->index);
 	perf_inflate_close(reader->inflate);
 	if (reader->mapped)
@@ -663,12 +678,6 @@ bool perf_reader_truncated(const struct perf_reader *reader)
 const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader)
 {
 	return &reader->stats;
-}
-
-size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_reader_attr **ret)
-{
-	*ret = reader->attrs;
-	return reader->nr_attrs;
 }
 
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature)

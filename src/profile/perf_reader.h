@@ -39,92 +39,44 @@ struct perf_reader;
 struct perf_reader_attr {
 	struct perf_event_attr attr; /* fields that the file lacks are 0 */
 	const char *name;            /* NULL if the file does not say */
-	const uint64_t *ids;
-	size_t nr_ids;
 };
 
 /* What is in a file, known after opening. */
 struct perf_reader_stats {
-	uint64_t events;       /* that perf_reader_next() delivers */
-	uint64_t samples;      /* those of them that are samples */
-	uint64_t lost;         /* records that the kernel had to drop */
-	uint64_t lost_samples; /* samples dropped, by another count: may overlap with @lost */
-	uint64_t unknown;      /* records of unknown type or event, skipped */
+	uint64_t events;  /* that perf_reader_next() delivers */
+	uint64_t samples; /* those of them that are samples */
+	uint64_t lost;    /* records that the kernel had to drop */
 };
 
-/**
- * perf_reader_open() - open a recording
- * @path: a regular file
- * @err: what is wrong and where, BOBBIN_REASON_NONE if the system refused; or NULL
- * @ret: the reader
- *
- * Return: 0; -EBADMSG with a reason; -EISDIR for a directory, -ESPIPE for a
- * pipe; another negative errno of open(2), fstat(2), mmap(2) or malloc(3).
+/*
+ * Open a regular file, or bytes, which must outlive the reader.  0; -EBADMSG and @err;
+ * -EISDIR for a directory, -ESPIPE for a pipe; another negative errno of open(2), fstat(2),
+ * mmap(2) or malloc(3), and BOBBIN_REASON_NONE in @err.
  */
 int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_reader **ret);
-
-/**
- * perf_reader_open_bytes() - open a recording that is in memory
- * @data: the bytes of the file; they must outlive the reader
- * @size: how many
- * @err: as with perf_reader_open()
- * @ret: the reader
- *
- * Return: 0, -EBADMSG, -ENOMEM.
- */
 int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *err,
 			   struct perf_reader **ret);
+void perf_reader_close(struct perf_reader *reader);
 
-/**
- * perf_reader_next() - the next event in the order of time
- * @reader: the reader
- * @err: the offset of a bad record; or NULL
- * @ret: the event; what it points to is valid until the next call for this reader
- *
- * @time of the event is never missing: see above.  A bad record is passed over:
- * the call after the failed one goes on after it.
- *
- * Return: 1; 0 at the end; -EBADMSG for a bad record.
+/*
+ * The next event in the order of time; what it points to is valid until the next call.  @time
+ * is never missing: see above.  1; 0 at the end; -EBADMSG, with the offset in @err, for a bad
+ * record, after which the next call goes on.
  */
 int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret);
 
-/**
- * perf_reader_truncated() - whether the end of the recording is missing
- * @reader: the reader
- *
- * True if the recording was killed or its file cut off.  What precedes the
- * damage is delivered; features are most likely missing.
+/*
+ * Whether the recording was killed or its file cut off.  What precedes the damage is
+ * delivered; features are most likely missing.
  */
 bool perf_reader_truncated(const struct perf_reader *reader);
 
-/**
- * perf_reader_stats() - counts
- * @reader: the reader
- */
 const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader);
 
-/**
- * perf_reader_attrs() - the events that were recorded
- * @reader: the reader
- * @ret: the first of an array that the reader owns
- *
- * Return: how many.
- */
-size_t perf_reader_attrs(const struct perf_reader *reader, const struct perf_reader_attr **ret);
-
-/**
- * perf_reader_feature() - the bytes of a feature
- * @reader: the reader
- * @feature: its bit, enum perf_file_feature or any other number
- *
- * Return: the bytes, for the functions of perf_feature.h; data is NULL if the file has none.
+/*
+ * The bytes of a feature, enum perf_file_feature or any other number, for perf_feature.h; no
+ * data if the file has none.
  */
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature);
-
-/**
- * perf_reader_close() - free everything
- * @reader: the reader, or NULL
- */
-void perf_reader_close(struct perf_reader *reader);
 
 #endif

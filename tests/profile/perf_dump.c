@@ -85,8 +85,8 @@ static void print_counts(const struct perf_reader *reader)
 {
 	const struct perf_reader_stats *stats = perf_reader_stats(reader);
 
-	printf("%" PRIu64 " samples %" PRIu64 " lost %" PRIu64 " unknown%s\n", stats->samples,
-	       stats->lost, stats->unknown, perf_reader_truncated(reader) ? " truncated" : "");
+	printf("%" PRIu64 " samples %" PRIu64 " lost%s\n", stats->samples, stats->lost,
+	       perf_reader_truncated(reader) ? " truncated" : "");
 }
 
 int main(int argc, char **argv)
