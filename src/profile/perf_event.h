@@ -89,57 +89,27 @@ struct perf_event {
 	};
 };
 
-/**
- * perf_event_decode() - take a record apart
- * @attr: attributes of the event that the record belongs to
- * @record: the record from its header on, aligned to 8 bytes
- * @size: bytes readable at @record, at least 8; the header's size must not exceed it
- * @ret: the event, with @offset 0 and @attr NULL
- *
- * Pure: no allocation, no state.
- *
- * Return: 0, or -EBADMSG if the record contradicts itself or its attributes.
+/*
+ * Take a record apart, by the attributes of its event.  @record is aligned to 8 bytes, at least
+ * 8 of @size bytes, and the header's size must not exceed it.  @ret has @offset 0 and @attr
+ * NULL.  0, or -EBADMSG if the record contradicts itself or its attributes.
  */
 int perf_event_decode(const struct perf_event_attr *attr, const void *record, uint64_t size,
 		      struct perf_event *ret);
 
-/**
- * perf_event_time() - the time stamp of a record, without decoding it
- * @attr: attributes of its event
- * @record: the record, any alignment
- * @size: its size
- *
- * Return: nanoseconds; 0 if the record has none.
+/*
+ * The time stamp, and the id, of a record that is not decoded, at any alignment; 0 if it has
+ * none.  The id's place is the same in all events of a recording, see perf_event_same_ids().
  */
 uint64_t perf_event_time(const struct perf_event_attr *attr, const void *record, uint64_t size);
-
-/**
- * perf_event_id() - the id of a record, without decoding it
- * @attr: attributes of any event of the recording, see perf_event_same_ids()
- * @record: the record, any alignment
- * @size: its size
- *
- * Return: the id; 0 if the record has none.
- */
 uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, uint64_t size);
 
-/**
- * perf_event_same_ids() - whether the records of two events can be told apart
- * @a: attributes of one event
- * @b: attributes of the other
- *
- * Return: true if the id stands at the same place in the records of both, or if
- * their records look the same.
- */
+/* Whether the id stands at the same place in the records of both, or these look the same. */
 bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b);
 
-/**
- * perf_sample_reg() - the value of a user register
- * @sample: a sample
- * @reg: the number of its bit in the mask, as in <asm/perf_regs.h>
- * @ret: the value
- *
- * Return: false if the sample does not have it.
+/*
+ * The user register of this bit in the mask, as in <asm/perf_regs.h>; false if the sample does
+ * not have it.
  */
 bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_t *ret);
 

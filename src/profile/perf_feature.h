@@ -29,33 +29,16 @@ struct perf_event_desc {
 	uint64_t first_id; /* if there is one */
 };
 
-/**
- * perf_feature_bytes() - a cursor over a feature
- * @feature: the feature
- *
- * Return: the cursor, in the byte order of this machine.
- */
+/* A cursor over a feature, in the byte order of this machine. */
 struct bytes perf_feature_bytes(struct perf_span feature);
 
-/**
- * perf_feature_string() - a feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …
- * @feature: the feature
- * @err: where it is malformed; or NULL
- * @ret: the string
- *
- * Return: 0; -ENODATA, with BOBBIN_REASON_NONE, if the feature is missing; -EBADMSG.
+/*
+ * A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …  0; -ENODATA, with
+ * BOBBIN_REASON_NONE, if it is missing; -EBADMSG and where it is malformed.
  */
 int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret);
 
-/**
- * perf_feature_event_descs() - EVENT_DESC
- * @feature: the feature
- * @err: where it is malformed; or NULL
- * @desc: called for each event in order with its index
- * @ctx: for @desc
- *
- * Return: as perf_feature_string().
- */
+/* EVENT_DESC: @desc is called for each event in order with its index.  The same errors. */
 int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
 			     void (*desc)(void *ctx, uint32_t i, const struct perf_event_desc *),
 			     void *ctx);

@@ -22,30 +22,15 @@ struct perf_index {
 	size_t count, capacity;
 };
 
-/**
- * perf_index_add() - append an entry
- * @index: zeroed at first
- * @time: key of the order
- * @place: value
- *
- * Return: 0 or -ENOMEM.
- */
+/* Append to an index, which is zero at first.  0 or -ENOMEM. */
 int perf_index_add(struct perf_index *index, uint64_t time, uint64_t place);
 
-/**
- * perf_index_sort() - order the entries by time, stably
- * @index: the index; what is in order already costs one comparison
- *
- * Needs as much memory again while it runs.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Order by time.  Needs as much memory again while it runs; what is in order already costs one
+ * comparison.  0 or -ENOMEM.
  */
 int perf_index_sort(struct perf_index *index);
 
-/**
- * perf_index_fini() - free the memory
- * @index: any index, a zeroed one too
- */
 void perf_index_fini(struct perf_index *index);
 
 #endif

@@ -21,58 +21,26 @@
 
 struct perf_inflate;
 
-/**
- * perf_inflate_open() - begin a stream
- * @ret: the stream
- *
- * Return: 0 or -ENOMEM.
- */
+/* 0 or -ENOMEM. */
 int perf_inflate_open(struct perf_inflate **ret);
+void perf_inflate_close(struct perf_inflate *inflate); /* or NULL */
 
-/**
- * perf_inflate_put() - add the bytes of one compressed record
- * @inflate: the stream
- * @data: compressed bytes
- * @size: how many
- * @offset: where they come from, for perf_inflate_offset()
- * @record: called for each record that is complete now: its place for
- *	    perf_inflate_at() and its bytes; ends the call if it returns negative
- * @ctx: for @record
- *
- * Return: 0; -EBADMSG if the stream is damaged, holds what is no record, or
- * inflates too much; -ENOMEM; or what @record returned.
+/*
+ * Add the bytes of one compressed record, which come from @offset.  @record is called for each
+ * record that is complete now, with its place; a negative result of it ends the call and is
+ * returned.  0; -EBADMSG if the stream is damaged, holds what is no record, or inflates too
+ * much; -ENOMEM.
  */
 int perf_inflate_put(struct perf_inflate *inflate, const void *data, uint64_t size, uint64_t offset,
 		     int (*record)(void *ctx, uint64_t place, const uint8_t *record), void *ctx);
 
-/**
- * perf_inflate_left() - bytes of a record that is not complete yet
- * @inflate: the stream
- */
+/* Bytes of a record that is not complete yet. */
 uint64_t perf_inflate_left(const struct perf_inflate *inflate);
 
-/**
- * perf_inflate_at() - an inflated record
- * @inflate: the stream
- * @place: as @record was told
- *
- * Return: the record; it stays there until perf_inflate_close().
- */
+/* The record at a place; it stays there until perf_inflate_close(). */
 const uint8_t *perf_inflate_at(const struct perf_inflate *inflate, uint64_t place);
 
-/**
- * perf_inflate_offset() - where the compressed bytes that completed a record came from
- * @inflate: the stream
- * @place: as @record was told
- *
- * Return: the offset given to perf_inflate_put().
- */
+/* The offset of the compressed bytes that completed it. */
 uint64_t perf_inflate_offset(const struct perf_inflate *inflate, uint64_t place);
-
-/**
- * perf_inflate_close() - end the stream and free the records
- * @inflate: the stream, or NULL
- */
-void perf_inflate_close(struct perf_inflate *inflate);
 
 #endif
