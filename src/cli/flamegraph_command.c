@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "export/flamegraph.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/command_table.h"
 #include "cli/input.h"
@@ -15,12 +12,9 @@ static int draw(void *ctx, const struct report *report)
 {
 	const struct arguments *a = ctx;
 	const struct call_tree *tree = report_tree(report);
-	int r = a->folded ? folded_write(tree, stdout)
-			  : flamegraph_write(tree, &a->flamegraph, stdout);
 
-	if (r && r != -EPIPE)
-		complain("standard output: %s", strerror(-r));
-	return r || !finish_output();
+	return a->folded ? folded_write(tree, stdout)
+			 : flamegraph_write(tree, &a->flamegraph, stdout);
 }
 
 int run_flamegraph(struct arguments *a)

@@ -152,34 +152,13 @@ int input_report(struct input *input, bool periods,
 			report_unfold(report);
 		r = gather(input, periods, report);
 	}
-	if (!r)
+	if (!r) {
 		r = write(ctx, report);
+		if (r)
+			complain("%s", strerror(-r));
+		r = !finish_output() || r;
+	}
 	report_close(report);
 	input_close(input);
 	return r;
-}
-
-size_t input_summary(const struct input *input, char ***lines)
-{
-	char **out = calloc(BOBBIN_REASON_COUNT + 1, sizeof(*out));
-	size_t count = 0;
-
-	*lines = out;
-	if (!out || !input->traced)
-		return 0;
-	if (asprintf(&out[count], "Stacks: %.2f %% of %" PRIu64 " end at the outermost frame",
-		     percent(input->reasons[BOBBIN_REASON_OUTERMOST], input->traced),
-		     input->traced) < 0)
-		return 0;
-	count++;
-	for (int i = 0; i < BOBBIN_REASON_COUNT; i++) {
-		if (!input->reasons[i] || i == BOBBIN_REASON_OUTERMOST)
-			continue;
-		if (asprintf(&out[count], "  %6.2f %%  %s",
-			     percent(input->reasons[i], input->traced),
-			     bobbin_reason_str((enum bobbin_reason)i)) < 0)
-			return count;
-		count++;
-	}
-	return count;
 }

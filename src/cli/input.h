@@ -30,13 +30,10 @@ int input_next(struct input *input, struct session_sample *ret);
 
 /*
  * Open the recording, add up all samples, by their periods or (@periods false)
- * one by one, and have @write print them.  0, or an exit status after a
- * complaint.
+ * one by one, and have @write print them, which returns 0 or a negative errno.  0, or an exit
+ * status after a complaint.
  */
 int input_report(struct input *input, bool periods,
 		 int (*write)(void *ctx, const struct report *report), void *ctx);
-
-/* Lines about how the unwinding went, to be free()d; their number. */
-size_t input_summary(const struct input *input, char ***lines);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "export/call_tree.h"
 #include "export/flamegraph_layout.h"
-#include "export/output.h"
 #include "export/palette.h"
 #include "export/safe_text.h"
 
@@ -16,7 +15,7 @@
 #define ROW 18
 #define HEAD 84
 #define EDGE 10
-#define DEFAULT_WIDTH 1200
+#define WIDTH 1200    /* where no script runs, which makes it that of the window */
 #define CHARACTER 7.3 /* of the 12 px fixed-width font; the script measures it */
 
 #define LEGEND_SHADE 3
@@ -31,15 +30,14 @@ static const char script[] =
 	;
 
 struct picture {
-	struct flamegraph_options options;
+	const struct flamegraph_options *options;
 	struct flamegraph_layout layout;
-	unsigned int width;
 	FILE *out;
 };
 
-static const char *text_or(const char *text, const char *otherwise)
+static const char *title_of(const struct picture *p)
 {
-	return text ? text : otherwise;
+	return p->options->title ? p->options->title : "Flame graph";
 }
 
 static unsigned int height(const struct picture *p)
@@ -70,8 +68,8 @@ static void write_open(const struct picture *p)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\""
 		" font-family=\"sans-serif\">\n<title>",
-		p->width, height(p));
-	safe_text_xml(p->out, text_or(p->options.title, "Flame graph"), TITLE_COLUMNS);
+		WIDTH, height(p));
+	safe_text_xml(p->out, title_of(p), TITLE_COLUMNS);
 	fputs("</title>\n", p->out);
 	write_style(p);
 	fputs("<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", p->out);
@@ -80,7 +78,7 @@ static void write_open(const struct picture *p)
 /* Tenths of a pixel. */
 static unsigned int position(const struct picture *p, uint64_t weight)
 {
-	uint64_t inner = (p->width - 2 * EDGE) * 10;
+	uint64_t inner = (WIDTH - 2 * EDGE) * 10;
 
 	return EDGE * 10 +
 	       (unsigned int)((unsigned __int128)weight * inner / p->layout.flames[0].total);
@@ -88,7 +86,7 @@ static unsigned int position(const struct picture *p, uint64_t weight)
 
 static unsigned int top(const struct picture *p, const struct flame *flame)
 {
-	uint32_t row = p->options.inverted ? flame->depth : p->layout.depth - flame->depth;
+	uint32_t row = p->options->inverted ? flame->depth : p->layout.depth - flame->depth;
 
 	return HEAD + row * ROW;
 }
@@ -201,7 +199,7 @@ static void write_legend_entry(const struct picture *p, enum frame_kind kind, un
 /* To the right edge, which the script does better: it measures the words. */
 static void write_legend(const struct picture *p)
 {
-	unsigned int x = p->width;
+	unsigned int x = WIDTH;
 
 	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
 		x -= p->layout.shows_kind[kind] ? legend_width(kind) : 0;
@@ -215,28 +213,20 @@ static void write_legend(const struct picture *p)
 	fputs("</g>\n", p->out);
 }
 
-static void write_line(const struct picture *p, const char *class, unsigned int y,
-		       unsigned int size, const char *text)
-{
-	fprintf(p->out, "<text class=\"%s\" x=\"%u\" y=\"%u\" font-size=\"%u\">", class, EDGE, y,
-		size);
-	safe_text_xml(p->out, text, TITLE_COLUMNS);
-	fputs("</text>\n", p->out);
-}
-
 static void write_head(const struct picture *p)
 {
 	fprintf(p->out,
 		"<g class=\"head\"><rect class=\"ground\" width=\"100%%\" height=\"%u\""
-		" fill=\"#fff\"/><path class=\"rule\" d=\"M0,%u.5h32767\" stroke=\"#d9d5cf\"/>\n",
-		HEAD - 5, HEAD - 6);
-	write_line(p, "title", 28, 17, text_or(p->options.title, "Flame graph"));
-	write_line(p, "subtitle", 48, 12, text_or(p->options.subtitle, ""));
+		" fill=\"#fff\"/><path class=\"rule\" d=\"M0,%u.5h32767\" stroke=\"#d9d5cf\"/>\n"
+		"<text class=\"title\" x=\"%u\" y=\"28\" font-size=\"17\">",
+		HEAD - 5, HEAD - 6, EDGE);
+	safe_text_xml(p->out, title_of(p), TITLE_COLUMNS);
+	fputs("</text>\n", p->out);
 	write_legend(p);
-	fprintf(p->out, "<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">%" PRIu64 " ",
+	fprintf(p->out,
+		"<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">%" PRIu64
+		" samples</text></g>\n",
 		EDGE, p->layout.flames[0].total);
-	safe_text_xml(p->out, text_or(p->options.count_name, "samples"), TITLE_COLUMNS);
-	fputs("</text></g>\n", p->out);
 }
 
 static void write_symbols(const struct picture *p)
@@ -304,10 +294,9 @@ static int write_script(const struct picture *p)
 
 	fputs("<script><![CDATA[(() => {\"use strict\";\nconst profile = {", p->out);
 	fprintf(p->out, "row:%u,head:%u,edge:%u,shades:%u,", ROW, HEAD, EDGE, PALETTE_SHADES);
-	fprintf(p->out, "width:%u,inverted:%d,min:%u.%03u,unit:", p->options.width,
-		p->options.inverted, (unsigned int)p->options.min_width,
-		(unsigned int)(p->options.min_width * 1000) % 1000);
-	safe_text_script(p->out, text_or(p->options.count_name, "samples"), TITLE_COLUMNS);
+	fprintf(p->out, "inverted:%d,min:%u.%03u", p->options->inverted,
+		(unsigned int)p->options->min_width,
+		(unsigned int)(p->options->min_width * 1000) % 1000);
 	write_kinds(p);
 	fputs(",\nfiles:[", p->out);
 	write_files(p);
@@ -331,28 +320,18 @@ static int write_picture(const struct picture *p)
 	if (p->layout.flames[0].total)
 		r = write_script(p);
 	fputs("</svg>\n", p->out);
-	return r ? r : output_finish(p->out);
-}
-
-static bool in_range(const struct flamegraph_options *options)
-{
-	return (!options->width || (options->width >= 320 && options->width <= INT16_MAX)) &&
-	       options->min_width >= 0 && options->min_width <= INT16_MAX;
+	return r;
 }
 
 int flamegraph_write(const struct call_tree *tree, const struct flamegraph_options *options,
 		     FILE *out)
 {
-	struct picture p = {.options = FLAMEGRAPH_OPTIONS_DEFAULT, .out = out};
-	double least;
+	struct picture p = {.options = options, .out = out};
+	double least = options->min_width * (double)call_tree_total(tree) / (WIDTH - 2 * EDGE);
 	int r;
 
-	if (options)
-		p.options = *options;
-	if (!in_range(&p.options))
+	if (options->min_width > INT16_MAX)
 		return -EINVAL;
-	p.width = p.options.width ? p.options.width : DEFAULT_WIDTH;
-	least = p.options.min_width * (double)call_tree_total(tree) / (p.width - 2 * EDGE);
 	r = flamegraph_layout_init(tree, least, &p.layout);
 	if (r < 0)
 		return r;

@@ -22,32 +22,17 @@ struct call_tree;
 /**
  * struct flamegraph_options - how to draw
  * @title: NULL: "Flame graph"
- * @subtitle: a second line such as the command and the date; NULL: none
- * @count_name: what a weight of 2 is two of; NULL: "samples"
- * @width: in pixels, 320 to 32,767; 0: as wide as the window, 1,200 where no
- *	script runs
  * @min_width: frames narrower than so many pixels are left out, and the
  *	picture says how many; 0 keeps all
  * @inverted: outermost frames at the top (an icicle graph)
  */
 struct flamegraph_options {
 	const char *title;
-	const char *subtitle;
-	const char *count_name;
-	unsigned int width;
 	double min_width;
 	bool inverted;
 };
 
-#define FLAMEGRAPH_OPTIONS_DEFAULT ((struct flamegraph_options){.min_width = 0.1})
-
-/**
- * flamegraph_write() - print a tree as SVG
- * @options: NULL: FLAMEGRAPH_OPTIONS_DEFAULT
- *
- * Return: 0, -EINVAL for options out of range, -ENOMEM, or the negative errno
- * of a failed write.
- */
+/* Print as SVG.  0; -EINVAL for a width of thousands of pixels; -ENOMEM.  Write errors stay in @out. */
 int flamegraph_write(const struct call_tree *tree, const struct flamegraph_options *options,
 		     FILE *out);
 

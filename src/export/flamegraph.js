@@ -6,9 +6,9 @@ const svg = document.currentScript.closest("svg");
 const HTML = "http://www.w3.org/1999/xhtml";
 const ROW = profile.row, EDGE = profile.edge, BAR = 540;
 const part = (name) => svg.querySelector("." + name);
-const head = part("head"), title = part("title"), subtitle = part("subtitle");
+const head = part("head"), title = part("title");
 const details = part("details"), legend = part("legend");
-const titleText = title.textContent, subtitleText = subtitle.textContent;
+const titleText = title.textContent;
 
 // profile.nodes holds four numbers for each frame, callers first: symbol,
 // levels to climb from the frame before, weight skipped since the last
@@ -47,12 +47,12 @@ const shadeOf = (frame) => profile.symbols[3 * frame.symbol + 2] % profile.shade
 const kindOf = (frame) => Math.floor(profile.symbols[3 * frame.symbol + 2] / profile.shades);
 const colourOf = (frame) => profile.classes[kindOf(frame)] + shadeOf(frame);
 
-const count = (n) => n.toLocaleString("en") + " " + profile.unit;
+const count = (n) => n.toLocaleString("en") + " samples";
 const percent = (n, of) => (100 * n / of).toFixed(2) + "%";
 const within = (frame, outer) => frame.index >= outer.index && frame.index < outer.end;
 
 // State: which frame fills the width, and which symbols match the search.
-let width = profile.width || 1200, column = 7.3;
+let width = 1200, column = 7.3;
 let zoom, shown = [], matches = null;
 
 function facts(frame) {
@@ -246,10 +246,9 @@ function arrangeLegend() {
 }
 
 function arrange() {
-	if (!profile.width) {
-		svg.setAttribute("width", "100%");
-		width = Math.max(svg.getBoundingClientRect().width, 320);
-	}
+	svg.setAttribute("width", "100%");
+	width = Math.max(svg.getBoundingClientRect().width, 320);
+
 	const bar = Math.min(BAR, width - 2 * EDGE);
 
 	box.setAttribute("x", width - EDGE - bar);
@@ -258,7 +257,6 @@ function arrange() {
 
 	legend.setAttribute("transform", "translate(" + (width - EDGE - kinds) + ",0)");
 	fit(title, titleText, width - bar - 3 * EDGE);
-	fit(subtitle, subtitleText, width - kinds - 4 * EDGE);
 	draw();
 	say(null);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "export/call_tree.h"
-#include "export/output.h"
 #include "export/preorder.h"
 #include "export/safe_text.h"
 
@@ -83,7 +82,7 @@ static int write_stacks(const struct call_tree *tree, FILE *out)
 			write_stack(tree, &order, i, path, out);
 	free(path);
 	preorder_fini(&order);
-	return r ? r : output_finish(out);
+	return r;
 }
 
 int folded_write(const struct call_tree *tree, FILE *out)

@@ -21,12 +21,9 @@
 
 struct call_tree;
 
-/**
- * folded_write() - print the stacks of a tree
- *
- * Stacks without frames are printed as "[unknown]".
- *
- * Return: 0, -ENOMEM, or the negative errno of a failed write.
+/*
+ * Print the stacks of a tree; those without frames as "[unknown]".  0 or -ENOMEM.  Write errors
+ * stay in @out.
  */
 int folded_write(const struct call_tree *tree, FILE *out);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "export/output.h"
 #include "export/recursion.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
@@ -20,7 +19,6 @@ struct report {
 	struct call_tree *tree;
 	struct call_frame *stack; /* scratch: a command and its frames */
 	size_t stack_capacity;
-	uint64_t samples;
 	bool unfolded;
 };
 
@@ -89,10 +87,7 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 	memcpy(report->stack + 1, frames, n * sizeof(*frames));
 	if (!report->unfolded)
 		n = recursion_fold(report->stack + 1, n);
-	r = call_tree_add(report->tree, report->stack, n + 1, weight);
-	if (!r)
-		report->samples++;
-	return r;
+	return call_tree_add(report->tree, report->stack, n + 1, weight);
 }
 
 void report_unfold(struct report *report)
@@ -146,16 +141,6 @@ int report_parse_keys(const char *text, struct report_options *options)
 	}
 	*options = parsed;
 	return 0;
-}
-
-static bool are_valid(const struct report_options *options)
-{
-	if (options->n_keys > REPORT_KEY_COUNT)
-		return false;
-	for (size_t i = 0; i < options->n_keys; i++)
-		if (options->keys[i] >= REPORT_KEY_COUNT || has_key(options, options->keys[i], i))
-			return false;
-	return options->percent_limit >= 0 && options->graph_limit >= 0;
 }
 
 static const char *file_name(const char *path)
@@ -282,9 +267,8 @@ static void write_titles(const struct page *page)
 static void write_header(const struct page *page)
 {
 	const struct report_options *options = &page->options;
-	uint64_t samples = options->samples ? options->samples : page->report->samples;
 
-	fprintf(page->out, "# Samples: %" PRIu64 " of event '", samples);
+	fprintf(page->out, "# Samples: %" PRIu64 " of event '", options->samples);
 	safe_text_plain(page->out, options->event ? options->event : "samples");
 	fprintf(page->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
 		call_tree_total(page->report->tree));
@@ -347,11 +331,8 @@ static void write_notes(const struct page *page)
 {
 	fputs("\n#\n", page->out);
 	write_left_out(page);
-	for (size_t i = 0; i < page->options.n_footer; i++) {
-		fputs("# ", page->out);
-		safe_text_plain(page->out, page->options.footer[i]);
-		putc('\n', page->out);
-	}
+	if (page->options.notes)
+		page->options.notes(page->options.ctx, page->out);
 	fputs("#\n", page->out);
 }
 
@@ -368,7 +349,7 @@ static int write_page(struct page *page)
 	if (r < 0)
 		return r;
 	write_notes(page);
-	return output_finish(page->out);
+	return 0;
 }
 
 static void set_all_keys(struct report_options *options)
@@ -380,13 +361,9 @@ static void set_all_keys(struct report_options *options)
 
 int report_write(const struct report *report, const struct report_options *options, FILE *out)
 {
-	struct page page = {.report = report, .options = REPORT_OPTIONS_DEFAULT, .out = out};
+	struct page page = {.report = report, .options = *options, .out = out};
 	int r;
 
-	if (options)
-		page.options = *options;
-	if (!are_valid(&page.options))
-		return -EINVAL;
 	if (!page.options.n_keys)
 		set_all_keys(&page.options);
 	r = report_entries_init(report->tree, &page.options, &page.all);

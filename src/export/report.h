@@ -36,59 +36,30 @@
 
 struct report;
 
-/**
- * report_open() - an empty report
- *
- * Return: 0 or -ENOMEM.
- */
+/* An empty report.  0 or -ENOMEM. */
 int report_open(struct report **ret);
+void report_close(struct report *report); /* or NULL */
 
-/**
- * report_close() - free a report; NULL is accepted
- */
-void report_close(struct report *report);
-
-/**
- * report_add() - add a stack
- * @comm: name of the thread; NULL or "" stands for "[unknown]"
- * @frames: outermost frame first; copied.  None count as one unknown frame.
- * @weight: 0 adds nothing
- *
- * Return: as call_tree_add().
+/*
+ * Add a stack, which is copied, outermost frame first; no frames count as one unknown frame, a
+ * @comm that is NULL or "" as "[unknown]".  As call_tree_add().
  */
 int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
 	       uint64_t weight);
 
-/**
- * report_unfold() - from now on show each level of a recursion
- *
- * Without it the levels are one, and are counted: recursion.h.
- */
+/* From now on show each level of a recursion.  Else the levels are one: recursion.h. */
 void report_unfold(struct report *report);
 
-/**
- * report_tree() - what was added, below one FRAME_COMMAND node per command
- *
- * For the other writers.  Valid until report_close().
- */
+/* What was added, below one FRAME_COMMAND node per command; for the other writers. */
 const struct call_tree *report_tree(const struct report *report);
 
-/**
- * report_parse_keys() - read a list such as "comm,dso,sym"
- * @text: perf's names: comm, dso, sym or symbol
- * @options: keys and n_keys are set
- *
- * Return: 0, or -EINVAL for unknown, repeated or no keys.
+/*
+ * Set the keys of @options by a list of perf's names: comm, dso, sym or symbol.  0, or -EINVAL
+ * for unknown, repeated or no keys.
  */
 int report_parse_keys(const char *text, struct report_options *options);
 
-/**
- * report_write() - print
- * @options: NULL: REPORT_OPTIONS_DEFAULT
- *
- * Return: 0, -EINVAL for keys or limits that make no sense, -ENOMEM, or the
- * negative errno of a failed write.
- */
+/* Print.  0 or -ENOMEM.  Write errors stay in @out. */
 int report_write(const struct report *report, const struct report_options *options, FILE *out);
 
 #endif

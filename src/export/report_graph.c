@@ -56,7 +56,7 @@ struct graph {
 	size_t n_forks, forks_capacity;
 	char *prefix;
 	size_t prefix_capacity;
-	size_t lines;
+	bool drawn;
 };
 
 static void fork_fini(struct fork *fork)
@@ -261,15 +261,10 @@ static int follow(const struct graph *g, const struct fork *from, const struct b
 	return r;
 }
 
-static bool is_full(const struct graph *g)
-{
-	return g->options->graph_lines && g->lines >= g->options->graph_lines;
-}
-
 static void start_line(struct graph *g, size_t prefix)
 {
 	fwrite(g->prefix, 1, prefix, g->out);
-	g->lines++;
+	g->drawn = true;
 }
 
 static void write_frame(const struct graph *g, const struct branch *branch)
@@ -341,7 +336,7 @@ static int write_chain(struct graph *g, const struct fork *from, struct branch b
 	int r;
 
 	r = follow(g, from, &branch, &next);
-	while (!r && goes_straight_on(g, &next, printed) && !is_full(g)) {
+	while (!r && goes_straight_on(g, &next, printed)) {
 		branch = next.branches[0];
 		start_line(g, prefix);
 		write_frame(g, &branch);
@@ -402,9 +397,6 @@ static int write_forks(struct graph *g)
 		if (fork->next == fork->n_branches) {
 			fork_fini(fork);
 			g->n_forks--;
-		} else if (is_full(g)) {
-			fprintf(g->out, "%*s[cut after %zu lines]\n", MARGIN, "", g->lines);
-			break;
 		} else {
 			r = write_branch(g);
 		}
@@ -456,7 +448,7 @@ int report_graph_write(const struct report_entries *all, const struct report_ent
 	r = graph_init(&g);
 	if (!r)
 		r = write_forks(&g);
-	if (g.lines)
+	if (g.drawn)
 		putc('\n', out);
 	graph_fini(&g);
 	return r;

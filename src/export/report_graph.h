@@ -16,14 +16,9 @@
 
 #include "export/report_entries.h"
 
-/**
- * report_graph_write() - print the call graph of an entry
- * @entry: of @all
- * @options: no_children, graph_limit and graph_lines count
- *
- * Prints nothing if every branch is below the limit.
- *
- * Return: 0 or -ENOMEM.  Write errors stay in @out.
+/*
+ * Print the call graph of an entry, as no_children and graph_limit say; nothing if every branch
+ * is below the limit.  0 or -ENOMEM.  Write errors stay in @out.
  */
 int report_graph_write(const struct report_entries *all, const struct report_entry *entry,
 		       const struct report_options *options, FILE *out);

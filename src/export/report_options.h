@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum report_key {
 	REPORT_COMM,
@@ -19,7 +20,7 @@ enum report_key {
 /**
  * struct report_options - what to print
  * @event: name of what was counted; NULL: "samples"
- * @samples: number of samples; 0: number of report_add() calls
+ * @samples: number of samples
  * @keys: columns from left to right, each at most once
  * @n_keys: how many; 0: command, file, symbol
  * @no_children: one column "Overhead" (self), call graphs from callee to caller
@@ -27,9 +28,8 @@ enum report_key {
  * @percent_limit: leave out entries below so many per cent
  * @graph_limit: leave out branches of call graphs below so many per cent; at 0
  *	the text may grow with the square of the depth
- * @graph_lines: cut a call graph after so many lines; 0: do not
- * @footer: lines to print at the end, each after "# "
- * @n_footer: how many
+ * @notes: prints lines at the end, each after "# "; or NULL
+ * @ctx: for @notes
  */
 struct report_options {
 	const char *event;
@@ -40,11 +40,8 @@ struct report_options {
 	bool no_graph;
 	double percent_limit;
 	double graph_limit;
-	size_t graph_lines;
-	const char *const *footer;
-	size_t n_footer;
+	void (*notes)(void *ctx, FILE *out);
+	void *ctx;
 };
-
-#define REPORT_OPTIONS_DEFAULT ((struct report_options){.graph_limit = 0.5})
 
 #endif

@@ -38,7 +38,7 @@ int main(void)
 
 	if (call_tree_open(&tree) < 0 || fill(tree))
 		return 1;
-	if (flamegraph_write(tree, NULL, stdout) < 0)
+	if (flamegraph_write(tree, &(struct flamegraph_options){.min_width = 0.1}, stdout) < 0)
 		return 1;
 	call_tree_close(tree);
 	return 0;

@@ -94,20 +94,6 @@ static void a_stack_of_4000_frames_is_one_line(void **state)
 	call_tree_close(tree);
 }
 
-static void a_full_disk_is_an_error(void **state)
-{
-	struct call_tree *tree = tree_open();
-	FILE *out = fopen("/dev/full", "w");
-
-	assert_non_null(out);
-	tree_add_deep(tree, 3, 1);
-	assert_int_equal(folded_write(tree, out), -ENOSPC);
-	tree_add_deep(tree, 4000, 1);
-	assert_true(folded_write(tree, out) < 0);
-	fclose(out);
-	call_tree_close(tree);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,7 +103,6 @@ int main(void)
 		cmocka_unit_test(stacks_without_frames_are_unknown),
 		cmocka_unit_test(separators_and_controls_are_escaped),
 		cmocka_unit_test(a_stack_of_4000_frames_is_one_line),
-		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,9 @@ static char *report_text(const char *const *stacks, bool unfolded)
 		stack_init(&s, *stacks);
 		assert_int_equal(report_add(report, "app", s.frames, s.n, 1), 0);
 	}
-	assert_int_equal(report_write(report, NULL, text_stream(&text)), 0);
+	assert_int_equal(report_write(report, &(struct report_options){.graph_limit = 0.5},
+				      text_stream(&text)),
+			 0);
 	text_finish(&text);
 	report_close(report);
 	return text.data;
@@ -98,7 +100,8 @@ static void a_flame_graph_says_how_many_levels_there_were(void **state)
 	stack_init(&s, "main;f;f;f;leaf");
 	s.n = recursion_fold(s.frames, s.n);
 	assert_int_equal(call_tree_add(tree, s.frames, s.n, 1), 0);
-	assert_int_equal(flamegraph_write(tree, NULL, text_stream(&text)), 0);
+	assert_int_equal(
+		flamegraph_write(tree, &(struct flamegraph_options){0}, text_stream(&text)), 0);
 	text_finish(&text);
 	assert_non_null(strstr(text.data, ">f x3</text>"));
 	assert_non_null(strstr(text.data, "levels:{2:3,}"));
