@@ -69,60 +69,32 @@ struct call_node {
 
 struct call_tree;
 
-/**
- * call_tree_open() - an empty tree
- *
- * Return: 0 or -ENOMEM.
- */
+/* An empty tree.  0 or -ENOMEM. */
 int call_tree_open(struct call_tree **ret);
+void call_tree_close(struct call_tree *tree); /* or NULL */
 
-/**
- * call_tree_close() - free a tree and its names; NULL is accepted
- */
-void call_tree_close(struct call_tree *tree);
-
-/**
- * call_tree_add() - add a stack
- * @frames: outermost frame first (main before what it calls); copied
- * @n: number of frames; 0 counts at the root
- * @weight: samples, nanoseconds ...; 0 adds nothing
- *
- * Return: 0, -ENOMEM, -E2BIG (2^32 nodes or more), or -EOVERFLOW (the sum of
- * weights would exceed 64 bits).  A refused stack changes no weight.
+/*
+ * Add a stack, which is copied, outermost frame first (main before what it calls).  No frames
+ * count at the root; @weight, of samples, nanoseconds ..., may be 0, which adds nothing.  0;
+ * -ENOMEM; -E2BIG: 2^32 nodes or more; -EOVERFLOW: the sum of weights would exceed 64 bits.  A
+ * refused stack changes no weight.
  */
 int call_tree_add(struct call_tree *tree, const struct call_frame *frames, size_t n,
 		  uint64_t weight);
 
-/**
- * call_tree_total() - sum of all weights
- */
+/* The sum of all weights. */
 uint64_t call_tree_total(const struct call_tree *tree);
 
-/**
- * call_tree_size() - number of nodes, root included: 1 for an empty tree
- */
+/* The number of nodes, root included: 1 for an empty tree; of distinct frames. */
 size_t call_tree_size(const struct call_tree *tree);
-
-/**
- * call_tree_node() - a node
- * @node: less than call_tree_size(); CALL_TREE_ROOT for the root
- *
- * The pointer is valid until the next call_tree_add().
- */
-const struct call_node *call_tree_node(const struct call_tree *tree, uint32_t node);
-
-/**
- * call_tree_frames() - number of distinct frames
- */
 size_t call_tree_frames(const struct call_tree *tree);
 
-/**
- * call_tree_frame() - what a node is called
- * @frame: less than call_tree_frames()
- *
- * @levels means nothing here.  Neither string is NULL.  Both are interned: equal strings have equal
- * pointers.  The pointer is valid until the next call_tree_add(), the strings
- * until call_tree_close().
+/* A node, and what one is called; valid until the next call_tree_add(). */
+const struct call_node *call_tree_node(const struct call_tree *tree, uint32_t node);
+
+/*
+ * @levels means nothing here.  Neither string is NULL.  Both are interned, so equal strings have
+ * equal pointers, and valid until call_tree_close().
  */
 const struct call_frame *call_tree_frame(const struct call_tree *tree, uint32_t frame);
 

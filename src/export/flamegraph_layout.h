@@ -48,19 +48,12 @@ struct flamegraph_layout {
 	bool shows_kind[FRAME_KIND_COUNT]; /* of flames but the first */
 };
 
-/**
- * flamegraph_layout_init() - choose the frames of a tree
- * @tree: must outlive the layout and not change
- * @least: frames of less weight are left out
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Choose the frames of a tree, which must outlive the layout and not change; those of less
+ * weight than @least are left out.  0 or -ENOMEM.
  */
 int flamegraph_layout_init(const struct call_tree *tree, double least,
 			   struct flamegraph_layout *ret);
-
-/**
- * flamegraph_layout_fini() - free the flames
- */
 void flamegraph_layout_fini(struct flamegraph_layout *layout);
 
 #endif

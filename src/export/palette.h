@@ -18,30 +18,16 @@
 #define PALETTE_SHADES 8
 #define PALETTE_SIZE (FRAME_KIND_COUNT * PALETTE_SHADES)
 
-/**
- * palette_colour() - the colour of a frame
- *
- * Depends on the bytes of the name and on the kind only.
- *
- * Return: a number below PALETTE_SIZE: kind * PALETTE_SHADES + shade.
- */
+/* A number below PALETTE_SIZE, kind * PALETTE_SHADES + shade, by the name's bytes and the kind. */
 unsigned int palette_colour(const struct call_frame *frame);
 
-/**
- * palette_fill() - a colour as #rrggbb
- * @colour: below PALETTE_SIZE
- * @dark: for a dark background
- */
+/* A colour as #rrggbb. */
 const char *palette_fill(unsigned int colour, bool dark);
 
-/**
- * palette_class() - the letter of a kind, for style sheets
- */
+/* The letter of a kind, for style sheets. */
 char palette_class(enum frame_kind kind);
 
-/**
- * palette_label() - a kind in a word, for legends
- */
+/* A kind in a word, for legends. */
 const char *palette_label(enum frame_kind kind);
 
 #endif

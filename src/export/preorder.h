@@ -35,19 +35,11 @@ struct preorder {
 	uint32_t depth; /* greatest of all nodes */
 };
 
-/**
- * preorder_init() - write a tree down
- * @ret: out: for preorder_fini(); does not follow later changes of @tree
- *
- * Takes time proportional to the nodes, plus a sort of the distinct frames.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Write a tree down as it is now.  Takes time proportional to the nodes, plus a sort of the
+ * distinct frames.  0 or -ENOMEM.
  */
 int preorder_init(const struct call_tree *tree, struct preorder *ret);
-
-/**
- * preorder_fini() - free the nodes
- */
 void preorder_fini(struct preorder *order);
 
 #endif

@@ -12,14 +12,10 @@
 
 #include "export/call_tree.h"
 
-/**
- * recursion_fold() - let each recursion of up to REPEAT_MAX_PERIOD functions appear once
- * @frames: a stack; changed: those that stay know their levels
- * @n: how many
- *
- * What has no name is not folded: it need not be the same function.
- *
- * Return: how many are left.
+/*
+ * Let each recursion of up to REPEAT_MAX_PERIOD functions appear once in a stack of @n frames,
+ * of which those that stay know their levels; how many are left.  What has no name is not
+ * folded: it need not be the same function.
  */
 size_t recursion_fold(struct call_frame *frames, size_t n);
 

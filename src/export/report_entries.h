@@ -38,19 +38,12 @@ struct report_entries {
 	bool *outermost;  /* place: no other node of its entry is above it */
 };
 
-/**
- * report_entries_init() - gather the nodes of a tree into entries
- * @tree: of report_tree(); must outlive the entries and not change
- * @options: keys and n_keys count
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Gather the nodes of report_tree(), which must outlive the entries and not change, by the keys
+ * of @options.  0 or -ENOMEM.
  */
 int report_entries_init(const struct call_tree *tree, const struct report_options *options,
 			struct report_entries *ret);
-
-/**
- * report_entries_fini() - free them
- */
 void report_entries_fini(struct report_entries *all);
 
 #endif

@@ -10,18 +10,13 @@
 
 #define REPORT_PERCENT_SIZE 16
 
-/*
- * Printed from whole hundredths: the point is a point in every locale.
- */
+/* Printed from whole hundredths: the point is a point in every locale. */
 static inline void report_hundredths(char text[REPORT_PERCENT_SIZE], unsigned int hundredths)
 {
 	snprintf(text, REPORT_PERCENT_SIZE, "%u.%02u%%", hundredths / 100, hundredths % 100);
 }
 
-/**
- * report_percent() - "12.34%", rounded
- * @weight: at most @total
- */
+/* "12.34%", rounded; @weight is at most @total. */
 static inline void report_percent(char text[REPORT_PERCENT_SIZE], uint64_t weight, uint64_t total)
 {
 	unsigned __int128 hundredths = (unsigned __int128)weight * 10000;
@@ -29,9 +24,7 @@ static inline void report_percent(char text[REPORT_PERCENT_SIZE], uint64_t weigh
 	report_hundredths(text, total ? (unsigned int)((hundredths + total / 2) / total) : 0);
 }
 
-/**
- * report_limit() - a limit that the user chose, in per cent
- */
+/* A limit that the user chose, in per cent. */
 static inline void report_limit(char text[REPORT_PERCENT_SIZE], double percent)
 {
 	report_hundredths(text, percent < 100 ? (unsigned int)(percent * 100 + 0.5) : 10000);

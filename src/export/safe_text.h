@@ -15,51 +15,32 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/**
- * safe_text_decode() - the next character of a string, as it stands
- * @at: in: where; out: after it
- *
- * Return: a Unicode scalar value, 0 at the end, or -1 for a byte that is not
- * part of valid UTF-8.
+/*
+ * The next character of a string, as it stands, past which *@at moves: a Unicode scalar value, 0
+ * at the end, or -1 for a byte that is not part of valid UTF-8.
  */
 int32_t safe_text_decode(const char **at);
 
-/**
- * safe_text_is_control() - whether a character is left out of what is printed
- */
+/* Whether a character is left out of what is printed. */
 bool safe_text_is_control(int32_t c);
 
-/**
- * safe_text_columns() - columns of a fixed-width font that a string takes
- *
- * Scripts of East Asia and symbols beyond them count two per character.
+/*
+ * Columns of a fixed-width font that a string takes.  Scripts of East Asia and symbols beyond
+ * them count two per character.
  */
 size_t safe_text_columns(const char *text);
 
-/**
- * safe_text_plain() - print a string
- *
- * What is printed of foreign names and paths goes through this or one of those below.
- */
+/* What is printed of foreign names and paths goes through this or one of those below. */
 void safe_text_plain(FILE *out, const char *text);
 
-/**
- * safe_text_place() - begin a message about a file: "PATH: "
- */
+/* Begin a message about a file: "PATH: ". */
 void safe_text_place(FILE *out, const char *path);
 
-/**
- * safe_text_xml() - print a string as XML character data or attribute value
- * @columns: longer text is cut and ends in an ellipsis
+/*
+ * As XML character data or attribute value; as a JavaScript literal with its quotes, which holds
+ * neither markup nor the end of a CDATA section.  Longer text is cut and ends in an ellipsis.
  */
 void safe_text_xml(FILE *out, const char *text, size_t columns);
-
-/**
- * safe_text_script() - print a string as a JavaScript literal with its quotes
- * @columns: longer text is cut and ends in an ellipsis
- *
- * Holds neither markup nor the end of a CDATA section.
- */
 void safe_text_script(FILE *out, const char *text, size_t columns);
 
 #endif
