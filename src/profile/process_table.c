@@ -8,22 +8,12 @@
 
 #define BUCKETS 1024
 
-struct thread_entry {
-	struct thread thread;
-	struct thread_entry *next;
-};
-
-struct process_entry {
-	struct process process;
-	struct process_entry *next;
-};
-
 struct process_table {
 	struct bobbin_unwinder *unwinder;
 	const struct bobbin_arch *arch;
 	bool live;
-	struct process_entry *processes[BUCKETS];
-	struct thread_entry *threads[BUCKETS];
+	struct process *processes[BUCKETS];
+	struct thread *threads[BUCKETS];
 };
 
 static unsigned int bucket(int id)
@@ -45,144 +35,115 @@ int process_table_open(struct bobbin_unwinder *unwinder, const struct bobbin_arc
 	return 0;
 }
 
-static void free_process(struct process_entry *p)
+/* What leads to a process; to NULL, and a new one goes there, if it is unknown. */
+static struct process **process_link(struct process_table *table, int pid)
 {
-	bobbin_space_close(p->process.space);
+	struct process **link = &table->processes[bucket(pid)];
+
+	while (*link && (*link)->pid != pid)
+		link = &(*link)->next;
+	return link;
+}
+
+static struct thread **thread_link(struct process_table *table, int tid)
+{
+	struct thread **link = &table->threads[bucket(tid)];
+
+	while (*link && (*link)->tid != tid)
+		link = &(*link)->next;
+	return link;
+}
+
+static void remove_process(struct process_table *table, struct process *p)
+{
+	*process_link(table, p->pid) = p->next;
+	bobbin_space_close(p->space);
 	free(p);
+}
+
+static void remove_thread(struct process_table *table, int tid)
+{
+	struct thread **link = thread_link(table, tid), *t = *link;
+
+	if (!t)
+		return;
+	*link = t->next;
+	if (!--t->process->threads)
+		remove_process(table, t->process);
+	free(t);
 }
 
 void process_table_close(struct process_table *table)
 {
 	if (!table)
 		return;
-	for (unsigned int i = 0; i < BUCKETS; i++) {
-		while (table->processes[i]) {
-			struct process_entry *p = table->processes[i];
-
-			table->processes[i] = p->next;
-			free_process(p);
-		}
-		while (table->threads[i]) {
-			struct thread_entry *t = table->threads[i];
-
-			table->threads[i] = t->next;
-			free(t);
-		}
-	}
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		while (table->threads[i])
+			remove_thread(table, table->threads[i]->tid);
+	/* those that no thread could be made for */
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		while (table->processes[i])
+			remove_process(table, table->processes[i]);
 	free(table);
-}
-
-static struct process_entry *find_process(struct process_table *table, int pid)
-{
-	struct process_entry *p = table->processes[bucket(pid)];
-
-	while (p && p->process.pid != pid)
-		p = p->next;
-	return p;
-}
-
-static struct thread_entry *find_thread(struct process_table *table, int tid)
-{
-	struct thread_entry *t = table->threads[bucket(tid)];
-
-	while (t && t->thread.tid != tid)
-		t = t->next;
-	return t;
-}
-
-static void remove_process(struct process_table *table, int pid)
-{
-	struct process_entry **link = &table->processes[bucket(pid)];
-
-	while (*link && (*link)->process.pid != pid)
-		link = &(*link)->next;
-	if (*link) {
-		struct process_entry *p = *link;
-
-		*link = p->next;
-		free_process(p);
-	}
-}
-
-static void remove_thread(struct process_table *table, int tid)
-{
-	struct thread_entry **link = &table->threads[bucket(tid)], *t;
-
-	while (*link && (*link)->thread.tid != tid)
-		link = &(*link)->next;
-	t = *link;
-	if (!t)
-		return;
-	*link = t->next;
-	if (!--t->thread.process->threads)
-		remove_process(table, t->thread.process->pid);
-	free(t);
 }
 
 /* @parent: whose memory it starts with, or NULL. */
 static int add_process(struct process_table *table, int pid, const struct process *parent,
 		       struct process **ret)
 {
-	struct process_entry *p = calloc(1, sizeof(*p));
+	struct process *p = calloc(1, sizeof(*p));
 	int r;
 
 	if (!p)
 		return -ENOMEM;
-	r = parent ? bobbin_space_fork(parent->space, &p->process.space)
-		   : bobbin_space_open(table->unwinder, table->arch, &p->process.space);
+	r = parent ? bobbin_space_fork(parent->space, &p->space)
+		   : bobbin_space_open(table->unwinder, table->arch, &p->space);
 	if (r) {
 		free(p);
 		return r;
 	}
-	p->process.pid = pid;
+	p->pid = pid;
 	/* what was registered is in its memory, too */
-	p->process.code.page.open = parent && parent->code.page.open;
-	p->process.code.images.open = parent && parent->code.images.open;
-	p->next = table->processes[bucket(pid)];
-	table->processes[bucket(pid)] = p;
-	*ret = &p->process;
+	p->code.page.open = parent && parent->code.page.open;
+	p->code.images.open = parent && parent->code.images.open;
+	*process_link(table, pid) = p;
+	*ret = p;
 	return 0;
 }
 
 static int add_thread(struct process_table *table, int tid, struct process *process,
 		      struct thread **ret)
 {
-	struct thread_entry *t = calloc(1, sizeof(*t));
+	struct thread *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	t->thread.tid = tid;
-	t->thread.process = process;
+	t->tid = tid;
+	t->process = process;
 	process->threads++;
-	t->next = table->threads[bucket(tid)];
-	table->threads[bucket(tid)] = t;
-	*ret = &t->thread;
+	*thread_link(table, tid) = t;
+	*ret = t;
 	return 0;
 }
 
 int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret)
 {
-	struct thread_entry *t = find_thread(table, tid);
-	struct process_entry *p;
+	struct thread *t = *thread_link(table, tid);
 	struct process *process;
 	int r;
 
-	/* numbers are used again: an exit that was lost must not mix two processes */
-	if (t && t->thread.process->pid != pid) {
-		remove_thread(table, tid);
-		t = NULL;
-	}
-	if (t) {
-		*ret = &t->thread;
+	if (t && t->process->pid == pid) {
+		*ret = t;
 		return 0;
 	}
-	p = find_process(table, pid);
-	process = p ? &p->process : NULL;
-	r = p ? 0 : add_process(table, pid, NULL, &process);
+	/* numbers are used again: an exit that was lost must not mix two processes */
+	remove_thread(table, tid);
+	process = *process_link(table, pid);
+	r = process ? 0 : add_process(table, pid, NULL, &process);
 	if (!r)
 		r = add_thread(table, tid, process, ret);
 	if (r && process && !process->threads)
-		remove_process(table, pid);
+		remove_process(table, process);
 	return r;
 }
 
@@ -190,8 +151,8 @@ void process_table_visit(struct process_table *table,
 			 void (*visit)(void *ctx, struct process *process), void *ctx)
 {
 	for (unsigned int i = 0; i < BUCKETS; i++)
-		for (struct process_entry *p = table->processes[i]; p; p = p->next)
-			visit(ctx, &p->process);
+		for (struct process *p = table->processes[i]; p; p = p->next)
+			visit(ctx, p);
 }
 
 static int on_mmap(struct process_table *table, const struct perf_event *event)
@@ -243,7 +204,6 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 static int on_fork(struct process_table *table, const struct perf_event *event)
 {
 	int pid = (int)event->pid, tid = (int)event->tid, ppid = (int)event->task.ppid;
-	struct process_entry *p;
 	struct thread *parent, *child;
 	struct process *process;
 	char comm[COMM_SIZE];
@@ -256,8 +216,9 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 	memcpy(comm, parent->comm, COMM_SIZE);
 	process = parent->process;
 	if (pid != ppid) {
-		p = find_process(table, pid);
-		if (p) /* heard of before it was born: another CPU's records came first */
+		if (*process_link(
+			    table,
+			    pid)) /* heard of before it was born: another CPU's records came first */
 			return process_table_thread(table, pid, tid, &child);
 		r = add_process(table, pid, parent->process, &process);
 	}

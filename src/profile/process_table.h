@@ -11,10 +11,24 @@
 #include <bobbin/unwind.h>
 #include <stdbool.h>
 
-#include "profile/code_door.h"
 #include "profile/perf_event.h"
 
 #define COMM_SIZE 16
+
+/* When to ask again in one of two ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
+struct code_door {
+	bool open;         /* the process uses it */
+	uint64_t due;      /* not before */
+	uint64_t search;   /* when to search without a cause; 0: not set yet */
+	uint64_t wait;     /* between such searches */
+	uint32_t searches; /* in vain, of those that may follow each other quickly */
+};
+
+/* Both.  Zero: nothing is known. */
+struct code_watch {
+	struct code_door page, images;
+	uint64_t told; /* the newest registration that the recording has heard of */
+};
 
 struct process {
 	int pid;
@@ -22,12 +36,14 @@ struct process {
 	bool in_exec;     /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
 	struct code_watch code; /* the recorder's */
+	struct process *next;   /* the table's */
 };
 
 struct thread {
 	int tid;
 	struct process *process;
 	char comm[COMM_SIZE];
+	struct thread *next; /* the table's */
 };
 
 struct process_table;
