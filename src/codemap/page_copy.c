@@ -5,11 +5,9 @@
 #include "codemap/page_copy.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/proc_maps.h"
 
 /* Reader for struct bobbin_mem; keeps the errno of the last failure. */
 struct process_bytes {
@@ -38,40 +36,11 @@ void page_copy_init(const struct remote_process *process, struct page_copy *ret)
 	*ret = (struct page_copy){.process = *process};
 }
 
-static int open_maps(const struct remote_process *process, FILE **ret)
-{
-	char name[32];
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/maps", process->pid);
-	fd = process_text_open(process, name);
-	if (fd < 0 && fd != -ENOENT)
-		return fd == -EACCES ? -EPERM : fd;
-	*ret = fd < 0 ? NULL : fdopen(fd, "r");
-	if (*ret)
-		return 0;
-	if (fd < 0)
-		return -ESRCH;
-	close(fd);
-	return -ENOMEM;
-}
-
 /* The kernel's word for memory without a file that has the page's name. */
 static bool is_page_name(const char *name)
 {
 	return !strcmp(name, "/memfd:" BOBBIN_CODE_PAGE_NAME " (deleted)") ||
 	       !strcmp(name, "[anon:" BOBBIN_CODE_PAGE_NAME "]");
-}
-
-/* A readable mapping of the page's name: others may have one like it. */
-static bool is_candidate(char *line, uint64_t *addr)
-{
-	int name = 0;
-	char read;
-
-	line[strcspn(line, "\n")] = 0;
-	return sscanf(line, "%" SCNx64 "-%*x %c%*3c %*x %*x:%*x %*u %n", addr, &read, &name) == 2 &&
-	       name && read == 'r' && is_page_name(line + name);
 }
 
 /* Whether it is of no use to look on. */
@@ -80,34 +49,37 @@ static bool is_hopeless(int error)
 	return error == -EPERM || error == -ESRCH || error == -ETIMEDOUT;
 }
 
+/* A search for the page among the mappings: others may have a name like it. */
+struct page_search {
+	struct page_copy *code;
+	const struct bobbin_mem *mem;
+	int found; /* 0, or why not */
+};
+
+static int try_mapping(void *ctx, const struct proc_map *map)
+{
+	struct page_search *s = ctx;
+	const struct process_bytes *bytes = s->mem->ctx;
+	int r;
+
+	if (!map->read || !is_page_name(map->path))
+		return 0;
+	r = page_copy_probe(map->start, s->mem);
+	if (!r)
+		s->code->page = map->start;
+	if (r != -EFAULT)
+		s->found = r;
+	else if (bytes->error != -EFAULT)
+		s->found = bytes->error;
+	return !s->found || is_hopeless(s->found);
+}
+
 static int find_page(struct page_copy *code, const struct bobbin_mem *mem)
 {
-	struct process_bytes *bytes = mem->ctx;
-	size_t room = 0;
-	char *line = NULL;
-	uint64_t addr;
-	FILE *maps;
-	int r = open_maps(&code->process, &maps), found = -ENOENT;
+	struct page_search s = {code, mem, -ENOENT};
+	int r = proc_maps_read(&code->process, try_mapping, &s);
 
-	if (r)
-		return r;
-	while (found && !is_hopeless(found) && getline(&line, &room, maps) > 0) {
-		if (!is_candidate(line, &addr))
-			continue;
-		r = page_copy_probe(addr, mem);
-		if (!r)
-			code->page = addr;
-		if (r != -EFAULT)
-			found = r;
-		else if (bytes->error != -EFAULT)
-			found = bytes->error;
-	}
-	/* the kernel checks when it reads, too */
-	if (found == -ENOENT && ferror(maps))
-		found = errno == EACCES || errno == EPERM ? -EPERM : -EIO;
-	free(line);
-	fclose(maps);
-	return found;
+	return r < 0 && s.found == -ENOENT ? r : s.found;
 }
 
 /* The page has gone: exec, or it was taken away.  1: something has gone with it. */

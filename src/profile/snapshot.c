@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/map_file.h"
+#include "base/proc_maps.h"
 #include "elf/elf_image.h"
-#include "target/proc_maps.h"
 #include "target/thread.h"
 
 static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t tid, uint64_t id)
@@ -78,15 +78,15 @@ static int map_line(void *ctx, const struct proc_map *map)
 
 	if (!map->exec)
 		return 0;
-	m->addr = map->mapping.start;
-	m->len = map->mapping.end - m->addr;
-	m->pgoff = map->mapping.offset;
-	m->maj = map->mapping.major;
-	m->min = map->mapping.minor;
-	m->ino = map->mapping.ino;
+	m->addr = map->start;
+	m->len = map->end - m->addr;
+	m->pgoff = map->offset;
+	m->maj = map->major;
+	m->min = map->minor;
+	m->ino = map->ino;
 	m->prot = PROT_EXEC | (map->read ? PROT_READ : 0) | (map->write ? PROT_WRITE : 0);
 	m->flags = map->shared ? MAP_SHARED : MAP_PRIVATE;
-	m->filename = map->mapping.path[0] ? map->mapping.path : "//anon";
+	m->filename = map->path[0] ? map->path : "//anon";
 	if (m->ino)
 		take_build_id(c->process, m);
 	return c->sink(c->ctx, &event);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proc_maps.h"
 #include "base/vector.h"
 #include "core/bisect.h"
 
@@ -147,6 +148,28 @@ int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *map
 		.pid = mapping->pid,
 	};
 	return 0;
+}
+
+static int add_code(void *ctx, const struct proc_map *map)
+{
+	const struct bobbin_mapping mapping = {
+		.start = map->start,
+		.end = map->end,
+		.offset = map->offset,
+		.path = map->path,
+		.major = map->major,
+		.minor = map->minor,
+		.ino = map->ino,
+		.pid = map->pid,
+	};
+
+	return map->exec ? mapping_list_add(ctx, &mapping) : 0;
+}
+
+int mapping_list_load(struct mapping_list *maps, int pid)
+{
+	mapping_list_clear(maps);
+	return proc_maps_read(&(struct remote_process){maps->reader, pid}, add_code, maps);
 }
 
 int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret)

@@ -4,23 +4,26 @@
  *
  *	start-end perms offset major:minor inode   path
  */
-#ifndef BOBBIN_TARGET_PROC_MAPS_H
-#define BOBBIN_TARGET_PROC_MAPS_H
-
-#include <bobbin/unwind.h>
+#ifndef BOBBIN_BASE_PROC_MAPS_H
+#define BOBBIN_BASE_PROC_MAPS_H
 
 #include "base/process_reader.h"
 
-/* A line; @mapping.path is "" for memory without a name. */
 struct proc_map {
-	struct bobbin_mapping mapping;
+	int pid; /* of the process */
+	uint64_t start, end, offset, ino;
+	uint32_t major, minor;
 	bool read, write, exec, shared;
+	const char *path; /* "" for memory without a name */
 };
 
 /* A result other than 0 ends the reading and is returned. */
 typedef int (*proc_maps_sink)(void *ctx, const struct proc_map *map);
 
-/* All lines in ascending order.  0, what @sink returned, or the errno of reading, -ETIMEDOUT among them. */
+/*
+ * All lines in ascending order.  0; what @sink returned; -ESRCH, -EPERM, -ETIMEDOUT or another
+ * errno of reading.
+ */
 int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx);
 
 #endif
