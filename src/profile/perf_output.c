@@ -24,59 +24,48 @@ struct perf_output {
 	uint8_t buffer[BUFFER_SIZE];
 };
 
-/* @dir, a slash, @before @name @after; the caller frees it. */
-static char *join(const char *dir, const char *before, const char *name, const char *after)
+/* The file that is to be there: absolute, as the directory may be left meanwhile. */
+static int find_target(const char *path, bool exists, char **ret)
 {
-	char *path = malloc(strlen(dir) + strlen(before) + strlen(name) + strlen(after) + 2);
-
-	if (path)
-		stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(path, dir), "/"), before), name), after);
-	return path;
-}
-
-/* The directory may be left or moved meanwhile: all names are absolute. */
-static int name_files(struct perf_output *output, const char *dir, const char *name)
-{
-	output->target = join(dir, "", name, "");
-	output->temp = join(dir, ".", name, ".XXXXXX");
-	output->old = join(dir, "", name, ".old");
-	return output->target && output->temp && output->old ? 0 : -ENOMEM;
-}
-
-/* Split @path, which is writable and has a name at its end. */
-static int name_in(struct perf_output *output, char *path)
-{
-	char *slash = strrchr(path, '/'), *dir;
-	const char *name = slash ? slash + 1 : path;
-	int r;
-
-	if (!*name)
-		return -EISDIR;
-	if (slash)
-		*slash = 0;
-	dir = realpath(!slash ? "." : slash == path ? "/" : path, NULL);
-	if (!dir)
-		return -errno;
-	r = name_files(output, dir, name);
-	free(dir);
-	return r;
-}
-
-/* What exists is found through its links; a link to nowhere is refused. */
-static int find_target(struct perf_output *output, const char *path, bool exists)
-{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder, *absolute;
 	struct stat st;
-	char *copy;
 	int r;
 
-	if (!exists && !lstat(path, &st))
-		return -ENOENT;
-	copy = exists ? realpath(path, NULL) : strdup(path);
-	if (!copy)
-		return -errno;
-	r = name_in(output, copy);
-	free(copy);
+	if (exists) {
+		*ret = realpath(path, NULL);
+		return *ret ? 0 : -errno;
+	}
+	/* a link to nowhere is refused */
+	if (!*name || !lstat(path, &st))
+		return *name ? -ENOENT : -EISDIR;
+	folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	absolute = folder ? realpath(folder, NULL) : NULL;
+	r = absolute ? 0 : -errno;
+	if (!r && asprintf(ret, "%s/%s", absolute, name) < 0)
+		r = -ENOMEM;
+	free(folder);
+	free(absolute);
 	return r;
+}
+
+/* Names in the same directory. */
+static int name_files(struct perf_output *output, const char *path, bool exists)
+{
+	char *target = NULL, *temp = NULL, *old = NULL;
+	int r = find_target(path, exists, &target), folder;
+
+	if (r)
+		return r;
+	output->target = target;
+	folder = (int)(strrchr(target, '/') - target);
+	if (asprintf(&temp, "%.*s/.%s.XXXXXX", folder, target, target + folder + 1) < 0)
+		return -ENOMEM;
+	output->temp = temp;
+	if (asprintf(&old, "%s.old", target) < 0)
+		return -ENOMEM;
+	output->old = old;
+	return 0;
 }
 
 static int open_device(struct perf_output *output, const char *path)
@@ -99,7 +88,7 @@ static int open_stream(struct perf_output *output, const char *path)
 static int open_temp(struct perf_output *output, const char *path, bool exists)
 {
 	struct stat st;
-	int r = find_target(output, path, exists);
+	int r = name_files(output, path, exists);
 
 	if (r)
 		return r;

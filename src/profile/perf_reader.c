@@ -10,11 +10,10 @@
 #include "base/hash_index.h"
 #include "base/vector.h"
 #include "core/refusal.h"
-#include "profile/perf_index.h"
 #include "profile/perf_inflate.h"
 #include "profile/perf_reader.h"
 
-/* In an index entry: the record is an inflated one. */
+/* In the place of a record: it is an inflated one. */
 #define INFLATED (1ull << 63)
 /* Larger pieces do not fit a COMPRESSED2 record: see inflate_oversized(). */
 #define COMPRESSED2_MAX 65519
@@ -24,6 +23,11 @@
 struct owned_id {
 	uint64_t id;
 	uint32_t attr;
+};
+
+/* A record: in the file, or among the inflated ones. */
+struct indexed {
+	uint64_t time, place;
 };
 
 struct perf_reader {
@@ -39,8 +43,8 @@ struct perf_reader {
 	uint64_t seed; /* of its hash: the ids may be a liar's */
 	struct perf_span features[PERF_FILE_FEATURES];
 	struct perf_inflate *inflate;
-	struct perf_index index;
-	size_t next;
+	struct indexed *index; /* in the order of time, once all is read */
+	size_t count, room, next;
 	struct perf_reader_stats stats;
 	/* a record that is not aligned in the file */
 	_Alignas(8) uint8_t aligned[PERF_FILE_RECORD_BYTES];
@@ -299,8 +303,10 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 	if (time)
 		scan->time = time;
 	count_record(&reader->stats, record, header);
-	if (perf_index_add(&reader->index, scan->time, place))
+	if (vector_reserve(&reader->index, &reader->room, reader->count + 1,
+			   sizeof(*reader->index)))
 		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_REASON_NONE);
+	reader->index[reader->count++] = (struct indexed){scan->time, place};
 	return 0;
 }
 
@@ -519,6 +525,38 @@ static int scan_file(struct scan *scan)
 	return read_file_attrs(scan, &header);
 }
 
+/* Where the record, or what it was inflated from, stands in the file. */
+static uint64_t file_offset(const struct perf_reader *reader, uint64_t place)
+{
+	return place & INFLATED ? perf_inflate_offset(reader->inflate, place & ~INFLATED) : place;
+}
+
+/* Records of one time stay in the order of the file. */
+static int by_time(const void *a, const void *b, void *ctx)
+{
+	const struct indexed *x = a, *y = b;
+	uint64_t before = x->place, after = y->place;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if ((before ^ after) & INFLATED) {
+		before = file_offset(ctx, before);
+		after = file_offset(ctx, after);
+	}
+	return before < after ? -1 : before > after;
+}
+
+/* Most files are in order, or nearly. */
+static void sort_records(struct perf_reader *reader)
+{
+	for (size_t i = 1; i < reader->count; i++)
+		if (reader->index[i - 1].time > reader->index[i].time) {
+			qsort_r(reader->index, reader->count, sizeof(*reader->index), by_time,
+				reader);
+			return;
+		}
+}
+
 static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
 {
 	struct scan scan = {.reader = reader, .err = err};
@@ -532,8 +570,8 @@ static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
 		return r;
 	if (!reader->nr_attrs)
 		return refuse(err, scan.pos, BOBBIN_REASON_PERF_ATTR);
-	r = perf_index_sort(&reader->index);
-	return r ? refuse_as(r, err, 0, BOBBIN_REASON_NONE) : 0;
+	sort_records(reader);
+	return 0;
 }
 
 /* the interface */
@@ -621,7 +659,7 @@ void perf_reader_close(struct perf_reader *reader)
 	free(reader->attrs);
 	free(reader->ids);
 	hash_index_fini(&reader->id_index);
-	perf_index_fini(&reader->index);
+	free(reader->index);
 	perf_inflate_close(reader->inflate);
 	if (reader->mapped)
 		munmap((void *)reader->data, reader->size);
@@ -635,29 +673,25 @@ static const uint8_t *align_record(struct perf_reader *reader, const uint8_t *re
 	return memcpy(reader->aligned, record, size);
 }
 
-static const uint8_t *find_record(const struct perf_reader *reader, uint64_t place,
-				  uint64_t *ret_offset)
+static const uint8_t *record_at(const struct perf_reader *reader, uint64_t place)
 {
-	if (!(place & INFLATED)) {
-		*ret_offset = place;
-		return reader->data + place;
-	}
-	*ret_offset = perf_inflate_offset(reader->inflate, place & ~INFLATED);
-	return perf_inflate_at(reader->inflate, place & ~INFLATED);
+	return place & INFLATED ? perf_inflate_at(reader->inflate, place & ~INFLATED)
+				: reader->data + place;
 }
 
 int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret)
 {
-	const struct perf_index_entry *entry;
+	const struct indexed *entry;
 	const struct perf_reader_attr *attr;
 	struct perf_event_header header;
 	const uint8_t *record;
 	uint64_t offset;
 
-	if (reader->next == reader->index.count)
+	if (reader->next == reader->count)
 		return 0;
-	entry = &reader->index.entries[reader->next++];
-	record = find_record(reader, entry->place, &offset);
+	entry = &reader->index[reader->next++];
+	offset = file_offset(reader, entry->place);
+	record = record_at(reader, entry->place);
 	memcpy(&header, record, sizeof(header));
 	/* In a pipe, a later attribute can have made the id ambiguous. */
 	attr = attr_of(reader, record, header.size, header.type);
