@@ -50,7 +50,4 @@ struct arguments {
 	uint64_t version, address;
 };
 
-/* The only operand, a number of a process, or a complaint and false. */
-bool parse_pid(const struct arguments *arguments, pid_t *ret);
-
 #endif

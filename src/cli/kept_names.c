@@ -40,7 +40,7 @@ static void put_string(struct byte_buffer *blob, const char *text)
 	byte_buffer_align(blob, ALIGN);
 }
 
-void kept_names_begin(struct byte_buffer *blob, const struct bobbin_mapping *file, size_t *at)
+void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at)
 {
 	uint8_t id[ID_FIELD] = {0};
 

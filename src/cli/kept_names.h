@@ -24,6 +24,7 @@
 
 #include "base/byte_buffer.h"
 #include "profile/perf_feature.h"
+#include "target/mapped_file.h"
 
 /* The number of the feature; perf has some thirty, from 0. */
 #define KEPT_NAMES_FEATURE 192
@@ -44,7 +45,7 @@ struct kept_function {
  * Writing: begin a file, add functions in ascending order, end it.  Functions
  * beyond KEPT_NAMES_MAX_BYTES are left out.
  */
-void kept_names_begin(struct byte_buffer *blob, const struct bobbin_mapping *file, size_t *at);
+void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at);
 void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function);
 void kept_names_end(struct byte_buffer *blob, size_t at);
 

@@ -8,6 +8,16 @@
 #include "cli/command.h"
 #include "unwind/remote_update.h"
 
+bool parse_pid(const struct arguments *a, pid_t *ret)
+{
+	uint64_t pid;
+
+	if (!parse_number("PID", a->operands[0], 1, INT32_MAX, &pid))
+		return false;
+	*ret = (pid_t)pid;
+	return true;
+}
+
 int live_process_open(const struct bobbin_unwinder_options *options, pid_t pid,
 		      struct live_process *ret)
 {

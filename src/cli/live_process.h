@@ -6,14 +6,17 @@
 #define BOBBIN_CLI_LIVE_PROCESS_H
 
 #include <bobbin/process.h>
-#include <stdbool.h>
-#include <sys/types.h>
+
+#include "cli/arguments.h"
 
 struct live_process {
 	pid_t pid;
 	struct bobbin_unwinder *unwinder;
 	struct bobbin_process *process;
 };
+
+/* The only operand, a number of a process, or a complaint and false. */
+bool parse_pid(const struct arguments *arguments, pid_t *ret);
 
 /* Errors as bobbin_process_open().  live_process_close() follows in any case. */
 int live_process_open(const struct bobbin_unwinder_options *options, pid_t pid,

@@ -127,20 +127,6 @@ static int by_file(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static struct bobbin_mapping identity(const struct mapped_file *file)
-{
-	struct bobbin_mapping m = {
-		.path = file->path,
-		.build_id_len = file->build_id_len,
-		.major = file->major,
-		.minor = file->minor,
-		.ino = file->ino,
-	};
-
-	memcpy(m.build_id, file->build_id, sizeof(m.build_id));
-	return m;
-}
-
 /*
  * Through the walker's descriptor, whatever has become of the path.  Without one
  * the file could not be opened within a deadline, and is not opened here either.
@@ -217,7 +203,6 @@ static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		      const struct place *places, size_t count)
 {
-	const struct bobbin_mapping file = identity(places->file);
 	struct module *module = unwinder_file_module(unwinder, places->file);
 	struct kept_function last = {0};
 	struct symbol symbol;
@@ -226,7 +211,7 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 
 	if (open_symbols(k, places->file, module, &id))
 		return;
-	kept_names_begin(&k->blob, &file, &at);
+	kept_names_begin(&k->blob, places->file, &at);
 	for (size_t i = 0; i < count; i++)
 		if (name_place(k, &places[i], module, id, &symbol))
 			add(k, at, &last, &places[i], &symbol);

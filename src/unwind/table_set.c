@@ -4,11 +4,12 @@
 #include <errno.h>
 
 #include "codemap/code_map.h"
+#include "core/deps.h"
 #include "core/frame_rules.h"
+#include "core/refusal.h"
 #include "golang/pclntab.h"
 #include "jit/jit_table.h"
 #include "unwind/call_frames.h"
-#include "unwind/code_section.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/late_sidefile.h"
 
@@ -45,6 +46,41 @@ static const struct table_type types[TABLE_KINDS] = {
 };
 
 /*
+ * Whether a section that was empty has been filled.  Who fills it stores the magic
+ * number last: half of one is not malformed, and nobody looks for where it may begin.
+ */
+static bool is_filled(const struct code *code)
+{
+	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
+	bool filled = code->table_size >= 2 && magic[0] && magic[1];
+
+	BOBBIN_READ_FENCE();
+	return filled;
+}
+
+static int section_lookup(const struct code *code, const struct bobbin_arch *arch, uint64_t pc,
+			  struct bobbin_error *err, struct bobbin_row *ret)
+{
+	const struct bobbin_sframe_view *view = &code->sframe;
+	struct bobbin_sframe_view later;
+
+	if (!view->data) {
+		int r;
+
+		if (!is_filled(code))
+			return -ENOENT;
+		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
+				       err, &later);
+		if (r)
+			return r;
+		view = &later;
+	}
+	if (view->arch != arch)
+		return refuse(err, 0, BOBBIN_REASON_SFRAME_ABI);
+	return bobbin_sframe_lookup(view, pc, err, ret);
+}
+
+/*
  * The row of a table.  0; -ENOENT: it does not cover the PC; -ENODATA: there is no table;
  * -EFAULT: its memory cannot be read; -EBADMSG and @err.
  */
@@ -55,7 +91,7 @@ static int lookup(const struct bobbin_arch *arch, const struct table *table, uin
 
 	switch (table->kind) {
 	case TABLE_REGISTERED:
-		return code_section_lookup(table->data, arch, pc, err, &ret->row);
+		return section_lookup(table->data, arch, pc, err, &ret->row);
 	case TABLE_JIT:
 		jit = table->data;
 		return jit_table_lookup(arch, &jit->info, &jit->mem, pc, err, &ret->row);

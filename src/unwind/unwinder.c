@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "unwind/file_modules.h"
 #include "unwind/module.h"
@@ -32,18 +33,13 @@ static int copy_string(const char **string, char **copy)
 
 static int copy_options(const struct bobbin_unwinder_options *options, struct bobbin_unwinder *u)
 {
-	size_t size = options ? options->size : 0;
-	const uint8_t *bytes = (const uint8_t *)options;
+	int r = 0;
 
-	for (size_t i = sizeof(u->options); i < size; i++)
-		if (bytes[i])
-			return -E2BIG;
-	if (options)
-		memcpy(&u->options, options, size < sizeof(u->options) ? size : sizeof(u->options));
-	return copy_string(&u->options.debug_path, &u->debug_path) ||
-			       copy_string(&u->options.sframe_path, &u->sframe_path)
-		       ? -ENOMEM
-		       : 0;
+	if (options && options->size)
+		r = struct_copy(&u->options, sizeof(u->options), options, options->size);
+	if (!r)
+		r = copy_string(&u->options.debug_path, &u->debug_path);
+	return r ? r : copy_string(&u->options.sframe_path, &u->sframe_path);
 }
 
 BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *options,
@@ -117,15 +113,10 @@ BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 	return unwinder_update_code(unwinder, space, pid, REMOTE_DOORS);
 }
 
-static struct module *module_of(struct bobbin_unwinder *u, const struct mapped_file *file)
-{
-	return file_modules_get(&u->modules, file, u->reader, &u->options);
-}
-
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file)
 {
-	return module_of(unwinder, file);
+	return file_modules_get(&unwinder->modules, file, unwinder->reader, &unwinder->options);
 }
 
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
@@ -133,7 +124,7 @@ struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_s
 {
 	const struct mapping *m = space_find(space, addr);
 
-	return m ? module_of(unwinder, m->file) : NULL;
+	return m ? unwinder_file_module(unwinder, m->file) : NULL;
 }
 
 BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
@@ -154,7 +145,7 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 				     uint64_t addr, uint64_t *ret, uint64_t *offset)
 {
 	const struct mapping *m = space_find(space, addr);
-	struct module *module = m ? module_of(unwinder, m->file) : NULL;
+	struct module *module = m ? unwinder_file_module(unwinder, m->file) : NULL;
 	uint64_t vaddr, start;
 
 	if (module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
@@ -177,7 +168,7 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
-	struct module *module = module_of(u, m->file);
+	struct module *module = unwinder_file_module(u, m->file);
 	struct table_answer answer;
 
 	*source = BOBBIN_SOURCE_NONE;
