@@ -97,12 +97,12 @@ void code_map_wait(struct code_map *map)
 /* A directory of one leaf. */
 static struct directory *directory_start(struct code_map *map, const struct item *item)
 {
-	struct directory *d = directory_new(map, 1);
+	struct directory *d = directory_new(1);
 	struct leaf *leaf = d ? leaf_new(map, item, item ? 1 : 0) : NULL;
 
 	if (!leaf) {
 		if (d)
-			directory_free(map, d);
+			free(d);
 		return NULL;
 	}
 	directory_set(d, 0, 0, leaf, item ? 1 : 0);
@@ -117,11 +117,11 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 	struct directory *d = directory_start(map, item);
 	uint32_t n = 0, behind = chunk_rank(old, high) + 1;
 
-	root = d ? root_new(map, old->count + 1) : NULL;
+	root = d ? root_new(old->count + 1) : NULL;
 	if (!root) {
 		if (d) {
 			leaf_free(map, leaf_at(d, 0));
-			directory_free(map, d);
+			free(d);
 		}
 		return -ENOMEM;
 	}
@@ -184,7 +184,7 @@ static struct directory *directory_changed(struct code_map *map, const struct di
 
 	for (uint32_t j = 0; j < old->count; j++)
 		count += j != i && old->slots[j].live;
-	d = directory_new(map, count);
+	d = directory_new(count);
 	if (!d)
 		return NULL;
 	for (uint32_t j = 0; j < old->count; j++) {
@@ -208,7 +208,7 @@ static struct directory *directory_packed(struct code_map *map, const struct dir
 {
 	const uint32_t fill = LEAF_RANGES - LEAF_RANGES / 4;
 	struct item items[2 * LEAF_RANGES];
-	struct directory *d = directory_new(map, (uint32_t)((total + fill - 1) / fill));
+	struct directory *d = directory_new((uint32_t)((total + fill - 1) / fill));
 	uint32_t n = 0, pending = 0, i = 0;
 
 	if (!d)
@@ -231,7 +231,7 @@ static struct directory *directory_packed(struct code_map *map, const struct dir
 	if (n < d->count) {
 		while (n)
 			leaf_free(map, leaf_at(d, --n));
-		directory_free(map, d);
+		free(d);
 		return NULL;
 	}
 	directory_index(d);
@@ -339,7 +339,6 @@ static bool remove_piece(struct code_map *map, uint32_t high, const struct item 
 	if (!code)
 		return false;
 	atomic_store(&e->code, NULL);
-	map->ranges--;
 	d->slots[i].live--;
 	retire_code(map, code);
 	return true;
@@ -376,7 +375,6 @@ int code_map_add(struct code_map *map, const struct code_range *range)
 			return -ENOMEM;
 		}
 		range->code->ranges++;
-		map->ranges++;
 	}
 	atomic_fetch_add(&map->generation, 1);
 	reclaim(map);
@@ -404,7 +402,7 @@ int code_map_open(struct code_map **ret)
 		return -ENOMEM;
 	memset(map, 0, sizeof(*map));
 	read_sections_init(&map->readers);
-	root = root_new(map, 1);
+	root = root_new(1);
 	d = root ? directory_start(map, NULL) : NULL;
 	if (!d) {
 		free(root);
@@ -465,24 +463,9 @@ uint64_t code_map_generation(const struct code_map *map)
 	return atomic_load_explicit(&map->generation, memory_order_acquire);
 }
 
-const _Atomic uint64_t *code_map_generation_at(const struct code_map *map)
-{
-	return &map->generation;
-}
-
 void code_map_tables_changed(struct code_map *map)
 {
 	atomic_fetch_add(&map->generation, 1);
-}
-
-size_t code_map_count(const struct code_map *map)
-{
-	return map->ranges;
-}
-
-size_t code_map_memory(const struct code_map *map)
-{
-	return sizeof(*map) + map->memory;
 }
 
 bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error)

@@ -24,11 +24,8 @@ void code_map_close(struct code_map *map);
 
 struct read_sections *code_map_readers(struct code_map *map);
 
-/* Grows with each change; a tag for caches.  For readers, too. */
+/* A number that grows with each change; a tag for caches.  For readers, too. */
 uint64_t code_map_generation(const struct code_map *map);
-
-/* Where that is read by who asks often. */
-const _Atomic uint64_t *code_map_generation_at(const struct code_map *map);
 
 /* Tables have changed, though not what is where.  For readers, too. */
 void code_map_tables_changed(struct code_map *map);
@@ -70,10 +67,6 @@ void code_map_wait(struct code_map *map);
 
 /* In a forked child, before anything else. */
 void code_map_forked(struct code_map *map);
-
-/* Ranges, those that cross 4 GiB once for each, and bytes of memory. */
-size_t code_map_count(const struct code_map *map);
-size_t code_map_memory(const struct code_map *map);
 
 /*
  * Mark a table as malformed, as struct bobbin_code_entry.dropped does.  Once; true for the

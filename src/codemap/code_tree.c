@@ -35,7 +35,6 @@ static void fill_pool(struct code_map *map)
 	slabs->next = map->slabs;
 	map->slabs = slabs;
 	map->slab_count += count;
-	map->memory += count * SLAB_SIZE;
 }
 
 static void fill_leaf(struct leaf *leaf, const struct item *items, uint32_t count)
@@ -78,29 +77,17 @@ void leaf_free(struct code_map *map, struct leaf *leaf)
 	map->free_leaves = leaf;
 }
 
-static size_t directory_size(uint32_t count)
+struct directory *directory_new(uint32_t count)
 {
-	return sizeof(struct directory) + (count + 1) * sizeof(struct slot) +
-	       2 * (size_t)count * sizeof(uint32_t);
-}
-
-struct directory *directory_new(struct code_map *map, uint32_t count)
-{
-	struct directory *d = malloc(directory_size(count));
+	struct directory *d = malloc(sizeof(*d) + (count + 1) * sizeof(*d->slots) +
+				     2 * (size_t)count * sizeof(*d->bucket));
 
 	if (!d)
 		return NULL;
-	map->memory += directory_size(count);
 	d->count = count;
 	d->bucket = (uint32_t *)(d->slots + count + 1);
 	directory_set(d, count, 0, NULL, 0);
 	return d;
-}
-
-void directory_free(struct code_map *map, struct directory *directory)
-{
-	map->memory -= directory_size(directory->count);
-	free(directory);
 }
 
 /* Slots are set in ascending order; the one after the last says where that ends. */
@@ -171,26 +158,13 @@ void retire_code(struct code_map *map, struct code *code)
 	map->young.count++;
 }
 
-static size_t root_size(uint32_t count)
+struct root *root_new(uint32_t count)
 {
-	return sizeof(struct root) + count * sizeof(struct chunk);
-}
+	struct root *root = malloc(sizeof(*root) + count * sizeof(*root->chunks));
 
-struct root *root_new(struct code_map *map, uint32_t count)
-{
-	struct root *root = malloc(root_size(count));
-
-	if (!root)
-		return NULL;
-	map->memory += root_size(count);
-	root->count = count;
+	if (root)
+		root->count = count;
 	return root;
-}
-
-void root_free(struct code_map *map, struct root *root)
-{
-	map->memory -= root_size(root->count);
-	free(root);
 }
 
 void free_retired(struct code_map *map, struct retired *r)
@@ -205,13 +179,13 @@ void free_retired(struct code_map *map, struct retired *r)
 		struct directory *directory = r->directories;
 
 		r->directories = directory->next;
-		directory_free(map, directory);
+		free(directory);
 	}
 	while (r->roots) {
 		struct root *root = r->roots;
 
 		r->roots = root->next;
-		root_free(map, root);
+		free(root);
 	}
 	while (r->codes) {
 		struct code *code = r->codes;

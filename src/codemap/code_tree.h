@@ -102,7 +102,6 @@ struct code_map {
 	struct root *_Atomic root;
 	_Atomic uint64_t generation;
 	/* the writers' */
-	size_t ranges, memory;
 	struct slab *slabs;
 	size_t slab_count;
 	struct leaf *free_leaves;
@@ -201,8 +200,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t chunk_rank(const struct root *root, uint64_
 
 struct leaf *leaf_new(struct code_map *map, const struct item *items, uint32_t count);
 void leaf_free(struct code_map *map, struct leaf *leaf);
-struct directory *directory_new(struct code_map *map, uint32_t count);
-void directory_free(struct code_map *map, struct directory *directory);
+struct directory *directory_new(uint32_t count);
 void directory_set(struct directory *d, uint32_t i, uint32_t start, struct leaf *leaf,
 		   uint32_t live);
 void directory_index(struct directory *d);
@@ -210,8 +208,7 @@ void retire_leaf(struct code_map *map, struct leaf *leaf);
 void retire_directory(struct code_map *map, struct directory *directory);
 void retire_root(struct code_map *map, struct root *root);
 void retire_code(struct code_map *map, struct code *code);
-struct root *root_new(struct code_map *map, uint32_t count);
-void root_free(struct code_map *map, struct root *root);
+struct root *root_new(uint32_t count);
 void free_retired(struct code_map *map, struct retired *r);
 void reclaim(struct code_map *map);
 void root_set(struct root *root, uint32_t i, uint64_t high, struct directory *directory);

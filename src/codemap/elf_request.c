@@ -6,9 +6,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zstd.h>
 
+#include "base/file_range.h"
 #include "codemap/code_checks.h"
 #include "codemap/struct_copy.h"
+#include "core/refusal.h"
 
 /* What belongs together is there, or is not. */
 static bool is_whole(const struct code_elf_info *i)
@@ -101,10 +105,93 @@ static int check_image(const struct code_elf_info *info, const struct elf_reques
 	return memcmp(magic, ELFMAG, SELFMAG) ? -EINVAL : 0;
 }
 
+static int check_place(const struct code_elf_info *info)
+{
+	struct stat st;
+	uint64_t end;
+
+	if (!info->table_size)
+		return -EINVAL;
+	if (fstat(info->table_fd, &st))
+		return -EBADF;
+	if (!S_ISREG(st.st_mode) ||
+	    __builtin_add_overflow(info->table_offset, info->table_size, &end) ||
+	    end > (uint64_t)st.st_size)
+		return -EINVAL;
+	return info->table_size > CHECK_MAX_TABLE ? -EFBIG : 0;
+}
+
+static int read_bytes(const struct code_elf_info *info, struct table_bytes *ret)
+{
+	struct table_bytes file = {.size = info->table_size};
+	int r;
+
+	file.data = malloc(file.size);
+	if (!file.data)
+		return -ENOMEM;
+	r = file_range_read(info->table_fd, info->table_offset, file.data, file.size);
+	if (r) {
+		free(file.data);
+		return r == -EBADF ? r : -EIO;
+	}
+	*ret = file;
+	return 0;
+}
+
+/* Memory is taken for what the frame says, which then must be so. */
+static int decompress(const struct table_bytes *frame, struct bobbin_error *err,
+		      struct table_bytes *ret)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(frame->data, frame->size);
+	struct table_bytes file = {.size = size};
+	size_t got;
+
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+	    ZSTD_findFrameCompressedSize(frame->data, frame->size) != frame->size)
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_FRAME);
+	if (size > CHECK_MAX_TABLE)
+		return -EFBIG;
+	file.data = malloc(file.size ? file.size : 1);
+	if (!file.data)
+		return -ENOMEM;
+	got = ZSTD_decompress(file.data, file.size, frame->data, frame->size);
+	if (ZSTD_isError(got) || got != file.size) {
+		free(file.data);
+		return refuse(err, 0, BOBBIN_REASON_SIDEFILE_FRAME);
+	}
+	*ret = file;
+	return 0;
+}
+
+/*
+ * Read what table_fd, table_offset, table_size and table_flags of @info say.
+ * -EBADF: no descriptor for reading; -EINVAL: no regular file, or not in it; -EFBIG:
+ * more than CHECK_MAX_TABLE, there or decompressed; -EBADMSG and @err: no zstd frame
+ * that says its size; -EIO: reading failed, the file became shorter; -ENOMEM.
+ */
+static int read_file(const struct code_elf_info *info, struct bobbin_error *err,
+		     struct table_bytes *ret)
+{
+	struct table_bytes bytes;
+	int r = check_place(info);
+
+	if (!r)
+		r = read_bytes(info, &bytes);
+	if (r)
+		return r;
+	if (info->table_flags & CODE_TABLE_ZSTD) {
+		r = decompress(&bytes, err, ret);
+		free(bytes.data);
+		return r;
+	}
+	*ret = bytes;
+	return 0;
+}
+
 static int read_table(const struct code_elf_info *info, struct bobbin_error *err,
 		      struct elf_request *e)
 {
-	int r = table_file_read(info, err, &e->table);
+	int r = read_file(info, err, &e->table);
 
 	if (r)
 		return r;

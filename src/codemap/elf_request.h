@@ -6,11 +6,16 @@
 #define BOBBIN_CODEMAP_ELF_REQUEST_H
 
 #include "codemap/registry.h"
-#include "codemap/table_file.h"
 
 /* Of struct code_elf_info.text_ranges. */
 #define ELF_REQUEST_MAX_RANGES 1024
 #define ELF_REQUEST_MAX_BUILD_ID 20
+
+/* The bytes of a table, in memory of their own: free(). */
+struct table_bytes {
+	void *data;
+	size_t size;
+};
 
 /* The request points into the rest. */
 struct elf_request {
@@ -19,7 +24,7 @@ struct elf_request {
 	struct code_text_range *ranges;
 	char *path, *debug_link;
 	uint8_t build_id[ELF_REQUEST_MAX_BUILD_ID];
-	struct table_file table; /* if it is from a file */
+	struct table_bytes table; /* if it is from a file */
 };
 
 /*

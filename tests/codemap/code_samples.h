@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/native_arch.h"
+#include "code_count.h"
 
 #define SAMPLE_MAX 64
 #define SAMPLE_ROOM 8192

@@ -314,7 +314,7 @@ static void every_wrong_argument_has_its_errno(void **state)
 		assert_int_equal(r, errors[i].error);
 		assert_int_equal(result.error.reason, errors[i].reason);
 		assert_int_equal(result.place, BOBBIN_CODE_IN_KERNEL);
-		assert_int_equal(code_map_count(registry_map(w.registry)), 0);
+		assert_int_equal(code_count(registry_map(w.registry)), 0);
 		close_world(&w);
 	}
 }
@@ -373,7 +373,7 @@ static void what_is_registered_cannot_be_registered_again(void **state)
 	memset(w.s.section, 0, SAMPLE_ROOM);
 	setup.sframe_start = w.setup.sframe_start;
 	assert_int_equal(code_calls_register(w.registry, &setup, sizeof(setup), NULL), -EEXIST);
-	assert_int_equal(code_map_count(registry_map(w.registry)), 1);
+	assert_int_equal(code_count(registry_map(w.registry)), 1);
 	sample_close(&other);
 	close_world(&w);
 }

@@ -127,12 +127,12 @@ static void several_ranges_are_one_registration(void **state)
 	assert_int_equal(register_elf(registry, &info), 0);
 	assert_ptr_equal(code_at(registry, s.text), code_at(registry, s.text + 3 * s.page));
 	assert_null(code_at(registry, s.text + 4 * s.page));
-	assert_int_equal(code_map_count(registry_map(registry)), 3);
+	assert_int_equal(code_count(registry_map(registry)), 3);
 	first = entry_for(registry, info.text_start);
 	assert_non_null(first);
 	assert_int_equal(first->id, entry_for(registry, more[0].start)->id);
 	assert_int_equal(unregister_elf(registry, &info), 0);
-	assert_int_equal(code_map_count(registry_map(registry)), 0);
+	assert_int_equal(code_count(registry_map(registry)), 0);
 	assert_null(entry_for(registry, more[0].start));
 	registry_close(registry);
 	sample_close(&s);
@@ -354,7 +354,7 @@ static void many_registrations_come_and_go(void **state)
 		info.text_end = info.text_start + 16;
 		assert_int_equal(register_elf(registry, &info), 0);
 	}
-	assert_int_equal(code_map_count(registry_map(registry)), COUNT);
+	assert_int_equal(code_count(registry_map(registry)), COUNT);
 	for (size_t i = 0; i < COUNT; i += 2) {
 		info.text_start = (uintptr_t)s.text + 16 * i;
 		info.text_end = info.text_start + 16;

@@ -94,7 +94,7 @@ static void writers_and_readers_do_not_disturb_each_other(void **state)
 
 	assert_int_equal(atomic_load(&failures), 0);
 	assert_true(atomic_load(&drops) > 0);
-	assert_int_equal(code_map_count(registry_map(registry)), 0);
+	assert_int_equal(code_count(registry_map(registry)), 0);
 	page = registry_page(registry);
 	assert_non_null(page);
 	entries = (const struct bobbin_code_entry *)(uintptr_t)page->entries;

@@ -88,7 +88,7 @@ static void check_size(struct registry *registry, const struct sized *s, const v
 	/* the last byte is on no page */
 	if (size)
 		assert_int_equal(s->call(registry, at + 1, size), -EFAULT);
-	assert_int_equal(code_map_count(registry_map(registry)), 0);
+	assert_int_equal(code_count(registry_map(registry)), 0);
 }
 
 static void check_sizes(const struct sized *s, const void *info)
