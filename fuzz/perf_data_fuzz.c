@@ -75,10 +75,8 @@ static uint64_t touch_event(const struct perf_event *event)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return event->lost;
-	case PERF_FILE_CALLCHAIN_DEFERRED:
-		return touch_words(event->deferred.callchain, event->deferred.callchain_nr);
 	default:
-		return touch(event->other.data, event->other.size);
+		return 0;
 	}
 }
 

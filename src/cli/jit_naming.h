@@ -9,12 +9,20 @@
 
 #include <bobbin/unwind.h>
 #include <sys/types.h>
+#include <time.h>
 
-#include "cli/gdb_names.h"
 #include "symbol/symbolizer.h"
+#include "symbol/symlist.h"
 
 /* Jitdump files of a process that are looked into. */
 #define JIT_NAMING_DUMPS 8
+
+/* Functions of a live process by GDB's JIT interface. */
+struct gdb_names {
+	struct symlist list;
+	int pid; /* whose */
+	time_t read_at;
+};
 
 /* Zero to begin. */
 struct jit_naming {

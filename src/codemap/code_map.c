@@ -475,11 +475,6 @@ bool dropped_mark(_Atomic uint64_t *mark, const struct bobbin_error *error)
 	return atomic_compare_exchange_strong(mark, &none, why);
 }
 
-bool code_drop(struct code *code, const struct bobbin_error *error)
-{
-	return dropped_mark(&code->dropped, error);
-}
-
 void code_map_hold(struct code *code)
 {
 	code->ranges++;

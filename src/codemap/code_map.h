@@ -81,7 +81,4 @@ static inline struct bobbin_error dropped_error(uint64_t dropped)
 				     .reason = (enum bobbin_reason)(dropped & UINT16_MAX)};
 }
 
-/* The same of a code's table. */
-bool code_drop(struct code *code, const struct bobbin_error *error);
-
 #endif

@@ -26,11 +26,6 @@ static enum bobbin_reason read_process(void *ctx, uint64_t addr, void *dst, size
 	return BOBBIN_REASON_NO_MEMORY;
 }
 
-int page_copy_read(const struct page_copy *code, uint64_t addr, void *dst, size_t size)
-{
-	return process_read(&code->process, addr, dst, size);
-}
-
 void page_copy_init(const struct remote_process *process, struct page_copy *ret)
 {
 	*ret = (struct page_copy){.process = *process};

@@ -61,9 +61,6 @@ void page_copy_fini(struct page_copy *code);
  */
 int page_copy_update(struct page_copy *code);
 
-/* Bytes of the process's memory.  0, -EFAULT, -ESRCH, -EPERM, -ETIMEDOUT. */
-int page_copy_read(const struct page_copy *code, uint64_t addr, void *dst, size_t size);
-
 /* Whether a page is unchanged, as @process has it: it may be a copy of the one that was read. */
 bool page_copy_is_same(const struct page_copy *code, const struct remote_process *process);
 

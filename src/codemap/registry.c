@@ -387,7 +387,7 @@ void registry_drop(struct registry *registry, struct code *code, const struct bo
 {
 	struct registration *r = (struct registration *)code;
 
-	if (!code_drop(code, error))
+	if (!dropped_mark(&code->dropped, error))
 		return;
 	/* rules that were taken from it hold no more */
 	code_map_tables_changed(registry->map);

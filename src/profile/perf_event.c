@@ -247,7 +247,7 @@ static void decode_sample_head(struct bytes *b, uint64_t type, struct perf_event
 	if (type & PERF_SAMPLE_TIME)
 		event->time = bytes_u64(b);
 	if (type & PERF_SAMPLE_ADDR)
-		sample->addr = bytes_u64(b);
+		bytes_skip(b, 8);
 	if (type & PERF_SAMPLE_ID)
 		event->id = bytes_u64(b);
 	if (type & PERF_SAMPLE_STREAM_ID)
@@ -366,19 +366,6 @@ static void decode_task(struct bytes *b, struct perf_event *event)
 		event->time = time;
 }
 
-static void decode_deferred(struct bytes *b, struct perf_event *event)
-{
-	event->deferred.cookie = bytes_u64(b);
-	event->deferred.callchain_nr = bytes_u64(b);
-	event->deferred.callchain = take_words(b, event->deferred.callchain_nr);
-}
-
-static void decode_other(struct bytes *b, struct perf_event *event)
-{
-	event->other.size = bytes_left(b);
-	event->other.data = take_bytes(b, event->other.size);
-}
-
 static void decode_body(struct bytes *b, struct perf_event *event)
 {
 	switch (event->type) {
@@ -400,11 +387,8 @@ static void decode_body(struct bytes *b, struct perf_event *event)
 	case PERF_RECORD_LOST_SAMPLES:
 		event->lost = bytes_u64(b);
 		break;
-	case PERF_FILE_CALLCHAIN_DEFERRED:
-		decode_deferred(b, event);
-		break;
 	default:
-		decode_other(b, event);
+		break; /* nobody asks what others say */
 	}
 }
 

@@ -34,7 +34,7 @@ struct perf_mmap {
 };
 
 struct perf_sample {
-	uint64_t ip, addr, period;
+	uint64_t ip, period;
 	/* addresses and PERF_CONTEXT_ marks, leaf first */
 	const uint64_t *callchain;
 	uint64_t callchain_nr;
@@ -77,15 +77,6 @@ struct perf_event {
 		} task;        /* FORK, EXIT */
 		uint64_t lost; /* LOST: records; LOST_SAMPLES: samples */
 		struct perf_sample sample;
-		struct {
-			uint64_t cookie;
-			const uint64_t *callchain;
-			uint64_t callchain_nr;
-		} deferred; /* PERF_FILE_CALLCHAIN_DEFERRED */
-		struct {
-			const void *data;
-			uint64_t size;
-		} other; /* the body of any other record */
 	};
 };
 

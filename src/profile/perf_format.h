@@ -59,10 +59,8 @@ enum perf_file_record {
 	PERF_FILE_COMPRESSED2 = 83,    /* the same with u64 size, and padding */
 };
 
-/* Linux 6.19: u64 cookie, u64 nr, nr addresses. */
+/* The last one of the kernel: Linux 6.19. */
 #define PERF_FILE_CALLCHAIN_DEFERRED 22
-/* In a call chain: the next entry is the cookie of the user part to come. */
-#define PERF_FILE_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 /* In branch_sample_type, Linux 6.8: a counter word for each branch. */
 #define PERF_FILE_BRANCH_COUNTERS (1ull << 19)
 

@@ -27,7 +27,7 @@ static int open_section(struct remote_table *t, struct remote_code *r,
 	s->data = malloc(s->size ? s->size : 1);
 	if (!s->data)
 		return -ENOMEM;
-	if (page_copy_read(&r->published, e->table, s->data, s->size)) {
+	if (process_read(&r->published.process, e->table, s->data, s->size)) {
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}

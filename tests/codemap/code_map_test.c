@@ -229,8 +229,10 @@ static void a_table_is_dropped_once_with_its_first_reason(void **state)
 	struct code *code = NULL;
 
 	assert_int_equal(add(map, 0x1000, 0x2000, &code), 0);
-	assert_true(code_drop(code, &(struct bobbin_error){0x30, BOBBIN_REASON_SFRAME_FRE}));
-	assert_false(code_drop(code, &(struct bobbin_error){0x40, BOBBIN_REASON_SFRAME_FDE}));
+	assert_true(dropped_mark(&code->dropped,
+				 &(struct bobbin_error){0x30, BOBBIN_REASON_SFRAME_FRE}));
+	assert_false(dropped_mark(&code->dropped,
+				  &(struct bobbin_error){0x40, BOBBIN_REASON_SFRAME_FDE}));
 	assert_int_equal(atomic_load(&code->dropped), 0x30 << 16 | BOBBIN_REASON_SFRAME_FRE);
 }
 
