@@ -56,7 +56,10 @@ struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_s
 /* Who reads other processes; NULL: without a deadline. */
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 
-/* The tables of a file that the unwinder knows; NULL: there are none. */
+/*
+ * The tables of a file that the unwinder knows, read once; NULL: it has none, cannot be read, or
+ * there is no room.
+ */
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file);
 

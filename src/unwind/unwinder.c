@@ -3,21 +3,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
-#include "unwind/file_modules.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
 
+/*
+ * Bytes of tables that all files together hold at most: who runs many files, with sections that
+ * are holes or compressed, must not take all memory.
+ */
+#define MODULES_MAX ((uint64_t)512 << 20)
+
+/* A file's tables, once somebody asked for them. */
+struct module_slot {
+	struct module *module;
+	bool tried;
+	bool left_out; /* there was no room for its tables */
+	int tried_pid; /* through which it could not be opened */
+};
+
 struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
-	struct file_modules modules;
+	struct module_slot *modules;   /* by file number */
+	uint32_t module_count;
+	size_t module_room;
+	uint64_t module_bytes; /* of tables that are held */
 	struct remote_room registered;
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
@@ -65,7 +82,9 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	file_modules_fini(&unwinder->modules);
+	for (uint32_t i = 0; i < unwinder->module_count; i++)
+		module_close(unwinder->modules[i].module);
+	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
 	process_reader_close(unwinder->reader);
@@ -113,10 +132,44 @@ BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 	return unwinder_update_code(unwinder, space, pid, REMOTE_DOORS);
 }
 
+static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)
+{
+	if (vector_reserve(&u->modules, &u->module_room, (size_t)number + 1, sizeof(*u->modules)))
+		return NULL;
+	while (u->module_count <= number)
+		u->modules[u->module_count++] = (struct module_slot){0};
+	return &u->modules[number];
+}
+
+/* Once, and again if it could not be opened and another process maps it. */
+static bool must_try(const struct module_slot *slot, const struct mapped_file *file)
+{
+	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
+}
+
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file)
 {
-	return file_modules_get(&unwinder->modules, file, unwinder->reader, &unwinder->options);
+	struct module_slot *slot = slot_of(unwinder, file->number);
+	int r;
+
+	if (!slot || !must_try(slot, file))
+		return slot ? slot->module : NULL;
+	slot->tried = true;
+	slot->tried_pid = file->pid;
+	if (file->kind != FILE_REGULAR && file->kind != FILE_VDSO)
+		return NULL;
+	r = module_open(unwinder->reader, file, &unwinder->options,
+			MODULES_MAX - unwinder->module_bytes, &slot->module);
+	slot->left_out = r == -ENOBUFS;
+	if (!r)
+		unwinder->module_bytes += elf_image_copied(&slot->module->image);
+	return slot->module;
+}
+
+static bool is_left_out(const struct bobbin_unwinder *u, const struct mapped_file *file)
+{
+	return file->number < u->module_count && u->modules[file->number].left_out;
 }
 
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
@@ -173,7 +226,7 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 
 	*source = BOBBIN_SOURCE_NONE;
 	*rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE);
-	if (!module && file_modules_left_out(&u->modules, m->file))
+	if (!module && is_left_out(u, m->file))
 		*rule = bobbin_rule_none(BOBBIN_REASON_NO_ROOM);
 	if (!module || !module_rule(module, offset, &answer))
 		return module;
