@@ -350,7 +350,7 @@ int registry_remove(struct registry *registry, uint64_t key)
 
 int registry_add_section(struct registry *registry, uint64_t key, void *section, size_t size,
 			 const struct code_text_range *ranges, size_t count,
-			 const struct code_identity *identity, void (*free_section)(void *))
+			 void (*free_section)(void *))
 {
 	struct code_text_range *sorted = calloc(count ? count : 1, sizeof(*sorted));
 	struct code_request request = {.kind = CODE_SECTION,
@@ -359,7 +359,6 @@ int registry_add_section(struct registry *registry, uint64_t key, void *section,
 				       .count = count,
 				       .table = (uintptr_t)section,
 				       .table_size = size,
-				       .identity = identity,
 				       .owned = section,
 				       .free_owned = free_section,
 				       .added = true};

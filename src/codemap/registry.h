@@ -69,7 +69,7 @@ int registry_unregister(struct registry *registry, const struct code_match *matc
  */
 int registry_add_section(struct registry *registry, uint64_t key, void *section, size_t size,
 			 const struct code_text_range *ranges, size_t count,
-			 const struct code_identity *identity, void (*free_section)(void *));
+			 void (*free_section)(void *));
 
 /* Unregister what registry_add_section() has added for @key, and wait for readers; -ENOENT. */
 int registry_remove(struct registry *registry, uint64_t key);

@@ -116,7 +116,7 @@ static int add_section(struct frames *frames, uint64_t key, const struct frame_t
 	if (r)
 		return r;
 	r = stats.functions ? registry_add_section(registry, key, data, size, texts->ranges,
-						   texts->count, NULL, free)
+						   texts->count, free)
 			    : -ENODATA;
 	if (r) {
 		free(data);

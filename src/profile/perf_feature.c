@@ -24,26 +24,16 @@ static const char *next_string(struct bytes *b)
 	return string;
 }
 
-static int missing(struct bobbin_error *err)
-{
-	return refuse_as(-ENODATA, err, 0, BOBBIN_REASON_NONE);
-}
-
-static int malformed(struct perf_span feature, const struct bytes *b, struct bobbin_error *err)
-{
-	return refuse(err, feature.offset + b->pos, BOBBIN_REASON_PERF_FEATURE);
-}
-
-int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret)
+int perf_feature_string(struct perf_span feature, const char **ret)
 {
 	struct bytes b = perf_feature_bytes(feature);
 	const char *string;
 
 	if (!feature.data)
-		return missing(err);
+		return -ENODATA;
 	string = next_string(&b);
 	if (!string)
-		return malformed(feature, &b, err);
+		return -EBADMSG;
 	*ret = string;
 	return 0;
 }
@@ -67,8 +57,6 @@ int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
 	struct bytes b = perf_feature_bytes(feature);
 	uint32_t nr = bytes_u32(&b), attr_size = bytes_u32(&b);
 
-	if (!feature.data)
-		return missing(err);
 	for (uint32_t i = 0; i < nr && !b.bad; i++) {
 		struct perf_event_desc next;
 
@@ -76,5 +64,5 @@ int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
 		if (!b.bad)
 			desc(ctx, i, &next);
 	}
-	return b.bad ? malformed(feature, &b, err) : 0;
+	return b.bad ? refuse(err, feature.offset + b.pos, BOBBIN_REASON_PERF_FEATURE) : 0;
 }

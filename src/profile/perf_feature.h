@@ -4,8 +4,7 @@
  *
  * Each feature is a run of bytes with a number, see enum perf_file_feature.
  * The functions here take one apart; perf_reader finds it.  Everything borrows
- * from the bytes, and nothing in them is trusted: errors are -EBADMSG with
- * BOBBIN_REASON_PERF_FEATURE and an offset into the file.
+ * from the bytes, and nothing in them is trusted.
  */
 #ifndef BOBBIN_PROFILE_PERF_FEATURE_H
 #define BOBBIN_PROFILE_PERF_FEATURE_H
@@ -33,12 +32,12 @@ struct perf_event_desc {
 struct bytes perf_feature_bytes(struct perf_span feature);
 
 /*
- * A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …  0; -ENODATA, with
- * BOBBIN_REASON_NONE, if it is missing; -EBADMSG and where it is malformed.
+ * A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …  0; -ENODATA if it is
+ * missing; -EBADMSG if it is malformed.
  */
-int perf_feature_string(struct perf_span feature, struct bobbin_error *err, const char **ret);
+int perf_feature_string(struct perf_span feature, const char **ret);
 
-/* EVENT_DESC: @desc is called for each event in order with its index.  The same errors. */
+/* EVENT_DESC: @desc is called for each event in order with its index.  0 or -EBADMSG and @err. */
 int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
 			     void (*desc)(void *ctx, uint32_t i, const struct perf_event_desc *),
 			     void *ctx);

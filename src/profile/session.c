@@ -24,7 +24,7 @@ static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
 	const char *name;
 
 	/* a recording that was killed has no features: it was made here, most likely */
-	if (perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &name))
+	if (perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), &name))
 		return bobbin_arch_amd64();
 	if (!strcmp(name, "aarch64"))
 		return bobbin_arch_aarch64();

@@ -173,14 +173,8 @@ static int add_image(struct image_list *list, const struct dl_phdr_info *info)
 	return 0;
 }
 
-static int on_object(struct dl_phdr_info *info, size_t size, void *ctx)
+static int on_object(struct dl_phdr_info *info, size_t size, void *list)
 {
-	struct image_list *list = ctx;
-
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs)) {
-		list->added = info->dlpi_adds;
-		list->removed = info->dlpi_subs;
-	}
 	return add_image(list, info);
 }
 

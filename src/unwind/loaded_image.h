@@ -35,7 +35,6 @@ struct loaded_image {
 struct image_list {
 	struct loaded_image *images;
 	size_t count, room;
-	uint64_t added, removed; /* the loader's counters */
 };
 
 /* What is loaded now.  -ENOMEM. */

@@ -168,7 +168,7 @@ static void such_a_child_takes_frames_back(void **state)
 	(void)state;
 	/* as frames are, by where they begin */
 	assert_int_equal(registry_add_section(own_registry(), (uintptr_t)s.section, s.section,
-					      s.section_size, &text, 1, NULL, keep),
+					      s.section_size, &text, 1, keep),
 			 0);
 	readers = code_map_readers(registry_map(own_registry()));
 	fflush(stdout);

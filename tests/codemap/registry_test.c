@@ -282,11 +282,10 @@ static void own_sections_are_freed_when_they_are_removed(void **state)
 	assert_non_null(section);
 	size = make_section(section, (uintptr_t)section, text.start, s.page, 1);
 	freed = 0;
-	assert_int_equal(
-		registry_add_section(registry, 77, section, size, &text, 1, NULL, free_counted), 0);
-	assert_int_equal(
-		registry_add_section(registry, 77, section, size, &text, 1, NULL, free_counted),
-		-EEXIST);
+	assert_int_equal(registry_add_section(registry, 77, section, size, &text, 1, free_counted),
+			 0);
+	assert_int_equal(registry_add_section(registry, 77, section, size, &text, 1, free_counted),
+			 -EEXIST);
 	assert_int_equal(freed, 0);
 	assert_int_equal(registry_remove(registry, 78), -ENOENT);
 	assert_int_equal(registry_remove(registry, 77), 0);

@@ -289,22 +289,18 @@ static void features_are_read_as_they_were_written(void **state)
 	reader = open_reader("data");
 	uname(&machine);
 	assert_int_equal(
-		perf_feature_string(perf_reader_feature(reader, PERF_FILE_HOSTNAME), NULL, &string),
-		0);
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_HOSTNAME), &string), 0);
 	assert_string_equal(string, machine.nodename);
-	assert_int_equal(
-		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &string), 0);
-	assert_string_equal(string, machine.machine);
-	assert_int_equal(perf_feature_string(perf_reader_feature(reader, PERF_FILE_OSRELEASE), NULL,
-					     &string),
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), &string),
 			 0);
+	assert_string_equal(string, machine.machine);
+	assert_int_equal(
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_OSRELEASE), &string), 0);
 	assert_string_equal(string, machine.release);
 	assert_int_equal(
-		perf_feature_string(perf_reader_feature(reader, PERF_FILE_VERSION), NULL, &string),
-		0);
+		perf_feature_string(perf_reader_feature(reader, PERF_FILE_VERSION), &string), 0);
 	assert_string_equal(string, "1.2");
-	assert_int_equal(perf_feature_string(perf_reader_feature(reader, 9), NULL, &string),
-			 -ENODATA);
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, 9), &string), -ENODATA);
 	assert_int_equal(perf_reader_feature(reader, PERF_FILE_NRCPUS).size, sizeof(nr_cpus));
 	assert_memory_equal(perf_reader_feature(reader, PERF_FILE_NRCPUS).data, nr_cpus,
 			    sizeof(nr_cpus));
@@ -502,8 +498,8 @@ static void a_pipe_gets_records_at_each_round(void **state)
 		size += n;
 	assert_int_equal(perf_reader_open_bytes(bytes, (size_t)size, NULL, &reader), 0);
 	assert_false(perf_reader_truncated(reader));
-	assert_int_equal(
-		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &arch), 0);
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), &arch),
+			 0);
 	event = next(reader);
 	assert_string_equal(event.attr->name, cpu_clock.name);
 	assert_int_equal(event.sample.callchain_nr, sample.sample.callchain_nr);
@@ -568,8 +564,8 @@ static void assert_cut(uint64_t kept)
 	assert_false(perf_reader_truncated(reader));
 	assert_true(kept > 1000);
 	assert_int_equal(perf_reader_stats(reader)->samples, kept);
-	assert_int_equal(
-		perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), NULL, &arch), 0);
+	assert_int_equal(perf_feature_string(perf_reader_feature(reader, PERF_FILE_ARCH), &arch),
+			 0);
 	perf_reader_close(reader);
 }
 
