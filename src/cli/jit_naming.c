@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/map_file.h"
 #include "target/gdb_jit.h"
-#include "target/jitdump_marker.h"
 #include "unwind/space.h"
 
 /* What all images of a process may take. */
@@ -26,7 +25,7 @@ static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, p
 	n->generation = space->generation;
 	n->count = 0;
 	for (size_t i = 0; i < space->maps.count && n->count < JIT_NAMING_DUMPS; i++)
-		if (jitdump_marker_is(space->maps.list[i].path))
+		if (is_jitdump_path(space->maps.list[i].path))
 			n->dumps[n->count++] = space->maps.list[i].start;
 }
 

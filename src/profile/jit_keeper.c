@@ -16,7 +16,6 @@
 #include "base/native_arch.h"
 #include "profile/code_watch.h"
 #include "target/gdb_jit.h"
-#include "target/jitdump_marker.h"
 #include "unwind/space.h"
 
 #define MS 1000000ull
@@ -48,6 +47,7 @@ struct code_load {
 };
 
 struct kept_process {
+	struct jit_keeper *keeper;
 	struct remote_process process;
 	uint64_t wait, due; /* when to search again */
 	uint64_t looked;    /* when it was asked last */
@@ -234,11 +234,6 @@ static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t tim
 	return k->sink(k->ctx, &event);
 }
 
-struct kept {
-	struct jit_keeper *keeper;
-	struct kept_process *process;
-};
-
 static int write_code(struct kept_process *p, const struct gdb_jit_function *f, const void *code)
 {
 	size_t name_len = strnlen(f->name, MAX_NAME);
@@ -261,18 +256,17 @@ static int write_code(struct kept_process *p, const struct gdb_jit_function *f, 
 
 static int keep_function(void *ctx, const struct gdb_jit_function *function)
 {
-	struct kept *kept = ctx;
-	struct kept_process *p = kept->process;
+	struct kept_process *p = ctx;
 	int r;
 
 	/* the code has gone, or never was */
 	if (function->size > MAX_CODE ||
-	    process_read(&p->process, function->start, kept->keeper->code, function->size))
+	    process_read(&p->process, function->start, p->keeper->code, function->size))
 		return 0;
 	if (p->file_size > MAX_FILE)
 		return -E2BIG;
-	r = write_code(p, function, kept->keeper->code);
-	kept->keeper->stats.functions += !r;
+	r = write_code(p, function, p->keeper->code);
+	p->keeper->stats.functions += !r;
 	return r;
 }
 
@@ -295,12 +289,10 @@ static bool is_known(const struct kept_process *p, size_t i, const struct gdb_ji
 static void keep_images(struct jit_keeper *k, struct kept_process *p, size_t i,
 			const struct gdb_jit_entry *entries, size_t count)
 {
-	struct kept kept = {k, p};
-
 	for (size_t n = 0; n < count; n++) {
 		int r = is_known(p, i, &entries[n])
 				? 0
-				: gdb_jit_functions(&p->process, &entries[n], keep_function, &kept);
+				: gdb_jit_functions(&p->process, &entries[n], keep_function, p);
 
 		if (r == -E2BIG || r == -EIO) {
 			note_error(k, r);
@@ -357,14 +349,14 @@ static struct kept_process *find_process(struct jit_keeper *k, int pid)
 			return &k->processes[i];
 	if (k->count == MAX_PROCESSES)
 		return NULL;
-	k->processes[k->count] = (struct kept_process){.process = {k->reader, pid}};
+	k->processes[k->count] = (struct kept_process){.keeper = k, .process = {k->reader, pid}};
 	return &k->processes[k->count++];
 }
 
 static bool has_jitdump(const struct bobbin_space *space)
 {
 	for (size_t i = 0; i < space->maps.count; i++)
-		if (jitdump_marker_is(space->maps.list[i].path))
+		if (is_jitdump_path(space->maps.list[i].path))
 			return true;
 	return false;
 }

@@ -195,11 +195,7 @@ static void close_all(struct sampler *s)
 	free(s->pollfds);
 	free(s->fds);
 	free(s->ids);
-	s->rings = NULL;
-	s->pollfds = NULL;
-	s->fds = NULL;
-	s->ids = NULL;
-	s->ring_count = s->fd_count = 0;
+	*s = (struct sampler){.attr = s->attr, .name = s->name};
 }
 
 static int open_with_rings(struct sampler *s, const struct sampler_options *options, size_t bytes)

@@ -196,3 +196,15 @@ bool mapping_is_bare(const struct mapping *m)
 {
 	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
 }
+
+bool is_jitdump_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t digits;
+
+	if (strncmp(name, "jit-", 4))
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	name += 4 + digits;
+	return digits && (!strcmp(name, ".dump") || !strcmp(name, ".dump (deleted)"));
+}

@@ -2,7 +2,6 @@
 /* This process describes code to itself, as compilers do to debuggers. */
 #include "base/native_arch.h"
 #include "target/gdb_jit.h"
-#include "target/jitdump_marker.h"
 #include "unwind/space.h"
 
 #include <elf.h>
@@ -349,9 +348,9 @@ static void jitdump_files_are_known_by_their_names(void **state)
 		"/jit-1.dump/other", "/tmp/jit-1x.dump", "/tmp/xjit-1.dump"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-		assert_true(jitdump_marker_is(good[i]));
+		assert_true(is_jitdump_path(good[i]));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_false(jitdump_marker_is(bad[i]));
+		assert_false(is_jitdump_path(bad[i]));
 }
 
 int main(void)
