@@ -124,21 +124,22 @@ bool kernel_door_open(struct kernel_door *door)
 	return door->state == KERNEL_DOOR_OPEN;
 }
 
-int kernel_door_register(struct kernel_door *door, const struct sframe_setup *setup)
+static int call_kernel(struct kernel_door *door, long number, const struct sframe_setup *setup)
 {
-	long r = kernel_door_open(door)
-			 ? door->call(KERNEL_SFRAME_REGISTER, setup, SFRAME_SETUP_SIZE_VER0)
-			 : -ENOSYS;
+	long r = kernel_door_open(door) ? door->call(number, setup, SFRAME_SETUP_SIZE_VER0)
+					: -ENOSYS;
 
 	return r > 0 ? -EPROTO : (int)r;
+}
+
+int kernel_door_register(struct kernel_door *door, const struct sframe_setup *setup)
+{
+	return call_kernel(door, KERNEL_SFRAME_REGISTER, setup);
 }
 
 int kernel_door_unregister(struct kernel_door *door, uint64_t sframe_start)
 {
 	const struct sframe_setup key = {.sframe_start = sframe_start};
-	long r = kernel_door_open(door)
-			 ? door->call(KERNEL_SFRAME_UNREGISTER, &key, SFRAME_SETUP_SIZE_VER0)
-			 : -ENOSYS;
 
-	return r > 0 ? -EPROTO : (int)r;
+	return call_kernel(door, KERNEL_SFRAME_UNREGISTER, &key);
 }

@@ -43,11 +43,6 @@ void own_mappings_fini(struct own_mappings *m)
 	m->fd = -1;
 }
 
-void own_mappings_forked(struct own_mappings *m)
-{
-	own_mappings_fini(m);
-}
-
 /* The descriptor, or -1. */
 static int maps_fd(struct own_mappings *m)
 {

@@ -28,10 +28,9 @@ struct own_mappings {
 };
 
 void own_mappings_init(struct own_mappings *ret);
-void own_mappings_fini(struct own_mappings *mappings);
 
-/* In a forked child: the descriptor shows the parent. */
-void own_mappings_forked(struct own_mappings *mappings);
+/* Also for a forked child, which goes on with it: the descriptor shows the parent. */
+void own_mappings_fini(struct own_mappings *mappings);
 
 /*
  * Whether all of [@start, @end) can be executed.  0; -EFAULT: not all of it;

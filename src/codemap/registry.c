@@ -404,7 +404,7 @@ void registry_forked(struct registry *registry)
 {
 	pthread_mutex_init(&registry->lock, NULL);
 	code_map_forked(registry->map);
-	own_mappings_forked(&registry->mappings);
+	own_mappings_fini(&registry->mappings);
 	if (registry->page)
 		page_writer_forked(registry->page);
 }
