@@ -17,6 +17,7 @@
 #include "../tests/promise.h"
 #include "convert/row_walk.h"
 #include "convert/section_repair.h"
+#include "sframe/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,7 +74,7 @@ static bool read_function(const struct bobbin_sframe_view *view,
 			return false;
 	}
 	while ((r = row_walk_next(&walk, &error, &row)) > 0) {
-		any |= row.start < row_walk_limit(fde);
+		any |= row.start < sframe_fre_limit(fde);
 		if (row.start <= off) {
 			*rule = row.rule;
 			*found = true;

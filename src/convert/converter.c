@@ -448,8 +448,8 @@ static int make_section(struct conversion *c, uint8_t **data, uint64_t *size)
 	function_list_fini(&c->list);
 	if (r)
 		return r;
-	return options->in_place ? section_maker_finish_in_place(&c->maker, data, size)
-				 : section_maker_finish(&c->maker, data, size);
+	c->maker.in_place = options->in_place;
+	return section_maker_finish(&c->maker, data, size);
 }
 
 int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,

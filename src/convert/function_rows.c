@@ -6,6 +6,7 @@
 
 #include "base/vector.h"
 #include "convert/row_walk.h"
+#include "sframe/layout.h"
 
 int function_rows_push(struct function_rows *rows, struct bobbin_sframe_row row)
 {
@@ -25,7 +26,7 @@ static int read_rows(struct function_rows *rows, const struct bobbin_sframe_view
 	int r;
 
 	rows->count = 0;
-	walk.limit = row_walk_limit(fde);
+	walk.limit = sframe_fre_limit(fde);
 	while ((r = row_walk_next(&walk, err, &row)) > 0)
 		if (function_rows_push(rows, row))
 			return -ENOMEM;

@@ -62,7 +62,7 @@ static int check_rows(struct merger *m, const struct bobbin_sframe_view *view,
 	while ((r = row_walk_next(&walk, err, &row)) > 0) {
 		if (++m->rows > m->most_rows)
 			return -E2BIG;
-		any |= row.start < row_walk_limit(fde);
+		any |= row.start < sframe_fre_limit(fde);
 		hash = rule_hash(&row.rule, hash ^ row.start);
 	}
 	if (r)

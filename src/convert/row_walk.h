@@ -59,10 +59,4 @@ static inline int row_walk_next(struct row_walk *walk, struct bobbin_error *err,
 	return 1;
 }
 
-/* Where rows end: no row covers addresses after it. */
-static inline uint32_t row_walk_limit(const struct bobbin_sframe_fde *fde)
-{
-	return fde->pcmask ? fde->rep_size : fde->size;
-}
-
 #endif

@@ -58,7 +58,7 @@ int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned i
 		       bool share, uint32_t functions, struct section_maker *ret)
 {
 	uint32_t fdes = functions > 64 ? functions : 64, fres = UINT32_MAX;
-	struct section_maker maker;
+	struct section_maker maker = {0};
 	int r = bobbin_sframe_builder_init(arch, addr, version, &maker.builder);
 
 	if (r)
@@ -105,7 +105,7 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 	return r;
 }
 
-static int finish(struct section_maker *maker, bool in_place, uint8_t **data, uint64_t *size)
+int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
 {
 	uint64_t need = bobbin_sframe_builder_size(&maker->builder);
 	uint8_t *bytes = malloc(need);
@@ -113,7 +113,7 @@ static int finish(struct section_maker *maker, bool in_place, uint8_t **data, ui
 
 	if (!bytes)
 		return -ENOMEM;
-	if (in_place)
+	if (maker->in_place)
 		maker->builder.addr = (uintptr_t)bytes;
 	r = bobbin_sframe_builder_finish(&maker->builder, bytes, need);
 	if (r) {
@@ -123,16 +123,6 @@ static int finish(struct section_maker *maker, bool in_place, uint8_t **data, ui
 	*data = bytes;
 	*size = need;
 	return 0;
-}
-
-int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
-{
-	return finish(maker, false, data, size);
-}
-
-int section_maker_finish_in_place(struct section_maker *maker, uint8_t **data, uint64_t *size)
-{
-	return finish(maker, true, data, size);
 }
 
 void section_maker_fini(struct section_maker *maker)

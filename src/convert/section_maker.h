@@ -9,6 +9,7 @@
 
 struct section_maker {
 	struct bobbin_sframe_builder builder;
+	bool in_place; /* V3: whatever address was given, the section will be where it is made */
 };
 
 /*
@@ -27,9 +28,6 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 
 /* The section in memory of its own, which becomes the caller's.  0, -ENOMEM. */
 int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size);
-
-/* The same for a section that is used where it is made, whatever its address was.  V3 only. */
-int section_maker_finish_in_place(struct section_maker *maker, uint8_t **data, uint64_t *size);
 
 void section_maker_fini(struct section_maker *maker);
 

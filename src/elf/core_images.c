@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/core_images.h"
-
+/*
+ * core_images.c - the SFrame sections of what a core file's process had mapped.
+ *
+ *	NT_FILE note ─► a mapping of a file's first page
+ *	its program headers, in the core's memory ─► PT_GNU_SFRAME
+ *	its bytes, in the core's memory, else in the file
+ *
+ * Kernels dump the first page of each ELF image, but not the read-only pages
+ * after it that a file backs.  Such pages are read from the file, if it is still
+ * the one that was mapped: build IDs tell.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +23,10 @@
 #include "core/refusal.h"
 #include "elf/elf_image.h"
 #include "elf/gnu_sframe.h"
-#include "elf/image_sections.h"
+#include "elf/sframe_reader.h"
 
+/* Images that are looked at; what is mapped beyond them is reported as absent. */
+#define MAX_IMAGES 4096
 /* Bytes of an image's start that must hold its program headers and build ID. */
 #define HEAD_SIZE 65536
 
@@ -318,7 +329,7 @@ static int read_image(struct core *core, uint64_t start, const char *path, bool 
 	uint64_t offset = 0, size = dumped_at(core, start, &offset);
 	int r;
 
-	if (size < sizeof(Elf64_Ehdr) || core->image_count == CORE_IMAGES_MAX)
+	if (size < sizeof(Elf64_Ehdr) || core->image_count == MAX_IMAGES)
 		return miss(&image);
 	core->image_count++;
 	image.head_size = size < HEAD_SIZE ? size : HEAD_SIZE;

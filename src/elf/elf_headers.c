@@ -293,7 +293,7 @@ static int read_all(int fd, bool relocatable, struct bobbin_error *err, struct e
 	return r ? r : read_sections(fd, err, headers);
 }
 
-static int init(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *ret)
+int elf_headers_init(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *ret)
 {
 	struct elf_headers headers = {0};
 	struct stat status;
@@ -313,16 +313,6 @@ static int init(int fd, bool relocatable, struct bobbin_error *err, struct elf_h
 	else
 		*ret = headers;
 	return r;
-}
-
-int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret)
-{
-	return init(fd, false, err, ret);
-}
-
-int elf_headers_init_relocatable(int fd, struct bobbin_error *err, struct elf_headers *ret)
-{
-	return init(fd, true, err, ret);
 }
 
 void elf_headers_fini(struct elf_headers *headers)

@@ -50,14 +50,13 @@ struct elf_headers {
 #define ELF_HEADERS_NAME_ROOM 16
 
 /*
- * Read and check the headers of the regular file behind @fd.  Afterwards each
+ * Read and check the headers of the regular file behind @fd, a linked or a relocatable
+ * one, which has no segments.  Afterwards each
  * segment and section lies inside the file, and loaded segments ascend without
  * overlap.  -EBADMSG or -ENOTSUP with a reason and a file offset, -EINVAL,
  * -ENOMEM, the errno of reading.  elf_headers_fini() gives @ret back.
  */
-int elf_headers_init(int fd, struct bobbin_error *err, struct elf_headers *ret);
-/* The same for a relocatable file, which has no segments. */
-int elf_headers_init_relocatable(int fd, struct bobbin_error *err, struct elf_headers *ret);
+int elf_headers_init(int fd, bool relocatable, struct bobbin_error *err, struct elf_headers *ret);
 
 void elf_headers_fini(struct elf_headers *headers);
 

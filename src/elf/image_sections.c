@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/image_sections.h"
-
 #include <string.h>
 
 #include "elf/gnu_sframe.h"
-#include "elf/sframe_relocation.h"
+#include "elf/sframe_reader.h"
 
 static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
 {

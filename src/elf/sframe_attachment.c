@@ -416,7 +416,7 @@ static int plan(struct sframe_attachment *a, struct bobbin_error *err)
 int sframe_attachment_init(int fd, struct bobbin_error *err, struct sframe_attachment *ret)
 {
 	struct sframe_attachment a = {.fd = fd};
-	int r = elf_headers_init(fd, err, &a.headers);
+	int r = elf_headers_init(fd, false, err, &a.headers);
 
 	if (r)
 		return r;

@@ -11,8 +11,7 @@
 #include "base/elf_counts.h"
 #include "core/refusal.h"
 #include "elf/code_ranges.h"
-#include "elf/core_images.h"
-#include "elf/image_sections.h"
+#include "elf/sframe_reader.h"
 
 static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 		    struct sframe_file *file)

@@ -8,7 +8,7 @@
  *	relocatable ELF file	its .sframe sections, relocated as if every
  *				section were at address 0
  *	core file		the sections of what was mapped, at their
- *				addresses in the process, see core_images.h
+ *				addresses in the process, see core_images.c
  *	anything else		a section's bare bytes
  *
  * Everything is copied: a file that shrinks later does no harm.

@@ -41,4 +41,15 @@ int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t 
 int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size,
 			uint8_t **ret);
 
+/* Each of these: -EBADMSG with a reason and a file offset, -ENOMEM. */
+
+/* image_sections.c: all sections of an ELF file that is no core file. */
+int image_sections_read(struct sframe_reader *reader);
+
+/* sframe_relocation.c: relocate the sections that were found, and remember the targets. */
+int sframe_relocate(struct sframe_reader *reader);
+
+/* core_images.c: the sections of the ELF files that a core file's process had mapped. */
+int core_images_read(struct sframe_reader *reader);
+
 #endif

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "elf/sframe_relocation.h"
-
+/*
+ * sframe_relocation.c - where the functions of a relocatable file start.
+ *
+ * The only fields of an SFrame section that are relocated are the functions'
+ * starts, each against a symbol and relative to the field itself.  Every section
+ * of such a file is at address 0, so that a start is an offset in the section
+ * of its function.
+ */
 #include <stdlib.h>
 
 #include "base/vector.h"
@@ -8,6 +14,7 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
+#include "elf/sframe_reader.h"
 
 /* A section with relocations for one of ours, and the symbol table that it uses. */
 struct table {

@@ -238,7 +238,7 @@ static int plan(struct object_attachment *a, struct bobbin_error *err)
 int object_attachment_init(int fd, struct bobbin_error *err, struct object_attachment *ret)
 {
 	struct object_attachment a = {.fd = fd};
-	int r = elf_headers_init_relocatable(fd, err, &a.headers);
+	int r = elf_headers_init(fd, true, err, &a.headers);
 
 	if (r)
 		return r;

@@ -7,14 +7,54 @@
 
 #include "base/file_range.h"
 #include "core/bisect.h"
+#include "core/bytes.h"
 #include "core/refusal.h"
+#include "elf/elf_headers.h"
 #include "elf/packed_section.h"
-#include "object/object_relocation.h"
+#include "elf/relocation_kind.h"
 
 #define TEXT_ALIGNMENT 16
 /* Between frames and texts, so that no field without relocation points to code. */
 #define GAP 4096
 #define FRAME_MAX (OBJECT_CODE_MAX / 4)
+
+/**
+ * struct object_place - where a section of the file went
+ * @start: address of its first byte
+ * @size: bytes that it has there
+ * @frame: it is a part of these bytes, at the same offset, or NULL
+ * @text: its entry + 1, or 0
+ */
+struct object_place {
+	uint64_t start, size;
+	struct byte_buffer *frame;
+	size_t text;
+};
+
+/**
+ * struct object_reader - a file that is being read
+ * @fd: the file
+ * @headers: of it
+ * @places: of its sections; owned.  No size: nowhere
+ * @symbols, @symbol_count: of its symbol table; owned
+ * @long_indices, @long_count: sections of those whose index is SHN_XINDEX; owned
+ * @symbol_table: the section that has them, 0: there is none
+ * @budget: bytes of relocations that may still be read: those of a sound file
+ *	do not overlap
+ * @err: where and why on failure, or NULL
+ * @code: what was found
+ */
+struct object_reader {
+	int fd;
+	struct elf_headers headers;
+	struct object_place *places;
+	Elf64_Sym *symbols;
+	Elf32_Word *long_indices;
+	size_t symbol_count, long_count, symbol_table;
+	uint64_t budget;
+	struct bobbin_error *err;
+	struct object_code *code;
+};
 
 bool object_code_is_in(int fd)
 {
@@ -74,6 +114,20 @@ static int read_symbols(struct object_reader *reader)
 					      sizeof(*reader->long_indices), reader->err,
 					      (void **)&reader->long_indices, &reader->long_count);
 	return r;
+}
+
+/* The place of the section that a symbol is defined in, or NULL. */
+static const struct object_place *place_of(const struct object_reader *reader, size_t symbol)
+{
+	size_t section = reader->symbols[symbol].st_shndx;
+
+	if (section == SHN_XINDEX)
+		section = symbol < reader->long_count ? reader->long_indices[symbol] : SHN_UNDEF;
+	else if (section >= SHN_LORESERVE)
+		return NULL;
+	if (section >= reader->headers.section_count || !reader->places[section].size)
+		return NULL;
+	return &reader->places[section];
 }
 
 /* Contents that mean nothing to ELF, as those of code and frames do. */
@@ -222,7 +276,7 @@ static void choose_symbols(const struct object_reader *reader)
 {
 	for (size_t i = 1; i < reader->symbol_count && i <= UINT32_MAX; i++) {
 		const Elf64_Sym *symbol = &reader->symbols[i];
-		const struct object_place *place = object_reader_place(reader, i);
+		const struct object_place *place = place_of(reader, i);
 		struct object_text *text;
 
 		if (!place || !place->text || !stays(symbol))
@@ -233,6 +287,82 @@ static void choose_symbols(const struct object_reader *reader)
 		text->symbol = (uint32_t)i;
 		text->value = symbol->st_value;
 	}
+}
+
+/* Where a relocation points; what lies outside of its section is nowhere. */
+static uint64_t target_of(const struct object_reader *reader, const Elf64_Rela *rela)
+{
+	size_t symbol = ELF64_R_SYM(rela->r_info);
+	const struct object_place *place = place_of(reader, symbol);
+	uint64_t offset;
+
+	if (!place)
+		return 0;
+	offset = reader->symbols[symbol].st_value + (uint64_t)rela->r_addend;
+	return offset <= place->size ? place->start + offset : 0;
+}
+
+static int apply(const struct object_reader *reader, const struct object_place *frame,
+		 const Elf64_Rela *rela, uint64_t at)
+{
+	uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
+	struct relocation_kind kind;
+	uint64_t field, value;
+
+	if (!relocation_kind(reader->headers.file.e_machine, type, &kind))
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
+	if (!kind.width)
+		return 0;
+	if (rela->r_offset > frame->size || frame->size - rela->r_offset < kind.width ||
+	    ELF64_R_SYM(rela->r_info) >= reader->symbol_count)
+		return refuse(reader->err, at, BOBBIN_REASON_ELF_RELOCATION);
+	field = frame->start + rela->r_offset;
+	value = target_of(reader, rela) - (kind.pcrel ? field : 0);
+	bytes_store(frame->frame->data + field, value, kind.width,
+		    reader->headers.arch->big_endian);
+	return 0;
+}
+
+static int apply_all(struct object_reader *reader, size_t section, const struct object_place *frame)
+{
+	const Elf64_Shdr *header = &reader->headers.sections[section];
+	Elf64_Rela *relas = NULL;
+	size_t count;
+	int r;
+
+	if (header->sh_type != SHT_RELA || header->sh_link != reader->symbol_table)
+		return refuse(reader->err, elf_headers_place(&reader->headers, section),
+			      BOBBIN_REASON_ELF_RELOCATION);
+	if (header->sh_size > reader->budget)
+		return refuse(reader->err, elf_headers_place(&reader->headers, section),
+			      BOBBIN_REASON_ELF_BROKEN);
+	reader->budget -= header->sh_size;
+	r = elf_headers_table(&reader->headers, reader->fd, section, ELF_T_RELA, sizeof(*relas),
+			      reader->err, (void **)&relas, &count);
+	if (r)
+		return r;
+	for (size_t i = 0; i < count && !r; i++)
+		r = apply(reader, frame, &relas[i], header->sh_offset + i * sizeof(*relas));
+	free(relas);
+	return r;
+}
+
+static int relocate(struct object_reader *reader)
+{
+	int r = 0;
+
+	for (size_t i = 1; i < reader->headers.section_count && !r; i++) {
+		const Elf64_Shdr *header = &reader->headers.sections[i];
+		const struct object_place *place;
+
+		if ((header->sh_type != SHT_RELA && header->sh_type != SHT_REL) ||
+		    header->sh_info >= reader->headers.section_count)
+			continue;
+		place = &reader->places[header->sh_info];
+		if (place->frame && header->sh_size)
+			r = apply_all(reader, i, place);
+	}
+	return r;
 }
 
 static int read_all(struct object_reader *reader)
@@ -250,7 +380,7 @@ static int read_all(struct object_reader *reader)
 	if (!r)
 		r = place_texts(reader);
 	if (!r)
-		r = object_relocate(reader);
+		r = relocate(reader);
 	if (r)
 		return r;
 	choose_symbols(reader);
@@ -261,7 +391,7 @@ int object_code_init(int fd, struct bobbin_error *err, struct object_code *ret)
 {
 	struct object_code code = {0};
 	struct object_reader reader = {.fd = fd, .err = err, .code = &code};
-	int r = elf_headers_init_relocatable(fd, err, &reader.headers);
+	int r = elf_headers_init(fd, true, err, &reader.headers);
 
 	if (r)
 		return r;

@@ -4,21 +4,15 @@
  */
 #include "sframe/fde.h"
 
-int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
-			   struct bobbin_error *err, struct bobbin_sframe_fde *ret)
-{
-	struct sframe_fdes fdes = sframe_fdes_of(view);
-
-	if (!sframe_read_fde(view, &fdes, entry, ret))
-		return refuse_read(fdes.fault, err, entry, BOBBIN_REASON_SFRAME_FDE);
-	return 0;
-}
-
 BOBBIN_API int bobbin_sframe_fde(const struct bobbin_sframe_view *view, uint32_t index,
 				 struct bobbin_error *err, struct bobbin_sframe_fde *ret)
 {
+	struct sframe_fdes fdes = sframe_fdes_of(view);
+	uint64_t entry = view->fde_off + (uint64_t)index * view->fde_size;
+
 	if (index >= view->num_fdes)
 		return refuse_as(-BOBBIN_ENOENT, err, view->fde_off, BOBBIN_REASON_NO_FUNCTION);
-	return bobbin_sframe_read_fde(view, view->fde_off + (uint64_t)index * view->fde_size, err,
-				      ret);
+	if (!sframe_read_fde(view, &fdes, entry, ret))
+		return refuse_read(fdes.fault, err, entry, BOBBIN_REASON_SFRAME_FDE);
+	return 0;
 }

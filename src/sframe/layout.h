@@ -190,18 +190,6 @@ static BOBBIN_ALWAYS_INLINE uint32_t sframe_fde_size(struct sframe_fdes *fdes, u
 	return memory_u32(fdes->data + at, fdes->big_endian, &fdes->fault);
 }
 
-/**
- * bobbin_sframe_read_fde() - bobbin_sframe_fde() by the offset of the entry
- * @view: a checked section
- * @entry: offset of an entry of its FDE table
- * @err: where and why on failure, or NULL
- * @ret: the entry; untouched on failure
- *
- * Return: 0, -EBADMSG, or -EFAULT as for lookups.
- */
-int bobbin_sframe_read_fde(const struct bobbin_sframe_view *view, uint64_t entry,
-			   struct bobbin_error *err, struct bobbin_sframe_fde *ret);
-
 /* Where rows end.  No row starts after it; gas writes rows that start at it. */
 static inline uint32_t sframe_fre_limit(const struct bobbin_sframe_fde *fde)
 {

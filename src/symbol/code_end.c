@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "symbol/code_end.h"
+#include "symbol/functions.h"
 
 #include <gelf.h>
 #include <stdbool.h>

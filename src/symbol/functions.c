@@ -2,7 +2,6 @@
 #include "symbol/functions.h"
 
 #include "base/vector.h"
-#include "symbol/code_end.h"
 #include "symbol/elf_file.h"
 
 #include <gelf.h>

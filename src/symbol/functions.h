@@ -9,7 +9,7 @@
  * The end of a symbol without size is guessed: it reaches to the next symbol or
  * the end of its section, and gives way to a sized one around it.  Without
  * .symtab hidden functions may follow: where that would be more than 4 KiB, it ends
- * where code_end.h sees an end, or after 4 KiB.  Whoever knows where functions begin
+ * where code_end() sees an end, or after 4 KiB.  Whoever knows where functions begin
  * cuts it there, too.
  */
 #ifndef BOBBIN_SYMBOL_FUNCTIONS_H
@@ -41,5 +41,16 @@ void function_name(const struct symlist *l, const struct interval *function, cha
  * Returns 0, -ENOMEM.
  */
 int functions_add_stubs(Elf *elf, size_t limit, struct symlist *l);
+
+/*
+ * code_end.c: the bytes from @address to the first return after which nothing but padding
+ * comes before a multiple of 16, where the next function may begin; at most @size.
+ * For x86-64, where assemblers that give symbols no size are in use; elsewhere, and
+ * where the code cannot be read, @size.
+ *
+ * It is a guess to the safe side: a function with a return before an aligned
+ * loop is cut there.
+ */
+uint64_t code_end(Elf *elf, uint64_t address, uint64_t size);
 
 #endif

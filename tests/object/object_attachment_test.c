@@ -94,7 +94,7 @@ static void all_that_was_there_stays_as_it_was(void **state)
 	assert_int_equal(file_range_read(fd, 0, bytes, sizeof(bytes)), 0);
 	assert_memory_equal(bytes + sizeof(Elf64_Ehdr), o.bytes + sizeof(Elf64_Ehdr),
 			    sizeof(bytes) - sizeof(Elf64_Ehdr));
-	assert_int_equal(elf_headers_init_relocatable(fd, NULL, &headers), 0);
+	assert_int_equal(elf_headers_init(fd, true, NULL, &headers), 0);
 	assert_int_equal(headers.section_count, OBJECT_SECTIONS + 2);
 	assert_memory_equal(headers.sections, o.sections, OBJECT_NAMES * sizeof(Elf64_Shdr));
 	assert_string_equal(elf_headers_name(&headers, OBJECT_SECTIONS), ".sframe");
