@@ -165,7 +165,11 @@ extern "C" {
 	/* another end of traces */ \
 	X(ABI_32,         "a 32-bit program: not unwound") \
 	/* another end of traces */ \
-	X(NO_ROOM,        "the tables of all files together are larger than what is kept")
+	X(NO_ROOM,        "the tables of all files together are larger than what is kept") \
+	/* refusals of compiled tables */ \
+	X(TABLE_MAGIC,    "not a compiled table: bad magic") \
+	X(TABLE_VERSION,  "unknown version of compiled tables") \
+	X(TABLE_HEAD,     "malformed head of the compiled table")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,
