@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "table/table_rules.h"
+
+#include "core/bytes.h"
+#include "table/table_layout.h"
+
+static int add(struct table_rules *rules, uint64_t hash, const struct table_rule *rule,
+	       uint32_t *ret)
+{
+	int r = hash_index_room(&rules->index, hash, &rules->rules, &rules->capacity, rules->count,
+				sizeof(*rules->rules));
+
+	if (r)
+		return -ENOMEM;
+	*ret = (uint32_t)rules->count;
+	rules->rules[rules->count++] = *rule;
+	return 0;
+}
+
+int table_rules_init(struct table_rules *ret)
+{
+	const struct table_rule none = {0};
+	uint32_t index;
+
+	*ret = (struct table_rules){.seed = hash_seed()};
+	return add(ret, hash_words(0, 0, ret->seed), &none, &index);
+}
+
+void table_rules_fini(struct table_rules *rules)
+{
+	hash_index_fini(&rules->index);
+	free(rules->rules);
+	*rules = (struct table_rules){0};
+}
+
+int table_rules_of_word(struct table_rules *rules, uint64_t word, uint32_t *ret)
+{
+	const struct table_rule rule = {.word = word};
+	uint64_t hash;
+	size_t at = 0;
+
+	if (rules->rules[rules->last].word == word && word) {
+		*ret = rules->last;
+		return 0;
+	}
+	hash = hash_words(word, 0, rules->seed);
+	while (hash_index_next(&rules->index, hash, &at, ret))
+		if (rules->rules[*ret].word == word && word) {
+			rules->last = *ret;
+			return 0;
+		}
+	return add(rules, hash, &rule, ret);
+}
+
+static uint64_t hash_place(const struct bobbin_place *place, uint64_t seed)
+{
+	return hash_words((uint64_t)(uint32_t)place->off << 16 | place->how << 8 | place->reg, 1,
+			  seed);
+}
+
+static uint64_t hash_rule(const struct bobbin_rule *rule, uint64_t seed)
+{
+	uint64_t rest = (uint64_t)(uint16_t)rule->plus << 16 | rule->index << 8 | rule->flags;
+
+	return hash_place(&rule->cfa,
+			  hash_place(&rule->ra, hash_place(&rule->fp, hash_words(rest, 2, seed))));
+}
+
+int table_rules_of_rule(struct table_rules *rules, const struct bobbin_rule *rule, uint32_t *ret)
+{
+	struct table_rule wide = {.wide = *rule};
+	uint64_t hash, word;
+	size_t at = 0;
+
+	if (!bobbin_rule_pack(rule, &word))
+		return table_rules_of_word(rules, word, ret);
+	hash = hash_rule(rule, rules->seed);
+	while (hash_index_next(&rules->index, hash, &at, ret))
+		if (*ret && !rules->rules[*ret].word &&
+		    bobbin_rule_equal(&rules->rules[*ret].wide, rule))
+			return 0;
+	return add(rules, hash, &wide, ret);
+}
+
+/* A number that is to be given. */
+struct ranked_rule {
+	uint64_t uses;
+	uint32_t index;
+	bool begins, wide;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked_rule *x = a, *y = b;
+
+	if (x->wide != y->wide)
+		return x->wide ? 1 : -1;
+	if (x->uses != y->uses)
+		return x->uses > y->uses ? -1 : 1;
+	return x->index != y->index ? (x->index < y->index ? -1 : 1) : x->begins - y->begins;
+}
+
+static size_t rank(const struct table_rules *rules, struct ranked_rule *ranked)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct table_rule *rule = &rules->rules[i];
+		bool wide = i && !rule->word;
+
+		/* rows of any rule may reach into another chunk */
+		ranked[count++] = (struct ranked_rule){rule->uses[0], i, false, wide};
+		if (rule->uses[1])
+			ranked[count++] = (struct ranked_rule){rule->uses[1], i, true, wide};
+	}
+	qsort(ranked, count, sizeof(*ranked), by_rank);
+	return count;
+}
+
+int table_rules_number(struct table_rules *rules)
+{
+	struct ranked_rule *ranked = calloc(rules->count, 2 * sizeof(*ranked));
+	size_t count;
+
+	if (!ranked)
+		return -ENOMEM;
+	count = rank(rules, ranked);
+	for (uint32_t i = 0; i < count && count <= TABLE_MAX_RULES; i++) {
+		struct table_rule *rule = &rules->rules[ranked[i].index];
+
+		rule->numbers[ranked[i].begins] = i;
+		rules->wide_count += ranked[i].wide;
+	}
+	rules->word_count = (uint32_t)count - rules->wide_count;
+	free(ranked);
+	return count <= TABLE_MAX_RULES ? 0 : -ERANGE;
+}
+
+static void put_place(uint8_t *to, const struct bobbin_place *place)
+{
+	to = bytes_store(to, (uint32_t)place->off, 4, false);
+	to[0] = place->how;
+	to[1] = place->reg;
+}
+
+static void put_wide(uint8_t *to, const struct bobbin_rule *rule)
+{
+	put_place(to, &rule->cfa);
+	put_place(to + TABLE_PLACE_SIZE, &rule->ra);
+	put_place(to + 2 * TABLE_PLACE_SIZE, &rule->fp);
+	bytes_store(to + TABLE_WIDE_PLUS, (uint16_t)rule->plus, 2, false);
+	to[TABLE_WIDE_INDEX] = rule->index;
+	to[TABLE_WIDE_FLAGS] = rule->flags;
+}
+
+void table_rules_write(const struct table_rules *rules, struct byte_buffer *out)
+{
+	size_t words = (size_t)rules->word_count * TABLE_WORD_SIZE;
+	size_t wide = (size_t)rules->wide_count * TABLE_WIDE_SIZE;
+	size_t size = words + wide + (rules->word_count + rules->wide_count + 7) / 8;
+	uint8_t *to = byte_buffer_room(out, size);
+
+	if (!to)
+		return;
+	byte_buffer_zeroes(out, size);
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct table_rule *rule = &rules->rules[i];
+
+		for (unsigned int begins = 0; begins <= !!rule->uses[1]; begins++) {
+			uint32_t number = rule->numbers[begins];
+
+			if (number < rules->word_count)
+				bytes_store(to + number * TABLE_WORD_SIZE, rule->word, 8, false);
+			else
+				put_wide(to + words +
+						 (number - rules->word_count) * TABLE_WIDE_SIZE,
+					 &rule->wide);
+			to[words + wide + number / 8] |= (uint8_t)(begins << number % 8);
+		}
+	}
+}
