@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_builder.h - rows in ascending order become a compiled table.
+ *
+ *	table_builder_init(arch, build_id, length, &b);
+ *	for each function
+ *		table_builder_begin(&b, start);
+ *		for each of its rows
+ *			table_builder_row(&b, row_start, rule);
+ *		table_builder_end(&b, end);
+ *	table_builder_make(&b, &data, &size);
+ *	table_builder_fini(&b);
+ */
+#ifndef BOBBIN_TABLE_TABLE_BUILDER_H
+#define BOBBIN_TABLE_TABLE_BUILDER_H
+
+#include <bobbin/arch.h>
+
+#include "table/table_layout.h"
+#include "table/table_rules.h"
+
+struct table_row {
+	uint64_t start;
+	uint32_t rule; /* index in the rules */
+	bool begins;
+};
+
+/**
+ * struct table_builder - a table in the making
+ * @arch, @build_id, @build_id_len: of the file
+ * @rules: of its rows; their indices are what table_builder_row() takes
+ * @rows, @count: its rows
+ * @end: of the last function
+ * @opened: the next row begins a function
+ */
+struct table_builder {
+	const struct bobbin_arch *arch;
+	uint8_t build_id[TABLE_BUILD_ID_MAX];
+	uint8_t build_id_len;
+	struct table_rules rules;
+	struct table_row *rows;
+	size_t count, capacity;
+	uint64_t end;
+	bool opened;
+};
+
+/* @build_id: @length bytes, or fewer than two for none.  0, -ENOMEM. */
+int table_builder_init(const struct bobbin_arch *arch, const uint8_t *build_id, size_t length,
+		       struct table_builder *ret);
+void table_builder_fini(struct table_builder *builder);
+
+/* A function starts, at or after the end of the last one.  0; -ENOMEM; -EINVAL. */
+int table_builder_begin(struct table_builder *builder, uint64_t start);
+
+/*
+ * A row of it starts, after the last one; the first one where the function does.  Rows
+ * with equal rules that follow each other are one.  0; -ENOMEM; -EINVAL.
+ */
+int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
+
+/* The function ends, after the start of its last row.  0; -EINVAL. */
+int table_builder_end(struct table_builder *builder, uint64_t end);
+
+/*
+ * Make the table.  Equal rows give equal bytes.  @data becomes the caller's.  0; -ENOMEM;
+ * -ENODATA: there are no rows; -ERANGE: they have too many different rules, or are too
+ * few for the addresses between them.
+ */
+int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *size);
+
+#endif
