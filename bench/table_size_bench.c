@@ -3,9 +3,10 @@
  * table_size_bench FOLDER... - how large unwind tables are in each form.
  *
  * Takes each different ELF file with .eh_frame below the folders and prints the
- * sums of bytes as it is, as SFrame with and without shared rows, and as a
- * side-file; and, for the largest side-file, what a lookup costs when its block
- * is decoded already and when it is not.
+ * sums of bytes as it is, as SFrame with and without shared rows, as a compiled
+ * table, and as a side-file; for the largest compiled table, what a lookup of a random
+ * address costs; and, for the largest side-file, what one costs when its block is decoded
+ * already and when it is not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,8 @@
 #include "convert/converter.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
+#include "table/compile_cfi.h"
+#include "table/compiled_table.h"
 
 #define LOOKUPS 20000
 #define ROUNDS 5
@@ -39,13 +42,21 @@ struct largest {
 	uint64_t section_size, sidefile_size;
 };
 
+/* The compiled table of the largest one. */
+struct largest_table {
+	char *path;
+	uint8_t *data;
+	uint64_t size;
+};
+
 /* nftw() passes no context. */
 static struct {
 	struct seen_file *seen;
 	size_t seen_count, seen_capacity;
-	uint64_t files, refused, cfi, plain, shared, side;
-	double convert_seconds, pack_seconds;
+	uint64_t files, refused, cfi, plain, shared, side, compiled, rows;
+	double convert_seconds, pack_seconds, compile_seconds;
 	struct largest largest;
+	struct largest_table table;
 } sums;
 
 static double now(void)
@@ -117,6 +128,28 @@ static int pack(const struct bobbin_cfi_view *cfi, struct largest *it)
 	return r;
 }
 
+static int compile(const char *path, const struct bobbin_cfi_view *cfi)
+{
+	double start = now();
+	uint64_t size, rows;
+	uint8_t *data;
+	int r = compile_cfi(cfi, 1, NULL, 0, &rows, &data, &size);
+
+	if (r)
+		return r;
+	sums.compile_seconds += now() - start;
+	sums.compiled += size;
+	sums.rows += rows;
+	if (size > sums.table.size) {
+		free(sums.table.path);
+		free(sums.table.data);
+		sums.table = (struct largest_table){strdup(path), data, size};
+	} else {
+		free(data);
+	}
+	return 0;
+}
+
 static int measure(const char *path, const struct cfi_image *t)
 {
 	struct largest it = {0};
@@ -131,6 +164,8 @@ static int measure(const char *path, const struct cfi_image *t)
 	sums.pack_seconds += now() - converted;
 	if (!r)
 		r = converted_size(t->views, true, &shared);
+	if (!r)
+		r = compile(path, t->views);
 	if (r) {
 		free(it.section);
 		free(it.sidefile);
@@ -194,6 +229,38 @@ static double lookup_time(struct sidefile *s, uint32_t step)
 	return best;
 }
 
+#define RANDOM_LOOKUPS 65536
+
+static int measure_table(void)
+{
+	static uint64_t addresses[RANDOM_LOOKUPS];
+	struct compiled_table table;
+	struct compiled_row row;
+	uint64_t seed = 1;
+	double best = 0;
+	int r = compiled_table_init(sums.table.data, sums.table.size, NULL, &table);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < RANDOM_LOOKUPS;) {
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		addresses[i] = table.start + (seed >> 11) % (table.end - table.start);
+		i += !compiled_table_find(&table, addresses[i], &row);
+	}
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		double start = now(), taken;
+
+		for (size_t i = 0; i < RANDOM_LOOKUPS; i++)
+			compiled_table_find(&table, addresses[i], &row);
+		taken = 1e9 * (now() - start) / RANDOM_LOOKUPS;
+		best = !round || taken < best ? taken : best;
+	}
+	printf("lookup in the compiled table of %s, %" PRIu64 " bytes\n", sums.table.path,
+	       sums.table.size);
+	printf("  %-28s %12.0f ns\n", "a random address", best);
+	return 0;
+}
+
 static int measure_lookups(void)
 {
 	const struct largest *l = &sums.largest;
@@ -223,9 +290,14 @@ int main(int argc, char **argv)
 	print_size(".eh_frame and .eh_frame_hdr", sums.cfi);
 	print_size("SFrame V3", sums.plain);
 	print_size("SFrame V3, shared rows", sums.shared);
+	print_size("compiled tables", sums.compiled);
 	print_size("side-files", sums.side);
+	printf("%" PRIu64
+	       " rows: %.2f bytes a row in compiled tables, made at %.1f M rows a second\n",
+	       sums.rows, (double)sums.compiled / (double)sums.rows,
+	       (double)sums.rows / 1e6 / sums.compile_seconds);
 	printf("converted at %.1f, packed at %.1f MB of .eh_frame a second\n",
 	       (double)sums.cfi / 1e6 / sums.convert_seconds,
 	       (double)sums.cfi / 1e6 / sums.pack_seconds);
-	return measure_lookups() ? 1 : 0;
+	return measure_table() || measure_lookups() ? 1 : 0;
 }
