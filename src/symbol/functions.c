@@ -206,12 +206,20 @@ static int candidate_compare(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
+/* "name@VERSION" is for programs of the past; "name@@VERSION" is the name of today. */
+static bool is_superseded(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at[1] != '@';
+}
+
 static bool reads_better(const char *a, const char *b)
 {
 	size_t m = strspn(a, "_"), n = strspn(b, "_");
 
-	if (!strchr(a, '@') != !strchr(b, '@'))
-		return strchr(a, '@');
+	if (is_superseded(a) != is_superseded(b))
+		return is_superseded(a);
 	return m != n ? n < m : strcmp(b, a) < 0;
 }
 

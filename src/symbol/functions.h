@@ -3,7 +3,7 @@
  * functions.h - the functions of a file by its symbol tables.
  *
  * Of several symbols for the same range one stays: global before weak before
- * local, functions before bare labels, then without a version, then fewer leading
+ * local, functions before bare labels, then without an old version, then fewer leading
  * underscores, then the first in the alphabet.  No symbol reaches beyond its section.
  *
  * The end of a symbol without size is guessed: it reaches to the next symbol or

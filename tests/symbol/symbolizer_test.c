@@ -514,6 +514,23 @@ static void versions_do_not_belong_to_names(void **state)
 	symbolizer_close(s);
 }
 
+/* A library's symbol table has them all, as libc's has clock_gettime's. */
+static void the_default_version_names_better_than_underscores(void **state)
+{
+	struct symbolizer *s = open_symbolizer(&names_only);
+	struct symbol f[1];
+
+	write_text("default.c", "__asm__(\".symver now, call@@NEW\\n.symver then, call@OLD\");\n"
+				"int now(void) { return 1; }\n"
+				"int then(void) __attribute__((alias(\"now\")));\n"
+				"int __call(void) __attribute__((alias(\"now\")));\n");
+	write_text("default.map", "OLD { };\nNEW { global: *; } OLD;\n");
+	run("gcc -shared -fPIC -O2 default.c -Wl,--version-script=default.map -o default.so");
+	assert_int_equal(resolve(s, "default.so", offset_of("default.so", "__call", 0), f, 1), 1);
+	assert_string_equal(f[0].name, "call");
+	symbolizer_close(s);
+}
+
 static void cplusplus_is_demangled(void **state)
 {
 	struct symbolizer_options options = {.demangle = true};
@@ -720,6 +737,7 @@ int main(void)
 		cmocka_unit_test(sizeless_symbols_reach_to_the_next_one),
 		cmocka_unit_test(global_names_win_over_weak_and_local_ones),
 		cmocka_unit_test(versions_do_not_belong_to_names),
+		cmocka_unit_test(the_default_version_names_better_than_underscores),
 		cmocka_unit_test(cplusplus_is_demangled),
 		cmocka_unit_test(vdso_is_named_from_memory),
 		cmocka_unit_test(same_file_has_one_number),
