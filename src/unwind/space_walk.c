@@ -104,7 +104,7 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
 	uint64_t offset, vaddr;
-	const struct module *module = module_at(w, addr, &offset, &vaddr);
+	struct module *module = module_at(w, addr, &offset, &vaddr);
 
 	return module && table_set_is_entry(&module->tables, vaddr);
 }

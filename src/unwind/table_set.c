@@ -261,9 +261,15 @@ static int ask(struct table_set *set, const struct table *table, uint64_t pc,
 	return r;
 }
 
-bool table_set_is_entry(const struct table_set *set, uint64_t pc)
+bool table_set_is_entry(struct table_set *set, uint64_t pc)
 {
-	return set->entry && pc >= set->entry && pc - set->entry < ENTRY_SIZE;
+	uint64_t first, function;
+
+	if (!set->entry || pc < set->entry || pc - set->entry >= ENTRY_SIZE)
+		return false;
+	/* tables that know the first function also know what is no part of it */
+	return !table_set_function(set, set->entry, &first) ||
+	       (table_set_function(set, pc, &function) && function == first);
 }
 
 /*
@@ -280,7 +286,7 @@ static void check_entry(const struct table_set *set, struct table_answer *ret)
 }
 
 /* No table covers the address; @failed: the last one that should and could not. */
-static void answer_without(const struct table_set *set, uint64_t pc, int failed, bool has_tables,
+static void answer_without(struct table_set *set, uint64_t pc, int failed, bool has_tables,
 			   struct table_answer *ret)
 {
 	if (table_set_is_entry(set, pc)) {

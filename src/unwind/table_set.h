@@ -107,7 +107,7 @@ bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arc
 		      struct bobbin_rule *ret);
 
 /* Whether an address belongs to the first code of a program or of a dynamic loader. */
-bool table_set_is_entry(const struct table_set *set, uint64_t pc);
+bool table_set_is_entry(struct table_set *set, uint64_t pc);
 
 /*
  * Where the function at an address begins; false: no table knows.  Call-frame information

@@ -66,6 +66,13 @@ it_knows_the_entry_of_a_program_though_its_table_does_not() {
 	complete
 }
 
+it_does_not_take_the_code_after_the_entry_for_the_entry() {
+	gcc -nostdlib -static -o "$work/bin/after_entry" "$sources/after_entry.c"
+	record "$work/bin/after_entry"
+	stacks | some ' bare $' 100
+	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
+}
+
 it_does_not_follow_frames_that_handlers_replace() {
 	g++ -O2 -fomit-frame-pointer -o throwing "$sources/throwing.cc"
 	g++ -O2 -fno-omit-frame-pointer -o throwing-fp "$sources/throwing.cc"
