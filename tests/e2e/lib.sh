@@ -113,6 +113,11 @@ frames() {
 	"$bobbin" script -F ip,sym,dso,source --no-inline "$@" | awk -f "$sources/frames.awk"
 }
 
+# with_tables: lines of frames, but for functions of the compiler's start files, which have none
+with_tables() {
+	grep -v -e '^__do_global_dtors_aux' -e '^\(de\)\{0,1\}register_tm_clones' -e '^frame_dummy'
+}
+
 # mostly PERCENT PATTERN: at least so many of the lines of stdin have it; there are some
 mostly() {
 	cat >lines

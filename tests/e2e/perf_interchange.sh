@@ -110,8 +110,7 @@ it_unwinds_stack_copies_of_perf() {
 	perf record -q -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 500 2>perf.log
 	stacks | mostly 90 ' spin c b a main __libc_start_call_main __libc_start_main _start $'
 	complete
-	# the start files of the compiler have no tables
-	frames | grep '/chain)' | grep -v '^__do_global_dtors_aux' | mostly 100 '\[\.eh_frame\]$'
+	frames | grep '/chain)' | with_tables | mostly 100 '\[\.eh_frame\]$'
 	quietly "$bobbin" report
 	grep -q 'end at the outermost frame' out
 }

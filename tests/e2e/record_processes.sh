@@ -61,7 +61,7 @@ it_unwinds_a_program_that_was_deleted() {
 	record ./vanish 500
 	[ ! -e ./vanish ]
 	complete
-	frames | grep '/vanish' | mostly 100 '\[\.eh_frame\]$'
+	frames | grep '/vanish' | with_tables | mostly 100 '\[\.eh_frame\]$'
 	chain_lengths | mostly 90 '^6$'
 }
 
@@ -71,7 +71,7 @@ it_unwinds_a_running_program_that_was_deleted() {
 	eventually [ ! -e vanish ]
 	record -p "$pid"
 	complete
-	frames | grep '/vanish' | mostly 100 '\[\.eh_frame\]$'
+	frames | grep '/vanish' | with_tables | mostly 100 '\[\.eh_frame\]$'
 }
 
 # The chain of a program that only another mount namespace can see
