@@ -10,6 +10,7 @@ static void enter_map(struct code_search *s)
 struct code *code_search_find(struct code_search *s, uint64_t pc)
 {
 	struct code_range *range = &s->range;
+	struct code *code;
 
 	if (range->code && pc - range->start < range->end - range->start)
 		return range->code;
@@ -18,7 +19,9 @@ struct code *code_search_find(struct code_search *s, uint64_t pc)
 		return NULL;
 	if (!s->map)
 		enter_map(s);
-	return code_map_find(s->map, pc, range);
+	code = code_map_find(s->map, pc, range);
+	s->generation = code_map_generation(s->map);
+	return code;
 }
 
 /* Asked once while a walk stays in the object. */

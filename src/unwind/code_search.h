@@ -19,6 +19,7 @@ struct code_search {
 	const struct code_map *map; /* NULL: nobody has asked it yet */
 	unsigned int token;         /* of the map's readers */
 	struct code_range range;    /* the one that was found last; of no code: none */
+	uint64_t generation;        /* of the map, after it was found */
 	const struct code *present; /* the last object that was found to be present */
 	bool stale;                 /* the map does not know what is loaded */
 };

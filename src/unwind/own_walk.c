@@ -67,6 +67,12 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	return !self_memory_read(&w->memory, addr, dst, size);
 }
 
+/* Whether the object at an address is there, and is the one that rules are remembered of. */
+static BOBBIN_ALWAYS_INLINE bool is_same_object(const struct own_walk *w, uint64_t pc)
+{
+	return code_search_is_near(&w->search, pc) && w->search.generation == w->slot->generation;
+}
+
 static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uint64_t pc,
 						  uint8_t *source)
 {
@@ -77,9 +83,18 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	if (!cached)
 		return 0;
 	*source = (uint8_t)cached_source(cached);
-	if (*source & SOURCE_ONCE && !code_search_is_near(&w->search, pc))
+	if (*source & SOURCE_ONCE && !is_same_object(w, pc))
 		return 0;
 	return cached->word;
+}
+
+/* The map has learned since the walk began: forget what was remembered before. */
+static void keep_up(struct own_walk *w)
+{
+	if (!w->slot || w->search.generation == w->slot->generation)
+		return;
+	walk_slot_renew(w->slot, w->search.generation);
+	memo_none(&w->memo);
 }
 
 /* Not in a fiber's first function: its end is no row's. */
@@ -105,8 +120,10 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 	struct code *code = code_search_present(&w->search, pc, &why);
 	struct table_answer answer;
 	uint8_t source;
-	uint64_t word = world_packed(frames, pc, &source);
+	uint64_t word;
 
+	keep_up(w);
+	word = world_packed(frames, pc, &source);
 	if (word) {
 		bobbin_rule_unpack(word, ret);
 		return (enum bobbin_source)(source & ~SOURCE_ONCE);
