@@ -77,7 +77,8 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 	enum bobbin_reason reason = BOBBIN_REASON_NONE;
 
 	while (out < end && !reason) {
-		if (f.sp >= memo->join && !f.exact) {
+		/* any number may be a stack pointer: it may also be what no entry can have */
+		if (f.sp >= memo->join && !f.exact && memo->memo) {
 			uint32_t same = memo_follow(w, memo, memo_find(memo, &f), out,
 						    (uint32_t)(end - out));
 

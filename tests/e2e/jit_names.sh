@@ -140,7 +140,7 @@ it_keeps_names_that_only_debuggers_are_told_of() {
 it_keeps_names_for_perf() {
 	bitcode
 	needs perf
-	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 100
+	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 1000
 	perf inject --jit -i perf.data -o injected 2>log || skip "perf cannot inject: $(tail -n 1 log)"
 	perf report --stdio -g none -i injected 2>>log | some ' compiled_leaf *$' 1
 }

@@ -24,9 +24,9 @@ it_unwinds_from_the_vdso() {
 it_unwinds_from_plt_stubs() {
 	program_as libplugin.so plugin -shared -fPIC >/dev/null
 	for flags in -fcf-protection=full -fcf-protection=none '-fcf-protection=none -Wl,-z,now'; do
-		record "$(program_as "stubs$(echo "$flags" | tr -d ' ,')" stubs $flags -fplt \
+		# each of them one sample of several hundred, by the processor
+		record -F 5000 "$(program_as "stubs$(echo "$flags" | tr -d ' ,')" stubs $flags -fplt \
 			-L "$work/bin" -lplugin -Wl,-rpath,"$work/bin")" 1000
-		# each of them one sample of a hundred or fewer, by the processor
 		stacks | some ': nothing@plt call_stubs main ' 3
 		stacks | some ': nothing call_stubs main ' 3
 		complete
