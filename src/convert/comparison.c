@@ -6,9 +6,6 @@
 #include "convert/fde_list.h"
 #include "convert/lookup_map.h"
 
-/* Lazy-binding stubs have this size, and a push of this many bytes in them. */
-#define STUB_SIZE 16
-#define STUB_PUSH 8
 /*
  * Differences of repeated rows that are counted; one more stands for the rest of the function.
  */

@@ -8,10 +8,6 @@
 #include "convert/fde_list.h"
 #include "core/rule_word.h"
 
-/* Lazy-binding stubs have this size, and a push of this many bytes in them. */
-#define STUB_SIZE 16
-#define STUB_PUSH 8
-
 /* Rows that are read at once. */
 #define WORDS 64
 

@@ -8,6 +8,10 @@
 
 #include <bobbin/cfi.h>
 
+/* A lazy-binding stub has this size, and a push of this many bytes in it. */
+#define STUB_SIZE 16
+#define STUB_PUSH 8
+
 /**
  * struct listed_fde - a live FDE
  * @start, @end: its addresses

@@ -7,10 +7,6 @@
 /* Rows that are taken at once. */
 #define WORDS 64
 
-/* A lazy-binding stub has this size, and a push of this many bytes in it. */
-#define STUB_SIZE 16
-#define STUB_PUSH 8
-
 struct compilation {
 	struct table_builder builder;
 	const struct bobbin_cfi_view *views;

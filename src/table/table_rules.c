@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table/table_rules.h"
 
+#include "convert/row_forms.h"
 #include "core/bytes.h"
 #include "table/table_layout.h"
 
@@ -52,20 +53,6 @@ int table_rules_of_word(struct table_rules *rules, uint64_t word, uint32_t *ret)
 	return add(rules, hash, &rule, ret);
 }
 
-static uint64_t hash_place(const struct bobbin_place *place, uint64_t seed)
-{
-	return hash_words((uint64_t)(uint32_t)place->off << 16 | place->how << 8 | place->reg, 1,
-			  seed);
-}
-
-static uint64_t hash_rule(const struct bobbin_rule *rule, uint64_t seed)
-{
-	uint64_t rest = (uint64_t)(uint16_t)rule->plus << 16 | rule->index << 8 | rule->flags;
-
-	return hash_place(&rule->cfa,
-			  hash_place(&rule->ra, hash_place(&rule->fp, hash_words(rest, 2, seed))));
-}
-
 int table_rules_of_rule(struct table_rules *rules, const struct bobbin_rule *rule, uint32_t *ret)
 {
 	struct table_rule wide = {.wide = *rule};
@@ -74,7 +61,7 @@ int table_rules_of_rule(struct table_rules *rules, const struct bobbin_rule *rul
 
 	if (!bobbin_rule_pack(rule, &word))
 		return table_rules_of_word(rules, word, ret);
-	hash = hash_rule(rule, rules->seed);
+	hash = rule_hash(rule, rules->seed);
 	while (hash_index_next(&rules->index, hash, &at, ret))
 		if (*ret && !rules->rules[*ret].word &&
 		    bobbin_rule_equal(&rules->rules[*ret].wide, rule))
