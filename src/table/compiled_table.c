@@ -282,7 +282,7 @@ static void find_wide_row(const struct place *place, struct compiled_row *row)
 		row->number = load_u16(p, false);
 	}
 	row->start = place->address + start;
-	row->end = place->address + (next < place->end ? next : place->end);
+	row->end = place->address + next;
 }
 
 /* Find the wanted row of a part. */
@@ -301,13 +301,14 @@ static BOBBIN_ALWAYS_INLINE void find_row(const struct compiled_table *t, const 
 	row->number = rule_number(t, place->part, token);
 	row->start = place->address + place->start + (token ? end_of(&ends, token - 1) : 0);
 	end = token < place->tokens ? place->start + end_of(&ends, token) : place->end;
-	row->end = place->address + (end < place->end ? end : place->end);
+	row->end = place->address + end;
 }
 
 int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 			struct compiled_row *ret)
 {
 	struct place place;
+	uint64_t limit;
 	int r;
 
 	if (vaddr < table->start || vaddr >= table->end)
@@ -316,8 +317,9 @@ int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 	if (r)
 		return r;
 	find_row(table, &place, ret);
-	if (ret->end > table->end)
-		ret->end = table->end;
+	limit = place.address + place.end < table->end ? place.address + place.end : table->end;
+	if (ret->end > limit)
+		ret->end = limit;
 	if (ret->number >= table->word_count + table->wide_count)
 		return -BOBBIN_EBADMSG;
 	ret->begins = table->beginners[ret->number / 8] >> ret->number % 8 & 1;
