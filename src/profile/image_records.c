@@ -21,7 +21,7 @@ static int tell(const struct process *process, const struct remote_range *range,
 	const struct remote_image *image = range->image;
 	struct perf_event event;
 
-	if (!image || range->start < image->start || !is_unknown_to_kernel(process->space, range))
+	if (range->start < image->start || !is_unknown_to_kernel(process->space, range))
 		return 0;
 	event = (struct perf_event){
 		.type = PERF_RECORD_MMAP2,
@@ -46,36 +46,33 @@ static int tell(const struct process *process, const struct remote_range *range,
 	return sink(ctx, &event);
 }
 
-/* The next range from @from on that lies in the memory and was told; or the end. */
-static size_t next_told(const struct process *process, const struct perf_mmap *memory, size_t from)
+/* The first told image's range that ends after @from and begins in the memory, or NULL. */
+static const struct remote_range *next_told(const struct process *process,
+					    const struct perf_mmap *memory, uint64_t from)
 {
 	const struct remote_code *code = process->space->remote;
 
-	while (from < code->count && code->ranges[from].start < memory->addr + memory->len) {
-		if (code->ranges[from].id <= process->code.told)
-			return from;
-		from++;
-	}
-	return code->count;
+	for (size_t i = code ? remote_code_after(code, from) : 0;
+	     code && i < code->count && code->ranges[i].start < memory->addr + memory->len; i++)
+		if (code->ranges[i].image && code->ranges[i].id <= process->code.told)
+			return &code->ranges[i];
+	return NULL;
 }
 
 bool image_records_told(const struct process *process, const struct perf_mmap *memory)
 {
-	const struct remote_code *code = process->space->remote;
-
-	return code &&
-	       next_told(process, memory, remote_code_after(code, memory->addr)) < code->count;
+	return next_told(process, memory, memory->addr);
 }
 
 int image_records_over(struct process *process, const struct perf_event *mapped, uint64_t id,
 		       snapshot_sink sink, void *ctx)
 {
-	const struct remote_code *code = process->space->remote;
-	size_t i = code ? remote_code_after(code, mapped->mmap.addr) : 0;
+	const struct perf_mmap *memory = &mapped->mmap;
+	const struct remote_range *range = next_told(process, memory, memory->addr);
 	int r = 0;
 
-	while (code && !r && (i = next_told(process, &mapped->mmap, i)) < code->count)
-		r = tell(process, &code->ranges[i++], mapped->time, id, sink, ctx);
+	for (; range && !r; range = next_told(process, memory, range->end))
+		r = tell(process, range, mapped->time, id, sink, ctx);
 	return r;
 }
 
