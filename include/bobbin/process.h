@@ -79,7 +79,8 @@ void bobbin_process_close(struct bobbin_process *process);
  * bobbin_process_update() - learn what is mapped and registered now
  * @process: the process
  *
- * Needed after the process has loaded libraries, registered code or called exec.
+ * Needed after the process has unloaded or replaced code, or called exec.  Code that is new
+ * is found by bobbin_process_unwind(), too.
  *
  * Return: as bobbin_process_open().  On failure nothing may be known to be mapped.
  */
@@ -123,7 +124,8 @@ int bobbin_process_threads(const struct bobbin_process *process, int **ret);
  *	failure
  *
  * The thread is stopped for as long as the walk takes: some microseconds, milliseconds where
- * tables of files have to be read first.
+ * tables of files have to be read first.  Where the walk ends in code that is not known, the
+ * process is updated while the thread is stopped, and the thread is walked again.
  *
  * Return: 0; -ESRCH: it is no thread of the process, or has ended; -EPERM: not allowed to
  * trace it, or a debugger does; -ETIMEDOUT: it does not stop, since it waits in the kernel,

@@ -164,18 +164,34 @@ static void remember_late(struct bobbin_process *process, const struct stopped_t
 	process->late = late;
 }
 
-static int walk_stopped(struct bobbin_process *process, pid_t tid, struct bobbin_trace *trace)
+static void walk(struct bobbin_process *process, const struct bobbin_regs *regs,
+		 struct bobbin_trace *trace)
 {
 	struct bobbin_mem mem = {bobbin_process_memory_read, &process->memory};
 	struct bobbin_unwinder *unwinder = process->options.unwinder;
+
+	bobbin_unwinder_process_memory(unwinder, process->pid, &process->memory);
+	bobbin_unwind(unwinder, process->space, regs, &mem, trace);
+}
+
+/* Whether a walk ends in code that was perhaps mapped or registered after the last update. */
+static bool may_be_new_code(uint32_t reason)
+{
+	return reason == BOBBIN_REASON_NO_MAPPING || reason == BOBBIN_REASON_NO_TABLE ||
+	       reason == BOBBIN_REASON_NO_FUNCTION;
+}
+
+static int walk_stopped(struct bobbin_process *process, pid_t tid, struct bobbin_trace *trace)
+{
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs regs;
 	int r = thread_registers(tid, gpr, &regs);
 
 	if (r)
 		return r;
-	bobbin_unwinder_process_memory(unwinder, process->pid, &process->memory);
-	bobbin_unwind(unwinder, process->space, &regs, &mem, trace);
+	walk(process, &regs, trace);
+	if (may_be_new_code(trace->reason) && !bobbin_process_update(process))
+		walk(process, &regs, trace);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <bobbin/process.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -176,6 +177,62 @@ static void unwinder_serves_several_processes(void **state)
 	bobbin_unwinder_close(options.unwinder);
 }
 
+static const char *plugin;
+
+/* A copy of this process that waits in a library, which it loads when the pipe is written to. */
+static pid_t start_loading(int in)
+{
+	void (*plugin_outer)(void (*)(void));
+	char byte;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(in, &byte, 1) != 1)
+		_exit(1);
+	*(void **)&plugin_outer = dlsym(dlopen(plugin, RTLD_NOW), "plugin_outer");
+	plugin_outer(outer);
+	_exit(1);
+}
+
+static unsigned int count_plugin(struct bobbin_process *process, const struct bobbin_trace *trace)
+{
+	struct bobbin_place_info place;
+	unsigned int count = 0;
+
+	for (uint32_t i = 0; i < trace->count; i++)
+		count += !bobbin_space_find(bobbin_process_space(process), trace->frames[i].pc,
+					    &place) &&
+			 strstr(place.mapping.path, strrchr(plugin, '/'));
+	return count;
+}
+
+static void library_that_is_loaded_after_the_update_is_walked_through(void **state)
+{
+	struct bobbin_frame frames[DEPTH];
+	struct bobbin_trace trace = {.frames = frames, .max = DEPTH};
+	struct bobbin_process *process;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_loading(ends[0]);
+	assert_int_equal(bobbin_process_open(pid, NULL, &process), 0);
+	assert_int_equal(write(ends[1], "", 1), 1);
+	do {
+		nap();
+		assert_int_equal(bobbin_process_unwind(process, pid, &trace), 0);
+	} while (!count_outer(&trace));
+	assert_int_equal(trace.reason, BOBBIN_REASON_OUTERMOST);
+	assert_int_equal(count_plugin(process, &trace), 2);
+	bobbin_process_close(process);
+	close(ends[0]);
+	close(ends[1]);
+	end(pid);
+}
+
 static void threads_of_others_are_refused(void **state)
 {
 	struct bobbin_trace trace = {0};
@@ -257,15 +314,19 @@ static void thread_that_stops_late_runs_on(void **state)
 	assert_int_equal(WEXITSTATUS(status), 7);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thread_has_its_whole_call_chain),
 		cmocka_unit_test(unwinder_serves_several_processes),
+		cmocka_unit_test(library_that_is_loaded_after_the_update_is_walked_through),
 		cmocka_unit_test(threads_of_others_are_refused),
 		cmocka_unit_test(options_of_unknown_meaning_are_refused),
 		cmocka_unit_test(thread_that_stops_late_runs_on),
 	};
 
+	if (argc < 2)
+		return 2;
+	plugin = argv[1];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
