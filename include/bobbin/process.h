@@ -124,7 +124,7 @@ int bobbin_process_threads(const struct bobbin_process *process, int **ret);
  *	failure
  *
  * The thread is stopped for as long as the walk takes: some microseconds, milliseconds where
- * tables of files have to be read first.  Where the walk ends in code that is not known, the
+ * tables of files have to be read first.  Where the walk meets code that is not known, the
  * process is updated while the thread is stopped, and the thread is walked again.
  *
  * Return: 0; -ESRCH: it is no thread of the process, or has ended; -EPERM: not allowed to

@@ -174,11 +174,19 @@ static void walk(struct bobbin_process *process, const struct bobbin_regs *regs,
 	bobbin_unwind(unwinder, process->space, regs, &mem, trace);
 }
 
-/* Whether a walk ends in code that was perhaps mapped or registered after the last update. */
-static bool may_be_new_code(uint32_t reason)
+/*
+ * Whether a walk met code that was perhaps mapped or registered after the last update: it
+ * ends there, or went on without tables.
+ */
+static bool met_unknown_code(const struct bobbin_trace *trace)
 {
-	return reason == BOBBIN_REASON_NO_MAPPING || reason == BOBBIN_REASON_NO_TABLE ||
-	       reason == BOBBIN_REASON_NO_FUNCTION;
+	for (uint32_t i = 0; i < trace->count; i++)
+		if (trace->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER ||
+		    trace->frames[i].source == BOBBIN_SOURCE_ROOT_SEARCH)
+			return true;
+	return trace->reason == BOBBIN_REASON_NO_MAPPING ||
+	       trace->reason == BOBBIN_REASON_NO_TABLE ||
+	       trace->reason == BOBBIN_REASON_NO_FUNCTION;
 }
 
 static int walk_stopped(struct bobbin_process *process, pid_t tid, struct bobbin_trace *trace)
@@ -190,7 +198,7 @@ static int walk_stopped(struct bobbin_process *process, pid_t tid, struct bobbin
 	if (r)
 		return r;
 	walk(process, &regs, trace);
-	if (may_be_new_code(trace->reason) && !bobbin_process_update(process))
+	if (met_unknown_code(trace) && !bobbin_process_update(process))
 		walk(process, &regs, trace);
 	return 0;
 }
