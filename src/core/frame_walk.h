@@ -30,6 +30,7 @@ struct frame_walk {
 	struct bobbin_regs known;       /* of the last one of which more is known */
 	uint64_t bottom;                /* stack pointer of the innermost frame on this stack */
 	uint8_t callee;                 /* source of the previous frame's rule */
+	bool in_syscall;                /* the last frame is in the instruction before its PC */
 	uint8_t switches;               /* of stacks */
 	uint8_t recoveries;             /* that are still allowed */
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
@@ -77,6 +78,7 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->regs = w->known = *regs;
 	w->bottom = regs->sp;
 	w->callee = BOBBIN_SOURCE_NONE;
+	w->in_syscall = false;
 	w->switches = 0;
 	w->recoveries = MAX_RECOVERIES;
 }

@@ -44,6 +44,7 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 	if (found == BOBBIN_SOURCE_NONE)
 		return false;
 	*source = (uint8_t)found;
+	w->in_syscall = true;
 	if (!in_table && regs->gpr && regs->gpr_known & 1 && !regs->gpr[0])
 		*reason = BOBBIN_REASON_OUTERMOST;
 	else

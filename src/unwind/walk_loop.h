@@ -30,6 +30,9 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 	const struct plain_frame f = plain_frame_of(&w->regs);
 	enum bobbin_reason reason = frame_general(w, &frame->source);
 
+	if (w->in_syscall)
+		frame->exact = false;
+	w->in_syscall = false;
 	memo_note(memo, frame, &f, NULL);
 	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
 		memo_enter(w, memo, w->regs.sp);

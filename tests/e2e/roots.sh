@@ -73,6 +73,13 @@ it_does_not_take_the_code_after_the_entry_for_the_entry() {
 	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
 }
 
+it_names_the_function_that_ends_in_a_system_call() {
+	gcc -nostdlib -static -o "$work/bin/last_call" "$sources/last_call.c"
+	spawn "$work/bin/last_call"
+	eventually sh -c "'$bobbin' stack $pid | grep -w _start"
+	"$bobbin" stack "$pid" | none after_last_call
+}
+
 it_does_not_follow_frames_that_handlers_replace() {
 	g++ -O2 -fomit-frame-pointer -o throwing "$sources/throwing.cc"
 	g++ -O2 -fno-omit-frame-pointer -o throwing-fp "$sources/throwing.cc"
