@@ -120,7 +120,7 @@ it_keeps_names_that_only_debuggers_are_told_of() {
 	bitcode
 	for kind in orc orc-lazy; do
 		rm -rf perf.data*
-		record lli-14 -jit-kind=$kind "$work/bin/compute.bc" 100
+		record lli-14 -jit-kind=$kind "$work/bin/compute.bc" 1000
 		grep -q ' [1-9][0-9]* functions .* are named in perf.data.jit$' err
 		functions | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
 		stacks | some ' compiled_leaf compiled_caller main ' 50
