@@ -6,7 +6,7 @@
  *
  * selector: bits 0..1 the architecture, bit 2 .debug_frame, bit 3 the header's
  * address is not a multiple of 8; what bits 4..7 mean is up to the target.  The
- * frame section lies behind the header at the next multiple of 8, as linkers
+ * frame section follows the header at the next multiple of 8, as linkers
  * place it.
  */
 #ifndef BOBBIN_FUZZ_CFI_INPUT_H

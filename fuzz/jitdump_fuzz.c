@@ -2,8 +2,8 @@
 /*
  * Jitdump files of any bytes, that grow while they are read.
  *
- * Contract: records lie one behind the other inside the file; names and lines
- * are bounded; a refusal has a reason and an offset that is not behind the end of
+ * Contract: records lie one after the other inside the file; names and lines
+ * are bounded; a refusal has a reason and an offset that is not after the end of
  * the file; what was read half and then on is the same as what was read at once.
  */
 #include <errno.h>

@@ -153,7 +153,7 @@ static void make_section(struct made *made)
 	check_rules(made, &view);
 }
 
-/* Make a section of the file behind @fd; false: it is refused. */
+/* Make a section of the file of @fd; false: it is refused. */
 static bool made_init(int fd, uint8_t selector, struct made *ret)
 {
 	const struct object_code untouched = {.text_count = 1};

@@ -34,7 +34,7 @@ static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *
 	struct bobbin_row row, packed;
 	int r = bobbin_sframe_lookup(view, pc, NULL, &row);
 
-	/* rows behind the end of a function are refused there and left out here */
+	/* rows after the end of a function are refused there and left out here */
 	if (r && r != -ENOENT)
 		return;
 	promise(sidefile_lookup(sidefile, pc, NULL, &packed) == r);
@@ -46,7 +46,7 @@ static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *
 }
 
 /*
- * Functions with code, one behind the other and none below address 0: lookups
+ * Functions with code, one after the other and none below address 0: lookups
  * have no choice.
  */
 static bool plain(const struct bobbin_sframe_view *view)

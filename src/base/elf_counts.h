@@ -14,7 +14,7 @@
 #define ELF_COUNT_MAX (1u << 20)
 
 /*
- * Whether libelf may open the file behind @fd: it has at most ELF_COUNT_MAX of both.  True
+ * Whether libelf may open the file of @fd: it has at most ELF_COUNT_MAX of both.  True
  * for what is no ELF file.  The descriptor's position is left alone.
  */
 bool elf_counts_are_sane(int fd);

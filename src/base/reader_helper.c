@@ -62,7 +62,7 @@ static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
 }
 
 /* The number after a word at the start of a line; -1: there is none. */
-static long number_behind(const char *text, const char *word)
+static long number_after(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);
 
@@ -93,7 +93,7 @@ static bool is_own_mount(int fd)
 	long id;
 
 	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", fd);
-	if (!read_text(name, text, sizeof(text)) || (id = number_behind(text, "mnt_id:")) < 0)
+	if (!read_text(name, text, sizeof(text)) || (id = number_after(text, "mnt_id:")) < 0)
 		return false;
 	mounts = mmap(NULL, MOUNTS_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);

@@ -82,8 +82,7 @@ static int check_functions(const struct bobbin_sframe_view *view,
 }
 
 /* Whoever only concatenated sections would lose all but the first. */
-static int check_behind(const uint8_t *bytes, uint64_t from, uint64_t size,
-			struct bobbin_error *err)
+static int check_after(const uint8_t *bytes, uint64_t from, uint64_t size, struct bobbin_error *err)
 {
 	for (uint64_t i = from; i < size; i++)
 		if (bytes[i])
@@ -106,7 +105,7 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 		return r;
 	if (view.arch != native_arch())
 		return refuse(err, 0, BOBBIN_REASON_ELF_MACHINE);
-	r = check_behind(bytes, view.size, size, err);
+	r = check_after(bytes, view.size, size, err);
 	if (!r)
 		r = check_functions(&view, text, count, err);
 	if (!r)

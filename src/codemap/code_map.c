@@ -43,7 +43,7 @@ struct code *code_map_find(const struct code_map *map, uint64_t addr, struct cod
 	return find_in_slot(slot, addr, ret);
 }
 
-/* The first entry of a leaf that ends at an offset or behind. */
+/* The first entry of a leaf that ends at an offset or after it. */
 static bool next_in_leaf(const struct leaf *leaf, uint32_t offset, struct item *ret)
 {
 	for (uint32_t i = 0; i < leaf->count; i++) {
@@ -61,7 +61,7 @@ static bool next_in_leaf(const struct leaf *leaf, uint32_t offset, struct item *
 	return false;
 }
 
-/* The first piece that ends at an offset or behind. */
+/* The first piece that ends at an offset or after it. */
 static bool next_in(const struct directory *d, uint32_t offset, struct item *ret)
 {
 	for (uint32_t i = directory_find(d, offset); i < d->count; i++)
@@ -115,7 +115,7 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 {
 	struct root *old = atomic_load_explicit(&map->root, memory_order_relaxed), *root;
 	struct directory *d = directory_start(map, item);
-	uint32_t n = 0, behind = chunk_rank(old, high) + 1;
+	uint32_t n = 0, after = chunk_rank(old, high) + 1;
 
 	root = d ? root_new(old->count + 1) : NULL;
 	if (!root) {
@@ -126,7 +126,7 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < old->count; i++) {
-		if (i == behind)
+		if (i == after)
 			root_set(root, n++, high, d);
 		root_set(root, n++, old->chunks[i].high, directory_at(old, i));
 	}
@@ -141,7 +141,7 @@ static int add_chunk(struct code_map *map, uint32_t high, const struct item *ite
 struct change {
 	struct leaf *leaves[2];
 	uint32_t starts[2], live[2], count;
-	uint32_t last; /* leaves behind begin behind this */
+	uint32_t last; /* the next leaves begin after this */
 };
 
 /* A leaf's ranges and one more, in one leaf or two; 0, -ENOMEM. */
@@ -157,7 +157,7 @@ static int change_leaf(struct code_map *map, const struct directory *d, uint32_t
 	}
 	items[at] = *item;
 	n++;
-	/* who adds in order, upwards or down, leaves full leaves behind */
+	/* who adds in order, upwards or down, makes full leaves */
 	cut = n <= LEAF_RANGES ? n : at == n - 1 ? n - 1 : at == 0 ? 1 : n / 2;
 
 	*ret = (struct change){.starts = {slot_start(d, i), items[cut % n].start},

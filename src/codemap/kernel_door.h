@@ -16,7 +16,7 @@
 #define KERNEL_SFRAME_REGISTER 472
 #define KERNEL_SFRAME_UNREGISTER 473
 
-/* A system call with two arguments and zeros behind: a result, or a negative errno. */
+/* A system call with two arguments, and zeros after them: a result, or a negative errno. */
 typedef long (*kernel_call)(long number, const void *setup, size_t size);
 
 enum kernel_door_state {

@@ -19,7 +19,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-static BOBBIN_ALWAYS_INLINE unsigned int behind_of(const int16_t *starts, __m128i at)
+static BOBBIN_ALWAYS_INLINE unsigned int after_of(const int16_t *starts, __m128i at)
 {
 	const __m128i *v = (const __m128i *)starts;
 
@@ -31,18 +31,18 @@ static BOBBIN_ALWAYS_INLINE unsigned int behind_of(const int16_t *starts, __m128
 static BOBBIN_ALWAYS_INLINE unsigned int leaf_rank(const int16_t starts[LEAF_LINE], int16_t at)
 {
 	__m128i all = _mm_set1_epi16(at);
-	unsigned int behind = behind_of(starts, all) | behind_of(starts + 16, all) << 16;
+	unsigned int after = after_of(starts, all) | after_of(starts + 16, all) << 16;
 
-	return (unsigned int)__builtin_ctz(behind | 1u << LEAF_RANGES);
+	return (unsigned int)__builtin_ctz(after | 1u << LEAF_RANGES);
 }
 #else
 static BOBBIN_ALWAYS_INLINE unsigned int leaf_rank(const int16_t starts[LEAF_LINE], int16_t at)
 {
-	int16_t behind = 0;
+	int16_t after = 0;
 
 	for (unsigned int i = 0; i < LEAF_RANGES; i++)
-		behind += starts[i] > at;
-	return (unsigned int)(LEAF_RANGES - behind);
+		after += starts[i] > at;
+	return (unsigned int)(LEAF_RANGES - after);
 }
 #endif
 

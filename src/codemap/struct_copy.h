@@ -4,7 +4,7 @@
  *
  *	int r = struct_copy(&info, sizeof(info), user_info, info_size);
  *
- * What is behind a pointer is copied once and looked at in the copy.  A pointer
+ * What a pointer points to is copied once and looked at in the copy.  A pointer
  * that leads nowhere is -EFAULT, not a crash: before memory is read, the kernel is
  * asked whether it can be, one page at a time.
  */
@@ -19,7 +19,7 @@
 #define STRUCT_COPY_MAX 4096
 
 /*
- * Whether all of a range can be read now, also where a file behind it has become
+ * Whether all of a range can be read now, also where a file that is mapped there has become
  * shorter.  Asks for each page.
  */
 bool memory_is_readable(uint64_t addr, uint64_t size);
@@ -30,7 +30,7 @@ int memory_copy(void *dst, uint64_t src, size_t size);
 /*
  * Copy a structure of @src_size bytes to one of @dst_size.  If it is shorter, the
  * rest is zero; if it is longer, its rest must be zero.  -EINVAL: it has no bytes;
- * -E2BIG: a byte behind is not zero, or it is longer than STRUCT_COPY_MAX; -EFAULT.
+ * -E2BIG: a byte after what is known is not zero, or it is longer than STRUCT_COPY_MAX; -EFAULT.
  * @dst is untouched on failure.
  */
 int struct_copy(void *dst, size_t dst_size, const void *src, size_t src_size);

@@ -158,7 +158,7 @@ static int take_functions(struct merger *m, uint32_t count)
 	return r;
 }
 
-/* Those of the same code one behind the other, in the order of claims. */
+/* Those of the same code one after the other, in the order of claims. */
 static int by_extent(const void *a, const void *b, void *ctx)
 {
 	const struct candidate *candidates = ctx;

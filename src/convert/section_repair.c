@@ -35,9 +35,9 @@ static void put_u32(uint8_t *at, uint64_t value, bool big_endian)
 static bool change_count(uint8_t *header, uint64_t size, uint64_t field)
 {
 	bool big_endian = header[0] == SFRAME_MAGIC >> 8;
-	uint64_t behind = SFRAME_HEADER_SIZE + (uint64_t)header[SFRAME_AT_AUX_LEN];
-	uint64_t fdes = behind + load_u32(header + SFRAME_AT_FDE_OFF, big_endian);
-	uint64_t fres = behind + load_u32(header + SFRAME_AT_FRE_OFF, big_endian);
+	uint64_t after = SFRAME_HEADER_SIZE + (uint64_t)header[SFRAME_AT_AUX_LEN];
+	uint64_t fdes = after + load_u32(header + SFRAME_AT_FDE_OFF, big_endian);
+	uint64_t fres = after + load_u32(header + SFRAME_AT_FRE_OFF, big_endian);
 
 	if (field == SFRAME_AT_NUM_FDES)
 		put_u32(header + field, (fres - fdes) / sframe_fde_size_of(header[2]), big_endian);

@@ -50,7 +50,7 @@ struct elf_headers {
 #define ELF_HEADERS_NAME_ROOM 16
 
 /*
- * Read and check the headers of the regular file behind @fd, a linked or a relocatable
+ * Read and check the headers of the regular file of @fd, a linked or a relocatable
  * one, which has no segments.  Afterwards each
  * segment and section lies inside the file, and loaded segments ascend without
  * overlap.  -EBADMSG or -ENOTSUP with a reason and a file offset, -EINVAL,

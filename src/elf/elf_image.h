@@ -44,7 +44,7 @@ struct elf_image {
 };
 
 /*
- * Read the file behind @fd, which stays the caller's.  -EBADMSG with a reason
+ * Read the file of @fd, which stays the caller's.  -EBADMSG with a reason
  * and a file offset for anything that is not a sound 64-bit ELF file of a known
  * machine; -ENOMEM; the errno of reading.  elf_image_fini() gives @ret back.
  */

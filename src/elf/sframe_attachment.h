@@ -66,7 +66,7 @@ struct sframe_attachment {
 };
 
 /*
- * Plan for the file behind @fd, which stays the caller's and must stay open and
+ * Plan for the file of @fd, which stays the caller's and must stay open and
  * the same until sframe_attachment_fini().  @addr does not depend on the size of
  * the section.
  * -EBADMSG with a reason and a file offset for what is no sound 64-bit ELF file

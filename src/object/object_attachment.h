@@ -33,7 +33,7 @@ struct object_attachment {
 };
 
 /*
- * Plan for the relocatable file behind @fd, which stays the caller's and must
+ * Plan for the relocatable file of @fd, which stays the caller's and must
  * stay open and the same until object_attachment_fini().  -EBADMSG or -ENOTSUP
  * with a reason and a file offset, also for more than one .sframe section, one
  * that belongs to a group or has code, contents within the ELF header, and a file

@@ -61,7 +61,7 @@ struct object_code {
 bool object_code_is_in(int fd);
 
 /*
- * Read the relocatable file behind @fd, which stays the caller's.  -EBADMSG with
+ * Read the relocatable file of @fd, which stays the caller's.  -EBADMSG with
  * a reason and a file offset for what is no sound one of a known machine;
  * -EFBIG; -ENOTSUP with a reason for another kind of file; -EINVAL if @fd is no
  * regular file; -ENOMEM; the errno of reading.

@@ -35,7 +35,7 @@ int start_relocations_init(const struct object_code *code, uint8_t *section, uin
 void start_relocations_fini(struct start_relocations *relocations);
 
 /*
- * Whether the relocatable file behind @fd has one SFrame section, with these bytes
+ * Whether the relocatable file of @fd has one SFrame section, with these bytes
  * and these relocations and no others.  0, -EBADMSG, the errno of reading.
  */
 int start_relocations_check(const struct start_relocations *relocations,

@@ -100,19 +100,19 @@ static int place_sub_sections(uint64_t size, struct bobbin_error *err, struct bo
 
 static int read_header(struct bytes *b, struct bobbin_error *err, struct bobbin_sframe_view *v)
 {
-	uint64_t behind;
+	uint64_t after;
 
 	v->fixed_fp = (int8_t)bytes_signed(b, 1);
 	v->fixed_ra = (int8_t)bytes_signed(b, 1);
-	behind = SFRAME_HEADER_SIZE + (uint64_t)bytes_u8(b);
+	after = SFRAME_HEADER_SIZE + (uint64_t)bytes_u8(b);
 	v->num_fdes = bytes_u32(b);
 	v->num_fres = bytes_u32(b);
 	v->fre_len = bytes_u32(b);
-	v->fde_off = behind + bytes_u32(b);
-	v->fre_off = behind + bytes_u32(b);
+	v->fde_off = after + bytes_u32(b);
+	v->fre_off = after + bytes_u32(b);
 	if (b->bad)
 		return refuse_read(b->fault, err, b->pos, BOBBIN_REASON_TRUNCATED);
-	if (behind > b->size)
+	if (after > b->size)
 		return refuse(err, SFRAME_AT_AUX_LEN, BOBBIN_REASON_SFRAME_HEADER);
 	return place_sub_sections(b->size, err, v);
 }
@@ -124,7 +124,7 @@ BOBBIN_API int bobbin_sframe_view(const void *data, size_t size, uint64_t addr,
 	struct bytes b = bytes_of(data, size, false), whole = b;
 	int status;
 
-	/* a linker that collected every function leaves zeroes behind */
+	/* a linker that collected every function leaves zeroes */
 	if (!data || sframe_all_zero(&whole))
 		return refuse_as(-BOBBIN_ENODATA, err, 0, BOBBIN_REASON_SFRAME_EMPTY);
 	status = read_preamble(&b, err, &v);

@@ -63,7 +63,7 @@ struct jitdump_reader {
 	size_t file_len;
 };
 
-/* Look how long the file behind @fd is by now.  0, or the errno of fstat(2). */
+/* Look how long the file of @fd is by now.  0, or the errno of fstat(2). */
 int jitdump_reader_sweep(struct jitdump_reader *reader, int fd);
 
 /*

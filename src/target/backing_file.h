@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * backing_file.h - the bytes behind a mapping.
+ * backing_file.h - the bytes that a mapping is of.
  *
  * A path alone is not enough: the file may have been deleted or replaced, or
  * be meant in another mount namespace.  In this order, the first whose identity

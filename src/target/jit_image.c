@@ -19,7 +19,7 @@ struct headers {
 };
 
 struct names {
-	char *bytes; /* with a terminator behind, or NULL */
+	char *bytes; /* with a terminator after them, or NULL */
 	uint64_t size;
 };
 

@@ -435,17 +435,17 @@ static void the_prctl_pair_leads_to_the_same_place(void **state)
 {
 	struct world w = open_world();
 	unsigned long start = w.elf.sframe_start, end = w.elf.sframe_end;
-	unsigned long text = w.elf.text_start, behind = w.elf.text_end;
+	unsigned long text = w.elf.text_start, after = w.elf.text_end;
 	struct registry *r = w.registry;
 
 	(void)state;
-	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, start, text, behind),
+	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, start, text, after),
 			 -EINVAL);
-	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, start - 1, text, behind),
+	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, start - 1, text, after),
 			 -EINVAL);
 	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, end, text, text),
 			 -EINVAL);
-	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, end, text, behind), 0);
+	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_ADD_SFRAME, start, end, text, after), 0);
 	assert_int_equal(register_setup(&w, NULL), -EEXIST);
 	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_REMOVE_SFRAME, start, 1, 0, 0), -EINVAL);
 	assert_int_equal(code_calls_prctl(r, BOBBIN_PR_REMOVE_SFRAME, start, 0, 1, 0), -EINVAL);

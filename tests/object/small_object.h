@@ -61,7 +61,7 @@ int file_of_object(struct small_object *o);
 uint64_t file_size(int fd);
 
 /*
- * Convert the file behind @in, read it back, and return the new one; closes @in.
+ * Convert the file of @in, read it back, and return the new one; closes @in.
  * -errno with a reason in @err if it is refused.
  */
 int convert_object_file(int in, unsigned int version, struct bobbin_error *err);

@@ -17,7 +17,7 @@ static struct remote_range ranges[] = {
 	{.start = 90, .end = END},
 };
 
-static size_t behind(size_t count, uint64_t addr)
+static size_t after(size_t count, uint64_t addr)
 {
 	size_t i = 0;
 
@@ -33,7 +33,7 @@ static void each_address_finds_the_range_that_ends_after_it(void **state)
 		const struct remote_code code = {.ranges = ranges, .count = count};
 
 		for (uint64_t addr = 0; addr <= END; addr++)
-			assert_int_equal(remote_code_after(&code, addr), behind(count, addr));
+			assert_int_equal(remote_code_after(&code, addr), after(count, addr));
 		assert_int_equal(remote_code_after(&code, UINT64_MAX), count);
 	}
 }
@@ -49,8 +49,8 @@ static void what_was_found_last_does_not_matter(void **state)
 				size_t last = before;
 
 				assert_int_equal(remote_code_after_again(&code, addr, &last),
-						 behind(count, addr));
-				assert_int_equal(last, behind(count, addr));
+						 after(count, addr));
+				assert_int_equal(last, after(count, addr));
 			}
 	}
 }

@@ -441,7 +441,7 @@ static void registered_code_counts_more_than_images(void **state)
 					      named(4, f->code + 0x400, f->code + 0x600)};
 	const struct remote_code *code;
 	struct page_writer *page;
-	uint64_t behind = 0;
+	uint64_t after = 0;
 	uint32_t number;
 
 	assert_int_equal(page_writer_open(&page), 0);
@@ -457,8 +457,8 @@ static void registered_code_counts_more_than_images(void **state)
 	for (size_t i = 0; i < code->count; i++) {
 		const struct remote_range *r = &code->ranges[i];
 
-		assert_true(r->start >= behind && r->start < r->end);
-		behind = r->end;
+		assert_true(r->start >= after && r->start < r->end);
+		after = r->end;
 		assert_int_equal(r->debugger_image, r->id > 4);
 		assert_int_equal(!r->table, r->id <= 4);
 	}
