@@ -75,9 +75,9 @@ static void check_lookup(const struct bobbin_arch *arch, const struct code_jit_i
 	memset(&row, 0x5a, sizeof(row));
 	memcpy(&before, &row, sizeof(row));
 	memory->reads = 0;
-	status = jit_table_lookup(arch, info, &mem, pc, &err, &row);
+	status = jit_table_lookup(&(struct jit_chain){arch, info, &mem, &err}, pc, &row);
 	memory->reads = 0;
-	must(jit_table_lookup(arch, info, &mem, pc, NULL, &again) == status);
+	must(jit_table_lookup(&(struct jit_chain){arch, info, &mem, NULL}, pc, &again) == status);
 	if (!status) {
 		must(err.reason == BOBBIN_REASON_NONE && again.start == row.start);
 		check_row(arch, info, pc, &row);
@@ -117,16 +117,18 @@ static void check_rows(const struct bobbin_arch *arch, const struct code_jit_inf
 
 	memory->reads = 0;
 	memory->max_reads = MAX_LIST_READS(memory->size);
-	status = jit_table_rows(arch, info, &mem, room, AT_ONCE + 5, &err, check_listed, &l);
+	status = jit_table_rows(&(struct jit_chain){arch, info, &mem, &err}, room, AT_ONCE + 5,
+				check_listed, &l);
 	memory->reads = 0;
-	must(!jit_table_rows(arch, info, &mem, room, AT_ONCE, NULL, check_listed, &again) ==
-	     !status);
+	must(!jit_table_rows(&(struct jit_chain){arch, info, &mem, NULL}, room, AT_ONCE,
+			     check_listed, &again) == !status);
 	memory->max_reads = MAX_READS;
 	must(status ? err.reason != BOBBIN_REASON_NONE : l.count == again.count);
 	must(!status || status == -EBADMSG || status == -EFAULT);
 	memory->reads = 0;
 	if (!status && l.count)
-		must(!jit_table_lookup(arch, info, &mem, l.end - 1, NULL, &row) &&
+		must(!jit_table_lookup(&(struct jit_chain){arch, info, &mem, NULL}, l.end - 1,
+				       &row) &&
 		     row.end == l.end);
 }
 

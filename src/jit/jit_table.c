@@ -21,9 +21,7 @@ _Static_assert(JIT_FRE_SIZE == 24 && JIT_HEAD_SIZE == 24, "sizes are those of th
 
 /* What a lookup is about. */
 struct search {
-	const struct bobbin_arch *arch;
-	const struct bobbin_mem *mem;
-	struct bobbin_error *err;
+	const struct jit_chain *chain;
 	uint64_t text_size;
 	uint32_t off; /* of the PC in the text */
 };
@@ -36,9 +34,15 @@ struct table {
 
 static int load(const struct search *s, uint64_t addr, void *dst, size_t size)
 {
-	enum bobbin_reason reason = s->mem->read(s->mem->ctx, addr, dst, size);
+	const struct bobbin_mem *mem = s->chain->mem;
+	enum bobbin_reason reason = mem->read(mem->ctx, addr, dst, size);
 
-	return reason ? refuse_as(-BOBBIN_EFAULT, s->err, 0, reason) : 0;
+	return reason ? refuse_as(-BOBBIN_EFAULT, s->chain->err, 0, reason) : 0;
+}
+
+static bool is_host_order(const struct search *s)
+{
+	return s->chain->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN;
 }
 
 /* A word that the writer may be storing, before anything that is loaded later. */
@@ -49,14 +53,13 @@ static int load_acquire(const struct search *s, uint64_t addr, uint64_t *ret)
 
 	BOBBIN_READ_FENCE();
 	if (!status)
-		*ret = s->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? word
-								     : __builtin_bswap64(word);
+		*ret = is_host_order(s) ? word : __builtin_bswap64(word);
 	return status;
 }
 
 static uint32_t swap(const struct search *s, uint32_t v)
 {
-	return s->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? v : __builtin_bswap32(v);
+	return is_host_order(s) ? v : __builtin_bswap32(v);
 }
 
 static uint64_t offset_of_entry(uint64_t index)
@@ -93,10 +96,10 @@ static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserve
 	uint64_t end;
 
 	if (__builtin_add_overflow(addr + JIT_HEAD_SIZE, reserved, &end))
-		return refuse(s->err, offsetof(struct code_jit_unwind_table, reserved_len),
+		return refuse(s->chain->err, offsetof(struct code_jit_unwind_table, reserved_len),
 			      BOBBIN_REASON_JIT_TABLE);
 	if (used > reserved || used % JIT_FRE_SIZE)
-		return refuse(s->err, offsetof(struct code_jit_unwind_table, used_len),
+		return refuse(s->chain->err, offsetof(struct code_jit_unwind_table, used_len),
 			      BOBBIN_REASON_JIT_TABLE);
 	return 0;
 }
@@ -108,7 +111,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 	int status;
 
 	if (addr % sizeof(uint64_t) || addr > UINT64_MAX - JIT_HEAD_SIZE)
-		return refuse(s->err, 0, BOBBIN_REASON_JIT_TABLE);
+		return refuse(s->chain->err, 0, BOBBIN_REASON_JIT_TABLE);
 	status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, next), &table.next);
 	if (!status)
 		status = load_acquire(s, addr + offsetof(struct code_jit_unwind_table, used_len),
@@ -139,7 +142,7 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 		int status;
 
 		if (i == JIT_MAX_TABLES)
-			return refuse(s->err, offsetof(struct code_jit_unwind_table, next),
+			return refuse(s->chain->err, offsetof(struct code_jit_unwind_table, next),
 				      BOBBIN_REASON_JIT_CHAIN);
 		status = load_table(s, addr, &table);
 		if (status)
@@ -147,7 +150,7 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 		if (!table.count)
 			continue;
 		if (found && table.first.ip_off <= ret->first.ip_off)
-			return refuse(s->err, JIT_HEAD_SIZE, BOBBIN_REASON_JIT_ORDER);
+			return refuse(s->chain->err, JIT_HEAD_SIZE, BOBBIN_REASON_JIT_ORDER);
 		if (table.first.ip_off > s->off) {
 			*ret_end = table.first.ip_off;
 			break;
@@ -155,7 +158,7 @@ static int find_table(const struct search *s, uint64_t head, struct table *ret, 
 		*ret = table;
 		found = true;
 	}
-	return found ? 0 : refuse_as(-BOBBIN_ENOENT, s->err, 0, BOBBIN_REASON_NO_FUNCTION);
+	return found ? 0 : refuse_as(-BOBBIN_ENOENT, s->chain->err, 0, BOBBIN_REASON_NO_FUNCTION);
 }
 
 /*
@@ -175,7 +178,8 @@ static int find_entry(const struct search *s, const struct table *table, uint64_
 		if (status)
 			return status;
 		if (middle.ip_off <= low.ip_off || middle.ip_off >= *end)
-			return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ORDER);
+			return refuse(s->chain->err, offset_of_entry(index),
+				      BOBBIN_REASON_JIT_ORDER);
 		if (middle.ip_off > s->off) {
 			last = index;
 			*end = middle.ip_off;
@@ -195,33 +199,32 @@ static int check_entry(const struct search *s, const struct code_jit_unwind_fre 
 	uint64_t fre_end = (uint64_t)fre->ip_off + fre->size;
 
 	if (!fre->size || fre_end > s->text_size)
-		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
+		return refuse(s->chain->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
 	if (fre_end > end)
-		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ORDER);
+		return refuse(s->chain->err, offset_of_entry(index), BOBBIN_REASON_JIT_ORDER);
 	return 0;
 }
 
-static int make_row(const struct search *s, const struct code_jit_info *info,
-		    const struct code_jit_unwind_fre *fre, uint64_t index, struct bobbin_row *ret)
+static int make_row(const struct search *s, const struct code_jit_unwind_fre *fre, uint64_t index,
+		    struct bobbin_row *ret)
 {
 	struct bobbin_row row;
 
-	if (jit_fre_rule(s->arch, fre, &row.rule))
-		return refuse(s->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
-	row.start = info->text_start + fre->ip_off;
+	if (jit_fre_rule(s->chain->arch, fre, &row.rule))
+		return refuse(s->chain->err, offset_of_entry(index), BOBBIN_REASON_JIT_ENTRY);
+	row.start = s->chain->info->text_start + fre->ip_off;
 	row.end = row.start + fre->size;
 	row.function = row.start;
 	*ret = row;
 	return 0;
 }
 
-static int find_row(const struct search *s, const struct code_jit_info *info,
-		    struct bobbin_row *ret)
+static int find_row(const struct search *s, struct bobbin_row *ret)
 {
 	struct code_jit_unwind_fre fre;
 	struct table table = {0};
 	uint64_t index, end = UINT64_MAX;
-	int status = find_table(s, info->unwind_head, &table, &end);
+	int status = find_table(s, s->chain->info->unwind_head, &table, &end);
 
 	if (!status)
 		status = find_entry(s, &table, &end, &index, &fre);
@@ -230,28 +233,26 @@ static int find_row(const struct search *s, const struct code_jit_info *info,
 	if (status)
 		return status;
 	if (s->off - fre.ip_off >= fre.size)
-		return refuse_as(-BOBBIN_ENOENT, s->err, offset_of_entry(index),
+		return refuse_as(-BOBBIN_ENOENT, s->chain->err, offset_of_entry(index),
 				 BOBBIN_REASON_NO_FUNCTION);
-	return make_row(s, info, &fre, index, ret);
+	return make_row(s, &fre, index, ret);
 }
 
-int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
-		     struct bobbin_row *ret)
+int jit_table_lookup(const struct jit_chain *chain, uint64_t pc, struct bobbin_row *ret)
 {
-	struct search s = {.arch = arch, .mem = mem, .err = err};
+	const struct code_jit_info *info = chain->info;
+	struct search s = {.chain = chain};
 
 	if (pc < info->text_start || pc >= info->text_end || pc - info->text_start > UINT32_MAX)
-		return refuse_as(-BOBBIN_ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
+		return refuse_as(-BOBBIN_ENOENT, chain->err, 0, BOBBIN_REASON_NO_FUNCTION);
 	s.text_size = info->text_end - info->text_start;
 	s.off = (uint32_t)(pc - info->text_start);
-	return find_row(&s, info, ret);
+	return find_row(&s, ret);
 }
 
 /* What is listed: an entry is complete when it is known where the next one begins. */
 struct listing {
 	const struct search *search;
-	const struct code_jit_info *info;
 	struct code_jit_unwind_fre last;
 	uint64_t index; /* of @last in its table */
 	bool begun;
@@ -269,12 +270,12 @@ static int list_last(const struct listing *l, uint64_t end)
 		return 0;
 	status = check_entry(l->search, &l->last, end, l->index);
 	if (!status)
-		status = make_row(l->search, l->info, &l->last, l->index, &row);
+		status = make_row(l->search, &l->last, l->index, &row);
 	return status ? status : l->sink(l->ctx, &row);
 }
 
-static int list_table(struct listing *l, const struct table *table,
-		      struct code_jit_unwind_fre *room, size_t room_count)
+static BOBBIN_NEVER_INLINE int list_table(struct listing *l, const struct table *table,
+					  struct code_jit_unwind_fre *room, size_t room_count)
 {
 	for (uint64_t i = 0, part; i < table->count; i += part) {
 		int status;
@@ -296,23 +297,20 @@ static int list_table(struct listing *l, const struct table *table,
 	return 0;
 }
 
-int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		   const struct bobbin_mem *mem, struct code_jit_unwind_fre *room,
-		   size_t room_count, struct bobbin_error *err,
-		   int (*sink)(void *ctx, const struct bobbin_row *row), void *ctx)
+int jit_table_rows(const struct jit_chain *chain, struct code_jit_unwind_fre *room,
+		   size_t room_count, int (*sink)(void *ctx, const struct bobbin_row *row),
+		   void *ctx)
 {
-	const struct search s = {.arch = arch,
-				 .mem = mem,
-				 .err = err,
-				 .text_size = info->text_end - info->text_start};
-	struct listing l = {.search = &s, .info = info, .sink = sink, .ctx = ctx};
+	const struct code_jit_info *info = chain->info;
+	const struct search s = {.chain = chain, .text_size = info->text_end - info->text_start};
+	struct listing l = {.search = &s, .sink = sink, .ctx = ctx};
 	struct table table;
 	int status = 0;
 
 	table.next = info->unwind_head;
 	for (unsigned int i = 0; table.next && !status; i++) {
 		if (i == JIT_MAX_TABLES)
-			return refuse(err, offsetof(struct code_jit_unwind_table, next),
+			return refuse(chain->err, offsetof(struct code_jit_unwind_table, next),
 				      BOBBIN_REASON_JIT_CHAIN);
 		status = load_table(&s, table.next, &table);
 		if (!status)

@@ -30,24 +30,29 @@ static inline struct bobbin_place jit_slot(int32_t off)
 				     .off = off};
 }
 
+/* A chain of tables, and who is told what is wrong with it. */
+struct jit_chain {
+	const struct bobbin_arch *arch; /* whose byte order it has */
+	const struct code_jit_info *info;
+	const struct bobbin_mem *mem; /* that it is in */
+	struct bobbin_error *err;     /* or NULL */
+};
+
 /*
- * The row for an address.  @mem reads the memory that the tables are in, of
- * @arch's byte order.  0; -ENOENT: no entry covers @pc (yet), BOBBIN_REASON_NO_FUNCTION;
- * -EBADMSG: malformed where it matters for @pc, with @err.offset from the table
- * that it is in; -EFAULT: memory cannot be read, with the reader's reason.
+ * The row for an address.  0; -ENOENT: no entry covers @pc (yet),
+ * BOBBIN_REASON_NO_FUNCTION; -EBADMSG: malformed where it matters for @pc, with
+ * @err.offset from the table that it is in; -EFAULT: memory cannot be read, with the
+ * reader's reason.
  */
-int jit_table_lookup(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		     const struct bobbin_mem *mem, uint64_t pc, struct bobbin_error *err,
-		     struct bobbin_row *ret);
+int jit_table_lookup(const struct jit_chain *chain, uint64_t pc, struct bobbin_row *ret);
 
 /*
  * All rows in order, as long as @sink returns 0; what it returned, or -EBADMSG and
  * -EFAULT as jit_table_lookup().  Entries are read @room_count at a time into @room.
  */
-int jit_table_rows(const struct bobbin_arch *arch, const struct code_jit_info *info,
-		   const struct bobbin_mem *mem, struct code_jit_unwind_fre *room,
-		   size_t room_count, struct bobbin_error *err,
-		   int (*sink)(void *ctx, const struct bobbin_row *row), void *ctx);
+int jit_table_rows(const struct jit_chain *chain, struct code_jit_unwind_fre *room,
+		   size_t room_count, int (*sink)(void *ctx, const struct bobbin_row *row),
+		   void *ctx);
 
 /*
  * What an entry means; @ret is untouched on failure.  0; -EBADMSG: more offsets

@@ -94,7 +94,8 @@ static int lookup(const struct bobbin_arch *arch, const struct table *table, uin
 		return section_lookup(table->data, arch, pc, err, &ret->row);
 	case TABLE_JIT:
 		jit = table->data;
-		return jit_table_lookup(arch, &jit->info, &jit->mem, pc, err, &ret->row);
+		return jit_table_lookup(&(struct jit_chain){arch, &jit->info, &jit->mem, err}, pc,
+					&ret->row);
 	case TABLE_GO:
 		return pclntab_lookup(table->data, arch, pc, err, &ret->row);
 	case TABLE_SFRAME:
@@ -123,10 +124,10 @@ static int give_row(void *ctx, const struct bobbin_row *row)
 static int jit_functions(const struct bobbin_arch *arch, const struct jit_source *jit,
 			 function_sink sink, void *ctx)
 {
+	const struct jit_chain chain = {arch, &jit->info, &jit->mem, NULL};
 	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
 	struct row_sink s = {sink, ctx};
-	int r = jit_table_rows(arch, &jit->info, &jit->mem, room, JIT_ENTRIES_AT_ONCE, NULL,
-			       give_row, &s);
+	int r = jit_table_rows(&chain, room, JIT_ENTRIES_AT_ONCE, give_row, &s);
 
 	return r == -EFAULT ? -EBADMSG : r;
 }

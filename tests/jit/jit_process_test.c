@@ -72,9 +72,10 @@ static enum bobbin_reason read_child(void *ctx, uint64_t addr, void *dst, size_t
 static void look(pid_t child, const struct progress *progress, uint32_t function, bool appended)
 {
 	const struct bobbin_mem mem = {read_child, &child};
+	const struct jit_chain chain = {native_arch(), &progress->info, &mem, NULL};
 	const uint64_t start = TEXT + (uint64_t)function * SIZE;
 	struct bobbin_row row;
-	int status = jit_table_lookup(native_arch(), &progress->info, &mem, start + 7, NULL, &row);
+	int status = jit_table_lookup(&chain, start + 7, &row);
 
 	if (status) {
 		assert_int_equal(status, -ENOENT);

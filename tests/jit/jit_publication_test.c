@@ -276,7 +276,8 @@ static bool explore(const struct code_jit_info *info, unsigned int function, uns
 		run.count = 0;
 		run.found = run.fenced = closure((uint32_t)((1ull << started) - 1));
 		run.next = run.seen = 0;
-		status = jit_table_lookup(host(), info, &mem, TEXT + 16 * function + 5, NULL, &row);
+		status = jit_table_lookup(&(struct jit_chain){host(), info, &mem, NULL},
+					  TEXT + 16 * function + 5, &row);
 		++*runs;
 		if (!right(status, &row, function, started >= published[function]))
 			return true;

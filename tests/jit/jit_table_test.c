@@ -106,7 +106,8 @@ static int look(const struct memory *memory, uint32_t off, struct bobbin_error *
 {
 	const struct bobbin_mem mem = {read_memory, (void *)memory};
 
-	return jit_table_lookup(memory->arch, &memory->info, &mem, TEXT + off, err, ret);
+	return jit_table_lookup(&(struct jit_chain){memory->arch, &memory->info, &mem, err},
+				TEXT + off, ret);
 }
 
 static void assert_row(const struct memory *memory, uint32_t off, uint32_t start, uint32_t size,
@@ -171,18 +172,17 @@ static void addresses_outside_of_the_text_have_no_row(void **state)
 {
 	static struct memory memory;
 	const struct bobbin_mem mem = {read_memory, &memory};
+	struct jit_chain chain = {NULL, &memory.info, &mem, NULL};
 	struct bobbin_row row;
 
 	(void)state;
 	init(&memory, bobbin_arch_amd64());
+	chain.arch = memory.arch;
 	fill(&memory, 0, 1, 0, 0);
-	assert_int_equal(jit_table_lookup(memory.arch, &memory.info, &mem, TEXT - 1, NULL, &row),
-			 -ENOENT);
+	assert_int_equal(jit_table_lookup(&chain, TEXT - 1, &row), -ENOENT);
 	assert_int_equal(look(&memory, TEXT_SIZE, NULL, &row), -ENOENT);
 	memory.info.text_end = UINT64_MAX;
-	assert_int_equal(
-		jit_table_lookup(memory.arch, &memory.info, &mem, TEXT + (1ull << 32), NULL, &row),
-		-ENOENT);
+	assert_int_equal(jit_table_lookup(&chain, TEXT + (1ull << 32), &row), -ENOENT);
 	assert_row(&memory, 0, 0, 16, 0);
 }
 
@@ -396,11 +396,11 @@ static int list_rows(const struct memory *memory, size_t at_once, struct bobbin_
 		     struct rows *rows)
 {
 	const struct bobbin_mem mem = {read_memory, (void *)memory};
+	const struct jit_chain chain = {memory->arch, &memory->info, &mem, err};
 	struct code_jit_unwind_fre room[ENTRIES];
 
 	*rows = (struct rows){.wanted = rows->wanted};
-	return jit_table_rows(memory->arch, &memory->info, &mem, room, at_once, err, take_row,
-			      rows);
+	return jit_table_rows(&chain, room, at_once, take_row, rows);
 }
 
 static void all_rows_are_what_lookups_find(void **state)
@@ -549,7 +549,9 @@ static void a_large_table_is_read_in_few_pieces(void **state)
 	table->reserved_len = table->used_len = MANY * FRE;
 	for (uint32_t i = 0; i < MANY; i++)
 		table->fre[i] = numbered(16 * i, 16, 1);
-	assert_int_equal(jit_table_rows(arch, &info, &mem, room, 512, NULL, count_row, &count), 0);
+	assert_int_equal(jit_table_rows(&(struct jit_chain){arch, &info, &mem, NULL}, room, 512,
+					count_row, &count),
+			 0);
 	assert_int_equal(count, MANY);
 	/* three words of the head and the first entry */
 	assert_int_equal(own.reads, 4 + MANY / 512 + 1);

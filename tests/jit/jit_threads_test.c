@@ -66,8 +66,9 @@ static bool is_right(const struct race *race, const struct bobbin_row *row, uint
 static void look(struct race *race, uint64_t off, bool appended)
 {
 	const struct bobbin_mem mem = {read_own_memory, NULL};
+	const struct jit_chain chain = {race->arch, &race->info, &mem, NULL};
 	struct bobbin_row row;
-	int status = jit_table_lookup(race->arch, &race->info, &mem, TEXT + off, NULL, &row);
+	int status = jit_table_lookup(&chain, TEXT + off, &row);
 	bool code = off % STRIDE < SIZE;
 
 	if (status == -ENOENT ? appended && code : status || !code || !is_right(race, &row, off))

@@ -27,7 +27,7 @@ static int look(const struct bobbin_arch *arch, const struct code_jit_info *info
 {
 	const struct bobbin_mem mem = {read_own_memory, NULL};
 
-	return jit_table_lookup(arch, info, &mem, pc, NULL, ret);
+	return jit_table_lookup(&(struct jit_chain){arch, info, &mem, NULL}, pc, ret);
 }
 
 static int writer_look(const struct bobbin_jit_writer *writer, uint64_t off, struct bobbin_row *ret)
