@@ -24,6 +24,16 @@ whole=' jit_leaf jit_middle jit_outer main .*llvm::.* main __libc_start_call_mai
 
 whole_orc=' jit_leaf jit_middle jit_outer main .*runOrcJIT main __libc_start_call_main '
 
+# ends: a line a sample, "COMM TID REASON: leaf caller …"
+ends() {
+	"$bobbin" script -F comm,tid,ip,sym,reason --no-inline | awk -f "$sources/stacks.awk" | grep -v ' NO_USER '
+}
+
+# known PATTERN: the lines of stdin after the first that has it.  Until then the code is new to the recorder.
+known() {
+	awk -v first="$1" 'known; $0 ~ first { known = 1 }'
+}
+
 it_unwinds_and_names_what_mcjit_compiled() {
 	record_with_shim mcjit
 	stacks | some "$whole" 200
@@ -36,13 +46,8 @@ it_unwinds_and_names_what_mcjit_compiled() {
 it_unwinds_and_names_what_orc_compiled() {
 	record_with_shim orc
 	stacks | some "$whole_orc" 200
-	stacks | grep ' jit_leaf ' | mostly 99 "$whole_orc"
-	complete
-}
-
-# ends: a line a sample, "COMM TID REASON: leaf caller …"
-ends() {
-	"$bobbin" script -F comm,tid,ip,sym,reason --no-inline | awk -f "$sources/stacks.awk" | grep -v ' NO_USER '
+	stacks | known "$whole_orc" | grep ' jit_leaf ' | mostly 99 "$whole_orc"
+	ends | known "$whole_orc" | mostly 99 ' OUTERMOST '
 }
 
 # lazy_ends: the same but for samples of the compiler.  A function is compiled when it is first called, by a
@@ -80,11 +85,6 @@ record_alone() {
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
 	record -- $(lli "$1" $turns)
-}
-
-# known PATTERN: the lines of stdin after the first that has it.  Until then the code is new to the recorder.
-known() {
-	awk -v first="$1" 'known; $0 ~ first { known = 1 }'
 }
 
 it_unwinds_without_the_shim_what_debuggers_are_told_of() {
