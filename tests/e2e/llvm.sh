@@ -29,9 +29,10 @@ ends() {
 	"$bobbin" script -F comm,tid,ip,sym,reason --no-inline | awk -f "$sources/stacks.awk" | grep -v ' NO_USER '
 }
 
-# known PATTERN: the lines of stdin after the first that has it.  Until then the code is new to the recorder.
+# known PATTERN: the lines of stdin after the first that has it, up to the last one.  Before, the code is new to
+# the recorder; after it the program has taken its code back, which the recorder may see before the last samples.
 known() {
-	awk -v first="$1" 'known; $0 ~ first { known = 1 }'
+	awk -v first="$1" 'known { held = held $0 "\n" } $0 ~ first { printf "%s", held; held = ""; known = 1 }'
 }
 
 it_unwinds_and_names_what_mcjit_compiled() {
