@@ -44,8 +44,8 @@ enum bobbin_source {
  * @pc: program counter (@exact) or return address
  * @source: enum bobbin_source: how its caller was found; in the last frame:
  *	where the rule that ended the trace came from
- * @exact: @pc is the next instruction to run, and tells the function; else the
- *	instruction before it does: a call, or a system call that is the last of its function
+ * @exact: @pc is the next instruction to run, and tells the function; else the instruction
+ *	before it does: a call, or a system call after which no table covers the code
  */
 struct bobbin_frame {
 	uint64_t pc;

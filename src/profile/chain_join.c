@@ -61,16 +61,30 @@ static bool find_entry(const struct user_chain *chain, const struct bobbin_trace
 	return !more;
 }
 
+/* Whether a frame is called by a signal's handler. */
+static bool is_trampoline(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			  const struct bobbin_frame *f)
+{
+	struct bobbin_rule rule;
+
+	return f->source == BOBBIN_SOURCE_TRAMPOLINE ||
+	       (unwinder_rule(unwinder, space, f->exact ? f->pc : f->pc - 1, &rule) !=
+			BOBBIN_SOURCE_NONE &&
+		rule.flags & BOBBIN_RULE_SIGNAL);
+}
+
 /*
  * What a signal interrupted is no return address, so that the chain has the frame before
  * it, the trampoline; the frame pointer is the same in both.
  */
-static bool find_join(const struct user_chain *chain, const struct bobbin_trace *trace,
+static bool find_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		      const struct user_chain *chain, const struct bobbin_trace *trace,
 		      uint64_t *ret)
 {
 	uint32_t last = trace->count - 1;
 
-	if (trace->frames[last].exact && last)
+	if (last &&
+	    (trace->frames[last].exact || is_trampoline(unwinder, space, &trace->frames[last - 1])))
 		last--;
 	return find_entry(chain, trace, trace->frames[last].pc, ret);
 }
@@ -84,7 +98,7 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	struct bobbin_rule rule;
 	enum bobbin_source source;
 
-	if (!find_join(&chain, trace, &at))
+	if (!find_join(unwinder, space, &chain, trace, &at))
 		return;
 	source = unwinder_rule(unwinder, space, pc, &rule);
 	if (trace->count > 1 && last[-1].source == BOBBIN_SOURCE_FRAME_POINTER)

@@ -20,7 +20,7 @@
 struct session_frame {
 	uint64_t pc;
 	bool kernel;
-	bool exact; /* not a return address */
+	bool exact; /* struct bobbin_frame's */
 	uint8_t source;
 	uint32_t left_out; /* not 0: no frame, but so many that were left out here */
 };

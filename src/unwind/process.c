@@ -11,6 +11,7 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/thread.h"
+#include "unwind/space.h"
 
 #define DEADLINE_MS 1000
 #define STOP_MS 1000
@@ -174,15 +175,22 @@ static void walk(struct bobbin_process *process, const struct bobbin_regs *regs,
 	bobbin_unwind(unwinder, process->space, regs, &mem, trace);
 }
 
+/* Without a table a walk may go on by frame pointers, or find the root. */
+static bool is_mapped_later(struct bobbin_space *space, const struct bobbin_frame *f)
+{
+	return (f->source == BOBBIN_SOURCE_FRAME_POINTER ||
+		f->source == BOBBIN_SOURCE_ROOT_SEARCH) &&
+	       !space_has(space, f->exact ? f->pc : f->pc - 1);
+}
+
 /*
  * Whether a walk met code that was perhaps mapped or registered after the last update: it
- * ends there, or went on without tables.
+ * ends there, or went through what is not known to be mapped.
  */
-static bool met_unknown_code(const struct bobbin_trace *trace)
+static bool met_unknown_code(struct bobbin_space *space, const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++)
-		if (trace->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER ||
-		    trace->frames[i].source == BOBBIN_SOURCE_ROOT_SEARCH)
+		if (is_mapped_later(space, &trace->frames[i]))
 			return true;
 	return trace->reason == BOBBIN_REASON_NO_MAPPING ||
 	       trace->reason == BOBBIN_REASON_NO_TABLE ||
@@ -198,7 +206,7 @@ static int walk_stopped(struct bobbin_process *process, pid_t tid, struct bobbin
 	if (r)
 		return r;
 	walk(process, &regs, trace);
-	if (met_unknown_code(trace) && !bobbin_process_update(process))
+	if (met_unknown_code(process->space, trace) && !bobbin_process_update(process))
 		walk(process, &regs, trace);
 	return 0;
 }
