@@ -31,8 +31,12 @@ ends() {
 
 # known PATTERN: the lines of stdin after the first that has it, up to the last one.  Before, the code is new to
 # the recorder; after it the program has taken its code back, which the recorder may see before the last samples.
+# Where these are more than a tenth, something else was forgotten.
 known() {
-	awk -v first="$1" 'known { held = held $0 "\n" } $0 ~ first { printf "%s", held; held = ""; known = 1 }'
+	awk -v first="$1" '
+		known { held = held $0 "\n"; count++ }
+		$0 ~ first { printf "%s", held; held = ""; count = 0; known = 1 }
+		END { if (10 * count > NR) printf "%s", held }'
 }
 
 it_unwinds_and_names_what_mcjit_compiled() {
