@@ -15,7 +15,7 @@
 static void print_frame(struct bobbin_process *process, const struct bobbin_frame *frame)
 {
 	/* a return address may be the start of the next function */
-	uint64_t addr = frame->exact ? frame->pc : frame->pc - 1;
+	uint64_t addr = bobbin_frame_lookup_pc(frame);
 	struct bobbin_place_info place;
 
 	if (bobbin_space_find(bobbin_process_space(process), addr, &place))

@@ -53,6 +53,17 @@ struct bobbin_frame {
 	bool exact;
 };
 
+/**
+ * bobbin_frame_lookup_pc() - the address that tells a frame's function, line and table
+ * @frame: the frame
+ *
+ * Return: the address.  Safe in every context.
+ */
+static inline uint64_t bobbin_frame_lookup_pc(const struct bobbin_frame *frame)
+{
+	return frame->exact ? frame->pc : frame->pc - 1;
+}
+
 #ifdef __cplusplus
 }
 #endif

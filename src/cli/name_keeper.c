@@ -109,7 +109,7 @@ static int on_trace(void *ctx, struct bobbin_space *space, const struct bobbin_t
 
 	for (uint32_t i = 0; i < trace->count && !r; i++) {
 		const struct bobbin_frame *f = &trace->frames[i];
-		uint64_t pc = f->exact ? f->pc : f->pc - 1;
+		uint64_t pc = bobbin_frame_lookup_pc(f);
 		const struct mapping *m = is_seen(k, space, pc) ? NULL : space_find(space, pc);
 
 		if (m && (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO))

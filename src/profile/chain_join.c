@@ -61,14 +61,14 @@ static bool find_entry(const struct user_chain *chain, const struct bobbin_trace
 	return !more;
 }
 
-/* Whether a frame is called by a signal's handler. */
+/* Whether a signal's handler returns to a frame. */
 static bool is_trampoline(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			  const struct bobbin_frame *f)
 {
 	struct bobbin_rule rule;
 
 	return f->source == BOBBIN_SOURCE_TRAMPOLINE ||
-	       (unwinder_rule(unwinder, space, f->exact ? f->pc : f->pc - 1, &rule) !=
+	       (unwinder_rule(unwinder, space, bobbin_frame_lookup_pc(f), &rule) !=
 			BOBBIN_SOURCE_NONE &&
 		rule.flags & BOBBIN_RULE_SIGNAL);
 }
@@ -94,7 +94,7 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 {
 	struct user_chain chain = user_part(sample);
 	struct bobbin_frame *last = &trace->frames[trace->count - 1];
-	uint64_t pc = last->exact ? last->pc : last->pc - 1, at;
+	uint64_t pc = bobbin_frame_lookup_pc(last), at;
 	struct bobbin_rule rule;
 	enum bobbin_source source;
 

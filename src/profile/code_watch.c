@@ -95,7 +95,7 @@ static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame 
 	struct bobbin_place_info place;
 	const char *path;
 
-	if (bobbin_space_find(space, frame->exact ? frame->pc : frame->pc - 1, &place))
+	if (bobbin_space_find(space, bobbin_frame_lookup_pc(frame), &place))
 		return true;
 	path = place.mapping.path;
 	return (path[0] != '/' && path[0] != '[') || !strncmp(path, "//", 2) ||

@@ -180,7 +180,7 @@ static bool is_mapped_later(struct bobbin_space *space, const struct bobbin_fram
 {
 	return (f->source == BOBBIN_SOURCE_FRAME_POINTER ||
 		f->source == BOBBIN_SOURCE_ROOT_SEARCH) &&
-	       !space_has(space, f->exact ? f->pc : f->pc - 1);
+	       !space_has(space, bobbin_frame_lookup_pc(f));
 }
 
 /*

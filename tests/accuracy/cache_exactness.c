@@ -169,7 +169,7 @@ static void forget_rules(const struct walker *w, const struct walk_start *start,
 	struct cached_rules *sets = (struct cached_rules *)(uintptr_t)unwinder_cache(w->unwinder);
 
 	for (uint32_t i = 0; i < trace->count; i++) {
-		uint64_t pc = trace->frames[i].pc - !trace->frames[i].exact, key;
+		uint64_t pc = bobbin_frame_lookup_pc(&trace->frames[i]), key;
 		const struct mapping *m = mapping_list_at(maps, pc);
 
 		if (!m)

@@ -91,11 +91,6 @@ static bool may_call(const struct known_code *callee, uint64_t pc)
 	return false;
 }
 
-static uint64_t lookup_pc(const struct bobbin_frame *frame)
-{
-	return frame->pc - !frame->exact;
-}
-
 static void print_wrong(const struct bobbin_trace *trace, const char *where, const char *what)
 {
 	char line[256];
@@ -131,7 +126,7 @@ static uint32_t trusted_frames(const struct bobbin_trace *trace)
 static bool has_actor(const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++) {
-		uint64_t pc = lookup_pc(&trace->frames[i]);
+		uint64_t pc = bobbin_frame_lookup_pc(&trace->frames[i]);
 
 		if (pc >= actor_start && pc < actor_end)
 			return true;
@@ -148,9 +143,9 @@ void storm_check(const struct bobbin_trace *trace, const char *where)
 	if (trace->reason != BOBBIN_REASON_OUTERMOST && storm_self->play == loader_round)
 		atomic_fetch_add_explicit(&storm_counters.behind, 1, memory_order_relaxed);
 	for (uint32_t i = 0; i < trusted; i++) {
-		const struct known_code *callee = find(lookup_pc(&trace->frames[i]));
+		const struct known_code *callee = find(bobbin_frame_lookup_pc(&trace->frames[i]));
 
-		if (callee && !may_call(callee, lookup_pc(&trace->frames[i + 1])))
+		if (callee && !may_call(callee, bobbin_frame_lookup_pc(&trace->frames[i + 1])))
 			print_wrong(trace, where, "a caller that cannot be");
 	}
 	/* a storm's thread is in actor_main(), or on its way there */
@@ -162,7 +157,8 @@ void storm_check(const struct bobbin_trace *trace, const char *where)
 static bool is_there(const struct bobbin_trace *trace, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < trace->count; i++)
-		if (lookup_pc(&trace->frames[i]) >= start && lookup_pc(&trace->frames[i]) < end)
+		if (bobbin_frame_lookup_pc(&trace->frames[i]) >= start &&
+		    bobbin_frame_lookup_pc(&trace->frames[i]) < end)
 			return true;
 	return false;
 }

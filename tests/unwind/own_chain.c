@@ -18,7 +18,7 @@ void own_chain_init(struct own_chain *chain)
 /* Code that no object has begins where its page does. */
 static const void *function_of(const struct bobbin_frame *frame)
 {
-	const uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
+	const uint64_t pc = bobbin_frame_lookup_pc(frame);
 	Dl_info own, info;
 
 	if (frame->source == BOBBIN_SOURCE_TRAMPOLINE)
