@@ -21,6 +21,7 @@
 #include "cli/name_keeper.h"
 #include "cli/workload.h"
 #include "export/safe_text.h"
+#include "profile/kernel_setting.h"
 #include "profile/recorder.h"
 
 #define TARGET_NAME 32
@@ -63,6 +64,21 @@ static void tell_call_graph(const struct arguments *a)
 			a->call_graph);
 }
 
+/* What is asked for, or what the kernel takes if that is less. */
+static uint32_t frequency(const struct arguments *a)
+{
+	uint32_t most = kernel_most_samples();
+
+	if (a->frequency <= most)
+		return (uint32_t)a->frequency;
+	if (!a->quiet)
+		fprintf(stderr,
+			"bobbin record: %" PRIu32 " samples per second instead of %" PRIu64
+			": kernel.perf_event_max_sample_rate allows no more\n",
+			most, a->frequency);
+	return most;
+}
+
 static int check(const struct arguments *a)
 {
 	const char *fault = NULL;
@@ -83,15 +99,10 @@ static int check(const struct arguments *a)
 
 static int paranoid_level(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = -1;
+	int64_t level = -1;
 
-	if (f) {
-		if (fscanf(f, "%d", &level) != 1)
-			level = -1;
-		fclose(f);
-	}
-	return level;
+	kernel_setting("perf_event_paranoid", &level);
+	return (int)level;
 }
 
 /* Which of several it was is not known. */
@@ -440,7 +451,7 @@ int run_record(struct arguments *a)
 		.options =
 			{
 				.path = a->output,
-				.frequency = (uint32_t)a->frequency,
+				.frequency = frequency(a),
 				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 				.max_stack = (uint32_t)a->max_stack,
 				.version = BOBBIN_VERSION,

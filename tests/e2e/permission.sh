@@ -79,6 +79,25 @@ it_refuses_the_programs_of_others() {
 	[ ! -e perf.data ]
 }
 
+# with_most RATE ARGUMENT…: record where kernel.perf_event_max_sample_rate reads as RATE
+with_most() {
+	echo "$1" >most
+	shift
+	# shellcheck disable=SC2016 # the other shell's
+	expect 0 unshare -m sh -c 'mount --bind most /proc/sys/kernel/perf_event_max_sample_rate || exit 76
+		exec "$@"' sh "$bobbin" record "$@"
+}
+
+it_takes_as_many_samples_as_the_kernel_allows() {
+	needs_root
+	needs unshare
+	with_most 500 "$(program chain)" 100
+	grep -q '^bobbin record: 500 samples per second instead of 999: .*max_sample_rate' err
+	complete
+	with_most 500 -F 400 "$(program chain)" 100
+	none 'samples per second' <err
+}
+
 it_says_that_it_may_not_write_here() {
 	needs_nobody
 	chmod 755 .
