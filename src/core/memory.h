@@ -84,6 +84,29 @@ static inline uint64_t memory_fetch(const uint8_t *p, unsigned int n, bool *faul
  * Loads for bytes whose range was checked as a whole before, as bobbin_sframe_view()
  * does it with the FDE table.  Compilers make one instruction of each.
  */
+#ifdef __bpf__
+/* Its machines load at any address, and its compiler does not know. */
+static BOBBIN_ALWAYS_INLINE uint32_t load_u16(const uint8_t *p, bool big_endian)
+{
+	uint16_t number = *(const uint16_t *)p;
+
+	return big_endian == BOBBIN_HOST_BIG_ENDIAN ? number : __builtin_bswap16(number);
+}
+
+static BOBBIN_ALWAYS_INLINE uint32_t load_u32(const uint8_t *p, bool big_endian)
+{
+	uint32_t number = *(const uint32_t *)p;
+
+	return big_endian == BOBBIN_HOST_BIG_ENDIAN ? number : __builtin_bswap32(number);
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
+{
+	uint64_t number = *(const uint64_t *)p;
+
+	return big_endian == BOBBIN_HOST_BIG_ENDIAN ? number : __builtin_bswap64(number);
+}
+#else
 static BOBBIN_ALWAYS_INLINE uint32_t load_u16(const uint8_t *p, bool big_endian)
 {
 	return big_endian ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
@@ -102,6 +125,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t load_u64(const uint8_t *p, bool big_endian)
 
 	return big_endian ? first << 32 | second : second << 32 | first;
 }
+#endif
 
 /* The number in @n bytes, 1, 2, 4 or 8, of memory that may fault. */
 static BOBBIN_ALWAYS_INLINE uint64_t memory_number(const uint8_t *p, unsigned int n,
