@@ -25,7 +25,7 @@ static const struct pattern entries[] = {
 	{3, {0x48, 0x89, 0xe7}}, /* mov %rsp, %rdi */
 };
 
-static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const struct pattern endbr64 = {4, {0xf3, 0x0f, 0x1e, 0xfa}};
 
 static bool begins(const uint8_t *code, const uint8_t *with, size_t size)
 {
@@ -49,8 +49,8 @@ bool root_code_entry(const struct bobbin_arch *arch, const uint8_t code[ROOT_COD
 {
 	if (!arch->default_ra_off)
 		return true;
-	if (begins(code, endbr64, sizeof(endbr64)))
-		code += sizeof(endbr64);
+	if (begins(code, endbr64.code, endbr64.size))
+		code += endbr64.size;
 	for (unsigned int i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if (begins(code, entries[i].code, entries[i].size))
 			return true;

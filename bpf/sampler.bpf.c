@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sampler.bpf.c - a sample's user stack, walked in the kernel when the sample is taken.
+ *
+ * One more world of the core's walk.  Its rules are from compiled tables, its memory is that
+ * of the current process, as far as it is resident.  A stack that is walked to its root goes
+ * to user space as a list of addresses, and the kernel's own sample is dropped.  Whatever
+ * else happens, the kernel's sample has registers and a copy of the stack, and user space
+ * walks that.
+ */
+#include <bobbin/types.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "core/arch.c"
+#include "core/eh_return.c"
+#include "core/frame_caller.h"
+#include "core/root_code.c"
+#include "core/rule.c"
+#include "profile/kernel_walk_abi.h"
+#include "table/table_lookup.h"
+
+/* linux/sched.h: threads that have no user registers */
+#define PF_USER_WORKER 0x00004000
+#define PF_KTHREAD 0x00200000
+/* asm/segment.h: 64-bit code of users */
+#define USER_CS 0x33
+
+/* Of the stack, read at once. */
+#define WINDOW_WORDS 256
+#define WINDOW_SIZE (8 * WINDOW_WORDS)
+/* What a frame reads below the word that it reads first. */
+#define WINDOW_BELOW 64
+
+struct kept_rule {
+	uint64_t pc, list, word;
+	uint64_t source;
+};
+
+/* What a CPU works with.  Its program is not interrupted by itself. */
+struct walk_state {
+	struct frame_walk walk; /* first: it is the world */
+	struct kernel_list list;
+	uint64_t window_start, window_size;
+	bool window_fails;
+	uint8_t source; /* of the rule that look_up() has found */
+	uint64_t window[WINDOW_WORDS];
+	struct kernel_trace trace;
+	struct kept_rule kept[KERNEL_RULES];
+};
+
+/* What the loader finds by name. */
+#pragma GCC visibility push(default)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_PROCESSES);
+	__type(key, uint32_t);
+	__type(value, struct kernel_list);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, KERNEL_MAPPINGS);
+	__type(key, uint32_t);
+	__type(value, struct kernel_mapping);
+} mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, KERNEL_FILES);
+	__type(key, uint32_t);
+	__type(value, struct kernel_file);
+} files SEC(".maps");
+
+struct table_page {
+	uint8_t bytes[KERNEL_PAGE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, KERNEL_PAGES);
+	__type(key, uint32_t);
+	__type(value, struct table_page);
+} pages SEC(".maps");
+
+/* One for each CPU, as the next two; their number is known when they are loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct walk_state);
+} states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct kernel_counts);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} outputs SEC(".maps");
+
+/* Set before the program is loaded: plain_forms_of(), and the rule of a root. */
+const volatile uint64_t form_from_sp, form_from_fp, form_record, outermost_word;
+/* The kernel's sample is taken beside each walk. */
+const volatile bool also_copy;
+
+#pragma GCC visibility pop
+
+static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_table *t,
+						       const uint8_t *at, unsigned int size)
+{
+	uint64_t offset = (uint64_t)at;
+	uint32_t number = (uint32_t)(offset / KERNEL_PAGE);
+	const struct table_page *page = bpf_map_lookup_elem(&pages, &number);
+
+	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES)
+		return NULL;
+	offset &= KERNEL_PAGE - size;
+	__asm__ volatile("" : "+r"(offset));
+	return &page->bytes[index_below(offset, KERNEL_PAGE - size + 1)];
+}
+
+static BOBBIN_ALWAYS_INLINE const uint8_t *table_pairs(const struct compiled_table *t)
+{
+	uint32_t number = (uint32_t)((uint64_t)t->pairs / KERNEL_PAGE);
+	const struct table_page *page = bpf_map_lookup_elem(&pages, &number);
+
+	return page ? page->bytes + TABLE_HEAD_SIZE : NULL;
+}
+
+/* The mapping of a list that ends after an address, or the end of the list. */
+BOBBIN_STAGE uint32_t mapping_after(uint32_t first, uint32_t count, uint64_t pc)
+{
+	for (unsigned int i = 0; i < 17 && count; i++) {
+		uint32_t half = count / 2, middle = first + half;
+		const struct kernel_mapping *m = bpf_map_lookup_elem(&mappings, &middle);
+
+		if (!m)
+			break;
+		if (m->end <= pc) {
+			first = middle + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return first;
+}
+
+static BOBBIN_ALWAYS_INLINE const struct kernel_mapping *find_mapping(const struct walk_state *s,
+								      uint64_t pc)
+{
+	uint32_t number = mapping_after(s->list.first, s->list.count, pc);
+	const struct kernel_mapping *m;
+
+	if (number - s->list.first >= s->list.count)
+		return NULL;
+	m = bpf_map_lookup_elem(&mappings, &number);
+	return m && pc >= m->start && pc < m->end ? m : NULL;
+}
+
+static BOBBIN_ALWAYS_INLINE struct walk_state *own_state(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&states, &cpu);
+}
+
+static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct kernel_counts *c = bpf_map_lookup_elem(&counts, &cpu);
+
+	if (!c)
+		return;
+	c->walks++;
+	c->frames += frames;
+	c->whole += whole;
+}
+
+/* Whether code says something else than its table, or whether that cannot be known. */
+BOBBIN_STAGE int replaces_frame(uint64_t pc)
+{
+	uint8_t code[EH_RETURN_SIZE];
+
+	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc - EH_RETURN_BEFORE)) ||
+	       eh_return_code(BOBBIN_NATIVE_ARCH(), code);
+}
+
+BOBBIN_STAGE int returns_to_root(uint64_t pc)
+{
+	uint8_t code[ROOT_CODE_SIZE];
+
+	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc + 1)) ||
+	       root_code(BOBBIN_NATIVE_ARCH(), code);
+}
+
+/* The packed rule by a file's table; 0: none, or user space has to look closer. */
+static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
+						const struct kernel_file *file, uint64_t pc,
+						uint64_t vaddr)
+{
+	struct compiled_row row;
+
+	if (vaddr - file->entry < file->entry_size) {
+		s->source = BOBBIN_SOURCE_ENTRY;
+		return outermost_word;
+	}
+	s->source = file->source;
+	if (table_find(&file->table, vaddr, &row) || !row.word)
+		return 0;
+	if (row.end == vaddr + 1 && returns_to_root(pc))
+		return 0;
+	return file->eh_returns && replaces_frame(pc) ? 0 : row.word;
+}
+
+/* The packed rule for an address that this CPU has not kept, or 0. */
+BOBBIN_STAGE uint64_t look_up(uint64_t pc, uint64_t slot)
+{
+	struct walk_state *s = own_state();
+	const struct kernel_mapping *m;
+	const struct kernel_file *file;
+	uint64_t word;
+
+	m = s ? find_mapping(s, pc) : NULL;
+	if (!m)
+		return 0;
+	file = bpf_map_lookup_elem(&files, &m->file);
+	if (!file)
+		return 0;
+	word = table_word(s, file, pc, pc - m->bias);
+	if (word && slot < KERNEL_RULES)
+		s->kept[slot] = (struct kept_rule){pc, s->list.number, word, s->source};
+	return word;
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *w, uint64_t pc,
+						  uint8_t *source)
+{
+	struct walk_state *s = (struct walk_state *)w;
+	uint64_t slot = index_below((pc * 0x9e3779b97f4a7c15ull) >> 52, KERNEL_RULES);
+	const struct kept_rule *kept = &s->kept[slot];
+	uint64_t word;
+
+	if (kept->pc == pc && kept->list == s->list.number) {
+		*source = (uint8_t)kept->source;
+		return kept->word;
+	}
+	word = look_up(pc, slot);
+	*source = s->source;
+	return word;
+}
+
+/* A word outside of what was read; the window moves there. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct walk_state *s, uint64_t addr,
+						      uint64_t *ret)
+{
+	uint64_t start = addr - WINDOW_BELOW;
+
+	if (!(addr & 7) && !s->window_fails) {
+		s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE, (const void *)start);
+		s->window_start = start;
+		s->window_size = s->window_fails ? 0 : WINDOW_SIZE;
+		if (!s->window_fails) {
+			*ret = s->window[WINDOW_BELOW / 8];
+			return BOBBIN_REASON_NONE;
+		}
+	}
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr) ? BOBBIN_REASON_NO_MEMORY
+									  : BOBBIN_REASON_NONE;
+}
+
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
+{
+	struct walk_state *s = world;
+	uint64_t offset = addr - s->window_start;
+
+	if (offset >= s->window_size || offset & 7)
+		return far_word(s, addr, ret);
+	*ret = s->window[index_below(offset / 8, WINDOW_WORDS)];
+	return BOBBIN_REASON_NONE;
+}
+
+static bool world_is_code(struct frame_walk *w, uint64_t addr)
+{
+	return find_mapping((const struct walk_state *)w, addr);
+}
+
+/* What only frame_general() asks: user space does that. */
+static BOBBIN_ALWAYS_INLINE enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc,
+							  struct bobbin_rule *ret)
+{
+	return BOBBIN_SOURCE_NONE;
+}
+
+static BOBBIN_ALWAYS_INLINE bool world_follow(struct frame_walk *w, const struct bobbin_arch *arch,
+					      uint64_t pc, struct bobbin_rule *ret)
+{
+	return false;
+}
+
+static BOBBIN_ALWAYS_INLINE bool world_is_entry(struct frame_walk *w, uint64_t addr)
+{
+	return false;
+}
+
+static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *dst, size_t size)
+{
+	return false;
+}
+
+struct walk_loop {
+	struct walk_state *state;
+	struct plain_frame frame;
+	uint64_t count;
+	uint64_t reason;
+};
+
+/* By a rule that is not plain, such as that of a signal frame. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason step_on(struct walk_state *s, struct plain_frame *f)
+{
+	struct bobbin_regs regs = {.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
+	uint64_t word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
+	enum bobbin_reason reason;
+	struct bobbin_rule rule;
+
+	if (!word)
+		return BOBBIN_REASON_NO_TABLE;
+	bobbin_rule_unpack(word, &rule);
+	reason = step_by_rule(s, BOBBIN_NATIVE_ARCH(), &rule, &regs);
+	if (reason)
+		return reason;
+	plain_frame_move(f, regs.pc, regs.sp, regs.fp);
+	f->exact = regs.exact;
+	return BOBBIN_REASON_NONE;
+}
+
+static long next_frame(uint32_t i, void *ctx)
+{
+	struct walk_loop *c = ctx;
+	struct walk_state *s = c->state;
+	struct plain_frame *f = &c->frame, caller;
+	uint64_t pc = f->pc, at = i;
+	bool exact = f->exact;
+	enum frame_case found = frame_plain(&s->walk, f, &caller);
+
+	c->reason = BOBBIN_REASON_NONE;
+	if (found == FRAME_CALLER)
+		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
+	else if (found == FRAME_OUTERMOST)
+		c->reason = BOBBIN_REASON_OUTERMOST;
+	else
+		c->reason = step_on(s, f);
+	s->trace.frames[index_below(at, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
+							  (uint64_t)f->source << KERNEL_PC_BITS |
+							  (exact ? KERNEL_EXACT : 0);
+	c->count = at + 1;
+	return c->reason != BOBBIN_REASON_NONE;
+}
+
+/* Whether the user's registers are there, and of 64-bit code. */
+static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_frame *ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (task->flags & (PF_KTHREAD | PF_USER_WORKER) || (uint16_t)regs->cs != USER_CS)
+		return false;
+	*ret = (struct plain_frame){.pc = regs->ip, .sp = regs->sp, .fp = regs->bp, .exact = true};
+	s->walk.forms.from_sp = form_from_sp;
+	s->walk.forms.from_fp = form_from_fp;
+	s->walk.forms.record = form_record;
+	s->window_start = ret->sp & ~7ull;
+	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
+					      (const void *)s->window_start);
+	s->window_size = s->window_fails ? 0 : WINDOW_SIZE;
+	return true;
+}
+
+/* A list that was replaced may have been overwritten while it was used. */
+static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
+{
+	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
+
+	return list && list->number == number;
+}
+
+/* 0: the stack was walked and given out; 1: the kernel's sample is wanted. */
+SEC("perf_event")
+__attribute__((visibility("default"))) int walk_stack(struct bpf_perf_event_data *ctx)
+{
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
+	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
+	struct walk_state *s = own_state();
+	struct walk_loop loop = {.state = s};
+	uint64_t count;
+	bool whole;
+
+	if (!list || !s)
+		return 1;
+	s->list = *list;
+	if (!user_frame(s, &loop.frame))
+		return 1;
+	bpf_loop(KERNEL_FRAMES, next_frame, &loop, 0);
+	whole = loop.reason == BOBBIN_REASON_OUTERMOST && list_is_current(pid, s->list.number);
+	count_walk(loop.count, whole);
+	if (!whole)
+		return 1;
+	s->trace.list = s->list.number;
+	s->trace.period = ctx->sample_period;
+	count = index_below(loop.count, KERNEL_FRAMES + 1);
+	s->trace.count = (uint32_t)count;
+	if (bpf_perf_event_output(ctx, &outputs, BPF_F_CURRENT_CPU, &s->trace,
+				  offsetof(struct kernel_trace, frames) + 8 * count))
+		return 1;
+	return also_copy;
+}
+
+char program_license[] SEC("license") = "GPL";

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kernel_walk_abi.h - what the recorder and its program in the kernel tell each other.
+ *
+ *	processes   process → its list of mappings      hash
+ *	mappings    entries of all lists, ascending      array
+ *	files       where a file's table is              array
+ *	pages       compiled tables, each from the start of a page on
+ *
+ * The recorder fills these maps; the program only reads them.
+ */
+#ifndef BOBBIN_PROFILE_KERNEL_WALK_ABI_H
+#define BOBBIN_PROFILE_KERNEL_WALK_ABI_H
+
+#include "table/table_parts.h"
+
+#define KERNEL_PROCESSES 16384
+#define KERNEL_MAPPINGS 65536
+#define KERNEL_FILES 4096
+#define KERNEL_PAGE 4096
+#define KERNEL_PAGES 8192
+
+/* The most frames of a stack that the kernel walks. */
+#define KERNEL_FRAMES 1024
+/* Rules that each CPU keeps; a power of two. */
+#define KERNEL_RULES 4096
+
+/**
+ * struct kernel_list - the mappings of a process
+ * @number: of the list; it is never used again
+ * @first, @count: entries of the map of mappings
+ */
+struct kernel_list {
+	uint64_t number;
+	uint32_t first, count;
+};
+
+/**
+ * struct kernel_mapping - code of a file
+ * @start, @end: addresses
+ * @bias: what the address of code is above that in its file
+ * @file: entry of the map of files
+ */
+struct kernel_mapping {
+	uint64_t start, end, bias;
+	uint32_t file, unused;
+};
+
+/**
+ * struct kernel_file - the table of a file
+ * @table: its pointers are bytes from the start of the map of pages
+ * @entry, @entry_size: the first function of a program; size 0: it has none
+ * @source: enum bobbin_source of its rules
+ * @eh_returns: there may be code as in core/eh_return.h
+ */
+struct kernel_file {
+	struct compiled_table table;
+	uint64_t entry, entry_size;
+	uint8_t source;
+	bool eh_returns;
+};
+
+/* In the words of a trace, above the PC. */
+#define KERNEL_PC_BITS 56
+#define KERNEL_PC ((1ull << KERNEL_PC_BITS) - 1)
+#define KERNEL_EXACT (1ull << 63)
+#define KERNEL_SOURCE 0x7f
+
+/**
+ * struct kernel_trace - a whole stack, as the program gives it out
+ * @list: number of the list of mappings by which it was walked
+ * @period: of the sample
+ * @count: of frames
+ * @frames: leaf first: the PC, the source, and whether the PC is exact
+ */
+struct kernel_trace {
+	uint64_t list, period;
+	uint32_t count, unused;
+	uint64_t frames[KERNEL_FRAMES];
+};
+
+/* What a CPU has done; a walk is also one that did not come to the end. */
+struct kernel_counts {
+	uint64_t walks, frames, whole;
+};
+
+#endif
