@@ -12,6 +12,8 @@ struct process_table {
 	struct bobbin_unwinder *unwinder;
 	const struct bobbin_arch *arch;
 	bool live;
+	void (*ended)(void *ctx, struct process *process); /* or NULL */
+	void *ended_ctx;
 	struct process *processes[BUCKETS];
 	struct thread *threads[BUCKETS];
 };
@@ -57,6 +59,8 @@ static struct thread **thread_link(struct process_table *table, int tid)
 static void remove_process(struct process_table *table, struct process *p)
 {
 	*process_link(table, p->pid) = p->next;
+	if (table->ended)
+		table->ended(table->ended_ctx, p);
 	bobbin_space_close(p->space);
 	free(p);
 }
@@ -153,6 +157,13 @@ void process_table_visit(struct process_table *table,
 	for (unsigned int i = 0; i < BUCKETS; i++)
 		for (struct process *p = table->processes[i]; p; p = p->next)
 			visit(ctx, p);
+}
+
+void process_table_watch(struct process_table *table,
+			 void (*ended)(void *ctx, struct process *process), void *ctx)
+{
+	table->ended = ended;
+	table->ended_ctx = ctx;
 }
 
 static int on_mmap(struct process_table *table, const struct perf_event *event)

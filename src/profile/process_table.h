@@ -30,13 +30,23 @@ struct code_watch {
 	uint64_t told; /* the newest registration that the recording has heard of */
 };
 
+struct known_list;
+
+/* What the kernel's walker was told of the mappings. */
+struct process_walk {
+	bool followed;
+	uint64_t generation; /* of the space, when it was told */
+	struct known_list *list;
+};
+
 struct process {
 	int pid;
 	uint32_t threads; /* alive */
 	bool in_exec;     /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
-	struct code_watch code; /* the recorder's */
-	struct process *next;   /* the table's */
+	struct code_watch code; /* the recorder's, and so is the next one */
+	struct process_walk walk;
+	struct process *next; /* the table's */
 };
 
 struct thread {
@@ -62,6 +72,10 @@ int process_table_event(struct process_table *table, const struct perf_event *ev
 /* Call @visit for each process; it must not change the table. */
 void process_table_visit(struct process_table *table,
 			 void (*visit)(void *ctx, struct process *process), void *ctx);
+
+/* Call @ended before a process is forgotten. */
+void process_table_watch(struct process_table *table,
+			 void (*ended)(void *ctx, struct process *process), void *ctx);
 
 /*
  * The thread, made up if nothing was heard of it yet; valid until the next

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/kernel_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_index.h"
+#include "base/vector.h"
+#include "core/bisect.h"
+
+/* Entries of a list that is remembered: all of them together take 16 MiB at most. */
+#define RETIRED_MAX 2048
+
+static void free_chain(struct known_list *list)
+{
+	while (list) {
+		struct known_list *next = list->next;
+
+		free(list);
+		list = next;
+	}
+}
+
+void kernel_lists_fini(struct kernel_lists *lists)
+{
+	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
+		free_chain(lists->buckets[i]);
+	for (unsigned int i = 0; i < LISTS_RETIRED; i++)
+		free(lists->retired[i]);
+	for (unsigned int i = 0; i < KERNEL_LIST_SIZES; i++)
+		free(lists->spare[i].firsts);
+	*lists = (struct kernel_lists){0};
+}
+
+/* The smallest power of two that is at least @count. */
+static unsigned int size_of(uint32_t count)
+{
+	unsigned int size = 0;
+
+	while (1u << size < count)
+		size++;
+	return size;
+}
+
+/* Room for a list. */
+static bool take_room(struct kernel_lists *lists, unsigned int size, uint32_t *ret)
+{
+	if (lists->spare[size].count) {
+		*ret = lists->spare[size].firsts[--lists->spare[size].count];
+		return true;
+	}
+	if (1u << size > KERNEL_MAPPINGS - lists->used)
+		return false;
+	*ret = lists->used;
+	lists->used += 1u << size;
+	return true;
+}
+
+static void give_room(struct kernel_lists *lists, unsigned int size, uint32_t first)
+{
+	size_t count = lists->spare[size].count;
+
+	/* without memory the room is lost */
+	if (!vector_reserve(&lists->spare[size].firsts, &lists->spare[size].room, count + 1,
+			    sizeof(first)))
+		lists->spare[size].firsts[lists->spare[size].count++] = first;
+}
+
+static struct known_list *add_list(struct kernel_lists *lists, const struct kernel_mapping *entries,
+				   uint32_t count, uint64_t hash)
+{
+	struct known_list *l, **bucket = &lists->buckets[hash % LIST_BUCKETS];
+	uint32_t first;
+
+	if (!take_room(lists, size_of(count), &first))
+		return NULL;
+	l = malloc(sizeof(*l) + count * sizeof(*entries));
+	if (!l) {
+		give_room(lists, size_of(count), first);
+		return NULL;
+	}
+	*l = (struct known_list){
+		.list = {.number = ++lists->last_number, .first = first, .count = count},
+		.users = 1,
+		.hash = hash,
+		.next = *bucket,
+	};
+	memcpy(l->entries, entries, count * sizeof(*entries));
+	memcpy(lists->mappings + first, entries, count * sizeof(*entries));
+	*bucket = l;
+	return l;
+}
+
+struct known_list *kernel_lists_get(struct kernel_lists *lists,
+				    const struct kernel_mapping *entries, uint32_t count)
+{
+	size_t size = count * sizeof(*entries);
+	struct known_list *l;
+	uint64_t hash;
+
+	if (!count || count > KERNEL_LIST_MAX)
+		return NULL;
+	if (!lists->seed)
+		lists->seed = hash_seed();
+	hash = hash_bytes((const char *)entries, size, lists->seed);
+	for (l = lists->buckets[hash % LIST_BUCKETS]; l; l = l->next) {
+		if (l->hash != hash || l->list.count != count || memcmp(l->entries, entries, size))
+			continue;
+		l->users++;
+		return l;
+	}
+	return add_list(lists, entries, count, hash);
+}
+
+static void retire(struct kernel_lists *lists, struct known_list *list)
+{
+	struct known_list **oldest = &lists->retired[lists->next_retired++ % LISTS_RETIRED];
+
+	free(*oldest);
+	*oldest = list->list.count <= RETIRED_MAX ? list : NULL;
+	if (!*oldest)
+		free(list);
+}
+
+void kernel_lists_put(struct kernel_lists *lists, struct known_list *list)
+{
+	struct known_list **link;
+
+	if (!list || --list->users)
+		return;
+	link = &lists->buckets[list->hash % LIST_BUCKETS];
+	while (*link != list)
+		link = &(*link)->next;
+	*link = list->next;
+	list->next = NULL;
+	give_room(lists, size_of(list->list.count), list->list.first);
+	retire(lists, list);
+}
+
+const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uint64_t number)
+{
+	for (unsigned int i = 0; i < LISTS_RETIRED; i++)
+		if (lists->retired[i] && lists->retired[i]->list.number == number)
+			return lists->retired[i];
+	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
+		for (const struct known_list *l = lists->buckets[i]; l; l = l->next)
+			if (l->list.number == number)
+				return l;
+	return NULL;
+}
+
+const struct kernel_mapping *known_list_at(const struct known_list *list, uint64_t addr)
+{
+	const struct kernel_mapping *m = list->entries;
+	uint32_t at = (uint32_t)bisect(i, 0, list->list.count, m[i].end > addr);
+
+	return at < list->list.count && addr >= m[at].start ? &m[at] : NULL;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/kernel_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/native_arch.h"
+#include "base/vector.h"
+#include "table/compile_cfi.h"
+#include "table/compiled_table.h"
+#include "unwind/module.h"
+
+void kernel_tables_fini(struct kernel_tables *tables)
+{
+	free(tables->known);
+	*tables = (struct kernel_tables){0};
+}
+
+/* A part of a table, by its place in the map of pages. */
+static const uint8_t *placed(const uint8_t *part, const uint8_t *data, uint32_t page)
+{
+	return (const uint8_t *)((uintptr_t)(part - data) + (uintptr_t)page * KERNEL_PAGE);
+}
+
+static bool place_table(struct kernel_tables *t, const uint8_t *data, uint64_t size,
+			struct compiled_table *ret)
+{
+	uint64_t count = (size + KERNEL_PAGE - 1) / KERNEL_PAGE;
+	uint32_t page = t->page_count;
+
+	if (count > KERNEL_PAGES - page || compiled_table_init(data, size, NULL, ret))
+		return false;
+	memcpy(t->pages + (size_t)page * KERNEL_PAGE, data, size);
+	t->page_count += (uint32_t)count;
+	ret->pairs = placed(ret->pairs, data, page);
+	ret->words = placed(ret->words, data, page);
+	ret->wide = placed(ret->wide, data, page);
+	ret->lines = placed(ret->lines, data, page);
+	ret->blocks = placed(ret->blocks, data, page);
+	/* these are user space's alone */
+	ret->beginners = ret->build_id = NULL;
+	ret->arch = NULL;
+	return true;
+}
+
+struct entry_search {
+	uint64_t start, size;
+};
+
+static int note_entry(void *ctx, uint64_t start, uint64_t end)
+{
+	struct entry_search *search = ctx;
+
+	if (start != search->start)
+		return 0;
+	search->size = end - start;
+	return 1;
+}
+
+/* The first function of a program, where its own table does not say that it has no caller. */
+static void find_entry(struct module *module, struct kernel_file *ret)
+{
+	struct entry_search search = {.start = module->tables.entry};
+	struct table_answer answer;
+
+	ret->entry = ret->entry_size = 0;
+	if (!search.start || !table_set_row(&module->tables, search.start, &answer) ||
+	    answer.source != BOBBIN_SOURCE_ENTRY)
+		return;
+	table_set_functions(&module->tables, (enum bobbin_source)ret->source, note_entry, &search);
+	ret->entry = search.start;
+	ret->entry_size = search.size;
+}
+
+/* Whether one section of call-frame information is what walks ask first. */
+static bool has_one_table(const struct module *module)
+{
+	return module->image.arch == native_arch() && call_frames_exist(&module->frames) &&
+	       module->tables.tables[0].kind == TABLE_CALL_FRAMES;
+}
+
+static bool add_file(struct kernel_tables *t, struct module *module)
+{
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	struct kernel_file file = {0};
+	uint64_t size;
+	uint8_t *data;
+	bool done;
+
+	if (t->file_count == KERNEL_FILES || !has_one_table(module) ||
+	    !call_frames_views(&module->image, views))
+		return false;
+	file.source = views[0].debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
+	file.eh_returns = module->tables.eh_returns;
+	find_entry(module, &file);
+	if (compile_cfi(views, 1, NULL, 0, NULL, &data, &size))
+		return false;
+	done = place_table(t, data, size, &file.table);
+	free(data);
+	if (done)
+		t->files[t->file_count++] = file;
+	return done;
+}
+
+static uint32_t file_of(struct kernel_tables *t, const struct mapped_file *file,
+			struct module *module)
+{
+	uint32_t *known;
+
+	if (vector_reserve(&t->known, &t->known_room, (size_t)file->number + 1, sizeof(*t->known)))
+		return KERNEL_NO_FILE;
+	while (t->known_count <= file->number)
+		t->known[t->known_count++] = 0;
+	known = &t->known[file->number];
+	if (!*known)
+		*known = add_file(t, module) ? t->file_count : KERNEL_NO_FILE;
+	return *known == KERNEL_NO_FILE ? KERNEL_NO_FILE : *known - 1;
+}
+
+/* From addresses in the file to those of a mapping; false: there is not one distance for all. */
+static bool find_bias(const struct elf_image *image, const struct mapping *m, uint64_t *ret)
+{
+	uint64_t end = m->offset + (m->end - m->start);
+	bool found = false;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *s = &image->segments[i];
+		uint64_t bias = m->start - m->offset + s->offset - s->vaddr;
+
+		if (!s->exec || s->offset >= end || s->offset + s->filesz <= m->offset)
+			continue;
+		if (found && bias != *ret)
+			return false;
+		*ret = bias;
+		found = true;
+	}
+	return found;
+}
+
+void kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
+			   struct kernel_mapping *ret)
+{
+	struct module *module = unwinder_file_module(tables->unwinder, mapping->file);
+
+	*ret = (struct kernel_mapping){
+		.start = mapping->start, .end = mapping->end, .file = KERNEL_NO_FILE};
+	if (module && find_bias(&module->image, mapping, &ret->bias))
+		ret->file = file_of(tables, mapping->file, module);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/kernel_walk.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/native_arch.h"
+#include "base/vector.h"
+#include "core/frame_rules.h"
+#include "core/plain_step.h"
+#include "profile/kernel_lists.h"
+#include "profile/kernel_tables.h"
+#include "sampler.skel.h"
+#include "unwind/space.h"
+
+/* linux/proc_ns.h: PROC_PID_INIT_INO */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
+
+struct kernel_walk {
+	struct sampler *bpf;
+	struct kernel_tables tables;
+	struct kernel_lists lists;
+	struct kernel_mapping *entries; /* of the list that is being made */
+	size_t entry_room;
+	struct kernel_trace trace;
+};
+
+bool kernel_walk_is_built(void)
+{
+	return true;
+}
+
+static size_t map_bytes(const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7u);
+
+	return (size + page - 1) / page * page;
+}
+
+static int map_memory(const struct bpf_map *map, void *ret)
+{
+	void *p = mmap(NULL, map_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
+		       0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	memcpy(ret, &p, sizeof(p));
+	return 0;
+}
+
+static void unmap_memory(const struct bpf_map *map, void *memory)
+{
+	if (memory)
+		munmap(memory, map_bytes(map));
+}
+
+/* The program is told numbers of processes as the first namespace has them. */
+static bool has_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino != INITIAL_PID_NAMESPACE;
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return 0;
+}
+
+static int configure(struct sampler *bpf, bool also_copy)
+{
+	const struct bobbin_rule outermost = outermost_rule(native_arch());
+	struct plain_forms forms;
+	uint64_t word;
+	int cpus = libbpf_num_possible_cpus(), r;
+
+	if (cpus < 0)
+		return cpus;
+	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus);
+	if (!r)
+		r = bpf_map__set_max_entries(bpf->maps.counts, (uint32_t)cpus);
+	if (!r)
+		r = bpf_map__set_max_entries(bpf->maps.outputs, (uint32_t)cpus);
+	plain_forms_of(native_arch(), &forms);
+	if (bobbin_rule_pack(&outermost, &word))
+		return -EINVAL;
+	bpf->rodata->form_from_sp = forms.from_sp;
+	bpf->rodata->form_from_fp = forms.from_fp;
+	bpf->rodata->form_record = forms.record;
+	bpf->rodata->outermost_word = word;
+	bpf->rodata->also_copy = also_copy;
+	return r;
+}
+
+static int load(struct kernel_walk *w, bool also_copy)
+{
+	int r;
+
+	w->bpf = sampler__open();
+	if (!w->bpf)
+		return -errno;
+	r = configure(w->bpf, also_copy);
+	if (!r)
+		r = sampler__load(w->bpf);
+	if (!r)
+		r = map_memory(w->bpf->maps.files, &w->tables.files);
+	if (!r)
+		r = map_memory(w->bpf->maps.pages, &w->tables.pages);
+	if (!r)
+		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
+	return r;
+}
+
+int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
+{
+	struct kernel_walk *w;
+	int r;
+
+	if (has_namespace())
+		return -ENXIO;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->tables.unwinder = unwinder;
+	libbpf_set_print(quiet);
+	r = load(w, also_copy);
+	if (r)
+		kernel_walk_close(w);
+	else
+		*ret = w;
+	return r;
+}
+
+void kernel_walk_close(struct kernel_walk *walk)
+{
+	if (!walk)
+		return;
+	if (walk->bpf) {
+		unmap_memory(walk->bpf->maps.files, walk->tables.files);
+		unmap_memory(walk->bpf->maps.pages, walk->tables.pages);
+		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
+	}
+	kernel_tables_fini(&walk->tables);
+	kernel_lists_fini(&walk->lists);
+	sampler__destroy(walk->bpf);
+	free(walk->entries);
+	free(walk);
+}
+
+int kernel_walk_attach(struct kernel_walk *walk, int event)
+{
+	int program = bpf_program__fd(walk->bpf->progs.walk_stack);
+
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+}
+
+int kernel_walk_output(struct kernel_walk *walk, int cpu, int event)
+{
+	return bpf_map_update_elem(bpf_map__fd(walk->bpf->maps.outputs), &cpu, &event, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+/* The list of a process as it is now, or NULL.  What it has registered comes before its files. */
+static struct known_list *make_list(struct kernel_walk *w, const struct bobbin_space *space)
+{
+	const struct mapping_list *maps = &space->maps;
+
+	if (space->remote || maps->count > KERNEL_LIST_MAX ||
+	    vector_reserve(&w->entries, &w->entry_room, maps->count, sizeof(*w->entries)))
+		return NULL;
+	for (size_t i = 0; i < maps->count; i++)
+		kernel_tables_mapping(&w->tables, &maps->list[i], &w->entries[i]);
+	return kernel_lists_get(&w->lists, w->entries, (uint32_t)maps->count);
+}
+
+/* The kernel's entry is changed first: then nobody walks by the old list. */
+static void set_list(struct kernel_walk *w, struct process *process, struct known_list *list)
+{
+	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
+
+	if (list && bpf_map_update_elem(processes, &pid, &list->list, BPF_ANY)) {
+		kernel_lists_put(&w->lists, list);
+		list = NULL;
+	}
+	if (!list && process->walk.list)
+		bpf_map_delete_elem(processes, &pid);
+	kernel_lists_put(&w->lists, process->walk.list);
+	process->walk.list = list;
+}
+
+void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
+{
+	struct known_list *list;
+
+	if (process->walk.followed && process->walk.generation == process->space->generation)
+		return;
+	list = make_list(walk, process->space);
+	process->walk.followed = true;
+	process->walk.generation = process->space->generation;
+	if (list && list == process->walk.list)
+		kernel_lists_put(&walk->lists, list);
+	else
+		set_list(walk, process, list);
+}
+
+void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
+{
+	set_list(walk, process, NULL);
+}
+
+/* How many frames still have the code that they were walked by. */
+static uint32_t frames_that_hold(struct kernel_walk *w, struct process *process,
+				 const struct kernel_trace *trace)
+{
+	const struct known_list *used = kernel_lists_find(&w->lists, trace->list);
+	uint32_t i = 0;
+
+	for (; used && i < trace->count; i++) {
+		uint64_t pc = trace->frames[i] & KERNEL_PC;
+		const struct kernel_mapping *then;
+		const struct mapping *m;
+		struct kernel_mapping now;
+
+		pc -= !(trace->frames[i] & KERNEL_EXACT);
+		then = known_list_at(used, pc);
+		m = space_find(process->space, pc);
+		if (!m || !then)
+			break;
+		kernel_tables_mapping(&w->tables, m, &now);
+		if (now.file != then->file || now.bias != then->bias)
+			break;
+	}
+	return i;
+}
+
+static bool is_current(const struct process *process, uint64_t number)
+{
+	const struct process_walk *walk = &process->walk;
+
+	return walk->list && walk->list->list.number == number &&
+	       walk->generation == process->space->generation;
+}
+
+static bool read_trace(const struct perf_sample *sample, struct kernel_trace *ret)
+{
+	const size_t head = offsetof(struct kernel_trace, frames);
+
+	if (!sample->raw || sample->raw_size < head)
+		return false;
+	memcpy(ret, sample->raw, head);
+	if (!ret->count || ret->count > KERNEL_FRAMES ||
+	    (sample->raw_size - head) / sizeof(*ret->frames) < ret->count)
+		return false;
+	memcpy(ret->frames, (const uint8_t *)sample->raw + head, ret->count * sizeof(*ret->frames));
+	return true;
+}
+
+static struct bobbin_frame frame_of(uint64_t word)
+{
+	return (struct bobbin_frame){
+		.pc = word & KERNEL_PC,
+		.source = (uint8_t)(word >> KERNEL_PC_BITS & KERNEL_SOURCE),
+		.exact = word & KERNEL_EXACT,
+	};
+}
+
+bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+		       const struct perf_sample *sample, struct bobbin_trace *trace,
+		       uint64_t *period)
+{
+	struct kernel_trace *from = &walk->trace;
+	uint32_t count, inner, skipped;
+
+	if (!read_trace(sample, from))
+		return false;
+	*period = from->period;
+	count = is_current(process, from->list) ? from->count
+						: frames_that_hold(walk, process, from);
+	trace->reason = count == from->count ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_UNLOADED;
+	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
+	trace->count = count - skipped;
+	inner = skipped ? trace->max - trace->outer : count;
+	for (uint32_t i = 0; i < trace->count; i++)
+		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
+	return true;
+}
+
+static void read_counts(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+{
+	const struct bpf_map *map = walk->bpf->maps.counts;
+	struct kernel_counts counts;
+
+	for (uint32_t cpu = 0; cpu < bpf_map__max_entries(map); cpu++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &cpu, &counts))
+			continue;
+		ret->walks += counts.walks;
+		ret->frames += counts.frames;
+		ret->whole += counts.whole;
+	}
+}
+
+void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	*ret = (struct kernel_walk_stats){0};
+	read_counts(walk, ret);
+	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->bpf->progs.walk_stack), &info, &size)) {
+		ret->runs = info.run_cnt;
+		ret->run_ns = info.run_time_ns;
+	}
+}
