@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/command_table.h"
+#include "profile/kernel_walk.h"
 
 static void list_commands(FILE *out)
 {
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("bobbin " BOBBIN_VERSION);
+		puts(kernel_walk_is_built() ? "bobbin " BOBBIN_VERSION
+					    : "bobbin " BOBBIN_VERSION " (without BPF)");
 		return finish_output() ? 0 : 1;
 	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

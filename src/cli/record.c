@@ -89,6 +89,8 @@ static int check(const struct arguments *a)
 		fault = "a command to run, or -p PID, is needed";
 	else if (targets_are_mixed(&a->targets))
 		fault = "-p and -t exclude each other";
+	else if (a->also_copy && !a->bpf)
+		fault = "--also-copy compares with --bpf, which is needed, too";
 	if (fault)
 		return refuse_call("%s", fault);
 	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
@@ -139,6 +141,19 @@ static void complain_sampler(const struct record *record, int error)
 		complain("perf_event_open: %s", strerror(-error));
 }
 
+static void complain_walk(int error)
+{
+	if (error == -ENOSYS)
+		complain("--bpf: this bobbin was built without BPF");
+	else if (error == -ENXIO)
+		complain("--bpf: not in a process-ID namespace of its own");
+	else if (error == -EPERM || error == -EACCES)
+		complain("--bpf: the kernel does not allow it: run as root, or give bobbin CAP_BPF "
+			 "and CAP_PERFMON");
+	else
+		complain("--bpf: the program cannot be loaded: %s", strerror(-error));
+}
+
 static void complain_open(const struct record *record, enum recorder_stage stage, int error)
 {
 	char name[TARGET_NAME];
@@ -146,6 +161,9 @@ static void complain_open(const struct record *record, enum recorder_stage stage
 	switch (stage) {
 	case RECORDER_SAMPLER:
 		complain_sampler(record, error);
+		break;
+	case RECORDER_KERNEL_WALK:
+		complain_walk(error);
 		break;
 	case RECORDER_OUTPUT:
 		complain_file(record->options.path, error, NULL);
@@ -315,6 +333,25 @@ static void tell_compiled(const struct record *record, const struct recorder_sta
 			strerror(-s->told_error));
 }
 
+/* What it has cost is known where kernel.bpf_stats_enabled is set. */
+static void tell_walks(const struct record *record, const struct recorder_stats *s)
+{
+	const struct kernel_walk_stats *k = &s->kernel;
+
+	if (!record->options.kernel_walk)
+		return;
+	fprintf(stderr, "  %8" PRIu64 " stacks were walked in the kernel\n", s->walked);
+	if (k->runs && k->frames)
+		fprintf(stderr, "  %8.1f ns a run of its program, %.1f ns a frame of %" PRIu64 "\n",
+			(double)k->run_ns / (double)k->runs, (double)k->run_ns / (double)k->frames,
+			k->frames);
+	if (record->options.also_copy)
+		fprintf(stderr,
+			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",
+			s->compared, s->differ);
+	tell_count(s->remapped, "are cut where mappings had changed");
+}
+
 static void summarise(const struct record *record, const struct recorder_stats *s)
 {
 	if (record->arguments->quiet)
@@ -333,6 +370,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " have more than %" PRIu32
 			" frames: the inner and the outer ones are kept\n",
 			s->deep, record->options.max_stack);
+	tell_walks(record, s);
 	tell_compiled(record, s);
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
 	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
@@ -455,6 +493,8 @@ int run_record(struct arguments *a)
 				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 				.max_stack = (uint32_t)a->max_stack,
 				.version = BOBBIN_VERSION,
+				.kernel_walk = a->bpf,
+				.also_copy = a->also_copy,
 				.unwind = a->unwind,
 			},
 	};

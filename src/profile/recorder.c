@@ -10,6 +10,7 @@
 #include "profile/code_watch.h"
 #include "profile/image_records.h"
 #include "profile/jit_keeper.h"
+#include "profile/kernel_walk.h"
 #include "profile/perf_writer.h"
 #include "profile/process_table.h"
 #include "profile/sample_regs.h"
@@ -17,6 +18,7 @@
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
+#include "profile/walk_comparison.h"
 #include "target/thread.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
@@ -33,9 +35,11 @@ struct recorder {
 	struct process_table *processes;
 	struct perf_writer *writer;
 	struct jit_keeper *keeper;
-	uint64_t id;   /* that marks our own records */
-	uint64_t time; /* of the last record, on the recording's clock */
-	int error;     /* of writing, in a visit of all processes */
+	struct kernel_walk *walk;           /* or NULL */
+	struct walk_comparison *comparison; /* or NULL */
+	uint64_t id;                        /* that marks our own records */
+	uint64_t time;                      /* of the last record, on the recording's clock */
+	int error;                          /* of writing, in a visit of all processes */
 	struct recorder_stats stats;
 	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 	uint64_t chain[CHAIN_MAX];
@@ -67,6 +71,7 @@ static int open_sampler(struct recorder *r)
 		.stack_bytes = r->options.stack_bytes,
 		.regs_mask = sample_regs_mask(native_arch()),
 		.enable_on_exec = r->options.enable_on_exec,
+		.outputs = r->options.kernel_walk,
 	};
 	pid_t *tids = NULL;
 	size_t capacity = 0;
@@ -176,34 +181,41 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 	return count;
 }
 
-static int unwind_user(struct recorder *r, const struct perf_event *event,
+/* From the sample's copy of the stack. */
+static int unwind_copy(struct recorder *r, const struct perf_event *event, struct process *process,
 		       struct bobbin_trace *trace)
 {
-	struct thread *thread;
-	int error;
+	int same;
 
-	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
-	if (error)
-		return error;
-	sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
-	if (trace->count && code_watch_trace(r->unwinder, thread->process, trace)) {
-		sample_trace(r->unwinder, native_arch(), thread->process, &event->sample, trace);
-		error = tell_images(r, thread->process);
-		if (error)
-			return error;
+	sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
+	if (trace->count && code_watch_trace(r->unwinder, process, trace)) {
+		sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
+		return tell_images(r, process);
 	}
+	if (!r->comparison)
+		return 0;
+	same = walk_comparison_check(r->comparison, event, trace);
+	r->stats.compared += same >= 0;
+	r->stats.differ += same > 0;
+	return 0;
+}
+
+/* What is done with each user part. */
+static int keep_user(struct recorder *r, const struct perf_event *event, struct process *process,
+		     const struct bobbin_trace *trace)
+{
+	int error = 0;
+
 	if (!trace->count)
 		return 0;
-	if (r->options.names.trace) {
-		error = r->options.names.trace(r->options.names.ctx, thread->process->space, trace);
-		if (error)
-			return error;
-	}
+	if (r->options.names.trace)
+		error = r->options.names.trace(r->options.names.ctx, process->space, trace);
+	if (error)
+		return error;
 	r->stats.user++;
 	r->stats.deep += trace->left_out != 0;
 	r->stats.reasons[trace->reason]++;
-	return jit_keeper_trace(r->keeper, (int)event->pid, thread->process->space, trace,
-				event->time);
+	return jit_keeper_trace(r->keeper, (int)event->pid, process->space, trace, event->time);
 }
 
 /* Of a stack with more frames, the root and what it called say most. */
@@ -212,31 +224,100 @@ static uint32_t outer_frames(uint32_t max)
 	return max < 4 ? 1 : max / 4;
 }
 
-static int on_sample(struct recorder *r, const struct perf_event *event)
+static int put_sample(struct recorder *r, const struct perf_event *event,
+		      struct bobbin_trace *trace)
 {
-	struct bobbin_trace trace = {.frames = r->frames, .max = r->options.max_stack};
 	struct perf_event out = *event;
 	struct trace_gaps gaps;
 	size_t count;
-	int error;
 
-	r->stats.samples++;
-	trace.outer = outer_frames(trace.max);
-	error = unwind_user(r, event, &trace);
-	if (error)
-		return error;
-	trace_gaps_take(&trace, &gaps);
+	trace_gaps_take(trace, &gaps);
 	count = kernel_part(r, &event->sample);
-	if (trace.count)
+	if (trace->count)
 		r->chain[count++] = PERF_CONTEXT_USER;
-	for (uint32_t i = 0; i < trace.count; i++)
+	for (uint32_t i = 0; i < trace->count; i++)
 		r->chain[count++] = r->frames[i].pc;
 
+	out.id = r->id;
 	out.sample.callchain = r->chain;
 	out.sample.callchain_nr = count;
 	out.sample.raw = r->payload;
-	out.sample.raw_size = (uint32_t)trace_payload_write(&trace, &gaps, r->payload);
+	out.sample.raw_size = (uint32_t)trace_payload_write(trace, &gaps, r->payload);
 	return put(r, &out);
+}
+
+static struct bobbin_trace new_trace(struct recorder *r)
+{
+	return (struct bobbin_trace){
+		.frames = r->frames,
+		.max = r->options.max_stack,
+		.outer = outer_frames(r->options.max_stack),
+	};
+}
+
+static int on_sample(struct recorder *r, const struct perf_event *event)
+{
+	struct bobbin_trace trace = new_trace(r);
+	struct thread *thread;
+	int error;
+
+	r->stats.samples++;
+	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
+	if (!error)
+		error = unwind_copy(r, event, thread->process, &trace);
+	if (!error)
+		error = keep_user(r, event, thread->process, &trace);
+	return error ? error : put_sample(r, event, &trace);
+}
+
+/* A sample whose stack was walked in the kernel. */
+static int on_walk(struct recorder *r, struct perf_event *event)
+{
+	struct bobbin_trace trace = new_trace(r);
+	struct thread *thread;
+	int error;
+
+	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
+	if (error)
+		return error;
+	if (!kernel_walk_trace(r->walk, thread->process, &event->sample, &trace,
+			       &event->sample.period)) {
+		r->stats.broken++;
+		return 0;
+	}
+	process_is_stale(thread->process, &trace);
+	r->stats.walked++;
+	r->stats.remapped += trace.reason != BOBBIN_REASON_OUTERMOST;
+	if (r->comparison) {
+		/* the sample itself comes next */
+		if (trace.reason == BOBBIN_REASON_OUTERMOST)
+			walk_comparison_keep(r->comparison, event, &trace);
+		return 0;
+	}
+	r->stats.samples++;
+	error = keep_user(r, event, thread->process, &trace);
+	return error ? error : put_sample(r, event, &trace);
+}
+
+static int on_event(struct recorder *r, struct perf_event *event)
+{
+	if (event->type != PERF_RECORD_SAMPLE)
+		return on_record(r, event);
+	return sampler_is_output(r->sampler, event->id) ? on_walk(r, event) : on_sample(r, event);
+}
+
+static void follow(void *ctx, struct process *process)
+{
+	const struct recorder *r = ctx;
+
+	kernel_walk_follow(r->walk, process);
+}
+
+static void forget(void *ctx, struct process *process)
+{
+	const struct recorder *r = ctx;
+
+	kernel_walk_forget(r->walk, process);
 }
 
 static void watch_code(void *ctx, struct process *process)
@@ -260,11 +341,11 @@ static int drain(struct recorder *r, bool final)
 			r->time = event.time;
 		if (got < 0)
 			r->stats.broken++;
-		else if (event.type == PERF_RECORD_SAMPLE)
-			error = on_sample(r, &event);
 		else
-			error = on_record(r, &event);
+			error = on_event(r, &event);
 	}
+	if (r->walk)
+		process_table_visit(r->processes, follow, r);
 	if (!error)
 		error = jit_keeper_sweep(r->keeper);
 	return error ? error : perf_writer_round(r->writer);
@@ -299,6 +380,48 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	return error;
 }
 
+/* From here on the samples of all events are walked in the kernel, as far as it goes. */
+static int attach_walk(struct recorder *r)
+{
+	const int *events;
+	size_t count = sampler_events(r->sampler, &events);
+	int error = 0, fd, cpu;
+
+	for (size_t i = 0; !error && sampler_output(r->sampler, i, &fd, &cpu); i++)
+		error = kernel_walk_output(r->walk, cpu, fd);
+	for (size_t i = 0; i < count && !error; i++)
+		error = kernel_walk_attach(r->walk, events[i]);
+	return error;
+}
+
+static int open_walk(struct recorder *r)
+{
+	int error = kernel_walk_open(r->unwinder, r->options.also_copy, &r->walk);
+
+	if (!error && r->options.also_copy)
+		error = walk_comparison_open(&r->comparison);
+	if (!error)
+		process_table_watch(r->processes, forget, r);
+	return error;
+}
+
+static int open_events(struct recorder *r, enum recorder_stage *stage)
+{
+	int error = 0;
+
+	*stage = RECORDER_KERNEL_WALK;
+	if (r->options.kernel_walk)
+		error = open_walk(r);
+	if (error)
+		return error;
+	*stage = RECORDER_SAMPLER;
+	error = open_sampler(r);
+	if (error || !r->walk)
+		return error;
+	*stage = RECORDER_KERNEL_WALK;
+	return attach_walk(r);
+}
+
 static int open_all(struct recorder *r, enum recorder_stage *stage)
 {
 	int error;
@@ -309,8 +432,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
 	if (error)
 		return error;
-	*stage = RECORDER_SAMPLER;
-	error = open_sampler(r);
+	error = open_events(r, stage);
 	if (error)
 		return error;
 	*stage = RECORDER_OUTPUT;
@@ -363,6 +485,8 @@ static void close_all(struct recorder *r)
 {
 	jit_keeper_close(r->keeper);
 	process_table_close(r->processes);
+	walk_comparison_close(r->comparison);
+	kernel_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
 	sampler_close(r->sampler);
 	free(r);
@@ -400,6 +524,8 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
 	recorder->stats.left_out = unwinder_left_out(recorder->unwinder);
 	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
+	if (recorder->walk)
+		kernel_walk_stats(recorder->walk, &recorder->stats.kernel);
 	error = perf_writer_finish(recorder->writer, &info);
 	if (error && recorder->stats.kept) {
 		recorder->stats.cut = error;

@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include "profile/kernel_walk.h"
+
 struct byte_buffer;
 struct recorder;
 
@@ -39,6 +41,8 @@ struct recorder_options {
 	bool enable_on_exec;  /* they are about to call exec; else they run already */
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
+	bool kernel_walk;     /* walk stacks in the kernel, where that can be done */
+	bool also_copy;       /* and in user space, too: compare, and keep the latter */
 	uint32_t max_stack;   /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
 	const char *version;  /* for the file's header */
 	const char *const *argv;
@@ -60,6 +64,10 @@ struct recorder_stats {
 	int cut;                               /* why the recording ended too early, or 0 */
 	uint64_t kept;                         /* samples that are in the file */
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
+	uint64_t walked;                       /* user parts that were walked in the kernel */
+	uint64_t remapped;                     /* of those, cut where mappings had changed */
+	uint64_t compared, differ;             /* of those, with user space's */
+	struct kernel_walk_stats kernel;
 };
 
 /* What failed, for a message. */
@@ -67,6 +75,7 @@ enum recorder_stage {
 	RECORDER_SAMPLER,
 	RECORDER_OUTPUT,
 	RECORDER_MEMORY,
+	RECORDER_KERNEL_WALK,
 	RECORDER_PROCESS
 };
 

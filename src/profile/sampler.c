@@ -28,13 +28,16 @@
 
 struct cpu_ring {
 	struct ring ring;
-	int fd;                               /* of the event that owns the ring */
+	int fd; /* of the event that owns the ring */
+	int cpu;
+	int output_fd; /* of the event for programs, or -1 */
+	uint64_t output_id;
 	const struct perf_event_header *next; /* peeked */
 	uint64_t next_time;
 };
 
 struct sampler {
-	struct perf_event_attr attr;
+	struct perf_event_attr attr, output_attr;
 	const char *name;
 	struct cpu_ring *rings;
 	size_t ring_count, ring_bytes;
@@ -81,6 +84,28 @@ static struct perf_event_attr attr_of(const struct sampler_options *options)
 		.watermark = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+/*
+ * Up to the time its records begin like those of @attr.  The kernel's part of the stack comes
+ * with them; the user's is what the program gives out.
+ */
+static struct perf_event_attr output_attr_of(const struct perf_event_attr *attr)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.size = sizeof(struct perf_event_attr),
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN |
+			       PERF_SAMPLE_RAW,
+		.exclude_callchain_user = 1,
+		.exclude_callchain_kernel = attr->exclude_kernel,
+		.sample_id_all = 1,
+		.use_clockid = attr->use_clockid,
+		.clockid = attr->clockid,
 	};
 }
 
@@ -131,6 +156,7 @@ static int open_ring(struct sampler *s, struct cpu_ring *ring, int fd)
 	if (r)
 		return r;
 	ring->fd = fd;
+	ring->output_fd = -1;
 	s->pollfds[s->ring_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	return 0;
 }
@@ -149,6 +175,21 @@ static int add_event(struct sampler *s, pid_t tid, int cpu, struct cpu_ring *rin
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
 }
 
+/* Programs give out to the ring that the CPU's samples go to. */
+static int add_output(struct sampler *s, struct cpu_ring *ring, int cpu)
+{
+	int fd = event_open(&s->output_attr, -1, cpu);
+
+	if (fd < 0)
+		return fd;
+	ring->cpu = cpu;
+	ring->output_fd = fd;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &ring->output_id) ||
+			       ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd)
+		       ? -errno
+		       : 0;
+}
+
 static int open_cpu(struct sampler *s, const struct sampler_options *options, int cpu)
 {
 	struct cpu_ring *ring = &s->rings[s->ring_count];
@@ -162,7 +203,7 @@ static int open_cpu(struct sampler *s, const struct sampler_options *options, in
 		if (r && r != -ESRCH)
 			return r;
 	}
-	return 0;
+	return options->outputs && ring->ring.control ? add_output(s, ring, cpu) : 0;
 }
 
 static int open_all(struct sampler *s, const struct sampler_options *options)
@@ -187,8 +228,11 @@ static int open_all(struct sampler *s, const struct sampler_options *options)
 
 static void close_all(struct sampler *s)
 {
-	for (size_t i = 0; i < s->ring_count; i++)
+	for (size_t i = 0; i < s->ring_count; i++) {
 		ring_close(&s->rings[i].ring);
+		if (s->rings[i].output_fd >= 0)
+			close(s->rings[i].output_fd);
+	}
 	for (size_t i = 0; i < s->fd_count; i++)
 		close(s->fds[i]);
 	free(s->rings);
@@ -202,6 +246,7 @@ static int open_with_rings(struct sampler *s, const struct sampler_options *opti
 {
 	s->ring_bytes = bytes;
 	s->attr.wakeup_watermark = (uint32_t)(bytes / 4);
+	s->output_attr = output_attr_of(&s->attr);
 	return open_all(s, options);
 }
 
@@ -254,6 +299,29 @@ size_t sampler_ids(const struct sampler *sampler, const uint64_t **ret)
 	return sampler->fd_count;
 }
 
+size_t sampler_events(const struct sampler *sampler, const int **ret)
+{
+	*ret = sampler->fds;
+	return sampler->fd_count;
+}
+
+bool sampler_output(const struct sampler *sampler, size_t i, int *fd, int *cpu)
+{
+	if (i >= sampler->ring_count || sampler->rings[i].output_fd < 0)
+		return false;
+	*fd = sampler->rings[i].output_fd;
+	*cpu = sampler->rings[i].cpu;
+	return true;
+}
+
+bool sampler_is_output(const struct sampler *sampler, uint64_t id)
+{
+	for (size_t i = 0; i < sampler->ring_count; i++)
+		if (sampler->rings[i].output_fd >= 0 && sampler->rings[i].output_id == id)
+			return true;
+	return false;
+}
+
 void sampler_disable(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->fd_count; i++)
@@ -291,8 +359,18 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 	return broken ? -EBADMSG : 0;
 }
 
+/* The attributes by which a record is to be read. */
+static const struct perf_event_attr *attr_of_record(const struct sampler *s,
+						    const struct perf_event_header *record)
+{
+	uint64_t id = perf_event_id(&s->attr, record, record->size);
+
+	return sampler_is_output(s, id) ? &s->output_attr : &s->attr;
+}
+
 int sampler_next(struct sampler *sampler, struct perf_event *ret)
 {
+	const struct perf_event_attr *attr;
 	struct cpu_ring *oldest = NULL;
 
 	if (sampler->given) {
@@ -311,7 +389,8 @@ int sampler_next(struct sampler *sampler, struct perf_event *ret)
 	if (!oldest || oldest->next_time > sampler->horizon)
 		return 0;
 	sampler->given = oldest;
-	if (perf_event_decode(&sampler->attr, oldest->next, oldest->next->size, ret))
+	attr = attr_of_record(sampler, oldest->next);
+	if (perf_event_decode(attr, oldest->next, oldest->next->size, ret))
 		return -EBADMSG;
 	return 1;
 }

@@ -29,6 +29,7 @@ struct sampler_options {
 	uint64_t regs_mask;   /* as in perf_event_attr.sample_regs_user */
 	bool enable_on_exec;  /* begin when the process calls exec, else at once */
 	bool no_inherit;      /* not what the threads start */
+	bool outputs;         /* with an event for each CPU that BPF programs give out to */
 };
 
 /*
@@ -44,6 +45,15 @@ void sampler_close(struct sampler *sampler);
 const struct perf_event_attr *sampler_attr(const struct sampler *sampler);
 const char *sampler_event_name(const struct sampler *sampler);
 size_t sampler_ids(const struct sampler *sampler, const uint64_t **ret);
+
+/* The descriptors of the events. */
+size_t sampler_events(const struct sampler *sampler, const int **ret);
+
+/* The @i-th event for programs and its CPU; false: there are fewer. */
+bool sampler_output(const struct sampler *sampler, size_t i, int *fd, int *cpu);
+
+/* Whether a sample's id is that of such an event: then its bytes are the program's. */
+bool sampler_is_output(const struct sampler *sampler, uint64_t id);
 
 /* Stop sampling; what is in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/walk_comparison.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/trace_gaps.h"
+
+struct kept_walk {
+	bool valid;
+	uint32_t tid;
+	struct bobbin_trace trace;
+	struct bobbin_frame frames[TRACE_CHAIN_MAX];
+};
+
+struct walk_comparison {
+	size_t cpu_count;
+	struct kept_walk *cpus;
+};
+
+int walk_comparison_open(struct walk_comparison **ret)
+{
+	struct walk_comparison *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->cpu_count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	c->cpus = calloc(c->cpu_count, sizeof(*c->cpus));
+	if (!c->cpus) {
+		free(c);
+		return -ENOMEM;
+	}
+	*ret = c;
+	return 0;
+}
+
+void walk_comparison_close(struct walk_comparison *comparison)
+{
+	if (!comparison)
+		return;
+	free(comparison->cpus);
+	free(comparison);
+}
+
+void walk_comparison_keep(struct walk_comparison *comparison, const struct perf_event *event,
+			  const struct bobbin_trace *trace)
+{
+	struct kept_walk *kept;
+
+	if (event->cpu >= comparison->cpu_count)
+		return;
+	kept = &comparison->cpus[event->cpu];
+	kept->valid = true;
+	kept->tid = event->tid;
+	kept->trace = *trace;
+	memcpy(kept->frames, trace->frames, trace->count * sizeof(*trace->frames));
+}
+
+static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *b)
+{
+	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;
+}
+
+/* Frames of a trace that user space has walked to from the leaf. */
+static uint32_t walked_frames(const struct bobbin_trace *trace)
+{
+	uint32_t count = 0;
+
+	while (count < trace->count && trace->frames[count].source != BOBBIN_SOURCE_KERNEL)
+		count++;
+	/* why the last one has no caller may be that the copy ends */
+	return count && trace->reason != BOBBIN_REASON_OUTERMOST ? count - 1 : count;
+}
+
+static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *trace)
+{
+	bool whole = trace->reason == BOBBIN_REASON_OUTERMOST;
+	uint32_t count = walked_frames(trace);
+
+	if (whole && (kept->trace.count != trace->count || kept->trace.left_out != trace->left_out))
+		return false;
+	/* a copy that ends early has other frames after the gap */
+	if (!whole && kept->trace.left_out && count > trace->max - trace->outer)
+		count = trace->max - trace->outer;
+	if (count > kept->trace.count)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!same_frame(&kept->frames[i], &trace->frames[i]))
+			return false;
+	return true;
+}
+
+int walk_comparison_check(struct walk_comparison *comparison, const struct perf_event *event,
+			  const struct bobbin_trace *trace)
+{
+	struct kept_walk *kept;
+
+	if (event->cpu >= comparison->cpu_count)
+		return -ENOENT;
+	kept = &comparison->cpus[event->cpu];
+	if (!kept->valid || kept->tid != event->tid)
+		return -ENOENT;
+	kept->valid = false;
+	return !same_walk(kept, trace);
+}
