@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sframe/defects.h"
 
+#include "sframe/heap_sort.h"
+
 BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason reason)
 {
 	switch (reason) {
@@ -76,38 +78,12 @@ static bool comes_before(const struct bobbin_sframe_order *a, const struct bobbi
 	return a->key != b->key ? a->key < b->key : a->fde < b->fde;
 }
 
-static void sift_down(struct bobbin_sframe_order *order, uint32_t root, uint32_t count)
-{
-	struct bobbin_sframe_order moving = order[root];
-	uint64_t child;
-
-	while ((child = 2 * (uint64_t)root + 1) < count) {
-		if (child + 1 < count && comes_before(&order[child], &order[child + 1]))
-			child++;
-		if (!comes_before(&moving, &order[child]))
-			break;
-		order[root] = order[child];
-		root = (uint32_t)child;
-	}
-	order[root] = moving;
-}
-
-/* Heap sort: in place, without recursion, never worse than n log n. */
 void defects_sort(struct bobbin_sframe_order *order, uint32_t count)
 {
 	bool sorted = true;
 
 	for (uint32_t i = 1; i < count && sorted; i++)
 		sorted = comes_before(&order[i - 1], &order[i]);
-	if (sorted)
-		return;
-	for (uint32_t i = count / 2; i-- > 0;)
-		sift_down(order, i, count);
-	for (uint32_t i = count; i-- > 1;) {
-		struct bobbin_sframe_order last = order[i];
-
-		order[i] = order[0];
-		order[0] = last;
-		sift_down(order, 0, i);
-	}
+	if (!sorted)
+		heap_sort(order, count, a, b, comes_before(a, b));
 }

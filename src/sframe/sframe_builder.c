@@ -3,6 +3,7 @@
 
 #include "sframe/built_function.h"
 #include "sframe/fre_encode.h"
+#include "sframe/heap_sort.h"
 
 /* Slots of @shared that are searched for equal rows. */
 #define SHARED_PROBES 8
@@ -266,41 +267,14 @@ static bool comes_before(uint64_t addr, const struct bobbin_sframe_built *a,
 	return x != y ? x < y : a->size < b->size;
 }
 
-static void sift_down(uint64_t addr, struct bobbin_sframe_built *fdes, uint32_t root,
-		      uint32_t count)
-{
-	struct bobbin_sframe_built moving = fdes[root];
-	uint64_t child;
-
-	while ((child = 2 * (uint64_t)root + 1) < count) {
-		if (child + 1 < count && comes_before(addr, &fdes[child], &fdes[child + 1]))
-			child++;
-		if (!comes_before(addr, &moving, &fdes[child]))
-			break;
-		fdes[root] = fdes[child];
-		root = (uint32_t)child;
-	}
-	fdes[root] = moving;
-}
-
-/* Heap sort: in place, without recursion, never worse than n log n. */
 static void sort(uint64_t addr, struct bobbin_sframe_built *fdes, uint32_t count)
 {
 	bool sorted = true;
 
 	for (uint32_t i = 1; i < count && sorted; i++)
 		sorted = !comes_before(addr, &fdes[i], &fdes[i - 1]);
-	if (sorted)
-		return;
-	for (uint32_t i = count / 2; i-- > 0;)
-		sift_down(addr, fdes, i, count);
-	for (uint32_t i = count; i-- > 1;) {
-		struct bobbin_sframe_built last = fdes[i];
-
-		fdes[i] = fdes[0];
-		fdes[0] = last;
-		sift_down(addr, fdes, 0, i);
-	}
+	if (!sorted)
+		heap_sort(fdes, count, a, b, comes_before(addr, a, b));
 }
 
 static uint8_t abi_of(const struct bobbin_arch *arch)
