@@ -10,10 +10,9 @@ int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return 0;
-	if (vector_reserve(&coverage->ranges, &coverage->capacity, coverage->count + 1,
-			   sizeof(*coverage->ranges)))
+	if (vector_push(coverage->ranges, coverage->count, coverage->capacity,
+			(struct bobbin_range){start, end}))
 		return -ENOMEM;
-	coverage->ranges[coverage->count++] = (struct bobbin_range){start, end};
 	coverage->sorted = false;
 	return 0;
 }

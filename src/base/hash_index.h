@@ -114,6 +114,27 @@ int hash_index_room(struct hash_index *index, uint64_t hash, void *array, size_t
 		    size_t count, size_t size);
 
 /**
+ * hash_index_push() - append an element to an array, and add it
+ * @index: as for hash_index_room()
+ * @hash: as for hash_index_room()
+ * @items: the pointer to the array, which may move
+ * @count: elements of the array; in and out
+ * @capacity: elements that there is room for; in and out
+ * @...: the element
+ *
+ * Return: as hash_index_room().
+ */
+#define hash_index_push(index, hash, items, count, capacity, ...) \
+	__extension__({ \
+		int hash_index_error = hash_index_room(index, hash, &(items), &(capacity), count, \
+						       sizeof(*(items))); \
+\
+		if (!hash_index_error) \
+			(items)[(count)++] = (__VA_ARGS__); \
+		hash_index_error; \
+	})
+
+/**
  * hash_index_fini() - free the slots
  */
 void hash_index_fini(struct hash_index *index);

@@ -54,14 +54,11 @@ static int add_name(struct name_pool *pool, const char *text, size_t size, uint6
 	copy = reserve_text(pool, size);
 	if (!copy)
 		return -ENOMEM;
-	r = hash_index_room(&pool->index, hash, &pool->names, &pool->capacity, pool->n_names,
-			    sizeof(*pool->names));
-	if (r)
-		return r;
 	memcpy(copy, text, size);
-	pool->names[pool->n_names++] = copy;
-	*ret = copy;
-	return 0;
+	r = hash_index_push(&pool->index, hash, pool->names, pool->n_names, pool->capacity, copy);
+	if (!r)
+		*ret = copy;
+	return r;
 }
 
 int name_pool_intern(struct name_pool *pool, const char *text, const char **ret)

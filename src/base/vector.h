@@ -2,12 +2,9 @@
 /*
  * vector.h - room in a growing array.
  *
- * An array is a pointer, a count and a capacity that its owner keeps; this is the one
- * function that makes it longer.
+ * An array is a pointer, a count and a capacity that its owner keeps.
  *
- *	if (vector_reserve(&v->items, &v->capacity, v->count + 1, sizeof(*v->items)))
- *		return -ENOMEM;
- *	v->items[v->count++] = item;
+ *	return vector_push(v->items, v->count, v->capacity, item);
  */
 #ifndef BOBBIN_BASE_VECTOR_H
 #define BOBBIN_BASE_VECTOR_H
@@ -47,6 +44,20 @@ static inline int vector_reserve(void *array, size_t *capacity, size_t need, siz
 	*capacity = more;
 	return 0;
 }
+
+/**
+ * vector_push() - append an element
+ * @items: the pointer to the array, which may move
+ * @count: elements of the array; in and out
+ * @capacity: elements that there is room for; in and out
+ * @...: the element
+ *
+ * Return: 0, or -ENOMEM with the array as it was.
+ */
+#define vector_push(items, count, capacity, ...) \
+	(vector_reserve(&(items), &(capacity), (count) + (size_t)1, sizeof(*(items))) \
+		 ? -ENOMEM \
+		 : ((void)((items)[(count)++] = (__VA_ARGS__)), 0))
 
 /**
  * vector_trim() - give back the room that an array does not use

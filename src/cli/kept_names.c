@@ -104,7 +104,6 @@ static const char *take_string(struct bytes *b, uint32_t size)
 static int read_function(struct bytes *b, struct kept_file *file)
 {
 	struct kept_function f = {.offset = bytes_u64(b), .address = bytes_u64(b)};
-	int r;
 
 	f.reach = bytes_u32(b);
 	f.name = take_string(b, bytes_u32(b));
@@ -113,10 +112,7 @@ static int read_function(struct bytes *b, struct kept_file *file)
 		b->bad = true;
 	if (b->bad)
 		return 0;
-	r = vector_reserve(&file->functions, &file->capacity, file->count + 1, sizeof(f));
-	if (!r)
-		file->functions[file->count++] = f;
-	return r;
+	return vector_push(file->functions, file->count, file->capacity, f);
 }
 
 static int read_file(struct bytes *b, struct kept_file *file)

@@ -81,14 +81,10 @@ static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc)
 {
 	struct place place = {m->file, m->offset + (pc - m->start), m->offset};
 	uint64_t hash = hash_words(place.file->number, place.offset, k->seed);
-	int r;
 
 	if (k->count == MAX_PLACES || is_noted(k, hash, &place))
 		return 0;
-	r = hash_index_room(&k->index, hash, &k->places, &k->capacity, k->count, sizeof(place));
-	if (!r)
-		k->places[k->count++] = place;
-	return r;
+	return hash_index_push(&k->index, hash, k->places, k->count, k->capacity, place);
 }
 
 /* Most frames are those of the sample before. */

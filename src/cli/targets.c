@@ -22,12 +22,10 @@ static bool add(struct targets *t, struct recorder_target target)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->all[i].pid == target.pid && t->all[i].tid == target.tid)
 			return true;
-	if (vector_reserve(&t->all, &t->capacity, t->count + 1, sizeof(target))) {
-		complain("%s", strerror(ENOMEM));
-		return false;
-	}
-	t->all[t->count++] = target;
-	return true;
+	if (!vector_push(t->all, t->count, t->capacity, target))
+		return true;
+	complain("%s", strerror(ENOMEM));
+	return false;
 }
 
 bool targets_parse(struct targets *targets, const char *option, const char *list, bool threads)

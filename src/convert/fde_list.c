@@ -22,10 +22,7 @@ struct vector {
 
 static int append(struct vector *v, struct listed_fde fde)
 {
-	if (vector_reserve(&v->fdes, &v->capacity, v->count + 1, sizeof(*v->fdes)))
-		return -ENOMEM;
-	v->fdes[v->count++] = fde;
-	return 0;
+	return vector_push(v->fdes, v->count, v->capacity, fde);
 }
 
 static int by_start(const void *a, const void *b)

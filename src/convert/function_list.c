@@ -77,10 +77,8 @@ int function_list_add(struct function_list *list, struct listed_function *f)
 	size = function_list_size(list, f);
 	if (size > INT32_MAX - list->fre_len)
 		return -ERANGE;
-	if (vector_reserve(&list->functions, &list->capacity, list->count + 1,
-			   sizeof(*list->functions)))
+	if (vector_push(list->functions, list->count, list->capacity, *f))
 		return -ENOMEM;
-	list->functions[list->count++] = *f;
 	list->fre_len += size;
 	list->num_fres += f->count;
 	return 0;

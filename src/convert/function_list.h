@@ -71,11 +71,8 @@ void function_list_fini(struct function_list *list);
 /* Push a row after all others.  0, -ENOMEM. */
 static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t form)
 {
-	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + 1,
-			   sizeof(*list->rows)))
-		return -ENOMEM;
-	list->rows[list->row_count++] = (struct listed_row){start, form};
-	return 0;
+	return vector_push(list->rows, list->row_count, list->row_capacity,
+			   (struct listed_row){start, form});
 }
 
 /*

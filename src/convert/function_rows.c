@@ -12,10 +12,7 @@ int function_rows_push(struct function_rows *rows, struct bobbin_sframe_row row)
 {
 	if (rows->count && rows->rows[rows->count - 1].start == row.start)
 		rows->count--;
-	if (vector_reserve(&rows->rows, &rows->capacity, rows->count + 1, sizeof(row)))
-		return -ENOMEM;
-	rows->rows[rows->count++] = row;
-	return 0;
+	return vector_push(rows->rows, rows->count, rows->capacity, row);
 }
 
 static int read_rows(struct function_rows *rows, const struct bobbin_sframe_view *view,

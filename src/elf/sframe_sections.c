@@ -21,12 +21,10 @@ int sframe_file_add(struct sframe_file *file, const char *name, const char *imag
 	section.name = strdup(name);
 	section.image = image ? strdup(image) : NULL;
 	if (!section.name || (image && !section.image) ||
-	    vector_reserve(&file->sections, &file->section_capacity, file->section_count + 1,
-			   sizeof(section))) {
+	    vector_push(file->sections, file->section_count, file->section_capacity, section)) {
 		free_section(&section);
 		return -ENOMEM;
 	}
-	file->sections[file->section_count++] = section;
 	return 0;
 }
 
@@ -34,12 +32,11 @@ int sframe_file_miss(struct sframe_file *file, const char *image, uint64_t addr)
 {
 	char *copy = strdup(image);
 
-	if (!copy || vector_reserve(&file->absences, &file->absence_capacity,
-				    file->absence_count + 1, sizeof(*file->absences))) {
+	if (!copy || vector_push(file->absences, file->absence_count, file->absence_capacity,
+				 (struct sframe_absence){copy, addr})) {
 		free(copy);
 		return -ENOMEM;
 	}
-	file->absences[file->absence_count++] = (struct sframe_absence){copy, addr};
 	return 0;
 }
 

@@ -74,14 +74,9 @@ static struct call_frame named(const struct call_frame *frame)
 static int add_frame(struct call_tree *tree, const struct call_frame *frame, uint64_t hash,
 		     uint32_t *ret)
 {
-	int r = hash_index_room(&tree->frame_index, hash, &tree->frames, &tree->frames_capacity,
-				tree->n_frames, sizeof(*tree->frames));
-
-	if (r < 0)
-		return r;
-	tree->frames[tree->n_frames] = *frame;
-	*ret = (uint32_t)tree->n_frames++;
-	return 0;
+	*ret = (uint32_t)tree->n_frames;
+	return hash_index_push(&tree->frame_index, hash, tree->frames, tree->n_frames,
+			       tree->frames_capacity, *frame);
 }
 
 /* Interned names are compared by their pointers. */
@@ -134,19 +129,16 @@ static int recall_frame(struct call_tree *tree, const struct call_frame *frame, 
 static int add_child(struct call_tree *tree, uint32_t parent, uint32_t frame, uint64_t hash,
 		     uint32_t *ret)
 {
-	int r = hash_index_room(&tree->child_index, hash, &tree->nodes, &tree->nodes_capacity,
-				tree->n_nodes, sizeof(*tree->nodes));
-
-	if (r < 0)
-		return r;
-	tree->nodes[tree->n_nodes] = (struct call_node){
+	const struct call_node child = {
 		.parent = parent,
 		.frame = frame,
 		.depth = tree->nodes[parent].depth + 1,
 		.levels = 1,
 	};
-	*ret = (uint32_t)tree->n_nodes++;
-	return 0;
+
+	*ret = (uint32_t)tree->n_nodes;
+	return hash_index_push(&tree->child_index, hash, tree->nodes, tree->n_nodes,
+			       tree->nodes_capacity, child);
 }
 
 static bool is_child(const struct call_tree *tree, uint32_t at, uint32_t parent, uint32_t frame)

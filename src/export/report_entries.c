@@ -40,19 +40,14 @@ static int find_entry(struct report_entries *all, struct key_set *keys,
 {
 	uint64_t hash = hash_words((uintptr_t)key->comm, (uintptr_t)key->dso, keys->seed);
 	size_t at = 0;
-	int r;
 
 	hash = hash_words(hash, (uintptr_t)key->name + key->kernel, keys->seed);
 	while (hash_index_next(&keys->index, hash, &at, ret))
 		if (same_key(&all->entries[*ret], key))
 			return 0;
-	r = hash_index_room(&keys->index, hash, &all->entries, &all->capacity, all->n_entries,
-			    sizeof(*all->entries));
-	if (r)
-		return r;
-	all->entries[all->n_entries] = *key;
-	*ret = (uint32_t)all->n_entries++;
-	return 0;
+	*ret = (uint32_t)all->n_entries;
+	return hash_index_push(&keys->index, hash, all->entries, all->n_entries, all->capacity,
+			       *key);
 }
 
 static int assign_entries(struct report_entries *all, struct key_set *keys)

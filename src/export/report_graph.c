@@ -92,21 +92,14 @@ static uint64_t self_below(const struct graph *g, uint32_t at)
 static int add_item(const struct graph *g, struct fork *fork, enum direction direction, uint32_t at,
 		    uint64_t weight)
 {
-	int r;
-
-	if (!weight)
-		return 0;
-	r = vector_reserve(&fork->items, &fork->items_capacity, fork->n_items + 1,
-			   sizeof(*fork->items));
-	if (r < 0)
-		return r;
-	fork->items[fork->n_items++] = (struct item){
+	const struct item item = {
 		.weight = weight,
 		.at = at,
 		.frame = g->all->order.nodes[at].frame,
 		.direction = direction,
 	};
-	return 0;
+
+	return weight ? vector_push(fork->items, fork->n_items, fork->items_capacity, item) : 0;
 }
 
 static int add_callees(const struct graph *g, struct fork *fork, enum direction direction,
@@ -195,12 +188,7 @@ static int compare_branches(const void *a, const void *b)
 
 static int add_branch(struct fork *fork, const struct branch *branch)
 {
-	int r = vector_reserve(&fork->branches, &fork->branches_capacity, fork->n_branches + 1,
-			       sizeof(*fork->branches));
-
-	if (!r)
-		fork->branches[fork->n_branches++] = *branch;
-	return r;
+	return vector_push(fork->branches, fork->n_branches, fork->branches_capacity, *branch);
 }
 
 static struct branch branch_from(const struct graph *g, const struct fork *fork, size_t first)
@@ -309,12 +297,10 @@ static int extend_prefix(struct graph *g, size_t prefix, bool last, size_t colum
 
 static int push(struct graph *g, struct fork *fork)
 {
-	int r = vector_reserve(&g->forks, &g->forks_capacity, g->n_forks + 1, sizeof(*g->forks));
+	int r = vector_push(g->forks, g->n_forks, g->forks_capacity, *fork);
 
 	if (r < 0)
 		fork_fini(fork);
-	else
-		g->forks[g->n_forks++] = *fork;
 	return r;
 }
 

@@ -33,13 +33,11 @@ static int take_section(struct frames *frames, const void *begin)
 
 	if (r)
 		return r;
-	if (vector_reserve(&frames->copies, &frames->capacity, frames->count + 1,
-			   sizeof(*frames->copies))) {
+	if (vector_push(frames->copies, frames->count, frames->capacity, copy)) {
 		frame_copy_fini(&copy);
 		return -ENOMEM;
 	}
 	frames->result.cut += copy.cut;
-	frames->copies[frames->count++] = copy;
 	return 0;
 }
 

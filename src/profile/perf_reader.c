@@ -118,11 +118,10 @@ static int add_id(struct perf_reader *reader, uint64_t id)
 		*known = own;
 		return 0;
 	}
-	if (hash_index_room(&reader->id_index, hash_words(id, 0, reader->seed), &reader->ids,
-			    &reader->max_ids, reader->nr_ids, sizeof(own)))
-		return -ENOMEM;
-	reader->ids[reader->nr_ids++] = own;
-	return 0;
+	return hash_index_push(&reader->id_index, hash_words(id, 0, reader->seed), reader->ids,
+			       reader->nr_ids, reader->max_ids, own)
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* @b has the ids; the file cannot have more of them than its size allows. */
@@ -303,10 +302,9 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 	if (time)
 		scan->time = time;
 	count_record(&reader->stats, record, header);
-	if (vector_reserve(&reader->index, &reader->room, reader->count + 1,
-			   sizeof(*reader->index)))
+	if (vector_push(reader->index, reader->count, reader->room,
+			(struct indexed){scan->time, place}))
 		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_REASON_NONE);
-	reader->index[reader->count++] = (struct indexed){scan->time, place};
 	return 0;
 }
 

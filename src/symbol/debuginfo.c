@@ -167,13 +167,11 @@ static int add_ranges(struct debuginfo *d, Dwarf_Die *die, uint64_t value, struc
 
 static int add_unit(struct debuginfo *d, Dwarf_Die *die)
 {
-	int err = vector_reserve(&d->units, &d->unit_capacity, d->unit_count + 1,
-				 sizeof(*d->units));
+	uint64_t number = d->unit_count;
+	int err = vector_push(d->units, d->unit_count, d->unit_capacity,
+			      (struct unit){.die = dwarf_dieoffset(die)});
 
-	if (err)
-		return err;
-	d->units[d->unit_count] = (struct unit){.die = dwarf_dieoffset(die)};
-	return add_ranges(d, die, d->unit_count++, &d->map);
+	return err ? err : add_ranges(d, die, number, &d->map);
 }
 
 static int index_units(struct debuginfo *d)

@@ -95,15 +95,13 @@ static int add_symbols(struct reading *r, Elf_Data *table, uint64_t text, size_t
 	for (int i = 1; !err && gelf_getsym(table, i, &s); i++) {
 		if (s.st_name >= text_size || !names_code(r, &s, text_at(r, text + s.st_name)))
 			continue;
-		err = vector_reserve(&r->candidates, &r->capacity, r->count + 1,
-				     sizeof(*r->candidates));
-		if (!err)
-			r->candidates[r->count++] = (struct candidate){
-				.start = s.st_value,
-				.size = s.st_size,
-				.name = text + s.st_name,
-				.rank = rank(&s),
-			};
+		err = vector_push(r->candidates, r->count, r->capacity,
+				  (struct candidate){
+					  .start = s.st_value,
+					  .size = s.st_size,
+					  .name = text + s.st_name,
+					  .rank = rank(&s),
+				  });
 	}
 	return err;
 }

@@ -11,16 +11,15 @@ int interval_map_add(struct interval_map *map, uint64_t start, uint64_t size, ui
 {
 	if (!size)
 		return 0;
-	if (map->count >= INTERVAL_NONE ||
-	    vector_reserve(&map->items, &map->capacity, map->count + 1, sizeof(*map->items)))
+	if (map->count >= INTERVAL_NONE)
 		return -ENOMEM;
-	map->items[map->count++] = (struct interval){
-		.start = start,
-		.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-		.outer = INTERVAL_NONE,
-		.value = value,
-	};
-	return 0;
+	return vector_push(map->items, map->count, map->capacity,
+			   (struct interval){
+				   .start = start,
+				   .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+				   .outer = INTERVAL_NONE,
+				   .value = value,
+			   });
 }
 
 static int interval_compare(const void *left, const void *right)

@@ -183,17 +183,13 @@ static struct place *find_place(struct jitdump *d, uint64_t address)
 static int settle(struct jitdump *d, uint64_t address, uint32_t code)
 {
 	struct place *place = find_place(d, address);
-	int err;
 
 	if (place) {
 		place->code = code;
 		return 0;
 	}
-	err = hash_index_room(&d->place_index, hash_words(address, 0, d->seed), &d->places,
-			      &d->place_capacity, d->place_count, sizeof(*place));
-	if (!err)
-		d->places[d->place_count++] = (struct place){address, code};
-	return err;
+	return hash_index_push(&d->place_index, hash_words(address, 0, d->seed), d->places,
+			       d->place_count, d->place_capacity, (struct place){address, code});
 }
 
 static int add_code(struct jitdump *d, const struct code *code)
@@ -297,11 +293,7 @@ static int add_lines(struct jitdump *d, const struct jitdump_record *record)
 			return 0;
 		kept = (struct line){.address = line.address, .line = line.line};
 		err = file_name(d, &line, &kept.file);
-		if (!err)
-			err = vector_reserve(&d->lines, &d->line_capacity, d->line_count + 1,
-					     sizeof(kept));
-		if (!err)
-			d->lines[d->line_count++] = kept;
+		err = err ? err : vector_push(d->lines, d->line_count, d->line_capacity, kept);
 	}
 	d->lines_of = record->address;
 	if (!err && r < 0)

@@ -39,11 +39,7 @@ struct plt {
 
 static int add_slot(struct slots *slots, struct slot slot)
 {
-	int err = vector_reserve(&slots->items, &slots->capacity, slots->count + 1, sizeof(slot));
-
-	if (!err)
-		slots->items[slots->count++] = slot;
-	return err;
+	return vector_push(slots->items, slots->count, slots->capacity, slot);
 }
 
 static uint64_t slot_value(const struct plt *p, const GElf_Rela *rela)

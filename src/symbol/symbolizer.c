@@ -162,12 +162,10 @@ static int add_known(struct symbolizer *s, const struct key *key, unsigned int f
 	if (!known.key)
 		return -ENOMEM;
 	memcpy(known.key, key->bytes, key->size);
-	err = hash_index_room(&s->index, hash_of(s, known.key, known.size), &s->known,
-			      &s->known_capacity, s->known_count, sizeof(known));
+	err = hash_index_push(&s->index, hash_of(s, known.key, known.size), s->known,
+			      s->known_count, s->known_capacity, known);
 	if (err)
 		free(known.key);
-	else
-		s->known[s->known_count++] = known;
 	return err;
 }
 

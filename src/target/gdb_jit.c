@@ -206,10 +206,8 @@ struct entry_list {
 
 static int add_entry(struct entry_list *list, const struct node *node)
 {
-	if (vector_reserve(&list->entries, &list->room, list->count + 1, sizeof(*list->entries)))
-		return -ENOMEM;
-	list->entries[list->count++] = (struct gdb_jit_entry){node->image, node->image_size};
-	return 0;
+	return vector_push(list->entries, list->count, list->room,
+			   (struct gdb_jit_entry){node->image, node->image_size});
 }
 
 int gdb_jit_list(const struct remote_process *process, uint64_t descriptor,
