@@ -200,58 +200,43 @@ static void take_back(struct call call, const void *begin)
 			function(__VA_ARGS__); \
 	} while (0)
 
+/* A call that registers: libgcc first, then bobbin by @take. */
+#define REGISTER(real, take, begin, ...) \
+	do { \
+		struct call now = enter(); \
+		PASS(real, begin, ##__VA_ARGS__); \
+		take(now, begin); \
+		leave(now); \
+	} while (0)
+
 BOBBIN_API void __register_frame(void *begin)
 {
-	struct call call = enter();
-
-	PASS(__register_frame, begin);
-	add(call, begin);
-	leave(call);
+	REGISTER(__register_frame, add, begin);
 }
 
 BOBBIN_API void __register_frame_info(const void *begin, void *object)
 {
-	struct call call = enter();
-
-	PASS(__register_frame_info, begin, object);
-	add(call, begin);
-	leave(call);
+	REGISTER(__register_frame_info, add, begin, object);
 }
 
 BOBBIN_API void __register_frame_info_bases(const void *begin, void *object, void *text, void *data)
 {
-	struct call call = enter();
-
-	PASS(__register_frame_info_bases, begin, object, text, data);
-	add(call, begin);
-	leave(call);
+	REGISTER(__register_frame_info_bases, add, begin, object, text, data);
 }
 
 BOBBIN_API void __register_frame_table(void *begin)
 {
-	struct call call = enter();
-
-	PASS(__register_frame_table, begin);
-	add_table(call, begin);
-	leave(call);
+	REGISTER(__register_frame_table, add_table, begin);
 }
 
 BOBBIN_API void __register_frame_info_table(void *begin, void *object)
 {
-	struct call call = enter();
-
-	PASS(__register_frame_info_table, begin, object);
-	add_table(call, begin);
-	leave(call);
+	REGISTER(__register_frame_info_table, add_table, begin, object);
 }
 
 BOBBIN_API void __register_frame_info_table_bases(void *begin, void *object, void *text, void *data)
 {
-	struct call call = enter();
-
-	PASS(__register_frame_info_table_bases, begin, object, text, data);
-	add_table(call, begin);
-	leave(call);
+	REGISTER(__register_frame_info_table_bases, add_table, begin, object, text, data);
 }
 
 BOBBIN_API void __deregister_frame(void *begin)
@@ -263,10 +248,9 @@ BOBBIN_API void __deregister_frame(void *begin)
 	leave(call);
 }
 
-BOBBIN_API void *__deregister_frame_info(const void *begin)
+static void *deregister(void *(*function)(const void *begin), const void *begin)
 {
 	struct call call = enter();
-	__typeof__(&__deregister_frame_info) function = NEXT(__deregister_frame_info);
 	void *object;
 
 	take_back(call, begin);
@@ -275,14 +259,12 @@ BOBBIN_API void *__deregister_frame_info(const void *begin)
 	return object;
 }
 
+BOBBIN_API void *__deregister_frame_info(const void *begin)
+{
+	return deregister(NEXT(__deregister_frame_info), begin);
+}
+
 BOBBIN_API void *__deregister_frame_info_bases(const void *begin)
 {
-	struct call call = enter();
-	__typeof__(&__deregister_frame_info_bases) function = NEXT(__deregister_frame_info_bases);
-	void *object;
-
-	take_back(call, begin);
-	object = function ? function(begin) : NULL;
-	leave(call);
-	return object;
+	return deregister(NEXT(__deregister_frame_info_bases), begin);
 }
