@@ -88,25 +88,12 @@ void kept_names_end(struct byte_buffer *blob, size_t at)
 		memcpy(blob->data + at, &size, sizeof(size));
 }
 
-/* A string of @size bytes, padding included. */
-static const char *take_string(struct bytes *b, uint32_t size)
-{
-	const char *text = (const char *)b->data + b->pos;
-
-	bytes_skip(b, size);
-	if (b->bad || !memchr(text, 0, size)) {
-		b->bad = true;
-		return "";
-	}
-	return text;
-}
-
 static int read_function(struct bytes *b, struct kept_file *file)
 {
 	struct kept_function f = {.offset = bytes_u64(b), .address = bytes_u64(b)};
 
 	f.reach = bytes_u32(b);
-	f.name = take_string(b, bytes_u32(b));
+	f.name = perf_feature_take_string(b, bytes_u32(b));
 	/* in order, so that they can be searched */
 	if (file->count && f.offset < file->functions[file->count - 1].offset)
 		b->bad = true;
@@ -128,7 +115,7 @@ static int read_file(struct bytes *b, struct kept_file *file)
 	file->ino = bytes_u64(b);
 	file->build_id = b->data + b->pos;
 	bytes_skip(b, ID_FIELD);
-	file->path = take_string(b, path);
+	file->path = perf_feature_take_string(b, path);
 	b->bad |= file->build_id_len > ID_FIELD;
 	while (!r && count-- && !b->bad)
 		r = read_function(b, file);

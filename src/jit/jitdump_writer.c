@@ -2,9 +2,7 @@
 /*
  * jitdump_writer.c - functions with their bytes and the time, for perf inject.
  *
- * The format is perf's, tools/perf/Documentation/jitdump-specification.txt, in
- * version 1.  perf learns of the file by an executable mapping of it, which
- * serves nothing else.
+ * perf learns of the file by an executable mapping of it, which serves nothing else.
  */
 #include <bobbin/jit_names.h>
 
@@ -19,34 +17,11 @@
 
 #include "base/clock.h"
 #include "base/file_range.h"
+#include "base/jitdump_format.h"
 #include "core/deps.h"
 #include "jit/names_file.h"
 
-#define JITDUMP_MAGIC 0x4a695444 /* "JiTD", big-endian */
-#define JITDUMP_VERSION 1
 #define MAX_CODE (1u << 30) /* of a record, whose size has 32 bits */
-
-enum record_id {
-	CODE_LOAD = 0,
-	CODE_CLOSE = 3,
-};
-
-struct file_header {
-	uint32_t magic, version, total_size, elf_machine, pad, pid;
-	uint64_t timestamp, flags;
-};
-
-struct record_header {
-	uint32_t id, total_size;
-	uint64_t timestamp;
-};
-
-/* The name, with its terminator, and the code follow. */
-struct code_load {
-	struct record_header header;
-	uint32_t pid, tid;
-	uint64_t vma, code_addr, code_size, code_index;
-};
 
 struct bobbin_jitdump {
 	int fd;
@@ -78,7 +53,7 @@ static int append(struct bobbin_jitdump *dump, const void *head, size_t head_siz
 
 static int append_header(struct bobbin_jitdump *dump, const struct bobbin_arch *arch)
 {
-	struct file_header header = {
+	struct jitdump_header header = {
 		.magic = JITDUMP_MAGIC,
 		.version = JITDUMP_VERSION,
 		.total_size = sizeof(header),
@@ -134,8 +109,8 @@ BOBBIN_API int bobbin_jitdump_open(const char *directory, const struct bobbin_ar
 static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t size,
 		       const char *name, size_t name_size)
 {
-	struct code_load load = {
-		.header = {.id = CODE_LOAD, .timestamp = clock_now()},
+	struct jitdump_load load = {
+		.prefix = {.id = JITDUMP_LOAD, .timestamp = clock_now()},
 		.pid = (uint32_t)dump->pid,
 		.tid = (uint32_t)syscall(SYS_gettid),
 		.vma = (uintptr_t)start,
@@ -147,7 +122,7 @@ static int append_code(struct bobbin_jitdump *dump, const void *start, uint64_t 
 	size_t head_size = sizeof(load) + name_size + 1;
 	int status;
 
-	load.header.total_size = (uint32_t)(head_size + size);
+	load.prefix.total_size = (uint32_t)(head_size + size);
 	memcpy(head, &load, sizeof(load));
 	memcpy(head + sizeof(load), name, name_size);
 	head[head_size - 1] = '\0';
@@ -180,7 +155,8 @@ BOBBIN_API int bobbin_jitdump_close(struct bobbin_jitdump *dump)
 	if (!dump)
 		return 0;
 	if (getpid() == dump->pid) {
-		struct record_header close_record = {CODE_CLOSE, sizeof(close_record), clock_now()};
+		struct jitdump_prefix close_record = {JITDUMP_CLOSE, sizeof(close_record),
+						      clock_now()};
 
 		status = append(dump, &close_record, sizeof(close_record), NULL, 0);
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/jitdump_format.h"
 #include "base/native_arch.h"
 #include "profile/code_watch.h"
 #include "target/gdb_jit.h"
@@ -29,22 +30,6 @@
 /* No process can map this page (vm.mmap_min_addr). */
 #define MARKER_ADDRESS 0x1000
 #define MARKER_SIZE 0x1000
-
-#define JITDUMP_MAGIC 0x4a695444
-#define JITDUMP_VERSION 1
-
-struct file_header {
-	uint32_t magic, version, size, machine, pad, pid;
-	uint64_t time, flags;
-};
-
-/* The name, with its terminator, and the code follow. */
-struct code_load {
-	uint32_t id, size;
-	uint64_t time;
-	uint32_t pid, tid;
-	uint64_t vma, address, code_size, index;
-};
 
 struct kept_process {
 	struct jit_keeper *keeper;
@@ -174,13 +159,13 @@ static int write_all(struct kept_process *p, const void *bytes, size_t size)
 
 static int open_file(struct jit_keeper *k, struct kept_process *p)
 {
-	const struct file_header header = {
+	const struct jitdump_header header = {
 		.magic = JITDUMP_MAGIC,
 		.version = JITDUMP_VERSION,
-		.size = sizeof(header),
-		.machine = native_arch()->elf_machine,
+		.total_size = sizeof(header),
+		.elf_machine = native_arch()->elf_machine,
 		.pid = (uint32_t)p->process.pid,
-		.time = clock_now(),
+		.timestamp = clock_now(),
 	};
 	int folder = open_folder(k->folder), fd;
 	char name[32];
@@ -237,15 +222,15 @@ static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t tim
 static int write_code(struct kept_process *p, const struct gdb_jit_function *f, const void *code)
 {
 	size_t name_len = strnlen(f->name, MAX_NAME);
-	struct code_load load = {
-		.size = (uint32_t)(sizeof(load) + name_len + 1 + f->size),
-		.time = p->from,
+	struct jitdump_load load = {
+		.prefix = {.total_size = (uint32_t)(sizeof(load) + name_len + 1 + f->size),
+			   .timestamp = p->from},
 		.pid = (uint32_t)p->process.pid,
 		.tid = (uint32_t)p->process.pid,
 		.vma = f->start,
-		.address = f->start,
+		.code_addr = f->start,
 		.code_size = f->size,
-		.index = p->index++,
+		.code_index = p->index++,
 	};
 	int r = write_all(p, &load, sizeof(load));
 

@@ -10,10 +10,8 @@ struct bytes perf_feature_bytes(struct perf_span feature)
 	return bytes_of(feature.data, feature.size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* A string with its length in front; NULL, with the cursor gone bad, if it is malformed. */
-static const char *next_string(struct bytes *b)
+const char *perf_feature_take_string(struct bytes *b, uint32_t size)
 {
-	uint32_t size = bytes_u32(b);
 	const char *string = (const char *)b->data + b->pos;
 
 	bytes_skip(b, size);
@@ -31,7 +29,7 @@ int perf_feature_string(struct perf_span feature, const char **ret)
 
 	if (!feature.data)
 		return -ENODATA;
-	string = next_string(&b);
+	string = perf_feature_take_string(&b, bytes_u32(&b));
 	if (!string)
 		return -EBADMSG;
 	*ret = string;
@@ -42,7 +40,7 @@ static void event_desc(struct bytes *b, uint32_t attr_size, struct perf_event_de
 {
 	bytes_skip(b, attr_size);
 	desc->nr_ids = bytes_u32(b);
-	desc->name = next_string(b);
+	desc->name = perf_feature_take_string(b, bytes_u32(b));
 	desc->first_id = 0;
 	if (desc->nr_ids) {
 		desc->first_id = bytes_u64(b);

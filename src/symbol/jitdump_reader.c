@@ -9,15 +9,13 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 
-#define MAGIC 0x4a695444 /* "JiTD" */
-#define VERSION 1
-#define HEADER_SIZE 40
-#define PREFIX_SIZE 16
-#define LOAD_SIZE 56   /* with the prefix, without the name */
-#define MOVE_SIZE 64   /* with the prefix */
-#define LINES_SIZE 32  /* with the prefix, without lines */
-#define LINE_SIZE 16   /* without the name */
-#define LEAST_LINE 17u /* with an empty name */
+#define HEADER_SIZE sizeof(struct jitdump_header)
+#define PREFIX_SIZE sizeof(struct jitdump_prefix)
+#define LOAD_SIZE sizeof(struct jitdump_load) /* without the name */
+#define MOVE_SIZE 64                          /* with the prefix */
+#define LINES_SIZE 32                         /* with the prefix, without lines */
+#define LINE_SIZE 16                          /* without the name */
+#define LEAST_LINE 17u                        /* with an empty name */
 /* struct jitheader.flags */
 #define FLAG_ARCH_TIMESTAMP 1
 
@@ -69,12 +67,12 @@ static int read_header(struct jitdump_reader *r, int fd, struct bobbin_error *er
 	if (b.size < 4)
 		return 0;
 	magic = bytes_u32(&b);
-	if (magic != MAGIC && magic != __builtin_bswap32(MAGIC))
+	if (magic != JITDUMP_MAGIC && magic != __builtin_bswap32(JITDUMP_MAGIC))
 		return refuse_header(err, 0);
 	if (b.size < HEADER_SIZE)
 		return 0;
-	b.big_endian = magic != MAGIC;
-	if (bytes_u32(&b) != VERSION)
+	b.big_endian = magic != JITDUMP_MAGIC;
+	if (bytes_u32(&b) != JITDUMP_VERSION)
 		return refuse_header(err, 4);
 	size = bytes_u32(&b);
 	if (size < HEADER_SIZE)

@@ -4,8 +4,7 @@
  *
  *	header | LOAD | DEBUG_INFO | LOAD | MOVE | …
  *
- * A jitdump file (jitdump-specification.txt of Linux' perf) is written by the
- * JIT compiler itself while it runs: it may grow at any time, and its last record
+ * A jitdump file is written by the JIT compiler itself while it runs: it may grow at any time, and its last record
  * may be incomplete.  It is in the byte order of its writer, and not trusted.  The
  * reader goes on where it stopped; code bytes and tables are passed over.
  */
@@ -17,17 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/jitdump_format.h"
+
 /* Longer names are cut. */
 #define JITDUMP_MAX_NAME 1024
 #define JITDUMP_WINDOW 32768
-
-enum jitdump_kind {
-	JITDUMP_LOAD = 0,
-	JITDUMP_MOVE = 1,
-	JITDUMP_LINES = 2,
-	JITDUMP_CLOSE = 3,
-	JITDUMP_UNWINDING = 4
-};
 
 /* What of a record is of use; strings are valid until the next call. */
 struct jitdump_record {
