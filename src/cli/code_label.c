@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map_file.h"
 #include "core/trampoline.h"
 
 #define ANONYMOUS "[anon]"
 #define SIGNAL_RETURN "[signal return]"
-#define DELETED " (deleted)"
 
 void code_labels_init(struct code_labels *labels)
 {
@@ -105,14 +105,6 @@ static int keep(struct code_labels *labels, const char *name, uint64_t start, ui
 	return 1;
 }
 
-/* Of a file that has gone, the name that it had. */
-static int name_length(const char *name)
-{
-	size_t len = strlen(name), suffix = strlen(DELETED);
-
-	return (int)(len > suffix && !strcmp(name + len - suffix, DELETED) ? len - suffix : len);
-}
-
 static int keep_start(struct code_labels *labels, const struct code_spot *spot, uint64_t start,
 		      uint64_t at, struct symbol *ret)
 {
@@ -120,7 +112,7 @@ static int keep_start(struct code_labels *labels, const struct code_spot *spot, 
 	char *name;
 	int r;
 
-	if (asprintf(&name, "%.*s+0x%" PRIx64, name_length(base), base, start) < 0)
+	if (asprintf(&name, "%.*s+0x%" PRIx64, (int)map_path_length(base), base, start) < 0)
 		return -ENOMEM;
 	r = keep(labels, name, start, at, ret);
 	free(name);

@@ -2,8 +2,8 @@
 #include "elf/code_ranges.h"
 
 #include <errno.h>
-#include <gelf.h>
 
+#include "base/elf_walk.h"
 #include "base/vector.h"
 
 static int add_sections(Elf *elf, struct coverage *code)
@@ -12,9 +12,8 @@ static int add_sections(Elf *elf, struct coverage *code)
 	GElf_Shdr header;
 	int r = 0;
 
-	while (!r && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_ALLOC &&
-		    header.sh_flags & SHF_EXECINSTR)
+	while (!r && (section = elf_next_section(elf, section, &header)))
+		if (header.sh_flags & SHF_ALLOC && header.sh_flags & SHF_EXECINSTR)
 			r = coverage_add(code, header.sh_addr, header.sh_addr + header.sh_size);
 	return r;
 }
@@ -30,8 +29,8 @@ static int add_segments(Elf *elf, struct coverage *code)
 		return 0;
 	if (vector_reserve(&code->ranges, &code->capacity, count, sizeof(*code->ranges)))
 		return -ENOMEM;
-	for (size_t i = 0; i < count && !r; i++)
-		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+	for (size_t i = 0; !r && elf_next_segment(elf, &i, &p);)
+		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
 			r = coverage_add(code, p.p_vaddr, p.p_vaddr + p.p_memsz);
 	return r;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/elf_counts.h"
+#include "base/elf_walk.h"
 #include "base/regular_file.h"
 #include "core/bisect.h"
 #include "core/bytes.h"
@@ -146,35 +147,23 @@ static int read_mappings(struct core *core, const uint8_t *note, size_t size)
 static int read_notes(struct core *core, const uint8_t *notes, uint64_t size)
 {
 	struct bytes b = bytes_of(notes, size, core->reader->file->arch->big_endian);
+	uint64_t desc;
+	uint32_t desc_size;
 	int r = 0;
 
-	while (!r && !core->mappings && bytes_left(&b) >= 12) {
-		uint32_t name_size = bytes_u32(&b), desc_size = bytes_u32(&b);
-		uint32_t type = bytes_u32(&b);
-		uint64_t name = b.pos, desc = name + (((uint64_t)name_size + 3) & ~3ull);
-
-		bytes_seek(&b, desc);
-		bytes_skip(&b, desc_size);
-		if (b.bad)
-			break;
-		if (type == NT_FILE && name_size == 5 && !memcmp(notes + name, "CORE", 5))
-			r = read_mappings(core, notes + desc, desc_size);
-		bytes_seek(&b, desc + (((uint64_t)desc_size + 3) & ~3ull));
-	}
+	while (!r && !core->mappings && elf_next_note(&b, NT_FILE, "CORE", &desc, &desc_size))
+		r = read_mappings(core, notes + desc, desc_size);
 	return r;
 }
 
 /* Up to the note that lists the mappings. */
 static int read_all_notes(struct core *core)
 {
-	size_t count;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(core->reader->elf, &count))
-		return 0;
-	for (size_t i = 0; i < count && !r && !core->mappings; i++) {
-		if (!gelf_getphdr(core->reader->elf, (int)i, &p) || p.p_type != PT_NOTE)
+	for (size_t i = 0; !r && !core->mappings && elf_next_segment(core->reader->elf, &i, &p);) {
+		if (p.p_type != PT_NOTE)
 			continue;
 		free(core->notes);
 		core->notes = NULL;

@@ -2,12 +2,12 @@
 #include "elf/elf_image.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/elf_counts.h"
+#include "base/elf_walk.h"
 #include "base/file_range.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
@@ -109,27 +109,42 @@ static int copy_chunk(struct source *from, uint64_t offset, uint64_t size, uint6
 	return 0;
 }
 
+bool elf_next_note(struct bytes *notes, uint32_t type, const char *name, uint64_t *offset,
+		   uint32_t *size)
+{
+	while (bytes_left(notes) >= 12) {
+		uint32_t name_size = bytes_u32(notes), desc_size = bytes_u32(notes);
+		bool is_type = bytes_u32(notes) == type;
+		const uint8_t *start = notes->data + notes->pos;
+		uint64_t desc = notes->pos + (((uint64_t)name_size + 3) & ~3ull);
+
+		bytes_seek(notes, desc);
+		bytes_skip(notes, desc_size);
+		if (notes->bad)
+			return false;
+		bytes_skip(notes, -desc_size & 3);
+		if (!is_type || name_size != strlen(name) + 1 || memcmp(start, name, name_size))
+			continue;
+		*offset = desc;
+		*size = desc_size;
+		return true;
+	}
+	return false;
+}
+
 bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
 		       uint8_t *len)
 {
 	struct bytes b = bytes_of(notes, size, big_endian);
+	uint64_t desc;
+	uint32_t desc_size;
 
-	while (bytes_left(&b) >= 12) {
-		uint32_t name_size = bytes_u32(&b), desc_size = bytes_u32(&b);
-		uint32_t type = bytes_u32(&b);
-		uint64_t name = b.pos, desc = name + (((uint64_t)name_size + 3) & ~3ull);
-
-		bytes_seek(&b, desc);
-		bytes_skip(&b, desc_size);
-		if (b.bad)
-			return false;
-		if (type == NT_GNU_BUILD_ID && name_size == 4 && desc_size &&
-		    desc_size <= ELF_BUILD_ID_MAX && !memcmp(notes + name, "GNU", 4)) {
-			*offset = desc;
-			*len = (uint8_t)desc_size;
-			return true;
-		}
-		bytes_seek(&b, desc + (((uint64_t)desc_size + 3) & ~3ull));
+	while (elf_next_note(&b, NT_GNU_BUILD_ID, "GNU", &desc, &desc_size)) {
+		if (!desc_size || desc_size > ELF_BUILD_ID_MAX)
+			continue;
+		*offset = desc;
+		*len = (uint8_t)desc_size;
+		return true;
 	}
 	return false;
 }
@@ -165,7 +180,7 @@ static int read_notes(struct source *from, const GElf_Phdr *segment, uint64_t *l
 static int read_segments(struct source *from, struct elf_image *image)
 {
 	uint64_t notes_left = MAX_NOTES;
-	size_t count, i;
+	size_t count;
 	GElf_Phdr p;
 	int r = 0;
 
@@ -174,9 +189,7 @@ static int read_segments(struct source *from, struct elf_image *image)
 	image->segments = calloc(count, sizeof(*image->segments));
 	if (!image->segments)
 		return -ENOMEM;
-	for (i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(from->elf, (int)i, &p))
-			continue;
+	for (size_t i = 0; !r && elf_next_segment(from->elf, &i, &p);) {
 		if (p.p_type == PT_LOAD)
 			image->segments[image->segment_count++] = (struct elf_segment){
 				.offset = p.p_offset,
@@ -229,20 +242,17 @@ static int read_bytes(struct source *from, Elf_Scn *section, const GElf_Shdr *he
 		       : refuse(err, header->sh_offset, BOBBIN_REASON_TRUNCATED);
 }
 
-static int read_section(struct source *from, Elf_Scn *section, const char *name,
+static int read_section(struct source *from, Elf_Scn *section, const GElf_Shdr *header,
 			struct elf_image *image)
 {
+	const char *name = elf_section_name(from->elf, header);
+	struct elf_bytes *into = part_of(image, header, name);
 	struct bobbin_error error;
-	struct elf_bytes *into;
-	GElf_Shdr header;
 	int r;
 
-	if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+	if (!into || into->data || header->sh_type == SHT_NOBITS)
 		return 0;
-	into = part_of(image, &header, name);
-	if (!into || into->data)
-		return 0;
-	r = read_bytes(from, section, &header, name, &error, into);
+	r = read_bytes(from, section, header, name, &error, into);
 	if (r != -EBADMSG)
 		return r;
 	if (into == &image->eh_frame || into == &image->debug_frame)
@@ -253,21 +263,11 @@ static int read_section(struct source *from, Elf_Scn *section, const char *name,
 static int read_sections(struct source *from, struct elf_image *image)
 {
 	Elf_Scn *section = NULL;
-	size_t names;
+	GElf_Shdr header;
 	int r = 0;
 
-	if (elf_getshdrstrndx(from->elf, &names))
-		return 0;
-	while (!r && (section = elf_nextscn(from->elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		name = elf_strptr(from->elf, names, header.sh_name);
-		if (name)
-			r = read_section(from, section, name, image);
-	}
+	while (!r && (section = elf_next_section(from->elf, section, &header)))
+		r = read_section(from, section, &header, image);
 	return r;
 }
 
@@ -292,19 +292,17 @@ static int find_pclntab(struct source *from, struct elf_image *image)
 	GElf_Shdr header, relocated = {0};
 	Elf_Scn *section = NULL;
 	bool is_go = false;
-	size_t names;
 	int r;
 
-	if (image->gopclntab.data || elf_getshdrstrndx(from->elf, &names))
+	if (image->gopclntab.data)
 		return 0;
-	while ((section = elf_nextscn(from->elf, section))) {
-		const char *name;
+	while ((section = elf_next_section(from->elf, section, &header))) {
+		const char *name = elf_section_name(from->elf, &header);
 
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+		if (header.sh_type == SHT_NOBITS)
 			continue;
-		name = elf_strptr(from->elf, names, header.sh_name);
-		is_go |= name && !strcmp(name, ".go.buildinfo");
-		if (name && !strcmp(name, ".data.rel.ro"))
+		is_go |= !strcmp(name, ".go.buildinfo");
+		if (!strcmp(name, ".data.rel.ro"))
 			relocated = header;
 	}
 	if (!is_go)
@@ -353,15 +351,10 @@ static int find_eh_frame(struct source *from, struct elf_image *image)
 
 static int read_table_segments(struct source *from, struct elf_image *image)
 {
-	size_t count, i;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(from->elf, &count))
-		return 0;
-	for (i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(from->elf, (int)i, &p))
-			continue;
+	for (size_t i = 0; !r && elf_next_segment(from->elf, &i, &p);) {
 		if (p.p_type == PT_GNU_EH_FRAME)
 			r = copy_chunk(from, p.p_offset, p.p_filesz, p.p_vaddr,
 				       &image->eh_frame_hdr);

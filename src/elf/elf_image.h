@@ -13,6 +13,7 @@
 #include <bobbin/reason.h>
 
 #include "base/coverage.h"
+#include "core/bytes.h"
 
 #define ELF_BUILD_ID_MAX 20
 
@@ -68,7 +69,14 @@ bool elf_image_vaddr(const struct elf_image *image, uint64_t offset, uint64_t *r
 /* The other way round, for what is in the file. */
 bool elf_image_offset(const struct elf_image *image, uint64_t vaddr, uint64_t *ret);
 
-/* Where among notes, the bytes of a PT_NOTE segment, the build ID is; false: nowhere. */
+/*
+ * Go to the next note of @type by @name among notes, the bytes of a PT_NOTE segment, and after
+ * it: where its @size bytes are; false: there is none.
+ */
+bool elf_next_note(struct bytes *notes, uint32_t type, const char *name, uint64_t *offset,
+		   uint32_t *size);
+
+/* Where among notes the build ID is; false: nowhere. */
 bool elf_find_build_id(const uint8_t *notes, uint64_t size, bool big_endian, uint64_t *offset,
 		       uint8_t *len);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "base/elf_walk.h"
 #include "elf/gnu_sframe.h"
 #include "elf/sframe_reader.h"
 
@@ -23,57 +24,37 @@ static bool is_sframe(const GElf_Shdr *header, const char *name)
 	       (!strcmp(name, ".sframe") || !strncmp(name, ".sframe.", 8));
 }
 
-static int take_section(struct sframe_reader *reader, Elf_Scn *scn, size_t names)
-{
-	struct sframe_section section;
-	GElf_Shdr header;
-	const char *name;
-
-	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
-		return 0;
-	name = elf_strptr(reader->elf, names, header.sh_name);
-	if (!name || !is_sframe(&header, name))
-		return 0;
-	section = (struct sframe_section){
-		.size = header.sh_size,
-		.addr = header.sh_addr,
-		.offset = header.sh_offset,
-		.index = elf_ndxscn(scn),
-	};
-	return add_chunk(reader, name, section);
-}
-
 static int take_sections(struct sframe_reader *reader)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
 	int r = 0;
 
-	if (elf_getshdrstrndx(reader->elf, &names))
-		return 0;
-	while (!r && (scn = elf_nextscn(reader->elf, scn)))
-		r = take_section(reader, scn, names);
+	while (!r && (section = elf_next_section(reader->elf, section, &header))) {
+		const char *name = elf_section_name(reader->elf, &header);
+
+		if (*name && header.sh_type != SHT_NOBITS && is_sframe(&header, name))
+			r = add_chunk(reader, name,
+				      (struct sframe_section){.size = header.sh_size,
+							      .addr = header.sh_addr,
+							      .offset = header.sh_offset,
+							      .index = elf_ndxscn(section)});
+	}
 	return r;
 }
 
 /* Without section headers. */
 static int take_segments(struct sframe_reader *reader)
 {
-	size_t count;
 	GElf_Phdr p;
 	int r = 0;
 
-	if (elf_getphdrnum(reader->elf, &count))
-		return 0;
-	for (size_t i = 0; i < count && !r; i++) {
-		if (!gelf_getphdr(reader->elf, (int)i, &p))
-			continue;
+	for (size_t i = 0; !r && elf_next_segment(reader->elf, &i, &p);)
 		if (p.p_type == PT_GNU_SFRAME)
 			r = add_chunk(reader, "PT_GNU_SFRAME",
 				      (struct sframe_section){.size = p.p_filesz,
 							      .addr = p.p_vaddr,
 							      .offset = p.p_offset});
-	}
 	return r;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/functions.h"
 
-#include <gelf.h>
-#include <stdbool.h>
+#include "base/elf_walk.h"
 
 #define ALIGNMENT 16
 #define RET 0xc3
@@ -58,10 +57,10 @@ static bool find_code(Elf *elf, uint64_t address, uint64_t size, uint64_t *ret)
 	Elf_Scn *section = NULL;
 	GElf_Shdr h;
 
-	while ((section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &h) && h.sh_type == SHT_PROGBITS &&
-		    h.sh_flags & SHF_EXECINSTR && address >= h.sh_addr &&
-		    address - h.sh_addr < h.sh_size && size <= h.sh_size - (address - h.sh_addr)) {
+	while ((section = elf_next_section(elf, section, &h)))
+		if (h.sh_type == SHT_PROGBITS && h.sh_flags & SHF_EXECINSTR &&
+		    address >= h.sh_addr && address - h.sh_addr < h.sh_size &&
+		    size <= h.sh_size - (address - h.sh_addr)) {
 			*ret = h.sh_offset + (address - h.sh_addr);
 			return true;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/debuginfo.h"
 
+#include "base/elf_walk.h"
 #include "base/vector.h"
 #include "core/bytes.h"
 #include "symbol/debugscope.h"
@@ -79,18 +80,13 @@ static bool measure(Elf *elf, bool mapped, size_t limit, struct sizes *ret)
 {
 	Elf_Scn *section = NULL;
 	struct sizes sum = {0};
-	size_t names;
+	GElf_Shdr header;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
+	while ((section = elf_next_section(elf, section, &header))) {
+		const char *name = elf_section_name(elf, &header);
 		uint64_t size;
 
-		if (!name || (strncmp(name, ".debug", 6) && strncmp(name, ".zdebug", 7)))
+		if (strncmp(name, ".debug", 6) && strncmp(name, ".zdebug", 7))
 			continue;
 		size = unpacked_size(section, &header, name, mapped ? SIZE_MAX : limit);
 		if (mapped && size == header.sh_size)

@@ -3,6 +3,7 @@
 
 #include "base/build_id_path.h"
 #include "base/elf_counts.h"
+#include "base/elf_walk.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -297,19 +298,11 @@ Elf_Scn *elf_file_section(Elf *elf, const char *name)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *found = gelf_getshdr(section, &header)
-					    ? elf_strptr(elf, names, header.sh_name)
-					    : NULL;
-
-		if (found && !strcmp(found, name))
-			return section;
-	}
-	return NULL;
+	while ((section = elf_next_section(elf, section, &header)))
+		if (!strcmp(elf_section_name(elf, &header), name))
+			break;
+	return section;
 }
 
 Elf_Data *elf_file_data(Elf_Scn *section, size_t limit)

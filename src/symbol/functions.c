@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/functions.h"
 
+#include "base/elf_walk.h"
 #include "base/vector.h"
 #include "symbol/elf_file.h"
 
-#include <gelf.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,9 +47,8 @@ static int find_code(struct reading *r, Elf *elf)
 	GElf_Shdr header;
 	int err = 0;
 
-	while (!err && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_ALLOC &&
-		    header.sh_flags & SHF_EXECINSTR)
+	while (!err && (section = elf_next_section(elf, section, &header)))
+		if (header.sh_flags & SHF_ALLOC && header.sh_flags & SHF_EXECINSTR)
 			err = interval_map_add(&r->sections, header.sh_addr, header.sh_size, 0);
 	interval_map_sort(&r->sections);
 	return err;
@@ -111,10 +110,10 @@ static Elf_Scn *section_of_type(Elf *elf, uint32_t type)
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while (elf && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			return section;
-	return NULL;
+	while (elf && (section = elf_next_section(elf, section, &header)))
+		if (header.sh_type == type)
+			break;
+	return section;
 }
 
 static int add_table(struct reading *r, Elf *elf, uint32_t type)

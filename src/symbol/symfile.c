@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/symfile.h"
 
+#include "base/elf_walk.h"
 #include "symbol/functions.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static int read_segments(struct symfile *f, Elf *elf)
 	f->segments = calloc(count, sizeof(*f->segments));
 	if (!f->segments)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++)
+	for (size_t i = 0; elf_next_segment(elf, &i, &header);)
 		if (header.p_type == PT_LOAD)
 			f->segments[f->segment_count++] = (struct symfile_segment){
 				.offset = header.p_offset,
@@ -125,7 +125,7 @@ static void restore_segments(struct symfile *f, Elf *elf)
 	GElf_Phdr header;
 	size_t load = 0;
 
-	for (int i = 0; load < f->segment_count && gelf_getphdr(elf, i, &header); i++) {
+	for (size_t i = 0; load < f->segment_count && elf_next_segment(elf, &i, &header);) {
 		struct symfile_segment *s = &f->segments[load];
 
 		if (header.p_type != PT_LOAD)

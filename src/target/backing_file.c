@@ -70,15 +70,6 @@ static int open_by_build_id(struct process_reader *reader, const struct mapped_f
 	return -ENOENT;
 }
 
-/* maps appends this to the names of files that have been unlinked */
-static size_t path_length(const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(path), suffix = sizeof(deleted) - 1;
-
-	return len > suffix && !strcmp(path + len - suffix, deleted) ? len - suffix : len;
-}
-
 /* What a process has mapped can be opened when its name is gone, or another file's. */
 static int open_through_process(struct process_reader *reader, const struct mapped_file *file,
 				int len)
@@ -103,7 +94,7 @@ int backing_file_open(struct process_reader *reader, const struct mapped_file *f
 		      const char *debug_path)
 {
 	char path[PATH_MAX];
-	int len = (int)path_length(file->path), fd, r;
+	int len = (int)map_path_length(file->path), fd, r;
 
 	if (file->kind != FILE_REGULAR || len >= PATH_MAX - 64)
 		return -ENOENT;

@@ -2,12 +2,12 @@
 #include "target/gdb_jit.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/elf_counts.h"
+#include "base/elf_walk.h"
 #include "base/vector.h"
 #include "target/backing_file.h"
 #include "target/mapping_list.h"
@@ -90,9 +90,8 @@ static bool find_symbol(Elf *elf, uint64_t *ret)
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while (tables < TABLES_MAX && (section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) ||
-		    (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB))
+	while (tables < TABLES_MAX && (section = elf_next_section(elf, section, &header))) {
+		if (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB)
 			continue;
 		if (find_in_table(elf, section, &header, ret))
 			return true;
@@ -105,11 +104,8 @@ static bool find_symbol(Elf *elf, uint64_t *ret)
 static bool find_bias(Elf *elf, const struct mapping *m, uint64_t *ret)
 {
 	GElf_Phdr segment;
-	size_t count;
 
-	if (elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++) {
+	for (size_t i = 0; elf_next_segment(elf, &i, &segment);) {
 		uint64_t align = segment.p_align ? segment.p_align : 1;
 
 		/* a mapping begins at a page, a segment may begin after its start */
@@ -303,8 +299,8 @@ static int read_image(void *image, size_t size, gdb_jit_sink sink, void *ctx)
 		elf_end(elf);
 		return -EBADMSG;
 	}
-	while ((section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB) {
+	while ((section = elf_next_section(elf, section, &header)))
+		if (header.sh_type == SHT_SYMTAB) {
 			/* there is one at most */
 			r = read_symbols(elf, head.e_type == ET_REL, section, &header, sink, ctx);
 			break;
