@@ -2,7 +2,6 @@
 /*
  * sframe_check.c - bobbin sframe check: say what is wrong with SFrame sections.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /*
  * sframe_merge.c - bobbin sframe merge: one section of many.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

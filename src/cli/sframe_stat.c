@@ -2,13 +2,9 @@
 /*
  * sframe_stat.c - what files' unwind tables hold, and what SFrame would be.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/command_table.h"
 #include "cli/file_cfi.h"

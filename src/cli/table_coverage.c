@@ -5,7 +5,6 @@
 
 #include "base/coverage.h"
 #include "unwind/module.h"
-#include "unwind/remote_table.h"
 #include "unwind/space.h"
 #include "unwind/table_set.h"
 

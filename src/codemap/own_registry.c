@@ -7,7 +7,6 @@
  */
 #include "codemap/own_registry.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
 #include "convert/converter.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "convert/compaction.h"
 #include "convert/fde_list.h"

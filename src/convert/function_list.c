@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "convert/function_list.h"
 
-#include <string.h>
-
 /* Sets of flags, by BOBBIN_RULE_…: those of signal frames, and the two keys' with MANGLED. */
 #define SIGNAL_FLAGS 0xaau
 #define KEY_A_FLAGS 0x0cu

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "convert/claims.h"
 #include "convert/function_pieces.h"

@@ -2,7 +2,6 @@
 #include "elf/sframe_attachment.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file_range.h"

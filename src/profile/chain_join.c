@@ -2,7 +2,6 @@
 #include "profile/chain_join.h"
 
 #include "core/frame_rules.h"
-#include "profile/perf_format.h"
 #include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
 

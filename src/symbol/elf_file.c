@@ -7,7 +7,6 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <lzma.h>
 #include <stdarg.h>
