@@ -130,9 +130,8 @@ static int read_cie(const struct bobbin_cfi_view *view, uint64_t offset, struct 
 	struct entry cie;
 	uint64_t string;
 	uint8_t version, first;
-	int r;
+	int r = read_entry(view, offset, err, &cie);
 
-	r = read_entry(view, offset, err, &cie);
 	if (r)
 		return r;
 	if (cie.is_end || !cie.is_cie)
@@ -254,9 +253,8 @@ BOBBIN_API int bobbin_cfi_fde(const struct bobbin_cfi_view *view, uint64_t offse
 			      struct bobbin_error *err, struct bobbin_cfi_fde *ret)
 {
 	struct entry entry;
-	int r;
+	int r = read_entry(view, offset, err, &entry);
 
-	r = read_entry(view, offset, err, &entry);
 	if (r)
 		return r;
 	if (entry.is_cie || entry.is_end)

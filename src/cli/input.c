@@ -87,9 +87,8 @@ static void end_progress(const struct input *input)
 int input_next(struct input *input, struct session_sample *ret)
 {
 	struct bobbin_error err = {0};
-	int r;
+	int r = session_next(input->session, &err, ret);
 
-	r = session_next(input->session, &err, ret);
 	if (r <= 0)
 		end_progress(input);
 	if (!accept_file(input->arguments->input, r, &err))
@@ -114,9 +113,8 @@ static int add_sample(struct input *input, const struct session_sample *sample, 
 {
 	const struct call_frame *frames;
 	size_t count;
-	int r;
+	int r = naming_stack(input->naming, sample, &frames, &count);
 
-	r = naming_stack(input->naming, sample, &frames, &count);
 	return r ? r
 		 : report_add(report, sample->comm, frames, count, periods ? sample->period : 1);
 }
@@ -138,9 +136,8 @@ int input_report(struct input *input, bool periods,
 		 int (*write)(void *ctx, const struct report *report), void *ctx)
 {
 	struct report *report = NULL;
-	int r;
+	int r = input_open(input);
 
-	r = input_open(input);
 	if (r)
 		return r;
 	if (report_open(&report)) {

@@ -44,9 +44,8 @@ static int insert(struct registry *registry, struct code_request *request, bool 
 {
 	enum bobbin_code_place place = BOBBIN_CODE_IN_PROCESS;
 	struct bobbin_error err = {0};
-	int r;
+	int r = in_memory ? open_section(request, &err) : 0;
 
-	r = in_memory ? open_section(request, &err) : 0;
 	if (r)
 		return tell(r, place, &err, ret);
 	registry_lock(registry);

@@ -15,9 +15,8 @@ BOBBIN_API int bobbin_elf_open(int fd, struct bobbin_error *err, struct bobbin_e
 {
 	struct bobbin_elf *elf = calloc(1, sizeof(*elf));
 	struct bobbin_error error;
-	int r;
+	int r = elf ? sframe_file_init(fd, &error, &elf->file) : -ENOMEM;
 
-	r = elf ? sframe_file_init(fd, &error, &elf->file) : -ENOMEM;
 	if (!r) {
 		*ret = elf;
 		return 0;

@@ -86,9 +86,8 @@ static int find_frame(struct call_tree *tree, const struct call_frame *frame, ui
 	const struct call_frame *known;
 	uint64_t hash;
 	size_t at = 0;
-	int r;
+	int r = name_pool_intern(&tree->names, frame->name, &key.name);
 
-	r = name_pool_intern(&tree->names, frame->name, &key.name);
 	if (r < 0)
 		return r;
 	r = name_pool_intern(&tree->names, frame->dso, &key.dso);
@@ -188,9 +187,8 @@ static size_t common_callers(const struct call_tree *tree, const struct call_fra
 /* Makes @path the nodes of the stack. */
 static int find_path(struct call_tree *tree, const struct call_frame *frames, size_t n)
 {
-	int r;
+	int r = vector_reserve(&tree->path, &tree->path_capacity, n, sizeof(*tree->path));
 
-	r = vector_reserve(&tree->path, &tree->path_capacity, n, sizeof(*tree->path));
 	if (r < 0)
 		return r;
 	tree->path_length = common_callers(tree, frames, n);

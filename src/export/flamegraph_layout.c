@@ -101,9 +101,8 @@ static int add_flame(struct builder *b, uint32_t at, uint64_t start)
 		.depth = node->depth,
 		.levels = node->levels,
 	};
-	int r;
+	int r = find_symbol(b, at, &flame.symbol);
 
-	r = find_symbol(b, at, &flame.symbol);
 	if (r < 0)
 		return r;
 	flame.colour = palette_colour(&layout->symbols[flame.symbol].frame);
@@ -139,9 +138,8 @@ int flamegraph_layout_init(const struct call_tree *tree, double least,
 			   struct flamegraph_layout *ret)
 {
 	struct builder b;
-	int r;
+	int r = builder_init(&b, tree);
 
-	r = builder_init(&b, tree);
 	if (!r)
 		r = add_flames(&b, least);
 	if (r < 0)

@@ -70,9 +70,8 @@ static int write_stacks(const struct call_tree *tree, FILE *out)
 {
 	struct preorder order = {0};
 	struct call_frame *path;
-	int r;
+	int r = preorder_init(tree, &order);
 
-	r = preorder_init(tree, &order);
 	if (r < 0)
 		return r;
 	path = calloc((size_t)order.depth + 1, sizeof(*path));
@@ -89,9 +88,8 @@ int folded_write(const struct call_tree *tree, FILE *out)
 {
 	struct call_tree *names = NULL;
 	struct preorder order = {0};
-	int r;
+	int r = call_tree_open(&names);
 
-	r = call_tree_open(&names);
 	if (r < 0)
 		return r;
 	r = preorder_init(tree, &order);

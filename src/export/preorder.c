@@ -136,9 +136,8 @@ int preorder_init(const struct call_tree *tree, struct preorder *ret)
 {
 	struct preorder order = {0};
 	struct sorter s;
-	int r;
+	int r = sorter_init(&s, tree);
 
-	r = sorter_init(&s, tree);
 	if (r < 0)
 		goto out;
 	order.nodes = malloc(call_tree_size(tree) * sizeof(*order.nodes));

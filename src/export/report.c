@@ -338,9 +338,8 @@ static void write_notes(const struct page *page)
 
 static int write_page(struct page *page)
 {
-	int r;
+	int r = choose_lines(page);
 
-	r = choose_lines(page);
 	if (r < 0)
 		return r;
 	write_header(page);

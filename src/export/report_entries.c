@@ -132,9 +132,8 @@ int report_entries_init(const struct call_tree *tree, const struct report_option
 			struct report_entries *ret)
 {
 	struct report_entries all = {.tree = tree};
-	int r;
+	int r = preorder_init(tree, &all.order);
 
-	r = preorder_init(tree, &all.order);
 	if (r < 0)
 		return r;
 	all.places = calloc(all.order.n_nodes, sizeof(*all.places));

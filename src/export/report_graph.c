@@ -319,9 +319,8 @@ static int write_chain(struct graph *g, const struct fork *from, struct branch b
 {
 	struct fork next, further;
 	uint64_t printed = branch.weight;
-	int r;
+	int r = follow(g, from, &branch, &next);
 
-	r = follow(g, from, &branch, &next);
 	while (!r && goes_straight_on(g, &next, printed)) {
 		branch = next.branches[0];
 		start_line(g, prefix);
@@ -374,9 +373,8 @@ static int write_root(struct graph *g)
 
 static int write_forks(struct graph *g)
 {
-	int r;
+	int r = write_root(g);
 
-	r = write_root(g);
 	while (!r && g->n_forks) {
 		struct fork *fork = &g->forks[g->n_forks - 1];
 
@@ -429,9 +427,8 @@ int report_graph_write(const struct report_entries *all, const struct report_ent
 		       const struct report_options *options, FILE *out)
 {
 	struct graph g = {.all = all, .entry = entry, .options = options, .out = out};
-	int r;
+	int r = graph_init(&g);
 
-	r = graph_init(&g);
 	if (!r)
 		r = write_forks(&g);
 	if (g.drawn)

@@ -187,9 +187,8 @@ BOBBIN_API int bobbin_jit_writer_append(struct bobbin_jit_writer *writer,
 	uint64_t need = (function->count ? function->count : 1) * (uint64_t)JIT_FRE_SIZE;
 	struct code_jit_unwind_table *table = writer->tail;
 	uint64_t used = table->used_len;
-	int status;
+	int status = check_place(writer, function);
 
-	status = check_place(writer, function);
 	if (!status)
 		status = check_rules(writer, function);
 	if (!status && need > table->reserved_len - used)

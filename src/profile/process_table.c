@@ -198,9 +198,8 @@ static int on_mmap(struct process_table *table, const struct perf_event *event)
 static int on_comm(struct process_table *table, const struct perf_event *event)
 {
 	struct thread *thread;
-	int r;
+	int r = process_table_thread(table, (int)event->pid, (int)event->tid, &thread);
 
-	r = process_table_thread(table, (int)event->pid, (int)event->tid, &thread);
 	if (r)
 		return r;
 	strncpy(thread->comm, event->comm.comm, COMM_SIZE - 1);

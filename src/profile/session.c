@@ -202,9 +202,8 @@ static int take_sample(struct session *s, const struct perf_event *event,
 	};
 	struct thread *thread;
 	size_t user;
-	int r;
+	int r = process_table_thread(s->processes, out.pid, out.tid, &thread);
 
-	r = process_table_thread(s->processes, out.pid, out.tid, &thread);
 	if (r)
 		return r;
 	out.comm = thread->comm;
