@@ -8,7 +8,7 @@
 #define WORDS 64
 
 struct compilation {
-	struct table_builder builder;
+	struct table_builder *builder;
 	const struct bobbin_cfi_view *views;
 	struct bobbin_cfi_rows program; /* its view is NULL if none was started */
 	uint64_t rows;
@@ -18,9 +18,9 @@ static int take_refusal(struct compilation *c, uint64_t start, enum bobbin_reaso
 {
 	const struct bobbin_rule none = bobbin_rule_none(reason);
 	uint32_t rule;
-	int r = table_rules_of_rule(&c->builder.rules, &none, &rule);
+	int r = table_rules_of_rule(&c->builder->rules, &none, &rule);
 
-	return r ? r : table_builder_row(&c->builder, start, rule);
+	return r ? r : table_builder_row(c->builder, start, rule);
 }
 
 /* The row that the program was run to, of stubs: the CFA moves in each. */
@@ -32,14 +32,14 @@ static int take_stubs(struct compilation *c)
 	int r;
 
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = table_rules_of_rule(&c->builder.rules, &rule, &rules[0]);
+	r = table_rules_of_rule(&c->builder->rules, &rule, &rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = table_rules_of_rule(&c->builder.rules, &rule, &rules[1]);
+		r = table_rules_of_rule(&c->builder->rules, &rule, &rules[1]);
 	for (uint64_t at = c->program.start; at < c->program.end && !r;) {
 		bool pushed = at % STUB_SIZE >= push;
 
-		r = table_builder_row(&c->builder, at, rules[pushed]);
+		r = table_builder_repeat(c->builder, at, rules[pushed]);
 		at += (pushed ? STUB_SIZE : push) - at % STUB_SIZE;
 	}
 	return r;
@@ -54,13 +54,13 @@ static int take_row(struct compilation *c, const struct bobbin_cfi_word *row, bo
 	if (last && c->program.plt)
 		return take_stubs(c);
 	if (row->word) {
-		r = table_rules_of_word(&c->builder.rules, row->word, &index);
+		r = table_rules_of_word(&c->builder->rules, row->word, &index);
 	} else {
 		/* no word holds it: it is the row that the program was run to */
 		bobbin_cfi_rows_rule(&c->program, &rule);
-		r = table_rules_of_rule(&c->builder.rules, &rule, &index);
+		r = table_rules_of_rule(&c->builder->rules, &rule, &index);
 	}
-	return r ? r : table_builder_row(&c->builder, row->start, index);
+	return r ? r : table_builder_row(c->builder, row->start, index);
 }
 
 static int run_program(struct compilation *c, uint64_t end)
@@ -84,7 +84,7 @@ static int run_program(struct compilation *c, uint64_t end)
 static int take_fde(struct compilation *c, const struct listed_fde *listed)
 {
 	struct bobbin_error error;
-	int r = table_builder_begin(&c->builder, listed->start);
+	int r = table_builder_begin(c->builder, listed->start);
 
 	if (r)
 		return r;
@@ -92,26 +92,36 @@ static int take_fde(struct compilation *c, const struct listed_fde *listed)
 		r = take_refusal(c, listed->start, error.reason);
 	else
 		r = run_program(c, listed->end);
-	return r ? r : table_builder_end(&c->builder, listed->end);
+	return r ? r : table_builder_end(c->builder, listed->end);
 }
 
-int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
-		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size)
+int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
+		     struct table_builder *builder, uint64_t *rows)
 {
-	struct compilation c = {.views = views};
+	struct compilation c = {.builder = builder, .views = views};
 	struct fde_list list;
 	int r = fde_list_init(views, count, &list);
 
 	if (r)
 		return r;
-	r = table_builder_init(views->arch, build_id, build_id_len, &c.builder);
 	for (size_t i = 0; i < list.count && !r; i++)
 		r = take_fde(&c, &list.fdes[i]);
 	fde_list_fini(&list);
-	if (!r)
-		r = table_builder_make(&c.builder, data, size);
-	table_builder_fini(&c.builder);
 	if (rows)
 		*rows = c.rows;
+	return r;
+}
+
+int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
+		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size)
+{
+	struct table_builder builder;
+	int r = table_builder_init(views->arch, build_id, build_id_len, &builder);
+
+	if (!r)
+		r = compile_cfi_rows(views, count, &builder, rows);
+	if (!r)
+		r = table_builder_make(&builder, data, size);
+	table_builder_fini(&builder);
 	return r;
 }

@@ -7,14 +7,26 @@
 
 #include <bobbin/cfi.h>
 
+#include "table/table_builder.h"
+
 /*
- * Compile the live FDEs of sections of one file.  Where sections overlap, the first in
- * @views says what holds.  An FDE that is malformed ends there, and says so in the row.
+ * Add the rows of the live FDEs of sections of one file to an empty builder.  Where sections
+ * overlap, the first in @views says what holds.  An FDE that is malformed ends there, and
+ * says so in the row.
  *
  * @rows: rows of the sections, or NULL
+ *
+ * 0; -ENOMEM; -E2BIG: too many rows repeat.
+ */
+int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
+		     struct table_builder *builder, uint64_t *rows);
+
+/*
+ * Make a table of them.
+ *
  * @data: the table, which becomes the caller's
  *
- * 0; -ENODATA: there are no FDEs; otherwise as table_builder_make().
+ * 0; otherwise as compile_cfi_rows() and table_builder_make().
  */
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
 		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size);

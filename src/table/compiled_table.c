@@ -98,14 +98,37 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_pairs(const struct compiled_tab
 	return t->pairs;
 }
 
+int compiled_table_number(const struct compiled_table *table, uint32_t number,
+			  struct compiled_row *ret)
+{
+	if (number >= table->word_count + table->wide_count)
+		return -BOBBIN_EBADMSG;
+	ret->number = number;
+	ret->begins = table->beginners[number / 8] >> number % 8 & 1;
+	ret->word = 0;
+	if (number >= table->word_count)
+		return 0;
+	ret->word = load_u64(table->words + (uint64_t)number * TABLE_WORD_SIZE, false);
+	return ret->word ? 0 : -BOBBIN_ENOENT;
+}
+
+bool compiled_table_is_none(const struct compiled_table *table, uint32_t number)
+{
+	return number < table->word_count &&
+	       !load_u64(table->words + (uint64_t)number * TABLE_WORD_SIZE, false);
+}
+
 int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 			struct compiled_row *ret)
 {
-	int r = table_find(table, vaddr, ret);
+	int r;
 
-	if (!r)
-		ret->begins = table->beginners[ret->number / 8] >> ret->number % 8 & 1;
-	return r;
+	if (vaddr < table->start || vaddr >= table->end)
+		return -BOBBIN_ENOENT;
+	r = table_find(table, vaddr, ret);
+	if (r && r != -BOBBIN_ENOENT)
+		return r;
+	return compiled_table_number(table, ret->number, ret);
 }
 
 /* i32 offset, u8 how, u8 register.  Whether it makes sense. */

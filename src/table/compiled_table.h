@@ -48,4 +48,18 @@ int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,
 			struct bobbin_rule *ret);
 
+/**
+ * compiled_table_number() - a row by the number of its rule
+ * @table: a table, of which only the rules are looked at
+ * @number: the number
+ * @ret: the row, whose @word, @number and @begins are set
+ *
+ * Return: 0; -ENOENT: nothing is known where it holds; -EBADMSG: there is no such number.
+ */
+int compiled_table_number(const struct compiled_table *table, uint32_t number,
+			  struct compiled_row *ret);
+
+/* Whether nothing is known where rows with a number hold; other numbers than the table's: no. */
+bool compiled_table_is_none(const struct compiled_table *table, uint32_t number);
+
 #endif

@@ -59,7 +59,7 @@ void table_builder_fini(struct table_builder *builder)
 	*builder = (struct table_builder){0};
 }
 
-static int push(struct table_builder *b, uint64_t start, uint32_t rule, bool begins)
+int table_builder_push(struct table_builder *b, uint64_t start, uint32_t rule, bool begins)
 {
 	if (vector_reserve(&b->rows, &b->capacity, b->count + 1, sizeof(*b->rows)))
 		return -ENOMEM;
@@ -75,7 +75,7 @@ int table_builder_begin(struct table_builder *builder, uint64_t start)
 	builder->opened = true;
 	if (!builder->count || start == builder->end)
 		return 0;
-	return push(builder, builder->end, TABLE_RULE_NONE, false);
+	return table_builder_push(builder, builder->end, TABLE_RULE_NONE, false);
 }
 
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule)
@@ -88,7 +88,14 @@ int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t ru
 	if (!begins && last->rule == rule)
 		return 0;
 	builder->opened = false;
-	return push(builder, start, rule, begins);
+	return table_builder_push(builder, start, rule, begins);
+}
+
+int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule)
+{
+	if (++builder->repeated > TABLE_MAX_REPEATED)
+		return -E2BIG;
+	return table_builder_row(builder, start, rule);
 }
 
 int table_builder_end(struct table_builder *builder, uint64_t end)

@@ -31,6 +31,7 @@ struct table_row {
  * @rules: of its rows; their indices are what table_builder_row() takes
  * @rows, @count: its rows
  * @end: of the last function
+ * @repeated: rows that were made of repeated ones
  * @opened: the next row begins a function
  */
 struct table_builder {
@@ -40,9 +41,15 @@ struct table_builder {
 	struct table_rules rules;
 	struct table_row *rows;
 	size_t count, capacity;
-	uint64_t end;
+	uint64_t end, repeated;
 	bool opened;
 };
+
+/*
+ * Rows that repeat, such as those of stubs, are written out.  A few bytes of a section can
+ * claim any number of them: more than this many are not taken.
+ */
+#define TABLE_MAX_REPEATED (1u << 22)
 
 /* @build_id: @length bytes, or fewer than two for none.  0, -ENOMEM. */
 int table_builder_init(const struct bobbin_arch *arch, const uint8_t *build_id, size_t length,
@@ -58,8 +65,20 @@ int table_builder_begin(struct table_builder *builder, uint64_t start);
  */
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
 
+/* The same for a row that is one of many that repeat; also -E2BIG. */
+int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule);
+
 /* The function ends, after the start of its last row.  0; -EINVAL. */
 int table_builder_end(struct table_builder *builder, uint64_t end);
+
+/* A row after the last one, whatever it is.  0; -ENOMEM. */
+int table_builder_push(struct table_builder *builder, uint64_t start, uint32_t rule, bool begins);
+
+/*
+ * What @under says of addresses of which the builder says nothing, it says from now on.  Both
+ * are for one machine and have ended their last function.  0; -ENOMEM.
+ */
+int table_builder_underlay(struct table_builder *builder, const struct table_builder *under);
 
 /*
  * Make the table.  Equal rows give equal bytes.  @data becomes the caller's.  0; -ENOMEM;

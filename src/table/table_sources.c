@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "table/table_sources.h"
+
+#include <errno.h>
+
+#include "convert/function_rows.h"
+#include "convert/merger.h"
+#include "table/compile_cfi.h"
+
+static int put_rule(struct table_builder *b, uint64_t start, const struct bobbin_rule *rule)
+{
+	uint32_t index;
+	int r = table_rules_of_rule(&b->rules, rule, &index);
+
+	return r ? r : table_builder_row(b, start, index);
+}
+
+/* Rows that repeat from the start to the end of a function. */
+static int put_repeated(struct table_builder *b, const struct bobbin_sframe_function *f)
+{
+	uint64_t end = f->start + f->size;
+	int r = 0;
+
+	for (uint64_t block = f->start; block < end && !r; block += f->rep_size) {
+		if (block > f->start && f->rows[0].start)
+			r = table_builder_repeat(b, block, TABLE_RULE_NONE);
+		for (uint32_t i = 0; i < f->count && !r; i++) {
+			uint64_t at = block + f->rows[i].start;
+			uint32_t index;
+
+			if (at >= end)
+				return 0;
+			r = table_rules_of_rule(&b->rules, &f->rows[i].rule, &index);
+			if (!r)
+				r = table_builder_repeat(b, at, index);
+		}
+	}
+	return r;
+}
+
+static int put_rows(struct table_builder *b, const struct bobbin_sframe_function *f)
+{
+	int r = 0;
+
+	if (f->rep_size)
+		return put_repeated(b, f);
+	for (uint32_t i = 0; i < f->count && !r; i++)
+		r = put_rule(b, f->start + f->rows[i].start, &f->rows[i].rule);
+	return r;
+}
+
+/* A function without rows, for which the format has one of its own. */
+static int put_implied(struct table_builder *b, const struct bobbin_sframe_view *view,
+		       const struct bobbin_sframe_function *f)
+{
+	struct bobbin_row row;
+	int r = bobbin_sframe_lookup(view, f->start, NULL, &row);
+
+	if (r == -ENOENT)
+		return table_builder_row(b, f->start, TABLE_RULE_NONE);
+	return r ? r : put_rule(b, f->start, &row.rule);
+}
+
+static int put_function(struct table_builder *b, const struct bobbin_sframe_view *view,
+			const struct bobbin_sframe_function *f)
+{
+	int r = table_builder_begin(b, f->start);
+
+	if (r)
+		return r;
+	if (!f->count)
+		r = put_implied(b, view, f);
+	else if (f->rows[0].start)
+		r = table_builder_row(b, f->start, TABLE_RULE_NONE);
+	if (!r)
+		r = put_rows(b, f);
+	return r ? r : table_builder_end(b, f->start + f->size);
+}
+
+static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view)
+{
+	struct function_rows rows = {0};
+	int r = 0;
+
+	for (uint32_t i = 0; i < view->num_fdes && r >= 0; i++) {
+		struct bobbin_sframe_function f;
+
+		r = function_rows_read(&rows, view, i, NULL, &f);
+		if (r > 0)
+			r = put_function(b, view, &f);
+	}
+	function_rows_fini(&rows);
+	/* addresses that the format holds, but that are in no order */
+	if (r == -EINVAL)
+		return -EBADMSG;
+	return r < 0 ? r : 0;
+}
+
+/* In one section of their own they are in order, and none overlaps another. */
+static int sframe_rows(const struct table_sources *sources, struct table_builder *b)
+{
+	const struct merge_options options = {.version = 3, .share = true};
+	struct bobbin_sframe_view view;
+	struct merge_stats stats;
+	uint64_t size;
+	uint8_t *data;
+	int r = merge_sections(sources->sframe, sources->sframe_count, &options, &stats, &data,
+			       &size);
+
+	if (r)
+		return r;
+	r = bobbin_sframe_view(data, size, 0, NULL, &view);
+	if (!r)
+		r = put_section(b, &view);
+	free(data);
+	return r;
+}
+
+static int add_cfi(const struct table_sources *sources, struct table_builder *b)
+{
+	struct table_builder under;
+	int r = table_builder_init(sources->arch, NULL, 0, &under);
+
+	if (!r)
+		r = compile_cfi_rows(sources->cfi, sources->cfi_count, &under, NULL);
+	if (!r)
+		r = table_builder_underlay(b, &under);
+	table_builder_fini(&under);
+	return r;
+}
+
+int table_sources_rows(const struct table_sources *sources, struct table_builder *builder)
+{
+	int r = 0;
+
+	if (!sources->sframe_count)
+		return compile_cfi_rows(sources->cfi, sources->cfi_count, builder, NULL);
+	r = sframe_rows(sources, builder);
+	return r || !sources->cfi_count ? r : add_cfi(sources, builder);
+}

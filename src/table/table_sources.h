@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_sources.h - all that a file says about its code becomes the rows of one table.
+ */
+#ifndef BOBBIN_TABLE_TABLE_SOURCES_H
+#define BOBBIN_TABLE_TABLE_SOURCES_H
+
+#include <bobbin/cfi.h>
+#include <bobbin/sframe.h>
+
+#include "table/table_builder.h"
+
+/**
+ * struct table_sources - sections of one file, in the order in which walks ask them
+ * @arch: of the file
+ * @sframe, @sframe_count: those of its .sframe
+ * @cfi, @cfi_count: .eh_frame, .debug_frame; they hold where .sframe has no row
+ */
+struct table_sources {
+	const struct bobbin_arch *arch;
+	const struct bobbin_sframe_view *sframe;
+	unsigned int sframe_count;
+	const struct bobbin_cfi_view *cfi;
+	unsigned int cfi_count;
+};
+
+/*
+ * Add their rows to an empty builder.  0; -ENOMEM; -E2BIG: too many rows repeat, or
+ * functions that share rows claim too many; -EBADMSG: functions of SFrame sections cannot be
+ * put in ascending order; other errors as merge_sections().
+ */
+int table_sources_rows(const struct table_sources *sources, struct table_builder *builder);
+
+#endif
