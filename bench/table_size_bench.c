@@ -38,8 +38,8 @@ struct seen_file {
 /* Of the largest side-file. */
 struct largest {
 	char *path;
-	uint8_t *section, *sidefile;
-	uint64_t section_size, sidefile_size;
+	uint8_t *sidefile;
+	uint64_t sidefile_size;
 };
 
 /* The compiled table of the largest one. */
@@ -79,16 +79,6 @@ static bool is_new(const struct stat *status)
 	return true;
 }
 
-static int convert(const struct bobbin_cfi_view *view, bool share, bool keep_functions,
-		   uint8_t **data, uint64_t *size)
-{
-	const struct convert_options options = {
-		.version = 3, .share = share, .keep_functions = keep_functions};
-	struct convert_stats stats;
-
-	return convert_cfi(view, 1, &options, &stats, data, size);
-}
-
 static void keep_largest(const char *path, struct largest *it)
 {
 	if (it->sidefile_size > sums.largest.sidefile_size) {
@@ -99,15 +89,16 @@ static void keep_largest(const char *path, struct largest *it)
 		*it = smaller;
 	}
 	free(it->path);
-	free(it->section);
 	free(it->sidefile);
 }
 
 /* Bytes of the section that the converter makes for a file. */
 static int converted_size(const struct bobbin_cfi_view *view, bool share, uint64_t *size)
 {
+	const struct convert_options options = {.version = 3, .share = share};
+	struct convert_stats stats;
 	uint8_t *data;
-	int r = convert(view, share, false, &data, size);
+	int r = convert_cfi(view, 1, &options, &stats, &data, size);
 
 	if (!r)
 		free(data);
@@ -116,15 +107,14 @@ static int converted_size(const struct bobbin_cfi_view *view, bool share, uint64
 
 static int pack(const struct bobbin_cfi_view *cfi, struct largest *it)
 {
-	static const uint8_t no_build_id[] = {0, 0};
-	struct bobbin_sframe_view view;
-	int r = convert(cfi, true, true, &it->section, &it->section_size);
+	struct table_builder rows;
+	int r = table_builder_init(cfi->arch, NULL, 0, &rows);
 
 	if (!r)
-		r = bobbin_sframe_view(it->section, it->section_size, 0, NULL, &view);
+		r = compile_cfi_rows(cfi, 1, &rows, NULL);
 	if (!r)
-		r = sidefile_make(&view, no_build_id, sizeof(no_build_id), NULL, &it->sidefile,
-				  &it->sidefile_size);
+		r = sidefile_make(&rows, &it->sidefile, &it->sidefile_size);
+	table_builder_fini(&rows);
 	return r;
 }
 
@@ -167,7 +157,6 @@ static int measure(const char *path, const struct cfi_image *t)
 	if (!r)
 		r = compile(path, t->views);
 	if (r) {
-		free(it.section);
 		free(it.sidefile);
 		return r;
 	}

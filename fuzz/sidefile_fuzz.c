@@ -7,17 +7,17 @@
  *
  * Frames have checksums that no fuzzer guesses, so the edits are made to what is
  * in a frame.  Contract: what is packed answers as the section does; what was
- * edited is refused with a reason, or is a sound section.
+ * edited is refused with a reason, or is rows in order.
  */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "../tests/sframe/sframe_contract.h"
-#include "convert/function_rows.h"
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
+#include "table/table_sources.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,7 +41,8 @@ static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *
 	if (r)
 		return;
 	promise(bobbin_rule_equal(&row.rule, &packed.rule));
-	promise(row.start == packed.start && row.end == packed.end &&
+	/* rows with equal rules that follow each other are one */
+	promise(row.start >= packed.start && row.end <= packed.end &&
 		row.function == packed.function);
 }
 
@@ -77,18 +78,28 @@ static void same_answers(const struct bobbin_sframe_view *view, struct sidefile 
 	}
 }
 
-static void pack(const struct bobbin_sframe_view *view)
+/* false: the section has functions that cannot be packed. */
+static bool take_rows(const struct bobbin_sframe_view *view, struct table_builder *rows)
+{
+	const struct table_sources sources = {
+		.arch = view->arch, .sframe = view, .sframe_count = 1};
+	int r;
+
+	promise(!table_builder_init(view->arch, (const uint8_t[]){1, 2}, 2, rows));
+	r = table_sources_rows(&sources, rows);
+	promise(!r || r == -EBADMSG || r == -E2BIG || r == -ERANGE);
+	return !r;
+}
+
+static void pack(const struct bobbin_sframe_view *view, struct table_builder *rows)
 {
 	struct bobbin_error error = {0};
 	struct sidefile *sidefile;
 	uint8_t *bytes;
 	uint64_t size;
-	int fd, r = sidefile_make(view, (const uint8_t[]){1, 2}, 2, &error, &bytes, &size);
+	int fd = memfd_create("sidefile", MFD_CLOEXEC);
 
-	promise(!r || (r == -EBADMSG && error.reason && error.offset <= view->size));
-	if (r)
-		return;
-	fd = memfd_create("sidefile", MFD_CLOEXEC);
+	promise(!sidefile_make(rows, &bytes, &size));
 	promise(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
 	free(bytes);
 	promise(!sidefile_open(fd, &error, &sidefile));
@@ -103,86 +114,72 @@ static void edit(struct byte_buffer *content, const uint8_t *edits)
 		content->data[(edits[0] | edits[1] << 8) % content->size] ^= edits[2];
 }
 
-static void decode_head(const struct bobbin_arch *arch, const struct rule_dictionary *rules,
-			const uint8_t *edits)
+static void decode_head(const struct sidefile_head *written, const uint8_t *edits)
 {
 	struct sidefile_block blocks[] = {{.first = 1, .size = 50}, {.first = 4711, .size = 60}};
-	struct sidefile_head head = {
-		.arch = arch, .build_id_len = 4, .blocks = blocks, .block_count = 2};
+	struct sidefile_head head = *written, read;
 	struct byte_buffer content = {0};
 	struct bobbin_error error = {0};
 	int r;
 
-	sidefile_head_write(&head, rules, &content);
+	head.blocks = blocks;
+	head.block_count = 2;
+	head.end = 5000;
+	sidefile_head_write(&head, &content);
 	edit(&content, edits);
-	r = sidefile_head_read(&content, 100, 210, &error, &head);
+	r = sidefile_head_read(&content, 100, 210, &error, &read);
 	promise(!r || (r == -EBADMSG && error.reason && error.offset <= content.size));
 	if (!r)
-		sidefile_head_fini(&head);
+		sidefile_head_fini(&read);
 	byte_buffer_fini(&content);
 }
 
-static void decode_block(const struct bobbin_arch *arch, const struct rule_dictionary *dictionary,
-			 const struct byte_buffer *content)
+static void decode_block(const struct compiled_table *rules, const struct byte_buffer *content,
+			 uint64_t first, uint64_t end)
 {
-	struct bobbin_rule *rules = calloc(dictionary->count + 1, sizeof(*rules));
-	struct block_reader reader = {
-		.arch = arch, .rules = rules, .rule_count = (uint32_t)dictionary->count};
+	static struct block_rows block;
 	struct bobbin_error error = {0};
-	uint8_t *section;
-	uint64_t size;
 	int r;
 
-	promise(rules);
-	for (size_t i = 0; i < dictionary->count; i++)
-		rules[i] = dictionary->rules[i].rule;
-	r = block_decode(&reader, content, ADDRESS, 77, &error, &section, &size);
+	block.end = end;
+	r = block_read(content, rules, first, 77, &error, &block);
 	promise(!r || (r == -EBADMSG && error.reason && error.offset == 77));
-	if (!r) {
-		promise(obeys_contract(section, size, 0));
-		free(section);
+	if (r)
+		return;
+	promise(block.count && block.count <= SIDEFILE_BLOCK_ROWS && block.function <= first &&
+		block.rows[0].start == first);
+	for (uint32_t i = 0; i < block.count; i++) {
+		uint64_t next = i + 1 < block.count ? block.rows[i + 1].start : block.end;
+
+		promise(block.rows[i].start < next);
+		promise(block.rows[i].number < rules->word_count + rules->wide_count);
 	}
-	block_reader_fini(&reader);
-	free(rules);
 }
 
-/* false: the section has functions that cannot be packed. */
-static bool write_block(const struct bobbin_sframe_view *view, struct function_rows *rows,
-			struct rule_dictionary *rules, struct byte_buffer *content)
+static void change(struct table_builder *rows, const uint8_t *edits)
 {
-	struct block_writer block = {0};
-	struct bobbin_sframe_function f;
-	int r = 0;
-
-	for (uint32_t i = 0; i < view->num_fdes && r >= 0; i++) {
-		r = function_rows_read(rows, view, i, NULL, &f);
-		for (uint32_t k = 0; r > 0 && k < f.count; k++)
-			promise(!rule_dictionary_count(rules, &f.rows[k].rule));
-	}
-	promise(!rule_dictionary_sort(rules));
-	for (uint32_t i = 0; i < view->num_fdes && r >= 0; i++) {
-		r = function_rows_read(rows, view, i, NULL, &f);
-		if (r > 0)
-			block_writer_add(&block, rules, &f);
-	}
-	block_writer_finish(&block, content);
-	block_writer_fini(&block);
-	return r >= 0;
-}
-
-static void change(const struct bobbin_sframe_view *view, const uint8_t *edits)
-{
-	struct rule_dictionary rules = {0};
+	static struct block_rows block;
+	struct sidefile_head head = {.arch = rows->arch};
+	struct block_writer writer = {0};
 	struct byte_buffer content = {0};
-	struct function_rows rows = {0};
 
-	if (write_block(view, &rows, &rules, &content)) {
-		decode_head(view->arch, &rules, edits);
+	promise(!table_rules_number(&rows->rules));
+	table_rules_write(&rows->rules, &head.parts);
+	sidefile_head_rules(&head, rows->rules.word_count, rows->rules.wide_count);
+	decode_head(&head, edits);
+	block.count = 0;
+	for (size_t i = 0; i < rows->count && i < SIDEFILE_BLOCK_ROWS; i++)
+		block.rows[block.count++] = (struct block_row){
+			rows->rows[i].start,
+			rows->rules.rules[rows->rows[i].rule].numbers[rows->rows[i].begins]};
+	block.function = block.rows[0].start;
+	if (block.count) {
+		block_write(&writer, &head.rules, &block, &content);
 		edit(&content, edits);
-		decode_block(view->arch, &rules, &content);
+		decode_block(&head.rules, &content, block.rows[0].start, rows->end);
 	}
-	function_rows_fini(&rows);
-	rule_dictionary_fini(&rules);
+	block_writer_fini(&writer);
+	byte_buffer_fini(&head.parts);
 	byte_buffer_fini(&content);
 }
 
@@ -203,6 +200,7 @@ static bool small(const struct bobbin_sframe_view *view)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bobbin_sframe_view view;
+	struct table_builder rows;
 	const uint8_t *edits;
 
 	if (size < TRAILER)
@@ -211,9 +209,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	edits = data + size;
 	if (bobbin_sframe_view(data, size, ADDRESS, NULL, &view) || !small(&view))
 		return 0;
-	if (edits[TRAILER - 1] & 1)
-		change(&view, edits);
+	if (!take_rows(&view, &rows))
+		;
+	else if (edits[TRAILER - 1] & 1)
+		change(&rows, edits);
 	else
-		pack(&view);
+		pack(&view, &rows);
+	table_builder_fini(&rows);
 	return 0;
 }

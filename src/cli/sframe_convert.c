@@ -91,13 +91,19 @@ static int prove(const struct result *result)
 		       : 0;
 }
 
+static bool has_cfi(const struct arguments *a, const struct result *result)
+{
+	if (!result->input.count)
+		complain("%s: there is no .eh_frame and no .debug_frame", a->operands[0]);
+	return result->input.count;
+}
+
 /* Convert what the file says, for a section at an address. */
 static bool convert(const struct arguments *a, uint64_t addr, struct result *ret)
 {
 	const struct convert_options options = {
 		.version = (unsigned int)a->version,
-		.share = a->share || a->side_file,
-		.keep_functions = a->side_file,
+		.share = a->share,
 		.addr = addr,
 		.gap = a->verbose ? tell_gap : NULL,
 		.ctx = &ret->input,
@@ -105,10 +111,8 @@ static bool convert(const struct arguments *a, uint64_t addr, struct result *ret
 	struct made_section *section = &ret->section;
 	int r;
 
-	if (!ret->input.count) {
-		complain("%s: there is no .eh_frame and no .debug_frame", a->operands[0]);
+	if (!has_cfi(a, ret))
 		return false;
-	}
 	section->addr = addr;
 	r = file_cfi_convert(&ret->input, &options, &ret->stats, &section->data, &section->size);
 	ret->size = section->size;
@@ -149,15 +153,26 @@ static bool convert_relocatable(const struct arguments *a, struct result *result
 	       attached_output_put_object(a, input->fd, &input->object, &result->section);
 }
 
-static bool convert_to_sidefile(const struct arguments *a, struct result *result)
+static void tell_sidefile(const struct arguments *a, const struct result *r,
+			  const struct sidefile_output *sidefile)
 {
+	safe_text_place(stderr, a->operands[0]);
+	fprintf(stderr, "%zu rows, %" PRIu64 " bytes (%.0f %% of the call-frame information)\n",
+		sidefile->rows.count, sidefile->size, percent(sidefile->size, r->input.bytes));
+}
+
+static bool convert_to_sidefile(const struct arguments *a, const struct result *result)
+{
+	const struct file_cfi *input = &result->input;
+	const struct table_sources sources = {
+		.arch = input->arch, .cfi = input->views, .cfi_count = input->count};
 	struct sidefile_output sidefile = {0};
-	bool good = convert(a, 0, result) &&
-		    sidefile_output_init(a->operands[0], &result->input.image, &result->section,
-					 &sidefile) &&
+	bool good = has_cfi(a, result) &&
+		    sidefile_output_init(a->operands[0], &input->image, &sources, &sidefile) &&
 		    sidefile_output_put(&sidefile, a->output);
 
-	result->size = sidefile.size;
+	if (good && !a->quiet)
+		tell_sidefile(a, result, &sidefile);
 	sidefile_output_fini(&sidefile);
 	return good;
 }
@@ -188,7 +203,7 @@ int run_sframe_convert(struct arguments *a)
 	if (!file_cfi_open(a->operands[0], &result.input))
 		return EXIT_FAILURE;
 	good = convert_file(a, &result);
-	if (good && !a->quiet)
+	if (good && !a->quiet && !a->side_file)
 		tell_summary(a, &result);
 	free(result.section.data);
 	file_cfi_close(&result.input);

@@ -13,19 +13,18 @@
 
 #include "cli/command_table.h"
 #include "cli/file_cfi.h"
-#include "cli/section_pool.h"
+#include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
 #include "export/safe_text.h"
 #include "sidefile/sidefile_path.h"
 
 #define MAX_SECTIONS 8
 
-/* What a file says about its code, in the order in which it is asked. */
+/* What a file says about its code. */
 struct file_tables {
 	struct file_cfi cfi;
-	struct bobbin_sframe_view views[MAX_SECTIONS + 1];
-	unsigned int count;
-	uint8_t *converted; /* of .eh_frame and .debug_frame; or NULL */
+	struct bobbin_sframe_view sframe[MAX_SECTIONS];
+	unsigned int sframe_count;
 };
 
 static bool take_sframe(const char *path, struct file_tables *t)
@@ -39,13 +38,13 @@ static bool take_sframe(const char *path, struct file_tables *t)
 		struct bobbin_sframe_view view;
 
 		r = bobbin_sframe_next(s->data, s->size, s->addr, &pos, &error, &view);
-		if (r > 0 && t->count == MAX_SECTIONS) {
+		if (r > 0 && t->sframe_count == MAX_SECTIONS) {
 			complain("%s: .sframe: more than %d sections in one: repair it first", path,
 				 MAX_SECTIONS);
 			return false;
 		}
 		if (r > 0)
-			t->views[t->count++] = view;
+			t->sframe[t->sframe_count++] = view;
 	}
 	if (r >= 0)
 		return true;
@@ -54,46 +53,26 @@ static bool take_sframe(const char *path, struct file_tables *t)
 	return false;
 }
 
-static int take_cfi(struct file_tables *t)
+/* What a side-file can be made of; complains. */
+static bool take_sources(const char *path, struct file_tables *t, struct table_sources *ret)
 {
-	const struct convert_options options = {
-		.version = 3, .share = true, .keep_functions = true};
-	struct convert_stats stats;
-	uint64_t size;
-	int r;
-
-	if (!t->cfi.count)
-		return 0;
-	r = convert_cfi(t->cfi.views, t->cfi.count, &options, &stats, &t->converted, &size);
-	if (!r)
-		r = bobbin_sframe_view(t->converted, size, 0, NULL, &t->views[t->count]);
-	t->count += !r;
-	return r;
-}
-
-/* A section that says for each address what the file's tables would; complains. */
-static bool make_section(const char *path, struct file_tables *t, struct made_section *ret)
-{
-	const struct merge_options options = {.version = 3, .share = true};
-	struct merge_stats stats;
-	int r;
-
 	if (t->cfi.image.build_id_len < 2) {
 		complain("%s: there is no build ID to find a side-file by", path);
 		return false;
 	}
 	if (!take_sframe(path, t))
 		return false;
-	r = take_cfi(t);
-	if (!r && !t->count) {
-		complain("%s: there are no unwind tables", path);
-		return false;
-	}
-	if (!r)
-		r = merge_sections(t->views, t->count, &options, &stats, &ret->data, &ret->size);
-	if (r)
-		complain_merge(path, r);
-	return !r;
+	*ret = (struct table_sources){
+		.arch = t->cfi.arch,
+		.sframe = t->sframe,
+		.sframe_count = t->sframe_count,
+		.cfi = t->cfi.views,
+		.cfi_count = t->cfi.count,
+	};
+	if (ret->sframe_count || ret->cfi_count)
+		return true;
+	complain("%s: there are no unwind tables", path);
+	return false;
 }
 
 /* The folders above a file, but for the one that all are in. */
@@ -150,18 +129,16 @@ static bool open_linked(const char *path, struct file_cfi *ret)
 static bool pack(const struct arguments *a, const char *path)
 {
 	struct file_tables tables = {0};
-	struct made_section section = {0};
+	struct table_sources sources;
 	struct sidefile_output output = {0};
 	bool good;
 
 	if (!open_linked(path, &tables.cfi))
 		return false;
-	good = make_section(path, &tables, &section) &&
-	       sidefile_output_init(path, &tables.cfi.image, &section, &output) &&
+	good = take_sources(path, &tables, &sources) &&
+	       sidefile_output_init(path, &tables.cfi.image, &sources, &output) &&
 	       write_sidefile(a, &tables.cfi.image, path, &output);
 	sidefile_output_fini(&output);
-	free(section.data);
-	free(tables.converted);
 	file_cfi_close(&tables.cfi);
 	return good;
 }

@@ -14,6 +14,7 @@
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"
+#include "convert/fde_list.h"
 #include "convert/function_rows.h"
 #include "convert/section_maker.h"
 #include "elf/elf_image.h"
@@ -92,57 +93,168 @@ static bool is_wanted(const struct wanted *w, const struct sidefile_head *head)
 
 /**
  * struct unpacking - a section in the making
+ * @sidefile: where the rows come from
  * @maker: the section
- * @rows: memory for one function
- * @left_out: functions that this version cannot express
+ * @rows: of the function that is being collected, from its start
+ * @start: of it
+ * @left_out: rows that this version cannot express
  */
 struct unpacking {
+	struct sidefile *sidefile;
 	struct section_maker maker;
 	struct function_rows rows;
-	uint64_t left_out;
+	uint64_t start, left_out;
 };
 
-static int add_block(struct unpacking *u, const struct bobbin_sframe_view *view,
-		     struct bobbin_error *err)
+/* The first of the rows of lazy-binding stubs, which repeat to the function's end; or @count. */
+static size_t find_stubs(const struct function_rows *f, uint64_t start, uint64_t end)
 {
-	for (uint32_t i = 0; i < view->num_fdes; i++) {
-		struct bobbin_sframe_function f;
-		int r = function_rows_read(&u->rows, view, i, err, &f);
+	const struct bobbin_sframe_row *rows = f->rows;
+	size_t i = f->count;
 
-		if (r > 0)
-			r = section_maker_add(&u->maker, &f);
-		if (r == -ERANGE)
-			u->left_out++;
-		else if (r < 0)
+	if (i < 4 || end - start - rows[i - 2].start != STUB_SIZE)
+		return i;
+	for (i--; i > 1; i--)
+		if (rows[i].start != rows[i - 2].start + STUB_SIZE ||
+		    !bobbin_rule_equal(&rows[i].rule, &rows[i - 2].rule))
+			break;
+	i--;
+	i += (f->count - i) % 2;
+	return (start + rows[i].start) % STUB_SIZE || f->count - i < 4 ? f->count : i;
+}
+
+/* Some of the rows, up to @end, as a function. */
+static int add_rows(struct unpacking *u, size_t first, size_t count, uint64_t end, bool stubs)
+{
+	struct bobbin_sframe_row *rows = u->rows.rows + first;
+	const uint32_t base = rows->start;
+	struct bobbin_sframe_function f = {
+		.start = u->start + base,
+		.size = (uint32_t)(end - u->start - base),
+		.signal = rows->rule.flags & BOBBIN_RULE_SIGNAL,
+		.rows = rows,
+		.count = (uint32_t)count,
+	};
+	int r;
+
+	if (stubs) {
+		f.rep_size = STUB_SIZE;
+		f.count = 2;
+	}
+	for (size_t i = 0; i < count; i++)
+		rows[i].start -= base;
+	r = section_maker_add(&u->maker, &f);
+	for (size_t i = 0; i < count; i++)
+		rows[i].start += base;
+	return r;
+}
+
+/* Put rows into as few functions as can express them, found by halving and doubling. */
+static int add_pieces(struct unpacking *u, size_t first, size_t count, uint64_t end)
+{
+	size_t piece = count;
+
+	while (count) {
+		uint64_t next = end;
+		int r;
+
+		piece = piece < count ? piece : count;
+		if (piece < count)
+			next = u->start + u->rows.rows[first + piece].start;
+		r = add_rows(u, first, piece, next, false);
+		if ((r == -ERANGE || r == -EINVAL) && piece > 1) {
+			piece /= 2;
+			continue;
+		}
+		if (r && r != -ERANGE && r != -EINVAL)
 			return r;
+		u->left_out += !!r;
+		first += piece;
+		count -= piece;
+		piece *= 2;
 	}
 	return 0;
 }
 
-static int add_blocks(struct unpacking *u, struct sidefile *sidefile, struct bobbin_error *err)
+/* The rows that have been collected, and end at @end. */
+static int add_function(struct unpacking *u, uint64_t end)
 {
-	for (uint32_t i = 0; i < sidefile_head(sidefile)->block_count; i++) {
-		struct bobbin_sframe_view view;
-		int r = sidefile_block(sidefile, i, err, &view);
+	size_t count = u->rows.count, stubs = find_stubs(&u->rows, u->start, end);
+	uint64_t middle = stubs < count ? u->start + u->rows.rows[stubs].start : end;
+	int r = add_pieces(u, 0, stubs, middle);
+
+	if (!r && stubs < count) {
+		r = add_rows(u, stubs, count - stubs, end, true);
+		if (r == -ERANGE || r == -EINVAL)
+			r = add_pieces(u, stubs, count - stubs, end);
+	}
+	u->rows.count = 0;
+	return r;
+}
+
+/* A row of the side-file; those that belong together become a function. */
+static int add_row(struct unpacking *u, uint64_t start, uint64_t end, uint32_t number)
+{
+	struct compiled_row known;
+	struct bobbin_rule rule;
+	int r = sidefile_rule(u->sidefile, number, &rule), flushed = 0;
+
+	if (r == -EBADMSG)
+		return r;
+	compiled_table_number(&sidefile_head(u->sidefile)->rules, number, &known);
+	if (u->rows.count && (r || !rule.cfa.how || known.begins || end - u->start > UINT32_MAX))
+		flushed = add_function(u, start);
+	if (flushed || r)
+		return flushed;
+	if (!rule.cfa.how || end - start > UINT32_MAX) {
+		u->left_out++;
+		return 0;
+	}
+	if (!u->rows.count)
+		u->start = start;
+	return function_rows_push(&u->rows,
+				  (struct bobbin_sframe_row){(uint32_t)(start - u->start), rule});
+}
+
+static int add_block(struct unpacking *u, const struct block_rows *block)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < block->count && !r; i++)
+		r = add_row(u, block->rows[i].start,
+			    i + 1 < block->count ? block->rows[i + 1].start : block->end,
+			    block->rows[i].number);
+	return r;
+}
+
+static int add_blocks(struct unpacking *u, struct bobbin_error *err)
+{
+	const struct sidefile_head *head = sidefile_head(u->sidefile);
+
+	for (uint32_t i = 0; i < head->block_count; i++) {
+		const struct block_rows *block;
+		int r = sidefile_block(u->sidefile, i, err, &block);
 
 		if (!r)
-			r = add_block(u, &view, err);
+			r = add_block(u, block);
+		if (r == -EBADMSG && err->reason == BOBBIN_REASON_NONE)
+			*err = (struct bobbin_error){head->blocks[i].offset,
+						     BOBBIN_REASON_SIDEFILE_BLOCK};
 		if (r)
 			return r;
 	}
-	return 0;
+	return add_function(u, head->end);
 }
 
-static int make_section(const struct arguments *a, struct sidefile *sidefile,
-			struct bobbin_error *err, struct unpacking *u, uint8_t **data,
-			uint64_t *size)
+static int make_section(const struct arguments *a, struct bobbin_error *err, struct unpacking *u,
+			uint8_t **data, uint64_t *size)
 {
-	int r = section_maker_init(sidefile_head(sidefile)->arch, a->address,
+	int r = section_maker_init(sidefile_head(u->sidefile)->arch, a->address,
 				   (unsigned int)a->version, false, 0, &u->maker);
 
 	if (r)
 		return r;
-	r = add_blocks(u, sidefile, err);
+	r = add_blocks(u, err);
 	if (!r)
 		r = section_maker_finish(&u->maker, data, size);
 	section_maker_fini(&u->maker);
@@ -153,17 +265,17 @@ static int make_section(const struct arguments *a, struct sidefile *sidefile,
 /* The section of an open side-file; complains. */
 static bool unpack(const struct arguments *a, const char *path, struct sidefile *sidefile)
 {
-	struct unpacking u = {0};
+	struct unpacking u = {.sidefile = sidefile};
 	struct bobbin_error error = {0};
 	uint8_t *data = NULL;
 	uint64_t size;
 	bool good;
-	int r = make_section(a, sidefile, &error, &u, &data, &size);
+	int r = make_section(a, &error, &u, &data, &size);
 
 	if (!accept_file(path, r, &error))
 		return false;
 	if (u.left_out)
-		complain("%s: %" PRIu64 " functions are left out: %s", path, u.left_out,
+		complain("%s: %" PRIu64 " rows are left out: %s", path, u.left_out,
 			 bobbin_reason_str(BOBBIN_REASON_SFRAME_RULE));
 	good = output_put_bytes(a->output, -1, data, size);
 	free(data);

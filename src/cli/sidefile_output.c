@@ -6,41 +6,38 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
+#include "cli/command.h"
 #include "cli/output_file.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
 
-static bool same_row(const struct bobbin_row *a, const struct bobbin_row *b)
+/* Whether the side-file says of an address what a row of the table does. */
+static bool says(struct sidefile *sidefile, const struct table_builder *b, size_t i, uint64_t addr)
 {
-	return a->start == b->start && a->end == b->end && a->function == b->function &&
-	       bobbin_rule_equal(&a->rule, &b->rule);
+	const struct table_row *row = &b->rows[i];
+	struct bobbin_rule rule = b->rules.rules[row->rule].wide;
+	uint64_t end = i + 1 < b->count ? row[1].start : b->end;
+	struct bobbin_row found;
+	int r = sidefile_lookup(sidefile, addr, NULL, &found);
+
+	if (row->rule == TABLE_RULE_NONE)
+		return r == -ENOENT;
+	if (b->rules.rules[row->rule].word)
+		bobbin_rule_unpack(b->rules.rules[row->rule].word, &rule);
+	return !r && found.start == row->start && found.end == end &&
+	       (!row->begins || found.function == row->start) &&
+	       bobbin_rule_equal(&found.rule, &rule);
 }
 
-/* Row for row the same in [pc, end) of a function. */
-static bool same_range(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
-		       uint64_t pc, uint64_t end)
+static int compare_rows(struct sidefile *sidefile, const struct table_builder *b)
 {
-	while (pc < end) {
-		struct bobbin_row row = {.end = pc + 1}, other = row;
-		int r = bobbin_sframe_lookup(view, pc, NULL, &row);
+	for (size_t i = 0; i < b->count; i++) {
+		uint64_t end = i + 1 < b->count ? b->rows[i + 1].start : b->end;
 
-		if (sidefile_lookup(sidefile, pc, NULL, &other) != r || !same_row(&row, &other))
-			return false;
-		pc = row.end;
+		if (!says(sidefile, b, i, b->rows[i].start) || !says(sidefile, b, i, end - 1))
+			return -EBADMSG;
 	}
-	return true;
-}
-
-/* What repeats is looked at as often as it takes to see how: a function may be huge. */
-static bool same_function(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
-			  const struct bobbin_sframe_fde *fde)
-{
-	uint64_t start = fde->start, end = start + fde->size, some = 2ull * fde->rep_size;
-
-	if (!fde->pcmask || fde->size <= 2 * some)
-		return same_range(view, sidefile, start, end);
-	return same_range(view, sidefile, start, start + some) &&
-	       same_range(view, sidefile, end - some, end);
+	return 0;
 }
 
 static int write_bytes(void *ctx, int fd)
@@ -53,7 +50,7 @@ static int write_bytes(void *ctx, int fd)
 /* Read it back as an unwinder does, and compare. */
 static int prove(void *ctx, int fd)
 {
-	const struct bobbin_sframe_view *view = &((const struct sidefile_output *)ctx)->view;
+	const struct sidefile_output *m = ctx;
 	struct sidefile *sidefile;
 	int copy = dup(fd), r;
 
@@ -64,29 +61,24 @@ static int prove(void *ctx, int fd)
 		close(copy);
 		return r;
 	}
-	for (uint32_t i = 0; i < view->num_fdes && !r; i++) {
-		struct bobbin_sframe_fde fde;
-
-		r = bobbin_sframe_fde(view, i, NULL, &fde);
-		if (!r && !same_function(view, sidefile, &fde))
-			r = -EBADMSG;
-	}
+	r = compare_rows(sidefile, &m->rows);
 	sidefile_close(sidefile);
 	return r;
 }
 
 bool sidefile_output_init(const char *path, const struct elf_image *image,
-			  const struct made_section *section, struct sidefile_output *ret)
+			  const struct table_sources *sources, struct sidefile_output *ret)
 {
-	struct bobbin_error error = {0};
-	int r = bobbin_sframe_view(section->data, section->size, section->addr, NULL, &ret->view);
+	int r = table_builder_init(sources->arch, image->build_id, image->build_id_len, &ret->rows);
 
 	if (!r)
-		r = sidefile_make(&ret->view, image->build_id, image->build_id_len, &error,
-				  &ret->data, &ret->size);
-	/* its offset is one in a section that users do not see */
-	if (r && error.reason)
-		complain("%s: %s", path, bobbin_reason_str(error.reason));
+		r = table_sources_rows(sources, &ret->rows);
+	if (!r)
+		r = sidefile_make(&ret->rows, &ret->data, &ret->size);
+	if (r == -E2BIG)
+		complain("%s: functions claim more rows than is sane", path);
+	else if (r == -EBADMSG)
+		complain("%s: .sframe: %s", path, bobbin_reason_str(BOBBIN_REASON_SFRAME_ORDER));
 	else if (r)
 		complain_file(path, r, NULL);
 	return !r;
@@ -100,5 +92,6 @@ bool sidefile_output_put(struct sidefile_output *output, const char *path)
 
 void sidefile_output_fini(struct sidefile_output *output)
 {
+	table_builder_fini(&output->rows);
 	free(output->data);
 }

@@ -5,30 +5,31 @@
 #ifndef BOBBIN_CLI_SIDEFILE_OUTPUT_H
 #define BOBBIN_CLI_SIDEFILE_OUTPUT_H
 
-#include "cli/sframe_command.h"
 #include "elf/elf_image.h"
+#include "table/table_sources.h"
 
 /**
  * struct sidefile_output - a side-file that has no name yet
- * @view: the section that it must say the same as
+ * @rows: what it must say
  * @data, @size: its bytes
  */
 struct sidefile_output {
-	struct bobbin_sframe_view view;
+	struct table_builder rows;
 	uint8_t *data;
 	uint64_t size;
 };
 
 /*
- * Make a side-file of a section, which must stay, and of the build ID of @image, which is the
- * file @path.  false after a complaint.
+ * Make a side-file of what the file @path says, and of the build ID of @image, which is that
+ * file.  false after a complaint.  @ret, all zero before, is to be given to
+ * sidefile_output_fini() in either case.
  */
 bool sidefile_output_init(const char *path, const struct elf_image *image,
-			  const struct made_section *section, struct sidefile_output *ret);
+			  const struct table_sources *sources, struct sidefile_output *ret);
 
 /*
- * Write it to @path.  It is read back as an unwinder does, and must say the same row for
- * row.  false after a complaint, and then nothing has changed.
+ * Write it to @path.  It is read back as an unwinder does, and must have every row.  false
+ * after a complaint, and then nothing has changed.
  */
 bool sidefile_output_put(struct sidefile_output *output, const char *path);
 

@@ -1,66 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * block_codec.h - a few hundred functions in the fewest bytes.
+ * block_codec.h - two thousand rows in the fewest bytes.
  *
- * A block is taken apart into three columns, each of which is more alike in
- * itself, so that compression finds more:
+ * A block is taken apart into three columns, each of which is more alike in itself, so that
+ * compression finds more:
  *
- *	functions  gap to the function before, and what is unusual
- *	symbols    1 + number of the rule of each row; 0 ends a function
- *	lengths    bytes of code of each row; so their sum is the function's size
+ *	rules    number of each row's rule in the table
+ *	lengths  bytes of code of each row that has a rule
+ *	gaps     after each row that has none: how far the next one is from where functions
+ *	         start, 0, -1, 1, -2, … being 0, 1, 2, 3, …
  *
- * All numbers are ULEB128.  Content: number of functions, bytes of the first and
- * of the second column, the columns.
+ * The last row ends with the block.  All numbers are ULEB128.  Content: number of rows, bytes
+ * from the start of the function of the first row to that row, bytes of the first and of the
+ * second column, the columns.
  */
 #ifndef BOBBIN_SIDEFILE_BLOCK_CODEC_H
 #define BOBBIN_SIDEFILE_BLOCK_CODEC_H
 
-#include <bobbin/sframe_builder.h>
+#include <bobbin/reason.h>
 
-#include "sidefile/rule_dictionary.h"
+#include "base/byte_buffer.h"
+#include "sidefile/sidefile_format.h"
+#include "table/compiled_table.h"
+
+/* A row of a block; it ends where the next one starts. */
+struct block_row {
+	uint64_t start;
+	uint32_t number; /* of its rule in the table */
+};
 
 /**
- * struct block_writer - a block in the making; starts as all zero
- * @functions, @symbols, @lengths: the columns
- * @count: functions
- * @first: first PC
- * @end: after the last function
+ * struct block_rows - the rows of a block
+ * @rows, @count: in ascending order, at least one
+ * @function: start of the function to which the first one belongs
+ * @end: of the last one
  */
-struct block_writer {
-	struct byte_buffer functions, symbols, lengths;
+struct block_rows {
+	struct block_row rows[SIDEFILE_BLOCK_ROWS];
 	uint32_t count;
-	uint64_t first, end;
+	uint64_t function, end;
 };
 
-/* Append a function that starts after the others and whose rules were counted. */
-void block_writer_add(struct block_writer *block, const struct rule_dictionary *rules,
-		      const struct bobbin_sframe_function *function);
-
-/* Put the content in place of what @out has, and begin a new block. */
-void block_writer_finish(struct block_writer *block, struct byte_buffer *out);
-void block_writer_fini(struct block_writer *block);
-
-/**
- * struct block_reader - what it takes to decode a file's blocks
- * @arch: of the code
- * @rules, @rule_count: the file's dictionary, borrowed
- * @rows, @capacity: memory for a function's rows, owned
- */
-struct block_reader {
-	const struct bobbin_arch *arch;
-	const struct bobbin_rule *rules;
-	uint32_t rule_count;
-	struct bobbin_sframe_row *rows;
-	size_t capacity;
+/* A block's columns; starts as all zero. */
+struct block_writer {
+	struct byte_buffer rules, lengths, gaps;
 };
+
+/* Put the content of a block in place of what @out has.  @rules: has the rules' words. */
+void block_write(struct block_writer *writer, const struct compiled_table *rules,
+		 const struct block_rows *block, struct byte_buffer *out);
+void block_writer_fini(struct block_writer *writer);
 
 /*
- * Decode a block whose first PC is @first into an SFrame section, V3, whose own
- * address is 0; its bytes become the caller's.  0; -ENOMEM; -EBADMSG, with
- * @offset and a reason in @err.
+ * Decode a block that covers [@first, @ret->end).  0; -EBADMSG, with @offset and a reason in
+ * @err, and @ret undefined.
  */
-int block_decode(struct block_reader *reader, const struct byte_buffer *content, uint64_t first,
-		 uint64_t offset, struct bobbin_error *err, uint8_t **data, uint64_t *size);
-void block_reader_fini(struct block_reader *reader);
+int block_read(const struct byte_buffer *content, const struct compiled_table *rules,
+	       uint64_t first, uint64_t offset, struct bobbin_error *err, struct block_rows *ret);
 
 #endif

@@ -8,17 +8,16 @@
 
 #include "base/file_range.h"
 #include "core/bisect.h"
+#include "core/bytes.h"
 #include "core/refusal.h"
-#include "sidefile/block_codec.h"
 #include "sidefile/sidefile_format.h"
 #include "sidefile/zstd_frame.h"
 
 /* A decoded block. */
 struct cached_block {
 	uint32_t index;
-	uint64_t used; /* when, by @clock; 0: empty */
-	uint8_t *data; /* owned */
-	struct bobbin_sframe_view view;
+	uint64_t used;           /* when, by @clock; 0: empty */
+	struct block_rows *rows; /* owned; NULL: none yet */
 };
 
 struct sidefile {
@@ -26,7 +25,6 @@ struct sidefile {
 	uint64_t clock;
 	ZSTD_DCtx *decompressor;
 	struct sidefile_head head;
-	struct block_reader reader;
 	struct byte_buffer frame, content; /* of the frame that is read */
 	struct cached_block cache[SIDEFILE_CACHED];
 };
@@ -131,11 +129,6 @@ int sidefile_open(int fd, struct bobbin_error *err, struct sidefile **ret)
 		sidefile_close(s);
 		return r;
 	}
-	s->reader = (struct block_reader){
-		.arch = s->head.arch,
-		.rules = s->head.rules,
-		.rule_count = s->head.rule_count,
-	};
 	*ret = s;
 	return 0;
 }
@@ -145,8 +138,7 @@ void sidefile_close(struct sidefile *sidefile)
 	if (!sidefile)
 		return;
 	for (unsigned int i = 0; i < SIDEFILE_CACHED; i++)
-		free(sidefile->cache[i].data);
-	block_reader_fini(&sidefile->reader);
+		free(sidefile->cache[i].rows);
 	sidefile_head_fini(&sidefile->head);
 	byte_buffer_fini(&sidefile->frame);
 	byte_buffer_fini(&sidefile->content);
@@ -162,24 +154,15 @@ const struct sidefile_head *sidefile_head(const struct sidefile *sidefile)
 }
 
 static int decode(struct sidefile *s, uint32_t index, struct bobbin_error *err,
-		  struct cached_block *ret)
+		  struct block_rows *ret)
 {
 	const struct sidefile_block *b = &s->head.blocks[index];
-	struct cached_block block = {.index = index};
-	uint64_t size;
 	int r = read_frame(s, b->offset, b->size, SIDEFILE_MAX_BLOCK, err);
 
-	if (!r)
-		r = block_decode(&s->reader, &s->content, b->first, b->offset, err, &block.data,
-				 &size);
 	if (r)
 		return r;
-	r = bobbin_sframe_view(block.data, size, 0, err, &block.view);
-	if (r)
-		free(block.data);
-	else
-		*ret = block;
-	return r;
+	ret->end = index + 1 < s->head.block_count ? b[1].first : s->head.end;
+	return block_read(&s->content, &s->head.rules, b->first, b->offset, err, ret);
 }
 
 /* The block if it is there, or else the place that was not used for longest. */
@@ -199,38 +182,88 @@ static struct cached_block *place_for(struct sidefile *s, uint32_t index)
 }
 
 int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_error *err,
-		   struct bobbin_sframe_view *ret)
+		   const struct block_rows **ret)
 {
-	struct cached_block *place = place_for(sidefile, index), block;
+	struct cached_block *place = place_for(sidefile, index);
 
 	if (!place->used || place->index != index) {
-		int r = decode(sidefile, index, err, &block);
+		int r;
 
+		if (!place->rows)
+			place->rows = malloc(sizeof(*place->rows));
+		if (!place->rows)
+			return -ENOMEM;
+		place->used = 0;
+		r = decode(sidefile, index, err, place->rows);
 		if (r)
 			return r;
-		free(place->data);
-		*place = block;
+		place->index = index;
 	}
 	place->used = ++sidefile->clock;
-	*ret = place->view;
+	*ret = place->rows;
 	return 0;
 }
 
 /* The last block that starts at or before an address; -1: none does. */
 static int64_t find_block(const struct sidefile_head *head, uint64_t vaddr)
 {
+	if (vaddr >= head->end)
+		return -1;
 	return (int64_t)bisect(i, 0, head->block_count, head->blocks[i].first > vaddr) - 1;
+}
+
+/* Where the function begins to which a row of a block belongs. */
+static uint64_t function_of(const struct compiled_table *rules, const struct block_rows *block,
+			    uint32_t i)
+{
+	struct compiled_row row;
+
+	for (;; i--) {
+		bool none = compiled_table_number(rules, block->rows[i].number, &row);
+
+		if (row.begins)
+			return block->rows[i].start;
+		if (none)
+			return block->rows[i + 1].start;
+		if (!i)
+			return block->function;
+	}
+}
+
+int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbin_rule *ret)
+{
+	const struct compiled_table *rules = &sidefile->head.rules;
+	struct compiled_row row;
+	int r = compiled_table_number(rules, number, &row);
+
+	return r ? r : compiled_table_rule(rules, &row, ret);
 }
 
 int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
 		    struct bobbin_row *ret)
 {
 	int64_t index = find_block(&sidefile->head, vaddr);
-	struct bobbin_sframe_view view;
+	const struct block_rows *block;
+	struct bobbin_rule rule;
+	uint32_t i;
 	int r;
 
 	if (index < 0)
 		return refuse_as(-ENOENT, err, 0, BOBBIN_REASON_NO_FUNCTION);
-	r = sidefile_block(sidefile, (uint32_t)index, err, &view);
-	return r ? r : bobbin_sframe_lookup(&view, vaddr, err, ret);
+	r = sidefile_block(sidefile, (uint32_t)index, err, &block);
+	if (r)
+		return r;
+	i = (uint32_t)bisect(k, 1, block->count, block->rows[k].start > vaddr) - 1;
+	r = sidefile_rule(sidefile, block->rows[i].number, &rule);
+	if (r)
+		return refuse_as(r, err, sidefile->head.blocks[index].offset,
+				 r == -ENOENT ? BOBBIN_REASON_NO_FUNCTION
+					      : BOBBIN_REASON_SIDEFILE_BLOCK);
+	*ret = (struct bobbin_row){
+		.rule = rule,
+		.start = block->rows[i].start,
+		.end = i + 1 < block->count ? block->rows[i + 1].start : block->end,
+		.function = function_of(&sidefile->head.rules, block, i),
+	};
+	return 0;
 }

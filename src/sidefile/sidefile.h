@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sidefile.h - a compressed side-file, opened to be asked.
+ * sidefile.h - a compiled table in compressed blocks, opened to be asked.
  *
  * Opening reads the head, with the rules and the index.  A lookup reads and
  * decodes the one block that it needs, or finds it among the last few.  All reads
- * are pread(2): a file that shrinks or changes is noticed by its checksums.  Of a
- * file that nobody damaged, up to SIDEFILE_CACHED times about 16 KiB are kept, of
- * any file 40 MiB.
+ * are pread(2): a file that shrinks or changes is noticed by its checksums.  Beside the head,
+ * SIDEFILE_CACHED times 32 KiB are kept.
  *
  * One thread at a time.
  */
 #ifndef BOBBIN_SIDEFILE_SIDEFILE_H
 #define BOBBIN_SIDEFILE_SIDEFILE_H
 
-#include <bobbin/sframe.h>
-
+#include "sidefile/block_codec.h"
 #include "sidefile/sidefile_head.h"
 
 /* Decoded blocks that are kept. */
@@ -47,16 +45,26 @@ void sidefile_close(struct sidefile *sidefile);
 const struct sidefile_head *sidefile_head(const struct sidefile *sidefile);
 
 /**
- * sidefile_block() - a block as an SFrame section
+ * sidefile_block() - the rows of a block
  * @sidefile: an open side-file
  * @index: < sidefile_head()->block_count
  * @err: where and why on failure, or NULL
- * @ret: the section, V3; valid until the next call with @sidefile
+ * @ret: the rows; valid until the next call with @sidefile
  *
  * Return: 0; -EBADMSG with a reason; -ENOMEM; the errno of reading.
  */
 int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_error *err,
-		   struct bobbin_sframe_view *ret);
+		   const struct block_rows **ret);
+
+/**
+ * sidefile_rule() - the rule of a row
+ * @sidefile: an open side-file
+ * @number: of the rule
+ * @ret: the rule
+ *
+ * Return: 0; -ENOENT: nothing is known where such rows hold; -EBADMSG: the rule is malformed.
+ */
+int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbin_rule *ret);
 
 /**
  * sidefile_lookup() - the row for an address of the file's own space

@@ -3,13 +3,59 @@
 
 #include <stdlib.h>
 
+#include "core/bytes.h"
 #include "core/refusal.h"
 
 /* Bytes of a block in the index, at least. */
 #define LEAST_BLOCK 2
 
-void sidefile_head_write(const struct sidefile_head *head, const struct rule_dictionary *rules,
+static size_t beginners_size(uint32_t words, uint32_t wide)
+{
+	return (words + wide + 7) / 8;
+}
+
+void sidefile_head_rules(struct sidefile_head *head, uint32_t words, uint32_t wide)
+{
+	const uint8_t *parts = head->parts.data;
+
+	head->rules = (struct compiled_table){
+		.words = parts,
+		.wide = parts + (size_t)words * TABLE_WORD_SIZE,
+		.beginners = parts + (size_t)words * TABLE_WORD_SIZE +
+			     (size_t)wide * TABLE_WIDE_SIZE,
+		.word_count = words,
+		.wide_count = wide,
+		.arch = head->arch,
+	};
+}
+
+/* The first bytes of all items, then the second ones, and so on. */
+static void write_planes(const uint8_t *items, uint32_t count, unsigned int size,
 			 struct byte_buffer *out)
+{
+	for (unsigned int byte = 0; byte < size; byte++)
+		for (uint32_t i = 0; i < count; i++)
+			byte_buffer_u8(out, items[(size_t)i * size + byte]);
+}
+
+static void read_planes(struct bytes *in, uint32_t count, unsigned int size, uint8_t *items)
+{
+	for (unsigned int byte = 0; byte < size; byte++)
+		for (uint32_t i = 0; i < count; i++)
+			items[(size_t)i * size + byte] = bytes_u8(in);
+}
+
+static void write_rules(const struct compiled_table *rules, struct byte_buffer *out)
+{
+	byte_buffer_uleb(out, rules->word_count);
+	byte_buffer_uleb(out, rules->wide_count);
+	write_planes(rules->words, rules->word_count, TABLE_WORD_SIZE, out);
+	write_planes(rules->wide, rules->wide_count, TABLE_WIDE_SIZE, out);
+	byte_buffer_put(out, rules->beginners,
+			beginners_size(rules->word_count, rules->wide_count));
+}
+
+void sidefile_head_write(const struct sidefile_head *head, struct byte_buffer *out)
 {
 	uint64_t before = 0;
 
@@ -18,13 +64,14 @@ void sidefile_head_write(const struct sidefile_head *head, const struct rule_dic
 	byte_buffer_u8(out, head->arch->big_endian);
 	byte_buffer_u8(out, head->build_id_len);
 	byte_buffer_put(out, head->build_id, head->build_id_len);
-	rule_dictionary_write(rules, out);
+	write_rules(&head->rules, out);
 	byte_buffer_uleb(out, head->block_count);
 	for (uint32_t i = 0; i < head->block_count; i++) {
 		byte_buffer_uleb(out, head->blocks[i].first - before);
 		byte_buffer_uleb(out, head->blocks[i].size);
 		before = head->blocks[i].first;
 	}
+	byte_buffer_uleb(out, head->end - before);
 }
 
 static int read_owner(struct bytes *in, struct bobbin_error *err, struct sidefile_head *head)
@@ -43,13 +90,36 @@ static int read_owner(struct bytes *in, struct bobbin_error *err, struct sidefil
 	return head->arch ? 0 : refuse(err, 0, BOBBIN_REASON_ELF_MACHINE);
 }
 
-static int read_index(struct bytes *in, uint64_t offset, uint64_t file_size,
-		      struct bobbin_error *err, struct sidefile_head *head)
+static int read_rules(struct bytes *in, struct bobbin_error *err, struct sidefile_head *head)
 {
-	uint64_t start = in->pos, count = bytes_uleb(in), first = 0;
+	uint64_t start = in->pos, words = bytes_uleb(in), wide = bytes_uleb(in), left, size;
+	uint8_t *to;
+
+	if (in->bad || words > TABLE_MAX_RULES || wide > TABLE_MAX_RULES)
+		return refuse(err, start, BOBBIN_REASON_SIDEFILE_HEAD);
+	left = words * TABLE_WORD_SIZE + wide * TABLE_WIDE_SIZE;
+	size = left + beginners_size((uint32_t)words, (uint32_t)wide);
+	if (size > bytes_left(in))
+		return refuse(err, start, BOBBIN_REASON_SIDEFILE_HEAD);
+	to = byte_buffer_room(&head->parts, size);
+	if (!to)
+		return -ENOMEM;
+	read_planes(in, (uint32_t)words, TABLE_WORD_SIZE, to);
+	read_planes(in, (uint32_t)wide, TABLE_WIDE_SIZE, to + words * TABLE_WORD_SIZE);
+	for (uint64_t i = left; i < size; i++)
+		to[i] = bytes_u8(in);
+	head->parts.size = size;
+	sidefile_head_rules(head, (uint32_t)words, (uint32_t)wide);
+	return 0;
+}
+
+static int read_blocks(struct bytes *in, uint64_t offset, uint64_t file_size,
+		       struct sidefile_head *head)
+{
+	uint64_t count = bytes_uleb(in), first = 0;
 
 	if (count > bytes_left(in) / LEAST_BLOCK)
-		return refuse(err, start, BOBBIN_REASON_SIDEFILE_HEAD);
+		return -EBADMSG;
 	head->blocks = calloc(count ? count : 1, sizeof(*head->blocks));
 	if (!head->blocks)
 		return -ENOMEM;
@@ -58,14 +128,16 @@ static int read_index(struct bytes *in, uint64_t offset, uint64_t file_size,
 
 		if (in->bad || (i && !step) || step > UINT64_MAX - first || size > UINT32_MAX ||
 		    size > file_size - offset)
-			return refuse(err, in->pos, BOBBIN_REASON_SIDEFILE_HEAD);
+			return -EBADMSG;
 		first += step;
 		head->blocks[i] = (struct sidefile_block){first, offset, (uint32_t)size};
 		offset += size;
 	}
 	head->block_count = (uint32_t)count;
-	if (bytes_left(in) || offset != file_size)
-		return refuse(err, in->pos, BOBBIN_REASON_SIDEFILE_HEAD);
+	head->end = first + bytes_uleb(in);
+	if (in->bad || bytes_left(in) || offset != file_size || head->end < first ||
+	    (count && head->end == first))
+		return -EBADMSG;
 	return 0;
 }
 
@@ -77,9 +149,12 @@ int sidefile_head_read(const struct byte_buffer *content, uint64_t offset, uint6
 	int r = read_owner(&in, err, &head);
 
 	if (!r)
-		r = rule_dictionary_read(&in, head.arch, err, &head.rules, &head.rule_count);
-	if (!r)
-		r = read_index(&in, offset, file_size, err, &head);
+		r = read_rules(&in, err, &head);
+	if (!r) {
+		r = read_blocks(&in, offset, file_size, &head);
+		if (r == -EBADMSG)
+			r = refuse(err, in.pos, BOBBIN_REASON_SIDEFILE_HEAD);
+	}
 	if (r)
 		sidefile_head_fini(&head);
 	else
@@ -89,7 +164,7 @@ int sidefile_head_read(const struct byte_buffer *content, uint64_t offset, uint6
 
 void sidefile_head_fini(struct sidefile_head *head)
 {
-	free(head->rules);
+	byte_buffer_fini(&head->parts);
 	free(head->blocks);
 	*head = (struct sidefile_head){0};
 }

@@ -2,73 +2,81 @@
 #include "sidefile/sidefile_writer.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "convert/function_rows.h"
-#include "convert/section_maker.h"
-#include "core/refusal.h"
 #include "sidefile/block_codec.h"
-#include "sidefile/sidefile_format.h"
 #include "sidefile/sidefile_head.h"
 #include "sidefile/zstd_frame.h"
 
 /**
  * struct packing - a side-file in the making
- * @view: what goes in
- * @err: for the caller
- * @rows: memory for one function's rows
- * @rules: all rules
- * @end: after the last function
- * @block: functions since the last block was closed
- * @measure: the same as a section, to know how large they are decoded
+ * @builder: what goes in
  * @head, @block_capacity: the blocks so far
+ * @block: the one that is being written
+ * @function: start of the function that the rows have come to
+ * @writer, @content: of it
  * @compressor: makes frames
- * @content: of a frame
  * @frames: the blocks' frames
  */
 struct packing {
-	const struct bobbin_sframe_view *view;
-	struct bobbin_error *err;
-	struct function_rows rows;
-	struct rule_dictionary rules;
-	uint64_t end;
-	struct block_writer block;
-	struct section_maker measure;
+	const struct table_builder *builder;
 	struct sidefile_head head;
 	size_t block_capacity;
+	struct block_rows block;
+	uint64_t function;
+	struct block_writer writer;
+	struct byte_buffer content;
 	ZSTD_CCtx *compressor;
-	struct byte_buffer content, frames;
+	struct byte_buffer frames;
 };
 
-static int refuse_function(struct packing *p, uint32_t index, enum bobbin_reason reason)
+static int number_rules(struct packing *p, struct table_rules *rules)
 {
-	return refuse(p->err, p->view->fde_off + (uint64_t)index * p->view->fde_size, reason);
+	int r = table_rules_number(rules);
+
+	if (r)
+		return r;
+	table_rules_write(rules, &p->head.parts);
+	if (p->head.parts.failed)
+		return -ENOMEM;
+	sidefile_head_rules(&p->head, rules->word_count, rules->wide_count);
+	return 0;
 }
 
-static int count_rules(struct packing *p)
+/* Whether what is before a row belongs to another function, or to none. */
+static bool is_first(const struct table_row *rows, size_t i)
 {
-	for (uint32_t i = 0; i < p->view->num_fdes; i++) {
-		struct bobbin_sframe_function f;
-		int r = function_rows_read(&p->rows, p->view, i, p->err, &f);
+	return rows[i].begins || rows[i].rule == TABLE_RULE_NONE || !i ||
+	       (rows[i - 1].rule == TABLE_RULE_NONE && !rows[i - 1].begins);
+}
 
-		if (r < 0)
-			return r;
-		for (uint32_t k = 0; r && k < f.count; k++)
-			if (rule_dictionary_count(&p->rules, &f.rows[k].rule))
-				return -ENOMEM;
+/* Take up to a block's worth of rows, from @first on.  Where the next one's are. */
+static size_t take_rows(struct packing *p, size_t first)
+{
+	const struct table_builder *b = p->builder;
+	size_t count = b->count - first;
+
+	if (count > SIDEFILE_BLOCK_ROWS)
+		count = SIDEFILE_BLOCK_ROWS;
+	for (size_t i = first; i < first + count; i++) {
+		const struct table_row *row = &b->rows[i];
+
+		if (is_first(b->rows, i))
+			p->function = row->start;
+		if (i == first)
+			p->block.function = p->function;
+		p->block.rows[i - first] = (struct block_row){
+			row->start, b->rules.rules[row->rule].numbers[row->begins]};
 	}
-	return rule_dictionary_sort(&p->rules);
+	p->block.count = (uint32_t)count;
+	return first + count;
 }
 
-static int close_block(struct packing *p)
+static int write_block(struct packing *p)
 {
 	size_t before = p->frames.size;
 	int r;
 
-	section_maker_fini(&p->measure);
-	if (!p->block.count)
-		return 0;
-	block_writer_finish(&p->block, &p->content);
+	block_write(&p->writer, &p->head.rules, &p->block, &p->content);
 	if (p->content.failed)
 		return -ENOMEM;
 	r = zstd_frame_put(p->compressor, p->content.data, p->content.size, &p->frames);
@@ -78,55 +86,21 @@ static int close_block(struct packing *p)
 	if (r)
 		return r;
 	p->head.blocks[p->head.block_count++] = (struct sidefile_block){
-		.first = p->block.first,
+		.first = p->block.rows[0].start,
 		.size = (uint32_t)(p->frames.size - before),
 	};
 	return 0;
 }
 
-static int open_block(struct packing *p)
+static int write_blocks(struct packing *p)
 {
-	return section_maker_init(p->head.arch, 0, 3, false, 0, &p->measure);
-}
+	int r = 0;
 
-static int next_block(struct packing *p)
-{
-	int r = close_block(p);
-
-	return r ? r : open_block(p);
-}
-
-/* Into the block, which is closed when it is large enough. */
-static int add_function(struct packing *p, uint32_t index)
-{
-	struct bobbin_sframe_function f;
-	int r = function_rows_read(&p->rows, p->view, index, p->err, &f);
-
-	if (r <= 0)
-		return r;
-	if (f.start < p->end || f.start + f.size < f.start)
-		return refuse_function(p, index, BOBBIN_REASON_SFRAME_ORDER);
-	r = f.start - p->end > SIDEFILE_MAX_GAP ? next_block(p) : 0;
-	if (!r)
-		r = section_maker_add(&p->measure, &f);
-	if (r == -ERANGE || r == -EINVAL)
-		return refuse_function(p, index, BOBBIN_REASON_SFRAME_RULE);
-	if (r)
-		return r;
-	block_writer_add(&p->block, &p->rules, &f);
-	p->end = f.start + f.size;
-	if (bobbin_sframe_builder_size(&p->measure.builder) < SIDEFILE_BLOCK_TARGET)
-		return 0;
-	return next_block(p);
-}
-
-static int make_blocks(struct packing *p)
-{
-	int r = open_block(p);
-
-	for (uint32_t i = 0; i < p->view->num_fdes && !r; i++)
-		r = add_function(p, i);
-	return r ? r : close_block(p);
+	for (size_t i = 0; i < p->builder->count && !r;) {
+		i = take_rows(p, i);
+		r = write_block(p);
+	}
+	return r;
 }
 
 static int put_together(struct packing *p, uint8_t **data, uint64_t *size)
@@ -134,7 +108,7 @@ static int put_together(struct packing *p, uint8_t **data, uint64_t *size)
 	struct byte_buffer head = {0}, file = {0};
 	int r;
 
-	sidefile_head_write(&p->head, &p->rules, &p->content);
+	sidefile_head_write(&p->head, &p->content);
 	r = p->content.failed
 		    ? -ENOMEM
 		    : zstd_frame_put(p->compressor, p->content.data, p->content.size, &head);
@@ -157,32 +131,32 @@ static int put_together(struct packing *p, uint8_t **data, uint64_t *size)
 
 static void fini(struct packing *p)
 {
-	function_rows_fini(&p->rows);
-	rule_dictionary_fini(&p->rules);
-	block_writer_fini(&p->block);
-	section_maker_fini(&p->measure);
+	block_writer_fini(&p->writer);
 	sidefile_head_fini(&p->head);
 	ZSTD_freeCCtx(p->compressor);
 	byte_buffer_fini(&p->content);
 	byte_buffer_fini(&p->frames);
+	free(p);
 }
 
-int sidefile_make(const struct bobbin_sframe_view *view, const uint8_t *build_id, uint8_t id_length,
-		  struct bobbin_error *err, uint8_t **data, uint64_t *size)
+int sidefile_make(struct table_builder *rows, uint8_t **data, uint64_t *size)
 {
-	struct packing p = {.view = view, .err = err, .head.arch = view->arch};
+	struct packing *p = calloc(1, sizeof(*p));
 	int r;
 
-	if (id_length == 1 || id_length > sizeof(p.head.build_id))
-		return -EINVAL;
-	p.head.build_id_len = id_length;
-	memcpy(p.head.build_id, build_id, id_length);
-	p.compressor = zstd_frame_compressor();
-	r = p.compressor ? count_rules(&p) : -ENOMEM;
+	if (!p)
+		return -ENOMEM;
+	p->builder = rows;
+	p->head.arch = rows->arch;
+	p->head.end = rows->count ? rows->end : 0;
+	p->head.build_id_len = rows->build_id_len;
+	memcpy(p->head.build_id, rows->build_id, rows->build_id_len);
+	p->compressor = zstd_frame_compressor();
+	r = p->compressor ? number_rules(p, &rows->rules) : -ENOMEM;
 	if (!r)
-		r = make_blocks(&p);
+		r = write_blocks(p);
 	if (!r)
-		r = put_together(&p, data, size);
-	fini(&p);
+		r = put_together(p, data, size);
+	fini(p);
 	return r;
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "sidefile/sidefile_path.h"
-#include "unwind/indexed_sections.h"
 
 static void give_up(struct late_sidefile *late)
 {
@@ -51,14 +50,37 @@ int late_sidefile_lookup(struct late_sidefile *late, uint64_t vaddr, struct bobb
 	return -ENODATA;
 }
 
+/* Each function of a block, from its first row there to its last one there. */
+static int block_functions(const struct compiled_table *rules, const struct block_rows *block,
+			   function_sink sink, void *ctx)
+{
+	uint64_t start = 0, end;
+	bool open = false;
+	int r = 0;
+
+	for (uint32_t i = 0; i <= block->count && !r; i++) {
+		struct compiled_row row = {0};
+		bool none = i == block->count ||
+			    compiled_table_number(rules, block->rows[i].number, &row);
+
+		end = i < block->count ? block->rows[i].start : block->end;
+		if (open && (none || row.begins))
+			r = sink(ctx, start, end);
+		if (!none && (!open || row.begins))
+			start = end;
+		open = !none;
+	}
+	return r;
+}
+
 int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void *ctx)
 {
-	struct bobbin_sframe_view view;
+	const struct block_rows *block;
 	int r = 0;
 
 	find(late);
 	for (uint32_t i = 0; late->file && i < sidefile_head(late->file)->block_count && !r; i++)
-		if (!sidefile_block(late->file, i, NULL, &view))
-			r = sframe_functions(&view, sink, ctx);
+		if (!sidefile_block(late->file, i, NULL, &block))
+			r = block_functions(&sidefile_head(late->file)->rules, block, sink, ctx);
 	return r;
 }

@@ -171,15 +171,27 @@ with_section() {
 		--change-section-address .sframe=0x100000 whole "$1" 2>warnings
 }
 
-it_packs_stubs_however_often_they_repeat() {
-	needs gcc objcopy
-	# one function at 0x101000, of nearly 4 GiB and blocks of 16 bytes
-	words 0x0402dee2 0x00f80003 1 1 3 0 20 0x0fe4 0xf0000000 0 1 0x1010 >section
-	printf '\000\003\010' >>section
+# stubs BYTES: ./stubs with one function at 0x101000, and blocks of 16 bytes
+stubs() {
+	words 0x0402dee2 0x00f80003 1 1 6 0 20 0x0fe4 "$1" 0 2 0x1010 >section
+	printf '\000\003\010\013\003\020' >>section
 	with_section stubs
-	expect 0 timeout 20 "$bobbin" sframe pack side stubs
+}
+
+it_gives_stubs_back_as_rows_that_repeat() {
+	needs gcc objcopy
+	stubs 0x100000
+	expect 0 "$bobbin" sframe pack side stubs
 	expect 0 "$bobbin" sframe unpack -o again side stubs
-	"$bobbin" sframe dump again | grep -q 'size = 4026531840'
+	"$bobbin" sframe dump again | grep -q 'size = 1048576'
+	[ "$(wc -c <again)" -lt 10000 ]
+}
+
+it_refuses_stubs_that_repeat_too_often() {
+	needs gcc objcopy
+	stubs 0xf0000000
+	expect 1 timeout 20 "$bobbin" sframe pack side stubs
+	complains stubs 'more rows than is sane'
 }
 
 it_says_why_tables_cannot_be_packed() {

@@ -14,6 +14,7 @@
 #include "convert/converter.h"
 #include "elf/elf_image.h"
 #include "sidefile/sidefile_writer.h"
+#include "table/table_sources.h"
 
 static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)
 {
@@ -163,12 +164,16 @@ struct bobbin_sframe_view sample_view(const struct sample *section)
 struct sample sample_sidefile(const struct sample *section)
 {
 	struct bobbin_sframe_view view = sample_view(section);
-	struct bobbin_error error;
+	const struct table_sources sources = {
+		.arch = view.arch, .sframe = &view, .sframe_count = 1};
+	struct table_builder rows;
 	struct sample file;
 
-	assert_int_equal(sidefile_make(&view, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE, &error,
-				       &file.bytes, &file.size),
-			 0);
+	assert_int_equal(
+		table_builder_init(view.arch, SAMPLE_BUILD_ID, SAMPLE_BUILD_ID_SIZE, &rows), 0);
+	assert_int_equal(table_sources_rows(&sources, &rows), 0);
+	assert_int_equal(sidefile_make(&rows, &file.bytes, &file.size), 0);
+	table_builder_fini(&rows);
 	return file;
 }
 
