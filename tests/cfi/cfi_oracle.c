@@ -20,6 +20,8 @@
  * and look each address up there, too.  The rule must equal the reader's, and it
  * is the one that is compared with the oracle's.  Rows that the conversion left
  * out are counted (lost=N); four, and one in a thousand, are allowed.
+ *
+ * -t: the same with a compiled table, which may leave out nothing.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -34,11 +36,13 @@
 #include "convert/comparison.h"
 #include "convert/converter.h"
 #include "dwarf_value.h"
+#include "table/compile_cfi.h"
+#include "table/compiled_table.h"
 
 #define MACHINES 2
 
 struct options {
-	bool verbose, skip, share;
+	bool verbose, skip, share, table;
 	unsigned int version; /* of SFrame to convert to, or 0 */
 };
 
@@ -54,7 +58,9 @@ struct oracle {
 	Dwarf_Frame *frame; /* at the address */
 	uint64_t frame_end;
 	const struct options *options;
-	struct bobbin_sframe_view sframe; /* what it is converted to; data NULL: nothing */
+	uint8_t *made; /* what it is converted to, which is one of the following; NULL: nothing */
+	struct bobbin_sframe_view sframe;
+	struct compiled_table table;
 	struct tally tally;
 };
 
@@ -246,6 +252,24 @@ static void count_no_rule(struct oracle *c, const struct bobbin_rule *rule)
 	c->tally.reasons[rule->reason]++;
 }
 
+/* The row of what was made, if it has a rule. */
+static int made_lookup(const struct oracle *c, uint64_t addr, struct bobbin_row *ret)
+{
+	struct compiled_row row;
+	int r;
+
+	if (!c->options->table)
+		return bobbin_sframe_lookup(&c->sframe, addr, NULL, ret);
+	r = compiled_table_find(&c->table, addr, &row);
+	if (!r)
+		r = compiled_table_rule(&c->table, &row, &ret->rule);
+	if (r)
+		return r;
+	ret->start = row.start;
+	ret->end = row.end;
+	return ret->rule.cfa.how == BOBBIN_HOW_NO_RULE ? -ENOENT : 0;
+}
+
 /*
  * The conversion's rule from @addr up to *@end.  false: there is none, and if that is wrong,
  * it is reported.
@@ -254,9 +278,9 @@ static bool converted_rule(struct oracle *c, uint64_t addr, const struct bobbin_
 			   struct bobbin_rule *ret, uint64_t *end)
 {
 	struct bobbin_row row;
-	int r = bobbin_sframe_lookup(&c->sframe, addr, NULL, &row);
+	int r = made_lookup(c, addr, &row);
 
-	if (r == -ENOENT) {
+	if (r == -ENOENT && !c->options->table) {
 		c->tally.lost++;
 		return false;
 	}
@@ -279,7 +303,7 @@ static void compare_rule(struct oracle *c, const struct bobbin_row *row)
 		struct bobbin_rule rule = row->rule;
 		uint64_t end = row->end;
 
-		if (c->sframe.data && !converted_rule(c, addr, &row->rule, &rule, &end))
+		if (c->made && !converted_rule(c, addr, &row->rule, &rule, &end))
 			return;
 		compare_at(c, addr, &rule);
 		addr = c->frame_end < end ? c->frame_end : end;
@@ -296,7 +320,7 @@ static void compare_row(struct oracle *c, const struct bobbin_row *row)
 		return;
 	}
 	count_no_rule(c, &row->rule);
-	if (c->sframe.data && bobbin_sframe_lookup(&c->sframe, row->start, NULL, &found) != -ENOENT)
+	if (c->made && made_lookup(c, row->start, &found) != -ENOENT)
 		differ(c, row->start, "that the conversion knows better");
 }
 
@@ -389,6 +413,23 @@ static uint64_t count_fdes(const struct cfi_file *file, const struct bobbin_cfi_
 	return count;
 }
 
+/* Compile the section; its bytes, to be free()d, or NULL after a complaint or without FDEs. */
+static uint8_t *compile(struct oracle *c, const struct bobbin_cfi_view *view)
+{
+	uint8_t *data = NULL;
+	uint64_t size;
+	int r = compile_cfi(view, 1, NULL, 0, NULL, &data, &size);
+
+	if (!r)
+		r = compiled_table_init(data, size, NULL, &c->table);
+	if (r && r != -ENODATA)
+		differ(c, 0, "whether it can be compiled");
+	if (!r)
+		return data;
+	free(data);
+	return NULL;
+}
+
 /* Convert the section; its bytes, to be free()d, or NULL after a complaint. */
 static uint8_t *convert(struct oracle *c, const struct bobbin_cfi_view *view)
 {
@@ -416,18 +457,19 @@ static void compare_section(struct oracle *c, const struct cfi_file *file,
 	struct bobbin_error err = {0};
 	struct bobbin_cfi_fde fde;
 	uint64_t offset = 0, fdes = 0;
-	uint8_t *converted = NULL;
 	int r;
 
 	c->view = view;
 	c->cfi = cfi;
-	c->sframe = (struct bobbin_sframe_view){0};
+	c->made = NULL;
 	if (!cfi) {
 		differ(c, 0, "whether there is a section");
 		return;
 	}
 	if (c->options->version)
-		converted = convert(c, view);
+		c->made = convert(c, view);
+	else if (c->options->table)
+		c->made = compile(c, view);
 	for (; (r = bobbin_cfi_next(view, &offset, &err, &fde)) != 0; fdes++) {
 		if (r > 0) {
 			compare_function(c, &fde);
@@ -438,7 +480,7 @@ static void compare_section(struct oracle *c, const struct cfi_file *file,
 	if (fdes != count_fdes(file, view))
 		differ(c, fdes, "the number of FDEs");
 	c->tally.fdes += fdes;
-	free(converted);
+	free(c->made);
 }
 
 static void print_tally(const char *path, const struct tally *t)
@@ -490,10 +532,11 @@ int main(int argc, char **argv)
 	struct options options = {0};
 	int r, opt, failed = 0;
 
-	while ((opt = getopt(argc, argv, "vs23S")) != -1) {
+	while ((opt = getopt(argc, argv, "vs23tS")) != -1) {
 		options.verbose |= opt == 'v';
 		options.skip |= opt == 's';
 		options.share |= opt == 'S';
+		options.table |= opt == 't';
 		if (opt == '2' || opt == '3')
 			options.version = (unsigned int)(opt - '0');
 	}
