@@ -121,6 +121,7 @@ bool compiled_table_is_none(const struct compiled_table *table, uint32_t number)
 int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 			struct compiled_row *ret)
 {
+	bool whole;
 	int r;
 
 	if (vaddr < table->start || vaddr >= table->end)
@@ -128,7 +129,28 @@ int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 	r = table_find(table, vaddr, ret);
 	if (r && r != -BOBBIN_ENOENT)
 		return r;
-	return compiled_table_number(table, ret->number, ret);
+	whole = ret->begins;
+	r = compiled_table_number(table, ret->number, ret);
+	ret->begins &= whole;
+	return r;
+}
+
+uint64_t compiled_table_function(const struct compiled_table *table, const struct compiled_row *row)
+{
+	struct compiled_row at = *row, before;
+
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS && !at.begins; i++) {
+		int r = at.start ? compiled_table_find(table, at.start - 1, &before)
+				 : -BOBBIN_ENOENT;
+
+		/* a function may begin with addresses of which nothing is known */
+		if (r == -BOBBIN_ENOENT && at.start > table->start && before.begins)
+			return before.start;
+		if (r)
+			break;
+		at = before;
+	}
+	return at.start;
 }
 
 /* i32 offset, u8 how, u8 register.  Whether it makes sense. */

@@ -48,6 +48,19 @@ int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,
 			struct bobbin_rule *ret);
 
+/* Rows that are looked at to find where a function begins. */
+#define TABLE_FUNCTION_ROWS 65536
+
+/**
+ * compiled_table_function() - where the function begins to which a row belongs
+ * @table: a table
+ * @row: of it, as found
+ *
+ * Return: the address; that of a later row, if the function has too many before @row.
+ */
+uint64_t compiled_table_function(const struct compiled_table *table,
+				 const struct compiled_row *row);
+
 /**
  * compiled_table_number() - a row by the number of its rule
  * @table: a table, of which only the rules are looked at

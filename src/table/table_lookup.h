@@ -259,6 +259,7 @@ static BOBBIN_ALWAYS_INLINE void find_row(const uint8_t *pairs, const struct pla
 	struct token_ends ends;
 	uint32_t token, end;
 
+	row->begins = true;
 	if (place->tokens > TABLE_PART_TOKENS) {
 		find_wide_row(place, row);
 		return;
@@ -266,13 +267,16 @@ static BOBBIN_ALWAYS_INLINE void find_row(const uint8_t *pairs, const struct pla
 	token = count_tokens(pairs, place->part + 1, (int32_t)place->tokens,
 			     place->wanted - place->start, &ends);
 	row->number = rule_number(pairs, place->part, token);
+	/* pieces of a row after its first one */
+	row->begins = !token ||
+		      place->part[index_below(token, TABLE_PART_SIZE)] >= TABLE_FIRST_PAIR;
 	row->start = place->address + place->start + (token ? end_of(&ends, token - 1) : 0);
 	end = token < place->tokens ? place->start + end_of(&ends, token) : place->end;
 	row->end = place->address + end;
 }
 
 /*
- * As compiled_table_find(), but for @ret->begins.
+ * As compiled_table_find(), but @ret->begins only tells whether @ret->start is that of a whole row.
  */
 static BOBBIN_ALWAYS_INLINE int table_find(const struct compiled_table *table, uint64_t vaddr,
 					   struct compiled_row *ret)

@@ -149,6 +149,42 @@ static void rows_are_found(void **state)
 	assert_ptr_equal(m->table.arch, bobbin_arch_amd64());
 }
 
+static uint64_t function_at(const struct made *m, uint64_t vaddr)
+{
+	struct compiled_row row;
+
+	assert_int_equal(compiled_table_find(&m->table, vaddr, &row), 0);
+	return compiled_table_function(&m->table, &row);
+}
+
+static void functions_are_found(void **state)
+{
+	struct made *m = *state;
+
+	/* of one long row each, one after the other */
+	for (unsigned int i = 0; i < 3; i++) {
+		begin(m, TEXT + i * 40000);
+		put(m, TEXT + i * 40000, 5);
+		end(m, TEXT + (i + 1) * 40000);
+	}
+	/* one that begins with nothing, and one of many rows */
+	begin(m, TEXT + 120001);
+	assert_int_equal(table_builder_row(&m->builder, TEXT + 120001, TABLE_RULE_NONE), 0);
+	put(m, TEXT + 120002, 1);
+	end(m, TEXT + 120004);
+	begin(m, TEXT + 120010);
+	for (unsigned int i = 0; i < 5000; i++)
+		put(m, TEXT + 120010 + 3 * i, i % 300);
+	end(m, TEXT + 140000);
+	make(m);
+	for (unsigned int i = 0; i < 120000; i += 7)
+		assert_int_equal(function_at(m, TEXT + i), TEXT + i / 40000 * 40000);
+	assert_nothing(m, TEXT + 120001);
+	assert_int_equal(function_at(m, TEXT + 120003), TEXT + 120001);
+	assert_int_equal(function_at(m, TEXT + 120010), TEXT + 120010);
+	assert_int_equal(function_at(m, TEXT + 139999), TEXT + 120010);
+}
+
 static void equal_rules_that_follow_each_other_are_one_row(void **state)
 {
 	struct made *m = *state;
@@ -370,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(functions_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_rules_that_follow_each_other_are_one_row,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_may_be_long, setup, teardown),
