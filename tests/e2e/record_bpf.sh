@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Stacks that are walked in the kernel are those that user space walks to.
+. "$(dirname "$0")/lib.sh"
+
+"$bobbin" record -q --bpf -o /dev/null true 2>"$work/bpf" ||
+	if grep -e 'does not allow it' -e 'without BPF' -e 'namespace' "$work/bpf" >"$work/reason"; then
+		echo "1..0 # skip $(cat "$work/reason")"
+		exit 77
+	fi
+
+exec 3>&1
+
+# count WORDS: the number before them in ./err
+count() {
+	sed -n "s/^ *\([0-9]*\) $1.*/\1/p" err
+}
+
+# walks LEAST ARGUMENT…: so many per cent of the samples of a recording are walked in the kernel,
+# and none of them differs from user space's walk of the same stack
+walks() {
+	least=$1
+	shift
+	record --bpf --also-copy -F 2000 "$@"
+	all=$(sed -n 's/^bobbin record: \([0-9]*\) samples.*/\1/p' err)
+	whole=$(count 'stacks were walked in the kernel')
+	compared=$(count 'were compared with user space')
+	[ "$all" -ge 400 ] || fail "few samples: $(cat err)"
+	echo "# $* : $whole of $all samples were walked in the kernel" >&3
+	[ $((100 * whole)) -ge $((least * all)) ] || fail "few walks in the kernel: $(cat err)"
+	[ $((100 * compared)) -ge $((99 * whole)) ] || fail "few were compared: $(cat err)"
+	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
+}
+
+it_agrees_on_a_program_in_c() {
+	walks 80 "$(program chain)" 1000
+	walks 80 "$(program_as framed_chain chain -O0 -fno-omit-frame-pointer)" 1000
+}
+
+it_agrees_on_exceptions_in_cxx() {
+	g++ -O2 -o throwing "$sources/throwing.cc"
+	walks 80 ./throwing 1000
+}
+
+it_agrees_on_python3() {
+	cat >fib.py <<-'END'
+		import time
+		def fib(n):
+		    return n if n < 2 else fib(n - 1) + fib(n - 2)
+		end = time.process_time() + 1
+		while time.process_time() < end:
+		    fib(15)
+	END
+	walks 80 python3 fib.py
+}
+
+it_agrees_on_perl() {
+	walks 80 perl -e 'sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+		fib(15) while times < 1'
+}
+
+it_agrees_on_a_deep_recursion() {
+	walks 80 "$(program deep)" 1000 900
+	walks 80 --max-stack 64 "$(program deep)" 1000 900
+}
+
+it_agrees_on_signal_handlers() {
+	walks 80 "$(program signals)" 1000
+	walks 80 "$(program nested)" 1000
+}
+
+it_agrees_on_threads() {
+	walks 80 "$(program threads)" 1000
+}
+
+it_agrees_on_what_is_loaded_during_the_recording() {
+	walks 80 "$(program loader)" 1000 "$(program_as plugin.so plugin -shared -fPIC)"
+}
+
+it_agrees_on_forks_that_call_exec() {
+	chain=$(program chain)
+	walks 60 sh -c "i=0; while [ \$i -lt 8 ]; do '$chain' 200; i=\$((i + 1)); done"
+}
+
+it_agrees_on_a_running_process() {
+	spawn "$(program chain)" 5000
+	(sleep 2; kill "$pid") &
+	walks 80 -p "$pid"
+}
+
+# What is recorded is what a recording without the option has.
+it_records_the_stacks_of_the_walks() {
+	record --bpf -F 2000 "$(program chain)" 1000
+	[ "$(count 'stacks were walked in the kernel')" -ge 1500 ] || fail "few: $(cat err)"
+	stacks | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
+	frames | mostly 99 '\[\(.eh_frame\|entry point\)\]$'
+	complete
+}
+
+programs() {
+	bpftool prog show name walk_stack | grep -q walk_stack
+}
+
+no_programs() {
+	! programs
+}
+
+it_leaves_no_program_when_it_is_killed() {
+	needs bpftool
+	eventually no_programs
+	spawn "$bobbin" record -q --bpf "$(program chain)" 60000
+	eventually programs
+	kill -9 "$pid"
+	eventually no_programs
+}
+
+it_says_what_is_missing() {
+	needs setpriv
+	chmod 777 .
+	expect 1 setpriv --reuid 65534 --clear-groups "$bobbin" record --bpf true
+	complains 'does not allow it' CAP_BPF
+	expect 2 "$bobbin" record --also-copy true
+	grep -q 'also-copy compares with --bpf' err
+}
+
+run_cases
