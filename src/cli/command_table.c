@@ -69,6 +69,12 @@ static const struct command commands[] = {
 	 "table covers, in the order in which a walk asks them, and which tables were dropped, and "
 	 "why.",
 	 OF_MAPS, 1, 1, "one process number is needed", .run = run_maps},
+	{"doctor", "tell what works on this machine",
+	 "[OPTIONS]",
+	 "Try what bobbin can use of this kernel, for the user who calls it. For what does not work, "
+	 "tell what is there without it and what it takes: a setting, a capability or a kernel. The exit "
+	 "status is 1 if nothing can be recorded.",
+	 OF_DOCTOR, 0, 0, .run = run_doctor},
 	{"sframe", "print, check and make SFrame sections",
 	 "COMMAND [ARGUMENTS]",
 	 "Print, check and make SFrame sections. 'bobbin help sframe COMMAND' explains each command:",

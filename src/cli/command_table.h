@@ -18,6 +18,7 @@ int run_script(struct arguments *a);
 int run_flamegraph(struct arguments *a);
 int run_stack(struct arguments *a);
 int run_maps(struct arguments *a);
+int run_doctor(struct arguments *a);
 int run_sframe_dump(struct arguments *a);
 int run_sframe_check(struct arguments *a);
 int run_sframe_convert(struct arguments *a);

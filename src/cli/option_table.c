@@ -235,7 +235,7 @@ static const struct option_row rows[] = {
 	 "only the thread whose number is PID", FLAG(one)},
 	{OF_STACK, "verbose", 'v', NULL, NULL,
 	 "print for each frame which table was used", FLAG(verbose)},
-	{OF_MAPS | OF_DUMP | OF_CHECK | OF_STAT, "json", 0, NULL, NULL,
+	{OF_MAPS | OF_DOCTOR | OF_DUMP | OF_CHECK | OF_STAT, "json", 0, NULL, NULL,
 	 "print one JSON document", FLAG(json)},
 	{UNWINDERS, "no-sframe", 0, NULL, NULL,
 	 "use .eh_frame even if a file has .sframe", FLAG(unwind.ignore_sframe)},

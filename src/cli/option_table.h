@@ -26,6 +26,7 @@ enum option_owner {
 	OF_REPAIR = 1 << 11,
 	OF_PACK = 1 << 12,
 	OF_UNPACK = 1 << 13,
+	OF_DOCTOR = 1 << 14,
 };
 
 enum option_result {

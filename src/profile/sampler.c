@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "profile/ring.h"
 
-/* A quarter of a second of the largest samples. */
-#define RING_BYTES ((size_t)16 << 20)
 /* What kernel.perf_event_mlock_kb grants unprivileged users by default, for each CPU. */
 #define RING_BYTES_SMALL ((size_t)512 << 10)
 /* In a small ring large samples would be lost. */
@@ -260,7 +258,7 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret)
 	s->attr = attr_of(options);
 	r = options->tid_count ? settle_attr(s, options->tids[0]) : -ESRCH;
 	if (!r)
-		r = open_with_rings(s, options, RING_BYTES);
+		r = open_with_rings(s, options, SAMPLER_RING_BYTES);
 	/* unprivileged users may lock little memory */
 	if (r == -EPERM || r == -ENOMEM) {
 		close_all(s);

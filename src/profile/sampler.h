@@ -18,6 +18,9 @@
 
 #include "profile/perf_event.h"
 
+/* Of each CPU, where the user may lock as much: a quarter of a second of the largest samples. */
+#define SAMPLER_RING_BYTES ((size_t)16 << 20)
+
 struct sampler;
 
 struct sampler_options {

@@ -113,4 +113,73 @@ it_says_that_it_may_not_read_a_recording() {
 	complains perf.data 'Permission denied'
 }
 
+# works NAME, lacks NAME: what the doctor in ./out says of a feature
+works() {
+	grep -qx "yes  $1" out || fail "no '$1': $(cat out)"
+}
+
+lacks() {
+	grep -q "^no   $1: " out || fail "not without '$1': $(cat out)"
+}
+
+it_knows_what_recordings_of_root_use() {
+	needs_root
+	quietly "$bobbin" doctor
+	works 'own processes'
+	works 'kernel part'
+	works 'large buffers'
+	works 'names in the kernel'
+	event=cpu-clock
+	! grep -q '^yes  hardware counters' out || event=cycles
+	record "$(program chain)" 100
+	"$bobbin" script -F event | mostly 100 "$event: \$"
+}
+
+it_knows_what_nobody_lacks() {
+	needs_nobody
+	paranoid_level 2
+	quietly $as_nobody "$work/bin/bobbin" doctor
+	works 'own processes'
+	lacks 'kernel part'
+	grep -q 'kernel.perf_event_paranoid=1' out
+	lacks 'large buffers'
+	grep -q 'at most 8192 bytes' out
+	lacks 'walks in the kernel'
+}
+
+it_knows_that_nothing_can_be_recorded() {
+	library=$(program_as denied.so denied -shared -fPIC)
+	export ASAN_OPTIONS="verify_asan_link_order=0:$ASAN_OPTIONS"
+	expect 1 env LD_PRELOAD="$library" "$bobbin" doctor
+	lacks 'own processes'
+	grep -q 'nothing can be recorded' out
+}
+
+it_knows_the_settings_of_the_kernel() {
+	needs_root
+	needs unshare
+	mkdir -p settings/yama
+	echo 500 >settings/perf_event_max_sample_rate
+	echo 3 >settings/yama/ptrace_scope
+	expect 0 unshare -m sh -c 'mount --bind settings /proc/sys/kernel && exec "$0" doctor' "$bobbin"
+	lacks '999 Hz'
+	lacks attaching
+	echo 1 >settings/yama/ptrace_scope
+	expect 0 unshare -m sh -c 'mount --bind settings /proc/sys/kernel && exec "$0" doctor' "$bobbin"
+	works attaching
+}
+
+it_prints_what_it_knows_as_json() {
+	needs python3
+	quietly "$bobbin" doctor
+	mv out text
+	quietly "$bobbin" doctor --json
+	python3 -c '
+import json
+for feature in json.load(open("out"))["features"]:
+    print("yes " if feature["works"] else "no  ", feature["name"])
+    assert feature["works"] or feature["takes"] and feature["without"]' >told
+	sed -n 's/^\(yes \|no  \) \([^:]*\).*/\1 \2/p' text | diff - told
+}
+
 run_cases

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kernel_probe.h - what of the kernel a recording could use here, found out by trying.
+ *
+ * Each function returns 0 if it works, or a negative errno: -EACCES and -EPERM where it is not
+ * allowed, others where the kernel or the machine has no such thing.
+ */
+#ifndef BOBBIN_PROFILE_KERNEL_PROBE_H
+#define BOBBIN_PROFILE_KERNEL_PROBE_H
+
+/* Samples of the own processes' user code. */
+int probe_own_samples(void);
+
+/* Samples with the kernel's part of the call chain. */
+int probe_kernel_part(void);
+
+/* Samples of all processes. */
+int probe_all_processes(void);
+
+/* A hardware counter of cycles. */
+int probe_cycles(void);
+
+/* Build IDs in the records of mappings. */
+int probe_build_ids(void);
+
+/* Buffers of the size that a recording prefers. */
+int probe_large_buffers(void);
+
+/* Walks of stacks in the kernel; -ENOSYS: this build has none. */
+int probe_kernel_walk(void);
+
+/* Attaching to processes that are no descendants, and reading their memory. */
+int probe_attaching(void);
+
+#endif
