@@ -39,7 +39,7 @@ struct arguments {
 	struct targets targets;
 	uint64_t frequency, stack_bytes, max_stack;
 	const char *call_graph;
-	bool no_names, bpf, also_copy;
+	bool no_names, all, bpf, also_copy;
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one;
 	unsigned int fields;

@@ -183,6 +183,8 @@ static const struct option_row rows[] = {
 	 "sample a running process; for several give a list, or the option again", BY(take_targets)},
 	{OF_RECORD, "tid", 't', "TID", NULL,
 	 "sample a thread, but nothing that it starts; several as above", BY(take_targets)},
+	{OF_RECORD, "all-cpus", 'a', NULL, NULL,
+	 "sample everything that runs, until Ctrl-C or as long as a command runs", FLAG(all)},
 	{OF_RECORD, "output", 'o', "FILE", "perf.data",
 	 "file to write; an existing one is renamed to FILE.old; pipes, and '-' for standard "
 	 "output, get the format for pipes", TEXT(output)},

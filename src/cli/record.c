@@ -85,7 +85,9 @@ static int check(const struct arguments *a)
 
 	if (a->operand_count && a->targets.count)
 		fault = "a command and -p or -t exclude each other";
-	else if (!a->operand_count && !a->targets.count)
+	else if (a->all && a->targets.count)
+		fault = "-a and -p or -t exclude each other";
+	else if (!a->operand_count && !a->targets.count && !a->all)
 		fault = "a command to run, or -p PID, is needed";
 	else if (targets_are_mixed(&a->targets))
 		fault = "-p and -t exclude each other";
@@ -123,8 +125,12 @@ static void complain_sampler(const struct record *record, int error)
 {
 	char name[TARGET_NAME];
 
+	if ((error == -EACCES || error == -EPERM) && record->options.all)
+		complain("no permission to sample everything (kernel.perf_event_paranoid is %d): "
+			 "run as root, or give bobbin CAP_PERFMON",
+			 paranoid_level());
 	/* up to level 2, everybody may sample what is theirs */
-	if (error == -EACCES && !record->command && paranoid_level() <= 2)
+	else if (error == -EACCES && !record->command && paranoid_level() <= 2)
 		complain("%s: not allowed to sample it: be its owner or root, or give "
 			 "bobbin CAP_PERFMON",
 			 target_name(record, name));
@@ -200,6 +206,8 @@ static bool ended(struct record *record, int *status)
 {
 	if (record->command)
 		return workload_ended(&record->workload, status);
+	if (record->options.all)
+		return false;
 	return targets_ended(&record->arguments->targets);
 }
 
@@ -412,7 +420,11 @@ static int open_recorder(struct record *record)
 
 static int attach(struct record *record)
 {
-	int r = targets_open(&record->arguments->targets);
+	int r;
+
+	if (record->options.all)
+		return open_recorder(record);
+	r = targets_open(&record->arguments->targets);
 
 	if (r)
 		return r;
@@ -435,10 +447,12 @@ static int start(struct record *record)
 		complain("fork: %s", strerror(-error));
 		return 1;
 	}
-	record->own.pid = record->workload.pid;
-	record->options.targets = &record->own;
-	record->options.target_count = 1;
-	record->options.enable_on_exec = true;
+	if (!record->options.all) {
+		record->own.pid = record->workload.pid;
+		record->options.targets = &record->own;
+		record->options.target_count = 1;
+		record->options.enable_on_exec = true;
+	}
 	if (open_recorder(record)) {
 		workload_cancel(&record->workload);
 		return 1;
@@ -493,6 +507,7 @@ int run_record(struct arguments *a)
 				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 				.max_stack = (uint32_t)a->max_stack,
 				.version = BOBBIN_VERSION,
+				.all = a->all,
 				.kernel_walk = a->bpf,
 				.also_copy = a->also_copy,
 				.unwind = a->unwind,

@@ -73,10 +73,18 @@ static int open_sampler(struct recorder *r)
 		.enable_on_exec = r->options.enable_on_exec,
 		.outputs = r->options.kernel_walk,
 	};
+	const pid_t everyone = -1;
 	pid_t *tids = NULL;
 	size_t capacity = 0;
 	int error = 0;
 
+	if (r->options.all) {
+		options.tids = &everyone;
+		options.tid_count = 1;
+		options.no_inherit = true;
+		options.wait = r->walk;
+		return sampler_open(&options, &r->sampler);
+	}
 	for (size_t i = 0; i < r->options.target_count && !error; i++)
 		error = add_threads(&r->options.targets[i], &tids, &options.tid_count, &capacity);
 	options.tids = tids;
@@ -149,6 +157,8 @@ static int on_record(void *ctx, const struct perf_event *event)
 
 	if (event->type == PERF_RECORD_LOST)
 		r->stats.lost += event->lost;
+	if (event->type == PERF_RECORD_LOST && r->comparison)
+		walk_comparison_forget(r->comparison);
 	error = process_table_event(r->processes, event);
 	if (error)
 		return error;
@@ -301,9 +311,14 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 
 static int on_event(struct recorder *r, struct perf_event *event)
 {
+	bool walk = sampler_is_output(r->sampler, event->id);
+
+	/* in the file there is one event */
+	if (walk)
+		event->id = r->id;
 	if (event->type != PERF_RECORD_SAMPLE)
 		return on_record(r, event);
-	return sampler_is_output(r->sampler, event->id) ? on_walk(r, event) : on_sample(r, event);
+	return walk ? on_walk(r, event) : on_sample(r, event);
 }
 
 static void follow(void *ctx, struct process *process)
@@ -364,6 +379,18 @@ static int describe_process(struct recorder *r, pid_t pid)
 	return error;
 }
 
+/* Those that end meanwhile, or hide what they are, are left out. */
+static int describe_all(struct recorder *r)
+{
+	pid_t *pids = NULL;
+	int count = process_list(&pids), error = count < 0 ? count : 0;
+
+	for (int i = 0; i < count && error != -ENOMEM; i++)
+		error = describe_process(r, pids[i]);
+	free(pids);
+	return error == -ENOMEM ? error : 0;
+}
+
 static int describe_past(struct recorder *r, enum recorder_stage *stage)
 {
 	const struct recorder_target *targets = r->options.targets;
@@ -374,6 +401,8 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	if (error || r->options.enable_on_exec)
 		return error;
 	*stage = RECORDER_PROCESS;
+	if (r->options.all)
+		return describe_all(r);
 	for (size_t i = 0; i < r->options.target_count && !error; i++)
 		if (!i || targets[i].pid != targets[i - 1].pid)
 			error = describe_process(r, targets[i].pid);
@@ -440,7 +469,14 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	if (!error)
 		error = jit_keeper_open(perf_writer_is_stream(r->writer) ? NULL : r->options.path,
 					unwinder_reader(r->unwinder), r->id, put, r, &r->keeper);
-	return error ? error : describe_past(r, stage);
+	if (!error)
+		error = describe_past(r, stage);
+	if (error || !r->walk)
+		return error;
+	process_table_visit(r->processes, follow, r);
+	if (r->options.all)
+		sampler_enable(r->sampler);
+	return 0;
 }
 
 int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,

@@ -38,6 +38,7 @@ struct recorder_options {
 	const char *path;                      /* of the file, or "-" */
 	const struct recorder_target *targets; /* until the recorder is open */
 	size_t target_count;                   /* all of them are whole processes, or none is */
+	bool all;                              /* everything that runs; there are no targets */
 	bool enable_on_exec;  /* they are about to call exec; else they run already */
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */

@@ -107,6 +107,20 @@ static struct perf_event_attr output_attr_of(const struct perf_event_attr *attr)
 	};
 }
 
+/* The other events tell what is mapped from the beginning on; the sampling ones wait. */
+static void let_outputs_tell(struct perf_event_attr *attr, struct perf_event_attr *output)
+{
+	output->mmap = attr->mmap;
+	output->mmap2 = attr->mmap2;
+	output->build_id = attr->build_id;
+	output->comm = attr->comm;
+	output->comm_exec = attr->comm_exec;
+	output->task = attr->task;
+	attr->mmap = attr->mmap2 = attr->build_id = 0;
+	attr->comm = attr->comm_exec = attr->task = 0;
+	attr->disabled = 1;
+}
+
 static bool next_best(struct perf_event_attr *attr, int error)
 {
 	bool hardware = attr->type == PERF_TYPE_HARDWARE;
@@ -121,6 +135,8 @@ static bool next_best(struct perf_event_attr *attr, int error)
 	if (hardware && (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)) {
 		attr->type = PERF_TYPE_SOFTWARE;
 		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		/* a CPU that has nothing to do makes no cycles either */
+		attr->exclude_idle = 1;
 		return true;
 	}
 	/* build_id: Linux 5.12 */
@@ -237,14 +253,18 @@ static void close_all(struct sampler *s)
 	free(s->pollfds);
 	free(s->fds);
 	free(s->ids);
-	*s = (struct sampler){.attr = s->attr, .name = s->name};
+	*s = (struct sampler){.attr = s->attr, .output_attr = s->output_attr, .name = s->name};
 }
 
 static int open_with_rings(struct sampler *s, const struct sampler_options *options, size_t bytes)
 {
 	s->ring_bytes = bytes;
 	s->attr.wakeup_watermark = (uint32_t)(bytes / 4);
+	if (s->output_attr.size)
+		return open_all(s, options);
 	s->output_attr = output_attr_of(&s->attr);
+	if (options->wait)
+		let_outputs_tell(&s->attr, &s->output_attr);
 	return open_all(s, options);
 }
 
@@ -318,6 +338,12 @@ bool sampler_is_output(const struct sampler *sampler, uint64_t id)
 		if (sampler->rings[i].output_fd >= 0 && sampler->rings[i].output_id == id)
 			return true;
 	return false;
+}
+
+void sampler_enable(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->fd_count; i++)
+		ioctl(sampler->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void sampler_disable(struct sampler *sampler)

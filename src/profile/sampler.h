@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sampler.h - perf_event_open(2) for a process and all that it starts.
+ * sampler.h - perf_event_open(2) for a process and all that it starts, or for all.
  *
  *	one event for each thread and CPU ──► one ring for each CPU
  *		──► records in the order of time
@@ -24,7 +24,7 @@
 struct sampler;
 
 struct sampler_options {
-	const pid_t *tids; /* threads to sample, and what they start */
+	const pid_t *tids; /* threads to sample, and what they start; -1 alone: all of them */
 	size_t tid_count;
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* of stack copied with a sample: a multiple of 8, <= 65,528.  Less
@@ -33,6 +33,7 @@ struct sampler_options {
 	bool enable_on_exec;  /* begin when the process calls exec, else at once */
 	bool no_inherit;      /* not what the threads start */
 	bool outputs;         /* with an event for each CPU that BPF programs give out to */
+	bool wait;            /* with @outputs, of everybody: no samples before sampler_enable() */
 };
 
 /*
@@ -57,6 +58,9 @@ bool sampler_output(const struct sampler *sampler, size_t i, int *fd, int *cpu);
 
 /* Whether a sample's id is that of such an event: then its bytes are the program's. */
 bool sampler_is_output(const struct sampler *sampler, uint64_t id);
+
+/* After all that @wait is for; the records that are no samples come before it, too. */
+void sampler_enable(struct sampler *sampler);
 
 /* Stop sampling; what is in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);

@@ -58,6 +58,12 @@ void walk_comparison_keep(struct walk_comparison *comparison, const struct perf_
 	memcpy(kept->frames, trace->frames, trace->count * sizeof(*trace->frames));
 }
 
+void walk_comparison_forget(struct walk_comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->cpu_count; i++)
+		comparison->cpus[i].valid = false;
+}
+
 static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *b)
 {
 	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;

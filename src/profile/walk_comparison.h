@@ -22,6 +22,9 @@ void walk_comparison_close(struct walk_comparison *comparison);
 void walk_comparison_keep(struct walk_comparison *comparison, const struct perf_event *event,
 			  const struct bobbin_trace *trace);
 
+/* Records were lost: what comes next need not be of the same sample. */
+void walk_comparison_forget(struct walk_comparison *comparison);
+
 /*
  * 0: user space's walk says the same as the kernel's, as far as it goes; 1: it does not; -ENOENT:
  * the kernel has given out none of this sample.

@@ -183,15 +183,13 @@ static int read_threads(DIR *dir, pid_t **list)
 	return count;
 }
 
-int thread_list(pid_t pid, pid_t **ret)
+/* The numbers that are names in a folder. */
+static int list_numbers(const char *folder, pid_t **ret)
 {
 	pid_t *list = NULL;
-	char name[32];
 	int count;
-	DIR *dir;
+	DIR *dir = opendir(folder);
 
-	snprintf(name, sizeof(name), "/proc/%d/task", pid);
-	dir = opendir(name);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
 	count = read_threads(dir, &list);
@@ -203,4 +201,17 @@ int thread_list(pid_t pid, pid_t **ret)
 	qsort(list, (size_t)count, sizeof(*list), by_number);
 	*ret = list;
 	return count;
+}
+
+int thread_list(pid_t pid, pid_t **ret)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	return list_numbers(name, ret);
+}
+
+int process_list(pid_t **ret)
+{
+	return list_numbers("/proc", ret);
 }

@@ -33,4 +33,7 @@ int thread_registers(pid_t tid, uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_re
 /* All threads of a process, ascending; free() the result.  Count, above 0, or a negative errno. */
 int thread_list(pid_t pid, pid_t **ret);
 
+/* The same of all processes that this one can see. */
+int process_list(pid_t **ret);
+
 #endif

@@ -88,6 +88,30 @@ it_agrees_on_a_running_process() {
 	walks 80 -p "$pid"
 }
 
+# Others may work at the same time: what they run is compared, too
+it_agrees_on_everything_that_runs() {
+	spawn "$(program chain)" 60000
+	spawn "$(program deep)" 60000 200
+	spawn perl -e 'sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } f(15) while 1'
+	record --bpf --also-copy -a -F 999 sleep 3
+	[ "$(count 'stacks were walked in the kernel')" -ge 2000 ] || fail "few: $(cat err)"
+	[ "$(count 'were compared with user space')" -ge 2000 ] || fail "few: $(cat err)"
+	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
+	stacks | grep '^chain:' | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
+	stacks | grep '^deep:' | mostly 95 ' descend descend main __libc_start_call_main '
+	stacks | grep '^perl:' | mostly 95 ' main __libc_start_call_main '
+}
+
+it_samples_all_until_it_is_stopped() {
+	spawn "$(program chain)" 60000
+	spawn "$bobbin" record --bpf -a
+	eventually samples "$pid"
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || fail "exit status $? of the recorder"
+	stacks | grep '^chain:' | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
+}
+
 # What is recorded is what a recording without the option has.
 it_records_the_stacks_of_the_walks() {
 	record --bpf -F 2000 "$(program chain)" 1000
@@ -119,6 +143,8 @@ it_says_what_is_missing() {
 	chmod 777 .
 	expect 1 setpriv --reuid 65534 --clear-groups "$bobbin" record --bpf true
 	complains 'does not allow it' CAP_BPF
+	expect 1 setpriv --reuid 65534 --clear-groups "$bobbin" record -a true
+	complains 'no permission to sample everything' CAP_PERFMON
 	expect 2 "$bobbin" record --also-copy true
 	grep -q 'also-copy compares with --bpf' err
 }
