@@ -17,8 +17,12 @@
 #include "core/frame_caller.h"
 #include "core/root_code.c"
 #include "core/rule.c"
+#include "core/trampoline.c"
 #include "profile/kernel_walk_abi.h"
 #include "table/table_lookup.h"
+
+/* unwind/table_set.h: e_entry's first instructions clear the frame pointer and call into C */
+#define ENTRY_CODE_SIZE 64
 
 /* linux/sched.h: threads that have no user registers */
 #define PF_USER_WORKER 0x00004000
@@ -205,20 +209,57 @@ BOBBIN_STAGE int returns_to_root(uint64_t pc)
 	       root_code(BOBBIN_NATIVE_ARCH(), code);
 }
 
+static BOBBIN_ALWAYS_INLINE bool is_trampoline(uint64_t start)
+{
+	uint8_t code[TRAMPOLINE_SIZE];
+	struct bobbin_rule rule;
+
+	return bpf_probe_read_user(code, sizeof(code), (const void *)start) ||
+	       trampoline_rule(BOBBIN_NATIVE_ARCH(), code, &rule);
+}
+
+/* Whether code without a table tells what it is, or whether that cannot be known. */
+BOBBIN_STAGE int is_known_code(uint64_t pc)
+{
+	uint8_t code[2];
+
+	for (unsigned int i = 0; i < TRAMPOLINE_STARTS; i++)
+		if (is_trampoline(trampoline_start(BOBBIN_NATIVE_ARCH(), i, pc)))
+			return true;
+	/* as known_code_syscall() */
+	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) ||
+	       (code[0] == 0x0f && code[1] == 0x05) || returns_to_root(pc);
+}
+
+/* The rule for a frame record, for code that no table covers. */
+static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
+						 const struct kernel_file *file, uint64_t pc,
+						 uint64_t vaddr)
+{
+	s->source = BOBBIN_SOURCE_FRAME_POINTER;
+	if (!file->resort || (file->first && vaddr - file->first < ENTRY_CODE_SIZE))
+		return 0;
+	return is_known_code(pc) ? 0 : form_record;
+}
+
 /* The packed rule by a file's table; 0: none, or user space has to look closer. */
 static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 						const struct kernel_file *file, uint64_t pc,
 						uint64_t vaddr)
 {
 	struct compiled_row row;
+	int r;
 
-	if (vaddr - file->entry < file->entry_size) {
+	s->source = file->source;
+	r = table_find(&file->table, vaddr, &row);
+	if (r == -BOBBIN_ENOENT)
+		return resort_word(s, file, pc, vaddr);
+	if (r || !row.word)
+		return 0;
+	if (vaddr - file->entry < file->entry_size && !plain_outermost(row.word)) {
 		s->source = BOBBIN_SOURCE_ENTRY;
 		return outermost_word;
 	}
-	s->source = file->source;
-	if (table_find(&file->table, vaddr, &row) || !row.word)
-		return 0;
 	if (row.end == vaddr + 1 && returns_to_root(pc))
 		return 0;
 	return file->eh_returns && replaces_frame(pc) ? 0 : row.word;
@@ -235,6 +276,9 @@ BOBBIN_STAGE uint64_t look_up(uint64_t pc, uint64_t slot)
 	m = s ? find_mapping(s, pc) : NULL;
 	if (!m)
 		return 0;
+	s->source = BOBBIN_SOURCE_FRAME_POINTER;
+	if (m->file == KERNEL_BARE)
+		return form_record;
 	file = bpf_map_lookup_elem(&files, &m->file);
 	if (!file)
 		return 0;
@@ -323,20 +367,25 @@ struct walk_loop {
 	struct walk_state *state;
 	struct plain_frame frame;
 	uint64_t count;
+	uint64_t callee; /* source of the last frame's rule */
 	uint64_t reason;
 };
 
 /* By a rule that is not plain, such as that of a signal frame. */
-static BOBBIN_OUT_OF_LINE enum bobbin_reason step_on(struct walk_state *s, struct plain_frame *f)
+static BOBBIN_OUT_OF_LINE enum bobbin_reason step_on(struct walk_state *s, struct plain_frame *f,
+						     uint64_t callee)
 {
 	struct bobbin_regs regs = {.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
 	uint64_t word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
 	enum bobbin_reason reason;
 	struct bobbin_rule rule;
 
-	if (!word)
+	/* if the record does not lead to code, there are other ways */
+	if (!word || f->source == BOBBIN_SOURCE_FRAME_POINTER)
 		return BOBBIN_REASON_NO_TABLE;
 	bobbin_rule_unpack(word, &rule);
+	if (callee == BOBBIN_SOURCE_FRAME_POINTER)
+		skip_shared_record(BOBBIN_NATIVE_ARCH(), &rule);
 	reason = step_by_rule(s, BOBBIN_NATIVE_ARCH(), &rule, &regs);
 	if (reason)
 		return reason;
@@ -360,7 +409,8 @@ static long next_frame(uint32_t i, void *ctx)
 	else if (found == FRAME_OUTERMOST)
 		c->reason = BOBBIN_REASON_OUTERMOST;
 	else
-		c->reason = step_on(s, f);
+		c->reason = step_on(s, f, c->callee);
+	c->callee = f->source;
 	s->trace.frames[index_below(at, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
 							  (uint64_t)f->source << KERNEL_PC_BITS |
 							  (exact ? KERNEL_EXACT : 0);

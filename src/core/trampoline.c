@@ -15,7 +15,7 @@ struct signal_frame {
  * the order r8..r15 di si bp bx dx ax cx sp ip (arch/x86 uapi sigcontext.h).
  * mov $__NR_rt_sigreturn, %rax; syscall
  */
-static const struct signal_frame amd64 = {
+static const struct signal_frame amd64_frame = {
 	.code = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05},
 	.code_size = 9,
 	.call = 7,
@@ -31,7 +31,7 @@ static const struct signal_frame amd64 = {
  * mov x8, #__NR_rt_sigreturn; svc #0
  */
 #define X(n) (312 + 8 * (n))
-static const struct signal_frame aarch64 = {
+static const struct signal_frame aarch64_frame = {
 	.code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
 	.code_size = 8,
 	.call = 4,
@@ -53,7 +53,7 @@ static const struct signal_frame aarch64 = {
  */
 #define R(n) (352 + 8 * (n))
 #define F(n) (552 + 8 * (n))
-static const struct signal_frame s390x = {
+static const struct signal_frame s390x_frame = {
 	.code = {0x0a, 0xad},
 	.code_size = 2,
 	.count = 32,
@@ -69,8 +69,8 @@ static const struct signal_frame s390x = {
 static const struct signal_frame *frame_of(const struct bobbin_arch *arch)
 {
 	if (arch->cfa_bias)
-		return &s390x;
-	return arch->default_ra_off ? &amd64 : &aarch64;
+		return &s390x_frame;
+	return arch->default_ra_off ? &amd64_frame : &aarch64_frame;
 }
 
 static struct bobbin_place in_memory(uint8_t base, uint16_t off)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/kernel_tables.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,19 +58,30 @@ static int note_entry(void *ctx, uint64_t start, uint64_t end)
 	return 1;
 }
 
-/* The first function of a program, where its own table does not say that it has no caller. */
+/* The first function of a program has no caller, whatever its table says. */
 static void find_entry(struct module *module, struct kernel_file *ret)
 {
 	struct entry_search search = {.start = module->tables.entry};
-	struct table_answer answer;
 
-	ret->entry = ret->entry_size = 0;
-	if (!search.start || !table_set_row(&module->tables, search.start, &answer) ||
-	    answer.source != BOBBIN_SOURCE_ENTRY)
-		return;
-	table_set_functions(&module->tables, (enum bobbin_source)ret->source, note_entry, &search);
+	if (search.start)
+		table_set_functions(&module->tables, (enum bobbin_source)ret->source, note_entry,
+				    &search);
 	ret->entry = search.start;
 	ret->entry_size = search.size;
+}
+
+/* Whether the first table is all that walks ask. */
+static bool has_no_other(const struct module *module, unsigned int views)
+{
+	struct late_sidefile sidefile = module->sidefile;
+	struct bobbin_row row;
+	bool none;
+
+	if (views > 1)
+		return false;
+	none = late_sidefile_lookup(&sidefile, 0, &row) == -ENODATA;
+	sidefile_close(sidefile.file == module->sidefile.file ? NULL : sidefile.file);
+	return none;
 }
 
 /* Whether one section of call-frame information is what walks ask first. */
@@ -83,15 +95,18 @@ static bool add_file(struct kernel_tables *t, struct module *module)
 {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	struct kernel_file file = {0};
+	unsigned int count;
 	uint64_t size;
 	uint8_t *data;
 	bool done;
 
-	if (t->file_count == KERNEL_FILES || !has_one_table(module) ||
-	    !call_frames_views(&module->image, views))
+	if (t->file_count == KERNEL_FILES || !has_one_table(module))
 		return false;
+	count = call_frames_views(&module->image, views);
 	file.source = views[0].debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
 	file.eh_returns = module->tables.eh_returns;
+	file.resort = has_no_other(module, count);
+	file.first = module->tables.entry;
 	find_entry(module, &file);
 	if (compile_cfi(views, 1, NULL, 0, NULL, &data, &size))
 		return false;
@@ -140,10 +155,14 @@ static bool find_bias(const struct elf_image *image, const struct mapping *m, ui
 void kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
 			   struct kernel_mapping *ret)
 {
-	struct module *module = unwinder_file_module(tables->unwinder, mapping->file);
+	bool bare = mapping->file->kind == FILE_NONE;
+	struct module *module = bare ? NULL : unwinder_file_module(tables->unwinder, mapping->file);
 
 	*ret = (struct kernel_mapping){
-		.start = mapping->start, .end = mapping->end, .file = KERNEL_NO_FILE};
+		.start = mapping->start,
+		.end = mapping->end,
+		.file = bare ? KERNEL_BARE : KERNEL_NO_FILE,
+	};
 	if (module && find_bias(&module->image, mapping, &ret->bias))
 		ret->file = file_of(tables, mapping->file, module);
 }

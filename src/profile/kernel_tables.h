@@ -13,8 +13,6 @@
 #include "profile/kernel_walk_abi.h"
 #include "target/mapping_list.h"
 
-#define KERNEL_NO_FILE UINT32_MAX
-
 /**
  * struct kernel_tables - of all files
  * @files, @pages: memory of the maps
@@ -32,7 +30,7 @@ struct kernel_tables {
 
 void kernel_tables_fini(struct kernel_tables *tables);
 
-/* What the kernel is told of a mapping; without a table, @ret->file is KERNEL_NO_FILE. */
+/* What the kernel is told of a mapping. */
 void kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
 			   struct kernel_mapping *ret);
 

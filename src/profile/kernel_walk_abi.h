@@ -20,6 +20,10 @@
 #define KERNEL_PAGE 4096
 #define KERNEL_PAGES 8192
 
+/* Instead of a file: memory without one, whose code has frame pointers or none; all others. */
+#define KERNEL_NO_FILE UINT32_MAX
+#define KERNEL_BARE (UINT32_MAX - 1)
+
 /* The most frames of a stack that the kernel walks. */
 #define KERNEL_FRAMES 1024
 /* Rules that each CPU keeps; a power of two. */
@@ -50,14 +54,16 @@ struct kernel_mapping {
  * struct kernel_file - the table of a file
  * @table: its pointers are bytes from the start of the map of pages
  * @entry, @entry_size: the first function of a program; size 0: it has none
+ * @first: where code without a table may be the program's first; 0: nowhere
  * @source: enum bobbin_source of its rules
  * @eh_returns: there may be code as in core/eh_return.h
+ * @resort: what the table does not cover, no other does
  */
 struct kernel_file {
 	struct compiled_table table;
-	uint64_t entry, entry_size;
+	uint64_t entry, entry_size, first;
 	uint8_t source;
-	bool eh_returns;
+	bool eh_returns, resort;
 };
 
 /* In the words of a trace, above the PC. */

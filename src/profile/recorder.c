@@ -296,6 +296,11 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 		return 0;
 	}
 	process_is_stale(thread->process, &trace);
+	/* what is new is for the walks to come: there is no copy of this stack */
+	if (code_watch_trace(r->unwinder, thread->process, &trace))
+		error = tell_images(r, thread->process);
+	if (error)
+		return error;
 	r->stats.walked++;
 	r->stats.remapped += trace.reason != BOBBIN_REASON_OUTERMOST;
 	if (r->comparison) {

@@ -13,9 +13,6 @@
 #include "unwind/indexed_sections.h"
 #include "unwind/late_sidefile.h"
 
-/* e_entry's first instructions clear the frame pointer and call into C. */
-#define ENTRY_SIZE 64
-
 /* Of a JIT table that is read from end to end: 12 KiB for each system call. */
 #define JIT_ENTRIES_AT_ONCE 512
 
@@ -266,7 +263,7 @@ bool table_set_is_entry(struct table_set *set, uint64_t pc)
 {
 	uint64_t first, function;
 
-	if (!set->entry || pc < set->entry || pc - set->entry >= ENTRY_SIZE)
+	if (!set->entry || pc < set->entry || pc - set->entry >= ENTRY_CODE_SIZE)
 		return false;
 	/* tables that know the first function also know what is no part of it */
 	return !table_set_function(set, set->entry, &first) ||

@@ -106,6 +106,9 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
 		      struct bobbin_rule *ret);
 
+/* e_entry's first instructions clear the frame pointer and call into C. */
+#define ENTRY_CODE_SIZE 64
+
 /* Whether an address belongs to the first code of a program or of a dynamic loader. */
 bool table_set_is_entry(struct table_set *set, uint64_t pc);
 

@@ -37,6 +37,18 @@ it_agrees_on_a_program_in_c() {
 	walks 80 "$(program_as framed_chain chain -O0 -fno-omit-frame-pointer)" 1000
 }
 
+it_agrees_on_frame_pointers_without_tables() {
+	walks 80 "$(program_as tableless chain -fno-omit-frame-pointer -fno-asynchronous-unwind-tables)" 1000
+	"$bobbin" script -F tid,sym,source --no-inline | grep ' [abc]+' | mostly 99 '\[frame pointer\]'
+}
+
+it_agrees_on_code_that_node_compiles() {
+	needs node
+	walks 70 node -e 'const end = Date.now() + 1500
+		function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+		while (Date.now() < end) fib(15)'
+}
+
 it_agrees_on_exceptions_in_cxx() {
 	g++ -O2 -o throwing "$sources/throwing.cc"
 	walks 80 ./throwing 1000
