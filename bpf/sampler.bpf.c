@@ -36,18 +36,28 @@
 /* What a frame reads below the word that it reads first. */
 #define WINDOW_BELOW 64
 
+/* The largest stack that is waited for, and how often it is. */
+#define LATE_STACK (64ull << 20)
+#define LATE_FAULTS 64
+/* After that a walk that waits is given up; places that are tried at most. */
+#define LATE_NS 1000000000ull
+#define LATE_TRIES 3
+
 struct kept_rule {
 	uint64_t pc, list, word;
 	uint64_t source;
 };
 
-/* What a CPU works with.  Its program is not interrupted by itself. */
+/* What one walk at a time works with.  A CPU's program is not interrupted by itself. */
 struct walk_state {
 	struct frame_walk walk; /* first: it is the world */
 	struct kernel_list list;
 	uint64_t window_start, window_size;
 	bool window_fails;
-	uint8_t source; /* of the rule that look_up() has found */
+	uint32_t number;  /* of this state */
+	uint64_t missing; /* where the stack could not be read, or 0 */
+	uint8_t source;   /* of the rule that look_up() has found */
+	uint8_t code[EH_RETURN_SIZE];
 	uint64_t window[WINDOW_WORDS];
 	struct kernel_trace trace;
 	struct kept_rule kept[KERNEL_RULES];
@@ -91,6 +101,26 @@ struct {
 	__type(value, struct table_page);
 } pages SEC(".maps");
 
+/* A walk that waits for the return to user mode. */
+struct late_walk {
+	struct bpf_task_work work;
+	uint64_t busy; /* since when, or 0 */
+	uint64_t cookie, pc, sp;
+	uint32_t pid, state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_LATE_WALKS);
+	__type(key, uint32_t);
+	__type(value, struct late_walk);
+} late_walks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, KERNEL_LATE_BYTES);
+} results SEC(".maps");
+
 /* One for each CPU, as the next two; their number is known when they are loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -115,10 +145,17 @@ struct {
 
 /* Set before the program is loaded: plain_forms_of(), and the rule of a root. */
 const volatile uint64_t form_from_sp, form_from_fp, form_record, outermost_word;
+/* After the CPUs' states come those of walks that wait. */
+const volatile uint32_t first_late_state;
 /* The kernel's sample is taken beside each walk. */
 const volatile bool also_copy;
 
 #pragma GCC visibility pop
+
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
+					      void *map,
+					      int (*callback)(struct bpf_map *, void *, void *),
+					      void *aux) __ksym __weak;
 
 static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_table *t,
 						       const uint8_t *at, unsigned int size)
@@ -173,13 +210,6 @@ static BOBBIN_ALWAYS_INLINE const struct kernel_mapping *find_mapping(const stru
 	return m && pc >= m->start && pc < m->end ? m : NULL;
 }
 
-static BOBBIN_ALWAYS_INLINE struct walk_state *own_state(void)
-{
-	uint32_t cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&states, &cpu);
-}
-
 static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
@@ -193,12 +223,14 @@ static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 }
 
 /* Whether code says something else than its table, or whether that cannot be known. */
-BOBBIN_STAGE int replaces_frame(uint64_t pc)
+BOBBIN_STAGE int replaces_frame(uint32_t number, uint64_t pc)
 {
-	uint8_t code[EH_RETURN_SIZE];
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 
-	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc - EH_RETURN_BEFORE)) ||
-	       eh_return_code(BOBBIN_NATIVE_ARCH(), code);
+	return !s ||
+	       bpf_probe_read_user(s->code, sizeof(s->code),
+				   (const void *)(pc - EH_RETURN_BEFORE)) ||
+	       eh_return_code(BOBBIN_NATIVE_ARCH(), s->code);
 }
 
 BOBBIN_STAGE int returns_to_root(uint64_t pc)
@@ -262,13 +294,13 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 	}
 	if (row.end == vaddr + 1 && returns_to_root(pc))
 		return 0;
-	return file->eh_returns && replaces_frame(pc) ? 0 : row.word;
+	return file->eh_returns && replaces_frame(s->number, pc) ? 0 : row.word;
 }
 
 /* The packed rule for an address that this CPU has not kept, or 0. */
-BOBBIN_STAGE uint64_t look_up(uint64_t pc, uint64_t slot)
+BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 {
-	struct walk_state *s = own_state();
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 	const struct kernel_mapping *m;
 	const struct kernel_file *file;
 	uint64_t word;
@@ -300,17 +332,19 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *w, uint64_t
 		*source = (uint8_t)kept->source;
 		return kept->word;
 	}
-	word = look_up(pc, slot);
+	word = look_up(s->number, pc, slot);
 	*source = s->source;
 	return word;
 }
 
 /* A word outside of what was read; the window moves there. */
-static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct walk_state *s, uint64_t addr,
-						      uint64_t *ret)
+BOBBIN_STAGE int far_word(uint32_t number, uint64_t addr, uint64_t *ret)
 {
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 	uint64_t start = addr - WINDOW_BELOW;
 
+	if (!s || !ret)
+		return BOBBIN_REASON_NO_MEMORY;
 	if (!(addr & 7) && !s->window_fails) {
 		s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE, (const void *)start);
 		s->window_start = start;
@@ -320,8 +354,10 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct walk_state *s, uint
 			return BOBBIN_REASON_NONE;
 		}
 	}
-	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr) ? BOBBIN_REASON_NO_MEMORY
-									  : BOBBIN_REASON_NONE;
+	if (!bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr))
+		return BOBBIN_REASON_NONE;
+	s->missing = addr;
+	return BOBBIN_REASON_NO_MEMORY;
 }
 
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
@@ -330,7 +366,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 	uint64_t offset = addr - s->window_start;
 
 	if (offset >= s->window_size || offset & 7)
-		return far_word(s, addr, ret);
+		return (enum bobbin_reason)far_word(s->number, addr, ret);
 	*ret = s->window[index_below(offset / 8, WINDOW_WORDS)];
 	return BOBBIN_REASON_NONE;
 }
@@ -365,6 +401,7 @@ static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *ds
 
 struct walk_loop {
 	struct walk_state *state;
+	uint64_t base; /* frames of which the callers were found before */
 	struct plain_frame frame;
 	uint64_t count;
 	uint64_t callee; /* source of the last frame's rule */
@@ -372,14 +409,18 @@ struct walk_loop {
 };
 
 /* By a rule that is not plain, such as that of a signal frame. */
-static BOBBIN_OUT_OF_LINE enum bobbin_reason step_on(struct walk_state *s, struct plain_frame *f,
-						     uint64_t callee)
+BOBBIN_STAGE int step_on(uint32_t number, struct plain_frame *f, uint64_t callee)
 {
-	struct bobbin_regs regs = {.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
-	uint64_t word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 	enum bobbin_reason reason;
+	struct bobbin_regs regs;
 	struct bobbin_rule rule;
+	uint64_t word;
 
+	if (!s || !f)
+		return BOBBIN_REASON_NO_TABLE;
+	regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
+	word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
 	/* if the record does not lead to code, there are other ways */
 	if (!word || f->source == BOBBIN_SOURCE_FRAME_POINTER)
 		return BOBBIN_REASON_NO_TABLE;
@@ -399,7 +440,7 @@ static long next_frame(uint32_t i, void *ctx)
 	struct walk_loop *c = ctx;
 	struct walk_state *s = c->state;
 	struct plain_frame *f = &c->frame, caller;
-	uint64_t pc = f->pc, at = i;
+	uint64_t pc = f->pc, at = c->base + i;
 	bool exact = f->exact;
 	enum frame_case found = frame_plain(&s->walk, f, &caller);
 
@@ -409,7 +450,7 @@ static long next_frame(uint32_t i, void *ctx)
 	else if (found == FRAME_OUTERMOST)
 		c->reason = BOBBIN_REASON_OUTERMOST;
 	else
-		c->reason = step_on(s, f, c->callee);
+		c->reason = step_on(s->number, f, c->callee);
 	c->callee = f->source;
 	s->trace.frames[index_below(at, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
 							  (uint64_t)f->source << KERNEL_PC_BITS |
@@ -430,6 +471,7 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.from_sp = form_from_sp;
 	s->walk.forms.from_fp = form_from_fp;
 	s->walk.forms.record = form_record;
+	s->missing = 0;
 	s->window_start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
 					      (const void *)s->window_start);
@@ -445,35 +487,153 @@ static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
 	return list && list->number == number;
 }
 
-/* 0: the stack was walked and given out; 1: the kernel's sample is wanted. */
-SEC("perf_event")
-__attribute__((visibility("default"))) int walk_stack(struct bpf_perf_event_data *ctx)
+static BOBBIN_ALWAYS_INLINE long give_out(struct bpf_perf_event_data *ctx, struct walk_state *s,
+					  uint64_t frames, uint64_t cookie)
 {
-	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
-	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
-	struct walk_state *s = own_state();
+	uint64_t count = index_below(frames, KERNEL_FRAMES + 1);
+
+	s->trace.list = s->list.number;
+	s->trace.cookie = cookie;
+	s->trace.period = ctx->sample_period;
+	s->trace.count = (uint32_t)count;
+	return bpf_perf_event_output(ctx, &outputs, BPF_F_CURRENT_CPU, &s->trace,
+				     offsetof(struct kernel_trace, frames) + 8 * count);
+}
+
+/* Until a page is missing that can be had; the next turn goes on from there. */
+static long walk_and_fault(uint32_t i, void *ctx)
+{
+	struct walk_loop *c = ctx;
+	struct walk_state *s = c->state;
+	uint64_t word;
+
+	bpf_loop(KERNEL_FRAMES, next_frame, c, 0);
+	if (!s->missing || bpf_copy_from_user(&word, sizeof(word), (const void *)s->missing))
+		return 1;
+	s->missing = 0;
+	s->window_fails = false;
+	s->window_size = 0;
+	c->base = c->count - 1;
+	return 0;
+}
+
+static BOBBIN_ALWAYS_INLINE void walk_late(struct late_walk *late)
+{
+	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &late->pid);
+	struct walk_state *s = bpf_map_lookup_elem(&states, &late->state);
 	struct walk_loop loop = {.state = s};
 	uint64_t count;
+
+	if (!list || !s)
+		return;
+	s->number = late->state;
+	s->list = *list;
+	/* execve() has put another program there */
+	if (!user_frame(s, &loop.frame) || loop.frame.pc != late->pc || loop.frame.sp != late->sp)
+		return;
+	bpf_loop(LATE_FAULTS, walk_and_fault, &loop, 0);
+	count_walk(loop.count, loop.reason == BOBBIN_REASON_OUTERMOST);
+	if (loop.reason != BOBBIN_REASON_OUTERMOST || !list_is_current(late->pid, s->list.number))
+		return;
+	count = index_below(loop.count, KERNEL_FRAMES + 1);
+	s->trace.list = s->list.number;
+	s->trace.cookie = late->cookie;
+	s->trace.count = (uint32_t)count;
+	bpf_ringbuf_output(&results, &s->trace, offsetof(struct kernel_trace, frames) + 8 * count,
+			   BPF_RB_NO_WAKEUP);
+}
+
+/* In the task itself, before it returns to user mode. */
+static int on_return(struct bpf_map *map, void *key, void *value)
+{
+	struct late_walk *late = value;
+
+	walk_late(late);
+	late->busy = 0;
+	return 0;
+}
+
+/* A place for a walk that waits; NULL: there is none.  Tasks that have ended never give theirs back. */
+static BOBBIN_ALWAYS_INLINE struct late_walk *claim(uint32_t *slot, uint64_t now)
+{
+	struct late_walk *late;
+	uint64_t before;
+
+	for (uint32_t i = 0; i < LATE_TRIES; i++) {
+		*slot = (uint32_t)(now / 64 + i) % KERNEL_LATE_WALKS;
+		late = bpf_map_lookup_elem(&late_walks, slot);
+		if (!late)
+			return NULL;
+		before = late->busy;
+		if (before && now - before < LATE_NS)
+			continue;
+		if (__sync_val_compare_and_swap(&late->busy, before, now) == before)
+			return late;
+	}
+	return NULL;
+}
+
+/* Walk the stack when its pages can be waited for.  The cookie of that walk, or 0. */
+static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t pid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	uint64_t now = bpf_ktime_get_ns();
+	struct late_walk *late;
+	uint32_t slot;
+
+	if (!s->missing || s->missing - regs->sp >= LATE_STACK)
+		return 0;
+	late = claim(&slot, now);
+	if (!late)
+		return 0;
+	late->cookie = now << 4 | slot;
+	late->pid = pid;
+	late->state = first_late_state + slot;
+	late->pc = regs->ip;
+	late->sp = regs->sp;
+	if (bpf_task_work_schedule_resume_impl(task, &late->work, &late_walks, on_return, NULL))
+		return 0;
+	return now << 4 | slot;
+}
+
+/* 0: the stack was walked and given out, or will be; 1: the kernel's sample is wanted. */
+static BOBBIN_ALWAYS_INLINE int walk(struct bpf_perf_event_data *ctx, bool may_defer)
+{
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
+	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
+	struct walk_state *s = bpf_map_lookup_elem(&states, &cpu);
+	struct walk_loop loop = {.state = s};
+	uint64_t cookie = 0;
 	bool whole;
 
 	if (!list || !s)
 		return 1;
+	s->number = cpu;
 	s->list = *list;
 	if (!user_frame(s, &loop.frame))
 		return 1;
 	bpf_loop(KERNEL_FRAMES, next_frame, &loop, 0);
 	whole = loop.reason == BOBBIN_REASON_OUTERMOST && list_is_current(pid, s->list.number);
 	count_walk(loop.count, whole);
-	if (!whole)
-		return 1;
-	s->trace.list = s->list.number;
-	s->trace.period = ctx->sample_period;
-	count = index_below(loop.count, KERNEL_FRAMES + 1);
-	s->trace.count = (uint32_t)count;
-	if (bpf_perf_event_output(ctx, &outputs, BPF_F_CURRENT_CPU, &s->trace,
-				  offsetof(struct kernel_trace, frames) + 8 * count))
+	if (may_defer && !whole)
+		cookie = defer(s, pid);
+	if ((!whole && !cookie) || give_out(ctx, s, loop.count, cookie))
 		return 1;
 	return also_copy;
+}
+
+SEC("perf_event")
+__attribute__((visibility("default"))) int walk_stack(struct bpf_perf_event_data *ctx)
+{
+	return walk(ctx, false);
+}
+
+/* Where the kernel has bpf_task_work. */
+SEC("perf_event")
+__attribute__((visibility("default"))) int walk_or_defer(struct bpf_perf_event_data *ctx)
+{
+	return walk(ctx, true);
 }
 
 char program_license[] SEC("license") = "GPL";

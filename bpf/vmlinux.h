@@ -36,6 +36,8 @@ struct bpf_iter_num {
 #define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERF_EVENT_ARRAY 4
 #define BPF_F_MMAPABLE (1U << 10)
+#define BPF_MAP_TYPE_RINGBUF 27
+#define BPF_RB_NO_WAKEUP 1
 #define BPF_F_CURRENT_CPU 0xffffffffULL
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -49,7 +51,16 @@ struct task_struct {
 	unsigned int flags;
 };
 
+struct bpf_map {
+	__u32 id;
+};
+
 #pragma clang attribute pop
+
+/* for programs that run something when a task returns to user mode: Linux 6.18 */
+struct bpf_task_work {
+	__u64 __opaque;
+} __attribute__((aligned(8)));
 
 /* linux/bpf_perf_event.h; the verifier knows it, its layout is the user's interface */
 struct bpf_perf_event_data {

@@ -353,6 +353,7 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 		fprintf(stderr, "  %8.1f ns a run of its program, %.1f ns a frame of %" PRIu64 "\n",
 			(double)k->run_ns / (double)k->runs, (double)k->run_ns / (double)k->frames,
 			k->frames);
+	tell_count(k->late, "of them when their pages had been read in");
 	if (record->options.also_copy)
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",

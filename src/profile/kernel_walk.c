@@ -2,6 +2,7 @@
 #include "profile/kernel_walk.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -21,16 +22,23 @@
 #include "sampler.skel.h"
 #include "unwind/space.h"
 
+/* Of stacks that were walked late, until their samples come: those are about 10 ms behind. */
+#define LATE_TRACES 128
+
 /* linux/proc_ns.h: PROC_PID_INIT_INO */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC
 
 struct kernel_walk {
 	struct sampler *bpf;
+	struct bpf_program *program; /* of its two */
 	struct kernel_tables tables;
 	struct kernel_lists lists;
 	struct kernel_mapping *entries; /* of the list that is being made */
 	size_t entry_room;
 	struct kernel_trace trace;
+	struct ring_buffer *results; /* of walks that waited; NULL: none do */
+	uint64_t late_count;         /* of all that came; the last ones are in */
+	struct kernel_trace late[LATE_TRACES];
 };
 
 bool kernel_walk_is_built(void)
@@ -76,6 +84,35 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
+/* Linux 6.18 has what a task can be made to do on its way back to user mode. */
+static bool kernel_can_defer(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool can = btf && btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume_impl",
+						 BTF_KIND_FUNC) > 0;
+
+	btf__free(btf);
+	return can;
+}
+
+/* One of the two programs is loaded, and what only the other one needs is not. */
+static int choose_program(struct kernel_walk *w, bool may_defer)
+{
+	struct sampler *bpf = w->bpf;
+	bool defers = may_defer && kernel_can_defer();
+	int r;
+
+	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
+	r = bpf_program__set_autoload(bpf->progs.walk_stack, !defers);
+	if (!r)
+		r = bpf_program__set_autoload(bpf->progs.walk_or_defer, defers);
+	if (!r && !defers)
+		r = bpf_map__set_autocreate(bpf->maps.late_walks, false);
+	if (!r && !defers)
+		r = bpf_map__set_autocreate(bpf->maps.results, false);
+	return r;
+}
+
 static int configure(struct sampler *bpf, bool also_copy)
 {
 	const struct bobbin_rule outermost = outermost_rule(native_arch());
@@ -85,7 +122,7 @@ static int configure(struct sampler *bpf, bool also_copy)
 
 	if (cpus < 0)
 		return cpus;
-	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus);
+	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus + KERNEL_LATE_WALKS);
 	if (!r)
 		r = bpf_map__set_max_entries(bpf->maps.counts, (uint32_t)cpus);
 	if (!r)
@@ -97,8 +134,45 @@ static int configure(struct sampler *bpf, bool also_copy)
 	bpf->rodata->form_from_fp = forms.from_fp;
 	bpf->rodata->form_record = forms.record;
 	bpf->rodata->outermost_word = word;
+	bpf->rodata->first_late_state = (uint32_t)cpus;
 	bpf->rodata->also_copy = also_copy;
 	return r;
+}
+
+static int take_result(void *ctx, void *data, size_t size)
+{
+	struct kernel_walk *w = ctx;
+	const size_t head = offsetof(struct kernel_trace, frames);
+	struct kernel_trace *to = &w->late[w->late_count % LATE_TRACES];
+
+	if (size < head || size > sizeof(*to))
+		return 0;
+	memcpy(to, data, size);
+	if (to->count <= (size - head) / sizeof(*to->frames))
+		w->late_count++;
+	else
+		to->cookie = 0;
+	return 0;
+}
+
+static int open_results(struct kernel_walk *w)
+{
+	const struct bpf_map *map = w->bpf->maps.late_walks;
+	uint8_t *none;
+	int r = 0;
+
+	if (w->program != w->bpf->progs.walk_or_defer)
+		return 0;
+	none = calloc(1, bpf_map__value_size(map));
+	if (!none)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < KERNEL_LATE_WALKS && !r; i++)
+		r = bpf_map_update_elem(bpf_map__fd(map), &i, none, BPF_ANY);
+	free(none);
+	if (r)
+		return r;
+	w->results = ring_buffer__new(bpf_map__fd(w->bpf->maps.results), take_result, w, NULL);
+	return w->results ? 0 : -errno;
 }
 
 static int load(struct kernel_walk *w, bool also_copy)
@@ -108,7 +182,9 @@ static int load(struct kernel_walk *w, bool also_copy)
 	w->bpf = sampler__open();
 	if (!w->bpf)
 		return -errno;
-	r = configure(w->bpf, also_copy);
+	r = choose_program(w, !also_copy);
+	if (!r)
+		r = configure(w->bpf, also_copy);
 	if (!r)
 		r = sampler__load(w->bpf);
 	if (!r)
@@ -117,7 +193,7 @@ static int load(struct kernel_walk *w, bool also_copy)
 		r = map_memory(w->bpf->maps.pages, &w->tables.pages);
 	if (!r)
 		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
-	return r;
+	return r ? r : open_results(w);
 }
 
 int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
@@ -151,6 +227,7 @@ void kernel_walk_close(struct kernel_walk *walk)
 	}
 	kernel_tables_fini(&walk->tables);
 	kernel_lists_fini(&walk->lists);
+	ring_buffer__free(walk->results);
 	sampler__destroy(walk->bpf);
 	free(walk->entries);
 	free(walk);
@@ -158,7 +235,7 @@ void kernel_walk_close(struct kernel_walk *walk)
 
 int kernel_walk_attach(struct kernel_walk *walk, int event)
 {
-	int program = bpf_program__fd(walk->bpf->progs.walk_stack);
+	int program = bpf_program__fd(walk->program);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
@@ -265,6 +342,28 @@ static bool read_trace(const struct perf_sample *sample, struct kernel_trace *re
 	return true;
 }
 
+void kernel_walk_collect(struct kernel_walk *walk)
+{
+	if (walk->results)
+		ring_buffer__consume(walk->results);
+}
+
+/* The whole stack in the place of one that ends at a page; false: it has not come. */
+static bool take_late(const struct kernel_walk *w, struct kernel_trace *trace)
+{
+	for (unsigned int i = 0; i < LATE_TRACES; i++) {
+		const struct kernel_trace *late = &w->late[i];
+
+		if (late->cookie != trace->cookie)
+			continue;
+		trace->list = late->list;
+		trace->count = late->count;
+		memcpy(trace->frames, late->frames, late->count * sizeof(*late->frames));
+		return true;
+	}
+	return false;
+}
+
 static struct bobbin_frame frame_of(uint64_t word)
 {
 	return (struct bobbin_frame){
@@ -279,14 +378,17 @@ bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
 		       uint64_t *period)
 {
 	struct kernel_trace *from = &walk->trace;
+	enum bobbin_reason end = BOBBIN_REASON_OUTERMOST;
 	uint32_t count, inner, skipped;
 
 	if (!read_trace(sample, from))
 		return false;
 	*period = from->period;
+	if (from->cookie && !take_late(walk, from))
+		end = BOBBIN_REASON_STACK_HOLE;
 	count = is_current(process, from->list) ? from->count
 						: frames_that_hold(walk, process, from);
-	trace->reason = count == from->count ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_UNLOADED;
+	trace->reason = count == from->count ? end : BOBBIN_REASON_UNLOADED;
 	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
 	trace->count = count - skipped;
 	inner = skipped ? trace->max - trace->outer : count;
@@ -314,9 +416,9 @@ void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats 
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
-	*ret = (struct kernel_walk_stats){0};
+	*ret = (struct kernel_walk_stats){.late = walk->late_count};
 	read_counts(walk, ret);
-	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->bpf->progs.walk_stack), &info, &size)) {
+	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {
 		ret->runs = info.run_cnt;
 		ret->run_ns = info.run_time_ns;
 	}

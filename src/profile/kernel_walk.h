@@ -22,10 +22,11 @@ struct kernel_walk;
  * struct kernel_walk_stats - what the program has done
  * @walks, @frames: that it began, and of these
  * @whole: walks that came to the end
+ * @late: stacks that were walked when their task returned to user mode
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
  */
 struct kernel_walk_stats {
-	uint64_t walks, frames, whole, runs, run_ns;
+	uint64_t walks, frames, whole, late, runs, run_ns;
 };
 
 /* Whether this build has it. */
@@ -49,9 +50,13 @@ int kernel_walk_output(struct kernel_walk *walk, int cpu, int event);
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process);
 void kernel_walk_forget(struct kernel_walk *walk, struct process *process);
 
+/* Take what was walked late; from then on kernel_walk_trace() knows it. */
+void kernel_walk_collect(struct kernel_walk *walk);
+
 /*
  * A trace of the program, from a sample's bytes; @trace as for bobbin_unwind().  Where the
- * mappings have changed since, it ends with BOBBIN_REASON_UNLOADED.  false: it makes no sense.
+ * mappings have changed since, it ends with BOBBIN_REASON_UNLOADED; where a page was waited for
+ * in vain, with BOBBIN_REASON_STACK_HOLE.  false: it makes no sense.
  */
 bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
 		       const struct perf_sample *sample, struct bobbin_trace *trace,

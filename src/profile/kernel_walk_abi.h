@@ -26,6 +26,9 @@
 
 /* The most frames of a stack that the kernel walks. */
 #define KERNEL_FRAMES 1024
+/* Walks that wait, at most, and the bytes of those that came to the end. */
+#define KERNEL_LATE_WALKS 16
+#define KERNEL_LATE_BYTES (1u << 20)
 /* Rules that each CPU keeps; a power of two. */
 #define KERNEL_RULES 4096
 
@@ -73,14 +76,16 @@ struct kernel_file {
 #define KERNEL_SOURCE 0x7f
 
 /**
- * struct kernel_trace - a whole stack, as the program gives it out
+ * struct kernel_trace - a stack, as the program gives it out
  * @list: number of the list of mappings by which it was walked
+ * @cookie: 0: it is whole; else it ends at a page that is not in memory.  When the page is there
+ *	the stack is walked again, and the whole one has the same cookie
  * @period: of the sample
  * @count: of frames
  * @frames: leaf first: the PC, the source, and whether the PC is exact
  */
 struct kernel_trace {
-	uint64_t list, period;
+	uint64_t list, cookie, period;
 	uint32_t count, unused;
 	uint64_t frames[KERNEL_FRAMES];
 };

@@ -38,6 +38,10 @@ void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
 {
 }
 
+void kernel_walk_collect(struct kernel_walk *walk)
+{
+}
+
 bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
 		       const struct perf_sample *sample, struct bobbin_trace *trace,
 		       uint64_t *period)

@@ -301,8 +301,8 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 		error = tell_images(r, thread->process);
 	if (error)
 		return error;
-	r->stats.walked++;
-	r->stats.remapped += trace.reason != BOBBIN_REASON_OUTERMOST;
+	r->stats.walked += trace.reason != BOBBIN_REASON_STACK_HOLE;
+	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;
 	if (r->comparison) {
 		/* the sample itself comes next */
 		if (trace.reason == BOBBIN_REASON_OUTERMOST)
@@ -354,6 +354,8 @@ static int drain(struct recorder *r, bool final)
 	int error = 0, got;
 
 	sampler_sweep(r->sampler, final);
+	if (r->walk)
+		kernel_walk_collect(r->walk);
 	process_table_visit(r->processes, watch_code, r);
 	error = r->error;
 	while (!error && (got = sampler_next(r->sampler, &event)) != 0) {

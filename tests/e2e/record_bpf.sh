@@ -49,6 +49,18 @@ it_agrees_on_code_that_node_compiles() {
 		while (Date.now() < end) fib(15)'
 }
 
+it_waits_for_pages_that_are_not_in_memory() {
+	[ "$(printf '%s\n' 6.18 "$(uname -r)" | sort -V | head -n 1)" = 6.18 ] ||
+		skip "Linux before 6.18 has no work for a task on its way to user mode"
+	record --bpf -F 2000 "$(program evicted)" 1000
+	[ "$(count 'of them when their pages had been read in')" -ge 300 ] || fail "few: $(cat err)"
+	reasons | mostly 90 '^OUTERMOST$'
+	stacks | mostly 85 ' innermost \(descend \)\{101\}run start_thread '
+	# the copies lack what the walks have waited for
+	record -F 2000 "$(program evicted)" 1000
+	reasons | some '^STACK_HOLE$' 400
+}
+
 it_agrees_on_exceptions_in_cxx() {
 	g++ -O2 -o throwing "$sources/throwing.cc"
 	walks 80 ./throwing 1000
