@@ -87,6 +87,9 @@ static const struct feature features[] = {
 	 "root, or CAP_BPF and CAP_PERFMON",
 	 "a bobbin that was built with BPF, Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF, and the "
 	 "first namespace of process IDs", false},
+	{"walks that wait", probe_waiting_walk,
+	 "stacks of which a page is not in memory are copied, as far as they are, and cut there",
+	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false},
 	{"attaching", probe_attaching,
 	 "'bobbin stack' and 'bobbin maps' take the descendants of their shell at most",
 	 "'sysctl kernel.yama.ptrace_scope=0', root, or CAP_SYS_PTRACE", NULL, false},

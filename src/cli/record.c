@@ -25,6 +25,7 @@
 #include "profile/recorder.h"
 
 #define TARGET_NAME 32
+#define BPF_ERROR_SIZE 160
 
 struct record {
 	struct recorder_options options;
@@ -149,15 +150,9 @@ static void complain_sampler(const struct record *record, int error)
 
 static void complain_walk(int error)
 {
-	if (error == -ENOSYS)
-		complain("--bpf: this bobbin was built without BPF");
-	else if (error == -ENXIO)
-		complain("--bpf: not in a process-ID namespace of its own");
-	else if (error == -EPERM || error == -EACCES)
-		complain("--bpf: the kernel does not allow it: run as root, or give bobbin CAP_BPF "
-			 "and CAP_PERFMON");
-	else
-		complain("--bpf: the program cannot be loaded: %s", strerror(-error));
+	char why[BPF_ERROR_SIZE];
+
+	complain("--bpf: %s", kernel_walk_error(error, why, sizeof(why)));
 }
 
 static void complain_open(const struct record *record, enum recorder_stage stage, int error)

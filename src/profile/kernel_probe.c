@@ -105,7 +105,8 @@ int probe_large_buffers(void)
 	return r;
 }
 
-int probe_kernel_walk(void)
+/* 0 or an error; whether walks can wait for pages to @waits. */
+static int try_kernel_walk(bool *waits)
 {
 	struct bobbin_unwinder *unwinder;
 	struct kernel_walk *walk;
@@ -114,10 +115,27 @@ int probe_kernel_walk(void)
 	if (r)
 		return r;
 	r = kernel_walk_open(unwinder, false, &walk);
-	if (!r)
+	if (!r) {
+		*waits = kernel_walk_waits(walk);
 		kernel_walk_close(walk);
+	}
 	bobbin_unwinder_close(unwinder);
 	return r;
+}
+
+int probe_kernel_walk(void)
+{
+	bool waits;
+
+	return try_kernel_walk(&waits);
+}
+
+int probe_waiting_walk(void)
+{
+	bool waits = false;
+	int r = try_kernel_walk(&waits);
+
+	return r || waits ? r : -EOPNOTSUPP;
 }
 
 static bool has_capability(unsigned int number)

@@ -29,6 +29,9 @@ int probe_large_buffers(void);
 /* Walks of stacks in the kernel; -ENOSYS: this build has none. */
 int probe_kernel_walk(void);
 
+/* Such walks that wait for pages which are not in memory. */
+int probe_waiting_walk(void);
+
 /* Attaching to processes that are no descendants, and reading their memory. */
 int probe_attaching(void);
 

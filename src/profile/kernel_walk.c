@@ -216,6 +216,11 @@ int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct ke
 	return r;
 }
 
+bool kernel_walk_waits(const struct kernel_walk *walk)
+{
+	return walk->results;
+}
+
 void kernel_walk_close(struct kernel_walk *walk)
 {
 	if (!walk)

@@ -39,6 +39,12 @@ bool kernel_walk_is_built(void);
  */
 int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret);
 
+/* What to say of such an error, in @room. */
+const char *kernel_walk_error(int error, char *room, size_t size);
+
+/* Whether walks wait for pages that are not in memory. */
+bool kernel_walk_waits(const struct kernel_walk *walk);
+
 /* @walk may be NULL. */
 void kernel_walk_close(struct kernel_walk *walk);
 

@@ -16,6 +16,11 @@ int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct ke
 	return -ENOSYS;
 }
 
+bool kernel_walk_waits(const struct kernel_walk *walk)
+{
+	return false;
+}
+
 void kernel_walk_close(struct kernel_walk *walk)
 {
 }
