@@ -8,8 +8,8 @@
 #include "base/vector.h"
 #include "core/bisect.h"
 
-/* Entries of a list that is remembered: all of them together take 16 MiB at most. */
-#define RETIRED_MAX 2048
+/* Entries of all lists that are remembered: 16 MiB. */
+#define RETIRED_MAX 524288
 
 static void free_chain(struct known_list *list)
 {
@@ -112,14 +112,24 @@ struct known_list *kernel_lists_get(struct kernel_lists *lists,
 	return add_list(lists, entries, count, hash);
 }
 
+static void forget(struct kernel_lists *lists, struct known_list **retired)
+{
+	if (*retired)
+		lists->retired_entries -= (*retired)->list.count;
+	free(*retired);
+	*retired = NULL;
+}
+
+/* The oldest ones make room. */
 static void retire(struct kernel_lists *lists, struct known_list *list)
 {
-	struct known_list **oldest = &lists->retired[lists->next_retired++ % LISTS_RETIRED];
+	unsigned int oldest = lists->next_retired++;
 
-	free(*oldest);
-	*oldest = list->list.count <= RETIRED_MAX ? list : NULL;
-	if (!*oldest)
-		free(list);
+	forget(lists, &lists->retired[oldest % LISTS_RETIRED]);
+	lists->retired[oldest % LISTS_RETIRED] = list;
+	lists->retired_entries += list->list.count;
+	while (lists->retired_entries > RETIRED_MAX)
+		forget(lists, &lists->retired[++oldest % LISTS_RETIRED]);
 }
 
 void kernel_lists_put(struct kernel_lists *lists, struct known_list *list)

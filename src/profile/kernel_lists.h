@@ -40,6 +40,7 @@ struct kernel_lists {
 	struct known_list *buckets[LIST_BUCKETS];
 	struct known_list *retired[LISTS_RETIRED];
 	unsigned int next_retired;
+	uint32_t retired_entries; /* of all of them */
 	uint64_t last_number, seed;
 };
 

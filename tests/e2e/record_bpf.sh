@@ -112,6 +112,26 @@ it_agrees_on_a_running_process() {
 	walks 80 -p "$pid"
 }
 
+# The kernel's lists are always late here; frames of the two differ by 2,000 bytes
+it_is_not_deceived_by_code_that_takes_the_place_of_other_code() {
+	gcc -O2 -fomit-frame-pointer -shared -fPIC -DROOM=1000 -o a.so "$sources/swapped.c"
+	gcc -O2 -fomit-frame-pointer -shared -fPIC -DROOM=3000 -o b.so "$sources/swapped.c"
+	walks 10 "$(program swapping)" 1500 "$PWD/a.so" "$PWD/b.so"
+	record --bpf -F 2000 "$(program swapping)" 1500 "$PWD/a.so" "$PWD/b.so"
+	"$bobbin" script -F comm,tid,ip,sym,reason --no-inline | awk 'BEGIN { RS = "" } / OUTERMOST/ && / work\+/' >whole
+	[ "$(grep -c ' work+' whole)" -ge 200 ] || fail "few: $(cat err)"
+	[ "$(grep -c ' call+' whole)" -eq "$(grep -c ' work+' whole)" ] || fail "other callers of work()"
+	[ "$(grep -c ' main+' whole)" -eq "$(grep -c ' work+' whole)" ] || fail "other callers of call()"
+	reasons | grep -v -x NO_USER | mostly 99 '^\(OUTERMOST\|UNLOADED\|NEW_SPACE\|NO_MAPPING\)$'
+}
+
+it_walks_among_ten_thousand_mappings() {
+	walks 60 "$(program scattered)" 1500 10000
+	# more than a list may have: user space walks
+	record --bpf -F 2000 "$(program scattered)" 1000 20000
+	stacks | mostly 80 ' work main __libc_start_call_main '
+}
+
 # Others may work at the same time: what they run is compared, too
 it_agrees_on_everything_that_runs() {
 	spawn "$(program chain)" 60000
