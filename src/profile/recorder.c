@@ -295,7 +295,11 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 		r->stats.broken++;
 		return 0;
 	}
-	process_is_stale(thread->process, &trace);
+	/* between two programs, where the registers are the old one's */
+	if (!trace.count && thread->process->in_exec)
+		trace.reason = BOBBIN_REASON_NO_USER;
+	else
+		process_is_stale(thread->process, &trace);
 	/* what is new is for the walks to come: there is no copy of this stack */
 	if (code_watch_trace(r->unwinder, thread->process, &trace))
 		error = tell_images(r, thread->process);
