@@ -487,6 +487,24 @@ static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
 	return list && list->number == number;
 }
 
+/*
+ * The list of the current process; or that of its parent, @pid, if it was forked and nobody has
+ * called exec since: user space will see whether that was right.
+ */
+static BOBBIN_ALWAYS_INLINE const struct kernel_list *find_list(uint32_t *pid)
+{
+	const struct kernel_list *list = bpf_map_lookup_elem(&processes, pid);
+	struct task_struct *task = bpf_get_current_task_btf(), *parent;
+
+	if (list)
+		return list;
+	parent = task->real_parent;
+	if (parent->self_exec_id != task->self_exec_id)
+		return NULL;
+	*pid = (uint32_t)parent->tgid;
+	return bpf_map_lookup_elem(&processes, pid);
+}
+
 static BOBBIN_ALWAYS_INLINE long give_out(struct bpf_perf_event_data *ctx, struct walk_state *s,
 					  uint64_t frames, uint64_t cookie)
 {
@@ -601,7 +619,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t 
 static BOBBIN_ALWAYS_INLINE int walk(struct bpf_perf_event_data *ctx, bool may_defer)
 {
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
-	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
+	const struct kernel_list *list = find_list(&pid);
 	struct walk_state *s = bpf_map_lookup_elem(&states, &cpu);
 	struct walk_loop loop = {.state = s};
 	uint64_t cookie = 0;

@@ -49,6 +49,9 @@ struct pt_regs {
 
 struct task_struct {
 	unsigned int flags;
+	int tgid;
+	struct task_struct *real_parent;
+	__u64 self_exec_id;
 };
 
 struct bpf_map {

@@ -107,9 +107,18 @@ it_agrees_on_forks_that_call_exec() {
 }
 
 it_agrees_on_a_running_process() {
-	spawn "$(program chain)" 5000
-	(sleep 2; kill "$pid") &
+	spawn "$(program chain)" 60000
+	(
+		works_on "$pid"
+		works_on "$pid"
+		kill "$pid"
+	) &
 	walks 80 -p "$pid"
+}
+
+# A child has its parent's mappings until it calls exec
+it_agrees_in_a_storm_of_forks() {
+	walks 90 "$(program storming)" 1000 2
 }
 
 # The kernel's lists are always late here; frames of the two differ by 2,000 bytes
@@ -168,21 +177,35 @@ it_records_the_stacks_of_the_walks() {
 	complete
 }
 
-programs() {
-	bpftool prog show name walk_stack | grep -q walk_stack
+# ids PID KIND: of what a process has of BPF
+ids() {
+	cat "/proc/$1/fdinfo/"* | sed -n "s/^$2_id:[[:space:]]*//p" | sort -u
 }
 
-no_programs() {
-	! programs
+# attached PID: it has a program, and events to run it
+attached() {
+	ids "$1" prog | grep . && samples "$1"
 }
 
-it_leaves_no_program_when_it_is_killed() {
+gone_are() {
+	for id in $(cat programs); do
+		! bpftool prog show id "$id" || return 1
+	done
+	for id in $(cat maps); do
+		! bpftool map show id "$id" || return 1
+	done
+}
+
+it_leaves_nothing_when_it_is_killed() {
 	needs bpftool
-	eventually no_programs
 	spawn "$bobbin" record -q --bpf "$(program chain)" 60000
-	eventually programs
+	eventually attached "$pid"
+	ids "$pid" prog >programs
+	ids "$pid" map >maps
+	[ -s programs ] && [ "$(wc -l <maps)" -ge 5 ]
+	! gone_are
 	kill -9 "$pid"
-	eventually no_programs
+	eventually gone_are
 }
 
 it_says_what_is_missing() {
