@@ -10,18 +10,21 @@
 /* A walk may pass over its first frame. */
 #define MEMO_FRAMES (BOBBIN_MAX_DEPTH + 1)
 
-/* A frame, and how its caller was found. */
-struct memo_frame {
-	struct bobbin_frame frame; /* as in a trace */
+/* A frame's registers, and how its caller was found, which is the next frame. */
+struct memo_link {
 	uint64_t sp, fp;
-	/* of the next entry, which has its RA in the default slot; else UINT64_MAX */
-	uint64_t caller_sp;
-	int64_t fp_off; /* from there to where its FP was saved; PLAIN_RA_OFF: it was not */
+	/*
+	 * From the caller's SP, below which is the return address, to where its FP was saved;
+	 * PLAIN_RA_OFF: it was not; 0: the caller was found in another way.
+	 */
+	int64_t fp_off;
 };
 
 struct memo_walk {
 	uint32_t count;
-	struct memo_frame frames[MEMO_FRAMES];
+	bool whole; /* the last frame has no caller, as its rule says */
+	struct bobbin_frame frames[MEMO_FRAMES]; /* as in a trace */
+	struct memo_link links[MEMO_FRAMES];
 };
 
 /* The newest walk over a stack, and room for the one in the making. */

@@ -179,7 +179,6 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	if (!w->slot)
 		return;
 	walk_slot_renew(w->slot, code_map_generation(registry_map(code->registry)));
-	memo_begin(&w->frames, &w->slot->memo, &w->memo);
 }
 
 /* @skip: the first frame is passed over. */
@@ -190,6 +189,8 @@ static void walk(struct own_walk *w, bool skip, struct bobbin_trace *trace)
 
 	if (skip)
 		walk_frames(&w->frames, &w->memo, &skipped, 1);
+	if (w->slot)
+		memo_begin(&w->frames, &w->slot->memo, &w->memo);
 	trace->count = 0;
 	trace->left_out = 0;
 	trace->reason = skipped.reason;

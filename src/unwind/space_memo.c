@@ -43,7 +43,7 @@ void copy_prefetch(const struct bobbin_stack_copy *copy, const struct walk_memo 
 	for (size_t i = 0; i < top; i += CACHE_LINE)
 		__builtin_prefetch(copy->data + i);
 	for (uint32_t i = 0; last && i < last->count; i++) {
-		uint64_t offset = last->frames[i].sp - copy->addr;
+		uint64_t offset = last->links[i].sp - copy->addr;
 
 		if (offset - top < copy->size - top)
 			__builtin_prefetch(copy->data + offset - 1);

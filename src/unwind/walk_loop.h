@@ -33,7 +33,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 	if (w->in_syscall)
 		frame->exact = false;
 	w->in_syscall = false;
-	memo_note(memo, frame, &f, NULL);
+	memo_note(memo, &f, NULL);
 	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
 		memo_enter(w, memo, w->regs.sp);
 	return reason;
@@ -54,12 +54,13 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason walk_one(struct frame_walk *w, st
 	*out = (struct bobbin_frame){
 		.pc = f->pc, .source = f->source & (uint8_t)~SOURCE_ONCE, .exact = f->exact};
 	if (found == FRAME_CALLER) {
-		memo_note(memo, out, f, &caller);
+		memo_note(memo, f, &caller);
 		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
 		return BOBBIN_REASON_NONE;
 	}
 	if (found == FRAME_OUTERMOST) {
-		memo_note(memo, out, f, NULL);
+		memo->whole = !(f->source & SOURCE_ONCE);
+		memo_note(memo, f, NULL);
 		return BOBBIN_REASON_OUTERMOST;
 	}
 	if (!first)
@@ -79,6 +80,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 	struct plain_frame f = plain_frame_of(&w->regs);
 	enum bobbin_reason reason = BOBBIN_REASON_NONE;
 
+	memo->frames = out;
 	while (out < end && !reason) {
 		/* any number may be a stack pointer: it may also be what no entry can have */
 		if (f.sp >= memo->join && !f.exact && memo->memo) {
@@ -88,7 +90,9 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 			if (same)
 				memo_move(memo, &f);
 			out += same;
-			if (out == end)
+			if (memo->whole)
+				reason = BOBBIN_REASON_OUTERMOST;
+			if (reason || out == end)
 				break;
 		}
 		reason = walk_one(w, memo, &f, out, out == first);

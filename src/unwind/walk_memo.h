@@ -41,17 +41,19 @@ static uint64_t world_shift(const struct frame_walk *w);
 static void world_load(uint64_t at, uint64_t *ret);
 
 /*
- * A memo in use by a walk.  Its frames are the first @done of @last, then those up to @note
- * in @fresh.
+ * A memo in use by a walk.  Its frames are the first @done of @last, then those of the trace
+ * from @frames on, whose links are those of @fresh up to @note.
  */
 struct memo_use {
 	struct walk_memo *memo; /* NULL: there is none */
 	struct memo_walk *last, *fresh;
-	struct memo_frame *note;
+	struct memo_link *note;
+	const struct bobbin_frame *frames;
 	uint32_t done;
-	uint32_t at, end; /* entries of @last that the walk may come to, and the one after */
+	uint32_t at, end; /* frames of @last that the walk may come to, and the one after */
 	uint64_t join;    /* the least SP that the next of these can have */
 	bool aimed;       /* @at is where words begin to be the same */
+	bool whole;       /* the walk has come to the end */
 	struct near_memory near;
 };
 
@@ -83,14 +85,15 @@ static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, stru
 	use->memo = memo;
 	use->last = &memo->walks[memo->newest];
 	use->fresh = &memo->walks[!memo->newest];
-	use->note = use->fresh->frames;
+	use->note = use->fresh->links;
 	use->done = 0;
+	use->whole = false;
 	memo_enter(w, use, w->regs.sp);
 }
 
 static BOBBIN_ALWAYS_INLINE uint32_t memo_noted(const struct memo_use *use)
 {
-	return (uint32_t)(use->note - use->fresh->frames);
+	return (uint32_t)(use->note - use->fresh->links);
 }
 
 /* The walk becomes the last one. */
@@ -101,12 +104,14 @@ static inline void memo_end(struct memo_use *use)
 	if (!use->memo)
 		return;
 	noted = memo_noted(use);
-	if (use->done)
-		memcpy(&use->last->frames[use->done], use->fresh->frames,
-		       noted * sizeof(*use->note));
-	else
+	if (!use->done)
 		use->last = use->fresh;
+	else if (noted)
+		memcpy(&use->last->links[use->done], use->fresh->links, noted * sizeof(*use->note));
+	if (noted)
+		memcpy(&use->last->frames[use->done], use->frames, noted * sizeof(*use->frames));
 	use->last->count = use->done + noted;
+	use->last->whole = use->whole;
 	use->memo->newest = use->last != use->memo->walks;
 }
 
@@ -123,60 +128,54 @@ static BOBBIN_ALWAYS_INLINE bool memo_can_hold(const struct plain_frame *f,
 }
 
 /* @caller: NULL: no plain rule has led there. */
-static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct bobbin_frame *frame,
-					   const struct plain_frame *f,
+static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct plain_frame *f,
 					   const struct plain_frame *caller)
 {
 	bool holds = caller && memo_can_hold(f, caller);
 
 	if (use->note)
-		*use->note++ = (struct memo_frame){.frame = *frame,
-						   .sp = f->sp,
-						   .fp = f->fp,
-						   .caller_sp = holds ? caller->sp : UINT64_MAX,
-						   .fp_off = caller ? f->fp_off : 0};
+		*use->note++ = (struct memo_link){
+			.sp = f->sp, .fp = f->fp, .fp_off = holds ? f->fp_off : 0};
 }
 
 /*
  * Whether the caller is the same as last time: every word that told is.  They lie between
  * the two stack pointers, of which this one is in near memory.
  */
-static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_frame *f, uint64_t near_end,
-					    uint64_t shift)
+static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_walk *last, uint32_t at,
+					    uint64_t near_end, uint64_t shift)
 {
-	uint64_t word;
+	const struct memo_link *link = &last->links[at];
+	uint64_t word, sp = link[1].sp;
 
-	if (f->caller_sp > near_end)
+	if (!link->fp_off || sp > near_end)
 		return false;
-	world_load(f->caller_sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
-	if (word != f[1].frame.pc)
+	world_load(sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
+	if (word != last->frames[at + 1].pc)
 		return false;
-	if (f->fp_off == PLAIN_RA_OFF)
+	if (link->fp_off == PLAIN_RA_OFF)
 		return true;
-	world_load(f->caller_sp + (uint64_t)f->fp_off + shift, &word);
-	return word == f[1].fp;
+	world_load(sp + (uint64_t)link->fp_off + shift, &word);
+	return word == link[1].fp;
 }
 
 /* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
 static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *use)
 {
 	const struct near_memory near = use->near;
-	const struct memo_frame *frames = use->last->frames;
+	const struct memo_link *links = use->last->links;
 	uint64_t shift = world_shift(w);
 	uint32_t at;
 
-	while (use->end > use->at && !is_near_word(&near, frames[use->end].sp))
+	while (use->end > use->at && !is_near_word(&near, links[use->end].sp))
 		use->end--;
-	for (at = use->end; at > use->at; at--) {
-		const struct memo_frame *f = &frames[at - 1];
-
-		if (!is_near_word(&near, f->sp) ||
-		    (f->caller_sp != UINT64_MAX && !memo_holds(f, near.end, shift)))
+	for (at = use->end; at > use->at; at--)
+		if (!is_near_word(&near, links[at - 1].sp) ||
+		    (links[at - 1].fp_off && !memo_holds(use->last, at - 1, near.end, shift)))
 			break;
-	}
 	use->aimed = true;
 	use->at = at;
-	use->join = at < use->end ? frames[at].sp : UINT64_MAX;
+	use->join = at < use->end ? links[at].sp : UINT64_MAX;
 }
 
 /*
@@ -187,42 +186,59 @@ static inline void memo_join(struct memo_use *use)
 {
 	uint32_t noted = memo_noted(use), at = use->done + noted;
 	uint32_t left = use->last->count - use->at;
-	struct memo_frame *from = &use->last->frames[use->at];
+	struct memo_walk *from = use->last, *to = from;
 
-	if (left > MEMO_FRAMES - at)
+	if (left > MEMO_FRAMES - at) {
 		left = MEMO_FRAMES - at;
-	if (!use->done && noted > left) {
-		struct memo_walk *last = use->last;
-
-		memcpy(use->note, from, left * sizeof(*from));
-		use->last = use->fresh;
-		use->fresh = last;
-	} else {
-		if (at != use->at)
-			memmove(&use->last->frames[at], from, left * sizeof(*from));
-		memcpy(&use->last->frames[use->done], use->fresh->frames, noted * sizeof(*from));
+		from->whole = false;
 	}
-	use->last->count = at + left;
+	if (!use->done && noted > left) {
+		to = use->fresh;
+		to->whole = from->whole;
+		use->fresh = from;
+		use->last = to;
+	}
+	if (to != from || at != use->at) {
+		memmove(&to->links[at], &from->links[use->at], left * sizeof(*to->links));
+		memmove(&to->frames[at], &from->frames[use->at], left * sizeof(*to->frames));
+	}
+	if (to == from)
+		memcpy(&to->links[use->done], use->fresh->links, noted * sizeof(*to->links));
+	memcpy(&to->frames[use->done], use->frames, noted * sizeof(*to->frames));
+	to->count = at + left;
 	use->end += at - use->at;
-	if (use->end >= use->last->count)
-		use->end = use->last->count - 1;
+	if (use->end >= to->count)
+		use->end = to->count - 1;
 	use->at = use->done = at;
-	use->note = use->fresh->frames;
+	use->note = use->fresh->links;
 }
 
-/* Go to the entry that @f is; false: it is none. */
+/* Go to the frame that @f is; false: it is none. */
 static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct plain_frame *f)
 {
-	const struct memo_frame *frames = use->last->frames, *found;
+	const struct memo_link *links = use->last->links, *found;
 
-	while (use->at < use->end && frames[use->at].sp < f->sp)
+	while (use->at < use->end && links[use->at].sp < f->sp)
 		use->at++;
-	found = &frames[use->at];
+	found = &links[use->at];
 	use->join = UINT64_MAX;
 	if (use->at == use->end)
 		return false;
 	use->join = found->sp > f->sp ? found->sp : f->sp + 1;
-	return found->frame.pc == f->pc && found->sp == f->sp && found->fp == f->fp;
+	return use->last->frames[use->at].pc == f->pc && found->sp == f->sp && found->fp == f->fp;
+}
+
+/* How many frames from @use->at on have the same callers as last time, up to @max. */
+static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struct memo_use *use,
+					       uint32_t max)
+{
+	const uint64_t shift = world_shift(w), near_end = use->near.end;
+	const struct memo_walk *last = use->last;
+	uint32_t at = use->at, end = use->end - at < max ? use->end : at + max;
+
+	while (at < end && memo_holds(last, at, near_end, shift))
+		at++;
+	return at - use->at;
 }
 
 /*
@@ -232,21 +248,19 @@ static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct pl
 static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo_use *use,
 					       bool found, struct bobbin_frame *out, uint32_t max)
 {
-	const uint64_t shift = world_shift(w), near_end = use->near.end;
-	const struct memo_frame *from, *end;
-	uint32_t count = 0;
+	uint32_t count = found ? memo_same(w, use, max) : 0;
 
-	if (found) {
-		from = &use->last->frames[use->at];
-		end = from + (use->end - use->at < max ? use->end - use->at : max);
-		for (; from < end && memo_holds(from, near_end, shift); from++)
-			*out++ = from->frame;
-		count = (uint32_t)(from - &use->last->frames[use->at]);
-	}
 	if (count) {
-		memo_join(use);
+		if (memo_noted(use) || use->at != use->done)
+			memo_join(use);
+		/* then there is one more */
+		use->whole = use->last->whole && count < max &&
+			     use->at + count + 1 == use->last->count;
+		count += use->whole;
+		memcpy(out, &use->last->frames[use->at], count * sizeof(*out));
 		use->done = use->at += count;
-		use->join = use->at < use->end ? from->sp : UINT64_MAX;
+		use->frames = out + count;
+		use->join = use->at < use->end ? use->last->links[use->at].sp : UINT64_MAX;
 	}
 	if (!use->aimed && count < max && use->at < use->end)
 		memo_aim(w, use);
@@ -256,9 +270,10 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 /* To where memo_follow() has come. */
 static BOBBIN_ALWAYS_INLINE void memo_move(const struct memo_use *use, struct plain_frame *f)
 {
-	const struct memo_frame *at = &use->last->frames[use->done];
+	const uint32_t at = use->whole ? use->done - 1 : use->done;
+	const struct memo_link *link = &use->last->links[at];
 
-	plain_frame_move(f, at->frame.pc, at->sp, at->fp);
+	plain_frame_move(f, use->last->frames[at].pc, link->sp, link->fp);
 }
 
 #endif
