@@ -52,7 +52,6 @@ struct kept_rule {
 struct walk_state {
 	struct frame_walk walk; /* first: it is the world */
 	struct kernel_list list;
-	uint64_t window_start, window_size;
 	bool window_fails;
 	uint32_t number;  /* of this state */
 	uint64_t missing; /* where the stack could not be read, or 0 */
@@ -347,8 +346,8 @@ BOBBIN_STAGE int far_word(uint32_t number, uint64_t addr, uint64_t *ret)
 		return BOBBIN_REASON_NO_MEMORY;
 	if (!(addr & 7) && !s->window_fails) {
 		s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE, (const void *)start);
-		s->window_start = start;
-		s->window_size = s->window_fails ? 0 : WINDOW_SIZE;
+		s->walk.near.start = start;
+		s->walk.near.size = s->window_fails ? 0 : WINDOW_SIZE;
 		if (!s->window_fails) {
 			*ret = s->window[WINDOW_BELOW / 8];
 			return BOBBIN_REASON_NONE;
@@ -360,14 +359,27 @@ BOBBIN_STAGE int far_word(uint32_t number, uint64_t addr, uint64_t *ret)
 	return BOBBIN_REASON_NO_MEMORY;
 }
 
+/* Near memory is the window: from an address to a place in it. */
+static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *w)
+{
+	return -w->near.start;
+}
+
+static BOBBIN_ALWAYS_INLINE void world_load(const struct frame_walk *w, uint64_t at, uint64_t *ret)
+{
+	const struct walk_state *s = (const struct walk_state *)w;
+
+	*ret = s->window[index_below(at / 8, WINDOW_WORDS)];
+}
+
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
 	struct walk_state *s = world;
-	uint64_t offset = addr - s->window_start;
+	uint64_t offset = addr - s->walk.near.start;
 
-	if (offset >= s->window_size || offset & 7)
+	if (offset >= s->walk.near.size || offset & 7)
 		return (enum bobbin_reason)far_word(s->number, addr, ret);
-	*ret = s->window[index_below(offset / 8, WINDOW_WORDS)];
+	world_load(&s->walk, offset, ret);
 	return BOBBIN_REASON_NONE;
 }
 
@@ -472,10 +484,10 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.from_fp = form_from_fp;
 	s->walk.forms.record = form_record;
 	s->missing = 0;
-	s->window_start = ret->sp & ~7ull;
+	s->walk.near.start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
-					      (const void *)s->window_start);
-	s->window_size = s->window_fails ? 0 : WINDOW_SIZE;
+					      (const void *)s->walk.near.start);
+	s->walk.near.size = s->window_fails ? 0 : WINDOW_SIZE;
 	return true;
 }
 
@@ -530,7 +542,7 @@ static long walk_and_fault(uint32_t i, void *ctx)
 		return 1;
 	s->missing = 0;
 	s->window_fails = false;
-	s->window_size = 0;
+	s->walk.near.size = 0;
 	c->base = c->count - 1;
 	return 0;
 }

@@ -85,6 +85,9 @@ static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_
 
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* For branches of hot loops, whose usual way should be a straight one. */
+#define BOBBIN_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
 /* What is too large to be a part of its callers. */
 #define BOBBIN_OUT_OF_LINE __attribute__((__noinline__))
 

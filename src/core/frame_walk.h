@@ -17,9 +17,15 @@
 /* Each walks again from where all registers were known. */
 #define MAX_RECOVERIES 4
 
+/* Memory where a word is a load; at first there is none. */
+struct near_memory {
+	uint64_t start, size;
+};
+
 struct frame_walk {
 	const struct bobbin_arch *arch;
 	struct plain_forms forms;
+	struct near_memory near; /* in which the frames of a stack mostly are */
 	/* the memory is a copy of a part of one stack */
 	bool is_copy;
 	uint64_t copy_start, copy_size;
@@ -38,6 +44,10 @@ struct frame_walk {
 };
 
 /* world_word() is rule_step.h's; @world: the walk. */
+
+/* How much further a word of near memory is, and load it from there. */
+static uint64_t world_shift(const struct frame_walk *w);
+static void world_load(const struct frame_walk *w, uint64_t at, uint64_t *ret);
 
 /*
  * The packed rule for an address, if it is at hand, and its source.  Code without a table
@@ -72,6 +82,7 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 {
 	w->arch = arch;
 	w->forms = *forms;
+	w->near = (struct near_memory){0};
 	w->is_copy = false;
 	w->copy_start = w->copy_size = 0;
 	w->fiber_start = w->fiber_end = 0;

@@ -21,27 +21,33 @@ struct own_walk {
 	struct memo_use memo;
 };
 
+/* What is above @sp on the thread's own stack can be read from now on. */
+static void trust(struct own_walk *w, uint64_t sp)
+{
+	self_memory_trust(&w->memory, sp);
+	w->frames.near.start = w->memory.runs[0].start;
+	w->frames.near.size = w->memory.runs[0].size;
+}
+
 static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct own_walk *w, uint64_t addr,
 						      uint64_t *ret)
 {
 	/* a signal frame may have led to the thread's own stack */
-	self_memory_trust(&w->memory, w->frames.regs.sp);
+	trust(w, w->frames.regs.sp);
 	return self_memory_read(&w->memory, addr, ret, sizeof(*ret));
 }
 
-static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
+static BOBBIN_ALWAYS_INLINE void world_load(const struct frame_walk *frames, uint64_t at,
+					    uint64_t *ret)
 {
+	(void)frames;
 	self_memory_load(at, ret);
 }
 
-static BOBBIN_ALWAYS_INLINE struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
+static BOBBIN_ALWAYS_INLINE void world_near(struct frame_walk *frames, uint64_t sp)
 {
-	struct self_memory *memory = &((struct own_walk *)frames)->memory;
-
-	if (!self_memory_near(memory, sp, sizeof(sp)))
-		self_memory_trust(memory, sp);
-	return (struct near_memory){memory->runs[0].start,
-				    memory->runs[0].start + memory->runs[0].size};
+	if (sp - frames->near.start >= frames->near.size)
+		trust((struct own_walk *)frames, sp);
 }
 
 static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *frames)
@@ -56,7 +62,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 
 	if (!self_memory_near(&w->memory, addr, sizeof(*ret)))
 		return far_word(w, addr, ret);
-	world_load(addr, ret);
+	world_load(&w->frames, addr, ret);
 	return BOBBIN_REASON_NONE;
 }
 
@@ -80,10 +86,10 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	const struct cached_rule *cached = w->slot ? walk_slot_find(w->slot, pc) : NULL;
 
 	*source = BOBBIN_SOURCE_NONE;
-	if (!cached)
+	if (!BOBBIN_LIKELY(cached))
 		return 0;
 	*source = (uint8_t)cached_source(cached);
-	if (*source & SOURCE_ONCE && !is_same_object(w, pc))
+	if (!BOBBIN_LIKELY(!(*source & SOURCE_ONCE)) && !is_same_object(w, pc))
 		return 0;
 	return cached->word;
 }
@@ -172,7 +178,7 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	w->frames.fiber_start = code->fiber_start;
 	w->frames.fiber_end = code->fiber_end;
 	self_memory_init(&w->memory);
-	self_memory_trust(&w->memory, regs->sp);
+	trust(w, regs->sp);
 	code_search_begin(&w->search, code->registry, &w->memory);
 	w->slot = code->slots && code->registry ? walk_slot_take(code->slots) : NULL;
 	memo_none(&w->memo);
@@ -181,22 +187,22 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	walk_slot_renew(w->slot, code_map_generation(registry_map(code->registry)));
 }
 
-/* @skip: the first frame is passed over. */
+/* @skip: the first frame is passed over, which is of no use to another walk. */
 static void walk(struct own_walk *w, bool skip, struct bobbin_trace *trace)
 {
-	struct bobbin_frame frame;
-	struct bobbin_trace skipped = {.frames = &frame, .reason = BOBBIN_REASON_DEPTH};
+	struct bobbin_frame skipped;
 
-	if (skip)
-		walk_frames(&w->frames, &w->memo, &skipped, 1);
-	if (w->slot)
-		memo_begin(&w->frames, &w->slot->memo, &w->memo);
 	trace->count = 0;
 	trace->left_out = 0;
-	trace->reason = skipped.reason;
-	if (skipped.reason == BOBBIN_REASON_DEPTH)
-		walk_frames(&w->frames, &w->memo, trace,
-			    trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
+	trace->reason = skip ? walk_on(&w->frames, &w->memo, &skipped) : BOBBIN_REASON_NONE;
+	if (trace->reason)
+		return;
+	if (skip)
+		w->frames.callee = skipped.source;
+	if (w->slot)
+		memo_begin(&w->frames, &w->slot->memo, &w->memo);
+	walk_frames(&w->frames, &w->memo, trace,
+		    trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
 }
 
 bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs, bool skip,

@@ -67,7 +67,7 @@ static BOBBIN_ALWAYS_INLINE const struct cached_rule *rule_cache_get(
 	const struct cached_rule *ways = sets[rule_cache_set(key, bits)].ways;
 
 	for (unsigned int i = 0; i < CACHE_WAYS; i++)
-		if (!((ways[i].key ^ key) << (64 - KEY_SOURCE)))
+		if (BOBBIN_LIKELY(!((ways[i].key ^ key) << (64 - KEY_SOURCE))))
 			return &ways[i];
 	return NULL;
 }

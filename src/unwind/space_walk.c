@@ -23,17 +23,11 @@ struct space_walk {
 	struct memo_use memo;
 };
 
-static BOBBIN_ALWAYS_INLINE void world_load(uint64_t at, uint64_t *ret)
+static BOBBIN_ALWAYS_INLINE void world_load(const struct frame_walk *frames, uint64_t at,
+					    uint64_t *ret)
 {
+	(void)frames;
 	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
-}
-
-static BOBBIN_ALWAYS_INLINE struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
-{
-	const struct bobbin_stack_copy *copy = &((const struct space_walk *)frames)->copy;
-
-	(void)sp;
-	return (struct near_memory){copy->addr, copy->addr + copy->size};
 }
 
 static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *frames)
@@ -41,6 +35,13 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_shift(const struct frame_walk *frames
 	const struct bobbin_stack_copy *copy = &((const struct space_walk *)frames)->copy;
 
 	return (uint64_t)(uintptr_t)copy->data - copy->addr;
+}
+
+/* There is one stack. */
+static BOBBIN_ALWAYS_INLINE void world_near(struct frame_walk *frames, uint64_t sp)
+{
+	(void)frames;
+	(void)sp;
 }
 
 static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(const struct bobbin_mem *mem, uint64_t addr,
@@ -153,6 +154,7 @@ static void use_copy(struct space_walk *w, const struct bobbin_stack_copy *copy)
 	w->frames.is_copy = true;
 	w->frames.copy_start = copy->addr;
 	w->frames.copy_size = copy->size;
+	w->frames.near = (struct near_memory){copy->addr, copy->size};
 	if (stack)
 		memo_begin(&w->frames, stack, &w->memo);
 	if (w->words)

@@ -23,52 +23,60 @@ static BOBBIN_ALWAYS_INLINE void give_registers(struct frame_walk *w, const stru
 		w->regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp};
 }
 
-/* All that is no plain rule at hand. */
-static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
-						     struct bobbin_frame *frame)
+static BOBBIN_ALWAYS_INLINE uint8_t plain_source(const struct plain_frame *f)
 {
-	const struct plain_frame f = plain_frame_of(&w->regs);
-	enum bobbin_reason reason = frame_general(w, &frame->source);
-
-	if (w->in_syscall)
-		frame->exact = false;
-	w->in_syscall = false;
-	memo_note(memo, &f, NULL);
-	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
-		memo_enter(w, memo, w->regs.sp);
-	return reason;
+	return f->source & (uint8_t)~SOURCE_ONCE;
 }
 
 /*
- * One frame after @f, which the last walk does not know; or why there is none.  It is compiled
- * into the loop, where all of @f should stay in registers.
+ * From plain frame to plain frame, to the next that the last walk may have come to; the end of
+ * what @out got, up to @end.  It is compiled into the loop, where all of @f should stay in
+ * registers.
  */
-static BOBBIN_ALWAYS_INLINE enum bobbin_reason walk_one(struct frame_walk *w, struct memo_use *memo,
-							struct plain_frame *f,
-							struct bobbin_frame *out, bool first)
+static BOBBIN_ALWAYS_INLINE struct bobbin_frame *walk_plain(
+	struct frame_walk *w, struct memo_use *memo, struct plain_frame *f,
+	struct bobbin_frame *out, const struct bobbin_frame *end, enum frame_case *found)
 {
+	struct memo_link *note = memo->note;
+	const uint64_t join = memo->join;
 	struct plain_frame caller;
-	enum frame_case found = frame_plain(w, f, &caller);
-	enum bobbin_reason reason;
 
-	*out = (struct bobbin_frame){
-		.pc = f->pc, .source = f->source & (uint8_t)~SOURCE_ONCE, .exact = f->exact};
-	if (found == FRAME_CALLER) {
-		memo_note(memo, f, &caller);
+	do {
+		*found = frame_plain(w, f, &caller);
+		if (!BOBBIN_LIKELY(*found == FRAME_CALLER))
+			break;
+		out->pc = f->pc;
+		out->source = plain_source(f);
+		out->exact = false;
+		out++;
+		if (note)
+			*note++ = memo_link(f, true);
 		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
-		return BOBBIN_REASON_NONE;
+	} while (out < end && f->sp < join);
+	memo->note = note;
+	return out;
+}
+
+/* The frame of @w->regs and from there to its caller; or why there is none. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
+						     struct bobbin_frame *frame)
+{
+	struct plain_frame f = plain_frame_of(&w->regs), caller;
+	enum bobbin_reason reason = BOBBIN_REASON_NONE;
+
+	*frame = (struct bobbin_frame){.pc = f.pc, .exact = f.exact};
+	if (f.exact && frame_plain(w, &f, &caller) == FRAME_CALLER) {
+		frame->source = plain_source(&f);
+		w->regs = (struct bobbin_regs){.pc = caller.pc, .sp = caller.sp, .fp = caller.fp};
+	} else {
+		reason = frame_general(w, &frame->source);
+		frame->exact &= !w->in_syscall;
+		w->in_syscall = false;
 	}
-	if (found == FRAME_OUTERMOST) {
-		memo->whole = !(f->source & SOURCE_ONCE);
-		memo_note(memo, f, NULL);
-		return BOBBIN_REASON_OUTERMOST;
-	}
-	if (!first)
-		w->callee = out[-1].source;
-	give_registers(w, f);
-	reason = walk_on(w, memo, out);
-	plain_frame_move(f, w->regs.pc, w->regs.sp, w->regs.fp);
-	f->exact = w->regs.exact;
+	if (memo->note)
+		*memo->note++ = memo_link(&f, false);
+	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
+		memo_enter(w, memo, w->regs.sp);
 	return reason;
 }
 
@@ -79,6 +87,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 	struct bobbin_frame *first = trace->frames, *out = first, *end = first + max;
 	struct plain_frame f = plain_frame_of(&w->regs);
 	enum bobbin_reason reason = BOBBIN_REASON_NONE;
+	enum frame_case found;
 
 	memo->frames = out;
 	while (out < end && !reason) {
@@ -95,8 +104,23 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 			if (reason || out == end)
 				break;
 		}
-		reason = walk_one(w, memo, &f, out, out == first);
-		out++;
+		found = FRAME_GENERAL;
+		if (!f.exact)
+			out = walk_plain(w, memo, &f, out, end, &found);
+		if (found == FRAME_OUTERMOST) {
+			*out++ = (struct bobbin_frame){.pc = f.pc, .source = plain_source(&f)};
+			if (memo->note)
+				*memo->note++ = memo_link(&f, false);
+			memo->whole = !(f.source & SOURCE_ONCE);
+			reason = BOBBIN_REASON_OUTERMOST;
+		} else if (found == FRAME_GENERAL) {
+			if (out != first)
+				w->callee = out[-1].source;
+			give_registers(w, &f);
+			reason = walk_on(w, memo, out++);
+			plain_frame_move(&f, w->regs.pc, w->regs.sp, w->regs.fp);
+			f.exact = w->regs.exact;
+		}
 	}
 	trace->count = (uint32_t)(out - first);
 	give_registers(w, &f);

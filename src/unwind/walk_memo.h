@@ -25,20 +25,13 @@
 #include "unwind/last_walk.h"
 #include "unwind/rule_cache.h"
 
-/* The memory where a word is a load, once it is known to be there. */
-struct near_memory {
-	uint64_t start, end;
-};
-
 static BOBBIN_ALWAYS_INLINE bool is_near_word(const struct near_memory *near, uint64_t addr)
 {
-	return addr - near->start <= near->end - near->start;
+	return addr - near->start <= near->size;
 }
 
-/* What a world brings for its memo: the near memory of @sp's stack; how much further a word is. */
-static struct near_memory world_near(struct frame_walk *w, uint64_t sp);
-static uint64_t world_shift(const struct frame_walk *w);
-static void world_load(uint64_t at, uint64_t *ret);
+/* What a world brings for its memo: @w->near becomes that of @sp's stack. */
+static void world_near(struct frame_walk *w, uint64_t sp);
 
 /*
  * A memo in use by a walk.  Its frames are the first @done of @last, then those of the trace
@@ -69,7 +62,8 @@ static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64
 {
 	if (!use->memo)
 		return;
-	use->near = world_near(w, sp);
+	world_near(w, sp);
+	use->near = w->near;
 	use->at = use->done;
 	/* the last one has no caller here */
 	use->end = use->last->count ? use->last->count - 1 : 0;
@@ -116,33 +110,23 @@ static inline void memo_end(struct memo_use *use)
 }
 
 /*
- * Whether all that told of the caller lies between the two stack pointers.  Not where the
- * rule was that of the next instruction: a return address has the one before.
+ * @plain: a plain rule has led from @f to its caller.  That holds as long as the words do, if
+ * all of them lie between the two stack pointers, but not where the rule was that of the next
+ * instruction: a return address has the one before.
  */
-static BOBBIN_ALWAYS_INLINE bool memo_can_hold(const struct plain_frame *f,
-					       const struct plain_frame *caller)
+static BOBBIN_ALWAYS_INLINE struct memo_link memo_link(const struct plain_frame *f, bool plain)
 {
-	uint64_t size = caller->sp - f->sp;
+	const bool holds = plain && f->inside && !f->exact && !(f->source & SOURCE_ONCE);
 
-	return !(f->source & SOURCE_ONCE) && !f->exact && size + (uint64_t)f->fp_off < size;
-}
-
-/* @caller: NULL: no plain rule has led there. */
-static BOBBIN_ALWAYS_INLINE void memo_note(struct memo_use *use, const struct plain_frame *f,
-					   const struct plain_frame *caller)
-{
-	bool holds = caller && memo_can_hold(f, caller);
-
-	if (use->note)
-		*use->note++ = (struct memo_link){
-			.sp = f->sp, .fp = f->fp, .fp_off = holds ? f->fp_off : 0};
+	return (struct memo_link){.sp = f->sp, .fp = f->fp, .fp_off = holds ? f->fp_off : 0};
 }
 
 /*
  * Whether the caller is the same as last time: every word that told is.  They lie between
  * the two stack pointers, of which this one is in near memory.
  */
-static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_walk *last, uint32_t at,
+static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
+					    const struct memo_walk *last, uint32_t at,
 					    uint64_t near_end, uint64_t shift)
 {
 	const struct memo_link *link = &last->links[at];
@@ -150,12 +134,12 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct memo_walk *last, uint32
 
 	if (!link->fp_off || sp > near_end)
 		return false;
-	world_load(sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
+	world_load(w, sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
 	if (word != last->frames[at + 1].pc)
 		return false;
 	if (link->fp_off == PLAIN_RA_OFF)
 		return true;
-	world_load(sp + (uint64_t)link->fp_off + shift, &word);
+	world_load(w, sp + (uint64_t)link->fp_off + shift, &word);
 	return word == link[1].fp;
 }
 
@@ -164,14 +148,14 @@ static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *
 {
 	const struct near_memory near = use->near;
 	const struct memo_link *links = use->last->links;
-	uint64_t shift = world_shift(w);
+	const uint64_t shift = world_shift(w), near_end = near.start + near.size;
 	uint32_t at;
 
 	while (use->end > use->at && !is_near_word(&near, links[use->end].sp))
 		use->end--;
 	for (at = use->end; at > use->at; at--)
 		if (!is_near_word(&near, links[at - 1].sp) ||
-		    (links[at - 1].fp_off && !memo_holds(use->last, at - 1, near.end, shift)))
+		    (links[at - 1].fp_off && !memo_holds(w, use->last, at - 1, near_end, shift)))
 			break;
 	use->aimed = true;
 	use->at = at;
@@ -232,11 +216,11 @@ static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct pl
 static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struct memo_use *use,
 					       uint32_t max)
 {
-	const uint64_t shift = world_shift(w), near_end = use->near.end;
+	const uint64_t shift = world_shift(w), near_end = use->near.start + use->near.size;
 	const struct memo_walk *last = use->last;
 	uint32_t at = use->at, end = use->end - at < max ? use->end : at + max;
 
-	while (at < end && memo_holds(last, at, near_end, shift))
+	while (at < end && memo_holds(w, last, at, near_end, shift))
 		at++;
 	return at - use->at;
 }

@@ -34,6 +34,16 @@ static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t
 	return BOBBIN_REASON_NONE;
 }
 
+static inline uint64_t world_shift(const struct frame_walk *frames)
+{
+	return (uintptr_t)((const struct world *)frames)->words - BASE;
+}
+
+static inline void world_load(const struct frame_walk *frames, uint64_t at, uint64_t *ret)
+{
+	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
+}
+
 static uint64_t world_packed(struct frame_walk *frames, uint64_t pc, uint8_t *source)
 {
 	*source = BOBBIN_SOURCE_SFRAME;
@@ -122,6 +132,8 @@ static bool compare_ways(struct world *w, const struct bobbin_regs *regs)
 
 	f.exact = regs->exact;
 	frame_walk_init(&w->frames, bobbin_arch_amd64(), &w->frames.forms, regs);
+	if (rand() % 2)
+		w->frames.near = (struct near_memory){BASE, sizeof(w->words)};
 	found = frame_plain(&w->frames, &f, &caller);
 	assert_int_equal(w->frames.regs.sp, regs->sp);
 	if (found == FRAME_GENERAL)
@@ -159,6 +171,10 @@ static void the_short_way_is_the_long_way(void **state)
 			rule.fp.off = random_off();
 		regs.fp = BASE + (rand() % 16 ? 8 : 1) * (uint64_t)(rand() % WORDS);
 		regs.exact = rand() % 8 == 0;
+		if (i % 32 == 0) {
+			regs.sp = 8 * (uint64_t)(rand() % 128) - (i % 64 ? 512 : 0);
+			regs.fp = 8 * (uint64_t)(rand() % 128) - 512;
+		}
 		assert_int_equal(bobbin_rule_pack(&rule, &w.packed), 0);
 		assert_int_equal(plain_outermost(w.packed), rule.ra.how == BOBBIN_HOW_UNDEFINED);
 		plain += compare_ways(&w, &regs);

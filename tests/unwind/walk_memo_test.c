@@ -26,7 +26,7 @@ struct world {
 	unsigned int asked; /* for rules */
 };
 
-static inline void world_load(uint64_t at, uint64_t *ret)
+static inline void world_load(const struct frame_walk *frames, uint64_t at, uint64_t *ret)
 {
 	memcpy(ret, (const void *)(uintptr_t)at, sizeof(*ret));
 }
@@ -36,16 +36,18 @@ static inline uint64_t world_shift(const struct frame_walk *frames)
 	return (uintptr_t)((const struct world *)frames)->words - BASE;
 }
 
-static inline struct near_memory world_near(struct frame_walk *frames, uint64_t sp)
+static inline void world_near(struct frame_walk *frames, uint64_t sp)
 {
-	return (struct near_memory){BASE, BASE + WORDS * 8};
+	frames->near = (struct near_memory){BASE, WORDS * 8};
 }
 
 static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t *ret)
 {
+	const struct world *w = world;
+
 	if (addr < BASE || addr - BASE > WORDS * 8 - sizeof(*ret))
 		return BOBBIN_REASON_NO_MEMORY;
-	world_load(addr + world_shift(world), ret);
+	memcpy(ret, (const uint8_t *)w->words + (addr - BASE), sizeof(*ret));
 	return BOBBIN_REASON_NONE;
 }
 
