@@ -30,6 +30,8 @@ struct memo_walk {
 /* The newest walk over a stack, and room for the one in the making. */
 struct walk_memo {
 	uint32_t newest;
+	uint16_t useless; /* how many walks in a row have taken over little */
+	uint16_t rest;    /* how many of the next do without */
 	struct memo_walk walks[2];
 };
 

@@ -14,6 +14,9 @@
  * Where two walks differ at once, the words are also compared from the outermost frame on:
  * the walk meets the last one where they begin to be the same, and looks for it nowhere else.
  *
+ * Noting frames and looking for where two walks meet costs a quarter of a walk.  Where little
+ * has been taken over for some walks, most of the next do without.
+ *
  * A memo belongs to the code that was there then: who keeps one checks that.
  */
 #ifndef BOBBIN_UNWIND_WALK_MEMO_H
@@ -33,6 +36,9 @@ static BOBBIN_ALWAYS_INLINE bool is_near_word(const struct near_memory *near, ui
 /* What a world brings for its memo: @w->near becomes that of @sp's stack. */
 static void world_near(struct frame_walk *w, uint64_t sp);
 
+#define MEMO_USELESS 4 /* walks in a row may take over little */
+#define MEMO_REST 7    /* then as many do without, before the next two */
+
 /*
  * A memo in use by a walk.  Its frames are the first @done of @last, then those of the trace
  * from @frames on, whose links are those of @fresh up to @note.
@@ -43,6 +49,7 @@ struct memo_use {
 	struct memo_link *note;
 	const struct bobbin_frame *frames;
 	uint32_t done;
+	uint32_t taken;   /* of these, what was taken over */
 	uint32_t at, end; /* frames of @last that the walk may come to, and the one after */
 	uint64_t join;    /* the least SP that the next of these can have */
 	bool aimed;       /* @at is where words begin to be the same */
@@ -76,11 +83,15 @@ static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, stru
 {
 	if (!w->forms.from_sp)
 		return;
+	if (memo->rest) {
+		memo->rest--;
+		return;
+	}
 	use->memo = memo;
 	use->last = &memo->walks[memo->newest];
 	use->fresh = &memo->walks[!memo->newest];
 	use->note = use->fresh->links;
-	use->done = 0;
+	use->done = use->taken = 0;
 	use->whole = false;
 	memo_enter(w, use, w->regs.sp);
 }
@@ -88,6 +99,20 @@ static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, stru
 static BOBBIN_ALWAYS_INLINE uint32_t memo_noted(const struct memo_use *use)
 {
 	return (uint32_t)(use->note - use->fresh->links);
+}
+
+/* Whether it pays, by this walk, is for the next ones to know. */
+static BOBBIN_ALWAYS_INLINE void memo_judge(const struct memo_use *use)
+{
+	struct walk_memo *memo = use->memo;
+
+	if (use->taken >= (use->last->count - use->taken) / 4 + 8) {
+		memo->useless = 0;
+	} else if (++memo->useless > MEMO_USELESS) {
+		/* then one walk is for the other to look at */
+		memo->useless = MEMO_USELESS - 1;
+		memo->rest = MEMO_REST;
+	}
 }
 
 /* The walk becomes the last one. */
@@ -107,6 +132,7 @@ static inline void memo_end(struct memo_use *use)
 	use->last->count = use->done + noted;
 	use->last->whole = use->whole;
 	use->memo->newest = use->last != use->memo->walks;
+	memo_judge(use);
 }
 
 /*
@@ -241,6 +267,7 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 		use->whole = use->last->whole && count < max &&
 			     use->at + count + 1 == use->last->count;
 		count += use->whole;
+		use->taken += count;
 		memcpy(out, &use->last->frames[use->at], count * sizeof(*out));
 		use->done = use->at += count;
 		use->frames = out + count;

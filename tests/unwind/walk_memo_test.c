@@ -216,11 +216,40 @@ static void outer_frames_that_are_the_same_need_no_rules(void **state)
 	assert_true(w.asked <= 2 * general + 1);
 }
 
+/* But soon after they have come to share frames again, they take them over. */
+static void walks_that_share_nothing_mostly_do_without(void **state)
+{
+	static struct world w;
+	static struct walk_memo memo;
+	static struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace trace = {.frames = frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_regs regs = {.pc = CODE + 17};
+	unsigned int without = 0;
+
+	(void)state;
+	srand(3);
+	for (unsigned int i = 0; i < 80; i++) {
+		regs.sp = BASE + 8 * (uint64_t)(i % 2 ? 8 : 16);
+		push_frames(&w, i % 2 ? 8 : 16, 100, regs.pc);
+		walk(&w, &memo, &regs, &trace);
+		assert_int_equal(trace.count, 101);
+		without += !w.memo.memo;
+	}
+	assert_true(without > 50);
+	for (unsigned int i = 0; i < MEMO_REST + 2; i++)
+		walk(&w, &memo, &regs, &trace);
+	for (unsigned int i = 0; i < 20; i++) {
+		walk(&w, &memo, &regs, &trace);
+		assert_true(w.asked <= 2 * general_frames(&trace));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remembered_walks_find_the_same_frames),
 		cmocka_unit_test(outer_frames_that_are_the_same_need_no_rules),
+		cmocka_unit_test(walks_that_share_nothing_mostly_do_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
