@@ -172,10 +172,10 @@ struct own_code read_own_code(void)
 }
 
 /* The call chain of a caller; at least its return address is known.  As walk_own_stack(). */
-static bool walk_here(const struct bobbin_regs *here, void *ra, struct bobbin_trace *trace)
+static bool walk_here(const struct own_code *code, const struct bobbin_regs *here, void *ra,
+		      struct bobbin_trace *trace)
 {
-	const struct own_code code = read_own_code();
-	bool stale = walk_own_stack(&code, here, 1, trace);
+	bool stale = walk_own_stack(code, here, 1, trace);
 
 	if (!trace->count && trace->max)
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = (uint64_t)ra};
@@ -189,21 +189,25 @@ BOBBIN_API void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_t
 	struct bobbin_regs here;
 	bool stale;
 
-	here_regs(gpr, &here);
-	if (regs)
+	if (regs) {
 		stale = walk_own_stack(&code, regs, 0, trace);
-	else
-		stale = walk_here(&here, __builtin_return_address(0), trace);
+	} else {
+		here_regs(gpr, &here);
+		stale = walk_here(&code, &here, __builtin_return_address(0), trace);
+	}
 	if (stale && worker_idle(&own.worker))
 		worker_call(&own.worker);
 }
 
 BOBBIN_API void bobbin_backtrace_here(struct bobbin_trace *trace)
 {
+	struct own_code code = read_own_code();
 	uint64_t gpr[BOBBIN_REG_COUNT];
 	struct bobbin_regs here;
 
 	here_regs(gpr, &here);
-	if (walk_here(&here, __builtin_return_address(0), trace) && try_to_sync())
-		walk_here(&here, __builtin_return_address(0), trace);
+	if (!walk_here(&code, &here, __builtin_return_address(0), trace) || !try_to_sync())
+		return;
+	code = read_own_code();
+	walk_here(&code, &here, __builtin_return_address(0), trace);
 }

@@ -24,7 +24,12 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 			 : "=&r"(pc)
 			 : "r"(gpr)
 			 : "memory");
-	*ret = known_regs(bobbin_arch_amd64(), pc, gpr, 0xf0c8);
+	*ret = (struct bobbin_regs){.pc = pc,
+				    .sp = gpr[7],
+				    .fp = gpr[6],
+				    .gpr = gpr,
+				    .gpr_known = 0xf0c8,
+				    .exact = true};
 }
 #elif defined(__aarch64__)
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)

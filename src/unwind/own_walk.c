@@ -170,6 +170,8 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 {
 	struct plain_forms forms;
 
+	/* first: @regs have just been written, one by one, and may now be read two at a time */
+	w->slot = code->slots && code->registry ? walk_slot_take(code->slots) : NULL;
 	if (code->slots)
 		forms = code->slots->forms;
 	else
@@ -180,11 +182,9 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	self_memory_init(&w->memory);
 	trust(w, regs->sp);
 	code_search_begin(&w->search, code->registry, &w->memory);
-	w->slot = code->slots && code->registry ? walk_slot_take(code->slots) : NULL;
 	memo_none(&w->memo);
-	if (!w->slot)
-		return;
-	walk_slot_renew(w->slot, code_map_generation(registry_map(code->registry)));
+	if (w->slot)
+		walk_slot_renew(w->slot, code_map_generation(registry_map(code->registry)));
 }
 
 /* @skip: the first frame is passed over, which is of no use to another walk. */
