@@ -172,10 +172,12 @@ struct own_code read_own_code(void)
 }
 
 /* The call chain of a caller; at least its return address is known.  As walk_own_stack(). */
-static bool walk_here(const struct own_code *code, const struct bobbin_regs *here, void *ra,
-		      struct bobbin_trace *trace)
+static BOBBIN_ALWAYS_INLINE bool walk_here(const struct own_code *code,
+					   const struct bobbin_regs *here, void *ra,
+					   struct bobbin_trace *trace)
 {
-	bool stale = walk_own_stack(code, here, 1, trace);
+	const struct bobbin_regs caller = here_caller();
+	bool stale = walk_own_stack(code, here, &caller, trace);
 
 	if (!trace->count && trace->max)
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = (uint64_t)ra};
@@ -190,7 +192,7 @@ BOBBIN_API void bobbin_backtrace(const struct bobbin_regs *regs, struct bobbin_t
 	bool stale;
 
 	if (regs) {
-		stale = walk_own_stack(&code, regs, 0, trace);
+		stale = walk_own_stack(&code, regs, NULL, trace);
 	} else {
 		here_regs(gpr, &here);
 		stale = walk_here(&code, &here, __builtin_return_address(0), trace);

@@ -8,8 +8,10 @@
 #include "core/known_regs.h"
 
 /*
- * Of the function that this is inlined into, which must not return before the walk;
- * with the registers that functions preserve.
+ * here_regs(): of the function that this is inlined into, which must not return before the
+ * walk; with the registers that functions preserve.
+ *
+ * here_caller(): of its caller; with a PC of 0 if only its table tells them.
  */
 #if defined(__x86_64__)
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
@@ -30,6 +32,14 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 				    .gpr = gpr,
 				    .gpr_known = 0xf0c8,
 				    .exact = true};
+}
+
+static BOBBIN_ALWAYS_INLINE struct bobbin_regs here_caller(void)
+{
+	const uint64_t *record = __builtin_frame_address(0);
+
+	return (struct bobbin_regs){
+		.pc = record[1], .sp = (uint64_t)__builtin_dwarf_cfa(), .fp = record[0]};
 }
 #elif defined(__aarch64__)
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
@@ -60,6 +70,13 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 }
 #else
 #error "no registers for this architecture"
+#endif
+
+#if !defined(__x86_64__)
+static BOBBIN_ALWAYS_INLINE struct bobbin_regs here_caller(void)
+{
+	return (struct bobbin_regs){0};
+}
 #endif
 
 #endif

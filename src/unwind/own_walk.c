@@ -24,9 +24,9 @@ struct own_walk {
 /* What is above @sp on the thread's own stack can be read from now on. */
 static void trust(struct own_walk *w, uint64_t sp)
 {
-	self_memory_trust(&w->memory, sp);
-	w->frames.near.start = w->memory.runs[0].start;
-	w->frames.near.size = w->memory.runs[0].size;
+	const struct memory_run run = self_memory_trust(&w->memory, sp);
+
+	w->frames.near = (struct near_memory){run.start, run.size};
 }
 
 static BOBBIN_OUT_OF_LINE enum bobbin_reason far_word(struct own_walk *w, uint64_t addr,
@@ -187,32 +187,42 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 		walk_slot_renew(w->slot, code_map_generation(registry_map(code->registry)));
 }
 
-/* @skip: the first frame is passed over, which is of no use to another walk. */
-static void walk(struct own_walk *w, bool skip, struct bobbin_trace *trace)
+/* To the caller of the first frame, which is no part of the trace. */
+static enum bobbin_reason pass_over(struct own_walk *w, const struct bobbin_regs *caller)
 {
-	struct bobbin_frame skipped;
+	struct bobbin_frame frame;
+	enum bobbin_reason reason;
 
-	trace->count = 0;
-	trace->left_out = 0;
-	trace->reason = skip ? walk_on(&w->frames, &w->memo, &skipped) : BOBBIN_REASON_NONE;
-	if (trace->reason)
-		return;
-	if (skip)
-		w->frames.callee = skipped.source;
-	if (w->slot)
-		memo_begin(&w->frames, &w->slot->memo, &w->memo);
-	walk_frames(&w->frames, &w->memo, trace,
-		    trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
+	if (caller->pc) {
+		w->frames.regs.pc = caller->pc;
+		w->frames.regs.sp = caller->sp;
+		w->frames.regs.fp = caller->fp;
+		w->frames.regs.gpr = NULL;
+		w->frames.regs.gpr_known = 0;
+		w->frames.regs.exact = false;
+		return BOBBIN_REASON_NONE;
+	}
+	reason = walk_on(&w->frames, &w->memo, &frame);
+	w->frames.callee = frame.source;
+	return reason;
 }
 
-bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs, bool skip,
-		    struct bobbin_trace *trace)
+bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs,
+		    const struct bobbin_regs *caller, struct bobbin_trace *trace)
 {
 	struct own_walk w;
 
 	own_walk_init(&w, code, regs);
-	walk(&w, skip, trace);
-	memo_end(&w.memo);
+	trace->count = 0;
+	trace->left_out = 0;
+	trace->reason = caller ? pass_over(&w, caller) : BOBBIN_REASON_NONE;
+	if (!trace->reason) {
+		if (w.slot)
+			memo_begin(&w.frames, &w.slot->memo, &w.memo);
+		walk_frames(&w.frames, &w.memo, trace,
+			    trace->max < BOBBIN_MAX_DEPTH ? trace->max : BOBBIN_MAX_DEPTH);
+		memo_end(&w.memo);
+	}
 	if (w.slot)
 		walk_slot_give_back(w.slot);
 	code_search_end(&w.search);

@@ -25,10 +25,11 @@ struct own_code {
 struct own_code read_own_code(void);
 
 /*
- * Walk from @regs; @skip: the first frame is not part of the trace.  true: the
- * loader knows more of the code than the map does, as far as it can tell.
+ * Walk from @regs.  @caller: of that frame, with which the trace begins; with a PC of 0, where
+ * it is for the walk to find; NULL: the trace begins with @regs.  true: the loader knows more
+ * of the code than the map does, as far as it can tell.
  */
-bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs, bool skip,
-		    struct bobbin_trace *trace);
+bool walk_own_stack(const struct own_code *code, const struct bobbin_regs *regs,
+		    const struct bobbin_regs *caller, struct bobbin_trace *trace);
 
 #endif

@@ -106,16 +106,18 @@ static BOBBIN_NEVER_INLINE void learn_stack(uint64_t sp)
 		own_stack.end = end;
 }
 
-void self_memory_trust(struct self_memory *memory, uint64_t sp)
+struct memory_run self_memory_trust(struct self_memory *memory, uint64_t sp)
 {
+	struct memory_run run;
 	uint64_t first = sp & -(uint64_t)PAGE_SIZE;
 
 	if (sp - own_stack.start >= own_stack.end - own_stack.start)
 		learn_stack(sp);
 	if (sp - own_stack.start >= own_stack.end - own_stack.start)
-		return;
-	memory->runs[0].start = first;
-	memory->runs[0].size = own_stack.end - first;
+		return memory->runs[0];
+	run = (struct memory_run){first, own_stack.end - first};
+	memory->runs[0] = run;
+	return run;
 }
 
 static BOBBIN_NEVER_INLINE bool test_pages(struct self_memory *memory, uint64_t addr, size_t len)

@@ -21,10 +21,13 @@
 /* Runs of pages that are remembered: stacks, and JIT tables beside them. */
 #define SELF_MEMORY_RUNS 4
 
+/* Pages that can be read. */
+struct memory_run {
+	uint64_t start, size;
+};
+
 struct self_memory {
-	struct {
-		uint64_t start, size; /* readable; whole pages */
-	} runs[SELF_MEMORY_RUNS];
+	struct memory_run runs[SELF_MEMORY_RUNS];
 	unsigned int next; /* the one that is given up for a new one */
 };
 
@@ -34,9 +37,10 @@ void self_memory_init(struct self_memory *memory);
 /*
  * Take for readable what is above @sp on the calling thread's own stack, without a test
  * in each walk: that was tested once, and is there as long as the thread is.  Nothing, if
- * @sp is on another stack, as those of fibers are, whose end is not known.
+ * @sp is on another stack, as those of fibers are, whose end is not known.  Returns what is
+ * near now.
  */
-void self_memory_trust(struct self_memory *memory, uint64_t sp);
+struct memory_run self_memory_trust(struct self_memory *memory, uint64_t sp);
 
 /* Whether an address is in what was trusted last, or on the page of @memory. */
 static BOBBIN_ALWAYS_INLINE bool self_memory_near(const struct self_memory *memory, uint64_t addr,

@@ -75,7 +75,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 	}
 	if (memo->note)
 		*memo->note++ = memo_link(&f, false);
-	if (memo->memo && !is_near_word(&memo->near, w->regs.sp))
+	if (memo->memo && (w->near.start != memo->stack || !is_near_word(&w->near, w->regs.sp)))
 		memo_enter(w, memo, w->regs.sp);
 	return reason;
 }
@@ -123,10 +123,12 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 		}
 	}
 	trace->count = (uint32_t)(out - first);
+	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
+	if (reason)
+		return;
 	give_registers(w, &f);
 	if (out != first)
 		w->callee = out[-1].source;
-	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
 }
 
 #endif

@@ -54,7 +54,7 @@ struct memo_use {
 	uint64_t join;    /* the least SP that the next of these can have */
 	bool aimed;       /* @at is where words begin to be the same */
 	bool whole;       /* the walk has come to the end */
-	struct near_memory near;
+	uint64_t stack;   /* where near memory began when the walk came to it */
 };
 
 static inline void memo_none(struct memo_use *use)
@@ -70,12 +70,12 @@ static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64
 	if (!use->memo)
 		return;
 	world_near(w, sp);
-	use->near = w->near;
+	use->stack = w->near.start;
 	use->at = use->done;
 	/* the last one has no caller here */
 	use->end = use->last->count ? use->last->count - 1 : 0;
 	use->aimed = false;
-	use->join = use->at < use->end && is_near_word(&use->near, sp) ? 0 : UINT64_MAX;
+	use->join = use->at < use->end && is_near_word(&w->near, sp) ? 0 : UINT64_MAX;
 }
 
 /* After memo_none(); where no rule is plain, nothing could be used again. */
@@ -172,7 +172,7 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 /* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
 static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *use)
 {
-	const struct near_memory near = use->near;
+	const struct near_memory near = w->near;
 	const struct memo_link *links = use->last->links;
 	const uint64_t shift = world_shift(w), near_end = near.start + near.size;
 	uint32_t at;
@@ -242,7 +242,7 @@ static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct pl
 static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struct memo_use *use,
 					       uint32_t max)
 {
-	const uint64_t shift = world_shift(w), near_end = use->near.start + use->near.size;
+	const uint64_t shift = world_shift(w), near_end = w->near.start + w->near.size;
 	const struct memo_walk *last = use->last;
 	uint32_t at = use->at, end = use->end - at < max ? use->end : at + max;
 

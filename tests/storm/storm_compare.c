@@ -23,7 +23,7 @@ static void walk(const struct own_code *code, const struct bobbin_regs *regs,
 		 struct kept_trace *ret)
 {
 	ret->trace = (struct bobbin_trace){.frames = ret->frames, .max = ROOM};
-	walk_own_stack(code, regs, false, &ret->trace);
+	walk_own_stack(code, regs, NULL, &ret->trace);
 }
 
 static bool same(const struct kept_trace *a, const struct kept_trace *b)

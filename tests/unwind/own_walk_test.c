@@ -25,7 +25,7 @@ static enum bobbin_source source_at(struct registry *registry, uint64_t pc)
 	struct bobbin_frame frame;
 	struct bobbin_trace trace = {.frames = &frame, .max = 1};
 
-	walk_own_stack(&code, &regs, 0, &trace);
+	walk_own_stack(&code, &regs, NULL, &trace);
 	assert_int_equal(trace.count, 1);
 	return frame.source;
 }
