@@ -53,6 +53,7 @@ struct memo_use {
 	uint32_t at, end; /* frames of @last that the walk may come to, and the one after */
 	uint64_t join;    /* the least SP that the next of these can have */
 	bool aimed;       /* @at is where words begin to be the same */
+	uint32_t held;    /* the end of what was compared then, from @at on */
 	bool whole;       /* the walk has come to the end */
 	uint64_t stack;   /* where near memory began when the walk came to it */
 };
@@ -75,6 +76,7 @@ static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64
 	/* the last one has no caller here */
 	use->end = use->last->count ? use->last->count - 1 : 0;
 	use->aimed = false;
+	use->held = 0;
 	use->join = use->at < use->end && is_near_word(&w->near, sp) ? 0 : UINT64_MAX;
 }
 
@@ -152,21 +154,21 @@ static BOBBIN_ALWAYS_INLINE struct memo_link memo_link(const struct plain_frame 
  * the two stack pointers, of which this one is in near memory.
  */
 static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
-					    const struct memo_walk *last, uint32_t at,
-					    uint64_t near_end, uint64_t shift)
+					    const struct memo_link *link,
+					    const struct bobbin_frame *caller, uint64_t near_end,
+					    uint64_t shift)
 {
-	const struct memo_link *link = &last->links[at];
 	uint64_t word, sp = link[1].sp;
 
-	if (!link->fp_off || sp > near_end)
+	if (!BOBBIN_LIKELY(sp <= near_end) || !BOBBIN_LIKELY(link->fp_off))
 		return false;
 	world_load(w, sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
-	if (word != last->frames[at + 1].pc)
+	if (!BOBBIN_LIKELY(word == caller->pc))
 		return false;
 	if (link->fp_off == PLAIN_RA_OFF)
 		return true;
 	world_load(w, sp + (uint64_t)link->fp_off + shift, &word);
-	return word == link[1].fp;
+	return BOBBIN_LIKELY(word == link[1].fp);
 }
 
 /* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
@@ -175,14 +177,20 @@ static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *
 	const struct near_memory near = w->near;
 	const struct memo_link *links = use->last->links;
 	const uint64_t shift = world_shift(w), near_end = near.start + near.size;
-	uint32_t at;
+	uint32_t at, held;
 
 	while (use->end > use->at && !is_near_word(&near, links[use->end].sp))
 		use->end--;
-	for (at = use->end; at > use->at; at--)
-		if (!is_near_word(&near, links[at - 1].sp) ||
-		    (links[at - 1].fp_off && !memo_holds(w, use->last, at - 1, near_end, shift)))
+	held = use->end;
+	for (at = use->end; at > use->at; at--) {
+		if (!is_near_word(&near, links[at - 1].sp))
 			break;
+		if (!links[at - 1].fp_off)
+			held = at - 1;
+		else if (!memo_holds(w, &links[at - 1], &use->last->frames[at], near_end, shift))
+			break;
+	}
+	use->held = held;
 	use->aimed = true;
 	use->at = at;
 	use->join = at < use->end ? links[at].sp : UINT64_MAX;
@@ -243,12 +251,16 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struc
 					       uint32_t max)
 {
 	const uint64_t shift = world_shift(w), near_end = w->near.start + w->near.size;
-	const struct memo_walk *last = use->last;
-	uint32_t at = use->at, end = use->end - at < max ? use->end : at + max;
+	const struct memo_link *links = &use->last->links[use->at];
+	const struct bobbin_frame *frames = &use->last->frames[use->at];
+	const size_t end = use->end - use->at < max ? use->end - use->at : max;
+	size_t at = use->held > use->at ? use->held - use->at : 0;
 
-	while (at < end && memo_holds(w, last, at, near_end, shift))
+	if (at > end)
+		at = end;
+	while (at < end && memo_holds(w, &links[at], &frames[at + 1], near_end, shift))
 		at++;
-	return at - use->at;
+	return (uint32_t)at;
 }
 
 /*
@@ -270,6 +282,7 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 		use->taken += count;
 		memcpy(out, &use->last->frames[use->at], count * sizeof(*out));
 		use->done = use->at += count;
+		use->held = 0;
 		use->frames = out + count;
 		use->join = use->at < use->end ? use->last->links[use->at].sp : UINT64_MAX;
 	}
