@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "convert/section_maker.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "base/vector.h"
 
 /* Rows take about 3 to 5 bytes, functions about 9 rows. */
 #define BYTES_PER_FUNCTION 48
@@ -20,38 +19,24 @@ static int reserve_shared(struct bobbin_sframe_builder *b, uint32_t functions)
 	return 0;
 }
 
-/* Half as much again, and at least @least. */
-static uint32_t larger(uint32_t size, uint32_t least)
+/* Room for @need elements of an array of the builder's, which counts them in 32 bits. */
+static int grow(void *array, uint32_t *max, uint64_t need, size_t size)
 {
-	uint64_t more = (uint64_t)size + size / 2;
+	size_t capacity = *max;
+	int r = vector_reserve(array, &capacity, need, size);
 
-	if (more < least)
-		more = least;
-	return more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
+	*max = capacity > UINT32_MAX ? UINT32_MAX : (uint32_t)capacity;
+	return r;
 }
 
-static int grow_fdes(struct bobbin_sframe_builder *b, uint32_t least)
+static int grow_fdes(struct bobbin_sframe_builder *b, uint64_t need)
 {
-	uint32_t more = larger(b->fde_max, least);
-	struct bobbin_sframe_built *fdes = reallocarray(b->fdes, more, sizeof(*fdes));
-
-	if (!fdes)
-		return -ENOMEM;
-	b->fdes = fdes;
-	b->fde_max = more;
-	return 0;
+	return grow(&b->fdes, &b->fde_max, need, sizeof(*b->fdes));
 }
 
-static int grow_fres(struct bobbin_sframe_builder *b, uint32_t least)
+static int grow_fres(struct bobbin_sframe_builder *b, uint64_t need)
 {
-	uint32_t more = larger(b->fre_max, least);
-	uint8_t *fres = realloc(b->fres, more);
-
-	if (!fres)
-		return -ENOMEM;
-	b->fres = fres;
-	b->fre_max = more;
-	return 0;
+	return grow(&b->fres, &b->fre_max, need, 1);
 }
 
 int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
@@ -80,15 +65,12 @@ int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned i
 int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t bytes)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	int r = 0;
+	int r;
 
 	if (fdes > INT32_MAX || bytes > INT32_MAX)
 		return -ERANGE;
-	if (b->fde_max < fdes)
-		r = grow_fdes(b, (uint32_t)fdes);
-	if (!r && b->fre_max < bytes)
-		r = grow_fres(b, (uint32_t)bytes);
-	return r;
+	r = grow_fdes(b, fdes);
+	return r ? r : grow_fres(b, bytes);
 }
 
 int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function)
@@ -97,8 +79,8 @@ int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_fu
 	int r;
 
 	while ((r = bobbin_sframe_builder_add(b, function)) == -ENOBUFS) {
-		r = b->fde_count >= b->fde_max ? grow_fdes(b, 64)
-					       : grow_fres(b, 64 * BYTES_PER_FUNCTION);
+		r = b->fde_count >= b->fde_max ? grow_fdes(b, b->fde_max + UINT64_C(64))
+					       : grow_fres(b, b->fre_max + UINT64_C(64));
 		if (r)
 			return r;
 	}
