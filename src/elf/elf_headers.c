@@ -330,6 +330,18 @@ const char *elf_headers_name(const struct elf_headers *headers, size_t section)
 	return name < headers->names_size ? headers->names + name : "";
 }
 
+uint32_t elf_headers_add_name(struct elf_headers *headers, const char *name)
+{
+	size_t size = strlen(name) + 1, offset = headers->names_size;
+	const char *found = memmem(headers->names, offset, name, size);
+
+	if (found)
+		return (uint32_t)(found - headers->names);
+	memcpy(headers->names + offset, name, size);
+	headers->names_size += size;
+	return (uint32_t)offset;
+}
+
 uint64_t elf_headers_place(const struct elf_headers *headers, size_t section)
 {
 	return section_place(headers, section);

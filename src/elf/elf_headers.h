@@ -63,6 +63,18 @@ void elf_headers_fini(struct elf_headers *headers);
 /* The name of a section, "" if it has none. */
 const char *elf_headers_name(const struct elf_headers *headers, size_t section);
 
+/*
+ * The place of a name among the names, to which it is added if it is not there; there is room
+ * for one such name.
+ */
+uint32_t elf_headers_add_name(struct elf_headers *headers, const char *name);
+
+/* The least multiple of a power of two that is not less than a value. */
+static inline uint64_t elf_round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) & ~(unit - 1);
+}
+
 /* The offset of a section's header in the file. */
 uint64_t elf_headers_place(const struct elf_headers *headers, size_t section);
 

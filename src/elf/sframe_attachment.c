@@ -17,11 +17,6 @@
 
 static const char section_name[] = ".sframe";
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-	return (value + unit - 1) & ~(unit - 1);
-}
-
 static bool overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 {
 	return a < b_end && b < a_end;
@@ -286,8 +281,8 @@ static int place_segment(struct sframe_attachment *a, struct bobbin_error *err)
 	    a->kept > FAR || first->p_offset > FAR)
 		return refuse_as(-ENOTSUP, err, headers->file.e_phoff, BOBBIN_REASON_ELF_FULL);
 	/* a page stays free for strip(1), see the header */
-	addr = round_up(end, page) + page;
-	offset = round_up(a->kept, page);
+	addr = elf_round_up(end, page) + page;
+	offset = elf_round_up(a->kept, page);
 
 	/* an offset, unless segments do not ascend: then it is far from any */
 	distance = first->p_vaddr - first->p_offset;
@@ -323,24 +318,8 @@ static void place_table(struct sframe_attachment *a)
 		p->p_offset = a->segment_offset;
 		p->p_vaddr = p->p_paddr = a->segment_addr;
 	}
-	a->offset = a->segment_offset + (a->moved ? round_up(size, ALIGNMENT) : 0);
+	a->offset = a->segment_offset + (a->moved ? elf_round_up(size, ALIGNMENT) : 0);
 	a->addr = a->segment_addr + (a->offset - a->segment_offset);
-}
-
-/* Offset of ".sframe" in the names, which get it if they lack it. */
-static uint32_t name_offset(struct elf_headers *headers)
-{
-	const char *found;
-	uint32_t offset = (uint32_t)headers->names_size;
-
-	if (!headers->names_index)
-		return 0;
-	found = memmem(headers->names, headers->names_size, section_name, sizeof(section_name));
-	if (found)
-		return (uint32_t)(found - headers->names);
-	memcpy(headers->names + offset, section_name, sizeof(section_name));
-	headers->names_size += sizeof(section_name);
-	return offset;
 }
 
 /* Make or reuse the section's header; after all others, so that no index changes. */
@@ -356,7 +335,7 @@ static void place_section(struct sframe_attachment *a, size_t section)
 	}
 	a->section = section == NONE ? headers->section_count++ : section;
 	headers->sections[a->section] = (Elf64_Shdr){
-		.sh_name = name_offset(headers),
+		.sh_name = headers->names_index ? elf_headers_add_name(headers, section_name) : 0,
 		.sh_type = SHT_GNU_SFRAME,
 		.sh_flags = SHF_ALLOC,
 		.sh_addr = a->addr,
@@ -449,7 +428,7 @@ static void set_size(struct sframe_attachment *a, uint64_t size)
 		headers->sections[headers->names_index].sh_size = headers->names_size;
 		end += headers->names_size;
 	}
-	headers->file.e_shoff = round_up(end, ALIGNMENT);
+	headers->file.e_shoff = elf_round_up(end, ALIGNMENT);
 }
 
 int sframe_attachment_write(struct sframe_attachment *attachment, const void *section,

@@ -20,11 +20,6 @@ struct part {
 	uint64_t offset, size;
 };
 
-static uint64_t round_up(uint64_t value)
-{
-	return (value + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-}
-
 static int refuse_section(const struct elf_headers *headers, size_t section,
 			  struct bobbin_error *err)
 {
@@ -173,23 +168,10 @@ static int keep(struct object_attachment *a, struct bobbin_error *err)
 	return 0;
 }
 
-/* Find or add the names. */
-static uint32_t name_offset(struct elf_headers *headers)
-{
-	size_t offset = headers->names_size;
-	char *found = memmem(headers->names, headers->names_size, names, sizeof(names));
-
-	if (found)
-		return (uint32_t)(found - headers->names);
-	memcpy(headers->names + offset, names, sizeof(names));
-	headers->names_size += sizeof(names);
-	return (uint32_t)offset;
-}
-
 static void place_sections(struct object_attachment *a, size_t symbols)
 {
 	struct elf_headers *headers = &a->headers;
-	uint32_t name = name_offset(headers);
+	uint32_t name = elf_headers_add_name(headers, names);
 
 	if (a->section == NONE)
 		a->section = headers->section_count++;
@@ -253,7 +235,7 @@ int object_attachment_init(int fd, struct bobbin_error *err, struct object_attac
 /* Give a section its place after @*end. */
 static void put(struct elf_headers *headers, size_t section, uint64_t size, uint64_t *end)
 {
-	uint64_t offset = round_up(*end);
+	uint64_t offset = elf_round_up(*end, ALIGNMENT);
 
 	headers->sections[section].sh_offset = offset;
 	headers->sections[section].sh_size = size;
@@ -270,7 +252,7 @@ int object_attachment_write(struct object_attachment *a, const void *section, ui
 	put(headers, a->section, size, &end);
 	put(headers, a->relocations, relas, &end);
 	put(headers, headers->names_index, headers->names_size, &end);
-	headers->file.e_shoff = round_up(end);
+	headers->file.e_shoff = elf_round_up(end, ALIGNMENT);
 	if (!r)
 		r = file_range_write(out_fd, headers->sections[a->section].sh_offset, section,
 				     size);

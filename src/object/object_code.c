@@ -67,11 +67,6 @@ bool object_code_is_in(int fd)
 	return head[EI_NIDENT + !big_endian] == 0 && head[EI_NIDENT + big_endian] == ET_REL;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-	return (value + unit - 1) & ~(unit - 1);
-}
-
 static int refuse_section(const struct object_reader *reader, size_t section)
 {
 	return refuse(reader->err, elf_headers_place(&reader->headers, section),
@@ -234,7 +229,7 @@ static int place_texts(struct object_reader *reader)
 	struct object_code *code = reader->code;
 	const struct elf_headers *headers = &reader->headers;
 	uint64_t frames = code->eh_frame.size + code->debug_frame.size;
-	uint64_t addr = round_up(frames + GAP, GAP);
+	uint64_t addr = elf_round_up(frames + GAP, GAP);
 
 	code->texts = calloc(headers->section_count, sizeof(*code->texts));
 	code->ranges = calloc(headers->section_count, sizeof(*code->ranges));
@@ -256,7 +251,7 @@ static int place_texts(struct object_reader *reader)
 					     .name = elf_headers_name(headers, i)};
 		reader->places[i] = (struct object_place){
 			.start = addr, .size = size, .text = ++code->text_count};
-		addr = round_up(addr + size + 1, TEXT_ALIGNMENT);
+		addr = elf_round_up(addr + size + 1, TEXT_ALIGNMENT);
 	}
 	return 0;
 }
