@@ -3,6 +3,7 @@
 
 #include "core/bisect.h"
 #include "core/bytes.h"
+#include "core/frame_rules.h"
 #include "core/refusal.h"
 #include "core/trampoline.h"
 
@@ -217,11 +218,6 @@ static int find_run(const struct pclntab *t, const struct function *f, uint64_t 
 	return 0;
 }
 
-static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)
-{
-	return (struct bobbin_place){.how = (uint8_t)how, .reg = reg, .off = off};
-}
-
 /*
  * Functions that are written in Go save the frame pointer below the return address when
  * they have a frame.  Assembly may save it elsewhere or not, but its callers know their
@@ -232,10 +228,10 @@ static struct bobbin_rule moved_rule(const struct bobbin_arch *arch, const struc
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->sp, (int32_t)run->by + 8);
-	rule.ra = place(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
-	rule.fp = f->flags & ASSEMBLY || !run->by ? place(BOBBIN_HOW_SAME, 0, 0)
-						  : place(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->sp, (int32_t)run->by + 8);
+	rule.ra = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	rule.fp = f->flags & ASSEMBLY || !run->by ? place_of(BOBBIN_HOW_SAME, 0, 0)
+						  : place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	return rule;
 }
 
@@ -252,19 +248,9 @@ static struct bobbin_rule switched_rule(const struct bobbin_arch *arch, const st
 		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
 	if (!run->by)
 		return rule;
-	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->fp, 16);
-	rule.fp = place(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
+	rule.cfa = place_of(BOBBIN_HOW_AT_REG, arch->fp, 16);
+	rule.fp = place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
 	rule.flags = BOBBIN_RULE_SWITCH;
-	return rule;
-}
-
-static struct bobbin_rule outermost_rule(const struct bobbin_arch *arch)
-{
-	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
-
-	rule.cfa = place(BOBBIN_HOW_AT_REG, arch->sp, 8);
-	rule.ra = place(BOBBIN_HOW_UNDEFINED, 0, 0);
-	rule.fp = place(BOBBIN_HOW_SAME, 0, 0);
 	return rule;
 }
 
@@ -286,6 +272,7 @@ static int row_in(const struct pclntab *t, const struct bobbin_arch *arch, const
 
 	if (is_root(t, f)) {
 		row.rule = outermost_rule(arch);
+		row.rule.cfa.off = 8;
 	} else if (is_named(t, f, "runtime.sigreturn")) {
 		signal_frame_rule(arch, &row.rule);
 	} else {

@@ -15,6 +15,7 @@
 #include "jit/jit_table.h"
 
 #include "core/deps.h"
+#include "core/frame_rules.h"
 #include "core/refusal.h"
 
 _Static_assert(JIT_FRE_SIZE == 24 && JIT_HEAD_SIZE == 24, "sizes are those of the ABI");
@@ -319,17 +320,6 @@ int jit_table_rows(const struct jit_chain *chain, struct code_jit_unwind_fre *ro
 	return status ? status : list_last(&l, UINT64_MAX);
 }
 
-/* No caller, as rows of SFrame sections without words say it. */
-static struct bobbin_rule outermost(const struct bobbin_arch *arch)
-{
-	return (struct bobbin_rule){
-		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = arch->sp},
-		.ra = {.how = BOBBIN_HOW_UNDEFINED},
-		.fp = {.how = BOBBIN_HOW_SAME},
-		.index = BOBBIN_NO_INDEX,
-	};
-}
-
 int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fre *fre,
 		 struct bobbin_rule *ret)
 {
@@ -341,7 +331,7 @@ int jit_fre_rule(const struct bobbin_arch *arch, const struct code_jit_unwind_fr
 	if (mangled && !arch->pac_mask)
 		return -BOBBIN_EBADMSG;
 	if (!count) {
-		*ret = outermost(arch);
+		*ret = outermost_rule(arch);
 		return 0;
 	}
 	if (count > 3 || used > count)
