@@ -123,15 +123,12 @@ int kallsyms_read(const char *path, struct symlist *ret)
 {
 	FILE *f = fopen(path, "re");
 	struct symlist l = {0};
-	int err = f ? symlist_read(&l, f, add_line) : 0;
+	int err = f ? symlist_read(f, add_line, &l) : 0;
 
 	if (f)
 		fclose(f);
-	if (err == -ENOMEM) {
-		symlist_fini(&l);
+	if (err)
 		return err;
-	}
-	interval_map_sort(&l.map);
 	drop_aliases(&l);
 	set_sizes(&l);
 	drop_data(&l);

@@ -78,7 +78,6 @@ static void drop_replaced(struct symlist *l)
 /* Takes @fd over. */
 static int read_map(int fd, struct symlist *ret)
 {
-	struct symlist list = {0};
 	FILE *f = fdopen(fd, "r");
 	int err;
 
@@ -86,16 +85,12 @@ static int read_map(int fd, struct symlist *ret)
 		close(fd);
 		return -ENOMEM;
 	}
-	err = symlist_read(&list, f, add_line);
+	err = symlist_read(f, add_line, ret);
 	fclose(f);
-	if (err == -ENOMEM) {
-		symlist_fini(&list);
+	if (err)
 		return err;
-	}
-	interval_map_sort(&list.map);
-	drop_replaced(&list);
-	interval_map_sort(&list.map);
-	*ret = list;
+	drop_replaced(ret);
+	interval_map_sort(&ret->map);
 	return 0;
 }
 

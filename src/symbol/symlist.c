@@ -30,8 +30,9 @@ int symlist_add(struct symlist *l, uint64_t start, uint64_t size, uint64_t marks
 	return err ? err : interval_map_add(&l->map, start, size, marks | at);
 }
 
-int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add)
+int symlist_read(FILE *f, symlist_line_fn *add, struct symlist *ret)
 {
+	struct symlist l = {0};
 	bool goes_on = false; /* from the previous piece */
 	char line[MAX_LINE];
 	uint64_t bytes = 0;
@@ -45,11 +46,17 @@ int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add)
 		bytes += ends ? len : sizeof(line) - 1;
 		if (ends && !goes_on) {
 			line[len - 1] = '\0';
-			err = add(l, line);
+			err = add(&l, line);
 		}
 		goes_on = !ends;
 	}
-	return err;
+	if (err == -ENOMEM) {
+		symlist_fini(&l);
+		return err;
+	}
+	interval_map_sort(&l.map);
+	*ret = l;
+	return 0;
 }
 
 void symlist_fini(struct symlist *l)

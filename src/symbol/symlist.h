@@ -28,8 +28,11 @@ int symlist_add_text(struct symlist *l, const char *text, size_t len, uint64_t *
 /* Returns 0, or else what ends the reading. */
 typedef int symlist_line_fn(struct symlist *l, const char *line);
 
-/* Call @add for each whole line of a file.  Returns 0 or what @add did. */
-int symlist_read(struct symlist *l, FILE *f, symlist_line_fn *add);
+/*
+ * Call @add for each whole line of a file.  Returns 0, with what was added up
+ * to the end or to where @add ended the reading; -ENOMEM with nothing.
+ */
+int symlist_read(FILE *f, symlist_line_fn *add, struct symlist *ret);
 
 static inline const char *symlist_name(const struct symlist *l, const struct interval *item)
 {
