@@ -67,6 +67,21 @@ static int copy_bytes(const struct bobbin_mem *mem, uint64_t addr, void *dst, si
 	return r;
 }
 
+/*
+ * Copy what a sequence guards: its number before and after that, and @size bytes at @addr.
+ * 0; -EAGAIN: they were being changed; -EFAULT.
+ */
+static int copy_guarded(const struct bobbin_mem *mem, uint64_t at, uint64_t addr, void *dst,
+			size_t size, uint64_t *sequence)
+{
+	uint64_t after;
+
+	if (copy_bytes(mem, at, sequence, sizeof(*sequence)) || copy_bytes(mem, addr, dst, size) ||
+	    copy_bytes(mem, at, &after, sizeof(after)))
+		return -EFAULT;
+	return *sequence % 2 || *sequence != after ? -EAGAIN : 0;
+}
+
 static bool wraps(uint64_t addr, uint64_t size)
 {
 	return addr + size < addr;
@@ -95,20 +110,16 @@ static int read_head(const struct bobbin_mem *mem, uint64_t page, struct bobbin_
 {
 	const uint64_t at = page + offsetof(struct bobbin_code_page, sequence);
 	struct bobbin_code_page head;
-	uint64_t before, after;
+	uint64_t sequence;
+	int r = -EAGAIN;
 
-	for (unsigned int i = 0; i < PAGE_TRIES; i++) {
-		if (copy_bytes(mem, at, &before, sizeof(before)) ||
-		    copy_bytes(mem, page, &head, sizeof(head)) ||
-		    copy_bytes(mem, at, &after, sizeof(after)))
-			return -EFAULT;
-		if (before % 2 || before != after)
-			continue;
-		head.sequence = before;
-		*ret = head;
-		return check_head(&head);
-	}
-	return -EAGAIN;
+	for (unsigned int i = 0; i < PAGE_TRIES && r == -EAGAIN; i++)
+		r = copy_guarded(mem, at, page, &head, sizeof(head), &sequence);
+	if (r)
+		return r;
+	head.sequence = sequence;
+	*ret = head;
+	return check_head(&head);
 }
 
 int page_copy_probe(uint64_t addr, const struct bobbin_mem *mem)
@@ -300,17 +311,16 @@ static int take_entry(struct page_reader *p, uint64_t at, const struct bobbin_co
 static int read_entry(struct page_reader *p, uint64_t at)
 {
 	struct bobbin_code_entry entry;
-	uint64_t before, after;
+	uint64_t sequence;
 	int r;
 
 	for (unsigned int i = 0; i < ENTRY_TRIES && p->retries < MAX_RETRIES; i++, p->retries++) {
-		if (copy_bytes(p->mem, at, &before, sizeof(before)) ||
-		    copy_bytes(p->mem, at, &entry, sizeof(entry)) ||
-		    copy_bytes(p->mem, at, &after, sizeof(after)))
-			return -EFAULT;
-		if (before % 2 || before != after)
+		r = copy_guarded(p->mem, at, at, &entry, sizeof(entry), &sequence);
+		if (r == -EAGAIN)
 			continue;
-		entry.sequence = before;
+		if (r)
+			return r;
+		entry.sequence = sequence;
 		r = take_entry(p, at, &entry, NULL);
 		if (r <= 0)
 			return r;
