@@ -57,6 +57,13 @@ static inline void byte_buffer_align(struct byte_buffer *b, size_t align)
 	byte_buffer_zeroes(b, -b->size & (align - 1));
 }
 
+/* A string with its terminator, and zeroes likewise. */
+static inline void byte_buffer_string(struct byte_buffer *b, const char *string, size_t align)
+{
+	byte_buffer_put(b, string, strlen(string) + 1);
+	byte_buffer_align(b, align);
+}
+
 /* In the byte order of this machine. */
 static inline void byte_buffer_native32(struct byte_buffer *b, uint32_t value)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/process_stat.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_file.h"
 
 #define STAT_SIZE 1024
 #define PATIENCE 20
@@ -25,16 +25,9 @@ static const char *read_from(pid_t pid, enum stat_field field, char text[STAT_SI
 {
 	int spaces = (int)field - FIELD_NAME;
 	char name[32], *at;
-	ssize_t n;
-	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	fd = open(pid ? name : "/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return "";
-	n = read(fd, text, STAT_SIZE - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
+	text_file_read(pid ? name : "/proc/self/stat", text, STAT_SIZE);
 	/* the name may have anything in it but is in brackets */
 	at = strrchr(text, ')');
 	while (at && spaces--)

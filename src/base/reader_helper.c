@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/file_range.h"
 #include "base/regular_file.h"
+#include "base/text_file.h"
 #include "core/deps.h"
 
 #define FILE_COPY_MAX ((uint64_t)256 << 20)
@@ -61,30 +62,6 @@ static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
 	}
 }
 
-/* The number after a word at the start of a line; -1: there is none. */
-static long number_after(const char *text, const char *word)
-{
-	const char *at = strstr(text, word);
-
-	return at ? strtol(at + strlen(word), NULL, 10) : -1;
-}
-
-/* The beginning of a small file, with a terminator. */
-static bool read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return false;
-	while (used < size - 1 && (n = read(fd, text + used, size - 1 - used)) > 0)
-		used += (size_t)n;
-	close(fd);
-	text[used] = 0;
-	return n >= 0;
-}
-
 /* Whether we see the mount that a file was opened through: then the machine's owner made it. */
 static bool is_own_mount(int fd)
 {
@@ -93,13 +70,14 @@ static bool is_own_mount(int fd)
 	long id;
 
 	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", fd);
-	if (!read_text(name, text, sizeof(text)) || (id = number_after(text, "mnt_id:")) < 0)
+	if (!text_file_read(name, text, sizeof(text)) ||
+	    (id = text_number_after(text, "mnt_id:")) < 0)
 		return false;
 	mounts = mmap(NULL, MOUNTS_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);
 	if (mounts == MAP_FAILED)
 		return false;
-	if (read_text("/proc/self/mountinfo", mounts, MOUNTS_SIZE))
+	if (text_file_read("/proc/self/mountinfo", mounts, MOUNTS_SIZE))
 		for (line = mounts; line && *line && !found;) {
 			found = strtol(line, NULL, 10) == id;
 			line = strchr(line, '\n');

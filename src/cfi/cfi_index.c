@@ -23,13 +23,8 @@
 static int32_t table_word(const struct bobbin_cfi_view *view, uint32_t index, unsigned int which)
 {
 	const uint8_t *p = view->hdr + view->table + (uint64_t)index * PAIR_SIZE + 4 * which;
-	uint32_t v;
 
-	if (view->arch->big_endian)
-		v = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-	else
-		v = (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-	return (int32_t)v;
+	return (int32_t)load_u32(p, view->arch->big_endian);
 }
 
 static uint64_t pair_start(const struct bobbin_cfi_view *view, uint32_t index)

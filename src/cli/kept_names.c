@@ -34,12 +34,6 @@ static size_t padded(size_t size)
 	return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void put_string(struct byte_buffer *blob, const char *text)
-{
-	byte_buffer_put(blob, text, strlen(text) + 1);
-	byte_buffer_align(blob, ALIGN);
-}
-
 void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at)
 {
 	uint8_t id[ID_FIELD] = {0};
@@ -57,7 +51,7 @@ void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, 
 	byte_buffer_native32(blob, (uint32_t)padded(strlen(file->path) + 1));
 	byte_buffer_native64(blob, file->ino);
 	byte_buffer_put(blob, id, sizeof(id));
-	put_string(blob, file->path);
+	byte_buffer_string(blob, file->path, ALIGN);
 }
 
 void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function)
@@ -72,7 +66,7 @@ void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_funct
 	byte_buffer_native64(blob, function->address);
 	byte_buffer_native32(blob, function->reach);
 	byte_buffer_native32(blob, (uint32_t)size);
-	put_string(blob, function->name);
+	byte_buffer_string(blob, function->name, ALIGN);
 	if (blob->failed)
 		return;
 	memcpy(&count, blob->data + at + COUNT_AT, sizeof(count));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/process_stat.h"
+#include "base/text_file.h"
 #include "base/vector.h"
 #include "cli/command.h"
 #include "target/descendants.h"
@@ -59,19 +60,13 @@ bool targets_are_mixed(const struct targets *targets)
 /* The process of a thread; 0: there is no such thread. */
 static pid_t process_of(pid_t tid)
 {
-	char name[32], line[128];
-	pid_t pid = 0;
-	FILE *f;
+	char name[32], status[1024];
+	long pid;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", tid);
-	f = fopen(name, "re");
-	if (!f)
-		return 0;
-	while (!pid && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) != 1)
-			pid = 0;
-	fclose(f);
-	return pid;
+	text_file_read(name, status, sizeof(status));
+	pid = text_number_after(status, "\nTgid:");
+	return pid > 0 ? (pid_t)pid : 0;
 }
 
 static int open_target(struct recorder_target *target, int *pidfd)

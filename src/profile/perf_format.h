@@ -18,6 +18,7 @@
 #define BOBBIN_PROFILE_PERF_FORMAT_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The bytes "PERFILE2" as a number, and what a foreign machine wrote. */
@@ -40,6 +41,11 @@ struct perf_file_header {
 	struct perf_file_section event_types;
 	uint64_t features[PERF_FILE_FEATURES / 64];
 };
+
+static inline bool perf_file_has(const struct perf_file_header *header, unsigned int feature)
+{
+	return header->features[feature / 64] >> feature % 64 & 1;
+}
 
 /* Headers of a file written to a pipe, and of the oldest kind without features. */
 #define PERF_FILE_PIPE_HEADER_SIZE 16

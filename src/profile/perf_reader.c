@@ -211,11 +211,6 @@ static int read_feature_record(struct scan *scan, uint64_t pos, uint64_t size)
 	return 0;
 }
 
-static bool has_feature(const struct perf_file_header *header, unsigned int feature)
-{
-	return header->features[feature / 64] >> feature % 64 & 1;
-}
-
 /* A file that was cut off lacks features; that is no reason to refuse it. */
 static void read_feature_table(struct perf_reader *reader, const struct perf_file_header *header)
 {
@@ -224,7 +219,7 @@ static void read_feature_table(struct perf_reader *reader, const struct perf_fil
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++) {
 		struct perf_file_section section;
 
-		if (!has_feature(header, i))
+		if (!perf_file_has(header, i))
 			continue;
 		section.offset = bytes_u64(&b);
 		section.size = bytes_u64(&b);

@@ -24,12 +24,6 @@ struct perf_writer {
 	struct byte_buffer features[PERF_FILE_FEATURES];
 };
 
-static void put_string(struct byte_buffer *blob, const char *string, size_t align)
-{
-	byte_buffer_put(blob, string, strlen(string) + 1);
-	byte_buffer_align(blob, align);
-}
-
 /* A string of a feature: its size, padding included, goes first. */
 static void put_sized_string(struct byte_buffer *blob, const char *string)
 {
@@ -103,7 +97,7 @@ static void put_mmap(struct byte_buffer *blob, const struct perf_event *event)
 	byte_buffer_native64(blob, mmap->pgoff);
 	if (mmap2)
 		put_mmap_file(blob, mmap);
-	put_string(blob, mmap->filename, 8);
+	byte_buffer_string(blob, mmap->filename, 8);
 }
 
 static void put_comm(struct byte_buffer *blob, const struct perf_event *event)
@@ -114,7 +108,7 @@ static void put_comm(struct byte_buffer *blob, const struct perf_event *event)
 		misc |= PERF_RECORD_MISC_COMM_EXEC;
 	begin_record(blob, event, misc);
 	put_tid(blob, event);
-	put_string(blob, event->comm.comm, 8);
+	byte_buffer_string(blob, event->comm.comm, 8);
 }
 
 static void put_task(struct byte_buffer *blob, const struct perf_event *event)
@@ -249,11 +243,6 @@ int perf_writer_round(struct perf_writer *writer)
 
 /* features */
 
-static bool has_feature(const struct perf_writer *writer, unsigned int feature)
-{
-	return writer->header.features[feature / 64] >> feature % 64 & 1;
-}
-
 static struct byte_buffer *add_feature(struct perf_writer *writer, unsigned int feature)
 {
 	writer->header.features[feature / 64] |= 1ull << feature % 64;
@@ -263,7 +252,7 @@ static struct byte_buffer *add_feature(struct perf_writer *writer, unsigned int 
 int perf_writer_feature(struct perf_writer *writer, unsigned int feature, struct byte_buffer *bytes)
 {
 	if (feature >= PERF_FILE_FEATURES || feature <= PERF_FILE_SAMPLE_TIME ||
-	    has_feature(writer, feature))
+	    perf_file_has(&writer->header, feature))
 		return -EINVAL;
 	*add_feature(writer, feature) = *bytes;
 	*bytes = (struct byte_buffer){0};
@@ -336,7 +325,7 @@ static int stream_features(struct perf_writer *writer)
 	for (unsigned int i = 0; i < PERF_FILE_PIPE_FEATURES && !r; i++) {
 		const struct byte_buffer *feature = &writer->features[i];
 
-		if (!has_feature(writer, i))
+		if (!perf_file_has(&writer->header, i))
 			continue;
 		if (feature->failed)
 			return -ENOMEM;
@@ -366,11 +355,11 @@ static int write_features(struct perf_writer *writer)
 	int r = 0;
 
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
-		offset += has_feature(writer, i) ? sizeof(struct perf_file_section) : 0;
+		offset += perf_file_has(&writer->header, i) ? sizeof(struct perf_file_section) : 0;
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++) {
 		struct perf_file_section section = {offset, writer->features[i].size};
 
-		if (!has_feature(writer, i))
+		if (!perf_file_has(&writer->header, i))
 			continue;
 		r = writer->features[i].failed ? -ENOMEM : 0;
 		if (!r)
@@ -513,7 +502,7 @@ static uint64_t size_of_end(const struct perf_writer *writer)
 	uint64_t size = 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
-		if (has_feature(writer, i))
+		if (perf_file_has(&writer->header, i))
 			size += sizeof(struct perf_file_section) + writer->features[i].size;
 	return size;
 }
@@ -539,7 +528,7 @@ static uint64_t last_record(struct perf_writer *writer, const uint8_t *file, uin
 static void drop_large_features(struct perf_writer *writer, uint64_t limit)
 {
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++) {
-		if (!has_feature(writer, i) || writer->features[i].size <= limit)
+		if (!perf_file_has(&writer->header, i) || writer->features[i].size <= limit)
 			continue;
 		writer->header.features[i / 64] &= ~(1ull << i % 64);
 		byte_buffer_fini(&writer->features[i]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/snapshot.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/map_file.h"
 #include "base/proc_maps.h"
+#include "base/text_file.h"
 #include "elf/elf_image.h"
 #include "target/thread.h"
 
@@ -29,18 +29,11 @@ static int thread_comm(pid_t pid, pid_t tid, uint64_t id, snapshot_sink sink, vo
 {
 	struct perf_event event = event_of(PERF_RECORD_COMM, 0, pid, tid, id);
 	char name[64], comm[32];
-	ssize_t n;
-	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/task/%d/comm", pid, tid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	text_file_read(name, comm, sizeof(comm));
+	if (!*comm)
 		return 0; /* it has ended */
-	n = read(fd, comm, sizeof(comm) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	comm[n] = 0;
 	comm[strcspn(comm, "\n")] = 0;
 	event.comm.comm = comm;
 	return sink(ctx, &event);

@@ -304,6 +304,16 @@ Elf_Scn *elf_file_section(Elf *elf, const char *name)
 	return section;
 }
 
+Elf_Data *elf_file_symbols(Elf *elf, Elf_Scn *section, size_t limit, Elf_Data **ret)
+{
+	GElf_Shdr header;
+
+	*ret = elf_file_data(section, limit);
+	if (!*ret || !gelf_getshdr(section, &header))
+		return NULL;
+	return elf_file_data(elf_getscn(elf, header.sh_link), limit);
+}
+
 Elf_Data *elf_file_data(Elf_Scn *section, size_t limit)
 {
 	GElf_Shdr header;

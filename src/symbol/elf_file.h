@@ -84,6 +84,9 @@ Elf_Scn *elf_file_section(Elf *elf, const char *name);
 /* What a section holds, or NULL if that is nothing, packed or more than @limit bytes. */
 Elf_Data *elf_file_data(Elf_Scn *section, size_t limit);
 
+/* Likewise the names of a symbol table, and in *@ret the table; NULL if one of them is missing. */
+Elf_Data *elf_file_symbols(Elf *elf, Elf_Scn *section, size_t limit, Elf_Data **ret);
+
 /* debuginfod.c: servers are asked only through this.  Returns 0, -ENOENT, -ENOMEM. */
 int debuginfod_open(struct debuginfod **ret);
 void debuginfod_close(struct debuginfod *d);

@@ -118,15 +118,11 @@ static Elf_Scn *section_of_type(Elf *elf, uint32_t type)
 
 static int add_table(struct reading *r, Elf *elf, uint32_t type)
 {
-	Elf_Scn *section = section_of_type(elf, type);
-	Elf_Data *table = elf_file_data(section, r->limit), *strings;
-	GElf_Shdr header;
+	Elf_Data *table,
+		*strings = elf_file_symbols(elf, section_of_type(elf, type), r->limit, &table);
 	uint64_t text;
 	int err;
 
-	if (!table || !gelf_getshdr(section, &header))
-		return 0;
-	strings = elf_file_data(elf_getscn(elf, header.sh_link), r->limit);
 	if (!strings)
 		return 0;
 	err = symlist_add_text(r->list, strings->d_buf, strings->d_size, &text);

@@ -166,14 +166,9 @@ static int read_stubs(struct plt *p, const char *name)
 /* The dynamic symbols and their names. */
 static int open_symbols(struct plt *p)
 {
-	Elf_Scn *section = elf_file_section(p->elf, ".dynsym");
-	Elf_Data *strings;
-	GElf_Shdr header;
+	Elf_Data *strings = elf_file_symbols(p->elf, elf_file_section(p->elf, ".dynsym"), p->limit,
+					     &p->symbols);
 
-	p->symbols = elf_file_data(section, p->limit);
-	if (!p->symbols || !gelf_getshdr(section, &header))
-		return -ENOENT;
-	strings = elf_file_data(elf_getscn(p->elf, header.sh_link), p->limit);
 	if (!strings)
 		return -ENOENT;
 	p->text_size = strings->d_size;

@@ -345,15 +345,15 @@ int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offs
 	return n;
 }
 
-static struct symbol listed_symbol(const struct name_pair *name, const struct interval *item,
-				   uint64_t address)
+static struct symbol symbol_of(const struct name_pair *name, uint64_t start, uint64_t size,
+			       uint64_t offset)
 {
 	return (struct symbol){
 		.name = name->name,
 		.mangled = name->mangled,
-		.start = item->start,
-		.size = item->size,
-		.offset = address - item->start,
+		.start = start,
+		.size = size,
+		.offset = offset,
 	};
 }
 
@@ -390,7 +390,7 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 	err = kernel_name(&s->context.names, symlist_name(&s->kernel, item), &name);
 	if (err)
 		return err;
-	*ret = listed_symbol(&name, item, address);
+	*ret = symbol_of(&name, item->start, item->size, address - item->start);
 	return 1;
 }
 
@@ -410,7 +410,7 @@ int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struc
 	if (n)
 		return n;
 	name.mangled = name.name;
-	*ret = listed_symbol(&name, &item, address);
+	*ret = symbol_of(&name, item.start, item.size, address - item.start);
 	return 1;
 }
 
@@ -429,22 +429,17 @@ static int jit_name(struct names *names, const char *told, struct name_pair *ret
 int symbolizer_jit_name(struct symbolizer *s, const struct jitdump_code *code, uint64_t address,
 			struct symbol *ret)
 {
-	struct symbol symbol = {
-		.start = code->start,
-		.size = code->size,
-		.offset = address - code->start,
-		.line = code->line,
-	};
+	const char *src_file = NULL;
 	struct name_pair name;
 	int err = jit_name(&s->context.names, code->name, &name);
 
 	if (!err && code->src_file)
-		err = names_keep(&s->context.names, code->src_file, &symbol.src_file);
+		err = names_keep(&s->context.names, code->src_file, &src_file);
 	if (err)
 		return err;
-	symbol.name = name.name;
-	symbol.mangled = name.mangled;
-	*ret = symbol;
+	*ret = symbol_of(&name, code->start, code->size, address - code->start);
+	ret->src_file = src_file;
+	ret->line = code->line;
 	return 1;
 }
 
@@ -456,12 +451,7 @@ int symbolizer_kept(struct symbolizer *s, const char *mangled, uint64_t start, u
 
 	if (err)
 		return err;
-	*ret = (struct symbol){
-		.name = name.name,
-		.mangled = name.mangled,
-		.start = start,
-		.offset = offset,
-	};
+	*ret = symbol_of(&name, start, 0, offset);
 	return 1;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/trusted_file.h"
 
+#include "base/text_file.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,19 +31,10 @@ struct file_teller file_teller_of(pid_t pid)
 {
 	struct file_teller t = {.inner_pid = pid, .user = geteuid(), .effective = geteuid()};
 	char path[64], status[STATUS_SIZE];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return t;
-	n = read(fd, status, sizeof(status) - 1);
-	close(fd);
-	if (n > 0) {
-		status[n] = '\0';
-		parse_status(status, &t);
-	}
+	text_file_read(path, status, sizeof(status));
+	parse_status(status, &t);
 	return t;
 }
 
