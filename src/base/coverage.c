@@ -17,20 +17,13 @@ int coverage_add(struct coverage *coverage, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct bobbin_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 void coverage_settle(struct coverage *c)
 {
 	size_t kept = 0;
 
 	if (c->sorted || !c->count)
 		return;
-	qsort(c->ranges, c->count, sizeof(*c->ranges), by_start);
+	qsort(c->ranges, c->count, sizeof(*c->ranges), vector_by_start);
 	for (size_t i = 1; i < c->count; i++) {
 		if (c->ranges[i].start > c->ranges[kept].end)
 			c->ranges[++kept] = c->ranges[i];

@@ -60,6 +60,20 @@ static inline int vector_reserve(void *array, size_t *capacity, size_t need, siz
 		 : ((void)((items)[(count)++] = (__VA_ARGS__)), 0))
 
 /**
+ * vector_by_start() - the order of elements that begin with a uint64_t
+ * @a: an element
+ * @b: another one
+ *
+ * For qsort() and bsearch().
+ */
+static inline int vector_by_start(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/**
  * vector_trim() - give back the room that an array does not use
  * @array: as for vector_reserve()
  * @capacity: as for vector_reserve()

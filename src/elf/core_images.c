@@ -19,6 +19,7 @@
 #include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/regular_file.h"
+#include "base/vector.h"
 #include "core/bisect.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
@@ -62,13 +63,6 @@ struct image {
 	bool exec;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int read_memory(struct core *core)
 {
 	size_t count;
@@ -90,7 +84,7 @@ static int read_memory(struct core *core)
 			.exec = p.p_flags & PF_X,
 		};
 	}
-	qsort(core->memory, core->memory_count, sizeof(*core->memory), by_start);
+	qsort(core->memory, core->memory_count, sizeof(*core->memory), vector_by_start);
 	return 0;
 }
 
@@ -354,7 +348,7 @@ static bool holds_code(const struct core *core, size_t i)
 static bool is_mapped(const struct core *core, uint64_t start)
 {
 	return core->mapping_count && bsearch(&start, core->mappings, core->mapping_count,
-					      sizeof(*core->mappings), by_start);
+					      sizeof(*core->mappings), vector_by_start);
 }
 
 static int read_images(struct core *core)
@@ -380,7 +374,7 @@ int core_images_read(struct sframe_reader *reader)
 	if (!r)
 		r = read_all_notes(&core);
 	if (core.mapping_count)
-		qsort(core.mappings, core.mapping_count, sizeof(*core.mappings), by_start);
+		qsort(core.mappings, core.mapping_count, sizeof(*core.mappings), vector_by_start);
 	if (!r)
 		r = read_images(&core);
 	free(core.memory);

@@ -159,13 +159,6 @@ static int relocate_by(Elf_Scn *scn, struct table *table)
 	return apply_all(table);
 }
 
-static int by_field(const void *a, const void *b)
-{
-	const struct sframe_target *x = a, *y = b;
-
-	return (x->field > y->field) - (x->field < y->field);
-}
-
 int sframe_relocate(struct sframe_reader *reader)
 {
 	struct sframe_file *file = reader->file;
@@ -183,7 +176,7 @@ int sframe_relocate(struct sframe_reader *reader)
 		section->relocated = true;
 		if (section->target_count)
 			qsort(section->targets, section->target_count, sizeof(*section->targets),
-			      by_field);
+			      vector_by_start);
 	}
 	return r;
 }

@@ -80,20 +80,13 @@ static int read_relocations(struct plt *p, const char *name, struct slots *in_or
 	return err;
 }
 
-static int slot_compare(const void *left, const void *right)
-{
-	const struct slot *a = left, *b = right;
-
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 static const struct slot *find_slot(const struct plt *p, uint64_t address)
 {
 	struct slot key = {.address = address};
 
-	return p->sorted.count
-		       ? bsearch(&key, p->sorted.items, p->sorted.count, sizeof(key), slot_compare)
-		       : NULL;
+	return p->sorted.count ? bsearch(&key, p->sorted.items, p->sorted.count, sizeof(key),
+					 vector_by_start)
+			       : NULL;
 }
 
 /*
@@ -182,7 +175,7 @@ static int read_all(struct plt *p)
 
 	err = err ? err : read_relocations(p, ".rela.dyn", NULL);
 	if (p->sorted.count)
-		qsort(p->sorted.items, p->sorted.count, sizeof(*p->sorted.items), slot_compare);
+		qsort(p->sorted.items, p->sorted.count, sizeof(*p->sorted.items), vector_by_start);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !err; i++)
 		err = read_stubs(p, sections[i]);
 	interval_map_sort(&p->list->map);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "core/deps.h"
 
 #define SFRAME_TYPE 0x6ffffff4 /* SHT_GNU_SFRAME */
@@ -126,13 +127,6 @@ static void take_part(const struct gdb_jit_entry *entry, const Elf64_Shdr *s, st
 		part->kept = entry->address + s->sh_offset;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct jit_text *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 static int take_sections(const struct gdb_jit_entry *entry, const struct headers *h,
 			 const struct names *names, struct jit_image *image)
 {
@@ -154,7 +148,7 @@ static int take_sections(const struct gdb_jit_entry *entry, const struct headers
 		else if (!strcmp(name_of(names, s), ".eh_frame"))
 			take_part(entry, s, &image->eh_frame);
 	}
-	qsort(image->texts, image->text_count, sizeof(*image->texts), by_start);
+	qsort(image->texts, image->text_count, sizeof(*image->texts), vector_by_start);
 	return 0;
 }
 
