@@ -5,21 +5,16 @@
 #include <stdlib.h>
 
 #include "base/native_arch.h"
+#include "base/vector.h"
 #include "codemap/struct_copy.h"
 #include "core/bisect.h"
 #include "core/refusal.h"
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct code_text_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+#include "jit/jit_table.h"
 
 int check_ranges(struct code_text_range *ranges, size_t count)
 {
 	if (count > 1)
-		qsort(ranges, count, sizeof(*ranges), compare_ranges);
+		qsort(ranges, count, sizeof(*ranges), vector_by_start);
 	for (size_t i = 0; i < count; i++) {
 		if (ranges[i].start >= ranges[i].end ||
 		    ranges[i].end - ranges[i].start > CHECK_MAX_TEXT)
@@ -116,7 +111,7 @@ int check_section(const void *bytes, uint64_t size, uint64_t addr,
 int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
 {
 	const struct code_jit_unwind_table *head;
-	uint64_t reserved, used, end, at = info->unwind_head;
+	uint64_t reserved, used, at = info->unwind_head;
 
 	if (info->text_end - info->text_start > UINT32_MAX || at % _Alignof(uint64_t))
 		return -EINVAL;
@@ -127,11 +122,5 @@ int check_jit_head(const struct code_jit_info *info, struct bobbin_error *err)
 	head = (const struct code_jit_unwind_table *)(uintptr_t)at;
 	reserved = __atomic_load_n(&head->reserved_len, __ATOMIC_RELAXED);
 	used = __atomic_load_n(&head->used_len, __ATOMIC_ACQUIRE);
-	if (__builtin_add_overflow(at + sizeof(*head), reserved, &end))
-		return refuse(err, offsetof(struct code_jit_unwind_table, reserved_len),
-			      BOBBIN_REASON_JIT_TABLE);
-	if (used > reserved || used % sizeof(struct code_jit_unwind_fre))
-		return refuse(err, offsetof(struct code_jit_unwind_table, used_len),
-			      BOBBIN_REASON_JIT_TABLE);
-	return 0;
+	return jit_table_check(at, reserved, used, err);
 }

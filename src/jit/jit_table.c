@@ -92,15 +92,15 @@ static int load_entry(const struct search *s, const struct table *table, uint64_
 	return status;
 }
 
-static int check_lengths(const struct search *s, uint64_t addr, uint64_t reserved, uint64_t used)
+int jit_table_check(uint64_t addr, uint64_t reserved, uint64_t used, struct bobbin_error *err)
 {
 	uint64_t end;
 
 	if (__builtin_add_overflow(addr + JIT_HEAD_SIZE, reserved, &end))
-		return refuse(s->chain->err, offsetof(struct code_jit_unwind_table, reserved_len),
+		return refuse(err, offsetof(struct code_jit_unwind_table, reserved_len),
 			      BOBBIN_REASON_JIT_TABLE);
 	if (used > reserved || used % JIT_FRE_SIZE)
-		return refuse(s->chain->err, offsetof(struct code_jit_unwind_table, used_len),
+		return refuse(err, offsetof(struct code_jit_unwind_table, used_len),
 			      BOBBIN_REASON_JIT_TABLE);
 	return 0;
 }
@@ -121,7 +121,7 @@ static int load_table(const struct search *s, uint64_t addr, struct table *ret)
 		status = load_acquire(
 			s, addr + offsetof(struct code_jit_unwind_table, reserved_len), &reserved);
 	if (!status)
-		status = check_lengths(s, addr, reserved, used);
+		status = jit_table_check(addr, reserved, used, s->chain->err);
 	if (status)
 		return status;
 	table.count = used / JIT_FRE_SIZE;

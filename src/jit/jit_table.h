@@ -38,6 +38,9 @@ struct jit_chain {
 	struct bobbin_error *err;     /* or NULL */
 };
 
+/* Whether a table at an address can have these lengths.  0, -EBADMSG. */
+int jit_table_check(uint64_t addr, uint64_t reserved, uint64_t used, struct bobbin_error *err);
+
 /*
  * The row for an address.  0; -ENOENT: no entry covers @pc (yet),
  * BOBBIN_REASON_NO_FUNCTION; -EBADMSG: malformed where it matters for @pc, with
