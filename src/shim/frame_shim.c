@@ -248,23 +248,24 @@ BOBBIN_API void __deregister_frame(void *begin)
 	leave(call);
 }
 
-static void *deregister(void *(*function)(const void *begin), const void *begin)
-{
-	struct call call = enter();
-	void *object;
-
-	take_back(call, begin);
-	object = function ? function(begin) : NULL;
-	leave(call);
-	return object;
-}
+/* One that gives the object back.  The real one is looked for inside: that may allocate. */
+#define DEREGISTER(real, begin) \
+	({ \
+		struct call now = enter(); \
+		__typeof__(&real) function = NEXT(real); \
+		void *object; \
+		take_back(now, begin); \
+		object = function ? function(begin) : NULL; \
+		leave(now); \
+		object; \
+	})
 
 BOBBIN_API void *__deregister_frame_info(const void *begin)
 {
-	return deregister(NEXT(__deregister_frame_info), begin);
+	return DEREGISTER(__deregister_frame_info, begin);
 }
 
 BOBBIN_API void *__deregister_frame_info_bases(const void *begin)
 {
-	return deregister(NEXT(__deregister_frame_info_bases), begin);
+	return DEREGISTER(__deregister_frame_info_bases, begin);
 }
