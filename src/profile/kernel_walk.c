@@ -175,14 +175,14 @@ static int open_results(struct kernel_walk *w)
 	return w->results ? 0 : -errno;
 }
 
-static int load(struct kernel_walk *w, bool also_copy)
+static int load(struct kernel_walk *w, bool also_copy, bool may_defer)
 {
 	int r;
 
 	w->bpf = sampler__open();
 	if (!w->bpf)
 		return -errno;
-	r = choose_program(w, !also_copy);
+	r = choose_program(w, may_defer);
 	if (!r)
 		r = configure(w->bpf, also_copy);
 	if (!r)
@@ -196,24 +196,35 @@ static int load(struct kernel_walk *w, bool also_copy)
 	return r ? r : open_results(w);
 }
 
-int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
+static int open_walk(struct bobbin_unwinder *unwinder, bool also_copy, bool may_defer,
+		     struct kernel_walk **ret)
 {
-	struct kernel_walk *w;
+	struct kernel_walk *w = calloc(1, sizeof(*w));
 	int r;
 
-	if (has_namespace())
-		return -ENXIO;
-	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
 	w->tables.unwinder = unwinder;
-	libbpf_set_print(quiet);
-	r = load(w, also_copy);
+	r = load(w, also_copy, may_defer);
 	if (r)
 		kernel_walk_close(w);
 	else
 		*ret = w;
 	return r;
+}
+
+int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
+{
+	int r = -ENXIO;
+
+	if (has_namespace())
+		return r;
+	libbpf_set_print(quiet);
+	/* a copy ends at the page that a walk would wait for */
+	if (!also_copy)
+		r = open_walk(unwinder, also_copy, true, ret);
+	/* a kernel may have what waiting takes, and not like how it is used */
+	return r ? open_walk(unwinder, also_copy, false, ret) : 0;
 }
 
 bool kernel_walk_waits(const struct kernel_walk *walk)
