@@ -154,7 +154,7 @@ it_agrees_on_everything_that_runs() {
 	stacks | grep '^deep:' | mostly 95 ' descend descend main __libc_start_call_main '
 	stacks | grep '^perl:' | mostly 95 ' main __libc_start_call_main '
 	# names do not tell the roots of what others run
-	rm perf.data*
+	rm -r perf.data*
 }
 
 it_samples_all_until_it_is_stopped() {
@@ -165,7 +165,7 @@ it_samples_all_until_it_is_stopped() {
 	kill -INT "$pid"
 	wait "$pid" || fail "exit status $? of the recorder"
 	stacks | grep '^chain:' | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
-	rm perf.data*
+	rm -r perf.data*
 }
 
 # What is recorded is what a recording without the option has.
