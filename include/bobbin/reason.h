@@ -169,7 +169,10 @@ extern "C" {
 	/* refusals of compiled tables */ \
 	X(TABLE_MAGIC,    "not a compiled table: bad magic") \
 	X(TABLE_VERSION,  "unknown version of compiled tables") \
-	X(TABLE_HEAD,     "malformed head of the compiled table")
+	X(TABLE_HEAD,     "malformed head of the compiled table") \
+	/* refusals of kept tables */ \
+	X(KEPT_OWNER,     "others may have written the kept table or its folder") \
+	X(KEPT_TABLE,     "the kept table is damaged or another one's")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,

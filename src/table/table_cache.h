@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_cache.h - a folder in which compiled tables are kept.
+ *
+ *	FOLDER/NNNN….table	NNNN…: the key, in hexadecimal
+ *
+ *	head		magic, version, size, key and checksum of the table
+ *	table		as in table_layout.h
+ *
+ * Only who owns the folder may write to it; a folder, or a file in it, that others could have
+ * written is refused.  A file appears whole or not at all, is never changed, and is mapped to
+ * be read only.  One that is not what was stored is removed.  If all take more than a
+ * limit, those go that were not used for longest.
+ *
+ * Processes may share a folder.  One thread at a time may use a struct table_cache.
+ */
+#ifndef BOBBIN_TABLE_TABLE_CACHE_H
+#define BOBBIN_TABLE_TABLE_CACHE_H
+
+#include "table/compiled_table.h"
+#include "table/table_key.h"
+
+/* Bytes of all tables that are kept, unless another number is given. */
+#define TABLE_CACHE_LIMIT (256ull << 20)
+
+struct table_cache;
+
+/* A table that is mapped. */
+struct kept_table {
+	struct compiled_table table;
+	void *map;
+	size_t map_size;
+};
+
+/**
+ * table_cache_open() - use a folder, which is made if there is none
+ * @folder: its path
+ * @limit: bytes that its files may have, 0: TABLE_CACHE_LIMIT
+ * @err: the reason for -EPERM, or NULL
+ * @ret: the cache; untouched on failure
+ *
+ * Return: 0; -EPERM: it belongs to another user, or others may write to it; -ENOMEM; the
+ * errno of opening or making it.
+ */
+int table_cache_open(const char *folder, uint64_t limit, struct bobbin_error *err,
+		     struct table_cache **ret);
+
+/* NULL is fine.  Tables that were found stay valid. */
+void table_cache_close(struct table_cache *cache);
+
+/**
+ * table_cache_find() - a table that is kept
+ * @cache: an open cache
+ * @key: of the table
+ * @err: the reason for -EBADMSG and -EPERM, or NULL
+ * @ret: the table, to be given to kept_table_fini(); untouched on failure
+ *
+ * Return: 0; -ENOENT; -EBADMSG, -EPERM: it was refused, and is removed; the errno of
+ * reading; -ENOMEM.
+ */
+int table_cache_find(struct table_cache *cache, const struct table_key *key,
+		     struct bobbin_error *err, struct kept_table *ret);
+
+/**
+ * table_cache_keep() - keep a table
+ * @cache: an open cache
+ * @key: of the table
+ * @data, @size: the table
+ *
+ * Return: 0; -EFBIG: it alone exceeds the limit; the errno of writing.
+ */
+int table_cache_keep(struct table_cache *cache, const struct table_key *key, const uint8_t *data,
+		     uint64_t size);
+
+/* One that is all zero is fine. */
+void kept_table_fini(struct kept_table *table);
+
+#endif
