@@ -99,6 +99,9 @@ struct bobbin_space;
  *	one that answers late is not read while its answers have taken five deadlines in all,
  *	less a tenth of the time that has passed;
  *	-ETIMEDOUT and BOBBIN_REASON_NO_ANSWER tell of it
+ * @cache_path: folder in which tables that were made of files are kept for the next time,
+ *	and looked for, made if there is none; NULL or "": nowhere.  One that belongs to
+ *	another user, or to which others may write, is not used
  */
 struct bobbin_unwinder_options {
 	size_t size;
@@ -106,6 +109,7 @@ struct bobbin_unwinder_options {
 	const char *debug_path;
 	const char *sframe_path;
 	uint32_t deadline_ms;
+	const char *cache_path;
 };
 
 /**

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "cli/cache_folder.h"
 #include "cli/command.h"
 #include "cli/script_fields.h"
 
@@ -160,6 +161,15 @@ static bool take_sframe_path(const struct option_use *use)
 	return true;
 }
 
+/* Without the option the variable counts, and without that what is usual. */
+static bool take_table_cache(const struct option_use *use)
+{
+	const char *named = getenv("BOBBIN_TABLE_CACHE");
+
+	use->a->unwind.cache_path = use->spelling ? use->text : named ? named : cache_folder();
+	return true;
+}
+
 #define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH)
 #define UNWINDERS (READERS | OF_RECORD | OF_STACK | OF_MAPS)
 #define EVERYBODY (~0u)
@@ -245,6 +255,8 @@ static const struct option_row rows[] = {
 	 "colon-separated folders with debug files", TEXT(unwind.debug_path)},
 	{UNWINDERS, "sframe-path", 0, "DIRS", "/usr/lib/debug/.build-id",
 	 "colon-separated folders with side-files by build ID", BY(take_sframe_path)},
+	{UNWINDERS, "table-cache", 0, "DIR", "~/.cache/bobbin",
+	 "folder in which compiled tables are kept; '' for none", BY(take_table_cache)},
 	{READERS, "symfs", 0, "DIR", NULL,
 	 "look for the recorded files below DIR", TEXT(naming.symfs)},
 	{OF_MERGE | OF_UNPACK, "output", 'o', "FILE", "-",

@@ -19,18 +19,22 @@ static int list_fdes(const struct bobbin_cfi_view *views, struct fde_list *ret)
 	return fde_list_init(views, CALL_FRAMES_SECTIONS, ret);
 }
 
-static int open_views(struct call_frames *f)
+static void open_views(struct call_frames *f)
 {
 	const struct bobbin_cfi_view *eh = &f->views[CALL_FRAMES_EH];
-	int r;
 
 	if (!call_frames_exist(f))
-		return 0;
+		return;
 	bobbin_cfi_view_init(&f->views[CALL_FRAMES_EH], NULL);
-	if (!f->views[CALL_FRAMES_DEBUG].frame && eh->table_count)
-		return 0;
-	r = list_fdes(f->views, &f->list);
-	f->listed = !r;
+	f->unlisted = f->views[CALL_FRAMES_DEBUG].frame || !eh->table_count;
+}
+
+int call_frames_list(struct call_frames *frames)
+{
+	int r = frames->unlisted ? list_fdes(frames->views, &frames->list) : 0;
+
+	frames->listed |= frames->unlisted && !r;
+	frames->unlisted &= !!r;
 	return r;
 }
 
@@ -51,8 +55,14 @@ static void view_image(const struct elf_image *image,
 
 int call_frames_init(const struct elf_image *image, struct call_frames *ret)
 {
+	call_frames_init_later(image, ret);
+	return call_frames_list(ret);
+}
+
+void call_frames_init_later(const struct elf_image *image, struct call_frames *ret)
+{
 	view_image(image, ret->views);
-	return open_views(ret);
+	open_views(ret);
 }
 
 unsigned int call_frames_views(const struct elf_image *image,
@@ -79,7 +89,8 @@ int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes
 
 	ret->views[CALL_FRAMES_EH] = view_of(arch, frame);
 	ret->views[CALL_FRAMES_DEBUG] = view_of(arch, &absent);
-	return open_views(ret);
+	open_views(ret);
+	return call_frames_list(ret);
 }
 
 void call_frames_fini(struct call_frames *frames)

@@ -25,12 +25,13 @@ enum call_frames_section {
  * struct call_frames - what one file has
  * @views: by section; frame NULL: absent.  They borrow
  * @listed: @list serves; else the table of .eh_frame, if there is any
+ * @unlisted: @list is to serve, but was not needed yet
  * @list: of both sections
  */
 struct call_frames {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	struct fde_list list;
-	bool listed;
+	bool listed, unlisted;
 };
 
 /*
@@ -41,6 +42,13 @@ struct call_frames {
 int call_frames_init(const struct elf_image *image, struct call_frames *ret);
 int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes *frame,
 			  struct call_frames *ret);
+
+/* The same for who asks another form of the sections first: lists nothing yet. */
+void call_frames_init_later(const struct elf_image *image, struct call_frames *ret);
+
+/* Make the list if it is still to be made; before lookups.  0 or -ENOMEM. */
+int call_frames_list(struct call_frames *frames);
+
 void call_frames_fini(struct call_frames *frames);
 
 /* Those sections that a file has, ready to be read in order; how many.  They borrow. */

@@ -30,7 +30,7 @@ static int open_module(const struct loaded_image *image, struct mapping_list *ma
 		memcpy(file.build_id, image->proof_bytes, image->proof_len);
 		file.build_id_len = image->proof_len;
 	}
-	r = module_open(NULL, &file, &options, UINT64_MAX, ret);
+	r = module_open(NULL, NULL, &file, &options, UINT64_MAX, ret);
 	if (r)
 		return r;
 	/* programs close what they do not know */

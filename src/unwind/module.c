@@ -34,6 +34,21 @@ static void open_go(struct module *m)
 		table_set_add(&m->tables, TABLE_GO, &m->go);
 }
 
+static int open_frames(struct module *m)
+{
+	int r = 0;
+
+	if (m->cache && kept_rows_find(m->cache, &m->image, &m->kept)) {
+		table_set_add(&m->tables, TABLE_KEPT, &m->kept);
+		call_frames_init_later(&m->image, &m->frames);
+	} else {
+		r = call_frames_init(&m->image, &m->frames);
+	}
+	if (!r && call_frames_exist(&m->frames))
+		table_set_add(&m->tables, TABLE_CALL_FRAMES, &m->frames);
+	return r;
+}
+
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
 	int r;
@@ -41,11 +56,9 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	table_set_init(m->image.arch, &m->tables);
 	r = options->ignore_sframe ? 0 : open_sframe(m);
 	if (!r)
-		r = call_frames_init(&m->image, &m->frames);
+		r = open_frames(m);
 	if (r)
 		return r;
-	if (call_frames_exist(&m->frames))
-		table_set_add(&m->tables, TABLE_CALL_FRAMES, &m->frames);
 	open_go(m);
 	m->sidefile = (struct late_sidefile){&m->image, options->sframe_path, NULL};
 	if (options->sframe_path)
@@ -90,8 +103,9 @@ static void note_code(struct module *m)
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 
-int module_open(struct process_reader *reader, const struct mapped_file *file,
-		const struct bobbin_unwinder_options *options, uint64_t room, struct module **ret)
+int module_open(struct process_reader *reader, struct table_cache *cache,
+		const struct mapped_file *file, const struct bobbin_unwinder_options *options,
+		uint64_t room, struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -99,6 +113,7 @@ int module_open(struct process_reader *reader, const struct mapped_file *file,
 	if (!m)
 		return -ENOMEM;
 	m->fd = -1;
+	m->cache = cache;
 	r = open_image(m, reader, file, options, room);
 	if (!r)
 		r = open_tables(m, options);
@@ -119,6 +134,9 @@ void module_close(struct module *module)
 {
 	if (!module)
 		return;
+	if (module->cache && module->asked)
+		kept_rows_make(module->cache, &module->image, &module->kept);
+	kept_rows_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
@@ -146,6 +164,7 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 
 	if (!elf_image_vaddr(&module->image, offset, &vaddr))
 		return false;
+	module->asked = true;
 	table_set_rule(&module->tables, vaddr, &code, offset, ret);
 	return true;
 }

@@ -16,6 +16,7 @@
 #include "target/mapped_file.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
+#include "unwind/kept_rows.h"
 #include "unwind/late_sidefile.h"
 #include "unwind/table_set.h"
 
@@ -26,15 +27,20 @@ struct module {
 	struct indexed_sections sframe;
 	struct call_frames frames;
 	struct late_sidefile sidefile;
-	int fd; /* to read code bytes, or -1 */
+	struct table_cache *cache; /* borrowed, or NULL */
+	struct kept_rows kept;     /* of it, in place of @frames */
+	bool asked;                /* for a rule */
+	int fd;                    /* to read code bytes, or -1 */
 };
 
 /*
- * Read a file's tables; @reader may be NULL.  -ENOENT and friends: it cannot be opened;
+ * Read a file's tables; @reader and @cache may be NULL.  -ENOENT and friends: it cannot be opened;
  * -EBADMSG: it is not usable; -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
  */
-int module_open(struct process_reader *reader, const struct mapped_file *file,
-		const struct bobbin_unwinder_options *options, uint64_t room, struct module **ret);
+int module_open(struct process_reader *reader, struct table_cache *cache,
+		const struct mapped_file *file, const struct bobbin_unwinder_options *options,
+		uint64_t room, struct module **ret);
+/* Tables that the cache did not have, and that were of use, are kept for the next time. */
 void module_close(struct module *module);
 
 /*

@@ -11,6 +11,7 @@
 #include "jit/jit_table.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
+#include "unwind/kept_rows.h"
 #include "unwind/late_sidefile.h"
 
 /* Of a JIT table that is read from end to end: 12 KiB for each system call. */
@@ -38,6 +39,7 @@ static const struct table_type types[TABLE_KINDS] = {
 	[TABLE_JIT] = {BOBBIN_SOURCE_JIT, .drops = true},
 	[TABLE_GO] = {BOBBIN_SOURCE_GO, .whole = true},
 	[TABLE_SFRAME] = {BOBBIN_SOURCE_SFRAME, .drops = true},
+	[TABLE_KEPT] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
 	[TABLE_CALL_FRAMES] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
 	[TABLE_SIDEFILE] = {.source = BOBBIN_SOURCE_SIDEFILE},
 };
@@ -85,6 +87,7 @@ static int lookup(const struct bobbin_arch *arch, const struct table *table, uin
 		  struct bobbin_error *err, struct table_answer *ret)
 {
 	const struct jit_source *jit;
+	int r;
 
 	switch (table->kind) {
 	case TABLE_REGISTERED:
@@ -97,8 +100,12 @@ static int lookup(const struct bobbin_arch *arch, const struct table *table, uin
 		return pclntab_lookup(table->data, arch, pc, err, &ret->row);
 	case TABLE_SFRAME:
 		return indexed_sections_lookup(table->data, pc, err, &ret->row);
+	case TABLE_KEPT:
+		r = kept_rows_lookup(table->data, pc, &ret->row, &ret->source);
+		return r == -EBADMSG ? refuse(err, 0, BOBBIN_REASON_KEPT_TABLE) : r;
 	case TABLE_CALL_FRAMES:
-		return call_frames_lookup(table->data, pc, err, &ret->row, &ret->source);
+		r = call_frames_list(table->data);
+		return r ? r : call_frames_lookup(table->data, pc, err, &ret->row, &ret->source);
 	case TABLE_SIDEFILE:
 		return late_sidefile_lookup(table->data, pc, &ret->row);
 	default:
@@ -246,6 +253,9 @@ static int ask(struct table_set *set, const struct table *table, uint64_t pc,
 
 	if (is_dropped(set, type))
 		return -ENODATA;
+	/* it has been asked in another form */
+	if (table->kind == TABLE_CALL_FRAMES && find_table(set, TABLE_KEPT))
+		return -ENOENT;
 	ret->source = type->source;
 	r = lookup(set->arch, table, pc, &error, ret);
 	if (r != -EBADMSG)
@@ -342,14 +352,14 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
 		      struct bobbin_rule *ret)
 {
-	const struct call_frames *known = find_table(set, TABLE_CALL_FRAMES);
+	struct call_frames *known = find_table(set, TABLE_CALL_FRAMES);
 	enum bobbin_source source;
 	struct bobbin_error error;
 	struct call_frames frames;
 	struct bobbin_row row;
 	int r;
 
-	if (!known)
+	if (!known || call_frames_list(known))
 		return false;
 	frames = *known;
 	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++)

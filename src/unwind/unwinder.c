@@ -29,6 +29,7 @@ struct module_slot {
 struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
+	struct table_cache *kept; /* NULL: none */
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
 	struct module_slot *modules;   /* by file number */
@@ -69,6 +70,10 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 		return -ENOMEM;
 	u->registered.limit = REMOTE_ALL_BYTES;
 	r = copy_options(options, u);
+	/* without it everything works, a little slower */
+	if (!r && u->options.cache_path && *u->options.cache_path)
+		table_cache_open(u->options.cache_path, 0, NULL, &u->kept);
+	u->options.cache_path = NULL;
 	if (!r && u->options.deadline_ms)
 		r = process_reader_open(u->options.deadline_ms, &u->reader);
 	if (r)
@@ -84,6 +89,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 		return;
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		module_close(unwinder->modules[i].module);
+	table_cache_close(unwinder->kept);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
@@ -159,7 +165,7 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	slot->tried_pid = file->pid;
 	if (file->kind != FILE_REGULAR && file->kind != FILE_VDSO)
 		return NULL;
-	r = module_open(unwinder->reader, file, &unwinder->options,
+	r = module_open(unwinder->reader, unwinder->kept, file, &unwinder->options,
 			MODULES_MAX - unwinder->module_bytes, &slot->module);
 	slot->left_out = r == -ENOBUFS;
 	if (!r)

@@ -22,6 +22,8 @@ mkdir "$work/bin"
 # Not one that the command uses itself; recordings must not depend on servers.
 export ASAN_OPTIONS="exitcode=99:$ASAN_OPTIONS" UBSAN_OPTIONS="exitcode=99:$UBSAN_OPTIONS"
 export LC_ALL=C TZ=UTC
+# what is kept on this machine is none of our business, nor is it for us to add to
+export BOBBIN_TABLE_CACHE=
 unset DEBUGINFOD_URLS
 
 fail() {

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	const struct bobbin_unwinder_options options = {0};
 	struct mapped_file file = {.kind = FILE_REGULAR, .path = argc == 2 ? argv[1] : NULL};
 	struct module *m;
-	int r = argc == 2 ? module_open(NULL, &file, &options, UINT64_MAX, &m) : -1;
+	int r = argc == 2 ? module_open(NULL, NULL, &file, &options, UINT64_MAX, &m) : -1;
 
 	if (r) {
 		fprintf(stderr, "file-rules: cannot read the file: %d\n", r);

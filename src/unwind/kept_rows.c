@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/kept_rows.h"
+
+#include <errno.h>
+
+#include "table/compile_cfi.h"
+
+/* Bytes of sections of which no table is made: it would take seconds. */
+#define MOST_BYTES (128u << 20)
+
+/* Which of two sections covers an address can only be found in one that has an index. */
+static bool can_be_told(const struct kept_rows *rows)
+{
+	return rows->count == 1 || rows->views[0].table_count;
+}
+
+static bool is_small(const struct kept_rows *rows)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < rows->count; i++)
+		bytes += rows->views[i].frame_size;
+	return bytes <= MOST_BYTES;
+}
+
+bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, struct kept_rows *ret)
+{
+	struct table_sources sources = {.arch = image->arch, .cfi = ret->views};
+
+	ret->count = call_frames_views(image, ret->views);
+	if (!ret->count || !can_be_told(ret) || !is_small(ret)) {
+		ret->count = 0;
+		return false;
+	}
+	sources.cfi_count = ret->count;
+	table_key_of(&sources, image->build_id, image->build_id_len, &ret->key);
+	ret->found = !table_cache_find(cache, &ret->key, NULL, &ret->kept);
+	/* the key says so, too */
+	if (ret->found && ret->kept.table.arch != image->arch)
+		kept_rows_fini(ret);
+	return ret->found;
+}
+
+void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
+		    const struct kept_rows *rows)
+{
+	uint64_t size;
+	uint8_t *data;
+
+	if (!rows->count || rows->found ||
+	    compile_cfi(rows->views, rows->count, image->build_id, image->build_id_len, NULL, &data,
+			&size))
+		return;
+	table_cache_keep(cache, &rows->key, data, size);
+	free(data);
+}
+
+void kept_rows_fini(struct kept_rows *rows)
+{
+	kept_table_fini(&rows->kept);
+	rows->found = false;
+}
+
+static enum bobbin_source source_of(const struct kept_rows *rows, uint64_t vaddr)
+{
+	struct bobbin_cfi_fde fde;
+	const struct bobbin_cfi_view *last = &rows->views[rows->count - 1];
+
+	if (!last->debug_frame ||
+	    (rows->count > 1 && !bobbin_cfi_find(&rows->views[0], vaddr, NULL, &fde)))
+		return BOBBIN_SOURCE_EH_FRAME;
+	return BOBBIN_SOURCE_DEBUG_FRAME;
+}
+
+/* Where a row goes on in another part of the table, which says the same there. */
+static void join_parts(const struct compiled_table *table, const struct compiled_row *found,
+		       struct bobbin_row *row)
+{
+	struct compiled_row next;
+
+	if (!compiled_table_find(table, found->end, &next) && !next.begins &&
+	    next.word == found->word && next.number == found->number)
+		row->end = next.end;
+}
+
+int kept_rows_lookup(const struct kept_rows *rows, uint64_t vaddr, struct bobbin_row *row,
+		     enum bobbin_source *source)
+{
+	const struct compiled_table *table = &rows->kept.table;
+	struct compiled_row found;
+	int r = compiled_table_find(table, vaddr, &found);
+
+	if (!r)
+		r = compiled_table_rule(table, &found, &row->rule);
+	if (r)
+		return r;
+	row->start = found.start;
+	row->end = found.end;
+	if (row->end == vaddr + 1)
+		join_parts(table, &found, row);
+	row->function = compiled_table_function(table, &found);
+	*source = source_of(rows, vaddr);
+	return 0;
+}

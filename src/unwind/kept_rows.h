@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kept_rows.h - a file's call-frame information as a compiled table from the cache.
+ *
+ * A lookup is faster, and nothing has to be listed first.  The answers are the same.
+ */
+#ifndef BOBBIN_UNWIND_KEPT_ROWS_H
+#define BOBBIN_UNWIND_KEPT_ROWS_H
+
+#include <bobbin/unwind.h>
+
+#include "elf/elf_image.h"
+#include "table/table_cache.h"
+#include "unwind/call_frames.h"
+
+/**
+ * struct kept_rows - the table of one file; starts as all zero
+ * @views, @count: its sections
+ * @key: of the table
+ * @kept: the table
+ * @found: there is one
+ */
+struct kept_rows {
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	unsigned int count;
+	struct table_key key;
+	struct kept_table kept;
+	bool found;
+};
+
+/* Look for the table of a file, whose bytes are borrowed.  Whether there is one. */
+bool kept_rows_find(struct table_cache *cache, const struct elf_image *image,
+		    struct kept_rows *ret);
+
+/* Make the table, for those who look for it later.  Nothing is said of failures. */
+void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
+		    const struct kept_rows *rows);
+
+void kept_rows_fini(struct kept_rows *rows);
+
+/* As call_frames_lookup(); the row of a malformed FDE has the reason. */
+int kept_rows_lookup(const struct kept_rows *rows, uint64_t vaddr, struct bobbin_row *row,
+		     enum bobbin_source *source);
+
+#endif

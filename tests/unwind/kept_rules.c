@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kept-rules FILE... - whether walkers find the same with tables that were kept.
+ *
+ * At each address of a file's code: rule, source and function, and the functions that the
+ * sources list.
+ */
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unwind/module.h"
+
+static struct {
+	uint64_t compared, different;
+} sums;
+
+static struct module *open_file(char *path, struct table_cache *cache)
+{
+	const struct bobbin_unwinder_options options = {0};
+	struct mapped_file file = {.kind = FILE_REGULAR, .path = path};
+	struct module *m;
+
+	if (module_open(NULL, cache, &file, &options, UINT64_MAX, &m)) {
+		printf("%s: not read\n", path);
+		exit(1);
+	}
+	return m;
+}
+
+static void compare(struct module *m, struct module *kept, uint64_t addr)
+{
+	struct table_answer wanted, found;
+
+	table_set_row(&m->tables, addr, &wanted);
+	table_set_row(&kept->tables, addr, &found);
+	sums.compared++;
+	/* where the information is malformed there is no function, either */
+	if (wanted.source == found.source && bobbin_rule_equal(&wanted.row.rule, &found.row.rule) &&
+	    (wanted.row.function == found.row.function || !wanted.row.rule.cfa.how) &&
+	    found.row.start <= addr && addr < found.row.end)
+		return;
+	if (!sums.different++)
+		printf("0x%" PRIx64 ": source %d, not %d; function 0x%" PRIx64 ", not 0x%" PRIx64
+		       "\n",
+		       addr, found.source, wanted.source, found.row.function, wanted.row.function);
+}
+
+static int count_function(void *ctx, uint64_t start, uint64_t end)
+{
+	*(uint64_t *)ctx += start ^ end << 20;
+	return 0;
+}
+
+static void compare_functions(struct module *m, struct module *kept)
+{
+	for (unsigned int i = 0; i < TABLE_SOURCES; i++) {
+		uint64_t wanted = 0, found = 0;
+
+		table_set_functions(&m->tables, table_sources[i], count_function, &wanted);
+		table_set_functions(&kept->tables, table_sources[i], count_function, &found);
+		sums.different += wanted != found;
+	}
+}
+
+static void compare_file(char *path, struct table_cache *cache)
+{
+	struct module *m = open_file(path, NULL), *kept = open_file(path, cache);
+	struct table_answer answer;
+
+	/* not yet there: it is made when the file is closed, if it was of use */
+	for (size_t i = 0; i < m->image.segment_count; i++)
+		module_rule(kept, kept->image.segments[i].offset, &answer);
+	sums.different += kept->kept.found;
+	module_close(kept);
+	kept = open_file(path, cache);
+	if (!kept->kept.found) {
+		printf("%s: not kept\n", path);
+		sums.different++;
+	}
+	for (size_t i = 0; i < m->image.segment_count; i++) {
+		const struct elf_segment *s = &m->image.segments[i];
+
+		for (uint64_t at = 0; s->exec && at < s->memsz; at++)
+			compare(m, kept, s->vaddr + at);
+	}
+	compare_functions(m, kept);
+	printf("%s: %" PRIu64 " addresses, %" PRIu64 " different\n", path, sums.compared,
+	       sums.different);
+	module_close(m);
+	module_close(kept);
+}
+
+static int remove_file(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	return remove(path);
+}
+
+int main(int argc, char **argv)
+{
+	char folder[] = "/tmp/kept-rules-XXXXXX";
+	struct table_cache *cache;
+
+	if (!mkdtemp(folder) || table_cache_open(folder, 0, NULL, &cache))
+		return 2;
+	for (int i = 1; i < argc; i++)
+		compare_file(argv[i], cache);
+	table_cache_close(cache);
+	nftw(folder, remove_file, 8, FTW_DEPTH | FTW_PHYS);
+	return sums.different || !sums.compared;
+}
