@@ -4,9 +4,9 @@
  *
  * Takes each different ELF file with .eh_frame below the folders and prints the
  * sums of bytes as it is, as SFrame with and without shared rows, as a compiled
- * table, and as a side-file; for the largest compiled table, what a lookup of a random
- * address costs; and, for the largest side-file, what one costs when its block is decoded
- * already and when it is not.
+ * table, and as a side-file; the same for those that have an .sframe section, which the
+ * assembler and the linker have made; and, for the largest side-file, what a lookup costs
+ * when its block is decoded already and when it is not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,6 @@
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
 #include "table/compile_cfi.h"
-#include "table/compiled_table.h"
 
 #define LOOKUPS 20000
 #define ROUNDS 5
@@ -42,28 +41,26 @@ struct largest {
 	uint64_t sidefile_size;
 };
 
-/* The compiled table of the largest one. */
-struct largest_table {
-	char *path;
-	uint8_t *data;
-	uint64_t size;
+/* Bytes of files in each form. */
+struct sizes {
+	uint64_t files, cfi, made, plain, shared, compiled, side;
 };
 
 /* nftw() passes no context. */
 static struct {
 	struct seen_file *seen;
 	size_t seen_count, seen_capacity;
-	uint64_t files, refused, cfi, plain, shared, side, compiled, rows;
+	struct sizes all, assembled; /* those that have an .sframe section */
+	uint64_t refused, rows;
 	double convert_seconds, pack_seconds, compile_seconds;
 	struct largest largest;
-	struct largest_table table;
 } sums;
 
 static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -118,34 +115,38 @@ static int pack(const struct bobbin_cfi_view *cfi, struct largest *it)
 	return r;
 }
 
-static int compile(const char *path, const struct bobbin_cfi_view *cfi)
+static int compile(const struct bobbin_cfi_view *cfi, uint64_t *size)
 {
 	double start = now();
-	uint64_t size, rows;
+	uint64_t rows;
 	uint8_t *data;
-	int r = compile_cfi(cfi, 1, NULL, 0, &rows, &data, &size);
+	int r = compile_cfi(cfi, 1, NULL, 0, &rows, &data, size);
 
 	if (r)
 		return r;
 	sums.compile_seconds += now() - start;
-	sums.compiled += size;
 	sums.rows += rows;
-	if (size > sums.table.size) {
-		free(sums.table.path);
-		free(sums.table.data);
-		sums.table = (struct largest_table){strdup(path), data, size};
-	} else {
-		free(data);
-	}
+	free(data);
 	return 0;
+}
+
+static void add_sizes(struct sizes *to, const struct sizes *from)
+{
+	to->files += from->files;
+	to->cfi += from->cfi;
+	to->made += from->made;
+	to->plain += from->plain;
+	to->shared += from->shared;
+	to->compiled += from->compiled;
+	to->side += from->side;
 }
 
 static int measure(const char *path, const struct cfi_image *t)
 {
+	struct sizes sizes = {.files = 1};
 	struct largest it = {0};
-	uint64_t plain, shared;
 	double start = now(), converted;
-	int r = converted_size(t->views, false, &plain);
+	int r = converted_size(t->views, false, &sizes.plain);
 
 	converted = now();
 	sums.convert_seconds += converted - start;
@@ -153,18 +154,19 @@ static int measure(const char *path, const struct cfi_image *t)
 		r = pack(t->views, &it);
 	sums.pack_seconds += now() - converted;
 	if (!r)
-		r = converted_size(t->views, true, &shared);
+		r = converted_size(t->views, true, &sizes.shared);
 	if (!r)
-		r = compile(path, t->views);
+		r = compile(t->views, &sizes.compiled);
 	if (r) {
 		free(it.sidefile);
 		return r;
 	}
-	sums.files++;
-	sums.cfi += t->image.eh_frame.size + t->image.eh_frame_hdr.size;
-	sums.plain += plain;
-	sums.shared += shared;
-	sums.side += it.sidefile_size;
+	sizes.cfi = t->image.eh_frame.size + t->image.eh_frame_hdr.size;
+	sizes.made = t->image.sframe.size;
+	sizes.side = it.sidefile_size;
+	add_sizes(&sums.all, &sizes);
+	if (sizes.made)
+		add_sizes(&sums.assembled, &sizes);
 	keep_largest(path, &it);
 	return 0;
 }
@@ -180,20 +182,29 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 	if (fd < 0)
 		return 0;
 	if (!cfi_image_init(fd, &tables)) {
-		if (tables.count && !tables.views[0].debug_frame && measure(path, &tables)) {
-			printf("%s: not converted\n", path);
-			sums.refused++;
-		}
+		if (tables.count && !tables.views[0].debug_frame)
+			sums.refused += !!measure(path, &tables);
 		cfi_image_fini(&tables);
 	}
 	close(fd);
 	return 0;
 }
 
-static void print_size(const char *name, uint64_t bytes)
+static void print_size(const struct sizes *sizes, const char *name, uint64_t bytes)
 {
 	printf("  %-28s %12" PRIu64 " bytes  %.3f\n", name, bytes,
-	       (double)bytes / (double)sums.cfi);
+	       (double)bytes / (double)sizes->cfi);
+}
+
+static void print_sizes(const struct sizes *sizes)
+{
+	print_size(sizes, ".eh_frame and .eh_frame_hdr", sizes->cfi);
+	if (sizes->made)
+		print_size(sizes, "SFrame as linked", sizes->made);
+	print_size(sizes, "SFrame V3", sizes->plain);
+	print_size(sizes, "SFrame V3, shared rows", sizes->shared);
+	print_size(sizes, "compiled tables", sizes->compiled);
+	print_size(sizes, "side-files", sizes->side);
 }
 
 /* Nanoseconds of a lookup, the best of a few rounds, at block i * @step. */
@@ -218,38 +229,6 @@ static double lookup_time(struct sidefile *s, uint32_t step)
 	return best;
 }
 
-#define RANDOM_LOOKUPS 65536
-
-static int measure_table(void)
-{
-	static uint64_t addresses[RANDOM_LOOKUPS];
-	struct compiled_table table;
-	struct compiled_row row;
-	uint64_t seed = 1;
-	double best = 0;
-	int r = compiled_table_init(sums.table.data, sums.table.size, NULL, &table);
-
-	if (r)
-		return r;
-	for (size_t i = 0; i < RANDOM_LOOKUPS;) {
-		seed = seed * 6364136223846793005 + 1442695040888963407;
-		addresses[i] = table.start + (seed >> 11) % (table.end - table.start);
-		i += !compiled_table_find(&table, addresses[i], &row);
-	}
-	for (unsigned int round = 0; round < ROUNDS; round++) {
-		double start = now(), taken;
-
-		for (size_t i = 0; i < RANDOM_LOOKUPS; i++)
-			compiled_table_find(&table, addresses[i], &row);
-		taken = 1e9 * (now() - start) / RANDOM_LOOKUPS;
-		best = !round || taken < best ? taken : best;
-	}
-	printf("lookup in the compiled table of %s, %" PRIu64 " bytes\n", sums.table.path,
-	       sums.table.size);
-	printf("  %-28s %12.0f ns\n", "a random address", best);
-	return 0;
-}
-
 static int measure_lookups(void)
 {
 	const struct largest *l = &sums.largest;
@@ -271,22 +250,23 @@ int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		nftw(argv[i], visit, 32, FTW_PHYS);
-	if (!sums.files) {
+	if (!sums.all.files) {
 		printf("no file with .eh_frame\n");
 		return 1;
 	}
-	printf("%" PRIu64 " files, %" PRIu64 " refused\n", sums.files, sums.refused);
-	print_size(".eh_frame and .eh_frame_hdr", sums.cfi);
-	print_size("SFrame V3", sums.plain);
-	print_size("SFrame V3, shared rows", sums.shared);
-	print_size("compiled tables", sums.compiled);
-	print_size("side-files", sums.side);
+	printf("%" PRIu64 " files, %" PRIu64 " not converted\n", sums.all.files, sums.refused);
+	sums.all.made = 0;
+	print_sizes(&sums.all);
+	if (sums.assembled.files) {
+		printf("%" PRIu64 " of them with .sframe\n", sums.assembled.files);
+		print_sizes(&sums.assembled);
+	}
 	printf("%" PRIu64
 	       " rows: %.2f bytes a row in compiled tables, made at %.1f M rows a second\n",
-	       sums.rows, (double)sums.compiled / (double)sums.rows,
+	       sums.rows, (double)sums.all.compiled / (double)sums.rows,
 	       (double)sums.rows / 1e6 / sums.compile_seconds);
 	printf("converted at %.1f, packed at %.1f MB of .eh_frame a second\n",
-	       (double)sums.cfi / 1e6 / sums.convert_seconds,
-	       (double)sums.cfi / 1e6 / sums.pack_seconds);
-	return measure_table() || measure_lookups() ? 1 : 0;
+	       (double)sums.all.cfi / 1e6 / sums.convert_seconds,
+	       (double)sums.all.cfi / 1e6 / sums.pack_seconds);
+	return measure_lookups() ? 1 : 0;
 }
