@@ -88,7 +88,26 @@ static bool has_no_other(const struct module *module, unsigned int views)
 static bool has_one_table(const struct module *module)
 {
 	return module->image.arch == native_arch() && call_frames_exist(&module->frames) &&
-	       module->tables.tables[0].kind == TABLE_CALL_FRAMES;
+	       (module->tables.tables[0].kind == TABLE_CALL_FRAMES ||
+		module->tables.tables[0].kind == TABLE_KEPT);
+}
+
+/* The table of the first section: one that is kept, where there is no other section. */
+static bool add_table(struct kernel_tables *t, struct module *module,
+		      const struct bobbin_cfi_view *view, struct compiled_table *ret)
+{
+	const uint8_t *kept;
+	uint64_t size;
+	uint8_t *data;
+	bool done;
+
+	if (!module_compiled(module, &kept, &size))
+		return place_table(t, kept, size, ret);
+	if (compile_cfi(view, 1, NULL, 0, NULL, &data, &size))
+		return false;
+	done = place_table(t, data, size, ret);
+	free(data);
+	return done;
 }
 
 static bool add_file(struct kernel_tables *t, struct module *module)
@@ -96,9 +115,6 @@ static bool add_file(struct kernel_tables *t, struct module *module)
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	struct kernel_file file = {0};
 	unsigned int count;
-	uint64_t size;
-	uint8_t *data;
-	bool done;
 
 	if (t->file_count == KERNEL_FILES || !has_one_table(module))
 		return false;
@@ -108,13 +124,10 @@ static bool add_file(struct kernel_tables *t, struct module *module)
 	file.resort = has_no_other(module, count);
 	file.first = module->tables.entry;
 	find_entry(module, &file);
-	if (compile_cfi(views, 1, NULL, 0, NULL, &data, &size))
+	if (!add_table(t, module, views, &file.table))
 		return false;
-	done = place_table(t, data, size, &file.table);
-	free(data);
-	if (done)
-		t->files[t->file_count++] = file;
-	return done;
+	t->files[t->file_count++] = file;
+	return true;
 }
 
 static uint32_t file_of(struct kernel_tables *t, const struct mapped_file *file,

@@ -168,10 +168,11 @@ static int map_table(int fd, const struct table_key *key, struct bobbin_error *e
 	kept.map = mmap(NULL, kept.map_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (kept.map == MAP_FAILED)
 		return -errno;
+	kept.data = (const uint8_t *)kept.map + HEAD_SIZE;
+	kept.size = kept.map_size - HEAD_SIZE;
 	r = check_head(kept.map, kept.map_size, key, err);
 	if (!r)
-		r = compiled_table_init((const uint8_t *)kept.map + HEAD_SIZE,
-					kept.map_size - HEAD_SIZE, err, &kept.table);
+		r = compiled_table_init(kept.data, kept.size, err, &kept.table);
 	if (r) {
 		kept_table_fini(&kept);
 		return r;

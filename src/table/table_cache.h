@@ -25,9 +25,16 @@
 
 struct table_cache;
 
-/* A table that is mapped. */
+/**
+ * struct kept_table - a table that is mapped
+ * @table: to be asked
+ * @data, @size: its bytes
+ * @map, @map_size: of the file
+ */
 struct kept_table {
 	struct compiled_table table;
+	const uint8_t *data;
+	uint64_t size;
 	void *map;
 	size_t map_size;
 };

@@ -34,31 +34,56 @@ bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, st
 	}
 	sources.cfi_count = ret->count;
 	table_key_of(&sources, image->build_id, image->build_id_len, &ret->key);
+	ret->keyed = true;
 	ret->found = !table_cache_find(cache, &ret->key, NULL, &ret->kept);
 	/* the key says so, too */
-	if (ret->found && ret->kept.table.arch != image->arch)
-		kept_rows_fini(ret);
+	if (ret->found && ret->kept.table.arch != image->arch) {
+		kept_table_fini(&ret->kept);
+		ret->found = false;
+	}
 	return ret->found;
 }
 
-void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
-		    const struct kept_rows *rows)
+static int make(const struct elf_image *image, struct kept_rows *rows)
 {
-	uint64_t size;
-	uint8_t *data;
+	if (rows->made)
+		return 0;
+	return compile_cfi(rows->views, rows->count, image->build_id, image->build_id_len, NULL,
+			   &rows->made, &rows->made_size);
+}
 
-	if (!rows->count || rows->found ||
-	    compile_cfi(rows->views, rows->count, image->build_id, image->build_id_len, NULL, &data,
-			&size))
-		return;
-	table_cache_keep(cache, &rows->key, data, size);
-	free(data);
+int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const uint8_t **data,
+		    uint64_t *size)
+{
+	int r = 0;
+
+	if (!rows->count && !rows->made)
+		rows->count = call_frames_views(image, rows->views);
+	if (rows->count != 1)
+		return -ENODATA;
+	if (!is_small(rows))
+		return -EFBIG;
+	if (!rows->found)
+		r = make(image, rows);
+	if (r)
+		return r;
+	*data = rows->found ? rows->kept.data : rows->made;
+	*size = rows->found ? rows->kept.size : rows->made_size;
+	return 0;
+}
+
+void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
+		    struct kept_rows *rows)
+{
+	if (rows->count && rows->keyed && !rows->found && !make(image, rows))
+		table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
 }
 
 void kept_rows_fini(struct kept_rows *rows)
 {
 	kept_table_fini(&rows->kept);
-	rows->found = false;
+	free(rows->made);
+	*rows = (struct kept_rows){0};
 }
 
 static enum bobbin_source source_of(const struct kept_rows *rows, uint64_t vaddr)

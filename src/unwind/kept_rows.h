@@ -16,25 +16,36 @@
 /**
  * struct kept_rows - the table of one file; starts as all zero
  * @views, @count: its sections
- * @key: of the table
+ * @key: of the table, if @keyed
  * @kept: the table
  * @found: there is one
+ * @made, @made_size: or one that was made since, owned
  */
 struct kept_rows {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	unsigned int count;
 	struct table_key key;
 	struct kept_table kept;
-	bool found;
+	bool keyed, found;
+	uint8_t *made;
+	uint64_t made_size;
 };
 
 /* Look for the table of a file, whose bytes are borrowed.  Whether there is one. */
 bool kept_rows_find(struct table_cache *cache, const struct elf_image *image,
 		    struct kept_rows *ret);
 
+/*
+ * The bytes of the table, which is made if there is none; valid until kept_rows_fini().
+ * -ENODATA: the file has no call-frame information, or in more than one section; -EFBIG: it
+ * has too much; otherwise as compile_cfi().
+ */
+int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const uint8_t **data,
+		    uint64_t *size);
+
 /* Make the table, for those who look for it later.  Nothing is said of failures. */
 void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
-		    const struct kept_rows *rows);
+		    struct kept_rows *rows);
 
 void kept_rows_fini(struct kept_rows *rows);
 

@@ -146,6 +146,12 @@ void module_close(struct module *module)
 	free(module);
 }
 
+int module_compiled(struct module *module, const uint8_t **data, uint64_t *size)
+{
+	module->asked = true;
+	return kept_rows_table(&module->image, &module->kept, data, size);
+}
+
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
 {
 	return module->fd >= 0 && pread(module->fd, dst, size, (off_t)offset) == (ssize_t)size;

@@ -44,6 +44,13 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 void module_close(struct module *module);
 
 /*
+ * The bytes of the compiled table of a file that has one section of call-frame information:
+ * from the cache, or made now and kept for the next time.  They are valid as long as the
+ * module.  Errors as kept_rows_table().
+ */
+int module_compiled(struct module *module, const uint8_t **data, uint64_t *size);
+
+/*
  * The rule for code at a file offset; false: no segment has it, and @ret is unchanged.
  */
 bool module_rule(struct module *module, uint64_t offset, struct table_answer *ret);

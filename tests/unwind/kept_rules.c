@@ -66,6 +66,20 @@ static void compare_functions(struct module *m, struct module *kept)
 	}
 }
 
+/* The bytes that others take: the same, kept or made now. */
+static void compare_tables(const char *path, struct module *m, struct module *kept)
+{
+	const uint8_t *wanted, *found;
+	uint64_t wanted_size, found_size;
+
+	if (!module_compiled(m, &wanted, &wanted_size) &&
+	    !module_compiled(kept, &found, &found_size) && wanted_size == found_size &&
+	    !memcmp(wanted, found, found_size))
+		return;
+	printf("%s: another table\n", path);
+	sums.different++;
+}
+
 static void compare_file(char *path, struct table_cache *cache)
 {
 	struct module *m = open_file(path, NULL), *kept = open_file(path, cache);
@@ -88,6 +102,8 @@ static void compare_file(char *path, struct table_cache *cache)
 			compare(m, kept, s->vaddr + at);
 	}
 	compare_functions(m, kept);
+	if (m->kept.count == 1 || kept->kept.count == 1)
+		compare_tables(path, m, kept);
 	printf("%s: %" PRIu64 " addresses, %" PRIu64 " different\n", path, sums.compared,
 	       sums.different);
 	module_close(m);
