@@ -314,8 +314,9 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 	if (!file)
 		return 0;
 	word = table_word(s, file, pc, pc - m->bias);
-	if (word && slot < KERNEL_RULES)
-		s->kept[slot] = (struct kept_rule){pc, s->list.number, word, s->source};
+	if (word)
+		s->kept[index_below(slot, KERNEL_RULES)] = (struct kept_rule){pc, s->list.number,
+									      word, s->source};
 	return word;
 }
 
