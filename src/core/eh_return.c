@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/eh_return.h"
 
-#include "core/deps.h"
+#include "core/memory.h"
 
 #define CALL_OPCODE 0xe8
 
-/* mov %rcx, %rsp; pop %rcx; jmp *%rcx */
-static const uint8_t last_code[EH_RETURN_BEFORE] = {0x48, 0x89, 0xcc, 0x59, 0xff, 0xe1};
+/* mov %rcx, %rsp; pop %rcx; jmp *%rcx, read as little-endian numbers */
+#define LAST_CODE_SIZE 6
+#define LAST_CODE_START 0x59cc8948u
+#define LAST_CODE_END 0xe1ffu
 
 /* DW_CFA_def_cfa RCX + 8, which holds at the first of them */
 static const uint8_t last_rule[] = {0x0c, 0x02, 0x08};
 
-static bool is_there(const uint8_t *bytes, const uint8_t *pattern, size_t size)
+/* One branch: BPF's verifier follows each of them, from each address again. */
+static bool is_last_code(const uint8_t *code)
 {
-	for (size_t i = 0; i < size; i++)
-		if (bytes[i] != pattern[i])
-			return false;
-	return true;
+	uint32_t differs = load_u32(code, false) ^ LAST_CODE_START;
+
+	return !(differs | (load_u16(code + 4, false) ^ LAST_CODE_END));
 }
 
 /* The top byte of its offset tells a call: no function is called from 16 MiB away. */
@@ -32,8 +34,8 @@ bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN
 
 	if (!arch->default_ra_off)
 		return false;
-	for (unsigned int i = 1; i + sizeof(last_code) <= EH_RETURN_SIZE; i++) {
-		if (is_there(code + i, last_code, sizeof(last_code)))
+	for (unsigned int i = 1; i + LAST_CODE_SIZE <= EH_RETURN_SIZE; i++) {
+		if (is_last_code(code + i))
 			return true;
 		if (i >= EH_RETURN_BEFORE && is_call(code + i) && ++calls == 2)
 			return false;
@@ -41,10 +43,18 @@ bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN
 	return false;
 }
 
+static bool is_last_rule(const uint8_t *bytes)
+{
+	for (size_t i = 0; i < sizeof(last_rule); i++)
+		if (bytes[i] != last_rule[i])
+			return false;
+	return true;
+}
+
 bool eh_return_possible(const uint8_t *frames, size_t size)
 {
 	for (size_t i = 0; i + sizeof(last_rule) <= size; i++)
-		if (is_there(frames + i, last_rule, sizeof(last_rule)))
+		if (is_last_rule(frames + i))
 			return true;
 	return false;
 }
