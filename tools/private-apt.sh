@@ -79,15 +79,21 @@ unpack_packages() {
 	unpack_archives "$root"
 }
 
-# unpack_alone SUITE ARCHITECTURE ROOT PACKAGE...: without what they depend on
-unpack_alone() {
-	suite=$1 architecture=$2 root=$3
-	shift 3
-	update_lists "$suite" "$architecture"
+# unpack_listed ROOT PACKAGE...: of the lists in ./apt, without what they depend on
+unpack_listed() {
+	root=$1
+	shift
 	(
 		conf=$PWD/apt/apt.conf log=$PWD/$log
 		cd apt/cache/archives
 		apt-get -c "$conf" -q download "$@" >>"$log" 2>&1
-	) || die "suite $suite lacks one of: $*:"
+	) || die "the suite lacks one of: $*:"
 	unpack_archives "$root"
+}
+
+# unpack_alone SUITE ARCHITECTURE ROOT PACKAGE...: without what they depend on
+unpack_alone() {
+	update_lists "$1" "$2"
+	shift 2
+	unpack_listed "$@"
 }
