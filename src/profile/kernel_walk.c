@@ -85,13 +85,46 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 }
 
 /* Linux 6.18 has what a task can be made to do on its way back to user mode. */
-static bool kernel_can_defer(void)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool can = btf && btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume_impl",
-						 BTF_KIND_FUNC) > 0;
+#define DEFER_FUNCTION "bpf_task_work_schedule_resume_impl"
 
-	btf__free(btf);
+/* The last argument of that function; NULL: there is none. */
+static struct btf_param *last_argument(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, DEFER_FUNCTION, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	return type && btf_vlen(type) ? btf_params(type) + btf_vlen(type) - 1 : NULL;
+}
+
+/*
+ * It points to anything on 6.18, and to a structure on 7.2.  libbpf wants to see the same in the
+ * object, also where no program calls the function.
+ */
+static int match_argument(const struct btf *kernel, struct btf *own)
+{
+	const struct btf_param *theirs = last_argument(kernel);
+	const struct btf_type *pointer = btf__type_by_id(kernel, theirs->type);
+	int id;
+
+	if (!btf_is_ptr(pointer) || !pointer->type)
+		return 0;
+	id = btf__add_struct(own, "bpf_prog_aux", 0);
+	if (id > 0)
+		id = btf__add_ptr(own, id);
+	if (id < 0)
+		return id;
+	last_argument(own)->type = (uint32_t)id;
+	return 0;
+}
+
+static bool kernel_can_defer(struct sampler *bpf)
+{
+	struct btf *kernel = btf__load_vmlinux_btf(), *own = bpf_object__btf(bpf->obj);
+	bool can = kernel && last_argument(kernel) && last_argument(own) &&
+		   !match_argument(kernel, own);
+
+	btf__free(kernel);
 	return can;
 }
 
@@ -99,7 +132,7 @@ static bool kernel_can_defer(void)
 static int choose_program(struct kernel_walk *w, bool may_defer)
 {
 	struct sampler *bpf = w->bpf;
-	bool defers = may_defer && kernel_can_defer();
+	bool defers = kernel_can_defer(bpf) && may_defer;
 	int r;
 
 	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
