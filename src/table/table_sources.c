@@ -42,7 +42,7 @@ static int put_rows(struct table_builder *b, const struct bobbin_sframe_function
 {
 	int r = 0;
 
-	if (f->rep_size)
+	if (f->rep_size && f->count)
 		return put_repeated(b, f);
 	for (uint32_t i = 0; i < f->count && !r; i++)
 		r = put_rule(b, f->start + f->rows[i].start, &f->rows[i].rule);

@@ -151,6 +151,36 @@ static void rows_that_repeat_are_written_out(void **state)
 	free(data);
 }
 
+static void without_rows_nothing_repeats(void **state)
+{
+	struct bobbin_sframe_row rows[] = {{0, rule_of('a')}};
+	struct bobbin_sframe_function f = {
+		.start = TEXT, .size = 10, .rep_size = 4, .rows = rows, .count = 1};
+	struct table_sources sources = {.arch = bobbin_arch_amd64(), .sframe_count = 1};
+	struct bobbin_sframe_view view;
+	struct compiled_table table;
+	struct compiled_row row;
+	struct bobbin_rule rule;
+	struct table_builder b;
+	uint8_t *data, *made;
+	uint64_t size;
+
+	view = section_of(&f, &data);
+	/* the number of rows comes first in what a function has of its own */
+	memset(data + view.fre_off, 0, 2);
+	sources.sframe = &view;
+	init(&b);
+	assert_int_equal(table_sources_rows(&sources, &b), 0);
+	assert_int_equal(table_builder_make(&b, &made, &size), 0);
+	assert_int_equal(compiled_table_init(made, size, NULL, &table), 0);
+	assert_int_equal(compiled_table_find(&table, TEXT + 7, &row), 0);
+	assert_int_equal(compiled_table_rule(&table, &row, &rule), 0);
+	assert_int_equal(rule.ra.how, BOBBIN_HOW_UNDEFINED);
+	table_builder_fini(&b);
+	free(made);
+	free(data);
+}
+
 static void sections_are_asked_in_order(void **state)
 {
 	struct bobbin_sframe_row rows[2][1] = {{{0, rule_of('a')}}, {{0, rule_of('b')}}};
@@ -179,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_is_under_holds_where_nothing_is_said),
 		cmocka_unit_test(what_is_said_of_nothing_adds_nothing),
 		cmocka_unit_test(rows_that_repeat_are_written_out),
+		cmocka_unit_test(without_rows_nothing_repeats),
 		cmocka_unit_test(sections_are_asked_in_order),
 	};
 
