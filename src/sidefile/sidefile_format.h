@@ -28,6 +28,9 @@
 /* Rows of a block. */
 #define SIDEFILE_BLOCK_ROWS 2048
 
+/* Bytes of a frame without content: a smaller one with a checksum cannot be. */
+#define SIDEFILE_LEAST_FRAME 13
+
 /* What a reader refuses to decode: no writer's head or block is larger. */
 #define SIDEFILE_MAX_HEAD (16u << 20)
 #define SIDEFILE_MAX_BLOCK (64u << 10)

@@ -5,6 +5,7 @@
 
 #include "core/bytes.h"
 #include "core/refusal.h"
+#include "sidefile/sidefile_format.h"
 
 /* Bytes of a block in the index, at least. */
 #define LEAST_BLOCK 2
@@ -118,7 +119,9 @@ static int read_blocks(struct bytes *in, uint64_t offset, uint64_t file_size,
 {
 	uint64_t count = bytes_uleb(in), first = 0;
 
-	if (count > bytes_left(in) / LEAST_BLOCK)
+	/* what blocks take in memory is in proportion to the file, not to what its head unfolds to */
+	if (count > bytes_left(in) / LEAST_BLOCK ||
+	    count > (file_size - offset) / SIDEFILE_LEAST_FRAME)
 		return -EBADMSG;
 	head->blocks = calloc(count ? count : 1, sizeof(*head->blocks));
 	if (!head->blocks)
@@ -126,8 +129,8 @@ static int read_blocks(struct bytes *in, uint64_t offset, uint64_t file_size,
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t step = bytes_uleb(in), size = bytes_uleb(in);
 
-		if (in->bad || (i && !step) || step > UINT64_MAX - first || size > UINT32_MAX ||
-		    size > file_size - offset)
+		if (in->bad || (i && !step) || step > UINT64_MAX - first ||
+		    size < SIDEFILE_LEAST_FRAME || size > UINT32_MAX || size > file_size - offset)
 			return -EBADMSG;
 		first += step;
 		head->blocks[i] = (struct sidefile_block){first, offset, (uint32_t)size};

@@ -79,8 +79,11 @@ int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void
 	int r = 0;
 
 	find(late);
-	for (uint32_t i = 0; late->file && i < sidefile_head(late->file)->block_count && !r; i++)
-		if (!sidefile_block(late->file, i, NULL, &block))
+	for (uint32_t i = 0; late->file && i < sidefile_head(late->file)->block_count && !r; i++) {
+		if (sidefile_block(late->file, i, NULL, &block))
+			give_up(late);
+		else
 			r = block_functions(&sidefile_head(late->file)->rules, block, sink, ctx);
+	}
 	return r;
 }

@@ -20,7 +20,7 @@ struct late_sidefile {
 /* As sidefile_lookup(), after which a malformed one is closed; -ENODATA: there is none. */
 int late_sidefile_lookup(struct late_sidefile *late, uint64_t vaddr, struct bobbin_row *ret);
 
-/* Each function, or block of one; what @sink returned. */
+/* Each function, or block of one, up to what is malformed; what @sink returned. */
 int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void *ctx);
 
 #endif

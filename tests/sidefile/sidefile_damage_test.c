@@ -244,11 +244,37 @@ static void malformed_heads_are_refused(void **state)
 	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	PUT_HEAD(&head, "\76\0\0\0\0\1\0\144\1");
 	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
+	/* a block without a frame, and one that is smaller than any frame */
+	PUT_HEAD(&head, "\76\0\0\0\0\2\1\0\1\15\1");
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
+	PUT_HEAD(&head, "\76\0\0\0\0\2\1\14\1\1\1");
+	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	/* a block without an address */
 	PUT_HEAD(&head, "\76\0\0\0\0\1\0\15\0");
 	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
 	PUT_HEAD(&head, "\76\0\0\0\0\0");
 	assert_int_equal(why_head_refused(&head), BOBBIN_REASON_SIDEFILE_HEAD);
+}
+
+/* The head of blocks without frames: few bytes of a file that unfold to many. */
+static void blocks_need_bytes_in_the_file(void **state)
+{
+	const uint64_t count = SIDEFILE_MAX_HEAD / 4;
+	struct byte_buffer head = {0};
+	struct bobbin_error error = {0};
+	struct sidefile_head read;
+
+	put_head(&head, "\76\0\0\0\0", 5);
+	byte_buffer_uleb(&head, count);
+	for (uint64_t i = 0; i < count; i++)
+		put_head(&head, "\1", 2);
+	put_head(&head, "\1", 1);
+	assert_false(head.failed);
+	assert_int_equal(sidefile_head_read(&head, 1400, 1400, &error, &read), -EBADMSG);
+	assert_int_equal(error.reason, BOBBIN_REASON_SIDEFILE_HEAD);
+	/* by their number, before there is memory for them */
+	assert_int_equal(error.offset, 9);
+	byte_buffer_fini(&head);
 }
 
 int main(void)
@@ -260,6 +286,7 @@ int main(void)
 		cmocka_unit_test(frames_that_unfold_too_far_are_refused),
 		cmocka_unit_test(malformed_blocks_are_refused),
 		cmocka_unit_test(malformed_heads_are_refused),
+		cmocka_unit_test(blocks_need_bytes_in_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
