@@ -20,6 +20,14 @@
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
+#include "table/table_builder.h"
+
+/*
+ * Rows that are collected for one function, and of a file for each of its bytes beside those
+ * that repeat: real files have one or two.
+ */
+#define MAX_FUNCTION_ROWS (1u << 20)
+#define MAX_ROWS_PER_BYTE 4
 
 /* Bytes of a build ID in hexadecimal digits; 0: it is none. */
 static uint8_t parse_build_id(const char *text, uint8_t id[ELF_BUILD_ID_MAX])
@@ -97,13 +105,14 @@ static bool is_wanted(const struct wanted *w, const struct sidefile_head *head)
  * @maker: the section
  * @rows: of the function that is being collected, from its start
  * @start: of it
+ * @taken: rows of all blocks so far
  * @left_out: rows that this version cannot express
  */
 struct unpacking {
 	struct sidefile *sidefile;
 	struct section_maker maker;
 	struct function_rows rows;
-	uint64_t start, left_out;
+	uint64_t start, taken, left_out;
 };
 
 /* The first of the rows of lazy-binding stubs, which repeat to the function's end; or @count. */
@@ -202,7 +211,8 @@ static int add_row(struct unpacking *u, uint64_t start, uint64_t end, uint32_t n
 	if (r == -EBADMSG)
 		return r;
 	compiled_table_number(&sidefile_head(u->sidefile)->rules, number, &known);
-	if (u->rows.count && (r || !rule.cfa.how || known.begins || end - u->start > UINT32_MAX))
+	if (u->rows.count && (r || !rule.cfa.how || known.begins || end - u->start > UINT32_MAX ||
+			      u->rows.count == MAX_FUNCTION_ROWS))
 		flushed = add_function(u, start);
 	if (flushed || r)
 		return flushed;
@@ -227,6 +237,14 @@ static int add_block(struct unpacking *u, const struct block_rows *block)
 	return r;
 }
 
+/* Rows that a side-file of this size may have: what repeats compresses to next to nothing. */
+static uint64_t most_rows(const struct sidefile_head *head)
+{
+	const struct sidefile_block *last = &head->blocks[head->block_count - 1];
+
+	return TABLE_MAX_REPEATED + MAX_ROWS_PER_BYTE * (last->offset + last->size);
+}
+
 static int add_blocks(struct unpacking *u, struct bobbin_error *err)
 {
 	const struct sidefile_head *head = sidefile_head(u->sidefile);
@@ -235,6 +253,8 @@ static int add_blocks(struct unpacking *u, struct bobbin_error *err)
 		const struct block_rows *block;
 		int r = sidefile_block(u->sidefile, i, err, &block);
 
+		if (!r && (u->taken += block->count) > most_rows(head))
+			r = -E2BIG;
 		if (!r)
 			r = add_block(u, block);
 		if (r == -EBADMSG && err->reason == BOBBIN_REASON_NONE)
@@ -272,6 +292,10 @@ static bool unpack(const struct arguments *a, const char *path, struct sidefile 
 	bool good;
 	int r = make_section(a, &error, &u, &data, &size);
 
+	if (r == -E2BIG) {
+		complain("%s: there are more rows than is sane", path);
+		return false;
+	}
 	if (!accept_file(path, r, &error))
 		return false;
 	if (u.left_out)

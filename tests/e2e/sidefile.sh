@@ -187,6 +187,48 @@ it_gives_stubs_back_as_rows_that_repeat() {
 	[ "$(wc -c <again)" -lt 10000 ]
 }
 
+# More rows than are collected for one function.
+it_gives_long_stubs_back_in_pieces() {
+	needs gcc objcopy
+	stubs 0x900000
+	expect 0 "$bobbin" sframe pack side stubs
+	expect 0 "$bobbin" sframe unpack -o again side stubs
+	"$bobbin" sframe dump again | sed -n "s/.*pc = .*size = \([0-9]*\).*/\1/p" >sizes
+	[ "$(awk '$1 > 1000' sizes | wc -l)" -eq 2 ]
+	[ "$(awk '$1 > 1000 { n += $1 } END { print n }' sizes)" -eq 9437184 ]
+	[ "$(wc -c <again)" -lt 10000 ]
+}
+
+# A function of all that many equal blocks say, in few bytes.
+it_refuses_rows_that_only_compression_can_hold() {
+	needs python3 zstd
+	python3 - side.zst <<-'END'
+		import struct, subprocess, sys
+
+		def uleb(n):
+		    return bytes([n & 127 | 128]) + uleb(n >> 7) if n > 127 else bytes([n])
+
+		def frame(content):
+		    return subprocess.run(["zstd", "-c", "--check", f"--stream-size={len(content)}"],
+		                          input=content, stdout=subprocess.PIPE, check=True).stdout
+
+		rows, blocks = 2048, 3000
+		block = frame(uleb(rows) + b"\0" + uleb(rows) + uleb(rows - 1) +
+		              b"\0\1" * (rows // 2) + b"\1" * (rows - 1))
+		# words whose first bytes are 1, for the CFA at a register, and whose other bytes differ
+		words = b"\1\1" + bytes(2) + b"\1\2" + bytes(10)
+		head = frame(uleb(62) + b"\0\2\1\2" + b"\2\0" + words + b"\0" + uleb(blocks) +
+		             (uleb(rows) + uleb(len(block))) * blocks + uleb(rows))
+		with open(sys.argv[1], "wb") as out:
+		    out.write(struct.pack("<II8sII", 0x184d2a5b, 16, b"bobbinSF", 2, len(head)))
+		    out.write(head + block * blocks)
+	END
+	[ "$(wc -c <side.zst)" -lt 300000 ]
+	expect 1 "$bobbin" sframe unpack -o section side.zst
+	complains side.zst 'more rows than is sane'
+	[ ! -e section ]
+}
+
 it_refuses_stubs_that_repeat_too_often() {
 	needs gcc objcopy
 	stubs 0xf0000000
