@@ -111,8 +111,12 @@ static void change(uint8_t *bytes, uint64_t size, const uint8_t *changes, size_t
 	for (uint64_t i = 0; i < 4096; i++) {
 		uint64_t pc = table.start + (table.end - table.start) / 4096 * i;
 
-		if (!compiled_table_find(&table, pc, &row))
-			compiled_table_rule(&table, &row, &rule);
+		if (compiled_table_find(&table, pc, &row))
+			continue;
+		compiled_table_rule(&table, &row, &rule);
+		/* which looks at many rows */
+		if (i % 1024 == 0)
+			compiled_table_function(&table, &row);
 	}
 }
 

@@ -140,11 +140,14 @@ uint64_t compiled_table_function(const struct compiled_table *table, const struc
 	struct compiled_row at = *row, before;
 
 	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS && !at.begins; i++) {
-		int r = at.start ? compiled_table_find(table, at.start - 1, &before)
-				 : -BOBBIN_ENOENT;
+		int r;
 
+		/* malformed tables have rows outside */
+		if (at.start <= table->start || at.start > table->end)
+			break;
+		r = compiled_table_find(table, at.start - 1, &before);
 		/* a function may begin with addresses of which nothing is known */
-		if (r == -BOBBIN_ENOENT && at.start > table->start && before.begins)
+		if (r == -BOBBIN_ENOENT && before.begins)
 			return before.start;
 		if (r)
 			break;

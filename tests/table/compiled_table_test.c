@@ -185,6 +185,26 @@ static void functions_are_found(void **state)
 	assert_int_equal(function_at(m, TEXT + 139999), TEXT + 120010);
 }
 
+/* As malformed tables give them. */
+static void rows_outside_are_functions_of_their_own(void **state)
+{
+	struct made *m = *state;
+	struct compiled_row row = {0};
+
+	begin(m, TEXT);
+	put(m, TEXT, 5);
+	end(m, TEXT + 9);
+	make(m);
+	row.start = m->table.end + 1;
+	assert_int_equal(compiled_table_function(&m->table, &row), m->table.end + 1);
+	row.start = m->table.start - 1;
+	assert_int_equal(compiled_table_function(&m->table, &row), m->table.start - 1);
+	row.start = 0;
+	assert_int_equal(compiled_table_function(&m->table, &row), 0);
+	row.start = UINT64_MAX;
+	assert_int_equal(compiled_table_function(&m->table, &row), UINT64_MAX);
+}
+
 static void equal_rules_that_follow_each_other_are_one_row(void **state)
 {
 	struct made *m = *state;
@@ -407,6 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_outside_are_functions_of_their_own, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(equal_rules_that_follow_each_other_are_one_row,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_may_be_long, setup, teardown),
