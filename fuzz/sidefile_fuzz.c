@@ -6,8 +6,8 @@
  *	section | EDITS times: u16 place, u8 change | u8 what to do
  *
  * Frames have checksums that no fuzzer guesses, so the edits are made to what is
- * in a frame.  Contract: what is packed answers as the section does; what was
- * edited is refused with a reason, or is rows in order.
+ * in a frame.  Contract: what is packed answers as the section does, if no function was
+ * dropped; what was edited is refused with a reason, or is rows in order.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -78,11 +78,21 @@ static void same_answers(const struct bobbin_sframe_view *view, struct sidefile 
 	}
 }
 
-/* false: the section has functions that cannot be packed. */
-static bool take_rows(const struct bobbin_sframe_view *view, struct table_builder *rows)
+static void note_report(void *ctx, const struct merge_report *report)
 {
-	const struct table_sources sources = {
-		.arch = view->arch, .sframe = view, .sframe_count = 1};
+	promise(report->reason && report->left < report->size + (uint64_t)!report->size);
+	*(bool *)ctx = true;
+}
+
+/* false: the section has functions that cannot be packed; @changed: some are dropped or clipped. */
+static bool take_rows(const struct bobbin_sframe_view *view, struct table_builder *rows,
+		      bool *changed)
+{
+	const struct table_sources sources = {.arch = view->arch,
+					      .sframe = view,
+					      .sframe_count = 1,
+					      .report = note_report,
+					      .ctx = changed};
 	int r;
 
 	promise(!table_builder_init(view->arch, (const uint8_t[]){1, 2}, 2, rows));
@@ -91,7 +101,7 @@ static bool take_rows(const struct bobbin_sframe_view *view, struct table_builde
 	return !r;
 }
 
-static void pack(const struct bobbin_sframe_view *view, struct table_builder *rows)
+static void pack(const struct bobbin_sframe_view *view, bool changed, struct table_builder *rows)
 {
 	struct bobbin_error error = {0};
 	struct sidefile *sidefile;
@@ -103,7 +113,7 @@ static void pack(const struct bobbin_sframe_view *view, struct table_builder *ro
 	promise(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
 	free(bytes);
 	promise(!sidefile_open(fd, &error, &sidefile));
-	if (plain(view))
+	if (!changed && plain(view))
 		same_answers(view, sidefile);
 	sidefile_close(sidefile);
 }
@@ -202,6 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bobbin_sframe_view view;
 	struct table_builder rows;
 	const uint8_t *edits;
+	bool changed = false;
 
 	if (size < TRAILER)
 		return 0;
@@ -209,12 +220,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	edits = data + size;
 	if (bobbin_sframe_view(data, size, ADDRESS, NULL, &view) || !small(&view))
 		return 0;
-	if (!take_rows(&view, &rows))
+	if (!take_rows(&view, &rows, &changed))
 		;
 	else if (edits[TRAILER - 1] & 1)
 		change(&rows, edits);
 	else
-		pack(&view, &rows);
+		pack(&view, changed, &rows);
 	table_builder_fini(&rows);
 	return 0;
 }

@@ -122,6 +122,7 @@ static const struct command commands[] = {
 	 "[OPTIONS] DIR FILE...",
 	 "Store the unwind tables of each linked FILE, a program, a library or its debug file, in a "
 	 "compressed side-file, DIR/NN/NNNN.sframe.zst, where NN and NNNN are the file's build ID. "
+	 "Functions of .sframe that are dropped or clipped are listed on standard error. "
 	 "The other commands use side-files for files that have lost their tables, see --sframe-path.",
 	 OF_PACK, 2, ANY_NUMBER, "a folder and a file are needed", .run = run_sframe_pack},
 	{"sframe unpack", "make a section from a side-file",

@@ -299,7 +299,7 @@ static const struct option_row rows[] = {
 	{OF_MERGE | OF_REPAIR, "quiet", 'q', NULL, NULL,
 	 "do not list what is changed, dropped or clipped", FLAG(quiet)},
 	{OF_PACK, "quiet", 'q', NULL, NULL,
-	 "print no line for each file", FLAG(quiet)},
+	 "do not list the files, nor what is dropped or clipped", FLAG(quiet)},
 	{EVERYBODY, "help", 'h', NULL, NULL,
 	 "show this help", BY(take_nothing)},
 };

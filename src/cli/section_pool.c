@@ -138,22 +138,28 @@ bool section_pool_add(struct section_pool *pool, const char *path, const uint64_
 	return add_file(pool, path, addr, repair, &pool->files[pool->file_count++]);
 }
 
-static void print_report(void *ctx, const struct merge_report *report)
+void complain_function(const char *path, const char *place, uint64_t offset,
+		       const struct merge_report *report)
 {
-	struct section_pool *pool = ctx;
-	const struct view_origin *origin = &pool->origins[report->view];
 	char what[64];
 
-	pool->changes++;
-	if (pool->quiet)
-		return;
 	if (report->fate == MERGE_DROPPED)
 		snprintf(what, sizeof(what), "dropped");
 	else
 		snprintf(what, sizeof(what), "clipped to %" PRIu32 " bytes", report->left);
-	complain("%s: offset 0x%" PRIx64 ": function 0x%" PRIx64 " of %" PRIu32 " bytes %s: %s",
-		 origin->path, origin->offset + report->offset, report->start, report->size, what,
+	complain("%s:%s offset 0x%" PRIx64 ": function 0x%" PRIx64 " of %" PRIu32 " bytes %s: %s",
+		 path, place, offset, report->start, report->size, what,
 		 bobbin_reason_str(report->reason));
+}
+
+static void print_report(void *ctx, const struct merge_report *report)
+{
+	struct section_pool *pool = ctx;
+	const struct view_origin *origin = &pool->origins[report->view];
+
+	pool->changes++;
+	if (!pool->quiet)
+		complain_function(origin->path, "", origin->offset + report->offset, report);
 }
 
 void complain_merge(const char *path, int error)

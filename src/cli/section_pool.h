@@ -42,6 +42,13 @@ struct section_pool {
 bool section_pool_add(struct section_pool *pool, const char *path, const uint64_t *addr,
 		      bool repair);
 
+/*
+ * What merge_sections() says of a function; @offset: in the file, or in what @place names, which
+ * is empty or " SECTION:".
+ */
+void complain_function(const char *path, const char *place, uint64_t offset,
+		       const struct merge_report *report);
+
 /* What merge_sections() says of files. */
 void complain_merge(const char *path, int error);
 

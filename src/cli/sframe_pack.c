@@ -13,6 +13,7 @@
 
 #include "cli/command_table.h"
 #include "cli/file_cfi.h"
+#include "cli/section_pool.h"
 #include "cli/sframe_command.h"
 #include "cli/sidefile_output.h"
 #include "export/safe_text.h"
@@ -20,8 +21,9 @@
 
 #define MAX_SECTIONS 8
 
-/* What a file says about its code. */
+/* What the file @path says about its code. */
 struct file_tables {
+	const char *path;
 	struct file_cfi cfi;
 	struct bobbin_sframe_view sframe[MAX_SECTIONS];
 	unsigned int sframe_count;
@@ -53,8 +55,18 @@ static bool take_sframe(const char *path, struct file_tables *t)
 	return false;
 }
 
+static void tell_left_out(void *ctx, const struct merge_report *report)
+{
+	const struct file_tables *t = ctx;
+	const uint8_t *section = t->sframe[report->view].data;
+
+	complain_function(t->path, " .sframe:",
+			  (uint64_t)(section - t->cfi.image.sframe.data) + report->offset, report);
+}
+
 /* What a side-file can be made of; complains. */
-static bool take_sources(const char *path, struct file_tables *t, struct table_sources *ret)
+static bool take_sources(const struct arguments *a, const char *path, struct file_tables *t,
+			 struct table_sources *ret)
 {
 	if (t->cfi.image.build_id_len < 2) {
 		complain("%s: there is no build ID to find a side-file by", path);
@@ -68,6 +80,8 @@ static bool take_sources(const char *path, struct file_tables *t, struct table_s
 		.sframe_count = t->sframe_count,
 		.cfi = t->cfi.views,
 		.cfi_count = t->cfi.count,
+		.report = a->quiet ? NULL : tell_left_out,
+		.ctx = t,
 	};
 	if (ret->sframe_count || ret->cfi_count)
 		return true;
@@ -128,14 +142,14 @@ static bool open_linked(const char *path, struct file_cfi *ret)
 
 static bool pack(const struct arguments *a, const char *path)
 {
-	struct file_tables tables = {0};
+	struct file_tables tables = {.path = path};
 	struct table_sources sources;
 	struct sidefile_output output = {0};
 	bool good;
 
 	if (!open_linked(path, &tables.cfi))
 		return false;
-	good = take_sources(path, &tables, &sources) &&
+	good = take_sources(a, path, &tables, &sources) &&
 	       sidefile_output_init(path, &tables.cfi.image, &sources, &output) &&
 	       write_sidefile(a, &tables.cfi.image, path, &output);
 	sidefile_output_fini(&output);

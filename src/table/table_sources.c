@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "convert/function_rows.h"
-#include "convert/merger.h"
 #include "table/compile_cfi.h"
 
 static int put_rule(struct table_builder *b, uint64_t start, const struct bobbin_rule *rule)
@@ -99,7 +98,8 @@ static int put_section(struct table_builder *b, const struct bobbin_sframe_view 
 /* In one section of their own they are in order, and none overlaps another. */
 static int sframe_rows(const struct table_sources *sources, struct table_builder *b)
 {
-	const struct merge_options options = {.version = 3, .share = true};
+	const struct merge_options options = {
+		.version = 3, .share = true, .report = sources->report, .ctx = sources->ctx};
 	struct bobbin_sframe_view view;
 	struct merge_stats stats;
 	uint64_t size;

@@ -8,6 +8,7 @@
 #include <bobbin/cfi.h>
 #include <bobbin/sframe.h>
 
+#include "convert/merger.h"
 #include "table/table_builder.h"
 
 /**
@@ -15,6 +16,9 @@
  * @arch: of the file
  * @sframe, @sframe_count: those of its .sframe
  * @cfi, @cfi_count: .eh_frame, .debug_frame; they hold where .sframe has no row
+ * @report: called for each function of .sframe that is dropped or clipped, in the order of its
+ *	entries; or NULL
+ * @ctx: for @report
  */
 struct table_sources {
 	const struct bobbin_arch *arch;
@@ -22,6 +26,8 @@ struct table_sources {
 	unsigned int sframe_count;
 	const struct bobbin_cfi_view *cfi;
 	unsigned int cfi_count;
+	void (*report)(void *ctx, const struct merge_report *report);
+	void *ctx;
 };
 
 /*

@@ -247,6 +247,21 @@ it_says_why_tables_cannot_be_packed() {
 	complains far 'not in ascending order'
 }
 
+it_says_which_functions_are_not_packed() {
+	needs gcc objcopy
+	# V3: functions of 16 bytes at 0x101000 and, with a row of no known size, at 0x101010
+	words 0x0503dee2 0x00f80003 2 2 16 0 32 0x0fe4 0 16 0 0x0fe4 0 16 8 >section
+	printf '\001\000\000\000\000\000\003\010\001\000\000\000\000\000\143\010' >>section
+	with_section half
+	expect 0 "$bobbin" sframe pack side half
+	complains half '.sframe: offset 0x49: function 0x101010 of 16 bytes dropped: malformed frame row'
+	"$bobbin" sframe unpack -o again side half
+	"$bobbin" sframe dump again | grep -q 'pc = 0x101000, size = 16'
+	"$bobbin" sframe dump again | none 'pc = 0x101010'
+	expect 0 "$bobbin" sframe pack -q side half
+	[ ! -s err ]
+}
+
 it_refuses_more_tables_than_it_takes() {
 	needs gcc objcopy
 	for _ in 1 2 3 4 5 6 7 8 9; do
