@@ -144,10 +144,12 @@ static int check_head(const uint8_t *file, uint64_t size, const struct table_key
 	return 0;
 }
 
-/* Once an hour is enough. */
+/* Once an hour is enough, unless the clock was wrong. */
 static void mark_used(int fd, const struct stat *st)
 {
-	if (time(NULL) - st->st_mtim.tv_sec > MARK_TIME)
+	int64_t age = time(NULL) - st->st_mtim.tv_sec;
+
+	if (age < 0 || age > MARK_TIME)
 		futimens(fd, NULL);
 }
 

@@ -44,7 +44,8 @@ static int add_file(struct usage *u, const char *name, const struct stat *st)
 		return -ENOMEM;
 	file = &u->files[u->count++];
 	strcpy(file->name, name);
-	file->used = st->st_mtim;
+	/* a time to come says nothing, and would keep the file for ever */
+	file->used = st->st_mtim.tv_sec > time(NULL) ? (struct timespec){0} : st->st_mtim;
 	/* holes do not count, nor does a file system's slack */
 	file->size = (uint64_t)st->st_size;
 	u->bytes += file->size;
@@ -59,7 +60,7 @@ static int look_at(struct usage *u, int fd, const char *name)
 	if ((!table && !new) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	if (table)
-		return add_file(u, name, &st);
+		return S_ISREG(st.st_mode) ? add_file(u, name, &st) : 0;
 	if (time(NULL) - st.st_mtim.tv_sec > WRITING_TIME)
 		unlinkat(fd, name, 0);
 	return 0;
@@ -102,8 +103,8 @@ int table_usage_limit(int fd, uint64_t limit)
 	if (!r && u.bytes > limit) {
 		qsort(u.files, u.count, sizeof(*u.files), by_use);
 		for (size_t i = 0; i < u.count && u.bytes > limit / 4 * 3; i++) {
-			unlinkat(fd, u.files[i].name, 0);
-			u.bytes -= u.files[i].size;
+			if (!unlinkat(fd, u.files[i].name, 0) || errno == ENOENT)
+				u.bytes -= u.files[i].size;
 		}
 	}
 	free(u.files);

@@ -270,6 +270,52 @@ static void what_was_not_used_for_longest_goes_first(void **state)
 	table_cache_close(small);
 }
 
+/* They would never be the oldest, and what is new would go at once. */
+static void times_to_come_keep_nothing(void **state)
+{
+	const struct timespec times[2] = {{.tv_sec = 4000000000}, {.tv_sec = 4000000000}};
+	const unsigned int count = 8;
+	struct kept *k = *state;
+	struct table_cache *small;
+	struct stat st;
+
+	assert_int_equal(utimensat(AT_FDCWD, path_of(k, &k->key), times, 0), 0);
+	assert_found(k);
+	assert_int_equal(stat(path_of(k, &k->key), &st), 0);
+	assert_true(st.st_mtim.tv_sec < 4000000000);
+	for (unsigned int i = 0; i < count; i++) {
+		k->key.digest[0] = (uint8_t)i;
+		assert_int_equal(table_cache_keep(k->cache, &k->key, k->data, k->size), 0);
+		assert_int_equal(utimensat(AT_FDCWD, path_of(k, &k->key), times, 0), 0);
+	}
+	assert_int_equal(table_cache_open(k->folder, 4 * (TABLE_AT + k->size), NULL, &small), 0);
+	k->key.digest[0] = 0x77;
+	assert_int_equal(table_cache_keep(small, &k->key, k->data, k->size), 0);
+	table_cache_close(small);
+	assert_int_equal(count_files(k), 3);
+	assert_found(k);
+}
+
+/* What cannot be removed does not count as removed. */
+static void folders_are_no_tables(void **state)
+{
+	struct kept *k = *state;
+	struct table_cache *small;
+	char folder[256];
+
+	for (unsigned int i = 0; i < 4; i++) {
+		k->key.digest[1] = (uint8_t)i;
+		assert_int_equal(table_cache_keep(k->cache, &k->key, k->data, k->size), 0);
+	}
+	snprintf(folder, sizeof(folder), "%s/old.table", k->folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(table_cache_open(k->folder, 4 * (TABLE_AT + k->size), NULL, &small), 0);
+	assert_int_equal(table_cache_keep(small, &k->key, k->data, k->size), 0);
+	table_cache_close(small);
+	assert_int_equal(count_files(k), 4);
+	assert_found(k);
+}
+
 static void what_was_begun_and_not_ended_goes(void **state)
 {
 	const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -363,6 +409,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_others_can_write_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_used_for_longest_goes_first, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(times_to_come_keep_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(folders_are_no_tables, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_begun_and_not_ended_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_written_leaves_nothing, setup,
 						teardown),
