@@ -11,6 +11,9 @@
 #include "table/compiled_table.h"
 #include "unwind/module.h"
 
+/* Bytes of a section of which a table is made. */
+#define SECTION_MAX (64u << 20)
+
 void kernel_tables_fini(struct kernel_tables *tables)
 {
 	free(tables->known);
@@ -96,14 +99,18 @@ static bool has_one_table(const struct module *module)
 static bool add_table(struct kernel_tables *t, struct module *module,
 		      const struct bobbin_cfi_view *view, struct compiled_table *ret)
 {
+	uint64_t size, room = (uint64_t)(KERNEL_PAGES - t->page_count) * KERNEL_PAGE;
 	const uint8_t *kept;
-	uint64_t size;
 	uint8_t *data;
 	bool done;
+	int r;
 
-	if (!module_compiled(module, &kept, &size))
+	if (!room || view->frame_size > SECTION_MAX)
+		return false;
+	r = module_compiled(module, room, &kept, &size);
+	if (!r)
 		return place_table(t, kept, size, ret);
-	if (compile_cfi(view, 1, NULL, 0, NULL, &data, &size))
+	if (r != -ENODATA || compile_cfi_within(view, 1, NULL, 0, room, &data, &size))
 		return false;
 	done = place_table(t, data, size, ret);
 	free(data);

@@ -112,6 +112,14 @@ int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
 	return r;
 }
 
+static int make(struct table_builder *builder, const struct bobbin_cfi_view *views,
+		unsigned int count, uint64_t *rows, uint8_t **data, uint64_t *size)
+{
+	int r = compile_cfi_rows(views, count, builder, rows);
+
+	return r ? r : table_builder_make(builder, data, size);
+}
+
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
 		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size)
 {
@@ -119,9 +127,21 @@ int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const u
 	int r = table_builder_init(views->arch, build_id, build_id_len, &builder);
 
 	if (!r)
-		r = compile_cfi_rows(views, count, &builder, rows);
+		r = make(&builder, views, count, rows, data, size);
+	table_builder_fini(&builder);
+	return r;
+}
+
+int compile_cfi_within(const struct bobbin_cfi_view *views, unsigned int count,
+		       const uint8_t *build_id, size_t build_id_len, uint64_t limit, uint8_t **data,
+		       uint64_t *size)
+{
+	struct table_builder builder;
+	int r = table_builder_init(views->arch, build_id, build_id_len, &builder);
+
+	builder.limit = limit;
 	if (!r)
-		r = table_builder_make(&builder, data, size);
+		r = make(&builder, views, count, NULL, data, size);
 	table_builder_fini(&builder);
 	return r;
 }

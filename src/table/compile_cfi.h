@@ -16,7 +16,7 @@
  *
  * @rows: rows of the sections, or NULL
  *
- * 0; -ENOMEM; -E2BIG: too many rows repeat.
+ * 0; -ENOMEM; -E2BIG: too many rows repeat, or the builder's limit.
  */
 int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
 		     struct table_builder *builder, uint64_t *rows);
@@ -30,5 +30,10 @@ int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
  */
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
 		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size);
+
+/* The same where a table has room for @limit bytes: rows that do not fit are refused early. */
+int compile_cfi_within(const struct bobbin_cfi_view *views, unsigned int count,
+		       const uint8_t *build_id, size_t build_id_len, uint64_t limit, uint8_t **data,
+		       uint64_t *size);
 
 #endif

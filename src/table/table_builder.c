@@ -59,8 +59,15 @@ void table_builder_fini(struct table_builder *builder)
 	*builder = (struct table_builder){0};
 }
 
+static bool is_full(const struct table_builder *b)
+{
+	return b->limit && (b->count >= TABLE_MOST_ROWS || b->count >= b->limit / TABLE_ROW_BYTES);
+}
+
 int table_builder_push(struct table_builder *b, uint64_t start, uint32_t rule, bool begins)
 {
+	if (is_full(b))
+		return -E2BIG;
 	if (vector_reserve(&b->rows, &b->capacity, b->count + 1, sizeof(*b->rows)))
 		return -ENOMEM;
 	b->rows[b->count++] = (struct table_row){start, rule, begins};
@@ -366,6 +373,11 @@ static int write_line(struct table_output *o, size_t number)
 	return r;
 }
 
+static bool is_over(const struct table_output *o, uint64_t size)
+{
+	return o->b->limit && size > o->b->limit;
+}
+
 static int write_lines(struct table_output *o)
 {
 	int r = 0;
@@ -373,7 +385,7 @@ static int write_lines(struct table_output *o)
 	for (uint64_t i = 0; i < o->chunks && !r; i++)
 		r = add_line(o, o->start + (i << TABLE_CHUNK_SHIFT), TABLE_CHUNK_SHIFT);
 	for (size_t i = 0; i < o->line_count && !r; i++)
-		r = write_line(o, i);
+		r = is_over(o, o->index.size + o->blocks.size) ? -E2BIG : write_line(o, i);
 	if (!r && (o->index.failed || o->blocks.failed))
 		r = -ENOMEM;
 	return r;
@@ -434,6 +446,8 @@ int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *
 	if (o.chunks > SPARE_CHUNKS + CHUNKS_A_ROW * (uint64_t)builder->count ||
 	    o.chunks >= TABLE_LINE_SPLIT / 8)
 		return -ERANGE;
+	if (is_over(&o, o.chunks * TABLE_LINE_SIZE))
+		return -E2BIG;
 	write_distances(o.pairs);
 	r = table_rules_number(&builder->rules);
 	if (!r)

@@ -32,6 +32,7 @@ struct table_row {
  * @rows, @count: its rows
  * @end: of the last function
  * @repeated: rows that were made of repeated ones
+ * @limit: bytes that the table may have, 0: any number.  More rows than fit are not taken
  * @opened: the next row begins a function
  */
 struct table_builder {
@@ -41,7 +42,7 @@ struct table_builder {
 	struct table_rules rules;
 	struct table_row *rows;
 	size_t count, capacity;
-	uint64_t end, repeated;
+	uint64_t end, repeated, limit;
 	bool opened;
 };
 
@@ -51,27 +52,31 @@ struct table_builder {
  */
 #define TABLE_MAX_REPEATED (1u << 22)
 
+/* A table that has a limit has at most so many rows, and of its bytes each takes about two. */
+#define TABLE_MOST_ROWS (1u << 23)
+#define TABLE_ROW_BYTES 2
+
 /* @build_id: @length bytes, or fewer than two for none.  0, -ENOMEM. */
 int table_builder_init(const struct bobbin_arch *arch, const uint8_t *build_id, size_t length,
 		       struct table_builder *ret);
 void table_builder_fini(struct table_builder *builder);
 
-/* A function starts, at or after the end of the last one.  0; -ENOMEM; -EINVAL. */
+/* A function starts, at or after the end of the last one.  0; -ENOMEM; -EINVAL; -E2BIG. */
 int table_builder_begin(struct table_builder *builder, uint64_t start);
 
 /*
  * A row of it starts, after the last one; the first one where the function does.  Rows
- * with equal rules that follow each other are one.  0; -ENOMEM; -EINVAL.
+ * with equal rules that follow each other are one.  0; -ENOMEM; -EINVAL; -E2BIG: the limit.
  */
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
 
-/* The same for a row that is one of many that repeat; also -E2BIG. */
+/* The same for a row that is one of many that repeat, which have a limit of their own. */
 int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule);
 
 /* The function ends, after the start of its last row.  0; -EINVAL. */
 int table_builder_end(struct table_builder *builder, uint64_t end);
 
-/* A row after the last one, whatever it is.  0; -ENOMEM. */
+/* A row after the last one, whatever it is.  0; -ENOMEM; -E2BIG. */
 int table_builder_push(struct table_builder *builder, uint64_t start, uint32_t rule, bool begins);
 
 /*
@@ -83,7 +88,7 @@ int table_builder_underlay(struct table_builder *builder, const struct table_bui
 /*
  * Make the table.  Equal rows give equal bytes.  @data becomes the caller's.  0; -ENOMEM;
  * -ENODATA: there are no rows; -ERANGE: they have too many different rules, or are too
- * few for the addresses between them.
+ * few for the addresses between them; -E2BIG: it has more bytes than its limit.
  */
 int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *size);
 

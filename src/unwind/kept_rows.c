@@ -5,8 +5,9 @@
 
 #include "table/compile_cfi.h"
 
-/* Bytes of sections of which no table is made: it would take seconds. */
+/* Bytes of sections of which no table is made: it would take seconds.  And of a table. */
 #define MOST_BYTES (128u << 20)
+#define MOST_TABLE_BYTES (64u << 20)
 
 /* Which of two sections covers an address can only be found in one that has an index. */
 static bool can_be_told(const struct kept_rows *rows)
@@ -44,16 +45,18 @@ bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, st
 	return ret->found;
 }
 
-static int make(const struct elf_image *image, struct kept_rows *rows)
+/* What could not be made is not tried again. */
+static int make(const struct elf_image *image, struct kept_rows *rows, uint64_t limit)
 {
-	if (rows->made)
-		return 0;
-	return compile_cfi(rows->views, rows->count, image->build_id, image->build_id_len, NULL,
-			   &rows->made, &rows->made_size);
+	if (!rows->made && !rows->error)
+		rows->error = compile_cfi_within(rows->views, rows->count, image->build_id,
+						 image->build_id_len, limit, &rows->made,
+						 &rows->made_size);
+	return rows->error;
 }
 
-int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const uint8_t **data,
-		    uint64_t *size)
+int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint64_t limit,
+		    const uint8_t **data, uint64_t *size)
 {
 	int r = 0;
 
@@ -64,7 +67,7 @@ int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const
 	if (!is_small(rows))
 		return -EFBIG;
 	if (!rows->found)
-		r = make(image, rows);
+		r = make(image, rows, limit);
 	if (r)
 		return r;
 	*data = rows->found ? rows->kept.data : rows->made;
@@ -75,7 +78,7 @@ int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const
 void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
 		    struct kept_rows *rows)
 {
-	if (rows->count && rows->keyed && !rows->found && !make(image, rows))
+	if (rows->count && rows->keyed && !rows->found && !make(image, rows, MOST_TABLE_BYTES))
 		table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
 }
 

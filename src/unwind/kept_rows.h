@@ -20,6 +20,7 @@
  * @kept: the table
  * @found: there is one
  * @made, @made_size: or one that was made since, owned
+ * @error: why none could be made, or 0
  */
 struct kept_rows {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
@@ -29,6 +30,7 @@ struct kept_rows {
 	bool keyed, found;
 	uint8_t *made;
 	uint64_t made_size;
+	int error;
 };
 
 /* Look for the table of a file, whose bytes are borrowed.  Whether there is one. */
@@ -36,12 +38,12 @@ bool kept_rows_find(struct table_cache *cache, const struct elf_image *image,
 		    struct kept_rows *ret);
 
 /*
- * The bytes of the table, which is made if there is none; valid until kept_rows_fini().
- * -ENODATA: the file has no call-frame information, or in more than one section; -EFBIG: it
- * has too much; otherwise as compile_cfi().
+ * The bytes of the table, which is made once if there is none, of at most @limit bytes; valid
+ * until kept_rows_fini().  -ENODATA: the file has no call-frame information, or in more than
+ * one section; -EFBIG: it has too much; otherwise as compile_cfi_within().
  */
-int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, const uint8_t **data,
-		    uint64_t *size);
+int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint64_t limit,
+		    const uint8_t **data, uint64_t *size);
 
 /* Make the table, for those who look for it later.  Nothing is said of failures. */
 void kept_rows_make(struct table_cache *cache, const struct elf_image *image,

@@ -146,10 +146,10 @@ void module_close(struct module *module)
 	free(module);
 }
 
-int module_compiled(struct module *module, const uint8_t **data, uint64_t *size)
+int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
 {
 	module->asked = true;
-	return kept_rows_table(&module->image, &module->kept, data, size);
+	return kept_rows_table(&module->image, &module->kept, limit, data, size);
 }
 
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)

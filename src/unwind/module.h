@@ -45,10 +45,10 @@ void module_close(struct module *module);
 
 /*
  * The bytes of the compiled table of a file that has one section of call-frame information:
- * from the cache, or made now and kept for the next time.  They are valid as long as the
- * module.  Errors as kept_rows_table().
+ * from the cache, or made now, of at most @limit bytes, and kept for the next time.  They are
+ * valid as long as the module.  Errors as kept_rows_table().
  */
-int module_compiled(struct module *module, const uint8_t **data, uint64_t *size);
+int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
 /*
  * The rule for code at a file offset; false: no segment has it, and @ret is unchanged.

@@ -335,6 +335,37 @@ static void too_much_is_refused(void **state)
 	assert_int_equal(table_builder_make(&m->builder, &data, &size), -ERANGE);
 }
 
+static void more_rows_than_the_limit_are_refused(void **state)
+{
+	struct made *m = *state;
+	const uint32_t most = 4096 / TABLE_ROW_BYTES;
+
+	m->builder.limit = 4096;
+	begin(m, TEXT);
+	for (uint32_t i = 0; i < most; i++)
+		put(m, TEXT + i, i & 1);
+	assert_int_equal(table_builder_row(&m->builder, TEXT + most, TABLE_RULE_NONE), -E2BIG);
+}
+
+static void more_bytes_than_the_limit_are_refused(void **state)
+{
+	struct made *m = *state;
+	uint8_t *data;
+	uint64_t size;
+
+	m->builder.limit = 4096;
+	for (uint64_t i = 0; i < 2; i++) {
+		const uint64_t start = TEXT + i * (256u << TABLE_CHUNK_SHIFT);
+
+		begin(m, start);
+		put(m, start, 1);
+		end(m, start + 1);
+	}
+	assert_int_equal(table_builder_make(&m->builder, &data, &size), -E2BIG);
+	m->builder.limit = 1 << 20;
+	make(m);
+}
+
 static void too_many_rules_are_refused(void **state)
 {
 	struct made *m = *state;
@@ -438,6 +469,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reasons_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_come_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_much_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_rows_than_the_limit_are_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(more_bytes_than_the_limit_are_refused, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(too_many_rules_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_heads_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_tables_are_harmless, setup, teardown),

@@ -72,8 +72,8 @@ static void compare_tables(const char *path, struct module *m, struct module *ke
 	const uint8_t *wanted, *found;
 	uint64_t wanted_size, found_size;
 
-	if (!module_compiled(m, &wanted, &wanted_size) &&
-	    !module_compiled(kept, &found, &found_size) && wanted_size == found_size &&
+	if (!module_compiled(m, UINT64_MAX, &wanted, &wanted_size) &&
+	    !module_compiled(kept, UINT64_MAX, &found, &found_size) && wanted_size == found_size &&
 	    !memcmp(wanted, found, found_size))
 		return;
 	printf("%s: another table\n", path);
