@@ -7,15 +7,17 @@
 
 #include "base/native_arch.h"
 #include "base/vector.h"
-#include "table/compile_cfi.h"
 #include "table/compiled_table.h"
 #include "unwind/module.h"
 
 /* Bytes of a section of which a table is made. */
 #define SECTION_MAX (64u << 20)
+/* Instead of a file's entry: its table is in the making. */
+#define TO_COME (KERNEL_NO_FILE - 1)
 
 void kernel_tables_fini(struct kernel_tables *tables)
 {
+	table_maker_close(tables->maker);
 	free(tables->known);
 	*tables = (struct kernel_tables){0};
 }
@@ -95,48 +97,59 @@ static bool has_one_table(const struct module *module)
 		module->tables.tables[0].kind == TABLE_KEPT);
 }
 
-/* The table of the first section: one that is kept, where there is no other section. */
-static bool add_table(struct kernel_tables *t, struct module *module,
-		      const struct bobbin_cfi_view *view, struct compiled_table *ret)
-{
-	uint64_t size, room = (uint64_t)(KERNEL_PAGES - t->page_count) * KERNEL_PAGE;
-	const uint8_t *kept;
-	uint8_t *data;
-	bool done;
-	int r;
-
-	if (!room || view->frame_size > SECTION_MAX)
-		return false;
-	r = module_compiled(module, room, &kept, &size);
-	if (!r)
-		return place_table(t, kept, size, ret);
-	if (r != -ENODATA || compile_cfi_within(view, 1, NULL, 0, room, &data, &size))
-		return false;
-	done = place_table(t, data, size, ret);
-	free(data);
-	return done;
-}
-
-static bool add_file(struct kernel_tables *t, struct module *module)
+static bool add_file(struct kernel_tables *t, struct module *module, const uint8_t *data,
+		     uint64_t size)
 {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	struct kernel_file file = {0};
-	unsigned int count;
+	unsigned int count = call_frames_views(&module->image, views);
 
-	if (t->file_count == KERNEL_FILES || !has_one_table(module))
+	if (t->file_count == KERNEL_FILES)
 		return false;
-	count = call_frames_views(&module->image, views);
 	file.source = views[0].debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
 	file.eh_returns = module->tables.eh_returns;
 	file.resort = has_no_other(module, count);
 	file.first = module->tables.entry;
 	find_entry(module, &file);
-	if (!add_table(t, module, views, &file.table))
+	if (!place_table(t, data, size, &file.table))
 		return false;
 	t->files[t->file_count++] = file;
 	return true;
 }
 
+/* false: it cannot have one. */
+static bool ask_table(struct kernel_tables *t, uint32_t file, struct module *module)
+{
+	const struct wanted_table wanted = {
+		.module = module,
+		.file = file,
+		.limit = (uint64_t)(KERNEL_PAGES - t->page_count) * KERNEL_PAGE,
+	};
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+
+	if (!has_one_table(module) || !call_frames_views(&module->image, views) ||
+	    views[0].frame_size > SECTION_MAX)
+		return false;
+	if (!wanted.limit || t->file_count == KERNEL_FILES)
+		return false;
+	module->asked = true;
+	return !table_maker_ask(t->maker, &wanted);
+}
+
+void kernel_tables_take(struct kernel_tables *tables, bool wait)
+{
+	struct wanted_table w;
+
+	while (table_maker_take(tables->maker, wait, &w)) {
+		bool added = !w.error && add_file(tables, w.module, w.data, w.size);
+
+		tables->known[w.file] = added ? tables->file_count : KERNEL_NO_FILE;
+		tables->taken++;
+		free(w.own);
+	}
+}
+
+/* The file's entry, KERNEL_NO_FILE, or TO_COME. */
 static uint32_t file_of(struct kernel_tables *t, const struct mapped_file *file,
 			struct module *module)
 {
@@ -148,8 +161,8 @@ static uint32_t file_of(struct kernel_tables *t, const struct mapped_file *file,
 		t->known[t->known_count++] = 0;
 	known = &t->known[file->number];
 	if (!*known)
-		*known = add_file(t, module) ? t->file_count : KERNEL_NO_FILE;
-	return *known == KERNEL_NO_FILE ? KERNEL_NO_FILE : *known - 1;
+		*known = ask_table(t, file->number, module) ? TO_COME : KERNEL_NO_FILE;
+	return *known >= TO_COME ? *known : *known - 1;
 }
 
 /* From addresses in the file to those of a mapping; false: there is not one distance for all. */
@@ -172,17 +185,16 @@ static bool find_bias(const struct elf_image *image, const struct mapping *m, ui
 	return found;
 }
 
-void kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
+bool kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
 			   struct kernel_mapping *ret)
 {
 	bool bare = mapping->file->kind == FILE_NONE;
 	struct module *module = bare ? NULL : unwinder_file_module(tables->unwinder, mapping->file);
+	uint32_t file = KERNEL_NO_FILE;
 
-	*ret = (struct kernel_mapping){
-		.start = mapping->start,
-		.end = mapping->end,
-		.file = bare ? KERNEL_BARE : KERNEL_NO_FILE,
-	};
+	*ret = (struct kernel_mapping){.start = mapping->start, .end = mapping->end};
 	if (module && find_bias(&module->image, mapping, &ret->bias))
-		ret->file = file_of(tables, mapping->file, module);
+		file = file_of(tables, mapping->file, module);
+	ret->file = bare ? KERNEL_BARE : file == TO_COME ? KERNEL_NO_FILE : file;
+	return file != TO_COME;
 }

@@ -239,6 +239,8 @@ static int open_walk(struct bobbin_unwinder *unwinder, bool also_copy, bool may_
 		return -ENOMEM;
 	w->tables.unwinder = unwinder;
 	r = load(w, also_copy, may_defer);
+	if (!r)
+		r = table_maker_open(&w->tables.maker);
 	if (r)
 		kernel_walk_close(w);
 	else
@@ -297,15 +299,18 @@ int kernel_walk_output(struct kernel_walk *walk, int cpu, int event)
 }
 
 /* The list of a process as it is now, or NULL.  What it has registered comes before its files. */
-static struct known_list *make_list(struct kernel_walk *w, const struct bobbin_space *space)
+static struct known_list *make_list(struct kernel_walk *w, struct process *process)
 {
+	const struct bobbin_space *space = process->space;
 	const struct mapping_list *maps = &space->maps;
+	bool whole = true;
 
 	if (space->remote || maps->count > KERNEL_LIST_MAX ||
 	    vector_reserve(&w->entries, &w->entry_room, maps->count, sizeof(*w->entries)))
 		return NULL;
 	for (size_t i = 0; i < maps->count; i++)
-		kernel_tables_mapping(&w->tables, &maps->list[i], &w->entries[i]);
+		whole &= kernel_tables_mapping(&w->tables, &maps->list[i], &w->entries[i]);
+	process->walk.waits = !whole;
 	return kernel_lists_get(&w->lists, w->entries, (uint32_t)maps->count);
 }
 
@@ -324,14 +329,34 @@ static void set_list(struct kernel_walk *w, struct process *process, struct know
 	process->walk.list = list;
 }
 
+static bool is_followed(const struct kernel_walk *w, const struct process *process)
+{
+	const struct process_walk *walk = &process->walk;
+
+	return walk->followed && walk->generation == process->space->generation &&
+	       (!walk->waits || walk->taken == w->tables.taken);
+}
+
+void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
+{
+	kernel_tables_take(&walk->tables, wait);
+}
+
+bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
+{
+	return table_maker_is_busy(walk->tables.maker);
+}
+
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
 {
 	struct known_list *list;
 
-	if (process->walk.followed && process->walk.generation == process->space->generation)
+	if (is_followed(walk, process))
 		return;
-	list = make_list(walk, process->space);
+	process->walk.waits = false;
+	list = make_list(walk, process);
 	process->walk.followed = true;
+	process->walk.taken = walk->tables.taken;
 	process->walk.generation = process->space->generation;
 	if (list && list == process->walk.list)
 		kernel_lists_put(&walk->lists, list);

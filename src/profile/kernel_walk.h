@@ -52,7 +52,14 @@ void kernel_walk_close(struct kernel_walk *walk);
 int kernel_walk_attach(struct kernel_walk *walk, int event);
 int kernel_walk_output(struct kernel_walk *walk, int cpu, int event);
 
-/* The mappings of a process may have changed; it has ended. */
+/*
+ * Take the tables that were made since, before processes are followed; @wait: all that are
+ * wanted.  Until a file's table is there, user space walks what leads through its code.
+ */
+void kernel_walk_take_tables(struct kernel_walk *walk, bool wait);
+bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk);
+
+/* The mappings of a process, or its tables, may have changed; it has ended. */
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process);
 void kernel_walk_forget(struct kernel_walk *walk, struct process *process);
 

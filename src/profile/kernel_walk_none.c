@@ -35,6 +35,15 @@ int kernel_walk_output(struct kernel_walk *walk, int cpu, int event)
 	return -ENOSYS;
 }
 
+void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
+{
+}
+
+bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
+{
+	return false;
+}
+
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
 {
 }

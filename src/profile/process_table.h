@@ -35,6 +35,8 @@ struct known_list;
 /* What the kernel's walker was told of the mappings. */
 struct process_walk {
 	bool followed;
+	bool waits;          /* for tables that are in the making */
+	uint64_t taken;      /* tables there were then */
 	uint64_t generation; /* of the space, when it was told */
 	struct known_list *list;
 };

@@ -27,6 +27,8 @@
 #define KERNEL_MAX 256
 #define CHAIN_MAX (KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
 #define WAIT_MS 50
+/* While tables for the kernel's walks are made. */
+#define BUSY_WAIT_MS 2
 
 struct recorder {
 	struct recorder_options options;
@@ -337,6 +339,13 @@ static void follow(void *ctx, struct process *process)
 	kernel_walk_follow(r->walk, process);
 }
 
+/* @wait: for all tables */
+static void follow_all(struct recorder *r, bool wait)
+{
+	kernel_walk_take_tables(r->walk, wait);
+	process_table_visit(r->processes, follow, r);
+}
+
 static void forget(void *ctx, struct process *process)
 {
 	const struct recorder *r = ctx;
@@ -371,7 +380,7 @@ static int drain(struct recorder *r, bool final)
 			error = on_event(r, &event);
 	}
 	if (r->walk)
-		process_table_visit(r->processes, follow, r);
+		follow_all(r, false);
 	if (!error)
 		error = jit_keeper_sweep(r->keeper);
 	return error ? error : perf_writer_round(r->writer);
@@ -484,7 +493,9 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 		error = describe_past(r, stage);
 	if (error || !r->walk)
 		return error;
-	process_table_visit(r->processes, follow, r);
+	/* what is asked for first is had second */
+	follow_all(r, false);
+	follow_all(r, true);
 	if (r->options.all)
 		sampler_enable(r->sampler);
 	return 0;
@@ -510,7 +521,9 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
 {
-	*timeout = WAIT_MS;
+	bool busy = recorder->walk && kernel_walk_has_tables_to_come(recorder->walk);
+
+	*timeout = busy ? BUSY_WAIT_MS : WAIT_MS;
 	return sampler_pollfds(recorder->sampler, count);
 }
 

@@ -148,7 +148,6 @@ void module_close(struct module *module)
 
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
 {
-	module->asked = true;
 	return kept_rows_table(&module->image, &module->kept, limit, data, size);
 }
 

@@ -29,7 +29,7 @@ struct module {
 	struct late_sidefile sidefile;
 	struct table_cache *cache; /* borrowed, or NULL */
 	struct kept_rows kept;     /* of it, in place of @frames */
-	bool asked;                /* for a rule */
+	bool asked;                /* for a rule, or for the compiled table */
 	int fd;                    /* to read code bytes, or -1 */
 };
 
@@ -46,7 +46,8 @@ void module_close(struct module *module);
 /*
  * The bytes of the compiled table of a file that has one section of call-frame information:
  * from the cache, or made now, of at most @limit bytes, and kept for the next time.  They are
- * valid as long as the module.  Errors as kept_rows_table().
+ * valid as long as the module.  Another thread may do this, once, while the module is asked for
+ * rules.  Errors as kept_rows_table().
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
