@@ -14,7 +14,7 @@
 #define KERNEL_LIST_MAX 16384
 #define KERNEL_LIST_SIZES 15 /* powers of two up to it */
 #define LIST_BUCKETS 1024
-#define LISTS_RETIRED 256
+#define LISTS_RETIRED 1024
 
 struct known_list {
 	struct kernel_list list;

@@ -218,8 +218,14 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 {
 	int error = 0;
 
-	if (!trace->count)
+	if (!trace->count) {
+		/* not even the first frame has the code that it was walked by */
+		bool cut = trace->reason == BOBBIN_REASON_UNLOADED;
+
+		r->stats.user += cut;
+		r->stats.reasons[trace->reason] += cut;
 		return 0;
+	}
 	if (r->options.names.trace)
 		error = r->options.names.trace(r->options.names.ctx, process->space, trace);
 	if (error)

@@ -136,6 +136,9 @@ it_is_not_deceived_by_code_that_takes_the_place_of_other_code() {
 
 it_walks_among_ten_thousand_mappings() {
 	walks 60 "$(program scattered)" 1500 10000
+	# while there are more and more of them, too
+	record --bpf -F 2000 "$(program scattered)" 1000 10000
+	reasons | grep -v -x NO_USER | mostly 99 '^OUTERMOST$'
 	# more than a list may have: user space walks
 	record --bpf -F 2000 "$(program scattered)" 1000 20000
 	stacks | mostly 80 ' work main __libc_start_call_main '
