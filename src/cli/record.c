@@ -353,6 +353,7 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",
 			s->compared, s->differ);
+	tell_count(s->in_part, "of them in part: the copies of their stacks end early");
 	tell_count(s->remapped, "are cut where mappings had changed");
 }
 

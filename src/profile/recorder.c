@@ -193,22 +193,30 @@ static size_t kernel_part(struct recorder *r, const struct perf_sample *sample)
 	return count;
 }
 
+static void compare(struct recorder *r, const struct perf_event *event,
+		    const struct bobbin_trace *trace)
+{
+	enum walk_agreement found = walk_comparison_check(r->comparison, event, trace);
+
+	r->stats.compared += found != WALKS_UNCOMPARED;
+	r->stats.in_part += found == WALKS_AGREE_IN_PART;
+	r->stats.differ += found == WALKS_DIFFER;
+}
+
 /* From the sample's copy of the stack. */
 static int unwind_copy(struct recorder *r, const struct perf_event *event, struct process *process,
 		       struct bobbin_trace *trace)
 {
-	int same;
-
 	sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
 	if (trace->count && code_watch_trace(r->unwinder, process, trace)) {
+		/* the kernel's walk did not know what is known now */
+		if (r->comparison)
+			walk_comparison_drop(r->comparison, event);
 		sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
 		return tell_images(r, process);
 	}
-	if (!r->comparison)
-		return 0;
-	same = walk_comparison_check(r->comparison, event, trace);
-	r->stats.compared += same >= 0;
-	r->stats.differ += same > 0;
+	if (r->comparison)
+		compare(r, event, trace);
 	return 0;
 }
 
@@ -317,6 +325,7 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;
 	if (r->comparison) {
 		/* the sample itself comes next */
+		walk_comparison_drop(r->comparison, event);
 		if (trace.reason == BOBBIN_REASON_OUTERMOST)
 			walk_comparison_keep(r->comparison, event, &trace);
 		return 0;

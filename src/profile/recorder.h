@@ -67,7 +67,7 @@ struct recorder_stats {
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
 	uint64_t walked;                       /* user parts that were walked in the kernel */
 	uint64_t remapped;                     /* of those, cut where mappings had changed */
-	uint64_t compared, differ;             /* of those, with user space's */
+	uint64_t compared, in_part, differ;    /* of those, with user space's */
 	struct kernel_walk_stats kernel;
 };
 

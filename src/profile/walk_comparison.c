@@ -8,9 +8,13 @@
 
 #include "profile/trace_gaps.h"
 
+/* From a walk to the sample of the same stack, which the kernel takes next. */
+#define MATCH_NS 10000000ull
+
 struct kept_walk {
 	bool valid;
 	uint32_t tid;
+	uint64_t time;
 	struct bobbin_trace trace;
 	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 };
@@ -54,6 +58,7 @@ void walk_comparison_keep(struct walk_comparison *comparison, const struct perf_
 	kept = &comparison->cpus[event->cpu];
 	kept->valid = true;
 	kept->tid = event->tid;
+	kept->time = event->time;
 	kept->trace = *trace;
 	memcpy(kept->frames, trace->frames, trace->count * sizeof(*trace->frames));
 }
@@ -69,6 +74,14 @@ static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *
 	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;
 }
 
+/* Whether a walk ends where the copy of the stack does. */
+static bool is_part(const struct bobbin_trace *trace)
+{
+	return trace->reason == BOBBIN_REASON_STACK_END ||
+	       trace->reason == BOBBIN_REASON_STACK_HOLE ||
+	       trace->reason == BOBBIN_REASON_OTHER_STACK;
+}
+
 /* Frames of a trace that user space has walked to from the leaf. */
 static uint32_t walked_frames(const struct bobbin_trace *trace)
 {
@@ -77,7 +90,7 @@ static uint32_t walked_frames(const struct bobbin_trace *trace)
 	while (count < trace->count && trace->frames[count].source != BOBBIN_SOURCE_KERNEL)
 		count++;
 	/* why the last one has no caller may be that the copy ends */
-	return count && trace->reason != BOBBIN_REASON_OUTERMOST ? count - 1 : count;
+	return count && is_part(trace) ? count - 1 : count;
 }
 
 static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *trace)
@@ -85,6 +98,8 @@ static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *t
 	bool whole = trace->reason == BOBBIN_REASON_OUTERMOST;
 	uint32_t count = walked_frames(trace);
 
+	if (!whole && !is_part(trace))
+		return false;
 	if (whole && (kept->trace.count != trace->count || kept->trace.left_out != trace->left_out))
 		return false;
 	/* a copy that ends early has other frames after the gap */
@@ -98,16 +113,34 @@ static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *t
 	return true;
 }
 
-int walk_comparison_check(struct walk_comparison *comparison, const struct perf_event *event,
-			  const struct bobbin_trace *trace)
+void walk_comparison_drop(struct walk_comparison *comparison, const struct perf_event *event)
 {
-	struct kept_walk *kept;
+	if (event->cpu < comparison->cpu_count)
+		comparison->cpus[event->cpu].valid = false;
+}
+
+/* Whether a walk is of the sample's stack.  The sample's time may be from before the walk. */
+static bool is_of_sample(const struct kept_walk *kept, const struct perf_event *event)
+{
+	return kept->valid && kept->tid == event->tid &&
+	       event->time - kept->time + MATCH_NS < 2 * MATCH_NS;
+}
+
+enum walk_agreement walk_comparison_check(struct walk_comparison *comparison,
+					  const struct perf_event *event,
+					  const struct bobbin_trace *trace)
+{
+	const struct kept_walk *kept;
+	bool match;
 
 	if (event->cpu >= comparison->cpu_count)
-		return -ENOENT;
+		return WALKS_UNCOMPARED;
 	kept = &comparison->cpus[event->cpu];
-	if (!kept->valid || kept->tid != event->tid)
-		return -ENOENT;
-	kept->valid = false;
-	return !same_walk(kept, trace);
+	match = is_of_sample(kept, event);
+	walk_comparison_drop(comparison, event);
+	if (!match || trace->reason == BOBBIN_REASON_NO_USER)
+		return WALKS_UNCOMPARED;
+	if (!same_walk(kept, trace))
+		return WALKS_DIFFER;
+	return is_part(trace) ? WALKS_AGREE_IN_PART : WALKS_AGREE;
 }
