@@ -239,11 +239,10 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 	return r;
 }
 
-bool process_is_stale(struct process *process, const struct bobbin_trace *trace)
+void process_has_run(struct process *process, const struct bobbin_trace *trace)
 {
 	if (trace->reason != BOBBIN_REASON_NO_MAPPING || trace->count > 1)
 		process->in_exec = false;
-	return process->in_exec;
 }
 
 int process_table_event(struct process_table *table, const struct perf_event *event)

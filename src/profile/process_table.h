@@ -86,9 +86,9 @@ void process_table_watch(struct process_table *table,
 int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret);
 
 /*
- * Whether a sample's user registers are still those of the program that was
- * there before exec, by how far they led.
+ * A walk by the mappings of the process: by how far it led, the new program was seen to run.
+ * While @in_exec is still set, the registers are those of the program before exec.
  */
-bool process_is_stale(struct process *process, const struct bobbin_trace *trace);
+void process_has_run(struct process *process, const struct bobbin_trace *trace);
 
 #endif

@@ -314,8 +314,8 @@ static int on_walk(struct recorder *r, struct perf_event *event)
 	/* between two programs, where the registers are the old one's */
 	if (!trace.count && thread->process->in_exec)
 		trace.reason = BOBBIN_REASON_NO_USER;
-	else
-		process_is_stale(thread->process, &trace);
+	else if (trace.reason != BOBBIN_REASON_UNLOADED)
+		process_has_run(thread->process, &trace);
 	/* what is new is for the walks to come: there is no copy of this stack */
 	if (code_watch_trace(r->unwinder, thread->process, &trace))
 		error = tell_images(r, thread->process);

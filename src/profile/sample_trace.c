@@ -59,7 +59,8 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		    trace->reason == BOBBIN_REASON_STACK_END ||
 		    trace->reason == BOBBIN_REASON_STACK_HOLE)
 			chain_join(unwinder, process->space, sample, trace);
-		if (!process_is_stale(process, trace))
+		process_has_run(process, trace);
+		if (!process->in_exec)
 			return;
 	}
 	trace->count = 0;
