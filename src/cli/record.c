@@ -349,6 +349,9 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 			(double)k->run_ns / (double)k->runs, (double)k->run_ns / (double)k->frames,
 			k->frames);
 	tell_count(k->late, "of them when their pages had been read in");
+	tell_count(k->roomless,
+		   "processes had more mappings than there was room for in the kernel");
+	tell_count(k->roomless_files, "files have no table in the kernel: there is no room");
 	if (record->options.also_copy)
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",

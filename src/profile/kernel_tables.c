@@ -130,8 +130,10 @@ static bool ask_table(struct kernel_tables *t, uint32_t file, struct module *mod
 	if (!has_one_table(module) || !call_frames_views(&module->image, views) ||
 	    views[0].frame_size > SECTION_MAX)
 		return false;
-	if (!wanted.limit || t->file_count == KERNEL_FILES)
+	if (!wanted.limit || t->file_count == KERNEL_FILES) {
+		t->roomless++;
 		return false;
+	}
 	module->asked = true;
 	return !table_maker_ask(t->maker, &wanted);
 }
@@ -145,6 +147,7 @@ void kernel_tables_take(struct kernel_tables *tables, bool wait)
 
 		tables->known[w.file] = added ? tables->file_count : KERNEL_NO_FILE;
 		tables->taken++;
+		tables->roomless += w.error == -E2BIG || (!w.error && !added);
 		free(w.own);
 	}
 }

@@ -21,6 +21,7 @@
  * @file_count, @page_count: entries in use
  * @known, @known_count: by file number: 0, one more than its entry, or that there is none
  * @taken: tables that were made, or could not be
+ * @roomless: files that have none because there was no room
  */
 struct kernel_tables {
 	struct bobbin_unwinder *unwinder;
@@ -30,7 +31,7 @@ struct kernel_tables {
 	uint32_t file_count, page_count;
 	uint32_t *known;
 	size_t known_count, known_room;
-	uint64_t taken;
+	uint64_t taken, roomless;
 };
 
 void kernel_tables_fini(struct kernel_tables *tables);

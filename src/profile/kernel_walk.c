@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/native_arch.h"
 #include "base/vector.h"
 #include "core/frame_rules.h"
@@ -24,6 +25,8 @@
 
 /* Of stacks that were walked late, until their samples come: those are about 10 ms behind. */
 #define LATE_TRACES 128
+/* Until a process that found no room tries again. */
+#define RETRY_NS 1000000000ull
 
 /* linux/proc_ns.h: PROC_PID_INIT_INO */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC
@@ -37,6 +40,7 @@ struct kernel_walk {
 	size_t entry_room;
 	struct kernel_trace trace;
 	struct ring_buffer *results; /* of walks that waited; NULL: none do */
+	uint64_t roomless;           /* processes that found no room for a list */
 	uint64_t late_count;         /* of all that came; the last ones are in */
 	struct kernel_trace late[LATE_TRACES];
 };
@@ -314,27 +318,47 @@ static struct known_list *make_list(struct kernel_walk *w, struct process *proce
 	return kernel_lists_get(&w->lists, w->entries, (uint32_t)maps->count);
 }
 
-/* The kernel's entry is changed first: then nobody walks by the old list. */
-static void set_list(struct kernel_walk *w, struct process *process, struct known_list *list)
+/*
+ * The kernel's entry is changed first.  Who has read it before may still walk by the old list, and
+ * sees after the walk that it is not the current one.  false: there is no room.
+ */
+static bool set_list(struct kernel_walk *w, struct process *process, struct known_list *list)
 {
 	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
+	bool done = true;
 
 	if (list && bpf_map_update_elem(processes, &pid, &list->list, BPF_ANY)) {
 		kernel_lists_put(&w->lists, list);
 		list = NULL;
+		done = false;
 	}
 	if (!list && process->walk.list)
 		bpf_map_delete_elem(processes, &pid);
 	kernel_lists_put(&w->lists, process->walk.list);
 	process->walk.list = list;
+	return done;
 }
 
 static bool is_followed(const struct kernel_walk *w, const struct process *process)
 {
 	const struct process_walk *walk = &process->walk;
 
+	if (walk->retry && clock_now() >= walk->retry)
+		return false;
 	return walk->followed && walk->generation == process->space->generation &&
 	       (!walk->waits || walk->taken == w->tables.taken);
+}
+
+/* Those without mappings have no list either, nor those that have registered code. */
+static bool wants_list(const struct bobbin_space *space)
+{
+	return !space->remote && space->maps.count;
+}
+
+static void note_room(struct kernel_walk *w, struct process *process, bool found)
+{
+	w->roomless += !found && !process->walk.retry;
+	process->walk.retry = found ? 0 : clock_now() + RETRY_NS;
 }
 
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
@@ -350,6 +374,7 @@ bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
 {
 	struct known_list *list;
+	bool done = true;
 
 	if (is_followed(walk, process))
 		return;
@@ -361,7 +386,8 @@ void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
 	if (list && list == process->walk.list)
 		kernel_lists_put(&walk->lists, list);
 	else
-		set_list(walk, process, list);
+		done = set_list(walk, process, list);
+	note_room(walk, process, done && (list || !wants_list(process->space)));
 }
 
 void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
@@ -490,7 +516,11 @@ void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats 
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
-	*ret = (struct kernel_walk_stats){.late = walk->late_count};
+	*ret = (struct kernel_walk_stats){
+		.late = walk->late_count,
+		.roomless = walk->roomless,
+		.roomless_files = walk->tables.roomless,
+	};
 	read_counts(walk, ret);
 	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {
 		ret->runs = info.run_cnt;

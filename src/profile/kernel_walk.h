@@ -23,10 +23,12 @@ struct kernel_walk;
  * @walks, @frames: that it began, and of these
  * @whole: walks that came to the end
  * @late: stacks that were walked when their task returned to user mode
+ * @roomless, @roomless_files: processes that had no room for their mappings, for a while at
+ *	least, and files that have none for their tables
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
  */
 struct kernel_walk_stats {
-	uint64_t walks, frames, whole, late, runs, run_ns;
+	uint64_t walks, frames, whole, late, roomless, roomless_files, runs, run_ns;
 };
 
 /* Whether this build has it. */

@@ -38,6 +38,7 @@ struct process_walk {
 	bool waits;          /* for tables that are in the making */
 	uint64_t taken;      /* tables there were then */
 	uint64_t generation; /* of the space, when it was told */
+	uint64_t retry;      /* when to try again to find room; 0: there was */
 	struct known_list *list;
 };
 

@@ -142,6 +142,18 @@ it_walks_among_ten_thousand_mappings() {
 	# more than a list may have: user space walks
 	record --bpf -F 2000 "$(program scattered)" 1000 20000
 	stacks | mostly 80 ' work main __libc_start_call_main '
+	[ "$(count 'processes had more mappings')" -eq 1 ] || fail "it does not say so: $(cat err)"
+}
+
+it_says_when_mappings_have_no_room() {
+	scattered=$(program scattered)
+	for _ in 1 2 3 4 5; do
+		spawn "$scattered" 60000 16000
+	done
+	works_on "$pid"
+	record --bpf -a -F 499 sleep 1
+	[ "$(count 'processes had more mappings')" -ge 1 ] || fail "there was room: $(cat err)"
+	rm -r perf.data*
 }
 
 # Others may work at the same time: what they run is compared, too
