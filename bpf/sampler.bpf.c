@@ -4,9 +4,11 @@
  *
  * One more world of the core's walk.  Its rules are from compiled tables, its memory is that
  * of the current process, as far as it is resident.  A stack that is walked to its root goes
- * to user space as a list of addresses, and the kernel's own sample is dropped.  Whatever
- * else happens, the kernel's sample has registers and a copy of the stack, and user space
- * walks that.
+ * to user space as a list of addresses, and the kernel's own sample is dropped.  For all
+ * others the kernel's sample has registers and a copy of the stack, and user space walks that.
+ *
+ * The kernel drops a sample whole, without a record of it, where it cannot run the program:
+ * while another BPF program, or the kernel's work on a map, is interrupted by the sample.
  */
 #include <bobbin/types.h>
 

@@ -36,7 +36,7 @@ bool kernel_walk_is_built(void);
 
 /*
  * Load the program.  @also_copy: the kernel's samples are wanted beside its traces.
- * -ENOSYS: not in this build; -ENXIO: not in a process-ID namespace of its own; -EPERM: not
+ * -ENOSYS: not in this build; -ENXIO: inside a process-ID namespace; -EPERM: not
  * allowed; other errnos of bpf(2), -EACCES among them: this kernel does not prove it.
  */
 int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret);
