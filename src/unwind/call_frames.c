@@ -31,11 +31,17 @@ static void open_views(struct call_frames *f)
 
 int call_frames_list(struct call_frames *frames)
 {
-	int r = frames->unlisted ? list_fdes(frames->views, &frames->list) : 0;
+	int r;
 
-	frames->listed |= frames->unlisted && !r;
-	frames->unlisted &= !!r;
-	return r;
+	/* walks of the own process, which may run at the same time, change nothing */
+	if (!frames->unlisted)
+		return 0;
+	r = list_fdes(frames->views, &frames->list);
+	if (r)
+		return r;
+	frames->listed = true;
+	frames->unlisted = false;
+	return 0;
 }
 
 static void view_image(const struct elf_image *image,
