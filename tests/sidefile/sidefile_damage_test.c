@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/bytes.h"
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_format.h"
 #include "sidefile/zstd_frame.h"
@@ -108,10 +109,12 @@ static void write_head(uint32_t size, struct byte_buffer *head)
 				     .block_count = 1,
 				     .end = SAMPLE_START + 100};
 	const struct bobbin_rule none = bobbin_rule_none(BOBBIN_REASON_ZERO_RA);
-	uint64_t words[3] = {0};
+	uint8_t words[17] = {0};
+	uint64_t word;
 
-	assert_int_equal(bobbin_rule_pack(&none, &words[1]), 0);
-	byte_buffer_put(&made.parts, words, 17);
+	assert_int_equal(bobbin_rule_pack(&none, &word), 0);
+	bytes_store(words + 8, word, 8, false);
+	byte_buffer_put(&made.parts, words, sizeof(words));
 	sidefile_head_rules(&made, 2, 0);
 	sidefile_head_write(&made, head);
 	byte_buffer_fini(&made.parts);
