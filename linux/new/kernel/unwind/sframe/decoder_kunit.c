@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * decoder_kunit.c - sections in the memory of a process, which the test is, and steps by
+ * them.
+ *
+ * The bytes stand here as the format's specification has them, and are not made by code
+ * that shares anything with the decoder.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <linux/unwind_user.h>
+#include <linux/unwind_user_sframe.h>
+
+#include "map.h"
+#include "section_registration.h"
+
+/* Numbers of the AMD64 supplement */
+#define RBX 3
+#define SIGNAL_FRAME_RBX 128
+
+/* A row's info byte: words of a byte, from SP or FP */
+#define INFO(base_sp, words) ((base_sp) | (words) << 1)
+
+struct head {
+	u16 magic;
+	u8 version, flags, abi;
+	s8 fixed_fp, fixed_ra;
+	u8 aux_len;
+	u32 num_fdes, num_fres, fre_len, fde_off, fre_off;
+} __packed;
+
+struct entry {
+	s64 start;
+	u32 size, row_off;
+} __packed;
+
+struct section {
+	struct head head;
+	struct entry entries[4];
+	u8 rows[64];
+} __packed;
+
+/* Records of rows: an ordinary function, 3 rows of bytes */
+static const u8 ordinary[] = {3, 0,          0,  0,       0, 0,          INFO(1, 1), 8,
+			      1, INFO(1, 2), 16, (u8)-16, 4, INFO(0, 2), 16,         (u8)-16};
+/* a trampoline of signals, CFA = SP + 8 */
+static const u8 trampoline[] = {1, 0, 0x80, 0, 0, 0, INFO(1, 1), 8};
+/* a flexible function, CFA = RBX + 16 */
+static const u8 flexible[] = {1, 0, 0, 1, 0, 0, INFO(0, 2), RBX << 3 | 1, 16};
+/* an outermost one */
+static const u8 outermost[] = {0, 0, 0, 0, 0};
+
+static const struct {
+	const u8 *bytes;
+	size_t size;
+} records[] = {
+	{ordinary, sizeof(ordinary)},
+	{trampoline, sizeof(trampoline)},
+	{flexible, sizeof(flexible)},
+	{outermost, sizeof(outermost)},
+};
+
+/* struct entry.size of each function, which stand back to back */
+#define FUNCTION_SIZE 16
+
+struct process {
+	unsigned long text, section, stack;
+	struct section content;
+};
+
+static unsigned long map_pages(struct kunit *test, unsigned long prot)
+{
+	unsigned long at = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, prot,
+					 MAP_PRIVATE | MAP_ANONYMOUS, 0);
+
+	KUNIT_ASSERT_NE(test, at, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	return at;
+}
+
+static void store(struct kunit *test, unsigned long at, const void *from, size_t size)
+{
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)at, from, size), 0);
+}
+
+static void store_word(struct kunit *test, unsigned long at, u64 word)
+{
+	store(test, at, &word, sizeof(word));
+}
+
+static const struct process *make_process(struct kunit *test)
+{
+	struct process *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+	struct section *s;
+	u32 used = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->text = map_pages(test, PROT_READ | PROT_EXEC);
+	p->section = map_pages(test, PROT_READ | PROT_WRITE);
+	p->stack = map_pages(test, PROT_READ | PROT_WRITE);
+	s = &p->content;
+	s->head = (struct head){
+		.magic = 0xdee2,
+		.version = 3,
+		.flags = 0x05, /* sorted, starts are relative to their fields */
+		.abi = 3,
+		.fixed_ra = -8,
+		.num_fdes = ARRAY_SIZE(s->entries),
+		.num_fres = 5,
+		.fre_len = sizeof(s->rows),
+		.fre_off = sizeof(s->entries),
+	};
+	for (unsigned int i = 0; i < ARRAY_SIZE(s->entries); i++) {
+		unsigned long field = p->section + offsetof(struct section, entries[i]);
+
+		s->entries[i] = (struct entry){.start = p->text + i * FUNCTION_SIZE - field,
+					       .size = FUNCTION_SIZE,
+					       .row_off = used};
+		memcpy(s->rows + used, records[i].bytes, records[i].size);
+		used += records[i].size;
+	}
+	store(test, p->section, s, sizeof(*s));
+	return p;
+}
+
+static int add(const struct process *p)
+{
+	const struct code_text_range text = {p->text, p->text + PAGE_SIZE};
+
+	return sframe_register_memory(p->section, p->section + sizeof(p->content), &text, 1,
+				      SFRAME_FUNCTIONS);
+}
+
+static const struct process *make_registered(struct kunit *test)
+{
+	const struct process *p = make_process(test);
+
+	KUNIT_ASSERT_EQ(test, add(p), 0);
+	return p;
+}
+
+/* A frame below others, at an offset into the text. */
+static struct unwind_user_state state_at(const struct process *p, unsigned long offset)
+{
+	return (struct unwind_user_state){
+		.ip = p->text + offset,
+		.sp = p->stack,
+		.fp = p->stack + 256,
+		.ws = sizeof(u64),
+		.exact = true,
+	};
+}
+
+static void steps_by_each_row(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, 0);
+
+	store_word(test, p->stack, 0x1111);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x1111);
+	KUNIT_EXPECT_EQ(test, state.sp, p->stack + 8);
+	KUNIT_EXPECT_EQ(test, state.fp, p->stack + 256);
+	KUNIT_EXPECT_FALSE(test, state.exact);
+
+	store_word(test, p->stack, 0x2222);
+	store_word(test, p->stack + 8, 0x3333);
+	state = state_at(p, 3);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x3333);
+	KUNIT_EXPECT_EQ(test, state.sp, p->stack + 16);
+	KUNIT_EXPECT_EQ(test, state.fp, 0x2222);
+
+	store_word(test, p->stack + 256, 0x4444);
+	store_word(test, p->stack + 264, 0x5555);
+	state = state_at(p, FUNCTION_SIZE - 1);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x5555);
+	KUNIT_EXPECT_EQ(test, state.sp, p->stack + 272);
+	KUNIT_EXPECT_EQ(test, state.fp, 0x4444);
+}
+
+/* A return address may lie after its function; the next instruction may not. */
+static void looks_before_return_addresses(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, FUNCTION_SIZE);
+
+	store_word(test, p->stack + 264, 0x5555);
+	state.exact = false;
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x5555);
+}
+
+static void knows_the_outermost_frame(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, 3 * FUNCTION_SIZE);
+
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_TRUE(test, state.done);
+	state = state_at(p, 4 * FUNCTION_SIZE);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
+	KUNIT_EXPECT_FALSE(test, state.done);
+}
+
+/* Other registers are known where a signal interrupted, and nowhere else. */
+static void knows_registers_that_a_signal_saved(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, FUNCTION_SIZE);
+
+	store_word(test, p->stack, p->text + 2 * FUNCTION_SIZE);
+	store_word(test, p->stack + SIGNAL_FRAME_RBX, p->stack + 512);
+	store_word(test, p->stack + 512 + 16 - 8, 0x6666);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_TRUE(test, state.exact);
+	KUNIT_EXPECT_EQ(test, state.ip, p->text + 2 * FUNCTION_SIZE);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x6666);
+	KUNIT_EXPECT_EQ(test, state.sp, p->stack + 512 + 16);
+
+	state = state_at(p, 2 * FUNCTION_SIZE);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -EINVAL);
+}
+
+static void needs_its_stack(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, 0);
+
+	state.sp = PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -EINVAL);
+	/* that is no fault of the section */
+	state = state_at(p, 3 * FUNCTION_SIZE);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+}
+
+static void removes_a_corrupt_section(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, 0);
+	const u8 bad_info = 0x0f;
+
+	store(test, p->section + offsetof(struct section, rows) + 2, &bad_info, 1);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
+	KUNIT_EXPECT_EQ(test, sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL),
+			-ENOENT);
+}
+
+static void removes_an_unmapped_section(struct kunit *test)
+{
+	const struct process *p = make_registered(test);
+	struct unwind_user_state state = state_at(p, 0);
+
+	KUNIT_EXPECT_EQ(test, vm_munmap(p->section, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -EFAULT);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
+}
+
+/* Registered while it is empty, and filled later. */
+static void takes_an_empty_section(struct kunit *test)
+{
+	const struct process *p = make_process(test);
+	struct unwind_user_state state = state_at(p, 0);
+
+	KUNIT_ASSERT_EQ(test, clear_user((void __user *)p->section, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, add(p), 0);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
+	store(test, p->section, &p->content, sizeof(p->content));
+	store_word(test, p->stack, 0x1111);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x1111);
+}
+
+static void refuses_what_is_malformed(struct kunit *test)
+{
+	const struct process *p = make_process(test);
+	struct section bad = p->content;
+
+	bad.head.flags &= ~1;
+	store(test, p->section, &bad, sizeof(bad));
+	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "not sorted");
+	bad = p->content;
+	bad.head.abi = 2;
+	store(test, p->section, &bad, sizeof(bad));
+	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "of another architecture");
+	bad = p->content;
+	bad.head.num_fdes = U32_MAX;
+	store(test, p->section, &bad, sizeof(bad));
+	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "truncated");
+	bad = p->content;
+	bad.entries[3].start += PAGE_SIZE;
+	store(test, p->section, &bad, sizeof(bad));
+	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "a function outside of the text");
+	store(test, p->section, &p->content, sizeof(p->content));
+	KUNIT_EXPECT_EQ(test, add(p), 0);
+}
+
+static struct kunit_case decoder_cases[] = {
+	KUNIT_CASE(steps_by_each_row),
+	KUNIT_CASE(looks_before_return_addresses),
+	KUNIT_CASE(knows_the_outermost_frame),
+	KUNIT_CASE(knows_registers_that_a_signal_saved),
+	KUNIT_CASE(needs_its_stack),
+	KUNIT_CASE(removes_a_corrupt_section),
+	KUNIT_CASE(removes_an_unmapped_section),
+	KUNIT_CASE(takes_an_empty_section),
+	KUNIT_CASE(refuses_what_is_malformed),
+	{},
+};
+
+static struct kunit_suite decoder_suite = {
+	.name = "sframe_decoder",
+	.test_cases = decoder_cases,
+};
+
+kunit_test_suite(decoder_suite);
