@@ -25,7 +25,8 @@ extern "C" {
 	X(SIDEFILE,      "side-file") \
 	X(GO,            ".gopclntab") \
 	X(KERNEL,        "kernel's call chain") \
-	X(ROOT_SEARCH,   "search for the root")
+	X(ROOT_SEARCH,   "search for the root") \
+	X(CODE,          "code")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,

@@ -172,7 +172,13 @@ extern "C" {
 	X(TABLE_HEAD,     "malformed head of the compiled table") \
 	/* refusals of kept tables */ \
 	X(KEPT_OWNER,     "others may have written the kept table or its folder") \
-	X(KEPT_TABLE,     "the kept table is damaged or another one's")
+	X(KEPT_TABLE,     "the kept table is damaged or another one's") \
+	/* another end of traces */ \
+	X(STACK_UNKNOWN,  "the stack was given out before, and is not known any more") \
+	X(CHAIN_MISSING,  "the recording lacks the user part of the call chain, which comes after the sample") \
+	X(KERNEL_END,     "the kernel's own walk ended here, at a frame that has a caller") \
+	/* another end of traces */ \
+	X(NO_CALL,        "the return address that a rule inferred from code leads to is after no call")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,

@@ -102,6 +102,8 @@ struct bobbin_space;
  * @cache_path: folder in which tables that were made of files are kept for the next time,
  *	and looked for, made if there is none; NULL or "": nowhere.  One that belongs to
  *	another user, or to which others may write, is not used
+ * @ignore_code: do not infer rules from machine code where no table covers it.  The library
+ *	does not anyway; the command bobbin does
  */
 struct bobbin_unwinder_options {
 	size_t size;
@@ -110,6 +112,7 @@ struct bobbin_unwinder_options {
 	const char *sframe_path;
 	uint32_t deadline_ms;
 	const char *cache_path;
+	bool ignore_code;
 };
 
 /**

@@ -7,7 +7,7 @@
 
 /* Where the parts are, from the head. */
 struct parts {
-	uint64_t words, wide, beginners, lines, blocks, end;
+	uint64_t words, wide, beginners, index, blocks, end;
 };
 
 static uint64_t round_up(uint64_t at)
@@ -24,8 +24,8 @@ static void place_parts(const struct compiled_table *t, struct parts *ret)
 	ret->wide = at += (uint64_t)t->word_count * TABLE_WORD_SIZE;
 	ret->beginners = at += (uint64_t)t->wide_count * TABLE_WIDE_SIZE;
 	at += (t->word_count + t->wide_count + 7) / 8;
-	ret->lines = at = round_up(at);
-	ret->blocks = at = round_up(at + (uint64_t)t->line_count * TABLE_LINE_SIZE);
+	ret->index = at = round_up(at);
+	ret->blocks = at = round_up(at + (uint64_t)t->entry_count * TABLE_ENTRY_SIZE);
 	ret->end = at + (uint64_t)t->block_count * TABLE_BLOCK_SIZE;
 }
 
@@ -41,11 +41,10 @@ static bool is_magic(const uint8_t *data)
 
 static bool is_sane(const struct compiled_table *t)
 {
-	uint64_t chunks = (uint64_t)t->chunk_count << TABLE_CHUNK_SHIFT;
+	uint64_t cells = (uint64_t)t->cell_count << TABLE_CELL_SHIFT;
 
-	return t->end > t->start && t->end - t->start <= chunks &&
-	       t->chunk_count <= t->line_count && t->word_count < TABLE_MAX_RULES &&
-	       t->wide_count < TABLE_MAX_RULES &&
+	return t->end > t->start && t->end - t->start <= cells && t->cell_count <= t->entry_count &&
+	       t->word_count < TABLE_MAX_RULES && t->wide_count < TABLE_MAX_RULES &&
 	       t->word_count + t->wide_count <= TABLE_MAX_RULES &&
 	       t->build_id_len <= TABLE_BUILD_ID_MAX;
 }
@@ -65,10 +64,10 @@ int compiled_table_init(const void *data, uint64_t size, struct bobbin_error *er
 				    head[TABLE_AT_BIG_ENDIAN]);
 	t.build_id = head + TABLE_AT_BUILD_ID;
 	t.build_id_len = head[TABLE_AT_ID_LENGTH];
-	t.chunk_count = load_u32(head + TABLE_AT_CHUNKS, false);
+	t.cell_count = load_u32(head + TABLE_AT_CELLS, false);
 	t.start = load_u64(head + TABLE_AT_START, false);
 	t.end = load_u64(head + TABLE_AT_END, false);
-	t.line_count = load_u32(head + TABLE_AT_LINES, false);
+	t.entry_count = load_u32(head + TABLE_AT_ENTRIES, false);
 	t.block_count = load_u32(head + TABLE_AT_BLOCKS, false);
 	t.word_count = load_u32(head + TABLE_AT_WORDS, false);
 	t.wide_count = load_u32(head + TABLE_AT_WIDE, false);
@@ -76,12 +75,12 @@ int compiled_table_init(const void *data, uint64_t size, struct bobbin_error *er
 		return refuse(err, TABLE_AT_MACHINE, BOBBIN_REASON_TABLE_HEAD);
 	place_parts(&t, &parts);
 	if (parts.end > size)
-		return refuse(err, TABLE_AT_LINES, BOBBIN_REASON_TABLE_HEAD);
+		return refuse(err, TABLE_AT_ENTRIES, BOBBIN_REASON_TABLE_HEAD);
 	t.pairs = head + TABLE_HEAD_SIZE;
 	t.words = head + parts.words;
 	t.wide = head + parts.wide;
 	t.beginners = head + parts.beginners;
-	t.lines = head + parts.lines;
+	t.index = head + parts.index;
 	t.blocks = head + parts.blocks;
 	*ret = t;
 	return 0;
@@ -98,13 +97,18 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_pairs(const struct compiled_tab
 	return t->pairs;
 }
 
+static bool is_beginner(const struct compiled_table *t, uint32_t number)
+{
+	return t->beginners[number / 8] >> number % 8 & 1;
+}
+
 int compiled_table_number(const struct compiled_table *table, uint32_t number,
 			  struct compiled_row *ret)
 {
 	if (number >= table->word_count + table->wide_count)
 		return -BOBBIN_EBADMSG;
 	ret->number = number;
-	ret->begins = table->beginners[number / 8] >> number % 8 & 1;
+	ret->begins = is_beginner(table, number);
 	ret->word = 0;
 	if (number >= table->word_count)
 		return 0;
@@ -121,17 +125,14 @@ bool compiled_table_is_none(const struct compiled_table *table, uint32_t number)
 int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 			struct compiled_row *ret)
 {
-	bool whole;
+	struct table_steps steps;
 	int r;
 
-	if (vaddr < table->start || vaddr >= table->end)
+	if (vaddr - table->start >= table->end - table->start)
 		return -BOBBIN_ENOENT;
-	r = table_find(table, vaddr, ret);
-	if (r && r != -BOBBIN_ENOENT)
-		return r;
-	whole = ret->begins;
-	r = compiled_table_number(table, ret->number, ret);
-	ret->begins &= whole;
+	r = table_find(table, vaddr, &steps, ret);
+	if (!r || r == -BOBBIN_ENOENT)
+		ret->begins = is_beginner(table, ret->number);
 	return r;
 }
 

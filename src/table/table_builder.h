@@ -17,13 +17,7 @@
 #include <bobbin/arch.h>
 
 #include "table/table_layout.h"
-#include "table/table_rules.h"
-
-struct table_row {
-	uint64_t start;
-	uint32_t rule; /* index in the rules */
-	bool begins;
-};
+#include "table/table_row.h"
 
 /**
  * struct table_builder - a table in the making

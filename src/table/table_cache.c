@@ -256,6 +256,12 @@ int table_cache_keep(struct table_cache *cache, const struct table_key *key, con
 	return table_usage_limit(cache->folder, cache->limit);
 }
 
+void kept_table_rest(const struct kept_table *table)
+{
+	if (table->map_size)
+		madvise(table->map, table->map_size, MADV_DONTNEED);
+}
+
 void kept_table_fini(struct kept_table *table)
 {
 	if (table->map_size)

@@ -79,6 +79,9 @@ int table_cache_find(struct table_cache *cache, const struct table_key *key,
 int table_cache_keep(struct table_cache *cache, const struct table_key *key, const uint8_t *data,
 		     uint64_t size);
 
+/* Its bytes are not read for a while: what memory holds of them can go. */
+void kept_table_rest(const struct kept_table *table);
+
 /* One that is all zero is fine. */
 void kept_table_fini(struct kept_table *table);
 

@@ -7,28 +7,41 @@
  *	words		the packed rules, u64 each
  *	wide rules	those that no word holds
  *	beginners	a bit for each rule: functions begin with its rows
- *	index lines	where the blocks of a chunk of text are
+ *	index		which block has the rows of a cell of text
  *	blocks		rows
  *
  * All numbers are little-endian, and nothing in a table depends on where it is.  A lookup
- * reads one index line and one block, each of which lies in one cache line.
+ * reads one entry of the index and one block, each of which lies in one cache line.
  *
- * A chunk has 16 KiB of text.  Its index line, half of a cache line, says which block is
- * its first, and where in the chunk the others start.  Where 15 blocks are too few, it says
- * which line is the first of four, each for a quarter.
+ * A cell has 2 KiB of text.  Its entry, a u64, has four starts of 11 bits each and above them
+ * the number of the block that has the cell's first byte.  In the cell, the next blocks start
+ * one byte after each of the four; those that there are not are 0x7ff.  Where four are too
+ * few, the highest bit is set, and the bits below it say which entry is the first of four,
+ * each for a quarter: its starts are those after the quarter's start, in the whole cell.
  *
- * A block has four parts.  Its head says where in the chunk all but the first start, and how
- * many tokens each has.  A part begins with the rule at its first byte of text.  A token
- * is a row, or a piece of one; its distance is from the start of the one before.
+ * A block has up to eight parts, and a part up to eight rows.  The first row of a part stands
+ * where the block says, each of the others at a distance from the one before.  A row is one
+ * byte, its token:
  *
- *	0..21		128 to 7 * 128, then 1024 to 15 * 1024 bytes; the rule goes on
- *	22..127		a pair: the distance, and the rule
- *	128..255	1 to 128 bytes; the last bytes of the part, from the end on, are
- *			the rules of these tokens
+ *	0..127		a pair: the distance, and the rule
+ *	128..255	1 to 128 bytes; the rule is in the block's list of rules
  *
- * So what a part's rows are can be found out without a decision for each of them.  Rules
- * whose number does not fit in a byte are in wide parts: u16 first rule, then for each row
- * u16 distance, 0 for none, and u16 rule.
+ * From its start, a block has
+ *
+ *	u16		where it starts: the low 15 bits of the distance from the table's start
+ *	u8		bits 0 to 2: the last part, 4 to 7; bit 7: rules in the list are u16, not u8
+ *	u8...		the tokens of all parts
+ *
+ * and from its end, backward, so that the first one is last:
+ *
+ *	u16...		where the parts but the first one start, from the block's start on
+ *	u8...		for each part, bits 0 to 2: tokens, less one; bits 3 to 6: of them, those
+ *			whose rule is in the list
+ *	u8 or u16...	the list of rules
+ *
+ * A block that needs fewer than five parts has empty ones after them, which start nowhere.
+ * So what a block's rows are can be found out without a decision for each of them, and
+ * without looking at the parts before.
  */
 #ifndef BOBBIN_TABLE_TABLE_LAYOUT_H
 #define BOBBIN_TABLE_TABLE_LAYOUT_H
@@ -37,7 +50,7 @@
 
 #define TABLE_MAGIC "bobbinCT"
 #define TABLE_MAGIC_SIZE 8
-#define TABLE_VERSION 1
+#define TABLE_VERSION 2
 #define TABLE_BUILD_ID_MAX 20
 
 /* Offsets in the head. */
@@ -46,17 +59,19 @@
 #define TABLE_AT_BIG_ENDIAN 14 /* u8: the code's, not the table's */
 #define TABLE_AT_ID_LENGTH 15  /* u8 */
 #define TABLE_AT_BUILD_ID 16   /* 20 bytes */
-#define TABLE_AT_CHUNKS 36     /* u32: lines that are looked at first */
-#define TABLE_AT_START 40      /* u64: address of the first chunk */
+#define TABLE_AT_CELLS 36      /* u32: entries that are looked at first */
+#define TABLE_AT_START 40      /* u64: address of the first cell */
 #define TABLE_AT_END 48        /* u64: after the last row */
-#define TABLE_AT_LINES 56      /* u32: all lines */
+#define TABLE_AT_ENTRIES 56    /* u32: all entries of the index */
 #define TABLE_AT_BLOCKS 60     /* u32 */
 #define TABLE_AT_WORDS 64      /* u32 */
 #define TABLE_AT_WIDE 68       /* u32 */
 #define TABLE_HEAD_SIZE 128
 
-/* u16 distances of all tokens, then u8 rules of those up to the last pair. */
-#define TABLE_DISTANCES_SIZE 512
+/* u8 distances of all tokens, then u8 rules of the pairs. */
+#define TABLE_DISTANCES_SIZE 256
+#define TABLE_FIRST_PLAIN 128
+#define TABLE_PLAIN_MAX 128
 #define TABLE_PAIRS_SIZE (TABLE_DISTANCES_SIZE + TABLE_FIRST_PLAIN)
 #define TABLE_WORD_SIZE 8
 
@@ -67,38 +82,33 @@
 #define TABLE_WIDE_FLAGS 21
 #define TABLE_WIDE_SIZE 32
 
-/* Text of a chunk, of a quarter of it, ... of the last one. */
-#define TABLE_CHUNK_SHIFT 14
-#define TABLE_QUARTER_SHIFT 2
-#define TABLE_LEVELS 5
-
 /* Rules of a table. */
 #define TABLE_MAX_RULES 0xffffu
-
-/* A line: u32 first block or line, u16 starts of the other blocks. */
-#define TABLE_LINE_SIZE 32
-#define TABLE_LINE_BLOCKS 15
-#define TABLE_LINE_SPLIT 0x80000000u
-#define TABLE_NO_START 0x7fffu
-
-/* A block: u16 starts of all parts but the first, u16 of four bits for each part, the parts. */
-#define TABLE_BLOCK_SIZE 64
-#define TABLE_BLOCK_PARTS 4
-#define TABLE_BLOCK_TOKENS 6 /* where the counts are */
-#define TABLE_BLOCK_HEAD 8
-
-#define TABLE_PART_SIZE 14
-#define TABLE_PART_TOKENS 12
-#define TABLE_PART_WIDE 15 /* instead of a count */
-#define TABLE_WIDE_ROWS 3
-
-#define TABLE_FIRST_PAIR 22
-#define TABLE_FIRST_PLAIN 128
-#define TABLE_PLAIN_MAX 128
-#define TABLE_SMALL_SKIP 128
-#define TABLE_LARGE_SKIP 1024
-#define TABLE_SMALL_SKIPS 7
 /* Rules of which a byte is the number. */
 #define TABLE_BYTE_RULES 256
+
+/* Text of a cell, of a quarter of it, ... of the last one. */
+#define TABLE_CELL_SHIFT 11
+#define TABLE_QUARTER_SHIFT 2
+#define TABLE_LEVELS 4
+
+#define TABLE_ENTRY_SIZE 8
+#define TABLE_ENTRY_STARTS 4
+#define TABLE_START_BITS 11
+#define TABLE_NO_START 0x7ffu
+#define TABLE_ENTRY_BLOCK (TABLE_ENTRY_STARTS * TABLE_START_BITS) /* the bit from which on */
+#define TABLE_ENTRY_SPLIT (1ull << 63)
+#define TABLE_MAX_BLOCKS (1u << (63 - TABLE_ENTRY_BLOCK))
+
+#define TABLE_BLOCK_SIZE 64
+/* Rows of a block start at most so far from it. */
+#define TABLE_BLOCK_REACH 0x7f00u
+#define TABLE_BLOCK_FLAGS 2
+#define TABLE_BLOCK_WIDE 0x80u
+#define TABLE_BLOCK_TOKENS 3
+#define TABLE_LEAST_PARTS 5
+#define TABLE_MOST_PARTS 8
+#define TABLE_PART_TOKENS 8
+#define TABLE_NO_PART 0x7fffu
 
 #endif

@@ -32,277 +32,250 @@ static BOBBIN_ALWAYS_INLINE uint64_t index_below(uint64_t index, uint64_t end)
 #endif
 
 /**
- * struct place - where in a table the row of an address is
- * @part: the part of a block
- * @address: of the chunk
- * @start, @end: text of the part, from there on
- * @wanted: what is looked up, from there on
- * @tokens: of the part
+ * struct table_steps - what a lookup has found out so far
+ * @wanted: what is looked up, from the start of its block on
+ * @limit: of what the entry of the index says that the block has, from there on
+ * @rows: of the part of the block that has the wanted row
+ * @listed: rules in the block's list that are those of the parts before
+ * @start, @end: text of the part, from the block's start on
+ * @first, @last: where rows of the part start, from its start on: of each four, in the 16 bits of
+ *	a word
+ *
+ * The stack of a BPF program is small: it has this in a map.
  */
-struct place {
-	const uint8_t *part;
-	uint64_t address;
-	uint32_t start, end, wanted, tokens;
+struct table_steps {
+	uint32_t wanted, limit, rows, listed, start, end;
+	uint64_t first, last;
 };
 
+/* What is in memory is read again from there. */
+#ifdef __bpf__
+#define TABLE_STEP() __asm__ volatile("" ::: "memory")
+#else
+#define TABLE_STEP()
+#endif
+
 #define EACH_16 0x0001000100010001ull
+#define EACH_8 0x0101010101010101ull
+
+/*
+ * Of four 16-bit numbers, each plus those below it; or of one, four.  Compilers that know the
+ * factor make six instructions of the multiplication.
+ */
+static BOBBIN_ALWAYS_INLINE uint64_t times_each_16(uint64_t numbers)
+{
+	uint64_t factor = EACH_16;
+
+#ifndef __bpf__
+	__asm__("" : "+r"(factor));
+#endif
+	return numbers * factor;
+}
 
 /* Of the four 16-bit numbers in a word that are at most @wanted, ones; all are below 2^15. */
 static BOBBIN_ALWAYS_INLINE uint64_t at_most(uint64_t numbers, uint32_t wanted)
 {
-	return ((wanted | 0x8000) * EACH_16 - numbers) >> 15 & EACH_16;
+	return (times_each_16(wanted | 0x8000) - numbers) >> 15 & EACH_16;
 }
 
 static BOBBIN_ALWAYS_INLINE uint32_t sum_16(uint64_t counts)
 {
-	return (uint32_t)(counts * EACH_16 >> 48);
+	return (uint32_t)(times_each_16(counts) >> 48);
 }
 
-/* How many blocks of a line start after its first one, and at or before an offset. */
-static BOBBIN_ALWAYS_INLINE uint32_t blocks_before(const uint8_t *line, uint32_t wanted)
+static BOBBIN_ALWAYS_INLINE uint32_t sum_8(uint64_t counts)
 {
-	/* the first two numbers are that of a block */
-	uint64_t counts = at_most(load_u64(line, false) | TABLE_NO_START * 0x10001ull, wanted);
-
-	counts += at_most(load_u64(line + 8, false), wanted);
-	counts += at_most(load_u64(line + 16, false), wanted);
-	counts += at_most(load_u64(line + 24, false), wanted);
-	return sum_16(counts);
+	return (uint32_t)(counts * EACH_8 >> 56);
 }
 
-/* The block in which a line has an offset, @size bytes being the line's. */
-static BOBBIN_ALWAYS_INLINE int find_block(const struct compiled_table *t, const uint8_t *line,
-					   uint32_t size, struct place *place)
+/* The entry of the index for an offset. */
+static BOBBIN_ALWAYS_INLINE int find_entry(const struct compiled_table *t, uint64_t offset,
+					   uint64_t *ret)
 {
-	uint32_t first = load_u32(line, false), k = blocks_before(line, place->wanted);
+	uint64_t number = offset >> TABLE_CELL_SHIFT;
+	unsigned int shift = TABLE_CELL_SHIFT;
+	const uint8_t *entry;
+
+	for (unsigned int level = 0; level < TABLE_LEVELS; level++) {
+		entry = table_piece(t, t->index + number * TABLE_ENTRY_SIZE, TABLE_ENTRY_SIZE);
+		if (!MEMORY_IS_OURS && !entry)
+			break;
+		*ret = load_u64(entry, false);
+		if (!(*ret & TABLE_ENTRY_SPLIT))
+			return 0;
+		shift -= TABLE_QUARTER_SHIFT;
+		number = (*ret & ~TABLE_ENTRY_SPLIT) +
+			 (offset >> shift & ((1u << TABLE_QUARTER_SHIFT) - 1));
+		if (number >= t->entry_count)
+			break;
+	}
+	return -BOBBIN_EBADMSG;
+}
+
+/* The block in which an entry has an offset; NULL: there is none. */
+static BOBBIN_ALWAYS_INLINE const uint8_t *find_block(const struct compiled_table *t,
+						      uint64_t entry, uint64_t offset,
+						      struct table_steps *steps)
+{
+	const uint32_t within = (uint32_t)offset & ((1u << TABLE_CELL_SHIFT) - 1);
+	const uint64_t starts = entry | (uint64_t)TABLE_NO_START << TABLE_ENTRY_BLOCK;
+	const uint8_t *block;
+	unsigned int k = 0;
 	uint64_t number;
 
-	if (first & TABLE_LINE_SPLIT || k >= TABLE_LINE_BLOCKS || t->block_count <= k ||
-	    first >= t->block_count - k)
-		return -BOBBIN_EBADMSG;
-	place->part = table_piece(t, t->blocks + (uint64_t)(first + k) * TABLE_BLOCK_SIZE,
-				  TABLE_BLOCK_SIZE);
-	if (!MEMORY_IS_OURS && !place->part)
-		return -BOBBIN_EBADMSG;
-	number = index_below(k, TABLE_LINE_BLOCKS);
-	place->start = k ? load_u16(line + 2 + 2 * number, false) : 0;
-	place->end = size;
-	if (k + 1 < TABLE_LINE_BLOCKS)
-		place->end = load_u16(line + 4 + 2 * index_below(k, TABLE_LINE_BLOCKS - 1), false);
-	if (place->end > size)
-		place->end = size;
-	return 0;
+	for (unsigned int i = 0; i < TABLE_ENTRY_STARTS; i++)
+		k += within > (entry >> i * TABLE_START_BITS & TABLE_NO_START);
+	number = (entry >> TABLE_ENTRY_BLOCK) + k;
+	if (number >= t->block_count)
+		return NULL;
+	steps->limit = (uint32_t)(starts >> k * TABLE_START_BITS & TABLE_NO_START) + 1 - within;
+	block = table_piece(t, t->blocks + number * TABLE_BLOCK_SIZE, TABLE_BLOCK_SIZE);
+	if (!MEMORY_IS_OURS && !block)
+		return NULL;
+	steps->wanted = ((uint32_t)offset - load_u16(block, false)) & 0x7fff;
+	steps->limit += steps->wanted;
+	return block;
 }
 
-/* The part of the block. */
-static BOBBIN_ALWAYS_INLINE void find_part(struct place *place)
+/* Of the highest @count 8-bit numbers in a word, all bits. */
+static BOBBIN_ALWAYS_INLINE uint64_t highest_8(uint32_t count)
 {
-	const uint8_t *block = place->part;
-	uint64_t head = load_u64(block, false);
-	uint64_t starts = (head & 0xffffffffffff) | (uint64_t)TABLE_NO_START << 48;
-	uint32_t k = sum_16(at_most(starts, place->wanted)) % TABLE_BLOCK_PARTS, end;
-
-	if (k)
-		place->start = starts >> 16 * (k - 1) & 0xffff;
-	end = starts >> 16 * k & 0xffff;
-	if (end < place->end)
-		place->end = end;
-	place->tokens = head >> (48 + 4 * k) & 15;
-	place->part = block + TABLE_BLOCK_HEAD +
-		      index_below(k, TABLE_BLOCK_PARTS) * TABLE_PART_SIZE;
+	return ~(~0ull >> 8 * count);
 }
 
-static BOBBIN_ALWAYS_INLINE const uint8_t *line_at(const struct compiled_table *t, uint32_t number)
+/* All bits, if it is so. */
+static BOBBIN_ALWAYS_INLINE uint32_t all_if(bool so)
 {
-	return table_piece(t, t->lines + (uint64_t)number * TABLE_LINE_SIZE, TABLE_LINE_SIZE);
+	return 0 - (uint32_t)so;
 }
 
-static BOBBIN_ALWAYS_INLINE int find_place(const struct compiled_table *t, uint64_t offset,
-					   struct place *ret)
+/* Where one of the parts after the first one starts. */
+static BOBBIN_ALWAYS_INLINE uint32_t part_start(const uint8_t *block, uint32_t number)
 {
-	unsigned int shift = TABLE_CHUNK_SHIFT;
-	uint32_t number = (uint32_t)(offset >> shift), first;
-	const uint8_t *line = line_at(t, number);
-	int r;
-
-	if (!MEMORY_IS_OURS && !line)
-		return -BOBBIN_EBADMSG;
-	for (unsigned int level = 1; level < TABLE_LEVELS; level++) {
-		first = load_u32(line, false);
-		if (!(first & TABLE_LINE_SPLIT))
-			break;
-		shift -= TABLE_QUARTER_SHIFT;
-		number = (first & ~TABLE_LINE_SPLIT) +
-			 (offset >> shift & ((1u << TABLE_QUARTER_SHIFT) - 1));
-		if (number >= t->line_count)
-			return -BOBBIN_EBADMSG;
-		line = line_at(t, number);
-		if (!MEMORY_IS_OURS && !line)
-			return -BOBBIN_EBADMSG;
-	}
-	ret->wanted = (uint32_t)(offset & ((1u << shift) - 1));
-	ret->address = t->start + (offset - ret->wanted);
-	r = find_block(t, line, 1u << shift, ret);
-	if (!r)
-		find_part(ret);
-	return r;
+	return load_u16(block + index_below(TABLE_BLOCK_SIZE - 2 * number, TABLE_BLOCK_SIZE - 1),
+			false);
 }
 
-/* Where the tokens of a part end, from its start: of each four, in the 16 bits of a word. */
-struct token_ends {
-	uint64_t words[TABLE_PART_TOKENS / 4];
-};
-
-static BOBBIN_ALWAYS_INLINE uint32_t end_of(const struct token_ends *ends, uint32_t token)
+/* The part that has the wanted row: its tokens.  @last: the number of the block's last part. */
+static BOBBIN_ALWAYS_INLINE const uint8_t *find_part(const uint8_t *block, uint32_t last,
+						     struct table_steps *steps)
 {
-	return (uint32_t)(ends->words[index_below(token / 4, TABLE_PART_TOKENS / 4)] >>
-			  token % 4 * 16) &
-	       0xffff;
+	const uint8_t *end = block + TABLE_BLOCK_SIZE;
+	uint64_t begun = at_most(load_u64(end - 16, false), steps->wanted), counts, before;
+	uint32_t k, first, at = TABLE_BLOCK_SIZE - 8 - 2 * last;
+
+	begun &= highest_8(2 * (last % 4));
+	k = sum_16(begun + at_most(load_u64(end - 8, false), steps->wanted));
+	steps->start = part_start(block, k + !k) & all_if(k);
+	steps->end = part_start(block, k + 1) | all_if(k == last);
+	counts = load_u64(block + index_below(at, TABLE_BLOCK_SIZE - 7), false);
+	before = counts & highest_8(k);
+	steps->rows = (uint32_t)(counts >> (56 - 8 * k) & 7) + 1;
+	steps->listed = sum_8(before >> 3 & 15 * EACH_8);
+	first = TABLE_BLOCK_TOKENS + k + sum_8(before & 7 * EACH_8);
+	first = first < TABLE_BLOCK_SIZE - 8 ? first : TABLE_BLOCK_SIZE - 8;
+	return block + index_below(first, TABLE_BLOCK_SIZE - 7);
 }
 
-/* The 16-bit numbers of a word that come before the @count-th. */
-static BOBBIN_ALWAYS_INLINE uint64_t first_16(int32_t count)
+/* Where the rows of a part start. */
+static BOBBIN_ALWAYS_INLINE void find_starts(const uint8_t *distances, const uint8_t *tokens,
+					     struct table_steps *steps)
 {
-	const unsigned int n = count < 0 ? 0 : count > 4 ? 4 : (unsigned int)count;
+	uint64_t first = (uint64_t)distances[tokens[1]] << 16, last;
 
-	return (1ull << 8 * n << 8 * n) - 1;
+	first |= (uint64_t)distances[tokens[2]] << 32;
+	first |= (uint64_t)distances[tokens[3]] << 48;
+	steps->first = first = times_each_16(first);
+	last = distances[tokens[4]] + (first >> 48);
+	last |= (uint64_t)distances[tokens[5]] << 16;
+	last |= (uint64_t)distances[tokens[6]] << 32;
+	last |= (uint64_t)distances[tokens[7]] << 48;
+	steps->last = times_each_16(last);
 }
 
-/* Where four tokens end, from the end of those before. */
-static BOBBIN_ALWAYS_INLINE uint64_t sum_distances(const uint8_t *distances, const uint8_t *tokens,
-						   uint64_t before)
+/* Which row of the part is wanted.  What is taken for rows after the last one starts later. */
+static BOBBIN_ALWAYS_INLINE uint32_t find_row(const struct table_steps *steps)
 {
-	uint64_t four = (uint64_t)load_u16(distances + 2 * tokens[0], false) + before;
+	const uint32_t wanted = (steps->wanted - steps->start) & 0x7fff;
+	uint32_t begun = sum_16(at_most(steps->first, wanted) + at_most(steps->last, wanted));
 
-	four |= (uint64_t)load_u16(distances + 2 * tokens[1], false) << 16;
-	four |= (uint64_t)load_u16(distances + 2 * tokens[2], false) << 32;
-	four |= (uint64_t)load_u16(distances + 2 * tokens[3], false) << 48;
-	return four * EACH_16;
+	return (begun < steps->rows ? begun : steps->rows) - 1;
 }
 
-/*
- * How many tokens start at or before an offset.  What is read as tokens after the last one
- * makes numbers in higher places only, which are not counted.
- */
-static BOBBIN_ALWAYS_INLINE uint32_t count_tokens(const uint8_t *distances, const uint8_t *tokens,
-						  int32_t count, uint32_t wanted,
-						  struct token_ends *ends)
+/* A rule of a block's list, by its place in it. */
+static BOBBIN_ALWAYS_INLINE uint32_t listed_rule(const uint8_t *block, uint32_t flags,
+						 uint32_t number)
 {
-	uint64_t hits, *e = ends->words;
+	const unsigned int wide = flags >> 7;
+	uint32_t at = TABLE_BLOCK_SIZE - 3 - 3 * (flags & 7) - (number << wide);
 
-	e[0] = sum_distances(distances, tokens, 0);
-	e[1] = sum_distances(distances, tokens + 4, e[0] >> 48);
-	e[2] = sum_distances(distances, tokens + 8, e[1] >> 48);
-	hits = at_most(e[0], wanted) & first_16(count);
-	hits += at_most(e[1], wanted) & first_16(count - 4);
-	hits += at_most(e[2], wanted) & first_16(count - 8);
-	return sum_16(hits);
+	at = at < TABLE_BLOCK_SIZE - 2 ? at : TABLE_BLOCK_SIZE - 2;
+	return load_u16(block + index_below(at, TABLE_BLOCK_SIZE - 1), false) >> 8 * (1 - wide);
 }
 
-/* How many of the first @count tokens, fewer than twelve, have rules at the part's end. */
-static BOBBIN_ALWAYS_INLINE uint32_t count_plain(const uint8_t *tokens, uint32_t count)
+/* The rule of a row of a part, whose tokens are @tokens. */
+static BOBBIN_ALWAYS_INLINE uint32_t rule_number(const uint8_t *pairs, const uint8_t *block,
+						 uint32_t listed, uint64_t tokens, uint32_t row)
 {
-	const uint64_t each = 0x0101010101010101;
-	uint64_t first = load_u64(tokens, false) >> 7 & each;
-	uint64_t last = load_u32(tokens + 8, false) >> 7 & each;
+	const uint32_t token = tokens >> 8 * row & 0xff;
+	const uint64_t before = tokens & ((1ull << 8 * row) - 1);
+	uint32_t pair = pairs[TABLE_DISTANCES_SIZE + token % TABLE_FIRST_PLAIN];
 
-	first = count < 8 ? first & ((1ull << 8 * count) - 1) : first;
-	last = count < 8 ? 0 : last & ((1ull << 8 * (count - 8)) - 1);
-	return (uint32_t)((first + last) * each >> 56);
+	listed += sum_8(before >> 7 & EACH_8);
+	listed = listed_rule(block, block[TABLE_BLOCK_FLAGS], listed);
+	return pair ^ ((pair ^ listed) & all_if(token >> 7));
 }
 
-/* The rule of the row of a part that starts where @token tokens end. */
-static BOBBIN_ALWAYS_INLINE uint32_t rule_number(const uint8_t *pairs, const uint8_t *part,
-						 uint32_t token)
+static BOBBIN_ALWAYS_INLINE uint32_t lower(uint32_t a, uint32_t b)
 {
-	uint32_t last, pair, plain, number;
-
-	/* a row has at most two pieces more */
-	token -= (part[index_below(token, TABLE_PART_SIZE)] < TABLE_FIRST_PAIR) & (token > 0);
-	token -= (part[index_below(token, TABLE_PART_SIZE)] < TABLE_FIRST_PAIR) & (token > 0);
-	last = part[index_below(token, TABLE_PART_SIZE)];
-	pair = pairs[TABLE_DISTANCES_SIZE + last % TABLE_FIRST_PLAIN];
-	plain = count_plain(part + 1, token - (token > 0));
-	plain = part[index_below(TABLE_PART_SIZE - 1 - plain, TABLE_PART_SIZE)];
-	number = last < TABLE_FIRST_PLAIN ? pair : plain;
-	return token ? number : *part;
+	return a < b ? a : b;
 }
 
-/* Find the wanted row of a part whose rules have large numbers. */
-static BOBBIN_ALWAYS_INLINE void find_wide_row(const struct place *place, struct compiled_row *row)
+/* The row of a block; @start is the address where the block starts. */
+static BOBBIN_ALWAYS_INLINE void read_row(const uint8_t *pairs, const uint8_t *block,
+					  uint64_t start, struct table_steps *steps,
+					  struct compiled_row *ret)
 {
-	const uint8_t *p = place->part;
-	uint32_t start = place->start, next = place->end, distance;
+	const uint8_t *part = find_part(block, block[TABLE_BLOCK_FLAGS] & 7, steps);
+	uint32_t row, from, end;
+	uint64_t tokens;
 
-	row->number = load_u16(p, false);
-	for (unsigned int i = 0; i < TABLE_WIDE_ROWS; i++) {
-		p += 2;
-		distance = load_u16(p, false);
-		if (!distance)
-			break;
-		if (start + distance > place->wanted) {
-			next = start + distance;
-			break;
-		}
-		start += distance;
-		p += 2;
-		row->number = load_u16(p, false);
-	}
-	row->start = place->address + start;
-	row->end = place->address + next;
+	TABLE_STEP();
+	find_starts(pairs, part, steps);
+	TABLE_STEP();
+	row = find_row(steps);
+	tokens = load_u64(part, false);
+	ret->number = rule_number(pairs, block, steps->listed, tokens, row);
+	from = (row < 4 ? steps->first : steps->last) >> row % 4 * 16 & 0xffff;
+	from += steps->start;
+	end = from + pairs[tokens >> 8 * row >> 8 & 0xff];
+	end = lower(end | all_if(row + 1 >= steps->rows), lower(steps->end, steps->limit));
+	ret->start = start + from;
+	ret->end = start + end;
 }
 
-/* Find the wanted row of a part. */
-static BOBBIN_ALWAYS_INLINE void find_row(const uint8_t *pairs, const struct place *place,
-					  struct compiled_row *row)
-{
-	struct token_ends ends;
-	uint32_t token, end;
-
-	row->begins = true;
-	if (place->tokens > TABLE_PART_TOKENS) {
-		find_wide_row(place, row);
-		return;
-	}
-	token = count_tokens(pairs, place->part + 1, (int32_t)place->tokens,
-			     place->wanted - place->start, &ends);
-	row->number = rule_number(pairs, place->part, token);
-	/* pieces of a row after its first one */
-	row->begins = !token ||
-		      place->part[index_below(token, TABLE_PART_SIZE)] >= TABLE_FIRST_PAIR;
-	row->start = place->address + place->start + (token ? end_of(&ends, token - 1) : 0);
-	end = token < place->tokens ? place->start + end_of(&ends, token) : place->end;
-	row->end = place->address + end;
-}
-
-/*
- * As compiled_table_find(), but @ret->begins only tells whether @ret->start is that of a whole row.
- */
+/* As compiled_table_find(), but for @ret->begins, which is not set. */
 static BOBBIN_ALWAYS_INLINE int table_find(const struct compiled_table *table, uint64_t vaddr,
-					   struct compiled_row *ret)
+					   struct table_steps *steps, struct compiled_row *ret)
 {
-	const uint8_t *pairs, *word;
-	struct place place;
-	uint64_t limit;
-	int r;
+	const uint64_t offset = vaddr - table->start;
+	const uint8_t *pairs, *word, *block;
+	uint64_t entry;
 
-	if (vaddr < table->start || vaddr >= table->end)
+	if (offset >= table->end - table->start)
 		return -BOBBIN_ENOENT;
-	r = find_place(table, vaddr - table->start, &place);
-	if (r)
-		return r;
+	if (find_entry(table, offset, &entry))
+		return -BOBBIN_EBADMSG;
+	block = find_block(table, entry, offset, steps);
+	if (!block)
+		return -BOBBIN_EBADMSG;
 	pairs = table_pairs(table);
 	if (!MEMORY_IS_OURS && !pairs)
 		return -BOBBIN_EBADMSG;
-	find_row(pairs, &place, ret);
-	limit = place.address + place.end < table->end ? place.address + place.end : table->end;
-	if (ret->end > limit)
-		ret->end = limit;
-	if (ret->number >= table->word_count + table->wide_count)
-		return -BOBBIN_EBADMSG;
+	read_row(pairs, block, vaddr - steps->wanted, steps, ret);
 	ret->word = 0;
 	if (ret->number >= table->word_count)
-		return 0;
+		return ret->number < table->word_count + table->wide_count ? 0 : -BOBBIN_EBADMSG;
 	word = table_piece(table, table->words + (uint64_t)ret->number * TABLE_WORD_SIZE,
 			   TABLE_WORD_SIZE);
 	if (!MEMORY_IS_OURS && !word)

@@ -11,17 +11,17 @@
 
 /**
  * struct compiled_table - a table with a sane head
- * @pairs, @words, @wide, @beginners, @lines, @blocks: its parts, borrowed
+ * @pairs, @words, @wide, @beginners, @index, @blocks: its parts, borrowed
  * @start, @end: addresses that it may say something about
- * @chunk_count, @line_count, @block_count, @word_count, @wide_count: of the parts
+ * @cell_count, @entry_count, @block_count, @word_count, @wide_count: of the parts
  * @arch: of the code
  * @build_id: of the file, borrowed
  * @build_id_len: its bytes, 0: unknown
  */
 struct compiled_table {
-	const uint8_t *pairs, *words, *wide, *beginners, *lines, *blocks;
+	const uint8_t *pairs, *words, *wide, *beginners, *index, *blocks;
 	uint64_t start, end;
-	uint32_t chunk_count, line_count, block_count, word_count, wide_count;
+	uint32_t cell_count, entry_count, block_count, word_count, wide_count;
 	const struct bobbin_arch *arch;
 	const uint8_t *build_id;
 	uint8_t build_id_len;
@@ -29,8 +29,8 @@ struct compiled_table {
 
 /**
  * struct compiled_row - what holds at an address
- * @start, @end: addresses for which it holds; rows that reach into several chunks are
- *	given in parts
+ * @start, @end: addresses for which it holds; rows that reach into several cells are
+ *	given in parts, each to the end of the cell that was looked at
  * @word: the packed rule; 0: see compiled_table_rule()
  * @number: of the rule
  * @begins: a function starts at @start

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "table/table_blocks.h"
+
+#include <errno.h>
+
+#include "core/bytes.h"
+
+/* Bytes of a part beside its rows: where it starts, and its counts. */
+#define PART_BYTES 3
+
+struct part_draft {
+	uint16_t start;
+	uint8_t rows, listed;
+};
+
+/**
+ * struct block_draft - a block that is not full yet
+ * @start: from the table's start on
+ * @last: its last row, the same
+ * @parts, @part_count: its parts; 0: there is no block
+ * @tokens, @token_count: of all parts
+ * @list, @list_count: rules that are not those of pairs
+ * @wide: there are some that do not fit in a byte
+ */
+struct block_draft {
+	uint64_t start, last;
+	struct part_draft parts[TABLE_MOST_PARTS];
+	uint8_t tokens[TABLE_BLOCK_SIZE];
+	uint16_t list[TABLE_BLOCK_SIZE];
+	unsigned int part_count, token_count, list_count;
+	bool wide;
+};
+
+struct block_writer {
+	const struct table_pairs *pairs;
+	struct table_blocks *blocks;
+	uint64_t limit;
+	struct block_draft draft;
+};
+
+static unsigned int written_parts(unsigned int count)
+{
+	return count < TABLE_LEAST_PARTS ? TABLE_LEAST_PARTS : count;
+}
+
+static bool has_room(unsigned int parts, unsigned int tokens, unsigned int list_bytes)
+{
+	/* the first part starts where the block does */
+	unsigned int part_bytes = PART_BYTES * written_parts(parts) - 2;
+
+	return TABLE_BLOCK_TOKENS + tokens + list_bytes + part_bytes <= TABLE_BLOCK_SIZE;
+}
+
+static struct part_draft *last_part(struct block_draft *d)
+{
+	return &d->parts[d->part_count - 1];
+}
+
+/* The token of a row that goes on with the last part; false: it cannot. */
+static bool next_token(const struct table_pairs *pairs, struct block_draft *d, uint64_t at,
+		       uint32_t number, uint8_t *ret)
+{
+	const uint64_t distance = at - d->last;
+
+	if (!d->part_count || last_part(d)->rows == TABLE_PART_TOKENS)
+		return false;
+	*ret = pair_token(pairs, distance, number);
+	if (*ret == NO_PAIR && distance <= TABLE_PLAIN_MAX)
+		*ret = (uint8_t)(TABLE_FIRST_PLAIN + distance - 1);
+	else if (*ret == NO_PAIR)
+		return false;
+	return true;
+}
+
+/* A row at the end of a block; false: there is no room for it. */
+static bool put_row(const struct table_pairs *pairs, struct block_draft *d, uint64_t at,
+		    uint32_t number)
+{
+	uint8_t token;
+	bool goes_on = next_token(pairs, d, at, number, &token), listed, wide;
+	unsigned int parts = d->part_count + !goes_on;
+
+	if (!goes_on)
+		token = rule_token(pairs, number);
+	listed = token >= TABLE_FIRST_PLAIN;
+	wide = d->wide || (listed && number >= TABLE_BYTE_RULES);
+	if (parts > TABLE_MOST_PARTS || at - d->start > TABLE_BLOCK_REACH ||
+	    !has_room(parts, d->token_count + 1, (d->list_count + listed) << wide))
+		return false;
+	if (!goes_on)
+		d->parts[d->part_count++] = (struct part_draft){.start = (uint16_t)(at - d->start)};
+	d->last = at;
+	d->wide = wide;
+	d->tokens[d->token_count++] = token;
+	if (listed)
+		d->list[d->list_count++] = (uint16_t)number;
+	last_part(d)->rows++;
+	last_part(d)->listed += listed;
+	return true;
+}
+
+/* What is at the end of a block, backward. */
+static void write_parts(const struct block_draft *d, uint8_t *end)
+{
+	unsigned int count = written_parts(d->part_count);
+
+	for (unsigned int i = 1; i < count; i++)
+		bytes_store(end -= 2, i < d->part_count ? d->parts[i].start : TABLE_NO_PART, 2,
+			    false);
+	for (unsigned int i = 0; i < count; i++) {
+		const struct part_draft *p = &d->parts[i];
+
+		*--end = i < d->part_count ? (uint8_t)((p->rows - 1) | p->listed << 3) : 0;
+	}
+	for (unsigned int i = 0; i < d->list_count; i++) {
+		end -= 1 + d->wide;
+		bytes_store(end, d->list[i], 1 + d->wide, false);
+	}
+}
+
+static int write_block(struct block_writer *w)
+{
+	const struct block_draft *d = &w->draft;
+	struct table_blocks *to = w->blocks;
+	uint8_t block[TABLE_BLOCK_SIZE] = {0};
+
+	if (to->count == TABLE_MAX_BLOCKS)
+		return -ERANGE;
+	if (w->limit && to->bytes.size >= w->limit)
+		return -E2BIG;
+	bytes_store(block, d->start & 0x7fff, 2, false);
+	block[TABLE_BLOCK_FLAGS] = (uint8_t)((written_parts(d->part_count) - 1) |
+					     (d->wide ? TABLE_BLOCK_WIDE : 0));
+	memcpy(block + TABLE_BLOCK_TOKENS, d->tokens, d->token_count);
+	write_parts(d, block + sizeof(block));
+	byte_buffer_put(&to->bytes, block, sizeof(block));
+	if (vector_reserve(&to->starts, &to->capacity, to->count + 1, sizeof(*to->starts)))
+		return -ENOMEM;
+	to->starts[to->count++] = d->start;
+	return 0;
+}
+
+/* A row, in the block at hand or in a new one. */
+static int put(struct block_writer *w, uint64_t at, uint32_t number)
+{
+	struct block_draft *d = &w->draft;
+	int r = 0;
+
+	if (put_row(w->pairs, d, at, number))
+		return 0;
+	if (d->part_count)
+		r = write_block(w);
+	d->start = at;
+	d->part_count = d->token_count = d->list_count = 0;
+	d->wide = false;
+	put_row(w->pairs, d, at, number);
+	return r;
+}
+
+/* What holds from @at to @end: the same again where it is more than a block reaches. */
+static int put_long(struct block_writer *w, uint64_t at, uint64_t end, uint32_t number,
+		    uint32_t again)
+{
+	int r = put(w, at, number);
+
+	while (!r && end - w->draft.start > TABLE_BLOCK_REACH + 1)
+		r = put(w, w->draft.start + TABLE_BLOCK_REACH + 1, again);
+	return r;
+}
+
+/* Of the rows, and at last nothing. */
+static int put_rows(struct block_writer *w, const struct numbered_rows *rows, uint64_t start)
+{
+	const struct table_rule *rules = rows->rules->rules;
+	const uint32_t none = rules[TABLE_RULE_NONE].numbers[false];
+	uint64_t at = rows->rows[0].start - start, end;
+	int r = at ? put_long(w, 0, at, none, none) : 0;
+
+	for (size_t i = 0; i < rows->count && !r; i++, at = end) {
+		end = (i + 1 < rows->count ? rows->rows[i + 1].start : rows->end) - start;
+		r = put_long(w, at, end, row_number(rows, i),
+			     rules[rows->rows[i].rule].numbers[false]);
+	}
+	if (!r)
+		r = put(w, at, none);
+	return r ? r : write_block(w);
+}
+
+int table_blocks_make(const struct numbered_rows *rows, const struct table_pairs *pairs,
+		      uint64_t start, uint64_t limit, struct table_blocks *ret)
+{
+	struct block_writer w = {.pairs = pairs, .blocks = ret, .limit = limit};
+	int r = put_rows(&w, rows, start);
+
+	return !r && ret->bytes.failed ? -ENOMEM : r;
+}
+
+void table_blocks_fini(struct table_blocks *blocks)
+{
+	byte_buffer_fini(&blocks->bytes);
+	free(blocks->starts);
+	*blocks = (struct table_blocks){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * table_blocks.h - rows become the blocks of a table.
+ */
+#ifndef BOBBIN_TABLE_TABLE_BLOCKS_H
+#define BOBBIN_TABLE_TABLE_BLOCKS_H
+
+#include "table/table_pairs.h"
+
+/**
+ * struct table_blocks - the blocks of a table
+ * @bytes: the part of the table
+ * @starts, @count: where they start, from the table's start on, ascending
+ */
+struct table_blocks {
+	struct byte_buffer bytes;
+	uint64_t *starts;
+	size_t count, capacity;
+};
+
+/*
+ * The blocks of rows, and of what is between @start and the first one.  @limit: bytes that they
+ * may have, 0: any number.  What there is, is to be given back in any case.
+ * 0; -ENOMEM; -E2BIG: the limit; -ERANGE: they are too many for a table.
+ */
+int table_blocks_make(const struct numbered_rows *rows, const struct table_pairs *pairs,
+		      uint64_t start, uint64_t limit, struct table_blocks *ret);
+void table_blocks_fini(struct table_blocks *blocks);
+
+#endif
