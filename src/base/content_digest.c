@@ -46,6 +46,7 @@ static uint64_t word_at(const uint8_t *bytes)
 {
 	uint64_t word = 0;
 
+#pragma GCC unroll 8
 	for (unsigned int i = 0; i < 8; i++)
 		word |= (uint64_t)bytes[i] << 8 * i;
 	return word;
@@ -63,6 +64,8 @@ static void add_block(struct content_digest *d, const uint8_t *block, bool last)
 	}
 	v[12] ^= d->total;
 	v[14] ^= last ? UINT64_MAX : 0;
+	/* so that words are taken from where a constant says */
+#pragma GCC unroll 12
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		const uint8_t *o = orders[round % 10];
 

@@ -45,10 +45,13 @@ bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, st
 	return ret->found;
 }
 
-/* What could not be made is not tried again. */
+/* What could not be made is not tried again, unless there is more room for it. */
 static int make(const struct elf_image *image, struct kept_rows *rows, uint64_t limit)
 {
-	if (!rows->made && !rows->error)
+	bool tried = rows->error && (rows->error != -E2BIG || limit <= rows->limit);
+
+	rows->limit = tried ? rows->limit : limit;
+	if (!rows->made && !tried)
 		rows->error = compile_cfi_within(rows->views, rows->count, image->build_id,
 						 image->build_id_len, limit, &rows->made,
 						 &rows->made_size);
@@ -80,6 +83,19 @@ void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
 {
 	if (rows->count && rows->keyed && !rows->found && !make(image, rows, MOST_TABLE_BYTES))
 		table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
+}
+
+void kept_rows_rest(struct table_cache *cache, struct kept_rows *rows)
+{
+	bool kept = rows->made && rows->keyed && !rows->found &&
+		    !table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
+
+	if (kept && !table_cache_find(cache, &rows->key, NULL, &rows->kept)) {
+		rows->found = true;
+		free(rows->made);
+		rows->made = NULL;
+	}
+	kept_table_rest(&rows->kept);
 }
 
 void kept_rows_fini(struct kept_rows *rows)

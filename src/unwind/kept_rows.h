@@ -20,7 +20,7 @@
  * @kept: the table
  * @found: there is one
  * @made, @made_size: or one that was made since, owned
- * @error: why none could be made, or 0
+ * @error: why none could be made of at most @limit bytes, or 0
  */
 struct kept_rows {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
@@ -30,6 +30,7 @@ struct kept_rows {
 	bool keyed, found;
 	uint8_t *made;
 	uint64_t made_size;
+	uint64_t limit;
 	int error;
 };
 
@@ -48,6 +49,9 @@ int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint6
 /* Make the table, for those who look for it later.  Nothing is said of failures. */
 void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
 		    struct kept_rows *rows);
+
+/* The table is not read for a while: one that was made is kept, and takes no memory after that. */
+void kept_rows_rest(struct table_cache *cache, struct kept_rows *rows);
 
 void kept_rows_fini(struct kept_rows *rows);
 

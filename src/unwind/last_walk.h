@@ -35,6 +35,17 @@ struct walk_memo {
 	struct memo_walk walks[2];
 };
 
+/* Of memory with anything in it: it is large, and most of it is not used. */
+static inline void memo_init(struct walk_memo *memo)
+{
+	memo->newest = 0;
+	memo->useless = memo->rest = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		memo->walks[i].count = 0;
+		memo->walks[i].whole = false;
+	}
+}
+
 static inline void memo_forget(struct walk_memo *memo)
 {
 	memo->walks[memo->newest].count = 0;

@@ -49,6 +49,26 @@ static int open_frames(struct module *m)
 	return r;
 }
 
+/* All functions of the tables before it. */
+static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
+{
+	const struct module *m = ctx;
+	int r = 0;
+
+	for (unsigned int i = 0; i < TABLE_SOURCES && r != -ENOMEM; i++)
+		r = table_set_functions(&m->tables, table_sources[i], sink, sink_ctx);
+	return r;
+}
+
+static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
+{
+	m->code = (struct code_rows){
+		.fd = m->fd, .list = list_functions, .ctx = m, .cache = m->cache};
+	if (code_rows_exist() && !options->ignore_code && m->fd >= 0 && m->image.linked &&
+	    m->image.arch == bobbin_arch_amd64())
+		table_set_add(&m->tables, TABLE_CODE, &m->code);
+}
+
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
 {
 	int r;
@@ -63,6 +83,7 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	m->sidefile = (struct late_sidefile){&m->image, options->sframe_path, NULL};
 	if (options->sframe_path)
 		table_set_add(&m->tables, TABLE_SIDEFILE, &m->sidefile);
+	open_code(m, options);
 	return 0;
 }
 
@@ -138,6 +159,7 @@ void module_close(struct module *module)
 		kept_rows_make(module->cache, &module->image, &module->kept);
 	kept_rows_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
+	code_rows_fini(&module->code);
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
@@ -149,6 +171,12 @@ void module_close(struct module *module)
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
 {
 	return kept_rows_table(&module->image, &module->kept, limit, data, size);
+}
+
+void module_rest(struct module *module)
+{
+	if (module->cache)
+		kept_rows_rest(module->cache, &module->kept);
 }
 
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
@@ -185,6 +213,15 @@ struct gap {
 	uint64_t vaddr, start, end;
 };
 
+/* A function begins here, though no table says so. */
+static void split(struct gap *gap, uint64_t start)
+{
+	if (start <= gap->vaddr && start > gap->start)
+		gap->start = start;
+	if (start > gap->vaddr && start < gap->end)
+		gap->end = start;
+}
+
 static int narrow(void *ctx, uint64_t start, uint64_t end)
 {
 	struct gap *gap = ctx;
@@ -213,6 +250,8 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 
 	for (unsigned int i = 0; i < TABLE_SOURCES; i++)
 		table_set_functions(&module->tables, table_sources[i], narrow, &gap);
+	if (module->tables.entry)
+		split(&gap, module->tables.entry);
 	*start = gap.start;
 	*end = gap.end;
 }

@@ -15,6 +15,7 @@
 #include "golang/pclntab.h"
 #include "target/mapped_file.h"
 #include "unwind/call_frames.h"
+#include "unwind/code_rows.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/kept_rows.h"
 #include "unwind/late_sidefile.h"
@@ -27,6 +28,7 @@ struct module {
 	struct indexed_sections sframe;
 	struct call_frames frames;
 	struct late_sidefile sidefile;
+	struct code_rows code;
 	struct table_cache *cache; /* borrowed, or NULL */
 	struct kept_rows kept;     /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
@@ -51,6 +53,9 @@ void module_close(struct module *module);
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
+/* Its compiled table is not read for a while.  It is kept from now on, and takes little memory. */
+void module_rest(struct module *module);
+
 /*
  * The rule for code at a file offset; false: no segment has it, and @ret is unchanged.
  */
@@ -58,7 +63,7 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 
 /*
  * The code around an address that no table knows: from where the last function
- * before it ends, or its segment starts, to the next function.  Looks at each
+ * before it ends, or its segment or the program starts, to the next function.  Looks at each
  * function of all tables.
  */
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);

@@ -40,6 +40,7 @@ struct remote_room {
 	uint64_t next_place;  /* where the next range goes among all that were ever registered */
 	uint64_t limit, used; /* bytes; a process that grows may need as much again for a moment */
 	uint64_t left_out;    /* pieces of code that there was no room for */
+	uint64_t drops;       /* tables that turned out to be malformed, or were told to be */
 };
 
 struct remote_code {
@@ -51,7 +52,8 @@ struct remote_code {
 	struct debugger_images images;
 	uint64_t generation; /* of the space, at whose files images are cut */
 	/* memory */
-	size_t bytes; /* of sections */
+	size_t bytes;   /* of sections */
+	uint64_t drops; /* tables that were dropped when it was made */
 	uint64_t section_limit;
 	struct remote_room *room;
 	uint64_t charged;  /* of @room */

@@ -28,6 +28,10 @@ struct remote_table {
 	struct call_frames cfi;
 	struct remote_process process; /* whose memory a JIT table is in */
 	struct jit_source jit;
+	/* the recorder's, of walks in the kernel; 0: none */
+	uint32_t walk_file;
+	bool walk_asked;
+	uint64_t walk_tail, walk_used; /* of a JIT table, where it ended when it was last read */
 };
 
 /* With one user, and nothing in it; NULL: no memory. */

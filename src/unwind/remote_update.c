@@ -35,10 +35,12 @@ static int open_section(struct remote_table *t, struct remote_code *r,
 }
 
 /* The process has dropped the table itself. */
-static void drop_as_told(struct remote_table *t, uint64_t dropped)
+static void drop_as_told(struct remote_code *r, struct remote_table *t, uint64_t dropped)
 {
 	const struct bobbin_error error = dropped_error(dropped);
+	struct bobbin_error known;
 
+	r->drops += !table_set_dropped(&t->tables, &known);
 	table_set_drop(&t->tables, &error);
 }
 
@@ -54,7 +56,7 @@ static int open_table(struct remote_code *r, const struct bobbin_code_entry *e,
 	if (e->kind == BOBBIN_CODE_JIT)
 		remote_table_open_jit(t, &r->published.process, &jit);
 	if (e->dropped)
-		drop_as_told(t, e->dropped);
+		drop_as_told(r, t, e->dropped);
 	else if (e->kind != BOBBIN_CODE_JIT)
 		error = open_section(t, r, e);
 	if (error) {
@@ -129,7 +131,7 @@ static void keep_table(struct remote_code *r, struct remote_range *range,
 		r->bytes += range->table->section.size;
 	range->table->counted = true;
 	if (dropped)
-		drop_as_told(range->table, dropped);
+		drop_as_told(r, range->table, dropped);
 }
 
 struct new_range {
@@ -354,6 +356,7 @@ static void charge(struct remote_code *r, const struct remote_code *old, struct 
 	r->room = room;
 	r->charged = told_bytes(&told) + r->bytes;
 	room->used += r->charged;
+	room->drops += r->drops;
 	r->left_out += r->published.left_out;
 	if (!old || r->left_out > old->left_out)
 		room->left_out += r->left_out - (old ? old->left_out : 0);

@@ -36,6 +36,9 @@
 int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
 		       struct remote_room *room);
 
+/* Registered tables that were dropped so far: as long as the number stays, those that serve do. */
+uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder);
+
 /* Pieces of code that an unwinder had no room for. */
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder);
 

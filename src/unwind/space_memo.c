@@ -19,12 +19,24 @@ static unsigned int stack_number(uint64_t sp)
 	return (unsigned int)((sp >> 20) * 0x9e3779b97f4a7c15ull >> 62);
 }
 
+static struct space_stacks *new_stacks(uint64_t generation)
+{
+	struct space_stacks *stacks = malloc(sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->generation = generation;
+	for (unsigned int i = 0; i < MEMO_STACKS; i++)
+		memo_init(&stacks->stacks[i]);
+	return stacks;
+}
+
 struct walk_memo *space_memo(struct bobbin_space *space, uint64_t sp)
 {
 	struct space_stacks *memo = space->memo;
 
 	if (!memo)
-		memo = space->memo = calloc(1, sizeof(*memo));
+		memo = space->memo = new_stacks(space->generation);
 	if (!memo)
 		return NULL;
 	if (memo->generation != space->generation) {

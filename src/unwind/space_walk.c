@@ -61,16 +61,6 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 	return BOBBIN_REASON_NONE;
 }
 
-static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
-				     struct bobbin_rule *ret)
-{
-	struct space_walk *w = (struct space_walk *)frames;
-
-	/* a table that turns out to be malformed serves no more */
-	w->range.size = 0;
-	return unwinder_rule(w->unwinder, w->space, pc, ret);
-}
-
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
@@ -117,6 +107,30 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	const struct module *module = module_at(w, addr, &offset, &vaddr);
 
 	return module && module_code(module, offset, dst, size);
+}
+
+/* In a system call that is the last instruction of its function, the PC is the next one's. */
+static bool is_next_function(const struct space_walk *w, uint64_t pc)
+{
+	const struct bobbin_regs *regs = &w->frames.regs;
+	const struct code_reader code = {world_code, (void *)(uintptr_t)w};
+
+	return regs->exact && regs->pc == pc && known_code_syscall(w->frames.arch, &code, pc);
+}
+
+static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
+				     struct bobbin_rule *ret)
+{
+	struct space_walk *w = (struct space_walk *)frames;
+	enum bobbin_source source;
+
+	/* a table that turns out to be malformed serves no more */
+	w->range.size = 0;
+	source = unwinder_rule(w->unwinder, w->space, pc, ret);
+	if (source != BOBBIN_SOURCE_CODE || !is_next_function(w, pc))
+		return source;
+	*ret = bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
+	return BOBBIN_SOURCE_NONE;
 }
 
 static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uint64_t pc,

@@ -10,6 +10,7 @@
 #include "golang/pclntab.h"
 #include "jit/jit_table.h"
 #include "unwind/call_frames.h"
+#include "unwind/code_rows.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/kept_rows.h"
 #include "unwind/late_sidefile.h"
@@ -42,6 +43,7 @@ static const struct table_type types[TABLE_KINDS] = {
 	[TABLE_KEPT] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
 	[TABLE_CALL_FRAMES] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
 	[TABLE_SIDEFILE] = {.source = BOBBIN_SOURCE_SIDEFILE},
+	[TABLE_CODE] = {.source = BOBBIN_SOURCE_CODE},
 };
 
 /*
@@ -108,6 +110,8 @@ static int lookup(const struct bobbin_arch *arch, const struct table *table, uin
 		return r ? r : call_frames_lookup(table->data, pc, err, &ret->row, &ret->source);
 	case TABLE_SIDEFILE:
 		return late_sidefile_lookup(table->data, pc, &ret->row);
+	case TABLE_CODE:
+		return code_rows_lookup(table->data, pc, &ret->row);
 	default:
 		return -ENODATA;
 	}
@@ -338,7 +342,8 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 	const struct bobbin_arch *arch = set->arch;
 
 	table_set_row(set, pc, ret);
-	if (ret->source == BOBBIN_SOURCE_NONE) {
+	/* code that is known by its bytes may look like a function */
+	if (ret->source == BOBBIN_SOURCE_NONE || ret->source == BOBBIN_SOURCE_CODE) {
 		known_code_rule(arch, code, at, &ret->row.rule, &ret->source);
 	} else if (ret->row.end == pc + 1 && known_code_root(arch, code, at + 1)) {
 		/* the row does not hold for what is after it */
@@ -377,6 +382,9 @@ static bool function_by(struct table_set *set, const struct table *table, uint64
 	struct table_answer answer = {.row.function = pc};
 	uint64_t end;
 
+	/* who asks for names does not wait for code to be analysed */
+	if (table->kind == TABLE_CODE)
+		return false;
 	if (table->kind == TABLE_GO)
 		return !pclntab_function(table->data, pc, NULL, ret, &end);
 	if (ask(set, table, pc, &answer))

@@ -39,6 +39,7 @@ enum table_kind {
 	TABLE_KEPT,        /* struct kept_rows, instead of the sections that it is made of */
 	TABLE_CALL_FRAMES, /* struct call_frames */
 	TABLE_SIDEFILE,    /* struct late_sidefile */
+	TABLE_CODE,        /* struct code_rows; where nothing else covers the code */
 	TABLE_KINDS
 };
 
@@ -108,7 +109,7 @@ bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arc
 		      struct bobbin_rule *ret);
 
 /* e_entry's first instructions clear the frame pointer and call into C. */
-#define ENTRY_CODE_SIZE 64
+#define ENTRY_CODE_SIZE 80
 
 /* Whether an address belongs to the first code of a program or of a dynamic loader. */
 bool table_set_is_entry(struct table_set *set, uint64_t pc);

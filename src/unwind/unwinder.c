@@ -83,10 +83,21 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	return r;
 }
 
+/* For the next one. */
+static void infer_late(struct bobbin_unwinder *unwinder)
+{
+	uint64_t budget = CODE_ROWS_MOST_LATE;
+
+	for (uint32_t i = 0; i < unwinder->module_count; i++)
+		if (unwinder->modules[i].module)
+			code_rows_keep(&unwinder->modules[i].module->code, &budget);
+}
+
 BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
+	infer_late(unwinder);
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		module_close(unwinder->modules[i].module);
 	table_cache_close(unwinder->kept);
@@ -130,6 +141,11 @@ const struct cached_rules *unwinder_cache(const struct bobbin_unwinder *unwinder
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)
 {
 	return unwinder->registered.left_out;
+}
+
+uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder)
+{
+	return unwinder->registered.drops;
 }
 
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
@@ -238,6 +254,9 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 		return module;
 	*source = answer.source;
 	*rule = answer.row.rule;
+	/* what an inferred rule leads to is checked, each time */
+	if (*source == BOBBIN_SOURCE_CODE)
+		return false;
 	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }
 
@@ -277,6 +296,7 @@ static bool remote_rule(struct bobbin_unwinder *u, const struct bobbin_space *sp
 	const struct remote_range *range = remote_code_find(space->remote, pc);
 	struct table_answer answer;
 	uint64_t key = 0;
+	bool covered;
 
 	if (!range || !remote_range_serves(range))
 		return false;
@@ -284,7 +304,9 @@ static bool remote_rule(struct bobbin_unwinder *u, const struct bobbin_space *sp
 		key = remote_rule_key(range->place + (pc - range->start));
 	if (find_cached(u, key, rule, source))
 		return true;
-	if (!table_set_row(&range->table->tables, pc, &answer))
+	covered = table_set_row(&range->table->tables, pc, &answer);
+	u->registered.drops += answer.dropped.reason != BOBBIN_REASON_NONE;
+	if (!covered)
 		return false;
 	*source = answer.source;
 	*rule = answer.row.rule;

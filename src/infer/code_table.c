@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "infer/code_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/content_digest.h"
+#include "infer/infer.h"
+#include "infer/program_elf.h"
+#include "table/table_builder.h"
+
+/* Of inference: another number whenever the same code gets other rules. */
+#define INFERENCE_VERSION 2
+
+/* Code of the program that is in no function of @functions, which is settled. */
+static int find_uncovered(const struct program *p, const struct coverage *functions,
+			  struct coverage *ret)
+{
+	size_t next = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < p->code.count && !r; i++) {
+		const struct bobbin_range *code = &p->code.ranges[i];
+		uint64_t at = code->start;
+
+		while (next < functions->count && functions->ranges[next].end <= at)
+			next++;
+		for (; next < functions->count && functions->ranges[next].start < code->end && !r;
+		     next++) {
+			const struct bobbin_range *f = &functions->ranges[next];
+
+			if (f->start > at)
+				r = coverage_add(ret, at, f->start);
+			at = f->end;
+			if (at >= code->end)
+				break;
+		}
+		if (!r && at < code->end)
+			r = coverage_add(ret, at, code->end);
+	}
+	coverage_settle(ret);
+	return r;
+}
+
+static void digest_ranges(struct content_digest *d, const struct coverage *ranges)
+{
+	content_digest_u64(d, ranges->count);
+	for (size_t i = 0; i < ranges->count; i++) {
+		content_digest_u64(d, ranges->ranges[i].start);
+		content_digest_u64(d, ranges->ranges[i].end);
+	}
+}
+
+/* All that the rules depend on: the loaded bytes, and what else is known of them. */
+static void key_of(const struct program *p, const struct coverage *wanted, struct table_key *ret)
+{
+	struct content_digest d;
+
+	content_digest_init(&d);
+	content_digest_add(&d, "inferred", 8);
+	content_digest_u64(&d, TABLE_VERSION);
+	content_digest_u64(&d, INFERENCE_VERSION);
+	for (size_t i = 0; i < p->span_count; i++) {
+		content_digest_u64(&d, p->spans[i].addr);
+		content_digest_u64(&d, p->spans[i].size);
+		content_digest_add(&d, p->spans[i].bytes, p->spans[i].size);
+	}
+	content_digest_u64(&d, p->start_count);
+	for (size_t i = 0; i < p->start_count; i++) {
+		content_digest_u64(&d, p->starts[i].addr);
+		content_digest_u64(&d, p->starts[i].flags);
+	}
+	digest_ranges(&d, &p->code);
+	digest_ranges(&d, wanted);
+	content_digest_get(&d, ret->digest);
+}
+
+static int put_rows(struct table_builder *b, const struct infer_rows *rows)
+{
+	const struct infer_row *last = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < rows->count && !r; i++) {
+		const struct infer_row *row = &rows->rows[i];
+		uint32_t rule;
+
+		if (!row->verified)
+			continue;
+		if (!last || last->end != row->start || last->function != row->function) {
+			if (last)
+				r = table_builder_end(b, last->end);
+			if (!r)
+				r = table_builder_begin(b, row->start);
+		}
+		if (!r)
+			r = table_rules_of_word(&b->rules, row->word, &rule);
+		if (!r)
+			r = table_builder_row(b, row->start, rule);
+		last = row;
+	}
+	if (!last)
+		return r ? r : -ENODATA;
+	return r ? r : table_builder_end(b, last->end);
+}
+
+static int compile(const struct infer_rows *rows, uint8_t **made, uint64_t *size)
+{
+	struct table_builder builder;
+	int r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder);
+
+	if (!r)
+		r = put_rows(&builder, rows);
+	if (!r)
+		r = table_builder_make(&builder, made, size);
+	table_builder_fini(&builder);
+	return r;
+}
+
+static int infer_table(struct program *p, const struct coverage *wanted, uint8_t **made,
+		       uint64_t *size)
+{
+	const struct infer_options options = {.only = wanted};
+	struct infer_rows rows;
+	int r = infer_rows(p, &options, &rows);
+
+	if (r)
+		return r;
+	r = compile(&rows, made, size);
+	infer_rows_fini(&rows);
+	return r;
+}
+
+static int find_or_make(struct program *p, struct coverage *functions, struct coverage *wanted,
+			struct table_cache *cache, uint64_t most, struct kept_table *kept,
+			uint8_t **made, uint64_t *size)
+{
+	struct table_key key;
+	int r = 0;
+
+	/* what tables cover is never analysed, but functions start there */
+	for (size_t i = 0; i < functions->count && !r; i++)
+		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
+	coverage_settle(functions);
+	if (!r)
+		r = find_uncovered(p, functions, wanted);
+	if (r)
+		return r;
+	if (!wanted->count)
+		return -ENODATA;
+	key_of(p, wanted, &key);
+	if (cache && !table_cache_find(cache, &key, NULL, kept))
+		return 0;
+	*size = coverage_bytes(wanted);
+	if (*size > most)
+		return -EFBIG;
+	r = infer_table(p, wanted, made, size);
+	if (!r && cache && !table_cache_keep(cache, &key, *made, *size) &&
+	    !table_cache_find(cache, &key, NULL, kept)) {
+		free(*made);
+		*made = NULL;
+	}
+	return r;
+}
+
+int code_table_make(int fd, struct coverage *functions, struct table_cache *cache, uint64_t most,
+		    struct kept_table *kept, uint8_t **made, uint64_t *size)
+{
+	struct coverage wanted = {0};
+	struct program program;
+	int r = program_of_elf(fd, NULL, &program);
+
+	if (r)
+		return r;
+	r = find_or_make(&program, functions, &wanted, cache, most, kept, made, size);
+	coverage_fini(&wanted);
+	program_fini(&program);
+	return r;
+}

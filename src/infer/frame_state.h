@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * frame_state.h - what is known of registers and stack before an instruction.
+ *
+ *	frame_state_entry(&state);
+ *	frame_state_step(&state, insn, number);		for each instruction, in the order of control
+ *	frame_state_join(&at_label, &state, &changed);	where control comes from several places
+ *	frame_state_rule(&state, &rule);
+ *
+ * Stores through pointers of which nothing is known are taken not to hit what a function saved.
+ */
+#ifndef BOBBIN_INFER_FRAME_STATE_H
+#define BOBBIN_INFER_FRAME_STATE_H
+
+#include <bobbin/rule.h>
+
+#include "infer/value.h"
+#include "infer/x86_insn.h"
+
+/* Words of the stack that are followed; what is stored after that is not. */
+#define FRAME_SLOTS 64
+
+/* A word of the stack: where it is, a BASE, and what it holds. */
+struct frame_slot {
+	value at, held;
+};
+
+/**
+ * struct frame_state - what is known
+ * @regs: of the registers
+ * @limit: what the last comparison has left of a value: it is less than this; 0: not known
+ * @compared: the last instruction compared with this, less one; negative: it did not
+ * @equal: the last instruction compared the stack pointer with this register, or X86_NO_REG
+ * @count: words of the stack
+ * @lost_ra: the return address may have been overwritten
+ * @slots: the words
+ */
+struct frame_state {
+	value regs[X86_REGS];
+	int32_t limit, compared;
+	uint16_t count;
+	bool lost_ra;
+	uint8_t equal;
+	struct frame_slot slots[FRAME_SLOTS];
+};
+
+/* Bytes of a state with so many words, the last member cut. */
+#define FRAME_STATE_SIZE(count) \
+	(offsetof(struct frame_state, slots) + (count) * sizeof(struct frame_slot))
+
+/* At the first instruction of a function. */
+void frame_state_entry(struct frame_state *ret);
+
+/* After an instruction; @number: of it in the function, for new bases. */
+void frame_state_step(struct frame_state *state, const struct x86_insn *insn, uint32_t number);
+
+/* After a branch, on the way that it takes, or does not take. */
+void frame_state_branch(struct frame_state *state, const struct x86_insn *branch, bool taken);
+
+/* After a call that returns. */
+void frame_state_call(struct frame_state *state);
+
+/* Whether two states can be of one place. */
+enum frame_join {
+	JOIN_AGREES,
+	JOIN_MOVES, /* the stack pointer is known in both, and not the same */
+	JOIN_LOSES, /* the CFA could be told, and cannot any more */
+};
+
+/* What holds in both states.  @into may be one that was cut to its words. */
+enum frame_join frame_state_join(struct frame_state *into, const struct frame_state *from,
+				 bool *changed);
+
+/* Whether stack and frame pointer are the caller's, but for the return address. */
+bool frame_state_is_undone(const struct frame_state *state);
+
+/* What a word of the stack holds. */
+value frame_state_word(const struct frame_state *state, value at);
+
+/* The address of a memory operand, or VALUE_NONE. */
+value frame_state_address(const struct frame_state *state, const struct x86_insn *insn);
+
+/* The rule that a state means; false: there is none. */
+bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret);
+
+#endif

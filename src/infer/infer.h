@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * infer.h - unwind rules from machine code.
+ *
+ *	program_of_elf(fd, &err, &program);
+ *	infer_rows(&program, &options, &rows);
+ *
+ * Two grades: rows of *verified* functions, in which each return is reached with the frame
+ * undone and nothing contradicts, hold as call-frame information does.  Those of other
+ * functions are likely.
+ */
+#ifndef BOBBIN_INFER_INFER_H
+#define BOBBIN_INFER_INFER_H
+
+#include "infer/flow.h"
+#include "infer/inferred_rows.h"
+
+/**
+ * struct infer_options - what is wanted
+ * @only: where rules are wanted, settled; NULL: everywhere
+ * @observe: called for each instruction of each function that is kept, or NULL
+ * @ctx: for it
+ */
+struct infer_options {
+	const struct coverage *only;
+	int (*observe)(void *ctx, uint64_t pc, const struct x86_insn *insn,
+		       const struct frame_state *state, bool verified);
+	void *ctx;
+};
+
+/**
+ * infer_rows() - the rules of a program
+ * @program: it; it is settled, and starts are added that its code shows
+ * @options: what is wanted
+ * @ret: rows, ascending, without overlaps; to be given to infer_rows_fini()
+ *
+ * The work is bounded by the bytes of code.
+ *
+ * Return: 0; -ENOTSUP: not by this build; -ENODATA: it has no code; -EFBIG; -ENOMEM; what
+ * @observe returned.
+ */
+int infer_rows(struct program *program, const struct infer_options *options,
+	       struct infer_rows *ret);
+
+#endif

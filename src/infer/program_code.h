@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * program_code.h - the code of a file, and what its data say of where functions are.
+ */
+#ifndef BOBBIN_INFER_PROGRAM_CODE_H
+#define BOBBIN_INFER_PROGRAM_CODE_H
+
+#include <bobbin/types.h>
+#include <stddef.h>
+
+#include "base/coverage.h"
+
+/* Loaded bytes; @exec: of code.  Those beyond the file's are zero, and are not here. */
+struct program_span {
+	uint64_t addr, size;
+	uint8_t *bytes;
+	bool exec;
+};
+
+/*
+ * How it is known that something starts at an address.  A function certainly does where a symbol
+ * or a call says so; other starts may be parts of functions.
+ */
+enum {
+	START_SYMBOL = 1 << 0,
+	START_CALLED = 1 << 1,
+	START_ENTRY = 1 << 2,
+	START_POINTER = 1 << 3, /* its address is in data, or is computed */
+	START_PART = 1 << 4,    /* the range of a table, or a local symbol */
+	START_NO_RETURN = 1 << 5,
+};
+
+#define START_CERTAIN (START_SYMBOL | START_CALLED | START_ENTRY)
+/* What else starts may be a label inside a function, and bounds none. */
+#define START_BOUND (START_CERTAIN | START_PART)
+
+struct program_start {
+	uint64_t addr;
+	uint8_t flags;
+};
+
+/* A word of data that holds an address once the file is loaded. */
+struct program_pointer {
+	uint64_t at, value;
+};
+
+/* Exceptions of the calls from @start to @end continue at @pad. */
+struct program_pad {
+	uint64_t start, end, pad;
+};
+
+/**
+ * struct program - what is known of a file before its code is read
+ * @spans, @span_count: loaded bytes, ascending
+ * @code: where there is code, settled
+ * @starts, @start_count: ascending after program_settle(), then all of START_BOUND
+ * @pointed, @pointed_count: the other starts, ascending, after program_settle()
+ * @pointers, @pointer_count: likewise
+ * @no_return, @no_return_count: words that hold addresses of functions that do not return
+ * @tables, @table_count: addresses outside of code that code computes
+ * @pads, @pad_count: landing pads
+ */
+struct program {
+	struct program_span *spans;
+	size_t span_count, span_capacity;
+	struct coverage code;
+	struct program_start *starts;
+	size_t start_count, start_capacity;
+	struct program_start *pointed;
+	size_t pointed_count, pointed_capacity;
+	struct program_pointer *pointers;
+	size_t pointer_count, pointer_capacity;
+	uint64_t *no_return;
+	size_t no_return_count, no_return_capacity;
+	uint64_t *tables;
+	size_t table_count, table_capacity;
+	struct program_pad *pads;
+	size_t pad_count, pad_capacity;
+};
+
+void program_fini(struct program *program);
+
+/* 0, -ENOMEM. */
+int program_add_start(struct program *program, uint64_t addr, unsigned int flags);
+int program_add_pad(struct program *program, uint64_t start, uint64_t end, uint64_t pad);
+
+/*
+ * Sort all but the code; starts outside of it are left out, several at one place become one.
+ * 0, -ENOMEM.
+ */
+int program_settle(struct program *program);
+
+/* The range of code that holds an address, or NULL. */
+const struct bobbin_range *program_code(const struct program *program, uint64_t addr);
+
+/* The bytes at an address, and in *@size how many there are; NULL: none are loaded. */
+const uint8_t *program_bytes(const struct program *program, uint64_t addr, uint64_t *size);
+
+/* The word of data at an address; false: there is none. */
+bool program_word(const struct program *program, uint64_t addr, uint64_t *ret);
+
+/* The last start at or before an address, or NULL.  And where the next one is, or code ends. */
+struct program_start *program_start(const struct program *program, uint64_t addr);
+uint64_t program_next(const struct program *program, uint64_t addr);
+
+/* The first address after @addr that code computes; UINT64_MAX: there is none. */
+uint64_t program_next_table(const struct program *program, uint64_t addr);
+
+/* Whether the function whose address is in a word does not return. */
+bool program_slot_ends(const struct program *program, uint64_t at);
+
+/* Whether the function at an address does not return, as far as is known. */
+bool program_call_ends(const struct program *program, uint64_t addr);
+
+/* The landing pad of the call before an address; false: it has none. */
+bool program_pad_of(const struct program *program, uint64_t after, uint64_t *ret);
+
+#endif

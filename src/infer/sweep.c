@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "infer/sweep.h"
+
+#include "base/vector.h"
+
+static int take_address(struct program *p, uint64_t address)
+{
+	if (program_code(p, address))
+		return program_add_start(p, address, START_POINTER);
+	return vector_push(p->tables, p->table_count, p->table_capacity, address);
+}
+
+static int take(struct program *p, const struct x86_insn *insn, uint64_t next)
+{
+	const uint64_t target = (uint64_t)insn->value;
+
+	switch (insn->op) {
+	case OP_CALL:
+		return target == next ? 0 : program_add_start(p, target, START_CALLED);
+	case OP_LEA:
+	case OP_LOAD:
+	case OP_JUMP_MEM:
+		/* a load has the address of a table if it has an index */
+		if (insn->base == X86_NO_REG && (insn->op == OP_LEA) == (insn->index == X86_NO_REG))
+			return take_address(p, target);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Zero bytes between functions would be read as instructions that end anywhere. */
+static uint64_t skip_zeros(const uint8_t *code, uint64_t size)
+{
+	uint64_t n = 0;
+
+	while (n < size && !code[n])
+		n++;
+	return n;
+}
+
+static int sweep_range(struct program *p, const struct x86_decoder *decoder, uint64_t start,
+		       uint64_t end)
+{
+	uint64_t size;
+	const uint8_t *code = program_bytes(p, start, &size);
+	struct x86_insn insn = {0};
+	bool ended = false;
+	int r = 0;
+
+	if (!code)
+		return 0;
+	if (size > end - start)
+		size = end - start;
+	for (uint64_t at = 0; at < size && !r; at += insn.len) {
+		if (ended)
+			at += skip_zeros(code + at, size - at);
+		if (at == size)
+			break;
+		x86_decode(decoder, code + at, size - at, start + at, &insn);
+		ended = insn.op == OP_RETURN || insn.op == OP_JUMP || insn.op == OP_STOP;
+		r = take(p, &insn, start + at + insn.len);
+	}
+	return r;
+}
+
+int sweep_program(struct program *program, const struct x86_decoder *decoder)
+{
+	/* those that are found are appended, out of order */
+	const size_t count = program->start_count;
+	int r = 0;
+
+	for (size_t i = 0; i < program->code.count && !r; i++) {
+		uint64_t at = program->code.ranges[i].start, end = program->code.ranges[i].end;
+
+		for (size_t s = 0; s < count && !r; s++) {
+			uint64_t start = program->starts[s].addr;
+
+			if (start <= at || start >= end)
+				continue;
+			r = sweep_range(program, decoder, at, start);
+			at = start;
+		}
+		if (!r)
+			r = sweep_range(program, decoder, at, end);
+	}
+	return r ? r : program_settle(program);
+}
