@@ -23,13 +23,14 @@ static bool is_filtered(void)
 }
 
 /* Programs lock themselves in when they have begun: each call may be the first after it. */
-static long native_call(long number, const void *setup, size_t size)
+static long native_call(long number, unsigned int option, const void *info, size_t size)
 {
 	int saved = errno;
 	long r = -ENOSYS;
 
 	if (!is_filtered()) {
-		r = syscall(number, setup, size, 0, 0, 0, 0);
+		r = number == KERNEL_CODECTL ? syscall(number, option, info, size, 0, 0, 0)
+					     : syscall(number, info, size, 0, 0, 0, 0);
 		if (r == -1)
 			r = -errno;
 	}
@@ -74,11 +75,11 @@ static bool refuses_nonsense(kernel_call call)
 	const struct sframe_setup nothing = {0};
 	const size_t size = SFRAME_SETUP_SIZE_VER0;
 
-	if (call(KERNEL_SFRAME_REGISTER, NONSENSE, size) != -EFAULT ||
-	    call(KERNEL_SFRAME_UNREGISTER, NONSENSE, size) != -EFAULT)
+	if (call(KERNEL_SFRAME_REGISTER, 0, NONSENSE, size) != -EFAULT ||
+	    call(KERNEL_SFRAME_UNREGISTER, 0, NONSENSE, size) != -EFAULT)
 		return false;
-	return call(KERNEL_SFRAME_REGISTER, &nothing, size) == -EINVAL &&
-	       call(KERNEL_SFRAME_UNREGISTER, &nothing, size) < 0;
+	return call(KERNEL_SFRAME_REGISTER, 0, &nothing, size) == -EINVAL &&
+	       call(KERNEL_SFRAME_UNREGISTER, 0, &nothing, size) < 0;
 }
 
 /* What registers once and unregisters once is a register. */
@@ -88,12 +89,12 @@ static bool keeps_register(kernel_call call, struct sframe_setup *setup)
 	const size_t size = SFRAME_SETUP_SIZE_VER0;
 	bool twice;
 
-	if (call(KERNEL_SFRAME_UNREGISTER, &key, size) >= 0 ||
-	    call(KERNEL_SFRAME_REGISTER, setup, size))
+	if (call(KERNEL_SFRAME_UNREGISTER, 0, &key, size) >= 0 ||
+	    call(KERNEL_SFRAME_REGISTER, 0, setup, size))
 		return false;
-	twice = !call(KERNEL_SFRAME_REGISTER, setup, size);
-	return !call(KERNEL_SFRAME_UNREGISTER, &key, size) && !twice &&
-	       call(KERNEL_SFRAME_UNREGISTER, &key, size) < 0;
+	twice = !call(KERNEL_SFRAME_REGISTER, 0, setup, size);
+	return !call(KERNEL_SFRAME_UNREGISTER, 0, &key, size) && !twice &&
+	       call(KERNEL_SFRAME_UNREGISTER, 0, &key, size) < 0;
 }
 
 static bool probe(kernel_call call)
@@ -126,7 +127,7 @@ bool kernel_door_open(struct kernel_door *door)
 
 static int call_kernel(struct kernel_door *door, long number, const struct sframe_setup *setup)
 {
-	long r = kernel_door_open(door) ? door->call(number, setup, SFRAME_SETUP_SIZE_VER0)
+	long r = kernel_door_open(door) ? door->call(number, 0, setup, SFRAME_SETUP_SIZE_VER0)
 					: -ENOSYS;
 
 	return r > 0 ? -EPROTO : (int)r;
@@ -142,4 +143,54 @@ int kernel_door_unregister(struct kernel_door *door, uint64_t sframe_start)
 	const struct sframe_setup key = {.sframe_start = sframe_start};
 
 	return call_kernel(door, KERNEL_SFRAME_UNREGISTER, &key);
+}
+
+/* Options and structures are told apart before they are looked at. */
+static bool codectl_refuses_nonsense(kernel_call call)
+{
+	const struct code_jit_info nothing = {0};
+	const size_t size = CODE_JIT_INFO_SIZE_VER0;
+
+	return call(KERNEL_CODECTL, UINT32_MAX, NONSENSE, size) == -EINVAL &&
+	       call(KERNEL_CODECTL, CODE_REGISTER_JIT, NONSENSE, size) == -EFAULT &&
+	       call(KERNEL_CODECTL, CODE_UNREGISTER, NONSENSE, size) == -EFAULT &&
+	       call(KERNEL_CODECTL, CODE_REGISTER_JIT, &nothing, size) == -EINVAL;
+}
+
+static bool codectl_keeps_register(kernel_call call)
+{
+	/* with no entries it covers nothing yet */
+	static const struct code_jit_unwind_table table;
+	const struct code_jit_info info = {.text_start = (uintptr_t)trial_code,
+					   .text_end = (uintptr_t)trial_code + 1,
+					   .unwind_head = (uintptr_t)&table};
+	const size_t size = CODE_JIT_INFO_SIZE_VER0;
+	bool twice;
+
+	if (call(KERNEL_CODECTL, CODE_UNREGISTER, &info, size) >= 0 ||
+	    call(KERNEL_CODECTL, CODE_REGISTER_JIT, &info, size))
+		return false;
+	twice = !call(KERNEL_CODECTL, CODE_REGISTER_JIT, &info, size);
+	return !call(KERNEL_CODECTL, CODE_UNREGISTER, &info, size) && !twice &&
+	       call(KERNEL_CODECTL, CODE_UNREGISTER, &info, size) < 0;
+}
+
+static bool codectl_open(struct kernel_door *door)
+{
+	bool found;
+
+	if (door->codectl == KERNEL_DOOR_UNKNOWN) {
+		found = kernel_door_open(door) && codectl_refuses_nonsense(door->call) &&
+			codectl_keeps_register(door->call);
+		door->codectl = found ? KERNEL_DOOR_OPEN : KERNEL_DOOR_CLOSED;
+	}
+	return door->codectl == KERNEL_DOOR_OPEN;
+}
+
+int kernel_door_codectl(struct kernel_door *door, enum code_opt option, const void *info,
+			size_t size)
+{
+	long r = codectl_open(door) ? door->call(KERNEL_CODECTL, option, info, size) : -ENOSYS;
+
+	return r > 0 ? -EPROTO : (int)r;
 }

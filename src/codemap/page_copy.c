@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/proc_maps.h"
-
 /* Reader for struct bobbin_mem; keeps the errno of the last failure. */
 struct process_bytes {
 	struct remote_process process;
@@ -38,6 +36,11 @@ static bool is_page_name(const char *name)
 	       !strcmp(name, "[anon:" BOBBIN_CODE_PAGE_NAME "]");
 }
 
+bool page_copy_may_be(const struct proc_map *map)
+{
+	return map->read && is_page_name(map->path);
+}
+
 /* Whether it is of no use to look on. */
 static bool is_hopeless(int error)
 {
@@ -57,7 +60,7 @@ static int try_mapping(void *ctx, const struct proc_map *map)
 	const struct process_bytes *bytes = s->mem->ctx;
 	int r;
 
-	if (!map->read || !is_page_name(map->path))
+	if (!page_copy_may_be(map))
 		return 0;
 	r = page_copy_probe(map->start, s->mem);
 	if (!r)

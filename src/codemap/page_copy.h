@@ -15,7 +15,7 @@
 #include <bobbin/step.h>
 #include <stdbool.h>
 
-#include "base/process_reader.h"
+#include "base/proc_maps.h"
 
 /* What is believed of a page, at most. */
 #define PAGE_COPY_MAX_ENTRIES (1u << 20)
@@ -52,6 +52,9 @@ struct page_copy {
 /* Nothing is read yet. */
 void page_copy_init(const struct remote_process *process, struct page_copy *ret);
 void page_copy_fini(struct page_copy *code);
+
+/* Whether a mapping has the name of a page; others may have it, too. */
+bool page_copy_may_be(const struct proc_map *map);
 
 /*
  * Look for the page if it is not known, and read it if it has changed.  1: there

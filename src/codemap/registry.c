@@ -50,9 +50,36 @@ int registry_open(kernel_call kernel, struct registry **ret)
 	return 0;
 }
 
+static struct code_jit_info jit_info(const struct registration *r)
+{
+	return (struct code_jit_info){.text_start = r->code.text_start,
+				      .text_end = r->code.text_end,
+				      .unwind_head = r->code.table};
+}
+
+/* Of a section for several ranges, the first of them. */
+static struct code_elf_info section_info(const struct registration *r)
+{
+	const struct code *code = &r->code;
+
+	return (struct code_elf_info){.text_start = r->ranges[0].text.start,
+				      .text_end = r->ranges[0].text.end,
+				      .sframe_start = code->table,
+				      .sframe_end = code->table + code->table_size};
+}
+
 static void forget_in_kernel(struct registry *registry, const struct registration *r)
 {
-	if (r->in_kernel)
+	const struct code_jit_info jit = jit_info(r);
+	const struct code_elf_info section = section_info(r);
+
+	if (!r->in_kernel)
+		return;
+	if (r->code.kind == CODE_JIT)
+		kernel_door_codectl(&registry->kernel, CODE_UNREGISTER, &jit, sizeof(jit));
+	else if (r->count > 1)
+		kernel_door_codectl(&registry->kernel, CODE_UNREGISTER, &section, sizeof(section));
+	else
 		kernel_door_unregister(&registry->kernel, r->key);
 }
 
@@ -253,28 +280,49 @@ static int map_and_publish(struct registration *r)
 	return error;
 }
 
+/* All ranges in one call: a section is registered once. */
+static int tell_of_ranges(struct registration *r)
+{
+	struct code_text_range *more = malloc((r->count - 1) * sizeof(*more));
+	struct code_elf_info info = section_info(r);
+	int error;
+
+	if (!more)
+		return -ENOMEM;
+	for (size_t i = 1; i < r->count; i++)
+		more[i - 1] = r->ranges[i].text;
+	info.text_ranges = (uintptr_t)more;
+	info.text_range_count = (uint32_t)(r->count - 1);
+	error = kernel_door_codectl(&r->registry->kernel, CODE_REGISTER_ELF, &info, sizeof(info));
+	free(more);
+	return error;
+}
+
+static int tell_of_section(struct registration *r)
+{
+	const struct code_text_range *text = &r->ranges[0].text;
+	const struct sframe_setup setup = {.sframe_start = r->code.table,
+					   .sframe_size = r->code.table_size,
+					   .text_start = text->start,
+					   .text_size = text->end - text->start};
+
+	/* it would take starts of functions from where the table is */
+	if (!r->code.sframe.data || r->code.sframe.addr != r->key || r->code.table != r->key)
+		return -ENODATA;
+	return r->count > 1 ? tell_of_ranges(r)
+			    : kernel_door_register(&r->registry->kernel, &setup);
+}
+
 /* A kernel that does not want a table says nothing of what the process keeps. */
 static void tell_kernel(struct registration *r)
 {
-	const struct code *code = &r->code;
+	const struct code_jit_info jit = jit_info(r);
 
-	/* it would take starts of functions from where the table is */
-	if (!code->sframe.data || code->sframe.addr != r->key || code->table != r->key)
-		return;
-	for (size_t i = 0; i < r->count; i++) {
-		const struct code_text_range *text = &r->ranges[i].text;
-		const struct sframe_setup setup = {.sframe_start = code->table,
-						   .sframe_size = code->table_size,
-						   .text_start = text->start,
-						   .text_size = text->end - text->start};
-
-		if (!kernel_door_register(&r->registry->kernel, &setup))
-			continue;
-		if (i)
-			kernel_door_unregister(&r->registry->kernel, r->key);
-		return;
-	}
-	r->in_kernel = true;
+	if (r->code.kind == CODE_JIT)
+		r->in_kernel = !kernel_door_codectl(&r->registry->kernel, CODE_REGISTER_JIT, &jit,
+						    sizeof(jit));
+	else
+		r->in_kernel = !tell_of_section(r);
 }
 
 int registry_insert(struct registry *registry, const struct code_request *request,

@@ -32,7 +32,7 @@ struct code_match {
 };
 
 /* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */
-int registry_open(long (*kernel)(long number, const void *setup, size_t size),
+int registry_open(long (*kernel)(long number, unsigned int option, const void *info, size_t size),
 		  struct registry **ret);
 void registry_close(struct registry *registry);
 

@@ -64,6 +64,11 @@ static BOBBIN_ALWAYS_INLINE bool sframe_attributes_valid(const struct sframe_att
 		return false;
 	if ((a->info2 & SFRAME_FDE_TYPE) > SFRAME_FDE_TYPE_FLEX)
 		return false;
+#ifdef __KERNEL__
+	/* as many as version 3 can count; nobody else bounds how long a walk takes there */
+	if (a->num_fres > U16_MAX)
+		return false;
+#endif
 	return !(a->info & SFRAME_FDE_PCMASK) || a->rep_size;
 }
 

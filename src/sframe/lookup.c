@@ -166,7 +166,8 @@ static BOBBIN_ALWAYS_INLINE int find_function(const struct bobbin_sframe_view *v
  * @row: the last one that starts at or before the PC, or NULL
  * @off: the PC, from the start of the function (or repeated block)
  * @left: rows from @p on
- * @start, @end: of @row, likewise
+ * @start: of @row, likewise
+ * @end: of @row, likewise
  * @big_endian: of the section, a constant
  */
 struct scan {

@@ -239,8 +239,9 @@ int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbi
 	return r ? r : compiled_table_rule(rules, &row, ret);
 }
 
-int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
-		    struct bobbin_row *ret)
+/* The row at an address, but for its function; in which block, and where in it. */
+static int find_row(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
+		    struct bobbin_row *ret, const struct block_rows **ret_block, uint32_t *ret_row)
 {
 	int64_t index = find_block(&sidefile->head, vaddr);
 	const struct block_rows *block;
@@ -263,7 +264,35 @@ int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_err
 		.rule = rule,
 		.start = block->rows[i].start,
 		.end = i + 1 < block->count ? block->rows[i + 1].start : block->end,
-		.function = function_of(&sidefile->head.rules, block, i),
 	};
+	*ret_block = block;
+	*ret_row = i;
 	return 0;
+}
+
+int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
+		    struct bobbin_row *ret)
+{
+	const struct block_rows *block;
+	uint32_t i;
+	int r = find_row(sidefile, vaddr, err, ret, &block, &i);
+
+	if (!r)
+		ret->function = function_of(&sidefile->head.rules, block, i);
+	return r;
+}
+
+int sidefile_lookup_row(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_row *ret,
+			bool *begins)
+{
+	const struct block_rows *block;
+	struct compiled_row row;
+	uint32_t i;
+	int r = find_row(sidefile, vaddr, NULL, ret, &block, &i);
+
+	if (!r)
+		r = compiled_table_number(&sidefile->head.rules, block->rows[i].number, &row);
+	if (!r)
+		*begins = row.begins;
+	return r;
 }

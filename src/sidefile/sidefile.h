@@ -79,4 +79,18 @@ int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbi
 int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
 		    struct bobbin_row *ret);
 
+/**
+ * sidefile_lookup_row() - the same without a search for the row's function
+ * @sidefile: an open side-file
+ * @vaddr: the address
+ * @ret: the row, but for its function; untouched on failure
+ * @begins: whether a function begins with the row
+ *
+ * A function may have as many rows as a block, and each of them would be looked at.
+ *
+ * Return: as sidefile_lookup().
+ */
+int sidefile_lookup_row(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_row *ret,
+			bool *begins);
+
 #endif

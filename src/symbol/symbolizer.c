@@ -35,6 +35,7 @@ struct symbolizer {
 	struct known *known;
 	size_t known_count, known_capacity;
 	struct hash_index index; /* of what is known */
+	size_t known_memory;
 	uint64_t clock;
 	size_t files_memory;
 	struct symlist kernel;
@@ -166,6 +167,8 @@ static int add_known(struct symbolizer *s, const struct key *key, unsigned int f
 			      s->known_count, s->known_capacity, known);
 	if (err)
 		free(known.key);
+	else
+		s->known_memory += sizeof(known) + known.size;
 	return err;
 }
 
@@ -478,7 +481,7 @@ void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *r
 	struct symbolizer_stats stats = {0};
 
 	stats.memory = s->files_memory + name_pool_memory(&s->context.names.pool) +
-		       symlist_memory(&s->kernel) + jit_files_memory(&s->jit);
+		       symlist_memory(&s->kernel) + jit_files_memory(&s->jit) + s->known_memory;
 	for (size_t i = 0; i < s->file_count; i++)
 		stats.open += s->files[i]->state == SYMFILE_OPEN;
 	*ret = stats;
