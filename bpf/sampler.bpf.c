@@ -24,7 +24,7 @@
 #include "table/table_lookup.h"
 
 /* unwind/table_set.h: e_entry's first instructions clear the frame pointer and call into C */
-#define ENTRY_CODE_SIZE 64
+#define ENTRY_CODE_SIZE 80
 
 /* linux/sched.h: threads that have no user registers */
 #define PF_USER_WORKER 0x00004000
@@ -44,6 +44,12 @@
 /* After that a walk that waits is given up; places that are tried at most. */
 #define LATE_NS 1000000000ull
 #define LATE_TRIES 3
+/* In struct walk_state.rules; lists have other numbers. */
+#define BORROWED (1ull << 62)
+/* Until the list of a process is made anew once more. */
+#define RENEW_NS 500000ull
+/* The same if it has too many mappings. */
+#define RENEW_LONG_NS 1000000000ull
 
 struct kept_rule {
 	uint64_t pc, list, word;
@@ -54,13 +60,20 @@ struct kept_rule {
 struct walk_state {
 	struct frame_walk walk; /* first: it is the world */
 	struct kernel_list list;
+	uint64_t rules; /* what tells the rules of this walk apart from others in @kept */
+	bool borrowed;  /* the list is an ancestor's, whose JIT tables grow on their own */
 	bool window_fails;
 	uint32_t number;  /* of this state */
+	uint64_t busy;    /* if it is of walks that wait: one of them goes on */
 	uint64_t missing; /* where the stack could not be read, or 0 */
+	bool unmapped;    /* an address was met that the list does not know */
 	uint8_t source;   /* of the rule that look_up() has found */
+	uint32_t next_file;
+	struct table_steps steps;
 	uint8_t code[EH_RETURN_SIZE];
 	uint64_t window[WINDOW_WORDS];
-	struct kernel_trace trace;
+	struct kernel_sample sample;
+	uint64_t hashes[KERNEL_SAMPLE_WORDS]; /* see stack_record.h */
 	struct kept_rule kept[KERNEL_RULES];
 };
 
@@ -71,13 +84,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, KERNEL_PROCESSES);
 	__type(key, uint32_t);
-	__type(value, struct kernel_list);
+	__type(value, struct kernel_process);
 } processes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_MAPPINGS);
+	__uint(max_entries, KERNEL_MAPPINGS + KERNEL_FRESH_LISTS * KERNEL_FRESH_MAPPINGS);
 	__type(key, uint32_t);
 	__type(value, struct kernel_mapping);
 } mappings SEC(".maps");
@@ -85,7 +98,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_FILES);
+	__uint(max_entries, KERNEL_FILES + KERNEL_CODE_FILES);
 	__type(key, uint32_t);
 	__type(value, struct kernel_file);
 } files SEC(".maps");
@@ -97,16 +110,17 @@ struct table_page {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_PAGES);
+	__uint(max_entries, KERNEL_PAGES + KERNEL_CODE_PAGES);
 	__type(key, uint32_t);
 	__type(value, struct table_page);
 } pages SEC(".maps");
 
-/* A walk that waits for the return to user mode. */
+/* A walk that waits for the return to user mode; cookie 0: it is the list that is made anew. */
 struct late_walk {
 	struct bpf_task_work work;
 	uint64_t busy; /* since when, or 0 */
 	uint64_t cookie, pc, sp;
+	uint64_t missing, word; /* where there is no page yet, and what was read there */
 	uint32_t pid, state;
 };
 
@@ -122,7 +136,7 @@ struct {
 	__uint(max_entries, KERNEL_LATE_BYTES);
 } results SEC(".maps");
 
-/* One for each CPU, as the next two; their number is known when they are loaded. */
+/* One for each CPU, as the next one; their number is known when they are loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -137,26 +151,27 @@ struct {
 	__type(value, struct kernel_counts);
 } counts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, uint32_t);
-} outputs SEC(".maps");
-
 /* Set before the program is loaded: plain_forms_of(), and the rule of a root. */
 const volatile uint64_t form_from_sp, form_from_fp, form_record, outermost_word;
-/* After the CPUs' states come those of walks that wait. */
+/* After the CPUs' states come those of walks that have waited. */
 const volatile uint32_t first_late_state;
 /* The kernel's sample is taken beside each walk. */
 const volatile bool also_copy;
+/* Whose samples are wanted, by the number of the user; or of_all_users. */
+const volatile uint32_t of_user;
+const volatile bool of_all_users = true;
 
 #pragma GCC visibility pop
 
-extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
-					      void *map,
-					      int (*callback)(struct bpf_map *, void *, void *),
-					      void *aux) __ksym __weak;
+#include "mapping_lists.h"
+
+#include "known_process.h"
+#include "stack_record.h"
+
+/* The loader puts the kernel's function there, see profile/task_work.h. */
+static int (*const schedule_resume)(struct task_struct *task, struct bpf_task_work *work, void *map,
+				    int (*callback)(struct bpf_map *, void *, void *),
+				    void *aux) = (void *)KERNEL_SCHEDULE_RESUME;
 
 static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_table *t,
 						       const uint8_t *at, unsigned int size)
@@ -165,7 +180,7 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_tab
 	uint32_t number = (uint32_t)(offset / KERNEL_PAGE);
 	const struct table_page *page = bpf_map_lookup_elem(&pages, &number);
 
-	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES)
+	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES + KERNEL_CODE_PAGES)
 		return NULL;
 	offset &= KERNEL_PAGE - size;
 	__asm__ volatile("" : "+r"(offset));
@@ -264,15 +279,28 @@ BOBBIN_STAGE int is_known_code(uint64_t pc)
 	       (code[0] == 0x0f && code[1] == 0x05) || returns_to_root(pc);
 }
 
-/* The rule for a frame record, for code that no table covers. */
+/* For code that no table covers: where it is not a root, its frame record's rule, if that holds. */
 static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
-						 const struct kernel_file *file, uint64_t pc,
-						 uint64_t vaddr)
+						 const struct kernel_file *file, uint64_t vaddr)
 {
 	s->source = BOBBIN_SOURCE_FRAME_POINTER;
-	if (!file->resort || (file->first && vaddr - file->first < ENTRY_CODE_SIZE))
+	if (!file->resort)
 		return 0;
-	return is_known_code(pc) ? 0 : form_record;
+	if (file->first && vaddr - file->first < ENTRY_CODE_SIZE) {
+		s->source = BOBBIN_SOURCE_ENTRY;
+		return outermost_word;
+	}
+	s->next_file = KERNEL_RECORD;
+	return 0;
+}
+
+/* Whether a JIT table says more than its copy, or whether that cannot be known. */
+static BOBBIN_ALWAYS_INLINE bool has_grown(const struct kernel_file *file)
+{
+	uint64_t end[2]; /* used_len and next of struct code_jit_unwind_table */
+
+	return bpf_probe_read_user(end, sizeof(end), (const void *)(file->tail + 8)) ||
+	       end[0] != file->used || end[1];
 }
 
 /* The packed rule by a file's table; 0: none, or user space has to look closer. */
@@ -280,22 +308,44 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 						const struct kernel_file *file, uint64_t pc,
 						uint64_t vaddr)
 {
-	struct compiled_row row;
+	struct compiled_row row = {0}; /* Linux 6.1 wants to see that all of it is set */
 	int r;
 
+	if (file->tail && s->borrowed)
+		return 0;
 	s->source = file->source;
-	r = table_find(&file->table, vaddr, &row);
+	r = table_find(&file->table, vaddr, &s->steps, &row);
+	if (r == -BOBBIN_ENOENT && file->tail && has_grown(file))
+		return 0;
+	if (r == -BOBBIN_ENOENT && (file->registered || file->next != KERNEL_NO_FILE)) {
+		s->next_file = file->registered ? KERNEL_UNDER : file->next;
+		return 0;
+	}
 	if (r == -BOBBIN_ENOENT)
-		return resort_word(s, file, pc, vaddr);
+		return resort_word(s, file, vaddr);
 	if (r || !row.word)
 		return 0;
 	if (vaddr - file->entry < file->entry_size && !plain_outermost(row.word)) {
 		s->source = BOBBIN_SOURCE_ENTRY;
 		return outermost_word;
 	}
-	if (row.end == vaddr + 1 && returns_to_root(pc))
+	if (row.end == vaddr + 1 && !file->registered && returns_to_root(pc))
 		return 0;
 	return file->eh_returns && replaces_frame(s->number, pc) ? 0 : row.word;
+}
+
+/* The same by an entry of the files; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
+BOBBIN_STAGE uint64_t file_word(uint32_t number, uint32_t file, uint64_t pc, uint64_t vaddr)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	const struct kernel_file *f;
+
+	file = kernel_file_index(file);
+	f = bpf_map_lookup_elem(&files, &file);
+	if (!s)
+		return 0;
+	s->next_file = KERNEL_NO_FILE;
+	return f && f->source != BOBBIN_SOURCE_NONE ? table_word(s, f, pc, vaddr) : 0;
 }
 
 /* The packed rule for an address that this CPU has not kept, or 0. */
@@ -303,22 +353,36 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 	const struct kernel_mapping *m;
-	const struct kernel_file *file;
-	uint64_t word;
+	uint64_t word = 0, bias;
 
 	m = s ? find_mapping(s, pc) : NULL;
-	if (!m)
+	if (!m) {
+		if (s)
+			s->unmapped = true;
 		return 0;
-	s->source = BOBBIN_SOURCE_FRAME_POINTER;
-	if (m->file == KERNEL_BARE)
-		return form_record;
-	file = bpf_map_lookup_elem(&files, &m->file);
-	if (!file)
-		return 0;
-	word = table_word(s, file, pc, pc - m->bias);
+	}
+	s->next_file = m->file;
+	bias = m->bias;
+	for (unsigned int i = 0; i < 1 + KERNEL_SECTIONS && !word; i++) {
+		if (s->next_file == KERNEL_UNDER) {
+			s->next_file = m->under;
+			bias = m->under_bias;
+		}
+		if (s->next_file == KERNEL_BARE) {
+			s->source = BOBBIN_SOURCE_FRAME_POINTER;
+			return form_record;
+		}
+		if (s->next_file == KERNEL_NO_FILE)
+			return 0;
+		if (s->next_file == KERNEL_RECORD)
+			break;
+		word = file_word(number, s->next_file, pc, pc - bias);
+	}
+	if (s->next_file == KERNEL_RECORD)
+		word = is_known_code(pc) ? 0 : form_record;
 	if (word)
-		s->kept[index_below(slot, KERNEL_RULES)] = (struct kept_rule){pc, s->list.number,
-									      word, s->source};
+		s->kept[index_below(slot, KERNEL_RULES)] = (struct kept_rule){pc, s->rules, word,
+									      s->source};
 	return word;
 }
 
@@ -330,7 +394,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *w, uint64_t
 	const struct kept_rule *kept = &s->kept[slot];
 	uint64_t word;
 
-	if (kept->pc == pc && kept->list == s->list.number) {
+	if (kept->pc == pc && kept->list == s->rules) {
 		*source = (uint8_t)kept->source;
 		return kept->word;
 	}
@@ -416,7 +480,6 @@ static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *ds
 
 struct walk_loop {
 	struct walk_state *state;
-	uint64_t base; /* frames of which the callers were found before */
 	struct plain_frame frame;
 	uint64_t count;
 	uint64_t callee; /* source of the last frame's rule */
@@ -455,7 +518,7 @@ static long next_frame(uint32_t i, void *ctx)
 	struct walk_loop *c = ctx;
 	struct walk_state *s = c->state;
 	struct plain_frame *f = &c->frame, caller;
-	uint64_t pc = f->pc, at = c->base + i;
+	uint64_t pc = f->pc;
 	bool exact = f->exact;
 	enum frame_case found = frame_plain(&s->walk, f, &caller);
 
@@ -467,10 +530,10 @@ static long next_frame(uint32_t i, void *ctx)
 	else
 		c->reason = step_on(s->number, f, c->callee);
 	c->callee = f->source;
-	s->trace.frames[index_below(at, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
-							  (uint64_t)f->source << KERNEL_PC_BITS |
-							  (exact ? KERNEL_EXACT : 0);
-	c->count = at + 1;
+	s->sample.words[index_below(i, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
+							 (uint64_t)f->source << KERNEL_PC_BITS |
+							 (exact ? KERNEL_EXACT : 0);
+	c->count = i + 1ull;
 	return c->reason != BOBBIN_REASON_NONE;
 }
 
@@ -487,6 +550,7 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.from_fp = form_from_fp;
 	s->walk.forms.record = form_record;
 	s->missing = 0;
+	s->unmapped = false;
 	s->walk.near.start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
 					      (const void *)s->walk.near.start);
@@ -494,94 +558,86 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	return true;
 }
 
-/* A list that was replaced may have been overwritten while it was used. */
-static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
+/* Of process @pid, which is the current one or an ancestor. */
+static BOBBIN_ALWAYS_INLINE void use_list(struct walk_state *s,
+					  const struct kernel_process *process, uint32_t pid)
 {
-	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &pid);
-
-	return list && list->number == number;
+	s->list = process->list;
+	s->borrowed = pid != (uint32_t)(bpf_get_current_pid_tgid() >> 32);
+	s->rules = s->list.number ^ (s->borrowed ? BORROWED : 0);
 }
 
-/*
- * The list of the current process; or that of its parent, @pid, if it was forked and nobody has
- * called exec since: user space will see whether that was right.
- */
-static BOBBIN_ALWAYS_INLINE const struct kernel_list *find_list(uint32_t *pid)
+/* A walk holds a state until it has to wait again, so there is nearly always one; or NULL. */
+static BOBBIN_ALWAYS_INLINE struct walk_state *claim_state(uint32_t *number)
 {
-	const struct kernel_list *list = bpf_map_lookup_elem(&processes, pid);
-	struct task_struct *task = bpf_get_current_task_btf(), *parent;
+	const uint64_t now = bpf_ktime_get_ns();
+	struct walk_state *s;
 
-	if (list)
-		return list;
-	parent = task->real_parent;
-	if (parent->self_exec_id != task->self_exec_id)
-		return NULL;
-	*pid = (uint32_t)parent->tgid;
-	return bpf_map_lookup_elem(&processes, pid);
+	for (uint32_t i = 0; i < LATE_TRIES; i++) {
+		*number = first_late_state + (uint32_t)(now / 64 + i) % KERNEL_LATE_STATES;
+		s = bpf_map_lookup_elem(&states, number);
+		if (!s || !__sync_val_compare_and_swap(&s->busy, 0, 1))
+			return s;
+	}
+	return NULL;
 }
 
-static BOBBIN_ALWAYS_INLINE long give_out(struct bpf_perf_event_data *ctx, struct walk_state *s,
-					  uint64_t frames, uint64_t cookie)
+struct late_loop {
+	struct walk_loop walk;
+	struct late_walk *late;
+};
+
+/* From the leaf on.  Where it has to wait, or 0. */
+static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct late_loop *c)
 {
-	uint64_t count = index_below(frames, KERNEL_FRAMES + 1);
+	const struct kernel_process *process = newest_process(c->late->pid);
 
-	s->trace.list = s->list.number;
-	s->trace.cookie = cookie;
-	s->trace.period = ctx->sample_period;
-	s->trace.count = (uint32_t)count;
-	return bpf_perf_event_output(ctx, &outputs, BPF_F_CURRENT_CPU, &s->trace,
-				     offsetof(struct kernel_trace, frames) + 8 * count);
-}
-
-/* Until a page is missing that can be had; the next turn goes on from there. */
-static long walk_and_fault(uint32_t i, void *ctx)
-{
-	struct walk_loop *c = ctx;
-	struct walk_state *s = c->state;
-	uint64_t word;
-
-	bpf_loop(KERNEL_FRAMES, next_frame, c, 0);
-	if (!s->missing || bpf_copy_from_user(&word, sizeof(word), (const void *)s->missing))
-		return 1;
-	s->missing = 0;
-	s->window_fails = false;
-	s->walk.near.size = 0;
-	c->base = c->count - 1;
+	if (!process || !code_is_known(process))
+		return 0;
+	s->number = c->late->state;
+	use_list(s, process, c->late->pid);
+	/* execve() has put another program there */
+	if (!user_frame(s, &c->walk.frame) || c->walk.frame.pc != c->late->pc ||
+	    c->walk.frame.sp != c->late->sp)
+		return 0;
+	c->walk.state = s;
+	c->walk.callee = BOBBIN_SOURCE_NONE;
+	bpf_loop(KERNEL_FRAMES, next_frame, &c->walk, 0);
+	if (c->walk.reason != BOBBIN_REASON_OUTERMOST)
+		return s->missing;
+	count_walk(c->walk.count, true);
+	if (list_is_current(c->late->pid, s->list.number))
+		give_out_late(s, (uint32_t)c->walk.count, c->late->cookie);
 	return 0;
 }
 
-static BOBBIN_ALWAYS_INLINE void walk_late(struct late_walk *late)
+/* Who waits holds nothing but its place: somebody else may never fill the page. */
+static long wait_and_walk(uint32_t i, void *ctx)
 {
-	const struct kernel_list *list = bpf_map_lookup_elem(&processes, &late->pid);
-	struct walk_state *s = bpf_map_lookup_elem(&states, &late->state);
-	struct walk_loop loop = {.state = s};
-	uint64_t count;
+	struct late_loop *c = ctx;
+	struct late_walk *late = c->late;
+	struct walk_state *s;
 
-	if (!list || !s)
-		return;
-	s->number = late->state;
-	s->list = *list;
-	/* execve() has put another program there */
-	if (!user_frame(s, &loop.frame) || loop.frame.pc != late->pc || loop.frame.sp != late->sp)
-		return;
-	bpf_loop(LATE_FAULTS, walk_and_fault, &loop, 0);
-	count_walk(loop.count, loop.reason == BOBBIN_REASON_OUTERMOST);
-	if (loop.reason != BOBBIN_REASON_OUTERMOST || !list_is_current(late->pid, s->list.number))
-		return;
-	count = index_below(loop.count, KERNEL_FRAMES + 1);
-	s->trace.list = s->list.number;
-	s->trace.cookie = late->cookie;
-	s->trace.count = (uint32_t)count;
-	bpf_ringbuf_output(&results, &s->trace, offsetof(struct kernel_trace, frames) + 8 * count,
-			   BPF_RB_NO_WAKEUP);
+	if (bpf_copy_from_user(&late->word, sizeof(late->word), (const void *)late->missing))
+		return 1;
+	s = claim_state(&late->state);
+	if (!s)
+		return 1;
+	late->missing = walk_again(s, c);
+	s->busy = 0;
+	return !late->missing;
 }
 
 /* In the task itself, before it returns to user mode. */
 static int on_return(struct bpf_map *map, void *key, void *value)
 {
 	struct late_walk *late = value;
+	struct late_loop loop = {.late = late};
 
-	walk_late(late);
+	if (late->cookie)
+		bpf_loop(LATE_FAULTS, wait_and_walk, &loop, 0);
+	else
+		make_fresh_list(true);
 	late->busy = 0;
 	return 0;
 }
@@ -611,47 +667,80 @@ static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t 
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	uint64_t now = bpf_ktime_get_ns();
+	uint64_t now = bpf_ktime_get_ns(), word;
 	struct late_walk *late;
 	uint32_t slot;
 
 	if (!s->missing || s->missing - regs->sp >= LATE_STACK)
 		return 0;
+	/* in execve() these are the registers of a program that is gone */
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)regs->sp))
+		return 0;
 	late = claim(&slot, now);
 	if (!late)
 		return 0;
-	late->cookie = now << 4 | slot;
+	/* where another task still waits this fails; ours comes to that after this program */
+	if (schedule_resume(task, &late->work, &late_walks, on_return, NULL))
+		return 0;
+	late->cookie = now << KERNEL_LATE_BITS | slot;
 	late->pid = pid;
-	late->state = first_late_state + slot;
+	late->missing = s->missing;
 	late->pc = regs->ip;
 	late->sp = regs->sp;
-	if (bpf_task_work_schedule_resume_impl(task, &late->work, &late_walks, on_return, NULL))
-		return 0;
-	return now << 4 | slot;
+	return late->cookie;
 }
 
-/* 0: the stack was walked and given out, or will be; 1: the kernel's sample is wanted. */
+/* Have the list of the current process made anew when that returns to user mode. */
+static BOBBIN_ALWAYS_INLINE void renew_list(void)
+{
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32, slot;
+	const struct kernel_process *theirs = bpf_map_lookup_elem(&processes, &pid);
+	const struct kernel_process *ours = bpf_map_lookup_elem(&fresh, &pid);
+	uint64_t now = bpf_ktime_get_ns();
+	struct late_walk *late;
+
+	if ((theirs && (!theirs->list.number || theirs->page)) ||
+	    (ours && (now - ours->renewed < RENEW_NS || now < ours->retry)))
+		return;
+	late = claim(&slot, now);
+	if (!late)
+		return;
+	if (!schedule_resume(bpf_get_current_task_btf(), &late->work, &late_walks, on_return, NULL))
+		late->cookie = 0;
+}
+
+/* 0: the stack was walked and given out, will be, or is not wanted; 1: the kernel's sample is. */
 static BOBBIN_ALWAYS_INLINE int walk(struct bpf_perf_event_data *ctx, bool may_defer)
 {
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
-	const struct kernel_list *list = find_list(&pid);
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct kernel_process *process = find_process(&pid);
 	struct walk_state *s = bpf_map_lookup_elem(&states, &cpu);
 	struct walk_loop loop = {.state = s};
 	uint64_t cookie = 0;
 	bool whole;
 
-	if (!list || !s)
+	if (!of_all_users && (uint32_t)bpf_get_current_uid_gid() != of_user)
+		return 0;
+	/* they never return to user mode, and would keep places for what is done then */
+	if (task->flags & (PF_KTHREAD | PF_USER_WORKER))
+		return 1;
+	if (!process && may_defer)
+		renew_list();
+	if (!process || !s || !code_is_known(process))
 		return 1;
 	s->number = cpu;
-	s->list = *list;
+	use_list(s, process, pid);
 	if (!user_frame(s, &loop.frame))
 		return 1;
 	bpf_loop(KERNEL_FRAMES, next_frame, &loop, 0);
 	whole = loop.reason == BOBBIN_REASON_OUTERMOST && list_is_current(pid, s->list.number);
 	count_walk(loop.count, whole);
-	if (may_defer && !whole)
+	if (may_defer && s->unmapped)
+		renew_list();
+	else if (may_defer && !whole && !also_copy)
 		cookie = defer(s, pid);
-	if ((!whole && !cookie) || give_out(ctx, s, loop.count, cookie))
+	if ((!whole && !cookie) || !give_out(ctx, s, loop.count, cookie))
 		return 1;
 	return also_copy;
 }
@@ -667,6 +756,30 @@ SEC("perf_event")
 __attribute__((visibility("default"))) int walk_or_defer(struct bpf_perf_event_data *ctx)
 {
 	return walk(ctx, true);
+}
+
+/* Of those only that samples come from, or may come from. */
+SEC("tp_btf/sched_process_exec")
+__attribute__((visibility("default"))) int on_exec(uint64_t *args)
+{
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (nearest_known(&pid, false) && is_known(pid))
+		make_fresh_list(false);
+	return 0;
+}
+
+/* Its number may be another process's before the recorder comes to that. */
+SEC("tp_btf/sched_process_exit")
+__attribute__((visibility("default"))) int on_exit(uint64_t *args)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
+
+	/* of its threads it is the last one */
+	if (!task->signal->live.counter && is_known(pid))
+		drop_lists(pid);
+	return 0;
 }
 
 char program_license[] SEC("license") = "GPL";
