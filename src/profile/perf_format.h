@@ -67,6 +67,11 @@ enum perf_file_record {
 
 /* The last one of the kernel: Linux 6.19. */
 #define PERF_FILE_CALLCHAIN_DEFERRED 22
+/* Flags of attributes by their places, Linux 6.19: walk the user part later; write that, too. */
+#define PERF_FILE_DEFER_CALLCHAIN 38
+#define PERF_FILE_DEFER_OUTPUT 39
+/* In a call chain: the user part comes later, in a record with the cookie that follows. */
+#define PERF_FILE_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 /* In branch_sample_type, Linux 6.8: a counter word for each branch. */
 #define PERF_FILE_BRANCH_COUNTERS (1ull << 19)
 

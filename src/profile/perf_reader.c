@@ -12,6 +12,7 @@
 #include "core/refusal.h"
 #include "profile/perf_inflate.h"
 #include "profile/perf_reader.h"
+#include "profile/user_chain_index.h"
 
 /* In the place of a record: it is an inflated one. */
 #define INFLATED (1ull << 63)
@@ -45,9 +46,11 @@ struct perf_reader {
 	struct perf_inflate *inflate;
 	struct indexed *index; /* in the order of time, once all is read */
 	size_t count, room, next;
+	struct user_chain_index user_chains;
 	struct perf_reader_stats stats;
 	/* a record that is not aligned in the file */
 	_Alignas(8) uint8_t aligned[PERF_FILE_RECORD_BYTES];
+	_Alignas(8) uint8_t aligned_chain[PERF_FILE_RECORD_BYTES];
 };
 
 /* The one pass over the records. */
@@ -298,7 +301,9 @@ static int index_record(struct scan *scan, uint64_t place, const uint8_t *record
 		scan->time = time;
 	count_record(&reader->stats, record, header);
 	if (vector_push(reader->index, reader->count, reader->room,
-			(struct indexed){scan->time, place}))
+			(struct indexed){scan->time, place}) ||
+	    (header->type == PERF_FILE_CALLCHAIN_DEFERRED &&
+	     user_chain_index_add(&reader->user_chains, scan->time, place, record, header->size)))
 		return refuse_as(-ENOMEM, scan->err, offset, BOBBIN_REASON_NONE);
 	return 0;
 }
@@ -564,6 +569,7 @@ static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
 	if (!reader->nr_attrs)
 		return refuse(err, scan.pos, BOBBIN_REASON_PERF_ATTR);
 	sort_records(reader);
+	user_chain_index_settle(&reader->user_chains);
 	return 0;
 }
 
@@ -653,17 +659,16 @@ void perf_reader_close(struct perf_reader *reader)
 	free(reader->ids);
 	hash_index_fini(&reader->id_index);
 	free(reader->index);
+	user_chain_index_fini(&reader->user_chains);
 	perf_inflate_close(reader->inflate);
 	if (reader->mapped)
 		munmap((void *)reader->data, reader->size);
 	free(reader);
 }
 
-static const uint8_t *align_record(struct perf_reader *reader, const uint8_t *record, uint64_t size)
+static const uint8_t *align_record(uint8_t *aligned, const uint8_t *record, uint64_t size)
 {
-	if ((uintptr_t)record % 8 == 0)
-		return record;
-	return memcpy(reader->aligned, record, size);
+	return (uintptr_t)record % 8 ? memcpy(aligned, record, size) : record;
 }
 
 static const uint8_t *record_at(const struct perf_reader *reader, uint64_t place)
@@ -688,13 +693,42 @@ int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struc
 	memcpy(&header, record, sizeof(header));
 	/* In a pipe, a later attribute can have made the id ambiguous. */
 	attr = attr_of(reader, record, header.size, header.type);
-	record = align_record(reader, record, header.size);
+	record = align_record(reader->aligned, record, header.size);
 	if (!attr || perf_event_decode(&attr->attr, record, header.size, ret))
 		return refuse(err, offset, BOBBIN_REASON_PERF_RECORD);
 	ret->offset = offset;
 	ret->time = entry->time;
 	ret->attr = attr;
 	return 1;
+}
+
+static bool decode_user_chain(struct perf_reader *reader, uint64_t place, struct perf_event *ret)
+{
+	const uint8_t *record = record_at(reader, place);
+	const struct perf_reader_attr *attr;
+	struct perf_event_header header;
+
+	memcpy(&header, record, sizeof(header));
+	attr = attr_of(reader, record, header.size, header.type);
+	record = align_record(reader->aligned_chain, record, header.size);
+	return attr && !perf_event_decode(&attr->attr, record, header.size, ret);
+}
+
+bool perf_reader_user_chain(struct perf_reader *reader, const struct perf_event *sample,
+			    uint64_t cookie, struct perf_user_chain *ret)
+{
+	const struct user_chain_entry *entry;
+	size_t count = user_chain_index_find(&reader->user_chains, cookie, sample->time, &entry);
+
+	for (; count; count--, entry++) {
+		struct perf_event part;
+
+		if (!decode_user_chain(reader, entry->place, &part) || part.tid != sample->tid)
+			continue;
+		*ret = part.user_chain;
+		return true;
+	}
+	return false;
 }
 
 bool perf_reader_truncated(const struct perf_reader *reader)
@@ -705,6 +739,11 @@ bool perf_reader_truncated(const struct perf_reader *reader)
 const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader)
 {
 	return &reader->stats;
+}
+
+const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i)
+{
+	return i < reader->nr_attrs ? &reader->attrs[i] : NULL;
 }
 
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature)

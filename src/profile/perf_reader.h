@@ -66,12 +66,23 @@ void perf_reader_close(struct perf_reader *reader);
 int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret);
 
 /*
+ * The user part of the call chain of this sample, which ends with a mark and @cookie: Linux
+ * walks the stack later, on the way back to user mode, and writes a record of its own.  @ret is
+ * valid until the next call.  False: the file has none.
+ */
+bool perf_reader_user_chain(struct perf_reader *reader, const struct perf_event *sample,
+			    uint64_t cookie, struct perf_user_chain *ret);
+
+/*
  * Whether the recording was killed or its file cut off.  What precedes the damage is
  * delivered; features are most likely missing.
  */
 bool perf_reader_truncated(const struct perf_reader *reader);
 
 const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader);
+
+/* The @i-th event of the recording, or NULL. */
+const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i);
 
 /*
  * The bytes of a feature, enum perf_file_feature or any other number, for perf_feature.h; no
