@@ -52,6 +52,17 @@ static uint64_t word_from_end(const void *record, uint64_t size, uint64_t back)
 	return word_at(record, size, size - back);
 }
 
+void perf_attr_flag(struct perf_event_attr *attr, unsigned int place, bool on)
+{
+	/* bit fields begin at the end that the byte order begins with */
+	uint64_t bit = 1ull << (HOST_BIG_ENDIAN ? 63 - place : place), flags;
+	uint8_t *word = (uint8_t *)&attr->read_format + sizeof(attr->read_format);
+
+	memcpy(&flags, word, sizeof(flags));
+	flags = on ? flags | bit : flags & ~bit;
+	memcpy(word, &flags, sizeof(flags));
+}
+
 static uint64_t sample_time(const struct perf_event_attr *attr, const void *record, uint64_t size)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_TIME))
@@ -326,7 +337,24 @@ static void decode_build_id(struct bytes *b, struct perf_mmap *mmap)
 		memcpy(mmap->build_id, id, mmap->build_id_len);
 }
 
-static void decode_mmap(struct bytes *b, struct perf_event *event)
+/*
+ * Linux (6.18 at least) marks the record of an event without build IDs as one that has them if
+ * another recording's event, which asks for them, was told of the mapping first.  The attribute
+ * says it, then, or what the bytes are: a device has a short minor number, an inode is no hash.
+ */
+static bool has_build_id(const struct bytes *b, const struct perf_event_attr *attr, uint16_t misc)
+{
+	struct bytes device = *b;
+	struct perf_mmap mmap;
+
+	if (!(misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || attr->build_id)
+		return misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	decode_device(&device, &mmap);
+	return mmap.maj <= sizeof(mmap.build_id) && (mmap.min >> 20 || mmap.ino >> 48);
+}
+
+static void decode_mmap(struct bytes *b, const struct perf_event_attr *attr,
+			struct perf_event *event)
 {
 	struct perf_mmap *mmap = &event->mmap;
 
@@ -336,7 +364,7 @@ static void decode_mmap(struct bytes *b, struct perf_event *event)
 	mmap->len = bytes_u64(b);
 	mmap->pgoff = bytes_u64(b);
 	if (event->type == PERF_RECORD_MMAP2) {
-		if (event->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		if (has_build_id(b, attr, event->misc))
 			decode_build_id(b, mmap);
 		else
 			decode_device(b, mmap);
@@ -366,12 +394,20 @@ static void decode_task(struct bytes *b, struct perf_event *event)
 		event->time = time;
 }
 
-static void decode_body(struct bytes *b, struct perf_event *event)
+static void decode_user_chain(struct bytes *b, struct perf_user_chain *chain)
+{
+	chain->cookie = bytes_u64(b);
+	chain->count = bytes_u64(b);
+	chain->pcs = take_words(b, chain->count);
+}
+
+static void decode_body(struct bytes *b, const struct perf_event_attr *attr,
+			struct perf_event *event)
 {
 	switch (event->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		decode_mmap(b, event);
+		decode_mmap(b, attr, event);
 		break;
 	case PERF_RECORD_COMM:
 		decode_comm(b, event);
@@ -386,6 +422,9 @@ static void decode_body(struct bytes *b, struct perf_event *event)
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		event->lost = bytes_u64(b);
+		break;
+	case PERF_FILE_CALLCHAIN_DEFERRED:
+		decode_user_chain(b, &event->user_chain);
 		break;
 	default:
 		break; /* nobody asks what others say */
@@ -436,7 +475,7 @@ int perf_event_decode(const struct perf_event_attr *attr, const void *record, ui
 		decode_sample(&b, attr, &event);
 	} else {
 		decode_trailer(&b, attr, &event);
-		decode_body(&b, &event);
+		decode_body(&b, attr, &event);
 	}
 	if (b.bad)
 		return -EBADMSG;
@@ -453,4 +492,25 @@ bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_
 	below = sample->regs_mask & ((1ull << reg) - 1);
 	*ret = sample->regs[__builtin_popcountll(below)];
 	return true;
+}
+
+size_t perf_sample_kernel_count(const struct perf_sample *sample)
+{
+	size_t count = 0;
+
+	while (count < sample->callchain_nr && sample->callchain[count] != PERF_CONTEXT_USER &&
+	       sample->callchain[count] != PERF_FILE_CONTEXT_USER_DEFERRED)
+		count++;
+	return count;
+}
+
+size_t perf_sample_kernel_part(const struct perf_sample *sample, uint64_t *chain, size_t max)
+{
+	size_t count = perf_sample_kernel_count(sample);
+
+	if (count > max)
+		count = max;
+	if (count)
+		memcpy(chain, sample->callchain, count * sizeof(*chain));
+	return count;
 }

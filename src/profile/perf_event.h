@@ -17,6 +17,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct perf_reader_attr;
@@ -49,6 +50,13 @@ struct perf_sample {
 	uint64_t stack_size, dyn_size;
 };
 
+/* The user part of the call chain of earlier samples: those of the thread with the cookie. */
+struct perf_user_chain {
+	uint64_t cookie;
+	const uint64_t *pcs; /* with marks, as in a sample */
+	uint64_t count;
+};
+
 /**
  * struct perf_event - a record
  * @type: PERF_RECORD_…; decides which member of the union holds
@@ -74,8 +82,9 @@ struct perf_event {
 		} comm;
 		struct {
 			uint32_t ppid, ptid;
-		} task;        /* FORK, EXIT */
-		uint64_t lost; /* LOST: records; LOST_SAMPLES: samples */
+		} task;                            /* FORK, EXIT */
+		uint64_t lost;                     /* LOST: records; LOST_SAMPLES: samples */
+		struct perf_user_chain user_chain; /* CALLCHAIN_DEFERRED */
 		struct perf_sample sample;
 	};
 };
@@ -98,10 +107,19 @@ uint64_t perf_event_id(const struct perf_event_attr *attr, const void *record, u
 /* Whether the id stands at the same place in the records of both, or these look the same. */
 bool perf_event_same_ids(const struct perf_event_attr *a, const struct perf_event_attr *b);
 
+/* Change a flag that <linux/perf_event.h> may not have: the @place-th bit after read_format. */
+void perf_attr_flag(struct perf_event_attr *attr, unsigned int place, bool on);
+
 /*
  * The user register of this bit in the mask, as in <asm/perf_regs.h>; false if the sample does
  * not have it.
  */
 bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_t *ret);
+
+/* Entries and marks of the call chain that are the kernel's part. */
+size_t perf_sample_kernel_count(const struct perf_sample *sample);
+
+/* The kernel's part of the call chain, up to @max entries.  Their number. */
+size_t perf_sample_kernel_part(const struct perf_sample *sample, uint64_t *chain, size_t max);
 
 #endif
