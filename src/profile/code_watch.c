@@ -17,6 +17,8 @@
 /* Programs compile soon after they begin, and nobody should miss it for one search too early. */
 #define QUICK_SEARCHES 8u
 #define LAST_WAIT (10000 * MS)
+/* Of all searches without a cause together; who reads for the recorder takes as much again. */
+#define ALL_FACTOR 1000u
 
 /* What the recorder itself takes: that others had the CPU meanwhile costs nobody anything. */
 static uint64_t own_time(void)
@@ -30,15 +32,16 @@ static uint64_t at_least(uint64_t value, uint64_t least)
 }
 
 /* @door: one of them */
-static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struct code_door *d,
+static bool ask(struct code_watcher *watcher, struct process *process, struct code_door *d,
 		unsigned int door)
 {
 	uint64_t start = own_time(), cost;
 	bool known = d->open;
-	int r = unwinder_update_code(unwinder, process->space, process->pid, door);
+	int r = unwinder_update_code(watcher->unwinder, process->space, process->pid, door);
 
 	cost = own_time() - start;
 	d->open = r >= 0 || (d->open && r == -ENOMEM);
+	watcher->any_open |= d->open;
 	if (d->open) {
 		/* the first time it was searched for, too */
 		d->due = clock_now() +
@@ -59,21 +62,14 @@ static bool ask(struct bobbin_unwinder *unwinder, struct process *process, struc
 	return false;
 }
 
-bool code_watch_ask_page(struct bobbin_unwinder *unwinder, struct process *process)
+bool code_watch_ask_page(struct code_watcher *watcher, struct process *process)
 {
-	return ask(unwinder, process, &process->code.page, REMOTE_PAGE);
+	return ask(watcher, process, &process->code.page, REMOTE_PAGE);
 }
 
-static bool ask_images(struct bobbin_unwinder *unwinder, struct process *process)
+bool code_watch_ask_images(struct code_watcher *watcher, struct process *process)
 {
-	return ask(unwinder, process, &process->code.images, REMOTE_IMAGES);
-}
-
-bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process)
-{
-	bool news = code_watch_ask_page(unwinder, process);
-
-	return ask_images(unwinder, process) || news;
+	return ask(watcher, process, &process->code.images, REMOTE_IMAGES);
 }
 
 static bool is_due(const struct code_door *d)
@@ -81,12 +77,25 @@ static bool is_due(const struct code_door *d)
 	return clock_now() >= d->due;
 }
 
-bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process)
+bool code_watch_begins(struct code_watcher *watcher)
+{
+	bool any = watcher->any_open;
+
+	watcher->any_open = false;
+	return any;
+}
+
+bool code_watch_sweep(struct code_watcher *watcher, struct process *process)
 {
 	struct code_watch *w = &process->code;
-	bool news = w->page.open && is_due(&w->page) && code_watch_ask_page(unwinder, process);
+	bool news;
 
-	return (w->images.open && is_due(&w->images) && ask_images(unwinder, process)) || news;
+	/* a child that is born with its parent's is told apart from others by the next sweep */
+	watcher->any_open |= w->page.open || w->images.open;
+	news = w->page.open && is_due(&w->page) && code_watch_ask_page(watcher, process);
+
+	return (w->images.open && is_due(&w->images) && code_watch_ask_images(watcher, process)) ||
+	       news;
 }
 
 /* Memory without a file: made by a compiler, or filled by a loader. */
@@ -134,17 +143,37 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 	return false;
 }
 
-bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
+/*
+ * Whoever has a sample when the time has come is next, so those with many samples come first.
+ * true: something is new.
+ */
+static bool search_without_cause(struct code_watcher *watcher, struct process *process)
+{
+	const struct code_door *page = &process->code.page;
+	uint64_t now = clock_now(), start;
+	bool news;
+
+	if (page->open || now < watcher->due || now < page->search || now < page->due)
+		return false;
+	start = own_time();
+	news = code_watch_ask_page(watcher, process);
+	watcher->due = now + ALL_FACTOR * (own_time() - start);
+	return news;
+}
+
+bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 		      const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
-	bool bare = leads_into_bare_memory(process->space, trace), news = false;
+	bool bare = leads_into_bare_memory(process->space, trace), news;
 
 	if (!w->page.search)
 		w->page.search = clock_now() + SEARCH_PAUSE;
-	if (is_due(&w->page) && (bare || (!w->page.open && clock_now() >= w->page.search)))
-		news = code_watch_ask_page(unwinder, process);
+	if (bare)
+		news = is_due(&w->page) && code_watch_ask_page(watcher, process);
+	else
+		news = search_without_cause(watcher, process);
 	if (bare && is_due(&w->images))
-		news |= ask_images(unwinder, process);
+		news |= code_watch_ask_images(watcher, process);
 	return news;
 }

@@ -11,7 +11,8 @@
  * To find out whether a process has a page costs a search of its mappings.  That is
  * done where a stack leads into such memory: the first few times as readily as a page
  * is read, then in no more than a 200th of the time.  As a page may tell of code in files,
- * too, it is also done without a cause, less and less often.
+ * too, it is also done without a cause, less and less often, and for all processes together in
+ * no more than a 500th of the time, whoever takes it.
  *
  * The same goes for the lists of images that compilers hand to debuggers, which are
  * never looked for without a cause: that reads symbol tables, of each file once.
@@ -21,19 +22,32 @@
 
 #include "profile/process_table.h"
 
-/* Ask now; true: something is new. */
-bool code_watch_ask(struct bobbin_unwinder *unwinder, struct process *process);
+/**
+ * struct code_watcher - who asks; zero but for the unwinder to begin
+ * @due: when one of all processes may be searched without a cause again, by CLOCK_MONOTONIC
+ * @any_open: a process is known that is to be asked at each sweep
+ */
+struct code_watcher {
+	struct bobbin_unwinder *unwinder;
+	uint64_t due;
+	bool any_open;
+};
 
-/* The same for the page only, whose images the recording was told of. */
-bool code_watch_ask_page(struct bobbin_unwinder *unwinder, struct process *process);
+/* Ask now what its page says, or its images; true: something is new. */
+bool code_watch_ask_images(struct code_watcher *watcher, struct process *process);
+bool code_watch_ask_page(struct code_watcher *watcher, struct process *process);
 
-/* At each sweep.  true: something is new. */
-bool code_watch_sweep(struct bobbin_unwinder *unwinder, struct process *process);
+/*
+ * At each sweep, of each process, if code_watch_begins() says that there is one to be asked.  true:
+ * something is new.
+ */
+bool code_watch_begins(struct code_watcher *watcher);
+bool code_watch_sweep(struct code_watcher *watcher, struct process *process);
 
 /*
  * After a walk.  true: something is new, and the walk may have missed it.
  */
-bool code_watch_trace(struct bobbin_unwinder *unwinder, struct process *process,
+bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 		      const struct bobbin_trace *trace);
 
 /* Whether a walk met code that has no file, whatever unwinds it. */

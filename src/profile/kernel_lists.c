@@ -66,6 +66,28 @@ static void give_room(struct kernel_lists *lists, unsigned int size, uint32_t fi
 		lists->spare[size].firsts[lists->spare[size].count++] = first;
 }
 
+static struct known_list **bucket_of(struct kernel_lists *lists, uint64_t number)
+{
+	return &lists->numbers[number % NUMBER_BUCKETS];
+}
+
+static void add_number(struct kernel_lists *lists, struct known_list *list)
+{
+	struct known_list **bucket = bucket_of(lists, list->list.number);
+
+	list->next_number = *bucket;
+	*bucket = list;
+}
+
+static void remove_number(struct kernel_lists *lists, const struct known_list *list)
+{
+	struct known_list **link = bucket_of(lists, list->list.number);
+
+	while (*link != list)
+		link = &(*link)->next_number;
+	*link = list->next_number;
+}
+
 static struct known_list *add_list(struct kernel_lists *lists, const struct kernel_mapping *entries,
 				   uint32_t count, uint64_t hash)
 {
@@ -88,6 +110,7 @@ static struct known_list *add_list(struct kernel_lists *lists, const struct kern
 	memcpy(l->entries, entries, count * sizeof(*entries));
 	memcpy(lists->mappings + first, entries, count * sizeof(*entries));
 	*bucket = l;
+	add_number(lists, l);
 	return l;
 }
 
@@ -114,8 +137,10 @@ struct known_list *kernel_lists_get(struct kernel_lists *lists,
 
 static void forget(struct kernel_lists *lists, struct known_list **retired)
 {
-	if (*retired)
-		lists->retired_entries -= (*retired)->list.count;
+	if (!*retired)
+		return;
+	lists->retired_entries -= (*retired)->list.count;
+	remove_number(lists, *retired);
 	free(*retired);
 	*retired = NULL;
 }
@@ -147,16 +172,37 @@ void kernel_lists_put(struct kernel_lists *lists, struct known_list *list)
 	retire(lists, list);
 }
 
+void kernel_lists_told(struct kernel_lists *lists, const struct fresh_list *told)
+{
+	struct known_list *l = malloc(sizeof(*l) + told->count * sizeof(*l->entries));
+
+	/* traces that name it are cut */
+	if (!l)
+		return;
+	*l = (struct known_list){
+		.list = {.number = told->number, .first = told->first, .count = told->count},
+	};
+	for (uint32_t i = 0; i < told->count; i++)
+		l->entries[i] = told->mappings[i].mapping;
+	add_number(lists, l);
+	retire(lists, l);
+}
+
 const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uint64_t number)
 {
-	for (unsigned int i = 0; i < LISTS_RETIRED; i++)
-		if (lists->retired[i] && lists->retired[i]->list.number == number)
-			return lists->retired[i];
+	const struct known_list *l = lists->numbers[number % NUMBER_BUCKETS];
+
+	while (l && l->list.number != number)
+		l = l->next_number;
+	return l;
+}
+
+void kernel_lists_visit(const struct kernel_lists *lists,
+			void (*visit)(void *ctx, const struct known_list *list), void *ctx)
+{
 	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
 		for (const struct known_list *l = lists->buckets[i]; l; l = l->next)
-			if (l->list.number == number)
-				return l;
-	return NULL;
+			visit(ctx, l);
 }
 
 const struct kernel_mapping *known_list_at(const struct known_list *list, uint64_t addr)

@@ -14,13 +14,15 @@
 #define KERNEL_LIST_MAX 16384
 #define KERNEL_LIST_SIZES 15 /* powers of two up to it */
 #define LIST_BUCKETS 1024
-#define LISTS_RETIRED 1024
+#define LISTS_RETIRED 4096
+#define NUMBER_BUCKETS 4096
 
 struct known_list {
 	struct kernel_list list;
 	uint32_t users;
 	uint64_t hash;
-	struct known_list *next;
+	struct known_list *next;        /* of its hash */
+	struct known_list *next_number; /* of its number's */
 	struct kernel_mapping entries[];
 };
 
@@ -38,6 +40,7 @@ struct kernel_lists {
 		size_t count, room;
 	} spare[KERNEL_LIST_SIZES];
 	struct known_list *buckets[LIST_BUCKETS];
+	struct known_list *numbers[NUMBER_BUCKETS];
 	struct known_list *retired[LISTS_RETIRED];
 	unsigned int next_retired;
 	uint32_t retired_entries; /* of all of them */
@@ -53,8 +56,15 @@ struct known_list *kernel_lists_get(struct kernel_lists *lists,
 /* One user less; the kernel must not be told of it any more.  @list may be NULL. */
 void kernel_lists_put(struct kernel_lists *lists, struct known_list *list);
 
+/* A list that the kernel has made itself, and told of: remembered, and that is all. */
+void kernel_lists_told(struct kernel_lists *lists, const struct fresh_list *told);
+
 /* A list by its number; NULL: it is forgotten. */
 const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uint64_t number);
+
+/* Call @visit for each list that is in use. */
+void kernel_lists_visit(const struct kernel_lists *lists,
+			void (*visit)(void *ctx, const struct known_list *list), void *ctx);
 
 /* What a list says of an address; NULL: nothing. */
 const struct kernel_mapping *known_list_at(const struct known_list *list, uint64_t addr);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/vector.h"
+
 #define BUCKETS 1024
 
 struct process_table {
@@ -14,6 +16,10 @@ struct process_table {
 	bool live;
 	void (*ended)(void *ctx, struct process *process); /* or NULL */
 	void *ended_ctx;
+	/* numbers of those that have changed; if there was no memory for one, all of them have */
+	int *changed;
+	size_t changed_count, changed_room;
+	bool all_changed;
 	struct process *processes[BUCKETS];
 	struct thread *threads[BUCKETS];
 };
@@ -74,6 +80,7 @@ static void remove_thread(struct process_table *table, int tid)
 	*link = t->next;
 	if (!--t->process->threads)
 		remove_process(table, t->process);
+	wait_free(t->wait);
 	free(t);
 }
 
@@ -88,6 +95,7 @@ void process_table_close(struct process_table *table)
 	for (unsigned int i = 0; i < BUCKETS; i++)
 		while (table->processes[i])
 			remove_process(table, table->processes[i]);
+	free(table->changed);
 	free(table);
 }
 
@@ -110,6 +118,8 @@ static int add_process(struct process_table *table, int pid, const struct proces
 	/* what was registered is in its memory, too */
 	p->code.page.open = parent && parent->code.page.open;
 	p->code.images.open = parent && parent->code.images.open;
+	if (parent)
+		p->owner = parent->owner;
 	*process_link(table, pid) = p;
 	*ret = p;
 	return 0;
@@ -128,6 +138,13 @@ static int add_thread(struct process_table *table, int tid, struct process *proc
 	*thread_link(table, tid) = t;
 	*ret = t;
 	return 0;
+}
+
+bool process_table_knows(struct process_table *table, int pid, int tid)
+{
+	const struct thread *t = *thread_link(table, tid);
+
+	return t && t->process->pid == pid;
 }
 
 int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret)
@@ -151,6 +168,18 @@ int process_table_thread(struct process_table *table, int pid, int tid, struct t
 	return r;
 }
 
+struct thread *process_table_find(struct process_table *table, int tid)
+{
+	return *thread_link(table, tid);
+}
+
+struct thread *process_table_alive(struct process_table *table, int pid, int tid)
+{
+	struct thread *t = *thread_link(table, tid);
+
+	return t && t->told && t->process->pid == pid ? t : NULL;
+}
+
 void process_table_visit(struct process_table *table,
 			 void (*visit)(void *ctx, struct process *process), void *ctx)
 {
@@ -159,11 +188,49 @@ void process_table_visit(struct process_table *table,
 			visit(ctx, p);
 }
 
+void process_table_visit_threads(struct process_table *table,
+				 void (*visit)(void *ctx, struct thread *thread), void *ctx)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		for (struct thread *t = table->threads[i]; t; t = t->next)
+			visit(ctx, t);
+}
+
 void process_table_watch(struct process_table *table,
 			 void (*ended)(void *ctx, struct process *process), void *ctx)
 {
 	table->ended = ended;
 	table->ended_ctx = ctx;
+}
+
+void process_table_note(struct process_table *table, struct process *process)
+{
+	/* nobody asks */
+	if (!table->ended || process->changed)
+		return;
+	process->changed = !vector_push(table->changed, table->changed_count, table->changed_room,
+					process->pid);
+	table->all_changed |= !process->changed;
+}
+
+void process_table_visit_changed(struct process_table *table,
+				 void (*visit)(void *ctx, struct process *process), void *ctx)
+{
+	size_t count = table->changed_count;
+
+	table->changed_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = *process_link(table, table->changed[i]);
+
+		if (!p || !p->changed)
+			continue;
+		p->changed = false;
+		if (!table->all_changed)
+			visit(ctx, p);
+	}
+	if (table->all_changed)
+		process_table_visit(table, visit, ctx);
+	table->all_changed = false;
 }
 
 static int on_mmap(struct process_table *table, const struct perf_event *event)
@@ -190,8 +257,10 @@ static int on_mmap(struct process_table *table, const struct perf_event *event)
 		return 0;
 	memcpy(mapping.build_id, m->build_id, m->build_id_len);
 	r = process_table_thread(table, (int)event->pid, (int)event->tid, &thread);
-	if (!r)
-		r = bobbin_space_map(thread->process->space, &mapping);
+	if (r)
+		return r;
+	process_table_note(table, thread->process);
+	r = bobbin_space_map(thread->process->space, &mapping);
 	return r == -EINVAL ? 0 : r;
 }
 
@@ -202,11 +271,14 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 
 	if (r)
 		return r;
+	thread->told = true;
 	strncpy(thread->comm, event->comm.comm, COMM_SIZE - 1);
 	if (event->comm.exec) {
 		bobbin_space_clear(thread->process->space);
 		thread->process->in_exec = true;
 		thread->process->code = (struct code_watch){0};
+		wait_forget_user(thread->wait);
+		process_table_note(table, thread->process);
 	}
 	return 0;
 }
@@ -226,17 +298,18 @@ static int on_fork(struct process_table *table, const struct perf_event *event)
 	memcpy(comm, parent->comm, COMM_SIZE);
 	process = parent->process;
 	if (pid != ppid) {
-		if (*process_link(
-			    table,
-			    pid)) /* heard of before it was born: another CPU's records came first */
-			return process_table_thread(table, pid, tid, &child);
-		r = add_process(table, pid, parent->process, &process);
+		/* it may be heard of before it was born: another CPU's records came first */
+		process = *process_link(table, pid);
+		r = process ? 0 : add_process(table, pid, parent->process, &process);
 	}
 	if (!r)
 		r = add_thread(table, tid, process, &child);
-	if (!r)
-		memcpy(child->comm, comm, COMM_SIZE);
-	return r;
+	if (r)
+		return r;
+	child->told = true;
+	process_table_note(table, process);
+	memcpy(child->comm, comm, COMM_SIZE);
+	return 0;
 }
 
 void process_has_run(struct process *process, const struct bobbin_trace *trace)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "profile/perf_event.h"
+#include "profile/wait.h"
 
 #define COMM_SIZE 16
 
@@ -30,6 +31,13 @@ struct code_watch {
 	uint64_t told; /* the newest registration that the recording has heard of */
 };
 
+/* What is known of the user that a process runs as. */
+struct process_owner {
+	bool known;
+	uint32_t user;
+	uint64_t asked; /* when, by clock_now() */
+};
+
 struct known_list;
 
 /* What the kernel's walker was told of the mappings. */
@@ -38,17 +46,23 @@ struct process_walk {
 	bool waits;          /* for tables that are in the making */
 	uint64_t taken;      /* tables there were then */
 	uint64_t generation; /* of the space, when it was told */
+	uint64_t drops;      /* registered tables that had turned out to be malformed then */
 	uint64_t retry;      /* when to try again to find room; 0: there was */
+	uint64_t grows;      /* when to look at JIT tables again; 0: there are none */
+	bool told;           /* there is an entry for it in the kernel */
+	uint64_t time;       /* of that entry */
 	struct known_list *list;
 };
 
 struct process {
 	int pid;
 	uint32_t threads; /* alive */
+	bool changed;     /* noted, see process_table_note() */
 	bool in_exec;     /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
-	struct code_watch code; /* the recorder's, and so is the next one */
+	struct code_watch code; /* the recorder's, and so are the next two */
 	struct process_walk walk;
+	struct process_owner owner;
 	struct process *next; /* the table's */
 };
 
@@ -56,6 +70,8 @@ struct thread {
 	int tid;
 	struct process *process;
 	char comm[COMM_SIZE];
+	bool told;           /* a record, not only a sample, says that it lives */
+	struct wait *wait;   /* or NULL; the recorder's, freed with the thread */
 	struct thread *next; /* the table's */
 };
 
@@ -76,15 +92,37 @@ int process_table_event(struct process_table *table, const struct perf_event *ev
 void process_table_visit(struct process_table *table,
 			 void (*visit)(void *ctx, struct process *process), void *ctx);
 
-/* Call @ended before a process is forgotten. */
+void process_table_visit_threads(struct process_table *table,
+				 void (*visit)(void *ctx, struct thread *thread), void *ctx);
+
+/* Call @ended before a process is forgotten, and note from now on which ones have changed. */
 void process_table_watch(struct process_table *table,
 			 void (*ended)(void *ctx, struct process *process), void *ctx);
+
+/* Note that a process has changed in a way that records do not tell of. */
+void process_table_note(struct process_table *table, struct process *process);
+
+/* Call @visit for each process that has changed since the last time and is still there. */
+void process_table_visit_changed(struct process_table *table,
+				 void (*visit)(void *ctx, struct process *process), void *ctx);
+
+/* Whether anything was heard of the thread. */
+bool process_table_knows(struct process_table *table, int pid, int tid);
 
 /*
  * The thread, made up if nothing was heard of it yet; valid until the next
  * process_table_event().  0, -ENOMEM.
  */
 int process_table_thread(struct process_table *table, int pid, int tid, struct thread **ret);
+
+/* The same, or NULL if nothing was heard of it. */
+struct thread *process_table_find(struct process_table *table, int tid);
+
+/*
+ * The same, or NULL if no record tells that it lives.  Threads have still samples after their EXIT
+ * record, the last one when they leave the CPU for good.
+ */
+struct thread *process_table_alive(struct process_table *table, int pid, int tid);
 
 /*
  * A walk by the mappings of the process: by how far it led, the new program was seen to run.

@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/hash_index.h"
 #include "base/map_file.h"
 #include "base/proc_maps.h"
 #include "base/text_file.h"
+#include "codemap/page_copy.h"
 #include "elf/elf_image.h"
 #include "target/thread.h"
 
@@ -40,7 +42,7 @@ static int thread_comm(pid_t pid, pid_t tid, uint64_t id, snapshot_sink sink, vo
 }
 
 /* The build ID of what is mapped, if the file can be opened. */
-static void take_build_id(const struct remote_process *process, struct perf_mmap *m)
+static void read_build_id(const struct remote_process *process, struct perf_mmap *m)
 {
 	char name[MAP_FILE_SIZE];
 	int fd;
@@ -54,20 +56,42 @@ static void take_build_id(const struct remote_process *process, struct perf_mmap
 	close(fd);
 }
 
+static void take_build_id(const struct remote_process *process, struct snapshot_files *files,
+			  struct perf_mmap *m)
+{
+	uint64_t hash = hash_words(m->ino, (uint64_t)m->maj << 32 | m->min, 0);
+	struct snapshot_file *known = files ? &files->list[hash % SNAPSHOT_FILES] : NULL;
+
+	if (known && known->ino == m->ino && known->major == m->maj && known->minor == m->min) {
+		memcpy(m->build_id, known->build_id, sizeof(known->build_id));
+		m->build_id_len = known->build_id_len;
+		return;
+	}
+	read_build_id(process, m);
+	if (!known)
+		return;
+	*known = (struct snapshot_file){
+		.major = m->maj, .minor = m->min, .ino = m->ino, .build_id_len = m->build_id_len};
+	memcpy(known->build_id, m->build_id, sizeof(known->build_id));
+}
+
 struct maps_context {
 	const struct remote_process *process;
 	uint64_t id;
+	struct snapshot_files *files;
 	snapshot_sink sink;
 	void *ctx;
+	bool page;
 };
 
 static int map_line(void *ctx, const struct proc_map *map)
 {
-	const struct maps_context *c = ctx;
+	struct maps_context *c = ctx;
 	struct perf_event event = event_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER,
 					   c->process->pid, c->process->pid, c->id);
 	struct perf_mmap *m = &event.mmap;
 
+	c->page |= page_copy_may_be(map);
 	if (!map->exec)
 		return 0;
 	m->addr = map->start;
@@ -80,16 +104,18 @@ static int map_line(void *ctx, const struct proc_map *map)
 	m->flags = map->shared ? MAP_SHARED : MAP_PRIVATE;
 	m->filename = map->path[0] ? map->path : "//anon";
 	if (m->ino)
-		take_build_id(c->process, m);
+		take_build_id(c->process, c->files, m);
 	return c->sink(c->ctx, &event);
 }
 
-int snapshot_process(const struct remote_process *process, uint64_t id, snapshot_sink sink,
-		     void *ctx)
+int snapshot_process(const struct remote_process *process, uint64_t id,
+		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page)
 {
+	struct maps_context maps = {process, id, files, sink, ctx, false};
 	pid_t *tids;
 	int count = thread_list(process->pid, &tids), r = 0;
 
+	*page = false;
 	if (count < 0)
 		return count;
 	for (int i = 0; i < count && !r; i++)
@@ -97,27 +123,37 @@ int snapshot_process(const struct remote_process *process, uint64_t id, snapshot
 	free(tids);
 	if (r)
 		return r;
-	return proc_maps_read(process, map_line, &(struct maps_context){process, id, sink, ctx});
+	r = proc_maps_read(process, map_line, &maps);
+	*page = maps.page;
+	return r;
+}
+
+/* Of a line "address type name", with a name that says where the kernel's code is. */
+static void take_symbol(const char *line, uint64_t *start, uint64_t *end)
+{
+	char *rest;
+	uint64_t addr = strtoull(line, &rest, 16);
+
+	if (*rest != ' ' || !rest[1] || strncmp(rest + 2, " _", 2))
+		return;
+	rest += 3;
+	if (!strcmp(rest, "_text\n") || (!strcmp(rest, "_stext\n") && !*start))
+		*start = addr;
+	else if (!strcmp(rest, "_etext\n"))
+		*end = addr;
 }
 
 static bool kernel_text(uint64_t *start, uint64_t *end)
 {
-	char *line = NULL, name[128];
-	uint64_t addr;
+	char *line = NULL;
 	size_t room = 0;
 	FILE *f = fopen("/proc/kallsyms", "re");
 
 	*start = *end = 0;
 	if (!f)
 		return false;
-	while ((!*start || !*end) && getline(&line, &room, f) > 0) {
-		if (sscanf(line, "%" SCNx64 " %*c %127s", &addr, name) != 2)
-			continue;
-		if (!strcmp(name, "_text") || (!strcmp(name, "_stext") && !*start))
-			*start = addr;
-		else if (!strcmp(name, "_etext"))
-			*end = addr;
-	}
+	while ((!*start || !*end) && getline(&line, &room, f) > 0)
+		take_symbol(line, start, end);
 	free(line);
 	fclose(f);
 	return *start && *end > *start;

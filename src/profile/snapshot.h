@@ -16,9 +16,29 @@
 /* Takes the records; a result other than 0 ends the snapshot and is returned. */
 typedef int (*snapshot_sink)(void *ctx, const struct perf_event *event);
 
-/* A process: its threads' names, then its executable mappings. */
-int snapshot_process(const struct remote_process *process, uint64_t id, snapshot_sink sink,
-		     void *ctx);
+/* A power of two. */
+#define SNAPSHOT_FILES 512
+
+/**
+ * struct snapshot_files - build IDs that were read a moment ago
+ *
+ * By a hash of device and inode; one more drives out another.  Starts as all zero, and is of use
+ * for as long as files are mapped that it has.
+ */
+struct snapshot_files {
+	struct snapshot_file {
+		uint32_t major, minor;
+		uint64_t ino;
+		uint8_t build_id[20], build_id_len;
+	} list[SNAPSHOT_FILES];
+};
+
+/*
+ * A process: its threads' names, then its executable mappings.  @files: or NULL; @page: whether a
+ * mapping has the name of a page that tells of registered code.
+ */
+int snapshot_process(const struct remote_process *process, uint64_t id,
+		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page);
 
 /* The kernel's text, by kallsyms; nothing if its addresses are hidden. */
 int snapshot_kernel(uint64_t id, snapshot_sink sink, void *ctx);
