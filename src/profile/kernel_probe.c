@@ -105,37 +105,22 @@ int probe_large_buffers(void)
 	return r;
 }
 
-/* 0 or an error; whether walks can wait for pages to @waits. */
-static int try_kernel_walk(bool *waits)
+void probe_kernel_walk(int *walks, int *waits)
 {
 	struct bobbin_unwinder *unwinder;
+	const struct kernel_walk_options options = {0};
 	struct kernel_walk *walk;
 	int r = bobbin_unwinder_open(NULL, &unwinder);
 
+	*walks = *waits = r;
 	if (r)
-		return r;
-	r = kernel_walk_open(unwinder, false, &walk);
-	if (!r) {
-		*waits = kernel_walk_waits(walk);
+		return;
+	*walks = *waits = kernel_walk_open(unwinder, &options, &walk);
+	if (!*walks) {
+		*waits = kernel_walk_waits(walk) ? 0 : -EOPNOTSUPP;
 		kernel_walk_close(walk);
 	}
 	bobbin_unwinder_close(unwinder);
-	return r;
-}
-
-int probe_kernel_walk(void)
-{
-	bool waits;
-
-	return try_kernel_walk(&waits);
-}
-
-int probe_waiting_walk(void)
-{
-	bool waits = false;
-	int r = try_kernel_walk(&waits);
-
-	return r || waits ? r : -EOPNOTSUPP;
 }
 
 static bool has_capability(unsigned int number)

@@ -26,11 +26,11 @@ int probe_build_ids(void);
 /* Buffers of the size that a recording prefers. */
 int probe_large_buffers(void);
 
-/* Walks of stacks in the kernel; -ENOSYS: this build has none. */
-int probe_kernel_walk(void);
-
-/* Such walks that wait for pages which are not in memory. */
-int probe_waiting_walk(void);
+/*
+ * Walks of stacks in the kernel, -ENOSYS: this build has none; and such walks that wait for pages
+ * which are not in memory.
+ */
+void probe_kernel_walk(int *walks, int *waits);
 
 /* Attaching to processes that are no descendants, and reading their memory. */
 int probe_attaching(void);

@@ -10,38 +10,53 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/native_arch.h"
-#include "base/vector.h"
+#include "base/pid_namespace.h"
 #include "core/frame_rules.h"
 #include "core/plain_step.h"
+#include "profile/fresh_lists.h"
 #include "profile/kernel_lists.h"
-#include "profile/kernel_tables.h"
+#include "profile/kernel_samples.h"
+#include "profile/list_entries.h"
+#include "profile/task_work.h"
 #include "sampler.skel.h"
-#include "unwind/space.h"
+#include "unwind/remote_update.h"
 
 /* Of stacks that were walked late, until their samples come: those are about 10 ms behind. */
 #define LATE_TRACES 128
 /* Until a process that found no room tries again. */
 #define RETRY_NS 1000000000ull
+/* Until JIT tables are looked at again, which takes no more than a twentieth of the time. */
+#define GROW_NS 20000000ull
+#define GROW_FACTOR 20u
 
-/* linux/proc_ns.h: PROC_PID_INIT_INO */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
+/* Between looks at lists that wait for tables, while more are to come. */
+#define NEWS_NS 20000000ull
+
+/* Between looks at all processes, where nothing tells of changes. */
+#define LOOK_NS 1000000000ull
 
 struct kernel_walk {
 	struct sampler *bpf;
 	struct bpf_program *program; /* of its two */
 	struct kernel_tables tables;
 	struct kernel_lists lists;
-	struct kernel_mapping *entries; /* of the list that is being made */
-	size_t entry_room;
-	struct kernel_trace trace;
-	struct ring_buffer *results; /* of walks that waited; NULL: none do */
-	uint64_t roomless;           /* processes that found no room for a list */
-	uint64_t late_count;         /* of all that came; the last ones are in */
+	struct fresh_lists fresh;
+	struct bpf_link *on_exec, *on_exit; /* or NULL */
+	uint64_t time;                      /* up to which records were read */
+	struct kernel_code code;
+	struct list_entries entries; /* of the list that is being made */
+	struct kernel_samples samples;
+	struct kernel_trace trace;                /* of the last sample */
+	bool outlived;                            /* @trace is by registrations that have gone */
+	struct ring_buffer *results;              /* of walks that waited; NULL: none do */
+	uint64_t roomless;                        /* processes that found no room for a list */
+	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
+	uint64_t news, news_time;                 /* that lists were looked at for, and when */
+	uint64_t late_count;                      /* of all that came; the last ones are in */
 	struct kernel_trace late[LATE_TRACES];
 };
 
@@ -75,70 +90,28 @@ static void unmap_memory(const struct bpf_map *map, void *memory)
 		munmap(memory, map_bytes(map));
 }
 
-/* The program is told numbers of processes as the first namespace has them. */
-static bool has_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino != INITIAL_PID_NAMESPACE;
-}
-
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
 }
 
-/* Linux 6.18 has what a task can be made to do on its way back to user mode. */
-#define DEFER_FUNCTION "bpf_task_work_schedule_resume_impl"
-
-/* The last argument of that function; NULL: there is none. */
-static struct btf_param *last_argument(const struct btf *btf)
+/* @kernel: its types, or NULL */
+static bool kernel_has(const struct btf *kernel, const char *function)
 {
-	int id = btf__find_by_name_kind(btf, DEFER_FUNCTION, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	return type && btf_vlen(type) ? btf_params(type) + btf_vlen(type) - 1 : NULL;
-}
-
-/*
- * It points to anything on 6.18, and to a structure on 7.2.  libbpf wants to see the same in the
- * object, also where no program calls the function.
- */
-static int match_argument(const struct btf *kernel, struct btf *own)
-{
-	const struct btf_param *theirs = last_argument(kernel);
-	const struct btf_type *pointer = btf__type_by_id(kernel, theirs->type);
-	int id;
-
-	if (!btf_is_ptr(pointer) || !pointer->type)
-		return 0;
-	id = btf__add_struct(own, "bpf_prog_aux", 0);
-	if (id > 0)
-		id = btf__add_ptr(own, id);
-	if (id < 0)
-		return id;
-	last_argument(own)->type = (uint32_t)id;
-	return 0;
-}
-
-static bool kernel_can_defer(struct sampler *bpf)
-{
-	struct btf *kernel = btf__load_vmlinux_btf(), *own = bpf_object__btf(bpf->obj);
-	bool can = kernel && last_argument(kernel) && last_argument(own) &&
-		   !match_argument(kernel, own);
-
-	btf__free(kernel);
-	return can;
+	return kernel && btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC) > 0;
 }
 
 /* One of the two programs is loaded, and what only the other one needs is not. */
-static int choose_program(struct kernel_walk *w, bool may_defer)
+static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool with_new)
 {
 	struct sampler *bpf = w->bpf;
-	bool defers = kernel_can_defer(bpf) && may_defer;
+	/* Linux 6.7 can go through the mappings of a task */
+	bool lists = with_new && kernel_has(kernel, "bpf_iter_task_vma_new");
+	bool defers = lists && !task_work_link(bpf->progs.walk_or_defer, kernel);
 	int r;
 
+	bpf_program__set_autoload(bpf->progs.on_exec, lists);
+	bpf_program__set_autoload(bpf->progs.on_exit, lists);
 	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
 	r = bpf_program__set_autoload(bpf->progs.walk_stack, !defers);
 	if (!r)
@@ -150,8 +123,20 @@ static int choose_program(struct kernel_walk *w, bool may_defer)
 	return r;
 }
 
-static int configure(struct sampler *bpf, bool also_copy)
+static int size_ring(struct sampler *bpf, uint32_t cpus)
 {
+	uint32_t bytes = KERNEL_SAMPLE_BYTES_LEAST;
+
+	while (bytes < KERNEL_SAMPLE_BYTES_MOST && bytes / KERNEL_CPU_SAMPLE_BYTES < cpus)
+		bytes *= 2;
+	bpf->rodata->wake_bytes = bytes / 4;
+	return bpf_map__set_max_entries(bpf->maps.samples, bytes);
+}
+
+static int configure(struct kernel_walk *w, const struct btf *kernel,
+		     const struct kernel_walk_options *options)
+{
+	struct sampler *bpf = w->bpf;
 	const struct bobbin_rule outermost = outermost_rule(native_arch());
 	struct plain_forms forms;
 	uint64_t word;
@@ -159,11 +144,11 @@ static int configure(struct sampler *bpf, bool also_copy)
 
 	if (cpus < 0)
 		return cpus;
-	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus + KERNEL_LATE_WALKS);
+	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus + KERNEL_LATE_STATES);
 	if (!r)
 		r = bpf_map__set_max_entries(bpf->maps.counts, (uint32_t)cpus);
 	if (!r)
-		r = bpf_map__set_max_entries(bpf->maps.outputs, (uint32_t)cpus);
+		r = size_ring(bpf, (uint32_t)cpus);
 	plain_forms_of(native_arch(), &forms);
 	if (bobbin_rule_pack(&outermost, &word))
 		return -EINVAL;
@@ -172,20 +157,22 @@ static int configure(struct sampler *bpf, bool also_copy)
 	bpf->rodata->form_record = forms.record;
 	bpf->rodata->outermost_word = word;
 	bpf->rodata->first_late_state = (uint32_t)cpus;
-	bpf->rodata->also_copy = also_copy;
+	bpf->rodata->also_copy = options->also_copy;
+	bpf->rodata->sees_sample = kernel_has(kernel, "bpf_cast_to_kern_ctx");
+	stack_store_init(&w->samples.store);
+	bpf->rodata->stack_key.seed = w->samples.store.key.seed;
+	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
+	bpf->rodata->of_all_users = !options->by_user;
+	bpf->rodata->of_user = options->user;
 	return r;
 }
 
 static int take_result(void *ctx, void *data, size_t size)
 {
 	struct kernel_walk *w = ctx;
-	const size_t head = offsetof(struct kernel_trace, frames);
 	struct kernel_trace *to = &w->late[w->late_count % LATE_TRACES];
 
-	if (size < head || size > sizeof(*to))
-		return 0;
-	memcpy(to, data, size);
-	if (to->count <= (size - head) / sizeof(*to->frames))
+	if (kernel_sample_whole(data, size, to))
 		w->late_count++;
 	else
 		to->cookie = 0;
@@ -212,16 +199,40 @@ static int open_results(struct kernel_walk *w)
 	return w->results ? 0 : -errno;
 }
 
-static int load(struct kernel_walk *w, bool also_copy, bool may_defer)
+/* Where they cannot be attached, lists come from the recorder alone. */
+static int open_lists(struct kernel_walk *w)
 {
+	struct sampler *bpf = w->bpf;
+
+	if (!bpf_program__autoload(bpf->progs.on_exec))
+		return 0;
+	w->on_exec = bpf_program__attach(bpf->progs.on_exec);
+	w->on_exit = bpf_program__attach(bpf->progs.on_exit);
+	return fresh_lists_init(&w->lists, &w->tables, bpf_map__fd(bpf->maps.told),
+				bpf_map__fd(bpf->maps.inodes), &w->fresh);
+}
+
+/* Open the object as this kernel can have it. */
+static int prepare(struct kernel_walk *w, const struct kernel_walk_options *options, bool with_new)
+{
+	struct btf *kernel;
 	int r;
 
 	w->bpf = sampler__open();
 	if (!w->bpf)
 		return -errno;
-	r = choose_program(w, may_defer);
+	kernel = btf__load_vmlinux_btf();
+	r = choose_program(w, kernel, with_new);
 	if (!r)
-		r = configure(w->bpf, also_copy);
+		r = configure(w, kernel, options);
+	btf__free(kernel);
+	return r;
+}
+
+static int load(struct kernel_walk *w, const struct kernel_walk_options *options, bool with_new)
+{
+	int r = prepare(w, options, with_new);
+
 	if (!r)
 		r = sampler__load(w->bpf);
 	if (!r)
@@ -230,11 +241,17 @@ static int load(struct kernel_walk *w, bool also_copy, bool may_defer)
 		r = map_memory(w->bpf->maps.pages, &w->tables.pages);
 	if (!r)
 		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
+	if (!r)
+		r = open_lists(w);
+	if (!r)
+		r = kernel_samples_open(&w->samples, bpf_map__fd(w->bpf->maps.samples),
+					bpf_map__max_entries(w->bpf->maps.samples),
+					&w->bpf->bss->stack_epoch);
 	return r ? r : open_results(w);
 }
 
-static int open_walk(struct bobbin_unwinder *unwinder, bool also_copy, bool may_defer,
-		     struct kernel_walk **ret)
+static int open_walk(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     bool with_new, struct kernel_walk **ret)
 {
 	struct kernel_walk *w = calloc(1, sizeof(*w));
 	int r;
@@ -242,9 +259,17 @@ static int open_walk(struct bobbin_unwinder *unwinder, bool also_copy, bool may_
 	if (!w)
 		return -ENOMEM;
 	w->tables.unwinder = unwinder;
-	r = load(w, also_copy, may_defer);
+	w->tables.code = &w->code;
+	w->entries.tables = &w->tables;
+	w->entries.code = &w->code;
+	r = kernel_tables_init(&w->tables);
+	if (!r)
+		r = load(w, options, with_new);
 	if (!r)
 		r = table_maker_open(&w->tables.maker);
+	w->code.maker = w->tables.maker;
+	w->code.files = w->tables.files;
+	w->code.pages = w->tables.pages;
 	if (r)
 		kernel_walk_close(w);
 	else
@@ -252,18 +277,33 @@ static int open_walk(struct bobbin_unwinder *unwinder, bool also_copy, bool may_
 	return r;
 }
 
-int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
+/* Of the verifier, and of functions that are not as in the kernel that they were written for. */
+static bool is_refusal(int error)
 {
-	int r = -ENXIO;
+	switch (error) {
+	case -EACCES:
+	case -EINVAL:
+	case -E2BIG:
+	case -ENOENT:
+	case -ESRCH:
+		return true;
+	default:
+		return false;
+	}
+}
 
-	if (has_namespace())
-		return r;
+int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     struct kernel_walk **ret)
+{
+	int r;
+
+	/* the program is told numbers of processes as the first namespace has them */
+	if (!pid_namespace_is_initial())
+		return -ENXIO;
 	libbpf_set_print(quiet);
-	/* a copy ends at the page that a walk would wait for */
-	if (!also_copy)
-		r = open_walk(unwinder, also_copy, true, ret);
-	/* a kernel may have what waiting takes, and not like how it is used */
-	return r ? open_walk(unwinder, also_copy, false, ret) : 0;
+	r = open_walk(unwinder, options, true, ret);
+	/* a kernel may have what is newer than the walk, and not like how it is used */
+	return is_refusal(r) ? open_walk(unwinder, options, false, ret) : r;
 }
 
 bool kernel_walk_waits(const struct kernel_walk *walk)
@@ -280,11 +320,15 @@ void kernel_walk_close(struct kernel_walk *walk)
 		unmap_memory(walk->bpf->maps.pages, walk->tables.pages);
 		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
 	}
+	bpf_link__destroy(walk->on_exec);
+	bpf_link__destroy(walk->on_exit);
+	fresh_lists_fini(&walk->fresh);
 	kernel_tables_fini(&walk->tables);
 	kernel_lists_fini(&walk->lists);
+	kernel_samples_close(&walk->samples);
 	ring_buffer__free(walk->results);
 	sampler__destroy(walk->bpf);
-	free(walk->entries);
+	list_entries_fini(&walk->entries);
 	free(walk);
 }
 
@@ -295,27 +339,58 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
 
-int kernel_walk_output(struct kernel_walk *walk, int cpu, int event)
-{
-	return bpf_map_update_elem(bpf_map__fd(walk->bpf->maps.outputs), &cpu, &event, BPF_ANY)
-		       ? -errno
-		       : 0;
-}
-
-/* The list of a process as it is now, or NULL.  What it has registered comes before its files. */
+/* The list of a process as it is now, or NULL. */
 static struct known_list *make_list(struct kernel_walk *w, struct process *process)
 {
-	const struct bobbin_space *space = process->space;
-	const struct mapping_list *maps = &space->maps;
-	bool whole = true;
+	uint64_t begun = clock_now(), cost;
 
-	if (space->remote || maps->count > KERNEL_LIST_MAX ||
-	    vector_reserve(&w->entries, &w->entry_room, maps->count, sizeof(*w->entries)))
+	process->walk.grows = 0;
+	if (process->space->maps.count > KERNEL_LIST_MAX ||
+	    list_entries_make(&w->entries, process->space))
 		return NULL;
-	for (size_t i = 0; i < maps->count; i++)
-		whole &= kernel_tables_mapping(&w->tables, &maps->list[i], &w->entries[i]);
-	process->walk.waits = !whole;
-	return kernel_lists_get(&w->lists, w->entries, (uint32_t)maps->count);
+	process->walk.waits = !w->entries.whole;
+	cost = clock_now() - begun;
+	if (w->entries.grows)
+		process->walk.grows = begun +
+				      (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
+	return kernel_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
+}
+
+/*
+ * What the kernel is to know of a process.  Code that was registered must not be walked by the
+ * mappings alone, so without a list the kernel's own one does not count either.
+ */
+static struct kernel_process describe(const struct kernel_walk *w, const struct process *process,
+				      const struct known_list *list)
+{
+	const struct remote_code *code = process->space->remote;
+	struct kernel_process ret = {.time = list ? w->time : UINT64_MAX};
+
+	if (list)
+		ret.list = list->list;
+	if (code) {
+		ret.page = code->published.page;
+		ret.page_pid = code->published.page_pid;
+		ret.changes = code->published.changes;
+	}
+	return ret;
+}
+
+/* false: there is no room. */
+static bool tell_process(struct kernel_walk *w, struct process *process,
+			 const struct known_list *list)
+{
+	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
+	struct kernel_process entry = describe(w, process, list);
+	bool entered = list || process->space->remote;
+
+	if (entered && bpf_map_update_elem(processes, &pid, &entry, BPF_ANY))
+		entered = false;
+	if (!entered && process->walk.told)
+		bpf_map_delete_elem(processes, &pid);
+	process->walk.told = entered;
+	process->walk.time = w->time;
+	return entered || !list;
 }
 
 /*
@@ -324,35 +399,67 @@ static struct known_list *make_list(struct kernel_walk *w, struct process *proce
  */
 static bool set_list(struct kernel_walk *w, struct process *process, struct known_list *list)
 {
-	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
-	bool done = true;
+	bool done = tell_process(w, process, list);
 
-	if (list && bpf_map_update_elem(processes, &pid, &list->list, BPF_ANY)) {
+	if (!done) {
 		kernel_lists_put(&w->lists, list);
 		list = NULL;
-		done = false;
 	}
-	if (!list && process->walk.list)
-		bpf_map_delete_elem(processes, &pid);
 	kernel_lists_put(&w->lists, process->walk.list);
 	process->walk.list = list;
 	return done;
+}
+
+/* The kernel's own list may know less of files, so it should not hold for longer than it must. */
+static bool is_outdated(const struct kernel_walk *w, const struct process *process)
+{
+	uint64_t theirs = fresh_lists_time(&w->fresh, process->pid);
+
+	return theirs >= process->walk.time && theirs < w->time;
+}
+
+/* Tables that came, and times that there was room for more. */
+static uint64_t news(const struct kernel_walk *w)
+{
+	return w->tables.taken + w->code.changes;
+}
+
+/* Many lists wait for the first tables, and should not be made anew for each of them. */
+static void tell_news(struct kernel_walk *w)
+{
+	uint64_t now = clock_now();
+
+	if (table_maker_is_busy(w->tables.maker) && now - w->news_time < NEWS_NS)
+		return;
+	w->news = news(w);
+	w->news_time = now;
+}
+
+/* What is mapped and registered is what the process's list was made of. */
+static bool list_holds(const struct kernel_walk *w, const struct process *process)
+{
+	const struct bobbin_space *space = process->space;
+
+	return process->walk.generation == space->generation &&
+	       (!space->remote || process->walk.drops == unwinder_drops(w->tables.unwinder));
 }
 
 static bool is_followed(const struct kernel_walk *w, const struct process *process)
 {
 	const struct process_walk *walk = &process->walk;
 
-	if (walk->retry && clock_now() >= walk->retry)
+	if (is_outdated(w, process))
 		return false;
-	return walk->followed && walk->generation == process->space->generation &&
-	       (!walk->waits || walk->taken == w->tables.taken);
+	if ((walk->retry && clock_now() >= walk->retry) ||
+	    (walk->grows && clock_now() >= walk->grows))
+		return false;
+	return walk->followed && list_holds(w, process) && (!walk->waits || walk->taken == w->news);
 }
 
-/* Those without mappings have no list either, nor those that have registered code. */
+/* Those without mappings have no list either. */
 static bool wants_list(const struct bobbin_space *space)
 {
-	return !space->remote && space->maps.count;
+	return space->maps.count;
 }
 
 static void note_room(struct kernel_walk *w, struct process *process, bool found)
@@ -363,12 +470,35 @@ static void note_room(struct kernel_walk *w, struct process *process, bool found
 
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
 {
+	/* what came since is in no list yet */
+	kernel_code_make_room(&walk->code, &walk->lists);
 	kernel_tables_take(&walk->tables, wait);
+	kernel_tables_make_room(&walk->tables, &walk->lists);
+	tell_news(walk);
 }
 
 bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
 {
 	return table_maker_is_busy(walk->tables.maker);
+}
+
+bool kernel_walk_look_is_due(struct kernel_walk *walk)
+{
+	uint64_t now = clock_now(), drops = unwinder_drops(walk->tables.unwinder);
+
+	if (walk->looked_news == walk->news && walk->looked_drops == drops && now < walk->look)
+		return false;
+	walk->looked_news = walk->news;
+	walk->looked_drops = drops;
+	walk->look = now + LOOK_NS;
+	return true;
+}
+
+/* Not later than then. */
+static void look_at(struct kernel_walk *w, uint64_t time)
+{
+	if (time && time < w->look)
+		w->look = time;
 }
 
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
@@ -381,18 +511,65 @@ void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
 	process->walk.waits = false;
 	list = make_list(walk, process);
 	process->walk.followed = true;
-	process->walk.taken = walk->tables.taken;
+	process->walk.taken = walk->news;
 	process->walk.generation = process->space->generation;
-	if (list && list == process->walk.list)
+	process->walk.drops = unwinder_drops(walk->tables.unwinder);
+	/* the page that goes with it may say something else */
+	if (list && list == process->walk.list && !is_outdated(walk, process) &&
+	    !process->space->remote)
 		kernel_lists_put(&walk->lists, list);
 	else
 		done = set_list(walk, process, list);
 	note_room(walk, process, done && (list || !wants_list(process->space)));
+	look_at(walk, process->walk.retry);
+	look_at(walk, process->walk.grows);
 }
 
 void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
 {
-	set_list(walk, process, NULL);
+	int pid = process->pid;
+
+	if (process->walk.told)
+		bpf_map_delete_elem(bpf_map__fd(walk->bpf->maps.processes), &pid);
+	kernel_lists_put(&walk->lists, process->walk.list);
+	process->walk.list = NULL;
+	process->walk.told = false;
+}
+
+void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+			uint64_t addr)
+{
+	const struct mapping *m = walk->fresh.told ? space_find(process->space, addr) : NULL;
+
+	if (m)
+		fresh_lists_mapped(&walk->fresh, process->pid, time, m);
+}
+
+void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time)
+{
+	fresh_lists_exec(&walk->fresh, pid, time);
+}
+
+void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time)
+{
+	walk->time = time;
+	fresh_lists_read_until(&walk->fresh, time);
+}
+
+/*
+ * Whether code is what it was when it was walked.  What a process has registered was asked of the
+ * process itself before the walk.
+ */
+static bool code_holds(struct kernel_walk *w, struct process *process,
+		       const struct kernel_mapping *then, uint64_t pc)
+{
+	struct kernel_mapping now;
+
+	if (list_entries_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
+	    now.bias == then->bias)
+		return true;
+	w->outlived |= kernel_code_has(then->file);
+	return kernel_code_has(then->file);
 }
 
 /* How many frames still have the code that they were walked by. */
@@ -405,47 +582,48 @@ static uint32_t frames_that_hold(struct kernel_walk *w, struct process *process,
 	for (; used && i < trace->count; i++) {
 		uint64_t pc = trace->frames[i] & KERNEL_PC;
 		const struct kernel_mapping *then;
-		const struct mapping *m;
-		struct kernel_mapping now;
 
 		pc -= !(trace->frames[i] & KERNEL_EXACT);
 		then = known_list_at(used, pc);
-		m = space_find(process->space, pc);
-		if (!m || !then)
-			break;
-		kernel_tables_mapping(&w->tables, m, &now);
-		if (now.file != then->file || now.bias != then->bias)
+		if (!then || !code_holds(w, process, then, pc))
 			break;
 	}
 	return i;
 }
 
-static bool is_current(const struct process *process, uint64_t number)
+static bool is_current(const struct kernel_walk *w, const struct process *process, uint64_t number)
 {
-	const struct process_walk *walk = &process->walk;
+	const struct known_list *list = process->walk.list;
 
-	return walk->list && walk->list->list.number == number &&
-	       walk->generation == process->space->generation;
+	return list && list->list.number == number && list_holds(w, process);
 }
 
-static bool read_trace(const struct perf_sample *sample, struct kernel_trace *ret)
+int kernel_walk_collect(struct kernel_walk *walk)
 {
-	const size_t head = offsetof(struct kernel_trace, frames);
-
-	if (!sample->raw || sample->raw_size < head)
-		return false;
-	memcpy(ret, sample->raw, head);
-	if (!ret->count || ret->count > KERNEL_FRAMES ||
-	    (sample->raw_size - head) / sizeof(*ret->frames) < ret->count)
-		return false;
-	memcpy(ret->frames, (const uint8_t *)sample->raw + head, ret->count * sizeof(*ret->frames));
-	return true;
-}
-
-void kernel_walk_collect(struct kernel_walk *walk)
-{
+	fresh_lists_collect(&walk->fresh);
 	if (walk->results)
 		ring_buffer__consume(walk->results);
+	return kernel_samples_collect(&walk->samples);
+}
+
+int kernel_walk_wake_fd(const struct kernel_walk *walk)
+{
+	return walk->samples.wake;
+}
+
+uint64_t kernel_walk_time(const struct kernel_walk *walk)
+{
+	return kernel_samples_time(&walk->samples);
+}
+
+int kernel_walk_missed(const struct kernel_walk *walk)
+{
+	return walk->samples.error;
+}
+
+void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+{
+	kernel_samples_next(&walk->samples, ret, &walk->trace);
 }
 
 /* The whole stack in the place of one that ends at a page; false: it has not come. */
@@ -473,28 +651,30 @@ static struct bobbin_frame frame_of(uint64_t word)
 	};
 }
 
-bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
-		       const struct perf_sample *sample, struct bobbin_trace *trace,
-		       uint64_t *period)
+void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+		       struct bobbin_trace *trace)
 {
 	struct kernel_trace *from = &walk->trace;
-	enum bobbin_reason end = BOBBIN_REASON_OUTERMOST;
+	bool whole = !from->cookie || take_late(walk, from);
+	enum bobbin_reason end = whole ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_STACK_HOLE;
 	uint32_t count, inner, skipped;
 
-	if (!read_trace(sample, from))
-		return false;
-	*period = from->period;
-	if (from->cookie && !take_late(walk, from))
-		end = BOBBIN_REASON_STACK_HOLE;
-	count = is_current(process, from->list) ? from->count
-						: frames_that_hold(walk, process, from);
+	if (!from->count)
+		end = BOBBIN_REASON_STACK_UNKNOWN;
+	walk->outlived = false;
+	count = is_current(walk, process, from->list) ? from->count
+						      : frames_that_hold(walk, process, from);
 	trace->reason = count == from->count ? end : BOBBIN_REASON_UNLOADED;
 	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
 	trace->count = count - skipped;
 	inner = skipped ? trace->max - trace->outer : count;
 	for (uint32_t i = 0; i < trace->count; i++)
 		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
-	return true;
+}
+
+bool kernel_walk_outlived(const struct kernel_walk *walk)
+{
+	return walk->outlived;
 }
 
 static void read_counts(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
@@ -518,8 +698,12 @@ void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats 
 
 	*ret = (struct kernel_walk_stats){
 		.late = walk->late_count,
+		.records = walk->samples.records,
+		.record_bytes = walk->samples.bytes,
+		.unknown = walk->samples.unknown,
+		.broken = walk->samples.broken,
 		.roomless = walk->roomless,
-		.roomless_files = walk->tables.roomless,
+		.roomless_files = walk->tables.roomless + walk->code.roomless,
 	};
 	read_counts(walk, ret);
 	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {

@@ -24,22 +24,40 @@ struct kernel_walk;
  * @whole: walks that came to the end
  * @late: stacks that were walked when their task returned to user mode
  * @roomless, @roomless_files: processes that had no room for their mappings, for a while at
- *	least, and files that have none for their tables
+ *	least, and files or registered sections that have none for their tables
+ * @records, @record_bytes: that the program has given out, and @unknown of them without the
+ *	user's part of the stack or the kernel's: what that was is not known any more
+ * @broken: records that make no sense
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
  */
 struct kernel_walk_stats {
-	uint64_t walks, frames, whole, late, roomless, roomless_files, runs, run_ns;
+	uint64_t walks, frames, whole, late, roomless, roomless_files, records, record_bytes,
+		unknown, broken, runs, run_ns;
 };
 
 /* Whether this build has it. */
 bool kernel_walk_is_built(void);
 
+/**
+ * struct kernel_walk_options - what is wanted of the program
+ * @also_copy: the kernel's samples beside its traces
+ * @by_user, @user: only samples of processes of this (real) user
+ */
+struct kernel_walk_options {
+	bool also_copy, by_user;
+	uint32_t user;
+};
+
 /*
- * Load the program.  @also_copy: the kernel's samples are wanted beside its traces.
+ * Load the program.
  * -ENOSYS: not in this build; -ENXIO: inside a process-ID namespace; -EPERM: not
  * allowed; other errnos of bpf(2), -EACCES among them: this kernel does not prove it.
  */
-int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret);
+int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     struct kernel_walk **ret);
+
+/* Room for what kernel_walk_error() says. */
+#define WALK_ERROR_SIZE 160
 
 /* What to say of such an error, in @room. */
 const char *kernel_walk_error(int error, char *room, size_t size);
@@ -50,9 +68,8 @@ bool kernel_walk_waits(const struct kernel_walk *walk);
 /* @walk may be NULL. */
 void kernel_walk_close(struct kernel_walk *walk);
 
-/* Run it at the samples of an event; give out to an event of a CPU.  0 or a negative errno. */
+/* Run it at the samples of an event.  0 or a negative errno. */
 int kernel_walk_attach(struct kernel_walk *walk, int event);
-int kernel_walk_output(struct kernel_walk *walk, int cpu, int event);
 
 /*
  * Take the tables that were made since, before processes are followed; @wait: all that are
@@ -61,21 +78,54 @@ int kernel_walk_output(struct kernel_walk *walk, int cpu, int event);
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait);
 bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk);
 
+/*
+ * Whether all processes are to be followed now, and not only those of which records were read:
+ * tables came that lists wait for, or time has passed.
+ */
+bool kernel_walk_look_is_due(struct kernel_walk *walk);
+
 /* The mappings of a process, or its tables, may have changed; it has ended. */
 void kernel_walk_follow(struct kernel_walk *walk, struct process *process);
 void kernel_walk_forget(struct kernel_walk *walk, struct process *process);
 
-/* Take what was walked late; from then on kernel_walk_trace() knows it. */
-void kernel_walk_collect(struct kernel_walk *walk);
+/*
+ * The kernel's record of a mapping was read, and the process table knows of it; the record of
+ * execve(); and all records up to a time were, before processes are followed.  Times are those of
+ * CLOCK_MONOTONIC.
+ */
+void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+			uint64_t addr);
+void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time);
+void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time);
+
+/* A descriptor that can be read when there are many samples. */
+int kernel_walk_wake_fd(const struct kernel_walk *walk);
 
 /*
- * A trace of the program, from a sample's bytes; @trace as for bobbin_unwind().  Where the
- * mappings have changed since, it ends with BOBBIN_REASON_UNLOADED; where a page was waited for
- * in vain, with BOBBIN_REASON_STACK_HOLE.  false: it makes no sense.
+ * Take what was given out since, what was walked late, and lists that the kernel has made.  0,
+ * -ENOMEM.
  */
-bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
-		       const struct perf_sample *sample, struct bobbin_trace *trace,
-		       uint64_t *period);
+int kernel_walk_collect(struct kernel_walk *walk);
+
+/* The time of the next sample, by CLOCK_MONOTONIC; UINT64_MAX: there is none. */
+uint64_t kernel_walk_time(const struct kernel_walk *walk);
+
+/* 0, -ENOMEM: kernel_walk_next() could not take all samples. */
+int kernel_walk_missed(const struct kernel_walk *walk);
+
+/* Take that sample, valid until the next one is; its call chain is the kernel's part. */
+void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret);
+
+/*
+ * Its user stack; @trace as for bobbin_unwind().  Where the mappings have changed since, it ends
+ * with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
+ * BOBBIN_REASON_STACK_HOLE.
+ */
+void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+		       struct bobbin_trace *trace);
+
+/* Whether the last trace was walked by registrations that user space does not know any more. */
+bool kernel_walk_outlived(const struct kernel_walk *walk);
 
 void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats *ret);
 

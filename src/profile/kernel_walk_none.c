@@ -11,7 +11,8 @@ bool kernel_walk_is_built(void)
 	return false;
 }
 
-int kernel_walk_open(struct bobbin_unwinder *unwinder, bool also_copy, struct kernel_walk **ret)
+int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     struct kernel_walk **ret)
 {
 	return -ENOSYS;
 }
@@ -30,16 +31,16 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	return -ENOSYS;
 }
 
-int kernel_walk_output(struct kernel_walk *walk, int cpu, int event)
-{
-	return -ENOSYS;
-}
-
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
 {
 }
 
 bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
+{
+	return false;
+}
+
+bool kernel_walk_look_is_due(struct kernel_walk *walk)
 {
 	return false;
 }
@@ -52,13 +53,49 @@ void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
 {
 }
 
-void kernel_walk_collect(struct kernel_walk *walk)
+void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+			uint64_t addr)
 {
 }
 
-bool kernel_walk_trace(struct kernel_walk *walk, struct process *process,
-		       const struct perf_sample *sample, struct bobbin_trace *trace,
-		       uint64_t *period)
+void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time)
+{
+}
+
+void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time)
+{
+}
+
+int kernel_walk_wake_fd(const struct kernel_walk *walk)
+{
+	return -1;
+}
+
+int kernel_walk_collect(struct kernel_walk *walk)
+{
+	return -ENOSYS;
+}
+
+uint64_t kernel_walk_time(const struct kernel_walk *walk)
+{
+	return UINT64_MAX;
+}
+
+int kernel_walk_missed(const struct kernel_walk *walk)
+{
+	return 0;
+}
+
+void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+{
+}
+
+void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+		       struct bobbin_trace *trace)
+{
+}
+
+bool kernel_walk_outlived(const struct kernel_walk *walk)
 {
 	return false;
 }

@@ -391,22 +391,27 @@ static void put_ids(struct byte_buffer *blob, const struct perf_writer_event *ev
 	byte_buffer_put(blob, event->ids, nr * sizeof(*event->ids));
 }
 
-static void describe_event(struct perf_writer *writer, const struct perf_writer_event *event)
+static void describe_events(struct perf_writer *writer, const struct perf_writer_event *events,
+			    size_t count)
 {
 	struct byte_buffer *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
 
-	byte_buffer_native32(blob, 1);
+	byte_buffer_native32(blob, (uint32_t)count);
 	byte_buffer_native32(blob, sizeof(struct perf_event_attr));
-	put_attr(blob, event);
-	byte_buffer_native32(blob, (uint32_t)event->nr_ids);
-	put_sized_string(blob, event->name ? event->name : "");
-	put_ids(blob, event, event->nr_ids);
+	for (const struct perf_writer_event *event = events; event < events + count; event++) {
+		put_attr(blob, event);
+		byte_buffer_native32(blob, (uint32_t)event->nr_ids);
+		put_sized_string(blob, event->name ? event->name : "");
+		put_ids(blob, event, event->nr_ids);
+	}
 }
 
 /* Header, ids, attributes: all that stands in front of the records. */
-static int write_front(struct perf_writer *writer, const struct perf_writer_event *event)
+static int write_front(struct perf_writer *writer, const struct perf_writer_event *events,
+		       size_t count)
 {
-	struct perf_file_section ids = {sizeof(writer->header), 8 * event->nr_ids};
+	const struct perf_writer_event *end = events + count;
+	struct perf_file_section ids = {sizeof(writer->header), 0};
 	struct perf_file_header *header = &writer->header;
 	struct byte_buffer blob = {0};
 	int r = -ENOMEM;
@@ -414,20 +419,28 @@ static int write_front(struct perf_writer *writer, const struct perf_writer_even
 	header->magic = PERF_FILE_MAGIC;
 	header->size = sizeof(*header);
 	header->attr_size = sizeof(struct perf_event_attr) + sizeof(ids);
-	header->attrs = (struct perf_file_section){ids.offset + ids.size, header->attr_size};
+	header->attrs.offset = ids.offset;
+	for (const struct perf_writer_event *event = events; event < end; event++)
+		header->attrs.offset += 8 * event->nr_ids;
+	header->attrs.size = count * header->attr_size;
 	header->data.offset = header->attrs.offset + header->attrs.size;
 	byte_buffer_put(&blob, header, sizeof(*header));
-	put_ids(&blob, event, event->nr_ids);
-	put_attr(&blob, event);
-	byte_buffer_put(&blob, &ids, sizeof(ids));
+	for (const struct perf_writer_event *event = events; event < end; event++)
+		put_ids(&blob, event, event->nr_ids);
+	for (const struct perf_writer_event *event = events; event < end; event++) {
+		ids.size = 8 * event->nr_ids;
+		put_attr(&blob, event);
+		byte_buffer_put(&blob, &ids, sizeof(ids));
+		ids.offset += ids.size;
+	}
 	if (!blob.failed)
 		r = perf_output_write(writer->output, blob.data, blob.size);
 	byte_buffer_fini(&blob);
-	describe_event(writer, event);
+	describe_events(writer, events, count);
 	return r;
 }
 
-/* One record cannot have more; whoever reads a single event does not ask for its ids. */
+/* One record cannot have more; the records that are written have the first one. */
 static size_t streamed_ids(size_t nr)
 {
 	size_t most =
@@ -438,25 +451,27 @@ static size_t streamed_ids(size_t nr)
 }
 
 /* What a stream begins with; its features do not wait for the end, if they are known. */
-static int stream_front(struct perf_writer *writer, const struct perf_writer_event *event)
+static int stream_front(struct perf_writer *writer, const struct perf_writer_event *events,
+			size_t count)
 {
 	const uint64_t header[] = {PERF_FILE_MAGIC, PERF_FILE_PIPE_HEADER_SIZE};
 	const struct perf_event attr = {.type = PERF_FILE_ATTR};
 	int r = perf_output_write(writer->output, header, sizeof(header));
 
-	begin_record(&writer->record, &attr, 0);
-	put_attr(&writer->record, event);
-	put_ids(&writer->record, event, streamed_ids(event->nr_ids));
-	if (!r)
+	for (size_t i = 0; i < count && !r; i++) {
+		begin_record(&writer->record, &attr, 0);
+		put_attr(&writer->record, &events[i]);
+		put_ids(&writer->record, &events[i], streamed_ids(events[i].nr_ids));
 		r = write_record(writer);
-	describe_event(writer, event);
+	}
+	describe_events(writer, events, count);
 	if (!r)
 		r = stream_features(writer);
 	forget_features(writer);
 	return r;
 }
 
-int perf_writer_open(const char *path, const struct perf_writer_event *event,
+int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t count,
 		     struct perf_writer **ret)
 {
 	struct perf_writer *writer = calloc(1, sizeof(*writer));
@@ -466,8 +481,8 @@ int perf_writer_open(const char *path, const struct perf_writer_event *event,
 		return -ENOMEM;
 	r = perf_output_open(path, &writer->output);
 	if (!r)
-		r = perf_writer_is_stream(writer) ? stream_front(writer, event)
-						  : write_front(writer, event);
+		r = perf_writer_is_stream(writer) ? stream_front(writer, events, count)
+						  : write_front(writer, events, count);
 	if (r)
 		perf_writer_abort(writer);
 	else

@@ -2,7 +2,7 @@
 /*
  * perf_writer.h - write a perf.data file that perf reads.
  *
- *	perf_writer_open("perf.data", &event, &writer);
+ *	perf_writer_open("perf.data", &event, 1, &writer);
  *	perf_writer_put(writer, &event);	… in any order
  *	perf_writer_round(writer);		… after each sweep over the buffers
  *	perf_writer_finish(writer, &info);
@@ -23,7 +23,7 @@
 struct perf_writer;
 
 /*
- * The event of the recording; its first id marks the records that it made.  Of the attributes,
+ * An event of the recording; its first id marks the records that it made.  Of the attributes,
  * those of samples become those of what is written.
  */
 struct perf_writer_event {
@@ -40,8 +40,8 @@ struct perf_writer_info {
 	uint64_t *kept;          /* out: the samples that are in the file; or NULL */
 };
 
-/* Begin a recording.  0, or a negative errno of perf_output_open(). */
-int perf_writer_open(const char *path, const struct perf_writer_event *event,
+/* Begin a recording of @count events, 1 at least.  0, or a negative errno of perf_output_open(). */
+int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t count,
 		     struct perf_writer **ret);
 
 /*

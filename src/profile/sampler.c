@@ -2,6 +2,7 @@
 #include "profile/sampler.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "profile/perf_format.h"
 #include "profile/ring.h"
 
 /* What kernel.perf_event_mlock_kb grants unprivileged users by default, for each CPU. */
@@ -26,42 +28,104 @@
 
 struct cpu_ring {
 	struct ring ring;
+	size_t size;
 	int fd; /* of the event that owns the ring */
 	int cpu;
-	int output_fd; /* of the event for programs, or -1 */
-	uint64_t output_id;
 	const struct perf_event_header *next; /* peeked */
-	uint64_t next_time;
+	uint64_t next_time, last_time;        /* of that, and of the one before */
 };
 
+/* An event, of all of its threads and CPUs. */
+struct source {
+	const struct sampler_event *event;
+	struct perf_event_attr attr;
+	char *name;
+	int *fds;
+	uint64_t *ids;
+	size_t count;
+};
+
+/**
+ * struct sampler - the events and their rings
+ * @sources: what is sampled; the first one's attributes are those by which all records are read
+ * @teller_attr: of those that only tell what is mapped and who lives, where the others see too
+ *	little; size 0: there are none
+ */
 struct sampler {
-	struct perf_event_attr attr, output_attr;
-	const char *name;
+	struct source *sources;
+	size_t source_count;
+	uint64_t period; /* of all samples, or 0: they tell */
+	struct perf_event_attr teller_attr;
 	struct cpu_ring *rings;
 	size_t ring_count, ring_bytes;
 	struct pollfd *pollfds;
-	int *fds;
-	uint64_t *ids;
-	size_t fd_count;
+	int *tellers;
+	size_t teller_count;
+	struct {
+		struct perf_event_attr attr;
+		struct sampler_events events;
+	} added[SAMPLER_ADDED];
+	size_t added_count;
 	struct cpu_ring *given; /* its record is the caller's */
 	uint64_t horizon;
 };
 
-static int event_open(const struct perf_event_attr *attr, pid_t tid, int cpu)
+/**
+ * struct subject - what an event is of
+ * @id: a thread, -1 for all, or the descriptor of a cgroup's folder
+ */
+struct subject {
+	int id;
+	bool cgroup;
+};
+
+static const struct subject everyone = {.id = -1};
+
+static size_t subject_count(const struct sampler_options *o)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return o->cgroup_count ? o->cgroup_count : o->tid_count;
+}
+
+static struct subject subject_at(const struct sampler_options *o, size_t i)
+{
+	return o->cgroup_count ? (struct subject){o->cgroups[i], true}
+			       : (struct subject){o->tids[i], false};
+}
+
+static bool is_sampled(const struct sampler_options *o, long cpu)
+{
+	return !o->cpus || cpu_choice_has(o->cpus, (unsigned int)cpu);
+}
+
+/* CPUs that there may be. */
+static long cpu_count(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	return cpus < SAMPLER_CPUS ? cpus : SAMPLER_CPUS;
+}
+
+static int event_open(const struct perf_event_attr *attr, struct subject subject, int cpu)
+{
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (subject.cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	int fd = (int)syscall(SYS_perf_event_open, attr, subject.id, cpu, -1, flags);
 
 	return fd < 0 ? -errno : fd;
 }
 
-static struct perf_event_attr attr_of(const struct sampler_options *options)
+static struct perf_event_attr attr_of(const struct sampler_options *options,
+				      const struct sampler_event *event)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
+	struct perf_event_attr attr = {
+		.type = event->name ? event->type : PERF_TYPE_HARDWARE,
+		.config = event->name ? event->config : PERF_COUNT_HW_CPU_CYCLES,
+		.config1 = event->config1,
+		.config2 = event->config2,
 		.size = sizeof(struct perf_event_attr),
-		.freq = 1,
-		.sample_freq = options->frequency,
+		.freq = !event->period,
+		.sample_freq = event->period ? event->period : options->frequency,
+		.exclude_user = event->exclude_user,
+		.exclude_kernel = event->exclude_kernel,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
@@ -69,10 +133,13 @@ static struct perf_event_attr attr_of(const struct sampler_options *options)
 		.sample_regs_user = options->regs_mask,
 		.sample_stack_user = options->stack_bytes,
 		.sample_id_all = 1,
-		.inherit = !options->no_inherit,
-		.disabled = options->enable_on_exec,
-		.enable_on_exec = options->enable_on_exec,
+		.inherit = !options->no_inherit && !event->of_all,
+		.disabled = options->enable_on_exec && !event->of_all,
+		.enable_on_exec = options->enable_on_exec && !event->of_all,
 		.exclude_hv = 1,
+		/* a CPU that has nothing to do makes no cycles either */
+		.exclude_idle = event->name && event->type == PERF_TYPE_SOFTWARE &&
+				event->config <= PERF_COUNT_SW_TASK_CLOCK,
 		.mmap = 1,
 		.mmap2 = 1,
 		.build_id = 1,
@@ -83,50 +150,68 @@ static struct perf_event_attr attr_of(const struct sampler_options *options)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
+
+	if (!options->defer)
+		return attr;
+	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	attr.sample_regs_user = 0;
+	attr.sample_stack_user = 0;
+	perf_attr_flag(&attr, PERF_FILE_DEFER_CALLCHAIN, true);
+	perf_attr_flag(&attr, PERF_FILE_DEFER_OUTPUT, true);
+	return attr;
 }
 
 /*
- * Up to the time its records begin like those of @attr.  The kernel's part of the stack comes
- * with them; the user's is what the program gives out.
+ * Code may be mapped on other CPUs than those that are sampled, or before its thread joins a
+ * cgroup.  And what is mapped is told from the beginning on, also while samples are not wanted yet.
  */
-static struct perf_event_attr output_attr_of(const struct perf_event_attr *attr)
+static bool needs_tellers(const struct sampler_options *options)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_BPF_OUTPUT,
-		.size = sizeof(struct perf_event_attr),
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN |
-			       PERF_SAMPLE_RAW,
-		.exclude_callchain_user = 1,
-		.exclude_callchain_kernel = attr->exclude_kernel,
-		.sample_id_all = 1,
-		.use_clockid = attr->use_clockid,
-		.clockid = attr->clockid,
-	};
+	return options->wait || options->cgroup_count || (options->cpus && options->cpus->some) ||
+	       options->events[0].of_all;
 }
 
-/* The other events tell what is mapped from the beginning on; the sampling ones wait. */
-static void let_outputs_tell(struct perf_event_attr *attr, struct perf_event_attr *output)
+void sampler_attr_tell_nothing(struct perf_event_attr *attr)
 {
-	output->mmap = attr->mmap;
-	output->mmap2 = attr->mmap2;
-	output->build_id = attr->build_id;
-	output->comm = attr->comm;
-	output->comm_exec = attr->comm_exec;
-	output->task = attr->task;
 	attr->mmap = attr->mmap2 = attr->build_id = 0;
 	attr->comm = attr->comm_exec = attr->task = 0;
-	attr->disabled = 1;
+	perf_attr_flag(attr, PERF_FILE_DEFER_OUTPUT, false);
 }
 
-static bool next_best(struct perf_event_attr *attr, int error)
+/* Of an event that tells what the sampling one with these attributes would. */
+static struct perf_event_attr teller_attr_of(const struct perf_event_attr *attr,
+					     const struct sampler_options *options)
 {
-	bool hardware = attr->type == PERF_TYPE_HARDWARE;
+	struct perf_event_attr teller = *attr;
+
+	teller.type = PERF_TYPE_SOFTWARE;
+	teller.config = PERF_COUNT_SW_DUMMY;
+	teller.config1 = teller.config2 = 0;
+	teller.freq = 0;
+	teller.sample_period = 1;
+	teller.exclude_user = 0;
+	teller.exclude_kernel = 1;
+	teller.inherit = !options->no_inherit;
+	teller.disabled = teller.enable_on_exec = options->enable_on_exec;
+	return teller;
+}
+
+/* Whether an event of the user's code is left where the kernel's is not allowed. */
+static bool has_user_part(const struct source *source)
+{
+	const struct perf_event_attr *attr = &source->attr;
+
+	return !attr->exclude_kernel && !attr->exclude_user && attr->type != PERF_TYPE_TRACEPOINT &&
+	       !source->event->of_all;
+}
+
+static bool next_best(struct source *source, int error)
+{
+	struct perf_event_attr *attr = &source->attr;
+	bool hardware = !source->event->name && attr->type == PERF_TYPE_HARDWARE;
 
 	if (error == -EACCES || error == -EPERM) {
-		if (attr->exclude_kernel)
+		if (!has_user_part(source))
 			return false;
 		attr->exclude_kernel = 1;
 		return true;
@@ -147,125 +232,280 @@ static bool next_best(struct perf_event_attr *attr, int error)
 	return false;
 }
 
+/* The first CPU to sample from @cpu on; -1: there is none. */
+static int first_cpu(const struct sampler_options *options, long cpu)
+{
+	long count = cpu_count();
+
+	while (cpu < count && !is_sampled(options, cpu))
+		cpu++;
+	return cpu < count ? (int)cpu : -1;
+}
+
+static int name_source(struct source *source)
+{
+	const struct perf_event_attr *attr = &source->attr;
+	const char *usual = attr->type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock";
+	const char *name = source->event->name ? source->event->name : usual;
+	/* the choice of the caller is in the name already */
+	bool only_user = attr->exclude_kernel && !source->event->exclude_kernel;
+
+	if (asprintf(&source->name, "%s%s", name, only_user ? ":u" : "") >= 0)
+		return 0;
+	source->name = NULL;
+	return -ENOMEM;
+}
+
+static struct subject subject_of(const struct source *source, const struct sampler_options *options,
+				 size_t i)
+{
+	return source->event->of_all && !options->cgroup_count ? everyone : subject_at(options, i);
+}
+
+static size_t subjects_of(const struct source *source, const struct sampler_options *options)
+{
+	return source->event->of_all && !options->cgroup_count ? 1 : subject_count(options);
+}
+
+/* Open the event on the first CPU to sample that runs.  Its descriptor or a negative errno. */
+static int open_somewhere(const struct source *source, const struct sampler_options *options)
+{
+	struct subject subject = subject_of(source, options, 0);
+	int cpu = first_cpu(options, 0), fd = -ENODEV;
+
+	for (; cpu >= 0 && fd == -ENODEV; cpu = first_cpu(options, cpu + 1))
+		fd = event_open(&source->attr, subject, cpu);
+	return fd;
+}
+
 /* Find out, on one thread and CPU, what this kernel and user may open. */
-static int settle_attr(struct sampler *s, pid_t tid)
+static int settle(struct source *source, const struct sampler_options *options)
 {
 	int fd;
 
-	while ((fd = event_open(&s->attr, tid, 0)) < 0)
-		if (!next_best(&s->attr, fd))
+	while ((fd = open_somewhere(source, options)) < 0)
+		if (!next_best(source, fd))
 			return fd;
 	close(fd);
-	if (s->attr.type == PERF_TYPE_HARDWARE)
-		s->name = s->attr.exclude_kernel ? "cycles:u" : "cycles";
-	else
-		s->name = s->attr.exclude_kernel ? "cpu-clock:u" : "cpu-clock";
-	return 0;
+	return name_source(source);
 }
 
 static int open_ring(struct sampler *s, struct cpu_ring *ring, int fd)
 {
-	int r = ring_open(fd, s->ring_bytes, &ring->ring);
+	int r = ring_open(fd, ring->size, &ring->ring);
 
 	if (r)
 		return r;
 	ring->fd = fd;
-	ring->output_fd = -1;
 	s->pollfds[s->ring_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	return 0;
 }
 
-static int add_event(struct sampler *s, pid_t tid, int cpu, struct cpu_ring *ring)
+/* An event that writes to the CPU's ring, which is that of the first one. */
+static int join_ring(struct sampler *s, const struct perf_event_attr *attr, struct subject subject,
+		     struct cpu_ring *ring)
 {
-	int fd = event_open(&s->attr, tid, cpu);
+	int fd = event_open(attr, subject, ring->cpu), r;
 
 	if (fd < 0)
 		return fd;
-	s->fds[s->fd_count] = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &s->ids[s->fd_count++]))
-		return -errno;
 	if (!ring->ring.control)
-		return open_ring(s, ring, fd);
-	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
+		r = open_ring(s, ring, fd);
+	else
+		r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
 }
 
-/* Programs give out to the ring that the CPU's samples go to. */
-static int add_output(struct sampler *s, struct cpu_ring *ring, int cpu)
+static int add_event(struct sampler *s, struct source *source, struct subject subject,
+		     struct cpu_ring *ring)
 {
-	int fd = event_open(&s->output_attr, -1, cpu);
+	int fd = join_ring(s, &source->attr, subject, ring);
 
 	if (fd < 0)
 		return fd;
-	ring->cpu = cpu;
-	ring->output_fd = fd;
-	return ioctl(fd, PERF_EVENT_IOC_ID, &ring->output_id) ||
-			       ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd)
-		       ? -errno
-		       : 0;
+	source->fds[source->count] = fd;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &source->ids[source->count++]) ? -errno : 0;
+}
+
+static int add_teller(struct sampler *s, struct subject subject, struct cpu_ring *ring)
+{
+	int fd = join_ring(s, &s->teller_attr, subject, ring);
+
+	if (fd < 0)
+		return fd;
+	s->tellers[s->teller_count++] = fd;
+	return 0;
+}
+
+/* -ENODEV: the CPU does not run. */
+static int add_source(struct sampler *s, struct source *source,
+		      const struct sampler_options *options, struct cpu_ring *ring)
+{
+	for (size_t i = 0; i < subjects_of(source, options); i++) {
+		int r = add_event(s, source, subject_of(source, options, i), ring);
+
+		/* thread that has ended */
+		if (r && r != -ESRCH)
+			return r;
+	}
+	return 0;
+}
+
+static int add_events(struct sampler *s, const struct sampler_options *options,
+		      struct cpu_ring *ring)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->source_count && !r; i++)
+		r = add_source(s, &s->sources[i], options, ring);
+	return r;
+}
+
+/* Of everybody where there are cgroups. */
+static int add_tellers(struct sampler *s, const struct sampler_options *options,
+		       struct cpu_ring *ring)
+{
+	size_t count = options->cgroup_count ? 1 : options->tid_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct subject subject = options->cgroup_count ? everyone : subject_at(options, i);
+		int r = add_teller(s, subject, ring);
+
+		if (r && r != -ESRCH)
+			return r;
+	}
+	return 0;
 }
 
 static int open_cpu(struct sampler *s, const struct sampler_options *options, int cpu)
 {
 	struct cpu_ring *ring = &s->rings[s->ring_count];
-	int r;
+	int r = 0;
 
-	for (size_t i = 0; i < options->tid_count; i++) {
-		r = add_event(s, options->tids[i], cpu, ring);
-		/* offline CPU; thread that has ended */
-		if (r == -ENODEV)
-			return 0;
-		if (r && r != -ESRCH)
-			return r;
-	}
-	return options->outputs && ring->ring.control ? add_output(s, ring, cpu) : 0;
+	ring->cpu = cpu;
+	/* where there are no samples, there is little to tell */
+	ring->size = is_sampled(options, cpu) ? s->ring_bytes : RING_BYTES_SMALL;
+	if (s->teller_attr.size)
+		r = add_tellers(s, options, ring);
+	if (!r && is_sampled(options, cpu))
+		r = add_events(s, options, ring);
+	return r == -ENODEV ? 0 : r;
+}
+
+static int make_room(struct source *source, size_t most)
+{
+	source->fds = calloc(most, sizeof(*source->fds));
+	source->ids = calloc(most, sizeof(*source->ids));
+	return source->fds && source->ids ? 0 : -ENOMEM;
 }
 
 static int open_all(struct sampler *s, const struct sampler_options *options)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	size_t most = (size_t)cpus * options->tid_count;
-	int r;
+	long cpus = cpu_count();
+	size_t most = (size_t)cpus * subject_count(options);
+	int r = 0;
 
 	s->rings = calloc((size_t)cpus, sizeof(*s->rings));
-	s->pollfds = calloc((size_t)cpus, sizeof(*s->pollfds));
-	s->fds = calloc(most, sizeof(*s->fds));
-	s->ids = calloc(most, sizeof(*s->ids));
-	if (!s->rings || !s->pollfds || !s->fds || !s->ids)
+	s->pollfds = calloc((size_t)cpus + 1, sizeof(*s->pollfds));
+	s->tellers = calloc(most, sizeof(*s->tellers));
+	for (size_t i = 0; i < s->source_count && !r; i++)
+		r = make_room(&s->sources[i], most);
+	if (r || !s->rings || !s->pollfds || !s->tellers)
 		return -ENOMEM;
 	for (long cpu = 0; cpu < cpus; cpu++) {
 		r = open_cpu(s, options, (int)cpu);
 		if (r)
 			return r;
 	}
-	return s->ring_count ? 0 : -ESRCH;
+	if (!s->ring_count)
+		return -ESRCH;
+	return s->sources[0].count ? 0 : -ENODEV;
 }
 
+static void close_source(struct source *source)
+{
+	for (size_t i = 0; i < source->count; i++)
+		close(source->fds[i]);
+	free(source->fds);
+	free(source->ids);
+	source->fds = NULL;
+	source->ids = NULL;
+	source->count = 0;
+}
+
+/* What was found out of the events stays. */
 static void close_all(struct sampler *s)
 {
-	for (size_t i = 0; i < s->ring_count; i++) {
+	for (size_t i = 0; i < s->ring_count; i++)
 		ring_close(&s->rings[i].ring);
-		if (s->rings[i].output_fd >= 0)
-			close(s->rings[i].output_fd);
-	}
-	for (size_t i = 0; i < s->fd_count; i++)
-		close(s->fds[i]);
+	for (size_t i = 0; i < s->source_count; i++)
+		close_source(&s->sources[i]);
+	for (size_t i = 0; i < s->teller_count; i++)
+		close(s->tellers[i]);
 	free(s->rings);
 	free(s->pollfds);
-	free(s->fds);
-	free(s->ids);
-	*s = (struct sampler){.attr = s->attr, .output_attr = s->output_attr, .name = s->name};
+	free(s->tellers);
+	*s = (struct sampler){.sources = s->sources,
+			      .source_count = s->source_count,
+			      .period = s->period,
+			      .teller_attr = s->teller_attr};
 }
 
 static int open_with_rings(struct sampler *s, const struct sampler_options *options, size_t bytes)
 {
 	s->ring_bytes = bytes;
-	s->attr.wakeup_watermark = (uint32_t)(bytes / 4);
-	if (s->output_attr.size)
-		return open_all(s, options);
-	s->output_attr = output_attr_of(&s->attr);
-	if (options->wait)
-		let_outputs_tell(&s->attr, &s->output_attr);
+	s->teller_attr.wakeup_watermark = (uint32_t)(bytes / 4);
+	for (size_t i = 0; i < s->source_count; i++)
+		s->sources[i].attr.wakeup_watermark = (uint32_t)(bytes / 4);
 	return open_all(s, options);
+}
+
+/*
+ * The kernel's own events count as one each where samples tell their periods, whatever was asked
+ * for.
+ */
+static void fix_period(struct sampler *s, const struct sampler_options *options)
+{
+	s->period = options->events[0].period;
+	for (size_t i = 1; i < s->source_count; i++)
+		if (options->events[i].period != s->period)
+			s->period = 0;
+	for (size_t i = 0; i < s->source_count && s->period; i++)
+		s->sources[i].attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+}
+
+static int choose_attrs(struct sampler *s, const struct sampler_options *options)
+{
+	int r = subject_count(options) ? 0 : -ESRCH;
+
+	for (size_t i = 0; i < s->source_count && !r; i++) {
+		struct source *source = &s->sources[i];
+
+		source->event = &options->events[i];
+		source->attr = attr_of(options, source->event);
+		r = settle(source, options);
+	}
+	if (r)
+		return r;
+	fix_period(s, options);
+	if (needs_tellers(options))
+		s->teller_attr = teller_attr_of(&s->sources[0].attr, options);
+	for (size_t i = 0; i < s->source_count; i++) {
+		if (i || s->teller_attr.size)
+			sampler_attr_tell_nothing(&s->sources[i].attr);
+		s->sources[i].attr.disabled |= options->wait;
+	}
+	return 0;
+}
+
+static void copy_less(struct sampler *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].attr.sample_stack_user > STACK_BYTES_SMALL)
+			s->sources[i].attr.sample_stack_user = STACK_BYTES_SMALL;
 }
 
 int sampler_open(const struct sampler_options *options, struct sampler **ret)
@@ -275,15 +515,15 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret)
 
 	if (!s)
 		return -ENOMEM;
-	s->attr = attr_of(options);
-	r = options->tid_count ? settle_attr(s, options->tids[0]) : -ESRCH;
+	s->sources = calloc(options->event_count, sizeof(*s->sources));
+	s->source_count = s->sources ? options->event_count : 0;
+	r = s->sources ? choose_attrs(s, options) : -ENOMEM;
 	if (!r)
 		r = open_with_rings(s, options, SAMPLER_RING_BYTES);
 	/* unprivileged users may lock little memory */
-	if (r == -EPERM || r == -ENOMEM) {
+	if (s->rings && (r == -EPERM || r == -ENOMEM)) {
 		close_all(s);
-		if (s->attr.sample_stack_user > STACK_BYTES_SMALL)
-			s->attr.sample_stack_user = STACK_BYTES_SMALL;
+		copy_less(s);
 		r = open_with_rings(s, options, RING_BYTES_SMALL);
 	}
 	if (r)
@@ -298,63 +538,148 @@ void sampler_close(struct sampler *sampler)
 	if (!sampler)
 		return;
 	close_all(sampler);
+	for (size_t i = 0; i < sampler->source_count; i++)
+		free(sampler->sources[i].name);
+	free(sampler->sources);
 	free(sampler);
 }
 
-const struct perf_event_attr *sampler_attr(const struct sampler *sampler)
+const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t i)
 {
-	return &sampler->attr;
+	return &sampler->sources[i].attr;
 }
 
-const char *sampler_event_name(const struct sampler *sampler)
+const char *sampler_event_name(const struct sampler *sampler, size_t i)
 {
-	return sampler->name;
+	return sampler->sources[i].name;
 }
 
-size_t sampler_ids(const struct sampler *sampler, const uint64_t **ret)
+size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret)
 {
-	*ret = sampler->ids;
-	return sampler->fd_count;
+	*ret = sampler->sources[i].ids;
+	return sampler->sources[i].count;
 }
 
-size_t sampler_events(const struct sampler *sampler, const int **ret)
+size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret)
 {
-	*ret = sampler->fds;
-	return sampler->fd_count;
+	*ret = sampler->sources[i].fds;
+	return sampler->sources[i].count;
 }
 
-bool sampler_output(const struct sampler *sampler, size_t i, int *fd, int *cpu)
+bool sampler_is_of_all(const struct sampler *sampler, uint64_t id)
 {
-	if (i >= sampler->ring_count || sampler->rings[i].output_fd < 0)
-		return false;
-	*fd = sampler->rings[i].output_fd;
-	*cpu = sampler->rings[i].cpu;
-	return true;
-}
+	const struct source *source = sampler->sources, *end = source + sampler->source_count;
 
-bool sampler_is_output(const struct sampler *sampler, uint64_t id)
-{
-	for (size_t i = 0; i < sampler->ring_count; i++)
-		if (sampler->rings[i].output_fd >= 0 && sampler->rings[i].output_id == id)
-			return true;
+	for (; source < end; source++)
+		for (size_t i = 0; source->event->of_all && i < source->count; i++)
+			if (source->ids[i] == id)
+				return true;
 	return false;
+}
+
+static void control(const struct sampler *s, unsigned long request)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		for (size_t k = 0; k < s->sources[i].count; k++)
+			ioctl(s->sources[i].fds[k], request, 0);
+}
+
+static int add_to_ring(const struct sampler *s, const struct perf_event_attr *attr,
+		       struct subject subject, const struct cpu_ring *ring,
+		       struct sampler_events *events)
+{
+	int fd = event_open(attr, subject, ring->cpu);
+
+	/* thread that has ended */
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : fd;
+	events->fds[events->count] = fd;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &events->ids[events->count++]) ||
+			       ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd)
+		       ? -errno
+		       : 0;
+}
+
+int sampler_add(struct sampler *sampler, const struct sampler_options *options,
+		const struct perf_event_attr *attr, struct sampler_events *ret)
+{
+	size_t subjects = subject_count(options), most = sampler->ring_count * subjects;
+	struct sampler_events events = {0};
+	int r = 0;
+
+	if (sampler->added_count == SAMPLER_ADDED)
+		return -EINVAL;
+	events.fds = calloc(most, sizeof(*events.fds));
+	events.ids = calloc(most, sizeof(*events.ids));
+	if (!events.fds || !events.ids)
+		r = -ENOMEM;
+	for (size_t i = 0; i < most && !r; i++)
+		r = add_to_ring(sampler, attr, subject_at(options, i % subjects),
+				&sampler->rings[i / subjects], &events);
+	if (!r && !events.count)
+		r = -ESRCH;
+	if (r) {
+		sampler_events_close(&events);
+		return r;
+	}
+	sampler->added[sampler->added_count].attr = *attr;
+	sampler->added[sampler->added_count++].events = events;
+	*ret = events;
+	return 0;
+}
+
+void sampler_events_close(struct sampler_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		close(events->fds[i]);
+	free(events->fds);
+	free(events->ids);
+	*events = (struct sampler_events){0};
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool sampler_events_have(const struct sampler_events *events, uint64_t id)
+{
+	return events->count &&
+	       bsearch(&id, events->ids, events->count, sizeof(id), compare_ids) != NULL;
+}
+
+static void control_events(const struct sampler_events *events, unsigned long request)
+{
+	for (size_t i = 0; i < events->count; i++)
+		ioctl(events->fds[i], request, 0);
+}
+
+void sampler_events_enable(const struct sampler_events *events)
+{
+	control_events(events, PERF_EVENT_IOC_ENABLE);
+}
+
+void sampler_events_disable(const struct sampler_events *events)
+{
+	control_events(events, PERF_EVENT_IOC_DISABLE);
 }
 
 void sampler_enable(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->fd_count; i++)
-		ioctl(sampler->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	control(sampler, PERF_EVENT_IOC_ENABLE);
 }
 
 void sampler_disable(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->fd_count; i++)
-		ioctl(sampler->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	control(sampler, PERF_EVENT_IOC_DISABLE);
 }
 
-struct pollfd *sampler_pollfds(struct sampler *sampler, size_t *count)
+struct pollfd *sampler_pollfds(struct sampler *sampler, int other, size_t *count)
 {
-	*count = sampler->ring_count;
+	*count = sampler->ring_count + 1;
+	sampler->pollfds[sampler->ring_count] = (struct pollfd){.fd = other, .events = POLLIN};
 	return sampler->pollfds;
 }
 
@@ -370,6 +695,11 @@ void sampler_sweep(struct sampler *sampler, bool final)
 	sampler->horizon = final ? UINT64_MAX : full ? time : time - SETTLE_NS;
 }
 
+uint64_t sampler_horizon(const struct sampler *sampler)
+{
+	return sampler->horizon;
+}
+
 /* Have the ring's next record at hand. */
 static int peek(struct sampler *s, struct cpu_ring *ring)
 {
@@ -379,7 +709,11 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 		return 0;
 	ring->next = ring_peek(&ring->ring, &broken);
 	if (ring->next)
-		ring->next_time = perf_event_time(&s->attr, ring->next, ring->next->size);
+		ring->next_time = perf_event_time(&s->sources[0].attr, ring->next,
+						  ring->next->size);
+	/* the kernel had no room since then */
+	if (ring->next && ring->next->type == PERF_RECORD_LOST && ring->last_time)
+		ring->next_time = ring->last_time;
 	return broken ? -EBADMSG : 0;
 }
 
@@ -387,18 +721,27 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 static const struct perf_event_attr *attr_of_record(const struct sampler *s,
 						    const struct perf_event_header *record)
 {
-	uint64_t id = perf_event_id(&s->attr, record, record->size);
+	uint64_t id = perf_event_id(&s->sources[0].attr, record, record->size);
 
-	return sampler_is_output(s, id) ? &s->output_attr : &s->attr;
+	for (size_t i = 0; i < s->added_count; i++)
+		if (sampler_events_have(&s->added[i].events, id))
+			return &s->added[i].attr;
+	return &s->sources[0].attr;
 }
 
-int sampler_next(struct sampler *sampler, struct perf_event *ret)
+uint64_t sampler_time(const struct sampler *sampler)
+{
+	return sampler->given ? sampler->given->next_time : 0;
+}
+
+int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret)
 {
 	const struct perf_event_attr *attr;
 	struct cpu_ring *oldest = NULL;
 
 	if (sampler->given) {
 		ring_consume(&sampler->given->ring, sampler->given->next);
+		sampler->given->last_time = sampler->given->next_time;
 		sampler->given->next = NULL;
 		sampler->given = NULL;
 	}
@@ -410,11 +753,13 @@ int sampler_next(struct sampler *sampler, struct perf_event *ret)
 		if (ring->next && (!oldest || ring->next_time < oldest->next_time))
 			oldest = ring;
 	}
-	if (!oldest || oldest->next_time > sampler->horizon)
+	if (!oldest || oldest->next_time > sampler->horizon || oldest->next_time > until)
 		return 0;
 	sampler->given = oldest;
 	attr = attr_of_record(sampler, oldest->next);
 	if (perf_event_decode(attr, oldest->next, oldest->next->size, ret))
 		return -EBADMSG;
+	if (sampler->period && attr == &sampler->sources[0].attr && ret->type == PERF_RECORD_SAMPLE)
+		ret->sample.period = sampler->period;
 	return 1;
 }

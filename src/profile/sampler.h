@@ -21,43 +21,102 @@
 /* Of each CPU, where the user may lock as much: a quarter of a second of the largest samples. */
 #define SAMPLER_RING_BYTES ((size_t)16 << 20)
 
+/* Linux's own limit of NR_CPUS on x86-64. */
+#define SAMPLER_CPUS 8192
+
 struct sampler;
 
+/* Numbers of CPUs. */
+struct cpu_choice {
+	bool some; /* else all of them */
+	uint64_t bits[SAMPLER_CPUS / 64];
+};
+
+static inline bool cpu_choice_has(const struct cpu_choice *choice, unsigned int cpu)
+{
+	return !choice->some || (choice->bits[cpu / 64] >> cpu % 64 & 1);
+}
+
+/**
+ * struct sampler_event - what is counted, and how much of it makes a sample
+ * @name: as recordings have it; NULL: hardware cycles, or the CPU clock where there are none
+ * @type, @config, @config1, @config2: as in perf_event_attr
+ * @period: that much; 0: as much as it takes for the frequency
+ * @exclude_user, @exclude_kernel: only of the other's
+ * @of_all: it cannot be of threads, so it is of all of them; who reads the samples drops the others
+ */
+struct sampler_event {
+	const char *name;
+	uint32_t type;
+	uint64_t config, config1, config2, period;
+	bool exclude_user, exclude_kernel, of_all;
+};
+
 struct sampler_options {
+	const struct sampler_event *events; /* as long as the sampler is open */
+	size_t event_count;                 /* 1 at least */
 	const pid_t *tids; /* threads to sample, and what they start; -1 alone: all of them */
 	size_t tid_count;
-	uint32_t frequency;   /* samples a second and CPU */
+	const int *cgroups; /* instead: all that runs in these, by descriptors of their folders */
+	size_t cgroup_count;
+	const struct cpu_choice *cpus; /* where samples are taken; NULL: everywhere */
+	uint32_t frequency;            /* samples a second and CPU */
 	uint32_t stack_bytes; /* of stack copied with a sample: a multiple of 8, <= 65,528.  Less
 			       * is copied where the user may lock little memory */
 	uint64_t regs_mask;   /* as in perf_event_attr.sample_regs_user */
 	bool enable_on_exec;  /* begin when the process calls exec, else at once */
 	bool no_inherit;      /* not what the threads start */
-	bool outputs;         /* with an event for each CPU that BPF programs give out to */
-	bool wait;            /* with @outputs, of everybody: no samples before sampler_enable() */
+	bool defer;           /* no copies: the kernel walks stacks on the way to user mode */
+	bool wait;            /* of everybody: no samples before sampler_enable() */
 };
 
 /*
- * Open the events: hardware cycles, or the CPU clock where there are none; with
- * the kernel's part where that is allowed.  A negative errno of
+ * Open the events, with the kernel's part where that is allowed.  A negative errno of
  * perf_event_open(2) or mmap(2); -EACCES and -EPERM: not allowed, see
- * kernel.perf_event_paranoid.
+ * kernel.perf_event_paranoid; -ENODEV: none of the CPUs runs.
  */
 int sampler_open(const struct sampler_options *options, struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
-/* What was opened: its attributes, its usual name ("cpu-clock"), the ids. */
-const struct perf_event_attr *sampler_attr(const struct sampler *sampler);
-const char *sampler_event_name(const struct sampler *sampler);
-size_t sampler_ids(const struct sampler *sampler, const uint64_t **ret);
+/* What was opened as the @i-th event: its attributes, its usual name ("cpu-clock"), the ids. */
+const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t i);
+const char *sampler_event_name(const struct sampler *sampler, size_t i);
+size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret);
 
-/* The descriptors of the events. */
-size_t sampler_events(const struct sampler *sampler, const int **ret);
+/* Its descriptors. */
+size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret);
 
-/* The @i-th event for programs and its CPU; false: there are fewer. */
-bool sampler_output(const struct sampler *sampler, size_t i, int *fd, int *cpu);
+/* Whether a sample's id is that of an event which is of all threads whatever was asked for. */
+bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);
 
-/* Whether a sample's id is that of such an event: then its bytes are the program's. */
-bool sampler_is_output(const struct sampler *sampler, uint64_t id);
+/* Of an event beside one that tells what is mapped and who lives. */
+void sampler_attr_tell_nothing(struct perf_event_attr *attr);
+
+#define SAMPLER_ADDED 2
+
+/* Events that were added; @ids ascend, as the kernel counts its events. */
+struct sampler_events {
+	int *fds;
+	uint64_t *ids;
+	size_t count;
+};
+
+/*
+ * One more event for each thread or cgroup of the options, on each CPU; SAMPLER_ADDED times at most.
+ * Its records begin and end as those of sampler_attr(), and come with the others.  A negative errno
+ * of perf_event_open(2).
+ */
+int sampler_add(struct sampler *sampler, const struct sampler_options *options,
+		const struct perf_event_attr *attr, struct sampler_events *ret);
+
+/* After the last sampler_next(). */
+void sampler_events_close(struct sampler_events *events);
+
+/* Whether a record is of these events. */
+bool sampler_events_have(const struct sampler_events *events, uint64_t id);
+
+void sampler_events_enable(const struct sampler_events *events);
+void sampler_events_disable(const struct sampler_events *events);
 
 /* After all that @wait is for; the records that are no samples come before it, too. */
 void sampler_enable(struct sampler *sampler);
@@ -65,16 +124,28 @@ void sampler_enable(struct sampler *sampler);
 /* Stop sampling; what is in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);
 
-/* One for each ring, readable when there is much to read; the sampler's own. */
-struct pollfd *sampler_pollfds(struct sampler *sampler, size_t *count);
+/*
+ * One for each ring, readable when there is much to read, and one for @other, or -1; the
+ * sampler's own.
+ */
+struct pollfd *sampler_pollfds(struct sampler *sampler, int other, size_t *count);
 
 /* Look at the rings once more.  @final: give out everything that is there. */
 void sampler_sweep(struct sampler *sampler, bool final);
 
+/* Records up to this time, of CLOCK_MONOTONIC, are given out until the next look. */
+uint64_t sampler_horizon(const struct sampler *sampler);
+
 /*
- * The next record, valid until the next call.  1; 0: wait and sweep again;
- * -EBADMSG: a record that makes no sense was skipped.
+ * The next record that is not later than @until, valid until the next call.  1; 0: there is none,
+ * or wait and sweep again; -EBADMSG: a record that makes no sense was skipped.
  */
-int sampler_next(struct sampler *sampler, struct perf_event *ret);
+int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret);
+
+/*
+ * When the record of sampler_next() came.  That of a LOST record is the first time of which records
+ * may be missing, and so it is given out; the event has that of the last one.
+ */
+uint64_t sampler_time(const struct sampler *sampler);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/native_arch.h"
+#include "profile/perf_format.h"
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
 
@@ -58,6 +60,36 @@ out:
 	return r;
 }
 
+int session_open_live(const struct bobbin_unwinder_options *unwind, struct session **ret)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->arch = native_arch();
+	r = bobbin_unwinder_open(unwind, &s->unwinder);
+	if (!r)
+		r = process_table_open(s->unwinder, s->arch, true, &s->processes);
+	if (r)
+		session_close(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int session_feed(struct session *session, const void *data, size_t size, struct bobbin_error *err)
+{
+	struct perf_reader *reader;
+	int r = perf_reader_open_bytes(data, size, err, &reader);
+
+	if (r)
+		return r;
+	perf_reader_close(session->reader);
+	session->reader = reader;
+	return 0;
+}
+
 void session_close(struct session *session)
 {
 	if (!session)
@@ -84,6 +116,24 @@ static void push(struct session *s, struct session_sample *out, struct session_f
 		s->frames[out->count++] = frame;
 }
 
+/* The user part that the kernel wrote after the sample.  Its length. */
+static size_t take_user_chain(struct session *s, const struct perf_event *event, uint64_t cookie,
+			      struct session_sample *out)
+{
+	struct perf_user_chain chain;
+	size_t user = 0;
+
+	if (!perf_reader_user_chain(s->reader, event, cookie, &chain)) {
+		out->traced = true;
+		out->reason = BOBBIN_REASON_CHAIN_MISSING;
+		return 0;
+	}
+	for (uint64_t i = 0; i < chain.count; i++)
+		if (chain.pcs[i] < PERF_CONTEXT_MAX)
+			push(s, out, (struct session_frame){.pc = chain.pcs[i], .exact = !user++});
+	return user;
+}
+
 /* The callchain, in kernel and user parts; returns the user part's length. */
 static size_t take_callchain(struct session *s, const struct perf_event *event,
 			     struct session_sample *out)
@@ -95,6 +145,9 @@ static size_t take_callchain(struct session *s, const struct perf_event *event,
 	for (uint64_t i = 0; i < event->sample.callchain_nr; i++) {
 		uint64_t pc = event->sample.callchain[i];
 
+		if (pc == PERF_FILE_CONTEXT_USER_DEFERRED && i + 1 < event->sample.callchain_nr)
+			return user +
+			       take_user_chain(s, event, event->sample.callchain[i + 1], out);
 		if (pc >= PERF_CONTEXT_MAX) {
 			kernel = pc == PERF_CONTEXT_KERNEL || pc == PERF_CONTEXT_GUEST_KERNEL;
 			leaf = true;
@@ -184,12 +237,18 @@ static bool is_monotonic(const struct perf_reader_attr *attr)
 	return attr && attr->attr.use_clockid && attr->attr.clockid == CLOCK_MONOTONIC;
 }
 
+/* Whatever happens is a sample. */
+static bool is_weighed(const struct perf_reader_attr *attr)
+{
+	return attr && !attr->attr.freq && attr->attr.sample_period <= 1;
+}
+
 static int take_sample(struct session *s, const struct perf_event *event,
 		       struct session_sample *ret)
 {
 	const struct perf_sample *sample = &event->sample;
 	struct session_sample out = {
-		.event = event->attr && event->attr->name ? event->attr->name : "event",
+		.event = event->attr && event->attr->name ? event->attr->name : SESSION_EVENT,
 		.pid = (int)event->pid,
 		.tid = (int)event->tid,
 		.cpu = event->cpu,
@@ -197,6 +256,7 @@ static int take_sample(struct session *s, const struct perf_event *event,
 		.code_time = is_monotonic(event->attr) ? event->time : UINT64_MAX,
 		.period = sample->period ? sample->period : 1,
 		.frames = s->frames,
+		.weighed = is_weighed(event->attr),
 		.chained = event->attr && event->attr->attr.sample_type &
 						  (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER),
 	};
@@ -230,6 +290,8 @@ int session_next(struct session *session, struct bobbin_error *err, struct sessi
 	struct perf_event event;
 	int r;
 
+	if (!session->reader)
+		return 0;
 	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
 		if (event.type == PERF_RECORD_SAMPLE)
 			return take_sample(session, &event, ret);

@@ -36,6 +36,8 @@ struct session_sample {
 	struct bobbin_space *space;
 	const struct session_frame *frames; /* leaf first, kernel before user */
 	size_t count;
+	bool weighed;              /* the event has its samples' periods from what happened, such as
+				    * how long it took, not from how often it is sampled */
 	bool chained;              /* it was recorded with a call chain or a stack */
 	bool traced;               /* @reason is known */
 	enum bobbin_reason reason; /* why the user part ended */
@@ -43,9 +45,25 @@ struct session_sample {
 
 struct session;
 
+/* What @event is where a recording does not name its events. */
+#define SESSION_EVENT "event"
+
 /* Errors as perf_reader_open(). */
 int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 		 struct bobbin_error *err, struct session **ret);
+
+/*
+ * Follow a recording that is being made on this machine, of processes that live: there are no
+ * samples before session_feed().  0 or a negative errno.
+ */
+int session_open_live(const struct bobbin_unwinder_options *unwind, struct session **ret);
+
+/*
+ * Go on with further records: a recording that must outlive the last session_next(), which
+ * reads it to its end.  Errors as perf_reader_open_bytes(): nothing has changed.
+ */
+int session_feed(struct session *session, const void *data, size_t size, struct bobbin_error *err);
+
 void session_close(struct session *session);
 
 /* Return: 1 and a sample; 0 at the end; a negative errno with @err. */

@@ -19,7 +19,9 @@ struct kept_walk {
 	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 };
 
+/* @exact: this kernel's programs see a sample's time, so a walk has the same */
 struct walk_comparison {
+	bool exact;
 	size_t cpu_count;
 	struct kept_walk *cpus;
 };
@@ -74,11 +76,13 @@ static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *
 	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;
 }
 
-/* Whether a walk ends where the copy of the stack does. */
+/* Whether a walk ends where the copy of the stack does, or at what is below it; it may be empty. */
 static bool is_part(const struct bobbin_trace *trace)
 {
 	return trace->reason == BOBBIN_REASON_STACK_END ||
+	       trace->reason == BOBBIN_REASON_NEW_SPACE ||
 	       trace->reason == BOBBIN_REASON_STACK_HOLE ||
+	       trace->reason == BOBBIN_REASON_BELOW_SP ||
 	       trace->reason == BOBBIN_REASON_OTHER_STACK;
 }
 
@@ -119,11 +123,15 @@ void walk_comparison_drop(struct walk_comparison *comparison, const struct perf_
 		comparison->cpus[event->cpu].valid = false;
 }
 
-/* Whether a walk is of the sample's stack.  The sample's time may be from before the walk. */
-static bool is_of_sample(const struct kept_walk *kept, const struct perf_event *event)
+/* Whether a walk is of the sample's stack.  Where times are not exact the sample's is later. */
+static bool is_of_sample(struct walk_comparison *comparison, const struct kept_walk *kept,
+			 const struct perf_event *event)
 {
-	return kept->valid && kept->tid == event->tid &&
-	       event->time - kept->time + MATCH_NS < 2 * MATCH_NS;
+	if (!kept->valid || kept->tid != event->tid)
+		return false;
+	if (event->time == kept->time)
+		return comparison->exact = true;
+	return !comparison->exact && event->time - kept->time + MATCH_NS < 2 * MATCH_NS;
 }
 
 enum walk_agreement walk_comparison_check(struct walk_comparison *comparison,
@@ -136,7 +144,7 @@ enum walk_agreement walk_comparison_check(struct walk_comparison *comparison,
 	if (event->cpu >= comparison->cpu_count)
 		return WALKS_UNCOMPARED;
 	kept = &comparison->cpus[event->cpu];
-	match = is_of_sample(kept, event);
+	match = is_of_sample(comparison, kept, event);
 	walk_comparison_drop(comparison, event);
 	if (!match || trace->reason == BOBBIN_REASON_NO_USER)
 		return WALKS_UNCOMPARED;

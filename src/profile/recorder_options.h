@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recorder_options.h - what is to be recorded, and what came of it.
+ */
+#ifndef BOBBIN_PROFILE_RECORDER_OPTIONS_H
+#define BOBBIN_PROFILE_RECORDER_OPTIONS_H
+
+#include <bobbin/unwind.h>
+#include <sys/types.h>
+
+#include "profile/kernel_walk.h"
+#include "profile/off_cpu.h"
+#include "profile/sampled_events.h"
+
+struct byte_buffer;
+
+/* Whoever looks at what is recorded, to keep bytes with it; functions may be NULL. */
+struct recorder_names {
+	void *ctx;
+	/* of each user trace; 0 or a negative errno, which ends the recording */
+	int (*trace)(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace);
+	/* at the end; @ret is empty before and the recorder's after.  An errno costs the bytes */
+	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret);
+};
+
+/* Where stacks are walked. */
+enum recorder_walk {
+	RECORDER_COPIES,         /* in user space */
+	RECORDER_DEFERS,         /* by the kernel itself, on the way to user mode */
+	RECORDER_TRIES_KERNEL,   /* in the kernel, if it can be done; else in user space */
+	RECORDER_WALKS_IN_KERNEL /* in the kernel, as far as that goes */
+};
+
+struct recorder_options {
+	const char *path;                      /* of the file, or "-" */
+	const struct recorder_target *targets; /* as long as the recorder is open */
+	size_t target_count;                   /* all of them are whole processes, or none is */
+	bool all;                              /* everything that runs; there are no targets */
+	const struct sampler_event *events;    /* as long as the recorder is open */
+	size_t event_count;                    /* 0: what is usual */
+	const struct cpu_choice *cpus;         /* where samples are taken; or NULL */
+	const int *cgroups; /* of all, what is in these; see struct sampler_options */
+	size_t cgroup_count;
+	bool by_user; /* of all, what runs as this user */
+	uint32_t user;
+	bool enable_on_exec;  /* they are about to call exec; else they run already */
+	uint32_t frequency;   /* samples a second and CPU */
+	uint32_t stack_bytes; /* most of a stack that is looked at */
+	enum recorder_walk walk;
+	bool also_copy;      /* and in user space, too: compare, and keep the latter */
+	bool off_cpu;        /* also where threads wait, as samples of events of their own */
+	bool wakers;         /* with @off_cpu: and who ends the waits */
+	uint64_t wait_ns;    /* with @off_cpu: shorter waits are only counted */
+	uint32_t max_stack;  /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
+	const char *version; /* for the file's header */
+	const char *const *argv;
+	struct bobbin_unwinder_options unwind;
+	struct recorder_names names;
+	unsigned int names_feature; /* the number that the bytes of @names have in the file */
+};
+
+struct recorder_stats {
+	uint64_t samples;
+	uint64_t user;                         /* samples with a user part */
+	uint64_t lost;                         /* records that the kernel had no room for */
+	uint64_t broken;                       /* records that made no sense */
+	uint64_t deep;                         /* stacks of which frames were left out */
+	uint64_t told;                         /* functions whose names were kept beside the file */
+	unsigned int given_up;                 /* memories and files that did not answer in time */
+	uint64_t left_out;                     /* pieces of registered code: no room for them */
+	int told_error;                        /* why some of them were not, or 0 */
+	int cut;                               /* why the recording ended too early, or 0 */
+	uint64_t kept;                         /* samples that are in the file */
+	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
+	uint64_t walked;                       /* user parts that were walked in the kernel */
+	uint64_t remapped;                     /* of those, cut where mappings had changed */
+	uint64_t compared, in_part, differ;    /* of those, with user space's */
+	int walk_error;                        /* why stacks are not walked in the kernel, or 0 */
+	struct kernel_walk_stats kernel;
+	struct wait_stats waits;
+};
+
+/* What failed, for a message. */
+enum recorder_stage {
+	RECORDER_SAMPLER,
+	RECORDER_SWITCHES,
+	RECORDER_WAKEUPS,
+	RECORDER_OUTPUT,
+	RECORDER_MEMORY,
+	RECORDER_KERNEL_WALK,
+	RECORDER_PROCESS
+};
+
+#endif

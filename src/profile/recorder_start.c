@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How a recorder begins: events, the file, and what runs already.
+ */
+#include "profile/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/native_arch.h"
+#include "profile/recorder_state.h"
+#include "profile/sample_regs.h"
+#include "profile/snapshot.h"
+#include "profile/target_threads.h"
+#include "target/thread.h"
+
+/* Until a command is started, at most: processes may come faster than they are followed. */
+#define FIRST_SWEEPS 100
+
+static bool wants_walk(const struct recorder *r)
+{
+	return r->options.walk > RECORDER_DEFERS;
+}
+
+static int open_with(struct recorder *r, const struct sampler_options *options,
+		     enum recorder_stage *stage)
+{
+	int error;
+
+	*stage = RECORDER_SAMPLER;
+	error = sampler_open(options, &r->sampler);
+	if (error || !r->options.off_cpu)
+		return error;
+	*stage = RECORDER_SWITCHES;
+	error = off_cpu_open(&r->off_cpu, r->sampler, options, r->options.all);
+	if (error || !r->options.wakers)
+		return error;
+	*stage = RECORDER_WAKEUPS;
+	return off_cpu_open_wakers(&r->off_cpu, r->sampler, r->options.all);
+}
+
+static int open_sampler(struct recorder *r, enum recorder_stage *stage)
+{
+	struct sampler_options options = {
+		.events = r->options.events,
+		.event_count = r->options.event_count,
+		.frequency = r->options.frequency,
+		.stack_bytes = r->options.stack_bytes,
+		.regs_mask = sample_regs_mask(native_arch()),
+		.enable_on_exec = r->options.enable_on_exec,
+		.cpus = r->options.cpus,
+		.cgroups = r->options.cgroups,
+		.cgroup_count = r->options.cgroup_count,
+		.defer = r->options.walk == RECORDER_DEFERS,
+	};
+	const pid_t everyone = -1;
+	pid_t *tids = NULL;
+	size_t capacity = 0;
+	int error = 0;
+
+	if (r->options.all) {
+		options.tids = &everyone;
+		options.tid_count = 1;
+		options.no_inherit = true;
+		options.wait = wants_walk(r);
+		return open_with(r, &options, stage);
+	}
+	for (size_t i = 0; i < r->options.target_count && !error; i++)
+		error = target_threads(r->options.targets[i].pid, r->options.targets[i].tid, &tids,
+				       &options.tid_count, &capacity);
+	options.tids = tids;
+	options.no_inherit = r->options.targets[0].tid;
+	if (!error)
+		error = open_with(r, &options, stage);
+	free(tids);
+	return error;
+}
+
+static int open_writer(struct recorder *r)
+{
+	size_t count = r->options.event_count;
+	struct perf_writer_event *events = calloc(count + OFF_CPU_EVENTS, sizeof(*events));
+	int error;
+
+	if (!events)
+		return -ENOMEM;
+	sampled_events_describe(r->sampler, count, events);
+	r->id = events[0].ids[0];
+	if (r->options.off_cpu)
+		count += off_cpu_describe(&r->off_cpu, &events[0].attr, events + count);
+	error = perf_writer_open(r->options.path, events, count, &r->writer);
+	free(events);
+	return error;
+}
+
+/* Of now, and at the beginning of time 0. */
+int recorder_on_description(void *ctx, const struct perf_event *event)
+{
+	struct recorder *r = ctx;
+	struct perf_event now = *event;
+
+	now.time = r->time;
+	now.id = r->id;
+	return recorder_on_record(r, &now);
+}
+
+/* What it tells debuggers, and what it publishes if it has something that looks like a page. */
+static int ask_code(struct recorder *r, pid_t pid, bool page)
+{
+	struct thread *thread;
+	int error = process_table_thread(r->processes, pid, pid, &thread);
+	bool news;
+
+	if (error)
+		return error;
+	news = page && code_watch_ask_page(&r->watcher, thread->process);
+	news |= code_watch_ask_images(&r->watcher, thread->process);
+	return news ? recorder_tell_images(r, thread->process) : 0;
+}
+
+int recorder_describe(struct recorder *r, pid_t pid, struct snapshot_files *files)
+{
+	const struct remote_process process = {unwinder_reader(r->unwinder), pid};
+	bool page;
+	int error = snapshot_process(&process, r->id, files, recorder_on_description, r, &page);
+
+	return error ? error : ask_code(r, pid, page);
+}
+
+/* Those that end meanwhile, or hide what they are, are left out. */
+static int describe_all(struct recorder *r)
+{
+	struct snapshot_files *files = calloc(1, sizeof(*files));
+	pid_t *pids = NULL;
+	int count = process_list(&pids), error = count < 0 ? count : 0;
+
+	/* the walk's first lists see to it */
+	r->preloads = !wants_walk(r);
+	for (int i = 0; i < count && error != -ENOMEM; i++)
+		error = recorder_describe(r, pids[i], files);
+	r->preloads = true;
+	free(pids);
+	free(files);
+	return error == -ENOMEM ? error : 0;
+}
+
+static int describe_past(struct recorder *r, enum recorder_stage *stage)
+{
+	const struct recorder_target *targets = r->options.targets;
+	int error;
+
+	*stage = RECORDER_OUTPUT;
+	error = snapshot_kernel(r->id, recorder_on_record, r);
+	if (error || r->options.enable_on_exec)
+		return error;
+	*stage = RECORDER_PROCESS;
+	if (r->options.all)
+		return describe_all(r);
+	for (size_t i = 0; i < r->options.target_count && !error; i++)
+		if (!i || targets[i].pid != targets[i - 1].pid)
+			error = recorder_describe(r, targets[i].pid, NULL);
+	return error;
+}
+
+static void forget(void *ctx, struct process *process)
+{
+	const struct recorder *r = ctx;
+
+	kernel_walk_forget(r->walk, process);
+}
+
+/* Without the walk, if that can be done without. */
+static int do_without(struct recorder *r, int error)
+{
+	r->stats.walk_error = error;
+	kernel_walk_close(r->walk);
+	r->walk = NULL;
+	return r->options.walk == RECORDER_TRIES_KERNEL ? 0 : error;
+}
+
+static int load_walk(struct recorder *r)
+{
+	const struct recorder_options *o = &r->options;
+	const struct kernel_walk_options options = {o->also_copy, o->by_user, o->user};
+
+	return wants_walk(r) ? walk_loader_start(&r->loader, r->unwinder, &options) : 0;
+}
+
+static int take_walk(struct recorder *r)
+{
+	int error;
+
+	if (!wants_walk(r))
+		return 0;
+	error = walk_loader_join(&r->loader, &r->walk);
+	return error ? do_without(r, error) : 0;
+}
+
+/*
+ * From here on the samples of all events are walked in the kernel, as far as it goes.  What is
+ * attached cannot be detached, so only the first event may do without.
+ */
+static int attach_walk(struct recorder *r)
+{
+	const int *events;
+	size_t count;
+	int error = 0;
+
+	if (!r->walk)
+		return 0;
+	count = sampler_events(r->sampler, 0, &events);
+	for (size_t i = 0; i < count && !error; i++) {
+		error = kernel_walk_attach(r->walk, events[i]);
+		if (error && !i)
+			return do_without(r, error);
+	}
+	if (!error && r->options.also_copy)
+		error = walk_comparison_open(&r->comparison);
+	if (!error)
+		process_table_watch(r->processes, forget, r);
+	return error;
+}
+
+static int open_file(struct recorder *r)
+{
+	int error = open_writer(r);
+
+	return error ? error
+		     : jit_keeper_open(perf_writer_is_stream(r->writer) ? NULL : r->options.path,
+				       unwinder_reader(r->unwinder), r->id, recorder_put, r,
+				       &r->keeper);
+}
+
+/* Events of threads count from when they are opened on: with the walk, if there is one. */
+static int open_of_threads(struct recorder *r, enum recorder_stage *stage)
+{
+	int error;
+
+	*stage = RECORDER_KERNEL_WALK;
+	error = take_walk(r);
+	if (error)
+		return error;
+	*stage = RECORDER_SAMPLER;
+	error = open_sampler(r, stage);
+	if (error)
+		return error;
+	*stage = RECORDER_KERNEL_WALK;
+	error = attach_walk(r);
+	if (error)
+		return error;
+	*stage = RECORDER_OUTPUT;
+	error = open_file(r);
+	return error ? error : describe_past(r, stage);
+}
+
+/* Those of all wait until they are enabled: what runs is described while the walk is loaded. */
+static int open_of_all(struct recorder *r, enum recorder_stage *stage)
+{
+	int error, refused;
+
+	*stage = RECORDER_SAMPLER;
+	error = open_sampler(r, stage);
+	if (!error) {
+		*stage = RECORDER_OUTPUT;
+		error = open_file(r);
+	}
+	if (!error)
+		error = describe_past(r, stage);
+	/* what is missing for the walk is said first */
+	refused = take_walk(r);
+	if (refused || !error)
+		*stage = RECORDER_KERNEL_WALK;
+	if (refused || error)
+		return refused ? refused : error;
+	return attach_walk(r);
+}
+
+/* Lists and tables of all that runs. */
+static void follow_first(struct recorder *r)
+{
+	if (!r->walk)
+		return;
+	/* what is asked for first is had second */
+	recorder_follow_all(r, false);
+	recorder_follow_all(r, true);
+}
+
+/* Until there are tables all stacks are copied: whether the rings have room for some seconds. */
+static bool can_copy_first(const struct recorder *r)
+{
+	return 2ull * r->options.frequency * r->options.stack_bytes <= SAMPLER_RING_BYTES;
+}
+
+/* The rings are emptied while lists are made.  An error ends the recording later. */
+static void sweep_first(struct recorder *r)
+{
+	r->behind = r->walk;
+	for (unsigned int i = 0; r->behind && i < FIRST_SWEEPS; i++)
+		if (recorder_sweep(r))
+			return;
+}
+
+static void begin(struct recorder *r)
+{
+	bool early = r->options.all && can_copy_first(r);
+
+	if (!early)
+		follow_first(r);
+	r->hurries = true;
+	if (!r->options.all)
+		return;
+	sampler_enable(r->sampler);
+	off_cpu_enable(&r->off_cpu);
+	if (early)
+		sweep_first(r);
+}
+
+static int open_all(struct recorder *r, enum recorder_stage *stage)
+{
+	uint64_t described;
+	int error;
+
+	*stage = RECORDER_MEMORY;
+	error = bobbin_unwinder_open(&r->options.unwind, &r->unwinder);
+	if (!error)
+		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
+	if (!error)
+		error = load_walk(r);
+	if (error)
+		return error;
+	r->off_cpu.processes = r->processes;
+	r->watcher.unwinder = r->unwinder;
+	described = clock_now();
+	error = r->options.all ? open_of_all(r, stage) : open_of_threads(r, stage);
+	if (error)
+		return error;
+	if (r->walk)
+		kernel_walk_read_until(r->walk, described);
+	begin(r);
+	return 0;
+}
+
+int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
+		  struct recorder **ret)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int error;
+
+	*stage = RECORDER_MEMORY;
+	if (!r)
+		return -ENOMEM;
+	r->options = *options;
+	r->preloads = true;
+	r->off_cpu.least_ns = options->wait_ns;
+	r->off_cpu.cpus = options->cpus;
+	r->off_cpu.sink = recorder_put_wait;
+	r->off_cpu.ctx = r;
+	if (!options->event_count) {
+		r->options.events = &sampled_event_usual;
+		r->options.event_count = 1;
+	}
+	error = open_all(r, stage);
+	if (error)
+		recorder_abort(r);
+	else
+		*ret = r;
+	return error;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recorder_state.h - a recorder, for its start (recorder_start.c) and what follows (recorder.c).
+ */
+#ifndef BOBBIN_PROFILE_RECORDER_STATE_H
+#define BOBBIN_PROFILE_RECORDER_STATE_H
+
+#include "profile/code_watch.h"
+#include "profile/deferred_samples.h"
+#include "profile/foreign_processes.h"
+#include "profile/jit_keeper.h"
+#include "profile/recorder_options.h"
+#include "profile/sampler.h"
+#include "profile/snapshot.h"
+#include "profile/trace_payload.h"
+#include "profile/walk_comparison.h"
+#include "profile/walk_loader.h"
+#include "unwind/module.h"
+
+/* Kernel part, mark, user part. */
+#define KERNEL_MAX 256
+#define CHAIN_MAX (KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
+
+struct recorder {
+	struct recorder_options options;
+	struct sampler *sampler;
+	struct off_cpu off_cpu;
+	struct foreign_processes foreign; /* of wakers */
+	struct bobbin_unwinder *unwinder;
+	struct process_table *processes;
+	struct perf_writer *writer;
+	struct jit_keeper *keeper;
+	struct code_watcher watcher;
+	struct walk_loader loader;          /* of the next, until that is there */
+	struct kernel_walk *walk;           /* or NULL */
+	struct walk_comparison *comparison; /* or NULL */
+	struct deferred_samples deferred;
+	bool hurries;          /* the rings fill up while processes are followed */
+	uint64_t follow_until; /* clock_now() */
+	bool behind;           /* not all processes were followed by then */
+	bool preloads;         /* files are read when they are mapped */
+	uint64_t id;           /* that marks our own records */
+	uint64_t time;         /* of the last record, on the recording's clock */
+	uint64_t stopped;      /* clock_now(), or 0 */
+	int error;             /* of writing, in a visit of all processes */
+	struct recorder_stats stats;
+	struct bobbin_frame frames[TRACE_CHAIN_MAX];
+	uint64_t chain[CHAIN_MAX];
+	uint8_t payload[TRACE_PAYLOAD_MAX];
+};
+
+/* Write an event.  0 or a negative errno. */
+int recorder_put(void *recorder, const struct perf_event *event);
+
+/* Take in a record that is no sample, and write it. */
+int recorder_on_record(void *recorder, const struct perf_event *event);
+
+/* The same for one that tells what is so now. */
+int recorder_on_description(void *recorder, const struct perf_event *event);
+
+/* Tell what runs, and what it has mapped and registered.  @files: or NULL */
+int recorder_describe(struct recorder *recorder, pid_t pid, struct snapshot_files *files);
+
+/* Write what images a process has told of. */
+int recorder_tell_images(struct recorder *recorder, struct process *process);
+
+/* Count a sample and its user part, in the recorder's frames, and write it. */
+int recorder_put_user(struct recorder *recorder, const struct perf_event *event,
+		      struct process *process, struct bobbin_trace *trace);
+
+/* Room for a trace. */
+struct bobbin_trace recorder_trace(struct recorder *recorder);
+
+/* A sample whose stack the kernel walks: hold it, or write it if there is nothing to come. */
+int recorder_defer(struct recorder *recorder, const struct perf_event *event,
+		   struct process *process);
+
+/* What the kernel has found: write the samples that wait for it. */
+int recorder_on_user_chain(struct recorder *recorder, const struct perf_event *event);
+
+/* Write the oldest samples that wait without a user part, until @max are left. */
+int recorder_give_up(struct recorder *recorder, size_t max);
+
+/* Wait for samples at the end of a wait; see off_cpu.h. */
+int recorder_put_wait(void *recorder, struct process *process, const struct wait *wait,
+		      const struct perf_event *event);
+
+/*
+ * Tell the kernel's walker what has changed.  @wait: for all tables.  In a hurry it takes no longer
+ * than a ring may fill, and the rest comes the next time.
+ */
+void recorder_follow_all(struct recorder *recorder, bool wait);
+
+void recorder_close(struct recorder *recorder);
+
+#endif
