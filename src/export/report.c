@@ -68,8 +68,8 @@ void report_close(struct report *report)
 	free(report);
 }
 
-int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
-	       uint64_t weight)
+int report_add_process(struct report *report, const char *process, const char *comm,
+		       const struct call_frame *frames, size_t n, uint64_t weight)
 {
 	static const struct call_frame unknown = {.kind = FRAME_UNKNOWN};
 	int r;
@@ -83,11 +83,29 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 	r = vector_reserve(&report->stack, &report->stack_capacity, n + 1, sizeof(*report->stack));
 	if (r < 0)
 		return r;
-	report->stack[0] = (struct call_frame){.name = comm, .kind = FRAME_COMMAND};
+	report->stack[0] = (struct call_frame){.name = comm, .dso = process, .kind = FRAME_COMMAND};
 	memcpy(report->stack + 1, frames, n * sizeof(*frames));
 	if (!report->unfolded)
 		n = recursion_fold(report->stack + 1, n);
 	return call_tree_add(report->tree, report->stack, n + 1, weight);
+}
+
+int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
+	       uint64_t weight)
+{
+	return report_add_process(report, NULL, comm, frames, n, weight);
+}
+
+int report_fade(struct report *report, const struct fading *fading)
+{
+	struct call_tree *faded;
+	int r = call_tree_faded(report->tree, fading, &faded);
+
+	if (r)
+		return r;
+	call_tree_close(report->tree);
+	report->tree = faded;
+	return 0;
 }
 
 void report_unfold(struct report *report)

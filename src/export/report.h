@@ -32,6 +32,7 @@
 #include <stdio.h>
 
 #include "export/call_tree.h"
+#include "export/fading.h"
 #include "export/report_options.h"
 
 struct report;
@@ -46,6 +47,13 @@ void report_close(struct report *report); /* or NULL */
  */
 int report_add(struct report *report, const char *comm, const struct call_frame *frames, size_t n,
 	       uint64_t weight);
+
+/* The same, of a process: commands of one name are different then. */
+int report_add_process(struct report *report, const char *process, const char *comm,
+		       const struct call_frame *frames, size_t n, uint64_t weight);
+
+/* Let what was added fade.  0, or a negative errno: nothing has changed. */
+int report_fade(struct report *report, const struct fading *fading);
 
 /* From now on show each level of a recursion.  Else the levels are one: recursion.h. */
 void report_unfold(struct report *report);

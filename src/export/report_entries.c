@@ -10,7 +10,7 @@
 #define FIRST_DEPTH 2 /* below the root and the commands */
 
 struct key_set {
-	bool has[REPORT_KEY_COUNT];
+	bool has[REPORT_KEY_COUNT], by_process;
 	uint64_t seed;
 	struct hash_index index;
 	uint32_t *entry_of; /* place: its entry; not for the root and commands */
@@ -19,18 +19,19 @@ struct key_set {
 static bool same_key(const struct report_entry *a, const struct report_entry *b)
 {
 	return a->comm == b->comm && a->dso == b->dso && a->name == b->name &&
-	       a->kernel == b->kernel;
+	       a->process == b->process && a->kernel == b->kernel;
 }
 
 static struct report_entry key_of(const struct report_entries *all, const struct key_set *keys,
-				  uint32_t at, const char *comm)
+				  uint32_t at, const struct call_frame *command)
 {
 	const struct call_frame *frame = call_tree_frame(all->tree, all->order.nodes[at].frame);
 
 	return (struct report_entry){
-		.comm = keys->has[REPORT_COMM] ? comm : NULL,
+		.comm = keys->has[REPORT_COMM] ? command->name : NULL,
 		.dso = keys->has[REPORT_DSO] ? frame->dso : NULL,
 		.name = keys->has[REPORT_SYM] ? frame->name : NULL,
+		.process = keys->by_process ? command->dso : NULL,
 		.kernel = keys->has[REPORT_SYM] && frame->kind == FRAME_KERNEL,
 	};
 }
@@ -41,7 +42,7 @@ static int find_entry(struct report_entries *all, struct key_set *keys,
 	uint64_t hash = hash_words((uintptr_t)key->comm, (uintptr_t)key->dso, keys->seed);
 	size_t at = 0;
 
-	hash = hash_words(hash, (uintptr_t)key->name + key->kernel, keys->seed);
+	hash = hash_words(hash, (uintptr_t)key->name + key->kernel, (uintptr_t)key->process);
 	while (hash_index_next(&keys->index, hash, &at, ret))
 		if (same_key(&all->entries[*ret], key))
 			return 0;
@@ -53,17 +54,17 @@ static int find_entry(struct report_entries *all, struct key_set *keys,
 static int assign_entries(struct report_entries *all, struct key_set *keys)
 {
 	const struct preorder_node *nodes = all->order.nodes;
-	const char *comm = NULL;
+	const struct call_frame *command = NULL;
 
 	for (uint32_t at = 1; at < all->order.n_nodes; at++) {
 		struct report_entry key;
 		int r;
 
 		if (nodes[at].depth < FIRST_DEPTH) {
-			comm = call_tree_frame(all->tree, nodes[at].frame)->name;
+			command = call_tree_frame(all->tree, nodes[at].frame);
 			continue;
 		}
-		key = key_of(all, keys, at, comm);
+		key = key_of(all, keys, at, command);
 		r = find_entry(all, keys, &key, &keys->entry_of[at]);
 		if (r < 0)
 			return r;
@@ -112,7 +113,7 @@ static void weigh(struct report_entries *all, struct report_entry *entry)
 
 static int gather(struct report_entries *all, const struct report_options *options)
 {
-	struct key_set keys = {.seed = hash_seed()};
+	struct key_set keys = {.seed = hash_seed(), .by_process = options->by_process};
 	int r;
 
 	for (size_t i = 0; i < options->n_keys; i++)

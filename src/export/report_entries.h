@@ -17,13 +17,14 @@
 /**
  * struct report_entry - a line
  * @comm: @dso: @name: interned strings of the tree; NULL for what is no key
+ * @process: likewise, of report_add_process(); NULL unless entries are those of processes
  * @kernel: code of the kernel; false if the symbol is no key
  * @self: weight of the stacks that end in the entry
  * @children: weight of the stacks that the entry is in
  * @first: @n_nodes: its nodes, a range of report_entries.places
  */
 struct report_entry {
-	const char *comm, *dso, *name;
+	const char *comm, *dso, *name, *process;
 	bool kernel;
 	uint64_t self, children;
 	uint32_t first, n_nodes;

@@ -23,6 +23,7 @@ enum report_key {
  * @samples: number of samples
  * @keys: columns from left to right, each at most once
  * @n_keys: how many; 0: command, file, symbol
+ * @by_process: entries of different processes are different
  * @no_children: one column "Overhead" (self), call graphs from callee to caller
  * @no_graph: leave call graphs out
  * @percent_limit: leave out entries below so many per cent
@@ -36,6 +37,7 @@ struct report_options {
 	uint64_t samples;
 	enum report_key keys[REPORT_KEY_COUNT];
 	size_t n_keys;
+	bool by_process;
 	bool no_children;
 	bool no_graph;
 	double percent_limit;

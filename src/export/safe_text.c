@@ -120,18 +120,19 @@ static void put_script(FILE *out, int32_t c)
 		put_plain(out, c);
 }
 
-static void put_cut(FILE *out, const char *text, size_t columns, void (*put)(FILE *, int32_t))
+static size_t put_cut(FILE *out, const char *text, size_t columns, void (*put)(FILE *, int32_t))
 {
 	bool cut = safe_text_columns(text) > columns;
-	size_t room = cut && columns ? columns - 1 : columns;
+	size_t room = cut && columns ? columns - 1 : columns, left = room;
 	int32_t c;
 
-	while ((c = next_printable(&text)) && columns_of(c) <= room) {
-		room -= columns_of(c);
+	while ((c = next_printable(&text)) && columns_of(c) <= left) {
+		left -= columns_of(c);
 		put(out, c);
 	}
-	if (cut)
+	if (cut && columns)
 		put(out, ELLIPSIS);
+	return room - left + (cut && columns);
 }
 
 /* Most names are, and there are millions of them. */
@@ -151,6 +152,11 @@ void safe_text_plain(FILE *out, const char *text)
 	fwrite_unlocked(text, 1, plain, out);
 	if (text[plain])
 		put_cut(out, text + plain, SIZE_MAX, put_plain);
+}
+
+size_t safe_text_cut(FILE *out, const char *text, size_t columns)
+{
+	return put_cut(out, text, columns, put_plain);
 }
 
 void safe_text_place(FILE *out, const char *path)

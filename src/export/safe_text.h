@@ -33,6 +33,9 @@ size_t safe_text_columns(const char *text);
 /* What is printed of foreign names and paths goes through this or one of those below. */
 void safe_text_plain(FILE *out, const char *text);
 
+/* At most so many columns of it: longer text ends in an ellipsis.  The columns that were printed. */
+size_t safe_text_cut(FILE *out, const char *text, size_t columns);
+
 /* Begin a message about a file: "PATH: ". */
 void safe_text_place(FILE *out, const char *path);
 
