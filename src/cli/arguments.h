@@ -11,10 +11,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/event_list.h"
 #include "cli/naming.h"
+#include "cli/scope.h"
 #include "cli/targets.h"
 #include "export/flamegraph.h"
 #include "export/report.h"
+#include "export/top_view.h"
+
+/**
+ * struct top_options - of top
+ * @view: how the table is shown at first
+ * @filter: of functions, or NULL
+ * @iterations: tables until the end; 0: there is none
+ * @entries: rows of a table that is printed
+ * @batch: print the tables
+ * @zero: each is of one interval only
+ */
+struct top_options {
+	struct top_view view;
+	const char *filter;
+	uint64_t iterations, entries;
+	bool batch, zero;
+};
 
 /**
  * struct arguments - options and operands; members that a command has no option for are zero
@@ -23,7 +42,10 @@
  * @input, @output: of -i and -o
  * @address, @has_address: of a section
  * @targets: of -p and -t
+ * @scope: of -C, --cgroup and --user
+ * @event_names: of -e; @events are made of them
  * @call_graph: what perf would have done, or NULL
+ * @defer: call chains are the kernel's own
  * @fields: enum script_field
  */
 struct arguments {
@@ -37,9 +59,17 @@ struct arguments {
 	struct naming_options naming;
 	/* record */
 	struct targets targets;
-	uint64_t frequency, stack_bytes, max_stack;
+	struct scope scope;
+	char *event_names;
+	struct event_list events;
+	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms;
+	bool has_frequency, has_off_cpu_ms;
 	const char *call_graph;
-	bool no_names, all, bpf, also_copy;
+	bool defer;
+	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
+	struct top_options top;
+	/* report, script, flamegraph */
+	const char *event; /* NULL: all of them, or the first one */
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one;
 	unsigned int fields;

@@ -18,6 +18,11 @@ char *call_as(const char *name)
 	return called_as;
 }
 
+const char *called_command(void)
+{
+	return called_as;
+}
+
 static void complain_by(const char *name, const char *format, va_list args)
 {
 	char *text;

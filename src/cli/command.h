@@ -21,6 +21,9 @@ void complain_use(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* From now on complaints about the call are by "bobbin NAME"; returns that. */
 char *call_as(const char *name);
 
+/* What is called: "bobbin record". */
+const char *called_command(void);
+
 /* A hint on stderr about that command's help; returns EXIT_USAGE. */
 int hint(void);
 

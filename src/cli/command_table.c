@@ -2,6 +2,7 @@
 #include "cli/command_table.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/arguments.h"
@@ -41,6 +42,13 @@ static const struct command commands[] = {
 	 "report' and 'perf report' read. Without a command, Ctrl-C ends the recording. The exit "
 	 "status is the command's.",
 	 OF_RECORD, 0, ANY_NUMBER, .runs_program = true, .run = run_record},
+	{"top", "show what runs now, as a live table",
+	 "[OPTIONS] [--] [COMMAND [ARGUMENTS]]\n[OPTIONS] -p PID|-t TID",
+	 "Show where the time goes now: a table of functions, with all that they call and alone, of "
+	 "everything that runs, of processes, or of a command. In a terminal the table is refreshed "
+	 "and keys sort, filter and show call graphs; 'h' lists them. Elsewhere one table after the "
+	 "other is printed.",
+	 OF_TOP, 0, ANY_NUMBER, .runs_program = true, .run = run_top},
 	{"report", "show where the time went",
 	 "[OPTIONS]",
 	 "Show where the time of a recording went: by function, with callers and callees. Reads the "
@@ -218,6 +226,9 @@ static int run(const struct command *command, int argc, char **argv)
 	read = options_read(command->options, command->runs_program, argc, argv, &a);
 	status = run_with(command, read, &a);
 	targets_close(&a.targets);
+	scope_close(&a.scope);
+	event_list_close(&a.events);
+	free(a.event_names);
 	return status;
 }
 

@@ -13,6 +13,7 @@
 struct arguments;
 
 int run_record(struct arguments *a);
+int run_top(struct arguments *a);
 int run_report(struct arguments *a);
 int run_script(struct arguments *a);
 int run_flamegraph(struct arguments *a);

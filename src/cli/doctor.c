@@ -51,6 +51,26 @@ static int probe_kernel_names(void)
 	return r;
 }
 
+/* Loading the program once tells both. */
+static struct {
+	bool tried;
+	int walks, waits;
+} kernel_walks;
+
+static int probe_walks(void)
+{
+	if (!kernel_walks.tried)
+		probe_kernel_walk(&kernel_walks.walks, &kernel_walks.waits);
+	kernel_walks.tried = true;
+	return kernel_walks.walks;
+}
+
+static int probe_waiting_walks(void)
+{
+	probe_walks();
+	return kernel_walks.waits;
+}
+
 #define NO_EVENTS \
 	"the kernel has no perf events (CONFIG_PERF_EVENTS), or a container's filter of " \
 	"system calls forbids them"
@@ -82,12 +102,12 @@ static const struct feature features[] = {
 	{"build IDs", probe_build_ids,
 	 "mapped files are identified by their paths until they are opened",
 	 NULL, "Linux 5.12 or later", false},
-	{"walks in the kernel", probe_kernel_walk,
+	{"walks in the kernel", probe_walks,
 	 "stacks are copied and walked in user space: the same result, but at a higher cost",
 	 "root, or CAP_BPF and CAP_PERFMON",
 	 "a bobbin that was built with BPF, Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF, and the "
 	 "first namespace of process IDs", false},
-	{"walks that wait", probe_waiting_walk,
+	{"walks that wait", probe_waiting_walks,
 	 "stacks of which a page is not in memory are copied, as far as they are, and cut there",
 	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false},
 	{"attaching", probe_attaching,

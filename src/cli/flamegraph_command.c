@@ -8,10 +8,10 @@
 #include "export/folded.h"
 #include "export/report.h"
 
-static int draw(void *ctx, const struct report *report)
+static int draw(void *ctx, const struct input_event *event)
 {
 	const struct arguments *a = ctx;
-	const struct call_tree *tree = report_tree(report);
+	const struct call_tree *tree = report_tree(event->report);
 
 	return a->folded ? folded_write(tree, stdout)
 			 : flamegraph_write(tree, &a->flamegraph, stdout);
@@ -21,5 +21,5 @@ int run_flamegraph(struct arguments *a)
 {
 	struct input input = {.arguments = a};
 
-	return input_report(&input, false, draw, a);
+	return input_report(&input, true, draw, a);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/input.h"
 
+#include "base/vector.h"
 #include "cli/kept_names.h"
 
 #include <errno.h>
@@ -84,77 +85,158 @@ static void end_progress(const struct input *input)
 		fputs("\r     \r", stderr);
 }
 
+static bool is_wanted(const struct input *input, const struct session_sample *sample)
+{
+	const char *wanted = input->arguments->event;
+
+	return !wanted || !strcmp(wanted, sample->event);
+}
+
 int input_next(struct input *input, struct session_sample *ret)
 {
 	struct bobbin_error err = {0};
-	int r = session_next(input->session, &err, ret);
+	int r;
 
+	do {
+		r = session_next(input->session, &err, ret);
+	} while (r > 0 && !is_wanted(input, ret));
 	if (r <= 0)
 		end_progress(input);
 	if (!accept_file(input->arguments->input, r, &err))
 		return -1;
+	if (!r && !input->samples && input->arguments->event)
+		complain("%s: no samples of an event '%s'", input->arguments->input,
+			 input->arguments->event);
 	if (!r)
-		return 0;
-	if (!input->samples)
-		input->event = ret->event;
+		return input->samples || !input->arguments->event ? 0 : -1;
 	input->samples++;
-	input->weight += ret->period;
-	if (ret->traced && ret->reason != BOBBIN_REASON_NO_USER &&
-	    ret->reason < BOBBIN_REASON_COUNT) {
-		input->traced++;
-		input->reasons[ret->reason]++;
-	}
 	show_progress(input);
 	return 1;
 }
 
-static int add_sample(struct input *input, const struct session_sample *sample, bool periods,
-		      struct report *report)
+/* That of a sample; a negative errno. */
+static int find_event(struct input *input, const char *name, struct input_event **ret)
 {
-	const struct call_frame *frames;
-	size_t count;
-	int r = naming_stack(input->naming, sample, &frames, &count);
+	struct input_event *event = input->events, *end = event + input->event_count;
+	int r;
 
-	return r ? r
-		 : report_add(report, sample->comm, frames, count, periods ? sample->period : 1);
+	while (event < end && strcmp(event->name, name) != 0)
+		event++;
+	if (event == end) {
+		r = vector_push(input->events, input->event_count, input->event_room,
+				(struct input_event){.name = name});
+		if (r)
+			return r;
+		event = &input->events[input->event_count - 1];
+		r = report_open(&event->report);
+		if (r)
+			return r;
+		if (input->arguments->unfolded)
+			report_unfold(event->report);
+	}
+	*ret = event;
+	return 0;
 }
 
-static int gather(struct input *input, bool periods, struct report *report)
+static void count_sample(struct input_event *event, const struct session_sample *sample)
+{
+	event->samples++;
+	if (!sample->traced || sample->reason == BOBBIN_REASON_NO_USER ||
+	    sample->reason >= BOBBIN_REASON_COUNT)
+		return;
+	event->traced++;
+	event->reasons[sample->reason]++;
+}
+
+static int add_sample(struct input *input, const struct session_sample *sample, bool one)
+{
+	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
+	const struct call_frame *frames;
+	struct input_event *event;
+	size_t count;
+	int r = find_event(input, sample->event, &event);
+
+	if (r)
+		return r;
+	count_sample(event, sample);
+	r = naming_stack(input->naming, sample, &frames, &count);
+	return r ? r : report_add(event->report, sample->comm, frames, count, weight);
+}
+
+static int gather(struct input *input, bool one)
 {
 	struct session_sample sample;
 	int r, error;
 
 	while ((r = input_next(input, &sample)) > 0) {
-		error = add_sample(input, &sample, periods, report);
+		error = add_sample(input, &sample, one);
 		if (!accept_file(input->arguments->input, error, NULL))
 			return 1;
 	}
 	return r ? 1 : 0;
 }
 
-int input_report(struct input *input, bool periods,
-		 int (*write)(void *ctx, const struct report *report), void *ctx)
+/* In the order of the file. */
+static int find_events(struct input *input)
 {
-	struct report *report = NULL;
+	const struct perf_reader *reader = session_reader(input->session);
+	const struct perf_reader_attr *attr;
+	struct input_event *event;
+	int r = 0;
+
+	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
+		r = find_event(input, attr->name ? attr->name : SESSION_EVENT, &event);
+	return r;
+}
+
+/* Those without samples are left out, unless there are no others. */
+static int write_events(struct input *input, bool one,
+			int (*write)(void *ctx, const struct input_event *event), void *ctx)
+{
+	const struct input_event *first = input->events, *end = first + input->event_count;
+	int r;
+
+	while (first + 1 < end && !first->samples)
+		first++;
+	r = write(ctx, first->samples ? first : input->events);
+	for (const struct input_event *event = first + 1; event < end && !r; event++) {
+		if (!event->samples)
+			continue;
+		if (!one)
+			fputs("\n\n", stdout);
+		if (!one)
+			r = write(ctx, event);
+		else if (!input->arguments->quiet)
+			complain("%s: samples of the event '%s' are not shown, see --event",
+				 input->arguments->input, event->name);
+	}
+	if (r)
+		complain("%s", strerror(-r));
+	return !finish_output() || r;
+}
+
+static void close_events(struct input *input)
+{
+	for (size_t i = 0; i < input->event_count; i++)
+		report_close(input->events[i].report);
+	free(input->events);
+	input->events = NULL;
+	input->event_count = input->event_room = 0;
+}
+
+int input_report(struct input *input, bool one,
+		 int (*write)(void *ctx, const struct input_event *event), void *ctx)
+{
 	int r = input_open(input);
 
 	if (r)
 		return r;
-	if (report_open(&report)) {
-		complain("%s", strerror(ENOMEM));
-		r = 1;
-	} else {
-		if (input->arguments->unfolded)
-			report_unfold(report);
-		r = gather(input, periods, report);
-	}
-	if (!r) {
-		r = write(ctx, report);
-		if (r)
-			complain("%s", strerror(-r));
-		r = !finish_output() || r;
-	}
-	report_close(report);
+	r = !accept_file(input->arguments->input, find_events(input), NULL);
+	if (!r)
+		r = gather(input, one);
+	if (!r)
+		r = write_events(input, one, write, ctx);
+	close_events(input);
 	input_close(input);
 	return r;
 }

@@ -10,30 +10,38 @@
 #include "cli/command.h"
 #include "cli/spool.h"
 
+/* The samples of one event of a recording. */
+struct input_event {
+	const char *name; /* the session's */
+	uint64_t samples, traced;
+	uint64_t reasons[BOBBIN_REASON_COUNT];
+	struct report *report;
+};
+
 struct input {
 	const struct arguments *arguments;
 	struct spool spool;
 	struct session *session;
 	struct naming *naming;
-	/* counted while samples are read */
-	uint64_t samples, weight, traced;
-	uint64_t reasons[BOBBIN_REASON_COUNT];
-	const char *event; /* name of the first sample's */
+	uint64_t samples; /* that were read */
+	/* input_report()'s, in the order of their first samples */
+	struct input_event *events;
+	size_t event_count, event_room;
 };
 
 /* Open the recording of @input->arguments; complains.  0 or an exit status. */
 int input_open(struct input *input);
 void input_close(struct input *input);
 
-/* The next sample, counted.  1; 0 at the end; -1 after a complaint. */
+/* The next sample of the events that are asked for.  1; 0 at the end; -1 after a complaint. */
 int input_next(struct input *input, struct session_sample *ret);
 
 /*
- * Open the recording, add up all samples, by their periods or (@periods false)
- * one by one, and have @write print them, which returns 0 or a negative errno.  0, or an exit
- * status after a complaint.
+ * Open the recording, add up the samples of each event by their periods, and have @write print
+ * them event by event, which returns 0 or a negative errno.  @one: of the first event alone, and
+ * one by one if the event is no more than a clock.  0, or an exit status after a complaint.
  */
-int input_report(struct input *input, bool periods,
-		 int (*write)(void *ctx, const struct report *report), void *ctx);
+int input_report(struct input *input, bool one,
+		 int (*write)(void *ctx, const struct input_event *event), void *ctx);
 
 #endif

@@ -9,7 +9,10 @@
 
 #include "cli/command.h"
 #include "cli/command_table.h"
+#include "infer/code_table.h"
+#include "infer/x86_insn.h"
 #include "profile/kernel_walk.h"
+#include "unwind/code_rows.h"
 
 static void list_commands(FILE *out)
 {
@@ -58,8 +61,9 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts(kernel_walk_is_built() ? "bobbin " BOBBIN_VERSION
-					    : "bobbin " BOBBIN_VERSION " (without BPF)");
+		printf("bobbin " BOBBIN_VERSION "%s%s\n",
+		       kernel_walk_is_built() ? "" : " (without BPF)",
+		       x86_decoder_exists() ? "" : " (without Zydis)");
 		return finish_output() ? 0 : 1;
 	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
@@ -69,5 +73,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	allow_many_files();
+	if (x86_decoder_exists())
+		code_rows_provide(code_table_make);
 	return commands_run(argc - 1, argv + 1);
 }

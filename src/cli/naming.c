@@ -52,6 +52,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.debuginfod = getenv("DEBUGINFOD_URLS"),
 		.debug_path = options->debug_path,
 		.symfs = options->symfs,
+		.memory_limit = options->memory_limit,
 		.reader = unwinder_reader(unwinder),
 		.on_damage = options->quiet ? NULL : on_damage,
 	};
@@ -82,6 +83,14 @@ void naming_close(struct naming *naming)
 	jit_naming_fini(&naming->jit);
 	free(naming->stack);
 	free(naming);
+}
+
+size_t naming_memory(const struct naming *naming)
+{
+	struct symbolizer_stats stats;
+
+	symbolizer_get_stats(naming->symbolizer, &stats);
+	return stats.memory + name_pool_memory(&naming->labels.names);
 }
 
 int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err)

@@ -30,6 +30,7 @@ struct naming_options {
 	bool quiet; /* do not complain about damaged jitdump files */
 	const char *debug_path;
 	const char *symfs;
+	size_t memory_limit; /* as in struct symbolizer_options */
 };
 
 /*
@@ -39,6 +40,9 @@ struct naming_options {
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
 		struct naming **ret);
 void naming_close(struct naming *naming);
+
+/* Bytes that names take, more or less. */
+size_t naming_memory(const struct naming *naming);
 
 /*
  * Take the names that the recording has, KEPT_NAMES_FEATURE of it; once.  @feature

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/option_table.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@
 
 /* The columns of a line of help, and where its text begins. */
 #define HELP_WIDTH 95
-#define HELP_INDENT 26
+#define HELP_INDENT 27
 
 struct option_row;
 
@@ -81,6 +83,20 @@ static bool take_text(const struct option_use *use)
 	return true;
 }
 
+/* Of an option that is given again, both lists count. */
+static bool take_list(const struct option_use *use)
+{
+	char **list = field_of(use), *joined;
+
+	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", use->text) < 0) {
+		complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	free(*list);
+	*list = joined;
+	return true;
+}
+
 static bool take_number(const struct option_use *use)
 {
 	return parse_number(use->spelling, use->text, use->row->least, use->row->most,
@@ -132,9 +148,65 @@ static bool take_fields(const struct option_use *use)
 	return script_fields_parse(use->spelling, use->text, &use->a->fields);
 }
 
+static bool take_order(const struct option_use *use)
+{
+	use->a->top.view.sort = top_sort_named(use->text);
+	if (use->a->top.view.sort < TOP_SORTS)
+		return true;
+	complain_use("%s: '%s' is none of total, self, pid, comm, dso and symbol", use->spelling,
+		     use->text);
+	return false;
+}
+
+static bool take_delay(const struct option_use *use)
+{
+	char *end;
+	double seconds = strtod(use->text, &end), ms = seconds * 1000;
+
+	if (end != use->text && !*end && ms >= TOP_LEAST_DELAY_MS && ms <= TOP_MOST_DELAY_MS) {
+		use->a->top.view.delay_ms = (uint64_t)(ms + 0.5);
+		return true;
+	}
+	complain_use("%s: '%s' is not a number of seconds from 0.1 to 3600", use->spelling,
+		     use->text);
+	return false;
+}
+
 static bool take_targets(const struct option_use *use)
 {
 	return targets_parse(&use->a->targets, use->spelling, use->text, use->row->letter == 't');
+}
+
+static bool take_frequency(const struct option_use *use)
+{
+	use->a->has_frequency = use->spelling;
+	return take_number(use);
+}
+
+static bool take_off_cpu_thresh(const struct option_use *use)
+{
+	use->a->has_off_cpu_ms = use->spelling;
+	return take_number(use);
+}
+
+static bool take_cpus(const struct option_use *use)
+{
+	return scope_parse_cpus(&use->a->scope, use->spelling, use->text);
+}
+
+static bool take_cgroups(const struct option_use *use)
+{
+	size_t length = strlen(use->text);
+
+	if (length && *use->text != ',' && use->text[length - 1] != ',' && !strstr(use->text, ",,"))
+		return take_list(use);
+	complain_use("%s: '%s' is not a list of cgroups", use->spelling, use->text);
+	return false;
+}
+
+static bool take_user(const struct option_use *use)
+{
+	return scope_parse_user(&use->a->scope, use->spelling, use->text);
 }
 
 /* What perf can do instead. */
@@ -143,13 +215,14 @@ static bool take_call_graph(const struct option_use *use)
 	static const char *const ways[] = {"fp", "dwarf", "lbr"};
 	size_t length = strcspn(use->text, ",");
 
+	use->a->defer = !strcmp(use->text, "fp,defer");
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		if (strlen(ways[i]) != length || strncmp(ways[i], use->text, length))
 			continue;
 		use->a->call_graph = ways[i];
 		return true;
 	}
-	complain_use("%s: '%s' is none of fp, dwarf and lbr", use->spelling, use->text);
+	complain_use("%s: '%s' is none of fp, dwarf, lbr and fp,defer", use->spelling, use->text);
 	return false;
 }
 
@@ -171,7 +244,8 @@ static bool take_table_cache(const struct option_use *use)
 }
 
 #define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH)
-#define UNWINDERS (READERS | OF_RECORD | OF_STACK | OF_MAPS)
+#define SAMPLERS (OF_RECORD | OF_TOP)
+#define UNWINDERS (READERS | SAMPLERS | OF_STACK | OF_MAPS)
 #define EVERYBODY (~0u)
 
 /* The offset of a member, which must have this type. */
@@ -187,30 +261,80 @@ static bool take_table_cache(const struct option_use *use)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{OF_RECORD, "freq", 'F', "HZ", "999",
-	 "samples per second and CPU", NUMBER(frequency, 1, 100000)},
-	{OF_RECORD, "pid", 'p', "PID", NULL,
+	{SAMPLERS, "freq", 'F', "HZ", "999",
+	 "samples per second and CPU", BY(take_frequency), .field = AT(uint64_t, frequency),
+	 .least = 1, .most = 100000},
+	{OF_RECORD, "event", 'e', "LIST", NULL,
+	 "sample by these events instead of cycles or the CPU clock: page-faults and the like, "
+	 "tracepoints such as sched:sched_switch, uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION; "
+	 "may be given again", BY(take_list), .field = AT(char *, event_names)},
+	{OF_RECORD, "count", 'c', "N", NULL,
+	 "take a sample after N events, instead of -F", NUMBER(period, 1, INT64_MAX)},
+	{SAMPLERS, "pid", 'p', "PID", NULL,
 	 "sample a running process; for several give a list, or the option again", BY(take_targets)},
-	{OF_RECORD, "tid", 't', "TID", NULL,
+	{SAMPLERS, "tid", 't', "TID", NULL,
 	 "sample a thread, but nothing that it starts; several as above", BY(take_targets)},
 	{OF_RECORD, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, until Ctrl-C or as long as a command runs", FLAG(all)},
+	{SAMPLERS, "cpu", 'C', "LIST", NULL,
+	 "sample on these CPUs only, such as 0,2-3: everything, as with -a, or what -p or -t name",
+	 BY(take_cpus)},
+	{SAMPLERS, "cgroup", 'G', "LIST", NULL,
+	 "of everything, sample what is in these cgroups, or below them; may be given again",
+	 BY(take_cgroups), .field = AT(char *, scope.cgroup_names)},
+	{SAMPLERS, "user", 'u', "USER", NULL,
+	 "of everything, sample the processes of this user, by number or name", BY(take_user)},
+	{SAMPLERS, "uid", 0, "USER", NULL,
+	 "the same", BY(take_user)},
+	{OF_TOP, "all-cpus", 'a', NULL, NULL,
+	 "sample everything that runs, as without PID, TID and COMMAND", FLAG(all)},
+	{OF_TOP, "delay", 'd', "SECONDS", "2",
+	 "between two tables, from 0.1 to 3600", BY(take_delay)},
+	{OF_TOP, "sort", 's', "KEY", "total",
+	 "total, self, pid, comm, dso or symbol; by pid and comm functions are counted for each process "
+	 "or command", BY(take_order)},
+	{OF_TOP, "filter", 0, "TEXT", NULL,
+	 "show functions with TEXT in their name", TEXT(top.filter)},
+	{OF_TOP, "hide-kernel", 'K', NULL, NULL,
+	 "hide functions of the kernel", FLAG(top.view.hide_kernel)},
+	{OF_TOP, "hide-user", 'U', NULL, NULL,
+	 "hide functions of programs", FLAG(top.view.hide_user)},
+	{OF_TOP, "zero", 'z', NULL, NULL,
+	 "count each table from zero", FLAG(top.zero)},
+	{OF_TOP, "batch", 'b', NULL, NULL,
+	 "print one table after the other, even to a terminal", FLAG(top.batch)},
+	{OF_TOP, "iterations", 'n', "N", NULL,
+	 "end after N tables", NUMBER(top.iterations, 1, UINT32_MAX)},
+	{OF_TOP, "entries", 'E', "N", "40",
+	 "print at most N functions of a table", NUMBER(top.entries, 1, UINT32_MAX)},
 	{OF_RECORD, "output", 'o', "FILE", "perf.data",
 	 "file to write; an existing one is renamed to FILE.old; pipes, and '-' for standard "
 	 "output, get the format for pipes", TEXT(output)},
 	{OF_RECORD, NULL, 'g', NULL, NULL,
 	 "accepted without effect: there are always call chains", BY(take_nothing)},
 	{OF_RECORD, "call-graph", 0, "HOW", NULL,
-	 "likewise: call chains are found by unwind tables", BY(take_call_graph)},
-	{OF_RECORD, "stack-size", 0, "N", "65528",
+	 "fp,defer: take the kernel's own call chains (Linux 6.19 and newer); fp, dwarf, lbr: accepted "
+	 "without effect, call chains are found by unwind tables", BY(take_call_graph)},
+	{SAMPLERS, "stack-size", 0, "N", "65528",
 	 "read at most N bytes of the stack", NUMBER(stack_bytes, 8, MAX_STACK)},
-	{OF_RECORD, "bpf", 0, NULL, NULL,
+	{SAMPLERS, "bpf", 0, NULL, NULL,
 	 "walk stacks inside the kernel, by a BPF program, as far as it goes; needs root", FLAG(bpf)},
+	{SAMPLERS, "no-bpf", 0, NULL, NULL,
+	 "copy stacks, and walk the copies, also with -a, -C and --user, which try --bpf by themselves",
+	 FLAG(no_bpf)},
 	{OF_RECORD, "also-copy", 0, NULL, NULL,
 	 "with --bpf: walk all stacks in both ways and tell whether they differ", FLAG(also_copy)},
+	{OF_RECORD, "off-cpu", 0, NULL, NULL,
+	 "also record where threads wait, and for how long: event offcpu-time; where others got their "
+	 "CPU: event preempted-time", FLAG(off_cpu)},
+	{OF_RECORD, "off-cpu-thresh", 0, "MS", "1",
+	 "with --off-cpu: leave out what takes less than MS milliseconds",
+	 BY(take_off_cpu_thresh), .field = AT(uint64_t, off_cpu_ms), .most = 86400000},
+	{OF_RECORD, "wakers", 0, NULL, NULL,
+	 "with --off-cpu: also record who ends the waits: event offcpu-waker; needs root", FLAG(wakers)},
 	{OF_RECORD, "no-names", 0, NULL, NULL,
 	 "store no names of functions in the recording", FLAG(no_names)},
-	{OF_RECORD, "max-stack", 0, "N", "1024",
+	{SAMPLERS, "max-stack", 0, "N", "1024",
 	 "keep at most N frames of a stack: the innermost three quarters and the outermost quarter "
 	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
 	{OF_REPORT, "no-children", 0, NULL, NULL,
@@ -239,9 +363,12 @@ static const struct option_row rows[] = {
 	 "show each level of a recursion", FLAG(unfolded)},
 	{READERS, "input", 'i', "FILE", "perf.data",
 	 "recording to read; '-' is standard input", TEXT(input)},
-	{READERS, "no-inline", 0, NULL, NULL,
+	{READERS, "event", 0, "NAME", NULL,
+	 "only the samples of this event, such as offcpu-time; a flame graph is of the first one "
+	 "otherwise", TEXT(event)},
+	{READERS | OF_TOP, "no-inline", 0, NULL, NULL,
 	 "show no inlined functions", FLAG(naming.no_inlines)},
-	{READERS, "no-demangle", 0, NULL, NULL,
+	{READERS | OF_TOP, "no-demangle", 0, NULL, NULL,
 	 "show symbols as they are in the files", FLAG(naming.no_demangle)},
 	{OF_STACK, "one", '1', NULL, NULL,
 	 "only the thread whose number is PID", FLAG(one)},
@@ -251,6 +378,8 @@ static const struct option_row rows[] = {
 	 "print one JSON document", FLAG(json)},
 	{UNWINDERS, "no-sframe", 0, NULL, NULL,
 	 "use .eh_frame even if a file has .sframe", FLAG(unwind.ignore_sframe)},
+	{UNWINDERS, "no-code", 0, NULL, NULL,
+	 "infer no rules from machine code that no table covers", FLAG(unwind.ignore_code)},
 	{UNWINDERS, "debug-path", 0, "DIRS", "/usr/lib/debug",
 	 "colon-separated folders with debug files", TEXT(unwind.debug_path)},
 	{UNWINDERS, "sframe-path", 0, "DIRS", "/usr/lib/debug/.build-id",

@@ -27,6 +27,7 @@ enum option_owner {
 	OF_PACK = 1 << 12,
 	OF_UNPACK = 1 << 13,
 	OF_DOCTOR = 1 << 14,
+	OF_TOP = 1 << 15,
 };
 
 enum option_result {

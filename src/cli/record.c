@@ -19,22 +19,17 @@
 #include "cli/command_table.h"
 #include "cli/kept_names.h"
 #include "cli/name_keeper.h"
-#include "cli/workload.h"
+#include "cli/recorded.h"
+#include "codemap/kernel_door.h"
 #include "export/safe_text.h"
-#include "profile/kernel_setting.h"
 #include "profile/recorder.h"
-
-#define TARGET_NAME 32
-#define BPF_ERROR_SIZE 160
 
 struct record {
 	struct recorder_options options;
 	struct arguments *arguments;
-	char **command; /* NULL: there are @arguments->targets */
-	struct workload workload;
+	struct recorded recorded;
 	struct name_keeper *names;
-	struct recorder_target own; /* of @workload */
-	uint64_t began;             /* clock_now() */
+	uint64_t began; /* clock_now() */
 	struct recorder *recorder;
 };
 
@@ -58,123 +53,33 @@ static bool is_stdout(const char *path)
 
 static void tell_call_graph(const struct arguments *a)
 {
-	if (a->call_graph && !a->quiet)
+	if (a->call_graph && !a->defer && !a->quiet)
 		fprintf(stderr,
 			"bobbin record: --call-graph %s: call chains are found by unwind tables "
 			"while recording; see --stack-size, --max-stack\n",
 			a->call_graph);
 }
 
-/* What is asked for, or what the kernel takes if that is less. */
-static uint32_t frequency(const struct arguments *a)
-{
-	uint32_t most = kernel_most_samples();
-
-	if (a->frequency <= most)
-		return (uint32_t)a->frequency;
-	if (!a->quiet)
-		fprintf(stderr,
-			"bobbin record: %" PRIu32 " samples per second instead of %" PRIu64
-			": kernel.perf_event_max_sample_rate allows no more\n",
-			most, a->frequency);
-	return most;
-}
-
 static int check(const struct arguments *a)
 {
-	const char *fault = NULL;
+	const char *fault = recorded_fault(a);
 
-	if (a->operand_count && a->targets.count)
-		fault = "a command and -p or -t exclude each other";
-	else if (a->all && a->targets.count)
-		fault = "-a and -p or -t exclude each other";
-	else if (!a->operand_count && !a->targets.count && !a->all)
+	if (!fault && !a->operand_count && !a->targets.count && !recorded_is_all(a))
 		fault = "a command to run, or -p PID, is needed";
-	else if (targets_are_mixed(&a->targets))
-		fault = "-p and -t exclude each other";
-	else if (a->also_copy && !a->bpf)
+	if (!fault && a->also_copy && !a->bpf)
 		fault = "--also-copy compares with --bpf, which is needed, too";
+	if (!fault && a->wakers && !a->off_cpu)
+		fault = "--wakers needs --off-cpu, too";
+	if (!fault && a->has_off_cpu_ms && !a->off_cpu)
+		fault = "--off-cpu-thresh needs --off-cpu, too";
+	if (!fault && a->defer && (a->bpf || a->off_cpu))
+		fault = "--call-graph fp,defer and --bpf or --off-cpu exclude each other";
 	if (fault)
 		return refuse_call("%s", fault);
 	if (strcmp(a->output, "-") || !isatty(STDOUT_FILENO))
 		return 0;
 	complain_use("-o -: standard output is a terminal, which cannot show a recording");
 	return EXIT_USAGE;
-}
-
-static int paranoid_level(void)
-{
-	int64_t level = -1;
-
-	kernel_setting("perf_event_paranoid", &level);
-	return (int)level;
-}
-
-/* Which of several it was is not known. */
-static const char *target_name(const struct record *record, char name[TARGET_NAME])
-{
-	const struct recorder_target *first = &record->options.targets[0];
-
-	if (record->options.target_count > 1)
-		return "one of the processes";
-	snprintf(name, TARGET_NAME, "%s %d", first->tid ? "thread" : "process",
-		 first->tid ? first->tid : first->pid);
-	return name;
-}
-
-static void complain_sampler(const struct record *record, int error)
-{
-	char name[TARGET_NAME];
-
-	if ((error == -EACCES || error == -EPERM) && record->options.all)
-		complain("no permission to sample everything (kernel.perf_event_paranoid is %d): "
-			 "run as root, or give bobbin CAP_PERFMON",
-			 paranoid_level());
-	/* up to level 2, everybody may sample what is theirs */
-	else if (error == -EACCES && !record->command && paranoid_level() <= 2)
-		complain("%s: not allowed to sample it: be its owner or root, or give "
-			 "bobbin CAP_PERFMON",
-			 target_name(record, name));
-	else if (error == -EACCES || error == -EPERM)
-		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
-			 "give bobbin CAP_PERFMON, or allow it with "
-			 "'sysctl kernel.perf_event_paranoid=2'",
-			 paranoid_level());
-	else if (error == -ESRCH)
-		complain("%s: no such process", target_name(record, name));
-	else if (error == -EMFILE)
-		complain("perf_event_open: too many open files; raise 'ulimit -n'");
-	else
-		complain("perf_event_open: %s", strerror(-error));
-}
-
-static void complain_walk(int error)
-{
-	char why[BPF_ERROR_SIZE];
-
-	complain("--bpf: %s", kernel_walk_error(error, why, sizeof(why)));
-}
-
-static void complain_open(const struct record *record, enum recorder_stage stage, int error)
-{
-	char name[TARGET_NAME];
-
-	switch (stage) {
-	case RECORDER_SAMPLER:
-		complain_sampler(record, error);
-		break;
-	case RECORDER_KERNEL_WALK:
-		complain_walk(error);
-		break;
-	case RECORDER_OUTPUT:
-		complain_file(record->options.path, error, NULL);
-		break;
-	case RECORDER_PROCESS:
-		complain("%s: %s", target_name(record, name), strerror(-error));
-		break;
-	default:
-		complain("%s", strerror(-error));
-	}
 }
 
 static void catch_signals(void)
@@ -197,29 +102,6 @@ static void show_progress(const struct record *record)
 			s->samples, (clock_now() - record->began) / NS_PER_SECOND);
 }
 
-static bool ended(struct record *record, int *status)
-{
-	if (record->command)
-		return workload_ended(&record->workload, status);
-	if (record->options.all)
-		return false;
-	return targets_ended(&record->arguments->targets);
-}
-
-/*
- * Sampling is over before the program is: ask it to end, as perf does, and
- * insist if the user does.
- */
-static void end_workload(const struct record *record, int *status)
-{
-	interrupted = 0;
-	recorder_stop(record->recorder);
-	kill(record->workload.pid, SIGTERM);
-	while (waitpid(record->workload.pid, status, 0) < 0 && errno == EINTR)
-		if (interrupted)
-			kill(record->workload.pid, SIGKILL);
-}
-
 static const char *failure(int error)
 {
 	if (error == -EPIPE)
@@ -232,7 +114,13 @@ static void tell_failure(const struct record *record, int error)
 {
 	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s", record->options.path,
 		 failure(error), recorder_stats(record->recorder)->samples,
-		 record->command ? "; the program runs on" : "");
+		 record->recorded.command ? "; the program runs on" : "");
+}
+
+static void end_command(const struct record *record, int *status)
+{
+	recorder_stop(record->recorder);
+	recorded_end_command(&record->recorded, &interrupted, status);
 }
 
 /* Until the program ends or somebody presses Ctrl-C. */
@@ -242,13 +130,13 @@ static void sample(struct record *record, int *status)
 	bool done = false;
 	int error = 0;
 
-	while (!done && !interrupted && (!error || record->command)) {
+	while (!done && !interrupted && (!error || record->recorded.command)) {
 		size_t count;
 		int timeout;
 		struct pollfd *fds = recorder_pollfds(record->recorder, &count, &timeout);
 
 		poll(fds, error ? 0 : count, timeout);
-		done = ended(record, status);
+		done = recorded_ended(&record->recorded, status);
 		if (error)
 			continue;
 		error = recorder_sweep(record->recorder);
@@ -259,8 +147,8 @@ static void sample(struct record *record, int *status)
 			show_progress(record);
 		}
 	}
-	if (!done && record->command)
-		end_workload(record, status);
+	if (!done && record->recorded.command)
+		end_command(record, status);
 }
 
 /* Why there are none. */
@@ -271,7 +159,7 @@ static void tell_emptiness(const struct record *record)
 	struct rusage used;
 
 	getrusage(RUSAGE_CHILDREN, &used);
-	if (record->command)
+	if (record->recorded.command)
 		fprintf(stderr,
 			"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
 			"time; at -F %" PRIu32 " each sample takes %.1f ms",
@@ -321,6 +209,22 @@ static void tell_count(uint64_t count, const char *what)
 		fprintf(stderr, "  %8" PRIu64 " %s\n", count, what);
 }
 
+static void tell_time(uint64_t count, const char *what, uint64_t ns)
+{
+	if (count)
+		fprintf(stderr, "  %8" PRIu64 " %s, %.3f s\n", count, what, (double)ns / 1e9);
+}
+
+static void tell_waits(const struct wait_stats *w)
+{
+	tell_time(w->waits, "of them are waits", w->wait_ns);
+	tell_time(w->preempted, "of them are times in which others had the CPU", w->preempted_ns);
+	tell_count(w->wakers, "of them say who has ended a wait");
+	tell_time(w->short_waits, "shorter ones are left out", w->short_ns);
+	tell_count(w->cut, "waits are cut short where records were lost");
+	tell_count(w->dropped, "waits are left out, as records were lost");
+}
+
 static void tell_compiled(const struct record *record, const struct recorder_stats *s)
 {
 	if (s->told) {
@@ -341,17 +245,22 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 {
 	const struct kernel_walk_stats *k = &s->kernel;
 
-	if (!record->options.kernel_walk)
+	if (record->options.walk <= RECORDER_DEFERS || s->walk_error)
 		return;
 	fprintf(stderr, "  %8" PRIu64 " stacks were walked in the kernel\n", s->walked);
 	if (k->runs && k->frames)
 		fprintf(stderr, "  %8.1f ns a run of its program, %.1f ns a frame of %" PRIu64 "\n",
 			(double)k->run_ns / (double)k->runs, (double)k->run_ns / (double)k->frames,
 			k->frames);
+	if (k->records)
+		fprintf(stderr, "  %8.1f bytes a stack were given out\n",
+			(double)k->record_bytes / (double)k->records);
 	tell_count(k->late, "of them when their pages had been read in");
+	tell_count(k->unknown, "stacks are not known: what the kernel gave out before was lost");
 	tell_count(k->roomless,
 		   "processes had more mappings than there was room for in the kernel");
-	tell_count(k->roomless_files, "files have no table in the kernel: there is no room");
+	tell_count(k->roomless_files,
+		   "files or registered sections have no table in the kernel: there is no room");
 	if (record->options.also_copy)
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",
@@ -378,6 +287,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " have more than %" PRIu32
 			" frames: the inner and the outer ones are kept\n",
 			s->deep, record->options.max_stack);
+	tell_waits(&s->waits);
 	tell_walks(record, s);
 	tell_compiled(record, s);
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
@@ -390,15 +300,45 @@ static int exit_status(const struct record *record, int status, int error)
 {
 	int own = error ? 1 : 0;
 
-	if (!record->command)
+	if (!record->recorded.command)
 		return own;
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
 	return WEXITSTATUS(status) ? WEXITSTATUS(status) : own;
 }
 
-static int open_recorder(struct record *record)
+/* A kernel with the calls that register tables walks by them. */
+static void tell_kernel_chains(void)
 {
+	struct kernel_door door = {.call = kernel_door_native()};
+
+	fprintf(stderr,
+		"bobbin record: user call chains are the kernel's own, by %sframe pointers\n",
+		kernel_door_open(&door) ? "SFrame sections and " : "");
+}
+
+/* Where that was for the recorder to choose. */
+static void tell_walk(const struct record *record)
+{
+	int error = recorder_stats(record->recorder)->walk_error;
+	char why[WALK_ERROR_SIZE];
+
+	if (record->arguments->quiet)
+		return;
+	if (record->options.walk == RECORDER_DEFERS)
+		tell_kernel_chains();
+	if (record->options.walk != RECORDER_TRIES_KERNEL)
+		return;
+	if (error)
+		fprintf(stderr, "bobbin record: stacks are copied, and walked here: --bpf: %s\n",
+			kernel_walk_error(error, why, sizeof(why)));
+	else
+		fputs("bobbin record: stacks are walked in the kernel, as with --bpf\n", stderr);
+}
+
+static int open_recorder(void *ctx)
+{
+	struct record *record = ctx;
 	enum recorder_stage stage;
 	int error;
 
@@ -412,57 +352,33 @@ static int open_recorder(struct record *record)
 		record->options.names_feature = KEPT_NAMES_FEATURE;
 	}
 	error = recorder_open(&record->options, &stage, &record->recorder);
-	if (!error)
+	if (!error) {
+		tell_walk(record);
 		return 0;
-	complain_open(record, stage, error);
+	}
+	complain_recorder(&record->options, stage, error);
 	return 1;
 }
 
-static int attach(struct record *record)
+static void abort_recorder(void *ctx)
 {
-	int r;
+	struct record *record = ctx;
 
-	if (record->options.all)
-		return open_recorder(record);
-	r = targets_open(&record->arguments->targets);
-
-	if (r)
-		return r;
-	record->options.targets = record->arguments->targets.all;
-	record->options.target_count = record->arguments->targets.count;
-	if (!record->arguments->quiet)
-		targets_tell_children(&record->arguments->targets);
-	return open_recorder(record);
+	recorder_abort(record->recorder);
 }
 
 static int start(struct record *record)
 {
-	int error;
+	const struct recorded_recorder recorder = {
+		.open = open_recorder,
+		.abort = abort_recorder,
+		.ctx = record,
+	};
 
-	if (!record->command)
-		return attach(record);
-	error = workload_prepare(record->command, is_stdout(record->options.path),
-				 &record->workload);
-	if (error) {
-		complain("fork: %s", strerror(-error));
-		return 1;
-	}
-	if (!record->options.all) {
-		record->own.pid = record->workload.pid;
-		record->options.targets = &record->own;
-		record->options.target_count = 1;
-		record->options.enable_on_exec = true;
-	}
-	if (open_recorder(record)) {
-		workload_cancel(&record->workload);
-		return 1;
-	}
-	error = workload_start(&record->workload);
-	if (!error)
-		return 0;
-	recorder_abort(record->recorder);
-	complain("%s: %s", record->command[0], strerror(-error));
-	return error == -ENOENT ? 127 : 126;
+	return recorded_start(&record->recorded, &record->options,
+			      is_stdout(record->options.path) ? WORKLOAD_SPARE_STDOUT
+							      : WORKLOAD_ALL_STREAMS,
+			      &recorder);
 }
 
 /* As it was typed; NULL without memory.  Argument 0 is two words of it. */
@@ -499,17 +415,19 @@ int run_record(struct arguments *a)
 {
 	struct record record = {
 		.arguments = a,
-		.command = a->operand_count ? a->operands : NULL,
+		.recorded = {.arguments = a, .command = a->operand_count ? a->operands : NULL},
 		.options =
 			{
 				.path = a->output,
-				.frequency = frequency(a),
+				.frequency = recorded_frequency(a),
 				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 				.max_stack = (uint32_t)a->max_stack,
 				.version = BOBBIN_VERSION,
-				.all = a->all,
-				.kernel_walk = a->bpf,
+				.all = recorded_is_all(a),
 				.also_copy = a->also_copy,
+				.off_cpu = a->off_cpu,
+				.wakers = a->wakers,
+				.wait_ns = a->off_cpu_ms * 1000000,
 				.unwind = a->unwind,
 			},
 	};
@@ -518,6 +436,16 @@ int run_record(struct arguments *a)
 
 	if (r)
 		return r;
+	if (!recorded_find_events(a))
+		return EXIT_USAGE;
+	if (a->bpf && !event_list_is_of_counters(&a->events))
+		return refuse_call("--bpf walks stacks at counters, not at tracepoints or probes");
+	if (a->off_cpu && (a->period || !event_list_is_of_counters(&a->events)))
+		return refuse_call("--off-cpu is beside counters by frequency, without -c");
+	if (a->also_copy && a->events.count > 1)
+		return refuse_call("--also-copy compares the samples of one event");
+	record.options.walk = recorded_walk(a);
+	recorded_infer(record.options.walk, &record.options.unwind);
 	tell_call_graph(a);
 	words = command_line(a);
 	record.options.argv = (const char *const *)words;

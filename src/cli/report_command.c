@@ -9,34 +9,34 @@
 /* How the unwinding went. */
 static void print_reasons(void *ctx, FILE *out)
 {
-	const struct input *input = ctx;
+	const struct input_event *event = ctx;
 
-	if (!input->traced)
+	if (!event->traced)
 		return;
 	fprintf(out, "# Stacks: %.2f %% of %" PRIu64 " end at the outermost frame\n",
-		percent(input->reasons[BOBBIN_REASON_OUTERMOST], input->traced), input->traced);
+		percent(event->reasons[BOBBIN_REASON_OUTERMOST], event->traced), event->traced);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
-		if (input->reasons[i] && i != BOBBIN_REASON_OUTERMOST)
+		if (event->reasons[i] && i != BOBBIN_REASON_OUTERMOST)
 			fprintf(out, "#   %6.2f %%  %s\n",
-				percent(input->reasons[i], input->traced),
+				percent(event->reasons[i], event->traced),
 				bobbin_reason_str((enum bobbin_reason)i));
 }
 
-static int print(void *ctx, const struct report *report)
+static int print(void *ctx, const struct input_event *event)
 {
-	struct input *input = ctx;
+	const struct input *input = ctx;
 	struct report_options options = input->arguments->report;
 
-	options.event = input->event;
-	options.samples = input->samples;
+	options.event = event->name;
+	options.samples = event->samples;
 	options.notes = print_reasons;
-	options.ctx = input;
-	return report_write(report, &options, stdout);
+	options.ctx = (void *)event;
+	return report_write(event->report, &options, stdout);
 }
 
 int run_report(struct arguments *a)
 {
 	struct input input = {.arguments = a};
 
-	return input_report(&input, true, print, &input);
+	return input_report(&input, false, print, &input);
 }

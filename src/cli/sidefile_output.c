@@ -18,14 +18,14 @@ static bool says(struct sidefile *sidefile, const struct table_builder *b, size_
 	struct bobbin_rule rule = b->rules.rules[row->rule].wide;
 	uint64_t end = i + 1 < b->count ? row[1].start : b->end;
 	struct bobbin_row found;
-	int r = sidefile_lookup(sidefile, addr, NULL, &found);
+	bool begins;
+	int r = sidefile_lookup_row(sidefile, addr, &found, &begins);
 
 	if (row->rule == TABLE_RULE_NONE)
 		return r == -ENOENT;
 	if (b->rules.rules[row->rule].word)
 		bobbin_rule_unpack(b->rules.rules[row->rule].word, &rule);
-	return !r && found.start == row->start && found.end == end &&
-	       (!row->begins || found.function == row->start) &&
+	return !r && found.start == row->start && found.end == end && begins == row->begins &&
 	       bobbin_rule_equal(&found.rule, &rule);
 }
 

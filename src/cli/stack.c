@@ -10,6 +10,7 @@
 #include "cli/command_table.h"
 #include "cli/live_process.h"
 #include "export/safe_text.h"
+#include "unwind/code_rows.h"
 
 /* Of a deeper stack that are kept for its outer end. */
 #define OUTER_FRAMES (BOBBIN_MAX_DEPTH / 4)
@@ -135,6 +136,7 @@ int run_stack(struct arguments *a)
 
 	if (!parse_pid(a, &pid))
 		return EXIT_USAGE;
+	code_rows_hurry();
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		complain("%s", strerror(ENOMEM));

@@ -178,7 +178,7 @@ void targets_tell_children(const struct targets *targets)
 
 	if (!count)
 		return;
-	fputs("bobbin record: children that run already are not sampled:", stderr);
+	fprintf(stderr, "%s: children that run already are not sampled:", called_command());
 	for (size_t i = 0; i < count && i < SHOWN_CHILDREN; i++)
 		fprintf(stderr, "%s %d", i ? "," : "", targets->children[i]);
 	if (count > SHOWN_CHILDREN)

@@ -7,6 +7,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static void set_streams(enum workload_streams streams)
+{
+	int nothing;
+
+	if (streams == WORKLOAD_SPARE_STDOUT)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (streams != WORKLOAD_NO_STREAMS)
+		return;
+	nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (nothing >= 0)
+			dup2(nothing, fd);
+}
+
 /* In the child: wait for the word, then become the program. */
 static void run(char **argv, int go, int failed)
 {
@@ -24,7 +38,7 @@ static void run(char **argv, int go, int failed)
 	_exit(127);
 }
 
-int workload_prepare(char **argv, bool spare_stdout, struct workload *ret)
+int workload_prepare(char **argv, enum workload_streams streams, struct workload *ret)
 {
 	int go[2], failed[2], error;
 
@@ -42,8 +56,7 @@ int workload_prepare(char **argv, bool spare_stdout, struct workload *ret)
 	if (!ret->pid) {
 		close(go[1]);
 		close(failed[0]);
-		if (spare_stdout)
-			dup2(STDERR_FILENO, STDOUT_FILENO);
+		set_streams(streams);
 		run(argv, go[0], failed[1]);
 	}
 	close(go[0]);

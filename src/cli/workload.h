@@ -8,17 +8,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* What of the standard streams is for the program. */
+enum workload_streams {
+	WORKLOAD_ALL_STREAMS,
+	WORKLOAD_SPARE_STDOUT, /* what it writes there goes to stderr */
+	WORKLOAD_NO_STREAMS,   /* it reads nothing, and what it writes goes nowhere */
+};
+
 struct workload {
 	pid_t pid;
 	int go;     /* closed: the child may call exec */
 	int failed; /* tells the errno of a failed exec */
 };
 
-/*
- * Fork a child that waits.  @spare_stdout: standard output is not for it, what it writes
- * there goes to stderr.  0 or a negative errno.
- */
-int workload_prepare(char **argv, bool spare_stdout, struct workload *ret);
+/* Fork a child that waits.  0 or a negative errno. */
+int workload_prepare(char **argv, enum workload_streams streams, struct workload *ret);
 
 /* Let it call exec.  0, or the negative errno of exec; then it is reaped. */
 int workload_start(struct workload *workload);

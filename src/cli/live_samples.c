@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/live_samples.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash_index.h"
+#include "cli/top_signals.h"
+#include "export/live_counts.h"
+#include "profile/record_stream.h"
+
+/* Names begin anew when they take more than that: files come and go for days. */
+#define NAMES_MAX ((size_t)256 << 20)
+/* Of which the tables of files take that at most, the least recently used go. */
+#define FILES_MAX ((size_t)128 << 20)
+/* What is told apart of the processes of an interval. */
+#define PROCESSES_MAX 65536
+#define PID_SIZE 16
+
+/* Processes that had samples. */
+struct seen {
+	struct hash_index index;
+	int *pids;
+	size_t count, capacity;
+};
+
+struct live_samples {
+	pthread_t thread;
+	bool joined;
+	struct record_stream stream;
+	struct session *session;
+	struct naming_options naming_options;
+	struct naming *naming;
+	atomic_bool paused, closing;
+	pthread_mutex_t lock; /* of all below */
+	struct live_counts counts;
+	struct seen seen;
+	struct live_samples_stats stats;
+};
+
+static int note_process(struct seen *seen, int pid)
+{
+	uint64_t hash = hash_words((uint64_t)pid, 0, 0);
+	size_t at = 0;
+	uint32_t i;
+
+	if (seen->count == PROCESSES_MAX)
+		return 0;
+	while (hash_index_next(&seen->index, hash, &at, &i))
+		if (seen->pids[i] == pid)
+			return 0;
+	return hash_index_push(&seen->index, hash, seen->pids, seen->count, seen->capacity, pid);
+}
+
+static void forget_processes(struct seen *seen)
+{
+	hash_index_fini(&seen->index);
+	free(seen->pids);
+	*seen = (struct seen){0};
+}
+
+static int open_names(struct live_samples *s)
+{
+	return naming_open(&s->naming_options, session_unwinder(s->session), &s->naming);
+}
+
+static int bound_names(struct live_samples *s)
+{
+	if (naming_memory(s->naming) <= NAMES_MAX)
+		return 0;
+	naming_close(s->naming);
+	s->naming = NULL;
+	return open_names(s);
+}
+
+static void count_stack(struct live_samples_stats *stats, const struct session_sample *sample)
+{
+	bool user = sample->traced && sample->reason != BOBBIN_REASON_NO_USER;
+
+	stats->samples++;
+	stats->user += user;
+	stats->complete += user && sample->reason == BOBBIN_REASON_OUTERMOST;
+	if (!*stats->event)
+		snprintf(stats->event, sizeof(stats->event), "%s", sample->event);
+}
+
+static int count(struct live_samples *s, const struct session_sample *sample,
+		 const struct call_frame *frames, size_t n)
+{
+	char process[PID_SIZE];
+	int r;
+
+	snprintf(process, sizeof(process), "%d", sample->pid);
+	pthread_mutex_lock(&s->lock);
+	r = live_counts_add(&s->counts, process, sample->comm, frames, n, sample->period);
+	if (!r)
+		r = note_process(&s->seen, sample->pid);
+	count_stack(&s->stats, sample);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+static int take_sample(struct live_samples *s, const struct session_sample *sample)
+{
+	const struct call_frame *frames;
+	size_t n;
+	int r;
+
+	if (s->paused || s->closing)
+		return 0;
+	r = naming_stack(s->naming, sample, &frames, &n);
+	return r ? r : count(s, sample, frames, n);
+}
+
+/* Records that make no sense cost themselves. */
+static int take_samples(struct live_samples *s)
+{
+	struct session_sample sample;
+	int r, error = 0;
+
+	while (!error && (r = session_next(s->session, NULL, &sample)) != 0) {
+		if (r > 0)
+			error = take_sample(s, &sample);
+		else if (r != -EBADMSG)
+			error = r;
+	}
+	return error ? error : bound_names(s);
+}
+
+static int read_all(struct live_samples *s)
+{
+	const void *data;
+	size_t size;
+	int r;
+
+	while ((r = record_stream_next(&s->stream, &data, &size)) > 0) {
+		r = session_feed(s->session, data, size, NULL);
+		if (!r)
+			r = take_samples(s);
+		if (r)
+			break;
+	}
+	return r;
+}
+
+static void *run(void *ctx)
+{
+	struct live_samples *s = ctx;
+	int error = read_all(s);
+
+	/* the recorder must not wait for us */
+	close(s->stream.fd);
+	pthread_mutex_lock(&s->lock);
+	s->stats.ended = true;
+	s->stats.error = error;
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void free_samples(struct live_samples *s)
+{
+	naming_close(s->naming);
+	session_close(s->session);
+	record_stream_fini(&s->stream);
+	live_counts_fini(&s->counts);
+	forget_processes(&s->seen);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static int open_all(struct live_samples *s, const struct arguments *a)
+{
+	int r = live_counts_init(&s->counts);
+
+	s->naming_options = a->naming;
+	s->naming_options.quiet = true;
+	s->naming_options.debug_path = a->unwind.debug_path;
+	s->naming_options.memory_limit = FILES_MAX;
+	if (!r)
+		r = session_open_live(&a->unwind, &s->session);
+	if (!r)
+		r = open_names(s);
+	return r ? r : top_signals_thread(&s->thread, run, s);
+}
+
+int live_samples_open(const struct arguments *arguments, int fd, struct live_samples **ret)
+{
+	struct live_samples *s = calloc(1, sizeof(*s));
+	int r = s ? 0 : -ENOMEM;
+
+	if (!r) {
+		s->stream.fd = fd;
+		pthread_mutex_init(&s->lock, NULL);
+		r = open_all(s, arguments);
+	}
+	if (r) {
+		close(fd);
+		if (s)
+			free_samples(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void live_samples_pause(struct live_samples *samples, bool paused)
+{
+	samples->paused = paused;
+}
+
+int live_samples_page(struct live_samples *samples, const struct top_view *view,
+		      struct top_page *ret)
+{
+	int r;
+
+	pthread_mutex_lock(&samples->lock);
+	r = top_page_init(samples->counts.report, view, ret);
+	pthread_mutex_unlock(&samples->lock);
+	return r;
+}
+
+int live_samples_next(struct live_samples *samples, bool forget, struct live_samples_stats *ret)
+{
+	int r;
+
+	pthread_mutex_lock(&samples->lock);
+	r = live_counts_fade(&samples->counts, forget);
+	samples->stats.processes = samples->seen.count;
+	*ret = samples->stats;
+	forget_processes(&samples->seen);
+	samples->stats.samples = samples->stats.user = samples->stats.complete = 0;
+	pthread_mutex_unlock(&samples->lock);
+	return r;
+}
+
+void live_samples_discard(struct live_samples *samples)
+{
+	samples->closing = true;
+}
+
+void live_samples_drain(struct live_samples *samples)
+{
+	if (!samples->joined)
+		pthread_join(samples->thread, NULL);
+	samples->joined = true;
+}
+
+void live_samples_close(struct live_samples *samples)
+{
+	if (!samples)
+		return;
+	live_samples_drain(samples);
+	free_samples(samples);
+}

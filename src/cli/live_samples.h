@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * live_samples.h - a recording that is read, named and counted while it is made.
+ *
+ *	pipe ──► session ──► names ──► live counts
+ *
+ * A thread does this, because names may take a while.
+ */
+#ifndef BOBBIN_CLI_LIVE_SAMPLES_H
+#define BOBBIN_CLI_LIVE_SAMPLES_H
+
+#include "cli/arguments.h"
+#include "export/top_page.h"
+
+#define LIVE_EVENT_SIZE 64
+
+struct live_samples;
+
+/* What was read besides stacks. */
+struct live_samples_stats {
+	char event[LIVE_EVENT_SIZE]; /* "": none yet */
+	/* since the last live_samples_next() */
+	size_t processes; /* that had samples */
+	uint64_t samples;
+	uint64_t user, complete; /* samples with a user stack, and those that are complete */
+	bool ended;              /* nobody writes any more */
+	int error;               /* and that is why */
+};
+
+/* Read from @fd, which is closed in any case.  0 or a negative errno. */
+int live_samples_open(const struct arguments *arguments, int fd, struct live_samples **ret);
+
+/* Whether samples are dropped. */
+void live_samples_pause(struct live_samples *samples, bool paused);
+
+/* The table as it is now.  0 or -ENOMEM. */
+int live_samples_page(struct live_samples *samples, const struct top_view *view,
+		      struct top_page *ret);
+
+/* An interval is over; @forget: all counts.  0 or a negative errno. */
+int live_samples_next(struct live_samples *samples, bool forget, struct live_samples_stats *ret);
+
+/* Count nothing more, so that whoever writes need not wait. */
+void live_samples_discard(struct live_samples *samples);
+
+/* Wait until all is counted that was written; whoever writes has been told to end. */
+void live_samples_drain(struct live_samples *samples);
+
+/* When nobody writes any more, which this waits for.  The samples, or NULL, are gone. */
+void live_samples_close(struct live_samples *samples);
+
+#endif

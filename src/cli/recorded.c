@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/recorded.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/command.h"
+#include "profile/kernel_setting.h"
+#include "unwind/code_rows.h"
+
+#define TARGET_NAME 32
+
+const char *recorded_fault(const struct arguments *a)
+{
+	if (a->operand_count && a->targets.count)
+		return "a command and -p or -t exclude each other";
+	if (a->all && a->targets.count)
+		return "-a and -p or -t exclude each other";
+	if (a->scope.cgroup_names && a->targets.count)
+		return "--cgroup and -p or -t exclude each other";
+	if (a->scope.by_user && a->targets.count)
+		return "--user and -p or -t exclude each other";
+	if (a->bpf && a->no_bpf)
+		return "--bpf and --no-bpf exclude each other";
+	return targets_are_mixed(&a->targets) ? "-p and -t exclude each other" : NULL;
+}
+
+/* As perf: without a process, parts are parts of everything, also where a command runs. */
+bool recorded_is_all(const struct arguments *a)
+{
+	const struct scope *part = &a->scope;
+
+	return a->all || part->cgroup_names || part->by_user ||
+	       (part->cpus.some && !a->targets.count);
+}
+
+bool recorded_find_events(struct arguments *a)
+{
+	if (a->event_names &&
+	    !event_list_parse(&a->events, "-e", a->event_names, a->unwind.debug_path))
+		return false;
+	return event_list_complete(&a->events, a->period, a->has_frequency);
+}
+
+uint32_t recorded_frequency(const struct arguments *a)
+{
+	uint32_t most = kernel_most_samples();
+
+	if (a->frequency <= most)
+		return (uint32_t)a->frequency;
+	if (!a->quiet)
+		complain_use("%" PRIu32 " samples per second instead of %" PRIu64
+			     ": kernel.perf_event_max_sample_rate allows no more",
+			     most, a->frequency);
+	return most;
+}
+
+static int attach(struct arguments *a, struct recorder_options *options,
+		  const struct recorded_recorder *recorder)
+{
+	int r;
+
+	if (options->all)
+		return recorder->open(recorder->ctx);
+	r = targets_open(&a->targets);
+	if (r)
+		return r;
+	options->targets = a->targets.all;
+	options->target_count = a->targets.count;
+	if (!a->quiet)
+		targets_tell_children(&a->targets);
+	return recorder->open(recorder->ctx);
+}
+
+static int open_scope(struct scope *scope, const struct event_list *events,
+		      struct recorder_options *options)
+{
+	int r = scope_open(scope);
+
+	options->events = events->events;
+	options->event_count = events->count;
+	options->cpus = &scope->cpus;
+	options->cgroups = scope->cgroups;
+	options->cgroup_count = scope->cgroup_count;
+	options->by_user = scope->by_user;
+	options->user = scope->user;
+	return r;
+}
+
+int recorded_start(struct recorded *recorded, struct recorder_options *options,
+		   enum workload_streams streams, const struct recorded_recorder *recorder)
+{
+	int error = open_scope(&recorded->arguments->scope, &recorded->arguments->events, options);
+
+	if (error)
+		return error;
+	if (!recorded->command)
+		return attach(recorded->arguments, options, recorder);
+	error = workload_prepare(recorded->command, streams, &recorded->workload);
+	if (error) {
+		complain("fork: %s", strerror(-error));
+		return 1;
+	}
+	if (!options->all) {
+		recorded->own.pid = recorded->workload.pid;
+		options->targets = &recorded->own;
+		options->target_count = 1;
+		options->enable_on_exec = true;
+	}
+	if (recorder->open(recorder->ctx)) {
+		workload_cancel(&recorded->workload);
+		return 1;
+	}
+	error = workload_start(&recorded->workload);
+	if (!error)
+		return 0;
+	recorder->abort(recorder->ctx);
+	complain("%s: %s", recorded->command[0], strerror(-error));
+	return error == -ENOENT ? 127 : 126;
+}
+
+bool recorded_ended(struct recorded *recorded, int *status)
+{
+	if (recorded->command)
+		return workload_ended(&recorded->workload, status);
+	if (recorded_is_all(recorded->arguments))
+		return false;
+	return targets_ended(&recorded->arguments->targets);
+}
+
+void recorded_end_command(const struct recorded *recorded, volatile sig_atomic_t *interrupted,
+			  int *status)
+{
+	*interrupted = 0;
+	kill(recorded->workload.pid, SIGTERM);
+	/* it may have been stopped */
+	kill(recorded->workload.pid, SIGCONT);
+	while (waitpid(recorded->workload.pid, status, 0) < 0 && errno == EINTR)
+		if (*interrupted)
+			kill(recorded->workload.pid, SIGKILL);
+}
+
+static int paranoid_level(void)
+{
+	int64_t level = -1;
+
+	kernel_setting("perf_event_paranoid", &level);
+	return (int)level;
+}
+
+/* Which of several it was is not known. */
+static const char *target_name(const struct recorder_options *options, char name[TARGET_NAME])
+{
+	const struct recorder_target *first = &options->targets[0];
+
+	if (options->target_count > 1)
+		return "one of the processes";
+	snprintf(name, TARGET_NAME, "%s %d", first->tid ? "thread" : "process",
+		 first->tid ? first->tid : first->pid);
+	return name;
+}
+
+static void complain_sampler(const struct recorder_options *options, int error)
+{
+	char name[TARGET_NAME];
+
+	if ((error == -EACCES || error == -EPERM) && options->all)
+		complain("no permission to sample everything (kernel.perf_event_paranoid is %d): "
+			 "run as root, or give bobbin CAP_PERFMON",
+			 paranoid_level());
+	/* up to level 2, everybody may sample what is theirs */
+	else if (error == -EACCES && !options->enable_on_exec && paranoid_level() <= 2)
+		complain("%s: not allowed to sample it: be its owner or root, or give "
+			 "bobbin CAP_PERFMON",
+			 target_name(options, name));
+	else if (error == -EACCES || error == -EPERM)
+		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
+			 "give bobbin CAP_PERFMON, or allow it with "
+			 "'sysctl kernel.perf_event_paranoid=2'",
+			 paranoid_level());
+	else if (error == -ESRCH)
+		complain("%s: no such process", target_name(options, name));
+	else if (error == -ENOENT || error == -EOPNOTSUPP)
+		complain("this machine has no counter of that event; see 'bobbin doctor'");
+	else if (error == -ENODEV)
+		complain("none of the CPUs of -C runs");
+	else if (error == -EINVAL && options->walk == RECORDER_DEFERS)
+		complain("--call-graph fp,defer: this kernel does not walk stacks on the way to "
+			 "user mode; Linux 6.19 and newer do");
+	else if (error == -EMFILE)
+		complain("perf_event_open: too many open files; raise 'ulimit -n'");
+	else
+		complain("perf_event_open: %s", strerror(-error));
+}
+
+static void complain_switches(int error)
+{
+	if (error == -EACCES || error == -EPERM)
+		complain(
+			"--off-cpu: where threads leave the CPU is in the kernel, which may not be "
+			"sampled (kernel.perf_event_paranoid is %d): run as root, give bobbin "
+			"CAP_PERFMON, or allow it with 'sysctl kernel.perf_event_paranoid=1'",
+			paranoid_level());
+	else
+		complain("--off-cpu: perf_event_open: %s", strerror(-error));
+}
+
+static void complain_wakeups(int error)
+{
+	char why[WALK_ERROR_SIZE];
+
+	if (error == -ENXIO)
+		complain("--wakers does not work inside a process-ID namespace (container)");
+	else
+		complain("--wakers: %s",
+			 tracepoint_error(error, WAKEUPS_TRACEPOINT, why, sizeof(why)));
+}
+
+static void complain_walk(int error)
+{
+	char why[WALK_ERROR_SIZE];
+
+	complain("--bpf: %s", kernel_walk_error(error, why, sizeof(why)));
+}
+
+/* A pipe of ours has no name. */
+static void complain_output(const struct recorder_options *options, int error)
+{
+	if (options->path)
+		complain_file(options->path, error, NULL);
+	else
+		complain("%s", strerror(-error));
+}
+
+void complain_recorder(const struct recorder_options *options, enum recorder_stage stage, int error)
+{
+	char name[TARGET_NAME];
+
+	switch (stage) {
+	case RECORDER_SAMPLER:
+		complain_sampler(options, error);
+		break;
+	case RECORDER_SWITCHES:
+		complain_switches(error);
+		break;
+	case RECORDER_WAKEUPS:
+		complain_wakeups(error);
+		break;
+	case RECORDER_KERNEL_WALK:
+		complain_walk(error);
+		break;
+	case RECORDER_OUTPUT:
+		complain_output(options, error);
+		break;
+	case RECORDER_PROCESS:
+		complain("%s: %s", target_name(options, name), strerror(-error));
+		break;
+	default:
+		complain("%s", strerror(-error));
+	}
+}
+
+void recorded_infer(enum recorder_walk walk, struct bobbin_unwinder_options *unwind)
+{
+	code_rows_hurry();
+	/* there are no inferred rules in the kernel, and one recording has one answer */
+	unwind->ignore_code |= walk > RECORDER_DEFERS;
+}
+
+/* Copies of all stacks of a machine fill the rings. */
+enum recorder_walk recorded_walk(const struct arguments *a)
+{
+	if (a->bpf)
+		return RECORDER_WALKS_IN_KERNEL;
+	if (a->defer)
+		return RECORDER_DEFERS;
+	if (a->no_bpf || !recorded_is_all(a) || a->scope.cgroup_names ||
+	    !event_list_is_of_counters(&a->events))
+		return RECORDER_COPIES;
+	return RECORDER_TRIES_KERNEL;
+}

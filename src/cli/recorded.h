@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recorded.h - who is sampled, by record and top: a command that is started, processes or threads
+ * that run, or everything, in the machine or in a part of it.
+ */
+#ifndef BOBBIN_CLI_RECORDED_H
+#define BOBBIN_CLI_RECORDED_H
+
+#include <signal.h>
+
+#include "cli/arguments.h"
+#include "cli/workload.h"
+
+struct recorded {
+	struct arguments *arguments;
+	char **command; /* NULL: there are targets, or it is everything */
+	struct workload workload;
+	struct recorder_target own; /* of @workload */
+};
+
+/* Opens the recorder, by the options that recorded_start() completed; takes it back. */
+struct recorded_recorder {
+	int (*open)(void *ctx); /* 0, or an exit status after a complaint */
+	void (*abort)(void *ctx);
+	void *ctx;
+};
+
+/* Look up the events.  false after a complaint. */
+bool recorded_find_events(struct arguments *a);
+
+/* What is wrong with the choice of targets, or NULL. */
+const char *recorded_fault(const struct arguments *a);
+
+/* Whether there are no targets: it is everything, or everything in a part of the machine. */
+bool recorded_is_all(const struct arguments *a);
+
+/* What is asked for with -F, or what the kernel takes if that is less, which a line says. */
+uint32_t recorded_frequency(const struct arguments *a);
+
+/*
+ * Find the targets, or prepare the command, have the recorder opened, and start the command.
+ * @streams: of the command.  0, or an exit status after a complaint.
+ */
+int recorded_start(struct recorded *recorded, struct recorder_options *options,
+		   enum workload_streams streams, const struct recorded_recorder *recorder);
+
+/* Whether there is nothing more to sample; *@status is the command's, as from waitpid(2). */
+bool recorded_ended(struct recorded *recorded, int *status);
+
+/*
+ * Sampling is over before the command is: ask it to end, as perf does, and insist if the user
+ * does, which sets *@interrupted.
+ */
+void recorded_end_command(const struct recorded *recorded, volatile sig_atomic_t *interrupted,
+			  int *status);
+
+/* Where stacks are walked: as it is asked for; by itself in the kernel where all are sampled. */
+enum recorder_walk recorded_walk(const struct arguments *a);
+
+/* Which rules are inferred from code, and when, for such walks. */
+void recorded_infer(enum recorder_walk walk, struct bobbin_unwinder_options *unwind);
+
+/* Why recorder_open() failed. */
+void complain_recorder(const struct recorder_options *options, enum recorder_stage stage,
+		       int error);
+
+#endif
