@@ -4,7 +4,7 @@
  *
  * The functions that load numbers are wrapped, then compiled_table.c is compiled after them under
  * other names.  Bytes that it reads one by one are in lines of which it loads numbers, too, but
- * for those that say which rule a pair has and where functions begin.
+ * for those that say what pairs mean and where functions begin.
  */
 #include "table_touches.h"
 
@@ -46,7 +46,7 @@ static const uint8_t *touch(const uint8_t *p)
 
 struct table_touches table_touches(const struct compiled_table *table, uint64_t vaddr)
 {
-	uintptr_t index = (uintptr_t)table->lines / LINE, blocks = (uintptr_t)table->blocks / LINE;
+	uintptr_t index = (uintptr_t)table->index / LINE, blocks = (uintptr_t)table->blocks / LINE;
 	struct table_touches ret = {0};
 	struct compiled_row row;
 

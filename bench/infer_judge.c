@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * infer_judge - compare inferred rules with call-frame information.
+ *
+ *	infer_judge [-d] [-b] FILE...
+ *
+ * While rules are inferred, nothing of .eh_frame is looked at but where its functions begin and
+ * where exceptions continue; with -b not even the first.  Then, at each instruction of its
+ * functions, what it says of the CFA and of the frame pointer is worked out in the state that was
+ * inferred: rules that name different registers for the same value are equal.  With -d each
+ * difference is printed.
+ *
+ * One line for each file:
+ *
+ *	instructions ruled equal verified verified-equal fp-equal reached-not-ruled MB seconds FILE
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "cfi_image.h"
+#include "convert/fde_list.h"
+#include "infer/infer.h"
+#include "infer/landing_pads.h"
+#include "infer/program_elf.h"
+
+/* What is known of an instruction, for each byte of code. */
+enum {
+	REACHED = 1,
+	RULED = 2,
+	VERIFIED = 4,
+	EQUAL = 8,
+	FP_EQUAL = 16,
+	OUTSIDE = 32,  /* what the table says cannot be compared, or is that there is no caller */
+	DISPUTED = 64, /* functions of one grade disagree: neither has a rule */
+};
+
+struct cfi_row {
+	uint64_t start, end;
+	struct bobbin_rule rule;
+	unsigned int plt;
+};
+
+struct judge {
+	bool details, without_bounds;
+	struct cfi_row *rows;
+	size_t row_count, row_capacity;
+	struct fde_list fdes;
+	struct program program;
+	uint8_t *marks;
+	uint64_t base, size;
+};
+
+struct tally {
+	uint64_t instructions, ruled, equal, verified, verified_equal, fp_equal, reached;
+	uint64_t functions, spent, rejected;
+	double bytes, seconds;
+};
+
+/* Hardware numbers by DWARF's. */
+static const uint8_t hardware[X86_REGS] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int add_fde(struct judge *j, const struct bobbin_cfi_view *views,
+		   const struct listed_fde *fde, struct bobbin_cfi_rows *program)
+{
+	struct bobbin_row row;
+
+	if (listed_fde_start(views, fde, NULL, program))
+		return 0;
+	while (bobbin_cfi_rows_next(program, NULL, &row) > 0)
+		if (vector_push(j->rows, j->row_count, j->row_capacity,
+				(struct cfi_row){row.start, row.end, row.rule, program->plt}))
+			return -ENOMEM;
+	return 0;
+}
+
+static int list_rows(struct judge *j, const struct cfi_image *image)
+{
+	static struct bobbin_cfi_rows program;
+	int r = fde_list_init(image->views, image->count, &j->fdes);
+
+	program.view = NULL;
+	for (size_t i = 0; i < j->fdes.count && !r; i++) {
+		r = add_fde(j, image->views, &j->fdes.fdes[i], &program);
+		if (!r && !j->without_bounds)
+			r = program_add_start(&j->program, j->fdes.fdes[i].start, START_PART);
+	}
+	for (unsigned int i = 0; i < image->count && !r; i++)
+		if (!image->views[i].debug_frame)
+			r = landing_pads_add(&j->program, &image->views[i]);
+	return r;
+}
+
+static const struct cfi_row *row_at(const struct judge *j, uint64_t pc)
+{
+	size_t low = 0, high = j->row_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (j->rows[middle].end <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < j->row_count && j->rows[low].start <= pc ? &j->rows[low] : NULL;
+}
+
+/* The CFA that a rule means, as a distance from the one that was inferred. */
+static value cfa_of(const struct frame_state *s, const struct cfi_row *row, uint64_t pc)
+{
+	const struct bobbin_place *cfa = &row->rule.cfa;
+	value v;
+
+	if (cfa->reg >= X86_REGS || row->rule.index != BOBBIN_NO_INDEX)
+		return VALUE_NONE;
+	v = value_plus(s->regs[hardware[cfa->reg]], cfa->off);
+	if (row->plt && pc % STUB_SIZE >= row->plt)
+		v = value_plus(v, 8);
+	if (cfa->how == BOBBIN_HOW_IN_REG_MEM)
+		v = value_plus(frame_state_word(s, v), row->rule.plus);
+	return v;
+}
+
+static bool fp_is_equal(const struct frame_state *s, const struct cfi_row *row)
+{
+	const struct bobbin_place *fp = &row->rule.fp;
+	value at = VALUE_NONE;
+
+	if (fp->how == BOBBIN_HOW_SAME)
+		return s->regs[X86_BP] == VALUE_CALLERS_FP;
+	if (fp->how == BOBBIN_HOW_IN_CFA_MEM)
+		at = value_on_base(VALUE_CFA, fp->off);
+	else if (fp->how == BOBBIN_HOW_IN_REG_MEM && fp->reg < X86_REGS)
+		at = value_plus(s->regs[hardware[fp->reg]], fp->off);
+	if (frame_state_word(s, at) == VALUE_CALLERS_FP)
+		return true;
+	/* tables go on to name the slot when the register has been popped */
+	return s->regs[X86_BP] == VALUE_CALLERS_FP;
+}
+
+/* Whether the table says something that can be compared: where the caller is. */
+static bool has_caller(const struct cfi_row *row)
+{
+	return row && row->rule.cfa.how != BOBBIN_HOW_NO_RULE &&
+	       row->rule.ra.how == BOBBIN_HOW_IN_CFA_MEM && row->rule.ra.off == -8;
+}
+
+static void print_difference(const struct judge *j, uint64_t pc, const struct frame_state *state,
+			     const struct cfi_row *row, bool verified)
+{
+	char ours[BOBBIN_RULE_STR_MAX] = "", theirs[BOBBIN_RULE_STR_MAX];
+	struct bobbin_rule rule;
+
+	if (frame_state_rule(state, &rule))
+		bobbin_rule_str(bobbin_arch_amd64(), &rule, ours);
+	bobbin_rule_str(bobbin_arch_amd64(), &row->rule, theirs);
+	printf("%#lx %s inferred %s, table %s\n", pc, verified ? "verified" : "unverified", ours,
+	       theirs);
+}
+
+static int observe(void *ctx, uint64_t pc, const struct x86_insn *insn,
+		   const struct frame_state *state, bool verified)
+{
+	struct judge *j = ctx;
+	const struct cfi_row *row = row_at(j, pc);
+	uint8_t *mark = &j->marks[pc - j->base];
+	struct bobbin_rule rule;
+	uint64_t word;
+	uint8_t before;
+
+	*mark |= REACHED;
+	if (!row || *mark & DISPUTED || !frame_state_rule(state, &rule) ||
+	    bobbin_rule_pack(&rule, &word))
+		return 0;
+	before = *mark;
+	/* what is verified counts where both are */
+	if (before & VERIFIED && !verified)
+		return 0;
+	*mark = REACHED | RULED | (verified ? VERIFIED : 0);
+	if (cfa_of(state, row, pc) == value_on_base(VALUE_CFA, 0))
+		*mark |= EQUAL;
+	if (fp_is_equal(state, row))
+		*mark |= FP_EQUAL;
+	if (before & RULED && (before & VERIFIED) == (*mark & VERIFIED) && before != *mark)
+		*mark = REACHED | DISPUTED;
+	if (j->details && has_caller(row) && (~*mark & (EQUAL | FP_EQUAL)))
+		print_difference(j, pc, state, row, verified);
+	return 0;
+}
+
+static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
+		      const struct listed_fde *fde, struct tally *t)
+{
+	struct x86_insn insn = {0};
+	uint64_t size, pc = fde->start;
+	const uint8_t *code = program_bytes(&j->program, pc, &size);
+
+	for (; code && pc < fde->end && pc - fde->start < size; pc += insn.len) {
+		uint8_t mark;
+
+		x86_decode(decoder, code + (pc - fde->start), size - (pc - fde->start), pc, &insn);
+		if (pc - j->base >= j->size)
+			return;
+		mark = j->marks[pc - j->base];
+		/* what is never run has no rule, and needs none */
+		if (!has_caller(row_at(j, pc)) ||
+		    (!mark && x86_is_padding(code + (pc - fde->start), insn.len)))
+			continue;
+		t->instructions++;
+		t->reached += !!(mark & REACHED);
+		t->ruled += !!(mark & RULED);
+		t->equal += !!(mark & EQUAL);
+		t->fp_equal += !!(mark & FP_EQUAL);
+		t->verified += !!(mark & VERIFIED);
+		t->verified_equal += (mark & VERIFIED) && mark & EQUAL;
+		if (j->details && !(mark & RULED))
+			printf("%#lx not ruled%s\n", pc, mark & REACHED ? ", reached" : "");
+	}
+}
+
+static int judge(struct judge *j, const char *path, struct tally *t)
+{
+	const struct infer_options options = {.observe = observe, .ctx = j};
+	struct x86_decoder *decoder = x86_decoder_open();
+	struct infer_rows rows;
+	double start;
+	int r;
+
+	if (program_settle(&j->program) || !j->program.code.count || !decoder) {
+		x86_decoder_close(decoder);
+		return -ENODATA;
+	}
+	j->base = j->program.code.ranges[0].start;
+	j->size = j->program.code.ranges[j->program.code.count - 1].end - j->base;
+	j->marks = calloc(j->size, 1);
+	start = now();
+	r = j->marks ? infer_rows(&j->program, &options, &rows) : -ENOMEM;
+	t->seconds = now() - start;
+	t->bytes = (double)coverage_bytes(&j->program.code);
+	for (size_t i = 0; i < j->fdes.count && !r; i++)
+		count_fde(j, decoder, &j->fdes.fdes[i], t);
+	x86_decoder_close(decoder);
+	if (r)
+		return r;
+	t->functions = rows.counts.functions;
+	t->spent = rows.counts.spent + rows.counts.skipped;
+	t->rejected = rows.counts.rejected;
+	infer_rows_fini(&rows);
+	return 0;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_tally(const struct tally *t, const char *name)
+{
+	printf("%9lu ruled %7.3f equal %8.4f verified %7.3f equal %8.4f fp %8.4f unruled %6lu reached "
+	       "functions %6lu spent %lu rejected %lu %6.2f MB %5.2f MB/s %s\n",
+	       t->instructions, percent(t->ruled, t->instructions), percent(t->equal, t->ruled),
+	       percent(t->verified, t->instructions), percent(t->verified_equal, t->verified),
+	       percent(t->fp_equal, t->ruled), t->reached - t->ruled, t->functions, t->spent,
+	       t->rejected, t->bytes / 1e6, t->seconds > 0 ? t->bytes / 1e6 / t->seconds : 0, name);
+	fflush(stdout);
+}
+
+static void add(struct tally *sum, const struct tally *t)
+{
+	sum->instructions += t->instructions;
+	sum->ruled += t->ruled;
+	sum->equal += t->equal;
+	sum->verified += t->verified;
+	sum->verified_equal += t->verified_equal;
+	sum->fp_equal += t->fp_equal;
+	sum->reached += t->reached;
+	sum->functions += t->functions;
+	sum->spent += t->spent;
+	sum->rejected += t->rejected;
+	sum->bytes += t->bytes;
+	sum->seconds += t->seconds;
+}
+
+static int judge_file(const char *path, struct judge j, struct tally *sum)
+{
+	struct tally t = {0};
+	struct cfi_image image;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r = fd < 0 ? -errno : cfi_image_init(fd, &image);
+
+	if (r)
+		return r;
+	r = program_of_elf(fd, NULL, &j.program);
+	if (!r)
+		r = list_rows(&j, &image);
+	if (!r)
+		r = judge(&j, path, &t);
+	if (!r && t.instructions) {
+		print_tally(&t, path);
+		add(sum, &t);
+	}
+	program_fini(&j.program);
+	fde_list_fini(&j.fdes);
+	free(j.rows);
+	free(j.marks);
+	cfi_image_fini(&image);
+	close(fd);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct judge options = {0};
+	struct tally sum = {0};
+	struct rusage usage;
+	int c, files = 0;
+
+	while ((c = getopt(argc, argv, "db")) != -1) {
+		options.details |= c == 'd';
+		options.without_bounds |= c == 'b';
+		if (c == '?')
+			return 2;
+	}
+	for (int i = optind; i < argc; i++) {
+		int r = judge_file(argv[i], options, &sum);
+
+		if (r)
+			fprintf(stderr, "%s: %s\n", argv[i], strerror(-r));
+		files += !r;
+	}
+	if (!files)
+		return 1;
+	print_tally(&sum, "all");
+	getrusage(RUSAGE_SELF, &usage);
+	printf("files %d, memory at most %ld KiB\n", files, usage.ru_maxrss);
+	return 0;
+}
