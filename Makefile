@@ -28,10 +28,32 @@ check: tests
 	meson test -C build --no-rebuild --print-errorlogs
 
 accuracy: tests
-	tests/accuracy/check-accuracy long build/tests/accuracy/compare build/tests/accuracy/cache-exactness
+	tests/accuracy/check-accuracy long build/tests/accuracy/compare build/tests/accuracy/cache-exactness \
+		$(wildcard build/tests/accuracy/kernel-exactness)
 
 storm: tests
 	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
+
+linux:
+	tools/install-packages build linux
+	linux/build
+
+test-linux: build linux
+	tools/fetch-kernels
+	tools/fetch-perf
+	tools/fetch-toolchain
+	linux/build --arm64
+	linux/build --s390
+	linux/check-sources
+	tests/linux/check-kernel 30 build/src/libbobbin-freestanding.a
+	tests/linux/check-linux build
+
+# the kernel with all that finds faults at run time, and ten minutes of calls of chance
+fuzz-linux: build
+	tools/install-packages build linux
+	tools/fetch-kernels
+	linux/build --debug
+	tests/linux/check-kernel --debug 600 build/src/libbobbin-freestanding.a
 
 bench:
 	tools/install-packages build bench
@@ -48,4 +70,4 @@ format:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build tests demo test check accuracy storm bench install format clean
+.PHONY: build tests demo test check accuracy storm linux test-linux fuzz-linux bench install format clean

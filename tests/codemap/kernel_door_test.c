@@ -12,12 +12,19 @@
 /* A kernel's map: what was registered, and how often it was asked. */
 static struct sframe_setup sections[MAX_SECTIONS];
 static size_t section_count, calls;
-static bool wants_nothing;
+static bool wants_nothing, has_codectl = true;
+/* What codectl(2) registered: by its table, and how many ranges of text it has. */
+static struct {
+	uint64_t table;
+	uint32_t ranges;
+} tables[MAX_SECTIONS];
+static size_t table_count;
 
 static void boot(void)
 {
-	section_count = calls = 0;
+	section_count = table_count = calls = 0;
 	wants_nothing = false;
+	has_codectl = true;
 }
 
 static int find(uint64_t start, size_t *ret)
@@ -57,12 +64,55 @@ static long take(const struct sframe_setup *setup)
 	return found ? 0 : -EINVAL;
 }
 
+static long add_table(uint64_t table, uint32_t ranges)
+{
+	for (size_t i = 0; i < table_count; i++)
+		if (tables[i].table == table)
+			return -EEXIST;
+	assert_true(table_count < MAX_SECTIONS);
+	tables[table_count].table = table;
+	tables[table_count++].ranges = ranges;
+	return 0;
+}
+
+static long take_table(uint64_t table)
+{
+	for (size_t i = 0; i < table_count; i++)
+		if (tables[i].table == table) {
+			tables[i] = tables[--table_count];
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static long call_codectl(unsigned int option, const void *arg, size_t size)
+{
+	bool is_elf = size == sizeof(struct code_elf_info);
+	struct code_jit_info jit = {0};
+	struct code_elf_info elf = {0};
+
+	if (option > CODE_UNREGISTER || wants_nothing)
+		return -EINVAL;
+	if ((uintptr_t)arg > INTPTR_MAX)
+		return -EFAULT;
+	assert_true(is_elf || size == sizeof(jit));
+	memcpy(is_elf ? (void *)&elf : (void *)&jit, arg, size);
+	if (!elf.sframe_start && !jit.unwind_head)
+		return -EINVAL;
+	if (option == CODE_UNREGISTER)
+		return take_table(is_elf ? elf.sframe_start : jit.unwind_head);
+	return is_elf ? add_table(elf.sframe_start, 1 + elf.text_range_count)
+		      : add_table(jit.unwind_head, 1);
+}
+
 /* As proposed. */
-static long new_kernel(long number, const void *arg, size_t size)
+static long new_kernel(long number, unsigned int option, const void *arg, size_t size)
 {
 	struct sframe_setup setup = {0};
 
 	calls++;
+	if (number == KERNEL_CODECTL)
+		return has_codectl ? call_codectl(option, arg, size) : -ENOSYS;
 	if (size != SFRAME_SETUP_SIZE_VER0)
 		return -EINVAL;
 	if ((uintptr_t)arg > INTPTR_MAX)
@@ -73,27 +123,27 @@ static long new_kernel(long number, const void *arg, size_t size)
 						    : -ENOSYS;
 }
 
-static long old_kernel(long number, const void *arg, size_t size)
+static long old_kernel(long number, unsigned int option, const void *arg, size_t size)
 {
 	calls++;
 	return -ENOSYS;
 }
 
-static long cautious_sandbox(long number, const void *arg, size_t size)
+static long cautious_sandbox(long number, unsigned int option, const void *arg, size_t size)
 {
 	calls++;
 	return -EPERM;
 }
 
 /* Something with a descriptor. */
-static long other_call(long number, const void *arg, size_t size)
+static long other_call(long number, unsigned int option, const void *arg, size_t size)
 {
 	calls++;
 	return -EBADF;
 }
 
 /* Something with a structure, whose arguments could be anything. */
-static long similar_call(long number, const void *arg, size_t size)
+static long similar_call(long number, unsigned int option, const void *arg, size_t size)
 {
 	calls++;
 	if ((uintptr_t)arg > INTPTR_MAX)
@@ -101,7 +151,7 @@ static long similar_call(long number, const void *arg, size_t size)
 	return *(const uint64_t *)arg ? 0 : -EINVAL;
 }
 
-static long yes_call(long number, const void *arg, size_t size)
+static long yes_call(long number, unsigned int option, const void *arg, size_t size)
 {
 	calls++;
 	return 0;
@@ -137,6 +187,8 @@ static void other_calls_at_the_numbers_are_not_taken_for_them(void **state)
 		calls = 0;
 		assert_int_equal(kernel_door_register(&door, &setup), -ENOSYS);
 		assert_int_equal(kernel_door_unregister(&door, 1), -ENOSYS);
+		assert_int_equal(kernel_door_codectl(&door, CODE_REGISTER_JIT, &setup, 24),
+				 -ENOSYS);
 		assert_int_equal(calls, 0);
 	}
 }
@@ -170,6 +222,50 @@ static void a_registration_goes_to_a_kernel_that_has_the_calls(void **state)
 	assert_int_equal(section_count, 1);
 	registry_close(registry);
 	assert_int_equal(section_count, 0);
+	sample_close(&s);
+}
+
+/* A table that grows, and a section for two pieces of text, which sframe_register() has not. */
+static void what_only_codectl_can_say_goes_there(void **state)
+{
+	static const struct code_jit_unwind_table table;
+	struct registry *registry;
+	struct sample s = sample_open(2);
+	const uint64_t middle = (uintptr_t)s.text + (text_end(&s) - (uintptr_t)s.text) / 2;
+	const struct code_text_range rest = {middle, text_end(&s)};
+	struct code_elf_info two = elf_of(&s);
+	struct code_jit_info jit = {(uintptr_t)s.text, text_end(&s), (uintptr_t)&table};
+	struct bobbin_code_result result;
+
+	(void)state;
+	two.text_end = middle;
+	two.text_ranges = (uintptr_t)&rest;
+	two.text_range_count = 1;
+	for (int with = 0; with < 2; with++) {
+		boot();
+		has_codectl = with;
+		assert_int_equal(registry_open(new_kernel, &registry), 0);
+		assert_int_equal(code_calls_codectl(registry, CODE_REGISTER_ELF, &two, sizeof(two),
+						    0, &result),
+				 0);
+		assert_int_equal(result.place,
+				 with ? BOBBIN_CODE_IN_KERNEL : BOBBIN_CODE_IN_PROCESS);
+		assert_int_equal(table_count, with);
+		assert_true(!with || tables[0].ranges == 2);
+		assert_int_equal(
+			code_calls_codectl(registry, CODE_UNREGISTER, &two, sizeof(two), 0, NULL),
+			0);
+		assert_int_equal(table_count, 0);
+		assert_int_equal(code_calls_codectl(registry, CODE_REGISTER_JIT, &jit, sizeof(jit),
+						    0, &result),
+				 0);
+		assert_int_equal(result.place,
+				 with ? BOBBIN_CODE_IN_KERNEL : BOBBIN_CODE_IN_PROCESS);
+		assert_true(!with || tables[0].table == jit.unwind_head);
+		registry_close(registry);
+		assert_int_equal(table_count, 0);
+		assert_int_equal(section_count, 0);
+	}
 	sample_close(&s);
 }
 
@@ -212,11 +308,18 @@ static void the_running_kernel_can_be_asked(void **state)
 	struct kernel_door door = {.call = kernel_door_native()};
 	struct sample s = sample_open(1);
 	struct sframe_setup setup = setup_of(&s);
+	struct code_elf_info info = elf_of(&s);
 
 	(void)state;
+	print_message("the running kernel has %s calls\n",
+		      kernel_door_open(&door) ? "the" : "no such");
 	if (kernel_door_open(&door)) {
 		assert_int_equal(kernel_door_register(&door, &setup), 0);
 		assert_int_equal(kernel_door_unregister(&door, setup.sframe_start), 0);
+		assert_int_equal(kernel_door_codectl(&door, CODE_REGISTER_ELF, &info, sizeof(info)),
+				 0);
+		assert_int_equal(kernel_door_codectl(&door, CODE_UNREGISTER, &info, sizeof(info)),
+				 0);
 	} else {
 		assert_int_equal(kernel_door_register(&door, &setup), -ENOSYS);
 	}
@@ -229,6 +332,7 @@ int main(void)
 		cmocka_unit_test(the_proposed_calls_are_found_once),
 		cmocka_unit_test(other_calls_at_the_numbers_are_not_taken_for_them),
 		cmocka_unit_test(a_registration_goes_to_a_kernel_that_has_the_calls),
+		cmocka_unit_test(what_only_codectl_can_say_goes_there),
 		cmocka_unit_test(what_a_kernel_does_not_want_stays_in_the_process),
 		cmocka_unit_test(the_running_kernel_can_be_asked),
 	};

@@ -60,6 +60,17 @@ program_as() {
 	echo "$file"
 }
 
+# with_library NAME: NAME.c of this folder, for x86-64, with the library that was built
+with_library() {
+	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
+	folder=$(dirname "$bobbin")/..
+	sanitizers=
+	! nm -D "$folder/libbobbin.so" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
+	# shellcheck disable=SC2086 # one flag or none
+	program "$1" -I "$sources/../../include" -I "$sources/../../include/uapi" \
+		-L "$folder" -Wl,-rpath,"$folder" -lbobbin $sanitizers
+}
+
 # expect STATUS COMMAND…: run it; its output is in ./out and ./err
 expect() {
 	wanted=$1
@@ -201,6 +212,22 @@ samples() {
 	find "/proc/$1/fd" -lname '*perf_event*' | grep .
 }
 
+# is_sampled PID: by a command that has the number as an argument
+is_sampled() {
+	for line in $(grep -l -a -z -x -e "$1" /proc/[0-9]*/cmdline); do
+		! samples "$(basename "$(dirname "$line")")" || return 0
+	done 2>/dev/null
+	return 1
+}
+
+# end_once_sampled PID: after a second of its time
+end_once_sampled() {
+	eventually is_sampled "$1"
+	works_on "$1"
+	works_on "$1"
+	kill "$1"
+}
+
 # record_while_it_works PID [OPTION…]: attached to it, to perf.data, for half a second of its time
 record_while_it_works() {
 	target=$1
@@ -252,6 +279,8 @@ audit_roots() {
 			awk -f "$sources/last_frames.awk" | sort -u
 	done >"$work/roots"
 	while read -r function file; do
+		# a program with another root has files that are not here
+		[ -e "$file" ] || [ "${file#/}" = "$file" ] || continue
 		is_root "$function" "$file" || echo "$function" | grep -q -x -e "$roots_also" ||
 			fail "complete, but $function of $file has callers"
 	done <"$work/roots"
@@ -260,6 +289,8 @@ audit_roots() {
 in_shell_of_its_own() {
 	spawned= roots_also=
 	trap end_spawned EXIT
+	# a shell that a signal ends runs no other trap
+	trap 'exit 1' HUP INT TERM
 	mkdir "$work/$1"
 	cd "$work/$1" || exit 1
 	set -ex

@@ -59,6 +59,16 @@ it_samples_the_own_programs_of_nobody() {
 	complete
 }
 
+it_shows_the_own_programs_of_nobody() {
+	needs_nobody
+	paranoid_level 2
+	expect 0 $as_nobody "$work/bin/bobbin" top -b -d 0.5 "$(program chain)" 1000
+	tail -n 20 out | grep -q '^ *[0-9.]*% .*\] spin$' || fail "$(cat out)"
+	grep % out | none '\[k\]'
+	expect 1 $as_nobody "$work/bin/bobbin" top -b
+	complains 'sample everything' 'CAP_PERFMON'
+}
+
 it_attaches_to_the_own_programs_of_nobody() {
 	needs_nobody
 	paranoid_level 2

@@ -152,7 +152,7 @@ it_shows_inlined_functions() {
 
 it_ends_with_a_reason_without_tables() {
 	program_as bare chain -fno-asynchronous-unwind-tables >/dev/null
-	record "$work/bin/bare" 300
+	record --no-code "$work/bin/bare" 300
 	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
 	stacks | some ' spin $' 100
 }

@@ -3,17 +3,6 @@
 # Stacks lead through code that a process has registered, before a profiler came and after.
 . "$(dirname "$0")/lib.sh"
 
-# with_library NAME: the program, whose path is printed, with the library that was built
-with_library() {
-	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
-	folder=$(dirname "$bobbin")/..
-	sanitizers=
-	! nm -D "$folder/libbobbin.so" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
-	# shellcheck disable=SC2086 # one flag or none
-	program "$1" -I "$sources/../../include" -I "$sources/../../include/uapi" \
-		-L "$folder" -Wl,-rpath,"$folder" -lbobbin $sanitizers
-}
-
 registered() {
 	with_library registered
 }

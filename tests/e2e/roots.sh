@@ -68,7 +68,7 @@ it_knows_the_entry_of_a_program_though_its_table_does_not() {
 
 it_does_not_take_the_code_after_the_entry_for_the_entry() {
 	gcc -nostdlib -static -o "$work/bin/after_entry" "$sources/after_entry.c"
-	record "$work/bin/after_entry"
+	record --no-code "$work/bin/after_entry"
 	stacks | some ' bare $' 100
 	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
 }

@@ -567,7 +567,7 @@ END
 	for program in dropped converted; do
 		spawn "./$program"
 		eventually grep -q "($program) S " "/proc/$pid/stat"
-		quietly "$bobbin" stack "$pid"
+		quietly "$bobbin" stack --no-code "$pid"
 		grep -q '^#1 .* early+' out || fail "$(cat out)"
 		grep -q '^#2 .* _init+' out || fail "$(cat out)"
 		tail -n 1 out | grep -q 'the trace ends here: no function of the unwind table'

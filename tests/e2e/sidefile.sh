@@ -42,7 +42,7 @@ start_asleep() {
 
 it_completes_stacks_of_a_program_that_lost_its_tables() {
 	start_asleep
-	quietly "$bobbin" stack -1 "$pid"
+	quietly "$bobbin" stack -1 --no-code "$pid"
 	grep -q 'the trace ends here: the mapping has no unwind table' out
 	quietly "$bobbin" stack -1 -v --sframe-path "/nowhere:$PWD/side" "$pid"
 	none 'the trace ends here' <out
@@ -55,13 +55,13 @@ it_finds_the_folder_in_the_environment() {
 	none 'the trace ends here' <out
 	[ "$(doze_frames | grep -c '\[side-file\]')" -eq 2 ]
 	# the option wins
-	BOBBIN_SFRAME_PATH="$PWD/side" quietly "$bobbin" stack --sframe-path /nowhere "$pid"
+	BOBBIN_SFRAME_PATH="$PWD/side" quietly "$bobbin" stack --no-code --sframe-path /nowhere "$pid"
 	grep -q 'the trace ends here' out
 }
 
 it_completes_recordings() {
 	bare chain
-	record -o bare.data ./chain 300
+	record --no-code -o bare.data ./chain 300
 	"$bobbin" script -i bare.data -F tid,reason | awk '{ print $2 }' | some '^NO_TABLE$'
 	record --sframe-path side ./chain 300
 	complete
@@ -74,7 +74,7 @@ it_ignores_the_side_file_of_another_program() {
 	file=$(one_file)
 	quietly "$bobbin" sframe pack other /bin/sh
 	cp "$(find other -type f)" "$file"
-	record --sframe-path side ./chain 200
+	record --no-code --sframe-path side ./chain 200
 	reasons | some '^NO_TABLE$'
 }
 
@@ -83,7 +83,7 @@ it_survives_a_damaged_side_file() {
 	file=$(one_file)
 	size=$(stat -c %s "$file")
 	printf '\377' | dd of="$file" bs=1 seek=$((size - 20)) conv=notrunc
-	record --sframe-path side ./chain 200
+	record --no-code --sframe-path side ./chain 200
 	reasons | some '^NO_TABLE$'
 	expect 1 "$bobbin" sframe unpack -o section "$file"
 	complains 'offset 0x' 'zstd frame is damaged'

@@ -71,6 +71,21 @@ static void long_text_ends_in_an_ellipsis(void **state)
 		   "\xe7\xb9\x94\xe7\xb9\x94\xe2\x80\xa6");
 }
 
+static void text_is_cut_to_columns(void **state)
+{
+	static const char *const cuts[] = {"", "\xe2\x80\xa6", "a\xe2\x80\xa6", "a\xe2\x80\xa6",
+					   "a\xe7\xb9\x94\x62"};
+	static const size_t columns[] = {0, 1, 2, 2, 4};
+	struct text got;
+
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(safe_text_cut(text_stream(&got), "a\033\xe7\xb9\x94\x62", i),
+				 columns[i]);
+		assert_string_equal(text_finish(&got), cuts[i]);
+		free(got.data);
+	}
+}
+
 static void wide_characters_count_twice(void **state)
 {
 	assert_int_equal(safe_text_columns("abc"), 3);
@@ -86,6 +101,7 @@ int main(void)
 		cmocka_unit_test(characters_that_command_are_dropped),
 		cmocka_unit_test(markup_is_escaped),
 		cmocka_unit_test(long_text_ends_in_an_ellipsis),
+		cmocka_unit_test(text_is_cut_to_columns),
 		cmocka_unit_test(wide_characters_count_twice),
 	};
 

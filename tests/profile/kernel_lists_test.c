@@ -115,6 +115,30 @@ static void large_lists_are_forgotten_sooner(void **state)
 	kernel_lists_fini(&lists);
 }
 
+static void a_list_that_the_kernel_made_is_known_by_its_number(void **state)
+{
+	struct kernel_lists lists = {.mappings = map};
+	struct fresh_list told = {.number = KERNEL_FRESH | 7, .count = 2};
+	const struct known_list *l;
+
+	told.mappings[0].mapping = mappings(0x1000, 2)[0];
+	told.mappings[1].mapping = mappings(0x1000, 2)[1];
+	kernel_lists_told(&lists, &told);
+	l = kernel_lists_find(&lists, told.number);
+	assert_non_null(l);
+	assert_int_equal(known_list_at(l, 0x3000)->start, 0x3000);
+	assert_null(kernel_lists_find(&lists, 7));
+	/* the room of the recorder's own lists is not touched */
+	assert_int_equal(lists.used, 0);
+	for (uint64_t i = 1; i <= LISTS_RETIRED; i++) {
+		told.number++;
+		kernel_lists_told(&lists, &told);
+	}
+	assert_null(kernel_lists_find(&lists, KERNEL_FRESH | 7));
+	assert_non_null(kernel_lists_find(&lists, KERNEL_FRESH | 8));
+	kernel_lists_fini(&lists);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +148,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_has_no_list),
 		cmocka_unit_test(a_list_is_remembered_for_a_while),
 		cmocka_unit_test(large_lists_are_forgotten_sooner),
+		cmocka_unit_test(a_list_that_the_kernel_made_is_known_by_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static int open_writer(const struct perf_event *first, const char *path, struct 
 		.nr_ids = 1,
 	};
 
-	return perf_writer_open(path, &event, ret);
+	return perf_writer_open(path, &event, 1, ret);
 }
 
 static int copy_events(struct perf_reader *reader, struct perf_event *event,

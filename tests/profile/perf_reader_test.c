@@ -13,24 +13,11 @@
 
 #include <cmocka.h>
 
-#include "perf_image.h"
-#include "profile/perf_reader.h"
+#include "read_image.h"
 
 #define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 static const struct perf_event_attr simple = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
-
-static struct perf_reader *open_image(const struct perf_image *image)
-{
-	struct bobbin_error err = {0};
-	struct perf_reader *reader = NULL;
-	int r = perf_reader_open_bytes(image->file.data, image->file.size, &err, &reader);
-
-	if (r)
-		print_error("reason %d at 0x%llx\n", err.reason, (unsigned long long)err.offset);
-	assert_int_equal(r, 0);
-	return reader;
-}
 
 static void assert_refused(const struct perf_image *image, enum bobbin_reason reason,
 			   uint64_t offset)
@@ -43,14 +30,6 @@ static void assert_refused(const struct perf_image *image, enum bobbin_reason re
 	assert_null(reader);
 	assert_int_equal(err.reason, reason);
 	assert_int_equal(err.offset, offset);
-}
-
-static struct perf_event next(struct perf_reader *reader)
-{
-	struct perf_event event = {0};
-
-	assert_int_equal(perf_reader_next(reader, NULL, &event), 1);
-	return event;
 }
 
 static void assert_end(struct perf_reader *reader)
@@ -67,12 +46,6 @@ static void put_sample(struct perf_image *image, uint32_t tid, uint64_t time)
 	byte_buffer_native32(&image->file, tid);
 	perf_image_u64(image, time);
 	perf_image_record_end(image);
-}
-
-static void close_all(struct perf_reader *reader, struct perf_image *image)
-{
-	perf_reader_close(reader);
-	byte_buffer_fini(&image->file);
 }
 
 static void attributes_of_any_size_are_read(void **state)

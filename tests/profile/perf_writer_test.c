@@ -104,7 +104,7 @@ static struct perf_writer *open_writer(const char *path)
 {
 	struct perf_writer *writer = NULL;
 
-	assert_int_equal(perf_writer_open(path, &cpu_clock, &writer), 0);
+	assert_int_equal(perf_writer_open(path, &cpu_clock, 1, &writer), 0);
 	return writer;
 }
 
@@ -196,6 +196,29 @@ static struct perf_event mmap2(void)
 			 .flags = 2,
 			 .filename = "/bin/true"},
 	};
+}
+
+static void samples_are_of_the_event_that_has_their_id(void **state)
+{
+	static const uint64_t other_ids[] = {20};
+	const struct perf_writer_event events[] = {
+		cpu_clock,
+		{.attr = cpu_clock.attr, .name = "other", .ids = other_ids, .nr_ids = 1}};
+	struct perf_event of_other = sample;
+	struct perf_writer *writer;
+	struct perf_reader *reader;
+
+	(void)state;
+	of_other.id = 20;
+	of_other.time++;
+	assert_int_equal(perf_writer_open("data", events, 2, &writer), 0);
+	assert_int_equal(perf_writer_put(writer, &sample), 0);
+	assert_int_equal(perf_writer_put(writer, &of_other), 0);
+	assert_int_equal(perf_writer_finish(writer, NULL), 0);
+	reader = open_reader("data");
+	assert_string_equal(next(reader).attr->name, "cpu-clock");
+	assert_string_equal(next(reader).attr->name, "other");
+	perf_reader_close(reader);
 }
 
 static void mapping_is_read_as_it_was_written(void **state)
@@ -421,7 +444,7 @@ static void symbolic_link_is_followed(void **state)
 	assert_true(size_of("there/real") > 100);
 	assert_int_equal(size_of("there/real.old"), 6);
 	assert_int_equal(symlink("nowhere", "dangling"), 0);
-	assert_int_equal(perf_writer_open("dangling", &cpu_clock, &writer), -ENOENT);
+	assert_int_equal(perf_writer_open("dangling", &cpu_clock, 1, &writer), -ENOENT);
 }
 
 static void working_directory_may_change_meanwhile(void **state)
@@ -451,11 +474,11 @@ static void what_cannot_be_replaced_is_refused(void **state)
 {
 	struct perf_writer *writer;
 
-	assert_int_equal(perf_writer_open(".", &cpu_clock, &writer), -EISDIR);
-	assert_int_equal(perf_writer_open("new/", &cpu_clock, &writer), -EISDIR);
-	assert_int_equal(perf_writer_open("no/data", &cpu_clock, &writer), -ENOENT);
+	assert_int_equal(perf_writer_open(".", &cpu_clock, 1, &writer), -EISDIR);
+	assert_int_equal(perf_writer_open("new/", &cpu_clock, 1, &writer), -EISDIR);
+	assert_int_equal(perf_writer_open("no/data", &cpu_clock, 1, &writer), -ENOENT);
 	assert_int_equal(mkdir("data.old", 0700), 0);
-	assert_int_equal(perf_writer_open("data", &cpu_clock, &writer), -EISDIR);
+	assert_int_equal(perf_writer_open("data", &cpu_clock, 1, &writer), -EISDIR);
 	assert_int_equal(files_here(), 1);
 }
 
@@ -533,7 +556,7 @@ static void a_pipe_takes_an_event_of_many_ids(void **state)
 	event.nr_ids = 20000;
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	assert_int_not_equal(open("fifo", O_RDWR), -1);
-	assert_int_equal(perf_writer_open("fifo", &event, &writer), 0);
+	assert_int_equal(perf_writer_open("fifo", &event, 1, &writer), 0);
 	perf_writer_abort(writer);
 }
 
@@ -545,7 +568,7 @@ static int write_too_much(uint64_t *kept)
 	int r = 0;
 
 	signal(SIGXFSZ, SIG_IGN);
-	if (setrlimit(RLIMIT_FSIZE, &limit) || perf_writer_open("data", &cpu_clock, &writer))
+	if (setrlimit(RLIMIT_FSIZE, &limit) || perf_writer_open("data", &cpu_clock, 1, &writer))
 		return 1;
 	for (int i = 0; i < 100000 && !r; i++)
 		r = perf_writer_put(writer, &sample);
@@ -596,6 +619,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sample_is_read_as_it_was_written),
 		TEST(attributes_say_what_is_written),
+		TEST(samples_are_of_the_event_that_has_their_id),
 		TEST(mapping_is_read_as_it_was_written),
 		TEST(mapping_with_build_id_is_read_as_it_was_written),
 		TEST(other_records_are_read_as_they_were_written),

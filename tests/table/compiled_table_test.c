@@ -253,7 +253,7 @@ static void rows_may_be_long(void **state)
 /* The densest text: each byte has a rule, and there are more of them than bytes count. */
 static void rows_may_be_short(void **state)
 {
-	const uint32_t count = 3 << TABLE_CHUNK_SHIFT;
+	const uint32_t count = 24 << TABLE_CELL_SHIFT;
 	struct made *m = *state;
 
 	begin(m, TEXT);
@@ -261,7 +261,7 @@ static void rows_may_be_short(void **state)
 		put(m, TEXT + i, i * 7919 % 3001);
 	end(m, TEXT + count);
 	make(m);
-	assert_true(m->table.line_count > m->table.chunk_count);
+	assert_true(m->table.entry_count > m->table.cell_count);
 	for (uint32_t i = 0; i < count; i++)
 		assert_rule(m, TEXT + i, i * 7919 % 3001, TEXT + i, TEXT + i + 1, !i);
 }
@@ -355,7 +355,7 @@ static void more_bytes_than_the_limit_are_refused(void **state)
 
 	m->builder.limit = 4096;
 	for (uint64_t i = 0; i < 2; i++) {
-		const uint64_t start = TEXT + i * (256u << TABLE_CHUNK_SHIFT);
+		const uint64_t start = TEXT + i * (2048u << TABLE_CELL_SHIFT);
 
 		begin(m, start);
 		put(m, start, 1);
@@ -404,13 +404,14 @@ static void bad_heads_are_refused(void **state)
 	end(m, TEXT + 1);
 	make(m);
 	refused(m, 0, 'B', BOBBIN_REASON_TABLE_MAGIC);
+	refused(m, TABLE_AT_VERSION, TABLE_VERSION - 1, BOBBIN_REASON_TABLE_VERSION);
 	refused(m, TABLE_AT_VERSION, 9, BOBBIN_REASON_TABLE_VERSION);
 	refused(m, TABLE_AT_MACHINE, 1, BOBBIN_REASON_TABLE_HEAD);
 	refused(m, TABLE_AT_ID_LENGTH, TABLE_BUILD_ID_MAX + 1, BOBBIN_REASON_TABLE_HEAD);
-	refused(m, TABLE_AT_CHUNKS, 0, BOBBIN_REASON_TABLE_HEAD);
-	refused(m, TABLE_AT_CHUNKS, 2, BOBBIN_REASON_TABLE_HEAD);
+	refused(m, TABLE_AT_CELLS, 0, BOBBIN_REASON_TABLE_HEAD);
+	refused(m, TABLE_AT_CELLS, 2, BOBBIN_REASON_TABLE_HEAD);
 	refused(m, TABLE_AT_END + 7, 1, BOBBIN_REASON_TABLE_HEAD);
-	refused(m, TABLE_AT_LINES + 3, 1, BOBBIN_REASON_TABLE_HEAD);
+	refused(m, TABLE_AT_ENTRIES + 3, 1, BOBBIN_REASON_TABLE_HEAD);
 	refused(m, TABLE_AT_BLOCKS + 3, 1, BOBBIN_REASON_TABLE_HEAD);
 	refused(m, TABLE_AT_WORDS + 3, 1, BOBBIN_REASON_TABLE_HEAD);
 	for (uint64_t size = 0; size < m->size; size++)

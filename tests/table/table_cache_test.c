@@ -140,7 +140,7 @@ static void what_is_kept_is_found(void **state)
 	/* one that was found stays, whatever becomes of the file */
 	assert_int_equal(table_cache_find(k->cache, &k->key, NULL, &found), 0);
 	assert_int_equal(unlink(path_of(k, &k->key)), 0);
-	assert_int_equal(found.table.start, TEXT & -(1 << TABLE_CHUNK_SHIFT));
+	assert_int_equal(found.table.start, TEXT & -(1 << TABLE_CELL_SHIFT));
 	kept_table_fini(&found);
 	k->key.digest[31]++;
 	assert_int_equal(table_cache_find(k->cache, &k->key, NULL, &found), -ENOENT);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a side-file takes to be read back: rules are looked at a few times for each row.
+ *
+ * compiled_table_number() is wrapped to count that.
+ */
+#include "cli/sidefile_output.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sidefile/sidefile_writer.h"
+#include "table/compiled_table.h"
+
+#define TEXT 0x401000
+#define ROWS 20000u
+/* For each row: at its first and its last byte, and for its rule and where functions begin. */
+#define LOOKS 8u
+
+int __real_compiled_table_number(const struct compiled_table *table, uint32_t number,
+				 struct compiled_row *ret);
+int __wrap_compiled_table_number(const struct compiled_table *table, uint32_t number,
+				 struct compiled_row *ret);
+
+static uint64_t looks;
+
+int __wrap_compiled_table_number(const struct compiled_table *table, uint32_t number,
+				 struct compiled_row *ret)
+{
+	looks++;
+	return __real_compiled_table_number(table, number, ret);
+}
+
+static uint32_t rule_of(struct table_builder *rows, uint32_t n)
+{
+	const struct bobbin_rule rule = {
+		.cfa = {.how = BOBBIN_HOW_AT_REG, .reg = 7, .off = (int32_t)(8 + 8 * n)},
+		.ra = {.how = BOBBIN_HOW_IN_CFA_MEM, .off = -8},
+		.fp = {.how = BOBBIN_HOW_SAME},
+		.index = BOBBIN_NO_INDEX,
+	};
+	uint32_t index;
+
+	assert_int_equal(table_rules_of_rule(&rows->rules, &rule, &index), 0);
+	return index;
+}
+
+static void a_function_of_many_rows_is_read_back_in_as_many_steps(void **state)
+{
+	struct sidefile_output output = {0};
+	struct table_builder *rows = &output.rows;
+	char path[] = "sidefile_output_XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(table_builder_init(bobbin_arch_amd64(), NULL, 0, rows), 0);
+	assert_int_equal(table_builder_begin(rows, TEXT), 0);
+	for (uint32_t i = 0; i < ROWS; i++)
+		assert_int_equal(table_builder_row(rows, TEXT + 3 * i, rule_of(rows, i % 7)), 0);
+	assert_int_equal(table_builder_end(rows, TEXT + 3 * ROWS), 0);
+	assert_int_equal(sidefile_make(rows, &output.data, &output.size), 0);
+	looks = 0;
+	assert_true(sidefile_output_put(&output, path));
+	assert_in_range(looks, ROWS, LOOKS * ROWS);
+	sidefile_output_fini(&output);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_of_many_rows_is_read_back_in_as_many_steps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

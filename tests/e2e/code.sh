@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Code that no table covers is unwound by rules that are inferred from it.
+. "$(dirname "$0")/lib.sh"
+
+! "$bobbin" --version | grep -q 'without Zydis' || {
+	echo "1..0 # SKIP this bobbin was built without Zydis"
+	exit 77
+}
+
+# without_tables FLAG…: chain.c as ./bare, without unwind tables and frame pointers
+without_tables() {
+	gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables "$@" \
+		-o bare "$sources/chain.c" -pthread
+}
+
+it_completes_stacks_of_a_program_without_tables() {
+	without_tables
+	record ./bare 300
+	complete
+	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
+	stacks | mostly 90 ': .*c b a main '
+}
+
+it_infers_nothing_if_told_so() {
+	without_tables
+	record --no-code ./bare 300
+	frames | none '\[code\]'
+	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
+}
+
+it_needs_no_symbols() {
+	without_tables -s
+	record ./bare 300
+	complete
+	reasons | none NO_CALL
+}
+
+it_completes_programs_of_musl() {
+	needs musl-gcc
+	musl-gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -static -o bare "$sources/chain.c"
+	record ./bare 300
+	complete
+}
+
+it_keeps_what_it_inferred() {
+	without_tables
+	record --table-cache "$PWD/kept" ./bare 300
+	complete
+	touch -d 2001-01-01 kept/*
+	record --table-cache "$PWD/kept" ./bare 300
+	complete
+	# the tables of the program are marked, which was not analysed again
+	[ "$(find kept -type f -newermt 2002-01-01 | wc -l)" -ge 1 ]
+}
+
+# Nobody waits for the analysis of much code while something is recorded
+it_analyses_much_code_when_the_recording_has_ended() {
+	awk 'BEGIN {
+		for (i = 0; i < 6000; i++)
+			printf "int f%d(int *p) { p[%d] += p[1] * %d; p[2] ^= p[3] / 7; return p[4] %% %d + p[5]; }\n",
+				i, i % 64, i + 3, i + 11
+	}' >many.c
+	without_tables many.c
+	record --table-cache "$PWD/kept" ./bare 300
+	frames | none '\[code\]'
+	record --table-cache "$PWD/kept" ./bare 300
+	complete
+	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
+}
+
+it_does_not_mix_walks_with_and_without_inferred_rules() {
+	without_tables
+	needs_root
+	record --bpf ./bare 300
+	frames | none '\[code\]'
+}
+
+# The tables of the same code, in a file of its own, say the same of each sample.
+it_says_what_tables_say() {
+	gcc -O2 -fomit-frame-pointer -Wl,--build-id=none -o whole "$sources/chain.c" -pthread
+	objcopy -R .eh_frame -R .eh_frame_hdr whole bare
+	for program in whole bare; do
+		record -o "$program.data" "./$program" 300
+		stacks -i "$program.data" | sed 's/^[^:]*: //' | grep ' main ' |
+			sed 's/^.* c b a main /c b a main /' | sort -u >"$program.stacks"
+	done
+	[ -s whole.stacks ]
+	diff whole.stacks bare.stacks
+}
+
+run_cases

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What makes samples: counters, tracepoints, probes.
+. "$(dirname "$0")/lib.sh"
+
+may_trace() {
+	"$bobbin" record -q -e sched:sched_switch -o /dev/null true 2>err || {
+		grep -q -e 'not allowed' -e 'no permission' -e 'no tracefs' err || fail "$(cat err)"
+		skip "$(cat err)"
+	}
+}
+
+# counts [FIELD]: samples by their event, "COUNT NAME"
+counts() {
+	"$bobbin" script -F event | awk 'NF { sub(/:$/, "", $NF); n[$NF]++ } END { for (e in n) print n[e], e }'
+}
+
+# each EVENT COUNT ARGUMENT…: so many samples of it in a program; small copies leave room for all
+each() {
+	event=$1
+	hits=$2
+	shift 2
+	record --stack-size 2048 -e "$event" "$(program calls)" "$@"
+	[ "$(counts)" = "$hits $event" ] || fail "not $hits: $(counts) $(cat err)"
+}
+
+it_samples_each_hit_of_a_tracepoint() {
+	may_trace
+	record --stack-size 2048 -e syscalls:sys_enter_openat "$(program calls)" 0
+	start=$(counts | awk '{ print $1 }')
+	each syscalls:sys_enter_openat $((1000 + start)) 1000
+	stacks | some ' visit visit_all main ' 1000
+	each syscalls:sys_enter_openat $((2000 + start)) 1000 fork
+	each syscalls:sys_enter_openat $((2000 + start)) 1000 thread
+}
+
+it_counts_as_perf_does() {
+	may_trace
+	needs perf
+	each syscalls:sys_enter_close "$(perf stat -x , -e syscalls:sys_enter_close \
+		"$(program calls)" 500 2>&1 >/dev/null | cut -d , -f 1)" 500
+}
+
+it_samples_each_call_of_a_function() {
+	may_trace
+	calls=$(program calls)
+	each "uprobe:$calls:visit" 1000 1000
+	stacks | mostly 100 ' visit visit_all main '
+	reasons | mostly 99 '^OUTERMOST$'
+	each "uretprobe:$calls:visit" 1000 1000
+	each "uprobe:$calls:visit" 2000 1000 fork
+	each "uprobe:$calls:visit+0x0" 2000 1000 thread
+	# nobody else's; few, because copies of all of them go through the rings
+	spawn sh -c "while :; do '$calls' 10; sleep 0.01; done"
+	other=$pid
+	each "uprobe:$calls:visit" 100 100
+	kill "$other"
+}
+
+it_samples_calls_in_running_processes() {
+	may_trace
+	calls=$(program calls)
+	spawn "$calls" 2000000000
+	record_while_it_works "$pid" -c 1000 --stack-size 2048 -e "uprobe:$calls:visit"
+	"$bobbin" script -F pid,period | awk 'NF { print $1, $2 }' | mostly 100 "^$target 1000$"
+	# everybody's
+	expect 0 "$bobbin" record -a -c 1000 --stack-size 2048 -e "uprobe:$calls:visit" sleep 1
+	stacks | mostly 99 '^calls: '
+	stacks | some ' main ' 10
+}
+
+it_leaves_no_probe_when_it_is_killed() {
+	may_trace
+	calls=$(program calls)
+	spawn "$calls" 2000000000
+	target=$pid
+	works_on "$target"
+	# the first byte of the function in memory is the breakpoint as long as there is a probe
+	start=$(awk '/ r-xp / { split($1, a, "-"); print a[1]; exit }' "/proc/$target/maps")
+	offset=$(awk '/ r-xp / { print $3; exit }' "/proc/$target/maps")
+	visit=$(nm "$calls" | awk '$3 == "visit" { print $1 }')
+	place=$((0x$visit - 0x$offset + 0x$start))
+	first_byte() {
+		dd if="/proc/$target/mem" bs=1 count=1 skip="$place" 2>/dev/null | od -An -tx1 | tr -d ' '
+	}
+	before=$(first_byte)
+	[ "$before" != cc ]
+	trapped() { [ "$(first_byte)" = cc ]; }
+	untrapped() { [ "$(first_byte)" = "$before" ]; }
+	spawn "$bobbin" record -q -c 1000 -e "uprobe:$calls:visit" -p "$target"
+	eventually trapped
+	kill -9 "$pid"
+	eventually untrapped
+}
+
+it_records_several_events() {
+	may_trace
+	calls=$(program calls)
+	record --stack-size 2048 -e "cpu-clock,syscalls:sys_enter_close,uprobe:$calls:visit" "$calls" 1000
+	counts | sort -k 2 >ours
+	grep -q "^1000 uprobe:$calls:visit$" ours
+	grep -q ' cpu-clock$' ours
+	awk '{ print $2 }' ours >listed
+	record --stack-size 2048 -e cpu-clock -e syscalls:sys_enter_close --event "uprobe:$calls:visit" "$calls" 1000
+	counts | sort -k 2 >ours
+	awk '{ print $2 }' ours | diff listed -
+	needs perf
+	perf evlist -i perf.data | sort >names
+	printf '%s\n' cpu-clock syscalls:sys_enter_close "uprobe:$calls:visit" | diff - names
+	perf script -i perf.data -F event | sed 's/ *$//; s/:$//; s/^ *//' | sort | uniq -c |
+		awk '{ print $1, $2 }' | sort -k 2 | diff ours -
+}
+
+it_samples_by_counters_of_the_kernel() {
+	record -e task-clock "$(program chain)" 500
+	counts | some ' task-clock\(:u\)\?$' 1
+	complete
+	record -e page-faults -c 1 "$(program chain)" 100
+	counts | some ' page-faults\(:u\)\?$' 1
+	# so many nanoseconds
+	record -e cpu-clock:u -c 2000000 "$(program chain)" 1000
+	"$bobbin" script -F event,period | mostly 100 '2000000 *cpu-clock:u:'
+	[ "$(counts | awk '{ print $1 }')" -ge 300 ]
+	"$bobbin" script -F ip,sym | none '^[[:space:]]*ffff[0-9a-f]\{12\} '
+	complete
+}
+
+it_refuses_events_that_are_not_there() {
+	for event in '' nonsense cpu-clock, cycles:x 'uprobe:' uprobe:/bin/sh uprobe:/bin/sh: \
+		uprobe:/no/such/file:main uprobe:/etc/passwd:main uprobe:/bin/sh:no_such_function \
+		"uprobe:$(program calls):visit+x"; do
+		expect 2 "$bobbin" record -e "$event" true
+		complains '^bobbin record: -e: '
+	done
+	cat >chosen.c <<-'END'
+		static int one(void) { return 1; }
+		static int (*choose(void))(void) { return one; }
+		int chosen(void) __attribute__((ifunc("choose")));
+		int main(void) { return chosen() - 1; }
+	END
+	gcc -o chosen chosen.c
+	expect 2 "$bobbin" record -e "uprobe:$PWD/chosen:chosen" true
+	complains "^bobbin record: -e: 'chosen' of $PWD/chosen .*STT_GNU_IFUNC"
+	may_trace
+	for event in sched:no_such_tracepoint no_such_system:x a:b:c ../x:y; do
+		expect 2 "$bobbin" record -e "$event" true
+		complains '^bobbin record: -e: '
+	done
+}
+
+it_says_what_permission_is_missing() {
+	needs_root
+	needs setpriv
+	chmod 777 .
+	calls=$(program calls)
+	expect 2 setpriv --reuid 65534 --clear-groups "$bobbin" record -e sched:sched_switch true
+	complains 'not allowed to read tracefs: run as root'
+	expect 1 setpriv --reuid 65534 --clear-groups "$bobbin" record -e "uprobe:$calls:visit" true
+	complains 'no permission' CAP_PERFMON
+}
+
+run_cases

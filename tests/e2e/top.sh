@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The live table as text: what it counts, of whom, and how it ends.
+. "$(dirname "$0")/lib.sh"
+
+# weight COLUMN SYMBOL: per cent, of its row in ./table
+weight() {
+	awk -v column="$1" -v name="$2" '$NF == name { print $column + 0; exit }' table | grep .
+}
+
+# between LEAST MOST NUMBER
+between() {
+	awk -v least="$1" -v most="$2" -v n="$3" 'BEGIN { exit !(n + 0 >= least && n + 0 <= most) }' ||
+		fail "$3 is not from $1 to $2: $(cat table)"
+}
+
+# last_table: of ./out, to ./table
+last_table() {
+	awk '/^bobbin top: / { text = "" } { text = text $0 "\n" } END { printf "%s", text }' out >table
+}
+
+# rows: of a table or several on stdin
+rows() {
+	grep '^ *[0-9.]*% *[0-9.]*% '
+}
+
+# has_row PATTERN: ./out has
+has_row() {
+	rows <out | grep -e "$1"
+}
+
+# tables PATTERN [OPTION…]: to ./out, until there is a row with the pattern; then two more
+tables() {
+	pattern=$1
+	shift
+	spawn "$bobbin" top -b "$@" >out
+	top=$pid
+	eventually has_row "$pattern"
+	seen=$(grep -c '^bobbin top: ' out)
+	eventually sh -c "[ \$(grep -c '^bobbin top: ' out) -ge $((seen + 2)) ]"
+	kill -INT "$top"
+	wait "$top" || fail "exit status $?"
+	last_table
+}
+
+it_counts_what_a_function_calls() {
+	quietly "$bobbin" top -b -d 0.5 -- "$(program quarters)" 1500
+	last_table
+	grep -q '^bobbin top: .*/quarters; .* user stacks complete, [0-9]* lost$' table
+	grep -q '^[0-9]* process.*; it has ended$' table
+	between 15 35 "$(weight 2 outer)"
+	between 65 85 "$(weight 2 inner)"
+	between 95 100 "$(weight 1 outer)"
+	between 95 100 "$(weight 1 main)"
+	between 65 85 "$(weight 1 inner)"
+	rows <table | awk '{ if (NR > 1 && $1 + 0 > last) exit 1; last = $1 + 0 }'
+}
+
+it_is_the_same_when_everything_is_sampled() {
+	needs_root
+	spawn "$(program quarters)" 1000000
+	quarters=$pid
+	for walk in -a --bpf; do
+		tables "^.* $quarters .*\] inner$" -d 1 -E 4096 --sort pid --hide-kernel $walk
+		grep -q '^bobbin top: everything; ' table
+		awk -v pid="$quarters" '$3 == pid' table >own
+		mv own table
+		inner=$(weight 2 inner)
+		between "$inner" 100 "$(weight 1 outer)"
+		between 0 "$inner" "$(weight 2 outer)"
+	done
+	grep -q '^[0-9]* processes; [1-9][0-9]* stacks walked in the kernel, ' out
+}
+
+it_attaches_to_processes_and_ends_with_them() {
+	spawn "$(program quarters)" 3000
+	quietly "$bobbin" top -p "$pid" -d 0.3 --sort self
+	last_table
+	grep -q "^bobbin top: process $pid; " table
+	rows <table | head -n 1 | grep -q '\] inner$' || fail "$(cat table)"
+	spawn "$(program threads)" 1000000
+	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -eq 3 ]"
+	thread=$(find "/proc/$pid/task" -maxdepth 1 -name '[0-9]*' -printf '%f\n' | sort -n | tail -n 1)
+	tables '\] spin$' -d 0.3 -t "$thread"
+	grep -q "^bobbin top: thread $thread; " table
+	none ' in_main$' <out
+}
+
+it_shows_what_is_asked_for() {
+	quarters=$(program quarters)
+	tables '\] inner$' -d 0.3 --filter INN -E 5 -- "$quarters" 1000000
+	[ "$(rows <table | wc -l)" -eq 1 ] || fail "$(cat table)"
+	tables '\[k\]' -d 0.3 --hide-user -- "$quarters" 1000000
+	rows <out | none '\[\.\]'
+	tables '\] inner$' -d 0.3 -E 6 -- "$quarters" 1000000
+	[ "$(rows <table | wc -l)" -eq 6 ] || fail "$(cat table)"
+	tables ' quarters  *quarters  *\[\.\] inner$' -d 0.3 --sort comm -- "$quarters" 1000000
+	tables '\] inner$' -d 0.3 --hide-kernel -- "$quarters" 1000000
+	rows <out | none '\[k\]'
+}
+
+it_forgets_what_ran_before() {
+	spawn "$(program quarters)" 1000000
+	first=$pid
+	spawn "$(program chain)" 1000000
+	second=$pid
+	spawn "$bobbin" top -b -d 0.1 -p "$first,$second" --filter inner >out
+	top=$pid
+	eventually has_row ' inner$'
+	kill -KILL "$first"
+	# 7/8 of it is left each time, until it is less than nothing
+	eventually sh -c "tail -n 50 out |
+		awk '/^bobbin top: / { rows = 0 } /\] inner\$/ { rows++ } END { exit rows }'"
+	kill -INT "$top"
+	wait "$top" || fail "exit status $?"
+}
+
+it_can_count_each_table_from_zero() {
+	mkfifo go
+	program chain
+	program quarters
+	spawn "$bobbin" top -b -z -d 0.5 -- \
+		sh -c "'$work/bin/chain' 500; cat go; exec '$work/bin/quarters' 1000000" >out
+	top=$pid
+	eventually has_row ' c$'
+	echo >go
+	eventually has_row ' inner$'
+	seen=$(grep -c '^bobbin top: ' out)
+	eventually sh -c "[ \$(grep -c '^bobbin top: ' out) -ge $((seen + 3)) ]"
+	kill -INT "$top"
+	last_table
+	none ' c$' <table
+	between 95 100 "$(weight 1 outer)"
+}
+
+# resident PID: KiB of its own, without the rings that the kernel writes to
+resident() {
+	sed -n 's/^RssAnon:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status"
+}
+
+it_keeps_its_memory_whatever_runs() {
+	mkfifo go
+	# what is counted has a bound of its own
+	spawn "$bobbin" top -b -z -F 2000 -d 0.5 -- sh -c 'for n in 1000 3000; do
+			i=0; while [ $i -lt $n ]; do /bin/true; i=$((i + 1)); done; echo >go; cat go
+		done; sleep 1000' >out
+	top=$pid
+	cat go
+	before=$(resident "$top")
+	echo >go
+	cat go
+	after=$(resident "$top")
+	[ "$after" -lt $((before + 4096)) ] || fail "from $before to $after KiB"
+	kill -INT "$top"
+	wait "$top" || fail "exit status $?"
+}
+
+it_ends_the_command_that_it_started() {
+	spawn "$bobbin" top -b -d 0.2 -- "$(program quarters)" 1000000 >out
+	top=$pid
+	eventually has_row inner
+	child=$(child_of "$top")
+	kill -TERM "$top"
+	status=0
+	wait "$top" || status=$?
+	[ $status -eq $((128 + 15)) ] || fail "exit status $status"
+	eventually gone "$child"
+}
+
+it_says_what_is_wrong() {
+	expect 127 "$bobbin" top -b no-such-program
+	complains no-such-program 'No such file'
+	expect 1 "$bobbin" top -p 999999999
+	complains 999999999 'No such process'
+	expect 2 "$bobbin" top -p 1 true
+	expect 2 "$bobbin" top --sort colour
+	complains colour symbol
+	for delay in 0 0.01 4000 nan inf -1 1x; do
+		expect 2 "$bobbin" top -d "$delay" true
+		complains "'$delay' is not a number of seconds"
+	done
+	expect 1 sh -c "'$bobbin' top -b -d 0.1 '$(program quarters)' 60000 >/dev/full"
+	complains 'standard output'
+}
+
+it_prints_no_control_characters() {
+	nasty=$(printf 'n\033[7m\342\200\256\nF0RGED\377\302\2332J')
+	mkdir -p "$nasty"
+	LC_ALL=C sed 's/NASTY_______FUNCTION/n\x1b[7m\xe2\x80\xae\nF0RGED\xff\xc2\x9b2J/' \
+		"$(program nasty)" >"$nasty/$nasty"
+	chmod 755 "$nasty/$nasty"
+	tables F0RGED -d 0.3 "$nasty/$nasty" 1000000
+	LC_ALL=C grep -anP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]' out && fail "control characters"
+	return 0
+}
+
+run_cases

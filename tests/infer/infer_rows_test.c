@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rules of small functions that the assembler has made.  They are data of this program, and are
+ * looked at where they are; nobody calls them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bobbin/arch.h>
+#include <cmocka.h>
+
+#include "infer/infer.h"
+
+/* A function, and the first byte after it. */
+#define CODE(name, text) \
+	extern const uint8_t name[], name##_end[]; \
+	__asm__(".pushsection .rodata\n\t.balign 16\n" #name ":\n" text "\n" #name \
+		"_end:\n\t.popsection")
+
+#define MOST_RULES 24
+
+struct made {
+	struct program program;
+	struct infer_rows rows;
+	uint64_t start, end;
+};
+
+static int setup(void **state)
+{
+	struct made *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct made *m = *state;
+
+	program_fini(&m->program);
+	infer_rows_fini(&m->rows);
+	free(m);
+	return 0;
+}
+
+/* Bytes that are loaded from where they are. */
+static void add_bytes(struct program *p, const uint8_t *start, const uint8_t *end, bool exec)
+{
+	const size_t size = (size_t)(end - start);
+	uint8_t *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, start, size);
+	p->spans = reallocarray(p->spans, p->span_count + 1, sizeof(*p->spans));
+	assert_non_null(p->spans);
+	p->spans[p->span_count++] = (struct program_span){(uintptr_t)start, size, copy, exec};
+	if (!exec)
+		return;
+	assert_int_equal(coverage_add(&p->code, (uintptr_t)start, (uintptr_t)end), 0);
+	coverage_settle(&p->code);
+}
+
+static void infer_all(struct made *m)
+{
+	const struct infer_options options = {0};
+
+	assert_int_equal(infer_rows(&m->program, &options, &m->rows), 0);
+}
+
+/* The rules of one function that is called, and ends where its code does. */
+static void infer_function(struct made *m, const uint8_t *start, const uint8_t *end)
+{
+	m->start = (uintptr_t)start;
+	m->end = (uintptr_t)end;
+	add_bytes(&m->program, start, end, true);
+	assert_int_equal(program_add_start(&m->program, m->start, START_SYMBOL), 0);
+	infer_all(m);
+}
+
+static const struct infer_row *row_at(const struct made *m, uint64_t pc)
+{
+	for (size_t i = 0; i < m->rows.count; i++)
+		if (m->rows.rows[i].start <= pc && pc < m->rows.rows[i].end)
+			return &m->rows.rows[i];
+	return NULL;
+}
+
+/* "sp+16 c-16": where the CFA and the caller's frame pointer are; "-": no rule. */
+static void spell(const struct infer_row *row, char ret[BOBBIN_RULE_STR_MAX])
+{
+	char whole[BOBBIN_RULE_STR_MAX], *cfa, *fp;
+	struct bobbin_rule rule;
+
+	if (!row) {
+		strcpy(ret, "-");
+		return;
+	}
+	bobbin_rule_unpack(row->word, &rule);
+	bobbin_rule_str(bobbin_arch_amd64(), &rule, whole);
+	cfa = strstr(whole, "CFA=") + 4;
+	fp = strstr(whole, "FP=") + 3;
+	*strchr(cfa, ' ') = 0;
+	snprintf(ret, BOBBIN_RULE_STR_MAX, "%s %s", cfa, fp);
+}
+
+/* The rules before each instruction, in the order of addresses. */
+static void rules_are(const struct made *m, const char *const expected[MOST_RULES])
+{
+	struct x86_decoder *decoder = x86_decoder_open();
+	struct x86_insn insn = {0};
+	char found[BOBBIN_RULE_STR_MAX];
+	unsigned int i = 0;
+
+	assert_non_null(decoder);
+	for (uint64_t pc = m->start; pc < m->end; pc += insn.len, i++) {
+		x86_decode(decoder, (const uint8_t *)(uintptr_t)pc, m->end - pc, pc, &insn);
+		assert_true(i < MOST_RULES && expected[i]);
+		spell(row_at(m, pc), found);
+		if (strcmp(found, expected[i]))
+			fail_msg("instruction %u: %s, not %s", i, found, expected[i]);
+	}
+	x86_decoder_close(decoder);
+	assert_true(i == MOST_RULES || !expected[i]);
+}
+
+#define RULES(m, ...) rules_are(m, (const char *const[MOST_RULES]){__VA_ARGS__})
+
+static void all_are_verified(const struct made *m, bool verified)
+{
+	assert_true(m->rows.count > 0);
+	for (size_t i = 0; i < m->rows.count; i++)
+		assert_int_equal(m->rows.rows[i].verified, verified);
+}
+
+CODE(leaf, "endbr64; lea (%rdi,%rsi), %eax; mov %rdi, -16(%rsp); ret");
+
+static void a_leaf_has_its_return_address_on_top(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, leaf, leaf_end);
+	RULES(m, "sp+8 u", "sp+8 u", "sp+8 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(pushes,
+     "push %rbx; push %rbp; sub $40, %rsp; mov %edi, %ebp; add $40, %rsp; pop %rbp; pop %rbx; ret");
+
+static void pushes_and_pops_move_the_cfa(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, pushes, pushes_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+24 u", "sp+64 u", "sp+64 c-24", "sp+24 c-24", "sp+16 u",
+	      "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(framed,
+     "push %rbp; mov %rsp, %rbp; sub $32, %rsp; sub %rdi, %rsp; mov %rsp, %rdi; leave; ret");
+
+static void alloca_leaves_the_frame_pointer(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, framed, framed_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+16 c-16", "sp+48 c-16", "fp+16 c-16", "fp+16 c-16",
+	      "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(entered, "enter $16, $0; mov %rdi, -8(%rbp); leave; ret");
+
+static void enter_saves_the_frame_pointer(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, entered, entered_end);
+	RULES(m, "sp+8 u", "sp+32 c-16", "sp+32 c-16", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(realigned,
+     "lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10;"
+     "sub $40, %rsp; mov -8(%rbp), %r10; leave; lea -8(%r10), %rsp; ret");
+
+static void a_realigned_stack_has_the_cfa_in_memory(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, realigned, realigned_end);
+	RULES(m, "sp+8 u", "sp+8 u", "r10+0 u", "r10+0 u", "r10+0 u", "r10+0 (fp+0)",
+	      "(fp-8) (fp+0)", "(fp-8) (fp+0)", "(fp-8) (fp+0)", "r10+0 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(saved_sp,
+     "mov %rsp, %rax; push %rbp; sub $256, %rsp; and $-64, %rsp; mov %rax, 152(%rsp); xor %ebp, %ebp;"
+     "mov 152(%rsp), %rsi; mov -8(%rsi), %rbp; lea (%rsi), %rsp; ret");
+
+static void a_saved_stack_pointer_is_found(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, saved_sp, saved_sp_end);
+	RULES(m, "sp+8 u", "sp+8 u", "sp+16 u", "sp+272 u", "r0+8 u", "(sp+152)+8 u",
+	      "(sp+152)+8 c-16", "(sp+152)+8 c-16", "(sp+152)+8 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(probed,
+     "lea -0x3000(%rsp), %r11; 1: sub $0x1000, %rsp; orq $0, (%rsp); cmp %r11, %rsp; jne 1b; xor %r11d, %r11d;"
+     "add $0x3000, %rsp; ret");
+
+static void a_loop_that_touches_the_frame_ends_where_it_says(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, probed, probed_end);
+	RULES(m, "sp+8 u", "r11+12296 u", "r11+12296 u", "r11+12296 u", "r11+12296 u", "sp+12296 u",
+	      "sp+12296 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(wrapped, "test %edi, %edi; je 1f; push %rbx; mov %edi, %ebx; pop %rbx; 1: ret; nop");
+
+static void branches_that_agree_keep_the_rule(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, wrapped, wrapped_end);
+	RULES(m, "sp+8 u", "sp+8 u", "sp+8 u", "sp+16 u", "sp+16 u", "sp+8 u", "-");
+	all_are_verified(m, true);
+}
+
+CODE(unbalanced, "test %edi, %edi; je 1f; push %rbx; 1: mov %edi, %eax; ret");
+
+static void branches_that_disagree_leave_nothing_verified(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, unbalanced, unbalanced_end);
+	RULES(m, "sp+8 u", "sp+8 u", "sp+8 u", "-", "-");
+	all_are_verified(m, false);
+}
+
+CODE(ends, "push %rbx; test %edi, %edi; jne 1f; test %esi, %esi; je 3f; pop %rbx; ret;"
+	   "1: call *%rsi; 2: add $8, %rsp; pop %rbx; ret; 3: sub $8, %rsp; jmp 2b");
+
+/* The code after the call has another state than a call that returned would leave. */
+static void a_call_that_contradicts_what_follows_does_not_return(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, ends, ends_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+16 u", "sp+16 u", "sp+16 u", "sp+16 u", "sp+8 u",
+	      "sp+16 u", "sp+24 u", "sp+16 u", "sp+8 u", "sp+16 u", "sp+24 u");
+	all_are_verified(m, true);
+}
+
+CODE(aborts, "sub $8, %rsp; call *%rax; 1: cmp $3, %edi; ja 1b; add $24, %rsp; ret;");
+
+static void a_wrong_return_is_not_verified(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, aborts, aborts_end);
+	all_are_verified(m, false);
+}
+
+CODE(tail, "push %rbx; pop %rbx; jmp tail + 0x10000");
+
+static void a_tail_call_is_an_exit(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, tail, tail_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(switched,
+     "sub $24, %rsp; cmp $2, %edi; ja 3f; lea switch_table(%rip), %rdx; movslq (%rdx,%rdi,4), %rax;"
+     "add %rdx, %rax; notrack jmp *%rax;"
+     "1: mov $1, %eax; jmp 3f; 2: push %rdi; pop %rax; 3: add $24, %rsp; ret;"
+     ".balign 8; switched_code_end: switch_table: .long 1b - switch_table; .long 2b - switch_table;"
+     ".long 3b - switch_table; .long switched - switch_table");
+extern const uint8_t switched_code_end[];
+
+static void the_cases_of_a_switch_are_reached(void **state)
+{
+	struct made *m = *state;
+
+	add_bytes(&m->program, switched_code_end, switched_end, false);
+	infer_function(m, switched, switched_code_end);
+	all_are_verified(m, true);
+	/* the row of `pop`, in which the CFA is farthest */
+	for (size_t i = 0; i < m->rows.count; i++) {
+		char rule[BOBBIN_RULE_STR_MAX];
+
+		spell(&m->rows.rows[i], rule);
+		if (!strcmp(rule, "sp+40 u"))
+			return;
+	}
+	fail_msg("a case was not reached");
+}
+
+CODE(callees,
+     "call 2f; call 1f; ret; .balign 16; 1: push %rbx; pop %rbx; ret; .balign 16; 2: push %rbp; pop %rbp;"
+     "ret; .zero 13; push %r12; pop %r12; ret");
+
+static void functions_are_found_by_calls_and_after_padding(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, callees, callees_end);
+	assert_int_equal(m->rows.counts.functions, 4);
+	assert_int_equal(m->rows.counts.verified, 4);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_leaf_has_its_return_address_on_top),
+		TEST(pushes_and_pops_move_the_cfa),
+		TEST(alloca_leaves_the_frame_pointer),
+		TEST(enter_saves_the_frame_pointer),
+		TEST(a_realigned_stack_has_the_cfa_in_memory),
+		TEST(a_saved_stack_pointer_is_found),
+		TEST(a_loop_that_touches_the_frame_ends_where_it_says),
+		TEST(branches_that_agree_keep_the_rule),
+		TEST(branches_that_disagree_leave_nothing_verified),
+		TEST(a_call_that_contradicts_what_follows_does_not_return),
+		TEST(a_wrong_return_is_not_verified),
+		TEST(a_tail_call_is_an_exit),
+		TEST(the_cases_of_a_switch_are_reached),
+		TEST(functions_are_found_by_calls_and_after_padding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
