@@ -412,6 +412,19 @@ uint64_t elf_image_copied(const struct elf_image *image)
 	       image->debug_frame.size + image->gopclntab.size;
 }
 
+static void drop(struct elf_bytes *section)
+{
+	free(section->data);
+	*section = (struct elf_bytes){0};
+}
+
+void elf_image_drop_cfi(struct elf_image *image)
+{
+	drop(&image->eh_frame);
+	drop(&image->eh_frame_hdr);
+	drop(&image->debug_frame);
+}
+
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret)
 {

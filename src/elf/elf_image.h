@@ -57,6 +57,9 @@ int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struc
 /* Bytes of sections that an image holds. */
 uint64_t elf_image_copied(const struct elf_image *image);
 
+/* Give the copies of call-frame information back, as if the file had none. */
+void elf_image_drop_cfi(struct elf_image *image);
+
 /* As elf_image_init(), for an image in memory, such as the vDSO; the bytes are copied. */
 int elf_image_init_memory(const void *bytes, size_t size, struct bobbin_error *err,
 			  struct elf_image *ret);

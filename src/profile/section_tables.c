@@ -11,14 +11,6 @@
 /* Bytes of a section of which a table is made. */
 #define SECTION_MAX (64u << 20)
 
-static bool has_table(const struct module *module, enum table_kind kind)
-{
-	for (unsigned int i = 0; i < module->tables.count; i++)
-		if (module->tables.tables[i].kind == kind)
-			return true;
-	return false;
-}
-
 bool section_tables_possible(const struct module *module)
 {
 	return module->image.arch == native_arch() && module->tables.count &&
@@ -80,10 +72,10 @@ static int add(struct section_tables *tables, int error, const struct section_ta
 static int make_all(struct module *module, uint64_t limit, struct section_tables *ret)
 {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
-	unsigned int count = call_frames_views(&module->image, views);
+	unsigned int count = module_cfi(module, views);
 	int r = 0;
 
-	if (has_table(module, TABLE_SFRAME)) {
+	if (table_set_has(&module->tables, TABLE_SFRAME)) {
 		struct section_table table = {0};
 
 		r = make_sframe(&module->sframe, limit, &table);

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+/* Bytes of a file that was let go; more than one whose compiled table is kept has. */
+#define MOST_READ_AGAIN (512u << 20)
+
 static struct bobbin_cfi_view view_of(const struct bobbin_arch *arch, const struct elf_bytes *frame)
 {
 	return (struct bobbin_cfi_view){
@@ -29,21 +32,6 @@ static void open_views(struct call_frames *f)
 	f->unlisted = f->views[CALL_FRAMES_DEBUG].frame || !eh->table_count;
 }
 
-int call_frames_list(struct call_frames *frames)
-{
-	int r;
-
-	/* walks of the own process, which may run at the same time, change nothing */
-	if (!frames->unlisted)
-		return 0;
-	r = list_fdes(frames->views, &frames->list);
-	if (r)
-		return r;
-	frames->listed = true;
-	frames->unlisted = false;
-	return 0;
-}
-
 static void view_image(const struct elf_image *image,
 		       struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS])
 {
@@ -57,6 +45,42 @@ static void view_image(const struct elf_image *image,
 	debug->debug_frame = true;
 	eh->code = debug->code = image->code.ranges;
 	eh->code_count = debug->code_count = image->code.count;
+}
+
+/* A file that is not what it was any more has none.  0 or -ENOMEM. */
+static int read_again(struct call_frames *f)
+{
+	int r;
+
+	if (!f->rests)
+		return 0;
+	r = elf_image_init_within(f->file, MOST_READ_AGAIN, NULL, &f->again);
+	if (r == -ENOMEM)
+		return r;
+	f->rests = false;
+	f->read_again = !r;
+	if (r)
+		return 0;
+	view_image(&f->again, f->views);
+	open_views(f);
+	return 0;
+}
+
+int call_frames_list(struct call_frames *frames)
+{
+	int r = read_again(frames);
+
+	if (r)
+		return r;
+	/* walks of the own process, which may run at the same time, change nothing */
+	if (!frames->unlisted)
+		return 0;
+	r = list_fdes(frames->views, &frames->list);
+	if (r)
+		return r;
+	frames->listed = true;
+	frames->unlisted = false;
+	return 0;
 }
 
 int call_frames_init(const struct elf_image *image, struct call_frames *ret)
@@ -99,9 +123,18 @@ int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes
 	return call_frames_list(ret);
 }
 
+void call_frames_rest(struct call_frames *frames, int fd)
+{
+	call_frames_fini(frames);
+	frames->rests = true;
+	frames->file = fd;
+}
+
 void call_frames_fini(struct call_frames *frames)
 {
 	fde_list_fini(&frames->list);
+	if (frames->read_again)
+		elf_image_fini(&frames->again);
 	*frames = (struct call_frames){0};
 }
 
@@ -141,12 +174,14 @@ static int give_functions(const struct fde_list *list, enum call_frames_section 
 	return r;
 }
 
-int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
+int call_frames_functions(struct call_frames *frames, enum call_frames_section section,
 			  function_sink sink, void *ctx)
 {
 	struct fde_list list;
-	int r;
+	int r = read_again(frames);
 
+	if (r)
+		return r;
 	if (frames->listed || !call_frames_exist(frames))
 		return give_functions(&frames->list, section, sink, ctx);
 	r = list_fdes(frames->views, &list);

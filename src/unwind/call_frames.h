@@ -27,11 +27,16 @@ enum call_frames_section {
  * @listed: @list serves; else the table of .eh_frame, if there is any
  * @unlisted: @list is to serve, but was not needed yet
  * @list: of both sections
+ * @rests: the views have no bytes until they are read again, of @file
+ * @again: what was read again, owned, if @read_again
  */
 struct call_frames {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	struct fde_list list;
 	bool listed, unlisted;
+	bool rests, read_again;
+	int file;
+	struct elf_image again;
 };
 
 /*
@@ -45,6 +50,12 @@ int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes
 
 /* The same for who asks another form of the sections first: lists nothing yet. */
 void call_frames_init_later(const struct elf_image *image, struct call_frames *ret);
+
+/*
+ * The bytes are given back: lookups have another form of them.  They are read again where they
+ * are needed, of @fd, which stays the caller's.
+ */
+void call_frames_rest(struct call_frames *frames, int fd);
 
 /* Make the list if it is still to be made; before lookups.  0 or -ENOMEM. */
 int call_frames_list(struct call_frames *frames);
@@ -69,7 +80,7 @@ int call_frames_lookup(const struct call_frames *frames, uint64_t vaddr, struct 
  * Each live function of one section, ascending, as long as @sink returns 0; what it
  * returned, or -ENOMEM.
  */
-int call_frames_functions(const struct call_frames *frames, enum call_frames_section section,
+int call_frames_functions(struct call_frames *frames, enum call_frames_section section,
 			  function_sink sink, void *ctx);
 
 #endif

@@ -85,7 +85,7 @@ void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
 		table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
 }
 
-void kept_rows_rest(struct table_cache *cache, struct kept_rows *rows)
+bool kept_rows_rest(struct table_cache *cache, struct kept_rows *rows)
 {
 	bool kept = rows->made && rows->keyed && !rows->found &&
 		    !table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
@@ -96,6 +96,10 @@ void kept_rows_rest(struct table_cache *cache, struct kept_rows *rows)
 		rows->made = NULL;
 	}
 	kept_table_rest(&rows->kept);
+	if (!rows->found || rows->count != 1)
+		return false;
+	rows->views[0].frame = rows->views[0].hdr = NULL;
+	return true;
 }
 
 void kept_rows_fini(struct kept_rows *rows)

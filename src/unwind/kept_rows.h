@@ -50,8 +50,12 @@ int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint6
 void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
 		    struct kept_rows *rows);
 
-/* The table is not read for a while: one that was made is kept, and takes no memory after that. */
-void kept_rows_rest(struct table_cache *cache, struct kept_rows *rows);
+/*
+ * The table is not read for a while: one that was made is kept, and takes no memory after that.
+ * Whether there is one that answers for the only section of the file, whose bytes it does not
+ * borrow any more.
+ */
+bool kept_rows_rest(struct table_cache *cache, struct kept_rows *rows);
 
 void kept_rows_fini(struct kept_rows *rows);
 

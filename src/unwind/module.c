@@ -175,8 +175,21 @@ int module_compiled(struct module *module, uint64_t limit, const uint8_t **data,
 
 void module_rest(struct module *module)
 {
-	if (module->cache)
-		kept_rows_rest(module->cache, &module->kept);
+	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->fd < 0)
+		return;
+	if (!table_set_has(&module->tables, TABLE_KEPT))
+		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
+	call_frames_rest(&module->frames, module->fd);
+	elf_image_drop_cfi(&module->image);
+}
+
+unsigned int module_cfi(const struct module *module,
+			struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS])
+{
+	if (!module->kept.found)
+		return call_frames_views(&module->image, ret);
+	memcpy(ret, module->kept.views, sizeof(module->kept.views));
+	return module->kept.count;
 }
 
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)

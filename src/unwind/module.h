@@ -53,7 +53,14 @@ void module_close(struct module *module);
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
-/* Its compiled table is not read for a while.  It is kept from now on, and takes little memory. */
+/* Its sections of call-frame information; one that is kept compiled may have no bytes. */
+unsigned int module_cfi(const struct module *module,
+			struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS]);
+
+/*
+ * Its compiled table is not read for a while.  It is kept from now on, and takes little memory;
+ * what it was made of takes none.
+ */
 void module_rest(struct module *module);
 
 /*

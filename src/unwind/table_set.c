@@ -237,6 +237,11 @@ static void *find_table(const struct table_set *set, enum table_kind kind)
 	return NULL;
 }
 
+bool table_set_has(const struct table_set *set, enum table_kind kind)
+{
+	return find_table(set, kind);
+}
+
 unsigned int table_set_version(const struct table_set *set)
 {
 	const struct indexed_sections *sections = find_table(set, TABLE_SFRAME);
@@ -258,7 +263,7 @@ static int ask(struct table_set *set, const struct table *table, uint64_t pc,
 	if (is_dropped(set, type))
 		return -ENODATA;
 	/* it has been asked in another form */
-	if (table->kind == TABLE_CALL_FRAMES && find_table(set, TABLE_KEPT))
+	if (table->kind == TABLE_CALL_FRAMES && table_set_has(set, TABLE_KEPT))
 		return -ENOENT;
 	ret->source = type->source;
 	r = lookup(set->arch, table, pc, &error, ret);

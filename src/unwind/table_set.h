@@ -75,6 +75,7 @@ void table_set_init(const struct bobbin_arch *arch, struct table_set *ret);
 /* @data is borrowed; the set has no table of the kind. */
 void table_set_add(struct table_set *set, enum table_kind kind, void *data);
 void table_set_remove(struct table_set *set, enum table_kind kind);
+bool table_set_has(const struct table_set *set, enum table_kind kind);
 
 /* The section or JIT table is malformed: it is not asked any more.  The first error counts. */
 void table_set_drop(struct table_set *set, const struct bobbin_error *error);

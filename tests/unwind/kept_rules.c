@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kept-rules FILE... - whether walkers find the same with tables that were kept.
+ * kept-rules FILE... - whether walkers find the same with tables that were kept, and after those
+ * have rested.
  *
  * At each address of a file's code: rule, source and function, and the functions that the
  * sources list.
@@ -80,21 +81,8 @@ static void compare_tables(const char *path, struct module *m, struct module *ke
 	sums.different++;
 }
 
-static void compare_file(char *path, struct table_cache *cache)
+static void compare_modules(const char *path, struct module *m, struct module *kept)
 {
-	struct module *m = open_file(path, NULL), *kept = open_file(path, cache);
-	struct table_answer answer;
-
-	/* not yet there: it is made when the file is closed, if it was of use */
-	for (size_t i = 0; i < m->image.segment_count; i++)
-		module_rule(kept, kept->image.segments[i].offset, &answer);
-	sums.different += kept->kept.found;
-	module_close(kept);
-	kept = open_file(path, cache);
-	if (!kept->kept.found) {
-		printf("%s: not kept\n", path);
-		sums.different++;
-	}
 	for (size_t i = 0; i < m->image.segment_count; i++) {
 		const struct elf_segment *s = &m->image.segments[i];
 
@@ -104,10 +92,55 @@ static void compare_file(char *path, struct table_cache *cache)
 	compare_functions(m, kept);
 	if (m->kept.count == 1 || kept->kept.count == 1)
 		compare_tables(path, m, kept);
+}
+
+/* A table that is made at the end is found the next time. */
+static void compare_kept(char *path, struct module *m, struct table_cache *cache)
+{
+	struct module *kept = open_file(path, cache);
+	struct table_answer answer;
+
+	for (size_t i = 0; i < m->image.segment_count; i++)
+		module_rule(kept, kept->image.segments[i].offset, &answer);
+	sums.different += kept->kept.found;
+	module_close(kept);
+	kept = open_file(path, cache);
+	if (!kept->kept.found) {
+		printf("%s: not kept\n", path);
+		sums.different++;
+	}
+	compare_modules(path, m, kept);
+	module_close(kept);
+}
+
+/* What one that rests was made of is given back, and read again to list its functions. */
+static void compare_resting(char *path, struct module *m, struct table_cache *cache)
+{
+	struct module *resting = open_file(path, cache);
+	const uint8_t *table;
+	uint64_t size;
+	bool alone = !module_compiled(resting, UINT64_MAX, &table, &size);
+
+	module_rest(resting);
+	if (alone && elf_image_copied(&resting->image) >= elf_image_copied(&m->image)) {
+		printf("%s: nothing was given back\n", path);
+		sums.different++;
+	}
+	compare_modules(path, m, resting);
+	module_rest(resting);
+	compare_functions(m, resting);
+	module_close(resting);
+}
+
+static void compare_file(char *path, struct table_cache *cache, struct table_cache *other)
+{
+	struct module *m = open_file(path, NULL);
+
+	compare_kept(path, m, cache);
+	compare_resting(path, m, other);
 	printf("%s: %" PRIu64 " addresses, %" PRIu64 " different\n", path, sums.compared,
 	       sums.different);
 	module_close(m);
-	module_close(kept);
 }
 
 static int remove_file(const char *path, const struct stat *status, int type, struct FTW *at)
@@ -115,16 +148,25 @@ static int remove_file(const char *path, const struct stat *status, int type, st
 	return remove(path);
 }
 
-int main(int argc, char **argv)
+static struct table_cache *open_cache(char *folder)
 {
-	char folder[] = "/tmp/kept-rules-XXXXXX";
 	struct table_cache *cache;
 
 	if (!mkdtemp(folder) || table_cache_open(folder, 0, NULL, &cache))
-		return 2;
+		exit(2);
+	return cache;
+}
+
+int main(int argc, char **argv)
+{
+	char folder[] = "/tmp/kept-rules-XXXXXX", second[] = "/tmp/kept-rules-XXXXXX";
+	struct table_cache *cache = open_cache(folder), *other = open_cache(second);
+
 	for (int i = 1; i < argc; i++)
-		compare_file(argv[i], cache);
+		compare_file(argv[i], cache, other);
 	table_cache_close(cache);
+	table_cache_close(other);
 	nftw(folder, remove_file, 8, FTW_DEPTH | FTW_PHYS);
+	nftw(second, remove_file, 8, FTW_DEPTH | FTW_PHYS);
 	return sums.different || !sums.compared;
 }
