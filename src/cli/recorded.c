@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +13,8 @@
 #include "unwind/code_rows.h"
 
 #define TARGET_NAME 32
+/* Sections of files are copied and given back: what they had must not stay with the process. */
+#define MAPPED_FROM (64 << 10)
 
 const char *recorded_fault(const struct arguments *a)
 {
@@ -95,6 +98,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 {
 	int error = open_scope(&recorded->arguments->scope, &recorded->arguments->events, options);
 
+	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
 	if (error)
 		return error;
 	if (!recorded->command)

@@ -31,7 +31,7 @@
 /* Tables of one file, at most. */
 #define KERNEL_SECTIONS 3
 #define KERNEL_PAGE 4096
-#define KERNEL_PAGES 8192
+#define KERNEL_PAGES 6144
 /* Lists that the program makes: places for them, entries of one, bytes to tell of them. */
 #define KERNEL_FRESH_LISTS 512
 #define KERNEL_FRESH_MAPPINGS 64
