@@ -45,33 +45,35 @@ static bool place_table(struct kernel_tables *t, const uint8_t *data, uint64_t s
 	return true;
 }
 
-struct entry_search {
-	uint64_t start, size;
-};
-
-static int note_entry(void *ctx, uint64_t start, uint64_t end)
+/* Bytes of the function that begins there, or 0. */
+static uint64_t function_size(const struct compiled_table *table, uint64_t start)
 {
-	struct entry_search *search = ctx;
+	struct compiled_row row;
+	uint64_t end = start;
 
-	if (start != search->start)
-		return 0;
-	search->size = end - start;
-	return 1;
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {
+		if (compiled_table_find(table, end, &row) || row.start != end ||
+		    row.begins != (end == start))
+			break;
+		end = row.end;
+	}
+	return end - start;
 }
 
 /* The first function of a program has no caller, whatever its table says. */
-static void find_entry(struct module *module, struct kernel_file *ret)
+static void find_entry(struct module *module, const struct section_table *from,
+		       struct kernel_file *ret)
 {
-	struct entry_search search = {.start = module->tables.entry};
 	uint64_t function;
+	struct compiled_table table;
 
-	if (search.start && !table_set_function(&module->tables, search.start, &function))
-		ret->first = search.start;
-	if (search.start)
-		table_set_functions(&module->tables, (enum bobbin_source)ret->source, note_entry,
-				    &search);
-	ret->entry = search.start;
-	ret->entry_size = search.size;
+	ret->entry = module->tables.entry;
+	if (!ret->entry)
+		return;
+	if (!table_set_function(&module->tables, ret->entry, &function))
+		ret->first = ret->entry;
+	if (!compiled_table_init(from->data, from->size, NULL, &table))
+		ret->entry_size = function_size(&table, ret->entry);
 }
 
 /* Whether sections of the file are all that walks ask. */
@@ -150,7 +152,7 @@ static bool add_file(struct kernel_tables *t, uint32_t number, struct module *mo
 			.next = next,
 		};
 
-		find_entry(module, &file);
+		find_entry(module, table, &file);
 		if (!place_table(t, table->data, table->size, &known->runs[first + i],
 				 &file.table)) {
 			drop_tables(t, known);
