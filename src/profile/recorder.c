@@ -513,6 +513,12 @@ static int keep_names(struct recorder *r)
 	return error;
 }
 
+void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *interrupted)
+{
+	recorder_stop(recorder);
+	unwinder_finish_code(recorder->unwinder, interrupted);
+}
+
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 {
 	struct perf_writer_info info = {

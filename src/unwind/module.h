@@ -82,6 +82,13 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file);
 
+/*
+ * Wait for rules that are inferred later, if some were asked for; see code_queue_finish().
+ * Whether there were some.
+ */
+bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
+			  const volatile sig_atomic_t *interrupted);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
 

@@ -14,9 +14,15 @@ without_tables() {
 		-o bare "$sources/chain.c" -pthread
 }
 
+# record_again ARGUMENT…: rules that were inferred the first time are there from the start
+record_again() {
+	record --table-cache "$PWD/kept" "$@"
+	record --table-cache "$PWD/kept" "$@"
+}
+
 it_completes_stacks_of_a_program_without_tables() {
 	without_tables
-	record ./bare 300
+	record_again ./bare 300
 	complete
 	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
 	stacks | mostly 90 ': .*c b a main '
@@ -29,9 +35,25 @@ it_infers_nothing_if_told_so() {
 	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
 }
 
+# A thread infers them meanwhile
+it_uses_rules_as_soon_as_they_are_there() {
+	without_tables
+	record ./bare 2000
+	frames | some '\[code\]' 100
+}
+
+it_completes_one_stack_of_a_process() {
+	without_tables
+	spawn ./bare 100000
+	works_on "$pid"
+	quietly "$bobbin" stack -v "$pid"
+	grep -q 'main.*\[code\]' out || fail "no caller by its code in $(cat out)"
+	none 'the trace ends here' <out
+}
+
 it_needs_no_symbols() {
 	without_tables -s
-	record ./bare 300
+	record_again ./bare 300
 	complete
 	reasons | none NO_CALL
 }
@@ -39,14 +61,13 @@ it_needs_no_symbols() {
 it_completes_programs_of_musl() {
 	needs musl-gcc
 	musl-gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -static -o bare "$sources/chain.c"
-	record ./bare 300
+	record_again ./bare 300
 	complete
 }
 
 it_keeps_what_it_inferred() {
 	without_tables
 	record --table-cache "$PWD/kept" ./bare 300
-	complete
 	touch -d 2001-01-01 kept/*
 	record --table-cache "$PWD/kept" ./bare 300
 	complete
@@ -54,17 +75,37 @@ it_keeps_what_it_inferred() {
 	[ "$(find kept -type f -newermt 2002-01-01 | wc -l)" -ge 1 ]
 }
 
+it_finds_what_it_inferred_of_a_copy() {
+	without_tables
+	record --table-cache "$PWD/kept" ./bare 300
+	touch -d 2001-01-01 kept/*
+	cp bare copy
+	record --table-cache "$PWD/kept" ./copy 300
+	[ "$(find kept -type f -newermt 2002-01-01 | wc -l)" -ge 1 ]
+	record --table-cache "$PWD/kept" ./copy 300
+	complete
+}
+
+# Whatever a file with the same name, size and time says
+it_infers_anew_from_a_file_that_has_changed() {
+	without_tables
+	cp -p bare old
+	record --table-cache "$PWD/kept" ./bare 300
+	without_tables -O1 -Wl,--build-id=none
+	touch -r old bare
+	record_again ./bare 300
+	complete
+}
+
 # Nobody waits for the analysis of much code while something is recorded
-it_analyses_much_code_when_the_recording_has_ended() {
+it_analyses_much_code_while_or_after_it_records() {
 	awk 'BEGIN {
 		for (i = 0; i < 6000; i++)
 			printf "int f%d(int *p) { p[%d] += p[1] * %d; p[2] ^= p[3] / 7; return p[4] %% %d + p[5]; }\n",
 				i, i % 64, i + 3, i + 11
 	}' >many.c
 	without_tables many.c
-	record --table-cache "$PWD/kept" ./bare 300
-	frames | none '\[code\]'
-	record --table-cache "$PWD/kept" ./bare 300
+	record_again ./bare 300
 	complete
 	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
 }
@@ -81,7 +122,7 @@ it_says_what_tables_say() {
 	gcc -O2 -fomit-frame-pointer -Wl,--build-id=none -o whole "$sources/chain.c" -pthread
 	objcopy -R .eh_frame -R .eh_frame_hdr whole bare
 	for program in whole bare; do
-		record -o "$program.data" "./$program" 300
+		record_again -o "$program.data" "./$program" 300
 		stacks -i "$program.data" | sed 's/^[^:]*: //' | grep ' main ' |
 			sed 's/^.* c b a main /c b a main /' | sort -u >"$program.stacks"
 	done
