@@ -10,7 +10,7 @@
 #include "table/table_builder.h"
 
 /* Of inference: another number whenever the same code gets other rules. */
-#define INFERENCE_VERSION 2
+#define INFERENCE_VERSION 3
 
 /* Code of the program that is in no function of @functions, which is settled. */
 static int find_uncovered(const struct program *p, const struct coverage *functions,
@@ -75,6 +75,18 @@ static void key_of(const struct program *p, const struct coverage *wanted, struc
 	content_digest_get(&d, ret->digest);
 }
 
+/* What is not verified has a mark; such a rule fits in no word. */
+static int rule_of(struct table_rules *rules, const struct infer_row *row, uint32_t *ret)
+{
+	struct bobbin_rule rule;
+
+	if (row->verified)
+		return table_rules_of_word(rules, row->word, ret);
+	bobbin_rule_unpack(row->word, &rule);
+	rule.flags |= BOBBIN_RULE_LEAF;
+	return table_rules_of_rule(rules, &rule, ret);
+}
+
 static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 {
 	const struct infer_row *last = NULL;
@@ -84,8 +96,6 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 		const struct infer_row *row = &rows->rows[i];
 		uint32_t rule;
 
-		if (!row->verified)
-			continue;
 		if (!last || last->end != row->start || last->function != row->function) {
 			if (last)
 				r = table_builder_end(b, last->end);
@@ -93,7 +103,7 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 				r = table_builder_begin(b, row->start);
 		}
 		if (!r)
-			r = table_rules_of_word(&b->rules, row->word, &rule);
+			r = rule_of(&b->rules, row, &rule);
 		if (!r)
 			r = table_builder_row(b, row->start, rule);
 		last = row;

@@ -117,6 +117,59 @@ it_does_not_mix_walks_with_and_without_inferred_rules() {
 	frames | none '\[code\]'
 }
 
+# unverified: ./doubtful [through], which runs in spin(), that has a return that is never reached
+# and is wrong, or in spin() through a function of the same kind
+unverified() {
+	cat >doubtful.s <<-'END'
+		.text
+		.globl spin, through
+		.type spin, @function
+		.type through, @function
+		spin:
+			push %rbx
+			sub $32, %rsp
+			mov $100000, %ecx
+		1:	dec %ecx
+			jnz 1b
+			test %rdi, %rdi
+			jz 2f
+			add $32, %rsp
+			pop %rbx
+			ret
+		2:	ret
+		through:
+			push %rbx
+			call spin
+			test %rdi, %rdi
+			jz 2f
+			pop %rbx
+			ret
+		2:	ret
+		.section .note.GNU-stack, "", @progbits
+	END
+	cat >main.c <<-'END'
+		#include <time.h>
+		void spin(void *), through(void *);
+		int main(int argc, char **argv)
+		{
+			while (clock() < CLOCKS_PER_SEC / 2)
+				(argc > 1 ? through : spin)(argv);
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o doubtful main.c doubtful.s
+}
+
+it_uses_rules_that_are_not_verified_for_the_leaf_only() {
+	unverified
+	record_again ./doubtful
+	complete
+	frames | grep '^spin ' | mostly 99 '\[code\]'
+	record_again ./doubtful through
+	frames | grep '^spin ' | mostly 99 '\[code\]'
+	frames | grep '^through ' | none '\[code\]'
+	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
+}
+
 # The tables of the same code, in a file of its own, say the same of each sample.
 it_says_what_tables_say() {
 	gcc -O2 -fomit-frame-pointer -Wl,--build-id=none -o whole "$sources/chain.c" -pthread
