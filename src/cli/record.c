@@ -288,6 +288,11 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " have more than %" PRIu32
 			" frames: the inner and the outer ones are kept\n",
 			s->deep, record->options.max_stack);
+	if (s->inferred)
+		fprintf(stderr,
+			"  %8" PRIu64 " of %" PRIu64
+			" frames were left by rules inferred from their code\n",
+			s->inferred, s->frames);
 	tell_waits(&s->waits);
 	tell_walks(record, s);
 	tell_compiled(record, s);

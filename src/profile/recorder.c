@@ -151,6 +151,9 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 	r->stats.user++;
 	r->stats.deep += trace->left_out != 0;
 	r->stats.reasons[trace->reason]++;
+	r->stats.frames += trace->count;
+	for (uint32_t i = 0; i < trace->count; i++)
+		r->stats.inferred += trace->frames[i].source == BOBBIN_SOURCE_CODE;
 	return jit_keeper_trace(r->keeper, (int)event->pid, process->space, trace, event->time);
 }
 

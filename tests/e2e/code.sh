@@ -25,6 +25,9 @@ it_completes_stacks_of_a_program_without_tables() {
 	record_again ./bare 300
 	complete
 	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
+	grep -q '^ *[1-9][0-9]* of [0-9]* frames were left by rules inferred from their code$' err
+	"$bobbin" report >out
+	grep -q '^# Frames: [0-9.]* % of [0-9]* were left by rules inferred from their code$' out
 	stacks | mostly 90 ': .*c b a main '
 }
 
@@ -32,6 +35,7 @@ it_infers_nothing_if_told_so() {
 	without_tables
 	record --no-code ./bare 300
 	frames | none '\[code\]'
+	none 'inferred from' <err
 	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
 }
 
