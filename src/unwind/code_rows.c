@@ -140,17 +140,27 @@ void code_rows_work(struct code_task *task, struct code_means *means)
 	infer((struct code_rows *)((char *)task - offsetof(struct code_rows, task)), means);
 }
 
+/* Once; false: there is no memory, or no table. */
+static bool find_kept(struct code_rows *rows)
+{
+	struct table_key key;
+
+	rows->looked = true;
+	if (rows->prepare(rows->ctx, note_function, &rows->others) || !rows->cache ||
+	    !key_of(rows, &key) || table_cache_find(rows->cache, &key, NULL, &rows->found.kept))
+		return false;
+	use(rows);
+	rows->asked = true;
+	return true;
+}
+
 static void find(struct code_rows *rows)
 {
 	struct code_means means = {.cache = rows->cache, .bytes = CODE_ROWS_MOST};
-	struct table_key key;
 
-	if (rows->prepare(rows->ctx, note_function, &rows->others) == -ENOMEM)
+	if (!rows->looked && find_kept(rows))
 		return;
-	if (rows->cache && key_of(rows, &key) &&
-	    !table_cache_find(rows->cache, &key, NULL, &rows->found.kept))
-		use(rows);
-	else if (!rows->queue)
+	if (!rows->queue)
 		infer(rows, &means);
 	else
 		rows->waits = !code_queue_ask(rows->queue, &rows->task);
@@ -177,6 +187,24 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
 	ret->end = found.end;
 	ret->function = compiled_table_function(rows->table, &found);
 	return 0;
+}
+
+bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	struct compiled_row found, next;
+
+	if (!rows->list || (!rows->asked && (rows->looked || !find_kept(rows))))
+		return false;
+	if (rows->waits || !rows->table || compiled_table_find(rows->table, vaddr, &found))
+		return false;
+	*start = compiled_table_function(rows->table, &found);
+	*end = found.end;
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {
+		if (compiled_table_find(rows->table, *end, &next) || next.begins)
+			break;
+		*end = next.end;
+	}
+	return true;
 }
 
 void code_rows_fini(struct code_rows *rows)

@@ -31,7 +31,8 @@ void code_rows_provide(const struct code_maker *maker);
  * @ignores: some of the file's tables are not used
  * @cache: borrowed, or NULL
  * @queue: borrowed, or NULL
- * @asked: they were looked for
+ * @looked: in the cache
+ * @asked: they were looked for, or found
  * @waits: for the queue, the last time that they were asked
  * @task: of the queue
  * @table: them, once @asked, unless @waits; NULL: there are none
@@ -46,7 +47,7 @@ struct code_rows {
 	bool ignores;
 	struct table_cache *cache;
 	struct code_queue *queue;
-	bool asked, waits;
+	bool looked, asked, waits;
 	struct code_task task;
 	const struct compiled_table *table;
 	struct compiled_table made_table;
@@ -61,6 +62,12 @@ void code_rows_work(struct code_task *task, struct code_means *means);
 
 /* The row of an address.  0; -ENOENT; -ENODATA: there are none, or none yet. */
 int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret);
+
+/*
+ * The function at an address, or a part of it, by rows that are there or kept: nothing is
+ * analysed.  @rows may be all zero.
+ */
+bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
 void code_rows_fini(struct code_rows *rows);
 

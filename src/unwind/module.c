@@ -73,6 +73,9 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 
 static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
 {
+	if (!code_rows_exist() || options->ignore_code || m->fd < 0 || !m->image.linked ||
+	    m->image.arch != bobbin_arch_amd64())
+		return;
 	m->code = (struct code_rows){
 		.fd = m->fd,
 		.image = &m->image,
@@ -82,9 +85,7 @@ static void open_code(struct module *m, const struct bobbin_unwinder_options *op
 		.ignores = options->ignore_sframe,
 		.cache = m->cache,
 	};
-	if (code_rows_exist() && !options->ignore_code && m->fd >= 0 && m->image.linked &&
-	    m->image.arch == bobbin_arch_amd64())
-		table_set_add(&m->tables, TABLE_CODE, &m->code);
+	table_set_add(&m->tables, TABLE_CODE, &m->code);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
@@ -265,11 +266,16 @@ static struct gap segment_around(const struct module *m, uint64_t vaddr)
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	struct gap gap = segment_around(module, vaddr);
+	uint64_t first, last;
 
 	for (unsigned int i = 0; i < TABLE_SOURCES; i++)
 		table_set_functions(&module->tables, table_sources[i], narrow, &gap);
 	if (module->tables.entry)
 		split(&gap, module->tables.entry);
+	if (code_rows_function(&module->code, vaddr, &first, &last)) {
+		split(&gap, first);
+		narrow(&gap, last, last);
+	}
 	*start = gap.start;
 	*end = gap.end;
 }

@@ -63,7 +63,8 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 
 /*
  * The code around an address that no table knows: from where the last function
- * before it ends, or its segment or the program starts, to the next function.  Looks at each
+ * before it ends, or its segment or the program starts, to the next function; or the function
+ * there that was inferred.  Looks at each
  * function of all tables.
  */
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);

@@ -62,6 +62,19 @@ it_needs_no_symbols() {
 	reasons | none NO_CALL
 }
 
+# A name for each function, instead of one for all code
+it_names_functions_by_where_they_start() {
+	without_tables
+	starts=$(nm bare | awk '$3 ~ /^(a|b|c)$/ { sub(/^0*/, "", $1); print "bare+0x" $1 }' | sort)
+	strip bare
+	record_again --no-names ./bare 300
+	"$bobbin" script --table-cache "$PWD/kept" -F ip,sym | awk '{ print $2 }' | sed 's,+0x[0-9a-f]*$,,' |
+		sort -u >names
+	for start in $starts; do
+		grep -q -x "$start" names || fail "no $start among $(cat names)"
+	done
+}
+
 it_completes_programs_of_musl() {
 	needs musl-gcc
 	musl-gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -static -o bare "$sources/chain.c"
