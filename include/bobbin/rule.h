@@ -67,6 +67,7 @@ struct bobbin_place {
 #define BOBBIN_RULE_MANGLED 0x02 /* AArch64: the return address is signed */
 #define BOBBIN_RULE_KEY_B 0x04   /* AArch64: it is signed with key B */
 #define BOBBIN_RULE_SWITCH 0x08  /* the CFA may be on another stack, at any address */
+#define BOBBIN_RULE_LEAF 0x10    /* likely, but not proved: for frames whose PC is exact */
 
 /* no index register */
 #define BOBBIN_NO_INDEX 0xff

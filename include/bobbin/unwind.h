@@ -104,6 +104,8 @@ struct bobbin_space;
  *	another user, or to which others may write, is not used
  * @ignore_code: do not infer rules from machine code where no table covers it.  The library
  *	does not anyway; the command bobbin does
+ * @code_later: a thread infers them, and walks go on without until they are there; otherwise
+ *	the first walk that needs them waits
  */
 struct bobbin_unwinder_options {
 	size_t size;
@@ -113,6 +115,7 @@ struct bobbin_unwinder_options {
 	uint32_t deadline_ms;
 	const char *cache_path;
 	bool ignore_code;
+	bool code_later;
 };
 
 /**

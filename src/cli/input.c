@@ -146,6 +146,12 @@ static void count_sample(struct input_event *event, const struct session_sample 
 		return;
 	event->traced++;
 	event->reasons[sample->reason]++;
+	for (size_t i = 0; i < sample->count; i++) {
+		const struct session_frame *frame = &sample->frames[i];
+
+		event->frames += !frame->kernel && !frame->left_out;
+		event->inferred += !frame->kernel && frame->source == BOBBIN_SOURCE_CODE;
+	}
 }
 
 static int add_sample(struct input *input, const struct session_sample *sample, bool one)

@@ -14,6 +14,7 @@
 struct input_event {
 	const char *name; /* the session's */
 	uint64_t samples, traced;
+	uint64_t frames, inferred; /* of the user parts of those; of them, by rules from code */
 	uint64_t reasons[BOBBIN_REASON_COUNT];
 	struct report *report;
 };

@@ -74,6 +74,6 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	allow_many_files();
 	if (x86_decoder_exists())
-		code_rows_provide(code_table_make);
+		code_rows_provide(&code_table_maker);
 	return commands_run(argc - 1, argv + 1);
 }

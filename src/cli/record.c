@@ -123,8 +123,8 @@ static void end_command(const struct record *record, int *status)
 	recorded_end_command(&record->recorded, &interrupted, status);
 }
 
-/* Until the program ends or somebody presses Ctrl-C. */
-static void sample(struct record *record, int *status)
+/* Until the program ends or somebody presses Ctrl-C.  Whether it was the program. */
+static bool sample(struct record *record, int *status)
 {
 	time_t shown = clock_seconds();
 	bool done = false;
@@ -149,6 +149,7 @@ static void sample(struct record *record, int *status)
 	}
 	if (!done && record->recorded.command)
 		end_command(record, status);
+	return done;
 }
 
 /* Why there are none. */
@@ -287,6 +288,11 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			"  %8" PRIu64 " have more than %" PRIu32
 			" frames: the inner and the outer ones are kept\n",
 			s->deep, record->options.max_stack);
+	if (s->inferred)
+		fprintf(stderr,
+			"  %8" PRIu64 " of %" PRIu64
+			" frames were left by rules inferred from their code\n",
+			s->inferred, s->frames);
 	tell_waits(&s->waits);
 	tell_walks(record, s);
 	tell_compiled(record, s);
@@ -402,7 +408,9 @@ static int record_until_end(struct record *record)
 	if (r)
 		return r;
 	record->began = clock_now();
-	sample(record, &status);
+	/* who presses Ctrl-C does not want to wait */
+	if (sample(record, &status))
+		recorder_settle(record->recorder, &interrupted);
 	error = recorder_finish(record->recorder, &stats);
 	if (error)
 		complain_file(record->options.path, error, NULL);
@@ -428,7 +436,6 @@ int run_record(struct arguments *a)
 				.off_cpu = a->off_cpu,
 				.wakers = a->wakers,
 				.wait_ns = a->off_cpu_ms * 1000000,
-				.unwind = a->unwind,
 			},
 	};
 	char **words;
@@ -444,8 +451,7 @@ int run_record(struct arguments *a)
 		return refuse_call("--off-cpu is beside counters by frequency, without -c");
 	if (a->also_copy && a->events.count > 1)
 		return refuse_call("--also-copy compares the samples of one event");
-	record.options.walk = recorded_walk(a);
-	recorded_infer(record.options.walk, &record.options.unwind);
+	recorded_walk(a, &record.options);
 	tell_call_graph(a);
 	words = command_line(a);
 	record.options.argv = (const char *const *)words;

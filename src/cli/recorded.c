@@ -10,7 +10,6 @@
 
 #include "cli/command.h"
 #include "profile/kernel_setting.h"
-#include "unwind/code_rows.h"
 
 #define TARGET_NAME 32
 /* Sections of files are copied and given back: what they had must not stay with the process. */
@@ -267,15 +266,8 @@ void complain_recorder(const struct recorder_options *options, enum recorder_sta
 	}
 }
 
-void recorded_infer(enum recorder_walk walk, struct bobbin_unwinder_options *unwind)
-{
-	code_rows_hurry();
-	/* there are no inferred rules in the kernel, and one recording has one answer */
-	unwind->ignore_code |= walk > RECORDER_DEFERS;
-}
-
 /* Copies of all stacks of a machine fill the rings. */
-enum recorder_walk recorded_walk(const struct arguments *a)
+static enum recorder_walk walk_of(const struct arguments *a)
 {
 	if (a->bpf)
 		return RECORDER_WALKS_IN_KERNEL;
@@ -285,4 +277,14 @@ enum recorder_walk recorded_walk(const struct arguments *a)
 	    !event_list_is_of_counters(&a->events))
 		return RECORDER_COPIES;
 	return RECORDER_TRIES_KERNEL;
+}
+
+void recorded_walk(const struct arguments *a, struct recorder_options *options)
+{
+	options->walk = walk_of(a);
+	options->unwind = a->unwind;
+	/* who stops for long to analyse code loses records */
+	options->unwind.code_later = true;
+	/* there are no inferred rules in the kernel, and one recording has one answer */
+	options->unwind.ignore_code |= options->walk > RECORDER_DEFERS;
 }

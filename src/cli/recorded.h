@@ -54,11 +54,11 @@ bool recorded_ended(struct recorded *recorded, int *status);
 void recorded_end_command(const struct recorded *recorded, volatile sig_atomic_t *interrupted,
 			  int *status);
 
-/* Where stacks are walked: as it is asked for; by itself in the kernel where all are sampled. */
-enum recorder_walk recorded_walk(const struct arguments *a);
-
-/* Which rules are inferred from code, and when, for such walks. */
-void recorded_infer(enum recorder_walk walk, struct bobbin_unwinder_options *unwind);
+/*
+ * Where stacks are walked: as it is asked for; by itself in the kernel where all are sampled.
+ * And by which rules.
+ */
+void recorded_walk(const struct arguments *a, struct recorder_options *options);
 
 /* Why recorder_open() failed. */
 void complain_recorder(const struct recorder_options *options, enum recorder_stage stage,

@@ -20,6 +20,11 @@ static void print_reasons(void *ctx, FILE *out)
 			fprintf(out, "#   %6.2f %%  %s\n",
 				percent(event->reasons[i], event->traced),
 				bobbin_reason_str((enum bobbin_reason)i));
+	if (event->inferred)
+		fprintf(out,
+			"# Frames: %.2f %% of %" PRIu64
+			" were left by rules inferred from their code\n",
+			percent(event->inferred, event->frames), event->frames);
 }
 
 static int print(void *ctx, const struct input_event *event)

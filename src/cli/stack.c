@@ -10,7 +10,7 @@
 #include "cli/command_table.h"
 #include "cli/live_process.h"
 #include "export/safe_text.h"
-#include "unwind/code_rows.h"
+#include "unwind/module.h"
 
 /* Of a deeper stack that are kept for its outer end. */
 #define OUTER_FRAMES (BOBBIN_MAX_DEPTH / 4)
@@ -70,9 +70,21 @@ static void complain_about(const char *kind, pid_t id, int error)
 			 error == -ENOTSUP ? "not a 64-bit program" : strerror(-error));
 }
 
+/* While code is analysed the process runs, and is somewhere else afterwards. */
+static int unwind(struct stack *s, pid_t tid)
+{
+	int r;
+
+	do
+		r = bobbin_process_unwind(s->live.process, tid, &s->trace);
+	while (!r && s->trace.reason != BOBBIN_REASON_OUTERMOST &&
+	       unwinder_finish_code(s->live.unwinder, NULL));
+	return r;
+}
+
 static int print_thread(struct stack *s, pid_t tid)
 {
-	int r = bobbin_process_unwind(s->live.process, tid, &s->trace);
+	int r = unwind(s, tid);
 
 	if (r) {
 		complain_about("thread", tid, r);
@@ -113,9 +125,12 @@ static int print_threads(struct stack *s)
 
 static int open_stack(struct stack *s, pid_t pid)
 {
-	const struct arguments *a = s->arguments;
-	struct naming_options naming = {.debug_path = a->unwind.debug_path};
-	int r = live_process_open(&a->unwind, pid, &s->live);
+	struct bobbin_unwinder_options unwind = s->arguments->unwind;
+	struct naming_options naming = {.debug_path = unwind.debug_path};
+	int r;
+
+	unwind.code_later = true;
+	r = live_process_open(&unwind, pid, &s->live);
 
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
@@ -136,7 +151,6 @@ int run_stack(struct arguments *a)
 
 	if (!parse_pid(a, &pid))
 		return EXIT_USAGE;
-	code_rows_hurry();
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		complain("%s", strerror(ENOMEM));

@@ -461,10 +461,8 @@ int run_top(struct arguments *a)
 		.max_stack = (uint32_t)a->max_stack,
 		.version = BOBBIN_VERSION,
 		.all = recorded_is_all(a),
-		.walk = recorded_walk(a),
-		.unwind = a->unwind,
 	};
-	recorded_infer(top.options.walk, &top.options.unwind);
+	recorded_walk(a, &top.options);
 	top.view.typing = TOP_NO_FILTER;
 	if (a->top.filter)
 		snprintf(top.view.filters[TOP_FILTER_SYMBOL], TOP_FILTER_SIZE, "%s", a->top.filter);

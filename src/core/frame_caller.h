@@ -33,6 +33,21 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 	return reason;
 }
 
+/* By a rule that is likely: only where nothing has been built on others, and if it leads to a caller. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_likely(struct frame_walk *w, uint8_t *source,
+							  const struct bobbin_rule *rule)
+{
+	const struct bobbin_regs regs = w->regs;
+
+	if (regs.exact) {
+		if (!step_checked(w, *source, rule))
+			return BOBBIN_REASON_NONE;
+		w->regs = regs;
+	}
+	*source = BOBBIN_SOURCE_NONE;
+	return step_without_rule(w, BOBBIN_REASON_NO_FUNCTION, source);
+}
+
 /* Move from w->regs to the caller, or why there is none; @source: of its rule. */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w, uint8_t *source)
 {
@@ -47,7 +62,9 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w,
 		return step_without_rule(w, (enum bobbin_reason)rule.reason, source);
 	if (w->callee == BOBBIN_SOURCE_FRAME_POINTER)
 		skip_shared_record(w->arch, &rule);
-	return frame_step_on(w, &rule);
+	if (rule.flags & BOBBIN_RULE_LEAF)
+		return frame_likely(w, source, &rule);
+	return step_checked(w, *source, &rule);
 }
 
 /* The three registers that plain rules need, in a form that compilers keep in registers. */

@@ -20,6 +20,18 @@
 
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
 
+/* Rules that were inferred are not trusted: a return address is after a call. */
+static inline enum bobbin_reason step_checked(struct frame_walk *w, uint8_t source,
+					      const struct bobbin_rule *rule)
+{
+	const struct code_reader code = {world_code, w};
+	enum bobbin_reason reason = frame_step_on(w, rule);
+
+	if (reason || source != BOBBIN_SOURCE_CODE || known_code_return(w->arch, &code, w->regs.pc))
+		return reason;
+	return BOBBIN_REASON_NO_CALL;
+}
+
 /*
  * In a system call the PC is after the instruction.  If that is the last one of its
  * function, or of the table, as in clone(), the rule before it holds; but not in the child
@@ -48,7 +60,7 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 	if (!in_table && regs->gpr && regs->gpr_known & 1 && !regs->gpr[0])
 		*reason = BOBBIN_REASON_OUTERMOST;
 	else
-		*reason = frame_step_on(w, &rule);
+		*reason = step_checked(w, *source, &rule);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #include "table/table_builder.h"
 
 /* Of inference: another number whenever the same code gets other rules. */
-#define INFERENCE_VERSION 2
+#define INFERENCE_VERSION 3
 
 /* Code of the program that is in no function of @functions, which is settled. */
 static int find_uncovered(const struct program *p, const struct coverage *functions,
@@ -75,6 +75,18 @@ static void key_of(const struct program *p, const struct coverage *wanted, struc
 	content_digest_get(&d, ret->digest);
 }
 
+/* What is not verified has a mark; such a rule fits in no word. */
+static int rule_of(struct table_rules *rules, const struct infer_row *row, uint32_t *ret)
+{
+	struct bobbin_rule rule;
+
+	if (row->verified)
+		return table_rules_of_word(rules, row->word, ret);
+	bobbin_rule_unpack(row->word, &rule);
+	rule.flags |= BOBBIN_RULE_LEAF;
+	return table_rules_of_rule(rules, &rule, ret);
+}
+
 static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 {
 	const struct infer_row *last = NULL;
@@ -84,8 +96,6 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 		const struct infer_row *row = &rows->rows[i];
 		uint32_t rule;
 
-		if (!row->verified)
-			continue;
 		if (!last || last->end != row->start || last->function != row->function) {
 			if (last)
 				r = table_builder_end(b, last->end);
@@ -93,86 +103,108 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 				r = table_builder_begin(b, row->start);
 		}
 		if (!r)
-			r = table_rules_of_word(&b->rules, row->word, &rule);
+			r = rule_of(&b->rules, row, &rule);
 		if (!r)
 			r = table_builder_row(b, row->start, rule);
 		last = row;
 	}
-	if (!last)
-		return r ? r : -ENODATA;
-	return r ? r : table_builder_end(b, last->end);
+	return r || !last ? r : table_builder_end(b, last->end);
 }
 
-static int compile(const struct infer_rows *rows, uint8_t **made, uint64_t *size)
+/* A table that says nothing, for code without rules: it is known to have none. */
+static int put_nothing(struct table_builder *b)
+{
+	int r = table_builder_begin(b, 0);
+
+	if (!r)
+		r = table_builder_row(b, 0, TABLE_RULE_NONE);
+	return r ? r : table_builder_end(b, 1);
+}
+
+static int compile(const struct infer_rows *rows, struct code_found *ret)
 {
 	struct table_builder builder;
 	int r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder);
 
 	if (!r)
 		r = put_rows(&builder, rows);
+	if (!r && !builder.count)
+		r = put_nothing(&builder);
 	if (!r)
-		r = table_builder_make(&builder, made, size);
+		r = table_builder_make(&builder, &ret->made, &ret->size);
 	table_builder_fini(&builder);
 	return r;
 }
 
-static int infer_table(struct program *p, const struct coverage *wanted, uint8_t **made,
-		       uint64_t *size)
+static int infer_table(struct program *p, const struct coverage *wanted,
+		       const struct code_wish *wish, struct code_found *ret)
 {
-	const struct infer_options options = {.only = wanted};
-	struct infer_rows rows;
-	int r = infer_rows(p, &options, &rows);
+	const struct infer_options options = {.only = wanted, .stop = wish->stop};
+	struct infer_rows rows = {0};
+	int r = wanted->count ? infer_rows(p, &options, &rows) : 0;
 
-	if (r)
+	if (r && r != -ENODATA)
 		return r;
-	r = compile(&rows, made, size);
+	r = compile(&rows, ret);
 	infer_rows_fini(&rows);
 	return r;
 }
 
-static int find_or_make(struct program *p, struct coverage *functions, struct coverage *wanted,
-			struct table_cache *cache, uint64_t most, struct kept_table *kept,
-			uint8_t **made, uint64_t *size)
+/* What is kept takes no memory. */
+static void keep(struct table_cache *cache, const struct table_key *key, struct code_found *ret)
 {
+	if (table_cache_keep(cache, key, ret->made, ret->size) ||
+	    table_cache_find(cache, key, NULL, &ret->kept))
+		return;
+	free(ret->made);
+	ret->made = NULL;
+}
+
+static int find_or_make(struct program *p, const struct code_wish *wish, struct coverage *wanted,
+			struct code_found *ret)
+{
+	const struct coverage *functions = wish->functions;
 	struct table_key key;
+	uint64_t size;
 	int r = 0;
 
 	/* what tables cover is never analysed, but functions start there */
 	for (size_t i = 0; i < functions->count && !r; i++)
 		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
-	coverage_settle(functions);
+	coverage_settle(wish->functions);
 	if (!r)
 		r = find_uncovered(p, functions, wanted);
 	if (r)
 		return r;
-	if (!wanted->count)
-		return -ENODATA;
-	key_of(p, wanted, &key);
-	if (cache && !table_cache_find(cache, &key, NULL, kept))
-		return 0;
-	*size = coverage_bytes(wanted);
-	if (*size > most)
+	size = coverage_bytes(wanted);
+	if (size > wish->most)
 		return -EFBIG;
-	r = infer_table(p, wanted, made, size);
-	if (!r && cache && !table_cache_keep(cache, &key, *made, *size) &&
-	    !table_cache_find(cache, &key, NULL, kept)) {
-		free(*made);
-		*made = NULL;
+	if (wish->cache) {
+		key_of(p, wanted, &key);
+		if (!table_cache_find(wish->cache, &key, NULL, &ret->kept))
+			return 0;
 	}
-	return r;
+	r = infer_table(p, wanted, wish, ret);
+	if (r)
+		return r;
+	ret->analysed = size;
+	if (wish->cache)
+		keep(wish->cache, &key, ret);
+	return 0;
 }
 
-int code_table_make(int fd, struct coverage *functions, struct table_cache *cache, uint64_t most,
-		    struct kept_table *kept, uint8_t **made, uint64_t *size)
+static int code_table_make(const struct code_wish *wish, struct code_found *ret)
 {
 	struct coverage wanted = {0};
 	struct program program;
-	int r = program_of_elf(fd, NULL, &program);
+	int r = program_of_elf(wish->fd, NULL, &program);
 
 	if (r)
 		return r;
-	r = find_or_make(&program, functions, &wanted, cache, most, kept, made, size);
+	r = find_or_make(&program, wish, &wanted, ret);
 	coverage_fini(&wanted);
 	program_fini(&program);
 	return r;
 }
+
+const struct code_maker code_table_maker = {code_table_make, INFERENCE_VERSION};

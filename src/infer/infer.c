@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "infer/infer.h"
 
+#include <errno.h>
+
 #include "base/vector.h"
 #include "infer/row_overlaps.h"
 #include "infer/sweep.h"
@@ -88,6 +90,8 @@ static int analyse(struct inference *f, uint64_t start, uint64_t end, bool doubt
 	int r;
 
 	*kept = false;
+	if (f->options->stop && *f->options->stop)
+		return -ECANCELED;
 	if (counts->instructions > f->covered.size * INSTRUCTIONS_PER_BYTE + INSTRUCTIONS) {
 		counts->skipped++;
 		return 0;

@@ -20,12 +20,14 @@
  * @only: where rules are wanted, settled; NULL: everywhere
  * @observe: called for each instruction of each function that is kept, or NULL
  * @ctx: for it
+ * @stop: rules are not wanted any more, as soon as it is set; or NULL
  */
 struct infer_options {
 	const struct coverage *only;
 	int (*observe)(void *ctx, uint64_t pc, const struct x86_insn *insn,
 		       const struct frame_state *state, bool verified);
 	void *ctx;
+	const _Atomic bool *stop;
 };
 
 /**
@@ -36,8 +38,8 @@ struct infer_options {
  *
  * The work is bounded by the bytes of code.
  *
- * Return: 0; -ENOTSUP: not by this build; -ENODATA: it has no code; -EFBIG; -ENOMEM; what
- * @observe returned.
+ * Return: 0; -ENOTSUP: not by this build; -ENODATA: it has no code; -EFBIG; -ENOMEM;
+ * -ECANCELED: @stop; what @observe returned.
  */
 int infer_rows(struct program *program, const struct infer_options *options,
 	       struct infer_rows *ret);

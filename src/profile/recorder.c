@@ -151,6 +151,9 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 	r->stats.user++;
 	r->stats.deep += trace->left_out != 0;
 	r->stats.reasons[trace->reason]++;
+	r->stats.frames += trace->count;
+	for (uint32_t i = 0; i < trace->count; i++)
+		r->stats.inferred += trace->frames[i].source == BOBBIN_SOURCE_CODE;
 	return jit_keeper_trace(r->keeper, (int)event->pid, process->space, trace, event->time);
 }
 
@@ -511,6 +514,12 @@ static int keep_names(struct recorder *r)
 		error = perf_writer_feature(r->writer, r->options.names_feature, &blob);
 	byte_buffer_fini(&blob);
 	return error;
+}
+
+void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *interrupted)
+{
+	recorder_stop(recorder);
+	unwinder_finish_code(recorder->unwinder, interrupted);
 }
 
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)

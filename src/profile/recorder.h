@@ -11,6 +11,7 @@
 #define BOBBIN_PROFILE_RECORDER_H
 
 #include <poll.h>
+#include <signal.h>
 
 #include "profile/recorder_options.h"
 
@@ -31,6 +32,12 @@ int recorder_sweep(struct recorder *recorder);
 
 /* Take no more samples. */
 void recorder_stop(struct recorder *recorder);
+
+/*
+ * Take no more samples, and wait until the rules are there that are being inferred, unless a
+ * handler sets *@interrupted.  They serve the last samples, and the next recording.
+ */
+void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *interrupted);
 
 /*
  * End the recording; the recorder is gone.  0; there is a file, of which stats->cut may say

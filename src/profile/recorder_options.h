@@ -72,6 +72,7 @@ struct recorder_stats {
 	int cut;                               /* why the recording ended too early, or 0 */
 	uint64_t kept;                         /* samples that are in the file */
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
+	uint64_t frames, inferred;             /* of user parts; of them, by rules from code */
 	uint64_t walked;                       /* user parts that were walked in the kernel */
 	uint64_t remapped;                     /* of those, cut where mappings had changed */
 	uint64_t compared, in_part, differ;    /* of those, with user space's */

@@ -1,22 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/code_rows.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static code_maker *provided;
-static uint64_t most_at_once = CODE_ROWS_MOST, largest_file = UINT64_MAX;
+static const struct code_maker *provided;
 
-void code_rows_provide(code_maker *maker)
+void code_rows_provide(const struct code_maker *maker)
 {
 	provided = maker;
-}
-
-void code_rows_hurry(void)
-{
-	most_at_once = CODE_ROWS_MOST_LIVE;
-	largest_file = CODE_ROWS_FILE_LIVE;
 }
 
 bool code_rows_exist(void)
@@ -29,39 +23,147 @@ static int note_function(void *ctx, uint64_t start, uint64_t end)
 	return coverage_add(ctx, start, end);
 }
 
-static int make(struct code_rows *rows, uint64_t most, uint64_t *size)
+/* Malformed tables cover what they cover. */
+static int list_functions(const struct code_rows *rows, struct coverage *ret)
+{
+	int r = rows->list(rows->ctx, note_function, ret);
+
+	if (r == -ENOMEM)
+		return r;
+	r = 0;
+	for (size_t i = 0; i < rows->others.count && !r; i++)
+		r = coverage_add(ret, rows->others.ranges[i].start, rows->others.ranges[i].end);
+	return r;
+}
+
+/* Bytes of code of the file that no function covers. */
+static int uncovered_bytes(const struct code_rows *rows, struct coverage *functions, uint64_t *ret)
+{
+	const struct coverage *sections = &rows->image->code;
+	struct coverage code = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < sections->count && !r; i++)
+		r = coverage_add(&code, sections->ranges[i].start, sections->ranges[i].end);
+	if (!r)
+		*ret = coverage_bytes(&code) - coverage_overlap(&code, functions);
+	coverage_fini(&code);
+	return r;
+}
+
+/*
+ * A file that is the same as the last time need not be read.  Who can change what is here
+ * can also change the file.
+ */
+static bool key_of(const struct code_rows *rows, struct table_key *ret)
+{
+	const struct elf_image *image = rows->image;
+	struct content_digest d;
+	struct stat st;
+
+	if (rows->others.count || fstat(rows->fd, &st))
+		return false;
+	content_digest_init(&d);
+	content_digest_add(&d, "inferred from", 13);
+	content_digest_u64(&d, TABLE_VERSION);
+	content_digest_u64(&d, provided->version);
+	content_digest_u64(&d, rows->ignores);
+	content_digest_u64(&d, st.st_dev);
+	content_digest_u64(&d, st.st_ino);
+	content_digest_u64(&d, (uint64_t)st.st_size);
+	content_digest_u64(&d, (uint64_t)st.st_mtim.tv_sec);
+	content_digest_u64(&d, (uint64_t)st.st_mtim.tv_nsec);
+	content_digest_u64(&d, (uint64_t)st.st_ctim.tv_sec);
+	content_digest_u64(&d, (uint64_t)st.st_ctim.tv_nsec);
+	content_digest_add(&d, image->build_id, image->build_id_len);
+	content_digest_get(&d, ret->digest);
+	return true;
+}
+
+static void use(struct code_rows *rows)
+{
+	struct code_found *found = &rows->found;
+
+	if (!found->made)
+		rows->table = &found->kept.table;
+	else if (!compiled_table_init(found->made, found->size, NULL, &rows->made_table))
+		rows->table = &rows->made_table;
+}
+
+static int make(struct code_rows *rows, const struct code_means *means)
 {
 	struct coverage functions = {0};
-	int r = rows->list(rows->ctx, note_function, &functions);
+	const struct code_wish wish = {
+		.fd = rows->fd,
+		.functions = &functions,
+		.cache = means->cache,
+		.most = means->bytes < CODE_ROWS_MOST ? means->bytes : CODE_ROWS_MOST,
+		.stop = &means->stop,
+	};
+	uint64_t bytes = 0;
+	int r = list_functions(rows, &functions);
 
-	/* a malformed table covers what it covers */
-	if (r != -ENOMEM)
-		r = provided(rows->fd, &functions, rows->cache, most, &rows->kept, &rows->made,
-			     size);
+	if (!r)
+		r = uncovered_bytes(rows, &functions, &bytes);
+	/* the file is not even read */
+	if (!r && bytes > CODE_ROWS_MOST)
+		r = -EFBIG;
+	if (!r)
+		r = bytes ? provided->make(&wish, &rows->found) : -ENODATA;
 	coverage_fini(&functions);
 	return r;
 }
 
-static bool is_too_large(const struct code_rows *rows)
+/* A file that has none has a table of the cache, too, in which there is nothing. */
+static void keep(const struct code_rows *rows, struct table_cache *cache)
 {
-	struct stat st;
+	const struct code_found *found = &rows->found;
+	const uint8_t *data = found->made ? found->made : found->kept.data;
+	struct table_key key;
 
-	return fstat(rows->fd, &st) || (uint64_t)st.st_size > largest_file;
+	if (cache && key_of(rows, &key))
+		table_cache_keep(cache, &key, data, found->made ? found->size : found->kept.size);
+}
+
+static void infer(struct code_rows *rows, struct code_means *means)
+{
+	if (make(rows, means))
+		return;
+	means->bytes -= rows->found.analysed < means->bytes ? rows->found.analysed : means->bytes;
+	use(rows);
+	if (rows->table)
+		keep(rows, means->cache);
+}
+
+void code_rows_work(struct code_task *task, struct code_means *means)
+{
+	infer((struct code_rows *)((char *)task - offsetof(struct code_rows, task)), means);
+}
+
+/* Once; false: there is no memory, or no table. */
+static bool find_kept(struct code_rows *rows)
+{
+	struct table_key key;
+
+	rows->looked = true;
+	if (rows->prepare(rows->ctx, note_function, &rows->others) || !rows->cache ||
+	    !key_of(rows, &key) || table_cache_find(rows->cache, &key, NULL, &rows->found.kept))
+		return false;
+	use(rows);
+	rows->asked = true;
+	return true;
 }
 
 static void find(struct code_rows *rows)
 {
-	uint64_t size = 0;
-	int r = is_too_large(rows) ? -ENODATA : make(rows, most_at_once, &size);
+	struct code_means means = {.cache = rows->cache, .bytes = CODE_ROWS_MOST};
 
-	if (r == -EFBIG)
-		rows->left = size;
-	if (r)
+	if (!rows->looked && find_kept(rows))
 		return;
-	if (!rows->made)
-		rows->table = &rows->kept.table;
-	else if (!compiled_table_init(rows->made, size, NULL, &rows->made_table))
-		rows->table = &rows->made_table;
+	if (!rows->queue)
+		infer(rows, &means);
+	else
+		rows->waits = !code_queue_ask(rows->queue, &rows->task);
 }
 
 int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret)
@@ -72,7 +174,9 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
 	if (!rows->asked)
 		find(rows);
 	rows->asked = true;
-	if (!rows->table)
+	if (rows->waits)
+		rows->waits = !code_queue_await(rows->queue, &rows->task);
+	if (rows->waits || !rows->table)
 		return -ENODATA;
 	r = compiled_table_find(rows->table, vaddr, &found);
 	if (!r)
@@ -85,21 +189,29 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
 	return 0;
 }
 
-void code_rows_keep(struct code_rows *rows, uint64_t *budget)
+bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
-	uint64_t size;
+	struct compiled_row found, next;
 
-	if (!rows->cache || !rows->left || rows->left > *budget)
-		return;
-	*budget -= rows->left;
-	rows->left = 0;
-	make(rows, CODE_ROWS_MOST, &size);
+	if (!rows->list || (!rows->asked && (rows->looked || !find_kept(rows))))
+		return false;
+	if (rows->waits || !rows->table || compiled_table_find(rows->table, vaddr, &found))
+		return false;
+	*start = compiled_table_function(rows->table, &found);
+	*end = found.end;
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {
+		if (compiled_table_find(rows->table, *end, &next) || next.begins)
+			break;
+		*end = next.end;
+	}
+	return true;
 }
 
 void code_rows_fini(struct code_rows *rows)
 {
-	kept_table_fini(&rows->kept);
-	free(rows->made);
-	rows->made = NULL;
+	kept_table_fini(&rows->found.kept);
+	free(rows->found.made);
+	rows->found = (struct code_found){0};
 	rows->table = NULL;
+	coverage_fini(&rows->others);
 }

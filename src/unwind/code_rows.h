@@ -4,74 +4,70 @@
  *
  * They are looked for, or made, when code is asked for that no table covers; most files' tables
  * cover all that is asked.  Who can infer rules is not part of the library: the command says it.
- * Where somebody waits for an answer, little code is analysed at once, and the rest at the end.
+ * With a queue a thread makes them, and whoever asks goes on without them until they are there.
  */
 #ifndef BOBBIN_UNWIND_CODE_ROWS_H
 #define BOBBIN_UNWIND_CODE_ROWS_H
 
 #include <bobbin/rule.h>
 
-#include "base/coverage.h"
-#include "table/table_cache.h"
+#include "elf/elf_image.h"
+#include "table/code_maker.h"
+#include "unwind/code_queue.h"
 #include "unwind/function_sink.h"
 
-/**
- * code_maker - make the compiled table of code that no table covers, or find it
- * @fd: of the file
- * @functions: those that tables cover, not settled
- * @cache: where tables are kept, or NULL
- * @kept: a table that was found or kept; to be given to kept_table_fini()
- * @most: bytes of code that are analysed, or the file has too much
- * @made, @size: or one that was made and not kept; the caller's
- *
- * Return: 0; -EFBIG: none was found, and the file has @size bytes to analyse; another negative
- * errno: there is none.
- */
-typedef int code_maker(int fd, struct coverage *functions, struct table_cache *cache, uint64_t most,
-		       struct kept_table *kept, uint8_t **made, uint64_t *size);
-
-/* Bytes of code that are analysed at most: of a file; while something runs; when that has ended. */
+/* Bytes of code without tables that a file may have. */
 #define CODE_ROWS_MOST ((uint64_t)48 << 20)
-#define CODE_ROWS_MOST_LIVE ((uint64_t)256 << 10)
-#define CODE_ROWS_MOST_LATE ((uint64_t)32 << 20)
-/* While something runs, of files of this size at most: the others take too long to look through. */
-#define CODE_ROWS_FILE_LIVE ((uint64_t)4 << 20)
 
 /* From now on files have such rows.  Before any unwinder is opened, once. */
-void code_rows_provide(code_maker *maker);
-
-/* Something runs, or is stopped, meanwhile.  Likewise. */
-void code_rows_hurry(void);
+void code_rows_provide(const struct code_maker *maker);
 
 /**
  * struct code_rows - those of one file
- * @fd: of the file
- * @list: gives all functions of the file's tables, with @ctx
+ * @fd, @image: of the file
+ * @prepare: called once before @list, with @ctx, by who asks; gives functions that @list does not
+ * @list: gives functions of the file's tables; the queue's thread calls it
+ * @others: what @prepare gave
+ * @ignores: some of the file's tables are not used
  * @cache: borrowed, or NULL
- * @asked: they were looked for; there are some if @table is not NULL
- * @left: bytes of code that were too many to analyse then
+ * @queue: borrowed, or NULL
+ * @looked: in the cache
+ * @asked: they were looked for, or found
+ * @waits: for the queue, the last time that they were asked
+ * @task: of the queue
+ * @table: them, once @asked, unless @waits; NULL: there are none
  */
 struct code_rows {
 	int fd;
+	const struct elf_image *image;
+	int (*prepare)(void *ctx, function_sink sink, void *sink_ctx);
 	int (*list)(void *ctx, function_sink sink, void *sink_ctx);
 	void *ctx;
+	struct coverage others;
+	bool ignores;
 	struct table_cache *cache;
-	bool asked;
-	uint64_t left;
+	struct code_queue *queue;
+	bool looked, asked, waits;
+	struct code_task task;
 	const struct compiled_table *table;
 	struct compiled_table made_table;
-	struct kept_table kept;
-	uint8_t *made;
+	struct code_found found;
 };
 
 /* Whether rules can be inferred here. */
 bool code_rows_exist(void);
 
-/* The row of an address.  0; -ENOENT; -ENODATA: there are none. */
+/* The queue's work, see code_queue_open(). */
+void code_rows_work(struct code_task *task, struct code_means *means);
+
+/* The row of an address.  0; -ENOENT; -ENODATA: there are none, or none yet. */
 int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret);
 
-/* Analyse what was left, and keep it in the cache, as long as @budget, in bytes, reaches. */
-void code_rows_keep(struct code_rows *rows, uint64_t *budget);
+/*
+ * The function at an address, or a part of it, by rows that are there or kept: nothing is
+ * analysed.  @rows may be all zero.
+ */
+bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
 void code_rows_fini(struct code_rows *rows);
 

@@ -49,24 +49,43 @@ static int open_frames(struct module *m)
 	return r;
 }
 
-/* All functions of the tables before it. */
+/* Side-files are unpacked while they are read, and call-frame information may be listed later. */
+static int prepare_code(void *ctx, function_sink sink, void *sink_ctx)
+{
+	struct module *m = ctx;
+
+	return call_frames_list(&m->frames) == -ENOMEM
+		       ? -ENOMEM
+		       : late_sidefile_functions(&m->sidefile, sink, sink_ctx);
+}
+
+/* All functions of the other tables before it. */
 static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 {
 	const struct module *m = ctx;
 	int r = 0;
 
 	for (unsigned int i = 0; i < TABLE_SOURCES && r != -ENOMEM; i++)
-		r = table_set_functions(&m->tables, table_sources[i], sink, sink_ctx);
+		if (table_sources[i] != BOBBIN_SOURCE_SIDEFILE)
+			r = table_set_functions(&m->tables, table_sources[i], sink, sink_ctx);
 	return r;
 }
 
 static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
 {
+	if (!code_rows_exist() || options->ignore_code || m->fd < 0 || !m->image.linked ||
+	    m->image.arch != bobbin_arch_amd64())
+		return;
 	m->code = (struct code_rows){
-		.fd = m->fd, .list = list_functions, .ctx = m, .cache = m->cache};
-	if (code_rows_exist() && !options->ignore_code && m->fd >= 0 && m->image.linked &&
-	    m->image.arch == bobbin_arch_amd64())
-		table_set_add(&m->tables, TABLE_CODE, &m->code);
+		.fd = m->fd,
+		.image = &m->image,
+		.prepare = prepare_code,
+		.list = list_functions,
+		.ctx = m,
+		.ignores = options->ignore_sframe,
+		.cache = m->cache,
+	};
+	table_set_add(&m->tables, TABLE_CODE, &m->code);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
@@ -260,11 +279,16 @@ static struct gap segment_around(const struct module *m, uint64_t vaddr)
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	struct gap gap = segment_around(module, vaddr);
+	uint64_t first, last;
 
 	for (unsigned int i = 0; i < TABLE_SOURCES; i++)
 		table_set_functions(&module->tables, table_sources[i], narrow, &gap);
 	if (module->tables.entry)
 		split(&gap, module->tables.entry);
+	if (code_rows_function(&module->code, vaddr, &first, &last)) {
+		split(&gap, first);
+		narrow(&gap, last, last);
+	}
 	*start = gap.start;
 	*end = gap.end;
 }

@@ -70,7 +70,8 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 
 /*
  * The code around an address that no table knows: from where the last function
- * before it ends, or its segment or the program starts, to the next function.  Looks at each
+ * before it ends, or its segment or the program starts, to the next function; or the function
+ * there that was inferred.  Looks at each
  * function of all tables.
  */
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);
@@ -88,6 +89,13 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
  */
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file);
+
+/*
+ * Wait for rules that are inferred later, if some were asked for; see code_queue_finish().
+ * Whether there were some.
+ */
+bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
+			  const volatile sig_atomic_t *interrupted);
 
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);

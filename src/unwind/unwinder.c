@@ -30,6 +30,7 @@ struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
 	struct table_cache *kept; /* NULL: none */
+	struct code_queue *code;  /* NULL: who needs inferred rules makes them */
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
 	struct module_slot *modules;   /* by file number */
@@ -73,6 +74,8 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	/* without it everything works, a little slower */
 	if (!r && u->options.cache_path && *u->options.cache_path)
 		table_cache_open(u->options.cache_path, 0, NULL, &u->kept);
+	if (!r && u->options.code_later)
+		r = code_queue_open(u->options.cache_path, code_rows_work, &u->code);
 	u->options.cache_path = NULL;
 	if (!r && u->options.deadline_ms)
 		r = process_reader_open(u->options.deadline_ms, &u->reader);
@@ -83,21 +86,11 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	return r;
 }
 
-/* For the next one. */
-static void infer_late(struct bobbin_unwinder *unwinder)
-{
-	uint64_t budget = CODE_ROWS_MOST_LATE;
-
-	for (uint32_t i = 0; i < unwinder->module_count; i++)
-		if (unwinder->modules[i].module)
-			code_rows_keep(&unwinder->modules[i].module->code, &budget);
-}
-
 BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	infer_late(unwinder);
+	code_queue_close(unwinder->code);
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		module_close(unwinder->modules[i].module);
 	table_cache_close(unwinder->kept);
@@ -131,6 +124,12 @@ int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *
 			 unsigned int doors)
 {
 	return remote_code_update(space, pid, doors, &unwinder->registered);
+}
+
+bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
+			  const volatile sig_atomic_t *interrupted)
+{
+	return unwinder->code && code_queue_finish(unwinder->code, interrupted);
 }
 
 const struct cached_rules *unwinder_cache(const struct bobbin_unwinder *unwinder)
@@ -184,8 +183,10 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	r = module_open(unwinder->reader, unwinder->kept, file, &unwinder->options,
 			MODULES_MAX - unwinder->module_bytes, &slot->module);
 	slot->left_out = r == -ENOBUFS;
-	if (!r)
-		unwinder->module_bytes += elf_image_copied(&slot->module->image);
+	if (r)
+		return NULL;
+	unwinder->module_bytes += elf_image_copied(&slot->module->image);
+	slot->module->code.queue = unwinder->code;
 	return slot->module;
 }
 
@@ -255,7 +256,7 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	*source = answer.source;
 	*rule = answer.row.rule;
 	/* what an inferred rule leads to is checked, each time */
-	if (*source == BOBBIN_SOURCE_CODE)
+	if (*source == BOBBIN_SOURCE_CODE || module->code.waits)
 		return false;
 	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }

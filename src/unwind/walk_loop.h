@@ -57,15 +57,6 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_frame *walk_plain(
 	return out;
 }
 
-/* Rules that were inferred are not trusted: a return address is after a call. */
-static enum bobbin_reason check_inferred(struct frame_walk *w)
-{
-	const struct code_reader code = {world_code, w};
-
-	return known_code_return(w->arch, &code, w->regs.pc) ? BOBBIN_REASON_NONE
-							     : BOBBIN_REASON_NO_CALL;
-}
-
 /* The frame of @w->regs and from there to its caller; or why there is none. */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
 						     struct bobbin_frame *frame)
@@ -79,8 +70,6 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 		w->regs = (struct bobbin_regs){.pc = caller.pc, .sp = caller.sp, .fp = caller.fp};
 	} else {
 		reason = frame_general(w, &frame->source);
-		if (frame->source == BOBBIN_SOURCE_CODE && !reason)
-			reason = check_inferred(w);
 		frame->exact &= !w->in_syscall;
 		w->in_syscall = false;
 	}

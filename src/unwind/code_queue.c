@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/code_queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/vector.h"
+
+/* The program that is recorded comes first: of a CPU that both want, a quarter. */
+#define NICENESS 5
+
+/* How often somebody who waits looks for a signal. */
+#define LOOK_NS 20000000ull
+
+/**
+ * struct code_queue - who waits for what
+ * @lock: for what follows, but for what is the thread's
+ * @changed: a task was added or is done, or the thread is to end
+ * @tasks, @count: in the order in which they were wanted
+ * @left: of them, those that are not done
+ * @late: nobody walks any more
+ * @means: the thread's, but for @stop
+ * @waited_since, @waited: the asker's: time that was waited in the second that began then
+ */
+struct code_queue {
+	pthread_t thread;
+	bool running;
+	code_work *work;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct code_task **tasks;
+	size_t count, room, left;
+	bool late;
+	struct code_means means;
+	uint64_t waited_since, waited;
+};
+
+static struct code_task *most_wanted(const struct code_queue *q)
+{
+	struct code_task *most = NULL;
+	uint64_t most_hits = 0;
+
+	for (size_t i = 0; i < q->count; i++) {
+		uint64_t hits = atomic_load_explicit(&q->tasks[i]->hits, memory_order_relaxed);
+
+		if (q->tasks[i]->begun || (most && hits <= most_hits))
+			continue;
+		most = q->tasks[i];
+		most_hits = hits;
+	}
+	return most;
+}
+
+/* The next task; NULL: the end. */
+static struct code_task *next_task(struct code_queue *q)
+{
+	struct code_task *task;
+
+	while (!(task = most_wanted(q)) && !atomic_load(&q->means.stop))
+		pthread_cond_wait(&q->changed, &q->lock);
+	if (atomic_load(&q->means.stop))
+		return NULL;
+	if (q->late && q->means.bytes > CODE_QUEUE_BYTES_LATE)
+		q->means.bytes = CODE_QUEUE_BYTES_LATE;
+	task->begun = true;
+	return task;
+}
+
+static void *run(void *ctx)
+{
+	struct code_queue *q = ctx;
+	struct code_task *task;
+
+	/* on Linux this is one of the thread, not of the process */
+	setpriority(PRIO_PROCESS, 0, NICENESS);
+	pthread_mutex_lock(&q->lock);
+	while ((task = next_task(q))) {
+		pthread_mutex_unlock(&q->lock);
+		q->work(task, &q->means);
+		pthread_mutex_lock(&q->lock);
+		atomic_store_explicit(&task->done, true, memory_order_release);
+		q->left--;
+		pthread_cond_broadcast(&q->changed);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
+int code_queue_open(const char *cache_path, code_work *work, struct code_queue **ret)
+{
+	struct code_queue *q = calloc(1, sizeof(*q));
+	pthread_condattr_t attr;
+
+	if (!q)
+		return -ENOMEM;
+	q->work = work;
+	q->means.bytes = CODE_QUEUE_BYTES;
+	/* without it everything is done each time */
+	if (cache_path && *cache_path)
+		table_cache_open(cache_path, 0, NULL, &q->means.cache);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	*ret = q;
+	return 0;
+}
+
+void code_queue_close(struct code_queue *queue)
+{
+	if (!queue)
+		return;
+	pthread_mutex_lock(&queue->lock);
+	atomic_store(&queue->means.stop, true);
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+	if (queue->running)
+		pthread_join(queue->thread, NULL);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+	table_cache_close(queue->means.cache);
+	free(queue->tasks);
+	free(queue);
+}
+
+/* Signals are the asker's. */
+static int start(struct code_queue *q)
+{
+	sigset_t all, before;
+	int r;
+
+	if (q->running)
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&q->thread, NULL, run, q);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	q->running = !r;
+	return -r;
+}
+
+int code_queue_ask(struct code_queue *queue, struct code_task *task)
+{
+	int r = start(queue);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&queue->lock);
+	r = vector_push(queue->tasks, queue->count, queue->room, task);
+	queue->left += !r;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+	return r;
+}
+
+/* Until something changes, or a time has come. */
+static void wait_until(struct code_queue *q, uint64_t then)
+{
+	const struct timespec at = {.tv_sec = (time_t)(then / NS_PER_SECOND),
+				    .tv_nsec = (long)(then % NS_PER_SECOND)};
+
+	pthread_cond_timedwait(&q->changed, &q->lock, &at);
+}
+
+static bool is_done(const struct code_task *task)
+{
+	return atomic_load_explicit(&task->done, memory_order_acquire);
+}
+
+bool code_queue_await(struct code_queue *queue, struct code_task *task)
+{
+	uint64_t began, end;
+
+	if (is_done(task))
+		return true;
+	if (atomic_fetch_add_explicit(&task->hits, 1, memory_order_relaxed))
+		return false;
+	began = clock_now();
+	if (began - queue->waited_since > NS_PER_SECOND) {
+		queue->waited_since = began;
+		queue->waited = 0;
+	}
+	if (queue->waited >= CODE_QUEUE_WAIT_NS)
+		return false;
+	end = began + CODE_QUEUE_WAIT_NS - queue->waited;
+	pthread_mutex_lock(&queue->lock);
+	while (!is_done(task) && clock_now() < end)
+		wait_until(queue, end);
+	pthread_mutex_unlock(&queue->lock);
+	queue->waited += clock_now() - began;
+	return is_done(task);
+}
+
+bool code_queue_finish(struct code_queue *queue, const volatile sig_atomic_t *interrupted)
+{
+	bool left;
+
+	pthread_mutex_lock(&queue->lock);
+	queue->late = true;
+	left = queue->left;
+	while (queue->left && !(interrupted && *interrupted))
+		wait_until(queue, clock_now() + LOOK_NS);
+	pthread_mutex_unlock(&queue->lock);
+	return left;
+}
