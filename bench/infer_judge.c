@@ -22,12 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vector.h"
 #include "cfi_image.h"
-#include "convert/fde_list.h"
 #include "infer/infer.h"
-#include "infer/landing_pads.h"
 #include "infer/program_elf.h"
+#include "infer/stated_rows.h"
 
 /* What is known of an instruction, for each byte of code. */
 enum {
@@ -40,17 +38,9 @@ enum {
 	DISPUTED = 64, /* functions of one grade disagree: neither has a rule */
 };
 
-struct cfi_row {
-	uint64_t start, end;
-	struct bobbin_rule rule;
-	unsigned int plt;
-};
-
 struct judge {
 	bool details, without_bounds;
-	struct cfi_row *rows;
-	size_t row_count, row_capacity;
-	struct fde_list fdes;
+	struct stated_rows stated;
 	struct program program;
 	uint8_t *marks;
 	uint64_t base, size;
@@ -62,9 +52,6 @@ struct tally {
 	double bytes, seconds;
 };
 
-/* Hardware numbers by DWARF's. */
-static const uint8_t hardware[X86_REGS] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
-
 static double now(void)
 {
 	struct timespec t;
@@ -73,94 +60,13 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int add_fde(struct judge *j, const struct bobbin_cfi_view *views,
-		   const struct listed_fde *fde, struct bobbin_cfi_rows *program)
+static bool has_caller(const struct stated_row *row)
 {
-	struct bobbin_row row;
-
-	if (listed_fde_start(views, fde, NULL, program))
-		return 0;
-	while (bobbin_cfi_rows_next(program, NULL, &row) > 0)
-		if (vector_push(j->rows, j->row_count, j->row_capacity,
-				(struct cfi_row){row.start, row.end, row.rule, program->plt}))
-			return -ENOMEM;
-	return 0;
-}
-
-static int list_rows(struct judge *j, const struct cfi_image *image)
-{
-	static struct bobbin_cfi_rows program;
-	int r = fde_list_init(image->views, image->count, &j->fdes);
-
-	program.view = NULL;
-	for (size_t i = 0; i < j->fdes.count && !r; i++) {
-		r = add_fde(j, image->views, &j->fdes.fdes[i], &program);
-		if (!r && !j->without_bounds)
-			r = program_add_start(&j->program, j->fdes.fdes[i].start, START_PART);
-	}
-	for (unsigned int i = 0; i < image->count && !r; i++)
-		if (!image->views[i].debug_frame)
-			r = landing_pads_add(&j->program, &image->views[i]);
-	return r;
-}
-
-static const struct cfi_row *row_at(const struct judge *j, uint64_t pc)
-{
-	size_t low = 0, high = j->row_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (j->rows[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < j->row_count && j->rows[low].start <= pc ? &j->rows[low] : NULL;
-}
-
-/* The CFA that a rule means, as a distance from the one that was inferred. */
-static value cfa_of(const struct frame_state *s, const struct cfi_row *row, uint64_t pc)
-{
-	const struct bobbin_place *cfa = &row->rule.cfa;
-	value v;
-
-	if (cfa->reg >= X86_REGS || row->rule.index != BOBBIN_NO_INDEX)
-		return VALUE_NONE;
-	v = value_plus(s->regs[hardware[cfa->reg]], cfa->off);
-	if (row->plt && pc % STUB_SIZE >= row->plt)
-		v = value_plus(v, 8);
-	if (cfa->how == BOBBIN_HOW_IN_REG_MEM)
-		v = value_plus(frame_state_word(s, v), row->rule.plus);
-	return v;
-}
-
-static bool fp_is_equal(const struct frame_state *s, const struct cfi_row *row)
-{
-	const struct bobbin_place *fp = &row->rule.fp;
-	value at = VALUE_NONE;
-
-	if (fp->how == BOBBIN_HOW_SAME)
-		return s->regs[X86_BP] == VALUE_CALLERS_FP;
-	if (fp->how == BOBBIN_HOW_IN_CFA_MEM)
-		at = value_on_base(VALUE_CFA, fp->off);
-	else if (fp->how == BOBBIN_HOW_IN_REG_MEM && fp->reg < X86_REGS)
-		at = value_plus(s->regs[hardware[fp->reg]], fp->off);
-	if (frame_state_word(s, at) == VALUE_CALLERS_FP)
-		return true;
-	/* tables go on to name the slot when the register has been popped */
-	return s->regs[X86_BP] == VALUE_CALLERS_FP;
-}
-
-/* Whether the table says something that can be compared: where the caller is. */
-static bool has_caller(const struct cfi_row *row)
-{
-	return row && row->rule.cfa.how != BOBBIN_HOW_NO_RULE &&
-	       row->rule.ra.how == BOBBIN_HOW_IN_CFA_MEM && row->rule.ra.off == -8;
+	return row && stated_rule_has_caller(&row->rule);
 }
 
 static void print_difference(const struct judge *j, uint64_t pc, const struct frame_state *state,
-			     const struct cfi_row *row, bool verified)
+			     const struct stated_row *row, bool verified)
 {
 	char ours[BOBBIN_RULE_STR_MAX] = "", theirs[BOBBIN_RULE_STR_MAX];
 	struct bobbin_rule rule;
@@ -172,33 +78,32 @@ static void print_difference(const struct judge *j, uint64_t pc, const struct fr
 	       theirs);
 }
 
-static int observe(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		   const struct frame_state *state, bool verified)
+static int observe(void *ctx, const struct infer_observation *o)
 {
 	struct judge *j = ctx;
-	const struct cfi_row *row = row_at(j, pc);
-	uint8_t *mark = &j->marks[pc - j->base];
+	const struct stated_row *row = stated_rows_at(&j->stated, o->pc);
+	uint8_t *mark = &j->marks[o->pc - j->base];
 	struct bobbin_rule rule;
+	unsigned int faults;
 	uint64_t word;
 	uint8_t before;
 
 	*mark |= REACHED;
-	if (!row || *mark & DISPUTED || !frame_state_rule(state, &rule) ||
+	if (!row || *mark & DISPUTED || !frame_state_rule(o->state, &rule) ||
 	    bobbin_rule_pack(&rule, &word))
 		return 0;
 	before = *mark;
 	/* what is verified counts where both are */
-	if (before & VERIFIED && !verified)
+	if (before & VERIFIED && !o->verified)
 		return 0;
-	*mark = REACHED | RULED | (verified ? VERIFIED : 0);
-	if (cfa_of(state, row, pc) == value_on_base(VALUE_CFA, 0))
-		*mark |= EQUAL;
-	if (fp_is_equal(state, row))
-		*mark |= FP_EQUAL;
+	faults = stated_rule_check(&row->rule, row->plt, o->state, o->pc);
+	*mark = REACHED | RULED | (o->verified ? VERIFIED : 0) |
+		(faults & STATED_CFA_DIFFERS ? 0 : EQUAL) |
+		(faults & STATED_FP_DIFFERS ? 0 : FP_EQUAL);
 	if (before & RULED && (before & VERIFIED) == (*mark & VERIFIED) && before != *mark)
 		*mark = REACHED | DISPUTED;
 	if (j->details && has_caller(row) && (~*mark & (EQUAL | FP_EQUAL)))
-		print_difference(j, pc, state, row, verified);
+		print_difference(j, o->pc, o->state, row, o->verified);
 	return 0;
 }
 
@@ -217,7 +122,7 @@ static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 			return;
 		mark = j->marks[pc - j->base];
 		/* what is never run has no rule, and needs none */
-		if (!has_caller(row_at(j, pc)) ||
+		if (!has_caller(stated_rows_at(&j->stated, pc)) ||
 		    (!mark && x86_is_padding(code + (pc - fde->start), insn.len)))
 			continue;
 		t->instructions++;
@@ -251,8 +156,8 @@ static int judge(struct judge *j, const char *path, struct tally *t)
 	r = j->marks ? infer_rows(&j->program, &options, &rows) : -ENOMEM;
 	t->seconds = now() - start;
 	t->bytes = (double)coverage_bytes(&j->program.code);
-	for (size_t i = 0; i < j->fdes.count && !r; i++)
-		count_fde(j, decoder, &j->fdes.fdes[i], t);
+	for (size_t i = 0; i < j->stated.fdes.count && !r; i++)
+		count_fde(j, decoder, &j->stated.fdes.fdes[i], t);
 	x86_decoder_close(decoder);
 	if (r)
 		return r;
@@ -305,7 +210,10 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 		return r;
 	r = program_of_elf(fd, NULL, &j.program);
 	if (!r)
-		r = list_rows(&j, &image);
+		r = stated_rows_init(image.views, image.count, &j.stated);
+	if (!r)
+		r = stated_rows_bound(&j.stated, image.views, image.count, !j.without_bounds,
+				      &j.program);
 	if (!r)
 		r = judge(&j, path, &t);
 	if (!r && t.instructions) {
@@ -313,8 +221,7 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 		add(sum, &t);
 	}
 	program_fini(&j.program);
-	fde_list_fini(&j.fdes);
-	free(j.rows);
+	stated_rows_fini(&j.stated);
 	free(j.marks);
 	cfi_image_fini(&image);
 	close(fd);
