@@ -4,8 +4,9 @@
  *
  *	step_function LIBRARY FUNCTION [ADDRESS...]
  *
- * A child process loads the library and calls what is at the address FUNCTION of it, with pointers
- * to zeroed memory and small numbers as arguments.  It is run instruction by instruction.  Where
+ * A child process loads the library and calls what is at the address FUNCTION of it, with pointers to
+ * memory as arguments, and 8 as the third one.  The memory is zero but for a 10 at offset 240, where
+ * OpenSSL's AES keys have the number of their rounds.  It is run instruction by instruction.  Where
  * the return address is, is known from the call; so the true CFA is.  At each instruction of the
  * function that is passed, what the library's call-frame information says is worked out from the
  * registers and the memory, and compared.
@@ -74,6 +75,7 @@ static void be_child(const char *library, uint64_t function)
 		if (buffers[i] == MAP_FAILED)
 			_exit(3);
 		buffers[i] += BUFFER / 2;
+		buffers[i][240] = 10;
 	}
 	shared[0] = map->l_addr;
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -22,11 +22,14 @@ struct lint {
 	const struct lint_tables *tables;
 	struct program program;
 	struct stated_rows stated;
-	struct code_set passed_on, right[TABLES];
+	struct code_set passed_on, jumped_to, right[TABLES];
 	struct finding *findings;
 	size_t count, capacity;
 	uint64_t *uncalled; /* functions whose first instruction is a finding */
 	size_t uncalled_count, uncalled_capacity;
+	uint64_t *pads; /* landing pads */
+	size_t pad_count, pad_capacity;
+	uint64_t unknown_to; /* up to where code after a landing pad is not believed */
 	struct lint_result *out;
 };
 
@@ -104,6 +107,8 @@ static int observe(void *ctx, const struct infer_observation *o)
 		return 0;
 	if (falls_through(o->insn))
 		code_set_add(&l->passed_on, o->pc, o->pc + 1);
+	if (o->insn->op == OP_JUMP || o->insn->op == OP_BRANCH)
+		code_set_add(&l->jumped_to, (uint64_t)o->insn->value, (uint64_t)o->insn->value + 1);
 	for (unsigned int i = 0; i < TABLES && !r; i++) {
 		unsigned int kinds;
 
@@ -129,10 +134,14 @@ static int by_place(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static bool is_among(const uint64_t *sorted, size_t count, uint64_t address)
+{
+	return count && bsearch(&address, sorted, count, sizeof(*sorted), vector_by_start);
+}
+
 static bool is_uncalled(const struct lint *l, uint64_t function)
 {
-	return l->uncalled_count && bsearch(&function, l->uncalled, l->uncalled_count,
-					    sizeof(*l->uncalled), vector_by_start);
+	return is_among(l->uncalled, l->uncalled_count, function);
 }
 
 static const struct code_set *right_of(const struct lint *l, enum lint_section section)
@@ -180,6 +189,16 @@ static bool same_place(const struct finding *a, const struct finding *b)
 	       (a->fault.section == LINT_SFRAME) == (b->fault.section == LINT_SFRAME);
 }
 
+/*
+ * How many arguments an exception takes off the stack is said by the table alone.  And what is a
+ * function for the table, and is reached by a table of jumps alone, may be after that table's end.
+ */
+static bool is_elsewhere(const struct lint *l, const struct lint_fault *fault)
+{
+	return is_among(l->pads, l->pad_count, fault->start) ||
+	       (fault->start == fault->function && !code_set_has(&l->jumped_to, fault->start));
+}
+
 static int merge_one(struct lint *l, const struct x86_decoder *decoder,
 		     const struct finding *finding)
 {
@@ -192,6 +211,13 @@ static int merge_one(struct lint *l, const struct x86_decoder *decoder,
 		out->confirmed++;
 		return 0;
 	}
+	if (is_elsewhere(l, &fault) ||
+	    (l->unknown_to && !is_right_between(l, fault.section, l->unknown_to, fault.start))) {
+		l->unknown_to = fault.end;
+		out->uncalled++;
+		return 0;
+	}
+	l->unknown_to = 0;
 	if (is_uncalled(l, finding->inferred_function)) {
 		out->uncalled++;
 		return 0;
@@ -226,15 +252,21 @@ static int merge(struct lint *l, const struct x86_decoder *decoder)
 
 static int conclude(struct lint *l)
 {
-	struct x86_decoder *decoder = x86_decoder_open();
+	struct x86_decoder *decoder;
 	int r;
 
-	if (!decoder)
-		return -ENOMEM;
 	if (l->count)
 		qsort(l->findings, l->count, sizeof(*l->findings), by_place);
+	for (size_t i = 0; i < l->program.pad_count; i++)
+		if (vector_push(l->pads, l->pad_count, l->pad_capacity, l->program.pads[i].pad))
+			return -ENOMEM;
+	if (l->pad_count)
+		qsort(l->pads, l->pad_count, sizeof(*l->pads), vector_by_start);
 	if (l->uncalled_count)
 		qsort(l->uncalled, l->uncalled_count, sizeof(*l->uncalled), vector_by_start);
+	decoder = x86_decoder_open();
+	if (!decoder)
+		return -ENOMEM;
 	r = merge(l, decoder);
 	x86_decoder_close(decoder);
 	return r;
@@ -258,7 +290,7 @@ static int add_sframe_starts(struct lint *l)
 static int make_sets(struct lint *l)
 {
 	const struct coverage *code = &l->program.code;
-	struct code_set *sets[] = {&l->passed_on, &l->right[0], &l->right[1]};
+	struct code_set *sets[] = {&l->passed_on, &l->jumped_to, &l->right[0], &l->right[1]};
 
 	if (!code->count)
 		return -ENODATA;
@@ -303,10 +335,12 @@ int table_lint(int fd, const struct lint_tables *tables, struct lint_result *ret
 		return r;
 	r = run(&l);
 	code_set_fini(&l.passed_on);
+	code_set_fini(&l.jumped_to);
 	code_set_fini(&l.right[0]);
 	code_set_fini(&l.right[1]);
 	free(l.findings);
 	free(l.uncalled);
+	free(l.pads);
 	stated_rows_fini(&l.stated);
 	program_fini(&l.program);
 	if (r)

@@ -43,7 +43,8 @@ struct lint_fault {
  * @compared: rules of tables that were compared, one for each instruction of a verified function
  * @different: of these
  * @confirmed: of these, those that are right on another way
- * @uncalled: of these, those in functions that the table does not take to be called
+ * @uncalled: of these, those in functions that the table does not take to be called, and those that
+ *	exceptions come to
  */
 struct lint_result {
 	struct lint_fault *faults;
