@@ -2,13 +2,14 @@
 /*
  * infer_judge - compare inferred rules with call-frame information.
  *
- *	infer_judge [-d] [-b] FILE...
+ *	infer_judge [-d] [-b] [-w LIST] FILE...
  *
  * While rules are inferred, nothing of .eh_frame is looked at but where its functions begin and
  * where exceptions continue; with -b not even the first.  Then, at each instruction of its
  * functions, what it says of the CFA and of the frame pointer is worked out in the state that was
  * inferred: rules that name different registers for the same value are equal.  With -d each
- * difference is printed.
+ * difference is printed.  LIST has places where a table is known to be wrong, such as wrong-tables:
+ * differences there are counted by themselves, and not as equal.
  *
  * One line for each file:
  *
@@ -22,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "cfi_image.h"
 #include "infer/infer.h"
 #include "infer/program_elf.h"
@@ -38,7 +40,16 @@ enum {
 	DISPUTED = 64, /* functions of one grade disagree: neither has a rule */
 };
 
+/* A place where a file's table is wrong. */
+struct wrong_place {
+	char file[64];
+	uint64_t start, end;
+};
+
 struct judge {
+	struct wrong_place *wrong;
+	size_t wrong_count, wrong_capacity;
+	const char *name; /* of the file at hand */
 	bool details, without_bounds;
 	struct stated_rows stated;
 	struct program program;
@@ -49,6 +60,7 @@ struct judge {
 struct tally {
 	uint64_t instructions, ruled, equal, verified, verified_equal, fp_equal, reached;
 	uint64_t functions, spent, rejected;
+	uint64_t table_wrong, verified_table_wrong;
 	double bytes, seconds;
 };
 
@@ -107,6 +119,31 @@ static int observe(void *ctx, const struct infer_observation *o)
 	return 0;
 }
 
+static int read_wrong(struct judge *j, const char *path)
+{
+	FILE *in = fopen(path, "r");
+	struct wrong_place place;
+	char line[128];
+	int r = in ? 0 : -errno;
+
+	while (in && !r && fgets(line, sizeof(line), in))
+		if (*line != '#' &&
+		    sscanf(line, "%63s %lx %lx", place.file, &place.start, &place.end) == 3)
+			r = vector_push(j->wrong, j->wrong_count, j->wrong_capacity, place);
+	if (in)
+		fclose(in);
+	return r;
+}
+
+static bool is_wrong(const struct judge *j, uint64_t pc)
+{
+	for (size_t i = 0; i < j->wrong_count; i++)
+		if (pc >= j->wrong[i].start && pc < j->wrong[i].end &&
+		    !strcmp(j->wrong[i].file, j->name))
+			return true;
+	return false;
+}
+
 static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 		      const struct listed_fde *fde, struct tally *t)
 {
@@ -132,6 +169,10 @@ static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 		t->fp_equal += !!(mark & FP_EQUAL);
 		t->verified += !!(mark & VERIFIED);
 		t->verified_equal += (mark & VERIFIED) && mark & EQUAL;
+		if (mark & RULED && !(mark & EQUAL) && is_wrong(j, pc)) {
+			t->table_wrong++;
+			t->verified_table_wrong += !!(mark & VERIFIED);
+		}
 		if (j->details && !(mark & RULED))
 			printf("%#lx not ruled%s\n", pc, mark & REACHED ? ", reached" : "");
 	}
@@ -193,6 +234,8 @@ static void add(struct tally *sum, const struct tally *t)
 	sum->verified_equal += t->verified_equal;
 	sum->fp_equal += t->fp_equal;
 	sum->reached += t->reached;
+	sum->table_wrong += t->table_wrong;
+	sum->verified_table_wrong += t->verified_table_wrong;
 	sum->functions += t->functions;
 	sum->spent += t->spent;
 	sum->rejected += t->rejected;
@@ -208,6 +251,7 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 
 	if (r)
 		return r;
+	j.name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	r = program_of_elf(fd, NULL, &j.program);
 	if (!r)
 		r = stated_rows_init(image.views, image.count, &j.stated);
@@ -235,7 +279,11 @@ int main(int argc, char **argv)
 	struct rusage usage;
 	int c, files = 0;
 
-	while ((c = getopt(argc, argv, "db")) != -1) {
+	while ((c = getopt(argc, argv, "dbw:")) != -1) {
+		if (c == 'w' && read_wrong(&options, optarg)) {
+			fprintf(stderr, "%s: cannot be read\n", optarg);
+			return 2;
+		}
 		options.details |= c == 'd';
 		options.without_bounds |= c == 'b';
 		if (c == '?')
@@ -251,6 +299,10 @@ int main(int argc, char **argv)
 	if (!files)
 		return 1;
 	print_tally(&sum, "all");
+	printf("table is wrong, confirmed: %lu; without these equal %.4f verified equal %.4f\n",
+	       sum.table_wrong, percent(sum.equal, sum.ruled - sum.table_wrong),
+	       percent(sum.verified_equal, sum.verified - sum.verified_table_wrong));
+	free(options.wrong);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("files %d, memory at most %ld KiB\n", files, usage.ru_maxrss);
 	return 0;
