@@ -2,13 +2,14 @@
 /*
  * infer_judge - compare inferred rules with call-frame information.
  *
- *	infer_judge [-d] [-b] FILE...
+ *	infer_judge [-d] [-b] [-w LIST] FILE...
  *
  * While rules are inferred, nothing of .eh_frame is looked at but where its functions begin and
  * where exceptions continue; with -b not even the first.  Then, at each instruction of its
  * functions, what it says of the CFA and of the frame pointer is worked out in the state that was
  * inferred: rules that name different registers for the same value are equal.  With -d each
- * difference is printed.
+ * difference is printed.  LIST has places where a table is known to be wrong, such as wrong-tables:
+ * differences there are counted by themselves, and not as equal.
  *
  * One line for each file:
  *
@@ -24,10 +25,9 @@
 
 #include "base/vector.h"
 #include "cfi_image.h"
-#include "convert/fde_list.h"
 #include "infer/infer.h"
-#include "infer/landing_pads.h"
 #include "infer/program_elf.h"
+#include "infer/stated_rows.h"
 
 /* What is known of an instruction, for each byte of code. */
 enum {
@@ -40,17 +40,18 @@ enum {
 	DISPUTED = 64, /* functions of one grade disagree: neither has a rule */
 };
 
-struct cfi_row {
+/* A place where a file's table is wrong. */
+struct wrong_place {
+	char file[64];
 	uint64_t start, end;
-	struct bobbin_rule rule;
-	unsigned int plt;
 };
 
 struct judge {
+	struct wrong_place *wrong;
+	size_t wrong_count, wrong_capacity;
+	const char *name; /* of the file at hand */
 	bool details, without_bounds;
-	struct cfi_row *rows;
-	size_t row_count, row_capacity;
-	struct fde_list fdes;
+	struct stated_rows stated;
 	struct program program;
 	uint8_t *marks;
 	uint64_t base, size;
@@ -59,11 +60,9 @@ struct judge {
 struct tally {
 	uint64_t instructions, ruled, equal, verified, verified_equal, fp_equal, reached;
 	uint64_t functions, spent, rejected;
+	uint64_t table_wrong, verified_table_wrong;
 	double bytes, seconds;
 };
-
-/* Hardware numbers by DWARF's. */
-static const uint8_t hardware[X86_REGS] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 
 static double now(void)
 {
@@ -73,94 +72,13 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int add_fde(struct judge *j, const struct bobbin_cfi_view *views,
-		   const struct listed_fde *fde, struct bobbin_cfi_rows *program)
+static bool has_caller(const struct stated_row *row)
 {
-	struct bobbin_row row;
-
-	if (listed_fde_start(views, fde, NULL, program))
-		return 0;
-	while (bobbin_cfi_rows_next(program, NULL, &row) > 0)
-		if (vector_push(j->rows, j->row_count, j->row_capacity,
-				(struct cfi_row){row.start, row.end, row.rule, program->plt}))
-			return -ENOMEM;
-	return 0;
-}
-
-static int list_rows(struct judge *j, const struct cfi_image *image)
-{
-	static struct bobbin_cfi_rows program;
-	int r = fde_list_init(image->views, image->count, &j->fdes);
-
-	program.view = NULL;
-	for (size_t i = 0; i < j->fdes.count && !r; i++) {
-		r = add_fde(j, image->views, &j->fdes.fdes[i], &program);
-		if (!r && !j->without_bounds)
-			r = program_add_start(&j->program, j->fdes.fdes[i].start, START_PART);
-	}
-	for (unsigned int i = 0; i < image->count && !r; i++)
-		if (!image->views[i].debug_frame)
-			r = landing_pads_add(&j->program, &image->views[i]);
-	return r;
-}
-
-static const struct cfi_row *row_at(const struct judge *j, uint64_t pc)
-{
-	size_t low = 0, high = j->row_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (j->rows[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < j->row_count && j->rows[low].start <= pc ? &j->rows[low] : NULL;
-}
-
-/* The CFA that a rule means, as a distance from the one that was inferred. */
-static value cfa_of(const struct frame_state *s, const struct cfi_row *row, uint64_t pc)
-{
-	const struct bobbin_place *cfa = &row->rule.cfa;
-	value v;
-
-	if (cfa->reg >= X86_REGS || row->rule.index != BOBBIN_NO_INDEX)
-		return VALUE_NONE;
-	v = value_plus(s->regs[hardware[cfa->reg]], cfa->off);
-	if (row->plt && pc % STUB_SIZE >= row->plt)
-		v = value_plus(v, 8);
-	if (cfa->how == BOBBIN_HOW_IN_REG_MEM)
-		v = value_plus(frame_state_word(s, v), row->rule.plus);
-	return v;
-}
-
-static bool fp_is_equal(const struct frame_state *s, const struct cfi_row *row)
-{
-	const struct bobbin_place *fp = &row->rule.fp;
-	value at = VALUE_NONE;
-
-	if (fp->how == BOBBIN_HOW_SAME)
-		return s->regs[X86_BP] == VALUE_CALLERS_FP;
-	if (fp->how == BOBBIN_HOW_IN_CFA_MEM)
-		at = value_on_base(VALUE_CFA, fp->off);
-	else if (fp->how == BOBBIN_HOW_IN_REG_MEM && fp->reg < X86_REGS)
-		at = value_plus(s->regs[hardware[fp->reg]], fp->off);
-	if (frame_state_word(s, at) == VALUE_CALLERS_FP)
-		return true;
-	/* tables go on to name the slot when the register has been popped */
-	return s->regs[X86_BP] == VALUE_CALLERS_FP;
-}
-
-/* Whether the table says something that can be compared: where the caller is. */
-static bool has_caller(const struct cfi_row *row)
-{
-	return row && row->rule.cfa.how != BOBBIN_HOW_NO_RULE &&
-	       row->rule.ra.how == BOBBIN_HOW_IN_CFA_MEM && row->rule.ra.off == -8;
+	return row && stated_rule_has_caller(&row->rule);
 }
 
 static void print_difference(const struct judge *j, uint64_t pc, const struct frame_state *state,
-			     const struct cfi_row *row, bool verified)
+			     const struct stated_row *row, bool verified)
 {
 	char ours[BOBBIN_RULE_STR_MAX] = "", theirs[BOBBIN_RULE_STR_MAX];
 	struct bobbin_rule rule;
@@ -172,34 +90,58 @@ static void print_difference(const struct judge *j, uint64_t pc, const struct fr
 	       theirs);
 }
 
-static int observe(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		   const struct frame_state *state, bool verified)
+static int observe(void *ctx, const struct infer_observation *o)
 {
 	struct judge *j = ctx;
-	const struct cfi_row *row = row_at(j, pc);
-	uint8_t *mark = &j->marks[pc - j->base];
+	const struct stated_row *row = stated_rows_at(&j->stated, o->pc);
+	uint8_t *mark = &j->marks[o->pc - j->base];
 	struct bobbin_rule rule;
+	unsigned int faults;
 	uint64_t word;
 	uint8_t before;
 
 	*mark |= REACHED;
-	if (!row || *mark & DISPUTED || !frame_state_rule(state, &rule) ||
+	if (!row || *mark & DISPUTED || !frame_state_rule(o->state, &rule) ||
 	    bobbin_rule_pack(&rule, &word))
 		return 0;
 	before = *mark;
 	/* what is verified counts where both are */
-	if (before & VERIFIED && !verified)
+	if (before & VERIFIED && !o->verified)
 		return 0;
-	*mark = REACHED | RULED | (verified ? VERIFIED : 0);
-	if (cfa_of(state, row, pc) == value_on_base(VALUE_CFA, 0))
-		*mark |= EQUAL;
-	if (fp_is_equal(state, row))
-		*mark |= FP_EQUAL;
+	faults = stated_rule_check(&row->rule, row->plt, o->state, o->pc);
+	*mark = REACHED | RULED | (o->verified ? VERIFIED : 0) |
+		(faults & STATED_CFA_DIFFERS ? 0 : EQUAL) |
+		(faults & STATED_FP_DIFFERS ? 0 : FP_EQUAL);
 	if (before & RULED && (before & VERIFIED) == (*mark & VERIFIED) && before != *mark)
 		*mark = REACHED | DISPUTED;
 	if (j->details && has_caller(row) && (~*mark & (EQUAL | FP_EQUAL)))
-		print_difference(j, pc, state, row, verified);
+		print_difference(j, o->pc, o->state, row, o->verified);
 	return 0;
+}
+
+static int read_wrong(struct judge *j, const char *path)
+{
+	FILE *in = fopen(path, "r");
+	struct wrong_place place;
+	char line[128];
+	int r = in ? 0 : -errno;
+
+	while (in && !r && fgets(line, sizeof(line), in))
+		if (*line != '#' &&
+		    sscanf(line, "%63s %lx %lx", place.file, &place.start, &place.end) == 3)
+			r = vector_push(j->wrong, j->wrong_count, j->wrong_capacity, place);
+	if (in)
+		fclose(in);
+	return r;
+}
+
+static bool is_wrong(const struct judge *j, uint64_t pc)
+{
+	for (size_t i = 0; i < j->wrong_count; i++)
+		if (pc >= j->wrong[i].start && pc < j->wrong[i].end &&
+		    !strcmp(j->wrong[i].file, j->name))
+			return true;
+	return false;
 }
 
 static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
@@ -217,7 +159,7 @@ static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 			return;
 		mark = j->marks[pc - j->base];
 		/* what is never run has no rule, and needs none */
-		if (!has_caller(row_at(j, pc)) ||
+		if (!has_caller(stated_rows_at(&j->stated, pc)) ||
 		    (!mark && x86_is_padding(code + (pc - fde->start), insn.len)))
 			continue;
 		t->instructions++;
@@ -227,6 +169,10 @@ static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 		t->fp_equal += !!(mark & FP_EQUAL);
 		t->verified += !!(mark & VERIFIED);
 		t->verified_equal += (mark & VERIFIED) && mark & EQUAL;
+		if (mark & RULED && !(mark & EQUAL) && is_wrong(j, pc)) {
+			t->table_wrong++;
+			t->verified_table_wrong += !!(mark & VERIFIED);
+		}
 		if (j->details && !(mark & RULED))
 			printf("%#lx not ruled%s\n", pc, mark & REACHED ? ", reached" : "");
 	}
@@ -251,8 +197,8 @@ static int judge(struct judge *j, const char *path, struct tally *t)
 	r = j->marks ? infer_rows(&j->program, &options, &rows) : -ENOMEM;
 	t->seconds = now() - start;
 	t->bytes = (double)coverage_bytes(&j->program.code);
-	for (size_t i = 0; i < j->fdes.count && !r; i++)
-		count_fde(j, decoder, &j->fdes.fdes[i], t);
+	for (size_t i = 0; i < j->stated.fdes.count && !r; i++)
+		count_fde(j, decoder, &j->stated.fdes.fdes[i], t);
 	x86_decoder_close(decoder);
 	if (r)
 		return r;
@@ -288,6 +234,8 @@ static void add(struct tally *sum, const struct tally *t)
 	sum->verified_equal += t->verified_equal;
 	sum->fp_equal += t->fp_equal;
 	sum->reached += t->reached;
+	sum->table_wrong += t->table_wrong;
+	sum->verified_table_wrong += t->verified_table_wrong;
 	sum->functions += t->functions;
 	sum->spent += t->spent;
 	sum->rejected += t->rejected;
@@ -303,9 +251,13 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 
 	if (r)
 		return r;
+	j.name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	r = program_of_elf(fd, NULL, &j.program);
 	if (!r)
-		r = list_rows(&j, &image);
+		r = stated_rows_init(image.views, image.count, &j.stated);
+	if (!r)
+		r = stated_rows_bound(&j.stated, image.views, image.count, !j.without_bounds,
+				      &j.program);
 	if (!r)
 		r = judge(&j, path, &t);
 	if (!r && t.instructions) {
@@ -313,8 +265,7 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 		add(sum, &t);
 	}
 	program_fini(&j.program);
-	fde_list_fini(&j.fdes);
-	free(j.rows);
+	stated_rows_fini(&j.stated);
 	free(j.marks);
 	cfi_image_fini(&image);
 	close(fd);
@@ -328,7 +279,11 @@ int main(int argc, char **argv)
 	struct rusage usage;
 	int c, files = 0;
 
-	while ((c = getopt(argc, argv, "db")) != -1) {
+	while ((c = getopt(argc, argv, "dbw:")) != -1) {
+		if (c == 'w' && read_wrong(&options, optarg)) {
+			fprintf(stderr, "%s: cannot be read\n", optarg);
+			return 2;
+		}
 		options.details |= c == 'd';
 		options.without_bounds |= c == 'b';
 		if (c == '?')
@@ -344,6 +299,10 @@ int main(int argc, char **argv)
 	if (!files)
 		return 1;
 	print_tally(&sum, "all");
+	printf("table is wrong, confirmed: %lu; without these equal %.4f verified equal %.4f\n",
+	       sum.table_wrong, percent(sum.equal, sum.ruled - sum.table_wrong),
+	       percent(sum.verified_equal, sum.verified - sum.verified_table_wrong));
+	free(options.wrong);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("files %d, memory at most %ld KiB\n", files, usage.ru_maxrss);
 	return 0;

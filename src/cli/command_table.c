@@ -100,6 +100,14 @@ static const struct command commands[] = {
 	 "notes, 1 if there are errors or warnings, 2 for a wrong call, and 3 if a file cannot be "
 	 "read or has no SFrame section.",
 	 OF_CHECK, 1, ANY_NUMBER, "no file was named", .run = run_sframe_check},
+	{"sframe lint", "find where unwind tables contradict the code",
+	 "[OPTIONS] FILE...",
+	 "Compare the call-frame information and the SFrame sections of linked files of x86-64 with the "
+	 "rules that are inferred from their machine code, and report where the tables are wrong: "
+	 "address and function, the instruction, what the table says, and what the code does. The "
+	 "exit status is 0 if there is no such place, 1 if there is one, 2 for a wrong call, and 3 if "
+	 "a file cannot be read or has no tables.",
+	 OF_LINT, 1, ANY_NUMBER, "no file was named", .run = run_sframe_lint},
 	{"sframe convert", "make SFrame from call-frame information",
 	 "[OPTIONS] FILE -o OUT\n[OPTIONS] FILE --in-place",
 	 "Make an SFrame section from a file's .eh_frame and .debug_frame. OUT is a copy of the file "

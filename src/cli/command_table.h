@@ -22,6 +22,7 @@ int run_maps(struct arguments *a);
 int run_doctor(struct arguments *a);
 int run_sframe_dump(struct arguments *a);
 int run_sframe_check(struct arguments *a);
+int run_sframe_lint(struct arguments *a);
 int run_sframe_convert(struct arguments *a);
 int run_sframe_stat(struct arguments *a);
 int run_sframe_merge(struct arguments *a);

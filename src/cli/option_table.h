@@ -28,6 +28,7 @@ enum option_owner {
 	OF_UNPACK = 1 << 13,
 	OF_DOCTOR = 1 << 14,
 	OF_TOP = 1 << 15,
+	OF_LINT = 1 << 16,
 };
 
 enum option_result {

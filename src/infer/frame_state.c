@@ -367,11 +367,24 @@ static bool join_slots(struct frame_state *into, const struct frame_state *from)
 	return changed;
 }
 
+/*
+ * The stack pointer is known in one state, and in the other not any more, after paths that disagreed
+ * about it; and the frame pointer does not tell the CFA.
+ */
+static bool loses_sp(const struct frame_state *a, const struct frame_state *b)
+{
+	const value x = a->regs[X86_SP], y = b->regs[X86_SP];
+
+	return ((value_is_cfa(x) && y == VALUE_NONE) || (value_is_cfa(y) && x == VALUE_NONE)) &&
+	       !(value_is_cfa(a->regs[X86_BP]) && a->regs[X86_BP] == b->regs[X86_BP]);
+}
+
 enum frame_join frame_state_join(struct frame_state *into, const struct frame_state *from,
 				 bool *changed)
 {
-	const bool both = value_is_cfa(into->regs[X86_SP]) && value_is_cfa(from->regs[X86_SP]) &&
-			  into->regs[X86_SP] != from->regs[X86_SP];
+	const bool both = (value_is_cfa(into->regs[X86_SP]) && value_is_cfa(from->regs[X86_SP]) &&
+			   into->regs[X86_SP] != from->regs[X86_SP]) ||
+			  loses_sp(into, from);
 	bool known = true, moved = false;
 
 	if (into->regs[X86_SP] != from->regs[X86_SP] || into->regs[X86_BP] != from->regs[X86_BP])

@@ -63,7 +63,7 @@ void frame_state_call(struct frame_state *state);
 /* Whether two states can be of one place. */
 enum frame_join {
 	JOIN_AGREES,
-	JOIN_MOVES, /* the stack pointer is known in both, and not the same */
+	JOIN_MOVES, /* the stack pointer is not the same in both, or was lost in one */
 	JOIN_LOSES, /* the CFA could be told, and cannot any more */
 };
 

@@ -28,6 +28,7 @@ struct inference {
 	struct ruled *ruled; /* of the function at hand */
 	size_t ruled_count, ruled_capacity;
 	struct code_set covered; /* code of functions that were kept */
+	uint64_t function;
 	bool verified;
 };
 
@@ -41,7 +42,9 @@ static int keep_rule(void *ctx, uint64_t pc, const struct x86_insn *insn,
 
 	code_set_add(&f->covered, ruled.start, ruled.end);
 	if (f->options->observe) {
-		r = f->options->observe(f->options->ctx, pc, insn, state, f->verified);
+		r = f->options->observe(
+			f->options->ctx,
+			&(struct infer_observation){pc, insn, state, f->function, f->verified});
 		if (r)
 			return r;
 	}
@@ -76,6 +79,7 @@ static int keep(struct inference *f, uint64_t start, const struct flow_outcome *
 {
 	int r;
 
+	f->function = start;
 	f->verified = outcome->verified;
 	f->ruled_count = 0;
 	r = flow_visit(f->flow, keep_rule, f);

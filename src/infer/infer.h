@@ -16,6 +16,21 @@
 #include "infer/inferred_rows.h"
 
 /**
+ * struct infer_observation - what was inferred of an instruction
+ * @pc, @insn: the instruction
+ * @state: before it
+ * @function: that was analysed: where it starts
+ * @verified: its grade
+ */
+struct infer_observation {
+	uint64_t pc;
+	const struct x86_insn *insn;
+	const struct frame_state *state;
+	uint64_t function;
+	bool verified;
+};
+
+/**
  * struct infer_options - what is wanted
  * @only: where rules are wanted, settled; NULL: everywhere
  * @observe: called for each instruction of each function that is kept, or NULL
@@ -24,8 +39,7 @@
  */
 struct infer_options {
 	const struct coverage *only;
-	int (*observe)(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		       const struct frame_state *state, bool verified);
+	int (*observe)(void *ctx, const struct infer_observation *observation);
 	void *ctx;
 	const _Atomic bool *stop;
 };

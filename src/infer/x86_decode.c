@@ -686,3 +686,18 @@ void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t
 	else
 		other_map(&l, l.insn.opcode);
 }
+
+void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
+	      char ret[X86_TEXT_MAX])
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	ZydisFormatter formatter;
+
+	*ret = 0;
+	if (ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT)) &&
+	    ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder->zydis, code, size, &insn, operands)))
+		ZydisFormatterFormatInstruction(&formatter, &insn, operands,
+						insn.operand_count_visible, ret, X86_TEXT_MAX, pc,
+						NULL);
+}

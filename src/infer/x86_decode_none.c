@@ -23,3 +23,9 @@ void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t
 {
 	*ret = (struct x86_insn){.at = ret->at, .op = OP_BAD, .len = 1};
 }
+
+void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
+	      char ret[X86_TEXT_MAX])
+{
+	*ret = 0;
+}

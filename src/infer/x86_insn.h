@@ -101,6 +101,12 @@ void x86_decoder_close(struct x86_decoder *decoder);
 void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
 		struct x86_insn *ret);
 
+#define X86_TEXT_MAX 96
+
+/* An instruction as assemblers write it, "push %rbx"; "" for what is none. */
+void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
+	      char ret[X86_TEXT_MAX]);
+
 /* Whether an instruction of @len bytes only fills up to where the next function or loop begins. */
 static inline bool x86_is_padding(const uint8_t *code, unsigned int len)
 {

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sframe_lint.c - bobbin sframe lint: where unwind tables contradict the code.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "cli/command_table.h"
+#include "cli/file_cfi.h"
+#include "cli/json_output.h"
+#include "cli/sframe_command.h"
+#include "export/safe_text.h"
+#include "infer/program_code.h"
+#include "infer/stated_rows.h"
+#include "infer/table_lint.h"
+#include "infer/x86_insn.h"
+#include "symbol/symbolizer.h"
+
+#define STATUS_FAULTS 1
+#define STATUS_UNREADABLE 3
+
+/**
+ * struct lint_report - a report on its way
+ * @json: where a document is printed to, or NULL for lines of text
+ * @arguments: what to do
+ * @path, @input: the file
+ * @symbolizer, @file: for names
+ * @decoder: for instructions
+ */
+struct lint_report {
+	struct json_output *json;
+	const struct arguments *arguments;
+	const char *path;
+	struct file_cfi input;
+	struct symbolizer *symbolizer;
+	unsigned int file;
+	struct x86_decoder *decoder;
+};
+
+static const char *const sections[] = {".eh_frame", ".debug_frame", ".sframe"};
+
+#define LABEL_MAX 128
+
+/* "name+0x10", or by the start of the function in the table: "0x1200+0x10". */
+static void name_place(const struct lint_report *r, const struct lint_fault *fault,
+		       char ret[LABEL_MAX])
+{
+	struct symbol symbol;
+	uint64_t offset;
+
+	if (r->symbolizer && elf_image_offset(&r->input.image, fault->start, &offset) &&
+	    symbolizer_resolve(r->symbolizer, r->file, offset, &symbol, 1) == 1 &&
+	    symbol.start >= fault->function)
+		snprintf(ret, LABEL_MAX, "%.96s+0x%" PRIx64, symbol.name, symbol.offset);
+	else
+		snprintf(ret, LABEL_MAX, "0x%" PRIx64 "+0x%" PRIx64, fault->function,
+			 fault->start - fault->function);
+}
+
+static void instruction_at(const struct lint_report *r, uint64_t addr, char ret[X86_TEXT_MAX])
+{
+	uint8_t code[16] = {0};
+	uint64_t offset;
+	ssize_t size = -1;
+
+	*ret = 0;
+	if (addr && elf_image_offset(&r->input.image, addr, &offset))
+		size = pread(r->input.fd, code, sizeof(code), (off_t)offset);
+	if (size > 0)
+		x86_text(r->decoder, code, (uint64_t)size, addr, ret);
+}
+
+static const char *kind_of(const struct lint_fault *fault)
+{
+	if (fault->kinds == STATED_FP_DIFFERS)
+		return "FP";
+	return fault->kinds == STATED_CFA_DIFFERS ? "CFA" : "CFA and FP";
+}
+
+/* The strings of one fault. */
+struct spelled_fault {
+	char place[LABEL_MAX], at[X86_TEXT_MAX], after[X86_TEXT_MAX];
+	char stated[BOBBIN_RULE_STR_MAX], inferred[BOBBIN_RULE_STR_MAX];
+};
+
+static void spell(const struct lint_report *r, const struct lint_fault *fault,
+		  struct spelled_fault *ret)
+{
+	name_place(r, fault, ret->place);
+	instruction_at(r, fault->start, ret->at);
+	instruction_at(r, fault->after, ret->after);
+	bobbin_rule_str(r->input.arch, &fault->stated, ret->stated);
+	bobbin_rule_str(r->input.arch, &fault->inferred, ret->inferred);
+}
+
+static void print_line(const struct lint_report *r, const struct lint_fault *fault)
+{
+	struct spelled_fault s;
+
+	spell(r, fault, &s);
+	safe_text_place(stdout, r->path);
+	printf("0x%" PRIx64 "..0x%" PRIx64 ": ", fault->start, fault->end);
+	safe_text_plain(stdout, s.place);
+	if (*s.after)
+		printf(": after '%s'", s.after);
+	printf(": '%s'", s.at);
+	if (fault->instructions > 1)
+		printf(" and %" PRIu64 " more", fault->instructions - 1);
+	printf(": %s: %s: %s; code: %s\n", kind_of(fault), sections[fault->section], s.stated,
+	       s.inferred);
+}
+
+static void print_object(const struct lint_report *r, const struct lint_fault *fault)
+{
+	struct json_output *json = r->json;
+	struct spelled_fault s;
+
+	spell(r, fault, &s);
+	json_object(json, NULL);
+	json_address(json, "start", fault->start);
+	json_address(json, "end", fault->end);
+	json_address(json, "function", fault->function);
+	json_string(json, "place", s.place);
+	json_string(json, "instruction", s.at);
+	if (*s.after)
+		json_string(json, "after", s.after);
+	json_unsigned(json, "instructions", fault->instructions);
+	json_bool(json, "cfa", fault->kinds & STATED_CFA_DIFFERS);
+	json_bool(json, "fp", fault->kinds & STATED_FP_DIFFERS);
+	json_string(json, "section", sections[fault->section]);
+	json_string(json, "table", s.stated);
+	json_string(json, "code", s.inferred);
+	json_object_end(json);
+}
+
+static void print_summary(const struct lint_report *r, const struct lint_result *result)
+{
+	safe_text_place(stdout, r->path);
+	printf("%zu place%s, %" PRIu64 " of %" PRIu64 " instructions differ; %" PRIu64
+	       " of them are right on another way, %" PRIu64
+	       " are in code that is not called as a function\n",
+	       result->count, result->count == 1 ? "" : "s", result->different, result->compared,
+	       result->confirmed, result->uncalled);
+}
+
+static void print_result(const struct lint_report *r, const struct lint_result *result)
+{
+	if (r->json) {
+		json_object(r->json, NULL);
+		json_string(r->json, "file", r->path);
+		json_array(r->json, "faults");
+	}
+	for (size_t i = 0; i < result->count; i++)
+		if (r->json)
+			print_object(r, &result->faults[i]);
+		else
+			print_line(r, &result->faults[i]);
+	if (r->json) {
+		json_array_end(r->json);
+		json_unsigned(r->json, "compared", result->compared);
+		json_unsigned(r->json, "different", result->different);
+		json_unsigned(r->json, "confirmed", result->confirmed);
+		json_unsigned(r->json, "uncalled", result->uncalled);
+		json_object_end(r->json);
+	} else if (!r->arguments->quiet) {
+		print_summary(r, result);
+	}
+}
+
+/* Names are shown if there are any. */
+static void open_names(struct lint_report *r)
+{
+	const struct symbolizer_options options = {.demangle = true,
+						   .debug_path = r->arguments->unwind.debug_path};
+	const struct symbol_file file = {.path = r->path,
+					 .build_id = r->input.image.build_id,
+					 .build_id_len = r->input.image.build_id_len};
+
+	if (symbolizer_open(&options, &r->symbolizer)) {
+		r->symbolizer = NULL;
+	} else if (symbolizer_file(r->symbolizer, &file, &r->file)) {
+		symbolizer_close(r->symbolizer);
+		r->symbolizer = NULL;
+	}
+}
+
+/* The SFrame sections of the file, up to the first that cannot be read. */
+static int list_sections(const struct file_cfi *input, struct bobbin_sframe_view **ret,
+			 unsigned int *count)
+{
+	const struct elf_bytes *bytes = &input->image.sframe;
+	const struct sframe_section section = {
+		.data = bytes->data, .size = bytes->size, .addr = bytes->addr};
+	struct bobbin_sframe_view view;
+	uint64_t pos = 0;
+	size_t capacity = 0;
+
+	while (bytes->data && sframe_section_next(&section, &pos, NULL, &view) > 0) {
+		if (vector_reserve(ret, &capacity, *count + (size_t)1, sizeof(view)))
+			return -ENOMEM;
+		(*ret)[(*count)++] = view;
+	}
+	return 0;
+}
+
+static int lint(struct lint_report *r, struct lint_result *ret)
+{
+	struct bobbin_sframe_view *views = NULL;
+	struct lint_tables tables = {.cfi = r->input.views, .cfi_count = r->input.count};
+	int error = list_sections(&r->input, &views, &tables.sframe_count);
+
+	tables.sframe = views;
+	if (!error && r->input.arch != bobbin_arch_amd64())
+		error = -ENOTSUP;
+	if (!error && !tables.cfi_count && !tables.sframe_count)
+		error = -ENODATA;
+	if (!error)
+		error = table_lint(r->input.fd, &tables, ret);
+	free(views);
+	return error;
+}
+
+static const char *refusal_of(int error)
+{
+	if (error == -ENODATA)
+		return "there are no tables, or there is no code";
+	if (error == -ENOTSUP)
+		return x86_decoder_exists() ? "not the code of x86-64"
+					    : "this build cannot read machine code";
+	return strerror(-error);
+}
+
+static int lint_file(void *ctx, const char *path)
+{
+	struct lint_report r = *(const struct lint_report *)ctx;
+	struct lint_result result = {0};
+	int error, status;
+
+	r.path = path;
+	if (!file_cfi_open(path, &r.input))
+		return STATUS_UNREADABLE;
+	if (r.input.object.arch) {
+		complain("%s: a relocatable file: link it first", path);
+		file_cfi_close(&r.input);
+		return STATUS_UNREADABLE;
+	}
+	error = lint(&r, &result);
+	if (error) {
+		complain("%s: %s", path, refusal_of(error));
+		status = STATUS_UNREADABLE;
+	} else {
+		open_names(&r);
+		print_result(&r, &result);
+		symbolizer_close(r.symbolizer);
+		status = result.count ? STATUS_FAULTS : 0;
+	}
+	lint_result_fini(&result);
+	file_cfi_close(&r.input);
+	return status;
+}
+
+int run_sframe_lint(struct arguments *a)
+{
+	struct json_output json = json_output(stdout);
+	struct lint_report report = {
+		.json = a->json ? &json : NULL, .arguments = a, .decoder = x86_decoder_open()};
+	int status = report_files(
+		a, &json, &(struct file_report){lint_file, NULL, &report, STATUS_UNREADABLE});
+
+	x86_decoder_close(report.decoder);
+	return status;
+}
