@@ -196,6 +196,9 @@ void module_rest(struct module *module)
 {
 	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->fd < 0)
 		return;
+	/* the analysis of its code, in another thread, may be listing them */
+	if (table_set_has(&module->tables, TABLE_CODE))
+		return;
 	if (!table_set_has(&module->tables, TABLE_KEPT))
 		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
 	call_frames_rest(&module->frames, module->fd);
