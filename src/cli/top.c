@@ -441,6 +441,29 @@ static int run(struct top *top)
 	return exit_status(top, signal);
 }
 
+/* What is counted has one unit: there is one event. */
+static int check(const struct arguments *a)
+{
+	const char *fault = recorded_fault(a);
+
+	if (!fault && a->off_cpu && (a->event_names || a->period || a->has_frequency || a->bpf))
+		fault = "--off-cpu counts all waits: -e, -c, -F and --bpf are for what runs";
+	if (!fault && a->has_off_cpu_ms && !a->off_cpu)
+		fault = "--off-cpu-thresh needs --off-cpu, too";
+	return fault ? refuse_call("%s", fault) : 0;
+}
+
+static int find_event(struct arguments *a)
+{
+	if (!recorded_find_events(a))
+		return EXIT_USAGE;
+	if (a->events.count > 1)
+		return refuse_call("-e: a table is of one event");
+	if (a->bpf && !event_list_is_of_counters(&a->events))
+		return refuse_call("--bpf walks stacks at counters, not at tracepoints or probes");
+	return 0;
+}
+
 int run_top(struct arguments *a)
 {
 	struct top top = {
@@ -449,19 +472,25 @@ int run_top(struct arguments *a)
 		.screen = !a->top.batch && terminal_is_usable(),
 		.view = a->top.view,
 	};
-	const char *fault = recorded_fault(a);
+	int r = check(a);
 
-	if (fault)
-		return refuse_call("%s", fault);
+	if (r)
+		return r;
+	r = find_event(a);
+	if (r)
+		return r;
 	if (!a->operand_count && !a->targets.count)
 		a->all = true;
 	top.options = (struct recorder_options){
-		.frequency = recorded_frequency(a),
+		/* who runs is not counted beside waits, but it tells what is mapped */
+		.frequency = a->off_cpu ? 1 : recorded_frequency(a),
 		.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 		.max_stack = (uint32_t)a->max_stack,
 		.version = BOBBIN_VERSION,
 		.all = recorded_is_all(a),
-		.walk = recorded_walk(a),
+		.walk = a->off_cpu ? RECORDER_COPIES : recorded_walk(a),
+		.off_cpu = a->off_cpu,
+		.wait_ns = a->off_cpu_ms * 1000000,
 		.unwind = a->unwind,
 	};
 	recorded_infer(top.options.walk, &top.options.unwind);
