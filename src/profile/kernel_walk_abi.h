@@ -57,6 +57,8 @@
 #define KERNEL_LATE_WALKS (1 << KERNEL_LATE_BITS)
 #define KERNEL_LATE_STATES 8
 #define KERNEL_LATE_BYTES (1u << 20)
+/* What makes samples, at most. */
+#define KERNEL_EVENTS 64
 /* Number of a helper, see task_work.h. */
 #define KERNEL_SCHEDULE_RESUME 0x7fffffff
 /* Rules that each CPU keeps; a power of two. */
@@ -178,6 +180,7 @@ enum kernel_sample_flags {
 	KERNEL_HAS_CHAIN = 2,       /* the sample was taken in the kernel */
 	KERNEL_CHAIN_FROM_ROOT = 4, /* no part of its stack is known */
 	KERNEL_HAS_COOKIE = 8,      /* the stack ends at a page that is not in memory */
+	KERNEL_HAS_EVENT = 16,      /* it is not of the first event */
 };
 
 /**
@@ -194,7 +197,8 @@ enum kernel_sample_flags {
  *
  * The words are frames, leaf first: the PC, the source, and whether the PC is exact.  Then the
  * kernel's, what they lead to, if that is known, and the cookie, if the stack is not whole: when
- * the page is there the stack is walked again, and that has the same cookie.
+ * the page is there the stack is walked again, and that has the same cookie.  Then the number of
+ * the event, if it is not 0.
  */
 struct kernel_sample_head {
 	uint64_t time, period, outer;
