@@ -58,7 +58,7 @@ struct walk_state {
 	bool borrowed;  /* the list is an ancestor's, whose JIT tables grow on their own */
 	bool window_fails;
 	uint32_t number;  /* of this state */
-	uint64_t busy;    /* if it is of walks that wait: one of them goes on */
+	uint64_t busy;    /* if it is not of a CPU's samples: somebody walks with it */
 	uint64_t missing; /* where the stack could not be read, or 0 */
 	bool unmapped;    /* an address was met that the list does not know */
 	uint8_t source;   /* of the rule that look_up() has found */
@@ -615,6 +615,10 @@ __attribute__((visibility("default"))) int walk_or_defer(struct bpf_perf_event_d
 {
 	return walk(ctx, true);
 }
+
+#include "sampled_tasks.h"
+
+#include "hit_walks.h"
 
 /* Of those only that samples come from, or may come from. */
 SEC("tp_btf/sched_process_exec")

@@ -459,8 +459,6 @@ static int find_event(struct arguments *a)
 		return EXIT_USAGE;
 	if (a->events.count > 1)
 		return refuse_call("-e: a table is of one event");
-	if (a->bpf && !event_list_is_of_counters(&a->events))
-		return refuse_call("--bpf walks stacks at counters, not at tracepoints or probes");
 	return 0;
 }
 
