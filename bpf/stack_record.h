@@ -36,6 +36,8 @@ const volatile struct stack_key stack_key;
 const volatile bool sees_sample;
 /* Of samples, when the recorder is woken. */
 const volatile uint64_t wake_bytes;
+/* The number of the event of perf whose samples are walked. */
+const volatile uint32_t counted_event;
 /* The recorder counts it up to forget all that is known. */
 uint64_t stack_epoch;
 
@@ -162,16 +164,29 @@ static BOBBIN_ALWAYS_INLINE uint64_t sample_size(uint64_t words)
 			   sizeof(struct kernel_sample) + 1);
 }
 
-/* The kernel's part of the stack, if that was interrupted; @words: to where; false: it fails. */
-static BOBBIN_ALWAYS_INLINE bool add_chain(struct bpf_perf_event_data *ctx, struct walk_state *s,
-					   uint64_t epoch, uint32_t *words)
+/**
+ * struct sample_facts - a sample, but for its stack
+ * @time: by CLOCK_MONOTONIC
+ * @event: its number
+ * @in_kernel: that was interrupted, so the stack has a part of the kernel's
+ */
+struct sample_facts {
+	uint64_t time, period;
+	uint32_t event;
+	bool in_kernel;
+};
+
+/* The kernel's part of the stack, if there is one; @words: to where; false: it fails. */
+static BOBBIN_ALWAYS_INLINE bool add_chain(void *ctx, struct walk_state *s,
+					   const struct sample_facts *facts, uint64_t epoch,
+					   uint32_t *words)
 {
 	struct kernel_sample_head *to = &s->sample.head;
 	uint64_t first;
 	long r;
 
 	to->chain = 0;
-	if (ctx->regs.words[CS_WORD] & 3)
+	if (!facts->in_kernel)
 		return true;
 	r = bpf_get_stack(ctx, &s->sample.words[KERNEL_FRAMES], 8 * KERNEL_CHAIN, 0);
 	if (r <= 0)
@@ -197,9 +212,21 @@ static BOBBIN_ALWAYS_INLINE uint64_t sample_time(struct bpf_perf_event_data *ctx
 	return bpf_ktime_get_ns();
 }
 
-/* The stack in @s->sample, of an event of perf.  false: there was no room for it. */
-static BOBBIN_ALWAYS_INLINE bool give_out(struct bpf_perf_event_data *ctx, struct walk_state *s,
-					  uint64_t frames, uint64_t cookie)
+/* Of an event of perf. */
+static BOBBIN_ALWAYS_INLINE struct sample_facts facts_of(struct bpf_perf_event_data *ctx)
+{
+	return (struct sample_facts){
+		.time = sample_time(ctx),
+		.period = ctx->sample_period,
+		.event = counted_event,
+		.in_kernel = !(ctx->regs.words[CS_WORD] & 3),
+	};
+}
+
+/* The stack in @s->sample.  false: there was no room for it. */
+static BOBBIN_ALWAYS_INLINE bool give_out(void *ctx, struct walk_state *s,
+					  const struct sample_facts *facts, uint64_t frames,
+					  uint64_t cookie)
 {
 	uint64_t thread = bpf_get_current_pid_tgid(), epoch = *(volatile uint64_t *)&stack_epoch;
 	uint64_t wake = BPF_RB_NO_WAKEUP;
@@ -208,14 +235,18 @@ static BOBBIN_ALWAYS_INLINE bool give_out(struct bpf_perf_event_data *ctx, struc
 
 	take_user(s, epoch, (uint32_t)frames);
 	words = to->count;
-	if (!add_chain(ctx, s, epoch, &words))
+	if (!add_chain(ctx, s, facts, epoch, &words))
 		return false;
 	if (cookie) {
 		to->flags |= KERNEL_HAS_COOKIE;
 		add_word(s, &words, cookie);
 	}
-	to->time = sample_time(ctx);
-	to->period = ctx->sample_period;
+	if (facts->event) {
+		to->flags |= KERNEL_HAS_EVENT;
+		add_word(s, &words, facts->event);
+	}
+	to->time = facts->time;
+	to->period = facts->period;
 	to->pid = (uint32_t)(thread >> 32);
 	to->tid = (uint32_t)thread;
 	to->cpu = (uint16_t)bpf_get_smp_processor_id();

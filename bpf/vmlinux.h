@@ -34,7 +34,9 @@ struct bpf_iter_num {
 /* of the user's interface, linux/bpf.h */
 #define BPF_MAP_TYPE_HASH 1
 #define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_PERF_EVENT_ARRAY 4
 #define BPF_MAP_TYPE_LRU_HASH 9
+#define BPF_F_NO_PREALLOC (1U << 0)
 #define BPF_F_MMAPABLE (1U << 10)
 #define BPF_MAP_TYPE_RINGBUF 27
 #define BPF_RB_NO_WAKEUP 1
@@ -58,7 +60,7 @@ struct signal_struct {
 
 struct task_struct {
 	unsigned int flags;
-	int pid, tgid;
+	int pid, tgid, exit_state;
 	struct task_struct *real_parent;
 	__u64 self_exec_id;
 	struct signal_struct *signal;

@@ -12,6 +12,7 @@
 #include "base/hash_index.h"
 #include "cli/top_signals.h"
 #include "export/live_counts.h"
+#include "profile/off_cpu.h"
 #include "profile/record_stream.h"
 
 /* Names begin anew when they take more than that: files come and go for days. */
@@ -36,6 +37,7 @@ struct live_samples {
 	struct session *session;
 	struct naming_options naming_options;
 	struct naming *naming;
+	const char *event; /* of samples that count; NULL: all of them */
 	atomic_bool paused, closing;
 	pthread_mutex_t lock; /* of all below */
 	struct live_counts counts;
@@ -111,7 +113,7 @@ static int take_sample(struct live_samples *s, const struct session_sample *samp
 	size_t n;
 	int r;
 
-	if (s->paused || s->closing)
+	if (s->paused || s->closing || (s->event && strcmp(s->event, sample->event) != 0))
 		return 0;
 	r = naming_stack(s->naming, sample, &frames, &n);
 	return r ? r : count(s, sample, frames, n);
@@ -181,6 +183,7 @@ static int open_all(struct live_samples *s, const struct arguments *a)
 	s->naming_options.quiet = true;
 	s->naming_options.debug_path = a->unwind.debug_path;
 	s->naming_options.memory_limit = FILES_MAX;
+	s->event = a->off_cpu ? OFF_CPU_WAIT_EVENT : NULL;
 	if (!r)
 		r = session_open_live(&a->unwind, &s->session);
 	if (!r)

@@ -268,7 +268,11 @@ static const struct option_row rows[] = {
 	 "sample by these events instead of cycles or the CPU clock: page-faults and the like, "
 	 "tracepoints such as sched:sched_switch, uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION; "
 	 "may be given again", BY(take_list), .field = AT(char *, event_names)},
-	{OF_RECORD, "count", 'c', "N", NULL,
+	{OF_TOP, "event", 'e', "EVENT", NULL,
+	 "count this event instead of cycles or the CPU clock: page-faults and the like, a tracepoint "
+	 "such as sched:sched_switch, uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION",
+	 BY(take_list), .field = AT(char *, event_names)},
+	{SAMPLERS, "count", 'c', "N", NULL,
 	 "take a sample after N events, instead of -F", NUMBER(period, 1, INT64_MAX)},
 	{SAMPLERS, "pid", 'p', "PID", NULL,
 	 "sample a running process; for several give a list, or the option again", BY(take_targets)},
@@ -327,7 +331,9 @@ static const struct option_row rows[] = {
 	{OF_RECORD, "off-cpu", 0, NULL, NULL,
 	 "also record where threads wait, and for how long: event offcpu-time; where others got their "
 	 "CPU: event preempted-time", FLAG(off_cpu)},
-	{OF_RECORD, "off-cpu-thresh", 0, "MS", "1",
+	{OF_TOP, "off-cpu", 0, NULL, NULL,
+	 "show where threads wait, and how much of the time, instead of where they run", FLAG(off_cpu)},
+	{SAMPLERS, "off-cpu-thresh", 0, "MS", "1",
 	 "with --off-cpu: leave out what takes less than MS milliseconds",
 	 BY(take_off_cpu_thresh), .field = AT(uint64_t, off_cpu_ms), .most = 86400000},
 	{OF_RECORD, "wakers", 0, NULL, NULL,

@@ -262,6 +262,8 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 		   "processes had more mappings than there was room for in the kernel");
 	tell_count(k->roomless_files,
 		   "files or registered sections have no table in the kernel: there is no room");
+	tell_count(k->unfollowed,
+		   "threads have no samples of tracepoints or probes: there is no room");
 	if (record->options.also_copy)
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",
@@ -445,8 +447,6 @@ int run_record(struct arguments *a)
 		return r;
 	if (!recorded_find_events(a))
 		return EXIT_USAGE;
-	if (a->bpf && !event_list_is_of_counters(&a->events))
-		return refuse_call("--bpf walks stacks at counters, not at tracepoints or probes");
 	if (a->off_cpu && (a->period || !event_list_is_of_counters(&a->events)))
 		return refuse_call("--off-cpu is beside counters by frequency, without -c");
 	if (a->also_copy && a->events.count > 1)

@@ -273,8 +273,7 @@ static enum recorder_walk walk_of(const struct arguments *a)
 		return RECORDER_WALKS_IN_KERNEL;
 	if (a->defer)
 		return RECORDER_DEFERS;
-	if (a->no_bpf || !recorded_is_all(a) || a->scope.cgroup_names ||
-	    !event_list_is_of_counters(&a->events))
+	if (a->no_bpf || !recorded_is_all(a) || a->scope.cgroup_names)
 		return RECORDER_COPIES;
 	return RECORDER_TRIES_KERNEL;
 }

@@ -441,6 +441,27 @@ static int run(struct top *top)
 	return exit_status(top, signal);
 }
 
+/* What is counted has one unit: there is one event. */
+static int check(const struct arguments *a)
+{
+	const char *fault = recorded_fault(a);
+
+	if (!fault && a->off_cpu && (a->event_names || a->period || a->has_frequency || a->bpf))
+		fault = "--off-cpu counts all waits: -e, -c, -F and --bpf are for what runs";
+	if (!fault && a->has_off_cpu_ms && !a->off_cpu)
+		fault = "--off-cpu-thresh needs --off-cpu, too";
+	return fault ? refuse_call("%s", fault) : 0;
+}
+
+static int find_event(struct arguments *a)
+{
+	if (!recorded_find_events(a))
+		return EXIT_USAGE;
+	if (a->events.count > 1)
+		return refuse_call("-e: a table is of one event");
+	return 0;
+}
+
 int run_top(struct arguments *a)
 {
 	struct top top = {
@@ -449,19 +470,27 @@ int run_top(struct arguments *a)
 		.screen = !a->top.batch && terminal_is_usable(),
 		.view = a->top.view,
 	};
-	const char *fault = recorded_fault(a);
+	int r = check(a);
 
-	if (fault)
-		return refuse_call("%s", fault);
+	if (r)
+		return r;
+	r = find_event(a);
+	if (r)
+		return r;
 	if (!a->operand_count && !a->targets.count)
 		a->all = true;
 	top.options = (struct recorder_options){
-		.frequency = recorded_frequency(a),
+		/* who runs is not counted beside waits, but it tells what is mapped */
+		.frequency = a->off_cpu ? 1 : recorded_frequency(a),
 		.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 		.max_stack = (uint32_t)a->max_stack,
 		.version = BOBBIN_VERSION,
 		.all = recorded_is_all(a),
+		.off_cpu = a->off_cpu,
+		.wait_ns = a->off_cpu_ms * 1000000,
 	};
+	/* waits are walked by copies, and one sample a second is not worth a program in the kernel */
+	a->no_bpf |= a->off_cpu;
 	recorded_walk(a, &top.options);
 	top.view.typing = TOP_NO_FILTER;
 	if (a->top.filter)

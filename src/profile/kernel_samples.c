@@ -73,7 +73,7 @@ static bool read_word(struct word_reader *from, bool present, uint64_t *ret)
 
 /* Take a record apart; false: it contradicts itself. */
 static bool read_parts(const struct kernel_sample *record, size_t size, struct stack_part *user,
-		       struct stack_part *chain, uint64_t *cookie)
+		       struct stack_part *chain, struct sample_extras *extras)
 {
 	struct word_reader from = {record->words, size < HEAD_SIZE ? 0 : (size - HEAD_SIZE) / 8};
 	const struct kernel_sample_head *head = &record->head;
@@ -92,8 +92,9 @@ static bool read_parts(const struct kernel_sample *record, size_t size, struct s
 				     .epoch = head->epoch};
 	return user->words && chain->words &&
 	       read_word(&from, has_chain && !chain->from_root, &chain->outer) &&
-	       read_word(&from, head->flags & KERNEL_HAS_COOKIE, cookie) &&
-	       (has_chain || !chain->count);
+	       read_word(&from, head->flags & KERNEL_HAS_COOKIE, &extras->cookie) &&
+	       read_word(&from, head->flags & KERNEL_HAS_EVENT, &extras->event) &&
+	       extras->event < KERNEL_EVENTS && (has_chain || !chain->count);
 }
 
 /* Learn what is new of a stack. */
@@ -115,7 +116,7 @@ static int take(struct kernel_samples *s, const struct kernel_sample *record, si
 	struct stack_part user, chain;
 	int r;
 
-	if (!read_parts(record, size, &user, &chain, &to->cookie)) {
+	if (!read_parts(record, size, &user, &chain, &to->extras)) {
 		s->broken++;
 		return 0;
 	}
@@ -254,7 +255,8 @@ void kernel_samples_next(struct kernel_samples *samples, struct perf_event *even
 {
 	const struct pending_sample *next = &samples->list[samples->first++];
 
-	trace->cookie = next->cookie;
+	trace->cookie = next->extras.cookie;
+	trace->event = (uint32_t)next->extras.event;
 	trace->count = read_stack(&samples->store, next, next->stack, trace->frames, KERNEL_FRAMES,
 				  &trace->list);
 	read_chain(&samples->store, next, trace);
@@ -268,9 +270,11 @@ uint32_t kernel_sample_whole(const struct kernel_sample *record, size_t size,
 			     struct kernel_trace *ret)
 {
 	struct stack_part user, chain;
+	struct sample_extras extras;
 
-	if (!read_parts(record, size, &user, &chain, &ret->cookie) || !user.from_root)
+	if (!read_parts(record, size, &user, &chain, &extras) || !user.from_root)
 		return 0;
+	ret->cookie = extras.cookie;
 	ret->list = user.outer;
 	ret->count = user.count;
 	memcpy(ret->frames, user.words, user.count * sizeof(*ret->frames));

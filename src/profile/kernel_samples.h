@@ -13,23 +13,29 @@
  * struct kernel_trace - a stack that was walked in the kernel
  * @list: number of the list of mappings by which it was walked
  * @cookie: 0: it is whole; else the one of a whole stack that may follow
+ * @event: the number of the event that it is of
  * @count: of frames; 0: the program names a stack that is not known
  * @frames: as in struct kernel_sample
  * @chain_count: of words of the kernel's part
  */
 struct kernel_trace {
 	uint64_t list, cookie;
-	uint32_t count, chain_count;
+	uint32_t event, count, chain_count;
 	uint64_t frames[KERNEL_FRAMES];
 	uint64_t chain[KERNEL_CHAIN + 1];
 };
 
 #define STACK_NONE UINT32_MAX
 
+/* What a record has besides stacks: see struct kernel_sample_head. */
+struct sample_extras {
+	uint64_t cookie, event;
+};
+
 /* A sample that was taken from the ring, with nodes of the store, or STACK_NONE. */
 struct pending_sample {
 	struct kernel_sample_head head;
-	uint64_t cookie;
+	struct sample_extras extras;
 	uint32_t stack, chain;
 };
 

@@ -17,11 +17,13 @@
 #include "base/pid_namespace.h"
 #include "core/frame_rules.h"
 #include "core/plain_step.h"
+#include "profile/event_hits.h"
 #include "profile/fresh_lists.h"
 #include "profile/kernel_lists.h"
 #include "profile/kernel_samples.h"
 #include "profile/list_entries.h"
 #include "profile/task_work.h"
+#include "profile/walked_events.h"
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
 
@@ -40,8 +42,10 @@
 #define LOOK_NS 1000000000ull
 
 struct kernel_walk {
-	struct sampler *bpf;
-	struct bpf_program *program; /* of its two */
+	struct sampler_bpf *bpf;
+	struct bpf_program *program; /* of its two, for samples by counters */
+	struct kernel_walk_options options;
+	struct event_hits hits;
 	struct kernel_tables tables;
 	struct kernel_lists lists;
 	struct fresh_lists fresh;
@@ -102,14 +106,16 @@ static bool kernel_has(const struct btf *kernel, const char *function)
 }
 
 /* One of the two programs is loaded, and what only the other one needs is not. */
-static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool with_new)
+static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool with_new,
+			  bool *defers_too)
 {
-	struct sampler *bpf = w->bpf;
+	struct sampler_bpf *bpf = w->bpf;
 	/* Linux 6.7 can go through the mappings of a task */
 	bool lists = with_new && kernel_has(kernel, "bpf_iter_task_vma_new");
 	bool defers = lists && !task_work_link(bpf->progs.walk_or_defer, kernel);
 	int r;
 
+	*defers_too = defers;
 	bpf_program__set_autoload(bpf->progs.on_exec, lists);
 	bpf_program__set_autoload(bpf->progs.on_exit, lists);
 	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
@@ -123,7 +129,7 @@ static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool 
 	return r;
 }
 
-static int size_ring(struct sampler *bpf, uint32_t cpus)
+static int size_ring(struct sampler_bpf *bpf, uint32_t cpus)
 {
 	uint32_t bytes = KERNEL_SAMPLE_BYTES_LEAST;
 
@@ -133,10 +139,10 @@ static int size_ring(struct sampler *bpf, uint32_t cpus)
 	return bpf_map__set_max_entries(bpf->maps.samples, bytes);
 }
 
-static int configure(struct kernel_walk *w, const struct btf *kernel,
-		     const struct kernel_walk_options *options)
+static int configure(struct kernel_walk *w, const struct btf *kernel, bool defers)
 {
-	struct sampler *bpf = w->bpf;
+	struct sampler_bpf *bpf = w->bpf;
+	const struct kernel_walk_options *options = &w->options;
 	const struct bobbin_rule outermost = outermost_rule(native_arch());
 	struct plain_forms forms;
 	uint64_t word;
@@ -164,7 +170,9 @@ static int configure(struct kernel_walk *w, const struct btf *kernel,
 	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
 	bpf->rodata->of_all_users = !options->by_user;
 	bpf->rodata->of_user = options->user;
-	return r;
+	bpf->rodata->counted_event = (uint32_t)walked_events_first_other(options->events,
+									 options->event_count);
+	return r ? r : event_hits_configure(bpf, options, kernel, defers, (uint32_t)cpus);
 }
 
 static int take_result(void *ctx, void *data, size_t size)
@@ -202,7 +210,7 @@ static int open_results(struct kernel_walk *w)
 /* Where they cannot be attached, lists come from the recorder alone. */
 static int open_lists(struct kernel_walk *w)
 {
-	struct sampler *bpf = w->bpf;
+	struct sampler_bpf *bpf = w->bpf;
 
 	if (!bpf_program__autoload(bpf->progs.on_exec))
 		return 0;
@@ -213,28 +221,29 @@ static int open_lists(struct kernel_walk *w)
 }
 
 /* Open the object as this kernel can have it. */
-static int prepare(struct kernel_walk *w, const struct kernel_walk_options *options, bool with_new)
+static int prepare(struct kernel_walk *w, bool with_new)
 {
 	struct btf *kernel;
+	bool defers;
 	int r;
 
-	w->bpf = sampler__open();
+	w->bpf = sampler_bpf__open();
 	if (!w->bpf)
 		return -errno;
 	kernel = btf__load_vmlinux_btf();
-	r = choose_program(w, kernel, with_new);
+	r = choose_program(w, kernel, with_new, &defers);
 	if (!r)
-		r = configure(w, kernel, options);
+		r = configure(w, kernel, defers);
 	btf__free(kernel);
 	return r;
 }
 
-static int load(struct kernel_walk *w, const struct kernel_walk_options *options, bool with_new)
+static int load(struct kernel_walk *w, bool with_new)
 {
-	int r = prepare(w, options, with_new);
+	int r = prepare(w, with_new);
 
 	if (!r)
-		r = sampler__load(w->bpf);
+		r = sampler_bpf__load(w->bpf);
 	if (!r)
 		r = map_memory(w->bpf->maps.files, &w->tables.files);
 	if (!r)
@@ -258,13 +267,14 @@ static int open_walk(struct bobbin_unwinder *unwinder, const struct kernel_walk_
 
 	if (!w)
 		return -ENOMEM;
+	w->options = *options;
 	w->tables.unwinder = unwinder;
 	w->tables.code = &w->code;
 	w->entries.tables = &w->tables;
 	w->entries.code = &w->code;
 	r = kernel_tables_init(&w->tables);
 	if (!r)
-		r = load(w, options, with_new);
+		r = load(w, with_new);
 	if (!r)
 		r = table_maker_open(&w->tables.maker);
 	w->code.maker = w->tables.maker;
@@ -320,6 +330,7 @@ void kernel_walk_close(struct kernel_walk *walk)
 		unmap_memory(walk->bpf->maps.pages, walk->tables.pages);
 		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
 	}
+	event_hits_close(&walk->hits);
 	bpf_link__destroy(walk->on_exec);
 	bpf_link__destroy(walk->on_exit);
 	fresh_lists_fini(&walk->fresh);
@@ -327,7 +338,7 @@ void kernel_walk_close(struct kernel_walk *walk)
 	kernel_lists_fini(&walk->lists);
 	kernel_samples_close(&walk->samples);
 	ring_buffer__free(walk->results);
-	sampler__destroy(walk->bpf);
+	sampler_bpf__destroy(walk->bpf);
 	list_entries_fini(&walk->entries);
 	free(walk);
 }
@@ -337,6 +348,24 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	int program = bpf_program__fd(walk->program);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+}
+
+int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler)
+{
+	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, sampler);
+}
+
+void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted)
+{
+	*(volatile uint64_t *)&walk->bpf->bss->hits_wanted = wanted;
+}
+
+int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
+{
+	uint32_t number = (uint32_t)tid;
+
+	return bpf_map_update_elem(bpf_map__fd(walk->bpf->maps.sampled_tasks), &number, &how,
+				   BPF_ANY);
 }
 
 /* The list of a process as it is now, or NULL. */
@@ -621,9 +650,10 @@ int kernel_walk_missed(const struct kernel_walk *walk)
 	return walk->samples.error;
 }
 
-void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
 {
 	kernel_samples_next(&walk->samples, ret, &walk->trace);
+	return walk->trace.event;
 }
 
 /* The whole stack in the place of one that ends at a page; false: it has not come. */
@@ -702,6 +732,7 @@ void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats 
 		.record_bytes = walk->samples.bytes,
 		.unknown = walk->samples.unknown,
 		.broken = walk->samples.broken,
+		.unfollowed = walk->bpf->bss->unfollowed,
 		.roomless = walk->roomless,
 		.roomless_files = walk->tables.roomless + walk->code.roomless,
 	};

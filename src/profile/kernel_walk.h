@@ -14,6 +14,7 @@
 
 #include <bobbin/unwind.h>
 
+#include "profile/kernel_walk_options.h"
 #include "profile/process_table.h"
 
 struct kernel_walk;
@@ -28,25 +29,16 @@ struct kernel_walk;
  * @records, @record_bytes: that the program has given out, and @unknown of them without the
  *	user's part of the stack or the kernel's: what that was is not known any more
  * @broken: records that make no sense
+ * @unfollowed: threads whose hits are missing, as there was no room for more of them
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
  */
 struct kernel_walk_stats {
 	uint64_t walks, frames, whole, late, roomless, roomless_files, records, record_bytes,
-		unknown, broken, runs, run_ns;
+		unknown, broken, unfollowed, runs, run_ns;
 };
 
 /* Whether this build has it. */
 bool kernel_walk_is_built(void);
-
-/**
- * struct kernel_walk_options - what is wanted of the program
- * @also_copy: the kernel's samples beside its traces
- * @by_user, @user: only samples of processes of this (real) user
- */
-struct kernel_walk_options {
-	bool also_copy, by_user;
-	uint32_t user;
-};
 
 /*
  * Load the program.
@@ -70,6 +62,16 @@ void kernel_walk_close(struct kernel_walk *walk);
 
 /* Run it at the samples of an event.  0 or a negative errno. */
 int kernel_walk_attach(struct kernel_walk *walk, int event);
+
+/*
+ * Run programs at the tracepoints and probes that are to be sampled so; what they cannot walk goes
+ * to the events of the sampler.  Hits are not wanted at first.  0 or a negative errno.
+ */
+int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler);
+void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted);
+
+/* Of these a thread's, as enum kernel_sampling says.  0 or a negative errno. */
+int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how);
 
 /*
  * Take the tables that were made since, before processes are followed; @wait: all that are
@@ -113,8 +115,11 @@ uint64_t kernel_walk_time(const struct kernel_walk *walk);
 /* 0, -ENOMEM: kernel_walk_next() could not take all samples. */
 int kernel_walk_missed(const struct kernel_walk *walk);
 
-/* Take that sample, valid until the next one is; its call chain is the kernel's part. */
-void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret);
+/*
+ * Take that sample, valid until the next one is; its call chain is the kernel's part.  The number of
+ * its event among those of the options.
+ */
+uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret);
 
 /*
  * Its user stack; @trace as for bobbin_unwind().  Where the mappings have changed since, it ends

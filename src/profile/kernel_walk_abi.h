@@ -57,6 +57,11 @@
 #define KERNEL_LATE_WALKS (1 << KERNEL_LATE_BITS)
 #define KERNEL_LATE_STATES 8
 #define KERNEL_LATE_BYTES (1u << 20)
+/* What makes samples, at most; of CPUs. */
+#define KERNEL_EVENTS 64
+#define KERNEL_CPUS 8192
+/* Threads whose hits of tracepoints and probes are wanted. */
+#define KERNEL_SAMPLED_TASKS 32768
 /* Number of a helper, see task_work.h. */
 #define KERNEL_SCHEDULE_RESUME 0x7fffffff
 /* Rules that each CPU keeps; a power of two. */
@@ -178,6 +183,7 @@ enum kernel_sample_flags {
 	KERNEL_HAS_CHAIN = 2,       /* the sample was taken in the kernel */
 	KERNEL_CHAIN_FROM_ROOT = 4, /* no part of its stack is known */
 	KERNEL_HAS_COOKIE = 8,      /* the stack ends at a page that is not in memory */
+	KERNEL_HAS_EVENT = 16,      /* it is not of the first event */
 };
 
 /**
@@ -194,7 +200,8 @@ enum kernel_sample_flags {
  *
  * The words are frames, leaf first: the PC, the source, and whether the PC is exact.  Then the
  * kernel's, what they lead to, if that is known, and the cookie, if the stack is not whole: when
- * the page is there the stack is walked again, and that has the same cookie.
+ * the page is there the stack is walked again, and that has the same cookie.  Then the number of
+ * the event, if it is not 0.
  */
 struct kernel_sample_head {
 	uint64_t time, period, outer;
@@ -242,6 +249,18 @@ static BOBBIN_ALWAYS_INLINE uint64_t stack_root(const struct stack_key *key, uin
 						uint64_t list)
 {
 	return stack_hash(key->factor, stack_hash(key->factor, key->seed, epoch), list);
+}
+
+/* How a thread is sampled. */
+enum kernel_sampling {
+	KERNEL_SAMPLED = 1,   /* else from its next execve() on */
+	KERNEL_INHERITED = 2, /* and so is what it starts */
+};
+
+/* Of what there is for each event and CPU. */
+static BOBBIN_ALWAYS_INLINE uint32_t kernel_event_index(uint32_t event, uint32_t cpus, uint32_t cpu)
+{
+	return event * cpus + cpu;
 }
 
 /* What a CPU has done; a walk is also one that did not come to the end. */

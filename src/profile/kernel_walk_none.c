@@ -31,6 +31,20 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	return -ENOSYS;
 }
 
+int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler)
+{
+	return -ENOSYS;
+}
+
+void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted)
+{
+}
+
+int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
+{
+	return -ENOSYS;
+}
+
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
 {
 }
@@ -86,8 +100,9 @@ int kernel_walk_missed(const struct kernel_walk *walk)
 	return 0;
 }
 
-void kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
 {
+	return 0;
 }
 
 void kernel_walk_trace(struct kernel_walk *walk, struct process *process,

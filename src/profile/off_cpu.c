@@ -66,7 +66,7 @@ size_t off_cpu_describe(const struct off_cpu *off, const struct perf_event_attr 
 			struct perf_writer_event ret[OFF_CPU_EVENTS])
 {
 	/* the first name is perf's */
-	static const char *const names[] = {"offcpu-time", "preempted-time", "offcpu-waker"};
+	static const char *const names[] = {OFF_CPU_WAIT_EVENT, "preempted-time", "offcpu-waker"};
 	size_t count = off->wakeups.events.count ? WAKER + 1 : WAKER;
 
 	for (size_t i = 0; i < count; i++)

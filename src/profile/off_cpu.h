@@ -16,6 +16,8 @@
 
 /* With those of wakers. */
 #define OFF_CPU_EVENTS 3
+/* What waits are samples of. */
+#define OFF_CPU_WAIT_EVENT "offcpu-time"
 
 /**
  * struct wait_stats - what was found

@@ -104,7 +104,13 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 static void compare(struct recorder *r, const struct perf_event *event,
 		    const struct bobbin_trace *trace)
 {
-	enum walk_agreement found = walk_comparison_check(r->comparison, event, trace);
+	struct perf_event walked = *event;
+	enum walk_agreement found;
+
+	/* a program's copy has the time of its walk beside it */
+	if (event->sample.raw && event->sample.raw_size >= sizeof(walked.time))
+		memcpy(&walked.time, event->sample.raw, sizeof(walked.time));
+	found = walk_comparison_check(r->comparison, &walked, trace);
 
 	r->stats.compared += found != WALKS_UNCOMPARED;
 	r->stats.in_part += found == WALKS_AGREE_IN_PART;
@@ -164,7 +170,7 @@ static uint32_t outer_frames(uint32_t max)
 }
 
 /* @trace has the recorder's frames. */
-static int put_sample(struct recorder *r, const struct perf_event *event, uint64_t id,
+static int put_sample(struct recorder *r, const struct perf_event *event,
 		      struct bobbin_trace *trace)
 {
 	struct perf_event out = *event;
@@ -178,7 +184,6 @@ static int put_sample(struct recorder *r, const struct perf_event *event, uint64
 	for (uint32_t i = 0; i < trace->count; i++)
 		r->chain[count++] = r->frames[i].pc;
 
-	out.id = id;
 	out.sample.callchain = r->chain;
 	out.sample.callchain_nr = count;
 	out.sample.raw = r->payload;
@@ -201,7 +206,7 @@ int recorder_put_user(struct recorder *r, const struct perf_event *event, struct
 	int error = keep_user(r, event, process, trace);
 
 	r->stats.samples++;
-	return error ? error : put_sample(r, event, event->id, trace);
+	return error ? error : put_sample(r, event, trace);
 }
 
 static bool is_of_user(const struct recorder *r, struct process *process)
@@ -234,7 +239,7 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 		error = unwind_copy(r, event, thread->process, &trace);
 	if (!error)
 		error = keep_user(r, event, thread->process, &trace);
-	return error ? error : put_sample(r, event, event->id, &trace);
+	return error ? error : put_sample(r, event, &trace);
 }
 
 /* A sample whose stack was walked in the kernel. */
@@ -269,7 +274,7 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	}
 	r->stats.samples++;
 	error = keep_user(r, event, thread->process, &trace);
-	return error ? error : put_sample(r, event, r->id, &trace);
+	return error ? error : put_sample(r, event, &trace);
 }
 
 /* A thread leaves its CPU.  Those of the kernel always wait, if they do not work. */
@@ -381,14 +386,15 @@ static int on_event(struct recorder *r, struct perf_event *event)
 static int next_event(struct recorder *r, struct perf_event *ret, bool *walk)
 {
 	uint64_t time = r->walk ? kernel_walk_time(r->walk) : UINT64_MAX;
+	const uint64_t *ids;
 	/* a walk comes before the kernel's sample of the same stack, which has the same time */
 	int got = sampler_next(r->sampler, time - 1, ret);
 
 	*walk = !got && time != UINT64_MAX && time <= sampler_horizon(r->sampler);
 	if (!*walk)
 		return got;
-	kernel_walk_next(r->walk, ret);
-	ret->id = r->id;
+	sampler_ids(r->sampler, kernel_walk_next(r->walk, ret), &ids);
+	ret->id = ids[0];
 	return 1;
 }
 
@@ -468,6 +474,8 @@ void recorder_stop(struct recorder *recorder)
 {
 	if (!recorder->stopped)
 		recorder->stopped = clock_now();
+	if (recorder->walk)
+		kernel_walk_want_hits(recorder->walk, false);
 	sampler_disable(recorder->sampler);
 	off_cpu_disable(&recorder->off_cpu);
 }
@@ -500,6 +508,7 @@ void recorder_close(struct recorder *r)
 	bobbin_unwinder_close(r->unwinder);
 	off_cpu_close(&r->off_cpu);
 	sampler_close(r->sampler);
+	free(r->events);
 	free(r);
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/native_arch.h"
@@ -13,6 +14,7 @@
 #include "profile/sample_regs.h"
 #include "profile/snapshot.h"
 #include "profile/target_threads.h"
+#include "profile/walked_events.h"
 #include "target/thread.h"
 
 /* Until a command is started, at most: processes may come faster than they are followed. */
@@ -21,6 +23,27 @@
 static bool wants_walk(const struct recorder *r)
 {
 	return r->options.walk > RECORDER_DEFERS;
+}
+
+/* Whether events are sampled by programs, which must be loaded before these are opened. */
+static bool has_hits(const struct recorder *r)
+{
+	return walked_events_have(r->events, r->options.event_count, true) ||
+	       walked_events_have(r->events, r->options.event_count, false);
+}
+
+/* Those of cgroups are perf's own. */
+static int choose_events(struct recorder *r)
+{
+	size_t count = r->options.event_count;
+
+	r->events = malloc(count * sizeof(*r->events));
+	if (!r->events)
+		return -ENOMEM;
+	memcpy(r->events, r->options.events, count * sizeof(*r->events));
+	if (wants_walk(r) && !r->options.cgroup_count)
+		walked_events_choose(r->events, count, r->options.all);
+	return 0;
 }
 
 static int open_with(struct recorder *r, const struct sampler_options *options,
@@ -43,7 +66,7 @@ static int open_with(struct recorder *r, const struct sampler_options *options,
 static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 {
 	struct sampler_options options = {
-		.events = r->options.events,
+		.events = r->events,
 		.event_count = r->options.event_count,
 		.frequency = r->options.frequency,
 		.stack_bytes = r->options.stack_bytes,
@@ -53,6 +76,7 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		.cgroups = r->options.cgroups,
 		.cgroup_count = r->options.cgroup_count,
 		.defer = r->options.walk == RECORDER_DEFERS,
+		.raw = r->options.also_copy && has_hits(r),
 	};
 	const pid_t everyone = -1;
 	pid_t *tids = NULL;
@@ -85,7 +109,7 @@ static int open_writer(struct recorder *r)
 
 	if (!events)
 		return -ENOMEM;
-	sampled_events_describe(r->sampler, count, events);
+	sampled_events_describe(r->sampler, r->events, count, events);
 	r->id = events[0].ids[0];
 	if (r->options.off_cpu)
 		count += off_cpu_describe(&r->off_cpu, &events[0].attr, events + count);
@@ -176,13 +200,22 @@ static int do_without(struct recorder *r, int error)
 	r->stats.walk_error = error;
 	kernel_walk_close(r->walk);
 	r->walk = NULL;
+	memcpy(r->events, r->options.events, r->options.event_count * sizeof(*r->events));
 	return r->options.walk == RECORDER_TRIES_KERNEL ? 0 : error;
 }
 
 static int load_walk(struct recorder *r)
 {
 	const struct recorder_options *o = &r->options;
-	const struct kernel_walk_options options = {o->also_copy, o->by_user, o->user};
+	const struct kernel_walk_options options = {
+		.also_copy = o->also_copy,
+		.by_user = o->by_user,
+		.user = o->user,
+		.all = o->all,
+		.events = r->events,
+		.event_count = o->event_count,
+		.cpus = o->cpus,
+	};
 
 	return wants_walk(r) ? walk_loader_start(&r->loader, r->unwinder, &options) : 0;
 }
@@ -191,30 +224,67 @@ static int take_walk(struct recorder *r)
 {
 	int error;
 
-	if (!wants_walk(r))
+	if (!r->loader.running)
 		return 0;
 	error = walk_loader_join(&r->loader, &r->walk);
 	return error ? do_without(r, error) : 0;
 }
 
-/*
- * From here on the samples of all events are walked in the kernel, as far as it goes.  What is
- * attached cannot be detached, so only the first event may do without.
- */
-static int attach_walk(struct recorder *r)
+/* What is attached cannot be detached, so only the first event may do without. */
+static int attach_counter(struct recorder *r, size_t number)
 {
 	const int *events;
-	size_t count;
+	size_t count = sampler_events(r->sampler, number, &events);
 	int error = 0;
 
-	if (!r->walk)
-		return 0;
-	count = sampler_events(r->sampler, 0, &events);
 	for (size_t i = 0; i < count && !error; i++) {
 		error = kernel_walk_attach(r->walk, events[i]);
-		if (error && !i)
+		if (error && !i && !has_hits(r))
 			return do_without(r, error);
 	}
+	return error;
+}
+
+/* Once more for threads that were started meanwhile, by others that were not known yet. */
+static int sample_targets(struct recorder *r)
+{
+	uint64_t how = r->options.enable_on_exec ? 0 : KERNEL_SAMPLED;
+	size_t count = 0, capacity = 0;
+	pid_t *tids = NULL;
+	int error = 0;
+
+	if (!r->options.targets[0].tid)
+		how |= KERNEL_INHERITED;
+	for (size_t i = 0; i < 2 * r->options.target_count && !error; i++) {
+		const struct recorder_target *t = &r->options.targets[i % r->options.target_count];
+
+		error = target_threads(t->pid, t->tid, &tids, &count, &capacity);
+	}
+	for (size_t i = 0; i < count && !error; i++)
+		error = kernel_walk_sample(r->walk, tids[i], how);
+	free(tids);
+	return error;
+}
+
+static int attach_hits(struct recorder *r)
+{
+	int error = kernel_walk_attach_hits(r->walk, r->sampler);
+
+	return error || r->options.all ? error : sample_targets(r);
+}
+
+/* From here on samples are walked in the kernel, as far as it goes. */
+static int attach_walk(struct recorder *r)
+{
+	size_t counter = walked_events_first_other(r->events, r->options.event_count);
+	int error = 0;
+
+	if (r->walk && counter < r->options.event_count)
+		error = attach_counter(r, counter);
+	if (!r->walk)
+		return error;
+	if (!error && has_hits(r))
+		error = attach_hits(r);
 	if (!error && r->options.also_copy)
 		error = walk_comparison_open(&r->comparison);
 	if (!error)
@@ -259,6 +329,10 @@ static int open_of_all(struct recorder *r, enum recorder_stage *stage)
 {
 	int error, refused;
 
+	*stage = RECORDER_KERNEL_WALK;
+	error = has_hits(r) ? take_walk(r) : 0;
+	if (error)
+		return error;
 	*stage = RECORDER_SAMPLER;
 	error = open_sampler(r, stage);
 	if (!error) {
@@ -308,6 +382,8 @@ static void begin(struct recorder *r)
 	if (!early)
 		follow_first(r);
 	r->hurries = true;
+	if (r->walk)
+		kernel_walk_want_hits(r->walk, true);
 	if (!r->options.all)
 		return;
 	sampler_enable(r->sampler);
@@ -325,6 +401,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	error = bobbin_unwinder_open(&r->options.unwind, &r->unwinder);
 	if (!error)
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
+	if (!error)
+		error = choose_events(r);
 	if (!error)
 		error = load_walk(r);
 	if (error)

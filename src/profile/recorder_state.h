@@ -23,6 +23,7 @@
 
 struct recorder {
 	struct recorder_options options;
+	struct sampler_event *events; /* those of the options, as they are opened */
 	struct sampler *sampler;
 	struct off_cpu off_cpu;
 	struct foreign_processes foreign; /* of wakers */

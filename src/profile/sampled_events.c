@@ -7,22 +7,25 @@ const struct sampler_event sampled_event_usual;
  * perf asks for descriptions of tracepoints beside their samples.  Of probes the kernel was given
  * an address in our memory.
  */
-static struct perf_event_attr written_attr(const struct perf_event_attr *attr)
+static struct perf_event_attr written_attr(const struct perf_event_attr *attr,
+					   const struct sampler_event *event)
 {
 	struct perf_event_attr written = *attr;
 
-	if (attr->type != PERF_TYPE_TRACEPOINT && attr->type < PERF_TYPE_MAX)
+	if (event->by_program)
+		written.config = event->config;
+	else if (attr->type != PERF_TYPE_TRACEPOINT && attr->type < PERF_TYPE_MAX)
 		return written;
 	written.type = PERF_TYPE_RAW;
 	written.config1 = written.config2 = 0;
 	return written;
 }
 
-void sampled_events_describe(const struct sampler *sampler, size_t count,
-			     struct perf_writer_event *ret)
+void sampled_events_describe(const struct sampler *sampler, const struct sampler_event *events,
+			     size_t count, struct perf_writer_event *ret)
 {
 	for (size_t i = 0; i < count; i++) {
-		ret[i].attr = written_attr(sampler_attr(sampler, i));
+		ret[i].attr = written_attr(sampler_attr(sampler, i), &events[i]);
 		ret[i].name = sampler_event_name(sampler, i);
 		ret[i].nr_ids = sampler_ids(sampler, i, &ret[i].ids);
 	}

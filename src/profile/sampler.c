@@ -40,7 +40,7 @@ struct source {
 	const struct sampler_event *event;
 	struct perf_event_attr attr;
 	char *name;
-	int *fds;
+	int *fds, *cpus;
 	uint64_t *ids;
 	size_t count;
 };
@@ -119,8 +119,8 @@ static struct perf_event_attr attr_of(const struct sampler_options *options,
 	struct perf_event_attr attr = {
 		.type = event->name ? event->type : PERF_TYPE_HARDWARE,
 		.config = event->name ? event->config : PERF_COUNT_HW_CPU_CYCLES,
-		.config1 = event->config1,
-		.config2 = event->config2,
+		.config1 = event->by_program ? 0 : event->config1,
+		.config2 = event->by_program ? 0 : event->config2,
 		.size = sizeof(struct perf_event_attr),
 		.freq = !event->period,
 		.sample_freq = event->period ? event->period : options->frequency,
@@ -151,6 +151,12 @@ static struct perf_event_attr attr_of(const struct sampler_options *options,
 		.clockid = CLOCK_MONOTONIC,
 	};
 
+	if (event->by_program) {
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	}
+	if (options->raw)
+		attr.sample_type |= PERF_SAMPLE_RAW;
 	if (!options->defer)
 		return attr;
 	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
@@ -327,6 +333,7 @@ static int add_event(struct sampler *s, struct source *source, struct subject su
 	if (fd < 0)
 		return fd;
 	source->fds[source->count] = fd;
+	source->cpus[source->count] = ring->cpu;
 	return ioctl(fd, PERF_EVENT_IOC_ID, &source->ids[source->count++]) ? -errno : 0;
 }
 
@@ -398,8 +405,9 @@ static int open_cpu(struct sampler *s, const struct sampler_options *options, in
 static int make_room(struct source *source, size_t most)
 {
 	source->fds = calloc(most, sizeof(*source->fds));
+	source->cpus = calloc(most, sizeof(*source->cpus));
 	source->ids = calloc(most, sizeof(*source->ids));
-	return source->fds && source->ids ? 0 : -ENOMEM;
+	return source->fds && source->cpus && source->ids ? 0 : -ENOMEM;
 }
 
 static int open_all(struct sampler *s, const struct sampler_options *options)
@@ -430,8 +438,9 @@ static void close_source(struct source *source)
 	for (size_t i = 0; i < source->count; i++)
 		close(source->fds[i]);
 	free(source->fds);
+	free(source->cpus);
 	free(source->ids);
-	source->fds = NULL;
+	source->fds = source->cpus = NULL;
 	source->ids = NULL;
 	source->count = 0;
 }
@@ -560,21 +569,32 @@ size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret
 	return sampler->sources[i].count;
 }
 
+const int *sampler_cpus(const struct sampler *sampler, size_t i)
+{
+	return sampler->sources[i].cpus;
+}
+
 size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret)
 {
 	*ret = sampler->sources[i].fds;
 	return sampler->sources[i].count;
 }
 
-bool sampler_is_of_all(const struct sampler *sampler, uint64_t id)
+/* The event of all threads that an id is of, or NULL. */
+static const struct source *source_of_all(const struct sampler *s, uint64_t id)
 {
-	const struct source *source = sampler->sources, *end = source + sampler->source_count;
+	const struct source *source = s->sources, *end = source + s->source_count;
 
 	for (; source < end; source++)
 		for (size_t i = 0; source->event->of_all && i < source->count; i++)
 			if (source->ids[i] == id)
-				return true;
-	return false;
+				return source;
+	return NULL;
+}
+
+bool sampler_is_of_all(const struct sampler *sampler, uint64_t id)
+{
+	return source_of_all(sampler, id);
 }
 
 static void control(const struct sampler *s, unsigned long request)
@@ -734,6 +754,17 @@ uint64_t sampler_time(const struct sampler *sampler)
 	return sampler->given ? sampler->given->next_time : 0;
 }
 
+/* The samples of all events may have the same, and those that a program makes have none. */
+static uint64_t period_of(const struct sampler *s, const struct perf_event *event)
+{
+	const struct source *source;
+
+	if (s->period)
+		return s->period;
+	source = event->sample.period ? NULL : source_of_all(s, event->id);
+	return source ? source->event->period : event->sample.period;
+}
+
 int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret)
 {
 	const struct perf_event_attr *attr;
@@ -759,7 +790,7 @@ int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret
 	attr = attr_of_record(sampler, oldest->next);
 	if (perf_event_decode(attr, oldest->next, oldest->next->size, ret))
 		return -EBADMSG;
-	if (sampler->period && attr == &sampler->sources[0].attr && ret->type == PERF_RECORD_SAMPLE)
-		ret->sample.period = sampler->period;
+	if (attr == &sampler->sources[0].attr && ret->type == PERF_RECORD_SAMPLE)
+		ret->sample.period = period_of(sampler, ret);
 	return 1;
 }

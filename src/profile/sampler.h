@@ -44,12 +44,13 @@ static inline bool cpu_choice_has(const struct cpu_choice *choice, unsigned int 
  * @period: that much; 0: as much as it takes for the frequency
  * @exclude_user, @exclude_kernel: only of the other's
  * @of_all: it cannot be of threads, so it is of all of them; who reads the samples drops the others
+ * @by_program: its samples are made when a BPF program asks for them
  */
 struct sampler_event {
 	const char *name;
 	uint32_t type;
 	uint64_t config, config1, config2, period;
-	bool exclude_user, exclude_kernel, of_all;
+	bool exclude_user, exclude_kernel, of_all, by_program;
 };
 
 struct sampler_options {
@@ -68,6 +69,7 @@ struct sampler_options {
 	bool no_inherit;      /* not what the threads start */
 	bool defer;           /* no copies: the kernel walks stacks on the way to user mode */
 	bool wait;            /* of everybody: no samples before sampler_enable() */
+	bool raw;             /* samples have what a program has given with them */
 };
 
 /*
@@ -83,8 +85,9 @@ const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t
 const char *sampler_event_name(const struct sampler *sampler, size_t i);
 size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret);
 
-/* Its descriptors. */
+/* Its descriptors, and of each the CPU. */
 size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret);
+const int *sampler_cpus(const struct sampler *sampler, size_t i);
 
 /* Whether a sample's id is that of an event which is of all threads whatever was asked for. */
 bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);

@@ -157,6 +157,41 @@ it_keeps_its_memory_whatever_runs() {
 	wait "$top" || fail "exit status $?"
 }
 
+# may_trace: tracepoints may not be there, or not for us
+may_trace() {
+	"$bobbin" record -q -e sched:sched_switch -o /dev/null true 2>err || skip "$(cat err)"
+}
+
+it_counts_events() {
+	may_trace
+	calls=$(program calls)
+	quietly "$bobbin" top -b -n 1 -d 1 -c 100 -e "uprobe:$calls:visit" -- "$calls" 1000000000
+	last_table
+	grep -q "samples/s of uprobe:$calls:visit, " table
+	between 100 100 "$(weight 2 visit)"
+	between 95 100 "$(weight 1 main)"
+	tables '\] visit$' -d 0.5 --sort pid --hide-kernel -c 100 -e syscalls:sys_enter_close -- "$calls" 1000000000
+	grep -q 'samples/s of syscalls:sys_enter_close, ' table
+	between 95 100 "$(weight 1 visit)"
+	tables '\] spin$' -d 0.5 -e cpu-clock:u -- "$(program chain)" 1000000
+	grep -q 'samples/s of cpu-clock:u, ' table
+}
+
+it_shows_where_threads_wait() {
+	needs_root
+	waits=$(program waits -D_GNU_SOURCE)
+	tables '\] main$' -d 0.5 --off-cpu --off-cpu-thresh 0 -- "$waits" again
+	grep -q 'samples/s of offcpu-time, ' table
+	between 99 100 "$(weight 1 main)"
+	between 95 100 "$(weight 1 do_nanosleep)"
+	# who runs does not wait
+	spawn "$(program quarters)" 1000000
+	quarters=$pid
+	spawn "$waits" again
+	tables "^.* $pid .*\] main$" -d 0.5 -E 4096 --sort pid --off-cpu -a
+	awk -v pid="$quarters" '$3 == pid' table | none ' inner$'
+}
+
 it_ends_the_command_that_it_started() {
 	spawn "$bobbin" top -b -d 0.2 -- "$(program quarters)" 1000000 >out
 	top=$pid
@@ -175,6 +210,17 @@ it_says_what_is_wrong() {
 	expect 1 "$bobbin" top -p 999999999
 	complains 999999999 'No such process'
 	expect 2 "$bobbin" top -p 1 true
+	expect 2 "$bobbin" top -e cycles,cpu-clock true
+	grep -q 'a table is of one event' err
+	expect 2 "$bobbin" top -e nonsense true
+	complains '^bobbin top: -e: '
+	for other in '-e page-faults' '-c 10' '-F 99' --bpf; do
+		# shellcheck disable=SC2086 # an option and its value
+		expect 2 "$bobbin" top --off-cpu $other true
+		grep -q -e '--off-cpu counts all waits' err
+	done
+	expect 2 "$bobbin" top --off-cpu-thresh 3 true
+	grep -q -e '--off-cpu-thresh needs --off-cpu' err
 	expect 2 "$bobbin" top --sort colour
 	complains colour symbol
 	for delay in 0 0.01 4000 nan inf -1 1x; do

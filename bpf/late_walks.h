@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * late_walks.h - what is done when a task returns to user mode: walks that wait for pages, lists
+ * that are made anew.
+ *
+ * Each has a place in a map, with the kernel's handle.  A task that waits holds nothing else.
+ */
+#ifndef BOBBIN_LATE_WALKS_H
+#define BOBBIN_LATE_WALKS_H
+
+/* The largest stack that is waited for, and how often it is. */
+#define LATE_STACK (64ull << 20)
+#define LATE_FAULTS 64
+/* After that a walk that waits is given up; places that are tried at most. */
+#define LATE_NS 1000000000ull
+#define LATE_TRIES 3
+
+#pragma GCC visibility push(default)
+
+/* A walk that waits for the return to user mode; cookie 0: it is the list that is made anew. */
+struct late_walk {
+	struct bpf_task_work work;
+	uint64_t busy; /* since when, or 0 */
+	uint64_t cookie, pc, sp;
+	uint64_t missing, word; /* where there is no page yet, and what was read there */
+	uint32_t pid, state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_LATE_WALKS);
+	__type(key, uint32_t);
+	__type(value, struct late_walk);
+} late_walks SEC(".maps");
+
+#pragma GCC visibility pop
+
+/* The loader puts the kernel's function there, see profile/task_work.h. */
+static int (*const schedule_resume)(struct task_struct *task, struct bpf_task_work *work, void *map,
+				    int (*callback)(struct bpf_map *, void *, void *),
+				    void *aux) = (void *)KERNEL_SCHEDULE_RESUME;
+
+/* A walk holds a state until it has to wait again, so there is nearly always one; or NULL. */
+static BOBBIN_ALWAYS_INLINE struct walk_state *claim_state(uint32_t *number)
+{
+	const uint64_t now = bpf_ktime_get_ns();
+	struct walk_state *s;
+
+	for (uint32_t i = 0; i < LATE_TRIES; i++) {
+		*number = first_late_state + (uint32_t)(now / 64 + i) % KERNEL_LATE_STATES;
+		s = bpf_map_lookup_elem(&states, number);
+		if (!s || !__sync_val_compare_and_swap(&s->busy, 0, 1))
+			return s;
+	}
+	return NULL;
+}
+
+struct late_loop {
+	struct walk_loop walk;
+	struct late_walk *late;
+};
+
+/* From the leaf on.  Where it has to wait, or 0. */
+static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct late_loop *c)
+{
+	const struct kernel_process *process = newest_process(c->late->pid);
+
+	if (!process || !code_is_known(process))
+		return 0;
+	s->number = c->late->state;
+	use_list(s, process, c->late->pid);
+	/* execve() has put another program there */
+	if (!user_frame(s, &c->walk.frame) || c->walk.frame.pc != c->late->pc ||
+	    c->walk.frame.sp != c->late->sp)
+		return 0;
+	c->walk.state = s;
+	c->walk.callee = BOBBIN_SOURCE_NONE;
+	bpf_loop(KERNEL_FRAMES, next_frame, &c->walk, 0);
+	if (c->walk.reason != BOBBIN_REASON_OUTERMOST)
+		return s->missing;
+	count_walk(c->walk.count, true);
+	if (list_is_current(c->late->pid, s->list.number))
+		give_out_late(s, (uint32_t)c->walk.count, c->late->cookie);
+	return 0;
+}
+
+/* Who waits holds nothing but its place: somebody else may never fill the page. */
+static long wait_and_walk(uint32_t i, void *ctx)
+{
+	struct late_loop *c = ctx;
+	struct late_walk *late = c->late;
+	struct walk_state *s;
+
+	if (bpf_copy_from_user(&late->word, sizeof(late->word), (const void *)late->missing))
+		return 1;
+	s = claim_state(&late->state);
+	if (!s)
+		return 1;
+	late->missing = walk_again(s, c);
+	s->busy = 0;
+	return !late->missing;
+}
+
+/* In the task itself, before it returns to user mode. */
+static int on_return(struct bpf_map *map, void *key, void *value)
+{
+	struct late_walk *late = value;
+	struct late_loop loop = {.late = late};
+
+	if (late->cookie)
+		bpf_loop(LATE_FAULTS, wait_and_walk, &loop, 0);
+	else
+		make_fresh_list(true);
+	late->busy = 0;
+	return 0;
+}
+
+/* A place for a walk that waits; NULL: there is none.  Tasks that have ended never give theirs back. */
+static BOBBIN_ALWAYS_INLINE struct late_walk *claim(uint32_t *slot, uint64_t now)
+{
+	struct late_walk *late;
+	uint64_t before;
+
+	for (uint32_t i = 0; i < LATE_TRIES; i++) {
+		*slot = (uint32_t)(now / 64 + i) % KERNEL_LATE_WALKS;
+		late = bpf_map_lookup_elem(&late_walks, slot);
+		if (!late)
+			return NULL;
+		before = late->busy;
+		if (before && now - before < LATE_NS)
+			continue;
+		if (__sync_val_compare_and_swap(&late->busy, before, now) == before)
+			return late;
+	}
+	return NULL;
+}
+
+/* Walk the stack when its pages can be waited for.  The cookie of that walk, or 0. */
+static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t pid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	uint64_t now = bpf_ktime_get_ns(), word;
+	struct late_walk *late;
+	uint32_t slot;
+
+	if (!s->missing || s->missing - regs->sp >= LATE_STACK)
+		return 0;
+	/* in execve() these are the registers of a program that is gone */
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)regs->sp))
+		return 0;
+	late = claim(&slot, now);
+	if (!late)
+		return 0;
+	/* where another task still waits this fails; ours comes to that after this program */
+	if (schedule_resume(task, &late->work, &late_walks, on_return, NULL))
+		return 0;
+	late->cookie = now << KERNEL_LATE_BITS | slot;
+	late->pid = pid;
+	late->missing = s->missing;
+	late->pc = regs->ip;
+	late->sp = regs->sp;
+	return late->cookie;
+}
+
+/* Have the list of the current process made anew when that returns to user mode. */
+static BOBBIN_ALWAYS_INLINE void renew_list(void)
+{
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32, slot;
+	const struct kernel_process *theirs = bpf_map_lookup_elem(&processes, &pid);
+	const struct kernel_process *ours = bpf_map_lookup_elem(&fresh, &pid);
+	uint64_t now = bpf_ktime_get_ns();
+	struct late_walk *late;
+
+	if ((theirs && (!theirs->list.number || theirs->page)) ||
+	    (ours && (now - ours->renewed < RENEW_NS || now < ours->retry)))
+		return;
+	late = claim(&slot, now);
+	if (!late)
+		return;
+	if (!schedule_resume(bpf_get_current_task_btf(), &late->work, &late_walks, on_return, NULL))
+		late->cookie = 0;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * walked_events.h - which tracepoints and probes are sampled by programs in the kernel.
+ */
+#ifndef BOBBIN_PROFILE_WALKED_EVENTS_H
+#define BOBBIN_PROFILE_WALKED_EVENTS_H
+
+#include "profile/sampler.h"
+
+/*
+ * Have those be sampled by programs that these can sample as perf does: each hit, or one of so many,
+ * is of the thread that runs.  @all: of all threads, not of some.
+ */
+void walked_events_choose(struct sampler_event *events, size_t count, bool all);
+
+/* Whether there are such tracepoints; or else probes. */
+bool walked_events_have(const struct sampler_event *events, size_t count, bool tracepoints);
+
+/* The first event that is another; @count: there is none. */
+size_t walked_events_first_other(const struct sampler_event *events, size_t count);
+
+#endif
