@@ -45,6 +45,9 @@ test-linux: build linux
 	linux/build --arm64
 	linux/build --s390
 	linux/check-sources
+	tools/install-packages build test
+	meson configure build -Dtests=enabled
+	ninja -C build tests/codemap/kernel_door_test
 	tests/linux/check-kernel 30 build/src/libbobbin-freestanding.a
 	tests/linux/check-linux build
 

@@ -83,6 +83,7 @@ struct fuzzer {
 	int file, event;
 	struct perf_event_mmap_page *ring;
 	sigjmp_buf fault;
+	uint8_t fault_stack[16384];
 };
 
 static struct tally *tally;
@@ -393,11 +394,20 @@ static int be_walked(void)
 	return self->ring == MAP_FAILED ? -1 : fd;
 }
 
+/* Code of chance may lose its stack before it faults. */
+static void catch_faults(void)
+{
+	const stack_t stack = {.ss_sp = self->fault_stack, .ss_size = sizeof(self->fault_stack)};
+
+	sigaltstack(&stack, NULL);
+}
+
 static void *fuzz(void *arg)
 {
 	struct fuzzer fuzzer = {.random = (uintptr_t)arg * 0x9e3779b97f4a7c15 + 1};
 
 	self = &fuzzer;
+	catch_faults();
 	fuzzer.file = memfd_create("table", 0);
 	if (ftruncate(fuzzer.file, 4 * PAGE))
 		return NULL;

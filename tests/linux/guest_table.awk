@@ -24,6 +24,19 @@ BEGIN {
 
 FNR == 1 { file++ }
 file == 2 && / more end in the vDSO$/ { vdso[$2] = $3 }
+# recorded by bobbin, read by it or by perf
+/^bobbin[^ ]* [^ ]* [0-9]+ of / {
+	sub(/:$/, "", $2)
+	ours[$1, $2] = $3 " of " $5
+	if ($3 != $5 || $5 < 200)
+		fault($1 " " $2)
+	recorded[$2] = 1
+	next
+}
+file == 2 && /^bobbin: chains are the kernel's own, by SFrame sections/ { own_chains++ }
+file == 2 && /^door: the running kernel has the calls/ { door++ }
+file == 2 && /^door: .*PASSED/ { door++ }
+file == 2 && /^door: .*FAILED/ { fault($0) }
 / stacks are as expected/ {
 	sub(/:$/, "", $1)
 	good[file, $1] = $2
@@ -45,6 +58,21 @@ function fault(text)
 	faults++
 }
 
+function by_bobbin(   i, name, kinds)
+{
+	print "| recorded by bobbin | read by bobbin | read by perf |"
+	print "| --- | --: | --: |"
+	for (i = 1; i in order; i++) {
+		name = order[i]
+		if (!(name in recorded))
+			continue
+		kinds++
+		printf "| %s | %s | %s |\n", what[name], ours["bobbin", name], ours["bobbin-perf", name]
+	}
+	if (!kinds || own_chains != kinds)
+		fault("bobbin's recordings")
+}
+
 function ns(name)
 {
 	return (overhead[name, 110] - overhead[name, 10]) / 100
@@ -64,6 +92,9 @@ END {
 	}
 	if (!calls)
 		fault("calls")
+	if (door != 2)
+		fault("the library does not find the calls")
+	by_bobbin()
 	split(cases, hostile, " ")
 	for (i = 1; i in hostile; i++)
 		if (!done[hostile[i]])

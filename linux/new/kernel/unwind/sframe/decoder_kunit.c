@@ -2,18 +2,12 @@
 /*
  * decoder_kunit.c - sections in the memory of a process, which the test is, and steps by
  * them.
- *
- * The bytes stand here as the format's specification has them, and are not made by code
- * that shares anything with the decoder.
  */
-#include <kunit/test.h>
-#include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/sched.h>
-#include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 #include <linux/unwind_user_sframe.h>
 
+#include "kunit_section.h"
 #include "map.h"
 #include "section_registration.h"
 
@@ -21,25 +15,9 @@
 #define RBX 3
 #define SIGNAL_FRAME_RBX 128
 
-/* A row's info byte: words of a byte, from SP or FP */
-#define INFO(base_sp, words) ((base_sp) | (words) << 1)
-
-struct head {
-	u16 magic;
-	u8 version, flags, abi;
-	s8 fixed_fp, fixed_ra;
-	u8 aux_len;
-	u32 num_fdes, num_fres, fre_len, fde_off, fre_off;
-} __packed;
-
-struct entry {
-	s64 start;
-	u32 size, row_off;
-} __packed;
-
 struct section {
-	struct head head;
-	struct entry entries[4];
+	struct section_head head;
+	struct section_entry entries[4];
 	u8 rows[64];
 } __packed;
 
@@ -71,24 +49,9 @@ struct process {
 	struct section content;
 };
 
-static unsigned long map_pages(struct kunit *test, unsigned long prot)
-{
-	unsigned long at = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, prot,
-					 MAP_PRIVATE | MAP_ANONYMOUS, 0);
-
-	KUNIT_ASSERT_NE(test, at, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
-	return at;
-}
-
-static void store(struct kunit *test, unsigned long at, const void *from, size_t size)
-{
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)at, from, size), 0);
-}
-
 static void store_word(struct kunit *test, unsigned long at, u64 word)
 {
-	store(test, at, &word, sizeof(word));
+	section_store(test, at, &word, sizeof(word));
 }
 
 static const struct process *make_process(struct kunit *test)
@@ -98,31 +61,21 @@ static const struct process *make_process(struct kunit *test)
 	u32 used = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
-	p->text = map_pages(test, PROT_READ | PROT_EXEC);
-	p->section = map_pages(test, PROT_READ | PROT_WRITE);
-	p->stack = map_pages(test, PROT_READ | PROT_WRITE);
+	p->text = section_map(test, 2 * PAGE_SIZE, PROT_READ | PROT_EXEC);
+	p->section = section_map(test, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE);
+	p->stack = section_map(test, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE);
 	s = &p->content;
-	s->head = (struct head){
-		.magic = 0xdee2,
-		.version = 3,
-		.flags = 0x05, /* sorted, starts are relative to their fields */
-		.abi = 3,
-		.fixed_ra = -8,
-		.num_fdes = ARRAY_SIZE(s->entries),
-		.num_fres = 5,
-		.fre_len = sizeof(s->rows),
-		.fre_off = sizeof(s->entries),
-	};
+	s->head = section_head(ARRAY_SIZE(s->entries), 5, sizeof(s->rows));
 	for (unsigned int i = 0; i < ARRAY_SIZE(s->entries); i++) {
 		unsigned long field = p->section + offsetof(struct section, entries[i]);
 
-		s->entries[i] = (struct entry){.start = p->text + i * FUNCTION_SIZE - field,
-					       .size = FUNCTION_SIZE,
-					       .row_off = used};
+		s->entries[i] = (struct section_entry){.start = p->text + i * FUNCTION_SIZE - field,
+						       .size = FUNCTION_SIZE,
+						       .row_off = used};
 		memcpy(s->rows + used, records[i].bytes, records[i].size);
 		used += records[i].size;
 	}
-	store(test, p->section, s, sizeof(*s));
+	section_store(test, p->section, s, sizeof(*s));
 	return p;
 }
 
@@ -245,7 +198,7 @@ static void removes_a_corrupt_section(struct kunit *test)
 	struct unwind_user_state state = state_at(p, 0);
 	const u8 bad_info = 0x0f;
 
-	store(test, p->section + offsetof(struct section, rows) + 2, &bad_info, 1);
+	section_store(test, p->section + offsetof(struct section, rows) + 2, &bad_info, 1);
 	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -EBADMSG);
 	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
 	KUNIT_EXPECT_EQ(test, sframe_unregister_section(BIT(SFRAME_SECTION), p->section, NULL),
@@ -271,7 +224,7 @@ static void takes_an_empty_section(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)p->section, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, add(p), 0);
 	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
-	store(test, p->section, &p->content, sizeof(p->content));
+	section_store(test, p->section, &p->content, sizeof(p->content));
 	store_word(test, p->stack, 0x1111);
 	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
 	KUNIT_EXPECT_EQ(test, state.ip, 0x1111);
@@ -283,21 +236,21 @@ static void refuses_what_is_malformed(struct kunit *test)
 	struct section bad = p->content;
 
 	bad.head.flags &= ~1;
-	store(test, p->section, &bad, sizeof(bad));
+	section_store(test, p->section, &bad, sizeof(bad));
 	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "not sorted");
 	bad = p->content;
 	bad.head.abi = 2;
-	store(test, p->section, &bad, sizeof(bad));
+	section_store(test, p->section, &bad, sizeof(bad));
 	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "of another architecture");
 	bad = p->content;
 	bad.head.num_fdes = U32_MAX;
-	store(test, p->section, &bad, sizeof(bad));
+	section_store(test, p->section, &bad, sizeof(bad));
 	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "truncated");
 	bad = p->content;
 	bad.entries[3].start += PAGE_SIZE;
-	store(test, p->section, &bad, sizeof(bad));
+	section_store(test, p->section, &bad, sizeof(bad));
 	KUNIT_EXPECT_EQ_MSG(test, add(p), -EBADMSG, "a function outside of the text");
-	store(test, p->section, &p->content, sizeof(p->content));
+	section_store(test, p->section, &p->content, sizeof(p->content));
 	KUNIT_EXPECT_EQ(test, add(p), 0);
 }
 

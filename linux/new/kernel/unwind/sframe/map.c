@@ -280,6 +280,47 @@ void sframe_map_drop(struct mm_struct *mm, const struct sframe_section *section,
 	mmap_write_unlock(mm);
 }
 
+/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
+struct sframe_piece {
+	unsigned long first, last;
+	struct sframe_section *section;
+};
+
+/* The first piece that has some of the text; or false. */
+static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
+			       struct sframe_piece *ret)
+{
+	MA_STATE(mas, &map->ranges, first, first);
+
+	mas_lock(&mas);
+	ret->section = mas_find(&mas, last);
+	ret->first = mas.index;
+	ret->last = mas.last;
+	mas_unlock(&mas);
+	return ret->section;
+}
+
+/* Entry by entry: mtree_dup() allocates under its spinlock.  The mmap lock keeps changes away. */
+static int sframe_copy(struct sframe_map *from, struct sframe_map *to)
+{
+	struct sframe_section *section;
+	struct sframe_piece piece;
+	unsigned long key = 0, at = 0;
+	int error = 0;
+
+	while (!error && sframe_first_piece(from, at, ULONG_MAX, &piece)) {
+		error = mtree_insert_range(&to->ranges, piece.first, piece.last, piece.section,
+					   GFP_KERNEL_ACCOUNT);
+		at = piece.last + 1;
+		cond_resched();
+	}
+	mt_for_each(&from->keys, section, key, ULONG_MAX) {
+		if (!error)
+			error = mtree_insert(&to->keys, section->key, section, GFP_KERNEL_ACCOUNT);
+	}
+	return error;
+}
+
 int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 {
 	struct sframe_map *map, *old = from->sframe_map;
@@ -293,11 +334,10 @@ int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 	map = sframe_map_alloc();
 	if (!map)
 		return -ENOMEM;
-	error = mtree_dup(&old->ranges, &map->ranges, GFP_KERNEL_ACCOUNT);
-	if (!error)
-		error = mtree_dup(&old->keys, &map->keys, GFP_KERNEL_ACCOUNT);
+	error = sframe_copy(old, map);
 	if (error) {
 		mtree_destroy(&map->ranges);
+		mtree_destroy(&map->keys);
 		kfree(map);
 		return error;
 	}
@@ -320,26 +360,6 @@ static bool sframe_has_text(struct sframe_map *map, const struct sframe_section 
 		}
 	}
 	return false;
-}
-
-/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
-struct sframe_piece {
-	unsigned long first, last;
-	struct sframe_section *section;
-};
-
-/* The first piece that has some of the text; or false. */
-static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
-			       struct sframe_piece *ret)
-{
-	MA_STATE(mas, &map->ranges, first, first);
-
-	mas_lock(&mas);
-	ret->section = mas_find(&mas, last);
-	ret->first = mas.index;
-	ret->last = mas.last;
-	mas_unlock(&mas);
-	return ret->section;
 }
 
 /*
