@@ -234,12 +234,9 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 		return 0;
 	if (!error && r->options.walk == RECORDER_DEFERS)
 		return recorder_defer(r, event, thread->process);
-	r->stats.samples++;
 	if (!error)
 		error = unwind_copy(r, event, thread->process, &trace);
-	if (!error)
-		error = keep_user(r, event, thread->process, &trace);
-	return error ? error : put_sample(r, event, &trace);
+	return error ? error : recorder_put_user(r, event, thread->process, &trace);
 }
 
 /* A sample whose stack was walked in the kernel. */
@@ -272,9 +269,7 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 			walk_comparison_keep(r->comparison, event, &trace);
 		return 0;
 	}
-	r->stats.samples++;
-	error = keep_user(r, event, thread->process, &trace);
-	return error ? error : put_sample(r, event, &trace);
+	return recorder_put_user(r, event, thread->process, &trace);
 }
 
 /* A thread leaves its CPU.  Those of the kernel always wait, if they do not work. */
