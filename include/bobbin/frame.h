@@ -26,7 +26,8 @@ extern "C" {
 	X(GO,            ".gopclntab") \
 	X(KERNEL,        "kernel's call chain") \
 	X(ROOT_SEARCH,   "search for the root") \
-	X(CODE,          "code")
+	X(CODE,          "code") \
+	X(GUESS,         "a guess")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,
