@@ -15,11 +15,15 @@
 #include <bpf/bpf_helpers.h>
 
 #include "core/arch.c"
+#include "core/call_code.h"
+#include "core/code_path.c"
 #include "core/eh_return.c"
 #include "core/frame_caller.h"
 #include "core/root_code.c"
 #include "core/rule.c"
 #include "core/trampoline.c"
+#include "core/x86_bytes.c"
+#include "core/x86_path.c"
 #include "profile/kernel_walk_abi.h"
 #include "table/table_lookup.h"
 
@@ -230,33 +234,25 @@ BOBBIN_STAGE int returns_to_root(uint64_t pc)
 	       root_code(BOBBIN_NATIVE_ARCH(), code);
 }
 
-static BOBBIN_ALWAYS_INLINE bool is_trampoline(uint64_t start)
-{
-	uint8_t code[TRAMPOLINE_SIZE];
-	struct bobbin_rule rule;
-
-	return bpf_probe_read_user(code, sizeof(code), (const void *)start) ||
-	       trampoline_rule(BOBBIN_NATIVE_ARCH(), code, &rule);
-}
-
 /* Whether code without a table tells what it is, or whether that cannot be known. */
 BOBBIN_STAGE int is_known_code(uint64_t pc)
 {
-	uint8_t code[2];
+	uint8_t code[32];
 
-	for (unsigned int i = 0; i < TRAMPOLINE_STARTS; i++)
-		if (is_trampoline(trampoline_start(BOBBIN_NATIVE_ARCH(), i, pc)))
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
+		return true;
+	/* syscall: restorers have one, and after one other rules hold */
+	for (unsigned int i = 0; i + 1 < sizeof(code); i++)
+		if (code[i] == 0x0f && code[i + 1] == 0x05)
 			return true;
-	/* as known_code_syscall() */
-	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) ||
-	       (code[0] == 0x0f && code[1] == 0x05) || returns_to_root(pc);
+	return returns_to_root(pc);
 }
 
-/* For code that no table covers: where it is not a root, its frame record's rule, if that holds. */
+/* For code that no table covers: it is a root, or its code and the stack are looked at. */
 static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
 						 const struct kernel_file *file, uint64_t vaddr)
 {
-	s->source = BOBBIN_SOURCE_FRAME_POINTER;
+	s->source = BOBBIN_SOURCE_NONE;
 	if (!file->resort)
 		return 0;
 	if (file->first && vaddr - file->first < ENTRY_CODE_SIZE) {
@@ -334,6 +330,7 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 			s->unmapped = true;
 		return 0;
 	}
+	s->source = BOBBIN_SOURCE_NONE;
 	s->next_file = m->file;
 	bias = m->bias;
 	for (unsigned int i = 0; i < 1 + KERNEL_SECTIONS && !word; i++) {
@@ -342,8 +339,8 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 			bias = m->under_bias;
 		}
 		if (s->next_file == KERNEL_BARE) {
-			s->source = BOBBIN_SOURCE_FRAME_POINTER;
-			return form_record;
+			s->next_file = KERNEL_RECORD;
+			break;
 		}
 		if (s->next_file == KERNEL_NO_FILE)
 			return 0;
@@ -352,7 +349,7 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 		word = file_word(number, s->next_file, pc, pc - bias);
 	}
 	if (s->next_file == KERNEL_RECORD)
-		word = is_known_code(pc) ? 0 : form_record;
+		s->source = is_known_code(pc) ? BOBBIN_SOURCE_NONE : BOBBIN_SOURCE_FRAME_POINTER;
 	if (word)
 		s->kept[index_below(slot, KERNEL_RULES)] = (struct kept_rule){pc, s->rules, word,
 									      s->source};
@@ -451,6 +448,8 @@ static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *ds
 	return false;
 }
 
+#include "bare_frames.h"
+
 struct walk_loop {
 	struct walk_state *state;
 	struct plain_frame frame;
@@ -472,11 +471,10 @@ BOBBIN_STAGE int step_on(uint32_t number, struct plain_frame *f, uint64_t callee
 		return BOBBIN_REASON_NO_TABLE;
 	regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
 	word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
-	/* if the record does not lead to code, there are other ways */
-	if (!word || f->source == BOBBIN_SOURCE_FRAME_POINTER)
+	if (!word)
 		return BOBBIN_REASON_NO_TABLE;
 	bobbin_rule_unpack(word, &rule);
-	if (callee == BOBBIN_SOURCE_FRAME_POINTER)
+	if (was_left_by_record((uint8_t)callee))
 		skip_shared_record(BOBBIN_NATIVE_ARCH(), &rule);
 	reason = step_by_rule(s, BOBBIN_NATIVE_ARCH(), &rule, &regs);
 	if (reason)
@@ -500,6 +498,8 @@ static long next_frame(uint32_t i, void *ctx)
 		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
 	else if (found == FRAME_OUTERMOST)
 		c->reason = BOBBIN_REASON_OUTERMOST;
+	else if (f->source == BOBBIN_SOURCE_FRAME_POINTER)
+		c->reason = step_bare(s->number, f);
 	else
 		c->reason = step_on(s->number, f, c->callee);
 	c->callee = f->source;

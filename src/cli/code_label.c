@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/map_file.h"
-#include "core/trampoline.h"
+#include "core/restorer.h"
 
 #define ANONYMOUS "[anon]"
 #define SIGNAL_RETURN "[signal return]"
@@ -44,26 +44,20 @@ const char *code_region(const char *path)
 	return path[0] != '/' || path[1] == '/' ? ANONYMOUS : NULL;
 }
 
-/*
- * Whether this is what signal handlers return to, and where that starts in the file.
- * A handler returns to the first byte and is looked up one before it; in the system
- * call, the PC is after the last one.
- */
+/* Whether this is what signal handlers return to, and where that starts in the file. */
 static bool is_signal_return(const struct code_spot *spot, uint64_t *offset)
 {
-	uint8_t code[2 * TRAMPOLINE_SIZE + 1];
-	struct bobbin_rule rule;
-	uint64_t start = spot->file_offset - TRAMPOLINE_SIZE;
+	uint8_t code[RESTORER_SIZE];
+	int start;
 
-	if (!spot->module || spot->file_offset < TRAMPOLINE_SIZE ||
-	    !module_code(spot->module, start, code, sizeof(code)))
+	if (!spot->module || spot->file_offset < RESTORER_BEFORE ||
+	    !module_code(spot->module, spot->file_offset - RESTORER_BEFORE, code, sizeof(code)))
 		return false;
-	for (unsigned int i = 0; i <= TRAMPOLINE_SIZE + 1; i++)
-		if (trampoline_rule(spot->module->image.arch, code + i, &rule)) {
-			*offset = start + i;
-			return true;
-		}
-	return false;
+	start = restorer_find(spot->module->image.arch, code);
+	if (start == RESTORER_NONE)
+		return false;
+	*offset = spot->file_offset + (uint64_t)(int64_t)start;
+	return true;
 }
 
 /*

@@ -83,6 +83,20 @@ static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_
 #define BOBBIN_NATIVE_ONLY 0
 #endif
 
+/*
+ * turn(0, ctx), turn(1, ctx) and so on, at most @most times, until one returns other than 0.
+ * BPF's verifier proves @turn once; there @ctx has to be on the stack.
+ */
+#ifdef __bpf__
+#define BOBBIN_REPEAT(most, turn, ctx) bpf_loop(most, turn, ctx, 0)
+#else
+#define BOBBIN_REPEAT(most, turn, ctx) \
+	do { \
+		for (uint32_t turns = 0; turns < (most) && !(turn)(turns, ctx); turns++) \
+			; \
+	} while (0)
+#endif
+
 #define BOBBIN_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* For branches of hot loops, whose usual way should be a straight one. */

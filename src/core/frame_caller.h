@@ -33,23 +33,30 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 	return reason;
 }
 
-/* By a rule that is likely: only where nothing has been built on others, and if it leads to a caller. */
+/*
+ * Where the rule is likely, and not proved: the code at the PC may prove another.  Else it
+ * serves a frame whose PC is exact, on which nothing has been built, if it leads to a caller.
+ */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_likely(struct frame_walk *w, uint8_t *source,
 							  const struct bobbin_rule *rule)
 {
 	const struct bobbin_regs regs = w->regs;
+	const enum bobbin_reason reason = step_without_rule(w, BOBBIN_REASON_NO_FUNCTION, source);
+	const struct bobbin_regs caller = w->regs;
 
-	if (regs.exact) {
-		if (!step_checked(w, *source, rule))
-			return BOBBIN_REASON_NONE;
-		w->regs = regs;
+	if (!regs.exact || (!reason && *source != BOBBIN_SOURCE_GUESS))
+		return reason;
+	w->regs = regs;
+	if (step_checked(w, BOBBIN_SOURCE_CODE, rule)) {
+		w->regs = caller;
+		return reason;
 	}
-	*source = BOBBIN_SOURCE_NONE;
-	return step_without_rule(w, BOBBIN_REASON_NO_FUNCTION, source);
+	*source = BOBBIN_SOURCE_GUESS;
+	return BOBBIN_REASON_NONE;
 }
 
-/* Move from w->regs to the caller, or why there is none; @source: of its rule. */
-static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w, uint8_t *source)
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_by_source(struct frame_walk *w,
+							       uint8_t *source)
 {
 	struct bobbin_rule rule;
 
@@ -60,11 +67,20 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w,
 	*source = (uint8_t)frame_rule(w, bobbin_regs_lookup_pc(&w->regs), &rule);
 	if (*source == BOBBIN_SOURCE_NONE)
 		return step_without_rule(w, (enum bobbin_reason)rule.reason, source);
-	if (w->callee == BOBBIN_SOURCE_FRAME_POINTER)
+	if (was_left_by_record(w->callee))
 		skip_shared_record(w->arch, &rule);
 	if (rule.flags & BOBBIN_RULE_LEAF)
 		return frame_likely(w, source, &rule);
 	return step_checked(w, *source, &rule);
+}
+
+/* Move from w->regs to the caller, or why there is none; @source: of its rule. */
+static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_general(struct frame_walk *w, uint8_t *source)
+{
+	enum bobbin_reason reason = frame_by_source(w, source);
+
+	w->likely |= *source == BOBBIN_SOURCE_GUESS;
+	return reason;
 }
 
 /* The three registers that plain rules need, in a form that compilers keep in registers. */
@@ -144,8 +160,6 @@ static BOBBIN_ALWAYS_INLINE enum frame_case frame_plain(struct frame_walk *w, st
 		return plain_outermost(word) ? FRAME_OUTERMOST : FRAME_GENERAL;
 	}
 	if (!BOBBIN_LIKELY(plain_words(w, f, cfa, &ra, &fp)) || !BOBBIN_LIKELY(ra))
-		return FRAME_GENERAL;
-	if (!BOBBIN_LIKELY(f->source != BOBBIN_SOURCE_FRAME_POINTER) && !world_is_code(w, ra - 1))
 		return FRAME_GENERAL;
 	plain_frame_move(caller, ra, cfa, fp);
 	return FRAME_CALLER;

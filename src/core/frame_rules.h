@@ -6,6 +6,7 @@
 #define BOBBIN_CORE_FRAME_RULES_H
 
 #include <bobbin/arch.h>
+#include <bobbin/frame.h>
 #include <bobbin/rule.h>
 
 #include "core/deps.h"
@@ -54,6 +55,13 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_rule outermost_rule(const struct bobbi
 	rule.ra = place_of(BOBBIN_HOW_UNDEFINED, 0, 0);
 	rule.fp = place_of(BOBBIN_HOW_SAME, 0, 0);
 	return rule;
+}
+
+/* A frame record that was left by, or may have been: the frame pointer is from there already. */
+static BOBBIN_ALWAYS_INLINE bool was_left_by_record(uint8_t callee)
+{
+	return callee == BOBBIN_SOURCE_FRAME_POINTER || callee == BOBBIN_SOURCE_GUESS ||
+	       callee == BOBBIN_SOURCE_CODE;
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include <bobbin/frame.h>
 
+#include "core/code_path.h"
 #include "core/plain_step.h"
 #include "core/rule_step.h"
 
@@ -22,12 +23,41 @@ struct near_memory {
 	uint64_t start, size;
 };
 
+/* A way to the caller of a frame without a table, see core/last_resort.h. */
+struct frame_way {
+	struct bobbin_regs caller;
+	uint64_t slot;   /* of the return address; 0: it is in a register */
+	bool exists;     /* it leads to code */
+	bool is_certain; /* nothing on it can be otherwise */
+	uint8_t returns; /* enum code_answer: whether a call may return to where it leads */
+};
+
+/* The first word from the stack pointer on that may be a return address. */
+struct return_slot {
+	uint64_t at, word; /* 0: none was found */
+	uint64_t next;     /* where to look */
+	bool is_root;
+};
+
+/* What a frame without a table is looked at with; BPF has no room on its stack for it. */
+struct last_resort {
+	struct frame_way by_code, by_record;
+	struct return_slot first;
+	struct code_path path;
+	struct bobbin_rule rule;
+	uint8_t turn; /* enum code_turn */
+	uint8_t code[CODE_PATH_BYTES];
+};
+
 struct frame_walk {
 	const struct bobbin_arch *arch;
 	struct plain_forms forms;
 	struct near_memory near; /* in which the frames of a stack mostly are */
 	/* the memory is a copy of a part of one stack */
 	bool is_copy;
+	/* there may be code that world_is_code() does not know */
+	bool some_code;
+	bool likely; /* a frame was left by a guess */
 	uint64_t copy_start, copy_size;
 	/* the function below all fibers, where it has no table; or 0 and 0 */
 	uint64_t fiber_start, fiber_end;
@@ -41,6 +71,7 @@ struct frame_walk {
 	uint8_t recoveries;             /* that are still allowed */
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 	uint64_t recovered[BOBBIN_REG_COUNT]; /* what was lost */
+	struct last_resort resort;
 };
 
 /* world_word() is rule_step.h's; @world: the walk. */
@@ -49,10 +80,7 @@ struct frame_walk {
 static uint64_t world_shift(const struct frame_walk *w);
 static void world_load(const struct frame_walk *w, uint64_t at, uint64_t *ret);
 
-/*
- * The packed rule for an address, if it is at hand, and its source.  Code without a table
- * has a frame record's rule, of BOBBIN_SOURCE_FRAME_POINTER.  0: ask world_rule().
- */
+/* The packed rule for an address, if it is at hand, and its source.  0: ask world_rule(). */
 static uint64_t world_packed(struct frame_walk *w, uint64_t pc, uint8_t *source);
 
 /* The tables' rule; BOBBIN_SOURCE_NONE: there is none, and the rule says why. */
@@ -83,7 +111,7 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->arch = arch;
 	w->forms = *forms;
 	w->near = (struct near_memory){0};
-	w->is_copy = false;
+	w->is_copy = w->some_code = w->likely = false;
 	w->copy_start = w->copy_size = 0;
 	w->fiber_start = w->fiber_end = 0;
 	w->regs = w->known = *regs;
@@ -92,6 +120,24 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->in_syscall = false;
 	w->switches = 0;
 	w->recoveries = MAX_RECOVERIES;
+}
+
+/* Programs of a kernel know one, and can follow no pointer to it. */
+static BOBBIN_ALWAYS_INLINE const struct bobbin_arch *walk_arch(const struct frame_walk *w)
+{
+#if BOBBIN_NATIVE_ONLY
+	(void)w;
+	return BOBBIN_NATIVE_ARCH();
+#else
+	return w->arch;
+#endif
+}
+
+/* What an outermost frame ends a walk with. */
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_walk_end(const struct frame_walk *w,
+							      enum bobbin_reason reason)
+{
+	return reason == BOBBIN_REASON_OUTERMOST && w->likely ? BOBBIN_REASON_LIKELY : reason;
 }
 
 /* From a frame to its caller, with all that a signal frame has. */

@@ -1,28 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/known_code.h"
 
+#include "core/call_code.h"
 #include "core/eh_return.h"
 #include "core/frame_rules.h"
+#include "core/restorer.h"
 #include "core/root_code.h"
 #include "core/trampoline.h"
 
-#define MAX_CALL 7 /* bytes of a call instruction, without prefixes that say nothing */
+#define PAGE 4096 /* or larger: code is not read across a multiple of it at once */
 
 static bool read_code(const struct code_reader *code, uint64_t addr, void *dst, size_t size)
 {
 	return code->read(code->ctx, addr, dst, size);
 }
 
-static bool is_trampoline(const struct bobbin_arch *arch, const struct code_reader *code,
-			  uint64_t addr, struct bobbin_rule *rule)
+/*
+ * The same around a page's edge, on the other side of which there may be no code: what cannot
+ * be read is 0.  @at: offset of the byte that must be readable.
+ */
+static bool read_around(const struct code_reader *code, uint64_t addr, uint8_t *dst, size_t size,
+			size_t at)
 {
-	uint8_t bytes[TRAMPOLINE_SIZE];
+	const size_t before = PAGE - addr % PAGE;
 
-	for (unsigned int i = 0; i < TRAMPOLINE_STARTS; i++)
-		if (read_code(code, trampoline_start(arch, i, addr), bytes, sizeof(bytes)) &&
-		    trampoline_rule(arch, bytes, rule))
-			return true;
-	return false;
+	if (read_code(code, addr, dst, size))
+		return true;
+	for (size_t i = 0; i < size; i++)
+		dst[i] = 0;
+	if (before >= size)
+		return false;
+	return at < before ? read_code(code, addr, dst, before)
+			   : read_code(code, addr + before, dst + before, size - before);
+}
+
+static bool is_restorer(const struct bobbin_arch *arch, const struct code_reader *code,
+			uint64_t addr)
+{
+	uint8_t bytes[RESTORER_SIZE];
+
+	return read_around(code, addr - RESTORER_BEFORE, bytes, sizeof(bytes), RESTORER_BEFORE) &&
+	       restorer_find(arch, bytes) != RESTORER_NONE;
 }
 
 bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr)
@@ -35,7 +53,8 @@ bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *c
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
-	if (is_trampoline(arch, code, addr, rule)) {
+	if (is_restorer(arch, code, addr)) {
+		signal_frame_rule(arch, rule);
 		*source = BOBBIN_SOURCE_TRAMPOLINE;
 		return true;
 	}
@@ -67,29 +86,29 @@ bool known_code_syscall(const struct bobbin_arch *arch, const struct code_reader
 	       bytes[1] == 0x05;
 }
 
-/*
- * x86-64: E8 and an offset, or FF /2 followed by zero to five bytes.  All calls end like
- * this, and some other code.
- */
-static bool ends_like_a_call(const uint8_t bytes[MAX_CALL])
+bool known_code_resolver(const struct bobbin_arch *arch, const struct code_reader *code,
+			 uint64_t addr)
 {
-	if (bytes[MAX_CALL - 5] == 0xe8)
-		return true;
-	for (unsigned int i = 0; i + 1 < MAX_CALL; i++)
-		if (bytes[i] == 0xff && (bytes[i + 1] >> 3 & 7) == 2)
-			return true;
-	return false;
+	uint8_t bytes[6];
+
+	/* x86-64: push link_map(%rip) */
+	return arch->default_ra_off &&
+	       read_code(code, addr - sizeof(bytes), bytes, sizeof(bytes)) && bytes[0] == 0xff &&
+	       bytes[1] == 0x35;
 }
 
-bool known_code_return(const struct bobbin_arch *arch, const struct code_reader *code,
-		       uint64_t addr)
+enum code_answer known_code_return(const struct bobbin_arch *arch, const struct code_reader *code,
+				   uint64_t addr)
 {
-	uint8_t before[MAX_CALL], bytes[TRAMPOLINE_SIZE];
-	struct bobbin_rule rule;
+	uint8_t bytes[RESTORER_SIZE], before[CALL_CODE_SIZE];
 
-	if (!read_code(code, addr - sizeof(before), before, sizeof(before)) ||
-	    !read_code(code, addr, bytes, sizeof(bytes)))
-		return true;
+	if (arch->cfa_bias ||
+	    !read_around(code, addr - sizeof(before), before, sizeof(before), sizeof(before) - 1))
+		return CODE_UNREADABLE;
+	if (call_code_ends(arch, before))
+		return CODE_YES;
 	/* signal handlers return to a trampoline */
-	return ends_like_a_call(before) || trampoline_rule(arch, bytes, &rule);
+	if (!read_around(code, addr - RESTORER_BEFORE, bytes, sizeof(bytes), RESTORER_BEFORE))
+		return CODE_NO;
+	return restorer_find(arch, bytes) == 0 ? CODE_YES : CODE_NO;
 }

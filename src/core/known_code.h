@@ -33,8 +33,18 @@ bool known_code_eh_return(const struct bobbin_arch *arch, const struct code_read
 bool known_code_syscall(const struct bobbin_arch *arch, const struct code_reader *code,
 			uint64_t addr);
 
-/* Whether a call may return to @addr; also true where that cannot be known. */
-bool known_code_return(const struct bobbin_arch *arch, const struct code_reader *code,
-		       uint64_t addr);
+/* Whether @addr is a PLT's jump to the resolver, which takes two words off the stack. */
+bool known_code_resolver(const struct bobbin_arch *arch, const struct code_reader *code,
+			 uint64_t addr);
+
+enum code_answer {
+	CODE_NO,
+	CODE_YES,
+	CODE_UNREADABLE, /* it is not known */
+};
+
+/* Whether a call, or a signal handler, may return to @addr. */
+enum code_answer known_code_return(const struct bobbin_arch *arch, const struct code_reader *code,
+				   uint64_t addr);
 
 #endif

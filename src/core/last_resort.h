@@ -3,31 +3,78 @@
  * last_resort.h - the caller of a frame that no table covers.
  *
  *	after a system call	the rule before it: nothing has moved
- *	frame record		what the frame pointer names, if that is code
+ *	a PC that is no code	a call led there: its return address is on top of the stack
+ *	code at the PC		where the way from there to the function's return finds it
+ *	frame record		what the frame pointer names, if nothing else can be the caller
  *	root			the only thing above that may be a return address
+ *	guess			the frame record, or the code's way, although others could be
  *
- * The last one is not a guess.  A function's return address is on the stack, at or above
- * the stack pointer; if the first word that can be it is a root's, the root is the caller.
+ * On x86-64 the return address is on the stack, at or above the stack pointer.  So the first
+ * word there that a call may return to is the only one, or it is older than the frame: where
+ * it is the one that the frame record or the code names, no caller can be missing.  All but
+ * the last are such; a trace with a guess in it is likely and never complete.
  */
 #ifndef BOBBIN_CORE_LAST_RESORT_H
 #define BOBBIN_CORE_LAST_RESORT_H
 
+#include "core/code_path.h"
 #include "core/known_code.h"
 #include "core/lost_register.h"
 
-/* Frames of functions that call main() or a thread's function are small. */
-#define ROOT_SEARCH_WORDS 64
+/* Of frames that are searched for a return address. */
+#define SEARCHED_WORDS 512
+/* Instructions of a path through code. */
+#define PATH_INSNS 48
 
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
+
+/* Programs of BPF bring these, each as a part that is proved by itself. */
+#ifdef __bpf__
+static enum code_answer may_return(struct frame_walk *w, uint64_t addr);
+static bool leads_to_root(struct frame_walk *w, uint64_t addr);
+static bool is_resolver(struct frame_walk *w, uint64_t addr);
+static enum code_turn path_turn(struct frame_walk *w);
+#else
+/* Whether a call, or a signal handler, may return there. */
+static inline enum code_answer may_return(struct frame_walk *w, uint64_t addr)
+{
+	const struct code_reader code = {world_code, w};
+
+	return known_code_return(w->arch, &code, addr);
+}
+
+static inline bool leads_to_root(struct frame_walk *w, uint64_t addr)
+{
+	const struct code_reader code = {world_code, w};
+
+	return known_code_root(w->arch, &code, addr);
+}
+
+static inline bool is_resolver(struct frame_walk *w, uint64_t addr)
+{
+	const struct code_reader code = {world_code, w};
+
+	return known_code_resolver(w->arch, &code, addr);
+}
+
+/* One turn of w->resort.path. */
+static inline enum code_turn path_turn(struct frame_walk *w)
+{
+	struct last_resort *r = &w->resort;
+
+	if (!world_code(w, r->path.pc, r->code, sizeof(r->code)))
+		return CODE_TURN_STUCK;
+	return code_path_turn(w->arch, &r->path, r->code);
+}
+#endif
 
 /* Rules that were inferred are not trusted: a return address is after a call. */
 static inline enum bobbin_reason step_checked(struct frame_walk *w, uint8_t source,
 					      const struct bobbin_rule *rule)
 {
-	const struct code_reader code = {world_code, w};
 	enum bobbin_reason reason = frame_step_on(w, rule);
 
-	if (reason || source != BOBBIN_SOURCE_CODE || known_code_return(w->arch, &code, w->regs.pc))
+	if (reason || source != BOBBIN_SOURCE_CODE || may_return(w, w->regs.pc) == CODE_YES)
 		return reason;
 	return BOBBIN_REASON_NO_CALL;
 }
@@ -64,47 +111,191 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 	return true;
 }
 
-/* A record may be anything at all: what it names must be code. */
-static inline bool step_by_record(struct frame_walk *w)
+/* By w->resort.rule, if it leads to code. */
+static BOBBIN_OUT_OF_LINE void try_way(struct frame_walk *w, struct frame_way *ret)
 {
-	const struct bobbin_rule rule = frame_record_rule(w->arch);
-	struct bobbin_regs caller = w->regs;
+	const struct bobbin_rule *rule = &w->resort.rule;
+	struct bobbin_regs regs = {.pc = w->regs.pc,
+				   .sp = w->regs.sp,
+				   .fp = w->regs.fp,
+				   .ra = w->regs.ra,
+				   .exact = w->regs.exact,
+				   .ra_known = w->regs.ra_known};
+	struct rule_step s = {w, walk_arch(w), rule, &regs, 0};
 
-	/* s390x, which has a bias, has no such records */
-	if (w->arch->cfa_bias || !caller.fp || frame_step(w, &rule, &caller) ||
-	    !world_is_code(w, caller.pc - 1))
+	ret->slot = 0;
+	ret->exists = ret->is_certain = false;
+	if (step_cfa(&s, &s.cfa) || step_by_rule(w, walk_arch(w), rule, &regs))
+		return;
+	ret->caller = regs;
+	ret->returns = (uint8_t)may_return(w, regs.pc);
+	if (rule->ra.how == BOBBIN_HOW_IN_CFA_MEM)
+		ret->slot = s.cfa + (uint64_t)(int64_t)rule->ra.off;
+	ret->exists = world_is_code(w, regs.pc - 1) || (w->some_code && ret->returns == CODE_YES);
+}
+
+/* @ctx: where the walk is */
+static long turn_of_path(uint32_t i, void *ctx)
+{
+	struct frame_walk *w = *(struct frame_walk **)ctx;
+
+	(void)i;
+	w->resort.turn = (uint8_t)path_turn(w);
+	return w->resort.turn != CODE_TURN_ON;
+}
+
+/* Along the code from the PC to a return; @taken: by the jumps that are conditional. */
+static BOBBIN_ALWAYS_INLINE void try_path(struct frame_walk *w, bool taken)
+{
+	struct last_resort *r = &w->resort;
+	struct frame_way *way = &r->by_code;
+
+	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
+	r->turn = CODE_TURN_ON;
+	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
+	if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
+		return;
+	try_way(w, way);
+	way->exists &= way->returns != CODE_NO;
+	/* only a function that has a frame record uses the frame pointer to leave */
+	way->is_certain = (w->regs.exact && !r->path.crossed) ||
+			  r->rule.cfa.reg == walk_arch(w)->fp;
+}
+
+/*
+ * What the code says; after a call, or beyond one, it may be another function's.  What may be
+ * data does not say where it returns to.
+ */
+static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
+{
+	struct frame_way *way = &w->resort.by_code;
+
+	way->exists = false;
+	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
+		return;
+	for (int taken = 0; taken < 2 && !way->exists; taken++)
+		try_path(w, taken);
+}
+
+/* s390x, which has a bias, has no frame records. */
+static BOBBIN_ALWAYS_INLINE void way_of_record(struct frame_walk *w)
+{
+	w->resort.by_record.exists = false;
+	if (walk_arch(w)->cfa_bias || !w->regs.fp)
+		return;
+	w->resort.rule = frame_record_rule(walk_arch(w));
+	try_way(w, &w->resort.by_record);
+}
+
+/* @ctx: where the walk is */
+static long turn_of_search(uint32_t i, void *ctx)
+{
+	struct frame_walk *w = *(struct frame_walk **)ctx;
+	struct return_slot *first = &w->resort.first;
+	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
+	uint64_t at = first->next, word = 0;
+
+	(void)i;
+	if (step_load(&s, at, &word))
+		return 1;
+	first->next = at + sizeof(word);
+	word = step_strip(walk_arch(w), word);
+	if (!word || !world_is_code(w, word - 1))
+		return 0;
+	first->is_root = leads_to_root(w, word);
+	if (!first->is_root && may_return(w, word) == CODE_NO)
+		return 0;
+	first->at = at;
+	first->word = word;
+	return 1;
+}
+
+static BOBBIN_ALWAYS_INLINE void first_return(struct frame_walk *w)
+{
+	w->resort.first = (struct return_slot){.next = w->regs.sp};
+	if (w->regs.sp % 8 == 0)
+		BOBBIN_REPEAT(SEARCHED_WORDS, turn_of_search, &w);
+}
+
+/*
+ * Whether nothing but the first return address on the stack can be the caller's: in a leaf
+ * with a link register it may be there, and where not all code is known words may be missed.
+ */
+static BOBBIN_ALWAYS_INLINE bool first_is_only(const struct frame_walk *w)
+{
+	return !w->some_code && (walk_arch(w)->default_ra_off || !w->regs.exact);
+}
+
+static BOBBIN_ALWAYS_INLINE bool is_proved(const struct frame_walk *w, const struct frame_way *way)
+{
+	return way->exists && way->returns == CODE_YES &&
+	       (way->is_certain || (first_is_only(w) && way->slot == w->resort.first.at));
+}
+
+/*
+ * A call of a null pointer, of data, or of memory that was given back: nothing has happened
+ * since the call.
+ */
+static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
+{
+	struct frame_way *way = &w->resort.by_record;
+	struct bobbin_rule *rule = &w->resort.rule;
+	uint8_t code;
+
+	if (!w->regs.exact || walk_arch(w)->cfa_bias || world_is_code(w, w->regs.pc))
 		return false;
-	w->regs = caller;
+	*source = w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))
+			  ? BOBBIN_SOURCE_GUESS
+			  : BOBBIN_SOURCE_CODE;
+	*rule = (struct bobbin_rule){.index = BOBBIN_NO_INDEX};
+	rule->cfa = place_of(BOBBIN_HOW_AT_REG, walk_arch(w)->sp,
+			     walk_arch(w)->default_ra_off ? 8 : 0);
+	rule->fp = place_of(BOBBIN_HOW_SAME, 0, 0);
+	rule->ra = walk_arch(w)->default_ra_off ? place_of(BOBBIN_HOW_IN_CFA_MEM, 0, -8) : rule->fp;
+	try_way(w, way);
+	if (!way->exists || way->returns != CODE_YES)
+		return false;
+	w->regs = way->caller;
 	return true;
 }
 
-/* Only where calls push the return address. */
-static inline bool step_to_root(struct frame_walk *w)
+/* To a root, if it is the first that may be returned to.  Only where calls push the return address. */
+static BOBBIN_ALWAYS_INLINE bool step_to_root(struct frame_walk *w)
 {
-	const struct rule_step s = {.world = w, .arch = w->arch};
-	const struct code_reader code = {world_code, w};
-	uint64_t word = 0, sp = w->regs.sp;
+	const struct return_slot *first = &w->resort.first;
 
-	if (!w->arch->default_ra_off || sp % sizeof(word) ||
-	    (!w->regs.exact && !known_code_return(w->arch, &code, w->regs.pc)))
+	if (!walk_arch(w)->default_ra_off || !first->word ||
+	    (!w->regs.exact && may_return(w, w->regs.pc) != CODE_YES))
 		return false;
-	for (unsigned int i = 0; i < ROOT_SEARCH_WORDS; i++, sp += sizeof(word)) {
-		if (step_load(&s, sp, &word))
-			return false;
-		if (!word || !world_is_code(w, word - 1))
-			continue;
-		if (known_code_root(w->arch, &code, word))
-			break;
-		if (!known_code_return(w->arch, &code, word))
-			continue;
-		if (!world_is_entry(w, word - 1))
-			return false;
-		break;
-	}
-	if (sp - w->regs.sp == ROOT_SEARCH_WORDS * sizeof(word))
+	if (!first->is_root &&
+	    (may_return(w, first->word) != CODE_YES || !world_is_entry(w, first->word - 1)))
 		return false;
-	w->regs = (struct bobbin_regs){.pc = word, .sp = sp + sizeof(word)};
+	w->regs = (struct bobbin_regs){.pc = first->word, .sp = first->at + 8};
 	return true;
+}
+
+/* Code that is there, without a table; BOBBIN_SOURCE_NONE: nothing leads on. */
+static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w)
+{
+	struct last_resort *r = &w->resort;
+
+	way_of_code(w);
+	first_return(w);
+	if (is_proved(w, &r->by_code)) {
+		w->regs = r->by_code.caller;
+		return BOBBIN_SOURCE_CODE;
+	}
+	way_of_record(w);
+	if (is_proved(w, &r->by_record)) {
+		w->regs = r->by_record.caller;
+		return BOBBIN_SOURCE_FRAME_POINTER;
+	}
+	if (step_to_root(w))
+		return BOBBIN_SOURCE_ROOT_SEARCH;
+	if (!r->by_code.exists && !r->by_record.exists)
+		return BOBBIN_SOURCE_NONE;
+	w->regs = r->by_code.exists ? r->by_code.caller : r->by_record.caller;
+	return BOBBIN_SOURCE_GUESS;
 }
 
 /*
@@ -116,6 +307,19 @@ static inline bool is_unknown_code(enum bobbin_reason without)
 	return without == BOBBIN_REASON_NO_MAPPING || without == BOBBIN_REASON_UNLOADED;
 }
 
+/* Whether a walk may go on from there: what is not known as code must be after a call. */
+static inline bool is_walked_on(struct frame_walk *w, enum bobbin_reason without)
+{
+	uint8_t code;
+
+	if (!is_unknown_code(without))
+		return true;
+	if (!w->some_code || without == BOBBIN_REASON_UNLOADED)
+		return false;
+	return w->regs.exact ? world_code(w, w->regs.pc, &code, sizeof(code))
+			     : may_return(w, w->regs.pc) == CODE_YES;
+}
+
 /* @without: why there is no rule. */
 static BOBBIN_NEVER_INLINE enum bobbin_reason step_without_rule(struct frame_walk *w,
 								enum bobbin_reason without,
@@ -125,14 +329,14 @@ static BOBBIN_NEVER_INLINE enum bobbin_reason step_without_rule(struct frame_wal
 
 	if (step_after_syscall(w, source, &reason))
 		return reason;
-	if (step_by_record(w)) {
-		*source = BOBBIN_SOURCE_FRAME_POINTER;
+	if (is_unknown_code(without) && step_after_bad_call(w, source))
 		return BOBBIN_REASON_NONE;
-	}
-	if (is_unknown_code(without) || !step_to_root(w))
-		return without ? without : BOBBIN_REASON_BAD_RULE;
-	*source = BOBBIN_SOURCE_ROOT_SEARCH;
-	return BOBBIN_REASON_NONE;
+	*source = BOBBIN_SOURCE_NONE;
+	if (is_walked_on(w, without))
+		*source = (uint8_t)step_in_code(w);
+	if (*source != BOBBIN_SOURCE_NONE)
+		return BOBBIN_REASON_NONE;
+	return without ? without : BOBBIN_REASON_BAD_RULE;
 }
 
 #endif

@@ -2,9 +2,6 @@
 #include "core/trampoline.h"
 
 struct signal_frame {
-	uint8_t code[TRAMPOLINE_SIZE];
-	uint8_t code_size;
-	uint8_t call;                   /* offset of the system call in it */
 	uint8_t count;                  /* registers below, by DWARF number */
 	uint16_t gpr[BOBBIN_REG_COUNT]; /* offset from the stack pointer */
 	uint16_t pc, sp;
@@ -13,12 +10,8 @@ struct signal_frame {
 /*
  * x86-64: struct ucontext at the stack pointer, the gregs 40 bytes into it in
  * the order r8..r15 di si bp bx dx ax cx sp ip (arch/x86 uapi sigcontext.h).
- * mov $__NR_rt_sigreturn, %rax; syscall
  */
 static const struct signal_frame amd64_frame = {
-	.code = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05},
-	.code_size = 9,
-	.call = 7,
 	.count = 16,
 	.gpr = {144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96},
 	.sp = 160,
@@ -28,13 +21,9 @@ static const struct signal_frame amd64_frame = {
 /*
  * AArch64: siginfo (128 bytes), then struct ucontext with its sigcontext at
  * 176: fault_address, x0..x30, sp, pc (arch/arm64 uapi sigcontext.h).
- * mov x8, #__NR_rt_sigreturn; svc #0
  */
 #define X(n) (312 + 8 * (n))
 static const struct signal_frame aarch64_frame = {
-	.code = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
-	.code_size = 8,
-	.call = 4,
 	.count = 32,
 	.gpr = {X(0),  X(1),  X(2),  X(3),  X(4),  X(5),  X(6),  X(7),  X(8),  X(9),  X(10),
 		X(11), X(12), X(13), X(14), X(15), X(16), X(17), X(18), X(19), X(20), X(21),
@@ -49,13 +38,10 @@ static const struct signal_frame aarch64_frame = {
  * siginfo (128), then struct ucontext with its mcontext at 40: PSW mask and
  * address, r0..r15, access registers, f0..f15 at 552 (arch/s390 uapi ucontext.h).
  * DWARF 16 to 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15.
- * svc __NR_rt_sigreturn
  */
 #define R(n) (352 + 8 * (n))
 #define F(n) (552 + 8 * (n))
 static const struct signal_frame s390x_frame = {
-	.code = {0x0a, 0xad},
-	.code_size = 2,
 	.count = 32,
 	.gpr = {R(0),  R(1),  R(2),  R(3),  R(4),  R(5),  R(6), R(7),  R(8),  R(9), R(10),
 		R(11), R(12), R(13), R(14), R(15), F(0),  F(2), F(4),  F(6),  F(1), F(3),
@@ -78,14 +64,6 @@ static struct bobbin_place in_memory(uint8_t base, uint16_t off)
 	return (struct bobbin_place){.how = BOBBIN_HOW_IN_REG_MEM, .reg = base, .off = off};
 }
 
-uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc)
-{
-	const struct signal_frame *frame = frame_of(arch);
-	const int before[TRAMPOLINE_STARTS] = {-1, 0, frame->call, frame->code_size};
-
-	return pc - (uint64_t)(int64_t)before[i];
-}
-
 void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret)
 {
 	const struct signal_frame *frame = frame_of(arch);
@@ -98,18 +76,6 @@ void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret)
 		.index = BOBBIN_NO_INDEX,
 		.flags = BOBBIN_RULE_SIGNAL,
 	};
-}
-
-bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
-		     struct bobbin_rule *ret)
-{
-	const struct signal_frame *frame = frame_of(arch);
-
-	for (unsigned int i = 0; i < frame->code_size; i++)
-		if (code[i] != frame->code[i])
-			return false;
-	signal_frame_rule(arch, ret);
-	return true;
 }
 
 bool trampoline_slot(const struct bobbin_arch *arch, unsigned int i, uint64_t sp, uint64_t *ret)

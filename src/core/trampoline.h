@@ -12,23 +12,6 @@
 
 #include <bobbin/step.h>
 
-/* Code bytes that trampoline_rule() reads. */
-#define TRAMPOLINE_SIZE 9
-
-/* Possible starts of a trampoline for one PC. */
-#define TRAMPOLINE_STARTS 4
-
-/*
- * Where a trampoline must start for a thread in it to be looked up at @pc; @i: 0 to
- * TRAMPOLINE_STARTS - 1.  A handler returns to the first byte, and is looked up before it.
- * The last instruction is the system call: in the kernel the PC is after it.
- */
-uint64_t trampoline_start(const struct bobbin_arch *arch, unsigned int i, uint64_t pc);
-
-/* The rule if @code begins with a trampoline; else false. */
-bool trampoline_rule(const struct bobbin_arch *arch, const uint8_t code[TRAMPOLINE_SIZE],
-		     struct bobbin_rule *ret);
-
 /* The rule wherever the kernel's signal frame is at the stack pointer. */
 void signal_frame_rule(const struct bobbin_arch *arch, struct bobbin_rule *ret);
 

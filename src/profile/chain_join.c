@@ -24,7 +24,7 @@ static struct user_chain user_part(const struct perf_sample *sample)
 
 /*
  * Whether the frame pointer of this frame points to a frame record: then the kernel finds
- * the return address next to it.  Without a table that is what a walk assumes, too.
+ * the return address next to it.  Without a table that is a guess.
  */
 static bool keeps_record(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 			 enum bobbin_source source)
@@ -88,6 +88,14 @@ static bool find_join(struct bobbin_unwinder *unwinder, struct bobbin_space *spa
 	return find_entry(chain, trace, trace->frames[last].pc, ret);
 }
 
+static bool has_guess(const struct bobbin_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->count; i++)
+		if (trace->frames[i].source == BOBBIN_SOURCE_GUESS)
+			return true;
+	return false;
+}
+
 void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		const struct perf_sample *sample, struct bobbin_trace *trace)
 {
@@ -100,14 +108,15 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	if (!find_join(unwinder, space, &chain, trace, &at))
 		return;
 	source = unwinder_rule(unwinder, space, pc, &rule);
-	if (trace->count > 1 && last[-1].source == BOBBIN_SOURCE_FRAME_POINTER)
+	if (trace->count > 1 && was_left_by_record(last[-1].source))
 		skip_shared_record(space->arch, &rule);
 	for (; keeps_record(space->arch, &rule, source) && ++at < chain.count;
 	     source = unwinder_rule(unwinder, space, pc, &rule)) {
 		pc = chain.pcs[at] - 1;
 		if (!space_has(space, pc))
 			return;
-		last->source = BOBBIN_SOURCE_KERNEL;
+		last->source = source == BOBBIN_SOURCE_NONE ? BOBBIN_SOURCE_GUESS
+							    : BOBBIN_SOURCE_KERNEL;
 		if (trace->count == trace->max) {
 			trace->reason = BOBBIN_REASON_DEPTH;
 			return;
@@ -117,5 +126,5 @@ void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 	}
 	last->source = (uint8_t)source;
 	if (rule.cfa.how != BOBBIN_HOW_NO_RULE && rule.ra.how == BOBBIN_HOW_UNDEFINED)
-		trace->reason = BOBBIN_REASON_OUTERMOST;
+		trace->reason = has_guess(trace) ? BOBBIN_REASON_LIKELY : BOBBIN_REASON_OUTERMOST;
 }

@@ -111,6 +111,13 @@ static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame 
 	       !strncmp(path, "[anon", 5) || !strncmp(path, "/memfd:", 7);
 }
 
+/* Left by what the stack or the code says. */
+static bool is_without_table(const struct bobbin_frame *frame)
+{
+	return frame->source == BOBBIN_SOURCE_FRAME_POINTER ||
+	       frame->source == BOBBIN_SOURCE_CODE || frame->source == BOBBIN_SOURCE_GUESS;
+}
+
 /* Whether a walk met code that has no file and no unwind table of its own. */
 static bool leads_into_bare_memory(const struct bobbin_space *space,
 				   const struct bobbin_trace *trace)
@@ -118,7 +125,7 @@ static bool leads_into_bare_memory(const struct bobbin_space *space,
 	for (uint32_t i = 0; i < trace->count; i++) {
 		bool last = i + 1 == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST;
 
-		if ((last || trace->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER) &&
+		if ((last || is_without_table(&trace->frames[i])) &&
 		    is_bare(space, &trace->frames[i]))
 			return true;
 	}

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/vector.h"
+#include "unwind/space.h"
 
 #define BUCKETS 1024
 
@@ -115,6 +116,7 @@ static int add_process(struct process_table *table, int pid, const struct proces
 		return r;
 	}
 	p->pid = pid;
+	p->space->live_pid = table->live ? pid : 0;
 	/* what was registered is in its memory, too */
 	p->code.page.open = parent && parent->code.page.open;
 	p->code.images.open = parent && parent->code.images.open;

@@ -97,6 +97,10 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted);
 
+/* Bytes of a process's memory, as live_code_read(). */
+bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
+			size_t size);
+
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
 

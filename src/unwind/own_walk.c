@@ -177,6 +177,8 @@ static void own_walk_init(struct own_walk *w, const struct own_code *code,
 	else
 		plain_forms_of(native_arch(), &forms);
 	frame_walk_init(&w->frames, native_arch(), &forms, regs);
+	/* compilers that do not register their code */
+	w->frames.some_code = true;
 	w->frames.fiber_start = code->fiber_start;
 	w->frames.fiber_end = code->fiber_end;
 	self_memory_init(&w->memory);

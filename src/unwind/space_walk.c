@@ -100,13 +100,21 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 	return module && table_set_is_entry(&module->tables, vaddr);
 }
 
+/* Of the file, if there is one; else what the process has there now. */
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
 	const struct space_walk *w = world;
 	uint64_t offset, vaddr;
 	const struct module *module = module_at(w, addr, &offset, &vaddr);
 
-	return module && module_code(module, offset, dst, size);
+	if (module)
+		return module_code(module, offset, dst, size);
+	if (!space_has(w->space, addr))
+		return false;
+	if (w->mem->read == bobbin_process_memory_read)
+		return !w->mem->read(w->mem->ctx, addr, dst, size);
+	return w->space->live_pid &&
+	       unwinder_live_code(w->unwinder, w->space->live_pid, addr, dst, size);
 }
 
 /* In a system call that is the last instruction of its function, the PC is the next one's. */
@@ -139,7 +147,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	struct space_walk *w = (struct space_walk *)frames;
 	const struct cached_rule *cached;
 
-	*source = BOBBIN_SOURCE_FRAME_POINTER;
+	*source = BOBBIN_SOURCE_NONE;
 	if (!frames->forms.from_sp)
 		return 0;
 	if (pc - w->range.start >= w->range.size) {
@@ -148,13 +156,11 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 			return 0;
 	}
 	if (!w->range.key)
-		return frames->forms.record;
+		return 0;
 	cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS,
 				w->range.key + (pc - w->range.start));
-	if (!cached)
+	if (!cached || cached_source(cached) == BOBBIN_SOURCE_NONE)
 		return 0;
-	if (cached_source(cached) == BOBBIN_SOURCE_NONE)
-		return frames->forms.record;
 	*source = (uint8_t)cached_source(cached);
 	return cached->word;
 }

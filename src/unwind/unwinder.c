@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
+#include "unwind/live_code.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
@@ -38,8 +39,15 @@ struct bobbin_unwinder {
 	size_t module_room;
 	uint64_t module_bytes; /* of tables that are held */
 	struct remote_room registered;
+	struct live_code live;
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
+
+bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
+			size_t size)
+{
+	return live_code_read(&unwinder->live, unwinder->reader, pid, addr, dst, size);
+}
 
 /* Keep a string of the caller's; NULL stays NULL. */
 static int copy_string(const char **string, char **copy)

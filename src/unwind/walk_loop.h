@@ -123,7 +123,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 		}
 	}
 	trace->count = (uint32_t)(out - first);
-	trace->reason = reason ? reason : BOBBIN_REASON_DEPTH;
+	trace->reason = reason ? frame_walk_end(w, reason) : BOBBIN_REASON_DEPTH;
 	if (reason)
 		return;
 	give_registers(w, &f);

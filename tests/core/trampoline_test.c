@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/restorer.h"
 #include "core/rule_step.h"
 
 #define BASE 0x7ffc00002000ull
@@ -34,7 +35,7 @@ static inline enum bobbin_reason world_word(void *world, uint64_t addr, uint64_t
 
 struct layout {
 	const struct bobbin_arch *arch;
-	uint8_t code[TRAMPOLINE_SIZE];
+	uint8_t code[RESTORER_SIZE - RESTORER_BEFORE];
 	unsigned int code_size;
 	uint16_t pc, sp, fp;
 	uint32_t known;
@@ -78,6 +79,15 @@ static struct layout layout_of(unsigned int i)
 	return i < 4 ? layouts[i] : (struct layout){0};
 }
 
+/* Where the restorer begins that @at bytes of the layout's code are before; as restorer_find(). */
+static int find(const struct layout *l, int at)
+{
+	uint8_t code[2 * RESTORER_SIZE] = {0};
+
+	memcpy(code + RESTORER_SIZE, l->code, sizeof(l->code));
+	return restorer_find(l->arch, &code[RESTORER_SIZE - RESTORER_BEFORE + at]);
+}
+
 static void put(struct frame *f, const struct bobbin_arch *arch, size_t at, uint64_t v)
 {
 	for (unsigned int i = 0; i < 8; i++)
@@ -96,7 +106,8 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 		put(&f, l.arch, l.pc, 0x401234);
 		put(&f, l.arch, l.sp, 0x7fff12345670);
 		put(&f, l.arch, l.fp, 0xf0f0);
-		assert_true(trampoline_rule(l.arch, l.code, &rule));
+		assert_int_equal(find(&l, 0), 0);
+		signal_frame_rule(l.arch, &rule);
 		assert_int_equal(step_by_rule(&f, l.arch, &rule, &regs), BOBBIN_REASON_NONE);
 		assert_true(regs.pc == 0x401234 && regs.exact);
 		assert_true(regs.sp == 0x7fff12345670);
@@ -104,21 +115,61 @@ static void a_trampoline_leads_to_what_was_interrupted(void **state)
 	}
 }
 
+/* mov to eax instead of rax, and to w8 instead of x8, say the same; so does lghi or lhi. */
+static bool is_same_by_meaning(const struct layout *l, unsigned int bit)
+{
+	if (l->arch == bobbin_arch_amd64())
+		return bit >= 1 && bit <= 3; /* REX.X, R and W */
+	return (l->arch == bobbin_arch_aarch64() || l->arch == bobbin_arch_aarch64_be()) &&
+	       bit == 31;
+}
+
 static void other_code_is_no_trampoline(void **state)
 {
 	struct layout l;
 
-	for (unsigned int i = 0; (l = layout_of(i)).arch; i++) {
-		struct bobbin_rule rule = {.plus = 4711};
-
+	for (unsigned int i = 0; (l = layout_of(i)).arch; i++)
 		for (unsigned int bit = 0; bit < 8 * l.code_size; bit++) {
-			uint8_t code[TRAMPOLINE_SIZE];
+			struct layout other = l;
 
-			memcpy(code, l.code, sizeof(code));
-			code[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			assert_false(trampoline_rule(l.arch, code, &rule));
-			assert_int_equal(rule.plus, 4711);
+			if (is_same_by_meaning(&l, bit))
+				continue;
+			other.code[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_int_not_equal(find(&other, 0), 0);
 		}
+}
+
+/* By what they do, not by their bytes. */
+static void restorers_of_all_kinds_are_known(void **state)
+{
+	static const struct {
+		unsigned int size;
+		uint8_t code[24];
+	} kinds[] = {
+		{7, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}},
+		{11, {0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}},
+		{13, {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}},
+		{6, {0x31, 0xc0, 0xb0, 0x0f, 0x0f, 0x05}},
+		{5, {0x6a, 0x0f, 0x58, 0x0f, 0x05}},
+		{10, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x1f, 0x00, 0x0f, 0x05}},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct layout l = {.arch = bobbin_arch_amd64()};
+
+		memcpy(l.code, kinds[i].code, sizeof(kinds[i].code));
+		assert_int_equal(find(&l, 0), 0);
+		/* looked up before it, at its system call, and after it */
+		assert_int_equal(find(&l, -1), 1);
+		assert_true(find(&l, (int)kinds[i].size - 2) < 0);
+		assert_true(find(&l, (int)kinds[i].size) < 0);
+		/* another system call */
+		for (unsigned int k = 0; k < kinds[i].size; k++)
+			if (l.code[k] == 0x0f && !l.code[k + 1])
+				l.code[k] = 0x0e;
+		if (memcmp(l.code, kinds[i].code, sizeof(kinds[i].code)))
+			assert_int_equal(find(&l, 0), RESTORER_NONE);
 	}
 }
 
@@ -186,16 +237,10 @@ static void a_thread_in_a_trampoline_is_found_wherever_it_is(void **state)
 	(void)state;
 	for (unsigned int i = 0; layout_of(i).arch; i++) {
 		const struct layout l = layout_of(i);
-		const uint64_t start = 0x401000;
-		const uint64_t looked_up[] = {start - 1, start, start + l.code_size};
 
-		for (unsigned int k = 0; k < 3; k++) {
-			bool found = false;
-
-			for (unsigned int n = 0; n < TRAMPOLINE_STARTS; n++)
-				found |= trampoline_start(l.arch, n, looked_up[k]) == start;
-			assert_true(found);
-		}
+		assert_int_equal(find(&l, -1), 1);
+		assert_int_equal(find(&l, 0), 0);
+		assert_in_range(-find(&l, (int)l.code_size), 2, l.code_size);
 	}
 }
 
@@ -204,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trampoline_leads_to_what_was_interrupted),
 		cmocka_unit_test(other_code_is_no_trampoline),
+		cmocka_unit_test(restorers_of_all_kinds_are_known),
 		cmocka_unit_test(registers_of_the_interrupted_code_are_in_the_frame),
 		cmocka_unit_test(each_register_is_where_the_kernel_saves_it),
 		cmocka_unit_test(registers_that_cannot_be_read_are_not_known),

@@ -112,6 +112,13 @@ static bool is_cut(enum bobbin_reason reason)
 	return chain.trace.count == 2 && chain.trace.reason == reason;
 }
 
+/* The code itself says where it returns to, but what is not registered may be another's. */
+static bool is_guessed(void)
+{
+	return chain.trace.reason == BOBBIN_REASON_LIKELY &&
+	       chain.frames[1].source == BOBBIN_SOURCE_GUESS;
+}
+
 static struct sframe_setup setup_of(const struct piece *p, size_t section_size)
 {
 	return (struct sframe_setup){.sframe_start = (uint64_t)p->section,
@@ -165,8 +172,7 @@ static void a_section_that_is_filled_later_is_used_then(void **state)
 	piece_open(&p);
 	register_section(&p, ROOM);
 	caller(p.code);
-	assert_int_equal(chain.trace.count, 2);
-	assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_OUTERMOST);
+	assert_true(is_guessed());
 	make_section(p.section, &p.function);
 	caller(p.code);
 	assert_true(is_complete(p.code, BOBBIN_SOURCE_SFRAME));
@@ -189,14 +195,14 @@ static void a_malformed_section_is_dropped_for_good(void **state)
 	/* rows that claim sizes which do not exist */
 	memset(p.section + size - 12, 0xff, 12);
 	caller(p.code);
-	assert_int_equal(chain.trace.count, 2);
+	assert_true(is_guessed());
 	assert_int_equal(bobbin_code_dropped((uintptr_t)p.code, &error), 1);
-	assert_int_equal(error.reason, chain.trace.reason);
+	assert_int_not_equal(error.reason, BOBBIN_REASON_NONE);
 	assert_in_range(error.offset, 1, size - 1);
 	/* whatever is in it now */
 	make_section(p.section, &p.function);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_REASON_NO_TABLE));
+	assert_true(is_guessed());
 	unregister_section(&p);
 	piece_close(&p);
 }
@@ -213,8 +219,7 @@ static void a_jit_table_is_read_while_it_grows(void **state)
 	bobbin_jit_table_info(table, &info);
 	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
 	caller(p.code);
-	assert_int_equal(chain.trace.count, 2);
-	assert_int_not_equal(chain.trace.reason, BOBBIN_REASON_OUTERMOST);
+	assert_true(is_guessed());
 	assert_int_equal(bobbin_jit_table_append(table, &p.function), 0);
 	caller(p.code);
 	assert_true(is_complete(p.code, BOBBIN_SOURCE_JIT));
@@ -240,7 +245,7 @@ static void a_jit_table_that_is_not_there_does_no_harm(void **state)
 	assert_int_equal(bobbin_codectl(CODE_REGISTER_JIT, &info, sizeof(info), 0, NULL), 0);
 	munmap(table, ROOM);
 	caller(p.code);
-	assert_true(is_cut(BOBBIN_REASON_NO_MEMORY));
+	assert_true(is_guessed());
 	assert_int_equal(bobbin_codectl(CODE_UNREGISTER, &info, sizeof(info), 0, NULL), 0);
 	piece_close(&p);
 }

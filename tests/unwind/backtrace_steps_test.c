@@ -113,7 +113,7 @@ static void check(const struct bobbin_trace *trace, uint64_t pc)
 	uint32_t i = 0;
 
 	while (i < trace->count && trace->frames[i].pc == expected_pc(i, pc)) {
-		if (trace->frames[i++].source != BOBBIN_SOURCE_FRAME_POINTER)
+		if (trace->frames[i++].source != BOBBIN_SOURCE_GUESS)
 			continue;
 		run.cut++; /* later frames are guesses, and labelled so */
 		return;

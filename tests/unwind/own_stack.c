@@ -24,6 +24,7 @@
 
 #include <bobbin/step.h>
 
+#include "core/restorer.h"
 #include "core/rule_step.h"
 #include "own_registers.h"
 #include "own_tables.h"
@@ -82,7 +83,8 @@ static int find_row(const struct own_object *o, const struct bobbin_regs *regs,
 	if (o && o->has_cfi && !bobbin_cfi_lookup(&o->cfi, pc, &rows, NULL, ret))
 		return CFI;
 	*ret = (struct bobbin_row){.rule = bobbin_rule_none(BOBBIN_REASON_NO_TABLE)};
-	trampoline_rule(own_arch(), (const uint8_t *)regs->pc, &ret->rule);
+	if (!restorer_find(own_arch(), (const uint8_t *)regs->pc - RESTORER_BEFORE))
+		signal_frame_rule(own_arch(), &ret->rule);
 	return TRAMPOLINE;
 }
 

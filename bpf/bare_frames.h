@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bare_frames.h - frames of code without a table, by what the code and the stack say.
+ *
+ * core/last_resort.h decides; here is what it asks of the current process's code.  What only
+ * user space can tell is not known here, and what is not proved is user space's.
+ */
+#ifndef BOBBIN_BARE_FRAMES_H
+#define BOBBIN_BARE_FRAMES_H
+
+/* Around an address, to see what is before and after it. */
+#define CODE_BEFORE 8
+#define CODE_AROUND 32
+
+/* enum code_answer: whether a call may return there; user space knows signal handlers. */
+BOBBIN_STAGE int code_returns(uint64_t pc)
+{
+	uint8_t code[CODE_AROUND];
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - CODE_BEFORE)))
+		return CODE_UNREADABLE;
+	if (call_code_ends(BOBBIN_NATIVE_ARCH(), code + CODE_BEFORE - CALL_CODE_SIZE))
+		return CODE_YES;
+	for (unsigned int i = CODE_BEFORE; i + 1 < CODE_AROUND; i++)
+		if (code[i] == 0x0f && code[i + 1] == 0x05)
+			return CODE_UNREADABLE;
+	return CODE_NO;
+}
+
+BOBBIN_STAGE int code_is_root(uint64_t pc)
+{
+	uint8_t code[ROOT_CODE_SIZE];
+
+	return !bpf_probe_read_user(code, sizeof(code), (const void *)pc) &&
+	       root_code(BOBBIN_NATIVE_ARCH(), code);
+}
+
+/* push link_map(%rip), as known_code_resolver() */
+BOBBIN_STAGE int code_is_resolver(uint64_t pc)
+{
+	uint8_t code[6];
+
+	return !bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) &&
+	       code[0] == 0xff && code[1] == 0x35;
+}
+
+/*
+ * One turn of the path that the walk of a state follows.  The verifier allows calls eight deep:
+ * all that decodes an instruction is one function here.
+ */
+BOBBIN_STAGE __attribute__((flatten)) int code_turn(uint32_t number)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	struct last_resort *r;
+
+	if (!s)
+		return CODE_TURN_STUCK;
+	r = &s->walk.resort;
+	if (bpf_probe_read_user(r->code, sizeof(r->code), (const void *)r->path.pc))
+		return CODE_TURN_STUCK;
+	return x86_path_turn(&r->path, r->code);
+}
+
+static BOBBIN_ALWAYS_INLINE enum code_answer may_return(struct frame_walk *w, uint64_t addr)
+{
+	return (enum code_answer)code_returns(addr);
+}
+
+static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr)
+{
+	return code_is_root(addr);
+}
+
+static BOBBIN_ALWAYS_INLINE bool is_resolver(struct frame_walk *w, uint64_t addr)
+{
+	return code_is_resolver(addr);
+}
+
+static BOBBIN_ALWAYS_INLINE enum code_turn path_turn(struct frame_walk *w)
+{
+	return (enum code_turn)code_turn(((struct walk_state *)w)->number);
+}
+
+/* To the caller of a frame without a table; or why that is not proved. */
+BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	struct frame_walk *w;
+	enum bobbin_source source;
+
+	if (!s || !f)
+		return BOBBIN_REASON_NO_TABLE;
+	w = &s->walk;
+	w->some_code = false;
+	w->regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
+	source = step_in_code(w);
+	f->source = (uint8_t)source;
+	if (source == BOBBIN_SOURCE_NONE || source == BOBBIN_SOURCE_GUESS)
+		return BOBBIN_REASON_NO_TABLE;
+	plain_frame_move(f, w->regs.pc, w->regs.sp, w->regs.fp);
+	return BOBBIN_REASON_NONE;
+}
+
+#endif
