@@ -187,6 +187,9 @@ static void tell_samples(const struct record *record, const struct recorder_stat
 	else
 		fprintf(stderr, "%" PRIu64 " samples, %.1f %% of %" PRIu64 " user stacks complete",
 			s->samples, percent(s->reasons[BOBBIN_REASON_OUTERMOST], s->user), s->user);
+	if (s->reasons[BOBBIN_REASON_LIKELY])
+		fprintf(stderr, ", %.1f %% likely",
+			percent(s->reasons[BOBBIN_REASON_LIKELY], s->user));
 	fprintf(stderr, ", %" PRIu64 " records lost; ", s->lost);
 	safe_text_plain(stderr, record->options.path);
 }
@@ -282,7 +285,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 	tell_samples(record, s);
 	tell_file(record, s);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
-		if (s->reasons[i] && i != BOBBIN_REASON_OUTERMOST)
+		if (s->reasons[i] && i != BOBBIN_REASON_OUTERMOST && i != BOBBIN_REASON_LIKELY)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
 				bobbin_reason_str((enum bobbin_reason)i));
 	if (s->deep)

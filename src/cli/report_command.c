@@ -13,7 +13,7 @@ static void print_reasons(void *ctx, FILE *out)
 
 	if (!event->traced)
 		return;
-	fprintf(out, "# Stacks: %.2f %% of %" PRIu64 " end at the outermost frame\n",
+	fprintf(out, "# Stacks: %.2f %% of %" PRIu64 " are complete\n",
 		percent(event->reasons[BOBBIN_REASON_OUTERMOST], event->traced), event->traced);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (event->reasons[i] && i != BOBBIN_REASON_OUTERMOST)
