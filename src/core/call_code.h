@@ -39,8 +39,7 @@ static BOBBIN_ALWAYS_INLINE bool call_code_of_amd64(const uint8_t bytes[CALL_COD
 		return true;
 	for (unsigned int i = 0; i + 1 < CALL_CODE_SIZE; i++)
 		if (bytes[i] == 0xff &&
-		    call_code_indirect(bytes[i + 1],
-				       i + 2 < CALL_CODE_SIZE ? bytes[i + 2] : 0) ==
+		    call_code_indirect(bytes[i + 1], i + 2 < CALL_CODE_SIZE ? bytes[i + 2] : 0) ==
 			    CALL_CODE_SIZE - i)
 			return true;
 	return false;

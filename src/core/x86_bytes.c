@@ -146,7 +146,7 @@ static uint8_t parts_after_0f(uint8_t op)
 	case 0x0a:
 	case 0x0c:
 	case 0x0f:
-	case 0x24 ... 0x27:
+	case 0x20 ... 0x27:
 	case 0x36:
 	case 0x38 ... 0x3f:
 		return NONE;
@@ -221,30 +221,33 @@ static bool take_vector(struct taker *t, uint8_t prefix, uint8_t *rex, struct x8
 	return true;
 }
 
-/* A prefix of the older kind. */
-static bool take_prefix(struct taker *t, struct x86_bytes *b)
+/* Of the older kind. */
+static bool is_prefix(uint8_t byte)
 {
-	switch (byte_at(t, 0)) {
-	case 0x66:
-		b->operand16 = true;
-		break;
-	case 0xf3:
-		b->repeat = true;
-		break;
-	case 0xf2:
-		b->repeat_not = true;
-		break;
+	switch (byte) {
 	case 0x26:
 	case 0x2e:
 	case 0x36:
 	case 0x3e:
-	case 0x64:
-	case 0x65:
+	case 0x40 ... 0x4f:
+	case 0x64 ... 0x67:
 	case 0xf0:
-		break;
+	case 0xf2:
+	case 0xf3:
+		return true;
 	default:
 		return false;
 	}
+}
+
+static bool take_prefix(struct taker *t, struct x86_bytes *b)
+{
+	const uint8_t byte = byte_at(t, 0);
+
+	if (!is_prefix(byte) || byte >> 4 == 4)
+		return false;
+	b->operand16 |= byte == 0x66;
+	b->address32 |= byte == 0x67;
 	t->at++;
 	return true;
 }
@@ -255,6 +258,9 @@ static bool take_opcode(struct taker *t, uint8_t *rex, struct x86_bytes *b)
 
 	if (byte >> 4 == 4) {
 		*rex = byte & 15;
+		/* it is void before another prefix */
+		if (is_prefix(byte_at(t, 0)))
+			return false;
 		byte = take(t);
 	} else if (byte == 0xc4 || byte == 0xc5 || byte == 0x62) {
 		return take_vector(t, byte, rex, b);
@@ -340,6 +346,9 @@ bool x86_bytes_split(const uint8_t code[CODE_SIZE], struct x86_bytes *ret)
 		return false;
 	if (parts & MODRM && !(ret->vector && ret->map == X86_MAP_0F && ret->opcode == 0x77))
 		take_modrm(&t, rex, ret);
+	/* XOP, which processors have no more */
+	if (!ret->map && ret->opcode == 0x8f && ret->reg & 7)
+		return false;
 	take_immediate(&t, parts, ret);
 	ret->size = (uint8_t)t.at;
 	return t.at <= X86_LONGEST;

@@ -32,7 +32,7 @@ enum x86_map {
  * @index: whether it has an index
  * @rip: it is relative to the next instruction
  * @vector: VEX or EVEX; @vvvv: its third register
- * @wide: REX.W; @operand16: 66; @repeat: f3; @repeat_not: f2
+ * @wide: REX.W; @operand16: 66; @address32: 67
  * @disp, @imm: displacement and immediate, or 0
  */
 struct x86_bytes {
@@ -41,7 +41,7 @@ struct x86_bytes {
 	uint8_t mod, reg, rm, base;
 	bool index, rip, vector;
 	uint8_t vvvv;
-	bool wide, operand16, repeat, repeat_not;
+	bool wide, operand16, address32;
 	int32_t disp, imm;
 };
 

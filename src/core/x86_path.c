@@ -12,7 +12,7 @@
 /* A whole 64-bit register, not a part of one. */
 static bool is_full(const struct x86_bytes *b)
 {
-	return b->wide && !b->operand16;
+	return b->wide && !b->operand16 && !b->address32;
 }
 
 static void lose(struct code_path *p, uint8_t reg)
@@ -255,6 +255,7 @@ static enum code_turn turn_rest(struct code_path *p, const struct x86_bytes *b)
 	case 0x80 ... 0x83:
 		return add(p, b);
 	case 0x86 ... 0x88:
+	case 0x8c:
 	case 0xc0:
 	case 0xc1:
 	case 0xc6:
@@ -325,6 +326,10 @@ static enum code_turn turn_0f(struct code_path *p, const struct x86_bytes *b)
 	case 0x07:
 	case 0x34:
 	case 0x35:
+	case 0xa0:
+	case 0xa1:
+	case 0xa8:
+	case 0xa9:
 		return CODE_TURN_STUCK;
 	case 0x02:
 	case 0x03:
