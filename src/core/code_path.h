@@ -5,6 +5,7 @@
  *	pc ─► add $24, %rsp ─► pop %rbx ─► pop %rbp ─► ret	CFA = SP + 48, FP at CFA - 16
  *	pc ─► mov %rax, -8(%rbp) ─► … ─► leave ─► ret		CFA = FP + 16, FP at CFA - 16
  *	pc ─► mov %rsp, %rbp ─► … ─► leave ─► ret		CFA = SP + 16, FP at CFA - 16
+ *	pc ─► … ─► mov -24(%rbp), %rax				the frame pointer points to a frame record
  *
  * Code that no table covers says itself where its return address is: whatever way it takes,
  * it takes the stack pointer there and returns.  A path is followed from the PC to a return,
@@ -63,7 +64,8 @@ struct code_path {
 enum code_turn {
 	CODE_TURN_ON,     /* there is a next instruction */
 	CODE_TURN_RETURN, /* the function returns here, see code_path_rule() */
-	CODE_TURN_STUCK,  /* nothing is known of what follows */
+	CODE_TURN_FRAME, /* a local variable is found by the frame pointer that was there at the PC */
+	CODE_TURN_STUCK, /* nothing is known of what follows */
 };
 
 /* A path from @pc on; @resolver: the instruction before it was as that member says. */

@@ -153,7 +153,9 @@ static BOBBIN_ALWAYS_INLINE void try_path(struct frame_walk *w, bool taken)
 	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
 	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
-	if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
+	if (r->turn == CODE_TURN_FRAME)
+		r->rule = frame_record_rule(walk_arch(w));
+	else if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
 		return;
 	try_way(w, way);
 	way->exists &= way->returns != CODE_NO;

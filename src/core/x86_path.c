@@ -362,6 +362,13 @@ static enum code_turn turn_vector(struct code_path *p, const struct x86_bytes *b
 	return lose_both(p, b);
 }
 
+/* Of code that has made a frame record: what is below it is the function's own. */
+static bool is_local(const struct code_path *p, const struct x86_bytes *b)
+{
+	return b->has_modrm && b->mod != 3 && b->base == REG_BP && b->disp < 0 && !b->address32 &&
+	       p->fp.base == CODE_FP && !p->fp.loaded && !p->fp.off;
+}
+
 enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES])
 {
 	const bool after_push = path->resolver;
@@ -371,6 +378,8 @@ enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PAT
 	if (!x86_bytes_split(code, &b) || b.size > CODE_PATH_BYTES - 3)
 		return CODE_TURN_STUCK;
 	path->pc += b.size;
+	if (is_local(path, &b))
+		return CODE_TURN_FRAME;
 	if (b.map == X86_MAP_ONE && !b.vector)
 		return turn_one(path, &b, code + b.size, after_push);
 	return turn_vector(path, &b);

@@ -44,7 +44,7 @@ static bool writes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
 
 static bool is_as_before(const struct code_value *v, enum code_base base)
 {
-	return v->base == base && !v->loaded && !v->off;
+	return v->base == base && !v->loaded && v->off == (base == CODE_FP ? 8 : 0);
 }
 
 /* Whether a register is written and the path has it as before; calls give it back. */
@@ -54,6 +54,8 @@ static bool is_missed(const ZydisDecodedInstruction *insn, const ZydisDecodedOpe
 	struct code_path path;
 
 	code_path_begin(0x1000, false, false, &path);
+	/* without a local variable of the frame */
+	path.fp.off = 8;
 	if (x86_path_turn(&path, code) != CODE_TURN_ON ||
 	    insn->meta.category == ZYDIS_CATEGORY_CALL)
 		return false;
