@@ -27,9 +27,6 @@
 #include "profile/kernel_walk_abi.h"
 #include "table/table_lookup.h"
 
-/* unwind/table_set.h: e_entry's first instructions clear the frame pointer and call into C */
-#define ENTRY_CODE_SIZE 80
-
 /* linux/sched.h: threads that have no user registers */
 #define PF_USER_WORKER 0x00004000
 #define PF_KTHREAD 0x00200000
@@ -255,7 +252,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
 	s->source = BOBBIN_SOURCE_NONE;
 	if (!file->resort)
 		return 0;
-	if (file->first && vaddr - file->first < ENTRY_CODE_SIZE) {
+	if (file->first && vaddr - file->first < file->first_size) {
 		s->source = BOBBIN_SOURCE_ENTRY;
 		return outermost_word;
 	}

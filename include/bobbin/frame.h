@@ -27,7 +27,8 @@ extern "C" {
 	X(KERNEL,        "kernel's call chain") \
 	X(ROOT_SEARCH,   "search for the root") \
 	X(CODE,          "code") \
-	X(GUESS,         "a guess")
+	X(GUESS,         "a guess") \
+	X(PATH,          "code at the PC")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,

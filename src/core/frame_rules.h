@@ -61,7 +61,7 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_rule outermost_rule(const struct bobbi
 static BOBBIN_ALWAYS_INLINE bool was_left_by_record(uint8_t callee)
 {
 	return callee == BOBBIN_SOURCE_FRAME_POINTER || callee == BOBBIN_SOURCE_GUESS ||
-	       callee == BOBBIN_SOURCE_CODE;
+	       callee == BOBBIN_SOURCE_CODE || callee == BOBBIN_SOURCE_PATH;
 }
 
 /*

@@ -179,6 +179,20 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 		try_path(w, taken);
 }
 
+/*
+ * Whether the caller's frame pointer points to another record.  The first return address on the
+ * stack may be an old one, and stand next to whatever the frame pointer happens to be.
+ */
+static BOBBIN_ALWAYS_INLINE bool is_chained(struct frame_walk *w, const struct bobbin_regs *caller)
+{
+	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
+	uint64_t word = 0;
+
+	return caller->fp >= caller->sp && !(caller->fp & 7) &&
+	       !step_load(&s, caller->fp + 8, &word) &&
+	       may_return(w, step_strip(walk_arch(w), word)) == CODE_YES;
+}
+
 /* s390x, which has a bias, has no frame records. */
 static BOBBIN_ALWAYS_INLINE void way_of_record(struct frame_walk *w)
 {
@@ -248,7 +262,7 @@ static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
 		return false;
 	*source = w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))
 			  ? BOBBIN_SOURCE_GUESS
-			  : BOBBIN_SOURCE_CODE;
+			  : BOBBIN_SOURCE_PATH;
 	*rule = (struct bobbin_rule){.index = BOBBIN_NO_INDEX};
 	rule->cfa = place_of(BOBBIN_HOW_AT_REG, walk_arch(w)->sp,
 			     walk_arch(w)->default_ra_off ? 8 : 0);
@@ -285,10 +299,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w
 	first_return(w);
 	if (is_proved(w, &r->by_code)) {
 		w->regs = r->by_code.caller;
-		return BOBBIN_SOURCE_CODE;
+		return BOBBIN_SOURCE_PATH;
 	}
 	way_of_record(w);
-	if (is_proved(w, &r->by_record)) {
+	if (is_proved(w, &r->by_record) && is_chained(w, &r->by_record.caller)) {
 		w->regs = r->by_record.caller;
 		return BOBBIN_SOURCE_FRAME_POINTER;
 	}

@@ -115,7 +115,7 @@ static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame 
 static bool is_without_table(const struct bobbin_frame *frame)
 {
 	return frame->source == BOBBIN_SOURCE_FRAME_POINTER ||
-	       frame->source == BOBBIN_SOURCE_CODE || frame->source == BOBBIN_SOURCE_GUESS;
+	       frame->source == BOBBIN_SOURCE_PATH || frame->source == BOBBIN_SOURCE_GUESS;
 }
 
 /* Whether a walk met code that has no file and no unwind table of its own. */

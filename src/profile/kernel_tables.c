@@ -70,8 +70,10 @@ static void find_entry(struct module *module, const struct section_table *from,
 	ret->entry = module->tables.entry;
 	if (!ret->entry)
 		return;
-	if (!table_set_function(&module->tables, ret->entry, &function))
+	if (!table_set_function(&module->tables, ret->entry, &function)) {
 		ret->first = ret->entry;
+		ret->first_size = module->tables.entry_size;
+	}
 	if (!compiled_table_init(from->data, from->size, NULL, &table))
 		ret->entry_size = function_size(&table, ret->entry);
 }

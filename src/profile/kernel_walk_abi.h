@@ -118,7 +118,7 @@ static inline uint32_t kernel_file_index(uint32_t file)
  * struct kernel_file - the table of a section of a file
  * @table: its pointers are bytes from the start of the map of pages
  * @entry, @entry_size: the first function of a program; size 0: it has none
- * @first: the program's first code, if the table does not cover it; or 0
+ * @first, @first_size: the program's first code, if the table does not cover it; or 0
  * @source: enum bobbin_source of its rules; BOBBIN_SOURCE_NONE: it is not there now
  * @next: entry that is asked for what the table does not cover, or KERNEL_NO_FILE
  * @eh_returns: there may be code as in core/eh_return.h
@@ -129,7 +129,7 @@ static inline uint32_t kernel_file_index(uint32_t file)
  */
 struct kernel_file {
 	struct compiled_table table;
-	uint64_t entry, entry_size, first, tail, used;
+	uint64_t entry, entry_size, first, first_size, tail, used;
 	uint32_t next;
 	uint8_t source;
 	bool eh_returns, resort, registered;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/eh_return.h"
+#include "core/entry_code.h"
 #include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
@@ -137,9 +138,22 @@ static bool is_started(const struct module *m)
 		module_code(m, offset, code, sizeof(code)) && root_code_entry(image->arch, code));
 }
 
+/* How far the first code reaches. */
+static uint32_t entry_size(const struct module *m)
+{
+	uint8_t code[ENTRY_CODE_READ] = {0};
+	uint64_t offset;
+
+	if (elf_image_offset(&m->image, m->image.entry, &offset) &&
+	    !module_code(m, offset, code, sizeof(code)))
+		module_code(m, offset, code, ENTRY_CODE_SIZE / 2);
+	return entry_code_size(m->image.arch, code);
+}
+
 static void note_code(struct module *m)
 {
 	m->tables.entry = is_started(m) ? m->image.entry : 0;
+	m->tables.entry_size = m->tables.entry ? entry_size(m) : 0;
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 

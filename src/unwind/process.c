@@ -178,7 +178,7 @@ static void walk(struct bobbin_process *process, const struct bobbin_regs *regs,
 /* Without a table a walk may go on by frame pointers, or find the root. */
 static bool is_mapped_later(struct bobbin_space *space, const struct bobbin_frame *f)
 {
-	return (f->source == BOBBIN_SOURCE_FRAME_POINTER || f->source == BOBBIN_SOURCE_CODE ||
+	return (f->source == BOBBIN_SOURCE_FRAME_POINTER || f->source == BOBBIN_SOURCE_PATH ||
 		f->source == BOBBIN_SOURCE_GUESS || f->source == BOBBIN_SOURCE_ROOT_SEARCH) &&
 	       !space_has(space, bobbin_frame_lookup_pc(f));
 }

@@ -179,7 +179,7 @@ void table_set_init(const struct bobbin_arch *arch, struct table_set *ret)
 	ret->arch = arch;
 	ret->count = 0;
 	ret->eh_returns = false;
-	ret->entry = 0;
+	ret->entry = ret->entry_size = 0;
 	atomic_init(&ret->dropped, 0);
 }
 
@@ -282,7 +282,7 @@ bool table_set_is_entry(struct table_set *set, uint64_t pc)
 {
 	uint64_t first, function;
 
-	if (!set->entry || pc < set->entry || pc - set->entry >= ENTRY_CODE_SIZE)
+	if (!set->entry || pc < set->entry || pc - set->entry >= set->entry_size)
 		return false;
 	/* tables that know the first function also know what is no part of it */
 	return !table_set_function(set, set->entry, &first) ||

@@ -60,6 +60,7 @@ struct table_set {
 	unsigned int count;
 	bool eh_returns;          /* there may be code as in core/eh_return.h */
 	uint64_t entry;           /* address of a program's first function, or 0 */
+	uint32_t entry_size;      /* of its code, as far as that tells */
 	_Atomic uint64_t dropped; /* why sections and JIT tables are not asked, or 0 */
 };
 
@@ -108,9 +109,6 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
  */
 bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
 		      struct bobbin_rule *ret);
-
-/* e_entry's first instructions clear the frame pointer and call into C. */
-#define ENTRY_CODE_SIZE 80
 
 /* Whether an address belongs to the first code of a program or of a dynamic loader. */
 bool table_set_is_entry(struct table_set *set, uint64_t pc);

@@ -150,11 +150,12 @@ it_shows_inlined_functions() {
 	grep -q ' a (inlined)' out
 }
 
-it_ends_with_a_reason_without_tables() {
+it_walks_by_what_the_code_does_without_tables() {
 	program_as bare chain -fno-asynchronous-unwind-tables >/dev/null
 	record --no-code "$work/bin/bare" 300
-	reasons | grep -v -x NO_USER | mostly 90 '^NO_FUNCTION$'
-	stacks | some ' spin $' 100
+	complete
+	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code at the PC\]'
+	stacks | mostly 90 ': .*c b a main '
 }
 
 run_cases
