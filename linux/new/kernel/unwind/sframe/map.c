@@ -300,6 +300,32 @@ static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsi
 	return ret->section;
 }
 
+/*
+ * A map that no task can find, because its mm is not in use yet, or no more.
+ *
+ * The tree of ranges leaves RCU mode first, as the mm's own tree does in exit_mmap(), and
+ * its nodes are freed here.  In RCU mode mtree_destroy() would leave them to mt_free_walk().
+ * That takes for a child whatever a slot holds (Linux 7.2).  In a tree that does not track
+ * gaps the last slot of a node holds its metadata, if there are no 16 children, and of the
+ * root only it is cleared.  So a node below the root with 15 children, which have children
+ * themselves, makes it read memory near NULL: from four levels on.  A store over all that
+ * such a node covers would do the same.  Here each store is of one entry.
+ */
+static void sframe_map_free(struct sframe_map *map)
+{
+	struct sframe_section *section;
+	unsigned long key = 0;
+
+	mt_for_each(&map->keys, section, key, ULONG_MAX) {
+		sframe_section_put(section);
+		cond_resched();
+	}
+	mt_clear_in_rcu(&map->ranges);
+	mtree_destroy(&map->ranges);
+	mtree_destroy(&map->keys);
+	kfree(map);
+}
+
 /* Entry by entry: mtree_dup() allocates under its spinlock.  The mmap lock keeps changes away. */
 static int sframe_copy(struct sframe_map *from, struct sframe_map *to)
 {
@@ -314,18 +340,22 @@ static int sframe_copy(struct sframe_map *from, struct sframe_map *to)
 		at = piece.last + 1;
 		cond_resched();
 	}
+	if (error)
+		return error;
+	to->range_count = from->range_count;
 	mt_for_each(&from->keys, section, key, ULONG_MAX) {
-		if (!error)
-			error = mtree_insert(&to->keys, section->key, section, GFP_KERNEL_ACCOUNT);
+		error = mtree_insert(&to->keys, section->key, section, GFP_KERNEL_ACCOUNT);
+		if (error)
+			return error;
+		refcount_inc(&section->refs);
+		cond_resched();
 	}
-	return error;
+	return 0;
 }
 
 int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 {
 	struct sframe_map *map, *old = from->sframe_map;
-	struct sframe_section *section;
-	unsigned long key = 0;
 	int error;
 
 	mmap_assert_write_locked(from);
@@ -335,17 +365,11 @@ int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 	if (!map)
 		return -ENOMEM;
 	error = sframe_copy(old, map);
-	if (error) {
-		mtree_destroy(&map->ranges);
-		mtree_destroy(&map->keys);
-		kfree(map);
-		return error;
-	}
-	mt_for_each(&map->keys, section, key, ULONG_MAX)
-		refcount_inc(&section->refs);
-	map->range_count = old->range_count;
-	mm->sframe_map = map;
-	return 0;
+	if (error)
+		sframe_map_free(map);
+	else
+		mm->sframe_map = map;
+	return error;
 }
 
 static bool sframe_has_text(struct sframe_map *map, const struct sframe_section *section)
@@ -397,18 +421,13 @@ void sframe_mm_unmap(struct mm_struct *mm, unsigned long start, unsigned long en
 		sframe_cut(map, &piece, start, end - 1);
 }
 
+/* Walks are of the current task, and by now the mm is no task's. */
 void sframe_mm_exit(struct mm_struct *mm)
 {
 	struct sframe_map *map = mm->sframe_map;
-	struct sframe_section *section;
-	unsigned long key = 0;
 
 	if (!map)
 		return;
 	mm->sframe_map = NULL;
-	mt_for_each(&map->keys, section, key, ULONG_MAX)
-		sframe_section_put(section);
-	mtree_destroy(&map->keys);
-	mtree_destroy(&map->ranges);
-	kfree(map);
+	sframe_map_free(map);
 }

@@ -180,6 +180,29 @@ static void copies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found(at), at);
 }
 
+/*
+ * Maps of up to four levels of nodes, which have from few children to all that fit: in a
+ * node that is not full, nothing else must be taken for a child when RCU lets it be freed.
+ */
+static void frees_deep_maps(struct kunit *test)
+{
+	unsigned long at = map_text(test);
+	struct mm_struct *child;
+
+	for (unsigned int n = 0; n < TEXT_SIZE / 16; n++) {
+		KUNIT_ASSERT_EQ(test, add(test, at + 16 * n, at + 16 * n + 8), 0);
+		if (n % 64)
+			continue;
+		child = mm_alloc();
+		KUNIT_ASSERT_NOT_NULL(test, child);
+		mmap_write_lock(current->mm);
+		KUNIT_EXPECT_EQ(test, sframe_mm_dup(child, current->mm), 0);
+		mmap_write_unlock(current->mm);
+		mmput(child);
+	}
+	rcu_barrier();
+}
+
 static void drops_once(struct kunit *test)
 {
 	const struct bobbin_error error = {.reason = BOBBIN_REASON_SFRAME_FDE, .offset = 28};
@@ -207,6 +230,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(loses_what_is_unmapped),
 	KUNIT_CASE(loses_what_is_mapped_over),
 	KUNIT_CASE(copies),
+	KUNIT_CASE(frees_deep_maps),
 	KUNIT_CASE(drops_once),
 	{},
 };
