@@ -52,11 +52,24 @@ struct sframe_section *sframe_section_alloc(unsigned int range_count)
 	return section;
 }
 
+static void sframe_section_free_rcu(struct rcu_head *rcu)
+{
+	kvfree(container_of(rcu, struct sframe_section, rcu));
+}
+
+/* Walks may still use it. */
+static void sframe_section_put(struct sframe_section *section)
+{
+	if (refcount_dec_and_test(&section->refs))
+		call_srcu(&sframe_srcu, &section->rcu, sframe_section_free_rcu);
+}
+
+/* If a range was refused, a walk may have found it by those before. */
 void sframe_section_free(struct sframe_section *section)
 {
 	if (section->mapped)
 		vm_munmap(section->mapped, section->mapped_size);
-	kvfree(section);
+	sframe_section_put(section);
 }
 
 /* Pages of a file that no section needs any more. */
@@ -90,18 +103,6 @@ static void sframe_unmap_later(const struct sframe_section *section)
 	/* who exits unmaps everything */
 	if (task_work_add(current, &u->work, TWA_RESUME))
 		kfree(u);
-}
-
-static void sframe_section_free_rcu(struct rcu_head *rcu)
-{
-	kvfree(container_of(rcu, struct sframe_section, rcu));
-}
-
-/* Walks may still use it. */
-static void sframe_section_put(struct sframe_section *section)
-{
-	if (refcount_dec_and_test(&section->refs))
-		call_srcu(&sframe_srcu, &section->rcu, sframe_section_free_rcu);
 }
 
 static struct sframe_map *sframe_map_alloc(void)
