@@ -145,14 +145,21 @@ static bool sframe_text_is_mapped(struct mm_struct *mm, const struct code_text_r
 	return at >= range->end;
 }
 
+/*
+ * Without fail, which mtree_erase() does not promise to a task that the OOM killer has
+ * chosen: a section that stayed in a tree would be used after it was freed.
+ */
+static void sframe_clear(struct maple_tree *tree, unsigned long first, unsigned long last)
+{
+	mtree_store_range(tree, first, last, NULL, GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+}
+
 /* Take the first ranges of a section out again. */
 static void sframe_erase_ranges(struct sframe_map *map, const struct sframe_section *section,
 				unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		mtree_store_range(&map->ranges, section->ranges[i].start,
-				  section->ranges[i].end - 1, NULL,
-				  GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+		sframe_clear(&map->ranges, section->ranges[i].start, section->ranges[i].end - 1);
 	map->range_count -= count;
 }
 
@@ -193,8 +200,28 @@ int sframe_map_insert(struct mm_struct *mm, struct sframe_section *section)
 		return error;
 	error = sframe_insert_ranges(map, section);
 	if (error)
-		mtree_erase(&map->keys, section->key);
+		sframe_clear(&map->keys, section->key, section->key);
 	return error;
+}
+
+/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
+struct sframe_piece {
+	unsigned long first, last;
+	struct sframe_section *section;
+};
+
+/* The first piece that has some of the text; or false. */
+static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
+			       struct sframe_piece *ret)
+{
+	MA_STATE(mas, &map->ranges, first, first);
+
+	mas_lock(&mas);
+	ret->section = mas_find(&mas, last);
+	ret->first = mas.index;
+	ret->last = mas.last;
+	mas_unlock(&mas);
+	return ret->section;
 }
 
 /* Erase what the tree has of a section: parts of its text may serve others by now. */
@@ -202,19 +229,17 @@ static void sframe_forget(struct sframe_map *map, struct sframe_section *section
 {
 	for (unsigned int i = 0; i < section->range_count; i++) {
 		unsigned long at = section->ranges[i].start, last = section->ranges[i].end - 1;
-		void *entry;
+		struct sframe_piece piece;
 
-		MA_STATE(mas, &map->ranges, at, last);
-		mas_lock(&mas);
-		mas_for_each(&mas, entry, last) {
-			if (entry != section)
+		while (at <= last && sframe_first_piece(map, at, last, &piece)) {
+			at = piece.last + 1;
+			if (piece.section != section)
 				continue;
-			mas_erase(&mas);
+			sframe_clear(&map->ranges, piece.first, piece.last);
 			map->range_count--;
 		}
-		mas_unlock(&mas);
 	}
-	mtree_erase(&map->keys, section->key);
+	sframe_clear(&map->keys, section->key, section->key);
 	sframe_unmap_later(section);
 	sframe_section_put(section);
 }
@@ -279,26 +304,6 @@ void sframe_map_drop(struct mm_struct *mm, const struct sframe_section *section,
 		sframe_forget(map, (struct sframe_section *)section);
 	}
 	mmap_write_unlock(mm);
-}
-
-/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
-struct sframe_piece {
-	unsigned long first, last;
-	struct sframe_section *section;
-};
-
-/* The first piece that has some of the text; or false. */
-static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
-			       struct sframe_piece *ret)
-{
-	MA_STATE(mas, &map->ranges, first, first);
-
-	mas_lock(&mas);
-	ret->section = mas_find(&mas, last);
-	ret->first = mas.index;
-	ret->last = mas.last;
-	mas_unlock(&mas);
-	return ret->section;
 }
 
 /*
@@ -401,8 +406,7 @@ static void sframe_cut(struct sframe_map *map, const struct sframe_piece *piece,
 		sframe_forget(map, piece->section);
 		return;
 	}
-	mtree_store_range(&map->ranges, max(piece->first, first), min(piece->last, last), NULL,
-			  GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+	sframe_clear(&map->ranges, max(piece->first, first), min(piece->last, last));
 	map->range_count += head + tail;
 	map->range_count--;
 	if (!sframe_has_text(map, piece->section))
