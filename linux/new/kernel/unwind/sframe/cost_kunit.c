@@ -275,6 +275,7 @@ static void weighs_posted_sections(struct kunit *test)
 		   (slab_bytes() - before) / SECTIONS);
 	mt_for_each(&tree, section, at, ULONG_MAX)
 		kfree(section);
+	mt_clear_in_rcu(&tree); /* as in sframe_map_free() */
 	mtree_destroy(&tree);
 }
 

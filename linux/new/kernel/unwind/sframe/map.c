@@ -52,11 +52,24 @@ struct sframe_section *sframe_section_alloc(unsigned int range_count)
 	return section;
 }
 
+static void sframe_section_free_rcu(struct rcu_head *rcu)
+{
+	kvfree(container_of(rcu, struct sframe_section, rcu));
+}
+
+/* Walks may still use it. */
+static void sframe_section_put(struct sframe_section *section)
+{
+	if (refcount_dec_and_test(&section->refs))
+		call_srcu(&sframe_srcu, &section->rcu, sframe_section_free_rcu);
+}
+
+/* If a range was refused, a walk may have found it by those before. */
 void sframe_section_free(struct sframe_section *section)
 {
 	if (section->mapped)
 		vm_munmap(section->mapped, section->mapped_size);
-	kvfree(section);
+	sframe_section_put(section);
 }
 
 /* Pages of a file that no section needs any more. */
@@ -90,18 +103,6 @@ static void sframe_unmap_later(const struct sframe_section *section)
 	/* who exits unmaps everything */
 	if (task_work_add(current, &u->work, TWA_RESUME))
 		kfree(u);
-}
-
-static void sframe_section_free_rcu(struct rcu_head *rcu)
-{
-	kvfree(container_of(rcu, struct sframe_section, rcu));
-}
-
-/* Walks may still use it. */
-static void sframe_section_put(struct sframe_section *section)
-{
-	if (refcount_dec_and_test(&section->refs))
-		call_srcu(&sframe_srcu, &section->rcu, sframe_section_free_rcu);
 }
 
 static struct sframe_map *sframe_map_alloc(void)
@@ -144,14 +145,21 @@ static bool sframe_text_is_mapped(struct mm_struct *mm, const struct code_text_r
 	return at >= range->end;
 }
 
+/*
+ * Without fail, which mtree_erase() does not promise to a task that the OOM killer has
+ * chosen: a section that stayed in a tree would be used after it was freed.
+ */
+static void sframe_clear(struct maple_tree *tree, unsigned long first, unsigned long last)
+{
+	mtree_store_range(tree, first, last, NULL, GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+}
+
 /* Take the first ranges of a section out again. */
 static void sframe_erase_ranges(struct sframe_map *map, const struct sframe_section *section,
 				unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		mtree_store_range(&map->ranges, section->ranges[i].start,
-				  section->ranges[i].end - 1, NULL,
-				  GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+		sframe_clear(&map->ranges, section->ranges[i].start, section->ranges[i].end - 1);
 	map->range_count -= count;
 }
 
@@ -192,8 +200,28 @@ int sframe_map_insert(struct mm_struct *mm, struct sframe_section *section)
 		return error;
 	error = sframe_insert_ranges(map, section);
 	if (error)
-		mtree_erase(&map->keys, section->key);
+		sframe_clear(&map->keys, section->key, section->key);
 	return error;
+}
+
+/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
+struct sframe_piece {
+	unsigned long first, last;
+	struct sframe_section *section;
+};
+
+/* The first piece that has some of the text; or false. */
+static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
+			       struct sframe_piece *ret)
+{
+	MA_STATE(mas, &map->ranges, first, first);
+
+	mas_lock(&mas);
+	ret->section = mas_find(&mas, last);
+	ret->first = mas.index;
+	ret->last = mas.last;
+	mas_unlock(&mas);
+	return ret->section;
 }
 
 /* Erase what the tree has of a section: parts of its text may serve others by now. */
@@ -201,19 +229,17 @@ static void sframe_forget(struct sframe_map *map, struct sframe_section *section
 {
 	for (unsigned int i = 0; i < section->range_count; i++) {
 		unsigned long at = section->ranges[i].start, last = section->ranges[i].end - 1;
-		void *entry;
+		struct sframe_piece piece;
 
-		MA_STATE(mas, &map->ranges, at, last);
-		mas_lock(&mas);
-		mas_for_each(&mas, entry, last) {
-			if (entry != section)
+		while (at <= last && sframe_first_piece(map, at, last, &piece)) {
+			at = piece.last + 1;
+			if (piece.section != section)
 				continue;
-			mas_erase(&mas);
+			sframe_clear(&map->ranges, piece.first, piece.last);
 			map->range_count--;
 		}
-		mas_unlock(&mas);
 	}
-	mtree_erase(&map->keys, section->key);
+	sframe_clear(&map->keys, section->key, section->key);
 	sframe_unmap_later(section);
 	sframe_section_put(section);
 }
@@ -280,24 +306,30 @@ void sframe_map_drop(struct mm_struct *mm, const struct sframe_section *section,
 	mmap_write_unlock(mm);
 }
 
-/* An entry of the map: from @first to @last, of which @section is told to unwind it. */
-struct sframe_piece {
-	unsigned long first, last;
-	struct sframe_section *section;
-};
-
-/* The first piece that has some of the text; or false. */
-static bool sframe_first_piece(struct sframe_map *map, unsigned long first, unsigned long last,
-			       struct sframe_piece *ret)
+/*
+ * A map that no task can find, because its mm is not in use yet, or no more.
+ *
+ * The tree of ranges leaves RCU mode first, as the mm's own tree does in exit_mmap(), and
+ * its nodes are freed here.  In RCU mode mtree_destroy() would leave them to mt_free_walk().
+ * That takes for a child whatever a slot holds (Linux 7.2).  In a tree that does not track
+ * gaps the last slot of a node holds its metadata, if there are no 16 children, and of the
+ * root only it is cleared.  So a node below the root with 15 children, which have children
+ * themselves, makes it read memory near NULL: from four levels on.  A store over all that
+ * such a node covers would do the same.  Here each store is of one entry.
+ */
+static void sframe_map_free(struct sframe_map *map)
 {
-	MA_STATE(mas, &map->ranges, first, first);
+	struct sframe_section *section;
+	unsigned long key = 0;
 
-	mas_lock(&mas);
-	ret->section = mas_find(&mas, last);
-	ret->first = mas.index;
-	ret->last = mas.last;
-	mas_unlock(&mas);
-	return ret->section;
+	mt_for_each(&map->keys, section, key, ULONG_MAX) {
+		sframe_section_put(section);
+		cond_resched();
+	}
+	mt_clear_in_rcu(&map->ranges);
+	mtree_destroy(&map->ranges);
+	mtree_destroy(&map->keys);
+	kfree(map);
 }
 
 /* Entry by entry: mtree_dup() allocates under its spinlock.  The mmap lock keeps changes away. */
@@ -314,18 +346,22 @@ static int sframe_copy(struct sframe_map *from, struct sframe_map *to)
 		at = piece.last + 1;
 		cond_resched();
 	}
+	if (error)
+		return error;
+	to->range_count = from->range_count;
 	mt_for_each(&from->keys, section, key, ULONG_MAX) {
-		if (!error)
-			error = mtree_insert(&to->keys, section->key, section, GFP_KERNEL_ACCOUNT);
+		error = mtree_insert(&to->keys, section->key, section, GFP_KERNEL_ACCOUNT);
+		if (error)
+			return error;
+		refcount_inc(&section->refs);
+		cond_resched();
 	}
-	return error;
+	return 0;
 }
 
 int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 {
 	struct sframe_map *map, *old = from->sframe_map;
-	struct sframe_section *section;
-	unsigned long key = 0;
 	int error;
 
 	mmap_assert_write_locked(from);
@@ -335,17 +371,11 @@ int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *from)
 	if (!map)
 		return -ENOMEM;
 	error = sframe_copy(old, map);
-	if (error) {
-		mtree_destroy(&map->ranges);
-		mtree_destroy(&map->keys);
-		kfree(map);
-		return error;
-	}
-	mt_for_each(&map->keys, section, key, ULONG_MAX)
-		refcount_inc(&section->refs);
-	map->range_count = old->range_count;
-	mm->sframe_map = map;
-	return 0;
+	if (error)
+		sframe_map_free(map);
+	else
+		mm->sframe_map = map;
+	return error;
 }
 
 static bool sframe_has_text(struct sframe_map *map, const struct sframe_section *section)
@@ -376,8 +406,7 @@ static void sframe_cut(struct sframe_map *map, const struct sframe_piece *piece,
 		sframe_forget(map, piece->section);
 		return;
 	}
-	mtree_store_range(&map->ranges, max(piece->first, first), min(piece->last, last), NULL,
-			  GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+	sframe_clear(&map->ranges, max(piece->first, first), min(piece->last, last));
 	map->range_count += head + tail;
 	map->range_count--;
 	if (!sframe_has_text(map, piece->section))
@@ -397,18 +426,13 @@ void sframe_mm_unmap(struct mm_struct *mm, unsigned long start, unsigned long en
 		sframe_cut(map, &piece, start, end - 1);
 }
 
+/* Walks are of the current task, and by now the mm is no task's. */
 void sframe_mm_exit(struct mm_struct *mm)
 {
 	struct sframe_map *map = mm->sframe_map;
-	struct sframe_section *section;
-	unsigned long key = 0;
 
 	if (!map)
 		return;
 	mm->sframe_map = NULL;
-	mt_for_each(&map->keys, section, key, ULONG_MAX)
-		sframe_section_put(section);
-	mtree_destroy(&map->keys);
-	mtree_destroy(&map->ranges);
-	kfree(map);
+	sframe_map_free(map);
 }

@@ -113,6 +113,31 @@ static void refuses_what_is_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(test, at + PAGE_SIZE, at + 2 * PAGE_SIZE), 0);
 }
 
+/* A walk may have found a section by its first range, until the second one was refused. */
+static void keeps_what_a_walk_may_have(struct kunit *test)
+{
+	unsigned long at = map_text(test);
+	struct sframe_section *section = sframe_section_alloc(2), *next;
+	int idx;
+
+	KUNIT_ASSERT_NOT_NULL(test, section);
+	section->kind = SFRAME_NAMED;
+	section->key = at;
+	section->ranges[0] = (struct code_text_range){at, at + 16};
+	section->ranges[1] = (struct code_text_range){at + 32, at + 48};
+	KUNIT_EXPECT_EQ(test, add(test, at + 32, at + 48), 0);
+	idx = srcu_read_lock(&sframe_srcu);
+	KUNIT_EXPECT_EQ(test, sframe_register_section(section), -EEXIST);
+	KUNIT_EXPECT_EQ(test, found(at), 0);
+	next = sframe_section_alloc(2);
+	/* what was free would be given out again */
+	KUNIT_EXPECT_PTR_NE(test, next, section);
+	KUNIT_EXPECT_EQ(test, section->key, at);
+	srcu_read_unlock(&sframe_srcu, idx);
+	if (next)
+		sframe_section_free(next);
+}
+
 static void refuses_what_is_no_text(struct kunit *test)
 {
 	unsigned long at = map_text(test), data;
@@ -180,6 +205,29 @@ static void copies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found(at), at);
 }
 
+/*
+ * Maps of up to four levels of nodes, which have from few children to all that fit: in a
+ * node that is not full, nothing else must be taken for a child when RCU lets it be freed.
+ */
+static void frees_deep_maps(struct kunit *test)
+{
+	unsigned long at = map_text(test);
+	struct mm_struct *child;
+
+	for (unsigned int n = 0; n < TEXT_SIZE / 16; n++) {
+		KUNIT_ASSERT_EQ(test, add(test, at + 16 * n, at + 16 * n + 8), 0);
+		if (n % 64)
+			continue;
+		child = mm_alloc();
+		KUNIT_ASSERT_NOT_NULL(test, child);
+		mmap_write_lock(current->mm);
+		KUNIT_EXPECT_EQ(test, sframe_mm_dup(child, current->mm), 0);
+		mmap_write_unlock(current->mm);
+		mmput(child);
+	}
+	rcu_barrier();
+}
+
 static void drops_once(struct kunit *test)
 {
 	const struct bobbin_error error = {.reason = BOBBIN_REASON_SFRAME_FDE, .offset = 28};
@@ -203,10 +251,12 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(finds_text),
 	KUNIT_CASE(finds_each_range),
 	KUNIT_CASE(refuses_what_is_taken),
+	KUNIT_CASE(keeps_what_a_walk_may_have),
 	KUNIT_CASE(refuses_what_is_no_text),
 	KUNIT_CASE(loses_what_is_unmapped),
 	KUNIT_CASE(loses_what_is_mapped_over),
 	KUNIT_CASE(copies),
+	KUNIT_CASE(frees_deep_maps),
 	KUNIT_CASE(drops_once),
 	{},
 };

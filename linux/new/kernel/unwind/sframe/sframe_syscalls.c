@@ -327,34 +327,35 @@ static int register_jit(const void __user *from, size_t size)
 
 /* codectl(CODE_UNREGISTER) */
 
+static int unregister_text(unsigned int kinds, u64 key, u64 start, u64 end)
+{
+	const struct code_text_range text = {start, end};
+
+	return end ? sframe_unregister_section(kinds, key, &text) : -EINVAL;
+}
+
 static int unregister_jit(const void __user *from, size_t size)
 {
-	struct code_text_range text;
 	struct code_jit_info info;
 	int status = copy_struct(&info, sizeof(info), from, size);
 
 	if (status)
 		return status;
-	if (!info.text_end)
-		return -EINVAL;
-	text = (struct code_text_range){info.text_start, info.text_end};
-	return sframe_unregister_section(BIT(SFRAME_JIT), info.unwind_head, &text);
+	return unregister_text(BIT(SFRAME_JIT), info.unwind_head, info.text_start, info.text_end);
 }
 
 static int unregister_elf(const void __user *from, size_t size)
 {
-	struct code_text_range text;
 	struct code_elf_info info;
-	unsigned int kinds;
 	int status = copy_struct(&info, sizeof(info), from, size);
 
 	if (status)
 		return status;
-	if (!info.text_end)
-		return -EINVAL;
-	text = (struct code_text_range){info.text_start, info.text_end};
-	kinds = info.sframe_start ? BIT(SFRAME_SECTION) : BIT(SFRAME_FILE) | BIT(SFRAME_NAMED);
-	return sframe_unregister_section(kinds, info.sframe_start ?: info.text_start, &text);
+	if (info.sframe_start)
+		return unregister_text(BIT(SFRAME_SECTION), info.sframe_start, info.text_start,
+				       info.text_end);
+	return unregister_text(BIT(SFRAME_FILE) | BIT(SFRAME_NAMED), info.text_start,
+			       info.text_start, info.text_end);
 }
 
 /*
