@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "base/map_file.h"
+#include "core/known_code.h"
 #include "core/trampoline.h"
 
 #define ANONYMOUS "[anon]"
 #define SIGNAL_RETURN "[signal return]"
 
-void code_labels_init(struct code_labels *labels)
+void code_labels_init(struct code_labels *labels, struct bobbin_unwinder *unwinder)
 {
-	*labels = (struct code_labels){0};
+	*labels = (struct code_labels){.unwinder = unwinder};
 	name_pool_init(&labels->names);
 }
 
@@ -44,6 +45,12 @@ const char *code_region(const char *path)
 	return path[0] != '/' || path[1] == '/' ? ANONYMOUS : NULL;
 }
 
+/* File offsets for addresses. */
+static bool read_code(void *ctx, uint64_t offset, void *dst, size_t size)
+{
+	return module_code(ctx, offset, dst, size);
+}
+
 /*
  * Whether this is what signal handlers return to, and where that starts in the file.
  * A handler returns to the first byte and is looked up one before it; in the system
@@ -67,6 +74,19 @@ static bool is_signal_return(const struct code_spot *spot, uint64_t *offset)
 }
 
 /*
+ * Whether the spot is only where the instruction before a root would be, which nobody has called:
+ * fibers return to its first byte.
+ */
+static bool is_before_root(const struct code_spot *spot)
+{
+	const struct code_reader code = {read_code, spot->module};
+	uint64_t start;
+
+	return spot->module && !table_set_function(&spot->module->tables, spot->vaddr, &start) &&
+	       known_code_root(spot->module->image.arch, &code, spot->file_offset + 1);
+}
+
+/*
  * Whether @symbol, whose size is a guess, ends before the spot: unwind tables know
  * a function that starts or ends between.
  */
@@ -87,8 +107,13 @@ int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, un
 	int count = symbolizer_resolve(symbolizer, id, spot->file_offset, ret, max);
 	uint64_t offset;
 
-	if (!count && is_signal_return(spot, &offset))
+	if (!count && is_before_root(spot)) {
+		count = symbolizer_resolve(symbolizer, id, spot->file_offset + 1, ret, max);
+		for (int i = 0; i < count; i++)
+			ret[i].offset--;
+	} else if (!count && is_signal_return(spot, &offset)) {
 		count = symbolizer_resolve(symbolizer, id, offset, ret, max);
+	}
 	return count > 0 && is_contradicted(spot, &ret[count - 1]) ? 0 : count;
 }
 
@@ -131,7 +156,10 @@ static uint64_t gap_start(struct code_labels *labels, const struct code_spot *sp
 			return gap->start;
 	gap = &labels->gaps[labels->gap_count++ % CODE_LABEL_GAPS];
 	gap->module = spot->module;
-	module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
+	/* half of an answer would give many functions one name */
+	do
+		module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
+	while (spot->module->code.waits && unwinder_finish_code(labels->unwinder, NULL));
 	return gap->start;
 }
 
@@ -148,7 +176,9 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 		return keep_start(labels, spot, spot->function, spot->vaddr, ret);
 	if (!spot->module)
 		return keep_start(labels, spot, spot->mapped_offset, spot->file_offset, ret);
-	if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
+	if (is_before_root(spot))
+		start = spot->vaddr + 1;
+	else if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
 		start = gap_start(labels, spot);
 	return keep_start(labels, spot, start, spot->vaddr, ret);
 }

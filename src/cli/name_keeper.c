@@ -49,7 +49,6 @@ int name_keeper_open(struct name_keeper **ret)
 	if (!k)
 		return -ENOMEM;
 	k->seed = hash_seed();
-	code_labels_init(&k->labels);
 	*ret = k;
 	return 0;
 }
@@ -173,12 +172,13 @@ static bool is_same(const struct kept_function *f, const struct symbol *symbol)
 static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 		const struct place *place, const struct symbol *symbol)
 {
-	uint64_t start = place->offset - symbol->offset;
+	uint64_t start = place->offset - symbol->offset, end = place->offset + 1;
 
-	if (symbol->offset > place->offset || symbol->offset >= UINT32_MAX)
+	/* before a root the offset is -1 */
+	if (start > end || end - start > UINT32_MAX)
 		return;
 	if (is_same(last, symbol)) {
-		last->reach = (uint32_t)(place->offset - last->offset) + 1;
+		last->reach = (uint32_t)(end - last->offset);
 		return;
 	}
 	if (last->name) {
@@ -190,7 +190,7 @@ static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 	*last = (struct kept_function){
 		.offset = start,
 		.address = symbol->start,
-		.reach = (uint32_t)(place->offset - start) + 1,
+		.reach = (uint32_t)(end - start),
 		.name = symbol->mangled,
 	};
 }
@@ -226,6 +226,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	if (!k->count)
 		return 0;
 	qsort(k->places, k->count, sizeof(*k->places), by_file);
+	code_labels_init(&k->labels, unwinder);
 	if (symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {

@@ -62,7 +62,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 	if (!n)
 		return -ENOMEM;
 	n->unwinder = unwinder;
-	code_labels_init(&n->labels);
+	code_labels_init(&n->labels, unwinder);
 	r = symbolizer_open(&symbolizer, &n->symbolizer);
 	if (r)
 		naming_close(n);

@@ -73,7 +73,7 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 
 static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
 {
-	if (!code_rows_exist() || options->ignore_code || m->fd < 0 || !m->image.linked ||
+	if (!code_rows_exist() || m->fd < 0 || !m->image.linked ||
 	    m->image.arch != bobbin_arch_amd64())
 		return;
 	m->code = (struct code_rows){
@@ -85,7 +85,9 @@ static void open_code(struct module *m, const struct bobbin_unwinder_options *op
 		.ignores = options->ignore_sframe,
 		.cache = m->cache,
 	};
-	table_set_add(&m->tables, TABLE_CODE, &m->code);
+	/* names need to know where functions begin all the same */
+	if (!options->ignore_code)
+		table_set_add(&m->tables, TABLE_CODE, &m->code);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
@@ -292,6 +294,7 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 		split(&gap, first);
 		narrow(&gap, last, last);
 	}
-	*start = gap.start;
+	/* nothing is inferred of its end, which nobody returns to */
+	*start = table_set_is_entry(&module->tables, vaddr) ? module->tables.entry : gap.start;
 	*end = gap.end;
 }
