@@ -145,6 +145,9 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 	}
 	if (!module || module->fd < 0)
 		return -ENOENT;
+	/* a build ID would tell */
+	if (!file->build_id_len && module_is_overwritten(module))
+		return -ESTALE;
 	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->fd);
 	return symbolizer_file(k->symbolizer, &f, ret);
 }

@@ -124,6 +124,8 @@ static int open_image(struct module *m, struct process_reader *reader,
 	m->fd = backing_file_open(reader, file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
+	if (fstat(m->fd, &m->opened))
+		return -errno;
 	return elf_image_init_within(m->fd, room, NULL, &m->image);
 }
 
@@ -237,6 +239,24 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 	module->asked = true;
 	table_set_rule(&module->tables, vaddr, &code, offset, ret);
 	return true;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool module_is_overwritten(const struct module *module)
+{
+	const struct stat *then = &module->opened;
+	struct stat now;
+
+	if (module->fd < 0 || fstat(module->fd, &now))
+		return false;
+	if (now.st_size != then->st_size || !same_time(&now.st_mtim, &then->st_mtim))
+		return true;
+	/* the time of a modification can be set; a name that was removed is none */
+	return !same_time(&now.st_ctim, &then->st_ctim) && now.st_nlink == then->st_nlink;
 }
 
 bool module_after_syscall(struct module *module, uint64_t offset)

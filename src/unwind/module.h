@@ -10,6 +10,8 @@
 
 #include <bobbin/unwind.h>
 
+#include <sys/stat.h>
+
 #include "base/process_reader.h"
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
@@ -33,6 +35,7 @@ struct module {
 	struct kept_rows kept;     /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
 	int fd;                    /* to read code bytes, or -1 */
+	struct stat opened;        /* of it, when it was opened */
 };
 
 /*
@@ -80,6 +83,15 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			       uint64_t addr);
 
+/* As file_table_since(), for the files of the unwinder. */
+void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool here);
+
+/*
+ * A descriptor, of the caller's, for a file that the unwinder knows, even if it has no tables; or
+ * an error of backing_file_open().
+ */
+int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_file *file);
+
 /* Who reads other processes; NULL: without a deadline. */
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
 
@@ -99,6 +111,9 @@ bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
+
+/* Whether it was written over since its tables were read. */
+bool module_is_overwritten(const struct module *module);
 
 /* Whether the instruction before a file offset is a system call. */
 bool module_after_syscall(struct module *module, uint64_t offset);

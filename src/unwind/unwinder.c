@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
+#include "target/backing_file.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
@@ -115,6 +117,11 @@ BOBBIN_API void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder,
 	memory->reader = unwinder->reader;
 }
 
+void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool here)
+{
+	file_table_since(&unwinder->files, since, here);
+}
+
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
 {
 	return unwinder->reader;
@@ -188,6 +195,17 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	unwinder->module_bytes += elf_image_copied(&slot->module->image);
 	slot->module->code.queue = unwinder->code;
 	return slot->module;
+}
+
+int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_file *file)
+{
+	struct module *module = unwinder_file_module(unwinder, file);
+	int fd;
+
+	if (!module || module->fd < 0)
+		return backing_file_open(unwinder->reader, file, unwinder->options.debug_path);
+	fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
 }
 
 static bool is_left_out(const struct bobbin_unwinder *u, const struct mapped_file *file)
