@@ -101,18 +101,33 @@ static bool is_contradicted(const struct code_spot *spot, const struct symbol *s
 	return table_set_function(&spot->module->tables, own, &start);
 }
 
+int module_symbols(struct symbolizer *symbolizer, const struct module *module, unsigned int *ret)
+{
+	char path[64];
+	struct symbol_file f = {
+		.open_path = path,
+		.build_id = module->image.build_id,
+		.build_id_len = module->image.build_id_len,
+	};
+
+	if (module->elf_fd < 0)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", module->elf_fd);
+	return symbolizer_file(symbolizer, &f, ret);
+}
+
 int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
 		 struct symbol *ret, size_t max)
 {
-	int count = symbolizer_resolve(symbolizer, id, spot->file_offset, ret, max);
-	uint64_t offset;
+	uint64_t base = spot->module ? spot->module->base : 0, offset;
+	int count = symbolizer_resolve(symbolizer, id, spot->file_offset - base, ret, max);
 
 	if (!count && is_before_root(spot)) {
-		count = symbolizer_resolve(symbolizer, id, spot->file_offset + 1, ret, max);
+		count = symbolizer_resolve(symbolizer, id, spot->file_offset - base + 1, ret, max);
 		for (int i = 0; i < count; i++)
 			ret[i].offset--;
 	} else if (!count && is_signal_return(spot, &offset)) {
-		count = symbolizer_resolve(symbolizer, id, offset, ret, max);
+		count = symbolizer_resolve(symbolizer, id, offset - base, ret, max);
 	}
 	return count > 0 && is_contradicted(spot, &ret[count - 1]) ? 0 : count;
 }
@@ -180,5 +195,9 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 		start = spot->vaddr + 1;
 	else if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
 		start = gap_start(labels, spot);
+	/* addresses of several files in one are told apart by where they are in it */
+	if (spot->module->base)
+		return keep_start(labels, spot, spot->file_offset - (spot->vaddr - start),
+				  spot->file_offset, ret);
 	return keep_start(labels, spot, start, spot->vaddr, ret);
 }

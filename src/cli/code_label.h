@@ -7,6 +7,7 @@
  *	libx.so.1+0x1278  neither knows it: where the last known function before it
  *			  ends, or where the mapped code starts
  *	libc.so.6+0x519c0 no caller: the spot is one byte before what fibers return to
+ *	bundle+0x12340    an ELF file inside of a file: where the function is in the latter
  *	[signal return]   code that the kernel runs when a signal handler returns
  *	[anon], [heap]    memory without a file
  */
@@ -47,6 +48,12 @@ void code_labels_fini(struct code_labels *labels);
 
 /* @module and @vaddr of a spot whose other members are set. */
 void code_spot_place(struct code_spot *spot, struct module *module);
+
+/*
+ * Make the file of @module known, by its descriptor, which must be as long as @symbolizer is.
+ * -ENOENT: it has none; an errno of symbolizer_file().
+ */
+int module_symbols(struct symbolizer *symbolizer, const struct module *module, unsigned int *ret);
 
 /*
  * The symbols at the spot, as symbolizer_resolve() of file @id, but for those that the

@@ -189,9 +189,12 @@ bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping
 {
 	const struct kept_function *f = NULL;
 
-	for (size_t i = 0; names && i < names->count && !f; i++)
-		if (is_file(&names->files[i], file))
-			f = find(&names->files[i], offset);
+	/* what begins alike, see mapped_file.h, may go on otherwise at another path */
+	for (int anywhere = 0; names && anywhere < 2 && !f; anywhere++)
+		for (size_t i = 0; i < names->count && !f; i++)
+			if (is_file(&names->files[i], file) &&
+			    (anywhere || !strcmp(names->files[i].path, file->path)))
+				f = find(&names->files[i], offset);
 	if (!f)
 		return false;
 	*ret = *f;

@@ -185,6 +185,7 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 {
 	const struct bobbin_mapping *m = &place->mapping;
 	const struct known_file *known;
+	const struct module *module;
 	char path[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
 	struct symbol_file file = {
 		.path = m->path,
@@ -197,6 +198,9 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 	if (place->image)
 		return symbolizer_image(n->symbolizer, place->image, place->image_size, m->path,
 					ret);
+	module = unwinder_module(n->unwinder, space, pc);
+	if (module && module->base)
+		return module_symbols(n->symbolizer, module, ret);
 	known = known_file(n, space, pc);
 	/* its build ID is that of another file, see file_build_ids.h */
 	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)

@@ -32,9 +32,11 @@ static uint64_t hash_of(const struct bobbin_mapping *m, uint64_t seed)
 
 static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *m)
 {
+	/* files that begin alike may have others behind that */
 	if (f->build_id_len || m->build_id_len)
 		return f->build_id_len == m->build_id_len &&
-		       !memcmp(f->build_id, m->build_id, m->build_id_len);
+		       !memcmp(f->build_id, m->build_id, m->build_id_len) &&
+		       (f->offset == m->offset || !strcmp(f->path, m->path));
 	return f->ino == m->ino && f->major == m->major && f->minor == m->minor &&
 	       (!f->generation || !m->generation || f->generation == m->generation) &&
 	       !strcmp(f->path, m->path);
@@ -74,6 +76,7 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m, ui
 	f->major = m->major;
 	f->minor = m->minor;
 	f->ino = m->ino;
+	f->offset = m->offset;
 	f->recorded = table->recorded;
 	f->here = table->here;
 	f->since = table->since;

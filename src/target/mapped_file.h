@@ -3,7 +3,9 @@
  * mapped_file.h - the identity of what is mapped, one object for each file.
  *
  * Two mappings are of the same file if their build IDs say so, or, without
- * build IDs, their device, inode, its generation and path.  Processes come and go,
+ * build IDs, their device, inode, its generation and path.  What a build ID says of a file
+ * at another path holds for the part that was mapped first: bundles begin with the same
+ * program and have other libraries behind it.  Processes come and go,
  * files stay: what is worked out about a file is kept by its number.
  */
 #ifndef BOBBIN_TARGET_MAPPED_FILE_H
@@ -28,6 +30,7 @@ struct mapped_file {
 	uint8_t build_id_len;
 	uint32_t major, minor;
 	uint64_t ino, generation; /* the latter 0: unknown */
+	uint64_t offset;          /* from which on it was mapped first */
 	/* of a recording, see file_table_since(): when it was mapped first; 0: not known */
 	bool recorded, here;
 	uint64_t since;

@@ -10,6 +10,7 @@
 #include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
+#include "unwind/inner_file.h"
 
 /* A malformed section is not used at all. */
 static int open_sframe(struct module *m)
@@ -73,17 +74,18 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 
 static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
 {
-	if (!code_rows_exist() || m->fd < 0 || !m->image.linked ||
+	if (!code_rows_exist() || m->elf_fd < 0 || !m->image.linked ||
 	    m->image.arch != bobbin_arch_amd64())
 		return;
 	m->code = (struct code_rows){
-		.fd = m->fd,
+		.fd = m->elf_fd,
 		.image = &m->image,
 		.prepare = prepare_code,
 		.list = list_functions,
 		.ctx = m,
 		.ignores = options->ignore_sframe,
-		.cache = m->cache,
+		/* a copy's date is new each time */
+		.cache = m->base ? NULL : m->cache,
 	};
 	/* names need to know where functions begin all the same */
 	if (!options->ignore_code)
@@ -124,6 +126,7 @@ static int open_image(struct module *m, struct process_reader *reader,
 	m->fd = backing_file_open(reader, file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
+	m->elf_fd = m->fd;
 	if (fstat(m->fd, &m->opened))
 		return -errno;
 	return elf_image_init_within(m->fd, room, NULL, &m->image);
@@ -156,7 +159,7 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 
 	if (!m)
 		return -ENOMEM;
-	m->fd = -1;
+	m->fd = m->elf_fd = -1;
 	m->cache = cache;
 	r = open_image(m, reader, file, options, room);
 	if (!r)
@@ -174,6 +177,50 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 	return r;
 }
 
+static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
+{
+	struct stat copy;
+	int r;
+
+	m->elf_fd = inner_file_open(m->fd, offset, room, &m->base);
+	if (m->elf_fd < 0)
+		return m->elf_fd;
+	if (fstat(m->fd, &m->opened) || fstat(m->elf_fd, &copy))
+		return -errno;
+	m->copied = (uint64_t)copy.st_size;
+	r = elf_image_init_within(m->elf_fd, room - m->copied, NULL, &m->image);
+	if (r)
+		return r;
+	for (size_t i = 0; i < m->image.segment_count; i++)
+		m->image.segments[i].offset += m->base;
+	return 0;
+}
+
+int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
+		      const struct bobbin_unwinder_options *options, uint64_t room,
+		      struct module **ret)
+{
+	struct module *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m) {
+		close(container);
+		return -ENOMEM;
+	}
+	m->fd = container;
+	m->cache = cache;
+	r = open_inner_image(m, offset, room);
+	if (!r)
+		r = open_tables(m, options);
+	if (r) {
+		module_close(m);
+		return r;
+	}
+	note_code(m);
+	*ret = m;
+	return 0;
+}
+
 void module_close(struct module *module)
 {
 	if (!module)
@@ -186,6 +233,8 @@ void module_close(struct module *module)
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
+	if (module->elf_fd >= 0 && module->elf_fd != module->fd)
+		close(module->elf_fd);
 	if (module->fd >= 0)
 		close(module->fd);
 	free(module);
@@ -198,14 +247,14 @@ int module_compiled(struct module *module, uint64_t limit, const uint8_t **data,
 
 void module_rest(struct module *module)
 {
-	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->fd < 0)
+	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->elf_fd < 0)
 		return;
 	/* the analysis of its code, in another thread, may be listing them */
 	if (table_set_has(&module->tables, TABLE_CODE))
 		return;
 	if (!table_set_has(&module->tables, TABLE_KEPT))
 		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
-	call_frames_rest(&module->frames, module->fd);
+	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
 }
 
