@@ -43,8 +43,9 @@ bool complain_nothing_there(const char *kind, pid_t id)
 	else if (others)
 		complain("%s %d: has ended; other threads of its process have not", kind, id);
 	else
-		complain("%s %d: has ended; it is a zombie, since process %ld has not waited for it",
-			 kind, id, text_number_after(status, "\nPPid:"));
+		complain(
+			"%s %d: has ended; it is a zombie, since process %ld has not waited for it",
+			kind, id, text_number_after(status, "\nPPid:"));
 	return true;
 }
 
