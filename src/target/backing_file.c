@@ -29,7 +29,10 @@ static bool same_build_id(int fd, const struct mapped_file *file)
 	       !memcmp(id, file->build_id, len);
 }
 
-/* overlay and btrfs report other device numbers in maps than in stat */
+/*
+ * overlay and btrfs report other device numbers in maps than in stat, and overlay, of several
+ * file systems, other inodes.
+ */
 static bool has_other_numbers(int fd)
 {
 	struct statfs fs;
@@ -77,8 +80,8 @@ static bool is_same(int fd, const struct stat *st, const struct mapped_file *fil
 {
 	if (!file->build_id_len)
 		return same_inode(fd, st, file);
-	return same_build_id(fd, file) &&
-	       (!file->ino || !file->recorded || !file->here || st->st_ino == file->ino);
+	return same_build_id(fd, file) && (!file->ino || !file->recorded || !file->here ||
+					   st->st_ino == file->ino || has_other_numbers(fd));
 }
 
 /* Open @path if it is the file that we mean. */
