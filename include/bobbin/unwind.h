@@ -66,6 +66,7 @@ struct bobbin_trace {
  * @path: as in /proc/PID/maps; "" or "//anon" for memory without a file
  * @build_id, @build_id_len: the file's, or 0 bytes
  * @major, @minor, @ino: identity of the file, or 0
+ * @generation: of its inode, which tells it from an earlier file with the same number; or 0
  * @pid: process through which the file can be opened while it lives, or 0
  */
 struct bobbin_mapping {
@@ -74,7 +75,7 @@ struct bobbin_mapping {
 	uint8_t build_id[20];
 	uint8_t build_id_len;
 	uint32_t major, minor;
-	uint64_t ino;
+	uint64_t ino, generation;
 	int pid;
 };
 

@@ -11,11 +11,13 @@
 
 #define STAT_SIZE 1024
 #define PATIENCE 20
+#define FLAG_KERNEL 0x00200000 /* PF_KTHREAD of Linux */
 
 /* The numbers of proc(5). */
 enum stat_field {
 	FIELD_NAME = 2,
 	FIELD_STATE = 3,
+	FIELD_FLAGS = 9,
 	FIELD_USER_TIME = 14,
 	FIELD_START_TIME = 22,
 };
@@ -40,6 +42,24 @@ uint64_t process_start_time(pid_t pid)
 	char text[STAT_SIZE];
 
 	return strtoull(read_from(pid, FIELD_START_TIME, text), NULL, 10);
+}
+
+bool process_is_kernels(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return strtoull(read_from(pid, FIELD_FLAGS, text), NULL, 10) & FLAG_KERNEL;
+}
+
+pid_t process_of(pid_t tid)
+{
+	char name[32], status[1024];
+	long pid;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", tid);
+	text_file_read(name, status, sizeof(status));
+	pid = text_number_after(status, "\nTgid:");
+	return pid > 0 ? (pid_t)pid : 0;
 }
 
 uint64_t process_cpu_ms(pid_t pid)

@@ -14,6 +14,12 @@
 /* When it started, in clock ticks; 0: unknown. */
 uint64_t process_start_time(pid_t pid);
 
+/* Whether it is a thread of the kernel. */
+bool process_is_kernels(pid_t pid);
+
+/* The process of a thread; 0: there is no such thread. */
+pid_t process_of(pid_t tid);
+
 /* The CPU time that it has used so far, in milliseconds; 0 if it is gone. */
 uint64_t process_cpu_ms(pid_t pid);
 

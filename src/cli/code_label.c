@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "base/map_file.h"
+#include "core/known_code.h"
 #include "core/restorer.h"
 
 #define ANONYMOUS "[anon]"
 #define SIGNAL_RETURN "[signal return]"
 
-void code_labels_init(struct code_labels *labels)
+void code_labels_init(struct code_labels *labels, struct bobbin_unwinder *unwinder)
 {
-	*labels = (struct code_labels){0};
+	*labels = (struct code_labels){.unwinder = unwinder};
 	name_pool_init(&labels->names);
 }
 
@@ -44,6 +45,12 @@ const char *code_region(const char *path)
 	return path[0] != '/' || path[1] == '/' ? ANONYMOUS : NULL;
 }
 
+/* File offsets for addresses. */
+static bool read_code(void *ctx, uint64_t offset, void *dst, size_t size)
+{
+	return module_code(ctx, offset, dst, size);
+}
+
 /* Whether this is what signal handlers return to, and where that starts in the file. */
 static bool is_signal_return(const struct code_spot *spot, uint64_t *offset)
 {
@@ -61,6 +68,19 @@ static bool is_signal_return(const struct code_spot *spot, uint64_t *offset)
 }
 
 /*
+ * Whether the spot is only where the instruction before a root would be, which nobody has called:
+ * fibers return to its first byte.
+ */
+static bool is_before_root(const struct code_spot *spot)
+{
+	const struct code_reader code = {read_code, spot->module};
+	uint64_t start;
+
+	return spot->module && !table_set_function(&spot->module->tables, spot->vaddr, &start) &&
+	       known_code_root(spot->module->image.arch, &code, spot->file_offset + 1);
+}
+
+/*
  * Whether @symbol, whose size is a guess, ends before the spot: unwind tables know
  * a function that starts or ends between.
  */
@@ -75,14 +95,34 @@ static bool is_contradicted(const struct code_spot *spot, const struct symbol *s
 	return table_set_function(&spot->module->tables, own, &start);
 }
 
+int module_symbols(struct symbolizer *symbolizer, const struct module *module, unsigned int *ret)
+{
+	char path[64];
+	struct symbol_file f = {
+		.open_path = path,
+		.build_id = module->image.build_id,
+		.build_id_len = module->image.build_id_len,
+	};
+
+	if (module->elf_fd < 0)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", module->elf_fd);
+	return symbolizer_file(symbolizer, &f, ret);
+}
+
 int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
 		 struct symbol *ret, size_t max)
 {
-	int count = symbolizer_resolve(symbolizer, id, spot->file_offset, ret, max);
-	uint64_t offset;
+	uint64_t base = spot->module ? spot->module->base : 0, offset;
+	int count = symbolizer_resolve(symbolizer, id, spot->file_offset - base, ret, max);
 
-	if (!count && is_signal_return(spot, &offset))
-		count = symbolizer_resolve(symbolizer, id, offset, ret, max);
+	if (!count && is_before_root(spot)) {
+		count = symbolizer_resolve(symbolizer, id, spot->file_offset - base + 1, ret, max);
+		for (int i = 0; i < count; i++)
+			ret[i].offset--;
+	} else if (!count && is_signal_return(spot, &offset)) {
+		count = symbolizer_resolve(symbolizer, id, offset - base, ret, max);
+	}
 	return count > 0 && is_contradicted(spot, &ret[count - 1]) ? 0 : count;
 }
 
@@ -125,7 +165,10 @@ static uint64_t gap_start(struct code_labels *labels, const struct code_spot *sp
 			return gap->start;
 	gap = &labels->gaps[labels->gap_count++ % CODE_LABEL_GAPS];
 	gap->module = spot->module;
-	module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
+	/* half of an answer would give many functions one name */
+	do
+		module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
+	while (spot->module->code.waits && unwinder_finish_code(labels->unwinder, NULL));
 	return gap->start;
 }
 
@@ -142,7 +185,13 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 		return keep_start(labels, spot, spot->function, spot->vaddr, ret);
 	if (!spot->module)
 		return keep_start(labels, spot, spot->mapped_offset, spot->file_offset, ret);
-	if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
+	if (is_before_root(spot))
+		start = spot->vaddr + 1;
+	else if (!table_set_function(&spot->module->tables, spot->vaddr, &start))
 		start = gap_start(labels, spot);
+	/* addresses of several files in one are told apart by where they are in it */
+	if (spot->module->base)
+		return keep_start(labels, spot, spot->file_offset - (spot->vaddr - start),
+				  spot->file_offset, ret);
 	return keep_start(labels, spot, start, spot->vaddr, ret);
 }

@@ -3,8 +3,11 @@
  * code_label.h - what to call code without a symbol.
  *
  *	cc1+0x4fa310      the file and where the function starts, by unwind tables
- *	libx.so.1+0x1278  no table knows it: where the last known function before it
+ *			  or as inferred from the code, where no table knows it
+ *	libx.so.1+0x1278  neither knows it: where the last known function before it
  *			  ends, or where the mapped code starts
+ *	libc.so.6+0x519c0 no caller: the spot is one byte before what fibers return to
+ *	bundle+0x12340    an ELF file inside of a file: where the function is in the latter
  *	[signal return]   code that the kernel runs when a signal handler returns
  *	[anon], [heap]    memory without a file
  */
@@ -34,16 +37,23 @@ struct code_gap {
 };
 
 struct code_labels {
+	struct bobbin_unwinder *unwinder; /* of the modules; borrowed */
 	struct name_pool names;
 	struct code_gap gaps[CODE_LABEL_GAPS]; /* the last ones */
 	size_t gap_count;
 };
 
-void code_labels_init(struct code_labels *labels);
+void code_labels_init(struct code_labels *labels, struct bobbin_unwinder *unwinder);
 void code_labels_fini(struct code_labels *labels);
 
 /* @module and @vaddr of a spot whose other members are set. */
 void code_spot_place(struct code_spot *spot, struct module *module);
+
+/*
+ * Make the file of @module known, by its descriptor, which must be as long as @symbolizer is.
+ * -ENOENT: it has none; an errno of symbolizer_file().
+ */
+int module_symbols(struct symbolizer *symbolizer, const struct module *module, unsigned int *ret);
 
 /*
  * The symbols at the spot, as symbolizer_resolve() of file @id, but for those that the
@@ -52,7 +62,10 @@ void code_spot_place(struct code_spot *spot, struct module *module);
 int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
 		 struct symbol *ret, size_t max);
 
-/* Returns 1, -ENOMEM. */
+/*
+ * Returns 1, -ENOMEM.  Code that no table knows is analysed, and waited for, since without
+ * its functions all of it would have one name.
+ */
 int code_label(struct code_labels *labels, const struct code_spot *spot, struct symbol *ret);
 
 /* "[anon]" for memory without a file, "[vdso]" and the like, else NULL; @path as mapped. */

@@ -62,6 +62,8 @@ int input_open(struct input *input)
 
 void input_close(struct input *input)
 {
+	if (input->naming && !input->arguments->quiet)
+		naming_tell_replaced(input->naming);
 	naming_close(input->naming);
 	session_close(input->session);
 	input->naming = NULL;

@@ -173,12 +173,15 @@ static bool is_file(const struct kept_file *kept, const struct bobbin_mapping *f
 	       !strcmp(kept->path, file->path);
 }
 
-/* The last function that starts at or before the offset. */
+/* The function that reaches over the offset, or that starts after it, where nobody has called. */
 static const struct kept_function *find(const struct kept_file *file, uint64_t offset)
 {
 	size_t after = bisect(at, 0, file->count, file->functions[at].offset > offset);
+	const struct kept_function *f = &file->functions[after];
 
-	return after ? &file->functions[after - 1] : NULL;
+	if (after && offset - f[-1].offset < f[-1].reach)
+		return f - 1;
+	return after < file->count && f->offset == offset + 1 ? f : NULL;
 }
 
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
@@ -186,10 +189,13 @@ bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping
 {
 	const struct kept_function *f = NULL;
 
-	for (size_t i = 0; names && i < names->count && !f; i++)
-		if (is_file(&names->files[i], file))
-			f = find(&names->files[i], offset);
-	if (!f || offset - f->offset >= f->reach)
+	/* what begins alike, see mapped_file.h, may go on otherwise at another path */
+	for (int anywhere = 0; names && anywhere < 2 && !f; anywhere++)
+		for (size_t i = 0; i < names->count && !f; i++)
+			if (is_file(&names->files[i], file) &&
+			    (anywhere || !strcmp(names->files[i].path, file->path)))
+				f = find(&names->files[i], offset);
+	if (!f)
 		return false;
 	*ret = *f;
 	return true;

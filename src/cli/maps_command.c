@@ -9,6 +9,7 @@
 #include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/live_process.h"
+#include "cli/process_trouble.h"
 #include "cli/table_coverage.h"
 #include "export/safe_text.h"
 #include "unwind/space.h"
@@ -156,7 +157,7 @@ int run_maps(struct arguments *a)
 	if (!r)
 		r = show(a, &live);
 	if (r)
-		complain("process %d: %s", pid, strerror(-r));
+		complain_process("process", pid, r);
 	live_process_close(&live);
 	return !finish_output() || r;
 }

@@ -49,7 +49,6 @@ int name_keeper_open(struct name_keeper **ret)
 	if (!k)
 		return -ENOMEM;
 	k->seed = hash_seed();
-	code_labels_init(&k->labels);
 	*ret = k;
 	return 0;
 }
@@ -130,12 +129,6 @@ static int by_file(const void *left, const void *right)
 static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 			const struct module *module, unsigned int *ret)
 {
-	char open_path[64];
-	struct symbol_file f = {
-		.open_path = open_path,
-		.build_id = file->build_id,
-		.build_id_len = file->build_id_len,
-	};
 	const void *image;
 	size_t size;
 
@@ -144,10 +137,12 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 		return image ? symbolizer_image(k->symbolizer, image, size, file->path, ret)
 			     : -ENOENT;
 	}
-	if (!module || module->fd < 0)
+	if (!module)
 		return -ENOENT;
-	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->fd);
-	return symbolizer_file(k->symbolizer, &f, ret);
+	/* a build ID would tell */
+	if (!file->build_id_len && module_is_overwritten(module))
+		return -ESTALE;
+	return module_symbols(k->symbolizer, module, ret);
 }
 
 static bool name_place(struct name_keeper *k, const struct place *place, struct module *module,
@@ -173,47 +168,69 @@ static bool is_same(const struct kept_function *f, const struct symbol *symbol)
 static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 		const struct place *place, const struct symbol *symbol)
 {
-	uint64_t start = place->offset - symbol->offset;
+	uint64_t start = place->offset - symbol->offset, end = place->offset + 1;
 
-	if (symbol->offset > place->offset || symbol->offset >= UINT32_MAX)
+	/* before a root the offset is -1 */
+	if (start > end || end - start > UINT32_MAX)
 		return;
 	if (is_same(last, symbol)) {
-		last->reach = (uint32_t)(place->offset - last->offset) + 1;
+		last->reach = (uint32_t)(end - last->offset);
 		return;
 	}
-	if (last->name) {
+	if (last->name)
 		kept_names_add(&k->blob, at, last);
-		/* it may have been another one inside of this */
-		if (start < last->offset + last->reach)
-			start = last->offset + last->reach;
-	}
+	/* it may have been another one inside of this */
+	if (start < last->offset + last->reach)
+		start = last->offset + last->reach;
 	*last = (struct kept_function){
 		.offset = start,
 		.address = symbol->start,
-		.reach = (uint32_t)(place->offset - start) + 1,
+		.reach = (uint32_t)(end - start),
 		.name = symbol->mangled,
 	};
+}
+
+/* Of what is at a place, which may be a file inside of the file. */
+static struct module *module_of(struct bobbin_unwinder *unwinder, const struct place *place)
+{
+	uint64_t vaddr;
+	struct module *module = unwinder_module_at(unwinder, place->file, place->mapped_offset,
+						   place->offset, &vaddr);
+
+	return module ? module : unwinder_file_module(unwinder, place->file);
 }
 
 /* The places of one file, @count of them. */
 static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		      const struct place *places, size_t count)
 {
-	struct module *module = unwinder_file_module(unwinder, places->file);
+	const struct module *named = NULL;
 	struct kept_function last = {0};
 	struct symbol symbol;
-	unsigned int id;
-	size_t at;
+	unsigned int id = 0;
+	bool open = false, begun = false;
+	size_t at = 0;
 
-	if (open_symbols(k, places->file, module, &id))
-		return;
-	kept_names_begin(&k->blob, places->file, &at);
-	for (size_t i = 0; i < count; i++)
-		if (name_place(k, &places[i], module, id, &symbol))
+	for (size_t i = 0; i < count; i++) {
+		struct module *module = module_of(unwinder, &places[i]);
+
+		if (!i || module != named) {
+			open = !open_symbols(k, places->file, module, &id);
+			if (last.name)
+				kept_names_add(&k->blob, at, &last);
+			last.name = NULL;
+			named = module;
+		}
+		if (open && !begun)
+			kept_names_begin(&k->blob, places->file, &at);
+		begun |= open;
+		if (open && name_place(k, &places[i], module, id, &symbol))
 			add(k, at, &last, &places[i], &symbol);
+	}
 	if (last.name)
 		kept_names_add(&k->blob, at, &last);
-	kept_names_end(&k->blob, at);
+	if (begun)
+		kept_names_end(&k->blob, at);
 }
 
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
@@ -226,6 +243,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	if (!k->count)
 		return 0;
 	qsort(k->places, k->count, sizeof(*k->places), by_file);
+	code_labels_init(&k->labels, unwinder);
 	if (symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {

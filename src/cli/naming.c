@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/map_file.h"
 #include "base/vector.h"
@@ -15,14 +16,26 @@
 #include "cli/jit_naming.h"
 #include "cli/kept_names.h"
 #include "unwind/module.h"
+#include "unwind/space.h"
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14
+/* In place of a file's number among the symbolizer's. */
+#define NO_FILE UINT_MAX
 
 struct cached_name {
 	uint64_t key; /* of the file and offset; 0: empty */
 	unsigned int count;
 	struct symbol *symbols;
+};
+
+/* What became of a mapped file; by its number. */
+struct known_file {
+	bool looked;
+	int tried_pid; /* through which it was looked at */
+	bool found;
+	int fd;        /* of the very file, if it has no build ID; negative: none */
+	bool replaced; /* what is at its path is, or may be, another file */
 };
 
 struct naming {
@@ -31,7 +44,12 @@ struct naming {
 	struct jit_naming jit;
 	struct code_labels labels;
 	struct kept_names *kept; /* or NULL */
+	bool trusts_paths;       /* the user says where the files are */
 	struct cached_name cache[1u << CACHE_BITS];
+	struct known_file *files;
+	size_t file_count, file_room;
+	size_t replaced_count;
+	char *replaced; /* the path of the first of them */
 	struct call_frame *stack;
 	size_t room;
 	char left_out[40]; /* "N frames left out" */
@@ -62,7 +80,8 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 	if (!n)
 		return -ENOMEM;
 	n->unwinder = unwinder;
-	code_labels_init(&n->labels);
+	n->trusts_paths = options->symfs;
+	code_labels_init(&n->labels, unwinder);
 	r = symbolizer_open(&symbolizer, &n->symbolizer);
 	if (r)
 		naming_close(n);
@@ -81,6 +100,11 @@ void naming_close(struct naming *naming)
 	code_labels_fini(&naming->labels);
 	kept_names_close(naming->kept);
 	jit_naming_fini(&naming->jit);
+	for (size_t i = 0; i < naming->file_count; i++)
+		if (naming->files[i].looked && naming->files[i].fd >= 0)
+			close(naming->files[i].fd);
+	free(naming->files);
+	free(naming->replaced);
 	free(naming->stack);
 	free(naming);
 }
@@ -93,27 +117,102 @@ size_t naming_memory(const struct naming *naming)
 	return stats.memory + name_pool_memory(&naming->labels.names);
 }
 
+void naming_tell_replaced(const struct naming *naming)
+{
+	char others[48] = "";
+
+	if (!naming->replaced)
+		return;
+	if (naming->replaced_count > 1)
+		snprintf(others, sizeof(others), " and %zu more", naming->replaced_count - 1);
+	complain(
+		"%s%s: may not be the file that was recorded: no names but those that the recording "
+		"kept are shown",
+		naming->replaced, others);
+}
+
 int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err)
 {
 	return kept_names_open(feature, err, &naming->kept);
 }
 
-static int file_id(struct naming *n, const struct bobbin_place_info *place, unsigned int *ret)
+static void note_replaced(struct naming *n, const struct mapped_file *file)
+{
+	if (!n->replaced_count++)
+		n->replaced = strdup(file->path);
+}
+
+static void look_at(struct naming *n, const struct mapped_file *file, struct known_file *known)
+{
+	int fd = unwinder_file_open(n->unwinder, file);
+	bool was_replaced = known->replaced;
+
+	*known = (struct known_file){true, file->pid, fd >= 0, fd, fd == -ESTALE};
+	if (known->replaced && !was_replaced)
+		note_replaced(n, file);
+	/* a build ID is looked at each time, and there are many such files */
+	if (fd >= 0 && file->build_id_len) {
+		close(fd);
+		known->fd = -1;
+	}
+}
+
+/* NULL: it is no file, or there is no memory. */
+static const struct known_file *known_file(struct naming *n, struct bobbin_space *space,
+					   uint64_t pc)
+{
+	const struct mapping *m = space_find(space, pc);
+	struct known_file *known;
+
+	if (!m || m->file->kind != FILE_REGULAR ||
+	    vector_reserve(&n->files, &n->file_room, (size_t)m->file->number + 1,
+			   sizeof(*n->files)))
+		return NULL;
+	while (n->file_count <= m->file->number)
+		n->files[n->file_count++] = (struct known_file){0};
+	known = &n->files[m->file->number];
+	if (!known->looked || (!known->found && known->tried_pid != m->file->pid))
+		look_at(n, m->file, known);
+	return known;
+}
+
+/*
+ * Whose names these are.  A file without a build ID is known by a descriptor that was compared
+ * with the recording; what may be another file is not looked at.
+ */
+static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
+		   const struct bobbin_place_info *place, unsigned int *ret)
 {
 	const struct bobbin_mapping *m = &place->mapping;
-	char live[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
+	const struct known_file *known;
+	const struct module *module;
+	char path[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
 	struct symbol_file file = {
-		.path = place->mapping.path,
-		.open_path = m->pid ? live : NULL,
-		.build_id = place->mapping.build_id,
-		.build_id_len = place->mapping.build_id_len,
+		.path = m->path,
+		.open_path = path,
+		.build_id = m->build_id,
+		.build_id_len = m->build_id_len,
 		.pid = m->pid,
 	};
 
-	map_file_path(m->pid, m->start, m->end, live);
 	if (place->image)
-		return symbolizer_image(n->symbolizer, place->image, place->image_size,
-					place->mapping.path, ret);
+		return symbolizer_image(n->symbolizer, place->image, place->image_size, m->path,
+					ret);
+	module = unwinder_module(n->unwinder, space, pc);
+	if (module && module->base)
+		return module_symbols(n->symbolizer, module, ret);
+	known = known_file(n, space, pc);
+	/* its build ID is that of another file, see file_build_ids.h */
+	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)
+		return -ESTALE;
+	if (m->build_id_len || !known || n->trusts_paths) {
+		map_file_path(m->pid, m->start, m->end, path);
+		file.open_path = m->pid ? path : NULL;
+	} else if (known->fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", known->fd);
+	} else {
+		return -ESTALE;
+	}
 	return symbolizer_file(n->symbolizer, &file, ret);
 }
 
@@ -149,32 +248,29 @@ static int name_by_recording(struct naming *n, const struct bobbin_place_info *p
 			       place->file_offset - kept.offset, ret);
 }
 
-/* Without a build ID, a file at the same path can be another one. */
-static bool is_replaced(const struct bobbin_mapping *m)
-{
-	struct stat st;
-
-	return !m->build_id_len && m->ino && (stat(m->path, &st) || st.st_ino != m->ino);
-}
-
 static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   const struct bobbin_place_info *place, unsigned int id,
 		   struct symbol ret[NAMING_MAX_INLINES])
 {
 	struct code_spot spot = spot_of(n, space, pc, place);
-	int kept = 0;
 	/* of another kernel's vDSO there is nothing to read */
-	int count = place->image && !spot.module
+	int count = id == NO_FILE || (place->image && !spot.module)
 			    ? 0
 			    : code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
 
-	if (count <= 0 || is_replaced(&place->mapping))
-		kept = name_by_recording(n, place, ret);
-	if (kept > 0)
-		return kept;
+	if (count <= 0)
+		count = name_by_recording(n, place, ret);
 	if (count <= 0)
 		count = code_label(&n->labels, &spot, ret);
 	return count > 0 ? count : 0;
+}
+
+/* What the cache knows a place in a file by. */
+static uint64_t key_of(struct bobbin_space *space, uint64_t pc, uint64_t offset, unsigned int id)
+{
+	const struct mapping *m = id == NO_FILE ? space_find(space, pc) : NULL;
+
+	return (offset << 12 ^ (m ? ~(uint64_t)m->file->number : id)) + 1;
 }
 
 /* Symbols of an address in a file, through the cache. */
@@ -185,11 +281,13 @@ static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_
 	struct cached_name *slot;
 	unsigned int id;
 	uint64_t key;
-	int count;
+	int count = file_id(n, space, pc, place, &id);
 
-	if (file_id(n, place, &id))
+	if (count == -ESTALE)
+		id = NO_FILE;
+	else if (count)
 		return 0;
-	key = (place->file_offset << 12 ^ id) + 1;
+	key = key_of(space, pc, place->file_offset, id);
 	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
 	if (slot->key != key) {
 		count = look_up(n, space, pc, place, id, found);

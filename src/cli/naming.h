@@ -50,6 +50,12 @@ size_t naming_memory(const struct naming *naming);
  */
 int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err);
 
+/*
+ * Complain, in one line, of files whose names are not shown since what is at their paths is, or may
+ * be, another file by now.
+ */
+void naming_tell_replaced(const struct naming *naming);
+
 /* Whose code, and when: memory of JIT compilers is used again. */
 struct naming_moment {
 	int pid;

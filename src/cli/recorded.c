@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "cli/command.h"
+#include "cli/process_trouble.h"
 #include "profile/kernel_setting.h"
 
 #define TARGET_NAME 32
@@ -184,6 +185,9 @@ static void complain_sampler(const struct recorder_options *options, int error)
 			 "give bobbin CAP_PERFMON, or allow it with "
 			 "'sysctl kernel.perf_event_paranoid=2'",
 			 paranoid_level());
+	else if (error == -ESRCH && options->target_count == 1 &&
+		 complain_nothing_there("process", options->targets[0].pid))
+		return;
 	else if (error == -ESRCH)
 		complain("%s: no such process", target_name(options, name));
 	else if (error == -ENOENT || error == -EOPNOTSUPP)

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process_stat.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/live_process.h"
+#include "cli/process_trouble.h"
 #include "export/safe_text.h"
 #include "unwind/module.h"
 
@@ -17,6 +19,7 @@
 
 struct stack {
 	const struct arguments *arguments;
+	pid_t tid; /* that was given; also the number of a process */
 	struct live_process live;
 	struct naming *naming;
 	struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
@@ -56,20 +59,6 @@ static void print_frame(struct stack *s, uint32_t number)
 	}
 }
 
-/* @kind: "process" or "thread" */
-static void complain_about(const char *kind, pid_t id, int error)
-{
-	if (error == -EPERM || error == -EACCES)
-		complain("%s %d: not allowed to trace it: be its owner or root, see "
-			 "kernel.yama.ptrace_scope; another debugger may hold it",
-			 kind, id);
-	else if (error == -ETIMEDOUT)
-		complain("%s %d: does not stop: it waits in the kernel, as in vfork(2)", kind, id);
-	else
-		complain("%s %d: %s", kind, id,
-			 error == -ENOTSUP ? "not a 64-bit program" : strerror(-error));
-}
-
 /* While code is analysed the process runs, and is somewhere else afterwards. */
 static int unwind(struct stack *s, pid_t tid)
 {
@@ -87,7 +76,7 @@ static int print_thread(struct stack *s, pid_t tid)
 	int r = unwind(s, tid);
 
 	if (r) {
-		complain_about("thread", tid, r);
+		complain_process("thread", tid, r);
 		return r;
 	}
 	printf("TID %d:\n", tid);
@@ -106,10 +95,12 @@ static int print_threads(struct stack *s)
 	int *tids, count, failed = 0;
 
 	if (s->arguments->one)
-		return print_thread(s, s->live.pid) ? 1 : 0;
+		return print_thread(s, s->tid) ? 1 : 0;
+	if (complain_nothing_there("process", s->live.pid))
+		return 1;
 	count = bobbin_process_threads(s->live.process, &tids);
 	if (count < 0) {
-		complain_about("process", s->live.pid, count);
+		complain_process("process", s->live.pid, count);
 		return 1;
 	}
 	printf("PID %d\n", s->live.pid);
@@ -123,21 +114,23 @@ static int print_threads(struct stack *s)
 	return failed ? 1 : 0;
 }
 
-static int open_stack(struct stack *s, pid_t pid)
+static int open_stack(struct stack *s, pid_t tid)
 {
+	pid_t pid = process_of(tid);
 	struct bobbin_unwinder_options unwind = s->arguments->unwind;
 	struct naming_options naming = {.debug_path = unwind.debug_path};
 	int r;
 
 	unwind.code_later = true;
-	r = live_process_open(&unwind, pid, &s->live);
+	s->tid = tid;
+	r = live_process_open(&unwind, pid ? pid : tid, &s->live);
 
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
 	if (!r)
 		r = naming_open(&naming, s->live.unwinder, &s->naming);
 	if (r)
-		complain_about("process", pid, r);
+		complain_process("process", tid, r);
 	else
 		live_process_tell_code(&s->live, false);
 	return r;

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/process_stat.h"
-#include "base/text_file.h"
 #include "base/vector.h"
 #include "cli/command.h"
+#include "cli/process_trouble.h"
 #include "target/descendants.h"
 
 #define SHOWN_CHILDREN 6
@@ -57,18 +57,6 @@ bool targets_are_mixed(const struct targets *targets)
 	return false;
 }
 
-/* The process of a thread; 0: there is no such thread. */
-static pid_t process_of(pid_t tid)
-{
-	char name[32], status[1024];
-	long pid;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", tid);
-	text_file_read(name, status, sizeof(status));
-	pid = text_number_after(status, "\nTgid:");
-	return pid > 0 ? (pid_t)pid : 0;
-}
-
 static int open_target(struct recorder_target *target, int *pidfd)
 {
 	if (target->tid) {
@@ -81,7 +69,7 @@ static int open_target(struct recorder_target *target, int *pidfd)
 	*pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
 	if (*pidfd >= 0)
 		return 0;
-	complain("process %d: %s", target->pid, strerror(errno));
+	complain_process("process", target->pid, -errno);
 	return 1;
 }
 

@@ -76,6 +76,7 @@ enum perf_file_record {
 #define PERF_FILE_BRANCH_COUNTERS (1ull << 19)
 
 enum perf_file_feature {
+	PERF_FILE_BUILD_ID = 2,
 	PERF_FILE_HOSTNAME = 3,
 	PERF_FILE_OSRELEASE = 4,
 	PERF_FILE_VERSION = 5,
@@ -84,6 +85,7 @@ enum perf_file_feature {
 	PERF_FILE_CMDLINE = 11,
 	PERF_FILE_EVENT_DESC = 12,
 	PERF_FILE_SAMPLE_TIME = 21,
+	PERF_FILE_CLOCK_DATA = 29,
 };
 
 /* In a pipe perf refuses features that it does not know: 32 and on, before Linux 6. */

@@ -741,6 +741,19 @@ const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *read
 	return &reader->stats;
 }
 
+bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64_t *last)
+{
+	size_t i = 0;
+
+	while (i < reader->count && !reader->index[i].time)
+		i++;
+	if (i == reader->count)
+		return false;
+	*first = reader->index[i].time;
+	*last = reader->index[reader->count - 1].time;
+	return true;
+}
+
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i)
 {
 	return i < reader->nr_attrs ? &reader->attrs[i] : NULL;

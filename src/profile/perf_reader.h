@@ -81,6 +81,9 @@ bool perf_reader_truncated(const struct perf_reader *reader);
 
 const struct perf_reader_stats *perf_reader_stats(const struct perf_reader *reader);
 
+/* The times of the first and of the last record that has one.  False: none has. */
+bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64_t *last);
+
 /* The @i-th event of the recording, or NULL. */
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i);
 

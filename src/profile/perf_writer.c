@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "profile/perf_format.h"
 #include "profile/perf_output.h"
 #include "profile/perf_writer.h"
@@ -406,6 +407,20 @@ static void describe_events(struct perf_writer *writer, const struct perf_writer
 	}
 }
 
+/* When records are made by the time of day, for who compares them with what happens to files. */
+static void add_clock(struct perf_writer *writer, const struct perf_writer_event *event)
+{
+	struct byte_buffer *blob;
+
+	if (!event->attr.use_clockid)
+		return;
+	blob = add_feature(writer, PERF_FILE_CLOCK_DATA);
+	byte_buffer_native32(blob, 1);
+	byte_buffer_native32(blob, (uint32_t)event->attr.clockid);
+	byte_buffer_native64(blob, clock_ns(CLOCK_REALTIME));
+	byte_buffer_native64(blob, clock_ns(event->attr.clockid));
+}
+
 /* Header, ids, attributes: all that stands in front of the records. */
 static int write_front(struct perf_writer *writer, const struct perf_writer_event *events,
 		       size_t count)
@@ -437,6 +452,7 @@ static int write_front(struct perf_writer *writer, const struct perf_writer_even
 		r = perf_output_write(writer->output, blob.data, blob.size);
 	byte_buffer_fini(&blob);
 	describe_events(writer, events, count);
+	add_clock(writer, events);
 	return r;
 }
 
@@ -465,6 +481,7 @@ static int stream_front(struct perf_writer *writer, const struct perf_writer_eve
 		r = write_record(writer);
 	}
 	describe_events(writer, events, count);
+	add_clock(writer, events);
 	if (!r)
 		r = stream_features(writer);
 	forget_features(writer);

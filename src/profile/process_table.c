@@ -247,6 +247,7 @@ static int on_mmap(struct process_table *table, const struct perf_event *event)
 		.major = m->maj,
 		.minor = m->min,
 		.ino = m->ino,
+		.generation = m->ino_gen,
 		.pid = table->live ? (int)event->pid : 0,
 	};
 	struct thread *thread;

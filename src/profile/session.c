@@ -7,15 +7,21 @@
 #include <time.h>
 
 #include "base/native_arch.h"
+#include "profile/file_build_ids.h"
 #include "profile/perf_format.h"
+#include "profile/recording_clock.h"
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
+#include "unwind/module.h"
 
 struct session {
 	struct perf_reader *reader;
 	const struct bobbin_arch *arch;
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
+	bool recorded; /* the files are not those of processes that live */
+	struct recording_clock clock;
+	struct file_build_ids build_ids;
 	struct session_frame frames[SESSION_MAX_FRAMES];
 	struct session_frame chain[TRACE_CHAIN_MAX]; /* scratch: as it was recorded */
 	struct bobbin_frame user[TRACE_CHAIN_MAX];
@@ -52,6 +58,11 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 	r = bobbin_unwinder_open(unwind, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
+	s->recorded = true;
+	s->clock = recording_clock_of(s->reader, path);
+	if (!r)
+		r = file_build_ids_init(perf_reader_feature(s->reader, PERF_FILE_BUILD_ID),
+					&s->build_ids);
 out:
 	if (r)
 		session_close(s);
@@ -96,6 +107,7 @@ void session_close(struct session *session)
 		return;
 	process_table_close(session->processes);
 	bobbin_unwinder_close(session->unwinder);
+	file_build_ids_fini(&session->build_ids);
 	perf_reader_close(session->reader);
 	free(session);
 }
@@ -285,6 +297,16 @@ static int take_sample(struct session *s, const struct perf_event *event,
 	return 1;
 }
 
+/* What is told of a file that a record maps. */
+static void take_files(struct session *s, struct perf_event *event)
+{
+	if (event->type != PERF_RECORD_MMAP && event->type != PERF_RECORD_MMAP2)
+		return;
+	file_build_ids_fill(&s->build_ids, &event->mmap);
+	unwinder_files_since(s->unwinder, recording_clock_day(&s->clock, event->time),
+			     s->clock.here);
+}
+
 int session_next(struct session *session, struct bobbin_error *err, struct session_sample *ret)
 {
 	struct perf_event event;
@@ -295,6 +317,8 @@ int session_next(struct session *session, struct bobbin_error *err, struct sessi
 	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
 		if (event.type == PERF_RECORD_SAMPLE)
 			return take_sample(session, &event, ret);
+		if (session->recorded)
+			take_files(session, &event);
 		r = process_table_event(session->processes, &event);
 		if (r)
 			return r;

@@ -5,13 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/build_id_path.h"
+#include "base/clock.h"
 #include "base/map_file.h"
 #include "elf/elf_image.h"
 
@@ -23,12 +29,59 @@ static bool same_build_id(int fd, const struct mapped_file *file)
 	       !memcmp(id, file->build_id, len);
 }
 
-static bool same_inode(const struct stat *st, const struct mapped_file *file)
+/*
+ * overlay and btrfs report other device numbers in maps than in stat, and overlay, of several
+ * file systems, other inodes.
+ */
+static bool has_other_numbers(int fd)
 {
-	if (!file->ino)
-		return true;
-	/* overlay and btrfs report other device numbers in maps than in stat */
-	return st->st_ino == file->ino;
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
+}
+
+static bool same_device(int fd, const struct stat *st, const struct mapped_file *file)
+{
+	return (major(st->st_dev) == file->major && minor(st->st_dev) == file->minor) ||
+	       has_other_numbers(fd);
+}
+
+/* Numbers of inodes are used again, soon in some file systems. */
+static bool same_generation(int fd, const struct mapped_file *file)
+{
+	int generation;
+
+	return !file->generation || ioctl(fd, FS_IOC_GETVERSION, &generation) ||
+	       (uint32_t)generation == file->generation;
+}
+
+/*
+ * Whether nobody has changed it since it was recorded: it may have been written over in place.
+ * Its last change is not a time that can be set, unlike the time of its last modification.
+ */
+static bool is_unchanged(const struct stat *st, const struct mapped_file *file)
+{
+	return file->ino && clock_of(&st->st_ctim) < file->since;
+}
+
+static bool same_inode(int fd, const struct stat *st, const struct mapped_file *file)
+{
+	if (file->ino && (st->st_ino != file->ino || !same_generation(fd, file)))
+		return false;
+	return !file->recorded || (is_unchanged(st, file) && same_device(fd, st, file));
+}
+
+/*
+ * A recording with both has the build ID of what was at the path when it ended, which the
+ * inode contradicts if that was another file by then.
+ */
+static bool is_same(int fd, const struct stat *st, const struct mapped_file *file)
+{
+	if (!file->build_id_len)
+		return same_inode(fd, st, file);
+	return same_build_id(fd, file) && (!file->ino || !file->recorded || !file->here ||
+					   st->st_ino == file->ino || has_other_numbers(fd));
 }
 
 /* Open @path if it is the file that we mean. */
@@ -41,7 +94,7 @@ static int open_checked(struct process_reader *reader, const char *path,
 
 	if (fd < 0)
 		return fd;
-	if (file->build_id_len ? same_build_id(fd, file) : same_inode(&st, file))
+	if (is_same(fd, &st, file))
 		return fd;
 	close(fd);
 	return -ESTALE;

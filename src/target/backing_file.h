@@ -3,8 +3,9 @@
  * backing_file.h - the bytes that a mapping is of.
  *
  * A path alone is not enough: the file may have been deleted or replaced, or
- * be meant in another mount namespace.  In this order, the first whose identity
- * fits:
+ * be meant in another mount namespace.  Its identity is its build ID; without one, its
+ * inode, and in a recording that it was not changed since it was mapped.  In this order, the
+ * first whose identity fits:
  *
  *	/proc/PID/map_files/START-END	exactly what is mapped (root)
  *	/proc/PID/root/PATH		in the process's mount namespace
@@ -19,7 +20,7 @@
 
 /*
  * Open a regular file for reading; @reader may be NULL.  A negative errno if none fits:
- * -ENOENT; -ESTALE if PATH is another file by now; -ETIMEDOUT.
+ * -ENOENT; -ESTALE if PATH is, or may be, another file by now; -ETIMEDOUT.
  */
 int backing_file_open(struct process_reader *reader, const struct mapped_file *file,
 		      const char *debug_path);

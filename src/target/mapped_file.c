@@ -32,16 +32,22 @@ static uint64_t hash_of(const struct bobbin_mapping *m, uint64_t seed)
 
 static bool same_file(const struct mapped_file *f, const struct bobbin_mapping *m)
 {
+	/* files that begin alike may have others behind that */
 	if (f->build_id_len || m->build_id_len)
 		return f->build_id_len == m->build_id_len &&
-		       !memcmp(f->build_id, m->build_id, m->build_id_len);
+		       !memcmp(f->build_id, m->build_id, m->build_id_len) &&
+		       (f->offset == m->offset || !strcmp(f->path, m->path));
 	return f->ino == m->ino && f->major == m->major && f->minor == m->minor &&
+	       (!f->generation || !m->generation || f->generation == m->generation) &&
 	       !strcmp(f->path, m->path);
 }
 
 /* The newest process that maps a file lives longest. */
 static void note_mapping(struct mapped_file *f, const struct bobbin_mapping *m)
 {
+	/* which /proc/PID/maps does not tell */
+	if (!f->generation)
+		f->generation = m->generation;
 	if (!m->pid)
 		return;
 	f->pid = m->pid;
@@ -70,6 +76,10 @@ static int add_file(struct file_table *table, const struct bobbin_mapping *m, ui
 	f->major = m->major;
 	f->minor = m->minor;
 	f->ino = m->ino;
+	f->offset = m->offset;
+	f->recorded = table->recorded;
+	f->here = table->here;
+	f->since = table->since;
 	note_mapping(f, m);
 	table->files[table->count++] = f;
 	*ret = f;
@@ -95,6 +105,13 @@ int file_table_find(struct file_table *table, const struct bobbin_mapping *mappi
 			return 0;
 		}
 	return add_file(table, mapping, hash, ret);
+}
+
+void file_table_since(struct file_table *table, uint64_t since, bool here)
+{
+	table->recorded = true;
+	table->here = here;
+	table->since = since;
 }
 
 void file_table_fini(struct file_table *table)

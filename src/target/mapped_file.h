@@ -3,8 +3,10 @@
  * mapped_file.h - the identity of what is mapped, one object for each file.
  *
  * Two mappings are of the same file if their build IDs say so, or, without
- * build IDs, their device, inode and path.  Processes come and go, files stay:
- * what is worked out about a file is kept by its number.
+ * build IDs, their device, inode, its generation and path.  What a build ID says of a file
+ * at another path holds for the part that was mapped first: bundles begin with the same
+ * program and have other libraries behind it.  Processes come and go,
+ * files stay: what is worked out about a file is kept by its number.
  */
 #ifndef BOBBIN_TARGET_MAPPED_FILE_H
 #define BOBBIN_TARGET_MAPPED_FILE_H
@@ -27,7 +29,11 @@ struct mapped_file {
 	uint8_t build_id[20];
 	uint8_t build_id_len;
 	uint32_t major, minor;
-	uint64_t ino;
+	uint64_t ino, generation; /* the latter 0: unknown */
+	uint64_t offset;          /* from which on it was mapped first */
+	/* of a recording, see file_table_since(): when it was mapped first; 0: not known */
+	bool recorded, here;
+	uint64_t since;
 	/* a mapping of it in a process, to open it while that process lives */
 	int pid;
 	uint64_t start, end;
@@ -48,7 +54,17 @@ struct file_table {
 	size_t room;
 	struct hash_index index; /* by identity */
 	uint64_t seed;
+	bool recorded, here;
+	uint64_t since;
 };
+
+/*
+ * Files that appear from now on are those of a recording, and were mapped at this time, in
+ * nanoseconds of the time of day; 0: nobody knows when.  Without a build ID nothing else tells
+ * whether what is at a path is still what was mapped.  @here: on this machine, so that inodes
+ * mean something.
+ */
+void file_table_since(struct file_table *table, uint64_t since, bool here);
 
 void file_table_fini(struct file_table *table);
 

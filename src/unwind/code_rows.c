@@ -189,14 +189,29 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
 	return 0;
 }
 
+/* Code at an address of which no row says anything, as far as that reaches. */
+static void find_blank(const struct compiled_table *table, uint64_t vaddr,
+		       const struct compiled_row *none, uint64_t *start, uint64_t *end)
+{
+	bool before = vaddr < table->start, after = vaddr >= table->end;
+
+	*start = before ? 0 : after ? table->end : none->start;
+	*end = before ? table->start : after ? UINT64_MAX : none->end;
+}
+
 bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	struct compiled_row found, next;
+	struct bobbin_row row;
+	int r;
 
-	if (!rows->list || (!rows->asked && (rows->looked || !find_kept(rows))))
+	if (!rows->list || code_rows_lookup(rows, vaddr, &row) == -ENODATA)
 		return false;
-	if (rows->waits || !rows->table || compiled_table_find(rows->table, vaddr, &found))
-		return false;
+	r = compiled_table_find(rows->table, vaddr, &found);
+	if (r == -ENOENT)
+		find_blank(rows->table, vaddr, &found, start, end);
+	if (r)
+		return r == -ENOENT;
 	*start = compiled_table_function(rows->table, &found);
 	*end = found.end;
 	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {

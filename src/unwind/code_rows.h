@@ -64,8 +64,8 @@ void code_rows_work(struct code_task *task, struct code_means *means);
 int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret);
 
 /*
- * The function at an address, or a part of it, by rows that are there or kept: nothing is
- * analysed.  @rows may be all zero.
+ * The function at an address, or a part of it, or the code around it of which no row says
+ * anything.  false: there are no rows, or none yet.  @rows may be all zero.
  */
 bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end);
 

@@ -11,6 +11,7 @@
 #include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
+#include "unwind/inner_file.h"
 
 /* A malformed section is not used at all. */
 static int open_sframe(struct module *m)
@@ -74,19 +75,22 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 
 static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
 {
-	if (!code_rows_exist() || options->ignore_code || m->fd < 0 || !m->image.linked ||
+	if (!code_rows_exist() || m->elf_fd < 0 || !m->image.linked ||
 	    m->image.arch != bobbin_arch_amd64())
 		return;
 	m->code = (struct code_rows){
-		.fd = m->fd,
+		.fd = m->elf_fd,
 		.image = &m->image,
 		.prepare = prepare_code,
 		.list = list_functions,
 		.ctx = m,
 		.ignores = options->ignore_sframe,
-		.cache = m->cache,
+		/* a copy's date is new each time */
+		.cache = m->base ? NULL : m->cache,
 	};
-	table_set_add(&m->tables, TABLE_CODE, &m->code);
+	/* names need to know where functions begin all the same */
+	if (!options->ignore_code)
+		table_set_add(&m->tables, TABLE_CODE, &m->code);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
@@ -123,6 +127,9 @@ static int open_image(struct module *m, struct process_reader *reader,
 	m->fd = backing_file_open(reader, file, options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
+	m->elf_fd = m->fd;
+	if (fstat(m->fd, &m->opened))
+		return -errno;
 	return elf_image_init_within(m->fd, room, NULL, &m->image);
 }
 
@@ -166,7 +173,7 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 
 	if (!m)
 		return -ENOMEM;
-	m->fd = -1;
+	m->fd = m->elf_fd = -1;
 	m->cache = cache;
 	r = open_image(m, reader, file, options, room);
 	if (!r)
@@ -184,6 +191,50 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 	return r;
 }
 
+static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
+{
+	struct stat copy;
+	int r;
+
+	m->elf_fd = inner_file_open(m->fd, offset, room, &m->base);
+	if (m->elf_fd < 0)
+		return m->elf_fd;
+	if (fstat(m->fd, &m->opened) || fstat(m->elf_fd, &copy))
+		return -errno;
+	m->copied = (uint64_t)copy.st_size;
+	r = elf_image_init_within(m->elf_fd, room - m->copied, NULL, &m->image);
+	if (r)
+		return r;
+	for (size_t i = 0; i < m->image.segment_count; i++)
+		m->image.segments[i].offset += m->base;
+	return 0;
+}
+
+int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
+		      const struct bobbin_unwinder_options *options, uint64_t room,
+		      struct module **ret)
+{
+	struct module *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m) {
+		close(container);
+		return -ENOMEM;
+	}
+	m->fd = container;
+	m->cache = cache;
+	r = open_inner_image(m, offset, room);
+	if (!r)
+		r = open_tables(m, options);
+	if (r) {
+		module_close(m);
+		return r;
+	}
+	note_code(m);
+	*ret = m;
+	return 0;
+}
+
 void module_close(struct module *module)
 {
 	if (!module)
@@ -196,6 +247,8 @@ void module_close(struct module *module)
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
+	if (module->elf_fd >= 0 && module->elf_fd != module->fd)
+		close(module->elf_fd);
 	if (module->fd >= 0)
 		close(module->fd);
 	free(module);
@@ -208,14 +261,14 @@ int module_compiled(struct module *module, uint64_t limit, const uint8_t **data,
 
 void module_rest(struct module *module)
 {
-	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->fd < 0)
+	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->elf_fd < 0)
 		return;
 	/* the analysis of its code, in another thread, may be listing them */
 	if (table_set_has(&module->tables, TABLE_CODE))
 		return;
 	if (!table_set_has(&module->tables, TABLE_KEPT))
 		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
-	call_frames_rest(&module->frames, module->fd);
+	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
 }
 
@@ -249,6 +302,24 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
 	module->asked = true;
 	table_set_rule(&module->tables, vaddr, &code, offset, ret);
 	return true;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool module_is_overwritten(const struct module *module)
+{
+	const struct stat *then = &module->opened;
+	struct stat now;
+
+	if (module->fd < 0 || fstat(module->fd, &now))
+		return false;
+	if (now.st_size != then->st_size || !same_time(&now.st_mtim, &then->st_mtim))
+		return true;
+	/* the time of a modification can be set; a name that was removed is none */
+	return !same_time(&now.st_ctim, &then->st_ctim) && now.st_nlink == then->st_nlink;
 }
 
 bool module_after_syscall(struct module *module, uint64_t offset)
@@ -306,6 +377,7 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 		split(&gap, first);
 		narrow(&gap, last, last);
 	}
-	*start = gap.start;
+	/* nothing is inferred of its end, which nobody returns to */
+	*start = table_set_is_entry(&module->tables, vaddr) ? module->tables.entry : gap.start;
 	*end = gap.end;
 }

@@ -10,6 +10,8 @@
 
 #include <bobbin/unwind.h>
 
+#include <sys/stat.h>
+
 #include "base/process_reader.h"
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
@@ -33,6 +35,10 @@ struct module {
 	struct kept_rows kept;     /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
 	int fd;                    /* to read code bytes, or -1 */
+	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
+	uint64_t base;             /* where it begins; the image has offsets in what is mapped */
+	uint64_t copied;           /* its bytes then */
+	struct stat opened;        /* of it, when it was opened */
 };
 
 /*
@@ -44,6 +50,14 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 		uint64_t room, struct module **ret);
 /* Tables that the cache did not have, and that were of use, are kept for the next time. */
 void module_close(struct module *module);
+
+/*
+ * The same for the ELF file within @container whose code is at @offset of it, see inner_file.h.
+ * @container: taken over in any case.
+ */
+int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
+		      const struct bobbin_unwinder_options *options, uint64_t room,
+		      struct module **ret);
 
 /*
  * The bytes of the compiled table of a file that has one section of call-frame information:
@@ -76,9 +90,21 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
  */
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
-/* The tables of the file that is mapped at an address; NULL: there are none. */
+/*
+ * The tables of what is mapped at an address, of a file or of one inside of it; NULL: there are
+ * none.
+ */
 struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			       uint64_t addr);
+
+/* As file_table_since(), for the files of the unwinder. */
+void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool here);
+
+/*
+ * A descriptor, of the caller's, for a file that the unwinder knows, even if it has no tables; or
+ * an error of backing_file_open().
+ */
+int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_file *file);
 
 /* Who reads other processes; NULL: without a deadline. */
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
@@ -89,6 +115,13 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder);
  */
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file);
+
+/*
+ * The tables of a file, or of one inside of it, that know the code at @offset, and where they do;
+ * @mapped: the offset at which the mapping begins that holds it.
+ */
+struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct mapped_file *file,
+				  uint64_t mapped, uint64_t offset, uint64_t *vaddr);
 
 /*
  * Wait for rules that are inferred later, if some were asked for; see code_queue_finish().
@@ -103,6 +136,9 @@ bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr
 
 /* Code bytes at a file offset; false: not to be had. */
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size);
+
+/* Whether it was written over since its tables were read. */
+bool module_is_overwritten(const struct module *module);
 
 /* Whether the instruction before a file offset is a system call. */
 bool module_after_syscall(struct module *module, uint64_t offset);

@@ -110,6 +110,7 @@ static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobb
 				.major = f->major,
 				.minor = f->minor,
 				.ino = f->ino,
+				.generation = f->generation,
 				.pid = m->pid,
 			},
 		.file_offset = m->offset + (addr - m->start),

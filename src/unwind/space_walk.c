@@ -73,12 +73,11 @@ static struct module *module_at(const struct space_walk *w, uint64_t addr, uint6
 				uint64_t *vaddr)
 {
 	const struct mapping *m = space_find(w->space, addr);
-	struct module *module = m ? unwinder_file_module(w->unwinder, m->file) : NULL;
 
-	if (!module)
+	if (!m)
 		return NULL;
 	*offset = addr - m->start + m->offset;
-	return elf_image_vaddr(&module->image, *offset, vaddr) ? module : NULL;
+	return unwinder_module_at(w->unwinder, m->file, m->offset, *offset, vaddr);
 }
 
 static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,

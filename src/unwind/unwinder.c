@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
+#include "target/backing_file.h"
 #include "unwind/live_code.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
@@ -19,9 +21,21 @@
  */
 #define MODULES_MAX ((uint64_t)512 << 20)
 
+/* What is mapped from an offset on, if it is no code of the file itself. */
+struct inner_module {
+	uint64_t mapped;
+	struct module *module; /* NULL: no ELF file either */
+	int tried_pid;         /* through which the file was looked at */
+};
+
+/* For more mappings of one file no ELF files are looked for. */
+#define INNER_MAX 64
+
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
 	struct module *module;
+	struct inner_module *inner; /* of files inside of it */
+	size_t inner_count, inner_room;
 	bool tried;
 	bool left_out; /* there was no room for its tables */
 	int tried_pid; /* through which it could not be opened */
@@ -94,13 +108,21 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	return r;
 }
 
+static void close_slot(struct module_slot *slot)
+{
+	module_close(slot->module);
+	for (size_t i = 0; i < slot->inner_count; i++)
+		module_close(slot->inner[i].module);
+	free(slot->inner);
+}
+
 BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
 	code_queue_close(unwinder->code);
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
-		module_close(unwinder->modules[i].module);
+		close_slot(&unwinder->modules[i]);
 	table_cache_close(unwinder->kept);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
@@ -121,6 +143,11 @@ BOBBIN_API void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder,
 {
 	bobbin_process_memory_init(memory, pid);
 	memory->reader = unwinder->reader;
+}
+
+void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool here)
+{
+	file_table_since(&unwinder->files, since, here);
 }
 
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
@@ -198,6 +225,71 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	return slot->module;
 }
 
+static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file,
+		       struct inner_module *inner)
+{
+	int fd = unwinder_file_open(u, file);
+
+	inner->tried_pid = file->pid;
+	if (fd < 0 || module_open_inner(u->kept, fd, inner->mapped, &u->options,
+					MODULES_MAX - u->module_bytes, &inner->module))
+		return;
+	u->module_bytes += elf_image_copied(&inner->module->image) + inner->module->copied;
+	inner->module->code.queue = u->code;
+}
+
+/* The files inside of a file, one after the other, are mapped as if they were alone. */
+static struct module *inner_module_at(struct bobbin_unwinder *u, const struct mapped_file *file,
+				      uint64_t mapped, uint64_t offset, uint64_t *vaddr)
+{
+	struct module_slot *slot = slot_of(u, file->number);
+	struct inner_module *inner = NULL;
+
+	/* the first one would be the file itself */
+	if (!slot || file->kind != FILE_REGULAR || !mapped)
+		return NULL;
+	for (size_t i = 0; i < slot->inner_count; i++) {
+		struct inner_module *at = &slot->inner[i];
+
+		if (at->module && elf_image_vaddr(&at->module->image, offset, vaddr))
+			return at->module;
+		if (at->mapped == mapped)
+			inner = at;
+	}
+	if (inner && (inner->module || inner->tried_pid == file->pid))
+		return NULL;
+	if (!inner && (slot->inner_count == INNER_MAX ||
+		       vector_push(slot->inner, slot->inner_count, slot->inner_room,
+				   (struct inner_module){.mapped = mapped})))
+		return NULL;
+	inner = inner ? inner : &slot->inner[slot->inner_count - 1];
+	open_inner(u, file, inner);
+	return inner->module && elf_image_vaddr(&inner->module->image, offset, vaddr)
+		       ? inner->module
+		       : NULL;
+}
+
+struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct mapped_file *file,
+				  uint64_t mapped, uint64_t offset, uint64_t *vaddr)
+{
+	struct module *module = unwinder_file_module(unwinder, file);
+
+	if (module && elf_image_vaddr(&module->image, offset, vaddr))
+		return module;
+	return inner_module_at(unwinder, file, mapped, offset, vaddr);
+}
+
+int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_file *file)
+{
+	struct module *module = unwinder_file_module(unwinder, file);
+	int fd;
+
+	if (!module || module->fd < 0)
+		return backing_file_open(unwinder->reader, file, unwinder->options.debug_path);
+	fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
 static bool is_left_out(const struct bobbin_unwinder *u, const struct mapped_file *file)
 {
 	return file->number < u->module_count && u->modules[file->number].left_out;
@@ -207,8 +299,14 @@ struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_s
 			       uint64_t addr)
 {
 	const struct mapping *m = space_find(space, addr);
+	struct module *module;
+	uint64_t vaddr;
 
-	return m ? unwinder_file_module(unwinder, m->file) : NULL;
+	if (!m)
+		return NULL;
+	module = unwinder_module_at(unwinder, m->file, m->offset, addr - m->start + m->offset,
+				    &vaddr);
+	return module ? module : unwinder_file_module(unwinder, m->file);
 }
 
 BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
@@ -229,11 +327,12 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 				     uint64_t addr, uint64_t *ret, uint64_t *offset)
 {
 	const struct mapping *m = space_find(space, addr);
-	struct module *module = m ? unwinder_file_module(unwinder, m->file) : NULL;
 	uint64_t vaddr, start;
+	struct module *module = m ? unwinder_module_at(unwinder, m->file, m->offset,
+						       addr - m->start + m->offset, &vaddr)
+				  : NULL;
 
-	if (module && elf_image_vaddr(&module->image, addr - m->start + m->offset, &vaddr) &&
-	    table_set_function(&module->tables, vaddr, &start)) {
+	if (module && table_set_function(&module->tables, vaddr, &start)) {
 		*ret = start;
 		*offset = vaddr - start;
 		return 0;
@@ -252,7 +351,9 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_t offset,
 		     struct bobbin_rule *rule, enum bobbin_source *source)
 {
-	struct module *module = unwinder_file_module(u, m->file);
+	uint64_t vaddr;
+	struct module *at = unwinder_module_at(u, m->file, m->offset, offset, &vaddr);
+	struct module *module = at ? at : unwinder_file_module(u, m->file);
 	struct table_answer answer;
 
 	*source = BOBBIN_SOURCE_NONE;

@@ -88,4 +88,128 @@ it_survives_names_that_make_no_sense() {
 	done
 }
 
+# built AS [OPTION…]: ./app without a build ID, whose functions are AS_leaf and AS_middle
+built() {
+	cat >app.c <<-END
+		#include <time.h>
+		static volatile unsigned long sink;
+		__attribute__((noinline)) void $1_leaf(unsigned long n)
+		{
+			for (unsigned long i = 0; i < n; i++)
+				sink += i * i;
+		}
+		__attribute__((noinline)) void $1_middle(unsigned long n)
+		{
+			$1_leaf(n);
+			sink++;
+		}
+		int main(void)
+		{
+			clock_t end = clock() + CLOCKS_PER_SEC / 4;
+			while (clock() < end)
+				$1_middle(100000);
+			return 0;
+		}
+	END
+	shift
+	gcc -O2 -Wl,--build-id=none -o app app.c "$@"
+}
+
+# is_told FILE: script has nothing else to say than that ./app may be another file
+is_told() {
+	expect 0 "$bobbin" script -i "$1"
+	complains "/app: may not be the file that was recorded"
+}
+
+it_keeps_names_of_a_program_that_is_built_again() {
+	built old
+	"$bobbin" record -q ./app
+	quietly "$bobbin" script
+	"$bobbin" record -q -o - ./app >piped
+	stacks -i piped | mostly 95 'old_leaf old_middle main '
+	"$bobbin" record -q --no-names -o nameless ./app
+	mv app app.old
+	built new
+	stacks | mostly 95 'old_leaf old_middle main '
+	is_told perf.data
+	# where nothing was kept there is no name
+	for file in piped nameless; do
+		stacks -i $file | mostly 95 'app+0x[0-9a-f]* app+0x[0-9a-f]* '
+		stacks -i $file | none 'new_[lm]'
+		is_told $file
+		"$bobbin" report -i $file 2>err | none 'new_[lm]'
+		"$bobbin" flamegraph -i $file 2>err | none 'new_[lm]'
+	done
+	rm piped nameless
+	mv app.old app # for the audit of last frames
+}
+
+it_sees_that_a_program_was_written_over() {
+	built old
+	cp app old
+	built new
+	cp app new
+	cat old >app
+	"$bobbin" record -q ./app
+	"$bobbin" record -q --no-names -o nameless ./app
+	touch -r app date
+	cat new >app
+	touch -r date app
+	stacks | mostly 95 'old_leaf old_middle main '
+	is_told perf.data
+	stacks -i nameless | none 'new_[lm]'
+	rm perf.data nameless # whose names are not those of the program that is there
+}
+
+it_keeps_no_names_of_a_program_that_is_written_over_meanwhile() {
+	built old
+	cp app old
+	built new
+	cp app new
+	cat old >app
+	"$bobbin" record -q sh -c './app; cat new >app; ./app'
+	stacks | none 'old_[lm]\|new_[lm]'
+	stacks | some ' app+0x[0-9a-f]* '
+	# what is replaced, though, has a name for each
+	cp old app
+	"$bobbin" record -q -o both sh -c './app; mv new app; ./app'
+	stacks -i both | some 'old_leaf old_middle main '
+	stacks -i both | some 'new_leaf new_middle main '
+	rm perf.data both
+}
+
+it_names_what_perf_recorded_if_it_is_the_same() {
+	needs perf
+	built old
+	for options in "-g" "--call-graph dwarf" "-g -k mono" "-g --buildid-mmap"; do
+		# shellcheck disable=SC2086 # several options
+		perf record -q -e cpu-clock:u $options -o perfs ./app 2>/dev/null
+		quietly "$bobbin" script -i perfs
+		stacks -i perfs | some ' old_leaf '
+		cp perfs "perfs$options"
+	done
+	sleep 0.1
+	built new
+	for file in perfs*; do
+		stacks -i "$file" | none 'old_[lm]\|new_[lm]'
+		is_told "$file"
+	done
+	# its stack was not unwound by another program's tables
+	reasons -i "perfs--call-graph dwarf" | none '^outermost$'
+}
+
+it_knows_files_of_perf_by_the_build_ids_at_the_end() {
+	needs perf
+	built old -Wl,--build-id
+	perf record -q -e cpu-clock:u -g -o perfs ./app
+	# not where it was recorded any more, as it seems
+	sed "s/$(uname -n)/$(uname -n | tr 'a-z' 'b-za')/g" perfs >elsewhere
+	cp app app.old
+	mv app.old app
+	stacks -i elsewhere | some ' old_leaf '
+	# the names alone make no other build ID
+	built new -Wl,--build-id -O1
+	stacks -i elsewhere | none 'old_[lm]\|new_[lm]'
+}
+
 run_cases

@@ -62,10 +62,9 @@ it_names_hidden_code_by_its_file() {
 	leaf >name
 	none bare <name
 	grep '^liba.so+0x[0-9a-f]*+0x[0-9a-f]* (.*/liba.so)$' name
-	# from where the last function ends that a table knows
-	go_end=$(readelf --debug-dump=frames liba.so |
-		sed -n 's/.*pc=[0-9a-f]*\.\.0*\([0-9a-f]*\)$/\1/p' | sort | sed -n '$!p' | tail -n 1)
-	grep "^liba.so+0x$go_end+0x" name
+	# from where the last function ends that its code tells: "bare", of six bytes
+	bare_end=$(printf %x $((0x$(nm -D liba.so | sed -n 's/ T bare$//p') + 6)))
+	grep "^liba.so+0x$bare_end+0x" name
 	leaf tabled >name
 	grep '^liba.so+0x[0-9a-f]*+0x0 (.*/liba.so)$' name
 }
@@ -122,5 +121,74 @@ it_labels_the_return_from_signals() {
 	grep -q 'raise+0x' out
 }
 
+# bare_program: ./bare, static and stripped, of functions that no table and no symbol knows
+bare_program() {
+	cat >bare.c <<-END
+		static volatile unsigned long sink;
+		__attribute__((noinline)) static void leaf(unsigned long n)
+		{
+			for (unsigned long i = 0; i < n; i++)
+				sink += i * i;
+		}
+		__attribute__((noinline)) static void middle(unsigned long n)
+		{
+			leaf(n);
+			sink++;
+		}
+		__attribute__((noinline)) static void outer(unsigned long n)
+		{
+			middle(n);
+			leaf(n / 2);
+			sink++;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 600; i++)
+				outer(300000);
+			return 0;
+		}
+		__attribute__((naked)) void _start(void)
+		{
+			__asm__("xor %ebp, %ebp; call main; mov %eax, %edi; mov \$60, %eax; syscall");
+		}
+	END
+	gcc -O1 -static -nostdlib -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
+		-Wl,--build-id=none -o bare bare.c
+	# where its functions begin, in order
+	nm -n bare | sed -n 's/^0*\([0-9a-f]*\) [Tt] \(leaf\|middle\|outer\|main\|_start\)$/bare+0x\1/p' >starts
+	[ "$(wc -l <starts)" -eq 5 ] || fail "not five functions: $(cat starts)"
+	strip bare
+}
+
+# they_are_apart OPTION…: the functions of ./bare have the names of their starts, each
+they_are_apart() {
+	"$bobbin" script -F ip,sym "$@" | sed -n 's/.* \(bare+0x[0-9a-f]*\)+0x.*/\1/p' | sort -u >named
+	sort starts | diff - named
+}
+
+it_tells_functions_without_tables_apart() {
+	[ "$(uname -m)" = x86_64 ] || skip "inferred from code of x86-64"
+	bare_program
+	"$bobbin" record -q ./bare
+	they_are_apart
+	stacks | mostly 90 'main _start\|bare+0x[0-9a-f]* bare+0x[0-9a-f]* bare+0x[0-9a-f]* bare+0x'
+	"$bobbin" record -q --no-names -o nameless ./bare
+	they_are_apart -i nameless
+	needs perf
+	perf record -q -e cpu-clock:u -o perfs ./bare
+	# without callers
+	head -n 1 starts >leaf
+	mv leaf starts
+	they_are_apart -i perfs
+}
+
+it_names_what_fibers_return_to() {
+	record "$(program fiber)" 300
+	frames | grep ' \[entry point\]$' >roots
+	[ -s roots ]
+	none -v '^[^ ]* (.*libc.* \[entry point\]$' <roots
+	"$bobbin" script -F ip,sym,source | grep ' \[entry point\]$' |
+		mostly 100 '+0x0 \[entry point\]$'
+}
 
 run_cases

@@ -124,7 +124,7 @@ it_says_that_a_process_has_ended() {
 	zombie=$(child_of "$pid")
 	eventually grep -q '^State:.*Z' "/proc/$zombie/status"
 	expect 1 "$bobbin" maps "$zombie"
-	complains "$zombie" 'No such process'
+	complains "$zombie" 'has ended'
 }
 
 it_wants_one_process() {

@@ -224,4 +224,55 @@ it_says_that_a_debugger_holds_the_process() {
 	complains "$child" 'debugger'
 }
 
+# has_zombie PID: its child has ended, and it does not wait for it; that is $child
+has_zombie() {
+	child=$(child_of "$1") && grep -q '^State:.*Z' "/proc/$child/status"
+}
+
+it_says_that_a_process_is_a_zombie() {
+	spawn sh -c 'sleep 0 & exec sleep 1000'
+	eventually has_zombie "$pid"
+	for command in 'stack' 'stack -1' 'maps' 'record -q -p' 'record -q -t'; do
+		# shellcheck disable=SC2086 # with its options
+		expect 1 "$bobbin" $command "$child"
+		complains "$child: has ended; it is a zombie, since process $pid has not waited"
+		[ ! -s out ] || fail "$command printed $(cat out)"
+	done
+}
+
+it_says_that_a_process_is_the_kernels() {
+	needs_root
+	[ -d /proc/2 ] && ! readlink /proc/2/exe >exe || skip "no thread of the kernel is 2"
+	for command in 'stack' 'stack -1' 'maps'; do
+		# shellcheck disable=SC2086 # with its options
+		expect 1 "$bobbin" $command 2
+		complains "2: is the kernel's own"
+	done
+}
+
+it_names_the_debugger_that_holds_a_process() {
+	needs strace
+	spawn strace -o /dev/null sleep 1000
+	eventually traces_sleep "$pid"
+	tracer=$(sed -n 's/^TracerPid:[^0-9]*//p' "/proc/$child/status")
+	expect 1 "$bobbin" stack "$child"
+	complains "a debugger holds it: process $tracer (strace)"
+}
+
+it_shows_the_process_of_a_thread() {
+	spawn "$(program threads)" 100000
+	eventually has_thread "$pid"
+	quietly "$bobbin" stack "$thread"
+	grep -qx "PID $pid" out
+	grep -qx "TID $pid:" out
+	quietly "$bobbin" stack -1 "$thread"
+	[ "$(grep -x 'TID [0-9]*:' out)" = "TID $thread:" ]
+}
+
+# has_thread PID: it has another thread, $thread
+has_thread() {
+	thread=$(ls "/proc/$1/task" | grep -vx "$1" | head -n 1)
+	[ -n "$thread" ]
+}
+
 run_cases
