@@ -8,13 +8,15 @@ struct given {
 	bool ra, ra_padding, fp;
 };
 
-/* A control word of 0 in the place of the return address is padding. */
+/* A control word of 0 is padding. */
 static struct given given_flex(const struct bobbin_sframe_fre *fre)
 {
+	unsigned int fp = fre->num_words > 2 && fre->words[2] ? 4 : 3;
+
 	return (struct given){
 		.ra = fre->num_words > 2 && fre->words[2],
 		.ra_padding = fre->num_words > 2 && !fre->words[2],
-		.fp = fre->num_words > 4,
+		.fp = fre->num_words > fp && fre->words[fp],
 	};
 }
 

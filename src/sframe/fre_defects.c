@@ -86,11 +86,20 @@ static void check_info(struct defects *d, const struct bobbin_sframe_fde *fde,
 		defects_add(d, at, BOBBIN_REASON_SFRAME_MANGLED);
 }
 
+/* The CFA's pair, then a pair or a word of padding each for RA and FP, then padding. */
 static bool count_is_flexible(const struct bobbin_sframe_fre *fre)
 {
-	if (fre->num_words <= 2)
-		return fre->num_words == 2;
-	return fre->words[2] ? fre->num_words == 4 || fre->num_words == 6 : fre->num_words == 5;
+	unsigned int i = 2;
+
+	if (fre->num_words < 2)
+		return false;
+	for (unsigned int value = 0; value < 2 && i < fre->num_words; value++)
+		i += fre->words[i] ? 2 : 1;
+	if (i > fre->num_words)
+		return false;
+	while (i < fre->num_words && !fre->words[i])
+		i++;
+	return i == fre->num_words;
 }
 
 static bool count_is_known(const struct bobbin_sframe_view *view,
@@ -112,7 +121,7 @@ static void check_control(struct defects *d, uint64_t at, uint32_t control, uint
 {
 	bool has_register = control & SFRAME_FLEX_REG;
 
-	if (control & SFRAME_FLEX_UNUSED || !control || (needs && !(control & needs)))
+	if (control & SFRAME_FLEX_UNUSED || (needs && !(control & needs)))
 		defects_add(d, at, BOBBIN_REASON_SFRAME_CONTROL);
 	if (control >> SFRAME_FLEX_REG_SHIFT >= BOBBIN_REG_COUNT)
 		defects_add(d, at, BOBBIN_REASON_SFRAME_REGISTER);
@@ -131,7 +140,7 @@ static void check_controls(struct defects *d, const struct bobbin_sframe_fde *fd
 	if (fre->num_words >= 4 && words[2])
 		check_control(d, word_at(fde, fre, 2), (uint32_t)words[2],
 			      SFRAME_FLEX_REG | SFRAME_FLEX_DEREF);
-	if (fre->num_words > fp)
+	if (fre->num_words > fp && words[fp])
 		check_control(d, word_at(fde, fre, fp), (uint32_t)words[fp], 0);
 }
 

@@ -91,26 +91,35 @@ static bool read_flex_cfa(const struct bobbin_sframe_view *view,
 	       unscale_cfa(view, rule->cfa.off, &rule->cfa.off);
 }
 
+/* A value that need not be given: at the end, or a word of padding in its place. */
+static bool read_optional(const int32_t **word, const int32_t *end, enum bobbin_how cfa_how,
+			  struct bobbin_place *ret)
+{
+	const int32_t *at = *word;
+
+	if (at == end)
+		return true;
+	if (!*at) {
+		*word = at + 1;
+		return true;
+	}
+	*word = at + 2;
+	return end - at >= 2 && read_pair(at, cfa_how, ret);
+}
+
 static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
 		      struct bobbin_rule *rule)
 {
 	const int32_t *word = fre->words + 2, *end = fre->words + fre->num_words;
 
-	if (!read_flex_cfa(view, fre, rule))
+	/* CFA + off without a load is no code address */
+	if (!read_flex_cfa(view, fre, rule) ||
+	    !read_optional(&word, end, BOBBIN_HOW_NO_RULE, &rule->ra) ||
+	    !read_optional(&word, end, BOBBIN_HOW_AT_CFA, &rule->fp))
 		return false;
-	if (word == end)
-		return true;
-	if (*word) {
-		/* CFA + off without a load is no code address */
-		if (end - word < 2 || !read_pair(word, BOBBIN_HOW_NO_RULE, &rule->ra))
-			return false;
-		word += 2;
-		if (word == end)
-			return true;
-	} else {
+	while (word < end && !*word)
 		word++;
-	}
-	return end - word == 2 && *word && read_pair(word, BOBBIN_HOW_AT_CFA, &rule->fp);
+	return word == end;
 }
 
 /* No words: the return address is undefined (V2 erratum 2, V3). */
