@@ -62,7 +62,7 @@ static void check_rule(const struct bobbin_rule *rule)
 		return;
 	}
 	must(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
-	must(rule->ra.how > BOBBIN_HOW_NO_RULE && rule->ra.how <= BOBBIN_HOW_IN_REG_MEM);
+	must(rule->ra.how > BOBBIN_HOW_NO_RULE && rule->ra.how <= BOBBIN_HOW_AT_PC);
 	must(rule->ra.how != BOBBIN_HOW_AT_CFA && rule->fp.how != BOBBIN_HOW_UNDEFINED);
 	must(rule->fp.how > BOBBIN_HOW_NO_RULE && rule->fp.how <= BOBBIN_HOW_IN_REG_MEM);
 	must(rule->cfa.reg < BOBBIN_REG_COUNT && rule->ra.reg < BOBBIN_REG_COUNT);

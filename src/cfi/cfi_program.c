@@ -115,7 +115,9 @@ static void set_offset(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t facto
 
 static void set_register(struct bobbin_cfi_rows *rows, uint64_t reg, uint64_t base)
 {
-	if (base >= BOBBIN_REG_COUNT)
+	if (base == rows->view->arch->pc && reg == rows->view->arch->ra)
+		set_place(rows, reg, at(BOBBIN_HOW_AT_PC, 0, 0), BOBBIN_REASON_NONE);
+	else if (base >= BOBBIN_REG_COUNT)
 		set_lost(rows, reg, BOBBIN_REASON_CFI_REGISTER);
 	else
 		set_place(rows, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
@@ -256,19 +258,22 @@ static void set_expression(struct bobbin_cfi_rows *rows, struct bytes *b, uint64
 {
 	enum bobbin_how how = BOBBIN_HOW_NO_RULE;
 	struct symbolic v;
+	bool is_base;
 	int32_t off;
 
 	read_expression(rows, b, true, &v);
+	is_base = v.kind == SYM_REG || v.kind == SYM_MEM;
 	if (v.kind == SYM_CFA)
 		how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
 	else if (v.kind == SYM_REG)
 		how = value ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
 	else if (v.kind == SYM_MEM && value)
 		how = BOBBIN_HOW_IN_REG_MEM;
+	else if (v.kind == SYM_PC && value && reg == rows->view->arch->ra)
+		how = BOBBIN_HOW_AT_PC;
 
 	if (how && v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &off))
-		set_place(rows, reg, at(how, v.kind == SYM_CFA ? 0 : v.reg, off),
-			  BOBBIN_REASON_NONE);
+		set_place(rows, reg, at(how, is_base ? v.reg : 0, off), BOBBIN_REASON_NONE);
 	else
 		set_lost(rows, reg, BOBBIN_REASON_CFI_EXPRESSION);
 }

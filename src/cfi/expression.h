@@ -9,7 +9,8 @@
  *	reg + off + 8 * index	what rules call AT_REG
  *	*(reg + ...) + plus	what rules call IN_REG_MEM
  *	8 * index		on the way to the above
- *	pc, pc & 15, (pc & 15) >= N, 8 * ((pc & 15) >= N)
+ *	pc + off		what rules call AT_PC
+ *	pc & 15, (pc & 15) >= N, 8 * ((pc & 15) >= N)
  *				the linkers' lazy-binding stubs
  *
  * All others are no values.

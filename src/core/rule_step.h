@@ -51,6 +51,8 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_register(const struct rule_s
 		*ret = regs->fp;
 	else if (reg == s->arch->ra && regs->ra_known)
 		*ret = regs->ra;
+	else if (reg == s->arch->pc)
+		*ret = regs->pc;
 	else if (regs->gpr && reg < BOBBIN_REG_COUNT && regs->gpr_known >> reg & 1)
 		*ret = regs->gpr[reg];
 	else
@@ -130,6 +132,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_ra(const struct rule_step *s
 	if (rule->ra.how == BOBBIN_HOW_AT_CFA ||
 	    (rule->ra.how == BOBBIN_HOW_SAME && s->arch->default_ra_off))
 		return BOBBIN_REASON_BAD_RULE;
+	if (rule->ra.how == BOBBIN_HOW_AT_PC) {
+		*ret = s->regs->pc + (uint64_t)(int64_t)rule->ra.off;
+		return BOBBIN_REASON_NONE;
+	}
 	if (rule->ra.how == BOBBIN_HOW_SAME)
 		reason = step_register(s, s->arch->ra, &ra);
 	else
@@ -159,6 +165,19 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_fp(const struct rule_step *s
 }
 
 /*
+ * Nothing has been called by code whose PC is exact, so its caller's stack pointer may be below
+ * its own, if the rule says so outright: glibc's stubs of locks, before 2.20, are described as
+ * called by their own instruction behind "sub $128, %rsp".
+ */
+static BOBBIN_ALWAYS_INLINE bool step_goes_down(const struct rule_step *s)
+{
+	const struct bobbin_place *cfa = &s->rule->cfa;
+
+	return s->regs->exact && cfa->how == BOBBIN_HOW_AT_REG && cfa->reg == s->arch->sp &&
+	       cfa->off < s->arch->cfa_bias;
+}
+
+/*
  * Moving towards the outermost frame at each step is what makes loops
  * impossible.  Two frames may share a stack pointer only where nothing has
  * been pushed yet, and only signal handlers and what is known to switch stacks may
@@ -169,6 +188,8 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_check_sp(const struct rule_s
 	if (sp & (s->arch->sp_align - 1u))
 		return BOBBIN_REASON_MISALIGNED;
 	if (s->rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH))
+		return BOBBIN_REASON_NONE;
+	if (step_goes_down(s))
 		return BOBBIN_REASON_NONE;
 	if (sp < s->regs->sp || (sp == s->regs->sp && !s->regs->exact))
 		return BOBBIN_REASON_STUCK;

@@ -107,14 +107,28 @@ static bool read_optional(const int32_t **word, const int32_t *end, enum bobbin_
 	return end - at >= 2 && read_pair(at, cfa_how, ret);
 }
 
+/* As read_optional(); what is relative to the PC names it by its DWARF number. */
+static bool read_flex_ra(const struct bobbin_sframe_view *view, const int32_t **word,
+			 const int32_t *end, struct bobbin_place *ret)
+{
+	const uint32_t pc = (uint32_t)sframe_arch(view)->pc << SFRAME_FLEX_REG_SHIFT |
+			    SFRAME_FLEX_REG;
+	const int32_t *at = *word;
+
+	if (end - at < 2 || (uint32_t)at[0] != pc)
+		/* CFA + off without a load is no code address */
+		return read_optional(word, end, BOBBIN_HOW_NO_RULE, ret);
+	*word = at + 2;
+	*ret = (struct bobbin_place){.how = BOBBIN_HOW_AT_PC, .off = at[1]};
+	return true;
+}
+
 static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
 		      struct bobbin_rule *rule)
 {
 	const int32_t *word = fre->words + 2, *end = fre->words + fre->num_words;
 
-	/* CFA + off without a load is no code address */
-	if (!read_flex_cfa(view, fre, rule) ||
-	    !read_optional(&word, end, BOBBIN_HOW_NO_RULE, &rule->ra) ||
+	if (!read_flex_cfa(view, fre, rule) || !read_flex_ra(view, &word, end, &rule->ra) ||
 	    !read_optional(&word, end, BOBBIN_HOW_AT_CFA, &rule->fp))
 		return false;
 	while (word < end && !*word)

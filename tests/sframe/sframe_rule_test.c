@@ -343,6 +343,19 @@ static void flexible_row_finds_the_return_address_anywhere(void **state)
 		 BOBBIN_HOW_IN_REG_MEM, 2, 16);
 }
 
+static void return_address_may_be_relative_to_the_pc(void **state)
+{
+	place_is(good((struct row_case){FLEX_V3, ROWS(0, 0x28, 0x39, 0, 8, 0, 0x81, 0, 0xe5, 0xff)})
+			 .ra,
+		 BOBBIN_HOW_AT_PC, 0, -27);
+	place_is(good((struct row_case){.version = 3,
+					.abi = AARCH64_LE,
+					.info2 = FLEX,
+					ROWS(0, 0x28, 0xf9, 0, 8, 0, 1, 1, 0xe5, 0xff)})
+			 .ra,
+		 BOBBIN_HOW_AT_PC, 0, -27);
+}
+
 static void flexible_row_finds_the_frame_pointer_anywhere(void **state)
 {
 	struct bobbin_rule rule =
@@ -484,6 +497,7 @@ int main(void)
 		cmocka_unit_test(flexible_row_names_the_base_of_the_cfa),
 		cmocka_unit_test(flexible_row_of_a_realigned_stack_is_read),
 		cmocka_unit_test(flexible_row_finds_the_return_address_anywhere),
+		cmocka_unit_test(return_address_may_be_relative_to_the_pc),
 		cmocka_unit_test(flexible_row_finds_the_frame_pointer_anywhere),
 		cmocka_unit_test(flexible_row_without_register_counts_from_the_cfa),
 		cmocka_unit_test(flexible_row_of_s390x_scales_the_cfa_alone),
