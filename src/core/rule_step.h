@@ -60,6 +60,31 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_register(const struct rule_s
 	return BOBBIN_REASON_NONE;
 }
 
+static BOBBIN_ALWAYS_INLINE uint32_t step_register_bit(const struct bobbin_place *place)
+{
+	bool based = place->how == BOBBIN_HOW_AT_REG || place->how == BOBBIN_HOW_IN_REG_MEM;
+
+	return based && place->reg < BOBBIN_REG_COUNT ? 1u << place->reg : 0;
+}
+
+/* A bit for each register that a rule names and that is not known. */
+static BOBBIN_ALWAYS_INLINE uint32_t step_registers(const struct bobbin_arch *arch,
+						    const struct bobbin_rule *rule,
+						    const struct bobbin_regs *regs)
+{
+	uint32_t known = 1u << arch->sp | 1u << arch->fp;
+	uint32_t named = step_register_bit(&rule->cfa) | step_register_bit(&rule->ra) |
+			 step_register_bit(&rule->fp);
+
+	if (rule->cfa.how == BOBBIN_HOW_IN_REG_MEM && rule->index < BOBBIN_REG_COUNT)
+		named |= 1u << rule->index;
+	if (arch->pc < BOBBIN_REG_COUNT)
+		known |= 1u << arch->pc;
+	if (regs->gpr)
+		known |= regs->gpr_known;
+	return named & ~known;
+}
+
 /* The CFA of a frame as its rule says, unchecked; or why it is not known. */
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_cfa(const struct rule_step *s, uint64_t *ret)
 {

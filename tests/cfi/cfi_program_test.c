@@ -395,7 +395,7 @@ static void a_stack_pointer_of_its_own_has_no_rule(void **state)
 	assert_program(AMD64, BYTES(OFFSET(7), 2), "401000 none CFI_SP_RULE\n");
 	assert_program(AMD64, BYTES(DW_CFA_val_offset, 7, 1), "401000 none CFI_SP_RULE\n");
 	assert_program(AMD64, BYTES(DW_CFA_expression, 7, 1, DW_OP_lit0),
-		       "401000 none CFI_SP_RULE\n");
+		       "401000 none CFI_EXPRESSION\n");
 	assert_program(AMD64, BYTES(DW_CFA_register, 7, 8, ADVANCE(1), RESTORE(7)),
 		       "401000 none CFI_SP_RULE\n"
 		       "401001 r7+8 c-8 same\n");
