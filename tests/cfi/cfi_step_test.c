@@ -49,8 +49,8 @@ static struct frame frame_of(const struct bobbin_arch *arch)
 	struct frame f = {.arch = arch, .operations = 10000};
 
 	f.words[4] = 0x401234;
-	f.step.regs = (struct bobbin_regs){
-		.pc = TEXT, .sp = BASE + 32, .fp = BASE + 128, .exact = true};
+	f.step.regs =
+		(struct bobbin_regs){.pc = TEXT, .sp = BASE + 32, .fp = BASE + 128, .exact = true};
 	return f;
 }
 
@@ -235,9 +235,9 @@ static void addresses_are_where_the_file_is_loaded(void **state)
 	struct frame f = frame_of(AMD64);
 
 	f.step.bias = 0x10000;
-	assert_int_equal(step_ra(&f, DW_CFA_val_expression,
-				 BYTES(DW_OP_addr, 8, 0, 0, 0, 0, 0, 0, 0)),
-			 BOBBIN_REASON_NONE);
+	assert_int_equal(
+		step_ra(&f, DW_CFA_val_expression, BYTES(DW_OP_addr, 8, 0, 0, 0, 0, 0, 0, 0)),
+		BOBBIN_REASON_NONE);
 	assert_int_equal(f.step.regs.pc, 0x10008);
 }
 
@@ -269,17 +269,17 @@ static void no_expression_takes_for_ever(void **state)
 	assert_value(1, many, 63);
 	assert_refused(BOBBIN_REASON_CFI_EXPRESSION, many, 64);
 	/* reads cost more */
-	assert_int_equal(step_ra(&f, DW_CFA_val_expression,
-				 BYTES(DW_OP_breg7, 0, DW_OP_deref, DW_OP_drop, DW_OP_skip, 0xf9,
-				       0xff)),
-			 BOBBIN_REASON_CFI_EXPRESSION);
+	assert_int_equal(
+		step_ra(&f, DW_CFA_val_expression,
+			BYTES(DW_OP_breg7, 0, DW_OP_deref, DW_OP_drop, DW_OP_skip, 0xf9, 0xff)),
+		BOBBIN_REASON_CFI_EXPRESSION);
 	assert_true(f.reads < 1000);
 	/* what is left is for the whole walk */
 	assert_true(f.operations < 20);
-	assert_int_equal(step_ra(&f, DW_CFA_val_expression,
-				 BYTES(DW_OP_breg7, 0, DW_OP_deref, DW_OP_drop, DW_OP_skip, 0xf9,
-				       0xff)),
-			 BOBBIN_REASON_CFI_EXPRESSION);
+	assert_int_equal(
+		step_ra(&f, DW_CFA_val_expression,
+			BYTES(DW_OP_breg7, 0, DW_OP_deref, DW_OP_drop, DW_OP_skip, 0xf9, 0xff)),
+		BOBBIN_REASON_CFI_EXPRESSION);
 }
 
 static void rows_mix_expressions_with_other_places(void **state)
@@ -299,8 +299,8 @@ static void rows_mix_expressions_with_other_places(void **state)
 	/* FP by an address that is computed */
 	f = frame_of(AMD64);
 	f.words[3] = 0x3333;
-	assert_int_equal(step(&f, BYTES(DW_CFA_expression, RBP, 4, DW_OP_lit2, DW_OP_lit8, DW_OP_mul,
-					DW_OP_minus)),
+	assert_int_equal(step(&f, BYTES(DW_CFA_expression, RBP, 4, DW_OP_lit2, DW_OP_lit8,
+					DW_OP_mul, DW_OP_minus)),
 			 BOBBIN_REASON_NONE);
 	assert_true(f.step.regs.pc == 0x401234 && f.step.regs.fp == 0x3333);
 	/* SP that is not the CFA */
@@ -319,9 +319,9 @@ static void steps_by_expressions_go_up(void **state)
 					DW_OP_or)),
 			 BOBBIN_REASON_STUCK);
 	f = frame_of(AMD64);
-	assert_int_equal(step(&f, BYTES(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 9, DW_OP_lit0,
-					DW_OP_or)),
-			 BOBBIN_REASON_MISALIGNED);
+	assert_int_equal(
+		step(&f, BYTES(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 9, DW_OP_lit0, DW_OP_or)),
+		BOBBIN_REASON_MISALIGNED);
 }
 
 /* As walks do that look for RBX: it takes the place of the frame pointer. */
