@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static struct {
 	unsigned int count;
 	uint8_t copy[COPIED];
 	void (*check)(const struct bobbin_regs *regs);
+	unsigned int in_stub, wrong; /* stops, while stepping */
 } run;
 
 static const char *const names[] = {"call_leaf",      "frame_of_stub", "frame_of_cfa",
@@ -81,6 +83,40 @@ static void check_own(const struct bobbin_regs *regs)
 		bobbin_backtrace(regs, &trace);
 		assert_known(&trace, true);
 	}
+}
+
+/* At each instruction of the stub: it, maybe once more as its own caller, and what jumped to it. */
+static bool is_stub_trace(const struct bobbin_trace *trace)
+{
+	unsigned int at = 0;
+	Dl_info info;
+
+	while (at < trace->count && at < 2 &&
+	       dladdr((void *)(trace->frames[at].pc - !!at), &info) && info.dli_sname &&
+	       !strcmp(info.dli_sname, names[1]))
+		at++;
+	if (!at || trace->reason != BOBBIN_REASON_OUTERMOST || at + NAMES - 2 > trace->count)
+		return false;
+	for (unsigned int i = 2; i < NAMES; i++, at++)
+		if (!dladdr((void *)(trace->frames[at].pc - 1), &info) || !info.dli_sname ||
+		    strcmp(info.dli_sname, names[i]))
+			return false;
+	return true;
+}
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	struct bobbin_trace trace = {.frames = run.frames, .max = FRAMES};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+	Dl_info at;
+
+	bobbin_context_regs(context, gpr, &regs);
+	if (!dladdr((void *)regs.pc, &at) || !at.dli_sname || strcmp(at.dli_sname, names[1]))
+		return;
+	bobbin_backtrace(&regs, &trace);
+	run.in_stub++;
+	run.wrong += !is_stub_trace(&trace);
 }
 
 static void check_memory(const struct bobbin_regs *regs, const struct bobbin_mem *mem)
@@ -135,6 +171,26 @@ LINK void expression_leaf(void)
 	run.check(&regs);
 }
 
+static void go_on(const struct bobbin_regs *regs)
+{
+}
+
+static void a_stub_is_walked_from_at_each_instruction(void **state)
+{
+	const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+	struct sigaction before;
+
+	assert_int_equal(bobbin_backtrace_prepare(), 0);
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	run.check = go_on;
+	__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+	call_frames();
+	__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::: "memory", "cc");
+	sigaction(SIGTRAP, &before, NULL);
+	assert_int_equal(run.in_stub, 5);
+	assert_int_equal(run.wrong, 0);
+}
+
 LINK void call_frames(void)
 {
 	frame_of_fp();
@@ -163,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_own_stack_is_walked_through),
+		cmocka_unit_test(a_stub_is_walked_from_at_each_instruction),
 		cmocka_unit_test(another_process_is_walked_through),
 		cmocka_unit_test(a_copy_of_the_stack_is_walked_through),
 	};
