@@ -123,6 +123,15 @@ static bool read_flex_ra(const struct bobbin_sframe_view *view, const int32_t **
 	return true;
 }
 
+/* What follows the values, of which there are @from words or all; by constants, for BPF. */
+static bool words_are_padding(const struct bobbin_sframe_fre *fre, unsigned int from)
+{
+	for (unsigned int i = 4; i < sizeof(fre->words) / sizeof(*fre->words); i++)
+		if (i >= from && i < fre->num_words && fre->words[i])
+			return false;
+	return true;
+}
+
 static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
 		      struct bobbin_rule *rule)
 {
@@ -131,9 +140,7 @@ static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin
 	if (!read_flex_cfa(view, fre, rule) || !read_flex_ra(view, &word, end, &rule->ra) ||
 	    !read_optional(&word, end, BOBBIN_HOW_AT_CFA, &rule->fp))
 		return false;
-	while (word < end && !*word)
-		word++;
-	return word == end;
+	return words_are_padding(fre, (unsigned int)(word - fre->words));
 }
 
 /* No words: the return address is undefined (V2 erratum 2, V3). */
