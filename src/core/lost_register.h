@@ -15,6 +15,8 @@
 
 /* The most frames between where a register was known and where it is needed. */
 #define MAX_FOLLOWED 1024
+/* Of a walk's operations: a table's program may be long. */
+#define TABLE_STEP_COST 16
 
 /* The rule for an address, from a table or for the kernel's page. */
 static BOBBIN_ALWAYS_INLINE enum bobbin_source frame_rule(struct frame_walk *w, uint64_t pc,
@@ -32,8 +34,12 @@ static enum bobbin_reason table_step(struct frame_walk *w, const struct bobbin_a
 				     uint64_t pc, struct bobbin_regs *regs, uint32_t *missing)
 {
 	struct table_step step = {.arch = arch, .regs = *regs, .operations = &w->operations};
-	enum bobbin_reason reason = world_table_step(w, pc, &step);
+	enum bobbin_reason reason = BOBBIN_REASON_NO_TABLE;
 
+	if (w->operations >= TABLE_STEP_COST) {
+		w->operations -= TABLE_STEP_COST;
+		reason = world_table_step(w, pc, &step);
+	}
 	*missing = step.missing;
 	if (!reason)
 		*regs = step.regs;

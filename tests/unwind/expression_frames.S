@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions whose frames only expressions describe, each called by the one before it:
+ * Functions whose frames need more than SP and FP, mostly by expressions, each called by the
+ * one before it:
  *
+ *	frame_of_registers	the return address is in R12, RBP in R13
  *	frame_of_fp	the caller's RBP is RBX ^ 0x55, which nobody else keeps
  *	frame_of_rbx	RBX was saved ^ 0x2a, which only who follows RBX has to know
  *	frame_of_loop	the CFA is 16 bytes above the first word that is a mark
@@ -25,6 +27,33 @@
 #define RIP 16
 
 	.text
+FUNCTION(frame_of_registers)
+	push	%r12
+	push	%r13
+	push	$0
+	.cfi_def_cfa_offset 32
+	.cfi_offset %r12, -16
+	.cfi_offset %r13, -24
+	mov	24(%rsp), %r12
+	movq	$0, 24(%rsp)
+	mov	%rbp, %r13
+	xor	%ebp, %ebp
+	.cfi_register 16, %r12
+	.cfi_register %rbp, %r13
+	call	frame_of_fp
+	mov	%r13, %rbp
+	mov	%r12, 24(%rsp)
+	.cfi_restore 16
+	.cfi_same_value %rbp
+	pop	%r13
+	pop	%r13
+	.cfi_restore %r13
+	pop	%r12
+	.cfi_restore %r12
+	.cfi_def_cfa_offset 8
+	ret
+END(frame_of_registers)
+
 FUNCTION(frame_of_fp)
 	push	%rbx
 	.cfi_def_cfa_offset 16

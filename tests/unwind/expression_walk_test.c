@@ -23,7 +23,7 @@
 #define FRAMES 64
 #define COPIED 65536
 
-void frame_of_fp(void);
+void frame_of_registers(void);
 LINK void expression_leaf(void);
 LINK void call_frames(void);
 
@@ -36,9 +36,9 @@ static struct {
 	unsigned int in_stub, wrong; /* stops, while stepping */
 } run;
 
-static const char *const names[] = {"call_leaf",      "frame_of_stub", "frame_of_cfa",
-				    "frame_of_index", "frame_of_ra",   "frame_of_loop",
-				    "frame_of_rbx",   "frame_of_fp",   "call_frames"};
+static const char *const names[] = {
+	"call_leaf",     "frame_of_stub", "frame_of_cfa", "frame_of_index",     "frame_of_ra",
+	"frame_of_loop", "frame_of_rbx",  "frame_of_fp",  "frame_of_registers", "call_frames"};
 #define NAMES (sizeof(names) / sizeof(*names))
 
 static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *unused)
@@ -193,7 +193,7 @@ static void a_stub_is_walked_from_at_each_instruction(void **state)
 
 LINK void call_frames(void)
 {
-	frame_of_fp();
+	frame_of_registers();
 	__asm__ volatile("");
 }
 
