@@ -116,7 +116,7 @@ static void set_register(struct bobbin_cfi_rows *rows, uint64_t reg, uint64_t ba
 {
 	if (base == rows->view->arch->pc && reg == rows->view->arch->ra)
 		set_place(rows, reg, at(BOBBIN_HOW_AT_PC, 0, 0), BOBBIN_REASON_NONE);
-	else if (base >= BOBBIN_REG_COUNT)
+	else if (!may_be_base(rows->view->arch, base))
 		set_lost(rows, reg, BOBBIN_REASON_CFI_REGISTER);
 	else
 		set_place(rows, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
@@ -163,7 +163,7 @@ static void set_cfa(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t off)
 	struct bobbin_cfi_state *now = &rows->now;
 	int32_t fits;
 
-	if (reg >= BOBBIN_REG_COUNT) {
+	if (!may_be_base(rows->view->arch, reg)) {
 		no_cfa(rows, BOBBIN_REASON_CFI_REGISTER);
 		return;
 	}

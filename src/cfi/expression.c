@@ -25,7 +25,7 @@ static void push(struct machine *m, enum symbol_kind kind, uint64_t reg, int64_t
 
 static void push_reg(struct machine *m, uint64_t reg, int64_t off)
 {
-	enum symbol_kind kind = reg < BOBBIN_REG_COUNT ? SYM_REG : SYM_NONE;
+	enum symbol_kind kind = may_be_base(m->arch, reg) ? SYM_REG : SYM_NONE;
 
 	/* lazy-binding stubs, and code that was jumped to */
 	if (reg == m->arch->pc)

@@ -46,6 +46,15 @@ struct symbolic {
 };
 
 /*
+ * Whether a rule may count from a register.  x86-64 has the vector registers behind the PC,
+ * which no walker knows.
+ */
+static inline bool may_be_base(const struct bobbin_arch *arch, uint64_t reg)
+{
+	return reg < BOBBIN_REG_COUNT && reg <= arch->pc;
+}
+
+/*
  * Evaluate the expression in @b, up to its end.  @with_cfa: the CFA is on the
  * stack, as for registers' rules.  SYM_NONE: no rule can hold the value.
  */
