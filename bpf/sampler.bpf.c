@@ -429,10 +429,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source world_rule(struct frame_walk *w, 
 	return BOBBIN_SOURCE_NONE;
 }
 
-static BOBBIN_ALWAYS_INLINE bool world_follow(struct frame_walk *w, const struct bobbin_arch *arch,
-					      uint64_t pc, struct bobbin_rule *ret)
+static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_table_step(struct frame_walk *w, uint64_t pc,
+								struct table_step *step)
 {
-	return false;
+	return BOBBIN_REASON_NO_TABLE;
 }
 
 static BOBBIN_ALWAYS_INLINE bool world_is_entry(struct frame_walk *w, uint64_t addr)

@@ -94,7 +94,7 @@ static struct bobbin_rule some_rule(struct source *s, const struct bobbin_arch *
 	static const uint8_t ras[] = {BOBBIN_HOW_SAME,       BOBBIN_HOW_IN_CFA_MEM,
 				      BOBBIN_HOW_IN_CFA_MEM, BOBBIN_HOW_IN_CFA_MEM,
 				      BOBBIN_HOW_UNDEFINED,  BOBBIN_HOW_AT_REG,
-				      BOBBIN_HOW_IN_REG_MEM};
+				      BOBBIN_HOW_IN_REG_MEM, BOBBIN_HOW_AT_PC};
 	static const uint8_t fps[] = {BOBBIN_HOW_SAME,       BOBBIN_HOW_IN_CFA_MEM,
 				      BOBBIN_HOW_IN_CFA_MEM, BOBBIN_HOW_AT_CFA,
 				      BOBBIN_HOW_AT_REG,     BOBBIN_HOW_IN_REG_MEM};
@@ -108,6 +108,8 @@ static struct bobbin_rule some_rule(struct source *s, const struct bobbin_arch *
 	if (shape & 4 && arch->default_ra_off)
 		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_IN_CFA_MEM,
 						.off = arch->default_ra_off};
+	if (rule.ra.how == BOBBIN_HOW_AT_REG && rule.ra.reg == arch->pc)
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_AT_PC, .off = rule.ra.off};
 	rule.fp = some_place(s, fps, sizeof(fps));
 	if ((shape & 0x18) == 0x18 && arch->pac_mask)
 		rule.flags |= BOBBIN_RULE_MANGLED | (shape & 0x20 ? BOBBIN_RULE_KEY_B : 0);

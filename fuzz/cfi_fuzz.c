@@ -5,7 +5,8 @@
  * Contract: every offset and every row is inside its bounds, rows of a function
  * follow each other and cover it, looking up finds what walking finds, a
  * failure has a reason and a place and leaves the result alone, and a success
- * leaves the error alone.
+ * leaves the error alone.  A step by a row is that by its rule, if it has one, and takes no
+ * more work than it may.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -14,11 +15,13 @@
 
 #include <bobbin/cfi.h>
 
+#include "cfi/cfi_step.h"
 #include "cfi_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LOOKUPS 8 /* functions that are looked up; each may scan all */
+#define OPERATIONS 1000 /* of expressions, for one step */
+#define LOOKUPS 8       /* functions that are looked up; each may scan all */
 
 static void must(bool holds)
 {
@@ -62,12 +65,50 @@ static void check_rule(const struct bobbin_rule *rule)
 		return;
 	}
 	must(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
-	must(rule->ra.how > BOBBIN_HOW_NO_RULE && rule->ra.how <= BOBBIN_HOW_IN_REG_MEM);
+	must(rule->ra.how > BOBBIN_HOW_NO_RULE && rule->ra.how <= BOBBIN_HOW_AT_PC);
 	must(rule->ra.how != BOBBIN_HOW_AT_CFA && rule->fp.how != BOBBIN_HOW_UNDEFINED);
 	must(rule->fp.how > BOBBIN_HOW_NO_RULE && rule->fp.how <= BOBBIN_HOW_IN_REG_MEM);
 	must(rule->cfa.reg < BOBBIN_REG_COUNT && rule->ra.reg < BOBBIN_REG_COUNT);
 	must(rule->fp.reg < BOBBIN_REG_COUNT);
 	must(rule->index < BOBBIN_REG_COUNT || rule->index == BOBBIN_NO_INDEX);
+}
+
+/* Memory that is mostly there. */
+static enum bobbin_reason read_made(void *unused, uint64_t addr, void *dst, size_t size)
+{
+	uint64_t value = addr * 0x9e3779b97f4a7c15ull >> 16;
+
+	must(size && size <= sizeof(value));
+	if (addr % 13 == 5)
+		return BOBBIN_REASON_NO_MEMORY;
+	memcpy(dst, &value, size);
+	return BOBBIN_REASON_NONE;
+}
+
+static void check_step(const struct bobbin_cfi_rows *rows, const struct bobbin_rule *rule,
+		       uint64_t pc)
+{
+	const struct bobbin_arch *arch = rows->view->arch;
+	const struct bobbin_mem mem = {read_made, NULL};
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	uint32_t operations = OPERATIONS;
+	struct table_step step = {.arch = arch, .operations = &operations};
+	struct bobbin_regs regs;
+	enum bobbin_reason reason;
+
+	for (unsigned int i = 0; i < BOBBIN_REG_COUNT; i++)
+		gpr[i] = 0x7000 + i * 16;
+	step.regs = (struct bobbin_regs){.pc = pc, .sp = 0x6000, .fp = 0x7000, .exact = pc & 1};
+	step.regs.gpr = gpr;
+	step.regs.gpr_known = (uint32_t)(pc * 0x9e3779b1);
+	regs = step.regs;
+	reason = cfi_step(rows, pc, &mem, &step);
+	must(operations <= OPERATIONS && reason < BOBBIN_REASON_COUNT);
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE)
+		return;
+	must(reason == bobbin_step(arch, rule, &mem, &regs));
+	must(reason || (regs.pc == step.regs.pc && regs.sp == step.regs.sp &&
+			regs.fp == step.regs.fp && regs.exact == step.regs.exact));
 }
 
 static void check_row_at(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,
@@ -84,6 +125,7 @@ static void check_row_at(const struct bobbin_cfi_view *view, const struct bobbin
 	must(found.start <= pc && pc < found.end && found.function == fde->start);
 	must(found.start >= row->start && found.end <= row->end);
 	must(plt || bobbin_rule_equal(&found.rule, &row->rule));
+	check_step(&rows, &found.rule, pc);
 }
 
 static void check_rows(const struct bobbin_cfi_view *view, const struct bobbin_cfi_fde *fde,

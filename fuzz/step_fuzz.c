@@ -60,7 +60,7 @@ static struct bobbin_place take_place(struct input *in)
 {
 	struct bobbin_place place;
 
-	place.how = (uint8_t)take(in, 1) % (BOBBIN_HOW_IN_REG_MEM + 2);
+	place.how = (uint8_t)take(in, 1) % (BOBBIN_HOW_AT_PC + 2);
 	place.reg = (uint8_t)take(in, 1) % (BOBBIN_REG_COUNT + 1);
 	place.off = (int32_t)take(in, 4);
 	return place;

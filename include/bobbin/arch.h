@@ -24,6 +24,7 @@ extern "C" {
  * @sp: DWARF number of the stack pointer
  * @fp: DWARF number of the frame pointer
  * @ra: DWARF number of the return-address column
+ * @pc: DWARF number of the program counter, in rules that are relative to it
  * @default_ra_off: bytes from the CFA to the slot in which a call leaves the
  *	return address; 0: calls leave it in the register @ra
  * @cfa_bias: bytes from the caller's stack pointer to the CFA (s390x: 160)
@@ -35,7 +36,7 @@ extern "C" {
 struct bobbin_arch {
 	char name[8];
 	uint16_t elf_machine;
-	uint8_t sp, fp, ra;
+	uint8_t sp, fp, ra, pc;
 	int8_t default_ra_off;
 	uint8_t cfa_bias;
 	uint8_t sp_align;

@@ -16,6 +16,7 @@
  *	cfa = *(reg + off) + plus	BOBBIN_HOW_IN_REG_MEM (DRAP; hand-written crypto)
  *	cfa = *(reg + off + 8 * index) + plus
  *	ra  = *(cfa + off)		BOBBIN_HOW_IN_CFA_MEM
+ *	ra  = pc + off			BOBBIN_HOW_AT_PC (code that was jumped to)
  *	fp  = unchanged			BOBBIN_HOW_SAME
  *
  * Caches and compiled tables keep rules packed in one 64-bit word, see
@@ -39,6 +40,7 @@ extern "C" {
  * @BOBBIN_HOW_AT_CFA: it is CFA + off
  * @BOBBIN_HOW_AT_REG: it is register + off
  * @BOBBIN_HOW_IN_REG_MEM: in memory at register + off
+ * @BOBBIN_HOW_AT_PC: (RA only) it is this frame's PC + off
  */
 enum bobbin_how {
 	BOBBIN_HOW_NO_RULE,
@@ -48,11 +50,12 @@ enum bobbin_how {
 	BOBBIN_HOW_AT_CFA,
 	BOBBIN_HOW_AT_REG,
 	BOBBIN_HOW_IN_REG_MEM,
+	BOBBIN_HOW_AT_PC,
 };
 
 /**
  * struct bobbin_place - where one value is found
- * @off: bytes, from the CFA or from the register
+ * @off: bytes, from the CFA, the register or the PC
  * @how: enum bobbin_how
  * @reg: DWARF number of the base register, < BOBBIN_REG_COUNT; 0 if unused
  */
@@ -75,7 +78,7 @@ struct bobbin_place {
 /**
  * struct bobbin_rule - the three answers
  * @cfa: NO_RULE, AT_REG or IN_REG_MEM
- * @ra: SAME, UNDEFINED, IN_CFA_MEM, AT_REG or IN_REG_MEM
+ * @ra: SAME, UNDEFINED, IN_CFA_MEM, AT_REG, IN_REG_MEM or AT_PC
  * @fp: SAME, IN_CFA_MEM, AT_CFA, AT_REG or IN_REG_MEM
  * @plus: added to a CFA that was loaded from memory
  * @index: with an IN_REG_MEM CFA: register whose value times eight is added to
@@ -135,7 +138,8 @@ bool bobbin_rule_equal(const struct bobbin_rule *a, const struct bobbin_rule *b)
  * @ret: the word, never 0; untouched on failure
  *
  * Offsets must be multiples of 8 within 4 MiB (CFA), 256 KiB (FP) and
- * 16 KiB (RA, unless it lies next to the FP).  What switches stacks does not fit.
+ * 16 KiB (RA, unless it lies next to the FP).  RA may be within 128 MiB of the PC if FP is
+ * unchanged.  What switches stacks does not fit.
  * Safe in every context.
  *
  * Return: 0, or -ERANGE for a rule that does not fit.
@@ -167,6 +171,7 @@ struct bobbin_arch;
  *	(sp+8+8*r9)+8	likewise, with an index, and an offset added to the value
  *	c-16		the value in memory at this offset from the CFA
  *	=c-16		the CFA and this offset, not loaded
+ *	pc-23		the PC and this offset
  *	u		unchanged
  *	end		there is no caller
  *

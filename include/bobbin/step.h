@@ -72,7 +72,8 @@ static inline uint64_t bobbin_regs_lookup_pc(const struct bobbin_regs *regs)
  * @regs: in: a frame; out: its caller, or untouched if there is none
  *
  * At most three reads of @mem.  The CFA must be aligned and move away from the
- * leaf: it may equal the stack pointer where the PC is exact, and a signal
+ * leaf: where the PC is exact it may equal the stack pointer, or lie below it if the rule
+ * says so outright, and a signal
  * frame or a rule with BOBBIN_RULE_SWITCH may lead to another stack: who walks
  * bounds how often.  No allocation, lock or static data: callable from
  * signal handlers and any number of threads.  SFrame V3, "unwinding" chapter.

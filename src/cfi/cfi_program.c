@@ -9,6 +9,7 @@
  */
 #include <bobbin/cfi.h>
 
+#include "cfi/cfi_state.h"
 #include "cfi/dwarf.h"
 #include "cfi/encoding.h"
 #include "cfi/expression.h"
@@ -89,8 +90,6 @@ static void set_place(struct bobbin_cfi_rows *rows, uint64_t reg, struct bobbin_
 			word = rule_word_with_fp(now->word, place.off);
 	} else if (reg == rows->view->arch->sp) {
 		now->sp = place;
-		if (why)
-			now->sp.how = BOBBIN_HOW_NO_RULE;
 	} else {
 		return;
 	}
@@ -99,7 +98,7 @@ static void set_place(struct bobbin_cfi_rows *rows, uint64_t reg, struct bobbin_
 
 static void set_lost(struct bobbin_cfi_rows *rows, uint64_t reg, enum bobbin_reason why)
 {
-	set_place(rows, reg, at(BOBBIN_HOW_SAME, 0, 0), why);
+	set_place(rows, reg, at(BOBBIN_HOW_NO_RULE, 0, 0), why);
 }
 
 static void set_offset(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t factored,
@@ -115,7 +114,9 @@ static void set_offset(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t facto
 
 static void set_register(struct bobbin_cfi_rows *rows, uint64_t reg, uint64_t base)
 {
-	if (base >= BOBBIN_REG_COUNT)
+	if (base == rows->view->arch->pc && reg == rows->view->arch->ra)
+		set_place(rows, reg, at(BOBBIN_HOW_AT_PC, 0, 0), BOBBIN_REASON_NONE);
+	else if (!may_be_base(rows->view->arch, base))
 		set_lost(rows, reg, BOBBIN_REASON_CFI_REGISTER);
 	else
 		set_place(rows, reg, at(BOBBIN_HOW_AT_REG, (uint8_t)base, 0), BOBBIN_REASON_NONE);
@@ -141,14 +142,20 @@ static void restore(struct bobbin_cfi_rows *rows, uint64_t reg)
 		set_place(rows, reg, initial->sp, BOBBIN_REASON_NONE);
 }
 
-static void no_cfa(struct bobbin_cfi_rows *rows, enum bobbin_reason reason)
+static void cfa_by(struct bobbin_cfi_rows *rows, struct bobbin_place place,
+		   enum bobbin_reason reason)
 {
 	struct bobbin_cfi_state *now = &rows->now;
 
-	now->cfa = at(BOBBIN_HOW_NO_RULE, 0, 0);
+	now->cfa = place;
 	now->plt = 0;
 	now->reason = (uint8_t)reason;
 	now->word = 0;
+}
+
+static void no_cfa(struct bobbin_cfi_rows *rows, enum bobbin_reason reason)
+{
+	cfa_by(rows, at(BOBBIN_HOW_NO_RULE, 0, 0), reason);
 }
 
 static void set_cfa(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t off)
@@ -156,7 +163,7 @@ static void set_cfa(struct bobbin_cfi_rows *rows, uint64_t reg, int64_t off)
 	struct bobbin_cfi_state *now = &rows->now;
 	int32_t fits;
 
-	if (reg >= BOBBIN_REG_COUNT) {
+	if (!may_be_base(rows->view->arch, reg)) {
 		no_cfa(rows, BOBBIN_REASON_CFI_REGISTER);
 		return;
 	}
@@ -230,18 +237,16 @@ static void read_expression(struct bobbin_cfi_rows *rows, struct bytes *b, bool 
 static void set_cfa_expression(struct bobbin_cfi_rows *rows, struct bytes *b)
 {
 	struct bobbin_cfi_state *now = &rows->now;
+	const struct bobbin_place itself = expression_place(EXPRESSION_VALUE, b->pos);
 	struct symbolic v;
-	int32_t off;
+	int32_t off = 0;
 
 	read_expression(rows, b, false, &v);
-	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX) {
-		no_cfa(rows, BOBBIN_REASON_CFI_EXPRESSION);
-		return;
-	}
 	/* room for the stub's 8 bytes */
-	if (!narrow(v.off, &off) || (v.plt && off > INT32_MAX - 8) ||
+	if ((v.kind != SYM_REG && v.kind != SYM_MEM) || v.plus < INT16_MIN || v.plus > INT16_MAX ||
+	    !narrow(v.off, &off) || (v.plt && off > INT32_MAX - 8) ||
 	    (v.kind == SYM_REG && v.index != BOBBIN_NO_INDEX)) {
-		no_cfa(rows, BOBBIN_REASON_CFI_EXPRESSION);
+		cfa_by(rows, itself, BOBBIN_REASON_CFI_EXPRESSION);
 		return;
 	}
 	now->cfa = at(v.kind == SYM_REG ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM, v.reg, off);
@@ -254,23 +259,28 @@ static void set_cfa_expression(struct bobbin_cfi_rows *rows, struct bytes *b)
 /* A register whose address (@value: whose value) an expression gives. */
 static void set_expression(struct bobbin_cfi_rows *rows, struct bytes *b, uint64_t reg, bool value)
 {
+	const struct bobbin_place itself =
+		expression_place(value ? EXPRESSION_VALUE : EXPRESSION_ADDRESS, b->pos);
 	enum bobbin_how how = BOBBIN_HOW_NO_RULE;
 	struct symbolic v;
+	bool is_base;
 	int32_t off;
 
 	read_expression(rows, b, true, &v);
+	is_base = v.kind == SYM_REG || v.kind == SYM_MEM;
 	if (v.kind == SYM_CFA)
 		how = value ? BOBBIN_HOW_AT_CFA : BOBBIN_HOW_IN_CFA_MEM;
 	else if (v.kind == SYM_REG)
 		how = value ? BOBBIN_HOW_AT_REG : BOBBIN_HOW_IN_REG_MEM;
 	else if (v.kind == SYM_MEM && value)
 		how = BOBBIN_HOW_IN_REG_MEM;
+	else if (v.kind == SYM_PC && value && reg == rows->view->arch->ra)
+		how = BOBBIN_HOW_AT_PC;
 
 	if (how && v.index == BOBBIN_NO_INDEX && !v.plt && !v.plus && narrow(v.off, &off))
-		set_place(rows, reg, at(how, v.kind == SYM_CFA ? 0 : v.reg, off),
-			  BOBBIN_REASON_NONE);
+		set_place(rows, reg, at(how, is_base ? v.reg : 0, off), BOBBIN_REASON_NONE);
 	else
-		set_lost(rows, reg, BOBBIN_REASON_CFI_EXPRESSION);
+		set_place(rows, reg, itself, BOBBIN_REASON_CFI_EXPRESSION);
 }
 
 /* @delta is below 2^32; false: the product does not fit. */
@@ -376,7 +386,7 @@ static enum outcome run_register(struct run *run, struct bytes *b, uint8_t op)
 		set_undefined(rows, reg);
 		return GO_ON;
 	case CFA_SAME_VALUE:
-		set_lost(rows, reg, BOBBIN_REASON_NONE);
+		set_place(rows, reg, at(BOBBIN_HOW_SAME, 0, 0), BOBBIN_REASON_NONE);
 		return GO_ON;
 	case CFA_REGISTER:
 		set_register(rows, reg, bytes_uleb(b));
@@ -496,28 +506,6 @@ static BOBBIN_ALWAYS_INLINE struct bytes program_bytes(const struct bobbin_cfi_r
 	return b;
 }
 
-/*
- * By definition of a rule the caller's SP is the CFA, and mostly tables give nothing else.
- * Compilers for s390x save r15 with the other registers or in a floating-point register, and
- * signal trampolines load it from the same place as the CFA: all of these mean the same.
- */
-static bool sp_is_cfa(const struct bobbin_arch *arch, const struct bobbin_cfi_state *s)
-{
-	switch (s->sp.how) {
-	case BOBBIN_HOW_AT_CFA:
-		return s->sp.off == -arch->cfa_bias;
-	case BOBBIN_HOW_IN_CFA_MEM:
-		return arch->cfa_bias != 0;
-	case BOBBIN_HOW_AT_REG:
-		return arch->cfa_bias != 0 && !s->sp.off;
-	case BOBBIN_HOW_IN_REG_MEM:
-		return s->cfa.how == BOBBIN_HOW_IN_REG_MEM && s->sp.reg == s->cfa.reg &&
-		       s->sp.off == s->cfa.off && !s->plus && s->index == BOBBIN_NO_INDEX;
-	default:
-		return false;
-	}
-}
-
 static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
 				      const struct bobbin_cfi_state *s)
 {
@@ -528,8 +516,8 @@ static enum bobbin_reason why_no_rule(const struct bobbin_arch *arch,
 	if (s->ra.how == BOBBIN_HOW_AT_CFA ||
 	    (s->ra.how == BOBBIN_HOW_SAME && arch->default_ra_off))
 		return BOBBIN_REASON_BAD_RULE;
-	if (s->sp.how == BOBBIN_HOW_SAME)
-		return BOBBIN_REASON_NONE;
+	if (is_expression(&s->sp))
+		return BOBBIN_REASON_CFI_EXPRESSION;
 	return sp_is_cfa(arch, s) ? BOBBIN_REASON_NONE : BOBBIN_REASON_CFI_SP_RULE;
 }
 

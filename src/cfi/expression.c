@@ -25,10 +25,10 @@ static void push(struct machine *m, enum symbol_kind kind, uint64_t reg, int64_t
 
 static void push_reg(struct machine *m, uint64_t reg, int64_t off)
 {
-	enum symbol_kind kind = reg < BOBBIN_REG_COUNT ? SYM_REG : SYM_NONE;
+	enum symbol_kind kind = may_be_base(m->arch, reg) ? SYM_REG : SYM_NONE;
 
-	/* column 16 is x86-64's PC; only lazy-binding stubs use it */
-	if (m->arch->default_ra_off && reg == m->arch->ra && !off)
+	/* lazy-binding stubs, and code that was jumped to */
+	if (reg == m->arch->pc)
 		kind = SYM_PC;
 	push(m, kind, reg, off);
 }
@@ -39,6 +39,7 @@ static bool add_constant(struct symbolic *v, int64_t n)
 	case SYM_CONST:
 	case SYM_CFA:
 	case SYM_REG:
+	case SYM_PC:
 		return !__builtin_add_overflow(v->off, n, &v->off);
 	case SYM_MEM:
 		return !__builtin_add_overflow(v->plus, n, &v->plus);
@@ -97,7 +98,7 @@ static bool multiply(struct symbolic *v, int64_t n)
 
 static bool and_15(struct symbolic *v, int64_t n)
 {
-	if (v->kind != SYM_PC || n != 15)
+	if (v->kind != SYM_PC || v->off || n != 15)
 		return false;
 	v->kind = SYM_PC_LOW;
 	return true;

@@ -9,7 +9,8 @@
  *	reg + off + 8 * index	what rules call AT_REG
  *	*(reg + ...) + plus	what rules call IN_REG_MEM
  *	8 * index		on the way to the above
- *	pc, pc & 15, (pc & 15) >= N, 8 * ((pc & 15) >= N)
+ *	pc + off		what rules call AT_PC
+ *	pc & 15, (pc & 15) >= N, 8 * ((pc & 15) >= N)
  *				the linkers' lazy-binding stubs
  *
  * All others are no values.
@@ -43,6 +44,15 @@ struct symbolic {
 	uint8_t index; /* BOBBIN_NO_INDEX, or a register: + 8 * it */
 	uint8_t plt;   /* REG: + 8 where (pc & 15) >= plt; 0: not */
 };
+
+/*
+ * Whether a rule may count from a register.  x86-64 has the vector registers behind the PC,
+ * which no walker knows.
+ */
+static inline bool may_be_base(const struct bobbin_arch *arch, uint64_t reg)
+{
+	return reg < BOBBIN_REG_COUNT && reg <= arch->pc;
+}
 
 /*
  * Evaluate the expression in @b, up to its end.  @with_cfa: the CFA is on the

@@ -142,12 +142,13 @@ static void print_row(struct json_output *json, const struct listing_function *f
 	json_unsigned(json, "info", fre->info);
 	json_bool(json, "undefined", undefined);
 	if (!undefined) {
-		struct sframe_spelling spelling = sframe_spell(&function->table->view, fde, fre,
-							       rule);
+		const struct bobbin_sframe_view *view = &function->table->view;
+		struct sframe_spelling spelling = sframe_spell(view, fde, fre, rule);
+		struct bobbin_place ra = sframe_named_place(view, &rule->ra);
 
 		print_place(json, "cfa", spelling.cfa, function, &rule->cfa);
 		print_place(json, "fp", spelling.fp, function, &rule->fp);
-		print_place(json, "ra", spelling.ra, function, &rule->ra);
+		print_place(json, "ra", spelling.ra, function, &ra);
 		json_bool(json, "signed_ra", rule->flags & BOBBIN_RULE_MANGLED);
 	}
 	json_object_end(json);

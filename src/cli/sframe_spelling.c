@@ -8,13 +8,15 @@ struct given {
 	bool ra, ra_padding, fp;
 };
 
-/* A control word of 0 in the place of the return address is padding. */
+/* A control word of 0 is padding. */
 static struct given given_flex(const struct bobbin_sframe_fre *fre)
 {
+	unsigned int fp = fre->num_words > 2 && fre->words[2] ? 4 : 3;
+
 	return (struct given){
 		.ra = fre->num_words > 2 && fre->words[2],
 		.ra_padding = fre->num_words > 2 && !fre->words[2],
-		.fp = fre->num_words > 4,
+		.fp = fre->num_words > fp && fre->words[fp],
 	};
 }
 
@@ -46,17 +48,30 @@ static void spell(const struct bobbin_sframe_view *view, const struct bobbin_sfr
 		place_spell(view->arch, place, ret);
 }
 
+struct bobbin_place sframe_named_place(const struct bobbin_sframe_view *view,
+				       const struct bobbin_place *place)
+{
+	struct bobbin_place ret = *place;
+
+	if (ret.how == BOBBIN_HOW_AT_PC) {
+		ret.how = BOBBIN_HOW_AT_REG;
+		ret.reg = view->arch->pc;
+	}
+	return ret;
+}
+
 struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
 				    const struct bobbin_sframe_fde *fde,
 				    const struct bobbin_sframe_fre *fre,
 				    const struct bobbin_rule *rule)
 {
 	struct given given = fde->flex ? given_flex(fre) : given_default(view, fre);
+	const struct bobbin_place ra = sframe_named_place(view, &rule->ra);
 	struct sframe_spelling ret;
 
 	place_spell(view->arch, &rule->cfa, ret.cfa);
 	spell(view, fde, &rule->fp, given.fp, view->fixed_fp, ret.fp);
-	spell(view, fde, &rule->ra, given.ra, view->fixed_ra, ret.ra);
+	spell(view, fde, &ra, given.ra, view->fixed_ra, ret.ra);
 	if (given.ra_padding)
 		strcpy(ret.ra, "U");
 	if (rule->flags & BOBBIN_RULE_MANGLED)

@@ -2,7 +2,7 @@
 /*
  * sframe_spelling.h - rows of SFrame sections in few characters.
  *
- *	sp+16	the value of a register and an offset
+ *	sp+16	the value of a register and an offset; r16-30 on x86-64: of the PC
  *	r17	the value of a register (version 2, s390x)
  *	(fp-8)	the value in memory there
  *	c-16	the value in memory at this offset from the CFA
@@ -31,5 +31,9 @@ struct sframe_spelling sframe_spell(const struct bobbin_sframe_view *view,
 				    const struct bobbin_sframe_fde *fde,
 				    const struct bobbin_sframe_fre *fre,
 				    const struct bobbin_rule *rule);
+
+/* A place as sections name it: the PC is a register with a number. */
+struct bobbin_place sframe_named_place(const struct bobbin_sframe_view *view,
+				       const struct bobbin_place *place);
 
 #endif

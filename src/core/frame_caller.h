@@ -22,11 +22,12 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 	if (rule->flags & BOBBIN_RULE_SWITCH)
 		return switch_stacks(w, rule);
 	reason = frame_step(w, rule, &w->regs);
-	if (reason == BOBBIN_REASON_NO_REGISTER)
-		return step_by_lost(w, rule);
-	if (stack_has_ended(reason))
+	if (reason == BOBBIN_REASON_NO_REGISTER || reason == BOBBIN_REASON_CFI_EXPRESSION)
+		reason = step_by_lost(w, rule);
+	else if (stack_has_ended(reason))
 		return leave_stack(w, rule, reason);
-	if (rule->flags & BOBBIN_RULE_SIGNAL) {
+	/* only signal frames lead to where the PC is exact */
+	if (!reason && w->regs.exact) {
 		w->bottom = w->regs.sp;
 		w->known = w->regs;
 	}

@@ -14,9 +14,12 @@
 #include "core/code_path.h"
 #include "core/plain_step.h"
 #include "core/rule_step.h"
+#include "core/table_step.h"
 
 /* Each walks again from where all registers were known. */
-#define MAX_RECOVERIES 4
+#define MAX_RECOVERIES 8
+/* Of all expressions together; GCC's own test of one has 500. */
+#define MAX_OPERATIONS 0x10000
 
 /* Memory where a word is a load; at first there is none. */
 struct near_memory {
@@ -69,6 +72,8 @@ struct frame_walk {
 	bool in_syscall;                /* the last frame is in the instruction before its PC */
 	uint8_t switches;               /* of stacks */
 	uint8_t recoveries;             /* that are still allowed */
+	uint32_t operations;            /* likewise, of expressions */
+	uint32_t lost;                  /* a bit for each register that was lost so far */
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 	uint64_t recovered[BOBBIN_REG_COUNT]; /* what was lost */
 	struct last_resort resort;
@@ -87,11 +92,11 @@ static uint64_t world_packed(struct frame_walk *w, uint64_t pc, uint8_t *source)
 static enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc, struct bobbin_rule *ret);
 
 /*
- * The rule with the caller's value of the register that @arch names as its frame pointer,
- * which may be any; false: tables do not describe it.
+ * A step by what call-frame information says of the code at an address.  NO_TABLE: nothing.
+ * The world fills in the bias.
  */
-static bool world_follow(struct frame_walk *w, const struct bobbin_arch *arch, uint64_t pc,
-			 struct bobbin_rule *ret);
+static enum bobbin_reason world_table_step(struct frame_walk *w, uint64_t pc,
+					   struct table_step *step);
 
 /* Whether there is code at an address, which may be anything. */
 static bool world_is_code(struct frame_walk *w, uint64_t addr);
@@ -120,6 +125,20 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->in_syscall = false;
 	w->switches = 0;
 	w->recoveries = MAX_RECOVERIES;
+	w->operations = MAX_OPERATIONS;
+	w->lost = 0;
+}
+
+/* @regs are of code that a signal interrupted, whose frame is at @sp. */
+static BOBBIN_ALWAYS_INLINE void frame_interrupted(struct frame_walk *w, uint64_t sp,
+						   struct bobbin_regs *regs)
+{
+	regs->gpr_known = step_interrupted(w, w->arch, sp, w->gpr);
+	regs->gpr = w->gpr;
+	if (!w->arch->default_ra_off && regs->gpr_known >> w->arch->ra & 1) {
+		regs->ra = w->gpr[w->arch->ra];
+		regs->ra_known = true;
+	}
 }
 
 /* Programs of a kernel know one, and can follow no pointer to it. */
@@ -148,15 +167,9 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_step(struct frame_walk *w,
 	uint64_t sp = regs->sp;
 	enum bobbin_reason reason = step_by_rule(w, w->arch, rule, regs);
 
-	if (reason || !(rule->flags & BOBBIN_RULE_SIGNAL))
-		return reason;
-	regs->gpr_known = step_interrupted(w, w->arch, sp, w->gpr);
-	regs->gpr = w->gpr;
-	if (!w->arch->default_ra_off && regs->gpr_known >> w->arch->ra & 1) {
-		regs->ra = w->gpr[w->arch->ra];
-		regs->ra_known = true;
-	}
-	return BOBBIN_REASON_NONE;
+	if (!reason && rule->flags & BOBBIN_RULE_SIGNAL)
+		frame_interrupted(w, sp, regs);
+	return reason;
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lost_register.h - a register that a rule needs and that walks do not follow.
+ * lost_register.h - what a plain step lacks: a register that walks do not follow, or a rule
+ * that can hold what the table says.
  *
  * The CFA of the dynamic loader's resolver is relative to RBX.  The walk goes back to
- * where all registers were last known, and follows this one from there.
+ * where all registers were last known, and follows this one from there.  Expressions are
+ * worked out by the table.
  */
 #ifndef BOBBIN_CORE_LOST_REGISTER_H
 #define BOBBIN_CORE_LOST_REGISTER_H
@@ -13,6 +15,8 @@
 
 /* The most frames between where a register was known and where it is needed. */
 #define MAX_FOLLOWED 1024
+/* Of a walk's operations: a table's program may be long. */
+#define TABLE_STEP_COST 16
 
 /* The rule for an address, from a table or for the kernel's page. */
 static BOBBIN_ALWAYS_INLINE enum bobbin_source frame_rule(struct frame_walk *w, uint64_t pc,
@@ -25,57 +29,149 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source frame_rule(struct frame_walk *w, 
 	return world_rule(w, pc, ret);
 }
 
-/* From a frame to its caller, and what a register that @arch follows has there. */
-static bool follow_register(struct frame_walk *w, const struct bobbin_arch *arch,
-			    struct bobbin_regs *regs, uint64_t *value)
+/* A step by the table itself; in: @regs, out: also in @regs, which are untouched on failure. */
+static enum bobbin_reason table_step(struct frame_walk *w, const struct bobbin_arch *arch,
+				     uint64_t pc, struct bobbin_regs *regs, uint32_t *missing)
 {
-	uint64_t gpr[BOBBIN_REG_COUNT], pc = bobbin_regs_lookup_pc(regs);
-	struct bobbin_regs other = *regs;
-	struct bobbin_rule rule;
+	struct table_step step = {.arch = arch, .regs = *regs, .operations = &w->operations};
+	enum bobbin_reason reason = BOBBIN_REASON_NO_TABLE;
 
-	if (!world_follow(w, arch, pc, &rule))
-		return false;
-	/* in this step the frame pointer is a register like any other */
-	gpr[w->arch->fp] = regs->fp;
-	other.gpr = gpr;
-	other.gpr_known = 1u << w->arch->fp;
-	other.fp = *value;
-	if (step_by_rule(w, arch, &rule, &other))
-		return false;
-	frame_rule(w, pc, &rule);
-	*value = other.fp;
-	return !step_by_rule(w, w->arch, &rule, regs);
+	if (w->operations >= TABLE_STEP_COST) {
+		w->operations -= TABLE_STEP_COST;
+		reason = world_table_step(w, pc, &step);
+	}
+	*missing = step.missing;
+	if (!reason)
+		*regs = step.regs;
+	return reason;
 }
 
-/* Follow it from where it was known, through the slots in which callees saved it. */
-static bool recover_register(struct frame_walk *w, uint8_t reg)
+/* By the rule, or by the expressions that it cannot hold. */
+static enum bobbin_reason rule_or_table_step(struct frame_walk *w, const struct bobbin_rule *rule,
+					     struct bobbin_regs *regs, uint32_t *missing)
+{
+	const uint64_t pc = bobbin_regs_lookup_pc(regs);
+	enum bobbin_reason reason;
+
+	*missing = 0;
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE && rule->reason == BOBBIN_REASON_CFI_EXPRESSION) {
+		reason = table_step(w, w->arch, pc, regs, missing);
+		/* what has no table of this kind may have been made of one */
+		return reason == BOBBIN_REASON_NO_TABLE ? BOBBIN_REASON_CFI_EXPRESSION : reason;
+	}
+	reason = step_by_rule(w, w->arch, rule, regs);
+	if (reason == BOBBIN_REASON_NO_REGISTER)
+		*missing = step_registers(w->arch, rule, regs);
+	return reason;
+}
+
+/* Registers of a frame: all that are followed. */
+struct followed {
+	struct bobbin_regs regs;
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	uint32_t known;
+};
+
+/* What the register has in the caller of @f. */
+static bool follow_register(struct frame_walk *w, const struct followed *f, uint8_t reg,
+			    uint64_t *ret)
 {
 	struct bobbin_arch arch = *w->arch;
-	struct bobbin_regs regs = w->known;
-	uint64_t value;
+	struct bobbin_regs regs = f->regs;
+	uint32_t missing;
 
-	if (!w->recoveries || !regs.gpr || !(regs.gpr_known >> reg & 1))
-		return false;
-	w->recoveries--;
+	/* in this step the frame pointer is a register like any other */
 	arch.fp = reg;
-	value = regs.gpr[reg];
-	for (unsigned int i = 0; regs.sp != w->regs.sp || regs.pc != w->regs.pc; i++)
-		if (i == MAX_FOLLOWED || !follow_register(w, &arch, &regs, &value))
-			return false;
-	w->recovered[reg] = value;
-	w->regs.gpr = w->recovered;
-	w->regs.gpr_known |= 1u << reg;
+	regs.fp = f->gpr[reg];
+	if (table_step(w, &arch, bobbin_regs_lookup_pc(&regs), &regs, &missing))
+		return false;
+	*ret = regs.fp;
 	return true;
 }
 
-/* By a rule whose CFA is relative to another register than SP and FP. */
+/* From a frame to its caller, with those registers of @wanted that tables describe. */
+static bool follow_frame(struct frame_walk *w, uint32_t wanted, struct followed *f)
+{
+	struct bobbin_regs caller;
+	struct followed next;
+	struct bobbin_rule rule;
+	uint32_t missing;
+
+	f->gpr[w->arch->fp] = f->regs.fp;
+	f->regs.gpr = f->gpr;
+	f->regs.gpr_known = f->known | 1u << w->arch->fp;
+	next.known = 0;
+	for (uint8_t reg = 0; reg < BOBBIN_REG_COUNT; reg++)
+		if ((f->known & wanted) >> reg & 1 && follow_register(w, f, reg, &next.gpr[reg]))
+			next.known |= 1u << reg;
+	caller = f->regs;
+	frame_rule(w, bobbin_regs_lookup_pc(&caller), &rule);
+	if (rule_or_table_step(w, &rule, &caller, &missing))
+		return false;
+	for (uint8_t reg = 0; reg < BOBBIN_REG_COUNT; reg++)
+		if (next.known >> reg & 1)
+			f->gpr[reg] = next.gpr[reg];
+	f->known = next.known;
+	f->regs = caller;
+	return true;
+}
+
+/*
+ * Follow what @needed names from where it was known, through the slots in which callees saved
+ * it, with what frames between here and there needed.
+ */
+static bool recover_registers(struct frame_walk *w, uint32_t needed)
+{
+	const struct bobbin_regs *known = &w->known;
+	struct followed f = {.regs = *known};
+
+	/* a call leaves its own return address in the link register */
+	if (!w->arch->default_ra_off)
+		needed &= ~(1u << w->arch->ra);
+	if (!needed || !known->gpr || needed & ~known->gpr_known)
+		return false;
+	w->lost |= needed;
+	f.known = known->gpr_known;
+	for (uint8_t reg = 0; reg < BOBBIN_REG_COUNT; reg++)
+		if (f.known >> reg & 1)
+			f.gpr[reg] = known->gpr[reg];
+	for (unsigned int i = 0; f.regs.sp != w->regs.sp || f.regs.pc != w->regs.pc; i++)
+		if (i == MAX_FOLLOWED || !follow_frame(w, w->lost, &f))
+			return false;
+	for (uint8_t reg = 0; reg < BOBBIN_REG_COUNT; reg++)
+		if (f.known >> reg & 1)
+			w->recovered[reg] = f.gpr[reg];
+	w->regs.gpr = w->recovered;
+	w->regs.gpr_known = f.known;
+	return !(needed & ~f.known);
+}
+
+/*
+ * By a rule that names other registers than SP and FP, or that is none because there are
+ * expressions.  Which registers these need is found out one after the other.
+ */
 static BOBBIN_NEVER_INLINE enum bobbin_reason step_by_lost(struct frame_walk *w,
 							   const struct bobbin_rule *rule)
 {
-	if (rule->cfa.reg >= BOBBIN_REG_COUNT || w->regs.gpr || !recover_register(w, rule->cfa.reg))
-		return BOBBIN_REASON_NO_REGISTER;
-	w->known = w->regs;
-	return frame_step(w, rule, &w->regs);
+	const uint64_t sp = w->regs.sp;
+	uint32_t missing, before = 0;
+	enum bobbin_reason reason;
+
+	for (;;) {
+		reason = rule_or_table_step(w, rule, &w->regs, &missing);
+		/* what was recovered once is known, so each turn needs another register */
+		if (reason != BOBBIN_REASON_NO_REGISTER || !(missing & ~before))
+			break;
+		before |= missing;
+		if (!w->recoveries)
+			break;
+		w->recoveries--;
+		if (!recover_registers(w, missing))
+			break;
+	}
+	if (!reason && w->regs.exact)
+		frame_interrupted(w, sp, &w->regs);
+	return reason;
 }
 
 #endif

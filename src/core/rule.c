@@ -10,6 +10,7 @@
  *	16..35	CFA: offset 20 | plus 8, offset 12 | plus 8, index 5, offset 7
  *	36..47	RA: offset 12 | register 5, offset 7
  *	48..63	FP: offset 16 | register 5, offset 11
+ *	36..63	RA from the PC: offset 28, in bytes; FP is unchanged
  *
  * Without a rule the word is the reason times four.
  */
@@ -30,7 +31,8 @@ enum ra_form {
 	RA_CFA_MEM,
 	RA_REG,
 	RA_REG_MEM,
-	RA_NEXT_TO_FP
+	RA_NEXT_TO_FP,
+	RA_PC
 };
 
 enum fp_form {
@@ -51,6 +53,7 @@ static const struct field cfa_off = {16, 20};
 static const struct field mem_plus = {16, 8}, mem_off = {24, 12};
 static const struct field indexed_reg = {24, 5}, indexed_off = {29, 7};
 static const struct field ra_off = {36, 12}, ra_reg = {36, 5}, ra_reg_off = {41, 7};
+static const struct field ra_pc_off = {36, 28};
 static const struct field fp_off = {48, 16}, fp_reg = {48, 5}, fp_reg_off = {53, 11};
 
 static BOBBIN_ALWAYS_INLINE uint64_t mask_of(struct field f)
@@ -71,11 +74,16 @@ static BOBBIN_ALWAYS_INLINE bool put(uint64_t *word, struct field f, uint64_t va
 	return true;
 }
 
-static BOBBIN_ALWAYS_INLINE int32_t get_off(uint64_t word, struct field f)
+static BOBBIN_ALWAYS_INLINE int64_t get_signed(uint64_t word, struct field f)
 {
 	uint64_t sign = 1ull << (f.bits - 1);
 
-	return (int32_t)((int64_t)((get(word, f) ^ sign) - sign) * 8);
+	return (int64_t)((get(word, f) ^ sign) - sign);
+}
+
+static BOBBIN_ALWAYS_INLINE int32_t get_off(uint64_t word, struct field f)
+{
+	return (int32_t)(get_signed(word, f) * 8);
 }
 
 static BOBBIN_ALWAYS_INLINE bool fits_off(struct field f, int32_t off)
@@ -107,6 +115,15 @@ static bool pack_cfa(const struct bobbin_rule *rule, uint64_t *word)
 	       put_off(word, indexed_off, rule->cfa.off);
 }
 
+static bool pack_ra_from_pc(const struct bobbin_rule *rule, uint64_t *word)
+{
+	int32_t off = rule->ra.off, limit = 1 << (ra_pc_off.bits - 1);
+
+	return rule->fp.how == BOBBIN_HOW_SAME && off >= -limit && off < limit &&
+	       put(word, ra_form, RA_PC) &&
+	       put(word, ra_pc_off, (uint64_t)off & mask_of(ra_pc_off));
+}
+
 static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 {
 	const struct bobbin_place *ra = &rule->ra;
@@ -129,6 +146,8 @@ static bool pack_ra(const struct bobbin_rule *rule, uint64_t *word)
 		return rule->fp.how == BOBBIN_HOW_IN_CFA_MEM &&
 		       (int64_t)ra->off == (int64_t)rule->fp.off + 8 &&
 		       put(word, ra_form, RA_NEXT_TO_FP);
+	case BOBBIN_HOW_AT_PC:
+		return pack_ra_from_pc(rule, word);
 	default:
 		return false;
 	}
@@ -223,6 +242,8 @@ static struct bobbin_place unpack_ra(uint64_t word)
 		return place(BOBBIN_HOW_IN_REG_MEM, get(word, ra_reg), get_off(word, ra_reg_off));
 	case RA_NEXT_TO_FP:
 		return place(BOBBIN_HOW_IN_CFA_MEM, 0, get_off(word, fp_off) + 8);
+	case RA_PC:
+		return place(BOBBIN_HOW_AT_PC, 0, (int32_t)get_signed(word, ra_pc_off));
 	default:
 		return place(BOBBIN_HOW_UNDEFINED, 0, 0);
 	}

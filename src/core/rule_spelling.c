@@ -75,6 +75,10 @@ static void put_place(struct spelling *s, const struct bobbin_arch *arch,
 		put(s, place->how == BOBBIN_HOW_AT_CFA ? "=c" : "c");
 		put_offset(s, place->off);
 		break;
+	case BOBBIN_HOW_AT_PC:
+		put(s, "pc");
+		put_offset(s, place->off);
+		break;
 	case BOBBIN_HOW_AT_REG:
 		put_sum(s, arch, place, BOBBIN_NO_INDEX);
 		break;

@@ -51,11 +51,38 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_register(const struct rule_s
 		*ret = regs->fp;
 	else if (reg == s->arch->ra && regs->ra_known)
 		*ret = regs->ra;
+	else if (reg == s->arch->pc)
+		*ret = regs->pc;
 	else if (regs->gpr && reg < BOBBIN_REG_COUNT && regs->gpr_known >> reg & 1)
 		*ret = regs->gpr[reg];
 	else
 		return BOBBIN_REASON_NO_REGISTER;
 	return BOBBIN_REASON_NONE;
+}
+
+static BOBBIN_ALWAYS_INLINE uint32_t step_register_bit(const struct bobbin_place *place)
+{
+	bool based = place->how == BOBBIN_HOW_AT_REG || place->how == BOBBIN_HOW_IN_REG_MEM;
+
+	return based && place->reg < BOBBIN_REG_COUNT ? 1u << place->reg : 0;
+}
+
+/* A bit for each register that a rule names and that is not known. */
+static BOBBIN_ALWAYS_INLINE uint32_t step_registers(const struct bobbin_arch *arch,
+						    const struct bobbin_rule *rule,
+						    const struct bobbin_regs *regs)
+{
+	uint32_t known = 1u << arch->sp | 1u << arch->fp;
+	uint32_t named = step_register_bit(&rule->cfa) | step_register_bit(&rule->ra) |
+			 step_register_bit(&rule->fp);
+
+	if (rule->cfa.how == BOBBIN_HOW_IN_REG_MEM && rule->index < BOBBIN_REG_COUNT)
+		named |= 1u << rule->index;
+	if (arch->pc < BOBBIN_REG_COUNT)
+		known |= 1u << arch->pc;
+	if (regs->gpr)
+		known |= regs->gpr_known;
+	return named & ~known;
 }
 
 /* The CFA of a frame as its rule says, unchecked; or why it is not known. */
@@ -130,6 +157,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_ra(const struct rule_step *s
 	if (rule->ra.how == BOBBIN_HOW_AT_CFA ||
 	    (rule->ra.how == BOBBIN_HOW_SAME && s->arch->default_ra_off))
 		return BOBBIN_REASON_BAD_RULE;
+	if (rule->ra.how == BOBBIN_HOW_AT_PC) {
+		*ret = s->regs->pc + (uint64_t)(int64_t)rule->ra.off;
+		return BOBBIN_REASON_NONE;
+	}
 	if (rule->ra.how == BOBBIN_HOW_SAME)
 		reason = step_register(s, s->arch->ra, &ra);
 	else
@@ -159,6 +190,19 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_fp(const struct rule_step *s
 }
 
 /*
+ * Nothing has been called by code whose PC is exact, so its caller's stack pointer may be below
+ * its own, if the rule says so outright: glibc's stubs of locks, before 2.20, are described as
+ * called by their own instruction behind "sub $128, %rsp".
+ */
+static BOBBIN_ALWAYS_INLINE bool step_goes_down(const struct rule_step *s)
+{
+	const struct bobbin_place *cfa = &s->rule->cfa;
+
+	return s->regs->exact && cfa->how == BOBBIN_HOW_AT_REG && cfa->reg == s->arch->sp &&
+	       cfa->off < s->arch->cfa_bias;
+}
+
+/*
  * Moving towards the outermost frame at each step is what makes loops
  * impossible.  Two frames may share a stack pointer only where nothing has
  * been pushed yet, and only signal handlers and what is known to switch stacks may
@@ -169,6 +213,8 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_check_sp(const struct rule_s
 	if (sp & (s->arch->sp_align - 1u))
 		return BOBBIN_REASON_MISALIGNED;
 	if (s->rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH))
+		return BOBBIN_REASON_NONE;
+	if (step_goes_down(s))
 		return BOBBIN_REASON_NONE;
 	if (sp < s->regs->sp || (sp == s->regs->sp && !s->regs->exact))
 		return BOBBIN_REASON_STUCK;

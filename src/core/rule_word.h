@@ -14,7 +14,7 @@
 #define RULE_WORD_OFF (0xfffffull << RULE_WORD_OFF_SHIFT)
 #define RULE_WORD_OFF_LIMIT (1ull << 19)
 #define RULE_WORD_RA_FORM (7ull << 10)
-#define RULE_WORD_RA_NEXT_TO_FP (5ull << 10)
+#define RULE_WORD_RA_NEXT_TO_FP (5ull << 10) /* this and greater forms depend on FP */
 #define RULE_WORD_FP_FORM (7ull << 13)
 #define RULE_WORD_FP_IN_CFA_MEM (1ull << 13)
 #define RULE_WORD_FP_SHIFT 48
@@ -48,15 +48,15 @@ static BOBBIN_ALWAYS_INLINE uint64_t rule_word_with_cfa(uint64_t word, uint8_t r
 }
 
 /*
- * The rule in @word with FP in memory at CFA + @off.  0: that does not fit, RA depends on
- * where FP is, or @word is 0.
+ * The rule in @word with FP in memory at CFA + @off.  0: that does not fit, RA's form depends
+ * on FP's, or @word is 0.
  */
 static BOBBIN_ALWAYS_INLINE uint64_t rule_word_with_fp(uint64_t word, int32_t off)
 {
 	const uint64_t low = (1ull << RULE_WORD_FP_SHIFT) - 1;
 
 	if (!word || off & 7 || off < -RULE_WORD_FP_LIMIT || off >= RULE_WORD_FP_LIMIT ||
-	    (word & RULE_WORD_RA_FORM) == RULE_WORD_RA_NEXT_TO_FP)
+	    (word & RULE_WORD_RA_FORM) >= RULE_WORD_RA_NEXT_TO_FP)
 		return 0;
 	return (word & low & ~RULE_WORD_FP_FORM) | RULE_WORD_FP_IN_CFA_MEM |
 	       (uint64_t)(off >> 3) << RULE_WORD_FP_SHIFT;

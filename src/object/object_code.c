@@ -218,10 +218,12 @@ static int take_frames(struct object_reader *reader)
 	return r;
 }
 
+/* Separate debug files say where code is, and have none of its bytes. */
 static bool is_text(const Elf64_Shdr *header)
 {
 	return header->sh_flags & SHF_ALLOC && header->sh_flags & SHF_EXECINSTR &&
-	       header->sh_type == SHT_PROGBITS && header->sh_size;
+	       (header->sh_type == SHT_PROGBITS || header->sh_type == SHT_NOBITS) &&
+	       header->sh_size;
 }
 
 static int place_texts(struct object_reader *reader)
@@ -240,7 +242,8 @@ static int place_texts(struct object_reader *reader)
 
 		if (!is_text(&headers->sections[i]) || reader->places[i].frame)
 			continue;
-		if (addr + size + 2 * TEXT_ALIGNMENT > OBJECT_CODE_MAX)
+		/* that of bytes which are not in the file may be any number */
+		if (size > OBJECT_CODE_MAX || addr + size + 2 * TEXT_ALIGNMENT > OBJECT_CODE_MAX)
 			return -EFBIG;
 		code->ranges[code->text_count] = (struct bobbin_range){addr, addr + size};
 		code->texts[code->text_count] =

@@ -86,11 +86,25 @@ static void check_info(struct defects *d, const struct bobbin_sframe_fde *fde,
 		defects_add(d, at, BOBBIN_REASON_SFRAME_MANGLED);
 }
 
+/* Words of a flexible row up to its FP: a pair, or a word of padding for each but the CFA. */
+static unsigned int words_of_values(const struct bobbin_sframe_fre *fre)
+{
+	unsigned int i = 2;
+
+	for (unsigned int value = 0; value < 2 && i < fre->num_words; value++)
+		i += fre->words[i] ? 2 : 1;
+	return i;
+}
+
 static bool count_is_flexible(const struct bobbin_sframe_fre *fre)
 {
-	if (fre->num_words <= 2)
-		return fre->num_words == 2;
-	return fre->words[2] ? fre->num_words == 4 || fre->num_words == 6 : fre->num_words == 5;
+	unsigned int i = words_of_values(fre);
+
+	if (i > fre->num_words)
+		return false;
+	while (i < fre->num_words && !fre->words[i])
+		i++;
+	return i == fre->num_words;
 }
 
 static bool count_is_known(const struct bobbin_sframe_view *view,
@@ -112,7 +126,7 @@ static void check_control(struct defects *d, uint64_t at, uint32_t control, uint
 {
 	bool has_register = control & SFRAME_FLEX_REG;
 
-	if (control & SFRAME_FLEX_UNUSED || !control || (needs && !(control & needs)))
+	if (control & SFRAME_FLEX_UNUSED || (needs && !(control & needs)))
 		defects_add(d, at, BOBBIN_REASON_SFRAME_CONTROL);
 	if (control >> SFRAME_FLEX_REG_SHIFT >= BOBBIN_REG_COUNT)
 		defects_add(d, at, BOBBIN_REASON_SFRAME_REGISTER);
@@ -125,13 +139,18 @@ static void check_controls(struct defects *d, const struct bobbin_sframe_fde *fd
 			   const struct bobbin_sframe_fre *fre)
 {
 	const int32_t *words = fre->words;
+	const uint32_t pc = (uint32_t)d->view->arch->pc << SFRAME_FLEX_REG_SHIFT | SFRAME_FLEX_REG;
 	unsigned int fp = words[2] ? 4 : 3;
 
 	check_control(d, word_at(fde, fre, 0), (uint32_t)words[0], SFRAME_FLEX_REG);
-	if (fre->num_words >= 4 && words[2])
+	/* the PC may be none of the registers that rules name */
+	if (fre->num_words >= 4 && words[2] && (uint32_t)words[2] != pc)
 		check_control(d, word_at(fde, fre, 2), (uint32_t)words[2],
 			      SFRAME_FLEX_REG | SFRAME_FLEX_DEREF);
-	if (fre->num_words > fp)
+	/* readers pass over what follows */
+	if (words_of_values(fre) < fre->num_words)
+		defects_add(d, fre->offset + fde->fre_type, BOBBIN_REASON_SFRAME_RESERVED);
+	if (fre->num_words > fp && words[fp])
 		check_control(d, word_at(fde, fre, fp), (uint32_t)words[fp], 0);
 }
 

@@ -113,13 +113,18 @@ static bool default_words(const struct bobbin_arch *arch, unsigned int version,
 }
 
 /* A control word and an offset; control word 0 means something else. */
-static bool flex_place(const struct bobbin_place *place, struct fre_words *w)
+static bool flex_place(const struct bobbin_arch *arch, const struct bobbin_place *place,
+		       struct fre_words *w)
 {
+	uint32_t pc = (uint32_t)arch->pc << SFRAME_FLEX_REG_SHIFT;
 	uint32_t reg = (uint32_t)place->reg << SFRAME_FLEX_REG_SHIFT;
 
 	switch (place->how) {
 	case BOBBIN_HOW_AT_REG:
 		push_pair(w, reg | SFRAME_FLEX_REG, place->off);
+		return true;
+	case BOBBIN_HOW_AT_PC:
+		push_pair(w, pc | SFRAME_FLEX_REG, place->off);
 		return true;
 	case BOBBIN_HOW_IN_REG_MEM:
 		push_pair(w, reg | SFRAME_FLEX_REG | SFRAME_FLEX_DEREF, place->off);
@@ -149,18 +154,18 @@ static bool flex_words(const struct bobbin_arch *arch, const struct bobbin_rule 
 		return true;
 	if (!common_sense(arch, rule) ||
 	    (cfa.how != BOBBIN_HOW_AT_REG && cfa.how != BOBBIN_HOW_IN_REG_MEM) ||
-	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(&cfa, ret))
+	    !scale_cfa(arch, cfa.off, &cfa.off) || !flex_place(arch, &cfa, ret))
 		return false;
 	if (rule->flags & BOBBIN_RULE_MANGLED)
 		ret->info |= SFRAME_FRE_MANGLED;
 
 	if (!ra_is_default(arch, &rule->ra)) {
-		if (!flex_place(&rule->ra, ret))
+		if (!flex_place(arch, &rule->ra, ret))
 			return false;
 	} else if (rule->fp.how != BOBBIN_HOW_SAME) {
 		push(ret, 0);
 	}
-	return rule->fp.how == BOBBIN_HOW_SAME || flex_place(&rule->fp, ret);
+	return rule->fp.how == BOBBIN_HOW_SAME || flex_place(arch, &rule->fp, ret);
 }
 
 bool fre_words_of(const struct bobbin_arch *arch, unsigned int version, bool flex,

@@ -91,26 +91,56 @@ static bool read_flex_cfa(const struct bobbin_sframe_view *view,
 	       unscale_cfa(view, rule->cfa.off, &rule->cfa.off);
 }
 
+/* A value that need not be given: at the end, or a word of padding in its place. */
+static bool read_optional(const int32_t **word, const int32_t *end, enum bobbin_how cfa_how,
+			  struct bobbin_place *ret)
+{
+	const int32_t *at = *word;
+
+	if (at == end)
+		return true;
+	if (!*at) {
+		*word = at + 1;
+		return true;
+	}
+	*word = at + 2;
+	return end - at >= 2 && read_pair(at, cfa_how, ret);
+}
+
+/* As read_optional(); what is relative to the PC names it by its DWARF number. */
+static bool read_flex_ra(const struct bobbin_sframe_view *view, const int32_t **word,
+			 const int32_t *end, struct bobbin_place *ret)
+{
+	const uint32_t pc = (uint32_t)sframe_arch(view)->pc << SFRAME_FLEX_REG_SHIFT |
+			    SFRAME_FLEX_REG;
+	const int32_t *at = *word;
+
+	if (end - at < 2 || (uint32_t)at[0] != pc)
+		/* CFA + off without a load is no code address */
+		return read_optional(word, end, BOBBIN_HOW_NO_RULE, ret);
+	*word = at + 2;
+	*ret = (struct bobbin_place){.how = BOBBIN_HOW_AT_PC, .off = at[1]};
+	return true;
+}
+
+/* What follows the values, of which there are @from words or all; by constants, for BPF. */
+static bool words_are_padding(const struct bobbin_sframe_fre *fre, unsigned int from)
+{
+	for (unsigned int i = 4; i < sizeof(fre->words) / sizeof(*fre->words); i++)
+		if (i >= from && i < fre->num_words && fre->words[i])
+			return false;
+	return true;
+}
+
 static bool read_flex(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fre *fre,
 		      struct bobbin_rule *rule)
 {
 	const int32_t *word = fre->words + 2, *end = fre->words + fre->num_words;
 
-	if (!read_flex_cfa(view, fre, rule))
+	if (!read_flex_cfa(view, fre, rule) || !read_flex_ra(view, &word, end, &rule->ra) ||
+	    !read_optional(&word, end, BOBBIN_HOW_AT_CFA, &rule->fp))
 		return false;
-	if (word == end)
-		return true;
-	if (*word) {
-		/* CFA + off without a load is no code address */
-		if (end - word < 2 || !read_pair(word, BOBBIN_HOW_NO_RULE, &rule->ra))
-			return false;
-		word += 2;
-		if (word == end)
-			return true;
-	} else {
-		word++;
-	}
-	return end - word == 2 && *word && read_pair(word, BOBBIN_HOW_AT_CFA, &rule->fp);
+	return words_are_padding(fre, (unsigned int)(word - fre->words));
 }
 
 /* No words: the return address is undefined (V2 erratum 2, V3). */

@@ -163,7 +163,7 @@ static bool read_place(const uint8_t *p, struct bobbin_place *ret)
 	ret->off = (int32_t)load_u32(p, false);
 	ret->how = p[4];
 	ret->reg = p[5];
-	return ret->how <= BOBBIN_HOW_IN_REG_MEM && ret->reg < BOBBIN_REG_COUNT;
+	return ret->how <= BOBBIN_HOW_AT_PC && ret->reg < BOBBIN_REG_COUNT;
 }
 
 int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,

@@ -143,24 +143,32 @@ bool call_frames_exist(const struct call_frames *frames)
 	return frames->views[CALL_FRAMES_EH].frame || frames->views[CALL_FRAMES_DEBUG].frame;
 }
 
-int call_frames_lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
-		       struct bobbin_row *row, enum bobbin_source *source)
+int call_frames_rows(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
+		     struct bobbin_cfi_rows *rows, struct bobbin_row *row,
+		     enum bobbin_source *source)
 {
 	const struct listed_fde *listed;
-	struct bobbin_cfi_rows rows;
 	int r;
 
 	*source = BOBBIN_SOURCE_EH_FRAME;
 	if (!f->listed)
-		return bobbin_cfi_lookup(&f->views[CALL_FRAMES_EH], vaddr, &rows, err, row);
+		return bobbin_cfi_lookup(&f->views[CALL_FRAMES_EH], vaddr, rows, err, row);
 	listed = fde_list_find(&f->list, vaddr);
 	if (!listed)
 		return -ENOENT;
 	if (f->views[listed->view].debug_frame)
 		*source = BOBBIN_SOURCE_DEBUG_FRAME;
-	rows.view = NULL;
-	r = listed_fde_start(f->views, listed, err, &rows);
-	return r ? r : bobbin_cfi_rows_find(&rows, vaddr, err, row);
+	rows->view = NULL;
+	r = listed_fde_start(f->views, listed, err, rows);
+	return r ? r : bobbin_cfi_rows_find(rows, vaddr, err, row);
+}
+
+int call_frames_lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
+		       struct bobbin_row *row, enum bobbin_source *source)
+{
+	struct bobbin_cfi_rows rows;
+
+	return call_frames_rows(f, vaddr, err, &rows, row, source);
 }
 
 static int give_functions(const struct fde_list *list, enum call_frames_section section,

@@ -76,6 +76,11 @@ bool call_frames_exist(const struct call_frames *frames);
 int call_frames_lookup(const struct call_frames *frames, uint64_t vaddr, struct bobbin_error *err,
 		       struct bobbin_row *row, enum bobbin_source *source);
 
+/* The same; @rows, uninitialized: has come to the row. */
+int call_frames_rows(const struct call_frames *frames, uint64_t vaddr, struct bobbin_error *err,
+		     struct bobbin_cfi_rows *rows, struct bobbin_row *row,
+		     enum bobbin_source *source);
+
 /*
  * Each live function of one section, ascending, as long as @sink returns 0; what it
  * returned, or -ENOMEM.

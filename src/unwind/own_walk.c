@@ -155,14 +155,17 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 	return object && table_set_is_entry(&object->module->tables, addr - object->image.bias);
 }
 
-static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,
-			 struct bobbin_rule *ret)
+static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
+					   struct table_step *step)
 {
-	struct code_search *search = &((struct own_walk *)frames)->search;
-	const struct loaded_object *object = code_search_object(search, pc);
+	struct own_walk *w = (struct own_walk *)frames;
+	const struct bobbin_mem mem = {self_memory_read, &w->memory};
+	const struct loaded_object *object = code_search_object(&w->search, pc);
 
-	return object && code_search_has(search, pc) &&
-	       table_set_follow(&object->module->tables, arch, pc - object->image.bias, ret);
+	if (!object || !code_search_has(&w->search, pc))
+		return BOBBIN_REASON_NO_TABLE;
+	step->bias = object->image.bias;
+	return table_set_step(&object->module->tables, pc - step->bias, &mem, step);
 }
 
 static void own_walk_init(struct own_walk *w, const struct own_code *code,

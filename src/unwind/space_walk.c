@@ -80,14 +80,17 @@ static struct module *module_at(const struct space_walk *w, uint64_t addr, uint6
 	return unwinder_module_at(w->unwinder, m->file, m->offset, *offset, vaddr);
 }
 
-static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,
-			 struct bobbin_rule *ret)
+static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
+					   struct table_step *step)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
 	uint64_t offset, vaddr;
 	const struct module *module = module_at(w, pc, &offset, &vaddr);
 
-	return module && table_set_follow(&module->tables, arch, vaddr, ret);
+	if (!module)
+		return BOBBIN_REASON_NO_TABLE;
+	step->bias = pc - vaddr;
+	return table_set_step(&module->tables, vaddr, w->mem, step);
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)

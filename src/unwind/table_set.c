@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "cfi/cfi_step.h"
 #include "codemap/code_map.h"
 #include "core/deps.h"
 #include "core/frame_rules.h"
@@ -359,26 +360,26 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 	}
 }
 
-bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
-		      struct bobbin_rule *ret)
+enum bobbin_reason table_set_step(const struct table_set *set, uint64_t pc,
+				  const struct bobbin_mem *mem, struct table_step *step)
 {
 	struct call_frames *known = find_table(set, TABLE_CALL_FRAMES);
 	enum bobbin_source source;
+	struct bobbin_cfi_rows rows;
 	struct bobbin_error error;
 	struct call_frames frames;
 	struct bobbin_row row;
 	int r;
 
 	if (!known || call_frames_list(known))
-		return false;
+		return BOBBIN_REASON_NO_TABLE;
 	frames = *known;
 	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++)
-		frames.views[i].arch = arch;
-	r = call_frames_lookup(&frames, pc, &error, &row, &source);
-	if (r && r != -EBADMSG)
-		return false;
-	*ret = r ? bobbin_rule_none(error.reason) : row.rule;
-	return true;
+		frames.views[i].arch = step->arch;
+	r = call_frames_rows(&frames, pc, &error, &rows, &row, &source);
+	if (r)
+		return r == -EBADMSG ? error.reason : BOBBIN_REASON_NO_TABLE;
+	return cfi_step(&rows, pc, mem, step);
 }
 
 static bool function_by(struct table_set *set, const struct table *table, uint64_t pc,

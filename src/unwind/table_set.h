@@ -28,6 +28,7 @@
 #include <stdatomic.h>
 
 #include "core/known_code.h"
+#include "core/table_step.h"
 #include "unwind/function_sink.h"
 
 /* In the order in which they are asked. */
@@ -104,11 +105,12 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 		    struct table_answer *ret);
 
 /*
- * What call-frame information says when it follows another register than the frame
- * pointer: @arch is the set's but for @fp.  false: it says nothing.
+ * A step by what call-frame information says of the code at an address, without a rule, which
+ * cannot hold it: of another register than the frame pointer, or by expressions.  @step's
+ * architecture is the set's but for @fp.  NO_TABLE: it says nothing.
  */
-bool table_set_follow(const struct table_set *set, const struct bobbin_arch *arch, uint64_t pc,
-		      struct bobbin_rule *ret);
+enum bobbin_reason table_set_step(const struct table_set *set, uint64_t pc,
+				  const struct bobbin_mem *mem, struct table_step *step);
 
 /* Whether an address belongs to the first code of a program or of a dynamic loader. */
 bool table_set_is_entry(struct table_set *set, uint64_t pc);

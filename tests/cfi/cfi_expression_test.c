@@ -107,6 +107,36 @@ static uint64_t put_stub(struct cfi_section *s, uint64_t start, uint64_t size)
 			     DW_OP_plus));
 }
 
+/* glibc before 2.20: the stubs of its locks were jumped to. */
+static void return_addresses_may_be_relative_to_the_pc(void **state)
+{
+	assert_expression(DW_CFA_val_expression, 16, BYTES(DW_OP_breg16, 0x65),
+			  "401000 r7+8 pc-27 same\n");
+	assert_expression(DW_CFA_val_expression, 16,
+			  BYTES(DW_OP_breg16, 5, DW_OP_const4s, 8, 0, 0, 0, DW_OP_minus,
+				DW_OP_const4s, 0xf0, 0xff, 0xfe, 0xff, DW_OP_plus),
+			  "401000 r7+8 pc-65555 same\n");
+	assert_expression(DW_CFA_val_expression, 16,
+			  BYTES(DW_OP_lit4, DW_OP_bregx, 16, 0, DW_OP_plus),
+			  "401000 r7+8 pc+4 same\n");
+	assert_program(AMD64, BYTES(DW_CFA_register, 16, 16), "401000 r7+8 pc+0 same\n");
+	assert_program(bobbin_arch_aarch64(),
+		       BYTES(DW_CFA_val_expression, 30, 3, DW_OP_bregx, 32, 8),
+		       "401000 r31+0 pc+8 same\n");
+	assert_program(bobbin_arch_s390x(),
+		       BYTES(DW_CFA_val_expression, 14, 4, DW_OP_bregx, 0xc1, 0, 8),
+		       "401000 r15+160 pc+8 same\n");
+}
+
+static void nothing_else_is_relative_to_the_pc(void **state)
+{
+	assert_expression(DW_CFA_expression, 16, BYTES(DW_OP_breg16, 8),
+			  "401000 none CFI_EXPRESSION\n");
+	assert_expression(DW_CFA_val_expression, 6, BYTES(DW_OP_breg16, 8),
+			  "401000 none CFI_EXPRESSION\n");
+	assert_cfa(BYTES(DW_OP_breg16, 8), "401000 none CFI_EXPRESSION\n");
+}
+
 static void a_look_up_works_out_the_stub(void **state)
 {
 	struct bobbin_cfi_view view;
@@ -366,6 +396,8 @@ int main(void)
 		cmocka_unit_test(linkers_stubs_are_known_by_their_split),
 		cmocka_unit_test(stubs_in_other_words_say_the_same),
 		cmocka_unit_test(almost_stubs_have_no_rule),
+		cmocka_unit_test(return_addresses_may_be_relative_to_the_pc),
+		cmocka_unit_test(nothing_else_is_relative_to_the_pc),
 		cmocka_unit_test(a_look_up_works_out_the_stub),
 		cmocka_unit_test(a_stubs_part_ends_with_its_row),
 		cmocka_unit_test(a_stub_at_the_end_of_the_address_space_does_not_wrap),

@@ -90,6 +90,8 @@ static uint64_t place_value(const struct machine *m, struct bobbin_place place, 
 		return machine_word(m, m->cfa + (uint64_t)place.off);
 	case BOBBIN_HOW_AT_CFA:
 		return m->cfa + (uint64_t)place.off;
+	case BOBBIN_HOW_AT_PC:
+		return m->pc + (uint64_t)place.off;
 	case BOBBIN_HOW_AT_REG:
 		return m->reg[place.reg] + (uint64_t)place.off;
 	default:
@@ -187,6 +189,7 @@ static void compare_under(struct oracle *c, struct machine *m, uint64_t addr,
 	size_t count = 0;
 
 	m->reg[c->view->arch->ra] = c->view->arch->default_ra_off ? addr : m->reg[100];
+	m->pc = m->reg[c->view->arch->pc] = addr;
 	m->cfa = 0;
 	if (rule->ra.how == BOBBIN_HOW_UNDEFINED) {
 		compare_ra(c, m, addr, rule);

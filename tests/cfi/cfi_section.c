@@ -209,6 +209,8 @@ static int print_place(char *text, size_t left, struct bobbin_place place)
 		return snprintf(text, left, " c%+" PRId32, place.off);
 	case BOBBIN_HOW_AT_CFA:
 		return snprintf(text, left, " v%+" PRId32, place.off);
+	case BOBBIN_HOW_AT_PC:
+		return snprintf(text, left, " pc%+" PRId32, place.off);
 	case BOBBIN_HOW_AT_REG:
 		return snprintf(text, left, " r%u%+" PRId32, place.reg, place.off);
 	case BOBBIN_HOW_IN_REG_MEM:

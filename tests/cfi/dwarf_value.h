@@ -16,7 +16,7 @@
 
 struct machine {
 	uint64_t reg[128];
-	uint64_t cfa;
+	uint64_t cfa, pc;
 	uint64_t salt; /* of the memory */
 };
 

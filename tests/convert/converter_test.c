@@ -147,6 +147,31 @@ static void rows_that_need_flexible_ones_are_left_out_of_version_2(void **state)
 	assert_gap(b, 0, 8, 16, BOBBIN_REASON_SFRAME_RULE);
 }
 
+/* As in the stubs of glibc's locks before 2.20, with a CFA below the stack pointer. */
+static void return_addresses_relative_to_the_pc_need_flexible_rows(void **state)
+{
+	struct conversion_bench *b = *state;
+
+	put_fde(&b->eh, TEXT, 64,
+		BYTES(ADVANCE(8), DW_CFA_def_cfa_sf, 7, 16, DW_CFA_val_expression, 16, 3,
+		      DW_OP_breg16, 0xe5, 0x7e, ADVANCE(8), CFA_OFFSET(8), DW_CFA_restore_extended,
+		      16));
+	conversion_run(b);
+	assert_rows(b, 64,
+		    "401000 r7+8 c-8 same\n"
+		    "401008 r7-128 pc-155 same\n"
+		    "401010 r7+8 c-8 same\n");
+	assert_lost(b, 0, 0);
+	b->options.version = 2;
+	conversion_run(b);
+	assert_rows(b, 64,
+		    "401000 r7+8 c-8 same\n"
+		    "401008 nothing\n"
+		    "401010 r7+8 c-8 same\n");
+	assert_lost(b, 1, 8);
+	assert_gap(b, 0, 8, 16, BOBBIN_REASON_SFRAME_RULE);
+}
+
 static void an_outermost_row_has_no_caller(void **state)
 {
 	struct conversion_bench *b = *state;
@@ -489,6 +514,7 @@ int main(void)
 		sentence(a_function_without_any_rule_is_lost),
 		sentence(rows_that_have_no_rule_are_gaps_with_their_reason),
 		sentence(rows_that_need_flexible_ones_are_left_out_of_version_2),
+		sentence(return_addresses_relative_to_the_pc_need_flexible_rows),
 		sentence(an_outermost_row_has_no_caller),
 		sentence(lazy_binding_stubs_become_rows_that_repeat),
 		sentence(stubs_without_final_addresses_are_left_out),

@@ -63,10 +63,10 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 	return BOBBIN_SOURCE_SFRAME;
 }
 
-static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,
-			 struct bobbin_rule *ret)
+static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
+					   struct table_step *step)
 {
-	return false;
+	return BOBBIN_REASON_NO_TABLE;
 }
 
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)

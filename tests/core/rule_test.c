@@ -166,7 +166,7 @@ static void a_return_address_that_does_not_fit_is_refused(void **state)
 		{0, BOBBIN_HOW_IN_REG_MEM, 32},
 		{0, BOBBIN_HOW_AT_CFA, 0},
 		{0, BOBBIN_HOW_NO_RULE, 0},
-		{0, 7, 0},
+		{0, 8, 0},
 	};
 
 	for (size_t i = 0; i < COUNT(outside); i++) {
@@ -232,6 +232,28 @@ static void a_far_return_address_next_to_the_frame_pointer_fits(void **state)
 	}
 	rule.ra.off = rule.fp.off - 8;
 	assert_refused(&rule);
+}
+
+/* In bytes, in the bits of a frame pointer that is unchanged. */
+static void a_return_address_near_the_pc_fits(void **state)
+{
+	static const int32_t fit[] = {
+		0, 1, -1, -27, 0x9f3a1, 128 * KIB * KIB - 1, -128 * KIB * KIB};
+	static const int32_t outside[] = {128 * KIB * KIB, -128 * KIB * KIB - 1, INT32_MIN};
+	struct bobbin_rule rule = plain();
+
+	for (size_t i = 0; i < COUNT(fit); i++) {
+		rule.ra = at(BOBBIN_HOW_AT_PC, 0, fit[i]);
+		rule.cfa.off = -128;
+		assert_survives(&rule);
+	}
+	rule.fp = at(BOBBIN_HOW_IN_CFA_MEM, 0, -16);
+	assert_refused(&rule);
+	rule = plain();
+	for (size_t i = 0; i < COUNT(outside); i++) {
+		rule.ra = at(BOBBIN_HOW_AT_PC, 0, outside[i]);
+		assert_refused(&rule);
+	}
 }
 
 static void why_there_is_no_rule_survives(void **state)
@@ -300,7 +322,8 @@ static struct bobbin_place random_place(uint64_t *seed, bool small)
 	uint64_t r = next_random(seed);
 	uint8_t how = r & 7;
 	bool based = how == BOBBIN_HOW_AT_REG || how == BOBBIN_HOW_IN_REG_MEM;
-	bool offset = based || how == BOBBIN_HOW_IN_CFA_MEM || how == BOBBIN_HOW_AT_CFA;
+	bool offset = based || how == BOBBIN_HOW_IN_CFA_MEM || how == BOBBIN_HOW_AT_CFA ||
+		      how == BOBBIN_HOW_AT_PC;
 	int32_t off = (int32_t)(r >> 32) >> (small ? 20 : r >> 16 & 31);
 
 	return at((enum bobbin_how)how, based ? r >> 8 & 31 : 0, offset ? off & ~7 : 0);
@@ -347,7 +370,8 @@ static bool has_sense(const struct bobbin_rule *rule)
 {
 	bool cfa = rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM;
 	bool ra = rule->ra.how != BOBBIN_HOW_NO_RULE && rule->ra.how != BOBBIN_HOW_AT_CFA;
-	bool fp = rule->fp.how != BOBBIN_HOW_NO_RULE && rule->fp.how != BOBBIN_HOW_UNDEFINED;
+	bool fp = rule->fp.how != BOBBIN_HOW_NO_RULE && rule->fp.how != BOBBIN_HOW_UNDEFINED &&
+		  rule->fp.how != BOBBIN_HOW_AT_PC;
 
 	return cfa && ra && fp && rule->cfa.reg < 32 && rule->ra.reg < 32 && rule->fp.reg < 32 &&
 	       (rule->index < 32 || rule->index == BOBBIN_NO_INDEX);
@@ -408,6 +432,10 @@ static void a_rule_is_printed_with_its_three_places(void **state)
 	rule.flags = BOBBIN_RULE_MANGLED;
 	assert_spelled(&rule, "CFA=(fp-8)+8 RA=(r31+8) FP=r10+0 key A");
 	rule.index = 9;
+	rule.ra = (struct bobbin_place){-27, BOBBIN_HOW_AT_PC, 0};
+	rule.flags = 0;
+	assert_spelled(&rule, "CFA=(fp-8+8*r9)+8 RA=pc-27 FP=r10+0");
+	rule.ra = (struct bobbin_place){8, BOBBIN_HOW_IN_REG_MEM, 31};
 	rule.flags = BOBBIN_RULE_MANGLED | BOBBIN_RULE_KEY_B;
 	assert_spelled(&rule, "CFA=(fp-8+8*r9)+8 RA=(r31+8) FP=r10+0 key B");
 }
@@ -445,6 +473,7 @@ int main(void)
 		cmocka_unit_test(a_frame_pointer_that_does_not_fit_is_refused),
 		cmocka_unit_test(other_members_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_far_return_address_next_to_the_frame_pointer_fits),
+		cmocka_unit_test(a_return_address_near_the_pc_fits),
 		cmocka_unit_test(why_there_is_no_rule_survives),
 		cmocka_unit_test(no_rule_without_a_reason_packs_as_a_bad_rule),
 		cmocka_unit_test(different_rules_have_different_words),

@@ -293,6 +293,52 @@ static void an_equal_cfa_is_allowed_at_an_exact_pc_only(void **state)
 	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_REASON_STUCK);
 }
 
+static void a_return_address_may_be_relative_to_the_pc(void **state)
+{
+	struct stack s = {.words = {0}};
+	struct bobbin_regs regs = {.pc = 0x401020, .sp = WORD(0), .fp = 0xabcdef};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_HOW_AT_REG, 7, 128),
+					  at(BOBBIN_HOW_AT_PC, 0, -27), at(BOBBIN_HOW_SAME, 0, 0));
+
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_REASON_NONE);
+	assert_true(regs.pc == 0x401005 && regs.sp == WORD(16) && regs.fp == 0xabcdef);
+	assert_false(regs.exact);
+	assert_int_equal(s.reads, 0);
+	rule.cfa = at(BOBBIN_HOW_AT_REG, 31, 16);
+	regs = (struct bobbin_regs){.pc = 0x401020, .sp = WORD(0)};
+	assert_int_equal(step(bobbin_arch_aarch64(), &rule, &s, &regs), BOBBIN_REASON_NONE);
+	assert_true(regs.pc == 0x401005 && regs.sp == WORD(2));
+}
+
+static void the_pc_is_a_register_like_any_other(void **state)
+{
+	struct stack s = {.words = {[5] = 0x401234}};
+	struct bobbin_regs regs = {.pc = WORD(4), .sp = WORD(0)};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_HOW_AT_REG, 7, 16),
+					  at(BOBBIN_HOW_IN_REG_MEM, 16, 8),
+					  at(BOBBIN_HOW_SAME, 0, 0));
+
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_REASON_NONE);
+	assert_true(regs.pc == 0x401234);
+}
+
+/* glibc's stubs of locks call themselves, below the red zone; nobody else may go down. */
+static void only_an_exact_pc_has_a_caller_below(void **state)
+{
+	struct stack s = {.words = {0}};
+	struct bobbin_regs regs = {.pc = 0x401020, .sp = WORD(16), .exact = true};
+	struct bobbin_rule rule = rule_of(at(BOBBIN_HOW_AT_REG, 7, -128),
+					  at(BOBBIN_HOW_AT_PC, 0, 12), at(BOBBIN_HOW_SAME, 0, 0));
+
+	assert_int_equal(step(bobbin_arch_amd64(), &rule, &s, &regs), BOBBIN_REASON_NONE);
+	assert_true(regs.pc == 0x40102c && regs.sp == WORD(0));
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_REASON_STUCK);
+	/* another register may be anything */
+	regs = (struct bobbin_regs){.pc = 1, .sp = WORD(16), .fp = WORD(16), .exact = true};
+	rule.cfa.reg = 6;
+	assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs, BOBBIN_REASON_STUCK);
+}
+
 static void a_misaligned_cfa_is_refused(void **state)
 {
 	struct stack s = {0};
@@ -382,7 +428,8 @@ static void a_place_without_meaning_is_a_bad_rule(void **state)
 		rule.cfa.how = BOBBIN_HOW_AT_REG;
 		rule.ra.how = (uint8_t)how;
 		if (how != BOBBIN_HOW_UNDEFINED && how != BOBBIN_HOW_IN_CFA_MEM &&
-		    how != BOBBIN_HOW_AT_REG && how != BOBBIN_HOW_IN_REG_MEM)
+		    how != BOBBIN_HOW_AT_REG && how != BOBBIN_HOW_IN_REG_MEM &&
+		    how != BOBBIN_HOW_AT_PC)
 			assert_refuses(bobbin_arch_amd64(), &rule, &s, &regs,
 				       BOBBIN_REASON_BAD_RULE);
 		rule.ra.how = BOBBIN_HOW_IN_CFA_MEM;
@@ -668,6 +715,9 @@ int main(void)
 		cmocka_unit_test(the_readers_own_reason_is_handed_on),
 		cmocka_unit_test(a_cfa_towards_the_leaf_is_stuck),
 		cmocka_unit_test(an_equal_cfa_is_allowed_at_an_exact_pc_only),
+		cmocka_unit_test(a_return_address_may_be_relative_to_the_pc),
+		cmocka_unit_test(the_pc_is_a_register_like_any_other),
+		cmocka_unit_test(only_an_exact_pc_has_a_caller_below),
 		cmocka_unit_test(a_misaligned_cfa_is_refused),
 		cmocka_unit_test(no_rule_gives_its_reason),
 		cmocka_unit_test(an_undefined_return_address_is_the_outermost_frame),

@@ -319,6 +319,34 @@ it_reads_debug_frame_packed_or_not() {
 	done
 }
 
+# The separate debug file of a kernel module: its code has a size, and no bytes.
+it_reads_the_debug_files_of_objects() {
+	needs gcc objcopy
+	cat >three.c <<'END'
+int other(int);
+int f(int n) { return other(n) + 1; }
+__attribute__((cold)) int g(int n) { return f(n) * f(2 * n); }
+__attribute__((section(".init.text"))) int h(int n) { return g(n) * other(n); }
+END
+	for option in "" -ffunction-sections -gz; do
+		# shellcheck disable=SC2086 # options
+		gcc -O2 -g $option -fno-asynchronous-unwind-tables -c three.c -o three.o
+		objcopy --only-keep-debug three.o three.debug
+		readelf -SW three.debug | grep -q ' \.text.* NOBITS ' || fail "objcopy keeps the code"
+		for name in three.o three.debug; do
+			quietly "$bobbin" sframe stat $name
+			tail -n +2 out >$name.stat
+			convert $name -o $name.new
+			right $name.new
+			"$bobbin" sframe dump $name.new | sed -n '/Function Index/,$p' >$name.dump
+		done
+		grep -q 'CFI .* 3 functions, ' three.debug.stat || fail "$(cat three.debug.stat)"
+		cmp three.o.stat three.debug.stat
+		grep -q 'section = \.init\.text$' three.debug.dump || fail "$(cat three.debug.dump)"
+		cmp three.o.dump three.debug.dump
+	done
+}
+
 it_shares_rows_within_a_section_only() {
 	needs gcc
 	printf 'int f(int);\nint a(int n) { return f(n) + 1; }\nint b(int n) { return f(n) + 1; }\n' >twins.c

@@ -133,6 +133,8 @@ static bool flexible_rule(const struct section *s, const sframe_frame_row_entry 
 
 	at = flexible_place(fre, 0, &rule->cfa, &error);
 	at += flexible_place(fre, at, &rule->ra, &error);
+	if (rule->ra.how == BOBBIN_HOW_AT_REG && rule->ra.reg == s->view.arch->pc)
+		rule->ra = (struct bobbin_place){.how = BOBBIN_HOW_AT_PC, .off = rule->ra.off};
 	flexible_place(fre, at, &rule->fp, &error);
 	if (!s->view.arch->default_ra_off && s->view.arch->cfa_bias)
 		rule->cfa.off = 8 * rule->cfa.off + s->view.arch->cfa_bias;

@@ -112,6 +112,10 @@ static struct bobbin_rule some_rule(const struct bobbin_arch *arch, bool plain)
 	rule.cfa.off = 160 + (rand() % 4000) * 8;
 	if (rand() % 2)
 		rule.ra = some_place();
+	if (rule.ra.how == BOBBIN_HOW_AT_REG && rule.ra.reg == 16 + rand() % 8)
+		rule.ra = (struct bobbin_place){.how = BOBBIN_HOW_AT_PC, .off = rule.ra.off + 3};
+	if (rule.ra.how == BOBBIN_HOW_AT_REG && rule.ra.reg == arch->pc)
+		rule.ra.reg = 0;
 	if (rand() % 2)
 		rule.fp = some_place();
 	return rule;

@@ -45,7 +45,7 @@ static inline void promised_rule(const struct bobbin_rule *rule)
 	promise(rule->cfa.how == BOBBIN_HOW_AT_REG || rule->cfa.how == BOBBIN_HOW_IN_REG_MEM);
 	promise(rule->ra.how == BOBBIN_HOW_SAME || rule->ra.how == BOBBIN_HOW_UNDEFINED ||
 		rule->ra.how == BOBBIN_HOW_IN_CFA_MEM || rule->ra.how == BOBBIN_HOW_AT_REG ||
-		rule->ra.how == BOBBIN_HOW_IN_REG_MEM);
+		rule->ra.how == BOBBIN_HOW_IN_REG_MEM || rule->ra.how == BOBBIN_HOW_AT_PC);
 	promise(rule->fp.how >= BOBBIN_HOW_SAME && rule->fp.how != BOBBIN_HOW_UNDEFINED &&
 		rule->fp.how <= BOBBIN_HOW_IN_REG_MEM);
 	promise(rule->plus == 0 && rule->index == BOBBIN_NO_INDEX &&

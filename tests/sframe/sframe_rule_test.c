@@ -343,6 +343,19 @@ static void flexible_row_finds_the_return_address_anywhere(void **state)
 		 BOBBIN_HOW_IN_REG_MEM, 2, 16);
 }
 
+static void return_address_may_be_relative_to_the_pc(void **state)
+{
+	place_is(good((struct row_case){FLEX_V3, ROWS(0, 0x28, 0x39, 0, 8, 0, 0x81, 0, 0xe5, 0xff)})
+			 .ra,
+		 BOBBIN_HOW_AT_PC, 0, -27);
+	place_is(good((struct row_case){.version = 3,
+					.abi = AARCH64_LE,
+					.info2 = FLEX,
+					ROWS(0, 0x28, 0xf9, 0, 8, 0, 1, 1, 0xe5, 0xff)})
+			 .ra,
+		 BOBBIN_HOW_AT_PC, 0, -27);
+}
+
 static void flexible_row_finds_the_frame_pointer_anywhere(void **state)
 {
 	struct bobbin_rule rule =
@@ -394,13 +407,38 @@ static void flexible_row_without_words_is_the_outermost_frame(void **state)
 static void flexible_rows_of_other_lengths_are_refused(void **state)
 {
 	refused((struct row_case){FLEX_V3, ROWS(0, 2, 0x39)});
-	refused((struct row_case){FLEX_V3, ROWS(0, 6, 0x39, 8, 0)});
 	refused((struct row_case){FLEX_V3, ROWS(0, 6, 0x39, 8, 0x11)});
 	refused((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0, 0x11)});
-	refused((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0, 0)});
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x39, 8, 0x11, 0, 0x11)});
-	refused((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x39, 8, 0x11, 0, 0)});
 	refused((struct row_case){FLEX_V3, ROWS(0, 0x0c, 0x39, 8, 0, 0x11, 0, 0x11)});
+}
+
+static void flexible_row_may_pad_for_any_value_but_the_cfa(void **state)
+{
+	struct bobbin_rule rule = good((struct row_case){FLEX_V3, ROWS(0, 6, 0x39, 8, 0)});
+
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
+	rule = good((struct row_case){FLEX_V3, ROWS(0, 8, 0x39, 8, 0, 0)});
+	place_is(rule.ra, BOBBIN_HOW_IN_CFA_MEM, 0, -8);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
+	rule = good((struct row_case){FLEX_V3, ROWS(0, 0x2a, 0x39, 0, 8, 0, 0x11, 0, 0, 0, 0, 0)});
+	place_is(rule.ra, BOBBIN_HOW_AT_REG, 2, 0);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
+	/* after all values, too */
+	rule = good((struct row_case){FLEX_V3, ROWS(0, 0x0c, 0x39, 8, 0, 2, 0xf0, 0)});
+	place_is(rule.fp, BOBBIN_HOW_IN_CFA_MEM, 0, -16);
+	rule = good((struct row_case){
+		.version = 3, .abi = AARCH64_LE, .info2 = FLEX, ROWS(0, 8, 0xf9, 16, 0, 0)});
+	place_is(rule.ra, BOBBIN_HOW_SAME, 0, 0);
+	place_is(rule.fp, BOBBIN_HOW_SAME, 0, 0);
+}
+
+static void what_follows_padding_is_a_value_or_padding(void **state)
+{
+	refused((struct row_case){FLEX_V3, ROWS(0, 0x0a, 0x39, 8, 0, 0, 8)});
+	refused((struct row_case){FLEX_V3, ROWS(0, 0x0c, 0x39, 8, 0, 2, 0xf0, 1)});
+	refused((struct row_case){FLEX_V3, ROWS(0, 6, 0x39, 8, 2)});
 }
 
 static void flexible_cfa_needs_a_register(void **state)
@@ -459,12 +497,15 @@ int main(void)
 		cmocka_unit_test(flexible_row_names_the_base_of_the_cfa),
 		cmocka_unit_test(flexible_row_of_a_realigned_stack_is_read),
 		cmocka_unit_test(flexible_row_finds_the_return_address_anywhere),
+		cmocka_unit_test(return_address_may_be_relative_to_the_pc),
 		cmocka_unit_test(flexible_row_finds_the_frame_pointer_anywhere),
 		cmocka_unit_test(flexible_row_without_register_counts_from_the_cfa),
 		cmocka_unit_test(flexible_row_of_s390x_scales_the_cfa_alone),
 		cmocka_unit_test(silent_flexible_row_of_s390x_keeps_the_registers),
 		cmocka_unit_test(flexible_row_without_words_is_the_outermost_frame),
 		cmocka_unit_test(flexible_rows_of_other_lengths_are_refused),
+		cmocka_unit_test(flexible_row_may_pad_for_any_value_but_the_cfa),
+		cmocka_unit_test(what_follows_padding_is_a_value_or_padding),
 		cmocka_unit_test(flexible_cfa_needs_a_register),
 		cmocka_unit_test(unused_bit_of_a_control_word_is_refused),
 		cmocka_unit_test(register_that_no_rule_can_name_is_refused),

@@ -511,7 +511,7 @@ static void control_words_fit_their_places(void **state)
 	s = V3_FLEX(0, 0x08, 0x39, 8, 0x04, 8);
 	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 4, 0, 0);
 	s = V3_FLEX(0, 0x0a, 0x39, 8, 0, 0, 8);
-	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 5, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, row + 1, 0, 0);
 	s = V3_FLEX(0, 0x0a, 0x39, 8, 0, 0x37, 8);
 	assert_only(&s, BOBBIN_REASON_SFRAME_CONTROL, row + 5, 0, 0);
 	s = V3_FLEX(0, 0x08, 0x39, 8, 0x0a, 8);
@@ -520,12 +520,30 @@ static void control_words_fit_their_places(void **state)
 	assert_only(&s, BOBBIN_REASON_SFRAME_REGISTER, row + 2, 0, 0);
 	s = V3_FLEX(0, 0x04, 0x81, 8);
 	assert_only(&s, BOBBIN_REASON_SFRAME_BASE, row, 0, 0);
-	s = V3_FLEX(0, 0x06, 0x39, 8, 0);
+	s = V3_FLEX(0, 0x06, 0x39, 8, 0x33);
 	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, row + 1, 0, 0);
-	s = V3_FLEX(0, 0x0c, 0x39, 8, 0, 0x33, 0, 0);
+	s = V3_FLEX(0, 0x0c, 0x39, 8, 0, 0x33, 0, 1);
 	assert_only(&s, BOBBIN_REASON_SFRAME_WORD_COUNT, row + 1, 0, 0);
 	s = V3_FLEX(0, 0x05, 0x39, 8);
 	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, row + 1, 0, 0);
+}
+
+static void padding_of_flexible_rows_is_no_defect(void **state)
+{
+	struct findings f;
+	struct built s = V3_FLEX(0, 0x06, 0x39, 8, 0);
+
+	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
+	free(s.data);
+	s = V3_FLEX(0, 0x08, 0x39, 8, 0, 0);
+	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
+	free(s.data);
+	s = V3_FLEX(0, 0x0a, 0x39, 8, 0x11, 0, 0);
+	assert_int_equal(validate(&s, &f), BOBBIN_SFRAME_CLEAN);
+	free(s.data);
+	/* but not after all values */
+	s = V3_FLEX(0, 0x0c, 0x39, 8, 0, 0x33, 0, 0);
+	assert_only(&s, BOBBIN_REASON_SFRAME_RESERVED, FRES(V3) + 5 + 1, 0, 0);
 }
 
 static void every_defect_of_a_section_is_told(void **state)
@@ -644,6 +662,7 @@ int main(void)
 		cmocka_unit_test(rules_have_aligned_offsets_within_the_frame),
 		cmocka_unit_test(impossible_frames_are_told),
 		cmocka_unit_test(control_words_fit_their_places),
+		cmocka_unit_test(padding_of_flexible_rows_is_no_defect),
 		cmocka_unit_test(every_defect_of_a_section_is_told),
 		cmocka_unit_test(functions_on_both_sides_of_the_section_are_in_order),
 		cmocka_unit_test(nothing_but_the_section_is_needed),

@@ -81,10 +81,10 @@ static uint64_t world_packed(struct frame_walk *frames, uint64_t pc, uint8_t *so
 	return word;
 }
 
-static bool world_follow(struct frame_walk *frames, const struct bobbin_arch *arch, uint64_t pc,
-			 struct bobbin_rule *ret)
+static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
+					   struct table_step *step)
 {
-	return false;
+	return BOBBIN_REASON_NO_TABLE;
 }
 
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
