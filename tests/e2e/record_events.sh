@@ -111,6 +111,26 @@ it_records_several_events() {
 		awk '{ print $1, $2 }' | sort -k 2 | diff ours -
 }
 
+# left_behind: the file of a recorder that is killed, once it has samples of all events
+left_behind() {
+	ls .perf.data.?????? >/dev/null || return 1
+	"$bobbin" script -q -i .perf.data.?????? -F event | awk 'NF { print $NF }' | sort -u >left
+	[ "$(wc -l <left)" -ge "$1" ]
+}
+
+it_tells_events_apart_when_it_is_killed() {
+	spawn "$bobbin" record -q -F 9999 -e cpu-clock,cpu-clock:u,page-faults --off-cpu --off-cpu-thresh 0 \
+		-- sh -c 'while :; do /bin/true; sleep 0.001; done'
+	eventually left_behind 4
+	kill -9 "$pid"
+	grep -q '^cpu-clock:$' left
+	grep -q '^cpu-clock:u:$' left
+	grep -q '^\(offcpu\|preempted\)-time:$' left
+	"$bobbin" record -q -F 999 -e cpu-clock,cpu-clock -o twice "$(program chain)" 200
+	"$bobbin" report -i twice | sed -n 's/^# Samples: .* of event //p' >names
+	[ "$(cat names)" = "$(printf "'cpu-clock'\n'cpu-clock'")" ] || fail "not one by one: $(cat names)"
+}
+
 it_samples_by_counters_of_the_kernel() {
 	record -e task-clock "$(program chain)" 500
 	counts | some ' task-clock\(:u\)\?$' 1
