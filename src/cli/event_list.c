@@ -146,7 +146,7 @@ static bool take_probe(const char *option, const char *at, bool returns, const c
 		event->type = (uint32_t)type;
 		event->config = returns ? 1ull << bit : 0;
 		event->config1 = (uintptr_t)real;
-		event->of_all = true;
+		event->probe = event->of_all = true;
 		free(path);
 		return true;
 	}
@@ -212,7 +212,7 @@ bool event_list_parse(struct event_list *list, const char *option, const char *t
 /* Those that are not to be counted, but seen each time. */
 static bool is_seldom(const struct sampler_event *event)
 {
-	return event->type == PERF_TYPE_TRACEPOINT || event->of_all;
+	return event->type == PERF_TYPE_TRACEPOINT || event->probe;
 }
 
 bool event_list_complete(struct event_list *list, uint64_t period, bool frequent)
@@ -239,7 +239,7 @@ void event_list_close(struct event_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free((char *)list->events[i].name);
-		if (list->events[i].of_all)
+		if (list->events[i].probe)
 			free((char *)(uintptr_t)list->events[i].config1);
 	}
 	free(list->events);

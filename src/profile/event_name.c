@@ -22,18 +22,9 @@ static const char *const hardware[] = {
 
 /* enum perf_sw_ids */
 static const char *const software[] = {
-	"cpu-clock",
-	"task-clock",
-	"page-faults",
-	"context-switches",
-	"cpu-migrations",
-	"minor-faults",
-	"major-faults",
-	"alignment-faults",
-	"emulation-faults",
-	"dummy",
-	"bpf-output",
-	"cgroup-switches",
+	"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
 };
 
 static const char *find(const char *const *names, size_t count, uint64_t number)

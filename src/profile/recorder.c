@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "profile/image_records.h"
+#include "profile/probe_event.h"
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
@@ -503,6 +504,10 @@ void recorder_close(struct recorder *r)
 	bobbin_unwinder_close(r->unwinder);
 	off_cpu_close(&r->off_cpu);
 	sampler_close(r->sampler);
+	/* the last events of them are gone */
+	for (size_t i = 0; r->probes && i < r->options.event_count; i++)
+		probe_event_close(&r->probes[i]);
+	free(r->probes);
 	free(r->events);
 	free(r);
 }

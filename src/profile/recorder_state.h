@@ -21,9 +21,12 @@
 #define KERNEL_MAX 256
 #define CHAIN_MAX (KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
 
+struct probe_event;
+
 struct recorder {
 	struct recorder_options options;
 	struct sampler_event *events; /* those of the options, as they are opened */
+	struct probe_event *probes;   /* of each, where there is one */
 	struct sampler *sampler;
 	struct off_cpu off_cpu;
 	struct foreign_processes foreign; /* of wakers */

@@ -43,6 +43,7 @@ static inline bool cpu_choice_has(const struct cpu_choice *choice, unsigned int 
  * @type, @config, @config1, @config2: as in perf_event_attr
  * @period: that much; 0: as much as it takes for the frequency
  * @exclude_user, @exclude_kernel: only of the other's
+ * @probe: a place in a file: @config1 is a pointer to its path, @config2 the offset
  * @of_all: it cannot be of threads, so it is of all of them; who reads the samples drops the others
  * @by_program: its samples are made when a BPF program asks for them
  */
@@ -50,7 +51,7 @@ struct sampler_event {
 	const char *name;
 	uint32_t type;
 	uint64_t config, config1, config2, period;
-	bool exclude_user, exclude_kernel, of_all, by_program;
+	bool exclude_user, exclude_kernel, probe, of_all, by_program;
 };
 
 struct sampler_options {

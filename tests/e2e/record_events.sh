@@ -24,6 +24,15 @@ each() {
 	[ "$(counts)" = "$hits $event" ] || fail "not $hits: $(counts) $(cat err)"
 }
 
+# first_byte PID: of visit() of `calls` in memory, the breakpoint as long as there is a probe
+first_byte() {
+	start=$(awk '/ r-xp / { split($1, a, "-"); print a[1]; exit }' "/proc/$1/maps")
+	offset=$(awk '/ r-xp / { print $3; exit }' "/proc/$1/maps")
+	visit=$(nm "$(program calls)" | awk '$3 == "visit" { print $1 }')
+	dd if="/proc/$1/mem" bs=1 count=1 skip="$((0x$visit - 0x$offset + 0x$start))" 2>/dev/null |
+		od -An -tx1 | tr -d ' '
+}
+
 it_samples_each_hit_of_a_tracepoint() {
 	may_trace
 	record --stack-size 2048 -e syscalls:sys_enter_openat "$(program calls)" 0
@@ -50,11 +59,64 @@ it_samples_each_call_of_a_function() {
 	each "uretprobe:$calls:visit" 1000 1000
 	each "uprobe:$calls:visit" 2000 1000 fork
 	each "uprobe:$calls:visit+0x0" 2000 1000 thread
-	# nobody else's; few, because copies of all of them go through the rings
-	spawn sh -c "while :; do '$calls' 10; sleep 0.01; done"
+}
+
+it_traps_nobody_else() {
+	may_trace
+	calls=$(program calls)
+	for _ in 1 2 3; do
+		spawn "$calls" 2000000000
+		works_on "$pid"
+	done
+	before=$(first_byte "$pid")
+	for kind in uprobe uretprobe; do
+		each "$kind:$calls:visit" 1000 1000
+		complains ' 0 records lost'
+		each "$kind:$calls:visit" 2000 1000 fork
+		complains ' 0 records lost'
+		each "$kind:$calls:visit" 2000 1000 thread
+		complains ' 0 records lost'
+	done
 	other=$pid
-	each "uprobe:$calls:visit" 100 100
-	kill "$other"
+	spawn "$calls" 2000000000
+	target=$pid
+	spawn "$bobbin" record -q -c 1000000 -e "uprobe:$calls:visit" -p "$target"
+	trapped() { [ "$(first_byte "$target")" = cc ]; }
+	eventually trapped
+	[ "$(first_byte "$other")" = "$before" ]
+}
+
+# descriptions PID: of probes, that this recorder has given the kernel
+descriptions() {
+	unshare -m sh -c 'mount -t tracefs none /mnt && cat /mnt/uprobe_events' | grep "[:]bobbin/p$1_"
+}
+
+it_clears_up_after_itself_and_after_the_killed() {
+	may_trace
+	needs_root
+	needs unshare
+	calls=$(program calls)
+	spawn "$calls" 2000000000
+	target=$pid
+	spawn "$bobbin" record -q -c 1000 -e "uprobe:$calls:visit,uretprobe:$calls:visit" -p "$target"
+	recorder=$pid
+	eventually samples "$recorder"
+	[ "$(descriptions "$recorder" | wc -l)" -eq 2 ]
+	kill -INT "$recorder"
+	wait "$recorder"
+	! descriptions "$recorder"
+	spawn "$bobbin" record -q -c 1000 -e "uprobe:$calls:visit" -p "$target"
+	recorder=$pid
+	eventually samples "$recorder"
+	kill -9 "$recorder"
+	eventually gone "$recorder"
+	wait "$recorder" || :
+	descriptions "$recorder"
+	# a path with spaces
+	cp "$calls" 'with spaces'
+	"$bobbin" record -q --stack-size 2048 -e "uprobe:$PWD/with spaces:visit" './with spaces' 1000
+	[ "$("$bobbin" script -q -F event | grep -c uprobe)" -eq 1000 ]
+	! descriptions "$recorder"
 }
 
 it_samples_calls_in_running_processes() {
@@ -75,18 +137,10 @@ it_leaves_no_probe_when_it_is_killed() {
 	spawn "$calls" 2000000000
 	target=$pid
 	works_on "$target"
-	# the first byte of the function in memory is the breakpoint as long as there is a probe
-	start=$(awk '/ r-xp / { split($1, a, "-"); print a[1]; exit }' "/proc/$target/maps")
-	offset=$(awk '/ r-xp / { print $3; exit }' "/proc/$target/maps")
-	visit=$(nm "$calls" | awk '$3 == "visit" { print $1 }')
-	place=$((0x$visit - 0x$offset + 0x$start))
-	first_byte() {
-		dd if="/proc/$target/mem" bs=1 count=1 skip="$place" 2>/dev/null | od -An -tx1 | tr -d ' '
-	}
-	before=$(first_byte)
+	before=$(first_byte "$target")
 	[ "$before" != cc ]
-	trapped() { [ "$(first_byte)" = cc ]; }
-	untrapped() { [ "$(first_byte)" = "$before" ]; }
+	trapped() { [ "$(first_byte "$target")" = cc ]; }
+	untrapped() { [ "$(first_byte "$target")" = "$before" ]; }
 	spawn "$bobbin" record -q -c 1000 -e "uprobe:$calls:visit" -p "$target"
 	eventually trapped
 	kill -9 "$pid"
