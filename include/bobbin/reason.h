@@ -178,7 +178,9 @@ extern "C" {
 	X(CHAIN_MISSING,  "the recording lacks the user part of the call chain, which comes after the sample") \
 	X(KERNEL_END,     "the kernel's own walk ended here, at a frame that has a caller") \
 	/* another end of traces */ \
-	X(NO_CALL,        "the return address that a rule inferred from code leads to is after no call")
+	X(NO_CALL,        "the return address that a rule inferred from code leads to is after no call") \
+	/* another end of traces */ \
+	X(PROBED,         "a uretprobe has replaced the return address, and what it was is not known")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,

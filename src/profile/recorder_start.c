@@ -52,6 +52,7 @@ static void take_events(struct recorder *r)
 /* Who may not describe them, or where there is no room, has the kernel's events of all processes. */
 static void describe_probes(struct recorder *r)
 {
+	bool returns = return_probes_wanted(r->options.events, r->options.event_count);
 	bool cleaned = false;
 
 	for (size_t i = 0; i < r->options.event_count; i++) {
@@ -64,6 +65,9 @@ static void describe_probes(struct recorder *r)
 		cleaned = true;
 		probe_event_open((const char *)(uintptr_t)event->config1, event->config2,
 				 event->config, &r->probes[i]);
+		if (event->config && returns)
+			probe_event_open((const char *)(uintptr_t)event->config1, event->config2,
+					 false, &r->probes[r->options.event_count + i]);
 	}
 }
 
@@ -73,7 +77,7 @@ static int choose_events(struct recorder *r)
 	size_t count = r->options.event_count;
 
 	r->events = malloc(count * sizeof(*r->events));
-	r->probes = calloc(count, sizeof(*r->probes));
+	r->probes = calloc(2 * count, sizeof(*r->probes));
 	if (!r->events || !r->probes)
 		return -ENOMEM;
 	describe_probes(r);
@@ -90,6 +94,10 @@ static int open_with(struct recorder *r, const struct sampler_options *options,
 
 	*stage = RECORDER_SAMPLER;
 	error = sampler_open(options, &r->sampler);
+	if (!error && return_probes_wanted(r->options.events, r->options.event_count))
+		error = return_probes_open(&r->returns, r->sampler, options, r->options.events,
+					   r->options.event_count,
+					   r->probes + r->options.event_count);
 	if (error || !r->options.off_cpu)
 		return error;
 	*stage = RECORDER_SWITCHES;

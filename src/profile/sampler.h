@@ -96,7 +96,8 @@ bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);
 /* Of an event beside one that tells what is mapped and who lives. */
 void sampler_attr_tell_nothing(struct perf_event_attr *attr);
 
-#define SAMPLER_ADDED 2
+/* Of switches and wakeups, and of what is probed. */
+#define SAMPLER_ADDED 66
 
 /* Events that were added; @ids ascend, as the kernel counts its events. */
 struct sampler_events {

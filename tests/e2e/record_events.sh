@@ -101,7 +101,7 @@ it_clears_up_after_itself_and_after_the_killed() {
 	spawn "$bobbin" record -q -c 1000 -e "uprobe:$calls:visit,uretprobe:$calls:visit" -p "$target"
 	recorder=$pid
 	eventually samples "$recorder"
-	[ "$(descriptions "$recorder" | wc -l)" -eq 2 ]
+	[ "$(descriptions "$recorder" | wc -l)" -ge 2 ]
 	kill -INT "$recorder"
 	wait "$recorder"
 	! descriptions "$recorder"
@@ -129,6 +129,94 @@ it_samples_calls_in_running_processes() {
 	expect 0 "$bobbin" record -a -c 1000 --stack-size 2048 -e "uprobe:$calls:visit" sleep 1
 	stacks | mostly 99 '^calls: '
 	stacks | some ' main ' 10
+}
+
+# compile_returns OPTION: functions that call themselves, and that jump to one another if they may
+compile_returns() {
+	cat >returns.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <time.h>
+		#include <unistd.h>
+		volatile unsigned long sink;
+		__attribute__((noinline)) void work(unsigned long n) { while (n--) sink += n; }
+		__attribute__((noinline)) int nested(int n) { int r = n ? nested(n - 1) + 1 : 0; sink += r; return r; }
+		__attribute__((noinline)) void watched(unsigned long n) { work(n); sink++; }
+		__attribute__((noinline)) void forks(void) {
+			pid_t child = fork();
+			nested(2);
+			if (child)
+				waitpid(child, NULL, 0);
+			sink++;
+		}
+		__attribute__((noinline)) void lasts(void) { sink++; nested(1); sink++; }
+		__attribute__((noinline)) void jumps(void) { sink++; __asm__ volatile("" ::: "memory"); lasts(); }
+		static void *thread(void *arg) { nested(5); sink++; return arg; }
+		int main(int argc, char **argv) {
+			pthread_t t;
+			struct timespec now;
+			pid_t self = getpid();
+			nested(9);
+			pthread_create(&t, NULL, thread, NULL);
+			pthread_join(t, NULL);
+			forks();
+			if (getpid() == self)
+				jumps();
+			if (getpid() == self && argc > 1)
+				do
+					watched(10000000);
+				while (!clock_gettime(CLOCK_MONOTONIC, &now) && atol(argv[1]));
+			return 0;
+		}
+	END
+	gcc -O2 -fno-inline -fno-ipa-icf "$1" -pthread -o returns returns.c
+}
+
+it_walks_over_returns_that_are_probed() {
+	[ "$(uname -m)" = x86_64 ] || skip 'return addresses are not put back here'
+	may_trace
+	compile_returns -fno-optimize-sibling-calls
+	file=$PWD/returns
+	for bpf in '' --bpf; do
+		[ -z "$bpf" ] || "$bobbin" record -q --bpf -o /dev/null true 2>err || continue
+		record $bpf --stack-size 4096 \
+			-e "uretprobe:$file:nested,uretprobe:$file:forks,uretprobe:$file:lasts,uretprobe:$file:jumps" "$file"
+		# ten deep, six in a thread, three in each of two processes, two after a jump; who forks returns twice
+		[ "$(counts | sort)" = "$(printf '%s\n' "2 uretprobe:$file:forks" "24 uretprobe:$file:nested" \
+			"1 uretprobe:$file:lasts" "1 uretprobe:$file:jumps" | sort)" ] || fail "$(counts)"
+		reasons | mostly 100 '^OUTERMOST$'
+		stacks | some ' nested nested nested nested nested nested nested nested nested main ' 1
+		stacks | some ' nested forks main ' 2
+		stacks | some ' nested lasts jumps main ' 1
+		stacks | none 7fffffffe000
+	done
+	compile_returns -foptimize-sibling-calls
+	record --stack-size 4096 -e "uretprobe:$file:nested,uretprobe:$file:lasts,uretprobe:$file:jumps" "$file"
+	reasons | mostly 100 '^OUTERMOST$'
+}
+
+it_walks_over_the_probed_returns_of_callers() {
+	[ "$(uname -m)" = x86_64 ] || skip 'return addresses are not put back here'
+	may_trace
+	compile_returns -fno-optimize-sibling-calls
+	file=$PWD/returns
+	spawn "$file" 1
+	record_while_it_works "$pid" -F 4999 -e "cpu-clock,uretprobe:$file:watched"
+	stacks | some ' work watched main ' 100
+	reasons | mostly 99 '^OUTERMOST$'
+	# another's probe: where the function returns to is not known
+	other=$target
+	spawn "$bobbin" record -q -o other.data -e "uretprobe:$file:watched" -p "$other"
+	probed() { grep -q -F '[uprobes]' "/proc/$other/maps"; }
+	eventually probed
+	works_on "$other"
+	record_while_it_works "$other" -F 999
+	stacks | none 7fffffffe000
+	reasons | mostly 90 '^PROBED$'
+	stacks | mostly 90 ' work watched *$'
+	expect 0 "$bobbin" stack "$other"
+	none 'fffffffe000' <out
 }
 
 it_leaves_no_probe_when_it_is_killed() {
