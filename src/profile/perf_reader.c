@@ -8,10 +8,10 @@
 #include "core/refusal.h"
 #include "profile/event_ids.h"
 #include "profile/event_name.h"
-#include "profile/mapped_file.h"
 #include "profile/perf_inflate.h"
 #include "profile/perf_reader.h"
 #include "profile/read_values.h"
+#include "profile/recording_bytes.h"
 #include "profile/user_chain_index.h"
 
 /* In the place of a record: it is an inflated one. */
@@ -623,7 +623,7 @@ int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_rea
 {
 	const void *data = NULL;
 	uint64_t size = 0;
-	int r = mapped_file_open(path, &data, &size);
+	int r = recording_bytes_open(path, &data, &size);
 
 	if (r)
 		return refuse_as(r, err, 0, BOBBIN_REASON_NONE);

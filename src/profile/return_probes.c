@@ -172,7 +172,7 @@ void return_probes_forget(struct process_table *processes)
 }
 
 void return_probes_restore(struct return_probes *probes, const struct thread *thread,
-			  struct perf_sample *sample)
+			   struct perf_sample *sample)
 {
 	const struct probed_calls *known = thread->calls;
 	uint64_t gpr[BOBBIN_REG_COUNT];

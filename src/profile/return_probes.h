@@ -54,6 +54,6 @@ void return_probes_forget(struct process_table *processes);
  * valid until the next call.
  */
 void return_probes_restore(struct return_probes *probes, const struct thread *thread,
-			  struct perf_sample *sample);
+			   struct perf_sample *sample);
 
 #endif

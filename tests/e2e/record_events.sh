@@ -287,6 +287,61 @@ it_samples_by_counters_of_the_kernel() {
 	complete
 }
 
+it_probes_the_version_that_is_meant() {
+	may_trace
+	cat >versions.c <<-'END'
+		__asm__(".symver f_old,f@V1\n.symver f_new,f@@V2");
+		volatile int sink;
+		__attribute__((noinline)) void f_old(void) { sink = 1; }
+		__attribute__((noinline)) void f_new(void) { sink = 2; }
+	END
+	echo 'V1 { global: f; local: *; }; V2 { global: f; } V1;' >versions.map
+	gcc -O1 -fPIC -shared -o libversions.so versions.c -Wl,--version-script=versions.map
+	echo 'void f(void); int main(void) { for (int i = 0; i < 10; i++) f(); return 0; }' >new.c
+	{ echo '__asm__(".symver f,f@V1");' && cat new.c; } >old.c
+	for name in new old; do
+		gcc -o $name $name.c -L. -lversions -Wl,-rpath,"$PWD"
+	done
+	for stripped in no yes; do
+		[ $stripped = no ] || strip libversions.so
+		for name in f f@V2 f@@V2; do
+			record -e "uprobe:$PWD/libversions.so:$name" ./new
+			[ "$(counts)" = "10 uprobe:$PWD/libversions.so:$name" ] || fail "$(counts)"
+		done
+		record -e "uprobe:$PWD/libversions.so:f@V1" ./old
+		[ "$(counts)" = "10 uprobe:$PWD/libversions.so:f@V1" ] || fail "$(counts)"
+		for name in f@@V1 f@V3 f@ g; do
+			expect 2 "$bobbin" record -e "uprobe:$PWD/libversions.so:$name" true
+			complains "^bobbin record: -e: .* has no function '$name'"
+		done
+	done
+}
+
+it_lists_functions_of_one_name() {
+	for i in 1 2; do
+		printf '%s\n' "volatile int sink; static __attribute__((noinline)) int same(void) { return sink += $i; }" \
+			"int call_$i(void) { return same() + 1; }" >same$i.c
+	done
+	sed -i 's/^volatile/extern volatile/' same2.c
+	echo 'int call_1(void), call_2(void); int main(void) { return call_1() + call_2() + call_2() < 0; }' >same.c
+	gcc -O1 -o same same.c same1.c same2.c
+	expect 2 "$bobbin" record -e "uprobe:$PWD/same:same" true
+	complains "-e: $PWD/same has 2 functions 'same': give the offset of one: 0x[0-9a-f]* (same1.c), 0x[0-9a-f]* (same2.c)$"
+	offset=$(sed -n 's/.*, \(0x[0-9a-f]*\) (same2.c)$/\1/p' err)
+	may_trace
+	record -e "uprobe:$PWD/same:$offset" ./same
+	[ "$(counts)" = "2 uprobe:$PWD/same:$offset" ] || fail "$(counts)"
+	# that is known from the debug file, too
+	objcopy --only-keep-debug same same.debug
+	strip same
+	mkdir -p debug/.build-id
+	id=$(readelf -n same | sed -n 's/.*Build ID: //p')
+	mkdir -p "debug/.build-id/${id%"${id#??}"}"
+	mv same.debug "debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
+	expect 2 "$bobbin" record --debug-path debug -e "uprobe:$PWD/same:same" true
+	complains "has 2 functions 'same'"
+}
+
 it_refuses_events_that_are_not_there() {
 	for event in '' nonsense cpu-clock, cycles:x 'uprobe:' uprobe:/bin/sh uprobe:/bin/sh: \
 		uprobe:/no/such/file:main uprobe:/etc/passwd:main uprobe:/bin/sh:no_such_function \
@@ -296,13 +351,15 @@ it_refuses_events_that_are_not_there() {
 	done
 	cat >chosen.c <<-'END'
 		static int one(void) { return 1; }
-		static int (*choose(void))(void) { return one; }
+		int (*choose(void))(void) { return one; }
 		int chosen(void) __attribute__((ifunc("choose")));
 		int main(void) { return chosen() - 1; }
 	END
 	gcc -o chosen chosen.c
 	expect 2 "$bobbin" record -e "uprobe:$PWD/chosen:chosen" true
 	complains "^bobbin record: -e: 'chosen' of $PWD/chosen .*STT_GNU_IFUNC"
+	expect 2 "$bobbin" record -e "uprobe:$PWD/chosen:choose" true
+	complains "^bobbin record: -e: 'choose' of $PWD/chosen .*STT_GNU_IFUNC"
 	may_trace
 	for event in sched:no_such_tracepoint no_such_system:x a:b:c ../x:y; do
 		expect 2 "$bobbin" record -e "$event" true

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "profile/mapped_file.h"
+#include "profile/recording_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static int check_regular(int fd, uint64_t *ret)
 	return 0;
 }
 
-int mapped_file_open(const char *path, const void **ret_data, uint64_t *ret_size)
+int recording_bytes_open(const char *path, const void **ret_data, uint64_t *ret_size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	void *data = NULL;
