@@ -12,6 +12,9 @@
 
 /* MAX_URETPROBE_DEPTH of kernel/events/uprobes.c: deeper ones return as they are */
 #define CALLS_MAX 64
+/* asm/perf_regs.h of x86-64 */
+#define X86_REG_SP 7
+#define X86_REG_IP 8
 /* Of the 16 bits that a sample's size has. */
 #define STACK_MAX 65536
 
@@ -171,6 +174,71 @@ void return_probes_forget(struct process_table *processes)
 	process_table_visit_threads(processes, forget, NULL);
 }
 
+/*
+ * Where the return address was, for a thread in the kernel's page:
+ *
+ *	+0 push %rax  +1 push %rcx  +2 push %r11  +4 mov $NR,%rax  +11 syscall  +13 pop %r11 +15 pop %rcx
+ *
+ * False: it is not there.
+ */
+static bool returned_from(const struct thread *thread, const struct bobbin_regs *regs,
+			  uint64_t *ret)
+{
+	static const int8_t above[] = {-8, 0,  8,  8,  16, 16, 16, 16, 16,
+				       16, 16, 16, 16, 16, 8,  8,  0};
+	uint64_t offset = regs->pc - thread->process->space->maps.probes;
+
+	if (offset >= sizeof(above))
+		return false;
+	*ret = regs->sp + (uint64_t)above[offset];
+	return true;
+}
+
+/* Change a register of the sample, which has it. */
+static void set_reg(struct return_probes *probes, struct perf_sample *sample, unsigned int reg,
+		    uint64_t value)
+{
+	uint64_t below = sample->regs_mask & ((1ull << reg) - 1);
+
+	probes->regs[__builtin_popcountll(below)] = value;
+}
+
+/* As it is after the return: the stack begins above the return address. */
+static void go_back(struct return_probes *probes, struct perf_sample *sample, uint64_t sp,
+		    uint64_t slot, uint64_t pc)
+{
+	uint64_t gone = slot + sizeof(uint64_t) - sp;
+
+	memcpy(probes->regs, sample->regs,
+	       sizeof(uint64_t) * (size_t)__builtin_popcountll(sample->regs_mask));
+	set_reg(probes, sample, X86_REG_SP, slot + sizeof(uint64_t));
+	set_reg(probes, sample, X86_REG_IP, pc);
+	sample->regs = probes->regs;
+	if (!sample->stack)
+		return;
+	if (gone > sample->dyn_size)
+		gone = sample->dyn_size;
+	sample->stack += gone;
+	sample->dyn_size -= gone;
+	sample->stack_size -= gone;
+}
+
+/* A thread on the way back from a call that is known. */
+static void leave_page(struct return_probes *probes, const struct thread *thread,
+		       const struct bobbin_regs *regs, struct perf_sample *sample)
+{
+	const struct probed_calls *known = thread->calls;
+	uint64_t slot;
+
+	if (!returned_from(thread, regs, &slot))
+		return;
+	for (size_t i = 0; i < known->count; i++)
+		if (known->calls[i].slot == slot) {
+			go_back(probes, sample, regs->sp, slot, known->calls[i].pc);
+			return;
+		}
+}
+
 void return_probes_restore(struct return_probes *probes, const struct thread *thread,
 			   struct perf_sample *sample)
 {
@@ -193,4 +261,5 @@ void return_probes_restore(struct return_probes *probes, const struct thread *th
 		sample->stack = probes->copy;
 		memcpy(probes->copy + at, &known->calls[i].pc, sizeof(uint64_t));
 	}
+	leave_page(probes, thread, &regs, sample);
 }

@@ -23,6 +23,7 @@ struct return_probes {
 	struct sampler_events *entries;
 	size_t count;
 	uint8_t *copy; /* of a stack */
+	uint64_t regs[64];
 };
 
 /* Whether there are, of these events. */
@@ -50,8 +51,8 @@ int return_probes_fork(const struct thread *parent, struct thread *child);
 void return_probes_forget(struct process_table *processes);
 
 /*
- * Put return addresses back into the sample's copy of the stack, which is replaced by one that is
- * valid until the next call.
+ * Put return addresses back into the sample's copy of the stack, and who is on the way back from a
+ * function, in the kernel's page, into its caller.  What is replaced is valid until the next call.
  */
 void return_probes_restore(struct return_probes *probes, const struct thread *thread,
 			   struct perf_sample *sample);

@@ -165,7 +165,7 @@ compile_returns() {
 				jumps();
 			if (getpid() == self && argc > 1)
 				do
-					watched(10000000);
+					watched(1000000);
 				while (!clock_gettime(CLOCK_MONOTONIC, &now) && atol(argv[1]));
 			return 0;
 		}
@@ -204,7 +204,8 @@ it_walks_over_the_probed_returns_of_callers() {
 	spawn "$file" 1
 	record_while_it_works "$pid" -F 4999 -e "cpu-clock,uretprobe:$file:watched"
 	stacks | some ' work watched main ' 100
-	reasons | mostly 99 '^OUTERMOST$'
+	# a call while the events are opened may not be known
+	reasons | mostly 97 '^OUTERMOST$'
 	# another's probe: where the function returns to is not known
 	other=$target
 	spawn "$bobbin" record -q -o other.data -e "uretprobe:$file:watched" -p "$other"
