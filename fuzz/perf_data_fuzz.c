@@ -80,11 +80,21 @@ static uint64_t touch_event(const struct perf_event *event)
 	}
 }
 
+static bool any_values(const struct perf_reader *reader)
+{
+	const struct perf_reader_attr *attr;
+
+	for (size_t i = 0; (attr = perf_reader_event(reader, i)); i++)
+		if (attr->attr.sample_type & PERF_SAMPLE_READ)
+			return true;
+	return false;
+}
+
 static uint64_t touch_events(struct perf_reader *reader, size_t size)
 {
 	struct bobbin_error err = {0};
 	struct perf_event event;
-	uint64_t sum = 0, calls = 0, time = 0;
+	uint64_t sum = 0, calls = 0, time = 0, values = 0;
 	int r;
 
 	while ((r = perf_reader_next(reader, &err, &event)) != 0) {
@@ -94,10 +104,14 @@ static uint64_t touch_events(struct perf_reader *reader, size_t size)
 			continue;
 		}
 		require(event.attr && event.offset < size && event.time >= time);
+		require(event.attr == perf_reader_event(reader, event.attr->number));
 		time = event.time;
-		sum += touch_event(&event) + (event.attr->name ? strlen(event.attr->name) : 0);
+		values += event.type == PERF_RECORD_SAMPLE && event.sample.values.words;
+		sum += touch_event(&event) + strlen(event.attr->name);
 	}
-	require(calls == perf_reader_stats(reader)->events);
+	/* a sample that carries values is delivered for each of them, or for none */
+	require(calls - values <= perf_reader_stats(reader)->events);
+	require(any_values(reader) || calls == perf_reader_stats(reader)->events);
 	return sum;
 }
 

@@ -180,7 +180,9 @@ extern "C" {
 	/* another end of traces */ \
 	X(NO_CALL,        "the return address that a rule inferred from code leads to is after no call") \
 	/* another end of traces */ \
-	X(LIKELY,         "outermost frame, likely: a frame before it was left by a guess")
+	X(LIKELY,         "outermost frame, likely: a frame before it was left by a guess") \
+	/* another end of traces */ \
+	X(PROBED,         "a uretprobe has replaced the return address, and what it was is not known")
 /* clang-format on */
 
 #define BOBBIN_REASON_NUMBER(name, text) BOBBIN_REASON_##name,

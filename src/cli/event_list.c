@@ -2,6 +2,7 @@
 #include "cli/event_list.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -92,12 +93,34 @@ static long probe_number(const char *file, const char *word)
 	return text_number_after(text, word);
 }
 
+/* Static functions of one name: which one is meant has to be said. */
+static void complain_of_many(const char *option, const char *path, const char *place,
+			     const struct symbol_places *places)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *list = open_memstream(&text, &size);
+
+	for (size_t i = 0; list && i < places->count; i++)
+		fprintf(list, "%s0x%" PRIx64 "%s%s%s", i ? ", " : "", places->list[i].offset,
+			places->list[i].source ? " (" : "",
+			places->list[i].source ? places->list[i].source : "",
+			places->list[i].source ? ")" : "");
+	if (list)
+		fclose(list);
+	complain_use("%s: %s has %zu functions '%s': give the offset of one: %s", option, path,
+		     places->count, place, text ? text : "");
+	free(text);
+}
+
 /* "FUNCTION", "FUNCTION+OFFSET", or an offset in the file. */
 static bool find_place(const char *option, const char *path, char *place, const char *debug_path,
 		       uint64_t *ret)
 {
 	char *plus = strchr(place, '+');
+	struct symbol_places places = {0};
 	uint64_t more = 0;
+	bool found;
 	int r;
 
 	if (read_address(place, ret))
@@ -108,7 +131,8 @@ static bool find_place(const char *option, const char *path, char *place, const 
 		complain_use("%s: '%s' is not an offset in a function", option, plus);
 		return false;
 	}
-	r = symbol_offset_find(path, debug_path, place, ret);
+	r = symbol_offset_find(path, debug_path, place, &places);
+	found = !r && places.count == 1;
 	if (r == -ENODATA)
 		complain_use("%s: %s has no function '%s'", option, path, place);
 	else if (r == -ENOTSUP)
@@ -119,9 +143,12 @@ static bool find_place(const char *option, const char *path, char *place, const 
 		complain_use("%s: %s is not an ELF file", option, path);
 	else if (r)
 		complain_use("%s: %s: %s", option, path, strerror(-r));
+	else if (!found)
+		complain_of_many(option, path, place, &places);
 	else
-		*ret += more;
-	return !r;
+		*ret = places.list[0].offset + more;
+	symbol_places_fini(&places);
+	return found;
 }
 
 /* @at: "FILE:FUNCTION"; the kernel takes the path from our memory when it opens the event. */
@@ -146,7 +173,7 @@ static bool take_probe(const char *option, const char *at, bool returns, const c
 		event->type = (uint32_t)type;
 		event->config = returns ? 1ull << bit : 0;
 		event->config1 = (uintptr_t)real;
-		event->of_all = true;
+		event->probe = event->of_all = true;
 		free(path);
 		return true;
 	}
@@ -212,7 +239,7 @@ bool event_list_parse(struct event_list *list, const char *option, const char *t
 /* Those that are not to be counted, but seen each time. */
 static bool is_seldom(const struct sampler_event *event)
 {
-	return event->type == PERF_TYPE_TRACEPOINT || event->of_all;
+	return event->type == PERF_TYPE_TRACEPOINT || event->probe;
 }
 
 bool event_list_complete(struct event_list *list, uint64_t period, bool frequent)
@@ -239,7 +266,7 @@ void event_list_close(struct event_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free((char *)list->events[i].name);
-		if (list->events[i].of_all)
+		if (list->events[i].probe)
 			free((char *)(uintptr_t)list->events[i].config1);
 	}
 	free(list->events);

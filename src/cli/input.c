@@ -116,28 +116,17 @@ int input_next(struct input *input, struct session_sample *ret)
 	return 1;
 }
 
-/* That of a sample; a negative errno. */
-static int find_event(struct input *input, const char *name, struct input_event **ret)
+/* 0 or a negative errno. */
+static int open_report(const struct input *input, struct input_event *event)
 {
-	struct input_event *event = input->events, *end = event + input->event_count;
 	int r;
 
-	while (event < end && strcmp(event->name, name) != 0)
-		event++;
-	if (event == end) {
-		r = vector_push(input->events, input->event_count, input->event_room,
-				(struct input_event){.name = name});
-		if (r)
-			return r;
-		event = &input->events[input->event_count - 1];
-		r = report_open(&event->report);
-		if (r)
-			return r;
-		if (input->arguments->unfolded)
-			report_unfold(event->report);
-	}
-	*ret = event;
-	return 0;
+	if (event->report)
+		return 0;
+	r = report_open(&event->report);
+	if (!r && input->arguments->unfolded)
+		report_unfold(event->report);
+	return r;
 }
 
 static void count_sample(struct input_event *event, const struct session_sample *sample)
@@ -160,9 +149,9 @@ static int add_sample(struct input *input, const struct session_sample *sample, 
 {
 	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
 	const struct call_frame *frames;
-	struct input_event *event;
+	struct input_event *event = &input->events[sample->event_number];
 	size_t count;
-	int r = find_event(input, sample->event, &event);
+	int r = open_report(input, event);
 
 	if (r)
 		return r;
@@ -184,17 +173,17 @@ static int gather(struct input *input, bool one)
 	return r ? 1 : 0;
 }
 
-/* In the order of the file. */
+/* In the order of the file; the first one is shown even if nothing has any samples. */
 static int find_events(struct input *input)
 {
 	const struct perf_reader *reader = session_reader(input->session);
 	const struct perf_reader_attr *attr;
-	struct input_event *event;
 	int r = 0;
 
 	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
-		r = find_event(input, attr->name ? attr->name : SESSION_EVENT, &event);
-	return r;
+		r = vector_push(input->events, input->event_count, input->event_room,
+				(struct input_event){.name = attr->name});
+	return r ? r : open_report(input, input->events);
 }
 
 /* Those without samples are left out, unless there are no others. */

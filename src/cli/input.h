@@ -25,7 +25,7 @@ struct input {
 	struct session *session;
 	struct naming *naming;
 	uint64_t samples; /* that were read */
-	/* input_report()'s, in the order of their first samples */
+	/* input_report()'s, by their numbers */
 	struct input_event *events;
 	size_t event_count, event_room;
 };

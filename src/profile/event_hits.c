@@ -125,7 +125,7 @@ static int attach(struct event_hits *hits, struct sampler_bpf *bpf,
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = number);
 	struct bpf_program *program =
-		event->type == PERF_TYPE_TRACEPOINT
+		!event->probe
 			? choose(bpf->progs.walk_tracepoint, bpf->progs.walk_or_defer_tracepoint)
 			: choose(bpf->progs.walk_probe, bpf->progs.walk_or_defer_probe);
 	int fd = open_anchor(event), r;

@@ -187,18 +187,34 @@ static void skip_group(struct bytes *b, uint64_t nr, uint64_t words)
 		bytes_skip(b, 8 * nr * words);
 }
 
-/* Counter values, see the comment at enum perf_event_read_format of the kernel. */
-static void skip_read(struct bytes *b, uint64_t format)
+/*
+ * Counter values, see the comment at enum perf_event_read_format of the kernel: the times stand
+ * before the values of a group, but behind the value of one event.
+ */
+static void decode_read(struct bytes *b, uint64_t format, struct perf_sample *sample)
 {
 	uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
-	uint64_t each = format & (PERF_FORMAT_ID | PERF_FORMAT_LOST);
-	uint64_t words = 1 + (uint64_t)__builtin_popcountll(each);
-	uint64_t nr = 1;
+	uint64_t time_words = (uint64_t)__builtin_popcountll(times);
+	uint64_t also = format & (PERF_FORMAT_ID | PERF_FORMAT_LOST);
+	bool group = format & PERF_FORMAT_GROUP;
+	struct perf_values values = {.count = 1};
+	uint64_t words = 1 + (uint64_t)__builtin_popcountll(also);
 
-	if (format & PERF_FORMAT_GROUP)
-		nr = bytes_u64(b);
-	bytes_skip(b, 8 * (uint64_t)__builtin_popcountll(times));
-	skip_group(b, nr, words);
+	values.id_at = 1;
+	if (group) {
+		values.count = bytes_u64(b);
+		bytes_skip(b, 8 * time_words);
+	} else {
+		values.id_at += (uint8_t)time_words;
+		words += time_words;
+	}
+	values.each = (uint8_t)words;
+	if (values.count > bytes_left(b) / 8)
+		b->bad = true;
+	else
+		values.words = take_words(b, values.count * words);
+	if (format & PERF_FORMAT_ID)
+		sample->values = values;
 }
 
 static void decode_raw(struct bytes *b, struct perf_sample *sample)
@@ -275,7 +291,7 @@ static void decode_sample_body(struct bytes *b, const struct perf_event_attr *at
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
-		skip_read(b, attr->read_format);
+		decode_read(b, attr->read_format, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		sample->callchain_nr = bytes_u64(b);
 		sample->callchain = take_words(b, sample->callchain_nr);

@@ -34,8 +34,20 @@ struct perf_mmap {
 	const char *filename;
 };
 
+/**
+ * struct perf_values - what counters have reached, of an event or of its group
+ * @words: of each @each words, the value first; NULL: the sample has none
+ * @id_at: which of them is the id of the counter's event
+ */
+struct perf_values {
+	const uint64_t *words;
+	uint64_t count;
+	uint8_t each, id_at;
+};
+
 struct perf_sample {
 	uint64_t ip, period;
+	struct perf_values values; /* those without ids are passed over */
 	/* addresses and PERF_CONTEXT_ marks, leaf first */
 	const uint64_t *callchain;
 	uint64_t callchain_nr;

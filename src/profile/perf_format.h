@@ -60,10 +60,14 @@ enum perf_file_record {
 	PERF_FILE_TRACING_DATA = 66,   /* u32 size, that many bytes follow the record */
 	PERF_FILE_FINISHED_ROUND = 68, /* no later record is older than those before */
 	PERF_FILE_AUXTRACE = 71,       /* u64 size, that many bytes follow the record */
+	PERF_FILE_EVENT_UPDATE = 78,   /* u64 what is told, u64 id of the event, see below */
 	PERF_FILE_FEATURE = 80,        /* pipe: u64 feature bit, its bytes */
 	PERF_FILE_COMPRESSED = 81,     /* a piece of one zstd stream of records */
 	PERF_FILE_COMPRESSED2 = 83,    /* the same with u64 size, and padding */
 };
+
+/* Told by an EVENT_UPDATE: the name of the event, which ends the record. */
+#define PERF_FILE_UPDATE_NAME 2
 
 /* The last one of the kernel: Linux 6.19. */
 #define PERF_FILE_CALLCHAIN_DEFERRED 22

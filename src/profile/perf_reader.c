@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/hash_index.h"
 #include "base/vector.h"
 #include "core/refusal.h"
+#include "profile/event_ids.h"
+#include "profile/event_name.h"
 #include "profile/perf_inflate.h"
 #include "profile/perf_reader.h"
+#include "profile/read_values.h"
+#include "profile/recording_bytes.h"
 #include "profile/user_chain_index.h"
 
 /* In the place of a record: it is an inflated one. */
@@ -19,12 +19,6 @@
 /* Larger pieces do not fit a COMPRESSED2 record: see inflate_oversized(). */
 #define COMPRESSED2_MAX 65519
 #define COMPRESSED2_HEADER 16
-
-/* Which event has an id: that of the attributes of this number. */
-struct owned_id {
-	uint64_t id;
-	uint32_t attr;
-};
 
 /* A record: in the file, or among the inflated ones. */
 struct indexed {
@@ -38,15 +32,17 @@ struct perf_reader {
 	struct perf_reader_attr *attrs;
 	size_t nr_attrs, max_attrs;
 	uint64_t claimed; /* ids, of all attributes; some more than once */
-	struct owned_id *ids;
-	size_t nr_ids, max_ids;
-	struct hash_index id_index;
-	uint64_t seed; /* of its hash: the ids may be a liar's */
+	struct event_ids ids;
 	struct perf_span features[PERF_FILE_FEATURES];
 	struct perf_inflate *inflate;
 	struct indexed *index; /* in the order of time, once all is read */
 	size_t count, room, next;
 	struct user_chain_index user_chains;
+	char (*made_names)[EVENT_NAME_SIZE]; /* of the attributes that have no others */
+	struct read_values values;
+	struct perf_event
+		carrier; /* a sample whose values from @next_value on are to be given out */
+	uint64_t next_value;
 	struct perf_reader_stats stats;
 	/* a record that is not aligned in the file */
 	_Alignas(8) uint8_t aligned[PERF_FILE_RECORD_BYTES];
@@ -101,32 +97,6 @@ static bool read_attr(struct bytes *b, struct perf_event_attr *attr)
 	return true;
 }
 
-static struct owned_id *find_id(const struct perf_reader *reader, uint64_t id)
-{
-	size_t at = 0;
-	uint32_t i;
-
-	while (hash_index_next(&reader->id_index, hash_words(id, 0, reader->seed), &at, &i))
-		if (reader->ids[i].id == id)
-			return &reader->ids[i];
-	return NULL;
-}
-
-/* The last one to claim an id has it. */
-static int add_id(struct perf_reader *reader, uint64_t id)
-{
-	struct owned_id *known = find_id(reader, id), own = {id, (uint32_t)reader->nr_attrs};
-
-	if (known) {
-		*known = own;
-		return 0;
-	}
-	return hash_index_push(&reader->id_index, hash_words(id, 0, reader->seed), reader->ids,
-			       reader->nr_ids, reader->max_ids, own)
-		       ? -ENOMEM
-		       : 0;
-}
-
 /* @b has the ids; the file cannot have more of them than its size allows. */
 static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struct bytes b,
 		    uint64_t offset)
@@ -142,10 +112,12 @@ static int add_attr(struct scan *scan, const struct perf_event_attr *attr, struc
 	r = vector_reserve(&reader->attrs, &reader->max_attrs, reader->nr_attrs + 1,
 			   sizeof(*reader->attrs));
 	for (uint64_t i = 0; i < nr_ids && !r; i++)
-		r = add_id(reader, bytes_u64(&b));
+		r = event_ids_add(&reader->ids, bytes_u64(&b), (uint32_t)reader->nr_attrs);
 	if (r)
 		return refuse_as(r, scan->err, offset, BOBBIN_REASON_NONE);
-	reader->attrs[reader->nr_attrs++] = (struct perf_reader_attr){.attr = *attr};
+	reader->attrs[reader->nr_attrs] = (struct perf_reader_attr){.attr = *attr,
+								    .number = reader->nr_attrs};
+	reader->nr_attrs++;
 	return 0;
 }
 
@@ -236,7 +208,7 @@ static void read_feature_table(struct perf_reader *reader, const struct perf_fil
 static void name_attr(void *ctx, uint32_t i, const struct perf_event_desc *desc)
 {
 	struct perf_reader *reader = ctx;
-	const struct owned_id *first = find_id(reader, desc->first_id);
+	const struct owned_id *first = event_ids_find(&reader->ids, desc->first_id);
 
 	if (desc->nr_ids && !first)
 		return;
@@ -244,6 +216,45 @@ static void name_attr(void *ctx, uint32_t i, const struct perf_event_desc *desc)
 		i = first->attr;
 	if (i < reader->nr_attrs)
 		reader->attrs[i].name = desc->name;
+}
+
+/* Files that are not finished, and pipes, have names among their records. */
+static void read_event_update(struct perf_reader *reader, uint64_t pos, uint64_t size)
+{
+	struct bytes b = file_bytes(reader, pos);
+	const struct owned_id *owned;
+	uint64_t what;
+
+	b.size = pos + size;
+	bytes_skip(&b, sizeof(struct perf_event_header));
+	what = bytes_u64(&b);
+	owned = event_ids_find(&reader->ids, bytes_u64(&b));
+	if (!b.bad && what == PERF_FILE_UPDATE_NAME && owned &&
+	    memchr(b.data + b.pos, 0, bytes_left(&b)))
+		reader->attrs[owned->attr].name = (const char *)b.data + b.pos;
+}
+
+/* What nobody has named is told apart all the same. */
+static int make_names(struct perf_reader *reader)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < reader->nr_attrs; i++)
+		nr += !reader->attrs[i].name || !*reader->attrs[i].name;
+	if (!nr)
+		return 0;
+	reader->made_names = calloc(nr, sizeof(*reader->made_names));
+	if (!reader->made_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < reader->nr_attrs; i++) {
+		struct perf_reader_attr *attr = &reader->attrs[i];
+
+		if (attr->name && *attr->name)
+			continue;
+		attr->name = reader->made_names[--nr];
+		event_name_of(&attr->attr, reader->made_names[nr]);
+	}
+	return 0;
 }
 
 static int read_features(struct scan *scan)
@@ -266,7 +277,7 @@ static const struct perf_reader_attr *attr_of(const struct perf_reader *reader,
 	if (reader->nr_attrs == 1)
 		return &reader->attrs[0];
 	id = perf_event_id(&reader->attrs[0].attr, record, size);
-	known = find_id(reader, id);
+	known = event_ids_find(&reader->ids, id);
 	if (known)
 		return &reader->attrs[known->attr];
 	return id && type == PERF_RECORD_SAMPLE ? NULL : &reader->attrs[0];
@@ -414,6 +425,8 @@ static int scan_record(struct scan *scan, const struct perf_event_header *header
 
 	if (is_kernel_record(header->type))
 		return index_record(scan, scan->pos, reader->data + scan->pos, header, scan->pos);
+	if (header->type == PERF_FILE_EVENT_UPDATE)
+		read_event_update(reader, scan->pos, header->size);
 	if (header->type == PERF_FILE_COMPRESSED)
 		return inflate(scan, body, header->size - sizeof(*header));
 	if (header->type == PERF_FILE_COMPRESSED2)
@@ -568,6 +581,8 @@ static int scan_all(struct perf_reader *reader, struct bobbin_error *err)
 		return r;
 	if (!reader->nr_attrs)
 		return refuse(err, scan.pos, BOBBIN_REASON_PERF_ATTR);
+	if (make_names(reader))
+		return refuse_as(-ENOMEM, err, 0, BOBBIN_REASON_NONE);
 	sort_records(reader);
 	user_chain_index_settle(&reader->user_chains);
 	return 0;
@@ -589,7 +604,7 @@ static int open_data(const void *data, uint64_t size, bool mapped, struct bobbin
 	reader->data = data;
 	reader->size = size;
 	reader->mapped = mapped;
-	reader->seed = hash_seed();
+	reader->ids.seed = hash_seed();
 	r = scan_all(reader, err);
 	if (r)
 		perf_reader_close(reader);
@@ -604,47 +619,11 @@ int perf_reader_open_bytes(const void *data, size_t size, struct bobbin_error *e
 	return open_data(data, size, false, err, ret);
 }
 
-static int check_regular(int fd, uint64_t *ret)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -ESPIPE;
-	*ret = (uint64_t)st.st_size;
-	return 0;
-}
-
-static int map_file(const char *path, const void **ret_data, uint64_t *ret_size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
-	void *data = NULL;
-	uint64_t size = 0;
-
-	if (fd < 0)
-		return -errno;
-	r = check_regular(fd, &size);
-	if (!r && size) {
-		data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (data == MAP_FAILED)
-			r = -errno;
-	}
-	close(fd);
-	if (r)
-		return r;
-	*ret_data = data;
-	*ret_size = size;
-	return 0;
-}
-
 int perf_reader_open(const char *path, struct bobbin_error *err, struct perf_reader **ret)
 {
 	const void *data = NULL;
 	uint64_t size = 0;
-	int r = map_file(path, &data, &size);
+	int r = recording_bytes_open(path, &data, &size);
 
 	if (r)
 		return refuse_as(r, err, 0, BOBBIN_REASON_NONE);
@@ -656,8 +635,9 @@ void perf_reader_close(struct perf_reader *reader)
 	if (!reader)
 		return;
 	free(reader->attrs);
-	free(reader->ids);
-	hash_index_fini(&reader->id_index);
+	free(reader->made_names);
+	read_values_fini(&reader->values);
+	event_ids_fini(&reader->ids);
 	free(reader->index);
 	user_chain_index_fini(&reader->user_chains);
 	perf_inflate_close(reader->inflate);
@@ -677,17 +657,43 @@ static const uint8_t *record_at(const struct perf_reader *reader, uint64_t place
 				: reader->data + place;
 }
 
-int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret)
+/* The next value of the sample that carries some.  1; 0: there is no other; -ENOMEM. */
+static int next_value(struct perf_reader *reader, struct perf_event *ret)
 {
-	const struct indexed *entry;
+	const struct perf_values *values = &reader->carrier.sample.values;
+
+	while (reader->next_value < values->count) {
+		const uint64_t *words = values->words + reader->next_value++ * values->each;
+		const struct owned_id *owned = event_ids_find(&reader->ids, words[values->id_at]);
+		uint64_t more;
+		bool apart;
+
+		if (!owned)
+			continue;
+		apart = reader->attrs[owned->attr].attr.inherit;
+		if (read_values_take(&reader->values, reader->ids.seed, words[values->id_at],
+				     apart ? reader->carrier.tid : 0, words[0], &more))
+			return -ENOMEM;
+		if (!more)
+			continue;
+		*ret = reader->carrier;
+		ret->id = words[values->id_at];
+		ret->attr = &reader->attrs[owned->attr];
+		ret->sample.period = more;
+		return 1;
+	}
+	reader->carrier.sample.values = (struct perf_values){0};
+	return 0;
+}
+
+static int next_record(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret)
+{
+	const struct indexed *entry = &reader->index[reader->next++];
 	const struct perf_reader_attr *attr;
 	struct perf_event_header header;
 	const uint8_t *record;
 	uint64_t offset;
 
-	if (reader->next == reader->count)
-		return 0;
-	entry = &reader->index[reader->next++];
 	offset = file_offset(reader, entry->place);
 	record = record_at(reader, entry->place);
 	memcpy(&header, record, sizeof(header));
@@ -700,6 +706,25 @@ int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struc
 	ret->time = entry->time;
 	ret->attr = attr;
 	return 1;
+}
+
+int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret)
+{
+	struct perf_event event;
+	int r = 0;
+
+	while (!(r = next_value(reader, ret)) && reader->next < reader->count) {
+		r = next_record(reader, err, &event);
+		if (r < 0)
+			return r;
+		if (event.type != PERF_RECORD_SAMPLE || !event.sample.values.words) {
+			*ret = event;
+			return 1;
+		}
+		reader->carrier = event;
+		reader->next_value = 0;
+	}
+	return r < 0 ? refuse_as(r, err, 0, BOBBIN_REASON_NONE) : r;
 }
 
 static bool decode_user_chain(struct perf_reader *reader, uint64_t place, struct perf_event *ret)

@@ -16,6 +16,9 @@
  * Records without a time keep that of their predecessor.  Reading decodes one
  * record after the other where it lies.
  *
+ * A sample that carries what the counters of a group have reached is delivered once for each event
+ * of the group that has counted since the sample before, with what it has counted as the period.
+ *
  * Files of `perf record` and of bobbin are read, written to a file (an
  * unfinished one as well) or through a pipe, plain or compressed (-z).  Not
  * read: files of a foreign byte order, and directories (--threads).
@@ -38,12 +41,13 @@ struct perf_reader;
 /* An event that was recorded. */
 struct perf_reader_attr {
 	struct perf_event_attr attr; /* fields that the file lacks are 0 */
-	const char *name;            /* NULL if the file does not say */
+	const char *name;            /* that the file gives it, or else that of its attributes */
+	size_t number;               /* of the event: several may have one name */
 };
 
 /* What is in a file, known after opening. */
 struct perf_reader_stats {
-	uint64_t events;  /* that perf_reader_next() delivers */
+	uint64_t events;  /* records, which perf_reader_next() delivers; of groups see above */
 	uint64_t samples; /* those of them that are samples */
 	uint64_t lost;    /* records that the kernel had to drop */
 };
@@ -61,7 +65,7 @@ void perf_reader_close(struct perf_reader *reader);
 /*
  * The next event in the order of time; what it points to is valid until the next call.  @time
  * is never missing: see above.  1; 0 at the end; -EBADMSG, with the offset in @err, for a bad
- * record, after which the next call goes on.
+ * record, after which the next call goes on; -ENOMEM.
  */
 int perf_reader_next(struct perf_reader *reader, struct bobbin_error *err, struct perf_event *ret);
 

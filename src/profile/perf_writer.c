@@ -421,6 +421,25 @@ static void add_clock(struct perf_writer *writer, const struct perf_writer_event
 	byte_buffer_native64(blob, clock_ns(event->attr.clockid));
 }
 
+/* The first records: features come at the end, which a recording that is killed does not have. */
+static int name_events(struct perf_writer *writer, const struct perf_writer_event *events,
+		       size_t count)
+{
+	const struct perf_event update = {.type = PERF_FILE_EVENT_UPDATE};
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++) {
+		if (!events[i].name || !events[i].nr_ids)
+			continue;
+		begin_record(&writer->record, &update, 0);
+		byte_buffer_native64(&writer->record, PERF_FILE_UPDATE_NAME);
+		byte_buffer_native64(&writer->record, events[i].ids[0]);
+		byte_buffer_string(&writer->record, events[i].name, 8);
+		r = write_record(writer);
+	}
+	return r;
+}
+
 /* Header, ids, attributes: all that stands in front of the records. */
 static int write_front(struct perf_writer *writer, const struct perf_writer_event *events,
 		       size_t count)
@@ -500,6 +519,11 @@ int perf_writer_open(const char *path, const struct perf_writer_event *events, s
 	if (!r)
 		r = perf_writer_is_stream(writer) ? stream_front(writer, events, count)
 						  : write_front(writer, events, count);
+	if (!r)
+		r = name_events(writer, events, count);
+	/* whatever happens from here on, the file can be read; an error is said at its end */
+	if (!r && !perf_writer_is_stream(writer))
+		perf_output_flush(writer->output);
 	if (r)
 		perf_writer_abort(writer);
 	else

@@ -82,6 +82,7 @@ static void remove_thread(struct process_table *table, int tid)
 	if (!--t->process->threads)
 		remove_process(table, t->process);
 	wait_free(t->wait);
+	free(t->calls);
 	free(t);
 }
 
@@ -281,6 +282,8 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 		thread->process->in_exec = true;
 		thread->process->code = (struct code_watch){0};
 		wait_forget_user(thread->wait);
+		free(thread->calls);
+		thread->calls = NULL;
 		process_table_note(table, thread->process);
 	}
 	return 0;

@@ -39,6 +39,7 @@ struct process_owner {
 };
 
 struct known_list;
+struct probed_calls;
 
 /* What the kernel's walker was told of the mappings. */
 struct process_walk {
@@ -70,9 +71,10 @@ struct thread {
 	int tid;
 	struct process *process;
 	char comm[COMM_SIZE];
-	bool told;           /* a record, not only a sample, says that it lives */
-	struct wait *wait;   /* or NULL; the recorder's, freed with the thread */
-	struct thread *next; /* the table's */
+	bool told;         /* a record, not only a sample, says that it lives */
+	struct wait *wait; /* or NULL; the recorder's, freed with the thread, as the next one */
+	struct probed_calls *calls; /* or NULL; see return_probes.h */
+	struct thread *next;        /* the table's */
 };
 
 struct process_table;

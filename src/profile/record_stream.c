@@ -22,7 +22,8 @@ static void drop_given(struct record_stream *s)
 /* Whether a record says what the others are. */
 static bool is_front(uint32_t type)
 {
-	return type == PERF_FILE_ATTR || type == PERF_FILE_FEATURE;
+	return type == PERF_FILE_ATTR || type == PERF_FILE_FEATURE ||
+	       type == PERF_FILE_EVENT_UPDATE;
 }
 
 /* The size of a record that is there; 0: not all of it is; -EBADMSG. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "profile/image_records.h"
+#include "profile/probe_event.h"
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
@@ -70,6 +71,16 @@ static int tell_images_over(struct recorder *r, const struct perf_event *event)
 	return error ? error : image_records_over(thread->process, event, r->id, recorder_put, r);
 }
 
+/* With a copy of the memory, not with a thread's own stack. */
+static int inherit_calls(struct recorder *r, const struct perf_event *event)
+{
+	struct thread *parent = process_table_find(r->processes, (int)event->task.ptid);
+	struct thread *child = process_table_find(r->processes, (int)event->tid);
+
+	return parent && child && event->pid != event->task.ppid ? return_probes_fork(parent, child)
+								 : 0;
+}
+
 int recorder_on_record(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
@@ -80,6 +91,8 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	if (event->type == PERF_RECORD_LOST && r->comparison)
 		walk_comparison_forget(r->comparison);
 	error = process_table_event(r->processes, event);
+	if (!error && r->returns.count && event->type == PERF_RECORD_FORK)
+		error = inherit_calls(r, event);
 	if (error)
 		return error;
 	preload(r, event);
@@ -117,16 +130,30 @@ static void compare(struct recorder *r, const struct perf_event *event,
 	r->stats.differ += found == WALKS_DIFFER;
 }
 
+/* A copy of the stack with the return addresses that were there before probes of returns. */
+static struct perf_sample restored(struct recorder *r, const struct perf_event *event)
+{
+	struct thread *thread = r->returns.count ? process_table_find(r->processes, (int)event->tid)
+						 : NULL;
+	struct perf_sample sample = event->sample;
+
+	if (thread)
+		return_probes_restore(&r->returns, thread, &sample);
+	return sample;
+}
+
 /* From the sample's copy of the stack. */
 static int unwind_copy(struct recorder *r, const struct perf_event *event, struct process *process,
 		       struct bobbin_trace *trace)
 {
-	sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
+	const struct perf_sample sample = restored(r, event);
+
+	sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 	if (trace->count && code_watch_trace(&r->watcher, process, trace)) {
 		/* the kernel's walk did not know what is known now */
 		if (r->comparison)
 			walk_comparison_drop(r->comparison, event);
-		sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
+		sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 		return recorder_tell_images(r, process);
 	}
 	if (r->comparison)
@@ -353,7 +380,18 @@ static int on_loss(struct recorder *r, const struct perf_event *event)
 {
 	int error = off_cpu_lost(&r->off_cpu, sampler_time(r->sampler), event);
 
+	if (r->returns.count)
+		return_probes_forget(r->processes);
 	return error ? error : recorder_on_record(r, event);
+}
+
+/* Of a function whose return is probed. */
+static int on_entry(struct recorder *r, const struct perf_event *event)
+{
+	struct thread *thread;
+	int error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
+
+	return error ? error : return_probes_enter(thread, event);
 }
 
 static int on_event(struct recorder *r, struct perf_event *event)
@@ -364,6 +402,8 @@ static int on_event(struct recorder *r, struct perf_event *event)
 		return on_leave(r, event);
 	if (sample && sampler_events_have(&r->off_cpu.wakeups.events, event->id))
 		return on_wakeup(r, event);
+	if (sample && return_probes_have(&r->returns, event->id))
+		return on_entry(r, event);
 	if (sample)
 		return on_sample(r, event);
 	if (event->type == PERF_RECORD_SWITCH || event->type == PERF_RECORD_SWITCH_CPU_WIDE)
@@ -502,7 +542,12 @@ void recorder_close(struct recorder *r)
 	kernel_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
 	off_cpu_close(&r->off_cpu);
+	return_probes_close(&r->returns);
 	sampler_close(r->sampler);
+	/* the last events of them are gone */
+	for (size_t i = 0; r->probes && i < 2 * r->options.event_count; i++)
+		probe_event_close(&r->probes[i]);
+	free(r->probes);
 	free(r->events);
 	free(r);
 }

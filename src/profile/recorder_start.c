@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/native_arch.h"
+#include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/snapshot.h"
@@ -32,15 +33,55 @@ static bool has_hits(const struct recorder *r)
 	       walked_events_have(r->events, r->options.event_count, false);
 }
 
+/* Of threads, where the kernel lets them be that. */
+static void take_events(struct recorder *r)
+{
+	for (size_t i = 0; i < r->options.event_count; i++) {
+		struct sampler_event *event = &r->events[i];
+
+		*event = r->options.events[i];
+		if (!*r->probes[i].name)
+			continue;
+		event->type = PERF_TYPE_TRACEPOINT;
+		event->config = r->probes[i].id;
+		event->config1 = event->config2 = 0;
+		event->of_all = false;
+	}
+}
+
+/* Who may not describe them, or where there is no room, has the kernel's events of all processes. */
+static void describe_probes(struct recorder *r)
+{
+	bool returns = return_probes_wanted(r->options.events, r->options.event_count);
+	bool cleaned = false;
+
+	for (size_t i = 0; i < r->options.event_count; i++) {
+		const struct sampler_event *event = &r->options.events[i];
+
+		if (!event->probe)
+			continue;
+		if (!cleaned)
+			probe_events_clean();
+		cleaned = true;
+		probe_event_open((const char *)(uintptr_t)event->config1, event->config2,
+				 event->config, &r->probes[i]);
+		if (event->config && returns)
+			probe_event_open((const char *)(uintptr_t)event->config1, event->config2,
+					 false, &r->probes[r->options.event_count + i]);
+	}
+}
+
 /* Those of cgroups are perf's own. */
 static int choose_events(struct recorder *r)
 {
 	size_t count = r->options.event_count;
 
 	r->events = malloc(count * sizeof(*r->events));
-	if (!r->events)
+	r->probes = calloc(2 * count, sizeof(*r->probes));
+	if (!r->events || !r->probes)
 		return -ENOMEM;
-	memcpy(r->events, r->options.events, count * sizeof(*r->events));
+	describe_probes(r);
+	take_events(r);
 	if (wants_walk(r) && !r->options.cgroup_count)
 		walked_events_choose(r->events, count, r->options.all);
 	return 0;
@@ -53,6 +94,10 @@ static int open_with(struct recorder *r, const struct sampler_options *options,
 
 	*stage = RECORDER_SAMPLER;
 	error = sampler_open(options, &r->sampler);
+	if (!error && return_probes_wanted(r->options.events, r->options.event_count))
+		error = return_probes_open(&r->returns, r->sampler, options, r->options.events,
+					   r->options.event_count,
+					   r->probes + r->options.event_count);
 	if (error || !r->options.off_cpu)
 		return error;
 	*stage = RECORDER_SWITCHES;
@@ -200,7 +245,7 @@ static int do_without(struct recorder *r, int error)
 	r->stats.walk_error = error;
 	kernel_walk_close(r->walk);
 	r->walk = NULL;
-	memcpy(r->events, r->options.events, r->options.event_count * sizeof(*r->events));
+	take_events(r);
 	return r->options.walk == RECORDER_TRIES_KERNEL ? 0 : error;
 }
 

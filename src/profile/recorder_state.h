@@ -10,6 +10,7 @@
 #include "profile/foreign_processes.h"
 #include "profile/jit_keeper.h"
 #include "profile/recorder_options.h"
+#include "profile/return_probes.h"
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
@@ -24,6 +25,8 @@
 struct recorder {
 	struct recorder_options options;
 	struct sampler_event *events; /* those of the options, as they are opened */
+	struct probe_event *probes;   /* of each, where there is one; then of entries, likewise */
+	struct return_probes returns;
 	struct sampler *sampler;
 	struct off_cpu off_cpu;
 	struct foreign_processes foreign; /* of wakers */

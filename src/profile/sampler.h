@@ -43,6 +43,7 @@ static inline bool cpu_choice_has(const struct cpu_choice *choice, unsigned int 
  * @type, @config, @config1, @config2: as in perf_event_attr
  * @period: that much; 0: as much as it takes for the frequency
  * @exclude_user, @exclude_kernel: only of the other's
+ * @probe: a place in a file: @config1 is a pointer to its path, @config2 the offset
  * @of_all: it cannot be of threads, so it is of all of them; who reads the samples drops the others
  * @by_program: its samples are made when a BPF program asks for them
  */
@@ -50,7 +51,7 @@ struct sampler_event {
 	const char *name;
 	uint32_t type;
 	uint64_t config, config1, config2, period;
-	bool exclude_user, exclude_kernel, of_all, by_program;
+	bool exclude_user, exclude_kernel, probe, of_all, by_program;
 };
 
 struct sampler_options {
@@ -95,7 +96,8 @@ bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);
 /* Of an event beside one that tells what is mapped and who lives. */
 void sampler_attr_tell_nothing(struct perf_event_attr *attr);
 
-#define SAMPLER_ADDED 2
+/* Of switches and wakeups, and of what is probed. */
+#define SAMPLER_ADDED 66
 
 /* Events that were added; @ids ascend, as the kernel counts its events. */
 struct sampler_events {

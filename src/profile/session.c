@@ -246,13 +246,25 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 
 static bool is_monotonic(const struct perf_reader_attr *attr)
 {
-	return attr && attr->attr.use_clockid && attr->attr.clockid == CLOCK_MONOTONIC;
+	return attr->attr.use_clockid && attr->attr.clockid == CLOCK_MONOTONIC;
 }
 
 /* Whatever happens is a sample. */
 static bool is_weighed(const struct perf_reader_attr *attr)
 {
-	return attr && !attr->attr.freq && attr->attr.sample_period <= 1;
+	return !attr->attr.freq && attr->attr.sample_period <= 1;
+}
+
+/* What all samples stand for is not said by each. */
+static uint64_t period_of(const struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr->attr;
+
+	if (event->sample.period)
+		return event->sample.period;
+	return !(attr->sample_type & PERF_SAMPLE_PERIOD) && !attr->freq && attr->sample_period
+		       ? attr->sample_period
+		       : 1;
 }
 
 static int take_sample(struct session *s, const struct perf_event *event,
@@ -260,17 +272,18 @@ static int take_sample(struct session *s, const struct perf_event *event,
 {
 	const struct perf_sample *sample = &event->sample;
 	struct session_sample out = {
-		.event = event->attr && event->attr->name ? event->attr->name : SESSION_EVENT,
+		.event = event->attr->name,
+		.event_number = event->attr->number,
 		.pid = (int)event->pid,
 		.tid = (int)event->tid,
 		.cpu = event->cpu,
 		.time = event->time,
 		.code_time = is_monotonic(event->attr) ? event->time : UINT64_MAX,
-		.period = sample->period ? sample->period : 1,
+		.period = period_of(event),
 		.frames = s->frames,
 		.weighed = is_weighed(event->attr),
-		.chained = event->attr && event->attr->attr.sample_type &
-						  (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER),
+		.chained = event->attr->attr.sample_type &
+			   (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER),
 	};
 	struct thread *thread;
 	size_t user;

@@ -28,6 +28,7 @@ struct session_frame {
 /* A sample; everything is valid until the next session_next(). */
 struct session_sample {
 	const char *event; /* its name */
+	size_t event_number;
 	int pid, tid;
 	uint32_t cpu;
 	uint64_t time, period;
@@ -44,9 +45,6 @@ struct session_sample {
 };
 
 struct session;
-
-/* What @event is where a recording does not name its events. */
-#define SESSION_EVENT "event"
 
 /* Errors as perf_reader_open(). */
 int session_open(const char *path, const struct bobbin_unwinder_options *unwind,

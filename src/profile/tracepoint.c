@@ -31,7 +31,7 @@ static int mount_apart(void)
 	return mounted < 0 ? -error : mounted;
 }
 
-static int open_folder(void)
+int tracepoint_folder(void)
 {
 	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
@@ -89,7 +89,7 @@ int tracepoint_find(const char *name, struct tracepoint_field *fields, size_t co
 
 	if (!format_path(name, path))
 		return -EINVAL;
-	folder = open_folder();
+	folder = tracepoint_folder();
 	if (folder < 0)
 		return folder;
 	text = malloc(FORMAT_SIZE);

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A descriptor of tracefs's folder, for openat(2); -ENODEV, -EACCES, -EPERM, as below. */
+int tracepoint_folder(void);
+
 /* A field of the bytes that a sample of PERF_SAMPLE_RAW has; the caller sets @name. */
 struct tracepoint_field {
 	const char *name;

@@ -28,7 +28,7 @@ void walked_events_choose(struct sampler_event *events, size_t count, bool all)
 		struct sampler_event *event = &events[i];
 		bool tracepoint = event->type == PERF_TYPE_TRACEPOINT && event->name;
 
-		if (!event->period || (tracepoint ? !is_plain(event, all) : !event->of_all))
+		if (!event->period || (!event->probe && !(tracepoint && is_plain(event, all))))
 			continue;
 		event->by_program = event->of_all = true;
 	}
@@ -37,7 +37,7 @@ void walked_events_choose(struct sampler_event *events, size_t count, bool all)
 bool walked_events_have(const struct sampler_event *events, size_t count, bool tracepoints)
 {
 	for (size_t i = 0; i < count; i++)
-		if (events[i].by_program && (events[i].type == PERF_TYPE_TRACEPOINT) == tracepoints)
+		if (events[i].by_program && !events[i].probe == tracepoints)
 			return true;
 	return false;
 }

@@ -5,10 +5,54 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "symbol/elf_file.h"
+
+/* In the words of .gnu.version: not for programs that are linked now; and the number. */
+#define VERSION_HIDDEN 0x8000
+#define VERSION_NUMBER 0x7fff
+
+/* More are not told of. */
+#define PLACES_MAX 256
+
+/* "NAME", "NAME@VERSION", "NAME@@VERSION" */
+struct full_name {
+	const char *name;
+	size_t length;       /* of the name */
+	const char *version; /* NULL: none */
+	bool is_default;     /* the version, by its two signs */
+};
+
+struct search {
+	struct full_name wanted;
+	struct symbol_places *places;
+	bool indirect; /* one of them is */
+	bool exported; /* a table of the loader's has the name */
+	int error;
+};
+
+/* A table of symbols, and what says their versions. */
+struct table {
+	Elf *elf;
+	Elf_Data *symbols, *versions, *definitions;
+	GElf_Shdr shdr, definitions_shdr;
+};
+
+static struct full_name split(const char *text)
+{
+	struct full_name full = {.name = text, .length = strcspn(text, "@")};
+	const char *at = text + full.length;
+
+	if (!*at)
+		return full;
+	full.is_default = at[1] == '@';
+	full.version = at + 1 + full.is_default;
+	return full;
+}
 
 static bool is_function(const GElf_Sym *sym)
 {
@@ -18,44 +62,151 @@ static bool is_function(const GElf_Sym *sym)
 	       (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-/* "malloc" is also "malloc@@GLIBC_2.2.5" */
-static bool has_name(const char *full, const char *name)
+static bool is_local(const GElf_Sym *sym)
 {
-	size_t length = strlen(name);
-
-	return full && !strncmp(full, name, length) && (!full[length] || full[length] == '@');
+	return GELF_ST_BIND(sym->st_info) == STB_LOCAL;
 }
 
-static bool find_in_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, const char *name,
-			  GElf_Sym *ret)
+/* The name of a version by its number, or NULL. */
+static const char *version_name(const struct table *t, unsigned int number)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Verdef def;
+	GElf_Verdaux aux;
+	size_t at = 0;
+
+	while (t->definitions && gelf_getverdef(t->definitions, (int)at, &def)) {
+		if (def.vd_ndx == number)
+			return gelf_getverdaux(t->definitions, (int)(at + def.vd_aux), &aux)
+				       ? elf_strptr(t->elf, t->definitions_shdr.sh_link,
+						    aux.vda_name)
+				       : NULL;
+		if (!def.vd_next)
+			break;
+		at += def.vd_next;
+	}
+	return NULL;
+}
+
+/* What the loader's table says of the version of its symbol @i. */
+static struct full_name exported_name(const struct table *t, int i, const char *text)
+{
+	struct full_name full = {.name = text, .length = strlen(text), .is_default = true};
+	GElf_Versym word;
+
+	if (!t->versions || !gelf_getversym(t->versions, i, &word))
+		return full;
+	full.is_default = !(word & VERSION_HIDDEN);
+	if ((word & VERSION_NUMBER) > VER_NDX_GLOBAL)
+		full.version = version_name(t, word & VERSION_NUMBER);
+	return full;
+}
+
+static bool is_wanted(const struct full_name *wanted, const struct full_name *found)
+{
+	if (found->length != wanted->length ||
+	    memcmp(found->name, wanted->name, wanted->length) != 0)
+		return false;
+	if (!wanted->version)
+		return !found->version || found->is_default;
+	return found->version && !strcmp(found->version, wanted->version) &&
+	       (found->is_default || !wanted->is_default);
+}
+
+/* Functions at one place are one. */
+static int add(struct symbol_places *places, uint64_t address, const char *source)
+{
+	for (size_t i = 0; i < places->count; i++)
+		if (places->list[i].address == address)
+			return 0;
+	if (places->count == PLACES_MAX)
+		return 0;
+	return vector_push(places->list, places->count, places->room,
+			   (struct symbol_place){.address = address,
+						 .source = source ? strdup(source) : NULL});
+}
+
+static void search_table(struct search *search, const struct table *t)
+{
+	bool exports = t->shdr.sh_type == SHT_DYNSYM;
+	const char *source = NULL;
 	GElf_Sym sym;
 
-	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
-		if (!is_function(&sym) ||
-		    !has_name(elf_strptr(elf, shdr->sh_link, sym.st_name), name))
+	for (int i = 0; gelf_getsym(t->symbols, i, &sym) && !search->error; i++) {
+		const char *text = elf_strptr(t->elf, t->shdr.sh_link, sym.st_name);
+		struct full_name found;
+
+		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			source = text;
+		if (!text || !is_function(&sym))
 			continue;
-		*ret = sym;
-		return true;
+		found = exports ? exported_name(t, i, text) : split(text);
+		if (!is_wanted(&search->wanted, &found))
+			continue;
+		/* the loader knows which version is meant, this table may not say any */
+		if (!exports && search->exported && !is_local(&sym))
+			continue;
+		search->exported |= exports;
+		search->indirect |= GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC;
+		search->error = add(search->places, sym.st_value, is_local(&sym) ? source : NULL);
 	}
-	return false;
 }
 
-static bool find_symbol(Elf *elf, const char *name, GElf_Sym *ret)
+/* Whether code that chooses a function has an address, whatever else it is called. */
+static bool table_chooses_at(const struct table *t, uint64_t address)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	GElf_Sym sym;
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) &&
-		    (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM) &&
-		    find_in_table(elf, scn, &shdr, name, ret))
+	for (int i = 0; gelf_getsym(t->symbols, i, &sym); i++)
+		if (is_function(&sym) && GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC &&
+		    sym.st_value == address)
 			return true;
 	return false;
 }
 
-static int offset_of(Elf *elf, uint64_t address, uint64_t *ret)
+/* The tables of one type; false: there is none. */
+static bool open_table(Elf *elf, uint32_t type, struct table *ret)
+{
+	struct table t = {.elf = elf};
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr))
+			continue;
+		if (shdr.sh_type == type) {
+			t.symbols = elf_getdata(scn, NULL);
+			t.shdr = shdr;
+		} else if (shdr.sh_type == SHT_GNU_versym) {
+			t.versions = elf_getdata(scn, NULL);
+		} else if (shdr.sh_type == SHT_GNU_verdef) {
+			t.definitions = elf_getdata(scn, NULL);
+			t.definitions_shdr = shdr;
+		}
+	}
+	*ret = t;
+	return t.symbols;
+}
+
+static void check_indirect(struct search *search, const struct table *t)
+{
+	for (size_t i = 0; i < search->places->count; i++)
+		search->indirect |= table_chooses_at(t, search->places->list[i].address);
+}
+
+static void search_file(struct search *search, Elf *elf)
+{
+	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
+	struct table t;
+
+	for (size_t i = 0; i < 2; i++)
+		if (open_table(elf, types[i], &t))
+			search_table(search, &t);
+	for (size_t i = 0; i < 2; i++)
+		if (open_table(elf, types[i], &t))
+			check_indirect(search, &t);
+}
+
+static int set_offset(Elf *elf, struct symbol_place *place)
 {
 	size_t count;
 	GElf_Phdr phdr;
@@ -64,48 +215,71 @@ static int offset_of(Elf *elf, uint64_t address, uint64_t *ret)
 		return -ENOEXEC;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD ||
-		    address - phdr.p_vaddr >= phdr.p_filesz)
+		    place->address - phdr.p_vaddr >= phdr.p_filesz)
 			continue;
-		*ret = address - phdr.p_vaddr + phdr.p_offset;
+		place->offset = place->address - phdr.p_vaddr + phdr.p_offset;
 		return 0;
 	}
 	return -ENODATA;
 }
 
-static bool find_in_debug_file(const struct elf_file *file, const char *debug_path,
-			       const char *name, GElf_Sym *ret)
+static void search_debug_file(struct search *search, const struct elf_file *file,
+			      const char *debug_path)
 {
 	const struct search_paths paths = {.debug_path = debug_path};
 	struct elf_file debug = ELF_FILE_CLOSED;
 	struct build_id id = {0};
-	bool found;
+	struct table t;
 
 	elf_file_build_id(file->elf, &id);
 	if (elf_file_find_debug(&paths, file, &id, &debug))
-		return false;
-	found = find_symbol(debug.elf, name, ret);
+		return;
+	search_file(search, debug.elf);
+	/* the loader's table is in the file itself */
+	if (open_table(file->elf, SHT_DYNSYM, &t))
+		check_indirect(search, &t);
 	elf_file_close(&debug);
-	return found;
 }
 
-int symbol_offset_find(const char *path, const char *debug_path, const char *name, uint64_t *ret)
+static int find(const struct elf_file *file, const char *debug_path, const char *name,
+		struct symbol_places *places)
+{
+	struct search search = {.wanted = split(name), .places = places};
+	int r = 0;
+
+	search_file(&search, file->elf);
+	if (!places->count && !search.error)
+		search_debug_file(&search, file, debug_path);
+	if (search.error)
+		return search.error;
+	if (search.indirect)
+		return -ENOTSUP;
+	for (size_t i = 0; i < places->count && !r; i++)
+		r = set_offset(file->elf, &places->list[i]);
+	return r ? r : places->count ? 0 : -ENODATA;
+}
+
+int symbol_offset_find(const char *path, const char *debug_path, const char *name,
+		       struct symbol_places *ret)
 {
 	struct elf_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC), .path = (char *)path};
-	GElf_Sym sym;
-	int r = -ENODATA;
+	int r = -ENOEXEC;
 
 	if (file.fd < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
 	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
-	if (!file.elf || elf_kind(file.elf) != ELF_K_ELF)
-		r = -ENOEXEC;
-	else if (find_symbol(file.elf, name, &sym) ||
-		 find_in_debug_file(&file, debug_path, name, &sym))
-		r = GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC
-			    ? -ENOTSUP
-			    : offset_of(file.elf, sym.st_value, ret);
+	if (file.elf && elf_kind(file.elf) == ELF_K_ELF)
+		r = find(&file, debug_path, name, ret);
 	elf_end(file.elf);
 	close(file.fd);
 	return r;
+}
+
+void symbol_places_fini(struct symbol_places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		free(places->list[i].source);
+	free(places->list);
+	*places = (struct symbol_places){0};
 }

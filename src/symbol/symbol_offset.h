@@ -5,14 +5,37 @@
 #ifndef BOBBIN_SYMBOL_SYMBOL_OFFSET_H
 #define BOBBIN_SYMBOL_SYMBOL_OFFSET_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/*
- * The offset in the file @path of the function's first byte.  @name is as symbol tables have it,
- * without a version; @debug_path: folders with debug files, whose symbols count, too.  0;
- * -ENOEXEC: it is no ELF file; -ENODATA: it has no such function; -ENOTSUP: it is an indirect one
- * (STT_GNU_IFUNC), whose address is that of code which chooses a function; or another errno.
+/**
+ * struct symbol_place - a function of the name
+ * @address: as the file has it
+ * @offset: of its first byte in the file
+ * @source: the source file of a static one, or NULL; from malloc()
  */
-int symbol_offset_find(const char *path, const char *debug_path, const char *name, uint64_t *ret);
+struct symbol_place {
+	uint64_t address, offset;
+	char *source;
+};
+
+/* Zero to begin. */
+struct symbol_places {
+	struct symbol_place *list;
+	size_t count, room;
+};
+
+/*
+ * The functions of a name in the file @path: static ones may have the same.  @name is as symbol tables
+ * have it, of a library's with the version that programs are linked to now; NAME@VERSION, and
+ * NAME@@VERSION for that one, tell another.  @debug_path: folders with debug files, whose symbols
+ * count where the file has none of the name.  0 and one at least; -ENOEXEC: it is no ELF file;
+ * -ENODATA: it has no such function; -ENOTSUP: it is an indirect one (STT_GNU_IFUNC), whose address is
+ * that of code which chooses a function; or another errno.  symbol_places_fini() in any case.
+ */
+int symbol_offset_find(const char *path, const char *debug_path, const char *name,
+		       struct symbol_places *ret);
+
+void symbol_places_fini(struct symbol_places *places);
 
 #endif

@@ -15,6 +15,7 @@ void mapping_list_clear(struct mapping_list *maps)
 		free(maps->list[i].path);
 	maps->count = 0;
 	maps->last = 0;
+	maps->probes = 0;
 }
 
 void mapping_list_fini(struct mapping_list *maps)
@@ -147,6 +148,8 @@ int mapping_list_add(struct mapping_list *maps, const struct bobbin_mapping *map
 		.path = path,
 		.pid = mapping->pid,
 	};
+	if (!strcmp(path, "[uprobes]"))
+		maps->probes = mapping->start;
 	return 0;
 }
 
@@ -174,7 +177,8 @@ int mapping_list_load(struct mapping_list *maps, int pid)
 
 int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret)
 {
-	struct mapping_list maps = {.files = from->files, .reader = from->reader};
+	struct mapping_list maps = {
+		.files = from->files, .reader = from->reader, .probes = from->probes};
 
 	if (vector_reserve(&maps.list, &maps.room, from->count, sizeof(*maps.list)))
 		return -ENOMEM;

@@ -22,6 +22,8 @@ struct mapping_list {
 	struct mapping *list;
 	size_t count, room;
 	size_t last; /* where the last search ended */
+	uint64_t
+		probes; /* where "[uprobes]" is: what functions return to whose return is probed; or 0 */
 };
 
 void mapping_list_clear(struct mapping_list *maps);

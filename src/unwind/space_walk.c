@@ -7,6 +7,7 @@
 
 #include "unwind/module.h"
 #include "unwind/outer_frames.h"
+#include "unwind/probe_return.h"
 #include "unwind/rule_range.h"
 #include "unwind/space_memo.h"
 #include "unwind/unwinder_rule.h"
@@ -208,4 +209,5 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	if (outer && trace->reason == BOBBIN_REASON_DEPTH)
 		walk_outer_frames(&w.frames, &w.memo, trace, outer);
 	memo_end(&w.memo);
+	end_at_probe_return(space, trace);
 }

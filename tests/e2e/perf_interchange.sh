@@ -142,4 +142,40 @@ it_reads_what_perf_wrote_to_a_pipe() {
 	stacks | mostly 90 ' spin c b a main '
 }
 
+# sums: of each event, samples and what they stand for
+sums() {
+	awk 'NF { sub(/:$/, "", $2); n[$2]++; s[$2] += $1 }
+		END { for (e in n) printf "%s %d %.0f\n", e, n[e], s[e] }' | sort
+}
+
+it_counts_what_the_leader_of_a_group_carries() {
+	needs perf
+	file=$(program_as framed chain -fno-omit-frame-pointer)
+	for group in '{cpu-clock,page-faults}:S' '{page-faults,cpu-clock,task-clock,context-switches}:S'; do
+		perf record -q -e "$group" -g -- "$file" 300 2>perf.log
+		"$bobbin" script -q -F period,event | sums >ours
+		perf script -F period,event -G -i perf.data 2>perf.log | sums >theirs
+		[ -s ours ]
+		grep -q '^page-faults ' ours
+		grep -q '^cpu-clock ' ours
+		diff ours theirs
+		perf report --stdio --no-group -i perf.data 2>perf.log |
+			sed -n "s/^# Event count (approx.): //p" | sort >theirs
+		"$bobbin" report | sed -n 's/^# Event count (approx.): //p' | sort | diff - theirs
+	done
+}
+
+# they_are_there FILE: samples of both events
+they_are_there() {
+	"$bobbin" script -q -i "$1" -F event | awk 'NF { print $NF }' | sort -u >left
+	[ "$(cat left)" = "$(printf 'cpu-clock:\npage-faults:')" ]
+}
+
+it_tells_events_of_a_killed_perf_apart() {
+	needs perf
+	spawn perf record -q -F 4999 -e cpu-clock -e page-faults -g -o killed -- sh -c 'while :; do /bin/true; done'
+	eventually they_are_there killed
+	kill -9 "$pid"
+}
+
 run_cases

@@ -83,7 +83,7 @@ static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
 {
 	const struct perf_event_attr attr = {
 		.sample_type = (1ull << 25) - 1,
-		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST |
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_LOST |
 			       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX | PERF_FILE_BRANCH_COUNTERS,
 		.sample_regs_user = 0x8000000000000005,
@@ -95,7 +95,7 @@ static void every_field_of_a_sample_is_parsed_in_its_place(void **state)
 		0x10 /* identifier */, 0x11 /* ip */, 0x0000001300000012 /* pid, tid */,
 		0x14 /* time */, 0x15 /* addr */, 0x10 /* id */, 0x16 /* stream */,
 		0x17 /* cpu */, 0x18 /* period */,
-		2, 0, 0, 0, 0, 0, 0, 0, 0 /* read: nr, two times, two of value, id, lost */,
+		2, 0, 0, 0, 0, 0, 0 /* read: nr, two times, two of value and lost */,
 		3, PERF_CONTEXT_USER, 0x21, 0x22 /* call chain */,
 		0x313131310000000c, 0x3131313131313131 /* raw: u32 12, 12 bytes */,
 		1, 0, 1, 2, 3, 4 /* branches: nr, index, from, to, flags, counter */,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * event_ids.h - which event of a recording has an id.
+ */
+#ifndef BOBBIN_PROFILE_EVENT_IDS_H
+#define BOBBIN_PROFILE_EVENT_IDS_H
+
+#include "base/hash_index.h"
+
+/* That of the attributes of this number. */
+struct owned_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
+struct event_ids {
+	struct owned_id *ids;
+	size_t count, room;
+	struct hash_index index;
+	uint64_t seed; /* of its hash: the ids may be a liar's; set by the caller */
+};
+
+/* NULL: no event has it. */
+const struct owned_id *event_ids_find(const struct event_ids *ids, uint64_t id);
+
+/* The last one to claim an id has it.  0 or -ENOMEM. */
+int event_ids_add(struct event_ids *ids, uint64_t id, uint32_t attr);
+
+void event_ids_fini(struct event_ids *ids);
+
+#endif
