@@ -19,6 +19,8 @@ void frame_state_entry(struct frame_state *ret)
 
 value frame_state_word(const struct frame_state *state, value at)
 {
+	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && !state->lost_ra)
+		return VALUE_RETURN;
 	for (unsigned int i = 0; i < state->count; i++)
 		if (state->slots[i].at == at)
 			return state->slots[i].held;
@@ -60,7 +62,9 @@ static void store(struct frame_state *state, value at, value held, unsigned int 
 	if (value_kind(at) != VALUE_BASE)
 		return;
 	overwrite(state, at, size);
-	if (size == WORD && held != VALUE_NONE && state->count < FRAME_SLOTS)
+	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && size == WORD && held == VALUE_RETURN)
+		state->lost_ra = false;
+	else if (size == WORD && held != VALUE_NONE && state->count < FRAME_SLOTS)
 		state->slots[state->count++] = (struct frame_slot){at, held};
 }
 
@@ -129,7 +133,7 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 }
 
 /* Tables may also be reached by an address that was computed before. */
-static value load(const struct frame_state *state, const struct x86_insn *insn)
+value frame_state_load(const struct frame_state *state, const struct x86_insn *insn)
 {
 	value at = table_address(state, insn, WORD);
 
@@ -184,6 +188,13 @@ static void push(struct frame_state *state, value held, unsigned int size)
 	store(state, state->regs[X86_SP], held, size);
 }
 
+void frame_state_push(struct frame_state *state, value held)
+{
+	push(state, held, WORD);
+	state->compared = -1;
+	state->equal = X86_NO_REG;
+}
+
 static void pop(struct frame_state *state, unsigned int reg, unsigned int size, uint32_t number)
 {
 	value at = state->regs[X86_SP];
@@ -220,6 +231,11 @@ static void clobber(struct frame_state *state, unsigned int mask, uint32_t numbe
 			set(state, r, VALUE_NONE, number);
 }
 
+bool frame_state_has_popped(const struct frame_state *state)
+{
+	return value_is_cfa(state->regs[X86_SP]) && value_offset(state->regs[X86_SP]) > ENTRY_SP;
+}
+
 /* What is below the stack pointer is anybody's. */
 static void drop_below_sp(struct frame_state *state)
 {
@@ -231,6 +247,8 @@ static void drop_below_sp(struct frame_state *state)
 			drop_slot(state, i);
 		else
 			i++;
+	if (frame_state_has_popped(state))
+		state->lost_ra = true;
 }
 
 void frame_state_call(struct frame_state *state)
@@ -275,7 +293,7 @@ static void compute(struct frame_state *s, const struct x86_insn *i, uint32_t nu
 		set(s, i->reg, aligned(s->regs[i->reg], i->value), number);
 		break;
 	case OP_LOAD:
-		set(s, i->reg, load(s, i), number);
+		set(s, i->reg, frame_state_load(s, i), number);
 		break;
 	case OP_LOAD_S32:
 		set(s, i->reg, load_s32(s, i), number);

@@ -23,7 +23,7 @@ typedef uint64_t value;
 
 enum value_kind {
 	VALUE_UNKNOWN,
-	VALUE_ENTRY_FP, /* the caller's frame pointer */
+	VALUE_ENTRY, /* what the function found at its start: one of those below */
 	VALUE_BASE,
 	VALUE_CONSTANT,
 	VALUE_ENTRY_OF_S32, /* loaded from a table of 32-bit distances at this address */
@@ -42,7 +42,8 @@ enum value_kind {
 #define VALUE_MAX_NUMBER ((int64_t)1 << 56)
 
 #define VALUE_NONE ((value)VALUE_UNKNOWN)
-#define VALUE_CALLERS_FP ((value)VALUE_ENTRY_FP)
+#define VALUE_CALLERS_FP ((value)VALUE_ENTRY)
+#define VALUE_RETURN ((value)1 << VALUE_KIND_BITS | VALUE_ENTRY) /* the return address */
 
 static inline enum value_kind value_kind(value v)
 {
