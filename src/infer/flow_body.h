@@ -44,8 +44,8 @@ struct flow {
 	uint64_t *callees;
 	size_t callee_count, callee_capacity;
 	bool moves_differ; /* the stack pointer after one return, from that after another */
-	bool again;                    /* what was done is void: begin anew */
-	bool bad;                      /* something contradicts */
+	bool again;        /* what was done is void: begin anew */
+	bool bad;          /* something contradicts */
 	struct flow_outcome out;
 };
 

@@ -232,8 +232,9 @@ bool flow_call_ends(const struct flow *f, uint32_t number)
 static struct callee_effect effect_of(const struct flow *f, const struct x86_insn *call)
 {
 	uint64_t callee;
-	const struct program_start *start =
-		callee_of(f, call, &callee) ? program_start(f->program, callee) : NULL;
+	const struct program_start *start = callee_of(f, call, &callee)
+						    ? program_start(f->program, callee)
+						    : NULL;
 
 	return start && start->addr == callee ? start->effect : (struct callee_effect){0};
 }
