@@ -210,6 +210,7 @@ static int arrive(struct flow *f, uint32_t insn, const struct frame_state *state
 	if (!call)
 		label->after_padding = false;
 	if (!label->has_state) {
+		label->doubt = f->doubt;
 		label->after_padding = call && flow_is_padded(f, call - 1);
 		r = keep_state(f, label, state);
 		changed = label->has_state;
@@ -218,6 +219,9 @@ static int arrive(struct flow *f, uint32_t insn, const struct frame_state *state
 		if (how != JOIN_AGREES)
 			disagree(f, label, how);
 	}
+	/* one way that is sure is enough */
+	changed |= label->doubt && !f->doubt;
+	label->doubt &= f->doubt;
 	return r || !changed ? r : queue(f, label);
 }
 
@@ -348,9 +352,10 @@ static int run(struct flow *f, uint32_t number, struct frame_state *state)
 		const struct x86_insn *insn = &f->map.insns[number].insn;
 		int r;
 
-		if (x86_is_call(insn))
+		if (x86_is_call(insn)) {
 			call = number + 1;
-		else if (insn->op != OP_NOTHING || insn->mask)
+			f->doubt |= flow_call_is_doubtful(f, number);
+		} else if (insn->op != OP_NOTHING || insn->mask)
 			call = 0;
 		f->map.insns[number].reached = true;
 		if (f->others && code_set_has(f->others, flow_address(f, number)))
@@ -381,7 +386,7 @@ static void begin_round(struct flow *f)
 	f->queue_count = 0;
 	f->store_size = 0;
 	f->callee_count = 0;
-	f->again = f->bad = f->moves_differ = false;
+	f->again = f->bad = f->moves_differ = f->doubt = false;
 	f->out = (struct flow_outcome){.spent = f->out.spent, .rejected = f->out.rejected};
 }
 
@@ -403,6 +408,7 @@ static int settle(struct flow *f)
 
 		label->queued = false;
 		memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
+		f->doubt = label->doubt;
 		r = run(f, label->insn, &state);
 	}
 	if (!f->again)
@@ -411,14 +417,13 @@ static int settle(struct flow *f)
 }
 
 /* Counted is in the last round, in which instructions may be passed more than once. */
-static int count(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		 const struct frame_state *state)
+static int count(void *ctx, const struct flow_visit *visit)
 {
 	struct flow *f = ctx;
 	struct bobbin_rule rule;
 
 	f->out.instructions++;
-	f->bad |= !frame_state_rule(state, &rule);
+	f->bad |= !frame_state_rule(visit->state, &rule);
 	return 0;
 }
 
@@ -434,6 +439,7 @@ static void conclude(struct flow *f)
 	out->rejected |= f->others && (!out->verified || !out->proofs);
 	if (f->moves_differ || (out->exits && !out->returns))
 		out->effect = (struct callee_effect){0};
+	out->effect.leaves = out->proofs > 0;
 }
 
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
@@ -465,43 +471,109 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
 }
 
 /* What an instruction does to the state, without what it does elsewhere. */
-static bool repeat(struct flow *f, uint32_t number, struct frame_state *state)
+static void repeat(const struct flow *f, uint32_t number, struct frame_state *state)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
-	bool on = x86_goes_on(insn);
 
 	if (x86_is_call(insn)) {
-		on = !flow_call_ends(f, number);
 		flow_step_call(f, number, state);
-		return on;
+		return;
 	}
 	frame_state_step(state, insn, number);
 	if (insn->op == OP_BRANCH)
 		frame_state_branch(state, insn, false);
-	return on;
+}
+
+/* The instruction after one that control goes on from, up to the next label; or NO_INSN. */
+static uint32_t next_of_run(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+	uint32_t next;
+
+	if (x86_is_call(insn) ? flow_call_ends(f, number) : !x86_goes_on(insn))
+		return NO_INSN;
+	next = next_insn(f, number);
+	return next == NO_INSN || f->map.insns[next].label ? NO_INSN : next;
+}
+
+/* Whether an instruction at an address is one that control comes to for sure. */
+static bool is_sure(const struct flow *f, uint64_t addr)
+{
+	const uint32_t to = insn_map_find(&f->map, addr);
+	const struct label *label = to != NO_INSN && f->map.insns[to].label
+					    ? &f->labels[f->map.insns[to].label - 1]
+					    : NULL;
+
+	return label && label->has_state && !label->doubt;
+}
+
+/* Whether control comes from an instruction to what is sure: the states agree there. */
+static bool confirms(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const bool on = x86_is_call(insn) ? !flow_call_ends(f, number) : x86_goes_on(insn);
+
+	return insn->op == OP_RETURN || (on && is_sure(f, flow_after(f, number))) ||
+	       ((insn->op == OP_JUMP || insn->op == OP_BRANCH) &&
+		is_sure(f, (uint64_t)insn->value));
+}
+
+/* Whether what follows an instruction, up to where control goes elsewhere, says that it is sure. */
+static bool is_confirmed(const struct flow *f, uint32_t number)
+{
+	for (; number != NO_INSN; number = next_of_run(f, number))
+		if (confirms(f, number))
+			return true;
+	return false;
+}
+
+/* What leads to what is sure becomes sure. */
+static void settle_doubts(struct flow *f)
+{
+	bool changed = true;
+
+	for (unsigned int round = 0; changed && round < MOST_ROUNDS; round++) {
+		changed = false;
+		for (size_t i = 0; i < f->label_count; i++) {
+			struct label *label = &f->labels[i];
+
+			if (label->has_state && label->doubt && is_confirmed(f, label->insn)) {
+				label->doubt = false;
+				changed = true;
+			}
+		}
+	}
+}
+
+static int visit_run(struct flow *f, const struct label *label, flow_visitor visit, void *ctx)
+{
+	const struct frame_state *kept = flow_label_state(f, label);
+	bool doubt = label->doubt;
+	uint32_t number = label->insn, next;
+	struct frame_state state;
+	int r = 0;
+
+	memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
+	for (; number != NO_INSN && !r; number = next) {
+		const struct x86_insn *insn = &f->map.insns[number].insn;
+
+		r = visit(ctx, &(struct flow_visit){flow_address(f, number), insn, &state, doubt});
+		next = next_of_run(f, number);
+		repeat(f, number, &state);
+		if (x86_is_call(insn) && flow_call_is_doubtful(f, number))
+			doubt = !is_confirmed(f, next);
+	}
+	return r;
 }
 
 int flow_visit(struct flow *flow, flow_visitor visit, void *ctx)
 {
-	struct frame_state state;
 	int r = 0;
 
-	for (size_t i = 0; i < flow->label_count && !r; i++) {
-		uint32_t number = flow->labels[i].insn;
-		const struct frame_state *kept;
-
-		if (!flow->labels[i].has_state)
-			continue;
-		kept = flow_label_state(flow, &flow->labels[i]);
-		memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
-		do {
-			r = visit(ctx, flow_address(flow, number), &flow->map.insns[number].insn,
-				  &state);
-			if (r || !repeat(flow, number, &state))
-				break;
-			number = next_insn(flow, number);
-		} while (number != NO_INSN && !flow->map.insns[number].label);
-	}
+	settle_doubts(flow);
+	for (size_t i = 0; i < flow->label_count && !r; i++)
+		if (flow->labels[i].has_state)
+			r = visit_run(flow, &flow->labels[i], visit, ctx);
 	return r;
 }
 

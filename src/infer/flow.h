@@ -35,9 +35,21 @@ void flow_close(struct flow *flow);
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
 		 struct flow_outcome *ret);
 
-/* An instruction of the function that was analysed last, and the state before it. */
-typedef int (*flow_visitor)(void *ctx, uint64_t pc, const struct x86_insn *insn,
-			    const struct frame_state *state);
+/**
+ * struct flow_visit - an instruction of the function that was analysed last
+ * @pc, @insn: it
+ * @state: before it
+ * @doubt: nothing but a call that is taken to return leads there, in code that is elsewhere: that of
+ *	another function may follow the call
+ */
+struct flow_visit {
+	uint64_t pc;
+	const struct x86_insn *insn;
+	const struct frame_state *state;
+	bool doubt;
+};
+
+typedef int (*flow_visitor)(void *ctx, const struct flow_visit *visit);
 
 /* Each instruction that was reached, in no order.  What @visit returned, if not 0. */
 int flow_visit(struct flow *flow, flow_visitor visit, void *ctx);

@@ -22,6 +22,7 @@ struct label {
 	uint32_t after_call; /* number of the call before it from which control came, + 1 */
 	size_t state;        /* where its state is in the store, if it has one */
 	bool has_state, queued;
+	bool doubt;         /* see struct flow_visit */
 	bool after_padding; /* control has come from that call alone, over padding */
 };
 
@@ -46,6 +47,7 @@ struct flow {
 	bool moves_differ; /* the stack pointer after one return, from that after another */
 	bool again;        /* what was done is void: begin anew */
 	bool bad;          /* something contradicts */
+	bool doubt;        /* of the instruction at hand */
 	struct flow_outcome out;
 };
 
@@ -85,6 +87,9 @@ int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, b
 
 /* Whether nothing but padding follows an instruction, up to where a function may begin. */
 bool flow_is_padded(const struct flow *f, uint32_t number);
+
+/* Whether a call is only taken to return, and where code of another function may follow it. */
+bool flow_call_is_doubtful(const struct flow *f, uint32_t number);
 
 /* Whether a call does not return here, and what it leaves if it does. */
 bool flow_call_ends(const struct flow *f, uint32_t number);

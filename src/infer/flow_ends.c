@@ -27,7 +27,7 @@ static void note_return(struct flow *f, int64_t moves, bool loses_fp)
 		moves = 0;
 	}
 	if (!f->out.returns++)
-		*effect = (struct callee_effect){(int32_t)moves, CALLEE_RETURNS, loses_fp};
+		*effect = (struct callee_effect){(int32_t)moves, CALLEE_RETURNS, loses_fp, false};
 	f->moves_differ |= effect->moves != moves;
 	effect->loses_fp &= loses_fp;
 }
@@ -43,7 +43,8 @@ int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *st
 	const bool exact = start && start->addr == addr;
 
 	f->out.exits += !ends;
-	f->out.proofs += !ends && exact && start->flags & START_CERTAIN;
+	/* a thunk that jumps for others may jump for a switch */
+	f->out.proofs += !ends && exact && start->flags & START_CERTAIN && start->effect.leaves;
 	if (exact && !ends && start->effect.end == CALLEE_RETURNS)
 		note_return(f, start->effect.moves, start->effect.loses_fp);
 	return add_callee(f, addr);
@@ -136,7 +137,7 @@ static void return_without_address(struct flow *f, value sp)
 	if (!f->out.returns && value_offset(sp) <= INT32_MAX)
 		f->out.effect = (struct callee_effect){popped ? (int32_t)value_offset(sp) : 0,
 						       popped ? CALLEE_DROPS : CALLEE_REPLACES,
-						       false};
+						       false, false};
 	flow_contradict(f);
 }
 
@@ -237,6 +238,14 @@ static struct callee_effect effect_of(const struct flow *f, const struct x86_ins
 						    : NULL;
 
 	return start && start->addr == callee ? start->effect : (struct callee_effect){0};
+}
+
+bool flow_call_is_doubtful(const struct flow *f, uint32_t number)
+{
+	const uint64_t at = flow_address(f, number);
+
+	return (at < f->parts[0].start || at >= f->parts[0].end) && !pushes_its_place(f, number) &&
+	       effect_of(f, &f->map.insns[number].insn).end == CALLEE_UNKNOWN;
 }
 
 void flow_step_call(const struct flow *f, uint32_t number, struct frame_state *state)

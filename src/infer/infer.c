@@ -23,12 +23,13 @@
 struct ruled {
 	uint64_t start, end;
 	uint64_t word;
+	bool verified;
 };
 
 /* What became of a start that is certain: its rows, and whether they must be made anew. */
 struct start_rows {
 	size_t first, count;
-	bool stale;
+	bool stale, verified;
 };
 
 /* A call, or a jump to another function. */
@@ -56,22 +57,24 @@ struct inference {
 	bool observed; /* what is analysed is final: it is reported */
 };
 
-static int keep_rule(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		     const struct frame_state *state)
+static int keep_rule(void *ctx, const struct flow_visit *visit)
 {
 	struct inference *f = ctx;
-	struct ruled ruled = {.start = pc, .end = pc + insn->len};
+	struct ruled ruled = {.start = visit->pc,
+			      .end = visit->pc + visit->insn->len,
+			      .verified = f->verified && !visit->doubt};
 	struct bobbin_rule rule;
 	int r;
 
 	if (f->options->observe && f->observed) {
-		r = f->options->observe(
-			f->options->ctx,
-			&(struct infer_observation){pc, insn, state, f->function, f->verified});
+		r = f->options->observe(f->options->ctx,
+					&(struct infer_observation){visit->pc, visit->insn,
+								    visit->state, f->function,
+								    ruled.verified});
 		if (r)
 			return r;
 	}
-	if (!frame_state_rule(state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
+	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
 		ruled.word = 0;
 	return vector_push(f->ruled, f->ruled_count, f->ruled_capacity, ruled);
 }
@@ -89,12 +92,13 @@ static int make_rows(struct inference *f, uint64_t function)
 		struct infer_row *last = out->count ? &out->rows[out->count - 1] : NULL;
 		const bool own = ruled->start >= function && ruled->start < f->function_end;
 
-		if (i && last->end == ruled->start && last->word == ruled->word && last->own == own)
+		if (i && last->end == ruled->start && last->word == ruled->word &&
+		    last->own == own && last->verified == ruled->verified)
 			last->end = ruled->end;
 		else
 			r = vector_push(out->rows, out->count, out->capacity,
 					(struct infer_row){ruled->start, ruled->end, function,
-							   ruled->word, f->verified, own});
+							   ruled->word, ruled->verified, own});
 	}
 	return r;
 }
@@ -172,7 +176,7 @@ static int learn(struct inference *f, struct program_start *start,
 	const bool ended = start->flags & START_ENDS;
 
 	if (ended == outcome->no_return && old->end == found->end && old->moves == found->moves &&
-	    old->loses_fp == found->loses_fp)
+	    old->loses_fp == found->loses_fp && old->leaves == found->leaves)
 		return 0;
 	start->effect = *found;
 	start->flags &= (uint8_t)~START_ENDS;
@@ -205,6 +209,7 @@ static int analyse_start(struct inference *f, size_t number)
 	rows->first = f->out->count;
 	r = keep(f, start->addr, end, &outcome);
 	rows->count = f->out->count - rows->first;
+	rows->verified = outcome.verified;
 	if (!r)
 		r = keep_edges(f, number);
 	return r ? r : learn(f, start, &outcome);
@@ -245,8 +250,10 @@ static void find_stale(struct inference *f)
 static void doubt_stale(struct inference *f)
 {
 	for (size_t i = 0; i < f->program->start_count; i++)
-		for (size_t k = 0; f->of_starts[i].stale && k < f->of_starts[i].count; k++)
+		for (size_t k = 0; f->of_starts[i].stale && k < f->of_starts[i].count; k++) {
+			f->of_starts[i].verified = false;
 			f->out->rows[f->of_starts[i].first + k].verified = false;
+		}
 }
 
 /*
@@ -283,7 +290,7 @@ static void count_certain(struct inference *f)
 		const struct start_rows *rows = &f->of_starts[i];
 
 		f->out->counts.functions += rows->count > 0;
-		f->out->counts.verified += rows->count && f->out->rows[rows->first].verified;
+		f->out->counts.verified += rows->count && rows->verified;
 	}
 }
 
@@ -301,8 +308,7 @@ static int observe_certain(struct inference *f)
 		if (!f->of_starts[i].count)
 			continue;
 		r = flow_analyse(f->flow, start, program_next(p, start), NULL, &outcome);
-		outcome.verified &= f->out->rows[f->of_starts[i].first].verified;
-		f->verified = outcome.verified;
+		f->verified = f->of_starts[i].verified;
 		f->function = start;
 		f->ruled_count = 0;
 		if (!r)

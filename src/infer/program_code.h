@@ -50,11 +50,12 @@ enum callee_end {
  *	return address is instead, from the caller's stack pointer
  * @end: enum callee_end
  * @loses_fp: the frame pointer is not the caller's any more
+ * @leaves: it is left by what cannot be a switch, so that a jump to it is a tail call
  */
 struct callee_effect {
 	int32_t moves;
 	uint8_t end;
-	bool loses_fp;
+	bool loses_fp, leaves;
 };
 
 struct program_start {

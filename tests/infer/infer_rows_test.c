@@ -510,6 +510,40 @@ static void a_loop_behind_padding_is_of_the_function(void **state)
 	assert_true(row_at(m, m->end - 2)->verified);
 }
 
+CODE(thunked,
+     "push %rbx; mov %rdi, %rbx; jmp 2f; .balign 16, 0x90; add $8, %rbx; mov (%rbx), %rax; jmp 1f;"
+     ".balign 16, 0x90; 1: call 3f; 4: pause; jmp 4b; .balign 16, 0x90;"
+     "3: mov %rax, (%rsp); ret; .balign 16, 0x90; 2: call 1b; pop %rbx; ret");
+
+/* A case of a switch that jumps by a thunk: its frame is not known. */
+static void a_jump_to_a_thunk_is_no_tail_call(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, thunked, thunked_end);
+	assert_true(row_at(m, m->end - 1)->verified);
+	assert_null(row_at(m, m->start + 16));
+}
+
+CODE(cold,
+     "push %rbx; push %rsi; test %edi, %edi; je cold + 0x20; pop %rsi; pop %rbx; ret; .balign 16, 0x90;"
+     ".balign 32, 0x90; call *%rax; mov %ebx, %edi; call *%rbx; hlt; .balign 16, 0x90;"
+     "push %rax; call cold; pop %rax; ret");
+
+/* The code behind the first call may be that of another function. */
+static void cold_code_behind_a_call_is_likely_at_most(void **state)
+{
+	struct made *m = *state;
+
+	assert_int_equal(program_add_start(&m->program, (uintptr_t)cold + 32, START_LABEL), 0);
+	infer_function(m, cold, cold_end);
+	assert_true(row_at(m, m->start)->verified);
+	assert_true(row_at(m, m->start + 32)->verified);
+	assert_false(row_at(m, m->start + 34)->verified);
+	assert_false(row_at(m, m->start + 36)->verified);
+	assert_true(row_at(m, m->end - 1)->verified);
+}
+
 /* This program, as a file: where it begins, and what its loader calls. */
 __attribute__((constructor)) static void called_by_the_loader(void)
 {
@@ -593,6 +627,8 @@ int main(void)
 		TEST(a_label_in_a_function_proves_nothing),
 		TEST(what_padding_parts_from_a_call_is_not_its_function),
 		TEST(a_loop_behind_padding_is_of_the_function),
+		TEST(a_jump_to_a_thunk_is_no_tail_call),
+		TEST(cold_code_behind_a_call_is_likely_at_most),
 		TEST(what_the_loader_calls_is_a_function),
 		TEST(main_is_found_by_what_the_entry_hands_to_the_library),
 	};
