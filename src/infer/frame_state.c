@@ -126,7 +126,13 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 	value base = insn->base == X86_NO_REG ? value_number(VALUE_CONSTANT, 0)
 					      : state->regs[insn->base];
 
-	if (insn->index == X86_NO_REG || insn->scale != size)
+	if (insn->index == X86_NO_REG)
+		return VALUE_NONE;
+	/* without optimisation, the index is scaled before, and may be taken for the base */
+	if (size == 4 && insn->scale == 1 && base == VALUE_TIMES_FOUR)
+		base = state->regs[insn->index];
+	else if (insn->scale != size &&
+		 !(size == 4 && insn->scale == 1 && state->regs[insn->index] == VALUE_TIMES_FOUR))
 		return VALUE_NONE;
 	base = value_plus(base, insn->value);
 	return value_kind(base) == VALUE_CONSTANT ? base : VALUE_NONE;
@@ -179,6 +185,9 @@ static value effective(const struct frame_state *state, const struct x86_insn *i
 	if (insn->base != X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 1)
 		return value_plus(sum(state->regs[insn->base], state->regs[insn->index]),
 				  insn->value);
+	if (insn->base == X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 4 &&
+	    !insn->value && value_kind(state->regs[insn->index]) != VALUE_CONSTANT)
+		return VALUE_TIMES_FOUR;
 	return frame_state_address(state, insn);
 }
 
@@ -297,6 +306,12 @@ static void compute(struct frame_state *s, const struct x86_insn *i, uint32_t nu
 		break;
 	case OP_LOAD_S32:
 		set(s, i->reg, load_s32(s, i), number);
+		break;
+	case OP_EXTEND:
+		set(s, i->reg,
+		    value_kind(s->regs[i->base]) == VALUE_ENTRY_OF_S32 ? s->regs[i->base]
+								       : VALUE_NONE,
+		    number);
 		break;
 	case OP_SWAP:
 		swap(s, i, number);

@@ -296,6 +296,12 @@ static void move_to_rm(struct look *l, unsigned int size)
 
 static void move_to_reg(struct look *l)
 {
+	if (width(l) == 4 && in_memory(l)) {
+		l->ret->op = OP_LOAD_S32;
+		l->ret->reg = (uint8_t)reg_field(l);
+		address(l, 4);
+		return;
+	}
 	if (!is_wide(l)) {
 		l->ret->mask |= bit(reg_field(l));
 		return;
@@ -312,13 +318,18 @@ static void move_to_reg(struct look *l)
 
 static void load_s32(struct look *l)
 {
-	if (!is_wide(l) || !in_memory(l)) {
+	if (!is_wide(l)) {
 		l->ret->mask |= bit(reg_field(l));
 		return;
 	}
-	l->ret->op = OP_LOAD_S32;
 	l->ret->reg = (uint8_t)reg_field(l);
-	address(l, 4);
+	if (in_memory(l)) {
+		l->ret->op = OP_LOAD_S32;
+		address(l, 4);
+	} else {
+		l->ret->op = OP_EXTEND;
+		l->ret->base = (uint8_t)rm_field(l);
+	}
 }
 
 static void load_address(struct look *l)
@@ -481,7 +492,11 @@ static bool middle_opcode(struct look *l, unsigned int opcode)
 		exchange(l, X86_AX, (opcode & 7) | rex(l, l->insn.raw.rex.B, 3));
 		return true;
 	case 0x98:
-		l->ret->mask |= bit(X86_AX);
+		if (is_wide(l))
+			l->ret->op = OP_EXTEND;
+		else
+			l->ret->mask |= bit(X86_AX);
+		l->ret->reg = l->ret->base = X86_AX;
 		return true;
 	case 0x99:
 		l->ret->mask |= bit(X86_DX);

@@ -39,7 +39,8 @@ enum x86_op {
 	OP_SUB_REG,  /* reg -= base */
 	OP_ALIGN,    /* reg &= value, which clears low bits alone */
 	OP_LOAD,     /* reg = *(base + index * scale + value) */
-	OP_LOAD_S32, /* likewise, 32 bits with their sign */
+	OP_LOAD_S32, /* likewise, 32 bits with their sign, or without it and OP_EXTEND will follow */
+	OP_EXTEND,   /* reg = base, its low 32 bits with their sign */
 	OP_STORE,    /* *(base + index * scale + value) = reg, or something unknown */
 	OP_PUSH,     /* reg, or something unknown */
 	OP_POP,      /* likewise */

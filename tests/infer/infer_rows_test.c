@@ -317,6 +317,33 @@ static void the_cases_of_a_switch_are_reached(void **state)
 	fail_msg("a case was not reached");
 }
 
+CODE(unscaled,
+     "sub $24, %rsp; mov %edi, 8(%rsp); cmpl $2, 8(%rsp); ja 3f; mov 8(%rsp), %eax; lea 0(,%rax,4), %rdx;"
+     "lea unscaled_table(%rip), %rax; mov (%rdx,%rax), %eax; cltq; lea unscaled_table(%rip), %rdx;"
+     "add %rdx, %rax; notrack jmp *%rax;"
+     "1: mov $1, %eax; jmp 3f; 2: push %rdi; pop %rax; 3: add $24, %rsp; ret;"
+     ".balign 8; unscaled_code_end: unscaled_table: .long 1b - unscaled_table;"
+     ".long 2b - unscaled_table; .long 3b - unscaled_table; .long unscaled - unscaled_table");
+extern const uint8_t unscaled_code_end[];
+
+/* As compilers make it that do not optimise. */
+static void the_cases_of_a_switch_with_a_scaled_index_are_reached(void **state)
+{
+	struct made *m = *state;
+	bool reached = false;
+
+	add_bytes(&m->program, unscaled_code_end, unscaled_end, false);
+	infer_function(m, unscaled, unscaled_code_end);
+	all_are_verified(m, true);
+	for (size_t i = 0; i < m->rows.count; i++) {
+		char rule[BOBBIN_RULE_STR_MAX];
+
+		spell(&m->rows.rows[i], rule);
+		reached |= !strcmp(rule, "sp+40 u");
+	}
+	assert_true(reached);
+}
+
 CODE(callees,
      "call 2f; call 1f; ret; .balign 16; 1: push %rbx; pop %rbx; ret; .balign 16; 2: push %rbp; pop %rbp;"
      "ret; .zero 13; push %r12; pop %r12; ret");
@@ -612,6 +639,7 @@ int main(void)
 		TEST(a_wrong_return_is_not_verified),
 		TEST(a_tail_call_is_an_exit),
 		TEST(the_cases_of_a_switch_are_reached),
+		TEST(the_cases_of_a_switch_with_a_scaled_index_are_reached),
 		TEST(functions_are_found_by_calls_and_after_padding),
 		TEST(a_call_that_does_not_return_is_not_followed),
 		TEST(a_callee_may_pop_its_arguments),

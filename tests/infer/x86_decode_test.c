@@ -110,7 +110,17 @@ static void exchanges_and_extensions_stay_what_they_are(void **state)
 	assert_int_equal(insn.op, OP_NOTHING);
 	assert_int_equal(insn.mask, 0);
 	DECODE(&insn, "cltq");
+	assert_int_equal(insn.op, OP_EXTEND);
+	assert_true(insn.reg == X86_AX && insn.base == X86_AX);
+	DECODE(&insn, "movslq %%ecx, %%rdx");
+	assert_int_equal(insn.op, OP_EXTEND);
+	assert_true(insn.reg == X86_DX && insn.base == X86_CX);
+	DECODE(&insn, "cwtl");
 	assert_int_equal(insn.mask, MASK(X86_AX));
+	DECODE(&insn, "mov (%%rdx,%%rax), %%ecx");
+	assert_int_equal(insn.op, OP_LOAD_S32);
+	DECODE(&insn, "mov (%%rdx,%%rax), %%cx");
+	assert_int_equal(insn.mask, MASK(X86_CX));
 	DECODE(&insn, "cqto");
 	assert_int_equal(insn.mask, MASK(X86_DX));
 }
