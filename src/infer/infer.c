@@ -340,10 +340,12 @@ static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 	const uint64_t end = program_next(f->program, start);
 	struct infer_rows *out = f->out;
 	const size_t first = out->count;
-	struct flow_outcome outcome;
+	struct flow_outcome outcome = {0};
 	int r = analyse(f, start, end, sure ? NULL : &f->covered, &outcome, ret);
 	size_t kept = first;
 
+	/* the range of a table may be a part of a function, which begins with any frame */
+	outcome.verified &= outcome.proofs > 0;
 	if (!r && *ret) {
 		out->counts.functions++;
 		out->counts.verified += outcome.verified;
