@@ -2,16 +2,16 @@
 /*
  * infer_judge - compare inferred rules with call-frame information.
  *
- *	infer_judge [-d] [-b] [-w LIST] FILE...
+ *	infer_judge [-d] [-f] [-l] [-w LIST] [@CLASS] FILE...
  *
- * While rules are inferred, nothing of .eh_frame is looked at but where its functions begin and
- * where exceptions continue; with -b not even the first.  Then, at each instruction of its
- * functions, what it says of the CFA and of the frame pointer is worked out in the state that was
- * inferred: rules that name different registers for the same value are equal.  With -d each
- * difference is printed.  LIST has places where a table is known to be wrong, such as wrong-tables:
- * differences there are counted by themselves, and not as equal.
+ * While rules are inferred, nothing of .eh_frame is looked at; with -f where its functions begin, with
+ * -l where exceptions continue.  Then, at each instruction of its functions, what it says of the CFA
+ * and of the frame pointer is worked out in the state that was inferred: rules that name different
+ * registers for the same value are equal.  With -d each difference is printed.  LIST has places
+ * where a table is known to be wrong, such as wrong-tables: differences there are counted by
+ * themselves, and not as equal.
  *
- * One line for each file:
+ * One line for each file, and one for each class of files that follow a @CLASS, with its worst files:
  *
  *	instructions ruled equal verified verified-equal fp-equal reached-not-ruled MB seconds FILE
  */
@@ -50,7 +50,7 @@ struct judge {
 	struct wrong_place *wrong;
 	size_t wrong_count, wrong_capacity;
 	const char *name; /* of the file at hand */
-	bool details, without_bounds;
+	bool details, with_bounds, with_pads;
 	struct stated_rows stated;
 	struct program program;
 	uint8_t *marks;
@@ -225,6 +225,52 @@ static void print_tally(const struct tally *t, const char *name)
 	fflush(stdout);
 }
 
+/* Of a class of files, the one that is worst in something. */
+struct worst {
+	double share;
+	const char *file;
+};
+
+enum measure {
+	MEASURE_RULED,
+	MEASURE_EQUAL,
+	MEASURE_VERIFIED,
+	MEASURE_VERIFIED_EQUAL,
+	MEASURES,
+};
+
+struct class
+{
+	const char *name; /* "@C", or NULL: the files have none */
+	struct tally sum;
+	struct worst worst[MEASURES];
+};
+
+static void note_worst(struct class *c, const struct tally *t, const char *file)
+{
+	const double shares[MEASURES] = {
+		percent(t->ruled, t->instructions), percent(t->equal + t->table_wrong, t->ruled),
+		percent(t->verified, t->instructions),
+		percent(t->verified_equal + t->verified_table_wrong, t->verified)};
+
+	for (unsigned int i = 0; i < MEASURES; i++)
+		if (!c->worst[i].file || shares[i] < c->worst[i].share)
+			c->worst[i] = (struct worst){shares[i], file};
+}
+
+static void print_class(const struct class *c)
+{
+	static const char *const names[MEASURES] = {"ruled", "equal", "verified",
+						    "equal of verified"};
+
+	if (!c->name || !c->sum.instructions)
+		return;
+	print_tally(&c->sum, c->name);
+	for (unsigned int i = 0; i < MEASURES; i++)
+		printf("%s worst %s: %.4f %s\n", c->name, names[i], c->worst[i].share,
+		       c->worst[i].file);
+}
+
 static void add(struct tally *sum, const struct tally *t)
 {
 	sum->instructions += t->instructions;
@@ -243,7 +289,7 @@ static void add(struct tally *sum, const struct tally *t)
 	sum->seconds += t->seconds;
 }
 
-static int judge_file(const char *path, struct judge j, struct tally *sum)
+static int judge_file(const char *path, struct judge j, struct class *class)
 {
 	struct tally t = {0};
 	struct cfi_image image;
@@ -256,13 +302,14 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 	if (!r)
 		r = stated_rows_init(image.views, image.count, &j.stated);
 	if (!r)
-		r = stated_rows_bound(&j.stated, image.views, image.count, !j.without_bounds,
-				      &j.program);
+		r = stated_rows_bound(&j.stated, image.views, j.with_pads ? image.count : 0,
+				      j.with_bounds, &j.program);
 	if (!r)
 		r = judge(&j, path, &t);
 	if (!r && t.instructions) {
 		print_tally(&t, path);
-		add(sum, &t);
+		add(&class->sum, &t);
+		note_worst(class, &t, path);
 	}
 	program_fini(&j.program);
 	stated_rows_fini(&j.stated);
@@ -275,27 +322,38 @@ static int judge_file(const char *path, struct judge j, struct tally *sum)
 int main(int argc, char **argv)
 {
 	struct judge options = {0};
+	struct class class = {0};
 	struct tally sum = {0};
 	struct rusage usage;
 	int c, files = 0;
 
-	while ((c = getopt(argc, argv, "dbw:")) != -1) {
+	while ((c = getopt(argc, argv, "dflw:")) != -1) {
 		if (c == 'w' && read_wrong(&options, optarg)) {
 			fprintf(stderr, "%s: cannot be read\n", optarg);
 			return 2;
 		}
 		options.details |= c == 'd';
-		options.without_bounds |= c == 'b';
+		options.with_bounds |= c == 'f';
+		options.with_pads |= c == 'l';
 		if (c == '?')
 			return 2;
 	}
 	for (int i = optind; i < argc; i++) {
-		int r = judge_file(argv[i], options, &sum);
+		int r;
 
+		if (*argv[i] == '@') {
+			print_class(&class);
+			add(&sum, &class.sum);
+			class = (struct class){.name = argv[i]};
+			continue;
+		}
+		r = judge_file(argv[i], options, &class);
 		if (r)
 			fprintf(stderr, "%s: %s\n", argv[i], strerror(-r));
 		files += !r;
 	}
+	print_class(&class);
+	add(&sum, &class.sum);
 	if (!files)
 		return 1;
 	print_tally(&sum, "all");

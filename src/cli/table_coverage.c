@@ -74,6 +74,31 @@ static int count_set(struct set_coverage *c, const struct table_set *set, struct
 	return r;
 }
 
+/*
+ * What is inferred of code that no table covers.  Where that is most of a file, the file is analysed,
+ * as a walk would; of other files what was inferred before.
+ */
+static int count_inferred(struct set_coverage *c, struct module *m, struct coverage *text,
+			  struct code_piece *piece)
+{
+	const struct coverage *tables = &c->known[TABLE_SOURCES - 1];
+	const uint64_t all = coverage_bytes(text);
+	const uint64_t before = coverage_overlap(&c->known[TABLE_SOURCES - 1], text);
+	struct coverage known = {0};
+	int r = 0;
+
+	if (before == all || !table_set_has(&m->tables, TABLE_CODE))
+		return 0;
+	r = add_all(&known, tables);
+	for (size_t i = 0; i < text->count && !r; i++)
+		r = code_rows_covered(&m->code, before < all / 2, &text->ranges[i], add_function,
+				      &known);
+	if (!r)
+		piece->covered[BOBBIN_SOURCE_CODE] = coverage_overlap(&known, text) - before;
+	coverage_fini(&known);
+	return r;
+}
+
 /* The executable segments of a file, as far as a range of its addresses has them. */
 static int add_segments(const struct elf_image *image, uint64_t from, uint64_t to,
 			struct coverage *text)
@@ -103,6 +128,8 @@ static int count_module(struct set_coverage *c, struct module *m, const struct m
 	r = add_segments(&m->image, vaddr, vaddr + piece->text, &text);
 	if (!r)
 		r = count_set(c, &m->tables, &text, piece);
+	if (!r)
+		r = count_inferred(c, m, &text, piece);
 	piece->text = coverage_bytes(&text);
 	coverage_fini(&text);
 	return r;

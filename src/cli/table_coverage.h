@@ -12,7 +12,7 @@ struct code_piece {
 	uint64_t start, end;
 	const char *path;
 	uint64_t text; /* bytes of code */
-	/* bytes that a table is the first to know, in the order in which walks ask */
+	/* bytes that a table, or inference, is the first to know, in the order in which walks ask */
 	uint64_t covered[BOBBIN_SOURCE_COUNT];
 	unsigned int sframe_version; /* 0: no .sframe */
 	struct bobbin_error dropped; /* of .sframe or a registered table; NONE: it was not */

@@ -10,7 +10,7 @@
 #include "table/table_builder.h"
 
 /* Of inference: another number whenever the same code gets other rules. */
-#define INFERENCE_VERSION 4
+#define INFERENCE_VERSION 5
 
 /* Code of the program that is in no function of @functions, which is settled. */
 static int find_uncovered(const struct program *p, const struct coverage *functions,

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "infer/insn_map.h"
-#include "infer/jump_table.h"
+#include "infer/flow_body.h"
 
 /* A function that has more is not analysed. */
 #define MOST_INSTRUCTIONS (1u << 20)
@@ -14,37 +13,6 @@
 #define STEPS_PER_INSTRUCTION 48
 #define STEPS 4096
 #define MOST_ROUNDS 48
-/* Parts of a function that are elsewhere. */
-#define MOST_PARTS 64
-
-/* Where control may come from several places. */
-struct label {
-	uint32_t insn;
-	uint32_t after_call; /* number of the call before it from which control came, + 1 */
-	size_t state;        /* where its state is in the store, if it has one */
-	bool has_state, queued;
-};
-
-struct flow {
-	struct program *program;
-	struct x86_decoder *decoder;
-	struct insn_map map;
-	struct label *labels;
-	size_t label_count, label_capacity;
-	uint32_t *queue; /* labels whose states have changed */
-	size_t queue_count, queue_capacity;
-	uint64_t *ahead; /* addresses to be decoded */
-	size_t ahead_count, ahead_capacity;
-	uint8_t *store; /* states of labels */
-	size_t store_size, store_capacity;
-	struct bobbin_range parts[MOST_PARTS];
-	unsigned int part_count;
-	uint64_t start, steps;
-	const struct code_set *others; /* code of other functions, if this may be none */
-	bool again;                    /* what was done is void: begin anew */
-	bool bad;                      /* something contradicts */
-	struct flow_outcome out;
-};
 
 int flow_open(struct program *program, struct flow **ret)
 {
@@ -80,27 +48,17 @@ void flow_close(struct flow *flow)
 	free(flow->queue);
 	free(flow->ahead);
 	free(flow->store);
+	free(flow->callees);
 	free(flow);
 }
 
-/* Something contradicts. */
-static void contradict(struct flow *f)
+void flow_contradict(struct flow *f)
 {
 	f->bad = true;
 	f->out.rejected |= !!f->others;
 }
 
-static uint64_t address_of(const struct flow *f, uint32_t insn)
-{
-	return f->map.base + f->map.insns[insn].insn.at;
-}
-
-static uint64_t after(const struct flow *f, uint32_t insn)
-{
-	return address_of(f, insn) + f->map.insns[insn].insn.len;
-}
-
-static bool owns(const struct flow *f, uint64_t addr)
+bool flow_owns(const struct flow *f, uint64_t addr)
 {
 	for (unsigned int i = 0; i < f->part_count; i++)
 		if (addr >= f->parts[i].start && addr < f->parts[i].end)
@@ -142,21 +100,6 @@ static int decode(struct flow *f, uint64_t addr, struct x86_insn *ret)
 	return insn_map_add(&f->map, ret);
 }
 
-static bool goes_on(const struct x86_insn *insn)
-{
-	switch (insn->op) {
-	case OP_RETURN:
-	case OP_JUMP:
-	case OP_JUMP_REG:
-	case OP_JUMP_MEM:
-	case OP_STOP:
-	case OP_BAD:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* Decode from an address on, as long as control goes on and the code is the function's. */
 static int decode_run(struct flow *f, uint64_t addr)
 {
@@ -171,10 +114,11 @@ static int decode_run(struct flow *f, uint64_t addr)
 		r = decode(f, addr, &insn);
 		if (r)
 			return r;
-		if ((insn.op == OP_BRANCH || insn.op == OP_JUMP) && owns(f, (uint64_t)insn.value))
+		if ((insn.op == OP_BRANCH || insn.op == OP_JUMP) &&
+		    flow_owns(f, (uint64_t)insn.value))
 			r = look_ahead(f, (uint64_t)insn.value);
 		addr += insn.len;
-	} while (!r && goes_on(&insn) && owns(f, addr));
+	} while (!r && x86_goes_on(&insn) && flow_owns(f, addr));
 	return r;
 }
 
@@ -197,11 +141,6 @@ static int reach(struct flow *f, uint64_t addr, uint32_t *ret)
 	if (!r)
 		*ret = insn_map_find(&f->map, addr);
 	return r;
-}
-
-static struct frame_state *state_of(const struct flow *f, const struct label *label)
-{
-	return (struct frame_state *)(void *)(f->store + label->state);
 }
 
 static int keep_state(struct flow *f, struct label *label, const struct frame_state *state)
@@ -254,7 +193,7 @@ static void disagree(struct flow *f, const struct label *label, enum frame_join 
 		end_calls(f, label->after_call - 1);
 		f->again = true;
 	} else if (how == JOIN_LOSES) {
-		contradict(f);
+		flow_contradict(f);
 	}
 }
 
@@ -268,14 +207,21 @@ static int arrive(struct flow *f, uint32_t insn, const struct frame_state *state
 
 	if (call)
 		label->after_call = call;
+	if (!call)
+		label->after_padding = false;
 	if (!label->has_state) {
+		label->doubt = f->doubt;
+		label->after_padding = call && flow_is_padded(f, call - 1);
 		r = keep_state(f, label, state);
 		changed = label->has_state;
 	} else {
-		how = frame_state_join(state_of(f, label), state, &changed);
+		how = frame_state_join(flow_label_state(f, label), state, &changed);
 		if (how != JOIN_AGREES)
 			disagree(f, label, how);
 	}
+	/* one way that is sure is enough */
+	changed |= label->doubt && !f->doubt;
+	label->doubt &= f->doubt;
 	return r || !changed ? r : queue(f, label);
 }
 
@@ -286,15 +232,11 @@ static int leave(struct flow *f, uint64_t addr, const struct frame_state *state,
 	struct program_start *start = code ? program_start(f->program, addr) : NULL;
 
 	*joined = false;
-	if (frame_state_is_undone(state)) {
-		f->out.exits += !program_call_ends(f->program, addr);
-		/* from what may be no function, into another one */
-		f->out.rejected |= f->others && (!start || start->addr != addr);
-		return 0;
-	}
+	if (frame_state_is_undone(state))
+		return flow_call_last(f, addr, start);
 	if (!code || f->part_count == MOST_PARTS ||
 	    (start && start->addr == addr && start->flags & START_CERTAIN)) {
-		contradict(f);
+		flow_contradict(f);
 		return 0;
 	}
 	f->parts[f->part_count++] = (struct bobbin_range){
@@ -304,9 +246,9 @@ static int leave(struct flow *f, uint64_t addr, const struct frame_state *state,
 	return 0;
 }
 
-static int go_to(struct flow *f, uint64_t addr, const struct frame_state *state)
+int flow_go_to(struct flow *f, uint64_t addr, const struct frame_state *state)
 {
-	bool joined = owns(f, addr);
+	bool joined = flow_owns(f, addr);
 	uint32_t insn;
 	int r = joined ? 0 : leave(f, addr, state, &joined);
 
@@ -316,86 +258,6 @@ static int go_to(struct flow *f, uint64_t addr, const struct frame_state *state)
 	return r ? r : arrive(f, insn, state, 0);
 }
 
-/* Exceptions come to a landing pad with the arguments of the call taken off the stack. */
-static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at_call)
-{
-	struct frame_state state = *at_call;
-	const uint32_t known = insn_map_find(&f->map, addr);
-	const struct label *label;
-	struct frame_state *there;
-	value *sp = &state.regs[X86_SP];
-
-	if (known != NO_INSN && f->map.insns[known].label) {
-		label = &f->labels[f->map.insns[known].label - 1];
-		there = label->has_state ? state_of(f, label) : NULL;
-		if (there && value_is_cfa(*sp) && value_is_cfa(there->regs[X86_SP])) {
-			value higher = (int64_t)*sp > (int64_t)there->regs[X86_SP]
-					       ? *sp
-					       : there->regs[X86_SP];
-
-			*sp = there->regs[X86_SP] = higher;
-		}
-	}
-	return go_to(f, addr, &state);
-}
-
-static int jump_by_table(struct flow *f, const struct x86_insn *insn,
-			 const struct frame_state *state)
-{
-	struct jump_table table;
-	uint64_t target;
-	int r = 0;
-
-	if (!jump_table_of(f->program, insn, state, &table)) {
-		if (frame_state_is_undone(state))
-			f->out.exits++;
-		else
-			f->out.unresolved++;
-		return 0;
-	}
-	while (!r && jump_table_next(&table, &target)) {
-		const struct program_start *start = program_start(f->program, target);
-
-		if (!owns(f, target) &&
-		    (!start || start->flags & START_CERTAIN || frame_state_is_undone(state)))
-			break;
-		r = go_to(f, target, state);
-	}
-	return r;
-}
-
-static bool call_ends(const struct flow *f, uint32_t number)
-{
-	const struct x86_insn *insn = &f->map.insns[number].insn;
-
-	if (f->map.insns[number].ends)
-		return true;
-	if (insn->op == OP_CALL_SLOT)
-		return program_slot_ends(f->program, (uint64_t)insn->value);
-	return insn->op == OP_CALL && program_call_ends(f->program, (uint64_t)insn->value);
-}
-
-/* false: control does not go on after the call. */
-static int pass_call(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
-{
-	const struct x86_insn *insn = &f->map.insns[number].insn;
-	uint64_t pad;
-	int r = 0;
-
-	/* the next instruction's address, by which code that is not linked finds itself */
-	if (insn->op == OP_CALL && (uint64_t)insn->value == after(f, number)) {
-		const struct x86_insn push = {.op = OP_PUSH, .reg = X86_NO_REG, .size = 8};
-
-		frame_state_step(state, &push, number);
-		return 0;
-	}
-	*on = !call_ends(f, number);
-	frame_state_call(state);
-	if (program_pad_of(f->program, after(f, number), &pad))
-		r = go_to_pad(f, pad, state);
-	return r;
-}
-
 /* All that an instruction does; @on: control goes on to the next one. */
 static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
 {
@@ -403,41 +265,35 @@ static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool
 	const struct x86_insn insn = f->map.insns[number].insn;
 	struct frame_state taken;
 
-	*on = goes_on(&insn);
+	*on = x86_goes_on(&insn);
 	switch (insn.op) {
 	case OP_CALL:
 	case OP_CALL_SLOT:
 	case OP_CALL_OTHER:
-		return pass_call(f, number, state, on);
+		return flow_pass_call(f, number, state, on);
 	case OP_RETURN:
-		if (frame_state_is_undone(state))
-			f->out.exits++;
-		else
-			contradict(f);
+		return flow_pass_return(f, &insn, state);
+	case OP_STOP:
+		f->out.unresolved += insn.value != 0;
 		return 0;
 	case OP_JUMP:
-		return go_to(f, (uint64_t)insn.value, state);
+		return flow_go_to(f, (uint64_t)insn.value, state);
 	case OP_JUMP_REG:
 	case OP_JUMP_MEM:
-		return jump_by_table(f, &insn, state);
+		return flow_pass_jump(f, &insn, state);
 	case OP_BAD:
-		contradict(f);
+		flow_contradict(f);
 		return 0;
 	case OP_BRANCH:
 		frame_state_step(state, &insn, number);
 		taken = *state;
 		frame_state_branch(&taken, &insn, true);
 		frame_state_branch(state, &insn, false);
-		return go_to(f, (uint64_t)insn.value, &taken);
+		return flow_go_to(f, (uint64_t)insn.value, &taken);
 	default:
 		frame_state_step(state, &insn, number);
 		return 0;
 	}
-}
-
-static bool is_call(const struct x86_insn *insn)
-{
-	return insn->op == OP_CALL || insn->op == OP_CALL_SLOT || insn->op == OP_CALL_OTHER;
 }
 
 static uint32_t next_insn(const struct flow *f, uint32_t number)
@@ -446,7 +302,7 @@ static uint32_t next_insn(const struct flow *f, uint32_t number)
 
 	if (number + 1 < f->map.count && f->map.insns[number + 1].insn.at == insn->at + insn->len)
 		return number + 1;
-	return insn_map_find(&f->map, after(f, number));
+	return insn_map_find(&f->map, flow_after(f, number));
 }
 
 /*
@@ -461,7 +317,29 @@ static int run_out(struct flow *f, uint32_t number, const struct frame_state *st
 	}
 	/* what may be no function does not prove to be one by running into the next */
 	f->out.rejected |= !!f->others;
-	return go_to(f, after(f, number), state);
+	return flow_go_to(f, flow_after(f, number), state);
+}
+
+/*
+ * Whether what follows padding after a call is another function: within one, code is aligned where
+ * something jumps to.
+ */
+static bool begins_another(const struct flow *f, uint32_t next, uint32_t call)
+{
+	return call && !f->map.insns[next].label &&
+	       flow_address(f, next) ==
+		       (flow_after(f, call - 1) / FLOW_ALIGNMENT + 1) * FLOW_ALIGNMENT &&
+	       flow_is_padded(f, call - 1);
+}
+
+/* Calls do not return to where nothing else comes from, behind padding. */
+static void end_padded_calls(struct flow *f)
+{
+	for (size_t i = 0; i < f->label_count; i++)
+		if (f->labels[i].after_padding) {
+			f->map.insns[f->labels[i].after_call - 1].ends = true;
+			f->again = true;
+		}
 }
 
 /* From a label on, to where control ends or comes to the next label. */
@@ -474,12 +352,13 @@ static int run(struct flow *f, uint32_t number, struct frame_state *state)
 		const struct x86_insn *insn = &f->map.insns[number].insn;
 		int r;
 
-		if (is_call(insn))
+		if (x86_is_call(insn)) {
 			call = number + 1;
-		else if (insn->op != OP_NOTHING || insn->mask)
+			f->doubt |= flow_call_is_doubtful(f, number);
+		} else if (insn->op != OP_NOTHING || insn->mask)
 			call = 0;
 		f->map.insns[number].reached = true;
-		if (f->others && code_set_has(f->others, address_of(f, number)))
+		if (f->others && code_set_has(f->others, flow_address(f, number)))
 			f->out.rejected = true;
 		if (++f->steps > STEPS + (uint64_t)f->map.count * STEPS_PER_INSTRUCTION)
 			f->out.spent = true;
@@ -489,6 +368,10 @@ static int run(struct flow *f, uint32_t number, struct frame_state *state)
 		next = next_insn(f, number);
 		if (next == NO_INSN)
 			return run_out(f, number, state, call);
+		if (begins_another(f, next, call)) {
+			f->map.insns[call - 1].ends = true;
+			return 0;
+		}
 		if (f->map.insns[next].label)
 			return arrive(f, next, state, call);
 	}
@@ -502,7 +385,8 @@ static void begin_round(struct flow *f)
 		f->map.insns[i].reached = false;
 	f->queue_count = 0;
 	f->store_size = 0;
-	f->again = f->bad = false;
+	f->callee_count = 0;
+	f->again = f->bad = f->moves_differ = f->doubt = false;
 	f->out = (struct flow_outcome){.spent = f->out.spent, .rejected = f->out.rejected};
 }
 
@@ -520,24 +404,26 @@ static int settle(struct flow *f)
 	r = arrive(f, first, &state, 0);
 	while (!r && f->queue_count && !f->again && !f->out.spent && !f->out.rejected) {
 		struct label *label = &f->labels[f->queue[--f->queue_count]];
-		const struct frame_state *kept = state_of(f, label);
+		const struct frame_state *kept = flow_label_state(f, label);
 
 		label->queued = false;
 		memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
+		f->doubt = label->doubt;
 		r = run(f, label->insn, &state);
 	}
+	if (!f->again)
+		end_padded_calls(f);
 	return r;
 }
 
 /* Counted is in the last round, in which instructions may be passed more than once. */
-static int count(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		 const struct frame_state *state)
+static int count(void *ctx, const struct flow_visit *visit)
 {
 	struct flow *f = ctx;
 	struct bobbin_rule rule;
 
 	f->out.instructions++;
-	f->bad |= !frame_state_rule(state, &rule);
+	f->bad |= !frame_state_rule(visit->state, &rule);
 	return 0;
 }
 
@@ -546,9 +432,14 @@ static void conclude(struct flow *f)
 {
 	struct flow_outcome *out = &f->out;
 
-	out->verified = !f->bad && (out->exits || !out->unresolved);
+	/* what is called, and itself calls nothing of which little is known, needs no exit to be sure */
+	out->verified = !f->bad &&
+			(out->exits || !out->unresolved || (!f->others && !out->assumed));
 	out->no_return = out->verified && !out->exits && !out->unresolved;
-	out->rejected |= f->others && (!out->verified || !out->exits);
+	out->rejected |= f->others && (!out->verified || !out->proofs);
+	if (f->moves_differ || (out->exits && !out->returns))
+		out->effect = (struct callee_effect){0};
+	out->effect.leaves = out->proofs > 0;
 }
 
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
@@ -580,43 +471,114 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
 }
 
 /* What an instruction does to the state, without what it does elsewhere. */
-static bool repeat(struct flow *f, uint32_t number, struct frame_state *state)
+static void repeat(const struct flow *f, uint32_t number, struct frame_state *state)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
-	bool on = goes_on(insn);
 
-	if (!is_call(insn) || (insn->op == OP_CALL && (uint64_t)insn->value == after(f, number))) {
-		const struct x86_insn push = {.op = OP_PUSH, .reg = X86_NO_REG, .size = 8};
-
-		frame_state_step(state, is_call(insn) ? &push : insn, number);
-		if (insn->op == OP_BRANCH)
-			frame_state_branch(state, insn, false);
-		return on;
+	if (x86_is_call(insn)) {
+		flow_step_call(f, number, state);
+		return;
 	}
-	frame_state_call(state);
-	return !call_ends(f, number);
+	frame_state_step(state, insn, number);
+	if (insn->op == OP_BRANCH)
+		frame_state_branch(state, insn, false);
+}
+
+/* The instruction after one that control goes on from, up to the next label; or NO_INSN. */
+static uint32_t next_of_run(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+	uint32_t next;
+
+	if (x86_is_call(insn) ? flow_call_ends(f, number) : !x86_goes_on(insn))
+		return NO_INSN;
+	next = next_insn(f, number);
+	return next == NO_INSN || f->map.insns[next].label ? NO_INSN : next;
+}
+
+/* Whether an instruction at an address is one that control comes to for sure. */
+static bool is_sure(const struct flow *f, uint64_t addr)
+{
+	const uint32_t to = insn_map_find(&f->map, addr);
+	const struct label *label = to != NO_INSN && f->map.insns[to].label
+					    ? &f->labels[f->map.insns[to].label - 1]
+					    : NULL;
+
+	return label && label->has_state && !label->doubt;
+}
+
+/* Whether control comes from an instruction to what is sure: the states agree there. */
+static bool confirms(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const bool on = x86_is_call(insn) ? !flow_call_ends(f, number) : x86_goes_on(insn);
+
+	return insn->op == OP_RETURN || (on && is_sure(f, flow_after(f, number))) ||
+	       ((insn->op == OP_JUMP || insn->op == OP_BRANCH) &&
+		is_sure(f, (uint64_t)insn->value));
+}
+
+/* Whether what follows an instruction, up to where control goes elsewhere, says that it is sure. */
+static bool is_confirmed(const struct flow *f, uint32_t number)
+{
+	for (; number != NO_INSN; number = next_of_run(f, number))
+		if (confirms(f, number))
+			return true;
+	return false;
+}
+
+/* What leads to what is sure becomes sure. */
+static void settle_doubts(struct flow *f)
+{
+	bool changed = true;
+
+	for (unsigned int round = 0; changed && round < MOST_ROUNDS; round++) {
+		changed = false;
+		for (size_t i = 0; i < f->label_count; i++) {
+			struct label *label = &f->labels[i];
+
+			if (label->has_state && label->doubt && is_confirmed(f, label->insn)) {
+				label->doubt = false;
+				changed = true;
+			}
+		}
+	}
+}
+
+static int visit_run(struct flow *f, const struct label *label, flow_visitor visit, void *ctx)
+{
+	const struct frame_state *kept = flow_label_state(f, label);
+	bool doubt = label->doubt;
+	uint32_t number = label->insn, next;
+	struct frame_state state;
+	int r = 0;
+
+	memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
+	for (; number != NO_INSN && !r; number = next) {
+		const struct x86_insn *insn = &f->map.insns[number].insn;
+
+		r = visit(ctx, &(struct flow_visit){flow_address(f, number), insn, &state, doubt});
+		next = next_of_run(f, number);
+		repeat(f, number, &state);
+		if (x86_is_call(insn) && flow_call_is_doubtful(f, number))
+			doubt = !is_confirmed(f, next);
+	}
+	return r;
 }
 
 int flow_visit(struct flow *flow, flow_visitor visit, void *ctx)
 {
-	struct frame_state state;
 	int r = 0;
 
-	for (size_t i = 0; i < flow->label_count && !r; i++) {
-		uint32_t number = flow->labels[i].insn;
-		const struct frame_state *kept;
-
-		if (!flow->labels[i].has_state)
-			continue;
-		kept = state_of(flow, &flow->labels[i]);
-		memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
-		do {
-			r = visit(ctx, address_of(flow, number), &flow->map.insns[number].insn,
-				  &state);
-			if (r || !repeat(flow, number, &state))
-				break;
-			number = next_insn(flow, number);
-		} while (number != NO_INSN && !flow->map.insns[number].label);
-	}
+	settle_doubts(flow);
+	for (size_t i = 0; i < flow->label_count && !r; i++)
+		if (flow->labels[i].has_state)
+			r = visit_run(flow, &flow->labels[i], visit, ctx);
 	return r;
+}
+
+const uint64_t *flow_callees(const struct flow *flow, size_t *count)
+{
+	*count = flow->callee_count;
+	return flow->callees;
 }

@@ -16,25 +16,11 @@
 #define BOBBIN_INFER_FLOW_H
 
 #include "infer/code_set.h"
+#include "infer/flow_outcome.h"
 #include "infer/frame_state.h"
 #include "infer/program_code.h"
 
 struct flow;
-
-/**
- * struct flow_outcome - what has become of a function
- * @verified: each return is reached with the frame undone, and nothing contradicts
- * @no_return: it was followed to all its ends, and none of them is a return
- * @spent: its budget was spent: there is no result
- * @rejected: it is none: it contradicts itself or others; there is no result
- * @exits: returns, and jumps to other functions, with the frame undone
- * @instructions: that were reached
- * @unresolved: jumps that lead where nobody knows
- */
-struct flow_outcome {
-	bool verified, no_return, spent, rejected;
-	uint32_t exits, instructions, unresolved;
-};
 
 /* 0; -ENOMEM; -ENOTSUP: code cannot be decoded here. */
 int flow_open(struct program *program, struct flow **ret);
@@ -42,17 +28,33 @@ void flow_close(struct flow *flow);
 
 /*
  * Analyse what starts at @start, and is taken to end before @end.  @others: it may be no function,
- * and is rejected at once if it cannot be verified, or has code that is in this set; NULL: it is
- * one.  0, -ENOMEM.
+ * and is rejected at once if it cannot be verified, or has code that is in this set, or if none of
+ * its exits proves that the return address was on top of the stack at its start; NULL: it is one.
+ * 0, -ENOMEM.
  */
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
 		 struct flow_outcome *ret);
 
-/* An instruction of the function that was analysed last, and the state before it. */
-typedef int (*flow_visitor)(void *ctx, uint64_t pc, const struct x86_insn *insn,
-			    const struct frame_state *state);
+/**
+ * struct flow_visit - an instruction of the function that was analysed last
+ * @pc, @insn: it
+ * @state: before it
+ * @doubt: nothing but a call that is taken to return leads there, in code that is elsewhere: that of
+ *	another function may follow the call
+ */
+struct flow_visit {
+	uint64_t pc;
+	const struct x86_insn *insn;
+	const struct frame_state *state;
+	bool doubt;
+};
+
+typedef int (*flow_visitor)(void *ctx, const struct flow_visit *visit);
 
 /* Each instruction that was reached, in no order.  What @visit returned, if not 0. */
 int flow_visit(struct flow *flow, flow_visitor visit, void *ctx);
+
+/* What it calls, and jumps to outside of itself; with repetitions, until the next analysis. */
+const uint64_t *flow_callees(const struct flow *flow, size_t *count);
 
 #endif

@@ -19,6 +19,8 @@ void frame_state_entry(struct frame_state *ret)
 
 value frame_state_word(const struct frame_state *state, value at)
 {
+	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && !state->lost_ra)
+		return VALUE_RETURN;
 	for (unsigned int i = 0; i < state->count; i++)
 		if (state->slots[i].at == at)
 			return state->slots[i].held;
@@ -60,7 +62,9 @@ static void store(struct frame_state *state, value at, value held, unsigned int 
 	if (value_kind(at) != VALUE_BASE)
 		return;
 	overwrite(state, at, size);
-	if (size == WORD && held != VALUE_NONE && state->count < FRAME_SLOTS)
+	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && size == WORD && held == VALUE_RETURN)
+		state->lost_ra = false;
+	else if (size == WORD && held != VALUE_NONE && state->count < FRAME_SLOTS)
 		state->slots[state->count++] = (struct frame_slot){at, held};
 }
 
@@ -122,14 +126,20 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 	value base = insn->base == X86_NO_REG ? value_number(VALUE_CONSTANT, 0)
 					      : state->regs[insn->base];
 
-	if (insn->index == X86_NO_REG || insn->scale != size)
+	if (insn->index == X86_NO_REG)
+		return VALUE_NONE;
+	/* without optimisation, the index is scaled before, and may be taken for the base */
+	if (size == 4 && insn->scale == 1 && base == VALUE_TIMES_FOUR)
+		base = state->regs[insn->index];
+	else if (insn->scale != size &&
+		 !(size == 4 && insn->scale == 1 && state->regs[insn->index] == VALUE_TIMES_FOUR))
 		return VALUE_NONE;
 	base = value_plus(base, insn->value);
 	return value_kind(base) == VALUE_CONSTANT ? base : VALUE_NONE;
 }
 
 /* Tables may also be reached by an address that was computed before. */
-static value load(const struct frame_state *state, const struct x86_insn *insn)
+value frame_state_load(const struct frame_state *state, const struct x86_insn *insn)
 {
 	value at = table_address(state, insn, WORD);
 
@@ -175,6 +185,9 @@ static value effective(const struct frame_state *state, const struct x86_insn *i
 	if (insn->base != X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 1)
 		return value_plus(sum(state->regs[insn->base], state->regs[insn->index]),
 				  insn->value);
+	if (insn->base == X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 4 &&
+	    !insn->value && value_kind(state->regs[insn->index]) != VALUE_CONSTANT)
+		return VALUE_TIMES_FOUR;
 	return frame_state_address(state, insn);
 }
 
@@ -182,6 +195,13 @@ static void push(struct frame_state *state, value held, unsigned int size)
 {
 	state->regs[X86_SP] = value_plus(state->regs[X86_SP], -(int64_t)size);
 	store(state, state->regs[X86_SP], held, size);
+}
+
+void frame_state_push(struct frame_state *state, value held)
+{
+	push(state, held, WORD);
+	state->compared = -1;
+	state->equal = X86_NO_REG;
 }
 
 static void pop(struct frame_state *state, unsigned int reg, unsigned int size, uint32_t number)
@@ -220,6 +240,11 @@ static void clobber(struct frame_state *state, unsigned int mask, uint32_t numbe
 			set(state, r, VALUE_NONE, number);
 }
 
+bool frame_state_has_popped(const struct frame_state *state)
+{
+	return value_is_cfa(state->regs[X86_SP]) && value_offset(state->regs[X86_SP]) > ENTRY_SP;
+}
+
 /* What is below the stack pointer is anybody's. */
 static void drop_below_sp(struct frame_state *state)
 {
@@ -231,6 +256,8 @@ static void drop_below_sp(struct frame_state *state)
 			drop_slot(state, i);
 		else
 			i++;
+	if (frame_state_has_popped(state))
+		state->lost_ra = true;
 }
 
 void frame_state_call(struct frame_state *state)
@@ -275,10 +302,16 @@ static void compute(struct frame_state *s, const struct x86_insn *i, uint32_t nu
 		set(s, i->reg, aligned(s->regs[i->reg], i->value), number);
 		break;
 	case OP_LOAD:
-		set(s, i->reg, load(s, i), number);
+		set(s, i->reg, frame_state_load(s, i), number);
 		break;
 	case OP_LOAD_S32:
 		set(s, i->reg, load_s32(s, i), number);
+		break;
+	case OP_EXTEND:
+		set(s, i->reg,
+		    value_kind(s->regs[i->base]) == VALUE_ENTRY_OF_S32 ? s->regs[i->base]
+								       : VALUE_NONE,
+		    number);
 		break;
 	case OP_SWAP:
 		swap(s, i, number);

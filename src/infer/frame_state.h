@@ -32,7 +32,7 @@ struct frame_slot {
  * @compared: the last instruction compared with this, less one; negative: it did not
  * @equal: the last instruction compared the stack pointer with this register, or X86_NO_REG
  * @count: words of the stack
- * @lost_ra: the return address may have been overwritten
+ * @lost_ra: the return address may have been overwritten where it was
  * @slots: the words
  */
 struct frame_state {
@@ -57,7 +57,7 @@ void frame_state_step(struct frame_state *state, const struct x86_insn *insn, ui
 /* After a branch, on the way that it takes, or does not take. */
 void frame_state_branch(struct frame_state *state, const struct x86_insn *branch, bool taken);
 
-/* After a call that returns. */
+/* After a call that returns, and leaves the stack pointer where it was. */
 void frame_state_call(struct frame_state *state);
 
 /* Whether two states can be of one place. */
@@ -67,6 +67,9 @@ enum frame_join {
 	JOIN_LOSES, /* the CFA could be told, and cannot any more */
 };
 
+/* Something is pushed that is no register. */
+void frame_state_push(struct frame_state *state, value held);
+
 /* What holds in both states.  @into may be one that was cut to its words. */
 enum frame_join frame_state_join(struct frame_state *into, const struct frame_state *from,
 				 bool *changed);
@@ -74,13 +77,19 @@ enum frame_join frame_state_join(struct frame_state *into, const struct frame_st
 /* Whether stack and frame pointer are the caller's, but for the return address. */
 bool frame_state_is_undone(const struct frame_state *state);
 
-/* What a word of the stack holds. */
+/* Whether the return address has been taken off the stack. */
+bool frame_state_has_popped(const struct frame_state *state);
+
+/* What a word of the stack holds; of the caller's it is known of the return address alone. */
 value frame_state_word(const struct frame_state *state, value at);
+
+/* What a load would load, or a jump by memory leads to. */
+value frame_state_load(const struct frame_state *state, const struct x86_insn *insn);
 
 /* The address of a memory operand, or VALUE_NONE. */
 value frame_state_address(const struct frame_state *state, const struct x86_insn *insn);
 
-/* The rule that a state means; false: there is none. */
+/* The rule that a state means; false: there is none, as where the return address is below SP. */
 bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret);
 
 #endif

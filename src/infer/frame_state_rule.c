@@ -112,7 +112,9 @@ bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	if (state->lost_ra || !find_cfa(state, &rule) || !find_fp(state, &rule))
+	/* below the stack pointer it is not safe from signal handlers, nor believed */
+	if (state->lost_ra || frame_state_has_popped(state) || !find_cfa(state, &rule) ||
+	    !find_fp(state, &rule))
 		return false;
 	rule.ra = place(BOBBIN_HOW_IN_CFA_MEM, X86_REGS, -WORD);
 	*ret = rule;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/vector.h"
+#include "infer/main_start.h"
 #include "infer/row_overlaps.h"
 #include "infer/sweep.h"
 
@@ -12,11 +13,29 @@
 #define INSTRUCTIONS 65536
 /* Functions begin at multiples of this where nothing else says where. */
 #define ALIGNMENT 16
+/*
+ * How often functions are analysed anew because of what was found of those they call.  A chain of
+ * calls takes one for each of its links; those of programs have less than ten.
+ */
+#define MOST_ROUNDS 32
 
-/* What an instruction's rule is, before rows are made of them. */
+/* What an instruction's rule is, before rows are made of them; no word: it has none. */
 struct ruled {
 	uint64_t start, end;
 	uint64_t word;
+	bool verified;
+};
+
+/* What became of a start that is certain: its rows, and whether they must be made anew. */
+struct start_rows {
+	size_t first, count;
+	bool stale, verified;
+};
+
+/* A call, or a jump to another function. */
+struct call_edge {
+	uint64_t callee;
+	size_t caller; /* number of its start */
 };
 
 struct inference {
@@ -28,28 +47,35 @@ struct inference {
 	struct ruled *ruled; /* of the function at hand */
 	size_t ruled_count, ruled_capacity;
 	struct code_set covered; /* code of functions that were kept */
-	uint64_t function;
+	struct start_rows *of_starts;
+	struct call_edge *edges;
+	size_t edge_count, edge_capacity;
+	uint64_t *changed; /* functions of which more is known than when they were called */
+	size_t changed_count, changed_capacity;
+	uint64_t function, function_end;
 	bool verified;
+	bool observed; /* what is analysed is final: it is reported */
 };
 
-static int keep_rule(void *ctx, uint64_t pc, const struct x86_insn *insn,
-		     const struct frame_state *state)
+static int keep_rule(void *ctx, const struct flow_visit *visit)
 {
 	struct inference *f = ctx;
-	struct ruled ruled = {.start = pc, .end = pc + insn->len};
+	struct ruled ruled = {.start = visit->pc,
+			      .end = visit->pc + visit->insn->len,
+			      .verified = f->verified && !visit->doubt};
 	struct bobbin_rule rule;
 	int r;
 
-	code_set_add(&f->covered, ruled.start, ruled.end);
-	if (f->options->observe) {
-		r = f->options->observe(
-			f->options->ctx,
-			&(struct infer_observation){pc, insn, state, f->function, f->verified});
+	if (f->options->observe && f->observed) {
+		r = f->options->observe(f->options->ctx,
+					&(struct infer_observation){visit->pc, visit->insn,
+								    visit->state, f->function,
+								    ruled.verified});
 		if (r)
 			return r;
 	}
-	if (!frame_state_rule(state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
-		return 0;
+	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
+		ruled.word = 0;
 	return vector_push(f->ruled, f->ruled_count, f->ruled_capacity, ruled);
 }
 
@@ -64,60 +90,54 @@ static int make_rows(struct inference *f, uint64_t function)
 	for (size_t i = 0; i < f->ruled_count && !r; i++) {
 		const struct ruled *ruled = &f->ruled[i];
 		struct infer_row *last = out->count ? &out->rows[out->count - 1] : NULL;
+		const bool own = ruled->start >= function && ruled->start < f->function_end;
 
-		if (i && last->end == ruled->start && last->word == ruled->word)
+		if (i && last->end == ruled->start && last->word == ruled->word &&
+		    last->own == own && last->verified == ruled->verified)
 			last->end = ruled->end;
 		else
 			r = vector_push(out->rows, out->count, out->capacity,
 					(struct infer_row){ruled->start, ruled->end, function,
-							   ruled->word, f->verified});
+							   ruled->word, ruled->verified, own});
 	}
 	return r;
 }
 
-static int keep(struct inference *f, uint64_t start, const struct flow_outcome *outcome)
+static int keep(struct inference *f, uint64_t start, uint64_t end,
+		const struct flow_outcome *outcome)
 {
 	int r;
 
 	f->function = start;
+	f->function_end = end;
 	f->verified = outcome->verified;
 	f->ruled_count = 0;
 	r = flow_visit(f->flow, keep_rule, f);
 	return r ? r : make_rows(f, start);
 }
 
-/* Analyse a function; @doubtful: it may be none, and is kept only if it is verified. */
-static int analyse(struct inference *f, uint64_t start, uint64_t end, bool doubtful, bool *kept)
+/* Analyse a function; @others: it may be none, see flow_analyse().  *@ret: whether there is a result. */
+static int analyse(struct inference *f, uint64_t start, uint64_t end, const struct code_set *others,
+		   struct flow_outcome *outcome, bool *ret)
 {
 	struct infer_counts *counts = &f->out->counts;
-	struct flow_outcome outcome;
 	int r;
 
-	*kept = false;
+	*ret = false;
 	if (f->options->stop && *f->options->stop)
 		return -ECANCELED;
 	if (counts->instructions > f->covered.size * INSTRUCTIONS_PER_BYTE + INSTRUCTIONS) {
 		counts->skipped++;
 		return 0;
 	}
-	r = flow_analyse(f->flow, start, end, doubtful ? &f->covered : NULL, &outcome);
+	r = flow_analyse(f->flow, start, end, others, outcome);
 	if (r)
 		return r;
-	counts->instructions += outcome.instructions;
-	counts->spent += outcome.spent;
-	counts->rejected += outcome.rejected;
-	if (outcome.spent || outcome.rejected)
-		return 0;
-	*kept = true;
-	counts->functions++;
-	counts->verified += outcome.verified;
-	if (outcome.no_return) {
-		struct program_start *s = program_start(f->program, start);
-
-		if (s && s->addr == start)
-			s->flags |= START_NO_RETURN;
-	}
-	return keep(f, start, &outcome);
+	counts->instructions += outcome->instructions;
+	counts->spent += outcome->spent;
+	counts->rejected += outcome->rejected;
+	*ret = !outcome->spent && !outcome->rejected;
+	return 0;
 }
 
 static bool is_wanted(const struct inference *f, uint64_t addr)
@@ -136,12 +156,217 @@ static bool is_wanted(const struct inference *f, uint64_t addr)
 	return !only || (low < only->count && only->ranges[low].start <= addr);
 }
 
+static int keep_edges(struct inference *f, size_t caller)
+{
+	size_t count;
+	const uint64_t *callees = flow_callees(f->flow, &count);
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = vector_push(f->edges, f->edge_count, f->edge_capacity,
+				(struct call_edge){callees[i], caller});
+	return r;
+}
+
+/* What is known now of what a function does to its callers. */
+static int learn(struct inference *f, struct program_start *start,
+		 const struct flow_outcome *outcome)
+{
+	const struct callee_effect *old = &start->effect, *found = &outcome->effect;
+	const bool ended = start->flags & START_ENDS;
+
+	if (ended == outcome->no_return && old->end == found->end && old->moves == found->moves &&
+	    old->loses_fp == found->loses_fp && old->leaves == found->leaves)
+		return 0;
+	start->effect = *found;
+	start->flags &= (uint8_t)~START_ENDS;
+	if (outcome->no_return)
+		start->flags |= START_ENDS;
+	return vector_push(f->changed, f->changed_count, f->changed_capacity, start->addr);
+}
+
+/* What was kept of a start is not so. */
+static void forget(struct inference *f, struct start_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		f->out->rows[rows->first + i].end = f->out->rows[rows->first + i].start;
+	rows->count = 0;
+	rows->stale = false;
+}
+
+static int analyse_start(struct inference *f, size_t number)
+{
+	struct program_start *start = &f->program->starts[number];
+	struct start_rows *rows = &f->of_starts[number];
+	const uint64_t end = program_next(f->program, start->addr);
+	struct flow_outcome outcome;
+	bool found;
+	int r = analyse(f, start->addr, end, NULL, &outcome, &found);
+
+	forget(f, rows);
+	if (r || !found)
+		return r;
+	rows->first = f->out->count;
+	r = keep(f, start->addr, end, &outcome);
+	rows->count = f->out->count - rows->first;
+	rows->verified = outcome.verified;
+	if (!r)
+		r = keep_edges(f, number);
+	return r ? r : learn(f, start, &outcome);
+}
+
+static int by_callee(const void *a, const void *b)
+{
+	const struct call_edge *x = a, *y = b;
+
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+/* Callers of functions of which more is known now than when they were analysed. */
+static void find_stale(struct inference *f)
+{
+	size_t kept = 0, edge = 0;
+
+	if (f->edge_count)
+		qsort(f->edges, f->edge_count, sizeof(*f->edges), by_callee);
+	for (size_t i = 0; i < f->edge_count; i++)
+		if (!kept || by_callee(&f->edges[kept - 1], &f->edges[i]))
+			f->edges[kept++] = f->edges[i];
+	f->edge_count = kept;
+	if (f->changed_count)
+		qsort(f->changed, f->changed_count, sizeof(*f->changed), vector_by_start);
+	for (size_t i = 0; i < f->changed_count; i++) {
+		while (edge < kept && f->edges[edge].callee < f->changed[i])
+			edge++;
+		for (; edge < kept && f->edges[edge].callee == f->changed[i]; edge++)
+			f->of_starts[f->edges[edge].caller].stale = true;
+	}
+	f->changed_count = 0;
+}
+
+/* What was not analysed with all that is known of its callees is not verified. */
+static void doubt_stale(struct inference *f)
+{
+	for (size_t i = 0; i < f->program->start_count; i++)
+		for (size_t k = 0; f->of_starts[i].stale && k < f->of_starts[i].count; k++) {
+			f->of_starts[i].verified = false;
+			f->out->rows[f->of_starts[i].first + k].verified = false;
+		}
+}
+
+/*
+ * Functions that are certain, and again those whose callees turn out not to return, or to move the
+ * stack pointer, until nothing new turns out.
+ */
+static int analyse_certain(struct inference *f)
+{
+	const struct program *p = f->program;
+	bool stale = true;
+	int r = 0;
+
+	for (size_t i = 0; i < p->start_count; i++)
+		f->of_starts[i].stale = p->starts[i].flags & START_CERTAIN &&
+					is_wanted(f, p->starts[i].addr);
+	for (unsigned int round = 0; stale && round < MOST_ROUNDS && !r; round++) {
+		stale = false;
+		for (size_t i = 0; i < p->start_count && !r; i++)
+			if (f->of_starts[i].stale) {
+				r = analyse_start(f, i);
+				f->of_starts[i].stale = false;
+			}
+		find_stale(f);
+		for (size_t i = 0; i < p->start_count; i++)
+			stale |= f->of_starts[i].stale;
+	}
+	doubt_stale(f);
+	return r;
+}
+
+static void count_certain(struct inference *f)
+{
+	for (size_t i = 0; i < f->program->start_count; i++) {
+		const struct start_rows *rows = &f->of_starts[i];
+
+		f->out->counts.functions += rows->count > 0;
+		f->out->counts.verified += rows->count && rows->verified;
+	}
+}
+
+/* Report what holds of functions that are certain, now that all is known of their callees. */
+static int observe_certain(struct inference *f)
+{
+	const struct program *p = f->program;
+	int r = 0;
+
+	f->observed = true;
+	for (size_t i = 0; i < p->start_count && f->options->observe && !r; i++) {
+		struct flow_outcome outcome;
+		const uint64_t start = p->starts[i].addr;
+
+		if (!f->of_starts[i].count)
+			continue;
+		r = flow_analyse(f->flow, start, program_next(p, start), NULL, &outcome);
+		f->verified = f->of_starts[i].verified;
+		f->function = start;
+		f->ruled_count = 0;
+		if (!r)
+			r = flow_visit(f->flow, keep_rule, f);
+	}
+	return r;
+}
+
+/* Rows become all code that is covered, and those without a rule go. */
+static void cover(struct inference *f)
+{
+	struct infer_rows *out = f->out;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < out->count; i++) {
+		const struct infer_row *row = &out->rows[i];
+
+		if (row->start == row->end)
+			continue;
+		code_set_add(&f->covered, row->start, row->end);
+		if (row->word)
+			out->rows[kept++] = *row;
+	}
+	out->count = kept;
+}
+/* Analyse what may be a function, and keep it if it proves to be one; @sure: it is one. */
+static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
+{
+	const uint64_t end = program_next(f->program, start);
+	struct infer_rows *out = f->out;
+	const size_t first = out->count;
+	struct flow_outcome outcome = {0};
+	int r = analyse(f, start, end, sure ? NULL : &f->covered, &outcome, ret);
+	size_t kept = first;
+
+	/* the range of a table may be a part of a function, which begins with any frame */
+	outcome.verified &= outcome.proofs > 0;
+	if (!r && *ret) {
+		out->counts.functions++;
+		out->counts.verified += outcome.verified;
+		r = keep(f, start, end, &outcome);
+	}
+	for (size_t i = first; i < out->count; i++) {
+		code_set_add(&f->covered, out->rows[i].start, out->rows[i].end);
+		if (out->rows[i].word)
+			out->rows[kept++] = out->rows[i];
+	}
+	out->count = kept;
+	return r;
+}
+
 /* How sure it is that functions start where they seem to; the surest are analysed first. */
 enum sureness {
 	CERTAIN,
 	PART_WITH_ADDRESS, /* what has a range of its own, and an address in data or code */
 	ADDRESS,
 	PART, /* all that is left to nobody else */
+	LABEL,
 	SURENESSES,
 };
 
@@ -149,10 +374,12 @@ static enum sureness sureness_of(const struct program_start *start)
 {
 	if (start->flags & START_CERTAIN)
 		return CERTAIN;
+	if (!(start->flags & START_PART))
+		return LABEL;
 	return start->flags & START_POINTER ? PART_WITH_ADDRESS : PART;
 }
 
-static int analyse_starts(struct inference *f, enum sureness sureness)
+static int try_starts(struct inference *f, enum sureness sureness)
 {
 	struct program *p = f->program;
 	const size_t count = sureness == ADDRESS ? p->pointed_count : p->start_count;
@@ -164,52 +391,93 @@ static int analyse_starts(struct inference *f, enum sureness sureness)
 		bool kept;
 
 		if ((sureness != ADDRESS && sureness_of(start) != sureness) ||
-		    !is_wanted(f, start->addr) ||
-		    (sureness != CERTAIN && code_set_has(&f->covered, start->addr)))
+		    !is_wanted(f, start->addr) || code_set_has(&f->covered, start->addr))
 			continue;
-		r = analyse(f, start->addr, program_next(p, start->addr), sureness >= ADDRESS,
-			    &kept);
+		r = try_start(f, start->addr, sureness == PART || sureness == PART_WITH_ADDRESS,
+			      &kept);
 	}
 	return r;
 }
 
-/* How many bytes at an address are no start of a function: padding of one instruction, or zero. */
-static unsigned int padding_at(const struct inference *f, uint64_t at)
+/* How control comes to an address in a gap from the instruction before it. */
+enum before {
+	STOPPED, /* it does not: something may start here */
+	GOES_ON,
+	LOST, /* it is not known where the instructions before it are */
+};
+
+/* A gap that is being read. */
+struct gap {
+	uint64_t at;
+	enum before before;
+	unsigned int padding; /* instructions of it, or zero bytes, that are just before */
+};
+
+/* No function starts with padding of one instruction, or with zeros. */
+static bool is_padding_at(const struct inference *f, uint64_t at)
 {
 	struct x86_insn insn = {0};
 	uint64_t size;
 	const uint8_t *code = program_bytes(f->program, at, &size);
 
 	if (!code || !*code)
-		return 1;
+		return true;
 	x86_decode(f->decoder, code, size, at, &insn);
-	return x86_is_padding(code, insn.len) ? insn.len : 0;
+	return x86_is_padding(code, insn.len);
 }
 
-/* Try what nobody has reached, as functions may begin at multiples of sixteen. */
-static int analyse_gaps(struct inference *f, uint64_t at, uint64_t end)
+/* Past an instruction that nobody reaches. */
+static void skip_instruction(const struct inference *f, struct gap *g)
 {
-	bool padded = false;
+	struct x86_insn insn = {0};
+	uint64_t size;
+	const uint8_t *code = program_bytes(f->program, g->at, &size);
+	bool padding;
+
+	if (!code) {
+		g->at++;
+		return;
+	}
+	x86_decode(f->decoder, code, size, g->at, &insn);
+	padding = !*code || x86_is_padding(code, insn.len);
+	g->at += *code ? insn.len : 1;
+	g->padding = padding ? g->padding + 1 : 0;
+	if (insn.op == OP_BAD)
+		g->before = LOST;
+	else if (!padding && g->before != LOST)
+		g->before = x86_goes_on(&insn) ? GOES_ON : STOPPED;
+	/* after what cannot be read, where padding leads to */
+	else if (g->padding > 1 && g->before == LOST && !(g->at % ALIGNMENT))
+		g->before = STOPPED;
+}
+
+/*
+ * Try what nobody has reached.  What is tried begins where an instruction does, and where control
+ * does not come from the one before it: after padding, or at a multiple of sixteen.
+ */
+static int read_gaps(struct inference *f, const struct bobbin_range *code)
+{
+	struct gap g = {.at = code->start};
 	int r = 0;
 
-	while (at < end && !r) {
-		bool known = code_set_has(&f->covered, at) || !is_wanted(f, at), kept;
-		unsigned int padding = known ? 1 : padding_at(f, at);
+	while (g.at < code->end && !r) {
+		bool kept = false;
 
-		if (padding) {
-			padded = !known;
-			at += padding;
+		if (!is_wanted(f, g.at)) {
+			/* a table may end before its function does */
+			g = (struct gap){.at = g.at + 1, .before = GOES_ON};
 			continue;
 		}
-		/* the rest of a function whose table ends before it does is none */
-		if (!padded && at % ALIGNMENT) {
-			at = (at / ALIGNMENT + 1) * ALIGNMENT;
+		if (code_set_has(&f->covered, g.at)) {
+			/* or else what follows it would be covered */
+			g = (struct gap){.at = g.at + 1, .before = STOPPED};
 			continue;
 		}
-		padded = false;
-		r = analyse(f, at, program_next(f->program, at), true, &kept);
+		if (g.before == STOPPED && (g.padding || !(g.at % ALIGNMENT)) &&
+		    !is_padding_at(f, g.at))
+			r = try_start(f, g.at, false, &kept);
 		if (!kept)
-			at = (at / ALIGNMENT + 1) * ALIGNMENT;
+			skip_instruction(f, &g);
 	}
 	return r;
 }
@@ -217,12 +485,16 @@ static int analyse_gaps(struct inference *f, uint64_t at, uint64_t end)
 static int infer(struct inference *f)
 {
 	const struct coverage *code = &f->program->code;
-	int r = 0;
+	int r = analyse_certain(f);
 
-	for (int sureness = CERTAIN; sureness < SURENESSES && !r; sureness++)
-		r = analyse_starts(f, (enum sureness)sureness);
+	if (!r)
+		r = observe_certain(f);
+	count_certain(f);
+	cover(f);
+	for (int sureness = CERTAIN + 1; sureness < SURENESSES && !r; sureness++)
+		r = try_starts(f, (enum sureness)sureness);
 	for (size_t i = 0; i < code->count && !r; i++)
-		r = analyse_gaps(f, code->ranges[i].start, code->ranges[i].end);
+		r = read_gaps(f, &code->ranges[i]);
 	return r ? r : row_overlaps_resolve(f->out);
 }
 
@@ -240,7 +512,15 @@ static int prepare(struct inference *f)
 	if (r)
 		return r;
 	f->decoder = x86_decoder_open();
-	return f->decoder ? sweep_program(f->program, f->decoder) : -ENOMEM;
+	if (!f->decoder)
+		return -ENOMEM;
+	r = main_start_find(f->program, f->decoder);
+	if (!r)
+		r = sweep_program(f->program, f->decoder);
+	if (r)
+		return r;
+	f->of_starts = calloc(f->program->start_count + 1, sizeof(*f->of_starts));
+	return f->of_starts ? 0 : -ENOMEM;
 }
 
 int infer_rows(struct program *program, const struct infer_options *options, struct infer_rows *ret)
@@ -255,6 +535,9 @@ int infer_rows(struct program *program, const struct infer_options *options, str
 	x86_decoder_close(f.decoder);
 	code_set_fini(&f.covered);
 	free(f.ruled);
+	free(f.of_starts);
+	free(f.edges);
+	free(f.changed);
 	if (r)
 		infer_rows_fini(&rows);
 	else

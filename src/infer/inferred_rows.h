@@ -13,14 +13,15 @@
  * struct infer_row - addresses with one rule
  * @start, @end: of them
  * @function: where the function starts; its parts may be anywhere
- * @word: the packed rule
+ * @word: the packed rule; 0: there is none, while rows are gathered
  * @verified: the grade
+ * @own: it is in the function's range, not in a part elsewhere
  */
 struct infer_row {
 	uint64_t start, end;
 	uint64_t function;
 	uint64_t word;
-	bool verified;
+	bool verified, own;
 };
 
 /**

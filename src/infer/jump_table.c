@@ -6,24 +6,18 @@
 /* Entries of one table. */
 #define MOST_ENTRIES 16384
 
+value jump_value(const struct frame_state *state, const struct x86_insn *jump)
+{
+	return jump->op == OP_JUMP_MEM ? frame_state_load(state, jump) : state->regs[jump->reg];
+}
+
 bool jump_table_of(const struct program *program, const struct x86_insn *jump,
 		   const struct frame_state *state, struct jump_table *ret)
 {
-	struct x86_insn load = *jump;
-	struct frame_state after = *state;
+	const value v = jump_value(state, jump);
 	unsigned int entry;
 	uint64_t most;
-	value v;
 
-	/* a jump by memory loads first */
-	if (jump->op == OP_JUMP_MEM) {
-		load.op = OP_LOAD;
-		load.reg = X86_AX;
-		frame_state_step(&after, &load, 0);
-		v = after.regs[X86_AX];
-	} else {
-		v = state->regs[jump->reg];
-	}
 	if (value_kind(v) != VALUE_CASE && value_kind(v) != VALUE_CASE_FROM &&
 	    value_kind(v) != VALUE_ENTRY_OF_U64)
 		return false;

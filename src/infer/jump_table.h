@@ -21,6 +21,9 @@ struct jump_table {
 	bool distances;
 };
 
+/* Where an indirect jump leads, as far as is known. */
+value jump_value(const struct frame_state *state, const struct x86_insn *jump);
+
 /* The table of an indirect jump, in the state before it; false: it has none that is known. */
 bool jump_table_of(const struct program *program, const struct x86_insn *jump,
 		   const struct frame_state *state, struct jump_table *ret);

@@ -38,6 +38,8 @@ static const char *const names[] = {
 	"thrd_exit",
 	"verr",
 	"verrx",
+	"xalloc_die",
+	"xexit",
 };
 
 /* std::__throw_length_error(char const*) and its like. */

@@ -17,6 +17,7 @@ void program_fini(struct program *program)
 	free(program->starts);
 	free(program->pointed);
 	free(program->pointers);
+	free(program->imports);
 	free(program->no_return);
 	free(program->tables);
 	free(program->pads);
@@ -26,7 +27,7 @@ void program_fini(struct program *program)
 int program_add_start(struct program *program, uint64_t addr, unsigned int flags)
 {
 	return vector_push(program->starts, program->start_count, program->start_capacity,
-			   (struct program_start){addr, (uint8_t)flags});
+			   (struct program_start){.addr = addr, .flags = (uint8_t)flags});
 }
 
 int program_add_pad(struct program *program, uint64_t start, uint64_t end, uint64_t pad)
@@ -95,12 +96,18 @@ static int part_starts(struct program *p)
 	return r;
 }
 
+void program_sort_pointers(struct program *p)
+{
+	sort(p->spans, p->span_count, sizeof(*p->spans));
+	sort(p->pointers, p->pointer_count, sizeof(*p->pointers));
+}
+
 int program_settle(struct program *p)
 {
 	int r = 0;
 
-	sort(p->spans, p->span_count, sizeof(*p->spans));
-	sort(p->pointers, p->pointer_count, sizeof(*p->pointers));
+	program_sort_pointers(p);
+	sort(p->imports, p->import_count, sizeof(*p->imports));
 	sort(p->no_return, p->no_return_count, sizeof(*p->no_return));
 	sort(p->tables, p->table_count, sizeof(*p->tables));
 	sort(p->pads, p->pad_count, sizeof(*p->pads));
@@ -148,6 +155,17 @@ bool program_word(const struct program *program, uint64_t addr, uint64_t *ret)
 	return true;
 }
 
+bool program_fixed_word(const struct program *program, uint64_t addr, uint64_t *ret)
+{
+	ptrdiff_t i = LAST_AT(program->pointers, program->pointer_count, addr);
+
+	if (i < 0 || program->pointers[i].at != addr || addr < program->fixed ||
+	    addr >= program->fixed_end)
+		return false;
+	*ret = program->pointers[i].value;
+	return true;
+}
+
 struct program_start *program_start(const struct program *program, uint64_t addr)
 {
 	ptrdiff_t i = LAST_AT(program->starts, program->start_count, addr);
@@ -172,6 +190,13 @@ uint64_t program_next_table(const struct program *program, uint64_t addr)
 	size_t i = (size_t)(LAST_AT(program->tables, program->table_count, addr) + 1);
 
 	return i < program->table_count ? program->tables[i] : UINT64_MAX;
+}
+
+bool program_is_import(const struct program *program, uint64_t at)
+{
+	ptrdiff_t i = LAST_AT(program->imports, program->import_count, at);
+
+	return i >= 0 && program->imports[i] == at;
 }
 
 bool program_slot_ends(const struct program *program, uint64_t at)
@@ -204,7 +229,7 @@ bool program_call_ends(const struct program *program, uint64_t addr)
 	const struct program_start *start = program_start(program, addr);
 	uint64_t slot;
 
-	if (start && start->addr == addr && start->flags & START_NO_RETURN)
+	if (start && start->addr == addr && start->flags & (START_NO_RETURN | START_ENDS))
 		return true;
 	return stub_slot(program, addr, &slot) && program_slot_ends(program, slot);
 }

@@ -25,18 +25,43 @@ enum {
 	START_SYMBOL = 1 << 0,
 	START_CALLED = 1 << 1,
 	START_ENTRY = 1 << 2,
-	START_POINTER = 1 << 3, /* its address is in data, or is computed */
-	START_PART = 1 << 4,    /* the range of a table, or a local symbol */
-	START_NO_RETURN = 1 << 5,
+	START_POINTER = 1 << 3,   /* its address is in data, or is computed */
+	START_PART = 1 << 4,      /* the range of a table */
+	START_NO_RETURN = 1 << 5, /* its name says so */
+	START_LABEL = 1 << 6,     /* a symbol that may be one of a place in a function */
+	START_ENDS = 1 << 7,      /* as far as is known by now, it does not return */
 };
 
 #define START_CERTAIN (START_SYMBOL | START_CALLED | START_ENTRY)
 /* What else starts may be a label inside a function, and bounds none. */
-#define START_BOUND (START_CERTAIN | START_PART)
+#define START_BOUND (START_CERTAIN | START_PART | START_LABEL)
+
+/* What a call of a function does to the caller, besides to the registers that calls may change. */
+enum callee_end {
+	CALLEE_UNKNOWN,  /* taken to return and to keep the stack pointer, as the ABI has it */
+	CALLEE_RETURNS,  /* with the stack pointer moved by a known distance, mostly 0 */
+	CALLEE_DROPS,    /* never: the return address is taken off, and what is above it is used */
+	CALLEE_REPLACES, /* never: the return address is overwritten with where to go */
+};
+
+/**
+ * struct callee_effect - the same
+ * @moves: RETURNS: the stack pointer after the call, less what it was before.  DROPS: where the
+ *	return address is instead, from the caller's stack pointer
+ * @end: enum callee_end
+ * @loses_fp: the frame pointer is not the caller's any more
+ * @leaves: it is left by what cannot be a switch, so that a jump to it is a tail call
+ */
+struct callee_effect {
+	int32_t moves;
+	uint8_t end;
+	bool loses_fp, leaves;
+};
 
 struct program_start {
 	uint64_t addr;
 	uint8_t flags;
+	struct callee_effect effect; /* as far as is known by now */
 };
 
 /* A word of data that holds an address once the file is loaded. */
@@ -56,9 +81,11 @@ struct program_pad {
  * @starts, @start_count: ascending after program_settle(), then all of START_BOUND
  * @pointed, @pointed_count: the other starts, ascending, after program_settle()
  * @pointers, @pointer_count: likewise
+ * @imports, @import_count: words that hold addresses of functions of other files
  * @no_return, @no_return_count: words that hold addresses of functions that do not return
  * @tables, @table_count: addresses outside of code that code computes
  * @pads, @pad_count: landing pads
+ * @fixed, @fixed_end: data that is written by the loader alone
  */
 struct program {
 	struct program_span *spans;
@@ -70,12 +97,15 @@ struct program {
 	size_t pointed_count, pointed_capacity;
 	struct program_pointer *pointers;
 	size_t pointer_count, pointer_capacity;
+	uint64_t *imports;
+	size_t import_count, import_capacity;
 	uint64_t *no_return;
 	size_t no_return_count, no_return_capacity;
 	uint64_t *tables;
 	size_t table_count, table_capacity;
 	struct program_pad *pads;
 	size_t pad_count, pad_capacity;
+	uint64_t fixed, fixed_end;
 };
 
 void program_fini(struct program *program);
@@ -89,6 +119,9 @@ int program_add_pad(struct program *program, uint64_t start, uint64_t end, uint6
  * 0, -ENOMEM.
  */
 int program_settle(struct program *program);
+
+/* Sort what program_word() looks at, for use before all is settled. */
+void program_sort_pointers(struct program *program);
 
 /* The range of code that holds an address, or NULL. */
 const struct bobbin_range *program_code(const struct program *program, uint64_t addr);
@@ -108,6 +141,12 @@ uint64_t program_next_table(const struct program *program, uint64_t addr);
 
 /* Whether the function whose address is in a word does not return. */
 bool program_slot_ends(const struct program *program, uint64_t at);
+
+/* The address that a word of data always holds once the file is loaded; false: it may change. */
+bool program_fixed_word(const struct program *program, uint64_t addr, uint64_t *ret);
+
+/* Whether a word holds the address of a function that another file may have. */
+bool program_is_import(const struct program *program, uint64_t at);
 
 /* Whether the function at an address does not return, as far as is known. */
 bool program_call_ends(const struct program *program, uint64_t addr);

@@ -11,10 +11,14 @@
 
 #define WORD 8
 
+/* Words of arrays of functions that are looked at: sections may overlap. */
+#define MOST_ARRAY_WORDS (1u << 20)
+
 struct reading {
 	const struct elf_headers *elf;
 	int fd;
 	struct program *program;
+	size_t array_words;
 };
 
 static int read_bytes(int fd, uint64_t offset, uint64_t size, uint8_t **ret)
@@ -61,6 +65,10 @@ static int add_spans(struct reading *r)
 	for (size_t i = 0; i < r->elf->segment_count && !error; i++) {
 		const Elf64_Phdr *segment = &r->elf->segments[i];
 
+		if (segment->p_type == PT_GNU_RELRO && segment->p_memsz <= PROGRAM_MOST_BYTES) {
+			r->program->fixed = segment->p_vaddr;
+			r->program->fixed_end = segment->p_vaddr + segment->p_memsz;
+		}
 		if (segment->p_type != PT_LOAD || !segment->p_filesz)
 			continue;
 		bytes += segment->p_filesz;
@@ -148,7 +156,7 @@ static int read_symbols(struct reading *r, size_t section, struct symbols *ret)
 static int add_symbol(struct program *p, const Elf64_Sym *symbol, const char *name)
 {
 	const unsigned int type = ELF64_ST_TYPE(symbol->st_info);
-	unsigned int flags = START_PART;
+	unsigned int flags = START_LABEL;
 
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
@@ -200,6 +208,9 @@ static int add_relocation(struct program *p, const Elf64_Rela *rela, const struc
 	case R_X86_64_64:
 	case R_X86_64_GLOB_DAT:
 	case R_X86_64_JUMP_SLOT:
+		if (type != R_X86_64_64 &&
+		    vector_push(p->imports, p->import_count, p->import_capacity, rela->r_offset))
+			return -ENOMEM;
 		if (name_ends_control(name_of(symbols, symbol)))
 			return vector_push(p->no_return, p->no_return_count, p->no_return_capacity,
 					   rela->r_offset);
@@ -262,6 +273,77 @@ static int add_fixed_pointers(struct reading *r)
 	return error;
 }
 
+/* Functions whose addresses are words of an array. */
+static int add_array(struct reading *r, uint64_t at, uint64_t size)
+{
+	uint64_t word;
+	int error = 0;
+
+	for (; size >= WORD && !error; at += WORD, size -= WORD) {
+		if (r->array_words++ >= MOST_ARRAY_WORDS || !program_word(r->program, at, &word))
+			break;
+		if (program_code(r->program, word))
+			error = program_add_start(r->program, word, START_CALLED);
+	}
+	return error;
+}
+
+/* An array that the dynamic section has the address and the size of, both where it says so. */
+struct dynamic_array {
+	Elf64_Sxword at_tag, size_tag;
+	uint64_t at, size;
+};
+
+/* What the loader calls: DT_INIT, DT_FINI, and the arrays. */
+static int add_dynamic(struct reading *r, uint64_t at, uint64_t size)
+{
+	struct program *p = r->program;
+	struct dynamic_array arrays[] = {
+		{.at_tag = DT_PREINIT_ARRAY, .size_tag = DT_PREINIT_ARRAYSZ},
+		{.at_tag = DT_INIT_ARRAY, .size_tag = DT_INIT_ARRAYSZ},
+		{.at_tag = DT_FINI_ARRAY, .size_tag = DT_FINI_ARRAYSZ},
+	};
+	const size_t count = sizeof(arrays) / sizeof(*arrays);
+	uint64_t tag, word;
+	int error = 0;
+
+	for (; size >= 2 * WORD && !error; at += 2 * WORD, size -= 2 * WORD) {
+		if (!program_word(p, at, &tag) || !program_word(p, at + WORD, &word) ||
+		    tag == DT_NULL)
+			break;
+		if ((tag == DT_INIT || tag == DT_FINI) && program_code(p, word))
+			error = program_add_start(p, word, START_CALLED);
+		for (size_t i = 0; i < count; i++) {
+			if ((Elf64_Sxword)tag == arrays[i].at_tag)
+				arrays[i].at = word;
+			else if ((Elf64_Sxword)tag == arrays[i].size_tag)
+				arrays[i].size = word;
+		}
+	}
+	for (size_t i = 0; i < count && !error; i++)
+		error = add_array(r, arrays[i].at, arrays[i].size);
+	return error;
+}
+
+/* Static programs have no dynamic section, and their arrays are sections. */
+static int add_called_by_loader(struct reading *r)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < r->elf->segment_count && !error; i++)
+		if (r->elf->segments[i].p_type == PT_DYNAMIC)
+			error = add_dynamic(r, r->elf->segments[i].p_vaddr,
+					    r->elf->segments[i].p_filesz);
+	for (size_t i = 0; i < r->elf->section_count && !error; i++) {
+		const Elf64_Shdr *s = &r->elf->sections[i];
+
+		if (s->sh_type == SHT_INIT_ARRAY || s->sh_type == SHT_FINI_ARRAY ||
+		    s->sh_type == SHT_PREINIT_ARRAY)
+			error = add_array(r, s->sh_addr, s->sh_size);
+	}
+	return error;
+}
+
 static int add_section(struct reading *r, size_t section)
 {
 	const Elf64_Shdr *s = &r->elf->sections[section];
@@ -285,6 +367,10 @@ static int read_all(struct reading *r)
 		error = add_section(r, i);
 	if (!error)
 		error = add_fixed_pointers(r);
+	if (!error) {
+		program_sort_pointers(r->program);
+		error = add_called_by_loader(r);
+	}
 	if (!error && r->elf->file.e_entry)
 		error = program_add_start(r->program, r->elf->file.e_entry, START_ENTRY);
 	return error;
@@ -294,7 +380,7 @@ int program_of_elf(int fd, struct bobbin_error *err, struct program *ret)
 {
 	struct elf_headers elf;
 	struct program program = {0};
-	struct reading reading = {&elf, fd, &program};
+	struct reading reading = {.elf = &elf, .fd = fd, .program = &program};
 	int error = elf_headers_init(fd, false, err, &elf);
 
 	if (error)

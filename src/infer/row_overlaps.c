@@ -53,15 +53,20 @@ static uint64_t next_change(const struct sweep *s)
 	return end;
 }
 
-/* The row that holds of the active ones; NULL: those of the best grade disagree. */
+/*
+ * The row that holds of the active ones; NULL: those of the best grade disagree.  What a function
+ * says of its own code is not overruled by others that came there.
+ */
 static const struct infer_row *choose(const struct sweep *s)
 {
-	const struct infer_row *best = NULL;
+	const struct infer_row *best = NULL, *own = NULL;
 	bool disputed = false;
 
 	for (unsigned int i = 0; i < s->active_count; i++) {
 		const struct infer_row *row = &s->active[i];
 
+		if (row->own)
+			own = row;
 		if (!best || (row->verified && !best->verified)) {
 			best = row;
 			disputed = false;
@@ -69,6 +74,8 @@ static const struct infer_row *choose(const struct sweep *s)
 			disputed = true;
 		}
 	}
+	if (own && best && !own->verified && best->word != own->word)
+		return own;
 	return disputed ? NULL : best;
 }
 
@@ -78,12 +85,14 @@ static int put(struct sweep *s, const struct infer_row *row, uint64_t end)
 	struct infer_row *last = out->count ? &out->rows[out->count - 1] : NULL;
 
 	if (last && last->end == s->at && last->word == row->word &&
-	    last->verified == row->verified && last->function == row->function) {
+	    last->verified == row->verified && last->function == row->function &&
+	    last->own == row->own) {
 		last->end = end;
 		return 0;
 	}
-	return vector_push(out->rows, out->count, out->capacity,
-			   (struct infer_row){s->at, end, row->function, row->word, row->verified});
+	return vector_push(
+		out->rows, out->count, out->capacity,
+		(struct infer_row){s->at, end, row->function, row->word, row->verified, row->own});
 }
 
 int row_overlaps_resolve(struct infer_rows *rows)

@@ -13,10 +13,16 @@ static int take_address(struct program *p, uint64_t address)
 static int take(struct program *p, const struct x86_insn *insn, uint64_t next)
 {
 	const uint64_t target = (uint64_t)insn->value;
+	uint64_t callee;
 
 	switch (insn->op) {
 	case OP_CALL:
 		return target == next ? 0 : program_add_start(p, target, START_CALLED);
+	case OP_CALL_SLOT:
+		/* another function's address may be stored there, but this is one's */
+		if (program_word(p, target, &callee) && program_code(p, callee))
+			return program_add_start(p, callee, START_CALLED);
+		return 0;
 	case OP_LEA:
 	case OP_LOAD:
 	case OP_JUMP_MEM:

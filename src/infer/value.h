@@ -23,7 +23,7 @@ typedef uint64_t value;
 
 enum value_kind {
 	VALUE_UNKNOWN,
-	VALUE_ENTRY_FP, /* the caller's frame pointer */
+	VALUE_NAMED, /* one of those below */
 	VALUE_BASE,
 	VALUE_CONSTANT,
 	VALUE_ENTRY_OF_S32, /* loaded from a table of 32-bit distances at this address */
@@ -42,7 +42,12 @@ enum value_kind {
 #define VALUE_MAX_NUMBER ((int64_t)1 << 56)
 
 #define VALUE_NONE ((value)VALUE_UNKNOWN)
-#define VALUE_CALLERS_FP ((value)VALUE_ENTRY_FP)
+#define VALUE_NAME(number) ((value)(number) << VALUE_KIND_BITS | VALUE_NAMED)
+/* What the function found at its start. */
+#define VALUE_CALLERS_FP VALUE_NAME(0)
+#define VALUE_RETURN VALUE_NAME(1)
+/* Something times four, which may be the place of an entry in a table. */
+#define VALUE_TIMES_FOUR VALUE_NAME(2)
 
 static inline enum value_kind value_kind(value v)
 {

@@ -296,6 +296,12 @@ static void move_to_rm(struct look *l, unsigned int size)
 
 static void move_to_reg(struct look *l)
 {
+	if (width(l) == 4 && in_memory(l)) {
+		l->ret->op = OP_LOAD_S32;
+		l->ret->reg = (uint8_t)reg_field(l);
+		address(l, 4);
+		return;
+	}
 	if (!is_wide(l)) {
 		l->ret->mask |= bit(reg_field(l));
 		return;
@@ -312,13 +318,18 @@ static void move_to_reg(struct look *l)
 
 static void load_s32(struct look *l)
 {
-	if (!is_wide(l) || !in_memory(l)) {
+	if (!is_wide(l)) {
 		l->ret->mask |= bit(reg_field(l));
 		return;
 	}
-	l->ret->op = OP_LOAD_S32;
 	l->ret->reg = (uint8_t)reg_field(l);
-	address(l, 4);
+	if (in_memory(l)) {
+		l->ret->op = OP_LOAD_S32;
+		address(l, 4);
+	} else {
+		l->ret->op = OP_EXTEND;
+		l->ret->base = (uint8_t)rm_field(l);
+	}
 }
 
 static void load_address(struct look *l)
@@ -419,7 +430,7 @@ static void constant(struct look *l, unsigned int reg, int64_t value)
 	l->ret->value = is_wide(l) ? value : (int64_t)(uint32_t)value;
 }
 
-/* Opcodes 0x50 to 0x7f and 0x80 to 0x9f, without those above. */
+/* Opcodes 0x50 to 0x8f, without those above. */
 static bool low_opcode(struct look *l, unsigned int opcode)
 {
 	const unsigned int reg = (opcode & 7) | rex(l, l->insn.raw.rex.B, 3);
@@ -468,14 +479,33 @@ static bool low_opcode(struct look *l, unsigned int opcode)
 	case 0x8d:
 		load_address(l);
 		return true;
+	default:
+		return false;
+	}
+}
+
+/* Opcodes 0x90 to 0x9f. */
+static bool middle_opcode(struct look *l, unsigned int opcode)
+{
+	switch (opcode) {
 	case 0x90 ... 0x97:
-		exchange(l, X86_AX, reg);
+		exchange(l, X86_AX, (opcode & 7) | rex(l, l->insn.raw.rex.B, 3));
 		return true;
 	case 0x98:
-		l->ret->mask |= bit(X86_AX);
+		if (is_wide(l))
+			l->ret->op = OP_EXTEND;
+		else
+			l->ret->mask |= bit(X86_AX);
+		l->ret->reg = l->ret->base = X86_AX;
 		return true;
 	case 0x99:
 		l->ret->mask |= bit(X86_DX);
+		return true;
+	case 0x9c:
+		push(l, X86_NO_REG);
+		return true;
+	case 0x9d:
+		pop(l, X86_NO_REG);
 		return true;
 	default:
 		return false;
@@ -546,6 +576,9 @@ static bool control(struct look *l, unsigned int opcode)
 		l->ret->value = target(l);
 		return true;
 	case 0xc2:
+		l->ret->value = (int64_t)l->insn.raw.imm[0].value.u;
+		l->ret->op = OP_RETURN;
+		return true;
 	case 0xc3:
 		l->ret->op = OP_RETURN;
 		return true;
@@ -560,6 +593,7 @@ static bool control(struct look *l, unsigned int opcode)
 		return true;
 	case 0xcc:
 	case 0xf4:
+		l->ret->value = opcode == 0xcc;
 		l->ret->op = OP_STOP;
 		return true;
 	case 0xca:
@@ -576,7 +610,8 @@ static void one_byte(struct look *l, unsigned int opcode)
 {
 	if (opcode < 0x40 && (opcode & 7) < 6)
 		arithmetic(l, opcode);
-	else if (!control(l, opcode) && !low_opcode(l, opcode) && !high_opcode(l, opcode))
+	else if (!control(l, opcode) && !low_opcode(l, opcode) && !middle_opcode(l, opcode) &&
+		 !high_opcode(l, opcode))
 		by_operands(l);
 }
 
@@ -610,6 +645,9 @@ static void two_bytes(struct look *l, unsigned int opcode)
 	case 0xb9:
 	case 0xff:
 		l->ret->op = OP_STOP;
+		return;
+	case 0x05: /* the kernel's result, the address after it, the flags */
+		l->ret->mask |= bit(X86_AX) | bit(X86_CX) | bit(X86_R11);
 		return;
 	case 0x0d:
 	case 0x18 ... 0x1d:

@@ -39,7 +39,8 @@ enum x86_op {
 	OP_SUB_REG,  /* reg -= base */
 	OP_ALIGN,    /* reg &= value, which clears low bits alone */
 	OP_LOAD,     /* reg = *(base + index * scale + value) */
-	OP_LOAD_S32, /* likewise, 32 bits with their sign */
+	OP_LOAD_S32, /* likewise, 32 bits with their sign, or without it and OP_EXTEND will follow */
+	OP_EXTEND,   /* reg = base, its low 32 bits with their sign */
 	OP_STORE,    /* *(base + index * scale + value) = reg, or something unknown */
 	OP_PUSH,     /* reg, or something unknown */
 	OP_POP,      /* likewise */
@@ -51,12 +52,12 @@ enum x86_op {
 	OP_CALL,       /* value */
 	OP_CALL_SLOT,  /* the function whose address is at value */
 	OP_CALL_OTHER,
-	OP_RETURN,
+	OP_RETURN,   /* and takes value bytes off the stack */
 	OP_JUMP,     /* value */
 	OP_BRANCH,   /* value, or on */
 	OP_JUMP_REG, /* reg */
 	OP_JUMP_MEM, /* *(base + index * scale + value) */
-	OP_STOP,     /* ud2, hlt, int3 */
+	OP_STOP,     /* ud2, hlt; or int3, from which a handler may go on: then value is 1 */
 	OP_BAD,      /* no instruction */
 };
 
@@ -106,6 +107,27 @@ void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t
 /* An instruction as assemblers write it, "push %rbx"; "" for what is none. */
 void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
 	      char ret[X86_TEXT_MAX]);
+
+/* Whether control may go on to the next instruction. */
+static inline bool x86_goes_on(const struct x86_insn *insn)
+{
+	switch (insn->op) {
+	case OP_RETURN:
+	case OP_JUMP:
+	case OP_JUMP_REG:
+	case OP_JUMP_MEM:
+	case OP_STOP:
+	case OP_BAD:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static inline bool x86_is_call(const struct x86_insn *insn)
+{
+	return insn->op == OP_CALL || insn->op == OP_CALL_SLOT || insn->op == OP_CALL_OTHER;
+}
 
 /* Whether an instruction of @len bytes only fills up to where the next function or loop begins. */
 static inline bool x86_is_padding(const uint8_t *code, unsigned int len)

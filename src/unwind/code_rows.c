@@ -166,17 +166,22 @@ static void find(struct code_rows *rows)
 		rows->waits = !code_queue_ask(rows->queue, &rows->task);
 }
 
-int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret)
+static bool is_there(struct code_rows *rows)
 {
-	struct compiled_row found;
-	int r;
-
 	if (!rows->asked)
 		find(rows);
 	rows->asked = true;
 	if (rows->waits)
 		rows->waits = !code_queue_await(rows->queue, &rows->task);
-	if (rows->waits || !rows->table)
+	return !rows->waits && rows->table;
+}
+
+int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret)
+{
+	struct compiled_row found;
+	int r;
+
+	if (!is_there(rows))
 		return -ENODATA;
 	r = compiled_table_find(rows->table, vaddr, &found);
 	if (!r)
@@ -187,6 +192,13 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
 	ret->end = found.end;
 	ret->function = compiled_table_function(rows->table, &found);
 	return 0;
+}
+
+static bool is_there_or_kept(struct code_rows *rows)
+{
+	if (!rows->list || (!rows->asked && (rows->looked || !find_kept(rows))))
+		return false;
+	return !rows->waits && rows->table;
 }
 
 /* Code at an address of which no row says anything, as far as that reaches. */
@@ -220,6 +232,29 @@ bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start,
 		*end = next.end;
 	}
 	return true;
+}
+
+int code_rows_covered(struct code_rows *rows, bool analyse, const struct bobbin_range *within,
+		      function_sink sink, void *ctx)
+{
+	uint64_t at = within->start;
+	int r = 0;
+
+	if (!(analyse ? is_there(rows) : is_there_or_kept(rows)))
+		return 0;
+	while (at < within->end && !r) {
+		struct compiled_row found;
+
+		if (compiled_table_find(rows->table, at, &found) || found.end <= at) {
+			at++;
+			continue;
+		}
+		if (found.end > within->end)
+			found.end = within->end;
+		r = sink(ctx, at, found.end);
+		at = found.end;
+	}
+	return r;
 }
 
 void code_rows_fini(struct code_rows *rows)

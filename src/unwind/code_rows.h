@@ -69,6 +69,13 @@ int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *
  */
 bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
+/*
+ * What rules cover of a range.  @analyse: they are made if there are none yet;
+ * otherwise as code_rows_function().  0, -ENOMEM, or what @sink returned.
+ */
+int code_rows_covered(struct code_rows *rows, bool analyse, const struct bobbin_range *within,
+		      function_sink sink, void *ctx);
+
 void code_rows_fini(struct code_rows *rows);
 
 #endif

@@ -112,6 +112,23 @@ it_prints_json_that_adds_up() {
 	P
 }
 
+# Most of its code has no table; of that of files with tables nothing is inferred for this
+it_tells_what_is_inferred_from_code() {
+	! "$bobbin" --version | grep -q 'without Zydis' || return 0
+	gcc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -o bare -x c - <<-'C'
+	#include <unistd.h>
+	__attribute__((noinline)) int twice(int x) { __asm__ volatile(""); return 2 * x; }
+	int main(int argc, char **argv) { for (;;) sleep(twice(argc) + 1000); }
+	C
+	strip bare
+	start ./bare
+	line_of bare | grep ' code [3-9][0-9]\.[0-9]* %  /'
+	grep '^total: .* code [0-9.]* %, by no table ' out
+	quietly "$bobbin" maps --no-code "$pid"
+	line_of bare >line
+	none ' code ' <line
+}
+
 it_says_that_there_is_no_such_process() {
 	sh -c 'echo $$' >ended
 	expect 1 "$bobbin" maps "$(cat ended)"

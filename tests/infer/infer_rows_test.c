@@ -3,16 +3,22 @@
  * Rules of small functions that the assembler has made.  They are data of this program, and are
  * looked at where they are; nobody calls them.
  */
+#include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include <bobbin/arch.h>
 #include <cmocka.h>
 
 #include "infer/infer.h"
+#include "infer/main_start.h"
+#include "infer/program_elf.h"
 
 /* A function, and the first byte after it. */
 #define CODE(name, text) \
@@ -21,6 +27,8 @@
 		"_end:\n\t.popsection")
 
 #define MOST_RULES 24
+
+int main(void);
 
 struct made {
 	struct program program;
@@ -309,6 +317,33 @@ static void the_cases_of_a_switch_are_reached(void **state)
 	fail_msg("a case was not reached");
 }
 
+CODE(unscaled,
+     "sub $24, %rsp; mov %edi, 8(%rsp); cmpl $2, 8(%rsp); ja 3f; mov 8(%rsp), %eax; lea 0(,%rax,4), %rdx;"
+     "lea unscaled_table(%rip), %rax; mov (%rdx,%rax), %eax; cltq; lea unscaled_table(%rip), %rdx;"
+     "add %rdx, %rax; notrack jmp *%rax;"
+     "1: mov $1, %eax; jmp 3f; 2: push %rdi; pop %rax; 3: add $24, %rsp; ret;"
+     ".balign 8; unscaled_code_end: unscaled_table: .long 1b - unscaled_table;"
+     ".long 2b - unscaled_table; .long 3b - unscaled_table; .long unscaled - unscaled_table");
+extern const uint8_t unscaled_code_end[];
+
+/* As compilers make it that do not optimise. */
+static void the_cases_of_a_switch_with_a_scaled_index_are_reached(void **state)
+{
+	struct made *m = *state;
+	bool reached = false;
+
+	add_bytes(&m->program, unscaled_code_end, unscaled_end, false);
+	infer_function(m, unscaled, unscaled_code_end);
+	all_are_verified(m, true);
+	for (size_t i = 0; i < m->rows.count; i++) {
+		char rule[BOBBIN_RULE_STR_MAX];
+
+		spell(&m->rows.rows[i], rule);
+		reached |= !strcmp(rule, "sp+40 u");
+	}
+	assert_true(reached);
+}
+
 CODE(callees,
      "call 2f; call 1f; ret; .balign 16; 1: push %rbx; pop %rbx; ret; .balign 16; 2: push %rbp; pop %rbp;"
      "ret; .zero 13; push %r12; pop %r12; ret");
@@ -320,6 +355,271 @@ static void functions_are_found_by_calls_and_after_padding(void **state)
 	infer_function(m, callees, callees_end);
 	assert_int_equal(m->rows.counts.functions, 4);
 	assert_int_equal(m->rows.counts.verified, 4);
+}
+
+/* What is called first is at higher addresses, and so is what that calls. */
+CODE(dies, "sub $8, %rsp; test %edi, %edi; jne 1f; add $8, %rsp; ret; 1: call 3f;"
+	   "2: cmp %edi, %esi; jne 2b; ud2; .balign 16;"
+	   "3: push %rax; call 4f; .balign 16; 4: push %rax; 5: mov $60, %eax; syscall; jmp 5b");
+
+static void a_call_that_does_not_return_is_not_followed(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, dies, dies_end);
+	/* nothing says of the code after the call what comes before it */
+	for (uint64_t pc = m->start + 18; pc < m->start + 32; pc++)
+		assert_null(row_at(m, pc));
+	all_are_verified(m, true);
+}
+
+CODE(pops, "push %rbx; push %rsi; push %rdi; call 1f; mov %rax, %rbx; pop %rbx; ret;"
+	   "1: mov 8(%rsp), %rax; ret $16");
+
+static void a_callee_may_pop_its_arguments(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, pops, pops_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+24 u", "sp+32 u", "sp+16 u", "sp+16 u", "sp+8 u",
+	      "sp+8 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(pops_last, "push %rsi; push %rdi; call 1f; nop; ret; 1: jmp 2f; 2: nop; jmp 3f; 3: ret $16;"
+		"call 1b; call 3b");
+
+static void a_callee_may_leave_its_arguments_to_another_one(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, pops_last, pops_last_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+24 u", "sp+8 u", "sp+8 u", "sp+8 u", "sp+8 u", "sp+8 u",
+	      "sp+8 u", "-", "-");
+}
+
+CODE(makes_room, "mov $64, %eax; call 1f; lea 8(%rsp), %rdi; nop; add $64, %rsp; ret;"
+		 "1: pop %rcx; sub $64, %rsp; jmp *%rcx");
+
+/* As __chkstk does.  Where the return address is in a register, there is no rule. */
+static void a_callee_may_make_room_on_the_stack(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, makes_room, makes_room_end);
+	RULES(m, "sp+8 u", "sp+8 u", "sp+72 u", "sp+72 u", "sp+72 u", "sp+8 u", "sp+8 u", "-",
+	      "sp+64 u");
+}
+
+CODE(loses_fp, "push %rbp; call 1f; mov %rax, %rcx; pop %rbp; ret; 1: xor %ebp, %ebp; nop; ret");
+
+static void a_callee_may_lose_the_frame_pointer(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, loses_fp, loses_fp_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+16 c-16", "sp+16 c-16", "sp+8 u", "sp+8 u", "-", "-");
+}
+
+CODE(return_thunk, "mov %edi, %eax; jmp 1f; .balign 16;"
+		   "1: call 3f; 2: pause; lfence; jmp 2b; .balign 16; 3: lea 8(%rsp), %rsp; ret");
+
+static void a_thunk_that_returns_for_others_does_return(void **state)
+{
+	struct made *m = *state;
+	const uint64_t thunk = (uintptr_t)return_thunk + 16;
+
+	infer_function(m, return_thunk, return_thunk_end);
+	assert_true(row_at(m, (uintptr_t)return_thunk)->verified);
+	assert_true(row_at(m, thunk)->verified);
+	assert_non_null(row_at(m, thunk + 16));
+	/* its own return address is not on the stack any more, and the other one is no word of its frame */
+	assert_null(row_at(m, m->end - 1));
+}
+
+CODE(retpoline, "push %rbx; mov %edi, %eax; call 1f; mov %eax, %ebx; pop %rbx; ret; .balign 16;"
+		"1: call 3f; 2: pause; lfence; jmp 2b; .balign 16; 3: mov %rax, (%rsp); ret");
+
+static void a_thunk_that_calls_for_others_does_return(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, retpoline, retpoline_end);
+	assert_true(row_at(m, m->start)->verified);
+	/* the return of the first function */
+	assert_non_null(row_at(m, m->start + 11));
+	assert_null(row_at(m, m->end - 1));
+}
+
+CODE(flags, "pushfq; cli; push %rbx; pop %rbx; popfq; ret");
+
+static void flags_are_a_word_of_the_stack(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, flags, flags_end);
+	RULES(m, "sp+8 u", "sp+16 u", "sp+16 u", "sp+24 u", "sp+16 u", "sp+8 u");
+	all_are_verified(m, true);
+}
+
+CODE(traps, "test %edi, %edi; je 1f; ret; 1: call 2f; ret; .balign 16; 2: int3; ret");
+
+/* A debugger, or a handler, goes on after it. */
+static void a_breakpoint_is_not_the_end(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, traps, traps_end);
+	assert_non_null(row_at(m, m->start + 10));
+}
+
+CODE(threaded, "push %rbx; mov %rdi, %rbx; jmp *(%rbx); .balign 16;"
+	       "add $1, %rax; add $8, %rbx; jmp *(%rbx); .balign 16;"
+	       "add $2, %rax; add $8, %rbx; jmp *%rcx; .balign 16; mov $7, %eax; ret");
+
+/* Cases of a switch whose frame is not known; the last one tells by its return. */
+static void a_gap_that_ends_with_a_jump_is_no_function(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, threaded, threaded_end);
+	assert_null(row_at(m, m->start + 16));
+	assert_null(row_at(m, m->start + 32));
+	assert_true(row_at(m, m->end - 1)->verified);
+}
+
+/* At the second multiple of sixteen, inside of an instruction, there is `ret`. */
+CODE(inside,
+     "ret; .balign 16; push %rbx; mov $0, %ebx; mov $0, %ebx; movabs $0xc3c3c3c3c3c3, %rax; hlt");
+
+static void a_gap_is_not_read_from_inside_an_instruction(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, inside, inside_end);
+	for (uint64_t pc = m->start + 1; pc < m->end; pc++)
+		assert_null(row_at(m, pc));
+}
+
+CODE(label, "push %rbx; mov %rdi, %rbx; jmp *(%rbx); 1: add $1, %eax; jmp *(%rbx)");
+
+static void a_label_in_a_function_proves_nothing(void **state)
+{
+	struct made *m = *state;
+
+	assert_int_equal(program_add_start(&m->program, (uintptr_t)label + 6, START_LABEL), 0);
+	infer_function(m, label, label_end);
+	assert_null(row_at(m, m->start + 6));
+}
+
+CODE(padded, "push %rbx; test %edi, %edi; je 1f; pop %rbx; ret; 1: call *%rax; .balign 16, 0x90;"
+	     "mov %edi, %eax; 2: dec %eax; jne 2b; ud2");
+
+/* Code is aligned where a function begins, or where something jumps to. */
+static void what_padding_parts_from_a_call_is_not_its_function(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, padded, padded_end);
+	assert_true(row_at(m, m->start)->verified);
+	assert_null(row_at(m, m->start + 16));
+}
+
+CODE(looped,
+     "push %rbx; mov %edi, %ebx; call *%rax; .balign 16, 0x90; 1: dec %ebx; jne 1b; pop %rbx; ret");
+
+static void a_loop_behind_padding_is_of_the_function(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, looped, looped_end);
+	assert_true(row_at(m, m->end - 1)->verified);
+	assert_true(row_at(m, m->end - 2)->verified);
+}
+
+CODE(thunked,
+     "push %rbx; mov %rdi, %rbx; jmp 2f; .balign 16, 0x90; add $8, %rbx; mov (%rbx), %rax; jmp 1f;"
+     ".balign 16, 0x90; 1: call 3f; 4: pause; jmp 4b; .balign 16, 0x90;"
+     "3: mov %rax, (%rsp); ret; .balign 16, 0x90; 2: call 1b; pop %rbx; ret");
+
+/* A case of a switch that jumps by a thunk: its frame is not known. */
+static void a_jump_to_a_thunk_is_no_tail_call(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, thunked, thunked_end);
+	assert_true(row_at(m, m->end - 1)->verified);
+	assert_null(row_at(m, m->start + 16));
+}
+
+CODE(cold,
+     "push %rbx; push %rsi; test %edi, %edi; je cold + 0x20; pop %rsi; pop %rbx; ret; .balign 16, 0x90;"
+     ".balign 32, 0x90; call *%rax; mov %ebx, %edi; call *%rbx; hlt; .balign 16, 0x90;"
+     "push %rax; call cold; pop %rax; ret");
+
+/* The code behind the first call may be that of another function. */
+static void cold_code_behind_a_call_is_likely_at_most(void **state)
+{
+	struct made *m = *state;
+
+	assert_int_equal(program_add_start(&m->program, (uintptr_t)cold + 32, START_LABEL), 0);
+	infer_function(m, cold, cold_end);
+	assert_true(row_at(m, m->start)->verified);
+	assert_true(row_at(m, m->start + 32)->verified);
+	assert_false(row_at(m, m->start + 34)->verified);
+	assert_false(row_at(m, m->start + 36)->verified);
+	assert_true(row_at(m, m->end - 1)->verified);
+}
+
+/* This program, as a file: where it begins, and what its loader calls. */
+__attribute__((constructor)) static void called_by_the_loader(void)
+{
+	__asm__ volatile("");
+}
+
+extern const char __executable_start[];
+
+static bool is_called(const struct program *p, uint64_t address)
+{
+	const struct program_start *start = program_start(p, address);
+
+	return start && start->addr == address && start->flags & START_CALLED;
+}
+
+static void what_the_loader_calls_is_a_function(void **state)
+{
+	struct made *m = *state;
+	const uint64_t base = (uintptr_t)__executable_start;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(program_of_elf(fd, NULL, &m->program), 0);
+	close(fd);
+	assert_int_equal(program_settle(&m->program), 0);
+	assert_true(is_called(&m->program, (uintptr_t)called_by_the_loader - base));
+	for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_INIT || d->d_tag == DT_FINI)
+			assert_true(is_called(&m->program, d->d_un.d_ptr % (1ul << 32)));
+}
+
+static void main_is_found_by_what_the_entry_hands_to_the_library(void **state)
+{
+	struct made *m = *state;
+	struct x86_decoder *decoder = x86_decoder_open();
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_non_null(decoder);
+	assert_int_equal(program_of_elf(fd, NULL, &m->program), 0);
+	close(fd);
+	m->program.start_count = 0;
+	assert_int_equal(program_add_start(&m->program,
+					   getauxval(AT_ENTRY) - (uintptr_t)__executable_start,
+					   START_ENTRY),
+			 0);
+	assert_int_equal(program_settle(&m->program), 0);
+	assert_int_equal(main_start_find(&m->program, decoder), 0);
+	assert_int_equal(program_settle(&m->program), 0);
+	x86_decoder_close(decoder);
+	assert_true(is_called(&m->program, (uintptr_t)main - (uintptr_t)__executable_start));
 }
 
 int main(void)
@@ -339,7 +639,26 @@ int main(void)
 		TEST(a_wrong_return_is_not_verified),
 		TEST(a_tail_call_is_an_exit),
 		TEST(the_cases_of_a_switch_are_reached),
+		TEST(the_cases_of_a_switch_with_a_scaled_index_are_reached),
 		TEST(functions_are_found_by_calls_and_after_padding),
+		TEST(a_call_that_does_not_return_is_not_followed),
+		TEST(a_callee_may_pop_its_arguments),
+		TEST(a_callee_may_leave_its_arguments_to_another_one),
+		TEST(a_callee_may_make_room_on_the_stack),
+		TEST(a_callee_may_lose_the_frame_pointer),
+		TEST(a_thunk_that_returns_for_others_does_return),
+		TEST(a_thunk_that_calls_for_others_does_return),
+		TEST(flags_are_a_word_of_the_stack),
+		TEST(a_breakpoint_is_not_the_end),
+		TEST(a_gap_that_ends_with_a_jump_is_no_function),
+		TEST(a_gap_is_not_read_from_inside_an_instruction),
+		TEST(a_label_in_a_function_proves_nothing),
+		TEST(what_padding_parts_from_a_call_is_not_its_function),
+		TEST(a_loop_behind_padding_is_of_the_function),
+		TEST(a_jump_to_a_thunk_is_no_tail_call),
+		TEST(cold_code_behind_a_call_is_likely_at_most),
+		TEST(what_the_loader_calls_is_a_function),
+		TEST(main_is_found_by_what_the_entry_hands_to_the_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

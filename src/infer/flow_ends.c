@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* flow_ends.c - where control leaves a function, and how it comes back from the functions it calls. */
+#include <string.h>
+
+#include "base/vector.h"
+#include "infer/flow_body.h"
+#include "infer/jump_table.h"
+
+#define WORD 8
+/* The stack pointer at the start, and where the return address is. */
+#define ENTRY_SP value_on_base(VALUE_CFA, -WORD)
+
+static int add_callee(struct flow *f, uint64_t addr)
+{
+	if (f->callee_count && f->callees[f->callee_count - 1] == addr)
+		return 0;
+	return vector_push(f->callees, f->callee_count, f->callee_capacity, addr);
+}
+
+/* To the caller, with the stack pointer moved by @moves from what it was before the call. */
+static void note_return(struct flow *f, int64_t moves, bool loses_fp)
+{
+	struct callee_effect *effect = &f->out.effect;
+
+	if (moves < INT32_MIN || moves > INT32_MAX) {
+		f->moves_differ = true;
+		moves = 0;
+	}
+	if (!f->out.returns++)
+		*effect = (struct callee_effect){(int32_t)moves, CALLEE_RETURNS, loses_fp, false};
+	f->moves_differ |= effect->moves != moves;
+	effect->loses_fp &= loses_fp;
+}
+
+static bool has_callers_fp(const struct frame_state *state)
+{
+	return state->regs[X86_BP] == VALUE_CALLERS_FP;
+}
+
+int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *start)
+{
+	const bool ends = program_call_ends(f->program, addr);
+	const bool exact = start && start->addr == addr;
+
+	f->out.exits += !ends;
+	/* a thunk that jumps for others may jump for a switch */
+	f->out.proofs += !ends && exact && start->flags & START_CERTAIN && start->effect.leaves;
+	if (exact && !ends && start->effect.end == CALLEE_RETURNS)
+		note_return(f, start->effect.moves, start->effect.loses_fp);
+	return add_callee(f, addr);
+}
+
+/* Whether a jump by memory leads to a function of another file. */
+static bool is_import(const struct flow *f, const struct x86_insn *jump)
+{
+	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
+	       program_is_import(f->program, (uint64_t)jump->value);
+}
+
+/* Where a jump by a word leads that always holds the same address. */
+static bool fixed_target(const struct flow *f, const struct x86_insn *jump, uint64_t *ret)
+{
+	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
+	       program_fixed_word(f->program, (uint64_t)jump->value, ret) &&
+	       program_code(f->program, *ret);
+}
+
+/*
+ * A tail call, if the frame is undone; or a switch of a function that has no frame.  @import: the
+ * first it is, and with a frame a contradiction.
+ */
+static void jump_somewhere(struct flow *f, const struct frame_state *state, bool import)
+{
+	if (frame_state_is_undone(state)) {
+		f->out.exits++;
+		f->out.proofs += import;
+	} else if (import) {
+		flow_contradict(f);
+	} else {
+		f->out.unresolved++;
+	}
+}
+
+static int jump_by_table(struct flow *f, const struct x86_insn *insn,
+			 const struct frame_state *state)
+{
+	struct jump_table table;
+	uint64_t target;
+	int r = 0;
+
+	if (!jump_table_of(f->program, insn, state, &table)) {
+		jump_somewhere(f, state, is_import(f, insn));
+		return 0;
+	}
+	while (!r && jump_table_next(&table, &target)) {
+		const struct program_start *start = program_start(f->program, target);
+
+		if (!flow_owns(f, target) &&
+		    (!start || start->flags & START_CERTAIN || frame_state_is_undone(state)))
+			break;
+		r = flow_go_to(f, target, state);
+	}
+	return r;
+}
+
+/* By a return address that was taken to a register, or that is where another one belongs. */
+static void return_from_elsewhere(struct flow *f, const struct frame_state *state, int64_t moves)
+{
+	f->out.exits++;
+	if (!has_callers_fp(state) || f->others)
+		flow_contradict(f);
+	note_return(f, moves, !has_callers_fp(state));
+}
+
+int flow_pass_jump(struct flow *f, const struct x86_insn *insn, const struct frame_state *state)
+{
+	const value to = jump_value(state, insn), sp = state->regs[X86_SP];
+	uint64_t target;
+
+	if (to == VALUE_RETURN && value_is_cfa(sp)) {
+		return_from_elsewhere(f, state, value_offset(sp));
+		return 0;
+	}
+	if (value_kind(to) == VALUE_CONSTANT &&
+	    program_code(f->program, (uint64_t)value_of_number(to)))
+		return flow_go_to(f, (uint64_t)value_of_number(to), state);
+	if (fixed_target(f, insn, &target))
+		return flow_go_to(f, target, state);
+	return jump_by_table(f, insn, state);
+}
+
+/* The function's own return address is not on the stack any more. */
+static void return_without_address(struct flow *f, value sp)
+{
+	const bool popped = value_offset(sp) > -WORD;
+
+	if (!f->out.returns && value_offset(sp) <= INT32_MAX)
+		f->out.effect = (struct callee_effect){popped ? (int32_t)value_offset(sp) : 0,
+						       popped ? CALLEE_DROPS : CALLEE_REPLACES,
+						       false, false};
+	flow_contradict(f);
+}
+
+static void return_to_caller(struct flow *f, const struct x86_insn *insn,
+			     const struct frame_state *state)
+{
+	const value sp = state->regs[X86_SP];
+
+	if (sp != ENTRY_SP) {
+		return_from_elsewhere(f, state, value_offset(sp) + WORD + insn->value);
+		return;
+	}
+	if (has_callers_fp(state)) {
+		f->out.exits++;
+		f->out.proofs++;
+	} else {
+		flow_contradict(f);
+	}
+	note_return(f, insn->value, !has_callers_fp(state));
+}
+
+int flow_pass_return(struct flow *f, const struct x86_insn *insn, const struct frame_state *state)
+{
+	const value sp = state->regs[X86_SP], to = frame_state_word(state, sp);
+	struct frame_state after = *state;
+
+	after.regs[X86_SP] = value_plus(sp, WORD);
+	if (to == VALUE_RETURN)
+		return_to_caller(f, insn, state);
+	else if (value_kind(to) == VALUE_CONSTANT &&
+		 program_code(f->program, (uint64_t)value_of_number(to)))
+		return flow_go_to(f, (uint64_t)value_of_number(to), &after);
+	else if (value_is_cfa(sp) && value_offset(sp) >= -WORD)
+		return_without_address(f, sp);
+	else
+		flow_contradict(f);
+	return 0;
+}
+
+bool flow_is_padded(const struct flow *f, uint32_t number)
+{
+	const uint64_t first = flow_after(f, number);
+	struct x86_insn insn = {0};
+	uint64_t size;
+
+	/* one byte may be a statement that does nothing, as compilers make them without optimisation */
+	if ((first + 1) % FLOW_ALIGNMENT == 0)
+		return false;
+	for (uint64_t at = first; at % FLOW_ALIGNMENT || at == first; at += insn.len) {
+		const uint8_t *code = program_bytes(f->program, at, &size);
+
+		if (!code)
+			return false;
+		x86_decode(f->decoder, code, size, at, &insn);
+		if (!x86_is_padding(code, insn.len))
+			return false;
+	}
+	return true;
+}
+
+/* A call of the next instruction, by which code that is not linked finds itself. */
+static bool pushes_its_place(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+
+	return insn->op == OP_CALL && (uint64_t)insn->value == flow_after(f, number);
+}
+
+/* The function that a call calls; false: it is not known. */
+static bool callee_of(const struct flow *f, const struct x86_insn *call, uint64_t *ret)
+{
+	if (call->op == OP_CALL_SLOT)
+		return program_fixed_word(f->program, (uint64_t)call->value, ret);
+	*ret = (uint64_t)call->value;
+	return call->op == OP_CALL;
+}
+
+bool flow_call_ends(const struct flow *f, uint32_t number)
+{
+	const struct x86_insn *insn = &f->map.insns[number].insn;
+	uint64_t callee;
+
+	if (pushes_its_place(f, number))
+		return false;
+	/* of what may be no function, it may be the last call of another one */
+	if (f->map.insns[number].ends || (f->others && flow_is_padded(f, number)))
+		return true;
+	if (insn->op == OP_CALL_SLOT && program_slot_ends(f->program, (uint64_t)insn->value))
+		return true;
+	return callee_of(f, insn, &callee) && program_call_ends(f->program, callee);
+}
+
+static struct callee_effect effect_of(const struct flow *f, const struct x86_insn *call)
+{
+	uint64_t callee;
+	const struct program_start *start = callee_of(f, call, &callee)
+						    ? program_start(f->program, callee)
+						    : NULL;
+
+	return start && start->addr == callee ? start->effect : (struct callee_effect){0};
+}
+
+bool flow_call_is_doubtful(const struct flow *f, uint32_t number)
+{
+	const uint64_t at = flow_address(f, number);
+
+	return (at < f->parts[0].start || at >= f->parts[0].end) && !pushes_its_place(f, number) &&
+	       effect_of(f, &f->map.insns[number].insn).end == CALLEE_UNKNOWN;
+}
+
+void flow_step_call(const struct flow *f, uint32_t number, struct frame_state *state)
+{
+	const struct callee_effect effect = effect_of(f, &f->map.insns[number].insn);
+	value *sp = &state->regs[X86_SP];
+
+	if (pushes_its_place(f, number)) {
+		frame_state_push(state,
+				 value_number(VALUE_CONSTANT, (int64_t)flow_after(f, number)));
+		return;
+	}
+	frame_state_call(state);
+	if (effect.end != CALLEE_RETURNS)
+		return;
+	*sp = value_plus(*sp, effect.moves);
+	if (effect.loses_fp)
+		state->regs[X86_BP] = VALUE_NONE;
+}
+
+/* Callees that do not come back to where they were called: thunks that return, or jump, for others. */
+static void pass_thunk(struct flow *f, const struct callee_effect *effect,
+		       const struct frame_state *state)
+{
+	struct frame_state there = *state;
+
+	if (effect->end == CALLEE_REPLACES) {
+		f->out.unresolved++;
+		jump_somewhere(f, state, false);
+		return;
+	}
+	there.regs[X86_SP] = value_plus(state->regs[X86_SP], effect->moves);
+	if (!frame_state_is_undone(&there)) {
+		f->out.unresolved++;
+		return;
+	}
+	f->out.exits++;
+	note_return(f, 0, false);
+}
+
+/* Exceptions come to a landing pad with the arguments of the call taken off the stack. */
+static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at_call)
+{
+	struct frame_state state = *at_call;
+	const uint32_t known = insn_map_find(&f->map, addr);
+	const struct label *label;
+	struct frame_state *there;
+	value *sp = &state.regs[X86_SP];
+
+	if (known != NO_INSN && f->map.insns[known].label) {
+		label = &f->labels[f->map.insns[known].label - 1];
+		there = label->has_state ? flow_label_state(f, label) : NULL;
+		if (there && value_is_cfa(*sp) && value_is_cfa(there->regs[X86_SP])) {
+			value higher = (int64_t)*sp > (int64_t)there->regs[X86_SP]
+					       ? *sp
+					       : there->regs[X86_SP];
+
+			*sp = there->regs[X86_SP] = higher;
+		}
+	}
+	return flow_go_to(f, addr, &state);
+}
+
+int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
+{
+	/* a copy: where control goes, instructions are added */
+	const struct x86_insn insn = f->map.insns[number].insn;
+	const struct callee_effect effect = effect_of(f, &insn);
+	struct frame_state at_call = *state;
+	uint64_t pad, callee;
+	int r = 0;
+
+	*on = !flow_call_ends(f, number);
+	flow_step_call(f, number, state);
+	if (pushes_its_place(f, number))
+		return 0;
+	if (callee_of(f, &insn, &callee))
+		r = add_callee(f, callee);
+	if (effect.end == CALLEE_DROPS || effect.end == CALLEE_REPLACES)
+		pass_thunk(f, &effect, &at_call);
+	else
+		f->out.assumed += *on && effect.end == CALLEE_UNKNOWN;
+	if (r || !program_pad_of(f->program, flow_after(f, number), &pad))
+		return r;
+	frame_state_call(&at_call);
+	return go_to_pad(f, pad, &at_call);
+}
