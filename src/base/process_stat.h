@@ -14,6 +14,12 @@
 /* When it started, in clock ticks; 0: unknown. */
 uint64_t process_start_time(pid_t pid);
 
+/* The letter of its state, 'Z' if it has ended and nobody has asked for that; 0: there is none. */
+char process_state(pid_t pid);
+
+/* Whether it is there and has not begun to end: then it gives its memory and files up first. */
+bool process_has_memory(pid_t pid);
+
 /* The CPU time that it has used so far, in milliseconds; 0 if it is gone. */
 uint64_t process_cpu_ms(pid_t pid);
 
