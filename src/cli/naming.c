@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/map_file.h"
+#include "base/memory_origin.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/command.h"
@@ -254,12 +255,6 @@ static size_t name_left_out(struct naming *n, uint32_t count, struct named_frame
 	return 1;
 }
 
-/* Compilers map memory files twice, to write and to run; loaders map what has symbols. */
-static bool may_be_compiled(const char *path)
-{
-	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
-}
-
 /* @past: how far the frame's PC is after the address of the symbols. */
 static size_t name_inlines(const struct named_frame *base, const struct symbol *symbols,
 			   size_t count, uint64_t past, struct named_frame *ret)
@@ -296,7 +291,7 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		return name_compiled(naming, space, moment, pc, ret)
 			       ? 1
 			       : name_bare(naming, mapped ? &place : NULL, pc, ret);
-	if (may_be_compiled(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
+	if (memory_may_be_made(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
 		return 1;
 	base.dso = place.mapping.path;
 	base.file_offset = place.file_offset;

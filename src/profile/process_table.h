@@ -16,7 +16,7 @@
 
 #define COMM_SIZE 16
 
-/* When to ask again in one of two ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
+/* When to ask again in one of three ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
 struct code_door {
 	bool open;         /* the process uses it */
 	uint64_t due;      /* not before */
@@ -25,10 +25,11 @@ struct code_door {
 	uint32_t searches; /* in vain, of those that may follow each other quickly */
 };
 
-/* Both.  Zero: nothing is known. */
+/* All of them.  Zero: nothing is known. */
 struct code_watch {
 	struct code_door page, images;
-	uint64_t told; /* the newest registration that the recording has heard of */
+	struct code_door text; /* copies of files, see text_records.h */
+	uint64_t told;         /* the newest registration that the recording has heard of */
 };
 
 /* What is known of the user that a process runs as. */

@@ -50,12 +50,6 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		kernel_walk_mapped(r->walk, thread->process, event->time, event->mmap.addr);
 }
 
-int recorder_tell_images(struct recorder *r, struct process *process)
-{
-	process_table_note(r->processes, process);
-	return image_records(process, r->time, r->id, recorder_put, r);
-}
-
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
 static int tell_images_over(struct recorder *r, const struct perf_event *event)
 {
@@ -121,13 +115,18 @@ static void compare(struct recorder *r, const struct perf_event *event,
 static int unwind_copy(struct recorder *r, const struct perf_event *event, struct process *process,
 		       struct bobbin_trace *trace)
 {
+	int news;
+
 	sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
-	if (trace->count && code_watch_trace(&r->watcher, process, trace)) {
+	news = trace->count ? recorder_watch_code(r, process, trace) : 0;
+	if (news < 0)
+		return news;
+	if (news) {
 		/* the kernel's walk did not know what is known now */
 		if (r->comparison)
 			walk_comparison_drop(r->comparison, event);
 		sample_trace(r->unwinder, native_arch(), process, &event->sample, trace);
-		return recorder_tell_images(r, process);
+		return 0;
 	}
 	if (r->comparison)
 		compare(r, event, trace);
@@ -256,9 +255,8 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	else if (trace.reason != BOBBIN_REASON_UNLOADED)
 		process_has_run(thread->process, &trace);
 	/* what is new is for the walks to come: there is no copy of this stack */
-	if (code_watch_trace(&r->watcher, thread->process, &trace))
-		error = recorder_tell_images(r, thread->process);
-	if (error)
+	error = recorder_watch_code(r, thread->process, &trace);
+	if (error < 0)
 		return error;
 	r->stats.walked += trace.reason != BOBBIN_REASON_STACK_HOLE;
 	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;

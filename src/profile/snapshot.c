@@ -9,10 +9,12 @@
 
 #include "base/hash_index.h"
 #include "base/map_file.h"
+#include "base/memory_origin.h"
 #include "base/proc_maps.h"
 #include "base/text_file.h"
 #include "codemap/page_copy.h"
 #include "elf/elf_image.h"
+#include "profile/text_records.h"
 #include "target/thread.h"
 
 static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t tid, uint64_t id)
@@ -81,7 +83,7 @@ struct maps_context {
 	struct snapshot_files *files;
 	snapshot_sink sink;
 	void *ctx;
-	bool page;
+	bool page, made;
 };
 
 static int map_line(void *ctx, const struct proc_map *map)
@@ -94,6 +96,7 @@ static int map_line(void *ctx, const struct proc_map *map)
 	c->page |= page_copy_may_be(map);
 	if (!map->exec)
 		return 0;
+	c->made |= memory_may_be_made(map->path);
 	m->addr = map->start;
 	m->len = map->end - m->addr;
 	m->pgoff = map->offset;
@@ -111,7 +114,7 @@ static int map_line(void *ctx, const struct proc_map *map)
 int snapshot_process(const struct remote_process *process, uint64_t id,
 		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page)
 {
-	struct maps_context maps = {process, id, files, sink, ctx, false};
+	struct maps_context maps = {process, id, files, sink, ctx, false, false};
 	pid_t *tids;
 	int count = thread_list(process->pid, &tids), r = 0;
 
@@ -125,7 +128,9 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 		return r;
 	r = proc_maps_read(process, map_line, &maps);
 	*page = maps.page;
-	return r;
+	if (!r && maps.made)
+		r = text_records(process, id, sink, ctx);
+	return r < 0 ? r : 0;
 }
 
 /* Of a line "address type name", with a name that says where the kernel's code is. */

@@ -192,11 +192,6 @@ int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret)
 	return 0;
 }
 
-bool mapping_is_bare(const struct mapping *m)
-{
-	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
-}
-
 bool is_jitdump_path(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -41,9 +41,6 @@ const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr
 /* The same wherever it is. */
 const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
 
-/* Memory that no file tells of: what a loader or a compiler has put there. */
-bool mapping_is_bare(const struct mapping *m);
-
 /* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */
 bool is_jitdump_path(const char *path);
 
