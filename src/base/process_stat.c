@@ -18,6 +18,7 @@
 enum stat_field {
 	FIELD_NAME = 2,
 	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
 	FIELD_FLAGS = 9,
 	FIELD_USER_TIME = 14,
 	FIELD_START_TIME = 22,
@@ -59,6 +60,13 @@ char process_state(pid_t pid)
 	char text[STAT_SIZE];
 
 	return *read_from(pid, FIELD_STATE, text);
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return (pid_t)strtol(read_from(pid, FIELD_PARENT, text), NULL, 10);
 }
 
 bool process_has_memory(pid_t pid)

@@ -17,6 +17,9 @@ uint64_t process_start_time(pid_t pid);
 /* The letter of its state, 'Z' if it has ended and nobody has asked for that; 0: there is none. */
 char process_state(pid_t pid);
 
+/* Who started it, or has it now; 0: nobody, or unknown. */
+pid_t process_parent(pid_t pid);
+
 /* Whether it is there and has not begun to end: then it gives its memory and files up first. */
 bool process_has_memory(pid_t pid);
 

@@ -13,7 +13,6 @@
 #include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/command.h"
-#include "cli/jit_naming.h"
 #include "cli/kept_names.h"
 #include "unwind/module.h"
 
@@ -220,8 +219,7 @@ static bool name_compiled(struct naming *n, const struct bobbin_space *space,
 			  const struct naming_moment *moment, uint64_t pc,
 			  struct named_frame *frame)
 {
-	if (jit_naming_find(&n->jit, n->symbolizer, space, moment->pid, pc, moment->time,
-			    &frame->symbol) <= 0)
+	if (jit_naming_find(&n->jit, n->symbolizer, space, moment, pc, &frame->symbol) <= 0)
 		return false;
 	frame->symbol.offset += frame->pc - pc;
 	frame->kind = FRAME_JIT;
@@ -305,7 +303,8 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 int naming_stack(struct naming *naming, const struct session_sample *sample,
 		 const struct call_frame **ret, size_t *count)
 {
-	const struct naming_moment moment = {.pid = sample->pid, .time = sample->code_time};
+	const struct naming_moment moment = {
+		.pid = sample->pid, .time = sample->code_time, .lineage = sample->lineage};
 	struct named_frame named[NAMING_MAX_INLINES];
 	size_t used = 0;
 

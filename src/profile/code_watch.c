@@ -107,8 +107,7 @@ bool code_watch_sweep(struct code_watcher *watcher, struct process *process)
 	       news;
 }
 
-/* Made by a compiler, or filled by a loader; or what is not known to be mapped. */
-static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame)
+bool code_watch_is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame)
 {
 	struct bobbin_place_info place;
 
@@ -124,7 +123,7 @@ static bool leads_into_bare_memory(const struct bobbin_space *space,
 		bool last = i + 1 == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST;
 
 		if ((last || trace->frames[i].source == BOBBIN_SOURCE_FRAME_POINTER) &&
-		    is_bare(space, &trace->frames[i]))
+		    code_watch_is_bare(space, &trace->frames[i]))
 			return true;
 	}
 	return false;
@@ -135,14 +134,14 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 	for (uint32_t i = 0; i < trace->count; i++)
 		switch (trace->frames[i].source) {
 		case BOBBIN_SOURCE_EH_FRAME:
-			if (space->remote && is_bare(space, &trace->frames[i]))
+			if (space->remote && code_watch_is_bare(space, &trace->frames[i]))
 				return true;
 			break;
 		case BOBBIN_SOURCE_DEBUG_FRAME:
 		case BOBBIN_SOURCE_SIDEFILE:
 			break; /* of files only */
 		default:
-			if (is_bare(space, &trace->frames[i]))
+			if (code_watch_is_bare(space, &trace->frames[i]))
 				return true;
 		}
 	return false;

@@ -61,6 +61,9 @@ bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 int code_watch_text(struct code_watcher *watcher, struct process *process,
 		    const struct bobbin_trace *trace, uint64_t id, snapshot_sink sink, void *ctx);
 
+/* Whether a program may have made the code of a frame, or it is not known to be mapped. */
+bool code_watch_is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame);
+
 /* Whether a walk met code that has no file, whatever unwinds it. */
 bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bobbin_trace *trace);
 

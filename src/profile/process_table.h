@@ -13,6 +13,7 @@
 
 #include "profile/perf_event.h"
 #include "profile/wait.h"
+#include "target/lineage.h"
 
 #define COMM_SIZE 16
 
@@ -57,9 +58,11 @@ struct process_walk {
 
 struct process {
 	int pid;
-	uint32_t threads; /* alive */
-	bool changed;     /* noted, see process_table_note() */
-	bool in_exec;     /* has called exec, the new program was not seen to run yet */
+	uint32_t threads;       /* alive */
+	bool changed;           /* noted, see process_table_note() */
+	uint64_t program;       /* another number for each process and program that it runs */
+	struct lineage lineage; /* it has their memory since it was forked */
+	bool in_exec;           /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
 	struct code_watch code; /* the recorder's, and so are the next two */
 	struct process_walk walk;

@@ -64,6 +64,15 @@ static int tell_images_over(struct recorder *r, const struct perf_event *event)
 	return error ? error : image_records_over(thread->process, event, r->id, recorder_put, r);
 }
 
+/* To a process that was forked, not to a thread. */
+static void hand_names_on(struct recorder *r, const struct perf_event *event)
+{
+	const struct thread *child = process_table_find(r->processes, (int)event->tid);
+
+	if (r->keeper && child && event->pid != event->task.ppid)
+		jit_keeper_fork(r->keeper, (int)event->task.ppid, child->process);
+}
+
 int recorder_on_record(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
@@ -84,8 +93,10 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	case PERF_RECORD_MMAP2:
 		error = recorder_put(r, event);
 		return error ? error : tell_images_over(r, event);
-	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
+		hand_names_on(r, event);
+		return recorder_put(r, event);
+	case PERF_RECORD_COMM:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
@@ -159,7 +170,7 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 	r->stats.frames += trace->count;
 	for (uint32_t i = 0; i < trace->count; i++)
 		r->stats.inferred += trace->frames[i].source == BOBBIN_SOURCE_CODE;
-	return jit_keeper_trace(r->keeper, (int)event->pid, process->space, trace, event->time);
+	return jit_keeper_trace(r->keeper, process, trace, event->time);
 }
 
 /* Of a stack with more frames, the root and what it called say most. */

@@ -45,7 +45,8 @@ static int tell(void *ctx, const struct bobbin_mapping *mapping)
 	return t->error ? -1 : 0;
 }
 
-int text_records(const struct remote_process *process, uint64_t id, text_record_sink sink, void *ctx)
+int text_records(const struct remote_process *process, uint64_t id, text_record_sink sink,
+		 void *ctx)
 {
 	struct telling t = {.pid = process->pid, .id = id, .sink = sink, .ctx = ctx};
 	int r = text_copies_find(process, tell, &t);

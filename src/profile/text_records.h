@@ -20,6 +20,7 @@ typedef int (*text_record_sink)(void *ctx, const struct perf_event *event);
  * Give an MMAP2 record for each range of pages that are a copy of a file's.  Their number; what
  * @sink returned, if that is negative; -ENOMEM.  A process that cannot be read has none.
  */
-int text_records(const struct remote_process *process, uint64_t id, text_record_sink sink, void *ctx);
+int text_records(const struct remote_process *process, uint64_t id, text_record_sink sink,
+		 void *ctx);
 
 #endif

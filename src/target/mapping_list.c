@@ -203,3 +203,13 @@ bool is_jitdump_path(const char *path)
 	name += 4 + digits;
 	return digits && (!strcmp(name, ".dump") || !strcmp(name, ".dump (deleted)"));
 }
+
+bool is_kept_map_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (strncmp(name, "perf-", 5))
+		return false;
+	name += 5 + strspn(name + 5, "0123456789.");
+	return !strcmp(name, "map") && name[-1] == '.';
+}
