@@ -273,7 +273,8 @@ static int ask_maps(struct kept_maps *p, uint64_t pc, struct kept_function *ret)
 
 		if (r < 0)
 			return r;
-		if (r && i && !lineage_shares(&p->processes[0], p->processes[i].pid, item.start, item.size))
+		if (r && i &&
+		    !lineage_shares(&p->processes[0], p->processes[i].pid, item.start, item.size))
 			return 0;
 		if (r) {
 			*ret = (struct kept_function){
