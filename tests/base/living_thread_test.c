@@ -17,9 +17,12 @@
 
 #include <cmocka.h>
 
+#include <bobbin/backtrace.h>
+
 #include "base/living_file.h"
 #include "base/proc_maps.h"
 #include "base/process_stat.h"
+#include "codemap/own_mappings.h"
 
 static const char word[] = "what is to be read";
 static struct remote_process process;
@@ -43,7 +46,7 @@ static void *relay(void *arg)
 	return arg;
 }
 
-static pid_t start(void *(*run)(void *))
+static pid_t start(void *(*run)(void *), bool wait)
 {
 	pid_t pid = fork();
 	pthread_t thread;
@@ -55,14 +58,14 @@ static pid_t start(void *(*run)(void *))
 		pthread_exit(NULL);
 	}
 	assert_true(pid > 0);
-	while (process_state(pid) != 'Z')
+	while (wait && process_state(pid) != 'Z')
 		usleep(1000);
 	return pid;
 }
 
 static int open_process(void **state)
 {
-	process.pid = start(*state ? relay : stay);
+	process.pid = start(*state ? relay : stay, true);
 	return 0;
 }
 
@@ -162,6 +165,39 @@ static void no_thread_is_left(void **state)
 	assert_int_equal(process_read(&process, (uintptr_t)word, &copy, sizeof(copy)), -ESRCH);
 }
 
+/* Its own mappings, and its own stack. */
+static void *look_at_itself(void *arg)
+{
+	struct bobbin_frame frames[16];
+	struct bobbin_trace trace = {.frames = frames, .max = 16};
+	struct own_mappings maps[2];
+	uint64_t code = (uintptr_t)look_at_itself;
+	int failed = 0;
+
+	while (process_state(getpid()) != 'Z')
+		usleep(1000);
+	for (int old = 0; old < 2; old++) {
+		own_mappings_init(&maps[old]);
+		maps[old].no_query = old;
+		failed |= own_mappings_executable(&maps[old], code, code + 1) != 0;
+		own_mappings_fini(&maps[old]);
+	}
+	failed |= bobbin_backtrace_prepare() != 0;
+	bobbin_backtrace_here(&trace);
+	failed |= trace.reason != BOBBIN_REASON_OUTERMOST || trace.count < 2;
+	_exit(failed);
+	return arg;
+}
+
+static void process_looks_at_itself(void **state)
+{
+	pid_t pid = start(look_at_itself, false);
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	static bool relays = true;
@@ -173,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_nowhere_is_asked_for_once_more_only,
 						open_process, close_process),
 		cmocka_unit_test(no_thread_is_left),
+		cmocka_unit_test(process_looks_at_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
