@@ -182,6 +182,20 @@ bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 	return news;
 }
 
+/* Made memory, or a file that has no code of its own, such as one of hugetlbfs. */
+static bool leads_into_a_copy(struct code_watcher *watcher, struct process *process,
+			      const struct bobbin_trace *trace)
+{
+	const struct bobbin_frame *last;
+
+	if (leads_into_bare_memory(process->space, trace))
+		return true;
+	if (!trace->count || trace->reason == BOBBIN_REASON_OUTERMOST)
+		return false;
+	last = &trace->frames[trace->count - 1];
+	return !unwinder_module(watcher->unwinder, process->space, bobbin_frame_lookup_pc(last));
+}
+
 int code_watch_text(struct code_watcher *watcher, struct process *process,
 		    const struct bobbin_trace *trace, uint64_t id, snapshot_sink sink, void *ctx)
 {
@@ -190,7 +204,7 @@ int code_watch_text(struct code_watcher *watcher, struct process *process,
 	uint64_t start;
 	int count;
 
-	if (!is_due(d) || clock_now() < d->search || !leads_into_bare_memory(process->space, trace))
+	if (!is_due(d) || clock_now() < d->search || !leads_into_a_copy(watcher, process, trace))
 		return 0;
 	start = own_time();
 	count = text_records(&remote, id, sink, ctx);

@@ -9,7 +9,6 @@
 
 #include "base/hash_index.h"
 #include "base/map_file.h"
-#include "base/memory_origin.h"
 #include "base/proc_maps.h"
 #include "base/text_file.h"
 #include "codemap/page_copy.h"
@@ -83,7 +82,7 @@ struct maps_context {
 	struct snapshot_files *files;
 	snapshot_sink sink;
 	void *ctx;
-	bool page, made;
+	bool page;
 };
 
 static int map_line(void *ctx, const struct proc_map *map)
@@ -96,7 +95,6 @@ static int map_line(void *ctx, const struct proc_map *map)
 	c->page |= page_copy_may_be(map);
 	if (!map->exec)
 		return 0;
-	c->made |= memory_may_be_made(map->path);
 	m->addr = map->start;
 	m->len = map->end - m->addr;
 	m->pgoff = map->offset;
@@ -114,7 +112,7 @@ static int map_line(void *ctx, const struct proc_map *map)
 int snapshot_process(const struct remote_process *process, uint64_t id,
 		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page)
 {
-	struct maps_context maps = {process, id, files, sink, ctx, false, false};
+	struct maps_context maps = {process, id, files, sink, ctx, false};
 	pid_t *tids;
 	int count = thread_list(process->pid, &tids), r = 0;
 
@@ -128,7 +126,7 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 		return r;
 	r = proc_maps_read(process, map_line, &maps);
 	*page = maps.page;
-	if (!r && maps.made)
+	if (!r)
 		r = text_records(process, id, sink, ctx);
 	return r < 0 ? r : 0;
 }

@@ -39,7 +39,6 @@ struct search {
 	void *ctx;
 	struct line *lines;
 	size_t count, room;
-	bool any; /* of the lines may be a copy */
 	struct object object;
 	uint64_t compared;
 	uint8_t memory[AT_ONCE], file[AT_ONCE];
@@ -66,10 +65,8 @@ static int take_line(void *ctx, const struct proc_map *map)
 {
 	struct search *s = ctx;
 	struct line line = {.map = *map, .path = (char *)map->path};
-	bool made = may_be_copy(&line);
 
-	s->any |= made;
-	if (!made && !is_file(&line))
+	if (!may_be_copy(&line) && !is_file(&line))
 		return 0;
 	line.path = strdup(map->path);
 	if (!line.path || vector_reserve(&s->lines, &s->room, s->count + 1, sizeof(line))) {
@@ -263,12 +260,13 @@ static int try_line(struct search *s, size_t i)
 	return r < 0 ? r : 0;
 }
 
-bool text_copies_may_be(const struct mapping_list *maps)
+/* A file within another one, such as of hugetlbfs. */
+static bool is_within_another(const struct search *s, size_t i)
 {
-	for (size_t i = 0; i < maps->count; i++)
-		if (memory_may_be_made(maps->list[i].path))
-			return true;
-	return false;
+	const struct line *line = &s->lines[i];
+
+	return line->map.exec && i && i + 1 < s->count && !is_same_file(line, line - 1) &&
+	       is_file(line - 1) && is_file(line + 1) && is_same_file(line - 1, line + 1);
 }
 
 static void search_fini(struct search *s)
@@ -292,8 +290,8 @@ int text_copies_find(const struct remote_process *process, text_copy_sink sink, 
 	s->ctx = ctx;
 	s->object.fd = -1;
 	r = proc_maps_read(process, take_line, s);
-	for (size_t i = 0; s->any && i < s->count && !r; i++)
-		if (may_be_copy(&s->lines[i]))
+	for (size_t i = 0; i < s->count && !r; i++)
+		if (may_be_copy(&s->lines[i]) || is_within_another(s, i))
 			r = try_line(s, i);
 	search_fini(s);
 	return r;

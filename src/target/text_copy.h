@@ -16,7 +16,7 @@
 
 #include <bobbin/unwind.h>
 
-#include "target/mapping_list.h"
+#include "base/process_reader.h"
 
 /* Bytes of a process that are compared; what comes after them is left as it is. */
 #define TEXT_COPY_MAX ((uint64_t)1 << 30)
@@ -31,8 +31,5 @@ typedef int (*text_copy_sink)(void *ctx, const struct bobbin_mapping *mapping);
  * copies.
  */
 int text_copies_find(const struct remote_process *process, text_copy_sink sink, void *ctx);
-
-/* Whether the search can find any. */
-bool text_copies_may_be(const struct mapping_list *maps);
 
 #endif
