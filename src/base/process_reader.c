@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/living_file.h"
 #include "base/process_stat.h"
 #include "base/reader_helper.h"
-#include "base/regular_file.h"
 #include "base/wait_budget.h"
 
 /* Processes that are remembered; more of them cost a deadline each again. */
@@ -436,15 +436,11 @@ int process_file_open(const struct remote_process *process, const char *path, in
 		      struct stat *st)
 {
 	return process->reader ? open_by_helper(process, HELPER_OPEN, path, flags, st)
-			       : regular_file_open(path, flags, st);
+			       : living_file_open(path, flags, st);
 }
 
 int process_text_open(const struct remote_process *process, const char *path)
 {
-	int fd;
-
-	if (process->reader)
-		return open_by_helper(process, HELPER_TEXT, path, 0, NULL);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return process->reader ? open_by_helper(process, HELPER_TEXT, path, 0, NULL)
+			       : living_text_open(path);
 }

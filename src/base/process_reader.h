@@ -16,6 +16,8 @@
  * what it waits for comes, or never: there are READER_STUCK_MAX of them at most, then no
  * process is read any more.
  *
+ * A process whose first thread has ended is read through another one, see living_thread.h.
+ *
  * The helper is forked when it is first needed.  It has no descriptor of ours but a socket,
  * blocks all signals, and ends when we do.  Callers wait for other children by their numbers.
  */
@@ -64,7 +66,7 @@ void process_read_all(const struct remote_process *process, struct process_read 
 		      size_t count);
 
 /*
- * As regular_file_open(), within the deadline.  @process: which is given up if its file
+ * As living_file_open(), within the deadline.  @process: which is given up if its file
  * does not answer; its number may be 0.  A file of a file system that is served by a process
  * is copied, up to 256 MiB of it, and the descriptor is the copy's; @st is the file's.  Also
  * -EFBIG, -ETIMEDOUT.
@@ -72,7 +74,7 @@ void process_read_all(const struct remote_process *process, struct process_read 
 int process_file_open(const struct remote_process *process, const char *path, int flags,
 		      struct stat *st);
 
-/* The text of a file in /proc, up to 64 MiB of it, as a file to be read from its start. */
+/* As living_text_open(): up to 64 MiB of a file in /proc, as a file to be read from its start. */
 int process_text_open(const struct remote_process *process, const char *path);
 
 #endif

@@ -12,11 +12,14 @@
 #define STAT_SIZE 1024
 #define PATIENCE 20
 #define FLAG_KERNEL 0x00200000 /* PF_KTHREAD of Linux */
+/* linux/sched.h: PF_EXITING */
+#define FLAG_EXITING 0x4
 
 /* The numbers of proc(5). */
 enum stat_field {
 	FIELD_NAME = 2,
 	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
 	FIELD_FLAGS = 9,
 	FIELD_USER_TIME = 14,
 	FIELD_START_TIME = 22,
@@ -71,16 +74,32 @@ uint64_t process_cpu_ms(pid_t pid)
 	return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static bool is_runnable(pid_t pid)
+char process_state(pid_t pid)
 {
 	char text[STAT_SIZE];
 
-	return *read_from(pid, FIELD_STATE, text) == 'R';
+	return *read_from(pid, FIELD_STATE, text);
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	return (pid_t)strtol(read_from(pid, FIELD_PARENT, text), NULL, 10);
+}
+
+bool process_has_memory(pid_t pid)
+{
+	char text[STAT_SIZE];
+	const char *flags = read_from(pid, FIELD_FLAGS, text);
+
+	return *flags && !(strtoul(flags, NULL, 10) & FLAG_EXITING);
 }
 
 bool process_is_late(pid_t pid, uint64_t since_ns, uint64_t limit_ns)
 {
 	uint64_t passed = clock_now() - since_ns;
 
-	return passed >= limit_ns && (passed / (PATIENCE + 1) >= limit_ns || !is_runnable(pid));
+	return passed >= limit_ns &&
+	       (passed / (PATIENCE + 1) >= limit_ns || process_state(pid) != 'R');
 }

@@ -20,6 +20,15 @@ bool process_is_kernels(pid_t pid);
 /* The process of a thread; 0: there is no such thread. */
 pid_t process_of(pid_t tid);
 
+/* The letter of its state, 'Z' if it has ended and nobody has asked for that; 0: there is none. */
+char process_state(pid_t pid);
+
+/* Who started it, or has it now; 0: nobody, or unknown. */
+pid_t process_parent(pid_t pid);
+
+/* Whether it is there and has not begun to end: then it gives its memory and files up first. */
+bool process_has_memory(pid_t pid);
+
 /* The CPU time that it has used so far, in milliseconds; 0 if it is gone. */
 uint64_t process_cpu_ms(pid_t pid);
 

@@ -23,7 +23,8 @@
 
 #include "base/clock.h"
 #include "base/file_range.h"
-#include "base/regular_file.h"
+#include "base/living_file.h"
+#include "base/living_thread.h"
 #include "base/text_file.h"
 #include "core/deps.h"
 
@@ -31,21 +32,36 @@
 #define TEXT_COPY_MAX ((uint64_t)64 << 20)
 #define MOUNTS_SIZE 65536
 
-int read_remotely(pid_t pid, uint64_t addr, void *dst, size_t size)
-{
-	uint8_t *out = dst;
+/* What is left to be read. */
+struct remote_range {
+	uint64_t addr;
+	uint8_t *dst;
+	size_t size;
+};
 
-	while (size) {
-		struct iovec local = {out, size}, remote = {(void *)(uintptr_t)addr, size};
-		ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+static int read_through(void *ctx, pid_t tid)
+{
+	struct remote_range *range = ctx;
+
+	while (range->size) {
+		struct iovec local = {range->dst, range->size};
+		struct iovec remote = {(void *)(uintptr_t)range->addr, range->size};
+		ssize_t n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 
 		if (n <= 0)
 			return n ? -errno : -EFAULT;
-		out += n;
-		addr += (size_t)n;
-		size -= (size_t)n;
+		range->dst += n;
+		range->addr += (size_t)n;
+		range->size -= (size_t)n;
 	}
 	return 0;
+}
+
+int read_remotely(pid_t pid, uint64_t addr, void *dst, size_t size)
+{
+	struct remote_range range = {addr, dst, size};
+
+	return living_thread_try(pid, read_through, &range);
 }
 
 static void read_ranges(struct helper_memory *memory, pid_t pid, uint32_t count)
@@ -128,7 +144,7 @@ static int copy_file(struct helper_memory *memory, int fd, uint64_t limit, bool 
 
 static int open_file(struct helper_memory *memory, int flags, struct stat *st)
 {
-	int fd = regular_file_open(memory->path, flags, st);
+	int fd = living_file_open(memory->path, flags, st);
 
 	if (fd < 0 || !may_wait(fd))
 		return fd;
@@ -137,9 +153,9 @@ static int open_file(struct helper_memory *memory, int flags, struct stat *st)
 
 static int open_text(struct helper_memory *memory)
 {
-	int fd = open(memory->path, O_RDONLY | O_CLOEXEC);
+	int fd = living_text_open(memory->path);
 
-	return fd < 0 ? -errno : copy_file(memory, fd, TEXT_COPY_MAX, false);
+	return fd < 0 ? fd : copy_file(memory, fd, TEXT_COPY_MAX, false);
 }
 
 static void send_reply(int socket, const struct helper_reply *reply, int fd)

@@ -49,7 +49,7 @@ struct helper_memory {
 	uint8_t data[HELPER_BYTES];
 };
 
-/* process_vm_readv(2) of the whole range: 0, -EFAULT, -ESRCH, -EPERM. */
+/* process_vm_readv(2) of the whole range, through any thread that lives: 0, -EFAULT, -ESRCH, -EPERM. */
 int read_remotely(pid_t pid, uint64_t addr, void *dst, size_t size);
 
 /* The time, in microseconds. */

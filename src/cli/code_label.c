@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map_file.h"
+#include "base/memory_origin.h"
 #include "core/known_code.h"
 #include "core/restorer.h"
 
@@ -42,7 +43,7 @@ const char *code_region(const char *path)
 {
 	if (path[0] == '[')
 		return path;
-	return path[0] != '/' || path[1] == '/' ? ANONYMOUS : NULL;
+	return memory_origin(path) == MEMORY_BARE ? ANONYMOUS : NULL;
 }
 
 /* File offsets for addresses. */

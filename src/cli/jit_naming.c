@@ -16,7 +16,13 @@
 #define MAX_NAME 1024
 #define MAX_BYTES ((uint64_t)256 << 20)
 
-static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
+/* Whether what is mapped is what a process on this machine has mapped now. */
+static bool is_alive(const struct bobbin_space *space, pid_t pid)
+{
+	return space->maps.count && space->maps.list[0].pid == pid;
+}
+
+static void find_files(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
 {
 	if (n->space == space && n->pid == pid && n->generation == space->generation)
 		return;
@@ -24,9 +30,16 @@ static void find_dumps(struct jit_naming *n, const struct bobbin_space *space, p
 	n->pid = pid;
 	n->generation = space->generation;
 	n->count = 0;
-	for (size_t i = 0; i < space->maps.count && n->count < JIT_NAMING_DUMPS; i++)
-		if (is_jitdump_path(space->maps.list[i].path))
-			n->dumps[n->count++] = space->maps.list[i].start;
+	n->kept = 0;
+	n->lineage = is_alive(space, pid) ? lineage_read(pid) : (struct lineage){0};
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const struct mapping *m = &space->maps.list[i];
+
+		if (n->count < JIT_NAMING_DUMPS && is_jitdump_path(m->path))
+			n->dumps[n->count++] = m->start;
+		if (m->start == KEPT_MAP_ADDRESS && is_kept_map_path(m->path))
+			n->kept = m->start;
+	}
 }
 
 static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space *space, pid_t pid,
@@ -124,26 +137,68 @@ static int find_told(struct gdb_names *names, const struct bobbin_space *space, 
 	return 1;
 }
 
-/* Whether what is mapped is what a process on this machine has mapped now. */
-static bool is_alive(const struct bobbin_space *space, pid_t pid)
+/* The map that a recording has of the process, or of the one that it was forked from. */
+static int find_kept(const struct jit_naming *n, struct symbolizer *symbolizer,
+		     const struct bobbin_space *space, uint64_t pc, struct symbol *ret)
 {
-	return space->maps.count && space->maps.list[0].pid == pid;
+	struct bobbin_place_info place;
+	bool is_there;
+
+	if (!n->kept || bobbin_space_find(space, n->kept, &place))
+		return 0;
+	return symbolizer_perf_map(symbolizer, 0, place.mapping.path, pc, ret, &is_there);
+}
+
+/* The maps of those whose memory the process began with. */
+static int find_inherited(const struct jit_naming *n, struct symbolizer *symbolizer,
+			  const struct bobbin_space *space, const struct naming_moment *moment,
+			  uint64_t pc, struct symbol *ret)
+{
+	const struct remote_process process = {space->maps.reader, moment->pid};
+	bool alive = is_alive(space, moment->pid), is_there;
+	const struct lineage *lineage = alive || !moment->lineage ? &n->lineage : moment->lineage;
+	int r = 0;
+
+	for (unsigned int i = 0; i < lineage->count && !r; i++) {
+		r = symbolizer_perf_map(symbolizer, lineage->pids[i], NULL, pc, ret, &is_there);
+		if (r > 0 && alive &&
+		    !lineage_shares(&process, lineage->pids[i], ret->start, ret->size))
+			return 0;
+		if (is_there)
+			return r;
+	}
+	return r;
+}
+
+static int find_in_maps(const struct jit_naming *n, struct symbolizer *symbolizer,
+			const struct bobbin_space *space, const struct naming_moment *moment,
+			uint64_t pc, struct symbol *ret)
+{
+	bool has_own;
+	int r = find_kept(n, symbolizer, space, pc, ret);
+
+	if (!r)
+		r = symbolizer_perf_map(symbolizer, moment->pid, NULL, pc, ret, &has_own);
+	else
+		return r;
+	return r || has_own ? r : find_inherited(n, symbolizer, space, moment, pc, ret);
 }
 
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
-		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,
-		    struct symbol *ret)
+		    const struct bobbin_space *space, const struct naming_moment *moment,
+		    uint64_t pc, struct symbol *ret)
 {
+	pid_t pid = moment->pid;
 	struct jitdump_code code;
 	int r;
 
-	find_dumps(naming, space, pid);
+	find_files(naming, space, pid);
 	for (size_t i = 0; i < naming->count; i++) {
-		r = find_in_dump(symbolizer, space, pid, naming->dumps[i], pc, time, ret);
+		r = find_in_dump(symbolizer, space, pid, naming->dumps[i], pc, moment->time, ret);
 		if (r)
 			return r;
 	}
-	r = symbolizer_perf_map(symbolizer, pid, pc, ret);
+	r = find_in_maps(naming, symbolizer, space, moment, pc, ret);
 	if (r || !is_alive(space, pid))
 		return r;
 	r = find_told(&naming->gdb, space, pid, pc, &code);

@@ -2,7 +2,8 @@
 /*
  * jit_naming.h - names of code without a file, through the doors by which a JIT
  * compiler may have told them: a jitdump file that its process has mapped, else
- * a perf map, else, while the process lives, GDB's JIT interface.
+ * a perf map that the recording kept, or that is there now, else, while the process lives,
+ * GDB's JIT interface.
  */
 #ifndef BOBBIN_CLI_JIT_NAMING_H
 #define BOBBIN_CLI_JIT_NAMING_H
@@ -13,6 +14,7 @@
 
 #include "symbol/symbolizer.h"
 #include "symbol/symlist.h"
+#include "target/lineage.h"
 
 /* Jitdump files of a process that are looked into. */
 #define JIT_NAMING_DUMPS 8
@@ -24,6 +26,13 @@ struct gdb_names {
 	time_t read_at;
 };
 
+/* Whose code, and when: memory of JIT compilers is used again. */
+struct naming_moment {
+	int pid;
+	uint64_t time;                 /* of CLOCK_MONOTONIC; UINT64_MAX: now */
+	const struct lineage *lineage; /* whose memory the process began with; NULL: ask it */
+};
+
 /* Zero to begin. */
 struct jit_naming {
 	/* of the space that was looked at last: the starts of mapped jitdump files */
@@ -32,16 +41,18 @@ struct jit_naming {
 	uint64_t generation;
 	uint64_t dumps[JIT_NAMING_DUMPS];
 	size_t count;
+	uint64_t kept; /* the start of the mapping of a perf map that a recording kept; 0: none */
+	struct lineage lineage; /* of a process that lives */
 	struct gdb_names gdb;
 };
 
 /*
- * The function at @pc of process @pid at @time (UINT64_MAX: now).  1; 0: it is
- * not known; -ENOMEM.
+ * The function at @pc.  A forked child without a perf map of its own has those of its lineage,
+ * and if both live, where it has the same code.  1; 0: it is not known; -ENOMEM.
  */
 int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
-		    const struct bobbin_space *space, pid_t pid, uint64_t pc, uint64_t time,
-		    struct symbol *ret);
+		    const struct bobbin_space *space, const struct naming_moment *moment,
+		    uint64_t pc, struct symbol *ret);
 
 void jit_naming_fini(struct jit_naming *naming);
 

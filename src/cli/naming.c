@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/map_file.h"
+#include "base/memory_origin.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
 #include "cli/command.h"
-#include "cli/jit_naming.h"
 #include "cli/kept_names.h"
 #include "unwind/module.h"
 #include "unwind/space.h"
@@ -317,8 +317,7 @@ static bool name_compiled(struct naming *n, const struct bobbin_space *space,
 			  const struct naming_moment *moment, uint64_t pc,
 			  struct named_frame *frame)
 {
-	if (jit_naming_find(&n->jit, n->symbolizer, space, moment->pid, pc, moment->time,
-			    &frame->symbol) <= 0)
+	if (jit_naming_find(&n->jit, n->symbolizer, space, moment, pc, &frame->symbol) <= 0)
 		return false;
 	frame->symbol.offset += frame->pc - pc;
 	frame->kind = FRAME_JIT;
@@ -350,12 +349,6 @@ static size_t name_left_out(struct naming *n, uint32_t count, struct named_frame
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = n->left_out;
 	return 1;
-}
-
-/* Compilers map memory files twice, to write and to run; loaders map what has symbols. */
-static bool may_be_compiled(const char *path)
-{
-	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
 }
 
 /* @past: how far the frame's PC is after the address of the symbols. */
@@ -394,7 +387,7 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		return name_compiled(naming, space, moment, pc, ret)
 			       ? 1
 			       : name_bare(naming, mapped ? &place : NULL, pc, ret);
-	if (may_be_compiled(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
+	if (memory_may_be_made(place.mapping.path) && name_compiled(naming, space, moment, pc, ret))
 		return 1;
 	base.dso = place.mapping.path;
 	base.file_offset = place.file_offset;
@@ -408,7 +401,8 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 int naming_stack(struct naming *naming, const struct session_sample *sample,
 		 const struct call_frame **ret, size_t *count)
 {
-	const struct naming_moment moment = {.pid = sample->pid, .time = sample->code_time};
+	const struct naming_moment moment = {
+		.pid = sample->pid, .time = sample->code_time, .lineage = sample->lineage};
 	struct named_frame named[NAMING_MAX_INLINES];
 	size_t used = 0;
 

@@ -5,6 +5,7 @@
 #ifndef BOBBIN_CLI_NAMING_H
 #define BOBBIN_CLI_NAMING_H
 
+#include "cli/jit_naming.h"
 #include "export/call_tree.h"
 #include "profile/session.h"
 #include "symbol/symbolizer.h"
@@ -55,12 +56,6 @@ int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_e
  * be, another file by now.
  */
 void naming_tell_replaced(const struct naming *naming);
-
-/* Whose code, and when: memory of JIT compilers is used again. */
-struct naming_moment {
-	int pid;
-	uint64_t time; /* of CLOCK_MONOTONIC; UINT64_MAX: now */
-};
 
 /*
  * The functions at a frame's address, innermost first; at least one, the last

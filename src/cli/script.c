@@ -106,7 +106,8 @@ static void print_frame(const struct named_frame *f, unsigned int fields, char b
 
 static void print_sample(struct input *input, const struct session_sample *s, unsigned int fields)
 {
-	const struct naming_moment moment = {.pid = s->pid, .time = s->code_time};
+	const struct naming_moment moment = {
+		.pid = s->pid, .time = s->code_time, .lineage = s->lineage};
 	struct named_frame named[NAMING_MAX_INLINES];
 
 	print_head(s, fields);

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAPS "/proc/self/maps"
+/* "self" is the first thread, which may have ended; what is asked of a descriptor outlives both */
+#define MAPS "/proc/thread-self/maps"
 
 /* struct procmap_query and what it is for are in <linux/fs.h> since Linux 6.11. */
 struct mapping_query {

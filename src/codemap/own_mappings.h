@@ -3,7 +3,7 @@
  * own_mappings.h - what of the own address space can be executed right now.
  *
  * Linux 6.11 and later are asked about one address, in half a microsecond; before,
- * all of /proc/self/maps is read.  Where /proc is not mounted, nobody says what can
+ * all of /proc/thread-self/maps is read.  Where /proc is not mounted, nobody says what can
  * be executed: then text must only be mapped.
  */
 #ifndef BOBBIN_CODEMAP_OWN_MAPPINGS_H
@@ -15,7 +15,7 @@
 
 /**
  * struct own_mappings - how to ask
- * @fd: of /proc/self/maps, kept; or -1
+ * @fd: of /proc/thread-self/maps, kept; or -1
  * @dev, @ino: what it must be: a program that closes all descriptors gives its
  *	number to others
  * @no_query: the kernel has no questions about single addresses

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -56,7 +57,8 @@ size_t frame_memory_read(uint64_t addr, void *dst, size_t size)
 		addr += part;
 		size -= part;
 	}
-	r = process_vm_readv(getpid(), &local, 1, remote, count, 0);
+	/* the first thread, which has the process's number, may have ended */
+	r = process_vm_readv((pid_t)syscall(SYS_gettid), &local, 1, remote, count, 0);
 	return r < 0 ? 0 : (size_t)r;
 }
 

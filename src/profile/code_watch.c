@@ -6,6 +6,9 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memory_origin.h"
+#include "profile/text_records.h"
+#include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/space.h"
 
@@ -31,6 +34,21 @@ static uint64_t at_least(uint64_t value, uint64_t least)
 	return value > least ? value : least;
 }
 
+/* Nothing was found, at such a cost. */
+static void wait_longer(struct code_door *d, uint64_t cost)
+{
+	if (d->searches < QUICK_SEARCHES) {
+		d->searches++;
+		d->due = clock_now() + at_least(READ_FACTOR * cost, READ_PAUSE);
+	} else {
+		d->due = clock_now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
+	}
+	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
+	if (d->wait > LAST_WAIT)
+		d->wait = LAST_WAIT;
+	d->search = at_least(clock_now() + d->wait, d->due);
+}
+
 /* @door: one of them */
 static bool ask(struct code_watcher *watcher, struct process *process, struct code_door *d,
 		unsigned int door)
@@ -49,16 +67,7 @@ static bool ask(struct code_watcher *watcher, struct process *process, struct co
 		d->wait = 0;
 		return r > 0;
 	}
-	if (d->searches < QUICK_SEARCHES) {
-		d->searches++;
-		d->due = clock_now() + at_least(READ_FACTOR * cost, READ_PAUSE);
-	} else {
-		d->due = clock_now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
-	}
-	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
-	if (d->wait > LAST_WAIT)
-		d->wait = LAST_WAIT;
-	d->search = at_least(clock_now() + d->wait, d->due);
+	wait_longer(d, cost);
 	return false;
 }
 
@@ -98,17 +107,12 @@ bool code_watch_sweep(struct code_watcher *watcher, struct process *process)
 	       news;
 }
 
-/* Memory without a file: made by a compiler, or filled by a loader. */
-static bool is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame)
+bool code_watch_is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame)
 {
 	struct bobbin_place_info place;
-	const char *path;
 
-	if (bobbin_space_find(space, bobbin_frame_lookup_pc(frame), &place))
-		return true;
-	path = place.mapping.path;
-	return (path[0] != '/' && path[0] != '[') || !strncmp(path, "//", 2) ||
-	       !strncmp(path, "[anon", 5) || !strncmp(path, "/memfd:", 7);
+	return bobbin_space_find(space, bobbin_frame_lookup_pc(frame), &place) ||
+	       memory_may_be_made(place.mapping.path);
 }
 
 /* Left by what the stack or the code says. */
@@ -126,7 +130,7 @@ static bool leads_into_bare_memory(const struct bobbin_space *space,
 		bool last = i + 1 == trace->count && trace->reason != BOBBIN_REASON_OUTERMOST;
 
 		if ((last || is_without_table(&trace->frames[i])) &&
-		    is_bare(space, &trace->frames[i]))
+		    code_watch_is_bare(space, &trace->frames[i]))
 			return true;
 	}
 	return false;
@@ -137,14 +141,14 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 	for (uint32_t i = 0; i < trace->count; i++)
 		switch (trace->frames[i].source) {
 		case BOBBIN_SOURCE_EH_FRAME:
-			if (space->remote && is_bare(space, &trace->frames[i]))
+			if (space->remote && code_watch_is_bare(space, &trace->frames[i]))
 				return true;
 			break;
 		case BOBBIN_SOURCE_DEBUG_FRAME:
 		case BOBBIN_SOURCE_SIDEFILE:
 			break; /* of files only */
 		default:
-			if (is_bare(space, &trace->frames[i]))
+			if (code_watch_is_bare(space, &trace->frames[i]))
 				return true;
 		}
 	return false;
@@ -183,4 +187,42 @@ bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 	if (bare && is_due(&w->images))
 		news |= code_watch_ask_images(watcher, process);
 	return news;
+}
+
+/* Made memory, or a file that has no code of its own, such as one of hugetlbfs. */
+static bool leads_into_a_copy(struct code_watcher *watcher, struct process *process,
+			      const struct bobbin_trace *trace)
+{
+	const struct bobbin_frame *last;
+
+	if (leads_into_bare_memory(process->space, trace))
+		return true;
+	if (!trace->count || trace->reason == BOBBIN_REASON_OUTERMOST)
+		return false;
+	last = &trace->frames[trace->count - 1];
+	return !unwinder_module(watcher->unwinder, process->space, bobbin_frame_lookup_pc(last));
+}
+
+int code_watch_text(struct code_watcher *watcher, struct process *process,
+		    const struct bobbin_trace *trace, uint64_t id, snapshot_sink sink, void *ctx)
+{
+	const struct remote_process remote = {unwinder_reader(watcher->unwinder), process->pid};
+	struct code_door *d = &process->code.text;
+	uint64_t start;
+	int count;
+
+	if (!is_due(d) || clock_now() < d->search || !leads_into_a_copy(watcher, process, trace))
+		return 0;
+	start = own_time();
+	count = text_records(&remote, id, sink, ctx);
+	if (count > 0)
+		*d = (struct code_door){
+			.due = clock_now() +
+			       at_least(READ_FACTOR * (own_time() - start), READ_PAUSE)};
+	else
+		wait_longer(d, own_time() - start);
+	/* what nobody searches for without a cause waits for its cost only, at first */
+	if (d->searches < QUICK_SEARCHES)
+		d->search = 0;
+	return count;
 }

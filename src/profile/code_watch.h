@@ -14,6 +14,9 @@
  * too, it is also done without a cause, less and less often, and for all processes together in
  * no more than a 500th of the time, whoever takes it.
  *
+ * Copies of files' code are looked for on the same occasion and as often: that compares the
+ * process's memory with the files.
+ *
  * The same goes for the lists of images that compilers hand to debuggers, which are
  * never looked for without a cause: that reads symbol tables, of each file once.
  */
@@ -21,6 +24,7 @@
 #define BOBBIN_PROFILE_CODE_WATCH_H
 
 #include "profile/process_table.h"
+#include "profile/snapshot.h"
 
 /**
  * struct code_watcher - who asks; zero but for the unwinder to begin
@@ -49,6 +53,16 @@ bool code_watch_sweep(struct code_watcher *watcher, struct process *process);
  */
 bool code_watch_trace(struct code_watcher *watcher, struct process *process,
 		      const struct bobbin_trace *trace);
+
+/*
+ * After a walk, too: tell of files' code that the process has copied, with records as
+ * text_records().  Above 0: there is something new, which the walk missed; or a negative errno.
+ */
+int code_watch_text(struct code_watcher *watcher, struct process *process,
+		    const struct bobbin_trace *trace, uint64_t id, snapshot_sink sink, void *ctx);
+
+/* Whether a program may have made the code of a frame, or it is not known to be mapped. */
+bool code_watch_is_bare(const struct bobbin_space *space, const struct bobbin_frame *frame);
 
 /* Whether a walk met code that has no file, whatever unwinds it. */
 bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bobbin_trace *trace);

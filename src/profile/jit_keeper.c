@@ -2,20 +2,17 @@
 #include "profile/jit_keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/jitdump_format.h"
 #include "base/native_arch.h"
 #include "profile/code_watch.h"
+#include "profile/jit_folder.h"
+#include "profile/map_keeper.h"
 #include "target/gdb_jit.h"
 #include "unwind/space.h"
 
@@ -26,10 +23,6 @@
 #define MAX_PROCESSES 1024
 #define MAX_CODE (1u << 20)
 #define MAX_NAME 1024
-#define MAX_FILE ((uint64_t)256 << 20)
-/* No process can map this page (vm.mmap_min_addr). */
-#define MARKER_ADDRESS 0x1000
-#define MARKER_SIZE 0x1000
 
 struct kept_process {
 	struct jit_keeper *keeper;
@@ -55,26 +48,9 @@ struct jit_keeper {
 	struct kept_process processes[MAX_PROCESSES];
 	size_t count;
 	struct jit_keeper_stats stats;
+	struct map_keeper *maps;
 	uint8_t code[MAX_CODE];
 };
-
-/* The absolute name of the folder beside @output. */
-static char *folder_of(const char *output)
-{
-	char *copy = strdup(output), *slash, *parent, *folder = NULL;
-
-	if (!copy)
-		return NULL;
-	slash = strrchr(copy, '/');
-	if (slash)
-		*slash = '\0';
-	parent = realpath(slash ? (slash == copy ? "/" : copy) : ".", NULL);
-	if (!parent || asprintf(&folder, "%s/%s.jit", parent, slash ? slash + 1 : copy) < 0)
-		folder = NULL;
-	free(parent);
-	free(copy);
-	return folder;
-}
 
 int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t id,
 		    snapshot_sink sink, void *ctx, struct jit_keeper **ret)
@@ -89,11 +65,15 @@ int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t 
 	k->sink = sink;
 	k->ctx = ctx;
 	if (output && (stat(output, &st) || S_ISREG(st.st_mode))) {
-		k->folder = folder_of(output);
+		k->folder = jit_folder_of(output);
 		if (!k->folder) {
 			free(k);
 			return -ENOMEM;
 		}
+	}
+	if (map_keeper_open(k->folder, reader, id, sink, ctx, &k->maps)) {
+		jit_keeper_close(k);
+		return -ENOMEM;
 	}
 	*ret = k;
 	return 0;
@@ -119,6 +99,7 @@ void jit_keeper_close(struct jit_keeper *keeper)
 		if (keeper->processes[i].file)
 			fclose(keeper->processes[i].file);
 	}
+	map_keeper_close(keeper->maps);
 	free(keeper->folder);
 	free(keeper);
 }
@@ -127,23 +108,6 @@ static void note_error(struct jit_keeper *k, int error)
 {
 	if (!k->stats.error)
 		k->stats.error = error;
-}
-
-/* A descriptor of the folder.  Ours alone: others could put links there. */
-static int open_folder(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
-	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & 022))
-		return fd;
-	close(fd);
-	return -EPERM;
 }
 
 static void file_name(const struct kept_process *p, char name[32])
@@ -167,56 +131,25 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 		.pid = (uint32_t)p->process.pid,
 		.timestamp = clock_now(),
 	};
-	int folder = open_folder(k->folder), fd;
 	char name[32];
+	int r;
 
-	if (folder < 0)
-		return folder;
 	file_name(p, name);
-	unlinkat(folder, name, 0);
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		fd = -errno;
-	close(folder);
-	if (fd < 0)
-		return fd;
-	p->file = fdopen(fd, "w");
-	if (!p->file) {
-		close(fd);
-		return -ENOMEM;
-	}
+	r = jit_folder_create(k->folder, name, &p->file);
+	if (r)
+		return r;
 	return write_all(p, &header, sizeof(header));
 }
 
 /* The record that leads a reader to the file. */
 static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t time)
 {
-	struct perf_event event = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-		.pid = (uint32_t)p->process.pid,
-		.tid = (uint32_t)p->process.pid,
-		.time = time,
-		.id = k->id,
-	};
-	char path[PATH_MAX], name[32];
-	struct stat st;
+	const struct perf_event at = {.pid = (uint32_t)p->process.pid, .time = time, .id = k->id};
+	char name[32];
 
 	file_name(p, name);
-	if (snprintf(path, sizeof(path), "%s/%s", k->folder, name) >= PATH_MAX ||
-	    fstat(fileno(p->file), &st))
-		return 0;
-	event.mmap = (struct perf_mmap){
-		.addr = MARKER_ADDRESS,
-		.len = MARKER_SIZE,
-		.maj = major(st.st_dev),
-		.min = minor(st.st_dev),
-		.ino = st.st_ino,
-		.prot = PROT_READ | PROT_EXEC,
-		.flags = MAP_PRIVATE,
-		.filename = path,
-	};
-	return k->sink(k->ctx, &event);
+	return jit_folder_mark(k->folder, name, p->file, &at, KEPT_JITDUMP_ADDRESS, k->sink,
+			       k->ctx);
 }
 
 static int write_code(struct kept_process *p, const struct gdb_jit_function *f, const void *code)
@@ -248,7 +181,7 @@ static int keep_function(void *ctx, const struct gdb_jit_function *function)
 	if (function->size > MAX_CODE ||
 	    process_read(&p->process, function->start, p->keeper->code, function->size))
 		return 0;
-	if (p->file_size > MAX_FILE)
+	if (p->file_size > JIT_FOLDER_FILE_MAX)
 		return -E2BIG;
 	r = write_code(p, function, p->keeper->code);
 	p->keeper->stats.functions += !r;
@@ -359,15 +292,12 @@ static bool search(struct kept_process *p, const struct bobbin_space *space)
 	return p->count;
 }
 
-int jit_keeper_trace(struct jit_keeper *keeper, int pid, const struct bobbin_space *space,
-		     const struct bobbin_trace *trace, uint64_t time)
+static int keep_images_of(struct jit_keeper *keeper, int pid, const struct bobbin_space *space,
+			  uint64_t time)
 {
-	struct kept_process *p;
+	struct kept_process *p = find_process(keeper, pid);
 	int r;
 
-	if (!keeper->folder || !code_watch_has_bare_code(space, trace))
-		return 0;
-	p = find_process(keeper, pid);
 	if (!p)
 		note_error(keeper, -E2BIG);
 	if (!p || p->count || !search(p, space))
@@ -382,6 +312,23 @@ int jit_keeper_trace(struct jit_keeper *keeper, int pid, const struct bobbin_spa
 	return r ? r : look_at_all(keeper, p, time);
 }
 
+int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
+		     const struct bobbin_trace *trace, uint64_t time)
+{
+	int r;
+
+	if (!keeper->folder || !code_watch_has_bare_code(process->space, trace))
+		return 0;
+	r = map_keeper_trace(keeper->maps, process, trace, time);
+	return r ? r : keep_images_of(keeper, process->pid, process->space, time);
+}
+
+void jit_keeper_fork(struct jit_keeper *keeper, int parent, const struct process *child)
+{
+	if (keeper->folder)
+		map_keeper_fork(keeper->maps, parent, child);
+}
+
 int jit_keeper_sweep(struct jit_keeper *keeper)
 {
 	int r = 0;
@@ -394,5 +341,9 @@ int jit_keeper_sweep(struct jit_keeper *keeper)
 
 struct jit_keeper_stats jit_keeper_stats(const struct jit_keeper *keeper)
 {
-	return keeper->stats;
+	struct jit_keeper_stats stats = keeper->stats, maps = map_keeper_stats(keeper->maps);
+
+	stats.functions += maps.functions;
+	stats.error = stats.error ? stats.error : maps.error;
+	return stats;
 }

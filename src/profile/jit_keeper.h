@@ -3,6 +3,7 @@
  * jit_keeper.h - names that processes tell debuggers only, kept for the report.
  *
  *	GDB's JIT interface ──► OUTPUT.jit/jit-PID.dump ──► bobbin report, perf inject
+ *	/tmp/perf-PID.map   ──► OUTPUT.jit/perf-PID.map ──► bobbin report, see map_keeper.h
  *
  * Code that a compiler made is named when the recording is read; the process is
  * gone by then.  So where a stack leads into memory without a file, the process is
@@ -15,15 +16,10 @@
 
 #include <bobbin/unwind.h>
 
-#include "profile/snapshot.h"
+#include "profile/map_keeper.h"
+#include "profile/process_table.h"
 
 struct jit_keeper;
-
-/* What was kept. */
-struct jit_keeper_stats {
-	uint64_t functions;
-	int error; /* the first reason why names are missing, or 0 */
-};
 
 /*
  * @output: of the recording; nothing is kept beside what is no regular file, or NULL.
@@ -35,8 +31,11 @@ int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t 
 void jit_keeper_close(struct jit_keeper *keeper);
 
 /* After a walk, of a sample taken at @time.  0, -ENOMEM, or what the sink returned. */
-int jit_keeper_trace(struct jit_keeper *keeper, int pid, const struct bobbin_space *space,
+int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 		     const struct bobbin_trace *trace, uint64_t time);
+
+/* A process was forked: what was kept of its parent is its own, too. */
+void jit_keeper_fork(struct jit_keeper *keeper, int parent, const struct process *child);
 
 /* At each sweep: what is new?  0 or -ENOMEM. */
 int jit_keeper_sweep(struct jit_keeper *keeper);

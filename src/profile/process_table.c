@@ -21,6 +21,7 @@ struct process_table {
 	int *changed;
 	size_t changed_count, changed_room;
 	bool all_changed;
+	uint64_t programs; /* that were heard of */
 	struct process *processes[BUCKETS];
 	struct thread *threads[BUCKETS];
 };
@@ -118,11 +119,14 @@ static int add_process(struct process_table *table, int pid, const struct proces
 	}
 	p->pid = pid;
 	p->space->live_pid = table->live ? pid : 0;
+	p->program = ++table->programs;
 	/* what was registered is in its memory, too */
 	p->code.page.open = parent && parent->code.page.open;
 	p->code.images.open = parent && parent->code.images.open;
-	if (parent)
+	if (parent) {
 		p->owner = parent->owner;
+		p->lineage = lineage_of_child(parent->pid, &parent->lineage);
+	}
 	*process_link(table, pid) = p;
 	*ret = p;
 	return 0;
@@ -280,6 +284,8 @@ static int on_comm(struct process_table *table, const struct perf_event *event)
 	if (event->comm.exec) {
 		bobbin_space_clear(thread->process->space);
 		thread->process->in_exec = true;
+		thread->process->program = ++table->programs;
+		thread->process->lineage = (struct lineage){0};
 		thread->process->code = (struct code_watch){0};
 		wait_forget_user(thread->wait);
 		free(thread->calls);

@@ -13,10 +13,11 @@
 
 #include "profile/perf_event.h"
 #include "profile/wait.h"
+#include "target/lineage.h"
 
 #define COMM_SIZE 16
 
-/* When to ask again in one of two ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
+/* When to ask again in one of three ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
 struct code_door {
 	bool open;         /* the process uses it */
 	uint64_t due;      /* not before */
@@ -25,10 +26,11 @@ struct code_door {
 	uint32_t searches; /* in vain, of those that may follow each other quickly */
 };
 
-/* Both.  Zero: nothing is known. */
+/* All of them.  Zero: nothing is known. */
 struct code_watch {
 	struct code_door page, images;
-	uint64_t told; /* the newest registration that the recording has heard of */
+	struct code_door text; /* copies of files, see text_records.h */
+	uint64_t told;         /* the newest registration that the recording has heard of */
 };
 
 /* What is known of the user that a process runs as. */
@@ -57,9 +59,11 @@ struct process_walk {
 
 struct process {
 	int pid;
-	uint32_t threads; /* alive */
-	bool changed;     /* noted, see process_table_note() */
-	bool in_exec;     /* has called exec, the new program was not seen to run yet */
+	uint32_t threads;       /* alive */
+	bool changed;           /* noted, see process_table_note() */
+	uint64_t program;       /* another number for each process and program that it runs */
+	struct lineage lineage; /* it has their memory since it was forked */
+	bool in_exec;           /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
 	struct code_watch code; /* the recorder's, and so are the next two */
 	struct process_walk walk;

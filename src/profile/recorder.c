@@ -51,12 +51,6 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		kernel_walk_mapped(r->walk, thread->process, event->time, event->mmap.addr);
 }
 
-int recorder_tell_images(struct recorder *r, struct process *process)
-{
-	process_table_note(r->processes, process);
-	return image_records(process, r->time, r->id, recorder_put, r);
-}
-
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
 static int tell_images_over(struct recorder *r, const struct perf_event *event)
 {
@@ -81,6 +75,15 @@ static int inherit_calls(struct recorder *r, const struct perf_event *event)
 								 : 0;
 }
 
+/* To a process that was forked, not to a thread. */
+static void hand_names_on(struct recorder *r, const struct perf_event *event)
+{
+	const struct thread *child = process_table_find(r->processes, (int)event->tid);
+
+	if (r->keeper && child && event->pid != event->task.ppid)
+		jit_keeper_fork(r->keeper, (int)event->task.ppid, child->process);
+}
+
 int recorder_on_record(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
@@ -103,8 +106,10 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	case PERF_RECORD_MMAP2:
 		error = recorder_put(r, event);
 		return error ? error : tell_images_over(r, event);
-	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
+		hand_names_on(r, event);
+		return recorder_put(r, event);
+	case PERF_RECORD_COMM:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
@@ -147,14 +152,18 @@ static int unwind_copy(struct recorder *r, const struct perf_event *event, struc
 		       struct bobbin_trace *trace)
 {
 	const struct perf_sample sample = restored(r, event);
+	int news;
 
 	sample_trace(r->unwinder, native_arch(), process, &sample, trace);
-	if (trace->count && code_watch_trace(&r->watcher, process, trace)) {
+	news = trace->count ? recorder_watch_code(r, process, trace) : 0;
+	if (news < 0)
+		return news;
+	if (news) {
 		/* the kernel's walk did not know what is known now */
 		if (r->comparison)
 			walk_comparison_drop(r->comparison, event);
 		sample_trace(r->unwinder, native_arch(), process, &sample, trace);
-		return recorder_tell_images(r, process);
+		return 0;
 	}
 	if (r->comparison)
 		compare(r, event, trace);
@@ -187,7 +196,7 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 	r->stats.frames += trace->count;
 	for (uint32_t i = 0; i < trace->count; i++)
 		r->stats.inferred += trace->frames[i].source == BOBBIN_SOURCE_CODE;
-	return jit_keeper_trace(r->keeper, (int)event->pid, process->space, trace, event->time);
+	return jit_keeper_trace(r->keeper, process, trace, event->time);
 }
 
 /* Of a stack with more frames, the root and what it called say most. */
@@ -283,9 +292,8 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	else if (trace.reason != BOBBIN_REASON_UNLOADED)
 		process_has_run(thread->process, &trace);
 	/* what is new is for the walks to come: there is no copy of this stack */
-	if (code_watch_trace(&r->watcher, thread->process, &trace))
-		error = recorder_tell_images(r, thread->process);
-	if (error)
+	error = recorder_watch_code(r, thread->process, &trace);
+	if (error < 0)
 		return error;
 	r->stats.walked += trace.reason != BOBBIN_REASON_STACK_HOLE;
 	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;

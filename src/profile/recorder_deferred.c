@@ -50,11 +50,9 @@ static int put_chain(struct recorder *r, const struct perf_event *event, struct 
 		     const uint64_t *pcs, uint64_t count)
 {
 	struct bobbin_trace trace = chain_trace(r, process, pcs, count);
-	int error = 0;
+	int error = trace.count ? recorder_watch_code(r, process, &trace) : 0;
 
-	if (trace.count && code_watch_trace(&r->watcher, process, &trace))
-		error = recorder_tell_images(r, process);
-	return error ? error : recorder_put_user(r, event, process, &trace);
+	return error < 0 ? error : recorder_put_user(r, event, process, &trace);
 }
 
 int recorder_defer(struct recorder *r, const struct perf_event *event, struct process *process)

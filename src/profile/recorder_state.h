@@ -68,6 +68,13 @@ int recorder_describe(struct recorder *recorder, pid_t pid, struct snapshot_file
 /* Write what images a process has told of. */
 int recorder_tell_images(struct recorder *recorder, struct process *process);
 
+/*
+ * After a walk: 1: something is known now that the walk may have missed, and was told; 0; or a
+ * negative errno.
+ */
+int recorder_watch_code(struct recorder *recorder, struct process *process,
+			const struct bobbin_trace *trace);
+
 /* Count a sample and its user part, in the recorder's frames, and write it. */
 int recorder_put_user(struct recorder *recorder, const struct perf_event *event,
 		      struct process *process, struct bobbin_trace *trace);

@@ -273,14 +273,17 @@ static size_t subjects_of(const struct source *source, const struct sampler_opti
 	return source->event->of_all && !options->cgroup_count ? 1 : subject_count(options);
 }
 
-/* Open the event on the first CPU to sample that runs.  Its descriptor or a negative errno. */
+/* Open the event for the first thread that lives, on the first CPU that runs.  -errno. */
 static int open_somewhere(const struct source *source, const struct sampler_options *options)
 {
-	struct subject subject = subject_of(source, options, 0);
-	int cpu = first_cpu(options, 0), fd = -ENODEV;
+	int fd = -ESRCH;
 
-	for (; cpu >= 0 && fd == -ENODEV; cpu = first_cpu(options, cpu + 1))
-		fd = event_open(&source->attr, subject, cpu);
+	for (size_t i = 0; i < subjects_of(source, options) && fd == -ESRCH; i++) {
+		int cpu = first_cpu(options, 0);
+
+		for (fd = -ENODEV; cpu >= 0 && fd == -ENODEV; cpu = first_cpu(options, cpu + 1))
+			fd = event_open(&source->attr, subject_of(source, options, i), cpu);
+	}
 	return fd;
 }
 

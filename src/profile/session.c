@@ -293,6 +293,7 @@ static int take_sample(struct session *s, const struct perf_event *event,
 		return r;
 	out.comm = thread->comm;
 	out.space = thread->process->space;
+	out.lineage = &thread->process->lineage;
 
 	user = take_callchain(s, event, &out);
 	if (sample->regs && sample->stack && !user)

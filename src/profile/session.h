@@ -35,6 +35,7 @@ struct session_sample {
 	uint64_t code_time; /* @time by CLOCK_MONOTONIC; UINT64_MAX: it has another clock */
 	const char *comm;
 	struct bobbin_space *space;
+	const struct lineage *lineage;      /* of the process */
 	const struct session_frame *frames; /* leaf first, kernel before user */
 	size_t count;
 	bool weighed;              /* the event has its samples' periods from what happened, such as

@@ -13,6 +13,7 @@
 #include "base/text_file.h"
 #include "codemap/page_copy.h"
 #include "elf/elf_image.h"
+#include "profile/text_records.h"
 #include "target/thread.h"
 
 static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t tid, uint64_t id)
@@ -125,7 +126,9 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 		return r;
 	r = proc_maps_read(process, map_line, &maps);
 	*page = maps.page;
-	return r;
+	if (!r)
+		r = text_records(process, id, sink, ctx);
+	return r < 0 ? r : 0;
 }
 
 /* Of a line "address type name", with a name that says where the kernel's code is. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define MAPS_DIRECTORY "/tmp"
-
 /* Move the item at @index to the front. */
 static void *to_front(void **items, unsigned int index)
 {
@@ -15,18 +13,19 @@ static void *to_front(void **items, unsigned int index)
 	return item;
 }
 
-int jit_files_map(struct jit_files *files, pid_t pid, struct perfmap **ret)
+int jit_files_map(struct jit_files *files, pid_t pid, const char *path, struct perfmap **ret)
 {
 	const struct remote_process process = {files->reader, pid};
 	struct perfmap *m;
 	int err;
 
 	for (unsigned int i = 0; i < files->map_count; i++)
-		if (perfmap_pid(files->maps[i]) == pid) {
+		if (perfmap_is(files->maps[i], pid, path)) {
 			*ret = to_front(files->maps, i);
 			return 0;
 		}
-	err = perfmap_open(&process, MAPS_DIRECTORY, &m);
+	err = path ? perfmap_open_file(files->reader, path, &m)
+		   : perfmap_open(&process, PERFMAP_FOLDER, &m);
 	if (err)
 		return err;
 	if (files->map_count == JIT_FILES_MAX)

@@ -17,8 +17,8 @@ struct jit_files {
 	unsigned int map_count, dump_count;
 };
 
-/* The perf map of @pid, new or known.  Returns 0, -ENOMEM. */
-int jit_files_map(struct jit_files *files, pid_t pid, struct perfmap **ret);
+/* The perf map of @pid, or, if it is not NULL, the one at @path; new or known.  Returns 0, -ENOMEM. */
+int jit_files_map(struct jit_files *files, pid_t pid, const char *path, struct perfmap **ret);
 
 /* The jitdump file, by process and path.  Returns 0, -ENOMEM. */
 int jit_files_dump(struct jit_files *files, const struct jitdump_file *file, bool lines,

@@ -19,7 +19,10 @@
 
 struct perfmap {
 	struct remote_process process;
-	char *tmp;
+	char *tmp;  /* the directory; NULL: */
+	char *path; /* of the file */
+	bool is_there;
+	int64_t changes;
 	struct symlist list;
 	struct stat seen; /* the file as it was read; zero: none */
 	time_t read_at;
@@ -27,10 +30,12 @@ struct perfmap {
 
 static int open_map(const struct perfmap *m, struct stat *st)
 {
-	struct file_teller teller = file_teller_of(m->process.pid);
+	struct file_teller teller = file_teller_of(m->path ? getpid() : m->process.pid);
 	char path[PATH_MAX];
 	int fd = -1;
 
+	if (m->path)
+		return trusted_file_open(&m->process, m->path, &teller, st);
 	if (teller.alive) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s/perf-%d.map", (int)m->process.pid,
 			 m->tmp, (int)teller.inner_pid);
@@ -107,8 +112,11 @@ static int update(struct perfmap *m)
 	struct stat st;
 	int fd = open_map(m, &st), err;
 
-	if (fd < 0)
+	if (fd < 0) {
+		m->is_there = false;
 		return 0;
+	}
+	m->is_there = true;
 	if (is_unchanged(&m->seen, &st)) {
 		close(fd);
 		return 0;
@@ -119,10 +127,12 @@ static int update(struct perfmap *m)
 	symlist_fini(&m->list);
 	m->list = list;
 	m->seen = st;
+	m->changes++;
 	return 1;
 }
 
-int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret)
+static int open_at(const struct remote_process *process, const char *tmp, const char *path,
+		   struct perfmap **ret)
 {
 	struct perfmap *m = calloc(1, sizeof(*m));
 
@@ -130,13 +140,24 @@ int perfmap_open(const struct remote_process *process, const char *tmp, struct p
 		return -ENOMEM;
 	m->process = *process;
 	m->read_at = -1;
-	m->tmp = strdup(tmp);
-	if (!m->tmp) {
+	m->tmp = tmp ? strdup(tmp) : NULL;
+	m->path = path ? strdup(path) : NULL;
+	if (!m->tmp && !m->path) {
 		free(m);
 		return -ENOMEM;
 	}
 	*ret = m;
 	return 0;
+}
+
+int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret)
+{
+	return open_at(process, tmp, NULL, ret);
+}
+
+int perfmap_open_file(struct process_reader *reader, const char *path, struct perfmap **ret)
+{
+	return open_at(&(struct remote_process){.reader = reader}, NULL, path, ret);
 }
 
 void perfmap_close(struct perfmap *m)
@@ -145,6 +166,7 @@ void perfmap_close(struct perfmap *m)
 		return;
 	symlist_fini(&m->list);
 	free(m->tmp);
+	free(m->path);
 	free(m);
 }
 
@@ -169,9 +191,21 @@ int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, cons
 	return 1;
 }
 
-pid_t perfmap_pid(const struct perfmap *m)
+bool perfmap_is_there(const struct perfmap *m)
 {
-	return m->process.pid;
+	return m->is_there;
+}
+
+int64_t perfmap_changes(struct perfmap *m)
+{
+	int r = update(m);
+
+	return r < 0 ? r : m->changes;
+}
+
+bool perfmap_is(const struct perfmap *m, pid_t pid, const char *path)
+{
+	return path ? m->path && !strcmp(m->path, path) : !m->path && m->process.pid == pid;
 }
 
 size_t perfmap_memory(const struct perfmap *m)

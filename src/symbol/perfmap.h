@@ -13,11 +13,19 @@
 #include "base/process_reader.h"
 #include "symbol/symlist.h"
 
+#include <stdbool.h>
+
+/* Where they are. */
+#define PERFMAP_FOLDER "/tmp"
+
 struct perfmap;
 
 /* @tmp is the directory, "/tmp".  Nothing is opened yet.  Returns 0, -ENOMEM. */
 int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret);
 void perfmap_close(struct perfmap *m);
+
+/* A map that was kept, of nobody's process, by its path.  Returns 0, -ENOMEM. */
+int perfmap_open_file(struct process_reader *reader, const char *path, struct perfmap **ret);
 
 /*
  * The function around @address, or none; valid until the next call.  The file
@@ -27,7 +35,15 @@ void perfmap_close(struct perfmap *m);
  */
 int perfmap_find(struct perfmap *m, uint64_t address, struct interval *ret, const char **name);
 
-pid_t perfmap_pid(const struct perfmap *m);
+/* Whether there was a file when it was looked for last. */
+bool perfmap_is_there(const struct perfmap *m);
+
+/* Read it again if it has changed.  How often that was so up to now; or -ENOMEM. */
+int64_t perfmap_changes(struct perfmap *m);
+
+/* Whether it is that of a process, @path NULL; or of that file. */
+bool perfmap_is(const struct perfmap *m, pid_t pid, const char *path);
+
 size_t perfmap_memory(const struct perfmap *m);
 
 #endif

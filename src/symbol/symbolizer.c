@@ -397,16 +397,20 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 	return 1;
 }
 
-int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struct symbol *ret)
+int symbolizer_perf_map(struct symbolizer *s, pid_t pid, const char *path, uint64_t address,
+			struct symbol *ret, bool *is_there)
 {
 	struct name_pair name;
 	struct interval item;
 	struct perfmap *m;
 	const char *listed;
-	int n = jit_files_map(&s->jit, pid, &m);
+	int n = jit_files_map(&s->jit, pid, path, &m);
 
-	if (!n)
+	*is_there = false;
+	if (!n) {
 		n = perfmap_find(m, address, &item, &listed);
+		*is_there = perfmap_is_there(m);
+	}
 	if (n <= 0)
 		return n;
 	n = names_keep(&s->context.names, listed, &name.name);

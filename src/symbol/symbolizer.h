@@ -108,10 +108,12 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 
 /*
  * The JIT-compiled function at @address of process @pid by its perf map,
- * /tmp/perf-PID.map ("START SIZE name" lines), read again when it changed.
+ * /tmp/perf-PID.map ("START SIZE name" lines), read again when it changed; or by that at @path,
+ * if it is not NULL.  @is_there: whether there is such a file.
  * Returns 1, 0, -ENOMEM.
  */
-int symbolizer_perf_map(struct symbolizer *s, pid_t pid, uint64_t address, struct symbol *ret);
+int symbolizer_perf_map(struct symbolizer *s, pid_t pid, const char *path, uint64_t address,
+			struct symbol *ret, bool *is_there);
 
 /*
  * The JIT-compiled function at @address by a jitdump file that the process has

@@ -5,21 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
+#include "base/memory_origin.h"
 
-/* Names as /proc/PID/maps and the kernel's mmap events write them. */
 static enum file_kind kind_of(const char *path)
 {
-	if (!strcmp(path, "[vdso]"))
-		return FILE_VDSO;
-	if (!strcmp(path, "[vsyscall]"))
-		return FILE_VSYSCALL;
-	if (path[0] != '/' || starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
-	    starts_with(path, "/anon_hugepage") || starts_with(path, "/SYSV"))
+	switch (memory_origin(path)) {
+	case MEMORY_BARE:
 		return FILE_NONE;
+	case MEMORY_KERNEL:
+		return path[2] == 'd' ? FILE_VDSO : FILE_VSYSCALL;
+	case MEMORY_SHARED:
+	case MEMORY_DELETED:
+	case MEMORY_FILE:
+		return FILE_REGULAR;
+	}
 	return FILE_REGULAR;
 }
 

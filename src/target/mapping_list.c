@@ -196,11 +196,6 @@ int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret)
 	return 0;
 }
 
-bool mapping_is_bare(const struct mapping *m)
-{
-	return m->file->kind == FILE_NONE || !strncmp(m->path, "/memfd:", strlen("/memfd:"));
-}
-
 bool is_jitdump_path(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -211,4 +206,14 @@ bool is_jitdump_path(const char *path)
 	digits = strspn(name + 4, "0123456789");
 	name += 4 + digits;
 	return digits && (!strcmp(name, ".dump") || !strcmp(name, ".dump (deleted)"));
+}
+
+bool is_kept_map_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (strncmp(name, "perf-", 5))
+		return false;
+	name += 5 + strspn(name + 5, "0123456789.");
+	return !strcmp(name, "map") && name[-1] == '.';
 }

@@ -43,10 +43,15 @@ const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr
 /* The same wherever it is. */
 const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
 
-/* Memory that no file tells of: what a loader or a compiler has put there. */
-bool mapping_is_bare(const struct mapping *m);
-
 /* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */
 bool is_jitdump_path(const char *path);
+
+/* Whether it is called as perf maps are that a recorder keeps: "…/perf-123.map", "…/perf-123.4.map". */
+bool is_kept_map_path(const char *path);
+
+/* Recorders map what they keep, in their records, below what a process can map (vm.mmap_min_addr). */
+#define KEPT_JITDUMP_ADDRESS 0x1000
+#define KEPT_MAP_ADDRESS 0x2000
+#define KEPT_SIZE 0x1000
 
 #endif

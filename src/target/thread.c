@@ -122,8 +122,9 @@ int thread_stop(pid_t tid, unsigned int limit_ms, struct stopped_thread *ret)
 	struct stopped_thread thread = {.tid = tid};
 	int r;
 
+	/* what has ended and is not waited for is nobody's to trace */
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
-		return -errno;
+		return errno == EPERM && !process_has_memory(tid) ? -ESRCH : -errno;
 	r = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(&thread, limit_ms);
 	if (!r || r == -ETIMEDOUT)
 		*ret = thread;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory_origin.h"
 #include "base/vector.h"
 #include "core/bisect.h"
 
@@ -395,7 +396,7 @@ static int read_list(struct debugger_images *list, const struct bobbin_arch *arc
 static bool has_bare_memory(const struct mapping_list *maps)
 {
 	for (size_t i = 0; i < maps->count; i++)
-		if (mapping_is_bare(&maps->list[i]))
+		if (memory_has_no_file(maps->list[i].path))
 			return true;
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_origin.h"
 #include "codemap/code_map.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
@@ -259,7 +260,8 @@ static const struct mapping *file_after(struct merge *m, uint64_t at)
 	const struct mapping *mappings = m->space->maps.list;
 
 	while (m->mapping_at < m->space->maps.count &&
-	       (mappings[m->mapping_at].end <= at || mapping_is_bare(&mappings[m->mapping_at])))
+	       (mappings[m->mapping_at].end <= at ||
+		memory_has_no_file(mappings[m->mapping_at].path)))
 		m->mapping_at++;
 	return m->mapping_at < m->space->maps.count ? &mappings[m->mapping_at] : NULL;
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_origin.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
+#include "target/text_copy.h"
 
 int space_open(struct file_table *files, struct process_reader *reader,
 	       const struct bobbin_arch *arch, struct bobbin_space **ret)
@@ -58,10 +60,21 @@ BOBBIN_API int bobbin_space_unmap(struct bobbin_space *space, uint64_t start, ui
 	return mapping_list_remove(&space->maps, start, end);
 }
 
+static int add_copy(void *ctx, const struct bobbin_mapping *mapping)
+{
+	return mapping_list_add(ctx, mapping);
+}
+
 BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
 {
+	const struct remote_process process = {space->maps.reader, pid};
+	int r;
+
 	space_register(space, NULL);
-	return mapping_list_load(&space->maps, pid);
+	r = mapping_list_load(&space->maps, pid);
+	if (!r)
+		r = text_copies_find(&process, add_copy, &space->maps) == -ENOMEM ? -ENOMEM : 0;
+	return r;
 }
 
 BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin_space **ret)
@@ -127,7 +140,7 @@ BOBBIN_API int bobbin_space_find(const struct bobbin_space *space, uint64_t addr
 	const struct mapping *m = mapping_list_at(&space->maps, addr);
 
 	/* what the kernel says is true, whatever the process says */
-	if (range && range->image && (!m || mapping_is_bare(m)))
+	if (range && range->image && (!m || memory_has_no_file(m->path)))
 		place_in_image(range->image, addr, ret);
 	else if (m)
 		place_in_mapping(m, addr, ret);

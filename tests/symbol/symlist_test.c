@@ -291,19 +291,21 @@ static void symbolizer_reads_the_map_of_a_process(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&(struct symbolizer_options){0});
 	struct symbol f;
+	bool is_there;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	assert_int_equal(symbolizer_perf_map(s, getpid(), 0x1010, &f), 0);
+	assert_int_equal(symbolizer_perf_map(s, getpid(), NULL, 0x1010, &f, &is_there), 0);
 	write_text(path, "1000 20 compiled\n");
-	assert_int_equal(symbolizer_perf_map(s, getpid(), 0x1010, &f), 1);
+	assert_int_equal(symbolizer_perf_map(s, getpid(), NULL, 0x1010, &f, &is_there), 1);
+	assert_true(is_there);
 	unlink(path);
 	assert_string_equal(f.name, "compiled");
 	assert_int_equal(f.start, 0x1000);
 	assert_int_equal(f.size, 0x20);
 	assert_int_equal(f.offset, 0x10);
 	for (int pid = 1 << 22; pid < (1 << 22) + 200; pid++)
-		assert_int_equal(symbolizer_perf_map(s, pid, 0x1010, &f), 0);
+		assert_int_equal(symbolizer_perf_map(s, pid, NULL, 0x1010, &f, &is_there), 0);
 	symbolizer_close(s);
 }
 

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "../target/debugger_interface.h"
+#include "base/memory_origin.h"
 #include "base/native_arch.h"
 #include "codemap/page_writer.h"
 #include "made_walks.h"
@@ -399,7 +400,7 @@ static void files_that_are_mapped_count_more_than_images(void **state)
 	code = f->walks.space->remote;
 	for (size_t i = 0; i < code->count; i++)
 		for (size_t k = 0; k < f->walks.space->maps.count; k++)
-			assert_true(mapping_is_bare(&f->walks.space->maps.list[k]) ||
+			assert_true(memory_has_no_file(f->walks.space->maps.list[k].path) ||
 				    f->walks.space->maps.list[k].end <= code->ranges[i].start ||
 				    f->walks.space->maps.list[k].start >= code->ranges[i].end);
 }
@@ -610,7 +611,7 @@ static void processes_without_memory_that_has_no_file_are_not_searched(void **st
 	for (size_t i = 0; i < f->walks.space->maps.count;) {
 		const struct mapping *m = &f->walks.space->maps.list[i];
 
-		if (mapping_is_bare(m))
+		if (memory_has_no_file(m->path))
 			assert_int_equal(bobbin_space_unmap(f->walks.space, m->start, m->end), 0);
 		else
 			i++;

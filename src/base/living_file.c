@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/living_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file_range.h"
+#include "base/living_thread.h"
+#include "base/regular_file.h"
+
+#define FOLDER "/proc/"
+#define TEXT_MAX ((size_t)64 << 20)
+
+struct living_file {
+	pid_t pid;
+	const char *rest; /* of the path, after the number */
+	int flags;
+	struct stat *st;
+	int empty; /* a descriptor of the first one that was; -1: none */
+};
+
+/* The number in a path, or 0; @rest: what comes after it. */
+static pid_t process_in(const char *path, const char **rest)
+{
+	const char *at = path + strlen(FOLDER);
+	long pid;
+	char *end;
+
+	if (strncmp(path, FOLDER, strlen(FOLDER)) || *at < '1' || *at > '9')
+		return 0;
+	pid = strtol(at, &end, 10);
+	*rest = end;
+	return *end == '/' && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int path_of(const struct living_file *file, pid_t tid, char path[PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, FOLDER "%d%s", tid, file->rest);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int open_regular(void *ctx, pid_t tid)
+{
+	const struct living_file *file = ctx;
+	char path[PATH_MAX];
+	int r = path_of(file, tid, path);
+
+	return r ? r : regular_file_open(path, file->flags, file->st);
+}
+
+int living_file_open(const char *path, int flags, struct stat *st)
+{
+	struct living_file file = {.flags = flags, .st = st};
+
+	file.pid = process_in(path, &file.rest);
+	return file.pid ? living_thread_try(file.pid, open_regular, &file)
+			: regular_file_open(path, flags, st);
+}
+
+static int open_text(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What a file has, in memory; @fd is closed. */
+static int copy_text(int fd)
+{
+	int copy = memfd_create("text", MFD_CLOEXEC), r = copy < 0 ? -errno : 0;
+	char bytes[4096];
+	size_t size = 0;
+	ssize_t n = 1;
+
+	while (!r && n > 0 && size < TEXT_MAX) {
+		n = read(fd, bytes, sizeof(bytes));
+		r = n < 0 ? -errno : file_append(copy, bytes, (size_t)n);
+		size += n > 0 ? (size_t)n : 0;
+	}
+	if (!r && lseek(copy, 0, SEEK_SET))
+		r = -errno;
+	close(fd);
+	if (!r)
+		return copy;
+	if (copy >= 0)
+		close(copy);
+	return r;
+}
+
+/* The rest of a text cannot be read once its thread has ended, but the first thread's can. */
+static int open_full_text(void *ctx, pid_t tid)
+{
+	struct living_file *file = ctx;
+	char path[PATH_MAX], byte;
+	int fd = path_of(file, tid, path);
+
+	if (!fd)
+		fd = open_text(path);
+	if (fd < 0)
+		return fd;
+	if (pread(fd, &byte, 1, 0))
+		return tid == file->pid ? fd : copy_text(fd);
+	if (file->empty < 0)
+		file->empty = fd;
+	else
+		close(fd);
+	return -ESRCH;
+}
+
+int living_text_open(const char *path)
+{
+	struct living_file file = {.empty = -1};
+	int fd;
+
+	file.pid = process_in(path, &file.rest);
+	fd = file.pid ? living_thread_try(file.pid, open_full_text, &file) : open_text(path);
+	if (fd == -ESRCH && file.empty >= 0)
+		return file.empty;
+	if (file.empty >= 0)
+		close(file.empty);
+	return fd;
+}
