@@ -25,9 +25,9 @@
 #include "stepped_walks.h"
 
 /* Of libraries' instructions one in so many is judged. */
-#define SPARSE 7
+#define SPARSE 61
 /* A program that takes so many instructions for each that is judged is not looked at any more. */
-#define MOST_STEPS 64
+#define MOST_STEPS 256
 #define ARGUMENTS 8
 #define SHOWN 512
 
@@ -78,8 +78,7 @@ static bool is_right(const struct judge *j)
 	uint32_t i = 0;
 
 	for (uint32_t frame = 0; frame < count; frame++) {
-		if (i < trace->count &&
-		    !((trace->frames[i].pc ^ right_pc(j, frame)) & KERNEL_PC))
+		if (i < trace->count && !((trace->frames[i].pc ^ right_pc(j, frame)) & KERNEL_PC))
 			i++;
 		else if (!may_be_left_out(j, frame))
 			return false;
@@ -108,8 +107,8 @@ static void print_wrong(struct judge *j, enum walk_way way)
 	if (j->shown_count == SHOWN)
 		return;
 	j->shown[j->shown_count++] = (struct shown){j->process.regs.rip, way};
-	printf("wrong: %s, by %s, stop %" PRIu64 ", sp %#llx, fp %#llx, code",
-	       j->name, walk_way_names[way], j->stops, j->process.regs.rsp, j->process.regs.rbp);
+	printf("wrong: %s, by %s, stop %" PRIu64 ", sp %#llx, fp %#llx, code", j->name,
+	       walk_way_names[way], j->stops, j->process.regs.rsp, j->process.regs.rbp);
 	for (unsigned int i = 0; i < INSN_BYTES; i++)
 		printf(" %02x", j->process.code[i]);
 	putchar('\n');

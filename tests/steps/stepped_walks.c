@@ -13,8 +13,6 @@
 #include "unwind/module.h"
 #include "unwind/space.h"
 
-
-
 const char *const walk_way_names[WALK_WAYS] = {"library", "stack", "copy", "kernel"};
 
 /* The linker calls these in place of those without "__wrap_": who steps the thread has it stopped. */

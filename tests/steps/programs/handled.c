@@ -17,9 +17,10 @@ struct kernel_action {
 	unsigned long mask;
 };
 
-#define MAKE_RESTORER(name, code)                                                                  \
-	void name(void);                                                                           \
-	__asm__(".text\n.type " #name ",@function\n" #name ":" code "\n.size " #name ",.-" #name "\n");
+#define MAKE_RESTORER(name, code) \
+	void name(void); \
+	__asm__(".text\n.type " #name ",@function\n" #name ":" code "\n.size " #name ",.-" #name \
+		"\n");
 MAKE_RESTORER(restore_quad, "movq $15,%rax; syscall")
 MAKE_RESTORER(restore_word, "movl $15,%eax; syscall")
 MAKE_RESTORER(restore_branch, "endbr64; movq $15,%rax; syscall")
@@ -80,7 +81,7 @@ NOINLINE long outer(long a)
 int main(void)
 {
 	static void (*const restorers[])(void) = {restore_quad, restore_word, restore_branch,
-						   restore_branch_word};
+						  restore_branch_word};
 	const size_t size = 64 << 10;
 	/* far from the other one */
 	stack_t stack = {.ss_size = size};
