@@ -31,6 +31,9 @@ accuracy: tests
 	tests/accuracy/check-accuracy long build/tests/accuracy/compare build/tests/accuracy/cache-exactness \
 		$(wildcard build/tests/accuracy/kernel-exactness)
 
+steps: tests
+	tests/steps/check-steps long build/tests/steps/step-judge
+
 storm: tests
 	build/tests/storm/code_storm 300 build/tests/storm/libstorm_plugin_*.so
 
@@ -73,4 +76,4 @@ format:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build tests demo test check accuracy storm linux test-linux fuzz-linux bench install format clean
+.PHONY: build tests demo test check accuracy steps storm linux test-linux fuzz-linux bench install format clean
