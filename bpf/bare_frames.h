@@ -81,6 +81,22 @@ static BOBBIN_ALWAYS_INLINE enum code_turn path_turn(struct frame_walk *w)
 	return (enum code_turn)code_turn(((struct walk_state *)w)->number);
 }
 
+/* By a plain rule. */
+static BOBBIN_ALWAYS_INLINE bool leads_on_by_table(struct frame_walk *w,
+						   const struct bobbin_regs *caller)
+{
+	uint64_t word, cfa = 0, ra = 0;
+	uint8_t source;
+
+	word = world_packed(w, caller->pc - 1, &source);
+	if (!word)
+		return false;
+	if (!plain_cfa(&w->forms, word, caller->sp, caller->fp, &cfa))
+		return plain_outermost(word);
+	return cfa > caller->sp && !(cfa & 7) && !world_word(w, cfa + PLAIN_RA_OFF, &ra) &&
+	       code_returns(ra) == CODE_YES;
+}
+
 /* To the caller of a frame without a table; or why that is not proved. */
 BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
 {

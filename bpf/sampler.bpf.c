@@ -321,13 +321,14 @@ BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
 	const struct kernel_mapping *m;
 	uint64_t word = 0, bias;
 
-	m = s ? find_mapping(s, pc) : NULL;
+	if (!s)
+		return 0;
+	s->source = BOBBIN_SOURCE_NONE;
+	m = find_mapping(s, pc);
 	if (!m) {
-		if (s)
-			s->unmapped = true;
+		s->unmapped = true;
 		return 0;
 	}
-	s->source = BOBBIN_SOURCE_NONE;
 	s->next_file = m->file;
 	bias = m->bias;
 	for (unsigned int i = 0; i < 1 + KERNEL_SECTIONS && !word; i++) {

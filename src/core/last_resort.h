@@ -34,6 +34,7 @@ static enum code_answer may_return(struct frame_walk *w, uint64_t addr);
 static bool leads_to_root(struct frame_walk *w, uint64_t addr);
 static bool is_resolver(struct frame_walk *w, uint64_t addr);
 static enum code_turn path_turn(struct frame_walk *w);
+static bool leads_on_by_table(struct frame_walk *w, const struct bobbin_regs *caller);
 #else
 /* Whether a call, or a signal handler, may return there. */
 static inline enum code_answer may_return(struct frame_walk *w, uint64_t addr)
@@ -55,6 +56,20 @@ static inline bool is_resolver(struct frame_walk *w, uint64_t addr)
 	const struct code_reader code = {world_code, w};
 
 	return known_code_resolver(w->arch, &code, addr);
+}
+
+/* Whether a table's rule for a caller leads to another one, or says that there is none. */
+static inline bool leads_on_by_table(struct frame_walk *w, const struct bobbin_regs *caller)
+{
+	struct bobbin_regs regs = *caller;
+	enum bobbin_reason reason;
+	struct bobbin_rule rule;
+
+	if (frame_rule(w, bobbin_regs_lookup_pc(&regs), &rule) == BOBBIN_SOURCE_NONE ||
+	    rule.flags & BOBBIN_RULE_LEAF)
+		return false;
+	reason = step_by_rule(w, w->arch, &rule, &regs);
+	return reason == BOBBIN_REASON_OUTERMOST || (!reason && may_return(w, regs.pc) == CODE_YES);
 }
 
 /* One turn of w->resort.path. */
@@ -180,17 +195,20 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 }
 
 /*
- * Whether the caller's frame pointer points to another record.  The first return address on the
- * stack may be an old one, and stand next to whatever the frame pointer happens to be.
+ * Whether the caller has a caller, by its own frame record or by its table.  The first return
+ * address on the stack may be an old one, and stand next to whatever the frame pointer happens
+ * to be.
  */
 static BOBBIN_ALWAYS_INLINE bool is_chained(struct frame_walk *w, const struct bobbin_regs *caller)
 {
 	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
 	uint64_t word = 0;
 
-	return caller->fp >= caller->sp && !(caller->fp & 7) &&
-	       !step_load(&s, caller->fp + 8, &word) &&
-	       may_return(w, step_strip(walk_arch(w), word)) == CODE_YES;
+	if (caller->fp >= caller->sp && !(caller->fp & 7) &&
+	    !step_load(&s, caller->fp + 8, &word) &&
+	    may_return(w, step_strip(walk_arch(w), word)) == CODE_YES)
+		return true;
+	return leads_on_by_table(w, caller);
 }
 
 /* s390x, which has a bias, has no frame records. */

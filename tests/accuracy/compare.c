@@ -33,6 +33,7 @@ enum verdict {
 	DUMP_END,     /* equal, up to the end of the stack dump */
 	BELOW_DUMP,   /* equal, the next frame is below the stack pointer */
 	BOTH_STOP,    /* equal, neither finds the next frame */
+	LIKELY,       /* equal or not: bobbin says that it guesses */
 	POPPED,       /* equal, if libdwfl is told what an epilogue popped */
 	LOST,         /* equal, but bobbin does not follow a register that a rule needs */
 	DWFL_SHORT,   /* equal, but libdwfl stops */
@@ -42,8 +43,8 @@ enum verdict {
 };
 
 static const char *const verdict_names[VERDICTS] = {
-	"complete", "dump end",   "below dump",   "both stop", "popped",
-	"lost",     "dwfl short", "bobbin short", "different",
+	"complete", "dump end", "below dump", "both stop",    "likely",
+	"popped",   "lost",     "dwfl short", "bobbin short", "different",
 };
 
 /* What samples of one program and verdict have in common. */
@@ -96,6 +97,9 @@ static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_re
 		if (trace->reason == BOBBIN_REASON_NO_MEMORY)
 			return BELOW_DUMP;
 	}
+	/* libdwfl guesses as well, by the frame pointer, and does not say so */
+	if (trace->reason == BOBBIN_REASON_LIKELY)
+		return LIKELY;
 	if (common < trace->count)
 		return common < dwfl->count ? DIFFERENT : DWFL_SHORT;
 	if (common < dwfl->count)
