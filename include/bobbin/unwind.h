@@ -10,7 +10,8 @@
  *
  * For each frame the walker looks for a rule in the mapped file's Go table, its .sframe,
  * its .eh_frame, its .debug_frame, its compressed side-file, by the bytes of a signal
- * trampoline, and at last by the frame pointer or by what can only be a root.  Code that the process registered
+ * trampoline, and at last by the code at the PC, by the frame pointer or by what can only be a
+ * root; where one of these is not certain the trace is likely, not complete.  Code that the process registered
  * (<bobbin/codectl.h>) is unwound by what it was registered with, if that knows the
  * address, and code that it tells debuggers of by that; bobbin_space_update_code() makes
  * a space know of both.  Each frame says which
@@ -46,7 +47,8 @@ const char *bobbin_source_str(enum bobbin_source source);
  * @frames: storage of the caller, leaf first
  * @max: entries in @frames, 1..BOBBIN_MAX_DEPTH
  * @count: entries used
- * @reason: why it ended; BOBBIN_REASON_OUTERMOST: it is complete
+ * @reason: why it ended; BOBBIN_REASON_OUTERMOST: it is complete, no caller can be missing;
+ *	BOBBIN_REASON_LIKELY: the outermost frame was reached, over a guess
  * @outer: 0..@max - 1: how many entries to keep for the outermost frames of a stack that
  *	has more than @max; 0: such a trace ends with BOBBIN_REASON_DEPTH, without them
  * @left_out: frames that found no room between frames[@max - @outer - 1] and

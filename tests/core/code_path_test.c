@@ -114,8 +114,9 @@ static void a_local_variable_tells_of_the_frame(void **state)
 /* jmp *slot(%rip), and with the PLT's first entry: push index; jmp; push; jmp */
 static void a_plt_has_pushed_nothing_that_stays(void **state)
 {
-	const struct code c = AMD64("\xff\x35\x00\x00\x00\x00\xff\x25\x00\x00\x00\x00\x0f\x1f\x40\x00"
-				    "\xff\x25\x00\x00\x00\x00\x68\x00\x00\x00\x00\xe9\xe0\xff\xff\xff");
+	const struct code c = AMD64(
+		"\xff\x35\x00\x00\x00\x00\xff\x25\x00\x00\x00\x00\x0f\x1f\x40\x00"
+		"\xff\x25\x00\x00\x00\x00\x68\x00\x00\x00\x00\xe9\xe0\xff\xff\xff");
 
 	(void)state;
 	expect(&c, 16, "CFA=sp+8 RA=c-8 FP=u");
@@ -127,7 +128,8 @@ static void a_plt_has_pushed_nothing_that_stays(void **state)
 /* call 1f; pause; lfence; 1: lea 8(%rsp),%rsp; ret */
 static void a_return_thunk_takes_its_own_call_off(void **state)
 {
-	const struct code c = AMD64("\xe8\x05\x00\x00\x00\xf3\x90\x0f\xae\xe8\x48\x8d\x64\x24\x08\xc3");
+	const struct code c =
+		AMD64("\xe8\x05\x00\x00\x00\xf3\x90\x0f\xae\xe8\x48\x8d\x64\x24\x08\xc3");
 
 	(void)state;
 	expect(&c, 0, "CFA=sp+8 RA=c-8 FP=u");
@@ -149,12 +151,12 @@ static void an_aligned_stack_is_left_by_the_frame_pointer_only(void **state)
 static void what_is_not_known_ends_a_path(void **state)
 {
 	static const char *const codes[] = {
-		"\xff\xe0",         /* jmp *%rax: a switch, or another function */
-		"\x48\x89\xc4\xc3", /* mov %rax,%rsp */
-		"\x0f\x0b",         /* ud2 */
-		"\x31\xed\xc3",     /* xor %ebp,%ebp: where is the caller's? */
+		"\xff\xe0",             /* jmp *%rax: a switch, or another function */
+		"\x48\x89\xc4\xc3",     /* mov %rax,%rsp */
+		"\x0f\x0b",             /* ud2 */
+		"\x31\xed\xc3",         /* xor %ebp,%ebp: where is the caller's? */
 		"\x58\xc8\x00\x00\x00", /* enter */
-		"\xea",             /* no instruction */
+		"\xea",                 /* no instruction */
 	};
 
 	(void)state;

@@ -15,7 +15,7 @@ it_has_stacks() {
 	start
 	expect 0 "$bobbin" stack "$target"
 	tr -d '\n' <out | some ' other_leaf+.* other+' 1
-	complains "thread $target: " 'No such process'
+	complains "thread $target: " 'has ended'
 	"$bobbin" stack -1 "$(ls "/proc/$target/task" | grep -v -x "$target")" >out
 	some ' other_leaf+' 1 <out
 }
