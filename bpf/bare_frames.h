@@ -61,9 +61,19 @@ BOBBIN_STAGE __attribute__((flatten)) int code_turn(uint32_t number)
 	return x86_path_turn(&r->path, r->code);
 }
 
-static BOBBIN_ALWAYS_INLINE enum code_answer may_return(struct frame_walk *w, uint64_t addr)
+static BOBBIN_ALWAYS_INLINE enum code_answer world_returns(struct frame_walk *w, uint64_t addr)
 {
 	return (enum code_answer)code_returns(addr);
+}
+
+/* Code that is made at run time changes: nothing is kept. */
+static BOBBIN_ALWAYS_INLINE void world_keep(struct frame_walk *w, const struct bobbin_rule *rule)
+{
+}
+
+static BOBBIN_ALWAYS_INLINE bool world_kept(struct frame_walk *w, struct bobbin_rule *ret)
+{
+	return false;
 }
 
 static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr)

@@ -12,6 +12,7 @@
 #include <bobbin/frame.h>
 
 #include "core/code_path.h"
+#include "core/known_code.h"
 #include "core/plain_step.h"
 #include "core/rule_step.h"
 #include "core/table_step.h"
@@ -100,6 +101,16 @@ static enum bobbin_reason world_table_step(struct frame_walk *w, uint64_t pc,
 
 /* Whether there is code at an address, which may be anything. */
 static bool world_is_code(struct frame_walk *w, uint64_t addr);
+
+/* Whether a call, or a signal handler, may return to an address, which may be anything. */
+static enum code_answer world_returns(struct frame_walk *w, uint64_t addr);
+
+/*
+ * What the code at the PC of w->regs says may be kept, and had the next time; world_packed() may
+ * give it, too, with BOBBIN_SOURCE_PATH.  A rule with BOBBIN_RULE_LEAF is not certain.
+ */
+static void world_keep(struct frame_walk *w, const struct bobbin_rule *rule);
+static bool world_kept(struct frame_walk *w, struct bobbin_rule *ret);
 
 /* Whether it is the first code of a program or of a dynamic loader. */
 static bool world_is_entry(struct frame_walk *w, uint64_t addr);

@@ -30,20 +30,11 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 
 /* Programs of BPF bring these, each as a part that is proved by itself. */
 #ifdef __bpf__
-static enum code_answer may_return(struct frame_walk *w, uint64_t addr);
 static bool leads_to_root(struct frame_walk *w, uint64_t addr);
 static bool is_resolver(struct frame_walk *w, uint64_t addr);
 static enum code_turn path_turn(struct frame_walk *w);
 static bool leads_on_by_table(struct frame_walk *w, const struct bobbin_regs *caller);
 #else
-/* Whether a call, or a signal handler, may return there. */
-static inline enum code_answer may_return(struct frame_walk *w, uint64_t addr)
-{
-	const struct code_reader code = {world_code, w};
-
-	return known_code_return(w->arch, &code, addr);
-}
-
 static inline bool leads_to_root(struct frame_walk *w, uint64_t addr)
 {
 	const struct code_reader code = {world_code, w};
@@ -69,7 +60,8 @@ static inline bool leads_on_by_table(struct frame_walk *w, const struct bobbin_r
 	    rule.flags & BOBBIN_RULE_LEAF)
 		return false;
 	reason = step_by_rule(w, w->arch, &rule, &regs);
-	return reason == BOBBIN_REASON_OUTERMOST || (!reason && may_return(w, regs.pc) == CODE_YES);
+	return reason == BOBBIN_REASON_OUTERMOST ||
+	       (!reason && world_returns(w, regs.pc) == CODE_YES);
 }
 
 /* One turn of w->resort.path. */
@@ -89,7 +81,7 @@ static inline enum bobbin_reason step_checked(struct frame_walk *w, uint8_t sour
 {
 	enum bobbin_reason reason = frame_step_on(w, rule);
 
-	if (reason || source != BOBBIN_SOURCE_CODE || may_return(w, w->regs.pc) == CODE_YES)
+	if (reason || source != BOBBIN_SOURCE_CODE || world_returns(w, w->regs.pc) == CODE_YES)
 		return reason;
 	return BOBBIN_REASON_NO_CALL;
 }
@@ -143,7 +135,7 @@ static BOBBIN_OUT_OF_LINE void try_way(struct frame_walk *w, struct frame_way *r
 	if (step_cfa(&s, &s.cfa) || step_by_rule(w, walk_arch(w), rule, &regs))
 		return;
 	ret->caller = regs;
-	ret->returns = (uint8_t)may_return(w, regs.pc);
+	ret->returns = (uint8_t)world_returns(w, regs.pc);
 	if (rule->ra.how == BOBBIN_HOW_IN_CFA_MEM)
 		ret->slot = s.cfa + (uint64_t)(int64_t)rule->ra.off;
 	ret->exists = world_is_code(w, regs.pc - 1) || (w->some_code && ret->returns == CODE_YES);
@@ -159,11 +151,14 @@ static long turn_of_path(uint32_t i, void *ctx)
 	return w->resort.turn != CODE_TURN_ON;
 }
 
-/* Along the code from the PC to a return; @taken: by the jumps that are conditional. */
-static BOBBIN_ALWAYS_INLINE void try_path(struct frame_walk *w, bool taken)
+/*
+ * Along the code from the PC to a return; @taken: by the jumps that are conditional.  The rule is
+ * marked as likely where it is not certain: after a call, or beyond one, it may be another
+ * function's.  Only a function that has a frame record uses the frame pointer to leave.
+ */
+static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 {
 	struct last_resort *r = &w->resort;
-	struct frame_way *way = &r->by_code;
 
 	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
@@ -171,27 +166,40 @@ static BOBBIN_ALWAYS_INLINE void try_path(struct frame_walk *w, bool taken)
 	if (r->turn == CODE_TURN_FRAME)
 		r->rule = frame_record_rule(walk_arch(w));
 	else if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
-		return;
-	try_way(w, way);
-	way->exists &= way->returns != CODE_NO;
-	/* only a function that has a frame record uses the frame pointer to leave */
-	way->is_certain = (w->regs.exact && !r->path.crossed) ||
-			  r->rule.cfa.reg == walk_arch(w)->fp;
+		return false;
+	if (r->rule.cfa.reg != walk_arch(w)->fp && (!w->regs.exact || r->path.crossed))
+		r->rule.flags |= BOBBIN_RULE_LEAF;
+	return true;
 }
 
-/*
- * What the code says; after a call, or beyond one, it may be another function's.  What may be
- * data does not say where it returns to.
- */
+/* The rule that the code says, for w->resort.rule. */
+static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
+{
+	struct last_resort *r = &w->resort;
+	bool found = false;
+
+	for (int taken = 0; taken < 2 && !found; taken++)
+		found = follow_path(w, taken);
+	if (!found)
+		r->rule = bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
+	world_keep(w, &r->rule);
+}
+
+/* What may be data does not say where it returns to. */
 static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
-	struct frame_way *way = &w->resort.by_code;
+	struct last_resort *r = &w->resort;
 
-	way->exists = false;
+	r->by_code.exists = false;
 	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
 		return;
-	for (int taken = 0; taken < 2 && !way->exists; taken++)
-		try_path(w, taken);
+	if (!world_kept(w, &r->rule))
+		rule_of_code(w);
+	if (r->rule.cfa.how == BOBBIN_HOW_NO_RULE)
+		return;
+	try_way(w, &r->by_code);
+	r->by_code.exists &= r->by_code.returns != CODE_NO;
+	r->by_code.is_certain = !(r->rule.flags & BOBBIN_RULE_LEAF);
 }
 
 /*
@@ -206,7 +214,7 @@ static BOBBIN_ALWAYS_INLINE bool is_chained(struct frame_walk *w, const struct b
 
 	if (caller->fp >= caller->sp && !(caller->fp & 7) &&
 	    !step_load(&s, caller->fp + 8, &word) &&
-	    may_return(w, step_strip(walk_arch(w), word)) == CODE_YES)
+	    world_returns(w, step_strip(walk_arch(w), word)) == CODE_YES)
 		return true;
 	return leads_on_by_table(w, caller);
 }
@@ -237,7 +245,7 @@ static long turn_of_search(uint32_t i, void *ctx)
 	if (!word || !world_is_code(w, word - 1))
 		return 0;
 	first->is_root = leads_to_root(w, word);
-	if (!first->is_root && may_return(w, word) == CODE_NO)
+	if (!first->is_root && world_returns(w, word) == CODE_NO)
 		return 0;
 	first->at = at;
 	first->word = word;
@@ -262,8 +270,8 @@ static BOBBIN_ALWAYS_INLINE bool first_is_only(const struct frame_walk *w)
 
 static BOBBIN_ALWAYS_INLINE bool is_proved(const struct frame_walk *w, const struct frame_way *way)
 {
-	return way->exists && way->returns == CODE_YES &&
-	       (way->is_certain || (first_is_only(w) && way->slot == w->resort.first.at));
+	return way->exists && way->returns == CODE_YES && first_is_only(w) &&
+	       way->slot == w->resort.first.at;
 }
 
 /*
@@ -299,10 +307,10 @@ static BOBBIN_ALWAYS_INLINE bool step_to_root(struct frame_walk *w)
 	const struct return_slot *first = &w->resort.first;
 
 	if (!walk_arch(w)->default_ra_off || !first->word ||
-	    (!w->regs.exact && may_return(w, w->regs.pc) != CODE_YES))
+	    (!w->regs.exact && world_returns(w, w->regs.pc) != CODE_YES))
 		return false;
 	if (!first->is_root &&
-	    (may_return(w, first->word) != CODE_YES || !world_is_entry(w, first->word - 1)))
+	    (world_returns(w, first->word) != CODE_YES || !world_is_entry(w, first->word - 1)))
 		return false;
 	w->regs = (struct bobbin_regs){.pc = first->word, .sp = first->at + 8};
 	return true;
@@ -314,6 +322,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w
 	struct last_resort *r = &w->resort;
 
 	way_of_code(w);
+	if (r->by_code.exists && r->by_code.is_certain && r->by_code.returns == CODE_YES) {
+		w->regs = r->by_code.caller;
+		return BOBBIN_SOURCE_PATH;
+	}
 	first_return(w);
 	if (is_proved(w, &r->by_code)) {
 		w->regs = r->by_code.caller;
@@ -351,7 +363,7 @@ static inline bool is_walked_on(struct frame_walk *w, enum bobbin_reason without
 	if (!w->some_code || without == BOBBIN_REASON_UNLOADED)
 		return false;
 	return w->regs.exact ? world_code(w, w->regs.pc, &code, sizeof(code))
-			     : may_return(w, w->regs.pc) == CODE_YES;
+			     : world_returns(w, w->regs.pc) == CODE_YES;
 }
 
 /* @without: why there is no rule. */

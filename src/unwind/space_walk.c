@@ -62,6 +62,23 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 	return BOBBIN_REASON_NONE;
 }
 
+/* In a key: what the code says at an exact PC, or after a call.  No file is that large. */
+#define EXACT_PLACE (1ull << (KEY_FILE - 1))
+#define RETURN_PLACE (1ull << (KEY_FILE - 2))
+
+/* The cache's key of an address in a file whose bytes can be read; 0: it is none, or is registered code. */
+static uint64_t place_key(const struct space_walk *w, uint64_t addr)
+{
+	const struct mapping *m = space_find(w->space, addr);
+
+	if (!m || m->file->kind != FILE_REGULAR || remote_code_find(w->space->remote, addr) ||
+	    !unwinder_file_module(w->unwinder, m->file))
+		return 0;
+	if ((addr - m->start + m->offset) & (EXACT_PLACE | RETURN_PLACE))
+		return 0;
+	return rule_cache_key(m->file->number, addr - m->start + m->offset);
+}
+
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
@@ -92,6 +109,52 @@ static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t p
 		return BOBBIN_REASON_NO_TABLE;
 	step->bias = pc - vaddr;
 	return table_set_step(&module->tables, vaddr, w->mem, step);
+}
+
+/* What the bytes of a file say of an address is remembered. */
+static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
+{
+	const struct space_walk *w = (struct space_walk *)frames;
+	const struct code_reader code = {world_code, frames};
+	const uint64_t key = place_key(w, addr);
+	enum code_answer answer;
+
+	if (key && unwinder_return_known(w->unwinder, key, &answer))
+		return answer;
+	answer = known_code_return(frames->arch, &code, addr);
+	if (key && answer != CODE_UNREADABLE)
+		unwinder_return_keep(w->unwinder, key, answer);
+	return answer;
+}
+
+/* The key of what the code at the PC says. */
+static uint64_t code_key(const struct space_walk *w)
+{
+	const struct bobbin_regs *regs = &w->frames.regs;
+	const uint64_t key = place_key(w, bobbin_regs_lookup_pc(regs));
+
+	return key ? key | (regs->exact ? EXACT_PLACE : RETURN_PLACE) : 0;
+}
+
+static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule)
+{
+	struct space_walk *w = (struct space_walk *)frames;
+	const uint64_t key = code_key(w);
+
+	if (key)
+		unwinder_keep_rule(w->unwinder, key, rule, BOBBIN_SOURCE_PATH);
+}
+
+static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
+{
+	const struct space_walk *w = (struct space_walk *)frames;
+	const uint64_t key = code_key(w);
+	const struct cached_rule *cached = key ? rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key)
+					       : NULL;
+
+	if (cached)
+		bobbin_rule_unpack(cached->word, ret);
+	return cached;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
@@ -149,6 +212,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 {
 	struct space_walk *w = (struct space_walk *)frames;
 	const struct cached_rule *cached;
+	uint64_t key;
 
 	*source = BOBBIN_SOURCE_NONE;
 	if (!frames->forms.from_sp)
@@ -160,8 +224,12 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	}
 	if (!w->range.key)
 		return 0;
-	cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS,
-				w->range.key + (pc - w->range.start));
+	key = w->range.key + (pc - w->range.start);
+	cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key);
+	/* no table covers it: a return address may have what the code after it says */
+	if (cached && cached_source(cached) == BOBBIN_SOURCE_NONE &&
+	    !(frames->regs.exact && frames->regs.pc == pc))
+		cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key | RETURN_PLACE);
 	if (!cached || cached_source(cached) == BOBBIN_SOURCE_NONE)
 		return 0;
 	*source = (uint8_t)cached_source(cached);

@@ -31,6 +31,10 @@ struct inner_module {
 /* For more mappings of one file no ELF files are looked for. */
 #define INNER_MAX 64
 
+/* Places of files that calls may return to are remembered, directly mapped. */
+#define RETURN_BITS 13
+#define RETURN_SHIFT 2 /* for enum code_answer */
+
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
 	struct module *module;
@@ -54,6 +58,7 @@ struct bobbin_unwinder {
 	uint64_t module_bytes; /* of tables that are held */
 	struct remote_room registered;
 	struct live_code live;
+	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
 
@@ -165,6 +170,28 @@ bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted)
 {
 	return unwinder->code && code_queue_finish(unwinder->code, interrupted);
+}
+
+void unwinder_keep_rule(struct bobbin_unwinder *unwinder, uint64_t key,
+			const struct bobbin_rule *rule, enum bobbin_source source)
+{
+	rule_cache_put(unwinder->cache, UNWINDER_CACHE_BITS, key, rule, (uint8_t)source);
+}
+
+bool unwinder_return_known(const struct bobbin_unwinder *unwinder, uint64_t key,
+			   enum code_answer *ret)
+{
+	const uint64_t word = unwinder->returns[rule_cache_set(key, RETURN_BITS)];
+
+	if (word >> RETURN_SHIFT != key)
+		return false;
+	*ret = (enum code_answer)(word & ((1u << RETURN_SHIFT) - 1));
+	return true;
+}
+
+void unwinder_return_keep(struct bobbin_unwinder *unwinder, uint64_t key, enum code_answer answer)
+{
+	unwinder->returns[rule_cache_set(key, RETURN_BITS)] = key << RETURN_SHIFT | answer;
 }
 
 const struct cached_rules *unwinder_cache(const struct bobbin_unwinder *unwinder)
