@@ -118,6 +118,7 @@ BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
 		return BOBBIN_REASON_NO_TABLE;
 	w = &s->walk;
 	w->some_code = false;
+	w->late_code = true;
 	w->regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
 	source = step_in_code(w);
 	f->source = (uint8_t)source;

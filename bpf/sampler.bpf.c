@@ -522,6 +522,7 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.record = form_record;
 	s->missing = 0;
 	s->unmapped = false;
+	s->walk.searched = 0;
 	s->walk.near.start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
 					      (const void *)s->walk.near.start);

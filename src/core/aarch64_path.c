@@ -81,7 +81,9 @@ static void pair(struct code_path *p, uint32_t insn)
 {
 	const uint32_t first = insn & 31, second = insn >> 10 & 31, base = insn >> 5 & 31;
 	const bool vector = insn >> 26 & 1, whole = insn >> 30 == 2;
-	const int32_t size = vector ? 4 << (insn >> 30) : whole ? 8 : 4;
+	/* stgp has the place of a store that sign-extends */
+	const bool tags = insn >> 30 == 1 && !(insn >> 22 & 1);
+	const int32_t size = vector ? 4 << (insn >> 30) : whole ? 8 : tags ? 16 : 4;
 	const uint32_t how = insn >> 23 & 3; /* 1: post-index, 3: pre-index */
 	const int32_t off = sign_extend(insn >> 15 & 127, 7) * size;
 	const struct code_value v = value_of(p, base), moved = code_plus(&v, off);
@@ -131,9 +133,10 @@ static enum code_turn to_register(struct code_path *p, uint32_t insn)
 		p->crossed = true;
 		return CODE_TURN_ON;
 	case 2:
-		return CODE_TURN_RETURN;
+		return (insn >> 5 & 31) == X30 ? CODE_TURN_RETURN : CODE_TURN_STUCK;
 	default:
-		/* x16 and x17 are the PLT's; else it may be a switch */
+		/* x16 and x17 are the PLT's, and maybe a switch's */
+		p->crossed = true;
 		return (insn >> 5 & 30) == 16 ? CODE_TURN_RETURN : CODE_TURN_STUCK;
 	}
 }
@@ -153,8 +156,22 @@ static enum code_turn control(struct code_path *p, uint32_t insn)
 		return branch(p, sign_extend(insn >> 5 & 0x3fff, 14));
 	if (insn >> 25 == 0x6b)
 		return to_register(p, insn);
+	/* mrs */
+	if (insn >> 20 == 0xd53)
+		give(p, insn & 31, code_unknown());
+	/* svc may not come back */
+	p->crossed |= insn >> 24 == 0xd4;
 	/* brk, hlt and udf end the path; svc and hints do not */
 	return insn >> 24 == 0xd4 && (insn & 0x1f) != 1 ? CODE_TURN_STUCK : CODE_TURN_ON;
+}
+
+/* ld1 and its like, and stg and its like, that move the stack pointer */
+static bool is_written_back(uint32_t insn)
+{
+	if ((insn >> 5 & 31) != SP)
+		return false;
+	return (insn & 0xbe800000) == 0x0c800000 ||
+	       ((insn & 0xff200000) == 0xd9200000 && insn >> 10 & 1);
 }
 
 /* Anything else that may write to x29, x30 or the stack pointer. */
@@ -162,6 +179,8 @@ static void other(struct code_path *p, uint32_t insn)
 {
 	const uint32_t to = insn & 31;
 
+	if (is_written_back(insn))
+		p->sp = code_unknown();
 	if (to != SP)
 		give(p, to, code_unknown());
 	/* and of a number, add and sub of an extended register; elsewhere 31 is zero */

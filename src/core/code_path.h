@@ -49,16 +49,16 @@ struct code_value {
  * @sp, @fp, @ra: the registers; @ra on architectures with a link register
  * @saved_at, @saved: where the frame pointer was stored on the way, and what it was
  * @popped: bytes that the return takes off above the return address
- * @crossed: a call was
+ * @filled: where something else was stored last; a return from there is a jump
+ * @crossed: a call was, or a jump that may lead anywhere
  * @taken: conditional jumps are taken, not passed
  * @resolver: the last instruction pushed what a PLT's resolver takes off
- * @replaced: the return slot was overwritten: the return is a jump
  */
 struct code_path {
 	uint64_t pc;
-	struct code_value sp, fp, ra, saved_at, saved;
+	struct code_value sp, fp, ra, saved_at, saved, filled;
 	uint16_t popped;
-	bool crossed, taken, resolver, replaced;
+	bool crossed, taken, resolver;
 };
 
 enum code_turn {

@@ -49,7 +49,8 @@ struct last_resort {
 	struct return_slot first;
 	struct code_path path;
 	struct bobbin_rule rule;
-	uint8_t turn; /* enum code_turn */
+	bool code_denies; /* the code returns to where no rule can say */
+	uint8_t turn;     /* enum code_turn */
 	uint8_t code[CODE_PATH_BYTES];
 };
 
@@ -61,7 +62,9 @@ struct frame_walk {
 	bool is_copy;
 	/* there may be code that world_is_code() does not know */
 	bool some_code;
-	bool likely; /* a frame was left by a guess */
+	bool late_code;    /* it may have been made just now */
+	bool likely;       /* a frame was left by a guess */
+	uint32_t searched; /* words of the stack, for return addresses */
 	uint64_t copy_start, copy_size;
 	/* the function below all fibers, where it has no table; or 0 and 0 */
 	uint64_t fiber_start, fiber_end;
@@ -127,7 +130,8 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->arch = arch;
 	w->forms = *forms;
 	w->near = (struct near_memory){0};
-	w->is_copy = w->some_code = w->likely = false;
+	w->is_copy = w->some_code = w->late_code = w->likely = false;
+	w->searched = 0;
 	w->copy_start = w->copy_size = 0;
 	w->fiber_start = w->fiber_end = 0;
 	w->regs = w->known = *regs;

@@ -23,6 +23,11 @@
 
 /* Of frames that are searched for a return address. */
 #define SEARCHED_WORDS 512
+/* The same of all frames of a walk: hostile stacks would make it long. */
+#define SEARCHED_IN_ALL 8192
+/* Of user space, where something may be mapped. */
+#define LOWEST_CODE 65536
+#define HIGHEST_CODE (1ull << 47)
 /* Instructions of a path through code. */
 #define PATH_INSNS 48
 
@@ -154,7 +159,7 @@ static long turn_of_path(uint32_t i, void *ctx)
 /*
  * Along the code from the PC to a return; @taken: by the jumps that are conditional.  The rule is
  * marked as likely where it is not certain: after a call, or beyond one, it may be another
- * function's.  Only a function that has a frame record uses the frame pointer to leave.
+ * function's, and what is stored below a register may be a buffer.
  */
 static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 {
@@ -165,9 +170,13 @@ static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
 	if (r->turn == CODE_TURN_FRAME)
 		r->rule = frame_record_rule(walk_arch(w));
-	else if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
+	else if (r->turn != CODE_TURN_RETURN)
 		return false;
-	if (r->rule.cfa.reg != walk_arch(w)->fp && (!w->regs.exact || r->path.crossed))
+	else if (!code_path_rule(walk_arch(w), &r->path, &r->rule)) {
+		r->rule = bobbin_rule_none(BOBBIN_REASON_BAD_RULE);
+		return true;
+	}
+	if (r->turn == CODE_TURN_FRAME || !w->regs.exact || r->path.crossed)
 		r->rule.flags |= BOBBIN_RULE_LEAF;
 	return true;
 }
@@ -190,13 +199,15 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
 	struct last_resort *r = &w->resort;
 
-	r->by_code.exists = false;
+	r->by_code.exists = r->code_denies = false;
 	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
 		return;
 	if (!world_kept(w, &r->rule))
 		rule_of_code(w);
-	if (r->rule.cfa.how == BOBBIN_HOW_NO_RULE)
+	if (r->rule.cfa.how == BOBBIN_HOW_NO_RULE) {
+		r->code_denies = r->rule.reason == BOBBIN_REASON_BAD_RULE;
 		return;
+	}
 	try_way(w, &r->by_code);
 	r->by_code.exists &= r->by_code.returns != CODE_NO;
 	r->by_code.is_certain = !(r->rule.flags & BOBBIN_RULE_LEAF);
@@ -238,12 +249,15 @@ static long turn_of_search(uint32_t i, void *ctx)
 	uint64_t at = first->next, word = 0;
 
 	(void)i;
-	if (step_load(&s, at, &word))
+	if (w->searched++ >= SEARCHED_IN_ALL || step_load(&s, at, &word))
 		return 1;
 	first->next = at + sizeof(word);
 	word = step_strip(walk_arch(w), word);
-	if (!word || !world_is_code(w, word - 1))
+	if (!word)
 		return 0;
+	/* code that is not known yet ends the search, and proves nothing */
+	if (!world_is_code(w, word - 1))
+		return w->late_code && world_returns(w, word) == CODE_YES;
 	first->is_root = leads_to_root(w, word);
 	if (!first->is_root && world_returns(w, word) == CODE_NO)
 		return 0;
@@ -270,7 +284,7 @@ static BOBBIN_ALWAYS_INLINE bool first_is_only(const struct frame_walk *w)
 
 static BOBBIN_ALWAYS_INLINE bool is_proved(const struct frame_walk *w, const struct frame_way *way)
 {
-	return way->exists && way->returns == CODE_YES && first_is_only(w) &&
+	return way->exists && way->returns == CODE_YES && first_is_only(w) && way->slot &&
 	       way->slot == w->resort.first.at;
 }
 
@@ -286,7 +300,9 @@ static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
 
 	if (!w->regs.exact || walk_arch(w)->cfa_bias || world_is_code(w, w->regs.pc))
 		return false;
-	*source = w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))
+	/* in samples a mapping may be missing, but not where there can be none */
+	*source = (w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))) ||
+				  (w->is_copy && w->regs.pc - LOWEST_CODE < HIGHEST_CODE)
 			  ? BOBBIN_SOURCE_GUESS
 			  : BOBBIN_SOURCE_PATH;
 	*rule = (struct bobbin_rule){.index = BOBBIN_NO_INDEX};
@@ -301,6 +317,14 @@ static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
 	return true;
 }
 
+/* Whether the code at the PC does not say that the return address is elsewhere, or nowhere. */
+static BOBBIN_ALWAYS_INLINE bool agrees_with_code(const struct frame_walk *w, uint64_t slot)
+{
+	const struct frame_way *way = &w->resort.by_code;
+
+	return !w->resort.code_denies && (!way->exists || way->slot == slot);
+}
+
 /* To a root, if it is the first that may be returned to.  Only where calls push the return address. */
 static BOBBIN_ALWAYS_INLINE bool step_to_root(struct frame_walk *w)
 {
@@ -308,6 +332,8 @@ static BOBBIN_ALWAYS_INLINE bool step_to_root(struct frame_walk *w)
 
 	if (!walk_arch(w)->default_ra_off || !first->word ||
 	    (!w->regs.exact && world_returns(w, w->regs.pc) != CODE_YES))
+		return false;
+	if (!agrees_with_code(w, first->at))
 		return false;
 	if (!first->is_root &&
 	    (world_returns(w, first->word) != CODE_YES || !world_is_entry(w, first->word - 1)))
@@ -332,7 +358,8 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w
 		return BOBBIN_SOURCE_PATH;
 	}
 	way_of_record(w);
-	if (is_proved(w, &r->by_record) && is_chained(w, &r->by_record.caller)) {
+	if (is_proved(w, &r->by_record) && agrees_with_code(w, r->by_record.slot) &&
+	    is_chained(w, &r->by_record.caller)) {
 		w->regs = r->by_record.caller;
 		return BOBBIN_SOURCE_FRAME_POINTER;
 	}

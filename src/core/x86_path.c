@@ -36,6 +36,11 @@ static struct code_value value_of(const struct code_path *p, uint8_t reg)
 	return reg == REG_SP ? p->sp : reg == REG_BP ? p->fp : code_unknown();
 }
 
+static bool is_same_place(const struct code_value *a, const struct code_value *b)
+{
+	return code_is_address(a) && a->base == b->base && !b->loaded && a->off == b->off;
+}
+
 static enum code_turn push(struct code_path *p, const struct x86_bytes *b, bool is_bp)
 {
 	if (b->operand16)
@@ -44,6 +49,8 @@ static enum code_turn push(struct code_path *p, const struct x86_bytes *b, bool 
 	if (is_bp) {
 		p->saved_at = p->sp;
 		p->saved = p->fp;
+	} else if (is_same_place(&p->saved_at, &p->sp)) {
+		p->saved = code_unknown();
 	}
 	return CODE_TURN_ON;
 }
@@ -84,7 +91,7 @@ static enum code_turn branch(struct code_path *p, const struct x86_bytes *b)
 static enum code_turn end(struct code_path *p, uint16_t popped)
 {
 	/* a return through a slot that code has filled is a jump, of a retpoline */
-	if (p->replaced)
+	if (is_same_place(&p->filled, &p->sp))
 		p->sp = code_plus(&p->sp, 8);
 	p->popped = popped;
 	return CODE_TURN_RETURN;
@@ -124,6 +131,8 @@ static enum code_turn group5(struct code_path *p, const struct x86_bytes *b, boo
 			return CODE_TURN_STUCK;
 		if (after_push)
 			p->sp = code_plus(&p->sp, 16);
+		/* compilers use it for goto, too */
+		p->crossed = true;
 		return end(p, 0);
 	case 6:
 		p->resolver = b->rip;
@@ -165,11 +174,6 @@ static enum code_turn lea(struct code_path *p, const struct x86_bytes *b)
 	return CODE_TURN_ON;
 }
 
-static bool is_same_place(const struct code_value *a, const struct code_value *b)
-{
-	return code_is_address(a) && a->base == b->base && !b->loaded && a->off == b->off;
-}
-
 /* 89: to a register or to memory */
 static enum code_turn store(struct code_path *p, const struct x86_bytes *b)
 {
@@ -188,8 +192,7 @@ static enum code_turn store(struct code_path *p, const struct x86_bytes *b)
 	} else if (is_same_place(&p->saved_at, &at)) {
 		p->saved = code_unknown();
 	}
-	if (is_same_place(&p->sp, &at))
-		p->replaced = true;
+	p->filled = at;
 	return CODE_TURN_ON;
 }
 
@@ -320,6 +323,10 @@ static enum code_turn turn_0f(struct code_path *p, const struct x86_bytes *b)
 	switch (b->opcode) {
 	case 0x80 ... 0x8f:
 		return branch(p, b);
+	case 0x05:
+		/* it may not come back */
+		p->crossed = true;
+		return CODE_TURN_ON;
 	case 0x0b:
 	case 0xb9:
 	case 0xff:
@@ -333,6 +340,8 @@ static enum code_turn turn_0f(struct code_path *p, const struct x86_bytes *b)
 		return CODE_TURN_STUCK;
 	case 0x02:
 	case 0x03:
+	case 0x1e:
+	case 0xae:
 	case 0x2c:
 	case 0x2d:
 	case 0x40 ... 0x50:

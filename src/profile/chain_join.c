@@ -85,7 +85,25 @@ static bool find_join(struct bobbin_unwinder *unwinder, struct bobbin_space *spa
 	if (last &&
 	    (trace->frames[last].exact || is_trampoline(unwinder, space, &trace->frames[last - 1])))
 		last--;
-	return find_entry(chain, trace, trace->frames[last].pc, ret);
+	if (!find_entry(chain, trace, trace->frames[last].pc, ret))
+		return false;
+	/* a chain may lack this frame, and have another with its address further out */
+	return last ? *ret && chain->pcs[*ret - 1] == trace->frames[last - 1].pc : !*ret;
+}
+
+bool chain_keeps_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			 const struct bobbin_frame *frames, uint32_t count)
+{
+	struct bobbin_rule rule;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const enum bobbin_source source =
+			unwinder_rule(unwinder, space, bobbin_frame_lookup_pc(&frames[i]), &rule);
+
+		if (source == BOBBIN_SOURCE_NONE || !keeps_record(space->arch, &rule, source))
+			return false;
+	}
+	return true;
 }
 
 static bool has_guess(const struct bobbin_trace *trace)

@@ -18,4 +18,11 @@
 void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		const struct perf_sample *sample, struct bobbin_trace *trace);
 
+/*
+ * Whether each of the frames has made a frame record, as far as tables know: then a walk by frame
+ * pointers has left none of their callers out.
+ */
+bool chain_keeps_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			 const struct bobbin_frame *frames, uint32_t count);
+
 #endif

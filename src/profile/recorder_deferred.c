@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "profile/chain_join.h"
 #include "profile/perf_format.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_trace.h"
@@ -17,8 +18,13 @@ static void find_end(struct recorder *r, struct process *process, struct bobbin_
 
 	last->source = (uint8_t)unwinder_rule(r->unwinder, process->space,
 					      bobbin_frame_lookup_pc(last), &rule);
-	if (rule.cfa.how != BOBBIN_HOW_NO_RULE && rule.ra.how == BOBBIN_HOW_UNDEFINED)
-		trace->reason = BOBBIN_REASON_OUTERMOST;
+	if (rule.cfa.how == BOBBIN_HOW_NO_RULE || rule.ra.how != BOBBIN_HOW_UNDEFINED)
+		return;
+	/* it does not say either whether it went by frame pointers, which leave callers out */
+	trace->reason = chain_keeps_records(r->unwinder, process->space, trace->frames,
+					    trace->count - 1)
+				? BOBBIN_REASON_OUTERMOST
+				: BOBBIN_REASON_LIKELY;
 }
 
 static struct bobbin_trace chain_trace(struct recorder *r, struct process *process,

@@ -37,8 +37,10 @@ it_shows_the_stack_through_a_jit_table() {
 
 it_asks_the_code_itself_where_it_is_not_registered() {
 	stack_of_sleeper never
-	grep -q ' back\[.eh_frame\] \[anon\]\[code at the PC\] call\[.eh_frame\] main\[.eh_frame\] ' line
-	none 'the trace ends here' <out
+	grep -q ' back\[.eh_frame\] \[anon\]\[\(code at the PC\|a guess\)\] call\[.eh_frame\] main\[.eh_frame\] ' line
+	# who knows whether what was called returns
+	grep 'a guess' line >guesses || :
+	[ ! -s guesses ] || grep -q 'outermost frame, likely' out
 }
 
 it_records_code_that_is_registered_in_the_meantime() {
@@ -61,14 +63,13 @@ it_records_code_that_is_registered_while_it_is_attached() {
 	spawn "$(registered)" later 3000
 	eventually [ -e ready ]
 	record -p "$pid"
-	through | mostly 40 "$whole"
-	through | some ' spin back \[anon\] $'
+	through | mostly 98 "$whole"
+	frames | some '^\[anon\] (.*) \[.sframe\]$'
 }
 
 it_records_a_jit_table_that_grows() {
 	record "$(registered)" jit 1000
-	through | mostly 40 "$whole"
-	through | some ' spin back \[anon\] $'
+	through | mostly 98 "$whole"
 	frames | some '^\[anon\] (.*) \[JIT table\]$'
 }
 
@@ -118,7 +119,7 @@ it_records_their_names_though_it_hears_of_their_memory_later() {
 it_asks_code_itself_that_was_never_registered() {
 	record "$(registered)" never 300
 	through | mostly 98 "$whole"
-	frames | some '^\[anon\] (.*) \[code at the PC\]$'
+	frames | some '^\[anon\] (.*) \[\(code at the PC\|a guess\)\]$'
 }
 
 run_cases
