@@ -45,20 +45,26 @@ BOBBIN_STAGE int code_is_resolver(uint64_t pc)
 }
 
 /*
- * One turn of the path that the walk of a state follows.  The verifier allows calls eight deep:
- * all that decodes an instruction is one function here.
+ * The instruction that the path of a state has come to.  The verifier allows calls eight deep: all
+ * that decodes an instruction is one function here, and all that it does another, so that what is
+ * proved of one is not proved again for each way through the other.
  */
-BOBBIN_STAGE __attribute__((flatten)) int code_turn(uint32_t number)
+BOBBIN_STAGE __attribute__((flatten)) int split_code(uint32_t number)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	struct last_resort *r;
 
-	if (!s)
-		return CODE_TURN_STUCK;
-	r = &s->walk.resort;
-	if (bpf_probe_read_user(r->code, sizeof(r->code), (const void *)r->path.pc))
-		return CODE_TURN_STUCK;
-	return x86_path_turn(&r->path, r->code);
+	return s &&
+	       !bpf_probe_read_user(s->walk.resort.code, CODE_PATH_BYTES,
+				    (const void *)s->walk.resort.path.pc) &&
+	       x86_bytes_split(s->walk.resort.code, &s->insn);
+}
+
+BOBBIN_STAGE __attribute__((flatten)) int go_over_code(uint32_t number)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+
+	return s ? x86_path_go(&s->walk.resort.path, &s->insn, s->walk.resort.code)
+		 : CODE_TURN_STUCK;
 }
 
 static BOBBIN_ALWAYS_INLINE enum code_answer world_returns(struct frame_walk *w, uint64_t addr)
@@ -88,7 +94,9 @@ static BOBBIN_ALWAYS_INLINE bool is_resolver(struct frame_walk *w, uint64_t addr
 
 static BOBBIN_ALWAYS_INLINE enum code_turn path_turn(struct frame_walk *w)
 {
-	return (enum code_turn)code_turn(((struct walk_state *)w)->number);
+	const uint32_t number = ((struct walk_state *)w)->number;
+
+	return split_code(number) ? (enum code_turn)go_over_code(number) : CODE_TURN_STUCK;
 }
 
 /* By a plain rule. */

@@ -66,6 +66,7 @@ struct walk_state {
 	uint32_t next_file;
 	struct table_steps steps;
 	uint8_t code[EH_RETURN_SIZE];
+	struct x86_bytes insn; /* of code that no table covers */
 	uint64_t window[WINDOW_WORDS];
 	struct kernel_sample sample;
 	uint64_t hashes[KERNEL_SAMPLE_WORDS]; /* see stack_record.h */

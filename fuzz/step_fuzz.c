@@ -6,7 +6,8 @@
  *
  * Contract: at most three reads; a refusal leaves the registers alone and has a
  * reason; a caller's stack pointer is aligned and further from the leaf unless
- * a signal frame switched stacks; a packed rule steps to the same caller.
+ * a signal frame switched stacks, or the rule of an exact PC says so itself; a packed rule
+ * steps to the same caller.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -120,7 +121,8 @@ static void check_step(const struct bobbin_arch *arch, const struct bobbin_rule 
 		must(!memcmp(&regs, leaf, sizeof(regs)));
 	} else {
 		must(regs.sp % arch->sp_align == 0 && regs.exact == signal && !regs.ra_known);
-		must(signal || regs.sp > leaf->sp || (leaf->exact && regs.sp == leaf->sp));
+		must(signal || regs.sp > leaf->sp || (leaf->exact && regs.sp == leaf->sp) ||
+		     (leaf->exact && rule->cfa.reg == arch->sp && rule->cfa.off < 0));
 	}
 	check_same_packed(arch, rule, s, leaf, reason, &regs);
 }

@@ -75,6 +75,12 @@ void code_path_begin(uint64_t pc, bool taken, bool resolver, struct code_path *r
 bool code_path_rule(const struct bobbin_arch *arch, const struct code_path *path,
 		    struct bobbin_rule *ret);
 
+struct x86_bytes;
+
+/* The same over an instruction that is split already. */
+enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
+			   const uint8_t code[CODE_PATH_BYTES]);
+
 /* Of one architecture. */
 enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES]);
 enum code_turn aarch64_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES]);

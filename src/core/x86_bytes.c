@@ -5,7 +5,7 @@
 
 #define CODE_SIZE 16
 /* More than compilers and assemblers put before an opcode. */
-#define MOST_PREFIXES 6
+#define MOST_PREFIXES 4
 
 /* Where a REX, VEX or EVEX prefix has the fourth bit of registers. */
 #define REX_B 1

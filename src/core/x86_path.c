@@ -378,18 +378,26 @@ static bool is_local(const struct code_path *p, const struct x86_bytes *b)
 	       p->fp.base == CODE_FP && !p->fp.loaded && !p->fp.off;
 }
 
-enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES])
+enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
+			   const uint8_t code[CODE_PATH_BYTES])
 {
 	const bool after_push = path->resolver;
-	struct x86_bytes b;
+	const uint8_t size = b->size;
 
 	path->resolver = false;
-	if (!x86_bytes_split(code, &b) || b.size > CODE_PATH_BYTES - 3)
+	if (size > CODE_PATH_BYTES - 3)
 		return CODE_TURN_STUCK;
-	path->pc += b.size;
-	if (is_local(path, &b))
+	path->pc += size;
+	if (is_local(path, b))
 		return CODE_TURN_FRAME;
-	if (b.map == X86_MAP_ONE && !b.vector)
-		return turn_one(path, &b, code + b.size, after_push);
-	return turn_vector(path, &b);
+	if (b->map == X86_MAP_ONE && !b->vector)
+		return turn_one(path, b, code + size, after_push);
+	return turn_vector(path, b);
+}
+
+enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES])
+{
+	struct x86_bytes b;
+
+	return x86_bytes_split(code, &b) ? x86_path_go(path, &b, code) : CODE_TURN_STUCK;
 }
