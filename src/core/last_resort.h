@@ -23,8 +23,6 @@
 
 /* Of frames that are searched for a return address. */
 #define SEARCHED_WORDS 512
-/* Instructions of a path through code. */
-#define PATH_INSNS 48
 
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
 
@@ -168,15 +166,11 @@ static BOBBIN_ALWAYS_INLINE void try_path(struct frame_walk *w, bool taken)
 	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
 	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
-	if (r->turn == CODE_TURN_FRAME)
-		r->rule = frame_record_rule(walk_arch(w));
-	else if (r->turn != CODE_TURN_RETURN || !code_path_rule(walk_arch(w), &r->path, &r->rule))
+	if (!code_path_end(walk_arch(w), &r->path, (enum code_turn)r->turn, &r->rule))
 		return;
 	try_way(w, way);
 	way->exists &= way->returns != CODE_NO;
-	/* only a function that has a frame record uses the frame pointer to leave */
-	way->is_certain = (w->regs.exact && !r->path.crossed) ||
-			  r->rule.cfa.reg == walk_arch(w)->fp;
+	way->is_certain = code_path_is_certain(walk_arch(w), &r->path, &r->rule, w->regs.exact);
 }
 
 /*
