@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/code_path.h"
 
-#include "core/frame_rules.h"
-
 /* Larger frames than functions have. */
 #define FARTHEST (1 << 20)
 

@@ -12,7 +12,7 @@
  * with what the stack pointer and the frame pointer are relative to those at the PC.
  *
  * A path is not a proof where it crosses calls: a callee may never return, and then what
- * follows is another function's code.  The caller of these functions judges that.
+ * follows is another function's code.  code_path_is_certain() judges that.
  */
 #ifndef BOBBIN_CORE_CODE_PATH_H
 #define BOBBIN_CORE_CODE_PATH_H
@@ -20,6 +20,10 @@
 #include <bobbin/arch.h>
 #include <bobbin/rule.h>
 
+#include "core/frame_rules.h"
+
+/* Instructions of a path that are looked at. */
+#define PATH_INSNS 48
 /* Bytes of code that one turn looks at, at most, from the PC on. */
 #define CODE_PATH_BYTES 16
 
@@ -50,7 +54,8 @@ struct code_value {
  * @saved_at, @saved: where the frame pointer was stored on the way, and what it was
  * @popped: bytes that the return takes off above the return address
  * @filled: where something else was stored last; a return from there is a jump
- * @crossed: a call was, or a jump that may lead anywhere
+ * @crossed: a call was, or a jump that may lead anywhere, or what looks like a local variable may
+ *	be another
  * @taken: conditional jumps are taken, not passed
  * @resolver: the last instruction pushed what a PLT's resolver takes off
  */
@@ -92,6 +97,24 @@ static inline enum code_turn code_path_turn(const struct bobbin_arch *arch, stru
 	if (arch->default_ra_off)
 		return x86_path_turn(path, code);
 	return arch->cfa_bias ? CODE_TURN_STUCK : aarch64_path_turn(path, code);
+}
+
+/* What the end of a path says of the PC where it began; false: nothing. */
+static BOBBIN_ALWAYS_INLINE bool code_path_end(const struct bobbin_arch *arch,
+					       const struct code_path *path, enum code_turn turn,
+					       struct bobbin_rule *ret)
+{
+	if (turn == CODE_TURN_FRAME) {
+		*ret = frame_record_rule(arch);
+		return true;
+	}
+	return turn == CODE_TURN_RETURN && code_path_rule(arch, path, ret);
+}
+
+/* Whether its rule needs no other proof; @exact: the PC is the next instruction to run. */
+static BOBBIN_ALWAYS_INLINE bool code_path_is_certain(const struct code_path *path, bool exact)
+{
+	return exact && !path->crossed;
 }
 
 static inline struct code_value code_unknown(void)

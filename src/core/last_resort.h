@@ -28,8 +28,6 @@
 /* Of user space, where something may be mapped. */
 #define LOWEST_CODE 65536
 #define HIGHEST_CODE (1ull << 47)
-/* Instructions of a path through code. */
-#define PATH_INSNS 48
 
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
 
@@ -168,15 +166,11 @@ static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
 	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
-	if (r->turn == CODE_TURN_FRAME)
-		r->rule = frame_record_rule(walk_arch(w));
-	else if (r->turn != CODE_TURN_RETURN)
-		return false;
-	else if (!code_path_rule(walk_arch(w), &r->path, &r->rule)) {
+	if (!code_path_end(walk_arch(w), &r->path, (enum code_turn)r->turn, &r->rule)) {
 		r->rule = bobbin_rule_none(BOBBIN_REASON_BAD_RULE);
-		return true;
+		return r->turn == CODE_TURN_RETURN;
 	}
-	if (r->turn == CODE_TURN_FRAME || !w->regs.exact || r->path.crossed)
+	if (!code_path_is_certain(&r->path, w->regs.exact))
 		r->rule.flags |= BOBBIN_RULE_LEAF;
 	return true;
 }

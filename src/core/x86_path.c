@@ -219,6 +219,14 @@ static enum code_turn lose_both(struct code_path *p, const struct x86_bytes *b)
 	return CODE_TURN_ON;
 }
 
+/* The other field is a part of the opcode: shr and sar have the number of the frame pointer there. */
+static enum code_turn lose_rm(struct code_path *p, const struct x86_bytes *b)
+{
+	if (b->mod == 3)
+		lose(p, b->rm);
+	return CODE_TURN_ON;
+}
+
 /* Arithmetic of two operands; 38 to 3d only compare. */
 static enum code_turn calculate(struct code_path *p, const struct x86_bytes *b)
 {
@@ -257,14 +265,15 @@ static enum code_turn turn_rest(struct code_path *p, const struct x86_bytes *b)
 		return CODE_TURN_ON;
 	case 0x80 ... 0x83:
 		return add(p, b);
-	case 0x86 ... 0x88:
-	case 0x8c:
 	case 0xc0:
 	case 0xc1:
 	case 0xc6:
 	case 0xc7:
 	case 0xd0 ... 0xd3:
 	case 0xfe:
+		return lose_rm(p, b);
+	case 0x86 ... 0x88:
+	case 0x8c:
 	case 0x91 ... 0x97:
 	case 0xb0 ... 0xbf:
 		return lose_both(p, b);
@@ -388,8 +397,11 @@ enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
 	if (size > CODE_PATH_BYTES - 3)
 		return CODE_TURN_STUCK;
 	path->pc += size;
-	if (is_local(path, b))
+	if (is_local(path, b)) {
+		/* or what is before the end of a buffer */
+		path->crossed = true;
 		return CODE_TURN_FRAME;
+	}
 	if (b->map == X86_MAP_ONE && !b->vector)
 		return turn_one(path, b, code + size, after_push);
 	return turn_vector(path, b);

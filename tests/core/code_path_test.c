@@ -137,6 +137,15 @@ static void a_return_thunk_takes_its_own_call_off(void **state)
 	expect(&c, 15, "CFA=sp+8 RA=c-8 FP=u");
 }
 
+/* shr $3,%rax: the operation is in the place of a register */
+static void a_shift_changes_one_register(void **state)
+{
+	const struct code c = AMD64("\x48\xc1\xe8\x03\xc3");
+
+	(void)state;
+	expect(&c, 0, "CFA=sp+8 RA=c-8 FP=u");
+}
+
 /* and $-16,%rsp: by how much is not known, but leave does not need it */
 static void an_aligned_stack_is_left_by_the_frame_pointer_only(void **state)
 {
@@ -225,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_plt_has_pushed_nothing_that_stays),
 		cmocka_unit_test(a_return_thunk_takes_its_own_call_off),
 		cmocka_unit_test(an_aligned_stack_is_left_by_the_frame_pointer_only),
+		cmocka_unit_test(a_shift_changes_one_register),
 		cmocka_unit_test(what_is_not_known_ends_a_path),
 		cmocka_unit_test(a_branch_may_be_taken),
 		cmocka_unit_test(a_record_of_aarch64_is_loaded_again),

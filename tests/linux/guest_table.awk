@@ -5,7 +5,7 @@
 # awk -f guest_table.awk WITHOUT WITH
 
 BEGIN {
-	split("recursion threads signals fork vfork static static-pie exceptions plt dlopen jit python perl", order, " ")
+	split("recursion threads signals fork vfork static static-pie exceptions plt dlopen jit bare bare-static python perl", order, " ")
 	what["recursion"] = "a recursion of 21 levels"
 	what["threads"] = "the same in a thread"
 	what["signals"] = "the same in a signal handler on a stack of its own"
@@ -17,6 +17,8 @@ BEGIN {
 	what["plt"] = "calls through the PLT, and little else"
 	what["dlopen"] = "a library that the program opens and registers"
 	what["jit"] = "code made at run time, registered by `codectl()`"
+	what["bare"] = "code with frame pointers and no table, libraries with one"
+	what["bare-static"] = "the same, linked statically, nothing with a table"
 	what["python"] = "Debian's python3, 12 times through C"
 	what["perl"] = "Debian's perl, 12 times through C"
 	cases = "corrupt fault paged unmapped forks many"

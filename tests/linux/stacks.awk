@@ -17,7 +17,7 @@ function expect(functions, callers, inner,   i, word, rest, above)
 	count = split(functions, chain, " ")
 	for (i = count; i; i--) {
 		word = chain[i]
-		sub(/^main$/, "main " library "( " library ")? _start", word)
+		sub(/^main$/, "main " beginning, word)
 		# the libraries' own functions of these frames have no names, or several
 		sub(/^thread$/, library "( " library ")?", word)
 		sub(/^signal$/, library "( " library ")*", word)
@@ -34,6 +34,7 @@ BEGIN {
 	FS = "\n"
 	program = "^(f_|main$|plt_|Perl_|perl_|_?Py)"
 	library = "([^fm][^ ]*|f[^_ ][^ ]*|m[^a ][^ ]*|ma[^i ][^ ]*)"
+	beginning = library "( " library ")? _start"
 	deep = "f_leaf f_deep[{]21[}]|f_deep([{][0-9]+[}])?"
 	# a name is that of the return address; nothing follows this call but the next function
 	before["f_between.cold"] = "f_thrower"
@@ -55,7 +56,13 @@ BEGIN {
 		       "f_leaf f_within[{]5[}]|f_within([{][0-9]+[}])?")
 	else if (part == "jit")
 		expect("f_jitted f_jit main", "f_jitted", "f_leaf")
-	else if (!interpreter)
+	else if (part == "bare")
+		expect("f_bare main", "f_bare", "f_leaf|f_framed")
+	else if (part == "bare-static") {
+		# the C library's beginning has no frame pointers
+		beginning = library "( " library ")*"
+		expect("f_bare main", "f_bare", "f_leaf|f_framed")
+	} else if (!interpreter)
 		expect("f_recursion main", "f_recursion", deep)
 }
 

@@ -23,7 +23,7 @@ static inline void sframe_mm_init(struct mm_struct *mm)
 	mm->sframe_map = NULL;
 }
 
-/* Whether it makes sense to look for sections. */
+/* Whether the process has sections, or had some. */
 static inline bool sframe_mm_has_map(const struct mm_struct *mm)
 {
 	return mm && READ_ONCE(mm->sframe_map);
@@ -45,7 +45,7 @@ int sframe_prctl_remove(unsigned long start, unsigned long arg3, unsigned long a
 
 /*
  * From a frame of the current task to its caller.  0; -ENOENT: no section knows
- * the code; other errors: there is no caller.
+ * the code, nor does the code prove its caller; other errors: there is no caller.
  */
 int unwind_user_next_sframe(struct unwind_user_state *state);
 

@@ -254,6 +254,95 @@ static void refuses_what_is_malformed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(p), 0);
 }
 
+/* Functions that no section knows; the call at the beginning leads to one of them. */
+#define CALLED 5 /* where it returns to */
+#define LEAF 32
+#define FRAMED 48
+#define LEAVING 64
+#define PAST_CALL 80
+
+static unsigned long make_bare_code(struct kunit *test)
+{
+	static const u8 call[] = {0xe8, LEAF - CALLED, 0, 0, 0};
+	/* xor %eax, %eax; test %edi, %edi; je .+2; inc %eax; ret */
+	static const u8 leaf[] = {0x31, 0xc0, 0x85, 0xff, 0x74, 2, 0xff, 0xc0, 0xc3};
+	/* push %rbp; mov %rsp, %rbp; leave; ret */
+	static const u8 framed[] = {0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3};
+	/* call; leave; ret */
+	static const u8 leaving[] = {0xe8, 0, 1, 0, 0, 0xc9, 0xc3};
+	/* call; add $8, %rsp; ret */
+	static const u8 past_call[] = {0xe8, 0, 1, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3};
+	unsigned long text = section_map(test, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC);
+
+	section_store(test, text, call, sizeof(call));
+	section_store(test, text + LEAF, leaf, sizeof(leaf));
+	section_store(test, text + FRAMED, framed, sizeof(framed));
+	section_store(test, text + LEAVING, leaving, sizeof(leaving));
+	section_store(test, text + PAST_CALL, past_call, sizeof(past_call));
+	section_store(test, text + PAGE_SIZE - sizeof(leaf), leaf, sizeof(leaf));
+	return text;
+}
+
+static void follows_code_to_its_return(struct kunit *test)
+{
+	const struct process p = {
+		.text = make_bare_code(test),
+		.stack = section_map(test, PAGE_SIZE, PROT_READ | PROT_WRITE),
+	};
+	struct unwind_user_state state = state_at(&p, LEAF);
+
+	store_word(test, p.stack, p.text + CALLED);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, p.text + CALLED);
+	KUNIT_EXPECT_EQ(test, state.sp, p.stack + 8);
+	KUNIT_EXPECT_EQ(test, state.fp, p.stack + 256);
+	KUNIT_EXPECT_FALSE(test, state.exact);
+
+	/* a frame pointer that is pushed, and not set yet */
+	store_word(test, p.stack, 0x1111);
+	store_word(test, p.stack + 8, p.text + CALLED);
+	state = state_at(&p, FRAMED + 1);
+	pagefault_disable();
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	pagefault_enable();
+	KUNIT_EXPECT_EQ(test, state.ip, p.text + CALLED);
+	KUNIT_EXPECT_EQ(test, state.sp, p.stack + 16);
+	KUNIT_EXPECT_EQ(test, state.fp, 0x1111);
+
+	/* by leave, although it is past a call */
+	store_word(test, p.stack + 256, 0x2222);
+	store_word(test, p.stack + 264, p.text + CALLED);
+	state = state_at(&p, LEAVING);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, p.text + CALLED);
+	KUNIT_EXPECT_EQ(test, state.sp, p.stack + 272);
+	KUNIT_EXPECT_EQ(test, state.fp, 0x2222);
+}
+
+static void takes_code_for_no_proof(struct kunit *test)
+{
+	const struct process p = {
+		.text = make_bare_code(test),
+		.stack = section_map(test, PAGE_SIZE, PROT_READ | PROT_WRITE),
+	};
+	struct unwind_user_state state = state_at(&p, LEAF);
+
+	store_word(test, p.stack, p.text + CALLED);
+	state.exact = false;
+	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "a return address");
+	store_word(test, p.stack, p.text + CALLED + 1);
+	state.exact = true;
+	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "to no call");
+	KUNIT_EXPECT_EQ(test, state.ip, p.text + LEAF);
+
+	store_word(test, p.stack, p.text + CALLED);
+	store_word(test, p.stack + 8, p.text + CALLED);
+	state = state_at(&p, PAST_CALL);
+	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "past a call");
+	state = state_at(&p, PAGE_SIZE - 9);
+	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "past the mapping");
+}
+
 static struct kunit_case decoder_cases[] = {
 	KUNIT_CASE(steps_by_each_row),
 	KUNIT_CASE(looks_before_return_addresses),
@@ -264,6 +353,8 @@ static struct kunit_case decoder_cases[] = {
 	KUNIT_CASE(removes_an_unmapped_section),
 	KUNIT_CASE(takes_an_empty_section),
 	KUNIT_CASE(refuses_what_is_malformed),
+	KUNIT_CASE(follows_code_to_its_return),
+	KUNIT_CASE(takes_code_for_no_proof),
 	{},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * walk.c - from a frame of the current task to its caller, by a registered table.
+ * walk.c - from a frame of the current task to its caller, by a registered table, or by the
+ * code itself where no table knows it.
  *
  * One more world of the core's step: its memory is that of the current process, read by
  * get_user(), which waits for a page only where that is allowed.
@@ -11,6 +12,8 @@
 #include <linux/unwind_user.h>
 #include <linux/unwind_user_sframe.h>
 
+#include "core/code_path.h"
+#include "core/known_code.h"
 #include "core/rule_step.h"
 #include "jit/jit_table.h"
 #include "map.h"
@@ -126,6 +129,56 @@ static enum bobbin_reason step(const struct unwind_user_state *state,
 	return step_by_rule(NULL, BOBBIN_NATIVE_ARCH(), rule, regs);
 }
 
+static bool read_code(void *ctx, uint64_t addr, void *dst, size_t size)
+{
+	return !read_user(ctx, addr, dst, size);
+}
+
+/* From the PC to a return; @taken: by the jumps that are conditional.  false: it says nothing. */
+static bool follow_path(u64 pc, bool taken, struct code_path *path, struct bobbin_rule *ret)
+{
+	const struct bobbin_arch *arch = BOBBIN_NATIVE_ARCH();
+	const struct code_reader code = {.read = read_code};
+	enum code_turn turn = CODE_TURN_ON;
+	u8 bytes[CODE_PATH_BYTES];
+
+	code_path_begin(pc, taken, known_code_resolver(arch, &code, pc), path);
+	for (unsigned int i = 0; i < PATH_INSNS && turn == CODE_TURN_ON; i++) {
+		if (!read_code(NULL, path->pc, bytes, sizeof(bytes)))
+			return false;
+		turn = code_path_turn(arch, path, bytes);
+	}
+	return code_path_end(arch, path, turn, ret);
+}
+
+/*
+ * The frame of code that no table knows, by the way from the next instruction to the function's
+ * return.  A return address alone may be after the end of its function: such frames are left to
+ * frame pointers.  0; -ENOENT: the code is no proof.
+ */
+static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *rule,
+		     struct bobbin_regs *regs)
+{
+	const struct bobbin_arch *arch = BOBBIN_NATIVE_ARCH();
+	const struct code_reader code = {.read = read_code};
+	struct code_path path;
+
+	if (!state->exact)
+		return -ENOENT;
+	for (int taken = 0; taken < 2; taken++) {
+		struct bobbin_regs caller = *regs;
+
+		if (!follow_path(regs->pc, taken, &path, rule) || step(state, rule, &caller) ||
+		    known_code_return(arch, &code, caller.pc) != CODE_YES)
+			continue;
+		if (!code_path_is_certain(&path, state->exact))
+			return -ENOENT;
+		*regs = caller;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 int unwind_user_next_sframe(struct unwind_user_state *state)
 {
 	struct bobbin_regs regs = {
@@ -140,9 +193,14 @@ int unwind_user_next_sframe(struct unwind_user_state *state)
 	if (!faulthandler_disabled())
 		cond_resched();
 	status = find_rule(bobbin_regs_lookup_pc(&regs), &rule);
+	if (status == -ENOENT) {
+		status = step_bare(state, &rule, &regs);
+		reason = BOBBIN_REASON_NONE;
+	} else if (!status) {
+		reason = step(state, &rule, &regs);
+	}
 	if (status)
 		return status;
-	reason = step(state, &rule, &regs);
 	if (reason == BOBBIN_REASON_OUTERMOST)
 		state->done = true;
 	if (reason)
