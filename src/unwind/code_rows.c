@@ -206,9 +206,21 @@ static void find_blank(const struct compiled_table *table, uint64_t vaddr,
 		       const struct compiled_row *none, uint64_t *start, uint64_t *end)
 {
 	bool before = vaddr < table->start, after = vaddr >= table->end;
+	struct compiled_row piece;
 
 	*start = before ? 0 : after ? table->end : none->start;
 	*end = before ? table->start : after ? UINT64_MAX : none->end;
+	/* tables have what is long in pieces */
+	for (unsigned int i = 0; i<TABLE_FUNCTION_ROWS && * start> table->start; i++) {
+		if (compiled_table_find(table, *start - 1, &piece) != -ENOENT)
+			break;
+		*start = piece.start;
+	}
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS && *end < table->end; i++) {
+		if (compiled_table_find(table, *end, &piece) != -ENOENT)
+			break;
+		*end = piece.end;
+	}
 }
 
 bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start, uint64_t *end)
