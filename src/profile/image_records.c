@@ -3,7 +3,10 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include "base/process_reader.h"
 #include "unwind/space.h"
 
 /* The kernel's word counts more: a file that is mapped there has been told of. */
@@ -13,6 +16,28 @@ static bool is_unknown_to_kernel(const struct bobbin_space *space, const struct 
 
 	return range->image->path[0] == '/' && !bobbin_space_find(space, range->start, &place) &&
 	       place.mapping.path == range->image->path;
+}
+
+/*
+ * Which file is at an image's path now, if its build ID is not known: names are shown of it as
+ * long as nobody changes it.
+ */
+static void note_file(const struct process *process, const struct remote_image *image,
+		      struct perf_mmap *ret)
+{
+	const struct remote_process remote = {process->space->maps.reader, process->pid};
+	struct stat st;
+	int fd;
+
+	if (image->build_id_len)
+		return;
+	fd = process_file_open(&remote, image->path, 0, &st);
+	if (fd < 0)
+		return;
+	close(fd);
+	ret->maj = major(st.st_dev);
+	ret->min = minor(st.st_dev);
+	ret->ino = st.st_ino;
 }
 
 static int tell(const struct process *process, const struct remote_range *range, uint64_t time,
@@ -43,6 +68,7 @@ static int tell(const struct process *process, const struct remote_range *range,
 	};
 
 	memcpy(event.mmap.build_id, image->build_id, sizeof(image->build_id));
+	note_file(process, image, &event.mmap);
 	return sink(ctx, &event);
 }
 
