@@ -174,12 +174,27 @@ static enum code_turn lea(struct code_path *p, const struct x86_bytes *b)
 	return CODE_TURN_ON;
 }
 
+/*
+ * push %rbp; mov %rsp,%rbp: a frame record is made, next to the return address.  By custom only:
+ * nothing forbids it elsewhere.
+ */
+static enum code_turn make_record(struct code_path *p)
+{
+	p->sp = code_plus(&p->sp, 8);
+	p->fp = p->saved;
+	p->crossed = true;
+	return CODE_TURN_RETURN;
+}
+
 /* 89: to a register or to memory */
 static enum code_turn store(struct code_path *p, const struct x86_bytes *b)
 {
 	const struct code_value base = value_of(p, b->base);
 	const struct code_value at = code_plus(&base, b->disp);
 
+	if (b->mod == 3 && b->reg == REG_SP && b->rm == REG_BP && is_full(b) &&
+	    is_same_place(&p->saved_at, &p->sp))
+		return make_record(p);
 	if (b->mod == 3) {
 		give(p, b->rm, is_full(b) ? value_of(p, b->reg) : code_unknown());
 		return CODE_TURN_ON;
