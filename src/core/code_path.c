@@ -37,7 +37,8 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_place place_of_value(const struct bobb
 	if (!v->loaded || v->base == CODE_UNKNOWN || v->base == CODE_RA)
 		return place_of(BOBBIN_HOW_NO_RULE, 0, 0);
 	if (reg == cfa.reg)
-		return place_of(BOBBIN_HOW_IN_CFA_MEM, 0, v->off - cfa.off);
+		return place_of(BOBBIN_HOW_IN_CFA_MEM, 0,
+				(int32_t)((uint32_t)v->off - (uint32_t)cfa.off));
 	return place_of(BOBBIN_HOW_IN_REG_MEM, reg, v->off);
 }
 

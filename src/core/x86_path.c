@@ -157,7 +157,7 @@ static enum code_turn add(struct code_path *p, const struct x86_bytes *b)
 	if (b->mod != 3 || how == 7)
 		return CODE_TURN_ON;
 	if ((how == 0 || how == 5) && is_full(b) && b->opcode != 0x80)
-		give(p, b->rm, code_plus(&v, how ? -b->imm : b->imm));
+		give(p, b->rm, code_plus(&v, how ? (int32_t) - (uint32_t)b->imm : b->imm));
 	else
 		lose(p, b->rm);
 	return CODE_TURN_ON;
