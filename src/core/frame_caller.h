@@ -162,9 +162,6 @@ static BOBBIN_ALWAYS_INLINE enum frame_case frame_plain(struct frame_walk *w, st
 	}
 	if (!BOBBIN_LIKELY(plain_words(w, f, cfa, &ra, &fp)) || !BOBBIN_LIKELY(ra))
 		return FRAME_GENERAL;
-	/* the code is certain, but the registers may be what they should not */
-	if (!BOBBIN_LIKELY(f->source != BOBBIN_SOURCE_PATH) && world_returns(w, ra) != CODE_YES)
-		return FRAME_GENERAL;
 	plain_frame_move(caller, ra, cfa, fp);
 	return FRAME_CALLER;
 }

@@ -109,8 +109,8 @@ static bool world_is_code(struct frame_walk *w, uint64_t addr);
 static enum code_answer world_returns(struct frame_walk *w, uint64_t addr);
 
 /*
- * What the code at the PC of w->regs says may be kept, and had the next time; world_packed() may
- * give it, too, with BOBBIN_SOURCE_PATH.  A rule with BOBBIN_RULE_LEAF is not certain.
+ * What the code at the PC of w->regs says may be kept, and had the next time.  A rule with
+ * BOBBIN_RULE_LEAF is not certain.
  */
 static void world_keep(struct frame_walk *w, const struct bobbin_rule *rule);
 static bool world_kept(struct frame_walk *w, struct bobbin_rule *ret);

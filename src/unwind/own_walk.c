@@ -10,6 +10,7 @@
 #include "unwind/code_search.h"
 #include "unwind/code_tables.h"
 #include "unwind/self_memory.h"
+#include "unwind/unkept_code.h"
 #include "unwind/walk_loop.h"
 #include "unwind/walk_slot.h"
 
@@ -145,26 +146,6 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	return code_search_has(&((struct own_walk *)frames)->search, addr);
-}
-
-static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
-{
-	const struct code_reader code = {world_code, frames};
-
-	return known_code_return(frames->arch, &code, addr);
-}
-
-static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule)
-{
-	(void)frames;
-	(void)rule;
-}
-
-static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
-{
-	(void)frames;
-	(void)ret;
-	return false;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)

@@ -212,7 +212,6 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 {
 	struct space_walk *w = (struct space_walk *)frames;
 	const struct cached_rule *cached;
-	uint64_t key;
 
 	*source = BOBBIN_SOURCE_NONE;
 	if (!frames->forms.from_sp)
@@ -224,12 +223,8 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	}
 	if (!w->range.key)
 		return 0;
-	key = w->range.key + (pc - w->range.start);
-	cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key);
-	/* no table covers it: a return address may have what the code after it says */
-	if (cached && cached_source(cached) == BOBBIN_SOURCE_NONE &&
-	    !(frames->regs.exact && frames->regs.pc == pc))
-		cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key | RETURN_PLACE);
+	cached = rule_cache_get(w->cache, UNWINDER_CACHE_BITS,
+				w->range.key + (pc - w->range.start));
 	if (!cached || cached_source(cached) == BOBBIN_SOURCE_NONE)
 		return 0;
 	*source = (uint8_t)cached_source(cached);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/frame_caller.h"
+#include "unwind/unkept_code.h"
 
 #define WORDS 64
 #define BASE 0x7000
@@ -72,26 +73,6 @@ static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t p
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	return ((struct world *)frames)->is_code;
-}
-
-static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
-{
-	const struct code_reader code = {world_code, frames};
-
-	return known_code_return(frames->arch, &code, addr);
-}
-
-static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule)
-{
-	(void)frames;
-	(void)rule;
-}
-
-static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
-{
-	(void)frames;
-	(void)ret;
-	return false;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "unwind/unkept_code.h"
 #include "unwind/walk_loop.h"
 
 #define WORDS 4096
@@ -90,26 +91,6 @@ static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t p
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	return addr - CODE < KINDS * 16;
-}
-
-static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
-{
-	const struct code_reader code = {world_code, frames};
-
-	return known_code_return(frames->arch, &code, addr);
-}
-
-static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule)
-{
-	(void)frames;
-	(void)rule;
-}
-
-static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
-{
-	(void)frames;
-	(void)ret;
-	return false;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
