@@ -105,6 +105,13 @@ static void check_same_packed(const struct bobbin_arch *arch, const struct bobbi
 	must(regs.pc == caller->pc && regs.sp == caller->sp && regs.fp == caller->fp);
 }
 
+/* The caller's stack pointer is the leaf's less something, outright. */
+static bool goes_down(const struct bobbin_arch *arch, const struct bobbin_rule *rule)
+{
+	return rule->cfa.how == BOBBIN_HOW_AT_REG && rule->cfa.reg == arch->sp &&
+	       rule->cfa.off < arch->cfa_bias;
+}
+
 static void check_step(const struct bobbin_arch *arch, const struct bobbin_rule *rule,
 		       struct stack *s, const struct bobbin_regs *leaf)
 {
@@ -121,8 +128,8 @@ static void check_step(const struct bobbin_arch *arch, const struct bobbin_rule 
 		must(!memcmp(&regs, leaf, sizeof(regs)));
 	} else {
 		must(regs.sp % arch->sp_align == 0 && regs.exact == signal && !regs.ra_known);
-		must(signal || regs.sp > leaf->sp || (leaf->exact && regs.sp == leaf->sp) ||
-		     (leaf->exact && rule->cfa.reg == arch->sp && rule->cfa.off < 0));
+		must(signal || regs.sp > leaf->sp ||
+		     (leaf->exact && (regs.sp == leaf->sp || goes_down(arch, rule))));
 	}
 	check_same_packed(arch, rule, s, leaf, reason, &regs);
 }
