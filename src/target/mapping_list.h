@@ -21,9 +21,9 @@ struct mapping_list {
 	struct process_reader *reader; /* of processes, or NULL; borrowed */
 	struct mapping *list;
 	size_t count, room;
-	size_t last; /* where the last search ended */
-	uint64_t
-		probes; /* where "[uprobes]" is: what functions return to whose return is probed; or 0 */
+	size_t last; /* where the last search ended that found one */
+	size_t gap;  /* before which no mapping was found last */
+	uint64_t probes; /* what functions return to whose return is probed, "[uprobes]"; or 0 */
 };
 
 void mapping_list_clear(struct mapping_list *maps);

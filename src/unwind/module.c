@@ -281,9 +281,16 @@ unsigned int module_cfi(const struct module *module,
 	return module->kept.count;
 }
 
+size_t module_code_part(const struct module *module, uint64_t offset, void *dst, size_t size)
+{
+	const ssize_t n = module->fd < 0 ? 0 : pread(module->fd, dst, size, (off_t)offset);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
 bool module_code(const struct module *module, uint64_t offset, void *dst, size_t size)
 {
-	return module->fd >= 0 && pread(module->fd, dst, size, (off_t)offset) == (ssize_t)size;
+	return module_code_part(module, offset, dst, size) == size;
 }
 
 /* File offsets for addresses. */

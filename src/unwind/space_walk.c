@@ -141,8 +141,14 @@ static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule
 	struct space_walk *w = (struct space_walk *)frames;
 	const uint64_t key = code_key(w);
 
+	struct bobbin_rule sure = *rule;
+
+	/* packed rules have no place for the flag */
+	sure.flags &= (uint8_t)~BOBBIN_RULE_LEAF;
 	if (key)
-		unwinder_keep_rule(w->unwinder, key, rule, BOBBIN_SOURCE_PATH);
+		unwinder_keep_rule(w->unwinder, key, &sure,
+				   rule->flags & BOBBIN_RULE_LEAF ? BOBBIN_SOURCE_GUESS
+								  : BOBBIN_SOURCE_PATH);
 }
 
 static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
@@ -152,9 +158,12 @@ static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
 	const struct cached_rule *cached = key ? rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key)
 					       : NULL;
 
-	if (cached)
-		bobbin_rule_unpack(cached->word, ret);
-	return cached;
+	if (!cached)
+		return false;
+	bobbin_rule_unpack(cached->word, ret);
+	if (cached_source(cached) == BOBBIN_SOURCE_GUESS)
+		ret->flags |= BOBBIN_RULE_LEAF;
+	return true;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
@@ -174,7 +183,7 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	const struct module *module = module_at(w, addr, &offset, &vaddr);
 
 	if (module)
-		return module_code(module, offset, dst, size);
+		return unwinder_file_code(w->unwinder, module, offset, dst, size);
 	if (!space_has(w->space, addr))
 		return false;
 	if (w->mem->read == bobbin_process_memory_read)

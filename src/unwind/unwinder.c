@@ -8,7 +8,7 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
-#include "unwind/live_code.h"
+#include "unwind/code_pages.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
 #include "unwind/rule_cache.h"
@@ -57,7 +57,7 @@ struct bobbin_unwinder {
 	size_t module_room;
 	uint64_t module_bytes; /* of tables that are held */
 	struct remote_room registered;
-	struct live_code live;
+	struct code_pages pages;
 	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
@@ -65,7 +65,13 @@ struct bobbin_unwinder {
 bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
 			size_t size)
 {
-	return live_code_read(&unwinder->live, unwinder->reader, pid, addr, dst, size);
+	return code_pages_live(&unwinder->pages, unwinder->reader, pid, addr, dst, size);
+}
+
+bool unwinder_file_code(struct bobbin_unwinder *unwinder, const struct module *module,
+			uint64_t offset, void *dst, size_t size)
+{
+	return code_pages_file(&unwinder->pages, module, offset, dst, size);
 }
 
 /* Keep a string of the caller's; NULL stays NULL. */
