@@ -83,15 +83,23 @@ static bool is_part(const struct bobbin_trace *trace)
 	       trace->reason == BOBBIN_REASON_NEW_SPACE ||
 	       trace->reason == BOBBIN_REASON_STACK_HOLE ||
 	       trace->reason == BOBBIN_REASON_BELOW_SP ||
-	       trace->reason == BOBBIN_REASON_OTHER_STACK;
+	       trace->reason == BOBBIN_REASON_OTHER_STACK || trace->reason == BOBBIN_REASON_LIKELY;
 }
 
-/* Frames of a trace that user space has walked to from the leaf. */
+static bool is_walked(const struct bobbin_frame *frame)
+{
+	return frame->source != BOBBIN_SOURCE_KERNEL && frame->source != BOBBIN_SOURCE_GUESS;
+}
+
+/*
+ * Frames of a trace whose callers user space knows, from the leaf.  It looks at code that was made
+ * at run time when the sample is read, and may have to guess what the kernel has seen.
+ */
 static uint32_t walked_frames(const struct bobbin_trace *trace)
 {
 	uint32_t count = 0;
 
-	while (count < trace->count && trace->frames[count].source != BOBBIN_SOURCE_KERNEL)
+	while (count < trace->count && is_walked(&trace->frames[count]))
 		count++;
 	/* why the last one has no caller may be that the copy ends */
 	return count && is_part(trace) ? count - 1 : count;

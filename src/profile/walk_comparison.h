@@ -16,7 +16,7 @@ struct walk_comparison;
 
 enum walk_agreement {
 	WALKS_AGREE,
-	WALKS_AGREE_IN_PART, /* as far as the copy goes */
+	WALKS_AGREE_IN_PART, /* as far as the copy goes, or user space need not guess */
 	WALKS_DIFFER,
 	WALKS_UNCOMPARED /* there is none of the kernel, or none of user space */
 };

@@ -21,8 +21,8 @@ struct mapping_list {
 	struct process_reader *reader; /* of processes, or NULL; borrowed */
 	struct mapping *list;
 	size_t count, room;
-	size_t last; /* where the last search ended that found one */
-	size_t gap;  /* before which no mapping was found last */
+	size_t last;     /* where the last search ended that found one */
+	size_t gap;      /* before which no mapping was found last */
 	uint64_t probes; /* what functions return to whose return is probed, "[uprobes]"; or 0 */
 };
 

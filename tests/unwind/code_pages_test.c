@@ -100,9 +100,8 @@ static void searches_agree_with_the_list(void **state)
 	srandom(2);
 	for (unsigned int i = 0; i < 20000; i++) {
 		const uint64_t addr = (uint64_t)(random() % 300) * CODE_PAGE;
-		const struct bobbin_mapping mapping = {.start = addr,
-						       .end = addr + CODE_PAGE,
-						       .path = "//anon"};
+		const struct bobbin_mapping mapping = {
+			.start = addr, .end = addr + CODE_PAGE, .path = "//anon"};
 
 		if (random() % 20 == 0)
 			assert_int_equal(mapping_list_add(maps, &mapping), 0);
