@@ -142,7 +142,7 @@ static void name_that_makes_no_sense_is_none(void **state)
 	put_update(&image, PERF_FILE_UPDATE_NAME, LEADER, "no end  ", 8);
 	put_update(&image, PERF_FILE_UPDATE_NAME + 1, LEADER, "no name", 8);
 	put_update(&image, PERF_FILE_UPDATE_NAME, UNKNOWN, "of none", 8);
-	put_update(&image, PERF_FILE_UPDATE_NAME, LEADER, "", 8);
+	put_update(&image, PERF_FILE_UPDATE_NAME, LEADER, "\0\0\0\0\0\0\0", 8);
 	reader = open_image(&image);
 	assert_string_equal(perf_reader_event(reader, 0)->name, "cpu-clock");
 	close_all(reader, &image);
