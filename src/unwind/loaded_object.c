@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The last reader has left. */
 static void release(struct code *code)
@@ -34,9 +33,7 @@ static int open_module(const struct loaded_image *image, struct mapping_list *ma
 	if (r)
 		return r;
 	/* programs close what they do not know */
-	if ((*ret)->fd >= 0)
-		close((*ret)->fd);
-	(*ret)->fd = -1;
+	module_leave_file(*ret);
 	return 0;
 }
 

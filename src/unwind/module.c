@@ -235,6 +235,15 @@ int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
 	return 0;
 }
 
+void module_leave_file(struct module *module)
+{
+	if (module->elf_fd >= 0 && module->elf_fd != module->fd)
+		close(module->elf_fd);
+	if (module->fd >= 0)
+		close(module->fd);
+	module->fd = module->elf_fd = -1;
+}
+
 void module_close(struct module *module)
 {
 	if (!module)
@@ -247,10 +256,7 @@ void module_close(struct module *module)
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
-	if (module->elf_fd >= 0 && module->elf_fd != module->fd)
-		close(module->elf_fd);
-	if (module->fd >= 0)
-		close(module->fd);
+	module_leave_file(module);
 	free(module);
 }
 

@@ -67,6 +67,9 @@ int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
+/* Close its file: its code cannot be read any more, its tables can. */
+void module_leave_file(struct module *module);
+
 /* Its sections of call-frame information; one that is kept compiled may have no bytes. */
 unsigned int module_cfi(const struct module *module,
 			struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS]);

@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -294,6 +295,8 @@ static void workers_begin_and_end_in_many_threads(void **state)
 	}
 }
 
+#define DESCRIPTORS 32
+
 static atomic_bool ends;
 
 /* Load and unload, so that the other library takes its place. */
@@ -308,14 +311,29 @@ static void *come_and_go(void *arg)
 	return arg;
 }
 
+/* The numbers with which a library was read are others' when what is known of it is dropped. */
+static void keep_descriptors(int opened[DESCRIPTORS])
+{
+	for (unsigned int i = 0; i < DESCRIPTORS; i++)
+		opened[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void close_descriptors(const int opened[DESCRIPTORS])
+{
+	for (unsigned int i = 0; i < DESCRIPTORS; i++)
+		assert_int_equal(close(opened[i]), 0);
+}
+
 /* In a library that stays for the walk: complete, or it says why not. */
 static void walks_are_never_wrong_while_libraries_come_and_go(void **state)
 {
 	unsigned int complete = 0, learned = 0;
+	int opened[DESCRIPTORS];
 	double start = now();
 	pthread_t thread;
 
 	assert_int_equal(bobbin_backtrace_follow(), 0);
+	keep_descriptors(opened);
 	assert_int_equal(pthread_create(&thread, NULL, come_and_go, NULL), 0);
 	for (unsigned int i = 0; now() - start < 1.5; i++) {
 		struct plugin p;
@@ -340,6 +358,7 @@ static void walks_are_never_wrong_while_libraries_come_and_go(void **state)
 	ends = true;
 	pthread_join(thread, NULL);
 	bobbin_backtrace_unfollow();
+	close_descriptors(opened);
 	printf("# %u walks were complete at once, %u after learning\n", complete, learned);
 	assert_true(learned > 0);
 }
