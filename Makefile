@@ -42,13 +42,13 @@ linux:
 	linux/build
 
 test-linux: build linux
+	tools/install-packages build test
 	tools/fetch-kernels
 	tools/fetch-perf
 	tools/fetch-toolchain
 	linux/build --arm64
 	linux/build --s390
 	linux/check-sources
-	tools/install-packages build test
 	meson configure build -Dtests=enabled
 	ninja -C build tests/codemap/kernel_door_test
 	tests/linux/check-kernel 30 build/src/libbobbin-freestanding.a
@@ -62,7 +62,7 @@ fuzz-linux: build
 	tests/linux/check-kernel --debug 600 build/src/libbobbin-freestanding.a
 
 bench:
-	tools/install-packages build bench
+	tools/install-packages build test bench
 	tools/fetch-toolchain
 	meson setup build-bench -Dbench=true -Dtests=disabled
 	meson test -C build-bench --benchmark --verbose

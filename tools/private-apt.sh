@@ -22,6 +22,11 @@ find_archive() {
 	[ -n "$archive" ] || die "apt is not configured with a Debian archive"
 }
 
+# The suite that this system is of.
+own_suite() {
+	sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
+}
+
 # configure_apt SUITE ARCHITECTURE: an apt configuration with a state of its own in ./apt
 configure_apt() {
 	keyring=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -5,9 +5,9 @@
 
 # bitcode: compute.c as $work/bin/compute.bc, with frame pointers
 bitcode() {
-	needs clang-14 lli-14
+	needs clang lli
 	[ -e "$work/bin/compute.bc" ] ||
-		clang-14 -O1 -g -fno-omit-frame-pointer -emit-llvm -c \
+		clang -O1 -g -fno-omit-frame-pointer -emit-llvm -c \
 			-o "$work/bin/compute.bc" "$sources/compute.c"
 }
 
@@ -98,7 +98,7 @@ it_names_code_of_node() {
 it_names_code_of_llvm() {
 	bitcode
 	export JITDUMPDIR="$PWD"
-	record lli-14 -jit-kind=mcjit "$work/bin/compute.bc" 100
+	record lli -jit-kind=mcjit "$work/bin/compute.bc" 100
 	functions | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
 	"$bobbin" script -F ip,sym | tr -d '\n' | some 'compiled_leaf.* compiled_caller.* main' 1
 	stacks | some ' compiled_leaf compiled_caller main ' 50
@@ -107,7 +107,7 @@ it_names_code_of_llvm() {
 it_names_code_that_only_debuggers_are_told_of() {
 	bitcode
 	for kind in orc orc-lazy; do
-		spawn lli-14 -jit-kind=$kind "$work/bin/compute.bc" 1000000
+		spawn lli -jit-kind=$kind "$work/bin/compute.bc" 1000000
 		has_caller() {
 			"$bobbin" stack "$pid" >out && grep -q ' compiled_caller+' out
 		}
@@ -120,12 +120,12 @@ it_keeps_names_that_only_debuggers_are_told_of() {
 	bitcode
 	for kind in orc orc-lazy; do
 		rm -rf perf.data*
-		record lli-14 -jit-kind=$kind "$work/bin/compute.bc" 1000
+		record lli -jit-kind=$kind "$work/bin/compute.bc" 1000
 		grep -q ' [1-9][0-9]* functions .* are named in perf.data.jit$' err
 		functions | mostly 99 '^\(compiled_leaf\|compiled_caller\|main\)+'
 		stacks | some ' compiled_leaf compiled_caller main ' 50
 	done
-	spawn lli-14 -jit-kind=orc "$work/bin/compute.bc" 1000000
+	spawn lli -jit-kind=orc "$work/bin/compute.bc" 1000000
 	compiled=$pid
 	has_leaf() {
 		"$bobbin" stack "$compiled" | grep -q ' compiled_leaf+'
@@ -140,7 +140,7 @@ it_keeps_names_that_only_debuggers_are_told_of() {
 it_keeps_names_for_perf() {
 	bitcode
 	needs perf
-	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 1000
+	record lli -jit-kind=orc "$work/bin/compute.bc" 1000
 	perf inject --jit -i perf.data -o injected 2>log || skip "perf cannot inject: $(tail -n 1 log)"
 	perf report --stdio -g none -i injected 2>>log | some ' compiled_leaf *$' 1
 }
@@ -149,10 +149,10 @@ it_keeps_names_in_a_folder_of_its_own_only() {
 	bitcode
 	mkdir elsewhere
 	ln -s elsewhere perf.data.jit
-	record lli-14 -jit-kind=orc "$work/bin/compute.bc" 50
+	record lli -jit-kind=orc "$work/bin/compute.bc" 50
 	grep -q 'names .* are missing: Operation not permitted$' err
 	rmdir elsewhere
-	record -o /dev/null lli-14 -jit-kind=orc "$work/bin/compute.bc" 50
+	record -o /dev/null lli -jit-kind=orc "$work/bin/compute.bc" 50
 	[ ! -e /dev/null.jit ]
 }
 

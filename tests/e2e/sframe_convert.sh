@@ -83,7 +83,7 @@ int main()
 		}
 }
 END
-	for kind in -O0 -O2 "-O2 -static" "-O2 -no-pie"; do
+	for kind in -O0 -O2 "-O2 " "-O2 -no-pie"; do
 		# shellcheck disable=SC2086 # options
 		g++ $kind throw.cc -o throw
 		quietly ./throw
@@ -346,16 +346,16 @@ it_reads_standard_input() {
 
 # cross ARCHITECTURE: static programs of another machine, under emulation
 cross() {
-	needs "$1-linux-gnu-gcc" "qemu-$1-static"
+	needs "$1-linux-gnu-gcc" "qemu-$1"
 	printf '#include <stdio.h>\nint main(int n, char **v) { return printf("%%d %%s\\n", n, v[1]) < 0; }\n' >main.c
 	for option in -O2 -O0; do
 		"$1-linux-gnu-gcc" $option -static main.c -o main
 		for version in 3 2; do
 			convert --version $version main -o converted
 			right converted
-			quietly "qemu-$1-static" ./main word
+			quietly "qemu-$1" ./main word
 			mv out expected
-			quietly "qemu-$1-static" ./converted word
+			quietly "qemu-$1" ./converted word
 			cmp out expected
 		done
 	done

@@ -90,15 +90,15 @@ static void inlined_functions_come_innermost_first(void **state)
 
 static void clang_is_understood_too(void **state)
 {
-	if (!runs("clang-14 --version")) {
-		print_message("clang-14 is not installed\n");
+	if (!runs("clang --version")) {
+		print_message("clang is not installed\n");
 		skip();
 	}
 	for (int version = 2; version <= 5; version++) {
 		struct symbolizer *s = open_symbolizer(&everything);
 
 		write_text("nested.c", NESTED);
-		run("clang-14 -O2 -gdwarf-%d nested.c -o nested", version);
+		run("clang -O2 -gdwarf-%d nested.c -o nested", version);
 		assert_nested(s, "nested", offset_of("nested", "outer", 0));
 		symbolizer_close(s);
 	}
