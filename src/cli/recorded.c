@@ -162,6 +162,8 @@ static const char *target_name(const struct recorder_options *options, char name
 
 	if (options->target_count > 1)
 		return "one of the processes";
+	if (!options->target_count)
+		return options->all ? "everything" : "the command";
 	snprintf(name, TARGET_NAME, "%s %d", first->tid ? "thread" : "process",
 		 first->tid ? first->tid : first->pid);
 	return name;
