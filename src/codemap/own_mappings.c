@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "self" is the first thread, which may have ended; what is asked of a descriptor outlives both */
+/* As emulators show it, too.  It is empty when the first thread has ended. */
+#define FIRST_THREAD_MAPS "/proc/self/maps"
+/* What is asked of a descriptor outlives the thread. */
 #define MAPS "/proc/thread-self/maps"
 
 /* struct procmap_query and what it is for are in <linux/fs.h> since Linux 6.11. */
@@ -105,10 +107,25 @@ static int scan(FILE *maps, uint64_t at, uint64_t end)
 	return at < end ? -EFAULT : 0;
 }
 
+/* NULL, with errno: there is nothing to read. */
+static FILE *open_maps(void)
+{
+	FILE *maps = fopen(FIRST_THREAD_MAPS, "re");
+	int c = maps ? getc(maps) : EOF;
+
+	if (c != EOF) {
+		ungetc(c, maps);
+		return maps;
+	}
+	if (maps)
+		fclose(maps);
+	return fopen(MAPS, "re");
+}
+
 /* 0, -EFAULT, -ENOENT: there is nothing to read; or there are no descriptors for it. */
 static int reread(uint64_t start, uint64_t end)
 {
-	FILE *maps = fopen(MAPS, "re");
+	FILE *maps = open_maps();
 	int r;
 
 	if (!maps)

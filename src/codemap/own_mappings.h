@@ -3,7 +3,7 @@
  * own_mappings.h - what of the own address space can be executed right now.
  *
  * Linux 6.11 and later are asked about one address, in half a microsecond; before,
- * all of /proc/thread-self/maps is read.  Where /proc is not mounted, nobody says what can
+ * all of /proc/self/maps is read.  Where /proc is not mounted, nobody says what can
  * be executed: then text must only be mapped.
  */
 #ifndef BOBBIN_CODEMAP_OWN_MAPPINGS_H
