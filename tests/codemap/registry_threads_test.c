@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* registry_threads_test ROUNDS - threads register beside readers that drop what they find. */
+/* Threads register and unregister beside readers that drop what they find. */
 #include "code_samples.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 #define WRITERS 3
 #define READERS 2
+#define ROUNDS 1500
 
-static unsigned long rounds;
 static struct registry *registry;
 static struct sample samples[WRITERS];
 static atomic_bool stop;
@@ -29,7 +29,7 @@ static void *write_map(void *arg)
 	struct sframe_setup setup = setup_of(s), key = {.sframe_start = setup.sframe_start};
 	struct code_elf_info info = elf_of(s);
 
-	for (unsigned int i = 0; i < rounds || !atomic_load(&drops); i++) {
+	for (unsigned int i = 0; i < ROUNDS || !atomic_load(&drops); i++) {
 		if (i & 1) {
 			need(!code_calls_register(registry, &setup, sizeof(setup), NULL));
 			need(!code_calls_unregister(registry, &key, sizeof(key)));
@@ -136,15 +136,12 @@ static void the_first_registrations_may_come_at_once(void **state)
 	}
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writers_and_readers_do_not_disturb_each_other),
 		cmocka_unit_test(the_first_registrations_may_come_at_once),
 	};
 
-	rounds = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
-	if (!rounds)
-		return 2;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
