@@ -6,17 +6,17 @@
 shim=$(realpath "$2")
 turns=500000000
 
-# lli KIND TURNS: the words of a command that compiles nested.ll and runs it
-lli() {
-	echo lli-14 "--jit-kind=$1" "$sources/nested.ll" "$2"
+# lli_words KIND TURNS: the words of a command that compiles nested.ll and runs it
+lli_words() {
+	echo lli "--jit-kind=$1" "$sources/nested.ll" "$2"
 }
 
 # record_with_shim KIND: what record() does
 record_with_shim() {
-	needs lli-14
+	needs lli
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046 # words
-	record -- env LD_PRELOAD="$shim" $(lli "$1" $turns)
+	record -- env LD_PRELOAD="$shim" $(lli_words "$1" $turns)
 }
 
 # Three functions of nested.ll and its main, then whatever LLVM has up to main.
@@ -68,10 +68,10 @@ it_unwinds_what_orc_compiled_lazily() {
 }
 
 it_knows_code_that_was_compiled_before_the_profiler_came() {
-	needs lli-14
+	needs lli
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
-	spawn env LD_PRELOAD="$shim" $(lli mcjit $((turns * 1000)))
+	spawn env LD_PRELOAD="$shim" $(lli_words mcjit $((turns * 1000)))
 	compiled=$pid
 	has_leaf() {
 		"$bobbin" stack "$compiled" >out 2>err && grep -q jit_leaf out
@@ -86,10 +86,10 @@ it_knows_code_that_was_compiled_before_the_profiler_came() {
 
 # record_alone KIND: what record() does, of LLVM as it is
 record_alone() {
-	needs lli-14
+	needs lli
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
-	record -- $(lli "$1" $turns)
+	record -- $(lli_words "$1" $turns)
 }
 
 it_unwinds_without_the_shim_what_debuggers_are_told_of() {
@@ -111,10 +111,10 @@ it_unwinds_without_the_shim_what_orc_compiled_lazily() {
 }
 
 it_asks_what_debuggers_were_told_before_the_profiler_came() {
-	needs lli-14
+	needs lli
 	export JITDUMPDIR=$PWD
 	# shellcheck disable=SC2046
-	spawn $(lli orc $((turns * 1000)))
+	spawn $(lli_words orc $((turns * 1000)))
 	compiled=$pid
 	has_image() {
 		"$bobbin" maps "$compiled" | grep -q '(JIT image)'

@@ -83,7 +83,7 @@ int main()
 		}
 }
 END
-	for kind in -O0 -O2 "-O2 " "-O2 -no-pie"; do
+	for kind in -O0 -O2 "-O2 -static" "-O2 -no-pie"; do
 		# shellcheck disable=SC2086 # options
 		g++ $kind throw.cc -o throw
 		quietly ./throw
