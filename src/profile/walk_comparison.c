@@ -76,7 +76,10 @@ static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *
 	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;
 }
 
-/* Whether a walk ends where the copy of the stack does, or at what is below it; it may be empty. */
+/*
+ * Whether a walk ends where the copy of the stack does, or at what is below it, or has guessed; it
+ * may be empty.
+ */
 static bool is_part(const struct bobbin_trace *trace)
 {
 	return trace->reason == BOBBIN_REASON_STACK_END ||

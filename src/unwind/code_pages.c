@@ -10,92 +10,86 @@
 /* For which a process's page is kept. */
 #define KEPT_NS (50 * UINT64_C(1000000))
 
-/* Where a page is kept. */
-static struct code_page *slot_of(struct code_pages *pages, uint64_t owner, uint64_t addr)
-{
-	const uint64_t key = addr / CODE_PAGE + (owner << 16);
-
-	return &pages->pages[(key * 0x9e3779b97f4a7c15ull >> 32) % CODE_PAGES];
-}
-
-static const struct code_page *file_page(struct code_pages *pages, const struct module *module,
-					 uint64_t offset)
-{
-	struct code_page *p = slot_of(pages, (uintptr_t)module / sizeof(void *), offset);
-
-	if (p->module == module && p->addr == offset)
-		return p;
-	p->module = module;
-	p->addr = offset;
-	p->size = (uint32_t)module_code_part(module, offset, p->bytes, sizeof(p->bytes));
-	return p;
-}
-
-/* What is at hand for a process and an address. */
-struct live_code {
+/* Whose bytes: a file's, or those of a process's memory. */
+struct code_source {
+	const struct module *module; /* NULL: of the process */
 	struct process_reader *reader;
 	int pid;
 	uint64_t now;
 };
 
-static const struct code_page *live_page(struct code_pages *pages, const struct live_code *code,
-					 uint64_t addr)
+static struct code_page *slot_of(struct code_pages *pages, const struct code_source *source,
+				 uint64_t addr)
 {
-	const struct remote_process process = {code->reader, code->pid};
-	struct code_page *p = slot_of(pages, (uint64_t)code->pid, addr);
+	const uint64_t owner = (uintptr_t)source->module / sizeof(void *) + (uint64_t)source->pid;
+	const uint64_t key = addr / CODE_PAGE + (owner << 16);
 
-	if (!p->module && p->addr == addr && p->pid == code->pid && p->time &&
-	    code->now - p->time < KEPT_NS)
+	return &pages->pages[(key * 0x9e3779b97f4a7c15ull >> 32) % CODE_PAGES];
+}
+
+static bool is_kept(const struct code_page *p, const struct code_source *source, uint64_t addr)
+{
+	if (p->module != source->module || p->addr != addr)
+		return false;
+	return p->module || (p->pid == source->pid && p->time && source->now - p->time < KEPT_NS);
+}
+
+static uint32_t read_page(const struct code_source *source, uint64_t addr, uint8_t bytes[CODE_PAGE])
+{
+	const struct remote_process process = {source->reader, source->pid};
+
+	if (source->module)
+		return (uint32_t)module_code_part(source->module, addr, bytes, CODE_PAGE);
+	return process_read(&process, addr, bytes, CODE_PAGE) ? 0 : CODE_PAGE;
+}
+
+static const struct code_page *page_at(struct code_pages *pages, const struct code_source *source,
+				       uint64_t addr)
+{
+	struct code_page *p = slot_of(pages, source, addr);
+
+	if (is_kept(p, source, addr))
 		return p;
-	p->module = NULL;
+	p->module = source->module;
 	p->addr = addr;
-	p->pid = code->pid;
-	p->time = code->now;
-	p->size = process_read(&process, addr, p->bytes, sizeof(p->bytes)) ? 0 : sizeof(p->bytes);
+	p->pid = source->pid;
+	p->time = source->now;
+	p->size = read_page(source, addr, p->bytes);
 	return p;
 }
 
-/* The part of the bytes at @addr that is in a page; 0: the page has not all of it. */
-static size_t copy_part(const struct code_page *p, uint64_t addr, uint8_t *dst, size_t size)
+static bool copy_code(struct code_pages *pages, const struct code_source *source, uint64_t addr,
+		      void *dst, size_t size)
 {
-	const size_t skip = addr % CODE_PAGE;
-	const size_t part = CODE_PAGE - skip < size ? CODE_PAGE - skip : size;
+	uint8_t *out = dst;
 
-	if (skip + part > p->size)
-		return 0;
-	memcpy(dst, p->bytes + skip, part);
-	return part;
+	while (size) {
+		const uint64_t skip = addr % CODE_PAGE;
+		const size_t part = CODE_PAGE - skip < size ? CODE_PAGE - skip : size;
+		const struct code_page *p = page_at(pages, source, addr - skip);
+
+		if (skip + part > p->size)
+			return false;
+		memcpy(out, p->bytes + skip, part);
+		out += part;
+		addr += part;
+		size -= part;
+	}
+	return true;
 }
 
 bool code_pages_live(struct code_pages *pages, struct process_reader *reader, int pid,
 		     uint64_t addr, void *dst, size_t size)
 {
-	const struct live_code code = {reader, pid, clock_now()};
-	size_t done = 0, part;
+	const struct code_source source = {.reader = reader, .pid = pid, .now = clock_now()};
 
-	for (; done < size; done += part) {
-		const uint64_t at = addr + done;
-
-		part = copy_part(live_page(pages, &code, at - at % CODE_PAGE), at,
-				 (uint8_t *)dst + done, size - done);
-		if (!part)
-			return false;
-	}
-	return true;
+	return copy_code(pages, &source, addr, dst, size);
 }
 
 bool code_pages_file(struct code_pages *pages, const struct module *module, uint64_t offset,
 		     void *dst, size_t size)
 {
-	size_t done = 0, part;
+	const struct code_source source = {.module = module};
 
-	for (; done < size; done += part) {
-		const uint64_t at = offset + done;
-
-		part = copy_part(file_page(pages, module, at - at % CODE_PAGE), at,
-				 (uint8_t *)dst + done, size - done);
-		if (!part)
-			return false;
-	}
-	return true;
+	return copy_code(pages, &source, offset, dst, size);
 }

@@ -136,19 +136,19 @@ static uint64_t code_key(const struct space_walk *w)
 	return key ? key | (regs->exact ? EXACT_PLACE : RETURN_PLACE) : 0;
 }
 
+/* Packed rules have no place for the mark of a likely one: the source says it. */
 static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule)
 {
 	struct space_walk *w = (struct space_walk *)frames;
+	const bool likely = rule->flags & BOBBIN_RULE_LEAF;
 	const uint64_t key = code_key(w);
+	struct bobbin_rule kept = *rule;
 
-	struct bobbin_rule sure = *rule;
-
-	/* packed rules have no place for the flag */
-	sure.flags &= (uint8_t)~BOBBIN_RULE_LEAF;
-	if (key)
-		unwinder_keep_rule(w->unwinder, key, &sure,
-				   rule->flags & BOBBIN_RULE_LEAF ? BOBBIN_SOURCE_GUESS
-								  : BOBBIN_SOURCE_PATH);
+	if (!key)
+		return;
+	kept.flags &= (uint8_t)~BOBBIN_RULE_LEAF;
+	unwinder_keep_rule(w->unwinder, key, &kept,
+			   likely ? BOBBIN_SOURCE_GUESS : BOBBIN_SOURCE_PATH);
 }
 
 static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)

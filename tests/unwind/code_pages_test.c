@@ -9,10 +9,8 @@
 
 #include <cmocka.h>
 
-#include "target/mapping_list.h"
 #include "unwind/code_pages.h"
 #include "unwind/module.h"
-#include "unwind/space.h"
 
 /* More than are kept, and a page of which the file has only a part. */
 #define FILE_SIZE ((CODE_PAGES * 3 + 1) * CODE_PAGE - 100)
@@ -86,40 +84,12 @@ static void memory_is_that_of_the_process(void **state)
 	munmap(made, 2 * CODE_PAGE);
 }
 
-/* Every third page is mapped; searches remember where they were, whatever changes. */
-static void searches_agree_with_the_list(void **state)
-{
-	struct bobbin_unwinder *unwinder;
-	struct bobbin_space *space;
-	struct mapping_list *maps;
-
-	(void)state;
-	assert_int_equal(bobbin_unwinder_open(NULL, &unwinder), 0);
-	assert_int_equal(bobbin_space_open(unwinder, bobbin_arch_amd64(), &space), 0);
-	maps = &space->maps;
-	srandom(2);
-	for (unsigned int i = 0; i < 20000; i++) {
-		const uint64_t addr = (uint64_t)(random() % 300) * CODE_PAGE;
-		const struct bobbin_mapping mapping = {
-			.start = addr, .end = addr + CODE_PAGE, .path = "//anon"};
-
-		if (random() % 20 == 0)
-			assert_int_equal(mapping_list_add(maps, &mapping), 0);
-		else if (random() % 20 == 0)
-			assert_int_equal(mapping_list_remove(maps, addr, addr + CODE_PAGE), 0);
-		assert_ptr_equal(mapping_list_find(maps, addr), mapping_list_at(maps, addr));
-	}
-	bobbin_space_close(space);
-	bobbin_unwinder_close(unwinder);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_keep_apart),
 		cmocka_unit_test(a_file_ends_where_it_ends),
 		cmocka_unit_test(memory_is_that_of_the_process),
-		cmocka_unit_test(searches_agree_with_the_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
