@@ -205,9 +205,9 @@ it_records_one_user() {
 	program=$(program waits -D_GNU_SOURCE)
 	chmod 755 . "$(dirname "$program")"
 	for how in --bpf --no-bpf; do
-		expect 0 "$bobbin" record --user 54321 --off-cpu "$how" -F 49 -- sh -c "
+		expect 0 "$bobbin" record --user 54322 --off-cpu "$how" -F 49 -- sh -c "
 			$program sleep
-			setpriv --reuid 54321 --clear-groups $program lock"
+			setpriv --reuid 54322 --clear-groups $program lock"
 		[ "$(time_in offcpu-time waits_for_lock)" -gt 0 ]
 		[ "$(time_in offcpu-time 'sleeps_[a-z]*')" -eq 0 ]
 	done
