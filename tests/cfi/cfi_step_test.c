@@ -14,6 +14,7 @@
 
 #include "cfi/cfi_step.h"
 #include "cfi_section.h"
+#include "core/deps.h"
 
 #define AMD64 bobbin_arch_amd64()
 #define RBX 3
@@ -43,12 +44,18 @@ static enum bobbin_reason read_words(void *ctx, uint64_t addr, void *dst, size_t
 	return BOBBIN_REASON_NONE;
 }
 
+static void put_word(struct frame *f, unsigned int i, uint64_t word)
+{
+	f->words[i] = f->arch->big_endian == BOBBIN_HOST_BIG_ENDIAN ? word
+								    : __builtin_bswap64(word);
+}
+
 /* At the start of a function, which was called from 0x401234. */
 static struct frame frame_of(const struct bobbin_arch *arch)
 {
 	struct frame f = {.arch = arch, .operations = 10000};
 
-	f.words[4] = 0x401234;
+	put_word(&f, 4, 0x401234);
 	f.step.regs =
 		(struct bobbin_regs){.pc = TEXT, .sp = BASE + 32, .fp = BASE + 128, .exact = true};
 	return f;
@@ -85,7 +92,7 @@ static void assert_value(uint64_t value, const uint8_t *block, uint64_t size)
 {
 	struct frame f = frame_of(AMD64);
 
-	f.words[0] = 0x1122334455667788;
+	put_word(&f, 0, 0x1122334455667788);
 	assert_int_equal(step_ra(&f, DW_CFA_val_expression, block, size), BOBBIN_REASON_NONE);
 	if (f.step.regs.pc != value)
 		fail_msg("%#llx, not %#llx", (unsigned long long)f.step.regs.pc,
@@ -287,10 +294,10 @@ static void rows_mix_expressions_with_other_places(void **state)
 	struct frame f = frame_of(AMD64);
 
 	/* the CFA twice through memory, RA and FP as usual */
-	f.words[16] = BASE + 8 * 17;
-	f.words[17] = BASE + 8 * 10;
-	f.words[9] = 0x401111;
-	f.words[8] = 0x2222;
+	put_word(&f, 16, BASE + 8 * 17);
+	put_word(&f, 17, BASE + 8 * 10);
+	put_word(&f, 9, 0x401111);
+	put_word(&f, 8, 0x2222);
 	assert_int_equal(step(&f, BYTES(DW_CFA_def_cfa_expression, 4, DW_OP_breg6, 0, DW_OP_deref,
 					DW_OP_deref, DW_CFA_offset | RBP, 2)),
 			 BOBBIN_REASON_NONE);
@@ -298,7 +305,7 @@ static void rows_mix_expressions_with_other_places(void **state)
 	assert_true(f.step.regs.sp == BASE + 80 && !f.step.regs.exact);
 	/* FP by an address that is computed */
 	f = frame_of(AMD64);
-	f.words[3] = 0x3333;
+	put_word(&f, 3, 0x3333);
 	assert_int_equal(step(&f, BYTES(DW_CFA_expression, RBP, 4, DW_OP_lit2, DW_OP_lit8,
 					DW_OP_mul, DW_OP_minus)),
 			 BOBBIN_REASON_NONE);
@@ -332,7 +339,7 @@ static void any_register_can_be_followed(void **state)
 
 	arch.fp = RBX;
 	f.arch = &arch;
-	f.words[3] = 0x55aa;
+	put_word(&f, 3, 0x55aa);
 	f.step.regs.fp = 0x9999;
 	f.gpr[RBP] = BASE + 128;
 	f.step.regs.gpr = f.gpr;

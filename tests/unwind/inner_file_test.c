@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "core/deps.h"
 #include "elf/elf_image.h"
 #include "unwind/inner_file.h"
 
@@ -26,10 +27,10 @@
 static void put_file(int fd, off_t base)
 {
 	const Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    BOBBIN_HOST_BIG_ENDIAN ? ELFDATA2MSB : ELFDATA2LSB, EV_CURRENT},
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = BOBBIN_HOST_BIG_ENDIAN ? EM_S390 : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),
 		.e_shoff = SECTIONS_AT,
