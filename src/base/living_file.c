@@ -64,6 +64,28 @@ int living_file_open(const char *path, int flags, struct stat *st)
 			: regular_file_open(path, flags, st);
 }
 
+static int stat_path(const char *path, struct stat *ret)
+{
+	return stat(path, ret) ? -errno : 0;
+}
+
+static int stat_living(void *ctx, pid_t tid)
+{
+	const struct living_file *file = ctx;
+	char path[PATH_MAX];
+	int r = path_of(file, tid, path);
+
+	return r ? r : stat_path(path, file->st);
+}
+
+int living_file_stat(const char *path, struct stat *ret)
+{
+	struct living_file file = {.st = ret};
+
+	file.pid = process_in(path, &file.rest);
+	return file.pid ? living_thread_try(file.pid, stat_living, &file) : stat_path(path, ret);
+}
+
 static int open_text(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

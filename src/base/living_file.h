@@ -10,6 +10,9 @@
 
 #include <sys/stat.h>
 
+/* stat(2), of a file of any kind.  0 or a negative errno. */
+int living_file_stat(const char *path, struct stat *ret);
+
 /* As regular_file_open(). */
 int living_file_open(const char *path, int flags, struct stat *st);
 

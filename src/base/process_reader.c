@@ -16,32 +16,17 @@
 #include "base/living_file.h"
 #include "base/process_stat.h"
 #include "base/reader_helper.h"
-#include "base/wait_budget.h"
+#include "base/stalls.h"
 
-/* Processes that are remembered; more of them cost a deadline each again. */
-#define GIVEN_UP_MAX 64
-/* A file is opened, and perhaps copied. */
-#define FILE_FACTOR 3
-
-/* All files of a process are given up when so many were. */
-#define FILES_MAX 2
-
-/* What is not read again: the memory of a process, or a file of its. */
-struct given_up {
-	pid_t pid;
-	uint64_t started; /* its number may be another's later */
-	uint64_t path;    /* a hash of the file's; 0: memory */
-};
+/* How often it is looked whether a wait has become too long, at least. */
+#define LOOK_US 20000
 
 struct process_reader {
-	unsigned int deadline_ms;
+	struct stalls stalls;
 	pid_t helper; /* 0: none */
 	int socket;
 	struct helper_memory *memory;
 	pid_t stuck[READER_STUCK_MAX]; /* helpers that were abandoned; 0: none */
-	struct given_up given_up[GIVEN_UP_MAX];
-	unsigned int given_up_count; /* of all; the oldest are forgotten */
-	struct wait_budgets budgets;
 };
 
 int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
@@ -50,7 +35,7 @@ int process_reader_open(unsigned int deadline_ms, struct process_reader **ret)
 
 	if (!r)
 		return -ENOMEM;
-	r->deadline_ms = deadline_ms;
+	r->stalls.deadline_us = deadline_ms * UINT64_C(1000);
 	r->socket = -1;
 	*ret = r;
 	return 0;
@@ -64,45 +49,6 @@ static uint64_t hash_path(const char *path)
 	for (; *path; path++)
 		hash = (hash ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
 	return hash | 1;
-}
-
-/* @path: 0 for memory */
-static bool is_given_up(const struct process_reader *r, pid_t pid, uint64_t path)
-{
-	unsigned int count = r->given_up_count < GIVEN_UP_MAX ? r->given_up_count : GIVEN_UP_MAX;
-	unsigned int files = 0;
-
-	for (unsigned int i = 0; i < count; i++) {
-		const struct given_up *g = &r->given_up[i];
-
-		if (g->pid != pid || !g->path != !path || g->started != process_start_time(pid))
-			continue;
-		if (g->path == path || (pid && ++files == FILES_MAX))
-			return true;
-	}
-	return false;
-}
-
-static bool is_out_of_budget(struct process_reader *r, pid_t pid)
-{
-	const struct wait_budget *b = pid ? wait_budget_find(&r->budgets, pid) : NULL;
-
-	return b && wait_budget_is_spent(b, r->deadline_ms * UINT64_C(1000), reader_clock_us()) &&
-	       b->started == process_start_time(pid);
-}
-
-static void count_waiting(struct process_reader *r, pid_t pid, uint64_t waited_us)
-{
-	const struct wait_budget process = {
-		.pid = pid, .started = process_start_time(pid), .at_us = reader_clock_us()};
-
-	wait_budget_use(&r->budgets, &process, waited_us, r->deadline_ms * UINT64_C(1000));
-}
-
-static void give_up(struct process_reader *r, pid_t pid, uint64_t path)
-{
-	r->given_up[r->given_up_count++ % GIVEN_UP_MAX] =
-		(struct given_up){pid, process_start_time(pid), path};
 }
 
 /* Our side of it only. */
@@ -167,7 +113,7 @@ struct process_reader_stats process_reader_stats(struct process_reader *reader)
 
 	if (!reader)
 		return stats;
-	stats.given_up = reader->given_up_count + reader->budgets.spent_count;
+	stats.given_up = stalls_given_up(&reader->stalls);
 	stuck_place(reader);
 	for (unsigned int i = 0; i < READER_STUCK_MAX; i++)
 		stats.stuck += !!reader->stuck[i];
@@ -176,10 +122,7 @@ struct process_reader_stats process_reader_stats(struct process_reader *reader)
 
 static int start_helper(struct process_reader *r)
 {
-	const struct timeval timeout = {
-		.tv_sec = r->deadline_ms / 1000,
-		.tv_usec = (suseconds_t)(r->deadline_ms % 1000) * 1000,
-	};
+	const struct timeval timeout = {.tv_usec = LOOK_US};
 	int sockets[2];
 	void *memory;
 
@@ -214,13 +157,13 @@ static int take_descriptor(struct msghdr *message)
 }
 
 /* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
-static int receive(struct process_reader *r, uint64_t limit_ns, struct helper_reply *reply, int *fd)
+static int receive(struct process_reader *r, uint64_t begin, bool is_file,
+		   struct helper_reply *reply, int *fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	uint64_t begin = clock_now();
 	bool late = false;
 
 	for (;;) {
@@ -243,7 +186,7 @@ static int receive(struct process_reader *r, uint64_t limit_ns, struct helper_re
 		if (late)
 			return -ETIMEDOUT;
 		/* it may answer before we see that it does not run */
-		late = process_is_late(r->helper, begin, limit_ns);
+		late = process_is_late(r->helper, begin, stalls_limit_ns(&r->stalls, is_file));
 	}
 }
 
@@ -251,28 +194,34 @@ static int receive(struct process_reader *r, uint64_t limit_ns, struct helper_re
 static int ask(struct process_reader *r, const struct helper_request *request, uint64_t path,
 	       struct helper_reply *reply, int *ret_fd)
 {
-	uint64_t limit_ns = (path ? FILE_FACTOR : 1) * UINT64_C(1000000) * r->deadline_ms;
+	uint64_t begin = clock_now();
 	int fd = -1, error;
 
 	if (send(r->socket, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
 		error = -EPIPE;
 	else
-		error = receive(r, limit_ns, reply, &fd);
+		error = receive(r, begin, path, reply, &fd);
 	if (!error) {
 		if (reply->waited_us && request->pid)
-			count_waiting(r, request->pid, reply->waited_us);
+			stalls_note_answer(&r->stalls, request->pid, reply->waited_us);
 		*ret_fd = fd;
 		return 0;
 	}
 	abandon(r);
 	if (error == -ETIMEDOUT)
-		give_up(r, request->pid, path);
+		stalls_note_silence(&r->stalls, request->pid, path, (clock_now() - begin) / 1000);
 	return error;
+}
+
+void process_reader_hurry(struct process_reader *reader, const volatile sig_atomic_t *hurry)
+{
+	if (reader)
+		reader->stalls.hurry = hurry;
 }
 
 static int prepare(struct process_reader *r, pid_t pid, uint64_t path)
 {
-	if (is_given_up(r, pid, path) || is_out_of_budget(r, pid))
+	if (stalls_refuse(&r->stalls, pid, path))
 		return -ETIMEDOUT;
 	return r->helper ? 0 : start_helper(r);
 }
@@ -400,36 +349,44 @@ int process_read(const struct remote_process *process, uint64_t addr, void *dst,
 	return read.error;
 }
 
-static int try_to_open(const struct remote_process *process, enum helper_job job, const char *path,
-		       int flags, struct stat *st)
+/* 0, or a negative errno; @fd: -1 if the job gives none. */
+static int try_with_path(const struct remote_process *process, enum helper_job job,
+			 const char *path, int flags, struct stat *st, int *fd)
 {
 	struct helper_request request = {.job = job, .pid = process->pid, .flags = flags};
 	struct process_reader *r = process->reader;
 	struct helper_reply reply;
 	uint64_t hash = hash_path(path);
-	int fd, error = prepare(r, process->pid, hash);
+	int error = prepare(r, process->pid, hash);
 
 	if (error)
 		return error;
 	if (strlen(path) >= sizeof(r->memory->path))
 		return -ENAMETOOLONG;
 	strcpy(r->memory->path, path);
-	error = ask(r, &request, hash, &reply, &fd);
-	if (error)
-		return error;
-	if (reply.error)
-		return reply.error;
-	if (st)
+	error = ask(r, &request, hash, &reply, fd);
+	error = error ? error : reply.error;
+	if (!error && st)
 		*st = reply.st;
-	return fd < 0 ? -EMFILE : fd;
+	return error;
+}
+
+static int do_with_path(const struct remote_process *process, enum helper_job job, const char *path,
+			int flags, struct stat *st, int *fd)
+{
+	int error = try_with_path(process, job, path, flags, st, fd);
+
+	return error == -EPIPE ? try_with_path(process, job, path, flags, st, fd) : error;
 }
 
 static int open_by_helper(const struct remote_process *process, enum helper_job job,
 			  const char *path, int flags, struct stat *st)
 {
-	int fd = try_to_open(process, job, path, flags, st);
+	int fd = -1, error = do_with_path(process, job, path, flags, st, &fd);
 
-	return fd == -EPIPE ? try_to_open(process, job, path, flags, st) : fd;
+	if (error)
+		return error;
+	return fd < 0 ? -EMFILE : fd;
 }
 
 int process_file_open(const struct remote_process *process, const char *path, int flags,
@@ -437,6 +394,14 @@ int process_file_open(const struct remote_process *process, const char *path, in
 {
 	return process->reader ? open_by_helper(process, HELPER_OPEN, path, flags, st)
 			       : living_file_open(path, flags, st);
+}
+
+int process_file_stat(const struct remote_process *process, const char *path, struct stat *st)
+{
+	int none = -1;
+
+	return process->reader ? do_with_path(process, HELPER_STAT, path, 0, st, &none)
+			       : living_file_stat(path, st);
 }
 
 int process_text_open(const struct remote_process *process, const char *path)

@@ -10,11 +10,11 @@
  *	     └─ waits until the deadline ◄─ reply ─┘
  *
  * What kept a helper waiting, a process's memory or a file, is not read again, nor is any
- * file of a process of which two files did.  What comes late, but in time, uses up a budget
- * of five deadlines for each process, which refills by a tenth of the time that passes; a
- * process without any left is not read.  An abandoned helper ends when
- * what it waits for comes, or never: there are READER_STUCK_MAX of them at most, then no
- * process is read any more.
+ * file of a process of which two files did; all that do so share one deadline, see stalls.h.
+ * What comes late, but in time, uses up a budget of five deadlines for each process, which
+ * refills by a tenth of the time that passes; a process without any left is not read.  An
+ * abandoned helper ends when what it waits for comes, or never: there are READER_STUCK_MAX of
+ * them at most, then no process is read any more.
  *
  * A process whose first thread has ended is read through another one, see living_thread.h.
  *
@@ -24,13 +24,14 @@
 #ifndef BOBBIN_BASE_PROCESS_READER_H
 #define BOBBIN_BASE_PROCESS_READER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define READER_STUCK_MAX 8
+#define READER_STUCK_MAX 32
 
 struct process_reader;
 
@@ -53,8 +54,12 @@ struct process_reader_stats {
 	unsigned int stuck;    /* helpers that wait now */
 };
 
-/* @deadline_ms: for each request, above 0.  0 or -ENOMEM. */
+/* @deadline_ms: of a request, and of all that stall, above 0.  0 or -ENOMEM. */
 int process_reader_open(unsigned int deadline_ms, struct process_reader **ret);
+
+/* From when @hurry is not 0 on, a stall costs a quarter of a second at most.  @reader: or NULL. */
+void process_reader_hurry(struct process_reader *reader, const volatile sig_atomic_t *hurry);
+
 void process_reader_close(struct process_reader *reader);                        /* NULL is fine */
 struct process_reader_stats process_reader_stats(struct process_reader *reader); /* or NULL */
 
@@ -73,6 +78,9 @@ void process_read_all(const struct remote_process *process, struct process_read 
  */
 int process_file_open(const struct remote_process *process, const char *path, int flags,
 		      struct stat *st);
+
+/* As living_file_stat(), within the deadline; else as process_file_open(). */
+int process_file_stat(const struct remote_process *process, const char *path, struct stat *st);
 
 /* As living_text_open(): up to 64 MiB of a file in /proc, as a file to be read from its start. */
 int process_text_open(const struct remote_process *process, const char *path);

@@ -54,15 +54,29 @@ bool process_is_kernels(pid_t pid)
 	return strtoull(read_from(pid, FIELD_FLAGS, text), NULL, 10) & FLAG_KERNEL;
 }
 
-pid_t process_of(pid_t tid)
+static long read_status(pid_t pid, const char *word)
 {
 	char name[32], status[1024];
-	long pid;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", tid);
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	text_file_read(name, status, sizeof(status));
-	pid = text_number_after(status, "\nTgid:");
+	return text_number_after(status, word);
+}
+
+pid_t process_of(pid_t tid)
+{
+	long pid = read_status(tid, "\nTgid:");
+
 	return pid > 0 ? (pid_t)pid : 0;
+}
+
+bool process_user(pid_t pid, uint32_t *ret)
+{
+	long user = read_status(pid, "\nUid:");
+
+	if (user >= 0)
+		*ret = (uint32_t)user;
+	return user >= 0;
 }
 
 uint64_t process_cpu_ms(pid_t pid)

@@ -20,6 +20,9 @@ bool process_is_kernels(pid_t pid);
 /* The process of a thread; 0: there is no such thread. */
 pid_t process_of(pid_t tid);
 
+/* The real user that it runs as; false: there is none, or it is not known. */
+bool process_user(pid_t pid, uint32_t *ret);
+
 /* The letter of its state, 'Z' if it has ended and nobody has asked for that; 0: there is none. */
 char process_state(pid_t pid);
 

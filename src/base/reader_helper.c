@@ -210,11 +210,14 @@ static void serve(int socket, struct helper_memory *memory, const struct helper_
 	case HELPER_OPEN:
 		fd = open_file(memory, request->flags, &reply.st);
 		break;
+	case HELPER_STAT:
+		reply.error = living_file_stat(memory->path, &reply.st);
+		break;
 	case HELPER_TEXT:
 		fd = open_text(memory);
 		break;
 	}
-	if (request->job != HELPER_READ && fd < 0)
+	if ((request->job == HELPER_OPEN || request->job == HELPER_TEXT) && fd < 0)
 		reply.error = fd;
 	if (count_waits() != waits)
 		reply.waited_us = reader_clock_us() - start;

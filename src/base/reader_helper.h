@@ -19,6 +19,7 @@
 enum helper_job {
 	HELPER_READ, /* @count ranges, in order; what is read stands in @data one by one */
 	HELPER_OPEN, /* @path, with @flags */
+	HELPER_STAT, /* @path */
 	HELPER_TEXT, /* a copy of @path */
 };
 

@@ -31,7 +31,9 @@ static void find_files(struct jit_naming *n, const struct bobbin_space *space, p
 	n->generation = space->generation;
 	n->count = 0;
 	n->kept = 0;
-	n->lineage = is_alive(space, pid) ? lineage_read(pid) : (struct lineage){0};
+	n->lineage = (struct lineage){0};
+	if (is_alive(space, pid))
+		n->lineage = lineage_read(&(struct remote_process){space->maps.reader, pid});
 	for (size_t i = 0; i < space->maps.count; i++) {
 		const struct mapping *m = &space->maps.list[i];
 

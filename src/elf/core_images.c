@@ -18,7 +18,7 @@
 
 #include "base/elf_counts.h"
 #include "base/elf_walk.h"
-#include "base/regular_file.h"
+#include "base/process_reader.h"
 #include "base/vector.h"
 #include "core/bisect.h"
 #include "core/bytes.h"
@@ -31,6 +31,8 @@
 #define MAX_IMAGES 4096
 /* Bytes of an image's start that must hold its program headers and build ID. */
 #define HEAD_SIZE 65536
+/* Milliseconds that a file may take: a core can name one of a file system that does not answer. */
+#define FILE_DEADLINE 1000
 
 /* A range of the process's memory; @dumped bytes of it are at @offset in the core. */
 struct memory {
@@ -46,6 +48,7 @@ struct mapping {
 
 struct core {
 	struct sframe_reader *reader;
+	struct remote_process files; /* nobody's, by their paths */
 	struct memory *memory;
 	size_t memory_count;
 	uint8_t *notes; /* that hold the paths of the mappings */
@@ -186,7 +189,7 @@ static int open_backing_file(const struct image *image)
 	if (elf_image_init_memory(image->head, image->head_size, NULL, &mapped))
 		return -1;
 	/* whatever the core says: wait for no pipe, wake no device */
-	fd = regular_file_open(image->path, 0, NULL);
+	fd = process_file_open(&image->core->files, image->path, 0, NULL);
 	same = fd >= 0 && mapped.build_id_len && !elf_build_id(fd, id, &len) &&
 	       len == mapped.build_id_len && !memcmp(id, mapped.build_id, len);
 	elf_image_fini(&mapped);
@@ -369,8 +372,10 @@ static int read_images(struct core *core)
 int core_images_read(struct sframe_reader *reader)
 {
 	struct core core = {.reader = reader};
-	int r = read_memory(&core);
+	int r = process_reader_open(FILE_DEADLINE, &core.files.reader);
 
+	if (!r)
+		r = read_memory(&core);
 	if (!r)
 		r = read_all_notes(&core);
 	if (core.mapping_count)
@@ -380,5 +385,6 @@ int core_images_read(struct sframe_reader *reader)
 	free(core.memory);
 	free(core.mappings);
 	free(core.notes);
+	process_reader_close(core.files.reader);
 	return r;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/process_reader.h"
 #include "unwind/space.h"
@@ -27,14 +26,10 @@ static void note_file(const struct process *process, const struct remote_image *
 {
 	const struct remote_process remote = {process->space->maps.reader, process->pid};
 	struct stat st;
-	int fd;
 
-	if (image->build_id_len)
+	if (image->build_id_len || process_file_stat(&remote, image->path, &st) ||
+	    !S_ISREG(st.st_mode))
 		return;
-	fd = process_file_open(&remote, image->path, 0, &st);
-	if (fd < 0)
-		return;
-	close(fd);
 	ret->maj = major(st.st_dev);
 	ret->min = minor(st.st_dev);
 	ret->ino = st.st_ino;

@@ -129,7 +129,7 @@ static int open_maps(const struct map_keeper *k, struct kept_maps *p, const stru
 
 	/* it may have been forked before the recording began */
 	if (!lineage.count)
-		lineage = lineage_read(process->pid);
+		lineage = lineage_read(&(struct remote_process){k->reader, process->pid});
 	p->program = process->program;
 	for (unsigned int i = 0; i <= lineage.count && !r; i++) {
 		p->processes[i].reader = k->reader;

@@ -53,6 +53,8 @@ struct recorder_options {
 	uint64_t wait_ns;    /* with @off_cpu: shorter waits are only counted */
 	uint32_t max_stack;  /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
 	const char *version; /* for the file's header */
+	/* once it is not 0, what does not answer is waited for no longer; or NULL */
+	const volatile sig_atomic_t *hurry;
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
 	struct recorder_names names;

@@ -444,8 +444,10 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 
 	*stage = RECORDER_MEMORY;
 	error = bobbin_unwinder_open(&r->options.unwind, &r->unwinder);
-	if (!error)
+	if (!error) {
+		process_reader_hurry(unwinder_reader(r->unwinder), r->options.hurry);
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
+	}
 	if (!error)
 		error = choose_events(r);
 	if (!error)

@@ -197,8 +197,8 @@ static bool inode_key(const struct symbolizer *s, const struct symbol_file *file
 	struct stat st;
 
 	*key = (struct key){0};
-	return !s->symfs && path && !stat(path, &st) && add_part(key, "i", 1) &&
-	       add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
+	return !s->symfs && path && !process_file_stat(&s->context.paths.process, path, &st) &&
+	       add_part(key, "i", 1) && add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
 	       add_part(key, &st.st_ino, sizeof(st.st_ino));
 }
 

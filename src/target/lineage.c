@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/living_thread.h"
 #include "base/process_stat.h"
 
 /* Bytes of a function that are compared. */
@@ -22,12 +21,13 @@ struct lineage lineage_of_child(pid_t parent, const struct lineage *of)
 	return child;
 }
 
-static int read_program(void *ctx, pid_t tid)
+static bool find_program(struct process_reader *reader, pid_t pid, struct stat *ret)
 {
+	const struct remote_process process = {reader, pid};
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", tid);
-	return stat(path, ctx) ? -ENOENT : 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !process_file_stat(&process, path, ret);
 }
 
 static bool is_same_program(const struct stat *a, const struct stat *b)
@@ -35,16 +35,17 @@ static bool is_same_program(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-struct lineage lineage_read(pid_t pid)
+struct lineage lineage_read(const struct remote_process *process)
 {
 	struct lineage lineage = {0};
 	struct stat own, other;
+	pid_t pid = process->pid;
 
-	if (living_thread_try(pid, read_program, &own))
+	if (!find_program(process->reader, pid, &own))
 		return lineage;
 	while (lineage.count < LINEAGE_MAX) {
 		pid = process_parent(pid);
-		if (pid <= 1 || living_thread_try(pid, read_program, &other) ||
+		if (pid <= 1 || !find_program(process->reader, pid, &other) ||
 		    !is_same_program(&own, &other))
 			break;
 		lineage.pids[lineage.count++] = pid;

@@ -21,7 +21,7 @@ struct lineage {
 struct lineage lineage_of_child(pid_t parent, const struct lineage *of);
 
 /* Of a process that lives: as far as its parents run the same program. */
-struct lineage lineage_read(pid_t pid);
+struct lineage lineage_read(const struct remote_process *process);
 
 /*
  * Whether code of a child is what another process of its lineage has at the same address, so that
