@@ -62,7 +62,7 @@ struct arguments {
 	struct scope scope;
 	char *event_names;
 	struct event_list events;
-	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms;
+	uint64_t frequency, period, stack_bytes, max_stack, off_cpu_ms, duration_ms;
 	bool has_frequency, has_off_cpu_ms;
 	const char *call_graph;
 	bool defer;

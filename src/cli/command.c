@@ -12,10 +12,9 @@
 
 static char called_as[64] = "bobbin";
 
-char *call_as(const char *name)
+void call_as(const char *name)
 {
 	snprintf(called_as, sizeof(called_as), "bobbin %s", name);
-	return called_as;
 }
 
 const char *called_command(void)

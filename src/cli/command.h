@@ -18,8 +18,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a wrong call, with the name of the command instead: "bobbin record: ". */
 void complain_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on complaints about the call are by "bobbin NAME"; returns that. */
-char *call_as(const char *name);
+/* From now on complaints about the call are by "bobbin NAME". */
+void call_as(const char *name);
 
 /* What is called: "bobbin record". */
 const char *called_command(void);

@@ -229,8 +229,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct arguments a;
 	int status;
 
-	/* getopt(3) complains under this name */
-	argv[0] = call_as(command->name);
+	call_as(command->name);
 	read = options_read(command->options, command->runs_program, argc, argv, &a);
 	status = run_with(command, read, &a);
 	targets_close(&a.targets);

@@ -20,6 +20,7 @@
  * is copied, so the limit costs deep stacks something and shallow ones nothing.
  */
 #define MAX_STACK 65528
+#define MOST_DURATION_MS 864000000
 
 /* The columns of a line of help, and where its text begins. */
 #define HELP_WIDTH 95
@@ -158,17 +159,19 @@ static bool take_order(const struct option_use *use)
 	return false;
 }
 
-static bool take_delay(const struct option_use *use)
+/* A time in seconds, for a member that counts milliseconds, as do the bounds. */
+static bool take_seconds(const struct option_use *use)
 {
+	double least = (double)use->row->least, most = (double)use->row->most, ms;
 	char *end;
-	double seconds = strtod(use->text, &end), ms = seconds * 1000;
 
-	if (end != use->text && !*end && ms >= TOP_LEAST_DELAY_MS && ms <= TOP_MOST_DELAY_MS) {
-		use->a->top.view.delay_ms = (uint64_t)(ms + 0.5);
+	ms = strtod(use->text, &end) * 1000;
+	if (end != use->text && !*end && ms >= least && ms <= most) {
+		*(uint64_t *)field_of(use) = (uint64_t)(ms + 0.5);
 		return true;
 	}
-	complain_use("%s: '%s' is not a number of seconds from 0.1 to 3600", use->spelling,
-		     use->text);
+	complain_use("%s: '%s' is not a number of seconds from %g to %g", use->spelling, use->text,
+		     least / 1000, most / 1000);
 	return false;
 }
 
@@ -257,6 +260,8 @@ static bool take_table_cache(const struct option_use *use)
 #define TEXT(member) BY(take_text), .field = AT(const char *, member)
 #define NUMBER(member, from, to) \
 	BY(take_number), .field = AT(uint64_t, member), .least = (from), .most = (to)
+#define SECONDS(member, from, to) \
+	BY(take_seconds), .field = AT(uint64_t, member), .least = (from), .most = (to)
 #define REAL(taker, member, to) BY(taker), .field = AT(double, member), .most = (to)
 
 /* clang-format off */
@@ -275,9 +280,14 @@ static const struct option_row rows[] = {
 	{SAMPLERS, "count", 'c', "N", NULL,
 	 "take a sample after N events, instead of -F", NUMBER(period, 1, INT64_MAX)},
 	{SAMPLERS, "pid", 'p', "PID", NULL,
-	 "sample a running process; for several give a list, or the option again", BY(take_targets)},
+	 "sample a running process, or by a name all that have it; for several give a list, or the "
+	 "option again; a command says for how long", BY(take_targets)},
+	{SAMPLERS, "with-children", 0, NULL, NULL,
+	 "with -p: and what these processes have started and runs already", FLAG(targets.with_children)},
 	{SAMPLERS, "tid", 't', "TID", NULL,
 	 "sample a thread, but nothing that it starts; several as above", BY(take_targets)},
+	{OF_RECORD, "duration", 0, "SECONDS", NULL,
+	 "end after that time, as by Ctrl-C", SECONDS(duration_ms, 1, MOST_DURATION_MS)},
 	{OF_RECORD, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, until Ctrl-C or as long as a command runs", FLAG(all)},
 	{SAMPLERS, "cpu", 'C', "LIST", NULL,
@@ -293,7 +303,8 @@ static const struct option_row rows[] = {
 	{OF_TOP, "all-cpus", 'a', NULL, NULL,
 	 "sample everything that runs, as without PID, TID and COMMAND", FLAG(all)},
 	{OF_TOP, "delay", 'd', "SECONDS", "2",
-	 "between two tables, from 0.1 to 3600", BY(take_delay)},
+	 "between two tables, from 0.1 to 3600",
+	 SECONDS(top.view.delay_ms, TOP_LEAST_DELAY_MS, TOP_MOST_DELAY_MS)},
 	{OF_TOP, "sort", 's', "KEY", "total",
 	 "total, self, pid, comm, dso or symbol; by pid and comm functions are counted for each process "
 	 "or command", BY(take_order)},
@@ -446,9 +457,9 @@ static const struct option_row rows[] = {
 /* What getopt_long(3) returns for a long option: this and its row. */
 #define LONG_OPTION 256
 
-/* The command's options for getopt_long(3); "+", two characters for each option. */
+/* The command's options for getopt_long(3); "+:", two characters for each option. */
 struct getopt_forms {
-	char shorts[2 * ROWS + 2];
+	char shorts[2 * ROWS + 3];
 	struct option longs[ROWS + 1];
 };
 
@@ -459,6 +470,8 @@ static void make_forms(enum option_owner owner, bool stop, struct getopt_forms *
 
 	if (stop)
 		*at++ = '+';
+	/* a missing argument is told from an unknown option, and both are left to us */
+	*at++ = ':';
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &rows[i];
 
@@ -476,7 +489,36 @@ static void make_forms(enum option_owner owner, bool stop, struct getopt_forms *
 	*last = (struct option){0};
 }
 
-/* The row of what getopt_long(3) returned, and how it was spelled; NULL: it complained. */
+static size_t count_matches(const struct option *longs, const char *name)
+{
+	size_t length = strcspn(name, "="), count = 0;
+
+	for (; longs->name; longs++)
+		count += !strncmp(longs->name, name, length);
+	return count;
+}
+
+/* What getopt_long(3) found wrong with an option, @word of the command line, in its words. */
+static void complain_option(const struct getopt_forms *forms, int c, const char *word)
+{
+	bool is_missing = c == ':';
+	char letter[2] = {(char)optopt, '\0'};
+
+	if (optopt >= LONG_OPTION)
+		complain_use(is_missing ? "option '--%s' requires an argument"
+					: "option '--%s' doesn't allow an argument",
+			     rows[optopt - LONG_OPTION].name);
+	else if (optopt)
+		complain_use(is_missing ? "option requires an argument -- '%s'"
+					: "invalid option -- '%s'",
+			     letter);
+	else if (count_matches(forms->longs, word + 2) > 1)
+		complain_use("option '%s' is ambiguous", word);
+	else
+		complain_use("unrecognized option '%s'", word);
+}
+
+/* The row of what getopt_long(3) returned, and how it was spelled; NULL: there is none. */
 static const struct option_row *find_row(enum option_owner owner, int c, char spelling[24])
 {
 	if (c >= LONG_OPTION) {
@@ -507,11 +549,14 @@ enum option_result options_read(enum option_owner owner, bool stop, int argc, ch
 
 	set_defaults(owner, ret);
 	make_forms(owner, stop, &forms);
+	opterr = 0;
 	while ((c = getopt_long(argc, argv, forms.shorts, forms.longs, NULL)) != -1) {
 		const struct option_row *row = find_row(owner, c, spelling);
 
-		if (!row)
+		if (!row) {
+			complain_option(&forms, c, argv[optind - 1]);
 			return OPTIONS_UNKNOWN;
+		}
 		if (row->letter == 'h')
 			return OPTIONS_HELP;
 		if (!row->take(&(struct option_use){row, spelling, optarg, ret}))

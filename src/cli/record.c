@@ -117,25 +117,55 @@ static void tell_failure(const struct record *record, int error)
 		 record->recorded.command ? "; the program runs on" : "");
 }
 
-static void end_command(const struct record *record, int *status)
+/* A command that did nothing but wait has no status of its own then. */
+static void end_command(struct record *record, int *status)
 {
+	bool by_signal = interrupted;
+
 	recorder_stop(record->recorder);
 	recorded_end_command(&record->recorded, &interrupted, status);
+	if (!by_signal && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+		*status = 0;
 }
 
-/* Until the program ends or somebody presses Ctrl-C.  Whether it was the program. */
+/* What of its time is left, in milliseconds; -1: it has no end. */
+static int64_t time_left(const struct record *record)
+{
+	uint64_t passed = (clock_now() - record->began) / 1000000,
+		 all = record->arguments->duration_ms;
+
+	if (!all)
+		return -1;
+	return passed < all ? (int64_t)(all - passed) : 0;
+}
+
+static int shorter(int timeout, int64_t left)
+{
+	return left >= 0 && (timeout < 0 || left < timeout) ? (int)left : timeout;
+}
+
+static bool is_over(const struct record *record)
+{
+	return interrupted || !time_left(record) ||
+	       (record->recorded.command && recorded_lost_targets(&record->recorded));
+}
+
+/*
+ * Until the program ends, or what else is sampled does, the time is over or somebody presses
+ * Ctrl-C.  Whether it was the program.
+ */
 static bool sample(struct record *record, int *status)
 {
 	time_t shown = clock_seconds();
 	bool done = false;
 	int error = 0;
 
-	while (!done && !interrupted && (!error || record->recorded.command)) {
+	while (!done && !is_over(record) && (!error || record->recorded.command)) {
 		size_t count;
 		int timeout;
 		struct pollfd *fds = recorder_pollfds(record->recorder, &count, &timeout);
 
-		poll(fds, error ? 0 : count, timeout);
+		poll(fds, error ? 0 : count, shorter(timeout, time_left(record)));
 		done = recorded_ended(&record->recorded, status);
 		if (error)
 			continue;
@@ -441,6 +471,7 @@ int run_record(struct arguments *a)
 				.off_cpu = a->off_cpu,
 				.wakers = a->wakers,
 				.wait_ns = a->off_cpu_ms * 1000000,
+				.hurry = &interrupted,
 			},
 	};
 	char **words;

@@ -4,22 +4,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/process_trouble.h"
 #include "profile/kernel_setting.h"
 
 #define TARGET_NAME 32
+/* How long a command that was told to end may take before that is said; how often it is looked. */
+#define END_NS NS_PER_SECOND
+#define LOOK_MS 10
 /* Sections of files are copied and given back: what they had must not stay with the process. */
 #define MAPPED_FROM (64 << 10)
 
 const char *recorded_fault(const struct arguments *a)
 {
-	if (a->operand_count && a->targets.count)
-		return "a command and -p or -t exclude each other";
 	if (a->all && a->targets.count)
 		return "-a and -p or -t exclude each other";
 	if (a->scope.cgroup_names && a->targets.count)
@@ -61,21 +63,31 @@ uint32_t recorded_frequency(const struct arguments *a)
 	return most;
 }
 
-static int attach(struct arguments *a, struct recorder_options *options,
-		  const struct recorded_recorder *recorder)
+static int attach(struct arguments *a, struct recorder_options *options)
 {
-	int r;
+	int r = targets_open(&a->targets);
 
-	if (options->all)
-		return recorder->open(recorder->ctx);
-	r = targets_open(&a->targets);
 	if (r)
 		return r;
 	options->targets = a->targets.all;
 	options->target_count = a->targets.count;
 	if (!a->quiet)
 		targets_tell_children(&a->targets);
-	return recorder->open(recorder->ctx);
+	return 0;
+}
+
+/* What is to be sampled: everything, what was named, or the command, which waits. */
+static int choose_targets(struct recorded *recorded, struct recorder_options *options)
+{
+	if (options->all)
+		return 0;
+	if (recorded->arguments->targets.count)
+		return attach(recorded->arguments, options);
+	recorded->own.pid = recorded->workload.pid;
+	options->targets = &recorded->own;
+	options->target_count = 1;
+	options->enable_on_exec = true;
+	return 0;
 }
 
 static int open_scope(struct scope *scope, const struct event_list *events,
@@ -101,22 +113,20 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
 	if (error)
 		return error;
-	if (!recorded->command)
-		return attach(recorded->arguments, options, recorder);
+	if (!recorded->command) {
+		error = choose_targets(recorded, options);
+		return error ? error : recorder->open(recorder->ctx);
+	}
 	error = workload_prepare(recorded->command, streams, &recorded->workload);
 	if (error) {
 		complain("fork: %s", strerror(-error));
 		return 1;
 	}
-	if (!options->all) {
-		recorded->own.pid = recorded->workload.pid;
-		options->targets = &recorded->own;
-		options->target_count = 1;
-		options->enable_on_exec = true;
-	}
-	if (recorder->open(recorder->ctx)) {
+	error = choose_targets(recorded, options);
+	error = error ? error : recorder->open(recorder->ctx);
+	if (error) {
 		workload_cancel(&recorded->workload);
-		return 1;
+		return error;
 	}
 	error = workload_start(&recorded->workload);
 	if (!error)
@@ -130,21 +140,53 @@ bool recorded_ended(struct recorded *recorded, int *status)
 {
 	if (recorded->command)
 		return workload_ended(&recorded->workload, status);
-	if (recorded_is_all(recorded->arguments))
-		return false;
-	return targets_ended(&recorded->arguments->targets);
+	return recorded_lost_targets(recorded);
 }
 
-void recorded_end_command(const struct recorded *recorded, volatile sig_atomic_t *interrupted,
+bool recorded_lost_targets(const struct recorded *recorded)
+{
+	const struct targets *targets = &recorded->arguments->targets;
+
+	return targets->count && targets_ended(targets);
+}
+
+/* Who presses Ctrl-C knows what they wait for. */
+static void tell_wait(const struct recorded *recorded)
+{
+	if (!recorded->arguments->quiet)
+		complain_use("%s (process %d) was told to end and has not yet; Ctrl-C kills it",
+			     recorded->command[0], recorded->workload.pid);
+}
+
+void recorded_end_command(struct recorded *recorded, volatile sig_atomic_t *interrupted,
 			  int *status)
 {
+	sig_atomic_t first = *interrupted;
+	uint64_t since = clock_now();
+	bool told = false, killed = false;
+
 	*interrupted = 0;
 	kill(recorded->workload.pid, SIGTERM);
 	/* it may have been stopped */
 	kill(recorded->workload.pid, SIGCONT);
-	while (waitpid(recorded->workload.pid, status, 0) < 0 && errno == EINTR)
-		if (*interrupted)
+	while (!workload_ended(&recorded->workload, status)) {
+		bool is_late = clock_now() - since > END_NS;
+
+		if (*interrupted && !killed) {
 			kill(recorded->workload.pid, SIGKILL);
+			killed = true;
+			since = clock_now();
+		} else if (killed && is_late) {
+			/* what it waits for cannot be interrupted */
+			*status = SIGKILL;
+			break;
+		} else if (is_late && !told) {
+			tell_wait(recorded);
+			told = true;
+		}
+		poll(NULL, 0, LOOK_MS);
+	}
+	*interrupted = first;
 }
 
 static int paranoid_level(void)

@@ -44,14 +44,20 @@ uint32_t recorded_frequency(const struct arguments *a);
 int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		   enum workload_streams streams, const struct recorded_recorder *recorder);
 
-/* Whether there is nothing more to sample; *@status is the command's, as from waitpid(2). */
+/*
+ * Whether the command has ended, where there is one, or all that was named with -p or -t has;
+ * *@status is the command's, as from waitpid(2).
+ */
 bool recorded_ended(struct recorded *recorded, int *status);
+
+/* Whether all that was named with -p or -t has ended. */
+bool recorded_lost_targets(const struct recorded *recorded);
 
 /*
  * Sampling is over before the command is: ask it to end, as perf does, and insist if the user
  * does, which sets *@interrupted.
  */
-void recorded_end_command(const struct recorded *recorded, volatile sig_atomic_t *interrupted,
+void recorded_end_command(struct recorded *recorded, volatile sig_atomic_t *interrupted,
 			  int *status);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/targets.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,12 +11,15 @@
 #include <unistd.h>
 
 #include "base/process_stat.h"
+#include "base/text_file.h"
 #include "base/vector.h"
 #include "cli/command.h"
 #include "cli/process_trouble.h"
 #include "target/descendants.h"
 
 #define SHOWN_CHILDREN 6
+/* Of a name, with its terminator, as the kernel keeps it. */
+#define COMM_SIZE 16
 
 static bool add(struct targets *t, struct recorder_target target)
 {
@@ -28,20 +32,61 @@ static bool add(struct targets *t, struct recorder_target target)
 	return false;
 }
 
+/* The kernel keeps the first 15 bytes of a name. */
+static bool is_called(pid_t pid, const char *name)
+{
+	char path[32], text[COMM_SIZE + 1];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	text_file_read(path, text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	return *text && !strncmp(text, name, COMM_SIZE - 1) &&
+	       (strlen(name) >= COMM_SIZE - 1 || !strcmp(text, name));
+}
+
+static bool add_called(struct targets *t, const char *option, const char *name)
+{
+	bool found = false, is_good = true;
+	struct dirent *entry;
+	DIR *all = opendir("/proc");
+
+	while (all && is_good && (entry = readdir(all))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0 || pid == getpid() || !is_called(pid, name))
+			continue;
+		found = true;
+		is_good = add(t, (struct recorder_target){.pid = pid});
+	}
+	if (all)
+		closedir(all);
+	if (is_good && !found)
+		complain_use("%s: no process is called '%s'", option, name);
+	return is_good && found;
+}
+
+static bool add_number(struct targets *t, const char *option, const char *text, bool thread)
+{
+	struct recorder_target target = {0};
+	uint64_t value;
+
+	if (!parse_number(option, text, 1, INT32_MAX, &value))
+		return false;
+	*(thread ? &target.tid : &target.pid) = (pid_t)value;
+	return add(t, target);
+}
+
 bool targets_parse(struct targets *targets, const char *option, const char *list, bool threads)
 {
-	char number[24];
+	char word[64];
 
 	for (;;) {
 		size_t length = strcspn(list, ",");
-		struct recorder_target target = {0};
-		uint64_t value;
+		bool is_name = !threads && length && !memchr("-+0123456789", *list, 12);
 
-		snprintf(number, sizeof(number), "%.*s", (int)length, list);
-		if (!parse_number(option, number, 1, INT32_MAX, &value))
-			return false;
-		*(threads ? &target.tid : &target.pid) = (pid_t)value;
-		if (!add(targets, target))
+		snprintf(word, sizeof(word), "%.*s", (int)length, list);
+		if (is_name ? !add_called(targets, option, word)
+			    : !add_number(targets, option, word, threads))
 			return false;
 		if (!list[length])
 			return true;
@@ -117,8 +162,27 @@ static int find_children(struct targets *t)
 	return 0;
 }
 
+/* What was started by what is sampled becomes a target of its own. */
+static int take_children(struct targets *t)
+{
+	size_t count = t->count;
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++)
+		if (!t->all[i].tid)
+			error = add_children(t, t->all[i].pid);
+	if (error)
+		complain("%s", strerror(ENOMEM));
+	for (size_t i = 0; i < t->child_count && !error; i++)
+		error = !add(t, (struct recorder_target){.pid = t->children[i]});
+	t->child_count = 0;
+	return error ? 1 : 0;
+}
+
 int targets_open(struct targets *targets)
 {
+	if (targets->with_children && take_children(targets))
+		return 1;
 	targets->pidfds = malloc(targets->count * sizeof(*targets->pidfds));
 	if (!targets->pidfds) {
 		complain("%s", strerror(ENOMEM));
@@ -171,7 +235,7 @@ void targets_tell_children(const struct targets *targets)
 		fprintf(stderr, "%s %d", i ? "," : "", targets->children[i]);
 	if (count > SHOWN_CHILDREN)
 		fprintf(stderr, " and %zu more", count - SHOWN_CHILDREN);
-	fputs("; give them to -p, too\n", stderr);
+	fputs("; --with-children samples them, too\n", stderr);
 }
 
 uint64_t targets_missed_ms(const struct targets *targets)

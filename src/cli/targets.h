@@ -19,11 +19,13 @@ struct targets {
 	pid_t *children;
 	uint64_t *cpu_ms; /* of @children, when the recording began */
 	size_t child_count, child_capacity;
+	bool with_children; /* sample them, too */
 };
 
 /*
- * Take the argument of -p (@threads false) or -t: a number or a list of them, "12,34".  false
- * after a complaint.
+ * Take the argument of -p (@threads false) or -t: a number, or for -p a name, or a list of them,
+ * "12,34".  A name is the one that ps(1) and pgrep(1) show, and stands for all processes that
+ * have it.  false after a complaint.
  */
 bool targets_parse(struct targets *targets, const char *option, const char *list, bool threads);
 

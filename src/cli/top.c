@@ -488,6 +488,7 @@ int run_top(struct arguments *a)
 		.all = recorded_is_all(a),
 		.off_cpu = a->off_cpu,
 		.wait_ns = a->off_cpu_ms * 1000000,
+		.hurry = &top_signals.end,
 	};
 	/* waits are walked by copies, and one sample a second is not worth a program in the kernel */
 	a->no_bpf |= a->off_cpu;

@@ -133,7 +133,7 @@ it_waits_for_a_program_that_tidies_up() {
 it_insists_if_the_user_does() {
 	busy_for_a_minute sh -c "trap '' TERM INT; exec '$(program chain)' 60000"
 	kill -INT "$recorder"
-	sleep 0.5
+	eventually grep -q "^bobbin record: sh (process $child) was told to end and has not yet; Ctrl-C kills it\$" said
 	kill -INT "$recorder"
 	ended_with $((128 + 9))
 }

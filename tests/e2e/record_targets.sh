@@ -58,12 +58,65 @@ it_says_which_children_are_not_sampled() {
 	eventually sh -c "[ \$(wc -w </proc/$pid/task/$pid/children) -eq 3 ]"
 	children=$(sed 's/ $//; s/ /, /g' "/proc/$pid/task/$pid/children")
 	expect 0 timeout --preserve-status -s INT 2 "$bobbin" record -p "$pid"
-	grep -q "^bobbin record: children that run already are not sampled: $children; give them" err
+	grep -q "^bobbin record: children that run already are not sampled: $children; --with-children" err
 	grep -q '^bobbin record: no samples: in [0-9]* ms nothing ran ' err
 	grep -q '; 3 children, which ran already and are not sampled, used [1-9][0-9]* ms of CPU time' err
 	none '%' <err
 	expect 0 timeout --preserve-status -s INT 1 "$bobbin" record -q -p "$pid"
 	[ ! -s err ]
+}
+
+it_samples_children_that_run_already() {
+	spawn sh -c "'$(program_as one chain)' 60000 & '$(program_as two chain)' 60000 & wait"
+	family=$pid
+	eventually sh -c "[ \$(cat /proc/[0-9]*/comm | grep -c -x -e one -e two) -ge 2 ]"
+	spawn "$bobbin" record --with-children -p "$family"
+	recorder=$pid
+	eventually samples "$recorder"
+	for child in $(cat "/proc/$family/task/$family/children"); do
+		works_on "$child"
+	done
+	kill -INT "$recorder"
+	wait "$recorder"
+	"$bobbin" script -F comm | awk 'NF { print $1 }' >names
+	some '^one$' 10 <names
+	some '^two$' 10 <names
+}
+
+it_knows_processes_by_their_name() {
+	name=$(printf 'chain-%.9d-and-more' $$)
+	spawn "$(program_as "$name" chain)" 60000
+	one=$pid
+	spawn "$(program_as "$name" chain)" 60000
+	eventually grep -q chain- "/proc/$pid/comm"
+	record --duration 1 -p "$name"
+	"$bobbin" script -F tid | awk 'NF { print $1 }' | sort -u >sampled
+	printf '%d\n' "$one" "$pid" | sort >wanted
+	diff wanted sampled
+	expect 2 "$bobbin" record -p chain-nobody
+	complains "^bobbin record: -p: no process is called 'chain-nobody'"
+}
+
+it_records_for_as_long_as_a_command_runs() {
+	spawn "$(program chain)" 600000
+	expect 3 "$bobbin" record -p "$pid" -- sh -c 'sleep 1; exit 3'
+	"$bobbin" script -F comm | awk 'NF { print $1 }' >names
+	some '^chain$' 10 <names
+	none '^s' <names
+}
+
+# Then the command is told to end, and its status is none.
+it_ends_before_a_command_with_what_it_records() {
+	spawn "$(program chain)" 1000
+	record -p "$pid" -- sleep 1000
+	spawn "$(program chain)" 60000
+	record --duration 0.5 -p "$pid" -- sleep 1000
+	record --duration 0.5 -- "$(program_as one chain)" 60000
+	stacks | some '^one: '
+	for wrong in 0 -1 x '' 1e9; do
+		expect 2 "$bobbin" record --duration "$wrong" true
+		complains "^bobbin record: --duration: '$wrong' is not a number of seconds from 0.001 to"
+	done
 }
 
 it_says_why_there_are_no_samples() {

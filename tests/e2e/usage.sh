@@ -114,7 +114,7 @@ it_refuses_stray_arguments() {
 it_wants_a_command_or_a_process_to_record() {
 	wrong record
 	grep -q "^Try 'bobbin help record'.\$" err
-	wrong record -p 1 true
+	wrong record -a -p 1
 	grep -q 'exclude each other' err
 }
 
