@@ -34,7 +34,7 @@ int input_open(struct input *input)
 	const char *path;
 	int r;
 
-	if (spool_open(a->input, &input->spool, &path)) {
+	if (spool_open(a->input, a->force, &input->spool, &path)) {
 		spool_close(&input->spool);
 		return 1;
 	}

@@ -354,6 +354,8 @@ static const struct option_row rows[] = {
 	{SAMPLERS, "max-stack", 0, "N", "1024",
 	 "keep at most N frames of a stack: the innermost three quarters and the outermost quarter "
 	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
+	{READERS, "force", 'f', NULL, NULL,
+	 "read a recording of another user, too", FLAG(force)},
 	{OF_REPORT, "no-children", 0, NULL, NULL,
 	 "count a function's own samples only", FLAG(report.no_children)},
 	{OF_REPORT, "sort", 's', "KEYS", NULL,

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file_range.h"
+#include "base/nameless_file.h"
+#include "base/output_path.h"
 #include "cli/command.h"
 #include "cli/file_attributes.h"
 
@@ -38,8 +39,10 @@ static int resolve(const char *path, char **ret, bool *special)
 	if (!is_new && S_ISDIR(status.st_mode))
 		return -EISDIR;
 	*special = !is_new && !S_ISREG(status.st_mode);
-	*ret = is_new || *special ? strdup(path) : realpath(path, NULL);
-	return *ret ? 0 : -errno;
+	if (!*special)
+		return output_path(path, !is_new, ret);
+	*ret = strdup(path);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* The mode that open(2) would have given. */
@@ -60,30 +63,14 @@ static void forget(struct output_file *file)
 	*file = (struct output_file){.fd = -1};
 }
 
-/* The folder of a path, from malloc(). */
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return strdup(".");
-	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-/*
- * A file in the target's folder that has no name yet: nothing of it is left if we are killed.
- * Not all file systems have such files; its name is given through /proc.
- */
+/* In the target's folder. */
 static int create_nameless(struct output_file *file)
 {
-	char *folder = folder_of(file->target);
+	char *slash = strrchr(file->target, '/'), next = slash[1];
 
-	if (!folder)
-		return -ENOMEM;
-	file->fd = access("/proc/self/fd", X_OK)
-			   ? -1
-			   : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	free(folder);
+	slash[1] = '\0';
+	file->fd = nameless_file_open(file->target);
+	slash[1] = next;
 	return file->fd < 0 ? -ENOTSUP : 0;
 }
 
@@ -154,45 +141,25 @@ static int send_all(const struct output_file *file)
 	return r;
 }
 
-static int link_as(const struct output_file *file, const char *name)
-{
-	char nameless[32];
-
-	snprintf(nameless, sizeof(nameless), "/proc/self/fd/%d", file->fd);
-	return linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
-}
-
 /*
  * No call puts a file without a name in the place of another one, so it gets a second name
  * for a moment: if we are killed between the two calls, it is left.
  */
 static int give_second_name(struct output_file *file)
 {
-	int r = -EEXIST;
+	char *start;
+	int r;
 
-	for (int tries = 0; r == -EEXIST && tries < 100; tries++) {
-		uint32_t number;
-
-		free(file->temp);
-		file->temp = NULL;
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			return -EIO;
-		if (asprintf(&file->temp, "%s.%06x", file->target, number & 0xffffff) < 0) {
-			file->temp = NULL;
-			return -ENOMEM;
-		}
-		r = link_as(file, file->temp);
-	}
-	if (r) {
-		free(file->temp);
-		file->temp = NULL;
-	}
+	if (asprintf(&start, "%s.", file->target) < 0)
+		return -ENOMEM;
+	r = nameless_file_name_like(file->fd, start, &file->temp);
+	free(start);
 	return r;
 }
 
 static int give_name(struct output_file *file)
 {
-	int r = link_as(file, file->target);
+	int r = nameless_file_name(file->fd, file->target);
 
 	return r == -EEXIST ? give_second_name(file) : r;
 }

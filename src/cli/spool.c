@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
+#include "base/nameless_file.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "profile/perf_format.h"
@@ -28,7 +29,7 @@ static const char *folder(void)
 static int create(void)
 {
 	char *name;
-	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = nameless_file_open(folder());
 
 	if (fd >= 0 || asprintf(&name, "%s/bobbin.XXXXXX", folder()) < 0)
 		return fd;
@@ -101,6 +102,11 @@ static int copy(int from, int to, const char *path)
 	return 1;
 }
 
+static void name_descriptor(int fd, struct spool *spool)
+{
+	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", fd);
+}
+
 static int keep(int from, const char *path, struct spool *spool)
 {
 	spool->fd = create();
@@ -108,35 +114,74 @@ static int keep(int from, const char *path, struct spool *spool)
 		complain("%s: %s", folder(), strerror(errno));
 		return 1;
 	}
-	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", spool->fd);
+	name_descriptor(spool->fd, spool);
 	return copy(from, spool->fd, path);
 }
 
-int spool_open(const char *path, struct spool *spool, const char **ret_path)
+/* Another user may have made it so that we misread it. */
+static bool refuse_strangers(const char *path, int fd, bool any_owner)
 {
-	bool is_input = !strcmp(path, "-");
 	struct stat st;
-	int fd = STDIN_FILENO, r;
 
-	spool->fd = -1;
-	*ret_path = is_input ? "/proc/self/fd/0" : path;
-	if (is_input ? fstat(fd, &st) : stat(path, &st))
+	if (any_owner || fstat(fd, &st) || !st.st_uid || st.st_uid == geteuid())
+		return false;
+	complain("%s: belongs to user %u, who is neither you nor root; -f reads it all the same",
+		 path, st.st_uid);
+	return true;
+}
+
+/* What was looked at is what is read, whatever @path leads to by then. */
+static int hold(const char *path, bool any_owner, struct spool *spool, const char **ret_path)
+{
+	struct stat st;
+
+	spool->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (spool->fd < 0 || fstat(spool->fd, &st) || !S_ISREG(st.st_mode))
 		return 0; /* whoever opens it says why */
-	if (is_input ? S_ISREG(st.st_mode) : !S_ISFIFO(st.st_mode))
-		return 0;
-	if (is_input && isatty(fd)) {
-		complain_use("-i -: standard input is a terminal");
+	if (refuse_strangers(path, spool->fd, any_owner))
 		return 1;
-	}
-	if (!is_input)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+	name_descriptor(spool->fd, spool);
+	if (!access(spool->path, F_OK))
+		*ret_path = spool->path;
+	return 0;
+}
+
+static int keep_pipe(const char *path, bool any_owner, struct spool *spool)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+
 	if (fd < 0) {
 		complain("%s: %s", path, strerror(errno));
 		return 1;
 	}
-	r = keep(fd, path, spool);
-	if (!is_input)
-		close(fd);
+	r = refuse_strangers(path, fd, any_owner) ? 1 : keep(fd, path, spool);
+	close(fd);
+	return r;
+}
+
+static int keep_input(struct spool *spool)
+{
+	if (!isatty(STDIN_FILENO))
+		return keep(STDIN_FILENO, "-", spool);
+	complain_use("-i -: standard input is a terminal");
+	return 1;
+}
+
+int spool_open(const char *path, bool any_owner, struct spool *spool, const char **ret_path)
+{
+	bool is_input = !strcmp(path, "-");
+	struct stat st;
+	int r;
+
+	spool->fd = -1;
+	*ret_path = is_input ? "/proc/self/fd/0" : path;
+	if (is_input ? fstat(STDIN_FILENO, &st) : stat(path, &st))
+		return 0; /* whoever opens it says why */
+	if (is_input && S_ISREG(st.st_mode))
+		return 0;
+	if (!is_input && !S_ISFIFO(st.st_mode))
+		return hold(path, any_owner, spool, ret_path);
+	r = is_input ? keep_input(spool) : keep_pipe(path, any_owner, spool);
 	*ret_path = spool->path;
 	return r;
 }

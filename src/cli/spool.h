@@ -8,23 +8,24 @@
 #ifndef BOBBIN_CLI_SPOOL_H
 #define BOBBIN_CLI_SPOOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* More than that is not kept. */
 #define SPOOL_MAX ((uint64_t)16 << 30)
 
 struct spool {
-	int fd;        /* of a file without a name, or -1 */
+	int fd;        /* of the file, or -1 */
 	char path[32]; /* under which it can be opened */
 };
 
 /*
  * Make what @path names a file that can be mapped: "-", standard input, and pipes are read
- * to their end into a file without a name in $TMPDIR, or /var/tmp.  *@ret_path: what to
- * open, @path itself for other files.  0, or 1 after a complaint.  spool_close() follows
- * in any case.
+ * to their end into a file without a name in $TMPDIR, or /var/tmp.  Unless @any_owner, what
+ * belongs to another user, but root, is refused.  *@ret_path: what to open.  0, or 1 after a
+ * complaint.  spool_close() follows in any case.
  */
-int spool_open(const char *path, struct spool *spool, const char **ret_path);
+int spool_open(const char *path, bool any_owner, struct spool *spool, const char **ret_path);
 void spool_close(struct spool *spool);
 
 #endif

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
+#include "base/nameless_file.h"
+#include "base/output_path.h"
 #include "profile/perf_output.h"
 
 #define BUFFER_SIZE (256 * 1024)
@@ -17,55 +19,61 @@
 
 struct perf_output {
 	int fd, error;
-	char *target, *temp, *old; /* absolute; NULL for a device */
-	bool stream;               /* nothing can be rewritten */
+	/* absolute; NULL for a device.  @temp, which begins with @hidden: NULL without a name */
+	char *target, *hidden, *temp, *old;
+	bool stream; /* nothing can be rewritten */
 	uint64_t pos;
 	size_t used;
 	uint8_t buffer[BUFFER_SIZE];
 };
 
-/* The file that is to be there: absolute, as the directory may be left meanwhile. */
-static int find_target(const char *path, bool exists, char **ret)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *folder, *absolute;
-	struct stat st;
-	int r;
-
-	if (exists) {
-		*ret = realpath(path, NULL);
-		return *ret ? 0 : -errno;
-	}
-	/* a link to nowhere is refused */
-	if (!*name || !lstat(path, &st))
-		return *name ? -ENOENT : -EISDIR;
-	folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	absolute = folder ? realpath(folder, NULL) : NULL;
-	r = absolute ? 0 : -errno;
-	if (!r && asprintf(ret, "%s/%s", absolute, name) < 0)
-		r = -ENOMEM;
-	free(folder);
-	free(absolute);
-	return r;
-}
-
-/* Names in the same directory. */
+/* Names in the same directory; that of a file that is not whole is its start. */
 static int name_files(struct perf_output *output, const char *path, bool exists)
 {
-	char *target = NULL, *temp = NULL, *old = NULL;
-	int r = find_target(path, exists, &target), folder;
+	int r = output_path(path, exists, &output->target), folder;
 
 	if (r)
 		return r;
-	output->target = target;
-	folder = (int)(strrchr(target, '/') - target);
-	if (asprintf(&temp, "%.*s/.%s.XXXXXX", folder, target, target + folder + 1) < 0)
+	folder = (int)(strrchr(output->target, '/') - output->target);
+	if (asprintf(&output->hidden, "%.*s/.%s.", folder, output->target,
+		     output->target + folder + 1) < 0)
+		output->hidden = NULL;
+	if (asprintf(&output->old, "%s.old", output->target) < 0)
+		output->old = NULL;
+	return output->hidden && output->old ? 0 : -ENOMEM;
+}
+
+/* Where files cannot be nameless. */
+static int create_named(struct perf_output *output)
+{
+	if (asprintf(&output->temp, "%sXXXXXX", output->hidden) < 0) {
+		output->temp = NULL;
 		return -ENOMEM;
-	output->temp = temp;
-	if (asprintf(&old, "%s.old", target) < 0)
-		return -ENOMEM;
-	output->old = old;
-	return 0;
+	}
+	output->fd = mkostemp(output->temp, O_CLOEXEC);
+	if (output->fd >= 0)
+		return 0;
+	free(output->temp);
+	output->temp = NULL;
+	return -errno;
+}
+
+static int create(struct perf_output *output)
+{
+	char *name = strrchr(output->hidden, '/') + 1, first = *name;
+
+	*name = '\0';
+	output->fd = nameless_file_open(output->hidden);
+	*name = first;
+	return output->fd < 0 ? create_named(output) : 0;
+}
+
+/* Whoever is killed from now on leaves a file with something in it. */
+static int show(struct perf_output *output)
+{
+	if (!output->target || output->temp)
+		return 0;
+	return nameless_file_name_like(output->fd, output->hidden, &output->temp);
 }
 
 static int open_device(struct perf_output *output, const char *path)
@@ -94,8 +102,7 @@ static int open_temp(struct perf_output *output, const char *path, bool exists)
 		return r;
 	if (!stat(output->old, &st) && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	output->fd = mkostemp(output->temp, O_CLOEXEC);
-	return output->fd < 0 ? -errno : 0;
+	return create(output);
 }
 
 static int open_output(struct perf_output *output, const char *path)
@@ -122,6 +129,7 @@ static void free_output(struct perf_output *output)
 	if (output->fd >= 0)
 		close(output->fd);
 	free(output->target);
+	free(output->hidden);
 	free(output->temp);
 	free(output->old);
 	free(output);
@@ -155,8 +163,10 @@ static bool has_stalled(int fd)
 }
 
 /* At the end of the file, or of the stream. */
-static int append(const struct perf_output *output, const uint8_t *data, size_t size)
+static int append(struct perf_output *output, const uint8_t *data, size_t size)
 {
+	bool is_empty = !size;
+
 	while (size) {
 		ssize_t n = write(output->fd, data, size);
 
@@ -171,7 +181,7 @@ static int append(const struct perf_output *output, const uint8_t *data, size_t 
 		if (size && output->stream && has_stalled(output->fd))
 			return -ETIMEDOUT;
 	}
-	return 0;
+	return is_empty ? 0 : show(output);
 }
 
 int perf_output_flush(struct perf_output *output)
@@ -212,7 +222,7 @@ int perf_output_recover(struct perf_output *output, int *ret_fd, uint64_t *ret_s
 {
 	struct stat st;
 
-	if (!output->temp)
+	if (!output->target)
 		return output->error ? output->error : -ENOSPC;
 	if (fstat(output->fd, &st))
 		return -errno;
@@ -256,6 +266,8 @@ int perf_output_commit(struct perf_output *output)
 {
 	int r = perf_output_flush(output);
 
+	if (!r)
+		r = show(output);
 	/* Some file systems say only now that the disk is full. */
 	if (close(output->fd) && !r)
 		r = -errno;

@@ -2,11 +2,12 @@
 /*
  * perf_output.h - a file that appears under its name when it is complete.
  *
- *	open      .NAME.XXXXXX beside the target, mode 0600
+ *	open      a file beside the target, mode 0600
+ *	write     it is called .NAME.XXXXXX once there is something in it
  *	commit    NAME → NAME.old (unless empty), .NAME.XXXXXX → NAME
  *	discard   .NAME.XXXXXX is removed; NAME was never touched
  *
- * A symbolic link is followed: what it points to is replaced, not the link.
+ * A symbolic link of this user or root is followed: what it points to is replaced, not the link.
  * A character device such as /dev/null is written directly.  A pipe, and standard
  * output ("-"), whatever that is, is a stream: bytes go out and never change.
  *

@@ -13,6 +13,7 @@
 
 #include "base/file_range.h"
 #include "base/hash_index.h"
+#include "base/path_owner.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "table/table_usage.h"
@@ -89,7 +90,7 @@ int table_cache_open(const char *folder, uint64_t limit, struct bobbin_error *er
 	}
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) || !is_ours(&st)) {
+	if (fstat(fd, &st) || !is_ours(&st) || !path_is_ours(folder)) {
 		close(fd);
 		return refuse_as(-EPERM, err, 0, BOBBIN_REASON_KEPT_OWNER);
 	}

@@ -199,6 +199,37 @@ static void other_bytes_are_refused(void **state)
 	assert_refused(k, -EBADMSG, BOBBIN_REASON_TABLE_MAGIC);
 }
 
+/* Whoever can put another folder in the place of one above it. */
+static void folders_above_are_looked_at(void **state)
+{
+	struct kept *k = *state;
+	struct table_cache *cache;
+	struct bobbin_error error = {0};
+	char above[256], folder[300], link[256];
+
+	snprintf(above, sizeof(above), "%s/above", k->folder);
+	snprintf(folder, sizeof(folder), "%s/tables", above);
+	snprintf(link, sizeof(link), "%s/link", k->folder);
+	assert_int_equal(table_cache_open(folder, 0, &error, &cache), 0);
+	table_cache_close(cache);
+	assert_int_equal(chmod(above, 0777), 0);
+	assert_int_equal(table_cache_open(folder, 0, &error, &cache), -EPERM);
+	assert_int_equal(error.reason, BOBBIN_REASON_KEPT_OWNER);
+	assert_int_equal(chmod(above, 01777), 0);
+	assert_int_equal(table_cache_open(folder, 0, &error, &cache), 0);
+	table_cache_close(cache);
+	if (!geteuid()) {
+		assert_int_equal(chown(above, 1234, 1234), 0);
+		assert_int_equal(table_cache_open(folder, 0, &error, &cache), -EPERM);
+		assert_int_equal(chown(above, 0, 0), 0);
+		assert_int_equal(symlink("above", link), 0);
+		assert_int_equal(lchown(link, 1234, 1234), 0);
+		strcat(link, "/tables");
+		assert_int_equal(table_cache_open(link, 0, &error, &cache), -EPERM);
+		assert_int_equal(error.reason, BOBBIN_REASON_KEPT_OWNER);
+	}
+}
+
 static void what_others_can_write_is_refused(void **state)
 {
 	struct kept *k = *state;
@@ -406,6 +437,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_cut_off_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_tables_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_bytes_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(folders_above_are_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_others_can_write_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_used_for_longest_goes_first, setup,
 						teardown),
