@@ -37,7 +37,7 @@ struct stalls {
 	uint64_t deadline_us; /* for memory; files get a few of them */
 	const volatile sig_atomic_t *hurry;
 	struct stall list[STALLS_MAX];
-	unsigned int count; /* of all; the oldest are forgotten */
+	unsigned int count;    /* of all; the oldest are forgotten */
 	bool knows_shut_users; /* there may be some */
 	struct wait_budgets budgets;
 	uint64_t used_us, at_us; /* of what all may take; as in struct wait_budget */

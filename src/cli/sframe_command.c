@@ -7,10 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A pipe that nobody writes to is at its end, and not waited for. */
+static int open_now(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	/* who writes to it by now may take a while */
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 int open_input(const char *path)
 {
-	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = strcmp(path, "-") ? open_now(path) : dup(STDIN_FILENO);
 
 	if (fd < 0)
 		complain("%s: %s", path, strerror(errno));

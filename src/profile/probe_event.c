@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/regular_file.h"
 #include "profile/tracepoint.h"
 
 #define GROUP "bobbin"
@@ -54,11 +55,11 @@ int probe_event_open(const char *path, uint64_t offset, bool returns, struct pro
 {
 	char line[LINE_SIZE], full[PROBE_NAME_SIZE + sizeof(GROUP)];
 	struct probe_event probe = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	int fd = regular_file_open(path, 0, NULL), r;
 
 	*ret = probe;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	choose_name(probe.name);
 	/* the path itself may have spaces */
 	snprintf(line, sizeof(line), "%c:" GROUP "/%s /proc/self/fd/%d:0x%" PRIx64 "\n",

@@ -2,13 +2,13 @@
 #include "symbol/symbol_offset.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/vector.h"
 #include "symbol/elf_file.h"
 
@@ -262,11 +262,11 @@ static int find(const struct elf_file *file, const char *debug_path, const char 
 int symbol_offset_find(const char *path, const char *debug_path, const char *name,
 		       struct symbol_places *ret)
 {
-	struct elf_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC), .path = (char *)path};
+	struct elf_file file = {.fd = regular_file_open(path, 0, NULL), .path = (char *)path};
 	int r = -ENOEXEC;
 
 	if (file.fd < 0)
-		return -errno;
+		return file.fd;
 	elf_version(EV_CURRENT);
 	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
 	if (file.elf && elf_kind(file.elf) == ELF_K_ELF)

@@ -162,6 +162,48 @@ it_survives_damaged_section_headers() {
 	done
 }
 
+it_waits_for_no_pipe_without_a_writer() {
+	mkfifo pipe
+	for command in dump check lint stat; do
+		status=0
+		timeout 60 "$bobbin" sframe $command pipe >out 2>err || status=$?
+		[ $status -ne 124 ] || fail "sframe $command waits"
+	done
+	expect 2 timeout 60 "$bobbin" record -e "uprobe:$PWD/pipe:main" true
+}
+
+it_reads_recordings_of_others_where_it_is_told_to() {
+	needs_root
+	record "$(program chain)" 100
+	chown 54321 perf.data
+	for command in report script flamegraph; do
+		expect 1 "$bobbin" $command
+		complains 'perf.data: belongs to user 54321, .*; -f reads it'
+		expect 0 "$bobbin" $command -f
+	done
+	stacks -f | some ' main '
+	expect 0 "$bobbin" report -i - <perf.data
+	# nobody else's recordings are left to be looked at
+	chown 0 perf.data
+}
+
+# Who may write to a folder could have root replace any file.
+it_follows_no_links_of_others_to_what_it_writes() {
+	needs_root
+	echo precious >precious
+	ln -s precious link
+	chown -h 54321 link
+	expect 1 "$bobbin" record -o link true
+	complains 'link: Permission denied'
+	expect 1 "$bobbin" sframe convert -o link "$(program chain)"
+	complains 'link: Permission denied'
+	[ "$(cat precious)" = precious ] && [ -L link ]
+	[ "$(ls -A | paste -s -d ' ')" = 'err link out precious' ]
+	chown -h 0 link
+	record -o link true
+	[ -L link ] && [ "$(head -c 7 precious)" = PERFILE ]
+}
+
 it_survives_a_library_that_is_cut_off_while_it_is_used() {
 	cp "$(program_as plugin.so plugin -shared -fPIC)" plugin.so
 	spawn "$(program loader)" 3000 "$PWD/plugin.so"

@@ -121,8 +121,8 @@ static int mount_files(void)
 	if (fuse < 0)
 		give_way("/dev/fuse");
 	mkdir("files", 0755);
-	snprintf(options, sizeof(options),
-		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+		 fuse);
 	if (mount("foreign", "files", "fuse", 0, options))
 		give_way("mount");
 	return fuse;

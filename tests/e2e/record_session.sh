@@ -130,6 +130,14 @@ it_waits_for_a_program_that_tidies_up() {
 	[ "$(cat tidied)" = tidy ]
 }
 
+# What it leaves later can be read; a file of no bytes is nobody's.
+it_leaves_no_empty_file_when_it_is_killed() {
+	spawn "$bobbin" record "$(program chain)" 60000
+	eventually samples "$pid"
+	kill -KILL "$pid"
+	[ -z "$(find . -name '.*' -type f -size 0)" ] || fail "left behind: $(ls -A)"
+}
+
 it_insists_if_the_user_does() {
 	busy_for_a_minute sh -c "trap '' TERM INT; exec '$(program chain)' 60000"
 	kill -INT "$recorder"

@@ -118,6 +118,24 @@ it_wants_a_command_or_a_process_to_record() {
 	grep -q 'exclude each other' err
 }
 
+it_prints_no_bytes_of_the_command_line_as_they_are() {
+	escape=$(printf '\033[31m')
+	for word in "--no$escape" "-Z" "-$escape" "--freq" "--quiet=$escape" "--in" "-F$escape"; do
+		wrong record "$word"
+		none "$escape" <err
+	done
+	wrong record --s
+	grep -q "^bobbin record: option '--s' is ambiguous$" err
+	wrong record --freq
+	grep -q "^bobbin record: option '--freq' requires an argument$" err
+	wrong record --quiet=1
+	grep -q "^bobbin record: option '--quiet' doesn't allow an argument$" err
+	wrong record -Z
+	grep -q "^bobbin record: invalid option -- 'Z'$" err
+	wrong record -F
+	grep -q "^bobbin record: option requires an argument -- 'F'$" err
+}
+
 it_refuses_what_are_no_numbers() {
 	for value in '' x 0 -1 1x ' ' 99999999999999999999; do
 		wrong record -F "$value" true
