@@ -13,9 +13,8 @@
 
 int nameless_file_open(const char *folder)
 {
-	int fd = access("/proc/self/fd", X_OK)
-			 ? -1
-			 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = access("/proc/self/fd", X_OK) ? -1
+					       : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	return fd < 0 ? -ENOTSUP : fd;
 }
