@@ -71,7 +71,7 @@ struct arguments {
 	/* report, script, flamegraph */
 	const char *event; /* NULL: all of them, or the first one */
 	/* report, script, flamegraph, stack */
-	bool unfolded, folded, one, force;
+	bool unfolded, folded, one, force, full;
 	unsigned int fields;
 	struct report_options report;
 	struct flamegraph_options flamegraph;

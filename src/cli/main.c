@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/command_table.h"
+#include "cli/file_limit.h"
 #include "infer/code_table.h"
 #include "infer/x86_insn.h"
 #include "profile/kernel_walk.h"
@@ -29,17 +29,6 @@ static int help(int argc, char **argv)
 		return commands_help(argc - 1, argv + 1);
 	list_commands(stdout);
 	return finish_output() ? 0 : 1;
-}
-
-/* A module's file stays open for as long as its tables are used. */
-static void allow_many_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /*
@@ -72,7 +61,7 @@ int main(int argc, char **argv)
 	/* both are errors of write(2), too */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	allow_many_files();
+	file_limit_raise();
 	if (x86_decoder_exists())
 		code_rows_provide(&code_table_maker);
 	return commands_run(argc - 1, argv + 1);

@@ -128,8 +128,26 @@ static bool take_real(const struct option_use *use)
 	return false;
 }
 
+/* Whoever asks for a detail of a report wants all of it. */
+static bool take_full(const struct option_use *use)
+{
+	use->a->full |= !!use->spelling;
+	return true;
+}
+
+static bool take_no_children(const struct option_use *use)
+{
+	return take_full(use) && take_flag(use);
+}
+
+static bool take_percent_limit(const struct option_use *use)
+{
+	return take_full(use) && take_real(use);
+}
+
 static bool take_branches(const struct option_use *use)
 {
+	take_full(use);
 	if (strcmp(use->text, "none"))
 		return take_real(use);
 	use->a->report.no_graph = true;
@@ -138,6 +156,7 @@ static bool take_branches(const struct option_use *use)
 
 static bool take_keys(const struct option_use *use)
 {
+	take_full(use);
 	if (!report_parse_keys(use->text, &use->a->report))
 		return true;
 	complain_use("%s: '%s' is not a list of comm, dso and sym", use->spelling, use->text);
@@ -356,24 +375,29 @@ static const struct option_row rows[] = {
 	 "of a deeper one", NUMBER(max_stack, 2, BOBBIN_MAX_DEPTH)},
 	{READERS, "force", 'f', NULL, NULL,
 	 "read a recording of another user, too", FLAG(force)},
+	{OF_REPORT, "full", 0, NULL, NULL,
+	 "show all functions, each with its callers or callees, instead of a first screen, as do the "
+	 "next five options", BY(take_full)},
 	{OF_REPORT, "no-children", 0, NULL, NULL,
-	 "count a function's own samples only", FLAG(report.no_children)},
+	 "count a function's own samples only", BY(take_no_children), .field = AT(bool, report.no_children)},
 	{OF_REPORT, "sort", 's', "KEYS", NULL,
 	 "columns: any of comm,dso,sym", BY(take_keys)},
 	{OF_REPORT, "call-graph", 'g', "HOW", "0.5",
 	 "'none', or a number: hide branches below that many per cent",
 	 REAL(take_branches, report.graph_limit, 100)},
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
-	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100)},
+	 "hide entries below P per cent", REAL(take_percent_limit, report.percent_limit, 100)},
 	{OF_REPORT, "stdio", 0, NULL, NULL,
-	 "accepted without effect: the report is always text", BY(take_nothing)},
+	 "as perf: text, which the report always is", BY(take_full)},
 	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",
 	 "what to print: a list of comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, "
 	 "srcline, source, reason; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
 	{OF_FLAMEGRAPH, "title", 0, "TEXT", NULL,
 	 "title of the picture", TEXT(flamegraph.title)},
 	{OF_FLAMEGRAPH, "inverted", 0, NULL, NULL,
-	 "callers at the top", FLAG(flamegraph.inverted)},
+	 "callers at the top, which is where they are in a picture higher than 900 pixels", FLAG(flamegraph.inverted)},
+	{OF_FLAMEGRAPH, "upright", 0, NULL, NULL,
+	 "callers at the bottom of any picture", FLAG(flamegraph.upright)},
 	{OF_FLAMEGRAPH, "min-width", 0, "PX", "0.1",
 	 "hide frames narrower than PX pixels", REAL(take_real, flamegraph.min_width, 0)},
 	{OF_FLAMEGRAPH, "folded", 0, NULL, NULL,

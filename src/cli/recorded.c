@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
@@ -106,21 +105,6 @@ static int open_scope(struct scope *scope, const struct event_list *events,
 	return r;
 }
 
-/*
- * A thread takes some descriptors, and the usual limit is for programs that use select(2).  A
- * command that is sampled is forked before, and keeps its limit.
- */
-static int open_recorder(const struct recorded_recorder *recorder)
-{
-	struct rlimit files;
-
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	return recorder->open(recorder->ctx);
-}
-
 int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		   enum workload_streams streams, const struct recorded_recorder *recorder)
 {
@@ -131,7 +115,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		return error;
 	if (!recorded->command) {
 		error = choose_targets(recorded, options);
-		return error ? error : open_recorder(recorder);
+		return error ? error : recorder->open(recorder->ctx);
 	}
 	error = workload_prepare(recorded->command, streams, &recorded->workload);
 	if (error) {
@@ -139,7 +123,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		return 1;
 	}
 	error = choose_targets(recorded, options);
-	error = error ? error : open_recorder(recorder);
+	error = error ? error : recorder->open(recorder->ctx);
 	if (error) {
 		workload_cancel(&recorded->workload);
 		return error;

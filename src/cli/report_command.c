@@ -4,6 +4,7 @@
 
 #include "cli/command_table.h"
 #include "cli/input.h"
+#include "cli/pager.h"
 #include "export/report.h"
 
 /* How the unwinding went. */
@@ -32,8 +33,10 @@ static int print(void *ctx, const struct input_event *event)
 	const struct input *input = ctx;
 	struct report_options options = input->arguments->report;
 
+	pager_start();
 	options.event = event->name;
 	options.samples = event->samples;
+	options.first_screen = !input->arguments->full;
 	options.notes = print_reasons;
 	options.ctx = (void *)event;
 	return report_write(event->report, &options, stdout);
@@ -43,5 +46,8 @@ int run_report(struct arguments *a)
 {
 	struct input input = {.arguments = a};
 
-	return input_report(&input, false, print, &input);
+	int r = input_report(&input, false, print, &input);
+
+	pager_end();
+	return r;
 }

@@ -5,6 +5,7 @@
 #include "cli/code_label.h"
 #include "cli/command_table.h"
 #include "cli/input.h"
+#include "cli/pager.h"
 #include "cli/script_fields.h"
 #include "export/safe_text.h"
 
@@ -138,8 +139,11 @@ int run_script(struct arguments *a)
 	r = input_open(&input);
 	if (r)
 		return r;
+	pager_start();
 	while ((r = input_next(&input, &sample)) > 0 && !ferror(stdout))
 		print_sample(&input, &sample, a->fields);
 	input_close(&input);
-	return !finish_output() || r < 0;
+	r = !finish_output() || r < 0;
+	pager_end();
+	return r;
 }

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/file_limit.h"
+
 static void set_streams(enum workload_streams streams)
 {
 	int nothing;
@@ -31,6 +33,7 @@ static void run(char **argv, int go, int failed)
 		;
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	file_limit_restore();
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(failed, &error, sizeof(error)) < 0)

@@ -21,6 +21,8 @@
 #define LEGEND_SHADE 3
 #define NAME_COLUMNS 512
 #define TITLE_COLUMNS 256
+/* The height of a usual one, in pixels, without what a browser takes for itself. */
+#define SCREEN 900
 
 static const char style[] =
 #include "export/flamegraph.css.inc"
@@ -31,6 +33,7 @@ static const char script[] =
 
 struct picture {
 	const struct flamegraph_options *options;
+	bool inverted;
 	struct flamegraph_layout layout;
 	FILE *out;
 };
@@ -86,7 +89,7 @@ static unsigned int position(const struct picture *p, uint64_t weight)
 
 static unsigned int top(const struct picture *p, const struct flame *flame)
 {
-	uint32_t row = p->options->inverted ? flame->depth : p->layout.depth - flame->depth;
+	uint32_t row = p->inverted ? flame->depth : p->layout.depth - flame->depth;
 
 	return HEAD + row * ROW;
 }
@@ -294,8 +297,7 @@ static int write_script(const struct picture *p)
 
 	fputs("<script><![CDATA[(() => {\"use strict\";\nconst profile = {", p->out);
 	fprintf(p->out, "row:%u,head:%u,edge:%u,shades:%u,", ROW, HEAD, EDGE, PALETTE_SHADES);
-	fprintf(p->out, "inverted:%d,min:%u.%03u", p->options->inverted,
-		(unsigned int)p->options->min_width,
+	fprintf(p->out, "inverted:%d,min:%u.%03u", p->inverted, (unsigned int)p->options->min_width,
 		(unsigned int)(p->options->min_width * 1000) % 1000);
 	write_kinds(p);
 	fputs(",\nfiles:[", p->out);
@@ -335,6 +337,7 @@ int flamegraph_write(const struct call_tree *tree, const struct flamegraph_optio
 	r = flamegraph_layout_init(tree, least, &p.layout);
 	if (r < 0)
 		return r;
+	p.inverted = options->inverted || (!options->upright && height(&p) > SCREEN);
 	r = write_picture(&p);
 	flamegraph_layout_fini(&p.layout);
 	return r;

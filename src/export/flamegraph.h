@@ -24,12 +24,14 @@ struct call_tree;
  * @title: NULL: "Flame graph"
  * @min_width: frames narrower than so many pixels are left out, and the
  *	picture says how many; 0 keeps all
- * @inverted: outermost frames at the top (an icicle graph)
+ * @inverted: outermost frames at the top (an icicle graph), which is also where they are in a
+ *	picture higher than a screen, of which the top is what is seen first
+ * @upright: outermost frames at the bottom, however high it is
  */
 struct flamegraph_options {
 	const char *title;
 	double min_width;
-	bool inverted;
+	bool inverted, upright;
 };
 
 /* Print as SVG.  0; -EINVAL for a width of thousands of pixels; -ENOMEM.  Write errors stay in @out. */

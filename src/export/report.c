@@ -11,9 +11,11 @@
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
+#include "export/report_paths.h"
 #include "export/safe_text.h"
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
+#define FIRST_LINES 20   /* of a first screen */
 
 struct report {
 	struct call_tree *tree;
@@ -185,7 +187,8 @@ static const char *cell(const struct report_entry *entry, enum report_key key)
 
 static uint64_t weight_of(const struct page *page, const struct report_entry *entry)
 {
-	return page->options.no_children ? entry->self : entry->children;
+	return page->options.no_children || page->options.first_screen ? entry->self
+								       : entry->children;
 }
 
 static int compare_cells(const struct report_entry *a, const struct report_entry *b)
@@ -252,6 +255,10 @@ static int choose_lines(struct page *page)
 		}
 	}
 	qsort_r(page->lines, page->n_lines, sizeof(*page->lines), compare_lines, page);
+	while (page->options.first_screen && page->n_lines > FIRST_LINES) {
+		page->left_out += page->lines[--page->n_lines]->self;
+		page->n_left_out++;
+	}
 	return 0;
 }
 
@@ -324,9 +331,20 @@ static int write_entry(const struct page *page, const struct report_entry *entry
 	else
 		fprintf(page->out, "  %8s  %8s", children, self);
 	write_cells(page, entry);
-	if (page->options.no_graph)
+	if (page->options.no_graph || page->options.first_screen)
 		return 0;
 	return report_graph_write(&page->all, entry, &page->options, page->out);
+}
+
+/* Of a first screen. */
+static void write_rest(const struct page *page)
+{
+	char share[REPORT_PERCENT_SIZE];
+
+	report_percent(share, page->left_out, call_tree_total(page->report->tree));
+	fprintf(page->out, "# Functions that are left out: %zu (%s self)\n", page->n_left_out,
+		share);
+	fputs("# All of them, with their callers and callees: --full\n", page->out);
 }
 
 static void write_left_out(const struct page *page)
@@ -348,7 +366,10 @@ static void write_left_out(const struct page *page)
 static void write_notes(const struct page *page)
 {
 	fputs("\n#\n", page->out);
-	write_left_out(page);
+	if (page->options.first_screen)
+		write_rest(page);
+	else
+		write_left_out(page);
 	if (page->options.notes)
 		page->options.notes(page->options.ctx, page->out);
 	fputs("#\n", page->out);
@@ -363,6 +384,8 @@ static int write_page(struct page *page)
 	write_header(page);
 	for (size_t i = 0; !r && i < page->n_lines; i++)
 		r = write_entry(page, page->lines[i]);
+	if (!r && page->options.first_screen)
+		r = report_paths_write(page->report->tree, page->out);
 	if (r < 0)
 		return r;
 	write_notes(page);

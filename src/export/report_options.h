@@ -29,6 +29,8 @@ enum report_key {
  * @percent_limit: leave out entries below so many per cent
  * @graph_limit: leave out branches of call graphs below so many per cent; at 0
  *	the text may grow with the square of the depth
+ * @first_screen: a summary instead: the functions that have most of their own, without call
+ *	graphs, and the heaviest paths
  * @notes: prints lines at the end, each after "# "; or NULL
  * @ctx: for @notes
  */
@@ -40,6 +42,7 @@ struct report_options {
 	bool by_process;
 	bool no_children;
 	bool no_graph;
+	bool first_screen;
 	double percent_limit;
 	double graph_limit;
 	void (*notes)(void *ctx, FILE *out);

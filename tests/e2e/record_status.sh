@@ -69,4 +69,26 @@ it_leaks_no_descriptors_into_the_program() {
 	none perf.data <fds
 }
 
+it_leaves_the_limit_of_open_files_to_the_command() {
+	[ "$(ulimit -n)" -le 1024 ] || ulimit -S -n 1024
+	record sh -c 'ulimit -S -n; ulimit -H -n' >limits
+	{
+		ulimit -S -n
+		ulimit -H -n
+	} | diff - out
+}
+
+# Root's limit is what it is for others' sake.
+it_samples_more_threads_than_files_may_be_open() {
+	needs_root
+	needs python3
+	sh -c 'ulimit -n 100 && ulimit -n 200' 2>/dev/null || skip "root may not raise its limits here"
+	spawn python3 -c 'import threading, time
+for _ in range(200): threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+while True: pass'
+	eventually sh -c "[ \$(ls /proc/$pid/task | wc -l) -gt 200 ]"
+	expect 0 sh -c 'ulimit -n 100; exec "$@"' sh "$bobbin" record --duration 0.5 -p "$pid"
+	grep -q 'samples, ' err
+}
+
 run_cases

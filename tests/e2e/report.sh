@@ -19,7 +19,7 @@ entries() {
 
 it_reports_children_and_self() {
 	recording
-	quietly "$bobbin" report
+	quietly "$bobbin" report --full
 	grep -Eq '^# Samples: [0-9]+ +of event' out
 	grep -Eq '^# Children +Self +Command +Shared Object +Symbol' out
 	entries | some ' \[\.\] main$' 2
@@ -27,6 +27,40 @@ it_reports_children_and_self() {
 	entries | awk '{ print $1 + 0 }' >shares
 	sort -rn -c shares
 	entries | grep ' \[\.\] main$' | mostly 100 '^ *[0-9.]*%  *0\.[0-9]*% '
+}
+
+it_begins_with_a_screen() {
+	recording
+	quietly "$bobbin" report
+	entries | head -n 1 | some ' \[\.\] spin$' 1
+	grep -Eq '^ +[0-9.]+%  chain: _start > .* > main > a > b > c > spin$' out
+	grep -Eq '^ +[0-9.]+%  family: .* > main > in_child > spin$' out
+	none -e '---' <out
+	[ "$(wc -l <out)" -lt 70 ] || fail "$(wc -l <out) lines"
+	mv out screen
+	for options in --full --stdio '-g 0.5' '--percent-limit 0.1'; do
+		# shellcheck disable=SC2086 # words
+		quietly "$bobbin" report $options
+		[ ! -e full ] || cmp full out
+		mv out full
+	done
+	grep -q -e '---' full
+}
+
+it_shows_pages_on_a_terminal() {
+	needs python3
+	recording
+	for command in report script; do
+		PAGER="awk '/spin/ { n++ } END { print n ? \"page\" : \"none\" }'" \
+			"$sources/terminal-user" "$bobbin" $command <<-'END'
+			wait ^page
+			exit 0
+		END
+	done
+	PAGER=cat "$sources/terminal-user" "$bobbin" report -g none --percent-limit 99 <<-'END'
+		wait ^# Samples: [0-9]+ of event
+		exit 0
+	END
 }
 
 it_reports_a_functions_own_time() {
@@ -102,10 +136,10 @@ it_names_hidden_files_and_functions_safely() {
 
 it_folds_the_levels_of_a_recursion() {
 	record "$(program deep)" 200 900
-	quietly "$bobbin" report
+	quietly "$bobbin" report --full
 	[ "$(wc -l <out)" -lt 1500 ] || fail "$(wc -l <out) lines"
 	some ' descend \[recursion, up to 90[01] levels\]$' 1 <out
-	quietly "$bobbin" report --no-fold
+	quietly "$bobbin" report --full --no-fold
 	none 'recursion' <out
 	[ "$(grep -c ' descend$' out)" -gt 800 ]
 	quietly "$bobbin" flamegraph --folded

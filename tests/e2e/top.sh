@@ -209,7 +209,7 @@ it_says_what_is_wrong() {
 	complains no-such-program 'No such file'
 	expect 1 "$bobbin" top -p 999999999
 	complains 999999999 'No such process'
-	expect 2 "$bobbin" top -p 1 true
+	expect 2 "$bobbin" top -a -p 1
 	expect 2 "$bobbin" top -e cycles,cpu-clock true
 	grep -q 'a table is of one event' err
 	expect 2 "$bobbin" top -e nonsense true

@@ -115,6 +115,32 @@ static void inverted_pictures_hang_from_the_top(void **state)
 	call_tree_close(tree);
 }
 
+/* What is seen of it first is its top. */
+static void high_pictures_hang_from_the_top(void **state)
+{
+	struct flamegraph_options options = usual_options;
+	struct call_frame frames[60];
+	struct call_tree *tree;
+	char *svg;
+
+	for (size_t i = 0; i < 60; i++)
+		frames[i] = (struct call_frame){.name = "f", .dso = i % 2 ? "a" : "b"};
+	assert_int_equal(call_tree_open(&tree), 0);
+	assert_int_equal(call_tree_add(tree, frames, 40, 1), 0);
+	svg = drawn(tree, &options);
+	assert_non_null(strstr(svg, "inverted:0"));
+	free(svg);
+	assert_int_equal(call_tree_add(tree, frames, 60, 1), 0);
+	svg = drawn(tree, &options);
+	assert_non_null(strstr(svg, "inverted:1"));
+	free(svg);
+	options.upright = true;
+	svg = drawn(tree, &options);
+	assert_non_null(strstr(svg, "inverted:0"));
+	free(svg);
+	call_tree_close(tree);
+}
+
 static void title_reaches_the_picture(void **state)
 {
 	struct flamegraph_options options = {.title = "a <b> & \"c\x1b\""};
@@ -291,6 +317,7 @@ int main(void)
 		cmocka_unit_test(a_picture_needs_nothing_else),
 		cmocka_unit_test(the_still_picture_shows_every_frame),
 		cmocka_unit_test(inverted_pictures_hang_from_the_top),
+		cmocka_unit_test(high_pictures_hang_from_the_top),
 		cmocka_unit_test(title_reaches_the_picture),
 		cmocka_unit_test(absurd_width_is_refused),
 		cmocka_unit_test(frames_too_narrow_to_see_are_left_out_and_counted),

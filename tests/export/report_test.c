@@ -53,6 +53,79 @@ static void assert_holds(const struct report *report, const struct report_option
 	free(text);
 }
 
+/* Functions by their own weight, and where stacks meet. */
+static void first_screen_is_short(void **state)
+{
+	const struct report_options options = {
+		.first_screen = true, .n_keys = 1, .keys = {REPORT_SYM}};
+	struct report *report = report_of();
+	char name[64];
+
+	add(report, "app", "main;parse;lex", 60);
+	add(report, "app", "main;a;b;c;d;e;f;g;h;i;j;k;l;m;n", 30);
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "main;many;of%d", i);
+		add(report, "app", name, i < 9 ? 1 : 0);
+	}
+	add(report, "", "main", 1);
+	assert_report(report, &options,
+		      "# Samples: 0 of event 'samples'\n"
+		      "# Event count (approx.): 100\n"
+		      "#\n"
+		      "# Children      Self  Symbol\n"
+		      "# ........  ........  ........\n"
+		      "#\n"
+		      "    60.00%    60.00%  [.] lex\n"
+		      "    30.00%    30.00%  [.] n\n"
+		      "   100.00%     1.00%  [.] main\n"
+		      "     1.00%     1.00%  [.] of0\n"
+		      "     1.00%     1.00%  [.] of1\n"
+		      "     1.00%     1.00%  [.] of2\n"
+		      "     1.00%     1.00%  [.] of3\n"
+		      "     1.00%     1.00%  [.] of4\n"
+		      "     1.00%     1.00%  [.] of5\n"
+		      "     1.00%     1.00%  [.] of6\n"
+		      "     1.00%     1.00%  [.] of7\n"
+		      "     1.00%     1.00%  [.] of8\n"
+		      "\n"
+		      "# Heaviest paths, each as far as it has a twentieth of all:\n"
+		      "#\n"
+		      "    60.00%  app: main > parse > lex\n"
+		      "    30.00%  app: main > a > b > ... 5 more ... > h > i > j > k > l > m > n\n"
+		      "     9.00%  app: main > many\n"
+		      "\n"
+		      "#\n"
+		      "# Functions that are left out: 0 (0.00% self)\n"
+		      "# All of them, with their callers and callees: --full\n"
+		      "#\n");
+	report_close(report);
+}
+
+static void first_screen_has_so_many_lines(void **state)
+{
+	const struct report_options options = {.first_screen = true};
+	struct report *report = report_of();
+	char name[64], *text;
+	size_t lines = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "main;function%d", i);
+		add(report, "app", name, 1);
+	}
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "main;heavy%d", i);
+		add(report, "app", name, 1000);
+	}
+	text = written(report, &options);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_in_range(lines, 30, 50);
+	assert_non_null(strstr(text, "# Lighter ones that are left out: 4\n"));
+	assert_non_null(strstr(text, "# Functions that are left out: 992 (7.63% self)\n"));
+	free(text);
+	report_close(report);
+}
+
 static struct report *example(void)
 {
 	struct report *report = report_of();
@@ -341,6 +414,8 @@ static void the_tree_is_there_for_other_writers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_screen_is_short),
+		cmocka_unit_test(first_screen_has_so_many_lines),
 		cmocka_unit_test(entries_are_printed_like_perf_does),
 		cmocka_unit_test(call_graphs_go_down_with_children),
 		cmocka_unit_test(call_graphs_go_up_without_children),

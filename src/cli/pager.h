@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * pager.h - what a command prints to a terminal, screen by screen.
+ */
+#ifndef BOBBIN_CLI_PAGER_H
+#define BOBBIN_CLI_PAGER_H
+
+/*
+ * From now on standard output, if it is a terminal, goes through $BOBBIN_PAGER, $PAGER or
+ * less(1), where there is one.  "" and "cat" stand for none.  A second call does nothing.
+ */
+void pager_start(void);
+
+/* Wait until the user has seen enough.  Nothing is printed afterwards. */
+void pager_end(void);
+
+#endif
