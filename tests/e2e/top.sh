@@ -165,8 +165,7 @@ may_trace() {
 it_counts_events() {
 	may_trace
 	calls=$(program calls)
-	quietly "$bobbin" top -b -n 1 -d 1 -c 100 -e "uprobe:$calls:visit" -- "$calls" 1000000000
-	last_table
+	tables '\] visit$' -d 0.5 -c 100 -e "uprobe:$calls:visit" -- "$calls" 1000000000
 	grep -q "samples/s of uprobe:$calls:visit, " table
 	between 100 100 "$(weight 2 visit)"
 	between 95 100 "$(weight 1 main)"
