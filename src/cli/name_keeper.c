@@ -28,6 +28,20 @@ struct place {
 	const struct mapped_file *file;
 	uint64_t offset;
 	uint64_t mapped_offset; /* where what is mapped starts in the file */
+	uint64_t frames;        /* that were there */
+};
+
+/* What was noted last. */
+struct seen {
+	uint64_t hash;
+	uint32_t place; /* its number and 1; 0: none */
+};
+
+/* The run time that makes code in a process. */
+enum machine {
+	MACHINE_NONE,
+	MACHINE_JAVA,
+	MACHINE_V8,
 };
 
 struct name_keeper {
@@ -35,7 +49,12 @@ struct name_keeper {
 	size_t count, capacity;
 	struct hash_index index;
 	uint64_t seed;
-	uint64_t seen[1u << SEEN_BITS]; /* hashes of what was noted last */
+	struct seen seen[1u << SEEN_BITS];
+	/* of the last process whose stacks were looked at for that */
+	const struct bobbin_space *machine_of;
+	int machine_pid;
+	enum machine machine;
+	struct name_stats stats;
 	/* while names are looked up */
 	struct symbolizer *symbolizer;
 	struct code_labels labels;
@@ -62,39 +81,96 @@ void name_keeper_close(struct name_keeper *keeper)
 	byte_buffer_fini(&keeper->blob);
 	hash_index_fini(&keeper->index);
 	free(keeper->places);
+	for (size_t i = 0; i < NAME_KEEPER_FILES; i++)
+		free(keeper->stats.files[i].path);
 	free(keeper);
 }
 
-static bool is_noted(const struct name_keeper *k, uint64_t hash, const struct place *place)
+/* Its number and 1, or 0. */
+static uint32_t find_place(const struct name_keeper *k, uint64_t hash, const struct place *place)
 {
 	size_t at = 0;
 	uint32_t i;
 
 	while (hash_index_next(&k->index, hash, &at, &i))
 		if (k->places[i].file == place->file && k->places[i].offset == place->offset)
-			return true;
-	return false;
+			return i + 1;
+	return 0;
 }
 
-static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc)
+/* @ret: as find_place(); 0 where there is no room. */
+static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc, uint32_t *ret)
 {
-	struct place place = {m->file, m->offset + (pc - m->start), m->offset};
+	struct place place = {m->file, m->offset + (pc - m->start), m->offset, 0};
 	uint64_t hash = hash_words(place.file->number, place.offset, k->seed);
+	int r;
 
-	if (k->count == MAX_PLACES || is_noted(k, hash, &place))
+	*ret = find_place(k, hash, &place);
+	if (*ret || k->count == MAX_PLACES)
 		return 0;
-	return hash_index_push(&k->index, hash, k->places, k->count, k->capacity, place);
+	r = hash_index_push(&k->index, hash, k->places, k->count, k->capacity, place);
+	*ret = r ? 0 : (uint32_t)k->count;
+	return r;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t length = strlen(path), of_end = strlen(end);
+
+	return length >= of_end && !strcmp(path + length - of_end, end);
+}
+
+static enum machine find_machine(const struct bobbin_space *space)
+{
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const char *path = space->maps.list[i].path;
+
+		if (ends_with(path, "/libjvm.so"))
+			return MACHINE_JAVA;
+		if (ends_with(path, "/node") || ends_with(path, "/nodejs"))
+			return MACHINE_V8;
+	}
+	return MACHINE_NONE;
+}
+
+static enum machine machine_of(struct name_keeper *k, const struct bobbin_space *space)
+{
+	if (k->machine_of != space || k->machine_pid != space->live_pid) {
+		k->machine_of = space;
+		k->machine_pid = space->live_pid;
+		k->machine = find_machine(space);
+	}
+	return k->machine;
+}
+
+static int note_frame(struct name_keeper *k, struct bobbin_space *space, uint64_t pc, uint32_t *ret)
+{
+	const struct mapping *m = space_find(space, pc);
+
+	*ret = 0;
+	if (!m)
+		return 0;
+	if (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO)
+		return note(k, m, pc, ret);
+	k->stats.java_frames += machine_of(k, space) == MACHINE_JAVA;
+	k->stats.v8_frames += machine_of(k, space) == MACHINE_V8;
+	return 0;
 }
 
 /* Most frames are those of the sample before. */
-static bool is_seen(struct name_keeper *k, const struct bobbin_space *space, uint64_t pc)
+static int count_frame(struct name_keeper *k, struct bobbin_space *space, uint64_t pc)
 {
 	uint64_t hash = hash_words(pc ^ space->generation << 48, (uintptr_t)space, k->seed);
-	uint64_t *seen = &k->seen[hash >> (64 - SEEN_BITS)];
-	bool same = *seen == hash;
+	struct seen *seen = &k->seen[hash >> (64 - SEEN_BITS)];
+	int r = 0;
 
-	*seen = hash;
-	return same;
+	if (seen->hash != hash) {
+		r = note_frame(k, space, pc, &seen->place);
+		seen->hash = hash;
+	}
+	if (seen->place)
+		k->places[seen->place - 1].frames++;
+	return r;
 }
 
 static int on_trace(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace)
@@ -102,14 +178,10 @@ static int on_trace(void *ctx, struct bobbin_space *space, const struct bobbin_t
 	struct name_keeper *k = ctx;
 	int r = 0;
 
-	for (uint32_t i = 0; i < trace->count && !r; i++) {
-		const struct bobbin_frame *f = &trace->frames[i];
-		uint64_t pc = bobbin_frame_lookup_pc(f);
-		const struct mapping *m = is_seen(k, space, pc) ? NULL : space_find(space, pc);
-
-		if (m && (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO))
-			r = note(k, m, pc);
-	}
+	for (uint32_t i = 0; i < trace->count && !r; i++)
+		r = count_frame(k, space, bobbin_frame_lookup_pc(&trace->frames[i]));
+	if (trace->reason == BOBBIN_REASON_NO_TABLE)
+		k->stats.java_stacks += machine_of(k, space) == MACHINE_JAVA;
 	return r;
 }
 
@@ -145,8 +217,9 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 	return module_symbols(k->symbolizer, module, ret);
 }
 
+/* @is_symbol: whether it is a name that somebody gave. */
 static bool name_place(struct name_keeper *k, const struct place *place, struct module *module,
-		       unsigned int id, struct symbol *ret)
+		       unsigned int id, struct symbol *ret, bool *is_symbol)
 {
 	struct code_spot spot = {
 		.file_offset = place->offset,
@@ -155,8 +228,8 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 	};
 
 	code_spot_place(&spot, module);
-	return code_symbols(k->symbolizer, &spot, id, ret, 1) > 0 ||
-	       code_label(&k->labels, &spot, ret) > 0;
+	*is_symbol = code_symbols(k->symbolizer, &spot, id, ret, 1) > 0;
+	return *is_symbol || code_label(&k->labels, &spot, ret) > 0;
 }
 
 static bool is_same(const struct kept_function *f, const struct symbol *symbol)
@@ -200,6 +273,25 @@ static struct module *module_of(struct bobbin_unwinder *unwinder, const struct p
 	return module ? module : unwinder_file_module(unwinder, place->file);
 }
 
+/* Those with most frames are kept, in order. */
+static void count_unnamed(struct name_stats *stats, const char *path, uint64_t frames)
+{
+	size_t at = stats->file_count < NAME_KEEPER_FILES ? stats->file_count : NAME_KEEPER_FILES;
+
+	if (!frames)
+		return;
+	stats->unnamed += frames;
+	stats->file_count++;
+	if (at == NAME_KEEPER_FILES) {
+		if (frames <= stats->files[--at].frames)
+			return;
+		free(stats->files[at].path);
+	}
+	for (; at && frames > stats->files[at - 1].frames; at--)
+		stats->files[at] = stats->files[at - 1];
+	stats->files[at] = (struct unnamed_file){strdup(path), frames};
+}
+
 /* The places of one file, @count of them. */
 static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		      const struct place *places, size_t count)
@@ -208,7 +300,8 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 	struct kept_function last = {0};
 	struct symbol symbol;
 	unsigned int id = 0;
-	bool open = false, begun = false;
+	bool open = false, begun = false, is_symbol;
+	uint64_t unnamed = 0;
 	size_t at = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -224,9 +317,13 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		if (open && !begun)
 			kept_names_begin(&k->blob, places->file, &at);
 		begun |= open;
-		if (open && name_place(k, &places[i], module, id, &symbol))
+		is_symbol = false;
+		if (open && name_place(k, &places[i], module, id, &symbol, &is_symbol))
 			add(k, at, &last, &places[i], &symbol);
+		k->stats.frames += places[i].frames;
+		unnamed += is_symbol ? 0 : places[i].frames;
 	}
+	count_unnamed(&k->stats, places->file->path, unnamed);
 	if (last.name)
 		kept_names_add(&k->blob, at, &last);
 	if (begun)
@@ -255,6 +352,11 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	*ret = k->blob;
 	k->blob = (struct byte_buffer){0};
 	return 0;
+}
+
+const struct name_stats *name_keeper_stats(const struct name_keeper *keeper)
+{
+	return &keeper->stats;
 }
 
 struct recorder_names name_keeper_hooks(struct name_keeper *keeper)

@@ -14,9 +14,27 @@
 
 struct name_keeper;
 
+/* Files that are told of one by one. */
+#define NAME_KEEPER_FILES 3
+
+/* What was not named, and what would help. */
+struct name_stats {
+	uint64_t frames, unnamed; /* of files' code */
+	struct unnamed_file {
+		char *path; /* as long as the keeper */
+		uint64_t frames;
+	} files[NAME_KEEPER_FILES]; /* that have most of those without a name */
+	size_t file_count;          /* of all */
+	uint64_t java_stacks;       /* that end early in code without a table, of Java machines */
+	uint64_t java_frames, v8_frames; /* in code that these have made */
+};
+
 /* Returns 0, -ENOMEM. */
 int name_keeper_open(struct name_keeper **ret);
 void name_keeper_close(struct name_keeper *keeper);
+
+/* Once the recording has ended. */
+const struct name_stats *name_keeper_stats(const struct name_keeper *keeper);
 
 /* For the options of a recorder. */
 struct recorder_names name_keeper_hooks(struct name_keeper *keeper);

@@ -24,6 +24,10 @@
 #include "export/safe_text.h"
 #include "profile/recorder.h"
 
+/* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
+#define LEAST_UNNAMED 10
+#define LEAST_SHARE 5
+
 struct record {
 	struct recorder_options options;
 	struct arguments *arguments;
@@ -305,6 +309,48 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 	tell_count(s->remapped, "are cut where mappings had changed");
 }
 
+/* Of the files that have most of them. */
+static void tell_unnamed(const struct name_stats *n)
+{
+	size_t shown = n->file_count < NAME_KEEPER_FILES ? n->file_count : NAME_KEEPER_FILES;
+
+	if (percent(n->unnamed, n->frames) < LEAST_UNNAMED)
+		return;
+	fprintf(stderr,
+		"  %8.1f %% of the frames in files have no name:", percent(n->unnamed, n->frames));
+	for (size_t i = 0; i < shown; i++) {
+		fprintf(stderr, "%s %.1f %% in ", i ? "," : "",
+			percent(n->files[i].frames, n->frames));
+		safe_text_plain(stderr, n->files[i].path ? n->files[i].path : "?");
+	}
+	if (n->file_count > shown)
+		fprintf(stderr, " and others");
+	fputs(";\n           debug symbols have them: packages called -dbgsym or -dbg, or, when it is "
+	      "reported, $DEBUGINFOD_URLS\n",
+	      stderr);
+}
+
+/* What whoever ran the program could do. */
+static void tell_remedies(const struct record *record, const struct recorder_stats *s)
+{
+	const struct name_stats *n = record->names ? name_keeper_stats(record->names) : NULL;
+
+	if (s->lost)
+		fputs("           records are lost where they are taken faster than they are read: a lower "
+		      "-F, a smaller --stack-size or --bpf helps\n",
+		      stderr);
+	if (!n)
+		return;
+	tell_unnamed(n);
+	if (percent(n->java_stacks, s->user) > LEAST_SHARE)
+		fputs("           java -XX:+PreserveFramePointer lets compiled code be walked\n",
+		      stderr);
+	if (n->java_frames && !s->told)
+		fputs("           java -XX:+DumpPerfMapAtExit names compiled code\n", stderr);
+	if (n->v8_frames && !s->told)
+		fputs("           node --perf-basic-prof names compiled JavaScript\n", stderr);
+}
+
 static void summarise(const struct record *record, const struct recorder_stats *s)
 {
 	if (record->arguments->quiet)
@@ -334,6 +380,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
 	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
 	tell_count(s->broken, "records could not be used");
+	tell_remedies(record, s);
 }
 
 /* The command's; where that is 0, a recording that is not whole is a failure. */

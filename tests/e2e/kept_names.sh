@@ -48,6 +48,45 @@ it_tells_functions_in_functions_apart() {
 	mv elsewhere nested # for the audit of last frames
 }
 
+it_says_what_would_give_names() {
+	record "$(program chain)" 300
+	none 'no name' <err
+	cp "$work/bin/chain" bare
+	strip bare
+	record ./bare 300
+	grep -q "^ *[1-9][0-9.]* % of the frames in files have no name: [0-9.]* % in $PWD/bare" err
+	grep -q 'debug symbols have them: packages called -dbgsym' err
+	# a stripped program, which has its roots by its entry only
+	roots_also='bare+0x[0-9a-f]*'
+}
+
+# By what its process has mapped.
+it_says_what_compiled_code_needs() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
+	cat >made.c <<-'END'
+		#include <string.h>
+		#include <sys/mman.h>
+		int main(void)
+		{
+			/* mov $1500000000,%ecx; 1: dec %ecx; jnz 1b; ret */
+			static const char code[] = "\xb9\x00\x2f\x68\x59\xff\xc9\x75\xfc\xc3";
+			void *made = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			memcpy(made, code, sizeof(code));
+			((void (*)(void))made)();
+			return 0;
+		}
+	END
+	gcc -O2 -o node made.c
+	record ./node
+	grep -q '^ *node --perf-basic-prof names ' err
+	none java <err
+	echo 'int nothing;' | gcc -shared -x c -o libjvm.so -
+	gcc -O2 -o java made.c -Wl,--no-as-needed -L. -ljvm -Wl,-rpath,"$PWD"
+	record ./java
+	grep -q '^ *java -XX:+DumpPerfMapAtExit names ' err
+	none node <err
+}
+
 it_names_programs_of_other_roots() {
 	needs_root
 	needs chroot
