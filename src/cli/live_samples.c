@@ -85,6 +85,10 @@ static void count_stack(struct live_samples_stats *stats, const struct session_s
 	bool user = sample->traced && sample->reason != BOBBIN_REASON_NO_USER;
 
 	stats->samples++;
+	if (!stats->first || sample->time < stats->first)
+		stats->first = sample->time;
+	if (sample->time > stats->last)
+		stats->last = sample->time;
 	stats->user += user;
 	stats->complete += user && sample->reason == BOBBIN_REASON_OUTERMOST;
 	if (!*stats->event)
@@ -237,6 +241,7 @@ int live_samples_next(struct live_samples *samples, bool forget, struct live_sam
 	*ret = samples->stats;
 	forget_processes(&samples->seen);
 	samples->stats.samples = samples->stats.user = samples->stats.complete = 0;
+	samples->stats.first = samples->stats.last = 0;
 	pthread_mutex_unlock(&samples->lock);
 	return r;
 }

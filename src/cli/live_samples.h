@@ -23,8 +23,9 @@ struct live_samples_stats {
 	size_t processes; /* that had samples */
 	uint64_t samples;
 	uint64_t user, complete; /* samples with a user stack, and those that are complete */
-	bool ended;              /* nobody writes any more */
-	int error;               /* and that is why */
+	uint64_t first, last; /* the times of the earliest and the latest one; 0: there is none */
+	bool ended;           /* nobody writes any more */
+	int error;            /* and that is why */
 };
 
 /* Read from @fd, which is closed in any case.  0 or a negative errno. */

@@ -324,7 +324,7 @@ static const struct option_row rows[] = {
 	{OF_TOP, "delay", 'd', "SECONDS", "2",
 	 "between two tables, from 0.1 to 3600",
 	 SECONDS(top.view.delay_ms, TOP_LEAST_DELAY_MS, TOP_MOST_DELAY_MS)},
-	{OF_TOP, "sort", 's', "KEY", "total",
+	{OF_TOP, "sort", 's', "KEY", "self",
 	 "total, self, pid, comm, dso or symbol; by pid and comm functions are counted for each process "
 	 "or command", BY(take_order)},
 	{OF_TOP, "filter", 0, "TEXT", NULL,

@@ -138,12 +138,20 @@ static void make_page(struct top *top)
 	top->page = page;
 }
 
+/* Samples that came late are of more time than the interval in which they were counted. */
+static double seconds_of(const struct live_samples_stats *s, uint64_t interval)
+{
+	uint64_t span = s->last - s->first;
+
+	return (double)(span > interval ? span : interval) / NS_PER_SECOND;
+}
+
 /* What is said above the table, of an interval that is over. */
 static void count_interval(struct top *top, const struct live_samples_stats *s,
 			   const struct recorder_stats *r)
 {
 	uint64_t now = clock_now(), user = r->user - top->before.user;
-	double seconds = (double)(now - top->began) / NS_PER_SECOND;
+	double seconds = seconds_of(s, now - top->began);
 
 	memcpy(top->event, s->event, sizeof(top->event));
 	top->status.event = *s->event ? top->event : NULL;

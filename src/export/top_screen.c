@@ -141,9 +141,9 @@ static void put_walks(const struct table *table, FILE *out)
 	const struct top_status *s = table->status;
 
 	fprintf(out, "%zu %s", s->processes, s->processes == 1 ? "process" : "processes");
-	if (s->in_kernel)
-		fprintf(out, "; %" PRIu64 " stacks walked in the kernel, %" PRIu64 " from copies",
-			s->walked, s->copied);
+	if (s->in_kernel && s->walked)
+		fprintf(out, "; %.1f %% of the stacks walked in the kernel, others from copies",
+			100.0 * (double)s->walked / (double)(s->walked + s->copied));
 	else
 		fprintf(out, "; stacks walked from copies");
 	if (table->page->n_rows < table->page->matched)

@@ -10,7 +10,7 @@ in_terminal() {
 }
 
 it_is_used_in_a_terminal() {
-	in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait ^bobbin top: .*/quarters; [1-9]
 		wait ^ *[0-9.]+% +[0-9.]+% +quarters +\[\.\] outer$
 		wait sorted by total
@@ -71,13 +71,13 @@ it_is_used_in_a_terminal() {
 
 it_leaves_the_terminal_as_it_was() {
 	for ended in TERM:143 HUP:129 QUIT:131 INT:0; do
-		in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-END
+		in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-END
 			wait \\] outer\$
 			signal ${ended%:*}
 			exit ${ended#*:}
 		END
 	done
-	in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait \] outer$
 		type \x03
 		exit 0
@@ -96,7 +96,7 @@ it_leaves_the_terminal_where_it_crashes() {
 }
 
 it_stops_and_goes_on() {
-	in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait \] outer$
 		type \x1a
 		stopped
@@ -114,7 +114,7 @@ it_stops_and_goes_on() {
 }
 
 it_waits_in_the_background() {
-	in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait \] outer$
 		type \x1a
 		stopped
@@ -135,7 +135,7 @@ it_waits_in_the_background() {
 		type q
 		exit 0
 	END
-	in_terminal "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait \] outer$
 		type \x1a
 		stopped
@@ -147,7 +147,7 @@ it_waits_in_the_background() {
 }
 
 it_does_not_stop_where_nobody_lets_it_go_on() {
-	in_terminal --orphaned "$bobbin" top -d 0.3 "$(program quarters)" 1000000 <<-'END'
+	in_terminal --orphaned "$bobbin" top --sort total -d 0.3 "$(program quarters)" 1000000 <<-'END'
 		wait \] outer$
 		type \x1a
 		size 40 10
@@ -162,7 +162,7 @@ it_keeps_the_last_table() {
 		wait it has ended
 		wait \] outer$
 		type s
-		wait sorted by self
+		wait sorted by pid
 		type q
 		exit 0
 	END
@@ -170,7 +170,7 @@ it_keeps_the_last_table() {
 		wait it has ended
 		wait \] outer$
 		type s
-		wait sorted by self
+		wait sorted by pid
 		wait \] outer$
 		type q
 		exit 0
@@ -188,7 +188,7 @@ it_shows_hostile_names() {
 	chmod 755 "$nasty/$nasty"
 	in_terminal "$bobbin" top -d 0.3 "$nasty/$nasty" 1000000 <<-'END'
 		wait n\[7mF0RGED.*\[\.\] n.?\[7m.?F0RGED
-		type s>>
+		type s>
 		wait sorted by comm
 		wait n\[7mF0RGED.*n\[7mF0RGED.*\[\.\] n.?\[7m.?F0RGED
 		type s>e
