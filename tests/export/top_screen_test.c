@@ -141,20 +141,19 @@ static void a_screen_has_a_head_rows_and_a_foot(void **state)
 	struct top_page page = page_of(&view);
 
 	view.cursor = 1;
-	assert_screen(
-		&page, &view, 60, 12,
-		" bobbin top: everything; 1998 samples/s of cpu-clock, 99.5 %…\n"
-		" 2 processes; 75.0 % of the stacks walked in the kernel, oth…\n"
-		" every 2 s; sorted by total\n"
-		"=   Total     Self  Shared Object  Symbol\n"
-		"  100.00%    0.00%  app            [.] main\n"
-		">  80.00%   40.00%  app            [.] parse\n"
-		"   40.00%   40.00%  app            [.] lex\n"
-		"   20.00%   20.00%  [kernel]       [k] write\n"
-		"   20.00%    0.00%  app            [.] emit\n"
-		" \n"
-		" \n"
-		"=q quit  h help  s sort  / filter  d dso  c comm  p pid  Ent…\n");
+	assert_screen(&page, &view, 60, 12,
+		      " bobbin top: everything; 1998 samples/s of cpu-clock, 99.5 %…\n"
+		      " 2 processes; 75.0 % of the stacks walked in the kernel, oth…\n"
+		      " every 2 s; sorted by total\n"
+		      "=   Total     Self  Shared Object  Symbol\n"
+		      "  100.00%    0.00%  app            [.] main\n"
+		      ">  80.00%   40.00%  app            [.] parse\n"
+		      "   40.00%   40.00%  app            [.] lex\n"
+		      "   20.00%   20.00%  [kernel]       [k] write\n"
+		      "   20.00%    0.00%  app            [.] emit\n"
+		      " \n"
+		      " \n"
+		      "=q quit  h help  s sort  / filter  d dso  c comm  p pid  Ent…\n");
 	view.first = 2;
 	view.cursor = 2;
 	view.typing = TOP_FILTER_DSO;
