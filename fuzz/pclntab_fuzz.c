@@ -51,15 +51,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bobbin_error error = {0};
 	struct pclntab table = {0};
 	uint64_t start, end;
-	int r = pclntab_init(data, size, bobbin_arch_amd64(), &error, &table);
+	int r = pclntab_init(data, size, size % 2 ? 0x401000 : 0, bobbin_arch_amd64(), &error,
+			     &table);
 
 	if (r) {
 		promise(r == -EBADMSG && error.reason == BOBBIN_REASON_GO_TABLE && !table.data);
 		promise(error.offset <= size);
 		return 0;
 	}
-	for (uint64_t i = 0; i < PLACES; i++)
+	for (uint64_t i = 0; i < PLACES; i++) {
+		const char *name = pclntab_name(&table, table.text_start - 1 + i, &start);
+
 		check_lookup(&table, table.text_start - 1 + i);
+		promise(!name || (*name && (const uint8_t *)name + strlen(name) < data + size));
+	}
 	for (uint32_t i = 0; i < table.count && i < PLACES; i++)
 		if (!pclntab_entry(&table, i, &start, &end)) {
 			promise(start < end);

@@ -111,6 +111,20 @@ int module_symbols(struct symbolizer *symbolizer, const struct module *module, u
 	return symbolizer_file(symbolizer, &f, ret);
 }
 
+/* Go's run time has a name for each function, which strip(1) leaves. */
+static int go_symbol(const struct code_spot *spot, struct symbol *ret)
+{
+	uint64_t start;
+	const char *name = spot->module ? pclntab_name(&spot->module->go, spot->vaddr, &start)
+					: NULL;
+
+	if (!name)
+		return 0;
+	*ret = (struct symbol){
+		.name = name, .mangled = name, .start = start, .offset = spot->vaddr - start};
+	return 1;
+}
+
 int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, unsigned int id,
 		 struct symbol *ret, size_t max)
 {
@@ -124,7 +138,9 @@ int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, un
 	} else if (!count && is_signal_return(spot, &offset)) {
 		count = symbolizer_resolve(symbolizer, id, offset - base, ret, max);
 	}
-	return count > 0 && is_contradicted(spot, &ret[count - 1]) ? 0 : count;
+	if (count > 0 && is_contradicted(spot, &ret[count - 1]))
+		return 0;
+	return count ? count : go_symbol(spot, ret);
 }
 
 static int keep(struct code_labels *labels, const char *name, uint64_t start, uint64_t at,

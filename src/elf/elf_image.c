@@ -13,6 +13,7 @@
 #include "core/refusal.h"
 #include "elf/code_ranges.h"
 #include "elf/gnu_sframe.h"
+#include "elf/go_text.h"
 #include "elf/packed_section.h"
 #include "golang/pclntab.h"
 
@@ -380,6 +381,9 @@ static int read_image(struct source *from, struct bobbin_error *err, struct elf_
 		r = read_sections(from, &image);
 	if (!r)
 		r = find_pclntab(from, &image);
+	if (!r && image.gopclntab.data &&
+	    !pclntab_says_text(image.gopclntab.data, image.gopclntab.size))
+		image.go_text = go_text_start(from->elf, image.gopclntab.addr);
 	if (!r)
 		r = read_table_segments(from, &image);
 	elf_end(from->elf);

@@ -40,6 +40,7 @@ struct elf_image {
 	struct elf_bytes sframe, eh_frame, eh_frame_hdr, debug_frame;
 	struct bobbin_error unread; /* call-frame information that could not be read, or NONE */
 	struct elf_bytes gopclntab; /* from the header of Go's table on, maybe with more after it */
+	uint64_t go_text; /* where its functions start, if the header does not say; or 0 */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	uint8_t build_id_len;
 };

@@ -19,6 +19,9 @@
 #define FLAGS_AT_1_18 37
 #define FLAGS_AT_1_20 41
 
+/* Longer names are none. */
+#define NAME_MOST 4096
+
 #define TOPFRAME 1
 #define SPWRITE 2
 #define ASSEMBLY 4
@@ -58,7 +61,15 @@ bool pclntab_begins(const uint8_t mark[PCLNTAB_MARK_SIZE])
 	       load_u32(mark + 4, false) == 0x08010000;
 }
 
-int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch,
+bool pclntab_says_text(const void *data, uint64_t size)
+{
+	struct bytes b = bytes_of(data, size, false);
+
+	bytes_seek(&b, TEXT_START_AT);
+	return bytes_u64(&b) != 0;
+}
+
+int pclntab_init(const void *data, uint64_t size, uint64_t text, const struct bobbin_arch *arch,
 		 struct bobbin_error *err, struct pclntab *ret)
 {
 	struct bytes b = bytes_of(data, size, false);
@@ -76,7 +87,9 @@ int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch
 	bytes_skip(&b, 16);
 	t.values = bytes_u64(&b);
 	t.functions = bytes_u64(&b);
-	/* Go 1.26 leaves it out, some linkers leave it to a relocation: the functions are anywhere */
+	/* Go 1.26 leaves it out, some linkers leave it to a relocation */
+	if (!t.text_start)
+		t.text_start = text;
 	if (!t.text_start)
 		return refuse(err, TEXT_START_AT, BOBBIN_REASON_GO_TABLE);
 	if (t.names > size || t.values > size || t.functions > size)
@@ -152,6 +165,28 @@ int pclntab_function(const struct pclntab *table, uint64_t pc, struct bobbin_err
 	*start = f.start;
 	*end = f.end;
 	return 0;
+}
+
+const char *pclntab_name(const struct pclntab *table, uint64_t pc, uint64_t *start)
+{
+	struct function f;
+	struct bytes b;
+	uint32_t index;
+
+	if (!table->data || find_function(table, pc, NULL, &index, &f))
+		return NULL;
+	b = bytes_from(table, table->names + f.name);
+	for (uint32_t i = 0; i < NAME_MOST; i++) {
+		uint8_t c = bytes_u8(&b);
+
+		if (b.bad || (!c && !i))
+			return NULL;
+		if (!c) {
+			*start = f.start;
+			return (const char *)table->data + table->names + f.name;
+		}
+	}
+	return NULL;
 }
 
 int pclntab_entry(const struct pclntab *table, uint32_t index, uint64_t *start, uint64_t *end)

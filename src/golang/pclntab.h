@@ -10,9 +10,9 @@
  * is a root (goexit, mstart, rt0_go), or writes to the stack pointer what no table
  * describes (systemstack, mcall, morestack, asmcgocall, the calls of the vDSO).
  *
- * Read are the versions of Go 1.18 to 1.25, for x86-64.  Go 1.26 does not say any more
- * where the functions start; its tables are refused.  Layout: Go's
- * src/runtime/symtab.go and src/internal/abi/symtab.go.
+ * Read are the versions from Go 1.18 on, up to 1.27 at least, for x86-64.  From Go 1.26 on
+ * the table does not say where the functions start; the data of the run time does.  Layout:
+ * Go's src/runtime/symtab.go and src/internal/abi/symtab.go.
  */
 #ifndef BOBBIN_GOLANG_PCLNTAB_H
 #define BOBBIN_GOLANG_PCLNTAB_H
@@ -37,10 +37,14 @@ struct pclntab {
 /* Whether bytes begin like a table of a version that is read. */
 bool pclntab_begins(const uint8_t mark[PCLNTAB_MARK_SIZE]);
 
+/* Whether the header of a table says where the functions start. */
+bool pclntab_says_text(const void *data, uint64_t size);
+
 /*
- * Open the table in borrowed bytes.  0; -EBADMSG with the reason.
+ * Open the table in borrowed bytes.  @text: where the functions start if the header does not
+ * say; 0: that is not known.  0; -EBADMSG with the reason.
  */
-int pclntab_init(const void *data, uint64_t size, const struct bobbin_arch *arch,
+int pclntab_init(const void *data, uint64_t size, uint64_t text, const struct bobbin_arch *arch,
 		 struct bobbin_error *err, struct pclntab *ret);
 
 /*
@@ -54,6 +58,9 @@ int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, 
 /* Where the function at an address begins and ends.  Errors as pclntab_lookup(). */
 int pclntab_function(const struct pclntab *table, uint64_t pc, struct bobbin_error *err,
 		     uint64_t *start, uint64_t *end);
+
+/* What the function at an address is called, in the table's bytes, and where it begins; or NULL. */
+const char *pclntab_name(const struct pclntab *table, uint64_t pc, uint64_t *start);
 
 /* The same of the function number @index, below @table->count.  0 or -EBADMSG. */
 int pclntab_entry(const struct pclntab *table, uint32_t index, uint64_t *start, uint64_t *end);

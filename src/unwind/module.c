@@ -32,7 +32,8 @@ static void open_go(struct module *m)
 {
 	const struct elf_bytes *s = &m->image.gopclntab;
 
-	if (s->data && !pclntab_init(s->data, s->size, m->image.arch, NULL, &m->go))
+	if (s->data &&
+	    !pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
 		table_set_add(&m->tables, TABLE_GO, &m->go);
 }
 

@@ -109,7 +109,7 @@ static int lookup(const struct table *t, uint64_t offset, struct bobbin_row *row
 	struct pclntab table;
 	struct bobbin_error error;
 
-	assert_int_equal(pclntab_init(t->bytes, SIZE, bobbin_arch_amd64(), &error, &table), 0);
+	assert_int_equal(pclntab_init(t->bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
 	return pclntab_lookup(&table, bobbin_arch_amd64(), TEXT + offset, &error, row);
 }
 
@@ -228,7 +228,7 @@ static void assert_refused(const struct table *t, uint64_t size, const struct bo
 	struct bobbin_error error = {0};
 	struct pclntab table = {.count = 7};
 
-	assert_int_equal(pclntab_init(t->bytes, size, arch, &error, &table), -EBADMSG);
+	assert_int_equal(pclntab_init(t->bytes, size, 0, arch, &error, &table), -EBADMSG);
 	assert_int_equal(error.reason, BOBBIN_REASON_GO_TABLE);
 	assert_int_equal(table.count, 7);
 }
@@ -252,13 +252,41 @@ static void other_versions_machines_and_sizes_are_refused(void **state)
 }
 
 /* As Go 1.26 writes them: each function would seem to be at its offset. */
-static void tables_without_the_start_of_the_code_are_refused(void **state)
+static void the_start_of_the_code_comes_from_elsewhere(void **state)
 {
+	struct bobbin_error error;
+	struct pclntab table;
 	struct table t;
 
 	program(&t, true);
+	assert_true(pclntab_says_text(t.bytes, SIZE));
+	/* what the header says counts */
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 1, bobbin_arch_amd64(), &error, &table), 0);
+	assert_int_equal(table.text_start, TEXT);
 	store(&t, 24, 0, 8);
+	assert_false(pclntab_says_text(t.bytes, SIZE));
 	assert_refused(&t, SIZE, bobbin_arch_amd64());
+	assert_int_equal(pclntab_init(t.bytes, SIZE, TEXT, bobbin_arch_amd64(), &error, &table), 0);
+	assert_int_equal(table.text_start, TEXT);
+}
+
+static void functions_have_names(void **state)
+{
+	struct bobbin_error error;
+	struct pclntab table = {0};
+	uint64_t start = 0;
+	struct table t;
+
+	assert_null(pclntab_name(&table, TEXT, &start));
+	program(&t, true);
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
+	assert_string_equal(pclntab_name(&table, TEXT + 131, &start), "runtime.mcall");
+	assert_int_equal(start, TEXT + 128);
+	assert_null(pclntab_name(&table, TEXT - 1, &start));
+	/* the end of the table is no end of a name */
+	table.names = SIZE - 4;
+	memset(t.bytes + SIZE - 4, 'x', 4);
+	assert_null(pclntab_name(&table, TEXT + 131, &start));
 }
 
 static void malformed_functions_are_refused_alone(void **state)
@@ -290,7 +318,8 @@ int main(void)
 		cmocka_unit_test(the_handler_of_signals_is_no_root),
 		cmocka_unit_test(the_signal_frame_is_found_from_all_of_the_trampoline),
 		cmocka_unit_test(other_versions_machines_and_sizes_are_refused),
-		cmocka_unit_test(tables_without_the_start_of_the_code_are_refused),
+		cmocka_unit_test(the_start_of_the_code_comes_from_elsewhere),
+		cmocka_unit_test(functions_have_names),
 		cmocka_unit_test(malformed_functions_are_refused_alone),
 	};
 
