@@ -13,17 +13,8 @@ serve() {
 	needs_root
 	server_program=$(program foreign_files)
 	plain=$(program_as "${1:-compute}.no_id" "${1:-compute}" -Wl,--build-id=none)
-	spawn "$server_program" "$plain"
+	started "$server_program" "$plain"
 	server=$pid
-	until [ -e ready ]; do
-		kill -0 "$server" 2>/dev/null || {
-			status=0
-			wait "$server" || status=$?
-			[ $status -ne 77 ] || skip "FUSE is not allowed here"
-			fail "the server has ended: $status"
-		}
-		sleep 0.05
-	done
 }
 
 # runs: a program of that file system, until the case ends; $target

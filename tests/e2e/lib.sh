@@ -251,6 +251,21 @@ spawn() {
 	spawned="$spawned $pid"
 }
 
+# started PROGRAM [ARGUMENT]…: it runs, and has made ./ready
+started() {
+	rm -f ready
+	spawn "$@"
+	until [ -e ready ]; do
+		kill -0 "$pid" 2>/dev/null || {
+			status=0
+			wait "$pid" || status=$?
+			[ $status -ne 77 ] || skip "userfaultfd or FUSE is not allowed here"
+			fail "$1 has ended: $status"
+		}
+		sleep 0.05
+	done
+}
+
 end_spawned() {
 	set +ex
 	for p in $spawned; do

@@ -5,21 +5,6 @@
 
 includes="-I$sources/../../include -I$sources/../../include/uapi"
 
-# started PROGRAM [ARGUMENT]…: it runs, and is ready
-started() {
-	rm -f ready
-	spawn "$@"
-	until [ -e ready ]; do
-		kill -0 "$pid" 2>/dev/null || {
-			status=0
-			wait "$pid" || status=$?
-			[ $status -ne 77 ] || skip "userfaultfd or FUSE is not allowed here"
-			fail "$1 has ended: $status"
-		}
-		sleep 0.05
-	done
-}
-
 silent() {
 	# shellcheck disable=SC2086
 	started "$(program silent $includes)" "$@"
