@@ -113,17 +113,17 @@ record() {
 
 # stacks [OPTION…]: perf.data, a line a sample: "COMM: leaf caller … main … "
 stacks() {
-	"$bobbin" script -F comm,tid,ip,sym --no-inline "$@" | awk -f "$sources/stacks.awk"
+	"$bobbin" script -f -F comm,tid,ip,sym --no-inline "$@" | awk -f "$sources/stacks.awk"
 }
 
 # reasons [OPTION…]: perf.data, a line a sample: why the user part of its chain ended
 reasons() {
-	"$bobbin" script -F tid,reason "$@" | awk '{ print $2 }'
+	"$bobbin" script -f -F tid,reason "$@" | awk '{ print $2 }'
 }
 
 # frames [OPTION…]: perf.data, a line a user frame: "FUNCTION (DSO) [SOURCE]"
 frames() {
-	"$bobbin" script -F ip,sym,dso,source --no-inline "$@" | awk -f "$sources/frames.awk"
+	"$bobbin" script -f -F ip,sym,dso,source --no-inline "$@" | awk -f "$sources/frames.awk"
 }
 
 # with_tables: lines of frames, but for functions of the compiler's start files, which have none
@@ -160,7 +160,7 @@ none() {
 
 # chain_lengths [OPTION…]: perf.data, a line a sample: its number of frames
 chain_lengths() {
-	"$bobbin" script -F tid,ip --no-inline "$@" | awk '/^\t/ { n++ } !NF { print n; n = 0 }'
+	"$bobbin" script -f -F tid,ip --no-inline "$@" | awk '/^\t/ { n++ } !NF { print n; n = 0 }'
 }
 
 # complete: at least 99 % of the user stacks of perf.data are; execve() has no stack to walk,
@@ -173,7 +173,7 @@ complete() {
 
 # forget_map [PID]: remove the perf map of a process, or of the first one in perf.data
 forget_map() {
-	rm -f "/tmp/perf-${1:-$("$bobbin" script -q -F pid | awk 'NF { print $1; exit }')}.map"
+	rm -f "/tmp/perf-${1:-$("$bobbin" script -f -q -F pid | awk 'NF { print $1; exit }')}.map"
 }
 
 # eventually COMMAND…: it succeeds within a minute
@@ -290,7 +290,7 @@ is_root() {
 audit_roots() {
 	find "$1" -type f -size +4k | while read -r file; do
 		[ "$(head -c 8 "$file" | tr -d '\0')" = PERFILE2 ] || continue
-		"$bobbin" script -q -i "$file" -F ip,sym,dso,reason --no-inline 2>/dev/null |
+		"$bobbin" script -f -q -i "$file" -F ip,sym,dso,reason --no-inline 2>/dev/null |
 			awk -f "$sources/last_frames.awk" | sort -u
 	done >"$work/roots"
 	while read -r function file; do

@@ -101,7 +101,7 @@ it_reads_frame_pointer_chains_of_perf() {
 	perf record -q -e cpu-clock -F 999 --call-graph fp "$file" 500 2>perf.log
 	same_stacks framed
 	stacks | mostly 90 ' spin c b a main '
-	quietly "$bobbin" report
+	quietly "$bobbin" report --full
 	grep -q ' a$' out
 }
 

@@ -54,8 +54,8 @@ it_samples_the_own_programs_of_nobody() {
 	paranoid_level 2
 	expect 0 $as_nobody "$work/bin/bobbin" record "$(program chain)" 500
 	stacks | mostly 90 ' spin c b a main __libc_start_call_main '
-	"$bobbin" script -F event | mostly 100 '\(cpu-clock\|cycles\):u: $'
-	"$bobbin" script -F tid,ip,dso | none '\[kernel'
+	"$bobbin" script -f -F event | mostly 100 '\(cpu-clock\|cycles\):u: $'
+	"$bobbin" script -f -F tid,ip,dso | none '\[kernel'
 	complete
 }
 

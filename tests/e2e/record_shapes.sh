@@ -40,7 +40,7 @@ it_keeps_both_ends_of_a_deep_stack() {
 	grep -q ' have more than 1024 frames' err
 	"$bobbin" script -F ip,sym,dso | some ' \[unknown\] (9[0-9][0-9] frames left out)$' 100
 	stacks | some ' main __libc_start_call_main ' 100
-	quietly "$bobbin" report
+	quietly "$bobbin" report --full
 	grep -q ' \[frames left out\]$' out
 	quietly "$bobbin" flamegraph
 }

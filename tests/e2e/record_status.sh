@@ -21,7 +21,7 @@ it_records_a_program_that_ends_at_once() {
 	record -- true
 	quietly "$bobbin" script
 	quietly "$bobbin" report
-	quietly "$bobbin" flamegraph
+	quietly "$bobbin" flamegraph -q
 }
 
 it_says_that_a_command_was_not_found() {

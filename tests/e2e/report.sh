@@ -134,6 +134,13 @@ it_names_hidden_files_and_functions_safely() {
 	quietly "$bobbin" script
 }
 
+it_says_that_there_is_nothing_to_draw() {
+	record -F 1 true
+	expect 0 "$bobbin" flamegraph
+	complains "^bobbin: perf.data: no samples of '[a-z-]*': there is nothing to draw"
+	quietly "$bobbin" flamegraph -q
+}
+
 it_folds_the_levels_of_a_recursion() {
 	record "$(program deep)" 200 900
 	quietly "$bobbin" report --full
