@@ -64,7 +64,8 @@ static void mount_fuse(int fuse, const char *more)
 	char options[128];
 
 	mkdir("files", 0755);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0%s", fuse, more);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0%s", fuse,
+		 more);
 	if (mount("served", "files", "fuse", 0, options))
 		give_way("mount");
 }
