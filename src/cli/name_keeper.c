@@ -113,21 +113,14 @@ static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc, uin
 	return r;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-	size_t length = strlen(path), of_end = strlen(end);
-
-	return length >= of_end && !strcmp(path + length - of_end, end);
-}
-
 static enum machine find_machine(const struct bobbin_space *space)
 {
 	for (size_t i = 0; i < space->maps.count; i++) {
-		const char *path = space->maps.list[i].path;
+		const char *name = base_name(space->maps.list[i].path);
 
-		if (ends_with(path, "/libjvm.so"))
+		if (!strcmp(name, "libjvm.so"))
 			return MACHINE_JAVA;
-		if (ends_with(path, "/node") || ends_with(path, "/nodejs"))
+		if (!strcmp(name, "node") || !strcmp(name, "nodejs"))
 			return MACHINE_V8;
 	}
 	return MACHINE_NONE;

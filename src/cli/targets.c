@@ -15,11 +15,10 @@
 #include "base/vector.h"
 #include "cli/command.h"
 #include "cli/process_trouble.h"
+#include "profile/process_table.h"
 #include "target/descendants.h"
 
 #define SHOWN_CHILDREN 6
-/* Of a name, with its terminator, as the kernel keeps it. */
-#define COMM_SIZE 16
 
 static bool add(struct targets *t, struct recorder_target target)
 {
