@@ -46,12 +46,16 @@ it_is_recorded_while_it_runs() {
 	done
 }
 
+# stands_in_outer PID: at times a program stands where it reads its clock
+stands_in_outer() {
+	"$bobbin" stack "$1" | tr -d '\n' | grep ' outer+.* main+'
+}
+
 it_has_stacks_and_mappings() {
 	copies
 	for how in $hows; do
 		start "$how"
-		quietly "$bobbin" stack "$target"
-		tr -d '\n' <out | some ' outer+.* main+' 1
+		eventually stands_in_outer "$target"
 		quietly "$bobbin" maps "$target"
 		[ "$(grep -c ' \.eh_frame .*/remapped$' out)" -ge 2 ]
 		kill "$target"
