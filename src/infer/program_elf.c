@@ -14,6 +14,10 @@
 /* Words of arrays of functions that are looked at: sections may overlap. */
 #define MOST_ARRAY_WORDS (1u << 20)
 
+/* Segments may overlap in the file, too, and need not follow each other in memory. */
+#define MOST_OVERLAP 2
+#define MOST_HOLES ((uint64_t)64 << 20)
+
 struct reading {
 	const struct elf_headers *elf;
 	int fd;
@@ -21,15 +25,20 @@ struct reading {
 	size_t array_words;
 };
 
-static int read_bytes(int fd, uint64_t offset, uint64_t size, uint8_t **ret)
+/* Nothing is allocated for bytes that the file has not. */
+static int read_bytes(const struct reading *r, uint64_t offset, uint64_t size, uint8_t **ret)
 {
-	uint8_t *bytes = malloc(size ? size : 1);
+	const uint64_t file_size = r->elf->file_size;
 	uint64_t done = 0;
+	uint8_t *bytes;
 
+	if (offset > file_size || size > file_size - offset)
+		return -EBADMSG;
+	bytes = malloc(size ? size : 1);
 	if (!bytes)
 		return -ENOMEM;
 	while (done < size) {
-		ssize_t n = pread(fd, bytes + done, size - done, (off_t)(offset + done));
+		ssize_t n = pread(r->fd, bytes + done, size - done, (off_t)(offset + done));
 
 		if (n <= 0) {
 			free(bytes);
@@ -47,7 +56,7 @@ static int add_span(struct reading *r, const Elf64_Phdr *segment)
 	struct program_span span = {.addr = segment->p_vaddr,
 				    .size = segment->p_filesz,
 				    .exec = segment->p_flags & PF_X};
-	int error = read_bytes(r->fd, segment->p_offset, segment->p_filesz, &span.bytes);
+	int error = read_bytes(r, segment->p_offset, segment->p_filesz, &span.bytes);
 
 	if (error)
 		return error;
@@ -72,7 +81,9 @@ static int add_spans(struct reading *r)
 		if (segment->p_type != PT_LOAD || !segment->p_filesz)
 			continue;
 		bytes += segment->p_filesz;
-		error = bytes > PROGRAM_MOST_BYTES ? -EFBIG : add_span(r, segment);
+		error = bytes > PROGRAM_MOST_BYTES || bytes / MOST_OVERLAP > r->elf->file_size
+				? -EFBIG
+				: add_span(r, segment);
 	}
 	return error;
 }
@@ -80,6 +91,17 @@ static int add_spans(struct reading *r)
 static int add_code(struct program *p, uint64_t start, uint64_t size)
 {
 	return start + size < start ? 0 : coverage_add(&p->code, start, start + size);
+}
+
+/* Sets of addresses have a bit for each from the first to the last. */
+static int check_extent(const struct reading *r)
+{
+	const struct coverage *code = &r->program->code;
+	uint64_t extent = 0;
+
+	if (code->count)
+		extent = code->ranges[code->count - 1].end - code->ranges[0].start;
+	return extent > MOST_HOLES && extent - MOST_HOLES > r->elf->file_size ? -EFBIG : 0;
 }
 
 /* By its sections; data may be in the same segment. */
@@ -102,7 +124,7 @@ static int add_codes(struct reading *r)
 			error = add_code(r->program, span->addr, span->size);
 	}
 	coverage_settle(&r->program->code);
-	return error;
+	return error ? error : check_extent(r);
 }
 
 /* A symbol table, and the names of its symbols. */
@@ -144,7 +166,7 @@ static int read_symbols(struct reading *r, size_t section, struct symbols *ret)
 	if (error)
 		return error;
 	ret->entries = entries;
-	error = read_bytes(r->fd, names->sh_offset, names->sh_size, &bytes);
+	error = read_bytes(r, names->sh_offset, names->sh_size, &bytes);
 	if (error)
 		return error;
 	ret->names = (char *)bytes;

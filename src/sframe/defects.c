@@ -6,7 +6,6 @@
 BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason reason)
 {
 	switch (reason) {
-	case BOBBIN_REASON_SFRAME_EMPTY:
 	case BOBBIN_REASON_SFRAME_KEEPS_FP:
 	case BOBBIN_REASON_SFRAME_UNSORTED:
 	case BOBBIN_REASON_SFRAME_SHARED:

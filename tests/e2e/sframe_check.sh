@@ -194,6 +194,15 @@ it_tells_what_readers_refuse() {
 	says "damaged: offset 0x18: error: the SFrame header's sub-sections overlap or leave the section"
 }
 
+it_refuses_what_holds_no_table() {
+	: >empty.sf
+	head -c 28 /dev/zero >zeros.sf
+	for file in empty.sf zeros.sf; do
+		check 1 $file
+		says "$file: offset 0x0: error: the region holds no SFrame data"
+	done
+}
+
 it_tells_functions_outside_of_the_code() {
 	make_library
 	damage lib.so $((section + 28)) 0 0 0 0 0 0 0 0

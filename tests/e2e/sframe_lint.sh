@@ -152,4 +152,36 @@ it_refuses_what_it_cannot_compare() {
 	expect 3 "$bobbin" sframe lint bad.s
 }
 
+# forged HOW: forged.so, good.so with more segments of code: one "far" away, or "many" that are all of a file of 1 MiB
+forged() {
+	python3 - "$1" <<-'P'
+		import struct, sys
+		b = bytearray(open("good.so", "rb").read())
+		phoff, phnum = struct.unpack_from("<Q", b, 32)[0], struct.unpack_from("<H", b, 56)[0]
+		headers = b[phoff:phoff + 56 * phnum]
+		load = lambda addr, size: struct.pack("<IIQQQQQQ", 1, 5, 0, addr, addr, size, size, 4096)
+		if sys.argv[1] == "far":
+		    more = [load(0xf0000000, 16)]
+		else:
+		    b += bytes((1 << 20) - len(b))
+		    more = [load((i + 1) << 20, 1 << 20) for i in range(500)]
+		struct.pack_into("<Q", b, 32, len(b))  # the program headers are at the end
+		struct.pack_into("<H", b, 56, phnum + len(more))
+		struct.pack_into("<Q", b, 40, 0)  # and there are no sections
+		struct.pack_into("<HHH", b, 58, 0, 0, 0)
+		open("forged.so", "wb").write(b + headers + b"".join(more))
+	P
+}
+
+# What a header says is no reason to take memory.
+it_takes_no_memory_on_the_word_of_a_file() {
+	needs gcc python3
+	library
+	for how in far many; do
+		forged $how
+		expect 3 "$bobbin" sframe lint forged.so
+		grep -q '^bobbin: forged.so: File too large$' err || fail "$how: $(cat err)"
+	done
+}
+
 run_cases
