@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file_range.h"
@@ -15,7 +16,8 @@
 #include "profile/perf_output.h"
 
 #define BUFFER_SIZE (256 * 1024)
-#define STALL_MS 1000 /* of a stream's reader, when there was a signal */
+#define MIN_ROOM (16 * 1024) /* less has no room for the samples of a moment */
+#define STALL_MS 1000        /* of a stream's reader, when there was a signal */
 
 struct perf_output {
 	int fd, error;
@@ -93,6 +95,16 @@ static int open_stream(struct perf_output *output, const char *path)
 	return output->fd < 0 ? -errno : 0;
 }
 
+/* Told before anything has run whose samples would be lost. */
+static bool has_room(int fd)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) || !fs.f_blocks || !fs.f_frsize)
+		return true;
+	return (geteuid() ? fs.f_bavail : fs.f_bfree) * fs.f_frsize >= MIN_ROOM;
+}
+
 static int open_temp(struct perf_output *output, const char *path, bool exists)
 {
 	struct stat st;
@@ -102,7 +114,8 @@ static int open_temp(struct perf_output *output, const char *path, bool exists)
 		return r;
 	if (!stat(output->old, &st) && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	return create(output);
+	r = create(output);
+	return r || has_room(output->fd) ? r : -ENOSPC;
 }
 
 static int open_output(struct perf_output *output, const char *path)
@@ -145,7 +158,7 @@ int perf_output_open(const char *path, struct perf_output **ret)
 	output->fd = -1;
 	r = open_output(output, path);
 	if (r)
-		free_output(output);
+		perf_output_discard(output);
 	else
 		*ret = output;
 	return r;
