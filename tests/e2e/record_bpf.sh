@@ -168,6 +168,17 @@ it_records_the_stacks_of_the_walks() {
 	complete
 }
 
+# However late the kernel has the program, the command starts when it is sampled.
+it_samples_a_command_from_its_first_moment_on() {
+	for _ in 1 2 3 4 5 6; do
+		spawn "$(program chain)" 600000
+	done
+	for _ in 1 2 3; do
+		record --bpf -F 1000 "$(program chain)" 100
+		[ "$(stacks | grep -c 'spin c b a main')" -ge 80 ] || fail "few: $(cat err)"
+	done
+}
+
 it_leaves_nothing_when_it_is_killed() {
 	needs bpftool
 	spawn "$bobbin" record -q --bpf "$(program chain)" 60000
