@@ -16,23 +16,32 @@ count() {
 	sed -n "s/^ *\([0-9]*\) $1.*/\1/p" err
 }
 
-# walks LEAST ARGUMENT…: so many per cent of the samples of a recording are walked in the kernel,
-# and none of them differs from user space's walk of the same stack
-walks() {
-	least=$1
-	shift
+# compare_walks ARGUMENT…: walks in the kernel are those of user space; sets all and whole
+compare_walks() {
 	record --bpf --also-copy -F 2000 "$@"
 	all=$(sed -n 's/^bobbin record: \([0-9]*\) samples.*/\1/p' err)
 	whole=$(count 'stacks were walked in the kernel')
 	compared=$(count 'were compared with user space')
 	[ "$all" -ge 400 ] || fail "few samples: $(cat err)"
 	echo "# $* : $whole of $all samples were walked in the kernel" >&3
-	[ $((100 * whole)) -ge $((least * all)) ] || fail "few walks in the kernel: $(cat err)"
 	# copies beside the walks need room, and a busy machine leaves little time to read them
 	lost=$(sed -n 's/.*, \([0-9]*\) records lost.*/\1/p' err)
 	[ $((100 * (compared + lost))) -ge $((99 * whole)) ] || fail "few were compared: $(cat err)"
 	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
 	[ "$lost" -le "$all" ] || fail "many records were lost: $(cat err)"
+}
+
+# walks LEAST ARGUMENT…: so many per cent of the samples of a recording are walked in the kernel,
+# and none of them differs from user space's walk of the same stack.  Tables of large files are
+# made while the program runs, for which a busy machine may take all of its time: then once more
+walks() {
+	least=$1
+	shift
+	for _ in 1 2 3; do
+		compare_walks "$@"
+		[ $((100 * whole)) -lt $((least * all)) ] || return 0
+	done
+	fail "few walks in the kernel: $(cat err)"
 }
 
 # cuts_few: hardly a stack ends before its root
