@@ -15,6 +15,7 @@ void mapping_list_clear(struct mapping_list *maps)
 		free(maps->list[i].path);
 	maps->count = 0;
 	maps->last = maps->gap = 0;
+	maps->filtered = false;
 	maps->probes = 0;
 }
 
@@ -68,6 +69,14 @@ const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr
 	return &maps->list[i];
 }
 
+void mapping_list_filter(struct mapping_list *maps)
+{
+	maps->chunks = (struct code_chunks){0};
+	for (size_t i = 0; i < maps->count; i++)
+		code_chunks_add(&maps->chunks, maps->list[i].start, maps->list[i].end);
+	maps->filtered = true;
+}
+
 static int make_room(struct mapping_list *maps)
 {
 	return vector_reserve(&maps->list, &maps->room, maps->count + 1, sizeof(*maps->list));
@@ -119,6 +128,7 @@ int mapping_list_remove(struct mapping_list *maps, uint64_t start, uint64_t end)
 	size_t i = first_after(maps, start), after;
 
 	maps->last = maps->gap = 0;
+	maps->filtered = false;
 	if (i == maps->count || maps->list[i].start >= end)
 		return 0;
 	if (maps->list[i].start < start) {

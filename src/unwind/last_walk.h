@@ -15,10 +15,14 @@ struct memo_link {
 	uint64_t sp, fp;
 	/*
 	 * From the caller's SP, below which is the return address, to where its FP was saved;
-	 * PLAIN_RA_OFF: it was not; 0: the caller was found in another way.
+	 * PLAIN_RA_OFF: it was not; LINK_BY_WORDS: all words up to the caller's SP tell of it;
+	 * 0: the caller was found in another way.
 	 */
-	int64_t fp_off;
+	int32_t fp_off;
+	uint32_t digest; /* of these words */
 };
+
+#define LINK_BY_WORDS 1 /* what is saved is below the caller's SP */
 
 struct memo_walk {
 	uint32_t count;

@@ -86,16 +86,21 @@ static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 	return addr - w->range.start < w->range.size || space_has(w->space, addr);
 }
 
-/* The tables of the file at an address, and where they speak of it; NULL: none. */
+/* The tables of the file of @m at an address in it, and where they speak of it; NULL: none. */
+static struct module *module_of(const struct space_walk *w, const struct mapping *m, uint64_t addr,
+				uint64_t *offset, uint64_t *vaddr)
+{
+	*offset = addr - m->start + m->offset;
+	return unwinder_module_at(w->unwinder, m->file, m->offset, *offset, vaddr);
+}
+
+/* The same of what is mapped at an address; NULL also if that is nothing. */
 static struct module *module_at(const struct space_walk *w, uint64_t addr, uint64_t *offset,
 				uint64_t *vaddr)
 {
 	const struct mapping *m = space_find(w->space, addr);
 
-	if (!m)
-		return NULL;
-	*offset = addr - m->start + m->offset;
-	return unwinder_module_at(w->unwinder, m->file, m->offset, *offset, vaddr);
+	return m ? module_of(w, m, addr, offset, vaddr) : NULL;
 }
 
 static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
@@ -179,12 +184,14 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
 	const struct space_walk *w = world;
+	const struct mapping *m = space_find(w->space, addr);
+	const struct module *module;
 	uint64_t offset, vaddr;
-	const struct module *module = module_at(w, addr, &offset, &vaddr);
 
+	module = m ? module_of(w, m, addr, &offset, &vaddr) : NULL;
 	if (module)
 		return unwinder_file_code(w->unwinder, module, offset, dst, size);
-	if (!space_has(w->space, addr))
+	if (!m && !remote_code_find(w->space->remote, addr))
 		return false;
 	if (w->mem->read == bobbin_process_memory_read)
 		return !w->mem->read(w->mem->ctx, addr, dst, size);

@@ -74,7 +74,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struc
 		w->in_syscall = false;
 	}
 	if (memo->note)
-		*memo->note++ = memo_link(&f, false);
+		*memo->note++ = memo_link_by_words(w, &f, frame->source);
 	if (memo->memo && (w->near.start != memo->stack || !is_near_word(&w->near, w->regs.sp)))
 		memo_enter(w, memo, w->regs.sp);
 	return reason;

@@ -146,7 +146,54 @@ static BOBBIN_ALWAYS_INLINE struct memo_link memo_link(const struct plain_frame 
 {
 	const bool holds = plain && f->inside && !f->exact && !(f->source & SOURCE_ONCE);
 
-	return (struct memo_link){.sp = f->sp, .fp = f->fp, .fp_off = holds ? f->fp_off : 0};
+	return (struct memo_link){
+		.sp = f->sp, .fp = f->fp, .fp_off = holds ? (int32_t)f->fp_off : 0};
+}
+
+/* Whether what leads from a frame at @sp to its caller at @caller_sp is at most all words between. */
+static inline bool memo_reads(const struct frame_walk *w, uint64_t sp, uint64_t caller_sp)
+{
+	/* code that is not known yet may be known the next time */
+	return !w->some_code && is_near_word(&w->near, sp) && is_near_word(&w->near, caller_sp) &&
+	       caller_sp > sp && caller_sp - sp <= SEARCHED_WORDS * sizeof(uint64_t) &&
+	       !((sp | caller_sp) % sizeof(uint64_t));
+}
+
+static inline uint32_t memo_digest(const struct frame_walk *w, uint64_t sp, uint64_t caller_sp)
+{
+	const uint64_t shift = world_shift(w);
+	uint64_t digest = caller_sp - sp, word;
+
+	for (; sp < caller_sp; sp += sizeof(word)) {
+		world_load(w, sp + shift, &word);
+		digest = (digest ^ word) * 0x9e3779b97f4a7c15ull;
+		digest ^= digest >> 32;
+	}
+	return (uint32_t)digest;
+}
+
+/*
+ * No table has led from @f to the caller in @w->regs: core/last_resort.h has read the words of
+ * the frame, of which the first that a call may return to counts.
+ */
+static inline struct memo_link memo_link_by_words(const struct frame_walk *w,
+						  const struct plain_frame *f, uint8_t source)
+{
+	struct memo_link link = memo_link(f, false);
+
+	if ((source != BOBBIN_SOURCE_PATH && source != BOBBIN_SOURCE_FRAME_POINTER) || f->exact ||
+	    w->regs.exact || !memo_reads(w, f->sp, w->regs.sp))
+		return link;
+	link.fp_off = LINK_BY_WORDS;
+	link.digest = memo_digest(w, f->sp, w->regs.sp);
+	return link;
+}
+
+static BOBBIN_OUT_OF_LINE bool memo_words_hold(const struct frame_walk *w,
+					       const struct memo_link *link)
+{
+	return memo_reads(w, link->sp, link[1].sp) &&
+	       memo_digest(w, link->sp, link[1].sp) == link->digest;
 }
 
 /*
@@ -162,12 +209,14 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 
 	if (!BOBBIN_LIKELY(sp <= near_end) || !BOBBIN_LIKELY(link->fp_off))
 		return false;
+	if (!BOBBIN_LIKELY(link->fp_off < 0))
+		return memo_words_hold(w, link);
 	world_load(w, sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
 	if (!BOBBIN_LIKELY(word == caller->pc))
 		return false;
 	if (link->fp_off == PLAIN_RA_OFF)
 		return true;
-	world_load(w, sp + (uint64_t)link->fp_off + shift, &word);
+	world_load(w, sp + (uint64_t)(int64_t)link->fp_off + shift, &word);
 	return BOBBIN_LIKELY(word == link[1].fp);
 }
 
@@ -260,6 +309,9 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struc
 		at = end;
 	while (at < end && memo_holds(w, &links[at], &frames[at + 1], near_end, shift))
 		at++;
+	/* that the caller has a caller, too, was proved by what holds for the next frame only */
+	if (at && links[at - 1].fp_off == LINK_BY_WORDS)
+		at--;
 	return (uint32_t)at;
 }
 

@@ -19,6 +19,9 @@
 #define BASE 0x100000
 #define KINDS 8 /* of functions, whose frames have as many words */
 #define CODE 0x400000
+/* Functions without tables, which make frame records, and whose frames have as many words. */
+#define BARE (CODE + KINDS * 16)
+#define BARE_WORDS 6
 
 struct world {
 	struct frame_walk frames;
@@ -58,7 +61,8 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 	uint64_t kind = (pc - CODE) / 16;
 
 	((struct world *)frames)->asked++;
-	*ret = bobbin_rule_none(BOBBIN_REASON_NO_MAPPING);
+	*ret = bobbin_rule_none(kind < 2 * KINDS ? BOBBIN_REASON_NO_FUNCTION
+						 : BOBBIN_REASON_NO_MAPPING);
 	if (kind >= KINDS)
 		return BOBBIN_SOURCE_NONE;
 	*ret = (struct bobbin_rule){
@@ -90,7 +94,7 @@ static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t p
 
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
-	return addr - CODE < KINDS * 16;
+	return addr - CODE < 2 * KINDS * 16;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
@@ -98,9 +102,22 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 	return false;
 }
 
+/* Of functions without tables: calls before what random_return() gives, else nothing of use. */
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
-	return false;
+	uint8_t *bytes = dst;
+
+	if (addr - BARE >= KINDS * 16 || size > 64)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (addr + i) % 16 == 12 ? 0xe8 : 0xf4;
+	return true;
+}
+
+/* Not the first, before which there is no code. */
+static uint64_t random_return(void)
+{
+	return BARE + (uint64_t)(1 + rand() % (KINDS - 1)) * 16 + 1;
 }
 
 static uint64_t random_pc(void)
@@ -245,12 +262,87 @@ static void walks_that_share_nothing_mostly_do_without(void **state)
 	}
 }
 
+/* Frames from the word @at on, with a frame record each; the last has the caller of all. */
+static void push_bare(struct world *w, unsigned int at, unsigned int depth)
+{
+	for (unsigned int i = 0; i < depth; i++) {
+		unsigned int end = at + BARE_WORDS;
+
+		for (unsigned int word = at; word < end - 2; word++)
+			w->words[word] = (uint64_t)rand();
+		w->words[end - 2] = i + 1 == depth ? 0
+						   : BASE + 8 * (uint64_t)(end + BARE_WORDS - 2);
+		w->words[end - 1] = i + 1 == depth ? CODE + 1 : random_return();
+		at = end;
+	}
+}
+
+static struct bobbin_regs bare_regs(unsigned int at)
+{
+	return (struct bobbin_regs){.pc = random_return(),
+				    .sp = BASE + 8 * (uint64_t)at,
+				    .fp = BASE + 8 * (uint64_t)(at + BARE_WORDS - 2)};
+}
+
+/* They are proved by all of their words. */
+static void frames_without_tables_that_are_the_same_need_no_proof(void **state)
+{
+	static struct world w;
+	static struct walk_memo memo;
+	static struct bobbin_frame frames[BOBBIN_MAX_DEPTH];
+	struct bobbin_trace trace = {.frames = frames, .max = BOBBIN_MAX_DEPTH};
+	struct bobbin_regs regs = bare_regs(8);
+
+	(void)state;
+	srand(4);
+	push_bare(&w, 8, 100);
+	walk(&w, &memo, &regs, &trace);
+	assert_int_equal(trace.count, 101);
+	assert_int_equal(frames[50].source, BOBBIN_SOURCE_FRAME_POINTER);
+	assert_true(w.asked > 100);
+	walk(&w, &memo, &regs, &trace);
+	assert_int_equal(trace.count, 101);
+	assert_true(w.asked < 12);
+
+	/* an old return address in the way: nothing is proved any more */
+	w.words[8 + 50 * BARE_WORDS + 1] = random_return();
+	walk(&w, &memo, &regs, &trace);
+	assert_int_equal(frames[49].source, BOBBIN_SOURCE_FRAME_POINTER);
+	assert_int_equal(frames[50].source, BOBBIN_SOURCE_GUESS);
+	assert_int_equal(trace.reason, BOBBIN_REASON_LIKELY);
+}
+
+static void remembered_walks_prove_as_much(void **state)
+{
+	static struct world w;
+	static struct walk_memo memo;
+	struct bobbin_regs regs = bare_regs(0);
+
+	(void)state;
+	srand(5);
+	push_bare(&w, 0, 60);
+	for (unsigned int i = 0; i < 100000; i++) {
+		unsigned int at = (unsigned int)rand() % 32;
+
+		if (rand() % 2)
+			regs = bare_regs(at * BARE_WORDS);
+		if (rand() % 4 == 0)
+			push_bare(&w, at * BARE_WORDS, 60 - at);
+		if (rand() % 4 == 0)
+			w.words[rand() % (60 * BARE_WORDS)] = rand() % 2 ? random_return()
+									 : (uint64_t)rand();
+		compare(&w, &memo, &regs, rand() % 8 ? BOBBIN_MAX_DEPTH : 1 + rand() % 32);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remembered_walks_find_the_same_frames),
 		cmocka_unit_test(outer_frames_that_are_the_same_need_no_rules),
 		cmocka_unit_test(walks_that_share_nothing_mostly_do_without),
+		cmocka_unit_test(frames_without_tables_that_are_the_same_need_no_proof),
+		cmocka_unit_test(remembered_walks_prove_as_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
