@@ -146,7 +146,7 @@ static int open_file(struct helper_memory *memory, int flags, struct stat *st)
 {
 	int fd = living_file_open(memory->path, flags, st);
 
-	if (fd < 0 || !may_wait(fd))
+	if (fd < 0 || flags & O_DIRECTORY || !may_wait(fd))
 		return fd;
 	return copy_file(memory, fd, FILE_COPY_MAX, true);
 }

@@ -40,8 +40,8 @@ int regular_file_open(const char *path, int flags, struct stat *ret)
 	int place = open(path, O_PATH | O_CLOEXEC | flags), fd = -ENOENT;
 	struct stat st;
 
-	if (place < 0)
-		return -errno;
+	if (place < 0 || flags & O_DIRECTORY)
+		return place < 0 ? -errno : place;
 	if (!fstat(place, &st) && S_ISREG(st.st_mode))
 		fd = reopen(place, path, flags, &st);
 	close(place);

@@ -12,8 +12,9 @@
 
 /*
  * A descriptor for reading @path, if that is a regular file; @flags: 0 or O_NOFOLLOW, for
- * the last name of the path.  @st, or NULL: its status.  A negative errno: of open(2);
- * -ENOENT for what is no regular file.
+ * the last name of the path.  @st, or NULL: its status.  With O_DIRECTORY one of a folder, to
+ * begin paths with (O_PATH), without its status.  A negative errno: of open(2); -ENOENT for what
+ * is no regular file.
  */
 int regular_file_open(const char *path, int flags, struct stat *st);
 

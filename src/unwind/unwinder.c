@@ -8,6 +8,7 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
+#include "target/process_roots.h"
 #include "unwind/code_pages.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
@@ -52,7 +53,8 @@ struct bobbin_unwinder {
 	struct code_queue *code;  /* NULL: who needs inferred rules makes them */
 	struct file_table files;
 	struct process_reader *reader; /* NULL: without a deadline */
-	struct module_slot *modules;   /* by file number */
+	struct process_roots roots;
+	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
 	size_t module_room;
 	uint64_t module_bytes; /* of tables that are held */
@@ -138,6 +140,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
+	process_roots_fini(&unwinder->roots);
 	process_reader_close(unwinder->reader);
 	file_table_fini(&unwinder->files);
 	free(unwinder);
@@ -236,6 +239,13 @@ static bool must_try(const struct module_slot *slot, const struct mapped_file *f
 	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
 }
 
+static const char *root_of(struct bobbin_unwinder *u, const struct mapped_file *file)
+{
+	const struct remote_process process = {u->reader, file->pid};
+
+	return process_roots_find(&u->roots, &process);
+}
+
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file)
 {
@@ -255,6 +265,7 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 		return NULL;
 	unwinder->module_bytes += elf_image_copied(&slot->module->image);
 	slot->module->code.queue = unwinder->code;
+	slot->module->root = root_of(unwinder, file);
 	return slot->module;
 }
 
@@ -269,6 +280,7 @@ static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file
 		return;
 	u->module_bytes += elf_image_copied(&inner->module->image) + inner->module->copied;
 	inner->module->code.queue = u->code;
+	inner->module->root = root_of(u, file);
 }
 
 /* The files inside of a file, one after the other, are mapped as if they were alone. */
