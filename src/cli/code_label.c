@@ -96,18 +96,21 @@ static bool is_contradicted(const struct code_spot *spot, const struct symbol *s
 	return table_set_function(&spot->module->tables, own, &start);
 }
 
-int module_symbols(struct symbolizer *symbolizer, const struct module *module, unsigned int *ret)
+int module_symbols(struct symbolizer *symbolizer, const struct module *module, const char *path,
+		   unsigned int *ret)
 {
-	char path[64];
+	char open_path[64];
 	struct symbol_file f = {
-		.open_path = path,
+		.path = path,
+		.open_path = open_path,
+		.root = module->root,
 		.build_id = module->image.build_id,
 		.build_id_len = module->image.build_id_len,
 	};
 
 	if (module->elf_fd < 0)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", module->elf_fd);
+	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", module->elf_fd);
 	return symbolizer_file(symbolizer, &f, ret);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/code_label.h"
 #include "cli/kept_names.h"
 #include "target/backing_file.h"
+#include "unwind/module.h"
 #include "unwind/space.h"
 
 /* Distinct addresses that are noted. */
@@ -45,6 +46,7 @@ enum machine {
 };
 
 struct name_keeper {
+	const char *debug_path;
 	struct place *places;
 	size_t count, capacity;
 	struct hash_index index;
@@ -61,12 +63,13 @@ struct name_keeper {
 	struct byte_buffer blob;
 };
 
-int name_keeper_open(struct name_keeper **ret)
+int name_keeper_open(const char *debug_path, struct name_keeper **ret)
 {
 	struct name_keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
+	k->debug_path = debug_path;
 	k->seed = hash_seed();
 	*ret = k;
 	return 0;
@@ -207,7 +210,7 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 	/* a build ID would tell */
 	if (!file->build_id_len && module_is_overwritten(module))
 		return -ESTALE;
-	return module_symbols(k->symbolizer, module, ret);
+	return module_symbols(k->symbolizer, module, module->base ? NULL : file->path, ret);
 }
 
 /* @is_symbol: whether it is a name that somebody gave. */
@@ -325,8 +328,12 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
 {
-	const struct symbolizer_options options = {.memory_limit = MAX_MEMORY};
 	struct name_keeper *k = ctx;
+	const struct symbolizer_options options = {
+		.memory_limit = MAX_MEMORY,
+		.debug_path = k->debug_path,
+		.reader = unwinder_reader(unwinder),
+	};
 	time_t end = clock_seconds() + MAX_SECONDS;
 	size_t next, files = 0;
 

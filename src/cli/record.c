@@ -430,7 +430,9 @@ static int open_recorder(void *ctx)
 	enum recorder_stage stage;
 	int error;
 
-	error = record->arguments->no_names ? 0 : name_keeper_open(&record->names);
+	error = record->arguments->no_names
+			? 0
+			: name_keeper_open(record->arguments->unwind.debug_path, &record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;

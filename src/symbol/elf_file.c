@@ -129,21 +129,17 @@ static int open_descriptor(int fd, const char *path, const struct proof *proof,
 	return err;
 }
 
-__attribute__((format(printf, 4, 5))) static int try_path(const struct search_paths *paths,
-							  const struct proof *proof,
-							  struct elf_file *ret, const char *format,
-							  ...)
+/* Below @root, or "". */
+static int try_below(const struct search_paths *paths, const char *root, const char *name,
+		     const struct proof *proof, struct elf_file *ret)
 {
 	struct remote_process process = paths->process;
 	char path[PATH_MAX];
-	va_list args;
-	int len, fd;
+	int fd;
 
-	va_start(args, format);
-	len = vsnprintf(path, sizeof(path), format, args);
-	va_end(args);
-	if (len < 0 || (size_t)len >= sizeof(path))
+	if (strlen(root) + strlen(name) >= sizeof(path))
 		return -ENOENT;
+	strcpy(stpcpy(path, root), name);
 	/* what is open here is so in no other process */
 	if (!strncmp(path, OWN_FILES, strlen(OWN_FILES)))
 		process.reader = NULL;
@@ -164,6 +160,27 @@ static bool is_missing(int found, int *err)
 	return !is_end;
 }
 
+__attribute__((format(printf, 4, 5))) static int try_path(const struct search_paths *paths,
+							  const struct proof *proof,
+							  struct elf_file *ret, const char *format,
+							  ...)
+{
+	char path[PATH_MAX];
+	int len, err = -ENOENT;
+	va_list args;
+
+	va_start(args, format);
+	len = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return err;
+	/* debug files of containers may be on the machine only */
+	if (!paths->root || path[0] != '/' ||
+	    is_missing(try_below(paths, paths->root, path, proof, ret), &err))
+		is_missing(try_below(paths, "", path, proof, ret), &err);
+	return err;
+}
+
 /* What belongs to a file is beside its name, however it was opened. */
 static int set_path(struct elf_file *file, const char *path)
 {
@@ -181,14 +198,16 @@ static int set_path(struct elf_file *file, const char *path)
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
 		       const struct build_id *id, struct elf_file *ret)
 {
+	struct search_paths own = *paths;
 	struct proof proof = {.id = id};
 	int err = -ENOENT;
 
+	own.root = NULL;
 	if (open_path && !paths->symfs &&
-	    !is_missing(try_path(paths, &proof, ret, "%s", open_path), &err))
+	    !is_missing(try_path(&own, &proof, ret, "%s", open_path), &err))
 		return err || !path ? err : set_path(ret, path);
 	if (path)
-		is_missing(try_path(paths, &proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
+		is_missing(try_path(&own, &proof, ret, "%s%s%s", paths->symfs ? paths->symfs : "",
 				    paths->symfs ? "/" : "", path),
 			   &err);
 	return err;
@@ -231,6 +250,15 @@ static int directory_length(const char *path)
 	return slash && slash - path < PATH_MAX ? (int)(slash - path) : 0;
 }
 
+/* A path in the root of the process, where that is in ours, too. */
+static const char *path_inside(const struct search_paths *paths, const char *path)
+{
+	char root[PATH_MAX];
+	ssize_t len = paths->root ? readlink(paths->root, root, sizeof(root)) : 0;
+
+	return len > 1 && !strncmp(path, root, (size_t)len) && path[len] == '/' ? path + len : path;
+}
+
 /* Beside the file, in its .debug, and below each debug directory. */
 static int try_link(const struct search_paths *paths, const struct elf_file *main,
 		    const struct build_id *id, struct elf_file *ret)
@@ -239,17 +267,18 @@ static int try_link(const struct search_paths *paths, const struct elf_file *mai
 	const char *name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
 	struct proof proof = {.id = id, .checksum = &checksum};
 	int len, err = -ENOENT;
+	const char *path;
 
 	if (!name || !main->path || strchr(name, '/'))
 		return err;
-	len = directory_length(main->path);
-	if (is_missing(
-		    try_path(paths, &proof, ret, "%.*s%s%s", len, main->path, len ? "/" : "", name),
-		    &err) &&
-	    is_missing(try_path(paths, &proof, ret, "%.*s%s.debug/%s", len, main->path,
-				len ? "/" : "", name),
+	path = path_inside(paths, main->path);
+	len = directory_length(path);
+	if (is_missing(try_path(paths, &proof, ret, "%.*s%s%s", len, path, len ? "/" : "", name),
+		       &err) &&
+	    is_missing(try_path(paths, &proof, ret, "%.*s%s.debug/%s", len, path, len ? "/" : "",
+				name),
 		       &err))
-		is_missing(try_debug_path(paths, &proof, main->path, len, name, ret), &err);
+		is_missing(try_debug_path(paths, &proof, path, len, name, ret), &err);
 	return err;
 }
 

@@ -32,6 +32,7 @@ struct search_paths {
 	const char *debug_path, *symfs;
 	struct debuginfod *debuginfod;
 	struct remote_process process;
+	const char *root; /* of that process, where it is looked first; NULL: it is ours */
 };
 
 struct elf_file {
@@ -54,7 +55,8 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 
 /*
  * The separate debug file of @main, or of a build ID if that is not open: by
- * build ID in the debug path, by debug link, from a server.
+ * build ID in the debug path, by debug link, from a server.  Files are those of the
+ * process's root, else our own.
  * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
  */
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,

@@ -18,6 +18,7 @@ struct symbol_file {
 	const uint8_t *build_id;
 	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
 	pid_t pid;           /* of the process that has it mapped, or 0 */
+	const char *root;    /* a path that opens that process's root; NULL: it is ours */
 };
 
 struct symbol {

@@ -41,7 +41,11 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 {
 	struct symfile *f = calloc(1, sizeof(*f));
 
-	if (!f || symfile_set_paths(f, file->path, file->open_path)) {
+	if (!f)
+		return -ENOMEM;
+	f->root = file->root ? strdup(file->root) : NULL;
+	if ((file->root && !f->root) || symfile_set_paths(f, file->path, file->open_path)) {
+		free(f->root);
 		free(f);
 		return -ENOMEM;
 	}
@@ -60,6 +64,7 @@ void symfile_free(struct symfile *f)
 	symfile_shut(f);
 	free(f->path);
 	free(f->open_path);
+	free(f->root);
 	free(f->image);
 	free(f);
 }
@@ -85,6 +90,7 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	int err;
 
 	c->paths.process.pid = f->pid;
+	c->paths.root = f->root;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
 		       : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id, main);
 

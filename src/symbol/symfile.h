@@ -29,7 +29,7 @@ enum symfile_state {
 
 struct symfile {
 	pid_t pid; /* that has it mapped, or 0 */
-	char *path, *open_path;
+	char *path, *open_path, *root;
 	void *image; /* an image in memory, else NULL */
 	size_t image_size;
 	struct build_id build_id;

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Debug files of programs: of other roots, and in folders that record is given.
+. "$(dirname "$0")/lib.sh"
+
+# without its debug file: the entry
+stripped_roots='hidden+0x[0-9a-f]*'
+
+# by_link DEBUG PROGRAM [FLAG…]: a stripped program without a build ID that leads to its debug file
+by_link() {
+	debug=$1 stripped=$2
+	shift 2
+	mkdir -p "$(dirname "$debug")" "$(dirname "$stripped")"
+	gcc -O2 -o whole "$sources/debug_files.c" -Wl,--build-id=none "$@"
+	objcopy --only-keep-debug whole "$debug"
+	strip -o "$stripped" whole
+	objcopy --add-gnu-debuglink="$debug" "$stripped"
+	rm whole
+}
+
+# by_build_id FOLDER PROGRAM [FLAG…]: one whose debug file is in FOLDER/.build-id
+by_build_id() {
+	folder=$1 stripped=$2
+	shift 2
+	mkdir -p "$(dirname "$stripped")"
+	gcc -O2 -o whole "$sources/debug_files.c" -Wl,--build-id "$@"
+	id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+	debug=$folder/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).debug
+	mkdir -p "$(dirname "$debug")"
+	objcopy --only-keep-debug whole "$debug"
+	strip -o "$stripped" whole
+	rm whole
+}
+
+# in_root PATH: how the program of ./root is named: while it runs, and once it is gone
+in_root() {
+	spawn chroot root "$1" 100000
+	eventually grep -q -x hidden "/proc/$pid/comm"
+	works_on "$pid"
+	eventually sh -c "'$bobbin' stack $pid | grep -A 1 ' hidden_leaf' | grep ' hidden_middle'"
+	"$bobbin" top -b -n 2 -d 0.3 -p "$pid" >out
+	grep -q '\<hidden_leaf\>' out
+	kill "$pid"
+	"$bobbin" record -q chroot root "$1" 300
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 50
+	quietly "$bobbin" report --no-children -g none
+	grep -q '\[\.\] hidden_leaf$' out
+}
+
+it_finds_debug_files_by_build_id_in_the_root_of_a_process() {
+	needs_root
+	by_build_id root/usr/lib/debug root/usr/bin/hidden -static
+	in_root /usr/bin/hidden
+}
+
+it_follows_debug_links_in_the_root_of_a_process() {
+	needs_root
+	by_link root/usr/lib/debug/usr/bin/hidden.debug root/usr/bin/hidden -static
+	in_root /usr/bin/hidden
+}
+
+it_finds_debug_files_beside_a_program_in_its_root() {
+	needs_root
+	by_link root/opt/hidden.debug root/opt/hidden -static
+	in_root /opt/hidden
+}
+
+it_finds_debug_files_of_the_machine_for_programs_of_other_roots() {
+	needs_root
+	by_build_id "$PWD/debug" root/usr/bin/hidden -static
+	"$bobbin" record -q --debug-path "$PWD/debug" chroot root /usr/bin/hidden 300
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 50
+}
+
+it_takes_no_other_debug_file_in_the_root_of_a_process() {
+	needs_root
+	by_link root/opt/hidden.debug root/opt/hidden -static
+	echo more >>root/opt/hidden.debug
+	"$bobbin" record -q chroot root /opt/hidden 300
+	roots_also=$stripped_roots
+	stacks | none hidden_leaf
+	stacks | some ' hidden+0x'
+}
+
+it_keeps_names_of_the_folders_that_record_is_given() {
+	by_build_id debug hidden
+	"$bobbin" record -q --debug-path debug ./hidden 300
+	"$bobbin" record -q -o plain ./hidden 300
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 50
+	mv debug elsewhere
+	stacks | some 'hidden_leaf hidden_middle ' 50
+	stacks -i plain | none hidden_leaf
+	rm plain
+}
+
+it_keeps_names_of_debug_files_beside_a_program() {
+	by_link hidden.debug hidden
+	"$bobbin" record -q ./hidden 300
+	mkdir elsewhere
+	mv hidden hidden.debug elsewhere
+	stacks | some 'hidden_leaf hidden_middle ' 50
+}
+
+run_cases
