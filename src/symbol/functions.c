@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define STUB_SUFFIX "@plt"
+/* glibc's own calls of what it exports */
+#define INTERNAL_PREFIX "__GI_"
 /* Real files have a handful of aliases; a hostile one is not read for millions. */
 #define MAX_ALIASES 64
 #define MAX_UNPACKED ((size_t)64 << 20)
@@ -207,12 +209,20 @@ static bool is_superseded(const char *name)
 	return at && at[1] != '@';
 }
 
+static bool is_internal(const char *name)
+{
+	return !strncmp(name, INTERNAL_PREFIX, strlen(INTERNAL_PREFIX));
+}
+
+/* Whether @b is the better name. */
 static bool reads_better(const char *a, const char *b)
 {
 	size_t m = strspn(a, "_"), n = strspn(b, "_");
 
 	if (is_superseded(a) != is_superseded(b))
 		return is_superseded(a);
+	if (is_internal(a) != is_internal(b))
+		return is_internal(a);
 	return m != n ? n < m : strcmp(b, a) < 0;
 }
 

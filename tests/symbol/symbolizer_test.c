@@ -500,6 +500,25 @@ static void global_names_win_over_weak_and_local_ones(void **state)
 	symbolizer_close(s);
 }
 
+/* As the debug file of glibc 2.41 has them. */
+static void names_of_the_c_library_are_not_those_of_its_own_calls(void **state)
+{
+	struct symbolizer *s = open_symbolizer(&names_only);
+
+	write_text("internal.S", ".text\n.globl _start\n"
+				 ".type __GI___clone3, @function\n.type __clone3, @function\n"
+				 ".type __GI_one, @function\n.type ___one, @function\n"
+				 "__GI___clone3:\n__clone3:\nnop\n"
+				 ".size __GI___clone3, 1\n.size __clone3, 1\n"
+				 "___one:\n__GI_one:\nnop\n"
+				 ".size ___one, 1\n.size __GI_one, 1\n"
+				 "_start: nop\n.section .note.GNU-stack\n");
+	run("gcc -nostdlib -static internal.S -o internal");
+	assert_name_at(s, "internal", offset_of("internal", "__clone3", 0), "__clone3");
+	assert_name_at(s, "internal", offset_of("internal", "___one", 0), "___one");
+	symbolizer_close(s);
+}
+
 static void versions_do_not_belong_to_names(void **state)
 {
 	struct symbolizer *s = open_symbolizer(&names_only);
@@ -738,6 +757,7 @@ int main(void)
 		cmocka_unit_test(global_names_win_over_weak_and_local_ones),
 		cmocka_unit_test(versions_do_not_belong_to_names),
 		cmocka_unit_test(the_default_version_names_better_than_underscores),
+		cmocka_unit_test(names_of_the_c_library_are_not_those_of_its_own_calls),
 		cmocka_unit_test(cplusplus_is_demangled),
 		cmocka_unit_test(vdso_is_named_from_memory),
 		cmocka_unit_test(same_file_has_one_number),
