@@ -22,6 +22,7 @@
 #include "cli/recorded.h"
 #include "codemap/kernel_door.h"
 #include "export/safe_text.h"
+#include "profile/kernel_probe.h"
 #include "profile/recorder.h"
 
 /* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
@@ -330,6 +331,22 @@ static void tell_unnamed(const struct name_stats *n)
 	      stderr);
 }
 
+/* The kernel does not copy what it walks, and some kernels wait for pages that a copy lacks. */
+static void tell_kernel_walks(const struct record *record, const struct recorder_stats *s)
+{
+	uint64_t ends = s->reasons[BOBBIN_REASON_STACK_END],
+		 holes = s->reasons[BOBBIN_REASON_STACK_HOLE];
+	int walks, waits;
+
+	if (record->options.walk != RECORDER_COPIES || percent(ends + holes, s->user) < LEAST_SHARE)
+		return;
+	probe_kernel_walk(&walks, &waits);
+	if (!walks && percent(ends + (waits ? 0 : holes), s->user) >= LEAST_SHARE)
+		fputs("           --bpf walks stacks in the kernel, beyond the ends and holes of their "
+		      "copies\n",
+		      stderr);
+}
+
 /* What whoever ran the program could do. */
 static void tell_remedies(const struct record *record, const struct recorder_stats *s)
 {
@@ -339,6 +356,7 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 		fputs("           records are lost where they are taken faster than they are read: a lower "
 		      "-F, a smaller --stack-size or --bpf helps\n",
 		      stderr);
+	tell_kernel_walks(record, s);
 	if (!n)
 		return;
 	tell_unnamed(n);

@@ -14,6 +14,28 @@ all_are_known() {
 	reasons | none STACK_UNKNOWN
 }
 
+it_is_advised_where_copies_of_stacks_end() {
+	record "$(program roomy)" 300 204800
+	[ "$(grep -c '^ *--bpf walks stacks in the kernel' err)" -eq 1 ] || fail "no advice: $(cat err)"
+	record --bpf "$(program roomy)" 300 204800
+	none '--bpf walks' <err
+	reasons | mostly 70 '^OUTERMOST$'
+	record "$(program chain)" 300
+	none '--bpf walks' <err
+}
+
+# Whoever may not load programs is not told to
+it_is_not_advised_where_it_does_not_work() {
+	needs setpriv
+	record "$(program roomy)" 100 204800
+	cp "$work/bin/roomy" .
+	chmod 777 .
+	expect 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$bobbin" record -o other ./roomy 300 204800
+	grep -q 'ended early: the copy of the stack ends here' err
+	none '--bpf walks' <err
+	rm -f other perf.data
+}
+
 it_gives_out_a_stack_that_is_known_in_few_bytes() {
 	record --bpf -F 2000 "$(program deep)" 1000 200
 	[ "$(bytes)" -le 64 ] || fail "many bytes: $(cat err)"
