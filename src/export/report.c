@@ -16,6 +16,7 @@
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
 #define FIRST_LINES 20   /* of a first screen */
+#define COMM_BYTES 256   /* the kernel's names have 15 */
 
 struct report {
 	struct call_tree *tree;
@@ -74,10 +75,13 @@ int report_add_process(struct report *report, const char *process, const char *c
 		       const struct call_frame *frames, size_t n, uint64_t weight)
 {
 	static const struct call_frame unknown = {.kind = FRAME_UNKNOWN};
+	char printed[COMM_BYTES];
 	int r;
 
 	if (!weight)
 		return 0;
+	if (comm) /* rows that look the same are one */
+		comm = safe_text_printed(comm, printed, sizeof(printed));
 	if (!n) {
 		frames = &unknown;
 		n = 1;

@@ -3,6 +3,8 @@
 
 #define REPLACEMENT 0xfffd
 #define ELLIPSIS 0x2026
+/* Bytes of a character. */
+#define UTF8_MAX 4
 
 /* How many bytes follow this first byte, and the least value that needs them. */
 static int trail(unsigned char lead, int32_t *least)
@@ -85,23 +87,34 @@ size_t safe_text_columns(const char *text)
 	return columns;
 }
 
-static void put_plain(FILE *out, int32_t c)
+/* Its bytes in UTF-8, and how many. */
+static size_t encode(int32_t c, char ret[UTF8_MAX])
 {
+	size_t n = 0;
+
 	if (c < 0x80) {
-		putc(c, out);
-		return;
+		ret[0] = (char)c;
+		return 1;
 	}
 	if (c < 0x800) {
-		putc(0xc0 | c >> 6, out);
+		ret[n++] = (char)(0xc0 | c >> 6);
 	} else if (c < 0x10000) {
-		putc(0xe0 | c >> 12, out);
-		putc(0x80 | (c >> 6 & 0x3f), out);
+		ret[n++] = (char)(0xe0 | c >> 12);
+		ret[n++] = (char)(0x80 | (c >> 6 & 0x3f));
 	} else {
-		putc(0xf0 | c >> 18, out);
-		putc(0x80 | (c >> 12 & 0x3f), out);
-		putc(0x80 | (c >> 6 & 0x3f), out);
+		ret[n++] = (char)(0xf0 | c >> 18);
+		ret[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		ret[n++] = (char)(0x80 | (c >> 6 & 0x3f));
 	}
-	putc(0x80 | (c & 0x3f), out);
+	ret[n++] = (char)(0x80 | (c & 0x3f));
+	return n;
+}
+
+static void put_plain(FILE *out, int32_t c)
+{
+	char bytes[UTF8_MAX];
+
+	fwrite_unlocked(bytes, 1, encode(c, bytes), out);
 }
 
 static void put_xml(FILE *out, int32_t c)
@@ -152,6 +165,19 @@ void safe_text_plain(FILE *out, const char *text)
 	fwrite_unlocked(text, 1, plain, out);
 	if (text[plain])
 		put_cut(out, text + plain, SIZE_MAX, put_plain);
+}
+
+const char *safe_text_printed(const char *text, char *room, size_t size)
+{
+	size_t n = 0;
+	int32_t c;
+
+	if (!text[printable_ascii(text)])
+		return text;
+	while ((c = next_printable(&text)) && n + UTF8_MAX < size)
+		n += encode(c, room + n);
+	room[n] = 0;
+	return room;
 }
 
 size_t safe_text_cut(FILE *out, const char *text, size_t columns)

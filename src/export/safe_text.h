@@ -33,6 +33,9 @@ size_t safe_text_columns(const char *text);
 /* What is printed of foreign names and paths goes through this or one of those below. */
 void safe_text_plain(FILE *out, const char *text);
 
+/* What is printed of @text, or the beginning of that: @text itself, or a copy in @room. */
+const char *safe_text_printed(const char *text, char *room, size_t size);
+
 /* At most so many columns of it: longer text ends in an ellipsis.  The columns that were printed. */
 size_t safe_text_cut(FILE *out, const char *text, size_t columns);
 

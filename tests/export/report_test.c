@@ -361,6 +361,22 @@ static void hostile_names_do_not_reach_the_terminal(void **state)
 	report_close(report);
 }
 
+static void commands_that_look_the_same_are_one(void **state)
+{
+	struct report_options options = usual_options;
+	struct report *report = report_of();
+
+	add(report, "comm", "main;f", 25);
+	add(report, "co\x1bmm", "main;f", 25);
+	add(report, "\x07", "main;f", 50);
+	options.no_graph = true;
+	assert_int_equal(report_parse_keys("comm", &options), 0);
+	assert_holds(report, &options,
+		     "    50.00%    50.00%  [unknown]\n"
+		     "    50.00%    50.00%  comm\n");
+	report_close(report);
+}
+
 static void empty_reports_and_stacks_are_printed(void **state)
 {
 	struct report *report = report_of();
@@ -427,6 +443,7 @@ int main(void)
 		cmocka_unit_test(the_last_notes_are_the_callers),
 		cmocka_unit_test(inlined_functions_are_marked_and_merged),
 		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
+		cmocka_unit_test(commands_that_look_the_same_are_one),
 		cmocka_unit_test(empty_reports_and_stacks_are_printed),
 		cmocka_unit_test(a_stack_of_4000_frames_is_printed),
 		cmocka_unit_test(the_tree_is_there_for_other_writers),

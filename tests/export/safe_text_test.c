@@ -93,6 +93,19 @@ static void wide_characters_count_twice(void **state)
 	assert_int_equal(safe_text_columns("\xc3\xbc\x01"), 1);
 }
 
+static void what_is_printed_may_be_kept(void **state)
+{
+	static const char plain[] = "plain";
+	char room[16];
+
+	assert_ptr_equal(safe_text_printed(plain, room, sizeof(room)), plain);
+	assert_string_equal(safe_text_printed("a\033\xe7\xb9\x94\xff", room, sizeof(room)),
+			    "a\xe7\xb9\x94\xef\xbf\xbd");
+	/* room for whole characters only */
+	assert_string_equal(safe_text_printed("\xff\xff\xff\xff\xff\xff", room, sizeof(room)),
+			    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +116,7 @@ int main(void)
 		cmocka_unit_test(long_text_ends_in_an_ellipsis),
 		cmocka_unit_test(text_is_cut_to_columns),
 		cmocka_unit_test(wide_characters_count_twice),
+		cmocka_unit_test(what_is_printed_may_be_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
