@@ -246,20 +246,29 @@ static int complain_unknown(const char *group, const char *word)
 	return hint();
 }
 
+static int complain_no_command(const char *word)
+{
+	complain("there is no command '%s'; see 'bobbin help'", word);
+	return EXIT_USAGE;
+}
+
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "-h") || !strcmp(word, "--help");
+}
+
 int commands_run(int argc, char **argv)
 {
 	const struct command *command = find(NULL, argv[0]), *below;
 
-	if (!command) {
-		complain("there is no command '%s'; see 'bobbin help'", argv[0]);
-		return EXIT_USAGE;
-	}
+	if (!command)
+		return complain_no_command(argv[0]);
 	if (command->run)
 		return run(command, argc, argv);
 	call_as(command->name);
 	if (argc < 2)
 		return hint();
-	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+	if (asks_for_help(argv[1]))
 		return explain(command);
 	below = find(command, argv[1]);
 	return below ? run(below, argc - 1, argv + 1) : complain_unknown(command->name, argv[1]);
@@ -267,14 +276,20 @@ int commands_run(int argc, char **argv)
 
 int commands_help(int argc, char **argv)
 {
-	const struct command *command = find(NULL, argv[0]), *below;
+	const struct command *command = find(NULL, argv[0]);
 
-	if (!command) {
-		complain("there is no command '%s'", argv[0]);
-		return EXIT_USAGE;
+	if (!command)
+		return complain_no_command(argv[0]);
+	for (const char *word; --argc && !asks_for_help(word = *++argv);) {
+		const struct command *below = find(command, word);
+
+		if (command->run) {
+			complain("help: unexpected argument '%s'", word);
+			return EXIT_USAGE;
+		}
+		if (!below)
+			return complain_unknown(command->name, word);
+		command = below;
 	}
-	if (command->run || argc < 2)
-		return explain(command);
-	below = find(command, argv[1]);
-	return below ? explain(below) : complain_unknown(command->name, argv[1]);
+	return explain(command);
 }

@@ -23,9 +23,14 @@ static void list_commands(FILE *out)
 	fputs("\n'bobbin help COMMAND' explains a command, 'man bobbin' all of them.\n", out);
 }
 
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static int help(int argc, char **argv)
 {
-	if (argc > 1)
+	if (argc > 1 && !asks_for_help(argv[1]))
 		return commands_help(argc - 1, argv + 1);
 	list_commands(stdout);
 	return finish_output() ? 0 : 1;
@@ -55,7 +60,7 @@ int main(int argc, char **argv)
 		       x86_decoder_exists() ? "" : " (without Zydis)");
 		return finish_output() ? 0 : 1;
 	}
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+	if (asks_for_help(argv[1]))
 		return help(argc - 1, argv + 1);
 
 	/* both are errors of write(2), too */

@@ -86,10 +86,33 @@ it_explains_every_option() {
 it_refuses_unknown_commands() {
 	wrong nonsense
 	complains nonsense 'bobbin help'
+	mv err before
 	wrong help nonsense
-	complains nonsense
-	wrong help sframe nonsense
+	cmp err before
+	wrong sframe nonsense
 	grep -q "no command 'sframe nonsense'" err
+	mv err before
+	wrong help sframe nonsense
+	cmp err before
+	wrong help ''
+	complains "no command ''"
+}
+
+it_helps_with_one_command_at_a_time() {
+	wrong help record stack
+	complains "unexpected argument 'stack'"
+	wrong help sframe lint more
+	complains "unexpected argument 'more'"
+	"$bobbin" help >list
+	for words in 'help help' 'help --help' '--help help' 'help -h'; do
+		quietly "$bobbin" $words
+		cmp out list
+	done
+	for words in record 'sframe lint' sframe; do
+		"$bobbin" help $words >help
+		quietly "$bobbin" help $words --help
+		cmp out help
+	done
 }
 
 it_refuses_unknown_options() {
