@@ -11,6 +11,8 @@
 #include "export/safe_text.h"
 
 static char called_as[64] = "bobbin";
+/* Columns of the line of progress that stands on the terminal. */
+static int progress_columns;
 
 void call_as(const char *name)
 {
@@ -22,12 +24,30 @@ const char *called_command(void)
 	return called_as;
 }
 
+void progress_line(const char *format, ...)
+{
+	va_list args;
+
+	end_progress_line();
+	va_start(args, format);
+	progress_columns = vfprintf(stderr, format, args);
+	va_end(args);
+}
+
+void end_progress_line(void)
+{
+	if (progress_columns > 0)
+		fprintf(stderr, "\r%*s\r", progress_columns, "");
+	progress_columns = 0;
+}
+
 static void complain_by(const char *name, const char *format, va_list args)
 {
 	char *text;
 	int r = vasprintf(&text, format, args);
 
 	fflush(stdout);
+	end_progress_line();
 	fprintf(stderr, "%s: ", name);
 	/* names in it may come from files */
 	safe_text_plain(stderr, r < 0 ? strerror(ENOMEM) : text);

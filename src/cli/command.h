@@ -18,6 +18,10 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a wrong call, with the name of the command instead: "bobbin record: ". */
 void complain_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line on the terminal that stands until it is ended, which the next one and complaints do. */
+void progress_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void end_progress_line(void);
+
 /* From now on complaints about the call are by "bobbin NAME". */
 void call_as(const char *name);
 

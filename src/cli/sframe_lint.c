@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/vector.h"
 #include "cli/command_table.h"
 #include "cli/file_cfi.h"
@@ -23,6 +24,18 @@
 
 #define STATUS_FAULTS 1
 #define STATUS_UNREADABLE 3
+/* Between two looks of how far it is. */
+#define PROGRESS_NS (NS_PER_SECOND / 2)
+
+/**
+ * struct lint_progress - for whoever waits at a terminal
+ * @number: of the file
+ * @shown: when it was last
+ */
+struct lint_progress {
+	int number;
+	uint64_t shown;
+};
 
 /**
  * struct lint_report - a report on its way
@@ -31,6 +44,7 @@
  * @path, @input: the file
  * @symbolizer, @file: for names
  * @decoder: for instructions
+ * @progress: through the files
  */
 struct lint_report {
 	struct json_output *json;
@@ -40,6 +54,7 @@ struct lint_report {
 	struct symbolizer *symbolizer;
 	unsigned int file;
 	struct x86_decoder *decoder;
+	struct lint_progress *progress;
 };
 
 static const char *const sections[] = {".eh_frame", ".debug_frame", ".sframe"};
@@ -235,6 +250,20 @@ static const char *refusal_of(int error)
 	return strerror(-error);
 }
 
+/* Where results go to the terminal, they show it themselves. */
+static void tell_progress(const struct lint_report *r)
+{
+	struct lint_progress *p = r->progress;
+	uint64_t now = clock_now();
+
+	p->number++;
+	if (r->arguments->quiet || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) ||
+	    (p->shown && now - p->shown < PROGRESS_NS))
+		return;
+	progress_line("bobbin sframe lint: file %d of %d", p->number, r->arguments->operand_count);
+	p->shown = now;
+}
+
 static int lint_file(void *ctx, const char *path)
 {
 	struct lint_report r = *(const struct lint_report *)ctx;
@@ -242,6 +271,7 @@ static int lint_file(void *ctx, const char *path)
 	int error, status;
 
 	r.path = path;
+	tell_progress(&r);
 	if (!file_cfi_open(path, &r.input))
 		return STATUS_UNREADABLE;
 	if (r.input.object.arch) {
@@ -267,11 +297,15 @@ static int lint_file(void *ctx, const char *path)
 int run_sframe_lint(struct arguments *a)
 {
 	struct json_output json = json_output(stdout);
-	struct lint_report report = {
-		.json = a->json ? &json : NULL, .arguments = a, .decoder = x86_decoder_open()};
+	struct lint_progress progress = {0};
+	struct lint_report report = {.json = a->json ? &json : NULL,
+				     .arguments = a,
+				     .decoder = x86_decoder_open(),
+				     .progress = &progress};
 	int status = report_files(
 		a, &json, &(struct file_report){lint_file, NULL, &report, STATUS_UNREADABLE});
 
+	end_progress_line();
 	x86_decoder_close(report.decoder);
 	return status;
 }

@@ -184,4 +184,24 @@ it_takes_no_memory_on_the_word_of_a_file() {
 	done
 }
 
+# in_terminal COMMAND: its standard error is one; what was written there is in ./seen
+in_terminal() {
+	needs script
+	script -q -e -c "$1" seen >/dev/null || [ $? -eq "$2" ]
+}
+
+it_shows_how_far_it_is() {
+	library
+	in_terminal "'$bobbin' sframe lint good.so bad.so good.so >out" 1
+	grep -q 'bobbin sframe lint: file 1 of 3' seen
+	# at most twice a second
+	[ "$(grep -o 'file [0-9]* of' seen | wc -l)" -le 3 ] || fail "often: $(cat seen)"
+	none 'file [0-9]* of' <out
+	in_terminal "'$bobbin' sframe lint -q good.so >out" 0
+	none 'file 1 of' <seen
+	in_terminal "'$bobbin' sframe lint good.so" 0
+	none 'file 1 of' <seen
+	quietly "$bobbin" sframe lint good.so
+}
+
 run_cases
