@@ -56,6 +56,7 @@ struct arguments {
 	bool quiet, verbose, json;
 	const char *input, *output;
 	struct bobbin_unwinder_options unwind;
+	bool has_debug_path; /* it is no default */
 	struct naming_options naming;
 	/* record */
 	struct targets targets;

@@ -26,10 +26,34 @@ static void warn_about_damage(const struct input *input)
 			 input->arguments->input, stats->lost);
 }
 
+/* The names that are kept in the recording, and what names the others. */
+static int open_names(struct input *input)
+{
+	const struct arguments *a = input->arguments;
+	struct perf_span feature = perf_reader_feature(session_reader(input->session),
+						       KEPT_NAMES_FEATURE);
+	struct naming_options naming = a->naming;
+	struct kept_names *kept = NULL;
+	struct bobbin_error err;
+	int r = kept_names_open(feature, &err, &kept);
+
+	if (r && !a->quiet)
+		complain_file(a->input, r, &err);
+	naming.quiet = a->quiet;
+	naming.debug_path = a->has_debug_path ? NULL : kept_names_debug_path(kept);
+	if (!naming.debug_path)
+		naming.debug_path = a->unwind.debug_path;
+	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
+	if (r)
+		kept_names_close(kept);
+	else
+		naming_keep(input->naming, kept);
+	return r;
+}
+
 int input_open(struct input *input)
 {
 	const struct arguments *a = input->arguments;
-	struct naming_options naming = a->naming;
 	struct bobbin_error err;
 	const char *path;
 	int r;
@@ -43,19 +67,12 @@ int input_open(struct input *input)
 	spool_close(&input->spool);
 	if (!accept_file(a->input, r, &err))
 		return 1;
-	naming.quiet = a->quiet;
-	naming.debug_path = a->unwind.debug_path;
-	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
+	r = open_names(input);
 	if (r) {
 		input_close(input);
 		complain("%s", strerror(-r));
 		return 1;
 	}
-	r = naming_keep(input->naming,
-			perf_reader_feature(session_reader(input->session), KEPT_NAMES_FEATURE),
-			&err);
-	if (r && !a->quiet)
-		complain_file(a->input, r, &err);
 	warn_about_damage(input);
 	return 0;
 }

@@ -25,6 +25,7 @@ struct kept_file {
 };
 
 struct kept_names {
+	const char *debug_path; /* or NULL */
 	struct kept_file *files;
 	size_t count, capacity;
 };
@@ -34,14 +35,20 @@ static size_t padded(size_t size)
 	return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+void kept_names_head(struct byte_buffer *blob, const char *debug_path)
+{
+	if (debug_path && padded(strlen(debug_path) + 1) > KEPT_NAMES_MAX_FOLDERS)
+		debug_path = NULL;
+	byte_buffer_native32(blob, KEPT_NAMES_VERSION);
+	byte_buffer_native32(blob, debug_path ? (uint32_t)padded(strlen(debug_path) + 1) : 0);
+	if (debug_path)
+		byte_buffer_string(blob, debug_path, ALIGN);
+}
+
 void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at)
 {
 	uint8_t id[ID_FIELD] = {0};
 
-	if (!blob->size) {
-		byte_buffer_native32(blob, KEPT_NAMES_VERSION);
-		byte_buffer_native32(blob, 0);
-	}
 	*at = blob->size;
 	memcpy(id, file->build_id, file->build_id_len);
 	byte_buffer_native64(blob, 0);
@@ -119,11 +126,16 @@ static int read_file(struct bytes *b, struct kept_file *file)
 
 static int read_all(struct bytes *b, struct kept_names *names)
 {
+	uint32_t size;
 	int r = 0;
 
 	if (bytes_u32(b) != KEPT_NAMES_VERSION)
-		return 0; /* of a later bobbin */
-	bytes_skip(b, 4);
+		return 0; /* of another bobbin */
+	size = bytes_u32(b);
+	if (size > KEPT_NAMES_MAX_FOLDERS)
+		b->bad = true;
+	else if (size)
+		names->debug_path = perf_feature_take_string(b, size);
 	while (!r && !b->bad && bytes_left(b) && names->count < KEPT_NAMES_MAX_FILES) {
 		struct kept_file file = {0};
 
@@ -162,6 +174,11 @@ void kept_names_close(struct kept_names *names)
 		free(names->files[i].functions);
 	free(names->files);
 	free(names);
+}
+
+const char *kept_names_debug_path(const struct kept_names *names)
+{
+	return names ? names->debug_path : NULL;
 }
 
 static bool is_file(const struct kept_file *kept, const struct bobbin_mapping *file)

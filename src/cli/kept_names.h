@@ -6,7 +6,7 @@
  * that was sampled its identity, then the functions that were.  All numbers are
  * in the byte order of the machine and aligned by 8.
  *
- *	u32 version, u32 0
+ *	u32 version, u32 bytes of the debug path or 0; the debug path that was given, if any
  *	file:	  u32 bytes of it, this field included; u32 functions
  *		  u32 bytes of the build ID, u32 major, u32 minor, u32 bytes of the path
  *		  u64 inode; u8 build ID[24]; the path
@@ -28,11 +28,13 @@
 
 /* The number of the feature; perf has some thirty, from 0. */
 #define KEPT_NAMES_FEATURE 192
-#define KEPT_NAMES_VERSION 1
+#define KEPT_NAMES_VERSION 2
 
 /* What is written, and believed when it is read. */
 #define KEPT_NAMES_MAX_BYTES ((size_t)16 << 20)
 #define KEPT_NAMES_MAX_FILES 4096
+/* Each folder of the debug path is looked into for each file. */
+#define KEPT_NAMES_MAX_FOLDERS 1024
 
 struct kept_function {
 	uint64_t offset; /* of its start in the file */
@@ -42,9 +44,10 @@ struct kept_function {
 };
 
 /*
- * Writing: begin a file, add functions in ascending order, end it.  Functions
+ * Writing: the head, with the folders for debug files or NULL, of KEPT_NAMES_MAX_FOLDERS bytes; then begin a file, add functions in ascending order, end it.  Functions
  * beyond KEPT_NAMES_MAX_BYTES are left out.
  */
+void kept_names_head(struct byte_buffer *blob, const char *debug_path);
 void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at);
 void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function);
 void kept_names_end(struct byte_buffer *blob, size_t at);
@@ -54,6 +57,9 @@ struct kept_names;
 /* What a recording has; @feature is borrowed.  0, also without any; -EBADMSG, -ENOMEM. */
 int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret);
 void kept_names_close(struct kept_names *names);
+
+/* The folders for debug files that the recorder was given, or NULL.  @names: or NULL. */
+const char *kept_names_debug_path(const struct kept_names *names);
 
 /* The function at an offset of the mapped file.  false: there is none. */
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hash_index.h"
@@ -47,6 +48,7 @@ enum machine {
 
 struct name_keeper {
 	const char *debug_path;
+	bool remember; /* that */
 	struct place *places;
 	size_t count, capacity;
 	struct hash_index index;
@@ -63,13 +65,14 @@ struct name_keeper {
 	struct byte_buffer blob;
 };
 
-int name_keeper_open(const char *debug_path, struct name_keeper **ret)
+int name_keeper_open(const char *debug_path, bool remember, struct name_keeper **ret)
 {
 	struct name_keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
 	k->debug_path = debug_path;
+	k->remember = remember;
 	k->seed = hash_seed();
 	*ret = k;
 	return 0;
@@ -326,6 +329,36 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		kept_names_end(&k->blob, at);
 }
 
+/* Colon-separated folders as others find them from elsewhere; NULL: none, or there is no memory. */
+static char *absolute_folders(const char *folders)
+{
+	char *here = getcwd(NULL, 0), *text = NULL;
+	size_t size;
+	FILE *out = here ? open_memstream(&text, &size) : NULL;
+
+	for (const char *at = folders; out && *at; at += *at == ':') {
+		int len = (int)strcspn(at, ":");
+
+		if (len)
+			fprintf(out, "%s%s%s%.*s", ftell(out) ? ":" : "", *at == '/' ? "" : here,
+				*at == '/' ? "" : "/", len, at);
+		at += len;
+	}
+	free(here);
+	if (!out || !fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void begin(struct name_keeper *k)
+{
+	char *folders = k->remember ? absolute_folders(k->debug_path) : NULL;
+
+	kept_names_head(&k->blob, folders);
+	free(folders);
+}
+
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
 {
 	struct name_keeper *k = ctx;
@@ -341,6 +374,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 		return 0;
 	qsort(k->places, k->count, sizeof(*k->places), by_file);
 	code_labels_init(&k->labels, unwinder);
+	begin(k);
 	if (symbolizer_open(&options, &k->symbolizer))
 		return -ENOMEM;
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {

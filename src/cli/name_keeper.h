@@ -29,8 +29,11 @@ struct name_stats {
 	uint64_t java_frames, v8_frames; /* in code that these have made */
 };
 
-/* @debug_path: folders with debug files, or NULL; borrowed.  Returns 0, -ENOMEM. */
-int name_keeper_open(const char *debug_path, struct name_keeper **ret);
+/*
+ * @debug_path: folders with debug files, borrowed; @remember: whoever reads the recording is to look
+ * there, too.  Returns 0, -ENOMEM.
+ */
+int name_keeper_open(const char *debug_path, bool remember, struct name_keeper **ret);
 void name_keeper_close(struct name_keeper *keeper);
 
 /* Once the recording has ended. */

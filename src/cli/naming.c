@@ -131,9 +131,9 @@ void naming_tell_replaced(const struct naming *naming)
 		naming->replaced, others);
 }
 
-int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err)
+void naming_keep(struct naming *naming, struct kept_names *kept)
 {
-	return kept_names_open(feature, err, &naming->kept);
+	naming->kept = kept;
 }
 
 static void note_replaced(struct naming *n, const struct mapped_file *file)

@@ -25,6 +25,7 @@ struct named_frame {
 #define NAMING_MAX_INLINES 32
 
 struct naming;
+struct kept_names;
 
 struct naming_options {
 	bool no_inlines, lines, no_demangle;
@@ -45,11 +46,8 @@ void naming_close(struct naming *naming);
 /* Bytes that names take, more or less. */
 size_t naming_memory(const struct naming *naming);
 
-/*
- * Take the names that the recording has, KEPT_NAMES_FEATURE of it; once.  @feature
- * is borrowed.  0, -EBADMSG, -ENOMEM: then there are none.
- */
-int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_error *err);
+/* Take over the names that the recording has, or NULL; once. */
+void naming_keep(struct naming *naming, struct kept_names *kept);
 
 /*
  * Complain, in one line, of files whose names are not shown since what is at their paths is, or may

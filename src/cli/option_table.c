@@ -163,6 +163,13 @@ static bool take_keys(const struct option_use *use)
 	return false;
 }
 
+static bool take_debug_path(const struct option_use *use)
+{
+	use->a->unwind.debug_path = use->text;
+	use->a->has_debug_path = use->spelling;
+	return true;
+}
+
 static bool take_fields(const struct option_use *use)
 {
 	return script_fields_parse(use->spelling, use->text, &use->a->fields);
@@ -424,7 +431,7 @@ static const struct option_row rows[] = {
 	{UNWINDERS, "no-code", 0, NULL, NULL,
 	 "infer no rules from machine code that no table covers", FLAG(unwind.ignore_code)},
 	{UNWINDERS | OF_LINT, "debug-path", 0, "DIRS", "/usr/lib/debug",
-	 "colon-separated folders with debug files", TEXT(unwind.debug_path)},
+	 "colon-separated folders with debug files", BY(take_debug_path)},
 	{UNWINDERS, "sframe-path", 0, "DIRS", "/usr/lib/debug/.build-id",
 	 "colon-separated folders with side-files by build ID", BY(take_sframe_path)},
 	{UNWINDERS, "table-cache", 0, "DIR", "~/.cache/bobbin",

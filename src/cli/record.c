@@ -445,12 +445,13 @@ static void tell_walk(const struct record *record)
 static int open_recorder(void *ctx)
 {
 	struct record *record = ctx;
+	const struct arguments *a = record->arguments;
 	enum recorder_stage stage;
 	int error;
 
-	error = record->arguments->no_names
+	error = a->no_names
 			? 0
-			: name_keeper_open(record->arguments->unwind.debug_path, &record->names);
+			: name_keeper_open(a->unwind.debug_path, a->has_debug_path, &record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;

@@ -96,6 +96,17 @@ it_keeps_names_of_the_folders_that_record_is_given() {
 	rm plain
 }
 
+it_remembers_the_folders_for_lines_and_inlined_functions() {
+	by_build_id debug hidden -g
+	"$bobbin" record -q --debug-path nothing:debug ./hidden 300
+	mkdir elsewhere
+	roots_also=$stripped_roots
+	(cd elsewhere && "$bobbin" script -i ../perf.data -F ip,sym,srcline) >lines_of
+	grep -q 'debug_files.c:' lines_of || fail "no lines: $(head lines_of)"
+	(cd elsewhere && "$bobbin" script -i ../perf.data --debug-path /nothing -F ip,sym,srcline) >lines_of
+	none 'debug_files.c:' <lines_of
+}
+
 it_keeps_names_of_debug_files_beside_a_program() {
 	by_link hidden.debug hidden
 	"$bobbin" record -q ./hidden 300
