@@ -15,18 +15,20 @@ static bool is_own(const struct stat *root)
 	return stat("/", &own) || (own.st_dev == root->st_dev && own.st_ino == root->st_ino);
 }
 
+/* @st: of the root, which a file system in user space may take its time to tell again. */
 static const char *add(struct process_roots *roots, const struct remote_process *process,
-		       const char *path)
+		       const char *path, const struct stat *st)
 {
-	struct process_root root = {.fd = process_file_open(process, path, O_DIRECTORY, NULL)};
-	struct stat st;
+	struct process_root root = {
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.fd = process_file_open(process, path, O_DIRECTORY, NULL),
+	};
 
 	if (root.fd < 0)
 		return NULL;
-	/* the descriptor is another process's for the one that opens what is below it */
-	if (!fstat(root.fd, &st) && asprintf(&root.path, "/proc/%d/fd/%d", getpid(), root.fd) > 0) {
-		root.device = st.st_dev;
-		root.inode = st.st_ino;
+	/* the helper, which opens what is below it, is another process */
+	if (asprintf(&root.path, "/proc/%d/fd/%d", getpid(), root.fd) > 0) {
 		if (!vector_push(roots->list, roots->count, roots->room, root))
 			return root.path;
 		free(root.path);
@@ -48,7 +50,7 @@ const char *process_roots_find(struct process_roots *roots, const struct remote_
 	for (size_t i = 0; i < roots->count; i++)
 		if (roots->list[i].device == st.st_dev && roots->list[i].inode == st.st_ino)
 			return roots->list[i].path;
-	return roots->count < PROCESS_ROOTS_MAX ? add(roots, process, path) : NULL;
+	return roots->count < PROCESS_ROOTS_MAX ? add(roots, process, path, &st) : NULL;
 }
 
 void process_roots_fini(struct process_roots *roots)

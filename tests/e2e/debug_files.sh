@@ -74,6 +74,20 @@ it_finds_debug_files_of_the_machine_for_programs_of_other_roots() {
 	stacks | some 'hidden_leaf hidden_middle ' 50
 }
 
+it_finds_debug_files_in_mounts_that_only_the_process_has() {
+	needs_root
+	needs unshare
+	by_build_id image/usr/lib/debug image/usr/bin/hidden -static
+	by_link image/opt/linked.debug image/opt/linked -static
+	mkdir root
+	unshare --mount true || skip "no mount namespaces"
+	for path in /usr/bin/hidden /opt/linked; do
+		"$bobbin" record -q unshare --mount sh -c "mount -t tmpfs none root && cp -r image/. root && exec chroot root $path 300"
+		roots_also='\(hidden\|linked\)+0x[0-9a-f]*'
+		stacks | grep "^${path##*/}: " | some 'hidden_leaf hidden_middle ' 50
+	done
+}
+
 it_takes_no_other_debug_file_in_the_root_of_a_process() {
 	needs_root
 	by_link root/opt/hidden.debug root/opt/hidden -static

@@ -75,6 +75,21 @@ it_touches_no_path_but_through_the_helper() {
 	traced "$bobbin" record --duration 0.5 -a
 }
 
+it_touches_no_path_of_another_root() {
+	needs_root
+	mkdir files
+	cp "$(program_as compute.static compute -static)" files/code
+	strip files/code
+	spawn chroot files /code 1000000
+	eventually grep -q -x code "/proc/$pid/comm"
+	target=$pid
+	traced "$bobbin" stack "$target"
+	traced "$bobbin" maps "$target"
+	traced "$bobbin" top -b -n 2 -d 0.2 -p "$target"
+	traced "$bobbin" record --duration 0.5 -p "$target"
+	traced "$bobbin" report
+}
+
 it_ends_beside_a_file_system_that_does_not_answer() {
 	serve
 	runs 1000000
