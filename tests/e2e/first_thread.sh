@@ -25,6 +25,8 @@ it_has_mappings() {
 	quietly "$bobbin" maps "$target"
 	grep ' \.eh_frame .*/first_gone$' out
 	grep ' \.eh_frame .*libc\.so' out
+	quietly "$bobbin" maps --json "$target"
+	python3 -c 'import json; assert any(c["covered"] for c in json.load(open("out"))["code"])'
 }
 
 it_is_recorded_by_its_number() {
