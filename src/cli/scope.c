@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "cli/cgroup_mounts.h"
 #include "cli/command.h"
+
+#define MOUNTS "/proc/self/mounts"
 
 /* A number at the start of @at, which moves behind it; false: there is none that a CPU can have. */
 static bool take_cpu(const char **at, unsigned int *ret)
@@ -85,33 +87,6 @@ bool scope_parse_user(struct scope *scope, const char *option, const char *user)
 	return true;
 }
 
-/* Where the cgroups are that events know: the first version's controller, or the second's. */
-static bool find_mount(char path[PATH_MAX])
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	const struct mntent *m;
-	bool found = false, first = false;
-
-	while (mounts && !first && (m = getmntent(mounts))) {
-		first = !strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "perf_event");
-		if (!first && (found || strcmp(m->mnt_type, "cgroup2") != 0))
-			continue;
-		found = true;
-		snprintf(path, PATH_MAX, "%s", m->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
-
-/* Whether one of two folders, both without links in their paths, is below the other or the same. */
-static bool is_within(const char *path, const char *outer)
-{
-	size_t length = strlen(outer);
-
-	return !strncmp(path, outer, length) && (!path[length] || path[length] == '/');
-}
-
 /* The real paths of the cgroups. */
 struct cgroup_paths {
 	char mount[PATH_MAX];
@@ -123,10 +98,10 @@ static int find_cgroup(struct cgroup_paths *found, const char *name)
 {
 	char *path, *real;
 
-	if (asprintf(&path, "%s/%s", found->mount, name) < 0)
+	if (asprintf(&path, "%s/%s", found->mount, cgroup_name(MOUNTS, name)) < 0)
 		path = NULL;
 	real = path ? realpath(path, NULL) : NULL;
-	if (!real || !is_within(real, found->mount)) {
+	if (!real || !folder_is_within(real, found->mount)) {
 		complain("cgroup '%s': no such folder below %s", name, found->mount);
 		free(path);
 		free(real);
@@ -155,9 +130,9 @@ static int find_all(struct cgroup_paths *found, const char *list)
 static bool is_covered(const struct cgroup_paths *found, size_t i)
 {
 	for (size_t k = 0; k < found->count; k++) {
-		if (k == i || !is_within(found->paths[i], found->paths[k]))
+		if (k == i || !folder_is_within(found->paths[i], found->paths[k]))
 			continue;
-		if (k < i || !is_within(found->paths[k], found->paths[i]))
+		if (k < i || !folder_is_within(found->paths[k], found->paths[i]))
 			return true;
 	}
 	return false;
@@ -192,7 +167,7 @@ int scope_open(struct scope *scope)
 
 	if (!scope->cgroup_names)
 		return 0;
-	if (!find_mount(found.mount)) {
+	if (!cgroup_events_mount(MOUNTS, found.mount)) {
 		complain("no cgroups are mounted here");
 		return 1;
 	}

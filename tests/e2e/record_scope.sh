@@ -147,7 +147,7 @@ it_samples_what_is_in_a_cgroup() {
 	done
 	none '^four ' <parts
 	reasons | mostly 99 '^OUTERMOST$'
-	samples_in_parts -G "/$group/other,$group/below"
+	samples_in_parts -G "$mount/$group/other,$group/below"
 	some '^two ' 20 <parts
 	some '^three ' 20 <parts
 	only '^t'
