@@ -51,7 +51,8 @@ it_makes_no_room_for_headers_in_a_hole() {
 	needs python3
 	counted 100000000 0
 	spawn ./giant
-	eventually grep -q giant "/proc/$pid/comm"
+	eventually grep giant "/proc/$pid/comm"
+	eventually grep '^State:[[:space:]]*S' "/proc/$pid/status"
 	within_limits "$bobbin" stack "$pid"
 	grep -q '^#0 .*libc' out || fail "no frames: $(cat out)"
 	for numbers in '100000000 0' '0 100000000'; do
@@ -88,7 +89,8 @@ it_copies_no_giant_section() {
 		    f.truncate(end)
 	EOF
 	spawn ./giant
-	eventually grep -q giant "/proc/$pid/comm"
+	eventually grep giant "/proc/$pid/comm"
+	eventually grep '^State:[[:space:]]*S' "/proc/$pid/status"
 	within_limits "$bobbin" stack "$pid"
 	grep -q ' main+' out
 }
