@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/hash_index.h"
@@ -22,6 +23,8 @@
 /* What is told apart of the processes of an interval. */
 #define PROCESSES_MAX 65536
 #define PID_SIZE 16
+/* Of records, more than may come at once where nothing is late. */
+#define MUCH_UNREAD (256 << 10)
 
 /* Processes that had samples. */
 struct seen {
@@ -43,6 +46,7 @@ struct live_samples {
 	struct live_counts counts;
 	struct seen seen;
 	struct live_samples_stats stats;
+	uint64_t latest; /* time of a sample */
 };
 
 static int note_process(struct seen *seen, int pid)
@@ -107,6 +111,8 @@ static int count(struct live_samples *s, const struct session_sample *sample,
 	if (!r)
 		r = note_process(&s->seen, sample->pid);
 	count_stack(&s->stats, sample);
+	if (sample->time > s->latest)
+		s->latest = sample->time;
 	pthread_mutex_unlock(&s->lock);
 	return r;
 }
@@ -159,9 +165,9 @@ static void *run(void *ctx)
 	struct live_samples *s = ctx;
 	int error = read_all(s);
 
+	pthread_mutex_lock(&s->lock);
 	/* the recorder must not wait for us */
 	close(s->stream.fd);
-	pthread_mutex_lock(&s->lock);
 	s->stats.ended = true;
 	s->stats.error = error;
 	pthread_mutex_unlock(&s->lock);
@@ -231,13 +237,30 @@ int live_samples_page(struct live_samples *samples, const struct top_view *view,
 	return r;
 }
 
-int live_samples_next(struct live_samples *samples, bool forget, struct live_samples_stats *ret)
+static uint64_t read_until(const struct live_samples *s)
 {
-	int r;
+	int unread = 0;
+
+	if (s->stats.ended || ioctl(s->stream.fd, FIONREAD, &unread))
+		return 0;
+	return unread > MUCH_UNREAD ? s->latest : 0;
+}
+
+int live_samples_next(struct live_samples *samples, const struct top_view *view, bool forget,
+		      struct top_page *page, struct live_samples_stats *ret)
+{
+	int r = 0;
 
 	pthread_mutex_lock(&samples->lock);
-	r = live_counts_fade(&samples->counts, forget);
+	if (page)
+		r = top_page_init(samples->counts.report, view, page);
+	if (!r) {
+		r = live_counts_fade(&samples->counts, forget);
+		if (r && page)
+			top_page_fini(page);
+	}
 	samples->stats.processes = samples->seen.count;
+	samples->stats.read_until = read_until(samples);
 	*ret = samples->stats;
 	forget_processes(&samples->seen);
 	samples->stats.samples = samples->stats.user = samples->stats.complete = 0;

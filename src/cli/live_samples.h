@@ -24,8 +24,9 @@ struct live_samples_stats {
 	uint64_t samples;
 	uint64_t user, complete; /* samples with a user stack, and those that are complete */
 	uint64_t first, last; /* the times of the earliest and the latest one; 0: there is none */
-	bool ended;           /* nobody writes any more */
-	int error;            /* and that is why */
+	uint64_t read_until; /* if many records wait to be read, the time of the last one; else 0 */
+	bool ended;          /* nobody writes any more */
+	int error;           /* and that is why */
 };
 
 /* Read from @fd, which is closed in any case.  0 or a negative errno. */
@@ -34,12 +35,16 @@ int live_samples_open(const struct arguments *arguments, int fd, struct live_sam
 /* Whether samples are dropped. */
 void live_samples_pause(struct live_samples *samples, bool paused);
 
-/* The table as it is now.  0 or -ENOMEM. */
+/* The table as it is now, in the middle of an interval.  0 or -ENOMEM. */
 int live_samples_page(struct live_samples *samples, const struct top_view *view,
 		      struct top_page *ret);
 
-/* An interval is over; @forget: all counts.  0 or a negative errno. */
-int live_samples_next(struct live_samples *samples, bool forget, struct live_samples_stats *ret);
+/*
+ * An interval is over: its table, if @page is not NULL, and what was read; @forget: all counts.
+ * 0 or a negative errno, and then there is no table.
+ */
+int live_samples_next(struct live_samples *samples, const struct top_view *view, bool forget,
+		      struct top_page *page, struct live_samples_stats *ret);
 
 /* Count nothing more, so that whoever writes need not wait. */
 void live_samples_discard(struct live_samples *samples);

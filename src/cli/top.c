@@ -34,9 +34,9 @@ struct top {
 	struct top_page page;
 	struct top_status status;
 	char subject[SUBJECT_SIZE], event[LIVE_EVENT_SIZE];
-	struct recorder_stats before; /* when the interval began */
-	struct recorder_stats held;   /* when it was paused */
-	uint64_t began, due, paused;  /* clock_now() */
+	struct recorder_stats before;         /* when the interval began */
+	struct recorder_stats held;           /* when it was paused */
+	uint64_t started, began, due, paused; /* clock_now() */
 	uint64_t tables;
 	int failure; /* a negative errno, or EXIT_FAILURE after a complaint */
 	bool screen;
@@ -124,18 +124,22 @@ static void fail(struct top *top, int failure)
 		top->failure = failure;
 }
 
+static void take_page(struct top *top, struct top_page *page)
+{
+	top_page_follow(&top->page, page, &top->view);
+	top_page_fini(&top->page);
+	top->page = *page;
+}
+
 static void make_page(struct top *top)
 {
 	struct top_page page;
 	int r = live_samples_page(top->samples, &top->view, &page);
 
-	if (r) {
+	if (r)
 		fail(top, r);
-		return;
-	}
-	top_page_follow(&top->page, &page, &top->view);
-	top_page_fini(&top->page);
-	top->page = page;
+	else
+		take_page(top, &page);
 }
 
 /* Samples that came late are of more time than the interval in which they were counted. */
@@ -144,6 +148,17 @@ static double seconds_of(const struct live_samples_stats *s, uint64_t interval)
 	uint64_t span = s->last - s->first;
 
 	return (double)(span > interval ? span : interval) / NS_PER_SECOND;
+}
+
+/* The rings are read too late, or what was read is named and counted too late. */
+static uint64_t late_ns(const struct top *top, const struct live_samples_stats *s,
+			const struct recorder_stats *r, uint64_t now)
+{
+	uint64_t until = r->read_until ? r->read_until : top->started;
+
+	if (s->read_until && s->read_until < until)
+		until = s->read_until;
+	return now > until ? now - until : 0;
 }
 
 /* What is said above the table, of an interval that is over. */
@@ -162,6 +177,7 @@ static void count_interval(struct top *top, const struct live_samples_stats *s,
 	top->status.walked = r->walked - top->before.walked;
 	top->status.copied = user > top->status.walked ? user - top->status.walked : 0;
 	top->status.lost = r->lost;
+	top->status.late_ms = late_ns(top, s, r, now) / NS_PER_MS;
 	top->before = *r;
 	top->began = now;
 }
@@ -192,8 +208,13 @@ static void end_pause(struct top *top)
 static void next_interval(struct top *top, bool forget, const struct recorder_stats *recorded)
 {
 	struct live_samples_stats stats;
+	struct top_page page;
+	int r = live_samples_next(top->samples, &top->view, forget, &page, &stats);
 
-	fail(top, live_samples_next(top->samples, forget, &stats));
+	if (r)
+		fail(top, r);
+	else
+		take_page(top, &page);
 	count_interval(top, &stats, recorded);
 	/* nobody writes any more, but it was not told to end */
 	if (stats.ended && top->recorder) {
@@ -206,10 +227,11 @@ static void next_interval(struct top *top, bool forget, const struct recorder_st
 static void tick(struct top *top, const struct recorder_stats *recorded)
 {
 	top->status.in_kernel = top->options.walk != RECORDER_COPIES && !recorded->walk_error;
-	make_page(top);
 	top->due = clock_now() + top->view.delay_ms * NS_PER_MS;
-	if (top->view.paused)
+	if (top->view.paused) {
+		make_page(top);
 		return;
+	}
 	/* the last table stays */
 	next_interval(top, top->arguments->top.zero && top->recorder, recorded);
 	top->tables++;
@@ -281,7 +303,7 @@ static void reset(struct top *top)
 {
 	struct live_samples_stats stats;
 
-	fail(top, live_samples_next(top->samples, true, &stats));
+	fail(top, live_samples_next(top->samples, NULL, true, NULL, &stats));
 	top->began = clock_now();
 	count_now(top, &top->before);
 	if (top->view.paused)
@@ -436,7 +458,7 @@ static int run(struct top *top)
 		return r;
 	}
 	name_subject(top);
-	top->began = clock_now();
+	top->started = top->began = clock_now();
 	top->due = top->began + top->view.delay_ms * NS_PER_MS;
 	if (top->screen && top->view.delay_ms > FIRST_MS)
 		top->due = top->began + FIRST_MS * NS_PER_MS;

@@ -9,6 +9,8 @@
 #include "export/report_line.h"
 #include "export/safe_text.h"
 
+/* Of what is counted, to be worth a word: a table is of two seconds mostly. */
+#define LATE_MS 1000
 #define PID_WIDTH 7
 #define COMM_WIDTH 15
 #define WIDEST_DSO 24
@@ -151,6 +153,8 @@ static void put_walks(const struct table *table, FILE *out)
 			table->page->matched);
 	if (s->ended)
 		fputs("; it has ended", out);
+	else if (s->late_ms >= LATE_MS)
+		fprintf(out, "; late: what is counted ended %.1f s ago", (double)s->late_ms / 1000);
 }
 
 static void put_view(const struct table *table, FILE *out)

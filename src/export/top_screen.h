@@ -25,13 +25,14 @@
  * @walked: @copied: of the last interval, walked in the kernel and from copies; @in_kernel: some
  *	may be
  * @lost: records that the kernel had no room for, since the beginning
+ * @late_ms: how long ago the last record came that is counted
  * @processes: that had samples in the last interval
  * @ended: there will be no more samples
  */
 struct top_status {
 	const char *subject, *event;
 	double rate;
-	uint64_t user, complete, walked, copied, lost;
+	uint64_t user, complete, walked, copied, lost, late_ms;
 	size_t processes;
 	bool in_kernel, ended;
 };

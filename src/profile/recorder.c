@@ -498,6 +498,7 @@ static int drain(struct recorder *r, bool final)
 		recorder_follow_all(r, false);
 		error = error ? error : kernel_walk_missed(r->walk);
 	}
+	r->stats.read_until = sampler_horizon(r->sampler);
 	error = error ? error : jit_keeper_sweep(r->keeper);
 	return error ? error : perf_writer_round(r->writer);
 }

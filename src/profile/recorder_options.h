@@ -65,6 +65,7 @@ struct recorder_stats {
 	uint64_t samples;
 	uint64_t user;                         /* samples with a user part */
 	uint64_t lost;                         /* records that the kernel had no room for */
+	uint64_t read_until;                   /* clock_now(): of all records so far */
 	uint64_t broken;                       /* records that made no sense */
 	uint64_t deep;                         /* stacks of which frames were left out */
 	uint64_t told;                         /* functions whose names were kept beside the file */

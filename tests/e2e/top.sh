@@ -231,6 +231,22 @@ it_says_what_is_wrong() {
 	complains 'standard output'
 }
 
+# Of processes and threads that come faster than they are told of
+it_says_what_is_missing_in_a_storm() {
+	needs_root
+	for _ in 1 2 3 4; do
+		spawn sh -c 'while :; do /bin/true; done'
+		spawn "$(program storming)" 1000000 1
+	done
+	quietly "$bobbin" top -b -a -n 4
+	awk '
+		/^bobbin top: / { tables++ }
+		/^ *[0-9.]*% / { has[tables] = 1 }
+		/; late: what is counted ended [0-9.]* s ago/ { has[tables] = 1 }
+		END { for (i = 1; i <= tables; i++) if (!has[i]) exit 1; exit tables != 4 }' out ||
+		fail "an empty table without a word: $(cat out)"
+}
+
 it_prints_no_control_characters() {
 	nasty=$(printf 'n\033[7m\342\200\256\nF0RGED\377\302\2332J')
 	mkdir -p "$nasty"

@@ -298,12 +298,32 @@ static void no_samples_are_an_empty_table(void **state)
 	top_page_fini(&page);
 }
 
+static void what_is_counted_late_is_said(void **state)
+{
+	struct top_view view = begin(TOP_TOTAL);
+	struct top_status late = {.subject = "everything", .late_ms = 3240};
+	struct top_page page = page_of(&view);
+	struct text text;
+
+	top_screen_print(&page, &view, &late, 1, text_stream(&text));
+	assert_non_null(strstr(text_finish(&text),
+			       "0 processes; stacks walked from copies; late: what is counted "
+			       "ended 3.2 s ago"));
+	free(text.data);
+	late.late_ms = 900;
+	top_screen_print(&page, &view, &late, 1, text_stream(&text));
+	assert_null(strstr(text_finish(&text), "late"));
+	free(text.data);
+	top_page_fini(&page);
+}
+
 #define WITH_SAMPLES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_SAMPLES(rows_are_in_the_order_of_the_view),
+		WITH_SAMPLES(what_is_counted_late_is_said),
 		WITH_SAMPLES(filters_narrow_the_rows),
 		WITH_SAMPLES(a_screen_has_a_head_rows_and_a_foot),
 		WITH_SAMPLES(a_call_graph_follows_its_row),
