@@ -173,6 +173,8 @@ extern "C" {
 	/* refusals of kept tables */ \
 	X(KEPT_OWNER,     "others may have written the kept table or its folder") \
 	X(KEPT_TABLE,     "the kept table is damaged or another one's") \
+	/* another defect of SFrame sections */ \
+	X(SFRAME_STUB,    "a linker's stub begins with more than its return address on the stack") \
 	/* another end of traces */ \
 	X(STACK_UNKNOWN,  "the stack was given out before, and is not known any more") \
 	X(CHAIN_MISSING,  "the recording lacks the user part of the call chain, which comes after the sample") \

@@ -17,9 +17,9 @@
 #include "profile/record_stream.h"
 
 /* Names begin anew when they take more than that: files come and go for days. */
-#define NAMES_MAX ((size_t)256 << 20)
+#define NAMES_MAX ((size_t)32 << 20)
 /* Of which the tables of files take that at most, the least recently used go. */
-#define FILES_MAX ((size_t)128 << 20)
+#define FILES_MAX ((size_t)20 << 20)
 /* What is told apart of the processes of an interval. */
 #define PROCESSES_MAX 65536
 #define PID_SIZE 16

@@ -80,6 +80,7 @@ static bool take_sources(const struct arguments *a, const char *path, struct fil
 		.sframe_count = t->sframe_count,
 		.cfi = t->cfi.views,
 		.cfi_count = t->cfi.count,
+		.sane_stubs = true,
 		.report = a->quiet ? NULL : tell_left_out,
 		.ctx = t,
 	};

@@ -65,6 +65,25 @@ static bool by_sframe(const struct lint *l, uint64_t pc, struct statement *ret)
 	return false;
 }
 
+/* Of a PLT, which is called whatever the table says: endbr64; jmp *slot(%rip) */
+static bool is_stub(const struct lint *l, uint64_t pc)
+{
+	static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa}, jump[] = {0xff, 0x25};
+	uint64_t size;
+	const uint8_t *code = program_bytes(&l->program, pc, &size);
+
+	if (code && size > sizeof(mark) && !memcmp(code, mark, sizeof(mark))) {
+		code += sizeof(mark);
+		size -= sizeof(mark);
+	}
+	/* bnd, as long as there was MPX */
+	if (code && size && *code == 0xf2) {
+		code++;
+		size--;
+	}
+	return code && size >= sizeof(jump) && !memcmp(code, jump, sizeof(jump));
+}
+
 static int find(struct lint *l, const struct infer_observation *o, const struct statement *s,
 		const struct bobbin_rule *inferred, unsigned int kinds)
 {
@@ -81,8 +100,10 @@ static int find(struct lint *l, const struct infer_observation *o, const struct 
 			  .inferred = *inferred},
 	};
 
-	if (o->pc == o->function &&
-	    vector_push(l->uncalled, l->uncalled_count, l->uncalled_capacity, o->pc))
+	if (is_stub(l, o->pc))
+		code_set_add(&l->jumped_to, o->pc, o->pc + 1);
+	else if (o->pc == o->function &&
+		 vector_push(l->uncalled, l->uncalled_count, l->uncalled_capacity, o->pc))
 		return -ENOMEM;
 	return vector_push(l->findings, l->count, l->capacity, finding);
 }

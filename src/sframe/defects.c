@@ -33,6 +33,7 @@ BOBBIN_API enum bobbin_sframe_severity bobbin_sframe_severity(enum bobbin_reason
 	case BOBBIN_REASON_SFRAME_TWIN_ROWS:
 	case BOBBIN_REASON_SFRAME_MANGLED:
 	case BOBBIN_REASON_SFRAME_CFA_BELOW:
+	case BOBBIN_REASON_SFRAME_STUB:
 		return BOBBIN_SFRAME_WARNING;
 	default:
 		return BOBBIN_SFRAME_ERROR;

@@ -203,4 +203,15 @@ static inline bool sframe_fre_info_valid(uint8_t info)
 	       SFRAME_FRE_WORD_SHIFT(info) <= SFRAME_FRE_WORD_SHIFT_LAST;
 }
 
+/*
+ * Code that repeats is the stubs of a PLT, which are called: where a call pushes the return address,
+ * that is all there is when one begins.  GNU ld up to 2.47 says otherwise of .plt.got.
+ */
+static inline bool sframe_stub_rule_is_sane(const struct bobbin_arch *arch,
+					    const struct bobbin_rule *first)
+{
+	return !arch->default_ra_off || first->cfa.how != BOBBIN_HOW_AT_REG ||
+	       first->cfa.reg != arch->sp || first->cfa.off == -arch->default_ra_off;
+}
+
 #endif

@@ -100,4 +100,6 @@ void defects_of_rule(struct defects *d, const struct bobbin_sframe_fde *fde,
 		return;
 	check_cfa(d, fre, rule);
 	check_slots(d, fre, rule);
+	if (fde->pcmask && !fre->start && !sframe_stub_rule_is_sane(arch, rule))
+		add_at_row(d, fre, BOBBIN_REASON_SFRAME_STUB);
 }

@@ -24,6 +24,7 @@ int compile_sframe_within(const struct bobbin_sframe_view *views, unsigned int c
 		.arch = views->arch,
 		.sframe = views,
 		.sframe_count = count,
+		.sane_stubs = true,
 		.report = note_difference,
 		.ctx = &differs,
 	};

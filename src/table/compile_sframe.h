@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * compile_sframe.h - SFrame sections become a compiled table that says what lookups in them say.
+ *
+ * But for linkers' stubs of which they say what cannot be, as in unwind/indexed_sections.h.
  */
 #ifndef BOBBIN_TABLE_COMPILE_SFRAME_H
 #define BOBBIN_TABLE_COMPILE_SFRAME_H

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "convert/function_rows.h"
+#include "sframe/layout.h"
 #include "table/compile_cfi.h"
 
 static int put_rule(struct table_builder *b, uint64_t start, const struct bobbin_rule *rule)
@@ -76,7 +77,15 @@ static int put_function(struct table_builder *b, const struct bobbin_sframe_view
 	return r ? r : table_builder_end(b, f->start + f->size);
 }
 
-static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view)
+static bool is_mistaken(const struct bobbin_sframe_view *view,
+			const struct bobbin_sframe_function *f)
+{
+	return f->rep_size && f->count && !f->rows[0].start &&
+	       !sframe_stub_rule_is_sane(view->arch, &f->rows[0].rule);
+}
+
+static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view,
+		       bool sane_stubs)
 {
 	struct function_rows rows = {0};
 	int r = 0;
@@ -85,7 +94,7 @@ static int put_section(struct table_builder *b, const struct bobbin_sframe_view 
 		struct bobbin_sframe_function f;
 
 		r = function_rows_read(&rows, view, i, NULL, &f);
-		if (r > 0)
+		if (r > 0 && !(sane_stubs && is_mistaken(view, &f)))
 			r = put_function(b, view, &f);
 	}
 	function_rows_fini(&rows);
@@ -111,7 +120,7 @@ static int sframe_rows(const struct table_sources *sources, struct table_builder
 		return r;
 	r = bobbin_sframe_view(data, size, 0, NULL, &view);
 	if (!r)
-		r = put_section(b, &view);
+		r = put_section(b, &view, sources->sane_stubs);
 	free(data);
 	return r;
 }

@@ -16,6 +16,7 @@
  * @arch: of the file
  * @sframe, @sframe_count: those of its .sframe
  * @cfi, @cfi_count: .eh_frame, .debug_frame; they hold where .sframe has no row
+ * @sane_stubs: no row is taken from functions of .sframe that SFRAME_STUB is said of
  * @report: called for each function of .sframe that is dropped or clipped, in the order of its
  *	entries; or NULL
  * @ctx: for @report
@@ -26,6 +27,7 @@ struct table_sources {
 	unsigned int sframe_count;
 	const struct bobbin_cfi_view *cfi;
 	unsigned int cfi_count;
+	bool sane_stubs;
 	void (*report)(void *ctx, const struct merge_report *report);
 	void *ctx;
 };

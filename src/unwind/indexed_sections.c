@@ -6,6 +6,7 @@
 
 #include "base/vector.h"
 #include "core/refusal.h"
+#include "sframe/layout.h"
 
 /* What is small, unsorted or too large for the memory is searched without. */
 static void make_index(struct indexed_section *s)
@@ -19,6 +20,30 @@ static void make_index(struct indexed_section *s)
 		bobbin_sframe_view_index(&s->view, s->buckets, count);
 }
 
+static bool is_mistaken(const struct bobbin_sframe_view *view, const struct bobbin_sframe_fde *fde)
+{
+	struct bobbin_sframe_fre first;
+	struct bobbin_rule rule;
+
+	return fde->pcmask && fde->num_fres &&
+	       !bobbin_sframe_fre(view, fde, fde->fre_off, NULL, &first) && !first.start &&
+	       !bobbin_sframe_rule(view, fde, &first, NULL, &rule) &&
+	       !sframe_stub_rule_is_sane(view->arch, &rule);
+}
+
+/* There is one .plt.got in a file. */
+static void find_mistaken(struct indexed_section *s)
+{
+	struct bobbin_sframe_fde fde;
+
+	for (uint32_t i = 0; i < s->view.num_fdes; i++) {
+		if (bobbin_sframe_fde(&s->view, i, NULL, &fde) || !is_mistaken(&s->view, &fde))
+			continue;
+		s->stubs = (struct bobbin_range){fde.start, fde.start + fde.size};
+		return;
+	}
+}
+
 static int add(struct indexed_sections *sections, const struct bobbin_sframe_view *view)
 {
 	struct indexed_section *s;
@@ -28,6 +53,7 @@ static int add(struct indexed_sections *sections, const struct bobbin_sframe_vie
 	s = &sections->list[sections->count++];
 	*s = (struct indexed_section){.view = *view};
 	make_index(s);
+	find_mistaken(s);
 	return 0;
 }
 
@@ -65,8 +91,11 @@ int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc
 			    struct bobbin_error *err, struct bobbin_row *row)
 {
 	for (unsigned int i = 0; i < sections->count; i++) {
-		int r = bobbin_sframe_lookup(&sections->list[i].view, pc, err, row);
+		const struct indexed_section *s = &sections->list[i];
+		int r = -ENOENT;
 
+		if (pc - s->stubs.start >= s->stubs.end - s->stubs.start)
+			r = bobbin_sframe_lookup(&s->view, pc, err, row);
 		if (r != -ENOENT)
 			return r;
 	}

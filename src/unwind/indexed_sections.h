@@ -2,11 +2,13 @@
 /*
  * indexed_sections.h - SFrame sections that stand back to back, with their indexes.
  *
- * Linkers put sections one after the other without merging them.
+ * Linkers put sections one after the other without merging them.  What they say of their own stubs
+ * (SFRAME_STUB) is not believed: other tables of the file, or the code, say it.
  */
 #ifndef BOBBIN_UNWIND_INDEXED_SECTIONS_H
 #define BOBBIN_UNWIND_INDEXED_SECTIONS_H
 
+#include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
 #include "unwind/function_sink.h"
@@ -16,7 +18,8 @@
 
 struct indexed_section {
 	struct bobbin_sframe_view view;
-	uint32_t *buckets; /* of its index; NULL: searched without */
+	uint32_t *buckets;         /* of its index; NULL: searched without */
+	struct bobbin_range stubs; /* a function that is not believed; or empty */
 };
 
 struct indexed_sections {

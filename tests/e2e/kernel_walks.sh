@@ -26,7 +26,9 @@ compare_walks() {
 	echo "# $* : $whole of $all samples were walked in the kernel" >&3
 	# copies beside the walks need room, and a busy machine leaves little time to read them
 	lost=$(sed -n 's/.*, \([0-9]*\) records lost.*/\1/p' err)
-	[ $((100 * (compared + lost))) -ge $((99 * whole)) ] || fail "few were compared: $(cat err)"
+	# and a copy ends at a page that is not in memory, which the walk may have waited for
+	holes=$(count 'ended early: the copy of the stack ends at a page that is not in memory')
+	[ $((100 * (compared + lost + ${holes:-0}))) -ge $((99 * whole)) ] || fail "few were compared: $(cat err)"
 	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
 	[ "$lost" -le "$all" ] || fail "many records were lost: $(cat err)"
 }

@@ -589,6 +589,12 @@ END
 	readelf -SW lazy.so | grep -q '\.plt\.got'
 	expect 1 "$bobbin" sframe check --against-cfi lazy.so
 	grep -q ': error: SFrame: CFA=' out || fail "$(cat out)"
+	expect 1 "$bobbin" sframe check lazy.so
+	[ "$(grep -c ": warning: a linker's stub begins with more than its return address" out)" -eq 1 ]
+	if ! "$bobbin" --version | grep -q 'without Zydis'; then
+		expect 1 "$bobbin" sframe lint lazy.so
+		grep -q ': CFA: .sframe: CFA=sp+16 .*; code: CFA=sp+8 ' out || fail "$(cat out)"
+	fi
 	convert lazy.so -o mended
 	right mended
 }

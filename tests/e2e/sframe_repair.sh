@@ -17,6 +17,12 @@ linked() {
 	gcc -B "$bin/" -O2 -fomit-frame-pointer -Wa,--gsframe -o "$1" "$sources/chain.c"
 }
 
+# sound FILE: but for what the linker says of .plt.got, which only other tables can put right
+sound() {
+	"$bobbin" sframe check "$1" >said || :
+	grep -v ": warning: a linker's stub begins" said | none ': warning: \|: error: '
+}
+
 # functions FILE: with their rows, as we print them
 functions() {
 	"$bobbin" sframe dump "$1" | sed '1,/Function Index/d; s/func idx *\[[0-9]*\]//' | grep .
@@ -50,7 +56,7 @@ it_leaves_clean_sections_as_they_are() {
 		quietly "$bobbin" sframe repair program -o repaired
 		functions program >before
 		functions repaired | diff before -
-		quietly "$bobbin" sframe check repaired
+		sound repaired
 		[ "$(in_readelf repaired)" -eq "$(grep -c size before)" ]
 		./program 10 >wanted
 		./repaired 10 >got
@@ -166,7 +172,7 @@ it_joins_what_a_linker_only_concatenated() {
 	grep 'dropped: the same function is there already' err
 	functions program >before
 	functions repaired | diff before -
-	quietly "$bobbin" sframe check repaired
+	sound repaired
 	./repaired 10 >got
 	./program 10 >wanted
 	cmp got wanted

@@ -187,7 +187,7 @@ static struct sample made_by_hand(uint8_t abi)
 			   .size = 32,
 			   .info = PCMASK,
 			   .num_fres = 2,
-			   ROWS(0, 3, 16, 11, 3, 32)}},
+			   ROWS(0, 3, abi == AMD64 ? 8 : 16, 11, 3, 32)}},
 	};
 	struct built built = build(&spec);
 	struct sample s = {.size = built.size, .text_end = TEXT + 41};

@@ -21,6 +21,8 @@ struct bytes {
 	uint8_t data[8192];
 	size_t size;
 	uint64_t code;
+	uint32_t stubs; /* functions that are PLTs */
+	int32_t pushed; /* bytes on the stack where a stub begins */
 	struct bobbin_error error;
 	struct indexed_sections sections;
 };
@@ -53,6 +55,8 @@ static void append(struct bytes *b, const struct bobbin_arch *arch, uint32_t cou
 		struct bobbin_sframe_function function = {
 			.start = b->code, .size = SIZE, .rows = &row, .count = 1};
 
+		function.rep_size = i < b->stubs ? 8 : 0;
+		row.rule.cfa.off = i < b->stubs ? b->pushed : 8;
 		assert_int_equal(bobbin_sframe_builder_add(&builder, &function), 0);
 	}
 	size = bobbin_sframe_builder_size(&builder);
@@ -103,6 +107,27 @@ static void each_of_two_sections_answers(void **state)
 	assert_int_equal(lookup(&b, CODE + 2 * SIZE, &start), -ENOENT);
 	indexed_sections_fini(&b.sections);
 	assert_int_equal(lookup(&b, CODE + 1, &start), -ENOENT);
+}
+
+/* As GNU ld writes it for .plt.got, and as it is */
+static void stubs_begin_with_a_return_address(void **state)
+{
+	struct bytes wrong = {.code = CODE, .stubs = 1, .pushed = 16};
+	struct bytes right = {.code = CODE, .stubs = 1, .pushed = 8};
+	uint64_t start;
+
+	append(&wrong, bobbin_arch_amd64(), 2);
+	assert_int_equal(open_them(&wrong), 0);
+	assert_int_equal(lookup(&wrong, CODE, &start), -ENOENT);
+	assert_int_equal(lookup(&wrong, CODE + SIZE - 1, &start), -ENOENT);
+	assert_int_equal(lookup(&wrong, CODE + SIZE, &start), 0);
+	indexed_sections_fini(&wrong.sections);
+
+	append(&right, bobbin_arch_amd64(), 2);
+	assert_int_equal(open_them(&right), 0);
+	assert_int_equal(lookup(&right, CODE + SIZE - 1, &start), 0);
+	assert_int_equal(start, CODE);
+	indexed_sections_fini(&right.sections);
 }
 
 static void only_a_large_section_gets_an_index(void **state)
@@ -203,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_of_two_sections_answers),
+		cmocka_unit_test(stubs_begin_with_a_return_address),
 		cmocka_unit_test(only_a_large_section_gets_an_index),
 		cmocka_unit_test(what_is_before_a_malformed_section_is_open),
 		cmocka_unit_test(another_architecture_is_refused),
