@@ -20,6 +20,11 @@ struct symbol_file {
 	pid_t pid;           /* of the process that has it mapped, or 0 */
 };
 
+/* Offsets of a file, from @first on and before @end. */
+struct offset_range {
+	uint64_t first, end;
+};
+
 struct symbol {
 	const char *name;     /* as printed; "??" if an inlined function's is not known */
 	const char *mangled;  /* as the file spells it */

@@ -335,6 +335,7 @@ static void enforce_limit(struct symbolizer *s, struct symfile *current)
 int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offset,
 		       struct symbol *ret, size_t max)
 {
+	struct offset_range holds;
 	struct symfile *f;
 	int n;
 
@@ -342,7 +343,7 @@ int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offs
 		return -EINVAL;
 	f = s->files[id];
 	f->used = ++s->clock;
-	n = symfile_resolve(f, &s->context, file_offset, ret, max);
+	n = symfile_resolve(f, &s->context, file_offset, ret, max, &holds);
 	measure(s, f);
 	enforce_limit(s, f);
 	return n;

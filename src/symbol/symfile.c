@@ -173,19 +173,28 @@ static int symfile_open(struct symfile *f, struct symfile_context *c)
 }
 
 /* Code first: linkers may put other segments into the same page. */
-static bool find_address(const struct symfile *f, uint64_t offset, uint64_t *ret)
+static const struct symfile_segment *find_segment(const struct symfile *f, uint64_t offset)
 {
 	for (unsigned int code = 2; code-- > 0;)
 		for (size_t i = 0; i < f->segment_count; i++) {
 			const struct symfile_segment *s = &f->segments[i];
 
-			if (s->executable != code || offset < s->offset ||
-			    offset - s->offset >= s->size)
-				continue;
-			*ret = s->address + (offset - s->offset);
-			return true;
+			if (s->executable == code && offset >= s->offset &&
+			    offset - s->offset < s->size)
+				return s;
 		}
-	return false;
+	return NULL;
+}
+
+/* The offsets of addresses of a segment. */
+static struct offset_range find_range(const struct symfile_segment *s, struct interval_gap same)
+{
+	same = interval_gap_cut(same, (struct interval_gap){s->address, s->address + s->size});
+	/* another segment may be at parts of it */
+	if (!s->executable || same.start >= same.end)
+		return (struct offset_range){0};
+	return (struct offset_range){same.start - s->address + s->offset,
+				     same.end - s->address + s->offset};
 }
 
 static int name_function(struct symfile *f, struct symfile_context *c,
@@ -211,13 +220,14 @@ static bool knows_better(const struct debug_frame *frame, const struct interval 
  * tells clones and cold parts apart.
  */
 static int find_frames(struct symfile *f, struct symfile_context *c, uint64_t address,
-		       struct debug_frame *frames)
+		       struct debug_frame *frames, struct interval_gap *same)
 {
 	const struct interval *function = interval_map_find(&f->functions.map, address);
 	int n = 0, err = 0;
 
+	*same = interval_map_gap(&f->functions.map, address);
 	if (f->debuginfo)
-		n = debuginfo_frames(f->debuginfo, address, frames, MAX_FRAMES);
+		n = debuginfo_frames(f->debuginfo, address, frames, MAX_FRAMES, same);
 	if (n < 0)
 		return n;
 	if (!n)
@@ -247,17 +257,26 @@ static struct symbol symbol_of(const struct debug_frame *frame, const struct deb
 }
 
 int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
-		    struct symbol *ret, size_t max)
+		    struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct debug_frame frames[MAX_FRAMES];
-	uint64_t address;
+	const struct symfile_segment *segment;
+	struct interval_gap same;
 	int err = symfile_open(f, c), n;
+	uint64_t address;
 
-	if (err || f->state != SYMFILE_OPEN || !find_address(f, offset, &address))
+	*holds = (struct offset_range){0};
+	if (err || f->state != SYMFILE_OPEN)
 		return err;
-	n = find_frames(f, c, address, frames);
+	segment = find_segment(f, offset);
+	if (!segment)
+		return 0;
+	address = segment->address + (offset - segment->offset);
+	n = find_frames(f, c, address, frames, &same);
 	for (int i = 0; i < n && (size_t)i < max; i++)
 		ret[i] = symbol_of(&frames[i], &frames[n - 1], address);
+	if (n >= 0)
+		*holds = find_range(segment, same);
 	return n < 0 || (size_t)n < max ? n : (int)max;
 }
 
