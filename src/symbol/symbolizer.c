@@ -2,6 +2,7 @@
 #include "symbol/symbolizer.h"
 
 #include "base/vector.h"
+#include "symbol/demangle.h"
 #include "symbol/jit_files.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symfile.h"
@@ -55,6 +56,11 @@ static int copy_option(const char *value, const char *otherwise, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+static bool demangle_text(void *ctx, const char *mangled, char *dst, size_t size)
+{
+	return demangle(mangled, dst, size);
+}
+
 static int copy_options(struct symbolizer *s, const struct symbolizer_options *o)
 {
 	int err = copy_option(o->debug_path, DEFAULT_DEBUG_PATH, &s->debug_path);
@@ -68,7 +74,7 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 	};
 	s->jit.reader = o->reader;
 	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
-	s->context.names.demangle = o->demangle;
+	s->context.names.demangle = o->demangle ? demangle_text : NULL;
 	s->on_damage = o->on_damage;
 	s->on_damage_ctx = o->on_damage_ctx;
 	s->context.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT;
