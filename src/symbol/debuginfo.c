@@ -123,7 +123,10 @@ static int begin(struct debuginfo *d, struct elf_file *file, Dwarf **ret)
 	d->memory += sizes.held;
 	d->budget += BUDGET_BASE + BUDGET_RATIO * sizes.all;
 	*ret = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	return *ret ? 0 : -ENOENT;
+	if (!*ret)
+		return -ENOENT;
+	dwarf_new_oom_handler(*ret, d->wish.no_memory);
+	return 0;
 }
 
 /* If the file has no supplement, libdw must not look for one by itself. */

@@ -23,6 +23,7 @@ struct debuginfo;
 
 struct debug_wish {
 	bool inlines, lines;
+	void (*no_memory)(void) __attribute__((noreturn)); /* libdw has none */
 };
 
 struct debug_frame {

@@ -22,8 +22,6 @@ struct proof {
 	const uint32_t *checksum; /* of all bytes */
 };
 
-#define OWN_FILES "/proc/self/fd/"
-
 /* Larger files are found by build ID only: all bytes are read for a checksum. */
 #define MAX_CHECKED ((off_t)2 << 30)
 
@@ -134,7 +132,6 @@ __attribute__((format(printf, 4, 5))) static int try_path(const struct search_pa
 							  struct elf_file *ret, const char *format,
 							  ...)
 {
-	struct remote_process process = paths->process;
 	char path[PATH_MAX];
 	va_list args;
 	int len, fd;
@@ -144,10 +141,7 @@ __attribute__((format(printf, 4, 5))) static int try_path(const struct search_pa
 	va_end(args);
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENOENT;
-	/* what is open here is so in no other process */
-	if (!strncmp(path, OWN_FILES, strlen(OWN_FILES)))
-		process.reader = NULL;
-	fd = process_file_open(&process, path, 0, NULL);
+	fd = paths->opener.open(paths->opener.ctx, path);
 	if (fd < 0)
 		return fd == -ETIMEDOUT ? fd : -ENOENT;
 	return open_descriptor(fd, path, proof, ret);
@@ -258,9 +252,9 @@ static int try_server(const struct search_paths *paths, const struct build_id *i
 {
 	int fd;
 
-	if (!paths->debuginfod || !id->len)
+	if (!id->len)
 		return -ENOENT;
-	fd = debuginfod_fetch(paths->debuginfod, id->bytes, id->len);
+	fd = paths->opener.fetch(paths->opener.ctx, id);
 	return fd < 0 ? -ENOENT : open_descriptor(fd, "", &(struct proof){.id = id}, ret);
 }
 

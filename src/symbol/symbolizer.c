@@ -2,6 +2,7 @@
 #include "symbol/symbolizer.h"
 
 #include "base/vector.h"
+#include "symbol/debuginfod.h"
 #include "symbol/demangle.h"
 #include "symbol/jit_files.h"
 #include "symbol/kallsyms.h"
@@ -15,6 +16,7 @@
 #define DEFAULT_LIMIT ((size_t)512 << 20)
 #define DEFAULT_DEBUG_PATH "/usr/lib/debug"
 #define DEFAULT_KALLSYMS "/proc/kallsyms"
+#define OWN_FILES "/proc/self/fd/"
 
 /* By what a file is known; most are known by several. */
 struct key {
@@ -30,6 +32,8 @@ struct known {
 
 struct symbolizer {
 	struct symfile_context context;
+	struct remote_process process; /* whose file is read */
+	struct debuginfod *debuginfod;
 	char *debug_path, *kallsyms_path, *symfs;
 	struct symfile **files;
 	size_t file_count, file_capacity;
@@ -61,6 +65,29 @@ static bool demangle_text(void *ctx, const char *mangled, char *dst, size_t size
 	return demangle(mangled, dst, size);
 }
 
+static int open_file(void *ctx, const char *path)
+{
+	struct symbolizer *s = ctx;
+	struct remote_process process = s->process;
+
+	/* what is open here is so in no other process */
+	if (!strncmp(path, OWN_FILES, strlen(OWN_FILES)))
+		process.reader = NULL;
+	return process_file_open(&process, path, 0, NULL);
+}
+
+static int fetch_file(void *ctx, const struct build_id *id)
+{
+	struct symbolizer *s = ctx;
+
+	return s->debuginfod ? debuginfod_fetch(s->debuginfod, id->bytes, id->len) : -ENOENT;
+}
+
+__attribute__((noreturn)) static void on_no_memory(void)
+{
+	abort();
+}
+
 static int copy_options(struct symbolizer *s, const struct symbolizer_options *o)
 {
 	int err = copy_option(o->debug_path, DEFAULT_DEBUG_PATH, &s->debug_path);
@@ -70,10 +97,12 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 	s->context.paths = (struct search_paths){
 		.debug_path = s->debug_path,
 		.symfs = s->symfs,
-		.process.reader = o->reader,
+		.opener = {open_file, fetch_file, s},
 	};
+	s->process.reader = o->reader;
 	s->jit.reader = o->reader;
-	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
+	s->context.wish = (struct debug_wish){
+		.inlines = o->inlines, .lines = o->lines, .no_memory = on_no_memory};
 	s->context.names.demangle = o->demangle ? demangle_text : NULL;
 	s->on_damage = o->on_damage;
 	s->on_damage_ctx = o->on_damage_ctx;
@@ -91,7 +120,7 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 	name_pool_init(&s->context.names.pool);
 	err = copy_options(s, options);
 	if (!err && options->debuginfod)
-		err = debuginfod_open(&s->context.paths.debuginfod);
+		err = debuginfod_open(&s->debuginfod);
 	/* Without the library the servers are just not asked. */
 	if (err && err != -ENOENT) {
 		symbolizer_close(s);
@@ -110,7 +139,7 @@ void symbolizer_close(struct symbolizer *s)
 	jit_files_fini(&s->jit);
 	symlist_fini(&s->kernel);
 	name_pool_fini(&s->context.names.pool);
-	debuginfod_close(s->context.paths.debuginfod);
+	debuginfod_close(s->debuginfod);
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].key);
 	free(s->known);
@@ -200,10 +229,11 @@ static int add_file(struct symbolizer *s, const struct symbol_file *file, void *
 static bool inode_key(const struct symbolizer *s, const struct symbol_file *file, struct key *key)
 {
 	const char *path = file->open_path ? file->open_path : file->path;
+	const struct remote_process process = {s->process.reader, file->pid};
 	struct stat st;
 
 	*key = (struct key){0};
-	return !s->symfs && path && !process_file_stat(&s->context.paths.process, path, &st) &&
+	return !s->symfs && path && !process_file_stat(&process, path, &st) &&
 	       add_part(key, "i", 1) && add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
 	       add_part(key, &st.st_ino, sizeof(st.st_ino));
 }

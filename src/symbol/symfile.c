@@ -48,7 +48,6 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 	if (file->build_id_len)
 		memcpy(f->build_id.bytes, file->build_id, file->build_id_len);
 	f->build_id.len = file->build_id_len;
-	f->pid = file->pid;
 	f->image = image;
 	f->image_size = image_size;
 	*ret = f;
@@ -84,7 +83,6 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	bool wants_dwarf = c->wish.inlines || c->wish.lines;
 	int err;
 
-	c->paths.process.pid = f->pid;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
 		       : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id, main);
 

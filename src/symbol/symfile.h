@@ -28,7 +28,6 @@ enum symfile_state {
 };
 
 struct symfile {
-	pid_t pid; /* that has it mapped, or 0 */
 	char *path, *open_path;
 	void *image; /* an image in memory, else NULL */
 	size_t image_size;
