@@ -12,6 +12,7 @@
 #include "base/hash_index.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
+#include "cli/command.h"
 #include "cli/kept_names.h"
 #include "target/backing_file.h"
 #include "unwind/space.h"
@@ -55,19 +56,22 @@ struct name_keeper {
 	int machine_pid;
 	enum machine machine;
 	struct name_stats stats;
+	bool quiet;
+	const char *path; /* of the file whose names are looked up */
 	/* while names are looked up */
 	struct symbolizer *symbolizer;
 	struct code_labels labels;
 	struct byte_buffer blob;
 };
 
-int name_keeper_open(struct name_keeper **ret)
+int name_keeper_open(bool quiet, struct name_keeper **ret)
 {
 	struct name_keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
 	k->seed = hash_seed();
+	k->quiet = quiet;
 	*ret = k;
 	return 0;
 }
@@ -220,8 +224,14 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 		.path = place->file->path,
 	};
 
+	int count;
+
 	code_spot_place(&spot, module);
-	*is_symbol = code_symbols(k->symbolizer, &spot, id, ret, 1) > 0;
+	count = code_symbols(k->symbolizer, &spot, id, ret, 1);
+	k->stats.failed += count < 0;
+	if (count < 0)
+		k->stats.failure = count;
+	*is_symbol = count > 0;
 	return *is_symbol || code_label(&k->labels, &spot, ret) > 0;
 }
 
@@ -297,6 +307,7 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 	uint64_t unnamed = 0;
 	size_t at = 0;
 
+	k->path = places->file->path;
 	for (size_t i = 0; i < count; i++) {
 		struct module *module = module_of(unwinder, &places[i]);
 
@@ -323,10 +334,22 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		kept_names_end(&k->blob, at);
 }
 
+/* It is read by its descriptor. */
+static void on_loss(void *ctx, const char *path, const char *reason)
+{
+	const struct name_keeper *k = ctx;
+
+	complain_loss(NULL, k->path, reason);
+}
+
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
 {
-	const struct symbolizer_options options = {.memory_limit = MAX_MEMORY};
 	struct name_keeper *k = ctx;
+	const struct symbolizer_options options = {
+		.memory_limit = MAX_MEMORY,
+		.on_loss = k->quiet ? NULL : on_loss,
+		.on_damage_ctx = k,
+	};
 	time_t end = clock_seconds() + MAX_SECONDS;
 	size_t next, files = 0;
 

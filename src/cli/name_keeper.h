@@ -25,12 +25,14 @@ struct name_stats {
 		uint64_t frames;
 	} files[NAME_KEEPER_FILES]; /* that have most of those without a name */
 	size_t file_count;          /* of all */
+	uint64_t failed;            /* places that could not be looked up, */
+	int failure;                /* and why: a negative errno; 0: none */
 	uint64_t java_stacks;       /* that end early in code without a table, of Java machines */
 	uint64_t java_frames, v8_frames; /* in code that these have made */
 };
 
-/* Returns 0, -ENOMEM. */
-int name_keeper_open(struct name_keeper **ret);
+/* @quiet: do not complain of files.  Returns 0, -ENOMEM. */
+int name_keeper_open(bool quiet, struct name_keeper **ret);
 void name_keeper_close(struct name_keeper *keeper);
 
 /* Once the recording has ended. */

@@ -57,6 +57,17 @@ int naming_keep(struct naming *naming, struct perf_span feature, struct bobbin_e
  */
 void naming_tell_replaced(const struct naming *naming);
 
+/* Frames that may have a name, which could not be looked up, and why: a negative errno. */
+struct naming_loss {
+	uint64_t frames;
+	int error;
+};
+
+struct naming_loss naming_loss(const struct naming *naming);
+
+/* Whether there are any; complains of them in one line. */
+bool naming_tell_loss(const struct naming_loss *loss);
+
 /*
  * The functions at a frame's address, innermost first; at least one, the last
  * one holds the code.  At most NAMING_MAX_INLINES.  Code of a mapping without a

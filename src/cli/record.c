@@ -341,6 +341,9 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 		      stderr);
 	if (!n)
 		return;
+	if (n->failed)
+		fprintf(stderr, "  %8" PRIu64 " places in files have no name that is kept: %s\n",
+			n->failed, strerror(-n->failure));
 	tell_unnamed(n);
 	if (percent(n->java_stacks, s->user) > LEAST_SHARE)
 		fputs("           java -XX:+PreserveFramePointer lets compiled code be walked\n",
@@ -430,7 +433,9 @@ static int open_recorder(void *ctx)
 	enum recorder_stage stage;
 	int error;
 
-	error = record->arguments->no_names ? 0 : name_keeper_open(&record->names);
+	error = record->arguments->no_names
+			? 0
+			: name_keeper_open(record->arguments->quiet, &record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;
