@@ -59,4 +59,8 @@ void kept_names_close(struct kept_names *names);
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
 		     uint64_t offset, struct kept_function *ret);
 
+/* All functions of the mapped file, in order; returns their number. */
+size_t kept_names_functions(const struct kept_names *names, const struct bobbin_mapping *file,
+			    const struct kept_function **ret);
+
 #endif

@@ -20,6 +20,8 @@
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14
+/* Functions of a file that are asked for before they are met. */
+#define EXPECTED_MAX 16384
 /* In place of a file's number among the symbolizer's. */
 #define NO_FILE UINT_MAX
 
@@ -36,6 +38,7 @@ struct known_file {
 	bool found;
 	int fd;        /* of the very file, if it has no build ID; negative: none */
 	bool replaced; /* what is at its path is, or may be, another file */
+	bool expected; /* its names were asked for */
 };
 
 struct naming {
@@ -276,15 +279,40 @@ static int name_by_recording(struct naming *n, const struct bobbin_place_info *p
 			       place->file_offset - kept.offset, ret);
 }
 
+/* The recording tells which functions of a file there will be. */
+static void expect_kept(struct naming *n, struct known_file *known,
+			const struct bobbin_place_info *place, unsigned int id)
+{
+	const struct kept_function *functions;
+	size_t count = kept_names_functions(n->kept, &place->mapping, &functions);
+	struct offset_range *ranges;
+
+	known->expected = true;
+	if (count > EXPECTED_MAX)
+		count = EXPECTED_MAX;
+	ranges = !count ? NULL : malloc(count * sizeof(*ranges));
+	if (!ranges)
+		return;
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = (struct offset_range){functions[i].offset,
+						  functions[i].offset + functions[i].reach};
+	symbolizer_expect(n->symbolizer, id, ranges, count);
+	free(ranges);
+}
+
 /* @error: why there may be a better answer; or 0. */
 static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   const struct bobbin_place_info *place, unsigned int id,
 		   struct symbol ret[NAMING_MAX_INLINES], int *error)
 {
 	struct code_spot spot = spot_of(n, space, pc, place);
+	struct known_file *known = place->image || id == NO_FILE ? NULL : known_file(n, space, pc);
 	/* of another kernel's vDSO there is nothing to read */
 	int count = 0;
 
+	/* of files inside of files the offsets are others */
+	if (known && !known->expected && (!spot.module || !spot.module->base))
+		expect_kept(n, known, place, id);
 	if (id != NO_FILE && (!place->image || spot.module))
 		count = code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
 	*error = count < 0 ? count : 0;
