@@ -83,6 +83,11 @@ void complain_file(const char *path, int error, const struct bobbin_error *err)
 		complain("%s: %s", path, strerror(-error));
 }
 
+void complain_loss(void *ctx, const char *path, const char *reason)
+{
+	complain("%s: names are missing: the process that reads it %s", path, reason);
+}
+
 bool accept_file(const char *path, int r, const struct bobbin_error *err)
 {
 	if (r < 0)

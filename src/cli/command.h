@@ -37,6 +37,9 @@ int refuse_call(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The line for a file that was refused: reason and offset, or the errno. */
 void complain_file(const char *path, int error, const struct bobbin_error *err);
 
+/* The line for a file whose names a symbolizer has lost, for a reason: its symbolizer_loss_fn. */
+void complain_loss(void *ctx, const char *path, const char *reason);
+
 /* Whether @r is no error; there is that line if it is one. */
 bool accept_file(const char *path, int r, const struct bobbin_error *err);
 

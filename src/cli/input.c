@@ -77,14 +77,19 @@ int input_open(struct input *input)
 	return 0;
 }
 
-void input_close(struct input *input)
+int input_close(struct input *input)
 {
+	struct naming_loss loss = {0};
+
+	if (input->naming)
+		loss = naming_loss(input->naming);
 	if (input->naming && !input->arguments->quiet)
 		naming_tell_replaced(input->naming);
 	naming_close(input->naming);
 	session_close(input->session);
 	input->naming = NULL;
 	input->session = NULL;
+	return naming_tell_loss(&loss);
 }
 
 /* Once in 4096 samples, and only on a terminal. */
@@ -251,6 +256,5 @@ int input_report(struct input *input, bool one,
 	if (!r)
 		r = write_events(input, one, write, ctx);
 	close_events(input);
-	input_close(input);
-	return r;
+	return input_close(input) || r;
 }

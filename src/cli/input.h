@@ -32,7 +32,9 @@ struct input {
 
 /* Open the recording of @input->arguments; complains.  0 or an exit status. */
 int input_open(struct input *input);
-void input_close(struct input *input);
+
+/* 0; 1 after a complaint of names that could not be looked up. */
+int input_close(struct input *input);
 
 /* The next sample of the events that are asked for.  1; 0 at the end; -1 after a complaint. */
 int input_next(struct input *input, struct session_sample *ret);

@@ -217,3 +217,14 @@ bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping
 	*ret = *f;
 	return true;
 }
+
+size_t kept_names_functions(const struct kept_names *names, const struct bobbin_mapping *file,
+			    const struct kept_function **ret)
+{
+	for (size_t i = 0; names && i < names->count; i++)
+		if (is_file(&names->files[i], file) && !strcmp(names->files[i].path, file->path)) {
+			*ret = names->files[i].functions;
+			return names->files[i].count;
+		}
+	return 0;
+}

@@ -65,4 +65,8 @@ const char *kept_names_debug_path(const struct kept_names *names);
 bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
 		     uint64_t offset, struct kept_function *ret);
 
+/* All functions of the mapped file, in order; returns their number. */
+size_t kept_names_functions(const struct kept_names *names, const struct bobbin_mapping *file,
+			    const struct kept_function **ret);
+
 #endif

@@ -40,7 +40,8 @@ struct live_samples {
 	struct session *session;
 	struct naming_options naming_options;
 	struct naming *naming;
-	const char *event; /* of samples that count; NULL: all of them */
+	struct naming_loss loss; /* of those that were closed */
+	const char *event;       /* of samples that count; NULL: all of them */
 	atomic_bool paused, closing;
 	pthread_mutex_t lock; /* of all below */
 	struct live_counts counts;
@@ -75,12 +76,24 @@ static int open_names(struct live_samples *s)
 	return naming_open(&s->naming_options, session_unwinder(s->session), &s->naming);
 }
 
+static void close_names(struct live_samples *s)
+{
+	struct naming_loss loss = {0};
+
+	if (s->naming)
+		loss = naming_loss(s->naming);
+	s->loss.frames += loss.frames;
+	if (loss.error)
+		s->loss.error = loss.error;
+	naming_close(s->naming);
+	s->naming = NULL;
+}
+
 static int bound_names(struct live_samples *s)
 {
 	if (naming_memory(s->naming) <= NAMES_MAX)
 		return 0;
-	naming_close(s->naming);
-	s->naming = NULL;
+	close_names(s);
 	return open_names(s);
 }
 
@@ -174,15 +187,19 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-static void free_samples(struct live_samples *s)
+static struct naming_loss free_samples(struct live_samples *s)
 {
-	naming_close(s->naming);
+	struct naming_loss loss;
+
+	close_names(s);
+	loss = s->loss;
 	session_close(s->session);
 	record_stream_fini(&s->stream);
 	live_counts_fini(&s->counts);
 	forget_processes(&s->seen);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
+	return loss;
 }
 
 static int open_all(struct live_samples *s, const struct arguments *a)
@@ -281,10 +298,10 @@ void live_samples_drain(struct live_samples *samples)
 	samples->joined = true;
 }
 
-void live_samples_close(struct live_samples *samples)
+struct naming_loss live_samples_close(struct live_samples *samples)
 {
 	if (!samples)
-		return;
+		return (struct naming_loss){0};
 	live_samples_drain(samples);
-	free_samples(samples);
+	return free_samples(samples);
 }

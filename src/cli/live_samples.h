@@ -52,7 +52,10 @@ void live_samples_discard(struct live_samples *samples);
 /* Wait until all is counted that was written; whoever writes has been told to end. */
 void live_samples_drain(struct live_samples *samples);
 
-/* When nobody writes any more, which this waits for.  The samples, or NULL, are gone. */
-void live_samples_close(struct live_samples *samples);
+/*
+ * When nobody writes any more, which this waits for.  The samples, or NULL, are gone; what was
+ * lost of their names is returned.
+ */
+struct naming_loss live_samples_close(struct live_samples *samples);
 
 #endif

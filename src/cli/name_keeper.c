@@ -13,6 +13,7 @@
 #include "base/hash_index.h"
 #include "base/vector.h"
 #include "cli/code_label.h"
+#include "cli/command.h"
 #include "cli/kept_names.h"
 #include "target/backing_file.h"
 #include "unwind/module.h"
@@ -47,8 +48,7 @@ enum machine {
 };
 
 struct name_keeper {
-	const char *debug_path;
-	bool remember; /* that */
+	struct name_keeper_options options;
 	struct place *places;
 	size_t count, capacity;
 	struct hash_index index;
@@ -59,20 +59,20 @@ struct name_keeper {
 	int machine_pid;
 	enum machine machine;
 	struct name_stats stats;
+	const char *path; /* of the file whose names are looked up */
 	/* while names are looked up */
 	struct symbolizer *symbolizer;
 	struct code_labels labels;
 	struct byte_buffer blob;
 };
 
-int name_keeper_open(const char *debug_path, bool remember, struct name_keeper **ret)
+int name_keeper_open(const struct name_keeper_options *options, struct name_keeper **ret)
 {
 	struct name_keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
-	k->debug_path = debug_path;
-	k->remember = remember;
+	k->options = *options;
 	k->seed = hash_seed();
 	*ret = k;
 	return 0;
@@ -226,8 +226,14 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 		.path = place->file->path,
 	};
 
+	int count;
+
 	code_spot_place(&spot, module);
-	*is_symbol = code_symbols(k->symbolizer, &spot, id, ret, 1) > 0;
+	count = code_symbols(k->symbolizer, &spot, id, ret, 1);
+	k->stats.failed += count < 0;
+	if (count < 0)
+		k->stats.failure = count;
+	*is_symbol = count > 0;
 	return *is_symbol || code_label(&k->labels, &spot, ret) > 0;
 }
 
@@ -303,6 +309,7 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 	uint64_t unnamed = 0;
 	size_t at = 0;
 
+	k->path = places->file->path;
 	for (size_t i = 0; i < count; i++) {
 		struct module *module = module_of(unwinder, &places[i]);
 
@@ -353,10 +360,18 @@ static char *absolute_folders(const char *folders)
 
 static void begin(struct name_keeper *k)
 {
-	char *folders = k->remember ? absolute_folders(k->debug_path) : NULL;
+	char *folders = k->options.remember ? absolute_folders(k->options.debug_path) : NULL;
 
 	kept_names_head(&k->blob, folders);
 	free(folders);
+}
+
+/* It is read by its descriptor. */
+static void on_loss(void *ctx, const char *path, const char *reason)
+{
+	const struct name_keeper *k = ctx;
+
+	complain_loss(NULL, k->path, reason);
 }
 
 static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
@@ -364,8 +379,10 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	struct name_keeper *k = ctx;
 	const struct symbolizer_options options = {
 		.memory_limit = MAX_MEMORY,
-		.debug_path = k->debug_path,
+		.debug_path = k->options.debug_path,
 		.reader = unwinder_reader(unwinder),
+		.on_loss = k->options.quiet ? NULL : on_loss,
+		.on_damage_ctx = k,
 	};
 	time_t end = clock_seconds() + MAX_SECONDS;
 	size_t next, files = 0;

@@ -25,15 +25,25 @@ struct name_stats {
 		uint64_t frames;
 	} files[NAME_KEEPER_FILES]; /* that have most of those without a name */
 	size_t file_count;          /* of all */
+	uint64_t failed;            /* places that could not be looked up, */
+	int failure;                /* and why: a negative errno; 0: none */
 	uint64_t java_stacks;       /* that end early in code without a table, of Java machines */
 	uint64_t java_frames, v8_frames; /* in code that these have made */
 };
 
-/*
- * @debug_path: folders with debug files, borrowed; @remember: whoever reads the recording is to look
- * there, too.  Returns 0, -ENOMEM.
+/**
+ * struct name_keeper_options - what a recording keeps
+ * @debug_path: folders with debug files, borrowed
+ * @remember: whoever reads the recording is to look there, too
+ * @quiet: do not complain of files
  */
-int name_keeper_open(const char *debug_path, bool remember, struct name_keeper **ret);
+struct name_keeper_options {
+	const char *debug_path;
+	bool remember, quiet;
+};
+
+/* Returns 0, -ENOMEM. */
+int name_keeper_open(const struct name_keeper_options *options, struct name_keeper **ret);
 void name_keeper_close(struct name_keeper *keeper);
 
 /* Once the recording has ended. */

@@ -20,6 +20,8 @@
 
 /* Addresses repeat in almost every sample: names are looked up once. */
 #define CACHE_BITS 14
+/* Functions of a file that are asked for before they are met. */
+#define EXPECTED_MAX 16384
 /* In place of a file's number among the symbolizer's. */
 #define NO_FILE UINT_MAX
 
@@ -36,6 +38,7 @@ struct known_file {
 	bool found;
 	int fd;        /* of the very file, if it has no build ID; negative: none */
 	bool replaced; /* what is at its path is, or may be, another file */
+	bool expected; /* its names were asked for */
 };
 
 struct naming {
@@ -48,6 +51,7 @@ struct naming {
 	struct cached_name cache[1u << CACHE_BITS];
 	struct known_file *files;
 	size_t file_count, file_room;
+	struct naming_loss loss;
 	size_t replaced_count;
 	char *replaced; /* the path of the first of them */
 	struct call_frame *stack;
@@ -58,6 +62,15 @@ struct naming {
 static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
 {
 	complain_file(path, -EBADMSG, damage);
+}
+
+/* Other errors are the file's, and cost its names. */
+static void note_loss(struct naming *n, int error)
+{
+	if (error != -ENOMEM && error != -EAGAIN)
+		return;
+	n->loss.frames++;
+	n->loss.error = error;
 }
 
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
@@ -73,6 +86,7 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.memory_limit = options->memory_limit,
 		.reader = unwinder_reader(unwinder),
 		.on_damage = options->quiet ? NULL : on_damage,
+		.on_loss = options->quiet ? NULL : complain_loss,
 	};
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
@@ -131,6 +145,20 @@ void naming_tell_replaced(const struct naming *naming)
 		naming->replaced, others);
 }
 
+struct naming_loss naming_loss(const struct naming *naming)
+{
+	return naming->loss;
+}
+
+bool naming_tell_loss(const struct naming_loss *loss)
+{
+	if (!loss->frames)
+		return false;
+	complain("%" PRIu64 " frames have no name, or not all of it: %s", loss->frames,
+		 strerror(-loss->error));
+	return true;
+}
+
 void naming_keep(struct naming *naming, struct kept_names *kept)
 {
 	naming->kept = kept;
@@ -147,7 +175,11 @@ static void look_at(struct naming *n, const struct mapped_file *file, struct kno
 	int fd = unwinder_file_open(n->unwinder, file);
 	bool was_replaced = known->replaced;
 
-	*known = (struct known_file){true, file->pid, fd >= 0, fd, fd == -ESTALE};
+	known->looked = true;
+	known->tried_pid = file->pid;
+	known->found = fd >= 0;
+	known->fd = fd;
+	known->replaced = fd == -ESTALE;
 	if (known->replaced && !was_replaced)
 		note_replaced(n, file);
 	/* a build ID is looked at each time, and there are many such files */
@@ -158,8 +190,7 @@ static void look_at(struct naming *n, const struct mapped_file *file, struct kno
 }
 
 /* NULL: it is no file, or there is no memory. */
-static const struct known_file *known_file(struct naming *n, struct bobbin_space *space,
-					   uint64_t pc)
+static struct known_file *known_file(struct naming *n, struct bobbin_space *space, uint64_t pc)
 {
 	const struct mapping *m = space_find(space, pc);
 	struct known_file *known;
@@ -249,20 +280,49 @@ static int name_by_recording(struct naming *n, const struct bobbin_place_info *p
 			       place->file_offset - kept.offset, ret);
 }
 
+/* The recording tells which functions of a file there will be. */
+static void expect_kept(struct naming *n, struct known_file *known,
+			const struct bobbin_place_info *place, unsigned int id)
+{
+	const struct kept_function *functions;
+	size_t count = kept_names_functions(n->kept, &place->mapping, &functions);
+	struct offset_range *ranges;
+
+	known->expected = true;
+	if (count > EXPECTED_MAX)
+		count = EXPECTED_MAX;
+	ranges = !count ? NULL : malloc(count * sizeof(*ranges));
+	if (!ranges)
+		return;
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = (struct offset_range){functions[i].offset,
+						  functions[i].offset + functions[i].reach};
+	symbolizer_expect(n->symbolizer, id, ranges, count);
+	free(ranges);
+}
+
+/* @error: why there may be a better answer; or 0. */
 static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   const struct bobbin_place_info *place, unsigned int id,
-		   struct symbol ret[NAMING_MAX_INLINES])
+		   struct symbol ret[NAMING_MAX_INLINES], int *error)
 {
 	struct code_spot spot = spot_of(n, space, pc, place);
+	struct known_file *known = place->image || id == NO_FILE ? NULL : known_file(n, space, pc);
 	/* of another kernel's vDSO there is nothing to read */
-	int count = id == NO_FILE || (place->image && !spot.module)
-			    ? 0
-			    : code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
+	int count = 0;
 
+	/* of files inside of files the offsets are others */
+	if (known && !known->expected && (!spot.module || !spot.module->base))
+		expect_kept(n, known, place, id);
+	if (id != NO_FILE && (!place->image || spot.module))
+		count = code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
+	*error = count < 0 ? count : 0;
 	if (count <= 0)
 		count = name_by_recording(n, place, ret);
 	if (count <= 0)
 		count = code_label(&n->labels, &spot, ret);
+	if (count < 0)
+		*error = count;
 	return count > 0 ? count : 0;
 }
 
@@ -282,24 +342,31 @@ static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_
 	struct cached_name *slot;
 	unsigned int id;
 	uint64_t key;
-	int count = file_id(n, space, pc, place, &id);
+	int count = file_id(n, space, pc, place, &id), error = 0;
 
 	if (count == -ESTALE)
 		id = NO_FILE;
 	else if (count)
+		note_loss(n, count);
+	if (count && count != -ESTALE)
 		return 0;
 	key = key_of(space, pc, place->file_offset, id);
 	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
 	if (slot->key != key) {
-		count = look_up(n, space, pc, place, id, found);
+		count = look_up(n, space, pc, place, id, found, &error);
+		note_loss(n, error);
 		free(slot->symbols);
 		*slot = (struct cached_name){0};
 		slot->symbols = malloc((size_t)count * sizeof(*found) + 1);
-		if (!slot->symbols)
+		if (!slot->symbols) {
+			note_loss(n, -ENOMEM);
 			return 0;
+		}
 		memcpy(slot->symbols, found, (size_t)count * sizeof(*found));
 		slot->count = (unsigned int)count;
-		slot->key = key;
+		/* else it is asked for again */
+		if (!error)
+			slot->key = key;
 	}
 	*ret = slot->symbols;
 	return slot->count;
@@ -309,7 +376,7 @@ static size_t name_kernel(struct naming *n, struct named_frame *frame)
 {
 	frame->kind = FRAME_KERNEL;
 	frame->dso = "[kernel.kallsyms]";
-	symbolizer_kernel(n->symbolizer, frame->pc, &frame->symbol);
+	note_loss(n, symbolizer_kernel(n->symbolizer, frame->pc, &frame->symbol));
 	return 1;
 }
 
@@ -318,7 +385,10 @@ static bool name_compiled(struct naming *n, const struct bobbin_space *space,
 			  const struct naming_moment *moment, uint64_t pc,
 			  struct named_frame *frame)
 {
-	if (jit_naming_find(&n->jit, n->symbolizer, space, moment, pc, &frame->symbol) <= 0)
+	int r = jit_naming_find(&n->jit, n->symbolizer, space, moment, pc, &frame->symbol);
+
+	note_loss(n, r);
+	if (r <= 0)
 		return false;
 	frame->symbol.offset += frame->pc - pc;
 	frame->kind = FRAME_JIT;
@@ -339,7 +409,7 @@ static size_t name_bare(struct naming *n, const struct bobbin_place_info *place,
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = place ? code_region(spot.path) : "[unknown]";
 	if (place)
-		code_label(&n->labels, &spot, &frame->symbol);
+		note_loss(n, code_label(&n->labels, &spot, &frame->symbol));
 	return 1;
 }
 

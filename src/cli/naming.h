@@ -55,6 +55,17 @@ void naming_keep(struct naming *naming, struct kept_names *kept);
  */
 void naming_tell_replaced(const struct naming *naming);
 
+/* Frames that may have a name, which could not be looked up, and why: a negative errno. */
+struct naming_loss {
+	uint64_t frames;
+	int error;
+};
+
+struct naming_loss naming_loss(const struct naming *naming);
+
+/* Whether there are any; complains of them in one line. */
+bool naming_tell_loss(const struct naming_loss *loss);
+
 /*
  * The functions at a frame's address, innermost first; at least one, the last
  * one holds the code.  At most NAMING_MAX_INLINES.  Code of a mapping without a

@@ -359,6 +359,9 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 	tell_kernel_walks(record, s);
 	if (!n)
 		return;
+	if (n->failed)
+		fprintf(stderr, "  %8" PRIu64 " places in files have no name that is kept: %s\n",
+			n->failed, strerror(-n->failure));
 	tell_unnamed(n);
 	if (percent(n->java_stacks, s->user) > LEAST_SHARE)
 		fputs("           java -XX:+PreserveFramePointer lets compiled code be walked\n",
@@ -446,12 +449,15 @@ static int open_recorder(void *ctx)
 {
 	struct record *record = ctx;
 	const struct arguments *a = record->arguments;
+	const struct name_keeper_options keeper = {
+		.debug_path = a->unwind.debug_path,
+		.remember = a->has_debug_path,
+		.quiet = a->quiet,
+	};
 	enum recorder_stage stage;
 	int error;
 
-	error = a->no_names
-			? 0
-			: name_keeper_open(a->unwind.debug_path, a->has_debug_path, &record->names);
+	error = a->no_names ? 0 : name_keeper_open(&keeper, &record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;

@@ -142,8 +142,8 @@ int run_script(struct arguments *a)
 	pager_start();
 	while ((r = input_next(&input, &sample)) > 0 && !ferror(stdout))
 		print_sample(&input, &sample, a->fields);
-	input_close(&input);
-	r = !finish_output() || r < 0;
+	r = input_close(&input) || r < 0;
+	r = !finish_output() || r;
 	pager_end();
 	return r;
 }

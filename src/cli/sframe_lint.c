@@ -191,7 +191,8 @@ static void print_result(const struct lint_report *r, const struct lint_result *
 static void open_names(struct lint_report *r)
 {
 	const struct symbolizer_options options = {.demangle = true,
-						   .debug_path = r->arguments->unwind.debug_path};
+						   .debug_path = r->arguments->unwind.debug_path,
+						   .on_loss = complain_loss};
 	const struct symbol_file file = {.path = r->path,
 					 .build_id = r->input.image.build_id,
 					 .build_id_len = r->input.image.build_id_len};

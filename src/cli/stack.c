@@ -138,6 +138,7 @@ static int open_stack(struct stack *s, pid_t tid)
 
 int run_stack(struct arguments *a)
 {
+	struct naming_loss loss = {0};
 	struct stack *s;
 	pid_t pid;
 	int r;
@@ -151,8 +152,11 @@ int run_stack(struct arguments *a)
 	}
 	s->arguments = a;
 	r = open_stack(s, pid) ? 1 : print_threads(s);
+	if (s->naming)
+		loss = naming_loss(s->naming);
 	naming_close(s->naming);
 	live_process_close(&s->live);
 	free(s);
-	return !finish_output() || r;
+	r = !finish_output() || r;
+	return naming_tell_loss(&loss) || r;
 }

@@ -38,7 +38,8 @@ struct top {
 	struct recorder_stats held;           /* when it was paused */
 	uint64_t started, began, due, paused; /* clock_now() */
 	uint64_t tables;
-	int failure; /* a negative errno, or EXIT_FAILURE after a complaint */
+	struct naming_loss loss; /* of what was shown */
+	int failure;             /* a negative errno, or EXIT_FAILURE after a complaint */
 	bool screen;
 };
 
@@ -433,7 +434,7 @@ static void end(struct top *top)
 	/* tables are stored, which may take a while */
 	top_signals_let();
 	stop_recorder(top, NULL);
-	live_samples_close(top->samples);
+	top->loss = live_samples_close(top->samples);
 	top_page_fini(&top->page);
 }
 
@@ -441,7 +442,9 @@ static int exit_status(const struct top *top, int signal)
 {
 	if (top->failure < 0)
 		complain("%s", strerror(-top->failure));
-	return top->failure ? 1 : interrupted_status(signal);
+	if (naming_tell_loss(&top->loss) || top->failure)
+		return 1;
+	return interrupted_status(signal);
 }
 
 static int run(struct top *top)

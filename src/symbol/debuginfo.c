@@ -123,7 +123,10 @@ static int begin(struct debuginfo *d, struct elf_file *file, Dwarf **ret)
 	d->memory += sizes.held;
 	d->budget += BUDGET_BASE + BUDGET_RATIO * sizes.all;
 	*ret = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	return *ret ? 0 : -ENOENT;
+	if (!*ret)
+		return -ENOENT;
+	dwarf_new_oom_handler(*ret, d->wish.no_memory);
+	return 0;
 }
 
 /* If the file has no supplement, libdw must not look for one by itself. */
@@ -380,7 +383,7 @@ static int name_scopes(struct debuginfo *d, Dwarf_Die *scopes, int count, struct
 }
 
 static int expand(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu, uint64_t address,
-		  Dwarf_Die *scopes, struct debug_frame *ret)
+		  Dwarf_Die *scopes, struct debug_frame *ret, struct interval_gap *same)
 {
 	int err = unit->is_walked ? 0 : walk_unit(d, unit, cu), count;
 	const struct interval *function;
@@ -389,9 +392,10 @@ static int expand(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu, uint64_
 	if (err)
 		return err;
 	function = interval_map_find(&unit->functions, address);
+	*same = interval_gap_cut(*same, interval_map_gap(&unit->functions, address));
 	if (!function || !dwarf_offdie(d->dwarf, function->value, &die))
 		return 0;
-	count = (int)scope_find(&die, address, scopes, MAX_FRAMES);
+	count = (int)scope_find(&die, address, scopes, MAX_FRAMES, same);
 	memset(ret, 0, (size_t)count * sizeof(*ret));
 	ret[count - 1].start = function->start;
 	ret[count - 1].size = function->size;
@@ -399,7 +403,8 @@ static int expand(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu, uint64_
 	return err ? err : count;
 }
 
-int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *ret, size_t max)
+int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *ret, size_t max,
+		     struct interval_gap *same)
 {
 	const struct interval *item = interval_map_find(&d->map, address);
 	struct debug_frame frames[MAX_FRAMES] = {0};
@@ -407,11 +412,15 @@ int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *
 	struct unit *unit;
 	int count = 0, err;
 
+	*same = interval_gap_cut(*same, interval_map_gap(&d->map, address));
 	if (!item || !dwarf_offdie(d->dwarf, d->units[item->value].die, &cu))
 		return 0;
 	unit = &d->units[item->value];
 	if (d->wish.inlines)
-		count = expand(d, unit, &cu, address, scopes, frames);
+		count = expand(d, unit, &cu, address, scopes, frames, same);
+	/* each instruction may have its own */
+	if (d->wish.lines)
+		same->end = same->start;
 	if (count < 0)
 		return count;
 	count = count ? count : 1;

@@ -16,12 +16,14 @@
 #define BOBBIN_SYMBOL_DEBUGINFO_H
 
 #include "symbol/elf_file.h"
+#include "symbol/interval.h"
 #include "symbol/names.h"
 
 struct debuginfo;
 
 struct debug_wish {
 	bool inlines, lines;
+	void (*no_memory)(void) __attribute__((noreturn)); /* libdw has none */
 };
 
 struct debug_frame {
@@ -44,9 +46,11 @@ void debuginfo_close(struct debuginfo *d);
 
 /*
  * The frames at @address, innermost first; without @wish->inlines at most one,
- * which has a line only.  Returns their number, 0 if it is not known, -ENOMEM.
+ * which has a line only.  @same is cut to the addresses that have the same.
+ * Returns their number, 0 if it is not known, -ENOMEM.
  */
-int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *ret, size_t max);
+int debuginfo_frames(struct debuginfo *d, uint64_t address, struct debug_frame *ret, size_t max,
+		     struct interval_gap *same);
 
 /* About what is held: libdw does not tell. */
 size_t debuginfo_memory(const struct debuginfo *d);

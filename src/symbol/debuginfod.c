@@ -3,7 +3,7 @@
  * debuginfod.c - the few calls of libdebuginfod that are needed, bound at run
  * time: it draws in an HTTP client, and most profiles never ask a server.
  */
-#include "symbol/elf_file.h"
+#include "symbol/debuginfod.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -78,7 +78,8 @@ int scope_walk_functions(Dwarf_Die *unit, uint64_t *budget, int (*fn)(void *ctx,
 }
 
 /* A block without ranges may hold calls that have some. */
-static bool is_around(Dwarf_Die *die, int tag, uint64_t address, uint64_t *budget)
+static bool is_around(Dwarf_Die *die, int tag, uint64_t address, uint64_t *budget,
+		      struct interval_gap *same)
 {
 	struct scope_range range = {0};
 	bool has_ranges = false;
@@ -87,14 +88,22 @@ static bool is_around(Dwarf_Die *die, int tag, uint64_t address, uint64_t *budge
 	    tag != DW_TAG_try_block && tag != DW_TAG_catch_block)
 		return false;
 	while (scope_next_range(die, &range, budget)) {
+		struct interval_gap gap = {range.start, range.end};
+		bool holds = address >= range.start && address < range.end;
+
 		has_ranges = true;
-		if (address >= range.start && address < range.end)
+		if (!holds)
+			gap = address < range.start ? (struct interval_gap){0, range.start}
+						    : (struct interval_gap){range.end, UINT64_MAX};
+		*same = interval_gap_cut(*same, gap);
+		if (holds)
 			return true;
 	}
 	return !has_ranges && tag != DW_TAG_inlined_subroutine;
 }
 
-size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max)
+size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max,
+		  struct interval_gap *same)
 {
 	uint64_t budget = FIND_BUDGET;
 	Dwarf_Die open[MAX_DEPTH];
@@ -107,7 +116,7 @@ size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t 
 	while (budget && count < max) {
 		Dwarf_Die *die = &open[depth - 1], child;
 		int tag = dwarf_tag(die);
-		bool enter = is_around(die, tag, address, &budget);
+		bool enter = is_around(die, tag, address, &budget, same);
 
 		budget -= budget > 0;
 		if (enter && tag == DW_TAG_inlined_subroutine) {
@@ -119,6 +128,8 @@ size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t 
 		else if (!depth || !pass(open, &depth))
 			break;
 	}
+	if (!budget)
+		same->end = same->start;
 	return count;
 }
 

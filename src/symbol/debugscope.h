@@ -7,6 +7,8 @@
 #ifndef BOBBIN_SYMBOL_DEBUGSCOPE_H
 #define BOBBIN_SYMBOL_DEBUGSCOPE_H
 
+#include "symbol/interval.h"
+
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,9 +31,11 @@ int scope_walk_functions(Dwarf_Die *unit, uint64_t *budget, int (*fn)(void *ctx,
 
 /*
  * Write @function and the inlined calls around @address in it, outermost first,
- * at most @max, which is above 0.  Returns their number.
+ * at most @max, which is above 0.  @same is cut to the addresses of which the same is true.
+ * Returns their number.
  */
-size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max);
+size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max,
+		  struct interval_gap *same);
 
 /* The linkage name or else the name of a function or call, or NULL. */
 const char *scope_name(Dwarf_Die *die);

@@ -60,6 +60,11 @@ static bool demangle_into(const char *mangled, struct output *out)
 	return true;
 }
 
+bool demangle_needs_library(const char *mangled)
+{
+	return looks_mangled(mangled) || !strncmp(mangled, "_D", 2);
+}
+
 bool demangle(const char *mangled, char *dst, size_t size)
 {
 	size_t len = strlen(mangled), suffix = 0;

@@ -15,4 +15,7 @@
  */
 bool demangle(const char *mangled, char *dst, size_t size);
 
+/* Whether libiberty would read a name, which is hostile; the others are read here. */
+bool demangle_needs_library(const char *mangled);
+
 #endif

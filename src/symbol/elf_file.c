@@ -4,6 +4,7 @@
 #include "base/build_id_path.h"
 #include "base/elf_counts.h"
 #include "base/elf_walk.h"
+#include "symbol/file_grant.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -21,8 +22,6 @@ struct proof {
 	const struct build_id *id;
 	const uint32_t *checksum; /* of all bytes */
 };
-
-#define OWN_FILES "/proc/self/fd/"
 
 /* Larger files are found by build ID only: all bytes are read for a checksum. */
 #define MAX_CHECKED ((off_t)2 << 30)
@@ -133,17 +132,13 @@ static int open_descriptor(int fd, const char *path, const struct proof *proof,
 static int try_below(const struct search_paths *paths, const char *root, const char *name,
 		     const struct proof *proof, struct elf_file *ret)
 {
-	struct remote_process process = paths->process;
 	char path[PATH_MAX];
 	int fd;
 
 	if (strlen(root) + strlen(name) >= sizeof(path))
 		return -ENOENT;
 	strcpy(stpcpy(path, root), name);
-	/* what is open here is so in no other process */
-	if (!strncmp(path, OWN_FILES, strlen(OWN_FILES)))
-		process.reader = NULL;
-	fd = process_file_open(&process, path, 0, NULL);
+	fd = paths->opener.open(paths->opener.ctx, path);
 	if (fd < 0)
 		return fd == -ETIMEDOUT ? fd : -ENOENT;
 	return open_descriptor(fd, path, proof, ret);
@@ -253,10 +248,9 @@ static int directory_length(const char *path)
 /* A path in the root of the process, where that is in ours, too. */
 static const char *path_inside(const struct search_paths *paths, const char *path)
 {
-	char root[PATH_MAX];
-	ssize_t len = paths->root ? readlink(paths->root, root, sizeof(root)) : 0;
+	const char *inside = paths->root_name ? path_below(path, paths->root_name) : NULL;
 
-	return len > 1 && !strncmp(path, root, (size_t)len) && path[len] == '/' ? path + len : path;
+	return inside ? inside : path;
 }
 
 /* Beside the file, in its .debug, and below each debug directory. */
@@ -287,9 +281,9 @@ static int try_server(const struct search_paths *paths, const struct build_id *i
 {
 	int fd;
 
-	if (!paths->debuginfod || !id->len)
+	if (!id->len)
 		return -ENOENT;
-	fd = debuginfod_fetch(paths->debuginfod, id->bytes, id->len);
+	fd = paths->opener.fetch(paths->opener.ctx, id);
 	return fd < 0 ? -ENOENT : open_descriptor(fd, "", &(struct proof){.id = id}, ret);
 }
 

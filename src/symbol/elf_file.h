@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/process_reader.h"
-
 #define BUILD_ID_MAX 64
 
 struct build_id {
@@ -27,12 +25,19 @@ struct build_id {
 	size_t len; /* 0: unknown */
 };
 
-/* Where to look: borrowed, each NULL if there is none; and whose file is looked for. */
+/* Who opens files for reading.  Both return a descriptor or a negative errno. */
+struct file_opener {
+	int (*open)(void *ctx, const char *path);
+	int (*fetch)(void *ctx, const struct build_id *id); /* a debug file, from a server */
+	void *ctx;
+};
+
+/* Where to look: borrowed, NULL if there is none; and by whom. */
 struct search_paths {
 	const char *debug_path, *symfs;
-	struct debuginfod *debuginfod;
-	struct remote_process process;
-	const char *root; /* of that process, where it is looked first; NULL: it is ours */
+	/* of the process, where it is looked first, and its path in ours, if it has one; NULL: it is ours */
+	const char *root, *root_name;
+	struct file_opener opener;
 };
 
 struct elf_file {
@@ -88,12 +93,5 @@ Elf_Data *elf_file_data(Elf_Scn *section, size_t limit);
 
 /* Likewise the names of a symbol table, and in *@ret the table; NULL if one of them is missing. */
 Elf_Data *elf_file_symbols(Elf *elf, Elf_Scn *section, size_t limit, Elf_Data **ret);
-
-/* debuginfod.c: servers are asked only through this.  Returns 0, -ENOENT, -ENOMEM. */
-int debuginfod_open(struct debuginfod **ret);
-void debuginfod_close(struct debuginfod *d);
-
-/* Returns a descriptor, negative errno. */
-int debuginfod_fetch(struct debuginfod *d, const uint8_t *build_id, size_t len);
 
 #endif

@@ -92,6 +92,32 @@ const struct interval *interval_map_outer(const struct interval_map *map,
 	return climb(map, inner->outer, address);
 }
 
+struct interval_gap interval_map_gap(const struct interval_map *map, uint64_t address)
+{
+	size_t after = address == UINT64_MAX ? map->count : first_from(map, address + 1);
+	struct interval_gap gap = {0, UINT64_MAX};
+	uint32_t index = after ? (uint32_t)(after - 1) : INTERVAL_NONE;
+
+	if (after < map->count)
+		gap.end = map->items[after].start;
+	for (unsigned int n = 0; index != INTERVAL_NONE; n++) {
+		const struct interval *item = &map->items[index];
+		bool holds = reaches(item, address);
+		uint64_t end = item->start + item->size, from = holds ? item->start : end;
+
+		if (n == MAX_NESTING)
+			return (struct interval_gap){address, address};
+		if (from > gap.start)
+			gap.start = from;
+		if (holds && end > address && end < gap.end)
+			gap.end = end;
+		if (holds)
+			break;
+		index = item->outer;
+	}
+	return gap;
+}
+
 void interval_map_fini(struct interval_map *map)
 {
 	free(map->items);

@@ -43,6 +43,24 @@ const struct interval *interval_map_find(const struct interval_map *map, uint64_
 const struct interval *interval_map_outer(const struct interval_map *map,
 					  const struct interval *inner, uint64_t address);
 
+/* Addresses before @end. */
+struct interval_gap {
+	uint64_t start, end;
+};
+
+/* The addresses that both have. */
+static inline struct interval_gap interval_gap_cut(struct interval_gap a, struct interval_gap b)
+{
+	return (struct interval_gap){a.start > b.start ? a.start : b.start,
+				     a.end < b.end ? a.end : b.end};
+}
+
+/*
+ * Addresses around @address of which interval_map_find() says the same; they may
+ * not be all.  Empty where ranges nest too deeply.
+ */
+struct interval_gap interval_map_gap(const struct interval_map *map, uint64_t address);
+
 void interval_map_fini(struct interval_map *map);
 
 static inline size_t interval_map_memory(const struct interval_map *map)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/names.h"
 
-#include "symbol/demangle.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +35,8 @@ int names_symbol(struct names *names, const char *mangled, struct name_pair *ret
 	memcpy(plain, mangled, len);
 	plain[len] = '\0';
 	err = names_keep(names, mangled, &pair.mangled);
-	if (!err && names->demangle && demangle(plain, readable, sizeof(readable)))
+	if (!err && names->demangle &&
+	    names->demangle(names->ctx, plain, readable, sizeof(readable)))
 		err = names_keep(names, readable, &pair.name);
 	else if (!err)
 		err = names_keep(names, plain, &pair.name);

@@ -16,7 +16,9 @@
 
 struct names {
 	struct name_pool pool;
-	bool demangle;
+	/* as demangle(); NULL: names stay as they are */
+	bool (*demangle)(void *ctx, const char *mangled, char *dst, size_t size);
+	void *ctx;
 };
 
 struct name_pair {

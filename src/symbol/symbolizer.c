@@ -4,7 +4,7 @@
 #include "base/vector.h"
 #include "symbol/jit_files.h"
 #include "symbol/kallsyms.h"
-#include "symbol/symfile.h"
+#include "symbol/named_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -28,16 +28,17 @@ struct known {
 };
 
 struct symbolizer {
-	struct symfile_context context;
+	struct named_file_context context;
+	struct debuginfod *debuginfod;
+	struct process_reader *reader;
 	char *debug_path, *kallsyms_path, *symfs;
-	struct symfile **files;
+	bool lines;
+	struct named_file **files;
 	size_t file_count, file_capacity;
 	struct known *known;
 	size_t known_count, known_capacity;
 	struct hash_index index; /* of what is known */
 	size_t known_memory;
-	uint64_t clock;
-	size_t files_memory;
 	struct symlist kernel;
 	bool kernel_read;
 	struct jit_files jit;
@@ -61,17 +62,35 @@ static int copy_options(struct symbolizer *s, const struct symbolizer_options *o
 
 	err = err ? err : copy_option(o->kallsyms, DEFAULT_KALLSYMS, &s->kallsyms_path);
 	err = err ? err : copy_option(o->symfs, NULL, &s->symfs);
-	s->context.paths = (struct search_paths){
-		.debug_path = s->debug_path,
-		.symfs = s->symfs,
-		.process.reader = o->reader,
-	};
+	s->reader = o->reader;
 	s->jit.reader = o->reader;
-	s->context.wish = (struct debug_wish){.inlines = o->inlines, .lines = o->lines};
-	s->context.names.demangle = o->demangle;
+	s->lines = o->lines;
 	s->on_damage = o->on_damage;
 	s->on_damage_ctx = o->on_damage_ctx;
-	s->context.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT;
+	s->context.on_loss = o->on_loss;
+	s->context.on_loss_ctx = o->on_damage_ctx;
+	return err;
+}
+
+static int open_process(struct symbolizer *s, const struct symbolizer_options *o)
+{
+	const struct name_process_options options = {
+		.worker =
+			{
+				.debug_path = s->debug_path,
+				.symfs = s->symfs,
+				.inlines = o->inlines,
+				.lines = o->lines,
+				.demangle = o->demangle,
+				.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT,
+			},
+		.reader = s->reader,
+		.debuginfod = s->debuginfod,
+	};
+	int err = name_process_open(&options, &s->context.process);
+
+	s->context.names.demangle = !err && o->demangle ? name_process_demangle : NULL;
+	s->context.names.ctx = s->context.process;
 	return err;
 }
 
@@ -85,9 +104,11 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 	name_pool_init(&s->context.names.pool);
 	err = copy_options(s, options);
 	if (!err && options->debuginfod)
-		err = debuginfod_open(&s->context.paths.debuginfod);
+		err = debuginfod_open(&s->debuginfod);
 	/* Without the library the servers are just not asked. */
-	if (err && err != -ENOENT) {
+	if (!err || err == -ENOENT)
+		err = open_process(s, options);
+	if (err) {
 		symbolizer_close(s);
 		return err;
 	}
@@ -100,11 +121,12 @@ void symbolizer_close(struct symbolizer *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->file_count; i++)
-		symfile_free(s->files[i]);
+		named_file_free(s->files[i]);
+	name_process_close(s->context.process);
 	jit_files_fini(&s->jit);
 	symlist_fini(&s->kernel);
 	name_pool_fini(&s->context.names.pool);
-	debuginfod_close(s->context.paths.debuginfod);
+	debuginfod_close(s->debuginfod);
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].key);
 	free(s->known);
@@ -172,32 +194,44 @@ static int add_known(struct symbolizer *s, const struct key *key, unsigned int f
 	return err;
 }
 
-/* @image is taken over. */
-static int add_file(struct symbolizer *s, const struct symbol_file *file, void *image, size_t size,
-		    unsigned int *ret)
+/* The next file, which is not known by its number before keep_file(); @image is taken over. */
+static int make_file(struct symbolizer *s, const struct symbol_file *file, void *image, size_t size,
+		     struct named_file **ret)
 {
-	struct symfile *f;
 	int err = vector_reserve(&s->files, &s->file_capacity, s->file_count + 1,
-				 sizeof(struct symfile *));
+				 sizeof(struct named_file *));
 
-	err = err ? err : symfile_new(file, image, size, &f);
-	if (err) {
+	err = err ? err : named_file_new(file, (unsigned int)s->file_count, image, size, ret);
+	if (err)
 		free(image);
-		return err;
-	}
-	s->files[s->file_count] = f;
-	*ret = (unsigned int)s->file_count++;
-	return 0;
+	return err;
+}
+
+static unsigned int keep_file(struct symbolizer *s, struct named_file *f)
+{
+	s->files[s->file_count++] = f;
+	return f->number;
+}
+
+static int add_file(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret)
+{
+	struct named_file *f;
+	int err = make_file(s, file, NULL, 0, &f);
+
+	if (!err)
+		*ret = keep_file(s, f);
+	return err;
 }
 
 /* By device and inode, if the file is there. */
 static bool inode_key(const struct symbolizer *s, const struct symbol_file *file, struct key *key)
 {
+	const struct remote_process process = {s->reader, file->pid};
 	const char *path = file->open_path ? file->open_path : file->path;
 	struct stat st;
 
 	*key = (struct key){0};
-	return !s->symfs && path && !process_file_stat(&s->context.paths.process, path, &st) &&
+	return !s->symfs && path && !process_file_stat(&process, path, &st) &&
 	       add_part(key, "i", 1) && add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
 	       add_part(key, &st.st_ino, sizeof(st.st_ino));
 }
@@ -211,7 +245,7 @@ static int find_by_inode(struct symbolizer *s, const struct symbol_file *file, u
 
 	if (has_inode && find_known(s, &key, ret))
 		return 0;
-	err = add_file(s, file, NULL, 0, ret);
+	err = add_file(s, file, ret);
 	return err || !has_inode ? err : add_known(s, &key, *ret);
 }
 
@@ -234,11 +268,10 @@ int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsign
 	if (!file_key(file, &key))
 		return -EINVAL;
 	if (find_known(s, &key, &id)) {
-		if (s->files[id]->state == SYMFILE_MISSING && !s->files[id]->image)
-			err = symfile_set_paths(s->files[id], file->path, file->open_path);
+		if (s->files[id]->missing && !s->files[id]->image)
+			err = named_file_set_paths(s->files[id], file->path, file->open_path);
 	} else {
-		err = file->build_id_len ? add_file(s, file, NULL, 0, &id)
-					 : find_by_inode(s, file, &id);
+		err = file->build_id_len ? add_file(s, file, &id) : find_by_inode(s, file, &id);
 		err = err ? err : add_known(s, &key, id);
 	}
 	if (!err)
@@ -251,8 +284,7 @@ static int add_image(struct symbolizer *s, const void *image, size_t size, const
 		     unsigned int *ret)
 {
 	struct symbol_file file = {.path = name};
-	struct build_id id;
-	struct elf_file elf;
+	struct named_file *f;
 	struct key key;
 	void *copy = malloc(size);
 	int err;
@@ -260,21 +292,20 @@ static int add_image(struct symbolizer *s, const void *image, size_t size, const
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, image, size);
-	err = elf_file_open_image(copy, size, &elf);
-	if (err) {
-		free(copy);
+	err = make_file(s, &file, copy, size, &f);
+	if (err)
+		return err;
+	err = named_file_read_image(f, &s->context);
+	file.build_id = f->build_id.bytes;
+	file.build_id_len = f->build_id.len;
+	if (!file.build_id_len || !file_key(&file, &key))
+		key.size = 0;
+	if (err || (key.size && find_known(s, &key, ret))) {
+		named_file_free(f);
 		return err;
 	}
-	elf_file_build_id(elf.elf, &id);
-	elf_file_close(&elf);
-	file.build_id = id.bytes;
-	file.build_id_len = id.len;
-	if (id.len && file_key(&file, &key) && find_known(s, &key, ret)) {
-		free(copy);
-		return 0;
-	}
-	err = add_file(s, &file, copy, size, ret);
-	return err || !id.len ? err : add_known(s, &key, *ret);
+	*ret = keep_file(s, f);
+	return key.size ? add_known(s, &key, *ret) : 0;
 }
 
 int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const char *name,
@@ -298,54 +329,19 @@ int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const
 	return 0;
 }
 
-static struct symfile *least_recent(struct symbolizer *s)
-{
-	struct symfile *least = NULL;
-
-	for (size_t i = 0; i < s->file_count; i++) {
-		struct symfile *f = s->files[i];
-
-		if (f->state == SYMFILE_OPEN && (!least || f->used < least->used))
-			least = f;
-	}
-	return least;
-}
-
-static void measure(struct symbolizer *s, struct symfile *f)
-{
-	s->files_memory -= f->memory;
-	symfile_measure(f);
-	s->files_memory += f->memory;
-}
-
-/* Shut the least recently used, at last @current itself, if it may still be read again. */
-static void enforce_limit(struct symbolizer *s, struct symfile *current)
-{
-	while (s->files_memory > s->context.limit) {
-		struct symfile *f = least_recent(s);
-
-		if (!f || (f == current && !symfile_may_grow(f)))
-			break;
-		f->overgrown += f == current;
-		symfile_shut(f);
-		measure(s, f);
-	}
-}
-
 int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offset,
 		       struct symbol *ret, size_t max)
 {
-	struct symfile *f;
-	int n;
-
 	if (id >= s->file_count || !max)
 		return -EINVAL;
-	f = s->files[id];
-	f->used = ++s->clock;
-	n = symfile_resolve(f, &s->context, file_offset, ret, max);
-	measure(s, f);
-	enforce_limit(s, f);
-	return n;
+	return named_file_resolve(s->files[id], &s->context, file_offset, ret, max);
+}
+
+void symbolizer_expect(struct symbolizer *s, unsigned int id, const struct offset_range *ranges,
+		       size_t count)
+{
+	if (id < s->file_count)
+		named_file_expect(s->files[id], &s->context, ranges, count);
 }
 
 static struct symbol symbol_of(const struct name_pair *name, uint64_t start, uint64_t size,
@@ -469,7 +465,7 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 	struct jitdump_code code;
 	struct jitdump *d;
 	bool was_damaged;
-	int n = jit_files_dump(&s->jit, file, s->context.wish.lines, &d);
+	int n = jit_files_dump(&s->jit, file, s->lines, &d);
 
 	if (n)
 		return n;
@@ -482,11 +478,14 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 
 void symbolizer_get_stats(const struct symbolizer *s, struct symbolizer_stats *ret)
 {
-	struct symbolizer_stats stats = {0};
+	const struct name_process *p = s->context.process;
+	struct symbolizer_stats stats = {.open = p->reply.open};
 
-	stats.memory = s->files_memory + name_pool_memory(&s->context.names.pool) +
-		       symlist_memory(&s->kernel) + jit_files_memory(&s->jit) + s->known_memory;
+	/* nobody vouches for what it says */
+	stats.memory = p->reply.memory < SIZE_MAX / 2 ? p->reply.memory : SIZE_MAX / 2;
+	stats.memory += name_pool_memory(&s->context.names.pool) + symlist_memory(&s->kernel) +
+			jit_files_memory(&s->jit) + s->known_memory;
 	for (size_t i = 0; i < s->file_count; i++)
-		stats.open += s->files[i]->state == SYMFILE_OPEN;
+		stats.memory += named_file_memory(s->files[i]);
 	*ret = stats;
 }

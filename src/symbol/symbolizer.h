@@ -22,14 +22,16 @@
  * address outside every symbol has no name.  A file whose build ID is not the
  * one that was mapped is not used.
  *
- * ELF and DWARF are read by libelf and libdw.  All input is untrusted: the files
- * belong to whoever is profiled.  They are read with pread (a file that shrinks
- * cannot fault; only large ones that nobody else can write to are mapped), every
- * loop is bounded, and a damaged file costs its names, nothing else.  Control
+ * ELF and DWARF are read by libelf and libdw, C++, Rust and D by libiberty, in a
+ * process of their own without rights, see name_process.h.  All input is untrusted:
+ * the files belong to whoever is profiled.  They are read with pread (a file that
+ * shrinks cannot fault; only large ones that nobody else can write to are mapped),
+ * every loop is bounded, and a damaged file costs its names, nothing else.  Control
  * characters in names become '?'.
  *
  * One symbolizer serves one thread at a time.  It blocks: it reads files and
- * may, when told to, ask a debuginfod server.
+ * may, when told to, ask a debuginfod server.  Its process is a child of ours, which
+ * ends with the thread that started it; callers wait for other children by their numbers.
  */
 #ifndef BOBBIN_SYMBOL_SYMBOLIZER_H
 #define BOBBIN_SYMBOL_SYMBOLIZER_H
@@ -48,6 +50,9 @@ struct symbolizer;
 /* Told once of a file that is read no further; its names stay. */
 typedef void symbolizer_damage_fn(void *ctx, const char *path, const struct bobbin_error *damage);
 
+/* Told once of a file of which names are missing since who read it "ended by signal 11", say. */
+typedef void symbolizer_loss_fn(void *ctx, const char *path, const char *reason);
+
 /* Zero is a sensible value of every member.  Strings are copied. */
 struct symbolizer_options {
 	bool inlines;           /* expand inlined functions (reads DWARF) */
@@ -60,7 +65,8 @@ struct symbolizer_options {
 	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
 	struct process_reader *reader;   /* of processes' files; borrowed; NULL: none */
 	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
-	void *on_damage_ctx;
+	symbolizer_loss_fn *on_loss;     /* likewise of others */
+	void *on_damage_ctx;             /* of both */
 };
 
 /* What the symbolizer holds, to see that it keeps to its limits. */
@@ -84,7 +90,7 @@ int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsign
 /*
  * Make an ELF image in memory known, such as the vDSO; @image is copied.
  * Images are the same if their build IDs or else their names and bytes are.
- * Returns 0, -EINVAL, -ENOMEM.
+ * Returns 0, -EINVAL, -ENOMEM, -EAGAIN.
  */
 int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const char *name,
 		     unsigned int *ret);
@@ -93,10 +99,17 @@ int symbolizer_image(struct symbolizer *s, const void *image, size_t size, const
  * The functions at @file_offset of file @id, innermost inlined one first, the
  * one that holds the code last.  At most @max are written.  Names live until
  * symbolizer_close().
- * Returns their number, 0 if the address has no symbol, -EINVAL, -ENOMEM.
+ * Returns their number, 0 if the address has no symbol, -EINVAL; -ENOMEM or, where no
+ * process can be started, -EAGAIN: it may have one.
  */
 int symbolizer_resolve(struct symbolizer *s, unsigned int id, uint64_t file_offset,
 		       struct symbol *ret, size_t max);
+
+/*
+ * That offsets in these ranges of file @id will be asked for, which is cheaper together.
+ */
+void symbolizer_expect(struct symbolizer *s, unsigned int id, const struct offset_range *ranges,
+		       size_t count);
 
 /*
  * The kernel function at @address by kallsyms, which is read once, when first

@@ -44,15 +44,15 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 	if (!f)
 		return -ENOMEM;
 	f->root = file->root ? strdup(file->root) : NULL;
-	if ((file->root && !f->root) || symfile_set_paths(f, file->path, file->open_path)) {
-		free(f->root);
-		free(f);
+	f->root_name = file->root_name ? strdup(file->root_name) : NULL;
+	if ((file->root && !f->root) || (file->root_name && !f->root_name) ||
+	    symfile_set_paths(f, file->path, file->open_path)) {
+		symfile_free(f);
 		return -ENOMEM;
 	}
 	if (file->build_id_len)
 		memcpy(f->build_id.bytes, file->build_id, file->build_id_len);
 	f->build_id.len = file->build_id_len;
-	f->pid = file->pid;
 	f->image = image;
 	f->image_size = image_size;
 	*ret = f;
@@ -65,6 +65,7 @@ void symfile_free(struct symfile *f)
 	free(f->path);
 	free(f->open_path);
 	free(f->root);
+	free(f->root_name);
 	free(f->image);
 	free(f);
 }
@@ -89,8 +90,8 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	bool wants_dwarf = c->wish.inlines || c->wish.lines;
 	int err;
 
-	c->paths.process.pid = f->pid;
 	c->paths.root = f->root;
+	c->paths.root_name = f->root_name;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
 		       : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id, main);
 
@@ -179,19 +180,28 @@ static int symfile_open(struct symfile *f, struct symfile_context *c)
 }
 
 /* Code first: linkers may put other segments into the same page. */
-static bool find_address(const struct symfile *f, uint64_t offset, uint64_t *ret)
+static const struct symfile_segment *find_segment(const struct symfile *f, uint64_t offset)
 {
 	for (unsigned int code = 2; code-- > 0;)
 		for (size_t i = 0; i < f->segment_count; i++) {
 			const struct symfile_segment *s = &f->segments[i];
 
-			if (s->executable != code || offset < s->offset ||
-			    offset - s->offset >= s->size)
-				continue;
-			*ret = s->address + (offset - s->offset);
-			return true;
+			if (s->executable == code && offset >= s->offset &&
+			    offset - s->offset < s->size)
+				return s;
 		}
-	return false;
+	return NULL;
+}
+
+/* The offsets of addresses of a segment. */
+static struct offset_range find_range(const struct symfile_segment *s, struct interval_gap same)
+{
+	same = interval_gap_cut(same, (struct interval_gap){s->address, s->address + s->size});
+	/* another segment may be at parts of it */
+	if (!s->executable || same.start >= same.end)
+		return (struct offset_range){0};
+	return (struct offset_range){same.start - s->address + s->offset,
+				     same.end - s->address + s->offset};
 }
 
 static int name_function(struct symfile *f, struct symfile_context *c,
@@ -217,13 +227,14 @@ static bool knows_better(const struct debug_frame *frame, const struct interval 
  * tells clones and cold parts apart.
  */
 static int find_frames(struct symfile *f, struct symfile_context *c, uint64_t address,
-		       struct debug_frame *frames)
+		       struct debug_frame *frames, struct interval_gap *same)
 {
 	const struct interval *function = interval_map_find(&f->functions.map, address);
 	int n = 0, err = 0;
 
+	*same = interval_map_gap(&f->functions.map, address);
 	if (f->debuginfo)
-		n = debuginfo_frames(f->debuginfo, address, frames, MAX_FRAMES);
+		n = debuginfo_frames(f->debuginfo, address, frames, MAX_FRAMES, same);
 	if (n < 0)
 		return n;
 	if (!n)
@@ -253,17 +264,26 @@ static struct symbol symbol_of(const struct debug_frame *frame, const struct deb
 }
 
 int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
-		    struct symbol *ret, size_t max)
+		    struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct debug_frame frames[MAX_FRAMES];
-	uint64_t address;
+	const struct symfile_segment *segment;
+	struct interval_gap same;
 	int err = symfile_open(f, c), n;
+	uint64_t address;
 
-	if (err || f->state != SYMFILE_OPEN || !find_address(f, offset, &address))
+	*holds = (struct offset_range){0};
+	if (err || f->state != SYMFILE_OPEN)
 		return err;
-	n = find_frames(f, c, address, frames);
+	segment = find_segment(f, offset);
+	if (!segment)
+		return 0;
+	address = segment->address + (offset - segment->offset);
+	n = find_frames(f, c, address, frames, &same);
 	for (int i = 0; i < n && (size_t)i < max; i++)
 		ret[i] = symbol_of(&frames[i], &frames[n - 1], address);
+	if (n >= 0)
+		*holds = find_range(segment, same);
 	return n < 0 || (size_t)n < max ? n : (int)max;
 }
 

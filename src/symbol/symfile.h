@@ -28,8 +28,7 @@ enum symfile_state {
 };
 
 struct symfile {
-	pid_t pid; /* that has it mapped, or 0 */
-	char *path, *open_path, *root;
+	char *path, *open_path, *root, *root_name;
 	void *image; /* an image in memory, else NULL */
 	size_t image_size;
 	struct build_id build_id;
@@ -51,9 +50,12 @@ void symfile_free(struct symfile *f);
 /* Other paths for the same file: it is tried again if it was missing.  Returns 0, -ENOMEM. */
 int symfile_set_paths(struct symfile *f, const char *path, const char *open_path);
 
-/* As symbolizer_resolve(). */
+/*
+ * As symbolizer_resolve().  @holds: where the symbols are the same but for their offset,
+ * around @offset; empty where that is not known.
+ */
 int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
-		    struct symbol *ret, size_t max);
+		    struct symbol *ret, size_t max, struct offset_range *holds);
 
 /* Set @memory: the bytes that are held, besides names. */
 void symfile_measure(struct symfile *f);

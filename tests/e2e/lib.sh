@@ -188,7 +188,7 @@ eventually() {
 # child_of PID: of its only thread, if there is one
 child_of() {
 	for child in $(cat "/proc/$1/task/$1/children"); do
-		grep -q -x bobbin-reader "/proc/$child/comm" || echo "$child"
+		grep -q -x -e bobbin-reader -e bobbin-names "/proc/$child/comm" || echo "$child"
 	done | grep .
 }
 

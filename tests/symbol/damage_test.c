@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Damaged and forged files cost their names, never a crash or a hang.  Each
- * trial runs under a limit of time; the sanitizers watch the memory.
+ * Damaged and forged files cost their names, never a crash or a hang, not even of
+ * the process that reads them.  Each trial runs under a limit of time; the
+ * sanitizers watch the memory.
  */
 #include "program.h"
 
@@ -18,8 +19,18 @@
 #define TRIAL_SECONDS 20
 #define FLIP_TRIALS 400
 
+static void on_loss(void *ctx, const char *path, const char *reason)
+{
+	fail_msg("%s: who reads it %s", path, reason);
+}
+
 static const struct symbolizer_options everything = {
-	.inlines = true, .lines = true, .demangle = true, .memory_limit = 64 << 20};
+	.inlines = true,
+	.lines = true,
+	.demangle = true,
+	.memory_limit = 64 << 20,
+	.on_loss = on_loss,
+};
 
 static const char source[] =
 	"#include <vector>\n#include <string>\n#include <algorithm>\n"
