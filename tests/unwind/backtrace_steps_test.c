@@ -303,6 +303,57 @@ static void the_c_library(void **state)
 	assert_all_complete(20000);
 }
 
+/*
+ * A jump to the end of one function goes on through the padding after it, which no table
+ * covers, into the next, as in glibc's copies with checks.
+ */
+__asm__(".pushsection .text\n"
+	".p2align 6\n"
+	"through_padding:\n"
+	".cfi_startproc\n"
+	"test %edi, %edi\n"
+	"jz 1f\n"
+	"ret\n"
+	"1:\n"
+	".cfi_endproc\n"
+	".p2align 6\n"
+	"after_padding:\n"
+	".cfi_startproc\n"
+	"push %rbx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset %rbx, 0\n"
+	"lea 1(%rdi), %eax\n"
+	"pop %rbx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".popsection\n");
+extern int through_padding(int zero);
+
+LINK void fall_through(void)
+{
+	sink = through_padding(0);
+	STAY();
+}
+
+static void padding_that_is_executed(void **state)
+{
+	step(fall_through);
+	assert_all_complete(10);
+}
+
+static void padding_in_a_sample(void **state)
+{
+	assert_int_equal(bobbin_unwinder_open(NULL, &sampler.unwinder), 0);
+	assert_int_equal(bobbin_space_open(sampler.unwinder, native_arch(), &sampler.space), 0);
+	assert_int_equal(bobbin_space_load(sampler.space, getpid()), 0);
+	step(fall_through);
+	assert_all_complete(10);
+	bobbin_space_close(sampler.space);
+	bobbin_unwinder_close(sampler.unwinder);
+	sampler.unwinder = NULL;
+}
+
 static jmp_buf out;
 
 LINK int jump(int depth, bool far)
@@ -362,6 +413,8 @@ LINK int main(int argc, char **argv)
 		cmocka_unit_test(the_resolver_in_a_sample),
 		cmocka_unit_test(the_kernels_code),
 		cmocka_unit_test(the_c_library),
+		cmocka_unit_test(padding_that_is_executed),
+		cmocka_unit_test(padding_in_a_sample),
 		cmocka_unit_test(a_jump_over_frames),
 		cmocka_unit_test(the_loader_at_work),
 	};
