@@ -71,9 +71,15 @@ install: build
 	meson install -C build --no-rebuild
 
 format:
+	tools/install-packages format
 	tools/check-format --fix
+
+# each of these in an empty root, which takes half a day
+targets:
+	tools/install-packages root
+	tests/tools/check-targets
 
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
 
-.PHONY: build tests demo test check accuracy steps storm linux test-linux fuzz-linux bench install format clean
+.PHONY: build tests demo test check accuracy steps storm linux test-linux fuzz-linux bench install format targets clean

@@ -11,6 +11,7 @@
 #include "cli/option_table.h"
 #include "profile/kernel_probe.h"
 #include "profile/kernel_setting.h"
+#include "profile/kernel_walk.h"
 #include "symbol/kallsyms.h"
 
 #define WIDTH 95
@@ -25,12 +26,14 @@
  * @permission: what to do where it is not allowed
  * @absence: what to do, or why nothing can be done, where the kernel has no such thing
  * @needed: nothing can be recorded without it
+ * @why: the words for an error of @probe, or NULL: the errno's
  */
 struct feature {
 	const char *name;
 	int (*probe)(void);
 	const char *without, *permission, *absence;
 	bool needed;
+	const char *(*why)(int error, char *room, size_t size);
 };
 
 static int probe_rate(void)
@@ -71,6 +74,12 @@ static int probe_waiting_walks(void)
 	return kernel_walks.waits;
 }
 
+static const char *why_no_waits(int error, char *room, size_t size)
+{
+	return kernel_walks.walks ? kernel_walk_error(error, room, size)
+				  : "the kernel has no bpf_task_work";
+}
+
 #define NO_EVENTS \
 	"the kernel has no perf events (CONFIG_PERF_EVENTS), or a container's filter of " \
 	"system calls forbids them"
@@ -81,41 +90,41 @@ static const struct feature features[] = {
 	 "nothing can be recorded",
 	 "'sysctl kernel.perf_event_paranoid=2' or less, root, or CAP_PERFMON; in a container also a "
 	 "filter of system calls that allows perf_event_open(2)",
-	 NO_EVENTS, true},
+	 NO_EVENTS, true, NULL},
 	{"kernel part", probe_kernel_part,
 	 "call chains have user code only, and time in the kernel is not sampled",
-	 "'sysctl kernel.perf_event_paranoid=1' or less, root, or CAP_PERFMON", NO_EVENTS, false},
+	 "'sysctl kernel.perf_event_paranoid=1' or less, root, or CAP_PERFMON", NO_EVENTS, false, NULL},
 	{"all processes", probe_all_processes,
 	 "only processes of the same user can be recorded",
-	 "'sysctl kernel.perf_event_paranoid=0' or less, root, or CAP_PERFMON", NO_EVENTS, false},
+	 "'sysctl kernel.perf_event_paranoid=0' or less, root, or CAP_PERFMON", NO_EVENTS, false, NULL},
 	{"hardware counters", probe_cycles,
 	 "the CPU clock is sampled instead of cycles",
 	 "'sysctl kernel.perf_event_paranoid=2' or less, root, or CAP_PERFMON",
-	 "a machine with counters that this kernel knows; virtual machines often have none", false},
+	 "a machine with counters that this kernel knows; virtual machines often have none", false, NULL},
 	{"999 Hz", probe_rate,
 	 "fewer samples are taken",
 	 NULL, "'sysctl kernel.perf_event_max_sample_rate=100000'; the kernel lowers it when samples "
-	 "take too much time", false},
+	 "take too much time", false, NULL},
 	{"large buffers", probe_large_buffers,
 	 "at most 8192 bytes of each stack are copied, so deep stacks are cut",
-	 "CAP_IPC_LOCK, a higher 'ulimit -l', or a higher kernel.perf_event_mlock_kb", NO_EVENTS, false},
+	 "CAP_IPC_LOCK, a higher 'ulimit -l', or a higher kernel.perf_event_mlock_kb", NO_EVENTS, false, NULL},
 	{"build IDs", probe_build_ids,
 	 "mapped files are identified by their paths until they are opened",
-	 NULL, "Linux 5.12 or later", false},
+	 NULL, "Linux 5.12 or later", false, NULL},
 	{"walks in the kernel", probe_walks,
 	 "stacks are copied and walked in user space: the same result, but at a higher cost",
 	 "root, or CAP_BPF and CAP_PERFMON",
 	 "a bobbin that was built with BPF, Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF, and the "
-	 "first namespace of process IDs", false},
+	 "first namespace of process IDs", false, kernel_walk_error},
 	{"walks that wait", probe_waiting_walks,
 	 "stacks of which a page is not in memory are copied, as far as they are, and cut there",
-	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false},
+	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false, why_no_waits},
 	{"attaching", probe_attaching,
 	 "'bobbin stack' and 'bobbin maps' take the descendants of their shell at most",
-	 "'sysctl kernel.yama.ptrace_scope=0', root, or CAP_SYS_PTRACE", NULL, false},
+	 "'sysctl kernel.yama.ptrace_scope=0', root, or CAP_SYS_PTRACE", NULL, false, NULL},
 	{"names in the kernel", probe_kernel_names,
 	 "functions of the kernel are shown as addresses",
-	 "'sysctl kernel.kptr_restrict=0', or 1 and CAP_SYSLOG", NULL, false},
+	 "'sysctl kernel.kptr_restrict=0', or 1 and CAP_SYSLOG", NULL, false, NULL},
 };
 /* clang-format on */
 
@@ -137,13 +146,22 @@ static void print_more(const char *label, const char *text)
 	putchar('\n');
 }
 
+static const char *reason(const struct feature *f, int error, char room[WALK_ERROR_SIZE])
+{
+	if (f->why)
+		return f->why(error, room, WALK_ERROR_SIZE);
+	return error == -ERANGE ? "not allowed" : strerror(-error);
+}
+
 static void print_feature(const struct feature *f, int error)
 {
+	char room[WALK_ERROR_SIZE];
+
 	if (!error) {
 		printf("yes  %s\n", f->name);
 		return;
 	}
-	printf("no   %s: %s\n", f->name, error == -ERANGE ? "not allowed" : strerror(-error));
+	printf("no   %s: %s\n", f->name, reason(f, error, room));
 	print_more("without it:", f->without);
 	print_more("it takes:", remedy(f, error));
 }

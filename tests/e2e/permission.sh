@@ -179,6 +179,40 @@ it_knows_the_settings_of_the_kernel() {
 	works attaching
 }
 
+it_says_why_there_are_no_walks_in_the_kernel() {
+	needs_root
+	needs unshare
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF anyhow"
+	! "$bobbin" record --bpf -o /dev/null true 2>&1 | grep 'built without BPF' || skip "this bobbin has no BPF"
+	# a kernel without BTF
+	expect 0 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" doctor' "$bobbin"
+	[ "$(grep -c '^no   walks .*: the kernel has no BTF, see CONFIG_DEBUG_INFO_BTF$' out)" -eq 2 ]
+	expect 1 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" record --bpf true' "$bobbin"
+	complains '--bpf: the kernel has no BTF'
+	expect 0 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" record -a true' "$bobbin"
+	grep -q 'stacks are copied, and walked here: --bpf: the kernel has no BTF' err
+	# a container
+	expect 0 unshare --pid --fork "$bobbin" doctor
+	[ "$(grep -c '^no   walks .*: does not work inside a process-ID namespace (container)$' out)" -eq 2 ]
+}
+
+# As one alone, each
+it_records_beside_another_recorder() {
+	needs_root
+	"$bobbin" record -q --bpf -o /dev/null true 2>err || skip "$(tail -n 1 err)"
+	spawn "$bobbin" record --bpf -a -o other.data 2>said
+	other=$pid
+	eventually samples "$other"
+	record --bpf "$(program chain)" 300
+	stacks | mostly 95 'spin c b a main'
+	grep -q ' stacks were walked in the kernel$' err
+	expect 0 "$bobbin" doctor
+	works 'walks in the kernel'
+	kill -INT "$other"
+	wait "$other" || fail "exit status $? of the other"
+	stacks -i other.data | grep '^chain:' | mostly 95 'spin c b a main'
+}
+
 it_prints_what_it_knows_as_json() {
 	needs python3
 	quietly "$bobbin" doctor
