@@ -247,6 +247,21 @@ it_says_what_is_missing_in_a_storm() {
 		fail "an empty table without a word: $(cat out)"
 }
 
+# The names of what has run do not stay for ever.
+it_takes_little_memory() {
+	needs_root
+	nm -D "$(dirname "$bobbin")/../libbobbin.so" | grep -q __asan_init && skip "sanitizers take more"
+	spawn sh -c 'while :; do /bin/true; perl -e 1; python3 -c 1; git --version; gcc --version; done'
+	spawn "$bobbin" top -b -a -d 0.5 >out
+	top=$pid
+	eventually sh -c '[ $(grep -c "^bobbin top: " out) -ge 30 ]'
+	kib=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB$/\1/p' "/proc/$top/status")
+	echo "# $kib KiB"
+	# some 100 MiB, of which 40 are maps of the kernel
+	[ "$kib" -lt 131072 ] || fail "$kib KiB resident"
+	kill -INT "$top"
+}
+
 it_prints_no_control_characters() {
 	nasty=$(printf 'n\033[7m\342\200\256\nF0RGED\377\302\2332J')
 	mkdir -p "$nasty"
