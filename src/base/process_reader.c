@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor_message.h"
 #include "base/living_file.h"
 #include "base/process_stat.h"
 #include "base/reader_helper.h"
@@ -145,43 +146,19 @@ static int start_helper(struct process_reader *r)
 	return -EAGAIN;
 }
 
-static int take_descriptor(struct msghdr *message)
-{
-	struct cmsghdr *head = CMSG_FIRSTHDR(message);
-	int fd = -1;
-
-	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-	    head->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
-	return fd;
-}
-
 /* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
 static int receive(struct process_reader *r, uint64_t begin, bool is_file,
 		   struct helper_reply *reply, int *fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	bool late = false;
 
 	for (;;) {
-		struct iovec io = {reply, sizeof(*reply)};
-		struct msghdr message = {
-			.msg_iov = &io,
-			.msg_iovlen = 1,
-			.msg_control = control.bytes,
-			.msg_controllen = sizeof(control.bytes),
-		};
-		ssize_t n = recvmsg(r->socket, &message,
-				    MSG_CMSG_CLOEXEC | (late ? MSG_DONTWAIT : 0));
+		ssize_t n = message_receive(r->socket, reply, sizeof(*reply),
+					    late ? MSG_DONTWAIT : 0, fd);
 
-		if (n == sizeof(*reply)) {
-			*fd = take_descriptor(&message);
+		if (n == sizeof(*reply))
 			return 0;
-		}
-		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+		if (n != -EAGAIN)
 			return -EPIPE;
 		if (late)
 			return -ETIMEDOUT;

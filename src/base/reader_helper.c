@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor_message.h"
 #include "base/file_range.h"
 #include "base/living_file.h"
 #include "base/living_thread.h"
@@ -160,24 +161,7 @@ static int open_text(struct helper_memory *memory)
 
 static void send_reply(int socket, const struct helper_reply *reply, int fd)
 {
-	struct iovec io = {(void *)reply, sizeof(*reply)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
-	struct cmsghdr *head;
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
-	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+	if (message_send(socket, reply, sizeof(*reply), fd))
 		_exit(0);
 	if (fd >= 0)
 		close(fd);

@@ -127,13 +127,4 @@ const char *name_reply_text(const struct name_reply *reply, size_t size);
 int name_reply_symbols(const struct name_reply *reply, size_t size, struct names *names,
 		       struct symbol *ret, size_t max);
 
-/* One packet; @fd: a descriptor to go with it, or -1.  0 or -errno; -EPIPE: nobody is there. */
-int name_message_send(int socket, const void *bytes, size_t size, int fd);
-
-/*
- * The next packet: its size, 0 at the end, -errno; -EAGAIN after the socket's timeout.
- * @fd: of the descriptor that came with it, else -1.
- */
-ssize_t name_message_receive(int socket, void *bytes, size_t size, int *fd);
-
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor_message.h"
 #include "base/process_stat.h"
 #include "symbol/demangle.h"
 
@@ -159,7 +160,7 @@ static int note_silence(struct name_process *p)
 
 int name_process_tell(struct name_process *p)
 {
-	int err = name_message_send(p->socket, &p->request, name_request_size(&p->request), -1);
+	int err = message_send(p->socket, &p->request, name_request_size(&p->request), -1);
 
 	if (!err)
 		return 0;
@@ -202,7 +203,7 @@ static int give_file(struct name_process *p, const struct name_subject *subject)
 	int fd = p->reply.wish == NAME_FETCH ? fetch(p) : open_granted(p, subject), err;
 	const struct file_reply reply = {fd < 0 ? fd : 0};
 
-	err = name_message_send(p->socket, &reply, sizeof(reply), fd);
+	err = message_send(p->socket, &reply, sizeof(reply), fd);
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -212,7 +213,7 @@ static int give_file(struct name_process *p, const struct name_subject *subject)
 static int receive(struct name_process *p)
 {
 	int fd;
-	ssize_t n = name_message_receive(p->socket, &p->reply, sizeof(p->reply), &fd);
+	ssize_t n = message_receive(p->socket, &p->reply, sizeof(p->reply), 0, &fd);
 
 	/* it has nothing to give */
 	if (fd >= 0)
@@ -283,8 +284,7 @@ int name_process_ask(struct name_process *p, const struct name_subject *subject)
 	int err;
 
 	join_processor(p);
-	err = name_message_send(p->socket, &p->request, name_request_size(&p->request),
-				subject->image);
+	err = message_send(p->socket, &p->request, name_request_size(&p->request), subject->image);
 	if (!err)
 		return await_answer(p, subject);
 	end(p, 1, NULL);

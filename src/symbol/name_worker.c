@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor_message.h"
 #include "base/file_range.h"
 #include "symbol/confinement.h"
 #include "symbol/demangle.h"
@@ -47,9 +48,9 @@ __attribute__((noreturn)) static void on_no_memory(void)
 static int ask_parent(struct name_worker *w, size_t size)
 {
 	struct file_reply answer;
-	int fd, err = name_message_send(w->socket, &w->reply, size, -1);
+	int fd, err = message_send(w->socket, &w->reply, size, -1);
 
-	if (err || name_message_receive(w->socket, &answer, sizeof(answer), &fd) != sizeof(answer))
+	if (err || message_receive(w->socket, &answer, sizeof(answer), 0, &fd) != sizeof(answer))
 		give_up(0);
 	if (fd < 0)
 		return answer.error ? answer.error : -EMFILE;
@@ -221,7 +222,7 @@ static size_t demangle_request(struct name_worker *w)
 static void answer(struct name_worker *w, size_t size)
 {
 	w->reply.wish = NAME_ANSWER;
-	if (name_message_send(w->socket, &w->reply, size, -1))
+	if (message_send(w->socket, &w->reply, size, -1))
 		give_up(0);
 }
 
@@ -320,7 +321,7 @@ void name_worker_run(int socket, const struct name_worker_options *options)
 	socket = keep_only(socket);
 	confinement_enter();
 	w = make_worker(socket, options);
-	while (name_message_receive(socket, &w->request, sizeof(w->request), &fd) > 0) {
+	while (message_receive(socket, &w->request, sizeof(w->request), 0, &fd) > 0) {
 		serve(w, fd);
 		if (fd >= 0)
 			close(fd);

@@ -15,46 +15,37 @@
 
 int named_file_set_paths(struct named_file *f, const char *path, const char *open_path)
 {
-	char *copy = path ? strdup(path) : NULL, *open_copy = open_path ? strdup(open_path) : NULL;
+	int err = file_paths_set(&f->paths, path, open_path);
 
-	if ((path && !copy) || (open_path && !open_copy)) {
-		free(copy);
-		free(open_copy);
-		return -ENOMEM;
-	}
-	free(f->path);
-	free(f->open_path);
-	f->path = copy;
-	f->open_path = open_copy;
+	if (err)
+		return err;
 	f->known_to = 0;
 	f->missing = false;
 	answer_ranges_fini(&f->answers);
 	return 0;
 }
 
-static int set_root(struct named_file *f, const char *root)
+/* Where a root is in ours, or NULL. */
+static const char *root_name(const char *root, char room[PATH_MAX])
 {
-	char name[PATH_MAX];
-	ssize_t len;
+	ssize_t len = root ? readlink(root, room, PATH_MAX - 1) : -1;
 
-	if (!root)
-		return 0;
-	f->root = strdup(root);
-	len = readlink(root, name, sizeof(name) - 1);
-	if (len > 1)
-		f->root_name = strndup(name, (size_t)len);
-	return f->root && (len <= 1 || f->root_name) ? 0 : -ENOMEM;
+	if (len <= 1)
+		return NULL;
+	room[len] = '\0';
+	return room;
 }
 
 int named_file_new(const struct symbol_file *file, unsigned int number, void *image,
 		   size_t image_size, struct named_file **ret)
 {
 	struct named_file *f = calloc(1, sizeof(*f));
+	struct symbol_file named = *file;
+	char room[PATH_MAX];
 
-	if (!f)
-		return -ENOMEM;
-	if (set_root(f, file->root) || named_file_set_paths(f, file->path, file->open_path)) {
-		named_file_free(f);
+	named.root_name = root_name(file->root, room);
+	if (!f || file_paths_init(&f->paths, &named)) {
+		free(f);
 		return -ENOMEM;
 	}
 	if (file->build_id_len)
@@ -71,10 +62,7 @@ int named_file_new(const struct symbol_file *file, unsigned int number, void *im
 void named_file_free(struct named_file *f)
 {
 	answer_ranges_fini(&f->answers);
-	free(f->path);
-	free(f->open_path);
-	free(f->root);
-	free(f->root_name);
+	file_paths_fini(&f->paths);
 	free(f->image);
 	free(f);
 }
@@ -88,8 +76,8 @@ static const char *sent_path(const char *path)
 static struct name_subject subject_of(const struct named_file *f, const struct name_process *p)
 {
 	return (struct name_subject){
-		.grant = {f->path, f->open_path, p->options.worker.symfs,
-			  p->options.worker.debug_path, f->root, f->root_name},
+		.grant = {f->paths.path, f->paths.open_path, p->options.worker.symfs,
+			  p->options.worker.debug_path, f->paths.root, f->paths.root_name},
 		.pid = f->pid,
 		.image = -1,
 	};
@@ -104,10 +92,10 @@ static void request_description(const struct named_file *f, struct name_process 
 		.build_id = f->build_id,
 	};
 	name_request_paths(&p->request, &(struct symbol_file){
-						.path = sent_path(f->path),
-						.open_path = sent_path(f->open_path),
-						.root = sent_path(f->root),
-						.root_name = sent_path(f->root_name),
+						.path = sent_path(f->paths.path),
+						.open_path = sent_path(f->paths.open_path),
+						.root = sent_path(f->paths.root),
+						.root_name = sent_path(f->paths.root_name),
 					});
 }
 
@@ -211,7 +199,7 @@ static int ask(struct named_file *f, struct named_file_context *c, uint64_t offs
 
 static void tell(struct named_file *f, const struct named_file_context *c, const char *reason)
 {
-	const char *path = f->path ? f->path : f->open_path;
+	const char *path = f->paths.path ? f->paths.path : f->paths.open_path;
 
 	if (!f->told && c->on_loss)
 		c->on_loss(c->on_loss_ctx, path ? path : UNKNOWN_PATH, reason);

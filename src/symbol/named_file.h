@@ -9,13 +9,14 @@
 #define BOBBIN_SYMBOL_NAMED_FILE_H
 
 #include "symbol/answer_ranges.h"
+#include "symbol/file_paths.h"
 #include "symbol/name_process.h"
 
 struct named_file {
 	unsigned int number;
-	pid_t pid;                                 /* that has it mapped, or 0 */
-	char *path, *open_path, *root, *root_name; /* as in struct symbol_file */
-	void *image;                               /* an image in memory, else NULL */
+	pid_t pid; /* that has it mapped, or 0 */
+	struct file_paths paths;
+	void *image; /* an image in memory, else NULL */
 	size_t image_size;
 	struct build_id build_id;
 	unsigned int known_to; /* by its number of starts; 0: the paths are known to no process */

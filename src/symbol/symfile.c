@@ -20,20 +20,11 @@ struct symfile_segment {
 
 int symfile_set_paths(struct symfile *f, const char *path, const char *open_path)
 {
-	char *copy = path ? strdup(path) : NULL, *open_copy = open_path ? strdup(open_path) : NULL;
+	int err = file_paths_set(&f->paths, path, open_path);
 
-	if ((path && !copy) || (open_path && !open_copy)) {
-		free(copy);
-		free(open_copy);
-		return -ENOMEM;
-	}
-	free(f->path);
-	free(f->open_path);
-	f->path = copy;
-	f->open_path = open_copy;
-	if (f->state == SYMFILE_MISSING)
+	if (!err && f->state == SYMFILE_MISSING)
 		f->state = SYMFILE_SHUT;
-	return 0;
+	return err;
 }
 
 int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
@@ -41,13 +32,8 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 {
 	struct symfile *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		return -ENOMEM;
-	f->root = file->root ? strdup(file->root) : NULL;
-	f->root_name = file->root_name ? strdup(file->root_name) : NULL;
-	if ((file->root && !f->root) || (file->root_name && !f->root_name) ||
-	    symfile_set_paths(f, file->path, file->open_path)) {
-		symfile_free(f);
+	if (!f || file_paths_init(&f->paths, file)) {
+		free(f);
 		return -ENOMEM;
 	}
 	if (file->build_id_len)
@@ -62,10 +48,7 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 void symfile_free(struct symfile *f)
 {
 	symfile_shut(f);
-	free(f->path);
-	free(f->open_path);
-	free(f->root);
-	free(f->root_name);
+	file_paths_fini(&f->paths);
 	free(f->image);
 	free(f);
 }
@@ -90,10 +73,11 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	bool wants_dwarf = c->wish.inlines || c->wish.lines;
 	int err;
 
-	c->paths.root = f->root;
-	c->paths.root_name = f->root_name;
+	c->paths.root = f->paths.root;
+	c->paths.root_name = f->paths.root_name;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
-		       : elf_file_find_main(&c->paths, f->open_path, f->path, &f->build_id, main);
+		       : elf_file_find_main(&c->paths, f->paths.open_path, f->paths.path,
+					    &f->build_id, main);
 
 	if (err == -ENOMEM || (has_section(main, ".symtab") && (!wants_dwarf || has_dwarf(main))))
 		return err;

@@ -10,6 +10,7 @@
 #define BOBBIN_SYMBOL_SYMFILE_H
 
 #include "symbol/debuginfo.h"
+#include "symbol/file_paths.h"
 #include "symbol/symbol.h"
 #include "symbol/symlist.h"
 
@@ -28,7 +29,7 @@ enum symfile_state {
 };
 
 struct symfile {
-	char *path, *open_path, *root, *root_name;
+	struct file_paths paths;
 	void *image; /* an image in memory, else NULL */
 	size_t image_size;
 	struct build_id build_id;
