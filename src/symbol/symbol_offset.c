@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/living_file.h"
 #include "base/regular_file.h"
 #include "base/vector.h"
 #include "symbol/elf_file.h"
@@ -223,10 +224,27 @@ static int set_offset(Elf *elf, struct symbol_place *place)
 	return -ENODATA;
 }
 
+/* The user names the file. */
+static int open_own(void *ctx, const char *path)
+{
+	(void)ctx;
+	return living_file_open(path, 0, NULL);
+}
+
+static int fetch_nothing(void *ctx, const struct build_id *id)
+{
+	(void)ctx;
+	(void)id;
+	return -ENOENT;
+}
+
 static void search_debug_file(struct search *search, const struct elf_file *file,
 			      const char *debug_path)
 {
-	const struct search_paths paths = {.debug_path = debug_path};
+	const struct search_paths paths = {
+		.debug_path = debug_path,
+		.opener = {open_own, fetch_nothing, NULL},
+	};
 	struct elf_file debug = ELF_FILE_CLOSED;
 	struct build_id id = {0};
 	struct table t;

@@ -34,6 +34,7 @@ enum verdict {
 	BELOW_DUMP,   /* equal, the next frame is below the stack pointer */
 	BOTH_STOP,    /* equal, neither finds the next frame */
 	LIKELY,       /* equal or not: bobbin says that it guesses */
+	DWFL_SKIPS,   /* equal, but libdwfl lacks a caller where there is no table: it guesses */
 	POPPED,       /* equal, if libdwfl is told what an epilogue popped */
 	LOST,         /* equal, but bobbin does not follow a register that a rule needs */
 	DWFL_SHORT,   /* equal, but libdwfl stops */
@@ -43,7 +44,7 @@ enum verdict {
 };
 
 static const char *const verdict_names[VERDICTS] = {
-	"complete", "dump end", "below dump", "both stop",    "likely",
+	"complete", "dump end", "below dump", "both stop",    "likely",    "dwfl skips",
 	"popped",   "lost",     "dwfl short", "bobbin short", "different",
 };
 
@@ -87,6 +88,26 @@ static uint32_t common_frames(struct comparison *c, const struct bobbin_trace *t
 	return i;
 }
 
+/*
+ * Where there is no table libdwfl takes what the frame pointer names for the caller, also in
+ * prologues and epilogues, in which that is the caller's caller.  Of equal PCs in a row any
+ * may be the one that it lacks.
+ */
+static bool dwfl_skips(const struct bobbin_trace *trace, const struct dwfl_result *dwfl,
+		       uint32_t common)
+{
+	uint32_t skipped = common;
+
+	if (trace->count != dwfl->count + 1 || !common)
+		return false;
+	for (uint32_t i = common; i < dwfl->count; i++)
+		if (trace->frames[i + 1].pc != dwfl->frames[i].pc)
+			return false;
+	while (skipped > 1 && trace->frames[skipped - 1].pc == trace->frames[common].pc)
+		skipped--;
+	return trace->frames[skipped - 1].source == BOBBIN_SOURCE_PATH;
+}
+
 static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_result *dwfl,
 			  uint32_t common)
 {
@@ -100,6 +121,8 @@ static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_re
 	/* libdwfl guesses as well, by the frame pointer, and does not say so */
 	if (trace->reason == BOBBIN_REASON_LIKELY)
 		return LIKELY;
+	if (dwfl_skips(trace, dwfl, common))
+		return DWFL_SKIPS;
 	if (common < trace->count)
 		return common < dwfl->count ? DIFFERENT : DWFL_SHORT;
 	if (common < dwfl->count)

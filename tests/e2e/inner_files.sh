@@ -106,7 +106,7 @@ it_unwinds_copies_of_perf_through_a_library_in_an_archive() {
 	needs perf
 	echo zip >zip
 	archive zip
-	perf record -q -e cpu-clock:u --call-graph dwarf -o perfs "$(program archived)" archive \
+	perf_record -q -e cpu-clock:u --call-graph dwarf -o perfs "$(program archived)" archive \
 		"$one" "$address" 200 2>/dev/null
 	stacks -i perfs | mostly 90 ' one_leaf one_middle one_run main '
 }

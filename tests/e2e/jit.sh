@@ -64,7 +64,7 @@ it_names_what_took_the_place_of_freed_code_by_time() {
 it_writes_a_jitdump_that_perf_reads() {
 	needs perf
 	mkdir dumps
-	perf record -q -k 1 -e cpu-clock:u -o perf.data "$rpn_jit" 1 "$PWD/dumps" >/dev/null 2>perf.err ||
+	perf_record -q -k 1 -e cpu-clock:u -o perf.data "$rpn_jit" 1 "$PWD/dumps" >/dev/null 2>perf.err ||
 		skip "perf cannot record here: $(tail -n 1 perf.err)"
 	forget_map
 	perf inject --jit -i perf.data -o injected 2>perf.err || fail "perf inject: $(cat perf.err)"

@@ -47,7 +47,7 @@ it_falls_back_on_the_perf_map() {
 
 it_reads_recordings_of_another_clock() {
 	needs perf
-	perf record -q -e cpu-clock:u -o perf.data -- "$(program recompile)" 200 2>log ||
+	perf_record -q -e cpu-clock:u -o perf.data -- "$(program recompile)" 200 2>log ||
 		skip "perf cannot record here: $(tail -n 1 log)"
 	forget_map
 	functions | mostly 100 '^late+'

@@ -222,7 +222,7 @@ it_names_what_perf_recorded_if_it_is_the_same() {
 	built old
 	for options in "-g" "--call-graph dwarf" "-g -k mono" "-g --buildid-mmap"; do
 		# shellcheck disable=SC2086 # several options
-		perf record -q -e cpu-clock:u $options -o perfs ./app 2>/dev/null
+		perf_record -q -e cpu-clock:u $options -o perfs ./app 2>/dev/null
 		quietly "$bobbin" script -q -i perfs
 		stacks -i perfs | some ' old_leaf '
 		cp perfs "perfs$options"
@@ -240,7 +240,7 @@ it_names_what_perf_recorded_if_it_is_the_same() {
 it_knows_files_of_perf_by_the_build_ids_at_the_end() {
 	needs perf
 	built old -Wl,--build-id
-	perf record -q -e cpu-clock:u -g -o perfs ./app
+	perf_record -q -e cpu-clock:u -g -o perfs ./app
 	# not where it was recorded any more, as it seems
 	sed "s/$(uname -n)/$(uname -n | tr 'a-z' 'b-za')/g" perfs >elsewhere
 	cp app app.old

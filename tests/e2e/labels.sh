@@ -175,7 +175,7 @@ it_tells_functions_without_tables_apart() {
 	"$bobbin" record -q --no-names -o nameless ./bare
 	they_are_apart -i nameless
 	needs perf
-	perf record -q -e cpu-clock:u -o perfs ./bare
+	perf_record -q -e cpu-clock:u -o perfs ./bare
 	# without callers: all others are hardly ever sampled
 	"$bobbin" script -F ip,sym -i perfs | sed -n 's/.* \(bare+0x[0-9a-f]*\)+0x.*/\1/p' | sort -u >named
 	none -v -x -F -f starts <named

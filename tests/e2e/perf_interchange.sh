@@ -98,7 +98,7 @@ it_says_the_same_of_profiles_as_perf_report() {
 it_reads_frame_pointer_chains_of_perf() {
 	needs perf
 	file=$(program_as framed chain -fno-omit-frame-pointer)
-	perf record -q -e cpu-clock -F 999 --call-graph fp "$file" 500 2>perf.log
+	perf_record -q -e cpu-clock -F 999 --call-graph fp "$file" 500 2>perf.log
 	same_stacks framed
 	stacks | mostly 90 ' spin c b a main '
 	quietly "$bobbin" report --full
@@ -107,7 +107,7 @@ it_reads_frame_pointer_chains_of_perf() {
 
 it_unwinds_stack_copies_of_perf() {
 	needs perf
-	perf record -q -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 500 2>perf.log
+	perf_record -q -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 500 2>perf.log
 	stacks | mostly 90 ' spin c b a main __libc_start_call_main __libc_start_main _start $'
 	complete
 	frames | grep '/chain)' | with_tables | mostly 100 '\[\.eh_frame\]$'
@@ -117,7 +117,7 @@ it_unwinds_stack_copies_of_perf() {
 
 it_unwinds_stack_copies_as_perf_does() {
 	needs perf
-	perf record -q -e cpu-clock -F 499 --call-graph dwarf,16384 "$(program threads)" 300 \
+	perf_record -q -e cpu-clock -F 499 --call-graph dwarf,16384 "$(program threads)" 300 \
 		2>perf.log
 	ours | names >ours
 	theirs | names >theirs
@@ -131,13 +131,13 @@ it_unwinds_stack_copies_as_perf_does() {
 
 it_reads_compressed_recordings_of_perf() {
 	needs perf
-	perf record -q -z -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 300 2>perf.log
+	perf_record -q -z -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 300 2>perf.log
 	stacks | mostly 90 ' spin c b a main '
 }
 
 it_reads_what_perf_wrote_to_a_pipe() {
 	needs perf
-	perf record -q -e cpu-clock -F 999 -g -o - \
+	perf_record -q -e cpu-clock -F 999 -g -o - \
 		"$(program_as framed chain -fno-omit-frame-pointer)" 300 >perf.data 2>perf.log
 	stacks | mostly 90 ' spin c b a main '
 }
@@ -152,7 +152,7 @@ it_counts_what_the_leader_of_a_group_carries() {
 	needs perf
 	file=$(program_as framed chain -fno-omit-frame-pointer)
 	for group in '{cpu-clock,page-faults}:S' '{page-faults,cpu-clock,task-clock,context-switches}:S'; do
-		perf record -q -e "$group" -g -- "$file" 300 2>perf.log
+		perf_record -q -e "$group" -g -- "$file" 300 2>perf.log
 		"$bobbin" script -q -F period,event | sums >ours
 		perf script -F period,event -G -i perf.data 2>perf.log | sums >theirs
 		[ -s ours ]

@@ -35,10 +35,10 @@ it_writes_what_perf_reads_from_a_pipe() {
 
 it_reads_what_perf_writes_to_a_pipe() {
 	needs perf
-	perf record -q -e cpu-clock -F 999 -g -o - \
+	perf_record -q -e cpu-clock -F 999 -g -o - \
 		"$(program_as framed chain -fno-omit-frame-pointer)" 300 2>perf.log |
 		"$bobbin" script -F comm,tid,ip,sym --no-inline -i - | in_chain
-	perf record -q -e cpu-clock -F 999 --call-graph dwarf,8192 -o - "$(program chain)" 300 2>perf.log |
+	perf_record -q -e cpu-clock -F 999 --call-graph dwarf,8192 -o - "$(program chain)" 300 2>perf.log |
 		"$bobbin" script -F comm,tid,ip,sym --no-inline -i - | in_chain
 }
 

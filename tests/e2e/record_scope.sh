@@ -94,6 +94,8 @@ it_samples_a_process_on_some_cpus() {
 	spawn taskset -c 0 "$(program_as one chain)" 3000
 	one=$pid
 	spawn taskset -c 1 "$(program_as two chain)" 3000
+	eventually grep -x one "/proc/$one/comm"
+	eventually grep -x two "/proc/$pid/comm"
 	expect 0 "$bobbin" record -C 1 -p "$one,$pid"
 	"$bobbin" script -F comm,cpu | awk 'NF { print $1, $NF }' >parts
 	some '^two \[001\]$' 200 <parts

@@ -97,7 +97,7 @@ it_ends_goroutines_where_their_frame_pointers_end() {
 	roots_also='fzf+0x[0-9a-f]*'
 	seq 400000 >numbers
 	record -F 2000 fzf -f 99 <numbers
-	perf record -q -F 2000 -g -o fp.data fzf -f 99 <numbers >/dev/null 2>&1 ||
+	perf_record -q -F 2000 -g -o fp.data fzf -f 99 <numbers >/dev/null 2>&1 ||
 		skip "perf cannot record here"
 	"$bobbin" script -F tid,ip | last_addresses | head -n 1 >ends
 	# perf shows offsets in the file where it knows no symbol

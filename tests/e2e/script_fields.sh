@@ -65,7 +65,7 @@ it_prints_what_perf_prints() {
 	needs perf
 	for how in '' --call-graph=fp; do
 		# shellcheck disable=SC2086
-		perf record -q $how "$(program chain)" 200 >log 2>&1 || skip "perf cannot record here"
+		perf_record -q $how "$(program chain)" 200 >log 2>&1 || skip "perf cannot record here"
 		perf script --no-inline 2>log | grep -v '\[unknown\]' >theirs
 		"$bobbin" script --no-inline >ours
 		alike theirs >want
