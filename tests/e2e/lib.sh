@@ -300,8 +300,11 @@ is_root() {
 audit_roots() {
 	find "$1" -type f -size +4k | while read -r file; do
 		[ "$(head -c 8 "$file" | tr -d '\0')" = PERFILE2 ] || continue
-		"$bobbin" script -f -q -i "$file" -F ip,sym,dso,reason --no-inline 2>/dev/null |
-			awk -f "$sources/last_frames.awk" | sort -u
+		"$bobbin" script -f -i "$file" -F ip,sym,dso,reason --no-inline 2>"$work/said" |
+			awk -f "$sources/last_frames.awk" | sort -u >"$work/last"
+		# what a root is mapped from may have been told in a record that was lost
+		! grep -q 'records were lost' "$work/said" || sed -i '/^\[unknown\] /d' "$work/last"
+		cat "$work/last"
 	done >"$work/roots"
 	while read -r function file; do
 		# a program with another root has files that are not here
