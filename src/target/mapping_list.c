@@ -14,7 +14,7 @@ void mapping_list_clear(struct mapping_list *maps)
 	for (size_t i = 0; i < maps->count; i++)
 		free(maps->list[i].path);
 	maps->count = 0;
-	maps->last = maps->gap = 0;
+	maps->last = 0;
 	maps->filtered = false;
 	maps->probes = 0;
 }
@@ -43,38 +43,28 @@ const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t 
 	return i < maps->count && holds(&maps->list[i], addr) ? &maps->list[i] : NULL;
 }
 
-/* Whether @addr lies between mapping @i and the one before it. */
-static bool is_in_gap(const struct mapping_list *maps, size_t i, uint64_t addr)
-{
-	return i <= maps->count && (!i || addr >= maps->list[i - 1].end) &&
-	       (i == maps->count || addr < maps->list[i].start);
-}
-
-const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr)
-{
-	size_t i;
-
-	/* callers and callees mostly share a file */
-	if (maps->last < maps->count && holds(&maps->list[maps->last], addr))
-		return &maps->list[maps->last];
-	/* and words of a stack that are no code point into the same heap or stack */
-	if (is_in_gap(maps, maps->gap, addr))
-		return NULL;
-	i = first_after(maps, addr);
-	if (i == maps->count || !holds(&maps->list[i], addr)) {
-		maps->gap = i;
-		return NULL;
-	}
-	maps->last = i;
-	return &maps->list[i];
-}
-
-void mapping_list_filter(struct mapping_list *maps)
+static void filter(struct mapping_list *maps)
 {
 	maps->chunks = (struct code_chunks){0};
 	for (size_t i = 0; i < maps->count; i++)
 		code_chunks_add(&maps->chunks, maps->list[i].start, maps->list[i].end);
 	maps->filtered = true;
+}
+
+const struct mapping *mapping_list_search(struct mapping_list *maps, uint64_t addr)
+{
+	size_t i;
+
+	if (!maps->filtered)
+		filter(maps);
+	/* callers and callees mostly share a file */
+	if (maps->last < maps->count && holds(&maps->list[maps->last], addr))
+		return &maps->list[maps->last];
+	i = first_after(maps, addr);
+	if (i == maps->count || !holds(&maps->list[i], addr))
+		return NULL;
+	maps->last = i;
+	return &maps->list[i];
 }
 
 static int make_room(struct mapping_list *maps)
@@ -127,7 +117,7 @@ int mapping_list_remove(struct mapping_list *maps, uint64_t start, uint64_t end)
 {
 	size_t i = first_after(maps, start), after;
 
-	maps->last = maps->gap = 0;
+	maps->last = 0;
 	maps->filtered = false;
 	if (i == maps->count || maps->list[i].start >= end)
 		return 0;

@@ -23,7 +23,6 @@ struct mapping_list {
 	struct mapping *list;
 	size_t count, room;
 	size_t last;               /* where the last search ended that found one */
-	size_t gap;                /* before which no mapping was found last */
 	struct code_chunks chunks; /* of the mappings, if @filtered */
 	bool filtered;
 	uint64_t probes; /* what functions return to whose return is probed, "[uprobes]"; or 0 */
@@ -41,20 +40,17 @@ int mapping_list_load(struct mapping_list *maps, int pid);
 int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret);
 
 /* The mapping that holds @addr, or NULL; where it is likely to be that of the last search. */
-const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr);
+const struct mapping *mapping_list_search(struct mapping_list *maps, uint64_t addr);
 
-/* Makes @maps->chunks. */
-void mapping_list_filter(struct mapping_list *maps);
-
-/* False: no mapping holds @addr.  Cheaper than to search for one. */
-static inline bool mapping_list_may_hold(struct mapping_list *maps, uint64_t addr)
+/* The same where it is likely to be none: most words of a stack are no code. */
+static inline const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr)
 {
-	if (!maps->filtered)
-		mapping_list_filter(maps);
-	return code_chunks_may_have(&maps->chunks, addr);
+	if (maps->filtered && !code_chunks_may_have(&maps->chunks, addr))
+		return NULL;
+	return mapping_list_search(maps, addr);
 }
 
-/* As mapping_list_find(), wherever it is. */
+/* The same wherever it is. */
 const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
 
 /* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */

@@ -31,8 +31,7 @@ static inline const struct mapping *space_find(struct bobbin_space *space, uint6
 /* Whether something is known to be at @addr. */
 static inline bool space_has(struct bobbin_space *space, uint64_t addr)
 {
-	return (mapping_list_may_hold(&space->maps, addr) && space_find(space, addr)) ||
-	       (space->remote && remote_code_find(space->remote, addr));
+	return space_find(space, addr) || (space->remote && remote_code_find(space->remote, addr));
 }
 
 /* Replace what is known of registered code; takes over the caller's use. */
