@@ -51,7 +51,8 @@ void code_spot_place(struct code_spot *spot, struct module *module);
 
 /*
  * Make the file of @module known, by its descriptor, which must be as long as @symbolizer is.
- * @path: beside which its debug file may be, or NULL.  -ENOENT: it has none; an errno of symbolizer_file().
+ * @path: beside which its debug file may be, or NULL.  -ENOENT: it has none; an errno of
+ * symbolizer_file().
  */
 int module_symbols(struct symbolizer *symbolizer, const struct module *module, const char *path,
 		   unsigned int *ret);

@@ -44,8 +44,9 @@ struct kept_function {
 };
 
 /*
- * Writing: the head, with the folders for debug files or NULL, of KEPT_NAMES_MAX_FOLDERS bytes; then begin a file, add functions in ascending order, end it.  Functions
- * beyond KEPT_NAMES_MAX_BYTES are left out.
+ * Writing: the head, with the folders for debug files, of at most KEPT_NAMES_MAX_FOLDERS bytes, or
+ * NULL; then begin a file, add functions in ascending order, end it.  Functions beyond
+ * KEPT_NAMES_MAX_BYTES are left out.
  */
 void kept_names_head(struct byte_buffer *blob, const char *debug_path);
 void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at);

@@ -225,7 +225,6 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 		.mapped_offset = place->mapped_offset,
 		.path = place->file->path,
 	};
-
 	int count;
 
 	code_spot_place(&spot, module);

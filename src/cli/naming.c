@@ -308,12 +308,12 @@ static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 {
 	struct code_spot spot = spot_of(n, space, pc, place);
 	struct known_file *known = place->image || id == NO_FILE ? NULL : known_file(n, space, pc);
-	/* of another kernel's vDSO there is nothing to read */
 	int count = 0;
 
 	/* of files inside of files the offsets are others */
 	if (known && !known->expected && (!spot.module || !spot.module->base))
 		expect_kept(n, known, place, id);
+	/* of another kernel's vDSO there is nothing to read */
 	if (id != NO_FILE && (!place->image || spot.module))
 		count = code_symbols(n->symbolizer, &spot, id, ret, NAMING_MAX_INLINES);
 	*error = count < 0 ? count : 0;
@@ -344,12 +344,12 @@ static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_
 	uint64_t key;
 	int count = file_id(n, space, pc, place, &id), error = 0;
 
-	if (count == -ESTALE)
+	if (count == -ESTALE) {
 		id = NO_FILE;
-	else if (count)
+	} else if (count) {
 		note_loss(n, count);
-	if (count && count != -ESTALE)
 		return 0;
+	}
 	key = key_of(space, pc, place->file_offset, id);
 	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
 	if (slot->key != key) {

@@ -158,14 +158,20 @@ static int note_silence(struct name_process *p)
 	return -ECONNRESET;
 }
 
-int name_process_tell(struct name_process *p)
+/* @fd: of an image, or -1. */
+static int say(struct name_process *p, int fd)
 {
-	int err = message_send(p->socket, &p->request, name_request_size(&p->request), -1);
+	int err = message_send(p->socket, &p->request, name_request_size(&p->request), fd);
 
 	if (!err)
 		return 0;
 	end(p, 1, NULL);
 	return -EPIPE;
+}
+
+int name_process_tell(struct name_process *p)
+{
+	return say(p, -1);
 }
 
 static int open_granted(const struct name_process *p, const struct name_subject *subject)
@@ -284,11 +290,8 @@ int name_process_ask(struct name_process *p, const struct name_subject *subject)
 	int err;
 
 	join_processor(p);
-	err = message_send(p->socket, &p->request, name_request_size(&p->request), subject->image);
-	if (!err)
-		return await_answer(p, subject);
-	end(p, 1, NULL);
-	return -EPIPE;
+	err = say(p, subject->image);
+	return err ? err : await_answer(p, subject);
 }
 
 static int ask_readable(struct name_process *p, const char *mangled)

@@ -106,15 +106,23 @@ static void killed_between_questions_it_costs_nothing(void **state)
 	assert_int_equal(worker(), 0);
 }
 
+/* A function has been named. */
+static struct symbolizer *open_at_first(struct losses *losses, uint64_t *at)
+{
+	struct symbolizer *s = open_with(losses);
+
+	build();
+	*at = offset_of("two", "first", 0);
+	assert_name_at(s, "two", *at, "first");
+	return s;
+}
+
 static void a_function_is_asked_for_once(void **state)
 {
 	struct losses losses;
-	struct symbolizer *s = open_with(&losses);
 	uint64_t at;
+	struct symbolizer *s = open_at_first(&losses, &at);
 
-	build();
-	at = offset_of("two", "first", 0);
-	assert_name_at(s, "two", at, "first");
 	assert_int_equal(kill(worker(), SIGKILL), 0);
 	for (uint64_t more = 1; more < 10; more++)
 		assert_name_at(s, "two", at + more, "first");
@@ -125,12 +133,9 @@ static void a_function_is_asked_for_once(void **state)
 static void a_file_that_crashes_a_library_costs_its_own_names(void **state)
 {
 	struct losses losses;
-	struct symbolizer *s = open_with(&losses);
 	uint64_t at;
+	struct symbolizer *s = open_at_first(&losses, &at);
 
-	build();
-	at = offset_of("two", "first", 0);
-	assert_name_at(s, "two", at, "first");
 	*crashes = 0;
 	for (int i = 0; i < 5; i++) {
 		assert_name_at(s, "crashing", at + (uint64_t)i, NULL);
