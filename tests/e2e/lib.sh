@@ -309,6 +309,11 @@ audit_roots() {
 	while read -r function file; do
 		# a program with another root has files that are not here
 		[ -e "$file" ] || [ "${file#/}" = "$file" ] || continue
+		# other tests build their programs anew while this one looks at the whole machine
+		case $file in
+		"$work"/*) ;;
+		*/bobbin-e2e.*) continue ;;
+		esac
 		is_root "$function" "$file" || echo "$function" | grep -q -x -e "$roots_also" ||
 			fail "complete, but $function of $file has callers"
 	done <"$work/roots"
