@@ -88,7 +88,7 @@ static uint8_t byte_at(const struct fuzzed_memory *m, uint64_t addr)
 	return (uint8_t)((addr + 8 + (byte & 0xf8)) >> addr % 8 * 8);
 }
 
-static bool read_memory(void *ctx, uint64_t addr, void *room, uint32_t size, bool wait)
+static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t size, bool wait)
 {
 	struct fuzzed_memory *m = ctx;
 	uint64_t page = addr / KERNEL_PAGE % 64;

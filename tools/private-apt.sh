@@ -74,14 +74,20 @@ unpack_archives() {
 	rm -r apt
 }
 
-# unpack_packages SUITE ARCHITECTURE ROOT PACKAGE...: with all that they depend on, below ROOT
+# unpack_packages SUITES ARCHITECTURE ROOT PACKAGE...: with all that they depend on, below ROOT,
+# from the first of the suites that has them all
 unpack_packages() {
-	suite=$1 architecture=$2 root=$3
+	suites=$1 architecture=$2 root=$3
 	shift 3
-	update_lists "$suite" "$architecture"
-	apt-get -c apt/apt.conf -qy install --download-only "$@" >>$log 2>&1 ||
-		die "suite $suite lacks one of: $*:"
-	unpack_archives "$root"
+	for suite in $suites; do
+		rm -rf apt
+		update_lists "$suite" "$architecture"
+		! apt-get -c apt/apt.conf -qy install --download-only "$@" >>$log 2>&1 || {
+			unpack_archives "$root"
+			return
+		}
+	done
+	die "suite $suite lacks one of: $*:"
 }
 
 # unpack_listed ROOT PACKAGE...: of the lists in ./apt, without what they depend on

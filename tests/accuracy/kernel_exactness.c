@@ -69,7 +69,7 @@ static bool read_code(const struct sample_memory *memory, uint64_t addr, void *r
 	return module && module_code(module, addr - m->start + m->offset, room, size);
 }
 
-static bool read_memory(void *ctx, uint64_t addr, void *room, uint32_t size, bool wait)
+static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t size, bool wait)
 {
 	struct sample_memory *memory = ctx;
 	const struct bobbin_stack_copy *stack = &memory->stack;

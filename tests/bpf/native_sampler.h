@@ -23,7 +23,8 @@
 struct native_process {
 	uint64_t pc, sp, fp;
 	struct kernel_list list;
-	bool (*read)(void *ctx, uint64_t addr, void *room, uint32_t size, bool wait);
+	/* spelled out, as uint64_t is another type in programs of the kernel */
+	bool (*read)(void *ctx, unsigned long long addr, void *room, uint32_t size, bool wait);
 	void *ctx;
 };
 

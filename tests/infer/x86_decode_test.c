@@ -39,7 +39,8 @@ static void returns_say_what_they_take_off(void **state)
 	DECODE(&insn, "ret $0xfff8");
 	assert_int_equal(insn.op, OP_RETURN);
 	assert_int_equal(insn.value, 0xfff8);
-	DECODE(&insn, "bnd ret");
+	/* bnd, which newer assemblers do not know any more */
+	DECODE(&insn, ".byte 0xf2; ret");
 	assert_int_equal(insn.op, OP_RETURN);
 }
 

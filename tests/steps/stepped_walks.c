@@ -168,7 +168,7 @@ static int walk_copy(struct stepped_walks *w, const struct user_regs_struct *use
 	return 0;
 }
 
-static bool read_memory(void *ctx, uint64_t addr, void *room, uint32_t size, bool wait)
+static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t size, bool wait)
 {
 	(void)wait;
 	return bobbin_process_memory_read(ctx, addr, room, size) == BOBBIN_REASON_NONE;
