@@ -14,7 +14,7 @@
  * For code that no file describes to a profiler: what a JIT compiler made, or a
  * loader of one's own has loaded.  A kernel that has the calls gets them; the
  * library keeps and publishes them in any case, so that profilers of this and of
- * other processes find them, also those that come later.  docs/codectl.md is the
+ * other processes find them, also those that come later.  docs/registration.md is the
  * manual, with each error and its cause.
  *
  * All calls are thread-safe.  None may be made from a signal handler.  A table and
@@ -61,7 +61,7 @@ struct bobbin_code_result {
  *
  * CODE_UNREGISTER takes the structure that was registered.
  *
- * Return: 0, or a negative errno, see docs/codectl.md.
+ * Return: 0, or a negative errno, see docs/registration.md.
  */
 int bobbin_codectl(unsigned int option, const void *info, size_t info_size, unsigned int flags,
 		   struct bobbin_code_result *ret);
@@ -72,7 +72,7 @@ int bobbin_codectl(unsigned int option, const void *info, size_t info_size, unsi
  * @size: bytes at @setup, as @info_size of bobbin_codectl()
  * @ret: more than the return value says, or NULL
  *
- * Return: 0, or a negative errno, see docs/codectl.md.
+ * Return: 0, or a negative errno, see docs/registration.md.
  */
 int bobbin_sframe_register(const struct sframe_setup *setup, size_t size,
 			   struct bobbin_code_result *ret);
@@ -84,7 +84,7 @@ int bobbin_sframe_register(const struct sframe_setup *setup, size_t size,
  *
  * No walk reads the section when this returns.
  *
- * Return: 0, or a negative errno, see docs/codectl.md.
+ * Return: 0, or a negative errno, see docs/registration.md.
  */
 int bobbin_sframe_unregister(const struct sframe_setup *setup, size_t size);
 
@@ -111,7 +111,7 @@ int bobbin_code_dropped(uint64_t addr, struct bobbin_error *ret);
  *	of the section, the others 0)
  * @arg2, @arg3, @arg4, @arg5: see @option
  *
- * Return: 0, or a negative errno, see docs/codectl.md.
+ * Return: 0, or a negative errno, see docs/registration.md.
  */
 int bobbin_prctl(int option, unsigned long arg2, unsigned long arg3, unsigned long arg4,
 		 unsigned long arg5);

@@ -9,7 +9,7 @@
  * The calls take what libgcc's __register_frame() takes.  The library makes an
  * SFrame section of it and registers that; the bytes are read during the call
  * only.  libbobbin-frames.so makes the same of each __register_frame() of a
- * program that knows nothing of bobbin: docs/frames.md.
+ * program that knows nothing of bobbin: docs/registration.md.
  *
  * All calls are thread-safe.  None may be made from a signal handler.
  */

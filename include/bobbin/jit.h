@@ -24,7 +24,7 @@
  *	bobbin_jit_code_open(arch, &f, 1, &piece);
  *	bobbin_jit_code_close(piece);			before the code is freed
  *
- * Tell of code before it runs.  docs/jit.md compares the ways; jit_names.h gives
+ * Tell of code before it runs.  docs/registration.md compares the ways; jit_names.h gives
  * functions their names.
  */
 #ifndef BOBBIN_JIT_H

@@ -20,7 +20,7 @@ static void list_commands(FILE *out)
 	      "Profile programs that were built without frame pointers; make unwind tables.\n\n",
 	      out);
 	commands_list(out);
-	fputs("\n'bobbin help COMMAND' explains a command, 'man bobbin' all of them.\n", out);
+	fputs("\n'bobbin help COMMAND' explains a command, 'man bobbin-COMMAND' in full.\n", out);
 }
 
 static bool asks_for_help(const char *word)

@@ -29,7 +29,7 @@ struct elf_request {
 
 /*
  * Copy and check all but what depends on mappings: text that can be executed, tables
- * in memory.  The errors are those of docs/codectl.md.  elf_request_fini() also after
+ * in memory.  The errors are those of docs/registration.md.  elf_request_fini() also after
  * failure.
  */
 int elf_request_init(const struct code_elf_info *info, struct bobbin_error *err,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * argument_errors.h - each argument error of docs/codectl.md, with its errno.
+ * argument_errors.h - each argument error of docs/registration.md, with its errno.
  *
  * For whoever has the calls: the library, and a kernel.  struct arguments is what the calls take;
  * each case changes it, and is refused.
@@ -16,7 +16,7 @@
 
 #include "sample_code.h"
 
-/* as docs/codectl.md has it */
+/* as docs/registration.md has it */
 #define CODE_MAX_RANGES 1024
 
 /* What the cases change before the call: all is right at first. */

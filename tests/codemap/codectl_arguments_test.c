@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Each argument error of docs/codectl.md, with its errno; nothing stays registered. */
+/* Each argument error of docs/registration.md, with its errno; nothing stays registered. */
 #include "code_samples.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * The layouts are those of the proposals for Linux: codectl(2) of July 2025 and
  * sframe_register(2), version 2, of May 2026.  What reviewers asked for and the
  * proposals leave open stands after the posted fields: a caller that knows the
- * posted part only passes its size, and the rest counts as zero.  docs/codectl.md
+ * posted part only passes its size, and the rest counts as zero.  docs/registration.md
  * is the manual.
  *
  * All addresses are u64 in the caller's address space, all numbers of native byte

@@ -10,7 +10,7 @@
  *
  *	/proc/PID/maps ─► struct bobbin_code_page ─► entries[] ─► sections, JIT tables
  *
- * Protocol, docs/publishing.md:
+ * Protocol, docs/published-map.md:
  *
  *	struct bobbin_code_page.sequence is odd while @entries moves;
  *	struct bobbin_code_entry.sequence is odd while the entry is changed;
