@@ -144,13 +144,12 @@ static int add_pieces(struct conversion *c, size_t first, size_t count)
 /* The rows between those that SFrame cannot express; few files have any. */
 static __attribute__((__noinline__)) int add_around_holes(struct conversion *c)
 {
-	const struct row_form *forms = c->list.forms.forms;
 	size_t first = 0;
 
 	for (size_t i = 0; i <= c->count; i++) {
 		int r;
 
-		if (i < c->count && row_form_exists(&forms[row_at(c, i)->form]))
+		if (i < c->count && function_list_expresses(&c->list, row_at(c, i)->rule))
 			continue;
 		r = i > first ? add_pieces(c, first, i - first) : 0;
 		if (r)
@@ -177,7 +176,7 @@ static int flush(struct conversion *c)
 }
 
 /* Take a row that starts where the one before ends, unless that is part of a function. */
-static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t form)
+static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t rule)
 {
 	int r = 0;
 
@@ -186,18 +185,18 @@ static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t 
 	if (!c->count)
 		c->start = start;
 	c->end = end;
-	if (c->count && row_at(c, c->count - 1)->form == form)
+	if (c->count && row_at(c, c->count - 1)->rule == rule)
 		return r;
 	c->count++;
-	return r ? r : function_list_push(&c->list, (uint32_t)(start - c->start), form);
+	return r ? r : function_list_push(&c->list, (uint32_t)(start - c->start), rule);
 }
 
 /**
  * struct stubs - lazy-binding stubs of STUB_SIZE bytes, whose CFA changes at @push
- * @forms: of the rules before and from there on
+ * @rules: their numbers, before and from there on
  */
 struct stubs {
-	uint32_t forms[2];
+	uint32_t rules[2];
 	uint8_t push;
 };
 
@@ -208,7 +207,7 @@ static int collect_stubs(struct conversion *c, const struct stubs *stubs, uint64
 	int r = 0;
 
 	for (uint64_t at = start; at < end && !r; at++)
-		r = collect(c, at, at + 1, stubs->forms[at % STUB_SIZE >= stubs->push]);
+		r = collect(c, at, at + 1, stubs->rules[at % STUB_SIZE >= stubs->push]);
 	return r;
 }
 
@@ -223,10 +222,10 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 		.first = c->list.row_count,
 		.count = 2,
 	};
-	int r = function_list_push(&c->list, 0, stubs->forms[0]);
+	int r = function_list_push(&c->list, 0, stubs->rules[0]);
 
 	if (!r)
-		r = function_list_push(&c->list, stubs->push, stubs->forms[1]);
+		r = function_list_push(&c->list, stubs->push, stubs->rules[1]);
 	if (!r)
 		r = add(c, &f);
 	c->first = c->list.row_count;
@@ -237,7 +236,7 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 static int add_whole_stubs(struct conversion *c, const struct stubs *stubs, uint64_t start,
 			   uint64_t end)
 {
-	bool possible = row_form_exists(&c->list.forms.forms[stubs->forms[0]]);
+	bool possible = function_list_expresses(&c->list, stubs->rules[0]);
 	int r = end - start > UINT32_MAX ? -ERANGE : flush(c);
 
 	if (!r)
@@ -275,10 +274,10 @@ static int take_stubs(struct conversion *c)
 		return r;
 	}
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[0]);
+	r = rule_pool_of_rule(&c->list.rules, &rule, &stubs.rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[1]);
+		r = rule_pool_of_rule(&c->list.rules, &rule, &stubs.rules[1]);
 	return r ? r : add_stubs(c, &stubs, c->program.start, c->program.end);
 }
 
@@ -289,19 +288,19 @@ static int collect_words(struct conversion *c, const struct bobbin_cfi_word *row
 	const struct bobbin_cfi_word *row = rows, *end = rows + count;
 	const uint64_t base = c->count ? c->start : rows->start;
 	struct function_list *list = &c->list;
-	uint32_t last = c->count ? row_at(c, c->count - 1)->form : UINT32_MAX, form;
+	uint32_t last = c->count ? row_at(c, c->count - 1)->rule : UINT32_MAX, rule;
 	struct listed_row *to;
 
 	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + count,
 			   sizeof(*list->rows)))
 		return -ENOMEM;
 	to = list->rows + list->row_count;
-	for (; row < end && rule_word_has_rule(row->word); row++, last = form) {
-		if (row_forms_find(&list->forms, row->word, &form))
+	for (; row < end && rule_word_has_rule(row->word); row++, last = rule) {
+		if (rule_pool_of_word(&list->rules, row->word, &rule))
 			return -ENOMEM;
 		to->start = (uint32_t)(row->start - base);
-		to->form = form;
-		to += form != last;
+		to->rule = rule;
+		to += rule != last;
 	}
 	if (row == rows)
 		return 0;
@@ -317,7 +316,7 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 {
 	uint64_t end = count > 1 ? rows[1].start : c->program.end;
 	struct bobbin_rule rule;
-	uint32_t form;
+	uint32_t number;
 	int r;
 
 	if (count == 1 && c->program.plt) {
@@ -327,13 +326,13 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 		r = flush(c);
 		lose(c, rows->start, end, (enum bobbin_reason)rule.reason);
 	} else if (rows->word) {
-		r = row_forms_of_word(&c->list.forms, rows->word, &form);
-		r = r ? r : collect(c, rows->start, end, form);
+		r = rule_pool_of_word(&c->list.rules, rows->word, &number);
+		r = r ? r : collect(c, rows->start, end, number);
 	} else {
 		/* it fits into no word: the program has stopped at this row */
 		bobbin_cfi_rows_rule(&c->program, &rule);
-		r = row_forms_of_rule(&c->list.forms, &rule, &form);
-		r = r ? r : collect(c, rows->start, end, form);
+		r = rule_pool_of_rule(&c->list.rules, &rule, &number);
+		r = r ? r : collect(c, rows->start, end, number);
 	}
 	return r ? r : 1;
 }

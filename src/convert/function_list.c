@@ -16,7 +16,8 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 	row_forms_init(builder->arch, builder->version, &ret->forms);
 	/* some of them fall into parts */
 	functions += functions / 8;
-	if (vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
+	if (rule_pool_init(&ret->rules) ||
+	    vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
 	    vector_reserve(&ret->rows, &ret->row_capacity, functions * ROWS_PER_FUNCTION,
 			   sizeof(*ret->rows))) {
 		function_list_fini(ret);
@@ -36,7 +37,7 @@ static bool measure(const struct function_list *list, struct listed_function *f,
 	f->last = f->count ? end[-1].start : 0;
 	*flags = 0;
 	for (; row < end; row++) {
-		const struct row_form *form = &list->forms.forms[row->form];
+		const struct row_form *form = &list->forms.forms[row->rule];
 
 		f->bytes += form->size[flex];
 		*flags |= form->flags;
@@ -68,8 +69,10 @@ static int check(const struct function_list *list, struct listed_function *f)
 int function_list_add(struct function_list *list, struct listed_function *f)
 {
 	uint32_t size;
-	int r = check(list, f);
+	int r = row_forms_complete(&list->forms, &list->rules);
 
+	if (!r)
+		r = check(list, f);
 	if (r)
 		return r;
 	size = function_list_size(list, f);
@@ -90,7 +93,7 @@ static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list
 	const bool big_endian = list->builder->arch->big_endian;
 
 	for (; row < end; row++) {
-		const struct row_form *form = &list->forms.forms[row->form];
+		const struct row_form *form = &list->forms.forms[row->rule];
 
 		at = bytes_store(at, row->start, width, big_endian);
 		at = row_form_copy(at, row_form_body(&list->forms, form, flex), form->size[flex]);
@@ -134,6 +137,7 @@ int function_list_make(const struct function_list *list, struct section_maker *m
 
 void function_list_fini(struct function_list *list)
 {
+	rule_pool_fini(&list->rules);
 	row_forms_fini(&list->forms);
 	free(list->rows);
 	free(list->functions);

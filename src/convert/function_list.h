@@ -13,9 +13,9 @@
 #include "convert/section_maker.h"
 #include "sframe/built_function.h"
 
-/* A row: bytes from the function's start, and number of the rule's form. */
+/* A row: bytes from the function's start, and the number of the rule. */
 struct listed_row {
-	uint32_t start, form;
+	uint32_t start, rule;
 };
 
 /**
@@ -45,13 +45,15 @@ struct listed_function {
 /**
  * struct function_list - the functions of a section
  * @builder: the section, for its version and address
- * @forms: the rules of all rows
+ * @rules: of all rows
+ * @forms: of the rules of functions
  * @rows, @row_count: of functions, and those pushed after them
  * @functions, @count: the functions
  * @num_fres, @fre_len: of their rows, if each function was one FDE
  */
 struct function_list {
 	const struct bobbin_sframe_builder *builder;
+	struct rule_pool rules;
 	struct row_forms forms;
 	struct listed_row *rows;
 	size_t row_count, row_capacity;
@@ -69,10 +71,10 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 void function_list_fini(struct function_list *list);
 
 /* Push a row after all others.  0, -ENOMEM. */
-static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t form)
+static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t rule)
 {
 	return vector_push(list->rows, list->row_count, list->row_capacity,
-			   (struct listed_row){start, form});
+			   (struct listed_row){start, rule});
 }
 
 /*
@@ -80,6 +82,12 @@ static inline int function_list_push(struct function_list *list, uint32_t start,
  * as from bobbin_sframe_builder_add().
  */
 int function_list_add(struct function_list *list, struct listed_function *function);
+
+/* Whether a row can have the rule with a number. */
+static inline bool function_list_expresses(const struct function_list *list, uint32_t rule)
+{
+	return row_forms_express(&list->forms, &list->rules.rules[rule].rule);
+}
 
 /* Bytes of a row's start if the first and the last are @span apart. */
 static inline uint32_t start_width(uint32_t span)

@@ -6,8 +6,8 @@
 
 #include "convert/claims.h"
 #include "convert/function_pieces.h"
-#include "convert/row_forms.h"
 #include "convert/row_walk.h"
+#include "convert/rule_pool.h"
 #include "core/bisect.h"
 #include "sframe/layout.h"
 

@@ -57,7 +57,7 @@ static void read_rows(struct row_chain *chain, const struct function_list *list,
 	struct chain_row *row = chain->rows + chain->count;
 
 	for (; from < end; from++, row++) {
-		const struct row_form *form = &list->forms.forms[from->form];
+		const struct row_form *form = &list->forms.forms[from->rule];
 
 		row->start = base + from->start;
 		row->function = function;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table/table_rules.h"
 
-#include "convert/row_forms.h"
+#include "convert/rule_pool.h"
 #include "core/bytes.h"
 #include "table/table_layout.h"
 

@@ -20,10 +20,10 @@ static inline int list_function(struct function_list *list, const struct bobbin_
 	};
 
 	for (uint32_t i = 0; i < f->count; i++) {
-		uint32_t form;
+		uint32_t rule;
 
-		if (row_forms_of_rule(&list->forms, &f->rows[i].rule, &form) ||
-		    function_list_push(list, f->rows[i].start, form))
+		if (rule_pool_of_rule(&list->rules, &f->rows[i].rule, &rule) ||
+		    function_list_push(list, f->rows[i].start, rule))
 			return -ENOMEM;
 	}
 	return function_list_add(list, &listed);
