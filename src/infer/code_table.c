@@ -76,15 +76,14 @@ static void key_of(const struct program *p, const struct coverage *wanted, struc
 }
 
 /* What is not verified has a mark; such a rule fits in no word. */
-static int rule_of(struct table_rules *rules, const struct infer_row *row, uint32_t *ret)
+static int put_row(struct table_builder *b, const struct infer_row *row)
 {
 	struct bobbin_rule rule;
 
-	if (row->verified)
-		return table_rules_of_word(rules, row->word, ret);
 	bobbin_rule_unpack(row->word, &rule);
-	rule.flags |= BOBBIN_RULE_LEAF;
-	return table_rules_of_rule(rules, &rule, ret);
+	if (!row->verified)
+		rule.flags |= BOBBIN_RULE_LEAF;
+	return table_builder_rule(b, row->start, &rule);
 }
 
 static int put_rows(struct table_builder *b, const struct infer_rows *rows)
@@ -94,7 +93,6 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 
 	for (size_t i = 0; i < rows->count && !r; i++) {
 		const struct infer_row *row = &rows->rows[i];
-		uint32_t rule;
 
 		if (!last || last->end != row->start || last->function != row->function) {
 			if (last)
@@ -103,9 +101,7 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 				r = table_builder_begin(b, row->start);
 		}
 		if (!r)
-			r = rule_of(&b->rules, row, &rule);
-		if (!r)
-			r = table_builder_row(b, row->start, rule);
+			r = put_row(b, row);
 		last = row;
 	}
 	return r || !last ? r : table_builder_end(b, last->end);

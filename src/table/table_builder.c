@@ -84,6 +84,15 @@ int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t ru
 	return table_builder_push(builder, start, rule, begins);
 }
 
+int table_builder_rule(struct table_builder *builder, uint64_t start,
+		       const struct bobbin_rule *rule)
+{
+	uint32_t number;
+	int r = table_rules_of_rule(&builder->rules, rule, &number);
+
+	return r ? r : table_builder_row(builder, start, number);
+}
+
 int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule)
 {
 	if (++builder->repeated > TABLE_MAX_REPEATED)

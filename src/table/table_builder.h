@@ -6,7 +6,7 @@
  *	for each function
  *		table_builder_begin(&b, start);
  *		for each of its rows
- *			table_builder_row(&b, row_start, rule);
+ *			table_builder_rule(&b, row_start, &rule);
  *		table_builder_end(&b, end);
  *	table_builder_make(&b, &data, &size);
  *	table_builder_fini(&b);
@@ -64,7 +64,11 @@ int table_builder_begin(struct table_builder *builder, uint64_t start);
  */
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
 
-/* The same for a row that is one of many that repeat, which have a limit of their own. */
+/* The same for any rule. */
+int table_builder_rule(struct table_builder *builder, uint64_t start,
+		       const struct bobbin_rule *rule);
+
+/* As table_builder_row() for a row that is one of many that repeat, which have a limit of their own. */
 int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule);
 
 /* The function ends, after the start of its last row.  0; -EINVAL. */

@@ -7,14 +7,6 @@
 #include "sframe/layout.h"
 #include "table/compile_cfi.h"
 
-static int put_rule(struct table_builder *b, uint64_t start, const struct bobbin_rule *rule)
-{
-	uint32_t index;
-	int r = table_rules_of_rule(&b->rules, rule, &index);
-
-	return r ? r : table_builder_row(b, start, index);
-}
-
 /* Rows that repeat from the start to the end of a function. */
 static int put_repeated(struct table_builder *b, const struct bobbin_sframe_function *f)
 {
@@ -45,7 +37,7 @@ static int put_rows(struct table_builder *b, const struct bobbin_sframe_function
 	if (f->rep_size && f->count)
 		return put_repeated(b, f);
 	for (uint32_t i = 0; i < f->count && !r; i++)
-		r = put_rule(b, f->start + f->rows[i].start, &f->rows[i].rule);
+		r = table_builder_rule(b, f->start + f->rows[i].start, &f->rows[i].rule);
 	return r;
 }
 
@@ -58,7 +50,7 @@ static int put_implied(struct table_builder *b, const struct bobbin_sframe_view 
 
 	if (r == -ENOENT)
 		return table_builder_row(b, f->start, TABLE_RULE_NONE);
-	return r ? r : put_rule(b, f->start, &row.rule);
+	return r ? r : table_builder_rule(b, f->start, &row.rule);
 }
 
 static int put_function(struct table_builder *b, const struct bobbin_sframe_view *view,

@@ -61,10 +61,7 @@ static void begin(struct made *m, uint64_t start)
 
 static void put_rule(struct made *m, uint64_t start, const struct bobbin_rule *rule)
 {
-	uint32_t index;
-
-	assert_int_equal(table_rules_of_rule(&m->builder.rules, rule, &index), 0);
-	assert_int_equal(table_builder_row(&m->builder, start, index), 0);
+	assert_int_equal(table_builder_rule(&m->builder, start, rule), 0);
 }
 
 static void put(struct made *m, uint64_t start, uint32_t n)
