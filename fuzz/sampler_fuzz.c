@@ -186,11 +186,7 @@ static struct bobbin_rule take_rule(struct input *in)
 static void add_row(struct table_builder *b, const struct bobbin_rule *rule, uint64_t *at,
 		    uint64_t size)
 {
-	uint32_t number;
-
-	if (table_rules_of_rule(&b->rules, rule, &number))
-		return;
-	promise(!table_builder_row(b, *at, number));
+	promise(!table_builder_rule(b, *at, rule));
 	*at += size;
 }
 

@@ -56,19 +56,17 @@ static uint64_t add_row(struct table_builder *b, const uint8_t *p, uint64_t at,
 			struct expected_row *ret)
 {
 	unsigned int kind = p[0] % 4;
-	uint32_t rule;
 
-	if (b->count && (kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP))
+	if (b->rows.count && (kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP))
 		promise(!table_builder_end(b, at));
-	if (b->count && kind == ROW_AFTER_A_GAP)
+	if (b->rows.count && kind == ROW_AFTER_A_GAP)
 		at += 1 + p[0] / 4;
-	if (!b->count || kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP)
+	if (!b->rows.count || kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP)
 		promise(!table_builder_begin(b, at));
 	ret->rule = rule_of(p + 3, kind == ROW_WIDE);
 	ret->start = at;
 	ret->end = at + 1 + u16_at(p + 1) % (p[0] & 64 ? 64 : 40000);
-	promise(!table_rules_of_rule(&b->rules, &ret->rule, &rule));
-	promise(!table_builder_row(b, at, rule));
+	promise(!table_builder_rule(b, at, &ret->rule));
 	return ret->end;
 }
 

@@ -16,11 +16,11 @@
  * @maker: the section
  * @list: its functions
  * @first, @count: the rows at the end of the list that are collected for a function
- * @start, @end: its addresses
+ * @end: of the last of them
  * @listed: the FDE that is being converted
  * @program: of it, or of an earlier one
  * @lost: it lost a row
- * @made: functions made of it
+ * @before: functions of earlier ones
  */
 struct conversion {
 	const struct convert_options *options;
@@ -29,11 +29,11 @@ struct conversion {
 	struct section_maker maker;
 	struct function_list list;
 	size_t first, count;
-	uint64_t start, end;
+	uint64_t end;
 	const struct listed_fde *listed;
 	struct bobbin_cfi_rows program;
 	bool lost;
-	uint64_t made;
+	size_t before;
 };
 
 static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin_reason reason)
@@ -55,14 +55,20 @@ static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin
 		c->options->gap(c->options->ctx, &gap);
 }
 
-static struct listed_row *row_at(const struct conversion *c, size_t i)
+static const struct rule_row *row_at(const struct conversion *c, size_t i)
 {
-	return &c->list.rows[c->first + i];
+	return &c->list.rows.row[c->first + i];
 }
 
 static uint64_t row_start(const struct conversion *c, size_t i)
 {
-	return c->start + row_at(c, i)->start;
+	return row_at(c, i)->start;
+}
+
+/* Bytes of code from the first collected row to @end; if there is none, from @start. */
+static uint64_t collected_size(const struct conversion *c, uint64_t start, uint64_t end)
+{
+	return end - (c->count ? row_start(c, 0) : start);
 }
 
 /* The address at which a collected row ends. */
@@ -71,88 +77,52 @@ static uint64_t row_end(const struct conversion *c, size_t i)
 	return i + 1 < c->count ? row_start(c, i + 1) : c->end;
 }
 
-static int add(struct conversion *c, struct listed_function *function)
+/* All collected rows as a function. */
+static int add_rows(struct conversion *c)
 {
-	int r = function_list_add(&c->list, function);
-
-	c->made += !r;
-	return r;
-}
-
-static void shift_rows(struct listed_row *rows, size_t count, uint32_t by)
-{
-	for (size_t i = 0; i < count; i++)
-		rows[i].start += by;
-}
-
-/* Some of the collected rows as a function of their own. */
-static BOBBIN_ALWAYS_INLINE int add_rows(struct conversion *c, size_t first, size_t count)
-{
-	uint64_t start = row_start(c, first), size = row_end(c, first + count - 1) - start;
-	uint32_t base = row_at(c, first)->start;
+	uint64_t start = row_start(c, 0), size = c->end - start;
 	struct listed_function f = {
 		.start = start,
 		.size = (uint32_t)size,
 		.signal = c->program.fde.signal,
-		.first = c->first + first,
-		.count = (uint32_t)count,
+		.first = c->first,
+		.count = (uint32_t)c->count,
 	};
-	int r;
 
-	if (size > UINT32_MAX)
-		return -ERANGE;
-	if (base)
-		shift_rows(row_at(c, first), count, -base);
-	r = add(c, &f);
-	if (base && r)
-		shift_rows(row_at(c, first), count, base);
-	return r;
+	return size > UINT32_MAX ? -ERANGE : function_list_add(&c->list, &f);
 }
 
-/* Whether rows that are representable one by one cannot be one function. */
-static bool too_much(int r)
+static void lose_row(void *ctx, uint64_t start, uint64_t end)
 {
-	return r == -ERANGE || r == -EINVAL;
+	lose(ctx, start, end, BOBBIN_REASON_SFRAME_REACH);
 }
 
-/* Put representable rows into few functions, found by halving and doubling. */
-static int add_pieces(struct conversion *c, size_t first, size_t count)
+/* Put representable rows into few functions. */
+static int add_run(struct conversion *c, size_t first, size_t count)
 {
-	size_t piece = count;
+	const struct row_run run = {
+		.first = c->first + first,
+		.count = count,
+		.end = row_end(c, first + count - 1),
+		.signal = c->program.fde.signal,
+		.lost = lose_row,
+		.ctx = c,
+	};
 
-	while (count) {
-		int r;
-
-		if (piece > count)
-			piece = count;
-		r = add_rows(c, first, piece);
-		if (too_much(r) && piece > 1) {
-			piece /= 2;
-			continue;
-		}
-		if (too_much(r))
-			lose(c, row_start(c, first), row_end(c, first), BOBBIN_REASON_SFRAME_REACH);
-		else if (r)
-			return r;
-		first += piece;
-		count -= piece;
-		piece *= 2;
-	}
-	return 0;
+	return function_list_add_run(&c->list, &run);
 }
 
 /* The rows between those that SFrame cannot express; few files have any. */
 static __attribute__((__noinline__)) int add_around_holes(struct conversion *c)
 {
-	const struct row_form *forms = c->list.forms.forms;
 	size_t first = 0;
 
 	for (size_t i = 0; i <= c->count; i++) {
 		int r;
 
-		if (i < c->count && row_form_exists(&forms[row_at(c, i)->form]))
+		if (i < c->count && function_list_expresses(&c->list, row_at(c, i)->rule))
 			continue;
-		r = i > first ? add_pieces(c, first, i - first) : 0;
+		r = i > first ? add_run(c, first, i - first) : 0;
 		if (r)
 			return r;
 		if (i < c->count)
@@ -168,36 +138,39 @@ static int flush(struct conversion *c)
 	int r = 0;
 
 	if (c->count)
-		r = add_rows(c, 0, c->count);
-	if (too_much(r))
+		r = add_rows(c);
+	if (function_list_refused(r))
 		r = add_around_holes(c);
-	c->first = c->list.row_count;
+	c->first = c->list.rows.count;
 	c->count = 0;
 	return r;
 }
 
+static int push(struct conversion *c, uint64_t start, uint32_t rule)
+{
+	return rule_rows_push(&c->list.rows, (struct rule_row){start, rule, false});
+}
+
 /* Take a row that starts where the one before ends, unless that is part of a function. */
-static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t form)
+static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t rule)
 {
 	int r = 0;
 
-	if (c->count && end - c->start > UINT32_MAX)
+	if (c->count && collected_size(c, start, end) > UINT32_MAX)
 		r = flush(c);
-	if (!c->count)
-		c->start = start;
 	c->end = end;
-	if (c->count && row_at(c, c->count - 1)->form == form)
+	if (c->count && row_at(c, c->count - 1)->rule == rule)
 		return r;
 	c->count++;
-	return r ? r : function_list_push(&c->list, (uint32_t)(start - c->start), form);
+	return r ? r : push(c, start, rule);
 }
 
 /**
  * struct stubs - lazy-binding stubs of STUB_SIZE bytes, whose CFA changes at @push
- * @forms: of the rules before and from there on
+ * @rules: their numbers, before and from there on
  */
 struct stubs {
-	uint32_t forms[2];
+	uint32_t rules[2];
 	uint8_t push;
 };
 
@@ -208,7 +181,7 @@ static int collect_stubs(struct conversion *c, const struct stubs *stubs, uint64
 	int r = 0;
 
 	for (uint64_t at = start; at < end && !r; at++)
-		r = collect(c, at, at + 1, stubs->forms[at % STUB_SIZE >= stubs->push]);
+		r = collect(c, at, at + 1, stubs->rules[at % STUB_SIZE >= stubs->push]);
 	return r;
 }
 
@@ -220,16 +193,16 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 		.size = (uint32_t)(end - start),
 		.rep_size = STUB_SIZE,
 		.signal = c->program.fde.signal,
-		.first = c->list.row_count,
+		.first = c->list.rows.count,
 		.count = 2,
 	};
-	int r = function_list_push(&c->list, 0, stubs->forms[0]);
+	int r = push(c, start, stubs->rules[0]);
 
 	if (!r)
-		r = function_list_push(&c->list, stubs->push, stubs->forms[1]);
+		r = push(c, start + stubs->push, stubs->rules[1]);
 	if (!r)
-		r = add(c, &f);
-	c->first = c->list.row_count;
+		r = function_list_add(&c->list, &f);
+	c->first = c->list.rows.count;
 	return r;
 }
 
@@ -237,12 +210,12 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 static int add_whole_stubs(struct conversion *c, const struct stubs *stubs, uint64_t start,
 			   uint64_t end)
 {
-	bool possible = row_form_exists(&c->list.forms.forms[stubs->forms[0]]);
+	bool possible = function_list_expresses(&c->list, stubs->rules[0]);
 	int r = end - start > UINT32_MAX ? -ERANGE : flush(c);
 
 	if (!r)
 		r = add_repeated(c, stubs, start, end);
-	if (!too_much(r))
+	if (!function_list_refused(r))
 		return r;
 	r = flush(c);
 	lose(c, start, end, possible ? BOBBIN_REASON_SFRAME_REACH : BOBBIN_REASON_SFRAME_RULE);
@@ -275,10 +248,10 @@ static int take_stubs(struct conversion *c)
 		return r;
 	}
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[0]);
+	r = rule_pool_of_rule(&c->list.rows.rules, &rule, &stubs.rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = row_forms_of_rule(&c->list.forms, &rule, &stubs.forms[1]);
+		r = rule_pool_of_rule(&c->list.rows.rules, &rule, &stubs.rules[1]);
 	return r ? r : add_stubs(c, &stubs, c->program.start, c->program.end);
 }
 
@@ -287,27 +260,23 @@ static int collect_words(struct conversion *c, const struct bobbin_cfi_word *row
 			 unsigned int count)
 {
 	const struct bobbin_cfi_word *row = rows, *end = rows + count;
-	const uint64_t base = c->count ? c->start : rows->start;
-	struct function_list *list = &c->list;
-	uint32_t last = c->count ? row_at(c, c->count - 1)->form : UINT32_MAX, form;
-	struct listed_row *to;
+	struct rule_rows *list = &c->list.rows;
+	uint32_t last = c->count ? row_at(c, c->count - 1)->rule : UINT32_MAX, rule;
+	struct rule_row *to;
 
-	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + count,
-			   sizeof(*list->rows)))
+	if (vector_reserve(&list->row, &list->capacity, list->count + count, sizeof(*list->row)))
 		return -ENOMEM;
-	to = list->rows + list->row_count;
-	for (; row < end && rule_word_has_rule(row->word); row++, last = form) {
-		if (row_forms_find(&list->forms, row->word, &form))
+	to = list->row + list->count;
+	for (; row < end && rule_word_has_rule(row->word); row++, last = rule) {
+		if (rule_pool_of_word(&list->rules, row->word, &rule))
 			return -ENOMEM;
-		to->start = (uint32_t)(row->start - base);
-		to->form = form;
-		to += form != last;
+		*to = (struct rule_row){row->start, rule, false};
+		to += rule != last;
 	}
 	if (row == rows)
 		return 0;
-	list->row_count = (size_t)(to - list->rows);
-	c->count = list->row_count - c->first;
-	c->start = base;
+	list->count = (size_t)(to - list->row);
+	c->count = list->count - c->first;
 	c->end = row < end ? row->start : c->program.end;
 	return (int)(row - rows);
 }
@@ -317,7 +286,7 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 {
 	uint64_t end = count > 1 ? rows[1].start : c->program.end;
 	struct bobbin_rule rule;
-	uint32_t form;
+	uint32_t number;
 	int r;
 
 	if (count == 1 && c->program.plt) {
@@ -327,20 +296,20 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 		r = flush(c);
 		lose(c, rows->start, end, (enum bobbin_reason)rule.reason);
 	} else if (rows->word) {
-		r = row_forms_of_word(&c->list.forms, rows->word, &form);
-		r = r ? r : collect(c, rows->start, end, form);
+		r = rule_pool_of_word(&c->list.rows.rules, rows->word, &number);
+		r = r ? r : collect(c, rows->start, end, number);
 	} else {
 		/* it fits into no word: the program has stopped at this row */
 		bobbin_cfi_rows_rule(&c->program, &rule);
-		r = row_forms_of_rule(&c->list.forms, &rule, &form);
-		r = r ? r : collect(c, rows->start, end, form);
+		r = rule_pool_of_rule(&c->list.rows.rules, &rule, &number);
+		r = r ? r : collect(c, rows->start, end, number);
 	}
 	return r ? r : 1;
 }
 
 static int take_rows(struct conversion *c, const struct bobbin_cfi_word *rows, unsigned int count)
 {
-	bool reachable = c->program.end - (c->count ? c->start : rows->start) <= UINT32_MAX;
+	bool reachable = collected_size(c, rows->start, c->program.end) <= UINT32_MAX;
 	unsigned int i = 0;
 	int r = 0;
 
@@ -354,6 +323,12 @@ static int take_rows(struct conversion *c, const struct bobbin_cfi_word *rows, u
 		i += (unsigned int)r;
 	}
 	return 0;
+}
+
+/* The functions that were made of the FDE at hand. */
+static size_t made(const struct conversion *c)
+{
+	return c->list.count - c->before;
 }
 
 static int run_program(struct conversion *c)
@@ -381,10 +356,11 @@ static int mark_signal_frame(struct conversion *c)
 {
 	uint64_t size = c->listed->end - c->listed->start;
 
-	if (c->made || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
+	if (made(c) || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
 		return 0;
-	return add(c, &(struct listed_function){
-			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
+	return function_list_add(&c->list, &(struct listed_function){.start = c->listed->start,
+								     .size = (uint32_t)size,
+								     .signal = true});
 }
 
 static int convert_fde(struct conversion *c)
@@ -393,13 +369,13 @@ static int convert_fde(struct conversion *c)
 	int r = listed_fde_start(c->views, c->listed, &error, &c->program);
 
 	c->lost = false;
-	c->made = 0;
+	c->before = c->list.count;
 	c->stats->fdes++;
 	c->stats->text += c->listed->end - c->listed->start;
 	if (!r) {
 		r = run_program(c);
-		c->stats->split += c->made > 1 || (c->made && c->lost);
-		c->stats->lost_fdes += !c->made;
+		c->stats->split += made(c) > 1 || (made(c) && c->lost);
+		c->stats->lost_fdes += !made(c);
 		return r ? r : mark_signal_frame(c);
 	}
 	lose(c, c->listed->start, c->listed->end, error.reason);

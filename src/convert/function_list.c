@@ -16,9 +16,10 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 	row_forms_init(builder->arch, builder->version, &ret->forms);
 	/* some of them fall into parts */
 	functions += functions / 8;
-	if (vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
-	    vector_reserve(&ret->rows, &ret->row_capacity, functions * ROWS_PER_FUNCTION,
-			   sizeof(*ret->rows))) {
+	if (rule_rows_init(&ret->rows) ||
+	    vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
+	    vector_reserve(&ret->rows.row, &ret->rows.capacity, functions * ROWS_PER_FUNCTION,
+			   sizeof(*ret->rows.row))) {
 		function_list_fini(ret);
 		return -ENOMEM;
 	}
@@ -29,14 +30,14 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 static bool measure(const struct function_list *list, struct listed_function *f, bool flex,
 		    uint32_t *flags)
 {
-	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+	const struct rule_row *row = list->rows.row + f->first, *end = row + f->count;
 
 	f->flex = flex;
 	f->bytes = 0;
-	f->last = f->count ? end[-1].start : 0;
+	f->last = f->count ? (uint32_t)(end[-1].start - f->start) : 0;
 	*flags = 0;
 	for (; row < end; row++) {
-		const struct row_form *form = &list->forms.forms[row->form];
+		const struct row_form *form = &list->forms.forms[row->rule];
 
 		f->bytes += form->size[flex];
 		*flags |= form->flags;
@@ -68,8 +69,10 @@ static int check(const struct function_list *list, struct listed_function *f)
 int function_list_add(struct function_list *list, struct listed_function *f)
 {
 	uint32_t size;
-	int r = check(list, f);
+	int r = row_forms_complete(&list->forms, &list->rows.rules);
 
+	if (!r)
+		r = check(list, f);
 	if (r)
 		return r;
 	size = function_list_size(list, f);
@@ -82,17 +85,60 @@ int function_list_add(struct function_list *list, struct listed_function *f)
 	return 0;
 }
 
+/* Add some of the rows of a run, the first of which is @row. */
+static int add_part(struct function_list *list, const struct row_run *run,
+		    const struct rule_row *row, size_t count, uint64_t end)
+{
+	struct listed_function f = {
+		.start = row->start,
+		.size = (uint32_t)(end - row->start),
+		.signal = run->signal,
+		.first = (size_t)(row - list->rows.row),
+		.count = (uint32_t)count,
+	};
+
+	return end - row->start > UINT32_MAX ? -ERANGE : function_list_add(list, &f);
+}
+
+int function_list_add_run(struct function_list *list, const struct row_run *run)
+{
+	const struct rule_row *row = list->rows.row + run->first;
+	size_t left = run->count, part = left;
+
+	while (left) {
+		uint64_t end;
+		int r;
+
+		part = part < left ? part : left;
+		end = part < left ? row[part].start : run->end;
+		r = add_part(list, run, row, part, end);
+		if (function_list_refused(r) && part > 1) {
+			part /= 2;
+			continue;
+		}
+		if (function_list_refused(r))
+			run->lost(run->ctx, row->start, end);
+		else if (r)
+			return r;
+		row += part;
+		left -= part;
+		part *= 2;
+	}
+	return 0;
+}
+
 static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list,
 						const struct listed_function *f, bool flex,
 						unsigned int width, uint8_t *at)
 {
-	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+	const struct rule_row *row = list->rows.row + f->first, *end = row + f->count;
 	const bool big_endian = list->builder->arch->big_endian;
+	const uint64_t start = f->start;
 
 	for (; row < end; row++) {
-		const struct row_form *form = &list->forms.forms[row->form];
+		const struct row_form *form = &list->forms.forms[row->rule];
 
-		at = bytes_store(at, row->start, width, big_endian);
+		at = bytes_store(at, row->start - start, width, big_endian);
 		at = row_form_copy(at, row_form_body(&list->forms, form, flex), form->size[flex]);
 	}
 	return at;
@@ -121,7 +167,8 @@ uint8_t *function_list_write(const struct function_list *list, const struct list
 int function_list_make(const struct function_list *list, struct section_maker *maker)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	int r = section_maker_reserve(maker, list->count, list->fre_len + ROW_SLACK);
+	int r = section_maker_reserve(maker, b->fde_count + list->count,
+				      b->fre_len + list->fre_len + ROW_SLACK);
 
 	for (size_t i = 0; i < list->count && !r; i++) {
 		uint8_t *from = b->fres + b->fre_len, *to;
@@ -132,10 +179,19 @@ int function_list_make(const struct function_list *list, struct section_maker *m
 	return r;
 }
 
+int function_list_move(struct function_list *list, struct section_maker *maker)
+{
+	int r = function_list_make(list, maker);
+
+	list->count = list->rows.count = 0;
+	list->num_fres = list->fre_len = 0;
+	return r;
+}
+
 void function_list_fini(struct function_list *list)
 {
+	rule_rows_fini(&list->rows);
 	row_forms_fini(&list->forms);
-	free(list->rows);
 	free(list->functions);
 	*list = (struct function_list){0};
 }

@@ -2,31 +2,25 @@
 /*
  * function_list.h - the functions of a section to be made.
  *
- * Rows are kept as starts and rules, and encoded once, after they have been divided among
- * FDEs.
+ * Rows are encoded once, after they have been divided among FDEs.
  */
 #ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
 
-#include "base/vector.h"
 #include "convert/row_forms.h"
+#include "convert/rule_rows.h"
 #include "convert/section_maker.h"
 #include "sframe/built_function.h"
-
-/* A row: bytes from the function's start, and number of the rule's form. */
-struct listed_row {
-	uint32_t start, form;
-};
 
 /**
  * struct listed_function - a function
  * @start, @size: its code
- * @first, @count: its rows in the list
+ * @first, @count: its rows in the list; those that repeat are in the first block
  * @rep_size: rows repeat every so many bytes; 0: they do not
  * @signal: the caller was interrupted by a signal
  * @flex: its rows are flexible ones
  * @info: an FDE's info byte without the width of starts
- * @last: start of the last row
+ * @last: start of the last row, from the first address
  * @bytes: of the rows without their starts
  *
  * function_list_add() fills in what is below @signal.
@@ -45,16 +39,15 @@ struct listed_function {
 /**
  * struct function_list - the functions of a section
  * @builder: the section, for its version and address
- * @forms: the rules of all rows
- * @rows, @row_count: of functions, and those pushed after them
+ * @rows: of functions, and those pushed after them
+ * @forms: of the rules of functions
  * @functions, @count: the functions
  * @num_fres, @fre_len: of their rows, if each function was one FDE
  */
 struct function_list {
 	const struct bobbin_sframe_builder *builder;
+	struct rule_rows rows;
 	struct row_forms forms;
-	struct listed_row *rows;
-	size_t row_count, row_capacity;
 	struct listed_function *functions;
 	size_t count, capacity;
 	uint64_t num_fres, fre_len;
@@ -68,18 +61,42 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 		       struct function_list *ret);
 void function_list_fini(struct function_list *list);
 
-/* Push a row after all others.  0, -ENOMEM. */
-static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t form)
-{
-	return vector_push(list->rows, list->row_count, list->row_capacity,
-			   (struct listed_row){start, form});
-}
-
 /*
  * Add a function, whose rows ascend and start inside it.  0; -ENOMEM; -EINVAL or -ERANGE
  * as from bobbin_sframe_builder_add().
  */
 int function_list_add(struct function_list *list, struct listed_function *function);
+
+/**
+ * struct row_run - rows of a list that are to be in functions
+ * @first, @count: the rows
+ * @end: of the last one
+ * @signal: the caller was interrupted by a signal
+ * @lost: called for each row that no function can have
+ * @ctx: for it
+ */
+struct row_run {
+	size_t first, count;
+	uint64_t end;
+	bool signal;
+	void (*lost)(void *ctx, uint64_t start, uint64_t end);
+	void *ctx;
+};
+
+/* Add them as few functions, which are found by halving and doubling.  0, -ENOMEM. */
+int function_list_add_run(struct function_list *list, const struct row_run *run);
+
+/* Whether rows that could be functions one by one cannot be one function. */
+static inline bool function_list_refused(int r)
+{
+	return r == -ERANGE || r == -EINVAL;
+}
+
+/* Whether a row can have the rule with a number. */
+static inline bool function_list_expresses(const struct function_list *list, uint32_t rule)
+{
+	return row_forms_express(&list->forms, &list->rows.rules.rules[rule].rule);
+}
 
 /* Bytes of a row's start if the first and the last are @span apart. */
 static inline uint32_t start_width(uint32_t span)
@@ -102,7 +119,10 @@ static inline uint32_t function_list_size(const struct function_list *list,
 uint8_t *function_list_write(const struct function_list *list, const struct listed_function *f,
 			     uint8_t *at, struct bobbin_sframe_built *ret);
 
-/* Make each function an FDE.  0, -ENOMEM, -ERANGE. */
+/* Make each function an FDE, after those that @maker has.  0, -ENOMEM, -ERANGE. */
 int function_list_make(const struct function_list *list, struct section_maker *maker);
+
+/* The same, and forget all functions and rows, but for the rules. */
+int function_list_move(struct function_list *list, struct section_maker *maker);
 
 #endif

@@ -9,10 +9,10 @@
 #include "infer/program_elf.h"
 #include "table/table_builder.h"
 
-/* Of inference: another number whenever the same code gets other rules. */
+/* Version of inference; increase it whenever the same code gets other rules. */
 #define INFERENCE_VERSION 5
 
-/* Code of the program that is in no function of @functions, which is settled. */
+/* Ranges of code outside of @functions, which is settled. */
 static int find_uncovered(const struct program *p, const struct coverage *functions,
 			  struct coverage *ret)
 {
@@ -76,15 +76,14 @@ static void key_of(const struct program *p, const struct coverage *wanted, struc
 }
 
 /* What is not verified has a mark; such a rule fits in no word. */
-static int rule_of(struct table_rules *rules, const struct infer_row *row, uint32_t *ret)
+static int put_row(struct table_builder *b, const struct infer_row *row)
 {
 	struct bobbin_rule rule;
 
-	if (row->verified)
-		return table_rules_of_word(rules, row->word, ret);
 	bobbin_rule_unpack(row->word, &rule);
-	rule.flags |= BOBBIN_RULE_LEAF;
-	return table_rules_of_rule(rules, &rule, ret);
+	if (!row->verified)
+		rule.flags |= BOBBIN_RULE_LEAF;
+	return table_builder_rule(b, row->start, &rule);
 }
 
 static int put_rows(struct table_builder *b, const struct infer_rows *rows)
@@ -94,7 +93,6 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 
 	for (size_t i = 0; i < rows->count && !r; i++) {
 		const struct infer_row *row = &rows->rows[i];
-		uint32_t rule;
 
 		if (!last || last->end != row->start || last->function != row->function) {
 			if (last)
@@ -103,21 +101,19 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 				r = table_builder_begin(b, row->start);
 		}
 		if (!r)
-			r = rule_of(&b->rules, row, &rule);
-		if (!r)
-			r = table_builder_row(b, row->start, rule);
+			r = put_row(b, row);
 		last = row;
 	}
 	return r || !last ? r : table_builder_end(b, last->end);
 }
 
-/* A table that says nothing, for code without rules: it is known to have none. */
+/* An empty table records that the code has no rules. */
 static int put_nothing(struct table_builder *b)
 {
 	int r = table_builder_begin(b, 0);
 
 	if (!r)
-		r = table_builder_row(b, 0, TABLE_RULE_NONE);
+		r = table_builder_row(b, 0, RULE_NONE);
 	return r ? r : table_builder_end(b, 1);
 }
 
@@ -128,7 +124,7 @@ static int compile(const struct infer_rows *rows, struct code_found *ret)
 
 	if (!r)
 		r = put_rows(&builder, rows);
-	if (!r && !builder.count)
+	if (!r && !builder.rows.count)
 		r = put_nothing(&builder);
 	if (!r)
 		r = table_builder_make(&builder, &ret->made, &ret->size);
@@ -150,7 +146,7 @@ static int infer_table(struct program *p, const struct coverage *wanted,
 	return r;
 }
 
-/* What is kept takes no memory. */
+/* Store the table in the cache and use it from there, so that it takes no memory. */
 static void keep(struct table_cache *cache, const struct table_key *key, struct code_found *ret)
 {
 	if (table_cache_keep(cache, key, ret->made, ret->size) ||
@@ -168,7 +164,7 @@ static int find_or_make(struct program *p, const struct code_wish *wish, struct 
 	uint64_t size;
 	int r = 0;
 
-	/* what tables cover is never analysed, but functions start there */
+	/* covered functions are not analysed, but their starts are known */
 	for (size_t i = 0; i < functions->count && !r; i++)
 		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
 	coverage_settle(wish->functions);

@@ -8,25 +8,18 @@
 #include "infer/row_overlaps.h"
 #include "infer/sweep.h"
 
-/* Instructions that are reached in all, for each byte of code: parts may be reached again. */
+/* Budget: instructions for each byte of code, as parts may be analysed more than once. */
 #define INSTRUCTIONS_PER_BYTE 2
 #define INSTRUCTIONS 65536
-/* Functions begin at multiples of this where nothing else says where. */
+/* Alignment of functions that are found in gaps. */
 #define ALIGNMENT 16
 /*
- * How often functions are analysed anew because of what was found of those they call.  A chain of
- * calls takes one for each of its links; those of programs have less than ten.
+ * Rounds in which functions are analysed again because more is known of their callees. A chain of
+ * calls takes a round for each link; real chains have fewer than ten.
  */
 #define MOST_ROUNDS 32
 
-/* What an instruction's rule is, before rows are made of them; no word: it has none. */
-struct ruled {
-	uint64_t start, end;
-	uint64_t word;
-	bool verified;
-};
-
-/* What became of a start that is certain: its rows, and whether they must be made anew. */
+/* The rows of a certain start; @stale: to be analysed again. */
 struct start_rows {
 	size_t first, count;
 	bool stale, verified;
@@ -44,25 +37,28 @@ struct inference {
 	struct flow *flow;
 	struct x86_decoder *decoder;
 	struct infer_rows *out;
-	struct ruled *ruled; /* of the function at hand */
-	size_t ruled_count, ruled_capacity;
-	struct code_set covered; /* code of functions that were kept */
+	struct code_set covered; /* code of accepted functions */
 	struct start_rows *of_starts;
 	struct call_edge *edges;
 	size_t edge_count, edge_capacity;
-	uint64_t *changed; /* functions of which more is known than when they were called */
+	uint64_t *
+		changed; /* functions of which more is known than when their callers were analysed */
 	size_t changed_count, changed_capacity;
 	uint64_t function, function_end;
 	bool verified;
-	bool observed; /* what is analysed is final: it is reported */
+	bool observed; /* results are final, and reported to the observer */
 };
 
 static int keep_rule(void *ctx, const struct flow_visit *visit)
 {
 	struct inference *f = ctx;
-	struct ruled ruled = {.start = visit->pc,
-			      .end = visit->pc + visit->insn->len,
-			      .verified = f->verified && !visit->doubt};
+	struct infer_row row = {
+		.start = visit->pc,
+		.end = visit->pc + visit->insn->len,
+		.function = f->function,
+		.verified = f->verified && !visit->doubt,
+		.own = visit->pc >= f->function && visit->pc < f->function_end,
+	};
 	struct bobbin_rule rule;
 	int r;
 
@@ -70,53 +66,53 @@ static int keep_rule(void *ctx, const struct flow_visit *visit)
 		r = f->options->observe(f->options->ctx,
 					&(struct infer_observation){visit->pc, visit->insn,
 								    visit->state, f->function,
-								    ruled.verified});
+								    row.verified});
 		if (r)
 			return r;
 	}
-	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
-		ruled.word = 0;
-	return vector_push(f->ruled, f->ruled_count, f->ruled_capacity, ruled);
+	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &row.word))
+		row.word = 0;
+	return vector_push(f->out->rows, f->out->count, f->out->capacity, row);
 }
 
-/* Instructions that follow each other and have one rule are one row. */
-static int make_rows(struct inference *f, uint64_t function)
+static bool goes_on(const struct infer_row *row, const struct infer_row *next)
 {
-	struct infer_rows *out = f->out;
-	int r = 0;
+	return row->end == next->start && row->word == next->word && row->own == next->own &&
+	       row->verified == next->verified;
+}
 
-	if (f->ruled_count)
-		qsort(f->ruled, f->ruled_count, sizeof(*f->ruled), vector_by_start);
-	for (size_t i = 0; i < f->ruled_count && !r; i++) {
-		const struct ruled *ruled = &f->ruled[i];
-		struct infer_row *last = out->count ? &out->rows[out->count - 1] : NULL;
-		const bool own = ruled->start >= function && ruled->start < f->function_end;
+/* Sort the rows from @first on, one for each instruction, and join neighbours that agree. */
+static void join_rows(struct infer_rows *out, size_t first)
+{
+	struct infer_row *rows = out->rows + first;
+	size_t count = out->count - first, kept = 0;
 
-		if (i && last->end == ruled->start && last->word == ruled->word &&
-		    last->own == own && last->verified == ruled->verified)
-			last->end = ruled->end;
+	if (!count)
+		return;
+	qsort(rows, count, sizeof(*rows), vector_by_start);
+	for (size_t i = 0; i < count; i++)
+		if (kept && goes_on(&rows[kept - 1], &rows[i]))
+			rows[kept - 1].end = rows[i].end;
 		else
-			r = vector_push(out->rows, out->count, out->capacity,
-					(struct infer_row){ruled->start, ruled->end, function,
-							   ruled->word, ruled->verified, own});
-	}
-	return r;
+			rows[kept++] = rows[i];
+	out->count = first + kept;
 }
 
 static int keep(struct inference *f, uint64_t start, uint64_t end,
 		const struct flow_outcome *outcome)
 {
+	const size_t first = f->out->count;
 	int r;
 
 	f->function = start;
 	f->function_end = end;
 	f->verified = outcome->verified;
-	f->ruled_count = 0;
 	r = flow_visit(f->flow, keep_rule, f);
-	return r ? r : make_rows(f, start);
+	join_rows(f->out, first);
+	return r;
 }
 
-/* Analyse a function; @others: it may be none, see flow_analyse().  *@ret: whether there is a result. */
+/* Analyse a function; @others: see flow_analyse(). *@ret: there is a result. */
 static int analyse(struct inference *f, uint64_t start, uint64_t end, const struct code_set *others,
 		   struct flow_outcome *outcome, bool *ret)
 {
@@ -168,7 +164,7 @@ static int keep_edges(struct inference *f, size_t caller)
 	return r;
 }
 
-/* What is known now of what a function does to its callers. */
+/* Note the effect of a function on its callers, and whether it is new. */
 static int learn(struct inference *f, struct program_start *start,
 		 const struct flow_outcome *outcome)
 {
@@ -185,7 +181,7 @@ static int learn(struct inference *f, struct program_start *start,
 	return vector_push(f->changed, f->changed_count, f->changed_capacity, start->addr);
 }
 
-/* What was kept of a start is not so. */
+/* Empty the rows of a start that is analysed again. */
 static void forget(struct inference *f, struct start_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++)
@@ -224,7 +220,7 @@ static int by_callee(const void *a, const void *b)
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-/* Callers of functions of which more is known now than when they were analysed. */
+/* Mark the callers of changed functions as stale. */
 static void find_stale(struct inference *f)
 {
 	size_t kept = 0, edge = 0;
@@ -246,7 +242,7 @@ static void find_stale(struct inference *f)
 	f->changed_count = 0;
 }
 
-/* What was not analysed with all that is known of its callees is not verified. */
+/* Rows that are still stale after the last round are not verified. */
 static void doubt_stale(struct inference *f)
 {
 	for (size_t i = 0; i < f->program->start_count; i++)
@@ -294,10 +290,11 @@ static void count_certain(struct inference *f)
 	}
 }
 
-/* Report what holds of functions that are certain, now that all is known of their callees. */
+/* Report the final states of certain functions to the observer. */
 static int observe_certain(struct inference *f)
 {
 	const struct program *p = f->program;
+	const size_t count = f->out->count;
 	int r = 0;
 
 	f->observed = true;
@@ -310,14 +307,15 @@ static int observe_certain(struct inference *f)
 		r = flow_analyse(f->flow, start, program_next(p, start), NULL, &outcome);
 		f->verified = f->of_starts[i].verified;
 		f->function = start;
-		f->ruled_count = 0;
 		if (!r)
 			r = flow_visit(f->flow, keep_rule, f);
+		/* they are there already */
+		f->out->count = count;
 	}
 	return r;
 }
 
-/* Rows become all code that is covered, and those without a rule go. */
+/* Add all rows to the covered code, and drop those without a rule. */
 static void cover(struct inference *f)
 {
 	struct infer_rows *out = f->out;
@@ -334,7 +332,8 @@ static void cover(struct inference *f)
 	}
 	out->count = kept;
 }
-/* Analyse what may be a function, and keep it if it proves to be one; @sure: it is one. */
+
+/* Analyse a possible function, and keep it if it is one; @sure: it certainly is. */
 static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 {
 	const uint64_t end = program_next(f->program, start);
@@ -360,7 +359,7 @@ static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 	return r;
 }
 
-/* How sure it is that functions start where they seem to; the surest are analysed first. */
+/* How likely it is that a function starts at an address; the likeliest are analysed first. */
 enum sureness {
 	CERTAIN,
 	PART_WITH_ADDRESS, /* what has a range of its own, and an address in data or code */
@@ -534,7 +533,6 @@ int infer_rows(struct program *program, const struct infer_options *options, str
 	flow_close(f.flow);
 	x86_decoder_close(f.decoder);
 	code_set_fini(&f.covered);
-	free(f.ruled);
 	free(f.of_starts);
 	free(f.edges);
 	free(f.changed);

@@ -36,16 +36,13 @@ static int add_row(void *ctx, const struct bobbin_row *row)
 {
 	struct snapshot_rows *rows = ctx;
 	const uint64_t shift = SECTION_TABLE_ADDR - rows->jit->info.text_start;
-	uint32_t rule;
 	int r;
 
 	if (rows->count++ == JIT_SNAPSHOT_ROWS)
 		return -E2BIG;
-	r = table_rules_of_rule(&rows->builder.rules, &row->rule, &rule);
+	r = table_builder_begin(&rows->builder, row->start + shift);
 	if (!r)
-		r = table_builder_begin(&rows->builder, row->start + shift);
-	if (!r)
-		r = table_builder_row(&rows->builder, row->start + shift, rule);
+		r = table_builder_rule(&rows->builder, row->start + shift, &row->rule);
 	return r ? r : table_builder_end(&rows->builder, row->end + shift);
 }
 

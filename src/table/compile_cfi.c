@@ -17,10 +17,8 @@ struct compilation {
 static int take_refusal(struct compilation *c, uint64_t start, enum bobbin_reason reason)
 {
 	const struct bobbin_rule none = bobbin_rule_none(reason);
-	uint32_t rule;
-	int r = table_rules_of_rule(&c->builder->rules, &none, &rule);
 
-	return r ? r : table_builder_row(c->builder, start, rule);
+	return table_builder_rule(c->builder, start, &none);
 }
 
 /* The row that the program was run to, of stubs: the CFA moves in each. */
@@ -32,10 +30,10 @@ static int take_stubs(struct compilation *c)
 	int r;
 
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = table_rules_of_rule(&c->builder->rules, &rule, &rules[0]);
+	r = rule_pool_of_rule(&c->builder->rows.rules, &rule, &rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = table_rules_of_rule(&c->builder->rules, &rule, &rules[1]);
+		r = rule_pool_of_rule(&c->builder->rows.rules, &rule, &rules[1]);
 	for (uint64_t at = c->program.start; at < c->program.end && !r;) {
 		bool pushed = at % STUB_SIZE >= push;
 
@@ -48,19 +46,18 @@ static int take_stubs(struct compilation *c)
 static int take_row(struct compilation *c, const struct bobbin_cfi_word *row, bool last)
 {
 	struct bobbin_rule rule;
-	uint32_t index;
+	uint32_t number;
 	int r;
 
 	if (last && c->program.plt)
 		return take_stubs(c);
 	if (row->word) {
-		r = table_rules_of_word(&c->builder->rules, row->word, &index);
-	} else {
-		/* no word holds it: it is the row that the program was run to */
-		bobbin_cfi_rows_rule(&c->program, &rule);
-		r = table_rules_of_rule(&c->builder->rules, &rule, &index);
+		r = rule_pool_of_word(&c->builder->rows.rules, row->word, &number);
+		return r ? r : table_builder_row(c->builder, row->start, number);
 	}
-	return r ? r : table_builder_row(c->builder, row->start, index);
+	/* no word holds it: it is the row that the program was run to */
+	bobbin_cfi_rows_rule(&c->program, &rule);
+	return table_builder_rule(c->builder, row->start, &rule);
 }
 
 static int run_program(struct compilation *c, uint64_t end)

@@ -6,7 +6,7 @@
  *	for each function
  *		table_builder_begin(&b, start);
  *		for each of its rows
- *			table_builder_row(&b, row_start, rule);
+ *			table_builder_rule(&b, row_start, &rule);
  *		table_builder_end(&b, end);
  *	table_builder_make(&b, &data, &size);
  *	table_builder_fini(&b);
@@ -16,14 +16,13 @@
 
 #include <bobbin/arch.h>
 
+#include "convert/rule_rows.h"
 #include "table/table_layout.h"
-#include "table/table_row.h"
 
 /**
  * struct table_builder - a table in the making
  * @arch, @build_id, @build_id_len: of the file
- * @rules: of its rows; their indices are what table_builder_row() takes
- * @rows, @count: its rows
+ * @rows: its rows
  * @end: of the last function
  * @repeated: rows that were made of repeated ones
  * @limit: bytes that the table may have, 0: any number.  More rows than fit are not taken
@@ -33,20 +32,18 @@ struct table_builder {
 	const struct bobbin_arch *arch;
 	uint8_t build_id[TABLE_BUILD_ID_MAX];
 	uint8_t build_id_len;
-	struct table_rules rules;
-	struct table_row *rows;
-	size_t count, capacity;
+	struct rule_rows rows;
 	uint64_t end, repeated, limit;
 	bool opened;
 };
 
 /*
- * Rows that repeat, such as those of stubs, are written out.  A few bytes of a section can
- * claim any number of them: more than this many are not taken.
+ * Rows that repeat, such as those of stubs, are written out. A few bytes of a section can claim any
+ * number of them, so this is the limit.
  */
 #define TABLE_MAX_REPEATED (1u << 22)
 
-/* A table that has a limit has at most so many rows, and of its bytes each takes about two. */
+/* Rows of a table with a limit; each takes about two of its bytes. */
 #define TABLE_MOST_ROWS (1u << 23)
 #define TABLE_ROW_BYTES 2
 
@@ -60,11 +57,16 @@ int table_builder_begin(struct table_builder *builder, uint64_t start);
 
 /*
  * A row of it starts, after the last one; the first one where the function does.  Rows
- * with equal rules that follow each other are one.  0; -ENOMEM; -EINVAL; -E2BIG: the limit.
+ * with equal rules that follow each other are one.  @rule: its number in the pool of @builder.
+ * 0; -ENOMEM; -EINVAL; -E2BIG: the limit.
  */
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
 
-/* The same for a row that is one of many that repeat, which have a limit of their own. */
+/* The same for any rule. */
+int table_builder_rule(struct table_builder *builder, uint64_t start,
+		       const struct bobbin_rule *rule);
+
+/* As table_builder_row() for a row that is one of many that repeat, which have a limit of their own. */
 int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t rule);
 
 /* The function ends, after the start of its last row.  0; -EINVAL. */
@@ -74,8 +76,8 @@ int table_builder_end(struct table_builder *builder, uint64_t end);
 int table_builder_push(struct table_builder *builder, uint64_t start, uint32_t rule, bool begins);
 
 /*
- * What @under says of addresses of which the builder says nothing, it says from now on.  Both
- * are for one machine and have ended their last function.  0; -ENOMEM.
+ * Add the rows of @under at addresses for which the builder has none. Both are for one machine and
+ * have ended their last function. 0; -ENOMEM.
  */
 int table_builder_underlay(struct table_builder *builder, const struct table_builder *under);
 
@@ -84,6 +86,6 @@ int table_builder_underlay(struct table_builder *builder, const struct table_bui
  * -ENODATA: there are no rows; -ERANGE: they have too many different rules, or are too
  * few for the addresses between them; -E2BIG: it has more bytes than its limit.
  */
-int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *size);
+int table_builder_make(const struct table_builder *builder, uint8_t **data, uint64_t *size);
 
 #endif

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "list_function.h"
+#include "section_function.h"
 
 #define SECTION 0x500000
 #define MAX_ROWS 40
@@ -242,38 +243,39 @@ static void functions_beyond_reach_are_refused_in_version_2(void **state)
 	finish(&b);
 }
 
-/* Rules that fit into words have one form each; others get a new form each time. */
-static void equal_rules_have_one_form(void **state)
+/* Whether a word holds them or not. */
+static void equal_rules_have_one_number(void **state)
 {
 	const struct bobbin_rule plain = rule_of(bobbin_arch_amd64(), 8),
 				 other = rule_of(bobbin_arch_amd64(), 16),
 				 odd = rule_of(bobbin_arch_amd64(), 12);
-	struct row_forms forms;
+	struct rule_pool rules;
 	uint32_t a, b, c, d;
 	uint64_t word;
 	(void)state;
 
-	row_forms_init(bobbin_arch_amd64(), 3, &forms);
+	assert_int_equal(rule_pool_init(&rules), 0);
 	assert_int_equal(bobbin_rule_pack(&plain, &word), 0);
-	assert_int_equal(row_forms_find(&forms, word, &a), 0);
-	assert_int_equal(row_forms_of_rule(&forms, &odd, &b), 0);
-	assert_int_equal(row_forms_of_rule(&forms, &other, &c), 0);
-	assert_true(a != b && a != c && b != c);
-	assert_int_equal(row_forms_of_rule(&forms, &odd, &d), 0);
+	assert_int_equal(rule_pool_of_word(&rules, word, &a), 0);
+	assert_int_equal(rule_pool_of_rule(&rules, &odd, &b), 0);
+	assert_int_equal(rule_pool_of_rule(&rules, &other, &c), 0);
+	assert_true(a != RULE_NONE && a != b && a != c && b != c);
+	assert_int_equal(rule_pool_of_rule(&rules, &odd, &d), 0);
 	assert_int_equal(d, b);
-	assert_int_equal(row_forms_of_rule(&forms, &plain, &d), 0);
+	assert_int_equal(rule_pool_of_rule(&rules, &plain, &d), 0);
 	assert_int_equal(d, a);
-	assert_int_equal(row_forms_find(&forms, word, &d), 0);
+	assert_int_equal(rule_pool_of_word(&rules, word, &d), 0);
 	assert_int_equal(d, a);
 	for (int32_t off = 0; off < 100000; off += 8) {
 		struct bobbin_rule rule = rule_of(bobbin_arch_amd64(), off);
 
 		assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
-		assert_int_equal(row_forms_find(&forms, word, &d), 0);
-		assert_true(forms.forms[d].word == word);
+		assert_int_equal(rule_pool_of_word(&rules, word, &d), 0);
+		assert_true(rules.rules[d].word == word);
+		assert_true(bobbin_rule_equal(&rules.rules[d].rule, &rule));
 	}
-	assert_int_equal(forms.count, 1 + 100000 / 8);
-	row_forms_fini(&forms);
+	assert_int_equal(rules.count, 2 + 100000 / 8);
+	rule_pool_fini(&rules);
 }
 
 int main(void)
@@ -284,7 +286,7 @@ int main(void)
 		cmocka_unit_test(keys_are_not_mixed),
 		cmocka_unit_test(what_no_row_can_hold_is_refused),
 		cmocka_unit_test(functions_beyond_reach_are_refused_in_version_2),
-		cmocka_unit_test(equal_rules_have_one_form),
+		cmocka_unit_test(equal_rules_have_one_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "convert/section_maker.h"
+#include "../convert/section_function.h"
 #include "table/compiled_table.h"
 
 #define TEXT 0x401000
@@ -41,11 +41,10 @@ static void put(struct table_builder *b, uint64_t start, uint64_t end, const cha
 
 	assert_int_equal(table_builder_begin(b, start), 0);
 	for (size_t i = 0; i < count; i++) {
-		struct bobbin_rule rule = rule_of(rules[i]);
-		uint32_t index;
+		const struct bobbin_rule rule = rule_of(rules[i]);
+		const uint64_t at = start + i * (end - start) / count;
 
-		assert_int_equal(table_rules_of_rule(&b->rules, &rule, &index), 0);
-		assert_int_equal(table_builder_row(b, start + i * (end - start) / count, index), 0);
+		assert_int_equal(table_builder_rule(b, at, &rule), 0);
 	}
 	assert_int_equal(table_builder_end(b, end), 0);
 }
