@@ -109,14 +109,14 @@ static void end_progress(const struct input *input)
 		fputs("\r     \r", stderr);
 }
 
-static bool is_wanted(const struct input *input, const struct session_sample *sample)
+static bool is_wanted(const struct input *input, const struct stack_sample *sample)
 {
 	const char *wanted = input->arguments->event;
 
 	return !wanted || !strcmp(wanted, sample->event);
 }
 
-int input_next(struct input *input, struct session_sample *ret)
+int input_next(struct input *input, struct stack_sample *ret)
 {
 	struct bobbin_error err = {0};
 	int r;
@@ -151,7 +151,7 @@ static int open_report(const struct input *input, struct input_event *event)
 	return r;
 }
 
-static void count_sample(struct input_event *event, const struct session_sample *sample)
+static void count_sample(struct input_event *event, const struct stack_sample *sample)
 {
 	event->samples++;
 	if (!sample->traced || sample->reason == BOBBIN_REASON_NO_USER ||
@@ -160,14 +160,14 @@ static void count_sample(struct input_event *event, const struct session_sample 
 	event->traced++;
 	event->reasons[sample->reason]++;
 	for (size_t i = 0; i < sample->count; i++) {
-		const struct session_frame *frame = &sample->frames[i];
+		const struct bobbin_frame *frame = &sample->frames[i];
 
-		event->frames += !frame->kernel && !frame->left_out;
+		event->frames += !frame->kernel && frame->source != BOBBIN_SOURCE_LEFT_OUT;
 		event->inferred += !frame->kernel && frame->source == BOBBIN_SOURCE_CODE;
 	}
 }
 
-static int add_sample(struct input *input, const struct session_sample *sample, bool one)
+static int add_sample(struct input *input, const struct stack_sample *sample, bool one)
 {
 	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
 	const struct call_frame *frames;
@@ -184,7 +184,7 @@ static int add_sample(struct input *input, const struct session_sample *sample, 
 
 static int gather(struct input *input, bool one)
 {
-	struct session_sample sample;
+	struct stack_sample sample;
 	int r, error;
 
 	while ((r = input_next(input, &sample)) > 0) {

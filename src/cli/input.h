@@ -37,7 +37,7 @@ int input_open(struct input *input);
 int input_close(struct input *input);
 
 /* The next sample of the events that are asked for.  1; 0 at the end; -1 after a complaint. */
-int input_next(struct input *input, struct session_sample *ret);
+int input_next(struct input *input, struct stack_sample *ret);
 
 /*
  * Open the recording, add up the samples of each event by their periods, and have @write print

@@ -97,7 +97,7 @@ static int bound_names(struct live_samples *s)
 	return open_names(s);
 }
 
-static void count_stack(struct live_samples_stats *stats, const struct session_sample *sample)
+static void count_stack(struct live_samples_stats *stats, const struct stack_sample *sample)
 {
 	bool user = sample->traced && sample->reason != BOBBIN_REASON_NO_USER;
 
@@ -112,7 +112,7 @@ static void count_stack(struct live_samples_stats *stats, const struct session_s
 		snprintf(stats->event, sizeof(stats->event), "%s", sample->event);
 }
 
-static int count(struct live_samples *s, const struct session_sample *sample,
+static int count(struct live_samples *s, const struct stack_sample *sample,
 		 const struct call_frame *frames, size_t n)
 {
 	char process[PID_SIZE];
@@ -130,7 +130,7 @@ static int count(struct live_samples *s, const struct session_sample *sample,
 	return r;
 }
 
-static int take_sample(struct live_samples *s, const struct session_sample *sample)
+static int take_sample(struct live_samples *s, const struct stack_sample *sample)
 {
 	const struct call_frame *frames;
 	size_t n;
@@ -145,7 +145,7 @@ static int take_sample(struct live_samples *s, const struct session_sample *samp
 /* Records that make no sense cost themselves. */
 static int take_samples(struct live_samples *s)
 {
-	struct session_sample sample;
+	struct stack_sample sample;
 	int r, error = 0;
 
 	while (!error && (r = session_next(s->session, NULL, &sample)) != 0) {

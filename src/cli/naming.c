@@ -414,9 +414,10 @@ static size_t name_bare(struct naming *n, const struct bobbin_place_info *place,
 }
 
 /* As perf shows it, which knows no such thing: an unknown function at 0. */
-static size_t name_left_out(struct naming *n, uint32_t count, struct named_frame *frame)
+static size_t name_left_out(struct naming *n, uint64_t count, struct named_frame *frame)
 {
-	snprintf(n->left_out, sizeof(n->left_out), "%" PRIu32 " frames left out", count);
+	snprintf(n->left_out, sizeof(n->left_out), "%" PRIu64 " frames left out", count);
+	frame->pc = 0;
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = n->left_out;
 	return 1;
@@ -438,19 +439,19 @@ static size_t name_inlines(const struct named_frame *base, const struct symbol *
 }
 
 size_t naming_frame(struct naming *naming, struct bobbin_space *space,
-		    const struct naming_moment *moment, const struct session_frame *frame,
+		    const struct naming_moment *moment, const struct bobbin_frame *frame,
 		    struct named_frame *ret)
 {
 	struct named_frame base = {.pc = frame->pc, .kind = FRAME_USER, .source = frame->source};
-	uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
+	uint64_t pc = bobbin_frame_lookup_pc(frame);
 	const struct symbol *symbols;
 	struct bobbin_place_info place;
 	bool mapped;
 	size_t count;
 
 	*ret = base;
-	if (frame->left_out)
-		return name_left_out(naming, frame->left_out, ret);
+	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
+		return name_left_out(naming, frame->pc, ret);
 	if (frame->kernel)
 		return name_kernel(naming, ret);
 	mapped = !bobbin_space_find(space, pc, &place);
@@ -469,7 +470,7 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 	return 1;
 }
 
-int naming_stack(struct naming *naming, const struct session_sample *sample,
+int naming_stack(struct naming *naming, const struct stack_sample *sample,
 		 const struct call_frame **ret, size_t *count)
 {
 	const struct naming_moment moment = {
@@ -478,7 +479,7 @@ int naming_stack(struct naming *naming, const struct session_sample *sample,
 	size_t used = 0;
 
 	for (size_t i = sample->count; i-- > 0;) {
-		bool mark = sample->frames[i].left_out;
+		bool mark = sample->frames[i].source == BOBBIN_SOURCE_LEFT_OUT;
 		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
 
 		if (vector_reserve(&naming->stack, &naming->room, used + n, sizeof(*naming->stack)))

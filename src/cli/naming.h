@@ -72,14 +72,14 @@ bool naming_tell_loss(const struct naming_loss *loss);
  * symbol is called as code_label.h says.
  */
 size_t naming_frame(struct naming *naming, struct bobbin_space *space,
-		    const struct naming_moment *moment, const struct session_frame *frame,
+		    const struct naming_moment *moment, const struct bobbin_frame *frame,
 		    struct named_frame *ret);
 
 /*
  * A whole sample, outermost frame first, as the writers of src/export want it;
  * valid until the next call.  A negative errno if memory runs out.
  */
-int naming_stack(struct naming *naming, const struct session_sample *sample,
+int naming_stack(struct naming *naming, const struct stack_sample *sample,
 		 const struct call_frame **ret, size_t *count);
 
 #endif

@@ -38,9 +38,8 @@ static void print_frame(struct stack *s, uint32_t number)
 	const struct bobbin_frame *f = &s->frames[number];
 	uint32_t shown = number + (is_outer(&s->trace, number) ? s->trace.left_out : 0);
 	const struct naming_moment moment = {.pid = s->live.pid, .time = UINT64_MAX};
-	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
-	size_t n = naming_frame(s->naming, bobbin_process_space(s->live.process), &moment, &frame,
+	size_t n = naming_frame(s->naming, bobbin_process_space(s->live.process), &moment, f,
 				named);
 
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +53,7 @@ static void print_frame(struct stack *s, uint32_t number)
 		safe_text_plain(stdout, name->inlined ? "inlined" : name->dso);
 		putchar(')');
 		if (s->arguments->verbose && !name->inlined)
-			printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
+			printf(" [%s]", bobbin_source_str(f->source));
 		putchar('\n');
 	}
 }
