@@ -2,7 +2,7 @@
 #include "cli/input.h"
 
 #include "base/vector.h"
-#include "cli/kept_names.h"
+#include "symbol/recorded_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,21 +31,22 @@ static int open_names(struct input *input)
 {
 	const struct arguments *a = input->arguments;
 	struct perf_span feature = perf_reader_feature(session_reader(input->session),
-						       KEPT_NAMES_FEATURE);
+						       RECORDED_NAMES_FEATURE);
 	struct naming_options naming = a->naming;
-	struct kept_names *kept = NULL;
+	struct recorded_names *kept = NULL;
 	struct bobbin_error err;
-	int r = kept_names_open(feature, &err, &kept);
+	int r = recorded_names_open(perf_feature_bytes(feature), feature.offset, &err, &kept);
 
 	if (r && !a->quiet)
 		complain_file(a->input, r, &err);
-	naming.quiet = a->quiet;
-	naming.debug_path = a->has_debug_path ? NULL : kept_names_debug_path(kept);
+	if (!a->quiet)
+		complain_of_names(&naming);
+	naming.debug_path = a->has_debug_path ? NULL : recorded_names_debug_path(kept);
 	if (!naming.debug_path)
 		naming.debug_path = a->unwind.debug_path;
 	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
 	if (r)
-		kept_names_close(kept);
+		recorded_names_close(kept);
 	else
 		naming_keep(input->naming, kept);
 	return r;
@@ -84,12 +85,13 @@ int input_close(struct input *input)
 	if (input->naming)
 		loss = naming_loss(input->naming);
 	if (input->naming && !input->arguments->quiet)
-		naming_tell_replaced(input->naming);
+		tell_replaced(input->naming);
 	naming_close(input->naming);
+	named_stack_fini(&input->stack);
 	session_close(input->session);
 	input->naming = NULL;
 	input->session = NULL;
-	return naming_tell_loss(&loss);
+	return tell_naming_loss(&loss);
 }
 
 /* Once in 4096 samples, and only on a terminal. */
@@ -170,16 +172,16 @@ static void count_sample(struct input_event *event, const struct stack_sample *s
 static int add_sample(struct input *input, const struct stack_sample *sample, bool one)
 {
 	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
-	const struct call_frame *frames;
 	struct input_event *event = &input->events[sample->event_number];
-	size_t count;
 	int r = open_report(input, event);
 
 	if (r)
 		return r;
 	count_sample(event, sample);
-	r = naming_stack(input->naming, sample, &frames, &count);
-	return r ? r : report_add(event->report, sample->comm, frames, count, weight);
+	r = named_stack_make(&input->stack, input->naming, sample);
+	return r ? r
+		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
+			      weight);
 }
 
 static int gather(struct input *input, bool one)

@@ -8,7 +8,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/named_stack.h"
 #include "cli/spool.h"
+#include "profile/session.h"
 
 /* The samples of one event of a recording. */
 struct input_event {
@@ -24,7 +26,8 @@ struct input {
 	struct spool spool;
 	struct session *session;
 	struct naming *naming;
-	uint64_t samples; /* that were read */
+	struct named_stack stack; /* of the sample that was added last */
+	uint64_t samples;         /* that were read */
 	/* input_report()'s, by their numbers */
 	struct input_event *events;
 	size_t event_count, event_room;

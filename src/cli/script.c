@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/code_label.h"
 #include "cli/command_table.h"
 #include "cli/input.h"
 #include "cli/pager.h"
 #include "cli/script_fields.h"
 #include "export/safe_text.h"
+#include "symbol/code_label.h"
 
 #define FIELDS_FRAME \
 	(FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE | FIELD_SOURCE)
@@ -107,8 +107,7 @@ static void print_frame(const struct named_frame *f, unsigned int fields, char b
 
 static void print_sample(struct input *input, const struct stack_sample *s, unsigned int fields)
 {
-	const struct naming_moment moment = {
-		.pid = s->pid, .time = s->code_time, .lineage = s->lineage};
+	const struct naming_moment moment = moment_of(s);
 	struct named_frame named[NAMING_MAX_INLINES];
 
 	print_head(s, fields);

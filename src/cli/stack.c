@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/live_process.h"
+#include "cli/named_stack.h"
 #include "cli/process_trouble.h"
 #include "export/safe_text.h"
 #include "unwind/module.h"
@@ -120,6 +121,7 @@ static int open_stack(struct stack *s, pid_t tid)
 	struct naming_options naming = {.debug_path = unwind.debug_path};
 	int r;
 
+	complain_of_names(&naming);
 	unwind.code_later = true;
 	s->tid = tid;
 	r = live_process_open(&unwind, pid ? pid : tid, &s->live);
@@ -157,5 +159,5 @@ int run_stack(struct arguments *a)
 	live_process_close(&s->live);
 	free(s);
 	r = !finish_output() || r;
-	return naming_tell_loss(&loss) || r;
+	return tell_naming_loss(&loss) || r;
 }
