@@ -40,7 +40,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	bobbin_backtrace(&regs, &trace);
 	for (uint32_t i = 0; i < trace.count; i++) {
 		print_address(frames[i].pc);
-		print(bobbin_source_str((enum bobbin_source)frames[i].source));
+		print(bobbin_source_str(frames[i].source));
 		print("\n");
 	}
 	print(bobbin_reason_str(trace.reason));

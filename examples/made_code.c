@@ -29,8 +29,7 @@ static void print_stack(void)
 
 	bobbin_backtrace_here(&trace);
 	for (uint32_t i = 0; i < trace.count; i++)
-		printf("0x%016" PRIx64 " %s\n", frames[i].pc,
-		       bobbin_source_str((enum bobbin_source)frames[i].source));
+		printf("0x%016" PRIx64 " %s\n", frames[i].pc, bobbin_source_str(frames[i].source));
 	printf("%s\n", bobbin_reason_str(trace.reason));
 }
 

@@ -28,7 +28,8 @@ extern "C" {
 	X(ROOT_SEARCH,   "search for the root") \
 	X(CODE,          "code") \
 	X(GUESS,         "a guess") \
-	X(PATH,          "code at the PC")
+	X(PATH,          "code at the PC") \
+	X(LEFT_OUT,      "frames left out")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,
@@ -45,15 +46,17 @@ enum bobbin_source {
 /**
  * struct bobbin_frame - one frame of a trace
  * @pc: program counter (@exact) or return address
- * @source: enum bobbin_source: how its caller was found; in the last frame:
- *	where the rule that ended the trace came from
+ * @source: enum bobbin_source: how its caller was found; in the last frame: where the rule
+ *	that ended the trace came from.  BOBBIN_SOURCE_LEFT_OUT in a sample: @pc frames were
+ *	left out here
  * @exact: @pc is the next instruction to run, and tells the function; else the instruction
  *	before it does: a call, or a system call after which no table covers the code
+ * @kernel: of a sample's kernel part
  */
 struct bobbin_frame {
 	uint64_t pc;
 	uint8_t source;
-	bool exact;
+	bool exact, kernel;
 };
 
 /**

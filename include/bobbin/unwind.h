@@ -36,11 +36,11 @@ extern "C" {
 
 /**
  * bobbin_source_str() - the words for a source
- * @source: any value
+ * @source: enum bobbin_source, or any value
  *
  * Return: a static string.  Safe in every context.
  */
-const char *bobbin_source_str(enum bobbin_source source);
+const char *bobbin_source_str(unsigned int source);
 
 /**
  * struct bobbin_trace - a call chain

@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 #include "cli/event_list.h"
-#include "cli/naming.h"
 #include "cli/scope.h"
 #include "cli/targets.h"
 #include "export/flamegraph.h"
 #include "export/report.h"
 #include "export/top_view.h"
+#include "symbol/naming.h"
 
 /**
  * struct top_options - of top

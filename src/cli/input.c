@@ -2,7 +2,7 @@
 #include "cli/input.h"
 
 #include "base/vector.h"
-#include "cli/kept_names.h"
+#include "symbol/recorded_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,21 +31,22 @@ static int open_names(struct input *input)
 {
 	const struct arguments *a = input->arguments;
 	struct perf_span feature = perf_reader_feature(session_reader(input->session),
-						       KEPT_NAMES_FEATURE);
+						       RECORDED_NAMES_FEATURE);
 	struct naming_options naming = a->naming;
-	struct kept_names *kept = NULL;
+	struct recorded_names *kept = NULL;
 	struct bobbin_error err;
-	int r = kept_names_open(feature, &err, &kept);
+	int r = recorded_names_open(perf_feature_bytes(feature), feature.offset, &err, &kept);
 
 	if (r && !a->quiet)
 		complain_file(a->input, r, &err);
-	naming.quiet = a->quiet;
-	naming.debug_path = a->has_debug_path ? NULL : kept_names_debug_path(kept);
+	if (!a->quiet)
+		complain_of_names(&naming);
+	naming.debug_path = a->has_debug_path ? NULL : recorded_names_debug_path(kept);
 	if (!naming.debug_path)
 		naming.debug_path = a->unwind.debug_path;
 	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
 	if (r)
-		kept_names_close(kept);
+		recorded_names_close(kept);
 	else
 		naming_keep(input->naming, kept);
 	return r;
@@ -84,12 +85,13 @@ int input_close(struct input *input)
 	if (input->naming)
 		loss = naming_loss(input->naming);
 	if (input->naming && !input->arguments->quiet)
-		naming_tell_replaced(input->naming);
+		tell_replaced(input->naming);
 	naming_close(input->naming);
+	named_stack_fini(&input->stack);
 	session_close(input->session);
 	input->naming = NULL;
 	input->session = NULL;
-	return naming_tell_loss(&loss);
+	return tell_naming_loss(&loss);
 }
 
 /* Once in 4096 samples, and only on a terminal. */
@@ -109,14 +111,14 @@ static void end_progress(const struct input *input)
 		fputs("\r     \r", stderr);
 }
 
-static bool is_wanted(const struct input *input, const struct session_sample *sample)
+static bool is_wanted(const struct input *input, const struct stack_sample *sample)
 {
 	const char *wanted = input->arguments->event;
 
 	return !wanted || !strcmp(wanted, sample->event);
 }
 
-int input_next(struct input *input, struct session_sample *ret)
+int input_next(struct input *input, struct stack_sample *ret)
 {
 	struct bobbin_error err = {0};
 	int r;
@@ -151,7 +153,7 @@ static int open_report(const struct input *input, struct input_event *event)
 	return r;
 }
 
-static void count_sample(struct input_event *event, const struct session_sample *sample)
+static void count_sample(struct input_event *event, const struct stack_sample *sample)
 {
 	event->samples++;
 	if (!sample->traced || sample->reason == BOBBIN_REASON_NO_USER ||
@@ -160,31 +162,31 @@ static void count_sample(struct input_event *event, const struct session_sample 
 	event->traced++;
 	event->reasons[sample->reason]++;
 	for (size_t i = 0; i < sample->count; i++) {
-		const struct session_frame *frame = &sample->frames[i];
+		const struct bobbin_frame *frame = &sample->frames[i];
 
-		event->frames += !frame->kernel && !frame->left_out;
+		event->frames += !frame->kernel && frame->source != BOBBIN_SOURCE_LEFT_OUT;
 		event->inferred += !frame->kernel && frame->source == BOBBIN_SOURCE_CODE;
 	}
 }
 
-static int add_sample(struct input *input, const struct session_sample *sample, bool one)
+static int add_sample(struct input *input, const struct stack_sample *sample, bool one)
 {
 	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
-	const struct call_frame *frames;
 	struct input_event *event = &input->events[sample->event_number];
-	size_t count;
 	int r = open_report(input, event);
 
 	if (r)
 		return r;
 	count_sample(event, sample);
-	r = naming_stack(input->naming, sample, &frames, &count);
-	return r ? r : report_add(event->report, sample->comm, frames, count, weight);
+	r = named_stack_make(&input->stack, input->naming, sample);
+	return r ? r
+		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
+			      weight);
 }
 
 static int gather(struct input *input, bool one)
 {
-	struct session_sample sample;
+	struct stack_sample sample;
 	int r, error;
 
 	while ((r = input_next(input, &sample)) > 0) {

@@ -8,7 +8,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/named_stack.h"
 #include "cli/spool.h"
+#include "profile/session.h"
 
 /* The samples of one event of a recording. */
 struct input_event {
@@ -24,7 +26,8 @@ struct input {
 	struct spool spool;
 	struct session *session;
 	struct naming *naming;
-	uint64_t samples; /* that were read */
+	struct named_stack stack; /* of the sample that was added last */
+	uint64_t samples;         /* that were read */
 	/* input_report()'s, by their numbers */
 	struct input_event *events;
 	size_t event_count, event_room;
@@ -37,7 +40,7 @@ int input_open(struct input *input);
 int input_close(struct input *input);
 
 /* The next sample of the events that are asked for.  1; 0 at the end; -1 after a complaint. */
-int input_next(struct input *input, struct session_sample *ret);
+int input_next(struct input *input, struct stack_sample *ret);
 
 /*
  * Open the recording, add up the samples of each event by their periods, and have @write print

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/hash_index.h"
+#include "cli/named_stack.h"
 #include "cli/top_signals.h"
 #include "export/live_counts.h"
 #include "profile/off_cpu.h"
 #include "profile/record_stream.h"
+#include "profile/session.h"
 
 /* Names begin anew when they take more than that: files come and go for days. */
 #define NAMES_MAX ((size_t)32 << 20)
@@ -40,6 +42,7 @@ struct live_samples {
 	struct session *session;
 	struct naming_options naming_options;
 	struct naming *naming;
+	struct named_stack stack;
 	struct naming_loss loss; /* of those that were closed */
 	const char *event;       /* of samples that count; NULL: all of them */
 	atomic_bool paused, closing;
@@ -97,7 +100,7 @@ static int bound_names(struct live_samples *s)
 	return open_names(s);
 }
 
-static void count_stack(struct live_samples_stats *stats, const struct session_sample *sample)
+static void count_stack(struct live_samples_stats *stats, const struct stack_sample *sample)
 {
 	bool user = sample->traced && sample->reason != BOBBIN_REASON_NO_USER;
 
@@ -112,15 +115,16 @@ static void count_stack(struct live_samples_stats *stats, const struct session_s
 		snprintf(stats->event, sizeof(stats->event), "%s", sample->event);
 }
 
-static int count(struct live_samples *s, const struct session_sample *sample,
-		 const struct call_frame *frames, size_t n)
+/* @s->stack is the sample's. */
+static int count(struct live_samples *s, const struct stack_sample *sample)
 {
 	char process[PID_SIZE];
 	int r;
 
 	snprintf(process, sizeof(process), "%d", sample->pid);
 	pthread_mutex_lock(&s->lock);
-	r = live_counts_add(&s->counts, process, sample->comm, frames, n, sample->period);
+	r = live_counts_add(&s->counts, process, sample->comm, s->stack.frames, s->stack.count,
+			    sample->period);
 	if (!r)
 		r = note_process(&s->seen, sample->pid);
 	count_stack(&s->stats, sample);
@@ -130,22 +134,20 @@ static int count(struct live_samples *s, const struct session_sample *sample,
 	return r;
 }
 
-static int take_sample(struct live_samples *s, const struct session_sample *sample)
+static int take_sample(struct live_samples *s, const struct stack_sample *sample)
 {
-	const struct call_frame *frames;
-	size_t n;
 	int r;
 
 	if (s->paused || s->closing || (s->event && strcmp(s->event, sample->event) != 0))
 		return 0;
-	r = naming_stack(s->naming, sample, &frames, &n);
-	return r ? r : count(s, sample, frames, n);
+	r = named_stack_make(&s->stack, s->naming, sample);
+	return r ? r : count(s, sample);
 }
 
 /* Records that make no sense cost themselves. */
 static int take_samples(struct live_samples *s)
 {
-	struct session_sample sample;
+	struct stack_sample sample;
 	int r, error = 0;
 
 	while (!error && (r = session_next(s->session, NULL, &sample)) != 0) {
@@ -193,6 +195,7 @@ static struct naming_loss free_samples(struct live_samples *s)
 
 	close_names(s);
 	loss = s->loss;
+	named_stack_fini(&s->stack);
 	session_close(s->session);
 	record_stream_fini(&s->stream);
 	live_counts_fini(&s->counts);
@@ -207,7 +210,6 @@ static int open_all(struct live_samples *s, const struct arguments *a)
 	int r = live_counts_init(&s->counts);
 
 	s->naming_options = a->naming;
-	s->naming_options.quiet = true;
 	s->naming_options.debug_path = a->unwind.debug_path;
 	s->naming_options.memory_limit = FILES_MAX;
 	s->event = a->off_cpu ? OFF_CPU_WAIT_EVENT : NULL;

@@ -17,12 +17,11 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
-#include "cli/kept_names.h"
-#include "cli/name_keeper.h"
 #include "cli/recorded.h"
 #include "codemap/kernel_door.h"
 #include "export/safe_text.h"
 #include "profile/kernel_probe.h"
+#include "profile/name_recorder.h"
 #include "profile/recorder.h"
 
 /* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
@@ -33,7 +32,7 @@ struct record {
 	struct recorder_options options;
 	struct arguments *arguments;
 	struct recorded recorded;
-	struct name_keeper *names;
+	struct name_recorder *names;
 	uint64_t began; /* clock_now() */
 	struct recorder *recorder;
 };
@@ -313,7 +312,7 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 /* Of the files that have most of them. */
 static void tell_unnamed(const struct name_stats *n)
 {
-	size_t shown = n->file_count < NAME_KEEPER_FILES ? n->file_count : NAME_KEEPER_FILES;
+	size_t shown = n->file_count < NAME_RECORDER_FILES ? n->file_count : NAME_RECORDER_FILES;
 
 	if (percent(n->unnamed, n->frames) < LEAST_UNNAMED)
 		return;
@@ -350,7 +349,7 @@ static void tell_kernel_walks(const struct record *record, const struct recorder
 /* What whoever ran the program could do. */
 static void tell_remedies(const struct record *record, const struct recorder_stats *s)
 {
-	const struct name_stats *n = record->names ? name_keeper_stats(record->names) : NULL;
+	const struct name_stats *n = record->names ? name_recorder_stats(record->names) : NULL;
 
 	if (s->lost)
 		fputs("           records are lost where they are taken faster than they are read: a lower "
@@ -449,23 +448,20 @@ static int open_recorder(void *ctx)
 {
 	struct record *record = ctx;
 	const struct arguments *a = record->arguments;
-	const struct name_keeper_options keeper = {
+	const struct name_recorder_options keeper = {
 		.debug_path = a->unwind.debug_path,
 		.remember = a->has_debug_path,
-		.quiet = a->quiet,
+		.on_loss = a->quiet ? NULL : complain_loss,
 	};
 	enum recorder_stage stage;
 	int error;
 
-	error = a->no_names ? 0 : name_keeper_open(&keeper, &record->names);
+	error = a->no_names ? 0 : name_recorder_open(&keeper, &record->names);
 	if (error) {
 		complain("%s", strerror(-error));
 		return 1;
 	}
-	if (record->names) {
-		record->options.names = name_keeper_hooks(record->names);
-		record->options.names_feature = KEPT_NAMES_FEATURE;
-	}
+	record->options.names = record->names;
 	error = recorder_open(&record->options, &stage, &record->recorder);
 	if (!error) {
 		tell_walk(record);
@@ -565,7 +561,7 @@ int run_record(struct arguments *a)
 	record.options.argv = (const char *const *)words;
 	catch_signals();
 	r = record_until_end(&record);
-	name_keeper_close(record.names);
+	name_recorder_close(record.names);
 	free(words);
 	return r;
 }

@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/code_label.h"
 #include "cli/command_table.h"
 #include "cli/input.h"
 #include "cli/pager.h"
 #include "cli/script_fields.h"
 #include "export/safe_text.h"
+#include "symbol/code_label.h"
 
 #define FIELDS_FRAME \
 	(FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_SRCLINE | FIELD_SOURCE)
@@ -28,7 +28,7 @@ static void print_file(const char *path)
 	putchar_unlocked(')');
 }
 
-static void print_comm(const struct session_sample *s)
+static void print_comm(const struct stack_sample *s)
 {
 	size_t columns = s->chained ? 0 : safe_text_columns(s->comm);
 
@@ -39,7 +39,7 @@ static void print_comm(const struct session_sample *s)
 	print_word(s->comm);
 }
 
-static void print_head(const struct session_sample *s, unsigned int fields)
+static void print_head(const struct stack_sample *s, unsigned int fields)
 {
 	if (fields & FIELD_COMM)
 		print_comm(s);
@@ -99,26 +99,26 @@ static void print_frame(const struct named_frame *f, unsigned int fields, char b
 	if (fields & FIELD_DSO)
 		print_file(f->inlined ? "inlined" : f->dso);
 	if (fields & FIELD_SOURCE)
-		printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
+		printf(" [%s]", bobbin_source_str(f->source));
 	if (fields & FIELD_SRCLINE && f->symbol.src_file)
 		print_line(&f->symbol);
 	putchar_unlocked('\n');
 }
 
-static void print_sample(struct input *input, const struct session_sample *s, unsigned int fields)
+static void print_sample(struct input *input, const struct stack_sample *s, unsigned int fields)
 {
-	const struct naming_moment moment = {
-		.pid = s->pid, .time = s->code_time, .lineage = s->lineage};
+	const struct naming_moment moment = moment_of(s);
 	struct named_frame named[NAMING_MAX_INLINES];
 
 	print_head(s, fields);
 	if (!(fields & FIELDS_FRAME))
 		return;
 	for (size_t i = 0; i < s->count; i++) {
+		bool is_left_out = s->frames[i].source == BOBBIN_SOURCE_LEFT_OUT;
 		size_t n = 1;
 
-		named[0] = (struct named_frame){.pc = s->frames[i].pc,
-						.source = s->frames[i].source};
+		named[0].pc = is_left_out ? 0 : s->frames[i].pc;
+		named[0].source = s->frames[i].source;
 		if (fields & FIELDS_NAMED)
 			n = naming_frame(input->naming, s->space, &moment, &s->frames[i], named);
 		/* in a line of its own, the function that holds the code alone, as perf */
@@ -132,7 +132,7 @@ static void print_sample(struct input *input, const struct session_sample *s, un
 int run_script(struct arguments *a)
 {
 	struct input input = {.arguments = a};
-	struct session_sample sample;
+	struct stack_sample sample;
 	int r;
 
 	a->naming.lines = a->fields & FIELD_SRCLINE;

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/live_process.h"
+#include "cli/named_stack.h"
 #include "cli/process_trouble.h"
 #include "export/safe_text.h"
 #include "unwind/module.h"
@@ -38,9 +39,8 @@ static void print_frame(struct stack *s, uint32_t number)
 	const struct bobbin_frame *f = &s->frames[number];
 	uint32_t shown = number + (is_outer(&s->trace, number) ? s->trace.left_out : 0);
 	const struct naming_moment moment = {.pid = s->live.pid, .time = UINT64_MAX};
-	struct session_frame frame = {.pc = f->pc, .exact = f->exact, .source = f->source};
 	struct named_frame named[NAMING_MAX_INLINES];
-	size_t n = naming_frame(s->naming, bobbin_process_space(s->live.process), &moment, &frame,
+	size_t n = naming_frame(s->naming, bobbin_process_space(s->live.process), &moment, f,
 				named);
 
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static void print_frame(struct stack *s, uint32_t number)
 		safe_text_plain(stdout, name->inlined ? "inlined" : name->dso);
 		putchar(')');
 		if (s->arguments->verbose && !name->inlined)
-			printf(" [%s]", bobbin_source_str((enum bobbin_source)f->source));
+			printf(" [%s]", bobbin_source_str(f->source));
 		putchar('\n');
 	}
 }
@@ -121,6 +121,7 @@ static int open_stack(struct stack *s, pid_t tid)
 	struct naming_options naming = {.debug_path = unwind.debug_path};
 	int r;
 
+	complain_of_names(&naming);
 	unwind.code_later = true;
 	s->tid = tid;
 	r = live_process_open(&unwind, pid ? pid : tid, &s->live);
@@ -158,5 +159,5 @@ int run_stack(struct arguments *a)
 	live_process_close(&s->live);
 	free(s);
 	r = !finish_output() || r;
-	return naming_tell_loss(&loss) || r;
+	return tell_naming_loss(&loss) || r;
 }

@@ -12,6 +12,7 @@
 #include "cli/command_table.h"
 #include "cli/live_recorder.h"
 #include "cli/live_samples.h"
+#include "cli/named_stack.h"
 #include "cli/recorded.h"
 #include "cli/terminal.h"
 #include "cli/top_signals.h"
@@ -442,7 +443,7 @@ static int exit_status(const struct top *top, int signal)
 {
 	if (top->failure < 0)
 		complain("%s", strerror(-top->failure));
-	if (naming_tell_loss(&top->loss) || top->failure)
+	if (tell_naming_loss(&top->loss) || top->failure)
 		return 1;
 	return interrupted_status(signal);
 }

@@ -142,6 +142,22 @@ static inline int64_t bytes_sleb(struct bytes *b)
 	return 0;
 }
 
+/*
+ * A string of @size bytes, its end and padding included; NULL, with the cursor gone bad, if it
+ * does not end there.
+ */
+static inline const char *bytes_string(struct bytes *b, uint32_t size)
+{
+	const char *string = (const char *)b->data + b->pos;
+
+	bytes_skip(b, size);
+	for (uint32_t i = 0; !b->bad && i < size; i++)
+		if (!string[i])
+			return string;
+	b->bad = true;
+	return 0;
+}
+
 /* Write an integer of n <= 8 bytes; a single store where @n is a constant. */
 static BOBBIN_ALWAYS_INLINE uint8_t *bytes_store(uint8_t *at, uint64_t value, unsigned int n,
 						 bool big_endian)

@@ -23,15 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum frame_kind {
-	FRAME_USER,
-	FRAME_KERNEL,
-	FRAME_INLINED, /* an inlined function of the frame above it */
-	FRAME_JIT,
-	FRAME_UNKNOWN,
-	FRAME_COMMAND, /* not code: the name of the process or thread below which stacks hang */
-	FRAME_KIND_COUNT
-};
+#include "base/frame_kind.h"
 
 /**
  * struct call_frame - what a frame is called

@@ -44,7 +44,7 @@ static bool read_entry(struct bytes *b, struct file_build_id *ret)
 		return false;
 	}
 	ret->size = misc & MISC_HAS_SIZE ? ret->id[SIZE_AT] : ID_MOST;
-	ret->path = perf_feature_take_string(b, (uint32_t)(size - (b->pos - start)));
+	ret->path = bytes_string(b, (uint32_t)(size - (b->pos - start)));
 	return !b->bad && ret->size && ret->size <= ID_MOST &&
 	       (misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 }

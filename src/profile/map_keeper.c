@@ -26,7 +26,7 @@
 #define LAST_WAIT (1000 * MS)
 #define LOOK_WAIT (50 * MS)
 
-struct kept_function {
+struct recorded_function {
 	uint64_t start, size;
 	char *name;
 	uint64_t differs; /* when another name was read; 0: there is none */
@@ -48,7 +48,7 @@ struct kept_maps {
 	uint64_t due, wait, look;
 	int64_t changes; /* of the maps; 0: there is none yet */
 	struct seen seen[1u << SEEN_BITS];
-	struct kept_function *functions;
+	struct recorded_function *functions;
 	size_t function_count, function_room;
 	struct hash_index index; /* by start */
 	FILE *file;
@@ -163,8 +163,8 @@ static int process_of(struct map_keeper *k, const struct process *process, struc
 	return open_maps(k, p, process);
 }
 
-static struct kept_function *find_function(struct map_keeper *k, struct kept_maps *p,
-					   uint64_t start)
+static struct recorded_function *find_function(struct map_keeper *k, struct kept_maps *p,
+					       uint64_t start)
 {
 	uint64_t hash = hash_words(start, 0, k->seed);
 	size_t at = 0;
@@ -176,9 +176,10 @@ static struct kept_function *find_function(struct map_keeper *k, struct kept_map
 	return NULL;
 }
 
-static int add_function(struct map_keeper *k, struct kept_maps *p, const struct kept_function *f)
+static int add_function(struct map_keeper *k, struct kept_maps *p,
+			const struct recorded_function *f)
 {
-	struct kept_function own = *f;
+	struct recorded_function own = *f;
 	int r;
 
 	if (p->function_count == MAX_FUNCTIONS)
@@ -194,7 +195,8 @@ static int add_function(struct map_keeper *k, struct kept_maps *p, const struct 
 	return r;
 }
 
-static int write_function(struct map_keeper *k, struct kept_maps *p, const struct kept_function *f)
+static int write_function(struct map_keeper *k, struct kept_maps *p,
+			  const struct recorded_function *f)
 {
 	if (ftell(p->file) > (long)JIT_FOLDER_FILE_MAX)
 		return -E2BIG;
@@ -229,8 +231,9 @@ static int begin_file(struct map_keeper *k, struct kept_maps *p, uint64_t time)
 }
 
 /* What was told of it before is replaced from now on. */
-static int rename_function(struct map_keeper *k, struct kept_maps *p, struct kept_function *known,
-			   const struct kept_function *f, uint64_t time)
+static int rename_function(struct map_keeper *k, struct kept_maps *p,
+			   struct recorded_function *known, const struct recorded_function *f,
+			   uint64_t time)
 {
 	char *name = strdup(f->name);
 
@@ -245,10 +248,10 @@ static int rename_function(struct map_keeper *k, struct kept_maps *p, struct kep
 }
 
 /* 1: not yet, another name holds from when it was read on, and samples are older than that. */
-static int keep_function(struct map_keeper *k, struct kept_maps *p, const struct kept_function *f,
-			 uint64_t time)
+static int keep_function(struct map_keeper *k, struct kept_maps *p,
+			 const struct recorded_function *f, uint64_t time)
 {
-	struct kept_function *known = find_function(k, p, f->start);
+	struct recorded_function *known = find_function(k, p, f->start);
 	int r;
 
 	if (known && known->size == f->size && !strcmp(known->name, f->name))
@@ -264,7 +267,7 @@ static int keep_function(struct map_keeper *k, struct kept_maps *p, const struct
 }
 
 /* 1: the maps say what is at @pc; 0; -ENOMEM */
-static int ask_maps(struct kept_maps *p, uint64_t pc, struct kept_function *ret)
+static int ask_maps(struct kept_maps *p, uint64_t pc, struct recorded_function *ret)
 {
 	for (unsigned int i = 0; i < p->count; i++) {
 		struct interval item;
@@ -277,7 +280,7 @@ static int ask_maps(struct kept_maps *p, uint64_t pc, struct kept_function *ret)
 		    !lineage_shares(&p->processes[0], p->processes[i].pid, item.start, item.size))
 			return 0;
 		if (r) {
-			*ret = (struct kept_function){
+			*ret = (struct recorded_function){
 				.start = item.start, .size = item.size, .name = (char *)name};
 			return 1;
 		}
@@ -314,7 +317,7 @@ static int look(struct kept_maps *p)
 static int look_up(struct map_keeper *k, struct kept_maps *p, uint64_t pc, uint64_t time)
 {
 	struct seen *seen = &p->seen[hash_words(pc, 0, k->seed) >> (64 - SEEN_BITS)];
-	struct kept_function f = {0};
+	struct recorded_function f = {0};
 	uint64_t begin;
 	int r;
 

@@ -10,18 +10,6 @@ struct bytes perf_feature_bytes(struct perf_span feature)
 	return bytes_of(feature.data, feature.size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-const char *perf_feature_take_string(struct bytes *b, uint32_t size)
-{
-	const char *string = (const char *)b->data + b->pos;
-
-	bytes_skip(b, size);
-	if (b->bad || !memchr(string, 0, size)) {
-		b->bad = true;
-		return NULL;
-	}
-	return string;
-}
-
 int perf_feature_string(struct perf_span feature, const char **ret)
 {
 	struct bytes b = perf_feature_bytes(feature);
@@ -29,7 +17,7 @@ int perf_feature_string(struct perf_span feature, const char **ret)
 
 	if (!feature.data)
 		return -ENODATA;
-	string = perf_feature_take_string(&b, bytes_u32(&b));
+	string = bytes_string(&b, bytes_u32(&b));
 	if (!string)
 		return -EBADMSG;
 	*ret = string;
@@ -40,7 +28,7 @@ static void event_desc(struct bytes *b, uint32_t attr_size, struct perf_event_de
 {
 	bytes_skip(b, attr_size);
 	desc->nr_ids = bytes_u32(b);
-	desc->name = perf_feature_take_string(b, bytes_u32(b));
+	desc->name = bytes_string(b, bytes_u32(b));
 	desc->first_id = 0;
 	if (desc->nr_ids) {
 		desc->first_id = bytes_u64(b);

@@ -32,12 +32,6 @@ struct perf_event_desc {
 struct bytes perf_feature_bytes(struct perf_span feature);
 
 /*
- * A string of @size bytes, its end and padding included; NULL, with the cursor gone bad, if it
- * is malformed.
- */
-const char *perf_feature_take_string(struct bytes *b, uint32_t size);
-
-/*
  * A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …  0; -ENODATA if it is
  * missing; -EBADMSG if it is malformed.
  */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "profile/image_records.h"
+#include "profile/name_recorder.h"
 #include "profile/probe_event.h"
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
@@ -186,8 +187,8 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 		r->stats.reasons[trace->reason] += cut;
 		return 0;
 	}
-	if (r->options.names.trace)
-		error = r->options.names.trace(r->options.names.ctx, process->space, trace);
+	if (r->options.names)
+		error = name_recorder_trace(r->options.names, process->space, trace);
 	if (error)
 		return error;
 	r->stats.user++;
@@ -563,13 +564,12 @@ void recorder_close(struct recorder *r)
 
 static int keep_names(struct recorder *r)
 {
-	const struct recorder_names *names = &r->options.names;
 	struct byte_buffer blob = {0};
 	int error = 0;
 
-	if (names->finish && !names->finish(names->ctx, r->unwinder, &blob) && blob.size &&
-	    !blob.failed)
-		error = perf_writer_feature(r->writer, r->options.names_feature, &blob);
+	if (r->options.names && !name_recorder_finish(r->options.names, r->unwinder, &blob) &&
+	    blob.size && !blob.failed)
+		error = perf_writer_feature(r->writer, RECORDED_NAMES_FEATURE, &blob);
 	byte_buffer_fini(&blob);
 	return error;
 }

@@ -12,16 +12,7 @@
 #include "profile/off_cpu.h"
 #include "profile/sampled_events.h"
 
-struct byte_buffer;
-
-/* Whoever looks at what is recorded, to keep bytes with it; functions may be NULL. */
-struct recorder_names {
-	void *ctx;
-	/* of each user trace; 0 or a negative errno, which ends the recording */
-	int (*trace)(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace);
-	/* at the end; @ret is empty before and the recorder's after.  An errno costs the bytes */
-	int (*finish)(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret);
-};
+struct name_recorder;
 
 /* Where stacks are walked. */
 enum recorder_walk {
@@ -57,8 +48,7 @@ struct recorder_options {
 	const volatile sig_atomic_t *hurry;
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
-	struct recorder_names names;
-	unsigned int names_feature; /* the number that the bytes of @names have in the file */
+	struct name_recorder *names; /* or NULL: no names are kept with the recording */
 };
 
 struct recorder_stats {

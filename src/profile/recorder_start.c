@@ -5,18 +5,37 @@
 #include "profile/recorder.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "base/clock.h"
 #include "base/native_arch.h"
+#include "base/vector.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/snapshot.h"
-#include "profile/target_threads.h"
 #include "profile/walked_events.h"
 #include "target/thread.h"
+
+/* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
+static int target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity)
+{
+	pid_t *own = NULL;
+	int n = tid ? 1 : thread_list(pid, &own), r;
+
+	if (n < 0)
+		return n;
+	r = vector_reserve(tids, capacity, *count + (size_t)n, sizeof(**tids));
+	if (!r) {
+		memcpy(*tids + *count, tid ? &tid : own, (size_t)n * sizeof(*own));
+		*count += (size_t)n;
+	}
+	free(own);
+	return r;
+}
 
 /* Until a command is started, at most: processes may come faster than they are followed. */
 #define FIRST_SWEEPS 100

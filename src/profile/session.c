@@ -4,15 +4,113 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/native_arch.h"
 #include "profile/file_build_ids.h"
 #include "profile/perf_format.h"
-#include "profile/recording_clock.h"
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
 #include "unwind/module.h"
+
+/*
+ * When, by the time of day, a recording's records were made.
+ *
+ * Files are dated by the time of day, records by another clock.  A recording may say how the
+ * two go together (the feature CLOCK_DATA).  One that does not, and that was made on this
+ * machine since it was started, tells by its own date: it was written when the last record was
+ * made, unless it was copied, and then the date contradicts the machine's uptime.
+ */
+struct recording_clock {
+	bool known;
+	bool here;       /* the recording was made on this machine, as far as names tell */
+	uint64_t start;  /* of the recording, by the time of day in nanoseconds */
+	uint64_t offset; /* from the time of a record to that of day; wraps around */
+};
+
+#define CLOCK_DATA_VERSION 1
+/* Records are dated by a clock that nobody corrects: it may be wrong by so much of its time. */
+#define DRIFT 10000
+#define PATIENCE (2 * NS_PER_SECOND)
+
+/* u32 version, u32 clock, u64 the time of day, u64 that clock's time at the same moment */
+static bool take_clock_data(const struct perf_reader *reader, struct recording_clock *ret)
+{
+	struct bytes b = perf_feature_bytes(perf_reader_feature(reader, PERF_FILE_CLOCK_DATA));
+	uint32_t version = bytes_u32(&b);
+	uint64_t day, time;
+
+	bytes_skip(&b, sizeof(uint32_t));
+	day = bytes_u64(&b);
+	time = bytes_u64(&b);
+	if (b.bad || version != CLOCK_DATA_VERSION)
+		return false;
+	*ret = (struct recording_clock){true, ret->here, day, day - time};
+	return true;
+}
+
+/* perf's own clock, and those that are like it, begin with the machine. */
+static bool counts_uptime(const struct perf_reader *reader)
+{
+	const struct perf_reader_attr *event = perf_reader_event(reader, 0);
+
+	return event && (!event->attr.use_clockid || event->attr.clockid == CLOCK_MONOTONIC ||
+			 event->attr.clockid == CLOCK_MONOTONIC_RAW);
+}
+
+static bool is_of_this_machine(const struct perf_reader *reader)
+{
+	struct utsname machine;
+	const char *name;
+
+	return !perf_feature_string(perf_reader_feature(reader, PERF_FILE_HOSTNAME), &name) &&
+	       !uname(&machine) && !strcmp(machine.nodename, name);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Of both ways to know it, what makes it earlier. */
+static void take_date(const struct perf_reader *reader, const char *path,
+		      struct recording_clock *ret)
+{
+	uint64_t first, last, uptime = clock_now(), boot = clock_ns(CLOCK_REALTIME) - uptime;
+	struct stat st;
+
+	if (!counts_uptime(reader) || !ret->here || stat(path, &st) ||
+	    !perf_reader_times(reader, &first, &last) ||
+	    distance(clock_of(&st.st_mtim), boot + last) > PATIENCE + uptime / DRIFT)
+		return;
+	if (clock_of(&st.st_mtim) < boot + last)
+		boot = clock_of(&st.st_mtim) - last;
+	*ret = (struct recording_clock){true, ret->here, boot + first, boot};
+}
+
+/* @path: of the recording that @reader reads. */
+static struct recording_clock recording_clock_of(const struct perf_reader *reader, const char *path)
+{
+	struct recording_clock clock = {.here = is_of_this_machine(reader)};
+
+	if (!take_clock_data(reader, &clock))
+		take_date(reader, path, &clock);
+	return clock;
+}
+
+/* The time of day of a record's time; that of the start for 0.  0: unknown. */
+static uint64_t recording_clock_day(const struct recording_clock *clock, uint64_t time)
+{
+	if (!clock->known)
+		return 0;
+	return time ? time + clock->offset : clock->start;
+}
+
+/* Kernel and user part. */
+#define MAX_FRAMES (2 * TRACE_CHAIN_MAX)
 
 struct session {
 	struct perf_reader *reader;
@@ -22,9 +120,8 @@ struct session {
 	bool recorded; /* the files are not those of processes that live */
 	struct recording_clock clock;
 	struct file_build_ids build_ids;
-	struct session_frame frames[SESSION_MAX_FRAMES];
-	struct session_frame chain[TRACE_CHAIN_MAX]; /* scratch: as it was recorded */
-	struct bobbin_frame user[TRACE_CHAIN_MAX];
+	struct bobbin_frame frames[MAX_FRAMES];
+	struct bobbin_frame user[TRACE_CHAIN_MAX]; /* scratch: the user part, as it was recorded */
 };
 
 static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
@@ -122,15 +219,15 @@ struct bobbin_unwinder *session_unwinder(const struct session *session)
 	return session->unwinder;
 }
 
-static void push(struct session *s, struct session_sample *out, struct session_frame frame)
+static void push(struct session *s, struct stack_sample *out, struct bobbin_frame frame)
 {
-	if (out->count < SESSION_MAX_FRAMES)
+	if (out->count < MAX_FRAMES)
 		s->frames[out->count++] = frame;
 }
 
 /* The user part that the kernel wrote after the sample.  Its length. */
 static size_t take_user_chain(struct session *s, const struct perf_event *event, uint64_t cookie,
-			      struct session_sample *out)
+			      struct stack_sample *out)
 {
 	struct perf_user_chain chain;
 	size_t user = 0;
@@ -142,13 +239,13 @@ static size_t take_user_chain(struct session *s, const struct perf_event *event,
 	}
 	for (uint64_t i = 0; i < chain.count; i++)
 		if (chain.pcs[i] < PERF_CONTEXT_MAX)
-			push(s, out, (struct session_frame){.pc = chain.pcs[i], .exact = !user++});
+			push(s, out, (struct bobbin_frame){.pc = chain.pcs[i], .exact = !user++});
 	return user;
 }
 
 /* The callchain, in kernel and user parts; returns the user part's length. */
 static size_t take_callchain(struct session *s, const struct perf_event *event,
-			     struct session_sample *out)
+			     struct stack_sample *out)
 {
 	bool kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	bool leaf = true;
@@ -167,29 +264,34 @@ static size_t take_callchain(struct session *s, const struct perf_event *event,
 		}
 		if (!kernel)
 			user++;
-		push(s, out, (struct session_frame){.pc = pc, .kernel = kernel, .exact = leaf});
+		push(s, out, (struct bobbin_frame){.pc = pc, .kernel = kernel, .exact = leaf});
 		leaf = false;
 	}
 	return user;
 }
 
+static struct bobbin_frame left_out(uint32_t count)
+{
+	return (struct bobbin_frame){.pc = count, .source = BOBBIN_SOURCE_LEFT_OUT};
+}
+
 /* The frames that a gap stands for, or its mark. */
-static void push_gap(struct session *s, struct session_sample *out, const struct trace_gap *gap)
+static void push_gap(struct session *s, struct stack_sample *out, const struct trace_gap *gap)
 {
 	if (!gap->period)
-		push(s, out, (struct session_frame){.left_out = gap->count});
-	for (uint32_t i = 0; gap->period && i < gap->count && out->count < SESSION_MAX_FRAMES; i++)
-		push(s, out, s->chain[gap->at - gap->period + i % gap->period]);
+		push(s, out, left_out(gap->count));
+	for (uint32_t i = 0; gap->period && i < gap->count && out->count < MAX_FRAMES; i++)
+		push(s, out, s->user[gap->at - gap->period + i % gap->period]);
 }
 
 /* The last @user frames anew, with those that were taken out. */
 static void fill_gaps(struct session *s, const struct trace_gaps *gaps, size_t user,
-		      struct session_sample *out)
+		      struct stack_sample *out)
 {
 	const struct trace_gap *gap = gaps->gaps, *end = gap + gaps->count;
 
 	out->count -= user;
-	memcpy(s->chain, s->frames + out->count, user * sizeof(*s->chain));
+	memcpy(s->user, s->frames + out->count, user * sizeof(*s->user));
 	for (size_t i = 0; i <= user; i++) {
 		bool mark = false;
 
@@ -198,32 +300,28 @@ static void fill_gaps(struct session *s, const struct trace_gaps *gaps, size_t u
 			mark |= !gap->period;
 		}
 		if (i < user && !mark)
-			push(s, out, s->chain[i]);
+			push(s, out, s->user[i]);
 	}
 }
 
 /* What trace_payload.h adds to the last @user frames. */
 static void take_payload(struct session *s, const struct perf_sample *sample, size_t user,
-			 struct session_sample *out)
+			 struct stack_sample *out)
 {
-	struct session_frame *frames = s->frames + (out->count - user);
+	struct bobbin_frame *frames = s->frames + (out->count - user);
 	struct trace_payload payload;
 
 	if (user > TRACE_CHAIN_MAX ||
-	    !trace_payload_read(sample->raw, sample->raw_size, s->user, user, &payload))
+	    !trace_payload_read(sample->raw, sample->raw_size, frames, user, &payload))
 		return;
 	out->traced = true;
 	out->reason = payload.reason;
-	for (size_t i = 0; i < user; i++) {
-		frames[i].source = s->user[i].source;
-		frames[i].exact = s->user[i].exact;
-	}
 	if (payload.gaps.count)
 		fill_gaps(s, &payload.gaps, user, out);
 }
 
 static void unwind_sample(struct session *s, const struct perf_sample *sample,
-			  struct process *process, struct session_sample *out)
+			  struct process *process, struct stack_sample *out)
 {
 	struct bobbin_trace trace = {
 		.frames = s->user,
@@ -236,11 +334,8 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 	out->reason = trace.reason;
 	for (uint32_t i = 0; i < trace.count; i++) {
 		if (trace.left_out && i == trace.count - trace.outer)
-			push(s, out, (struct session_frame){.left_out = trace.left_out});
-		push(s, out,
-		     (struct session_frame){.pc = s->user[i].pc,
-					    .exact = s->user[i].exact,
-					    .source = s->user[i].source});
+			push(s, out, left_out(trace.left_out));
+		push(s, out, s->user[i]);
 	}
 }
 
@@ -267,11 +362,10 @@ static uint64_t period_of(const struct perf_event *event)
 		       : 1;
 }
 
-static int take_sample(struct session *s, const struct perf_event *event,
-		       struct session_sample *ret)
+static int take_sample(struct session *s, const struct perf_event *event, struct stack_sample *ret)
 {
 	const struct perf_sample *sample = &event->sample;
-	struct session_sample out = {
+	struct stack_sample out = {
 		.event = event->attr->name,
 		.event_number = event->attr->number,
 		.pid = (int)event->pid,
@@ -302,7 +396,7 @@ static int take_sample(struct session *s, const struct perf_event *event,
 		take_payload(s, sample, user, &out);
 	if (!out.count)
 		push(s, &out,
-		     (struct session_frame){
+		     (struct bobbin_frame){
 			     .pc = sample->ip,
 			     .exact = true,
 			     .kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
@@ -321,7 +415,7 @@ static void take_files(struct session *s, struct perf_event *event)
 			     s->clock.here);
 }
 
-int session_next(struct session *session, struct bobbin_error *err, struct session_sample *ret)
+int session_next(struct session *session, struct bobbin_error *err, struct stack_sample *ret)
 {
 	struct perf_event event;
 	int r;

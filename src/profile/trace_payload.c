@@ -57,6 +57,12 @@ static void read_gaps(const uint8_t *bytes, size_t size, size_t count, struct tr
 	}
 }
 
+/* What was left out is said by gaps. */
+static uint8_t source_of(uint8_t stored)
+{
+	return stored == BOBBIN_SOURCE_LEFT_OUT ? BOBBIN_SOURCE_NONE : stored;
+}
+
 bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *frames, size_t count,
 			struct trace_payload *ret)
 {
@@ -71,7 +77,7 @@ bool trace_payload_read(const void *data, size_t size, struct bobbin_frame *fram
 	for (size_t i = 0; i < count; i++) {
 		uint8_t how = i < stored ? bytes[HEADER + i] : BOBBIN_SOURCE_NONE;
 
-		frames[i].source = how & (uint8_t)~EXACT;
+		frames[i].source = source_of(how & (uint8_t)~EXACT);
 		frames[i].exact = how & EXACT;
 	}
 	ret->reason = (enum bobbin_reason)bytes[1];

@@ -14,10 +14,127 @@
 
 #include "base/descriptor_message.h"
 #include "base/file_range.h"
+#include "base/vector.h"
 #include "symbol/confinement.h"
 #include "symbol/demangle.h"
 #include "symbol/name_message.h"
-#include "symbol/symfile_set.h"
+#include "symbol/symfile.h"
+
+/*
+ * Files by number, within a limit of memory.  What of them was read is given back when all
+ * together take more, the least recently used first.
+ */
+struct symfile_set {
+	struct symfile_context context;
+	struct symfile **files; /* NULL: not known */
+	size_t count, capacity;
+	uint64_t clock;
+	size_t memory;
+};
+
+static void measure(struct symfile_set *set, struct symfile *f)
+{
+	set->memory -= f->memory;
+	symfile_measure(f);
+	set->memory += f->memory;
+}
+
+static void forget(struct symfile_set *set, unsigned int number)
+{
+	struct symfile *f = set->files[number];
+
+	if (!f)
+		return;
+	set->memory -= f->memory;
+	symfile_free(f);
+	set->files[number] = NULL;
+}
+
+static int make_room(struct symfile_set *set, unsigned int number)
+{
+	int err = vector_reserve(&set->files, &set->capacity, (size_t)number + 1,
+				 sizeof(struct symfile *));
+
+	while (!err && set->count <= number)
+		set->files[set->count++] = NULL;
+	return err;
+}
+
+/*
+ * Make a file known by a number, or tell of other paths of the one that is.  @image is taken
+ * over, if not NULL, and replaces the file.  Returns 0, -ENOMEM.
+ */
+static int symfile_set_put(struct symfile_set *set, unsigned int number,
+			   const struct symbol_file *file, void *image, size_t image_size)
+{
+	int err = make_room(set, number);
+
+	if (!err && !image && set->files[number])
+		return symfile_set_paths(set->files[number], file->path, file->open_path);
+	if (!err)
+		forget(set, number);
+	err = err ? err : symfile_new(file, image, image_size, &set->files[number]);
+	if (err)
+		free(image);
+	return err;
+}
+
+/* The file with a number, or NULL. */
+static struct symfile *symfile_set_get(const struct symfile_set *set, unsigned int number)
+{
+	return number < set->count ? set->files[number] : NULL;
+}
+
+static struct symfile *least_recent(const struct symfile_set *set)
+{
+	struct symfile *least = NULL;
+
+	for (size_t i = 0; i < set->count; i++) {
+		struct symfile *f = set->files[i];
+
+		if (f && f->state == SYMFILE_OPEN && (!least || f->used < least->used))
+			least = f;
+	}
+	return least;
+}
+
+/* Shut the least recently used, at last @current itself, if it may still be read again. */
+static void enforce_limit(struct symfile_set *set, struct symfile *current)
+{
+	while (set->memory > set->context.limit) {
+		struct symfile *f = least_recent(set);
+
+		if (!f || (f == current && !symfile_may_grow(f)))
+			break;
+		f->overgrown += f == current;
+		symfile_shut(f);
+		measure(set, f);
+	}
+}
+
+/* As symfile_resolve(); the file must be known. */
+static int symfile_set_resolve(struct symfile_set *set, unsigned int number, uint64_t offset,
+			       struct symbol *ret, size_t max, struct offset_range *holds)
+{
+	struct symfile *f = set->files[number];
+	int n;
+
+	f->used = ++set->clock;
+	n = symfile_resolve(f, &set->context, offset, ret, max, holds);
+	measure(set, f);
+	enforce_limit(set, f);
+	return n;
+}
+
+/* Files that are open. */
+static unsigned int symfile_set_open(const struct symfile_set *set)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < set->count; i++)
+		n += set->files[i] && set->files[i]->state == SYMFILE_OPEN;
+	return n;
+}
 
 /* Names are kept no longer than until they are sent. */
 #define NAMES_MAX ((size_t)1 << 20)

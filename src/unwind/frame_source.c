@@ -3,13 +3,13 @@
 
 #include "core/deps.h"
 
-BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
+BOBBIN_API const char *bobbin_source_str(unsigned int source)
 {
 #define SOURCE_TEXT(name, text) text,
 	static const char *const texts[] = {BOBBIN_SOURCES(SOURCE_TEXT)};
 #undef SOURCE_TEXT
 
-	if ((unsigned int)source >= BOBBIN_SOURCE_COUNT)
+	if (source >= BOBBIN_SOURCE_COUNT)
 		return "unknown";
 	return texts[source];
 }

@@ -199,7 +199,7 @@ static void report(const struct walk_start *start, const struct bobbin_trace *tr
 	       bobbin_reason_name(trace->reason), trace->left_out);
 	for (uint32_t i = 0; i < trace->count; i++)
 		printf("  %16jx %s%s\n", (uintmax_t)trace->frames[i].pc,
-		       bobbin_source_str((enum bobbin_source)trace->frames[i].source),
+		       bobbin_source_str(trace->frames[i].source),
 		       trace->frames[i].exact ? ", exact" : "");
 }
 

@@ -192,8 +192,7 @@ static void print_chains(const struct comparison *c, const struct set_sample *s,
 	       s->comm, (uintmax_t)s->regs.sp, (uintmax_t)s->regs.fp, s->stack.size,
 	       bobbin_reason_name(trace->reason), common);
 	for (i = common ? common - 1 : 0; i < trace->count; i++)
-		print_frame(c, s, &trace->frames[i],
-			    bobbin_source_str((enum bobbin_source)trace->frames[i].source));
+		print_frame(c, s, &trace->frames[i], bobbin_source_str(trace->frames[i].source));
 	printf(" libdwfl: %s", c->dwfl.error ? dwfl_errmsg(c->dwfl.error) : "no error");
 	if (c->dwfl.lacks_memory)
 		printf(", lacks memory at %jx after %u frames", (uintmax_t)c->dwfl.missed,
@@ -299,7 +298,7 @@ static void print_table(const struct comparison *c)
 	for (size_t i = 0; i < BOBBIN_SOURCE_COUNT; i++)
 		if (c->sources[i])
 			printf("%zu frames by %s\n", c->sources[i],
-			       bobbin_source_str((enum bobbin_source)i));
+			       bobbin_source_str((unsigned int)i));
 	printf("%zu frames are exact to one and a return address to the other\n", c->activations);
 	if (c->set.without_user)
 		printf("%zu samples have no user registers\n", c->set.without_user);
@@ -318,8 +317,7 @@ static void print_cause(const struct comparison *c, const struct cause *cause)
 {
 	printf("%-12s %6zu  %-10s %s+0x%jx  bobbin: by %s, %s  libdwfl: %s%s\n",
 	       verdict_names[cause->verdict], cause->count, c->programs.names[cause->program],
-	       cause->file, (uintmax_t)cause->offset,
-	       bobbin_source_str((enum bobbin_source)cause->source),
+	       cause->file, (uintmax_t)cause->offset, bobbin_source_str(cause->source),
 	       bobbin_reason_name((enum bobbin_reason)cause->reason),
 	       cause->error ? dwfl_errmsg(cause->error) : "no error",
 	       cause->lacks_memory ? ", lacks memory" : "");

@@ -105,7 +105,7 @@ static void print_wrong(const struct bobbin_trace *trace, const char *where, con
 	for (uint32_t i = 0; i < trace->count; i++) {
 		snprintf(line, sizeof(line), "  #%u 0x%llx %s%s\n", i,
 			 (unsigned long long)trace->frames[i].pc,
-			 bobbin_source_str((enum bobbin_source)trace->frames[i].source),
+			 bobbin_source_str(trace->frames[i].source),
 			 trace->frames[i].exact ? " exact" : "");
 		if (write(2, line, strlen(line)) < 0)
 			return;

@@ -2,12 +2,11 @@
 /*
  * naming.h - frames by name: mapping, file and function of each address.
  */
-#ifndef BOBBIN_CLI_NAMING_H
-#define BOBBIN_CLI_NAMING_H
+#ifndef BOBBIN_SYMBOL_NAMING_H
+#define BOBBIN_SYMBOL_NAMING_H
 
-#include "cli/jit_naming.h"
-#include "export/call_tree.h"
-#include "profile/session.h"
+#include "base/frame_kind.h"
+#include "symbol/jit_naming.h"
 #include "symbol/symbolizer.h"
 
 /* A function, or an inlined one, at an address. */
@@ -25,14 +24,16 @@ struct named_frame {
 #define NAMING_MAX_INLINES 32
 
 struct naming;
-struct kept_names;
+struct recorded_names;
 
 struct naming_options {
 	bool no_inlines, lines, no_demangle;
-	bool quiet; /* do not complain about damaged jitdump files */
 	const char *debug_path;
 	const char *symfs;
-	size_t memory_limit; /* as in struct symbolizer_options */
+	/* as in struct symbolizer_options, without a context */
+	size_t memory_limit;
+	symbolizer_damage_fn *on_damage;
+	symbolizer_loss_fn *on_loss;
 };
 
 /*
@@ -47,13 +48,13 @@ void naming_close(struct naming *naming);
 size_t naming_memory(const struct naming *naming);
 
 /* Take over the names that the recording has, or NULL; once. */
-void naming_keep(struct naming *naming, struct kept_names *kept);
+void naming_keep(struct naming *naming, struct recorded_names *kept);
 
 /*
- * Complain, in one line, of files whose names are not shown since what is at their paths is, or may
- * be, another file by now.
+ * The first of the files, and how many there are, whose names are not shown since what is at their
+ * paths is, or may be, another file by now.  NULL: there are none.
  */
-void naming_tell_replaced(const struct naming *naming);
+const char *naming_replaced(const struct naming *naming, size_t *count);
 
 /* Frames that may have a name, which could not be looked up, and why: a negative errno. */
 struct naming_loss {
@@ -63,23 +64,13 @@ struct naming_loss {
 
 struct naming_loss naming_loss(const struct naming *naming);
 
-/* Whether there are any; complains of them in one line. */
-bool naming_tell_loss(const struct naming_loss *loss);
-
 /*
  * The functions at a frame's address, innermost first; at least one, the last
  * one holds the code.  At most NAMING_MAX_INLINES.  Code of a mapping without a
  * symbol is called as code_label.h says.
  */
 size_t naming_frame(struct naming *naming, struct bobbin_space *space,
-		    const struct naming_moment *moment, const struct session_frame *frame,
+		    const struct naming_moment *moment, const struct bobbin_frame *frame,
 		    struct named_frame *ret);
-
-/*
- * A whole sample, outermost frame first, as the writers of src/export want it;
- * valid until the next call.  A negative errno if memory runs out.
- */
-int naming_stack(struct naming *naming, const struct session_sample *sample,
-		 const struct call_frame **ret, size_t *count);
 
 #endif

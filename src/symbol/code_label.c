@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/code_label.h"
+#include "symbol/code_label.h"
 
 #include <errno.h>
 #include <inttypes.h>

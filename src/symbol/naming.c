@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/naming.h"
+#include "symbol/naming.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,9 +12,8 @@
 #include "base/map_file.h"
 #include "base/memory_origin.h"
 #include "base/vector.h"
-#include "cli/code_label.h"
-#include "cli/command.h"
-#include "cli/kept_names.h"
+#include "symbol/code_label.h"
+#include "symbol/recorded_names.h"
 #include "unwind/module.h"
 #include "unwind/space.h"
 
@@ -46,23 +45,16 @@ struct naming {
 	struct bobbin_unwinder *unwinder;
 	struct jit_naming jit;
 	struct code_labels labels;
-	struct kept_names *kept; /* or NULL */
-	bool trusts_paths;       /* the user says where the files are */
+	struct recorded_names *kept; /* or NULL */
+	bool trusts_paths;           /* the user says where the files are */
 	struct cached_name cache[1u << CACHE_BITS];
 	struct known_file *files;
 	size_t file_count, file_room;
 	struct naming_loss loss;
 	size_t replaced_count;
-	char *replaced; /* the path of the first of them */
-	struct call_frame *stack;
-	size_t room;
+	char *replaced;    /* the path of the first of them */
 	char left_out[40]; /* "N frames left out" */
 };
-
-static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
-{
-	complain_file(path, -EBADMSG, damage);
-}
 
 /* Other errors are the file's, and cost its names. */
 static void note_loss(struct naming *n, int error)
@@ -85,8 +77,8 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		.symfs = options->symfs,
 		.memory_limit = options->memory_limit,
 		.reader = unwinder_reader(unwinder),
-		.on_damage = options->quiet ? NULL : on_damage,
-		.on_loss = options->quiet ? NULL : complain_loss,
+		.on_damage = options->on_damage,
+		.on_loss = options->on_loss,
 	};
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
@@ -112,14 +104,13 @@ void naming_close(struct naming *naming)
 		free(naming->cache[i].symbols);
 	symbolizer_close(naming->symbolizer);
 	code_labels_fini(&naming->labels);
-	kept_names_close(naming->kept);
+	recorded_names_close(naming->kept);
 	jit_naming_fini(&naming->jit);
 	for (size_t i = 0; i < naming->file_count; i++)
 		if (naming->files[i].looked && naming->files[i].fd >= 0)
 			close(naming->files[i].fd);
 	free(naming->files);
 	free(naming->replaced);
-	free(naming->stack);
 	free(naming);
 }
 
@@ -131,18 +122,10 @@ size_t naming_memory(const struct naming *naming)
 	return stats.memory + name_pool_memory(&naming->labels.names);
 }
 
-void naming_tell_replaced(const struct naming *naming)
+const char *naming_replaced(const struct naming *naming, size_t *count)
 {
-	char others[48] = "";
-
-	if (!naming->replaced)
-		return;
-	if (naming->replaced_count > 1)
-		snprintf(others, sizeof(others), " and %zu more", naming->replaced_count - 1);
-	complain(
-		"%s%s: may not be the file that was recorded: no names but those that the recording "
-		"kept are shown",
-		naming->replaced, others);
+	*count = naming->replaced_count;
+	return naming->replaced;
 }
 
 struct naming_loss naming_loss(const struct naming *naming)
@@ -150,16 +133,7 @@ struct naming_loss naming_loss(const struct naming *naming)
 	return naming->loss;
 }
 
-bool naming_tell_loss(const struct naming_loss *loss)
-{
-	if (!loss->frames)
-		return false;
-	complain("%" PRIu64 " frames have no name, or not all of it: %s", loss->frames,
-		 strerror(-loss->error));
-	return true;
-}
-
-void naming_keep(struct naming *naming, struct kept_names *kept)
+void naming_keep(struct naming *naming, struct recorded_names *kept)
 {
 	naming->kept = kept;
 }
@@ -272,9 +246,9 @@ static struct code_spot spot_of(struct naming *n, struct bobbin_space *space, ui
 static int name_by_recording(struct naming *n, const struct bobbin_place_info *place,
 			     struct symbol *ret)
 {
-	struct kept_function kept;
+	struct recorded_function kept;
 
-	if (!kept_names_find(n->kept, &place->mapping, place->file_offset, &kept))
+	if (!recorded_names_find(n->kept, &place->mapping, place->file_offset, &kept))
 		return 0;
 	return symbolizer_kept(n->symbolizer, kept.name, kept.address,
 			       place->file_offset - kept.offset, ret);
@@ -284,8 +258,8 @@ static int name_by_recording(struct naming *n, const struct bobbin_place_info *p
 static void expect_kept(struct naming *n, struct known_file *known,
 			const struct bobbin_place_info *place, unsigned int id)
 {
-	const struct kept_function *functions;
-	size_t count = kept_names_functions(n->kept, &place->mapping, &functions);
+	const struct recorded_function *functions;
+	size_t count = recorded_names_functions(n->kept, &place->mapping, &functions);
 	struct offset_range *ranges;
 
 	known->expected = true;
@@ -414,9 +388,10 @@ static size_t name_bare(struct naming *n, const struct bobbin_place_info *place,
 }
 
 /* As perf shows it, which knows no such thing: an unknown function at 0. */
-static size_t name_left_out(struct naming *n, uint32_t count, struct named_frame *frame)
+static size_t name_left_out(struct naming *n, uint64_t count, struct named_frame *frame)
 {
-	snprintf(n->left_out, sizeof(n->left_out), "%" PRIu32 " frames left out", count);
+	snprintf(n->left_out, sizeof(n->left_out), "%" PRIu64 " frames left out", count);
+	frame->pc = 0;
 	frame->kind = FRAME_UNKNOWN;
 	frame->dso = n->left_out;
 	return 1;
@@ -438,19 +413,19 @@ static size_t name_inlines(const struct named_frame *base, const struct symbol *
 }
 
 size_t naming_frame(struct naming *naming, struct bobbin_space *space,
-		    const struct naming_moment *moment, const struct session_frame *frame,
+		    const struct naming_moment *moment, const struct bobbin_frame *frame,
 		    struct named_frame *ret)
 {
 	struct named_frame base = {.pc = frame->pc, .kind = FRAME_USER, .source = frame->source};
-	uint64_t pc = frame->exact ? frame->pc : frame->pc - 1;
+	uint64_t pc = bobbin_frame_lookup_pc(frame);
 	const struct symbol *symbols;
 	struct bobbin_place_info place;
 	bool mapped;
 	size_t count;
 
 	*ret = base;
-	if (frame->left_out)
-		return name_left_out(naming, frame->left_out, ret);
+	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
+		return name_left_out(naming, frame->pc, ret);
 	if (frame->kernel)
 		return name_kernel(naming, ret);
 	mapped = !bobbin_space_find(space, pc, &place);
@@ -467,30 +442,4 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		return name_inlines(&base, symbols, count, frame->pc - pc, ret);
 	*ret = base;
 	return 1;
-}
-
-int naming_stack(struct naming *naming, const struct session_sample *sample,
-		 const struct call_frame **ret, size_t *count)
-{
-	const struct naming_moment moment = {
-		.pid = sample->pid, .time = sample->code_time, .lineage = sample->lineage};
-	struct named_frame named[NAMING_MAX_INLINES];
-	size_t used = 0;
-
-	for (size_t i = sample->count; i-- > 0;) {
-		bool mark = sample->frames[i].left_out;
-		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
-
-		if (vector_reserve(&naming->stack, &naming->room, used + n, sizeof(*naming->stack)))
-			return -ENOMEM;
-		while (n--)
-			naming->stack[used++] = (struct call_frame){
-				.name = mark ? "[frames left out]" : named[n].symbol.name,
-				.dso = mark ? "" : named[n].dso,
-				.kind = named[n].kind,
-			};
-	}
-	*ret = naming->stack;
-	*count = used;
-	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/name_keeper.h"
+#include "profile/name_recorder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,9 +12,8 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
-#include "cli/code_label.h"
-#include "cli/command.h"
-#include "cli/kept_names.h"
+#include "symbol/code_label.h"
+#include "symbol/recorded_names.h"
 #include "target/backing_file.h"
 #include "unwind/module.h"
 #include "unwind/space.h"
@@ -47,8 +46,8 @@ enum machine {
 	MACHINE_V8,
 };
 
-struct name_keeper {
-	struct name_keeper_options options;
+struct name_recorder {
+	struct name_recorder_options options;
 	struct place *places;
 	size_t count, capacity;
 	struct hash_index index;
@@ -66,9 +65,9 @@ struct name_keeper {
 	struct byte_buffer blob;
 };
 
-int name_keeper_open(const struct name_keeper_options *options, struct name_keeper **ret)
+int name_recorder_open(const struct name_recorder_options *options, struct name_recorder **ret)
 {
-	struct name_keeper *k = calloc(1, sizeof(*k));
+	struct name_recorder *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
@@ -78,7 +77,7 @@ int name_keeper_open(const struct name_keeper_options *options, struct name_keep
 	return 0;
 }
 
-void name_keeper_close(struct name_keeper *keeper)
+void name_recorder_close(struct name_recorder *keeper)
 {
 	if (!keeper)
 		return;
@@ -87,13 +86,13 @@ void name_keeper_close(struct name_keeper *keeper)
 	byte_buffer_fini(&keeper->blob);
 	hash_index_fini(&keeper->index);
 	free(keeper->places);
-	for (size_t i = 0; i < NAME_KEEPER_FILES; i++)
+	for (size_t i = 0; i < NAME_RECORDER_FILES; i++)
 		free(keeper->stats.files[i].path);
 	free(keeper);
 }
 
 /* Its number and 1, or 0. */
-static uint32_t find_place(const struct name_keeper *k, uint64_t hash, const struct place *place)
+static uint32_t find_place(const struct name_recorder *k, uint64_t hash, const struct place *place)
 {
 	size_t at = 0;
 	uint32_t i;
@@ -105,7 +104,7 @@ static uint32_t find_place(const struct name_keeper *k, uint64_t hash, const str
 }
 
 /* @ret: as find_place(); 0 where there is no room. */
-static int note(struct name_keeper *k, const struct mapping *m, uint64_t pc, uint32_t *ret)
+static int note(struct name_recorder *k, const struct mapping *m, uint64_t pc, uint32_t *ret)
 {
 	struct place place = {m->file, m->offset + (pc - m->start), m->offset, 0};
 	uint64_t hash = hash_words(place.file->number, place.offset, k->seed);
@@ -132,7 +131,7 @@ static enum machine find_machine(const struct bobbin_space *space)
 	return MACHINE_NONE;
 }
 
-static enum machine machine_of(struct name_keeper *k, const struct bobbin_space *space)
+static enum machine machine_of(struct name_recorder *k, const struct bobbin_space *space)
 {
 	if (k->machine_of != space || k->machine_pid != space->live_pid) {
 		k->machine_of = space;
@@ -142,7 +141,8 @@ static enum machine machine_of(struct name_keeper *k, const struct bobbin_space 
 	return k->machine;
 }
 
-static int note_frame(struct name_keeper *k, struct bobbin_space *space, uint64_t pc, uint32_t *ret)
+static int note_frame(struct name_recorder *k, struct bobbin_space *space, uint64_t pc,
+		      uint32_t *ret)
 {
 	const struct mapping *m = space_find(space, pc);
 
@@ -157,7 +157,7 @@ static int note_frame(struct name_keeper *k, struct bobbin_space *space, uint64_
 }
 
 /* Most frames are those of the sample before. */
-static int count_frame(struct name_keeper *k, struct bobbin_space *space, uint64_t pc)
+static int count_frame(struct name_recorder *k, struct bobbin_space *space, uint64_t pc)
 {
 	uint64_t hash = hash_words(pc ^ space->generation << 48, (uintptr_t)space, k->seed);
 	struct seen *seen = &k->seen[hash >> (64 - SEEN_BITS)];
@@ -172,9 +172,9 @@ static int count_frame(struct name_keeper *k, struct bobbin_space *space, uint64
 	return r;
 }
 
-static int on_trace(void *ctx, struct bobbin_space *space, const struct bobbin_trace *trace)
+int name_recorder_trace(struct name_recorder *k, struct bobbin_space *space,
+			const struct bobbin_trace *trace)
 {
-	struct name_keeper *k = ctx;
 	int r = 0;
 
 	for (uint32_t i = 0; i < trace->count && !r; i++)
@@ -197,7 +197,7 @@ static int by_file(const void *left, const void *right)
  * Through the walker's descriptor, whatever has become of the path.  Without one
  * the file could not be opened within a deadline, and is not opened here either.
  */
-static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
+static int open_symbols(struct name_recorder *k, const struct mapped_file *file,
 			const struct module *module, unsigned int *ret)
 {
 	const void *image;
@@ -217,7 +217,7 @@ static int open_symbols(struct name_keeper *k, const struct mapped_file *file,
 }
 
 /* @is_symbol: whether it is a name that somebody gave. */
-static bool name_place(struct name_keeper *k, const struct place *place, struct module *module,
+static bool name_place(struct name_recorder *k, const struct place *place, struct module *module,
 		       unsigned int id, struct symbol *ret, bool *is_symbol)
 {
 	struct code_spot spot = {
@@ -236,13 +236,13 @@ static bool name_place(struct name_keeper *k, const struct place *place, struct 
 	return *is_symbol || code_label(&k->labels, &spot, ret) > 0;
 }
 
-static bool is_same(const struct kept_function *f, const struct symbol *symbol)
+static bool is_same(const struct recorded_function *f, const struct symbol *symbol)
 {
 	return f->name && f->address == symbol->start && !strcmp(f->name, symbol->mangled);
 }
 
 /* The next sampled address of a function makes it reach further. */
-static void add(struct name_keeper *k, size_t at, struct kept_function *last,
+static void add(struct name_recorder *k, size_t at, struct recorded_function *last,
 		const struct place *place, const struct symbol *symbol)
 {
 	uint64_t start = place->offset - symbol->offset, end = place->offset + 1;
@@ -255,11 +255,11 @@ static void add(struct name_keeper *k, size_t at, struct kept_function *last,
 		return;
 	}
 	if (last->name)
-		kept_names_add(&k->blob, at, last);
+		recorded_names_add(&k->blob, at, last);
 	/* it may have been another one inside of this */
 	if (start < last->offset + last->reach)
 		start = last->offset + last->reach;
-	*last = (struct kept_function){
+	*last = (struct recorded_function){
 		.offset = start,
 		.address = symbol->start,
 		.reach = (uint32_t)(end - start),
@@ -280,13 +280,14 @@ static struct module *module_of(struct bobbin_unwinder *unwinder, const struct p
 /* Those with most frames are kept, in order. */
 static void count_unnamed(struct name_stats *stats, const char *path, uint64_t frames)
 {
-	size_t at = stats->file_count < NAME_KEEPER_FILES ? stats->file_count : NAME_KEEPER_FILES;
+	size_t at = stats->file_count < NAME_RECORDER_FILES ? stats->file_count
+							    : NAME_RECORDER_FILES;
 
 	if (!frames)
 		return;
 	stats->unnamed += frames;
 	stats->file_count++;
-	if (at == NAME_KEEPER_FILES) {
+	if (at == NAME_RECORDER_FILES) {
 		if (frames <= stats->files[--at].frames)
 			return;
 		free(stats->files[at].path);
@@ -297,11 +298,11 @@ static void count_unnamed(struct name_stats *stats, const char *path, uint64_t f
 }
 
 /* The places of one file, @count of them. */
-static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
+static void name_file(struct name_recorder *k, struct bobbin_unwinder *unwinder,
 		      const struct place *places, size_t count)
 {
 	const struct module *named = NULL;
-	struct kept_function last = {0};
+	struct recorded_function last = {0};
 	struct symbol symbol;
 	unsigned int id = 0;
 	bool open = false, begun = false, is_symbol;
@@ -315,12 +316,12 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 		if (!i || module != named) {
 			open = !open_symbols(k, places->file, module, &id);
 			if (last.name)
-				kept_names_add(&k->blob, at, &last);
+				recorded_names_add(&k->blob, at, &last);
 			last.name = NULL;
 			named = module;
 		}
 		if (open && !begun)
-			kept_names_begin(&k->blob, places->file, &at);
+			recorded_names_begin(&k->blob, places->file, &at);
 		begun |= open;
 		is_symbol = false;
 		if (open && name_place(k, &places[i], module, id, &symbol, &is_symbol))
@@ -330,9 +331,9 @@ static void name_file(struct name_keeper *k, struct bobbin_unwinder *unwinder,
 	}
 	count_unnamed(&k->stats, places->file->path, unnamed);
 	if (last.name)
-		kept_names_add(&k->blob, at, &last);
+		recorded_names_add(&k->blob, at, &last);
 	if (begun)
-		kept_names_end(&k->blob, at);
+		recorded_names_end(&k->blob, at);
 }
 
 /* Colon-separated folders as others find them from elsewhere; NULL: none, or there is no memory. */
@@ -357,30 +358,30 @@ static char *absolute_folders(const char *folders)
 	return NULL;
 }
 
-static void begin(struct name_keeper *k)
+static void begin(struct name_recorder *k)
 {
 	char *folders = k->options.remember ? absolute_folders(k->options.debug_path) : NULL;
 
-	kept_names_head(&k->blob, folders);
+	recorded_names_head(&k->blob, folders);
 	free(folders);
 }
 
 /* It is read by its descriptor. */
 static void on_loss(void *ctx, const char *path, const char *reason)
 {
-	const struct name_keeper *k = ctx;
+	const struct name_recorder *k = ctx;
 
-	complain_loss(NULL, k->path, reason);
+	k->options.on_loss(NULL, k->path, reason);
 }
 
-static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_buffer *ret)
+int name_recorder_finish(struct name_recorder *k, struct bobbin_unwinder *unwinder,
+			 struct byte_buffer *ret)
 {
-	struct name_keeper *k = ctx;
 	const struct symbolizer_options options = {
 		.memory_limit = MAX_MEMORY,
 		.debug_path = k->options.debug_path,
 		.reader = unwinder_reader(unwinder),
-		.on_loss = k->options.quiet ? NULL : on_loss,
+		.on_loss = k->options.on_loss ? on_loss : NULL,
 		.on_damage_ctx = k,
 	};
 	time_t end = clock_seconds() + MAX_SECONDS;
@@ -396,7 +397,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	for (size_t i = 0; i < k->count && clock_seconds() <= end; i = next) {
 		for (next = i; next < k->count && k->places[next].file == k->places[i].file; next++)
 			;
-		if (files++ < KEPT_NAMES_MAX_FILES)
+		if (files++ < RECORDED_NAMES_MAX_FILES)
 			name_file(k, unwinder, &k->places[i], next - i);
 	}
 	*ret = k->blob;
@@ -404,12 +405,7 @@ static int on_finish(void *ctx, struct bobbin_unwinder *unwinder, struct byte_bu
 	return 0;
 }
 
-const struct name_stats *name_keeper_stats(const struct name_keeper *keeper)
+const struct name_stats *name_recorder_stats(const struct name_recorder *keeper)
 {
 	return &keeper->stats;
-}
-
-struct recorder_names name_keeper_hooks(struct name_keeper *keeper)
-{
-	return (struct recorder_names){.ctx = keeper, .trace = on_trace, .finish = on_finish};
 }

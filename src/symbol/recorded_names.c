@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/kept_names.h"
+#include "symbol/recorded_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +20,11 @@ struct kept_file {
 	uint32_t build_id_len, major, minor;
 	uint64_t ino;
 	const char *path;
-	struct kept_function *functions;
+	struct recorded_function *functions;
 	size_t count, capacity;
 };
 
-struct kept_names {
+struct recorded_names {
 	const char *debug_path; /* or NULL */
 	struct kept_file *files;
 	size_t count, capacity;
@@ -35,17 +35,17 @@ static size_t padded(size_t size)
 	return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-void kept_names_head(struct byte_buffer *blob, const char *debug_path)
+void recorded_names_head(struct byte_buffer *blob, const char *debug_path)
 {
-	if (debug_path && padded(strlen(debug_path) + 1) > KEPT_NAMES_MAX_FOLDERS)
+	if (debug_path && padded(strlen(debug_path) + 1) > RECORDED_NAMES_MAX_FOLDERS)
 		debug_path = NULL;
-	byte_buffer_native32(blob, KEPT_NAMES_VERSION);
+	byte_buffer_native32(blob, RECORDED_NAMES_VERSION);
 	byte_buffer_native32(blob, debug_path ? (uint32_t)padded(strlen(debug_path) + 1) : 0);
 	if (debug_path)
 		byte_buffer_string(blob, debug_path, ALIGN);
 }
 
-void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at)
+void recorded_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at)
 {
 	uint8_t id[ID_FIELD] = {0};
 
@@ -61,13 +61,14 @@ void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, 
 	byte_buffer_string(blob, file->path, ALIGN);
 }
 
-void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function)
+void recorded_names_add(struct byte_buffer *blob, size_t at,
+			const struct recorded_function *function)
 {
 	size_t size = padded(strlen(function->name) + 1);
 	uint32_t count;
 
-	if (blob->failed || size > KEPT_NAMES_MAX_BYTES ||
-	    blob->size + FUNCTION_HEAD + size > KEPT_NAMES_MAX_BYTES)
+	if (blob->failed || size > RECORDED_NAMES_MAX_BYTES ||
+	    blob->size + FUNCTION_HEAD + size > RECORDED_NAMES_MAX_BYTES)
 		return;
 	byte_buffer_native64(blob, function->offset);
 	byte_buffer_native64(blob, function->address);
@@ -81,7 +82,7 @@ void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_funct
 	memcpy(blob->data + at + COUNT_AT, &count, sizeof(count));
 }
 
-void kept_names_end(struct byte_buffer *blob, size_t at)
+void recorded_names_end(struct byte_buffer *blob, size_t at)
 {
 	uint32_t size = (uint32_t)(blob->size - at);
 
@@ -91,10 +92,10 @@ void kept_names_end(struct byte_buffer *blob, size_t at)
 
 static int read_function(struct bytes *b, struct kept_file *file)
 {
-	struct kept_function f = {.offset = bytes_u64(b), .address = bytes_u64(b)};
+	struct recorded_function f = {.offset = bytes_u64(b), .address = bytes_u64(b)};
 
 	f.reach = bytes_u32(b);
-	f.name = perf_feature_take_string(b, bytes_u32(b));
+	f.name = bytes_string(b, bytes_u32(b));
 	/* in order, so that they can be searched */
 	if (file->count && f.offset < file->functions[file->count - 1].offset)
 		b->bad = true;
@@ -116,7 +117,7 @@ static int read_file(struct bytes *b, struct kept_file *file)
 	file->ino = bytes_u64(b);
 	file->build_id = b->data + b->pos;
 	bytes_skip(b, ID_FIELD);
-	file->path = perf_feature_take_string(b, path);
+	file->path = bytes_string(b, path);
 	b->bad |= file->build_id_len > ID_FIELD;
 	while (!r && count-- && !b->bad)
 		r = read_function(b, file);
@@ -124,19 +125,19 @@ static int read_file(struct bytes *b, struct kept_file *file)
 	return r;
 }
 
-static int read_all(struct bytes *b, struct kept_names *names)
+static int read_all(struct bytes *b, struct recorded_names *names)
 {
 	uint32_t size;
 	int r = 0;
 
-	if (bytes_u32(b) != KEPT_NAMES_VERSION)
+	if (bytes_u32(b) != RECORDED_NAMES_VERSION)
 		return 0; /* of another bobbin */
 	size = bytes_u32(b);
-	if (size > KEPT_NAMES_MAX_FOLDERS)
+	if (size > RECORDED_NAMES_MAX_FOLDERS)
 		b->bad = true;
 	else if (size)
-		names->debug_path = perf_feature_take_string(b, size);
-	while (!r && !b->bad && bytes_left(b) && names->count < KEPT_NAMES_MAX_FILES) {
+		names->debug_path = bytes_string(b, size);
+	while (!r && !b->bad && bytes_left(b) && names->count < RECORDED_NAMES_MAX_FILES) {
 		struct kept_file file = {0};
 
 		r = vector_reserve(&names->files, &names->capacity, names->count + 1, sizeof(file));
@@ -149,24 +150,24 @@ static int read_all(struct bytes *b, struct kept_names *names)
 	return r;
 }
 
-int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret)
+int recorded_names_open(struct bytes feature, uint64_t offset, struct bobbin_error *err,
+			struct recorded_names **ret)
 {
-	struct bytes b = perf_feature_bytes(feature);
-	struct kept_names *names = calloc(1, sizeof(*names));
+	struct recorded_names *names = calloc(1, sizeof(*names));
 	int r = names ? 0 : -ENOMEM;
 
 	if (!r && feature.data)
-		r = read_all(&b, names);
-	if (!r && b.bad)
-		r = refuse(err, feature.offset + b.pos, BOBBIN_REASON_PERF_FEATURE);
+		r = read_all(&feature, names);
+	if (!r && feature.bad)
+		r = refuse(err, offset + feature.pos, BOBBIN_REASON_PERF_FEATURE);
 	if (r)
-		kept_names_close(names);
+		recorded_names_close(names);
 	else
 		*ret = names;
 	return r;
 }
 
-void kept_names_close(struct kept_names *names)
+void recorded_names_close(struct recorded_names *names)
 {
 	if (!names)
 		return;
@@ -176,7 +177,7 @@ void kept_names_close(struct kept_names *names)
 	free(names);
 }
 
-const char *kept_names_debug_path(const struct kept_names *names)
+const char *recorded_names_debug_path(const struct recorded_names *names)
 {
 	return names ? names->debug_path : NULL;
 }
@@ -191,20 +192,20 @@ static bool is_file(const struct kept_file *kept, const struct bobbin_mapping *f
 }
 
 /* The function that reaches over the offset, or that starts after it, where nobody has called. */
-static const struct kept_function *find(const struct kept_file *file, uint64_t offset)
+static const struct recorded_function *find(const struct kept_file *file, uint64_t offset)
 {
 	size_t after = bisect(at, 0, file->count, file->functions[at].offset > offset);
-	const struct kept_function *f = &file->functions[after];
+	const struct recorded_function *f = &file->functions[after];
 
 	if (after && offset - f[-1].offset < f[-1].reach)
 		return f - 1;
 	return after < file->count && f->offset == offset + 1 ? f : NULL;
 }
 
-bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
-		     uint64_t offset, struct kept_function *ret)
+bool recorded_names_find(const struct recorded_names *names, const struct bobbin_mapping *file,
+			 uint64_t offset, struct recorded_function *ret)
 {
-	const struct kept_function *f = NULL;
+	const struct recorded_function *f = NULL;
 
 	/* what begins alike, see mapped_file.h, may go on otherwise at another path */
 	for (int anywhere = 0; names && anywhere < 2 && !f; anywhere++)
@@ -218,8 +219,9 @@ bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping
 	return true;
 }
 
-size_t kept_names_functions(const struct kept_names *names, const struct bobbin_mapping *file,
-			    const struct kept_function **ret)
+size_t recorded_names_functions(const struct recorded_names *names,
+				const struct bobbin_mapping *file,
+				const struct recorded_function **ret)
 {
 	for (size_t i = 0; names && i < names->count; i++)
 		if (is_file(&names->files[i], file) && !strcmp(names->files[i].path, file->path)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/jit_naming.h"
+#include "symbol/jit_naming.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kept_names.h - names of functions in a recording, for files that change or go.
+ * recorded_names.h - names of functions in a recording, for files that change or go.
  *
  * They are a feature of the perf.data file, which perf passes over: for each file
  * that was sampled its identity, then the functions that were.  All numbers are
@@ -17,26 +17,26 @@
  * Strings end with a NUL and are padded with more.  Nothing is looked up on disk
  * by what they say.
  */
-#ifndef BOBBIN_CLI_KEPT_NAMES_H
-#define BOBBIN_CLI_KEPT_NAMES_H
+#ifndef BOBBIN_SYMBOL_RECORDED_NAMES_H
+#define BOBBIN_SYMBOL_RECORDED_NAMES_H
 
 #include <bobbin/unwind.h>
 
 #include "base/byte_buffer.h"
-#include "profile/perf_feature.h"
+#include "core/bytes.h"
 #include "target/mapped_file.h"
 
 /* The number of the feature; perf has some thirty, from 0. */
-#define KEPT_NAMES_FEATURE 192
-#define KEPT_NAMES_VERSION 2
+#define RECORDED_NAMES_FEATURE 192
+#define RECORDED_NAMES_VERSION 2
 
 /* What is written, and believed when it is read. */
-#define KEPT_NAMES_MAX_BYTES ((size_t)16 << 20)
-#define KEPT_NAMES_MAX_FILES 4096
+#define RECORDED_NAMES_MAX_BYTES ((size_t)16 << 20)
+#define RECORDED_NAMES_MAX_FILES 4096
 /* Each folder of the debug path is looked into for each file. */
-#define KEPT_NAMES_MAX_FOLDERS 1024
+#define RECORDED_NAMES_MAX_FOLDERS 1024
 
-struct kept_function {
+struct recorded_function {
 	uint64_t offset; /* of its start in the file */
 	uint64_t address;
 	uint32_t reach; /* the last sample in it was before this many bytes */
@@ -44,30 +44,36 @@ struct kept_function {
 };
 
 /*
- * Writing: the head, with the folders for debug files, of at most KEPT_NAMES_MAX_FOLDERS bytes, or
+ * Writing: the head, with the folders for debug files, of at most RECORDED_NAMES_MAX_FOLDERS bytes, or
  * NULL; then begin a file, add functions in ascending order, end it.  Functions beyond
- * KEPT_NAMES_MAX_BYTES are left out.
+ * RECORDED_NAMES_MAX_BYTES are left out.
  */
-void kept_names_head(struct byte_buffer *blob, const char *debug_path);
-void kept_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at);
-void kept_names_add(struct byte_buffer *blob, size_t at, const struct kept_function *function);
-void kept_names_end(struct byte_buffer *blob, size_t at);
+void recorded_names_head(struct byte_buffer *blob, const char *debug_path);
+void recorded_names_begin(struct byte_buffer *blob, const struct mapped_file *file, size_t *at);
+void recorded_names_add(struct byte_buffer *blob, size_t at,
+			const struct recorded_function *function);
+void recorded_names_end(struct byte_buffer *blob, size_t at);
 
-struct kept_names;
+struct recorded_names;
 
-/* What a recording has; @feature is borrowed.  0, also without any; -EBADMSG, -ENOMEM. */
-int kept_names_open(struct perf_span feature, struct bobbin_error *err, struct kept_names **ret);
-void kept_names_close(struct kept_names *names);
+/*
+ * What a recording has; the bytes of @feature, which start at @offset in its file, are borrowed.
+ * 0, also without any; -EBADMSG, -ENOMEM.
+ */
+int recorded_names_open(struct bytes feature, uint64_t offset, struct bobbin_error *err,
+			struct recorded_names **ret);
+void recorded_names_close(struct recorded_names *names);
 
 /* The folders for debug files that the recorder was given, or NULL.  @names: or NULL. */
-const char *kept_names_debug_path(const struct kept_names *names);
+const char *recorded_names_debug_path(const struct recorded_names *names);
 
 /* The function at an offset of the mapped file.  false: there is none. */
-bool kept_names_find(const struct kept_names *names, const struct bobbin_mapping *file,
-		     uint64_t offset, struct kept_function *ret);
+bool recorded_names_find(const struct recorded_names *names, const struct bobbin_mapping *file,
+			 uint64_t offset, struct recorded_function *ret);
 
 /* All functions of the mapped file, in order; returns their number. */
-size_t kept_names_functions(const struct kept_names *names, const struct bobbin_mapping *file,
-			    const struct kept_function **ret);
+size_t recorded_names_functions(const struct recorded_names *names,
+				const struct bobbin_mapping *file,
+				const struct recorded_function **ret);
 
 #endif

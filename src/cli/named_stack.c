@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/named_stack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "cli/command.h"
+
+int named_stack_make(struct named_stack *stack, struct naming *naming,
+		     const struct stack_sample *sample)
+{
+	const struct naming_moment moment = moment_of(sample);
+	struct named_frame named[NAMING_MAX_INLINES];
+
+	stack->count = 0;
+	for (size_t i = sample->count; i-- > 0;) {
+		bool mark = sample->frames[i].source == BOBBIN_SOURCE_LEFT_OUT;
+		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
+
+		if (vector_reserve(&stack->frames, &stack->room, stack->count + n,
+				   sizeof(*stack->frames)))
+			return -ENOMEM;
+		while (n--)
+			stack->frames[stack->count++] = (struct call_frame){
+				.name = mark ? "[frames left out]" : named[n].symbol.name,
+				.dso = mark ? "" : named[n].dso,
+				.kind = named[n].kind,
+			};
+	}
+	return 0;
+}
+
+void named_stack_fini(struct named_stack *stack)
+{
+	free(stack->frames);
+	*stack = (struct named_stack){0};
+}
+
+static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
+{
+	complain_file(path, -EBADMSG, damage);
+}
+
+void complain_of_names(struct naming_options *options)
+{
+	options->on_damage = on_damage;
+	options->on_loss = complain_loss;
+}
+
+void tell_replaced(const struct naming *naming)
+{
+	size_t count;
+	const char *first = naming_replaced(naming, &count);
+	char others[48] = "";
+
+	if (!first)
+		return;
+	if (count > 1)
+		snprintf(others, sizeof(others), " and %zu more", count - 1);
+	complain(
+		"%s%s: may not be the file that was recorded: no names but those that the recording "
+		"kept are shown",
+		first, others);
+}
+
+bool tell_naming_loss(const struct naming_loss *loss)
+{
+	if (!loss->frames)
+		return false;
+	complain("%" PRIu64 " frames have no name, or not all of it: %s", loss->frames,
+		 strerror(-loss->error));
+	return true;
+}
