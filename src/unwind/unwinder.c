@@ -170,9 +170,9 @@ struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
 }
 
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
-			 unsigned int doors)
+			 unsigned int sources)
 {
-	return remote_code_update(space, pid, doors, &unwinder->registered);
+	return remote_code_update(space, pid, sources, &unwinder->registered);
 }
 
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
@@ -221,7 +221,7 @@ uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder)
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 					struct bobbin_space *space, int pid)
 {
-	return unwinder_update_code(unwinder, space, pid, REMOTE_DOORS);
+	return unwinder_update_code(unwinder, space, pid, REMOTE_SOURCES);
 }
 
 static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)
