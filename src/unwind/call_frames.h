@@ -13,7 +13,7 @@
 
 #include "convert/fde_list.h"
 #include "elf/elf_image.h"
-#include "unwind/function_sink.h"
+#include "unwind/table_ops.h"
 
 enum call_frames_section {
 	CALL_FRAMES_EH,
@@ -69,23 +69,6 @@ unsigned int call_frames_views(const struct elf_image *image,
 /* Whether there is any. */
 bool call_frames_exist(const struct call_frames *frames);
 
-/*
- * The row for an address.  @source: which section covers it.  0; -ENOENT: none; -EBADMSG
- * and @err: its FDE is malformed.
- */
-int call_frames_lookup(const struct call_frames *frames, uint64_t vaddr, struct bobbin_error *err,
-		       struct bobbin_row *row, enum bobbin_source *source);
-
-/* The same; @rows, uninitialized: has come to the row. */
-int call_frames_rows(const struct call_frames *frames, uint64_t vaddr, struct bobbin_error *err,
-		     struct bobbin_cfi_rows *rows, struct bobbin_row *row,
-		     enum bobbin_source *source);
-
-/*
- * Each live function of one section, ascending, as long as @sink returns 0; what it
- * returned, or -ENOMEM.
- */
-int call_frames_functions(struct call_frames *frames, enum call_frames_section section,
-			  function_sink sink, void *ctx);
+extern const struct table_ops call_frames_ops;
 
 #endif

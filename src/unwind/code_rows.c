@@ -176,7 +176,8 @@ static bool is_there(struct code_rows *rows)
 	return !rows->waits && rows->table;
 }
 
-int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret)
+/* The row of an address.  0; -ENOENT; -ENODATA: there are none, or none yet. */
+static int find_row(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret)
 {
 	struct compiled_row found;
 	int r;
@@ -229,7 +230,7 @@ bool code_rows_function(struct code_rows *rows, uint64_t vaddr, uint64_t *start,
 	struct bobbin_row row;
 	int r;
 
-	if (!rows->list || code_rows_lookup(rows, vaddr, &row) == -ENODATA)
+	if (!rows->list || find_row(rows, vaddr, &row) == -ENODATA)
 		return false;
 	r = compiled_table_find(rows->table, vaddr, &found);
 	if (r == -ENOENT)
@@ -277,3 +278,22 @@ void code_rows_fini(struct code_rows *rows)
 	rows->table = NULL;
 	coverage_fini(&rows->others);
 }
+
+static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		  struct bobbin_error *err, struct table_answer *ret)
+{
+	return find_row(table, pc, &ret->row);
+}
+
+/* Whoever asks for names does not wait for code to be analysed. */
+static bool no_function(const void *table, uint64_t pc, uint64_t *ret)
+{
+	return false;
+}
+
+const struct table_ops code_rows_ops = {
+	.kind = TABLE_CODE,
+	.sources = {BOBBIN_SOURCE_CODE},
+	.lookup = lookup,
+	.function = no_function,
+};

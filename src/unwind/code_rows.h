@@ -14,7 +14,7 @@
 #include "elf/elf_image.h"
 #include "table/code_maker.h"
 #include "unwind/code_queue.h"
-#include "unwind/function_sink.h"
+#include "unwind/table_ops.h"
 
 /* Bytes of code without tables that a file may have. */
 #define CODE_ROWS_MOST ((uint64_t)48 << 20)
@@ -60,9 +60,6 @@ bool code_rows_exist(void);
 /* The queue's work, see code_queue_open(). */
 void code_rows_work(struct code_task *task, struct code_means *means);
 
-/* The row of an address.  0; -ENOENT; -ENODATA: there are none, or none yet. */
-int code_rows_lookup(struct code_rows *rows, uint64_t vaddr, struct bobbin_row *ret);
-
 /*
  * The function at an address, or a part of it, or the code around it of which no row says
  * anything.  false: there are no rows, or none yet.  @rows may be all zero.
@@ -77,5 +74,7 @@ int code_rows_covered(struct code_rows *rows, bool analyse, const struct bobbin_
 		      function_sink sink, void *ctx);
 
 void code_rows_fini(struct code_rows *rows);
+
+extern const struct table_ops code_rows_ops;
 
 #endif

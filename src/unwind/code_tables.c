@@ -5,7 +5,52 @@
 
 #include "core/deps.h"
 #include "core/refusal.h"
+#include "unwind/jit_source.h"
 #include "unwind/loaded_object.h"
+
+/*
+ * Whether a section that was empty has been filled.  Who fills it stores the magic
+ * number last: half of one is not malformed, and nobody looks for where it may begin.
+ */
+static bool is_filled(const struct code *code)
+{
+	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
+	bool filled = code->table_size >= 2 && magic[0] && magic[1];
+
+	BOBBIN_READ_FENCE();
+	return filled;
+}
+
+static int section_lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+			  struct bobbin_error *err, struct table_answer *ret)
+{
+	const struct code *code = table;
+	const struct bobbin_sframe_view *view = &code->sframe;
+	struct bobbin_sframe_view later;
+
+	if (!view->data) {
+		int r;
+
+		if (!is_filled(code))
+			return -ENOENT;
+		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
+				       err, &later);
+		if (r)
+			return r;
+		view = &later;
+	}
+	if (view->arch != arch)
+		return refuse(err, 0, BOBBIN_REASON_SFRAME_ABI);
+	return bobbin_sframe_lookup(view, pc, err, &ret->row);
+}
+
+/* Of a struct code. */
+static const struct table_ops section_ops = {
+	.kind = TABLE_REGISTERED,
+	.sources = {BOBBIN_SOURCE_SFRAME},
+	.drops = true,
+	.lookup = section_lookup,
+};
 
 /* The set of registered code, as long as a lookup takes. */
 struct registered_set {
@@ -20,12 +65,12 @@ static void open_registered(const struct code_asker *by, struct code *code,
 	if (!code || atomic_load_explicit(&code->dropped, memory_order_relaxed))
 		return;
 	if (code->kind == CODE_SECTION)
-		table_set_add(&ret->set, TABLE_REGISTERED, code);
+		table_set_add(&ret->set, &section_ops, code);
 	if (code->kind != CODE_JIT)
 		return;
 	ret->jit.info = (struct code_jit_info){code->text_start, code->text_end, code->table};
 	ret->jit.mem = by->mem;
-	table_set_add(&ret->set, TABLE_JIT, &ret->jit);
+	table_set_add(&ret->set, &jit_table_ops, &ret->jit);
 }
 
 void code_tables_rule(const struct code_asker *by, struct code *code, uint64_t pc,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "core/refusal.h"
 #include "table/compile_cfi.h"
 
 /* Bytes of sections of which no table is made: it would take seconds.  And of a table. */
@@ -131,22 +132,31 @@ static void join_parts(const struct compiled_table *table, const struct compiled
 		row->end = next.end;
 }
 
-int kept_rows_lookup(const struct kept_rows *rows, uint64_t vaddr, struct bobbin_row *row,
-		     enum bobbin_source *source)
+static int lookup(void *data, const struct bobbin_arch *arch, uint64_t pc, struct bobbin_error *err,
+		  struct table_answer *ret)
 {
+	const struct kept_rows *rows = data;
 	const struct compiled_table *table = &rows->kept.table;
 	struct compiled_row found;
-	int r = compiled_table_find(table, vaddr, &found);
+	int r = compiled_table_find(table, pc, &found);
 
 	if (!r)
-		r = compiled_table_rule(table, &found, &row->rule);
+		r = compiled_table_rule(table, &found, &ret->row.rule);
 	if (r)
-		return r;
-	row->start = found.start;
-	row->end = found.end;
-	if (row->end == vaddr + 1)
-		join_parts(table, &found, row);
-	row->function = compiled_table_function(table, &found);
-	*source = source_of(rows, vaddr);
+		return r == -EBADMSG ? refuse(err, 0, BOBBIN_REASON_KEPT_TABLE) : r;
+	ret->row.start = found.start;
+	ret->row.end = found.end;
+	if (ret->row.end == pc + 1)
+		join_parts(table, &found, &ret->row);
+	ret->row.function = compiled_table_function(table, &found);
+	ret->source = source_of(rows, pc);
 	return 0;
 }
+
+/* A malformed FDE has a row, without a rule. */
+const struct table_ops kept_rows_ops = {
+	.kind = TABLE_KEPT,
+	.sources = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME},
+	.whole = true,
+	.lookup = lookup,
+};

@@ -59,8 +59,6 @@ bool kept_rows_rest(struct table_cache *cache, struct kept_rows *rows);
 
 void kept_rows_fini(struct kept_rows *rows);
 
-/* As call_frames_lookup(); the row of a malformed FDE has the reason. */
-int kept_rows_lookup(const struct kept_rows *rows, uint64_t vaddr, struct bobbin_row *row,
-		     enum bobbin_source *source);
+extern const struct table_ops kept_rows_ops;
 
 #endif

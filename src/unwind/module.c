@@ -11,6 +11,7 @@
 #include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
+#include "unwind/go_table.h"
 #include "unwind/inner_file.h"
 
 /* A malformed section is not used at all. */
@@ -23,7 +24,7 @@ static int open_sframe(struct module *m)
 	if (r == -EBADMSG)
 		table_set_drop(&m->tables, &error);
 	else if (!r && m->sframe.count)
-		table_set_add(&m->tables, TABLE_SFRAME, &m->sframe);
+		table_set_add(&m->tables, &indexed_sections_ops, &m->sframe);
 	return r == -EBADMSG ? 0 : r;
 }
 
@@ -34,7 +35,7 @@ static void open_go(struct module *m)
 
 	if (s->data &&
 	    !pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
-		table_set_add(&m->tables, TABLE_GO, &m->go);
+		table_set_add(&m->tables, &go_table_ops, &m->go);
 }
 
 static int open_frames(struct module *m)
@@ -42,13 +43,13 @@ static int open_frames(struct module *m)
 	int r = 0;
 
 	if (m->cache && kept_rows_find(m->cache, &m->image, &m->kept)) {
-		table_set_add(&m->tables, TABLE_KEPT, &m->kept);
+		table_set_add(&m->tables, &kept_rows_ops, &m->kept);
 		call_frames_init_later(&m->image, &m->frames);
 	} else {
 		r = call_frames_init(&m->image, &m->frames);
 	}
 	if (!r && call_frames_exist(&m->frames))
-		table_set_add(&m->tables, TABLE_CALL_FRAMES, &m->frames);
+		table_set_add(&m->tables, &call_frames_ops, &m->frames);
 	return r;
 }
 
@@ -66,11 +67,13 @@ static int prepare_code(void *ctx, function_sink sink, void *sink_ctx)
 static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 {
 	const struct module *m = ctx;
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count = table_set_sources(&m->tables, sources);
 	int r = 0;
 
-	for (unsigned int i = 0; i < TABLE_SOURCES && r != -ENOMEM; i++)
-		if (table_sources[i] != BOBBIN_SOURCE_SIDEFILE)
-			r = table_set_functions(&m->tables, table_sources[i], sink, sink_ctx);
+	for (unsigned int i = 0; i < count && r != -ENOMEM; i++)
+		if (sources[i] != BOBBIN_SOURCE_SIDEFILE)
+			r = table_set_functions(&m->tables, sources[i], sink, sink_ctx);
 	return r;
 }
 
@@ -91,7 +94,7 @@ static void open_code(struct module *m, const struct bobbin_unwinder_options *op
 	};
 	/* names need to know where functions begin all the same */
 	if (!options->ignore_code)
-		table_set_add(&m->tables, TABLE_CODE, &m->code);
+		table_set_add(&m->tables, &code_rows_ops, &m->code);
 }
 
 static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
@@ -107,7 +110,7 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	open_go(m);
 	m->sidefile = (struct late_sidefile){&m->image, options->sframe_path, NULL};
 	if (options->sframe_path)
-		table_set_add(&m->tables, TABLE_SIDEFILE, &m->sidefile);
+		table_set_add(&m->tables, &late_sidefile_ops, &m->sidefile);
 	open_code(m, options);
 	return 0;
 }
@@ -274,7 +277,7 @@ void module_rest(struct module *module)
 	if (table_set_has(&module->tables, TABLE_CODE))
 		return;
 	if (!table_set_has(&module->tables, TABLE_KEPT))
-		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
+		table_set_add(&module->tables, &kept_rows_ops, &module->kept);
 	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
 }
@@ -381,10 +384,12 @@ static struct gap segment_around(const struct module *m, uint64_t vaddr)
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	struct gap gap = segment_around(module, vaddr);
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count = table_set_sources(&module->tables, sources);
 	uint64_t first, last;
 
-	for (unsigned int i = 0; i < TABLE_SOURCES; i++)
-		table_set_functions(&module->tables, table_sources[i], narrow, &gap);
+	for (unsigned int i = 0; i < count; i++)
+		table_set_functions(&module->tables, sources[i], narrow, &gap);
 	if (module->tables.entry)
 		split(&gap, module->tables.entry);
 	if (code_rows_function(&module->code, vaddr, &first, &last)) {

@@ -15,6 +15,7 @@
 #include "base/process_reader.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
+#include "unwind/jit_source.h"
 #include "unwind/table_set.h"
 
 /* Several ranges and several generations of struct remote_code share one. */
