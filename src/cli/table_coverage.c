@@ -93,8 +93,8 @@ static int count_inferred(struct set_coverage *c, struct module *m, struct cover
 		return 0;
 	r = add_all(&known, tables);
 	for (size_t i = 0; i < text->count && !r; i++)
-		r = code_rows_covered(&m->code, before < all / 2, &text->ranges[i], add_function,
-				      &known);
+		r = inferred_rules_covered(&m->inferred, before < all / 2, &text->ranges[i],
+					   add_function, &known);
 	if (!r)
 		piece->covered[BOBBIN_SOURCE_CODE] = coverage_overlap(&known, text) - before;
 	coverage_fini(&known);

@@ -57,6 +57,7 @@ struct recorder_options {
 	const volatile sig_atomic_t *hurry;
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
+	const struct infer_ops *infer; /* of inferred rules, or NULL */
 	struct recorder_names names;
 	unsigned int names_feature; /* the number that the bytes of @names have in the file */
 };

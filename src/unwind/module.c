@@ -54,7 +54,7 @@ static int open_frames(struct module *m)
 }
 
 /* Side-files are unpacked while they are read, and call-frame information may be listed later. */
-static int prepare_code(void *ctx, function_sink sink, void *sink_ctx)
+static int prepare_inferred(void *ctx, function_sink sink, void *sink_ctx)
 {
 	struct module *m = ctx;
 
@@ -77,28 +77,31 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 	return r;
 }
 
-static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
+static void open_inferred(struct module *m, const struct module_context *context)
 {
-	if (!code_rows_exist() || m->elf_fd < 0 || !m->image.linked ||
+	if (!context->infer || m->elf_fd < 0 || !m->image.linked ||
 	    m->image.arch != bobbin_arch_amd64())
 		return;
-	m->code = (struct code_rows){
+	m->inferred = (struct inferred_rules){
+		.infer = context->infer,
+		.queue = context->queue,
 		.fd = m->elf_fd,
 		.image = &m->image,
-		.prepare = prepare_code,
+		.prepare = prepare_inferred,
 		.list = list_functions,
 		.ctx = m,
-		.ignores = options->ignore_sframe,
+		.ignores = context->options->ignore_sframe,
 		/* a copy's date is new each time */
 		.cache = m->base ? NULL : m->cache,
 	};
 	/* names need to know where functions begin all the same */
-	if (!options->ignore_code)
-		table_set_add(&m->tables, &code_rows_ops, &m->code);
+	if (!context->options->ignore_code)
+		table_set_add(&m->tables, &inferred_rules_ops, &m->inferred);
 }
 
-static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
+static int open_tables(struct module *m, const struct module_context *context)
 {
+	const struct bobbin_unwinder_options *options = context->options;
 	int r;
 
 	table_set_init(m->image.arch, &m->tables);
@@ -111,13 +114,12 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	m->sidefile = (struct late_sidefile){&m->image, options->sframe_path, NULL};
 	if (options->sframe_path)
 		table_set_add(&m->tables, &late_sidefile_ops, &m->sidefile);
-	open_code(m, options);
+	open_inferred(m, context);
 	return 0;
 }
 
-static int open_image(struct module *m, struct process_reader *reader,
-		      const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		      uint64_t room)
+static int open_image(struct module *m, const struct module_context *context,
+		      const struct mapped_file *file, uint64_t room)
 {
 	size_t size;
 	const void *vdso;
@@ -128,7 +130,7 @@ static int open_image(struct module *m, struct process_reader *reader,
 			return -ENOENT;
 		return elf_image_init_memory(vdso, size, NULL, &m->image);
 	}
-	m->fd = backing_file_open(reader, file, options->debug_path);
+	m->fd = backing_file_open(context->reader, file, context->options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
 	m->elf_fd = m->fd;
@@ -168,9 +170,8 @@ static void note_code(struct module *m)
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 
-int module_open(struct process_reader *reader, struct table_cache *cache,
-		const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		uint64_t room, struct module **ret)
+int module_open(const struct module_context *context, const struct mapped_file *file, uint64_t room,
+		struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -178,10 +179,10 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 	if (!m)
 		return -ENOMEM;
 	m->fd = m->elf_fd = -1;
-	m->cache = cache;
-	r = open_image(m, reader, file, options, room);
+	m->cache = context->cache;
+	r = open_image(m, context, file, room);
 	if (!r)
-		r = open_tables(m, options);
+		r = open_tables(m, context);
 	if (!r)
 		note_code(m);
 	/* another kernel's vDSO in an old recording */
@@ -214,9 +215,8 @@ static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
 	return 0;
 }
 
-int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
-		      const struct bobbin_unwinder_options *options, uint64_t room,
-		      struct module **ret)
+int module_open_inner(const struct module_context *context, int container, uint64_t offset,
+		      uint64_t room, struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -226,10 +226,10 @@ int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
 		return -ENOMEM;
 	}
 	m->fd = container;
-	m->cache = cache;
+	m->cache = context->cache;
 	r = open_inner_image(m, offset, room);
 	if (!r)
-		r = open_tables(m, options);
+		r = open_tables(m, context);
 	if (r) {
 		module_close(m);
 		return r;
@@ -256,7 +256,7 @@ void module_close(struct module *module)
 		kept_rows_make(module->cache, &module->image, &module->kept);
 	kept_rows_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
-	code_rows_fini(&module->code);
+	inferred_rules_fini(&module->inferred);
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
@@ -392,7 +392,7 @@ void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t
 		table_set_functions(&module->tables, sources[i], narrow, &gap);
 	if (module->tables.entry)
 		split(&gap, module->tables.entry);
-	if (code_rows_function(&module->code, vaddr, &first, &last)) {
+	if (inferred_rules_function(&module->inferred, vaddr, &first, &last)) {
 		split(&gap, first);
 		narrow(&gap, last, last);
 	}

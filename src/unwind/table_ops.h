@@ -23,7 +23,7 @@ enum table_kind {
 	TABLE_KEPT,        /* struct kept_rows, instead of the sections that it is made of */
 	TABLE_CALL_FRAMES, /* struct call_frames */
 	TABLE_SIDEFILE,    /* struct late_sidefile */
-	TABLE_CODE,        /* struct code_rows; where nothing else covers the code */
+	TABLE_CODE,        /* struct inferred_rules; where nothing else covers the code */
 	TABLE_KINDS
 };
 

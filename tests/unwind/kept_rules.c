@@ -22,10 +22,11 @@ static struct {
 static struct module *open_file(char *path, struct table_cache *cache)
 {
 	const struct bobbin_unwinder_options options = {0};
+	const struct module_context context = {.options = &options, .cache = cache};
 	struct mapped_file file = {.kind = FILE_REGULAR, .path = path};
 	struct module *m;
 
-	if (module_open(NULL, cache, &file, &options, UINT64_MAX, &m)) {
+	if (module_open(&context, &file, UINT64_MAX, &m)) {
 		printf("%s: not read\n", path);
 		exit(1);
 	}
