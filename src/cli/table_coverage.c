@@ -89,7 +89,7 @@ static int count_inferred(struct set_coverage *c, struct module *m, struct cover
 	struct coverage known = {0};
 	int r = 0;
 
-	if (before == all || !table_set_has(&m->tables, TABLE_CODE))
+	if (before == all || !table_set_has(&m->tables, TABLE_INFERRED))
 		return 0;
 	r = add_all(&known, tables);
 	for (size_t i = 0; i < text->count && !r; i++)

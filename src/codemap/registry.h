@@ -31,7 +31,7 @@ struct code_match {
 	bool added;                  /* by registry_add_section(); false: not by that */
 };
 
-/* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */
+/* A kernel_call of linux_calls.h; NULL: no kernel has registrations, too. */
 int registry_open(long (*kernel)(long number, unsigned int option, const void *info, size_t size),
 		  struct registry **ret);
 void registry_close(struct registry *registry);

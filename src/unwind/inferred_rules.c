@@ -271,7 +271,7 @@ static bool no_function(const void *table, uint64_t pc, uint64_t *ret)
 }
 
 const struct table_ops inferred_rules_ops = {
-	.kind = TABLE_CODE,
+	.kind = TABLE_INFERRED,
 	.sources = {BOBBIN_SOURCE_CODE},
 	.lookup = lookup,
 	.function = no_function,

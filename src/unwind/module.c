@@ -42,8 +42,8 @@ static int open_frames(struct module *m)
 {
 	int r = 0;
 
-	if (m->cache && kept_rows_find(m->cache, &m->image, &m->kept)) {
-		table_set_add(&m->tables, &kept_rows_ops, &m->kept);
+	if (m->cache && cached_cfi_find(m->cache, &m->image, &m->kept)) {
+		table_set_add(&m->tables, &cached_cfi_ops, &m->kept);
 		call_frames_init_later(&m->image, &m->frames);
 	} else {
 		r = call_frames_init(&m->image, &m->frames);
@@ -253,8 +253,8 @@ void module_close(struct module *module)
 	if (!module)
 		return;
 	if (module->cache && module->asked)
-		kept_rows_make(module->cache, &module->image, &module->kept);
-	kept_rows_fini(&module->kept);
+		cached_cfi_make(module->cache, &module->image, &module->kept);
+	cached_cfi_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
 	inferred_rules_fini(&module->inferred);
 	indexed_sections_fini(&module->sframe);
@@ -266,18 +266,18 @@ void module_close(struct module *module)
 
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
 {
-	return kept_rows_table(&module->image, &module->kept, limit, data, size);
+	return cached_cfi_table(&module->image, &module->kept, limit, data, size);
 }
 
 void module_rest(struct module *module)
 {
-	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->elf_fd < 0)
+	if (!module->cache || !cached_cfi_rest(module->cache, &module->kept) || module->elf_fd < 0)
 		return;
 	/* the analysis of its code, in another thread, may be listing them */
-	if (table_set_has(&module->tables, TABLE_CODE))
+	if (table_set_has(&module->tables, TABLE_INFERRED))
 		return;
-	if (!table_set_has(&module->tables, TABLE_KEPT))
-		table_set_add(&module->tables, &kept_rows_ops, &module->kept);
+	if (!table_set_has(&module->tables, TABLE_CACHED_CFI))
+		table_set_add(&module->tables, &cached_cfi_ops, &module->kept);
 	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
 }

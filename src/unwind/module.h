@@ -16,10 +16,10 @@
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
 #include "target/mapped_file.h"
+#include "unwind/cached_cfi.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/inferred_rules.h"
-#include "unwind/kept_rows.h"
 #include "unwind/late_sidefile.h"
 #include "unwind/table_set.h"
 
@@ -32,7 +32,7 @@ struct module {
 	struct late_sidefile sidefile;
 	struct inferred_rules inferred;
 	struct table_cache *cache; /* borrowed, or NULL */
-	struct kept_rows kept;     /* of it, in place of @frames */
+	struct cached_cfi kept;    /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
 	int fd;                    /* to read code bytes, or -1 */
 	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
@@ -71,7 +71,7 @@ int module_open_inner(const struct module_context *context, int container, uint6
  * The bytes of the compiled table of a file that has one section of call-frame information:
  * from the cache, or made now, of at most @limit bytes, and kept for the next time.  They are
  * valid as long as the module.  Another thread may do this, once, while the module is asked for
- * rules.  Errors as kept_rows_table().
+ * rules.  Errors as cached_cfi_table().
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 

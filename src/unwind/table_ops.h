@@ -20,10 +20,10 @@ enum table_kind {
 	TABLE_JIT,         /* struct jit_source */
 	TABLE_GO,          /* struct pclntab; before those that do not know of Go's roots */
 	TABLE_SFRAME,      /* struct indexed_sections */
-	TABLE_KEPT,        /* struct kept_rows, instead of the sections that it is made of */
+	TABLE_CACHED_CFI,  /* struct cached_cfi, instead of the sections that it is made of */
 	TABLE_CALL_FRAMES, /* struct call_frames */
 	TABLE_SIDEFILE,    /* struct late_sidefile */
-	TABLE_CODE,        /* struct inferred_rules; where nothing else covers the code */
+	TABLE_INFERRED,    /* struct inferred_rules; where nothing else covers the code */
 	TABLE_KINDS
 };
 

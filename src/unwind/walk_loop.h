@@ -2,12 +2,12 @@
 /*
  * walk_loop.h - frame after frame, of the last walk where they are the same.
  *
- * The loop of the worlds of user space, who include it after core/frame_caller.h.
+ * The loop of the worlds of user space, who include it after core/unwind_frame.h.
  */
 #ifndef BOBBIN_UNWIND_WALK_LOOP_H
 #define BOBBIN_UNWIND_WALK_LOOP_H
 
-#include "core/frame_caller.h"
+#include "core/unwind_frame.h"
 #include "unwind/walk_memo.h"
 
 static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbin_regs *regs)

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-#include "core/frame_caller.h"
+#include "core/unwind_frame.h"
 #include "unwind/last_walk.h"
 #include "unwind/rule_cache.h"
 
@@ -173,7 +173,7 @@ static inline uint32_t memo_digest(const struct frame_walk *w, uint64_t sp, uint
 }
 
 /*
- * No table has led from @f to the caller in @w->regs: core/last_resort.h has read the words of
+ * No table has led from @f to the caller in @w->regs: core/fallbacks.h has read the words of
  * the frame, of which the first that a call may return to counts.
  */
 static inline struct memo_link memo_link_by_words(const struct frame_walk *w,
@@ -221,7 +221,7 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 }
 
 /* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
-static BOBBIN_NEVER_INLINE void memo_aim(struct frame_walk *w, struct memo_use *use)
+static BOBBIN_NEVER_INLINE void memo_find_join(struct frame_walk *w, struct memo_use *use)
 {
 	const struct near_memory near = w->near;
 	const struct memo_link *links = use->last->links;
@@ -339,7 +339,7 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 		use->join = use->at < use->end ? use->last->links[use->at].sp : UINT64_MAX;
 	}
 	if (!use->aimed && count < max && use->at < use->end)
-		memo_aim(w, use);
+		memo_find_join(w, use);
 	return count;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kept_rows.h - a file's call-frame information as a compiled table from the cache.
+ * cached_cfi.h - a file's call-frame information as a compiled table from the cache.
  *
  * A lookup is faster, and nothing has to be listed first.  The answers are the same.
  */
-#ifndef BOBBIN_UNWIND_KEPT_ROWS_H
-#define BOBBIN_UNWIND_KEPT_ROWS_H
+#ifndef BOBBIN_UNWIND_CACHED_CFI_H
+#define BOBBIN_UNWIND_CACHED_CFI_H
 
 #include <bobbin/unwind.h>
 
@@ -14,7 +14,7 @@
 #include "unwind/call_frames.h"
 
 /**
- * struct kept_rows - the table of one file; starts as all zero
+ * struct cached_cfi - the table of one file; starts as all zero
  * @views, @count: its sections
  * @key: of the table, if @keyed
  * @kept: the table
@@ -22,7 +22,7 @@
  * @made, @made_size: or one that was made since, owned
  * @error: why none could be made of at most @limit bytes, or 0
  */
-struct kept_rows {
+struct cached_cfi {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	unsigned int count;
 	struct table_key key;
@@ -35,30 +35,30 @@ struct kept_rows {
 };
 
 /* Look for the table of a file, whose bytes are borrowed.  Whether there is one. */
-bool kept_rows_find(struct table_cache *cache, const struct elf_image *image,
-		    struct kept_rows *ret);
+bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *ret);
 
 /*
  * The bytes of the table, which is made once if there is none, of at most @limit bytes; valid
- * until kept_rows_fini().  -ENODATA: the file has no call-frame information, or in more than
+ * until cached_cfi_fini().  -ENODATA: the file has no call-frame information, or in more than
  * one section; -EFBIG: it has too much; otherwise as compile_cfi_within().
  */
-int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint64_t limit,
-		    const uint8_t **data, uint64_t *size);
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
+		     const uint8_t **data, uint64_t *size);
 
 /* Make the table, for those who look for it later.  Nothing is said of failures. */
-void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
-		    struct kept_rows *rows);
+void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *cfi);
 
 /*
  * The table is not read for a while: one that was made is kept, and takes no memory after that.
  * Whether there is one that answers for the only section of the file, whose bytes it does not
  * borrow any more.
  */
-bool kept_rows_rest(struct table_cache *cache, struct kept_rows *rows);
+bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi);
 
-void kept_rows_fini(struct kept_rows *rows);
+void cached_cfi_fini(struct cached_cfi *cfi);
 
-extern const struct table_ops kept_rows_ops;
+extern const struct table_ops cached_cfi_ops;
 
 #endif

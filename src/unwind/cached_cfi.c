@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/kept_rows.h"
+#include "unwind/cached_cfi.h"
 
 #include <errno.h>
 
@@ -11,21 +11,22 @@
 #define MOST_TABLE_BYTES (64u << 20)
 
 /* Which of two sections covers an address can only be found in one that has an index. */
-static bool can_be_told(const struct kept_rows *rows)
+static bool can_be_told(const struct cached_cfi *cfi)
 {
-	return rows->count == 1 || rows->views[0].table_count;
+	return cfi->count == 1 || cfi->views[0].table_count;
 }
 
-static bool is_small(const struct kept_rows *rows)
+static bool is_small(const struct cached_cfi *cfi)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned int i = 0; i < rows->count; i++)
-		bytes += rows->views[i].frame_size;
+	for (unsigned int i = 0; i < cfi->count; i++)
+		bytes += cfi->views[i].frame_size;
 	return bytes <= MOST_BYTES;
 }
 
-bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, struct kept_rows *ret)
+bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *ret)
 {
 	struct table_sources sources = {.arch = image->arch, .cfi = ret->views};
 
@@ -47,76 +48,76 @@ bool kept_rows_find(struct table_cache *cache, const struct elf_image *image, st
 }
 
 /* What could not be made is not tried again, unless there is more room for it. */
-static int make(const struct elf_image *image, struct kept_rows *rows, uint64_t limit)
+static int make(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit)
 {
-	bool tried = rows->error && (rows->error != -E2BIG || limit <= rows->limit);
+	bool tried = cfi->error && (cfi->error != -E2BIG || limit <= cfi->limit);
 
-	rows->limit = tried ? rows->limit : limit;
-	if (!rows->made && !tried)
-		rows->error = compile_cfi_within(rows->views, rows->count, image->build_id,
-						 image->build_id_len, limit, &rows->made,
-						 &rows->made_size);
-	return rows->error;
+	cfi->limit = tried ? cfi->limit : limit;
+	if (!cfi->made && !tried)
+		cfi->error = compile_cfi_within(cfi->views, cfi->count, image->build_id,
+						image->build_id_len, limit, &cfi->made,
+						&cfi->made_size);
+	return cfi->error;
 }
 
-int kept_rows_table(const struct elf_image *image, struct kept_rows *rows, uint64_t limit,
-		    const uint8_t **data, uint64_t *size)
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
+		     const uint8_t **data, uint64_t *size)
 {
 	int r = 0;
 
-	if (!rows->count && !rows->made)
-		rows->count = call_frames_views(image, rows->views);
-	if (rows->count != 1)
+	if (!cfi->count && !cfi->made)
+		cfi->count = call_frames_views(image, cfi->views);
+	if (cfi->count != 1)
 		return -ENODATA;
-	if (!is_small(rows))
+	if (!is_small(cfi))
 		return -EFBIG;
-	if (!rows->found)
-		r = make(image, rows, limit);
+	if (!cfi->found)
+		r = make(image, cfi, limit);
 	if (r)
 		return r;
-	*data = rows->found ? rows->kept.data : rows->made;
-	*size = rows->found ? rows->kept.size : rows->made_size;
+	*data = cfi->found ? cfi->kept.data : cfi->made;
+	*size = cfi->found ? cfi->kept.size : cfi->made_size;
 	return 0;
 }
 
-void kept_rows_make(struct table_cache *cache, const struct elf_image *image,
-		    struct kept_rows *rows)
+void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *cfi)
 {
-	if (rows->count && rows->keyed && !rows->found && !make(image, rows, MOST_TABLE_BYTES))
-		table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
+	if (cfi->count && cfi->keyed && !cfi->found && !make(image, cfi, MOST_TABLE_BYTES))
+		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
 }
 
-bool kept_rows_rest(struct table_cache *cache, struct kept_rows *rows)
+bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi)
 {
-	bool kept = rows->made && rows->keyed && !rows->found &&
-		    !table_cache_keep(cache, &rows->key, rows->made, rows->made_size);
+	bool kept = cfi->made && cfi->keyed && !cfi->found &&
+		    !table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
 
-	if (kept && !table_cache_find(cache, &rows->key, NULL, &rows->kept)) {
-		rows->found = true;
-		free(rows->made);
-		rows->made = NULL;
+	if (kept && !table_cache_find(cache, &cfi->key, NULL, &cfi->kept)) {
+		cfi->found = true;
+		free(cfi->made);
+		cfi->made = NULL;
 	}
-	kept_table_rest(&rows->kept);
-	if (!rows->found || rows->count != 1)
+	kept_table_rest(&cfi->kept);
+	if (!cfi->found || cfi->count != 1)
 		return false;
-	rows->views[0].frame = rows->views[0].hdr = NULL;
+	cfi->views[0].frame = cfi->views[0].hdr = NULL;
 	return true;
 }
 
-void kept_rows_fini(struct kept_rows *rows)
+void cached_cfi_fini(struct cached_cfi *cfi)
 {
-	kept_table_fini(&rows->kept);
-	free(rows->made);
-	*rows = (struct kept_rows){0};
+	kept_table_fini(&cfi->kept);
+	free(cfi->made);
+	*cfi = (struct cached_cfi){0};
 }
 
-static enum bobbin_source source_of(const struct kept_rows *rows, uint64_t vaddr)
+static enum bobbin_source source_of(const struct cached_cfi *cfi, uint64_t vaddr)
 {
 	struct bobbin_cfi_fde fde;
-	const struct bobbin_cfi_view *last = &rows->views[rows->count - 1];
+	const struct bobbin_cfi_view *last = &cfi->views[cfi->count - 1];
 
 	if (!last->debug_frame ||
-	    (rows->count > 1 && !bobbin_cfi_find(&rows->views[0], vaddr, NULL, &fde)))
+	    (cfi->count > 1 && !bobbin_cfi_find(&cfi->views[0], vaddr, NULL, &fde)))
 		return BOBBIN_SOURCE_EH_FRAME;
 	return BOBBIN_SOURCE_DEBUG_FRAME;
 }
@@ -135,8 +136,8 @@ static void join_parts(const struct compiled_table *table, const struct compiled
 static int lookup(void *data, const struct bobbin_arch *arch, uint64_t pc, struct bobbin_error *err,
 		  struct table_answer *ret)
 {
-	const struct kept_rows *rows = data;
-	const struct compiled_table *table = &rows->kept.table;
+	const struct cached_cfi *cfi = data;
+	const struct compiled_table *table = &cfi->kept.table;
 	struct compiled_row found;
 	int r = compiled_table_find(table, pc, &found);
 
@@ -149,13 +150,13 @@ static int lookup(void *data, const struct bobbin_arch *arch, uint64_t pc, struc
 	if (ret->row.end == pc + 1)
 		join_parts(table, &found, &ret->row);
 	ret->row.function = compiled_table_function(table, &found);
-	ret->source = source_of(rows, pc);
+	ret->source = source_of(cfi, pc);
 	return 0;
 }
 
 /* A malformed FDE has a row, without a rule. */
-const struct table_ops kept_rows_ops = {
-	.kind = TABLE_KEPT,
+const struct table_ops cached_cfi_ops = {
+	.kind = TABLE_CACHED_CFI,
 	.sources = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME},
 	.whole = true,
 	.lookup = lookup,
