@@ -50,7 +50,7 @@ test-linux: build linux
 	linux/build --s390
 	linux/check-sources
 	meson configure build -Dtests=enabled
-	ninja -C build tests/codemap/kernel_door_test
+	ninja -C build tests/codemap/linux_calls_test
 	tests/linux/check-kernel 30 build/src/libbobbin-freestanding.a
 	tests/linux/check-linux build
 

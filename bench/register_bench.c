@@ -339,7 +339,7 @@ static void bench_changes(void)
 
 static bool ask_bobbin(const uint64_t *asking)
 {
-	struct read_sections *readers = code_map_readers(code);
+	struct reader_epochs *readers = code_map_readers(code);
 	unsigned int token = read_enter(readers), found = 0;
 
 	for (unsigned int i = 0; i < WALK; i++)
@@ -350,7 +350,7 @@ static bool ask_bobbin(const uint64_t *asking)
 
 static bool ask_bobbin_singly(const uint64_t *asking)
 {
-	struct read_sections *readers = code_map_readers(code);
+	struct reader_epochs *readers = code_map_readers(code);
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < WALK; i++) {
@@ -365,7 +365,7 @@ static bool ask_bobbin_singly(const uint64_t *asking)
 /* Each address is known only when the last answer is. */
 static bool ask_bobbin_in_turn(const uint64_t *asking)
 {
-	struct read_sections *readers = code_map_readers(code);
+	struct reader_epochs *readers = code_map_readers(code);
 	unsigned int token = read_enter(readers), found = 0;
 	uint64_t last = 0;
 
@@ -506,7 +506,7 @@ static void choose_addresses(void)
 /* Which slots two threads wrote, and how often, during a round of lookups. */
 static void count_writes(void)
 {
-	const struct read_sections *readers = code_map_readers(code);
+	const struct reader_epochs *readers = code_map_readers(code);
 	unsigned long before[READ_SLOTS];
 
 	for (unsigned int i = 0; i < READ_SLOTS; i++)

@@ -2,7 +2,7 @@
 /*
  * bare_frames.h - frames of code without a table, by what the code and the stack say.
  *
- * core/last_resort.h decides; here is what it asks of the current process's code.  What only
+ * core/fallbacks.h decides; here is what it asks of the current process's code.  What only
  * user space can tell is not known here, and what is not proved is user space's.
  */
 #ifndef BOBBIN_BARE_FRAMES_H

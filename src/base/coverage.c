@@ -76,6 +76,24 @@ uint64_t coverage_overlap(struct coverage *a, struct coverage *b)
 	return bytes;
 }
 
+int coverage_gaps(struct coverage *coverage, const struct bobbin_range *within,
+		  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	uint64_t at = within->start;
+	int r = 0;
+
+	coverage_settle(coverage);
+	for (size_t i = first_after(coverage, at); !r && at < within->end; i++) {
+		bool last = i == coverage->count || coverage->ranges[i].start >= within->end;
+		uint64_t end = last ? within->end : coverage->ranges[i].start;
+
+		if (at < end)
+			r = sink(ctx, at, end);
+		at = last ? end : coverage->ranges[i].end;
+	}
+	return r;
+}
+
 void coverage_fini(struct coverage *coverage)
 {
 	free(coverage->ranges);

@@ -30,6 +30,10 @@ uint64_t coverage_bytes(struct coverage *coverage);
 /* The number of addresses in both sets. */
 uint64_t coverage_overlap(struct coverage *a, struct coverage *b);
 
+/* Each part of a range that is not in the set, ascending, until @sink does not return 0: that. */
+int coverage_gaps(struct coverage *coverage, const struct bobbin_range *within,
+		  int (*sink)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+
 void coverage_fini(struct coverage *coverage);
 
 #endif

@@ -56,7 +56,8 @@ struct arguments {
 	bool quiet, verbose, json;
 	const char *input, *output;
 	struct bobbin_unwinder_options unwind;
-	bool has_debug_path; /* it is no default */
+	const struct infer_ops *infer; /* or NULL */
+	bool has_debug_path;           /* it is no default */
 	struct naming_options naming;
 	/* record */
 	struct targets targets;

@@ -63,7 +63,7 @@ int input_open(struct input *input)
 		spool_close(&input->spool);
 		return 1;
 	}
-	r = session_open(path, &a->unwind, &err, &input->session);
+	r = session_open(path, &a->unwind, a->infer, &err, &input->session);
 	/* it is mapped, or refused */
 	spool_close(&input->spool);
 	if (!accept_file(a->input, r, &err))

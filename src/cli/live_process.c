@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "unwind/module.h"
 #include "unwind/remote_update.h"
 
 bool parse_pid(const struct arguments *a, pid_t *ret)
@@ -18,14 +19,14 @@ bool parse_pid(const struct arguments *a, pid_t *ret)
 	return true;
 }
 
-int live_process_open(const struct bobbin_unwinder_options *options, pid_t pid,
-		      struct live_process *ret)
+int live_process_open(const struct bobbin_unwinder_options *options, const struct infer_ops *infer,
+		      pid_t pid, struct live_process *ret)
 {
 	struct bobbin_process_options process = {.size = sizeof(process)};
 	int r;
 
 	*ret = (struct live_process){.pid = pid};
-	r = bobbin_unwinder_open(options, &ret->unwinder);
+	r = unwinder_open(options, infer, &ret->unwinder);
 	process.unwinder = ret->unwinder;
 	return r ? r : bobbin_process_open(pid, &process, &ret->process);
 }

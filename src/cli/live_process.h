@@ -19,8 +19,8 @@ struct live_process {
 bool parse_pid(const struct arguments *arguments, pid_t *ret);
 
 /* Errors as bobbin_process_open().  live_process_close() follows in any case. */
-int live_process_open(const struct bobbin_unwinder_options *options, pid_t pid,
-		      struct live_process *ret);
+int live_process_open(const struct bobbin_unwinder_options *options, const struct infer_ops *infer,
+		      pid_t pid, struct live_process *ret);
 void live_process_close(struct live_process *live);
 
 /*

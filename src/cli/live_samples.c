@@ -214,7 +214,7 @@ static int open_all(struct live_samples *s, const struct arguments *a)
 	s->naming_options.memory_limit = FILES_MAX;
 	s->event = a->off_cpu ? OFF_CPU_WAIT_EVENT : NULL;
 	if (!r)
-		r = session_open_live(&a->unwind, &s->session);
+		r = session_open_live(&a->unwind, a->infer, &s->session);
 	if (!r)
 		r = open_names(s);
 	return r ? r : top_signals_thread(&s->thread, run, s);

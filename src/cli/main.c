@@ -9,10 +9,8 @@
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/file_limit.h"
-#include "infer/code_table.h"
 #include "infer/x86_insn.h"
 #include "profile/kernel_walk.h"
-#include "unwind/code_rows.h"
 
 static void list_commands(FILE *out)
 {
@@ -67,7 +65,5 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	file_limit_raise();
-	if (x86_decoder_exists())
-		code_rows_provide(&code_table_maker);
 	return commands_run(argc - 1, argv + 1);
 }

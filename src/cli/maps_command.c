@@ -153,7 +153,7 @@ int run_maps(struct arguments *a)
 
 	if (!parse_pid(a, &pid))
 		return EXIT_USAGE;
-	r = live_process_open(&a->unwind, pid, &live);
+	r = live_process_open(&a->unwind, a->infer, pid, &live);
 	if (!r)
 		r = show(a, &live);
 	if (r)

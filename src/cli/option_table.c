@@ -12,6 +12,8 @@
 #include "cli/cache_folder.h"
 #include "cli/command.h"
 #include "cli/script_fields.h"
+#include "infer/code_table.h"
+#include "infer/x86_insn.h"
 
 /* Pages come from slow disks, too, and the machine may be busy. */
 #define DEADLINE_MS 1000
@@ -567,7 +569,8 @@ static const struct option_row *find_row(enum option_owner owner, int c, char sp
 
 static void set_defaults(enum option_owner owner, struct arguments *a)
 {
-	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS}};
+	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS},
+				.infer = x86_decoder_exists() ? &code_table_ops : NULL};
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].owners & owner && rows[i].initial)
 			rows[i].take(&(struct option_use){&rows[i], NULL, rows[i].initial, a});

@@ -18,7 +18,7 @@
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/recorded.h"
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 #include "export/safe_text.h"
 #include "profile/kernel_probe.h"
 #include "profile/name_recorder.h"
@@ -418,11 +418,11 @@ static int exit_status(const struct record *record, int status, int error)
 /* A kernel with the calls that register tables walks by them. */
 static void tell_kernel_chains(void)
 {
-	struct kernel_door door = {.call = kernel_door_native()};
+	struct linux_calls kernel = {.call = linux_calls_native()};
 
 	fprintf(stderr,
 		"bobbin record: user call chains are the kernel's own, by %sframe pointers\n",
-		kernel_door_open(&door) ? "SFrame sections and " : "");
+		linux_calls_exist(&kernel) ? "SFrame sections and " : "");
 }
 
 /* Where that was for the recorder to choose. */

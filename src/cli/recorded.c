@@ -330,6 +330,7 @@ void recorded_walk(const struct arguments *a, struct recorder_options *options)
 {
 	options->walk = walk_of(a);
 	options->unwind = a->unwind;
+	options->infer = a->infer;
 	/* who stops for long to analyse code loses records */
 	options->unwind.code_later = true;
 	/* there are no inferred rules in the kernel, and one recording has one answer */

@@ -124,7 +124,7 @@ static int open_stack(struct stack *s, pid_t tid)
 	complain_of_names(&naming);
 	unwind.code_later = true;
 	s->tid = tid;
-	r = live_process_open(&unwind, pid ? pid : tid, &s->live);
+	r = live_process_open(&unwind, s->arguments->infer, pid ? pid : tid, &s->live);
 
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};

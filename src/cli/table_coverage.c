@@ -8,10 +8,12 @@
 #include "unwind/space.h"
 #include "unwind/table_set.h"
 
-/* What a set of tables knows, each with those that a walk asks before it. */
+/* What a set of tables knows: @known[n] is what the first n sources cover. */
 struct set_coverage {
 	const struct table_set *set; /* or NULL */
-	struct coverage known[TABLE_SOURCES];
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count;
+	struct coverage known[TABLE_SOURCES + 1];
 };
 
 static int add_function(void *ctx, uint64_t start, uint64_t end)
@@ -21,7 +23,7 @@ static int add_function(void *ctx, uint64_t start, uint64_t end)
 
 static void set_coverage_fini(struct set_coverage *c)
 {
-	for (size_t i = 0; i < TABLE_SOURCES; i++)
+	for (size_t i = 0; i <= c->count; i++)
 		coverage_fini(&c->known[i]);
 	*c = (struct set_coverage){0};
 }
@@ -43,13 +45,13 @@ static int cover(struct set_coverage *c, const struct table_set *set)
 	if (c->set == set)
 		return 0;
 	set_coverage_fini(c);
-	for (size_t i = 0; i < TABLE_SOURCES && !r; i++) {
+	c->count = table_set_sources(set, c->sources);
+	for (size_t i = 0; i < c->count && !r; i++) {
+		r = add_all(&c->known[i + 1], &c->known[i]);
 		/* what is malformed covers what came before the damage */
-		if (table_set_functions(set, table_sources[i], add_function, &c->known[i]) ==
-		    -ENOMEM)
+		if (!r && table_set_functions(set, c->sources[i], add_function, &c->known[i + 1]) ==
+				  -ENOMEM)
 			r = -ENOMEM;
-		else if (i)
-			r = add_all(&c->known[i], &c->known[i - 1]);
 	}
 	if (r)
 		set_coverage_fini(c);
@@ -65,11 +67,11 @@ static int count_set(struct set_coverage *c, const struct table_set *set, struct
 	uint64_t before = 0, bytes;
 	int r = cover(c, set);
 
-	for (size_t i = 0; i < TABLE_SOURCES && !r; i++, before = bytes) {
-		bytes = coverage_overlap(&c->known[i], text);
-		piece->covered[table_sources[i]] = bytes - before;
+	for (size_t i = 0; i < c->count && !r; i++, before = bytes) {
+		bytes = coverage_overlap(&c->known[i + 1], text);
+		piece->covered[c->sources[i]] = bytes - before;
 	}
-	piece->sframe_version = table_set_version(set);
+	piece->sframe_version = indexed_sections_version(table_set_find(set, TABLE_SFRAME));
 	table_set_dropped(set, &piece->dropped);
 	return r;
 }
@@ -81,18 +83,18 @@ static int count_set(struct set_coverage *c, const struct table_set *set, struct
 static int count_inferred(struct set_coverage *c, struct module *m, struct coverage *text,
 			  struct code_piece *piece)
 {
-	const struct coverage *tables = &c->known[TABLE_SOURCES - 1];
+	struct coverage *tables = &c->known[c->count];
 	const uint64_t all = coverage_bytes(text);
-	const uint64_t before = coverage_overlap(&c->known[TABLE_SOURCES - 1], text);
+	const uint64_t before = coverage_overlap(tables, text);
 	struct coverage known = {0};
 	int r = 0;
 
-	if (before == all || !table_set_has(&m->tables, TABLE_CODE))
+	if (before == all || !table_set_has(&m->tables, TABLE_INFERRED))
 		return 0;
 	r = add_all(&known, tables);
 	for (size_t i = 0; i < text->count && !r; i++)
-		r = code_rows_covered(&m->code, before < all / 2, &text->ranges[i], add_function,
-				      &known);
+		r = inferred_rules_covered(&m->inferred, before < all / 2, &text->ranges[i],
+					   add_function, &known);
 	if (!r)
 		piece->covered[BOBBIN_SOURCE_CODE] = coverage_overlap(&known, text) - before;
 	coverage_fini(&known);

@@ -401,7 +401,7 @@ int code_map_open(struct code_map **ret)
 	if (!map)
 		return -ENOMEM;
 	memset(map, 0, sizeof(*map));
-	read_sections_init(&map->readers);
+	reader_epochs_init(&map->readers);
 	root = root_new(1);
 	d = root ? directory_start(map, NULL) : NULL;
 	if (!d) {
@@ -453,7 +453,7 @@ void code_map_forked(struct code_map *map)
 	read_forget(&map->readers);
 }
 
-struct read_sections *code_map_readers(struct code_map *map)
+struct reader_epochs *code_map_readers(struct code_map *map)
 {
 	return &map->readers;
 }

@@ -14,7 +14,7 @@
 #define BOBBIN_CODEMAP_CODE_MAP_H
 
 #include "codemap/code.h"
-#include "codemap/read_sections.h"
+#include "codemap/reader_epochs.h"
 
 struct code_map;
 
@@ -22,7 +22,7 @@ struct code_map;
 int code_map_open(struct code_map **ret);
 void code_map_close(struct code_map *map);
 
-struct read_sections *code_map_readers(struct code_map *map);
+struct reader_epochs *code_map_readers(struct code_map *map);
 
 /* A number that grows with each change; a tag for caches.  For readers, too. */
 uint64_t code_map_generation(const struct code_map *map);

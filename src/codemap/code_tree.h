@@ -20,7 +20,7 @@
 
 #include "codemap/code.h"
 #include "codemap/leaf_rank.h"
-#include "codemap/read_sections.h"
+#include "codemap/reader_epochs.h"
 #include "core/bisect.h"
 #include "core/deps.h"
 
@@ -98,7 +98,7 @@ struct retired {
 };
 
 struct code_map {
-	struct read_sections readers;
+	struct reader_epochs readers;
 	struct root *_Atomic root;
 	_Atomic uint64_t generation;
 	/* the writers' */

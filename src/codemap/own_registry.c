@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 
 enum liveness {
 	FORKED,
@@ -108,7 +108,7 @@ static int make(struct registry **ret)
 	pthread_mutex_lock(&lock);
 	registry = atomic_load(&own);
 	if (!registry)
-		r = registry_open(kernel_door_native(), &registry);
+		r = registry_open(linux_calls_native(), &registry);
 	if (!r) {
 		atomic_store(&own, registry);
 		*ret = registry;

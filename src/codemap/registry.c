@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "codemap/code_checks.h"
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 #include "codemap/own_mappings.h"
 #include "codemap/page_writer.h"
 #include "codemap/registration.h"
@@ -22,7 +22,7 @@ struct registry {
 	struct code_map *map;
 	struct page_writer *page; /* or NULL */
 	struct own_mappings mappings;
-	struct kernel_door kernel;
+	struct linux_calls kernel;
 	struct registration_index index;
 	uint64_t last_id;
 };
@@ -76,11 +76,11 @@ static void forget_in_kernel(struct registry *registry, const struct registratio
 	if (!r->in_kernel)
 		return;
 	if (r->code.kind == CODE_JIT)
-		kernel_door_codectl(&registry->kernel, CODE_UNREGISTER, &jit, sizeof(jit));
+		linux_calls_codectl(&registry->kernel, CODE_UNREGISTER, &jit, sizeof(jit));
 	else if (r->count > 1)
-		kernel_door_codectl(&registry->kernel, CODE_UNREGISTER, &section, sizeof(section));
+		linux_calls_codectl(&registry->kernel, CODE_UNREGISTER, &section, sizeof(section));
 	else
-		kernel_door_unregister(&registry->kernel, r->key);
+		linux_calls_unregister(&registry->kernel, r->key);
 }
 
 void registry_close(struct registry *r)
@@ -293,7 +293,7 @@ static int tell_of_ranges(struct registration *r)
 		more[i - 1] = r->ranges[i].text;
 	info.text_ranges = (uintptr_t)more;
 	info.text_range_count = (uint32_t)(r->count - 1);
-	error = kernel_door_codectl(&r->registry->kernel, CODE_REGISTER_ELF, &info, sizeof(info));
+	error = linux_calls_codectl(&r->registry->kernel, CODE_REGISTER_ELF, &info, sizeof(info));
 	free(more);
 	return error;
 }
@@ -310,7 +310,7 @@ static int tell_of_section(struct registration *r)
 	if (!r->code.sframe.data || r->code.sframe.addr != r->key || r->code.table != r->key)
 		return -ENODATA;
 	return r->count > 1 ? tell_of_ranges(r)
-			    : kernel_door_register(&r->registry->kernel, &setup);
+			    : linux_calls_register(&r->registry->kernel, &setup);
 }
 
 /* A kernel that does not want a table says nothing of what the process keeps. */
@@ -319,7 +319,7 @@ static void tell_kernel(struct registration *r)
 	const struct code_jit_info jit = jit_info(r);
 
 	if (r->code.kind == CODE_JIT)
-		r->in_kernel = !kernel_door_codectl(&r->registry->kernel, CODE_REGISTER_JIT, &jit,
+		r->in_kernel = !linux_calls_codectl(&r->registry->kernel, CODE_REGISTER_JIT, &jit,
 						    sizeof(jit));
 	else
 		r->in_kernel = !tell_of_section(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * registry.h - register and unregister code: what all doors lead to.
+ * registry.h - register and unregister code, for all kinds of calls.
  *
  *	codectl() sframe_register() prctl __register_frame JIT builder
  *	      └───────────┴────────────┴─────────┴────────────┘
@@ -31,7 +31,7 @@ struct code_match {
 	bool added;                  /* by registry_add_section(); false: not by that */
 };
 
-/* A kernel_call of kernel_door.h; NULL: no kernel has registrations, too. */
+/* A kernel_call of linux_calls.h; NULL: no kernel has registrations, too. */
 int registry_open(long (*kernel)(long number, unsigned int option, const void *info, size_t size),
 		  struct registry **ret);
 void registry_close(struct registry *registry);

@@ -3,7 +3,7 @@
  * frame_walk.h - what a walk carries from frame to frame, and what its world brings.
  *
  * A world is one C file: it defines the functions below, always inlined where they are
- * short, and includes core/frame_caller.h.  It has no policy: what a frame costs and decides is
+ * short, and includes core/unwind_frame.h.  It has no policy: what a frame costs and decides is
  * there.  Its own data lie around struct frame_walk.
  */
 #ifndef BOBBIN_CORE_FRAME_WALK_H
@@ -27,7 +27,7 @@ struct near_memory {
 	uint64_t start, size;
 };
 
-/* A way to the caller of a frame without a table, see core/last_resort.h. */
+/* A way to the caller of a frame without a table, see core/fallbacks.h. */
 struct frame_way {
 	struct bobbin_regs caller;
 	uint64_t slot;   /* of the return address; 0: it is in a register */
@@ -44,7 +44,7 @@ struct return_slot {
 };
 
 /* What a frame without a table is looked at with; BPF has no room on its stack for it. */
-struct last_resort {
+struct fallbacks {
 	struct frame_way by_code, by_record;
 	struct return_slot first;
 	struct code_path path;
@@ -80,7 +80,7 @@ struct frame_walk {
 	uint32_t lost;                  /* a bit for each register that was lost so far */
 	uint64_t gpr[BOBBIN_REG_COUNT]; /* filled when a signal frame is met */
 	uint64_t recovered[BOBBIN_REG_COUNT]; /* what was lost */
-	struct last_resort resort;
+	struct fallbacks resort;
 };
 
 /* world_word() is rule_step.h's; @world: the walk. */

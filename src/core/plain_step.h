@@ -5,7 +5,7 @@
  *	CFA = SP or FP + off;  RA in its default slot;  FP unchanged or at CFA + off
  *
  * Three in a thousand rows of a distribution are anything else.  frame_plain() in
- * frame_caller.h applies these in a dozen instructions.
+ * unwind_frame.h applies these in a dozen instructions.
  *
  * The layout of the word is in rule.c.
  */

@@ -117,7 +117,7 @@ static int put_nothing(struct table_builder *b)
 	return r ? r : table_builder_end(b, 1);
 }
 
-static int compile(const struct infer_rows *rows, struct code_found *ret)
+static int compile(const struct infer_rows *rows, struct infer_result *ret)
 {
 	struct table_builder builder;
 	int r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder);
@@ -133,9 +133,9 @@ static int compile(const struct infer_rows *rows, struct code_found *ret)
 }
 
 static int infer_table(struct program *p, const struct coverage *wanted,
-		       const struct code_wish *wish, struct code_found *ret)
+		       const struct infer_budget *budget, struct infer_result *ret)
 {
-	const struct infer_options options = {.only = wanted, .stop = wish->stop};
+	const struct infer_options options = {.only = wanted, .stop = &budget->stop};
 	struct infer_rows rows = {0};
 	int r = wanted->count ? infer_rows(p, &options, &rows) : 0;
 
@@ -147,7 +147,7 @@ static int infer_table(struct program *p, const struct coverage *wanted,
 }
 
 /* Store the table in the cache and use it from there, so that it takes no memory. */
-static void keep(struct table_cache *cache, const struct table_key *key, struct code_found *ret)
+static void keep(struct table_cache *cache, const struct table_key *key, struct infer_result *ret)
 {
 	if (table_cache_keep(cache, key, ret->made, ret->size) ||
 	    table_cache_find(cache, key, NULL, &ret->kept))
@@ -156,10 +156,9 @@ static void keep(struct table_cache *cache, const struct table_key *key, struct 
 	ret->made = NULL;
 }
 
-static int find_or_make(struct program *p, const struct code_wish *wish, struct coverage *wanted,
-			struct code_found *ret)
+static int find_or_make(struct program *p, struct coverage *functions, struct infer_budget *budget,
+			struct coverage *wanted, struct infer_result *ret)
 {
-	const struct coverage *functions = wish->functions;
 	struct table_key key;
 	uint64_t size;
 	int r = 0;
@@ -167,40 +166,41 @@ static int find_or_make(struct program *p, const struct code_wish *wish, struct 
 	/* covered functions are not analysed, but their starts are known */
 	for (size_t i = 0; i < functions->count && !r; i++)
 		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
-	coverage_settle(wish->functions);
+	coverage_settle(functions);
 	if (!r)
 		r = find_uncovered(p, functions, wanted);
 	if (r)
 		return r;
 	size = coverage_bytes(wanted);
-	if (size > wish->most)
+	if (size > budget->bytes || size > INFER_FILE_MAX)
 		return -EFBIG;
-	if (wish->cache) {
+	if (budget->cache) {
 		key_of(p, wanted, &key);
-		if (!table_cache_find(wish->cache, &key, NULL, &ret->kept))
+		if (!table_cache_find(budget->cache, &key, NULL, &ret->kept))
 			return 0;
 	}
-	r = infer_table(p, wanted, wish, ret);
+	r = infer_table(p, wanted, budget, ret);
 	if (r)
 		return r;
-	ret->analysed = size;
-	if (wish->cache)
-		keep(wish->cache, &key, ret);
+	budget->bytes -= size;
+	if (budget->cache)
+		keep(budget->cache, &key, ret);
 	return 0;
 }
 
-static int code_table_make(const struct code_wish *wish, struct code_found *ret)
+static int infer_code(int fd, struct coverage *functions, struct infer_budget *budget,
+		      struct infer_result *ret)
 {
 	struct coverage wanted = {0};
 	struct program program;
-	int r = program_of_elf(wish->fd, NULL, &program);
+	int r = program_of_elf(fd, NULL, &program);
 
 	if (r)
 		return r;
-	r = find_or_make(&program, wish, &wanted, ret);
+	r = find_or_make(&program, functions, budget, &wanted, ret);
 	coverage_fini(&wanted);
 	program_fini(&program);
 	return r;
 }
 
-const struct code_maker code_table_maker = {code_table_make, INFERENCE_VERSION};
+const struct infer_ops code_table_ops = {infer_code, INFERENCE_VERSION};

@@ -5,12 +5,12 @@
 #ifndef BOBBIN_INFER_CODE_TABLE_H
 #define BOBBIN_INFER_CODE_TABLE_H
 
-#include "table/code_maker.h"
+#include "table/infer_ops.h"
 
 /*
  * It finds tables by a digest of all code of a file, and of what its tables cover.  Where there
  * is nothing to infer, or nothing is found, the table is there, and says nothing.
  */
-extern const struct code_maker code_table_maker;
+extern const struct infer_ops code_table_ops;
 
 #endif

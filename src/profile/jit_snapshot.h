@@ -6,7 +6,7 @@
 #define BOBBIN_PROFILE_JIT_SNAPSHOT_H
 
 #include "base/content_digest.h"
-#include "unwind/table_set.h"
+#include "unwind/jit_source.h"
 
 /* Entries of which a snapshot is made. */
 #define JIT_SNAPSHOT_ROWS (1u << 18)

@@ -48,7 +48,8 @@ struct recorder_options {
 	const volatile sig_atomic_t *hurry;
 	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
-	struct name_recorder *names; /* or NULL: no names are kept with the recording */
+	const struct infer_ops *infer; /* of inferred rules, or NULL */
+	struct name_recorder *names;   /* or NULL: no names are kept with the recording */
 };
 
 struct recorder_stats {

@@ -462,7 +462,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	int error;
 
 	*stage = RECORDER_MEMORY;
-	error = bobbin_unwinder_open(&r->options.unwind, &r->unwinder);
+	error = unwinder_open(&r->options.unwind, r->options.infer, &r->unwinder);
 	if (!error) {
 		process_reader_hurry(unwinder_reader(r->unwinder), r->options.hurry);
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);

@@ -14,8 +14,8 @@
 bool section_tables_possible(const struct module *module)
 {
 	return module->image.arch == native_arch() && module->tables.count &&
-	       module->tables.tables[0].kind > TABLE_GO &&
-	       module->tables.tables[0].kind < TABLE_SIDEFILE;
+	       module->tables.tables[0].ops->kind > TABLE_GO &&
+	       module->tables.tables[0].ops->kind < TABLE_SIDEFILE;
 }
 
 static int make_sframe(const struct indexed_sections *sections, uint64_t limit,

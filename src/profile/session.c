@@ -139,7 +139,7 @@ static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
 }
 
 int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
-		 struct bobbin_error *err, struct session **ret)
+		 const struct infer_ops *infer, struct bobbin_error *err, struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int r;
@@ -152,7 +152,7 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 	if (r)
 		goto out;
 	s->arch = arch_of(s->reader);
-	r = bobbin_unwinder_open(unwind, &s->unwinder);
+	r = unwinder_open(unwind, infer, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
 	s->recorded = true;
@@ -168,7 +168,8 @@ out:
 	return r;
 }
 
-int session_open_live(const struct bobbin_unwinder_options *unwind, struct session **ret)
+int session_open_live(const struct bobbin_unwinder_options *unwind, const struct infer_ops *infer,
+		      struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int r;
@@ -176,7 +177,7 @@ int session_open_live(const struct bobbin_unwinder_options *unwind, struct sessi
 	if (!s)
 		return -ENOMEM;
 	s->arch = native_arch();
-	r = bobbin_unwinder_open(unwind, &s->unwinder);
+	r = unwinder_open(unwind, infer, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, true, &s->processes);
 	if (r)

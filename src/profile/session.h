@@ -15,17 +15,19 @@
 #include "profile/process_table.h"
 #include "profile/stack_sample.h"
 
+struct infer_ops;
 struct session;
 
-/* Errors as perf_reader_open(). */
+/* @infer: of inferred rules, or NULL.  Errors as perf_reader_open(). */
 int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
-		 struct bobbin_error *err, struct session **ret);
+		 const struct infer_ops *infer, struct bobbin_error *err, struct session **ret);
 
 /*
  * Follow a recording that is being made on this machine, of processes that live: there are no
  * samples before session_feed().  0 or a negative errno.
  */
-int session_open_live(const struct bobbin_unwinder_options *unwind, struct session **ret);
+int session_open_live(const struct bobbin_unwinder_options *unwind, const struct infer_ops *infer,
+		      struct session **ret);
 
 /*
  * Go on with further records: a recording that must outlive the last session_next(), which

@@ -18,11 +18,11 @@
 #include <errno.h>
 #include <link.h>
 
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 #include "core/deps.h"
 #include "elf/gnu_sframe.h"
 
-static struct kernel_door door;
+static struct linux_calls calls;
 
 struct object {
 	const ElfW(Phdr) * section, *text;
@@ -63,12 +63,12 @@ static uint64_t register_object(const struct object *object)
 		.text_size = object->text->p_memsz,
 	};
 
-	return kernel_door_register(&door, &setup) ? 0 : setup.sframe_start;
+	return linux_calls_register(&calls, &setup) ? 0 : setup.sframe_start;
 }
 
 BOBBIN_API unsigned int la_version(unsigned int version)
 {
-	door.call = kernel_door_native();
+	calls.call = linux_calls_native();
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
@@ -86,6 +86,6 @@ BOBBIN_API unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t 
 BOBBIN_API unsigned int la_objclose(uintptr_t *cookie)
 {
 	if (*cookie)
-		kernel_door_unregister(&door, *cookie);
+		linux_calls_unregister(&calls, *cookie);
 	return 0;
 }

@@ -188,7 +188,7 @@ static uint64_t gap_start(struct code_labels *labels, const struct code_spot *sp
 	/* half of an answer would give many functions one name */
 	do
 		module_gap(spot->module, spot->vaddr, &gap->start, &gap->end);
-	while (spot->module->code.waits && unwinder_finish_code(labels->unwinder, NULL));
+	while (spot->module->inferred.waits && unwinder_finish_code(labels->unwinder, NULL));
 	return gap->start;
 }
 

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
-/* Bytes of a file that was let go; more than one whose compiled table is kept has. */
+#include "cfi/cfi_step.h"
+
+/* More bytes than any file with a cached table has. */
 #define MOST_READ_AGAIN (512u << 20)
 
 static struct bobbin_cfi_view view_of(const struct bobbin_arch *arch, const struct elf_bytes *frame)
@@ -47,7 +49,7 @@ static void view_image(const struct elf_image *image,
 	eh->code_count = debug->code_count = image->code.count;
 }
 
-/* A file that is not what it was any more has none.  0 or -ENOMEM. */
+/* If the file is no longer readable, there is no call-frame information.  0 or -ENOMEM. */
 static int read_again(struct call_frames *f)
 {
 	int r;
@@ -143,9 +145,13 @@ bool call_frames_exist(const struct call_frames *frames)
 	return frames->views[CALL_FRAMES_EH].frame || frames->views[CALL_FRAMES_DEBUG].frame;
 }
 
-int call_frames_rows(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
-		     struct bobbin_cfi_rows *rows, struct bobbin_row *row,
-		     enum bobbin_source *source)
+/*
+ * The row for an address, which @rows has come to.  @source: which section covers it.  0;
+ * -ENOENT: none; -EBADMSG and @err: its FDE is malformed.
+ */
+static int find_row(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
+		    struct bobbin_cfi_rows *rows, struct bobbin_row *row,
+		    enum bobbin_source *source)
 {
 	const struct listed_fde *listed;
 	int r;
@@ -163,12 +169,34 @@ int call_frames_rows(const struct call_frames *f, uint64_t vaddr, struct bobbin_
 	return r ? r : bobbin_cfi_rows_find(rows, vaddr, err, row);
 }
 
-int call_frames_lookup(const struct call_frames *f, uint64_t vaddr, struct bobbin_error *err,
-		       struct bobbin_row *row, enum bobbin_source *source)
+static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		  struct bobbin_error *err, struct table_answer *ret)
 {
 	struct bobbin_cfi_rows rows;
+	int r = call_frames_list(table);
 
-	return call_frames_rows(f, vaddr, err, &rows, row, source);
+	return r ? r : find_row(table, pc, err, &rows, &ret->row, &ret->source);
+}
+
+static enum bobbin_reason step_by_row(void *table, uint64_t pc, const struct bobbin_mem *mem,
+				      struct table_step *step)
+{
+	struct call_frames frames;
+	enum bobbin_source source;
+	struct bobbin_cfi_rows rows;
+	struct bobbin_error error;
+	struct bobbin_row row;
+	int r;
+
+	if (call_frames_list(table))
+		return BOBBIN_REASON_NO_TABLE;
+	frames = *(const struct call_frames *)table;
+	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++)
+		frames.views[i].arch = step->arch;
+	r = find_row(&frames, pc, &error, &rows, &row, &source);
+	if (r)
+		return r == -EBADMSG ? error.reason : BOBBIN_REASON_NO_TABLE;
+	return cfi_step(&rows, pc, mem, step);
 }
 
 static int give_functions(const struct fde_list *list, enum call_frames_section section,
@@ -182,9 +210,14 @@ static int give_functions(const struct fde_list *list, enum call_frames_section 
 	return r;
 }
 
-int call_frames_functions(struct call_frames *frames, enum call_frames_section section,
-			  function_sink sink, void *ctx)
+/* Those of one section, without entries that linkers have dropped, ascending. */
+static int functions(void *table, const struct bobbin_arch *arch, enum bobbin_source source,
+		     function_sink sink, void *ctx)
 {
+	const enum call_frames_section section = source == BOBBIN_SOURCE_EH_FRAME
+							 ? CALL_FRAMES_EH
+							 : CALL_FRAMES_DEBUG;
+	struct call_frames *frames = table;
 	struct fde_list list;
 	int r = read_again(frames);
 
@@ -199,3 +232,12 @@ int call_frames_functions(struct call_frames *frames, enum call_frames_section s
 	fde_list_fini(&list);
 	return r;
 }
+
+const struct table_ops call_frames_ops = {
+	.kind = TABLE_CALL_FRAMES,
+	.sources = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME},
+	.whole = true,
+	.lookup = lookup,
+	.functions = functions,
+	.step = step_by_row,
+};

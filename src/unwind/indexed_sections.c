@@ -102,7 +102,12 @@ int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc
 	return -ENOENT;
 }
 
-int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx)
+unsigned int indexed_sections_version(const struct indexed_sections *sections)
+{
+	return sections && sections->count ? sections->list[0].view.version : 0;
+}
+
+static int section_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx)
 {
 	struct bobbin_sframe_fde fde;
 	int r = 0;
@@ -113,12 +118,27 @@ int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, 
 	return r;
 }
 
-int indexed_sections_functions(const struct indexed_sections *sections, function_sink sink,
-			       void *ctx)
+static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		  struct bobbin_error *err, struct table_answer *ret)
 {
+	return indexed_sections_lookup(table, pc, err, &ret->row);
+}
+
+static int functions(void *table, const struct bobbin_arch *arch, enum bobbin_source source,
+		     function_sink sink, void *ctx)
+{
+	const struct indexed_sections *sections = table;
 	int r = 0;
 
 	for (unsigned int i = 0; i < sections->count && !r; i++)
-		r = sframe_functions(&sections->list[i].view, sink, ctx);
+		r = section_functions(&sections->list[i].view, sink, ctx);
 	return r;
 }
+
+const struct table_ops indexed_sections_ops = {
+	.kind = TABLE_SFRAME,
+	.sources = {BOBBIN_SOURCE_SFRAME},
+	.drops = true,
+	.lookup = lookup,
+	.functions = functions,
+};

@@ -11,7 +11,7 @@
 #include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
-#include "unwind/function_sink.h"
+#include "unwind/table_ops.h"
 
 /* What is after these is not looked at. */
 #define INDEXED_SECTIONS_MAX 8
@@ -42,12 +42,9 @@ void indexed_sections_fini(struct indexed_sections *sections);
 int indexed_sections_lookup(const struct indexed_sections *sections, uint64_t pc,
 			    struct bobbin_error *err, struct bobbin_row *row);
 
-/*
- * Each function, as long as @sink returns 0; what it returned.  Malformed entries are
- * left out.
- */
-int indexed_sections_functions(const struct indexed_sections *sections, function_sink sink,
-			       void *ctx);
-int sframe_functions(const struct bobbin_sframe_view *view, function_sink sink, void *ctx);
+/* The version of the first one; 0: there is none, or @sections is NULL. */
+unsigned int indexed_sections_version(const struct indexed_sections *sections);
+
+extern const struct table_ops indexed_sections_ops;
 
 #endif

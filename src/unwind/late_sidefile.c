@@ -86,3 +86,22 @@ int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void
 	}
 	return r;
 }
+
+static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		  struct bobbin_error *err, struct table_answer *ret)
+{
+	return late_sidefile_lookup(table, pc, &ret->row);
+}
+
+static int functions(void *table, const struct bobbin_arch *arch, enum bobbin_source source,
+		     function_sink sink, void *ctx)
+{
+	return late_sidefile_functions(table, sink, ctx);
+}
+
+const struct table_ops late_sidefile_ops = {
+	.kind = TABLE_SIDEFILE,
+	.sources = {BOBBIN_SOURCE_SIDEFILE},
+	.lookup = lookup,
+	.functions = functions,
+};

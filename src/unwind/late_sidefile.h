@@ -9,7 +9,7 @@
 
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
-#include "unwind/function_sink.h"
+#include "unwind/table_ops.h"
 
 struct late_sidefile {
 	const struct elf_image *image; /* whose it is */
@@ -22,5 +22,7 @@ int late_sidefile_lookup(struct late_sidefile *late, uint64_t vaddr, struct bobb
 
 /* Each function, or block of one, up to what is malformed; what @sink returned. */
 int late_sidefile_functions(struct late_sidefile *late, function_sink sink, void *ctx);
+
+extern const struct table_ops late_sidefile_ops;
 
 #endif

@@ -15,6 +15,7 @@ static int open_module(const struct loaded_image *image, struct mapping_list *ma
 		       struct module **ret)
 {
 	const struct bobbin_unwinder_options options = {.size = sizeof(options)};
+	const struct module_context context = {.options = &options};
 	const struct mapping *m = image->text_count ? mapping_list_find(maps, image->text[0].start)
 						    : NULL;
 	struct mapped_file file;
@@ -29,7 +30,7 @@ static int open_module(const struct loaded_image *image, struct mapping_list *ma
 		memcpy(file.build_id, image->proof_bytes, image->proof_len);
 		file.build_id_len = image->proof_len;
 	}
-	r = module_open(NULL, NULL, &file, &options, UINT64_MAX, ret);
+	r = module_open(&context, &file, UINT64_MAX, ret);
 	if (r)
 		return r;
 	/* programs close what they do not know */

@@ -23,9 +23,44 @@ static int open_sframe(struct module *m)
 	if (r == -EBADMSG)
 		table_set_drop(&m->tables, &error);
 	else if (!r && m->sframe.count)
-		table_set_add(&m->tables, TABLE_SFRAME, &m->sframe);
+		table_set_add(&m->tables, &indexed_sections_ops, &m->sframe);
 	return r == -EBADMSG ? 0 : r;
 }
+
+static int go_lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		     struct bobbin_error *err, struct table_answer *ret)
+{
+	return pclntab_lookup(table, arch, pc, err, &ret->row);
+}
+
+static bool go_function(const void *table, uint64_t pc, uint64_t *ret)
+{
+	uint64_t end;
+
+	return !pclntab_function(table, pc, NULL, ret, &end);
+}
+
+static int go_functions(void *table, const struct bobbin_arch *arch, enum bobbin_source source,
+			function_sink sink, void *ctx)
+{
+	const struct pclntab *t = table;
+	uint64_t start, end;
+	int r = 0;
+
+	for (uint32_t i = 0; i < t->count && !r; i++)
+		if (!pclntab_entry(t, i, &start, &end))
+			r = sink(ctx, start, end);
+	return r;
+}
+
+static const struct table_ops go_ops = {
+	.kind = TABLE_GO,
+	.sources = {BOBBIN_SOURCE_GO},
+	.whole = true,
+	.lookup = go_lookup,
+	.function = go_function,
+	.functions = go_functions,
+};
 
 /* One of another version, or malformed, is none. */
 static void open_go(struct module *m)
@@ -34,26 +69,26 @@ static void open_go(struct module *m)
 
 	if (s->data &&
 	    !pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
-		table_set_add(&m->tables, TABLE_GO, &m->go);
+		table_set_add(&m->tables, &go_ops, &m->go);
 }
 
 static int open_frames(struct module *m)
 {
 	int r = 0;
 
-	if (m->cache && kept_rows_find(m->cache, &m->image, &m->kept)) {
-		table_set_add(&m->tables, TABLE_KEPT, &m->kept);
+	if (m->cache && cached_cfi_find(m->cache, &m->image, &m->kept)) {
+		table_set_add(&m->tables, &cached_cfi_ops, &m->kept);
 		call_frames_init_later(&m->image, &m->frames);
 	} else {
 		r = call_frames_init(&m->image, &m->frames);
 	}
 	if (!r && call_frames_exist(&m->frames))
-		table_set_add(&m->tables, TABLE_CALL_FRAMES, &m->frames);
+		table_set_add(&m->tables, &call_frames_ops, &m->frames);
 	return r;
 }
 
 /* Side-files are unpacked while they are read, and call-frame information may be listed later. */
-static int prepare_code(void *ctx, function_sink sink, void *sink_ctx)
+static int prepare_inferred(void *ctx, function_sink sink, void *sink_ctx)
 {
 	struct module *m = ctx;
 
@@ -66,36 +101,41 @@ static int prepare_code(void *ctx, function_sink sink, void *sink_ctx)
 static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 {
 	const struct module *m = ctx;
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count = table_set_sources(&m->tables, sources);
 	int r = 0;
 
-	for (unsigned int i = 0; i < TABLE_SOURCES && r != -ENOMEM; i++)
-		if (table_sources[i] != BOBBIN_SOURCE_SIDEFILE)
-			r = table_set_functions(&m->tables, table_sources[i], sink, sink_ctx);
+	for (unsigned int i = 0; i < count && r != -ENOMEM; i++)
+		if (sources[i] != BOBBIN_SOURCE_SIDEFILE)
+			r = table_set_functions(&m->tables, sources[i], sink, sink_ctx);
 	return r;
 }
 
-static void open_code(struct module *m, const struct bobbin_unwinder_options *options)
+static void open_inferred(struct module *m, const struct module_context *context)
 {
-	if (!code_rows_exist() || m->elf_fd < 0 || !m->image.linked ||
+	if (!context->infer || m->elf_fd < 0 || !m->image.linked ||
 	    m->image.arch != bobbin_arch_amd64())
 		return;
-	m->code = (struct code_rows){
+	m->inferred = (struct inferred_rules){
+		.infer = context->infer,
+		.queue = context->queue,
 		.fd = m->elf_fd,
 		.image = &m->image,
-		.prepare = prepare_code,
+		.prepare = prepare_inferred,
 		.list = list_functions,
 		.ctx = m,
-		.ignores = options->ignore_sframe,
+		.ignores = context->options->ignore_sframe,
 		/* a copy's date is new each time */
 		.cache = m->base ? NULL : m->cache,
 	};
 	/* names need to know where functions begin all the same */
-	if (!options->ignore_code)
-		table_set_add(&m->tables, TABLE_CODE, &m->code);
+	if (!context->options->ignore_code)
+		table_set_add(&m->tables, &inferred_rules_ops, &m->inferred);
 }
 
-static int open_tables(struct module *m, const struct bobbin_unwinder_options *options)
+static int open_tables(struct module *m, const struct module_context *context)
 {
+	const struct bobbin_unwinder_options *options = context->options;
 	int r;
 
 	table_set_init(m->image.arch, &m->tables);
@@ -107,14 +147,13 @@ static int open_tables(struct module *m, const struct bobbin_unwinder_options *o
 	open_go(m);
 	m->sidefile = (struct late_sidefile){&m->image, options->sframe_path, NULL};
 	if (options->sframe_path)
-		table_set_add(&m->tables, TABLE_SIDEFILE, &m->sidefile);
-	open_code(m, options);
+		table_set_add(&m->tables, &late_sidefile_ops, &m->sidefile);
+	open_inferred(m, context);
 	return 0;
 }
 
-static int open_image(struct module *m, struct process_reader *reader,
-		      const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		      uint64_t room)
+static int open_image(struct module *m, const struct module_context *context,
+		      const struct mapped_file *file, uint64_t room)
 {
 	size_t size;
 	const void *vdso;
@@ -125,7 +164,7 @@ static int open_image(struct module *m, struct process_reader *reader,
 			return -ENOENT;
 		return elf_image_init_memory(vdso, size, NULL, &m->image);
 	}
-	m->fd = backing_file_open(reader, file, options->debug_path);
+	m->fd = backing_file_open(context->reader, file, context->options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
 	m->elf_fd = m->fd;
@@ -165,9 +204,8 @@ static void note_code(struct module *m)
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 
-int module_open(struct process_reader *reader, struct table_cache *cache,
-		const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		uint64_t room, struct module **ret)
+int module_open(const struct module_context *context, const struct mapped_file *file, uint64_t room,
+		struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -175,10 +213,10 @@ int module_open(struct process_reader *reader, struct table_cache *cache,
 	if (!m)
 		return -ENOMEM;
 	m->fd = m->elf_fd = -1;
-	m->cache = cache;
-	r = open_image(m, reader, file, options, room);
+	m->cache = context->cache;
+	r = open_image(m, context, file, room);
 	if (!r)
-		r = open_tables(m, options);
+		r = open_tables(m, context);
 	if (!r)
 		note_code(m);
 	/* another kernel's vDSO in an old recording */
@@ -211,9 +249,8 @@ static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
 	return 0;
 }
 
-int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
-		      const struct bobbin_unwinder_options *options, uint64_t room,
-		      struct module **ret)
+int module_open_inner(const struct module_context *context, int container, uint64_t offset,
+		      uint64_t room, struct module **ret)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int r;
@@ -223,10 +260,10 @@ int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
 		return -ENOMEM;
 	}
 	m->fd = container;
-	m->cache = cache;
+	m->cache = context->cache;
 	r = open_inner_image(m, offset, room);
 	if (!r)
-		r = open_tables(m, options);
+		r = open_tables(m, context);
 	if (r) {
 		module_close(m);
 		return r;
@@ -250,10 +287,10 @@ void module_close(struct module *module)
 	if (!module)
 		return;
 	if (module->cache && module->asked)
-		kept_rows_make(module->cache, &module->image, &module->kept);
-	kept_rows_fini(&module->kept);
+		cached_cfi_make(module->cache, &module->image, &module->kept);
+	cached_cfi_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
-	code_rows_fini(&module->code);
+	inferred_rules_fini(&module->inferred);
 	indexed_sections_fini(&module->sframe);
 	call_frames_fini(&module->frames);
 	elf_image_fini(&module->image);
@@ -263,18 +300,18 @@ void module_close(struct module *module)
 
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
 {
-	return kept_rows_table(&module->image, &module->kept, limit, data, size);
+	return cached_cfi_table(&module->image, &module->kept, limit, data, size);
 }
 
 void module_rest(struct module *module)
 {
-	if (!module->cache || !kept_rows_rest(module->cache, &module->kept) || module->elf_fd < 0)
+	if (!module->cache || !cached_cfi_rest(module->cache, &module->kept) || module->elf_fd < 0)
 		return;
 	/* the analysis of its code, in another thread, may be listing them */
-	if (table_set_has(&module->tables, TABLE_CODE))
+	if (table_set_has(&module->tables, TABLE_INFERRED))
 		return;
-	if (!table_set_has(&module->tables, TABLE_KEPT))
-		table_set_add(&module->tables, TABLE_KEPT, &module->kept);
+	if (!table_set_has(&module->tables, TABLE_CACHED_CFI))
+		table_set_add(&module->tables, &cached_cfi_ops, &module->kept);
 	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
 }
@@ -381,13 +418,15 @@ static struct gap segment_around(const struct module *m, uint64_t vaddr)
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
 	struct gap gap = segment_around(module, vaddr);
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count = table_set_sources(&module->tables, sources);
 	uint64_t first, last;
 
-	for (unsigned int i = 0; i < TABLE_SOURCES; i++)
-		table_set_functions(&module->tables, table_sources[i], narrow, &gap);
+	for (unsigned int i = 0; i < count; i++)
+		table_set_functions(&module->tables, sources[i], narrow, &gap);
 	if (module->tables.entry)
 		split(&gap, module->tables.entry);
-	if (code_rows_function(&module->code, vaddr, &first, &last)) {
+	if (inferred_rules_function(&module->inferred, vaddr, &first, &last)) {
 		split(&gap, first);
 		narrow(&gap, last, last);
 	}

@@ -16,10 +16,10 @@
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
 #include "target/mapped_file.h"
+#include "unwind/cached_cfi.h"
 #include "unwind/call_frames.h"
-#include "unwind/code_rows.h"
 #include "unwind/indexed_sections.h"
-#include "unwind/kept_rows.h"
+#include "unwind/inferred_rules.h"
 #include "unwind/late_sidefile.h"
 #include "unwind/table_set.h"
 
@@ -30,9 +30,9 @@ struct module {
 	struct indexed_sections sframe;
 	struct call_frames frames;
 	struct late_sidefile sidefile;
-	struct code_rows code;
+	struct inferred_rules inferred;
 	struct table_cache *cache; /* borrowed, or NULL */
-	struct kept_rows kept;     /* of it, in place of @frames */
+	struct cached_cfi kept;    /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
 	int fd;                    /* to read code bytes, or -1 */
 	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
@@ -42,13 +42,21 @@ struct module {
 	const char *root;          /* of the process that had it mapped; NULL: ours; borrowed */
 };
 
+/* What files are opened with, all borrowed; all but @options may be NULL. */
+struct module_context {
+	const struct bobbin_unwinder_options *options;
+	struct process_reader *reader;
+	struct table_cache *cache;
+	const struct infer_ops *infer;
+	struct inference_queue *queue;
+};
+
 /*
- * Read a file's tables; @reader and @cache may be NULL.  -ENOENT and friends: it cannot be opened;
- * -EBADMSG: it is not usable; -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
+ * Read a file's tables.  -ENOENT and friends: it cannot be opened; -EBADMSG: it is not usable;
+ * -ENOBUFS: its sections have more than @room bytes; -ENOMEM.
  */
-int module_open(struct process_reader *reader, struct table_cache *cache,
-		const struct mapped_file *file, const struct bobbin_unwinder_options *options,
-		uint64_t room, struct module **ret);
+int module_open(const struct module_context *context, const struct mapped_file *file, uint64_t room,
+		struct module **ret);
 /* Tables that the cache did not have, and that were of use, are kept for the next time. */
 void module_close(struct module *module);
 
@@ -56,15 +64,14 @@ void module_close(struct module *module);
  * The same for the ELF file within @container whose code is at @offset of it, see inner_file.h.
  * @container: taken over in any case.
  */
-int module_open_inner(struct table_cache *cache, int container, uint64_t offset,
-		      const struct bobbin_unwinder_options *options, uint64_t room,
-		      struct module **ret);
+int module_open_inner(const struct module_context *context, int container, uint64_t offset,
+		      uint64_t room, struct module **ret);
 
 /*
  * The bytes of the compiled table of a file that has one section of call-frame information:
  * from the cache, or made now, of at most @limit bytes, and kept for the next time.  They are
  * valid as long as the module.  Another thread may do this, once, while the module is asked for
- * rules.  Errors as kept_rows_table().
+ * rules.  Errors as cached_cfi_table().
  */
 int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
 
@@ -93,6 +100,10 @@ bool module_rule(struct module *module, uint64_t offset, struct table_answer *re
  * function of all tables.
  */
 void module_gap(struct module *module, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
+/* As bobbin_unwinder_open(), with rules that are inferred by @infer; NULL: there are none. */
+int unwinder_open(const struct bobbin_unwinder_options *options, const struct infer_ops *infer,
+		  struct bobbin_unwinder **ret);
 
 /*
  * The tables of what is mapped at an address, of a file or of one inside of it; NULL: there are
@@ -128,7 +139,7 @@ struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct
 				  uint64_t mapped, uint64_t offset, uint64_t *vaddr);
 
 /*
- * Wait for rules that are inferred later, if some were asked for; see code_queue_finish().
+ * Wait for rules that are inferred later, if some were asked for, as inference_queue_finish().
  * Whether there were some.
  */
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,

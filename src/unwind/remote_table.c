@@ -55,8 +55,8 @@ int remote_table_open_section(struct remote_table *table)
 
 	if (r == -ENOMEM)
 		return r;
-	table_set_add(&table->tables, TABLE_SFRAME, &table->sections);
-	/* of bytes that were tried before */
+	table_set_add(&table->tables, &indexed_sections_ops, &table->sections);
+	/* the mark may be of other bytes that were tried before */
 	atomic_store(&table->tables.dropped, 0);
 	if (r)
 		table_set_drop(&table->tables, &error);
@@ -65,7 +65,7 @@ int remote_table_open_section(struct remote_table *table)
 
 int remote_table_open_frames(struct remote_table *table)
 {
-	table_set_add(&table->tables, TABLE_CALL_FRAMES, &table->cfi);
+	table_set_add(&table->tables, &call_frames_ops, &table->cfi);
 	return call_frames_init_bare(table->tables.arch, &table->frames, &table->cfi);
 }
 
@@ -80,7 +80,7 @@ void remote_table_open_jit(struct remote_table *table, const struct remote_proce
 {
 	table->process = *process;
 	table->jit = (struct jit_source){*info, {read_process, &table->process}};
-	table_set_add(&table->tables, TABLE_JIT, &table->jit);
+	table_set_add(&table->tables, &jit_table_ops, &table->jit);
 }
 
 uint64_t remote_table_bytes(const struct remote_table *table)

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/coverage.h"
 #include "base/memory_origin.h"
+#include "base/vector.h"
 #include "codemap/code_map.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
@@ -16,7 +18,8 @@ static const struct bobbin_error unreadable = {.reason = BOBBIN_REASON_NO_MEMORY
 static int open_section(struct remote_table *t, struct remote_code *r,
 			const struct bobbin_code_entry *e)
 {
-	struct elf_bytes *s = &t->section;
+	int error;
+	uint8_t *data;
 
 	/* sections that are kept may have taken more */
 	if (r->bytes > r->section_limit || e->table_size > r->section_limit - r->bytes) {
@@ -24,15 +27,15 @@ static int open_section(struct remote_table *t, struct remote_code *r,
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	*s = (struct elf_bytes){.size = e->table_size, .addr = e->table_addr};
-	s->data = malloc(s->size ? s->size : 1);
-	if (!s->data)
-		return -ENOMEM;
-	if (process_read(&r->published.process, e->table, s->data, s->size)) {
+	data = process_read_copy(&r->published.process, e->table, e->table_size, &error);
+	if (error == -ENOMEM)
+		return error;
+	if (!data) {
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	return s->size ? remote_table_open_section(t) : 0;
+	t->section = (struct elf_bytes){data, e->table_size, e->table_addr};
+	return e->table_size ? remote_table_open_section(t) : 0;
 }
 
 /* The process has dropped the table itself. */
@@ -207,19 +210,17 @@ static int fill(struct remote_code *r, const struct remote_code *old, struct new
 	return open_tables(r, list, added, arch);
 }
 
-/* Makes ranges of what images say, between those that a page has. */
-struct merge {
-	const struct bobbin_space *space;
+/* Adds code that debuggers are told of to what a page registers. */
+struct piece_maker {
+	struct remote_code *code;
+	size_t room;                   /* of its ranges */
 	const struct remote_code *old; /* or NULL */
-	const struct remote_code *page;
-	size_t page_at, mapping_at;
-	struct remote_range *ranges; /* all, ascending */
-	size_t count;
+	const struct debugger_range *from;
 	uint64_t *next_place;
 };
 
 /* Where the same piece of code was before, if rules of it may be cached. */
-static uint64_t piece_place(const struct merge *m, const struct remote_range *piece)
+static uint64_t piece_place(const struct piece_maker *m, const struct remote_range *piece)
 {
 	const struct remote_range *old = remote_code_find(m->old, piece->start);
 
@@ -229,134 +230,80 @@ static uint64_t piece_place(const struct merge *m, const struct remote_range *pi
 	return take_place(m->next_place, piece->end - piece->start);
 }
 
-static void add_piece(struct merge *m, const struct debugger_range *from, uint64_t start,
-		      uint64_t end)
+static int add_piece(void *ctx, uint64_t start, uint64_t end)
 {
+	struct piece_maker *m = ctx;
 	struct remote_range piece = {
 		.start = start,
 		.end = end,
 		.id = REMOTE_NO_ID,
-		.table = from->table,
+		.table = m->from->table,
 		.debugger_image = true,
 	};
 
-	if (start >= end)
-		return;
 	piece.place = piece_place(m, &piece);
+	if (vector_push(m->code->ranges, m->code->count, m->room, piece))
+		return -ENOMEM;
 	remote_table_share(piece.table);
-	m->ranges[m->count++] = piece;
+	return 0;
 }
 
-/* Page ranges up to @end are taken over. */
-static void take_page(struct merge *m, uint64_t end)
+/* What the process registered and the files that it has mapped take precedence over images. */
+static int find_taken(const struct remote_code *page, const struct mapping_list *maps,
+		      struct coverage *ret)
 {
-	while (m->page_at < m->page->count && m->page->ranges[m->page_at].start < end)
-		m->ranges[m->count++] = m->page->ranges[m->page_at++];
+	int r = 0;
+
+	for (size_t i = 0; i < page->count && !r; i++)
+		r = coverage_add(ret, page->ranges[i].start, page->ranges[i].end);
+	for (size_t i = 0; i < maps->count && !r; i++)
+		if (!memory_has_no_file(maps->list[i].path))
+			r = coverage_add(ret, maps->list[i].start, maps->list[i].end);
+	return r;
 }
 
-/* The first mapping of a file that ends after @at, or NULL. */
-static const struct mapping *file_after(struct merge *m, uint64_t at)
-{
-	const struct mapping *mappings = m->space->maps.list;
-
-	while (m->mapping_at < m->space->maps.count &&
-	       (mappings[m->mapping_at].end <= at ||
-		memory_has_no_file(mappings[m->mapping_at].path)))
-		m->mapping_at++;
-	return m->mapping_at < m->space->maps.count ? &mappings[m->mapping_at] : NULL;
-}
-
-/* What the process registered, and what the kernel has mapped, counts more. */
-static void add_image_code(struct merge *m, const struct debugger_range *from)
-{
-	uint64_t at = from->start;
-
-	take_page(m, from->start + 1);
-	for (;;) {
-		const struct remote_range *next = m->page_at < m->page->count
-							  ? &m->page->ranges[m->page_at]
-							  : NULL;
-		const struct mapping *file;
-		uint64_t start = from->end, end = from->end;
-
-		/* the last one may be a page's that reaches into this */
-		if (m->count && m->ranges[m->count - 1].end > at)
-			at = m->ranges[m->count - 1].end;
-		if (at >= from->end)
-			return;
-		file = file_after(m, at);
-		if (next && next->start < start) {
-			start = next->start;
-			end = next->end;
-		}
-		if (file && file->start < start) {
-			start = file->start;
-			end = file->end;
-		}
-		add_piece(m, from, at, start);
-		take_page(m, end < from->end ? end : from->end);
-		at = end > at ? end : from->end;
-	}
-}
-
-/* @r has what a page says; add what images say. */
+/* @r has the ranges of a page; add those of images where neither these nor files are. */
 static int merge_images(struct remote_code *r, const struct remote_code *old,
-			const struct bobbin_space *space, uint64_t *next_place)
+			const struct mapping_list *maps, uint64_t *next_place)
 {
-	struct merge m = {.space = space, .old = old, .page = r, .next_place = next_place};
+	struct piece_maker m = {r, r->count, old, NULL, next_place};
+	struct coverage taken = {0};
 	struct debugger_range *list;
 	size_t count;
 	int error = debugger_images_ranges(&r->images, &list, &count);
 
 	if (error)
 		return error;
-	/* what is in the way of a piece makes two of it */
-	m.ranges = calloc(count + 2 * r->count + space->maps.count + 1, sizeof(*m.ranges));
-	if (!m.ranges) {
-		free(list);
-		return -ENOMEM;
+	error = find_taken(r, maps, &taken);
+	for (size_t i = 0; i < count && !error; i++) {
+		m.from = &list[i];
+		error = coverage_gaps(&taken, &(struct bobbin_range){list[i].start, list[i].end},
+				      add_piece, &m);
 	}
-	for (size_t i = 0; i < count; i++)
-		add_image_code(&m, &list[i]);
-	take_page(&m, UINT64_MAX);
+	qsort(r->ranges, r->count, sizeof(*r->ranges), vector_by_start);
+	coverage_fini(&taken);
 	free(list);
-	free(r->ranges);
-	r->ranges = m.ranges;
-	r->count = m.count;
-	return 0;
+	return error;
 }
 
-/* What a process says, before ranges are made of it. */
-struct told {
-	struct page_copy published;
-	struct debugger_images images;
-};
-
-static void told_fini(struct told *told)
+/* Of what the process says, before sections are copied. */
+static uint64_t told_bytes(const struct remote_code *r)
 {
-	page_copy_fini(&told->published);
-	debugger_images_fini(&told->images);
-}
-
-static uint64_t told_bytes(const struct told *told)
-{
-	return told->published.bytes + debugger_images_bytes(&told->images);
+	return r->published.bytes + debugger_images_bytes(&r->images);
 }
 
 /* For sections: what is left of the room. */
-static uint64_t section_limit(const struct told *told, uint64_t available)
+static uint64_t section_limit(const struct remote_code *r, uint64_t available)
 {
-	uint64_t taken = told_bytes(told), left = available > taken ? available - taken : 0;
+	uint64_t taken = told_bytes(r), left = available > taken ? available - taken : 0;
 
 	return left < REMOTE_MAX_BYTES ? left : REMOTE_MAX_BYTES;
 }
 
 static void charge(struct remote_code *r, const struct remote_code *old, struct remote_room *room)
 {
-	const struct told told = {r->published, r->images};
-
 	r->room = room;
-	r->charged = told_bytes(&told) + r->bytes;
+	r->charged = told_bytes(r) + r->bytes;
 	room->used += r->charged;
 	room->drops += r->drops;
 	r->left_out += r->published.left_out;
@@ -364,43 +311,28 @@ static void charge(struct remote_code *r, const struct remote_code *old, struct 
 		room->left_out += r->left_out - (old ? old->left_out : 0);
 }
 
-/* @old: of the same process, or NULL; @page: the one that it was made of */
-static int build(const struct told *told, const struct remote_code *old, uint64_t page,
-		 const struct bobbin_space *space, struct remote_room *room, uint64_t available,
-		 struct remote_code **ret)
+/* Make ranges of what @r was told.  @old: of the same process, or NULL; @page: its page */
+static int build(struct remote_code *r, const struct remote_code *old, uint64_t page,
+		 const struct bobbin_space *space, struct remote_room *room, uint64_t available)
 {
-	size_t count = told->published.count;
-	struct remote_code *r = calloc(1, sizeof(*r));
-	struct new_range *list = NULL;
+	size_t count = r->published.count;
+	struct new_range *list = calloc(count + 1, sizeof(*list));
 	int error = -ENOMEM;
 
-	if (!r)
-		return -ENOMEM;
-	r->users = 1;
 	r->ranges = calloc(count + 1, sizeof(*r->ranges));
-	list = calloc(count + 1, sizeof(*list));
-	/* borrowed until all is well */
-	r->published = told->published;
-	r->images = told->images;
-	r->section_limit = section_limit(told, available);
+	r->section_limit = section_limit(r, available);
 	if (r->ranges && list)
-		error = fill(r, told->published.page == page ? old : NULL, list, space->arch,
+		error = fill(r, r->published.page == page ? old : NULL, list, space->arch,
 			     &room->next_place);
 	free(list);
 	if (!error && r->images.count)
-		error = merge_images(r, old, space, &room->next_place);
-	if (error) {
-		r->published = (struct page_copy){0};
-		r->images = (struct debugger_images){0};
-		remote_code_release(r);
-		return error;
-	}
-	charge(r, old, room);
-	*ret = r;
-	return 0;
+		error = merge_images(r, old, &space->maps, &room->next_place);
+	if (!error)
+		charge(r, old, room);
+	return error;
 }
 
-/* Of two doors: there is something, there may be more, or why not. */
+/* Of both sources: there is something, there may be more, or why not. */
 static int both(int page, int images)
 {
 	if (page == -ENOENT)
@@ -412,34 +344,31 @@ static int both(int page, int images)
 	return page | images;
 }
 
-/* Take from @old what the process has said before, or begin. */
-static void take_told(struct remote_code *old, const struct remote_process *process,
-		      struct told *ret)
+/* Without ranges. */
+static struct remote_code *open_code(const struct remote_process *process)
 {
-	*ret = (struct told){.images.process = *process};
-	if (!old) {
-		page_copy_init(process, &ret->published);
-		return;
-	}
-	ret->published = old->published;
-	ret->images = old->images;
-	old->published = (struct page_copy){.process = *process};
-	old->images = (struct debugger_images){.process = *process};
+	struct remote_code *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->users = 1;
+	r->images.process = *process;
+	page_copy_init(process, &r->published);
+	return r;
+}
+
+/* What the process has said before. */
+static void move_told(struct remote_code *from, struct remote_code *to)
+{
+	to->published = from->published;
+	to->images = from->images;
+	from->published = (struct page_copy){.process = to->published.process};
+	from->images = (struct debugger_images){.process = to->images.process};
 }
 
 static bool has_other_mappings(const struct bobbin_space *space, const struct remote_code *old)
 {
 	return old && old->generation != space->generation;
-}
-
-static void give_back(struct told *told, struct remote_code *old)
-{
-	if (!old) {
-		told_fini(told);
-		return;
-	}
-	old->published = told->published;
-	old->images = told->images;
 }
 
 /* Tables of JIT compilers are read in the process itself, so they are nobody else's. */
@@ -455,12 +384,12 @@ static bool can_be_inherited(const struct remote_code *r)
 
 /* Whether what a forked child has is what its parent's space knows, which both share. */
 static bool is_inherited(const struct remote_code *old, const struct bobbin_space *space,
-			 const struct remote_process *process, unsigned int doors)
+			 const struct remote_process *process, unsigned int sources)
 {
 	struct debugger_images images = {.process = *process};
 	bool same = can_be_inherited(old) && page_copy_is_same(&old->published, process);
 
-	if (same && doors & REMOTE_IMAGES) {
+	if (same && sources & REMOTE_IMAGES) {
 		same = debugger_images_update(&images, &space->maps, space->arch,
 					      space->generation) == -ENOENT;
 		debugger_images_fini(&images);
@@ -476,40 +405,45 @@ static uint64_t available_room(const struct remote_room *room, const struct remo
 	return room->limit > used ? room->limit - used : 0;
 }
 
-int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
+int remote_code_update(struct bobbin_space *space, int pid, unsigned int sources,
 		       struct remote_room *room)
 {
 	struct remote_code *old = space->remote, *new;
 	const struct remote_process process = {space->maps.reader, pid};
 	int page = -ENOENT, images = -ENOENT, error;
 	uint64_t known_page, available;
-	struct told told;
 
 	/* a forked child's numbers are not its parent's */
 	if (old && old->published.process.pid != pid) {
-		if (is_inherited(old, space, &process, doors))
-			return doors & REMOTE_PAGE ? 0 : -ENOENT;
-		doors = REMOTE_DOORS;
+		if (is_inherited(old, space, &process, sources))
+			return sources & REMOTE_PAGE ? 0 : -ENOENT;
+		sources = REMOTE_SOURCES;
 		old = NULL;
 	}
+	new = open_code(&process);
+	if (!new)
+		return -ENOMEM;
+	if (old)
+		move_told(old, new);
 	available = available_room(room, old);
-	take_told(old, &process, &told);
-	known_page = told.published.page;
-	told.published.limit = available ? available : 1;
-	if (doors & REMOTE_PAGE)
-		page = page_copy_update(&told.published);
-	if (doors & REMOTE_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
-		images = debugger_images_update(&told.images, &space->maps, space->arch,
+	known_page = new->published.page;
+	new->published.limit = available ? available : 1;
+	if (sources & REMOTE_PAGE)
+		page = page_copy_update(&new->published);
+	if (sources & REMOTE_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
+		images = debugger_images_update(&new->images, &space->maps, space->arch,
 						space->generation);
-	if (!images && told.images.count && has_other_mappings(space, old))
+	if (!images && new->images.count && has_other_mappings(space, old))
 		images = 1;
 	if (page != 1 && page != -EAGAIN && images != 1) {
-		give_back(&told, old);
+		if (old)
+			move_told(new, old);
+		remote_code_release(new);
 		return both(page, images);
 	}
-	error = build(&told, old, known_page, space, room, available, &new);
+	error = build(new, old, known_page, space, room, available);
 	if (error) {
-		told_fini(&told);
+		remote_code_release(new);
 		return error;
 	}
 	space_register(space, new);

@@ -6,8 +6,8 @@
  *	GDB's JIT interface ─┘                       └► JIT tables, read when asked
  *
  * A section is copied when the registration is first seen; a JIT table grows, so
- * it is read in the process's memory for each address that is not cached.  What is
- * published counts more than what debuggers are told; so do files that are mapped.
+ * it is read in the process's memory for each address that is not cached.  The page
+ * and mapped files take precedence over what debuggers are told.
  */
 #ifndef BOBBIN_UNWIND_REMOTE_UPDATE_H
 #define BOBBIN_UNWIND_REMOTE_UPDATE_H
@@ -19,31 +19,31 @@
 /* Bytes of sections that are copied from one process, at most. */
 #define REMOTE_MAX_BYTES (256u << 20)
 
-/* Memory of all that all processes tell. */
+/* Bytes kept of all processes. */
 #define REMOTE_ALL_BYTES ((uint64_t)512 << 20)
 
-/* Doors through which a process tells of code. */
+/* Where a process describes its code. */
 #define REMOTE_PAGE 1u
 #define REMOTE_IMAGES 2u
-#define REMOTE_DOORS (REMOTE_PAGE | REMOTE_IMAGES)
+#define REMOTE_SOURCES (REMOTE_PAGE | REMOTE_IMAGES)
 
 /*
- * Make a space know what the process says now, through some @doors.  A forked child's space
- * shares what its parent's knows for as long as the child's page is the parent's.  1; 0:
- * nothing new; -ENOENT: the process says nothing; other errnos of page_copy_update() and
+ * Read what some @sources of a process say now.  A forked child's space shares its parent's
+ * code as long as the child's page is the parent's.  1: something has changed; 0: nothing;
+ * -ENOENT: the process describes no code; other errnos of page_copy_update() and
  * debugger_images_update().
  */
-int remote_code_update(struct bobbin_space *space, int pid, unsigned int doors,
+int remote_code_update(struct bobbin_space *space, int pid, unsigned int sources,
 		       struct remote_room *room);
 
-/* Registered tables that were dropped so far: as long as the number stays, those that serve do. */
+/* How many registered tables were dropped so far.  While it is unchanged, so are those in use. */
 uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder);
 
 /* Pieces of code that an unwinder had no room for. */
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder);
 
-/* The same for a space of an unwinder. */
+/* remote_code_update() for a space of an unwinder. */
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
-			 unsigned int doors);
+			 unsigned int sources);
 
 #endif

@@ -3,177 +3,9 @@
 
 #include <errno.h>
 
-#include "cfi/cfi_step.h"
 #include "codemap/code_map.h"
 #include "core/deps.h"
 #include "core/frame_rules.h"
-#include "core/refusal.h"
-#include "golang/pclntab.h"
-#include "jit/jit_table.h"
-#include "unwind/call_frames.h"
-#include "unwind/code_rows.h"
-#include "unwind/indexed_sections.h"
-#include "unwind/kept_rows.h"
-#include "unwind/late_sidefile.h"
-
-/* Of a JIT table that is read from end to end: 12 KiB for each system call. */
-#define JIT_ENTRIES_AT_ONCE 512
-
-const enum bobbin_source table_sources[TABLE_SOURCES] = {
-	BOBBIN_SOURCE_JIT,      BOBBIN_SOURCE_GO,          BOBBIN_SOURCE_SFRAME,
-	BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, BOBBIN_SOURCE_SIDEFILE,
-};
-
-/**
- * struct table_type - what differs between kinds of tables
- * @source: who answers
- * @second: who may answer instead, or NONE
- * @drops: a malformed entry is the end of the table; otherwise that of its function
- * @whole: it knows where functions begin, not only where parts of them do
- */
-struct table_type {
-	enum bobbin_source source, second;
-	bool drops, whole;
-};
-
-static const struct table_type types[TABLE_KINDS] = {
-	[TABLE_REGISTERED] = {BOBBIN_SOURCE_SFRAME, .drops = true},
-	[TABLE_JIT] = {BOBBIN_SOURCE_JIT, .drops = true},
-	[TABLE_GO] = {BOBBIN_SOURCE_GO, .whole = true},
-	[TABLE_SFRAME] = {BOBBIN_SOURCE_SFRAME, .drops = true},
-	[TABLE_KEPT] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
-	[TABLE_CALL_FRAMES] = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME, .whole = true},
-	[TABLE_SIDEFILE] = {.source = BOBBIN_SOURCE_SIDEFILE},
-	[TABLE_CODE] = {.source = BOBBIN_SOURCE_CODE},
-};
-
-/*
- * Whether a section that was empty has been filled.  Who fills it stores the magic
- * number last: half of one is not malformed, and nobody looks for where it may begin.
- */
-static bool is_filled(const struct code *code)
-{
-	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
-	bool filled = code->table_size >= 2 && magic[0] && magic[1];
-
-	BOBBIN_READ_FENCE();
-	return filled;
-}
-
-static int section_lookup(const struct code *code, const struct bobbin_arch *arch, uint64_t pc,
-			  struct bobbin_error *err, struct bobbin_row *ret)
-{
-	const struct bobbin_sframe_view *view = &code->sframe;
-	struct bobbin_sframe_view later;
-
-	if (!view->data) {
-		int r;
-
-		if (!is_filled(code))
-			return -ENOENT;
-		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
-				       err, &later);
-		if (r)
-			return r;
-		view = &later;
-	}
-	if (view->arch != arch)
-		return refuse(err, 0, BOBBIN_REASON_SFRAME_ABI);
-	return bobbin_sframe_lookup(view, pc, err, ret);
-}
-
-/*
- * The row of a table.  0; -ENOENT: it does not cover the PC; -ENODATA: there is no table;
- * -EFAULT: its memory cannot be read; -EBADMSG and @err.
- */
-static int lookup(const struct bobbin_arch *arch, const struct table *table, uint64_t pc,
-		  struct bobbin_error *err, struct table_answer *ret)
-{
-	const struct jit_source *jit;
-	int r;
-
-	switch (table->kind) {
-	case TABLE_REGISTERED:
-		return section_lookup(table->data, arch, pc, err, &ret->row);
-	case TABLE_JIT:
-		jit = table->data;
-		return jit_table_lookup(&(struct jit_chain){arch, &jit->info, &jit->mem, err}, pc,
-					&ret->row);
-	case TABLE_GO:
-		return pclntab_lookup(table->data, arch, pc, err, &ret->row);
-	case TABLE_SFRAME:
-		return indexed_sections_lookup(table->data, pc, err, &ret->row);
-	case TABLE_KEPT:
-		r = kept_rows_lookup(table->data, pc, &ret->row, &ret->source);
-		return r == -EBADMSG ? refuse(err, 0, BOBBIN_REASON_KEPT_TABLE) : r;
-	case TABLE_CALL_FRAMES:
-		r = call_frames_list(table->data);
-		return r ? r : call_frames_lookup(table->data, pc, err, &ret->row, &ret->source);
-	case TABLE_SIDEFILE:
-		return late_sidefile_lookup(table->data, pc, &ret->row);
-	case TABLE_CODE:
-		return code_rows_lookup(table->data, pc, &ret->row);
-	default:
-		return -ENODATA;
-	}
-}
-
-struct row_sink {
-	function_sink sink;
-	void *ctx;
-};
-
-static int give_row(void *ctx, const struct bobbin_row *row)
-{
-	const struct row_sink *s = ctx;
-
-	return s->sink(s->ctx, row->start, row->end);
-}
-
-static int jit_functions(const struct bobbin_arch *arch, const struct jit_source *jit,
-			 function_sink sink, void *ctx)
-{
-	const struct jit_chain chain = {arch, &jit->info, &jit->mem, NULL};
-	struct code_jit_unwind_fre room[JIT_ENTRIES_AT_ONCE];
-	struct row_sink s = {sink, ctx};
-	int r = jit_table_rows(&chain, room, JIT_ENTRIES_AT_ONCE, give_row, &s);
-
-	return r == -EFAULT ? -EBADMSG : r;
-}
-
-static int go_functions(const struct pclntab *t, function_sink sink, void *ctx)
-{
-	uint64_t start, end;
-	int r = 0;
-
-	for (uint32_t i = 0; i < t->count && !r; i++)
-		if (!pclntab_entry(t, i, &start, &end))
-			r = sink(ctx, start, end);
-	return r;
-}
-
-/* As table_set_functions(), of one table. */
-static int functions(const struct bobbin_arch *arch, const struct table *table,
-		     enum bobbin_source source, function_sink sink, void *ctx)
-{
-	switch (table->kind) {
-	case TABLE_JIT:
-		return jit_functions(arch, table->data, sink, ctx);
-	case TABLE_GO:
-		return go_functions(table->data, sink, ctx);
-	case TABLE_SFRAME:
-		return indexed_sections_functions(table->data, sink, ctx);
-	case TABLE_CALL_FRAMES:
-		return call_frames_functions(table->data,
-					     source == BOBBIN_SOURCE_EH_FRAME ? CALL_FRAMES_EH
-									      : CALL_FRAMES_DEBUG,
-					     sink, ctx);
-	case TABLE_SIDEFILE:
-		return late_sidefile_functions(table->data, sink, ctx);
-	default:
-		return 0;
-	}
-}
 
 void table_set_init(const struct bobbin_arch *arch, struct table_set *ret)
 {
@@ -184,13 +16,13 @@ void table_set_init(const struct bobbin_arch *arch, struct table_set *ret)
 	atomic_init(&ret->dropped, 0);
 }
 
-void table_set_add(struct table_set *set, enum table_kind kind, void *data)
+void table_set_add(struct table_set *set, const struct table_ops *ops, void *data)
 {
 	unsigned int i = set->count++;
 
-	for (; i && set->tables[i - 1].kind > kind; i--)
+	for (; i && set->tables[i - 1].ops->kind > ops->kind; i--)
 		set->tables[i] = set->tables[i - 1];
-	set->tables[i] = (struct table){kind, data};
+	set->tables[i] = (struct table){ops, data};
 }
 
 void table_set_remove(struct table_set *set, enum table_kind kind)
@@ -198,7 +30,7 @@ void table_set_remove(struct table_set *set, enum table_kind kind)
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < set->count; i++)
-		if (set->tables[i].kind != kind)
+		if (set->tables[i].ops->kind != kind)
 			set->tables[kept++] = set->tables[i];
 	set->count = kept;
 }
@@ -208,9 +40,9 @@ void table_set_drop(struct table_set *set, const struct bobbin_error *error)
 	dropped_mark(&set->dropped, error);
 }
 
-static bool is_dropped(const struct table_set *set, const struct table_type *type)
+static bool is_dropped(const struct table_set *set, const struct table_ops *ops)
 {
-	return type->drops && atomic_load_explicit(&set->dropped, memory_order_relaxed);
+	return ops->drops && atomic_load_explicit(&set->dropped, memory_order_relaxed);
 }
 
 bool table_set_dropped(const struct table_set *set, struct bobbin_error *ret)
@@ -225,29 +57,23 @@ bool table_set_dropped(const struct table_set *set, struct bobbin_error *ret)
 bool table_set_serves(const struct table_set *set)
 {
 	for (unsigned int i = 0; i < set->count; i++)
-		if (!is_dropped(set, &types[set->tables[i].kind]))
+		if (!is_dropped(set, set->tables[i].ops))
 			return true;
 	return false;
 }
 
-static void *find_table(const struct table_set *set, enum table_kind kind)
+void *table_set_find(const struct table_set *set, enum table_kind kind)
 {
 	for (unsigned int i = 0; i < set->count; i++)
-		if (set->tables[i].kind == kind)
+		if (set->tables[i].ops->kind == kind)
 			return set->tables[i].data;
 	return NULL;
 }
 
-bool table_set_has(const struct table_set *set, enum table_kind kind)
+/* Another form of the table before it, which has been asked. */
+static bool is_other_form(const struct table_set *set, const struct table *table)
 {
-	return find_table(set, kind);
-}
-
-unsigned int table_set_version(const struct table_set *set)
-{
-	const struct indexed_sections *sections = find_table(set, TABLE_SFRAME);
-
-	return sections && sections->count ? sections->list[0].view.version : 0;
+	return table != set->tables && table[-1].ops->sources[0] == table->ops->sources[0];
 }
 
 /*
@@ -257,20 +83,19 @@ unsigned int table_set_version(const struct table_set *set)
 static int ask(struct table_set *set, const struct table *table, uint64_t pc,
 	       struct table_answer *ret)
 {
-	const struct table_type *type = &types[table->kind];
+	const struct table_ops *ops = table->ops;
 	struct bobbin_error error;
 	int r;
 
-	if (is_dropped(set, type))
+	if (is_dropped(set, ops))
 		return -ENODATA;
-	/* it has been asked in another form */
-	if (table->kind == TABLE_CALL_FRAMES && table_set_has(set, TABLE_KEPT))
+	if (is_other_form(set, table))
 		return -ENOENT;
-	ret->source = type->source;
-	r = lookup(set->arch, table, pc, &error, ret);
+	ret->source = ops->sources[0];
+	r = ops->lookup(table->data, set->arch, pc, &error, ret);
 	if (r != -EBADMSG)
 		return r;
-	if (!type->drops) {
+	if (!ops->drops) {
 		ret->row.rule = bobbin_rule_none(error.reason);
 		return 0;
 	}
@@ -363,36 +188,19 @@ void table_set_rule(struct table_set *set, uint64_t pc, const struct code_reader
 enum bobbin_reason table_set_step(const struct table_set *set, uint64_t pc,
 				  const struct bobbin_mem *mem, struct table_step *step)
 {
-	struct call_frames *known = find_table(set, TABLE_CALL_FRAMES);
-	enum bobbin_source source;
-	struct bobbin_cfi_rows rows;
-	struct bobbin_error error;
-	struct call_frames frames;
-	struct bobbin_row row;
-	int r;
-
-	if (!known || call_frames_list(known))
-		return BOBBIN_REASON_NO_TABLE;
-	frames = *known;
-	for (unsigned int i = 0; i < CALL_FRAMES_SECTIONS; i++)
-		frames.views[i].arch = step->arch;
-	r = call_frames_rows(&frames, pc, &error, &rows, &row, &source);
-	if (r)
-		return r == -EBADMSG ? error.reason : BOBBIN_REASON_NO_TABLE;
-	return cfi_step(&rows, pc, mem, step);
+	for (unsigned int i = 0; i < set->count; i++)
+		if (set->tables[i].ops->step)
+			return set->tables[i].ops->step(set->tables[i].data, pc, mem, step);
+	return BOBBIN_REASON_NO_TABLE;
 }
 
 static bool function_by(struct table_set *set, const struct table *table, uint64_t pc,
 			uint64_t *ret)
 {
 	struct table_answer answer = {.row.function = pc};
-	uint64_t end;
 
-	/* who asks for names does not wait for code to be analysed */
-	if (table->kind == TABLE_CODE)
-		return false;
-	if (table->kind == TABLE_GO)
-		return !pclntab_function(table->data, pc, NULL, ret, &end);
+	if (table->ops->function)
+		return table->ops->function(table->data, pc, ret);
 	if (ask(set, table, pc, &answer))
 		return false;
 	*ret = answer.row.function;
@@ -403,7 +211,7 @@ bool table_set_function(struct table_set *set, uint64_t pc, uint64_t *ret)
 {
 	for (int whole = 1; whole >= 0; whole--)
 		for (unsigned int i = 0; i < set->count; i++)
-			if (types[set->tables[i].kind].whole == whole &&
+			if (set->tables[i].ops->whole == whole &&
 			    function_by(set, &set->tables[i], pc, ret))
 				return true;
 	return false;
@@ -415,10 +223,36 @@ int table_set_functions(const struct table_set *set, enum bobbin_source source, 
 	int r = 0;
 
 	for (unsigned int i = 0; i < set->count && !r; i++) {
-		const struct table_type *type = &types[set->tables[i].kind];
+		const struct table *table = &set->tables[i];
+		const struct table_ops *ops = table->ops;
 
-		if ((type->source == source || type->second == source) && !is_dropped(set, type))
-			r = functions(set->arch, &set->tables[i], source, sink, ctx);
+		if ((ops->sources[0] == source || ops->sources[1] == source) && ops->functions &&
+		    !is_dropped(set, ops))
+			r = ops->functions(table->data, set->arch, source, sink, ctx);
 	}
 	return r;
+}
+
+unsigned int table_set_sources(const struct table_set *set, enum bobbin_source ret[TABLE_SOURCES])
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < set->count; i++) {
+		const struct table_ops *ops = set->tables[i].ops;
+
+		for (unsigned int k = 0; k < 2 && ops->functions && ops->sources[k]; k++)
+			ret[count++] = ops->sources[k];
+	}
+	return count;
+}
+
+BOBBIN_API const char *bobbin_source_str(unsigned int source)
+{
+#define SOURCE_TEXT(name, text) text,
+	static const char *const texts[] = {BOBBIN_SOURCES(SOURCE_TEXT)};
+#undef SOURCE_TEXT
+
+	if (source >= BOBBIN_SOURCE_COUNT)
+		return "unknown";
+	return texts[source];
 }

@@ -8,13 +8,8 @@
  *	  code bytes	a signal trampoline, or the start of a thread or fiber
  *
  * Each file has one set, each piece of code of another process that it registered, and
- * each code of the own process's map: see module.h, remote_table.h and code_tables.h.
+ * each code of the own process's map: see module.h, remote_table.h and own_walk.c.
  * Whoever wants a rule, a function or the covered code asks here, in this order.
- *
- * To add a kind of table: its name in enum table_kind, where it is to be asked, and a line
- * each in types[], lookup() and functions() of table_set.c; a new source also in
- * table_sources[].  Whoever has the table adds it to the set: module.c, remote_table.c,
- * code_tables.c.
  *
  * A lookup changes nothing but the mark of a malformed table, waits for nobody and takes no
  * memory, so it can run in signal handlers, except where a side-file is in the set.
@@ -22,37 +17,14 @@
 #ifndef BOBBIN_UNWIND_TABLE_SET_H
 #define BOBBIN_UNWIND_TABLE_SET_H
 
-#include <bobbin/code_abi.h>
-#include <bobbin/step.h>
-#include <bobbin/unwind.h>
 #include <stdatomic.h>
 
 #include "core/known_code.h"
-#include "core/table_step.h"
-#include "unwind/function_sink.h"
-
-/* In the order in which they are asked. */
-enum table_kind {
-	TABLE_REGISTERED,  /* struct code: a section in the own process's memory */
-	TABLE_JIT,         /* struct jit_source */
-	TABLE_GO,          /* struct pclntab; before those that do not know of Go's roots */
-	TABLE_SFRAME,      /* struct indexed_sections */
-	TABLE_KEPT,        /* struct kept_rows, instead of the sections that it is made of */
-	TABLE_CALL_FRAMES, /* struct call_frames */
-	TABLE_SIDEFILE,    /* struct late_sidefile */
-	TABLE_CODE,        /* struct code_rows; where nothing else covers the code */
-	TABLE_KINDS
-};
+#include "unwind/table_ops.h"
 
 struct table {
-	enum table_kind kind;
+	const struct table_ops *ops;
 	void *data; /* borrowed */
-};
-
-/* A JIT table, and how its memory is read. */
-struct jit_source {
-	struct code_jit_info info;
-	struct bobbin_mem mem;
 };
 
 struct table_set {
@@ -65,19 +37,19 @@ struct table_set {
 	_Atomic uint64_t dropped; /* why sections and JIT tables are not asked, or 0 */
 };
 
-/* What is known of a PC. */
-struct table_answer {
-	struct bobbin_row row;
-	enum bobbin_source source;   /* NONE: nobody knows, and the rule says why */
-	struct bobbin_error dropped; /* of a table that this lookup has found malformed */
-};
-
 void table_set_init(const struct bobbin_arch *arch, struct table_set *ret);
 
 /* @data is borrowed; the set has no table of the kind. */
-void table_set_add(struct table_set *set, enum table_kind kind, void *data);
+void table_set_add(struct table_set *set, const struct table_ops *ops, void *data);
 void table_set_remove(struct table_set *set, enum table_kind kind);
-bool table_set_has(const struct table_set *set, enum table_kind kind);
+
+/* The table of a kind; NULL: there is none. */
+void *table_set_find(const struct table_set *set, enum table_kind kind);
+
+static inline bool table_set_has(const struct table_set *set, enum table_kind kind)
+{
+	return table_set_find(set, kind);
+}
 
 /* The section or JIT table is malformed: it is not asked any more.  The first error counts. */
 void table_set_drop(struct table_set *set, const struct bobbin_error *error);
@@ -87,9 +59,6 @@ bool table_set_dropped(const struct table_set *set, struct bobbin_error *ret);
 
 /* Whether any table is left. */
 bool table_set_serves(const struct table_set *set);
-
-/* The version of its SFrame section; 0: it has none. */
-unsigned int table_set_version(const struct table_set *set);
 
 /*
  * The row for an address of the set's space, of a table or of the entry.  Always gives a
@@ -129,8 +98,10 @@ bool table_set_function(struct table_set *set, uint64_t pc, uint64_t *ret);
 int table_set_functions(const struct table_set *set, enum bobbin_source source, function_sink sink,
 			void *ctx);
 
-/* The sources that table_set_functions() takes, in the order in which walks ask them. */
-#define TABLE_SOURCES 6
-extern const enum bobbin_source table_sources[TABLE_SOURCES];
+/* More sources no set has. */
+#define TABLE_SOURCES (2 * TABLE_KINDS)
+
+/* The sources whose functions can be listed, in the order in which walks ask them; how many. */
+unsigned int table_set_sources(const struct table_set *set, enum bobbin_source ret[TABLE_SOURCES]);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * unkept_code.h - for worlds that read code each time, and keep nothing of what it says.
  *
- * After core/frame_caller.h or unwind/walk_loop.h.
+ * After core/unwind_frame.h or unwind/walk_loop.h.
  */
 #ifndef BOBBIN_UNWIND_UNKEPT_CODE_H
 #define BOBBIN_UNWIND_UNKEPT_CODE_H

@@ -49,10 +49,8 @@ struct module_slot {
 struct bobbin_unwinder {
 	struct bobbin_unwinder_options options;
 	char *debug_path, *sframe_path;
-	struct table_cache *kept; /* NULL: none */
-	struct code_queue *code;  /* NULL: who needs inferred rules makes them */
+	struct module_context context; /* @reader NULL: without a deadline */
 	struct file_table files;
-	struct process_reader *reader; /* NULL: without a deadline */
 	struct process_roots roots;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
@@ -67,7 +65,7 @@ struct bobbin_unwinder {
 bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
 			size_t size)
 {
-	return code_pages_live(&unwinder->pages, unwinder->reader, pid, addr, dst, size);
+	return code_pages_live(&unwinder->pages, unwinder->context.reader, pid, addr, dst, size);
 }
 
 bool unwinder_file_code(struct bobbin_unwinder *unwinder, const struct module *module,
@@ -96,8 +94,8 @@ static int copy_options(const struct bobbin_unwinder_options *options, struct bo
 	return r ? r : copy_string(&u->options.sframe_path, &u->sframe_path);
 }
 
-BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *options,
-				    struct bobbin_unwinder **ret)
+int unwinder_open(const struct bobbin_unwinder_options *options, const struct infer_ops *infer,
+		  struct bobbin_unwinder **ret)
 {
 	struct bobbin_unwinder *u = calloc(1, sizeof(*u));
 	int r;
@@ -105,20 +103,29 @@ BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *option
 	if (!u)
 		return -ENOMEM;
 	u->registered.limit = REMOTE_ALL_BYTES;
+	u->context.options = &u->options;
+	u->context.infer = infer;
 	r = copy_options(options, u);
 	/* without it everything works, a little slower */
 	if (!r && u->options.cache_path && *u->options.cache_path)
-		table_cache_open(u->options.cache_path, 0, NULL, &u->kept);
+		table_cache_open(u->options.cache_path, 0, NULL, &u->context.cache);
 	if (!r && u->options.code_later)
-		r = code_queue_open(u->options.cache_path, code_rows_work, &u->code);
+		r = inference_queue_open(u->options.cache_path, inferred_rules_work,
+					 &u->context.queue);
 	u->options.cache_path = NULL;
 	if (!r && u->options.deadline_ms)
-		r = process_reader_open(u->options.deadline_ms, &u->reader);
+		r = process_reader_open(u->options.deadline_ms, &u->context.reader);
 	if (r)
 		bobbin_unwinder_close(u);
 	else
 		*ret = u;
 	return r;
+}
+
+BOBBIN_API int bobbin_unwinder_open(const struct bobbin_unwinder_options *options,
+				    struct bobbin_unwinder **ret)
+{
+	return unwinder_open(options, NULL, ret);
 }
 
 static void close_slot(struct module_slot *slot)
@@ -133,15 +140,15 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	code_queue_close(unwinder->code);
+	inference_queue_close(unwinder->context.queue);
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		close_slot(&unwinder->modules[i]);
-	table_cache_close(unwinder->kept);
+	table_cache_close(unwinder->context.cache);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
 	process_roots_fini(&unwinder->roots);
-	process_reader_close(unwinder->reader);
+	process_reader_close(unwinder->context.reader);
 	file_table_fini(&unwinder->files);
 	free(unwinder);
 }
@@ -149,14 +156,14 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 BOBBIN_API int bobbin_space_open(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
 				 struct bobbin_space **ret)
 {
-	return space_open(&unwinder->files, unwinder->reader, arch, ret);
+	return space_open(&unwinder->files, unwinder->context.reader, arch, ret);
 }
 
 BOBBIN_API void bobbin_unwinder_process_memory(struct bobbin_unwinder *unwinder, int pid,
 					       struct bobbin_process_memory *memory)
 {
 	bobbin_process_memory_init(memory, pid);
-	memory->reader = unwinder->reader;
+	memory->reader = unwinder->context.reader;
 }
 
 void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool here)
@@ -166,19 +173,20 @@ void unwinder_files_since(struct bobbin_unwinder *unwinder, uint64_t since, bool
 
 struct process_reader *unwinder_reader(struct bobbin_unwinder *unwinder)
 {
-	return unwinder->reader;
+	return unwinder->context.reader;
 }
 
 int unwinder_update_code(struct bobbin_unwinder *unwinder, struct bobbin_space *space, int pid,
-			 unsigned int doors)
+			 unsigned int sources)
 {
-	return remote_code_update(space, pid, doors, &unwinder->registered);
+	return remote_code_update(space, pid, sources, &unwinder->registered);
 }
 
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted)
 {
-	return unwinder->code && code_queue_finish(unwinder->code, interrupted);
+	return unwinder->context.queue &&
+	       inference_queue_finish(unwinder->context.queue, interrupted);
 }
 
 void unwinder_keep_rule(struct bobbin_unwinder *unwinder, uint64_t key,
@@ -221,7 +229,7 @@ uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder)
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,
 					struct bobbin_space *space, int pid)
 {
-	return unwinder_update_code(unwinder, space, pid, REMOTE_DOORS);
+	return unwinder_update_code(unwinder, space, pid, REMOTE_SOURCES);
 }
 
 static struct module_slot *slot_of(struct bobbin_unwinder *u, uint32_t number)
@@ -241,7 +249,7 @@ static bool must_try(const struct module_slot *slot, const struct mapped_file *f
 
 static const char *root_of(struct bobbin_unwinder *u, const struct mapped_file *file)
 {
-	const struct remote_process process = {u->reader, file->pid};
+	const struct remote_process process = {u->context.reader, file->pid};
 
 	return process_roots_find(&u->roots, &process);
 }
@@ -258,13 +266,12 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	slot->tried_pid = file->pid;
 	if (file->kind != FILE_REGULAR && file->kind != FILE_VDSO)
 		return NULL;
-	r = module_open(unwinder->reader, unwinder->kept, file, &unwinder->options,
-			MODULES_MAX - unwinder->module_bytes, &slot->module);
+	r = module_open(&unwinder->context, file, MODULES_MAX - unwinder->module_bytes,
+			&slot->module);
 	slot->left_out = r == -ENOBUFS;
 	if (r)
 		return NULL;
 	unwinder->module_bytes += elf_image_copied(&slot->module->image);
-	slot->module->code.queue = unwinder->code;
 	slot->module->root = root_of(unwinder, file);
 	return slot->module;
 }
@@ -275,11 +282,10 @@ static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file
 	int fd = unwinder_file_open(u, file);
 
 	inner->tried_pid = file->pid;
-	if (fd < 0 || module_open_inner(u->kept, fd, inner->mapped, &u->options,
+	if (fd < 0 || module_open_inner(&u->context, fd, inner->mapped,
 					MODULES_MAX - u->module_bytes, &inner->module))
 		return;
 	u->module_bytes += elf_image_copied(&inner->module->image) + inner->module->copied;
-	inner->module->code.queue = u->code;
 	inner->module->root = root_of(u, file);
 }
 
@@ -330,7 +336,8 @@ int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_fil
 	int fd;
 
 	if (!module || module->fd < 0)
-		return backing_file_open(unwinder->reader, file, unwinder->options.debug_path);
+		return backing_file_open(unwinder->context.reader, file,
+					 unwinder->options.debug_path);
 	fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 0);
 	return fd < 0 ? -errno : fd;
 }
@@ -410,7 +417,7 @@ static bool ask_file(struct bobbin_unwinder *u, const struct mapping *m, uint64_
 	*source = answer.source;
 	*rule = answer.row.rule;
 	/* what an inferred rule leads to is checked, each time */
-	if (*source == BOBBIN_SOURCE_CODE || module->code.waits)
+	if (*source == BOBBIN_SOURCE_CODE || module->inferred.waits)
 		return false;
 	return *source != BOBBIN_SOURCE_NONE || !module_after_syscall(module, offset);
 }

@@ -93,6 +93,57 @@ static void the_last_addresses_are_in_reach(void **state)
 	assert_int_equal(coverage_overlap(&set, &other), 10);
 }
 
+static int note_gap(void *ctx, uint64_t start, uint64_t end)
+{
+	struct bobbin_range **next = ctx;
+
+	*(*next)++ = (struct bobbin_range){start, end};
+	return 0;
+}
+
+static size_t gaps_within(uint64_t start, uint64_t end, struct bobbin_range *ret)
+{
+	struct bobbin_range *next = ret;
+
+	assert_int_equal(coverage_gaps(&set, &(struct bobbin_range){start, end}, note_gap, &next),
+			 0);
+	return (size_t)(next - ret);
+}
+
+static void gaps_are_what_the_set_leaves_of_a_range(void **state)
+{
+	struct bobbin_range gaps[4];
+
+	assert_int_equal(gaps_within(5, 9, gaps), 1);
+	add(&set, 30, 40);
+	add(&set, 10, 20);
+	assert_int_equal(gaps_within(0, 50, gaps), 3);
+	assert_int_equal(gaps[0].start, 0);
+	assert_int_equal(gaps[0].end, 10);
+	assert_int_equal(gaps[1].start, 20);
+	assert_int_equal(gaps[1].end, 30);
+	assert_int_equal(gaps[2].start, 40);
+	assert_int_equal(gaps[2].end, 50);
+	assert_int_equal(gaps_within(12, 35, gaps), 1);
+	assert_int_equal(gaps_within(12, 18, gaps), 0);
+	assert_int_equal(gaps_within(50, 50, gaps), 0);
+}
+
+static int refuse_gap(void *ctx, uint64_t start, uint64_t end)
+{
+	++*(int *)ctx;
+	return 7;
+}
+
+static void a_sink_ends_the_gaps(void **state)
+{
+	int calls = 0;
+
+	add(&set, 10, 20);
+	assert_int_equal(coverage_gaps(&set, &(struct bobbin_range){0, 50}, refuse_gap, &calls), 7);
+	assert_int_equal(calls, 1);
+}
+
 static void add_random(struct coverage *c, bool *members)
 {
 	uint64_t start = (uint64_t)(rand() % SPACE), end = start + (uint64_t)(rand() % 12);
@@ -137,6 +188,8 @@ int main(void)
 		sentence(more_can_be_added_after_counting),
 		sentence(the_overlap_is_what_both_have),
 		sentence(the_last_addresses_are_in_reach),
+		sentence(gaps_are_what_the_set_leaves_of_a_range),
+		sentence(a_sink_ends_the_gaps),
 		sentence(counts_are_those_of_the_members),
 	};
 

@@ -191,7 +191,7 @@ static void a_code_is_released_after_its_last_range(void **state)
 static void nothing_is_released_while_somebody_reads(void **state)
 {
 	struct code_map *map = *state;
-	struct read_sections *readers = code_map_readers(map);
+	struct reader_epochs *readers = code_map_readers(map);
 	struct code *code, *seen;
 	unsigned int token;
 

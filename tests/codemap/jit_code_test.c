@@ -54,7 +54,7 @@ static int open_piece(unsigned int piece, struct bobbin_jit_code **ret)
 static int look(uint64_t pc, struct bobbin_row *ret)
 {
 	struct code_map *map = registry_map(own_registry());
-	struct read_sections *readers = code_map_readers(map);
+	struct reader_epochs *readers = code_map_readers(map);
 	unsigned int token = read_enter(readers);
 	const struct code *code = code_map_find(map, pc, NULL);
 	int status = code ? bobbin_sframe_lookup(&code->sframe, pc, NULL, ret) : -ENOENT;

@@ -15,7 +15,7 @@
 
 #include "../bare_clone.h"
 #include "codemap/code_calls.h"
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 #include "codemap/own_registry.h"
 
 static const struct code *code_at(uint64_t addr)
@@ -161,7 +161,7 @@ static void such_a_child_takes_frames_back(void **state)
 {
 	struct sample s = sample_open(1);
 	const struct code_text_range text = {(uintptr_t)s.text, text_end(&s)};
-	struct read_sections *readers;
+	struct reader_epochs *readers;
 	unsigned int token;
 	pid_t pid;
 
@@ -238,7 +238,7 @@ static int register_in_a_sandbox(void)
 				      .text_end = (uintptr_t)s.text + s.page};
 	struct registry *registry;
 
-	NEED(registry_open(kernel_door_native(), &registry) == 0);
+	NEED(registry_open(linux_calls_native(), &registry) == 0);
 	NEED(code_calls_codectl(registry, CODE_REGISTER_ELF, &named, sizeof(named), 0, NULL) == 0);
 	NEED(code_calls_codectl(registry, CODE_UNREGISTER, &named, sizeof(named), 0, NULL) == 0);
 	NEED(forbid_unknown_calls() == 0);

@@ -59,12 +59,10 @@ int walk_means_init(struct walk_means *means)
 	const struct bobbin_unwinder_options plain = {.size = sizeof(plain), .ignore_code = true};
 	const struct bobbin_unwinder_options inferring = {.size = sizeof(inferring),
 							  .code_later = true};
-	int r;
+	int r = unwinder_open(&plain, &code_table_ops, &means->plain);
 
-	code_rows_provide(&code_table_maker);
-	r = bobbin_unwinder_open(&plain, &means->plain);
 	if (!r)
-		r = bobbin_unwinder_open(&inferring, &means->inferring);
+		r = unwinder_open(&inferring, &code_table_ops, &means->inferring);
 	return r ? r : open_sampler(means);
 }
 

@@ -32,9 +32,10 @@ static void print_rule(struct module *m, uint64_t addr)
 int main(int argc, char **argv)
 {
 	const struct bobbin_unwinder_options options = {0};
+	const struct module_context context = {.options = &options};
 	struct mapped_file file = {.kind = FILE_REGULAR, .path = argc == 2 ? argv[1] : NULL};
 	struct module *m;
-	int r = argc == 2 ? module_open(NULL, NULL, &file, &options, UINT64_MAX, &m) : -1;
+	int r = argc == 2 ? module_open(&context, &file, UINT64_MAX, &m) : -1;
 
 	if (r) {
 		fprintf(stderr, "file-rules: cannot read the file: %d\n", r);

@@ -22,10 +22,11 @@ static struct {
 static struct module *open_file(char *path, struct table_cache *cache)
 {
 	const struct bobbin_unwinder_options options = {0};
+	const struct module_context context = {.options = &options, .cache = cache};
 	struct mapped_file file = {.kind = FILE_REGULAR, .path = path};
 	struct module *m;
 
-	if (module_open(NULL, cache, &file, &options, UINT64_MAX, &m)) {
+	if (module_open(&context, &file, UINT64_MAX, &m)) {
 		printf("%s: not read\n", path);
 		exit(1);
 	}
@@ -58,11 +59,14 @@ static int count_function(void *ctx, uint64_t start, uint64_t end)
 
 static void compare_functions(struct module *m, struct module *kept)
 {
-	for (unsigned int i = 0; i < TABLE_SOURCES; i++) {
+	enum bobbin_source sources[TABLE_SOURCES];
+	unsigned int count = table_set_sources(&m->tables, sources);
+
+	for (unsigned int i = 0; i < count; i++) {
 		uint64_t wanted = 0, found = 0;
 
-		table_set_functions(&m->tables, table_sources[i], count_function, &wanted);
-		table_set_functions(&kept->tables, table_sources[i], count_function, &found);
+		table_set_functions(&m->tables, sources[i], count_function, &wanted);
+		table_set_functions(&kept->tables, sources[i], count_function, &found);
 		sums.different += wanted != found;
 	}
 }

@@ -160,11 +160,11 @@ static void forked_child_shares_until_its_page_changes(void **state)
 	used = room.used;
 	child = fork_sleeper();
 	assert_int_equal(bobbin_space_fork(space, &copy), 0);
-	assert_int_equal(remote_code_update(copy, child, REMOTE_DOORS, &room), 0);
+	assert_int_equal(remote_code_update(copy, child, REMOTE_SOURCES, &room), 0);
 	assert_ptr_equal(copy->remote, space->remote);
 	assert_int_equal(room.used, used);
 	page->changes++;
-	assert_int_equal(remote_code_update(copy, child, REMOTE_DOORS, &room), 1);
+	assert_int_equal(remote_code_update(copy, child, REMOTE_SOURCES, &room), 1);
 	assert_ptr_not_equal(copy->remote, space->remote);
 	assert_int_equal(copy->remote->count, ENTRIES);
 	assert_int_equal(room.used, 2 * used);

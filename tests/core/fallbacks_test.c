@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/frame_caller.h"
+#include "core/unwind_frame.h"
 #include "unwind/unkept_code.h"
 
 #define STACK 0x7000

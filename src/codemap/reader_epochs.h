@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * read_sections.h - who may still look at memory that a writer wants back.
+ * reader_epochs.h - whether readers may still use memory that a writer wants to free.
  *
  *	reader				writer
  *	token = read_enter(r);		take it out of the structure
@@ -13,8 +13,8 @@
  * be signal handlers, nest, and need no registration; nothing but counters of the
  * own CPU is written.
  */
-#ifndef BOBBIN_CODEMAP_READ_SECTIONS_H
-#define BOBBIN_CODEMAP_READ_SECTIONS_H
+#ifndef BOBBIN_CODEMAP_READER_EPOCHS_H
+#define BOBBIN_CODEMAP_READER_EPOCHS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct read_slot {
 	atomic_ulong left[2];
 };
 
-struct read_sections {
+struct reader_epochs {
 	struct read_slot slots[READ_SLOTS];
 	_Alignas(128) atomic_uint phase;
 	unsigned int count; /* of slots in use */
@@ -39,21 +39,21 @@ struct read_grace {
 	bool flipped;
 };
 
-void read_sections_init(struct read_sections *r);
+void reader_epochs_init(struct reader_epochs *r);
 
-unsigned int read_enter(struct read_sections *r);
-void read_leave(struct read_sections *r, unsigned int token);
+unsigned int read_enter(struct reader_epochs *r);
+void read_leave(struct reader_epochs *r, unsigned int token);
 
 /*
  * Go on waiting, for readers that entered before the first call with @grace; true:
  * they have left.  One writer at a time.
  */
-bool read_grace_over(struct read_sections *r, struct read_grace *grace);
+bool read_grace_over(struct reader_epochs *r, struct read_grace *grace);
 
 /* Wait for all readers that entered before.  Not from inside a section. */
-void read_wait(struct read_sections *r);
+void read_wait(struct reader_epochs *r);
 
 /* In a forked child: the other threads do not exist, so nobody reads. */
-void read_forget(struct read_sections *r);
+void read_forget(struct reader_epochs *r);
 
 #endif

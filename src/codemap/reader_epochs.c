@@ -10,7 +10,7 @@
  * then counts under a phase that is over.  It has loaded no pointer yet, so the
  * running wait need not see it; the next one waits for that phase first.
  */
-#include "codemap/read_sections.h"
+#include "codemap/reader_epochs.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #define SPINS 200
 #define NAP_NS 50000
 
-void read_sections_init(struct read_sections *r)
+void reader_epochs_init(struct reader_epochs *r)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -31,7 +31,7 @@ void read_sections_init(struct read_sections *r)
 }
 
 /* Any slot is right, one that no other CPU writes is fast. */
-static struct read_slot *own_slot(struct read_sections *r)
+static struct read_slot *own_slot(struct reader_epochs *r)
 {
 	const char *self = __builtin_thread_pointer();
 	unsigned int number;
@@ -43,7 +43,7 @@ static struct read_slot *own_slot(struct read_sections *r)
 	return &r->slots[number < r->count ? number : number % r->count];
 }
 
-unsigned int read_enter(struct read_sections *r)
+unsigned int read_enter(struct reader_epochs *r)
 {
 	unsigned int phase = atomic_load_explicit(&r->phase, memory_order_relaxed) & 1;
 
@@ -51,12 +51,12 @@ unsigned int read_enter(struct read_sections *r)
 	return phase;
 }
 
-void read_leave(struct read_sections *r, unsigned int token)
+void read_leave(struct reader_epochs *r, unsigned int token)
 {
 	atomic_fetch_add(&own_slot(r)->left[token], 1);
 }
 
-static bool phase_is_empty(struct read_sections *r, unsigned int phase)
+static bool phase_is_empty(struct reader_epochs *r, unsigned int phase)
 {
 	unsigned long left = 0, entered = 0;
 
@@ -67,7 +67,7 @@ static bool phase_is_empty(struct read_sections *r, unsigned int phase)
 	return left == entered;
 }
 
-bool read_grace_over(struct read_sections *r, struct read_grace *grace)
+bool read_grace_over(struct reader_epochs *r, struct read_grace *grace)
 {
 	unsigned int phase = atomic_load_explicit(&r->phase, memory_order_relaxed) & 1;
 
@@ -81,7 +81,7 @@ bool read_grace_over(struct read_sections *r, struct read_grace *grace)
 	return phase_is_empty(r, !phase);
 }
 
-void read_wait(struct read_sections *r)
+void read_wait(struct reader_epochs *r)
 {
 	struct read_grace grace = {false};
 
@@ -94,7 +94,7 @@ void read_wait(struct read_sections *r)
 }
 
 /* A handler that reads in the middle of this would be counted in and not out. */
-void read_forget(struct read_sections *r)
+void read_forget(struct reader_epochs *r)
 {
 	sigset_t all, before;
 

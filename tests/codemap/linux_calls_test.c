@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "codemap/code_calls.h"
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 
 #define MAX_SECTIONS 8
 
@@ -159,16 +159,16 @@ static long yes_call(long number, unsigned int option, const void *arg, size_t s
 
 static void the_proposed_calls_are_found_once(void **state)
 {
-	struct kernel_door door = {.call = new_kernel};
+	struct linux_calls kernel = {.call = new_kernel};
 	size_t asked;
 
 	(void)state;
 	boot();
-	assert_true(kernel_door_open(&door));
+	assert_true(linux_calls_exist(&kernel));
 	assert_int_equal(section_count, 0);
 	asked = calls;
 	assert_true(asked > 0);
-	assert_true(kernel_door_open(&door));
+	assert_true(linux_calls_exist(&kernel));
 	assert_int_equal(calls, asked);
 }
 
@@ -180,14 +180,14 @@ static void other_calls_at_the_numbers_are_not_taken_for_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		struct kernel_door door = {.call = others[i]};
+		struct linux_calls kernel = {.call = others[i]};
 
 		boot();
-		assert_false(kernel_door_open(&door));
+		assert_false(linux_calls_exist(&kernel));
 		calls = 0;
-		assert_int_equal(kernel_door_register(&door, &setup), -ENOSYS);
-		assert_int_equal(kernel_door_unregister(&door, 1), -ENOSYS);
-		assert_int_equal(kernel_door_codectl(&door, CODE_REGISTER_JIT, &setup, 24),
+		assert_int_equal(linux_calls_register(&kernel, &setup), -ENOSYS);
+		assert_int_equal(linux_calls_unregister(&kernel, 1), -ENOSYS);
+		assert_int_equal(linux_calls_codectl(&kernel, CODE_REGISTER_JIT, &setup, 24),
 				 -ENOSYS);
 		assert_int_equal(calls, 0);
 	}
@@ -305,23 +305,23 @@ static void what_a_kernel_does_not_want_stays_in_the_process(void **state)
 /* No kernel has the calls yet.  If one gets them, they must behave like this file's. */
 static void the_running_kernel_can_be_asked(void **state)
 {
-	struct kernel_door door = {.call = kernel_door_native()};
+	struct linux_calls kernel = {.call = linux_calls_native()};
 	struct sample s = sample_open(1);
 	struct sframe_setup setup = setup_of(&s);
 	struct code_elf_info info = elf_of(&s);
 
 	(void)state;
 	print_message("the running kernel has %s calls\n",
-		      kernel_door_open(&door) ? "the" : "no such");
-	if (kernel_door_open(&door)) {
-		assert_int_equal(kernel_door_register(&door, &setup), 0);
-		assert_int_equal(kernel_door_unregister(&door, setup.sframe_start), 0);
-		assert_int_equal(kernel_door_codectl(&door, CODE_REGISTER_ELF, &info, sizeof(info)),
-				 0);
-		assert_int_equal(kernel_door_codectl(&door, CODE_UNREGISTER, &info, sizeof(info)),
+		      linux_calls_exist(&kernel) ? "the" : "no such");
+	if (linux_calls_exist(&kernel)) {
+		assert_int_equal(linux_calls_register(&kernel, &setup), 0);
+		assert_int_equal(linux_calls_unregister(&kernel, setup.sframe_start), 0);
+		assert_int_equal(
+			linux_calls_codectl(&kernel, CODE_REGISTER_ELF, &info, sizeof(info)), 0);
+		assert_int_equal(linux_calls_codectl(&kernel, CODE_UNREGISTER, &info, sizeof(info)),
 				 0);
 	} else {
-		assert_int_equal(kernel_door_register(&door, &setup), -ENOSYS);
+		assert_int_equal(linux_calls_register(&kernel, &setup), -ENOSYS);
 	}
 	sample_close(&s);
 }

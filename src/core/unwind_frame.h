@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * frame_caller.h - what a frame costs and decides, once for all worlds.
+ * unwind_frame.h - what a frame costs and decides, once for all worlds.
  *
  *	packed rule at hand, and plain		frame_plain(), a dozen instructions
  *	everything else				frame_general()
@@ -8,10 +8,10 @@
  * Three in a thousand rows of a distribution are not plain; frame_general() does the same
  * for those that are.  What a world is: frame_walk.h.
  */
-#ifndef BOBBIN_CORE_FRAME_CALLER_H
-#define BOBBIN_CORE_FRAME_CALLER_H
+#ifndef BOBBIN_CORE_UNWIND_FRAME_H
+#define BOBBIN_CORE_UNWIND_FRAME_H
 
-#include "core/last_resort.h"
+#include "core/fallbacks.h"
 #include "core/stack_switch.h"
 
 /* The caller, by a table's rule for this frame. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_queue.h"
+#include "unwind/inference_queue.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,79 +11,79 @@
 #include "base/clock.h"
 #include "base/vector.h"
 
-/* The program that is recorded comes first: of a CPU that both want, a quarter. */
+/* The recorded program has priority: the thread gets a quarter of a CPU that both want. */
 #define NICENESS 5
 
 /* How often somebody who waits looks for a signal. */
 #define LOOK_NS 20000000ull
 
 /**
- * struct code_queue - who waits for what
+ * struct inference_queue - who waits for what
  * @lock: for what follows, but for what is the thread's
- * @changed: a task was added or is done, or the thread is to end
- * @tasks, @count: in the order in which they were wanted
+ * @changed: a request was added or is done, or the thread is to end
+ * @requests, @count: in the order in which they were wanted
  * @left: of them, those that are not done
  * @late: nobody walks any more
- * @means: the thread's, but for @stop
+ * @budget: the thread's, but for @stop
  * @waited_since, @waited: the asker's: time that was waited in the second that began then
  */
-struct code_queue {
+struct inference_queue {
 	pthread_t thread;
 	bool running;
-	code_work *work;
+	infer_work *work;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct code_task **tasks;
+	struct infer_request **requests;
 	size_t count, room, left;
 	bool late;
-	struct code_means means;
+	struct infer_budget budget;
 	uint64_t waited_since, waited;
 };
 
-static struct code_task *most_wanted(const struct code_queue *q)
+static struct infer_request *most_wanted(const struct inference_queue *q)
 {
-	struct code_task *most = NULL;
+	struct infer_request *most = NULL;
 	uint64_t most_hits = 0;
 
 	for (size_t i = 0; i < q->count; i++) {
-		uint64_t hits = atomic_load_explicit(&q->tasks[i]->hits, memory_order_relaxed);
+		uint64_t hits = atomic_load_explicit(&q->requests[i]->hits, memory_order_relaxed);
 
-		if (q->tasks[i]->begun || (most && hits <= most_hits))
+		if (q->requests[i]->begun || (most && hits <= most_hits))
 			continue;
-		most = q->tasks[i];
+		most = q->requests[i];
 		most_hits = hits;
 	}
 	return most;
 }
 
-/* The next task; NULL: the end. */
-static struct code_task *next_task(struct code_queue *q)
+/* The next request; NULL: the end. */
+static struct infer_request *next_request(struct inference_queue *q)
 {
-	struct code_task *task;
+	struct infer_request *request;
 
-	while (!(task = most_wanted(q)) && !atomic_load(&q->means.stop))
+	while (!(request = most_wanted(q)) && !atomic_load(&q->budget.stop))
 		pthread_cond_wait(&q->changed, &q->lock);
-	if (atomic_load(&q->means.stop))
+	if (atomic_load(&q->budget.stop))
 		return NULL;
-	if (q->late && q->means.bytes > CODE_QUEUE_BYTES_LATE)
-		q->means.bytes = CODE_QUEUE_BYTES_LATE;
-	task->begun = true;
-	return task;
+	if (q->late && q->budget.bytes > INFERENCE_QUEUE_BYTES_LATE)
+		q->budget.bytes = INFERENCE_QUEUE_BYTES_LATE;
+	request->begun = true;
+	return request;
 }
 
 static void *run(void *ctx)
 {
-	struct code_queue *q = ctx;
-	struct code_task *task;
+	struct inference_queue *q = ctx;
+	struct infer_request *request;
 
 	/* on Linux this is one of the thread, not of the process */
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 	pthread_mutex_lock(&q->lock);
-	while ((task = next_task(q))) {
+	while ((request = next_request(q))) {
 		pthread_mutex_unlock(&q->lock);
-		q->work(task, &q->means);
+		q->work(request, &q->budget);
 		pthread_mutex_lock(&q->lock);
-		atomic_store_explicit(&task->done, true, memory_order_release);
+		atomic_store_explicit(&request->done, true, memory_order_release);
 		q->left--;
 		pthread_cond_broadcast(&q->changed);
 	}
@@ -91,18 +91,18 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-int code_queue_open(const char *cache_path, code_work *work, struct code_queue **ret)
+int inference_queue_open(const char *cache_path, infer_work *work, struct inference_queue **ret)
 {
-	struct code_queue *q = calloc(1, sizeof(*q));
+	struct inference_queue *q = calloc(1, sizeof(*q));
 	pthread_condattr_t attr;
 
 	if (!q)
 		return -ENOMEM;
 	q->work = work;
-	q->means.bytes = CODE_QUEUE_BYTES;
+	q->budget.bytes = INFERENCE_QUEUE_BYTES;
 	/* without it everything is done each time */
 	if (cache_path && *cache_path)
-		table_cache_open(cache_path, 0, NULL, &q->means.cache);
+		table_cache_open(cache_path, 0, NULL, &q->budget.cache);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&q->lock, NULL);
@@ -112,25 +112,25 @@ int code_queue_open(const char *cache_path, code_work *work, struct code_queue *
 	return 0;
 }
 
-void code_queue_close(struct code_queue *queue)
+void inference_queue_close(struct inference_queue *queue)
 {
 	if (!queue)
 		return;
 	pthread_mutex_lock(&queue->lock);
-	atomic_store(&queue->means.stop, true);
+	atomic_store(&queue->budget.stop, true);
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 	if (queue->running)
 		pthread_join(queue->thread, NULL);
 	pthread_cond_destroy(&queue->changed);
 	pthread_mutex_destroy(&queue->lock);
-	table_cache_close(queue->means.cache);
-	free(queue->tasks);
+	table_cache_close(queue->budget.cache);
+	free(queue->requests);
 	free(queue);
 }
 
 /* Signals are the asker's. */
-static int start(struct code_queue *q)
+static int start(struct inference_queue *q)
 {
 	sigset_t all, before;
 	int r;
@@ -145,14 +145,14 @@ static int start(struct code_queue *q)
 	return -r;
 }
 
-int code_queue_ask(struct code_queue *queue, struct code_task *task)
+int inference_queue_ask(struct inference_queue *queue, struct infer_request *request)
 {
 	int r = start(queue);
 
 	if (r)
 		return r;
 	pthread_mutex_lock(&queue->lock);
-	r = vector_push(queue->tasks, queue->count, queue->room, task);
+	r = vector_push(queue->requests, queue->count, queue->room, request);
 	queue->left += !r;
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
@@ -160,7 +160,7 @@ int code_queue_ask(struct code_queue *queue, struct code_task *task)
 }
 
 /* Until something changes, or a time has come. */
-static void wait_until(struct code_queue *q, uint64_t then)
+static void wait_until(struct inference_queue *q, uint64_t then)
 {
 	const struct timespec at = {.tv_sec = (time_t)(then / NS_PER_SECOND),
 				    .tv_nsec = (long)(then % NS_PER_SECOND)};
@@ -168,36 +168,36 @@ static void wait_until(struct code_queue *q, uint64_t then)
 	pthread_cond_timedwait(&q->changed, &q->lock, &at);
 }
 
-static bool is_done(const struct code_task *task)
+static bool is_done(const struct infer_request *request)
 {
-	return atomic_load_explicit(&task->done, memory_order_acquire);
+	return atomic_load_explicit(&request->done, memory_order_acquire);
 }
 
-bool code_queue_await(struct code_queue *queue, struct code_task *task)
+bool inference_queue_await(struct inference_queue *queue, struct infer_request *request)
 {
 	uint64_t began, end;
 
-	if (is_done(task))
+	if (is_done(request))
 		return true;
-	if (atomic_fetch_add_explicit(&task->hits, 1, memory_order_relaxed))
+	if (atomic_fetch_add_explicit(&request->hits, 1, memory_order_relaxed))
 		return false;
 	began = clock_now();
 	if (began - queue->waited_since > NS_PER_SECOND) {
 		queue->waited_since = began;
 		queue->waited = 0;
 	}
-	if (queue->waited >= CODE_QUEUE_WAIT_NS)
+	if (queue->waited >= INFERENCE_QUEUE_WAIT_NS)
 		return false;
-	end = began + CODE_QUEUE_WAIT_NS - queue->waited;
+	end = began + INFERENCE_QUEUE_WAIT_NS - queue->waited;
 	pthread_mutex_lock(&queue->lock);
-	while (!is_done(task) && clock_now() < end)
+	while (!is_done(request) && clock_now() < end)
 		wait_until(queue, end);
 	pthread_mutex_unlock(&queue->lock);
 	queue->waited += clock_now() - began;
-	return is_done(task);
+	return is_done(request);
 }
 
-bool code_queue_finish(struct code_queue *queue, const volatile sig_atomic_t *interrupted)
+bool inference_queue_finish(struct inference_queue *queue, const volatile sig_atomic_t *interrupted)
 {
 	bool left;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * last_resort.h - the caller of a frame that no table covers.
+ * fallbacks.h - the caller of a frame that no table covers.
  *
  *	after a system call	the rule before it: nothing has moved
  *	a PC that is no code	a call led there: its return address is on top of the stack
@@ -14,8 +14,8 @@
  * it is the one that the frame record or the code names, no caller can be missing.  All but
  * the last are such; a trace with a guess in it is likely and never complete.
  */
-#ifndef BOBBIN_CORE_LAST_RESORT_H
-#define BOBBIN_CORE_LAST_RESORT_H
+#ifndef BOBBIN_CORE_FALLBACKS_H
+#define BOBBIN_CORE_FALLBACKS_H
 
 #include "core/code_path.h"
 #include "core/known_code.h"
@@ -70,7 +70,7 @@ static inline bool leads_on_by_table(struct frame_walk *w, const struct bobbin_r
 /* One turn of w->resort.path. */
 static inline enum code_turn path_turn(struct frame_walk *w)
 {
-	struct last_resort *r = &w->resort;
+	struct fallbacks *r = &w->resort;
 
 	if (!world_code(w, r->path.pc, r->code, sizeof(r->code)))
 		return CODE_TURN_STUCK;
@@ -161,7 +161,7 @@ static long turn_of_path(uint32_t i, void *ctx)
  */
 static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 {
-	struct last_resort *r = &w->resort;
+	struct fallbacks *r = &w->resort;
 
 	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
@@ -178,7 +178,7 @@ static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 /* The rule that the code says, for w->resort.rule. */
 static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
 {
-	struct last_resort *r = &w->resort;
+	struct fallbacks *r = &w->resort;
 	bool found = false;
 
 	for (int taken = 0; taken < 2 && !found; taken++)
@@ -191,7 +191,7 @@ static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
 /* What may be data does not say where it returns to. */
 static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
-	struct last_resort *r = &w->resort;
+	struct fallbacks *r = &w->resort;
 
 	r->by_code.exists = r->code_denies = false;
 	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
@@ -339,7 +339,7 @@ static BOBBIN_ALWAYS_INLINE bool step_to_root(struct frame_walk *w)
 /* Code that is there, without a table; BOBBIN_SOURCE_NONE: nothing leads on. */
 static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w)
 {
-	struct last_resort *r = &w->resort;
+	struct fallbacks *r = &w->resort;
 
 	way_of_code(w);
 	if (r->by_code.exists && r->by_code.is_certain && r->by_code.returns == CODE_YES) {

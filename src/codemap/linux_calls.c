@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "codemap/kernel_door.h"
+#include "codemap/linux_calls.h"
 
 #include <bobbin/sframe_builder.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/native_arch.h"
 
-/* No address, no descriptor, no set of flags: whatever call gets it refuses it. */
+/* No address, descriptor or set of flags: every call refuses it. */
 #define NONSENSE ((const void *)(uintptr_t)-4096)
 #define MAX_SECTION 256
 
@@ -22,7 +22,7 @@ static bool is_filtered(void)
 	return mode != SECCOMP_MODE_DISABLED && (mode != -1 || errno != EINVAL);
 }
 
-/* Programs lock themselves in when they have begun: each call may be the first after it. */
+/* Programs install seccomp filters at any time: check before each call. */
 static long native_call(long number, unsigned int option, const void *info, size_t size)
 {
 	int saved = errno;
@@ -38,7 +38,7 @@ static long native_call(long number, unsigned int option, const void *info, size
 	return r;
 }
 
-kernel_call kernel_door_native(void)
+kernel_call linux_calls_native(void)
 {
 	return native_call;
 }
@@ -69,7 +69,7 @@ static uint64_t make_section(uint8_t *section, uint64_t text)
 	return bobbin_sframe_builder_size(&builder);
 }
 
-/* Neither call says anything else to what is no structure, or an empty one. */
+/* Both calls must refuse a bad pointer and an empty structure, with these errors. */
 static bool refuses_nonsense(kernel_call call)
 {
 	const struct sframe_setup nothing = {0};
@@ -82,7 +82,7 @@ static bool refuses_nonsense(kernel_call call)
 	       call(KERNEL_SFRAME_UNREGISTER, 0, &nothing, size) < 0;
 }
 
-/* What registers once and unregisters once is a register. */
+/* Accept a call that registers once and unregisters once. */
 static bool keeps_register(kernel_call call, struct sframe_setup *setup)
 {
 	const struct sframe_setup key = {.sframe_start = setup->sframe_start};
@@ -118,31 +118,31 @@ static bool probe(kernel_call call)
 	return found;
 }
 
-bool kernel_door_open(struct kernel_door *door)
+bool linux_calls_exist(struct linux_calls *calls)
 {
-	if (door->state == KERNEL_DOOR_UNKNOWN)
-		door->state = probe(door->call) ? KERNEL_DOOR_OPEN : KERNEL_DOOR_CLOSED;
-	return door->state == KERNEL_DOOR_OPEN;
+	if (calls->state == LINUX_CALLS_UNKNOWN)
+		calls->state = probe(calls->call) ? LINUX_CALLS_PRESENT : LINUX_CALLS_ABSENT;
+	return calls->state == LINUX_CALLS_PRESENT;
 }
 
-static int call_kernel(struct kernel_door *door, long number, const struct sframe_setup *setup)
+static int call_kernel(struct linux_calls *calls, long number, const struct sframe_setup *setup)
 {
-	long r = kernel_door_open(door) ? door->call(number, 0, setup, SFRAME_SETUP_SIZE_VER0)
-					: -ENOSYS;
+	long r = linux_calls_exist(calls) ? calls->call(number, 0, setup, SFRAME_SETUP_SIZE_VER0)
+					  : -ENOSYS;
 
 	return r > 0 ? -EPROTO : (int)r;
 }
 
-int kernel_door_register(struct kernel_door *door, const struct sframe_setup *setup)
+int linux_calls_register(struct linux_calls *calls, const struct sframe_setup *setup)
 {
-	return call_kernel(door, KERNEL_SFRAME_REGISTER, setup);
+	return call_kernel(calls, KERNEL_SFRAME_REGISTER, setup);
 }
 
-int kernel_door_unregister(struct kernel_door *door, uint64_t sframe_start)
+int linux_calls_unregister(struct linux_calls *calls, uint64_t sframe_start)
 {
 	const struct sframe_setup key = {.sframe_start = sframe_start};
 
-	return call_kernel(door, KERNEL_SFRAME_UNREGISTER, &key);
+	return call_kernel(calls, KERNEL_SFRAME_UNREGISTER, &key);
 }
 
 /* Options and structures are told apart before they are looked at. */
@@ -175,22 +175,22 @@ static bool codectl_keeps_register(kernel_call call)
 	       call(KERNEL_CODECTL, CODE_UNREGISTER, &info, size) < 0;
 }
 
-static bool codectl_open(struct kernel_door *door)
+static bool codectl_open(struct linux_calls *calls)
 {
 	bool found;
 
-	if (door->codectl == KERNEL_DOOR_UNKNOWN) {
-		found = kernel_door_open(door) && codectl_refuses_nonsense(door->call) &&
-			codectl_keeps_register(door->call);
-		door->codectl = found ? KERNEL_DOOR_OPEN : KERNEL_DOOR_CLOSED;
+	if (calls->codectl == LINUX_CALLS_UNKNOWN) {
+		found = linux_calls_exist(calls) && codectl_refuses_nonsense(calls->call) &&
+			codectl_keeps_register(calls->call);
+		calls->codectl = found ? LINUX_CALLS_PRESENT : LINUX_CALLS_ABSENT;
 	}
-	return door->codectl == KERNEL_DOOR_OPEN;
+	return calls->codectl == LINUX_CALLS_PRESENT;
 }
 
-int kernel_door_codectl(struct kernel_door *door, enum code_opt option, const void *info,
+int linux_calls_codectl(struct linux_calls *calls, enum code_opt option, const void *info,
 			size_t size)
 {
-	long r = codectl_open(door) ? door->call(KERNEL_CODECTL, option, info, size) : -ENOSYS;
+	long r = codectl_open(calls) ? calls->call(KERNEL_CODECTL, option, info, size) : -ENOSYS;
 
 	return r > 0 ? -EPROTO : (int)r;
 }

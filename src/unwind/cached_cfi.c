@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/cached_cfi.h"
+
+#include <errno.h>
+
+#include "core/refusal.h"
+#include "table/compile_cfi.h"
+
+/* Of larger sections no table is made: it would take seconds.  And the largest table. */
+#define MOST_BYTES (128u << 20)
+#define MOST_TABLE_BYTES (64u << 20)
+
+/* Of two sections, one must have an index, to find which of them covers an address. */
+static bool can_be_told(const struct cached_cfi *cfi)
+{
+	return cfi->count == 1 || cfi->views[0].table_count;
+}
+
+static bool is_small(const struct cached_cfi *cfi)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < cfi->count; i++)
+		bytes += cfi->views[i].frame_size;
+	return bytes <= MOST_BYTES;
+}
+
+bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *ret)
+{
+	struct table_sources sources = {.arch = image->arch, .cfi = ret->views};
+
+	ret->count = call_frames_views(image, ret->views);
+	if (!ret->count || !can_be_told(ret) || !is_small(ret)) {
+		ret->count = 0;
+		return false;
+	}
+	sources.cfi_count = ret->count;
+	table_key_of(&sources, image->build_id, image->build_id_len, &ret->key);
+	ret->keyed = true;
+	ret->found = !table_cache_find(cache, &ret->key, NULL, &ret->kept);
+	/* the key depends on the architecture, too */
+	if (ret->found && ret->kept.table.arch != image->arch) {
+		kept_table_fini(&ret->kept);
+		ret->found = false;
+	}
+	return ret->found;
+}
+
+/* What could not be made is not tried again, unless there is more room for it. */
+static int make(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit)
+{
+	bool tried = cfi->error && (cfi->error != -E2BIG || limit <= cfi->limit);
+
+	cfi->limit = tried ? cfi->limit : limit;
+	if (!cfi->made && !tried)
+		cfi->error = compile_cfi_within(cfi->views, cfi->count, image->build_id,
+						image->build_id_len, limit, &cfi->made,
+						&cfi->made_size);
+	return cfi->error;
+}
+
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
+		     const uint8_t **data, uint64_t *size)
+{
+	int r = 0;
+
+	if (!cfi->count && !cfi->made)
+		cfi->count = call_frames_views(image, cfi->views);
+	if (cfi->count != 1)
+		return -ENODATA;
+	if (!is_small(cfi))
+		return -EFBIG;
+	if (!cfi->found)
+		r = make(image, cfi, limit);
+	if (r)
+		return r;
+	*data = cfi->found ? cfi->kept.data : cfi->made;
+	*size = cfi->found ? cfi->kept.size : cfi->made_size;
+	return 0;
+}
+
+void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *cfi)
+{
+	if (cfi->count && cfi->keyed && !cfi->found && !make(image, cfi, MOST_TABLE_BYTES))
+		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
+}
+
+bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi)
+{
+	bool kept = cfi->made && cfi->keyed && !cfi->found &&
+		    !table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
+
+	if (kept && !table_cache_find(cache, &cfi->key, NULL, &cfi->kept)) {
+		cfi->found = true;
+		free(cfi->made);
+		cfi->made = NULL;
+	}
+	kept_table_rest(&cfi->kept);
+	if (!cfi->found || cfi->count != 1)
+		return false;
+	cfi->views[0].frame = cfi->views[0].hdr = NULL;
+	return true;
+}
+
+void cached_cfi_fini(struct cached_cfi *cfi)
+{
+	kept_table_fini(&cfi->kept);
+	free(cfi->made);
+	*cfi = (struct cached_cfi){0};
+}
+
+static enum bobbin_source source_of(const struct cached_cfi *cfi, uint64_t vaddr)
+{
+	struct bobbin_cfi_fde fde;
+	const struct bobbin_cfi_view *last = &cfi->views[cfi->count - 1];
+
+	if (!last->debug_frame ||
+	    (cfi->count > 1 && !bobbin_cfi_find(&cfi->views[0], vaddr, NULL, &fde)))
+		return BOBBIN_SOURCE_EH_FRAME;
+	return BOBBIN_SOURCE_DEBUG_FRAME;
+}
+
+/* Tables split long rows: extend a row by the next part if that continues it. */
+static void join_parts(const struct compiled_table *table, const struct compiled_row *found,
+		       struct bobbin_row *row)
+{
+	struct compiled_row next;
+
+	if (!compiled_table_find(table, found->end, &next) && !next.begins &&
+	    next.word == found->word && next.number == found->number)
+		row->end = next.end;
+}
+
+static int lookup(void *data, const struct bobbin_arch *arch, uint64_t pc, struct bobbin_error *err,
+		  struct table_answer *ret)
+{
+	const struct cached_cfi *cfi = data;
+	const struct compiled_table *table = &cfi->kept.table;
+	struct compiled_row found;
+	int r = compiled_table_find(table, pc, &found);
+
+	if (!r)
+		r = compiled_table_rule(table, &found, &ret->row.rule);
+	if (r)
+		return r == -EBADMSG ? refuse(err, 0, BOBBIN_REASON_KEPT_TABLE) : r;
+	ret->row.start = found.start;
+	ret->row.end = found.end;
+	if (ret->row.end == pc + 1)
+		join_parts(table, &found, &ret->row);
+	ret->row.function = compiled_table_function(table, &found);
+	ret->source = source_of(cfi, pc);
+	return 0;
+}
+
+/* A malformed FDE has a row, without a rule. */
+const struct table_ops cached_cfi_ops = {
+	.kind = TABLE_CACHED_CFI,
+	.sources = {BOBBIN_SOURCE_EH_FRAME, BOBBIN_SOURCE_DEBUG_FRAME},
+	.whole = true,
+	.lookup = lookup,
+};

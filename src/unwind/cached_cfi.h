@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cached_cfi.h - a file's call-frame information as a compiled table from the cache.
+ *
+ * Lookups are faster than in the sections, and need no list of FDEs.  The answers are the same.
+ */
+#ifndef BOBBIN_UNWIND_CACHED_CFI_H
+#define BOBBIN_UNWIND_CACHED_CFI_H
+
+#include <bobbin/unwind.h>
+
+#include "elf/elf_image.h"
+#include "table/table_cache.h"
+#include "unwind/call_frames.h"
+
+/**
+ * struct cached_cfi - the table of one file; starts as all zero
+ * @views, @count: its sections
+ * @key: of the table, if @keyed
+ * @kept: the table
+ * @found: there is one
+ * @made, @made_size: or one that was made since, owned
+ * @error: why none could be made of at most @limit bytes, or 0
+ */
+struct cached_cfi {
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	unsigned int count;
+	struct table_key key;
+	struct kept_table kept;
+	bool keyed, found;
+	uint8_t *made;
+	uint64_t made_size;
+	uint64_t limit;
+	int error;
+};
+
+/* Look for the table of a file, whose bytes are borrowed.  Whether there is one. */
+bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *ret);
+
+/*
+ * The bytes of the table, which is made once if there is none, of at most @limit bytes; valid
+ * until cached_cfi_fini().  -ENODATA: the file has no call-frame information, or in more than
+ * one section; -EFBIG: it has too much; otherwise as compile_cfi_within().
+ */
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
+		     const uint8_t **data, uint64_t *size);
+
+/* Make the table and store it in the cache; failures are ignored. */
+void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
+		     struct cached_cfi *cfi);
+
+/*
+ * Free the memory of a table that is not read for a while; one that was made is stored in the
+ * cache first.  Returns whether the table replaces the only section of the file, whose bytes are
+ * no longer borrowed then.
+ */
+bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi);
+
+void cached_cfi_fini(struct cached_cfi *cfi);
+
+extern const struct table_ops cached_cfi_ops;
+
+#endif
