@@ -369,19 +369,19 @@ int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
 }
 
 /* The list of a process as it is now, or NULL. */
-static struct known_list *make_list(struct kernel_walk *w, struct process *process)
+static struct known_list *make_list(struct kernel_walk *w, struct walked_process *process)
 {
 	uint64_t begun = clock_now(), cost;
 
-	process->walk.grows = 0;
+	process->grows = 0;
 	if (process->space->maps.count > KERNEL_LIST_MAX ||
 	    list_entries_make(&w->entries, process->space))
 		return NULL;
-	process->walk.waits = !w->entries.whole;
+	process->waits = !w->entries.whole;
 	cost = clock_now() - begun;
 	if (w->entries.grows)
-		process->walk.grows = begun +
-				      (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
+		process->grows = begun +
+				 (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
 	return kernel_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
 }
 
@@ -389,7 +389,8 @@ static struct known_list *make_list(struct kernel_walk *w, struct process *proce
  * What the kernel is to know of a process.  Code that was registered must not be walked by the
  * mappings alone, so without a list the kernel's own one does not count either.
  */
-static struct kernel_process describe(const struct kernel_walk *w, const struct process *process,
+static struct kernel_process describe(const struct kernel_walk *w,
+				      const struct walked_process *process,
 				      const struct known_list *list)
 {
 	const struct remote_code *code = process->space->remote;
@@ -406,7 +407,7 @@ static struct kernel_process describe(const struct kernel_walk *w, const struct 
 }
 
 /* false: there is no room. */
-static bool tell_process(struct kernel_walk *w, struct process *process,
+static bool tell_process(struct kernel_walk *w, struct walked_process *process,
 			 const struct known_list *list)
 {
 	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
@@ -415,10 +416,10 @@ static bool tell_process(struct kernel_walk *w, struct process *process,
 
 	if (entered && bpf_map_update_elem(processes, &pid, &entry, BPF_ANY))
 		entered = false;
-	if (!entered && process->walk.told)
+	if (!entered && process->told)
 		bpf_map_delete_elem(processes, &pid);
-	process->walk.told = entered;
-	process->walk.time = w->time;
+	process->told = entered;
+	process->time = w->time;
 	return entered || !list;
 }
 
@@ -426,7 +427,7 @@ static bool tell_process(struct kernel_walk *w, struct process *process,
  * The kernel's entry is changed first.  Who has read it before may still walk by the old list, and
  * sees after the walk that it is not the current one.  false: there is no room.
  */
-static bool set_list(struct kernel_walk *w, struct process *process, struct known_list *list)
+static bool set_list(struct kernel_walk *w, struct walked_process *process, struct known_list *list)
 {
 	bool done = tell_process(w, process, list);
 
@@ -434,17 +435,17 @@ static bool set_list(struct kernel_walk *w, struct process *process, struct know
 		kernel_lists_put(&w->lists, list);
 		list = NULL;
 	}
-	kernel_lists_put(&w->lists, process->walk.list);
-	process->walk.list = list;
+	kernel_lists_put(&w->lists, process->list);
+	process->list = list;
 	return done;
 }
 
 /* The kernel's own list may know less of files, so it should not hold for longer than it must. */
-static bool is_outdated(const struct kernel_walk *w, const struct process *process)
+static bool is_outdated(const struct kernel_walk *w, const struct walked_process *process)
 {
 	uint64_t theirs = fresh_lists_time(&w->fresh, process->pid);
 
-	return theirs >= process->walk.time && theirs < w->time;
+	return theirs >= process->time && theirs < w->time;
 }
 
 /* Tables that came, and times that there was room for more. */
@@ -465,24 +466,23 @@ static void tell_news(struct kernel_walk *w)
 }
 
 /* What is mapped and registered is what the process's list was made of. */
-static bool list_holds(const struct kernel_walk *w, const struct process *process)
+static bool list_holds(const struct kernel_walk *w, const struct walked_process *process)
 {
 	const struct bobbin_space *space = process->space;
 
-	return process->walk.generation == space->generation &&
-	       (!space->remote || process->walk.drops == unwinder_drops(w->tables.unwinder));
+	return process->generation == space->generation &&
+	       (!space->remote || process->drops == unwinder_drops(w->tables.unwinder));
 }
 
-static bool is_followed(const struct kernel_walk *w, const struct process *process)
+static bool is_followed(const struct kernel_walk *w, const struct walked_process *process)
 {
-	const struct process_walk *walk = &process->walk;
-
 	if (is_outdated(w, process))
 		return false;
-	if ((walk->retry && clock_now() >= walk->retry) ||
-	    (walk->grows && clock_now() >= walk->grows))
+	if ((process->retry && clock_now() >= process->retry) ||
+	    (process->grows && clock_now() >= process->grows))
 		return false;
-	return walk->followed && list_holds(w, process) && (!walk->waits || walk->taken == w->news);
+	return process->followed && list_holds(w, process) &&
+	       (!process->waits || process->taken == w->news);
 }
 
 /* Those without mappings have no list either. */
@@ -491,10 +491,10 @@ static bool wants_list(const struct bobbin_space *space)
 	return space->maps.count;
 }
 
-static void note_room(struct kernel_walk *w, struct process *process, bool found)
+static void note_room(struct kernel_walk *w, struct walked_process *process, bool found)
 {
-	w->roomless += !found && !process->walk.retry;
-	process->walk.retry = found ? 0 : clock_now() + RETRY_NS;
+	w->roomless += !found && !process->retry;
+	process->retry = found ? 0 : clock_now() + RETRY_NS;
 }
 
 void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
@@ -530,42 +530,41 @@ static void look_at(struct kernel_walk *w, uint64_t time)
 		w->look = time;
 }
 
-void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
+void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process)
 {
 	struct known_list *list;
 	bool done = true;
 
 	if (is_followed(walk, process))
 		return;
-	process->walk.waits = false;
+	process->waits = false;
 	list = make_list(walk, process);
-	process->walk.followed = true;
-	process->walk.taken = walk->news;
-	process->walk.generation = process->space->generation;
-	process->walk.drops = unwinder_drops(walk->tables.unwinder);
+	process->followed = true;
+	process->taken = walk->news;
+	process->generation = process->space->generation;
+	process->drops = unwinder_drops(walk->tables.unwinder);
 	/* the page that goes with it may say something else */
-	if (list && list == process->walk.list && !is_outdated(walk, process) &&
-	    !process->space->remote)
+	if (list && list == process->list && !is_outdated(walk, process) && !process->space->remote)
 		kernel_lists_put(&walk->lists, list);
 	else
 		done = set_list(walk, process, list);
 	note_room(walk, process, done && (list || !wants_list(process->space)));
-	look_at(walk, process->walk.retry);
-	look_at(walk, process->walk.grows);
+	look_at(walk, process->retry);
+	look_at(walk, process->grows);
 }
 
-void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
+void kernel_walk_forget(struct kernel_walk *walk, struct walked_process *process)
 {
 	int pid = process->pid;
 
-	if (process->walk.told)
+	if (process->told)
 		bpf_map_delete_elem(bpf_map__fd(walk->bpf->maps.processes), &pid);
-	kernel_lists_put(&walk->lists, process->walk.list);
-	process->walk.list = NULL;
-	process->walk.told = false;
+	kernel_lists_put(&walk->lists, process->list);
+	process->list = NULL;
+	process->told = false;
 }
 
-void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+void kernel_walk_mapped(struct kernel_walk *walk, struct walked_process *process, uint64_t time,
 			uint64_t addr)
 {
 	const struct mapping *m = walk->fresh.told ? space_find(process->space, addr) : NULL;
@@ -589,7 +588,7 @@ void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time)
  * Whether code is what it was when it was walked.  What a process has registered was asked of the
  * process itself before the walk.
  */
-static bool code_holds(struct kernel_walk *w, struct process *process,
+static bool code_holds(struct kernel_walk *w, struct walked_process *process,
 		       const struct kernel_mapping *then, uint64_t pc)
 {
 	struct kernel_mapping now;
@@ -602,7 +601,7 @@ static bool code_holds(struct kernel_walk *w, struct process *process,
 }
 
 /* How many frames still have the code that they were walked by. */
-static uint32_t frames_that_hold(struct kernel_walk *w, struct process *process,
+static uint32_t frames_that_hold(struct kernel_walk *w, struct walked_process *process,
 				 const struct kernel_trace *trace)
 {
 	const struct known_list *used = kernel_lists_find(&w->lists, trace->list);
@@ -620,9 +619,10 @@ static uint32_t frames_that_hold(struct kernel_walk *w, struct process *process,
 	return i;
 }
 
-static bool is_current(const struct kernel_walk *w, const struct process *process, uint64_t number)
+static bool is_current(const struct kernel_walk *w, const struct walked_process *process,
+		       uint64_t number)
 {
-	const struct known_list *list = process->walk.list;
+	const struct known_list *list = process->list;
 
 	return list && list->list.number == number && list_holds(w, process);
 }
@@ -681,7 +681,7 @@ static struct bobbin_frame frame_of(uint64_t word)
 	};
 }
 
-void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
 		       struct bobbin_trace *trace)
 {
 	struct kernel_trace *from = &walk->trace;

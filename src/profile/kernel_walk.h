@@ -15,7 +15,8 @@
 #include <bobbin/unwind.h>
 
 #include "profile/kernel_walk_options.h"
-#include "profile/process_table.h"
+#include "profile/perf_event.h"
+#include "profile/walked_process.h"
 
 struct kernel_walk;
 
@@ -87,15 +88,15 @@ bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk);
 bool kernel_walk_look_is_due(struct kernel_walk *walk);
 
 /* The mappings of a process, or its tables, may have changed; it has ended. */
-void kernel_walk_follow(struct kernel_walk *walk, struct process *process);
-void kernel_walk_forget(struct kernel_walk *walk, struct process *process);
+void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process);
+void kernel_walk_forget(struct kernel_walk *walk, struct walked_process *process);
 
 /*
  * The kernel's record of a mapping was read, and the process table knows of it; the record of
  * execve(); and all records up to a time were, before processes are followed.  Times are those of
  * CLOCK_MONOTONIC.
  */
-void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+void kernel_walk_mapped(struct kernel_walk *walk, struct walked_process *process, uint64_t time,
 			uint64_t addr);
 void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time);
 void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time);
@@ -126,7 +127,7 @@ uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret);
  * with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
  * BOBBIN_REASON_STACK_HOLE.
  */
-void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
 		       struct bobbin_trace *trace);
 
 /* Whether the last trace was walked by registrations that user space does not know any more. */

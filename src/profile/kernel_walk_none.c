@@ -59,15 +59,15 @@ bool kernel_walk_look_is_due(struct kernel_walk *walk)
 	return false;
 }
 
-void kernel_walk_follow(struct kernel_walk *walk, struct process *process)
+void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process)
 {
 }
 
-void kernel_walk_forget(struct kernel_walk *walk, struct process *process)
+void kernel_walk_forget(struct kernel_walk *walk, struct walked_process *process)
 {
 }
 
-void kernel_walk_mapped(struct kernel_walk *walk, struct process *process, uint64_t time,
+void kernel_walk_mapped(struct kernel_walk *walk, struct walked_process *process, uint64_t time,
 			uint64_t addr)
 {
 }
@@ -105,7 +105,7 @@ uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
 	return 0;
 }
 
-void kernel_walk_trace(struct kernel_walk *walk, struct process *process,
+void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
 		       struct bobbin_trace *trace)
 {
 }

@@ -48,7 +48,7 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		return;
 	bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
 	if (r->walk)
-		kernel_walk_mapped(r->walk, thread->process, event->time, event->mmap.addr);
+		kernel_walk_mapped(r->walk, &thread->process->walk, event->time, event->mmap.addr);
 }
 
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
@@ -285,7 +285,7 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
 		return error;
-	kernel_walk_trace(r->walk, thread->process, &trace);
+	kernel_walk_trace(r->walk, &thread->process->walk, &trace);
 	/* between two programs, where the registers are the old one's */
 	if (!trace.count && thread->process->in_exec)
 		trace.reason = BOBBIN_REASON_NO_USER;
@@ -455,7 +455,7 @@ static void follow(void *ctx, struct process *process)
 
 	r->behind = r->behind || clock_now() >= r->follow_until;
 	if (!r->behind)
-		kernel_walk_follow(r->walk, process);
+		kernel_walk_follow(r->walk, &process->walk);
 }
 
 /* @wait: for all tables */

@@ -236,7 +236,7 @@ static void forget(void *ctx, struct process *process)
 {
 	const struct recorder *r = ctx;
 
-	kernel_walk_forget(r->walk, process);
+	kernel_walk_forget(r->walk, &process->walk);
 }
 
 /* Without the walk, if that can be done without. */
