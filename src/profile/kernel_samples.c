@@ -2,6 +2,7 @@
 #include "profile/kernel_samples.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -225,42 +226,16 @@ static void read_chain(const struct stack_store *store, const struct pending_sam
 	memmove(trace->chain, trace->chain + 1, count * sizeof(*trace->chain));
 }
 
-static void describe(const struct kernel_sample_head *head, const struct kernel_trace *trace,
-		     struct perf_event *ret)
-{
-	bool in_kernel = head->flags & KERNEL_HAS_CHAIN;
-
-	*ret = (struct perf_event){
-		.type = PERF_RECORD_SAMPLE,
-		.misc = in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-		.pid = head->pid,
-		.tid = head->tid,
-		.cpu = head->cpu,
-		.time = head->time,
-		.sample =
-			{
-				.period = head->period,
-				.callchain = trace->chain,
-				.callchain_nr = trace->chain_count,
-			},
-	};
-	if (trace->chain_count > 1)
-		ret->sample.ip = trace->chain[1];
-	else if (!in_kernel && trace->count)
-		ret->sample.ip = trace->frames[0] & KERNEL_PC;
-}
-
-void kernel_samples_next(struct kernel_samples *samples, struct perf_event *event,
-			 struct kernel_trace *trace)
+void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *ret)
 {
 	const struct pending_sample *next = &samples->list[samples->first++];
 
-	trace->cookie = next->extras.cookie;
-	trace->event = (uint32_t)next->extras.event;
-	trace->count = read_stack(&samples->store, next, next->stack, trace->frames, KERNEL_FRAMES,
-				  &trace->list);
-	read_chain(&samples->store, next, trace);
-	describe(&next->head, trace, event);
+	ret->head = next->head;
+	ret->cookie = next->extras.cookie;
+	ret->event = (uint32_t)next->extras.event;
+	ret->count = read_stack(&samples->store, next, next->stack, ret->frames, KERNEL_FRAMES,
+				&ret->list);
+	read_chain(&samples->store, next, ret);
 	/* while there are later ones to which those in the ring are compared */
 	if (samples->behind && samples->count - samples->first <= PENDING_MAX / 2)
 		fill(samples);

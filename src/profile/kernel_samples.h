@@ -5,12 +5,12 @@
 #ifndef BOBBIN_PROFILE_KERNEL_SAMPLES_H
 #define BOBBIN_PROFILE_KERNEL_SAMPLES_H
 
-#include "profile/perf_event.h"
 #include "profile/record_ring.h"
 #include "profile/stack_store.h"
 
 /**
- * struct kernel_trace - a stack that was walked in the kernel
+ * struct kernel_trace - a sample whose stack was walked in the kernel
+ * @head: of the sample
  * @list: number of the list of mappings by which it was walked
  * @cookie: 0: it is whole; else the one of a whole stack that may follow
  * @event: the number of the event that it is of
@@ -19,6 +19,7 @@
  * @chain_count: of words of the kernel's part
  */
 struct kernel_trace {
+	struct kernel_sample_head head;
 	uint64_t list, cookie;
 	uint32_t event, count, chain_count;
 	uint64_t frames[KERNEL_FRAMES];
@@ -74,12 +75,8 @@ int kernel_samples_collect(struct kernel_samples *samples);
 /* The time of the next one; UINT64_MAX: there is none. */
 uint64_t kernel_samples_time(const struct kernel_samples *samples);
 
-/*
- * Take the next one: as an event of perf, whose call chain is the kernel's part, and its trace,
- * both valid until the next call.
- */
-void kernel_samples_next(struct kernel_samples *samples, struct perf_event *event,
-			 struct kernel_trace *trace);
+/* Take the next one. */
+void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *ret);
 
 /* A record of a stack that nothing is known of.  Its frames; 0: it makes no sense. */
 uint32_t kernel_sample_whole(const struct kernel_sample *record, size_t size,

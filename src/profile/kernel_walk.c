@@ -650,10 +650,10 @@ int kernel_walk_missed(const struct kernel_walk *walk)
 	return walk->samples.error;
 }
 
-uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+const struct kernel_trace *kernel_walk_next(struct kernel_walk *walk)
 {
-	kernel_samples_next(&walk->samples, ret, &walk->trace);
-	return walk->trace.event;
+	kernel_samples_next(&walk->samples, &walk->trace);
+	return &walk->trace;
 }
 
 /* The whole stack in the place of one that ends at a page; false: it has not come. */

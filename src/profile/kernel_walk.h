@@ -14,8 +14,8 @@
 
 #include <bobbin/unwind.h>
 
+#include "profile/kernel_samples.h"
 #include "profile/kernel_walk_options.h"
-#include "profile/perf_event.h"
 #include "profile/walked_process.h"
 
 struct kernel_walk;
@@ -116,14 +116,11 @@ uint64_t kernel_walk_time(const struct kernel_walk *walk);
 /* 0, -ENOMEM: kernel_walk_next() could not take all samples. */
 int kernel_walk_missed(const struct kernel_walk *walk);
 
-/*
- * Take that sample, valid until the next one is; its call chain is the kernel's part.  The number of
- * its event among those of the options.
- */
-uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret);
+/* Take that sample; valid until the next call. */
+const struct kernel_trace *kernel_walk_next(struct kernel_walk *walk);
 
 /*
- * Its user stack; @trace as for bobbin_unwind().  Where the mappings have changed since, it ends
+ * The user stack of the last sample; @trace as for bobbin_unwind().  Where the mappings have changed since, it ends
  * with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
  * BOBBIN_REASON_STACK_HOLE.
  */

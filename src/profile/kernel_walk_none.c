@@ -100,9 +100,9 @@ int kernel_walk_missed(const struct kernel_walk *walk)
 	return 0;
 }
 
-uint32_t kernel_walk_next(struct kernel_walk *walk, struct perf_event *ret)
+const struct kernel_trace *kernel_walk_next(struct kernel_walk *walk)
 {
-	return 0;
+	return NULL;
 }
 
 void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,

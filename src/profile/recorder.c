@@ -425,19 +425,47 @@ static int on_event(struct recorder *r, struct perf_event *event)
 	return event->type == PERF_RECORD_LOST ? on_loss(r, event) : recorder_on_record(r, event);
 }
 
+/* As a sample of perf, whose call chain is the kernel's part. */
+static void describe_walk(const struct recorder *r, const struct kernel_trace *walked,
+			  struct perf_event *ret)
+{
+	const struct kernel_sample_head *head = &walked->head;
+	bool in_kernel = head->flags & KERNEL_HAS_CHAIN;
+	const uint64_t *ids;
+
+	sampler_ids(r->sampler, walked->event, &ids);
+	*ret = (struct perf_event){
+		.type = PERF_RECORD_SAMPLE,
+		.misc = in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu,
+		.time = head->time,
+		.id = ids[0],
+		.sample =
+			{
+				.period = head->period,
+				.callchain = walked->chain,
+				.callchain_nr = walked->chain_count,
+			},
+	};
+	if (walked->chain_count > 1)
+		ret->sample.ip = walked->chain[1];
+	else if (!in_kernel && walked->count)
+		ret->sample.ip = walked->frames[0] & KERNEL_PC;
+}
+
 /* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
 static int next_event(struct recorder *r, struct perf_event *ret, bool *walk)
 {
 	uint64_t time = r->walk ? kernel_walk_time(r->walk) : UINT64_MAX;
-	const uint64_t *ids;
 	/* a walk comes before the kernel's sample of the same stack, which has the same time */
 	int got = sampler_next(r->sampler, time - 1, ret);
 
 	*walk = !got && time != UINT64_MAX && time <= sampler_horizon(r->sampler);
 	if (!*walk)
 		return got;
-	sampler_ids(r->sampler, kernel_walk_next(r->walk, ret), &ids);
-	ret->id = ids[0];
+	describe_walk(r, kernel_walk_next(r->walk), ret);
 	return 1;
 }
 

@@ -67,7 +67,6 @@ static void write_record(struct fixture *f, struct kernel_sample_head head, cons
 static void all_are_taken_by_time(void **state)
 {
 	struct fixture *f = *state;
-	struct perf_event event;
 
 	for (uint64_t i = 0; i < MANY; i++)
 		write_record(f,
@@ -77,8 +76,8 @@ static void all_are_taken_by_time(void **state)
 	assert_int_equal(kernel_samples_collect(&f->samples), 0);
 	for (uint64_t i = 0; i < MANY; i++) {
 		assert_int_equal(kernel_samples_time(&f->samples), 10 + i);
-		kernel_samples_next(&f->samples, &event, &f->trace);
-		assert_int_equal(event.time, 10 + i);
+		kernel_samples_next(&f->samples, &f->trace);
+		assert_int_equal(f->trace.head.time, 10 + i);
 	}
 	assert_int_equal(kernel_samples_time(&f->samples), UINT64_MAX);
 	assert_int_equal(f->samples.records, MANY);
@@ -97,7 +96,6 @@ static void a_part_that_is_not_known_is_counted(void **state)
 		.flags = KERNEL_FROM_ROOT | KERNEL_HAS_CHAIN | KERNEL_CHAIN_FROM_ROOT,
 	};
 	struct kernel_sample_head user = known, chain = known;
-	struct perf_event event;
 
 	user.time = 2;
 	user.flags = KERNEL_HAS_CHAIN | KERNEL_CHAIN_FROM_ROOT;
@@ -109,15 +107,15 @@ static void a_part_that_is_not_known_is_counted(void **state)
 	assert_int_equal(kernel_samples_collect(&f->samples), 0);
 	assert_int_equal(f->samples.broken, 0);
 	assert_int_equal(f->samples.unknown, 2);
-	kernel_samples_next(&f->samples, &event, &f->trace);
+	kernel_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 1);
-	assert_int_equal(event.sample.callchain_nr, 2);
-	kernel_samples_next(&f->samples, &event, &f->trace);
+	assert_int_equal(f->trace.chain_count, 2);
+	kernel_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 0);
-	assert_int_equal(event.sample.callchain_nr, 2);
-	kernel_samples_next(&f->samples, &event, &f->trace);
+	assert_int_equal(f->trace.chain_count, 2);
+	kernel_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 1);
-	assert_int_equal(event.sample.callchain_nr, 0);
+	assert_int_equal(f->trace.chain_count, 0);
 }
 
 int main(void)
