@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include "profile/task_work.h"
-#include "profile/walked_events.h"
 #include "sampler.skel.h"
-
-_Static_assert(SAMPLER_CPUS == KERNEL_CPUS, "of the choice of CPUs");
 
 /* Of the two programs for a kind of events. */
 static struct bpf_program *choose(struct bpf_program *plain, struct bpf_program *defers)
@@ -53,24 +50,28 @@ static int size_maps(struct sampler_bpf *bpf, uint32_t entries)
 static void set_constants(struct sampler_bpf *bpf, const struct kernel_walk_options *o,
 			  uint32_t cpus)
 {
-	bool some = o->cpus && o->cpus->some;
-
 	bpf->rodata->cpu_count = cpus;
 	bpf->rodata->first_hit_state = cpus + KERNEL_LATE_STATES;
 	bpf->rodata->samples_all_tasks = o->all;
 	for (size_t i = 0; i < KERNEL_CPUS / 64; i++)
-		bpf->rodata->event_cpus[i] = some ? o->cpus->bits[i] : UINT64_MAX;
+		bpf->rodata->event_cpus[i] = o->cpus ? o->cpus[i] : UINT64_MAX;
 	for (size_t i = 0; i < o->event_count; i++)
 		bpf->rodata->event_periods[i] = o->events[i].period;
+}
+
+/* Whether a program is wanted for events of a kind. */
+static bool have(const struct kernel_walk_options *o, bool probes)
+{
+	for (uint32_t i = 0; i < o->event_count; i++)
+		if (o->events[i].by_program && o->events[i].probe == probes)
+			return true;
+	return false;
 }
 
 int event_hits_configure(struct sampler_bpf *bpf, const struct kernel_walk_options *options,
 			 const struct btf *kernel, bool defers, uint32_t cpus)
 {
-	const struct sampler_event *events = options->events;
-	size_t count = options->event_count;
-	bool tracepoints = walked_events_have(events, count, true);
-	bool probes = walked_events_have(events, count, false);
+	bool tracepoints = have(options, false), probes = have(options, true);
 	bool any = tracepoints || probes;
 	int r = want(bpf->progs.walk_tracepoint, bpf->progs.walk_or_defer_tracepoint, kernel,
 		     tracepoints, defers);
@@ -83,7 +84,7 @@ int event_hits_configure(struct sampler_bpf *bpf, const struct kernel_walk_optio
 	if (!r && !any)
 		return bpf_map__set_autocreate(bpf->maps.sampled_tasks, false);
 	if (!r)
-		r = size_maps(bpf, (uint32_t)count * cpus);
+		r = size_maps(bpf, options->event_count * cpus);
 	if (!r)
 		r = bpf_map__set_max_entries(bpf->maps.states,
 					     bpf_map__max_entries(bpf->maps.states) + cpus);
@@ -92,7 +93,7 @@ int event_hits_configure(struct sampler_bpf *bpf, const struct kernel_walk_optio
 }
 
 /* Of all threads; the CPU does not matter, but that it runs. */
-static int open_anchor(const struct sampler_event *event)
+static int open_anchor(const struct walk_event *event)
 {
 	struct perf_event_attr attr = {
 		.type = event->type,
@@ -104,7 +105,7 @@ static int open_anchor(const struct sampler_event *event)
 	};
 	int fd = -1;
 
-	for (int cpu = 0; cpu < SAMPLER_CPUS && fd < 0; cpu++) {
+	for (int cpu = 0; cpu < KERNEL_CPUS && fd < 0; cpu++) {
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno != ENODEV)
 			return -errno;
@@ -120,8 +121,8 @@ static int keep(struct event_hits *hits, struct bpf_link *link)
 	return 0;
 }
 
-static int attach(struct event_hits *hits, struct sampler_bpf *bpf,
-		  const struct sampler_event *event, uint64_t number)
+static int attach(struct event_hits *hits, struct sampler_bpf *bpf, const struct walk_event *event,
+		  uint64_t number)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = number);
 	struct bpf_program *program =
@@ -141,42 +142,39 @@ static int attach(struct event_hits *hits, struct sampler_bpf *bpf,
 	return r;
 }
 
-static int take_copies(struct sampler_bpf *bpf, const struct sampler *sampler, uint32_t number)
+static int take_copies(struct sampler_bpf *bpf, const struct event_copies *copies, uint32_t number)
 {
-	const int *fds, *cpus;
-	size_t count = sampler_events(sampler, number, &fds);
 	int r = 0;
 
-	cpus = sampler_cpus(sampler, number);
-	for (size_t i = 0; i < count && !r; i++) {
+	for (size_t i = 0; i < copies->count && !r; i++) {
 		uint32_t index = kernel_event_index(number, bpf->rodata->cpu_count,
-						    (uint32_t)cpus[i]);
+						    (uint32_t)copies->cpus[i]);
 
-		r = bpf_map_update_elem(bpf_map__fd(bpf->maps.copies), &index, &fds[i], BPF_ANY);
+		r = bpf_map_update_elem(bpf_map__fd(bpf->maps.copies), &index, &copies->fds[i],
+					BPF_ANY);
 	}
 	return r;
 }
 
-int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
-		      const struct kernel_walk_options *options, const struct sampler *sampler)
+int event_hits_follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf)
 {
-	int r = 0;
+	int r;
 
-	if (bpf_program__autoload(bpf->progs.follow_fork)) {
-		r = keep(hits, bpf_program__attach(bpf->progs.follow_fork));
-		if (!r)
-			r = keep(hits, bpf_program__attach(bpf->progs.follow_exec));
-		if (!r)
-			r = keep(hits, bpf_program__attach(bpf->progs.follow_free));
-	}
-	for (size_t i = 0; i < options->event_count && !r; i++) {
-		if (!options->events[i].by_program)
-			continue;
-		r = take_copies(bpf, sampler, (uint32_t)i);
-		if (!r)
-			r = attach(hits, bpf, &options->events[i], i);
-	}
-	return r;
+	if (!bpf_program__autoload(bpf->progs.follow_fork))
+		return 0;
+	r = keep(hits, bpf_program__attach(bpf->progs.follow_fork));
+	if (!r)
+		r = keep(hits, bpf_program__attach(bpf->progs.follow_exec));
+	return r ? r : keep(hits, bpf_program__attach(bpf->progs.follow_free));
+}
+
+int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
+		      const struct kernel_walk_options *options, uint32_t number,
+		      const struct event_copies *copies)
+{
+	int r = take_copies(bpf, copies, number);
+
+	return r ? r : attach(hits, bpf, &options->events[number], number);
 }
 
 void event_hits_close(struct event_hits *hits)

@@ -23,7 +23,6 @@
 #include "profile/kernel_samples.h"
 #include "profile/list_entries.h"
 #include "profile/task_work.h"
-#include "profile/walked_events.h"
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
 
@@ -170,8 +169,7 @@ static int configure(struct kernel_walk *w, const struct btf *kernel, bool defer
 	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
 	bpf->rodata->of_all_users = !options->by_user;
 	bpf->rodata->of_user = options->user;
-	bpf->rodata->counted_event = (uint32_t)walked_events_first_other(options->events,
-									 options->event_count);
+	bpf->rodata->counted_event = options->counted;
 	return r ? r : event_hits_configure(bpf, options, kernel, defers, (uint32_t)cpus);
 }
 
@@ -350,9 +348,16 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
 
-int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler)
+int kernel_walk_follow_tasks(struct kernel_walk *walk)
 {
-	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, sampler);
+	return event_hits_follow_tasks(&walk->hits, walk->bpf);
+}
+
+int kernel_walk_attach_hits(struct kernel_walk *walk, uint32_t number, const int *events,
+			    const int *cpus, size_t count)
+{
+	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, number,
+				 &(struct event_copies){events, cpus, count});
 }
 
 void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted)

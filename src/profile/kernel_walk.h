@@ -13,6 +13,7 @@
 #define BOBBIN_PROFILE_KERNEL_WALK_H
 
 #include <bobbin/unwind.h>
+#include <sys/types.h>
 
 #include "profile/kernel_samples.h"
 #include "profile/kernel_walk_options.h"
@@ -65,10 +66,17 @@ void kernel_walk_close(struct kernel_walk *walk);
 int kernel_walk_attach(struct kernel_walk *walk, int event);
 
 /*
- * Run programs at the tracepoints and probes that are to be sampled so; what they cannot walk goes
- * to the events of the sampler.  Hits are not wanted at first.  0 or a negative errno.
+ * Where there are events by programs, and hits are not of all threads: follow what sampled threads
+ * start.  0 or a negative errno.
  */
-int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler);
+int kernel_walk_follow_tasks(struct kernel_walk *walk);
+
+/*
+ * Run a program at each hit of the event with this number.  What it cannot walk goes to @events of
+ * perf, of which each is of one of @cpus.  Hits are not wanted at first.  0 or a negative errno.
+ */
+int kernel_walk_attach_hits(struct kernel_walk *walk, uint32_t number, const int *events,
+			    const int *cpus, size_t count);
 void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted);
 
 /* Of these a thread's, as enum kernel_sampling says.  0 or a negative errno. */

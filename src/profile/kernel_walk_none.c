@@ -31,7 +31,13 @@ int kernel_walk_attach(struct kernel_walk *walk, int event)
 	return -ENOSYS;
 }
 
-int kernel_walk_attach_hits(struct kernel_walk *walk, const struct sampler *sampler)
+int kernel_walk_follow_tasks(struct kernel_walk *walk)
+{
+	return -ENOSYS;
+}
+
+int kernel_walk_attach_hits(struct kernel_walk *walk, uint32_t number, const int *events,
+			    const int *cpus, size_t count)
 {
 	return -ENOSYS;
 }

@@ -5,26 +5,37 @@
 #ifndef BOBBIN_PROFILE_KERNEL_WALK_OPTIONS_H
 #define BOBBIN_PROFILE_KERNEL_WALK_OPTIONS_H
 
+#include <stddef.h>
+
 #include "profile/kernel_walk_abi.h"
-#include "profile/sampler.h"
+
+/**
+ * struct walk_event - an event of the recording
+ * @type, @config, @config1, @config2: as in perf_event_attr
+ * @period: hits for a sample
+ * @by_program, @probe: each hit runs a program; it is a probe's, else a tracepoint's
+ */
+struct walk_event {
+	uint32_t type;
+	uint64_t config, config1, config2, period;
+	bool by_program, probe;
+};
 
 /**
  * struct kernel_walk_options - what is wanted of the program
  * @also_copy: the kernel's samples beside its traces
  * @by_user, @user: only samples of processes of this (real) user
  * @all: hits of all threads; else of those that are told, see kernel_walk_sample()
- * @events: of the recording; samples of those that are @by_program, and of the first other one, are
- *	walked
- * @cpus: where hits are sampled; NULL: everywhere
- *
- * What it points to is there as long as the walk is.
+ * @events, @event_count: of the recording
+ * @counted: the one that kernel_walk_attach() is for
+ * @cpus: a bit for each on which hits are sampled; NULL: all.  It lives as long as the walk
  */
 struct kernel_walk_options {
 	bool also_copy, by_user, all;
 	uint32_t user;
-	const struct sampler_event *events;
-	size_t event_count;
-	const struct cpu_choice *cpus;
+	struct walk_event events[KERNEL_EVENTS];
+	uint32_t event_count, counted;
+	const uint64_t *cpus;
 };
 
 #endif

@@ -29,8 +29,7 @@ static bool wants_walk(const struct recorder *r)
 /* Whether events are sampled by programs, which must be loaded before these are opened. */
 static bool has_hits(const struct recorder *r)
 {
-	return walked_events_have(r->events, r->options.event_count, true) ||
-	       walked_events_have(r->events, r->options.event_count, false);
+	return walked_events_exist(r->events, r->options.event_count);
 }
 
 /* Of threads, where the kernel lets them be that. */
@@ -252,16 +251,15 @@ static int do_without(struct recorder *r, int error)
 static int load_walk(struct recorder *r)
 {
 	const struct recorder_options *o = &r->options;
-	const struct kernel_walk_options options = {
+	struct kernel_walk_options options = {
 		.also_copy = o->also_copy,
 		.by_user = o->by_user,
 		.user = o->user,
 		.all = o->all,
-		.events = r->events,
-		.event_count = o->event_count,
-		.cpus = o->cpus,
+		.cpus = o->cpus && o->cpus->some ? o->cpus->bits : NULL,
 	};
 
+	walked_events_list(r->events, o->event_count, &options);
 	return wants_walk(r) ? walk_loader_start(&r->loader, r->unwinder, &options) : 0;
 }
 
@@ -313,7 +311,7 @@ static int sample_targets(struct recorder *r)
 
 static int attach_hits(struct recorder *r)
 {
-	int error = kernel_walk_attach_hits(r->walk, r->sampler);
+	int error = walked_events_attach(r->events, r->options.event_count, r->sampler, r->walk);
 
 	return error || r->options.all ? error : sample_targets(r);
 }

@@ -5,6 +5,7 @@
 #ifndef BOBBIN_PROFILE_WALKED_EVENTS_H
 #define BOBBIN_PROFILE_WALKED_EVENTS_H
 
+#include "profile/kernel_walk.h"
 #include "profile/sampler.h"
 
 /*
@@ -13,10 +14,18 @@
  */
 void walked_events_choose(struct sampler_event *events, size_t count, bool all);
 
-/* Whether there are such tracepoints; or else probes. */
-bool walked_events_have(const struct sampler_event *events, size_t count, bool tracepoints);
+/* Whether there are such events. */
+bool walked_events_exist(const struct sampler_event *events, size_t count);
 
 /* The first event that is another; @count: there is none. */
 size_t walked_events_first_other(const struct sampler_event *events, size_t count);
+
+/* Tell the walker of the events. */
+void walked_events_list(const struct sampler_event *events, size_t count,
+			struct kernel_walk_options *ret);
+
+/* Attach its programs; what they cannot walk goes to the sampler's events.  0 or a negative errno. */
+int walked_events_attach(const struct sampler_event *events, size_t count,
+			 const struct sampler *sampler, struct kernel_walk *walk);
 
 #endif
