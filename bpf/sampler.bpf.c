@@ -14,6 +14,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpfwalk/bpf_abi.h"
 #include "core/arch.c"
 #include "core/call_code.h"
 #include "core/code_path.c"
@@ -24,7 +25,6 @@
 #include "core/trampoline.c"
 #include "core/x86_bytes.c"
 #include "core/x86_path.c"
-#include "profile/kernel_walk_abi.h"
 #include "table/table_lookup.h"
 
 /* linux/sched.h: threads that have no user registers */

@@ -9,7 +9,7 @@
 #ifndef BOBBIN_STACK_RECORD_H
 #define BOBBIN_STACK_RECORD_H
 
-#include "profile/kernel_walk_abi.h"
+#include "bpfwalk/bpf_abi.h"
 
 /* linux/perf_event.h */
 #define PERF_SAMPLE_TIME (1 << 2)

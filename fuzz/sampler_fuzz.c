@@ -194,7 +194,7 @@ static void add_row(struct table_builder *b, const struct bobbin_rule *rule, uin
 	*at += size;
 }
 
-/* As kernel_tables.c places it. */
+/* As bpf_tables.c places it. */
 static void place_table(const uint8_t *bytes, uint64_t size, struct compiled_table *ret)
 {
 	struct compiled_table t;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpfwalk/bpf_walk.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
@@ -11,7 +12,6 @@
 #include "cli/option_table.h"
 #include "profile/kernel_probe.h"
 #include "profile/kernel_setting.h"
-#include "profile/kernel_walk.h"
 #include "symbol/kallsyms.h"
 
 #define WIDTH 95

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpfwalk/bpf_walk.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/file_limit.h"
 #include "infer/code_table.h"
 #include "infer/x86_insn.h"
-#include "profile/kernel_walk.h"
 #include "unwind/code_rows.h"
 
 static void list_commands(FILE *out)

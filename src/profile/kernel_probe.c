@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpfwalk/bpf_walk.h"
 #include "profile/kernel_setting.h"
-#include "profile/kernel_walk.h"
 #include "profile/ring.h"
 #include "profile/sampler.h"
 

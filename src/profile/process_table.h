@@ -11,9 +11,9 @@
 #include <bobbin/unwind.h>
 #include <stdbool.h>
 
+#include "bpfwalk/walked_process.h"
 #include "profile/perf_event.h"
 #include "profile/wait.h"
-#include "profile/walked_process.h"
 #include "target/lineage.h"
 
 #define COMM_SIZE 16

@@ -8,7 +8,7 @@
 #include <bobbin/unwind.h>
 #include <sys/types.h>
 
-#include "profile/kernel_walk.h"
+#include "bpfwalk/bpf_walk.h"
 #include "profile/off_cpu.h"
 #include "profile/sampled_events.h"
 

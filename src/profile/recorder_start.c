@@ -10,12 +10,12 @@
 
 #include "base/clock.h"
 #include "base/native_arch.h"
+#include "profile/bpf_events.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/snapshot.h"
 #include "profile/target_threads.h"
-#include "profile/walked_events.h"
 #include "target/thread.h"
 
 /* Until a command is started, at most: processes may come faster than they are followed. */

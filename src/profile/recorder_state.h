@@ -5,6 +5,7 @@
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
+#include "bpfwalk/walk_loader.h"
 #include "profile/code_watch.h"
 #include "profile/deferred_samples.h"
 #include "profile/foreign_processes.h"
@@ -15,7 +16,6 @@
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
 #include "profile/walk_comparison.h"
-#include "profile/walk_loader.h"
 #include "unwind/module.h"
 
 /* Kernel part, mark, user part. */

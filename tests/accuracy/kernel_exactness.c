@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "base/native_arch.h"
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_tables.h"
 #include "core/frame_rules.h"
 #include "core/plain_step.h"
 #include "native_sampler.h"
-#include "profile/kernel_lists.h"
-#include "profile/kernel_tables.h"
 #include "sample_set.h"
 #include "unwind/module.h"
 #include "unwind/space.h"

@@ -8,9 +8,9 @@
 #include <bobbin/process.h>
 #include <sys/user.h>
 
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_tables.h"
 #include "native_sampler.h"
-#include "profile/kernel_lists.h"
-#include "profile/kernel_tables.h"
 
 enum walk_way {
 	WALK_LIBRARY, /* bobbin_process_unwind() as anybody calls it */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bpf_samples.h - the samples that the kernel's program gives out, with whole stacks.
+ */
+#ifndef BOBBIN_BPFWALK_BPF_SAMPLES_H
+#define BOBBIN_BPFWALK_BPF_SAMPLES_H
+
+#include "bpfwalk/record_ring.h"
+#include "bpfwalk/stack_intern.h"
+
+/**
+ * struct kernel_trace - a sample whose stack was walked in the kernel
+ * @head: of the sample
+ * @list: number of the list of mappings by which it was walked
+ * @cookie: 0: it is whole; else the one of a whole stack that may follow
+ * @event: the number of the event that it is of
+ * @count: of frames; 0: the program names a stack that is not known
+ * @frames: as in struct kernel_sample
+ * @chain_count: of words of the kernel's part
+ */
+struct kernel_trace {
+	struct kernel_sample_head head;
+	uint64_t list, cookie;
+	uint32_t event, count, chain_count;
+	uint64_t frames[KERNEL_FRAMES];
+	uint64_t chain[KERNEL_CHAIN + 1];
+};
+
+#define STACK_NONE UINT32_MAX
+
+/* What a record has besides stacks: see struct kernel_sample_head. */
+struct sample_extras {
+	uint64_t cookie, event;
+};
+
+/* A sample that was taken from the ring, with nodes of the store, or STACK_NONE. */
+struct pending_sample {
+	struct kernel_sample_head head;
+	struct sample_extras extras;
+	uint32_t stack, chain;
+};
+
+/**
+ * struct kernel_samples - what comes out of the ring
+ * @epoch: where the program reads the store's
+ * @list: that wait for their time, from @first on; the CPUs' are in one ring, not in order
+ * @behind: there may be more in the ring than can wait
+ * @error: -ENOMEM: not all were taken
+ * @wake: a descriptor of epoll(7), or -1
+ * @records, @bytes: that were taken, with what the ring needs for them
+ * @unknown, @broken: records of which a part of the stack is not known, and that make no sense
+ */
+struct kernel_samples {
+	struct record_ring ring;
+	struct stack_store store;
+	volatile uint64_t *epoch;
+	struct pending_sample *list;
+	size_t first, count, room;
+	bool wants_renewal, behind;
+	int wake, error;
+	uint64_t records, bytes, unknown, broken;
+};
+
+/* Of a map of @size bytes; @samples->store is initialised.  0 or a negative errno. */
+int kernel_samples_open(struct kernel_samples *samples, int map, size_t size,
+			volatile uint64_t *epoch);
+void kernel_samples_close(struct kernel_samples *samples);
+
+/*
+ * Take what the program has given out since, up to a limit; beyond that kernel_samples_next() takes
+ * it.  0, -ENOMEM.
+ */
+int kernel_samples_collect(struct kernel_samples *samples);
+
+/* The time of the next one; UINT64_MAX: there is none. */
+uint64_t kernel_samples_time(const struct kernel_samples *samples);
+
+/* Take the next one. */
+void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *ret);
+
+/* A record of a stack that nothing is known of.  Its frames; 0: it makes no sense. */
+uint32_t kernel_sample_whole(const struct kernel_sample *record, size_t size,
+			     struct kernel_trace *ret);
+
+#endif

@@ -1,0 +1,749 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "bpfwalk/bpf_walk.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/native_arch.h"
+#include "base/pid_namespace.h"
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_samples.h"
+#include "bpfwalk/event_hits.h"
+#include "bpfwalk/exec_lists.h"
+#include "bpfwalk/mapping_builder.h"
+#include "bpfwalk/task_work.h"
+#include "core/frame_rules.h"
+#include "core/plain_step.h"
+#include "sampler.skel.h"
+#include "unwind/remote_update.h"
+
+/* Of stacks that were walked late, until their samples come: those are about 10 ms behind. */
+#define LATE_TRACES 128
+/* Until a process that found no room tries again. */
+#define RETRY_NS 1000000000ull
+/* Until JIT tables are looked at again, which takes no more than a twentieth of the time. */
+#define GROW_NS 20000000ull
+#define GROW_FACTOR 20u
+
+/* Between looks at lists that wait for tables, while more are to come. */
+#define NEWS_NS 20000000ull
+
+/* Between looks at all processes, where nothing tells of changes. */
+#define LOOK_NS 1000000000ull
+
+struct kernel_walk {
+	struct sampler_bpf *bpf;
+	struct bpf_program *program; /* of its two, for samples by counters */
+	struct kernel_walk_options options;
+	struct event_hits hits;
+	struct kernel_tables tables;
+	struct kernel_lists lists;
+	struct fresh_lists fresh;
+	struct bpf_link *on_exec, *on_exit; /* or NULL */
+	uint64_t time;                      /* up to which records were read */
+	struct kernel_code code;
+	struct list_entries entries; /* of the list that is being made */
+	struct kernel_samples samples;
+	struct kernel_trace trace;                /* of the last sample */
+	bool outlived;                            /* @trace is by registrations that have gone */
+	struct ring_buffer *results;              /* of walks that waited; NULL: none do */
+	uint64_t roomless;                        /* processes that found no room for a list */
+	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
+	uint64_t news, news_time;                 /* that lists were looked at for, and when */
+	uint64_t late_count;                      /* of all that came; the last ones are in */
+	struct kernel_trace late[LATE_TRACES];
+};
+
+bool kernel_walk_is_built(void)
+{
+	return true;
+}
+
+static size_t map_bytes(const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7u);
+
+	return (size + page - 1) / page * page;
+}
+
+static int map_memory(const struct bpf_map *map, void *ret)
+{
+	void *p = mmap(NULL, map_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
+		       0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	memcpy(ret, &p, sizeof(p));
+	return 0;
+}
+
+static void unmap_memory(const struct bpf_map *map, void *memory)
+{
+	if (memory)
+		munmap(memory, map_bytes(map));
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return 0;
+}
+
+/* @kernel: its types, or NULL */
+static bool kernel_has(const struct btf *kernel, const char *function)
+{
+	return kernel && btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC) > 0;
+}
+
+/* One of the two programs is loaded, and what only the other one needs is not. */
+static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool with_new,
+			  bool *defers_too)
+{
+	struct sampler_bpf *bpf = w->bpf;
+	/* Linux 6.7 can go through the mappings of a task */
+	bool lists = with_new && kernel_has(kernel, "bpf_iter_task_vma_new");
+	bool defers = lists && !task_work_link(bpf->progs.walk_or_defer, kernel);
+	int r;
+
+	*defers_too = defers;
+	bpf_program__set_autoload(bpf->progs.on_exec, lists);
+	bpf_program__set_autoload(bpf->progs.on_exit, lists);
+	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
+	r = bpf_program__set_autoload(bpf->progs.walk_stack, !defers);
+	if (!r)
+		r = bpf_program__set_autoload(bpf->progs.walk_or_defer, defers);
+	if (!r && !defers)
+		r = bpf_map__set_autocreate(bpf->maps.late_walks, false);
+	if (!r && !defers)
+		r = bpf_map__set_autocreate(bpf->maps.results, false);
+	return r;
+}
+
+static int size_ring(struct sampler_bpf *bpf, uint32_t cpus)
+{
+	uint32_t bytes = KERNEL_SAMPLE_BYTES_LEAST;
+
+	while (bytes < KERNEL_SAMPLE_BYTES_MOST && bytes / KERNEL_CPU_SAMPLE_BYTES < cpus)
+		bytes *= 2;
+	bpf->rodata->wake_bytes = bytes / 4;
+	return bpf_map__set_max_entries(bpf->maps.samples, bytes);
+}
+
+static int configure(struct kernel_walk *w, const struct btf *kernel, bool defers)
+{
+	struct sampler_bpf *bpf = w->bpf;
+	const struct kernel_walk_options *options = &w->options;
+	const struct bobbin_rule outermost = outermost_rule(native_arch());
+	struct plain_forms forms;
+	uint64_t word;
+	int cpus = libbpf_num_possible_cpus(), r;
+
+	if (cpus < 0)
+		return cpus;
+	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus + KERNEL_LATE_STATES);
+	if (!r)
+		r = bpf_map__set_max_entries(bpf->maps.counts, (uint32_t)cpus);
+	if (!r)
+		r = size_ring(bpf, (uint32_t)cpus);
+	plain_forms_of(native_arch(), &forms);
+	if (bobbin_rule_pack(&outermost, &word))
+		return -EINVAL;
+	bpf->rodata->form_from_sp = forms.from_sp;
+	bpf->rodata->form_from_fp = forms.from_fp;
+	bpf->rodata->form_record = forms.record;
+	bpf->rodata->outermost_word = word;
+	bpf->rodata->first_late_state = (uint32_t)cpus;
+	bpf->rodata->also_copy = options->also_copy;
+	bpf->rodata->sees_sample = kernel_has(kernel, "bpf_cast_to_kern_ctx");
+	stack_store_init(&w->samples.store);
+	bpf->rodata->stack_key.seed = w->samples.store.key.seed;
+	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
+	bpf->rodata->of_all_users = !options->by_user;
+	bpf->rodata->of_user = options->user;
+	bpf->rodata->counted_event = options->counted;
+	return r ? r : event_hits_configure(bpf, options, kernel, defers, (uint32_t)cpus);
+}
+
+static int take_result(void *ctx, void *data, size_t size)
+{
+	struct kernel_walk *w = ctx;
+	struct kernel_trace *to = &w->late[w->late_count % LATE_TRACES];
+
+	if (kernel_sample_whole(data, size, to))
+		w->late_count++;
+	else
+		to->cookie = 0;
+	return 0;
+}
+
+static int open_results(struct kernel_walk *w)
+{
+	const struct bpf_map *map = w->bpf->maps.late_walks;
+	uint8_t *none;
+	int r = 0;
+
+	if (w->program != w->bpf->progs.walk_or_defer)
+		return 0;
+	none = calloc(1, bpf_map__value_size(map));
+	if (!none)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < KERNEL_LATE_WALKS && !r; i++)
+		r = bpf_map_update_elem(bpf_map__fd(map), &i, none, BPF_ANY);
+	free(none);
+	if (r)
+		return r;
+	w->results = ring_buffer__new(bpf_map__fd(w->bpf->maps.results), take_result, w, NULL);
+	return w->results ? 0 : -errno;
+}
+
+/* Where they cannot be attached, lists come from the recorder alone. */
+static int open_lists(struct kernel_walk *w)
+{
+	struct sampler_bpf *bpf = w->bpf;
+
+	if (!bpf_program__autoload(bpf->progs.on_exec))
+		return 0;
+	w->on_exec = bpf_program__attach(bpf->progs.on_exec);
+	w->on_exit = bpf_program__attach(bpf->progs.on_exit);
+	return fresh_lists_init(&w->lists, &w->tables, bpf_map__fd(bpf->maps.told),
+				bpf_map__fd(bpf->maps.inodes), &w->fresh);
+}
+
+/* Open the object as this kernel can have it. */
+static int prepare(struct kernel_walk *w, bool with_new)
+{
+	struct btf *kernel;
+	bool defers;
+	int r;
+
+	w->bpf = sampler_bpf__open();
+	if (!w->bpf)
+		return -errno;
+	kernel = btf__load_vmlinux_btf();
+	r = choose_program(w, kernel, with_new, &defers);
+	if (!r)
+		r = configure(w, kernel, defers);
+	btf__free(kernel);
+	return r;
+}
+
+static int load(struct kernel_walk *w, bool with_new)
+{
+	int r = prepare(w, with_new);
+
+	if (!r)
+		r = sampler_bpf__load(w->bpf);
+	if (!r)
+		r = map_memory(w->bpf->maps.files, &w->tables.files);
+	if (!r)
+		r = map_memory(w->bpf->maps.pages, &w->tables.pages);
+	if (!r)
+		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
+	if (!r)
+		r = open_lists(w);
+	if (!r)
+		r = kernel_samples_open(&w->samples, bpf_map__fd(w->bpf->maps.samples),
+					bpf_map__max_entries(w->bpf->maps.samples),
+					&w->bpf->bss->stack_epoch);
+	return r ? r : open_results(w);
+}
+
+static int open_walk(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     bool with_new, struct kernel_walk **ret)
+{
+	struct kernel_walk *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->options = *options;
+	w->tables.unwinder = unwinder;
+	w->tables.code = &w->code;
+	w->entries.tables = &w->tables;
+	w->entries.code = &w->code;
+	r = kernel_tables_init(&w->tables);
+	if (!r)
+		r = load(w, with_new);
+	if (!r)
+		r = table_maker_open(&w->tables.maker);
+	w->code.maker = w->tables.maker;
+	w->code.files = w->tables.files;
+	w->code.pages = w->tables.pages;
+	if (r)
+		kernel_walk_close(w);
+	else
+		*ret = w;
+	return r;
+}
+
+/* Of the verifier, and of functions that are not as in the kernel that they were written for. */
+static bool is_refusal(int error)
+{
+	switch (error) {
+	case -EACCES:
+	case -EINVAL:
+	case -E2BIG:
+	case -ENOENT:
+	case -ESRCH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
+		     struct kernel_walk **ret)
+{
+	int r;
+
+	/* the program is told numbers of processes as the first namespace has them */
+	if (!pid_namespace_is_initial())
+		return -ENXIO;
+	libbpf_set_print(quiet);
+	r = open_walk(unwinder, options, true, ret);
+	/* a kernel may have what is newer than the walk, and not like how it is used */
+	return is_refusal(r) ? open_walk(unwinder, options, false, ret) : r;
+}
+
+bool kernel_walk_waits(const struct kernel_walk *walk)
+{
+	return walk->results;
+}
+
+void kernel_walk_close(struct kernel_walk *walk)
+{
+	if (!walk)
+		return;
+	if (walk->bpf) {
+		unmap_memory(walk->bpf->maps.files, walk->tables.files);
+		unmap_memory(walk->bpf->maps.pages, walk->tables.pages);
+		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
+	}
+	event_hits_close(&walk->hits);
+	bpf_link__destroy(walk->on_exec);
+	bpf_link__destroy(walk->on_exit);
+	fresh_lists_fini(&walk->fresh);
+	kernel_tables_fini(&walk->tables);
+	kernel_lists_fini(&walk->lists);
+	kernel_samples_close(&walk->samples);
+	ring_buffer__free(walk->results);
+	sampler_bpf__destroy(walk->bpf);
+	list_entries_fini(&walk->entries);
+	free(walk);
+}
+
+int kernel_walk_attach(struct kernel_walk *walk, int event)
+{
+	int program = bpf_program__fd(walk->program);
+
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+}
+
+int kernel_walk_follow_tasks(struct kernel_walk *walk)
+{
+	return event_hits_follow_tasks(&walk->hits, walk->bpf);
+}
+
+int kernel_walk_attach_hits(struct kernel_walk *walk, uint32_t number, const int *events,
+			    const int *cpus, size_t count)
+{
+	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, number,
+				 &(struct event_copies){events, cpus, count});
+}
+
+void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted)
+{
+	*(volatile uint64_t *)&walk->bpf->bss->hits_wanted = wanted;
+}
+
+int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
+{
+	uint32_t number = (uint32_t)tid;
+
+	return bpf_map_update_elem(bpf_map__fd(walk->bpf->maps.sampled_tasks), &number, &how,
+				   BPF_ANY);
+}
+
+/* The list of a process as it is now, or NULL. */
+static struct known_list *make_list(struct kernel_walk *w, struct walked_process *process)
+{
+	uint64_t begun = clock_now(), cost;
+
+	process->grows = 0;
+	if (process->space->maps.count > KERNEL_LIST_MAX ||
+	    list_entries_make(&w->entries, process->space))
+		return NULL;
+	process->waits = !w->entries.whole;
+	cost = clock_now() - begun;
+	if (w->entries.grows)
+		process->grows = begun +
+				 (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
+	return kernel_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
+}
+
+/*
+ * What the kernel is to know of a process.  Code that was registered must not be walked by the
+ * mappings alone, so without a list the kernel's own one does not count either.
+ */
+static struct kernel_process describe(const struct kernel_walk *w,
+				      const struct walked_process *process,
+				      const struct known_list *list)
+{
+	const struct remote_code *code = process->space->remote;
+	struct kernel_process ret = {.time = list ? w->time : UINT64_MAX};
+
+	if (list)
+		ret.list = list->list;
+	if (code) {
+		ret.page = code->published.page;
+		ret.page_pid = code->published.page_pid;
+		ret.changes = code->published.changes;
+	}
+	return ret;
+}
+
+/* false: there is no room. */
+static bool tell_process(struct kernel_walk *w, struct walked_process *process,
+			 const struct known_list *list)
+{
+	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
+	struct kernel_process entry = describe(w, process, list);
+	bool entered = list || process->space->remote;
+
+	if (entered && bpf_map_update_elem(processes, &pid, &entry, BPF_ANY))
+		entered = false;
+	if (!entered && process->told)
+		bpf_map_delete_elem(processes, &pid);
+	process->told = entered;
+	process->time = w->time;
+	return entered || !list;
+}
+
+/*
+ * The kernel's entry is changed first.  Who has read it before may still walk by the old list, and
+ * sees after the walk that it is not the current one.  false: there is no room.
+ */
+static bool set_list(struct kernel_walk *w, struct walked_process *process, struct known_list *list)
+{
+	bool done = tell_process(w, process, list);
+
+	if (!done) {
+		kernel_lists_put(&w->lists, list);
+		list = NULL;
+	}
+	kernel_lists_put(&w->lists, process->list);
+	process->list = list;
+	return done;
+}
+
+/* The kernel's own list may know less of files, so it should not hold for longer than it must. */
+static bool is_outdated(const struct kernel_walk *w, const struct walked_process *process)
+{
+	uint64_t theirs = fresh_lists_time(&w->fresh, process->pid);
+
+	return theirs >= process->time && theirs < w->time;
+}
+
+/* Tables that came, and times that there was room for more. */
+static uint64_t news(const struct kernel_walk *w)
+{
+	return w->tables.taken + w->code.changes;
+}
+
+/* Many lists wait for the first tables, and should not be made anew for each of them. */
+static void tell_news(struct kernel_walk *w)
+{
+	uint64_t now = clock_now();
+
+	if (table_maker_is_busy(w->tables.maker) && now - w->news_time < NEWS_NS)
+		return;
+	w->news = news(w);
+	w->news_time = now;
+}
+
+/* What is mapped and registered is what the process's list was made of. */
+static bool list_holds(const struct kernel_walk *w, const struct walked_process *process)
+{
+	const struct bobbin_space *space = process->space;
+
+	return process->generation == space->generation &&
+	       (!space->remote || process->drops == unwinder_drops(w->tables.unwinder));
+}
+
+static bool is_followed(const struct kernel_walk *w, const struct walked_process *process)
+{
+	if (is_outdated(w, process))
+		return false;
+	if ((process->retry && clock_now() >= process->retry) ||
+	    (process->grows && clock_now() >= process->grows))
+		return false;
+	return process->followed && list_holds(w, process) &&
+	       (!process->waits || process->taken == w->news);
+}
+
+/* Those without mappings have no list either. */
+static bool wants_list(const struct bobbin_space *space)
+{
+	return space->maps.count;
+}
+
+static void note_room(struct kernel_walk *w, struct walked_process *process, bool found)
+{
+	w->roomless += !found && !process->retry;
+	process->retry = found ? 0 : clock_now() + RETRY_NS;
+}
+
+void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
+{
+	/* what came since is in no list yet */
+	kernel_code_make_room(&walk->code, &walk->lists);
+	kernel_tables_take(&walk->tables, wait);
+	kernel_tables_make_room(&walk->tables, &walk->lists);
+	tell_news(walk);
+}
+
+bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
+{
+	return table_maker_is_busy(walk->tables.maker);
+}
+
+bool kernel_walk_look_is_due(struct kernel_walk *walk)
+{
+	uint64_t now = clock_now(), drops = unwinder_drops(walk->tables.unwinder);
+
+	if (walk->looked_news == walk->news && walk->looked_drops == drops && now < walk->look)
+		return false;
+	walk->looked_news = walk->news;
+	walk->looked_drops = drops;
+	walk->look = now + LOOK_NS;
+	return true;
+}
+
+/* Not later than then. */
+static void look_at(struct kernel_walk *w, uint64_t time)
+{
+	if (time && time < w->look)
+		w->look = time;
+}
+
+void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process)
+{
+	struct known_list *list;
+	bool done = true;
+
+	if (is_followed(walk, process))
+		return;
+	process->waits = false;
+	list = make_list(walk, process);
+	process->followed = true;
+	process->taken = walk->news;
+	process->generation = process->space->generation;
+	process->drops = unwinder_drops(walk->tables.unwinder);
+	/* the page that goes with it may say something else */
+	if (list && list == process->list && !is_outdated(walk, process) && !process->space->remote)
+		kernel_lists_put(&walk->lists, list);
+	else
+		done = set_list(walk, process, list);
+	note_room(walk, process, done && (list || !wants_list(process->space)));
+	look_at(walk, process->retry);
+	look_at(walk, process->grows);
+}
+
+void kernel_walk_forget(struct kernel_walk *walk, struct walked_process *process)
+{
+	int pid = process->pid;
+
+	if (process->told)
+		bpf_map_delete_elem(bpf_map__fd(walk->bpf->maps.processes), &pid);
+	kernel_lists_put(&walk->lists, process->list);
+	process->list = NULL;
+	process->told = false;
+}
+
+void kernel_walk_mapped(struct kernel_walk *walk, struct walked_process *process, uint64_t time,
+			uint64_t addr)
+{
+	const struct mapping *m = walk->fresh.told ? space_find(process->space, addr) : NULL;
+
+	if (m)
+		fresh_lists_mapped(&walk->fresh, process->pid, time, m);
+}
+
+void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time)
+{
+	fresh_lists_exec(&walk->fresh, pid, time);
+}
+
+void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time)
+{
+	walk->time = time;
+	fresh_lists_read_until(&walk->fresh, time);
+}
+
+/*
+ * Whether code is what it was when it was walked.  What a process has registered was asked of the
+ * process itself before the walk.
+ */
+static bool code_holds(struct kernel_walk *w, struct walked_process *process,
+		       const struct kernel_mapping *then, uint64_t pc)
+{
+	struct kernel_mapping now;
+
+	if (list_entries_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
+	    now.bias == then->bias)
+		return true;
+	w->outlived |= kernel_code_has(then->file);
+	return kernel_code_has(then->file);
+}
+
+/* How many frames still have the code that they were walked by. */
+static uint32_t frames_that_hold(struct kernel_walk *w, struct walked_process *process,
+				 const struct kernel_trace *trace)
+{
+	const struct known_list *used = kernel_lists_find(&w->lists, trace->list);
+	uint32_t i = 0;
+
+	for (; used && i < trace->count; i++) {
+		uint64_t pc = trace->frames[i] & KERNEL_PC;
+		const struct kernel_mapping *then;
+
+		pc -= !(trace->frames[i] & KERNEL_EXACT);
+		then = known_list_at(used, pc);
+		if (!then || !code_holds(w, process, then, pc))
+			break;
+	}
+	return i;
+}
+
+static bool is_current(const struct kernel_walk *w, const struct walked_process *process,
+		       uint64_t number)
+{
+	const struct known_list *list = process->list;
+
+	return list && list->list.number == number && list_holds(w, process);
+}
+
+int kernel_walk_collect(struct kernel_walk *walk)
+{
+	fresh_lists_collect(&walk->fresh);
+	if (walk->results)
+		ring_buffer__consume(walk->results);
+	return kernel_samples_collect(&walk->samples);
+}
+
+int kernel_walk_wake_fd(const struct kernel_walk *walk)
+{
+	return walk->samples.wake;
+}
+
+uint64_t kernel_walk_time(const struct kernel_walk *walk)
+{
+	return kernel_samples_time(&walk->samples);
+}
+
+int kernel_walk_missed(const struct kernel_walk *walk)
+{
+	return walk->samples.error;
+}
+
+const struct kernel_trace *kernel_walk_next(struct kernel_walk *walk)
+{
+	kernel_samples_next(&walk->samples, &walk->trace);
+	return &walk->trace;
+}
+
+/* The whole stack in the place of one that ends at a page; false: it has not come. */
+static bool take_late(const struct kernel_walk *w, struct kernel_trace *trace)
+{
+	for (unsigned int i = 0; i < LATE_TRACES; i++) {
+		const struct kernel_trace *late = &w->late[i];
+
+		if (late->cookie != trace->cookie)
+			continue;
+		trace->list = late->list;
+		trace->count = late->count;
+		memcpy(trace->frames, late->frames, late->count * sizeof(*late->frames));
+		return true;
+	}
+	return false;
+}
+
+static struct bobbin_frame frame_of(uint64_t word)
+{
+	return (struct bobbin_frame){
+		.pc = word & KERNEL_PC,
+		.source = (uint8_t)(word >> KERNEL_PC_BITS & KERNEL_SOURCE),
+		.exact = word & KERNEL_EXACT,
+	};
+}
+
+void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
+		       struct bobbin_trace *trace)
+{
+	struct kernel_trace *from = &walk->trace;
+	bool whole = !from->cookie || take_late(walk, from);
+	enum bobbin_reason end = whole ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_STACK_HOLE;
+	uint32_t count, inner, skipped;
+
+	if (!from->count)
+		end = BOBBIN_REASON_STACK_UNKNOWN;
+	walk->outlived = false;
+	count = is_current(walk, process, from->list) ? from->count
+						      : frames_that_hold(walk, process, from);
+	trace->reason = count == from->count ? end : BOBBIN_REASON_UNLOADED;
+	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
+	trace->count = count - skipped;
+	inner = skipped ? trace->max - trace->outer : count;
+	for (uint32_t i = 0; i < trace->count; i++)
+		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
+}
+
+bool kernel_walk_outlived(const struct kernel_walk *walk)
+{
+	return walk->outlived;
+}
+
+static void read_counts(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+{
+	const struct bpf_map *map = walk->bpf->maps.counts;
+	struct kernel_counts counts;
+
+	for (uint32_t cpu = 0; cpu < bpf_map__max_entries(map); cpu++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &cpu, &counts))
+			continue;
+		ret->walks += counts.walks;
+		ret->frames += counts.frames;
+		ret->whole += counts.whole;
+	}
+}
+
+void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	*ret = (struct kernel_walk_stats){
+		.late = walk->late_count,
+		.records = walk->samples.records,
+		.record_bytes = walk->samples.bytes,
+		.unknown = walk->samples.unknown,
+		.broken = walk->samples.broken,
+		.unfollowed = walk->bpf->bss->unfollowed,
+		.roomless = walk->roomless,
+		.roomless_files = walk->tables.roomless + walk->code.roomless,
+	};
+	read_counts(walk, ret);
+	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {
+		ret->runs = info.run_cnt;
+		ret->run_ns = info.run_time_ns;
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * exec_lists.h - lists of mappings that the kernel makes itself, as far as the recorder helps.
+ *
+ * When a process calls execve(), the program in the kernel lists its mappings at once, and tells
+ * of the list.  Files are inodes there.  Which inode is which file follows from the kernel's
+ * record of the same mapping, which the recorder comes to later: the last one before the list, if
+ * the process has not called execve() since.
+ */
+#ifndef BOBBIN_BPFWALK_EXEC_LISTS_H
+#define BOBBIN_BPFWALK_EXEC_LISTS_H
+
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_tables.h"
+
+struct ring_buffer;
+
+/* Mappings that wait for their records; a power of two. */
+#define FRESH_WAITING 1024
+
+/**
+ * struct waiting_mapping - of a list
+ * @time: of the list
+ * @mapped: when the record of @mapping was made, the last one before the list; 0: there was none
+ */
+struct waiting_mapping {
+	uint32_t pid;
+	uint64_t start, end, time;
+	struct kernel_inode inode;
+	uint64_t mapped;
+	struct mapping mapping;
+};
+
+/* What the kernel knows of an inode, as far as the recorder remembers; a power of two. */
+#define FRESH_KNOWN 1024
+
+struct known_inode {
+	struct kernel_inode inode;
+	uint32_t number; /* of the mapped file */
+	uint64_t due;    /* when to look again, by CLOCK_MONOTONIC */
+};
+
+/**
+ * struct fresh_lists - what the kernel tells, and is told
+ * @told: of lists, or NULL: the kernel makes none
+ * @inodes: the map
+ * @waiting: by a hash of the process and the start; one more drives out another
+ * @known: by a hash of the inode: what the map said a moment ago
+ * @execs: when a process has called execve() last, by a hash of its number
+ * @times: when the last list of a process was made, by a hash of its number
+ */
+struct fresh_lists {
+	struct ring_buffer *told;
+	struct kernel_lists *lists;
+	struct kernel_tables *tables;
+	int inodes;
+	struct waiting_mapping waiting[FRESH_WAITING];
+	struct known_inode known[FRESH_KNOWN];
+	uint64_t execs[FRESH_WAITING];
+	uint64_t times[FRESH_WAITING];
+};
+
+/* @told, @inodes: the maps.  0 or a negative errno. */
+int fresh_lists_init(struct kernel_lists *lists, struct kernel_tables *tables, int told, int inodes,
+		     struct fresh_lists *ret);
+
+/* One that is all zero is fine. */
+void fresh_lists_fini(struct fresh_lists *fresh);
+
+/* Take in what the kernel has told since; before the traces that name it. */
+void fresh_lists_collect(struct fresh_lists *fresh);
+
+/* The record of a mapping was read; of execve().  @time: of the record */
+void fresh_lists_mapped(struct fresh_lists *fresh, int pid, uint64_t time,
+			const struct mapping *mapping);
+void fresh_lists_exec(struct fresh_lists *fresh, int pid, uint64_t time);
+
+/* All records up to a time were read: what was mapped when a list was made is known. */
+void fresh_lists_read_until(struct fresh_lists *fresh, uint64_t time);
+
+/* When the kernel has made a list of a process, or of another one, last; 0: never. */
+uint64_t fresh_lists_time(const struct fresh_lists *fresh, int pid);
+
+#endif

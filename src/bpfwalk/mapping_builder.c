@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "bpfwalk/mapping_builder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/vector.h"
+
+void list_entries_fini(struct list_entries *entries)
+{
+	free(entries->list);
+	entries->list = NULL;
+}
+
+/* Over what is mapped there, if anything is. */
+static void put_over(uint32_t file, uint64_t bias, struct kernel_mapping *entry)
+{
+	if (file == KERNEL_SILENT)
+		return;
+	entry->under = entry->file;
+	entry->under_bias = entry->bias;
+	entry->file = file;
+	entry->bias = bias;
+}
+
+/* @mapping may be NULL. */
+static struct kernel_mapping mapped_entry(struct list_entries *e, const struct mapping *mapping)
+{
+	struct kernel_mapping entry = {.file = KERNEL_NO_FILE, .under = KERNEL_NO_FILE};
+
+	if (mapping && !kernel_tables_mapping(e->tables, mapping, &entry))
+		e->whole = false;
+	return entry;
+}
+
+/* What holds where @mapping and @range overlap; one of them may be NULL. */
+static struct kernel_mapping entry_of(struct list_entries *e, const struct mapping *mapping,
+				      const struct remote_range *range)
+{
+	struct kernel_mapping entry = mapped_entry(e, mapping);
+	uint64_t bias;
+	uint32_t file;
+
+	if (!range || !remote_range_serves(range))
+		return entry;
+	if (!kernel_code_file(e->code, range, &file, &bias))
+		e->whole = false;
+	e->grows |= range->table->jit.mem.read != NULL;
+	put_over(file, bias, &entry);
+	return entry;
+}
+
+static int add(struct list_entries *e, uint64_t start, uint64_t end, struct kernel_mapping entry)
+{
+	if (e->count == KERNEL_LIST_MAX)
+		return -E2BIG;
+	entry.start = start;
+	entry.end = end;
+	return vector_push(e->list, e->count, e->room, entry);
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int list_entries_make(struct list_entries *entries, const struct bobbin_space *space)
+{
+	const struct mapping *m = space->maps.list, *last = m + space->maps.count;
+	const struct remote_range *r = NULL, *last_range = NULL;
+	uint64_t at = 0;
+	int error = 0;
+
+	entries->count = 0;
+	entries->whole = true;
+	entries->grows = false;
+	if (space->remote) {
+		r = space->remote->ranges;
+		last_range = r + space->remote->count;
+	}
+	while (!error && (m < last || r < last_range)) {
+		uint64_t mapped = m < last ? m->start : UINT64_MAX;
+		uint64_t registered = r < last_range ? r->start : UINT64_MAX;
+		uint64_t end = UINT64_MAX;
+
+		if (at < lower(mapped, registered))
+			at = lower(mapped, registered);
+		if (m < last)
+			end = at < mapped ? mapped : m->end;
+		if (r < last_range)
+			end = lower(end, at < registered ? registered : r->end);
+		error = add(entries, at, end,
+			    entry_of(entries, at < mapped ? NULL : m, at < registered ? NULL : r));
+		at = end;
+		m += m < last && m->end <= at;
+		r += r < last_range && r->end <= at;
+	}
+	return error;
+}
+
+bool list_entries_at(struct list_entries *entries, struct bobbin_space *space, uint64_t addr,
+		     struct kernel_mapping *ret)
+{
+	const struct remote_range *range = remote_code_find(space->remote, addr);
+	const struct mapping *mapping = space_find(space, addr);
+	uint64_t bias;
+	uint32_t file;
+
+	if (!range && !mapping)
+		return false;
+	*ret = mapped_entry(entries, mapping);
+	if (!range || !remote_range_serves(range))
+		return true;
+	kernel_code_known_file(entries->code, range, &file, &bias);
+	put_over(file, bias, ret);
+	return true;
+}

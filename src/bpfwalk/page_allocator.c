@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "bpfwalk/page_allocator.h"
+
+#include "base/vector.h"
+
+int page_room_init(uint32_t count, struct page_room *ret)
+{
+	*ret = (struct page_room){.free = count};
+	return vector_push(ret->runs, ret->run_count, ret->run_room, (struct page_run){0, count});
+}
+
+void page_room_fini(struct page_room *room)
+{
+	free(room->runs);
+	free(room->resting);
+	*room = (struct page_room){0};
+}
+
+static void remove_run(struct page_room *room, size_t at)
+{
+	room->run_count--;
+	memmove(room->runs + at, room->runs + at + 1, (room->run_count - at) * sizeof(*room->runs));
+}
+
+bool page_room_take(struct page_room *room, uint32_t count, uint32_t *ret)
+{
+	for (size_t i = 0; i < room->run_count; i++) {
+		struct page_run *run = &room->runs[i];
+
+		if (run->count < count)
+			continue;
+		*ret = run->first;
+		run->first += count;
+		run->count -= count;
+		room->free -= count;
+		if (!run->count)
+			remove_run(room, i);
+		return true;
+	}
+	return false;
+}
+
+void page_room_give(struct page_room *room, uint32_t first, uint32_t count, uint64_t now)
+{
+	const struct resting_run resting = {{first, count}, now};
+
+	if (!vector_push(room->resting, room->resting_count, room->resting_room, resting))
+		room->free += count;
+}
+
+/* Where it belongs, and one with its neighbours.  false: there is no memory. */
+static bool add_run(struct page_room *room, const struct page_run *new)
+{
+	size_t at = 0;
+
+	if (vector_reserve(&room->runs, &room->run_room, room->run_count + 1, sizeof(*new)))
+		return false;
+	while (at < room->run_count && room->runs[at].first < new->first)
+		at++;
+	memmove(room->runs + at + 1, room->runs + at, (room->run_count - at) * sizeof(*new));
+	room->runs[at] = *new;
+	room->run_count++;
+	if (at + 1 < room->run_count &&
+	    room->runs[at].first + room->runs[at].count == room->runs[at + 1].first) {
+		room->runs[at].count += room->runs[at + 1].count;
+		remove_run(room, at + 1);
+	}
+	if (at && room->runs[at - 1].first + room->runs[at - 1].count == room->runs[at].first) {
+		room->runs[at - 1].count += room->runs[at].count;
+		remove_run(room, at);
+	}
+	return true;
+}
+
+bool page_room_wake(struct page_room *room, uint64_t now)
+{
+	size_t count = 0;
+
+	while (count < room->resting_count && now - room->resting[count].since >= PAGE_REST_NS) {
+		const struct page_run *run = &room->resting[count++].run;
+
+		if (!add_run(room, run))
+			room->free -= run->count;
+	}
+	room->resting_count -= count;
+	if (count)
+		memmove(room->resting, room->resting + count,
+			room->resting_count * sizeof(*room->resting));
+	return count;
+}

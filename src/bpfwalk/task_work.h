@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * task_work.h - the kernel's function by which a program is run when a task returns to user mode.
+ *
+ * Linux 6.18 calls it bpf_task_work_schedule_resume_impl() and wants five arguments; 7.0 has left
+ * out the "_impl" and the last argument.  So the program's object names neither: it calls the
+ * helper KERNEL_SCHEDULE_RESUME, which no kernel has.
+ */
+#ifndef BOBBIN_BPFWALK_TASK_WORK_H
+#define BOBBIN_BPFWALK_TASK_WORK_H
+
+struct bpf_program;
+struct btf;
+
+/*
+ * Make a program that is not loaded yet call the function of the running kernel, by its types;
+ * @kernel may be NULL.
+ * -EOPNOTSUPP: it has none; -ENOMEM; -EINVAL: the program calls no such helper.
+ */
+int task_work_link(struct bpf_program *program, const struct btf *kernel);
+
+#endif

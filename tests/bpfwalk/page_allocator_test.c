@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Pages of the kernel's map of tables: none is used twice, and none too soon. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpfwalk/page_allocator.h"
+
+#define PAGES 1000
+#define LATER (2 * PAGE_REST_NS)
+
+static void pages_are_taken_until_there_are_none(void **state)
+{
+	struct page_room room;
+	uint32_t first;
+
+	assert_int_equal(page_room_init(PAGES, &room), 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_true(page_room_take(&room, 100, &first));
+		assert_int_equal(first, 100 * i);
+	}
+	assert_int_equal(room.free, 0);
+	assert_false(page_room_take(&room, 1, &first));
+	page_room_fini(&room);
+}
+
+static void pages_rest_before_they_are_used_again(void **state)
+{
+	struct page_room room;
+	uint32_t first;
+
+	assert_int_equal(page_room_init(PAGES, &room), 0);
+	assert_true(page_room_take(&room, PAGES, &first));
+	page_room_give(&room, 10, 20, 1);
+	assert_int_equal(room.free, 20);
+	assert_false(page_room_take(&room, 20, &first));
+	assert_false(page_room_wake(&room, PAGE_REST_NS));
+	assert_false(page_room_take(&room, 20, &first));
+	assert_true(page_room_wake(&room, PAGE_REST_NS + 1));
+	assert_true(page_room_take(&room, 20, &first));
+	assert_int_equal(first, 10);
+	page_room_fini(&room);
+}
+
+static void neighbours_become_one(void **state)
+{
+	struct page_room room;
+	uint32_t first;
+
+	assert_int_equal(page_room_init(PAGES, &room), 0);
+	assert_true(page_room_take(&room, PAGES, &first));
+	page_room_give(&room, 0, 10, 0);
+	page_room_give(&room, 20, 10, 0);
+	page_room_give(&room, 10, 10, 0);
+	assert_true(page_room_wake(&room, LATER));
+	assert_int_equal(room.run_count, 1);
+	assert_true(page_room_take(&room, 30, &first));
+	assert_int_equal(first, 0);
+	page_room_fini(&room);
+}
+
+/* Owners of pages, in any order; 0: nobody. */
+static void no_page_has_two_owners(void **state)
+{
+	static uint8_t owned[PAGES];
+	struct page_run runs[64] = {{0}};
+	struct page_room room;
+	uint64_t now = 0;
+
+	srand(1);
+	assert_int_equal(page_room_init(PAGES, &room), 0);
+	for (int i = 0; i < 100000; i++) {
+		struct page_run *run = &runs[rand() % 64];
+		uint32_t count = 1 + (uint32_t)rand() % 40, first;
+
+		now += PAGE_REST_NS / 8;
+		page_room_wake(&room, now);
+		if (run->count) {
+			memset(owned + run->first, 0, run->count);
+			page_room_give(&room, run->first, run->count, now);
+			run->count = 0;
+		} else if (page_room_take(&room, count, &first)) {
+			*run = (struct page_run){first, count};
+			for (uint32_t p = first; p < first + count; p++)
+				assert_int_equal(owned[p]++, 0);
+		}
+	}
+	for (int i = 0; i < 64; i++)
+		if (runs[i].count)
+			page_room_give(&room, runs[i].first, runs[i].count, now);
+	page_room_wake(&room, now + LATER);
+	assert_int_equal(room.run_count, 1);
+	assert_int_equal(room.runs[0].count, PAGES);
+	assert_int_equal(room.free, PAGES);
+	page_room_fini(&room);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pages_are_taken_until_there_are_none),
+		cmocka_unit_test(pages_rest_before_they_are_used_again),
+		cmocka_unit_test(neighbours_become_one),
+		cmocka_unit_test(no_page_has_two_owners),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
