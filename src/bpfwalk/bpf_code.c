@@ -13,24 +13,24 @@
 /* Numbers of files end before those that say something else. */
 #define LAST_FILE (KERNEL_SILENT - 1)
 
-static struct code_slot *slot_of(struct kernel_code *code, uint32_t file)
+static struct code_slot *slot_of(struct bpf_code *code, uint32_t file)
 {
 	return &code->slots[(file - KERNEL_FILES) % KERNEL_CODE_FILES];
 }
 
-static uint32_t slot_index(const struct kernel_code *code, const struct code_slot *slot)
+static uint32_t slot_index(const struct bpf_code *code, const struct code_slot *slot)
 {
 	return (uint32_t)(slot - code->slots);
 }
 
-static void free_slot(struct kernel_code *code, struct code_slot *slot)
+static void free_slot(struct bpf_code *code, struct code_slot *slot)
 {
 	memset(code->page_used + slot->page, 0, slot->page_count);
 	*slot = (struct code_slot){0};
 }
 
 /* The next number whose slot is free; NULL: there is none. */
-static struct code_slot *take_slot(struct kernel_code *code)
+static struct code_slot *take_slot(struct bpf_code *code)
 {
 	uint32_t file = code->last_file < KERNEL_FILES ? KERNEL_FILES - 1 : code->last_file;
 
@@ -48,7 +48,7 @@ static struct code_slot *take_slot(struct kernel_code *code)
 	return NULL;
 }
 
-static bool take_pages(struct kernel_code *code, struct code_slot *slot, uint32_t count)
+static bool take_pages(struct bpf_code *code, struct code_slot *slot, uint32_t count)
 {
 	uint32_t free = 0;
 
@@ -63,7 +63,7 @@ static bool take_pages(struct kernel_code *code, struct code_slot *slot, uint32_
 	return true;
 }
 
-static struct code_slot *find_slot(struct kernel_code *code, const uint8_t key[CONTENT_DIGEST_SIZE])
+static struct code_slot *find_slot(struct bpf_code *code, const uint8_t key[CONTENT_DIGEST_SIZE])
 {
 	for (uint32_t i = 0; i < KERNEL_CODE_FILES; i++)
 		if (code->slots[i].state != CODE_FREE &&
@@ -84,7 +84,7 @@ static void key_of_section(const struct elf_bytes *section, uint8_t ret[CONTENT_
 }
 
 /* A slot for a section, whose table is asked for; NULL: there is no room. */
-static struct code_slot *ask_table(struct kernel_code *code, struct remote_table *table,
+static struct code_slot *ask_table(struct bpf_code *code, struct remote_table *table,
 				   const uint8_t key[CONTENT_DIGEST_SIZE])
 {
 	struct code_slot *slot = take_slot(code);
@@ -99,7 +99,7 @@ static struct code_slot *ask_table(struct kernel_code *code, struct remote_table
 	wanted.file = slot->file;
 	slot->state = CODE_REFUSED;
 	remote_table_share(table);
-	if (!table_maker_ask(code->maker, &wanted))
+	if (!table_workers_ask(code->maker, &wanted))
 		slot->state = CODE_TO_COME;
 	else
 		remote_table_release(table);
@@ -116,14 +116,14 @@ static bool is_section(const struct remote_range *range)
 }
 
 /* The slot that a table was given last; NULL: none, or it is another one's now. */
-static struct code_slot *known_slot(struct kernel_code *code, const struct remote_table *table)
+static struct code_slot *known_slot(struct bpf_code *code, const struct remote_table *table)
 {
 	struct code_slot *slot = table->walk_file ? slot_of(code, table->walk_file) : NULL;
 
 	return slot && slot->file == table->walk_file ? slot : NULL;
 }
 
-static struct code_slot *section_slot(struct kernel_code *code, struct remote_table *table)
+static struct code_slot *section_slot(struct bpf_code *code, struct remote_table *table)
 {
 	uint8_t key[CONTENT_DIGEST_SIZE];
 	struct code_slot *slot = known_slot(code, table);
@@ -139,7 +139,7 @@ static struct code_slot *section_slot(struct kernel_code *code, struct remote_ta
 }
 
 /* A table is copied to the map; @file says what else is to be known of it. */
-static enum code_state place(struct kernel_code *code, struct code_slot *slot, const uint8_t *data,
+static enum code_state place(struct bpf_code *code, struct code_slot *slot, const uint8_t *data,
 			     uint64_t size, struct kernel_file file)
 {
 	file.next = KERNEL_NO_FILE;
@@ -156,7 +156,7 @@ static enum code_state place(struct kernel_code *code, struct code_slot *slot, c
 }
 
 /* A slot with what a JIT table says now; NULL: there is no room, or it makes no sense. */
-static struct code_slot *copy_jit_table(struct kernel_code *code, struct remote_table *table)
+static struct code_slot *copy_jit_table(struct bpf_code *code, struct remote_table *table)
 {
 	struct kernel_file file = {.source = BOBBIN_SOURCE_JIT};
 	struct code_slot *slot;
@@ -187,7 +187,7 @@ static struct code_slot *copy_jit_table(struct kernel_code *code, struct remote_
 }
 
 /* The same; a table that has not grown is not read again, also if that was in vain. */
-static struct code_slot *jit_slot_of(struct kernel_code *code, struct remote_table *table)
+static struct code_slot *jit_slot_of(struct bpf_code *code, struct remote_table *table)
 {
 	struct code_slot *slot = known_slot(code, table);
 	uint64_t tail, used;
@@ -222,8 +222,8 @@ static void describe(const struct code_slot *slot, const struct remote_range *ra
 		SECTION_TABLE_ADDR;
 }
 
-bool kernel_code_file(struct kernel_code *code, const struct remote_range *range, uint32_t *ret,
-		      uint64_t *bias)
+bool bpf_code_file(struct bpf_code *code, const struct remote_range *range, uint32_t *ret,
+		   uint64_t *bias)
 {
 	const struct code_slot *slot = NULL;
 	bool whole = true;
@@ -239,17 +239,17 @@ bool kernel_code_file(struct kernel_code *code, const struct remote_range *range
 	return whole && !(slot && slot->state == CODE_ROOMLESS);
 }
 
-void kernel_code_known_file(struct kernel_code *code, const struct remote_range *range,
-			    uint32_t *ret, uint64_t *bias)
+void bpf_code_known_file(struct bpf_code *code, const struct remote_range *range, uint32_t *ret,
+			 uint64_t *bias)
 {
 	bool served = is_jit(range) || is_section(range);
 
 	if (!range->table->walk_asked)
-		kernel_code_file(code, range, ret, bias);
+		bpf_code_file(code, range, ret, bias);
 	describe(served ? known_slot(code, range->table) : NULL, range, ret, bias);
 }
 
-void kernel_code_take(struct kernel_code *code, const struct wanted_table *wanted)
+void bpf_code_take(struct bpf_code *code, const struct wanted_table *wanted)
 {
 	struct code_slot *slot = slot_of(code, wanted->file);
 
@@ -264,15 +264,15 @@ void kernel_code_take(struct kernel_code *code, const struct wanted_table *wante
 
 static void note_named(void *ctx, const struct known_list *list)
 {
-	struct kernel_code *code = ctx;
+	struct bpf_code *code = ctx;
 
 	for (uint32_t i = 0; i < list->list.count; i++)
-		if (kernel_code_has(list->entries[i].file))
+		if (bpf_code_has(list->entries[i].file))
 			slot_of(code, list->entries[i].file)->named = true;
 }
 
 /* How many were freed. */
-static unsigned int free_state(struct kernel_code *code, enum code_state state)
+static unsigned int free_state(struct bpf_code *code, enum code_state state)
 {
 	unsigned int count = 0;
 
@@ -287,12 +287,12 @@ static unsigned int free_state(struct kernel_code *code, enum code_state state)
 	return count;
 }
 
-void kernel_code_make_room(struct kernel_code *code, const struct kernel_lists *lists)
+void bpf_code_make_room(struct bpf_code *code, const struct bpf_lists *lists)
 {
 	if (!code->wants_room)
 		return;
 	code->wants_room = false;
-	kernel_lists_visit(lists, note_named, code);
+	bpf_lists_visit(lists, note_named, code);
 	if (free_state(code, CODE_PLACED) + free_state(code, CODE_SILENT) +
 	    free_state(code, CODE_REFUSED)) {
 		/* who found none may try again */

@@ -35,7 +35,7 @@ struct code_slot {
 };
 
 /**
- * struct kernel_code - of all processes
+ * struct bpf_code - of all processes
  * @maker: makes the tables
  * @files, @pages: memory of the maps, which files of processes use, too
  * @slots: of the entries of files that are for registered code
@@ -45,8 +45,8 @@ struct code_slot {
  * @changes: tables that came, and times that room was found
  * @roomless: tables for which there was no room
  */
-struct kernel_code {
-	struct table_maker *maker;
+struct bpf_code {
+	struct table_workers *maker;
 	struct kernel_file *files;
 	uint8_t *pages;
 	struct code_slot slots[KERNEL_CODE_FILES];
@@ -57,7 +57,7 @@ struct kernel_code {
 };
 
 /* Whether the number of a file is one of registered code. */
-static inline bool kernel_code_has(uint32_t file)
+static inline bool bpf_code_has(uint32_t file)
 {
 	return file >= KERNEL_FILES && file < KERNEL_SILENT;
 }
@@ -67,17 +67,17 @@ static inline bool kernel_code_has(uint32_t file)
  * to look, KERNEL_SILENT where there is nothing to ask.  @bias: as in struct kernel_mapping.
  * false: it is to come.
  */
-bool kernel_code_file(struct kernel_code *code, const struct remote_range *range, uint32_t *ret,
-		      uint64_t *bias);
+bool bpf_code_file(struct bpf_code *code, const struct remote_range *range, uint32_t *ret,
+		   uint64_t *bias);
 
 /* The same by what was found out before; only for a table that is new it is found out, once. */
-void kernel_code_known_file(struct kernel_code *code, const struct remote_range *range,
-			    uint32_t *ret, uint64_t *bias);
+void bpf_code_known_file(struct bpf_code *code, const struct remote_range *range, uint32_t *ret,
+			 uint64_t *bias);
 
 /* Take a table that was made. */
-void kernel_code_take(struct kernel_code *code, const struct wanted_table *wanted);
+void bpf_code_take(struct bpf_code *code, const struct wanted_table *wanted);
 
 /* If room was wanted, find what no list names; not while a list is being made. */
-void kernel_code_make_room(struct kernel_code *code, const struct kernel_lists *lists);
+void bpf_code_make_room(struct bpf_code *code, const struct bpf_lists *lists);
 
 #endif

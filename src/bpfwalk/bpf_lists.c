@@ -21,7 +21,7 @@ static void free_chain(struct known_list *list)
 	}
 }
 
-void kernel_lists_fini(struct kernel_lists *lists)
+void bpf_lists_fini(struct bpf_lists *lists)
 {
 	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
 		free_chain(lists->buckets[i]);
@@ -29,7 +29,7 @@ void kernel_lists_fini(struct kernel_lists *lists)
 		free(lists->retired[i]);
 	for (unsigned int i = 0; i < KERNEL_LIST_SIZES; i++)
 		free(lists->spare[i].firsts);
-	*lists = (struct kernel_lists){0};
+	*lists = (struct bpf_lists){0};
 }
 
 /* The smallest power of two that is at least @count. */
@@ -43,7 +43,7 @@ static unsigned int size_of(uint32_t count)
 }
 
 /* Room for a list. */
-static bool take_room(struct kernel_lists *lists, unsigned int size, uint32_t *ret)
+static bool take_room(struct bpf_lists *lists, unsigned int size, uint32_t *ret)
 {
 	if (lists->spare[size].count) {
 		*ret = lists->spare[size].firsts[--lists->spare[size].count];
@@ -56,7 +56,7 @@ static bool take_room(struct kernel_lists *lists, unsigned int size, uint32_t *r
 	return true;
 }
 
-static void give_room(struct kernel_lists *lists, unsigned int size, uint32_t first)
+static void give_room(struct bpf_lists *lists, unsigned int size, uint32_t first)
 {
 	size_t count = lists->spare[size].count;
 
@@ -66,12 +66,12 @@ static void give_room(struct kernel_lists *lists, unsigned int size, uint32_t fi
 		lists->spare[size].firsts[lists->spare[size].count++] = first;
 }
 
-static struct known_list **bucket_of(struct kernel_lists *lists, uint64_t number)
+static struct known_list **bucket_of(struct bpf_lists *lists, uint64_t number)
 {
 	return &lists->numbers[number % NUMBER_BUCKETS];
 }
 
-static void add_number(struct kernel_lists *lists, struct known_list *list)
+static void add_number(struct bpf_lists *lists, struct known_list *list)
 {
 	struct known_list **bucket = bucket_of(lists, list->list.number);
 
@@ -79,7 +79,7 @@ static void add_number(struct kernel_lists *lists, struct known_list *list)
 	*bucket = list;
 }
 
-static void remove_number(struct kernel_lists *lists, const struct known_list *list)
+static void remove_number(struct bpf_lists *lists, const struct known_list *list)
 {
 	struct known_list **link = bucket_of(lists, list->list.number);
 
@@ -88,7 +88,7 @@ static void remove_number(struct kernel_lists *lists, const struct known_list *l
 	*link = list->next_number;
 }
 
-static struct known_list *add_list(struct kernel_lists *lists, const struct kernel_mapping *entries,
+static struct known_list *add_list(struct bpf_lists *lists, const struct kernel_mapping *entries,
 				   uint32_t count, uint64_t hash)
 {
 	struct known_list *l, **bucket = &lists->buckets[hash % LIST_BUCKETS];
@@ -114,8 +114,8 @@ static struct known_list *add_list(struct kernel_lists *lists, const struct kern
 	return l;
 }
 
-struct known_list *kernel_lists_get(struct kernel_lists *lists,
-				    const struct kernel_mapping *entries, uint32_t count)
+struct known_list *bpf_lists_get(struct bpf_lists *lists, const struct kernel_mapping *entries,
+				 uint32_t count)
 {
 	size_t size = count * sizeof(*entries);
 	struct known_list *l;
@@ -135,7 +135,7 @@ struct known_list *kernel_lists_get(struct kernel_lists *lists,
 	return add_list(lists, entries, count, hash);
 }
 
-static void forget(struct kernel_lists *lists, struct known_list **retired)
+static void forget(struct bpf_lists *lists, struct known_list **retired)
 {
 	if (!*retired)
 		return;
@@ -146,7 +146,7 @@ static void forget(struct kernel_lists *lists, struct known_list **retired)
 }
 
 /* The oldest ones make room. */
-static void retire(struct kernel_lists *lists, struct known_list *list)
+static void retire(struct bpf_lists *lists, struct known_list *list)
 {
 	unsigned int oldest = lists->next_retired++;
 
@@ -157,7 +157,7 @@ static void retire(struct kernel_lists *lists, struct known_list *list)
 		forget(lists, &lists->retired[++oldest % LISTS_RETIRED]);
 }
 
-void kernel_lists_put(struct kernel_lists *lists, struct known_list *list)
+void bpf_lists_put(struct bpf_lists *lists, struct known_list *list)
 {
 	struct known_list **link;
 
@@ -172,7 +172,7 @@ void kernel_lists_put(struct kernel_lists *lists, struct known_list *list)
 	retire(lists, list);
 }
 
-void kernel_lists_told(struct kernel_lists *lists, const struct fresh_list *told)
+void bpf_lists_told(struct bpf_lists *lists, const struct fresh_list *told)
 {
 	struct known_list *l = malloc(sizeof(*l) + told->count * sizeof(*l->entries));
 
@@ -188,7 +188,7 @@ void kernel_lists_told(struct kernel_lists *lists, const struct fresh_list *told
 	retire(lists, l);
 }
 
-const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uint64_t number)
+const struct known_list *bpf_lists_find(const struct bpf_lists *lists, uint64_t number)
 {
 	const struct known_list *l = lists->numbers[number % NUMBER_BUCKETS];
 
@@ -197,8 +197,8 @@ const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uin
 	return l;
 }
 
-void kernel_lists_visit(const struct kernel_lists *lists,
-			void (*visit)(void *ctx, const struct known_list *list), void *ctx)
+void bpf_lists_visit(const struct bpf_lists *lists,
+		     void (*visit)(void *ctx, const struct known_list *list), void *ctx)
 {
 	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
 		for (const struct known_list *l = lists->buckets[i]; l; l = l->next)

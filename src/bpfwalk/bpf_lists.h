@@ -27,12 +27,12 @@ struct known_list {
 };
 
 /**
- * struct kernel_lists - all that are in use, and the last ones that were
+ * struct bpf_lists - all that are in use, and the last ones that were
  * @mappings: memory of the map
  * @used: entries of it that were ever used
  * @spare: of each size, entries where lists were
  */
-struct kernel_lists {
+struct bpf_lists {
 	struct kernel_mapping *mappings;
 	uint32_t used;
 	struct {
@@ -47,24 +47,24 @@ struct kernel_lists {
 	uint64_t last_number, seed;
 };
 
-void kernel_lists_fini(struct kernel_lists *lists);
+void bpf_lists_fini(struct bpf_lists *lists);
 
 /* The list with these entries, known or new, with one more user; NULL: there is no room. */
-struct known_list *kernel_lists_get(struct kernel_lists *lists,
-				    const struct kernel_mapping *entries, uint32_t count);
+struct known_list *bpf_lists_get(struct bpf_lists *lists, const struct kernel_mapping *entries,
+				 uint32_t count);
 
 /* One user less; the kernel must not be told of it any more.  @list may be NULL. */
-void kernel_lists_put(struct kernel_lists *lists, struct known_list *list);
+void bpf_lists_put(struct bpf_lists *lists, struct known_list *list);
 
 /* A list that the kernel has made itself, and told of: remembered, and that is all. */
-void kernel_lists_told(struct kernel_lists *lists, const struct fresh_list *told);
+void bpf_lists_told(struct bpf_lists *lists, const struct fresh_list *told);
 
 /* A list by its number; NULL: it is forgotten. */
-const struct known_list *kernel_lists_find(const struct kernel_lists *lists, uint64_t number);
+const struct known_list *bpf_lists_find(const struct bpf_lists *lists, uint64_t number);
 
 /* Call @visit for each list that is in use. */
-void kernel_lists_visit(const struct kernel_lists *lists,
-			void (*visit)(void *ctx, const struct known_list *list), void *ctx);
+void bpf_lists_visit(const struct bpf_lists *lists,
+		     void (*visit)(void *ctx, const struct known_list *list), void *ctx);
 
 /* What a list says of an address; NULL: nothing. */
 const struct kernel_mapping *known_list_at(const struct known_list *list, uint64_t addr);

@@ -28,8 +28,7 @@ static int open_wake(int map)
 	return r;
 }
 
-int kernel_samples_open(struct kernel_samples *samples, int map, size_t size,
-			volatile uint64_t *epoch)
+int bpf_samples_open(struct bpf_samples *samples, int map, size_t size, volatile uint64_t *epoch)
 {
 	int r = record_ring_open(map, size, &samples->ring);
 
@@ -38,12 +37,12 @@ int kernel_samples_open(struct kernel_samples *samples, int map, size_t size,
 	return r ? r : samples->wake < 0 ? samples->wake : 0;
 }
 
-void kernel_samples_close(struct kernel_samples *samples)
+void bpf_samples_close(struct bpf_samples *samples)
 {
 	if (samples->wake > 0)
 		close(samples->wake);
 	record_ring_close(&samples->ring);
-	stack_store_fini(&samples->store);
+	stack_intern_fini(&samples->store);
 	free(samples->list);
 }
 
@@ -99,9 +98,9 @@ static bool read_parts(const struct kernel_sample *record, size_t size, struct s
 }
 
 /* Learn what is new of a stack. */
-static int learn(struct kernel_samples *s, const struct stack_part *part, uint32_t *node)
+static int learn(struct bpf_samples *s, const struct stack_part *part, uint32_t *node)
 {
-	int r = stack_store_add(&s->store, part, node);
+	int r = stack_intern_add(&s->store, part, node);
 
 	if (r != -ENOENT)
 		return r;
@@ -111,7 +110,7 @@ static int learn(struct kernel_samples *s, const struct stack_part *part, uint32
 	return 0;
 }
 
-static int take(struct kernel_samples *s, const struct kernel_sample *record, size_t size)
+static int take(struct bpf_samples *s, const struct kernel_sample *record, size_t size)
 {
 	struct pending_sample *to = &s->list[s->count];
 	struct stack_part user, chain;
@@ -143,21 +142,21 @@ static int take(struct kernel_samples *s, const struct kernel_sample *record, si
 }
 
 /* A new epoch begins when no sample waits with a stack of the one before. */
-static void renew(struct kernel_samples *s)
+static void renew(struct bpf_samples *s)
 {
-	s->wants_renewal |= stack_store_is_full(&s->store);
+	s->wants_renewal |= stack_intern_is_full(&s->store);
 	for (size_t i = s->first; s->wants_renewal && i < s->count; i++)
 		if (s->list[i].head.epoch != (uint16_t)s->store.epoch)
 			return;
 	if (!s->wants_renewal)
 		return;
-	stack_store_renew(&s->store);
+	stack_intern_renew(&s->store);
 	*s->epoch = s->store.epoch;
 	s->wants_renewal = false;
 }
 
 /* Room for what is in the ring. */
-static int make_room(struct kernel_samples *s)
+static int make_room(struct bpf_samples *s)
 {
 	if (s->first) {
 		s->count -= s->first;
@@ -168,7 +167,7 @@ static int make_room(struct kernel_samples *s)
 }
 
 /* As many as may wait. */
-static void fill(struct kernel_samples *s)
+static void fill(struct bpf_samples *s)
 {
 	const struct kernel_sample *record;
 	size_t size;
@@ -184,7 +183,7 @@ static void fill(struct kernel_samples *s)
 	s->error = r;
 }
 
-int kernel_samples_collect(struct kernel_samples *samples)
+int bpf_samples_collect(struct bpf_samples *samples)
 {
 	struct epoll_event event;
 
@@ -194,25 +193,25 @@ int kernel_samples_collect(struct kernel_samples *samples)
 	return samples->error;
 }
 
-uint64_t kernel_samples_time(const struct kernel_samples *samples)
+uint64_t bpf_samples_time(const struct bpf_samples *samples)
 {
 	return samples->first < samples->count ? samples->list[samples->first].head.time
 					       : UINT64_MAX;
 }
 
-static uint32_t read_stack(const struct stack_store *store, const struct pending_sample *sample,
+static uint32_t read_stack(const struct stack_intern *store, const struct pending_sample *sample,
 			   uint32_t node, uint64_t *ret, uint32_t max, uint64_t *list)
 {
 	int count = 0;
 
 	if (node != STACK_NONE)
-		count = stack_store_read(store, sample->head.epoch, node, ret, max, list);
+		count = stack_intern_read(store, sample->head.epoch, node, ret, max, list);
 	return count < 0 ? 0 : (uint32_t)count;
 }
 
 /* The kernel's part begins with its mark, wherever the kernel puts that. */
-static void read_chain(const struct stack_store *store, const struct pending_sample *sample,
-		       struct kernel_trace *trace)
+static void read_chain(const struct stack_intern *store, const struct pending_sample *sample,
+		       struct bpf_trace *trace)
 {
 	uint64_t list;
 	uint32_t count = read_stack(store, sample, sample->chain, trace->chain + 1, KERNEL_CHAIN,
@@ -226,7 +225,7 @@ static void read_chain(const struct stack_store *store, const struct pending_sam
 	memmove(trace->chain, trace->chain + 1, count * sizeof(*trace->chain));
 }
 
-void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *ret)
+void bpf_samples_next(struct bpf_samples *samples, struct bpf_trace *ret)
 {
 	const struct pending_sample *next = &samples->list[samples->first++];
 
@@ -241,8 +240,7 @@ void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *re
 		fill(samples);
 }
 
-uint32_t kernel_sample_whole(const struct kernel_sample *record, size_t size,
-			     struct kernel_trace *ret)
+uint32_t bpf_sample_whole(const struct kernel_sample *record, size_t size, struct bpf_trace *ret)
 {
 	struct stack_part user, chain;
 	struct sample_extras extras;

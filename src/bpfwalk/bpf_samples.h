@@ -9,7 +9,7 @@
 #include "bpfwalk/stack_intern.h"
 
 /**
- * struct kernel_trace - a sample whose stack was walked in the kernel
+ * struct bpf_trace - a sample whose stack was walked in the kernel
  * @head: of the sample
  * @list: number of the list of mappings by which it was walked
  * @cookie: 0: it is whole; else the one of a whole stack that may follow
@@ -18,7 +18,7 @@
  * @frames: as in struct kernel_sample
  * @chain_count: of words of the kernel's part
  */
-struct kernel_trace {
+struct bpf_trace {
 	struct kernel_sample_head head;
 	uint64_t list, cookie;
 	uint32_t event, count, chain_count;
@@ -41,7 +41,7 @@ struct pending_sample {
 };
 
 /**
- * struct kernel_samples - what comes out of the ring
+ * struct bpf_samples - what comes out of the ring
  * @epoch: where the program reads the store's
  * @list: that wait for their time, from @first on; the CPUs' are in one ring, not in order
  * @behind: there may be more in the ring than can wait
@@ -50,9 +50,9 @@ struct pending_sample {
  * @records, @bytes: that were taken, with what the ring needs for them
  * @unknown, @broken: records of which a part of the stack is not known, and that make no sense
  */
-struct kernel_samples {
+struct bpf_samples {
 	struct record_ring ring;
-	struct stack_store store;
+	struct stack_intern store;
 	volatile uint64_t *epoch;
 	struct pending_sample *list;
 	size_t first, count, room;
@@ -62,24 +62,22 @@ struct kernel_samples {
 };
 
 /* Of a map of @size bytes; @samples->store is initialised.  0 or a negative errno. */
-int kernel_samples_open(struct kernel_samples *samples, int map, size_t size,
-			volatile uint64_t *epoch);
-void kernel_samples_close(struct kernel_samples *samples);
+int bpf_samples_open(struct bpf_samples *samples, int map, size_t size, volatile uint64_t *epoch);
+void bpf_samples_close(struct bpf_samples *samples);
 
 /*
- * Take what the program has given out since, up to a limit; beyond that kernel_samples_next() takes
+ * Take what the program has given out since, up to a limit; beyond that bpf_samples_next() takes
  * it.  0, -ENOMEM.
  */
-int kernel_samples_collect(struct kernel_samples *samples);
+int bpf_samples_collect(struct bpf_samples *samples);
 
 /* The time of the next one; UINT64_MAX: there is none. */
-uint64_t kernel_samples_time(const struct kernel_samples *samples);
+uint64_t bpf_samples_time(const struct bpf_samples *samples);
 
 /* Take the next one. */
-void kernel_samples_next(struct kernel_samples *samples, struct kernel_trace *ret);
+void bpf_samples_next(struct bpf_samples *samples, struct bpf_trace *ret);
 
 /* A record of a stack that nothing is known of.  Its frames; 0: it makes no sense. */
-uint32_t kernel_sample_whole(const struct kernel_sample *record, size_t size,
-			     struct kernel_trace *ret);
+uint32_t bpf_sample_whole(const struct kernel_sample *record, size_t size, struct bpf_trace *ret);
 
 #endif

@@ -16,30 +16,30 @@
 /* Without a list, who maps a file is known from records, which are some ten milliseconds late. */
 #define UNUSED_NS 2000000000ull
 
-int kernel_tables_init(struct kernel_tables *tables)
+int bpf_tables_init(struct bpf_tables *tables)
 {
-	return page_room_init(KERNEL_PAGES, &tables->room);
+	return page_allocator_init(KERNEL_PAGES, &tables->room);
 }
 
-void kernel_tables_fini(struct kernel_tables *tables)
+void bpf_tables_fini(struct bpf_tables *tables)
 {
-	table_maker_close(tables->maker);
-	page_room_fini(&tables->room);
+	table_workers_close(tables->maker);
+	page_allocator_fini(&tables->room);
 	free(tables->known);
-	*tables = (struct kernel_tables){0};
+	*tables = (struct bpf_tables){0};
 }
 
-static bool place_table(struct kernel_tables *t, const uint8_t *data, uint64_t size,
+static bool place_table(struct bpf_tables *t, const uint8_t *data, uint64_t size,
 			struct page_run *run, struct compiled_table *ret)
 {
 	uint64_t count = table_pages(size);
 	uint32_t page;
 
-	if (count > KERNEL_PAGES || !page_room_take(&t->room, (uint32_t)count, &page))
+	if (count > KERNEL_PAGES || !page_allocator_take(&t->room, (uint32_t)count, &page))
 		return false;
 	*run = (struct page_run){page, (uint32_t)count};
 	if (!table_place(t->pages, page, data, size, ret)) {
-		page_room_give(&t->room, page, (uint32_t)count, clock_now());
+		page_allocator_give(&t->room, page, (uint32_t)count, clock_now());
 		return false;
 	}
 	return true;
@@ -94,7 +94,7 @@ static bool has_no_sidefile(const struct module *module)
  * Entries for so many tables, which the file has for good; false: there are none.  Where there was
  * less room before there are too few, and it is given others.
  */
-static bool take_entries(struct kernel_tables *t, uint32_t number, struct known_file *known,
+static bool take_entries(struct bpf_tables *t, uint32_t number, struct known_file *known,
 			 unsigned int count)
 {
 	if (count <= known->entry_count)
@@ -110,7 +110,7 @@ static bool take_entries(struct kernel_tables *t, uint32_t number, struct known_
 }
 
 /* Nobody finds the tables from now on; who has found them may still be walking. */
-static void drop_tables(struct kernel_tables *t, struct known_file *known)
+static void drop_tables(struct bpf_tables *t, struct known_file *known)
 {
 	uint64_t now = clock_now();
 
@@ -118,7 +118,8 @@ static void drop_tables(struct kernel_tables *t, struct known_file *known)
 		__atomic_store_n(&t->files[known->entry + i].source, BOBBIN_SOURCE_NONE,
 				 __ATOMIC_SEQ_CST);
 		if (known->runs[i].count)
-			page_room_give(&t->room, known->runs[i].first, known->runs[i].count, now);
+			page_allocator_give(&t->room, known->runs[i].first, known->runs[i].count,
+					    now);
 		known->runs[i] = (struct page_run){0};
 	}
 	known->state = FILE_UNASKED;
@@ -135,7 +136,7 @@ static void put_entry(struct kernel_file *entry, const struct kernel_file *file)
 }
 
 /* From the last table to the first, whose entry is the file's. */
-static bool add_file(struct kernel_tables *t, uint32_t number, struct module *module,
+static bool add_file(struct bpf_tables *t, uint32_t number, struct module *module,
 		     const struct section_tables *made)
 {
 	struct known_file *known = &t->known[number];
@@ -166,7 +167,7 @@ static bool add_file(struct kernel_tables *t, uint32_t number, struct module *mo
 	return true;
 }
 
-static enum file_state ask_table(struct kernel_tables *t, uint32_t file, struct module *module)
+static enum file_state ask_table(struct bpf_tables *t, uint32_t file, struct module *module)
 {
 	const struct wanted_table wanted = {
 		.module = module,
@@ -181,10 +182,10 @@ static enum file_state ask_table(struct kernel_tables *t, uint32_t file, struct 
 		return FILE_ROOMLESS;
 	}
 	module->asked = true;
-	return table_maker_ask(t->maker, &wanted) ? FILE_WITHOUT : FILE_TO_COME;
+	return table_workers_ask(t->maker, &wanted) ? FILE_WITHOUT : FILE_TO_COME;
 }
 
-static void take_file(struct kernel_tables *tables, const struct wanted_table *w)
+static void take_file(struct bpf_tables *tables, const struct wanted_table *w)
 {
 	bool added = !w->error && add_file(tables, w->file, w->module, &w->made);
 	bool roomless = w->error == -E2BIG || (!w->error && !added);
@@ -197,13 +198,13 @@ static void take_file(struct kernel_tables *tables, const struct wanted_table *w
 	module_rest(w->module);
 }
 
-void kernel_tables_take(struct kernel_tables *tables, bool wait)
+void bpf_tables_take(struct bpf_tables *tables, bool wait)
 {
 	struct wanted_table w;
 
-	while (table_maker_take(tables->maker, wait, &w)) {
+	while (table_workers_take(tables->maker, wait, &w)) {
 		if (w.section)
-			kernel_code_take(tables->code, &w);
+			bpf_code_take(tables->code, &w);
 		else
 			take_file(tables, &w);
 		section_tables_fini(&w.made);
@@ -213,12 +214,12 @@ void kernel_tables_take(struct kernel_tables *tables, bool wait)
 
 static void note_named(void *ctx, const struct known_list *list)
 {
-	struct kernel_tables *t = ctx;
+	struct bpf_tables *t = ctx;
 
 	for (uint32_t i = 0; i < list->list.count; i++) {
 		const struct kernel_mapping *m = &list->entries[i];
 		/* the file below registered code is asked, too */
-		uint32_t file = kernel_code_has(m->file) ? m->under : m->file;
+		uint32_t file = bpf_code_has(m->file) ? m->under : m->file;
 
 		if (file < t->file_count)
 			t->known[t->owners[file]].named = true;
@@ -226,7 +227,7 @@ static void note_named(void *ctx, const struct known_list *list)
 }
 
 /* The one that was not used for longest, or NULL. */
-static struct known_file *find_unused(struct kernel_tables *t, uint64_t now)
+static struct known_file *find_unused(struct bpf_tables *t, uint64_t now)
 {
 	struct known_file *oldest = NULL;
 
@@ -241,7 +242,7 @@ static struct known_file *find_unused(struct kernel_tables *t, uint64_t now)
 }
 
 /* Those for which there was no room are asked for again, when they are mapped or followed. */
-static void try_again(struct kernel_tables *t)
+static void try_again(struct bpf_tables *t)
 {
 	for (size_t i = 0; i < t->known_count; i++)
 		if (t->known[i].state == FILE_ROOMLESS)
@@ -249,25 +250,25 @@ static void try_again(struct kernel_tables *t)
 	t->taken++;
 }
 
-void kernel_tables_make_room(struct kernel_tables *tables, const struct kernel_lists *lists)
+void bpf_tables_make_room(struct bpf_tables *tables, const struct bpf_lists *lists)
 {
 	uint64_t now = clock_now();
 	struct known_file *unused;
 
-	if (page_room_wake(&tables->room, now))
+	if (page_allocator_wake(&tables->room, now))
 		try_again(tables);
 	if (tables->room.free >= FREE_PAGES || now - tables->looked < LOOK_NS)
 		return;
 	tables->looked = now;
 	for (size_t i = 0; i < tables->known_count; i++)
 		tables->known[i].named = false;
-	kernel_lists_visit(lists, note_named, tables);
+	bpf_lists_visit(lists, note_named, tables);
 	while (tables->room.free < FREE_PAGES && (unused = find_unused(tables, now)))
 		drop_tables(tables, unused);
 }
 
 /* NULL without memory. */
-static struct known_file *file_of(struct kernel_tables *t, const struct mapped_file *file,
+static struct known_file *file_of(struct bpf_tables *t, const struct mapped_file *file,
 				  struct module *module)
 {
 	struct known_file *known;
@@ -303,8 +304,8 @@ static bool find_bias(const struct elf_image *image, const struct mapping *m, ui
 	return found;
 }
 
-bool kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
-			   struct kernel_mapping *ret)
+bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping,
+			struct kernel_mapping *ret)
 {
 	bool bare = mapping->file->kind == FILE_NONE;
 	struct module *module = bare ? NULL : unwinder_file_module(tables->unwinder, mapping->file);
@@ -342,13 +343,13 @@ static bool find_delta(const struct elf_image *image, uint64_t *ret)
 	return found;
 }
 
-bool kernel_tables_inode_file(struct kernel_tables *tables, const struct mapping *mapping,
-			      struct kernel_inode_file *ret)
+bool bpf_tables_inode_file(struct bpf_tables *tables, const struct mapping *mapping,
+			   struct kernel_inode_file *ret)
 {
 	struct kernel_mapping known;
 	const struct module *module;
 
-	if (!kernel_tables_mapping(tables, mapping, &known) || known.file >= KERNEL_FILES)
+	if (!bpf_tables_mapping(tables, mapping, &known) || known.file >= KERNEL_FILES)
 		return false;
 	module = unwinder_file_module(tables->unwinder, mapping->file);
 	ret->file = known.file;

@@ -39,7 +39,7 @@ struct known_file {
 };
 
 /**
- * struct kernel_tables - of all files
+ * struct bpf_tables - of all files
  * @maker: makes them
  * @code: those of registered code; or NULL
  * @files, @pages: memory of the maps
@@ -51,14 +51,14 @@ struct known_file {
  * @taken: tables that were made, or could not be
  * @roomless: files that have none because there was no room
  */
-struct kernel_tables {
+struct bpf_tables {
 	struct bobbin_unwinder *unwinder;
-	struct table_maker *maker;
-	struct kernel_code *code;
+	struct table_workers *maker;
+	struct bpf_code *code;
 	struct kernel_file *files;
 	uint8_t *pages;
 	uint32_t file_count;
-	struct page_room room;
+	struct page_allocator room;
 	struct known_file *known;
 	size_t known_count, known_room;
 	uint32_t owners[KERNEL_FILES];
@@ -67,21 +67,21 @@ struct kernel_tables {
 };
 
 /* The rest of @tables is zero, or the caller's.  0 or -ENOMEM. */
-int kernel_tables_init(struct kernel_tables *tables);
-void kernel_tables_fini(struct kernel_tables *tables);
+int bpf_tables_init(struct bpf_tables *tables);
+void bpf_tables_fini(struct bpf_tables *tables);
 
 /* Take in what was made since, also for registered code.  @wait: all that is wanted. */
-void kernel_tables_take(struct kernel_tables *tables, bool wait);
+void bpf_tables_take(struct bpf_tables *tables, bool wait);
 
 /* If room is short, take that of tables that no list names. */
-void kernel_tables_make_room(struct kernel_tables *tables, const struct kernel_lists *lists);
+void bpf_tables_make_room(struct bpf_tables *tables, const struct bpf_lists *lists);
 
 /* What the kernel is told of a mapping.  false: its table is to come. */
-bool kernel_tables_mapping(struct kernel_tables *tables, const struct mapping *mapping,
-			   struct kernel_mapping *ret);
+bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping,
+			struct kernel_mapping *ret);
 
 /* What the kernel is told of the inode of a mapped file; false: it has no table, or not yet. */
-bool kernel_tables_inode_file(struct kernel_tables *tables, const struct mapping *mapping,
-			      struct kernel_inode_file *ret);
+bool bpf_tables_inode_file(struct bpf_tables *tables, const struct mapping *mapping,
+			   struct kernel_inode_file *ret);
 
 #endif

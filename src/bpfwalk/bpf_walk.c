@@ -40,30 +40,30 @@
 /* Between looks at all processes, where nothing tells of changes. */
 #define LOOK_NS 1000000000ull
 
-struct kernel_walk {
+struct bpf_walk {
 	struct sampler_bpf *bpf;
 	struct bpf_program *program; /* of its two, for samples by counters */
-	struct kernel_walk_options options;
+	struct bpf_walk_options options;
 	struct event_hits hits;
-	struct kernel_tables tables;
-	struct kernel_lists lists;
-	struct fresh_lists fresh;
+	struct bpf_tables tables;
+	struct bpf_lists lists;
+	struct exec_lists fresh;
 	struct bpf_link *on_exec, *on_exit; /* or NULL */
 	uint64_t time;                      /* up to which records were read */
-	struct kernel_code code;
-	struct list_entries entries; /* of the list that is being made */
-	struct kernel_samples samples;
-	struct kernel_trace trace;                /* of the last sample */
+	struct bpf_code code;
+	struct mapping_builder entries; /* of the list that is being made */
+	struct bpf_samples samples;
+	struct bpf_trace trace;                   /* of the last sample */
 	bool outlived;                            /* @trace is by registrations that have gone */
 	struct ring_buffer *results;              /* of walks that waited; NULL: none do */
 	uint64_t roomless;                        /* processes that found no room for a list */
 	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
 	uint64_t news, news_time;                 /* that lists were looked at for, and when */
 	uint64_t late_count;                      /* of all that came; the last ones are in */
-	struct kernel_trace late[LATE_TRACES];
+	struct bpf_trace late[LATE_TRACES];
 };
 
-bool kernel_walk_is_built(void)
+bool bpf_walk_is_built(void)
 {
 	return true;
 }
@@ -105,7 +105,7 @@ static bool kernel_has(const struct btf *kernel, const char *function)
 }
 
 /* One of the two programs is loaded, and what only the other one needs is not. */
-static int choose_program(struct kernel_walk *w, const struct btf *kernel, bool with_new,
+static int choose_program(struct bpf_walk *w, const struct btf *kernel, bool with_new,
 			  bool *defers_too)
 {
 	struct sampler_bpf *bpf = w->bpf;
@@ -138,10 +138,10 @@ static int size_ring(struct sampler_bpf *bpf, uint32_t cpus)
 	return bpf_map__set_max_entries(bpf->maps.samples, bytes);
 }
 
-static int configure(struct kernel_walk *w, const struct btf *kernel, bool defers)
+static int configure(struct bpf_walk *w, const struct btf *kernel, bool defers)
 {
 	struct sampler_bpf *bpf = w->bpf;
-	const struct kernel_walk_options *options = &w->options;
+	const struct bpf_walk_options *options = &w->options;
 	const struct bobbin_rule outermost = outermost_rule(native_arch());
 	struct plain_forms forms;
 	uint64_t word;
@@ -164,7 +164,7 @@ static int configure(struct kernel_walk *w, const struct btf *kernel, bool defer
 	bpf->rodata->first_late_state = (uint32_t)cpus;
 	bpf->rodata->also_copy = options->also_copy;
 	bpf->rodata->sees_sample = kernel_has(kernel, "bpf_cast_to_kern_ctx");
-	stack_store_init(&w->samples.store);
+	stack_intern_init(&w->samples.store);
 	bpf->rodata->stack_key.seed = w->samples.store.key.seed;
 	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
 	bpf->rodata->of_all_users = !options->by_user;
@@ -175,17 +175,17 @@ static int configure(struct kernel_walk *w, const struct btf *kernel, bool defer
 
 static int take_result(void *ctx, void *data, size_t size)
 {
-	struct kernel_walk *w = ctx;
-	struct kernel_trace *to = &w->late[w->late_count % LATE_TRACES];
+	struct bpf_walk *w = ctx;
+	struct bpf_trace *to = &w->late[w->late_count % LATE_TRACES];
 
-	if (kernel_sample_whole(data, size, to))
+	if (bpf_sample_whole(data, size, to))
 		w->late_count++;
 	else
 		to->cookie = 0;
 	return 0;
 }
 
-static int open_results(struct kernel_walk *w)
+static int open_results(struct bpf_walk *w)
 {
 	const struct bpf_map *map = w->bpf->maps.late_walks;
 	uint8_t *none;
@@ -206,7 +206,7 @@ static int open_results(struct kernel_walk *w)
 }
 
 /* Where they cannot be attached, lists come from the recorder alone. */
-static int open_lists(struct kernel_walk *w)
+static int open_lists(struct bpf_walk *w)
 {
 	struct sampler_bpf *bpf = w->bpf;
 
@@ -214,12 +214,12 @@ static int open_lists(struct kernel_walk *w)
 		return 0;
 	w->on_exec = bpf_program__attach(bpf->progs.on_exec);
 	w->on_exit = bpf_program__attach(bpf->progs.on_exit);
-	return fresh_lists_init(&w->lists, &w->tables, bpf_map__fd(bpf->maps.told),
-				bpf_map__fd(bpf->maps.inodes), &w->fresh);
+	return exec_lists_init(&w->lists, &w->tables, bpf_map__fd(bpf->maps.told),
+			       bpf_map__fd(bpf->maps.inodes), &w->fresh);
 }
 
 /* Open the object as this kernel can have it. */
-static int prepare(struct kernel_walk *w, bool with_new)
+static int prepare(struct bpf_walk *w, bool with_new)
 {
 	struct btf *kernel;
 	bool defers;
@@ -236,7 +236,7 @@ static int prepare(struct kernel_walk *w, bool with_new)
 	return r;
 }
 
-static int load(struct kernel_walk *w, bool with_new)
+static int load(struct bpf_walk *w, bool with_new)
 {
 	int r = prepare(w, with_new);
 
@@ -251,16 +251,16 @@ static int load(struct kernel_walk *w, bool with_new)
 	if (!r)
 		r = open_lists(w);
 	if (!r)
-		r = kernel_samples_open(&w->samples, bpf_map__fd(w->bpf->maps.samples),
-					bpf_map__max_entries(w->bpf->maps.samples),
-					&w->bpf->bss->stack_epoch);
+		r = bpf_samples_open(&w->samples, bpf_map__fd(w->bpf->maps.samples),
+				     bpf_map__max_entries(w->bpf->maps.samples),
+				     &w->bpf->bss->stack_epoch);
 	return r ? r : open_results(w);
 }
 
-static int open_walk(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
-		     bool with_new, struct kernel_walk **ret)
+static int open_walk(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
+		     bool with_new, struct bpf_walk **ret)
 {
-	struct kernel_walk *w = calloc(1, sizeof(*w));
+	struct bpf_walk *w = calloc(1, sizeof(*w));
 	int r;
 
 	if (!w)
@@ -270,16 +270,16 @@ static int open_walk(struct bobbin_unwinder *unwinder, const struct kernel_walk_
 	w->tables.code = &w->code;
 	w->entries.tables = &w->tables;
 	w->entries.code = &w->code;
-	r = kernel_tables_init(&w->tables);
+	r = bpf_tables_init(&w->tables);
 	if (!r)
 		r = load(w, with_new);
 	if (!r)
-		r = table_maker_open(&w->tables.maker);
+		r = table_workers_open(&w->tables.maker);
 	w->code.maker = w->tables.maker;
 	w->code.files = w->tables.files;
 	w->code.pages = w->tables.pages;
 	if (r)
-		kernel_walk_close(w);
+		bpf_walk_close(w);
 	else
 		*ret = w;
 	return r;
@@ -300,8 +300,8 @@ static bool is_refusal(int error)
 	}
 }
 
-int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_options *options,
-		     struct kernel_walk **ret)
+int bpf_walk_open(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
+		  struct bpf_walk **ret)
 {
 	int r;
 
@@ -314,12 +314,12 @@ int kernel_walk_open(struct bobbin_unwinder *unwinder, const struct kernel_walk_
 	return is_refusal(r) ? open_walk(unwinder, options, false, ret) : r;
 }
 
-bool kernel_walk_waits(const struct kernel_walk *walk)
+bool bpf_walk_waits(const struct bpf_walk *walk)
 {
 	return walk->results;
 }
 
-void kernel_walk_close(struct kernel_walk *walk)
+void bpf_walk_close(struct bpf_walk *walk)
 {
 	if (!walk)
 		return;
@@ -331,41 +331,41 @@ void kernel_walk_close(struct kernel_walk *walk)
 	event_hits_close(&walk->hits);
 	bpf_link__destroy(walk->on_exec);
 	bpf_link__destroy(walk->on_exit);
-	fresh_lists_fini(&walk->fresh);
-	kernel_tables_fini(&walk->tables);
-	kernel_lists_fini(&walk->lists);
-	kernel_samples_close(&walk->samples);
+	exec_lists_fini(&walk->fresh);
+	bpf_tables_fini(&walk->tables);
+	bpf_lists_fini(&walk->lists);
+	bpf_samples_close(&walk->samples);
 	ring_buffer__free(walk->results);
 	sampler_bpf__destroy(walk->bpf);
-	list_entries_fini(&walk->entries);
+	mapping_builder_fini(&walk->entries);
 	free(walk);
 }
 
-int kernel_walk_attach(struct kernel_walk *walk, int event)
+int bpf_walk_attach(struct bpf_walk *walk, int event)
 {
 	int program = bpf_program__fd(walk->program);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
 
-int kernel_walk_follow_tasks(struct kernel_walk *walk)
+int bpf_walk_follow_tasks(struct bpf_walk *walk)
 {
 	return event_hits_follow_tasks(&walk->hits, walk->bpf);
 }
 
-int kernel_walk_attach_hits(struct kernel_walk *walk, uint32_t number, const int *events,
-			    const int *cpus, size_t count)
+int bpf_walk_attach_hits(struct bpf_walk *walk, uint32_t number, const int *events, const int *cpus,
+			 size_t count)
 {
 	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, number,
 				 &(struct event_copies){events, cpus, count});
 }
 
-void kernel_walk_want_hits(struct kernel_walk *walk, bool wanted)
+void bpf_walk_want_hits(struct bpf_walk *walk, bool wanted)
 {
 	*(volatile uint64_t *)&walk->bpf->bss->hits_wanted = wanted;
 }
 
-int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
+int bpf_walk_sample(struct bpf_walk *walk, pid_t tid, uint64_t how)
 {
 	uint32_t number = (uint32_t)tid;
 
@@ -374,27 +374,27 @@ int kernel_walk_sample(struct kernel_walk *walk, pid_t tid, uint64_t how)
 }
 
 /* The list of a process as it is now, or NULL. */
-static struct known_list *make_list(struct kernel_walk *w, struct walked_process *process)
+static struct known_list *make_list(struct bpf_walk *w, struct walked_process *process)
 {
 	uint64_t begun = clock_now(), cost;
 
 	process->grows = 0;
 	if (process->space->maps.count > KERNEL_LIST_MAX ||
-	    list_entries_make(&w->entries, process->space))
+	    mapping_builder_make(&w->entries, process->space))
 		return NULL;
 	process->waits = !w->entries.whole;
 	cost = clock_now() - begun;
 	if (w->entries.grows)
 		process->grows = begun +
 				 (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
-	return kernel_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
+	return bpf_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
 }
 
 /*
  * What the kernel is to know of a process.  Code that was registered must not be walked by the
  * mappings alone, so without a list the kernel's own one does not count either.
  */
-static struct kernel_process describe(const struct kernel_walk *w,
+static struct kernel_process describe(const struct bpf_walk *w,
 				      const struct walked_process *process,
 				      const struct known_list *list)
 {
@@ -412,7 +412,7 @@ static struct kernel_process describe(const struct kernel_walk *w,
 }
 
 /* false: there is no room. */
-static bool tell_process(struct kernel_walk *w, struct walked_process *process,
+static bool tell_process(struct bpf_walk *w, struct walked_process *process,
 			 const struct known_list *list)
 {
 	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
@@ -432,46 +432,46 @@ static bool tell_process(struct kernel_walk *w, struct walked_process *process,
  * The kernel's entry is changed first.  Who has read it before may still walk by the old list, and
  * sees after the walk that it is not the current one.  false: there is no room.
  */
-static bool set_list(struct kernel_walk *w, struct walked_process *process, struct known_list *list)
+static bool set_list(struct bpf_walk *w, struct walked_process *process, struct known_list *list)
 {
 	bool done = tell_process(w, process, list);
 
 	if (!done) {
-		kernel_lists_put(&w->lists, list);
+		bpf_lists_put(&w->lists, list);
 		list = NULL;
 	}
-	kernel_lists_put(&w->lists, process->list);
+	bpf_lists_put(&w->lists, process->list);
 	process->list = list;
 	return done;
 }
 
 /* The kernel's own list may know less of files, so it should not hold for longer than it must. */
-static bool is_outdated(const struct kernel_walk *w, const struct walked_process *process)
+static bool is_outdated(const struct bpf_walk *w, const struct walked_process *process)
 {
-	uint64_t theirs = fresh_lists_time(&w->fresh, process->pid);
+	uint64_t theirs = exec_lists_time(&w->fresh, process->pid);
 
 	return theirs >= process->time && theirs < w->time;
 }
 
 /* Tables that came, and times that there was room for more. */
-static uint64_t news(const struct kernel_walk *w)
+static uint64_t news(const struct bpf_walk *w)
 {
 	return w->tables.taken + w->code.changes;
 }
 
 /* Many lists wait for the first tables, and should not be made anew for each of them. */
-static void tell_news(struct kernel_walk *w)
+static void tell_news(struct bpf_walk *w)
 {
 	uint64_t now = clock_now();
 
-	if (table_maker_is_busy(w->tables.maker) && now - w->news_time < NEWS_NS)
+	if (table_workers_is_busy(w->tables.maker) && now - w->news_time < NEWS_NS)
 		return;
 	w->news = news(w);
 	w->news_time = now;
 }
 
 /* What is mapped and registered is what the process's list was made of. */
-static bool list_holds(const struct kernel_walk *w, const struct walked_process *process)
+static bool list_holds(const struct bpf_walk *w, const struct walked_process *process)
 {
 	const struct bobbin_space *space = process->space;
 
@@ -479,7 +479,7 @@ static bool list_holds(const struct kernel_walk *w, const struct walked_process 
 	       (!space->remote || process->drops == unwinder_drops(w->tables.unwinder));
 }
 
-static bool is_followed(const struct kernel_walk *w, const struct walked_process *process)
+static bool is_followed(const struct bpf_walk *w, const struct walked_process *process)
 {
 	if (is_outdated(w, process))
 		return false;
@@ -496,27 +496,27 @@ static bool wants_list(const struct bobbin_space *space)
 	return space->maps.count;
 }
 
-static void note_room(struct kernel_walk *w, struct walked_process *process, bool found)
+static void note_room(struct bpf_walk *w, struct walked_process *process, bool found)
 {
 	w->roomless += !found && !process->retry;
 	process->retry = found ? 0 : clock_now() + RETRY_NS;
 }
 
-void kernel_walk_take_tables(struct kernel_walk *walk, bool wait)
+void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
 {
 	/* what came since is in no list yet */
-	kernel_code_make_room(&walk->code, &walk->lists);
-	kernel_tables_take(&walk->tables, wait);
-	kernel_tables_make_room(&walk->tables, &walk->lists);
+	bpf_code_make_room(&walk->code, &walk->lists);
+	bpf_tables_take(&walk->tables, wait);
+	bpf_tables_make_room(&walk->tables, &walk->lists);
 	tell_news(walk);
 }
 
-bool kernel_walk_has_tables_to_come(const struct kernel_walk *walk)
+bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 {
-	return table_maker_is_busy(walk->tables.maker);
+	return table_workers_is_busy(walk->tables.maker);
 }
 
-bool kernel_walk_look_is_due(struct kernel_walk *walk)
+bool bpf_walk_look_is_due(struct bpf_walk *walk)
 {
 	uint64_t now = clock_now(), drops = unwinder_drops(walk->tables.unwinder);
 
@@ -529,13 +529,13 @@ bool kernel_walk_look_is_due(struct kernel_walk *walk)
 }
 
 /* Not later than then. */
-static void look_at(struct kernel_walk *w, uint64_t time)
+static void look_at(struct bpf_walk *w, uint64_t time)
 {
 	if (time && time < w->look)
 		w->look = time;
 }
 
-void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process)
+void bpf_walk_follow(struct bpf_walk *walk, struct walked_process *process)
 {
 	struct known_list *list;
 	bool done = true;
@@ -550,7 +550,7 @@ void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process
 	process->drops = unwinder_drops(walk->tables.unwinder);
 	/* the page that goes with it may say something else */
 	if (list && list == process->list && !is_outdated(walk, process) && !process->space->remote)
-		kernel_lists_put(&walk->lists, list);
+		bpf_lists_put(&walk->lists, list);
 	else
 		done = set_list(walk, process, list);
 	note_room(walk, process, done && (list || !wants_list(process->space)));
@@ -558,58 +558,58 @@ void kernel_walk_follow(struct kernel_walk *walk, struct walked_process *process
 	look_at(walk, process->grows);
 }
 
-void kernel_walk_forget(struct kernel_walk *walk, struct walked_process *process)
+void bpf_walk_forget(struct bpf_walk *walk, struct walked_process *process)
 {
 	int pid = process->pid;
 
 	if (process->told)
 		bpf_map_delete_elem(bpf_map__fd(walk->bpf->maps.processes), &pid);
-	kernel_lists_put(&walk->lists, process->list);
+	bpf_lists_put(&walk->lists, process->list);
 	process->list = NULL;
 	process->told = false;
 }
 
-void kernel_walk_mapped(struct kernel_walk *walk, struct walked_process *process, uint64_t time,
-			uint64_t addr)
+void bpf_walk_mapped(struct bpf_walk *walk, struct walked_process *process, uint64_t time,
+		     uint64_t addr)
 {
 	const struct mapping *m = walk->fresh.told ? space_find(process->space, addr) : NULL;
 
 	if (m)
-		fresh_lists_mapped(&walk->fresh, process->pid, time, m);
+		exec_lists_mapped(&walk->fresh, process->pid, time, m);
 }
 
-void kernel_walk_exec(struct kernel_walk *walk, int pid, uint64_t time)
+void bpf_walk_exec(struct bpf_walk *walk, int pid, uint64_t time)
 {
-	fresh_lists_exec(&walk->fresh, pid, time);
+	exec_lists_exec(&walk->fresh, pid, time);
 }
 
-void kernel_walk_read_until(struct kernel_walk *walk, uint64_t time)
+void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 {
 	walk->time = time;
-	fresh_lists_read_until(&walk->fresh, time);
+	exec_lists_read_until(&walk->fresh, time);
 }
 
 /*
  * Whether code is what it was when it was walked.  What a process has registered was asked of the
  * process itself before the walk.
  */
-static bool code_holds(struct kernel_walk *w, struct walked_process *process,
+static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 		       const struct kernel_mapping *then, uint64_t pc)
 {
 	struct kernel_mapping now;
 
-	if (list_entries_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
+	if (mapping_builder_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
 	    now.bias == then->bias)
 		return true;
-	w->outlived |= kernel_code_has(then->file);
-	return kernel_code_has(then->file);
+	w->outlived |= bpf_code_has(then->file);
+	return bpf_code_has(then->file);
 }
 
 /* How many frames still have the code that they were walked by. */
-static uint32_t frames_that_hold(struct kernel_walk *w, struct walked_process *process,
-				 const struct kernel_trace *trace)
+static uint32_t frames_that_hold(struct bpf_walk *w, struct walked_process *process,
+				 const struct bpf_trace *trace)
 {
-	const struct known_list *used = kernel_lists_find(&w->lists, trace->list);
+	const struct known_list *used = bpf_lists_find(&w->lists, trace->list);
 	uint32_t i = 0;
 
 	for (; used && i < trace->count; i++) {
@@ -624,7 +624,7 @@ static uint32_t frames_that_hold(struct kernel_walk *w, struct walked_process *p
 	return i;
 }
 
-static bool is_current(const struct kernel_walk *w, const struct walked_process *process,
+static bool is_current(const struct bpf_walk *w, const struct walked_process *process,
 		       uint64_t number)
 {
 	const struct known_list *list = process->list;
@@ -632,40 +632,40 @@ static bool is_current(const struct kernel_walk *w, const struct walked_process 
 	return list && list->list.number == number && list_holds(w, process);
 }
 
-int kernel_walk_collect(struct kernel_walk *walk)
+int bpf_walk_collect(struct bpf_walk *walk)
 {
-	fresh_lists_collect(&walk->fresh);
+	exec_lists_collect(&walk->fresh);
 	if (walk->results)
 		ring_buffer__consume(walk->results);
-	return kernel_samples_collect(&walk->samples);
+	return bpf_samples_collect(&walk->samples);
 }
 
-int kernel_walk_wake_fd(const struct kernel_walk *walk)
+int bpf_walk_wake_fd(const struct bpf_walk *walk)
 {
 	return walk->samples.wake;
 }
 
-uint64_t kernel_walk_time(const struct kernel_walk *walk)
+uint64_t bpf_walk_time(const struct bpf_walk *walk)
 {
-	return kernel_samples_time(&walk->samples);
+	return bpf_samples_time(&walk->samples);
 }
 
-int kernel_walk_missed(const struct kernel_walk *walk)
+int bpf_walk_missed(const struct bpf_walk *walk)
 {
 	return walk->samples.error;
 }
 
-const struct kernel_trace *kernel_walk_next(struct kernel_walk *walk)
+const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)
 {
-	kernel_samples_next(&walk->samples, &walk->trace);
+	bpf_samples_next(&walk->samples, &walk->trace);
 	return &walk->trace;
 }
 
 /* The whole stack in the place of one that ends at a page; false: it has not come. */
-static bool take_late(const struct kernel_walk *w, struct kernel_trace *trace)
+static bool take_late(const struct bpf_walk *w, struct bpf_trace *trace)
 {
 	for (unsigned int i = 0; i < LATE_TRACES; i++) {
-		const struct kernel_trace *late = &w->late[i];
+		const struct bpf_trace *late = &w->late[i];
 
 		if (late->cookie != trace->cookie)
 			continue;
@@ -686,10 +686,10 @@ static struct bobbin_frame frame_of(uint64_t word)
 	};
 }
 
-void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
-		       struct bobbin_trace *trace)
+void bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
+		    struct bobbin_trace *trace)
 {
-	struct kernel_trace *from = &walk->trace;
+	struct bpf_trace *from = &walk->trace;
 	bool whole = !from->cookie || take_late(walk, from);
 	enum bobbin_reason end = whole ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_STACK_HOLE;
 	uint32_t count, inner, skipped;
@@ -707,12 +707,12 @@ void kernel_walk_trace(struct kernel_walk *walk, struct walked_process *process,
 		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
 }
 
-bool kernel_walk_outlived(const struct kernel_walk *walk)
+bool bpf_walk_outlived(const struct bpf_walk *walk)
 {
 	return walk->outlived;
 }
 
-static void read_counts(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+static void read_counts(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 {
 	const struct bpf_map *map = walk->bpf->maps.counts;
 	struct kernel_counts counts;
@@ -726,12 +726,12 @@ static void read_counts(const struct kernel_walk *walk, struct kernel_walk_stats
 	}
 }
 
-void kernel_walk_stats(const struct kernel_walk *walk, struct kernel_walk_stats *ret)
+void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
-	*ret = (struct kernel_walk_stats){
+	*ret = (struct bpf_walk_stats){
 		.late = walk->late_count,
 		.records = walk->samples.records,
 		.record_bytes = walk->samples.bytes,

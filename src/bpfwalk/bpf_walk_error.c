@@ -7,7 +7,7 @@
 
 #include "bpfwalk/bpf_walk.h"
 
-const char *kernel_walk_error(int error, char *room, size_t size)
+const char *bpf_walk_error(int error, char *room, size_t size)
 {
 	struct utsname system = {0};
 

@@ -22,15 +22,15 @@ struct walk_event {
 };
 
 /**
- * struct kernel_walk_options - what is wanted of the program
+ * struct bpf_walk_options - what is wanted of the program
  * @also_copy: the kernel's samples beside its traces
  * @by_user, @user: only samples of processes of this (real) user
- * @all: hits of all threads; else of those that are told, see kernel_walk_sample()
+ * @all: hits of all threads; else of those that are told, see bpf_walk_sample()
  * @events, @event_count: of the recording
- * @counted: the one that kernel_walk_attach() is for
+ * @counted: the one that bpf_walk_attach() is for
  * @cpus: a bit for each on which hits are sampled; NULL: all.  It lives as long as the walk
  */
-struct kernel_walk_options {
+struct bpf_walk_options {
 	bool also_copy, by_user, all;
 	uint32_t user;
 	struct walk_event events[KERNEL_EVENTS];

@@ -47,8 +47,7 @@ static int size_maps(struct sampler_bpf *bpf, uint32_t entries)
 	return r ? r : bpf_map__set_max_entries(bpf->maps.hits, entries);
 }
 
-static void set_constants(struct sampler_bpf *bpf, const struct kernel_walk_options *o,
-			  uint32_t cpus)
+static void set_constants(struct sampler_bpf *bpf, const struct bpf_walk_options *o, uint32_t cpus)
 {
 	bpf->rodata->cpu_count = cpus;
 	bpf->rodata->first_hit_state = cpus + KERNEL_LATE_STATES;
@@ -60,7 +59,7 @@ static void set_constants(struct sampler_bpf *bpf, const struct kernel_walk_opti
 }
 
 /* Whether a program is wanted for events of a kind. */
-static bool have(const struct kernel_walk_options *o, bool probes)
+static bool have(const struct bpf_walk_options *o, bool probes)
 {
 	for (uint32_t i = 0; i < o->event_count; i++)
 		if (o->events[i].by_program && o->events[i].probe == probes)
@@ -68,7 +67,7 @@ static bool have(const struct kernel_walk_options *o, bool probes)
 	return false;
 }
 
-int event_hits_configure(struct sampler_bpf *bpf, const struct kernel_walk_options *options,
+int event_hits_configure(struct sampler_bpf *bpf, const struct bpf_walk_options *options,
 			 const struct btf *kernel, bool defers, uint32_t cpus)
 {
 	bool tracepoints = have(options, false), probes = have(options, true);
@@ -169,7 +168,7 @@ int event_hits_follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf)
 }
 
 int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
-		      const struct kernel_walk_options *options, uint32_t number,
+		      const struct bpf_walk_options *options, uint32_t number,
 		      const struct event_copies *copies)
 {
 	int r = take_copies(bpf, copies, number);

@@ -32,7 +32,7 @@ struct event_hits {
  * Before the programs are loaded: which ones are, for @cpus.  @kernel: its types; @defers: walks may
  * wait.  0 or a negative errno.
  */
-int event_hits_configure(struct sampler_bpf *bpf, const struct kernel_walk_options *options,
+int event_hits_configure(struct sampler_bpf *bpf, const struct bpf_walk_options *options,
 			 const struct btf *kernel, bool defers, uint32_t cpus);
 
 /* Events of perf that make samples of hits which the program cannot walk, and their CPUs. */
@@ -46,7 +46,7 @@ int event_hits_follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf);
 
 /* Attach a program to the event with this number.  0 or a negative errno. */
 int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
-		      const struct kernel_walk_options *options, uint32_t number,
+		      const struct bpf_walk_options *options, uint32_t number,
 		      const struct event_copies *copies);
 void event_hits_close(struct event_hits *hits);
 

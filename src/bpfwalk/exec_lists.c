@@ -11,24 +11,24 @@
 /* The kernel forgets inodes that were not looked for, and tables come and go. */
 #define KNOWN_NS 1000000000ull
 
-static struct waiting_mapping *slot_of(struct fresh_lists *fresh, uint32_t pid, uint64_t start)
+static struct waiting_mapping *slot_of(struct exec_lists *fresh, uint32_t pid, uint64_t start)
 {
 	return &fresh->waiting[hash_words(pid, start, 0) % FRESH_WAITING];
 }
 
-uint64_t fresh_lists_time(const struct fresh_lists *fresh, int pid)
+uint64_t exec_lists_time(const struct exec_lists *fresh, int pid)
 {
 	return fresh->times[(uint32_t)pid % FRESH_WAITING];
 }
 
 static int take_list(void *ctx, void *data, size_t size)
 {
-	struct fresh_lists *fresh = ctx;
+	struct exec_lists *fresh = ctx;
 	const struct fresh_list *list = data;
 
 	if (size < sizeof(*list) || list->count > KERNEL_FRESH_MAPPINGS)
 		return 0;
-	kernel_lists_told(fresh->lists, list);
+	bpf_lists_told(fresh->lists, list);
 	fresh->times[list->pid % FRESH_WAITING] = list->time;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct fresh_mapping *m = &list->mappings[i];
@@ -45,8 +45,8 @@ static int take_list(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-int fresh_lists_init(struct kernel_lists *lists, struct kernel_tables *tables, int told, int inodes,
-		     struct fresh_lists *ret)
+int exec_lists_init(struct bpf_lists *lists, struct bpf_tables *tables, int told, int inodes,
+		    struct exec_lists *ret)
 {
 	ret->lists = lists;
 	ret->tables = tables;
@@ -55,13 +55,13 @@ int fresh_lists_init(struct kernel_lists *lists, struct kernel_tables *tables, i
 	return ret->told ? 0 : -errno;
 }
 
-void fresh_lists_fini(struct fresh_lists *fresh)
+void exec_lists_fini(struct exec_lists *fresh)
 {
 	ring_buffer__free(fresh->told);
-	*fresh = (struct fresh_lists){0};
+	*fresh = (struct exec_lists){0};
 }
 
-void fresh_lists_collect(struct fresh_lists *fresh)
+void exec_lists_collect(struct exec_lists *fresh)
 {
 	if (fresh->told)
 		ring_buffer__consume(fresh->told);
@@ -72,7 +72,7 @@ static bool is_same(const struct kernel_inode *a, const struct kernel_inode *b)
 	return a->number == b->number && a->device == b->device && a->generation == b->generation;
 }
 
-static bool is_in_map(const struct fresh_lists *fresh, const struct kernel_inode *inode,
+static bool is_in_map(const struct exec_lists *fresh, const struct kernel_inode *inode,
 		      const struct kernel_inode_file *file)
 {
 	struct kernel_inode_file there;
@@ -81,19 +81,19 @@ static bool is_in_map(const struct fresh_lists *fresh, const struct kernel_inode
 	       there.delta == file->delta;
 }
 
-static bool tell_inode(struct fresh_lists *fresh, const struct kernel_inode *inode,
+static bool tell_inode(struct exec_lists *fresh, const struct kernel_inode *inode,
 		       const struct mapping *mapping)
 {
 	struct kernel_inode_file file = {0};
 
-	if (!kernel_tables_inode_file(fresh->tables, mapping, &file))
+	if (!bpf_tables_inode_file(fresh->tables, mapping, &file))
 		return false;
 	return is_in_map(fresh, inode, &file) ||
 	       !bpf_map_update_elem(fresh->inodes, inode, &file, BPF_ANY);
 }
 
-void fresh_lists_mapped(struct fresh_lists *fresh, int pid, uint64_t time,
-			const struct mapping *mapping)
+void exec_lists_mapped(struct exec_lists *fresh, int pid, uint64_t time,
+		       const struct mapping *mapping)
 {
 	struct waiting_mapping *w = slot_of(fresh, (uint32_t)pid, mapping->start);
 
@@ -105,12 +105,12 @@ void fresh_lists_mapped(struct fresh_lists *fresh, int pid, uint64_t time,
 	w->mapping.path = NULL; /* the process's */
 }
 
-void fresh_lists_exec(struct fresh_lists *fresh, int pid, uint64_t time)
+void exec_lists_exec(struct exec_lists *fresh, int pid, uint64_t time)
 {
 	fresh->execs[(uint32_t)pid % FRESH_WAITING] = time;
 }
 
-static void tie(struct fresh_lists *fresh, const struct waiting_mapping *w)
+static void tie(struct exec_lists *fresh, const struct waiting_mapping *w)
 {
 	const struct kernel_inode *inode = &w->inode;
 	uint64_t hash = hash_words(inode->number, inode->device, 0), now = clock_now();
@@ -124,7 +124,7 @@ static void tie(struct fresh_lists *fresh, const struct waiting_mapping *w)
 		*known = (struct known_inode){*inode, w->mapping.file->number, now + KNOWN_NS};
 }
 
-void fresh_lists_read_until(struct fresh_lists *fresh, uint64_t time)
+void exec_lists_read_until(struct exec_lists *fresh, uint64_t time)
 {
 	for (unsigned int i = 0; fresh->told && i < FRESH_WAITING; i++) {
 		struct waiting_mapping *w = &fresh->waiting[i];

@@ -41,7 +41,7 @@ struct known_inode {
 };
 
 /**
- * struct fresh_lists - what the kernel tells, and is told
+ * struct exec_lists - what the kernel tells, and is told
  * @told: of lists, or NULL: the kernel makes none
  * @inodes: the map
  * @waiting: by a hash of the process and the start; one more drives out another
@@ -49,10 +49,10 @@ struct known_inode {
  * @execs: when a process has called execve() last, by a hash of its number
  * @times: when the last list of a process was made, by a hash of its number
  */
-struct fresh_lists {
+struct exec_lists {
 	struct ring_buffer *told;
-	struct kernel_lists *lists;
-	struct kernel_tables *tables;
+	struct bpf_lists *lists;
+	struct bpf_tables *tables;
 	int inodes;
 	struct waiting_mapping waiting[FRESH_WAITING];
 	struct known_inode known[FRESH_KNOWN];
@@ -61,24 +61,24 @@ struct fresh_lists {
 };
 
 /* @told, @inodes: the maps.  0 or a negative errno. */
-int fresh_lists_init(struct kernel_lists *lists, struct kernel_tables *tables, int told, int inodes,
-		     struct fresh_lists *ret);
+int exec_lists_init(struct bpf_lists *lists, struct bpf_tables *tables, int told, int inodes,
+		    struct exec_lists *ret);
 
 /* One that is all zero is fine. */
-void fresh_lists_fini(struct fresh_lists *fresh);
+void exec_lists_fini(struct exec_lists *fresh);
 
 /* Take in what the kernel has told since; before the traces that name it. */
-void fresh_lists_collect(struct fresh_lists *fresh);
+void exec_lists_collect(struct exec_lists *fresh);
 
 /* The record of a mapping was read; of execve().  @time: of the record */
-void fresh_lists_mapped(struct fresh_lists *fresh, int pid, uint64_t time,
-			const struct mapping *mapping);
-void fresh_lists_exec(struct fresh_lists *fresh, int pid, uint64_t time);
+void exec_lists_mapped(struct exec_lists *fresh, int pid, uint64_t time,
+		       const struct mapping *mapping);
+void exec_lists_exec(struct exec_lists *fresh, int pid, uint64_t time);
 
 /* All records up to a time were read: what was mapped when a list was made is known. */
-void fresh_lists_read_until(struct fresh_lists *fresh, uint64_t time);
+void exec_lists_read_until(struct exec_lists *fresh, uint64_t time);
 
 /* When the kernel has made a list of a process, or of another one, last; 0: never. */
-uint64_t fresh_lists_time(const struct fresh_lists *fresh, int pid);
+uint64_t exec_lists_time(const struct exec_lists *fresh, int pid);
 
 #endif

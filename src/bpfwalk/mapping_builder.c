@@ -6,7 +6,7 @@
 
 #include "base/vector.h"
 
-void list_entries_fini(struct list_entries *entries)
+void mapping_builder_fini(struct mapping_builder *entries)
 {
 	free(entries->list);
 	entries->list = NULL;
@@ -24,17 +24,17 @@ static void put_over(uint32_t file, uint64_t bias, struct kernel_mapping *entry)
 }
 
 /* @mapping may be NULL. */
-static struct kernel_mapping mapped_entry(struct list_entries *e, const struct mapping *mapping)
+static struct kernel_mapping mapped_entry(struct mapping_builder *e, const struct mapping *mapping)
 {
 	struct kernel_mapping entry = {.file = KERNEL_NO_FILE, .under = KERNEL_NO_FILE};
 
-	if (mapping && !kernel_tables_mapping(e->tables, mapping, &entry))
+	if (mapping && !bpf_tables_mapping(e->tables, mapping, &entry))
 		e->whole = false;
 	return entry;
 }
 
 /* What holds where @mapping and @range overlap; one of them may be NULL. */
-static struct kernel_mapping entry_of(struct list_entries *e, const struct mapping *mapping,
+static struct kernel_mapping entry_of(struct mapping_builder *e, const struct mapping *mapping,
 				      const struct remote_range *range)
 {
 	struct kernel_mapping entry = mapped_entry(e, mapping);
@@ -43,14 +43,14 @@ static struct kernel_mapping entry_of(struct list_entries *e, const struct mappi
 
 	if (!range || !remote_range_serves(range))
 		return entry;
-	if (!kernel_code_file(e->code, range, &file, &bias))
+	if (!bpf_code_file(e->code, range, &file, &bias))
 		e->whole = false;
 	e->grows |= range->table->jit.mem.read != NULL;
 	put_over(file, bias, &entry);
 	return entry;
 }
 
-static int add(struct list_entries *e, uint64_t start, uint64_t end, struct kernel_mapping entry)
+static int add(struct mapping_builder *e, uint64_t start, uint64_t end, struct kernel_mapping entry)
 {
 	if (e->count == KERNEL_LIST_MAX)
 		return -E2BIG;
@@ -64,7 +64,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-int list_entries_make(struct list_entries *entries, const struct bobbin_space *space)
+int mapping_builder_make(struct mapping_builder *entries, const struct bobbin_space *space)
 {
 	const struct mapping *m = space->maps.list, *last = m + space->maps.count;
 	const struct remote_range *r = NULL, *last_range = NULL;
@@ -98,8 +98,8 @@ int list_entries_make(struct list_entries *entries, const struct bobbin_space *s
 	return error;
 }
 
-bool list_entries_at(struct list_entries *entries, struct bobbin_space *space, uint64_t addr,
-		     struct kernel_mapping *ret)
+bool mapping_builder_at(struct mapping_builder *entries, struct bobbin_space *space, uint64_t addr,
+			struct kernel_mapping *ret)
 {
 	const struct remote_range *range = remote_code_find(space->remote, addr);
 	const struct mapping *mapping = space_find(space, addr);
@@ -111,7 +111,7 @@ bool list_entries_at(struct list_entries *entries, struct bobbin_space *space, u
 	*ret = mapped_entry(entries, mapping);
 	if (!range || !remote_range_serves(range))
 		return true;
-	kernel_code_known_file(entries->code, range, &file, &bias);
+	bpf_code_known_file(entries->code, range, &file, &bias);
 	put_over(file, bias, ret);
 	return true;
 }

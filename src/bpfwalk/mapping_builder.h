@@ -10,29 +10,29 @@
 #include "unwind/space.h"
 
 /**
- * struct list_entries - of a list that is being made
+ * struct mapping_builder - of a list that is being made
  * @tables, @code: of files and of registered code
  * @list, @count: the entries, ascending
  * @whole: no table is to come
  * @grows: there are JIT tables among them
  */
-struct list_entries {
-	struct kernel_tables *tables;
-	struct kernel_code *code;
+struct mapping_builder {
+	struct bpf_tables *tables;
+	struct bpf_code *code;
 	struct kernel_mapping *list;
 	size_t count, room;
 	bool whole, grows;
 };
 
 /* All entries of a space.  0; -ENOMEM; -E2BIG: a list has no room for them. */
-int list_entries_make(struct list_entries *entries, const struct bobbin_space *space);
-void list_entries_fini(struct list_entries *entries);
+int mapping_builder_make(struct mapping_builder *entries, const struct bobbin_space *space);
+void mapping_builder_fini(struct mapping_builder *entries);
 
 /*
  * What the entry of an address would say now, of registered code by what lists have found out;
  * false: there is none.
  */
-bool list_entries_at(struct list_entries *entries, struct bobbin_space *space, uint64_t addr,
-		     struct kernel_mapping *ret);
+bool mapping_builder_at(struct mapping_builder *entries, struct bobbin_space *space, uint64_t addr,
+			struct kernel_mapping *ret);
 
 #endif

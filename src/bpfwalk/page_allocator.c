@@ -3,26 +3,26 @@
 
 #include "base/vector.h"
 
-int page_room_init(uint32_t count, struct page_room *ret)
+int page_allocator_init(uint32_t count, struct page_allocator *ret)
 {
-	*ret = (struct page_room){.free = count};
+	*ret = (struct page_allocator){.free = count};
 	return vector_push(ret->runs, ret->run_count, ret->run_room, (struct page_run){0, count});
 }
 
-void page_room_fini(struct page_room *room)
+void page_allocator_fini(struct page_allocator *room)
 {
 	free(room->runs);
 	free(room->resting);
-	*room = (struct page_room){0};
+	*room = (struct page_allocator){0};
 }
 
-static void remove_run(struct page_room *room, size_t at)
+static void remove_run(struct page_allocator *room, size_t at)
 {
 	room->run_count--;
 	memmove(room->runs + at, room->runs + at + 1, (room->run_count - at) * sizeof(*room->runs));
 }
 
-bool page_room_take(struct page_room *room, uint32_t count, uint32_t *ret)
+bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *ret)
 {
 	for (size_t i = 0; i < room->run_count; i++) {
 		struct page_run *run = &room->runs[i];
@@ -40,7 +40,7 @@ bool page_room_take(struct page_room *room, uint32_t count, uint32_t *ret)
 	return false;
 }
 
-void page_room_give(struct page_room *room, uint32_t first, uint32_t count, uint64_t now)
+void page_allocator_give(struct page_allocator *room, uint32_t first, uint32_t count, uint64_t now)
 {
 	const struct resting_run resting = {{first, count}, now};
 
@@ -49,7 +49,7 @@ void page_room_give(struct page_room *room, uint32_t first, uint32_t count, uint
 }
 
 /* Where it belongs, and one with its neighbours.  false: there is no memory. */
-static bool add_run(struct page_room *room, const struct page_run *new)
+static bool add_run(struct page_allocator *room, const struct page_run *new)
 {
 	size_t at = 0;
 
@@ -72,7 +72,7 @@ static bool add_run(struct page_room *room, const struct page_run *new)
 	return true;
 }
 
-bool page_room_wake(struct page_room *room, uint64_t now)
+bool page_allocator_wake(struct page_allocator *room, uint64_t now)
 {
 	size_t count = 0;
 

@@ -25,12 +25,12 @@ struct resting_run {
 };
 
 /**
- * struct page_room - the free pages
+ * struct page_allocator - the free pages
  * @runs, @run_count: that can be used, ascending and not touching
  * @resting, @resting_count: that cannot yet, in the order of time
  * @free: pages in both
  */
-struct page_room {
+struct page_allocator {
 	struct page_run *runs;
 	size_t run_count, run_room;
 	struct resting_run *resting;
@@ -39,16 +39,16 @@ struct page_room {
 };
 
 /* All of @count pages are free.  0 or -ENOMEM. */
-int page_room_init(uint32_t count, struct page_room *ret);
-void page_room_fini(struct page_room *room);
+int page_allocator_init(uint32_t count, struct page_allocator *ret);
+void page_allocator_fini(struct page_allocator *room);
 
 /* The first of @count pages; false: there are not as many in a row. */
-bool page_room_take(struct page_room *room, uint32_t count, uint32_t *ret);
+bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *ret);
 
 /* Pages are used no more from @now on.  Without memory they are lost. */
-void page_room_give(struct page_room *room, uint32_t first, uint32_t count, uint64_t now);
+void page_allocator_give(struct page_allocator *room, uint32_t first, uint32_t count, uint64_t now);
 
 /* Those that have rested can be used; whether there were any. */
-bool page_room_wake(struct page_room *room, uint64_t now);
+bool page_allocator_wake(struct page_allocator *room, uint64_t now);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/vector.h"
 
-void stack_store_init(struct stack_store *store)
+void stack_intern_init(struct stack_intern *store)
 {
-	*store = (struct stack_store){.key = {.seed = hash_seed(), .factor = hash_seed() | 1}};
+	*store = (struct stack_intern){.key = {.seed = hash_seed(), .factor = hash_seed() | 1}};
 }
 
 static void forget(struct stack_nodes *nodes)
@@ -18,7 +18,7 @@ static void forget(struct stack_nodes *nodes)
 	*nodes = (struct stack_nodes){0};
 }
 
-void stack_store_fini(struct stack_store *store)
+void stack_intern_fini(struct stack_intern *store)
 {
 	forget(&store->nodes[0]);
 	forget(&store->nodes[1]);
@@ -46,7 +46,7 @@ static int add(struct stack_nodes *nodes, uint64_t hash, uint64_t word, uint32_t
 }
 
 /* The node that the new words of a part were called from. */
-static int find_outer(const struct stack_store *store, struct stack_nodes *nodes,
+static int find_outer(const struct stack_intern *store, struct stack_nodes *nodes,
 		      const struct stack_part *part, uint64_t epoch, uint32_t *ret)
 {
 	uint64_t hash;
@@ -57,7 +57,7 @@ static int find_outer(const struct stack_store *store, struct stack_nodes *nodes
 	return add(nodes, hash, part->outer, (uint32_t)nodes->count, ret);
 }
 
-static int add_words(const struct stack_store *store, struct stack_nodes *nodes,
+static int add_words(const struct stack_intern *store, struct stack_nodes *nodes,
 		     const struct stack_part *part, uint32_t *node)
 {
 	int r = 0;
@@ -71,7 +71,7 @@ static int add_words(const struct stack_store *store, struct stack_nodes *nodes,
 	return r;
 }
 
-int stack_store_add(struct stack_store *store, const struct stack_part *part, uint32_t *ret)
+int stack_intern_add(struct stack_intern *store, const struct stack_part *part, uint32_t *ret)
 {
 	uint16_t age = (uint16_t)(store->epoch - part->epoch);
 	struct stack_nodes *nodes = &store->nodes[part->epoch % 2];
@@ -83,8 +83,8 @@ int stack_store_add(struct stack_store *store, const struct stack_part *part, ui
 	return r ? r : add_words(store, nodes, part, ret);
 }
 
-int stack_store_read(const struct stack_store *store, uint16_t epoch, uint32_t node, uint64_t *ret,
-		     uint32_t max, uint64_t *list)
+int stack_intern_read(const struct stack_intern *store, uint16_t epoch, uint32_t node,
+		      uint64_t *ret, uint32_t max, uint64_t *list)
 {
 	const struct stack_node *at = &store->nodes[epoch % 2].list[node];
 	const struct stack_node *first = store->nodes[epoch % 2].list;
@@ -99,12 +99,12 @@ int stack_store_read(const struct stack_store *store, uint16_t epoch, uint32_t n
 	return (int)count;
 }
 
-bool stack_store_is_full(const struct stack_store *store)
+bool stack_intern_is_full(const struct stack_intern *store)
 {
 	return store->nodes[store->epoch % 2].count >= STACK_NODES;
 }
 
-void stack_store_renew(struct stack_store *store)
+void stack_intern_renew(struct stack_intern *store)
 {
 	store->epoch++;
 	forget(&store->nodes[store->epoch % 2]);

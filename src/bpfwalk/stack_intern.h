@@ -30,7 +30,7 @@ struct stack_nodes {
 	size_t count, room;
 };
 
-struct stack_store {
+struct stack_intern {
 	struct stack_key key;
 	uint64_t epoch;
 	struct stack_nodes nodes[2]; /* of even and odd epochs */
@@ -46,23 +46,23 @@ struct stack_part {
 };
 
 /* With a new key and nothing in it. */
-void stack_store_init(struct stack_store *store);
-void stack_store_fini(struct stack_store *store);
+void stack_intern_init(struct stack_intern *store);
+void stack_intern_fini(struct stack_intern *store);
 
 /* Learn a part, and what stands for the whole stack.  0; -ENOENT: its callers are not known; -ENOMEM. */
-int stack_store_add(struct stack_store *store, const struct stack_part *part, uint32_t *ret);
+int stack_intern_add(struct stack_intern *store, const struct stack_part *part, uint32_t *ret);
 
 /*
  * That stack, leaf first, of at most @max words, and its list.  The number of words; -ENOENT:
  * there are more.  The @epoch is the store's, or the one before.
  */
-int stack_store_read(const struct stack_store *store, uint16_t epoch, uint32_t node, uint64_t *ret,
-		     uint32_t max, uint64_t *list);
+int stack_intern_read(const struct stack_intern *store, uint16_t epoch, uint32_t node,
+		      uint64_t *ret, uint32_t max, uint64_t *list);
 
 /* Whether there is so much that a new epoch should begin. */
-bool stack_store_is_full(const struct stack_store *store);
+bool stack_intern_is_full(const struct stack_intern *store);
 
 /* What is known is the old epoch's from now on. */
-void stack_store_renew(struct stack_store *store);
+void stack_intern_renew(struct stack_intern *store);
 
 #endif

@@ -17,7 +17,7 @@ struct queued_table {
 };
 
 /**
- * struct table_maker - tables in the order in which they are wanted
+ * struct table_workers - tables in the order in which they are wanted
  * @lock: for what follows
  * @changed: one more is wanted, or made
  * @queue, @count: what is wanted, and before it what was since the queue was empty
@@ -25,7 +25,7 @@ struct queued_table {
  * @stop: no more are made
  * @taken: of them, the caller's
  */
-struct table_maker {
+struct table_workers {
 	pthread_t threads[MAKERS_MAX];
 	unsigned int thread_count;
 	pthread_mutex_t lock;
@@ -45,7 +45,7 @@ static void make(struct wanted_table *w)
 }
 
 /* The next that is wanted; false: the end. */
-static bool next_wanted(struct table_maker *m, size_t *ret)
+static bool next_wanted(struct table_workers *m, size_t *ret)
 {
 	while (!m->stop && m->begun == m->count)
 		pthread_cond_wait(&m->changed, &m->lock);
@@ -57,7 +57,7 @@ static bool next_wanted(struct table_maker *m, size_t *ret)
 
 static void *run(void *ctx)
 {
-	struct table_maker *m = ctx;
+	struct table_workers *m = ctx;
 	struct wanted_table w;
 	size_t at;
 
@@ -75,7 +75,7 @@ static void *run(void *ctx)
 }
 
 /* As many as can run; one is enough.  Signals are the recorder's. */
-static int start(struct table_maker *m)
+static int start(struct table_workers *m)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	sigset_t all, before;
@@ -91,9 +91,9 @@ static int start(struct table_maker *m)
 	return m->thread_count ? 0 : -r;
 }
 
-int table_maker_open(struct table_maker **ret)
+int table_workers_open(struct table_workers **ret)
 {
-	struct table_maker *m = calloc(1, sizeof(*m));
+	struct table_workers *m = calloc(1, sizeof(*m));
 	int r;
 
 	if (!m)
@@ -108,7 +108,7 @@ int table_maker_open(struct table_maker **ret)
 	return r;
 }
 
-void table_maker_close(struct table_maker *maker)
+void table_workers_close(struct table_workers *maker)
 {
 	if (!maker)
 		return;
@@ -128,7 +128,7 @@ void table_maker_close(struct table_maker *maker)
 	free(maker);
 }
 
-int table_maker_ask(struct table_maker *maker, const struct wanted_table *wanted)
+int table_workers_ask(struct table_workers *maker, const struct wanted_table *wanted)
 {
 	int r;
 
@@ -142,11 +142,11 @@ int table_maker_ask(struct table_maker *maker, const struct wanted_table *wanted
 	return r;
 }
 
-bool table_maker_take(struct table_maker *maker, bool wait, struct wanted_table *ret)
+bool table_workers_take(struct table_workers *maker, bool wait, struct wanted_table *ret)
 {
 	bool found;
 
-	if (!table_maker_is_busy(maker))
+	if (!table_workers_is_busy(maker))
 		return false;
 	pthread_mutex_lock(&maker->lock);
 	while (wait && !maker->queue[maker->taken].made)
@@ -159,7 +159,7 @@ bool table_maker_take(struct table_maker *maker, bool wait, struct wanted_table 
 }
 
 /* The threads change neither number. */
-bool table_maker_is_busy(const struct table_maker *maker)
+bool table_workers_is_busy(const struct table_workers *maker)
 {
 	return maker->taken < maker->count;
 }

@@ -11,7 +11,7 @@
 #include "bpfwalk/section_tables.h"
 #include "unwind/remote_table.h"
 
-struct table_maker;
+struct table_workers;
 
 /**
  * struct wanted_table - tables of a file that are wanted, and then made
@@ -32,19 +32,19 @@ struct wanted_table {
 };
 
 /* 0 or a negative errno.  @maker may be NULL at the end, which waits for tables in the making. */
-int table_maker_open(struct table_maker **ret);
-void table_maker_close(struct table_maker *maker);
+int table_workers_open(struct table_workers **ret);
+void table_workers_close(struct table_workers *maker);
 
 /* Have the tables of a file made.  0, -ENOMEM. */
-int table_maker_ask(struct table_maker *maker, const struct wanted_table *wanted);
+int table_workers_ask(struct table_workers *maker, const struct wanted_table *wanted);
 
 /*
  * The next file's tables, in the order in which they were wanted.  @wait: until they are made.
  * false: there are none.
  */
-bool table_maker_take(struct table_maker *maker, bool wait, struct wanted_table *ret);
+bool table_workers_take(struct table_workers *maker, bool wait, struct wanted_table *ret);
 
 /* Whether there are tables to come. */
-bool table_maker_is_busy(const struct table_maker *maker);
+bool table_workers_is_busy(const struct table_workers *maker);
 
 #endif

@@ -8,12 +8,12 @@ static void *load(void *ctx)
 {
 	struct walk_loader *l = ctx;
 
-	l->error = kernel_walk_open(l->unwinder, &l->options, &l->walk);
+	l->error = bpf_walk_open(l->unwinder, &l->options, &l->walk);
 	return NULL;
 }
 
 int walk_loader_start(struct walk_loader *loader, struct bobbin_unwinder *unwinder,
-		      const struct kernel_walk_options *options)
+		      const struct bpf_walk_options *options)
 {
 	sigset_t all, before;
 	int r;
@@ -28,7 +28,7 @@ int walk_loader_start(struct walk_loader *loader, struct bobbin_unwinder *unwind
 	return -r;
 }
 
-int walk_loader_join(struct walk_loader *loader, struct kernel_walk **ret)
+int walk_loader_join(struct walk_loader *loader, struct bpf_walk **ret)
 {
 	if (!loader->running)
 		return -EINVAL;
@@ -41,8 +41,8 @@ int walk_loader_join(struct walk_loader *loader, struct kernel_walk **ret)
 
 void walk_loader_abandon(struct walk_loader *loader)
 {
-	struct kernel_walk *walk;
+	struct bpf_walk *walk;
 
 	if (!walk_loader_join(loader, &walk))
-		kernel_walk_close(walk);
+		bpf_walk_close(walk);
 }

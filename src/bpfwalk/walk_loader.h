@@ -17,19 +17,19 @@
  */
 struct walk_loader {
 	struct bobbin_unwinder *unwinder;
-	struct kernel_walk_options options;
+	struct bpf_walk_options options;
 	pthread_t thread;
 	bool running;
-	struct kernel_walk *walk;
+	struct bpf_walk *walk;
 	int error;
 };
 
 /* Until it is joined the unwinder stays where it is.  0 or a negative errno. */
 int walk_loader_start(struct walk_loader *loader, struct bobbin_unwinder *unwinder,
-		      const struct kernel_walk_options *options);
+		      const struct bpf_walk_options *options);
 
-/* As kernel_walk_open().  -EINVAL: it was not started. */
-int walk_loader_join(struct walk_loader *loader, struct kernel_walk **ret);
+/* As bpf_walk_open().  -EINVAL: it was not started. */
+int walk_loader_join(struct walk_loader *loader, struct bpf_walk **ret);
 
 /* Nobody wants what it loads any more; also if it was not started. */
 void walk_loader_abandon(struct walk_loader *loader);

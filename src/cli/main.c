@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("bobbin " BOBBIN_VERSION "%s%s\n",
-		       kernel_walk_is_built() ? "" : " (without BPF)",
+		       bpf_walk_is_built() ? "" : " (without BPF)",
 		       x86_decoder_exists() ? "" : " (without Zydis)");
 		return finish_output() ? 0 : 1;
 	}

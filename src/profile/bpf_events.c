@@ -22,7 +22,7 @@ static bool is_plain(const struct sampler_event *event, bool all)
 	return all || !begins_with(event->name, "sched:sched_wak");
 }
 
-void walked_events_choose(struct sampler_event *events, size_t count, bool all)
+void bpf_events_choose(struct sampler_event *events, size_t count, bool all)
 {
 	for (size_t i = 0; i < count && i < KERNEL_EVENTS; i++) {
 		struct sampler_event *event = &events[i];
@@ -34,7 +34,7 @@ void walked_events_choose(struct sampler_event *events, size_t count, bool all)
 	}
 }
 
-bool walked_events_exist(const struct sampler_event *events, size_t count)
+bool bpf_events_exist(const struct sampler_event *events, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (events[i].by_program)
@@ -42,7 +42,7 @@ bool walked_events_exist(const struct sampler_event *events, size_t count)
 	return false;
 }
 
-size_t walked_events_first_other(const struct sampler_event *events, size_t count)
+size_t bpf_events_first_other(const struct sampler_event *events, size_t count)
 {
 	size_t i = 0;
 
@@ -51,11 +51,10 @@ size_t walked_events_first_other(const struct sampler_event *events, size_t coun
 	return i;
 }
 
-void walked_events_list(const struct sampler_event *events, size_t count,
-			struct kernel_walk_options *ret)
+void bpf_events_list(const struct sampler_event *events, size_t count, struct bpf_walk_options *ret)
 {
 	ret->event_count = count < KERNEL_EVENTS ? (uint32_t)count : KERNEL_EVENTS;
-	ret->counted = (uint32_t)walked_events_first_other(events, count);
+	ret->counted = (uint32_t)bpf_events_first_other(events, count);
 	for (uint32_t i = 0; i < ret->event_count; i++) {
 		const struct sampler_event *e = &events[i];
 
@@ -66,10 +65,10 @@ void walked_events_list(const struct sampler_event *events, size_t count,
 	}
 }
 
-int walked_events_attach(const struct sampler_event *events, size_t count,
-			 const struct sampler *sampler, struct kernel_walk *walk)
+int bpf_events_attach(const struct sampler_event *events, size_t count,
+		      const struct sampler *sampler, struct bpf_walk *walk)
 {
-	int r = kernel_walk_follow_tasks(walk);
+	int r = bpf_walk_follow_tasks(walk);
 
 	for (size_t i = 0; i < count && !r; i++) {
 		size_t copies;
@@ -78,8 +77,7 @@ int walked_events_attach(const struct sampler_event *events, size_t count,
 		if (!events[i].by_program)
 			continue;
 		copies = sampler_events(sampler, i, &fds);
-		r = kernel_walk_attach_hits(walk, (uint32_t)i, fds, sampler_cpus(sampler, i),
-					    copies);
+		r = bpf_walk_attach_hits(walk, (uint32_t)i, fds, sampler_cpus(sampler, i), copies);
 	}
 	return r;
 }

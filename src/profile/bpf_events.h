@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * walked_events.h - which tracepoints and probes are sampled by programs in the kernel.
+ * bpf_events.h - which tracepoints and probes are sampled by programs in the kernel.
  */
 #ifndef BOBBIN_PROFILE_BPF_EVENTS_H
 #define BOBBIN_PROFILE_BPF_EVENTS_H
@@ -12,20 +12,20 @@
  * Have those be sampled by programs that these can sample as perf does: each hit, or one of so many,
  * is of the thread that runs.  @all: of all threads, not of some.
  */
-void walked_events_choose(struct sampler_event *events, size_t count, bool all);
+void bpf_events_choose(struct sampler_event *events, size_t count, bool all);
 
 /* Whether there are such events. */
-bool walked_events_exist(const struct sampler_event *events, size_t count);
+bool bpf_events_exist(const struct sampler_event *events, size_t count);
 
 /* The first event that is another; @count: there is none. */
-size_t walked_events_first_other(const struct sampler_event *events, size_t count);
+size_t bpf_events_first_other(const struct sampler_event *events, size_t count);
 
 /* Tell the walker of the events. */
-void walked_events_list(const struct sampler_event *events, size_t count,
-			struct kernel_walk_options *ret);
+void bpf_events_list(const struct sampler_event *events, size_t count,
+		     struct bpf_walk_options *ret);
 
 /* Attach its programs; what they cannot walk goes to the sampler's events.  0 or a negative errno. */
-int walked_events_attach(const struct sampler_event *events, size_t count,
-			 const struct sampler *sampler, struct kernel_walk *walk);
+int bpf_events_attach(const struct sampler_event *events, size_t count,
+		      const struct sampler *sampler, struct bpf_walk *walk);
 
 #endif

@@ -108,17 +108,17 @@ int probe_large_buffers(void)
 void probe_kernel_walk(int *walks, int *waits)
 {
 	struct bobbin_unwinder *unwinder;
-	const struct kernel_walk_options options = {0};
-	struct kernel_walk *walk;
+	const struct bpf_walk_options options = {0};
+	struct bpf_walk *walk;
 	int r = bobbin_unwinder_open(NULL, &unwinder);
 
 	*walks = *waits = r;
 	if (r)
 		return;
-	*walks = *waits = kernel_walk_open(unwinder, &options, &walk);
+	*walks = *waits = bpf_walk_open(unwinder, &options, &walk);
 	if (!*walks) {
-		*waits = kernel_walk_waits(walk) ? 0 : -EOPNOTSUPP;
-		kernel_walk_close(walk);
+		*waits = bpf_walk_waits(walk) ? 0 : -EOPNOTSUPP;
+		bpf_walk_close(walk);
 	}
 	bobbin_unwinder_close(unwinder);
 }

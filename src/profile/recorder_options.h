@@ -80,7 +80,7 @@ struct recorder_stats {
 	uint64_t remapped;                     /* of those, cut where mappings had changed */
 	uint64_t compared, in_part, differ;    /* of those, with user space's */
 	int walk_error;                        /* why stacks are not walked in the kernel, or 0 */
-	struct kernel_walk_stats kernel;
+	struct bpf_walk_stats kernel;
 	struct wait_stats waits;
 };
 

@@ -36,7 +36,7 @@ struct recorder {
 	struct jit_keeper *keeper;
 	struct code_watcher watcher;
 	struct walk_loader loader;          /* of the next, until that is there */
-	struct kernel_walk *walk;           /* or NULL */
+	struct bpf_walk *walk;              /* or NULL */
 	struct walk_comparison *comparison; /* or NULL */
 	struct deferred_samples deferred;
 	bool hurries;          /* the rings fill up while processes are followed */

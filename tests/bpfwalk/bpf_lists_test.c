@@ -22,14 +22,14 @@ static const struct kernel_mapping *mappings(uint64_t first, uint32_t count)
 	return entries;
 }
 
-static struct known_list *get(struct kernel_lists *lists, uint64_t first, uint32_t count)
+static struct known_list *get(struct bpf_lists *lists, uint64_t first, uint32_t count)
 {
-	return kernel_lists_get(lists, mappings(first, count), count);
+	return bpf_lists_get(lists, mappings(first, count), count);
 }
 
 static void equal_mappings_share_a_list(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 	struct known_list *a = get(&lists, 0x1000, 5), *b = get(&lists, 0x1000, 5),
 			  *c = get(&lists, 0x1000, 6);
 
@@ -39,14 +39,14 @@ static void equal_mappings_share_a_list(void **state)
 	assert_int_not_equal(a->list.number, c->list.number);
 	assert_memory_equal(map + a->list.first, mappings(0x1000, 5), 5 * sizeof(*map));
 	assert_memory_equal(map + c->list.first, mappings(0x1000, 6), 6 * sizeof(*map));
-	kernel_lists_put(&lists, a);
+	bpf_lists_put(&lists, a);
 	assert_ptr_equal(get(&lists, 0x1000, 5), b);
-	kernel_lists_fini(&lists);
+	bpf_lists_fini(&lists);
 }
 
 static void an_address_is_found_in_its_mapping(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 	const struct known_list *l = get(&lists, 0x1000, 3);
 
 	assert_null(known_list_at(l, 0xfff));
@@ -55,12 +55,12 @@ static void an_address_is_found_in_its_mapping(void **state)
 	assert_null(known_list_at(l, 0x2000));
 	assert_int_equal(known_list_at(l, 0x5fff)->start, 0x5000);
 	assert_null(known_list_at(l, 0x6000));
-	kernel_lists_fini(&lists);
+	bpf_lists_fini(&lists);
 }
 
 static void room_is_used_again_and_numbers_are_not(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 	uint64_t last = 0;
 
 	for (uint64_t i = 0; i < 100; i++) {
@@ -69,74 +69,74 @@ static void room_is_used_again_and_numbers_are_not(void **state)
 		assert_non_null(l);
 		assert_true(l->list.number > last);
 		last = l->list.number;
-		kernel_lists_put(&lists, l);
+		bpf_lists_put(&lists, l);
 	}
 	assert_int_equal(lists.used, KERNEL_LIST_MAX);
-	kernel_lists_fini(&lists);
+	bpf_lists_fini(&lists);
 }
 
 static void what_does_not_fit_has_no_list(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 
 	assert_null(get(&lists, 0x1000, 0));
 	assert_null(get(&lists, 0x1000, KERNEL_LIST_MAX + 1));
 	for (uint64_t i = 0; i < KERNEL_MAPPINGS / KERNEL_LIST_MAX; i++)
 		assert_non_null(get(&lists, 0x1000 + (i << 32), KERNEL_LIST_MAX));
 	assert_null(get(&lists, 0x2000, 1));
-	kernel_lists_fini(&lists);
+	bpf_lists_fini(&lists);
 }
 
 static void a_list_is_remembered_for_a_while(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 	struct known_list *l = get(&lists, 0x1000, 3);
 	uint64_t number = l->list.number;
 
-	assert_ptr_equal(kernel_lists_find(&lists, number), l);
-	kernel_lists_put(&lists, l);
-	assert_int_equal(kernel_lists_find(&lists, number)->list.count, 3);
+	assert_ptr_equal(bpf_lists_find(&lists, number), l);
+	bpf_lists_put(&lists, l);
+	assert_int_equal(bpf_lists_find(&lists, number)->list.count, 3);
 	for (uint64_t i = 1; i <= LISTS_RETIRED; i++)
-		kernel_lists_put(&lists, get(&lists, 0x1000 + (i << 32), 1));
-	assert_null(kernel_lists_find(&lists, number));
-	assert_non_null(kernel_lists_find(&lists, number + 1));
-	kernel_lists_fini(&lists);
+		bpf_lists_put(&lists, get(&lists, 0x1000 + (i << 32), 1));
+	assert_null(bpf_lists_find(&lists, number));
+	assert_non_null(bpf_lists_find(&lists, number + 1));
+	bpf_lists_fini(&lists);
 }
 
 static void large_lists_are_forgotten_sooner(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 
 	for (uint64_t i = 0; i < 40; i++)
-		kernel_lists_put(&lists, get(&lists, 0x1000 + (i << 32), KERNEL_LIST_MAX));
-	assert_null(kernel_lists_find(&lists, 8));
-	assert_non_null(kernel_lists_find(&lists, 9));
-	assert_non_null(kernel_lists_find(&lists, 40));
-	kernel_lists_fini(&lists);
+		bpf_lists_put(&lists, get(&lists, 0x1000 + (i << 32), KERNEL_LIST_MAX));
+	assert_null(bpf_lists_find(&lists, 8));
+	assert_non_null(bpf_lists_find(&lists, 9));
+	assert_non_null(bpf_lists_find(&lists, 40));
+	bpf_lists_fini(&lists);
 }
 
 static void a_list_that_the_kernel_made_is_known_by_its_number(void **state)
 {
-	struct kernel_lists lists = {.mappings = map};
+	struct bpf_lists lists = {.mappings = map};
 	struct fresh_list told = {.number = KERNEL_FRESH | 7, .count = 2};
 	const struct known_list *l;
 
 	told.mappings[0].mapping = mappings(0x1000, 2)[0];
 	told.mappings[1].mapping = mappings(0x1000, 2)[1];
-	kernel_lists_told(&lists, &told);
-	l = kernel_lists_find(&lists, told.number);
+	bpf_lists_told(&lists, &told);
+	l = bpf_lists_find(&lists, told.number);
 	assert_non_null(l);
 	assert_int_equal(known_list_at(l, 0x3000)->start, 0x3000);
-	assert_null(kernel_lists_find(&lists, 7));
+	assert_null(bpf_lists_find(&lists, 7));
 	/* the room of the recorder's own lists is not touched */
 	assert_int_equal(lists.used, 0);
 	for (uint64_t i = 1; i <= LISTS_RETIRED; i++) {
 		told.number++;
-		kernel_lists_told(&lists, &told);
+		bpf_lists_told(&lists, &told);
 	}
-	assert_null(kernel_lists_find(&lists, KERNEL_FRESH | 7));
-	assert_non_null(kernel_lists_find(&lists, KERNEL_FRESH | 8));
-	kernel_lists_fini(&lists);
+	assert_null(bpf_lists_find(&lists, KERNEL_FRESH | 7));
+	assert_non_null(bpf_lists_find(&lists, KERNEL_FRESH | 8));
+	bpf_lists_fini(&lists);
 }
 
 int main(void)

@@ -17,10 +17,10 @@
 #define PAGE 4096
 
 struct fixture {
-	struct kernel_samples samples;
+	struct bpf_samples samples;
 	uint64_t consumer, epoch, written;
 	uint8_t *memory;
-	struct kernel_trace trace;
+	struct bpf_trace trace;
 };
 
 static int open_ring(void **state)
@@ -28,7 +28,7 @@ static int open_ring(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->memory = calloc(1, PAGE + 2 * (size_t)RING_SIZE);
-	stack_store_init(&f->samples.store);
+	stack_intern_init(&f->samples.store);
 	f->samples.epoch = &f->epoch;
 	f->samples.wake = -1;
 	f->samples.ring = (struct record_ring){
@@ -41,7 +41,7 @@ static int close_ring(void **state)
 {
 	struct fixture *f = *state;
 
-	stack_store_fini(&f->samples.store);
+	stack_intern_fini(&f->samples.store);
 	free(f->samples.list);
 	free(f->memory);
 	free(f);
@@ -73,13 +73,13 @@ static void all_are_taken_by_time(void **state)
 			     (struct kernel_sample_head){
 				     .time = 10 + (i ^ 1), .outer = 7, .flags = KERNEL_FROM_ROOT},
 			     NULL, 0);
-	assert_int_equal(kernel_samples_collect(&f->samples), 0);
+	assert_int_equal(bpf_samples_collect(&f->samples), 0);
 	for (uint64_t i = 0; i < MANY; i++) {
-		assert_int_equal(kernel_samples_time(&f->samples), 10 + i);
-		kernel_samples_next(&f->samples, &f->trace);
+		assert_int_equal(bpf_samples_time(&f->samples), 10 + i);
+		bpf_samples_next(&f->samples, &f->trace);
 		assert_int_equal(f->trace.head.time, 10 + i);
 	}
-	assert_int_equal(kernel_samples_time(&f->samples), UINT64_MAX);
+	assert_int_equal(bpf_samples_time(&f->samples), UINT64_MAX);
 	assert_int_equal(f->samples.records, MANY);
 	assert_int_equal(f->consumer, f->written);
 }
@@ -104,16 +104,16 @@ static void a_part_that_is_not_known_is_counted(void **state)
 	write_record(f, known, words, 2);
 	write_record(f, user, words, 2);
 	write_record(f, chain, words, 3);
-	assert_int_equal(kernel_samples_collect(&f->samples), 0);
+	assert_int_equal(bpf_samples_collect(&f->samples), 0);
 	assert_int_equal(f->samples.broken, 0);
 	assert_int_equal(f->samples.unknown, 2);
-	kernel_samples_next(&f->samples, &f->trace);
+	bpf_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 1);
 	assert_int_equal(f->trace.chain_count, 2);
-	kernel_samples_next(&f->samples, &f->trace);
+	bpf_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 0);
 	assert_int_equal(f->trace.chain_count, 2);
-	kernel_samples_next(&f->samples, &f->trace);
+	bpf_samples_next(&f->samples, &f->trace);
 	assert_int_equal(f->trace.count, 1);
 	assert_int_equal(f->trace.chain_count, 0);
 }

@@ -16,52 +16,52 @@
 
 static void pages_are_taken_until_there_are_none(void **state)
 {
-	struct page_room room;
+	struct page_allocator room;
 	uint32_t first;
 
-	assert_int_equal(page_room_init(PAGES, &room), 0);
+	assert_int_equal(page_allocator_init(PAGES, &room), 0);
 	for (uint32_t i = 0; i < 10; i++) {
-		assert_true(page_room_take(&room, 100, &first));
+		assert_true(page_allocator_take(&room, 100, &first));
 		assert_int_equal(first, 100 * i);
 	}
 	assert_int_equal(room.free, 0);
-	assert_false(page_room_take(&room, 1, &first));
-	page_room_fini(&room);
+	assert_false(page_allocator_take(&room, 1, &first));
+	page_allocator_fini(&room);
 }
 
 static void pages_rest_before_they_are_used_again(void **state)
 {
-	struct page_room room;
+	struct page_allocator room;
 	uint32_t first;
 
-	assert_int_equal(page_room_init(PAGES, &room), 0);
-	assert_true(page_room_take(&room, PAGES, &first));
-	page_room_give(&room, 10, 20, 1);
+	assert_int_equal(page_allocator_init(PAGES, &room), 0);
+	assert_true(page_allocator_take(&room, PAGES, &first));
+	page_allocator_give(&room, 10, 20, 1);
 	assert_int_equal(room.free, 20);
-	assert_false(page_room_take(&room, 20, &first));
-	assert_false(page_room_wake(&room, PAGE_REST_NS));
-	assert_false(page_room_take(&room, 20, &first));
-	assert_true(page_room_wake(&room, PAGE_REST_NS + 1));
-	assert_true(page_room_take(&room, 20, &first));
+	assert_false(page_allocator_take(&room, 20, &first));
+	assert_false(page_allocator_wake(&room, PAGE_REST_NS));
+	assert_false(page_allocator_take(&room, 20, &first));
+	assert_true(page_allocator_wake(&room, PAGE_REST_NS + 1));
+	assert_true(page_allocator_take(&room, 20, &first));
 	assert_int_equal(first, 10);
-	page_room_fini(&room);
+	page_allocator_fini(&room);
 }
 
 static void neighbours_become_one(void **state)
 {
-	struct page_room room;
+	struct page_allocator room;
 	uint32_t first;
 
-	assert_int_equal(page_room_init(PAGES, &room), 0);
-	assert_true(page_room_take(&room, PAGES, &first));
-	page_room_give(&room, 0, 10, 0);
-	page_room_give(&room, 20, 10, 0);
-	page_room_give(&room, 10, 10, 0);
-	assert_true(page_room_wake(&room, LATER));
+	assert_int_equal(page_allocator_init(PAGES, &room), 0);
+	assert_true(page_allocator_take(&room, PAGES, &first));
+	page_allocator_give(&room, 0, 10, 0);
+	page_allocator_give(&room, 20, 10, 0);
+	page_allocator_give(&room, 10, 10, 0);
+	assert_true(page_allocator_wake(&room, LATER));
 	assert_int_equal(room.run_count, 1);
-	assert_true(page_room_take(&room, 30, &first));
+	assert_true(page_allocator_take(&room, 30, &first));
 	assert_int_equal(first, 0);
-	page_room_fini(&room);
+	page_allocator_fini(&room);
 }
 
 /* Owners of pages, in any order; 0: nobody. */
@@ -69,22 +69,22 @@ static void no_page_has_two_owners(void **state)
 {
 	static uint8_t owned[PAGES];
 	struct page_run runs[64] = {{0}};
-	struct page_room room;
+	struct page_allocator room;
 	uint64_t now = 0;
 
 	srand(1);
-	assert_int_equal(page_room_init(PAGES, &room), 0);
+	assert_int_equal(page_allocator_init(PAGES, &room), 0);
 	for (int i = 0; i < 100000; i++) {
 		struct page_run *run = &runs[rand() % 64];
 		uint32_t count = 1 + (uint32_t)rand() % 40, first;
 
 		now += PAGE_REST_NS / 8;
-		page_room_wake(&room, now);
+		page_allocator_wake(&room, now);
 		if (run->count) {
 			memset(owned + run->first, 0, run->count);
-			page_room_give(&room, run->first, run->count, now);
+			page_allocator_give(&room, run->first, run->count, now);
 			run->count = 0;
-		} else if (page_room_take(&room, count, &first)) {
+		} else if (page_allocator_take(&room, count, &first)) {
 			*run = (struct page_run){first, count};
 			for (uint32_t p = first; p < first + count; p++)
 				assert_int_equal(owned[p]++, 0);
@@ -92,12 +92,12 @@ static void no_page_has_two_owners(void **state)
 	}
 	for (int i = 0; i < 64; i++)
 		if (runs[i].count)
-			page_room_give(&room, runs[i].first, runs[i].count, now);
-	page_room_wake(&room, now + LATER);
+			page_allocator_give(&room, runs[i].first, runs[i].count, now);
+	page_allocator_wake(&room, now + LATER);
 	assert_int_equal(room.run_count, 1);
 	assert_int_equal(room.runs[0].count, PAGES);
 	assert_int_equal(room.free, PAGES);
-	page_room_fini(&room);
+	page_allocator_fini(&room);
 }
 
 int main(void)

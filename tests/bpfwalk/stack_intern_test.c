@@ -48,7 +48,7 @@ static struct stack_part tell(struct teller *t, uint64_t list, const uint64_t *f
 	return part;
 }
 
-static struct teller *new_teller(const struct stack_store *store, unsigned int slots)
+static struct teller *new_teller(const struct stack_intern *store, unsigned int slots)
 {
 	struct teller *t = calloc(1, sizeof(*t));
 
@@ -58,22 +58,22 @@ static struct teller *new_teller(const struct stack_store *store, unsigned int s
 	return t;
 }
 
-static int take_some(struct stack_store *store, const struct stack_part *part, uint64_t *ret,
+static int take_some(struct stack_intern *store, const struct stack_part *part, uint64_t *ret,
 		     uint32_t max, uint64_t *list)
 {
 	uint32_t node;
-	int r = stack_store_add(store, part, &node);
+	int r = stack_intern_add(store, part, &node);
 
-	return r ? r : stack_store_read(store, part->epoch, node, ret, max, list);
+	return r ? r : stack_intern_read(store, part->epoch, node, ret, max, list);
 }
 
-static int take(struct stack_store *store, const struct stack_part *part, uint64_t *ret,
+static int take(struct stack_intern *store, const struct stack_part *part, uint64_t *ret,
 		uint64_t *list)
 {
 	return take_some(store, part, ret, KERNEL_FRAMES, list);
 }
 
-static void assert_stack(struct stack_store *store, const struct stack_part *part, uint64_t list,
+static void assert_stack(struct stack_intern *store, const struct stack_part *part, uint64_t list,
 			 const uint64_t *frames, uint32_t count)
 {
 	uint64_t got[KERNEL_FRAMES], from;
@@ -100,12 +100,12 @@ static uint32_t change_stack(uint64_t *frames, uint32_t count)
 
 static void run(unsigned int slots, int lost_of_ten)
 {
-	struct stack_store store;
+	struct stack_intern store;
 	struct teller *t;
 	uint64_t frames[2][DEPTH];
 	uint32_t counts[2] = {0};
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, slots);
 	srand(1);
 	for (int i = 0; i < 20000; i++) {
@@ -119,11 +119,11 @@ static void run(unsigned int slots, int lost_of_ten)
 		if (arrives)
 			assert_stack(&store, &part, (uint64_t)list + 1, f, counts[list]);
 		if (i % 3000 == 2999) {
-			stack_store_renew(&store);
+			stack_intern_renew(&store);
 			t->epoch = store.epoch;
 		}
 	}
-	stack_store_fini(&store);
+	stack_intern_fini(&store);
 	free(t);
 }
 
@@ -147,11 +147,11 @@ static void stacks_come_whole_though_the_program_forgets(void **state)
 static void a_stack_is_given_out_once(void **state)
 {
 	const uint64_t frames[] = {1, 2, 3, 4};
-	struct stack_store store;
+	struct stack_intern store;
 	struct stack_part part;
 	struct teller *t;
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, SLOTS_MAX);
 	for (int i = 0; i < 10; i++) {
 		part = tell(t, 7, frames, 4, true);
@@ -162,7 +162,7 @@ static void a_stack_is_given_out_once(void **state)
 	part = tell(t, 8, frames, 4, true);
 	assert_stack(&store, &part, 8, frames, 4);
 	assert_int_equal(t->words, 8);
-	stack_store_fini(&store);
+	stack_intern_fini(&store);
 	free(t);
 }
 
@@ -170,22 +170,22 @@ static void a_record_that_never_came_is_noticed(void **state)
 {
 	const uint64_t frames[] = {1, 2, 3, 4}, deeper[] = {5, 1, 2, 3, 4};
 	uint64_t got[KERNEL_FRAMES], list;
-	struct stack_store store;
+	struct stack_intern store;
 	struct stack_part part;
 	struct teller *t;
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, SLOTS_MAX);
 	tell(t, 7, frames, 4, true);
 	part = tell(t, 7, deeper, 5, true);
 	assert_int_equal(part.count, 1);
 	assert_int_equal(take(&store, &part, got, &list), -ENOENT);
-	stack_store_renew(&store);
+	stack_intern_renew(&store);
 	t->epoch = store.epoch;
 	part = tell(t, 7, deeper, 5, true);
 	assert_int_equal(part.count, 5);
 	assert_stack(&store, &part, 7, deeper, 5);
-	stack_store_fini(&store);
+	stack_intern_fini(&store);
 	free(t);
 }
 
@@ -194,69 +194,69 @@ static void the_epoch_before_is_known(void **state)
 	const uint64_t frames[] = {1, 2, 3, 4};
 	uint64_t got[KERNEL_FRAMES], list;
 	struct stack_part part, late;
-	struct stack_store store;
+	struct stack_intern store;
 	struct teller *t;
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, SLOTS_MAX);
 	for (int i = 0; i < 70000; i++) {
 		part = tell(t, 7, frames, 4, true);
 		assert_int_equal(part.count, 4);
 		assert_stack(&store, &part, 7, frames, 4);
 		late = tell(t, 7, frames, 4, true);
-		stack_store_renew(&store);
+		stack_intern_renew(&store);
 		assert_stack(&store, &late, 7, frames, 4);
-		stack_store_renew(&store);
+		stack_intern_renew(&store);
 		assert_int_equal(take(&store, &late, got, &list), -ENOENT);
 		t->epoch = store.epoch;
 	}
-	stack_store_fini(&store);
+	stack_intern_fini(&store);
 	free(t);
 }
 
 static void many_stacks_make_it_full(void **state)
 {
-	struct stack_store store;
+	struct stack_intern store;
 	struct teller *t;
 	uint64_t frame = 0;
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, SLOTS_MAX);
-	for (; !stack_store_is_full(&store); frame++) {
+	for (; !stack_intern_is_full(&store); frame++) {
 		struct stack_part part = tell(t, 7, &frame, 1, true);
 
 		assert_stack(&store, &part, 7, &frame, 1);
 		assert_true(frame < STACK_NODES);
 	}
 	assert_true(frame >= STACK_NODES - 2);
-	stack_store_renew(&store);
-	assert_false(stack_store_is_full(&store));
-	stack_store_fini(&store);
+	stack_intern_renew(&store);
+	assert_false(stack_intern_is_full(&store));
+	stack_intern_fini(&store);
 	free(t);
 }
 
 static void a_stack_with_too_many_frames_is_refused(void **state)
 {
 	uint64_t frames[2] = {1, 2}, got[KERNEL_FRAMES], list;
-	struct stack_store store;
+	struct stack_intern store;
 	struct stack_part part;
 	struct teller *t;
 
-	stack_store_init(&store);
+	stack_intern_init(&store);
 	t = new_teller(&store, SLOTS_MAX);
 	part = tell(t, 7, frames, 2, true);
 	assert_int_equal(take_some(&store, &part, got, 1, &list), -ENOENT);
 	assert_int_equal(take_some(&store, &part, got, 2, &list), 2);
-	stack_store_fini(&store);
+	stack_intern_fini(&store);
 	free(t);
 }
 
 static void stores_have_keys_of_their_own(void **state)
 {
-	struct stack_store a, b;
+	struct stack_intern a, b;
 
-	stack_store_init(&a);
-	stack_store_init(&b);
+	stack_intern_init(&a);
+	stack_intern_init(&b);
 	assert_int_not_equal(a.key.seed, b.key.seed);
 	assert_int_not_equal(a.key.factor, b.key.factor);
 	assert_true(a.key.factor & b.key.factor & 1);

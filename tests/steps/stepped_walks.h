@@ -25,8 +25,8 @@ extern const char *const walk_way_names[WALK_WAYS];
 /* Of all processes, one after the other. */
 struct walk_means {
 	struct bobbin_unwinder *plain, *inferring;
-	struct kernel_tables tables;
-	struct kernel_lists lists;
+	struct bpf_tables tables;
+	struct bpf_lists lists;
 };
 
 struct stepped_walks {
