@@ -29,7 +29,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, KERNEL_FILES);
+	__uint(max_entries, KERNEL_INODES);
 	__type(key, struct kernel_inode);
 	__type(value, struct kernel_inode_file);
 } inodes SEC(".maps");

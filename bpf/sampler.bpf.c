@@ -94,7 +94,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_FILES + KERNEL_CODE_FILES);
+	__uint(max_entries, KERNEL_FILES);
 	__type(key, uint32_t);
 	__type(value, struct kernel_file);
 } files SEC(".maps");
@@ -106,7 +106,7 @@ struct table_page {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_PAGES + KERNEL_CODE_PAGES);
+	__uint(max_entries, KERNEL_PAGES);
 	__type(key, uint32_t);
 	__type(value, struct table_page);
 } pages SEC(".maps");
@@ -155,7 +155,7 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_tab
 	uint32_t number = (uint32_t)(offset / KERNEL_PAGE);
 	const struct table_page *page = bpf_map_lookup_elem(&pages, &number);
 
-	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES + KERNEL_CODE_PAGES)
+	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES)
 		return NULL;
 	offset &= KERNEL_PAGE - size;
 	__asm__ volatile("" : "+r"(offset));
@@ -275,6 +275,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 						const struct kernel_file *file, uint64_t pc,
 						uint64_t vaddr)
 {
+	const bool registered = kernel_is_registered(file->number);
 	struct compiled_row row = {0}; /* Linux 6.1 wants to see that all of it is set */
 	int r;
 
@@ -284,8 +285,8 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 	r = table_find(&file->table, vaddr, &s->steps, &row);
 	if (r == -BOBBIN_ENOENT && file->tail && has_grown(file))
 		return 0;
-	if (r == -BOBBIN_ENOENT && (file->registered || file->next != KERNEL_NO_FILE)) {
-		s->next_file = file->registered ? KERNEL_UNDER : file->next;
+	if (r == -BOBBIN_ENOENT && (registered || file->next != KERNEL_NO_FILE)) {
+		s->next_file = registered ? KERNEL_UNDER : file->next;
 		return 0;
 	}
 	if (r == -BOBBIN_ENOENT)
@@ -296,23 +297,22 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 		s->source = BOBBIN_SOURCE_ENTRY;
 		return outermost_word;
 	}
-	if (row.end == vaddr + 1 && !file->registered && returns_to_root(pc))
+	if (row.end == vaddr + 1 && !registered && returns_to_root(pc))
 		return 0;
 	return file->eh_returns && replaces_frame(s->number, pc) ? 0 : row.word;
 }
 
-/* The same by an entry of the files; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
+/* The same by a table's number; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
 BOBBIN_STAGE uint64_t file_word(uint32_t number, uint32_t file, uint64_t pc, uint64_t vaddr)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	const struct kernel_file *f;
+	const uint32_t index = kernel_file_index(file);
+	const struct kernel_file *f = bpf_map_lookup_elem(&files, &index);
 
-	file = kernel_file_index(file);
-	f = bpf_map_lookup_elem(&files, &file);
 	if (!s)
 		return 0;
 	s->next_file = KERNEL_NO_FILE;
-	return f && f->source != BOBBIN_SOURCE_NONE ? table_word(s, f, pc, vaddr) : 0;
+	return f && f->number == file ? table_word(s, f, pc, vaddr) : 0;
 }
 
 /* The packed rule for an address that this CPU has not kept, or 0. */

@@ -27,20 +27,21 @@
 
 #define KERNEL_PROCESSES 16384
 #define KERNEL_MAPPINGS 65536
-#define KERNEL_FILES 4096
+/* Tables: places for them, a power of two; of these, and of pages, for registered code at most. */
+#define KERNEL_FILES 8192
+#define KERNEL_CODE_FILES 1024
+#define KERNEL_CODE_PAGES 1024
 /* Tables of one file, at most. */
 #define KERNEL_SECTIONS 3
 #define KERNEL_PAGE 4096
-#define KERNEL_PAGES 6144
-/* Lists that the program makes: places for them, entries of one, bytes to tell of them. */
+#define KERNEL_PAGES 7168
+/* Lists that the program makes: places, entries of one, bytes to tell of them; inodes it knows. */
 #define KERNEL_FRESH_LISTS 512
 #define KERNEL_FRESH_MAPPINGS 64
 #define KERNEL_FRESH_BYTES (1u << 20)
+#define KERNEL_INODES 4096
 /* Their numbers have this bit. */
 #define KERNEL_FRESH (1ull << 63)
-/* After those of files: for tables of registered code. */
-#define KERNEL_CODE_FILES 1024
-#define KERNEL_CODE_PAGES 1024
 
 /* Instead of a file: memory without one, whose code has frame pointers or none; all others. */
 #define KERNEL_NO_FILE UINT32_MAX
@@ -97,8 +98,7 @@ struct kernel_process {
  * struct kernel_mapping - code of a file, or that a process has registered
  * @start, @end: addresses
  * @bias: what the address of code is above that in its file
- * @file: from KERNEL_FILES on a number that is never used again, whose table is the entry
- *	kernel_file_index() of the map of files; below, the entry
+ * @file: number of a table; it is never used again
  * @under, @under_bias: the file that is mapped there, of registered code that its table does not
  *	cover
  */
@@ -107,32 +107,40 @@ struct kernel_mapping {
 	uint32_t file, under;
 };
 
-/* Entry of the map of files. */
+/* In the numbers of tables of registered code. */
+#define KERNEL_REGISTERED (1u << 30)
+
+/* What stands instead of a number has the bit above, too. */
+static inline bool kernel_is_registered(uint32_t file)
+{
+	return file / KERNEL_REGISTERED == 1;
+}
+
+/* The table's entry in the map of files. */
 static inline uint32_t kernel_file_index(uint32_t file)
 {
-	return file < KERNEL_FILES ? file
-				   : KERNEL_FILES + (file - KERNEL_FILES) % KERNEL_CODE_FILES;
+	return file % KERNEL_FILES;
 }
 
 /**
- * struct kernel_file - the table of a section of a file
+ * struct kernel_file - a table
+ * @number: its number; another one: it is not there any more
  * @table: its pointers are bytes from the start of the map of pages
  * @entry, @entry_size: the first function of a program; size 0: it has none
  * @first, @first_size: the program's first code, if the table does not cover it; or 0
- * @source: enum bobbin_source of its rules; BOBBIN_SOURCE_NONE: it is not there now
- * @next: entry that is asked for what the table does not cover, or KERNEL_NO_FILE
+ * @source: enum bobbin_source of its rules
+ * @next: number of the table that is asked for what this one does not cover, or KERNEL_NO_FILE
  * @eh_returns: there may be code as in core/eh_return.h
  * @resort: what the last table does not cover, no other does
- * @registered: of code that a process has registered
  * @tail, @used: of a JIT table, where the process adds to it, and its bytes when the table was
  *	made; or 0
  */
 struct kernel_file {
 	struct compiled_table table;
 	uint64_t entry, entry_size, first, first_size, tail, used;
-	uint32_t next;
+	uint32_t number, next;
 	uint8_t source;
-	bool eh_returns, resort, registered;
+	bool eh_returns, resort;
 };
 
 /* What the kernel knows a file by; all zero: the vDSO. */
@@ -143,7 +151,7 @@ struct kernel_inode {
 
 /**
  * struct kernel_inode_file - and we
- * @file: entry of the map of files
+ * @file: number of its first table
  * @delta: from addresses in the file to its offsets
  */
 struct kernel_inode_file {

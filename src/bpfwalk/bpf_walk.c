@@ -50,8 +50,7 @@ struct bpf_walk {
 	struct exec_lists fresh;
 	struct bpf_link *on_exec, *on_exit; /* or NULL */
 	uint64_t time;                      /* up to which records were read */
-	struct bpf_code code;
-	struct mapping_builder entries; /* of the list that is being made */
+	struct mapping_builder entries;     /* of the list that is being made */
 	struct bpf_samples samples;
 	struct bpf_trace trace;                   /* of the last sample */
 	bool outlived;                            /* @trace is by registrations that have gone */
@@ -243,9 +242,9 @@ static int load(struct bpf_walk *w, bool with_new)
 	if (!r)
 		r = sampler_bpf__load(w->bpf);
 	if (!r)
-		r = map_memory(w->bpf->maps.files, &w->tables.files);
+		r = map_memory(w->bpf->maps.files, &w->tables.store.files);
 	if (!r)
-		r = map_memory(w->bpf->maps.pages, &w->tables.pages);
+		r = map_memory(w->bpf->maps.pages, &w->tables.store.pages);
 	if (!r)
 		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
 	if (!r)
@@ -267,17 +266,12 @@ static int open_walk(struct bobbin_unwinder *unwinder, const struct bpf_walk_opt
 		return -ENOMEM;
 	w->options = *options;
 	w->tables.unwinder = unwinder;
-	w->tables.code = &w->code;
 	w->entries.tables = &w->tables;
-	w->entries.code = &w->code;
 	r = bpf_tables_init(&w->tables);
 	if (!r)
 		r = load(w, with_new);
 	if (!r)
-		r = table_workers_open(&w->tables.maker);
-	w->code.maker = w->tables.maker;
-	w->code.files = w->tables.files;
-	w->code.pages = w->tables.pages;
+		r = table_workers_open(&w->tables.workers);
 	if (r)
 		bpf_walk_close(w);
 	else
@@ -324,8 +318,8 @@ void bpf_walk_close(struct bpf_walk *walk)
 	if (!walk)
 		return;
 	if (walk->bpf) {
-		unmap_memory(walk->bpf->maps.files, walk->tables.files);
-		unmap_memory(walk->bpf->maps.pages, walk->tables.pages);
+		unmap_memory(walk->bpf->maps.files, walk->tables.store.files);
+		unmap_memory(walk->bpf->maps.pages, walk->tables.store.pages);
 		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
 	}
 	event_hits_close(&walk->hits);
@@ -456,7 +450,7 @@ static bool is_outdated(const struct bpf_walk *w, const struct walked_process *p
 /* Tables that came, and times that there was room for more. */
 static uint64_t news(const struct bpf_walk *w)
 {
-	return w->tables.taken + w->code.changes;
+	return w->tables.taken + w->tables.store.found;
 }
 
 /* Many lists wait for the first tables, and should not be made anew for each of them. */
@@ -464,7 +458,7 @@ static void tell_news(struct bpf_walk *w)
 {
 	uint64_t now = clock_now();
 
-	if (table_workers_is_busy(w->tables.maker) && now - w->news_time < NEWS_NS)
+	if (table_workers_is_busy(w->tables.workers) && now - w->news_time < NEWS_NS)
 		return;
 	w->news = news(w);
 	w->news_time = now;
@@ -505,15 +499,14 @@ static void note_room(struct bpf_walk *w, struct walked_process *process, bool f
 void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
 {
 	/* what came since is in no list yet */
-	bpf_code_make_room(&walk->code, &walk->lists);
+	table_store_make_room(&walk->tables.store, &walk->lists);
 	bpf_tables_take(&walk->tables, wait);
-	bpf_tables_make_room(&walk->tables, &walk->lists);
 	tell_news(walk);
 }
 
 bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 {
-	return table_workers_is_busy(walk->tables.maker);
+	return table_workers_is_busy(walk->tables.workers);
 }
 
 bool bpf_walk_look_is_due(struct bpf_walk *walk)
@@ -601,8 +594,8 @@ static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 	if (mapping_builder_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
 	    now.bias == then->bias)
 		return true;
-	w->outlived |= bpf_code_has(then->file);
-	return bpf_code_has(then->file);
+	w->outlived |= kernel_is_registered(then->file);
+	return kernel_is_registered(then->file);
 }
 
 /* How many frames still have the code that they were walked by. */
@@ -739,7 +732,7 @@ void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 		.broken = walk->samples.broken,
 		.unfollowed = walk->bpf->bss->unfollowed,
 		.roomless = walk->roomless,
-		.roomless_files = walk->tables.roomless + walk->code.roomless,
+		.roomless_files = walk->tables.store.roomless,
 	};
 	read_counts(walk, ret);
 	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {

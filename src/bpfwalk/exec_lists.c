@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hash_index.h"
+#include "unwind/module.h"
 
 /* The kernel forgets inodes that were not looked for, and tables come and go. */
 #define KNOWN_NS 1000000000ull
@@ -81,12 +82,43 @@ static bool is_in_map(const struct exec_lists *fresh, const struct kernel_inode 
 	       there.delta == file->delta;
 }
 
+/* For all of its code; false: there is not one. */
+static bool find_delta(const struct elf_image *image, uint64_t *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct elf_segment *s = &image->segments[i];
+
+		if (s->exec && found && s->offset - s->vaddr != *ret)
+			return false;
+		if (s->exec)
+			*ret = s->offset - s->vaddr;
+		found |= s->exec;
+	}
+	return found;
+}
+
+/* What the kernel is told of the inode of a mapped file; false: it has no table, or not yet. */
+static bool describe_file(struct bpf_tables *tables, const struct mapping *mapping,
+			  struct kernel_inode_file *ret)
+{
+	struct kernel_mapping known;
+	const struct module *module;
+
+	if (!bpf_tables_mapping(tables, mapping, &known) || known.file >= KERNEL_REGISTERED)
+		return false;
+	module = unwinder_file_module(tables->unwinder, mapping->file);
+	ret->file = known.file;
+	return module && find_delta(&module->image, &ret->delta);
+}
+
 static bool tell_inode(struct exec_lists *fresh, const struct kernel_inode *inode,
 		       const struct mapping *mapping)
 {
 	struct kernel_inode_file file = {0};
 
-	if (!bpf_tables_inode_file(fresh->tables, mapping, &file))
+	if (!describe_file(fresh->tables, mapping, &file))
 		return false;
 	return is_in_map(fresh, inode, &file) ||
 	       !bpf_map_update_elem(fresh->inodes, inode, &file, BPF_ANY);

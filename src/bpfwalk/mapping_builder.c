@@ -12,17 +12,6 @@ void mapping_builder_fini(struct mapping_builder *entries)
 	entries->list = NULL;
 }
 
-/* Over what is mapped there, if anything is. */
-static void put_over(uint32_t file, uint64_t bias, struct kernel_mapping *entry)
-{
-	if (file == KERNEL_SILENT)
-		return;
-	entry->under = entry->file;
-	entry->under_bias = entry->bias;
-	entry->file = file;
-	entry->bias = bias;
-}
-
 /* @mapping may be NULL. */
 static struct kernel_mapping mapped_entry(struct mapping_builder *e, const struct mapping *mapping)
 {
@@ -38,15 +27,12 @@ static struct kernel_mapping entry_of(struct mapping_builder *e, const struct ma
 				      const struct remote_range *range)
 {
 	struct kernel_mapping entry = mapped_entry(e, mapping);
-	uint64_t bias;
-	uint32_t file;
 
 	if (!range || !remote_range_serves(range))
 		return entry;
-	if (!bpf_code_file(e->code, range, &file, &bias))
+	if (!bpf_tables_registered(e->tables, range, true, &entry))
 		e->whole = false;
 	e->grows |= range->table->jit.mem.read != NULL;
-	put_over(file, bias, &entry);
 	return entry;
 }
 
@@ -103,15 +89,11 @@ bool mapping_builder_at(struct mapping_builder *entries, struct bobbin_space *sp
 {
 	const struct remote_range *range = remote_code_find(space->remote, addr);
 	const struct mapping *mapping = space_find(space, addr);
-	uint64_t bias;
-	uint32_t file;
 
 	if (!range && !mapping)
 		return false;
 	*ret = mapped_entry(entries, mapping);
-	if (!range || !remote_range_serves(range))
-		return true;
-	bpf_code_known_file(entries->code, range, &file, &bias);
-	put_over(file, bias, ret);
+	if (range && remote_range_serves(range))
+		bpf_tables_registered(entries->tables, range, false, ret);
 	return true;
 }

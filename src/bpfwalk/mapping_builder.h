@@ -11,14 +11,12 @@
 
 /**
  * struct mapping_builder - of a list that is being made
- * @tables, @code: of files and of registered code
  * @list, @count: the entries, ascending
  * @whole: no table is to come
  * @grows: there are JIT tables among them
  */
 struct mapping_builder {
 	struct bpf_tables *tables;
-	struct bpf_code *code;
 	struct kernel_mapping *list;
 	size_t count, room;
 	bool whole, grows;

@@ -40,14 +40,6 @@ bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *
 	return false;
 }
 
-void page_allocator_give(struct page_allocator *room, uint32_t first, uint32_t count, uint64_t now)
-{
-	const struct resting_run resting = {{first, count}, now};
-
-	if (!vector_push(room->resting, room->resting_count, room->resting_room, resting))
-		room->free += count;
-}
-
 /* Where it belongs, and one with its neighbours.  false: there is no memory. */
 static bool add_run(struct page_allocator *room, const struct page_run *new)
 {
@@ -70,6 +62,21 @@ static bool add_run(struct page_allocator *room, const struct page_run *new)
 		remove_run(room, at);
 	}
 	return true;
+}
+
+void page_allocator_give(struct page_allocator *room, struct page_run run, uint64_t now)
+{
+	const struct resting_run resting = {run, now};
+
+	if (run.count &&
+	    !vector_push(room->resting, room->resting_count, room->resting_room, resting))
+		room->free += run.count;
+}
+
+void page_allocator_give_now(struct page_allocator *room, struct page_run run)
+{
+	if (run.count && add_run(room, &run))
+		room->free += run.count;
 }
 
 bool page_allocator_wake(struct page_allocator *room, uint64_t now)

@@ -45,8 +45,9 @@ void page_allocator_fini(struct page_allocator *room);
 /* The first of @count pages; false: there are not as many in a row. */
 bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *ret);
 
-/* Pages are used no more from @now on.  Without memory they are lost. */
-void page_allocator_give(struct page_allocator *room, uint32_t first, uint32_t count, uint64_t now);
+/* Pages are used no more from @now on; or nobody reads them.  Without memory they are lost. */
+void page_allocator_give(struct page_allocator *room, struct page_run run, uint64_t now);
+void page_allocator_give_now(struct page_allocator *room, struct page_run run);
 
 /* Those that have rested can be used; whether there were any. */
 bool page_allocator_wake(struct page_allocator *room, uint64_t now);

@@ -5,11 +5,17 @@
 #include <stdlib.h>
 
 #include "base/native_arch.h"
+#include "jit/jit_table.h"
 #include "table/compile_cfi.h"
 #include "table/compile_sframe.h"
+#include "table/compiled_table.h"
+#include "table/table_builder.h"
 
 /* Bytes of a section of which a table is made. */
 #define SECTION_MAX (64u << 20)
+/* Entries of JIT tables of which a table is made, and that are read at once. */
+#define JIT_ROWS (1u << 18)
+#define JIT_ROWS_AT_ONCE 512
 
 bool section_tables_possible(const struct module *module)
 {
@@ -55,8 +61,17 @@ static int make_cfi(struct module *module, const struct bobbin_cfi_view *view, b
 	return r;
 }
 
+static void note_digest(struct section_table *table)
+{
+	struct content_digest d;
+
+	content_digest_init(&d);
+	content_digest_add(&d, table->data, table->size);
+	content_digest_get(&d, table->digest);
+}
+
 /* Takes the next one in; @error: of making it. */
-static int add(struct section_tables *tables, int error, const struct section_table *table,
+static int add(struct section_tables *tables, int error, struct section_table *table,
 	       uint64_t *limit)
 {
 	/* a section without rows says nothing */
@@ -64,6 +79,7 @@ static int add(struct section_tables *tables, int error, const struct section_ta
 		return 0;
 	if (error)
 		return error;
+	note_digest(table);
 	tables->list[tables->count++] = *table;
 	*limit -= table->size;
 	return 0;
@@ -116,6 +132,134 @@ int section_tables_init_bare(const struct elf_bytes *section, uint64_t limit,
 	if (!r)
 		*ret = tables;
 	return r;
+}
+
+/* Bytes of the function that begins there, or 0. */
+static uint64_t function_size(const struct compiled_table *table, uint64_t start)
+{
+	struct compiled_row row;
+	uint64_t end = start;
+
+	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {
+		if (compiled_table_find(table, end, &row) || row.start != end ||
+		    row.begins != (end == start))
+			break;
+		end = row.end;
+	}
+	return end - start;
+}
+
+/* The first function of a program has no caller, whatever its table says. */
+static void find_entry(struct module *module, const struct section_table *from,
+		       struct kernel_file *ret)
+{
+	uint64_t function;
+	struct compiled_table table;
+
+	ret->entry = module->tables.entry;
+	if (!ret->entry)
+		return;
+	if (!table_set_function(&module->tables, ret->entry, &function)) {
+		ret->first = ret->entry;
+		ret->first_size = module->tables.entry_size;
+	}
+	if (!compiled_table_init(from->data, from->size, NULL, &table))
+		ret->entry_size = function_size(&table, ret->entry);
+}
+
+/* Whether sections of the file are all that walks ask. */
+static bool has_no_sidefile(const struct module *module)
+{
+	struct late_sidefile sidefile = module->sidefile;
+	struct bobbin_row row;
+	bool none;
+
+	none = late_sidefile_lookup(&sidefile, 0, &row) == -ENODATA;
+	sidefile_close(sidefile.file == module->sidefile.file ? NULL : sidefile.file);
+	return none;
+}
+
+void section_tables_describe(const struct section_tables *tables, unsigned int at,
+			     struct module *module, struct kernel_file *ret)
+{
+	const struct section_table *table = &tables->list[at];
+
+	ret->source = (uint8_t)table->source;
+	ret->eh_returns = module->tables.eh_returns;
+	ret->resort = at + 1 == tables->count && tables->whole && has_no_sidefile(module);
+	find_entry(module, table, ret);
+}
+
+int section_tables_jit_end(const struct jit_source *jit, uint64_t *tail, uint64_t *used)
+{
+	uint64_t at = jit->info.unwind_head, head[JIT_HEAD_SIZE / sizeof(uint64_t)];
+
+	for (unsigned int i = 0; i < JIT_MAX_TABLES; i++) {
+		if (jit->mem.read(jit->mem.ctx, at, head, sizeof(head)))
+			return -EFAULT;
+		*tail = at;
+		*used = head[1];
+		at = head[2];
+		if (!at)
+			return 0;
+	}
+	return -EBADMSG;
+}
+
+struct jit_rows {
+	const struct jit_source *jit;
+	struct table_builder builder;
+	uint32_t count;
+};
+
+static int add_row(void *ctx, const struct bobbin_row *row)
+{
+	struct jit_rows *rows = ctx;
+	const uint64_t shift = SECTION_TABLE_ADDR - rows->jit->info.text_start;
+	uint32_t rule;
+	int r;
+
+	if (rows->count++ == JIT_ROWS)
+		return -E2BIG;
+	r = table_rules_of_rule(&rows->builder.rules, &row->rule, &rule);
+	if (!r)
+		r = table_builder_begin(&rows->builder, row->start + shift);
+	if (!r)
+		r = table_builder_row(&rows->builder, row->start + shift, rule);
+	return r ? r : table_builder_end(&rows->builder, row->end + shift);
+}
+
+static int compile_jit(const struct jit_source *jit, const struct bobbin_arch *arch,
+		       struct section_table *ret)
+{
+	const struct jit_chain chain = {arch, &jit->info, &jit->mem, NULL};
+	struct code_jit_unwind_fre room[JIT_ROWS_AT_ONCE];
+	struct jit_rows rows = {.jit = jit};
+	int r = table_builder_init(arch, NULL, 0, &rows.builder);
+
+	rows.builder.limit = (uint64_t)KERNEL_CODE_PAGES * KERNEL_PAGE;
+	if (!r)
+		r = jit_table_rows(&chain, room, JIT_ROWS_AT_ONCE, add_row, &rows);
+	if (!r && rows.count)
+		r = table_builder_make(&rows.builder, &ret->own, &ret->size);
+	table_builder_fini(&rows.builder);
+	ret->data = ret->own;
+	return r;
+}
+
+int section_tables_of_jit(const struct jit_source *jit, const struct bobbin_arch *arch,
+			  struct section_table *ret, struct kernel_file *file)
+{
+	struct section_table table = {.source = BOBBIN_SOURCE_JIT};
+	int r = section_tables_jit_end(jit, &file->tail, &file->used);
+
+	if (!r)
+		r = compile_jit(jit, arch, &table);
+	if (r)
+		return r;
+	note_digest(&table);
+	*ret = table;
+	return 0;
 }
 
 void section_tables_fini(struct section_tables *tables)

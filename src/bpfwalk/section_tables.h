@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * section_tables.h - compiled tables of the sections of a file, in the order in which walks ask
- * them.
+ * section_tables.h - compiled tables: of the sections of a file, in the order in which walks ask
+ * them, of a registered section, and of what a JIT table of another process has now.
  */
 #ifndef BOBBIN_BPFWALK_SECTION_TABLES_H
 #define BOBBIN_BPFWALK_SECTION_TABLES_H
 
+#include "base/content_digest.h"
 #include "bpfwalk/bpf_abi.h"
 #include "unwind/module.h"
-
-/* .sframe, .eh_frame, .debug_frame */
-#define SECTION_TABLES KERNEL_SECTIONS
 
 struct section_table {
 	enum bobbin_source source;
 	const uint8_t *data;
 	uint64_t size;
 	uint8_t *own; /* to be freed */
+	uint8_t digest[CONTENT_DIGEST_SIZE];
 };
 
 /**
@@ -25,7 +24,7 @@ struct section_table {
  * @whole: there are no other sections that walks ask
  */
 struct section_tables {
-	struct section_table list[SECTION_TABLES];
+	struct section_table list[KERNEL_SECTIONS];
 	unsigned int count;
 	bool whole;
 };
@@ -47,6 +46,27 @@ int section_tables_init(struct module *module, uint64_t limit, struct section_ta
 #define SECTION_TABLE_ADDR (1ull << 47)
 int section_tables_init_bare(const struct elf_bytes *section, uint64_t limit,
 			     struct section_tables *ret);
+
+/*
+ * What the kernel is to know of a file's table beside its bytes; @ret->next is the caller's, and the
+ * rest of it zero.
+ */
+void section_tables_describe(const struct section_tables *tables, unsigned int at,
+			     struct module *module, struct kernel_file *ret);
+
+/*
+ * Where a chain of JIT tables ends now: the last table, and the bytes of it that are in use.
+ * 0; -EFAULT; -EBADMSG: it has too many tables.
+ */
+int section_tables_jit_end(const struct jit_source *jit, uint64_t *tail, uint64_t *used);
+
+/*
+ * Compile the entries of the chain as if the text were at SECTION_TABLE_ADDR; @file gets the end,
+ * as it was before.  @ret->own is to be freed; size 0: there are no entries.  0; -EBADMSG: it is
+ * malformed; -EFAULT; -ENOMEM; -E2BIG.
+ */
+int section_tables_of_jit(const struct jit_source *jit, const struct bobbin_arch *arch,
+			  struct section_table *ret, struct kernel_file *file);
 
 void section_tables_fini(struct section_tables *tables);
 

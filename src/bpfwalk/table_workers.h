@@ -17,7 +17,8 @@ struct table_workers;
  * struct wanted_table - tables of a file that are wanted, and then made
  * @module: of the file; it lives as long as the maker
  * @section: instead of a file, what was registered, to be released
- * @file: the number
+ * @file: number of the file
+ * @number: of the slot
  * @limit: bytes that the tables may have
  * @error: 0, or why there are none
  * @made: the tables
@@ -25,7 +26,7 @@ struct table_workers;
 struct wanted_table {
 	struct module *module;
 	struct remote_table *section;
-	uint32_t file;
+	uint32_t file, number;
 	uint64_t limit;
 	int error;
 	struct section_tables made;

@@ -130,7 +130,7 @@ static void open_sampler(struct exactness *x)
 	int r = bpf_tables_init(&x->tables);
 
 	if (!r)
-		r = table_workers_open(&x->tables.maker);
+		r = table_workers_open(&x->tables.workers);
 
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
@@ -139,8 +139,8 @@ static void open_sampler(struct exactness *x)
 		die(r);
 	native_sampler_init(forms.from_sp, forms.from_fp, forms.record, word, &maps);
 	x->tables.unwinder = x->unwinder;
-	x->tables.files = maps.files;
-	x->tables.pages = maps.pages;
+	x->tables.store.files = maps.files;
+	x->tables.store.pages = maps.pages;
 	x->lists.mappings = maps.mappings;
 	make_lists(x);
 }

@@ -36,7 +36,7 @@ static void pages_rest_before_they_are_used_again(void **state)
 
 	assert_int_equal(page_allocator_init(PAGES, &room), 0);
 	assert_true(page_allocator_take(&room, PAGES, &first));
-	page_allocator_give(&room, 10, 20, 1);
+	page_allocator_give(&room, (struct page_run){10, 20}, 1);
 	assert_int_equal(room.free, 20);
 	assert_false(page_allocator_take(&room, 20, &first));
 	assert_false(page_allocator_wake(&room, PAGE_REST_NS));
@@ -54,9 +54,9 @@ static void neighbours_become_one(void **state)
 
 	assert_int_equal(page_allocator_init(PAGES, &room), 0);
 	assert_true(page_allocator_take(&room, PAGES, &first));
-	page_allocator_give(&room, 0, 10, 0);
-	page_allocator_give(&room, 20, 10, 0);
-	page_allocator_give(&room, 10, 10, 0);
+	page_allocator_give(&room, (struct page_run){0, 10}, 0);
+	page_allocator_give(&room, (struct page_run){20, 10}, 0);
+	page_allocator_give(&room, (struct page_run){10, 10}, 0);
 	assert_true(page_allocator_wake(&room, LATER));
 	assert_int_equal(room.run_count, 1);
 	assert_true(page_allocator_take(&room, 30, &first));
@@ -82,7 +82,7 @@ static void no_page_has_two_owners(void **state)
 		page_allocator_wake(&room, now);
 		if (run->count) {
 			memset(owned + run->first, 0, run->count);
-			page_allocator_give(&room, run->first, run->count, now);
+			page_allocator_give(&room, (struct page_run){run->first, run->count}, now);
 			run->count = 0;
 		} else if (page_allocator_take(&room, count, &first)) {
 			*run = (struct page_run){first, count};
@@ -92,7 +92,8 @@ static void no_page_has_two_owners(void **state)
 	}
 	for (int i = 0; i < 64; i++)
 		if (runs[i].count)
-			page_allocator_give(&room, runs[i].first, runs[i].count, now);
+			page_allocator_give(&room, (struct page_run){runs[i].first, runs[i].count},
+					    now);
 	page_allocator_wake(&room, now + LATER);
 	assert_int_equal(room.run_count, 1);
 	assert_int_equal(room.runs[0].count, PAGES);

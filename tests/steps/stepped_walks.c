@@ -40,7 +40,7 @@ static int open_sampler(struct walk_means *means)
 	int r = bpf_tables_init(&means->tables);
 
 	if (!r)
-		r = table_workers_open(&means->tables.maker);
+		r = table_workers_open(&means->tables.workers);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
 		r = bobbin_rule_pack(&outermost, &word);
@@ -48,8 +48,8 @@ static int open_sampler(struct walk_means *means)
 		return r;
 	native_sampler_init(forms.from_sp, forms.from_fp, forms.record, word, &maps);
 	means->tables.unwinder = means->inferring;
-	means->tables.files = maps.files;
-	means->tables.pages = maps.pages;
+	means->tables.store.files = maps.files;
+	means->tables.store.pages = maps.pages;
 	means->lists.mappings = maps.mappings;
 	return 0;
 }
