@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash_index.h"
-#include "base/vector.h"
 #include "core/bisect.h"
 
 /* Entries of all lists that are remembered: 16 MiB. */
@@ -21,49 +20,20 @@ static void free_chain(struct known_list *list)
 	}
 }
 
+int bpf_lists_init(struct bpf_lists *lists)
+{
+	lists->seed = hash_seed();
+	return map_allocator_init(KERNEL_MAPPINGS, &lists->room);
+}
+
 void bpf_lists_fini(struct bpf_lists *lists)
 {
 	for (unsigned int i = 0; i < LIST_BUCKETS; i++)
 		free_chain(lists->buckets[i]);
 	for (unsigned int i = 0; i < LISTS_RETIRED; i++)
 		free(lists->retired[i]);
-	for (unsigned int i = 0; i < KERNEL_LIST_SIZES; i++)
-		free(lists->spare[i].firsts);
+	map_allocator_fini(&lists->room);
 	*lists = (struct bpf_lists){0};
-}
-
-/* The smallest power of two that is at least @count. */
-static unsigned int size_of(uint32_t count)
-{
-	unsigned int size = 0;
-
-	while (1u << size < count)
-		size++;
-	return size;
-}
-
-/* Room for a list. */
-static bool take_room(struct bpf_lists *lists, unsigned int size, uint32_t *ret)
-{
-	if (lists->spare[size].count) {
-		*ret = lists->spare[size].firsts[--lists->spare[size].count];
-		return true;
-	}
-	if (1u << size > KERNEL_MAPPINGS - lists->used)
-		return false;
-	*ret = lists->used;
-	lists->used += 1u << size;
-	return true;
-}
-
-static void give_room(struct bpf_lists *lists, unsigned int size, uint32_t first)
-{
-	size_t count = lists->spare[size].count;
-
-	/* without memory the room is lost */
-	if (!vector_reserve(&lists->spare[size].firsts, &lists->spare[size].room, count + 1,
-			    sizeof(first)))
-		lists->spare[size].firsts[lists->spare[size].count++] = first;
 }
 
 static struct known_list **bucket_of(struct bpf_lists *lists, uint64_t number)
@@ -94,11 +64,11 @@ static struct known_list *add_list(struct bpf_lists *lists, const struct kernel_
 	struct known_list *l, **bucket = &lists->buckets[hash % LIST_BUCKETS];
 	uint32_t first;
 
-	if (!take_room(lists, size_of(count), &first))
+	if (!map_allocator_take(&lists->room, count, &first))
 		return NULL;
 	l = malloc(sizeof(*l) + count * sizeof(*entries));
 	if (!l) {
-		give_room(lists, size_of(count), first);
+		map_allocator_give_now(&lists->room, (struct map_run){first, count});
 		return NULL;
 	}
 	*l = (struct known_list){
@@ -123,8 +93,6 @@ struct known_list *bpf_lists_get(struct bpf_lists *lists, const struct kernel_ma
 
 	if (!count || count > KERNEL_LIST_MAX)
 		return NULL;
-	if (!lists->seed)
-		lists->seed = hash_seed();
 	hash = hash_bytes((const char *)entries, size, lists->seed);
 	for (l = lists->buckets[hash % LIST_BUCKETS]; l; l = l->next) {
 		if (l->hash != hash || l->list.count != count || memcmp(l->entries, entries, size))
@@ -168,7 +136,7 @@ void bpf_lists_put(struct bpf_lists *lists, struct known_list *list)
 		link = &(*link)->next;
 	*link = list->next;
 	list->next = NULL;
-	give_room(lists, size_of(list->list.count), list->list.first);
+	map_allocator_give_now(&lists->room, (struct map_run){list->list.first, list->list.count});
 	retire(lists, list);
 }
 

@@ -10,9 +10,9 @@
 #define BOBBIN_BPFWALK_BPF_LISTS_H
 
 #include "bpfwalk/bpf_abi.h"
+#include "bpfwalk/map_allocator.h"
 
 #define KERNEL_LIST_MAX 16384
-#define KERNEL_LIST_SIZES 15 /* powers of two up to it */
 #define LIST_BUCKETS 1024
 #define LISTS_RETIRED 4096
 #define NUMBER_BUCKETS 4096
@@ -29,16 +29,11 @@ struct known_list {
 /**
  * struct bpf_lists - all that are in use, and the last ones that were
  * @mappings: memory of the map
- * @used: entries of it that were ever used
- * @spare: of each size, entries where lists were
+ * @room: entries of it that are free
  */
 struct bpf_lists {
 	struct kernel_mapping *mappings;
-	uint32_t used;
-	struct {
-		uint32_t *firsts;
-		size_t count, room;
-	} spare[KERNEL_LIST_SIZES];
+	struct map_allocator room;
 	struct known_list *buckets[LIST_BUCKETS];
 	struct known_list *numbers[NUMBER_BUCKETS];
 	struct known_list *retired[LISTS_RETIRED];
@@ -47,6 +42,8 @@ struct bpf_lists {
 	uint64_t last_number, seed;
 };
 
+/* The rest of @lists is zero, or the caller's.  0 or -ENOMEM. */
+int bpf_lists_init(struct bpf_lists *lists);
 void bpf_lists_fini(struct bpf_lists *lists);
 
 /* The list with these entries, known or new, with one more user; NULL: there is no room. */

@@ -269,6 +269,8 @@ static int open_walk(struct bobbin_unwinder *unwinder, const struct bpf_walk_opt
 	w->entries.tables = &w->tables;
 	r = bpf_tables_init(&w->tables);
 	if (!r)
+		r = bpf_lists_init(&w->lists);
+	if (!r)
 		r = load(w, with_new);
 	if (!r)
 		r = table_workers_open(&w->tables.workers);

@@ -14,12 +14,12 @@
 
 int table_store_init(struct table_store *store)
 {
-	return page_allocator_init(KERNEL_PAGES, &store->room);
+	return map_allocator_init(KERNEL_PAGES, &store->room);
 }
 
 void table_store_fini(struct table_store *store)
 {
-	page_allocator_fini(&store->room);
+	map_allocator_fini(&store->room);
 }
 
 static struct kernel_file *entry_of(const struct table_store *s, uint32_t number)
@@ -47,7 +47,7 @@ struct table_slot *table_store_find_key(struct table_store *s,
 /* Who found a file's table before it was dropped may still walk by it. */
 static bool can_be_taken(const struct table_slot *slot, uint64_t now)
 {
-	return slot->state == SLOT_FREE && now - slot->used >= PAGE_REST_NS;
+	return slot->state == SLOT_FREE && now - slot->used >= MAP_REST_NS;
 }
 
 /* The next number whose slot is free. */
@@ -89,9 +89,9 @@ void table_store_free(struct table_store *s, struct table_slot *slot)
 	if (registered) {
 		s->code_slots--;
 		s->code_pages -= slot->run.count;
-		page_allocator_give_now(&s->room, slot->run);
+		map_allocator_give_now(&s->room, slot->run);
 	} else {
-		page_allocator_give(&s->room, slot->run, now);
+		map_allocator_give(&s->room, slot->run, now);
 	}
 	*slot = (struct table_slot){.used = registered ? 0 : now};
 }
@@ -144,7 +144,7 @@ static bool take_pages(struct table_store *s, struct table_slot *slot, uint64_t 
 	bool registered = kernel_is_registered(slot->number);
 
 	if (count > pages_left(s, registered) ||
-	    !page_allocator_take(&s->room, (uint32_t)count, &slot->run.first)) {
+	    !map_allocator_take(&s->room, (uint32_t)count, &slot->run.first)) {
 		s->wants_room |= registered;
 		s->roomless++;
 		return false;
@@ -282,7 +282,7 @@ void table_store_make_room(struct table_store *store, const struct bpf_lists *li
 {
 	uint64_t now = clock_now();
 	struct table_slot *unused;
-	bool found = page_allocator_wake(&store->room, now);
+	bool found = map_allocator_wake(&store->room, now);
 
 	if (store->wants_room ||
 	    (pages_left(store, false) < FREE_PAGES && now - store->looked >= LOOK_NS)) {

@@ -11,7 +11,6 @@
 #define BOBBIN_BPFWALK_TABLE_STORE_H
 
 #include "bpfwalk/bpf_lists.h"
-#include "bpfwalk/page_allocator.h"
 #include "bpfwalk/section_tables.h"
 
 enum slot_state {
@@ -35,7 +34,7 @@ struct table_slot {
 	uint32_t number;
 	enum slot_state state;
 	bool named;
-	struct page_run run;
+	struct map_run run;
 	uint64_t used;
 	uint8_t key[CONTENT_DIGEST_SIZE];
 };
@@ -55,7 +54,7 @@ struct table_slot {
 struct table_store {
 	struct kernel_file *files;
 	uint8_t *pages;
-	struct page_allocator room;
+	struct map_allocator room;
 	struct table_slot slots[KERNEL_FILES];
 	uint32_t slot_end, last_number, code_slots, code_pages;
 	bool wants_room;

@@ -22,6 +22,14 @@ static const struct kernel_mapping *mappings(uint64_t first, uint32_t count)
 	return entries;
 }
 
+static struct bpf_lists empty_lists(void)
+{
+	struct bpf_lists lists = {.mappings = map};
+
+	assert_int_equal(bpf_lists_init(&lists), 0);
+	return lists;
+}
+
 static struct known_list *get(struct bpf_lists *lists, uint64_t first, uint32_t count)
 {
 	return bpf_lists_get(lists, mappings(first, count), count);
@@ -29,7 +37,7 @@ static struct known_list *get(struct bpf_lists *lists, uint64_t first, uint32_t 
 
 static void equal_mappings_share_a_list(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 	struct known_list *a = get(&lists, 0x1000, 5), *b = get(&lists, 0x1000, 5),
 			  *c = get(&lists, 0x1000, 6);
 
@@ -46,7 +54,7 @@ static void equal_mappings_share_a_list(void **state)
 
 static void an_address_is_found_in_its_mapping(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 	const struct known_list *l = get(&lists, 0x1000, 3);
 
 	assert_null(known_list_at(l, 0xfff));
@@ -60,7 +68,7 @@ static void an_address_is_found_in_its_mapping(void **state)
 
 static void room_is_used_again_and_numbers_are_not(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 	uint64_t last = 0;
 
 	for (uint64_t i = 0; i < 100; i++) {
@@ -71,13 +79,13 @@ static void room_is_used_again_and_numbers_are_not(void **state)
 		last = l->list.number;
 		bpf_lists_put(&lists, l);
 	}
-	assert_int_equal(lists.used, KERNEL_LIST_MAX);
+	assert_int_equal(lists.room.free, KERNEL_MAPPINGS);
 	bpf_lists_fini(&lists);
 }
 
 static void what_does_not_fit_has_no_list(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 
 	assert_null(get(&lists, 0x1000, 0));
 	assert_null(get(&lists, 0x1000, KERNEL_LIST_MAX + 1));
@@ -89,7 +97,7 @@ static void what_does_not_fit_has_no_list(void **state)
 
 static void a_list_is_remembered_for_a_while(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 	struct known_list *l = get(&lists, 0x1000, 3);
 	uint64_t number = l->list.number;
 
@@ -105,7 +113,7 @@ static void a_list_is_remembered_for_a_while(void **state)
 
 static void large_lists_are_forgotten_sooner(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 
 	for (uint64_t i = 0; i < 40; i++)
 		bpf_lists_put(&lists, get(&lists, 0x1000 + (i << 32), KERNEL_LIST_MAX));
@@ -117,7 +125,7 @@ static void large_lists_are_forgotten_sooner(void **state)
 
 static void a_list_that_the_kernel_made_is_known_by_its_number(void **state)
 {
-	struct bpf_lists lists = {.mappings = map};
+	struct bpf_lists lists = empty_lists();
 	struct fresh_list told = {.number = KERNEL_FRESH | 7, .count = 2};
 	const struct known_list *l;
 
@@ -129,7 +137,7 @@ static void a_list_that_the_kernel_made_is_known_by_its_number(void **state)
 	assert_int_equal(known_list_at(l, 0x3000)->start, 0x3000);
 	assert_null(bpf_lists_find(&lists, 7));
 	/* the room of the recorder's own lists is not touched */
-	assert_int_equal(lists.used, 0);
+	assert_int_equal(lists.room.free, KERNEL_MAPPINGS);
 	for (uint64_t i = 1; i <= LISTS_RETIRED; i++) {
 		told.number++;
 		bpf_lists_told(&lists, &told);

@@ -40,6 +40,8 @@ static int open_sampler(struct walk_means *means)
 	int r = bpf_tables_init(&means->tables);
 
 	if (!r)
+		r = bpf_lists_init(&means->lists);
+	if (!r)
 		r = table_workers_open(&means->tables.workers);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)

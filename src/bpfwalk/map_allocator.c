@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "bpfwalk/page_allocator.h"
+#include "bpfwalk/map_allocator.h"
 
 #include "base/vector.h"
 
-int page_allocator_init(uint32_t count, struct page_allocator *ret)
+int map_allocator_init(uint32_t count, struct map_allocator *ret)
 {
-	*ret = (struct page_allocator){.free = count};
-	return vector_push(ret->runs, ret->run_count, ret->run_room, (struct page_run){0, count});
+	*ret = (struct map_allocator){.free = count};
+	return vector_push(ret->runs, ret->run_count, ret->run_room, (struct map_run){0, count});
 }
 
-void page_allocator_fini(struct page_allocator *room)
+void map_allocator_fini(struct map_allocator *room)
 {
 	free(room->runs);
 	free(room->resting);
-	*room = (struct page_allocator){0};
+	*room = (struct map_allocator){0};
 }
 
-static void remove_run(struct page_allocator *room, size_t at)
+static void remove_run(struct map_allocator *room, size_t at)
 {
 	room->run_count--;
 	memmove(room->runs + at, room->runs + at + 1, (room->run_count - at) * sizeof(*room->runs));
 }
 
-bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *ret)
+bool map_allocator_take(struct map_allocator *room, uint32_t count, uint32_t *ret)
 {
 	for (size_t i = 0; i < room->run_count; i++) {
-		struct page_run *run = &room->runs[i];
+		struct map_run *run = &room->runs[i];
 
 		if (run->count < count)
 			continue;
@@ -41,7 +41,7 @@ bool page_allocator_take(struct page_allocator *room, uint32_t count, uint32_t *
 }
 
 /* Where it belongs, and one with its neighbours.  false: there is no memory. */
-static bool add_run(struct page_allocator *room, const struct page_run *new)
+static bool add_run(struct map_allocator *room, const struct map_run *new)
 {
 	size_t at = 0;
 
@@ -64,7 +64,7 @@ static bool add_run(struct page_allocator *room, const struct page_run *new)
 	return true;
 }
 
-void page_allocator_give(struct page_allocator *room, struct page_run run, uint64_t now)
+void map_allocator_give(struct map_allocator *room, struct map_run run, uint64_t now)
 {
 	const struct resting_run resting = {run, now};
 
@@ -73,18 +73,18 @@ void page_allocator_give(struct page_allocator *room, struct page_run run, uint6
 		room->free += run.count;
 }
 
-void page_allocator_give_now(struct page_allocator *room, struct page_run run)
+void map_allocator_give_now(struct map_allocator *room, struct map_run run)
 {
 	if (run.count && add_run(room, &run))
 		room->free += run.count;
 }
 
-bool page_allocator_wake(struct page_allocator *room, uint64_t now)
+bool map_allocator_wake(struct map_allocator *room, uint64_t now)
 {
 	size_t count = 0;
 
-	while (count < room->resting_count && now - room->resting[count].since >= PAGE_REST_NS) {
-		const struct page_run *run = &room->resting[count++].run;
+	while (count < room->resting_count && now - room->resting[count].since >= MAP_REST_NS) {
+		const struct map_run *run = &room->resting[count++].run;
 
 		if (!add_run(room, run))
 			room->free -= run->count;
