@@ -44,6 +44,7 @@ void bpf_samples_close(struct bpf_samples *samples)
 	record_ring_close(&samples->ring);
 	stack_intern_fini(&samples->store);
 	free(samples->list);
+	*samples = (struct bpf_samples){0};
 }
 
 /* The words of a record in their order, as far as they are there. */

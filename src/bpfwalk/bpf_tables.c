@@ -12,14 +12,69 @@
 /* Larger registered sections are not compiled. */
 #define SECTION_MAX (16u << 20)
 
+/**
+ * struct wanted_table - the tables of a file, or of a registered section
+ * @module: of the file; it lives as long as the workers
+ * @section: instead of a file; it is shared
+ * @file: number of the file
+ * @number: of the slot
+ * @limit: bytes that the tables may have
+ * @error: 0, or why there are none
+ */
+struct wanted_table {
+	struct walk_job job; /* first */
+	struct module *module;
+	struct remote_table *section;
+	uint32_t file, number;
+	uint64_t limit;
+	int error;
+	struct section_tables made;
+};
+
+static void build(struct walk_job *job)
+{
+	struct wanted_table *w = (struct wanted_table *)job;
+
+	if (w->section)
+		w->error = section_tables_init_bare(&w->section->section, w->limit, &w->made);
+	else
+		w->error = section_tables_init(w->module, w->limit, &w->made);
+}
+
+static void drop(struct walk_job *job)
+{
+	struct wanted_table *w = (struct wanted_table *)job;
+
+	section_tables_fini(&w->made);
+	remote_table_release(w->section);
+	free(w);
+}
+
+/* The slot's state then. */
+static enum slot_state ask(struct bpf_tables *t, const struct wanted_table *wanted)
+{
+	struct wanted_table *w = malloc(sizeof(*w));
+
+	if (!w)
+		return SLOT_REFUSED;
+	*w = *wanted;
+	w->job = (struct walk_job){.run = build, .drop = drop};
+	if (w->section)
+		remote_table_share(w->section);
+	walk_workers_ask(t->workers, &w->job);
+	return SLOT_TO_COME;
+}
+
 int bpf_tables_init(struct bpf_tables *tables)
 {
-	return table_store_init(&tables->store);
+	int r = table_store_init(&tables->store);
+
+	return r ? r : walk_workers_open(&tables->workers);
 }
 
 void bpf_tables_fini(struct bpf_tables *tables)
 {
-	table_workers_close(tables->workers);
+	walk_workers_close(tables->workers);
 	table_store_fini(&tables->store);
 	free(tables->of_files);
 	*tables = (struct bpf_tables){0};
@@ -70,18 +125,18 @@ static void take_section(struct bpf_tables *t, const struct wanted_table *w,
 
 void bpf_tables_take(struct bpf_tables *tables, bool wait)
 {
-	struct wanted_table w;
+	struct walk_job *job;
 
-	while (table_workers_take(tables->workers, wait, &w)) {
-		struct table_slot *slot = table_store_find(&tables->store, w.number);
+	while ((job = walk_workers_take(tables->workers, wait))) {
+		const struct wanted_table *w = (const struct wanted_table *)job;
+		struct table_slot *slot = table_store_find(&tables->store, w->number);
 
-		if (w.section)
-			take_section(tables, &w, slot);
+		if (w->section)
+			take_section(tables, w, slot);
 		else
-			take_file(tables, &w, slot);
+			take_file(tables, w, slot);
 		tables->taken++;
-		section_tables_fini(&w.made);
-		remote_table_release(w.section);
+		drop(job);
 	}
 }
 
@@ -107,8 +162,7 @@ static enum slot_state ask_file(struct bpf_tables *t, uint32_t file, struct modu
 		return slot->state = SLOT_ROOMLESS;
 	}
 	module->asked = true;
-	if (table_workers_ask(t->workers, &wanted))
-		slot->state = SLOT_REFUSED;
+	slot->state = ask(t, &wanted);
 	return slot->state;
 }
 
@@ -197,11 +251,7 @@ static struct table_slot *ask_section(struct bpf_tables *t, struct remote_table 
 		return NULL;
 	memcpy(slot->key, key, sizeof(slot->key));
 	wanted.number = slot->number;
-	remote_table_share(table);
-	if (table_workers_ask(t->workers, &wanted)) {
-		slot->state = SLOT_REFUSED;
-		remote_table_release(table);
-	}
+	slot->state = ask(t, &wanted);
 	return slot;
 }
 

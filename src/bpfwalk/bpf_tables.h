@@ -14,7 +14,7 @@
 #include <bobbin/unwind.h>
 
 #include "bpfwalk/table_store.h"
-#include "bpfwalk/table_workers.h"
+#include "bpfwalk/walk_workers.h"
 #include "target/mapping_list.h"
 #include "unwind/remote_code.h"
 
@@ -27,14 +27,14 @@
  */
 struct bpf_tables {
 	struct bobbin_unwinder *unwinder;
-	struct table_workers *workers;
+	struct walk_workers *workers;
 	struct table_store store;
 	uint32_t *of_files;
 	size_t of_file_count, of_file_room;
 	uint64_t taken;
 };
 
-/* The rest of @tables is zero, or the caller's.  0 or -ENOMEM. */
+/* The rest of @tables is zero, or the caller's.  0 or a negative errno. */
 int bpf_tables_init(struct bpf_tables *tables);
 void bpf_tables_fini(struct bpf_tables *tables);
 

@@ -41,6 +41,8 @@
 #define LOOK_NS 1000000000ull
 
 struct bpf_walk {
+	struct walk_job load; /* first */
+	int error;            /* of it */
 	struct sampler_bpf *bpf;
 	struct bpf_program *program; /* of its two, for samples by counters */
 	struct bpf_walk_options options;
@@ -256,29 +258,26 @@ static int load(struct bpf_walk *w, bool with_new)
 	return r ? r : open_results(w);
 }
 
-static int open_walk(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
-		     bool with_new, struct bpf_walk **ret)
+static void unload(struct bpf_walk *w)
 {
-	struct bpf_walk *w = calloc(1, sizeof(*w));
-	int r;
-
-	if (!w)
-		return -ENOMEM;
-	w->options = *options;
-	w->tables.unwinder = unwinder;
-	w->entries.tables = &w->tables;
-	r = bpf_tables_init(&w->tables);
-	if (!r)
-		r = bpf_lists_init(&w->lists);
-	if (!r)
-		r = load(w, with_new);
-	if (!r)
-		r = table_workers_open(&w->tables.workers);
-	if (r)
-		bpf_walk_close(w);
-	else
-		*ret = w;
-	return r;
+	if (w->bpf) {
+		unmap_memory(w->bpf->maps.files, w->tables.store.files);
+		unmap_memory(w->bpf->maps.pages, w->tables.store.pages);
+		unmap_memory(w->bpf->maps.mappings, w->lists.mappings);
+	}
+	w->tables.store.files = NULL;
+	w->tables.store.pages = NULL;
+	w->lists.mappings = NULL;
+	event_hits_close(&w->hits);
+	bpf_link__destroy(w->on_exec);
+	bpf_link__destroy(w->on_exit);
+	w->on_exec = w->on_exit = NULL;
+	exec_lists_fini(&w->fresh);
+	bpf_samples_close(&w->samples);
+	ring_buffer__free(w->results);
+	w->results = NULL;
+	sampler_bpf__destroy(w->bpf);
+	w->bpf = NULL;
 }
 
 /* Of the verifier, and of functions that are not as in the kernel that they were written for. */
@@ -296,18 +295,56 @@ static bool is_refusal(int error)
 	}
 }
 
-int bpf_walk_open(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
-		  struct bpf_walk **ret)
+static void load_best(struct walk_job *job)
 {
-	int r;
+	struct bpf_walk *w = (struct bpf_walk *)job;
 
 	/* the program is told numbers of processes as the first namespace has them */
+	w->error = -ENXIO;
 	if (!pid_namespace_is_initial())
-		return -ENXIO;
+		return;
 	libbpf_set_print(quiet);
-	r = open_walk(unwinder, options, true, ret);
+	w->error = load(w, true);
+	if (!is_refusal(w->error))
+		return;
 	/* a kernel may have what is newer than the walk, and not like how it is used */
-	return is_refusal(r) ? open_walk(unwinder, options, false, ret) : r;
+	unload(w);
+	w->error = load(w, false);
+}
+
+/* It is the walk's, which its owner closes. */
+static void drop_load(struct walk_job *job)
+{
+}
+
+int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
+		   struct bpf_walk **ret)
+{
+	struct bpf_walk *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->load = (struct walk_job){.run = load_best, .drop = drop_load};
+	w->options = *options;
+	w->tables.unwinder = unwinder;
+	w->entries.tables = &w->tables;
+	r = bpf_tables_init(&w->tables);
+	if (!r)
+		r = bpf_lists_init(&w->lists);
+	if (r) {
+		bpf_walk_close(w);
+		return r;
+	}
+	walk_workers_ask(w->tables.workers, &w->load);
+	*ret = w;
+	return 0;
+}
+
+int bpf_walk_wait(struct bpf_walk *walk)
+{
+	walk_workers_take(walk->tables.workers, true);
+	return walk->error;
 }
 
 bool bpf_walk_waits(const struct bpf_walk *walk)
@@ -319,20 +356,10 @@ void bpf_walk_close(struct bpf_walk *walk)
 {
 	if (!walk)
 		return;
-	if (walk->bpf) {
-		unmap_memory(walk->bpf->maps.files, walk->tables.store.files);
-		unmap_memory(walk->bpf->maps.pages, walk->tables.store.pages);
-		unmap_memory(walk->bpf->maps.mappings, walk->lists.mappings);
-	}
-	event_hits_close(&walk->hits);
-	bpf_link__destroy(walk->on_exec);
-	bpf_link__destroy(walk->on_exit);
-	exec_lists_fini(&walk->fresh);
+	/* it may still be loaded */
 	bpf_tables_fini(&walk->tables);
+	unload(walk);
 	bpf_lists_fini(&walk->lists);
-	bpf_samples_close(&walk->samples);
-	ring_buffer__free(walk->results);
-	sampler_bpf__destroy(walk->bpf);
 	mapping_builder_fini(&walk->entries);
 	free(walk);
 }
@@ -460,7 +487,7 @@ static void tell_news(struct bpf_walk *w)
 {
 	uint64_t now = clock_now();
 
-	if (table_workers_is_busy(w->tables.workers) && now - w->news_time < NEWS_NS)
+	if (walk_workers_are_busy(w->tables.workers) && now - w->news_time < NEWS_NS)
 		return;
 	w->news = news(w);
 	w->news_time = now;
@@ -508,7 +535,7 @@ void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
 
 bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 {
-	return table_workers_is_busy(walk->tables.workers);
+	return walk_workers_are_busy(walk->tables.workers);
 }
 
 bool bpf_walk_look_is_due(struct bpf_walk *walk)

@@ -43,12 +43,18 @@ struct bpf_walk_stats {
 bool bpf_walk_is_built(void);
 
 /*
- * Load the program.
- * -ENOSYS: not in this build; -ENXIO: inside a process-ID namespace; -EPERM: not
- * allowed; other errnos of bpf(2), -EACCES among them: this kernel does not prove it.
+ * Begin to load the program, in a thread: the kernel takes a quarter of a second to prove it.  0;
+ * -ENOSYS: not in this build; or a negative errno.
  */
-int bpf_walk_open(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
-		  struct bpf_walk **ret);
+int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
+		   struct bpf_walk **ret);
+
+/*
+ * Wait for that, once, before anything else but bpf_walk_close().  0; -ENXIO: inside a process-ID
+ * namespace; -EPERM: not allowed; other errnos of bpf(2), -EACCES among them: this kernel does not
+ * prove it.
+ */
+int bpf_walk_wait(struct bpf_walk *walk);
 
 /* Room for what bpf_walk_error() says. */
 #define WALK_ERROR_SIZE 160

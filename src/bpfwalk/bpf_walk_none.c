@@ -11,8 +11,13 @@ bool bpf_walk_is_built(void)
 	return false;
 }
 
-int bpf_walk_open(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
-		  struct bpf_walk **ret)
+int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
+		   struct bpf_walk **ret)
+{
+	return -ENOSYS;
+}
+
+int bpf_walk_wait(struct bpf_walk *walk)
 {
 	return -ENOSYS;
 }

@@ -109,17 +109,19 @@ void probe_kernel_walk(int *walks, int *waits)
 {
 	struct bobbin_unwinder *unwinder;
 	const struct bpf_walk_options options = {0};
-	struct bpf_walk *walk;
+	struct bpf_walk *walk = NULL;
 	int r = bobbin_unwinder_open(NULL, &unwinder);
 
 	*walks = *waits = r;
 	if (r)
 		return;
-	*walks = *waits = bpf_walk_open(unwinder, &options, &walk);
-	if (!*walks) {
+	r = bpf_walk_start(unwinder, &options, &walk);
+	if (!r)
+		r = bpf_walk_wait(walk);
+	*walks = *waits = r;
+	if (!r)
 		*waits = bpf_walk_waits(walk) ? 0 : -EOPNOTSUPP;
-		bpf_walk_close(walk);
-	}
+	bpf_walk_close(walk);
 	bobbin_unwinder_close(unwinder);
 }
 

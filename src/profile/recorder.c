@@ -575,7 +575,7 @@ void recorder_close(struct recorder *r)
 	jit_keeper_close(r->keeper);
 	process_table_close(r->processes);
 	walk_comparison_close(r->comparison);
-	walk_loader_abandon(&r->loader);
+	bpf_walk_close(r->loading);
 	bpf_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
 	off_cpu_close(&r->off_cpu);

@@ -258,18 +258,24 @@ static int load_walk(struct recorder *r)
 		.all = o->all,
 		.cpus = o->cpus && o->cpus->some ? o->cpus->bits : NULL,
 	};
+	int error;
 
+	if (!wants_walk(r))
+		return 0;
 	bpf_events_list(r->events, o->event_count, &options);
-	return wants_walk(r) ? walk_loader_start(&r->loader, r->unwinder, &options) : 0;
+	error = bpf_walk_start(r->unwinder, &options, &r->loading);
+	return error ? do_without(r, error) : 0;
 }
 
 static int take_walk(struct recorder *r)
 {
 	int error;
 
-	if (!r->loader.running)
+	if (!r->loading)
 		return 0;
-	error = walk_loader_join(&r->loader, &r->walk);
+	r->walk = r->loading;
+	r->loading = NULL;
+	error = bpf_walk_wait(r->walk);
 	return error ? do_without(r, error) : 0;
 }
 
@@ -448,8 +454,10 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	}
 	if (!error)
 		error = choose_events(r);
-	if (!error)
-		error = load_walk(r);
+	if (error)
+		return error;
+	*stage = RECORDER_KERNEL_WALK;
+	error = load_walk(r);
 	if (error)
 		return error;
 	r->off_cpu.processes = r->processes;

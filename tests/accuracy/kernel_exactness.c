@@ -131,8 +131,6 @@ static void open_sampler(struct exactness *x)
 
 	if (!r)
 		r = bpf_lists_init(&x->lists);
-	if (!r)
-		r = table_workers_open(&x->tables.workers);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
 		r = bobbin_rule_pack(&outermost, &word);

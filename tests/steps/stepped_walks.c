@@ -41,8 +41,6 @@ static int open_sampler(struct walk_means *means)
 
 	if (!r)
 		r = bpf_lists_init(&means->lists);
-	if (!r)
-		r = table_workers_open(&means->tables.workers);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
 		r = bobbin_rule_pack(&outermost, &word);
