@@ -148,9 +148,12 @@ static bool same_frame(const struct bobbin_frame *frame, uint64_t word, bool las
 {
 	uint64_t source = word >> KERNEL_PC_BITS & KERNEL_SOURCE;
 
-	/* the last one may be no code, and its rule what is missing */
+	/*
+	 * The last one may be no code, or after a system call that ends its table, and its rule what
+	 * is missing.
+	 */
 	return (frame->pc & KERNEL_PC) == (word & KERNEL_PC) &&
-	       frame->exact == !!(word & KERNEL_EXACT) && (last || frame->source == source);
+	       (last || (frame->exact == !!(word & KERNEL_EXACT) && frame->source == source));
 }
 
 static bool agrees(const struct exactness *x, const struct native_walk *walk)
