@@ -2,7 +2,7 @@
 /*
  * bare_frames.h - frames of code without a table, by what the code and the stack say.
  *
- * core/last_resort.h decides; here is what it asks of the current process's code.  What only
+ * core/bare_code.h decides; here is what it asks of the current process's code.  What only
  * user space can tell is not known here, and what is not proved is user space's.
  */
 #ifndef BOBBIN_BARE_FRAMES_H
@@ -82,7 +82,8 @@ static BOBBIN_ALWAYS_INLINE bool world_kept(struct frame_walk *w, struct bobbin_
 	return false;
 }
 
-static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr)
+static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr,
+					       enum code_answer returns)
 {
 	return code_is_root(addr);
 }

@@ -16,10 +16,11 @@
 
 #include "bpfwalk/bpf_abi.h"
 #include "core/arch.c"
+#include "core/bare_code.h"
 #include "core/call_code.h"
 #include "core/code_path.c"
 #include "core/eh_return.c"
-#include "core/frame_caller.h"
+#include "core/plain_frame.h"
 #include "core/root_code.c"
 #include "core/rule.c"
 #include "core/trampoline.c"
@@ -422,29 +423,6 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 static bool world_is_code(struct frame_walk *w, uint64_t addr)
 {
 	return find_mapping((const struct walk_state *)w, addr);
-}
-
-/* What only frame_general() asks: user space does that. */
-static BOBBIN_ALWAYS_INLINE enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc,
-							  struct bobbin_rule *ret)
-{
-	return BOBBIN_SOURCE_NONE;
-}
-
-static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_table_step(struct frame_walk *w, uint64_t pc,
-								struct table_step *step)
-{
-	return BOBBIN_REASON_NO_TABLE;
-}
-
-static BOBBIN_ALWAYS_INLINE bool world_is_entry(struct frame_walk *w, uint64_t addr)
-{
-	return false;
-}
-
-static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *dst, size_t size)
-{
-	return false;
 }
 
 #include "bare_frames.h"
