@@ -2,10 +2,12 @@
 #include "bpfwalk/bpf_samples.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/vector.h"
@@ -14,6 +16,87 @@
 #define PENDING_MAX 131072
 
 #define HEAD_SIZE sizeof(struct kernel_sample_head)
+
+static int open_ring(int map, size_t size, struct record_ring *ret)
+{
+	struct record_ring ring = {.size = size, .page = (size_t)sysconf(_SC_PAGESIZE)};
+	void *p;
+
+	p = mmap(NULL, ring.page, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	ring.consumer = p;
+	p = mmap(NULL, ring.page + 2 * size, PROT_READ, MAP_SHARED, map, (off_t)ring.page);
+	if (p == MAP_FAILED) {
+		int r = -errno;
+
+		munmap(ring.consumer, ring.page);
+		return r;
+	}
+	ring.producer = p;
+	*ret = ring;
+	return 0;
+}
+
+static void close_ring(struct record_ring *ring)
+{
+	if (!ring->consumer)
+		return;
+	munmap(ring->consumer, ring->page);
+	munmap((void *)ring->producer, ring->page + 2 * ring->size);
+	*ring = (struct record_ring){0};
+}
+
+/* See what the kernel has written since. */
+static void update_ring(struct record_ring *ring)
+{
+	ring->head = __atomic_load_n((const uint64_t *)ring->producer, __ATOMIC_ACQUIRE);
+}
+
+/* The word before a record: its size, and whether it is there. */
+static uint32_t length_at(const struct record_ring *ring, uint64_t at)
+{
+	const uint8_t *data = ring->producer + ring->page;
+
+	return __atomic_load_n((const uint32_t *)(data + (at & (ring->size - 1))),
+			       __ATOMIC_ACQUIRE);
+}
+
+static uint64_t room_of(uint32_t length)
+{
+	uint64_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+	return (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
+}
+
+/*
+ * The next record, valid until consume(), aligned to 8 bytes.  NULL: there is none yet, or it is
+ * still being written.
+ */
+static const void *peek(struct record_ring *ring, size_t *size)
+{
+	uint32_t length;
+
+	for (; ring->tail < ring->head; ring->tail += room_of(length)) {
+		length = length_at(ring, ring->tail);
+		if (length & BPF_RINGBUF_BUSY_BIT)
+			return NULL;
+		if (length & BPF_RINGBUF_DISCARD_BIT)
+			continue;
+		*size = length;
+		return ring->producer + ring->page + (ring->tail & (ring->size - 1)) +
+		       BPF_RINGBUF_HDR_SZ;
+	}
+	return NULL;
+}
+
+/* Give the room of the record that peek() has shown back to the kernel. */
+static void consume(struct record_ring *ring)
+{
+	ring->tail += room_of(length_at(ring, ring->tail));
+	/* our reads come before the kernel's next writes */
+	__atomic_store_n(ring->consumer, ring->tail, __ATOMIC_RELEASE);
+}
 
 /* The program wakes when there is much; poll(2) would return at the first byte. */
 static int open_wake(int map)
@@ -30,7 +113,7 @@ static int open_wake(int map)
 
 int bpf_samples_open(struct bpf_samples *samples, int map, size_t size, volatile uint64_t *epoch)
 {
-	int r = record_ring_open(map, size, &samples->ring);
+	int r = open_ring(map, size, &samples->ring);
 
 	samples->epoch = epoch;
 	samples->wake = r ? -1 : open_wake(map);
@@ -41,7 +124,7 @@ void bpf_samples_close(struct bpf_samples *samples)
 {
 	if (samples->wake > 0)
 		close(samples->wake);
-	record_ring_close(&samples->ring);
+	close_ring(&samples->ring);
 	stack_intern_fini(&samples->store);
 	free(samples->list);
 	*samples = (struct bpf_samples){0};
@@ -174,10 +257,10 @@ static void fill(struct bpf_samples *s)
 	size_t size;
 	int r = make_room(s);
 
-	record_ring_update(&s->ring);
-	while (!r && s->count < PENDING_MAX && (record = record_ring_peek(&s->ring, &size))) {
+	update_ring(&s->ring);
+	while (!r && s->count < PENDING_MAX && (record = peek(&s->ring, &size))) {
 		r = take(s, record, size);
-		record_ring_consume(&s->ring);
+		consume(&s->ring);
 	}
 	renew(s);
 	s->behind = !r && s->count == PENDING_MAX;

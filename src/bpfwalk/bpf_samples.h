@@ -5,7 +5,6 @@
 #ifndef BOBBIN_BPFWALK_BPF_SAMPLES_H
 #define BOBBIN_BPFWALK_BPF_SAMPLES_H
 
-#include "bpfwalk/record_ring.h"
 #include "bpfwalk/stack_intern.h"
 
 /**
@@ -38,6 +37,21 @@ struct pending_sample {
 	struct kernel_sample_head head;
 	struct sample_extras extras;
 	uint32_t stack, chain;
+};
+
+/**
+ * struct record_ring - the ring through which the program gives out records
+ * @consumer: a page of ours: up to where we have read
+ * @producer: a page of the kernel's: up to where it has written, and the data, which are mapped
+ *	twice, so that no record wraps around
+ * @size, @page: of the data, a power of two; of a page
+ * @head, @tail: of what was there at the last look, and was not read
+ */
+struct record_ring {
+	uint64_t *consumer;
+	const uint8_t *producer;
+	size_t size, page;
+	uint64_t head, tail;
 };
 
 /**

@@ -11,7 +11,6 @@
 #include "cli/json_output.h"
 #include "cli/option_table.h"
 #include "profile/kernel_probe.h"
-#include "profile/kernel_setting.h"
 #include "symbol/kallsyms.h"
 
 #define WIDTH 95

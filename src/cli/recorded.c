@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/process_trouble.h"
-#include "profile/kernel_setting.h"
+#include "profile/kernel_probe.h"
 
 #define TARGET_NAME 32
 /* How long a command that was told to end may take before that is said; how often it is looked. */

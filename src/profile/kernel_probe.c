@@ -2,19 +2,20 @@
 #include "profile/kernel_probe.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpfwalk/bpf_walk.h"
-#include "profile/kernel_setting.h"
 #include "profile/ring.h"
 #include "profile/sampler.h"
 
 /* Documentation/admin-guide/LSM/Yama.rst: nobody may attach */
 #define PTRACE_NONE 3
+#define PATH_SIZE 128
 
 static struct perf_event_attr clock_attr(void)
 {
@@ -132,6 +133,33 @@ static bool has_capability(unsigned int number)
 
 	return !syscall(SYS_capget, &header, data) &&
 	       data[CAP_TO_INDEX(number)].effective & CAP_TO_MASK(number);
+}
+
+bool kernel_setting(const char *name, int64_t *ret)
+{
+	char path[PATH_SIZE];
+	int64_t value;
+	bool read;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	read = fscanf(f, "%" SCNd64, &value) == 1;
+	fclose(f);
+	if (read)
+		*ret = value;
+	return read;
+}
+
+uint32_t kernel_most_samples(void)
+{
+	int64_t most;
+
+	if (!kernel_setting("perf_event_max_sample_rate", &most) || most < 1 || most > UINT32_MAX)
+		return UINT32_MAX;
+	return (uint32_t)most;
 }
 
 int probe_attaching(void)
