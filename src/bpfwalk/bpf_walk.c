@@ -347,11 +347,6 @@ int bpf_walk_wait(struct bpf_walk *walk)
 	return walk->error;
 }
 
-bool bpf_walk_waits(const struct bpf_walk *walk)
-{
-	return walk->results;
-}
-
 void bpf_walk_close(struct bpf_walk *walk)
 {
 	if (!walk)
@@ -369,11 +364,6 @@ int bpf_walk_attach(struct bpf_walk *walk, int event)
 	int program = bpf_program__fd(walk->program);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
-}
-
-int bpf_walk_follow_tasks(struct bpf_walk *walk)
-{
-	return event_hits_follow_tasks(&walk->hits, walk->bpf);
 }
 
 int bpf_walk_attach_hits(struct bpf_walk *walk, uint32_t number, const int *events, const int *cpus,
@@ -708,7 +698,7 @@ static struct bobbin_frame frame_of(uint64_t word)
 	};
 }
 
-void bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
+bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 		    struct bobbin_trace *trace)
 {
 	struct bpf_trace *from = &walk->trace;
@@ -727,11 +717,7 @@ void bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 	inner = skipped ? trace->max - trace->outer : count;
 	for (uint32_t i = 0; i < trace->count; i++)
 		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
-}
-
-bool bpf_walk_outlived(const struct bpf_walk *walk)
-{
-	return walk->outlived;
+	return !walk->outlived;
 }
 
 static void read_counts(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
@@ -754,6 +740,7 @@ void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 	uint32_t size = sizeof(info);
 
 	*ret = (struct bpf_walk_stats){
+		.waits = walk->results,
 		.late = walk->late_count,
 		.records = walk->samples.records,
 		.record_bytes = walk->samples.bytes,

@@ -24,6 +24,7 @@ struct bpf_walk;
 /**
  * struct bpf_walk_stats - what the program has done
  * @walks, @frames: that it began, and of these
+ * @waits: walks wait for pages that are not in memory
  * @whole: walks that came to the end
  * @late: stacks that were walked when their task returned to user mode
  * @roomless, @roomless_files: processes that had no room for their mappings, for a while at
@@ -35,6 +36,7 @@ struct bpf_walk;
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
  */
 struct bpf_walk_stats {
+	bool waits;
 	uint64_t walks, frames, whole, late, roomless, roomless_files, records, record_bytes,
 		unknown, broken, unfollowed, runs, run_ns;
 };
@@ -62,20 +64,11 @@ int bpf_walk_wait(struct bpf_walk *walk);
 /* What to say of such an error, in @room. */
 const char *bpf_walk_error(int error, char *room, size_t size);
 
-/* Whether walks wait for pages that are not in memory. */
-bool bpf_walk_waits(const struct bpf_walk *walk);
-
 /* @walk may be NULL. */
 void bpf_walk_close(struct bpf_walk *walk);
 
 /* Run it at the samples of an event.  0 or a negative errno. */
 int bpf_walk_attach(struct bpf_walk *walk, int event);
-
-/*
- * Where there are events by programs, and hits are not of all threads: follow what sampled threads
- * start.  0 or a negative errno.
- */
-int bpf_walk_follow_tasks(struct bpf_walk *walk);
 
 /*
  * Run a program at each hit of the event with this number.  What it cannot walk goes to @events of
@@ -134,15 +127,13 @@ int bpf_walk_missed(const struct bpf_walk *walk);
 const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk);
 
 /*
- * The user stack of the last sample; @trace as for bobbin_unwind().  Where the mappings have changed since, it ends
- * with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
- * BOBBIN_REASON_STACK_HOLE.
+ * The user stack of the last sample; @trace as for bobbin_unwind().  Where the mappings have
+ * changed since, it ends with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
+ * BOBBIN_REASON_STACK_HOLE.  false: it was walked by registrations that user space does not know
+ * any more, so user space would walk it otherwise.
  */
-void bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
+bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 		    struct bobbin_trace *trace);
-
-/* Whether the last trace was walked by registrations that user space does not know any more. */
-bool bpf_walk_outlived(const struct bpf_walk *walk);
 
 void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret);
 

@@ -22,21 +22,11 @@ int bpf_walk_wait(struct bpf_walk *walk)
 	return -ENOSYS;
 }
 
-bool bpf_walk_waits(const struct bpf_walk *walk)
-{
-	return false;
-}
-
 void bpf_walk_close(struct bpf_walk *walk)
 {
 }
 
 int bpf_walk_attach(struct bpf_walk *walk, int event)
-{
-	return -ENOSYS;
-}
-
-int bpf_walk_follow_tasks(struct bpf_walk *walk)
 {
 	return -ENOSYS;
 }
@@ -116,12 +106,8 @@ const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)
 	return NULL;
 }
 
-void bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
+bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 		    struct bobbin_trace *trace)
-{
-}
-
-bool bpf_walk_outlived(const struct bpf_walk *walk)
 {
 	return false;
 }

@@ -155,7 +155,8 @@ static int take_copies(struct sampler_bpf *bpf, const struct event_copies *copie
 	return r;
 }
 
-int event_hits_follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf)
+/* From now on what sampled threads start is sampled. */
+static int follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf)
 {
 	int r;
 
@@ -171,8 +172,10 @@ int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
 		      const struct bpf_walk_options *options, uint32_t number,
 		      const struct event_copies *copies)
 {
-	int r = take_copies(bpf, copies, number);
+	int r = hits->count ? 0 : follow_tasks(hits, bpf);
 
+	if (!r)
+		r = take_copies(bpf, copies, number);
 	return r ? r : attach(hits, bpf, &options->events[number], number);
 }
 

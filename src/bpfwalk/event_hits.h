@@ -41,10 +41,10 @@ struct event_copies {
 	size_t count;
 };
 
-/* Attach what follows the sampled threads, if not all are.  0 or a negative errno. */
-int event_hits_follow_tasks(struct event_hits *hits, struct sampler_bpf *bpf);
-
-/* Attach a program to the event with this number.  0 or a negative errno. */
+/*
+ * Attach a program to the event with this number; before the first one what follows the sampled
+ * threads, if not all are sampled.  0 or a negative errno.
+ */
 int event_hits_attach(struct event_hits *hits, struct sampler_bpf *bpf,
 		      const struct bpf_walk_options *options, uint32_t number,
 		      const struct event_copies *copies);

@@ -68,7 +68,7 @@ void bpf_events_list(const struct sampler_event *events, size_t count, struct bp
 int bpf_events_attach(const struct sampler_event *events, size_t count,
 		      const struct sampler *sampler, struct bpf_walk *walk)
 {
-	int r = bpf_walk_follow_tasks(walk);
+	int r = 0;
 
 	for (size_t i = 0; i < count && !r; i++) {
 		size_t copies;

@@ -111,6 +111,7 @@ void probe_kernel_walk(int *walks, int *waits)
 	struct bobbin_unwinder *unwinder;
 	const struct bpf_walk_options options = {0};
 	struct bpf_walk *walk = NULL;
+	struct bpf_walk_stats stats;
 	int r = bobbin_unwinder_open(NULL, &unwinder);
 
 	*walks = *waits = r;
@@ -121,7 +122,9 @@ void probe_kernel_walk(int *walks, int *waits)
 		r = bpf_walk_wait(walk);
 	*walks = *waits = r;
 	if (!r)
-		*waits = bpf_walk_waits(walk) ? 0 : -EOPNOTSUPP;
+		bpf_walk_stats(walk, &stats);
+	if (!r && !stats.waits)
+		*waits = -EOPNOTSUPP;
 	bpf_walk_close(walk);
 	bobbin_unwinder_close(unwinder);
 }

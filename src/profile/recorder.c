@@ -280,12 +280,13 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 {
 	struct bobbin_trace trace = recorder_trace(r);
 	struct thread *thread;
+	bool comparable;
 	int error;
 
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
 		return error;
-	bpf_walk_trace(r->walk, &thread->process->walk, &trace);
+	comparable = bpf_walk_trace(r->walk, &thread->process->walk, &trace);
 	/* between two programs, where the registers are the old one's */
 	if (!trace.count && thread->process->in_exec)
 		trace.reason = BOBBIN_REASON_NO_USER;
@@ -300,7 +301,7 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	if (r->comparison) {
 		/* the sample itself comes next */
 		walk_comparison_drop(r->comparison, event);
-		if (trace.reason == BOBBIN_REASON_OUTERMOST && !bpf_walk_outlived(r->walk))
+		if (trace.reason == BOBBIN_REASON_OUTERMOST && comparable)
 			walk_comparison_keep(r->comparison, event, &trace);
 		return 0;
 	}
