@@ -2,27 +2,20 @@
 #include "bpfwalk/bpf_walk.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/native_arch.h"
 #include "base/pid_namespace.h"
 #include "bpfwalk/bpf_lists.h"
 #include "bpfwalk/bpf_samples.h"
-#include "bpfwalk/event_hits.h"
 #include "bpfwalk/exec_lists.h"
 #include "bpfwalk/mapping_builder.h"
-#include "bpfwalk/task_work.h"
-#include "core/frame_rules.h"
-#include "core/plain_step.h"
+#include "bpfwalk/sampler_program.h"
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
 
@@ -43,16 +36,13 @@
 struct bpf_walk {
 	struct walk_job load; /* first */
 	int error;            /* of it */
-	struct sampler_bpf *bpf;
-	struct bpf_program *program; /* of its two, for samples by counters */
 	struct bpf_walk_options options;
-	struct event_hits hits;
+	struct sampler_program program;
 	struct bpf_tables tables;
 	struct bpf_lists lists;
 	struct exec_lists fresh;
-	struct bpf_link *on_exec, *on_exit; /* or NULL */
-	uint64_t time;                      /* up to which records were read */
-	struct mapping_builder entries;     /* of the list that is being made */
+	uint64_t time;                  /* up to which records were read */
+	struct mapping_builder entries; /* of the list that is being made */
 	struct bpf_samples samples;
 	struct bpf_trace trace;                   /* of the last sample */
 	bool outlived;                            /* @trace is by registrations that have gone */
@@ -69,111 +59,6 @@ bool bpf_walk_is_built(void)
 	return true;
 }
 
-static size_t map_bytes(const struct bpf_map *map)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7u);
-
-	return (size + page - 1) / page * page;
-}
-
-static int map_memory(const struct bpf_map *map, void *ret)
-{
-	void *p = mmap(NULL, map_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
-		       0);
-
-	if (p == MAP_FAILED)
-		return -errno;
-	memcpy(ret, &p, sizeof(p));
-	return 0;
-}
-
-static void unmap_memory(const struct bpf_map *map, void *memory)
-{
-	if (memory)
-		munmap(memory, map_bytes(map));
-}
-
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return 0;
-}
-
-/* @kernel: its types, or NULL */
-static bool kernel_has(const struct btf *kernel, const char *function)
-{
-	return kernel && btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC) > 0;
-}
-
-/* One of the two programs is loaded, and what only the other one needs is not. */
-static int choose_program(struct bpf_walk *w, const struct btf *kernel, bool with_new,
-			  bool *defers_too)
-{
-	struct sampler_bpf *bpf = w->bpf;
-	/* Linux 6.7 can go through the mappings of a task */
-	bool lists = with_new && kernel_has(kernel, "bpf_iter_task_vma_new");
-	bool defers = lists && !task_work_link(bpf->progs.walk_or_defer, kernel);
-	int r;
-
-	*defers_too = defers;
-	bpf_program__set_autoload(bpf->progs.on_exec, lists);
-	bpf_program__set_autoload(bpf->progs.on_exit, lists);
-	w->program = defers ? bpf->progs.walk_or_defer : bpf->progs.walk_stack;
-	r = bpf_program__set_autoload(bpf->progs.walk_stack, !defers);
-	if (!r)
-		r = bpf_program__set_autoload(bpf->progs.walk_or_defer, defers);
-	if (!r && !defers)
-		r = bpf_map__set_autocreate(bpf->maps.late_walks, false);
-	if (!r && !defers)
-		r = bpf_map__set_autocreate(bpf->maps.results, false);
-	return r;
-}
-
-static int size_ring(struct sampler_bpf *bpf, uint32_t cpus)
-{
-	uint32_t bytes = KERNEL_SAMPLE_BYTES_LEAST;
-
-	while (bytes < KERNEL_SAMPLE_BYTES_MOST && bytes / KERNEL_CPU_SAMPLE_BYTES < cpus)
-		bytes *= 2;
-	bpf->rodata->wake_bytes = bytes / 4;
-	return bpf_map__set_max_entries(bpf->maps.samples, bytes);
-}
-
-static int configure(struct bpf_walk *w, const struct btf *kernel, bool defers)
-{
-	struct sampler_bpf *bpf = w->bpf;
-	const struct bpf_walk_options *options = &w->options;
-	const struct bobbin_rule outermost = outermost_rule(native_arch());
-	struct plain_forms forms;
-	uint64_t word;
-	int cpus = libbpf_num_possible_cpus(), r;
-
-	if (cpus < 0)
-		return cpus;
-	r = bpf_map__set_max_entries(bpf->maps.states, (uint32_t)cpus + KERNEL_LATE_STATES);
-	if (!r)
-		r = bpf_map__set_max_entries(bpf->maps.counts, (uint32_t)cpus);
-	if (!r)
-		r = size_ring(bpf, (uint32_t)cpus);
-	plain_forms_of(native_arch(), &forms);
-	if (bobbin_rule_pack(&outermost, &word))
-		return -EINVAL;
-	bpf->rodata->form_from_sp = forms.from_sp;
-	bpf->rodata->form_from_fp = forms.from_fp;
-	bpf->rodata->form_record = forms.record;
-	bpf->rodata->outermost_word = word;
-	bpf->rodata->first_late_state = (uint32_t)cpus;
-	bpf->rodata->also_copy = options->also_copy;
-	bpf->rodata->sees_sample = kernel_has(kernel, "bpf_cast_to_kern_ctx");
-	stack_intern_init(&w->samples.store);
-	bpf->rodata->stack_key.seed = w->samples.store.key.seed;
-	bpf->rodata->stack_key.factor = w->samples.store.key.factor;
-	bpf->rodata->of_all_users = !options->by_user;
-	bpf->rodata->of_user = options->user;
-	bpf->rodata->counted_event = options->counted;
-	return r ? r : event_hits_configure(bpf, options, kernel, defers, (uint32_t)cpus);
-}
-
 static int take_result(void *ctx, void *data, size_t size)
 {
 	struct bpf_walk *w = ctx;
@@ -186,98 +71,38 @@ static int take_result(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int open_results(struct bpf_walk *w)
-{
-	const struct bpf_map *map = w->bpf->maps.late_walks;
-	uint8_t *none;
-	int r = 0;
-
-	if (w->program != w->bpf->progs.walk_or_defer)
-		return 0;
-	none = calloc(1, bpf_map__value_size(map));
-	if (!none)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < KERNEL_LATE_WALKS && !r; i++)
-		r = bpf_map_update_elem(bpf_map__fd(map), &i, none, BPF_ANY);
-	free(none);
-	if (r)
-		return r;
-	w->results = ring_buffer__new(bpf_map__fd(w->bpf->maps.results), take_result, w, NULL);
-	return w->results ? 0 : -errno;
-}
-
-/* Where they cannot be attached, lists come from the recorder alone. */
-static int open_lists(struct bpf_walk *w)
-{
-	struct sampler_bpf *bpf = w->bpf;
-
-	if (!bpf_program__autoload(bpf->progs.on_exec))
-		return 0;
-	w->on_exec = bpf_program__attach(bpf->progs.on_exec);
-	w->on_exit = bpf_program__attach(bpf->progs.on_exit);
-	return exec_lists_init(&w->lists, &w->tables, bpf_map__fd(bpf->maps.told),
-			       bpf_map__fd(bpf->maps.inodes), &w->fresh);
-}
-
-/* Open the object as this kernel can have it. */
-static int prepare(struct bpf_walk *w, bool with_new)
-{
-	struct btf *kernel;
-	bool defers;
-	int r;
-
-	w->bpf = sampler_bpf__open();
-	if (!w->bpf)
-		return -errno;
-	kernel = btf__load_vmlinux_btf();
-	r = choose_program(w, kernel, with_new, &defers);
-	if (!r)
-		r = configure(w, kernel, defers);
-	btf__free(kernel);
-	return r;
-}
-
 static int load(struct bpf_walk *w, bool with_new)
 {
-	int r = prepare(w, with_new);
+	struct sampler_program *p = &w->program;
+	int r;
 
+	stack_intern_init(&w->samples.store);
+	r = sampler_program_load(&w->options, &w->samples.store.key, with_new, p);
+	if (r)
+		return r;
+	w->tables.store.files = p->files;
+	w->tables.store.pages = p->pages;
+	w->lists.mappings = p->mappings;
+	if (p->lists)
+		r = exec_lists_init(&w->lists, &w->tables, bpf_map__fd(p->bpf->maps.told),
+				    bpf_map__fd(p->bpf->maps.inodes), &w->fresh);
 	if (!r)
-		r = sampler_bpf__load(w->bpf);
-	if (!r)
-		r = map_memory(w->bpf->maps.files, &w->tables.store.files);
-	if (!r)
-		r = map_memory(w->bpf->maps.pages, &w->tables.store.pages);
-	if (!r)
-		r = map_memory(w->bpf->maps.mappings, &w->lists.mappings);
-	if (!r)
-		r = open_lists(w);
-	if (!r)
-		r = bpf_samples_open(&w->samples, bpf_map__fd(w->bpf->maps.samples),
-				     bpf_map__max_entries(w->bpf->maps.samples),
-				     &w->bpf->bss->stack_epoch);
-	return r ? r : open_results(w);
+		r = bpf_samples_open(&w->samples, bpf_map__fd(p->bpf->maps.samples),
+				     bpf_map__max_entries(p->bpf->maps.samples),
+				     &p->bpf->bss->stack_epoch);
+	if (r || !p->waits)
+		return r;
+	w->results = ring_buffer__new(bpf_map__fd(p->bpf->maps.results), take_result, w, NULL);
+	return w->results ? 0 : -errno;
 }
 
 static void unload(struct bpf_walk *w)
 {
-	if (w->bpf) {
-		unmap_memory(w->bpf->maps.files, w->tables.store.files);
-		unmap_memory(w->bpf->maps.pages, w->tables.store.pages);
-		unmap_memory(w->bpf->maps.mappings, w->lists.mappings);
-	}
-	w->tables.store.files = NULL;
-	w->tables.store.pages = NULL;
-	w->lists.mappings = NULL;
-	event_hits_close(&w->hits);
-	bpf_link__destroy(w->on_exec);
-	bpf_link__destroy(w->on_exit);
-	w->on_exec = w->on_exit = NULL;
 	exec_lists_fini(&w->fresh);
 	bpf_samples_close(&w->samples);
 	ring_buffer__free(w->results);
 	w->results = NULL;
-	sampler_bpf__destroy(w->bpf);
-	w->bpf = NULL;
+	sampler_program_unload(&w->program);
 }
 
 /* Of the verifier, and of functions that are not as in the kernel that they were written for. */
@@ -303,7 +128,6 @@ static void load_best(struct walk_job *job)
 	w->error = -ENXIO;
 	if (!pid_namespace_is_initial())
 		return;
-	libbpf_set_print(quiet);
 	w->error = load(w, true);
 	if (!is_refusal(w->error))
 		return;
@@ -361,7 +185,7 @@ void bpf_walk_close(struct bpf_walk *walk)
 
 int bpf_walk_attach(struct bpf_walk *walk, int event)
 {
-	int program = bpf_program__fd(walk->program);
+	int program = sampler_program_fd(&walk->program);
 
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
@@ -369,21 +193,21 @@ int bpf_walk_attach(struct bpf_walk *walk, int event)
 int bpf_walk_attach_hits(struct bpf_walk *walk, uint32_t number, const int *events, const int *cpus,
 			 size_t count)
 {
-	return event_hits_attach(&walk->hits, walk->bpf, &walk->options, number,
-				 &(struct event_copies){events, cpus, count});
+	return sampler_program_attach_hits(&walk->program, &walk->options.events[number], number,
+					   events, cpus, count);
 }
 
 void bpf_walk_want_hits(struct bpf_walk *walk, bool wanted)
 {
-	*(volatile uint64_t *)&walk->bpf->bss->hits_wanted = wanted;
+	*(volatile uint64_t *)&walk->program.bpf->bss->hits_wanted = wanted;
 }
 
 int bpf_walk_sample(struct bpf_walk *walk, pid_t tid, uint64_t how)
 {
 	uint32_t number = (uint32_t)tid;
 
-	return bpf_map_update_elem(bpf_map__fd(walk->bpf->maps.sampled_tasks), &number, &how,
-				   BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(walk->program.bpf->maps.sampled_tasks), &number,
+				   &how, BPF_ANY);
 }
 
 /* The list of a process as it is now, or NULL. */
@@ -428,7 +252,7 @@ static struct kernel_process describe(const struct bpf_walk *w,
 static bool tell_process(struct bpf_walk *w, struct walked_process *process,
 			 const struct known_list *list)
 {
-	int processes = bpf_map__fd(w->bpf->maps.processes), pid = process->pid;
+	int processes = bpf_map__fd(w->program.bpf->maps.processes), pid = process->pid;
 	struct kernel_process entry = describe(w, process, list);
 	bool entered = list || process->space->remote;
 
@@ -575,7 +399,7 @@ void bpf_walk_forget(struct bpf_walk *walk, struct walked_process *process)
 	int pid = process->pid;
 
 	if (process->told)
-		bpf_map_delete_elem(bpf_map__fd(walk->bpf->maps.processes), &pid);
+		bpf_map_delete_elem(bpf_map__fd(walk->program.bpf->maps.processes), &pid);
 	bpf_lists_put(&walk->lists, process->list);
 	process->list = NULL;
 	process->told = false;
@@ -722,7 +546,7 @@ bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 
 static void read_counts(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 {
-	const struct bpf_map *map = walk->bpf->maps.counts;
+	const struct bpf_map *map = walk->program.bpf->maps.counts;
 	struct kernel_counts counts;
 
 	for (uint32_t cpu = 0; cpu < bpf_map__max_entries(map); cpu++) {
@@ -746,12 +570,12 @@ void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 		.record_bytes = walk->samples.bytes,
 		.unknown = walk->samples.unknown,
 		.broken = walk->samples.broken,
-		.unfollowed = walk->bpf->bss->unfollowed,
+		.unfollowed = walk->program.bpf->bss->unfollowed,
 		.roomless = walk->roomless,
 		.roomless_files = walk->tables.store.roomless,
 	};
 	read_counts(walk, ret);
-	if (!bpf_obj_get_info_by_fd(bpf_program__fd(walk->program), &info, &size)) {
+	if (!bpf_obj_get_info_by_fd(sampler_program_fd(&walk->program), &info, &size)) {
 		ret->runs = info.run_cnt;
 		ret->run_ns = info.run_time_ns;
 	}

@@ -25,6 +25,11 @@ static int find_function(const struct btf *kernel)
 	return id > 0 ? id : -EOPNOTSUPP;
 }
 
+bool task_work_exists(const struct btf *kernel)
+{
+	return find_function(kernel) > 0;
+}
+
 static bool calls_helper(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg &&

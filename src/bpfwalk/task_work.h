@@ -9,12 +9,16 @@
 #ifndef BOBBIN_BPFWALK_TASK_WORK_H
 #define BOBBIN_BPFWALK_TASK_WORK_H
 
+#include <stdbool.h>
+
 struct bpf_program;
 struct btf;
 
+/* Whether the running kernel has it, by its types; @kernel may be NULL. */
+bool task_work_exists(const struct btf *kernel);
+
 /*
- * Make a program that is not loaded yet call the function of the running kernel, by its types;
- * @kernel may be NULL.
+ * Make a program that is not loaded yet call the function of the running kernel.
  * -EOPNOTSUPP: it has none; -ENOMEM; -EINVAL: the program calls no such helper.
  */
 int task_work_link(struct bpf_program *program, const struct btf *kernel);
