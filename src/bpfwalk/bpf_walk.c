@@ -19,38 +19,38 @@
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
 
-/* Of stacks that were walked late, until their samples come: those are about 10 ms behind. */
+/* Stacks that were walked late and are kept until their samples arrive, some 10 ms later. */
 #define LATE_TRACES 128
-/* Until a process that found no room tries again. */
+/* A process that found no room tries again after this time. */
 #define RETRY_NS 1000000000ull
-/* Until JIT tables are looked at again, which takes no more than a twentieth of the time. */
+/* JIT tables are looked at again after this time, or 20 times what the last look took. */
 #define GROW_NS 20000000ull
 #define GROW_FACTOR 20u
 
-/* Between looks at lists that wait for tables, while more are to come. */
+/* While more tables are to come, lists that wait for some are made anew no more often than this. */
 #define NEWS_NS 20000000ull
 
-/* Between looks at all processes, where nothing tells of changes. */
+/* All processes are looked at that often, even if nothing is known to have changed. */
 #define LOOK_NS 1000000000ull
 
 struct bpf_walk {
 	struct walk_job load; /* first */
-	int error;            /* of it */
+	int error;            /* of @load */
 	struct bpf_walk_options options;
 	struct sampler_program program;
 	struct bpf_tables tables;
 	struct bpf_lists lists;
 	struct exec_lists fresh;
-	uint64_t time;                  /* up to which records were read */
+	uint64_t time;                  /* records up to here were read */
 	struct mapping_builder entries; /* of the list that is being made */
 	struct bpf_samples samples;
-	struct bpf_trace trace;                   /* of the last sample */
-	bool outlived;                            /* @trace is by registrations that have gone */
-	struct ring_buffer *results;              /* of walks that waited; NULL: none do */
-	uint64_t roomless;                        /* processes that found no room for a list */
+	struct bpf_trace trace;      /* of the last sample */
+	bool outlived;               /* @trace was walked by registrations that are gone */
+	struct ring_buffer *results; /* stacks of walks that waited, or NULL */
+	uint64_t roomless;           /* processes that found no room for a list */
 	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
-	uint64_t news, news_time;                 /* that lists were looked at for, and when */
-	uint64_t late_count;                      /* of all that came; the last ones are in */
+	uint64_t news, news_time; /* tables that lists were made anew for, and when */
+	uint64_t late_count;      /* late stacks so far; the last ones are in @late */
 	struct bpf_trace late[LATE_TRACES];
 };
 
@@ -105,7 +105,7 @@ static void unload(struct bpf_walk *w)
 	sampler_program_unload(&w->program);
 }
 
-/* Of the verifier, and of functions that are not as in the kernel that they were written for. */
+/* The verifier refused the program, or a kernel function that it calls has changed. */
 static bool is_refusal(int error)
 {
 	switch (error) {
@@ -131,12 +131,12 @@ static void load_best(struct walk_job *job)
 	w->error = load(w, true);
 	if (!is_refusal(w->error))
 		return;
-	/* a kernel may have what is newer than the walk, and not like how it is used */
+	/* newer functions of the kernel may refuse how the program calls them: do without */
 	unload(w);
 	w->error = load(w, false);
 }
 
-/* It is the walk's, which its owner closes. */
+/* The job is a part of the walk. */
 static void drop_load(struct walk_job *job)
 {
 }
@@ -228,8 +228,8 @@ static struct known_list *make_list(struct bpf_walk *w, struct walked_process *p
 }
 
 /*
- * What the kernel is to know of a process.  Code that was registered must not be walked by the
- * mappings alone, so without a list the kernel's own one does not count either.
+ * The kernel's entry for a process.  Registered code must not be walked by the mappings alone, so
+ * without a list from here the list that the kernel has made does not count either.
  */
 static struct kernel_process describe(const struct bpf_walk *w,
 				      const struct walked_process *process,
@@ -266,8 +266,8 @@ static bool tell_process(struct bpf_walk *w, struct walked_process *process,
 }
 
 /*
- * The kernel's entry is changed first.  Who has read it before may still walk by the old list, and
- * sees after the walk that it is not the current one.  false: there is no room.
+ * Change the kernel's entry before the old list is given up.  A walk by the old list sees at its end
+ * that the list is not the current one.  false: there is no room.
  */
 static bool set_list(struct bpf_walk *w, struct walked_process *process, struct known_list *list)
 {
@@ -282,7 +282,7 @@ static bool set_list(struct bpf_walk *w, struct walked_process *process, struct 
 	return done;
 }
 
-/* The kernel's own list may know less of files, so it should not hold for longer than it must. */
+/* The kernel has made a newer list itself.  That may lack files, so it is replaced soon. */
 static bool is_outdated(const struct bpf_walk *w, const struct walked_process *process)
 {
 	uint64_t theirs = exec_lists_time(&w->fresh, process->pid);
@@ -290,13 +290,13 @@ static bool is_outdated(const struct bpf_walk *w, const struct walked_process *p
 	return theirs >= process->time && theirs < w->time;
 }
 
-/* Tables that came, and times that there was room for more. */
+/* Counts tables that came, and times that room was found. */
 static uint64_t news(const struct bpf_walk *w)
 {
 	return w->tables.taken + w->tables.store.found;
 }
 
-/* Many lists wait for the first tables, and should not be made anew for each of them. */
+/* Many lists wait for the first tables: do not make all of them anew for each table. */
 static void tell_news(struct bpf_walk *w)
 {
 	uint64_t now = clock_now();
@@ -307,7 +307,7 @@ static void tell_news(struct bpf_walk *w)
 	w->news_time = now;
 }
 
-/* What is mapped and registered is what the process's list was made of. */
+/* Whether what is mapped and registered is still what the process's list was made of. */
 static bool list_holds(const struct bpf_walk *w, const struct walked_process *process)
 {
 	const struct bobbin_space *space = process->space;
@@ -341,7 +341,7 @@ static void note_room(struct bpf_walk *w, struct walked_process *process, bool f
 
 void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
 {
-	/* what came since is in no list yet */
+	/* before new tables come, which no list names yet */
 	table_store_make_room(&walk->tables.store, &walk->lists);
 	bpf_tables_take(&walk->tables, wait);
 	tell_news(walk);
@@ -364,7 +364,7 @@ bool bpf_walk_look_is_due(struct bpf_walk *walk)
 	return true;
 }
 
-/* Not later than then. */
+/* Look at all processes then, at the latest. */
 static void look_at(struct bpf_walk *w, uint64_t time)
 {
 	if (time && time < w->look)
@@ -426,8 +426,8 @@ void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 }
 
 /*
- * Whether code is what it was when it was walked.  What a process has registered was asked of the
- * process itself before the walk.
+ * Whether an address has the same code as in the list that it was walked by.  Registered code may
+ * be gone since: the program compared the process's own count of registrations before the walk.
  */
 static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 		       const struct kernel_mapping *then, uint64_t pc)
@@ -441,7 +441,7 @@ static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 	return kernel_is_registered(then->file);
 }
 
-/* How many frames still have the code that they were walked by. */
+/* Frames from the leaf on whose code is the same as when they were walked. */
 static uint32_t frames_that_hold(struct bpf_walk *w, struct walked_process *process,
 				 const struct bpf_trace *trace)
 {
@@ -497,7 +497,7 @@ const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)
 	return &walk->trace;
 }
 
-/* The whole stack in the place of one that ends at a page; false: it has not come. */
+/* Replace a stack that ends at a missing page by the whole one; false: it has not come. */
 static bool take_late(const struct bpf_walk *w, struct bpf_trace *trace)
 {
 	for (unsigned int i = 0; i < LATE_TRACES; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bpf_walk.h - stacks that are walked inside the kernel, by a BPF program.
+ * bpf_walk.h - walk the stacks of samples inside the kernel, by a BPF program.
  *
  *	mappings, tables ──► maps ──► program, at each sample ──► whole trace
- *	                                   └── else the sample as ever: registers, stack
+ *	                                   └── else the usual sample: registers, stack
  *
- * The kernel's maps lag behind its records.  So a trace names the list of mappings that it
- * was walked by, and counts as far as that agrees with what was mapped when the sample was
- * taken.
+ * The maps are filled from the kernel's records, some milliseconds late.  So a trace names the list
+ * of mappings that it was walked by, and is cut where that disagrees with what was mapped when the
+ * sample was taken.
  */
 #ifndef BOBBIN_BPFWALK_BPF_WALK_H
 #define BOBBIN_BPFWALK_BPF_WALK_H
@@ -23,14 +23,14 @@ struct bpf_walk;
 
 /**
  * struct bpf_walk_stats - what the program has done
- * @walks, @frames: that it began, and of these
+ * @walks, @frames: walks that it began, and their frames
  * @waits: walks wait for pages that are not in memory
  * @whole: walks that came to the end
  * @late: stacks that were walked when their task returned to user mode
- * @roomless, @roomless_files: processes that had no room for their mappings, for a while at
- *	least, and files or registered sections that have none for their tables
- * @records, @record_bytes: that the program has given out, and @unknown of them without the
- *	user's part of the stack or the kernel's: what that was is not known any more
+ * @roomless: processes whose mappings had no room, at least for a while
+ * @roomless_files: files and registered sections whose tables had no room
+ * @records, @record_bytes: that the program has given out
+ * @unknown: of them, those that name a stack, or a part of one, that is not known any more
  * @broken: records that make no sense
  * @unfollowed: threads whose hits are missing, as there was no room for more of them
  * @runs, @run_ns: of the program, where kernel.bpf_stats_enabled is set; else 0
@@ -78,29 +78,29 @@ int bpf_walk_attach_hits(struct bpf_walk *walk, uint32_t number, const int *even
 			 size_t count);
 void bpf_walk_want_hits(struct bpf_walk *walk, bool wanted);
 
-/* Of these a thread's, as enum kernel_sampling says.  0 or a negative errno. */
+/* Sample a thread's hits, as enum kernel_sampling says.  0 or a negative errno. */
 int bpf_walk_sample(struct bpf_walk *walk, pid_t tid, uint64_t how);
 
 /*
- * Take the tables that were made since, before processes are followed; @wait: all that are
- * wanted.  Until a file's table is there, user space walks what leads through its code.
+ * Take the tables that were built since the last call; @wait: until all are built.  Call it before
+ * processes are followed.  Stacks through code without a table are walked in user space.
  */
 void bpf_walk_take_tables(struct bpf_walk *walk, bool wait);
 bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk);
 
 /*
- * Whether all processes are to be followed now, and not only those of which records were read:
- * tables came that lists wait for, or time has passed.
+ * Whether to follow all processes now, and not only those with new records: tables came that lists
+ * wait for, or some time has passed.
  */
 bool bpf_walk_look_is_due(struct bpf_walk *walk);
 
-/* The mappings of a process, or its tables, may have changed; it has ended. */
+/* Tell the kernel of a process whose mappings or tables may have changed; forget one that ended. */
 void bpf_walk_follow(struct bpf_walk *walk, struct walked_process *process);
 void bpf_walk_forget(struct bpf_walk *walk, struct walked_process *process);
 
 /*
- * The kernel's record of a mapping was read, and the process table knows of it; the record of
- * execve(); and all records up to a time were, before processes are followed.  Times are those of
+ * What was read of the kernel's records: one of a mapping, which the process's space has already;
+ * one of execve(); all up to a time, which is said before processes are followed.  Times are by
  * CLOCK_MONOTONIC.
  */
 void bpf_walk_mapped(struct bpf_walk *walk, struct walked_process *process, uint64_t time,
@@ -111,10 +111,7 @@ void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time);
 /* A descriptor that can be read when there are many samples. */
 int bpf_walk_wake_fd(const struct bpf_walk *walk);
 
-/*
- * Take what was given out since, what was walked late, and lists that the kernel has made.  0,
- * -ENOMEM.
- */
+/* Take new samples, late stacks, and lists that the kernel has made.  0, -ENOMEM. */
 int bpf_walk_collect(struct bpf_walk *walk);
 
 /* The time of the next sample, by CLOCK_MONOTONIC; UINT64_MAX: there is none. */

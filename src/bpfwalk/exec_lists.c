@@ -9,7 +9,7 @@
 #include "base/hash_index.h"
 #include "unwind/module.h"
 
-/* The kernel forgets inodes that were not looked for, and tables come and go. */
+/* After this time the map is looked at again: it forgets inodes, and tables come and go. */
 #define KNOWN_NS 1000000000ull
 
 static struct waiting_mapping *slot_of(struct exec_lists *fresh, uint32_t pid, uint64_t start)
@@ -134,7 +134,7 @@ void exec_lists_mapped(struct exec_lists *fresh, int pid, uint64_t time,
 		return;
 	w->mapped = time;
 	w->mapping = *mapping;
-	w->mapping.path = NULL; /* the process's */
+	w->mapping.path = NULL; /* it is the process's */
 }
 
 void exec_lists_exec(struct exec_lists *fresh, int pid, uint64_t time)
@@ -151,7 +151,7 @@ static void tie(struct exec_lists *fresh, const struct waiting_mapping *w)
 	if (now < known->due && known->number == w->mapping.file->number &&
 	    is_same(&known->inode, inode))
 		return;
-	/* until the file has its table, the next process will ask again */
+	/* without a table yet, the next list with this inode tells */
 	if (tell_inode(fresh, inode, &w->mapping))
 		*known = (struct known_inode){*inode, w->mapping.file->number, now + KNOWN_NS};
 }
@@ -163,7 +163,7 @@ void exec_lists_read_until(struct exec_lists *fresh, uint64_t time)
 
 		if (!w->pid || w->time > time)
 			continue;
-		/* or another process with such a number has: then the next one tells */
+		/* without a record, or after execve(), the next list with this inode tells */
 		if (w->mapped && fresh->execs[w->pid % FRESH_WAITING] <= w->mapped)
 			tie(fresh, w);
 		w->pid = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * exec_lists.h - lists of mappings that the kernel makes itself, as far as the recorder helps.
+ * exec_lists.h - help the kernel to make lists of mappings itself.
  *
- * When a process calls execve(), the program in the kernel lists its mappings at once, and tells
- * of the list.  Files are inodes there.  Which inode is which file follows from the kernel's
- * record of the same mapping, which the recorder comes to later: the last one before the list, if
- * the process has not called execve() since.
+ * When a process calls execve(), the program in the kernel lists its mappings at once, and reports
+ * the list.  There files are inodes.  The kernel's record of the same mapping, which is read later,
+ * tells which file an inode is: the last record before the list, if the process has not called
+ * execve() in between.
  */
 #ifndef BOBBIN_BPFWALK_EXEC_LISTS_H
 #define BOBBIN_BPFWALK_EXEC_LISTS_H
@@ -15,11 +15,11 @@
 
 struct ring_buffer;
 
-/* Mappings that wait for their records; a power of two. */
+/* Mappings whose records were not read yet, at most; a power of two. */
 #define FRESH_WAITING 1024
 
 /**
- * struct waiting_mapping - of a list
+ * struct waiting_mapping - a mapping of such a list, until its record is read
  * @time: of the list
  * @mapped: when the record of @mapping was made, the last one before the list; 0: there was none
  */
@@ -31,7 +31,7 @@ struct waiting_mapping {
 	struct mapping mapping;
 };
 
-/* What the kernel knows of an inode, as far as the recorder remembers; a power of two. */
+/* Inodes that the kernel was told of a moment ago, at most; a power of two. */
 #define FRESH_KNOWN 1024
 
 struct known_inode {
@@ -41,11 +41,11 @@ struct known_inode {
 };
 
 /**
- * struct exec_lists - what the kernel tells, and is told
- * @told: of lists, or NULL: the kernel makes none
+ * struct exec_lists - what the kernel reports, and is told
+ * @told: ring of lists; NULL: the kernel makes none
  * @inodes: the map
- * @waiting: by a hash of the process and the start; one more drives out another
- * @known: by a hash of the inode: what the map said a moment ago
+ * @waiting: by a hash of the process and the start; a new one overwrites another
+ * @known: by a hash of the inode
  * @execs: when a process has called execve() last, by a hash of its number
  * @times: when the last list of a process was made, by a hash of its number
  */
@@ -67,18 +67,20 @@ int exec_lists_init(struct bpf_lists *lists, struct bpf_tables *tables, int told
 /* One that is all zero is fine. */
 void exec_lists_fini(struct exec_lists *fresh);
 
-/* Take in what the kernel has told since; before the traces that name it. */
+/* Take in new lists, before the traces that name them. */
 void exec_lists_collect(struct exec_lists *fresh);
 
-/* The record of a mapping was read; of execve().  @time: of the record */
+/* A record of a mapping was read, or of execve(); @time: of the record. */
 void exec_lists_mapped(struct exec_lists *fresh, int pid, uint64_t time,
 		       const struct mapping *mapping);
 void exec_lists_exec(struct exec_lists *fresh, int pid, uint64_t time);
 
-/* All records up to a time were read: what was mapped when a list was made is known. */
+/* All records up to a time were read: the files of older lists are known. */
 void exec_lists_read_until(struct exec_lists *fresh, uint64_t time);
 
-/* When the kernel has made a list of a process, or of another one, last; 0: never. */
+/*
+ * When the kernel last made a list of a process, or of another one with the same hash; 0: never.
+ */
 uint64_t exec_lists_time(const struct exec_lists *fresh, int pid);
 
 #endif

@@ -22,7 +22,7 @@ static struct kernel_mapping mapped_entry(struct mapping_builder *e, const struc
 	return entry;
 }
 
-/* What holds where @mapping and @range overlap; one of them may be NULL. */
+/* The entry where @mapping and @range overlap; one of them may be NULL. */
 static struct kernel_mapping entry_of(struct mapping_builder *e, const struct mapping *mapping,
 				      const struct remote_range *range)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * mapping_builder.h - the code of a process as the kernel is told of it: its mappings, and over
- * them what it has registered.
+ * mapping_builder.h - the entries of a process's list: its mappings, overlaid by the code that it
+ * has registered.
  */
 #ifndef BOBBIN_BPFWALK_MAPPING_BUILDER_H
 #define BOBBIN_BPFWALK_MAPPING_BUILDER_H
@@ -10,10 +10,10 @@
 #include "unwind/space.h"
 
 /**
- * struct mapping_builder - of a list that is being made
+ * struct mapping_builder - a list that is being made
  * @list, @count: the entries, ascending
- * @whole: no table is to come
- * @grows: there are JIT tables among them
+ * @whole: all tables are there that are to be
+ * @grows: some of the tables are JIT tables, which grow
  */
 struct mapping_builder {
 	struct bpf_tables *tables;
@@ -22,7 +22,7 @@ struct mapping_builder {
 	bool whole, grows;
 };
 
-/* All entries of a space.  0; -ENOMEM; -E2BIG: a list has no room for them. */
+/* Make all entries of a space.  0; -ENOMEM; -E2BIG: more than a list can have. */
 int mapping_builder_make(struct mapping_builder *entries, const struct bobbin_space *space);
 void mapping_builder_fini(struct mapping_builder *entries);
 

@@ -45,7 +45,7 @@ static int make_sframe(const struct indexed_sections *sections, uint64_t limit,
 	return r;
 }
 
-/* @alone: it is the only section of call-frame information, and may have been kept compiled. */
+/* @alone: the only section of call-frame information; its table may be in the cache. */
 static int make_cfi(struct module *module, const struct bobbin_cfi_view *view, bool alone,
 		    uint64_t limit, struct section_table *ret)
 {
@@ -70,7 +70,7 @@ static void note_digest(struct section_table *table)
 	content_digest_get(&d, table->digest);
 }
 
-/* Takes the next one in; @error: of making it. */
+/* Append a table; @error: of building it. */
 static int add(struct section_tables *tables, int error, struct section_table *table,
 	       uint64_t *limit)
 {

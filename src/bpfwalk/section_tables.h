@@ -21,7 +21,7 @@ struct section_table {
 /**
  * struct section_tables - those of a file
  * @list, @count: where one says nothing, the next one does
- * @whole: there are no other sections that walks ask
+ * @whole: walks ask no other sections
  */
 struct section_tables {
 	struct section_table list[KERNEL_SECTIONS];
@@ -29,7 +29,7 @@ struct section_tables {
 	bool whole;
 };
 
-/* Whether a file's first section is one of which a table can be made. */
+/* Whether a table can be built of the section that walks ask first. */
 bool section_tables_possible(const struct module *module);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stack_intern.h - what the hashes stand for by which the kernel's program names stacks.
+ * stack_intern.h - stacks, stored once, by the hashes that the program in the kernel names them by.
  *
  *	record: new frames, hash of their callers ──► the whole stack
  *
@@ -15,10 +15,10 @@
 #include "base/hash_index.h"
 #include "bpfwalk/bpf_abi.h"
 
-/* Frames of an epoch, but for those of records that are on their way. */
+/* After this many frames a new epoch begins. */
 #define STACK_NODES 262144
 
-/* A frame and its callers; of a root the number of the list, and itself. */
+/* A frame, and the node of its caller; a root has the list's number, and leads to itself. */
 struct stack_node {
 	uint64_t hash, word;
 	uint32_t outer;
@@ -62,7 +62,7 @@ int stack_intern_read(const struct stack_intern *store, uint16_t epoch, uint32_t
 /* Whether there is so much that a new epoch should begin. */
 bool stack_intern_is_full(const struct stack_intern *store);
 
-/* What is known is the old epoch's from now on. */
+/* Begin a new epoch. */
 void stack_intern_renew(struct stack_intern *store);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * task_work.h - the kernel's function by which a program is run when a task returns to user mode.
+ * task_work.h - call the kernel function that runs a program when a task returns to user mode.
  *
  * Linux 6.18 calls it bpf_task_work_schedule_resume_impl() and wants five arguments; 7.0 has left
  * out the "_impl" and the last argument.  So the program's object names neither: it calls the
@@ -19,7 +19,7 @@ bool task_work_exists(const struct btf *kernel);
 
 /*
  * Make a program that is not loaded yet call the function of the running kernel.
- * -EOPNOTSUPP: it has none; -ENOMEM; -EINVAL: the program calls no such helper.
+ * -EOPNOTSUPP: the kernel has none; -ENOMEM; -EINVAL: the program calls no such helper.
  */
 int task_work_link(struct bpf_program *program, const struct btf *kernel);
 

@@ -12,8 +12,8 @@ static bool begins_with(const char *name, const char *start)
 }
 
 /*
- * The kernel's __perf_count() and __perf_task(): a hit counts for more than one, or for another
- * thread, whose events have it then, too.
+ * Tracepoints with __perf_count() count a hit more than once; those with __perf_task() also count it
+ * for another thread.  A program cannot do either.
  */
 static bool is_plain(const struct sampler_event *event, bool all)
 {
