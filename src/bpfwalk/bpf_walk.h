@@ -58,12 +58,6 @@ int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_optio
  */
 int bpf_walk_wait(struct bpf_walk *walk);
 
-/* Room for what bpf_walk_error() says. */
-#define WALK_ERROR_SIZE 160
-
-/* What to say of such an error, in @room. */
-const char *bpf_walk_error(int error, char *room, size_t size);
-
 /* @walk may be NULL. */
 void bpf_walk_close(struct bpf_walk *walk);
 

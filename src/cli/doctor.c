@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpfwalk/bpf_walk.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
@@ -75,7 +74,7 @@ static int probe_waiting_walks(void)
 
 static const char *why_no_waits(int error, char *room, size_t size)
 {
-	return kernel_walks.walks ? bpf_walk_error(error, room, size)
+	return kernel_walks.walks ? probe_walk_error(error, room, size)
 				  : "the kernel has no bpf_task_work";
 }
 
@@ -114,7 +113,7 @@ static const struct feature features[] = {
 	 "stacks are copied and walked in user space: the same result, but at a higher cost",
 	 "root, or CAP_BPF and CAP_PERFMON",
 	 "a bobbin that was built with BPF, Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF, and the "
-	 "first namespace of process IDs", false, bpf_walk_error},
+	 "first namespace of process IDs", false, probe_walk_error},
 	{"walks that wait", probe_waiting_walks,
 	 "stacks of which a page is not in memory are copied, as far as they are, and cut there",
 	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false, why_no_waits},

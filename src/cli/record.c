@@ -440,7 +440,7 @@ static void tell_walk(const struct record *record)
 		return;
 	if (error)
 		fprintf(stderr, "bobbin record: stacks are copied, and walked here: --bpf: %s\n",
-			bpf_walk_error(error, why, sizeof(why)));
+			probe_walk_error(error, why, sizeof(why)));
 	else
 		fputs("bobbin record: stacks are walked in the kernel, as with --bpf\n", stderr);
 }

@@ -274,7 +274,7 @@ static void complain_walk(int error)
 {
 	char why[WALK_ERROR_SIZE];
 
-	complain("--bpf: %s", bpf_walk_error(error, why, sizeof(why)));
+	complain("--bpf: %s", probe_walk_error(error, why, sizeof(why)));
 }
 
 /* A pipe of ours has no name. */

@@ -6,7 +6,9 @@
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "bpfwalk/bpf_walk.h"
@@ -127,6 +129,28 @@ void probe_kernel_walk(int *walks, int *waits)
 		*waits = -EOPNOTSUPP;
 	bpf_walk_close(walk);
 	bobbin_unwinder_close(unwinder);
+}
+
+const char *probe_walk_error(int error, char *room, size_t size)
+{
+	struct utsname system = {0};
+
+	if (error == -ENOSYS)
+		return "this bobbin was built without BPF";
+	if (error == -ENXIO)
+		return "does not work inside a process-ID namespace (container)";
+	if (error == -EPERM)
+		return "the kernel does not allow it: run as root, or give bobbin CAP_BPF and "
+		       "CAP_PERFMON";
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "the kernel has no BTF, see CONFIG_DEBUG_INFO_BTF";
+	if (error == -E2BIG)
+		return "the kernel's verifier gave up: the program is too long for it";
+	/* -EACCES is from the verifier */
+	uname(&system);
+	snprintf(room, size, "Linux %s does not load the program, which needs 5.17 or newer: %s",
+		 system.release, strerror(-error));
+	return room;
 }
 
 static bool has_capability(unsigned int number)

@@ -9,6 +9,7 @@
 #define BOBBIN_PROFILE_KERNEL_PROBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Samples of the own processes' user code. */
@@ -34,6 +35,12 @@ int probe_large_buffers(void);
  * which are not in memory.
  */
 void probe_kernel_walk(int *walks, int *waits);
+
+/* Room for what probe_walk_error() says. */
+#define WALK_ERROR_SIZE 160
+
+/* What to say of an error of such walks, in @room. */
+const char *probe_walk_error(int error, char *room, size_t size);
 
 /* Attaching to processes that are no descendants, and reading their memory. */
 int probe_attaching(void);
