@@ -35,7 +35,7 @@ struct {
 
 #pragma GCC visibility pop
 
-/* The loader puts the kernel's function there, see bpfwalk/task_work.h. */
+/* The loader puts the kernel's function there, see bpfwalk/sampler_program.c. */
 static int (*const schedule_resume)(struct task_struct *task, struct bpf_task_work *work, void *map,
 				    int (*callback)(struct bpf_map *, void *, void *),
 				    void *aux) = (void *)KERNEL_SCHEDULE_RESUME;

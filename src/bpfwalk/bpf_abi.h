@@ -63,7 +63,7 @@
 #define KERNEL_CPUS 8192
 /* Threads whose hits of tracepoints and probes are wanted. */
 #define KERNEL_SAMPLED_TASKS 32768
-/* Number of a helper, see task_work.h. */
+/* Number of a helper, see sampler_program.c. */
 #define KERNEL_SCHEDULE_RESUME 0x7fffffff
 /* Rules that each CPU keeps; a power of two. */
 #define KERNEL_RULES 4096

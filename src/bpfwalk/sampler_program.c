@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/native_arch.h"
-#include "bpfwalk/task_work.h"
 #include "core/frame_rules.h"
 #include "core/plain_step.h"
 #include "sampler.skel.h"
@@ -55,15 +55,64 @@ static bool kernel_has(const struct btf *kernel, const char *function)
 	return kernel && btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC) > 0;
 }
 
-/* Load one of two programs, or neither. */
-static int choose(struct bpf_program *plain, struct bpf_program *defers, const struct btf *kernel,
-		  bool wanted, bool waits)
+/*
+ * The kernel's function that runs a program when a task returns to user mode.  Linux 6.18 has the
+ * second name and wants five arguments; 7.0 has the first one, and leaves out the last argument.  Its
+ * BTF has the old name, too, but programs cannot call that.
+ */
+static const char *const task_work_names[] = {
+	"bpf_task_work_schedule_resume",
+	"bpf_task_work_schedule_resume_impl",
+};
+
+static int find_task_work(const struct btf *kernel)
 {
-	int r = wanted && waits ? task_work_link(defers, kernel) : 0;
+	int id = -1;
+
+	for (size_t i = 0;
+	     i < sizeof(task_work_names) / sizeof(*task_work_names) && kernel && id <= 0; i++)
+		id = btf__find_by_name_kind(kernel, task_work_names[i], BTF_KIND_FUNC);
+	return id;
+}
+
+static bool calls_helper(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg &&
+	       insn->imm == KERNEL_SCHEDULE_RESUME;
+}
+
+/* Make a program call the function, which is put in the place of the helper that no kernel has. */
+static int link_task_work(struct bpf_program *program, int function)
+{
+	size_t count = bpf_program__insn_cnt(program), calls = 0;
+	struct bpf_insn *insns;
+	int r;
+
+	insns = malloc(count * sizeof(*insns));
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), count * sizeof(*insns));
+	for (size_t i = 0; i < count; i++) {
+		if (!calls_helper(&insns[i]))
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = function;
+		calls++;
+	}
+	r = calls ? bpf_program__set_insns(program, insns, count) : -EINVAL;
+	free(insns);
+	return r;
+}
+
+/* Load one of two programs, or neither. */
+static int choose(const struct sampler_program *p, struct bpf_program *plain,
+		  struct bpf_program *defers, bool wanted)
+{
+	int r = wanted && p->waits ? link_task_work(defers, p->task_work) : 0;
 
 	if (!r)
-		r = bpf_program__set_autoload(plain, wanted && !waits);
-	return r ? r : bpf_program__set_autoload(defers, wanted && waits);
+		r = bpf_program__set_autoload(plain, wanted && !p->waits);
+	return r ? r : bpf_program__set_autoload(defers, wanted && p->waits);
 }
 
 /* Whether there are events whose hits run a program, of a kind. */
@@ -75,17 +124,16 @@ static bool has_hits(const struct bpf_walk_options *o, bool probes)
 	return false;
 }
 
-static int choose_hits(struct sampler_program *p, const struct bpf_walk_options *o,
-		       const struct btf *kernel)
+static int choose_hits(const struct sampler_program *p, const struct bpf_walk_options *o)
 {
 	struct sampler_bpf *bpf = p->bpf;
 	bool any = has_hits(o, false) || has_hits(o, true), some = any && !o->all;
-	int r = choose(bpf->progs.walk_tracepoint, bpf->progs.walk_or_defer_tracepoint, kernel,
-		       has_hits(o, false), p->waits);
+	int r = choose(p, bpf->progs.walk_tracepoint, bpf->progs.walk_or_defer_tracepoint,
+		       has_hits(o, false));
 
 	if (!r)
-		r = choose(bpf->progs.walk_probe, bpf->progs.walk_or_defer_probe, kernel,
-			   has_hits(o, true), p->waits);
+		r = choose(p, bpf->progs.walk_probe, bpf->progs.walk_or_defer_probe,
+			   has_hits(o, true));
 	if (r)
 		return r;
 	bpf_program__set_autoload(bpf->progs.follow_fork, some);
@@ -103,12 +151,13 @@ static int choose_programs(struct sampler_program *p, const struct bpf_walk_opti
 
 	/* Linux 6.7 can go through the mappings of a task */
 	p->lists = with_new && kernel_has(kernel, "bpf_iter_task_vma_new");
-	p->waits = p->lists && task_work_exists(kernel);
+	p->task_work = find_task_work(kernel);
+	p->waits = p->lists && p->task_work > 0;
 	bpf_program__set_autoload(bpf->progs.on_exec, p->lists);
 	bpf_program__set_autoload(bpf->progs.on_exit, p->lists);
-	r = choose(bpf->progs.walk_stack, bpf->progs.walk_or_defer, kernel, true, p->waits);
+	r = choose(p, bpf->progs.walk_stack, bpf->progs.walk_or_defer, true);
 	if (!r)
-		r = choose_hits(p, o, kernel);
+		r = choose_hits(p, o);
 	if (!r && !p->waits)
 		r = bpf_map__set_autocreate(bpf->maps.late_walks, false);
 	if (!r && !p->waits)

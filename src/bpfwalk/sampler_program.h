@@ -24,6 +24,7 @@ struct sampler_bpf;
 /**
  * struct sampler_program - what is loaded
  * @waits: walks wait for pages that are not in memory
+ * @task_work: the kernel function for that, by its number in BTF
  * @lists: the program lists mappings itself
  * @follows: what sampled threads start is followed, or need not be
  * @links, @link_count: what is attached, but for samples of counters
@@ -32,6 +33,7 @@ struct sampler_bpf;
 struct sampler_program {
 	struct sampler_bpf *bpf;
 	bool waits, lists, follows;
+	int task_work;
 	struct bpf_link *links[PROGRAM_LINKS];
 	size_t link_count;
 	struct kernel_file *files;
