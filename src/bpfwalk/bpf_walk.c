@@ -339,29 +339,31 @@ static void note_room(struct bpf_walk *w, struct walked_process *process, bool f
 	process->retry = found ? 0 : clock_now() + RETRY_NS;
 }
 
-void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
-{
-	/* before new tables come, which no list names yet */
-	table_store_make_room(&walk->tables.store, &walk->lists);
-	bpf_tables_take(&walk->tables, wait);
-	tell_news(walk);
-}
-
 bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 {
 	return walk_workers_are_busy(walk->tables.workers);
 }
 
-bool bpf_walk_look_is_due(struct bpf_walk *walk)
+/* Whether lists may be out of date of which no record tells. */
+static bool look_is_due(struct bpf_walk *w)
 {
-	uint64_t now = clock_now(), drops = unwinder_drops(walk->tables.unwinder);
+	uint64_t now = clock_now(), drops = unwinder_drops(w->tables.unwinder);
 
-	if (walk->looked_news == walk->news && walk->looked_drops == drops && now < walk->look)
+	if (w->looked_news == w->news && w->looked_drops == drops && now < w->look)
 		return false;
-	walk->looked_news = walk->news;
-	walk->looked_drops = drops;
-	walk->look = now + LOOK_NS;
+	w->looked_news = w->news;
+	w->looked_drops = drops;
+	w->look = now + LOOK_NS;
 	return true;
+}
+
+bool bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
+{
+	/* before new tables come, which no list names yet */
+	table_store_make_room(&walk->tables.store, &walk->lists);
+	bpf_tables_take(&walk->tables, wait);
+	tell_news(walk);
+	return look_is_due(walk);
 }
 
 /* Look at all processes then, at the latest. */

@@ -77,16 +77,12 @@ int bpf_walk_sample(struct bpf_walk *walk, pid_t tid, uint64_t how);
 
 /*
  * Take the tables that were built since the last call; @wait: until all are built.  Call it before
- * processes are followed.  Stacks through code without a table are walked in user space.
+ * processes are followed.  Stacks through code without a table are walked in user space.  Whether to
+ * follow all processes now, and not only those with new records: tables came that lists wait for,
+ * or some time has passed.
  */
-void bpf_walk_take_tables(struct bpf_walk *walk, bool wait);
+bool bpf_walk_take_tables(struct bpf_walk *walk, bool wait);
 bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk);
-
-/*
- * Whether to follow all processes now, and not only those with new records: tables came that lists
- * wait for, or some time has passed.
- */
-bool bpf_walk_look_is_due(struct bpf_walk *walk);
 
 /* Tell the kernel of a process whose mappings or tables may have changed; forget one that ended. */
 void bpf_walk_follow(struct bpf_walk *walk, struct walked_process *process);

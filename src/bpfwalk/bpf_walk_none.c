@@ -46,16 +46,12 @@ int bpf_walk_sample(struct bpf_walk *walk, pid_t tid, uint64_t how)
 	return -ENOSYS;
 }
 
-void bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
-{
-}
-
-bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
+bool bpf_walk_take_tables(struct bpf_walk *walk, bool wait)
 {
 	return false;
 }
 
-bool bpf_walk_look_is_due(struct bpf_walk *walk)
+bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 {
 	return false;
 }

@@ -490,10 +490,8 @@ static void follow(void *ctx, struct process *process)
 /* @wait: for all tables */
 void recorder_follow_all(struct recorder *r, bool wait)
 {
-	bool all = !r->hurries || r->behind;
+	bool all = bpf_walk_take_tables(r->walk, wait) || !r->hurries || r->behind;
 
-	bpf_walk_take_tables(r->walk, wait);
-	all |= bpf_walk_look_is_due(r->walk);
 	r->behind = false;
 	r->follow_until = r->hurries ? clock_now() + FOLLOW_NS : UINT64_MAX;
 	if (all)
