@@ -111,12 +111,15 @@ static int open_wake(int map)
 	return r;
 }
 
-int bpf_samples_open(struct bpf_samples *samples, int map, size_t size, volatile uint64_t *epoch)
+int bpf_samples_open(struct bpf_samples *samples, const struct sample_rings *rings,
+		     volatile uint64_t *epoch)
 {
-	int r = open_ring(map, size, &samples->ring);
+	int r = open_ring(rings->samples, rings->sample_bytes, &samples->ring);
 
 	samples->epoch = epoch;
-	samples->wake = r ? -1 : open_wake(map);
+	if (!r && rings->late >= 0)
+		r = open_ring(rings->late, KERNEL_LATE_BYTES, &samples->late_ring);
+	samples->wake = r ? -1 : open_wake(rings->samples);
 	return r ? r : samples->wake < 0 ? samples->wake : 0;
 }
 
@@ -125,6 +128,7 @@ void bpf_samples_close(struct bpf_samples *samples)
 	if (samples->wake > 0)
 		close(samples->wake);
 	close_ring(&samples->ring);
+	close_ring(&samples->late_ring);
 	stack_intern_fini(&samples->store);
 	free(samples->list);
 	*samples = (struct bpf_samples){0};
@@ -267,10 +271,58 @@ static void fill(struct bpf_samples *s)
 	s->error = r;
 }
 
+/* A record of a whole stack; 0 frames: it makes no sense. */
+static uint32_t read_late(const struct kernel_sample *record, size_t size, struct bpf_trace *ret)
+{
+	struct stack_part user, chain;
+	struct sample_extras extras;
+
+	if (!read_parts(record, size, &user, &chain, &extras) || !user.from_root)
+		return 0;
+	ret->cookie = extras.cookie;
+	ret->list = user.outer;
+	ret->count = user.count;
+	memcpy(ret->frames, user.words, user.count * sizeof(*ret->frames));
+	return ret->count;
+}
+
+static void take_late(struct bpf_samples *s)
+{
+	const struct kernel_sample *record;
+	size_t size;
+
+	if (!s->late_ring.consumer)
+		return;
+	update_ring(&s->late_ring);
+	while ((record = peek(&s->late_ring, &size))) {
+		struct bpf_trace *to = &s->late[s->late_count % LATE_STACKS];
+
+		to->cookie = 0;
+		s->late_count += read_late(record, size, to) != 0;
+		consume(&s->late_ring);
+	}
+}
+
+/* Replace a stack that ends at a missing page by the whole one, if that has come. */
+static void complete(const struct bpf_samples *s, struct bpf_trace *trace)
+{
+	for (unsigned int i = 0; i < LATE_STACKS && trace->cookie; i++) {
+		const struct bpf_trace *late = &s->late[i];
+
+		if (late->cookie != trace->cookie)
+			continue;
+		trace->cookie = 0;
+		trace->list = late->list;
+		trace->count = late->count;
+		memcpy(trace->frames, late->frames, late->count * sizeof(*late->frames));
+	}
+}
+
 int bpf_samples_collect(struct bpf_samples *samples)
 {
 	struct epoll_event event;
 
+	take_late(samples);
 	epoll_wait(samples->wake, &event, 1, 0);
 	if (!samples->error)
 		fill(samples);
@@ -319,21 +371,8 @@ void bpf_samples_next(struct bpf_samples *samples, struct bpf_trace *ret)
 	ret->count = read_stack(&samples->store, next, next->stack, ret->frames, KERNEL_FRAMES,
 				&ret->list);
 	read_chain(&samples->store, next, ret);
+	complete(samples, ret);
 	/* while there are later ones to which those in the ring are compared */
 	if (samples->behind && samples->count - samples->first <= PENDING_MAX / 2)
 		fill(samples);
-}
-
-uint32_t bpf_sample_whole(const struct kernel_sample *record, size_t size, struct bpf_trace *ret)
-{
-	struct stack_part user, chain;
-	struct sample_extras extras;
-
-	if (!read_parts(record, size, &user, &chain, &extras) || !user.from_root)
-		return 0;
-	ret->cookie = extras.cookie;
-	ret->list = user.outer;
-	ret->count = user.count;
-	memcpy(ret->frames, user.words, user.count * sizeof(*ret->frames));
-	return ret->count;
 }

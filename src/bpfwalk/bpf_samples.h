@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bpf_samples.h - the samples that the kernel's program gives out, with whole stacks.
+ * bpf_samples.h - samples from the rings of the program in the kernel, with whole stacks.
  */
 #ifndef BOBBIN_BPFWALK_BPF_SAMPLES_H
 #define BOBBIN_BPFWALK_BPF_SAMPLES_H
@@ -26,6 +26,9 @@ struct bpf_trace {
 };
 
 #define STACK_NONE UINT32_MAX
+
+/* Late stacks that are kept until their samples arrive, some 10 ms later. */
+#define LATE_STACKS 128
 
 /* What a record has besides stacks: see struct kernel_sample_head. */
 struct sample_extras {
@@ -55,28 +58,41 @@ struct record_ring {
 };
 
 /**
- * struct bpf_samples - what comes out of the ring
- * @epoch: where the program reads the store's
- * @list: that wait for their time, from @first on; the CPUs' are in one ring, not in order
- * @behind: there may be more in the ring than can wait
+ * struct bpf_samples - what comes out of the rings
+ * @late_ring: of whole stacks that were walked late, if walks wait; else zero
+ * @store: stacks by their hashes
+ * @epoch: where the program reads the current epoch
+ * @list, @first, @count: samples to be given out, from @first on, by time; the ring, which is of all
+ *	CPUs, is only nearly so
+ * @wants_renewal: a new epoch is to begin
+ * @behind: the ring may have more than @list can hold
  * @error: -ENOMEM: not all were taken
  * @wake: a descriptor of epoll(7), or -1
  * @records, @bytes: that were taken, with what the ring needs for them
- * @unknown, @broken: records of which a part of the stack is not known, and that make no sense
+ * @unknown, @broken: records that name a part of a stack that is not known, and that make no sense
+ * @late_count, @late: stacks that were walked late, and the last ones of them
  */
 struct bpf_samples {
-	struct record_ring ring;
+	struct record_ring ring, late_ring;
 	struct stack_intern store;
 	volatile uint64_t *epoch;
 	struct pending_sample *list;
 	size_t first, count, room;
 	bool wants_renewal, behind;
 	int wake, error;
-	uint64_t records, bytes, unknown, broken;
+	uint64_t records, bytes, unknown, broken, late_count;
+	struct bpf_trace late[LATE_STACKS];
 };
 
-/* Of a map of @size bytes; @samples->store is initialised.  0 or a negative errno. */
-int bpf_samples_open(struct bpf_samples *samples, int map, size_t size, volatile uint64_t *epoch);
+/* The maps of the rings; @late: -1: there is none. */
+struct sample_rings {
+	int samples, late;
+	size_t sample_bytes;
+};
+
+/* @samples->store is initialised, the rest zero.  0 or a negative errno. */
+int bpf_samples_open(struct bpf_samples *samples, const struct sample_rings *rings,
+		     volatile uint64_t *epoch);
 void bpf_samples_close(struct bpf_samples *samples);
 
 /*
@@ -90,8 +106,5 @@ uint64_t bpf_samples_time(const struct bpf_samples *samples);
 
 /* Take the next one. */
 void bpf_samples_next(struct bpf_samples *samples, struct bpf_trace *ret);
-
-/* A record of a stack that nothing is known of.  Its frames; 0: it makes no sense. */
-uint32_t bpf_sample_whole(const struct kernel_sample *record, size_t size, struct bpf_trace *ret);
 
 #endif

@@ -19,8 +19,6 @@
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
 
-/* Stacks that were walked late and are kept until their samples arrive, some 10 ms later. */
-#define LATE_TRACES 128
 /* A process that found no room tries again after this time. */
 #define RETRY_NS 1000000000ull
 /* JIT tables are looked at again after this time, or 20 times what the last look took. */
@@ -44,14 +42,11 @@ struct bpf_walk {
 	uint64_t time;                  /* records up to here were read */
 	struct mapping_builder entries; /* of the list that is being made */
 	struct bpf_samples samples;
-	struct bpf_trace trace;      /* of the last sample */
-	bool outlived;               /* @trace was walked by registrations that are gone */
-	struct ring_buffer *results; /* stacks of walks that waited, or NULL */
-	uint64_t roomless;           /* processes that found no room for a list */
+	struct bpf_trace trace; /* of the last sample */
+	bool outlived;          /* @trace was walked by registrations that are gone */
+	uint64_t roomless;      /* processes that found no room for a list */
 	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
 	uint64_t news, news_time; /* tables that lists were made anew for, and when */
-	uint64_t late_count;      /* late stacks so far; the last ones are in @late */
-	struct bpf_trace late[LATE_TRACES];
 };
 
 bool bpf_walk_is_built(void)
@@ -59,21 +54,10 @@ bool bpf_walk_is_built(void)
 	return true;
 }
 
-static int take_result(void *ctx, void *data, size_t size)
-{
-	struct bpf_walk *w = ctx;
-	struct bpf_trace *to = &w->late[w->late_count % LATE_TRACES];
-
-	if (bpf_sample_whole(data, size, to))
-		w->late_count++;
-	else
-		to->cookie = 0;
-	return 0;
-}
-
 static int load(struct bpf_walk *w, bool with_new)
 {
 	struct sampler_program *p = &w->program;
+	struct sample_rings rings = {.late = -1};
 	int r;
 
 	stack_intern_init(&w->samples.store);
@@ -83,25 +67,20 @@ static int load(struct bpf_walk *w, bool with_new)
 	w->tables.store.files = p->files;
 	w->tables.store.pages = p->pages;
 	w->lists.mappings = p->mappings;
+	rings.samples = bpf_map__fd(p->bpf->maps.samples);
+	rings.sample_bytes = bpf_map__max_entries(p->bpf->maps.samples);
+	if (p->waits)
+		rings.late = bpf_map__fd(p->bpf->maps.results);
 	if (p->lists)
 		r = exec_lists_init(&w->lists, &w->tables, bpf_map__fd(p->bpf->maps.told),
 				    bpf_map__fd(p->bpf->maps.inodes), &w->fresh);
-	if (!r)
-		r = bpf_samples_open(&w->samples, bpf_map__fd(p->bpf->maps.samples),
-				     bpf_map__max_entries(p->bpf->maps.samples),
-				     &p->bpf->bss->stack_epoch);
-	if (r || !p->waits)
-		return r;
-	w->results = ring_buffer__new(bpf_map__fd(p->bpf->maps.results), take_result, w, NULL);
-	return w->results ? 0 : -errno;
+	return r ? r : bpf_samples_open(&w->samples, &rings, &p->bpf->bss->stack_epoch);
 }
 
 static void unload(struct bpf_walk *w)
 {
 	exec_lists_fini(&w->fresh);
 	bpf_samples_close(&w->samples);
-	ring_buffer__free(w->results);
-	w->results = NULL;
 	sampler_program_unload(&w->program);
 }
 
@@ -473,8 +452,6 @@ static bool is_current(const struct bpf_walk *w, const struct walked_process *pr
 int bpf_walk_collect(struct bpf_walk *walk)
 {
 	exec_lists_collect(&walk->fresh);
-	if (walk->results)
-		ring_buffer__consume(walk->results);
 	return bpf_samples_collect(&walk->samples);
 }
 
@@ -499,22 +476,6 @@ const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)
 	return &walk->trace;
 }
 
-/* Replace a stack that ends at a missing page by the whole one; false: it has not come. */
-static bool take_late(const struct bpf_walk *w, struct bpf_trace *trace)
-{
-	for (unsigned int i = 0; i < LATE_TRACES; i++) {
-		const struct bpf_trace *late = &w->late[i];
-
-		if (late->cookie != trace->cookie)
-			continue;
-		trace->list = late->list;
-		trace->count = late->count;
-		memcpy(trace->frames, late->frames, late->count * sizeof(*late->frames));
-		return true;
-	}
-	return false;
-}
-
 static struct bobbin_frame frame_of(uint64_t word)
 {
 	return (struct bobbin_frame){
@@ -527,9 +488,8 @@ static struct bobbin_frame frame_of(uint64_t word)
 bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 		    struct bobbin_trace *trace)
 {
-	struct bpf_trace *from = &walk->trace;
-	bool whole = !from->cookie || take_late(walk, from);
-	enum bobbin_reason end = whole ? BOBBIN_REASON_OUTERMOST : BOBBIN_REASON_STACK_HOLE;
+	const struct bpf_trace *from = &walk->trace;
+	enum bobbin_reason end = from->cookie ? BOBBIN_REASON_STACK_HOLE : BOBBIN_REASON_OUTERMOST;
 	uint32_t count, inner, skipped;
 
 	if (!from->count)
@@ -566,8 +526,8 @@ void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 	uint32_t size = sizeof(info);
 
 	*ret = (struct bpf_walk_stats){
-		.waits = walk->results,
-		.late = walk->late_count,
+		.waits = walk->program.waits,
+		.late = walk->samples.late_count,
 		.records = walk->samples.records,
 		.record_bytes = walk->samples.bytes,
 		.unknown = walk->samples.unknown,
