@@ -38,7 +38,7 @@ struct bpf_walk {
 	struct sampler_program program;
 	struct bpf_tables tables;
 	struct bpf_lists lists;
-	struct exec_lists fresh;
+	struct exec_lists exec_lists;
 	uint64_t time;                  /* records up to here were read */
 	struct mapping_builder entries; /* of the list that is being made */
 	struct bpf_samples samples;
@@ -73,13 +73,13 @@ static int load(struct bpf_walk *w, bool with_new)
 		rings.late = bpf_map__fd(p->bpf->maps.results);
 	if (p->lists)
 		r = exec_lists_init(&w->lists, &w->tables, bpf_map__fd(p->bpf->maps.told),
-				    bpf_map__fd(p->bpf->maps.inodes), &w->fresh);
+				    bpf_map__fd(p->bpf->maps.inodes), &w->exec_lists);
 	return r ? r : bpf_samples_open(&w->samples, &rings, &p->bpf->bss->stack_epoch);
 }
 
 static void unload(struct bpf_walk *w)
 {
-	exec_lists_fini(&w->fresh);
+	exec_lists_fini(&w->exec_lists);
 	bpf_samples_close(&w->samples);
 	sampler_program_unload(&w->program);
 }
@@ -264,7 +264,7 @@ static bool set_list(struct bpf_walk *w, struct walked_process *process, struct 
 /* The kernel has made a newer list itself.  That may lack files, so it is replaced soon. */
 static bool is_outdated(const struct bpf_walk *w, const struct walked_process *process)
 {
-	uint64_t theirs = exec_lists_time(&w->fresh, process->pid);
+	uint64_t theirs = exec_lists_time(&w->exec_lists, process->pid);
 
 	return theirs >= process->time && theirs < w->time;
 }
@@ -389,21 +389,21 @@ void bpf_walk_forget(struct bpf_walk *walk, struct walked_process *process)
 void bpf_walk_mapped(struct bpf_walk *walk, struct walked_process *process, uint64_t time,
 		     uint64_t addr)
 {
-	const struct mapping *m = walk->fresh.told ? space_find(process->space, addr) : NULL;
+	const struct mapping *m = walk->exec_lists.told ? space_find(process->space, addr) : NULL;
 
 	if (m)
-		exec_lists_mapped(&walk->fresh, process->pid, time, m);
+		exec_lists_mapped(&walk->exec_lists, process->pid, time, m);
 }
 
 void bpf_walk_exec(struct bpf_walk *walk, int pid, uint64_t time)
 {
-	exec_lists_exec(&walk->fresh, pid, time);
+	exec_lists_exec(&walk->exec_lists, pid, time);
 }
 
 void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 {
 	walk->time = time;
-	exec_lists_read_until(&walk->fresh, time);
+	exec_lists_read_until(&walk->exec_lists, time);
 }
 
 /*
@@ -451,7 +451,7 @@ static bool is_current(const struct bpf_walk *w, const struct walked_process *pr
 
 int bpf_walk_collect(struct bpf_walk *walk)
 {
-	exec_lists_collect(&walk->fresh);
+	exec_lists_collect(&walk->exec_lists);
 	return bpf_samples_collect(&walk->samples);
 }
 

@@ -16,7 +16,7 @@
 struct ring_buffer;
 
 /* Mappings whose records were not read yet, at most; a power of two. */
-#define FRESH_WAITING 1024
+#define EXEC_WAITING 1024
 
 /**
  * struct waiting_mapping - a mapping of such a list, until its record is read
@@ -32,7 +32,7 @@ struct waiting_mapping {
 };
 
 /* Inodes that the kernel was told of a moment ago, at most; a power of two. */
-#define FRESH_KNOWN 1024
+#define EXEC_INODES 1024
 
 struct known_inode {
 	struct kernel_inode inode;
@@ -54,10 +54,10 @@ struct exec_lists {
 	struct bpf_lists *lists;
 	struct bpf_tables *tables;
 	int inodes;
-	struct waiting_mapping waiting[FRESH_WAITING];
-	struct known_inode known[FRESH_KNOWN];
-	uint64_t execs[FRESH_WAITING];
-	uint64_t times[FRESH_WAITING];
+	struct waiting_mapping waiting[EXEC_WAITING];
+	struct known_inode known[EXEC_INODES];
+	uint64_t execs[EXEC_WAITING];
+	uint64_t times[EXEC_WAITING];
 };
 
 /* @told, @inodes: the maps.  0 or a negative errno. */
@@ -65,22 +65,22 @@ int exec_lists_init(struct bpf_lists *lists, struct bpf_tables *tables, int told
 		    struct exec_lists *ret);
 
 /* One that is all zero is fine. */
-void exec_lists_fini(struct exec_lists *fresh);
+void exec_lists_fini(struct exec_lists *exec);
 
 /* Take in new lists, before the traces that name them. */
-void exec_lists_collect(struct exec_lists *fresh);
+void exec_lists_collect(struct exec_lists *exec);
 
 /* A record of a mapping was read, or of execve(); @time: of the record. */
-void exec_lists_mapped(struct exec_lists *fresh, int pid, uint64_t time,
+void exec_lists_mapped(struct exec_lists *exec, int pid, uint64_t time,
 		       const struct mapping *mapping);
-void exec_lists_exec(struct exec_lists *fresh, int pid, uint64_t time);
+void exec_lists_exec(struct exec_lists *exec, int pid, uint64_t time);
 
 /* All records up to a time were read: the files of older lists are known. */
-void exec_lists_read_until(struct exec_lists *fresh, uint64_t time);
+void exec_lists_read_until(struct exec_lists *exec, uint64_t time);
 
 /*
  * When the kernel last made a list of a process, or of another one with the same hash; 0: never.
  */
-uint64_t exec_lists_time(const struct exec_lists *fresh, int pid);
+uint64_t exec_lists_time(const struct exec_lists *exec, int pid);
 
 #endif
