@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bare_frames.h - frames of code without a table, by what the code and the stack say.
+ * bare_frames.h - step from code without a table, by what the code and the stack say.
  *
- * core/fallbacks.h decides; here is what it asks of the current process's code.  What only
+ * core/bare_code.h decides; here is what it asks of the current process's code.  What only
  * user space can tell is not known here, and what is not proved is user space's.
  */
 #ifndef BOBBIN_BARE_FRAMES_H
 #define BOBBIN_BARE_FRAMES_H
 
-/* Around an address, to see what is before and after it. */
+/* Bytes that are read before an address, and in all. */
 #define CODE_BEFORE 8
 #define CODE_AROUND 32
 
@@ -82,7 +82,8 @@ static BOBBIN_ALWAYS_INLINE bool world_kept(struct frame_walk *w, struct bobbin_
 	return false;
 }
 
-static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr)
+static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr,
+					       enum code_answer returns)
 {
 	return code_is_root(addr);
 }
@@ -115,7 +116,7 @@ static BOBBIN_ALWAYS_INLINE bool leads_on_by_table(struct frame_walk *w,
 	       code_returns(ra) == CODE_YES;
 }
 
-/* To the caller of a frame without a table; or why that is not proved. */
+/* Step to the caller of a frame without a table; or the reason why it is not certain. */
 BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);

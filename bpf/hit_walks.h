@@ -2,9 +2,9 @@
 /*
  * hit_walks.h - samples of tracepoints and probes.
  *
- * perf lets a program look at each hit of these, before it knows which of its events want it.  So
- * the program itself sees to periods, CPUs and threads.  What it cannot walk it gives to an event
- * of the recorder's, of which the kernel makes the usual sample, with a copy of the stack.
+ * perf runs a program at each hit, before it knows which of its events want the hit.  So the program
+ * itself checks periods, CPUs and threads.  What it cannot walk it gives to an event of the
+ * recorder, for which the kernel makes the usual sample, with a copy of the stack.
  *
  * It always returns 1: with 0 the kernel would drop the hit for everybody.
  */
@@ -60,10 +60,7 @@ static BOBBIN_ALWAYS_INLINE bool is_due(uint64_t event, uint32_t index)
 	return count && !((__sync_fetch_and_add(count, 1) + 1) % period);
 }
 
-/*
- * Walk, and give out.  Programs of probes may be interrupted, by others and by their own kind, so
- * a state is held.
- */
+/* Walk, and give out.  A program of a probe may interrupt itself, so it claims the state. */
 static BOBBIN_ALWAYS_INLINE bool walk_hit(void *ctx, const struct sample_facts *facts, uint32_t cpu,
 					  bool may_defer)
 {

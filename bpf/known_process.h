@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * known_process.h - what is known of a process, and whether it holds.
+ * known_process.h - which list of mappings a process has, and whether that is still true.
  */
 #ifndef BOBBIN_KNOWN_PROCESS_H
 #define BOBBIN_KNOWN_PROCESS_H
 
 #include <bobbin/code_page.h>
 
-/* Of a process that are looked at for what is known. */
+/* Ancestors of a process that are asked for a list. */
 #define ANCESTORS 4
 
 /*
- * The newer of what the recorder says and what was found here; NULL: nothing.  What a process has
- * registered before its last execve() only the recorder knows.
+ * The newer of the recorder's entry and the one that was made here; NULL: there is none.  A list that
+ * was made here, and not at execve(), lacks the code that the process has registered.
  */
 static BOBBIN_ALWAYS_INLINE const struct kernel_process *newest_process(uint32_t pid)
 {
@@ -26,7 +26,7 @@ static BOBBIN_ALWAYS_INLINE const struct kernel_process *newest_process(uint32_t
 	return ours->list.number && fresh_list_is_there(ours->list.number) ? ours : NULL;
 }
 
-/* A list that was replaced may have been overwritten while it was used. */
+/* A list that was replaced may have been overwritten during a walk. */
 static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
 {
 	const struct kernel_process *process = newest_process(pid);
@@ -34,7 +34,7 @@ static BOBBIN_ALWAYS_INLINE bool list_is_current(uint32_t pid, uint64_t number)
 	return process && process->list.number == number;
 }
 
-/* Whether something was said of a process, be it that what was said holds no more. */
+/* Whether there is an entry of a process, even one that says that its list is gone. */
 static BOBBIN_ALWAYS_INLINE bool is_known(uint32_t pid)
 {
 	const struct kernel_process *ours = bpf_map_lookup_elem(&fresh, &pid);

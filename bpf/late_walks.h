@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * late_walks.h - what is done when a task returns to user mode: walks that wait for pages, lists
- * that are made anew.
+ * late_walks.h - work on a task's return to user mode: walks that wait for pages, and lists that are
+ * made anew.
  *
- * Each has a place in a map, with the kernel's handle.  A task that waits holds nothing else.
+ * Each has a place in a map, with the kernel's handle.  While a task waits it holds nothing else.
  */
 #ifndef BOBBIN_LATE_WALKS_H
 #define BOBBIN_LATE_WALKS_H
 
-/* The largest stack that is waited for, and how often it is. */
+/* The largest stack whose pages are waited for, and the most pages. */
 #define LATE_STACK (64ull << 20)
 #define LATE_FAULTS 64
-/* After that a walk that waits is given up; places that are tried at most. */
+/* A walk that waits longer loses its place; places that are tried at most. */
 #define LATE_NS 1000000000ull
 #define LATE_TRIES 3
 
@@ -35,12 +35,12 @@ struct {
 
 #pragma GCC visibility pop
 
-/* The loader puts the kernel's function there, see profile/task_work.h. */
+/* The loader puts the kernel's function there, see bpfwalk/sampler_program.c. */
 static int (*const schedule_resume)(struct task_struct *task, struct bpf_task_work *work, void *map,
 				    int (*callback)(struct bpf_map *, void *, void *),
 				    void *aux) = (void *)KERNEL_SCHEDULE_RESUME;
 
-/* A walk holds a state until it has to wait again, so there is nearly always one; or NULL. */
+/* A free state, or NULL.  A walk gives its state back before it waits. */
 static BOBBIN_ALWAYS_INLINE struct walk_state *claim_state(uint32_t *number)
 {
 	const uint64_t now = bpf_ktime_get_ns();
@@ -60,7 +60,7 @@ struct late_loop {
 	struct late_walk *late;
 };
 
-/* From the leaf on.  Where it has to wait, or 0. */
+/* Walk from the leaf on.  The address that it has to wait for, or 0. */
 static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct late_loop *c)
 {
 	const struct kernel_process *process = newest_process(c->late->pid);
@@ -84,7 +84,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct lat
 	return 0;
 }
 
-/* Who waits holds nothing but its place: somebody else may never fill the page. */
+/* Hold no state while waiting: the page may never be filled. */
 static long wait_and_walk(uint32_t i, void *ctx)
 {
 	struct late_loop *c = ctx;

@@ -13,7 +13,7 @@
 
 /* linux/mm.h */
 #define VM_EXEC 4
-/* Of places for lists, looked at for one that nobody writes to. */
+/* Places that are tried for a list, until one is free to be written. */
 #define FRESH_TRIES 3
 /* A place that is being written to; no list has this number. */
 #define FRESH_BUSY 1ull
@@ -29,12 +29,12 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, KERNEL_FILES);
+	__uint(max_entries, KERNEL_INODES);
 	__type(key, struct kernel_inode);
 	__type(value, struct kernel_inode_file);
 } inodes SEC(".maps");
 
-/* Of each place the number of the list that is there. */
+/* The number of the list at each place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, KERNEL_FRESH_LISTS);
@@ -92,7 +92,7 @@ static BOBBIN_ALWAYS_INLINE void fresh_list_end(uint64_t number)
 		__sync_lock_test_and_set(there, number);
 }
 
-/* Which file it is, as the kernel sees it.  The vDSO has none, and all zero. */
+/* The file of a mapping, as the kernel knows it; the vDSO's is all zero. */
 static BOBBIN_ALWAYS_INLINE bool inode_of(const struct vm_area_struct *vma,
 					  struct kernel_inode *ret)
 {
@@ -161,7 +161,7 @@ static BOBBIN_ALWAYS_INLINE bool list_mappings(struct task_struct *task, struct 
 	return begun && list->count <= KERNEL_FRESH_MAPPINGS;
 }
 
-/* What was known of a process holds no more. */
+/* What was known of a process is not true any more. */
 static BOBBIN_ALWAYS_INLINE void drop_lists(uint32_t pid)
 {
 	struct kernel_process none = {.time = bpf_ktime_get_ns()};
@@ -169,7 +169,7 @@ static BOBBIN_ALWAYS_INLINE void drop_lists(uint32_t pid)
 	bpf_map_update_elem(&fresh, &pid, &none, BPF_ANY);
 }
 
-/* What was known still holds, unless that was before execve(). */
+/* Without a new list the old one remains, unless that is of before execve(). */
 static BOBBIN_ALWAYS_INLINE void note_failure(uint32_t pid, bool renewed, uint64_t wait)
 {
 	struct kernel_process *before = bpf_map_lookup_elem(&fresh, &pid);

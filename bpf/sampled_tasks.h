@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sampled_tasks.h - whose hits of tracepoints and probes are wanted.
+ * sampled_tasks.h - the threads whose hits of tracepoints and probes are sampled.
  *
  * The recorder enters the threads that it samples; what they start is entered here, as perf's own
  * events are inherited.
@@ -19,14 +19,14 @@ struct {
 	__type(value, uint64_t);
 } sampled_tasks SEC(".maps");
 
-/* Set before the program is loaded: whoever it is. */
+/* Set before the program is loaded. */
 const volatile bool samples_all_tasks = true;
 /* Threads that found no room. */
 uint64_t unfollowed;
 
 #pragma GCC visibility pop
 
-/* As perf has it, not from the moment on at which the task gives up its events. */
+/* As with perf, a task that is exiting has no events any more. */
 static BOBBIN_ALWAYS_INLINE bool is_sampled(void)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -57,7 +57,7 @@ __attribute__((visibility("default"))) int follow_fork(uint64_t *args)
 	return 0;
 }
 
-/* A thread that is not the first one of its process gets the number of that. */
+/* At execve() a thread gets the number of the first thread of its process. */
 SEC("tp_btf/sched_process_exec")
 __attribute__((visibility("default"))) int follow_exec(uint64_t *args)
 {

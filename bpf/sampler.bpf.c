@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sampler.bpf.c - a sample's user stack, walked in the kernel when the sample is taken.
+ * sampler.bpf.c - walk the user stack of a sample in the kernel, when the sample is taken.
  *
- * One more world of the core's walk.  Its rules are from compiled tables, its memory is that
- * of the current process, as far as it is resident.  A stack that is walked to its root goes
- * to user space as a list of addresses, and the kernel's own sample is dropped.  For all
- * others the kernel's sample has registers and a copy of the stack, and user space walks that.
+ * This is a world of the core's walk.  Its rules come from compiled tables, its memory is what is
+ * resident of the current process.  A stack that is walked to its root goes to user space as a list
+ * of addresses, and the kernel's own sample is dropped.  Otherwise the kernel's sample has the
+ * registers and a copy of the stack, and user space walks that.
  *
- * The kernel drops a sample whole, without a record of it, where it cannot run the program:
- * while another BPF program, or the kernel's work on a map, is interrupted by the sample.
+ * Where the sample interrupts another BPF program, or work on a map, the kernel cannot run this
+ * program, and drops the sample without a record of it.
  */
 #include <bobbin/types.h>
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpfwalk/bpf_abi.h"
 #include "core/arch.c"
+#include "core/bare_code.h"
 #include "core/call_code.h"
 #include "core/code_path.c"
 #include "core/eh_return.c"
+#include "core/plain_frame.h"
 #include "core/root_code.c"
 #include "core/rule.c"
 #include "core/trampoline.c"
-#include "core/unwind_frame.h"
 #include "core/x86_bytes.c"
 #include "core/x86_path.c"
-#include "profile/kernel_walk_abi.h"
 #include "table/table_lookup.h"
 
 /* linux/sched.h: threads that have no user registers */
@@ -33,17 +34,17 @@
 /* asm/segment.h: 64-bit code of users */
 #define USER_CS 0x33
 
-/* Of the stack, read at once. */
+/* Words of the stack that are read at once. */
 #define WINDOW_WORDS 256
 #define WINDOW_SIZE (8 * WINDOW_WORDS)
-/* What a frame reads below the word that it reads first. */
+/* A frame may read that much below the word that it reads first. */
 #define WINDOW_BELOW 64
 
 /* In struct walk_state.rules; lists have other numbers. */
 #define BORROWED (1ull << 62)
-/* Until the list of a process is made anew once more. */
+/* A process's list is made anew no more often than this. */
 #define RENEW_NS 500000ull
-/* The same if it has too many mappings. */
+/* The same for a process that has too many mappings. */
 #define RENEW_LONG_NS 1000000000ull
 
 struct kept_rule {
@@ -51,15 +52,15 @@ struct kept_rule {
 	uint64_t source;
 };
 
-/* What one walk at a time works with.  A CPU's program is not interrupted by itself. */
+/* The state of one walk at a time: a CPU's program does not interrupt itself. */
 struct walk_state {
 	struct frame_walk walk; /* first: it is the world */
 	struct kernel_list list;
-	uint64_t rules; /* what tells the rules of this walk apart from others in @kept */
+	uint64_t rules; /* key of this walk's rules in @kept, besides the PC */
 	bool borrowed;  /* the list is an ancestor's, whose JIT tables grow on their own */
 	bool window_fails;
 	uint32_t number;  /* of this state */
-	uint64_t busy;    /* if it is not of a CPU's samples: somebody walks with it */
+	uint64_t busy;    /* a walk uses it; not for the states of CPUs' samples */
 	uint64_t missing; /* where the stack could not be read, or 0 */
 	bool unmapped;    /* an address was met that the list does not know */
 	uint8_t source;   /* of the rule that look_up() has found */
@@ -94,7 +95,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_FILES + KERNEL_CODE_FILES);
+	__uint(max_entries, KERNEL_FILES);
 	__type(key, uint32_t);
 	__type(value, struct kernel_file);
 } files SEC(".maps");
@@ -106,7 +107,7 @@ struct table_page {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_PAGES + KERNEL_CODE_PAGES);
+	__uint(max_entries, KERNEL_PAGES);
 	__type(key, uint32_t);
 	__type(value, struct table_page);
 } pages SEC(".maps");
@@ -116,7 +117,7 @@ struct {
 	__uint(max_entries, KERNEL_LATE_BYTES);
 } results SEC(".maps");
 
-/* One for each CPU, as the next one; their number is known when they are loaded. */
+/* One for each CPU, and more; as of the next map, the number is set before it is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -135,7 +136,7 @@ struct {
 const volatile uint64_t form_from_sp, form_from_fp, form_record, outermost_word;
 /* After the CPUs' states come those of walks that have waited. */
 const volatile uint32_t first_late_state;
-/* The kernel's sample is taken beside each walk. */
+/* Whether the kernel's sample is kept beside each walk. */
 const volatile bool also_copy;
 /* Whose samples are wanted, by the number of the user; or of_all_users. */
 const volatile uint32_t of_user;
@@ -155,7 +156,7 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_tab
 	uint32_t number = (uint32_t)(offset / KERNEL_PAGE);
 	const struct table_page *page = bpf_map_lookup_elem(&pages, &number);
 
-	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES + KERNEL_CODE_PAGES)
+	if (!page || offset / KERNEL_PAGE >= KERNEL_PAGES)
 		return NULL;
 	offset &= KERNEL_PAGE - size;
 	__asm__ volatile("" : "+r"(offset));
@@ -213,7 +214,7 @@ static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 	c->whole += whole;
 }
 
-/* Whether code says something else than its table, or whether that cannot be known. */
+/* Whether the code's bytes contradict its table, or cannot be read. */
 BOBBIN_STAGE int replaces_frame(uint32_t number, uint64_t pc)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
@@ -232,7 +233,7 @@ BOBBIN_STAGE int returns_to_root(uint64_t pc)
 	       root_code(BOBBIN_NATIVE_ARCH(), code);
 }
 
-/* Whether code without a table tells what it is, or whether that cannot be known. */
+/* Whether user space knows code without a table by its bytes, or they cannot be read. */
 BOBBIN_STAGE int is_known_code(uint64_t pc)
 {
 	uint8_t code[32];
@@ -246,7 +247,7 @@ BOBBIN_STAGE int is_known_code(uint64_t pc)
 	return returns_to_root(pc);
 }
 
-/* For code that no table covers: it is a root, or its code and the stack are looked at. */
+/* No table covers the code: it is a root, or what its bytes and the stack say decides. */
 static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
 						 const struct kernel_file *file, uint64_t vaddr)
 {
@@ -261,7 +262,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
 	return 0;
 }
 
-/* Whether a JIT table says more than its copy, or whether that cannot be known. */
+/* Whether a JIT table has more entries than its copy, or cannot be read. */
 static BOBBIN_ALWAYS_INLINE bool has_grown(const struct kernel_file *file)
 {
 	uint64_t end[2]; /* used_len and next of struct code_jit_unwind_table */
@@ -275,6 +276,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 						const struct kernel_file *file, uint64_t pc,
 						uint64_t vaddr)
 {
+	const bool registered = kernel_is_registered(file->number);
 	struct compiled_row row = {0}; /* Linux 6.1 wants to see that all of it is set */
 	int r;
 
@@ -284,8 +286,8 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 	r = table_find(&file->table, vaddr, &s->steps, &row);
 	if (r == -BOBBIN_ENOENT && file->tail && has_grown(file))
 		return 0;
-	if (r == -BOBBIN_ENOENT && (file->registered || file->next != KERNEL_NO_FILE)) {
-		s->next_file = file->registered ? KERNEL_UNDER : file->next;
+	if (r == -BOBBIN_ENOENT && (registered || file->next != KERNEL_NO_FILE)) {
+		s->next_file = registered ? KERNEL_UNDER : file->next;
 		return 0;
 	}
 	if (r == -BOBBIN_ENOENT)
@@ -296,23 +298,22 @@ static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
 		s->source = BOBBIN_SOURCE_ENTRY;
 		return outermost_word;
 	}
-	if (row.end == vaddr + 1 && !file->registered && returns_to_root(pc))
+	if (row.end == vaddr + 1 && !registered && returns_to_root(pc))
 		return 0;
 	return file->eh_returns && replaces_frame(s->number, pc) ? 0 : row.word;
 }
 
-/* The same by an entry of the files; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
+/* The same by a table's number; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
 BOBBIN_STAGE uint64_t file_word(uint32_t number, uint32_t file, uint64_t pc, uint64_t vaddr)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	const struct kernel_file *f;
+	const uint32_t index = kernel_file_index(file);
+	const struct kernel_file *f = bpf_map_lookup_elem(&files, &index);
 
-	file = kernel_file_index(file);
-	f = bpf_map_lookup_elem(&files, &file);
 	if (!s)
 		return 0;
 	s->next_file = KERNEL_NO_FILE;
-	return f && f->source != BOBBIN_SOURCE_NONE ? table_word(s, f, pc, vaddr) : 0;
+	return f && f->number == file ? table_word(s, f, pc, vaddr) : 0;
 }
 
 /* The packed rule for an address that this CPU has not kept, or 0. */
@@ -422,29 +423,6 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 static bool world_is_code(struct frame_walk *w, uint64_t addr)
 {
 	return find_mapping((const struct walk_state *)w, addr);
-}
-
-/* What only frame_general() asks: user space does that. */
-static BOBBIN_ALWAYS_INLINE enum bobbin_source world_rule(struct frame_walk *w, uint64_t pc,
-							  struct bobbin_rule *ret)
-{
-	return BOBBIN_SOURCE_NONE;
-}
-
-static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_table_step(struct frame_walk *w, uint64_t pc,
-								struct table_step *step)
-{
-	return BOBBIN_REASON_NO_TABLE;
-}
-
-static BOBBIN_ALWAYS_INLINE bool world_is_entry(struct frame_walk *w, uint64_t addr)
-{
-	return false;
-}
-
-static BOBBIN_ALWAYS_INLINE bool world_code(void *world, uint64_t addr, void *dst, size_t size)
-{
-	return false;
 }
 
 #include "bare_frames.h"
@@ -581,7 +559,7 @@ static BOBBIN_ALWAYS_INLINE bool is_of_user(void)
 	return of_all_users || (uint32_t)bpf_get_current_uid_gid() == of_user;
 }
 
-/* They never return to user mode, and would keep places for what is done then. */
+/* Threads of the kernel never return to user mode, and would keep places for late walks. */
 static BOBBIN_ALWAYS_INLINE bool has_user_mode(void)
 {
 	return !(bpf_get_current_task_btf()->flags & (PF_KTHREAD | PF_USER_WORKER));
@@ -620,7 +598,7 @@ __attribute__((visibility("default"))) int walk_or_defer(struct bpf_perf_event_d
 
 #include "hit_walks.h"
 
-/* Of those only that samples come from, or may come from. */
+/* Only of processes that are sampled, or may be. */
 SEC("tp_btf/sched_process_exec")
 __attribute__((visibility("default"))) int on_exec(uint64_t *args)
 {
@@ -631,14 +609,14 @@ __attribute__((visibility("default"))) int on_exec(uint64_t *args)
 	return 0;
 }
 
-/* Its number may be another process's before the recorder comes to that. */
+/* Another process may get its number before the recorder reads of that. */
 SEC("tp_btf/sched_process_exit")
 __attribute__((visibility("default"))) int on_exit(uint64_t *args)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
 
-	/* of its threads it is the last one */
+	/* the last thread */
 	if (!task->signal->live.counter && is_known(pid))
 		drop_lists(pid);
 	return 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stack_record.h - samples, given out with what is new of their stacks.
+ * stack_record.h - give samples out, with the new part of their stacks.
  *
- * The frames of a sample are hashed from the root on.  Of the longest part that was given out
- * before only the hash is given out, and all that comes before it.  What has found no room in
- * the ring is not known.
+ * The frames of a sample are hashed from the root on.  The longest outer part that was given out
+ * before is replaced by its hash.  What found no room in the ring does not count as given out.
  */
 #ifndef BOBBIN_STACK_RECORD_H
 #define BOBBIN_STACK_RECORD_H
 
-#include "profile/kernel_walk_abi.h"
+#include "bpfwalk/bpf_abi.h"
 
 /* linux/perf_event.h */
 #define PERF_SAMPLE_TIME (1 << 2)
@@ -34,18 +33,18 @@ struct {
 const volatile struct stack_key stack_key;
 /* Whether the kernel lets programs see the sample: Linux 6.2. */
 const volatile bool sees_sample;
-/* Of samples, when the recorder is woken. */
+/* The recorder is woken when there are so many bytes of samples. */
 const volatile uint64_t wake_bytes;
 /* The number of the event of perf whose samples are walked. */
 const volatile uint32_t counted_event;
-/* The recorder counts it up to forget all that is known. */
+/* The recorder counts it up, so that all hashes change and everything is given out again. */
 uint64_t stack_epoch;
 
 #pragma GCC visibility pop
 
 extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
 
-/* An index of words, whatever it is: the verifier follows each way of a branch. */
+/* Any index of words, without a branch, whose ways the verifier would both follow. */
 static BOBBIN_ALWAYS_INLINE uint64_t word_at(uint64_t index)
 {
 	__asm__ volatile("" : "+r"(index));
@@ -113,7 +112,7 @@ BOBBIN_STAGE int set_known(uint32_t number, uint32_t base, uint32_t count)
 	return 0;
 }
 
-/* Words one after the other, of which the last ones may be read before. */
+/* Copy words in ascending order; the ranges may overlap. */
 BOBBIN_STAGE int move_words(uint32_t number, uint32_t to, uint32_t from, uint32_t count)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);

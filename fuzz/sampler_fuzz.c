@@ -104,11 +104,12 @@ static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t
 }
 
 /* The parts of a table are anywhere, their sizes are any. */
-static void make_file(struct input *in, struct kernel_file *file)
+static void make_file(struct input *in, uint32_t number)
 {
+	struct kernel_file *file = &maps.files[number];
 	struct compiled_table *t = &file->table;
 
-	*file = (struct kernel_file){0};
+	*file = (struct kernel_file){.number = number};
 	t->pairs = (const uint8_t *)(uintptr_t)(take(in, 1) % 8 * KERNEL_PAGE);
 	t->words = (const uint8_t *)(uintptr_t)(take(in, 2) & ~7ull);
 	t->index = (const uint8_t *)(uintptr_t)(take(in, 2) & ~63ull);
@@ -190,7 +191,7 @@ static void add_row(struct table_builder *b, const struct bobbin_rule *rule, uin
 	*at += size;
 }
 
-/* As kernel_tables.c places it. */
+/* As table_store.c places it. */
 static void place_table(const uint8_t *bytes, uint64_t size, struct compiled_table *ret)
 {
 	struct compiled_table t;
@@ -252,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	process.fp = take(&in, 8);
 	memory.flags = (uint8_t)take(&in, 1);
 	for (uint32_t i = take(&in, 1) % (FILES + 1); i > 0; i--)
-		make_file(&in, &maps.files[i - 1]);
+		make_file(&in, i - 1);
 	process.list.count = make_mappings(&in, (uint32_t)take(&in, 1) % (MAPPINGS + 1));
 	if (memory.flags & BUILT)
 		build_table(&in);

@@ -10,8 +10,6 @@
 #include "cli/json_output.h"
 #include "cli/option_table.h"
 #include "profile/kernel_probe.h"
-#include "profile/kernel_setting.h"
-#include "profile/kernel_walk.h"
 #include "symbol/kallsyms.h"
 
 #define WIDTH 95
@@ -76,7 +74,7 @@ static int probe_waiting_walks(void)
 
 static const char *why_no_waits(int error, char *room, size_t size)
 {
-	return kernel_walks.walks ? kernel_walk_error(error, room, size)
+	return kernel_walks.walks ? probe_walk_error(error, room, size)
 				  : "the kernel has no bpf_task_work";
 }
 
@@ -115,7 +113,7 @@ static const struct feature features[] = {
 	 "stacks are copied and walked in user space: the same result, but at a higher cost",
 	 "root, or CAP_BPF and CAP_PERFMON",
 	 "a bobbin that was built with BPF, Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF, and the "
-	 "first namespace of process IDs", false, kernel_walk_error},
+	 "first namespace of process IDs", false, probe_walk_error},
 	{"walks that wait", probe_waiting_walks,
 	 "stacks of which a page is not in memory are copied, as far as they are, and cut there",
 	 "root, or CAP_BPF and CAP_PERFMON", "the same, and a kernel with bpf_task_work, such as 6.18", false, why_no_waits},

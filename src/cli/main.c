@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpfwalk/bpf_walk.h"
 #include "cli/command.h"
 #include "cli/command_table.h"
 #include "cli/file_limit.h"
 #include "infer/x86_insn.h"
-#include "profile/kernel_walk.h"
 
 static void list_commands(FILE *out)
 {
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("bobbin " BOBBIN_VERSION "%s%s\n",
-		       kernel_walk_is_built() ? "" : " (without BPF)",
+		       bpf_walk_is_built() ? "" : " (without BPF)",
 		       x86_decoder_exists() ? "" : " (without Zydis)");
 		return finish_output() ? 0 : 1;
 	}

@@ -281,7 +281,7 @@ static void tell_compiled(const struct record *record, const struct recorder_sta
 /* What it has cost is known where kernel.bpf_stats_enabled is set. */
 static void tell_walks(const struct record *record, const struct recorder_stats *s)
 {
-	const struct kernel_walk_stats *k = &s->kernel;
+	const struct bpf_walk_stats *k = &s->kernel;
 
 	if (record->options.walk <= RECORDER_DEFERS || s->walk_error)
 		return;
@@ -439,7 +439,7 @@ static void tell_walk(const struct record *record)
 		return;
 	if (error)
 		fprintf(stderr, "bobbin record: stacks are copied, and walked here: --bpf: %s\n",
-			kernel_walk_error(error, why, sizeof(why)));
+			probe_walk_error(error, why, sizeof(why)));
 	else
 		fputs("bobbin record: stacks are walked in the kernel, as with --bpf\n", stderr);
 }

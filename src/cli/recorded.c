@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/process_trouble.h"
-#include "profile/kernel_setting.h"
+#include "profile/kernel_probe.h"
 
 #define TARGET_NAME 32
 /* How long a command that was told to end may take before that is said; how often it is looked. */
@@ -274,7 +274,7 @@ static void complain_walk(int error)
 {
 	char why[WALK_ERROR_SIZE];
 
-	complain("--bpf: %s", kernel_walk_error(error, why, sizeof(why)));
+	complain("--bpf: %s", probe_walk_error(error, why, sizeof(why)));
 }
 
 /* A pipe of ours has no name. */

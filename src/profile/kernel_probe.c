@@ -2,19 +2,22 @@
 #include "profile/kernel_probe.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "profile/kernel_setting.h"
-#include "profile/kernel_walk.h"
+#include "bpfwalk/bpf_walk.h"
 #include "profile/ring.h"
 #include "profile/sampler.h"
 
 /* Documentation/admin-guide/LSM/Yama.rst: nobody may attach */
 #define PTRACE_NONE 3
+#define PATH_SIZE 128
 
 static struct perf_event_attr clock_attr(void)
 {
@@ -108,19 +111,46 @@ int probe_large_buffers(void)
 void probe_kernel_walk(int *walks, int *waits)
 {
 	struct bobbin_unwinder *unwinder;
-	const struct kernel_walk_options options = {0};
-	struct kernel_walk *walk;
+	const struct bpf_walk_options options = {0};
+	struct bpf_walk *walk = NULL;
+	struct bpf_walk_stats stats;
 	int r = bobbin_unwinder_open(NULL, &unwinder);
 
 	*walks = *waits = r;
 	if (r)
 		return;
-	*walks = *waits = kernel_walk_open(unwinder, &options, &walk);
-	if (!*walks) {
-		*waits = kernel_walk_waits(walk) ? 0 : -EOPNOTSUPP;
-		kernel_walk_close(walk);
-	}
+	r = bpf_walk_start(unwinder, &options, &walk);
+	if (!r)
+		r = bpf_walk_wait(walk);
+	*walks = *waits = r;
+	if (!r)
+		bpf_walk_stats(walk, &stats);
+	if (!r && !stats.waits)
+		*waits = -EOPNOTSUPP;
+	bpf_walk_close(walk);
 	bobbin_unwinder_close(unwinder);
+}
+
+const char *probe_walk_error(int error, char *room, size_t size)
+{
+	struct utsname system = {0};
+
+	if (error == -ENOSYS)
+		return "this bobbin was built without BPF";
+	if (error == -ENXIO)
+		return "does not work inside a process-ID namespace (container)";
+	if (error == -EPERM)
+		return "the kernel does not allow it: run as root, or give bobbin CAP_BPF and "
+		       "CAP_PERFMON";
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "the kernel has no BTF, see CONFIG_DEBUG_INFO_BTF";
+	if (error == -E2BIG)
+		return "the kernel's verifier gave up: the program is too long for it";
+	/* -EACCES is from the verifier */
+	uname(&system);
+	snprintf(room, size, "Linux %s does not load the program, which needs 5.17 or newer: %s",
+		 system.release, strerror(-error));
+	return room;
 }
 
 static bool has_capability(unsigned int number)
@@ -130,6 +160,33 @@ static bool has_capability(unsigned int number)
 
 	return !syscall(SYS_capget, &header, data) &&
 	       data[CAP_TO_INDEX(number)].effective & CAP_TO_MASK(number);
+}
+
+bool kernel_setting(const char *name, int64_t *ret)
+{
+	char path[PATH_SIZE];
+	int64_t value;
+	bool read;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	read = fscanf(f, "%" SCNd64, &value) == 1;
+	fclose(f);
+	if (read)
+		*ret = value;
+	return read;
+}
+
+uint32_t kernel_most_samples(void)
+{
+	int64_t most;
+
+	if (!kernel_setting("perf_event_max_sample_rate", &most) || most < 1 || most > UINT32_MAX)
+		return UINT32_MAX;
+	return (uint32_t)most;
 }
 
 int probe_attaching(void)

@@ -2,11 +2,15 @@
 /*
  * kernel_probe.h - what of the kernel a recording could use here, found out by trying.
  *
- * Each function returns 0 if it works, or a negative errno: -EACCES and -EPERM where it is not
+ * Each probe returns 0 if it works, or a negative errno: -EACCES and -EPERM where it is not
  * allowed, others where the kernel or the machine has no such thing.
  */
 #ifndef BOBBIN_PROFILE_KERNEL_PROBE_H
 #define BOBBIN_PROFILE_KERNEL_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Samples of the own processes' user code. */
 int probe_own_samples(void);
@@ -32,7 +36,22 @@ int probe_large_buffers(void);
  */
 void probe_kernel_walk(int *walks, int *waits);
 
+/* Room for what probe_walk_error() says. */
+#define WALK_ERROR_SIZE 160
+
+/* What to say of an error of such walks, in @room. */
+const char *probe_walk_error(int error, char *room, size_t size);
+
 /* Attaching to processes that are no descendants, and reading their memory. */
 int probe_attaching(void);
+
+/* The value of "perf_event_paranoid" or another name; false: this kernel has none. */
+bool kernel_setting(const char *name, int64_t *ret);
+
+/*
+ * The samples per second that perf_event_open(2) takes at most.  The kernel lowers this
+ * setting by itself if samples take too much of the time.  UINT32_MAX: unknown.
+ */
+uint32_t kernel_most_samples(void);
 
 #endif

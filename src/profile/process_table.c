@@ -118,6 +118,7 @@ static int add_process(struct process_table *table, int pid, const struct proces
 		return r;
 	}
 	p->pid = pid;
+	p->walk = (struct walked_process){.pid = pid, .space = p->space};
 	p->space->live_pid = table->live ? pid : 0;
 	p->program = ++table->programs;
 	/* what was registered is in its memory, too */

@@ -11,6 +11,7 @@
 #include <bobbin/unwind.h>
 #include <stdbool.h>
 
+#include "bpfwalk/walked_process.h"
 #include "profile/perf_event.h"
 #include "profile/wait.h"
 #include "target/lineage.h"
@@ -40,22 +41,7 @@ struct process_owner {
 	uint64_t asked; /* when, by clock_now() */
 };
 
-struct known_list;
 struct probed_calls;
-
-/* What the kernel's walker was told of the mappings. */
-struct process_walk {
-	bool followed;
-	bool waits;          /* for tables that are in the making */
-	uint64_t taken;      /* tables there were then */
-	uint64_t generation; /* of the space, when it was told */
-	uint64_t drops;      /* registered tables that had turned out to be malformed then */
-	uint64_t retry;      /* when to try again to find room; 0: there was */
-	uint64_t grows;      /* when to look at JIT tables again; 0: there are none */
-	bool told;           /* there is an entry for it in the kernel */
-	uint64_t time;       /* of that entry */
-	struct known_list *list;
-};
 
 struct process {
 	int pid;
@@ -66,7 +52,7 @@ struct process {
 	bool in_exec;           /* has called exec, the new program was not seen to run yet */
 	struct bobbin_space *space;
 	struct code_watch code; /* the recorder's, and so are the next two */
-	struct process_walk walk;
+	struct walked_process walk;
 	struct process_owner owner;
 	struct process *next; /* the table's */
 };

@@ -49,7 +49,7 @@ static void preload(struct recorder *r, const struct perf_event *event)
 		return;
 	bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
 	if (r->walk)
-		kernel_walk_mapped(r->walk, thread->process, event->time, event->mmap.addr);
+		bpf_walk_mapped(r->walk, &thread->process->walk, event->time, event->mmap.addr);
 }
 
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
@@ -101,7 +101,7 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 		return error;
 	preload(r, event);
 	if (r->walk && event->type == PERF_RECORD_COMM && event->comm.exec)
-		kernel_walk_exec(r->walk, (int)event->pid, event->time);
+		bpf_walk_exec(r->walk, (int)event->pid, event->time);
 	switch (event->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
@@ -281,12 +281,13 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 {
 	struct bobbin_trace trace = recorder_trace(r);
 	struct thread *thread;
+	bool comparable;
 	int error;
 
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
 		return error;
-	kernel_walk_trace(r->walk, thread->process, &trace);
+	comparable = bpf_walk_trace(r->walk, &thread->process->walk, &trace);
 	/* between two programs, where the registers are the old one's */
 	if (!trace.count && thread->process->in_exec)
 		trace.reason = BOBBIN_REASON_NO_USER;
@@ -301,7 +302,7 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	if (r->comparison) {
 		/* the sample itself comes next */
 		walk_comparison_drop(r->comparison, event);
-		if (trace.reason == BOBBIN_REASON_OUTERMOST && !kernel_walk_outlived(r->walk))
+		if (trace.reason == BOBBIN_REASON_OUTERMOST && comparable)
 			walk_comparison_keep(r->comparison, event, &trace);
 		return 0;
 	}
@@ -426,19 +427,47 @@ static int on_event(struct recorder *r, struct perf_event *event)
 	return event->type == PERF_RECORD_LOST ? on_loss(r, event) : recorder_on_record(r, event);
 }
 
+/* As a sample of perf, whose call chain is the kernel's part. */
+static void describe_walk(const struct recorder *r, const struct bpf_trace *walked,
+			  struct perf_event *ret)
+{
+	const struct kernel_sample_head *head = &walked->head;
+	bool in_kernel = head->flags & KERNEL_HAS_CHAIN;
+	const uint64_t *ids;
+
+	sampler_ids(r->sampler, walked->event, &ids);
+	*ret = (struct perf_event){
+		.type = PERF_RECORD_SAMPLE,
+		.misc = in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu,
+		.time = head->time,
+		.id = ids[0],
+		.sample =
+			{
+				.period = head->period,
+				.callchain = walked->chain,
+				.callchain_nr = walked->chain_count,
+			},
+	};
+	if (walked->chain_count > 1)
+		ret->sample.ip = walked->chain[1];
+	else if (!in_kernel && walked->count)
+		ret->sample.ip = walked->frames[0] & KERNEL_PC;
+}
+
 /* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
 static int next_event(struct recorder *r, struct perf_event *ret, bool *walk)
 {
-	uint64_t time = r->walk ? kernel_walk_time(r->walk) : UINT64_MAX;
-	const uint64_t *ids;
+	uint64_t time = r->walk ? bpf_walk_time(r->walk) : UINT64_MAX;
 	/* a walk comes before the kernel's sample of the same stack, which has the same time */
 	int got = sampler_next(r->sampler, time - 1, ret);
 
 	*walk = !got && time != UINT64_MAX && time <= sampler_horizon(r->sampler);
 	if (!*walk)
 		return got;
-	sampler_ids(r->sampler, kernel_walk_next(r->walk, ret), &ids);
-	ret->id = ids[0];
+	describe_walk(r, bpf_walk_next(r->walk), ret);
 	return 1;
 }
 
@@ -456,16 +485,14 @@ static void follow(void *ctx, struct process *process)
 
 	r->behind = r->behind || clock_now() >= r->follow_until;
 	if (!r->behind)
-		kernel_walk_follow(r->walk, process);
+		bpf_walk_follow(r->walk, &process->walk);
 }
 
 /* @wait: for all tables */
 void recorder_follow_all(struct recorder *r, bool wait)
 {
-	bool all = !r->hurries || r->behind;
+	bool all = bpf_walk_take_tables(r->walk, wait) || !r->hurries || r->behind;
 
-	kernel_walk_take_tables(r->walk, wait);
-	all |= kernel_walk_look_is_due(r->walk);
 	r->behind = false;
 	r->follow_until = r->hurries ? clock_now() + FOLLOW_NS : UINT64_MAX;
 	if (all)
@@ -482,7 +509,7 @@ static int drain(struct recorder *r, bool final)
 
 	sampler_sweep(r->sampler, final);
 	if (r->walk)
-		error = kernel_walk_collect(r->walk);
+		error = bpf_walk_collect(r->walk);
 	if (code_watch_begins(&r->watcher))
 		process_table_visit(r->processes, watch_code, r);
 	error = error ? error : r->error;
@@ -495,9 +522,9 @@ static int drain(struct recorder *r, bool final)
 			error = walk ? on_walk(r, &event) : on_event(r, &event);
 	}
 	if (r->walk) {
-		kernel_walk_read_until(r->walk, sampler_horizon(r->sampler));
+		bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
 		recorder_follow_all(r, false);
-		error = error ? error : kernel_walk_missed(r->walk);
+		error = error ? error : bpf_walk_missed(r->walk);
 	}
 	r->stats.read_until = sampler_horizon(r->sampler);
 	error = error ? error : jit_keeper_sweep(r->keeper);
@@ -506,13 +533,13 @@ static int drain(struct recorder *r, bool final)
 
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
 {
-	bool busy = recorder->walk && kernel_walk_has_tables_to_come(recorder->walk);
+	bool busy = recorder->walk && bpf_walk_has_tables_to_come(recorder->walk);
 
 	*timeout = busy ? BUSY_WAIT_MS : WAIT_MS;
 	if (recorder->behind)
 		*timeout = 0;
 	return sampler_pollfds(recorder->sampler,
-			       recorder->walk ? kernel_walk_wake_fd(recorder->walk) : -1, count);
+			       recorder->walk ? bpf_walk_wake_fd(recorder->walk) : -1, count);
 }
 
 void recorder_stop(struct recorder *recorder)
@@ -520,7 +547,7 @@ void recorder_stop(struct recorder *recorder)
 	if (!recorder->stopped)
 		recorder->stopped = clock_now();
 	if (recorder->walk)
-		kernel_walk_want_hits(recorder->walk, false);
+		bpf_walk_want_hits(recorder->walk, false);
 	sampler_disable(recorder->sampler);
 	off_cpu_disable(&recorder->off_cpu);
 }
@@ -548,8 +575,8 @@ void recorder_close(struct recorder *r)
 	jit_keeper_close(r->keeper);
 	process_table_close(r->processes);
 	walk_comparison_close(r->comparison);
-	walk_loader_abandon(&r->loader);
-	kernel_walk_close(r->walk);
+	bpf_walk_close(r->loading);
+	bpf_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
 	off_cpu_close(&r->off_cpu);
 	return_probes_close(&r->returns);
@@ -604,7 +631,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	recorder->stats.left_out = unwinder_left_out(recorder->unwinder);
 	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
 	if (recorder->walk)
-		kernel_walk_stats(recorder->walk, &recorder->stats.kernel);
+		bpf_walk_stats(recorder->walk, &recorder->stats.kernel);
 	recorder->stats.broken += recorder->stats.kernel.broken;
 	error = perf_writer_finish(recorder->writer, &info);
 	if (error && recorder->stats.kept) {

@@ -8,7 +8,7 @@
 #include <bobbin/unwind.h>
 #include <sys/types.h>
 
-#include "profile/kernel_walk.h"
+#include "bpfwalk/bpf_walk.h"
 #include "profile/off_cpu.h"
 #include "profile/sampled_events.h"
 
@@ -71,7 +71,7 @@ struct recorder_stats {
 	uint64_t remapped;                     /* of those, cut where mappings had changed */
 	uint64_t compared, in_part, differ;    /* of those, with user space's */
 	int walk_error;                        /* why stacks are not walked in the kernel, or 0 */
-	struct kernel_walk_stats kernel;
+	struct bpf_walk_stats kernel;
 	struct wait_stats waits;
 };
 

@@ -13,11 +13,11 @@
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "base/vector.h"
+#include "profile/bpf_events.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/snapshot.h"
-#include "profile/walked_events.h"
 #include "target/thread.h"
 
 /* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
@@ -48,8 +48,7 @@ static bool wants_walk(const struct recorder *r)
 /* Whether events are sampled by programs, which must be loaded before these are opened. */
 static bool has_hits(const struct recorder *r)
 {
-	return walked_events_have(r->events, r->options.event_count, true) ||
-	       walked_events_have(r->events, r->options.event_count, false);
+	return bpf_events_exist(r->events, r->options.event_count);
 }
 
 /* Of threads, where the kernel lets them be that. */
@@ -102,7 +101,7 @@ static int choose_events(struct recorder *r)
 	describe_probes(r);
 	take_events(r);
 	if (wants_walk(r) && !r->options.cgroup_count)
-		walked_events_choose(r->events, count, r->options.all);
+		bpf_events_choose(r->events, count, r->options.all);
 	return 0;
 }
 
@@ -255,14 +254,14 @@ static void forget(void *ctx, struct process *process)
 {
 	const struct recorder *r = ctx;
 
-	kernel_walk_forget(r->walk, process);
+	bpf_walk_forget(r->walk, &process->walk);
 }
 
 /* Without the walk, if that can be done without. */
 static int do_without(struct recorder *r, int error)
 {
 	r->stats.walk_error = error;
-	kernel_walk_close(r->walk);
+	bpf_walk_close(r->walk);
 	r->walk = NULL;
 	take_events(r);
 	return r->options.walk == RECORDER_TRIES_KERNEL ? 0 : error;
@@ -271,26 +270,31 @@ static int do_without(struct recorder *r, int error)
 static int load_walk(struct recorder *r)
 {
 	const struct recorder_options *o = &r->options;
-	const struct kernel_walk_options options = {
+	struct bpf_walk_options options = {
 		.also_copy = o->also_copy,
 		.by_user = o->by_user,
 		.user = o->user,
 		.all = o->all,
-		.events = r->events,
-		.event_count = o->event_count,
-		.cpus = o->cpus,
+		.cpus = o->cpus && o->cpus->some ? o->cpus->bits : NULL,
 	};
+	int error;
 
-	return wants_walk(r) ? walk_loader_start(&r->loader, r->unwinder, &options) : 0;
+	if (!wants_walk(r))
+		return 0;
+	bpf_events_list(r->events, o->event_count, &options);
+	error = bpf_walk_start(r->unwinder, &options, &r->loading);
+	return error ? do_without(r, error) : 0;
 }
 
 static int take_walk(struct recorder *r)
 {
 	int error;
 
-	if (!r->loader.running)
+	if (!r->loading)
 		return 0;
-	error = walk_loader_join(&r->loader, &r->walk);
+	r->walk = r->loading;
+	r->loading = NULL;
+	error = bpf_walk_wait(r->walk);
 	return error ? do_without(r, error) : 0;
 }
 
@@ -302,7 +306,7 @@ static int attach_counter(struct recorder *r, size_t number)
 	int error = 0;
 
 	for (size_t i = 0; i < count && !error; i++) {
-		error = kernel_walk_attach(r->walk, events[i]);
+		error = bpf_walk_attach(r->walk, events[i]);
 		if (error && !i && !has_hits(r))
 			return do_without(r, error);
 	}
@@ -325,14 +329,14 @@ static int sample_targets(struct recorder *r)
 		error = target_threads(t->pid, t->tid, &tids, &count, &capacity);
 	}
 	for (size_t i = 0; i < count && !error; i++)
-		error = kernel_walk_sample(r->walk, tids[i], how);
+		error = bpf_walk_sample(r->walk, tids[i], how);
 	free(tids);
 	return error;
 }
 
 static int attach_hits(struct recorder *r)
 {
-	int error = kernel_walk_attach_hits(r->walk, r->sampler);
+	int error = bpf_events_attach(r->events, r->options.event_count, r->sampler, r->walk);
 
 	return error || r->options.all ? error : sample_targets(r);
 }
@@ -340,7 +344,7 @@ static int attach_hits(struct recorder *r)
 /* From here on samples are walked in the kernel, as far as it goes. */
 static int attach_walk(struct recorder *r)
 {
-	size_t counter = walked_events_first_other(r->events, r->options.event_count);
+	size_t counter = bpf_events_first_other(r->events, r->options.event_count);
 	int error = 0;
 
 	if (r->walk && counter < r->options.event_count)
@@ -447,7 +451,7 @@ static void begin(struct recorder *r)
 		follow_first(r);
 	r->hurries = true;
 	if (r->walk)
-		kernel_walk_want_hits(r->walk, true);
+		bpf_walk_want_hits(r->walk, true);
 	if (!r->options.all)
 		return;
 	sampler_enable(r->sampler);
@@ -469,8 +473,10 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	}
 	if (!error)
 		error = choose_events(r);
-	if (!error)
-		error = load_walk(r);
+	if (error)
+		return error;
+	*stage = RECORDER_KERNEL_WALK;
+	error = load_walk(r);
 	if (error)
 		return error;
 	r->off_cpu.processes = r->processes;
@@ -480,7 +486,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	if (error)
 		return error;
 	if (r->walk)
-		kernel_walk_read_until(r->walk, described);
+		bpf_walk_read_until(r->walk, described);
 	begin(r);
 	return 0;
 }

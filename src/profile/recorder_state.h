@@ -5,6 +5,7 @@
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
+#include "bpfwalk/bpf_walk.h"
 #include "profile/code_watch.h"
 #include "profile/deferred_samples.h"
 #include "profile/foreign_processes.h"
@@ -15,7 +16,6 @@
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
 #include "profile/walk_comparison.h"
-#include "profile/walk_loader.h"
 #include "unwind/module.h"
 
 /* Kernel part, mark, user part. */
@@ -35,8 +35,8 @@ struct recorder {
 	struct perf_writer *writer;
 	struct jit_keeper *keeper;
 	struct code_watcher watcher;
-	struct walk_loader loader;          /* of the next, until that is there */
-	struct kernel_walk *walk;           /* or NULL */
+	struct bpf_walk *loading,
+		*walk; /* one of them, or neither; the first is to be waited for */
 	struct walk_comparison *comparison; /* or NULL */
 	struct deferred_samples deferred;
 	bool hurries;          /* the rings fill up while processes are followed */

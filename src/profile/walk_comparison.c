@@ -19,7 +19,7 @@ struct kept_walk {
 	struct bobbin_frame frames[TRACE_CHAIN_MAX];
 };
 
-/* @exact: this kernel's programs see a sample's time, so a walk has the same */
+/* @exact: programs see the time of a sample on this kernel, so both walks have the same */
 struct walk_comparison {
 	bool exact;
 	size_t cpu_count;

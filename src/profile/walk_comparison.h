@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * walk_comparison.h - whether two walks of one stack say the same.
+ * walk_comparison.h - compare the kernel's walk of a sample with user space's.
  *
- * The kernel's walk of a sample comes first, and user space's, from the copy of the same
- * stack, next on the same CPU, at about the same time.
+ * The kernel's walk comes first.  User space's, from the copy of the same stack, is the next one of
+ * the same CPU, at about the same time.
  */
 #ifndef BOBBIN_PROFILE_WALK_COMPARISON_H
 #define BOBBIN_PROFILE_WALK_COMPARISON_H
@@ -16,9 +16,9 @@ struct walk_comparison;
 
 enum walk_agreement {
 	WALKS_AGREE,
-	WALKS_AGREE_IN_PART, /* as far as the copy goes, or user space need not guess */
+	WALKS_AGREE_IN_PART, /* up to where the copy ends, or user space guesses */
 	WALKS_DIFFER,
-	WALKS_UNCOMPARED /* there is none of the kernel, or none of user space */
+	WALKS_UNCOMPARED /* one of them is missing */
 };
 
 /* 0 or -ENOMEM.  @comparison may be NULL at the end. */
@@ -29,13 +29,13 @@ void walk_comparison_close(struct walk_comparison *comparison);
 void walk_comparison_keep(struct walk_comparison *comparison, const struct perf_event *event,
 			  const struct bobbin_trace *trace);
 
-/* Records were lost: what comes next need not be of the same sample. */
+/* Forget all walks: records were lost, so the next one may be of another sample. */
 void walk_comparison_forget(struct walk_comparison *comparison);
 
-/* A sample comes, or another walk: what was kept of its CPU is of no use any more. */
+/* Forget the walk of the event's CPU. */
 void walk_comparison_drop(struct walk_comparison *comparison, const struct perf_event *event);
 
-/* Compare user space's walk of a sample with what is kept, which is dropped. */
+/* Compare user space's walk of a sample with the kernel's, which is forgotten then. */
 enum walk_agreement walk_comparison_check(struct walk_comparison *comparison,
 					  const struct perf_event *event,
 					  const struct bobbin_trace *trace);

@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "base/native_arch.h"
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_tables.h"
 #include "core/frame_rules.h"
 #include "core/plain_step.h"
 #include "native_sampler.h"
-#include "profile/kernel_lists.h"
-#include "profile/kernel_tables.h"
 #include "sample_set.h"
 #include "unwind/module.h"
 #include "unwind/space.h"
@@ -45,8 +45,8 @@ enum walk_kind {
 struct exactness {
 	struct bobbin_unwinder *unwinder;
 	struct sample_set set;
-	struct kernel_tables tables;
-	struct kernel_lists lists;
+	struct bpf_tables tables;
+	struct bpf_lists lists;
 	struct known_list **list_of; /* of each layout */
 	uint64_t complete, others;   /* in user space */
 	uint64_t whole[KINDS], late, changed, changed_whole, different;
@@ -88,7 +88,7 @@ static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t
 	return true;
 }
 
-/* As kernel_walk.c makes them. */
+/* As bpf_walk.c makes them. */
 static struct known_list *make_list(struct exactness *x, const struct bobbin_space *space)
 {
 	struct kernel_mapping *entries = calloc(space->maps.count + 1, sizeof(*entries));
@@ -97,8 +97,8 @@ static struct known_list *make_list(struct exactness *x, const struct bobbin_spa
 	if (!entries)
 		die(-ENOMEM);
 	for (size_t i = 0; i < space->maps.count; i++)
-		kernel_tables_mapping(&x->tables, &space->maps.list[i], &entries[i]);
-	list = kernel_lists_get(&x->lists, entries, (uint32_t)space->maps.count);
+		bpf_tables_mapping(&x->tables, &space->maps.list[i], &entries[i]);
+	list = bpf_lists_get(&x->lists, entries, (uint32_t)space->maps.count);
 	free(entries);
 	return list;
 }
@@ -111,9 +111,9 @@ static void make_lists(struct exactness *x)
 		const struct mapping_list *maps = &x->set.layouts[i].space->maps;
 
 		for (size_t m = 0; m < maps->count; m++)
-			kernel_tables_mapping(&x->tables, &maps->list[m], &ignored);
+			bpf_tables_mapping(&x->tables, &maps->list[m], &ignored);
 	}
-	kernel_tables_take(&x->tables, true);
+	bpf_tables_take(&x->tables, true);
 	x->list_of = calloc(x->set.layout_count, sizeof(struct known_list *));
 	if (!x->list_of)
 		die(-ENOMEM);
@@ -127,11 +127,10 @@ static void open_sampler(struct exactness *x)
 	struct native_maps maps;
 	struct plain_forms forms;
 	uint64_t word;
-	int r = kernel_tables_init(&x->tables);
+	int r = bpf_tables_init(&x->tables);
 
 	if (!r)
-		r = table_maker_open(&x->tables.maker);
-
+		r = bpf_lists_init(&x->lists);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
 		r = bobbin_rule_pack(&outermost, &word);
@@ -139,8 +138,8 @@ static void open_sampler(struct exactness *x)
 		die(r);
 	native_sampler_init(forms.from_sp, forms.from_fp, forms.record, word, &maps);
 	x->tables.unwinder = x->unwinder;
-	x->tables.files = maps.files;
-	x->tables.pages = maps.pages;
+	x->tables.store.files = maps.files;
+	x->tables.store.pages = maps.pages;
 	x->lists.mappings = maps.mappings;
 	make_lists(x);
 }
@@ -149,9 +148,12 @@ static bool same_frame(const struct bobbin_frame *frame, uint64_t word, bool las
 {
 	uint64_t source = word >> KERNEL_PC_BITS & KERNEL_SOURCE;
 
-	/* the last one may be no code, and its rule what is missing */
+	/*
+	 * The last one may be no code, or after a system call that ends its table, and its rule what
+	 * is missing.
+	 */
 	return (frame->pc & KERNEL_PC) == (word & KERNEL_PC) &&
-	       frame->exact == !!(word & KERNEL_EXACT) && (last || frame->source == source);
+	       (last || (frame->exact == !!(word & KERNEL_EXACT) && frame->source == source));
 }
 
 static bool agrees(const struct exactness *x, const struct native_walk *walk)
@@ -301,8 +303,8 @@ int main(int argc, char **argv)
 	}
 	r = run(&x, argv[1]);
 	free(x.list_of);
-	kernel_tables_fini(&x.tables);
-	kernel_lists_fini(&x.lists);
+	bpf_tables_fini(&x.tables);
+	bpf_lists_fini(&x.lists);
 	sample_set_fini(&x.set);
 	bobbin_unwinder_close(x.unwinder);
 	return r;

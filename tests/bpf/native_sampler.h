@@ -9,7 +9,7 @@
 #ifndef BOBBIN_TESTS_NATIVE_SAMPLER_H
 #define BOBBIN_TESTS_NATIVE_SAMPLER_H
 
-#include "profile/kernel_walk_abi.h"
+#include "bpfwalk/bpf_abi.h"
 
 #define NATIVE_API __attribute__((visibility("default")))
 

@@ -37,10 +37,10 @@ static int open_sampler(struct walk_means *means)
 	struct native_maps maps;
 	struct plain_forms forms;
 	uint64_t word;
-	int r = kernel_tables_init(&means->tables);
+	int r = bpf_tables_init(&means->tables);
 
 	if (!r)
-		r = table_maker_open(&means->tables.maker);
+		r = bpf_lists_init(&means->lists);
 	plain_forms_of(native_arch(), &forms);
 	if (!r)
 		r = bobbin_rule_pack(&outermost, &word);
@@ -48,8 +48,8 @@ static int open_sampler(struct walk_means *means)
 		return r;
 	native_sampler_init(forms.from_sp, forms.from_fp, forms.record, word, &maps);
 	means->tables.unwinder = means->inferring;
-	means->tables.files = maps.files;
-	means->tables.pages = maps.pages;
+	means->tables.store.files = maps.files;
+	means->tables.store.pages = maps.pages;
 	means->lists.mappings = maps.mappings;
 	return 0;
 }
@@ -68,8 +68,8 @@ int walk_means_init(struct walk_means *means)
 
 void walk_means_fini(struct walk_means *means)
 {
-	kernel_tables_fini(&means->tables);
-	kernel_lists_fini(&means->lists);
+	bpf_tables_fini(&means->tables);
+	bpf_lists_fini(&means->lists);
 	bobbin_unwinder_close(means->inferring);
 	bobbin_unwinder_close(means->plain);
 }
@@ -84,11 +84,11 @@ static int make_list(struct stepped_walks *w)
 	/* tables are asked for, and then there */
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		for (size_t i = 0; i < maps->count; i++)
-			kernel_tables_mapping(&w->means->tables, &maps->list[i], &entries[i]);
-		kernel_tables_take(&w->means->tables, true);
+			bpf_tables_mapping(&w->means->tables, &maps->list[i], &entries[i]);
+		bpf_tables_take(&w->means->tables, true);
 	}
-	kernel_lists_put(&w->means->lists, w->list);
-	w->list = kernel_lists_get(&w->means->lists, entries, (uint32_t)maps->count);
+	bpf_lists_put(&w->means->lists, w->list);
+	w->list = bpf_lists_get(&w->means->lists, entries, (uint32_t)maps->count);
 	free(entries);
 	return w->list ? 0 : -ENOMEM;
 }
@@ -126,7 +126,7 @@ int stepped_walks_open(struct walk_means *means, pid_t pid, struct stepped_walks
 
 void stepped_walks_close(struct stepped_walks *walks)
 {
-	kernel_lists_put(&walks->means->lists, walks->list);
+	bpf_lists_put(&walks->means->lists, walks->list);
 	bobbin_process_close(walks->plain);
 	bobbin_process_close(walks->inferring);
 }

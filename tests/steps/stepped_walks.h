@@ -8,9 +8,9 @@
 #include <bobbin/process.h>
 #include <sys/user.h>
 
+#include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/bpf_tables.h"
 #include "native_sampler.h"
-#include "profile/kernel_lists.h"
-#include "profile/kernel_tables.h"
 
 enum walk_way {
 	WALK_LIBRARY, /* bobbin_process_unwind() as anybody calls it */
@@ -25,8 +25,8 @@ extern const char *const walk_way_names[WALK_WAYS];
 /* Of all processes, one after the other. */
 struct walk_means {
 	struct bobbin_unwinder *plain, *inferring;
-	struct kernel_tables tables;
-	struct kernel_lists lists;
+	struct bpf_tables tables;
+	struct bpf_lists lists;
 };
 
 struct stepped_walks {

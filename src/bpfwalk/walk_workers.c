@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "bpfwalk/walk_workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WORKERS_MAX 8
+
+/**
+ * struct walk_workers - jobs in the order in which they were asked for
+ * @lock: for what follows
+ * @changed: there is one more job, or one more is done
+ * @first, @end: all that were not taken; where the next one goes
+ * @waiting: the first that nobody has begun, or NULL
+ * @stop: no more are begun
+ */
+struct walk_workers {
+	pthread_t threads[WORKERS_MAX];
+	unsigned int thread_count;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct walk_job *first, **end, *waiting;
+	bool stop;
+};
+
+/* NULL: the end. */
+static struct walk_job *begin_next(struct walk_workers *w)
+{
+	struct walk_job *job;
+
+	while (!w->stop && !w->waiting)
+		pthread_cond_wait(&w->changed, &w->lock);
+	if (w->stop)
+		return NULL;
+	job = w->waiting;
+	w->waiting = job->next;
+	return job;
+}
+
+static void *work(void *ctx)
+{
+	struct walk_workers *w = ctx;
+	struct walk_job *job;
+
+	pthread_mutex_lock(&w->lock);
+	while ((job = begin_next(w))) {
+		pthread_mutex_unlock(&w->lock);
+		job->run(job);
+		pthread_mutex_lock(&w->lock);
+		job->done = true;
+		pthread_cond_broadcast(&w->changed);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* As many as can run; one is enough.  Signals are the recorder's. */
+static int start(struct walk_workers *w)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	sigset_t all, before;
+	int r = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	do {
+		r = pthread_create(&w->threads[w->thread_count], NULL, work, w);
+		w->thread_count += !r;
+	} while (!r && w->thread_count < WORKERS_MAX && w->thread_count < cpus);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return w->thread_count ? 0 : -r;
+}
+
+int walk_workers_open(struct walk_workers **ret)
+{
+	struct walk_workers *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->end = &w->first;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	r = start(w);
+	if (r)
+		free(w);
+	else
+		*ret = w;
+	return r;
+}
+
+void walk_workers_close(struct walk_workers *workers)
+{
+	if (!workers)
+		return;
+	pthread_mutex_lock(&workers->lock);
+	workers->stop = true;
+	pthread_cond_broadcast(&workers->changed);
+	pthread_mutex_unlock(&workers->lock);
+	for (unsigned int i = 0; i < workers->thread_count; i++)
+		pthread_join(workers->threads[i], NULL);
+	while (workers->first) {
+		struct walk_job *job = workers->first;
+
+		workers->first = job->next;
+		job->drop(job);
+	}
+	pthread_cond_destroy(&workers->changed);
+	pthread_mutex_destroy(&workers->lock);
+	free(workers);
+}
+
+void walk_workers_ask(struct walk_workers *workers, struct walk_job *job)
+{
+	job->done = false;
+	job->next = NULL;
+	pthread_mutex_lock(&workers->lock);
+	*workers->end = job;
+	workers->end = &job->next;
+	if (!workers->waiting)
+		workers->waiting = job;
+	pthread_cond_signal(&workers->changed);
+	pthread_mutex_unlock(&workers->lock);
+}
+
+struct walk_job *walk_workers_take(struct walk_workers *workers, bool wait)
+{
+	struct walk_job *job = workers->first;
+
+	if (!job)
+		return NULL;
+	pthread_mutex_lock(&workers->lock);
+	while (wait && !job->done)
+		pthread_cond_wait(&workers->changed, &workers->lock);
+	if (!job->done)
+		job = NULL;
+	else if (!(workers->first = job->next))
+		workers->end = &workers->first;
+	pthread_mutex_unlock(&workers->lock);
+	return job;
+}
+
+/* The threads do not change it. */
+bool walk_workers_are_busy(const struct walk_workers *workers)
+{
+	return workers->first;
+}
