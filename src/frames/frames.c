@@ -2,18 +2,39 @@
 #include <bobbin/frames.h>
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 
 #include "base/native_arch.h"
 #include "base/vector.h"
 #include "codemap/own_registry.h"
 #include "convert/converter.h"
+#include "convert/fde_list.h"
+#include "core/bisect.h"
 #include "core/deps.h"
 #include "frames/frame_copy.h"
-#include "frames/frame_texts.h"
 
 /* Sections that one table can have. */
 #define MAX_SECTIONS 4096
+
+/* Compilers align functions so; what they skip is less. */
+#define ALIGNMENT 16
+
+/**
+ * struct frame_texts - the code that some FDEs are for, as ranges
+ * @ranges, @count: ascending
+ * @functions: in them
+ *
+ *	FDEs	├───┤├────┤.├──┤        ├───┤     ├──┤
+ *	ranges	├──────────────┤        ├───┤     (of a loaded file)
+ *
+ * Functions that touch, or have only the alignment of the next one between them,
+ * make one range.  Whatever else lies between them belongs to somebody else.
+ */
+struct frame_texts {
+	struct code_text_range *ranges;
+	size_t count, functions;
+};
 
 /**
  * struct frames - what one call is about
@@ -76,6 +97,95 @@ static int make_views(struct frames *frames)
 	return 0;
 }
 
+/* The first function that ends after @addr. */
+static size_t first_after(const struct fde_list *list, uint64_t addr)
+{
+	return bisect(i, 0, list->count, list->fdes[i].end > addr);
+}
+
+/* Leave the function out. */
+static void empty(struct listed_fde *fde)
+{
+	fde->start = fde->end;
+}
+
+/* Leave out functions in executable segments of a loaded file. */
+static int pass_over(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+	struct fde_list *list = ctx;
+
+	for (unsigned int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		uint64_t start = object->dlpi_addr + segment->p_vaddr;
+		uint64_t end = start + segment->p_memsz;
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		for (size_t f = first_after(list, start);
+		     f < list->count && list->fdes[f].start < end; f++)
+			empty(&list->fdes[f]);
+	}
+	return 0;
+}
+
+static void leave_out(struct fde_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct listed_fde *fde = &list->fdes[i];
+
+		/* 0: linkers write that for a function that they threw away */
+		if (!fde->start || fde->end - fde->start > UINT32_MAX)
+			empty(fde);
+	}
+	dl_iterate_phdr(pass_over, list);
+}
+
+static bool follows(const struct code_text_range *before, const struct listed_fde *next)
+{
+	uint64_t gap = next->start - before->end;
+
+	return !gap || (gap < ALIGNMENT && next->start % ALIGNMENT == 0);
+}
+
+static void join(const struct fde_list *list, struct frame_texts *texts)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct listed_fde *fde = &list->fdes[i];
+
+		if (fde->start == fde->end)
+			continue;
+		texts->functions++;
+		if (texts->count && follows(&texts->ranges[texts->count - 1], fde))
+			texts->ranges[texts->count - 1].end = fde->end;
+		else
+			texts->ranges[texts->count++] = (struct code_text_range){fde->start,
+										 fde->end};
+	}
+}
+
+/*
+ * What of @list is not code of loaded files, and can be code at all; the rest is
+ * empty in @list afterwards.  0; -ENODATA: no code is left; -ENOMEM.
+ */
+static int make_texts(struct fde_list *list, struct frame_texts *ret)
+{
+	struct frame_texts texts = {0};
+
+	if (!list->count)
+		return -ENODATA;
+	texts.ranges = calloc(list->count, sizeof(*texts.ranges));
+	if (!texts.ranges)
+		return -ENOMEM;
+	leave_out(list);
+	join(list, &texts);
+	if (!texts.count) {
+		free(texts.ranges);
+		return -ENODATA;
+	}
+	*ret = texts;
+	return 0;
+}
+
 static int find_texts(struct frames *frames, struct frame_texts *ret)
 {
 	struct fde_list list;
@@ -83,7 +193,7 @@ static int find_texts(struct frames *frames, struct frame_texts *ret)
 
 	if (r)
 		return r;
-	r = frame_texts_init(&list, ret);
+	r = make_texts(&list, ret);
 	for (size_t i = 0; i < list.count && !r; i++)
 		if (list.fdes[i].start == list.fdes[i].end)
 			frame_copy_hide(&frames->copies[list.fdes[i].view], list.fdes[i].offset);
@@ -146,7 +256,7 @@ static int finish(struct frames *frames, uint64_t key, int r, struct bobbin_fram
 		r = find_texts(frames, &texts);
 	if (!r) {
 		r = add_section(frames, key, &texts);
-		frame_texts_fini(&texts);
+		free(texts.ranges);
 	}
 	let_go(frames);
 	if (!r && ret)

@@ -11,7 +11,6 @@
 #include "core/known_code.h"
 #include "core/root_code.h"
 #include "target/backing_file.h"
-#include "unwind/go_table.h"
 #include "unwind/inner_file.h"
 
 /* A malformed section is not used at all. */
@@ -28,6 +27,41 @@ static int open_sframe(struct module *m)
 	return r == -EBADMSG ? 0 : r;
 }
 
+static int go_lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+		     struct bobbin_error *err, struct table_answer *ret)
+{
+	return pclntab_lookup(table, arch, pc, err, &ret->row);
+}
+
+static bool go_function(const void *table, uint64_t pc, uint64_t *ret)
+{
+	uint64_t end;
+
+	return !pclntab_function(table, pc, NULL, ret, &end);
+}
+
+static int go_functions(void *table, const struct bobbin_arch *arch, enum bobbin_source source,
+			function_sink sink, void *ctx)
+{
+	const struct pclntab *t = table;
+	uint64_t start, end;
+	int r = 0;
+
+	for (uint32_t i = 0; i < t->count && !r; i++)
+		if (!pclntab_entry(t, i, &start, &end))
+			r = sink(ctx, start, end);
+	return r;
+}
+
+static const struct table_ops go_ops = {
+	.kind = TABLE_GO,
+	.sources = {BOBBIN_SOURCE_GO},
+	.whole = true,
+	.lookup = go_lookup,
+	.function = go_function,
+	.functions = go_functions,
+};
+
 /* One of another version, or malformed, is none. */
 static void open_go(struct module *m)
 {
@@ -35,7 +69,7 @@ static void open_go(struct module *m)
 
 	if (s->data &&
 	    !pclntab_init(s->data, s->size, m->image.go_text, m->image.arch, NULL, &m->go))
-		table_set_add(&m->tables, &go_table_ops, &m->go);
+		table_set_add(&m->tables, &go_ops, &m->go);
 }
 
 static int open_frames(struct module *m)

@@ -6,9 +6,12 @@
  */
 #include "unwind/own_walk.h"
 
+#include <errno.h>
+
 #include "base/native_arch.h"
+#include "core/refusal.h"
 #include "unwind/code_search.h"
-#include "unwind/code_tables.h"
+#include "unwind/jit_source.h"
 #include "unwind/self_memory.h"
 #include "unwind/unkept_code.h"
 #include "unwind/walk_loop.h"
@@ -115,14 +118,94 @@ static void remember(struct own_walk *w, const struct code *code, uint64_t pc,
 		walk_slot_remember(w->slot, code, pc, answer);
 }
 
+/*
+ * Whether a section that was empty has been filled.  Who fills it stores the magic
+ * number last: half of one is not malformed, and nobody looks for where it may begin.
+ */
+static bool is_filled(const struct code *code)
+{
+	const volatile uint8_t *magic = (const volatile uint8_t *)code->table;
+	bool filled = code->table_size >= 2 && magic[0] && magic[1];
+
+	BOBBIN_READ_FENCE();
+	return filled;
+}
+
+static int section_lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
+			  struct bobbin_error *err, struct table_answer *ret)
+{
+	const struct code *code = table;
+	const struct bobbin_sframe_view *view = &code->sframe;
+	struct bobbin_sframe_view later;
+
+	if (!view->data) {
+		int r;
+
+		if (!is_filled(code))
+			return -ENOENT;
+		r = bobbin_sframe_view((const void *)code->table, code->table_size, code->table,
+				       err, &later);
+		if (r)
+			return r;
+		view = &later;
+	}
+	if (view->arch != arch)
+		return refuse(err, 0, BOBBIN_REASON_SFRAME_ABI);
+	return bobbin_sframe_lookup(view, pc, err, &ret->row);
+}
+
+/* Of a struct code. */
+static const struct table_ops section_ops = {
+	.kind = TABLE_REGISTERED,
+	.sources = {BOBBIN_SOURCE_SFRAME},
+	.drops = true,
+	.lookup = section_lookup,
+};
+
+/* The set of registered code, as long as a lookup takes. */
+struct registered_set {
+	struct table_set set;
+	struct jit_source jit;
+};
+
+static void open_registered(struct own_walk *w, struct code *code, struct registered_set *ret)
+{
+	table_set_init(w->frames.arch, &ret->set);
+	if (!code || atomic_load_explicit(&code->dropped, memory_order_relaxed))
+		return;
+	if (code->kind == CODE_SECTION)
+		table_set_add(&ret->set, &section_ops, code);
+	if (code->kind != CODE_JIT)
+		return;
+	ret->jit.info = (struct code_jit_info){code->text_start, code->text_end, code->table};
+	ret->jit.mem = (struct bobbin_mem){self_memory_read, &w->memory};
+	table_set_add(&ret->set, &jit_table_ops, &ret->jit);
+}
+
+/*
+ * A loaded object has the set of its file, in the file's addresses; registered code has the
+ * section or JIT table that it was registered with.  @code NULL: nothing is known of it.
+ */
+static void ask_tables(struct own_walk *w, struct code *code, uint64_t pc, struct table_answer *ret)
+{
+	const struct loaded_object *object = code ? loaded_object_of(code) : NULL;
+	const struct code_reader bytes = {world_code, w};
+	struct registered_set registered;
+
+	if (object && object->module) {
+		table_set_rule(&object->module->tables, pc - object->image.bias, &bytes, pc, ret);
+	} else {
+		open_registered(w, code, &registered);
+		table_set_rule(&registered.set, pc, &bytes, pc, ret);
+	}
+	if (ret->dropped.reason)
+		registry_drop(w->search.registry, code, &ret->dropped);
+}
+
 static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 				     struct bobbin_rule *ret)
 {
 	struct own_walk *w = (struct own_walk *)frames;
-	const struct code_asker by = {.arch = frames->arch,
-				      .registry = w->search.registry,
-				      .mem = {self_memory_read, &w->memory},
-				      .code = {world_code, w}};
 	enum bobbin_reason why = BOBBIN_REASON_NONE;
 	struct code *code = code_search_present(&w->search, pc, &why);
 	struct table_answer answer;
@@ -135,7 +218,7 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 		bobbin_rule_unpack(word, ret);
 		return (enum bobbin_source)(source & ~SOURCE_ONCE);
 	}
-	code_tables_rule(&by, code, pc, &answer);
+	ask_tables(w, code, pc, &answer);
 	remember(w, code, pc, &answer);
 	*ret = answer.row.rule;
 	if (why && answer.source == BOBBIN_SOURCE_NONE)

@@ -3,14 +3,25 @@
  * The world of a space: code that is mapped and registered there, and a copy of a stack,
  * or whatever memory a struct bobbin_mem reads.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "unwind/module.h"
-#include "unwind/outer_frames.h"
-#include "unwind/probe_return.h"
-#include "unwind/rule_range.h"
-#include "unwind/space_memo.h"
+#include "unwind/rule_cache.h"
+#include "unwind/space.h"
 #include "unwind/unwinder_rule.h"
+#include "unwind/walk_loop.h"
+
+#define CACHE_LINE 64
+#define PREFETCH_TOP 2048 /* bytes in which the innermost few frames mostly lie */
+
+#define MEMO_STACKS 4
+
+/* A range of a space in which the rule of each address has its key. */
+struct rule_range {
+	uint64_t start, size;
+	uint64_t key; /* rule_cache_key() of @start; 0: there are no tables */
+};
 
 struct space_walk {
 	struct frame_walk frames;
@@ -223,6 +234,60 @@ static enum bobbin_source world_rule(struct frame_walk *frames, uint64_t pc,
 	return BOBBIN_SOURCE_NONE;
 }
 
+/* Cut [@start, @end) at what begins or ends in it. */
+static void cut_range(uint64_t *start, uint64_t *end, uint64_t low, uint64_t high)
+{
+	if (low > *start)
+		*start = low;
+	if (high < *end)
+		*end = high;
+}
+
+/*
+ * The registered code at @addr that has a table; NULL: none, then [@start, @end) is
+ * cut to where that holds.
+ */
+static const struct remote_range *enter_registered(struct bobbin_space *space, uint64_t addr,
+						   uint64_t *start, uint64_t *end)
+{
+	const struct remote_code *code = space->remote;
+	size_t i = remote_code_after_again(code, addr, &space->remote_last);
+	const struct remote_range *next = i < code->count ? &code->ranges[i] : NULL;
+
+	if (next && addr >= next->start) {
+		if (remote_range_serves(next))
+			return next;
+		cut_range(start, end, next->start, next->end);
+		return NULL;
+	}
+	cut_range(start, end, i ? code->ranges[i - 1].end : 0, next ? next->start : UINT64_MAX);
+	return NULL;
+}
+
+/* The one at an address; its size is 0 where nothing is mapped, or rules are not cached. */
+static BOBBIN_OUT_OF_LINE void find_range(struct bobbin_space *space, uint64_t addr,
+					  struct rule_range *ret)
+{
+	const struct mapping *m = space_find(space, addr);
+	const struct remote_range *range = NULL;
+	uint64_t start = m ? m->start : 0, end = m ? m->end : UINT64_MAX, key = 0;
+
+	if (space->remote)
+		range = enter_registered(space, addr, &start, &end);
+	ret->size = 0;
+	if (range) {
+		start = range->start;
+		end = range->end;
+		key = remote_rule_key(range->place);
+	} else if (m && m->file->kind != FILE_NONE) {
+		key = rule_cache_key(m->file->number, m->offset + (start - m->start));
+		if (key && (m->offset + (end - m->start)) >> KEY_FILE)
+			key = 0;
+	}
+	if (key || (m && m->file->kind == FILE_NONE && !range))
+		*ret = (struct rule_range){start, end - start, key};
+}
+
 static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uint64_t pc,
 						  uint8_t *source)
 {
@@ -233,7 +298,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	if (!frames->forms.from_sp)
 		return 0;
 	if (pc - w->range.start >= w->range.size) {
-		rule_range_find(w->space, pc, &w->range);
+		find_range(w->space, pc, &w->range);
 		if (!w->range.size)
 			return 0;
 	}
@@ -247,9 +312,71 @@ static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *frames, uin
 	return cached->word;
 }
 
+struct space_stacks {
+	uint64_t generation; /* of the mappings */
+	struct walk_memo stacks[MEMO_STACKS];
+};
+
+/* Threads' stacks are megabytes apart. */
+static unsigned int stack_number(uint64_t sp)
+{
+	return (unsigned int)((sp >> 20) * 0x9e3779b97f4a7c15ull >> 62);
+}
+
+static struct space_stacks *new_stacks(uint64_t generation)
+{
+	struct space_stacks *stacks = malloc(sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->generation = generation;
+	for (unsigned int i = 0; i < MEMO_STACKS; i++)
+		memo_init(&stacks->stacks[i]);
+	return stacks;
+}
+
+/* The last walk over the stack that @sp is on; NULL: no memory, the walk is only slower. */
+static BOBBIN_OUT_OF_LINE struct walk_memo *find_memo(struct bobbin_space *space, uint64_t sp)
+{
+	struct space_stacks *memo = space->memo;
+
+	if (!memo)
+		memo = space->memo = new_stacks(space->generation);
+	if (!memo)
+		return NULL;
+	if (memo->generation != space->generation) {
+		for (unsigned int i = 0; i < MEMO_STACKS; i++)
+			memo_forget(&memo->stacks[i]);
+		memo->generation = space->generation;
+	}
+	return &memo->stacks[stack_number(sp)];
+}
+
+/*
+ * A copy of a stack has often left the processor's cache, and a walk reads it
+ * word after word, each of which tells where the next one is.  So its top and
+ * what the last walk read are asked for at once.  @memo: may be NULL.  Always inlined: GCC drops
+ * calls of functions that do nothing else.
+ */
+static BOBBIN_ALWAYS_INLINE void copy_prefetch(const struct bobbin_stack_copy *copy,
+					       const struct walk_memo *memo)
+{
+	const struct memo_walk *last = memo ? &memo->walks[memo->newest] : NULL;
+	size_t top = copy->size < PREFETCH_TOP ? copy->size : PREFETCH_TOP;
+
+	for (size_t i = 0; i < top; i += CACHE_LINE)
+		__builtin_prefetch(copy->data + i);
+	for (uint32_t i = 0; last && i < last->count; i++) {
+		uint64_t offset = last->links[i].sp - copy->addr;
+
+		if (offset - top < copy->size - top)
+			__builtin_prefetch(copy->data + offset - 1);
+	}
+}
+
 static void use_copy(struct space_walk *w, const struct bobbin_stack_copy *copy)
 {
-	struct walk_memo *stack = space_memo(w->space, w->frames.regs.sp);
+	struct walk_memo *stack = find_memo(w->space, w->frames.regs.sp);
 
 	w->copy = *copy;
 	w->words = copy->size < sizeof(uint64_t) ? 0 : copy->size - sizeof(uint64_t) + 1;
@@ -261,6 +388,64 @@ static void use_copy(struct space_walk *w, const struct bobbin_stack_copy *copy)
 		memo_begin(&w->frames, stack, &w->memo);
 	if (w->words)
 		copy_prefetch(copy, stack);
+}
+
+static void reverse(struct bobbin_frame *frames, uint32_t count)
+{
+	for (uint32_t i = 0; i < count / 2; i++) {
+		struct bobbin_frame frame = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = frame;
+	}
+}
+
+/* A stack that is too deep for its trace: of the frames that follow, keep the last @outer. */
+static void walk_outer_frames(struct frame_walk *w, struct memo_use *memo,
+			      struct bobbin_trace *trace, uint32_t outer)
+{
+	struct bobbin_trace ring = {.frames = trace->frames + trace->count};
+	uint32_t rounds = 0;
+
+	/* a memo has no room for what is so far out */
+	memo_end(memo);
+	memo_none(memo);
+	for (walk_frames(w, memo, &ring, outer); ring.reason == BOBBIN_REASON_DEPTH;
+	     walk_frames(w, memo, &ring, outer))
+		if (++rounds >= BOBBIN_MAX_VISITS / outer)
+			break;
+	trace->reason = ring.reason;
+	if (ring.count < outer && rounds) {
+		reverse(ring.frames, ring.count);
+		reverse(ring.frames + ring.count, outer - ring.count);
+		reverse(ring.frames, outer);
+	}
+	trace->left_out = rounds ? (rounds - 1) * outer + ring.count : 0;
+	if (ring.reason == BOBBIN_REASON_DEPTH)
+		trace->left_out -= outer;
+	trace->count += rounds ? outer : ring.count;
+}
+
+/*
+ * Where the return of a function is probed, the kernel has replaced the return address by the
+ * address of its page "[uprobes]", of which this is used.
+ */
+#define PROBE_CODE_SIZE 4096
+
+/* The page is no caller, but may be where a thread is; what a walk finds after it is guessed. */
+static void end_at_probe_return(const struct bobbin_space *space, struct bobbin_trace *trace)
+{
+	for (uint32_t i = 0; space->maps.probes && i < trace->count; i++) {
+		uint64_t offset = trace->frames[i].pc - space->maps.probes;
+		bool exact = trace->frames[i].exact;
+
+		if (exact ? offset >= PROBE_CODE_SIZE : offset)
+			continue;
+		if (trace->left_out && i <= trace->count - trace->outer)
+			trace->left_out = 0;
+		trace->count = exact ? i + 1 : i;
+		trace->reason = BOBBIN_REASON_PROBED;
+	}
 }
 
 BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,

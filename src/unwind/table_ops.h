@@ -12,7 +12,6 @@
 #include <bobbin/unwind.h>
 
 #include "core/table_step.h"
-#include "unwind/function_sink.h"
 
 /* In the order in which they are asked. */
 enum table_kind {
@@ -33,6 +32,9 @@ struct table_answer {
 	enum bobbin_source source;   /* NONE: nobody knows, and the rule says why */
 	struct bobbin_error dropped; /* of a table that this lookup has found malformed */
 };
+
+/* Takes the functions of a table, one by one.  What is not 0 ends this and is returned. */
+typedef int (*function_sink)(void *ctx, uint64_t start, uint64_t end);
 
 /**
  * struct table_ops - a kind of table

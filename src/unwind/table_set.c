@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "codemap/code_map.h"
+#include "core/deps.h"
 #include "core/frame_rules.h"
 
 void table_set_init(const struct bobbin_arch *arch, struct table_set *ret)
@@ -243,4 +244,15 @@ unsigned int table_set_sources(const struct table_set *set, enum bobbin_source r
 			ret[count++] = ops->sources[k];
 	}
 	return count;
+}
+
+BOBBIN_API const char *bobbin_source_str(enum bobbin_source source)
+{
+#define SOURCE_TEXT(name, text) text,
+	static const char *const texts[] = {BOBBIN_SOURCES(SOURCE_TEXT)};
+#undef SOURCE_TEXT
+
+	if ((unsigned int)source >= BOBBIN_SOURCE_COUNT)
+		return "unknown";
+	return texts[source];
 }

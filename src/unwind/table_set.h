@@ -8,7 +8,7 @@
  *	  code bytes	a signal trampoline, or the start of a thread or fiber
  *
  * Each file has one set, each piece of code of another process that it registered, and
- * each code of the own process's map: see module.h, remote_table.h and code_tables.h.
+ * each code of the own process's map: see module.h, remote_table.h and own_walk.c.
  * Whoever wants a rule, a function or the covered code asks here, in this order.
  *
  * A lookup changes nothing but the mark of a malformed table, waits for nobody and takes no
