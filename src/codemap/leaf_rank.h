@@ -2,9 +2,9 @@
 /*
  * leaf_rank.h - how many of a leaf's starts are not after an address.
  *
- * All are compared and none decides, so that nothing is there to be mispredicted.
- * Compilers vectorise the loop; x86's sum over a vector takes longer than all else,
- * and the first bit of a mask says the same, since the starts ascend.
+ * All starts are compared, without a branch that could be mispredicted.  Compilers vectorise
+ * the loop.  On x86 summing a vector would take longer than all the rest; as the starts
+ * ascend, the first bit of a mask gives the same number.
  */
 #ifndef BOBBIN_CODEMAP_LEAF_RANK_H
 #define BOBBIN_CODEMAP_LEAF_RANK_H

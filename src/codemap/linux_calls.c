@@ -10,7 +10,7 @@
 
 #include "base/native_arch.h"
 
-/* No address, no descriptor, no set of flags: whatever call gets it refuses it. */
+/* No address, descriptor or set of flags: every call refuses it. */
 #define NONSENSE ((const void *)(uintptr_t)-4096)
 #define MAX_SECTION 256
 
@@ -22,7 +22,7 @@ static bool is_filtered(void)
 	return mode != SECCOMP_MODE_DISABLED && (mode != -1 || errno != EINVAL);
 }
 
-/* Programs lock themselves in when they have begun: each call may be the first after it. */
+/* Programs install seccomp filters at any time: check before each call. */
 static long native_call(long number, unsigned int option, const void *info, size_t size)
 {
 	int saved = errno;
@@ -69,7 +69,7 @@ static uint64_t make_section(uint8_t *section, uint64_t text)
 	return bobbin_sframe_builder_size(&builder);
 }
 
-/* Neither call says anything else to what is no structure, or an empty one. */
+/* Both calls must refuse a bad pointer and an empty structure, with these errors. */
 static bool refuses_nonsense(kernel_call call)
 {
 	const struct sframe_setup nothing = {0};
@@ -82,7 +82,7 @@ static bool refuses_nonsense(kernel_call call)
 	       call(KERNEL_SFRAME_UNREGISTER, 0, &nothing, size) < 0;
 }
 
-/* What registers once and unregisters once is a register. */
+/* Accept a call that registers once and unregisters once. */
 static bool keeps_register(kernel_call call, struct sframe_setup *setup)
 {
 	const struct sframe_setup key = {.sframe_start = setup->sframe_start};

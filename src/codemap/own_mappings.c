@@ -135,7 +135,7 @@ static int reread(uint64_t start, uint64_t end)
 	return r;
 }
 
-/* Who cannot tell rights tells at least what is there. */
+/* Without /proc, test at least whether the memory is mapped. */
 static int is_mapped(uint64_t start, uint64_t end)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -155,9 +155,9 @@ static int is_mapped(uint64_t start, uint64_t end)
 }
 
 /*
- * Whether the descriptor is still ours is asked after a refusal only: what else would
- * say yes is /proc/PID/maps of another process, opened in place of ours, which has
- * executable memory at the same addresses.
+ * Check after a refusal only whether the descriptor is still ours.  Only /proc/PID/maps of
+ * another process, opened in place of ours, with executable memory at the same addresses,
+ * would make a wrong answer positive.
  */
 static int check(struct own_mappings *m, uint64_t start, uint64_t end)
 {

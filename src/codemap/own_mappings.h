@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * own_mappings.h - what of the own address space can be executed right now.
+ * own_mappings.h - whether addresses of the own process are executable right now.
  *
  * Linux 6.11 and later are asked about one address, in half a microsecond; before,
- * all of /proc/self/maps is read.  Where /proc is not mounted, nobody says what can
- * be executed: then text must only be mapped.
+ * all of /proc/self/maps is read.  Without /proc this cannot be known: then text must
+ * only be mapped.
  */
 #ifndef BOBBIN_CODEMAP_OWN_MAPPINGS_H
 #define BOBBIN_CODEMAP_OWN_MAPPINGS_H

@@ -2,9 +2,9 @@
 /*
  * own_registry.h - the registry of the own process.
  *
- * What codectl(2) would keep in the kernel's mm has to be somewhere: this is the
- * place in the library with state of its own, with unwind/backtrace.c beside it.
- * It is made by the first registration, never goes, and follows fork.
+ * It stands for what codectl(2) would keep in the kernel's mm.  Besides unwind/backtrace.c, this
+ * is the library's only global state.  The first registration creates it, nothing frees it,
+ * and forked children get a copy.
  */
 #ifndef BOBBIN_CODEMAP_OWN_REGISTRY_H
 #define BOBBIN_CODEMAP_OWN_REGISTRY_H
@@ -23,7 +23,7 @@ bool own_registry_is_free(void);
 /* Call @forgotten in children that are forked from now on, before the map changes. */
 void own_registry_tell_children(void (*forgotten)(void));
 
-/* What is there; NULL: nothing was registered.  Async-signal-safe. */
+/* The registry; NULL: nothing was registered.  Async-signal-safe. */
 struct registry *own_registry(void);
 
 #endif

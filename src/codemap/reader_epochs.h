@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reader_epochs.h - who may still look at memory that a writer wants back.
+ * reader_epochs.h - whether readers may still use memory that a writer wants to free.
  *
  *	reader				writer
  *	token = read_enter(r);		take it out of the structure

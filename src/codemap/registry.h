@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * registry.h - register and unregister code: what all doors lead to.
+ * registry.h - register and unregister code, for all kinds of calls.
  *
  *	codectl() sframe_register() prctl __register_frame JIT builder
  *	      └───────────┴────────────┴─────────┴────────────┘

@@ -57,8 +57,8 @@ static bool same_generation(int fd, const struct mapped_file *file)
 }
 
 /*
- * Whether nobody has changed it since it was recorded: it may have been written over in place.
- * Its last change is not a time that can be set, unlike the time of its last modification.
+ * Whether the file is unchanged since it was recorded: it may have been overwritten in place.
+ * The ctime cannot be set, unlike the mtime.
  */
 static bool is_unchanged(const struct stat *st, const struct mapped_file *file)
 {
@@ -84,7 +84,7 @@ static bool is_same(int fd, const struct stat *st, const struct mapped_file *fil
 					   st->st_ino == file->ino || has_other_numbers(fd));
 }
 
-/* Open @path if it is the file that we mean. */
+/* Open @path if it is the mapped file. */
 static int open_checked(struct process_reader *reader, const char *path,
 			const struct mapped_file *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * backing_file.h - the bytes that a mapping is of.
+ * backing_file.h - open the file that a mapping is of.
  *
  * A path alone is not enough: the file may have been deleted or replaced, or
  * be meant in another mount namespace.  Its identity is its build ID; without one, its

@@ -2,8 +2,8 @@
 /*
  * code_chunks.h - a filter before the search for a mapping.
  *
- * Most words of a stack are no code.  A bit stands for all chunks of memory with the same
- * hash: where it is not set, no mapping holds a byte of them.
+ * Most words of a stack are no code addresses.  A bit stands for all chunks of memory with the
+ * same hash: if it is clear, no mapping has a byte in them.
  */
 #ifndef BOBBIN_TARGET_CODE_CHUNKS_H
 #define BOBBIN_TARGET_CODE_CHUNKS_H

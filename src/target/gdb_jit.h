@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gdb_jit.h - code that a live process tells debuggers of.
+ * gdb_jit.h - code that a live process announces to debuggers.
  *
  *	__jit_debug_descriptor ─► entry ─► entry ─► …
  *	                           └► ELF image in memory ─► symbols

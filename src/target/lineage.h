@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lineage.h - the processes whose memory a forked child began with.
+ * lineage.h - the ancestors whose memory a forked child has inherited.
  *
- * What they had made and told of by then is in the child as well, as long as it calls no exec.
+ * Code that they had generated and announced by then is in the child, too, until it calls exec.
  */
 #ifndef BOBBIN_TARGET_LINEAGE_H
 #define BOBBIN_TARGET_LINEAGE_H
@@ -24,9 +24,8 @@ struct lineage lineage_of_child(pid_t parent, const struct lineage *of);
 struct lineage lineage_read(const struct remote_process *process);
 
 /*
- * Whether code of a child is what another process of its lineage has at the same address, so that
- * what that one tells of it now holds for the child.  What has ended cannot be asked, and is
- * believed.
+ * Whether a child has the same code at an address as an ancestor, so that what the ancestor says
+ * of it now holds for the child.  An ancestor that has ended is assumed to have the same code.
  */
 bool lineage_shares(const struct remote_process *child, pid_t other, uint64_t start, uint64_t size);
 

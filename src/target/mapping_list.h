@@ -39,10 +39,10 @@ int mapping_list_load(struct mapping_list *maps, int pid);
 /* 0 or -ENOMEM. */
 int mapping_list_copy(const struct mapping_list *from, struct mapping_list *ret);
 
-/* The mapping that holds @addr, or NULL; where it is likely to be that of the last search. */
+/* The mapping that holds @addr, or NULL; fast if it is that of the last search. */
 const struct mapping *mapping_list_search(struct mapping_list *maps, uint64_t addr);
 
-/* The same where it is likely to be none: most words of a stack are no code. */
+/* The same, fast if there is none: most words of a stack are no code addresses. */
 static inline const struct mapping *mapping_list_find(struct mapping_list *maps, uint64_t addr)
 {
 	if (maps->filtered && !code_chunks_may_have(&maps->chunks, addr))
@@ -50,13 +50,13 @@ static inline const struct mapping *mapping_list_find(struct mapping_list *maps,
 	return mapping_list_search(maps, addr);
 }
 
-/* The same wherever it is. */
+/* The same, without a guess. */
 const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
 
 /* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */
 bool is_jitdump_path(const char *path);
 
-/* Whether it is called as perf maps are that a recorder keeps: "…/perf-123.map", "…/perf-123.4.map". */
+/* Whether it has the name of a perf map that a recorder keeps: "…/perf-123.map", "…/perf-123.4.map". */
 bool is_kept_map_path(const char *path);
 
 /* Recorders map what they keep, in their records, below what a process can map (vm.mmap_min_addr). */

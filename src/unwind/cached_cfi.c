@@ -6,11 +6,11 @@
 #include "core/refusal.h"
 #include "table/compile_cfi.h"
 
-/* Bytes of sections of which no table is made: it would take seconds.  And of a table. */
+/* Of larger sections no table is made: it would take seconds.  And the largest table. */
 #define MOST_BYTES (128u << 20)
 #define MOST_TABLE_BYTES (64u << 20)
 
-/* Which of two sections covers an address can only be found in one that has an index. */
+/* Of two sections, one must have an index, to find which of them covers an address. */
 static bool can_be_told(const struct cached_cfi *cfi)
 {
 	return cfi->count == 1 || cfi->views[0].table_count;
@@ -39,7 +39,7 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 	table_key_of(&sources, image->build_id, image->build_id_len, &ret->key);
 	ret->keyed = true;
 	ret->found = !table_cache_find(cache, &ret->key, NULL, &ret->kept);
-	/* the key says so, too */
+	/* the key depends on the architecture, too */
 	if (ret->found && ret->kept.table.arch != image->arch) {
 		kept_table_fini(&ret->kept);
 		ret->found = false;
@@ -122,7 +122,7 @@ static enum bobbin_source source_of(const struct cached_cfi *cfi, uint64_t vaddr
 	return BOBBIN_SOURCE_DEBUG_FRAME;
 }
 
-/* Where a row goes on in another part of the table, which says the same there. */
+/* Tables split long rows: extend a row by the next part if that continues it. */
 static void join_parts(const struct compiled_table *table, const struct compiled_row *found,
 		       struct bobbin_row *row)
 {

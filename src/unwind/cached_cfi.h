@@ -2,7 +2,7 @@
 /*
  * cached_cfi.h - a file's call-frame information as a compiled table from the cache.
  *
- * A lookup is faster, and nothing has to be listed first.  The answers are the same.
+ * Lookups are faster than in the sections, and need no list of FDEs.  The answers are the same.
  */
 #ifndef BOBBIN_UNWIND_CACHED_CFI_H
 #define BOBBIN_UNWIND_CACHED_CFI_H
@@ -46,14 +46,14 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
 		     const uint8_t **data, uint64_t *size);
 
-/* Make the table, for those who look for it later.  Nothing is said of failures. */
+/* Make the table and store it in the cache; failures are ignored. */
 void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *cfi);
 
 /*
- * The table is not read for a while: one that was made is kept, and takes no memory after that.
- * Whether there is one that answers for the only section of the file, whose bytes it does not
- * borrow any more.
+ * Free the memory of a table that is not read for a while; one that was made is stored in the
+ * cache first.  Returns whether the table replaces the only section of the file, whose bytes are
+ * no longer borrowed then.
  */
 bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi);
 

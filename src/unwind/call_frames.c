@@ -5,7 +5,7 @@
 
 #include "cfi/cfi_step.h"
 
-/* Bytes of a file that was let go; more than one whose compiled table is kept has. */
+/* More bytes than any file with a cached table has. */
 #define MOST_READ_AGAIN (512u << 20)
 
 static struct bobbin_cfi_view view_of(const struct bobbin_arch *arch, const struct elf_bytes *frame)
@@ -49,7 +49,7 @@ static void view_image(const struct elf_image *image,
 	eh->code_count = debug->code_count = image->code.count;
 }
 
-/* A file that is not what it was any more has none.  0 or -ENOMEM. */
+/* If the file is no longer readable, there is no call-frame information.  0 or -ENOMEM. */
 static int read_again(struct call_frames *f)
 {
 	int r;

@@ -2,8 +2,8 @@
 /*
  * call_frames.h - call-frame information that can be searched.
  *
- * By the table that the linker made, else by a list of our own of live FDEs: where
- * .eh_frame has no such table, and where there is .debug_frame.
+ * Lookups use the linker's table (.eh_frame_hdr).  Without it, or if there is .debug_frame, they
+ * use a list of all live FDEs.
  */
 #ifndef BOBBIN_UNWIND_CALL_FRAMES_H
 #define BOBBIN_UNWIND_CALL_FRAMES_H
@@ -27,7 +27,7 @@ enum call_frames_section {
  * @listed: @list serves; else the table of .eh_frame, if there is any
  * @unlisted: @list is to serve, but was not needed yet
  * @list: of both sections
- * @rests: the views have no bytes until they are read again, of @file
+ * @rests: the bytes were forgotten; they are read again from @file
  * @again: what was read again, owned, if @read_again
  */
 struct call_frames {
@@ -48,12 +48,12 @@ int call_frames_init(const struct elf_image *image, struct call_frames *ret);
 int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes *frame,
 			  struct call_frames *ret);
 
-/* The same for who asks another form of the sections first: lists nothing yet. */
+/* The same without the list of FDEs, for sections that are rarely asked. */
 void call_frames_init_later(const struct elf_image *image, struct call_frames *ret);
 
 /*
- * The bytes are given back: lookups have another form of them.  They are read again where they
- * are needed, of @fd, which stays the caller's.
+ * Forget the bytes, because lookups use another form of them.  If they are needed nevertheless,
+ * they are read again from @fd, which stays the caller's.
  */
 void call_frames_rest(struct call_frames *frames, int fd);
 

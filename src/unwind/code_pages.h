@@ -2,9 +2,9 @@
 /*
  * code_pages.h - pages of code that were read last, of files and of processes' memory.
  *
- * Walks without tables read the code around each frame's PC.  A file's pages stay.  Those of
- * code that was made at run time are kept for about as long as a sample waits to be walked, so
- * that a batch of samples reads each once.
+ * Walks without tables read the code around each frame's PC.  Pages of files stay valid.  Pages
+ * of a process's memory are valid for about as long as a sample waits to be walked, so that a
+ * batch of samples reads each of them once.
  */
 #ifndef BOBBIN_UNWIND_CODE_PAGES_H
 #define BOBBIN_UNWIND_CODE_PAGES_H

@@ -11,10 +11,10 @@
 #include "core/bisect.h"
 
 #define MS UINT64_C(1000000)
-/* Relocations are applied soon after an image was told of, if at all. */
+/* Relocations are applied soon after an image is announced, if at all. */
 #define SETTLE_TIME (200 * MS)
 #define GIVE_UP_TIME (10000 * MS)
-/* A list may have changed and look as before, where memory is used again. */
+/* A list may have changed and look as before, because memory is reused. */
 #define AGAIN_TIME (1000 * MS)
 #define AGAIN_FACTOR 200u
 
@@ -129,7 +129,7 @@ static bool try_part_at(struct opening *o, const struct table_part *p, uint64_t 
 	return true;
 }
 
-/* Where it was loaded to; the image's own bytes, as of there; or as of where they are. */
+/* The loaded bytes; else the image's own, relative to where it was loaded, or to where they are. */
 static bool try_part(struct opening *o, const struct table_part *p)
 {
 	const struct jit_part *part = p->part;
@@ -165,7 +165,7 @@ static bool has_no_tables(const struct debugger_image *image)
 	return s->text_count && !s->sframe.size && !s->eh_frame.size;
 }
 
-/* An image without tables is kept without: it is known then. */
+/* An image without usable tables stays in the list without one. */
 static int open_table(struct debugger_images *list, struct debugger_image *image,
 		      const struct bobbin_arch *arch, struct budget *left)
 {
@@ -196,7 +196,7 @@ static int open_image(struct debugger_images *list, const struct bobbin_arch *ar
 	return open_table(list, image, arch, left);
 }
 
-/* Whether memory is what was read before. */
+/* Whether the bytes are as they were read before. */
 static bool is_kept(const struct remote_process *process, uint64_t at,
 		    const struct elf_bytes *bytes, int *error)
 {
@@ -223,7 +223,7 @@ static bool is_same(const struct debugger_images *list, const struct bobbin_arch
 	       is_kept(&list->process, image->frames_at, &t->frames, error);
 }
 
-/* Look at an image that is known.  1: it is another one, or its table is; 0; -ENOMEM. */
+/* Read a known image again if it has changed.  1: the image or its table has; 0; -ENOMEM. */
 static int look_again(struct debugger_images *list, const struct bobbin_arch *arch,
 		      struct budget *left, struct debugger_image *image)
 {
@@ -267,7 +267,7 @@ static int by_address_and_order(const void *a, const void *b)
 	return r ? r : (x->order > y->order) - (x->order < y->order);
 }
 
-/* A list that is a ring, or changes, may give an image more than once. */
+/* A cyclic list, or one that changes while it is read, may give an image twice. */
 static size_t remove_doubles(struct debugger_image *images, size_t count)
 {
 	size_t kept = 0;
@@ -300,7 +300,7 @@ static int add_list(struct debugger_images *list, size_t descriptor, struct imag
 	return r;
 }
 
-/* The images that there are now, of which nothing is read. */
+/* The entries of all lists; the images are not read yet. */
 static int list_images(struct debugger_images *list, struct debugger_image **ret, size_t *ret_count)
 {
 	struct image_vector v = {0};
@@ -320,7 +320,7 @@ static int list_images(struct debugger_images *list, struct debugger_image **ret
 	return 0;
 }
 
-/* Move what is known of images that are still there; true: tables are gone, or in new order. */
+/* Move known images into the new list; true: tables are gone, or have another order. */
 static bool take_over(struct debugger_images *list, struct debugger_image *images, size_t count)
 {
 	bool news = false;
@@ -345,7 +345,7 @@ static bool take_over(struct debugger_images *list, struct debugger_image *image
 	return news;
 }
 
-/* What other images have is not there for new ones, wherever they stand. */
+/* New images get what the known ones leave, regardless of their order. */
 static struct budget budget_of(const struct debugger_images *list)
 {
 	struct budget left = {DEBUGGER_IMAGES_MAX_BYTES, DEBUGGER_IMAGES_MAX_TRIES};
@@ -401,7 +401,7 @@ static bool has_bare_memory(const struct mapping_list *maps)
 	return false;
 }
 
-/* A descriptor may have gone with its file, whose mapping is still believed in. */
+/* A descriptor may have been unmapped with its file, without an update of the mappings. */
 static int read_states(struct debugger_images *list, bool *changed)
 {
 	struct gdb_jit_state states[GDB_JIT_DESCRIPTORS] = {0};
@@ -452,7 +452,7 @@ static int read_news(struct debugger_images *list, const struct bobbin_arch *arc
 		return r;
 	if (!changed && start < list->again)
 		return list->unsettled ? look_at(list, arch, false) : 0;
-	/* what cannot be done now is done next time */
+	/* after a failure, try again in the next update */
 	list->again = 0;
 	r = read_list(list, arch);
 	if (r < 0)

@@ -4,10 +4,10 @@
  *
  *	GDB's JIT interface ─► images ─► ranges of code ─► .sframe, .eh_frame
  *
- * Tables are taken from where the sections were loaded to, else from the images, if
- * they know any of the image's code there.  A compiler may tell of an image before it
- * applies relocations, so images that are new are looked at again; and whenever the
- * list changes all of them are, as memory is used again.
+ * Tables are read where the sections were loaded to, else in the images; they are used if
+ * they cover any of the image's code.  A compiler may announce an image before it applies
+ * relocations, so new images are read again; and all of them are whenever the list changes,
+ * because memory is reused.
  */
 #ifndef BOBBIN_UNWIND_DEBUGGER_IMAGES_H
 #define BOBBIN_UNWIND_DEBUGGER_IMAGES_H
@@ -19,7 +19,7 @@
 /* Of tables, and ranges of code, of one process. */
 #define DEBUGGER_IMAGES_MAX_BYTES ((uint64_t)16 << 20)
 #define DEBUGGER_IMAGES_MAX_TEXTS (1u << 18)
-/* Bytes of tables that turn out to know nothing, at each look. */
+/* Bytes of tables that turn out to cover none of the code, in each update. */
 #define DEBUGGER_IMAGES_MAX_TRIES (2 * DEBUGGER_IMAGES_MAX_BYTES)
 
 struct debugger_image {
@@ -29,7 +29,7 @@ struct debugger_image {
 	struct remote_table *table;     /* or NULL */
 	uint64_t section_at, frames_at; /* where the table's bytes were read */
 	uint64_t seen;                  /* when it was new, by CLOCK_MONOTONIC */
-	bool settled;                   /* look again only when the list changes */
+	bool settled;                   /* read again only when the list changes */
 };
 
 /* Zero, but for @process, to begin. */
@@ -43,7 +43,7 @@ struct debugger_images {
 	struct debugger_image *images; /* ascending by address and size */
 	size_t count;
 	bool unsettled; /* one of them is */
-	uint64_t again; /* when to read the list though it looks as before */
+	uint64_t again; /* when to read the list even if it looks unchanged */
 };
 
 /* Code of an image that has a table; the images' for as long as they do not change. */
@@ -54,9 +54,9 @@ struct debugger_range {
 };
 
 /*
- * Look for descriptors where mappings are new, by their @generation, in processes that have executable memory
- * without a file, and read what is new.  1: something is; 0: nothing; -ENOENT: there
- * is no descriptor; -ENOMEM; the errno of reading the descriptors.
+ * Read what has changed.  Descriptors are looked for when the @generation of the mappings is
+ * new and the process has executable memory without a file.  1: something has changed; 0: nothing;
+ * -ENOENT: there is no descriptor; -ENOMEM; the errno of reading the descriptors.
  */
 int debugger_images_update(struct debugger_images *images, const struct mapping_list *maps,
 			   const struct bobbin_arch *arch, uint64_t generation);
@@ -66,8 +66,8 @@ void debugger_images_fini(struct debugger_images *images);
 uint64_t debugger_images_bytes(const struct debugger_images *images);
 
 /*
- * All code, from malloc(), ascending and without overlaps: where images contradict each
- * other the one that comes first in its list is right.  0 or -ENOMEM.
+ * All code, from malloc(), ascending and without overlaps: of images that overlap, the one that
+ * is first in the list counts.  0 or -ENOMEM.
  */
 int debugger_images_ranges(const struct debugger_images *images, struct debugger_range **ret,
 			   size_t *count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * here_regs.h - the registers at this place.
+ * here_regs.h - the current values of the registers.
  */
 #ifndef BOBBIN_UNWIND_HERE_REGS_H
 #define BOBBIN_UNWIND_HERE_REGS_H

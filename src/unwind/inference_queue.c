@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/vector.h"
 
-/* The program that is recorded comes first: of a CPU that both want, a quarter. */
+/* The recorded program has priority: the thread gets a quarter of a CPU that both want. */
 #define NICENESS 5
 
 /* How often somebody who waits looks for a signal. */

@@ -3,8 +3,8 @@
  * inference_queue.h - a thread that analyses the code of files, the most wanted first, while walks
  * go on without.
  *
- * Who asks, walks and closes is one thread; the work is done by another, one file after the
- * other.  When the program that is recorded has all CPUs, the work takes a part of one.
+ * One thread asks, walks and closes; another one does the work, one file after the other.  If the
+ * recorded program uses all CPUs, the work gets a part of one.
  */
 #ifndef BOBBIN_UNWIND_INFERENCE_QUEUE_H
 #define BOBBIN_UNWIND_INFERENCE_QUEUE_H
@@ -20,7 +20,7 @@
 #define INFERENCE_QUEUE_BYTES ((uint64_t)256 << 20)
 #define INFERENCE_QUEUE_BYTES_LATE ((uint64_t)32 << 20)
 
-/* How long walks wait for analyses to end, at most, of a second: rings of samples hold out. */
+/* Walks wait no longer than this per second for analyses: the rings of samples must not overflow. */
 #define INFERENCE_QUEUE_WAIT_NS 40000000ull
 
 /* A file whose rules are wanted; part of what the work is for.  Starts as all zero. */
@@ -45,8 +45,8 @@ void inference_queue_close(struct inference_queue *queue);
 int inference_queue_ask(struct inference_queue *queue, struct infer_request *request);
 
 /*
- * One more walk would use it.  The first one waits for it a little, unless others have waited just
- * now for what they want.  Whether it is done.
+ * Count one more walk that would use it.  The first one waits a little, unless the waits of the
+ * last second have used up INFERENCE_QUEUE_WAIT_NS.  Returns whether it is done.
  */
 bool inference_queue_await(struct inference_queue *queue, struct infer_request *request);
 

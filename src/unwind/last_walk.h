@@ -14,15 +14,15 @@
 struct memo_link {
 	uint64_t sp, fp;
 	/*
-	 * From the caller's SP, below which is the return address, to where its FP was saved;
-	 * PLAIN_RA_OFF: it was not; LINK_BY_WORDS: all words up to the caller's SP tell of it;
-	 * 0: the caller was found in another way.
+	 * Where the caller's FP was saved, as an offset from the caller's SP; PLAIN_RA_OFF: it
+	 * was not saved; LINK_BY_WORDS: the caller depends on all words up to its SP; 0: the
+	 * caller was found in another way, and cannot be reused.
 	 */
 	int32_t fp_off;
-	uint32_t digest; /* of these words */
+	uint32_t digest; /* LINK_BY_WORDS: of these words */
 };
 
-#define LINK_BY_WORDS 1 /* what is saved is below the caller's SP */
+#define LINK_BY_WORDS 1 /* no offset: those are negative */
 
 struct memo_walk {
 	uint32_t count;
@@ -34,12 +34,12 @@ struct memo_walk {
 /* The newest walk over a stack, and room for the one in the making. */
 struct walk_memo {
 	uint32_t newest;
-	uint16_t useless; /* how many walks in a row have taken over little */
-	uint16_t rest;    /* how many of the next do without */
+	uint16_t useless; /* walks in a row that reused little */
+	uint16_t rest;    /* so many of the next do not use the memo */
 	struct memo_walk walks[2];
 };
 
-/* Of memory with anything in it: it is large, and most of it is not used. */
+/* The memory may have any contents: it is large, and most of it is not used. */
 static inline void memo_init(struct walk_memo *memo)
 {
 	memo->newest = 0;

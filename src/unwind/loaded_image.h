@@ -2,9 +2,9 @@
 /*
  * loaded_image.h - what the dynamic loader has mapped into the own process.
  *
- * An image is known by its place, its name and its proof: bytes of it in memory,
- * the build ID or, without one, the ELF header.  Another library that is mapped to
- * the same place later has others.
+ * An image is identified by its address, its name and its proof, which is some bytes of it in
+ * memory: the build ID or, without one, the ELF header.  They differ from those of a library
+ * that is mapped to the same address later.
  */
 #ifndef BOBBIN_UNWIND_LOADED_IMAGE_H
 #define BOBBIN_UNWIND_LOADED_IMAGE_H

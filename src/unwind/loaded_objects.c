@@ -7,7 +7,7 @@
 /* The map has ranges that cross such bounds in pieces. */
 #define CHUNK 0xffffffffull
 
-/* The part of [@at, @end) that comes first and that nothing is in the map for. */
+/* The first part of [@at, @end) that the map has no code for. */
 static bool next_gap(const struct code_map *map, uint64_t at, uint64_t end, struct image_text *ret)
 {
 	struct code_range next;
@@ -130,7 +130,7 @@ static int update_known(struct loaded_objects *objects, struct code_map *map,
 	return changed;
 }
 
-/* Those that all is registered for need no tables. */
+/* Objects whose text is all registered need no tables. */
 static size_t count_new(struct code_map *map, struct image_list *list)
 {
 	size_t count = 0;

@@ -2,8 +2,7 @@
 /*
  * remote_code.h - what another process registered, beside its mappings.
  *
- * A space and its copies share one object, whose ranges do not change: news make a new
- * one.
+ * A space and its copies share one object, which is immutable: an update makes a new one.
  */
 #ifndef BOBBIN_UNWIND_REMOTE_CODE_H
 #define BOBBIN_UNWIND_REMOTE_CODE_H
@@ -12,7 +11,7 @@
 #include "unwind/debugger_images.h"
 #include "unwind/remote_table.h"
 
-/* Who made the code, as the process says; zero or NULL: unknown. */
+/* The file that the code belongs to, as the process says; zero or NULL: unknown. */
 struct remote_image {
 	uint64_t start, end;
 	char *path;
@@ -29,16 +28,16 @@ struct remote_image {
 struct remote_range {
 	uint64_t start, end;
 	uint64_t id;                /* number of the registration */
-	uint64_t place;             /* of @start among all registered code, for caches */
+	uint64_t place;             /* of @start, unique among all registered code: a cache key */
 	struct remote_table *table; /* NULL: none, identity only */
 	struct remote_image *image; /* or NULL */
 	bool debugger_image;        /* not registered: debuggers are told of it */
 };
 
-/* What all spaces of an unwinder have together. */
+/* Limits and counts of all spaces of an unwinder. */
 struct remote_room {
 	uint64_t next_place;  /* where the next range goes among all that were ever registered */
-	uint64_t limit, used; /* bytes; a process that grows may need as much again for a moment */
+	uint64_t limit, used; /* bytes; an update may need twice as much for a moment */
 	uint64_t left_out;    /* pieces of code that there was no room for */
 	uint64_t drops;       /* tables that turned out to be malformed, or were told to be */
 };
@@ -50,7 +49,7 @@ struct remote_code {
 	/* what they were made of */
 	struct page_copy published;
 	struct debugger_images images;
-	uint64_t generation; /* of the space, at whose files images are cut */
+	uint64_t generation; /* of the space whose mapped files were left out of images */
 	/* memory */
 	size_t bytes;   /* of sections */
 	uint64_t drops; /* tables that were dropped when it was made */
@@ -70,8 +69,8 @@ static inline bool remote_range_serves(const struct remote_range *range)
 size_t remote_code_after(const struct remote_code *code, uint64_t addr);
 
 /*
- * The same where walks go to and fro between code that is not registered; @last: any
- * number at first, then what the answer was last.
+ * The same, faster if it is the answer of the last call with @last, which is any number before
+ * the first one.
  */
 static inline size_t remote_code_after_again(const struct remote_code *code, uint64_t addr,
 					     size_t *last)

@@ -56,7 +56,7 @@ int remote_table_open_section(struct remote_table *table)
 	if (r == -ENOMEM)
 		return r;
 	table_set_add(&table->tables, &indexed_sections_ops, &table->sections);
-	/* of bytes that were tried before */
+	/* the mark may be of other bytes that were tried before */
 	atomic_store(&table->tables.dropped, 0);
 	if (r)
 		table_set_drop(&table->tables, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * remote_table.h - what another process unwinds its code by, as it was read there.
+ * remote_table.h - the unwind tables of a piece of code that another process registered.
  *
  * An SFrame section, call-frame information, or both, which are copies and are asked
  * in this order; or a JIT table, which grows, so it is read in the process's memory

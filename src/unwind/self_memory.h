@@ -35,10 +35,9 @@ struct self_memory {
 void self_memory_init(struct self_memory *memory);
 
 /*
- * Take for readable what is above @sp on the calling thread's own stack, without a test
- * in each walk: that was tested once, and is there as long as the thread is.  Nothing, if
- * @sp is on another stack, as those of fibers are, whose end is not known.  Returns what is
- * near now.
+ * Treat the calling thread's own stack above @sp as readable without a test in each walk: it was
+ * tested once, and exists as long as the thread.  Nothing is treated so if @sp is on another
+ * stack, such as a fiber's, whose end is not known.  Returns what is near now.
  */
 struct memory_run self_memory_trust(struct self_memory *memory, uint64_t sp);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * walk_loop.h - frame after frame, of the last walk where they are the same.
+ * walk_loop.h - walk frame by frame; frames that are as in the last walk are copied from it.
  *
- * The loop of the worlds of user space, who include it after core/unwind_frame.h.
+ * The worlds of user space include it.
  */
 #ifndef BOBBIN_UNWIND_WALK_LOOP_H
 #define BOBBIN_UNWIND_WALK_LOOP_H
@@ -16,7 +16,7 @@ static BOBBIN_ALWAYS_INLINE struct plain_frame plain_frame_of(const struct bobbi
 		.pc = regs->pc, .sp = regs->sp, .fp = regs->fp, .exact = regs->exact};
 }
 
-/* The registers of the frame that the loop has come to become those of the walk. */
+/* Store the registers of the current frame in the walk. */
 static BOBBIN_ALWAYS_INLINE void give_registers(struct frame_walk *w, const struct plain_frame *f)
 {
 	if (w->regs.sp != f->sp)
@@ -29,9 +29,8 @@ static BOBBIN_ALWAYS_INLINE uint8_t plain_source(const struct plain_frame *f)
 }
 
 /*
- * From plain frame to plain frame, to the next that the last walk may have come to; the end of
- * what @out got, up to @end.  It is compiled into the loop, where all of @f should stay in
- * registers.
+ * Walk plain frames up to @end, or to where the walk may join the last one.  Returns the end of
+ * what was written.  Inlined into the loop, so that all of @f stays in registers.
  */
 static BOBBIN_ALWAYS_INLINE struct bobbin_frame *walk_plain(
 	struct frame_walk *w, struct memo_use *memo, struct plain_frame *f,
@@ -57,7 +56,7 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_frame *walk_plain(
 	return out;
 }
 
-/* The frame of @w->regs and from there to its caller; or why there is none. */
+/* Store the frame of @w->regs, and go to its caller; or why there is none. */
 static BOBBIN_OUT_OF_LINE enum bobbin_reason walk_on(struct frame_walk *w, struct memo_use *memo,
 						     struct bobbin_frame *frame)
 {
@@ -91,7 +90,7 @@ static void walk_frames(struct frame_walk *w, struct memo_use *memo, struct bobb
 
 	memo->frames = out;
 	while (out < end && !reason) {
-		/* any number may be a stack pointer: it may also be what no entry can have */
+		/* hostile stacks may have an SP of UINT64_MAX, which @join is without a memo */
 		if (f.sp >= memo->join && !f.exact && memo->memo) {
 			uint32_t same = memo_follow(w, memo, memo_find(memo, &f), out,
 						    (uint32_t)(end - out));

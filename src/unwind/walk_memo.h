@@ -3,21 +3,21 @@
  * walk_memo.h - the last walk over a stack, to be verified and used again.
  *
  *	last walk	 f g h main		this walk	k h main
- *						   same state ─►└──┘ read again, not worked out again
+ *						   same state ─►└──┘ verified, not unwound again
  *
  * Two samples of a thread mostly share their outer frames.  Where a walk comes
  * to a frame with the PC, SP and FP that a frame of the last walk had, the
  * caller follows from the stack words that the last walk read: if they are
- * unchanged, so is the caller.  Each word is read and compared; what is saved
- * is finding the rule, and the wait for one word before the next can be read.
+ * unchanged, so is the caller.  Each word is read and compared.  This saves finding
+ * the rule, and the loads no longer depend on each other.
  *
- * Where two walks differ at once, the words are also compared from the outermost frame on:
- * the walk meets the last one where they begin to be the same, and looks for it nowhere else.
+ * Where two walks differ at the leaf, the words are also compared from the outermost frame
+ * inwards.  The walks can only join where these words begin to be the same.
  *
- * Noting frames and looking for where two walks meet costs a quarter of a walk.  Where little
- * has been taken over for some walks, most of the next do without.
+ * Noting frames and looking for the join costs a quarter of a walk.  After some walks that
+ * reused little, most of the next ones do not use the memo.
  *
- * A memo belongs to the code that was there then: who keeps one checks that.
+ * A memo is valid for the code that was mapped then; its owner must check that.
  */
 #ifndef BOBBIN_UNWIND_WALK_MEMO_H
 #define BOBBIN_UNWIND_WALK_MEMO_H
@@ -33,29 +33,29 @@ static BOBBIN_ALWAYS_INLINE bool is_near_word(const struct near_memory *near, ui
 	return addr - near->start <= near->size;
 }
 
-/* What a world brings for its memo: @w->near becomes that of @sp's stack. */
+/* Provided by the world: make @w->near the memory of the stack that @sp is on. */
 static void world_near(struct frame_walk *w, uint64_t sp);
 
-#define MEMO_USELESS 4 /* walks in a row may take over little */
-#define MEMO_REST 7    /* then as many do without, before the next two */
+#define MEMO_USELESS 4 /* after more walks in a row that reused little, rest */
+#define MEMO_REST 7    /* walks without the memo */
 
 /*
  * A memo in use by a walk.  Its frames are the first @done of @last, then those of the trace
  * from @frames on, whose links are those of @fresh up to @note.
  */
 struct memo_use {
-	struct walk_memo *memo; /* NULL: there is none */
+	struct walk_memo *memo; /* NULL: not used */
 	struct memo_walk *last, *fresh;
 	struct memo_link *note;
 	const struct bobbin_frame *frames;
 	uint32_t done;
-	uint32_t taken;   /* of these, what was taken over */
-	uint32_t at, end; /* frames of @last that the walk may come to, and the one after */
-	uint64_t join;    /* the least SP that the next of these can have */
-	bool aimed;       /* @at is where words begin to be the same */
-	uint32_t held;    /* the end of what was compared then, from @at on */
-	bool whole;       /* the walk has come to the end */
-	uint64_t stack;   /* where near memory began when the walk came to it */
+	uint32_t taken;   /* of these, those that were reused */
+	uint32_t at, end; /* frames of @last that the walk may still join */
+	uint64_t join;    /* the lowest SP of these; UINT64_MAX: there are none */
+	bool aimed;       /* memo_find_join() has set @at */
+	uint32_t held;    /* the callers of frames @at..@held - 1 were verified then */
+	bool whole;       /* the walk has reached its root */
+	uint64_t stack;   /* start of near memory when the walk entered this stack */
 };
 
 static inline void memo_none(struct memo_use *use)
@@ -65,7 +65,7 @@ static inline void memo_none(struct memo_use *use)
 	use->join = UINT64_MAX;
 }
 
-/* The walk comes to the stack of @sp. */
+/* The walk enters the stack of @sp. */
 static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64_t sp)
 {
 	if (!use->memo)
@@ -80,7 +80,7 @@ static inline void memo_enter(struct frame_walk *w, struct memo_use *use, uint64
 	use->join = use->at < use->end && is_near_word(&w->near, sp) ? 0 : UINT64_MAX;
 }
 
-/* After memo_none(); where no rule is plain, nothing could be used again. */
+/* After memo_none().  Without plain rules nothing can be reused. */
 static inline void memo_begin(struct frame_walk *w, struct walk_memo *memo, struct memo_use *use)
 {
 	if (!w->forms.from_sp)
@@ -103,7 +103,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_noted(const struct memo_use *use)
 	return (uint32_t)(use->note - use->fresh->links);
 }
 
-/* Whether it pays, by this walk, is for the next ones to know. */
+/* Decide whether the next walks use the memo. */
 static BOBBIN_ALWAYS_INLINE void memo_judge(const struct memo_use *use)
 {
 	struct walk_memo *memo = use->memo;
@@ -111,13 +111,13 @@ static BOBBIN_ALWAYS_INLINE void memo_judge(const struct memo_use *use)
 	if (use->taken >= (use->last->count - use->taken) / 4 + 8) {
 		memo->useless = 0;
 	} else if (++memo->useless > MEMO_USELESS) {
-		/* then one walk is for the other to look at */
+		/* after the rest, run two walks: the second measures against the first */
 		memo->useless = MEMO_USELESS - 1;
 		memo->rest = MEMO_REST;
 	}
 }
 
-/* The walk becomes the last one. */
+/* The walk has ended, and becomes the last one. */
 static inline void memo_end(struct memo_use *use)
 {
 	uint32_t noted;
@@ -138,9 +138,9 @@ static inline void memo_end(struct memo_use *use)
 }
 
 /*
- * @plain: a plain rule has led from @f to its caller.  That holds as long as the words do, if
- * all of them lie between the two stack pointers, but not where the rule was that of the next
- * instruction: a return address has the one before.
+ * @plain: a plain rule has led from @f to its caller.  The link is valid while the words are the
+ * same, if all of them lie between the two stack pointers.  It is not valid for an exact PC: the
+ * next walk comes to the same PC as a return address, which is looked up one byte before.
  */
 static BOBBIN_ALWAYS_INLINE struct memo_link memo_link(const struct plain_frame *f, bool plain)
 {
@@ -150,7 +150,7 @@ static BOBBIN_ALWAYS_INLINE struct memo_link memo_link(const struct plain_frame 
 		.sp = f->sp, .fp = f->fp, .fp_off = holds ? (int32_t)f->fp_off : 0};
 }
 
-/* Whether what leads from a frame at @sp to its caller at @caller_sp is at most all words between. */
+/* Whether the caller at @caller_sp of a frame at @sp depends only on the words between the two. */
 static inline bool memo_reads(const struct frame_walk *w, uint64_t sp, uint64_t caller_sp)
 {
 	/* code that is not known yet may be known the next time */
@@ -197,8 +197,8 @@ static BOBBIN_OUT_OF_LINE bool memo_words_hold(const struct frame_walk *w,
 }
 
 /*
- * Whether the caller is the same as last time: every word that told is.  They lie between
- * the two stack pointers, of which this one is in near memory.
+ * Whether the caller is the same as last time, because the words that determine it are.  They
+ * lie between the two stack pointers, of which this one is in near memory.
  */
 static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 					    const struct memo_link *link,
@@ -220,7 +220,7 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 	return BOBBIN_LIKELY(word == link[1].fp);
 }
 
-/* Find the outermost entries that this walk will come to, if it comes to the last ones at all. */
+/* Find the innermost frame from which on all words are unchanged, up to the outermost. */
 static BOBBIN_NEVER_INLINE void memo_find_join(struct frame_walk *w, struct memo_use *use)
 {
 	const struct near_memory near = w->near;
@@ -246,8 +246,8 @@ static BOBBIN_NEVER_INLINE void memo_find_join(struct frame_walk *w, struct memo
 }
 
 /*
- * The frames noted since the last that were taken over, and what is left of @last, become one
- * row: which of the two moves is what is shorter.
+ * Concatenate the frames noted since the last reused ones with the rest of @last, by moving the
+ * shorter of the two.
  */
 static inline void memo_join(struct memo_use *use)
 {
@@ -280,7 +280,7 @@ static inline void memo_join(struct memo_use *use)
 	use->note = use->fresh->links;
 }
 
-/* Go to the frame that @f is; false: it is none. */
+/* Advance @use->at to @f in the last walk; false: it is not in it. */
 static BOBBIN_ALWAYS_INLINE bool memo_find(struct memo_use *use, const struct plain_frame *f)
 {
 	const struct memo_link *links = use->last->links, *found;
@@ -309,15 +309,15 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struc
 		at = end;
 	while (at < end && memo_holds(w, &links[at], &frames[at + 1], near_end, shift))
 		at++;
-	/* that the caller has a caller, too, was proved by what holds for the next frame only */
+	/* a caller found by words was accepted because it has a caller itself, which differs now */
 	if (at && links[at - 1].fp_off == LINK_BY_WORDS)
 		at--;
 	return (uint32_t)at;
 }
 
 /*
- * The walk has come to where the last one may have been, and @found what memo_find() says:
- * @out gets up to @max frames that are as they were then.
+ * The walk may have joined the last one; @found: memo_find() says so.  Copy up to @max frames
+ * that are still the same to @out.
  */
 static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo_use *use,
 					       bool found, struct bobbin_frame *out, uint32_t max)
@@ -327,7 +327,7 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 	if (count) {
 		if (memo_noted(use) || use->at != use->done)
 			memo_join(use);
-		/* then there is one more */
+		/* the root has no caller to verify */
 		use->whole = use->last->whole && count < max &&
 			     use->at + count + 1 == use->last->count;
 		count += use->whole;
@@ -343,7 +343,7 @@ static BOBBIN_OUT_OF_LINE uint32_t memo_follow(struct frame_walk *w, struct memo
 	return count;
 }
 
-/* To where memo_follow() has come. */
+/* Set @f to the frame after those that memo_follow() has copied. */
 static BOBBIN_ALWAYS_INLINE void memo_move(const struct memo_use *use, struct plain_frame *f)
 {
 	const uint32_t at = use->whole ? use->done - 1 : use->done;

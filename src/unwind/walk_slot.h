@@ -66,8 +66,8 @@ static inline void walk_slot_give_back(struct walk_slot *slot)
 }
 
 /*
- * Forget what was true of another generation.  Before the map is asked: what it says later is
- * forgotten if it has changed since.
+ * Forget what was remembered of another generation.  To be called before the map is asked: if it
+ * changes in between, what it says is forgotten at the next walk.
  */
 static inline void walk_slot_renew(struct walk_slot *slot, uint64_t generation)
 {
@@ -84,7 +84,7 @@ static inline void walk_slot_renew(struct walk_slot *slot, uint64_t generation)
 	slot->memo.walks[0].count = slot->memo.walks[1].count = 0;
 }
 
-/* The rule for an address, or NULL; its source may be with SOURCE_ONCE. */
+/* The rule for an address, or NULL; its source may have SOURCE_ONCE. */
 static BOBBIN_ALWAYS_INLINE const struct cached_rule *walk_slot_find(const struct walk_slot *slot,
 								     uint64_t pc)
 {
@@ -94,8 +94,8 @@ static BOBBIN_ALWAYS_INLINE const struct cached_rule *walk_slot_find(const struc
 }
 
 /*
- * Remember what the tables of @code say, if it holds until the map changes, or until the
- * object goes: as SOURCE_ONCE.
+ * Remember the answer of @code's tables if it is valid until the map changes, or, as SOURCE_ONCE,
+ * until the object is unloaded.
  */
 void walk_slot_remember(struct walk_slot *slot, const struct code *code, uint64_t pc,
 			const struct table_answer *answer);

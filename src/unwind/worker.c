@@ -10,7 +10,7 @@
 
 #include "unwind/raw_syscall.h"
 
-/* Who calls in vain is not heard again at once. */
+/* After a wake-up with nothing to do, ignore further ones for this long. */
 #define PAUSE_NS 10000000
 
 enum worker_state {
@@ -38,7 +38,7 @@ void worker_call(struct worker *worker)
 		wake(worker);
 }
 
-/* false: it is to end. */
+/* false: the thread must end. */
 static bool wait_for_call(struct worker *w)
 {
 	unsigned int state = CALLED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * worker.h - a thread that works when somebody calls, who may be a signal handler.
+ * worker.h - a thread that signal handlers, too, can wake to do some work.
  */
 #ifndef BOBBIN_UNWIND_WORKER_H
 #define BOBBIN_UNWIND_WORKER_H
@@ -26,10 +26,10 @@ void worker_stop(struct worker *worker);
 /* In a forked child, where the thread does not exist. */
 void worker_forked(struct worker *worker);
 
-/* Whether a call would be heard: a thread is there and has nothing to do. */
+/* Whether a call would wake a thread: there is one, and it is idle. */
 bool worker_idle(const struct worker *worker);
 
-/* Let it work.  Async-signal-safe; a system call if it is idle, else nothing. */
+/* Wake the thread.  Async-signal-safe; a system call if it is idle, else nothing. */
 void worker_call(struct worker *worker);
 
 #endif
