@@ -326,6 +326,20 @@ int process_read(const struct remote_process *process, uint64_t addr, void *dst,
 	return read.error;
 }
 
+void *process_read_copy(const struct remote_process *process, uint64_t addr, size_t size,
+			int *error)
+{
+	char *copy = malloc(size + 1);
+
+	*error = copy ? process_read(process, addr, copy, size) : -ENOMEM;
+	if (*error) {
+		free(copy);
+		return NULL;
+	}
+	copy[size] = 0;
+	return copy;
+}
+
 /* 0, or a negative errno; @fd: -1 if the job gives none. */
 static int try_with_path(const struct remote_process *process, enum helper_job job,
 			 const char *path, int flags, struct stat *st, int *fd)

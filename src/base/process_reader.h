@@ -66,6 +66,10 @@ struct process_reader_stats process_reader_stats(struct process_reader *reader);
 /* Bytes of a process's memory, all or none.  0 or an error as in struct process_read. */
 int process_read(const struct remote_process *process, uint64_t addr, void *dst, size_t size);
 
+/* A copy of such bytes and a zero byte, for free(); NULL and @error: -ENOMEM, or as above. */
+void *process_read_copy(const struct remote_process *process, uint64_t addr, size_t size,
+			int *error);
+
 /* Several pieces, each one after the one before it; their errors are in @reads. */
 void process_read_all(const struct remote_process *process, struct process_read *reads,
 		      size_t count);

@@ -317,12 +317,10 @@ int gdb_jit_functions(const struct remote_process *process, const struct gdb_jit
 
 	if (!entry->size || entry->size > GDB_JIT_IMAGE_MAX)
 		return -EBADMSG;
-	image = malloc(entry->size);
+	image = process_read_copy(process, entry->address, entry->size, &r);
 	if (!image)
-		return -ENOMEM;
-	r = process_read(process, entry->address, image, entry->size);
-	if (!r)
-		r = read_image(image, entry->size, sink, ctx);
+		return r;
+	r = read_image(image, entry->size, sink, ctx);
 	free(image);
 	return r;
 }

@@ -61,14 +61,9 @@ static int read_headers(const struct remote_process *process, const struct gdb_j
 	if (!is_sane(&h.head, arch, entry->size))
 		return -EBADMSG;
 	size = h.head.e_shnum * sizeof(*h.sections);
-	h.sections = malloc(size);
+	h.sections = process_read_copy(process, entry->address + h.head.e_shoff, size, &r);
 	if (!h.sections)
-		return -ENOMEM;
-	r = process_read(process, entry->address + h.head.e_shoff, h.sections, size);
-	if (r) {
-		free(h.sections);
 		return r;
-	}
 	h.mark = mark_bytes(UINT64_C(0xcbf29ce484222325), &h.head, sizeof(h.head));
 	h.mark = mark_bytes(h.mark, h.sections, size);
 	*ret = h;
@@ -80,7 +75,6 @@ static int read_names(const struct remote_process *process, const struct gdb_jit
 		      const struct headers *h, struct names *ret)
 {
 	const Elf64_Shdr *s;
-	struct names names;
 	int r;
 
 	if (h->head.e_shstrndx >= h->head.e_shnum)
@@ -89,17 +83,9 @@ static int read_names(const struct remote_process *process, const struct gdb_jit
 	if (s->sh_type != SHT_STRTAB || s->sh_size > JIT_IMAGE_NAMES_MAX ||
 	    !lies_inside(s->sh_offset, s->sh_size, entry->size))
 		return 0;
-	names = (struct names){malloc(s->sh_size + 1), s->sh_size};
-	if (!names.bytes)
-		return -ENOMEM;
-	r = process_read(process, entry->address + s->sh_offset, names.bytes, s->sh_size);
-	if (r) {
-		free(names.bytes);
-		return r;
-	}
-	names.bytes[names.size] = 0;
-	*ret = names;
-	return 0;
+	ret->bytes = process_read_copy(process, entry->address + s->sh_offset, s->sh_size, &r);
+	ret->size = s->sh_size;
+	return r;
 }
 
 static const char *name_of(const struct names *names, const Elf64_Shdr *s)

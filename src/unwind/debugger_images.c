@@ -67,19 +67,13 @@ static int is_inside(void *ctx, uint64_t start, uint64_t end)
 static bool read_bytes(const struct remote_process *process, uint64_t at, uint64_t size,
 		       struct elf_bytes *ret, int *error)
 {
-	uint8_t *data;
+	int r = 0;
+	uint8_t *data = at ? process_read_copy(process, at, size, &r) : NULL;
 
-	if (!at)
+	if (r == -ENOMEM)
+		*error = r;
+	if (!data)
 		return false;
-	data = malloc(size);
-	if (!data) {
-		*error = -ENOMEM;
-		return false;
-	}
-	if (process_read(process, at, data, size)) {
-		free(data);
-		return false;
-	}
 	ret->data = data;
 	ret->size = size;
 	return true;

@@ -18,7 +18,8 @@ static const struct bobbin_error unreadable = {.reason = BOBBIN_REASON_NO_MEMORY
 static int open_section(struct remote_table *t, struct remote_code *r,
 			const struct bobbin_code_entry *e)
 {
-	struct elf_bytes *s = &t->section;
+	int error;
+	uint8_t *data;
 
 	/* sections that are kept may have taken more */
 	if (r->bytes > r->section_limit || e->table_size > r->section_limit - r->bytes) {
@@ -26,15 +27,15 @@ static int open_section(struct remote_table *t, struct remote_code *r,
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	*s = (struct elf_bytes){.size = e->table_size, .addr = e->table_addr};
-	s->data = malloc(s->size ? s->size : 1);
-	if (!s->data)
-		return -ENOMEM;
-	if (process_read(&r->published.process, e->table, s->data, s->size)) {
+	data = process_read_copy(&r->published.process, e->table, e->table_size, &error);
+	if (error == -ENOMEM)
+		return error;
+	if (!data) {
 		table_set_drop(&t->tables, &unreadable);
 		return 0;
 	}
-	return s->size ? remote_table_open_section(t) : 0;
+	t->section = (struct elf_bytes){data, e->table_size, e->table_addr};
+	return e->table_size ? remote_table_open_section(t) : 0;
 }
 
 /* The process has dropped the table itself. */
