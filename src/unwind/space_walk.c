@@ -355,10 +355,11 @@ static BOBBIN_OUT_OF_LINE struct walk_memo *find_memo(struct bobbin_space *space
 /*
  * A copy of a stack has often left the processor's cache, and a walk reads it
  * word after word, each of which tells where the next one is.  So its top and
- * what the last walk read are asked for at once.  @memo: may be NULL.
+ * what the last walk read are asked for at once.  @memo: may be NULL.  Always inlined: GCC drops
+ * calls of functions that do nothing else.
  */
-static BOBBIN_OUT_OF_LINE void copy_prefetch(const struct bobbin_stack_copy *copy,
-					     const struct walk_memo *memo)
+static BOBBIN_ALWAYS_INLINE void copy_prefetch(const struct bobbin_stack_copy *copy,
+					       const struct walk_memo *memo)
 {
 	const struct memo_walk *last = memo ? &memo->walks[memo->newest] : NULL;
 	size_t top = copy->size < PREFETCH_TOP ? copy->size : PREFETCH_TOP;
