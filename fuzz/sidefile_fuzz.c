@@ -17,6 +17,7 @@
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_writer.h"
+#include "table/table_rules.h"
 #include "table/table_sources.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -166,28 +167,30 @@ static void decode_block(const struct compiled_table *rules, const struct byte_b
 	}
 }
 
-static void change(struct table_builder *rows, const uint8_t *edits)
+static void change(const struct table_builder *builder, const uint8_t *edits)
 {
+	const struct rule_rows *rows = &builder->rows;
 	static struct block_rows block;
-	struct sidefile_head head = {.arch = rows->arch};
+	struct sidefile_head head = {.arch = builder->arch};
+	struct table_rules rules;
 	struct block_writer writer = {0};
 	struct byte_buffer content = {0};
 
-	promise(!table_rules_number(&rows->rules));
-	table_rules_write(&rows->rules, &head.parts);
-	sidefile_head_rules(&head, rows->rules.word_count, rows->rules.wide_count);
+	promise(!table_rules_init(rows, &rules));
+	table_rules_write(&rules, &head.parts);
+	sidefile_head_rules(&head, rules.word_count, rules.wide_count);
 	decode_head(&head, edits);
 	block.count = 0;
 	for (size_t i = 0; i < rows->count && i < SIDEFILE_BLOCK_ROWS; i++)
 		block.rows[block.count++] = (struct block_row){
-			rows->rows[i].start,
-			rows->rules.rules[rows->rows[i].rule].numbers[rows->rows[i].begins]};
+			rows->row[i].start, table_rules_number(&rules, &rows->row[i])};
 	block.function = block.rows[0].start;
 	if (block.count) {
 		block_write(&writer, &head.rules, &block, &content);
 		edit(&content, edits);
-		decode_block(&head.rules, &content, block.rows[0].start, rows->end);
+		decode_block(&head.rules, &content, block.rows[0].start, builder->end);
 	}
+	table_rules_fini(&rules);
 	block_writer_fini(&writer);
 	byte_buffer_fini(&head.parts);
 	byte_buffer_fini(&content);

@@ -57,11 +57,11 @@ static uint64_t add_row(struct table_builder *b, const uint8_t *p, uint64_t at,
 {
 	unsigned int kind = p[0] % 4;
 
-	if (b->count && (kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP))
+	if (b->rows.count && (kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP))
 		promise(!table_builder_end(b, at));
-	if (b->count && kind == ROW_AFTER_A_GAP)
+	if (b->rows.count && kind == ROW_AFTER_A_GAP)
 		at += 1 + p[0] / 4;
-	if (!b->count || kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP)
+	if (!b->rows.count || kind == ROW_BEGINS || kind == ROW_AFTER_A_GAP)
 		promise(!table_builder_begin(b, at));
 	ret->rule = rule_of(p + 3, kind == ROW_WIDE);
 	ret->start = at;

@@ -14,27 +14,26 @@
 /* Whether the side-file says of an address what a row of the table does. */
 static bool says(struct sidefile *sidefile, const struct table_builder *b, size_t i, uint64_t addr)
 {
-	const struct table_row *row = &b->rows[i];
-	struct bobbin_rule rule = b->rules.rules[row->rule].wide;
-	uint64_t end = i + 1 < b->count ? row[1].start : b->end;
+	const struct rule_row *row = &b->rows.row[i];
+	uint64_t end = i + 1 < b->rows.count ? row[1].start : b->end;
 	struct bobbin_row found;
 	bool begins;
 	int r = sidefile_lookup_row(sidefile, addr, &found, &begins);
 
-	if (row->rule == TABLE_RULE_NONE)
+	if (row->rule == RULE_NONE)
 		return r == -ENOENT;
-	if (b->rules.rules[row->rule].word)
-		bobbin_rule_unpack(b->rules.rules[row->rule].word, &rule);
 	return !r && found.start == row->start && found.end == end && begins == row->begins &&
-	       bobbin_rule_equal(&found.rule, &rule);
+	       bobbin_rule_equal(&found.rule, &b->rows.rules.rules[row->rule].rule);
 }
 
 static int compare_rows(struct sidefile *sidefile, const struct table_builder *b)
 {
-	for (size_t i = 0; i < b->count; i++) {
-		uint64_t end = i + 1 < b->count ? b->rows[i + 1].start : b->end;
+	const struct rule_rows *rows = &b->rows;
 
-		if (!says(sidefile, b, i, b->rows[i].start) || !says(sidefile, b, i, end - 1))
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t end = i + 1 < rows->count ? rows->row[i + 1].start : b->end;
+
+		if (!says(sidefile, b, i, rows->row[i].start) || !says(sidefile, b, i, end - 1))
 			return -EBADMSG;
 	}
 	return 0;

@@ -113,7 +113,7 @@ static int put_nothing(struct table_builder *b)
 	int r = table_builder_begin(b, 0);
 
 	if (!r)
-		r = table_builder_row(b, 0, TABLE_RULE_NONE);
+		r = table_builder_row(b, 0, RULE_NONE);
 	return r ? r : table_builder_end(b, 1);
 }
 
@@ -124,7 +124,7 @@ static int compile(const struct infer_rows *rows, struct code_found *ret)
 
 	if (!r)
 		r = put_rows(&builder, rows);
-	if (!r && !builder.count)
+	if (!r && !builder.rows.count)
 		r = put_nothing(&builder);
 	if (!r)
 		r = table_builder_make(&builder, &ret->made, &ret->size);

@@ -6,10 +6,12 @@
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_head.h"
 #include "sidefile/zstd_frame.h"
+#include "table/table_rules.h"
 
 /**
  * struct packing - a side-file in the making
  * @builder: what goes in
+ * @rules: its rules
  * @head, @block_capacity: the blocks so far
  * @block: the one that is being written
  * @function: start of the function that the rows have come to
@@ -19,6 +21,7 @@
  */
 struct packing {
 	const struct table_builder *builder;
+	struct table_rules rules;
 	struct sidefile_head head;
 	size_t block_capacity;
 	struct block_rows block;
@@ -29,43 +32,43 @@ struct packing {
 	struct byte_buffer frames;
 };
 
-static int number_rules(struct packing *p, struct table_rules *rules)
+static int number_rules(struct packing *p)
 {
-	int r = table_rules_number(rules);
+	int r = table_rules_init(&p->builder->rows, &p->rules);
 
 	if (r)
 		return r;
-	table_rules_write(rules, &p->head.parts);
+	table_rules_write(&p->rules, &p->head.parts);
 	if (p->head.parts.failed)
 		return -ENOMEM;
-	sidefile_head_rules(&p->head, rules->word_count, rules->wide_count);
+	sidefile_head_rules(&p->head, p->rules.word_count, p->rules.wide_count);
 	return 0;
 }
 
 /* Whether what is before a row belongs to another function, or to none. */
-static bool is_first(const struct table_row *rows, size_t i)
+static bool is_first(const struct rule_row *rows, size_t i)
 {
-	return rows[i].begins || rows[i].rule == TABLE_RULE_NONE || !i ||
-	       (rows[i - 1].rule == TABLE_RULE_NONE && !rows[i - 1].begins);
+	return rows[i].begins || rows[i].rule == RULE_NONE || !i ||
+	       (rows[i - 1].rule == RULE_NONE && !rows[i - 1].begins);
 }
 
 /* Take up to a block's worth of rows, from @first on.  Where the next one's are. */
 static size_t take_rows(struct packing *p, size_t first)
 {
-	const struct table_builder *b = p->builder;
-	size_t count = b->count - first;
+	const struct rule_rows *rows = &p->builder->rows;
+	size_t count = rows->count - first;
 
 	if (count > SIDEFILE_BLOCK_ROWS)
 		count = SIDEFILE_BLOCK_ROWS;
 	for (size_t i = first; i < first + count; i++) {
-		const struct table_row *row = &b->rows[i];
+		const struct rule_row *row = &rows->row[i];
 
-		if (is_first(b->rows, i))
+		if (is_first(rows->row, i))
 			p->function = row->start;
 		if (i == first)
 			p->block.function = p->function;
-		p->block.rows[i - first] = (struct block_row){
-			row->start, b->rules.rules[row->rule].numbers[row->begins]};
+		p->block.rows[i - first] = (struct block_row){row->start,
+							      table_rules_number(&p->rules, row)};
 	}
 	p->block.count = (uint32_t)count;
 	return first + count;
@@ -96,7 +99,7 @@ static int write_blocks(struct packing *p)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->builder->count && !r;) {
+	for (size_t i = 0; i < p->builder->rows.count && !r;) {
 		i = take_rows(p, i);
 		r = write_block(p);
 	}
@@ -131,6 +134,7 @@ static int put_together(struct packing *p, uint8_t **data, uint64_t *size)
 
 static void fini(struct packing *p)
 {
+	table_rules_fini(&p->rules);
 	block_writer_fini(&p->writer);
 	sidefile_head_fini(&p->head);
 	ZSTD_freeCCtx(p->compressor);
@@ -139,20 +143,20 @@ static void fini(struct packing *p)
 	free(p);
 }
 
-int sidefile_make(struct table_builder *rows, uint8_t **data, uint64_t *size)
+int sidefile_make(const struct table_builder *builder, uint8_t **data, uint64_t *size)
 {
 	struct packing *p = calloc(1, sizeof(*p));
 	int r;
 
 	if (!p)
 		return -ENOMEM;
-	p->builder = rows;
-	p->head.arch = rows->arch;
-	p->head.end = rows->count ? rows->end : 0;
-	p->head.build_id_len = rows->build_id_len;
-	memcpy(p->head.build_id, rows->build_id, rows->build_id_len);
+	p->builder = builder;
+	p->head.arch = builder->arch;
+	p->head.end = builder->rows.count ? builder->end : 0;
+	p->head.build_id_len = builder->build_id_len;
+	memcpy(p->head.build_id, builder->build_id, builder->build_id_len);
 	p->compressor = zstd_frame_compressor();
-	r = p->compressor ? number_rules(p, &rows->rules) : -ENOMEM;
+	r = p->compressor ? number_rules(p) : -ENOMEM;
 	if (!r)
 		r = write_blocks(p);
 	if (!r)

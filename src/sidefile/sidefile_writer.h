@@ -9,7 +9,7 @@
 
 /**
  * sidefile_make() - make a side-file in memory
- * @rows: of a file, with its build ID if it has one; its rules are numbered
+ * @builder: the rows of a file, with its build ID if it has one
  * @data: the side-file, which becomes the caller's
  * @size: its bytes
  *
@@ -17,6 +17,6 @@
  *
  * Return: 0; -ERANGE: too many different rules; -ENOMEM.
  */
-int sidefile_make(struct table_builder *rows, uint8_t **data, uint64_t *size);
+int sidefile_make(const struct table_builder *builder, uint8_t **data, uint64_t *size);
 
 #endif

@@ -30,10 +30,10 @@ static int take_stubs(struct compilation *c)
 	int r;
 
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = table_rules_of_rule(&c->builder->rules, &rule, &rules[0]);
+	r = rule_pool_of_rule(&c->builder->rows.rules, &rule, &rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = table_rules_of_rule(&c->builder->rules, &rule, &rules[1]);
+		r = rule_pool_of_rule(&c->builder->rows.rules, &rule, &rules[1]);
 	for (uint64_t at = c->program.start; at < c->program.end && !r;) {
 		bool pushed = at % STUB_SIZE >= push;
 
@@ -52,7 +52,7 @@ static int take_row(struct compilation *c, const struct bobbin_cfi_word *row, bo
 	if (last && c->program.plt)
 		return take_stubs(c);
 	if (row->word) {
-		r = table_rules_of_word(&c->builder->rules, row->word, &number);
+		r = rule_pool_of_word(&c->builder->rows.rules, row->word, &number);
 		return r ? r : table_builder_row(c->builder, row->start, number);
 	}
 	/* no word holds it: it is the row that the program was run to */

@@ -21,9 +21,11 @@ struct row_cursor {
 /* Where the next row starts, or the last one ends; UINT64_MAX: there is nothing more. */
 static uint64_t next_start(const struct row_cursor *c)
 {
-	if (c->next < c->b->count)
-		return c->b->rows[c->next].start;
-	return c->next == c->b->count && c->b->count ? c->b->end : UINT64_MAX;
+	const struct rule_rows *rows = &c->b->rows;
+
+	if (c->next < rows->count)
+		return rows->row[c->next].start;
+	return c->next == rows->count && rows->count ? c->b->end : UINT64_MAX;
 }
 
 /* Go on to @at; whether a function begins there. */
@@ -33,10 +35,10 @@ static bool advance(struct row_cursor *c, uint64_t at)
 
 	if (next_start(c) != at)
 		return false;
-	c->rule = TABLE_RULE_NONE;
-	if (c->next < c->b->count) {
-		c->rule = c->b->rows[c->next].rule;
-		begins = c->b->rows[c->next].begins;
+	c->rule = RULE_NONE;
+	if (c->next < c->b->rows.count) {
+		c->rule = c->b->rows.row[c->next].rule;
+		begins = c->b->rows.row[c->next].begins;
 	}
 	c->next++;
 	return begins;
@@ -49,15 +51,16 @@ struct underlay {
 	uint32_t last;
 };
 
-static int know_rules(struct underlay *u, const struct table_rules *rules)
+static int know_rules(struct underlay *u, const struct rule_pool *rules)
 {
 	u->known = calloc(rules->count, sizeof(*u->known));
 	if (!u->known)
 		return -ENOMEM;
 	for (size_t i = 1; i < rules->count; i++) {
-		const struct table_rule *rule = &rules->rules[i];
-		int r = rule->word ? table_rules_of_word(&u->to->rules, rule->word, &u->known[i])
-				   : table_rules_of_rule(&u->to->rules, &rule->wide, &u->known[i]);
+		const struct pooled_rule *rule = &rules->rules[i];
+		struct rule_pool *to = &u->to->rows.rules;
+		int r = rule->word ? rule_pool_of_word(to, rule->word, &u->known[i])
+				   : rule_pool_of_rule(to, &rule->rule, &u->known[i]);
 
 		if (r)
 			return r;
@@ -71,9 +74,9 @@ static int put(struct underlay *u, uint64_t at)
 	bool begins = advance(&u->over, at), beneath = advance(&u->under, at);
 	uint32_t rule = u->over.rule;
 
-	if (rule == TABLE_RULE_NONE) {
+	if (rule == RULE_NONE) {
 		rule = u->known[u->under.rule];
-		begins = beneath || (begins && rule == TABLE_RULE_NONE);
+		begins = beneath || (begins && rule == RULE_NONE);
 	}
 	if (!begins && rule == u->last)
 		return 0;
@@ -83,23 +86,18 @@ static int put(struct underlay *u, uint64_t at)
 
 static void take_over(struct table_builder *b, struct table_builder *made)
 {
-	free(b->rows);
+	free(b->rows.row);
 	b->rows = made->rows;
-	b->count = made->count;
-	b->capacity = made->capacity;
 	b->end = made->end;
-	b->rules = made->rules;
 }
 
 int table_builder_underlay(struct table_builder *builder, const struct table_builder *under)
 {
-	struct table_builder made = {.arch = builder->arch, .rules = builder->rules};
+	struct table_builder made = {.arch = builder->arch, .rows.rules = builder->rows.rules};
 	struct underlay u = {.to = &made, .over = {.b = builder}, .under = {.b = under}};
 	int r;
 
-	for (size_t i = 0; i < made.rules.count; i++)
-		memset(made.rules.rules[i].uses, 0, sizeof(made.rules.rules[i].uses));
-	r = know_rules(&u, &under->rules);
+	r = know_rules(&u, &under->rows.rules);
 	while (!r) {
 		uint64_t over = next_start(&u.over), beneath = next_start(&u.under);
 		uint64_t at = over < beneath ? over : beneath;
@@ -110,8 +108,8 @@ int table_builder_underlay(struct table_builder *builder, const struct table_bui
 	}
 	free(u.known);
 	/* the last row is that of nothing, after the last function */
-	if (!r && made.count)
-		made.end = made.rows[--made.count].start;
+	if (!r && made.rows.count)
+		made.end = made.rows.row[--made.rows.count].start;
 	take_over(builder, &made);
 	return r;
 }

@@ -168,29 +168,30 @@ static int put_long(struct block_writer *w, uint64_t at, uint64_t end, uint32_t 
 	return r;
 }
 
-/* Of the rows, and at last nothing. */
-static int put_rows(struct block_writer *w, const struct numbered_rows *rows, uint64_t start)
+/* All rows, and after them that nothing is known. */
+static int put_rows(struct block_writer *w, const struct table_rules *rules, uint64_t start,
+		    uint64_t end_of_rows)
 {
-	const struct table_rule *rules = rows->rules->rules;
-	const uint32_t none = rules[TABLE_RULE_NONE].numbers[false];
-	uint64_t at = rows->rows[0].start - start, end;
+	const uint32_t none = rules->rules[RULE_NONE].numbers[false];
+	const struct rule_row *row = rules->rows->row, *last = row + rules->rows->count - 1;
+	uint64_t at = row->start - start, end;
 	int r = at ? put_long(w, 0, at, none, none) : 0;
 
-	for (size_t i = 0; i < rows->count && !r; i++, at = end) {
-		end = (i + 1 < rows->count ? rows->rows[i + 1].start : rows->end) - start;
-		r = put_long(w, at, end, row_number(rows, i),
-			     rules[rows->rows[i].rule].numbers[false]);
+	for (; row <= last && !r; row++, at = end) {
+		end = (row < last ? row[1].start : end_of_rows) - start;
+		r = put_long(w, at, end, table_rules_number(rules, row),
+			     rules->rules[row->rule].numbers[false]);
 	}
 	if (!r)
 		r = put(w, at, none);
 	return r ? r : write_block(w);
 }
 
-int table_blocks_make(const struct numbered_rows *rows, const struct table_pairs *pairs,
-		      uint64_t start, uint64_t limit, struct table_blocks *ret)
+int table_blocks_make(const struct table_rules *rules, const struct table_pairs *pairs,
+		      uint64_t start, uint64_t end, uint64_t limit, struct table_blocks *ret)
 {
 	struct block_writer w = {.pairs = pairs, .blocks = ret, .limit = limit};
-	int r = put_rows(&w, rows, start);
+	int r = put_rows(&w, rules, start, end);
 
 	return !r && ret->bytes.failed ? -ENOMEM : r;
 }

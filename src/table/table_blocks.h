@@ -19,12 +19,13 @@ struct table_blocks {
 };
 
 /*
- * The blocks of rows, and of what is between @start and the first one.  @limit: bytes that they
- * may have, 0: any number.  What there is, is to be given back in any case.
- * 0; -ENOMEM; -E2BIG: the limit; -ERANGE: they are too many for a table.
+ * Make blocks of rows, the last of which ends at @end, and of the addresses from @start up to the
+ * first one.  @limit: bytes that they may have, 0: any number.  @ret is given to
+ * table_blocks_fini() in any case.  0; -ENOMEM; -E2BIG: the limit; -ERANGE: they are too many for a
+ * table.
  */
-int table_blocks_make(const struct numbered_rows *rows, const struct table_pairs *pairs,
-		      uint64_t start, uint64_t limit, struct table_blocks *ret);
+int table_blocks_make(const struct table_rules *rules, const struct table_pairs *pairs,
+		      uint64_t start, uint64_t end, uint64_t limit, struct table_blocks *ret);
 void table_blocks_fini(struct table_blocks *blocks);
 
 #endif

@@ -15,12 +15,14 @@
 /**
  * struct table_output - a table that is being written
  * @b: its rows
+ * @rules: their rules
  * @start: address of the first cell
  * @cells: their number
  * @pairs, @index, @blocks: the parts
  */
 struct table_output {
 	const struct table_builder *b;
+	struct table_rules rules;
 	uint64_t start, cells;
 	struct table_pairs pairs;
 	struct byte_buffer index;
@@ -35,45 +37,46 @@ int table_builder_init(const struct bobbin_arch *arch, const uint8_t *build_id, 
 		memcpy(ret->build_id, build_id, length);
 		ret->build_id_len = (uint8_t)length;
 	}
-	return table_rules_init(&ret->rules);
+	return rule_rows_init(&ret->rows);
 }
 
 void table_builder_fini(struct table_builder *builder)
 {
-	table_rules_fini(&builder->rules);
-	free(builder->rows);
+	rule_rows_fini(&builder->rows);
 	*builder = (struct table_builder){0};
 }
 
 static bool is_full(const struct table_builder *b)
 {
-	return b->limit && (b->count >= TABLE_MOST_ROWS || b->count >= b->limit / TABLE_ROW_BYTES);
+	return b->limit &&
+	       (b->rows.count >= TABLE_MOST_ROWS || b->rows.count >= b->limit / TABLE_ROW_BYTES);
 }
 
 int table_builder_push(struct table_builder *b, uint64_t start, uint32_t rule, bool begins)
 {
 	if (is_full(b))
 		return -E2BIG;
-	if (vector_reserve(&b->rows, &b->capacity, b->count + 1, sizeof(*b->rows)))
-		return -ENOMEM;
-	b->rows[b->count++] = (struct table_row){start, rule, begins};
-	b->rules.rules[rule].uses[begins]++;
-	return 0;
+	return rule_rows_push(&b->rows, (struct rule_row){start, rule, begins});
 }
 
 int table_builder_begin(struct table_builder *builder, uint64_t start)
 {
-	if (builder->opened || (builder->count && start < builder->end))
+	if (builder->opened || (builder->rows.count && start < builder->end))
 		return -EINVAL;
 	builder->opened = true;
-	if (!builder->count || start == builder->end)
+	if (!builder->rows.count || start == builder->end)
 		return 0;
-	return table_builder_push(builder, builder->end, TABLE_RULE_NONE, false);
+	return table_builder_push(builder, builder->end, RULE_NONE, false);
+}
+
+static const struct rule_row *last_row(const struct table_builder *b)
+{
+	return b->rows.count ? &b->rows.row[b->rows.count - 1] : NULL;
 }
 
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule)
 {
-	const struct table_row *last = builder->count ? builder->rows + builder->count - 1 : NULL;
+	const struct rule_row *last = last_row(builder);
 	bool begins = builder->opened;
 
 	if (last ? start <= last->start : !begins)
@@ -88,7 +91,7 @@ int table_builder_rule(struct table_builder *builder, uint64_t start,
 		       const struct bobbin_rule *rule)
 {
 	uint32_t number;
-	int r = table_rules_of_rule(&builder->rules, rule, &number);
+	int r = rule_pool_of_rule(&builder->rows.rules, rule, &number);
 
 	return r ? r : table_builder_row(builder, start, number);
 }
@@ -102,7 +105,9 @@ int table_builder_repeat(struct table_builder *builder, uint64_t start, uint32_t
 
 int table_builder_end(struct table_builder *builder, uint64_t end)
 {
-	if (builder->opened || !builder->count || end <= builder->rows[builder->count - 1].start)
+	const struct rule_row *last = last_row(builder);
+
+	if (builder->opened || !last || end <= last->start)
 		return -EINVAL;
 	builder->end = end;
 	return 0;
@@ -116,11 +121,12 @@ static bool is_over(const struct table_output *o, uint64_t size)
 static int write_parts(struct table_output *o)
 {
 	const struct table_builder *b = o->b;
-	const struct numbered_rows rows = {&b->rules, b->rows, b->count, b->end};
-	int r = table_pairs_choose(&rows, &o->pairs);
+	int r = table_rules_init(&b->rows, &o->rules);
 
 	if (!r)
-		r = table_blocks_make(&rows, &o->pairs, o->start, b->limit, &o->blocks);
+		r = table_pairs_choose(&o->rules, &o->pairs);
+	if (!r)
+		r = table_blocks_make(&o->rules, &o->pairs, o->start, b->end, b->limit, &o->blocks);
 	if (!r)
 		r = table_index_make(o->blocks.starts, o->blocks.count, o->cells, &o->index);
 	if (!r && is_over(o, o->index.size + o->blocks.bytes.size))
@@ -145,8 +151,8 @@ static void write_head(const struct table_output *o, uint8_t head[TABLE_HEAD_SIZ
 	bytes_store(head + TABLE_AT_ENTRIES, (uint32_t)(o->index.size / TABLE_ENTRY_SIZE), 4,
 		    false);
 	bytes_store(head + TABLE_AT_BLOCKS, (uint32_t)o->blocks.count, 4, false);
-	bytes_store(head + TABLE_AT_WORDS, b->rules.word_count, 4, false);
-	bytes_store(head + TABLE_AT_WIDE, b->rules.wide_count, 4, false);
+	bytes_store(head + TABLE_AT_WORDS, o->rules.word_count, 4, false);
+	bytes_store(head + TABLE_AT_WIDE, o->rules.wide_count, 4, false);
 }
 
 static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
@@ -157,7 +163,7 @@ static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
 	write_head(o, head);
 	byte_buffer_put(&out, head, sizeof(head));
 	byte_buffer_put(&out, o->pairs.bytes, sizeof(o->pairs.bytes));
-	table_rules_write(&o->b->rules, &out);
+	table_rules_write(&o->rules, &out);
 	byte_buffer_align(&out, TABLE_BLOCK_SIZE);
 	byte_buffer_put(&out, o->index.data, o->index.size);
 	byte_buffer_align(&out, TABLE_BLOCK_SIZE);
@@ -171,24 +177,24 @@ static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
 	return 0;
 }
 
-int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *size)
+int table_builder_make(const struct table_builder *builder, uint8_t **data, uint64_t *size)
 {
 	struct table_output o = {.b = builder};
 	int r;
 
-	if (!builder->count || builder->opened)
+	if (!builder->rows.count || builder->opened)
 		return -ENODATA;
-	o.start = builder->rows[0].start >> TABLE_CELL_SHIFT << TABLE_CELL_SHIFT;
+	o.start = builder->rows.row[0].start >> TABLE_CELL_SHIFT << TABLE_CELL_SHIFT;
 	o.cells = ((builder->end - 1 - o.start) >> TABLE_CELL_SHIFT) + 1;
-	if (o.cells > SPARE_CELLS + CELLS_A_ROW * (uint64_t)builder->count || o.cells > MOST_CELLS)
+	if (o.cells > SPARE_CELLS + CELLS_A_ROW * (uint64_t)builder->rows.count ||
+	    o.cells > MOST_CELLS)
 		return -ERANGE;
 	if (is_over(&o, o.cells * TABLE_ENTRY_SIZE))
 		return -E2BIG;
-	r = table_rules_number(&builder->rules);
-	if (!r)
-		r = write_parts(&o);
+	r = write_parts(&o);
 	if (!r)
 		r = join_parts(&o, data, size);
+	table_rules_fini(&o.rules);
 	byte_buffer_fini(&o.index);
 	table_blocks_fini(&o.blocks);
 	return r;

@@ -16,14 +16,13 @@
 
 #include <bobbin/arch.h>
 
+#include "convert/rule_rows.h"
 #include "table/table_layout.h"
-#include "table/table_row.h"
 
 /**
  * struct table_builder - a table in the making
  * @arch, @build_id, @build_id_len: of the file
- * @rules: of its rows; their indices are what table_builder_row() takes
- * @rows, @count: its rows
+ * @rows: its rows
  * @end: of the last function
  * @repeated: rows that were made of repeated ones
  * @limit: bytes that the table may have, 0: any number.  More rows than fit are not taken
@@ -33,9 +32,7 @@ struct table_builder {
 	const struct bobbin_arch *arch;
 	uint8_t build_id[TABLE_BUILD_ID_MAX];
 	uint8_t build_id_len;
-	struct table_rules rules;
-	struct table_row *rows;
-	size_t count, capacity;
+	struct rule_rows rows;
 	uint64_t end, repeated, limit;
 	bool opened;
 };
@@ -60,7 +57,8 @@ int table_builder_begin(struct table_builder *builder, uint64_t start);
 
 /*
  * A row of it starts, after the last one; the first one where the function does.  Rows
- * with equal rules that follow each other are one.  0; -ENOMEM; -EINVAL; -E2BIG: the limit.
+ * with equal rules that follow each other are one.  @rule: its number in the pool of @builder.
+ * 0; -ENOMEM; -EINVAL; -E2BIG: the limit.
  */
 int table_builder_row(struct table_builder *builder, uint64_t start, uint32_t rule);
 
@@ -88,6 +86,6 @@ int table_builder_underlay(struct table_builder *builder, const struct table_bui
  * -ENODATA: there are no rows; -ERANGE: they have too many different rules, or are too
  * few for the addresses between them; -E2BIG: it has more bytes than its limit.
  */
-int table_builder_make(struct table_builder *builder, uint8_t **data, uint64_t *size);
+int table_builder_make(const struct table_builder *builder, uint8_t **data, uint64_t *size);
 
 #endif

@@ -25,11 +25,13 @@ static int by_gain(const void *a, const void *b)
 	return x->distance < y->distance ? -1 : x->distance > y->distance;
 }
 
-static void count_pairs(const struct numbered_rows *rows, struct counted_pair *pairs)
+static void count_pairs(const struct table_rules *rules, struct counted_pair *pairs)
 {
+	const struct rule_rows *rows = rules->rows;
+
 	for (size_t i = 1; i < rows->count; i++) {
-		uint64_t distance = rows->rows[i].start - rows->rows[i - 1].start;
-		uint32_t number = row_number(rows, i);
+		uint64_t distance = rows->row[i].start - rows->row[i - 1].start;
+		uint32_t number = table_rules_number(rules, &rows->row[i]);
 
 		if (distance < PAIR_LIMIT && number < PAIR_RULES)
 			pairs[number * PAIR_LIMIT + distance].gain += distance > TABLE_PLAIN_MAX
@@ -59,7 +61,7 @@ static void name_pair(struct table_pairs *to, const struct counted_pair *pair, u
 	to->rule_tokens[pair->number] = token;
 }
 
-int table_pairs_choose(const struct numbered_rows *rows, struct table_pairs *ret)
+int table_pairs_choose(const struct table_rules *rules, struct table_pairs *ret)
 {
 	struct counted_pair *pairs = calloc(PAIR_RULES * PAIR_LIMIT, sizeof(*pairs));
 	size_t used;
@@ -71,7 +73,7 @@ int table_pairs_choose(const struct numbered_rows *rows, struct table_pairs *ret
 	memset(ret->rule_tokens, NO_PAIR, sizeof(ret->rule_tokens));
 	for (unsigned int i = 0; i < TABLE_PLAIN_MAX; i++)
 		ret->bytes[TABLE_FIRST_PLAIN + i] = (uint8_t)(i + 1);
-	count_pairs(rows, pairs);
+	count_pairs(rules, pairs);
 	used = rank_pairs(pairs);
 	for (size_t i = 0; i < used && i < TABLE_FIRST_PLAIN; i++)
 		name_pair(ret, &pairs[i], (uint8_t)i);

@@ -6,7 +6,7 @@
 #define BOBBIN_TABLE_TABLE_PAIRS_H
 
 #include "table/table_layout.h"
-#include "table/table_row.h"
+#include "table/table_rules.h"
 
 /* Distances of pairs: they are in a byte. */
 #define PAIR_LIMIT 256u
@@ -29,7 +29,7 @@ struct table_pairs {
 };
 
 /* 0, -ENOMEM. */
-int table_pairs_choose(const struct numbered_rows *rows, struct table_pairs *ret);
+int table_pairs_choose(const struct table_rules *rules, struct table_pairs *ret);
 
 /* The token of a row at a distance from the one before, or NO_PAIR. */
 static inline uint8_t pair_token(const struct table_pairs *pairs, uint64_t distance,

@@ -1,73 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table/table_rules.h"
 
-#include "convert/rule_pool.h"
 #include "core/bytes.h"
 #include "table/table_layout.h"
-
-static int add(struct table_rules *rules, uint64_t hash, const struct table_rule *rule,
-	       uint32_t *ret)
-{
-	int r = hash_index_room(&rules->index, hash, &rules->rules, &rules->capacity, rules->count,
-				sizeof(*rules->rules));
-
-	if (r)
-		return -ENOMEM;
-	*ret = (uint32_t)rules->count;
-	rules->rules[rules->count++] = *rule;
-	return 0;
-}
-
-int table_rules_init(struct table_rules *ret)
-{
-	const struct table_rule none = {0};
-	uint32_t index;
-
-	*ret = (struct table_rules){.seed = hash_seed()};
-	return add(ret, hash_words(0, 0, ret->seed), &none, &index);
-}
-
-void table_rules_fini(struct table_rules *rules)
-{
-	hash_index_fini(&rules->index);
-	free(rules->rules);
-	*rules = (struct table_rules){0};
-}
-
-int table_rules_of_word(struct table_rules *rules, uint64_t word, uint32_t *ret)
-{
-	const struct table_rule rule = {.word = word};
-	uint64_t hash;
-	size_t at = 0;
-
-	if (rules->rules[rules->last].word == word && word) {
-		*ret = rules->last;
-		return 0;
-	}
-	hash = hash_words(word, 0, rules->seed);
-	while (hash_index_next(&rules->index, hash, &at, ret))
-		if (rules->rules[*ret].word == word && word) {
-			rules->last = *ret;
-			return 0;
-		}
-	return add(rules, hash, &rule, ret);
-}
-
-int table_rules_of_rule(struct table_rules *rules, const struct bobbin_rule *rule, uint32_t *ret)
-{
-	struct table_rule wide = {.wide = *rule};
-	uint64_t hash, word;
-	size_t at = 0;
-
-	if (!bobbin_rule_pack(rule, &word))
-		return table_rules_of_word(rules, word, ret);
-	hash = rule_hash(rule, rules->seed);
-	while (hash_index_next(&rules->index, hash, &at, ret))
-		if (*ret && !rules->rules[*ret].word &&
-		    bobbin_rule_equal(&rules->rules[*ret].wide, rule))
-			return 0;
-	return add(rules, hash, &wide, ret);
-}
 
 /* A number that is to be given. */
 struct ranked_rule {
@@ -91,9 +26,9 @@ static size_t rank(const struct table_rules *rules, struct ranked_rule *ranked)
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < rules->count; i++) {
+	for (uint32_t i = 0; i < rules->rows->rules.count; i++) {
 		const struct table_rule *rule = &rules->rules[i];
-		bool wide = i && !rule->word;
+		bool wide = i != RULE_NONE && !rules->rows->rules.rules[i].word;
 
 		/* rows of any rule may reach into another chunk */
 		ranked[count++] = (struct ranked_rule){rule->uses[0], i, false, wide};
@@ -104,23 +39,47 @@ static size_t rank(const struct table_rules *rules, struct ranked_rule *ranked)
 	return count;
 }
 
-int table_rules_number(struct table_rules *rules)
+static int number(struct table_rules *rules)
 {
-	struct ranked_rule *ranked = calloc(rules->count, 2 * sizeof(*ranked));
+	struct ranked_rule *ranked = calloc(rules->rows->rules.count, 2 * sizeof(*ranked));
 	size_t count;
 
 	if (!ranked)
 		return -ENOMEM;
 	count = rank(rules, ranked);
 	for (uint32_t i = 0; i < count && count <= TABLE_MAX_RULES; i++) {
-		struct table_rule *rule = &rules->rules[ranked[i].index];
-
-		rule->numbers[ranked[i].begins] = i;
+		rules->rules[ranked[i].index].numbers[ranked[i].begins] = i;
 		rules->wide_count += ranked[i].wide;
 	}
 	rules->word_count = (uint32_t)count - rules->wide_count;
 	free(ranked);
 	return count <= TABLE_MAX_RULES ? 0 : -ERANGE;
+}
+
+int table_rules_init(const struct rule_rows *rows, struct table_rules *ret)
+{
+	struct table_rules rules = {
+		.rows = rows,
+		.rules = calloc(rows->rules.count, sizeof(*rules.rules)),
+	};
+	int r;
+
+	if (!rules.rules)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->count; i++)
+		rules.rules[rows->row[i].rule].uses[rows->row[i].begins]++;
+	r = number(&rules);
+	if (r)
+		table_rules_fini(&rules);
+	else
+		*ret = rules;
+	return r;
+}
+
+void table_rules_fini(struct table_rules *rules)
+{
+	free(rules->rules);
+	*rules = (struct table_rules){0};
 }
 
 static void put_place(uint8_t *to, const struct bobbin_place *place)
@@ -150,18 +109,19 @@ void table_rules_write(const struct table_rules *rules, struct byte_buffer *out)
 	if (!to)
 		return;
 	byte_buffer_zeroes(out, size);
-	for (size_t i = 0; i < rules->count; i++) {
+	for (size_t i = 0; i < rules->rows->rules.count; i++) {
+		const struct pooled_rule *pooled = &rules->rows->rules.rules[i];
 		const struct table_rule *rule = &rules->rules[i];
 
 		for (unsigned int begins = 0; begins <= !!rule->uses[1]; begins++) {
 			uint32_t number = rule->numbers[begins];
 
 			if (number < rules->word_count)
-				bytes_store(to + number * TABLE_WORD_SIZE, rule->word, 8, false);
+				bytes_store(to + number * TABLE_WORD_SIZE, pooled->word, 8, false);
 			else
 				put_wide(to + words +
 						 (number - rules->word_count) * TABLE_WIDE_SIZE,
-					 &rule->wide);
+					 &pooled->rule);
 			to[words + wide + number / 8] |= (uint8_t)(begins << number % 8);
 		}
 	}

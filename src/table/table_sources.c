@@ -15,16 +15,16 @@ static int put_repeated(struct table_builder *b, const struct bobbin_sframe_func
 
 	for (uint64_t block = f->start; block < end && !r; block += f->rep_size) {
 		if (block > f->start && f->rows[0].start)
-			r = table_builder_repeat(b, block, TABLE_RULE_NONE);
+			r = table_builder_repeat(b, block, RULE_NONE);
 		for (uint32_t i = 0; i < f->count && !r; i++) {
 			uint64_t at = block + f->rows[i].start;
-			uint32_t index;
+			uint32_t rule;
 
 			if (at >= end)
 				return 0;
-			r = table_rules_of_rule(&b->rules, &f->rows[i].rule, &index);
+			r = rule_pool_of_rule(&b->rows.rules, &f->rows[i].rule, &rule);
 			if (!r)
-				r = table_builder_repeat(b, at, index);
+				r = table_builder_repeat(b, at, rule);
 		}
 	}
 	return r;
@@ -49,7 +49,7 @@ static int put_implied(struct table_builder *b, const struct bobbin_sframe_view 
 	int r = bobbin_sframe_lookup(view, f->start, NULL, &row);
 
 	if (r == -ENOENT)
-		return table_builder_row(b, f->start, TABLE_RULE_NONE);
+		return table_builder_row(b, f->start, RULE_NONE);
 	return r ? r : table_builder_rule(b, f->start, &row.rule);
 }
 
@@ -63,7 +63,7 @@ static int put_function(struct table_builder *b, const struct bobbin_sframe_view
 	if (!f->count)
 		r = put_implied(b, view, f);
 	else if (f->rows[0].start)
-		r = table_builder_row(b, f->start, TABLE_RULE_NONE);
+		r = table_builder_row(b, f->start, RULE_NONE);
 	if (!r)
 		r = put_rows(b, f);
 	return r ? r : table_builder_end(b, f->start + f->size);

@@ -166,7 +166,7 @@ static void functions_are_found(void **state)
 	}
 	/* one that begins with nothing, and one of many rows */
 	begin(m, TEXT + 120001);
-	assert_int_equal(table_builder_row(&m->builder, TEXT + 120001, TABLE_RULE_NONE), 0);
+	assert_int_equal(table_builder_row(&m->builder, TEXT + 120001, RULE_NONE), 0);
 	put(m, TEXT + 120002, 1);
 	end(m, TEXT + 120004);
 	begin(m, TEXT + 120010);
@@ -310,8 +310,8 @@ static void functions_come_in_order(void **state)
 	assert_int_equal(table_builder_begin(b, TEXT), 0);
 	assert_int_equal(table_builder_begin(b, TEXT), -EINVAL);
 	assert_int_equal(table_builder_end(b, TEXT + 1), -EINVAL);
-	assert_int_equal(table_builder_row(b, TEXT, TABLE_RULE_NONE), 0);
-	assert_int_equal(table_builder_row(b, TEXT, TABLE_RULE_NONE), -EINVAL);
+	assert_int_equal(table_builder_row(b, TEXT, RULE_NONE), 0);
+	assert_int_equal(table_builder_row(b, TEXT, RULE_NONE), -EINVAL);
 	assert_int_equal(table_builder_end(b, TEXT), -EINVAL);
 	assert_int_equal(table_builder_end(b, TEXT + 1), 0);
 	assert_int_equal(table_builder_begin(b, TEXT), -EINVAL);
@@ -341,7 +341,7 @@ static void more_rows_than_the_limit_are_refused(void **state)
 	begin(m, TEXT);
 	for (uint32_t i = 0; i < most; i++)
 		put(m, TEXT + i, i & 1);
-	assert_int_equal(table_builder_row(&m->builder, TEXT + most, TABLE_RULE_NONE), -E2BIG);
+	assert_int_equal(table_builder_row(&m->builder, TEXT + most, RULE_NONE), -E2BIG);
 }
 
 static void more_bytes_than_the_limit_are_refused(void **state)

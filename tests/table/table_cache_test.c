@@ -38,7 +38,7 @@ static void make_table(uint8_t **data, uint64_t *size)
 	uint32_t rule;
 
 	assert_int_equal(table_builder_init(bobbin_arch_amd64(), NULL, 0, &b), 0);
-	assert_int_equal(table_rules_of_word(&b.rules, 1, &rule), 0);
+	assert_int_equal(rule_pool_of_word(&b.rows.rules, 1, &rule), 0);
 	assert_int_equal(table_builder_begin(&b, TEXT), 0);
 	assert_int_equal(table_builder_row(&b, TEXT, rule), 0);
 	assert_int_equal(table_builder_end(&b, TEXT + 16), 0);
