@@ -38,6 +38,7 @@ static const uint8_t *touch(const uint8_t *p)
 #define compiled_table_find counted_table_find
 #define compiled_table_rule counted_table_rule
 #define compiled_table_number counted_table_number
+#define compiled_table_begins counted_table_begins
 #define compiled_table_is_none counted_table_is_none
 #define compiled_table_function counted_table_function
 

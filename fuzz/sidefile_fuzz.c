@@ -163,7 +163,7 @@ static void decode_block(const struct compiled_table *rules, const struct byte_b
 		uint64_t next = i + 1 < block.count ? block.rows[i + 1].start : block.end;
 
 		promise(block.rows[i].start < next);
-		promise(block.rows[i].number < rules->word_count + rules->wide_count);
+		promise(block.rows[i].rule < rules->word_count + rules->wide_count);
 	}
 }
 
@@ -182,8 +182,9 @@ static void change(const struct table_builder *builder, const uint8_t *edits)
 	decode_head(&head, edits);
 	block.count = 0;
 	for (size_t i = 0; i < rows->count && i < SIDEFILE_BLOCK_ROWS; i++)
-		block.rows[block.count++] = (struct block_row){
-			rows->row[i].start, table_rules_number(&rules, &rows->row[i])};
+		block.rows[block.count++] = (struct rule_row){
+			rows->row[i].start, table_rules_number(&rules, &rows->row[i]),
+			rows->row[i].begins};
 	block.function = block.rows[0].start;
 	if (block.count) {
 		block_write(&writer, &head.rules, &block, &content);

@@ -202,16 +202,15 @@ static int add_function(struct unpacking *u, uint64_t end)
 }
 
 /* A row of the side-file; those that belong together become a function. */
-static int add_row(struct unpacking *u, uint64_t start, uint64_t end, uint32_t number)
+static int add_row(struct unpacking *u, const struct rule_row *row, uint64_t end)
 {
-	struct compiled_row known;
+	const uint64_t start = row->start;
 	struct bobbin_rule rule;
-	int r = sidefile_rule(u->sidefile, number, &rule), flushed = 0;
+	int r = sidefile_rule(u->sidefile, row->rule, &rule), flushed = 0;
 
 	if (r == -EBADMSG)
 		return r;
-	compiled_table_number(&sidefile_head(u->sidefile)->rules, number, &known);
-	if (u->rows.count && (r || !rule.cfa.how || known.begins || end - u->start > UINT32_MAX ||
+	if (u->rows.count && (r || !rule.cfa.how || row->begins || end - u->start > UINT32_MAX ||
 			      u->rows.count == MAX_FUNCTION_ROWS))
 		flushed = add_function(u, start);
 	if (flushed || r)
@@ -231,9 +230,8 @@ static int add_block(struct unpacking *u, const struct block_rows *block)
 	int r = 0;
 
 	for (uint32_t i = 0; i < block->count && !r; i++)
-		r = add_row(u, block->rows[i].start,
-			    i + 1 < block->count ? block->rows[i + 1].start : block->end,
-			    block->rows[i].number);
+		r = add_row(u, &block->rows[i],
+			    i + 1 < block->count ? block->rows[i + 1].start : block->end);
 	return r;
 }
 

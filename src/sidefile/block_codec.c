@@ -27,12 +27,12 @@ void block_write(struct block_writer *writer, const struct compiled_table *rules
 
 	w->rules.size = w->lengths.size = w->gaps.size = 0;
 	for (uint32_t i = 0; i < block->count; i++) {
-		const struct block_row *row = &block->rows[i];
+		const struct rule_row *row = &block->rows[i];
 
-		byte_buffer_uleb(&w->rules, row->number);
+		byte_buffer_uleb(&w->rules, row->rule);
 		if (i + 1 == block->count)
 			break;
-		if (compiled_table_is_none(rules, row->number))
+		if (compiled_table_is_none(rules, row->rule))
 			byte_buffer_uleb(&w->gaps, zigzag((int64_t)(row[1].start -
 								    likely_start(row->start))));
 		else
@@ -100,7 +100,8 @@ static bool read_rows(struct columns *c, const struct compiled_table *rules, uin
 
 		if (c->rules.bad || number >= rules->word_count + rules->wide_count)
 			return false;
-		ret->rows[i] = (struct block_row){at, (uint32_t)number};
+		ret->rows[i] = (struct rule_row){at, (uint32_t)number,
+						 compiled_table_begins(rules, (uint32_t)number)};
 		if (i + 1 == ret->count)
 			break;
 		if (compiled_table_is_none(rules, (uint32_t)number))

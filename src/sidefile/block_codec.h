@@ -22,21 +22,16 @@
 #include "base/byte_buffer.h"
 #include "sidefile/sidefile_format.h"
 #include "table/compiled_table.h"
-
-/* A row of a block; it ends where the next one starts. */
-struct block_row {
-	uint64_t start;
-	uint32_t number; /* of its rule in the table */
-};
+#include "table/table_rules.h"
 
 /**
  * struct block_rows - the rows of a block
- * @rows, @count: in ascending order, at least one
+ * @rows, @count: in ascending order, at least one; their rules have the numbers of the table
  * @function: start of the function to which the first one belongs
  * @end: of the last one
  */
 struct block_rows {
-	struct block_row rows[SIDEFILE_BLOCK_ROWS];
+	struct rule_row rows[SIDEFILE_BLOCK_ROWS];
 	uint32_t count;
 	uint64_t function, end;
 };

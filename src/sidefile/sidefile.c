@@ -216,15 +216,13 @@ static int64_t find_block(const struct sidefile_head *head, uint64_t vaddr)
 static uint64_t function_of(const struct compiled_table *rules, const struct block_rows *block,
 			    uint32_t i)
 {
-	struct compiled_row row;
-
 	for (;; i--) {
-		bool none = compiled_table_number(rules, block->rows[i].number, &row);
+		const struct rule_row *row = &block->rows[i];
 
-		if (row.begins)
-			return block->rows[i].start;
-		if (none)
-			return block->rows[i + 1].start;
+		if (row->begins)
+			return row->start;
+		if (compiled_table_is_none(rules, row->rule))
+			return row[1].start;
 		if (!i)
 			return block->function;
 	}
@@ -232,11 +230,7 @@ static uint64_t function_of(const struct compiled_table *rules, const struct blo
 
 int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbin_rule *ret)
 {
-	const struct compiled_table *rules = &sidefile->head.rules;
-	struct compiled_row row;
-	int r = compiled_table_number(rules, number, &row);
-
-	return r ? r : compiled_table_rule(rules, &row, ret);
+	return compiled_table_number(&sidefile->head.rules, number, ret);
 }
 
 /* The row at an address, but for its function; in which block, and where in it. */
@@ -255,7 +249,7 @@ static int find_row(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_err
 	if (r)
 		return r;
 	i = (uint32_t)bisect(k, 1, block->count, block->rows[k].start > vaddr) - 1;
-	r = sidefile_rule(sidefile, block->rows[i].number, &rule);
+	r = sidefile_rule(sidefile, block->rows[i].rule, &rule);
 	if (r)
 		return refuse_as(r, err, sidefile->head.blocks[index].offset,
 				 r == -ENOENT ? BOBBIN_REASON_NO_FUNCTION
@@ -286,13 +280,10 @@ int sidefile_lookup_row(struct sidefile *sidefile, uint64_t vaddr, struct bobbin
 			bool *begins)
 {
 	const struct block_rows *block;
-	struct compiled_row row;
 	uint32_t i;
 	int r = find_row(sidefile, vaddr, NULL, ret, &block, &i);
 
 	if (!r)
-		r = compiled_table_number(&sidefile->head.rules, block->rows[i].number, &row);
-	if (!r)
-		*begins = row.begins;
+		*begins = block->rows[i].begins;
 	return r;
 }

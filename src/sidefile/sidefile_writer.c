@@ -67,8 +67,8 @@ static size_t take_rows(struct packing *p, size_t first)
 			p->function = row->start;
 		if (i == first)
 			p->block.function = p->function;
-		p->block.rows[i - first] = (struct block_row){row->start,
-							      table_rules_number(&p->rules, row)};
+		p->block.rows[i - first] = (struct rule_row){
+			row->start, table_rules_number(&p->rules, row), row->begins};
 	}
 	p->block.count = (uint32_t)count;
 	return first + count;

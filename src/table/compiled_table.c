@@ -97,23 +97,9 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *table_pairs(const struct compiled_tab
 	return t->pairs;
 }
 
-static bool is_beginner(const struct compiled_table *t, uint32_t number)
+bool compiled_table_begins(const struct compiled_table *table, uint32_t number)
 {
-	return t->beginners[number / 8] >> number % 8 & 1;
-}
-
-int compiled_table_number(const struct compiled_table *table, uint32_t number,
-			  struct compiled_row *ret)
-{
-	if (number >= table->word_count + table->wide_count)
-		return -BOBBIN_EBADMSG;
-	ret->number = number;
-	ret->begins = is_beginner(table, number);
-	ret->word = 0;
-	if (number >= table->word_count)
-		return 0;
-	ret->word = load_u64(table->words + (uint64_t)number * TABLE_WORD_SIZE, false);
-	return ret->word ? 0 : -BOBBIN_ENOENT;
+	return table->beginners[number / 8] >> number % 8 & 1;
 }
 
 bool compiled_table_is_none(const struct compiled_table *table, uint32_t number)
@@ -132,7 +118,7 @@ int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 		return -BOBBIN_ENOENT;
 	r = table_find(table, vaddr, &steps, ret);
 	if (!r || r == -BOBBIN_ENOENT)
-		ret->begins = is_beginner(table, ret->number);
+		ret->begins = compiled_table_begins(table, ret->number);
 	return r;
 }
 
@@ -166,17 +152,12 @@ static bool read_place(const uint8_t *p, struct bobbin_place *ret)
 	return ret->how <= BOBBIN_HOW_AT_PC && ret->reg < BOBBIN_REG_COUNT;
 }
 
-int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,
-			struct bobbin_rule *ret)
+/* A rule that no word holds. */
+static int read_wide(const struct compiled_table *table, uint32_t number, struct bobbin_rule *ret)
 {
-	const uint8_t *p;
+	const uint8_t *p = table->wide + (uint64_t)(number - table->word_count) * TABLE_WIDE_SIZE;
 	bool sane;
 
-	if (row->word) {
-		bobbin_rule_unpack(row->word, ret);
-		return 0;
-	}
-	p = table->wide + (uint64_t)(row->number - table->word_count) * TABLE_WIDE_SIZE;
 	ret->plus = (int16_t)load_u16(p + TABLE_WIDE_PLUS, false);
 	ret->index = p[TABLE_WIDE_INDEX];
 	ret->flags = p[TABLE_WIDE_FLAGS];
@@ -186,4 +167,29 @@ int compiled_table_rule(const struct compiled_table *table, const struct compile
 	sane &= read_place(p + 2 * TABLE_PLACE_SIZE, &ret->fp);
 	sane &= ret->index < BOBBIN_REG_COUNT || ret->index == BOBBIN_NO_INDEX;
 	return sane && ret->cfa.how != BOBBIN_HOW_NO_RULE ? 0 : -BOBBIN_EBADMSG;
+}
+
+int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,
+			struct bobbin_rule *ret)
+{
+	if (!row->word)
+		return read_wide(table, row->number, ret);
+	bobbin_rule_unpack(row->word, ret);
+	return 0;
+}
+
+int compiled_table_number(const struct compiled_table *table, uint32_t number,
+			  struct bobbin_rule *ret)
+{
+	uint64_t word;
+
+	if (number >= table->word_count + table->wide_count)
+		return -BOBBIN_EBADMSG;
+	if (number >= table->word_count)
+		return read_wide(table, number, ret);
+	word = load_u64(table->words + (uint64_t)number * TABLE_WORD_SIZE, false);
+	if (!word)
+		return -BOBBIN_ENOENT;
+	bobbin_rule_unpack(word, ret);
+	return 0;
 }

@@ -62,15 +62,19 @@ uint64_t compiled_table_function(const struct compiled_table *table,
 				 const struct compiled_row *row);
 
 /**
- * compiled_table_number() - a row by the number of its rule
+ * compiled_table_number() - a rule by its number
  * @table: a table, of which only the rules are looked at
  * @number: the number
- * @ret: the row, whose @word, @number and @begins are set
+ * @ret: the rule; undefined on failure
  *
- * Return: 0; -ENOENT: nothing is known where it holds; -EBADMSG: there is no such number.
+ * Return: 0; -ENOENT: nothing is known where it holds; -EBADMSG: there is no such number, or the
+ * table is malformed.
  */
 int compiled_table_number(const struct compiled_table *table, uint32_t number,
-			  struct compiled_row *ret);
+			  struct bobbin_rule *ret);
+
+/* Whether functions begin with rows that have a number of the table. */
+bool compiled_table_begins(const struct compiled_table *table, uint32_t number);
 
 /* Whether nothing is known where rows with a number hold; other numbers than the table's: no. */
 bool compiled_table_is_none(const struct compiled_table *table, uint32_t number);

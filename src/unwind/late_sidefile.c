@@ -59,14 +59,13 @@ static int block_functions(const struct compiled_table *rules, const struct bloc
 	int r = 0;
 
 	for (uint32_t i = 0; i <= block->count && !r; i++) {
-		struct compiled_row row = {0};
-		bool none = i == block->count ||
-			    compiled_table_number(rules, block->rows[i].number, &row);
+		const struct rule_row *row = i < block->count ? &block->rows[i] : NULL;
+		bool none = !row || compiled_table_is_none(rules, row->rule);
 
-		end = i < block->count ? block->rows[i].start : block->end;
-		if (open && (none || row.begins))
+		end = row ? row->start : block->end;
+		if (open && (none || row->begins))
 			r = sink(ctx, start, end);
-		if (!none && (!open || row.begins))
+		if (!none && (!open || row->begins))
 			start = end;
 		open = !none;
 	}

@@ -23,14 +23,14 @@
 #define LOOKS 8u
 
 int __real_compiled_table_number(const struct compiled_table *table, uint32_t number,
-				 struct compiled_row *ret);
+				 struct bobbin_rule *ret);
 int __wrap_compiled_table_number(const struct compiled_table *table, uint32_t number,
-				 struct compiled_row *ret);
+				 struct bobbin_rule *ret);
 
 static uint64_t looks;
 
 int __wrap_compiled_table_number(const struct compiled_table *table, uint32_t number,
-				 struct compiled_row *ret)
+				 struct bobbin_rule *ret)
 {
 	looks++;
 	return __real_compiled_table_number(table, number, ret);
