@@ -16,7 +16,7 @@
  * @maker: the section
  * @list: its functions
  * @first, @count: the rows at the end of the list that are collected for a function
- * @start, @end: its addresses
+ * @end: of the last of them
  * @listed: the FDE that is being converted
  * @program: of it, or of an earlier one
  * @lost: it lost a row
@@ -29,7 +29,7 @@ struct conversion {
 	struct section_maker maker;
 	struct function_list list;
 	size_t first, count;
-	uint64_t start, end;
+	uint64_t end;
 	const struct listed_fde *listed;
 	struct bobbin_cfi_rows program;
 	bool lost;
@@ -55,14 +55,20 @@ static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin
 		c->options->gap(c->options->ctx, &gap);
 }
 
-static struct listed_row *row_at(const struct conversion *c, size_t i)
+static const struct rule_row *row_at(const struct conversion *c, size_t i)
 {
-	return &c->list.rows[c->first + i];
+	return &c->list.rows.row[c->first + i];
 }
 
 static uint64_t row_start(const struct conversion *c, size_t i)
 {
-	return c->start + row_at(c, i)->start;
+	return row_at(c, i)->start;
+}
+
+/* Bytes of code from the first collected row to @end; if there is none, from @start. */
+static uint64_t collected_size(const struct conversion *c, uint64_t start, uint64_t end)
+{
+	return end - (c->count ? row_start(c, 0) : start);
 }
 
 /* The address at which a collected row ends. */
@@ -79,17 +85,10 @@ static int add(struct conversion *c, struct listed_function *function)
 	return r;
 }
 
-static void shift_rows(struct listed_row *rows, size_t count, uint32_t by)
-{
-	for (size_t i = 0; i < count; i++)
-		rows[i].start += by;
-}
-
 /* Some of the collected rows as a function of their own. */
 static BOBBIN_ALWAYS_INLINE int add_rows(struct conversion *c, size_t first, size_t count)
 {
 	uint64_t start = row_start(c, first), size = row_end(c, first + count - 1) - start;
-	uint32_t base = row_at(c, first)->start;
 	struct listed_function f = {
 		.start = start,
 		.size = (uint32_t)size,
@@ -97,16 +96,8 @@ static BOBBIN_ALWAYS_INLINE int add_rows(struct conversion *c, size_t first, siz
 		.first = c->first + first,
 		.count = (uint32_t)count,
 	};
-	int r;
 
-	if (size > UINT32_MAX)
-		return -ERANGE;
-	if (base)
-		shift_rows(row_at(c, first), count, -base);
-	r = add(c, &f);
-	if (base && r)
-		shift_rows(row_at(c, first), count, base);
-	return r;
+	return size > UINT32_MAX ? -ERANGE : add(c, &f);
 }
 
 /* Whether rows that are representable one by one cannot be one function. */
@@ -170,9 +161,14 @@ static int flush(struct conversion *c)
 		r = add_rows(c, 0, c->count);
 	if (too_much(r))
 		r = add_around_holes(c);
-	c->first = c->list.row_count;
+	c->first = c->list.rows.count;
 	c->count = 0;
 	return r;
+}
+
+static int push(struct conversion *c, uint64_t start, uint32_t rule)
+{
+	return rule_rows_push(&c->list.rows, (struct rule_row){start, rule, false});
 }
 
 /* Take a row that starts where the one before ends, unless that is part of a function. */
@@ -180,15 +176,13 @@ static int collect(struct conversion *c, uint64_t start, uint64_t end, uint32_t 
 {
 	int r = 0;
 
-	if (c->count && end - c->start > UINT32_MAX)
+	if (c->count && collected_size(c, start, end) > UINT32_MAX)
 		r = flush(c);
-	if (!c->count)
-		c->start = start;
 	c->end = end;
 	if (c->count && row_at(c, c->count - 1)->rule == rule)
 		return r;
 	c->count++;
-	return r ? r : function_list_push(&c->list, (uint32_t)(start - c->start), rule);
+	return r ? r : push(c, start, rule);
 }
 
 /**
@@ -219,16 +213,16 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 		.size = (uint32_t)(end - start),
 		.rep_size = STUB_SIZE,
 		.signal = c->program.fde.signal,
-		.first = c->list.row_count,
+		.first = c->list.rows.count,
 		.count = 2,
 	};
-	int r = function_list_push(&c->list, 0, stubs->rules[0]);
+	int r = push(c, start, stubs->rules[0]);
 
 	if (!r)
-		r = function_list_push(&c->list, stubs->push, stubs->rules[1]);
+		r = push(c, start + stubs->push, stubs->rules[1]);
 	if (!r)
 		r = add(c, &f);
-	c->first = c->list.row_count;
+	c->first = c->list.rows.count;
 	return r;
 }
 
@@ -274,10 +268,10 @@ static int take_stubs(struct conversion *c)
 		return r;
 	}
 	bobbin_cfi_rows_rule(&c->program, &rule);
-	r = rule_pool_of_rule(&c->list.rules, &rule, &stubs.rules[0]);
+	r = rule_pool_of_rule(&c->list.rows.rules, &rule, &stubs.rules[0]);
 	rule.cfa.off += STUB_PUSH;
 	if (!r)
-		r = rule_pool_of_rule(&c->list.rules, &rule, &stubs.rules[1]);
+		r = rule_pool_of_rule(&c->list.rows.rules, &rule, &stubs.rules[1]);
 	return r ? r : add_stubs(c, &stubs, c->program.start, c->program.end);
 }
 
@@ -286,27 +280,23 @@ static int collect_words(struct conversion *c, const struct bobbin_cfi_word *row
 			 unsigned int count)
 {
 	const struct bobbin_cfi_word *row = rows, *end = rows + count;
-	const uint64_t base = c->count ? c->start : rows->start;
-	struct function_list *list = &c->list;
+	struct rule_rows *list = &c->list.rows;
 	uint32_t last = c->count ? row_at(c, c->count - 1)->rule : UINT32_MAX, rule;
-	struct listed_row *to;
+	struct rule_row *to;
 
-	if (vector_reserve(&list->rows, &list->row_capacity, list->row_count + count,
-			   sizeof(*list->rows)))
+	if (vector_reserve(&list->row, &list->capacity, list->count + count, sizeof(*list->row)))
 		return -ENOMEM;
-	to = list->rows + list->row_count;
+	to = list->row + list->count;
 	for (; row < end && rule_word_has_rule(row->word); row++, last = rule) {
 		if (rule_pool_of_word(&list->rules, row->word, &rule))
 			return -ENOMEM;
-		to->start = (uint32_t)(row->start - base);
-		to->rule = rule;
+		*to = (struct rule_row){row->start, rule, false};
 		to += rule != last;
 	}
 	if (row == rows)
 		return 0;
-	list->row_count = (size_t)(to - list->rows);
-	c->count = list->row_count - c->first;
-	c->start = base;
+	list->count = (size_t)(to - list->row);
+	c->count = list->count - c->first;
 	c->end = row < end ? row->start : c->program.end;
 	return (int)(row - rows);
 }
@@ -326,12 +316,12 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 		r = flush(c);
 		lose(c, rows->start, end, (enum bobbin_reason)rule.reason);
 	} else if (rows->word) {
-		r = rule_pool_of_word(&c->list.rules, rows->word, &number);
+		r = rule_pool_of_word(&c->list.rows.rules, rows->word, &number);
 		r = r ? r : collect(c, rows->start, end, number);
 	} else {
 		/* it fits into no word: the program has stopped at this row */
 		bobbin_cfi_rows_rule(&c->program, &rule);
-		r = rule_pool_of_rule(&c->list.rules, &rule, &number);
+		r = rule_pool_of_rule(&c->list.rows.rules, &rule, &number);
 		r = r ? r : collect(c, rows->start, end, number);
 	}
 	return r ? r : 1;
@@ -339,7 +329,7 @@ static int take_row(struct conversion *c, const struct bobbin_cfi_word *rows, un
 
 static int take_rows(struct conversion *c, const struct bobbin_cfi_word *rows, unsigned int count)
 {
-	bool reachable = c->program.end - (c->count ? c->start : rows->start) <= UINT32_MAX;
+	bool reachable = collected_size(c, rows->start, c->program.end) <= UINT32_MAX;
 	unsigned int i = 0;
 	int r = 0;
 

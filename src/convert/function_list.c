@@ -16,10 +16,10 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 	row_forms_init(builder->arch, builder->version, &ret->forms);
 	/* some of them fall into parts */
 	functions += functions / 8;
-	if (rule_pool_init(&ret->rules) ||
+	if (rule_rows_init(&ret->rows) ||
 	    vector_reserve(&ret->functions, &ret->capacity, functions, sizeof(*ret->functions)) ||
-	    vector_reserve(&ret->rows, &ret->row_capacity, functions * ROWS_PER_FUNCTION,
-			   sizeof(*ret->rows))) {
+	    vector_reserve(&ret->rows.row, &ret->rows.capacity, functions * ROWS_PER_FUNCTION,
+			   sizeof(*ret->rows.row))) {
 		function_list_fini(ret);
 		return -ENOMEM;
 	}
@@ -30,11 +30,11 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 static bool measure(const struct function_list *list, struct listed_function *f, bool flex,
 		    uint32_t *flags)
 {
-	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+	const struct rule_row *row = list->rows.row + f->first, *end = row + f->count;
 
 	f->flex = flex;
 	f->bytes = 0;
-	f->last = f->count ? end[-1].start : 0;
+	f->last = f->count ? (uint32_t)(end[-1].start - f->start) : 0;
 	*flags = 0;
 	for (; row < end; row++) {
 		const struct row_form *form = &list->forms.forms[row->rule];
@@ -69,7 +69,7 @@ static int check(const struct function_list *list, struct listed_function *f)
 int function_list_add(struct function_list *list, struct listed_function *f)
 {
 	uint32_t size;
-	int r = row_forms_complete(&list->forms, &list->rules);
+	int r = row_forms_complete(&list->forms, &list->rows.rules);
 
 	if (!r)
 		r = check(list, f);
@@ -89,13 +89,14 @@ static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list
 						const struct listed_function *f, bool flex,
 						unsigned int width, uint8_t *at)
 {
-	const struct listed_row *row = list->rows + f->first, *end = row + f->count;
+	const struct rule_row *row = list->rows.row + f->first, *end = row + f->count;
 	const bool big_endian = list->builder->arch->big_endian;
+	const uint64_t start = f->start;
 
 	for (; row < end; row++) {
 		const struct row_form *form = &list->forms.forms[row->rule];
 
-		at = bytes_store(at, row->start, width, big_endian);
+		at = bytes_store(at, row->start - start, width, big_endian);
 		at = row_form_copy(at, row_form_body(&list->forms, form, flex), form->size[flex]);
 	}
 	return at;
@@ -137,9 +138,8 @@ int function_list_make(const struct function_list *list, struct section_maker *m
 
 void function_list_fini(struct function_list *list)
 {
-	rule_pool_fini(&list->rules);
+	rule_rows_fini(&list->rows);
 	row_forms_fini(&list->forms);
-	free(list->rows);
 	free(list->functions);
 	*list = (struct function_list){0};
 }

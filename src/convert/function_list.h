@@ -2,31 +2,25 @@
 /*
  * function_list.h - the functions of a section to be made.
  *
- * Rows are kept as starts and rules, and encoded once, after they have been divided among
- * FDEs.
+ * Rows are encoded once, after they have been divided among FDEs.
  */
 #ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
 
-#include "base/vector.h"
 #include "convert/row_forms.h"
+#include "convert/rule_rows.h"
 #include "convert/section_maker.h"
 #include "sframe/built_function.h"
-
-/* A row: bytes from the function's start, and the number of the rule. */
-struct listed_row {
-	uint32_t start, rule;
-};
 
 /**
  * struct listed_function - a function
  * @start, @size: its code
- * @first, @count: its rows in the list
+ * @first, @count: its rows in the list; those that repeat are in the first block
  * @rep_size: rows repeat every so many bytes; 0: they do not
  * @signal: the caller was interrupted by a signal
  * @flex: its rows are flexible ones
  * @info: an FDE's info byte without the width of starts
- * @last: start of the last row
+ * @last: start of the last row, from the first address
  * @bytes: of the rows without their starts
  *
  * function_list_add() fills in what is below @signal.
@@ -45,18 +39,15 @@ struct listed_function {
 /**
  * struct function_list - the functions of a section
  * @builder: the section, for its version and address
- * @rules: of all rows
+ * @rows: of functions, and those pushed after them
  * @forms: of the rules of functions
- * @rows, @row_count: of functions, and those pushed after them
  * @functions, @count: the functions
  * @num_fres, @fre_len: of their rows, if each function was one FDE
  */
 struct function_list {
 	const struct bobbin_sframe_builder *builder;
-	struct rule_pool rules;
+	struct rule_rows rows;
 	struct row_forms forms;
-	struct listed_row *rows;
-	size_t row_count, row_capacity;
 	struct listed_function *functions;
 	size_t count, capacity;
 	uint64_t num_fres, fre_len;
@@ -70,13 +61,6 @@ int function_list_init(const struct bobbin_sframe_builder *builder, size_t funct
 		       struct function_list *ret);
 void function_list_fini(struct function_list *list);
 
-/* Push a row after all others.  0, -ENOMEM. */
-static inline int function_list_push(struct function_list *list, uint32_t start, uint32_t rule)
-{
-	return vector_push(list->rows, list->row_count, list->row_capacity,
-			   (struct listed_row){start, rule});
-}
-
 /*
  * Add a function, whose rows ascend and start inside it.  0; -ENOMEM; -EINVAL or -ERANGE
  * as from bobbin_sframe_builder_add().
@@ -86,7 +70,7 @@ int function_list_add(struct function_list *list, struct listed_function *functi
 /* Whether a row can have the rule with a number. */
 static inline bool function_list_expresses(const struct function_list *list, uint32_t rule)
 {
-	return row_forms_express(&list->forms, &list->rules.rules[rule].rule);
+	return row_forms_express(&list->forms, &list->rows.rules.rules[rule].rule);
 }
 
 /* Bytes of a row's start if the first and the last are @span apart. */

@@ -7,16 +7,17 @@
 #include "convert/piece_counts.h"
 #include "sframe/layout.h"
 
-static uint32_t first_start(const struct function_list *list, const struct listed_function *f)
+/* Bytes of code before a function's first row. */
+static uint64_t code_before(const struct function_list *list, const struct listed_function *f)
 {
-	return list->rows[f->first].start;
+	return list->rows.row[f->first].start - f->start;
 }
 
 bool row_chain_can_start(const struct function_list *list, size_t index)
 {
 	const struct listed_function *f = &list->functions[index];
 
-	return f->count && !f->rep_size && first_start(list, f) < f->size;
+	return f->count && !f->rep_size && code_before(list, f) < f->size;
 }
 
 static bool continues(const struct function_list *list, const struct listed_function *f)
@@ -24,7 +25,7 @@ static bool continues(const struct function_list *list, const struct listed_func
 	const struct listed_function *before = f - 1;
 
 	return before->start + before->size == f->start && f->size && f->count &&
-	       f->info == before->info && f->flex == before->flex && !first_start(list, f);
+	       f->info == before->info && f->flex == before->flex && !code_before(list, f);
 }
 
 size_t row_chain_length(const struct function_list *list, size_t first)
@@ -48,18 +49,18 @@ static bool same_body(const struct chain_row *a, const struct chain_row *b)
 	return a->size == b->size && a->body[1] == b->body[1] && !memcmp(a->body, b->body, a->size);
 }
 
-/* The rows of a function that begins @base bytes after the chain's start. */
 static void read_rows(struct row_chain *chain, const struct function_list *list,
-		      const struct listed_function *f, uint32_t base)
+		      const struct listed_function *f)
 {
-	const struct listed_row *from = list->rows + f->first, *end = from + f->count;
+	const struct rule_row *from = list->rows.row + f->first, *end = from + f->count;
 	uint32_t function = (uint32_t)chain->count;
+	const uint64_t start = chain->start;
 	struct chain_row *row = chain->rows + chain->count;
 
 	for (; from < end; from++, row++) {
 		const struct row_form *form = &list->forms.forms[from->rule];
 
-		row->start = base + from->start;
+		row->start = (uint32_t)(from->start - start);
 		row->function = function;
 		row->body = row_form_body(&list->forms, form, f->flex);
 		row->size = form->size[f->flex];
@@ -86,7 +87,7 @@ int row_chain_read(struct row_chain *chain, const struct function_list *list, si
 	chain->widest = 1;
 	chain->count = 0;
 	for (; f < end; f++)
-		read_rows(chain, list, f, (uint32_t)(f->start - chain->start));
+		read_rows(chain, list, f);
 	chain->size = (uint32_t)(end[-1].start + end[-1].size - chain->start);
 	return 0;
 }

@@ -43,9 +43,9 @@ static struct row_form encode(struct row_forms *forms, const struct bobbin_rule 
 	return form;
 }
 
-int row_forms_complete(struct row_forms *forms, const struct rule_pool *rules)
+int row_forms_encode(struct row_forms *forms, const struct rule_pool *rules)
 {
-	while (forms->count < rules->count) {
+	for (; forms->count < rules->count; forms->count++) {
 		if (vector_reserve(&forms->forms, &forms->capacity, forms->count + 1,
 				   sizeof(*forms->forms)) ||
 		    vector_reserve(&forms->bodies, &forms->body_capacity,
@@ -53,7 +53,6 @@ int row_forms_complete(struct row_forms *forms, const struct rule_pool *rules)
 		    forms->body_size > UINT32_MAX - 2 * SFRAME_FRE_MAX_SIZE)
 			return -ENOMEM;
 		forms->forms[forms->count] = encode(forms, &rules->rules[forms->count].rule);
-		forms->count++;
 	}
 	return 0;
 }

@@ -41,8 +41,14 @@ struct row_forms {
 void row_forms_init(const struct bobbin_arch *arch, unsigned int version, struct row_forms *ret);
 void row_forms_fini(struct row_forms *forms);
 
-/* Encode the rules of a pool that are newer than the forms.  0, -ENOMEM. */
-int row_forms_complete(struct row_forms *forms, const struct rule_pool *rules);
+/* Encode the rules of a pool that have no forms yet.  0, -ENOMEM. */
+int row_forms_encode(struct row_forms *forms, const struct rule_pool *rules);
+
+/* The same, faster where there are none. */
+static inline int row_forms_complete(struct row_forms *forms, const struct rule_pool *rules)
+{
+	return forms->count < rules->count ? row_forms_encode(forms, rules) : 0;
+}
 
 /* Whether a row can have a rule. */
 bool row_forms_express(const struct row_forms *forms, const struct bobbin_rule *rule);

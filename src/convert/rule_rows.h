@@ -12,7 +12,7 @@
  * struct rule_row - a row, which ends where the next one starts
  * @start: its first address
  * @rule: the number of its rule
- * @begins: a function begins with it
+ * @begins: a function begins with it; false where functions are listed beside the rows
  */
 struct rule_row {
 	uint64_t start;

@@ -86,7 +86,8 @@ static int tear_down(void **state)
 static void fit(struct function_list *list)
 {
 	vector_trim(&list->functions, &list->capacity, list->count, sizeof(*list->functions));
-	vector_trim(&list->rows, &list->row_capacity, list->row_count, sizeof(*list->rows));
+	vector_trim(&list->rows.row, &list->rows.capacity, list->rows.count,
+		    sizeof(*list->rows.row));
 	vector_trim(&list->forms.bodies, &list->forms.body_capacity,
 		    list->forms.body_size + ROW_SLACK, 1);
 }

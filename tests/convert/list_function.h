@@ -15,15 +15,16 @@ static inline int list_function(struct function_list *list, const struct bobbin_
 		.size = f->size,
 		.rep_size = f->rep_size,
 		.signal = f->signal,
-		.first = list->row_count,
+		.first = list->rows.count,
 		.count = f->count,
 	};
 
 	for (uint32_t i = 0; i < f->count; i++) {
 		uint32_t rule;
 
-		if (rule_pool_of_rule(&list->rules, &f->rows[i].rule, &rule) ||
-		    function_list_push(list, f->rows[i].start, rule))
+		if (rule_pool_of_rule(&list->rows.rules, &f->rows[i].rule, &rule) ||
+		    rule_rows_push(&list->rows,
+				   (struct rule_row){f->start + f->rows[i].start, rule, false}))
 			return -ENOMEM;
 	}
 	return function_list_add(list, &listed);
