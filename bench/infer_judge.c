@@ -72,20 +72,20 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static bool has_caller(const struct stated_row *row)
+static bool has_caller(const struct bobbin_rule *stated)
 {
-	return row && stated_rule_has_caller(&row->rule);
+	return stated && stated_rule_has_caller(stated);
 }
 
 static void print_difference(const struct judge *j, uint64_t pc, const struct frame_state *state,
-			     const struct stated_row *row, bool verified)
+			     const struct bobbin_rule *stated, bool verified)
 {
 	char ours[BOBBIN_RULE_STR_MAX] = "", theirs[BOBBIN_RULE_STR_MAX];
 	struct bobbin_rule rule;
 
 	if (frame_state_rule(state, &rule))
 		bobbin_rule_str(bobbin_arch_amd64(), &rule, ours);
-	bobbin_rule_str(bobbin_arch_amd64(), &row->rule, theirs);
+	bobbin_rule_str(bobbin_arch_amd64(), stated, theirs);
 	printf("%#lx %s inferred %s, table %s\n", pc, verified ? "verified" : "unverified", ours,
 	       theirs);
 }
@@ -93,7 +93,7 @@ static void print_difference(const struct judge *j, uint64_t pc, const struct fr
 static int observe(void *ctx, const struct infer_observation *o)
 {
 	struct judge *j = ctx;
-	const struct stated_row *row = stated_rows_at(&j->stated, o->pc);
+	const struct bobbin_rule *stated = stated_rows_at(&j->stated, o->pc);
 	uint8_t *mark = &j->marks[o->pc - j->base];
 	struct bobbin_rule rule;
 	unsigned int faults;
@@ -101,21 +101,21 @@ static int observe(void *ctx, const struct infer_observation *o)
 	uint8_t before;
 
 	*mark |= REACHED;
-	if (!row || *mark & DISPUTED || !frame_state_rule(o->state, &rule) ||
+	if (!stated || *mark & DISPUTED || !frame_state_rule(o->state, &rule) ||
 	    bobbin_rule_pack(&rule, &word))
 		return 0;
 	before = *mark;
 	/* what is verified counts where both are */
 	if (before & VERIFIED && !o->verified)
 		return 0;
-	faults = stated_rule_check(&row->rule, row->plt, o->state, o->pc);
+	faults = stated_rule_check(stated, o->state);
 	*mark = REACHED | RULED | (o->verified ? VERIFIED : 0) |
 		(faults & STATED_CFA_DIFFERS ? 0 : EQUAL) |
 		(faults & STATED_FP_DIFFERS ? 0 : FP_EQUAL);
 	if (before & RULED && (before & VERIFIED) == (*mark & VERIFIED) && before != *mark)
 		*mark = REACHED | DISPUTED;
-	if (j->details && has_caller(row) && (~*mark & (EQUAL | FP_EQUAL)))
-		print_difference(j, o->pc, o->state, row, o->verified);
+	if (j->details && has_caller(stated) && (~*mark & (EQUAL | FP_EQUAL)))
+		print_difference(j, o->pc, o->state, stated, o->verified);
 	return 0;
 }
 

@@ -132,7 +132,7 @@ static uint64_t fp_by(const struct stepping *s, const struct bobbin_rule *rule, 
 	return fp;
 }
 
-static void answer(struct stepping *s, uint64_t pc, enum answer a, const struct stated_row *row,
+static void answer(struct stepping *s, uint64_t pc, enum answer a, const struct bobbin_rule *rule,
 		   int64_t distance)
 {
 	static const char *const words[] = {"not reached", "right", "wrong", "wrong FP"};
@@ -149,7 +149,7 @@ static void answer(struct stepping *s, uint64_t pc, enum answer a, const struct 
 		return;
 	if (a == RIGHT)
 		return;
-	bobbin_rule_str(s->image.image.arch, &row->rule, text);
+	bobbin_rule_str(s->image.image.arch, rule, text);
 	printf("%#lx %s: table: %s", pc, words[a], text);
 	if (a == WRONG_CFA)
 		printf("; its CFA is the true one %+ld", distance);
@@ -159,19 +159,17 @@ static void answer(struct stepping *s, uint64_t pc, enum answer a, const struct 
 static void compare(struct stepping *s, const struct user_regs_struct *regs)
 {
 	const uint64_t pc = regs->rip - s->base;
-	const struct stated_row *row = stated_rows_at(&s->rows, pc);
+	const struct bobbin_rule *rule = stated_rows_at(&s->rows, pc);
 	uint64_t cfa = 0;
 
-	if (!row || row->rule.cfa.how == BOBBIN_HOW_NO_RULE)
+	if (!rule || rule->cfa.how == BOBBIN_HOW_NO_RULE)
 		return;
-	if (row->plt && pc % STUB_SIZE >= row->plt)
-		return;
-	if (!cfa_by(s, &row->rule, regs, &cfa) || cfa != s->cfa)
-		answer(s, pc, WRONG_CFA, row, (int64_t)(cfa - s->cfa));
-	else if (fp_by(s, &row->rule, cfa, regs) != CALLERS_FP)
-		answer(s, pc, WRONG_FP, row, 0);
+	if (!cfa_by(s, rule, regs, &cfa) || cfa != s->cfa)
+		answer(s, pc, WRONG_CFA, rule, (int64_t)(cfa - s->cfa));
+	else if (fp_by(s, rule, cfa, regs) != CALLERS_FP)
+		answer(s, pc, WRONG_FP, rule, 0);
 	else
-		answer(s, pc, RIGHT, row, 0);
+		answer(s, pc, RIGHT, rule, 0);
 }
 
 static bool is_call(const struct stepping *s, uint64_t pc)

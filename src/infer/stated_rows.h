@@ -5,8 +5,8 @@
  *	stated_rows_init(views, count, &rows);
  *	stated_rows_bound(views, count, &rows, &program);
  *	infer_rows(&program, …);	for each instruction:
- *		row = stated_rows_at(&rows, pc);
- *		stated_rule_check(&row->rule, row->plt, state, pc);
+ *		rule = stated_rows_at(&rows, pc);
+ *		stated_rule_check(rule, state);
  *
  * A rule is checked in the state that was inferred: rsp+32 and rbp+16 may be the same address.
  */
@@ -16,33 +16,19 @@
 #include "convert/fde_list.h"
 #include "infer/frame_state.h"
 #include "infer/program_code.h"
-
-/**
- * struct stated_row - addresses with one rule
- * @start, @end: of them
- * @function: start of the FDE
- * @rule: what it says
- * @plt: see struct bobbin_cfi_rows
- * @view: index of the section
- */
-struct stated_row {
-	uint64_t start, end, function;
-	struct bobbin_rule rule;
-	uint8_t plt, view;
-};
+#include "table/table_builder.h"
 
 /**
  * struct stated_rows - those of a file
  * @fdes: its functions
- * @rows, @count: ascending
+ * @table: their rows; those of lazy-binding stubs are written out
  */
 struct stated_rows {
 	struct fde_list fdes;
-	struct stated_row *rows;
-	size_t count, capacity;
+	struct table_builder table;
 };
 
-/* 0, -ENOMEM; in either case to be given to stated_rows_fini(). */
+/* As compile_cfi_rows(); in either case to be given to stated_rows_fini(). */
 int stated_rows_init(const struct bobbin_cfi_view *views, unsigned int count,
 		     struct stated_rows *ret);
 void stated_rows_fini(struct stated_rows *rows);
@@ -51,8 +37,8 @@ void stated_rows_fini(struct stated_rows *rows);
 int stated_rows_bound(const struct stated_rows *rows, const struct bobbin_cfi_view *views,
 		      unsigned int count, bool parts, struct program *program);
 
-/* The row for an address, or NULL. */
-const struct stated_row *stated_rows_at(const struct stated_rows *rows, uint64_t pc);
+/* The rule for an address, or NULL. */
+const struct bobbin_rule *stated_rows_at(const struct stated_rows *rows, uint64_t pc);
 
 /* Whether a rule says something that can be compared: where the caller is. */
 bool stated_rule_has_caller(const struct bobbin_rule *rule);
@@ -63,7 +49,6 @@ enum stated_fault {
 	STATED_FP_DIFFERS = 1 << 1,
 };
 
-unsigned int stated_rule_check(const struct bobbin_rule *rule, unsigned int plt,
-			       const struct frame_state *state, uint64_t pc);
+unsigned int stated_rule_check(const struct bobbin_rule *rule, const struct frame_state *state);
 
 #endif

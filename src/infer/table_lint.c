@@ -37,18 +37,18 @@ struct lint {
 struct statement {
 	struct bobbin_rule rule;
 	uint64_t function;
-	unsigned int plt;
 	enum lint_section section;
 };
 
 static bool by_cfi(const struct lint *l, uint64_t pc, struct statement *ret)
 {
-	const struct stated_row *row = stated_rows_at(&l->stated, pc);
+	const struct bobbin_rule *rule = stated_rows_at(&l->stated, pc);
+	const struct listed_fde *fde = rule ? fde_list_find(&l->stated.fdes, pc) : NULL;
 
-	if (!row)
+	if (!fde)
 		return false;
-	*ret = (struct statement){row->rule, row->function, row->plt,
-				  l->tables->cfi[row->view].debug_frame ? LINT_DEBUG_FRAME
+	*ret = (struct statement){*rule, fde->start,
+				  l->tables->cfi[fde->view].debug_frame ? LINT_DEBUG_FRAME
 									: LINT_EH_FRAME};
 	return true;
 }
@@ -59,7 +59,7 @@ static bool by_sframe(const struct lint *l, uint64_t pc, struct statement *ret)
 
 	for (unsigned int i = 0; i < l->tables->sframe_count; i++)
 		if (!bobbin_sframe_lookup(&l->tables->sframe[i], pc, NULL, &row)) {
-			*ret = (struct statement){row.rule, row.function, 0, LINT_SFRAME};
+			*ret = (struct statement){row.rule, row.function, LINT_SFRAME};
 			return true;
 		}
 	return false;
@@ -136,7 +136,7 @@ static int observe(void *ctx, const struct infer_observation *o)
 		if (!has[i] || !stated_rule_has_caller(&s[i].rule))
 			continue;
 		l->out->compared++;
-		kinds = stated_rule_check(&s[i].rule, s[i].plt, o->state, o->pc);
+		kinds = stated_rule_check(&s[i].rule, o->state);
 		if (kinds)
 			r = find(l, o, &s[i], &inferred, kinds);
 		else
