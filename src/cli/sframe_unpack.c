@@ -15,8 +15,7 @@
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"
 #include "convert/fde_list.h"
-#include "convert/function_rows.h"
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
 #include "sidefile/sidefile_path.h"
@@ -103,126 +102,129 @@ static bool is_wanted(const struct wanted *w, const struct sidefile_head *head)
  * struct unpacking - a section in the making
  * @sidefile: where the rows come from
  * @maker: the section
- * @rows: of the function that is being collected, from its start
- * @start: of it
+ * @list: the rows that are being collected for a function
  * @taken: rows of all blocks so far
  * @left_out: rows that this version cannot express
  */
 struct unpacking {
 	struct sidefile *sidefile;
 	struct section_maker maker;
-	struct function_rows rows;
-	uint64_t start, taken, left_out;
+	struct function_list list;
+	uint64_t taken, left_out;
 };
 
 /* The first of the rows of lazy-binding stubs, which repeat to the function's end; or @count. */
-static size_t find_stubs(const struct function_rows *f, uint64_t start, uint64_t end)
+static size_t find_stubs(const struct rule_row *rows, size_t count, uint64_t end)
 {
-	const struct bobbin_sframe_row *rows = f->rows;
-	size_t i = f->count;
+	size_t i = count;
 
-	if (i < 4 || end - start - rows[i - 2].start != STUB_SIZE)
+	if (i < 4 || end - rows[i - 2].start != STUB_SIZE)
 		return i;
 	for (i--; i > 1; i--)
 		if (rows[i].start != rows[i - 2].start + STUB_SIZE ||
-		    !bobbin_rule_equal(&rows[i].rule, &rows[i - 2].rule))
+		    rows[i].rule != rows[i - 2].rule)
 			break;
 	i--;
-	i += (f->count - i) % 2;
-	return (start + rows[i].start) % STUB_SIZE || f->count - i < 4 ? f->count : i;
+	i += (count - i) % 2;
+	return rows[i].start % STUB_SIZE || count - i < 4 ? count : i;
 }
 
-/* Some of the rows, up to @end, as a function. */
-static int add_rows(struct unpacking *u, size_t first, size_t count, uint64_t end, bool stubs)
+static bool is_signal(const struct bobbin_rule *rule)
 {
-	struct bobbin_sframe_row *rows = u->rows.rows + first;
-	const uint32_t base = rows->start;
-	struct bobbin_sframe_function f = {
-		.start = u->start + base,
-		.size = (uint32_t)(end - u->start - base),
-		.signal = rows->rule.flags & BOBBIN_RULE_SIGNAL,
-		.rows = rows,
-		.count = (uint32_t)count,
+	return rule->flags & BOBBIN_RULE_SIGNAL;
+}
+
+/* Whether the rows that are being collected are those of a signal's caller. */
+static bool has_signal(const struct unpacking *u)
+{
+	const struct rule_rows *rows = &u->list.rows;
+
+	return is_signal(&rows->rules.rules[rows->row[0].rule].rule);
+}
+
+static void leave_out(void *ctx, uint64_t start, uint64_t end)
+{
+	struct unpacking *u = ctx;
+
+	u->left_out++;
+}
+
+static int add_rows(struct unpacking *u, size_t first, size_t count, uint64_t end)
+{
+	const struct row_run run = {
+		.first = first,
+		.count = count,
+		.end = end,
+		.signal = has_signal(u),
+		.lost = leave_out,
+		.ctx = u,
 	};
-	int r;
 
-	if (stubs) {
-		f.rep_size = STUB_SIZE;
-		f.count = 2;
-	}
-	for (size_t i = 0; i < count; i++)
-		rows[i].start -= base;
-	r = section_maker_add(&u->maker, &f);
-	for (size_t i = 0; i < count; i++)
-		rows[i].start += base;
-	return r;
+	return function_list_add_run(&u->list, &run);
 }
 
-/* Put rows into as few functions as can express them, found by halving and doubling. */
-static int add_pieces(struct unpacking *u, size_t first, size_t count, uint64_t end)
+static int add_stubs(struct unpacking *u, size_t first, uint64_t end)
 {
-	size_t piece = count;
+	const uint64_t start = u->list.rows.row[first].start;
+	struct listed_function f = {
+		.start = start,
+		.size = (uint32_t)(end - start),
+		.rep_size = STUB_SIZE,
+		.signal = has_signal(u),
+		.first = first,
+		.count = 2,
+	};
 
-	while (count) {
-		uint64_t next = end;
-		int r;
-
-		piece = piece < count ? piece : count;
-		if (piece < count)
-			next = u->start + u->rows.rows[first + piece].start;
-		r = add_rows(u, first, piece, next, false);
-		if ((r == -ERANGE || r == -EINVAL) && piece > 1) {
-			piece /= 2;
-			continue;
-		}
-		if (r && r != -ERANGE && r != -EINVAL)
-			return r;
-		u->left_out += !!r;
-		first += piece;
-		count -= piece;
-		piece *= 2;
-	}
-	return 0;
+	return function_list_add(&u->list, &f);
 }
 
 /* The rows that have been collected, and end at @end. */
 static int add_function(struct unpacking *u, uint64_t end)
 {
-	size_t count = u->rows.count, stubs = find_stubs(&u->rows, u->start, end);
-	uint64_t middle = stubs < count ? u->start + u->rows.rows[stubs].start : end;
-	int r = add_pieces(u, 0, stubs, middle);
+	const struct rule_row *rows = u->list.rows.row;
+	size_t count = u->list.rows.count, stubs = find_stubs(rows, count, end);
+	int r = 0;
 
+	if (stubs)
+		r = add_rows(u, 0, stubs, stubs < count ? rows[stubs].start : end);
 	if (!r && stubs < count) {
-		r = add_rows(u, stubs, count - stubs, end, true);
-		if (r == -ERANGE || r == -EINVAL)
-			r = add_pieces(u, stubs, count - stubs, end);
+		r = add_stubs(u, stubs, end);
+		if (function_list_refused(r))
+			r = add_rows(u, stubs, count - stubs, end);
 	}
-	u->rows.count = 0;
-	return r;
+	return r ? r : function_list_move(&u->list, &u->maker);
+}
+
+/* Whether a row belongs to the rows that have been collected. */
+static bool goes_on(const struct unpacking *u, const struct rule_row *row,
+		    const struct bobbin_rule *rule, uint64_t end)
+{
+	const struct rule_rows *rows = &u->list.rows;
+
+	return rule->cfa.how && !row->begins && end - rows->row[0].start <= UINT32_MAX &&
+	       rows->count < MAX_FUNCTION_ROWS && is_signal(rule) == has_signal(u);
 }
 
 /* A row of the side-file; those that belong together become a function. */
 static int add_row(struct unpacking *u, const struct rule_row *row, uint64_t end)
 {
-	const uint64_t start = row->start;
+	struct rule_rows *rows = &u->list.rows;
+	struct rule_row known = {.start = row->start};
 	struct bobbin_rule rule;
 	int r = sidefile_rule(u->sidefile, row->rule, &rule), flushed = 0;
 
 	if (r == -EBADMSG)
 		return r;
-	if (u->rows.count && (r || !rule.cfa.how || row->begins || end - u->start > UINT32_MAX ||
-			      u->rows.count == MAX_FUNCTION_ROWS))
-		flushed = add_function(u, start);
+	if (rows->count && (r || !goes_on(u, row, &rule, end)))
+		flushed = add_function(u, row->start);
 	if (flushed || r)
 		return flushed;
-	if (!rule.cfa.how || end - start > UINT32_MAX) {
+	if (!rule.cfa.how || end - row->start > UINT32_MAX) {
 		u->left_out++;
 		return 0;
 	}
-	if (!u->rows.count)
-		u->start = start;
-	return function_rows_push(&u->rows,
-				  (struct bobbin_sframe_row){(uint32_t)(start - u->start), rule});
+	r = rule_pool_of_rule(&rows->rules, &rule, &known.rule);
+	return r ? r : rule_rows_push(rows, known);
 }
 
 static int add_block(struct unpacking *u, const struct block_rows *block)
@@ -272,11 +274,13 @@ static int make_section(const struct arguments *a, struct bobbin_error *err, str
 
 	if (r)
 		return r;
-	r = add_blocks(u, err);
+	r = function_list_init(&u->maker.builder, 1, &u->list);
+	if (!r)
+		r = add_blocks(u, err);
 	if (!r)
 		r = section_maker_finish(&u->maker, data, size);
+	function_list_fini(&u->list);
 	section_maker_fini(&u->maker);
-	function_rows_fini(&u->rows);
 	return r;
 }
 

@@ -20,7 +20,7 @@
  * @listed: the FDE that is being converted
  * @program: of it, or of an earlier one
  * @lost: it lost a row
- * @made: functions made of it
+ * @before: functions of earlier ones
  */
 struct conversion {
 	const struct convert_options *options;
@@ -33,7 +33,7 @@ struct conversion {
 	const struct listed_fde *listed;
 	struct bobbin_cfi_rows program;
 	bool lost;
-	uint64_t made;
+	size_t before;
 };
 
 static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin_reason reason)
@@ -77,59 +77,39 @@ static uint64_t row_end(const struct conversion *c, size_t i)
 	return i + 1 < c->count ? row_start(c, i + 1) : c->end;
 }
 
-static int add(struct conversion *c, struct listed_function *function)
+/* All collected rows as a function. */
+static int add_rows(struct conversion *c)
 {
-	int r = function_list_add(&c->list, function);
-
-	c->made += !r;
-	return r;
-}
-
-/* Some of the collected rows as a function of their own. */
-static BOBBIN_ALWAYS_INLINE int add_rows(struct conversion *c, size_t first, size_t count)
-{
-	uint64_t start = row_start(c, first), size = row_end(c, first + count - 1) - start;
+	uint64_t start = row_start(c, 0), size = c->end - start;
 	struct listed_function f = {
 		.start = start,
 		.size = (uint32_t)size,
 		.signal = c->program.fde.signal,
-		.first = c->first + first,
-		.count = (uint32_t)count,
+		.first = c->first,
+		.count = (uint32_t)c->count,
 	};
 
-	return size > UINT32_MAX ? -ERANGE : add(c, &f);
+	return size > UINT32_MAX ? -ERANGE : function_list_add(&c->list, &f);
 }
 
-/* Whether rows that are representable one by one cannot be one function. */
-static bool too_much(int r)
+static void lose_row(void *ctx, uint64_t start, uint64_t end)
 {
-	return r == -ERANGE || r == -EINVAL;
+	lose(ctx, start, end, BOBBIN_REASON_SFRAME_REACH);
 }
 
-/* Put representable rows into few functions, found by halving and doubling. */
-static int add_pieces(struct conversion *c, size_t first, size_t count)
+/* Put representable rows into few functions. */
+static int add_run(struct conversion *c, size_t first, size_t count)
 {
-	size_t piece = count;
+	const struct row_run run = {
+		.first = c->first + first,
+		.count = count,
+		.end = row_end(c, first + count - 1),
+		.signal = c->program.fde.signal,
+		.lost = lose_row,
+		.ctx = c,
+	};
 
-	while (count) {
-		int r;
-
-		if (piece > count)
-			piece = count;
-		r = add_rows(c, first, piece);
-		if (too_much(r) && piece > 1) {
-			piece /= 2;
-			continue;
-		}
-		if (too_much(r))
-			lose(c, row_start(c, first), row_end(c, first), BOBBIN_REASON_SFRAME_REACH);
-		else if (r)
-			return r;
-		first += piece;
-		count -= piece;
-		piece *= 2;
-	}
-	return 0;
+	return function_list_add_run(&c->list, &run);
 }
 
 /* The rows between those that SFrame cannot express; few files have any. */
@@ -142,7 +122,7 @@ static __attribute__((__noinline__)) int add_around_holes(struct conversion *c)
 
 		if (i < c->count && function_list_expresses(&c->list, row_at(c, i)->rule))
 			continue;
-		r = i > first ? add_pieces(c, first, i - first) : 0;
+		r = i > first ? add_run(c, first, i - first) : 0;
 		if (r)
 			return r;
 		if (i < c->count)
@@ -158,8 +138,8 @@ static int flush(struct conversion *c)
 	int r = 0;
 
 	if (c->count)
-		r = add_rows(c, 0, c->count);
-	if (too_much(r))
+		r = add_rows(c);
+	if (function_list_refused(r))
 		r = add_around_holes(c);
 	c->first = c->list.rows.count;
 	c->count = 0;
@@ -221,7 +201,7 @@ static int add_repeated(struct conversion *c, const struct stubs *stubs, uint64_
 	if (!r)
 		r = push(c, start + stubs->push, stubs->rules[1]);
 	if (!r)
-		r = add(c, &f);
+		r = function_list_add(&c->list, &f);
 	c->first = c->list.rows.count;
 	return r;
 }
@@ -235,7 +215,7 @@ static int add_whole_stubs(struct conversion *c, const struct stubs *stubs, uint
 
 	if (!r)
 		r = add_repeated(c, stubs, start, end);
-	if (!too_much(r))
+	if (!function_list_refused(r))
 		return r;
 	r = flush(c);
 	lose(c, start, end, possible ? BOBBIN_REASON_SFRAME_REACH : BOBBIN_REASON_SFRAME_RULE);
@@ -345,6 +325,12 @@ static int take_rows(struct conversion *c, const struct bobbin_cfi_word *rows, u
 	return 0;
 }
 
+/* The functions that were made of the FDE at hand. */
+static size_t made(const struct conversion *c)
+{
+	return c->list.count - c->before;
+}
+
 static int run_program(struct conversion *c)
 {
 	struct bobbin_cfi_word rows[WORDS];
@@ -370,10 +356,11 @@ static int mark_signal_frame(struct conversion *c)
 {
 	uint64_t size = c->listed->end - c->listed->start;
 
-	if (c->made || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
+	if (made(c) || !c->program.fde.signal || c->options->version < 3 || size > UINT32_MAX)
 		return 0;
-	return add(c, &(struct listed_function){
-			      .start = c->listed->start, .size = (uint32_t)size, .signal = true});
+	return function_list_add(&c->list, &(struct listed_function){.start = c->listed->start,
+								     .size = (uint32_t)size,
+								     .signal = true});
 }
 
 static int convert_fde(struct conversion *c)
@@ -382,13 +369,13 @@ static int convert_fde(struct conversion *c)
 	int r = listed_fde_start(c->views, c->listed, &error, &c->program);
 
 	c->lost = false;
-	c->made = 0;
+	c->before = c->list.count;
 	c->stats->fdes++;
 	c->stats->text += c->listed->end - c->listed->start;
 	if (!r) {
 		r = run_program(c);
-		c->stats->split += c->made > 1 || (c->made && c->lost);
-		c->stats->lost_fdes += !c->made;
+		c->stats->split += made(c) > 1 || (made(c) && c->lost);
+		c->stats->lost_fdes += !made(c);
 		return r ? r : mark_signal_frame(c);
 	}
 	lose(c, c->listed->start, c->listed->end, error.reason);

@@ -85,6 +85,48 @@ int function_list_add(struct function_list *list, struct listed_function *f)
 	return 0;
 }
 
+/* Add some of the rows of a run, the first of which is @row. */
+static int add_part(struct function_list *list, const struct row_run *run,
+		    const struct rule_row *row, size_t count, uint64_t end)
+{
+	struct listed_function f = {
+		.start = row->start,
+		.size = (uint32_t)(end - row->start),
+		.signal = run->signal,
+		.first = (size_t)(row - list->rows.row),
+		.count = (uint32_t)count,
+	};
+
+	return end - row->start > UINT32_MAX ? -ERANGE : function_list_add(list, &f);
+}
+
+int function_list_add_run(struct function_list *list, const struct row_run *run)
+{
+	const struct rule_row *row = list->rows.row + run->first;
+	size_t left = run->count, part = left;
+
+	while (left) {
+		uint64_t end;
+		int r;
+
+		part = part < left ? part : left;
+		end = part < left ? row[part].start : run->end;
+		r = add_part(list, run, row, part, end);
+		if (function_list_refused(r) && part > 1) {
+			part /= 2;
+			continue;
+		}
+		if (function_list_refused(r))
+			run->lost(run->ctx, row->start, end);
+		else if (r)
+			return r;
+		row += part;
+		left -= part;
+		part *= 2;
+	}
+	return 0;
+}
+
 static BOBBIN_ALWAYS_INLINE uint8_t *write_rows(const struct function_list *list,
 						const struct listed_function *f, bool flex,
 						unsigned int width, uint8_t *at)
@@ -125,7 +167,8 @@ uint8_t *function_list_write(const struct function_list *list, const struct list
 int function_list_make(const struct function_list *list, struct section_maker *maker)
 {
 	struct bobbin_sframe_builder *b = &maker->builder;
-	int r = section_maker_reserve(maker, list->count, list->fre_len + ROW_SLACK);
+	int r = section_maker_reserve(maker, b->fde_count + list->count,
+				      b->fre_len + list->fre_len + ROW_SLACK);
 
 	for (size_t i = 0; i < list->count && !r; i++) {
 		uint8_t *from = b->fres + b->fre_len, *to;
@@ -133,6 +176,15 @@ int function_list_make(const struct function_list *list, struct section_maker *m
 		to = function_list_write(list, &list->functions[i], from, &b->fdes[b->fde_count]);
 		r = built_function_append(b, (uint32_t)(to - from));
 	}
+	return r;
+}
+
+int function_list_move(struct function_list *list, struct section_maker *maker)
+{
+	int r = function_list_make(list, maker);
+
+	list->count = list->rows.count = 0;
+	list->num_fres = list->fre_len = 0;
 	return r;
 }
 

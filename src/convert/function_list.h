@@ -67,6 +67,31 @@ void function_list_fini(struct function_list *list);
  */
 int function_list_add(struct function_list *list, struct listed_function *function);
 
+/**
+ * struct row_run - rows of a list that are to be in functions
+ * @first, @count: the rows
+ * @end: of the last one
+ * @signal: the caller was interrupted by a signal
+ * @lost: called for each row that no function can have
+ * @ctx: for it
+ */
+struct row_run {
+	size_t first, count;
+	uint64_t end;
+	bool signal;
+	void (*lost)(void *ctx, uint64_t start, uint64_t end);
+	void *ctx;
+};
+
+/* Add them as few functions, which are found by halving and doubling.  0, -ENOMEM. */
+int function_list_add_run(struct function_list *list, const struct row_run *run);
+
+/* Whether rows that could be functions one by one cannot be one function. */
+static inline bool function_list_refused(int r)
+{
+	return r == -ERANGE || r == -EINVAL;
+}
+
 /* Whether a row can have the rule with a number. */
 static inline bool function_list_expresses(const struct function_list *list, uint32_t rule)
 {
@@ -94,7 +119,10 @@ static inline uint32_t function_list_size(const struct function_list *list,
 uint8_t *function_list_write(const struct function_list *list, const struct listed_function *f,
 			     uint8_t *at, struct bobbin_sframe_built *ret);
 
-/* Make each function an FDE.  0, -ENOMEM, -ERANGE. */
+/* Make each function an FDE, after those that @maker has.  0, -ENOMEM, -ERANGE. */
 int function_list_make(const struct function_list *list, struct section_maker *maker);
+
+/* The same, and forget all functions and rows, but for the rules. */
+int function_list_move(struct function_list *list, struct section_maker *maker);
 
 #endif
