@@ -9,39 +9,49 @@
 /**
  * struct patch - a section with only the corrected rules
  * @maker: the section
- * @rows: of the function that may go on
+ * @list: the function that may go on
  * @start, @end: of that function
  * @status: the first failure
  */
 struct patch {
 	const struct correction *correction;
 	struct section_maker maker;
-	struct function_rows rows;
+	struct function_list list;
 	uint64_t start, end;
 	int status;
 };
 
+static const struct bobbin_rule *first_rule(const struct patch *p)
+{
+	const struct rule_rows *rows = &p->list.rows;
+
+	return &rows->rules.rules[rows->row[0].rule].rule;
+}
+
 static void end_function(struct patch *p)
 {
-	const struct bobbin_sframe_function f = {
+	struct listed_function f = {
 		.start = p->start,
 		.size = (uint32_t)(p->end - p->start),
-		.signal = p->rows.count && p->rows.rows[0].rule.flags & BOBBIN_RULE_SIGNAL,
-		.rows = p->rows.rows,
-		.count = (uint32_t)p->rows.count,
+		.count = (uint32_t)p->list.rows.count,
 	};
 
-	if (p->rows.count && !p->status)
-		p->status = section_maker_add(&p->maker, &f);
-	p->rows.count = 0;
+	if (!f.count || p->status)
+		return;
+	f.signal = first_rule(p)->flags & BOBBIN_RULE_SIGNAL;
+	p->status = function_list_add(&p->list, &f);
+	if (!p->status)
+		p->status = function_list_move(&p->list, &p->maker);
 }
 
 /* Whether a rule can be one more row of the function: the forms must not mix. */
 static bool goes_on(const struct patch *p, const struct comparison_difference *d)
 {
-	return p->rows.count && p->rows.count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
-	       d->end - p->start <= UINT32_MAX && p->rows.rows[0].rule.flags == d->cfi.flags &&
-	       p->rows.rows[0].rule.cfa.how == d->cfi.cfa.how;
+	const size_t count = p->list.rows.count;
+
+	return count && count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
+	       d->end - p->start <= UINT32_MAX && first_rule(p)->flags == d->cfi.flags &&
+	       first_rule(p)->cfa.how == d->cfi.cfa.how;
 }
 
 static bool single_row_fits(const struct patch *p, const struct comparison_difference *d)
@@ -66,8 +76,8 @@ static void take(void *ctx, const struct comparison_difference *d)
 		end_function(p);
 		p->start = d->start;
 	}
-	p->status = function_rows_push(
-		&p->rows, (struct bobbin_sframe_row){(uint32_t)(d->start - p->start), d->cfi});
+	if (!p->status)
+		p->status = function_rows_push(&p->list.rows, d->start, &d->cfi);
 	p->end = d->end;
 }
 
@@ -119,10 +129,12 @@ int correct_section(const struct correction *correction, const struct bobbin_sfr
 
 	if (r)
 		return r;
-	r = find_contradictions(&patch, view);
+	r = function_list_init(&patch.maker.builder, 1, &patch.list);
+	if (!r)
+		r = find_contradictions(&patch, view);
 	if (!r)
 		r = apply(&patch, view, data, size);
-	function_rows_fini(&patch.rows);
+	function_list_fini(&patch.list);
 	section_maker_fini(&patch.maker);
 	return r;
 }

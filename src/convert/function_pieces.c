@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "convert/function_rows.h"
 #include "convert/row_walk.h"
 
 /* Bytes of a row, at most; and a distance that V2 can express. */
@@ -25,6 +26,19 @@ struct piece {
 	uint8_t rep_size;
 };
 
+int piece_writer_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
+		      bool share, uint32_t functions, struct piece_writer *ret)
+{
+	int r = section_maker_init(arch, addr, version, share, functions, &ret->maker);
+
+	if (r)
+		return r;
+	r = function_list_init(&ret->maker.builder, 1, &ret->list);
+	if (r)
+		section_maker_fini(&ret->maker);
+	return r;
+}
+
 /* The rows of a piece, as if the function began there. */
 static int slice(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor)
 {
@@ -33,46 +47,47 @@ static int slice(struct piece_writer *w, const struct piece *p, struct piece_cur
 	struct bobbin_sframe_row row;
 	struct bobbin_error error;
 
-	w->rows.count = 0;
+	w->list.rows.count = 0;
 	while (row_walk_next(&walk, &error, &row) > 0) {
+		uint32_t start = row.start > p->from ? row.start - p->from : 0;
+
 		*cursor = here;
 		here = (struct piece_cursor){walk.offset, walk.left};
-		row.start = row.start > p->from ? row.start - p->from : 0;
-		if (function_rows_push(&w->rows, row))
+		if (function_rows_push(&w->list.rows, p->start + start, &row.rule))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Why the builder refused a function; NONE: the section is too large. */
-static enum bobbin_reason why_refused(const struct bobbin_sframe_builder *b,
-				      const struct bobbin_sframe_function *f)
+/* Why the list refused a function; NONE: the section is too large. */
+static enum bobbin_reason why_refused(const struct piece_writer *w, const struct listed_function *f)
 {
+	const struct bobbin_sframe_builder *b = &w->maker.builder;
 	int64_t distance = (int64_t)(f->start - b->addr);
 
 	if (f->signal && b->version < 3)
 		return BOBBIN_REASON_SFRAME_RULE;
 	for (uint32_t i = 0; i < f->count; i++)
-		if (!bobbin_sframe_builder_can_express(b, &f->rows[i].rule))
+		if (!function_list_expresses(&w->list, w->list.rows.row[f->first + i].rule))
 			return BOBBIN_REASON_SFRAME_RULE;
 	if (b->version < 3 && (distance < -REACH || distance > REACH))
 		return BOBBIN_REASON_SFRAME_REACH;
-	if (b->fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX)
+	if (b->fre_len + w->list.fre_len + (uint64_t)f->count * MAX_ROW_SIZE > INT32_MAX)
 		return BOBBIN_REASON_NONE;
 	return BOBBIN_REASON_SFRAME_RULE;
 }
 
-static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, uint32_t *kept,
+static int add(struct piece_writer *w, struct listed_function *f, uint32_t *kept,
 	       enum bobbin_reason *reason)
 {
 	enum bobbin_reason why;
-	int r = section_maker_add(&w->maker, f);
+	int r = function_list_add(&w->list, f);
 
 	if (!r)
 		*kept += f->size;
-	if (r != -EINVAL && r != -ERANGE)
+	if (!function_list_refused(r))
 		return r;
-	why = why_refused(&w->maker.builder, f);
+	why = why_refused(w, f);
 	if (!why)
 		return r;
 	*reason = why;
@@ -83,42 +98,41 @@ static int add(struct piece_writer *w, const struct bobbin_sframe_function *f, u
 static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept,
 		   enum bobbin_reason *reason)
 {
-	uint32_t begin = 0, end;
+	const struct rule_rows *rows = &w->list.rows;
+	uint64_t begin = p->start, end;
 	size_t at = 0;
 	int r;
 
 	do {
-		size_t left = w->rows.count - at;
+		size_t left = rows->count - at;
 		size_t n = left < BOBBIN_SFRAME_MAX_ROWS ? left : BOBBIN_SFRAME_MAX_ROWS;
 
-		end = n < left ? w->rows.rows[at + n].start : p->size;
-		for (size_t i = at; i < at + n; i++)
-			w->rows.rows[i].start -= begin;
+		end = n < left ? rows->row[at + n].start : p->start + p->size;
 		r = add(w,
-			&(struct bobbin_sframe_function){
-				.start = p->start + begin,
-				.size = end - begin,
+			&(struct listed_function){
+				.start = begin,
+				.size = (uint32_t)(end - begin),
 				.rep_size = p->rep_size,
 				.signal = p->fde->signal,
-				.rows = n ? w->rows.rows + at : NULL,
+				.first = at,
 				.count = (uint32_t)n,
 			},
 			kept, reason);
 		begin = end;
 		at += n;
-	} while (!r && at < w->rows.count);
-	return r;
+	} while (!r && at < rows->count);
+	return r ? r : function_list_move(&w->list, &w->maker);
 }
 
 /* A V3 function without rows has no caller. */
 static int push_outermost(struct piece_writer *w, const struct piece *p)
 {
 	const struct bobbin_sframe_fre no_words = {0};
-	struct bobbin_sframe_row row = {0};
+	struct bobbin_rule rule = {0};
 
 	/* it has no rows that could be malformed */
-	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &row.rule);
-	return function_rows_push(&w->rows, row);
+	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &rule);
+	return function_rows_push(&w->list.rows, p->start, &rule);
 }
 
 static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,
@@ -131,7 +145,7 @@ static int write_piece(struct piece_writer *w, const struct piece *p, struct pie
 	if (r)
 		return r;
 	/* here the function's first row has not begun: there is no rule to keep */
-	if (!w->rows.count && p->fde->num_fres) {
+	if (!w->list.rows.count && p->fde->num_fres) {
 		*kept += p->size;
 		return 0;
 	}
@@ -193,6 +207,6 @@ int piece_writer_add(struct piece_writer *writer, const struct bobbin_sframe_vie
 
 void piece_writer_fini(struct piece_writer *writer)
 {
-	function_rows_fini(&writer->rows);
+	function_list_fini(&writer->list);
 	section_maker_fini(&writer->maker);
 }

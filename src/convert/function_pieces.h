@@ -7,8 +7,7 @@
 
 #include <bobbin/sframe.h>
 
-#include "convert/function_rows.h"
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 
 /* The place of the row at the end of a function's last piece. */
 struct piece_cursor {
@@ -17,14 +16,18 @@ struct piece_cursor {
 };
 
 /**
- * struct piece_writer - a section in the making; zeroed but for @maker
- * @maker: the section; the writer's from now on
- * @rows: of the piece
+ * struct piece_writer - a section in the making
+ * @maker: the section
+ * @list: the piece
  */
 struct piece_writer {
 	struct section_maker maker;
-	struct function_rows rows;
+	struct function_list list;
 };
+
+/* As section_maker_init(). */
+int piece_writer_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
+		      bool share, uint32_t functions, struct piece_writer *ret);
 
 /*
  * Add the part [@start, @end) of a function whose rows can be read.  Its parts

@@ -98,10 +98,10 @@ int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t count, stru
 	if (functions >= UINT32_MAX)
 		return -ENOMEM;
 	map.parts = calloc(functions + 1, sizeof(*map.parts));
-	if (!map.parts)
-		return -ENOMEM;
-	map.count = list_all(views, count, map.parts);
-	if (!are_apart(map.parts, map.count) && settle(&map)) {
+	if (map.parts)
+		map.count = list_all(views, count, map.parts);
+	if (!map.parts || (!are_apart(map.parts, map.count) && settle(&map)) ||
+	    rule_rows_init(&map.rows)) {
 		free(map.parts);
 		return -ENOMEM;
 	}
@@ -127,17 +127,19 @@ static bool decode(struct lookup_map *map, const struct claim *part)
 }
 
 /* The last row that starts at or before an address; false: all start after it. */
-static bool find_row(const struct bobbin_sframe_function *f, uint64_t addr, struct bobbin_row *ret)
+static bool find_row(const struct lookup_map *map, uint64_t addr, struct bobbin_row *ret)
 {
-	uint32_t after = bisect(i, 0, f->count, f->start + f->rows[i].start > addr);
+	const struct rule_rows *rows = &map->rows;
+	const struct listed_function *f = &map->decoded;
+	size_t after = bisect(i, 0, rows->count, rows->row[i].start > addr);
 
 	if (!after)
 		return false;
 	*ret = (struct bobbin_row){
-		.start = f->start + f->rows[after - 1].start,
-		.end = f->start + (after < f->count ? f->rows[after].start : f->size),
+		.start = rows->row[after - 1].start,
+		.end = after < rows->count ? rows->row[after].start : f->start + f->size,
 		.function = f->start,
-		.rule = f->rows[after - 1].rule,
+		.rule = rows->rules.rules[rows->row[after - 1].rule].rule,
 	};
 	return true;
 }
@@ -148,7 +150,7 @@ int lookup_map_row(struct lookup_map *map, const struct claim *part, uint64_t ad
 	struct bobbin_sframe_view view = map->views[part->view];
 
 	if (decode(map, part)) {
-		if (map->status > 0 && find_row(&map->decoded, addr, ret))
+		if (map->status > 0 && find_row(map, addr, ret))
 			return 0;
 		*err = map->status < 0 ? map->error
 				       : (struct bobbin_error){0, BOBBIN_REASON_NO_ROW};
@@ -164,6 +166,6 @@ int lookup_map_row(struct lookup_map *map, const struct claim *part, uint64_t ad
 void lookup_map_fini(struct lookup_map *map)
 {
 	free(map->parts);
-	function_rows_fini(&map->rows);
+	rule_rows_fini(&map->rows);
 	*map = (struct lookup_map){0};
 }

@@ -21,17 +21,17 @@
  * struct lookup_map - all functions
  * @views: as given
  * @parts, @count: ascend and do not overlap; between them no section has a function
- * @rows: memory
  * @long_part: of the last function with very many rows, or NULL
+ * @rows: of that function
  * @decoded, @status, @error: that function, or why it cannot be decoded
  */
 struct lookup_map {
 	const struct bobbin_sframe_view *views;
 	struct claim *parts;
 	size_t count;
-	struct function_rows rows;
 	const struct claim *long_part;
-	struct bobbin_sframe_function decoded;
+	struct rule_rows rows;
+	struct listed_function decoded;
 	int status;
 	struct bobbin_error error;
 };

@@ -256,9 +256,9 @@ static int write_pieces(struct merger *m, const struct claim *pieces, size_t cou
 			struct merge_stats *stats, uint8_t **data, uint64_t *size)
 {
 	const struct merge_options *options = m->options;
-	struct piece_writer writer = {0};
-	int r = section_maker_init(m->views[0].arch, options->addr, options->version,
-				   options->share, (uint32_t)count, &writer.maker);
+	struct piece_writer writer;
+	int r = piece_writer_init(m->views[0].arch, options->addr, options->version, options->share,
+				  (uint32_t)count, &writer);
 
 	if (r)
 		return r;

@@ -7,22 +7,28 @@
 #include "sframe/layout.h"
 #include "table/compile_cfi.h"
 
-/* Rows that repeat from the start to the end of a function. */
-static int put_repeated(struct table_builder *b, const struct bobbin_sframe_function *f)
+static const struct bobbin_rule *rule_of(const struct rule_rows *rows, size_t i)
 {
-	uint64_t end = f->start + f->size;
+	return &rows->rules.rules[rows->row[i].rule].rule;
+}
+
+/* Rows that repeat from the start to the end of a function. */
+static int put_repeated(struct table_builder *b, const struct listed_function *f,
+			const struct rule_rows *rows)
+{
+	const uint64_t end = f->start + f->size, before = rows->row[0].start - f->start;
 	int r = 0;
 
 	for (uint64_t block = f->start; block < end && !r; block += f->rep_size) {
-		if (block > f->start && f->rows[0].start)
+		if (block > f->start && before)
 			r = table_builder_repeat(b, block, RULE_NONE);
-		for (uint32_t i = 0; i < f->count && !r; i++) {
-			uint64_t at = block + f->rows[i].start;
+		for (size_t i = 0; i < rows->count && !r; i++) {
+			uint64_t at = block + (rows->row[i].start - f->start);
 			uint32_t rule;
 
 			if (at >= end)
 				return 0;
-			r = rule_pool_of_rule(&b->rows.rules, &f->rows[i].rule, &rule);
+			r = rule_pool_of_rule(&b->rows.rules, rule_of(rows, i), &rule);
 			if (!r)
 				r = table_builder_repeat(b, at, rule);
 		}
@@ -30,20 +36,21 @@ static int put_repeated(struct table_builder *b, const struct bobbin_sframe_func
 	return r;
 }
 
-static int put_rows(struct table_builder *b, const struct bobbin_sframe_function *f)
+static int put_rows(struct table_builder *b, const struct listed_function *f,
+		    const struct rule_rows *rows)
 {
 	int r = 0;
 
-	if (f->rep_size && f->count)
-		return put_repeated(b, f);
-	for (uint32_t i = 0; i < f->count && !r; i++)
-		r = table_builder_rule(b, f->start + f->rows[i].start, &f->rows[i].rule);
+	if (f->rep_size && rows->count)
+		return put_repeated(b, f, rows);
+	for (size_t i = 0; i < rows->count && !r; i++)
+		r = table_builder_rule(b, rows->row[i].start, rule_of(rows, i));
 	return r;
 }
 
 /* A function without rows, for which the format has one of its own. */
 static int put_implied(struct table_builder *b, const struct bobbin_sframe_view *view,
-		       const struct bobbin_sframe_function *f)
+		       const struct listed_function *f)
 {
 	struct bobbin_row row;
 	int r = bobbin_sframe_lookup(view, f->start, NULL, &row);
@@ -54,42 +61,42 @@ static int put_implied(struct table_builder *b, const struct bobbin_sframe_view 
 }
 
 static int put_function(struct table_builder *b, const struct bobbin_sframe_view *view,
-			const struct bobbin_sframe_function *f)
+			const struct listed_function *f, const struct rule_rows *rows)
 {
 	int r = table_builder_begin(b, f->start);
 
 	if (r)
 		return r;
-	if (!f->count)
+	if (!rows->count)
 		r = put_implied(b, view, f);
-	else if (f->rows[0].start)
+	else if (rows->row[0].start > f->start)
 		r = table_builder_row(b, f->start, RULE_NONE);
 	if (!r)
-		r = put_rows(b, f);
+		r = put_rows(b, f, rows);
 	return r ? r : table_builder_end(b, f->start + f->size);
 }
 
-static bool is_mistaken(const struct bobbin_sframe_view *view,
-			const struct bobbin_sframe_function *f)
+static bool is_mistaken(const struct bobbin_sframe_view *view, const struct listed_function *f,
+			const struct rule_rows *rows)
 {
-	return f->rep_size && f->count && !f->rows[0].start &&
-	       !sframe_stub_rule_is_sane(view->arch, &f->rows[0].rule);
+	return f->rep_size && rows->count && rows->row[0].start == f->start &&
+	       !sframe_stub_rule_is_sane(view->arch, rule_of(rows, 0));
 }
 
 static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view,
 		       bool sane_stubs)
 {
-	struct function_rows rows = {0};
-	int r = 0;
+	struct rule_rows rows;
+	int r = rule_rows_init(&rows);
 
 	for (uint32_t i = 0; i < view->num_fdes && r >= 0; i++) {
-		struct bobbin_sframe_function f;
+		struct listed_function f;
 
 		r = function_rows_read(&rows, view, i, NULL, &f);
-		if (r > 0 && !(sane_stubs && is_mistaken(view, &f)))
-			r = put_function(b, view, &f);
+		if (r > 0 && !(sane_stubs && is_mistaken(view, &f, &rows)))
+			r = put_function(b, view, &f, &rows);
 	}
-	function_rows_fini(&rows);
+	rule_rows_fini(&rows);
 	/* addresses that the format holds, but that are in no order */
 	if (r == -EINVAL)
 		return -EBADMSG;
