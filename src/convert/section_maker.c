@@ -73,20 +73,6 @@ int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t b
 	return r ? r : grow_fres(b, bytes);
 }
 
-int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function)
-{
-	struct bobbin_sframe_builder *b = &maker->builder;
-	int r;
-
-	while ((r = bobbin_sframe_builder_add(b, function)) == -ENOBUFS) {
-		r = b->fde_count >= b->fde_max ? grow_fdes(b, b->fde_max + UINT64_C(64))
-					       : grow_fres(b, b->fre_max + UINT64_C(64));
-		if (r)
-			return r;
-	}
-	return r;
-}
-
 int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size)
 {
 	uint64_t need = bobbin_sframe_builder_size(&maker->builder);

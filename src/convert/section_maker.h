@@ -23,9 +23,6 @@ int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned i
 /* Have room for so many functions and bytes of rows in all.  0, -ENOMEM, -ERANGE. */
 int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t bytes);
 
-/* As bobbin_sframe_builder_add(), with -ENOMEM instead of -ENOBUFS. */
-int section_maker_add(struct section_maker *maker, const struct bobbin_sframe_function *function);
-
 /* The section in memory of its own, which becomes the caller's.  0, -ENOMEM. */
 int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size);
 

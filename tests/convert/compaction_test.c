@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "list_function.h"
+#include "section_function.h"
 
 #define SECTION 0x500000
 #define CODE 0x1000

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "cfi_section.h"
-#include "convert/section_maker.h"
+#include "section_function.h"
 
 #define ADVANCE(n) (DW_CFA_advance_loc | (n))
 #define CFA_OFFSET(n) DW_CFA_def_cfa_offset, (n)

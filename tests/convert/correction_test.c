@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "section_function.h"
+
 #define SECTION 0x500000
 #define FUNCTION 0x1000
 #define R10 10

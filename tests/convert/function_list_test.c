@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "list_function.h"
+#include "section_function.h"
 
 #define SECTION 0x500000
 #define MAX_ROWS 40

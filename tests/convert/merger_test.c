@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "section_function.h"
+
 #define SECTION 0x500000
 #define MAX_INPUTS 4
 #define MAX_REPORTS 64

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "convert/section_maker.h"
+#include "section_function.h"
 
 #define SECTION 0x500000
 #define AT_NUM_FDES 8

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "convert/section_maker.h"
+#include "../convert/section_function.h"
 #include "sidefile/sidefile_path.h"
 #include "sidefile/sidefile_writer.h"
 #include "sidefile_samples.h"

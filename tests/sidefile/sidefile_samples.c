@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../convert/section_function.h"
 #include "convert/converter.h"
 #include "elf/elf_image.h"
 #include "sidefile/sidefile_writer.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "convert/section_maker.h"
+#include "../convert/section_function.h"
 #include "table/compiled_table.h"
 
 #define TEXT 0x401000
