@@ -19,13 +19,6 @@
  */
 #define MOST_ROUNDS 32
 
-/* What an instruction's rule is, before rows are made of them; no word: it has none. */
-struct ruled {
-	uint64_t start, end;
-	uint64_t word;
-	bool verified;
-};
-
 /* What became of a start that is certain: its rows, and whether they must be made anew. */
 struct start_rows {
 	size_t first, count;
@@ -44,8 +37,6 @@ struct inference {
 	struct flow *flow;
 	struct x86_decoder *decoder;
 	struct infer_rows *out;
-	struct ruled *ruled; /* of the function at hand */
-	size_t ruled_count, ruled_capacity;
 	struct code_set covered; /* code of functions that were kept */
 	struct start_rows *of_starts;
 	struct call_edge *edges;
@@ -60,9 +51,13 @@ struct inference {
 static int keep_rule(void *ctx, const struct flow_visit *visit)
 {
 	struct inference *f = ctx;
-	struct ruled ruled = {.start = visit->pc,
-			      .end = visit->pc + visit->insn->len,
-			      .verified = f->verified && !visit->doubt};
+	struct infer_row row = {
+		.start = visit->pc,
+		.end = visit->pc + visit->insn->len,
+		.function = f->function,
+		.verified = f->verified && !visit->doubt,
+		.own = visit->pc >= f->function && visit->pc < f->function_end,
+	};
 	struct bobbin_rule rule;
 	int r;
 
@@ -70,50 +65,50 @@ static int keep_rule(void *ctx, const struct flow_visit *visit)
 		r = f->options->observe(f->options->ctx,
 					&(struct infer_observation){visit->pc, visit->insn,
 								    visit->state, f->function,
-								    ruled.verified});
+								    row.verified});
 		if (r)
 			return r;
 	}
-	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &ruled.word))
-		ruled.word = 0;
-	return vector_push(f->ruled, f->ruled_count, f->ruled_capacity, ruled);
+	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &row.word))
+		row.word = 0;
+	return vector_push(f->out->rows, f->out->count, f->out->capacity, row);
 }
 
-/* Instructions that follow each other and have one rule are one row. */
-static int make_rows(struct inference *f, uint64_t function)
+static bool goes_on(const struct infer_row *row, const struct infer_row *next)
 {
-	struct infer_rows *out = f->out;
-	int r = 0;
+	return row->end == next->start && row->word == next->word && row->own == next->own &&
+	       row->verified == next->verified;
+}
 
-	if (f->ruled_count)
-		qsort(f->ruled, f->ruled_count, sizeof(*f->ruled), vector_by_start);
-	for (size_t i = 0; i < f->ruled_count && !r; i++) {
-		const struct ruled *ruled = &f->ruled[i];
-		struct infer_row *last = out->count ? &out->rows[out->count - 1] : NULL;
-		const bool own = ruled->start >= function && ruled->start < f->function_end;
+/* The rows from @first on are of instructions: those that follow each other and agree become one. */
+static void join_rows(struct infer_rows *out, size_t first)
+{
+	struct infer_row *rows = out->rows + first;
+	size_t count = out->count - first, kept = 0;
 
-		if (i && last->end == ruled->start && last->word == ruled->word &&
-		    last->own == own && last->verified == ruled->verified)
-			last->end = ruled->end;
+	if (!count)
+		return;
+	qsort(rows, count, sizeof(*rows), vector_by_start);
+	for (size_t i = 0; i < count; i++)
+		if (kept && goes_on(&rows[kept - 1], &rows[i]))
+			rows[kept - 1].end = rows[i].end;
 		else
-			r = vector_push(out->rows, out->count, out->capacity,
-					(struct infer_row){ruled->start, ruled->end, function,
-							   ruled->word, ruled->verified, own});
-	}
-	return r;
+			rows[kept++] = rows[i];
+	out->count = first + kept;
 }
 
 static int keep(struct inference *f, uint64_t start, uint64_t end,
 		const struct flow_outcome *outcome)
 {
+	const size_t first = f->out->count;
 	int r;
 
 	f->function = start;
 	f->function_end = end;
 	f->verified = outcome->verified;
-	f->ruled_count = 0;
 	r = flow_visit(f->flow, keep_rule, f);
-	return r ? r : make_rows(f, start);
+	join_rows(f->out, first);
+	return r;
 }
 
 /* Analyse a function; @others: it may be none, see flow_analyse().  *@ret: whether there is a result. */
@@ -298,6 +293,7 @@ static void count_certain(struct inference *f)
 static int observe_certain(struct inference *f)
 {
 	const struct program *p = f->program;
+	const size_t count = f->out->count;
 	int r = 0;
 
 	f->observed = true;
@@ -310,9 +306,10 @@ static int observe_certain(struct inference *f)
 		r = flow_analyse(f->flow, start, program_next(p, start), NULL, &outcome);
 		f->verified = f->of_starts[i].verified;
 		f->function = start;
-		f->ruled_count = 0;
 		if (!r)
 			r = flow_visit(f->flow, keep_rule, f);
+		/* they are there already */
+		f->out->count = count;
 	}
 	return r;
 }
@@ -334,6 +331,7 @@ static void cover(struct inference *f)
 	}
 	out->count = kept;
 }
+
 /* Analyse what may be a function, and keep it if it proves to be one; @sure: it is one. */
 static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 {
@@ -534,7 +532,6 @@ int infer_rows(struct program *program, const struct infer_options *options, str
 	flow_close(f.flow);
 	x86_decoder_close(f.decoder);
 	code_set_fini(&f.covered);
-	free(f.ruled);
 	free(f.of_starts);
 	free(f.edges);
 	free(f.changed);
