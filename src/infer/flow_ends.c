@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "core/bytes.h"
 #include "infer/flow_body.h"
-#include "infer/jump_table.h"
 
 #define WORD 8
+/* Entries of a table of jumps. */
+#define MOST_ENTRIES 16384
 /* The stack pointer at the start, and where the return address is. */
 #define ENTRY_SP value_on_base(VALUE_CFA, -WORD)
 
@@ -79,6 +81,71 @@ static void jump_somewhere(struct flow *f, const struct frame_state *state, bool
 	} else {
 		f->out.unresolved++;
 	}
+}
+
+/**
+ * struct jump_table - where a switch leads, and how far that was read
+ * @at: the next entry
+ * @end: at most as far
+ * @base: of its distances
+ * @distances: entries are 32-bit distances, not addresses
+ */
+struct jump_table {
+	const struct program *program;
+	uint64_t at, end, base;
+	bool distances;
+};
+
+/* Where an indirect jump leads, as far as is known. */
+static value jump_value(const struct frame_state *state, const struct x86_insn *jump)
+{
+	return jump->op == OP_JUMP_MEM ? frame_state_load(state, jump) : state->regs[jump->reg];
+}
+
+/* The table of an indirect jump, in the state before it; false: it has none that is known. */
+static bool jump_table_of(const struct program *program, const struct x86_insn *jump,
+			  const struct frame_state *state, struct jump_table *ret)
+{
+	const value v = jump_value(state, jump);
+	unsigned int entry;
+	uint64_t most;
+
+	if (value_kind(v) != VALUE_CASE && value_kind(v) != VALUE_CASE_FROM &&
+	    value_kind(v) != VALUE_ENTRY_OF_U64)
+		return false;
+	entry = value_kind(v) == VALUE_ENTRY_OF_U64 ? 8 : 4;
+	ret->program = program;
+	ret->distances = entry == 4;
+	ret->at = (uint64_t)(ret->distances ? value_case_table(v) : value_of_number(v));
+	ret->base = ret->distances ? (uint64_t)value_case_from(v) : 0;
+	most = state->limit > 0 && state->limit < MOST_ENTRIES ? (uint64_t)state->limit
+							       : MOST_ENTRIES;
+	ret->end = ret->at + most * entry;
+	if (program_next_table(program, ret->at) < ret->end)
+		ret->end = program_next_table(program, ret->at);
+	return true;
+}
+
+/* The next target, which is code; false: there are no more. */
+static bool jump_table_next(struct jump_table *table, uint64_t *ret)
+{
+	const uint8_t *bytes;
+	uint64_t size;
+
+	if (table->at >= table->end)
+		return false;
+	if (!table->distances) {
+		if (!program_word(table->program, table->at, ret))
+			return false;
+		table->at += 8;
+		return program_code(table->program, *ret);
+	}
+	bytes = program_bytes(table->program, table->at, &size);
+	if (!bytes || size < 4)
+		return false;
+	*ret = table->base + (uint64_t)(int64_t)(int32_t)load_u32(bytes, false);
+	table->at += 4;
+	return program_code(table->program, *ret);
 }
 
 static int jump_by_table(struct flow *f, const struct x86_insn *insn,

@@ -6,7 +6,7 @@
 
 #include "base/native_arch.h"
 #include "table/compile_cfi.h"
-#include "table/compile_sframe.h"
+#include "table/table_sources.h"
 
 /* Bytes of a section of which a table is made. */
 #define SECTION_MAX (64u << 20)

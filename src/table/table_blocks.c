@@ -5,8 +5,117 @@
 
 #include "core/bytes.h"
 
+/* Distances of pairs: they are in a byte. */
+#define PAIR_LIMIT 256u
+/* Rules of pairs: others are too rare. */
+#define PAIR_RULES 64u
+
+/* Instead of a token of a pair: there is none. */
+#define NO_PAIR TABLE_FIRST_PLAIN
+
 /* Bytes of a part beside its rows: where it starts, and its counts. */
 #define PART_BYTES 3
+
+/* Bytes that a pair saves: that of the rule, or those of a part. */
+#define RULE_GAIN 1u
+#define PART_GAIN 3u
+
+/**
+ * struct table_pairs - the commonest pairs of a distance and a rule, each of which is a token
+ * @bytes: what they are, as the table has it
+ * @tokens: of pairs, by number and distance
+ * @rule_tokens: of any pair with a rule, by number
+ */
+struct table_pairs {
+	uint8_t *bytes;
+	uint8_t tokens[PAIR_RULES][PAIR_LIMIT];
+	uint8_t rule_tokens[PAIR_RULES];
+};
+
+struct counted_pair {
+	uint64_t gain;
+	uint32_t number, distance;
+};
+
+static int by_gain(const void *a, const void *b)
+{
+	const struct counted_pair *x = a, *y = b;
+
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->distance < y->distance ? -1 : x->distance > y->distance;
+}
+
+static void count_pairs(const struct table_rules *rules, struct counted_pair *pairs)
+{
+	const struct rule_rows *rows = rules->rows;
+
+	for (size_t i = 1; i < rows->count; i++) {
+		uint64_t distance = rows->row[i].start - rows->row[i - 1].start;
+		uint32_t number = table_rules_number(rules, &rows->row[i]);
+
+		if (distance < PAIR_LIMIT && number < PAIR_RULES)
+			pairs[number * PAIR_LIMIT + distance].gain += distance > TABLE_PLAIN_MAX
+									      ? PART_GAIN
+									      : RULE_GAIN;
+	}
+}
+
+/* Those that are used, the best ones first; how many. */
+static size_t rank_pairs(struct counted_pair *pairs)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < PAIR_RULES * PAIR_LIMIT; i++)
+		if (pairs[i].gain)
+			pairs[used++] = (struct counted_pair){pairs[i].gain, i / PAIR_LIMIT,
+							      i % PAIR_LIMIT};
+	qsort(pairs, used, sizeof(*pairs), by_gain);
+	return used;
+}
+
+static void name_pair(struct table_pairs *to, const struct counted_pair *pair, uint8_t token)
+{
+	to->bytes[token] = (uint8_t)pair->distance;
+	to->bytes[TABLE_DISTANCES_SIZE + token] = (uint8_t)pair->number;
+	to->tokens[pair->number][pair->distance] = token;
+	to->rule_tokens[pair->number] = token;
+}
+
+/* 0, -ENOMEM. */
+static int choose_pairs(const struct table_rules *rules, struct table_pairs *ret)
+{
+	struct counted_pair *pairs = calloc(PAIR_RULES * PAIR_LIMIT, sizeof(*pairs));
+	size_t used;
+
+	if (!pairs)
+		return -ENOMEM;
+	memset(ret->tokens, NO_PAIR, sizeof(ret->tokens));
+	memset(ret->rule_tokens, NO_PAIR, sizeof(ret->rule_tokens));
+	for (unsigned int i = 0; i < TABLE_PLAIN_MAX; i++)
+		ret->bytes[TABLE_FIRST_PLAIN + i] = (uint8_t)(i + 1);
+	count_pairs(rules, pairs);
+	used = rank_pairs(pairs);
+	for (size_t i = 0; i < used && i < TABLE_FIRST_PLAIN; i++)
+		name_pair(ret, &pairs[i], (uint8_t)i);
+	free(pairs);
+	return 0;
+}
+
+/* The token of a row at a distance from the one before, or NO_PAIR. */
+static uint8_t pair_token(const struct table_pairs *pairs, uint64_t distance, uint32_t number)
+{
+	return distance < PAIR_LIMIT && number < PAIR_RULES ? pairs->tokens[number][distance]
+							    : NO_PAIR;
+}
+
+/* The token of a row that stands where something else says, or NO_PAIR. */
+static uint8_t rule_token(const struct table_pairs *pairs, uint32_t number)
+{
+	return number < PAIR_RULES ? pairs->rule_tokens[number] : NO_PAIR;
+}
 
 struct part_draft {
 	uint16_t start;
@@ -187,12 +296,17 @@ static int put_rows(struct block_writer *w, const struct table_rules *rules, uin
 	return r ? r : write_block(w);
 }
 
-int table_blocks_make(const struct table_rules *rules, const struct table_pairs *pairs,
-		      uint64_t start, uint64_t end, uint64_t limit, struct table_blocks *ret)
+int table_blocks_make(const struct table_rules *rules, uint64_t start, uint64_t end, uint64_t limit,
+		      struct table_blocks *ret)
 {
-	struct block_writer w = {.pairs = pairs, .blocks = ret, .limit = limit};
-	int r = put_rows(&w, rules, start, end);
+	struct table_pairs pairs;
+	struct block_writer w = {.pairs = &pairs, .blocks = ret, .limit = limit};
+	int r;
 
+	pairs.bytes = ret->pairs;
+	r = choose_pairs(rules, &pairs);
+	if (!r)
+		r = put_rows(&w, rules, start, end);
 	return !r && ret->bytes.failed ? -ENOMEM : r;
 }
 

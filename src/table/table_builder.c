@@ -18,13 +18,12 @@
  * @rules: their rules
  * @start: address of the first cell
  * @cells: their number
- * @pairs, @index, @blocks: the parts
+ * @index, @blocks: the parts
  */
 struct table_output {
 	const struct table_builder *b;
 	struct table_rules rules;
 	uint64_t start, cells;
-	struct table_pairs pairs;
 	struct byte_buffer index;
 	struct table_blocks blocks;
 };
@@ -124,9 +123,7 @@ static int write_parts(struct table_output *o)
 	int r = table_rules_init(&b->rows, &o->rules);
 
 	if (!r)
-		r = table_pairs_choose(&o->rules, &o->pairs);
-	if (!r)
-		r = table_blocks_make(&o->rules, &o->pairs, o->start, b->end, b->limit, &o->blocks);
+		r = table_blocks_make(&o->rules, o->start, b->end, b->limit, &o->blocks);
 	if (!r)
 		r = table_index_make(o->blocks.starts, o->blocks.count, o->cells, &o->index);
 	if (!r && is_over(o, o->index.size + o->blocks.bytes.size))
@@ -162,7 +159,7 @@ static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
 
 	write_head(o, head);
 	byte_buffer_put(&out, head, sizeof(head));
-	byte_buffer_put(&out, o->pairs.bytes, sizeof(o->pairs.bytes));
+	byte_buffer_put(&out, o->blocks.pairs, sizeof(o->blocks.pairs));
 	table_rules_write(&o->rules, &out);
 	byte_buffer_align(&out, TABLE_BLOCK_SIZE);
 	byte_buffer_put(&out, o->index.data, o->index.size);

@@ -4,7 +4,7 @@
 #include "core/bytes.h"
 #include "table/table_layout.h"
 
-/* A number that is to be given. */
+/* A candidate for a number; numbers are given in the order of by_rank(). */
 struct ranked_rule {
 	uint64_t uses;
 	uint32_t index;
@@ -30,7 +30,7 @@ static size_t rank(const struct table_rules *rules, struct ranked_rule *ranked)
 		const struct table_rule *rule = &rules->rules[i];
 		bool wide = i != RULE_NONE && !rules->rows->rules.rules[i].word;
 
-		/* rows of any rule may reach into another chunk */
+		/* a row that goes on in a further block does not begin a function there */
 		ranked[count++] = (struct ranked_rule){rule->uses[0], i, false, wide};
 		if (rule->uses[1])
 			ranked[count++] = (struct ranked_rule){rule->uses[1], i, true, wide};

@@ -39,4 +39,18 @@ struct table_sources {
  */
 int table_sources_rows(const struct table_sources *sources, struct table_builder *builder);
 
+/*
+ * Make a table of SFrame sections of one architecture, which says what lookups in them say: the
+ * first one that has a row counts.  But nothing is taken from functions of linkers' stubs of which
+ * the sections say what cannot be, as in unwind/indexed_sections.h.
+ *
+ * @limit: bytes that the table may have
+ * @data: the table, which becomes the caller's
+ *
+ * 0; -EBADMSG: functions are malformed, or overlap in a way that a table cannot tell; -ENODATA:
+ * there are no rows; otherwise as table_sources_rows() and table_builder_make().
+ */
+int compile_sframe_within(const struct bobbin_sframe_view *views, unsigned int count,
+			  uint64_t limit, uint8_t **data, uint64_t *size);
+
 #endif
