@@ -2,17 +2,44 @@
 /*
  * sframe_stat.c - what files' unwind tables hold, and what SFrame would be.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/coverage.h"
 #include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
-#include "convert/section_tally.h"
+#include "convert/row_walk.h"
 #include "export/safe_text.h"
 #include "object/start_placement.h"
+
+/*
+ * Rows that are read for each byte of a section, at most: shared rows are read for each
+ * function.
+ */
+#define ROWS_PER_BYTE 64
+
+/**
+ * struct section_tally - the numbers of things in sections
+ * @sections: sections that were counted
+ * @bytes: of the sections by their headers
+ * @functions: of these, @flex, @repeating and @signals are what the names say,
+ *	and @empty have no rows
+ * @rows: rows, of which @outermost have no caller
+ * @malformed: functions whose entry or rows cannot be read, or which have an absurd number
+ *	of rows
+ * @covered: the functions' addresses
+ */
+struct section_tally {
+	uint64_t sections, bytes;
+	uint64_t functions, flex, repeating, signals, empty;
+	uint64_t rows, outermost;
+	uint64_t malformed;
+	struct coverage covered;
+};
 
 /* Of one file, or the sum over all. */
 struct figures {
@@ -22,6 +49,52 @@ struct figures {
 	uint64_t present_text, converted_text; /* bytes of text that they cover */
 	uint8_t version; /* of the section that is there; 0: none, or several */
 };
+
+/* false: a row cannot be read. */
+static bool add_rows(struct section_tally *tally, const struct bobbin_sframe_view *view,
+		     const struct bobbin_sframe_fde *fde, uint64_t *budget)
+{
+	struct row_walk walk = row_walk(view, fde);
+	struct bobbin_sframe_row row;
+	struct bobbin_error error;
+	int r;
+
+	/* only an attack shares rows among so many functions */
+	if (fde->num_fres > *budget)
+		return false;
+	*budget -= fde->num_fres;
+	while ((r = row_walk_next(&walk, &error, &row)) > 0) {
+		tally->rows++;
+		tally->outermost += row.rule.ra.how == BOBBIN_HOW_UNDEFINED;
+	}
+	return !r;
+}
+
+/* Count a section, too.  0, -ENOMEM. */
+static int tally_add(struct section_tally *tally, const struct bobbin_sframe_view *view)
+{
+	uint64_t budget = view->size * ROWS_PER_BYTE;
+
+	tally->sections++;
+	tally->bytes += view->size;
+	for (uint32_t i = 0; i < view->num_fdes; i++) {
+		struct bobbin_sframe_fde fde;
+
+		tally->functions++;
+		if (bobbin_sframe_fde(view, i, NULL, &fde) ||
+		    !add_rows(tally, view, &fde, &budget)) {
+			tally->malformed++;
+			continue;
+		}
+		tally->flex += fde.flex;
+		tally->repeating += fde.pcmask;
+		tally->signals += fde.signal;
+		tally->empty += !fde.num_fres;
+		if (coverage_add(&tally->covered, fde.start, fde.start + fde.size))
+			return -ENOMEM;
+	}
+	return 0;
+}
 
 static int tally_section(const struct file_cfi *input, const struct sframe_section *section,
 			 struct figures *f)
@@ -34,7 +107,7 @@ static int tally_section(const struct file_cfi *input, const struct sframe_secti
 		if (section->relocated)
 			start_placement_by(&input->object, section, &view);
 		f->version = view.version;
-		r = section_tally_add(&f->present, &view);
+		r = tally_add(&f->present, &view);
 	}
 	return r;
 }
@@ -79,7 +152,7 @@ static int tally_converted(const struct arguments *a, const struct file_cfi *inp
 		return r;
 	r = bobbin_sframe_view(data, size, 0, NULL, &view);
 	if (!r)
-		r = section_tally_add(&f->converted, &view);
+		r = tally_add(&f->converted, &view);
 	free(data);
 	return r;
 }
@@ -119,8 +192,8 @@ static bool measure(const struct arguments *a, const char *path, struct figures 
 
 static void figures_fini(struct figures *f)
 {
-	section_tally_fini(&f->present);
-	section_tally_fini(&f->converted);
+	coverage_fini(&f->present.covered);
+	coverage_fini(&f->converted.covered);
 }
 
 static void add_tally(struct section_tally *sum, const struct section_tally *more)
