@@ -9,10 +9,10 @@
 #include "infer/program_elf.h"
 #include "table/table_builder.h"
 
-/* Of inference: another number whenever the same code gets other rules. */
+/* Version of inference; increase it whenever the same code gets other rules. */
 #define INFERENCE_VERSION 5
 
-/* Code of the program that is in no function of @functions, which is settled. */
+/* Ranges of code outside of @functions, which is settled. */
 static int find_uncovered(const struct program *p, const struct coverage *functions,
 			  struct coverage *ret)
 {
@@ -107,7 +107,7 @@ static int put_rows(struct table_builder *b, const struct infer_rows *rows)
 	return r || !last ? r : table_builder_end(b, last->end);
 }
 
-/* A table that says nothing, for code without rules: it is known to have none. */
+/* An empty table records that the code has no rules. */
 static int put_nothing(struct table_builder *b)
 {
 	int r = table_builder_begin(b, 0);
@@ -146,7 +146,7 @@ static int infer_table(struct program *p, const struct coverage *wanted,
 	return r;
 }
 
-/* What is kept takes no memory. */
+/* Store the table in the cache and use it from there, so that it takes no memory. */
 static void keep(struct table_cache *cache, const struct table_key *key, struct code_found *ret)
 {
 	if (table_cache_keep(cache, key, ret->made, ret->size) ||
@@ -164,7 +164,7 @@ static int find_or_make(struct program *p, const struct code_wish *wish, struct 
 	uint64_t size;
 	int r = 0;
 
-	/* what tables cover is never analysed, but functions start there */
+	/* covered functions are not analysed, but their starts are known */
 	for (size_t i = 0; i < functions->count && !r; i++)
 		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
 	coverage_settle(wish->functions);

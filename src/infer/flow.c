@@ -6,10 +6,10 @@
 #include "base/vector.h"
 #include "infer/flow_body.h"
 
-/* A function that has more is not analysed. */
+/* Limits of a function that is analysed. */
 #define MOST_INSTRUCTIONS (1u << 20)
 #define MOST_STATE_BYTES ((size_t)64 << 20)
-/* Steps for each instruction, and for each function; and how often it is begun anew. */
+/* Steps for each instruction and for each function, and restarts, before the budget is spent. */
 #define STEPS_PER_INSTRUCTION 48
 #define STEPS 4096
 #define MOST_ROUNDS 48
@@ -66,7 +66,7 @@ bool flow_owns(const struct flow *f, uint64_t addr)
 	return false;
 }
 
-/* Control may come to an instruction from elsewhere.  What passed it before is void. */
+/* Make an instruction a label. If it has been stepped over before, the results are invalid. */
 static int mark_label(struct flow *f, uint32_t insn)
 {
 	struct mapped_insn *mapped = &f->map.insns[insn];
@@ -122,7 +122,7 @@ static int decode_run(struct flow *f, uint64_t addr)
 	return r;
 }
 
-/* The instruction at an address of the function becomes a label, and all behind it known. */
+/* Make the instruction at an address a label, and decode all that follows it. */
 static int reach(struct flow *f, uint64_t addr, uint32_t *ret)
 {
 	int r = look_ahead(f, addr);
@@ -169,7 +169,7 @@ static int queue(struct flow *f, struct label *label)
 			   (uint32_t)(label - f->labels));
 }
 
-/* A call does not return here; nor do the others of the same function. */
+/* Note that a call does not return, nor do other calls of the same callee. */
 static void end_calls(struct flow *f, uint32_t number)
 {
 	const struct x86_insn *call = &f->map.insns[number].insn;
@@ -184,8 +184,8 @@ static void end_calls(struct flow *f, uint32_t number)
 }
 
 /*
- * Two paths disagree about the stack.  If one of them comes from a call, that call does not return
- * here.
+ * Two paths disagree about the stack pointer. If one of them returns from a call, assume that this
+ * call does not return.
  */
 static void disagree(struct flow *f, const struct label *label, enum frame_join how)
 {
@@ -197,7 +197,7 @@ static void disagree(struct flow *f, const struct label *label, enum frame_join 
 	}
 }
 
-/* A state arrives at a label.  @call: the call that it comes from, + 1, or 0. */
+/* Join a state into that of a label. @call: 1 + the call that control returns from, or 0. */
 static int arrive(struct flow *f, uint32_t insn, const struct frame_state *state, uint32_t call)
 {
 	struct label *label = &f->labels[f->map.insns[insn].label - 1];
@@ -219,13 +219,13 @@ static int arrive(struct flow *f, uint32_t insn, const struct frame_state *state
 		if (how != JOIN_AGREES)
 			disagree(f, label, how);
 	}
-	/* one way that is sure is enough */
+	/* one path without doubt is enough */
 	changed |= label->doubt && !f->doubt;
 	label->doubt &= f->doubt;
 	return r || !changed ? r : queue(f, label);
 }
 
-/* Control leaves the code that is taken to be the function's. */
+/* Control leaves the code that is assumed to be the function's. */
 static int leave(struct flow *f, uint64_t addr, const struct frame_state *state, bool *joined)
 {
 	const struct bobbin_range *code = program_code(f->program, addr);
@@ -258,10 +258,10 @@ int flow_go_to(struct flow *f, uint64_t addr, const struct frame_state *state)
 	return r ? r : arrive(f, insn, state, 0);
 }
 
-/* All that an instruction does; @on: control goes on to the next one. */
+/* Execute an instruction on the state, and follow its targets; @on: control continues. */
 static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
 {
-	/* a copy: where control goes, instructions are added */
+	/* a copy: following targets may move the array */
 	const struct x86_insn insn = f->map.insns[number].insn;
 	struct frame_state taken;
 
@@ -315,14 +315,14 @@ static int run_out(struct flow *f, uint32_t number, const struct frame_state *st
 		f->map.insns[call - 1].ends = true;
 		return 0;
 	}
-	/* what may be no function does not prove to be one by running into the next */
+	/* running into the next function does not prove that this is one */
 	f->out.rejected |= !!f->others;
 	return flow_go_to(f, flow_after(f, number), state);
 }
 
 /*
- * Whether what follows padding after a call is another function: within one, code is aligned where
- * something jumps to.
+ * Whether another function follows the padding after a call. Inside a function, code after padding
+ * is the target of a jump.
  */
 static bool begins_another(const struct flow *f, uint32_t next, uint32_t call)
 {
@@ -332,7 +332,7 @@ static bool begins_another(const struct flow *f, uint32_t next, uint32_t call)
 	       flow_is_padded(f, call - 1);
 }
 
-/* Calls do not return to where nothing else comes from, behind padding. */
+/* A call does not return if the code behind the padding after it has no other predecessor. */
 static void end_padded_calls(struct flow *f)
 {
 	for (size_t i = 0; i < f->label_count; i++)
@@ -342,7 +342,7 @@ static void end_padded_calls(struct flow *f)
 		}
 }
 
-/* From a label on, to where control ends or comes to the next label. */
+/* Execute from a label to the end of control flow, or to the next label. */
 static int run(struct flow *f, uint32_t number, struct frame_state *state)
 {
 	uint32_t call = 0, next;
@@ -390,7 +390,7 @@ static void begin_round(struct flow *f)
 	f->out = (struct flow_outcome){.spent = f->out.spent, .rejected = f->out.rejected};
 }
 
-/* Until no state changes any more. */
+/* Execute until no state changes. */
 static int settle(struct flow *f)
 {
 	struct frame_state state;
@@ -416,7 +416,7 @@ static int settle(struct flow *f)
 	return r;
 }
 
-/* Counted is in the last round, in which instructions may be passed more than once. */
+/* Count after the last round: before, an instruction may be executed more than once. */
 static int count(void *ctx, const struct flow_visit *visit)
 {
 	struct flow *f = ctx;
@@ -427,12 +427,12 @@ static int count(void *ctx, const struct flow_visit *visit)
 	return 0;
 }
 
-/* The function's ends, once all is known. */
+/* Set the outcome, once all states are final. */
 static void conclude(struct flow *f)
 {
 	struct flow_outcome *out = &f->out;
 
-	/* what is called, and itself calls nothing of which little is known, needs no exit to be sure */
+	/* a called function without calls of unknown effect needs no exit to be verified */
 	out->verified = !f->bad &&
 			(out->exits || !out->unresolved || (!f->others && !out->assumed));
 	out->no_return = out->verified && !out->exits && !out->unresolved;
@@ -470,7 +470,7 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
 	return r;
 }
 
-/* What an instruction does to the state, without what it does elsewhere. */
+/* Execute an instruction on the state, without following its targets. */
 static void repeat(const struct flow *f, uint32_t number, struct frame_state *state)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
@@ -484,7 +484,7 @@ static void repeat(const struct flow *f, uint32_t number, struct frame_state *st
 		frame_state_branch(state, insn, false);
 }
 
-/* The instruction after one that control goes on from, up to the next label; or NO_INSN. */
+/* The next instruction of a run, which a label ends; NO_INSN: there is none. */
 static uint32_t next_of_run(const struct flow *f, uint32_t number)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
@@ -496,7 +496,7 @@ static uint32_t next_of_run(const struct flow *f, uint32_t number)
 	return next == NO_INSN || f->map.insns[next].label ? NO_INSN : next;
 }
 
-/* Whether an instruction at an address is one that control comes to for sure. */
+/* Whether the instruction at an address is reached without doubt. */
 static bool is_sure(const struct flow *f, uint64_t addr)
 {
 	const uint32_t to = insn_map_find(&f->map, addr);
@@ -507,7 +507,10 @@ static bool is_sure(const struct flow *f, uint64_t addr)
 	return label && label->has_state && !label->doubt;
 }
 
-/* Whether control comes from an instruction to what is sure: the states agree there. */
+/*
+ * Whether control goes from an instruction to one that is reached without doubt: there, the states
+ * agree.
+ */
 static bool confirms(const struct flow *f, uint32_t number)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
@@ -518,7 +521,7 @@ static bool confirms(const struct flow *f, uint32_t number)
 		is_sure(f, (uint64_t)insn->value));
 }
 
-/* Whether what follows an instruction, up to where control goes elsewhere, says that it is sure. */
+/* Whether the rest of the run after an instruction leads to one that is reached without doubt. */
 static bool is_confirmed(const struct flow *f, uint32_t number)
 {
 	for (; number != NO_INSN; number = next_of_run(f, number))
@@ -527,7 +530,7 @@ static bool is_confirmed(const struct flow *f, uint32_t number)
 	return false;
 }
 
-/* What leads to what is sure becomes sure. */
+/* Clear the doubt of labels from which control reaches instructions without doubt. */
 static void settle_doubts(struct flow *f)
 {
 	bool changed = true;

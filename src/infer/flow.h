@@ -27,10 +27,9 @@ int flow_open(struct program *program, struct flow **ret);
 void flow_close(struct flow *flow);
 
 /*
- * Analyse what starts at @start, and is taken to end before @end.  @others: it may be no function,
- * and is rejected at once if it cannot be verified, or has code that is in this set, or if none of
- * its exits proves that the return address was on top of the stack at its start; NULL: it is one.
- * 0, -ENOMEM.
+ * Analyse the function from @start to at most @end. If @others is not NULL, this may not be a
+ * function: it is rejected if it cannot be verified, if its code is in @others, or if no exit
+ * proves that the return address was on top of the stack at @start. 0, -ENOMEM.
  */
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
 		 struct flow_outcome *ret);
@@ -51,10 +50,16 @@ struct flow_visit {
 
 typedef int (*flow_visitor)(void *ctx, const struct flow_visit *visit);
 
-/* Each instruction that was reached, in no order.  What @visit returned, if not 0. */
+/*
+ * Call @visit for each instruction that was reached, in no order, until it returns another value
+ * than 0. That value, or 0.
+ */
 int flow_visit(struct flow *flow, flow_visitor visit, void *ctx);
 
-/* What it calls, and jumps to outside of itself; with repetitions, until the next analysis. */
+/*
+ * Targets of its calls, and of its jumps to other functions, with duplicates. Valid until the next
+ * analysis.
+ */
 const uint64_t *flow_callees(const struct flow *flow, size_t *count);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* flow_ends.c - where control leaves a function, and how it comes back from the functions it calls. */
+/* flow_ends.c - returns, indirect jumps and calls, and their effect on the outcome. */
 #include <string.h>
 
 #include "base/vector.h"
@@ -19,7 +19,7 @@ static int add_callee(struct flow *f, uint64_t addr)
 	return vector_push(f->callees, f->callee_count, f->callee_capacity, addr);
 }
 
-/* To the caller, with the stack pointer moved by @moves from what it was before the call. */
+/* Note a return to the caller that leaves the stack pointer moved by @moves. */
 static void note_return(struct flow *f, int64_t moves, bool loses_fp)
 {
 	struct callee_effect *effect = &f->out.effect;
@@ -45,21 +45,21 @@ int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *st
 	const bool exact = start && start->addr == addr;
 
 	f->out.exits += !ends;
-	/* a thunk that jumps for others may jump for a switch */
+	/* a jump to a thunk may be a switch of this function */
 	f->out.proofs += !ends && exact && start->flags & START_CERTAIN && start->effect.leaves;
 	if (exact && !ends && start->effect.end == CALLEE_RETURNS)
 		note_return(f, start->effect.moves, start->effect.loses_fp);
 	return add_callee(f, addr);
 }
 
-/* Whether a jump by memory leads to a function of another file. */
+/* Whether a jump through memory goes to a function of another file. */
 static bool is_import(const struct flow *f, const struct x86_insn *jump)
 {
 	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
 	       program_is_import(f->program, (uint64_t)jump->value);
 }
 
-/* Where a jump by a word leads that always holds the same address. */
+/* The target of a jump through a word that never changes; false: it may change. */
 static bool fixed_target(const struct flow *f, const struct x86_insn *jump, uint64_t *ret)
 {
 	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
@@ -68,8 +68,8 @@ static bool fixed_target(const struct flow *f, const struct x86_insn *jump, uint
 }
 
 /*
- * A tail call, if the frame is undone; or a switch of a function that has no frame.  @import: the
- * first it is, and with a frame a contradiction.
+ * An indirect jump with unknown target: a tail call if the frame is undone, otherwise an unresolved
+ * switch. @import: it is a tail call, which with a frame is a contradiction.
  */
 static void jump_somewhere(struct flow *f, const struct frame_state *state, bool import)
 {
@@ -170,7 +170,7 @@ static int jump_by_table(struct flow *f, const struct x86_insn *insn,
 	return r;
 }
 
-/* By a return address that was taken to a register, or that is where another one belongs. */
+/* A jump to a return address that was popped to a register, or that replaces another one. */
 static void return_from_elsewhere(struct flow *f, const struct frame_state *state, int64_t moves)
 {
 	f->out.exits++;
@@ -250,7 +250,7 @@ bool flow_is_padded(const struct flow *f, uint32_t number)
 	struct x86_insn insn = {0};
 	uint64_t size;
 
-	/* one byte may be a statement that does nothing, as compilers make them without optimisation */
+	/* one nop may be a statement, without optimisation */
 	if ((first + 1) % FLOW_ALIGNMENT == 0)
 		return false;
 	for (uint64_t at = first; at % FLOW_ALIGNMENT || at == first; at += insn.len) {
@@ -265,7 +265,7 @@ bool flow_is_padded(const struct flow *f, uint32_t number)
 	return true;
 }
 
-/* A call of the next instruction, by which code that is not linked finds itself. */
+/* A call of the next instruction, with which position-independent code finds its address. */
 static bool pushes_its_place(const struct flow *f, uint32_t number)
 {
 	const struct x86_insn *insn = &f->map.insns[number].insn;
@@ -273,7 +273,7 @@ static bool pushes_its_place(const struct flow *f, uint32_t number)
 	return insn->op == OP_CALL && (uint64_t)insn->value == flow_after(f, number);
 }
 
-/* The function that a call calls; false: it is not known. */
+/* The callee of a call; false: it is unknown. */
 static bool callee_of(const struct flow *f, const struct x86_insn *call, uint64_t *ret)
 {
 	if (call->op == OP_CALL_SLOT)
@@ -289,7 +289,7 @@ bool flow_call_ends(const struct flow *f, uint32_t number)
 
 	if (pushes_its_place(f, number))
 		return false;
-	/* of what may be no function, it may be the last call of another one */
+	/* if this may not be a function, the call may be the last one of another function */
 	if (f->map.insns[number].ends || (f->others && flow_is_padded(f, number)))
 		return true;
 	if (insn->op == OP_CALL_SLOT && program_slot_ends(f->program, (uint64_t)insn->value))
@@ -333,7 +333,7 @@ void flow_step_call(const struct flow *f, uint32_t number, struct frame_state *s
 		state->regs[X86_BP] = VALUE_NONE;
 }
 
-/* Callees that do not come back to where they were called: thunks that return, or jump, for others. */
+/* Callees that do not return to their caller: thunks that drop or replace the return address. */
 static void pass_thunk(struct flow *f, const struct callee_effect *effect,
 		       const struct frame_state *state)
 {
@@ -353,7 +353,7 @@ static void pass_thunk(struct flow *f, const struct callee_effect *effect,
 	note_return(f, 0, false);
 }
 
-/* Exceptions come to a landing pad with the arguments of the call taken off the stack. */
+/* At a landing pad, the arguments of the call have been taken off the stack. */
 static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at_call)
 {
 	struct frame_state state = *at_call;
@@ -378,7 +378,7 @@ static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at
 
 int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
 {
-	/* a copy: where control goes, instructions are added */
+	/* a copy: following targets may move the array */
 	const struct x86_insn insn = f->map.insns[number].insn;
 	const struct callee_effect effect = effect_of(f, &insn);
 	struct frame_state at_call = *state;

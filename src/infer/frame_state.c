@@ -38,7 +38,7 @@ static bool same_base(value a, value b)
 	       value_base(a) == value_base(b);
 }
 
-/* A number of bytes is stored at a known place: what was there is gone. */
+/* Forget the slots that a store of @size bytes to a known place overwrites. */
 static void overwrite(struct frame_state *state, value at, unsigned int size)
 {
 	const int64_t offset = value_offset(at);
@@ -68,7 +68,7 @@ static void store(struct frame_state *state, value at, value held, unsigned int 
 		state->slots[state->count++] = (struct frame_slot){at, held};
 }
 
-/* The base is another one from now on: what was known by the old one is not known. */
+/* Forget all values relative to a base: it means another address from now on. */
 static void renew_base(struct frame_state *state, uint32_t base)
 {
 	for (unsigned int r = 0; r < X86_REGS; r++)
@@ -85,7 +85,7 @@ static void renew_base(struct frame_state *state, uint32_t base)
 	}
 }
 
-/* The stack pointer gets a value; one that is not known is a base of its own. */
+/* Set the stack pointer; an unknown value becomes a new base. */
 static void set(struct frame_state *state, unsigned int reg, value v, uint32_t number)
 {
 	if (reg >= X86_REGS)
@@ -119,7 +119,7 @@ value frame_state_address(const struct frame_state *state, const struct x86_insn
 	return value_plus(base, insn->value);
 }
 
-/* The address of a table of which an unknown entry of @size bytes is loaded, or VALUE_NONE. */
+/* The address of the table from which a load takes an entry of @size bytes, or VALUE_NONE. */
 static value table_address(const struct frame_state *state, const struct x86_insn *insn,
 			   unsigned int size)
 {
@@ -128,7 +128,7 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 
 	if (insn->index == X86_NO_REG)
 		return VALUE_NONE;
-	/* without optimisation, the index is scaled before, and may be taken for the base */
+	/* without optimisation, the scaled index may be the base of the operand */
 	if (size == 4 && insn->scale == 1 && base == VALUE_TIMES_FOUR)
 		base = state->regs[insn->index];
 	else if (insn->scale != size &&
@@ -138,7 +138,7 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 	return value_kind(base) == VALUE_CONSTANT ? base : VALUE_NONE;
 }
 
-/* Tables may also be reached by an address that was computed before. */
+/* The base of the load may be the address of a table, computed before. */
 value frame_state_load(const struct frame_state *state, const struct x86_insn *insn)
 {
 	value at = table_address(state, insn, WORD);
@@ -179,7 +179,7 @@ static value difference(value a, value b)
 	return value_kind(b) == VALUE_CONSTANT ? value_plus(a, -value_of_number(b)) : VALUE_NONE;
 }
 
-/* An address; or the sum of two registers, one of which may be a table's entry. */
+/* The value of an address, or of a sum of two registers, one of which may be a table's entry. */
 static value effective(const struct frame_state *state, const struct x86_insn *insn)
 {
 	if (insn->base != X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 1)
@@ -227,7 +227,7 @@ static void enter(struct frame_state *state, int64_t bytes)
 
 static value aligned(value v, int64_t mask)
 {
-	/* the CFA is a multiple of 16, but for code that does not follow the ABI */
+	/* not all code keeps the CFA at a multiple of 16, as the ABI demands */
 	return value_kind(v) == VALUE_CONSTANT
 		       ? value_number(VALUE_CONSTANT, value_of_number(v) & mask)
 		       : VALUE_NONE;
@@ -245,7 +245,7 @@ bool frame_state_has_popped(const struct frame_state *state)
 	return value_is_cfa(state->regs[X86_SP]) && value_offset(state->regs[X86_SP]) > ENTRY_SP;
 }
 
-/* What is below the stack pointer is anybody's. */
+/* Forget slots below the stack pointer, which a callee may overwrite. */
 static void drop_below_sp(struct frame_state *state)
 {
 	const value sp = state->regs[X86_SP];
@@ -354,8 +354,8 @@ void frame_state_step(struct frame_state *state, const struct x86_insn *insn, ui
 }
 
 /*
- * A comparison limits a value that may be the index of a table.  And a loop that touches each page
- * of a large frame ends where the stack pointer is what was computed before.
+ * A comparison bounds the index of a table. And a loop that probes the pages of a large frame ends
+ * when the stack pointer equals a value that was computed before.
  */
 void frame_state_branch(struct frame_state *state, const struct x86_insn *branch, bool taken)
 {
@@ -401,8 +401,8 @@ static bool join_slots(struct frame_state *into, const struct frame_state *from)
 }
 
 /*
- * The stack pointer is known in one state, and in the other not any more, after paths that disagreed
- * about it; and the frame pointer does not tell the CFA.
+ * Whether one state knows the stack pointer and the other has lost it, because paths disagreed, and
+ * the frame pointer does not give the CFA either.
  */
 static bool loses_sp(const struct frame_state *a, const struct frame_state *b)
 {

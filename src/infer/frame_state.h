@@ -17,10 +17,10 @@
 #include "infer/value.h"
 #include "infer/x86_insn.h"
 
-/* Words of the stack that are followed; what is stored after that is not. */
+/* Stack words that are tracked; further stores are ignored. */
 #define FRAME_SLOTS 64
 
-/* A word of the stack: where it is, a BASE, and what it holds. */
+/* A stack word: its address, a BASE, and its value. */
 struct frame_slot {
 	value at, held;
 };
@@ -44,33 +44,33 @@ struct frame_state {
 	struct frame_slot slots[FRAME_SLOTS];
 };
 
-/* Bytes of a state with so many words, the last member cut. */
+/* Bytes of a state that is cut after @count slots. */
 #define FRAME_STATE_SIZE(count) \
 	(offsetof(struct frame_state, slots) + (count) * sizeof(struct frame_slot))
 
-/* At the first instruction of a function. */
+/* The state before the first instruction of a function. */
 void frame_state_entry(struct frame_state *ret);
 
-/* After an instruction; @number: of it in the function, for new bases. */
+/* Execute an instruction; @number: of it in the function, names new bases. */
 void frame_state_step(struct frame_state *state, const struct x86_insn *insn, uint32_t number);
 
-/* After a branch, on the way that it takes, or does not take. */
+/* What a branch tells about its operands where it is taken, or is not. */
 void frame_state_branch(struct frame_state *state, const struct x86_insn *branch, bool taken);
 
-/* After a call that returns, and leaves the stack pointer where it was. */
+/* Execute a call that returns with the stack pointer unchanged. */
 void frame_state_call(struct frame_state *state);
 
-/* Whether two states can be of one place. */
+/* How two states of one instruction agree. */
 enum frame_join {
 	JOIN_AGREES,
-	JOIN_MOVES, /* the stack pointer is not the same in both, or was lost in one */
-	JOIN_LOSES, /* the CFA could be told, and cannot any more */
+	JOIN_MOVES, /* the stack pointers differ, or one is unknown */
+	JOIN_LOSES, /* the CFA was known, and no longer is */
 };
 
-/* Something is pushed that is no register. */
+/* Push a value that is in no register. */
 void frame_state_push(struct frame_state *state, value held);
 
-/* What holds in both states.  @into may be one that was cut to its words. */
+/* Keep in @into, which may be cut after its slots, what holds in both states. */
 enum frame_join frame_state_join(struct frame_state *into, const struct frame_state *from,
 				 bool *changed);
 
@@ -80,16 +80,19 @@ bool frame_state_is_undone(const struct frame_state *state);
 /* Whether the return address has been taken off the stack. */
 bool frame_state_has_popped(const struct frame_state *state);
 
-/* What a word of the stack holds; of the caller's it is known of the return address alone. */
+/* The value of a stack word; of the caller's frame only the return address is known. */
 value frame_state_word(const struct frame_state *state, value at);
 
-/* What a load would load, or a jump by memory leads to. */
+/* The value that a load, or a jump through memory, reads. */
 value frame_state_load(const struct frame_state *state, const struct x86_insn *insn);
 
 /* The address of a memory operand, or VALUE_NONE. */
 value frame_state_address(const struct frame_state *state, const struct x86_insn *insn);
 
-/* The rule that a state means; false: there is none, as where the return address is below SP. */
+/*
+ * The unwind rule for a state; false: there is none, for example because the return address is
+ * below SP.
+ */
 bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* frame_state_rule.c - the rule that a state means. */
+/* frame_state_rule.c - the unwind rule for a state. */
 #include <bobbin/arch.h>
 
 #include "infer/frame_state.h"
@@ -31,7 +31,7 @@ static bool cfa_by_reg(const struct frame_state *s, unsigned int reg, struct bob
 	return true;
 }
 
-/* The CFA, or a known distance from it, is in memory where SP or FP leads. */
+/* The CFA, or an address at a known distance from it, is in memory at SP or FP plus an offset. */
 static bool cfa_in_memory(const struct frame_state *s, unsigned int reg, struct bobbin_rule *ret)
 {
 	const value base = s->regs[reg];
@@ -112,7 +112,7 @@ bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
-	/* below the stack pointer it is not safe from signal handlers, nor believed */
+	/* below the stack pointer, signal handlers may overwrite it */
 	if (state->lost_ra || frame_state_has_popped(state) || !find_cfa(state, &rule) ||
 	    !find_fp(state, &rule))
 		return false;

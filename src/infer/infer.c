@@ -8,18 +8,18 @@
 #include "infer/row_overlaps.h"
 #include "infer/sweep.h"
 
-/* Instructions that are reached in all, for each byte of code: parts may be reached again. */
+/* Budget: instructions for each byte of code, as parts may be analysed more than once. */
 #define INSTRUCTIONS_PER_BYTE 2
 #define INSTRUCTIONS 65536
-/* Functions begin at multiples of this where nothing else says where. */
+/* Alignment of functions that are found in gaps. */
 #define ALIGNMENT 16
 /*
- * How often functions are analysed anew because of what was found of those they call.  A chain of
- * calls takes one for each of its links; those of programs have less than ten.
+ * Rounds in which functions are analysed again because more is known of their callees. A chain of
+ * calls takes a round for each link; real chains have fewer than ten.
  */
 #define MOST_ROUNDS 32
 
-/* What became of a start that is certain: its rows, and whether they must be made anew. */
+/* The rows of a certain start; @stale: to be analysed again. */
 struct start_rows {
 	size_t first, count;
 	bool stale, verified;
@@ -37,15 +37,16 @@ struct inference {
 	struct flow *flow;
 	struct x86_decoder *decoder;
 	struct infer_rows *out;
-	struct code_set covered; /* code of functions that were kept */
+	struct code_set covered; /* code of accepted functions */
 	struct start_rows *of_starts;
 	struct call_edge *edges;
 	size_t edge_count, edge_capacity;
-	uint64_t *changed; /* functions of which more is known than when they were called */
+	uint64_t *
+		changed; /* functions of which more is known than when their callers were analysed */
 	size_t changed_count, changed_capacity;
 	uint64_t function, function_end;
 	bool verified;
-	bool observed; /* what is analysed is final: it is reported */
+	bool observed; /* results are final, and reported to the observer */
 };
 
 static int keep_rule(void *ctx, const struct flow_visit *visit)
@@ -80,7 +81,7 @@ static bool goes_on(const struct infer_row *row, const struct infer_row *next)
 	       row->verified == next->verified;
 }
 
-/* The rows from @first on are of instructions: those that follow each other and agree become one. */
+/* Sort the rows from @first on, one for each instruction, and join neighbours that agree. */
 static void join_rows(struct infer_rows *out, size_t first)
 {
 	struct infer_row *rows = out->rows + first;
@@ -111,7 +112,7 @@ static int keep(struct inference *f, uint64_t start, uint64_t end,
 	return r;
 }
 
-/* Analyse a function; @others: it may be none, see flow_analyse().  *@ret: whether there is a result. */
+/* Analyse a function; @others: see flow_analyse(). *@ret: there is a result. */
 static int analyse(struct inference *f, uint64_t start, uint64_t end, const struct code_set *others,
 		   struct flow_outcome *outcome, bool *ret)
 {
@@ -163,7 +164,7 @@ static int keep_edges(struct inference *f, size_t caller)
 	return r;
 }
 
-/* What is known now of what a function does to its callers. */
+/* Note the effect of a function on its callers, and whether it is new. */
 static int learn(struct inference *f, struct program_start *start,
 		 const struct flow_outcome *outcome)
 {
@@ -180,7 +181,7 @@ static int learn(struct inference *f, struct program_start *start,
 	return vector_push(f->changed, f->changed_count, f->changed_capacity, start->addr);
 }
 
-/* What was kept of a start is not so. */
+/* Empty the rows of a start that is analysed again. */
 static void forget(struct inference *f, struct start_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++)
@@ -219,7 +220,7 @@ static int by_callee(const void *a, const void *b)
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-/* Callers of functions of which more is known now than when they were analysed. */
+/* Mark the callers of changed functions as stale. */
 static void find_stale(struct inference *f)
 {
 	size_t kept = 0, edge = 0;
@@ -241,7 +242,7 @@ static void find_stale(struct inference *f)
 	f->changed_count = 0;
 }
 
-/* What was not analysed with all that is known of its callees is not verified. */
+/* Rows that are still stale after the last round are not verified. */
 static void doubt_stale(struct inference *f)
 {
 	for (size_t i = 0; i < f->program->start_count; i++)
@@ -289,7 +290,7 @@ static void count_certain(struct inference *f)
 	}
 }
 
-/* Report what holds of functions that are certain, now that all is known of their callees. */
+/* Report the final states of certain functions to the observer. */
 static int observe_certain(struct inference *f)
 {
 	const struct program *p = f->program;
@@ -314,7 +315,7 @@ static int observe_certain(struct inference *f)
 	return r;
 }
 
-/* Rows become all code that is covered, and those without a rule go. */
+/* Add all rows to the covered code, and drop those without a rule. */
 static void cover(struct inference *f)
 {
 	struct infer_rows *out = f->out;
@@ -332,7 +333,7 @@ static void cover(struct inference *f)
 	out->count = kept;
 }
 
-/* Analyse what may be a function, and keep it if it proves to be one; @sure: it is one. */
+/* Analyse a possible function, and keep it if it is one; @sure: it certainly is. */
 static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 {
 	const uint64_t end = program_next(f->program, start);
@@ -358,7 +359,7 @@ static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 	return r;
 }
 
-/* How sure it is that functions start where they seem to; the surest are analysed first. */
+/* How likely it is that a function starts at an address; the likeliest are analysed first. */
 enum sureness {
 	CERTAIN,
 	PART_WITH_ADDRESS, /* what has a range of its own, and an address in data or code */

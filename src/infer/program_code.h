@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * program_code.h - the code of a file, and what its data say of where functions are.
- */
+/* program_code.h - the code of a file, and where its data say that functions start. */
 #ifndef BOBBIN_INFER_PROGRAM_CODE_H
 #define BOBBIN_INFER_PROGRAM_CODE_H
 
@@ -28,20 +26,20 @@ enum {
 	START_POINTER = 1 << 3,   /* its address is in data, or is computed */
 	START_PART = 1 << 4,      /* the range of a table */
 	START_NO_RETURN = 1 << 5, /* its name says so */
-	START_LABEL = 1 << 6,     /* a symbol that may be one of a place in a function */
-	START_ENDS = 1 << 7,      /* as far as is known by now, it does not return */
+	START_LABEL = 1 << 6,     /* a symbol that may be a label inside a function */
+	START_ENDS = 1 << 7,      /* found not to return, so far */
 };
 
 #define START_CERTAIN (START_SYMBOL | START_CALLED | START_ENTRY)
-/* What else starts may be a label inside a function, and bounds none. */
+/* A start of another kind may be a label inside a function, and ends no function. */
 #define START_BOUND (START_CERTAIN | START_PART | START_LABEL)
 
-/* What a call of a function does to the caller, besides to the registers that calls may change. */
+/* The effect of a call on the caller, beside the call-clobbered registers. */
 enum callee_end {
-	CALLEE_UNKNOWN,  /* taken to return and to keep the stack pointer, as the ABI has it */
-	CALLEE_RETURNS,  /* with the stack pointer moved by a known distance, mostly 0 */
-	CALLEE_DROPS,    /* never: the return address is taken off, and what is above it is used */
-	CALLEE_REPLACES, /* never: the return address is overwritten with where to go */
+	CALLEE_UNKNOWN,  /* assumed to return with the stack pointer unchanged, as by the ABI */
+	CALLEE_RETURNS,  /* returns with the stack pointer moved by a known distance, mostly 0 */
+	CALLEE_DROPS,    /* pops the return address and uses the one above it */
+	CALLEE_REPLACES, /* overwrites the return address with a target */
 };
 
 /**
@@ -61,7 +59,7 @@ struct callee_effect {
 struct program_start {
 	uint64_t addr;
 	uint8_t flags;
-	struct callee_effect effect; /* as far as is known by now */
+	struct callee_effect effect; /* so far */
 };
 
 /* A word of data that holds an address once the file is loaded. */

@@ -3,7 +3,7 @@
 
 #include "base/vector.h"
 
-/* Rows that hold at one address; what is more is left out. */
+/* Rows that overlap at one address; further ones are left out. */
 #define MOST_ACTIVE 32
 
 struct sweep {
@@ -42,7 +42,7 @@ static void begin_rows(struct sweep *s)
 			s->active[s->active_count++] = s->rows[s->next];
 }
 
-/* Up to where the same rows are active. */
+/* The next address at which the set of active rows changes. */
 static uint64_t next_change(const struct sweep *s)
 {
 	uint64_t end = s->next < s->count ? s->rows[s->next].start : UINT64_MAX;
@@ -54,8 +54,8 @@ static uint64_t next_change(const struct sweep *s)
 }
 
 /*
- * The row that holds of the active ones; NULL: those of the best grade disagree.  What a function
- * says of its own code is not overruled by others that came there.
+ * The active row that holds; NULL: those of the best grade disagree. What a function says of its
+ * own code is not overruled by functions that jump there.
  */
 static const struct infer_row *choose(const struct sweep *s)
 {

@@ -33,17 +33,17 @@ int stated_rows_init(const struct bobbin_cfi_view *views, unsigned int count,
 		     struct stated_rows *ret);
 void stated_rows_fini(struct stated_rows *rows);
 
-/* Where its functions begin becomes known to a program, with @parts, and its landing pads. */
+/* Add its landing pads and, with @parts, the starts of its functions to a program. */
 int stated_rows_bound(const struct stated_rows *rows, const struct bobbin_cfi_view *views,
 		      unsigned int count, bool parts, struct program *program);
 
 /* The rule for an address, or NULL. */
 const struct bobbin_rule *stated_rows_at(const struct stated_rows *rows, uint64_t pc);
 
-/* Whether a rule says something that can be compared: where the caller is. */
+/* Whether a rule can be compared: it says where the return address is. */
 bool stated_rule_has_caller(const struct bobbin_rule *rule);
 
-/* What a rule says that is not so. */
+/* Faults of a rule, by what it gets wrong. */
 enum stated_fault {
 	STATED_CFA_DIFFERS = 1 << 0,
 	STATED_FP_DIFFERS = 1 << 1,

@@ -29,7 +29,7 @@ struct lint {
 	size_t uncalled_count, uncalled_capacity;
 	uint64_t *pads; /* landing pads */
 	size_t pad_count, pad_capacity;
-	uint64_t unknown_to; /* up to where code after a landing pad is not believed */
+	uint64_t unknown_to; /* end of code that is not believed because it follows a landing pad */
 	struct lint_result *out;
 };
 
@@ -211,8 +211,8 @@ static bool same_place(const struct finding *a, const struct finding *b)
 }
 
 /*
- * How many arguments an exception takes off the stack is said by the table alone.  And what is a
- * function for the table, and is reached by a table of jumps alone, may be after that table's end.
+ * Faults that code cannot prove. Only the table says how many arguments an exception takes off the
+ * stack. And a function that is reached only through a jump table may lie beyond that table's end.
  */
 static bool is_elsewhere(const struct lint *l, const struct lint_fault *fault)
 {

@@ -121,7 +121,7 @@ static uint64_t word_at(const struct bobbin_sframe_fde *fde, const struct bobbin
 	return fre->offset + fde->fre_type + 1 + (uint64_t)i * fre->word_size;
 }
 
-/* Bits that a control word must, and bits of which it needs one. */
+/* Check that a control word has no unused bits and, unless @needs is 0, one of @needs. */
 static void check_control(struct defects *d, uint64_t at, uint32_t control, uint32_t needs)
 {
 	bool has_register = control & SFRAME_FLEX_REG;

@@ -14,7 +14,7 @@ static int64_t unzigzag(uint64_t value)
 	return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-/* Where a function most likely starts. */
+/* The likely start of the next function: the next aligned address. */
 static uint64_t likely_start(uint64_t end)
 {
 	return (end + SIDEFILE_CODE_ALIGN - 1) & -(uint64_t)SIDEFILE_CODE_ALIGN;

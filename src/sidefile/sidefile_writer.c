@@ -45,14 +45,14 @@ static int number_rules(struct packing *p)
 	return 0;
 }
 
-/* Whether what is before a row belongs to another function, or to none. */
+/* Whether the row before belongs to another function, or to none. */
 static bool is_first(const struct rule_row *rows, size_t i)
 {
 	return rows[i].begins || rows[i].rule == RULE_NONE || !i ||
 	       (rows[i - 1].rule == RULE_NONE && !rows[i - 1].begins);
 }
 
-/* Take up to a block's worth of rows, from @first on.  Where the next one's are. */
+/* Fill the block with rows from @first on. The index of the first row of the next block. */
 static size_t take_rows(struct packing *p, size_t first)
 {
 	const struct rule_rows *rows = &p->builder->rows;

@@ -38,12 +38,12 @@ struct table_builder {
 };
 
 /*
- * Rows that repeat, such as those of stubs, are written out.  A few bytes of a section can
- * claim any number of them: more than this many are not taken.
+ * Rows that repeat, such as those of stubs, are written out. A few bytes of a section can claim any
+ * number of them, so this is the limit.
  */
 #define TABLE_MAX_REPEATED (1u << 22)
 
-/* A table that has a limit has at most so many rows, and of its bytes each takes about two. */
+/* Rows of a table with a limit; each takes about two of its bytes. */
 #define TABLE_MOST_ROWS (1u << 23)
 #define TABLE_ROW_BYTES 2
 
@@ -76,8 +76,8 @@ int table_builder_end(struct table_builder *builder, uint64_t end);
 int table_builder_push(struct table_builder *builder, uint64_t start, uint32_t rule, bool begins);
 
 /*
- * What @under says of addresses of which the builder says nothing, it says from now on.  Both
- * are for one machine and have ended their last function.  0; -ENOMEM.
+ * Add the rows of @under at addresses for which the builder has none. Both are for one machine and
+ * have ended their last function. 0; -ENOMEM.
  */
 int table_builder_underlay(struct table_builder *builder, const struct table_builder *under);
 

@@ -13,11 +13,11 @@
  * All numbers are little-endian, and nothing in a table depends on where it is.  A lookup
  * reads one entry of the index and one block, each of which lies in one cache line.
  *
- * A cell has 2 KiB of text.  Its entry, a u64, has four starts of 11 bits each and above them
- * the number of the block that has the cell's first byte.  In the cell, the next blocks start
- * one byte after each of the four; those that there are not are 0x7ff.  Where four are too
- * few, the highest bit is set, and the bits below it say which entry is the first of four,
- * each for a quarter: its starts are those after the quarter's start, in the whole cell.
+ * A cell is 2 KiB of text.  Its entry, a u64, has the number of the block that has the cell's first
+ * byte and, below it, four starts of 11 bits each: the next blocks start one byte after these
+ * offsets in the cell, and unused starts are 0x7ff.  If more than four blocks start in the cell, the
+ * highest bit is set, and the bits below it are the index of the first of four further entries, one
+ * for each quarter.  Starts in the entry of a quarter are offsets in the whole cell, too.
  *
  * A block has up to eight parts, and a part up to eight rows.  The first row of a part stands
  * where the block says, each of the others at a distance from the one before.  A row is one
@@ -39,9 +39,8 @@
  *			whose rule is in the list
  *	u8 or u16...	the list of rules
  *
- * A block that needs fewer than five parts has empty ones after them, which start nowhere.
- * So what a block's rows are can be found out without a decision for each of them, and
- * without looking at the parts before.
+ * A block with fewer than five parts has empty ones after them, whose start is 0x7fff.  So a lookup
+ * decodes one part of a block, without a branch for each row and without the parts before it.
  */
 #ifndef BOBBIN_TABLE_TABLE_LAYOUT_H
 #define BOBBIN_TABLE_TABLE_LAYOUT_H

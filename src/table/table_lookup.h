@@ -48,7 +48,7 @@ struct table_steps {
 	uint64_t first, last;
 };
 
-/* What is in memory is read again from there. */
+/* Make the compiler read @steps from memory again. */
 #ifdef __bpf__
 #define TABLE_STEP() __asm__ volatile("" ::: "memory")
 #else
@@ -59,8 +59,8 @@ struct table_steps {
 #define EACH_8 0x0101010101010101ull
 
 /*
- * Of four 16-bit numbers, each plus those below it; or of one, four.  Compilers that know the
- * factor make six instructions of the multiplication.
+ * The prefix sums of four 16-bit numbers in a word; or four copies of one. The factor is hidden
+ * because compilers would make six instructions of the multiplication.
  */
 static BOBBIN_ALWAYS_INLINE uint64_t times_each_16(uint64_t numbers)
 {
@@ -72,7 +72,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t times_each_16(uint64_t numbers)
 	return numbers * factor;
 }
 
-/* Of the four 16-bit numbers in a word that are at most @wanted, ones; all are below 2^15. */
+/* 1 in each of four 16-bit lanes whose number is at most @wanted; all numbers are below 2^15. */
 static BOBBIN_ALWAYS_INLINE uint64_t at_most(uint64_t numbers, uint32_t wanted)
 {
 	return (times_each_16(wanted | 0x8000) - numbers) >> 15 & EACH_16;
@@ -112,7 +112,7 @@ static BOBBIN_ALWAYS_INLINE int find_entry(const struct compiled_table *t, uint6
 	return -BOBBIN_EBADMSG;
 }
 
-/* The block in which an entry has an offset; NULL: there is none. */
+/* The block that has the row for an offset, by the entry of its cell; NULL: there is none. */
 static BOBBIN_ALWAYS_INLINE const uint8_t *find_block(const struct compiled_table *t,
 						      uint64_t entry, uint64_t offset,
 						      struct table_steps *steps)
@@ -137,26 +137,26 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *find_block(const struct compiled_tabl
 	return block;
 }
 
-/* Of the highest @count 8-bit numbers in a word, all bits. */
+/* A mask of the highest @count bytes of a word. */
 static BOBBIN_ALWAYS_INLINE uint64_t highest_8(uint32_t count)
 {
 	return ~(~0ull >> 8 * count);
 }
 
-/* All bits, if it is so. */
+/* A mask of all bits if @so, or of none. */
 static BOBBIN_ALWAYS_INLINE uint32_t all_if(bool so)
 {
 	return 0 - (uint32_t)so;
 }
 
-/* Where one of the parts after the first one starts. */
+/* The start of part @number, which is not the first one, from the block's start on. */
 static BOBBIN_ALWAYS_INLINE uint32_t part_start(const uint8_t *block, uint32_t number)
 {
 	return load_u16(block + index_below(TABLE_BLOCK_SIZE - 2 * number, TABLE_BLOCK_SIZE - 1),
 			false);
 }
 
-/* The part that has the wanted row: its tokens.  @last: the number of the block's last part. */
+/* The tokens of the part that has the wanted row. @last: the number of the block's last part. */
 static BOBBIN_ALWAYS_INLINE const uint8_t *find_part(const uint8_t *block, uint32_t last,
 						     struct table_steps *steps)
 {
@@ -177,7 +177,7 @@ static BOBBIN_ALWAYS_INLINE const uint8_t *find_part(const uint8_t *block, uint3
 	return block + index_below(first, TABLE_BLOCK_SIZE - 7);
 }
 
-/* Where the rows of a part start. */
+/* Compute where the rows of a part start. */
 static BOBBIN_ALWAYS_INLINE void find_starts(const uint8_t *distances, const uint8_t *tokens,
 					     struct table_steps *steps)
 {
@@ -193,7 +193,7 @@ static BOBBIN_ALWAYS_INLINE void find_starts(const uint8_t *distances, const uin
 	steps->last = times_each_16(last);
 }
 
-/* Which row of the part is wanted.  What is taken for rows after the last one starts later. */
+/* The index of the wanted row in its part. What is decoded beyond the last row starts later. */
 static BOBBIN_ALWAYS_INLINE uint32_t find_row(const struct table_steps *steps)
 {
 	const uint32_t wanted = (steps->wanted - steps->start) & 0x7fff;
@@ -202,7 +202,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t find_row(const struct table_steps *steps)
 	return (begun < steps->rows ? begun : steps->rows) - 1;
 }
 
-/* A rule of a block's list, by its place in it. */
+/* The rule at an index of the block's list. */
 static BOBBIN_ALWAYS_INLINE uint32_t listed_rule(const uint8_t *block, uint32_t flags,
 						 uint32_t number)
 {
@@ -213,7 +213,7 @@ static BOBBIN_ALWAYS_INLINE uint32_t listed_rule(const uint8_t *block, uint32_t 
 	return load_u16(block + index_below(at, TABLE_BLOCK_SIZE - 1), false) >> 8 * (1 - wide);
 }
 
-/* The rule of a row of a part, whose tokens are @tokens. */
+/* The number of the rule of a row; @tokens: those of its part. */
 static BOBBIN_ALWAYS_INLINE uint32_t rule_number(const uint8_t *pairs, const uint8_t *block,
 						 uint32_t listed, uint64_t tokens, uint32_t row)
 {

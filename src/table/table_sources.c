@@ -48,7 +48,7 @@ static int put_rows(struct table_builder *b, const struct listed_function *f,
 	return r;
 }
 
-/* A function without rows, for which the format has one of its own. */
+/* A function without rows has the rule that the format implies. */
 static int put_implied(struct table_builder *b, const struct bobbin_sframe_view *view,
 		       const struct listed_function *f)
 {
@@ -97,13 +97,13 @@ static int put_section(struct table_builder *b, const struct bobbin_sframe_view 
 			r = put_function(b, view, &f, &rows);
 	}
 	rule_rows_fini(&rows);
-	/* addresses that the format holds, but that are in no order */
+	/* addresses that wrap around are in no order */
 	if (r == -EINVAL)
 		return -EBADMSG;
 	return r < 0 ? r : 0;
 }
 
-/* In one section of their own they are in order, and none overlaps another. */
+/* Merge the sections first: in the result, functions are in order and do not overlap. */
 static int sframe_rows(const struct table_sources *sources, struct table_builder *b)
 {
 	const struct merge_options options = {
@@ -147,7 +147,10 @@ int table_sources_rows(const struct table_sources *sources, struct table_builder
 	return r || !sources->cfi_count ? r : add_cfi(sources, builder);
 }
 
-/* Functions that others cover are never found; what is left of others would be found elsewhere. */
+/*
+ * Functions that others cover are never found. Any other that is dropped or clipped makes a
+ * difference.
+ */
 static void note_difference(void *ctx, const struct merge_report *report)
 {
 	bool *differs = ctx;

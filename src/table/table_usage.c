@@ -44,7 +44,7 @@ static int add_file(struct usage *u, const char *name, const struct stat *st)
 		return -ENOMEM;
 	file = &u->files[u->count++];
 	strcpy(file->name, name);
-	/* a time to come says nothing, and would keep the file for ever */
+	/* a time in the future would keep the file for ever */
 	file->used = st->st_mtim.tv_sec > time(NULL) ? (struct timespec){0} : st->st_mtim;
 	/* holes do not count, nor does a file system's slack */
 	file->size = (uint64_t)st->st_size;
