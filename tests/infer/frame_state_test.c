@@ -117,6 +117,161 @@ static void where_one_path_lost_it_it_is_lost(void **state)
 	assert_true(changed && a.lost_ra && !has_rule(&a));
 }
 
+static void step(struct frame_state *s, struct x86_insn insn)
+{
+	frame_state_step(s, &insn, 1);
+}
+
+/* push %rbp; mov %rsp, %rbp; sub $48, %rsp */
+static void make_frame(struct frame_state *s)
+{
+	frame_state_entry(s);
+	push(s, X86_BP);
+	step(s, (struct x86_insn){.op = OP_MOVE, .reg = X86_BP, .base = X86_SP});
+	move_sp(s, -48);
+}
+
+static void rule_is(const struct frame_state *s, unsigned int reg, int32_t cfa, int32_t fp)
+{
+	struct bobbin_rule rule;
+
+	assert_true(frame_state_rule(s, &rule));
+	assert_int_equal(rule.cfa.how, BOBBIN_HOW_AT_REG);
+	assert_int_equal(rule.cfa.reg, reg);
+	assert_int_equal(rule.cfa.off, cfa);
+	assert_int_equal(rule.ra.off, -8);
+	assert_int_equal(rule.fp.how, fp ? BOBBIN_HOW_IN_CFA_MEM : BOBBIN_HOW_SAME);
+	assert_int_equal(rule.fp.off, fp);
+}
+
+/* DWARF's numbers */
+#define SP 7
+#define FP 6
+
+static void a_frame_is_known_by_both_registers(void **state)
+{
+	struct frame_state s;
+
+	make_frame(&s);
+	rule_is(&s, SP, 64, -16);
+	step(&s, (struct x86_insn){.op = OP_ALIGN, .reg = X86_SP, .value = -32});
+	rule_is(&s, FP, 16, -16);
+	step(&s, (struct x86_insn){.op = OP_LEAVE});
+	rule_is(&s, SP, 8, 0);
+	assert_true(frame_state_is_undone(&s));
+}
+
+static void enter_is_a_frame_in_one_instruction(void **state)
+{
+	struct frame_state s, made;
+
+	make_frame(&made);
+	frame_state_entry(&s);
+	step(&s, (struct x86_insn){.op = OP_ENTER, .value = 48});
+	assert_true(s.regs[X86_SP] == made.regs[X86_SP] && s.regs[X86_BP] == made.regs[X86_BP]);
+	rule_is(&s, SP, 64, -16);
+}
+
+/* mov %eax, @value(%rbp), or another size */
+static void store_by_fp(struct frame_state *s, int64_t at, uint8_t size)
+{
+	step(s, (struct x86_insn){.op = OP_STORE,
+				  .reg = X86_AX,
+				  .base = X86_BP,
+				  .index = X86_NO_REG,
+				  .value = at,
+				  .size = size});
+}
+
+static void a_store_into_a_part_of_a_word_overwrites_it(void **state)
+{
+	struct frame_state s;
+
+	make_frame(&s);
+	store_by_fp(&s, -4, 4);
+	store_by_fp(&s, -8, 8);
+	assert_true(has_rule(&s));
+	store_by_fp(&s, 7, 1);
+	assert_false(has_rule(&s));
+	make_frame(&s);
+	store_by_fp(&s, -4, 16);
+	assert_true(s.lost_ra || !has_rule(&s));
+	make_frame(&s);
+	store_by_fp(&s, 15, 1);
+	assert_true(s.lost_ra && !has_rule(&s));
+}
+
+static void a_store_to_an_unknown_place_hits_nothing(void **state)
+{
+	struct frame_state s;
+
+	make_frame(&s);
+	step(&s, (struct x86_insn){.op = OP_STORE,
+				   .reg = X86_AX,
+				   .base = X86_DI,
+				   .index = X86_NO_REG,
+				   .size = 8});
+	rule_is(&s, SP, 64, -16);
+}
+
+static void what_changes_an_unfollowed_register_changes_no_rule(void **state)
+{
+	struct frame_state s;
+
+	make_frame(&s);
+	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_AX | 1u << X86_R11});
+	rule_is(&s, SP, 64, -16);
+	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_SP});
+	rule_is(&s, FP, 16, -16);
+	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_BP});
+	assert_false(has_rule(&s));
+}
+
+static void more_words_than_are_followed_are_not_found_again(void **state)
+{
+	struct frame_state s;
+
+	make_frame(&s);
+	for (unsigned int i = 0; i < FRAME_SLOTS; i++)
+		frame_state_push(&s, value_number(VALUE_CONSTANT, i));
+	assert_int_equal(s.count, FRAME_SLOTS);
+	rule_is(&s, SP, 64 + 8 * FRAME_SLOTS, -16);
+	assert_true(frame_state_word(&s, s.regs[X86_SP]) == VALUE_NONE);
+}
+
+static void a_comparison_limits_the_index_of_a_switch(void **state)
+{
+	const struct x86_insn above = {.op = OP_BRANCH, .cond = X86_ABOVE};
+	struct frame_state s, taken;
+
+	frame_state_entry(&s);
+	step(&s, (struct x86_insn){.op = OP_COMPARE, .value = 9});
+	taken = s;
+	frame_state_branch(&taken, &above, true);
+	assert_int_equal(taken.limit, 0);
+	frame_state_branch(&s, &above, false);
+	assert_int_equal(s.limit, 10);
+}
+
+static void paths_that_disagree_about_the_stack_pointer_are_noticed(void **state)
+{
+	struct frame_state a, b;
+	bool changed = false;
+
+	make_frame(&a);
+	b = a;
+	assert_int_equal(frame_state_join(&a, &b, &changed), JOIN_AGREES);
+	assert_false(changed);
+	move_sp(&b, -8);
+	assert_int_equal(frame_state_join(&a, &b, &changed), JOIN_MOVES);
+	assert_true(changed);
+	/* the frame pointer still tells */
+	rule_is(&a, FP, 16, -16);
+	b.regs[X86_BP] = VALUE_NONE;
+	assert_int_equal(frame_state_join(&a, &b, &changed), JOIN_LOSES);
+	assert_false(has_rule(&a));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +282,14 @@ int main(void)
 		cmocka_unit_test(below_a_frame_a_call_overwrites_nothing_of_it),
 		cmocka_unit_test(what_is_pushed_is_found_again),
 		cmocka_unit_test(where_one_path_lost_it_it_is_lost),
+		cmocka_unit_test(a_frame_is_known_by_both_registers),
+		cmocka_unit_test(enter_is_a_frame_in_one_instruction),
+		cmocka_unit_test(a_store_into_a_part_of_a_word_overwrites_it),
+		cmocka_unit_test(a_store_to_an_unknown_place_hits_nothing),
+		cmocka_unit_test(what_changes_an_unfollowed_register_changes_no_rule),
+		cmocka_unit_test(more_words_than_are_followed_are_not_found_again),
+		cmocka_unit_test(a_comparison_limits_the_index_of_a_switch),
+		cmocka_unit_test(paths_that_disagree_about_the_stack_pointer_are_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
