@@ -36,6 +36,15 @@ static bool ends_with(const char *name, const char *suffix)
 	return length < NAME_SIZE && length > end && !strcmp(name + length - end, suffix);
 }
 
+/* time() may be some milliseconds behind the clock of a file system. */
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec;
+}
+
 static int add_file(struct usage *u, const char *name, const struct stat *st)
 {
 	struct used_file *file;
@@ -45,7 +54,7 @@ static int add_file(struct usage *u, const char *name, const struct stat *st)
 	file = &u->files[u->count++];
 	strcpy(file->name, name);
 	/* a time in the future would keep the file for ever */
-	file->used = st->st_mtim.tv_sec > time(NULL) ? (struct timespec){0} : st->st_mtim;
+	file->used = st->st_mtim.tv_sec > now() ? (struct timespec){0} : st->st_mtim;
 	/* holes do not count, nor does a file system's slack */
 	file->size = (uint64_t)st->st_size;
 	u->bytes += file->size;
@@ -61,7 +70,7 @@ static int look_at(struct usage *u, int fd, const char *name)
 		return 0;
 	if (table)
 		return S_ISREG(st.st_mode) ? add_file(u, name, &st) : 0;
-	if (time(NULL) - st.st_mtim.tv_sec > WRITING_TIME)
+	if (now() - st.st_mtim.tv_sec > WRITING_TIME)
 		unlinkat(fd, name, 0);
 	return 0;
 }
