@@ -158,7 +158,8 @@ static void tell_sidefile(const struct arguments *a, const struct result *r,
 {
 	safe_text_place(stderr, a->operands[0]);
 	fprintf(stderr, "%zu rows, %" PRIu64 " bytes (%.0f %% of the call-frame information)\n",
-		sidefile->rows.rows.count, sidefile->size, percent(sidefile->size, r->input.bytes));
+		sidefile->table.rows.count, sidefile->size,
+		percent(sidefile->size, r->input.bytes));
 }
 
 static bool convert_to_sidefile(const struct arguments *a, const struct result *result)

@@ -137,9 +137,7 @@ static bool is_signal(const struct bobbin_rule *rule)
 /* Whether the rows that are being collected are those of a signal's caller. */
 static bool has_signal(const struct unpacking *u)
 {
-	const struct rule_rows *rows = &u->list.rows;
-
-	return is_signal(&rows->rules.rules[rows->row[0].rule].rule);
+	return is_signal(rule_rows_rule(&u->list.rows, 0));
 }
 
 static void leave_out(void *ctx, uint64_t start, uint64_t end)

@@ -23,7 +23,7 @@ static bool says(struct sidefile *sidefile, const struct table_builder *b, size_
 	if (row->rule == RULE_NONE)
 		return r == -ENOENT;
 	return !r && found.start == row->start && found.end == end && begins == row->begins &&
-	       bobbin_rule_equal(&found.rule, &b->rows.rules.rules[row->rule].rule);
+	       bobbin_rule_equal(&found.rule, rule_rows_rule(&b->rows, i));
 }
 
 static int compare_rows(struct sidefile *sidefile, const struct table_builder *b)
@@ -60,7 +60,7 @@ static int prove(void *ctx, int fd)
 		close(copy);
 		return r;
 	}
-	r = compare_rows(sidefile, &m->rows);
+	r = compare_rows(sidefile, &m->table);
 	sidefile_close(sidefile);
 	return r;
 }
@@ -68,12 +68,13 @@ static int prove(void *ctx, int fd)
 bool sidefile_output_init(const char *path, const struct elf_image *image,
 			  const struct table_sources *sources, struct sidefile_output *ret)
 {
-	int r = table_builder_init(sources->arch, image->build_id, image->build_id_len, &ret->rows);
+	int r = table_builder_init(sources->arch, image->build_id, image->build_id_len,
+				   &ret->table);
 
 	if (!r)
-		r = table_sources_rows(sources, &ret->rows);
+		r = table_sources_rows(sources, &ret->table);
 	if (!r)
-		r = sidefile_make(&ret->rows, &ret->data, &ret->size);
+		r = sidefile_make(&ret->table, &ret->data, &ret->size);
 	if (r == -E2BIG)
 		complain("%s: functions claim more rows than is sane", path);
 	else if (r == -EBADMSG)
@@ -91,6 +92,6 @@ bool sidefile_output_put(struct sidefile_output *output, const char *path)
 
 void sidefile_output_fini(struct sidefile_output *output)
 {
-	table_builder_fini(&output->rows);
+	table_builder_fini(&output->table);
 	free(output->data);
 }

@@ -10,11 +10,11 @@
 
 /**
  * struct sidefile_output - a side-file that has no name yet
- * @rows: what it must say
+ * @table: the rows that it must have
  * @data, @size: its bytes
  */
 struct sidefile_output {
-	struct table_builder rows;
+	struct table_builder table;
 	uint8_t *data;
 	uint64_t size;
 };

@@ -21,13 +21,6 @@ struct patch {
 	int status;
 };
 
-static const struct bobbin_rule *first_rule(const struct patch *p)
-{
-	const struct rule_rows *rows = &p->list.rows;
-
-	return &rows->rules.rules[rows->row[0].rule].rule;
-}
-
 static void end_function(struct patch *p)
 {
 	struct listed_function f = {
@@ -38,7 +31,7 @@ static void end_function(struct patch *p)
 
 	if (!f.count || p->status)
 		return;
-	f.signal = first_rule(p)->flags & BOBBIN_RULE_SIGNAL;
+	f.signal = rule_rows_rule(&p->list.rows, 0)->flags & BOBBIN_RULE_SIGNAL;
 	p->status = function_list_add(&p->list, &f);
 	if (!p->status)
 		p->status = function_list_move(&p->list, &p->maker);
@@ -47,11 +40,14 @@ static void end_function(struct patch *p)
 /* Whether a rule can be one more row of the function: the forms must not mix. */
 static bool goes_on(const struct patch *p, const struct comparison_difference *d)
 {
-	const size_t count = p->list.rows.count;
+	const struct rule_rows *rows = &p->list.rows;
+	const struct bobbin_rule *first;
 
-	return count && count < BOBBIN_SFRAME_MAX_ROWS && p->end == d->start &&
-	       d->end - p->start <= UINT32_MAX && first_rule(p)->flags == d->cfi.flags &&
-	       first_rule(p)->cfa.how == d->cfi.cfa.how;
+	if (!rows->count || rows->count >= BOBBIN_SFRAME_MAX_ROWS || p->end != d->start ||
+	    d->end - p->start > UINT32_MAX)
+		return false;
+	first = rule_rows_rule(rows, 0);
+	return first->flags == d->cfi.flags && first->cfa.how == d->cfi.cfa.how;
 }
 
 static bool single_row_fits(const struct patch *p, const struct comparison_difference *d)

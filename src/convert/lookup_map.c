@@ -139,7 +139,7 @@ static bool find_row(const struct lookup_map *map, uint64_t addr, struct bobbin_
 		.start = rows->row[after - 1].start,
 		.end = after < rows->count ? rows->row[after].start : f->start + f->size,
 		.function = f->start,
-		.rule = rows->rules.rules[rows->row[after - 1].rule].rule,
+		.rule = *rule_rows_rule(rows, after - 1),
 	};
 	return true;
 }

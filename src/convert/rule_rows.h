@@ -51,4 +51,10 @@ static inline int rule_rows_push(struct rule_rows *rows, struct rule_row row)
 	return vector_push(rows->row, rows->count, rows->capacity, row);
 }
 
+/* The rule of a row. */
+static inline const struct bobbin_rule *rule_rows_rule(const struct rule_rows *rows, size_t i)
+{
+	return &rows->rules.rules[rows->row[i].rule].rule;
+}
+
 #endif

@@ -44,7 +44,7 @@ const struct bobbin_rule *stated_rows_at(const struct stated_rows *rows, uint64_
 
 	if (!after || pc >= rows->table.end || in->row[after - 1].rule == RULE_NONE)
 		return NULL;
-	return &in->rules.rules[in->row[after - 1].rule].rule;
+	return rule_rows_rule(in, after - 1);
 }
 
 bool stated_rule_has_caller(const struct bobbin_rule *rule)

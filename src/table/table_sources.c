@@ -7,11 +7,6 @@
 #include "sframe/layout.h"
 #include "table/compile_cfi.h"
 
-static const struct bobbin_rule *rule_of(const struct rule_rows *rows, size_t i)
-{
-	return &rows->rules.rules[rows->row[i].rule].rule;
-}
-
 /* Rows that repeat from the start to the end of a function. */
 static int put_repeated(struct table_builder *b, const struct listed_function *f,
 			const struct rule_rows *rows)
@@ -28,7 +23,7 @@ static int put_repeated(struct table_builder *b, const struct listed_function *f
 
 			if (at >= end)
 				return 0;
-			r = rule_pool_of_rule(&b->rows.rules, rule_of(rows, i), &rule);
+			r = rule_pool_of_rule(&b->rows.rules, rule_rows_rule(rows, i), &rule);
 			if (!r)
 				r = table_builder_repeat(b, at, rule);
 		}
@@ -44,7 +39,7 @@ static int put_rows(struct table_builder *b, const struct listed_function *f,
 	if (f->rep_size && rows->count)
 		return put_repeated(b, f, rows);
 	for (size_t i = 0; i < rows->count && !r; i++)
-		r = table_builder_rule(b, rows->row[i].start, rule_of(rows, i));
+		r = table_builder_rule(b, rows->row[i].start, rule_rows_rule(rows, i));
 	return r;
 }
 
@@ -80,7 +75,7 @@ static bool is_mistaken(const struct bobbin_sframe_view *view, const struct list
 			const struct rule_rows *rows)
 {
 	return f->rep_size && rows->count && rows->row[0].start == f->start &&
-	       !sframe_stub_rule_is_sane(view->arch, rule_of(rows, 0));
+	       !sframe_stub_rule_is_sane(view->arch, rule_rows_rule(rows, 0));
 }
 
 static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view,

@@ -49,21 +49,21 @@ static struct bobbin_rule rule_of(uint32_t n)
 static void a_function_of_many_rows_is_read_back_in_as_many_steps(void **state)
 {
 	struct sidefile_output output = {0};
-	struct table_builder *rows = &output.rows;
+	struct table_builder *table = &output.table;
 	char path[] = "sidefile_output_XXXXXX";
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(table_builder_init(bobbin_arch_amd64(), NULL, 0, rows), 0);
-	assert_int_equal(table_builder_begin(rows, TEXT), 0);
+	assert_int_equal(table_builder_init(bobbin_arch_amd64(), NULL, 0, table), 0);
+	assert_int_equal(table_builder_begin(table, TEXT), 0);
 	for (uint32_t i = 0; i < ROWS; i++) {
 		const struct bobbin_rule rule = rule_of(i % 7);
 
-		assert_int_equal(table_builder_rule(rows, TEXT + 3 * i, &rule), 0);
+		assert_int_equal(table_builder_rule(table, TEXT + 3 * i, &rule), 0);
 	}
-	assert_int_equal(table_builder_end(rows, TEXT + 3 * ROWS), 0);
-	assert_int_equal(sidefile_make(rows, &output.data, &output.size), 0);
+	assert_int_equal(table_builder_end(table, TEXT + 3 * ROWS), 0);
+	assert_int_equal(sidefile_make(table, &output.data, &output.size), 0);
 	looks = 0;
 	assert_true(sidefile_output_put(&output, path));
 	assert_in_range(looks, ROWS, LOOKS * ROWS);
