@@ -16,9 +16,12 @@
 
 #include <bobbin/arch.h>
 
-/* Bytes that eh_return_code() reads: before the address in question, and in all. */
+/*
+ * Bytes that eh_return_code() reads: before the address in question, and in all.  gcc 14 needs 213
+ * in _Unwind_ForcedUnwind(), where it unrolls a loop that takes frames off the shadow stack.
+ */
 #define EH_RETURN_BEFORE 6
-#define EH_RETURN_SIZE 176
+#define EH_RETURN_SIZE 240
 
 /* Whether the address EH_RETURN_BEFORE bytes into @code lies in such an end. */
 bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN_SIZE]);
