@@ -25,12 +25,12 @@ it_writes_to_a_pipe_what_it_reads_from_one() {
 it_writes_what_perf_reads_from_a_pipe() {
 	needs perf
 	file=$(program chain)
-	"$bobbin" record -q -o - "$file" 300 | perf script --no-inline -F comm,tid,ip,sym -i - 2>perf.log |
+	"$bobbin" record -q -o - "$file" 300 | perf script --no-demangle --no-inline -F comm,tid,ip,sym -i - 2>perf.log |
 		in_chain
-	"$bobbin" record -q -o - "$file" 300 | perf report --stdio -i - >out 2>perf.log
+	"$bobbin" record -q -o - "$file" 300 | perf report --no-demangle --stdio -i - >out 2>perf.log
 	grep -q ' spin$' out
 	"$bobbin" record -q -o - "$file" 300 >data
-	perf script --no-inline -F comm,tid,ip,sym -i - <data 2>perf.log | in_chain
+	perf script --no-demangle --no-inline -F comm,tid,ip,sym -i - <data 2>perf.log | in_chain
 }
 
 it_reads_what_perf_writes_to_a_pipe() {
