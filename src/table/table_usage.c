@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/vector.h"
 
 /* Seconds after which nobody is still writing a file. */
@@ -36,13 +37,10 @@ static bool ends_with(const char *name, const char *suffix)
 	return length < NAME_SIZE && length > end && !strcmp(name + length - end, suffix);
 }
 
-/* time() may be some milliseconds behind the clock of a file system. */
+/* In seconds.  time() lags the clock of a file system by some milliseconds. */
 static time_t now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec;
+	return (time_t)(clock_ns(CLOCK_REALTIME) / NS_PER_SECOND);
 }
 
 static int add_file(struct usage *u, const char *name, const struct stat *st)
