@@ -12,32 +12,18 @@
 /* Version of inference; increase it whenever the same code gets other rules. */
 #define INFERENCE_VERSION 5
 
-/* Ranges of code outside of @functions, which is settled. */
-static int find_uncovered(const struct program *p, const struct coverage *functions,
-			  struct coverage *ret)
+static int add_gap(void *ctx, uint64_t start, uint64_t end)
 {
-	size_t next = 0;
+	return coverage_add(ctx, start, end);
+}
+
+/* Ranges of code outside of @functions. */
+static int find_uncovered(const struct program *p, struct coverage *functions, struct coverage *ret)
+{
 	int r = 0;
 
-	for (size_t i = 0; i < p->code.count && !r; i++) {
-		const struct bobbin_range *code = &p->code.ranges[i];
-		uint64_t at = code->start;
-
-		while (next < functions->count && functions->ranges[next].end <= at)
-			next++;
-		for (; next < functions->count && functions->ranges[next].start < code->end && !r;
-		     next++) {
-			const struct bobbin_range *f = &functions->ranges[next];
-
-			if (f->start > at)
-				r = coverage_add(ret, at, f->start);
-			at = f->end;
-			if (at >= code->end)
-				break;
-		}
-		if (!r && at < code->end)
-			r = coverage_add(ret, at, code->end);
-	}
+	for (size_t i = 0; i < p->code.count && !r; i++)
+		r = coverage_gaps(functions, &p->code.ranges[i], add_gap, ret);
 	coverage_settle(ret);
 	return r;
 }
@@ -166,7 +152,6 @@ static int find_or_make(struct program *p, struct coverage *functions, struct in
 	/* covered functions are not analysed, but their starts are known */
 	for (size_t i = 0; i < functions->count && !r; i++)
 		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
-	coverage_settle(functions);
 	if (!r)
 		r = find_uncovered(p, functions, wanted);
 	if (r)
