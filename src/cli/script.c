@@ -114,13 +114,14 @@ static void print_sample(struct input *input, const struct stack_sample *s, unsi
 	if (!(fields & FIELDS_FRAME))
 		return;
 	for (size_t i = 0; i < s->count; i++) {
-		bool is_left_out = s->frames[i].source == BOBBIN_SOURCE_LEFT_OUT;
+		const struct bobbin_frame *frame = &s->frames[i];
 		size_t n = 1;
 
-		named[0].pc = is_left_out ? 0 : s->frames[i].pc;
-		named[0].source = s->frames[i].source;
-		if (fields & FIELDS_NAMED)
-			n = naming_frame(input->naming, s->space, &moment, &s->frames[i], named);
+		/* those that were left out have no address, and no file is asked for them */
+		if (fields & FIELDS_NAMED || frame->source == BOBBIN_SOURCE_LEFT_OUT)
+			n = naming_frame(input->naming, s->space, &moment, frame, named);
+		else
+			named[0] = (struct named_frame){.pc = frame->pc, .source = frame->source};
 		/* in a line of its own, the function that holds the code alone, as perf */
 		for (size_t k = s->chained ? 0 : n - 1; k < n; k++)
 			print_frame(&named[k], fields, s->chained ? '\t' : ' ');
