@@ -219,7 +219,7 @@ static int take(struct bpf_samples *s, const struct kernel_sample *record, size_
 		      (to->chain == STACK_NONE && record->head.flags & KERNEL_HAS_CHAIN);
 	s->records++;
 	s->bytes += size + sizeof(uint64_t);
-	/* behind those that are not later, which it mostly is already */
+	/* after those that are not later, as it mostly is already */
 	for (size_t i = s->count++; i > s->first && to[0].head.time < to[-1].head.time; i--, to--) {
 		struct pending_sample later = to[-1];
 

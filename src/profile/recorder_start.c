@@ -5,10 +5,8 @@
 #include "profile/recorder.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "base/clock.h"
 #include "base/native_arch.h"
