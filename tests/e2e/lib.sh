@@ -176,14 +176,8 @@ forget_map() {
 	rm -f "/tmp/perf-${1:-$("$bobbin" script -f -q -F pid | awk 'NF { print $1; exit }')}.map"
 }
 
-# perf_record ARGUMENT…: perf 6.1 smashes its own stack at times, when programs of BPF come and go
 perf_record() {
-	for _ in 1 2 3; do
-		status=0
-		perf record "$@" || status=$?
-		[ $status -eq 134 ] || return $status
-	done
-	return 134
+	"$sources/../tools/perf-record" "$@"
 }
 
 # eventually COMMAND…: it succeeds within a minute
