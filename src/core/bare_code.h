@@ -71,7 +71,7 @@ static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
 {
 	struct fallbacks *r = &w->resort;
 
-	code_path_begin(w->regs.pc, taken, is_resolver(w, w->regs.pc), &r->path);
+	code_path_begin(w->regs.pc, w->regs.exact, taken, is_resolver(w, w->regs.pc), &r->path);
 	r->turn = CODE_TURN_ON;
 	BOBBIN_REPEAT(PATH_INSNS, turn_of_path, &w);
 	if (!code_path_end(walk_arch(w), &r->path, (enum code_turn)r->turn, &r->rule)) {

@@ -4,13 +4,14 @@
 /* Larger frames than functions have. */
 #define FARTHEST (1 << 20)
 
-void code_path_begin(uint64_t pc, bool taken, bool resolver, struct code_path *ret)
+void code_path_begin(uint64_t pc, bool exact, bool taken, bool resolver, struct code_path *ret)
 {
 	*ret = (struct code_path){
 		.pc = pc,
 		.sp = {0, CODE_SP, false},
 		.fp = {0, CODE_FP, false},
 		.ra = {0, CODE_RA, false},
+		.called = {0, exact ? CODE_UNKNOWN : CODE_SP, false},
 		.taken = taken,
 		.resolver = resolver,
 	};

@@ -12,7 +12,9 @@
  * with what the stack pointer and the frame pointer are relative to those at the PC.
  *
  * A path is not a proof where it crosses calls: a callee may never return, and then what
- * follows is another function's code.  code_path_is_certain() judges that.
+ * follows is another function's code.  code_path_is_certain() judges that.  Most of those are
+ * seen: the next function's return address is where the stack pointer was at the call, and
+ * a function's own is above that.
  */
 #ifndef BOBBIN_CORE_CODE_PATH_H
 #define BOBBIN_CORE_CODE_PATH_H
@@ -52,8 +54,9 @@ struct code_value {
  * @pc: of the next instruction
  * @sp, @fp, @ra: the registers; @ra on architectures with a link register
  * @saved_at, @saved: where the frame pointer was stored on the way, and what it was
- * @popped: bytes that the return takes off above the return address
  * @filled: where something else was stored last; a return from there is a jump
+ * @called: the stack pointer at a call that was crossed, the highest one
+ * @popped: bytes that the return takes off above the return address
  * @crossed: a call was, or a jump that may lead anywhere, or what looks like a local variable may
  *	be another
  * @taken: conditional jumps are taken, not passed
@@ -61,7 +64,7 @@ struct code_value {
  */
 struct code_path {
 	uint64_t pc;
-	struct code_value sp, fp, ra, saved_at, saved, filled;
+	struct code_value sp, fp, ra, saved_at, saved, filled, called;
 	uint16_t popped;
 	bool crossed, taken, resolver;
 };
@@ -73,8 +76,11 @@ enum code_turn {
 	CODE_TURN_STUCK, /* nothing is known of what follows */
 };
 
-/* A path from @pc on; @resolver: the instruction before it was as that member says. */
-void code_path_begin(uint64_t pc, bool taken, bool resolver, struct code_path *ret);
+/*
+ * A path from @pc on; @exact: it is the next instruction to run, not a return address;
+ * @resolver: the instruction before it was as that member says.
+ */
+void code_path_begin(uint64_t pc, bool exact, bool taken, bool resolver, struct code_path *ret);
 
 /* The rule at the PC where a path that returns began; false: it says none. */
 bool code_path_rule(const struct bobbin_arch *arch, const struct code_path *path,

@@ -88,13 +88,25 @@ static enum code_turn branch(struct code_path *p, const struct x86_bytes *b)
 	return p->taken ? jump(p, b) : CODE_TURN_ON;
 }
 
+/*
+ * A return whose address would be where a call that was crossed has put its own, or below, is the
+ * next function's: that call does not come back.
+ */
+static enum code_turn turn_return(const struct code_path *p)
+{
+	return code_is_address(&p->called) && p->called.base == p->sp.base &&
+			       p->sp.off <= p->called.off
+		       ? CODE_TURN_STUCK
+		       : CODE_TURN_RETURN;
+}
+
 static enum code_turn end(struct code_path *p, uint16_t popped)
 {
 	/* a return through a slot that code has filled is a jump, of a retpoline */
 	if (is_same_place(&p->filled, &p->sp))
 		p->sp = code_plus(&p->sp, 8);
 	p->popped = popped;
-	return CODE_TURN_RETURN;
+	return turn_return(p);
 }
 
 /*
@@ -107,6 +119,14 @@ static bool is_thunk_call(const uint8_t *after)
 	       (after[0] == 0x0f && after[1] == 0xae && after[2] == 0xe8);
 }
 
+static enum code_turn cross(struct code_path *p)
+{
+	if (p->called.base != p->sp.base || p->called.off < p->sp.off)
+		p->called = p->sp;
+	p->crossed = true;
+	return CODE_TURN_ON;
+}
+
 static enum code_turn call(struct code_path *p, const struct x86_bytes *b, const uint8_t *after)
 {
 	/* call to the next instruction: it wants its address */
@@ -114,8 +134,7 @@ static enum code_turn call(struct code_path *p, const struct x86_bytes *b, const
 		p->sp = code_plus(&p->sp, -8);
 		return jump(p, b);
 	}
-	p->crossed = true;
-	return CODE_TURN_ON;
+	return cross(p);
 }
 
 /* ff: inc, dec, call, jmp, push */
@@ -123,8 +142,7 @@ static enum code_turn group5(struct code_path *p, const struct x86_bytes *b, boo
 {
 	switch (b->reg & 7) {
 	case 2:
-		p->crossed = true;
-		return CODE_TURN_ON;
+		return cross(p);
 	case 4:
 		/* through a slot of its own: into another function, as the PLT does */
 		if (!b->rip)
@@ -183,7 +201,7 @@ static enum code_turn make_record(struct code_path *p)
 	p->sp = code_plus(&p->sp, 8);
 	p->fp = p->saved;
 	p->crossed = true;
-	return CODE_TURN_RETURN;
+	return turn_return(p);
 }
 
 /* 89: to a register or to memory */

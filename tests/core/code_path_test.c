@@ -33,14 +33,15 @@ static struct code code_of(const struct bobbin_arch *arch, const char *bytes, si
 #define AMD64(bytes) code_of(bobbin_arch_amd64(), bytes, sizeof(bytes) - 1)
 #define AARCH64(bytes) code_of(bobbin_arch_aarch64(), bytes, sizeof(bytes) - 1)
 
-/* The rule at an offset, in words; or what the path ended with. */
-static const char *rule_at(const struct code *code, unsigned int at, bool taken, char *room)
+/* A path from an offset on; @returned: a call returns there.  The rule in words, or what it ended with. */
+static const char *rule_after(const struct code *code, unsigned int at, bool returned, bool taken,
+			      char *room)
 {
 	enum code_turn turn = CODE_TURN_ON;
 	struct bobbin_rule rule;
 	struct code_path path;
 
-	code_path_begin(START + at, taken, false, &path);
+	code_path_begin(START + at, !returned, taken, false, &path);
 	for (unsigned int i = 0; i < 32 && turn == CODE_TURN_ON; i++) {
 		if (path.pc - START >= MOST_BYTES)
 			return "outside";
@@ -52,6 +53,11 @@ static const char *rule_at(const struct code *code, unsigned int at, bool taken,
 		return "stuck";
 	bobbin_rule_str(code->arch, &rule, room);
 	return room;
+}
+
+static const char *rule_at(const struct code *code, unsigned int at, bool taken, char *room)
+{
+	return rule_after(code, at, false, taken, room);
 }
 
 static void expect(const struct code *code, unsigned int at, const char *rule)
@@ -176,6 +182,44 @@ static void what_is_not_known_ends_a_path(void **state)
 	}
 }
 
+/* sub $8,%rsp; call; sub $24,%rsp; nop; add $24,%rsp; ret */
+static void what_comes_after_a_call_may_be_the_next_function(void **state)
+{
+	const struct code c = AMD64("\x48\x83\xec\x08\xe8\x10\x00\x00\x00"
+				    "\x48\x83\xec\x18\x90\x48\x83\xc4\x18\xc3");
+	char room[BOBBIN_RULE_STR_MAX];
+
+	(void)state;
+	/* its return address would be where the call has put its own */
+	expect(&c, 0, "stuck");
+	expect(&c, 4, "stuck");
+	assert_string_equal(rule_after(&c, 9, true, false, room), "stuck");
+	/* what is called itself may be there */
+	expect(&c, 9, "CFA=sp+8 RA=c-8 FP=u");
+	assert_string_equal(rule_after(&c, 13, true, false, room), "CFA=sp+32 RA=c-8 FP=u");
+}
+
+/* call; push %rbp; mov %rsp,%rbp */
+static void a_frame_record_after_a_call_is_the_next_functions(void **state)
+{
+	const struct code c = AMD64("\xe8\x10\x00\x00\x00\x55\x48\x89\xe5\x5d\xc3");
+
+	(void)state;
+	expect(&c, 0, "stuck");
+	expect(&c, 5, "CFA=sp+8 RA=c-8 FP=u");
+}
+
+/* call *%rax; add $8,%rsp; ret */
+static void a_return_above_a_call_is_the_functions_own(void **state)
+{
+	const struct code c = AMD64("\xff\xd0\x48\x83\xc4\x08\xc3");
+	char room[BOBBIN_RULE_STR_MAX];
+
+	(void)state;
+	expect(&c, 0, "CFA=sp+16 RA=c-8 FP=u");
+	assert_string_equal(rule_after(&c, 2, true, false, room), "CFA=sp+16 RA=c-8 FP=u");
+}
+
 /* je over a jump that leads nowhere */
 static void a_branch_may_be_taken(void **state)
 {
@@ -236,6 +280,9 @@ int main(void)
 		cmocka_unit_test(an_aligned_stack_is_left_by_the_frame_pointer_only),
 		cmocka_unit_test(a_shift_changes_one_register),
 		cmocka_unit_test(what_is_not_known_ends_a_path),
+		cmocka_unit_test(what_comes_after_a_call_may_be_the_next_function),
+		cmocka_unit_test(a_frame_record_after_a_call_is_the_next_functions),
+		cmocka_unit_test(a_return_above_a_call_is_the_functions_own),
 		cmocka_unit_test(a_branch_may_be_taken),
 		cmocka_unit_test(a_record_of_aarch64_is_loaded_again),
 		cmocka_unit_test(a_link_register_does_not_survive_a_call),

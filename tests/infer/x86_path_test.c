@@ -53,7 +53,7 @@ static bool is_missed(const ZydisDecodedInstruction *insn, const ZydisDecodedOpe
 {
 	struct code_path path;
 
-	code_path_begin(0x1000, false, false, &path);
+	code_path_begin(0x1000, true, false, false, &path);
 	/* without a local variable of the frame */
 	path.fp.off = 8;
 	if (x86_path_turn(&path, code) != CODE_TURN_ON ||

@@ -142,7 +142,7 @@ static bool follow_path(u64 pc, bool taken, struct code_path *path, struct bobbi
 	enum code_turn turn = CODE_TURN_ON;
 	u8 bytes[CODE_PATH_BYTES];
 
-	code_path_begin(pc, taken, known_code_resolver(arch, &code, pc), path);
+	code_path_begin(pc, true, taken, known_code_resolver(arch, &code, pc), path);
 	for (unsigned int i = 0; i < PATH_INSNS && turn == CODE_TURN_ON; i++) {
 		if (!read_code(NULL, path->pc, bytes, sizeof(bytes)))
 			return false;
