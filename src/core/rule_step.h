@@ -154,18 +154,20 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_ra(const struct rule_step *s
 	enum bobbin_reason reason;
 	uint64_t ra = 0;
 
-	if (rule->ra.how == BOBBIN_HOW_AT_CFA ||
-	    (rule->ra.how == BOBBIN_HOW_SAME && s->arch->default_ra_off))
+	switch (rule->ra.how) {
+	case BOBBIN_HOW_AT_CFA:
 		return BOBBIN_REASON_BAD_RULE;
-	if (rule->ra.how == BOBBIN_HOW_AT_PC) {
+	case BOBBIN_HOW_AT_PC:
 		*ret = s->regs->pc + (uint64_t)(int64_t)rule->ra.off;
 		return BOBBIN_REASON_NONE;
-	}
-	if (rule->ra.how == BOBBIN_HOW_SAME)
+	case BOBBIN_HOW_SAME:
+		if (s->arch->default_ra_off)
+			return BOBBIN_REASON_BAD_RULE;
 		reason = step_register(s, s->arch->ra, &ra);
-	else
+		break;
+	default:
 		reason = step_value(s, &rule->ra, &ra);
-
+	}
 	*ret = rule->flags & BOBBIN_RULE_MANGLED ? step_strip(s->arch, ra) : ra;
 	return reason;
 }
@@ -212,13 +214,11 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason step_check_sp(const struct rule_s
 {
 	if (sp & (s->arch->sp_align - 1u))
 		return BOBBIN_REASON_MISALIGNED;
-	if (s->rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH))
+	if (BOBBIN_LIKELY(sp > s->regs->sp) || (sp == s->regs->sp && s->regs->exact))
 		return BOBBIN_REASON_NONE;
-	if (step_goes_down(s))
+	if (s->rule->flags & (BOBBIN_RULE_SIGNAL | BOBBIN_RULE_SWITCH) || step_goes_down(s))
 		return BOBBIN_REASON_NONE;
-	if (sp < s->regs->sp || (sp == s->regs->sp && !s->regs->exact))
-		return BOBBIN_REASON_STUCK;
-	return BOBBIN_REASON_NONE;
+	return BOBBIN_REASON_STUCK;
 }
 
 /* As bobbin_step(), in the memory of @world. */
