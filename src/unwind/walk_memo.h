@@ -197,20 +197,18 @@ static BOBBIN_OUT_OF_LINE bool memo_words_hold(const struct frame_walk *w,
 }
 
 /*
- * Whether the caller is the same as last time, because the words that determine it are.  They
- * lie between the two stack pointers, of which this one is in near memory.
+ * Whether the caller that a plain rule has led to is the same as last time, because the words that
+ * determine it are.  They lie between the two stack pointers, of which this one is in near memory.
  */
-static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
-					    const struct memo_link *link,
-					    const struct bobbin_frame *caller, uint64_t near_end,
-					    uint64_t shift)
+static BOBBIN_ALWAYS_INLINE bool memo_plain_holds(const struct frame_walk *w,
+						  const struct memo_link *link,
+						  const struct bobbin_frame *caller,
+						  uint64_t near_end, uint64_t shift)
 {
 	uint64_t word, sp = link[1].sp;
 
-	if (!BOBBIN_LIKELY(sp <= near_end) || !BOBBIN_LIKELY(link->fp_off))
+	if (!BOBBIN_LIKELY(sp <= near_end) || !BOBBIN_LIKELY(link->fp_off < 0))
 		return false;
-	if (!BOBBIN_LIKELY(link->fp_off < 0))
-		return memo_words_hold(w, link);
 	world_load(w, sp + (uint64_t)PLAIN_RA_OFF + shift, &word);
 	if (!BOBBIN_LIKELY(word == caller->pc))
 		return false;
@@ -218,6 +216,13 @@ static BOBBIN_ALWAYS_INLINE bool memo_holds(const struct frame_walk *w,
 		return true;
 	world_load(w, sp + (uint64_t)(int64_t)link->fp_off + shift, &word);
 	return BOBBIN_LIKELY(word == link[1].fp);
+}
+
+static inline bool memo_holds(const struct frame_walk *w, const struct memo_link *link,
+			      const struct bobbin_frame *caller, uint64_t near_end, uint64_t shift)
+{
+	return link->fp_off == LINK_BY_WORDS ? memo_words_hold(w, link)
+					     : memo_plain_holds(w, link, caller, near_end, shift);
 }
 
 /* Find the innermost frame from which on all words are unchanged, up to the outermost. */
@@ -307,8 +312,15 @@ static BOBBIN_ALWAYS_INLINE uint32_t memo_same(struct frame_walk *w, const struc
 
 	if (at > end)
 		at = end;
-	while (at < end && memo_holds(w, &links[at], &frames[at + 1], near_end, shift))
-		at++;
+	for (;; at++) {
+		/* a loop of its own: the other kind calls a function, and is rare */
+		while (at < end &&
+		       memo_plain_holds(w, &links[at], &frames[at + 1], near_end, shift))
+			at++;
+		if (at == end || links[at].fp_off != LINK_BY_WORDS ||
+		    !memo_words_hold(w, &links[at]))
+			break;
+	}
 	/* a caller found by words was accepted because it has a caller itself, which differs now */
 	if (at && links[at - 1].fp_off == LINK_BY_WORDS)
 		at--;
