@@ -19,7 +19,8 @@ int named_stack_make(struct named_stack *stack, struct naming *naming,
 	stack->count = 0;
 	for (size_t i = sample->count; i-- > 0;) {
 		bool mark = sample->frames[i].source == BOBBIN_SOURCE_LEFT_OUT;
-		size_t n = naming_frame(naming, sample->space, &moment, &sample->frames[i], named);
+		size_t n = naming_frame(naming, sample->process->space, &moment, &sample->frames[i],
+					named);
 
 		if (vector_reserve(&stack->frames, &stack->room, stack->count + n,
 				   sizeof(*stack->frames)))

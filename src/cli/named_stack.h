@@ -7,6 +7,7 @@
 #define BOBBIN_CLI_NAMED_STACK_H
 
 #include "export/call_tree.h"
+#include "profile/process_table.h"
 #include "profile/stack_sample.h"
 #include "symbol/naming.h"
 
@@ -24,7 +25,7 @@ void named_stack_fini(struct named_stack *stack);
 /* When and in whose memory the code of a sample ran. */
 static inline struct naming_moment moment_of(const struct stack_sample *sample)
 {
-	return (struct naming_moment){sample->pid, sample->code_time, sample->lineage};
+	return (struct naming_moment){sample->pid, sample->code_time, &sample->process->lineage};
 }
 
 /* Have complaints printed about files that cannot be read. */

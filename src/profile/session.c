@@ -271,16 +271,11 @@ static size_t take_callchain(struct session *s, const struct perf_event *event,
 	return user;
 }
 
-static struct bobbin_frame left_out(uint32_t count)
-{
-	return (struct bobbin_frame){.pc = count, .source = BOBBIN_SOURCE_LEFT_OUT};
-}
-
 /* The frames that a gap stands for, or its mark. */
 static void push_gap(struct session *s, struct stack_sample *out, const struct trace_gap *gap)
 {
 	if (!gap->period)
-		push(s, out, left_out(gap->count));
+		push(s, out, stack_sample_gap(gap->count));
 	for (uint32_t i = 0; gap->period && i < gap->count && out->count < MAX_FRAMES; i++)
 		push(s, out, s->user[gap->at - gap->period + i % gap->period]);
 }
@@ -335,73 +330,33 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 	out->reason = trace.reason;
 	for (uint32_t i = 0; i < trace.count; i++) {
 		if (trace.left_out && i == trace.count - trace.outer)
-			push(s, out, left_out(trace.left_out));
+			push(s, out, stack_sample_gap(trace.left_out));
 		push(s, out, s->user[i]);
 	}
-}
-
-static bool is_monotonic(const struct perf_reader_attr *attr)
-{
-	return attr->attr.use_clockid && attr->attr.clockid == CLOCK_MONOTONIC;
-}
-
-/* Whatever happens is a sample. */
-static bool is_weighed(const struct perf_reader_attr *attr)
-{
-	return !attr->attr.freq && attr->attr.sample_period <= 1;
-}
-
-/* What all samples stand for is not said by each. */
-static uint64_t period_of(const struct perf_event *event)
-{
-	const struct perf_event_attr *attr = &event->attr->attr;
-
-	if (event->sample.period)
-		return event->sample.period;
-	return !(attr->sample_type & PERF_SAMPLE_PERIOD) && !attr->freq && attr->sample_period
-		       ? attr->sample_period
-		       : 1;
 }
 
 static int take_sample(struct session *s, const struct perf_event *event, struct stack_sample *ret)
 {
 	const struct perf_sample *sample = &event->sample;
-	struct stack_sample out = {
-		.event = event->attr->name,
-		.event_number = event->attr->number,
-		.pid = (int)event->pid,
-		.tid = (int)event->tid,
-		.cpu = event->cpu,
-		.time = event->time,
-		.code_time = is_monotonic(event->attr) ? event->time : UINT64_MAX,
-		.period = period_of(event),
-		.frames = s->frames,
-		.weighed = is_weighed(event->attr),
-		.chained = event->attr->attr.sample_type &
-			   (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER),
-	};
+	struct stack_sample out = stack_sample_of(event, &event->attr->attr);
 	struct thread *thread;
 	size_t user;
 	int r = process_table_thread(s->processes, out.pid, out.tid, &thread);
 
 	if (r)
 		return r;
+	out.event = event->attr->name;
+	out.event_number = event->attr->number;
 	out.comm = thread->comm;
-	out.space = thread->process->space;
-	out.lineage = &thread->process->lineage;
-
+	out.process = thread->process;
+	out.frames = s->frames;
 	user = take_callchain(s, event, &out);
 	if (sample->regs && sample->stack && !user)
 		unwind_sample(s, sample, thread->process, &out);
 	else
 		take_payload(s, sample, user, &out);
 	if (!out.count)
-		push(s, &out,
-		     (struct bobbin_frame){
-			     .pc = sample->ip,
-			     .exact = true,
-			     .kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-				       PERF_RECORD_MISC_KERNEL});
+		push(s, &out, stack_sample_place(&out));
 	*ret = out;
 	return 1;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stack_sample.h - one sample with its stack, whatever it was read from.
- *
- *	perf.data, a live stream ──► struct stack_sample ──► report, script, flame graph, top
+ * stack_sample.h - one sample with its stack, wherever it comes from and goes to.
  */
 #ifndef BOBBIN_PROFILE_STACK_SAMPLE_H
 #define BOBBIN_PROFILE_STACK_SAMPLE_H
 
 #include <bobbin/unwind.h>
 
-struct lineage;
+struct perf_event;
+struct perf_event_attr;
+struct process;
 
-/* A sample; everything is valid until the next session_next(). */
+/* A sample; everything is valid until the source gives the next one. */
 struct stack_sample {
 	const char *event; /* its name */
 	size_t event_number;
@@ -20,15 +20,27 @@ struct stack_sample {
 	uint64_t time, period;
 	uint64_t code_time; /* @time by CLOCK_MONOTONIC; UINT64_MAX: it has another clock */
 	const char *comm;
-	struct bobbin_space *space;
-	const struct lineage *lineage;     /* of the process */
-	const struct bobbin_frame *frames; /* leaf first, kernel before user */
+	const struct process *process; /* NULL: it has ended, and there is no user part */
+	/* leaf first, kernel before user; of those that were left out, one has the number as PC */
+	const struct bobbin_frame *frames;
 	size_t count;
+	uint64_t id, ip; /* as recordings have them: of the event, and where it happened */
+	uint16_t misc;
 	bool weighed;              /* the event has its samples' periods from what happened, such as
 				    * how long it took, not from how often it is sampled */
 	bool chained;              /* it was recorded with a call chain or a stack */
 	bool traced;               /* @reason is known */
 	enum bobbin_reason reason; /* why the user part ended */
 };
+
+/* What @event says, which has these attributes: all but the event, comm, process and stack. */
+struct stack_sample stack_sample_of(const struct perf_event *event,
+				    const struct perf_event_attr *attr);
+
+/* Where it happened, as the frame of a sample that has no other. */
+struct bobbin_frame stack_sample_place(const struct stack_sample *sample);
+
+/* What stands for @count frames that were left out. */
+struct bobbin_frame stack_sample_gap(uint32_t count);
 
 #endif
