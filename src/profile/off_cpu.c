@@ -63,17 +63,17 @@ static struct perf_event_attr attr_of(const struct perf_event_attr *sampled)
 }
 
 size_t off_cpu_describe(const struct off_cpu *off, const struct perf_event_attr *sampled,
-			struct perf_writer_event ret[OFF_CPU_EVENTS])
+			struct sample_event ret[OFF_CPU_EVENTS])
 {
 	/* the first name is perf's */
 	static const char *const names[] = {OFF_CPU_WAIT_EVENT, "preempted-time", "offcpu-waker"};
 	size_t count = off->wakeups.events.count ? WAKER + 1 : WAKER;
 
 	for (size_t i = 0; i < count; i++)
-		ret[i] = (struct perf_writer_event){.attr = attr_of(sampled),
-						    .name = names[i],
-						    .ids = &off->ids[i],
-						    .nr_ids = 1};
+		ret[i] = (struct sample_event){.attr = attr_of(sampled),
+					       .name = names[i],
+					       .ids = &off->ids[i],
+					       .nr_ids = 1};
 	return count;
 }
 

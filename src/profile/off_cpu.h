@@ -62,7 +62,7 @@ void off_cpu_disable(const struct off_cpu *off);
 
 /* What the recording says of the events; borrowed from @off.  Their number. */
 size_t off_cpu_describe(const struct off_cpu *off, const struct perf_event_attr *sampled,
-			struct perf_writer_event ret[OFF_CPU_EVENTS]);
+			struct sample_event ret[OFF_CPU_EVENTS]);
 
 /*
  * The thread that a sample of the tracepoint wakes up, if it waits for long enough, or NULL;

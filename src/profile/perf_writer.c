@@ -375,7 +375,7 @@ static int write_features(struct perf_writer *writer)
 /* the file */
 
 /* What is written, not what was asked of the kernel. */
-static void put_attr(struct byte_buffer *blob, const struct perf_writer_event *event)
+static void put_attr(struct byte_buffer *blob, const struct sample_event *event)
 {
 	struct perf_event_attr attr = event->attr;
 
@@ -387,19 +387,19 @@ static void put_attr(struct byte_buffer *blob, const struct perf_writer_event *e
 	byte_buffer_put(blob, &attr, sizeof(attr));
 }
 
-static void put_ids(struct byte_buffer *blob, const struct perf_writer_event *event, size_t nr)
+static void put_ids(struct byte_buffer *blob, const struct sample_event *event, size_t nr)
 {
 	byte_buffer_put(blob, event->ids, nr * sizeof(*event->ids));
 }
 
-static void describe_events(struct perf_writer *writer, const struct perf_writer_event *events,
+static void describe_events(struct perf_writer *writer, const struct sample_event *events,
 			    size_t count)
 {
 	struct byte_buffer *blob = add_feature(writer, PERF_FILE_EVENT_DESC);
 
 	byte_buffer_native32(blob, (uint32_t)count);
 	byte_buffer_native32(blob, sizeof(struct perf_event_attr));
-	for (const struct perf_writer_event *event = events; event < events + count; event++) {
+	for (const struct sample_event *event = events; event < events + count; event++) {
 		put_attr(blob, event);
 		byte_buffer_native32(blob, (uint32_t)event->nr_ids);
 		put_sized_string(blob, event->name ? event->name : "");
@@ -408,7 +408,7 @@ static void describe_events(struct perf_writer *writer, const struct perf_writer
 }
 
 /* When records are made by the time of day, for who compares them with what happens to files. */
-static void add_clock(struct perf_writer *writer, const struct perf_writer_event *event)
+static void add_clock(struct perf_writer *writer, const struct sample_event *event)
 {
 	struct byte_buffer *blob;
 
@@ -422,8 +422,7 @@ static void add_clock(struct perf_writer *writer, const struct perf_writer_event
 }
 
 /* The first records: features come at the end, which a recording that is killed does not have. */
-static int name_events(struct perf_writer *writer, const struct perf_writer_event *events,
-		       size_t count)
+static int name_events(struct perf_writer *writer, const struct sample_event *events, size_t count)
 {
 	const struct perf_event update = {.type = PERF_FILE_EVENT_UPDATE};
 	int r = 0;
@@ -441,10 +440,9 @@ static int name_events(struct perf_writer *writer, const struct perf_writer_even
 }
 
 /* Header, ids, attributes: all that stands in front of the records. */
-static int write_front(struct perf_writer *writer, const struct perf_writer_event *events,
-		       size_t count)
+static int write_front(struct perf_writer *writer, const struct sample_event *events, size_t count)
 {
-	const struct perf_writer_event *end = events + count;
+	const struct sample_event *end = events + count;
 	struct perf_file_section ids = {sizeof(writer->header), 0};
 	struct perf_file_header *header = &writer->header;
 	struct byte_buffer blob = {0};
@@ -454,14 +452,14 @@ static int write_front(struct perf_writer *writer, const struct perf_writer_even
 	header->size = sizeof(*header);
 	header->attr_size = sizeof(struct perf_event_attr) + sizeof(ids);
 	header->attrs.offset = ids.offset;
-	for (const struct perf_writer_event *event = events; event < end; event++)
+	for (const struct sample_event *event = events; event < end; event++)
 		header->attrs.offset += 8 * event->nr_ids;
 	header->attrs.size = count * header->attr_size;
 	header->data.offset = header->attrs.offset + header->attrs.size;
 	byte_buffer_put(&blob, header, sizeof(*header));
-	for (const struct perf_writer_event *event = events; event < end; event++)
+	for (const struct sample_event *event = events; event < end; event++)
 		put_ids(&blob, event, event->nr_ids);
-	for (const struct perf_writer_event *event = events; event < end; event++) {
+	for (const struct sample_event *event = events; event < end; event++) {
 		ids.size = 8 * event->nr_ids;
 		put_attr(&blob, event);
 		byte_buffer_put(&blob, &ids, sizeof(ids));
@@ -486,8 +484,7 @@ static size_t streamed_ids(size_t nr)
 }
 
 /* What a stream begins with; its features do not wait for the end, if they are known. */
-static int stream_front(struct perf_writer *writer, const struct perf_writer_event *events,
-			size_t count)
+static int stream_front(struct perf_writer *writer, const struct sample_event *events, size_t count)
 {
 	const uint64_t header[] = {PERF_FILE_MAGIC, PERF_FILE_PIPE_HEADER_SIZE};
 	const struct perf_event attr = {.type = PERF_FILE_ATTR};
@@ -507,7 +504,7 @@ static int stream_front(struct perf_writer *writer, const struct perf_writer_eve
 	return r;
 }
 
-int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t count,
+int perf_writer_open(const char *path, const struct sample_event *events, size_t count,
 		     struct perf_writer **ret)
 {
 	struct perf_writer *writer = calloc(1, sizeof(*writer));

@@ -17,21 +17,10 @@
 #include <stddef.h>
 
 #include "base/byte_buffer.h"
-#include "profile/perf_event.h"
 #include "profile/perf_feature.h"
+#include "profile/sample_sink.h"
 
 struct perf_writer;
-
-/*
- * An event of the recording; its first id marks the records that it made.  Of the attributes,
- * those of samples become those of what is written.
- */
-struct perf_writer_event {
-	struct perf_event_attr attr;
-	const char *name;
-	const uint64_t *ids;
-	size_t nr_ids;
-};
 
 /* What the features say beyond what the machine does; NULL: nothing. */
 struct perf_writer_info {
@@ -40,8 +29,11 @@ struct perf_writer_info {
 	uint64_t *kept;          /* out: the samples that are in the file; or NULL */
 };
 
-/* Begin a recording of @count events, 1 at least.  0, or a negative errno of perf_output_open(). */
-int perf_writer_open(const char *path, const struct perf_writer_event *events, size_t count,
+/*
+ * Begin a recording of @count events, 1 at least.  Of their attributes, those of samples become
+ * those of what is written.  0, or a negative errno of perf_output_open().
+ */
+int perf_writer_open(const char *path, const struct sample_event *events, size_t count,
 		     struct perf_writer **ret);
 
 /*

@@ -165,7 +165,7 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 static int open_writer(struct recorder *r)
 {
 	size_t count = r->options.event_count;
-	struct perf_writer_event *events = calloc(count + OFF_CPU_EVENTS, sizeof(*events));
+	struct sample_event *events = calloc(count + OFF_CPU_EVENTS, sizeof(*events));
 	int error;
 
 	if (!events)

@@ -22,7 +22,7 @@ static struct perf_event_attr written_attr(const struct perf_event_attr *attr,
 }
 
 void sampled_events_describe(const struct sampler *sampler, const struct sampler_event *events,
-			     size_t count, struct perf_writer_event *ret)
+			     size_t count, struct sample_event *ret)
 {
 	for (size_t i = 0; i < count; i++) {
 		ret[i].attr = written_attr(sampler_attr(sampler, i), &events[i]);

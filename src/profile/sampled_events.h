@@ -20,7 +20,7 @@ extern const struct sampler_event sampled_event_usual;
 
 /* What the recording says of the sampler's @count events; borrowed from it. */
 void sampled_events_describe(const struct sampler *sampler, const struct sampler_event *events,
-			     size_t count, struct perf_writer_event *ret);
+			     size_t count, struct sample_event *ret);
 
 /*
  * Whether a sample is of a target, or of what it has started: events that are of all threads have

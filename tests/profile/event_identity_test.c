@@ -72,7 +72,7 @@ static void names_are_there_before_a_recording_has_ended(void **state)
 	const struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 					     .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 					     .sample_period = 1};
-	const struct perf_writer_event events[] = {
+	const struct sample_event events[] = {
 		{.attr = attr, .name = "offcpu-time", .ids = leader_ids, .nr_ids = 1},
 		{.attr = attr, .name = "preempted-time", .ids = other_ids, .nr_ids = 1},
 	};

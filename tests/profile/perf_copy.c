@@ -15,7 +15,7 @@
 /* The id of each record stays what it was, so that one is enough here. */
 static int open_writer(const struct perf_event *first, const char *path, struct perf_writer **ret)
 {
-	const struct perf_writer_event event = {
+	const struct sample_event event = {
 		.attr = first->attr->attr,
 		.name = first->attr->name,
 		.ids = &first->id,

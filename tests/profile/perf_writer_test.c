@@ -27,7 +27,7 @@
 
 static const uint64_t ids[] = {10, 11};
 /* As it may be asked of the kernel: with what is not written. */
-static const struct perf_writer_event cpu_clock = {
+static const struct sample_event cpu_clock = {
 	.attr = {.type = PERF_TYPE_SOFTWARE,
 		 .config = PERF_COUNT_SW_CPU_CLOCK,
 		 .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
@@ -201,7 +201,7 @@ static struct perf_event mmap2(void)
 static void samples_are_of_the_event_that_has_their_id(void **state)
 {
 	static const uint64_t other_ids[] = {20};
-	const struct perf_writer_event events[] = {
+	const struct sample_event events[] = {
 		cpu_clock,
 		{.attr = cpu_clock.attr, .name = "other", .ids = other_ids, .nr_ids = 1}};
 	struct perf_event of_other = sample;
@@ -549,7 +549,7 @@ static void a_pipe_that_nobody_reads_is_an_error(void **state)
 static void a_pipe_takes_an_event_of_many_ids(void **state)
 {
 	static uint64_t many[20000];
-	struct perf_writer_event event = cpu_clock;
+	struct sample_event event = cpu_clock;
 	struct perf_writer *writer;
 
 	event.ids = many;

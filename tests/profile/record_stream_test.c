@@ -22,7 +22,7 @@
 #define PIPE_BYTES (1 << 20)
 
 static const uint64_t ids[] = {10};
-static const struct perf_writer_event cpu_clock = {
+static const struct sample_event cpu_clock = {
 	.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK},
 	.name = "cpu-clock",
 	.ids = ids,
