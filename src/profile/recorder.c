@@ -15,6 +15,7 @@
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/sample_trace.h"
+#include "profile/stack_sample.h"
 #include "unwind/remote_update.h"
 
 #define WAIT_MS 50
@@ -206,6 +207,18 @@ static uint32_t outer_frames(uint32_t max)
 	return max < 4 ? 1 : max / 4;
 }
 
+/* One frame stands for those that were left out. */
+static void insert_gap(struct bobbin_trace *trace)
+{
+	uint32_t at = trace->count - trace->outer;
+
+	if (!trace->left_out)
+		return;
+	memmove(&trace->frames[at + 1], &trace->frames[at], trace->outer * sizeof(*trace->frames));
+	trace->frames[at] = stack_sample_gap(trace->left_out);
+	trace->count++;
+}
+
 /* @trace has the recorder's frames. */
 static int put_sample(struct recorder *r, const struct perf_event *event,
 		      struct bobbin_trace *trace)
@@ -214,6 +227,7 @@ static int put_sample(struct recorder *r, const struct perf_event *event,
 	struct trace_gaps gaps;
 	size_t count;
 
+	insert_gap(trace);
 	trace_gaps_take(trace, &gaps);
 	count = perf_sample_kernel_part(&event->sample, r->chain, KERNEL_MAX);
 	if (trace->count)

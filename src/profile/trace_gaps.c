@@ -26,17 +26,12 @@ static void add_gap(struct trace_gaps *gaps, uint32_t at, size_t period, size_t 
 	};
 }
 
-/* The place of the mark, or the end of the chain. */
-static uint32_t insert_mark(struct bobbin_trace *trace)
+/* What stands for frames that were left out has no address in a chain. */
+static void take_mark(struct trace_gaps *gaps, uint32_t at, struct bobbin_frame *mark)
 {
-	uint32_t at = trace->count - trace->outer;
-
-	if (!trace->left_out)
-		return trace->count;
-	memmove(&trace->frames[at + 1], &trace->frames[at], trace->outer * sizeof(*trace->frames));
-	trace->frames[at] = (struct bobbin_frame){0};
-	trace->count++;
-	return at;
+	if (gaps->count < TRACE_GAPS_MAX)
+		add_gap(gaps, at, 0, mark->pc);
+	*mark = (struct bobbin_frame){0};
 }
 
 /* Entries of a repeat that stay. */
@@ -52,7 +47,7 @@ static uint32_t keep(const struct repeat *repeat, const struct trace_gaps *gaps)
 
 void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret)
 {
-	uint32_t mark = insert_mark(trace), left = 0, at = 0;
+	uint32_t left = 0, at = 0;
 	struct bobbin_frame *frames = trace->frames;
 
 	ret->count = 0;
@@ -60,8 +55,8 @@ void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret)
 		struct repeat repeat = {1, 1};
 		uint32_t kept;
 
-		if (at == mark)
-			add_gap(ret, left, 0, trace->left_out);
+		if (frames[at].source == BOBBIN_SOURCE_LEFT_OUT)
+			take_mark(ret, left, &frames[at]);
 		else
 			repeat_find(same_entry, frames, at, trace->count, &repeat);
 		kept = keep(&repeat, ret);

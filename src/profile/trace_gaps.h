@@ -34,8 +34,8 @@ struct trace_gaps {
 };
 
 /*
- * Make a trace a chain: put the mark where frames were left out, take out what repeats.
- * @trace: its frames need room for TRACE_CHAIN_MAX
+ * Make the user part of a sample a chain: take out what repeats, and what stands for frames that
+ * were left out.
  */
 void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret);
 

@@ -14,16 +14,21 @@ struct chain {
 	struct trace_gaps gaps;
 };
 
-/* A letter is a frame. */
+#define LEFT_OUT 1000
+
+/* A letter is a frame, a dot stands for those that were left out. */
 static void chain_init(struct chain *c, const char *letters)
 {
 	*c = (struct chain){.trace = {.frames = c->frames, .reason = BOBBIN_REASON_OUTERMOST}};
-	for (; letters[c->trace.count]; c->trace.count++)
+	for (; letters[c->trace.count]; c->trace.count++) {
+		bool mark = letters[c->trace.count] == '.';
+
 		c->frames[c->trace.count] = (struct bobbin_frame){
-			.pc = (uint64_t)letters[c->trace.count],
-			.source = BOBBIN_SOURCE_EH_FRAME,
+			.pc = mark ? LEFT_OUT : (uint64_t)letters[c->trace.count],
+			.source = mark ? BOBBIN_SOURCE_LEFT_OUT : BOBBIN_SOURCE_EH_FRAME,
 			.exact = !c->trace.count,
 		};
+	}
 }
 
 static void assert_chain(const struct chain *c, const char *letters)
@@ -84,32 +89,29 @@ static void a_mark_stands_where_frames_were_left_out(void **state)
 	struct chain c;
 
 	(void)state;
-	chain_init(&c, "lfffffffffggggggggm");
-	c.trace.outer = 9;
-	c.trace.left_out = 1000;
+	chain_init(&c, "lfffffffff.ggggggggm");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "lff.ggm");
 	assert_int_equal(c.gaps.count, 3);
 	assert_gap(&c.gaps.gaps[0], 3, 1, 7);
-	assert_gap(&c.gaps.gaps[1], 3, 0, 1000);
+	assert_gap(&c.gaps.gaps[1], 3, 0, LEFT_OUT);
 	assert_gap(&c.gaps.gaps[2], 6, 1, 6);
 }
 
 static void there_is_a_limit_of_gaps(void **state)
 {
-	char letters[BOBBIN_MAX_DEPTH + 1];
+	char letters[TRACE_CHAIN_MAX + 1];
 	struct chain c;
 
 	(void)state;
-	for (size_t i = 0; i < BOBBIN_MAX_DEPTH; i++)
+	for (size_t i = 0; i < TRACE_CHAIN_MAX; i++)
 		letters[i] = (char)('a' + i / 50);
-	letters[BOBBIN_MAX_DEPTH] = '\0';
+	letters[TRACE_CHAIN_MAX - 11] = '.';
+	letters[TRACE_CHAIN_MAX] = '\0';
 	chain_init(&c, letters);
-	c.trace.outer = 10;
-	c.trace.left_out = 5;
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_true(c.gaps.count <= TRACE_GAPS_MAX);
-	assert_gap(&c.gaps.gaps[c.gaps.count - 1], c.trace.count - 11, 0, 5);
+	assert_gap(&c.gaps.gaps[c.gaps.count - 1], c.trace.count - 11, 0, LEFT_OUT);
 }
 
 static void a_payload_says_what_was_written(void **state)
