@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/top_signals.h"
+#include "profile/recording.h"
 
 /* Whether somebody wants to quit is asked that often. */
 #define LOOK_NS (NS_PER_SECOND / 5)
@@ -19,6 +20,7 @@ struct live_recorder {
 	pthread_cond_t opened;
 	struct recorder_options options;
 	char path[32];
+	struct recording *recording;
 	int fd;
 	bool is_ready, stop;
 	int error;
@@ -124,7 +126,12 @@ int live_recorder_open(const struct recorder_options *options, int fd, enum reco
 		live->fd = fd;
 		live->options = *options;
 		snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);
-		live->options.path = live->path;
+		error = recording_open(&(struct recording_options){.path = live->path},
+				       &live->recording);
+	}
+	if (!error) {
+		live->options.sink = &recording_sink;
+		live->options.sink_ctx = live->recording;
 		error = top_signals_thread(&live->thread, run, live);
 	}
 	if (error) {
@@ -165,6 +172,7 @@ void live_recorder_close(struct live_recorder *recorder, struct recorder_stats *
 	recorder->stop = true;
 	pthread_mutex_unlock(&recorder->lock);
 	pthread_join(recorder->thread, NULL);
+	recording_close(recorder->recording);
 	if (stats)
 		*stats = recorder->stats;
 	pthread_cond_destroy(&recorder->opened);

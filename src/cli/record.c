@@ -23,6 +23,7 @@
 #include "profile/kernel_probe.h"
 #include "profile/name_recorder.h"
 #include "profile/recorder.h"
+#include "profile/recording.h"
 
 /* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
 #define LEAST_UNNAMED 10
@@ -33,6 +34,8 @@ struct record {
 	struct arguments *arguments;
 	struct recorded recorded;
 	struct name_recorder *names;
+	struct recording *recording;
+	char **words;   /* of the command line */
 	uint64_t began; /* clock_now() */
 	struct recorder *recorder;
 };
@@ -116,8 +119,9 @@ static const char *failure(int error)
 /* The program is not told that its recording failed: it runs on. */
 static void tell_failure(const struct record *record, int error)
 {
-	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s", record->options.path,
-		 failure(error), recorder_stats(record->recorder)->samples,
+	complain("%s: %s: no more is recorded after %" PRIu64 " samples%s",
+		 record->arguments->output, failure(error),
+		 recorder_stats(record->recorder)->samples,
 		 record->recorded.command ? "; the program runs on" : "");
 }
 
@@ -225,14 +229,15 @@ static void tell_samples(const struct record *record, const struct recorder_stat
 		fprintf(stderr, ", %.1f %% likely",
 			percent(s->reasons[BOBBIN_REASON_LIKELY], s->user));
 	fprintf(stderr, ", %" PRIu64 " records lost; ", s->lost);
-	safe_text_plain(stderr, record->options.path);
+	safe_text_plain(stderr, record->arguments->output);
 }
 
-static void tell_file(const struct record *record, const struct recorder_stats *s)
+static void tell_file(const struct record *record)
 {
+	const struct recording_stats *s = recording_stats(record->recording);
 	struct stat st;
 
-	if (strcmp(record->options.path, "-") && !stat(record->options.path, &st) &&
+	if (strcmp(record->arguments->output, "-") && !stat(record->arguments->output, &st) &&
 	    S_ISREG(st.st_mode))
 		fprintf(stderr, ", %.2f MiB", (double)st.st_size / (1 << 20));
 	if (s->cut)
@@ -263,13 +268,15 @@ static void tell_waits(const struct wait_stats *w)
 	tell_count(w->dropped, "waits are left out, as records were lost");
 }
 
-static void tell_compiled(const struct record *record, const struct recorder_stats *s)
+static void tell_compiled(const struct record *record)
 {
+	const struct recording_stats *s = recording_stats(record->recording);
+
 	if (s->told) {
 		fprintf(stderr,
 			"  %8" PRIu64 " functions that were compiled at run time are named in ",
 			s->told);
-		safe_text_plain(stderr, record->options.path);
+		safe_text_plain(stderr, record->arguments->output);
 		fputs(".jit\n", stderr);
 	}
 	if (s->told_error)
@@ -350,6 +357,7 @@ static void tell_kernel_walks(const struct record *record, const struct recorder
 static void tell_remedies(const struct record *record, const struct recorder_stats *s)
 {
 	const struct name_stats *n = record->names ? name_recorder_stats(record->names) : NULL;
+	uint64_t told = recording_stats(record->recording)->told;
 
 	if (s->lost)
 		fputs("           records are lost where they are taken faster than they are read: a lower "
@@ -365,9 +373,9 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 	if (percent(n->java_stacks, s->user) > LEAST_SHARE)
 		fputs("           java -XX:+PreserveFramePointer lets compiled code be walked\n",
 		      stderr);
-	if (n->java_frames && !s->told)
+	if (n->java_frames && !told)
 		fputs("           java -XX:+DumpPerfMapAtExit names compiled code\n", stderr);
-	if (n->v8_frames && !s->told)
+	if (n->v8_frames && !told)
 		fputs("           node --perf-basic-prof names compiled JavaScript\n", stderr);
 }
 
@@ -379,7 +387,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 		fputc('\r', stderr);
 	fputs("bobbin record: ", stderr);
 	tell_samples(record, s);
-	tell_file(record, s);
+	tell_file(record);
 	for (int i = 0; i < BOBBIN_REASON_COUNT; i++)
 		if (s->reasons[i] && i != BOBBIN_REASON_OUTERMOST && i != BOBBIN_REASON_LIKELY)
 			fprintf(stderr, "  %8" PRIu64 " ended early: %s\n", s->reasons[i],
@@ -396,7 +404,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 			s->inferred, s->frames);
 	tell_waits(&s->waits);
 	tell_walks(record, s);
-	tell_compiled(record, s);
+	tell_compiled(record);
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
 	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
 	tell_count(s->broken, "records could not be used");
@@ -444,30 +452,46 @@ static void tell_walk(const struct record *record)
 		fputs("bobbin record: stacks are walked in the kernel, as with --bpf\n", stderr);
 }
 
-static int open_recorder(void *ctx)
+/* What takes the samples. */
+static int open_recording(struct record *record)
 {
-	struct record *record = ctx;
 	const struct arguments *a = record->arguments;
 	const struct name_recorder_options keeper = {
 		.debug_path = a->unwind.debug_path,
 		.remember = a->has_debug_path,
 		.on_loss = a->quiet ? NULL : complain_loss,
 	};
-	enum recorder_stage stage;
-	int error;
+	struct recording_options options = {
+		.path = a->output,
+		.version = BOBBIN_VERSION,
+		.argv = (const char *const *)record->words,
+	};
+	int error = a->no_names ? 0 : name_recorder_open(&keeper, &record->names);
 
-	error = a->no_names ? 0 : name_recorder_open(&keeper, &record->names);
-	if (error) {
-		complain("%s", strerror(-error));
-		return 1;
-	}
-	record->options.names = record->names;
-	error = recorder_open(&record->options, &stage, &record->recorder);
+	options.names = record->names;
+	if (!error)
+		error = recording_open(&options, &record->recording);
+	record->options.sink = &recording_sink;
+	record->options.sink_ctx = record->recording;
+	return error;
+}
+
+static int open_recorder(void *ctx)
+{
+	struct record *record = ctx;
+	enum recorder_stage stage = RECORDER_MEMORY;
+	int error = open_recording(record);
+
+	if (!error)
+		error = recorder_open(&record->options, &stage, &record->recorder);
 	if (!error) {
 		tell_walk(record);
 		return 0;
 	}
-	complain_recorder(&record->options, stage, error);
+	if (stage == RECORDER_OUTPUT)
+		complain_file(record->arguments->output, error, NULL);
+	else
+		complain_recorder(&record->options, stage, error);
 	return 1;
 }
 
@@ -487,8 +511,8 @@ static int start(struct record *record)
 	};
 
 	return recorded_start(&record->recorded, &record->options,
-			      is_stdout(record->options.path) ? WORKLOAD_SPARE_STDOUT
-							      : WORKLOAD_ALL_STREAMS,
+			      is_stdout(record->arguments->output) ? WORKLOAD_SPARE_STDOUT
+								   : WORKLOAD_ALL_STREAMS,
 			      &recorder);
 }
 
@@ -518,10 +542,12 @@ static int record_until_end(struct record *record)
 		recorder_settle(record->recorder, &interrupted);
 	error = recorder_finish(record->recorder, &stats);
 	if (error)
-		complain_file(record->options.path, error, NULL);
+		complain_file(record->arguments->output, error, NULL);
 	else
 		summarise(record, &stats);
-	return exit_status(record, status, error ? error : stats.cut);
+	if (!error)
+		error = recording_stats(record->recording)->cut;
+	return exit_status(record, status, error);
 }
 
 int run_record(struct arguments *a)
@@ -531,11 +557,9 @@ int run_record(struct arguments *a)
 		.recorded = {.arguments = a, .command = a->operand_count ? a->operands : NULL},
 		.options =
 			{
-				.path = a->output,
 				.frequency = recorded_frequency(a),
 				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 				.max_stack = (uint32_t)a->max_stack,
-				.version = BOBBIN_VERSION,
 				.all = recorded_is_all(a),
 				.also_copy = a->also_copy,
 				.off_cpu = a->off_cpu,
@@ -544,7 +568,6 @@ int run_record(struct arguments *a)
 				.hurry = &interrupted,
 			},
 	};
-	char **words;
 	int r = check(a);
 
 	if (r)
@@ -557,11 +580,11 @@ int run_record(struct arguments *a)
 		return refuse_call("--also-copy compares the samples of one event");
 	recorded_walk(a, &record.options);
 	tell_call_graph(a);
-	words = command_line(a);
-	record.options.argv = (const char *const *)words;
+	record.words = command_line(a);
 	catch_signals();
 	r = record_until_end(&record);
+	recording_close(record.recording);
 	name_recorder_close(record.names);
-	free(words);
+	free(record.words);
 	return r;
 }

@@ -277,15 +277,6 @@ static void complain_walk(int error)
 	complain("--bpf: %s", probe_walk_error(error, why, sizeof(why)));
 }
 
-/* A pipe of ours has no name. */
-static void complain_output(const struct recorder_options *options, int error)
-{
-	if (options->path)
-		complain_file(options->path, error, NULL);
-	else
-		complain("%s", strerror(-error));
-}
-
 void complain_recorder(const struct recorder_options *options, enum recorder_stage stage, int error)
 {
 	char name[TARGET_NAME];
@@ -302,9 +293,6 @@ void complain_recorder(const struct recorder_options *options, enum recorder_sta
 		break;
 	case RECORDER_KERNEL_WALK:
 		complain_walk(error);
-		break;
-	case RECORDER_OUTPUT:
-		complain_output(options, error);
 		break;
 	case RECORDER_PROCESS:
 		complain("%s: %s", target_name(options, name), strerror(-error));

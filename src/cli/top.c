@@ -518,7 +518,6 @@ int run_top(struct arguments *a)
 		.frequency = a->off_cpu ? 1 : recorded_frequency(a),
 		.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
 		.max_stack = (uint32_t)a->max_stack,
-		.version = BOBBIN_VERSION,
 		.all = recorded_is_all(a),
 		.off_cpu = a->off_cpu,
 		.wait_ns = a->off_cpu_ms * 1000000,

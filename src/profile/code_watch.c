@@ -145,8 +145,9 @@ bool code_watch_has_bare_code(const struct bobbin_space *space, const struct bob
 				return true;
 			break;
 		case BOBBIN_SOURCE_DEBUG_FRAME:
-		case BOBBIN_SOURCE_SIDEFILE:
-			break; /* of files only */
+		case BOBBIN_SOURCE_SIDEFILE: /* of files only */
+		case BOBBIN_SOURCE_LEFT_OUT:
+			break;
 		default:
 			if (code_watch_is_bare(space, &trace->frames[i]))
 				return true;

@@ -349,7 +349,8 @@ int map_keeper_trace(struct map_keeper *keeper, const struct process *process,
 	if (!r)
 		r = look(p);
 	for (uint32_t i = 0; i < trace->count && !r; i++)
-		if (code_watch_is_bare(process->space, &trace->frames[i]))
+		if (trace->frames[i].source != BOBBIN_SOURCE_LEFT_OUT &&
+		    code_watch_is_bare(process->space, &trace->frames[i]))
 			r = look_up(keeper, p, bobbin_frame_lookup_pc(&trace->frames[i]), time);
 	if (r && r != -ENOMEM) {
 		note_error(keeper, r);

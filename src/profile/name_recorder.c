@@ -178,7 +178,8 @@ int name_recorder_trace(struct name_recorder *k, struct bobbin_space *space,
 	int r = 0;
 
 	for (uint32_t i = 0; i < trace->count && !r; i++)
-		r = count_frame(k, space, bobbin_frame_lookup_pc(&trace->frames[i]));
+		if (trace->frames[i].source != BOBBIN_SOURCE_LEFT_OUT)
+			r = count_frame(k, space, bobbin_frame_lookup_pc(&trace->frames[i]));
 	if (trace->reason == BOBBIN_REASON_NO_TABLE)
 		k->stats.java_stacks += machine_of(k, space) == MACHINE_JAVA;
 	return r;

@@ -9,8 +9,8 @@
 #ifndef BOBBIN_PROFILE_OFF_CPU_H
 #define BOBBIN_PROFILE_OFF_CPU_H
 
-#include "profile/perf_writer.h"
 #include "profile/process_table.h"
+#include "profile/sample_sink.h"
 #include "profile/switch_events.h"
 #include "profile/wakeups.h"
 

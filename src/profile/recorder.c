@@ -5,17 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "profile/image_records.h"
-#include "profile/name_recorder.h"
+#include "profile/perf_format.h"
 #include "profile/probe_event.h"
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_regs.h"
 #include "profile/sample_trace.h"
-#include "profile/stack_sample.h"
 #include "unwind/remote_update.h"
 
 #define WAIT_MS 50
@@ -26,16 +24,18 @@
 
 static const struct bobbin_trace no_user = {.reason = BOBBIN_REASON_NO_USER};
 
+/* What is too large for the sink is counted, and sampling goes on. */
+static int pass(struct recorder *r, int error)
+{
+	r->stats.broken += error == -E2BIG;
+	return error == -E2BIG ? 0 : error;
+}
+
 int recorder_put(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
-	int error = perf_writer_put(r->writer, event);
 
-	/* a record of 64 KiB and more: count it, the recording goes on */
-	if (error != -E2BIG)
-		return error;
-	r->stats.broken++;
-	return 0;
+	return pass(r, r->options.sink->record(r->options.sink_ctx, event));
 }
 
 /* Files are read while they are sure to be there. */
@@ -77,15 +77,6 @@ static int inherit_calls(struct recorder *r, const struct perf_event *event)
 								 : 0;
 }
 
-/* To a process that was forked, not to a thread. */
-static void hand_names_on(struct recorder *r, const struct perf_event *event)
-{
-	const struct thread *child = process_table_find(r->processes, (int)event->tid);
-
-	if (r->keeper && child && event->pid != event->task.ppid)
-		jit_keeper_fork(r->keeper, (int)event->task.ppid, child->process);
-}
-
 int recorder_on_record(void *ctx, const struct perf_event *event)
 {
 	struct recorder *r = ctx;
@@ -109,8 +100,6 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 		error = recorder_put(r, event);
 		return error ? error : tell_images_over(r, event);
 	case PERF_RECORD_FORK:
-		hand_names_on(r, event);
-		return recorder_put(r, event);
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_LOST:
@@ -172,12 +161,8 @@ static int unwind_copy(struct recorder *r, const struct perf_event *event, struc
 	return 0;
 }
 
-/* What is done with each user part. */
-static int keep_user(struct recorder *r, const struct perf_event *event, struct process *process,
-		     const struct bobbin_trace *trace)
+static void count_user(struct recorder *r, const struct bobbin_trace *trace)
 {
-	int error = 0;
-
 	if (!trace->count) {
 		/* not even the first frame has the code that it was walked by, or is known */
 		bool cut = trace->reason == BOBBIN_REASON_UNLOADED ||
@@ -186,19 +171,14 @@ static int keep_user(struct recorder *r, const struct perf_event *event, struct 
 
 		r->stats.user += cut;
 		r->stats.reasons[trace->reason] += cut;
-		return 0;
+		return;
 	}
-	if (r->options.names)
-		error = name_recorder_trace(r->options.names, process->space, trace);
-	if (error)
-		return error;
 	r->stats.user++;
 	r->stats.deep += trace->left_out != 0;
 	r->stats.reasons[trace->reason]++;
 	r->stats.frames += trace->count;
 	for (uint32_t i = 0; i < trace->count; i++)
 		r->stats.inferred += trace->frames[i].source == BOBBIN_SOURCE_CODE;
-	return jit_keeper_trace(r->keeper, process, trace, event->time);
 }
 
 /* Of a stack with more frames, the root and what it called say most. */
@@ -219,33 +199,58 @@ static void insert_gap(struct bobbin_trace *trace)
 	trace->count++;
 }
 
-/* @trace has the recorder's frames. */
-static int put_sample(struct recorder *r, const struct perf_event *event,
-		      struct bobbin_trace *trace)
+/* The kernel's part goes right before that of the user.  Its frames. */
+static size_t insert_kernel(struct recorder *r, const struct perf_sample *sample)
 {
-	struct perf_event out = *event;
-	struct trace_gaps gaps;
-	size_t count;
+	size_t entries = perf_sample_kernel_count(sample), count = 0;
+	struct bobbin_frame *end = r->frames + STACK_SAMPLE_KERNEL_MAX;
+
+	if (entries > STACK_SAMPLE_KERNEL_MAX)
+		entries = STACK_SAMPLE_KERNEL_MAX;
+	while (entries--)
+		if (sample->callchain[entries] < PERF_CONTEXT_MAX)
+			*(end - ++count) = (struct bobbin_frame){
+				.pc = sample->callchain[entries],
+				.kernel = true,
+			};
+	if (count)
+		(end - count)->exact = true;
+	return count;
+}
+
+/* The number among @r->described of the event that a sample is of. */
+static size_t event_of(const struct recorder *r, uint64_t id)
+{
+	const struct owned_id *own = event_ids_find(&r->event_ids, id);
+
+	return own ? own->attr : 0;
+}
+
+/* @thread, @process: NULL if they have ended */
+static int give_sample(struct recorder *r, const struct perf_event *event,
+		       const struct process *process, struct bobbin_trace *trace)
+{
+	size_t number = event_of(r, event->id), kernel = insert_kernel(r, &event->sample);
+	const struct sample_event *described = &r->described[number];
+	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
+	struct stack_sample sample = stack_sample_of(event, &described->attr);
 
 	insert_gap(trace);
-	trace_gaps_take(trace, &gaps);
-	count = perf_sample_kernel_part(&event->sample, r->chain, KERNEL_MAX);
-	if (trace->count)
-		r->chain[count++] = PERF_CONTEXT_USER;
-	for (uint32_t i = 0; i < trace->count; i++)
-		r->chain[count++] = r->frames[i].pc;
-
-	out.sample.callchain = r->chain;
-	out.sample.callchain_nr = count;
-	out.sample.raw = r->payload;
-	out.sample.raw_size = (uint32_t)trace_payload_write(trace, &gaps, r->payload);
-	return recorder_put(r, &out);
+	sample.event = described->name;
+	sample.event_number = number;
+	sample.comm = thread ? thread->comm : "";
+	sample.process = process;
+	sample.frames = r->frames + STACK_SAMPLE_KERNEL_MAX - kernel;
+	sample.count = kernel + trace->count;
+	sample.chained = sample.traced = true;
+	sample.reason = trace->reason;
+	return pass(r, r->options.sink->sample(r->options.sink_ctx, &sample));
 }
 
 struct bobbin_trace recorder_trace(struct recorder *r)
 {
 	return (struct bobbin_trace){
-		.frames = r->frames,
+		.frames = r->frames + STACK_SAMPLE_KERNEL_MAX,
 		.max = r->options.max_stack,
 		.outer = outer_frames(r->options.max_stack),
 	};
@@ -254,10 +259,9 @@ struct bobbin_trace recorder_trace(struct recorder *r)
 int recorder_put_user(struct recorder *r, const struct perf_event *event, struct process *process,
 		      struct bobbin_trace *trace)
 {
-	int error = keep_user(r, event, process, trace);
-
+	count_user(r, trace);
 	r->stats.samples++;
-	return error ? error : put_sample(r, event, trace);
+	return give_sample(r, event, process, trace);
 }
 
 static bool is_of_user(const struct recorder *r, struct process *process)
@@ -343,8 +347,8 @@ static int put_stack(struct recorder *r, struct process *process, const struct k
 {
 	struct bobbin_trace trace = process ? stack->trace : no_user;
 
-	trace.frames = r->frames;
-	memcpy(r->frames, stack->frames, trace.count * sizeof(*r->frames));
+	trace.frames = recorder_trace(r).frames;
+	memcpy(trace.frames, stack->frames, trace.count * sizeof(*trace.frames));
 	return recorder_put_user(r, event, process, &trace);
 }
 
@@ -541,8 +545,7 @@ static int drain(struct recorder *r, bool final)
 		error = error ? error : bpf_walk_missed(r->walk);
 	}
 	r->stats.read_until = sampler_horizon(r->sampler);
-	error = error ? error : jit_keeper_sweep(r->keeper);
-	return error ? error : perf_writer_round(r->writer);
+	return error ? error : r->options.sink->round(r->options.sink_ctx);
 }
 
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
@@ -586,7 +589,6 @@ static void free_deferred(struct deferred_samples *samples)
 void recorder_close(struct recorder *r)
 {
 	free_deferred(&r->deferred);
-	jit_keeper_close(r->keeper);
 	process_table_close(r->processes);
 	walk_comparison_close(r->comparison);
 	bpf_walk_close(r->loading);
@@ -600,19 +602,9 @@ void recorder_close(struct recorder *r)
 		probe_event_close(&r->probes[i]);
 	free(r->probes);
 	free(r->events);
+	event_ids_fini(&r->event_ids);
+	free(r->described);
 	free(r);
-}
-
-static int keep_names(struct recorder *r)
-{
-	struct byte_buffer blob = {0};
-	int error = 0;
-
-	if (r->options.names && !name_recorder_finish(r->options.names, r->unwinder, &blob) &&
-	    blob.size && !blob.failed)
-		error = perf_writer_feature(r->writer, RECORDED_NAMES_FEATURE, &blob);
-	byte_buffer_fini(&blob);
-	return error;
 }
 
 void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *interrupted)
@@ -623,11 +615,6 @@ void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *int
 
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 {
-	struct perf_writer_info info = {
-		.version = recorder->options.version,
-		.argv = recorder->options.argv,
-		.kept = &recorder->stats.kept,
-	};
 	int error;
 
 	recorder_stop(recorder);
@@ -637,21 +624,13 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 		recorder->stats.cut = recorder_give_up(recorder, 0);
 	if (!recorder->stats.cut)
 		recorder->stats.cut = off_cpu_finish(&recorder->off_cpu, recorder->stopped);
-	if (!recorder->stats.cut)
-		recorder->stats.cut = keep_names(recorder);
-	recorder->stats.told = jit_keeper_stats(recorder->keeper).functions;
+	error = recorder->options.sink->end(recorder->options.sink_ctx, recorder->stats.cut);
 	recorder->stats.given_up =
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
 	recorder->stats.left_out = unwinder_left_out(recorder->unwinder);
-	recorder->stats.told_error = jit_keeper_stats(recorder->keeper).error;
 	if (recorder->walk)
 		bpf_walk_stats(recorder->walk, &recorder->stats.kernel);
 	recorder->stats.broken += recorder->stats.kernel.broken;
-	error = perf_writer_finish(recorder->writer, &info);
-	if (error && recorder->stats.kept) {
-		recorder->stats.cut = error;
-		error = 0;
-	}
 	recorder->stats.waits = recorder->off_cpu.stats;
 	*stats = recorder->stats;
 	recorder_close(recorder);
@@ -662,7 +641,8 @@ void recorder_abort(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
-	perf_writer_abort(recorder->writer);
+	if (recorder->options.sink->abort)
+		recorder->options.sink->abort(recorder->options.sink_ctx);
 	recorder_close(recorder);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * recorder.h - sample, unwind at once, write call chains.
+ * recorder.h - sample, unwind at once, give frames.
  *
- *	sampler ──► process table ──► walker ──► perf.data
+ *	sampler ──► process table ──► walker ──► a sink, see sample_sink.h
  *
- * Copies of stacks are used and dropped: what is written is a call chain of
- * the kernel's and the user's part, see also trace_payload.h.
+ * Copies of stacks are used and dropped.
  */
 #ifndef BOBBIN_PROFILE_RECORDER_H
 #define BOBBIN_PROFILE_RECORDER_H
@@ -25,7 +24,7 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout);
 
 /*
- * Take in what was sampled.  0; or a negative errno of writing or -ENOMEM: then nothing
+ * Take in what was sampled.  0; or a negative errno of the sink or -ENOMEM: then nothing
  * more is sampled, and what there is waits for recorder_finish().
  */
 int recorder_sweep(struct recorder *recorder);
@@ -40,12 +39,12 @@ void recorder_stop(struct recorder *recorder);
 void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *interrupted);
 
 /*
- * End the recording; the recorder is gone.  0; there is a file, of which stats->cut may say
- * that it lacks the last samples.  Or what went wrong, then there is no file.
+ * Give the rest, and end the sink; the recorder is gone.  What that returned; stats->cut may say
+ * that the last samples are missing.
  */
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats);
 
-/* Leave no file. */
+/* The recorder, or NULL, is gone, and the sink is told to forget all. */
 void recorder_abort(struct recorder *recorder);
 
 const struct recorder_stats *recorder_stats(const struct recorder *recorder);

@@ -10,9 +10,8 @@
 
 #include "bpfwalk/bpf_walk.h"
 #include "profile/off_cpu.h"
+#include "profile/sample_sink.h"
 #include "profile/sampled_events.h"
-
-struct name_recorder;
 
 /* Where stacks are walked. */
 enum recorder_walk {
@@ -23,7 +22,8 @@ enum recorder_walk {
 };
 
 struct recorder_options {
-	const char *path;                      /* of the file, or "-" */
+	const struct sample_sink *sink; /* takes what is sampled */
+	void *sink_ctx;
 	const struct recorder_target *targets; /* as long as the recorder is open */
 	size_t target_count;                   /* all of them are whole processes, or none is */
 	bool all;                              /* everything that runs; there are no targets */
@@ -38,18 +38,15 @@ struct recorder_options {
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
 	enum recorder_walk walk;
-	bool also_copy;      /* and in user space, too: compare, and keep the latter */
-	bool off_cpu;        /* also where threads wait, as samples of events of their own */
-	bool wakers;         /* with @off_cpu: and who ends the waits */
-	uint64_t wait_ns;    /* with @off_cpu: shorter waits are only counted */
-	uint32_t max_stack;  /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
-	const char *version; /* for the file's header */
+	bool also_copy;     /* and in user space, too: compare, and keep the latter */
+	bool off_cpu;       /* also where threads wait, as samples of events of their own */
+	bool wakers;        /* with @off_cpu: and who ends the waits */
+	uint64_t wait_ns;   /* with @off_cpu: shorter waits are only counted */
+	uint32_t max_stack; /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
 	/* once it is not 0, what does not answer is waited for no longer; or NULL */
 	const volatile sig_atomic_t *hurry;
-	const char *const *argv;
 	struct bobbin_unwinder_options unwind;
 	const struct infer_ops *infer; /* of inferred rules, or NULL */
-	struct name_recorder *names;   /* or NULL: no names are kept with the recording */
 };
 
 struct recorder_stats {
@@ -59,12 +56,9 @@ struct recorder_stats {
 	uint64_t read_until;                   /* clock_now(): of all records so far */
 	uint64_t broken;                       /* records that made no sense */
 	uint64_t deep;                         /* stacks of which frames were left out */
-	uint64_t told;                         /* functions whose names were kept beside the file */
 	unsigned int given_up;                 /* memories and files that did not answer in time */
 	uint64_t left_out;                     /* pieces of registered code: no room for them */
-	int told_error;                        /* why some of them were not, or 0 */
 	int cut;                               /* why the recording ended too early, or 0 */
-	uint64_t kept;                         /* samples that are in the file */
 	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
 	uint64_t frames, inferred;             /* of user parts; of them, by rules from code */
 	uint64_t walked;                       /* user parts that were walked in the kernel */

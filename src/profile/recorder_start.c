@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How a recorder begins: events, the file, and what runs already.
+ * How a recorder begins: events, the sink, and what runs already.
  */
 #include "profile/recorder.h"
 
@@ -162,21 +162,34 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 	return error;
 }
 
-static int open_writer(struct recorder *r)
+/* Which event of several a sample is of. */
+static int note_ids(struct recorder *r, size_t count)
+{
+	int error = 0;
+
+	for (size_t n = 0; count > 1 && n < count; n++)
+		for (size_t i = 0; i < r->described[n].nr_ids && !error; i++)
+			error = event_ids_add(&r->event_ids, r->described[n].ids[i], (uint32_t)n);
+	return error;
+}
+
+static int begin_sink(struct recorder *r)
 {
 	size_t count = r->options.event_count;
-	struct sample_event *events = calloc(count + OFF_CPU_EVENTS, sizeof(*events));
+	struct sample_source source = {.unwinder = r->unwinder, .processes = r->processes};
 	int error;
 
-	if (!events)
+	r->described = calloc(count + OFF_CPU_EVENTS, sizeof(*r->described));
+	if (!r->described)
 		return -ENOMEM;
-	sampled_events_describe(r->sampler, r->events, count, events);
-	r->id = events[0].ids[0];
+	sampled_events_describe(r->sampler, r->events, count, r->described);
+	r->id = r->described[0].ids[0];
 	if (r->options.off_cpu)
-		count += off_cpu_describe(&r->off_cpu, &events[0].attr, events + count);
-	error = perf_writer_open(r->options.path, events, count, &r->writer);
-	free(events);
-	return error;
+		count += off_cpu_describe(&r->off_cpu, &r->described[0].attr, r->described + count);
+	source.events = r->described;
+	source.event_count = count;
+	error = note_ids(r, count);
+	return error ? error : r->options.sink->begin(r->options.sink_ctx, &source);
 }
 
 /* Of now, and at the beginning of time 0. */
@@ -358,16 +371,6 @@ static int attach_walk(struct recorder *r)
 	return error;
 }
 
-static int open_file(struct recorder *r)
-{
-	int error = open_writer(r);
-
-	return error ? error
-		     : jit_keeper_open(perf_writer_is_stream(r->writer) ? NULL : r->options.path,
-				       unwinder_reader(r->unwinder), r->id, recorder_put, r,
-				       &r->keeper);
-}
-
 /* Events of threads count from when they are opened on: with the walk, if there is one. */
 static int open_of_threads(struct recorder *r, enum recorder_stage *stage)
 {
@@ -386,7 +389,7 @@ static int open_of_threads(struct recorder *r, enum recorder_stage *stage)
 	if (error)
 		return error;
 	*stage = RECORDER_OUTPUT;
-	error = open_file(r);
+	error = begin_sink(r);
 	return error ? error : describe_past(r, stage);
 }
 
@@ -403,7 +406,7 @@ static int open_of_all(struct recorder *r, enum recorder_stage *stage)
 	error = open_sampler(r, stage);
 	if (!error) {
 		*stage = RECORDER_OUTPUT;
-		error = open_file(r);
+		error = begin_sink(r);
 	}
 	if (!error)
 		error = describe_past(r, stage);

@@ -8,19 +8,15 @@
 #include "bpfwalk/bpf_walk.h"
 #include "profile/code_watch.h"
 #include "profile/deferred_samples.h"
+#include "profile/event_ids.h"
 #include "profile/foreign_processes.h"
-#include "profile/jit_keeper.h"
 #include "profile/recorder_options.h"
 #include "profile/return_probes.h"
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
-#include "profile/trace_payload.h"
+#include "profile/trace_gaps.h"
 #include "profile/walk_comparison.h"
 #include "unwind/module.h"
-
-/* Kernel part, mark, user part. */
-#define KERNEL_MAX 256
-#define CHAIN_MAX (KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
 
 struct recorder {
 	struct recorder_options options;
@@ -32,8 +28,8 @@ struct recorder {
 	struct foreign_processes foreign; /* of wakers */
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
-	struct perf_writer *writer;
-	struct jit_keeper *keeper;
+	struct sample_event *described; /* the events, for the sink */
+	struct event_ids event_ids;     /* of those, if there are several */
 	struct code_watcher watcher;
 	struct bpf_walk *loading,
 		*walk; /* one of them, or neither; the first is to be waited for */
@@ -46,17 +42,16 @@ struct recorder {
 	uint64_t id;           /* that marks our own records */
 	uint64_t time;         /* of the last record, on the recording's clock */
 	uint64_t stopped;      /* clock_now(), or 0 */
-	int error;             /* of writing, in a visit of all processes */
+	int error;             /* of the sink, in a visit of all processes */
 	struct recorder_stats stats;
-	struct bobbin_frame frames[TRACE_CHAIN_MAX];
-	uint64_t chain[CHAIN_MAX];
-	uint8_t payload[TRACE_PAYLOAD_MAX];
+	/* the user's part of a sample begins at the same place in all of them */
+	struct bobbin_frame frames[STACK_SAMPLE_KERNEL_MAX + TRACE_CHAIN_MAX];
 };
 
-/* Write an event.  0 or a negative errno. */
+/* Give a record to the sink.  0 or a negative errno. */
 int recorder_put(void *recorder, const struct perf_event *event);
 
-/* Take in a record that is no sample, and write it. */
+/* Take in a record that is no sample, and give it. */
 int recorder_on_record(void *recorder, const struct perf_event *event);
 
 /* The same for one that tells what is so now. */
@@ -65,7 +60,7 @@ int recorder_on_description(void *recorder, const struct perf_event *event);
 /* Tell what runs, and what it has mapped and registered.  @files: or NULL */
 int recorder_describe(struct recorder *recorder, pid_t pid, struct snapshot_files *files);
 
-/* Write what images a process has told of. */
+/* Give what images a process has told of. */
 int recorder_tell_images(struct recorder *recorder, struct process *process);
 
 /*
@@ -75,21 +70,21 @@ int recorder_tell_images(struct recorder *recorder, struct process *process);
 int recorder_watch_code(struct recorder *recorder, struct process *process,
 			const struct bobbin_trace *trace);
 
-/* Count a sample and its user part, in the recorder's frames, and write it. */
+/* Count a sample and its user part, which is in recorder_trace(), and give it. */
 int recorder_put_user(struct recorder *recorder, const struct perf_event *event,
 		      struct process *process, struct bobbin_trace *trace);
 
-/* Room for a trace. */
+/* Room for the user part of a sample. */
 struct bobbin_trace recorder_trace(struct recorder *recorder);
 
-/* A sample whose stack the kernel walks: hold it, or write it if there is nothing to come. */
+/* A sample whose stack the kernel walks: hold it, or give it if there is nothing to come. */
 int recorder_defer(struct recorder *recorder, const struct perf_event *event,
 		   struct process *process);
 
-/* What the kernel has found: write the samples that wait for it. */
+/* What the kernel has found: give the samples that wait for it. */
 int recorder_on_user_chain(struct recorder *recorder, const struct perf_event *event);
 
-/* Write the oldest samples that wait without a user part, until @max are left. */
+/* Give the oldest samples that wait without a user part, until @max are left. */
 int recorder_give_up(struct recorder *recorder, size_t max);
 
 /* Wait for samples at the end of a wait; see off_cpu.h. */

@@ -5,8 +5,8 @@
 #ifndef BOBBIN_PROFILE_SAMPLED_EVENTS_H
 #define BOBBIN_PROFILE_SAMPLED_EVENTS_H
 
-#include "profile/perf_writer.h"
 #include "profile/process_table.h"
+#include "profile/sample_sink.h"
 #include "profile/sampler.h"
 
 /* A process, with all its threads and what they start; or one thread alone. */

@@ -11,6 +11,9 @@ struct perf_event;
 struct perf_event_attr;
 struct process;
 
+/* Most frames of the kernel's part, where a recorder gives a sample. */
+#define STACK_SAMPLE_KERNEL_MAX 256
+
 /* A sample; everything is valid until the source gives the next one. */
 struct stack_sample {
 	const char *event; /* its name */
