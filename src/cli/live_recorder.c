@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/top_signals.h"
-#include "profile/recording.h"
 
 /* Whether somebody wants to quit is asked that often. */
 #define LOOK_NS (NS_PER_SECOND / 5)
@@ -19,9 +16,6 @@ struct live_recorder {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t opened;
 	struct recorder_options options;
-	char path[32];
-	struct recording *recording;
-	int fd;
 	bool is_ready, stop;
 	int error;
 	enum recorder_stage stage;
@@ -65,7 +59,7 @@ static void record(struct live_recorder *live, struct recorder *recorder)
 	} while (exchange(live, recorder, error));
 }
 
-/* Of a stream that failed nobody reads the end. */
+/* What fails at the end has failed before. */
 static void finish(struct live_recorder *live, struct recorder *recorder)
 {
 	struct recorder_stats stats;
@@ -83,8 +77,6 @@ static void *run(void *ctx)
 	enum recorder_stage stage;
 	int error = recorder_open(&live->options, &stage, &recorder);
 
-	/* the recorder has opened the pipe for itself */
-	close(live->fd);
 	tell_opened(live, error, stage);
 	if (error)
 		return NULL;
@@ -113,7 +105,7 @@ static int wait_until_open(struct live_recorder *live, enum recorder_stage *stag
 	return error;
 }
 
-int live_recorder_open(const struct recorder_options *options, int fd, enum recorder_stage *stage,
+int live_recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
 		       struct live_recorder **ret)
 {
 	struct live_recorder *live = calloc(1, sizeof(*live));
@@ -123,19 +115,10 @@ int live_recorder_open(const struct recorder_options *options, int fd, enum reco
 	if (!error) {
 		pthread_mutex_init(&live->lock, NULL);
 		pthread_cond_init(&live->opened, NULL);
-		live->fd = fd;
 		live->options = *options;
-		snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", fd);
-		error = recording_open(&(struct recording_options){.path = live->path},
-				       &live->recording);
-	}
-	if (!error) {
-		live->options.sink = &recording_sink;
-		live->options.sink_ctx = live->recording;
 		error = top_signals_thread(&live->thread, run, live);
 	}
 	if (error) {
-		close(fd);
 		free(live);
 		return error;
 	}
@@ -172,7 +155,6 @@ void live_recorder_close(struct live_recorder *recorder, struct recorder_stats *
 	recorder->stop = true;
 	pthread_mutex_unlock(&recorder->lock);
 	pthread_join(recorder->thread, NULL);
-	recording_close(recorder->recording);
 	if (stats)
 		*stats = recorder->stats;
 	pthread_cond_destroy(&recorder->opened);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * live_recorder.h - a recorder in a thread of its own, which writes to a pipe.
+ * live_recorder.h - a recorder in a thread of its own.
  *
- * Whoever reads may be slow: the recorder waits then, and in the end the kernel drops records
- * and counts them.
+ * Its sink may be slow: the recorder waits then, and in the end the kernel drops records and
+ * counts them.
  */
 #ifndef BOBBIN_CLI_LIVE_RECORDER_H
 #define BOBBIN_CLI_LIVE_RECORDER_H
@@ -13,11 +13,10 @@
 struct live_recorder;
 
 /*
- * Open a recorder as @options say, but for the path, which is that of the pipe @fd: it is closed
- * in any case.  Somebody must read the pipe already.  Errors as recorder_open(); and -EINTR if
- * top_signals.end is set meanwhile: then it goes on opening, and the process is to be ended.
+ * Open a recorder.  Errors as recorder_open(); and -EINTR if top_signals.end is set meanwhile: then
+ * it goes on opening, and the process is to be ended.
  */
-int live_recorder_open(const struct recorder_options *options, int fd, enum recorder_stage *stage,
+int live_recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
 		       struct live_recorder **ret);
 
 /* The counts so far. */
@@ -27,7 +26,7 @@ void live_recorder_stats(struct live_recorder *recorder, struct recorder_stats *
 int live_recorder_failure(struct live_recorder *recorder);
 
 /*
- * Sample no more, write what there is, and end the stream.  The recorder, or NULL, is gone.
+ * Sample no more, give what there is, and end the sink.  The recorder, or NULL, is gone.
  * @stats: all counts, or NULL.
  */
 void live_recorder_close(struct live_recorder *recorder, struct recorder_stats *stats);

@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/hash_index.h"
+#include "base/native_arch.h"
 #include "cli/named_stack.h"
 #include "cli/top_signals.h"
 #include "export/live_counts.h"
 #include "profile/off_cpu.h"
-#include "profile/record_stream.h"
-#include "profile/session.h"
+#include "profile/process_table.h"
+#include "profile/sample_queue.h"
+#include "unwind/module.h"
 
 /* Names begin anew when they take more than that: files come and go for days. */
 #define NAMES_MAX ((size_t)32 << 20)
@@ -25,8 +25,6 @@
 /* What is told apart of the processes of an interval. */
 #define PROCESSES_MAX 65536
 #define PID_SIZE 16
-/* Of records, more than may come at once where nothing is late. */
-#define MUCH_UNREAD (256 << 10)
 
 /* Processes that had samples. */
 struct seen {
@@ -38,8 +36,9 @@ struct seen {
 struct live_samples {
 	pthread_t thread;
 	bool joined;
-	struct record_stream stream;
-	struct session *session;
+	struct sample_queue *queue;
+	struct bobbin_unwinder *unwinder;
+	struct process_table *processes;
 	struct naming_options naming_options;
 	struct naming *naming;
 	struct named_stack stack;
@@ -76,7 +75,7 @@ static void forget_processes(struct seen *seen)
 
 static int open_names(struct live_samples *s)
 {
-	return naming_open(&s->naming_options, session_unwinder(s->session), &s->naming);
+	return naming_open(&s->naming_options, s->unwinder, &s->naming);
 }
 
 static void close_names(struct live_samples *s)
@@ -134,55 +133,53 @@ static int count(struct live_samples *s, const struct stack_sample *sample)
 	return r;
 }
 
-static int take_sample(struct live_samples *s, const struct stack_sample *sample)
+static int take_sample(void *ctx, const struct stack_sample *taken)
 {
+	struct live_samples *s = ctx;
+	struct stack_sample sample = *taken;
+	const struct bobbin_frame place = stack_sample_place(taken);
+	struct thread *thread;
 	int r;
 
-	if (s->paused || s->closing || (s->event && strcmp(s->event, sample->event) != 0))
+	if (s->paused || s->closing || (s->event && strcmp(s->event, sample.event) != 0))
 		return 0;
-	r = named_stack_make(&s->stack, s->naming, sample);
-	return r ? r : count(s, sample);
-}
-
-/* Records that make no sense cost themselves. */
-static int take_samples(struct live_samples *s)
-{
-	struct stack_sample sample;
-	int r, error = 0;
-
-	while (!error && (r = session_next(s->session, NULL, &sample)) != 0) {
-		if (r > 0)
-			error = take_sample(s, &sample);
-		else if (r != -EBADMSG)
-			error = r;
+	r = process_table_thread(s->processes, sample.pid, sample.tid, &thread);
+	if (r)
+		return r;
+	sample.comm = thread->comm;
+	sample.process = thread->process;
+	if (!sample.count) {
+		sample.frames = &place;
+		sample.count = 1;
 	}
-	return error ? error : bound_names(s);
+	r = named_stack_make(&s->stack, s->naming, &sample);
+	return r ? r : count(s, &sample);
 }
 
-static int read_all(struct live_samples *s)
+static int take_record(void *ctx, const struct perf_event *event)
 {
-	const void *data;
-	size_t size;
-	int r;
+	struct live_samples *s = ctx;
 
-	while ((r = record_stream_next(&s->stream, &data, &size)) > 0) {
-		r = session_feed(s->session, data, size, NULL);
-		if (!r)
-			r = take_samples(s);
-		if (r)
-			break;
-	}
-	return r;
+	return process_table_event(s->processes, event);
 }
+
+static int end_round(void *ctx)
+{
+	return bound_names(ctx);
+}
+
+static const struct sample_sink counting_sink = {
+	.sample = take_sample,
+	.record = take_record,
+	.round = end_round,
+};
 
 static void *run(void *ctx)
 {
 	struct live_samples *s = ctx;
-	int error = read_all(s);
+	int error = sample_queue_run(s->queue, &counting_sink, s);
 
 	pthread_mutex_lock(&s->lock);
-	/* the recorder must not wait for us */
-	close(s->stream.fd);
 	s->stats.ended = true;
 	s->stats.error = error;
 	pthread_mutex_unlock(&s->lock);
@@ -196,8 +193,9 @@ static struct naming_loss free_samples(struct live_samples *s)
 	close_names(s);
 	loss = s->loss;
 	named_stack_fini(&s->stack);
-	session_close(s->session);
-	record_stream_fini(&s->stream);
+	process_table_close(s->processes);
+	bobbin_unwinder_close(s->unwinder);
+	sample_queue_close(s->queue);
 	live_counts_fini(&s->counts);
 	forget_processes(&s->seen);
 	pthread_mutex_destroy(&s->lock);
@@ -214,30 +212,35 @@ static int open_all(struct live_samples *s, const struct arguments *a)
 	s->naming_options.memory_limit = FILES_MAX;
 	s->event = a->off_cpu ? OFF_CPU_WAIT_EVENT : NULL;
 	if (!r)
-		r = session_open_live(&a->unwind, a->infer, &s->session);
+		r = sample_queue_open(&s->queue);
+	if (!r)
+		r = unwinder_open(&a->unwind, a->infer, &s->unwinder);
+	if (!r)
+		r = process_table_open(s->unwinder, native_arch(), true, &s->processes);
 	if (!r)
 		r = open_names(s);
 	return r ? r : top_signals_thread(&s->thread, run, s);
 }
 
-int live_samples_open(const struct arguments *arguments, int fd, struct live_samples **ret)
+int live_samples_open(const struct arguments *arguments, struct live_samples **ret)
 {
 	struct live_samples *s = calloc(1, sizeof(*s));
 	int r = s ? 0 : -ENOMEM;
 
 	if (!r) {
-		s->stream.fd = fd;
 		pthread_mutex_init(&s->lock, NULL);
 		r = open_all(s, arguments);
 	}
-	if (r) {
-		close(fd);
-		if (s)
-			free_samples(s);
-		return r;
-	}
-	*ret = s;
-	return 0;
+	if (!r)
+		*ret = s;
+	else if (s)
+		free_samples(s);
+	return r;
+}
+
+struct sample_queue *live_samples_queue(struct live_samples *samples)
+{
+	return samples->queue;
 }
 
 void live_samples_pause(struct live_samples *samples, bool paused)
@@ -256,15 +259,6 @@ int live_samples_page(struct live_samples *samples, const struct top_view *view,
 	return r;
 }
 
-static uint64_t read_until(const struct live_samples *s)
-{
-	int unread = 0;
-
-	if (s->stats.ended || ioctl(s->stream.fd, FIONREAD, &unread))
-		return 0;
-	return unread > MUCH_UNREAD ? s->latest : 0;
-}
-
 int live_samples_next(struct live_samples *samples, const struct top_view *view, bool forget,
 		      struct top_page *page, struct live_samples_stats *ret)
 {
@@ -279,7 +273,7 @@ int live_samples_next(struct live_samples *samples, const struct top_view *view,
 			top_page_fini(page);
 	}
 	samples->stats.processes = samples->seen.count;
-	samples->stats.read_until = read_until(samples);
+	samples->stats.read_until = sample_queue_fills_up(samples->queue) ? samples->latest : 0;
 	*ret = samples->stats;
 	forget_processes(&samples->seen);
 	samples->stats.samples = samples->stats.user = samples->stats.complete = 0;
@@ -295,6 +289,7 @@ void live_samples_discard(struct live_samples *samples)
 
 void live_samples_drain(struct live_samples *samples)
 {
+	sample_queue_end(samples->queue);
 	if (!samples->joined)
 		pthread_join(samples->thread, NULL);
 	samples->joined = true;

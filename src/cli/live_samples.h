@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * live_samples.h - a recording that is read, named and counted while it is made.
+ * live_samples.h - samples that are named and counted while they are taken.
  *
- *	pipe ──► session ──► names ──► live counts
+ *	queue ──► process table ──► names ──► live counts
  *
  * A thread does this, because names may take a while.
  */
@@ -15,6 +15,7 @@
 #define LIVE_EVENT_SIZE 64
 
 struct live_samples;
+struct sample_queue;
 
 /* What was read besides stacks. */
 struct live_samples_stats {
@@ -24,13 +25,17 @@ struct live_samples_stats {
 	uint64_t samples;
 	uint64_t user, complete; /* samples with a user stack, and those that are complete */
 	uint64_t first, last; /* the times of the earliest and the latest one; 0: there is none */
-	uint64_t read_until; /* if many records wait to be read, the time of the last one; else 0 */
-	bool ended;          /* nobody writes any more */
-	int error;           /* and that is why */
+	uint64_t
+		read_until; /* if many samples wait to be counted, the time of the last one; else 0 */
+	bool ended;         /* nobody gives any more */
+	int error;          /* and that is why */
 };
 
-/* Read from @fd, which is closed in any case.  0 or a negative errno. */
-int live_samples_open(const struct arguments *arguments, int fd, struct live_samples **ret);
+/* 0 or a negative errno. */
+int live_samples_open(const struct arguments *arguments, struct live_samples **ret);
+
+/* What is given there is counted. */
+struct sample_queue *live_samples_queue(struct live_samples *samples);
 
 /* Whether samples are dropped. */
 void live_samples_pause(struct live_samples *samples, bool paused);
@@ -46,15 +51,15 @@ int live_samples_page(struct live_samples *samples, const struct top_view *view,
 int live_samples_next(struct live_samples *samples, const struct top_view *view, bool forget,
 		      struct top_page *page, struct live_samples_stats *ret);
 
-/* Count nothing more, so that whoever writes need not wait. */
+/* Count nothing more, so that whoever gives need not wait. */
 void live_samples_discard(struct live_samples *samples);
 
-/* Wait until all is counted that was written; whoever writes has been told to end. */
+/* Nobody gives any more: wait until all is counted that was given. */
 void live_samples_drain(struct live_samples *samples);
 
 /*
- * When nobody writes any more, which this waits for.  The samples, or NULL, are gone; what was
- * lost of their names is returned.
+ * When nobody gives any more.  The samples, or NULL, are gone; what was lost of their names is
+ * returned.
  */
 struct naming_loss live_samples_close(struct live_samples *samples);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "cli/terminal.h"
 #include "cli/top_signals.h"
 #include "export/top_screen.h"
+#include "profile/sample_queue.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 #define SUBJECT_SIZE 256
@@ -80,19 +80,15 @@ static int open_recorder(void *ctx)
 {
 	struct top *top = ctx;
 	enum recorder_stage stage;
-	int ends[2], error;
+	int error = live_samples_open(top->arguments, &top->samples);
 
-	if (pipe2(ends, O_CLOEXEC)) {
-		complain("pipe: %s", strerror(errno));
-		return 1;
-	}
-	error = live_samples_open(top->arguments, ends[0], &top->samples);
 	if (error) {
-		close(ends[1]);
 		complain("%s", strerror(-error));
 		return 1;
 	}
-	error = live_recorder_open(&top->options, ends[1], &stage, &top->recorder);
+	top->options.sink = &sample_queue_sink;
+	top->options.sink_ctx = live_samples_queue(top->samples);
+	error = live_recorder_open(&top->options, &stage, &top->recorder);
 	if (error && error != -EINTR)
 		complain_recorder(&top->options, stage, error);
 	return error ? 1 : 0;
@@ -218,7 +214,7 @@ static void next_interval(struct top *top, bool forget, const struct recorder_st
 	else
 		take_page(top, &page);
 	count_interval(top, &stats, recorded);
-	/* nobody writes any more, but it was not told to end */
+	/* nobody gives any more, but it was not told to end */
 	if (stats.ended && top->recorder) {
 		fail(top, stats.error);
 		fail(top, live_recorder_failure(top->recorder));

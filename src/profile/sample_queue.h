@@ -12,7 +12,7 @@
 #include "profile/sample_sink.h"
 
 /* What may wait to be taken, and one sample or record more. */
-#define SAMPLE_QUEUE_BYTES (64 << 10)
+#define SAMPLE_QUEUE_BYTES (128 << 10)
 
 struct sample_queue;
 

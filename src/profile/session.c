@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/native_arch.h"
 #include "profile/file_build_ids.h"
 #include "profile/perf_format.h"
 #include "profile/sample_trace.h"
@@ -117,7 +116,6 @@ struct session {
 	const struct bobbin_arch *arch;
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
-	bool recorded; /* the files are not those of processes that live */
 	struct recording_clock clock;
 	struct file_build_ids build_ids;
 	struct bobbin_frame frames[MAX_FRAMES];
@@ -155,7 +153,6 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 	r = unwinder_open(unwind, infer, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
-	s->recorded = true;
 	s->clock = recording_clock_of(s->reader, path);
 	if (!r)
 		r = file_build_ids_init(perf_reader_feature(s->reader, PERF_FILE_BUILD_ID),
@@ -166,37 +163,6 @@ out:
 	else
 		*ret = s;
 	return r;
-}
-
-int session_open_live(const struct bobbin_unwinder_options *unwind, const struct infer_ops *infer,
-		      struct session **ret)
-{
-	struct session *s = calloc(1, sizeof(*s));
-	int r;
-
-	if (!s)
-		return -ENOMEM;
-	s->arch = native_arch();
-	r = unwinder_open(unwind, infer, &s->unwinder);
-	if (!r)
-		r = process_table_open(s->unwinder, s->arch, true, &s->processes);
-	if (r)
-		session_close(s);
-	else
-		*ret = s;
-	return r;
-}
-
-int session_feed(struct session *session, const void *data, size_t size, struct bobbin_error *err)
-{
-	struct perf_reader *reader;
-	int r = perf_reader_open_bytes(data, size, err, &reader);
-
-	if (r)
-		return r;
-	perf_reader_close(session->reader);
-	session->reader = reader;
-	return 0;
 }
 
 void session_close(struct session *session)
@@ -376,13 +342,10 @@ int session_next(struct session *session, struct bobbin_error *err, struct stack
 	struct perf_event event;
 	int r;
 
-	if (!session->reader)
-		return 0;
 	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
 		if (event.type == PERF_RECORD_SAMPLE)
 			return take_sample(session, &event, ret);
-		if (session->recorded)
-			take_files(session, &event);
+		take_files(session, &event);
 		r = process_table_event(session->processes, &event);
 		if (r)
 			return r;

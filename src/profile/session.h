@@ -22,19 +22,6 @@ struct session;
 int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 		 const struct infer_ops *infer, struct bobbin_error *err, struct session **ret);
 
-/*
- * Follow a recording that is being made on this machine, of processes that live: there are no
- * samples before session_feed().  0 or a negative errno.
- */
-int session_open_live(const struct bobbin_unwinder_options *unwind, const struct infer_ops *infer,
-		      struct session **ret);
-
-/*
- * Go on with further records: a recording that must outlive the last session_next(), which
- * reads it to its end.  Errors as perf_reader_open_bytes(): nothing has changed.
- */
-int session_feed(struct session *session, const void *data, size_t size, struct bobbin_error *err);
-
 void session_close(struct session *session);
 
 /* Return: 1 and a sample; 0 at the end; a negative errno with @err. */
