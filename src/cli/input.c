@@ -118,25 +118,38 @@ static bool is_wanted(const struct input *input, const struct stack_sample *samp
 	return !wanted || !strcmp(wanted, sample->event);
 }
 
-int input_next(struct input *input, struct stack_sample *ret)
-{
-	struct bobbin_error err = {0};
-	int r;
+/* What is between a recording and the sink of a command. */
+struct choice {
+	struct input *input;
+	const struct sample_sink *sink;
+	void *ctx;
+};
 
-	do {
-		r = session_next(input->session, &err, ret);
-	} while (r > 0 && !is_wanted(input, ret));
-	if (r <= 0)
-		end_progress(input);
-	if (!accept_file(input->arguments->input, r, &err))
-		return -1;
-	if (!r && !input->samples && input->arguments->event)
-		complain("%s: no samples of an event '%s'", input->arguments->input,
-			 input->arguments->event);
-	if (!r)
-		return input->samples || !input->arguments->event ? 0 : -1;
-	input->samples++;
-	show_progress(input);
+static int pass_wanted(void *ctx, const struct stack_sample *sample)
+{
+	const struct choice *choice = ctx;
+
+	if (!is_wanted(choice->input, sample))
+		return 0;
+	choice->input->samples++;
+	show_progress(choice->input);
+	return choice->sink->sample(choice->ctx, sample);
+}
+
+int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
+{
+	static const struct sample_sink choosing_sink = {.sample = pass_wanted};
+	const struct arguments *a = input->arguments;
+	struct choice choice = {input, sink, ctx};
+	struct bobbin_error err = {0};
+	int r = session_run(input->session, &choosing_sink, &choice, &err);
+
+	end_progress(input);
+	if ((r && ferror(stdout)) || !accept_file(a->input, r, &err))
+		return 1;
+	if (input->samples || !a->event)
+		return 0;
+	complain("%s: no samples of an event '%s'", a->input, a->event);
 	return 1;
 }
 
@@ -169,9 +182,10 @@ static void count_sample(struct input_event *event, const struct stack_sample *s
 	}
 }
 
-static int add_sample(struct input *input, const struct stack_sample *sample, bool one)
+static int add_sample(void *ctx, const struct stack_sample *sample)
 {
-	uint64_t weight = one && !sample->weighed ? 1 : sample->period;
+	struct input *input = ctx;
+	uint64_t weight = input->one && !sample->weighed ? 1 : sample->period;
 	struct input_event *event = &input->events[sample->event_number];
 	int r = open_report(input, event);
 
@@ -184,18 +198,7 @@ static int add_sample(struct input *input, const struct stack_sample *sample, bo
 			      weight);
 }
 
-static int gather(struct input *input, bool one)
-{
-	struct stack_sample sample;
-	int r, error;
-
-	while ((r = input_next(input, &sample)) > 0) {
-		error = add_sample(input, &sample, one);
-		if (!accept_file(input->arguments->input, error, NULL))
-			return 1;
-	}
-	return r ? 1 : 0;
-}
+static const struct sample_sink report_sink = {.sample = add_sample};
 
 /* In the order of the file; the first one is shown even if nothing has any samples. */
 static int find_events(struct input *input)
@@ -211,7 +214,7 @@ static int find_events(struct input *input)
 }
 
 /* Those without samples are left out, unless there are no others. */
-static int write_events(struct input *input, bool one,
+static int write_events(struct input *input,
 			int (*write)(void *ctx, const struct input_event *event), void *ctx)
 {
 	const struct input_event *first = input->events, *end = first + input->event_count;
@@ -223,9 +226,9 @@ static int write_events(struct input *input, bool one,
 	for (const struct input_event *event = first + 1; event < end && !r; event++) {
 		if (!event->samples)
 			continue;
-		if (!one)
+		if (!input->one)
 			fputs("\n\n", stdout);
-		if (!one)
+		if (!input->one)
 			r = write(ctx, event);
 		else if (!input->arguments->quiet)
 			complain("%s: samples of the event '%s' are not shown, see --event",
@@ -252,11 +255,12 @@ int input_report(struct input *input, bool one,
 
 	if (r)
 		return r;
+	input->one = one;
 	r = !accept_file(input->arguments->input, find_events(input), NULL);
 	if (!r)
-		r = gather(input, one);
+		r = input_run(input, &report_sink, input);
 	if (!r)
-		r = write_events(input, one, write, ctx);
+		r = write_events(input, write, ctx);
 	close_events(input);
 	return input_close(input) || r;
 }

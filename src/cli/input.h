@@ -28,7 +28,8 @@ struct input {
 	struct naming *naming;
 	struct named_stack stack; /* of the sample that was added last */
 	uint64_t samples;         /* that were read */
-	/* input_report()'s, by their numbers */
+	/* input_report()'s, events by their numbers */
+	bool one; /* only the first is shown */
 	struct input_event *events;
 	size_t event_count, event_room;
 };
@@ -39,8 +40,11 @@ int input_open(struct input *input);
 /* 0; 1 after a complaint of names that could not be looked up. */
 int input_close(struct input *input);
 
-/* The next sample of the events that are asked for.  1; 0 at the end; -1 after a complaint. */
-int input_next(struct input *input, struct stack_sample *ret);
+/*
+ * Give the samples of the events that are asked for to @sink.  0; 1 after a complaint, or if it
+ * failed to write to standard output, of which finish_output() complains.
+ */
+int input_run(struct input *input, const struct sample_sink *sink, void *ctx);
 
 /*
  * Open the recording, add up the samples of each event by their periods, and have @write print

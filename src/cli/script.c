@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -105,14 +106,12 @@ static void print_frame(const struct named_frame *f, unsigned int fields, char b
 	putchar_unlocked('\n');
 }
 
-static void print_sample(struct input *input, const struct stack_sample *s, unsigned int fields)
+static void print_frames(const struct input *input, const struct stack_sample *s)
 {
 	const struct naming_moment moment = moment_of(s);
 	struct named_frame named[NAMING_MAX_INLINES];
+	unsigned int fields = input->arguments->fields;
 
-	print_head(s, fields);
-	if (!(fields & FIELDS_FRAME))
-		return;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct bobbin_frame *frame = &s->frames[i];
 		size_t n = 1;
@@ -130,10 +129,22 @@ static void print_sample(struct input *input, const struct stack_sample *s, unsi
 		putchar('\n');
 }
 
+static int print_sample(void *ctx, const struct stack_sample *s)
+{
+	const struct input *input = ctx;
+	unsigned int fields = input->arguments->fields;
+
+	print_head(s, fields);
+	if (fields & FIELDS_FRAME)
+		print_frames(input, s);
+	return ferror(stdout) ? -EIO : 0;
+}
+
+static const struct sample_sink script_sink = {.sample = print_sample};
+
 int run_script(struct arguments *a)
 {
 	struct input input = {.arguments = a};
-	struct stack_sample sample;
 	int r;
 
 	a->naming.lines = a->fields & FIELD_SRCLINE;
@@ -141,9 +152,8 @@ int run_script(struct arguments *a)
 	if (r)
 		return r;
 	pager_start();
-	while ((r = input_next(&input, &sample)) > 0 && !ferror(stdout))
-		print_sample(&input, &sample, a->fields);
-	r = input_close(&input) || r < 0;
+	r = input_run(&input, &script_sink, &input);
+	r = input_close(&input) || r;
 	r = !finish_output() || r;
 	pager_end();
 	return r;

@@ -4,9 +4,9 @@
  *
  *	recorder, session ──► struct sample_sink ──► perf.data, another thread, tree, lines
  *
- * A source calls begin, then sample and record in its own order, round from time to time, and
- * end or abort.  Each function returns 0, -E2BIG for what was too large and is left out, or
- * another negative errno: then the source gives nothing more but the end.
+ * A recorder calls begin, then sample and record in its own order, round after each sweep over its
+ * rings, and end or abort.  A session calls sample only.  Each function returns 0; -E2BIG for what
+ * was too large and is left out; or another negative errno: then nothing follows but the end.
  */
 #ifndef BOBBIN_PROFILE_SAMPLE_SINK_H
 #define BOBBIN_PROFILE_SAMPLE_SINK_H
@@ -33,13 +33,13 @@ struct sample_source {
 };
 
 /**
- * struct sample_sink - functions of a sink; each may be NULL
+ * struct sample_sink - functions of a sink: those that its source calls
  * @begin: before all others
  * @sample: valid during the call
  * @record: MMAP, MMAP2, COMM, FORK, EXIT, LOST or LOST_SAMPLES, likewise
  * @round: nothing that is given later is older than what was given before the last round
  * @end: there is no more; @error: why that is sooner than it should be, or 0
- * @abort: instead: forget it all
+ * @abort: instead: forget it all; NULL: there is nothing to forget
  */
 struct sample_sink {
 	int (*begin)(void *ctx, const struct sample_source *source);

@@ -301,7 +301,8 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 	}
 }
 
-static int take_sample(struct session *s, const struct perf_event *event, struct stack_sample *ret)
+static int give_sample(struct session *s, const struct perf_event *event,
+		       const struct sample_sink *sink, void *ctx)
 {
 	const struct perf_sample *sample = &event->sample;
 	struct stack_sample out = stack_sample_of(event, &event->attr->attr);
@@ -323,8 +324,7 @@ static int take_sample(struct session *s, const struct perf_event *event, struct
 		take_payload(s, sample, user, &out);
 	if (!out.count)
 		push(s, &out, stack_sample_place(&out));
-	*ret = out;
-	return 1;
+	return sink->sample(ctx, &out);
 }
 
 /* What is told of a file that a record maps. */
@@ -337,16 +337,19 @@ static void take_files(struct session *s, struct perf_event *event)
 			     s->clock.here);
 }
 
-int session_next(struct session *session, struct bobbin_error *err, struct stack_sample *ret)
+int session_run(struct session *session, const struct sample_sink *sink, void *ctx,
+		struct bobbin_error *err)
 {
 	struct perf_event event;
 	int r;
 
 	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
-		if (event.type == PERF_RECORD_SAMPLE)
-			return take_sample(session, &event, ret);
-		take_files(session, &event);
-		r = process_table_event(session->processes, &event);
+		if (event.type == PERF_RECORD_SAMPLE) {
+			r = give_sample(session, &event, sink, ctx);
+		} else {
+			take_files(session, &event);
+			r = process_table_event(session->processes, &event);
+		}
 		if (r)
 			return r;
 	}

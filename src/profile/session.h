@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session.h - the samples of a perf.data file, with their call chains.
+ * session.h - the samples of a perf.data file, with their call chains, for a sink.
  *
  * Files that bobbin recorded, and those of `perf record --call-graph fp`, have
  * call chains; samples with registers and a copy of the stack
@@ -13,7 +13,7 @@
 
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
-#include "profile/stack_sample.h"
+#include "profile/sample_sink.h"
 
 struct infer_ops;
 struct session;
@@ -24,8 +24,12 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 
 void session_close(struct session *session);
 
-/* Return: 1 and a sample; 0 at the end; a negative errno with @err. */
-int session_next(struct session *session, struct bobbin_error *err, struct stack_sample *ret);
+/*
+ * Give the samples to @sink, and nothing else.  0; the first error of the sink, which ends it
+ * sooner; or a negative errno of the recording with @err.
+ */
+int session_run(struct session *session, const struct sample_sink *sink, void *ctx,
+		struct bobbin_error *err);
 
 struct perf_reader *session_reader(const struct session *session);
 struct bobbin_unwinder *session_unwinder(const struct session *session);
