@@ -187,18 +187,6 @@ static uint32_t outer_frames(uint32_t max)
 	return max < 4 ? 1 : max / 4;
 }
 
-/* One frame stands for those that were left out. */
-static void insert_gap(struct bobbin_trace *trace)
-{
-	uint32_t at = trace->count - trace->outer;
-
-	if (!trace->left_out)
-		return;
-	memmove(&trace->frames[at + 1], &trace->frames[at], trace->outer * sizeof(*trace->frames));
-	trace->frames[at] = stack_sample_gap(trace->left_out);
-	trace->count++;
-}
-
 /* The kernel's part goes right before that of the user.  Its frames. */
 static size_t insert_kernel(struct recorder *r, const struct perf_sample *sample)
 {
@@ -226,7 +214,7 @@ static size_t event_of(const struct recorder *r, uint64_t id)
 	return own ? own->attr : 0;
 }
 
-/* @thread, @process: NULL if they have ended */
+/* @process: NULL if it has ended */
 static int give_sample(struct recorder *r, const struct perf_event *event,
 		       const struct process *process, struct bobbin_trace *trace)
 {
@@ -235,7 +223,7 @@ static int give_sample(struct recorder *r, const struct perf_event *event,
 	const struct thread *thread = process_table_find(r->processes, (int)event->tid);
 	struct stack_sample sample = stack_sample_of(event, &described->attr);
 
-	insert_gap(trace);
+	stack_sample_mark(trace);
 	sample.event = described->name;
 	sample.event_number = number;
 	sample.comm = thread ? thread->comm : "";

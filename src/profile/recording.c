@@ -42,7 +42,9 @@ static void discard(void *ctx)
 	struct recording *r = ctx;
 
 	perf_writer_abort(r->writer);
+	jit_keeper_close(r->keeper);
 	r->writer = NULL;
+	r->keeper = NULL;
 }
 
 void recording_close(struct recording *recording)
@@ -50,7 +52,6 @@ void recording_close(struct recording *recording)
 	if (!recording)
 		return;
 	discard(recording);
-	jit_keeper_close(recording->keeper);
 	free(recording);
 }
 
@@ -210,6 +211,7 @@ static int end_file(void *ctx, int error)
 	r->stats.told_error = jit_keeper_stats(r->keeper).error;
 	error = perf_writer_finish(r->writer, &info);
 	r->writer = NULL;
+	discard(r);
 	if (!error || !r->stats.kept)
 		return error;
 	r->stats.cut = error;

@@ -294,11 +294,9 @@ static void unwind_sample(struct session *s, const struct perf_sample *sample,
 	sample_trace(s->unwinder, s->arch, process, sample, &trace);
 	out->traced = true;
 	out->reason = trace.reason;
-	for (uint32_t i = 0; i < trace.count; i++) {
-		if (trace.left_out && i == trace.count - trace.outer)
-			push(s, out, stack_sample_gap(trace.left_out));
+	stack_sample_mark(&trace);
+	for (uint32_t i = 0; i < trace.count; i++)
 		push(s, out, s->user[i]);
-	}
 }
 
 static int give_sample(struct session *s, const struct perf_event *event,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/stack_sample.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "profile/perf_event.h"
@@ -48,4 +49,15 @@ struct bobbin_frame stack_sample_place(const struct stack_sample *sample)
 struct bobbin_frame stack_sample_gap(uint32_t count)
 {
 	return (struct bobbin_frame){.pc = count, .source = BOBBIN_SOURCE_LEFT_OUT};
+}
+
+void stack_sample_mark(struct bobbin_trace *trace)
+{
+	uint32_t at = trace->count - trace->outer;
+
+	if (!trace->left_out)
+		return;
+	memmove(&trace->frames[at + 1], &trace->frames[at], trace->outer * sizeof(*trace->frames));
+	trace->frames[at] = stack_sample_gap(trace->left_out);
+	trace->count++;
 }

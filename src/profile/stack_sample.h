@@ -46,4 +46,7 @@ struct bobbin_frame stack_sample_place(const struct stack_sample *sample);
 /* What stands for @count frames that were left out. */
 struct bobbin_frame stack_sample_gap(uint32_t count);
 
+/* Insert it where a walk has left some out; @trace: its frames have room for one more. */
+void stack_sample_mark(struct bobbin_trace *trace);
+
 #endif
