@@ -30,7 +30,7 @@ int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t 
 		    snapshot_sink sink, void *ctx, struct jit_keeper **ret);
 void jit_keeper_close(struct jit_keeper *keeper);
 
-/* After a walk, of a sample taken at @time.  0, -ENOMEM, or what the sink returned. */
+/* After a walk: the user part of a sample of @time.  0, -ENOMEM, or what the sink returned. */
 int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 		     const struct bobbin_trace *trace, uint64_t time);
 

@@ -52,7 +52,7 @@ void name_recorder_close(struct name_recorder *recorder);
 /* Once the recording has ended. */
 const struct name_stats *name_recorder_stats(const struct name_recorder *recorder);
 
-/* Note a user trace.  0, -ENOMEM. */
+/* Note the user part of a sample.  0, -ENOMEM. */
 int name_recorder_trace(struct name_recorder *recorder, struct bobbin_space *space,
 			const struct bobbin_trace *trace);
 

@@ -14,7 +14,7 @@ struct process;
 /* Most frames of the kernel's part, where a recorder gives a sample. */
 #define STACK_SAMPLE_KERNEL_MAX 256
 
-/* A sample; everything is valid until the source gives the next one. */
+/* A sample; everything is valid while a sink takes it. */
 struct stack_sample {
 	const char *event; /* its name */
 	size_t event_number;
