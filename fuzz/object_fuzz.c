@@ -11,7 +11,11 @@
  * bounded by what there was, has the same code, and its relocations lead back to
  * the section that was made, and to the same rules if functions are placed where the
  * code was.  To convert it again changes nothing.
+ *
+ * The same bytes as a linked file: bobbin_convert() refuses them with a reason and an offset inside
+ * the file, or makes a section that can be read.
  */
+#include <bobbin/convert.h>
 #include <bobbin/sframe.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -388,6 +392,25 @@ static void check_file(const struct made *made, int fd, uint8_t selector)
 	check_again(made, fd, selector);
 }
 
+static void check_conversion(int fd, uint64_t size)
+{
+	struct bobbin_conversion made = {0};
+	struct bobbin_error err = {0};
+	struct bobbin_sframe_view view;
+	int r = bobbin_convert(fd, 0, &err, &made);
+
+	if (r) {
+		promise(!made.data && !made.size);
+		promise(r == -EBADMSG || r == -ENODATA || r == -ERANGE);
+		promise(r != -EBADMSG || err.reason > BOBBIN_REASON_NONE);
+		promise(err.reason < BOBBIN_REASON_COUNT && err.offset <= size);
+		return;
+	}
+	promise(!bobbin_sframe_view(made.data, made.size, 0, NULL, &view));
+	promise(view.num_fdes == made.functions);
+	free(made.data);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t selector = size < EI_NIDENT ? 0 : data[EI_NIDENT - 1];
@@ -395,6 +418,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = new_file(), out;
 
 	promise(!file_range_write(fd, 0, data, size));
+	check_conversion(fd, size);
 	if (made_init(fd, selector, &made)) {
 		out = attach(&made);
 		if (out >= 0)

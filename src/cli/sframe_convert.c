@@ -69,28 +69,6 @@ static void tell_summary(const struct arguments *a, const struct result *r)
 	fputc('\n', stderr);
 }
 
-/* Read the section as an unwinder does, and compare. */
-static int prove(const struct result *result)
-{
-	const struct made_section *section = &result->section;
-	struct comparison c = {.cfi = result->input.views, .cfi_count = result->input.count};
-	struct bobbin_sframe_view view;
-	int r = bobbin_sframe_view(section->data, section->size, section->addr, NULL, &view);
-
-	if (r)
-		return r;
-	c.sframe = &view;
-	c.sframe_count = 1;
-	r = comparison_run(&c);
-	if (r)
-		return r;
-	/* what is missing was told as a gap */
-	return c.ranges[COMPARISON_DIFFERENT] || c.ranges[COMPARISON_EXTRA] ||
-			       c.ranges[COMPARISON_UNREADABLE]
-		       ? -EBADMSG
-		       : 0;
-}
-
 static bool has_cfi(const struct arguments *a, const struct result *result)
 {
 	if (!result->input.count)
@@ -116,8 +94,10 @@ static bool convert(const struct arguments *a, uint64_t addr, struct result *ret
 	section->addr = addr;
 	r = file_cfi_convert(&ret->input, &options, &ret->stats, &section->data, &section->size);
 	ret->size = section->size;
+	/* as an unwinder reads it; what is missing was told as a gap */
 	if (!r)
-		r = prove(ret);
+		r = comparison_prove(ret->input.views, ret->input.count, section->data,
+				     section->size, addr);
 	if (r)
 		complain("%s: cannot convert: %s", a->operands[0],
 			 r == -EBADMSG ? "what was made contradicts the call-frame information"

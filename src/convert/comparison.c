@@ -288,3 +288,22 @@ int comparison_run(struct comparison *comparison)
 	fde_list_fini(&list);
 	return r;
 }
+
+int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count, const void *data,
+		     uint64_t size, uint64_t addr)
+{
+	struct comparison c = {.cfi = cfi, .cfi_count = count, .sframe_count = 1};
+	struct bobbin_sframe_view view;
+	int r = bobbin_sframe_view(data, size, addr, NULL, &view);
+
+	if (r)
+		return r;
+	c.sframe = &view;
+	r = comparison_run(&c);
+	if (r)
+		return r;
+	return c.ranges[COMPARISON_DIFFERENT] || c.ranges[COMPARISON_EXTRA] ||
+			       c.ranges[COMPARISON_UNREADABLE]
+		       ? -EBADMSG
+		       : 0;
+}

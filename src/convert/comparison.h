@@ -72,6 +72,13 @@ struct comparison {
  */
 int comparison_run(struct comparison *comparison);
 
+/*
+ * Whether a section that was made of @cfi has the same rule at each address, or none.  0; -EBADMSG:
+ * it has another one somewhere, or is malformed; -ENOMEM.
+ */
+int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count, const void *data,
+		     uint64_t size, uint64_t addr);
+
 /* Whether two rules find the same caller. */
 bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b);
 
