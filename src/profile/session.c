@@ -335,8 +335,8 @@ static void take_files(struct session *s, struct perf_event *event)
 			     s->clock.here);
 }
 
-int session_run(struct session *session, const struct sample_sink *sink, void *ctx,
-		struct bobbin_error *err)
+int session_next(struct session *session, const struct sample_sink *sink, void *ctx,
+		 struct bobbin_error *err)
 {
 	struct perf_event event;
 	int r;
@@ -344,12 +344,23 @@ int session_run(struct session *session, const struct sample_sink *sink, void *c
 	while ((r = perf_reader_next(session->reader, err, &event)) > 0) {
 		if (event.type == PERF_RECORD_SAMPLE) {
 			r = give_sample(session, &event, sink, ctx);
-		} else {
-			take_files(session, &event);
-			r = process_table_event(session->processes, &event);
+			return r ? r : 1;
 		}
+		take_files(session, &event);
+		r = process_table_event(session->processes, &event);
 		if (r)
 			return r;
 	}
+	return r;
+}
+
+int session_run(struct session *session, const struct sample_sink *sink, void *ctx,
+		struct bobbin_error *err)
+{
+	int r;
+
+	do
+		r = session_next(session, sink, ctx, err);
+	while (r > 0);
 	return r;
 }

@@ -25,7 +25,14 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 void session_close(struct session *session);
 
 /*
- * Give the samples to @sink, and nothing else.  0; the first error of the sink, which ends it
+ * Give the next sample to @sink, which is valid until the next call.  1: that was one; 0: there is
+ * none; the error of the sink; or a negative errno of the recording with @err.
+ */
+int session_next(struct session *session, const struct sample_sink *sink, void *ctx,
+		 struct bobbin_error *err);
+
+/*
+ * Give all samples to @sink, and nothing else.  0; the first error of the sink, which ends it
  * sooner; or a negative errno of the recording with @err.
  */
 int session_run(struct session *session, const struct sample_sink *sink, void *ctx,
