@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording of this program, as a recorder would write it, is read by the public calls.
+ * A recording of this program is read by the public calls.
  */
 #include <bobbin/recording.h>
 #include <errno.h>
@@ -16,35 +16,9 @@
 
 #include <cmocka.h>
 
-#include "base/proc_maps.h"
-#include "elf/elf_image.h"
-#include "profile/perf_format.h"
-#include "profile/perf_writer.h"
+#include "own_recording.h"
 
-#define PID 4711
-#define KERNEL_PC 0xffffffff81000000
 #define DATA "data"
-
-static const uint64_t ids[] = {10};
-static const struct perf_writer_event cpu_clock = {
-	.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK},
-	.name = "cpu-clock",
-	.ids = ids,
-	.nr_ids = 1,
-};
-
-/* Where it is in this program is what the recording says of a sample. */
-static __attribute__((noinline)) int sampled_function(int n)
-{
-	return n * 7 + getpid();
-}
-
-static uint64_t sampled_pc(void)
-{
-	int (*function)(int) = sampled_function;
-
-	return (uint64_t)(uintptr_t)function + 1;
-}
 
 static int enter_directory(void **state)
 {
@@ -63,81 +37,11 @@ static int leave_directory(void **state)
 	return chdir("/") || system(command);
 }
 
-static int take_own_code(void *ctx, const struct proc_map *map)
-{
-	uint64_t pc = sampled_pc();
-
-	if (pc < map->start || pc >= map->end)
-		return 0;
-	*(struct perf_mmap *)ctx = (struct perf_mmap){
-		.addr = map->start,
-		.len = map->end - map->start,
-		.pgoff = map->offset,
-		.prot = 5,
-		.filename = strdup(map->path),
-	};
-	return 1;
-}
-
-/* The caller frees its name. */
-static struct perf_mmap own_code(void)
-{
-	const struct remote_process self = {.pid = getpid()};
-	struct perf_mmap mmap = {0};
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-
-	assert_int_equal(proc_maps_read(&self, take_own_code, &mmap), 1);
-	assert_int_equal(elf_build_id(fd, mmap.build_id, &mmap.build_id_len), 0);
-	close(fd);
-	return mmap;
-}
-
-static void put(struct perf_writer *writer, struct perf_event event)
-{
-	event.pid = event.tid = PID;
-	event.id = 10;
-	assert_int_equal(perf_writer_put(writer, &event), 0);
-}
-
-static void put_sample(struct perf_writer *writer, uint64_t time, const uint64_t *chain,
-		       uint64_t count)
-{
-	put(writer, (struct perf_event){.type = PERF_RECORD_SAMPLE,
-					.misc = PERF_RECORD_MISC_USER,
-					.cpu = 3,
-					.time = time,
-					.sample = {.ip = sampled_pc(),
-						   .period = 250,
-						   .callchain = chain,
-						   .callchain_nr = count}});
-}
-
-/* Two samples of this program; the first is in the kernel. */
-static void write_recording(void)
-{
-	const uint64_t deep[] = {PERF_CONTEXT_KERNEL, KERNEL_PC, PERF_CONTEXT_USER, sampled_pc(),
-				 0x1234};
-	struct perf_mmap code = own_code();
-	struct perf_writer *writer;
-
-	assert_int_equal(perf_writer_open(DATA, &cpu_clock, 1, &writer), 0);
-	put(writer,
-	    (struct perf_event){.type = PERF_RECORD_COMM, .time = 1, .comm = {.comm = "subject"}});
-	put(writer, (struct perf_event){.type = PERF_RECORD_MMAP2,
-					.misc = PERF_RECORD_MISC_USER,
-					.time = 2,
-					.mmap = code});
-	put_sample(writer, 1000, deep, 5);
-	put_sample(writer, 2000, deep + 2, 2);
-	assert_int_equal(perf_writer_finish(writer, NULL), 0);
-	free((char *)code.filename);
-}
-
 static struct bobbin_recording *open_recording(void)
 {
 	struct bobbin_recording *recording = NULL;
 
-	write_recording();
+	own_recording_write(DATA);
 	assert_int_equal(bobbin_recording_open(DATA, NULL, NULL, &recording), 0);
 	return recording;
 }
@@ -157,15 +61,15 @@ static void a_sample_says_who_where_and_when(void **state)
 
 	assert_string_equal(sample->event, "cpu-clock");
 	assert_string_equal(sample->comm, "subject");
-	assert_int_equal(sample->pid, PID);
-	assert_int_equal(sample->tid, PID);
+	assert_int_equal(sample->pid, OWN_RECORDING_PID);
+	assert_int_equal(sample->tid, OWN_RECORDING_PID);
 	assert_int_equal(sample->cpu, 3);
 	assert_int_equal(sample->time, 1000);
 	assert_int_equal(sample->period, 250);
 	assert_int_equal(sample->reason, BOBBIN_REASON_NONE);
 	assert_int_equal(sample->count, 3);
 	assert_true(sample->frames[0].kernel && !sample->frames[1].kernel);
-	assert_int_equal(sample->frames[1].pc, sampled_pc());
+	assert_int_equal(sample->frames[1].pc, own_recording_pc());
 	assert_true(sample->frames[1].exact && !sample->frames[2].exact);
 	bobbin_recording_close(recording);
 }
@@ -195,10 +99,10 @@ static void an_address_leads_to_the_mapped_file(void **state)
 
 	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
 	next(recording);
-	assert_int_equal(bobbin_recording_find(recording, sampled_pc(), &place), 0);
+	assert_int_equal(bobbin_recording_find(recording, own_recording_pc(), &place), 0);
 	assert_string_equal(place.mapping.path, program);
 	assert_int_equal(place.file_offset - place.mapping.offset,
-			 sampled_pc() - place.mapping.start);
+			 own_recording_pc() - place.mapping.start);
 	assert_int_equal(bobbin_recording_find(recording, 0x1234, &place), -ENOENT);
 	assert_int_equal(bobbin_recording_mapping(recording, 0, &mapping), 0);
 	assert_int_equal(mapping.start, place.mapping.start);
@@ -238,12 +142,12 @@ static void lines_are_looked_up_if_they_are_asked_for(void **state)
 	const struct bobbin_sample *sample;
 	const struct bobbin_name *name;
 
-	write_recording();
+	own_recording_write(DATA);
 	assert_int_equal(bobbin_recording_open(DATA, &options, NULL, &recording), 0);
 	sample = next(recording);
 	name = bobbin_recording_name(recording, &sample->frames[1], 0);
 	assert_string_equal(name->function, "sampled_function");
-	assert_non_null(strstr(name->source_file, "recording_test.c"));
+	assert_non_null(strstr(name->source_file, "own_recording.c"));
 	assert_true(name->line > 0);
 	bobbin_recording_close(recording);
 }
@@ -251,7 +155,7 @@ static void lines_are_looked_up_if_they_are_asked_for(void **state)
 static void without_a_sample_there_is_no_answer(void **state)
 {
 	struct bobbin_recording *recording = open_recording();
-	const struct bobbin_frame frame = {.pc = sampled_pc(), .exact = true};
+	const struct bobbin_frame frame = {.pc = own_recording_pc(), .exact = true};
 	struct bobbin_place_info place;
 	struct bobbin_mapping mapping;
 
@@ -309,7 +213,7 @@ static void options_of_another_version_are_refused(void **state)
 	struct bobbin_recording_options options = {0};
 	struct bobbin_recording *recording;
 
-	write_recording();
+	own_recording_write(DATA);
 	assert_int_equal(bobbin_recording_open(DATA, &options, NULL, &recording), -EINVAL);
 	assert_int_equal(bobbin_recording_open(DATA, &later.options, NULL, &recording), -E2BIG);
 	later.more = 0;
@@ -354,7 +258,7 @@ static void a_recording_with_a_wrong_byte_crashes_nothing(void **state)
 	struct stat st;
 	int fd;
 
-	write_recording();
+	own_recording_write(DATA);
 	fd = open(DATA, O_RDWR | O_CLOEXEC);
 	assert_int_equal(fstat(fd, &st), 0);
 	for (off_t at = 0; at < st.st_size; at += 3) {
