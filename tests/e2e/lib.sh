@@ -60,14 +60,14 @@ program_as() {
 	echo "$file"
 }
 
-# with_library NAME: NAME.c of this folder, for x86-64, with the library that was built
+# with_library NAME [FLAG…]: NAME.c of this folder, for x86-64, with the library that was built
 with_library() {
 	[ "$(uname -m)" = x86_64 ] || skip "the program's code is x86-64's"
 	folder=$(dirname "$bobbin")/..
 	sanitizers=
 	! nm -D "$folder/libbobbin.so" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
 	# shellcheck disable=SC2086 # one flag or none
-	program "$1" -I "$sources/../../include" -I "$sources/../../include/uapi" \
+	program "$@" -I "$sources/../../include" -I "$sources/../../include/uapi" \
 		-L "$folder" -Wl,-rpath,"$folder" -lbobbin $sanitizers
 }
 
