@@ -80,7 +80,7 @@ void file_build_ids_fill(const struct file_build_ids *ids, struct perf_mmap *mma
 	const struct file_build_id *found;
 	size_t i;
 
-	if (mmap->build_id_len)
+	if (mmap->build_id_len || !ids->count)
 		return;
 	i = bisect(at, 0, ids->count, strcmp(ids->list[at].path, mmap->filename) >= 0);
 	found = &ids->list[i];
