@@ -15,9 +15,9 @@
  *		}
  *	bobbin_recording_close(recording);
  *
- * Reads what `bobbin record` and `perf record` write: call chains as they were recorded; copies
- * of stacks (--call-graph dwarf) are unwound, by what `bobbin report` unwinds them by.
- * Everything is as `bobbin script` prints it.
+ * Reads what `bobbin record` and `perf record` write.  Call chains are given as they were recorded,
+ * and copies of stacks (--call-graph dwarf) are unwound: everything is as `bobbin script` prints
+ * it.
  *
  * The functions are in libbobbin-recording.so, since names need libraries that other users of
  * bobbin do not (pkg-config: bobbin-recording).
@@ -49,7 +49,7 @@ struct bobbin_recording;
  * struct bobbin_recording_options - what a user may choose
  * @size: sizeof(struct bobbin_recording_options)
  * @debug_path: colon-separated folders with debug files, as of `bobbin report --debug-path`;
- *	NULL: those that the recorder was given
+ *	NULL: those that the recorder was given, or /usr/lib/debug
  * @lines: look up source files and lines, too, which takes several times as long
  *
  * Strings are copied.
@@ -123,6 +123,8 @@ const struct bobbin_recording_info *bobbin_recording_info(struct bobbin_recordin
  * @count: entries in @frames, at least 1
  * @reason: why the user part ended, as in struct bobbin_trace; BOBBIN_REASON_NONE: the recording
  *	does not say
+ *
+ * Recordings of later versions may have reasons and sources that are not in the lists yet.
  *
  * Allocated by the library, which may append members.
  */

@@ -30,11 +30,12 @@ struct bobbin_recording {
 	size_t name_count; /* 0: of no frame */
 };
 
-static int open_session(struct bobbin_recording *rec, const char *path, struct bobbin_error *err)
+static int open_session(struct bobbin_recording *rec, const char *path, const char *debug_path,
+			struct bobbin_error *err)
 {
 	const struct bobbin_unwinder_options unwind = {
 		.size = sizeof(unwind),
-		.debug_path = DEBUG_PATH,
+		.debug_path = debug_path ? debug_path : DEBUG_PATH,
 		.sframe_path = SIDEFILE_PATH,
 		.deadline_ms = DEADLINE_MS,
 	};
@@ -80,7 +81,7 @@ static int open_parts(struct bobbin_recording *rec, const char *path,
 	int r = options ? struct_copy(&own, sizeof(own), options, options->size) : 0;
 
 	if (!r)
-		r = open_session(rec, path, err);
+		r = open_session(rec, path, own.debug_path, err);
 	return r ? r : open_names(rec, &own);
 }
 
