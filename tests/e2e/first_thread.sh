@@ -53,6 +53,7 @@ it_is_recorded_by_a_thread() {
 
 it_is_recorded_among_all() {
 	needs_root
+	others=1
 	start
 	expect 0 "$bobbin" record -q -a sleep 1
 	stacks | grep '^first_gone' | mostly 90 ' other_leaf other '

@@ -63,6 +63,7 @@ in_time() {
 }
 
 it_touches_no_path_but_through_the_helper() {
+	others=1
 	serve
 	runs 1000000
 	traced "$bobbin" stack "$target"
@@ -91,6 +92,7 @@ it_touches_no_path_of_another_root() {
 }
 
 it_ends_beside_a_file_system_that_does_not_answer() {
+	others=1
 	serve
 	runs 1000000
 	in_time "$bobbin" record --duration 0.5 -p "$target"
@@ -108,6 +110,7 @@ it_ends_beside_a_file_system_that_does_not_answer() {
 }
 
 it_sees_others_beside_it() {
+	others=1
 	serve
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		runs 1000000

@@ -184,6 +184,7 @@ it_says_why_there_are_no_walks_in_the_kernel() {
 	needs unshare
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF anyhow"
 	! "$bobbin" record --bpf -o /dev/null true 2>&1 | grep 'built without BPF' || skip "this bobbin has no BPF"
+	others=1
 	# a kernel without BTF
 	expect 0 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" doctor' "$bobbin"
 	[ "$(grep -c '^no   walks .*: the kernel has no BTF, see CONFIG_DEBUG_INFO_BTF$' out)" -eq 2 ]
@@ -199,6 +200,7 @@ it_says_why_there_are_no_walks_in_the_kernel() {
 # As one alone, each
 it_records_beside_another_recorder() {
 	needs_root
+	others=1
 	"$bobbin" record -q --bpf -o /dev/null true 2>err || skip "$(tail -n 1 err)"
 	spawn "$bobbin" record --bpf -a -o other.data 2>said
 	other=$pid

@@ -121,6 +121,7 @@ it_walks_among_ten_thousand_mappings() {
 }
 
 it_says_when_mappings_have_no_room() {
+	others=1
 	scattered=$(program scattered)
 	for _ in 1 2 3 4 5; do
 		spawn "$scattered" 60000 16000
@@ -128,11 +129,11 @@ it_says_when_mappings_have_no_room() {
 	works_on "$pid"
 	record --bpf -a -F 499 sleep 1
 	[ "$(count 'processes had more mappings')" -ge 1 ] || fail "there was room: $(cat err)"
-	rm -r perf.data*
 }
 
 # Others may work at the same time: what they run is compared, too
 it_agrees_on_everything_that_runs() {
+	others=1
 	spawn "$(program chain)" 60000
 	spawn "$(program deep)" 60000 200
 	spawn perl -e 'sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } f(15) while 1'
@@ -143,11 +144,10 @@ it_agrees_on_everything_that_runs() {
 	stacks | grep '^chain:' | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
 	stacks | grep '^deep:' | mostly 95 ' descend descend main __libc_start_call_main '
 	stacks | grep '^perl:' | mostly 95 ' main __libc_start_call_main '
-	# names do not tell the roots of what others run
-	rm -r perf.data*
 }
 
 it_samples_all_until_it_is_stopped() {
+	others=1
 	spawn "$(program chain)" 60000
 	chain=$pid
 	spawn "$bobbin" record -a 2>said
@@ -156,7 +156,6 @@ it_samples_all_until_it_is_stopped() {
 	kill -INT "$pid"
 	wait "$pid" || fail "exit status $? of the recorder"
 	stacks | grep '^chain:' | mostly 95 'spin c b a main __libc_start_call_main __libc_start_main'
-	rm -r perf.data*
 }
 
 # What is recorded is what a recording without the option has.
@@ -204,6 +203,7 @@ it_is_verified_with_half_of_the_effort_that_is_allowed() {
 
 it_walks_all_in_the_kernel_by_itself_where_that_can_be_done() {
 	needs unshare
+	others=1
 	expect 0 "$bobbin" record -a true
 	grep -q '^bobbin record: stacks are walked in the kernel, as with --bpf$' err
 	grep -q ' stacks were walked in the kernel$' err

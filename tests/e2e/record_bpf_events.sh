@@ -59,6 +59,7 @@ it_samples_nobody_else() {
 	events | some "uprobe:$calls:visit$" 1
 	events | some 'syscalls:sys_enter_close$' 1
 	# nor on other CPUs, nor of other users
+	others=1
 	expect 0 "$bobbin" record --bpf -C 0 -c 1000 -e "uprobe:$calls:visit" sleep 1
 	"$bobbin" script -F cpu | grep . | sort -u >cpus
 	[ "$(wc -l <cpus)" -le 1 ] || fail "$(cat cpus)"

@@ -40,6 +40,7 @@ it_waits_for_pages_that_another_thread_brings() {
 # Those that never come: the task that waits is the one that is sampled
 it_is_not_held_up_by_pages_that_nobody_brings() {
 	needs_waiting
+	others=1
 	stalled=$(program stalled) evicted=$(program evicted)
 	cat >both <<-END
 		'$stalled' 60000 60 0 &
@@ -55,7 +56,6 @@ it_is_not_held_up_by_pages_that_nobody_brings() {
 	"$bobbin" script -F comm,tid,reason | grep '^stalled ' >stalled
 	grep -q ' STACK_HOLE' stalled || fail "no sample says why it is short"
 	"$bobbin" script -F comm,tid,reason | grep '^evicted ' | some ' OUTERMOST' 100
-	rm -r perf.data*
 }
 
 it_walks_no_further_than_registers_and_tables_lead() {
@@ -101,6 +101,7 @@ written() {
 
 # A walk that waits keeps the program, and samples nothing
 it_samples_no_more_when_it_is_killed_while_walks_wait() {
+	others=1
 	needs bpftool
 	needs_waiting
 	spawn "$bobbin" record -q --bpf -a -F 999 "$(program stalled)" 60000 20 0

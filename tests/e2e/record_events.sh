@@ -125,7 +125,7 @@ it_samples_calls_in_running_processes() {
 	spawn "$calls" 2000000000
 	record_while_it_works "$pid" -c 1000 --stack-size 2048 -e "uprobe:$calls:visit"
 	"$bobbin" script -F pid,period | awk 'NF { print $1, $2 }' | mostly 100 "^$target 1000$"
-	# everybody's
+	others=1
 	expect 0 "$bobbin" record -a -c 1000 --stack-size 2048 -e "uprobe:$calls:visit" sleep 1
 	stacks | mostly 99 '^calls: '
 	stacks | some ' main ' 10

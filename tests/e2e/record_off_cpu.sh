@@ -170,6 +170,7 @@ it_counts_threads_that_still_wait() {
 
 it_records_threads_and_everybody() {
 	needs_root
+	others=1
 	record_running again -p
 	[ "$(time_in offcpu-time sleeps_often)" -gt 0 ]
 	record_running again -t
@@ -190,6 +191,7 @@ record_short_ones() {
 # each leaves its CPU for good after its end is told of
 it_leaves_ended_processes_alone() {
 	needs_root
+	others=1
 	record_short_ones || record_short_ones || record_short_ones || record_short_ones || fail "$(cat err)"
 	"$bobbin" script -F tid,event | awk '
 		FNR == NR { ended[$1]; next }

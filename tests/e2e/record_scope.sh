@@ -40,17 +40,13 @@ only() {
 	! grep -v -e "$1" parts | sort | uniq -c | grep . || fail "not '$1'"
 }
 
-# names do not tell the roots of what others run
-forget_recordings() {
-	rm -rf perf.data*
-}
-
 two_cpus() {
 	[ "$(nproc)" -ge 2 ] || skip "one CPU"
 	needs taskset
 }
 
 it_samples_everything_on_some_cpus() {
+	others=1
 	two_cpus
 	spawn taskset -c 0 "$(program_as one chain)" 60000
 	spawn taskset -c 1 "$(program_as two chain)" 60000
@@ -65,11 +61,11 @@ it_samples_everything_on_some_cpus() {
 	some '^two \[001\]$' 20 <parts
 	"$bobbin" script -F comm,ip,sym --no-inline >stacks
 	grep -q " main+" stacks
-	forget_recordings
 }
 
 # What is mapped on one CPU and runs on another has its stacks
 it_hears_of_code_that_is_mapped_on_other_cpus() {
+	others=1
 	two_cpus
 	cat >moving.py <<-'END'
 		import os, sys, ctypes
@@ -86,7 +82,6 @@ it_hears_of_code_that_is_mapped_on_other_cpus() {
 	expect 0 "$bobbin" record --no-bpf --stack-size 2048 -C 1 -- python3 moving.py "$PWD/there.so"
 	"$bobbin" script -F comm,tid,ip,sym,dso --no-inline | awk '/^python3/, !NF' >stacks
 	[ "$(grep -c " spin_for+" stacks)" -ge 200 ] || fail "few: $(cat err)"
-	forget_recordings
 }
 
 it_samples_a_process_on_some_cpus() {
