@@ -3,6 +3,7 @@
 # Does perf say the same of a recording as perf_reader does, and of a copy by
 # perf_writer as of the original?
 #   perf_agreement.sh PERF_DUMP PERF_COPY PERF_LOAD PERF_TORTURE
+perf_record=$(realpath "$(dirname "$0")/../tools/perf-record")
 dump=$(realpath "$1") copy=$(realpath "$2") load=$(realpath "$3") torture=$(realpath "$4")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -22,7 +23,7 @@ fail() {
 record() {
 	name=$1
 	shift
-	perf record -q -e cpu-clock -F 999 --sample-cpu "$@" -o "$name" -- "$load" 300 2>log
+	"$perf_record" -q -e cpu-clock -F 999 --sample-cpu "$@" -o "$name" -- "$load" 300 2>log
 }
 
 # perf pads its columns, and marks an event name's end with a colon and blanks.
@@ -40,7 +41,7 @@ agree() {
 }
 
 command -v perf >/dev/null || skip "no perf"
-perf record -q -e cpu-clock -o try -- true 2>log || skip "perf cannot record here: $(head -1 log)"
+"$perf_record" -q -e cpu-clock -o try -- true 2>log || skip "perf cannot record here: $(head -1 log)"
 record plain || fail "record plain"
 
 "$dump" plain >ours && script -i plain >theirs
@@ -59,16 +60,16 @@ agree compressed
 record two -e task-clock --call-graph fp || fail "record two"
 "$dump" -g two >ours && script -i two >theirs
 agree "two events" 100
-perf record -q -a -e cpu-clock -F 999 -o wide -- "$load" 300 2>log || fail "record wide"
+"$perf_record" -q -a -e cpu-clock -F 999 -o wide -- "$load" 300 2>log || fail "record wide"
 "$dump" wide >ours && script -i wide >theirs
 agree "all CPUs"
-perf record -q -e cpu-clock -F 999 --sample-cpu -o - -- "$load" 300 2>log >pipe || fail "record pipe"
+"$perf_record" -q -e cpu-clock -F 999 --sample-cpu -o - -- "$load" 300 2>log >pipe || fail "record pipe"
 "$dump" pipe >ours && script -i - <pipe >theirs
 agree pipe
 
 # With the data section still open. perf itself reads nothing of it before its
 # size is filled in and the features, never written, are denied.
-perf record -q -e cpu-clock -F 999 --sample-cpu --call-graph dwarf,8192 -o killed \
+perf record --buildid-mmap -q -e cpu-clock -F 999 --sample-cpu --call-graph dwarf,8192 -o killed \
 	-- "$load" 20000 2>log &
 for _ in $(seq 200); do
 	[ "$(stat -c %s killed 2>/dev/null || echo 0)" -lt 4000000 ] || break
@@ -105,11 +106,11 @@ for line in "hostname : $(uname -n)" 'perf version : 1.2.3' "nrcpus online : $(n
 done
 [ -s copy.old ] || fail "the first copy was not kept"
 
-perf record -q -z -e cpu-clock -F 199 --call-graph dwarf,1024 -o tiny -- "$load" 100 2>log ||
+"$perf_record" -q -z -e cpu-clock -F 199 --call-graph dwarf,1024 -o tiny -- "$load" 100 2>log ||
 	fail "record tiny"
-perf record -q -e cpu-clock -F 199 --call-graph dwarf,1024 -o small -- "$load" 100 2>log ||
+"$perf_record" -q -e cpu-clock -F 199 --call-graph dwarf,1024 -o small -- "$load" 100 2>log ||
 	fail "record small"
-perf record -q -e cpu-clock -F 199 -o - -- "$load" 100 2>log >piped || fail "record piped"
+"$perf_record" -q -e cpu-clock -F 199 -o - -- "$load" 100 2>log >piped || fail "record piped"
 for name in tiny small piped copy; do
 	"$torture" "$name" || fail "damaged $name"
 	echo "ok: damaged $name: $(stat -c %s "$name") bytes"
