@@ -134,14 +134,24 @@ void with_objects_of_our_own()
 	check(__deregister_frame_info(jitted.begin) == object, "an object is given back");
 }
 
+// libgcc 13 and newer end by a fault when a table is taken back in which they have looked something
+// up; this one stays.
 void with_a_table()
+{
+	static Jitted first, second;
+	static void *table[] = {first.begin, second.begin, nullptr};
+
+	__register_frame_table(table);
+	throw_through(first);
+	throw_through(second);
+}
+
+void with_a_table_for_a_while()
 {
 	Jitted first, second;
 	void *table[] = {first.begin, second.begin, nullptr};
 
 	__register_frame_table(table);
-	throw_through(first);
-	throw_through(second);
 	__deregister_frame(table);
 }
 
@@ -153,15 +163,14 @@ void with_empty_frames()
 	__deregister_frame(&empty);
 }
 
-// libgcc takes both.
+// libgcc takes both; from 13 on it aborts when the second one is taken back.
 void twice()
 {
-	Jitted jitted;
+	static Jitted jitted;
 
 	__register_frame(jitted.begin);
 	__register_frame(jitted.begin);
 	throw_through(jitted);
-	__deregister_frame(jitted.begin);
 	__deregister_frame(jitted.begin);
 }
 
@@ -234,6 +243,7 @@ extern "C" void plugin_work(long)
 	register_and_throw();
 	with_objects_of_our_own();
 	with_a_table();
+	with_a_table_for_a_while();
 	with_empty_frames();
 	in_threads();
 	in_a_child();
