@@ -215,7 +215,7 @@ static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 }
 
 /* Whether the code's bytes contradict its table, or cannot be read. */
-BOBBIN_STAGE int replaces_frame(uint32_t number, uint64_t pc)
+BOBBIN_STAGE __attribute__((flatten)) int replaces_frame(uint32_t number, uint64_t pc)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 
@@ -435,21 +435,17 @@ struct walk_loop {
 	uint64_t reason;
 };
 
-/* By a rule that is not plain, such as that of a signal frame. */
-BOBBIN_STAGE int step_on(uint32_t number, struct plain_frame *f, uint64_t callee)
+/* By a rule that is not plain, such as that of a signal frame; @word: packed, or 0. */
+BOBBIN_STAGE int step_on(uint32_t number, struct plain_frame *f, uint64_t callee, uint64_t word)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 	enum bobbin_reason reason;
 	struct bobbin_regs regs;
 	struct bobbin_rule rule;
-	uint64_t word;
 
-	if (!s || !f)
+	if (!s || !f || !word)
 		return BOBBIN_REASON_NO_TABLE;
 	regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
-	word = world_packed(&s->walk, f->pc - !f->exact, &f->source);
-	if (!word)
-		return BOBBIN_REASON_NO_TABLE;
 	bobbin_rule_unpack(word, &rule);
 	if (was_left_by_record((uint8_t)callee))
 		skip_shared_record(BOBBIN_NATIVE_ARCH(), &rule);
@@ -478,7 +474,9 @@ static long next_frame(uint32_t i, void *ctx)
 	else if (f->source == BOBBIN_SOURCE_FRAME_POINTER)
 		c->reason = step_bare(s->number, f);
 	else
-		c->reason = step_on(s->number, f, c->callee);
+		/* looked up again here: below step_on() there is no stack for that */
+		c->reason = step_on(s->number, f, c->callee,
+				    world_packed(&s->walk, f->pc - !f->exact, &f->source));
 	c->callee = f->source;
 	s->sample.words[index_below(i, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
 							 (uint64_t)f->source << KERNEL_PC_BITS |

@@ -222,10 +222,13 @@ static BOBBIN_ALWAYS_INLINE struct sample_facts facts_of(struct bpf_perf_event_d
 	};
 }
 
-/* The stack in @s->sample.  false: there was no room for it. */
-static BOBBIN_ALWAYS_INLINE bool give_out(void *ctx, struct walk_state *s,
-					  const struct sample_facts *facts, uint64_t frames,
-					  uint64_t cookie)
+/*
+ * The stack in @s->sample.  false: there was no room for it.  On a stack of its own, so that its
+ * callers, below which stacks are walked, need less.
+ */
+static BOBBIN_OUT_OF_LINE bool give_out(void *ctx, struct walk_state *s,
+					const struct sample_facts *facts, uint64_t frames,
+					uint64_t cookie)
 {
 	uint64_t thread = bpf_get_current_pid_tgid(), epoch = *(volatile uint64_t *)&stack_epoch;
 	uint64_t wake = BPF_RB_NO_WAKEUP;
