@@ -68,8 +68,14 @@ it_leaves_clean_sections_as_they_are() {
 	done
 }
 
+# The machine's binutils are 2.40 on Debian 12, and write version 1, of which repair makes 3.
 it_keeps_the_version_or_changes_it() {
-	for version in 2.40:3 2.44:2 2.47:3; do
+	linked program 2.40
+	case $("$bobbin" sframe dump program | grep -o 'SFRAME_VERSION_[0-9]') in
+	SFRAME_VERSION_2) ours=2 ;;
+	*) ours=3 ;;
+	esac
+	for version in 2.40:$ours 2.44:2 2.47:3; do
 		linked program ${version%:*}
 		quietly "$bobbin" sframe repair program -o repaired
 		"$bobbin" sframe dump repaired | grep "SFRAME_VERSION_${version#*:}"
