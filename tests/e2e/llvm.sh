@@ -121,7 +121,8 @@ it_asks_what_debuggers_were_told_before_the_profiler_came() {
 	}
 	eventually has_image
 	quietly "$bobbin" maps "$pid"
-	some '^[0-9a-f]*-[0-9a-f]* \.eh_frame [89][0-9]\.[0-9]* % (JIT image)  //anon$' 1 <out
+	# of 170 bytes of LLVM 19's, 39 are between functions
+	some '^[0-9a-f]*-[0-9a-f]* \.eh_frame [7-9][0-9]\.[0-9]* % (JIT image)  //anon$' 1 <out
 	quietly "$bobbin" maps --json "$pid"
 	some '"registered": false, "jit_image": true, .*"covered": {".eh_frame": [1-9]' 1 <out
 	quietly "$bobbin" stack -v "$pid"
