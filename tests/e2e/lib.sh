@@ -277,13 +277,20 @@ end_spawned() {
 	done 2>/dev/null
 }
 
+# entries FILE: of the file here, and in the roots of others, whose processes recordings may have, too
+entries() {
+	for each in "$1" /proc/[0-9]*/root"$1"; do
+		readelf -hW "$each" 2>/dev/null | sed -n 's/.*Entry point.*: *//p'
+	done
+}
+
 # is_root FUNCTION FILE: it has no caller, by its name or by the entry of the file
 is_root() {
 	case $1 in
 	_start | _dlstart | _dl_start_user | clone | clone3 | __clone | __clone3 | __start_context) ;;
 	runtime.goexit* | runtime.mstart* | runtime.rt0_go* | runtime._rt0_* | _rt0_*) ;;
 	"${2##*/}"+0x*)
-		[ "$(readelf -hW "$2" | sed -n 's/.*Entry point.*: *//p')" = "${1##*+}" ]
+		entries "$2" | grep -q -x -e "${1##*+}"
 		;;
 	*) false ;;
 	esac
