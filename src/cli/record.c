@@ -23,7 +23,7 @@
 #include "profile/kernel_probe.h"
 #include "profile/name_recorder.h"
 #include "profile/recorder.h"
-#include "profile/recording.h"
+#include "profile/recording_sink.h"
 
 /* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
 #define LEAST_UNNAMED 10

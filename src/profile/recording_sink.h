@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * recording.h - a sink that makes a perf.data file, and keeps names with it.
+ * recording_sink.h - a sink that makes a perf.data file, and keeps names with it.
  *
  *	sample ──► call chain, see also trace_payload.h ──► perf_writer
  *	     ├───► name_recorder: names of files' functions, in the file
  *	     └───► jit_keeper: names of compiled code, beside it
  */
-#ifndef BOBBIN_PROFILE_RECORDING_H
-#define BOBBIN_PROFILE_RECORDING_H
+#ifndef BOBBIN_PROFILE_RECORDING_SINK_H
+#define BOBBIN_PROFILE_RECORDING_SINK_H
 
 #include "profile/sample_sink.h"
 
