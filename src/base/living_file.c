@@ -15,11 +15,13 @@
 #include "base/regular_file.h"
 
 #define FOLDER "/proc/"
+#define DESCRIPTORS "/fd/"
 #define TEXT_MAX ((size_t)64 << 20)
 
 struct living_file {
 	pid_t pid;
-	const char *rest; /* of the path, after the number */
+	const char *rest;  /* of the path, after the number */
+	const char *below; /* the end of @rest, below a folder that is open; or NULL */
 	int flags;
 	struct stat *st;
 	int empty; /* a descriptor of the first one that was; -1: none */
@@ -39,11 +41,36 @@ static pid_t process_in(const char *path, const char **rest)
 	return *end == '/' && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
+/* What comes after the descriptor in "/fd/N/...", from the slash on, or NULL. */
+static const char *name_below(const char *rest)
+{
+	const char *number = rest + strlen(DESCRIPTORS), *end;
+
+	if (strncmp(rest, DESCRIPTORS, strlen(DESCRIPTORS)))
+		return NULL;
+	end = number + strspn(number, "0123456789");
+	return end > number && end[0] == '/' && end[1] ? end : NULL;
+}
+
 static int path_of(const struct living_file *file, pid_t tid, char path[PATH_MAX])
 {
 	int n = snprintf(path, PATH_MAX, FOLDER "%d%s", tid, file->rest);
 
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* @path: of the file; it is cut to that of the folder. */
+static int open_in_folder(const struct living_file *file, char path[PATH_MAX])
+{
+	int root, fd;
+
+	path[strlen(path) - strlen(file->below)] = '\0';
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = regular_file_open_in(root, file->below, file->flags, file->st);
+	close(root);
+	return fd;
 }
 
 static int open_regular(void *ctx, pid_t tid)
@@ -52,7 +79,10 @@ static int open_regular(void *ctx, pid_t tid)
 	char path[PATH_MAX];
 	int r = path_of(file, tid, path);
 
-	return r ? r : regular_file_open(path, file->flags, file->st);
+	if (r)
+		return r;
+	return file->below ? open_in_folder(file, path)
+			   : regular_file_open(path, file->flags, file->st);
 }
 
 int living_file_open(const char *path, int flags, struct stat *st)
@@ -60,8 +90,10 @@ int living_file_open(const char *path, int flags, struct stat *st)
 	struct living_file file = {.flags = flags, .st = st};
 
 	file.pid = process_in(path, &file.rest);
-	return file.pid ? living_thread_try(file.pid, open_regular, &file)
-			: regular_file_open(path, flags, st);
+	if (!file.pid)
+		return regular_file_open(path, flags, st);
+	file.below = name_below(file.rest);
+	return living_thread_try(file.pid, open_regular, &file);
 }
 
 static int stat_path(const char *path, struct stat *ret)

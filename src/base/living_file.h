@@ -13,7 +13,10 @@
 /* stat(2), of a file of any kind.  0 or a negative errno. */
 int living_file_stat(const char *path, struct stat *ret);
 
-/* As regular_file_open(). */
+/*
+ * As regular_file_open().  Below a folder that a process has open, "/proc/PID/fd/N/...", as
+ * regular_file_open_in(): it is the root of a process.
+ */
 int living_file_open(const char *path, int flags, struct stat *st);
 
 /* A file of text, for reading; or an errno.  It is empty only if it is for all threads. */

@@ -18,4 +18,10 @@
  */
 int regular_file_open(const char *path, int flags, struct stat *st);
 
+/*
+ * The same for a path in the folder @root, where symbolic links lead nowhere else: an absolute
+ * one begins there, and ".." ends there.  Also -ENOSYS before Linux 5.6.
+ */
+int regular_file_open_in(int root, const char *path, int flags, struct stat *st);
+
 #endif

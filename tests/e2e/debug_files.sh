@@ -66,6 +66,18 @@ it_finds_debug_files_beside_a_program_in_its_root() {
 	in_root /opt/hidden
 }
 
+# They lead to elsewhere in the root of the recorder
+it_follows_links_from_the_root_of_a_process() {
+	needs_root
+	by_build_id root/opt/debug-files root/usr/bin/hidden -static
+	mkdir root/usr/lib
+	ln -s /opt/debug-files root/usr/lib/debug
+	in_root /usr/bin/hidden
+	rm root/usr/lib/debug
+	ln -s ../../../../../opt/debug-files root/usr/lib/debug
+	in_root /usr/bin/hidden
+}
+
 it_finds_debug_files_of_the_machine_for_programs_of_other_roots() {
 	needs_root
 	by_build_id "$PWD/debug" root/usr/bin/hidden -static
