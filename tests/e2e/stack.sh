@@ -88,7 +88,7 @@ it_names_the_functions_of_each_thread() {
 	sed 's/^#[0-9]*  *0x[0-9a-f]* //; s/+0x[0-9a-f]* .*//; /(inlined)/d; s/:$//' out |
 		tr '\n' ' ' >line
 	grep -Eq "^PID $pid TID $pid ([^ ]*syscall_cancel[^ ]* )*[^ ]*pause doze main __libc_start_call_main " line
-	grep -Eq ' TID [0-9]+ [^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
+	grep -Eq ' TID [0-9]+ ([^ ]*syscall_cancel[^ ]* )*[^ ]*read[^ ]* wait_for_bytes reader start_thread ' line
 	grep -Eq ' TID [0-9]+ .*lock[^ ]* locker start_thread ' line
 }
 
