@@ -18,9 +18,10 @@ places() {
 	awk '/^... / { print $1, $NF; next } { print }'
 }
 
-# Samples of ours or theirs in a line each, frames without addresses: perf moves callers by one
+# Samples of ours or theirs in a line each, frames without addresses: perf moves callers by one, and
+# perf 6.12 prefers the names that glibc itself calls functions by
 names() {
-	sed 's/^... //; s/+0x[0-9a-f]* / /' |
+	sed 's/^... //; s/+0x[0-9a-f]* / /; s/^__GI_//' |
 		awk 'NF { line = line $0 "; "; next } { print line; line = "" }'
 }
 
