@@ -13,8 +13,9 @@
 #define ENTRY_CODE_READ (ENTRY_CODE_SIZE + 16)
 
 /*
- * Bytes of the first code, at most ENTRY_CODE_SIZE.  It ends where a function begins that it
- * calls; @code: from the entry on, what cannot be read is 0.
+ * Bytes of the first code, at most ENTRY_CODE_SIZE.  It ends after an instruction that does not
+ * go on, or where a function begins that it calls; @code: from the entry on, what cannot be read
+ * is 0.
  */
 unsigned int entry_code_size(const struct bobbin_arch *arch, const uint8_t code[ENTRY_CODE_READ]);
 

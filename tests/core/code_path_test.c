@@ -264,8 +264,28 @@ static void entry_code_ends_where_what_it_calls_begins(void **state)
 
 	(void)state;
 	assert_int_equal(entry_code_size(bobbin_arch_amd64(), musl), 22);
-	assert_int_equal(entry_code_size(bobbin_arch_amd64(), glibc), ENTRY_CODE_SIZE);
-	assert_int_equal(entry_code_size(bobbin_arch_aarch64(), musl), ENTRY_CODE_SIZE);
+	assert_int_equal(entry_code_size(bobbin_arch_amd64(), glibc), 13);
+}
+
+static void entry_code_ends_after_what_does_not_go_on(void **state)
+{
+	/* add x2,sp,#8; bl; bl; nop */
+	static const uint8_t aarch64[ENTRY_CODE_READ] = {
+		0xe2, 0x23, 0x00, 0x91, 4, 0, 0, 0x94, 5, 0, 0, 0x94, 0x1f, 0x20, 0x03, 0xd5};
+	/* mov x0,sp; b */
+	static const uint8_t musl_aarch64[ENTRY_CODE_READ] = {0xe0, 0x03, 0x00, 0x91, 1,    0,
+							      0,    0x14, 0xe0, 0x03, 0x00, 0x91};
+	/* lgr %r3,%r2; brasl %r14; 0 */
+	static const uint8_t s390[ENTRY_CODE_READ] = {0xb9, 0x04, 0x00, 0x32, 0xc0, 0xe5, 0,
+						      0,    0,    9,    0,    0,    0x07, 0x07};
+	/* xor %ebp,%ebp; jmp *slot(%rip); nop */
+	static const uint8_t amd64[ENTRY_CODE_READ] = {0x31, 0xed, 0xff, 0x25, 1, 0, 0, 0, 0x90};
+
+	(void)state;
+	assert_int_equal(entry_code_size(bobbin_arch_aarch64(), aarch64), 12);
+	assert_int_equal(entry_code_size(bobbin_arch_aarch64(), musl_aarch64), 8);
+	assert_int_equal(entry_code_size(bobbin_arch_s390x(), s390), 12);
+	assert_int_equal(entry_code_size(bobbin_arch_amd64(), amd64), 8);
 }
 
 int main(void)
@@ -287,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_record_of_aarch64_is_loaded_again),
 		cmocka_unit_test(a_link_register_does_not_survive_a_call),
 		cmocka_unit_test(entry_code_ends_where_what_it_calls_begins),
+		cmocka_unit_test(entry_code_ends_after_what_does_not_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
