@@ -67,7 +67,7 @@ static long turn_of_path(uint32_t i, void *ctx)
  * marked as likely where it is not certain: after a call, or beyond one, it may be another
  * function's, and what is stored below a register may be a buffer.
  */
-static BOBBIN_ALWAYS_INLINE bool follow_path(struct frame_walk *w, bool taken)
+static BOBBIN_OUT_OF_LINE bool follow_path(struct frame_walk *w, bool taken)
 {
 	struct fallbacks *r = &w->resort;
 
