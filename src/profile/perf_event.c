@@ -499,6 +499,16 @@ int perf_event_decode(const struct perf_event_attr *attr, const void *record, ui
 	return 0;
 }
 
+bool perf_event_fits(const struct perf_event_attr *attr, const void *record, uint64_t size)
+{
+	struct perf_event event = {0};
+	struct bytes b = record_bytes(record, size);
+
+	bytes_skip(&b, sizeof(struct perf_event_header));
+	decode_sample(&b, attr, &event);
+	return !b.bad && !bytes_left(&b);
+}
+
 bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_t *ret)
 {
 	uint64_t below;

@@ -109,6 +109,9 @@ struct perf_event {
 int perf_event_decode(const struct perf_event_attr *attr, const void *record, uint64_t size,
 		      struct perf_event *ret);
 
+/* Whether a sample has all the parts that these attributes ask for, and no more; @record as there. */
+bool perf_event_fits(const struct perf_event_attr *attr, const void *record, uint64_t size);
+
 /*
  * The time stamp, and the id, of a record that is not decoded, at any alignment; 0 if it has
  * none.  The id's place is the same in all events of a recording, see perf_event_same_ids().

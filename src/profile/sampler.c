@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "profile/perf_format.h"
 #include "profile/ring.h"
+#include "profile/sample_owner.h"
 
 /* What kernel.perf_event_mlock_kb grants unprivileged users by default, for each CPU. */
 #define RING_BYTES_SMALL ((size_t)512 << 10)
@@ -651,44 +652,6 @@ int sampler_add(struct sampler *sampler, const struct sampler_options *options,
 	return 0;
 }
 
-void sampler_events_close(struct sampler_events *events)
-{
-	for (size_t i = 0; i < events->count; i++)
-		close(events->fds[i]);
-	free(events->fds);
-	free(events->ids);
-	*events = (struct sampler_events){0};
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-bool sampler_events_have(const struct sampler_events *events, uint64_t id)
-{
-	return events->count &&
-	       bsearch(&id, events->ids, events->count, sizeof(id), compare_ids) != NULL;
-}
-
-static void control_events(const struct sampler_events *events, unsigned long request)
-{
-	for (size_t i = 0; i < events->count; i++)
-		ioctl(events->fds[i], request, 0);
-}
-
-void sampler_events_enable(const struct sampler_events *events)
-{
-	control_events(events, PERF_EVENT_IOC_ENABLE);
-}
-
-void sampler_events_disable(const struct sampler_events *events)
-{
-	control_events(events, PERF_EVENT_IOC_DISABLE);
-}
-
 void sampler_enable(struct sampler *sampler)
 {
 	control(sampler, PERF_EVENT_IOC_ENABLE);
@@ -740,16 +703,47 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 	return broken ? -EBADMSG : 0;
 }
 
-/* The attributes by which a record is to be read. */
-static const struct perf_event_attr *attr_of_record(const struct sampler *s,
-						    const struct perf_event_header *record)
+static bool is_sampled_id(const struct sampler *s, uint64_t id)
 {
-	uint64_t id = perf_event_id(&s->sources[0].attr, record, record->size);
+	for (size_t i = 0; i < s->source_count; i++)
+		for (size_t k = 0; k < s->sources[i].count; k++)
+			if (s->sources[i].ids[k] == id)
+				return true;
+	return false;
+}
 
+/* The event of a sample with the number of another recorder's, if only one can be. */
+static struct sample_owner owner_of(const struct sampler *s, const struct perf_event_header *record)
+{
+	struct sample_owner own = {0};
+
+	for (size_t i = 0; i < s->source_count; i++)
+		sample_owner_may_be(&own, &s->sources[i].attr, s->sources[i].ids[0], record);
 	for (size_t i = 0; i < s->added_count; i++)
-		if (sampler_events_have(&s->added[i].events, id))
+		sample_owner_may_be(&own, &s->added[i].attr, s->added[i].events.ids[0], record);
+	if (own.count != 1)
+		own.attr = NULL;
+	return own;
+}
+
+/* The attributes by which a record is to be read, and the number of its event to @id. */
+static const struct perf_event_attr *attr_of_record(const struct sampler *s,
+						    const struct perf_event_header *record,
+						    uint64_t *id)
+{
+	struct sample_owner own;
+
+	*id = perf_event_id(&s->sources[0].attr, record, record->size);
+	for (size_t i = 0; i < s->added_count; i++)
+		if (sampler_events_have(&s->added[i].events, *id))
 			return &s->added[i].attr;
-	return &s->sources[0].attr;
+	if (record->type != PERF_RECORD_SAMPLE || is_sampled_id(s, *id))
+		return &s->sources[0].attr;
+	own = owner_of(s, record);
+	if (!own.attr)
+		return &s->sources[0].attr;
+	*id = own.id;
+	return own.attr;
 }
 
 uint64_t sampler_time(const struct sampler *sampler)
@@ -772,6 +766,7 @@ int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret
 {
 	const struct perf_event_attr *attr;
 	struct cpu_ring *oldest = NULL;
+	uint64_t id;
 
 	if (sampler->given) {
 		ring_consume(&sampler->given->ring, sampler->given->next);
@@ -790,9 +785,10 @@ int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret
 	if (!oldest || oldest->next_time > sampler->horizon || oldest->next_time > until)
 		return 0;
 	sampler->given = oldest;
-	attr = attr_of_record(sampler, oldest->next);
+	attr = attr_of_record(sampler, oldest->next, &id);
 	if (perf_event_decode(attr, oldest->next, oldest->next->size, ret))
 		return -EBADMSG;
+	ret->id = id;
 	if (attr == &sampler->sources[0].attr && ret->type == PERF_RECORD_SAMPLE)
 		ret->sample.period = period_of(sampler, ret);
 	return 1;

@@ -202,6 +202,28 @@ it_leaves_ended_processes_alone() {
 	awk '$1 >= 2000000000' waits | none .
 }
 
+# Of events that several recorders have the kernel says the number of the first one to all.
+it_knows_its_waits_beside_other_recorders() {
+	needs_root
+	others=1
+	program=$(program waits -D_GNU_SOURCE)
+	for one in 1 2 3; do
+		spawn "$bobbin" record -q -a --off-cpu --wakers -F 49 --stack-size 1024 -o "all.$one" -- \
+			sh -c 'echo >"$1"; while [ ! -e go ]; do sleep 0.01; done; "$2" sleep; "$2" lock' \
+			sh "ready.$one" "$program" >"said.$one"
+		eval "recorder$one=\$pid"
+	done
+	eventually [ -e ready.1 -a -e ready.2 -a -e ready.3 ]
+	touch go
+	wait "$recorder1" && wait "$recorder2" && wait "$recorder3"
+	for one in 1 2 3; do
+		mv "all.$one" perf.data
+		[ "$(time_in offcpu-time sleeps_often)" -ge 100000000 ] || fail "no waits in the $one. recording"
+		[ "$(time_in offcpu-waker gives_lock_back)" -ge 100000000 ] ||
+			fail "no wakers in the $one. recording"
+	done
+}
+
 it_records_one_user() {
 	needs_root
 	needs setpriv
