@@ -3,8 +3,7 @@
 
 #include "profile/perf_event.h"
 
-/* Whether the kernel fills in parts of their samples for several recorders. */
-static bool shares_samples(const struct perf_event_attr *attr)
+bool sample_owner_doubts(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_SOFTWARE)
 		return attr->config > PERF_COUNT_SW_TASK_CLOCK &&
@@ -15,7 +14,7 @@ static bool shares_samples(const struct perf_event_attr *attr)
 void sample_owner_may_be(struct sample_owner *owner, const struct perf_event_attr *attr,
 			 uint64_t id, const struct perf_event_header *record)
 {
-	if (!shares_samples(attr) || !perf_event_fits(attr, record, record->size))
+	if (!sample_owner_doubts(attr) || !perf_event_fits(attr, record, record->size))
 		return;
 	owner->attr = attr;
 	owner->id = id;

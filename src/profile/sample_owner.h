@@ -8,10 +8,14 @@
 #ifndef BOBBIN_PROFILE_SAMPLE_OWNER_H
 #define BOBBIN_PROFILE_SAMPLE_OWNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <linux/perf_event.h>
+
+/* Whether samples of an event with these attributes may have another recorder's number. */
+bool sample_owner_doubts(const struct perf_event_attr *attr);
 
 /* Begin with zeros. */
 struct sample_owner {

@@ -703,6 +703,15 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 	return broken ? -EBADMSG : 0;
 }
 
+/* Whether a sample's number may be another recorder's. */
+static bool has_doubtful_events(const struct sampler *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (sample_owner_doubts(&s->sources[i].attr))
+			return true;
+	return s->added_count;
+}
+
 static bool is_sampled_id(const struct sampler *s, uint64_t id)
 {
 	for (size_t i = 0; i < s->source_count; i++)
@@ -712,7 +721,7 @@ static bool is_sampled_id(const struct sampler *s, uint64_t id)
 	return false;
 }
 
-/* The event of a sample with the number of another recorder's, if only one can be. */
+/* What a sample with the number of another recorder's event may be of. */
 static struct sample_owner owner_of(const struct sampler *s, const struct perf_event_header *record)
 {
 	struct sample_owner own = {0};
@@ -721,26 +730,22 @@ static struct sample_owner owner_of(const struct sampler *s, const struct perf_e
 		sample_owner_may_be(&own, &s->sources[i].attr, s->sources[i].ids[0], record);
 	for (size_t i = 0; i < s->added_count; i++)
 		sample_owner_may_be(&own, &s->added[i].attr, s->added[i].events.ids[0], record);
-	if (own.count != 1)
-		own.attr = NULL;
 	return own;
 }
 
 /* The attributes by which a record is to be read, and the number of its event to @id. */
-static const struct perf_event_attr *attr_of_record(const struct sampler *s,
-						    const struct perf_event_header *record,
-						    uint64_t *id)
+static const struct perf_event_attr *read_by(const struct sampler *s,
+					     const struct perf_event_header *record, uint64_t *id)
 {
-	struct sample_owner own;
+	struct sample_owner own = {0};
 
 	*id = perf_event_id(&s->sources[0].attr, record, record->size);
 	for (size_t i = 0; i < s->added_count; i++)
 		if (sampler_events_have(&s->added[i].events, *id))
 			return &s->added[i].attr;
-	if (record->type != PERF_RECORD_SAMPLE || is_sampled_id(s, *id))
-		return &s->sources[0].attr;
-	own = owner_of(s, record);
-	if (!own.attr)
+	if (record->type == PERF_RECORD_SAMPLE && has_doubtful_events(s) && !is_sampled_id(s, *id))
+		own = owner_of(s, record);
+	if (own.count != 1)
 		return &s->sources[0].attr;
 	*id = own.id;
 	return own.attr;
@@ -785,7 +790,7 @@ int sampler_next(struct sampler *sampler, uint64_t until, struct perf_event *ret
 	if (!oldest || oldest->next_time > sampler->horizon || oldest->next_time > until)
 		return 0;
 	sampler->given = oldest;
-	attr = attr_of_record(sampler, oldest->next, &id);
+	attr = read_by(sampler, oldest->next, &id);
 	if (perf_event_decode(attr, oldest->next, oldest->next->size, ret))
 		return -EBADMSG;
 	ret->id = id;
