@@ -41,15 +41,8 @@ static int open_names(struct input *input)
 		complain_file(a->input, r, &err);
 	if (!a->quiet)
 		complain_of_names(&naming);
-	naming.debug_path = a->has_debug_path ? NULL : recorded_names_debug_path(kept);
-	if (!naming.debug_path)
-		naming.debug_path = a->unwind.debug_path;
-	r = naming_open(&naming, session_unwinder(input->session), &input->naming);
-	if (r)
-		recorded_names_close(kept);
-	else
-		naming_keep(input->naming, kept);
-	return r;
+	naming.debug_path = a->has_debug_path ? a->unwind.debug_path : NULL;
+	return naming_open_kept(&naming, session_unwinder(input->session), kept, &input->naming);
 }
 
 int input_open(struct input *input)

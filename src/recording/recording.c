@@ -58,20 +58,13 @@ static struct recorded_names *names_of(const struct bobbin_recording *rec)
 
 static int open_names(struct bobbin_recording *rec, const struct bobbin_recording_options *options)
 {
-	struct naming_options naming = {.debug_path = options->debug_path, .lines = options->lines};
-	struct recorded_names *kept = names_of(rec);
-	int r;
+	const struct naming_options naming = {
+		.debug_path = options->debug_path,
+		.lines = options->lines,
+	};
 
-	if (!naming.debug_path)
-		naming.debug_path = recorded_names_debug_path(kept);
-	if (!naming.debug_path)
-		naming.debug_path = DEBUG_PATH;
-	r = naming_open(&naming, session_unwinder(rec->session), &rec->naming);
-	if (r)
-		recorded_names_close(kept);
-	else
-		naming_keep(rec->naming, kept);
-	return r;
+	return naming_open_kept(&naming, session_unwinder(rec->session), names_of(rec),
+				&rec->naming);
 }
 
 static int open_parts(struct bobbin_recording *rec, const char *path,

@@ -96,6 +96,22 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 	return r;
 }
 
+int naming_open_kept(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+		     struct recorded_names *kept, struct naming **ret)
+{
+	struct naming_options chosen = *options;
+	int r;
+
+	if (!chosen.debug_path)
+		chosen.debug_path = recorded_names_debug_path(kept);
+	r = naming_open(&chosen, unwinder, ret);
+	if (r)
+		recorded_names_close(kept);
+	else
+		(*ret)->kept = kept;
+	return r;
+}
+
 void naming_close(struct naming *naming)
 {
 	if (!naming)
@@ -131,11 +147,6 @@ const char *naming_replaced(const struct naming *naming, size_t *count)
 struct naming_loss naming_loss(const struct naming *naming)
 {
 	return naming->loss;
-}
-
-void naming_keep(struct naming *naming, struct recorded_names *kept)
-{
-	naming->kept = kept;
 }
 
 static void note_replaced(struct naming *n, const struct mapped_file *file)

@@ -42,13 +42,17 @@ struct naming_options {
  */
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
 		struct naming **ret);
+
+/*
+ * naming_open(), with the names that a recording keeps, or NULL: they are taken over in any case.
+ * Their folders of debug files are used where the options have none.
+ */
+int naming_open_kept(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+		     struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
 
 /* Bytes that names take, more or less. */
 size_t naming_memory(const struct naming *naming);
-
-/* Take over the names that the recording has, or NULL; once. */
-void naming_keep(struct naming *naming, struct recorded_names *kept);
 
 /*
  * The first of the files, and how many there are, whose names are not shown since what is at their
