@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "../own_directory.h"
 #include "profile/perf_format.h"
 #include "profile/perf_reader.h"
 #include "profile/perf_writer.h"
@@ -55,24 +56,6 @@ static const struct perf_event sample = {
 		   .raw = "raw bytes",
 		   .raw_size = 9},
 };
-
-/* Each test works in a directory of its own. */
-static int enter_directory(void **state)
-{
-	char template[] = "/tmp/perf_writer_test.XXXXXX";
-
-	*state = strdup(mkdtemp(template));
-	return chdir(*state);
-}
-
-static int leave_directory(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
-	free(*state);
-	return chdir("/") || system(command);
-}
 
 static unsigned int files_here(void)
 {

@@ -16,26 +16,10 @@
 
 #include <cmocka.h>
 
+#include "../own_directory.h"
 #include "own_recording.h"
 
 #define DATA "data"
-
-static int enter_directory(void **state)
-{
-	char template[] = "/tmp/recording_test.XXXXXX";
-
-	*state = strdup(mkdtemp(template));
-	return chdir(*state);
-}
-
-static int leave_directory(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
-	free(*state);
-	return chdir("/") || system(command);
-}
 
 static struct bobbin_recording *open_recording(void)
 {
