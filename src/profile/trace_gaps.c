@@ -47,6 +47,7 @@ static uint32_t keep(const struct repeat *repeat, const struct trace_gaps *gaps)
 
 void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret)
 {
+	const bool is_whole = trace->count <= TRACE_WHOLE_MAX;
 	uint32_t left = 0, at = 0;
 	struct bobbin_frame *frames = trace->frames;
 
@@ -57,7 +58,7 @@ void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret)
 
 		if (frames[at].source == BOBBIN_SOURCE_LEFT_OUT)
 			take_mark(ret, left, &frames[at]);
-		else
+		else if (!is_whole)
 			repeat_find(same_entry, frames, at, trace->count, &repeat);
 		kept = keep(&repeat, ret);
 		memmove(&frames[left], &frames[at], kept * sizeof(*frames));

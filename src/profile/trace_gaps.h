@@ -5,7 +5,8 @@
  *	leaf f f f … f f main			leaf f f main, and: before main, 97 of the 1 before
  *	leaf f g h … z main (--max-stack)	leaf f g (address 0) z main, and: 0 stands for 50
  *
- * A recursion recorded level by level is a file full of the same few addresses.
+ * A recursion recorded level by level is a file full of the same few addresses.  Chains that
+ * perf reads to their ends stay whole: perf knows nothing of gaps.
  */
 #ifndef BOBBIN_PROFILE_TRACE_GAPS_H
 #define BOBBIN_PROFILE_TRACE_GAPS_H
@@ -13,6 +14,8 @@
 #include <bobbin/unwind.h>
 
 #define TRACE_GAPS_MAX 16
+/* Entries that perf's readers take by default: PERF_MAX_STACK_DEPTH of linux/perf_event.h. */
+#define TRACE_WHOLE_MAX 127
 /* A chain is longer than its trace by the entry of address 0. */
 #define TRACE_CHAIN_MAX (BOBBIN_MAX_DEPTH + 1)
 
@@ -34,8 +37,8 @@ struct trace_gaps {
 };
 
 /*
- * Make the user part of a sample a chain: take out what repeats, and what stands for frames that
- * were left out.
+ * Make the user part of a sample a chain: take out what repeats, if it has more than
+ * TRACE_WHOLE_MAX frames, and what stands for frames that were left out.
  */
 void trace_gaps_take(struct bobbin_trace *trace, struct trace_gaps *ret);
 

@@ -56,6 +56,10 @@ it_writes_what_perf_script_reads_alike() {
 	same_stacks chain
 	record "$(program threads)" 200
 	same_stacks threads
+	# as deep as perf reads
+	record "$(program deep)" 300 100
+	theirs | awk '/ descend[+]/ { n++ } !NF { print n; n = 0 }' | mostly 95 '^101$'
+	same_stacks deep
 }
 
 it_writes_processes_that_perf_script_sees_alike() {

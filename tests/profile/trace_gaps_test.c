@@ -15,6 +15,7 @@ struct chain {
 };
 
 #define LEFT_OUT 1000
+#define OUTER 2000
 
 /* A letter is a frame, a dot stands for those that were left out. */
 static void chain_init(struct chain *c, const char *letters)
@@ -31,10 +32,21 @@ static void chain_init(struct chain *c, const char *letters)
 	}
 }
 
+/* Below them are more frames than perf reads, none like another. */
+static void deep_chain_init(struct chain *c, const char *letters)
+{
+	chain_init(c, letters);
+	for (uint32_t i = 0; i < TRACE_WHOLE_MAX; i++)
+		c->frames[c->trace.count++] = (struct bobbin_frame){
+			.pc = OUTER + i,
+			.source = BOBBIN_SOURCE_EH_FRAME,
+		};
+}
+
 static void assert_chain(const struct chain *c, const char *letters)
 {
-	assert_int_equal(c->trace.count, strlen(letters));
-	for (uint32_t i = 0; i < c->trace.count; i++)
+	assert_int_equal(c->trace.count, strlen(letters) + TRACE_WHOLE_MAX);
+	for (size_t i = 0; i < strlen(letters); i++)
 		assert_int_equal(c->frames[i].pc, letters[i] == '.' ? 0 : (uint64_t)letters[i]);
 }
 
@@ -47,25 +59,28 @@ static void assert_gap(const struct trace_gap *gap, uint32_t at, uint32_t period
 
 static void what_recurs_is_taken_out(void **state)
 {
+	char letters[TRACE_WHOLE_MAX + 2];
 	struct chain c;
 
 	(void)state;
-	chain_init(&c, "lfffffffffm");
+	deep_chain_init(&c, "lfffffffffm");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "lffm");
 	assert_int_equal(c.gaps.count, 1);
 	assert_gap(&c.gaps.gaps[0], 3, 1, 7);
 
-	chain_init(&c, "labcabcabcabcam");
+	deep_chain_init(&c, "labcabcabcabcam");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "labcabcam");
 	assert_gap(&c.gaps.gaps[0], 7, 3, 6);
 
 	/* up to the end of a trace that was cut off */
-	chain_init(&c, "lffffffff");
+	memset(letters, 'f', TRACE_WHOLE_MAX + 1);
+	letters[TRACE_WHOLE_MAX + 1] = '\0';
+	chain_init(&c, letters);
 	trace_gaps_take(&c.trace, &c.gaps);
-	assert_chain(&c, "lff");
-	assert_gap(&c.gaps.gaps[0], 3, 1, 6);
+	assert_int_equal(c.trace.count, 3);
+	assert_gap(&c.gaps.gaps[0], 3, 1, TRACE_WHOLE_MAX - 2);
 }
 
 static void a_short_recursion_stays(void **state)
@@ -73,15 +88,29 @@ static void a_short_recursion_stays(void **state)
 	struct chain c;
 
 	(void)state;
-	chain_init(&c, "lfffffm");
+	deep_chain_init(&c, "lfffffm");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "lfffffm");
 	assert_int_equal(c.gaps.count, 0);
 	/* the leaf's address is exact */
-	chain_init(&c, "fffffff");
+	deep_chain_init(&c, "fffffff");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "fff");
 	assert_gap(&c.gaps.gaps[0], 3, 1, 4);
+}
+
+static void what_perf_reads_stays(void **state)
+{
+	char letters[TRACE_WHOLE_MAX + 1];
+	struct chain c;
+
+	(void)state;
+	memset(letters, 'f', TRACE_WHOLE_MAX);
+	letters[TRACE_WHOLE_MAX] = '\0';
+	chain_init(&c, letters);
+	trace_gaps_take(&c.trace, &c.gaps);
+	assert_int_equal(c.trace.count, TRACE_WHOLE_MAX);
+	assert_int_equal(c.gaps.count, 0);
 }
 
 static void a_mark_stands_where_frames_were_left_out(void **state)
@@ -89,7 +118,7 @@ static void a_mark_stands_where_frames_were_left_out(void **state)
 	struct chain c;
 
 	(void)state;
-	chain_init(&c, "lfffffffff.ggggggggm");
+	deep_chain_init(&c, "lfffffffff.ggggggggm");
 	trace_gaps_take(&c.trace, &c.gaps);
 	assert_chain(&c, "lff.ggm");
 	assert_int_equal(c.gaps.count, 3);
@@ -123,7 +152,7 @@ static void a_payload_says_what_was_written(void **state)
 	size_t size;
 
 	(void)state;
-	chain_init(&c, "lffffffffffffm");
+	deep_chain_init(&c, "lffffffffffffm");
 	trace_gaps_take(&c.trace, &c.gaps);
 	size = trace_payload_write(&c.trace, &c.gaps, bytes);
 	assert_true(trace_payload_read(bytes, size + 7, frames, 4, &payload));
@@ -200,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_recurs_is_taken_out),
 		cmocka_unit_test(a_short_recursion_stays),
+		cmocka_unit_test(what_perf_reads_stays),
 		cmocka_unit_test(a_mark_stands_where_frames_were_left_out),
 		cmocka_unit_test(there_is_a_limit_of_gaps),
 		cmocka_unit_test(a_payload_says_what_was_written),
