@@ -9,6 +9,9 @@
 # one of the program's functions, none missing and none invented, and if above them is nothing,
 # what the program calls there, or functions of libraries.  Of interpreters, whose functions are
 # many, a stack is right if it is complete; those are counted that lead 12 times into it.
+#
+# The kernel ends a stack at its topmost frame where no table knows the code, tables know other code
+# of the process, and the code itself is no proof: of bare, those are counted apart.
 
 # the program's functions, from the innermost that has all others as callers on; the names of
 # those that may stand above one of them; who these are
@@ -71,6 +74,8 @@ function stack_of(   i, stack, last, times, words)
 {
 	for (i = 2; i <= NF; i++) {
 		split($i, words, " ")
+		if (words[1] ~ /^ffff[89a-f]/) # the kernel's
+			continue
 		if (last == "_Unwind_Resume" && words[2] in before)
 			words[2] = before[words[2]]
 		sub(/[.]cold$/, "", words[2])
@@ -134,11 +139,14 @@ END {
 			stack = stacks[tid, i]
 			if (verdict(stack))
 				good++
+			else if (part == "bare" && stack ~ /^f_[a-z]+$/)
+				ended++
 			else if (!others[stack]++ && kinds++ < 3)
 				print "# " part ": " stack
 		}
 	if (vdso)
 		print "# " part ": " vdso " more end in the vDSO"
 	print part ": " good + 0 " of " all + 0 " stacks are as expected" \
-		(interpreter ? ", " deepest + 0 " of them deep" : "")
+		(interpreter ? ", " deepest + 0 " of them deep" : "") \
+		(ended ? ", " ended " end at the topmost frame" : "")
 }

@@ -309,7 +309,7 @@ static void follows_code_to_its_return(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.sp, p.stack + 16);
 	KUNIT_EXPECT_EQ(test, state.fp, 0x1111);
 
-	/* by leave, although it is past a call */
+	/* past a call: a guess, of a process without tables */
 	store_word(test, p.stack + 256, 0x2222);
 	store_word(test, p.stack + 264, p.text + CALLED);
 	state = state_at(&p, LEAVING);
@@ -336,11 +336,25 @@ static void takes_code_for_no_proof(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.ip, p.text + LEAF);
 
 	store_word(test, p.stack, p.text + CALLED);
-	store_word(test, p.stack + 8, p.text + CALLED);
-	state = state_at(&p, PAST_CALL);
-	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "past a call");
 	state = state_at(&p, PAGE_SIZE - 9);
 	KUNIT_EXPECT_EQ_MSG(test, unwind_user_next_sframe(&state), -ENOENT, "past the mapping");
+}
+
+static void guesses_nothing_where_there_are_tables(struct kunit *test)
+{
+	const struct process *with_tables = make_process(test);
+	const struct process p = {
+		.text = make_bare_code(test),
+		.stack = section_map(test, PAGE_SIZE, PROT_READ | PROT_WRITE),
+	};
+	struct unwind_user_state state = state_at(&p, PAST_CALL);
+
+	store_word(test, p.stack + 8, p.text + CALLED);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, p.text + CALLED);
+	KUNIT_ASSERT_EQ(test, add(with_tables), 0);
+	state = state_at(&p, PAST_CALL);
+	KUNIT_EXPECT_EQ(test, unwind_user_next_sframe(&state), -ENOENT);
 }
 
 static struct kunit_case decoder_cases[] = {
@@ -355,6 +369,7 @@ static struct kunit_case decoder_cases[] = {
 	KUNIT_CASE(refuses_what_is_malformed),
 	KUNIT_CASE(follows_code_to_its_return),
 	KUNIT_CASE(takes_code_for_no_proof),
+	KUNIT_CASE(guesses_nothing_where_there_are_tables),
 	{},
 };
 

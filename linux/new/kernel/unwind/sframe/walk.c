@@ -154,7 +154,9 @@ static bool follow_path(u64 pc, bool taken, struct code_path *path, struct bobbi
 /*
  * The frame of code that no table knows, by the way from the next instruction to the function's
  * return.  A return address alone may be after the end of its function: such frames are left to
- * frame pointers.  0; -ENOENT: the code is no proof.
+ * frame pointers.  A way that is no proof is taken only where a process has no tables at all: there
+ * it is a better guess than the frame pointer, which skips a caller in each prologue.
+ * 0; -ENOENT: the code says nothing, or proves nothing.
  */
 static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *rule,
 		     struct bobbin_regs *regs)
@@ -171,7 +173,7 @@ static int step_bare(const struct unwind_user_state *state, struct bobbin_rule *
 		if (!follow_path(regs->pc, taken, &path, rule) || step(state, rule, &caller) ||
 		    known_code_return(arch, &code, caller.pc) != CODE_YES)
 			continue;
-		if (!code_path_is_certain(&path, state->exact))
+		if (!code_path_is_certain(&path, state->exact) && sframe_mm_has_map(current->mm))
 			return -ENOENT;
 		*regs = caller;
 		return 0;
