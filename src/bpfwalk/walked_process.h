@@ -5,7 +5,7 @@
 #ifndef BOBBIN_BPFWALK_WALKED_PROCESS_H
 #define BOBBIN_BPFWALK_WALKED_PROCESS_H
 
-#include <bobbin/unwind.h>
+#include <bobbin/address_space.h>
 
 struct known_list;
 

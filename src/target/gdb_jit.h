@@ -15,8 +15,6 @@
 #ifndef BOBBIN_TARGET_GDB_JIT_H
 #define BOBBIN_TARGET_GDB_JIT_H
 
-#include <bobbin/unwind.h>
-
 #include "base/process_reader.h"
 #include "target/mapping_list.h"
 

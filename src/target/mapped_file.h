@@ -11,7 +11,7 @@
 #ifndef BOBBIN_TARGET_MAPPED_FILE_H
 #define BOBBIN_TARGET_MAPPED_FILE_H
 
-#include <bobbin/unwind.h>
+#include <bobbin/address_space.h>
 
 #include "base/hash_index.h"
 

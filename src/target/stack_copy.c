@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <bobbin/unwind.h>
+#include <bobbin/stack_memory.h>
 
 #include <string.h>
 

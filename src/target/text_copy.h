@@ -14,7 +14,7 @@
 #ifndef BOBBIN_TARGET_TEXT_COPY_H
 #define BOBBIN_TARGET_TEXT_COPY_H
 
-#include <bobbin/unwind.h>
+#include <bobbin/address_space.h>
 
 #include "base/process_reader.h"
 
