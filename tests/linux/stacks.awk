@@ -99,6 +99,9 @@ function is_right(stack,   i)
 {
 	if (interpreter)
 		return stack ~ / _start$/
+	# who starts the thread, and waits for it
+	if (part == "threads" && stack ~ "^(" library " )*f_threads main " beginning "$")
+		return 1
 	for (i = 1; i <= count; i++)
 		if (stack ~ right[i])
 			return 1
