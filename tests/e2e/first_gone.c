@@ -39,6 +39,7 @@ static NOINLINE void *other(void *arg)
 	}
 	if (!relays) {
 		other_leaf(ms);
+		wait(NULL);
 		_exit(0);
 	}
 	while (ms > 0 && relays) {
