@@ -4,7 +4,6 @@
 #include "base/build_id_path.h"
 #include "base/elf_counts.h"
 #include "base/elf_walk.h"
-#include "symbol/file_grant.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -245,14 +244,6 @@ static int directory_length(const char *path)
 	return slash && slash - path < PATH_MAX ? (int)(slash - path) : 0;
 }
 
-/* A path in the root of the process, where that is in ours, too. */
-static const char *path_inside(const struct search_paths *paths, const char *path)
-{
-	const char *inside = paths->root_name ? path_below(path, paths->root_name) : NULL;
-
-	return inside ? inside : path;
-}
-
 /* Beside the file, in its .debug, and below each debug directory. */
 static int try_link(const struct search_paths *paths, const struct elf_file *main,
 		    const struct build_id *id, struct elf_file *ret)
@@ -265,7 +256,7 @@ static int try_link(const struct search_paths *paths, const struct elf_file *mai
 
 	if (!name || !main->path || strchr(name, '/'))
 		return err;
-	path = path_inside(paths, main->path);
+	path = paths->inside ? paths->inside : main->path;
 	len = directory_length(path);
 	if (is_missing(try_path(paths, &proof, ret, "%.*s%s%s", len, path, len ? "/" : "", name),
 		       &err) &&

@@ -35,8 +35,9 @@ struct file_opener {
 /* Where to look: borrowed, NULL if there is none; and by whom. */
 struct search_paths {
 	const char *debug_path, *symfs;
-	/* of the process, where it is looked first, and its path in ours, if it has one; NULL: it is ours */
-	const char *root, *root_name;
+	/* of the process, where it is looked first, NULL: it is ours; and the file's path in it, if
+	   that is another one than in ours */
+	const char *root, *inside;
 	struct file_opener opener;
 };
 

@@ -142,20 +142,18 @@ const char *path_below(const char *path, const char *folder)
 	return !strncmp(path, folder, len) && path[len] == '/' ? path + len : NULL;
 }
 
-/* In the root of the process, of which the file's path may be one in ours. */
+/* In the root of the process. */
 static bool covers_in_root(const struct file_grant *grant, const char *path, char ret[PATH_MAX])
 {
-	const char *inside = grant->root ? path_below(path, grant->root) : NULL, *own = NULL;
-	struct file_grant there = {.debug_path = grant->debug_path};
+	const char *below = grant->root ? path_below(path, grant->root) : NULL;
+	const struct file_grant there = {
+		.path = grant->inside ? grant->inside : grant->path,
+		.debug_path = grant->debug_path,
+	};
 	char plain[PATH_MAX];
 	int n;
 
-	if (!inside)
-		return false;
-	if (grant->path && grant->root_name)
-		own = path_below(grant->path, grant->root_name);
-	there.path = own ? own : grant->path;
-	if (!covers(&there, inside, plain))
+	if (!below || !covers(&there, below, plain))
 		return false;
 	n = snprintf(ret, PATH_MAX, "%s%s", grant->root, plain);
 	return n < PATH_MAX;

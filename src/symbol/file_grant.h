@@ -13,7 +13,7 @@
 
 /* Each NULL if there is none; a path is that of a file, in @symfs unless that is NULL. */
 struct file_grant {
-	const char *path, *open_path, *symfs, *debug_path, *root, *root_name;
+	const char *path, *open_path, *symfs, *debug_path, *root, *inside;
 };
 
 /* What of @path is below @folder, from a slash on; or NULL. */

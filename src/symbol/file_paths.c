@@ -15,24 +15,21 @@ static bool copy(const char *path, char **ret)
 int file_paths_init(struct file_paths *paths, const struct symbol_file *file)
 {
 	if (copy(file->path, &paths->path) && copy(file->open_path, &paths->open_path) &&
-	    copy(file->root, &paths->root) && copy(file->root_name, &paths->root_name))
+	    copy(file->root, &paths->root) && copy(file->inside, &paths->inside))
 		return 0;
 	file_paths_fini(paths);
 	return -ENOMEM;
 }
 
-int file_paths_set(struct file_paths *paths, const char *path, const char *open_path)
+int file_paths_set(struct file_paths *paths, const struct symbol_file *file)
 {
-	char *new_path, *new_open_path = NULL;
+	struct file_paths others = {0};
+	int err = file_paths_init(&others, file);
 
-	if (!copy(path, &new_path) || !copy(open_path, &new_open_path)) {
-		free(new_path);
-		return -ENOMEM;
-	}
-	free(paths->path);
-	free(paths->open_path);
-	paths->path = new_path;
-	paths->open_path = new_open_path;
+	if (err)
+		return err;
+	file_paths_fini(paths);
+	*paths = others;
 	return 0;
 }
 
@@ -41,6 +38,6 @@ void file_paths_fini(struct file_paths *paths)
 	free(paths->path);
 	free(paths->open_path);
 	free(paths->root);
-	free(paths->root_name);
+	free(paths->inside);
 	*paths = (struct file_paths){0};
 }

@@ -9,14 +9,14 @@
 
 /* Each NULL if there is none. */
 struct file_paths {
-	char *path, *open_path, *root, *root_name;
+	char *path, *open_path, *root, *inside;
 };
 
 /* Copy those of @file to empty ones; after -ENOMEM they are empty, too.  Returns 0, -ENOMEM. */
 int file_paths_init(struct file_paths *paths, const struct symbol_file *file);
 
-/* The file itself is elsewhere.  Returns 0; -ENOMEM: nothing has changed. */
-int file_paths_set(struct file_paths *paths, const char *path, const char *open_path);
+/* Those of @file in their place.  Returns 0; -ENOMEM: nothing has changed. */
+int file_paths_set(struct file_paths *paths, const struct symbol_file *file);
 
 void file_paths_fini(struct file_paths *paths);
 

@@ -25,7 +25,7 @@ bool name_request_say(struct name_request *request, const char *text)
 /* In this order. */
 #define PATHS(file) \
 	{ \
-		&(file)->path, &(file)->open_path, &(file)->root, &(file)->root_name \
+		&(file)->path, &(file)->open_path, &(file)->root, &(file)->inside \
 	}
 
 bool name_request_paths(struct name_request *request, const struct symbol_file *file)

@@ -70,7 +70,7 @@ static int symfile_set_put(struct symfile_set *set, unsigned int number,
 	int err = make_room(set, number);
 
 	if (!err && !image && set->files[number])
-		return symfile_set_paths(set->files[number], file->path, file->open_path);
+		return symfile_set_paths(set->files[number], file);
 	if (!err)
 		forget(set, number);
 	err = err ? err : symfile_new(file, image, image_size, &set->files[number]);

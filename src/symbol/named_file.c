@@ -13,9 +13,30 @@
 #define FAILURES_MAX 3
 #define UNKNOWN_PATH "?"
 
-int named_file_set_paths(struct named_file *f, const char *path, const char *open_path)
+/* The path of a file in its process's root, if that is in ours, too; or NULL. */
+static const char *path_inside(const struct symbol_file *file)
 {
-	int err = file_paths_set(&f->paths, path, open_path);
+	char root[PATH_MAX];
+	ssize_t len = file->root && file->path ? readlink(file->root, root, PATH_MAX - 1) : -1;
+
+	if (len <= 1)
+		return NULL;
+	root[len] = '\0';
+	return path_below(file->path, root);
+}
+
+static struct symbol_file with_path_inside(const struct symbol_file *file)
+{
+	struct symbol_file ret = *file;
+
+	ret.inside = path_inside(file);
+	return ret;
+}
+
+int named_file_set_paths(struct named_file *f, const struct symbol_file *file)
+{
+	const struct symbol_file paths = with_path_inside(file);
+	int err = file_paths_set(&f->paths, &paths);
 
 	if (err)
 		return err;
@@ -25,26 +46,13 @@ int named_file_set_paths(struct named_file *f, const char *path, const char *ope
 	return 0;
 }
 
-/* Where a root is in ours, or NULL. */
-static const char *root_name(const char *root, char room[PATH_MAX])
-{
-	ssize_t len = root ? readlink(root, room, PATH_MAX - 1) : -1;
-
-	if (len <= 1)
-		return NULL;
-	room[len] = '\0';
-	return room;
-}
-
 int named_file_new(const struct symbol_file *file, unsigned int number, void *image,
 		   size_t image_size, struct named_file **ret)
 {
 	struct named_file *f = calloc(1, sizeof(*f));
-	struct symbol_file named = *file;
-	char room[PATH_MAX];
+	const struct symbol_file paths = with_path_inside(file);
 
-	named.root_name = root_name(file->root, room);
-	if (!f || file_paths_init(&f->paths, &named)) {
+	if (!f || file_paths_init(&f->paths, &paths)) {
 		free(f);
 		return -ENOMEM;
 	}
@@ -77,7 +85,7 @@ static struct name_subject subject_of(const struct named_file *f, const struct n
 {
 	return (struct name_subject){
 		.grant = {f->paths.path, f->paths.open_path, p->options.worker.symfs,
-			  p->options.worker.debug_path, f->paths.root, f->paths.root_name},
+			  p->options.worker.debug_path, f->paths.root, f->paths.inside},
 		.pid = f->pid,
 		.image = -1,
 	};
@@ -95,7 +103,7 @@ static void request_description(const struct named_file *f, struct name_process 
 						.path = sent_path(f->paths.path),
 						.open_path = sent_path(f->paths.open_path),
 						.root = sent_path(f->paths.root),
-						.root_name = sent_path(f->paths.root_name),
+						.inside = sent_path(f->paths.inside),
 					});
 }
 

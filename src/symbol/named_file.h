@@ -43,7 +43,7 @@ int named_file_new(const struct symbol_file *file, unsigned int number, void *im
 void named_file_free(struct named_file *f);
 
 /* Other paths for the same file: it is tried again if it was missing.  Returns 0, -ENOMEM. */
-int named_file_set_paths(struct named_file *f, const char *path, const char *open_path);
+int named_file_set_paths(struct named_file *f, const struct symbol_file *file);
 
 /* Set the build ID of an image by its bytes.  0, -EINVAL, -ENOMEM, -EAGAIN. */
 int named_file_read_image(struct named_file *f, struct named_file_context *c);

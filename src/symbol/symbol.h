@@ -16,10 +16,10 @@ struct symbol_file {
 	const char
 		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
 	const uint8_t *build_id;
-	size_t build_id_len;   /* 0: unknown; more than 64 bytes are refused */
-	pid_t pid;             /* of the process that has it mapped, or 0 */
-	const char *root;      /* a path that opens that process's root; NULL: it is ours */
-	const char *root_name; /* where that is in ours; NULL: nowhere, or it is not known */
+	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
+	pid_t pid;           /* of the process that has it mapped, or 0 */
+	const char *root;    /* a path that opens that process's root; NULL: it is ours */
+	const char *inside;  /* @path, if that is one in our root, as one in that; or NULL */
 };
 
 /* Offsets of a file, from @first on and before @end. */

@@ -269,7 +269,7 @@ int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsign
 		return -EINVAL;
 	if (find_known(s, &key, &id)) {
 		if (s->files[id]->missing && !s->files[id]->image)
-			err = named_file_set_paths(s->files[id], file->path, file->open_path);
+			err = named_file_set_paths(s->files[id], file);
 	} else {
 		err = file->build_id_len ? add_file(s, file, &id) : find_by_inode(s, file, &id);
 		err = err ? err : add_known(s, &key, id);

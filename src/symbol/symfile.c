@@ -18,9 +18,9 @@ struct symfile_segment {
 	bool executable;
 };
 
-int symfile_set_paths(struct symfile *f, const char *path, const char *open_path)
+int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
 {
-	int err = file_paths_set(&f->paths, path, open_path);
+	int err = file_paths_set(&f->paths, file);
 
 	if (!err && f->state == SYMFILE_MISSING)
 		f->state = SYMFILE_SHUT;
@@ -74,7 +74,7 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	int err;
 
 	c->paths.root = f->paths.root;
-	c->paths.root_name = f->paths.root_name;
+	c->paths.inside = f->paths.inside;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
 		       : elf_file_find_main(&c->paths, f->paths.open_path, f->paths.path,
 					    &f->build_id, main);

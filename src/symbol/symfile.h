@@ -49,7 +49,7 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 void symfile_free(struct symfile *f);
 
 /* Other paths for the same file: it is tried again if it was missing.  Returns 0, -ENOMEM. */
-int symfile_set_paths(struct symfile *f, const char *path, const char *open_path);
+int symfile_set_paths(struct symfile *f, const struct symbol_file *file);
 
 /*
  * As symbolizer_resolve().  @holds: where the symbols are the same but for their offset,

@@ -243,7 +243,7 @@ static void files_of_another_root_are_granted_there(void **state)
 	const struct file_grant grant = {.path = "/srv/box/usr/bin/x",
 					 .debug_path = "/usr/lib/debug",
 					 .root = "/proc/1/fd/9",
-					 .root_name = "/srv/box"};
+					 .inside = "/usr/bin/x"};
 
 	(void)state;
 	assert_granted(&grant, "/proc/1/fd/9/usr/bin/.debug/x.debug", true);
