@@ -103,7 +103,7 @@ int module_symbols(struct symbolizer *symbolizer, const struct module *module, c
 	struct symbol_file f = {
 		.path = path,
 		.open_path = open_path,
-		.root = module->root,
+		.roots = {{module->root}},
 		.build_id = module->image.build_id,
 		.build_id_len = module->image.build_id_len,
 	};

@@ -127,7 +127,7 @@ static int open_descriptor(int fd, const char *path, const struct proof *proof,
 	return err;
 }
 
-/* Below @root, or "". */
+/* Below @root. */
 static int try_below(const struct search_paths *paths, const char *root, const char *name,
 		     const struct proof *proof, struct elf_file *ret)
 {
@@ -154,25 +154,41 @@ static bool is_missing(int found, int *err)
 	return !is_end;
 }
 
+/* Debug files of containers may be on the machine only. */
+static int try_roots(const struct search_paths *paths, const char *path, const struct proof *proof,
+		     struct elf_file *ret)
+{
+	unsigned int count = paths->roots && *path == '/' ? file_roots_count(paths->roots) : 0;
+	bool had_own = false;
+	int err = -ENOENT;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const char *root = paths->roots->list[i];
+
+		if (!is_missing(try_below(paths, root, path, proof, ret), &err))
+			return err;
+		had_own |= !*root;
+	}
+	if (!had_own)
+		is_missing(try_below(paths, OWN_ROOT, path, proof, ret), &err);
+	return err;
+}
+
 __attribute__((format(printf, 4, 5))) static int try_path(const struct search_paths *paths,
 							  const struct proof *proof,
 							  struct elf_file *ret, const char *format,
 							  ...)
 {
 	char path[PATH_MAX];
-	int len, err = -ENOENT;
 	va_list args;
+	int len;
 
 	va_start(args, format);
 	len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
 	if (len < 0 || (size_t)len >= sizeof(path))
-		return err;
-	/* debug files of containers may be on the machine only */
-	if (!paths->root || path[0] != '/' ||
-	    is_missing(try_below(paths, paths->root, path, proof, ret), &err))
-		is_missing(try_below(paths, "", path, proof, ret), &err);
-	return err;
+		return -ENOENT;
+	return try_roots(paths, path, proof, ret);
 }
 
 /* What belongs to a file is beside its name, however it was opened. */
@@ -196,7 +212,7 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 	struct proof proof = {.id = id};
 	int err = -ENOENT;
 
-	own.root = NULL;
+	own.roots = NULL;
 	if (open_path && !paths->symfs &&
 	    !is_missing(try_path(&own, &proof, ret, "%s", open_path), &err))
 		return err || !path ? err : set_path(ret, path);

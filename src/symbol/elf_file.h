@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "target/file_roots.h"
+
 #define BUILD_ID_MAX 64
 
 struct build_id {
@@ -35,9 +37,8 @@ struct file_opener {
 /* Where to look: borrowed, NULL if there is none; and by whom. */
 struct search_paths {
 	const char *debug_path, *symfs;
-	/* of the process, where it is looked first, NULL: it is ours; and the file's path in it, if
-	   that is another one than in ours */
-	const char *root, *inside;
+	const struct file_roots *roots; /* of processes, before our own */
+	const char *inside; /* the file's path in these, if it has another one in ours */
 	struct file_opener opener;
 };
 
@@ -62,7 +63,7 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
 /*
  * The separate debug file of @main, or of a build ID if that is not open: by
  * build ID in the debug path, by debug link, from a server.  Files are those of the
- * process's root, else our own.
+ * roots of processes, else our own.
  * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
  */
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,

@@ -142,24 +142,28 @@ const char *path_below(const char *path, const char *folder)
 	return !strncmp(path, folder, len) && path[len] == '/' ? path + len : NULL;
 }
 
-/* In the root of the process. */
-static bool covers_in_root(const struct file_grant *grant, const char *path, char ret[PATH_MAX])
+/* In the root of a process. */
+static bool covers_in_root(const struct file_grant *grant, const char *root, const char *path,
+			   char ret[PATH_MAX])
 {
-	const char *below = grant->root ? path_below(path, grant->root) : NULL;
 	const struct file_grant there = {
 		.path = grant->inside ? grant->inside : grant->path,
 		.debug_path = grant->debug_path,
 	};
+	const char *below = *root ? path_below(path, root) : NULL;
 	char plain[PATH_MAX];
 	int n;
 
 	if (!below || !covers(&there, below, plain))
 		return false;
-	n = snprintf(ret, PATH_MAX, "%s%s", grant->root, plain);
+	n = snprintf(ret, PATH_MAX, "%s%s", root, plain);
 	return n < PATH_MAX;
 }
 
 bool file_grant_covers(const struct file_grant *grant, const char *path, char ret[PATH_MAX])
 {
-	return covers_in_root(grant, path, ret) || covers(grant, path, ret);
+	for (unsigned int i = 0; grant->roots && i < file_roots_count(grant->roots); i++)
+		if (covers_in_root(grant, grant->roots->list[i], path, ret))
+			return true;
+	return covers(grant, path, ret);
 }

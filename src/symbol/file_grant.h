@@ -3,7 +3,7 @@
  * file_grant.h - which files whoever reads a file may have opened.
  *
  * The file itself; what is in its folder and in .debug there, and below the folders of the
- * debug path, where its debug file is looked for.  The same in the root of the process.
+ * debug path, where its debug file is looked for.  The same in the roots of processes.
  */
 #ifndef BOBBIN_SYMBOL_FILE_GRANT_H
 #define BOBBIN_SYMBOL_FILE_GRANT_H
@@ -11,9 +11,12 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "target/file_roots.h"
+
 /* Each NULL if there is none; a path is that of a file, in @symfs unless that is NULL. */
 struct file_grant {
-	const char *path, *open_path, *symfs, *debug_path, *root, *inside;
+	const char *path, *open_path, *symfs, *debug_path, *inside;
+	const struct file_roots *roots;
 };
 
 /* What of @path is below @folder, from a slash on; or NULL. */

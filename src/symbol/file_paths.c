@@ -12,10 +12,20 @@ static bool copy(const char *path, char **ret)
 	return *ret || !path;
 }
 
+static bool copy_roots(const struct file_roots *roots, struct file_roots *ret)
+{
+	for (unsigned int i = 0; i < file_roots_count(roots); i++) {
+		ret->list[i] = strdup(roots->list[i]);
+		if (!ret->list[i])
+			return false;
+	}
+	return true;
+}
+
 int file_paths_init(struct file_paths *paths, const struct symbol_file *file)
 {
 	if (copy(file->path, &paths->path) && copy(file->open_path, &paths->open_path) &&
-	    copy(file->root, &paths->root) && copy(file->inside, &paths->inside))
+	    copy(file->inside, &paths->inside) && copy_roots(&file->roots, &paths->roots))
 		return 0;
 	file_paths_fini(paths);
 	return -ENOMEM;
@@ -37,7 +47,8 @@ void file_paths_fini(struct file_paths *paths)
 {
 	free(paths->path);
 	free(paths->open_path);
-	free(paths->root);
 	free(paths->inside);
+	for (unsigned int i = 0; i < FILE_ROOTS_MAX; i++)
+		free((char *)paths->roots.list[i]);
 	*paths = (struct file_paths){0};
 }

@@ -7,9 +7,10 @@
 
 #include "symbol/symbol.h"
 
-/* Each NULL if there is none. */
+/* Each NULL if there is none; @roots from malloc(), too. */
 struct file_paths {
-	char *path, *open_path, *root, *inside;
+	char *path, *open_path, *inside;
+	struct file_roots roots;
 };
 
 /* Copy those of @file to empty ones; after -ENOMEM they are empty, too.  Returns 0, -ENOMEM. */

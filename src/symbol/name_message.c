@@ -23,15 +23,21 @@ bool name_request_say(struct name_request *request, const char *text)
 }
 
 /* In this order. */
-#define PATHS(file) \
-	{ \
-		&(file)->path, &(file)->open_path, &(file)->root, &(file)->inside \
-	}
+static void list_paths(struct symbol_file *file, const char **ret[NAME_PATHS])
+{
+	*ret++ = &file->path;
+	*ret++ = &file->open_path;
+	*ret++ = &file->inside;
+	for (unsigned int i = 0; i < FILE_ROOTS_MAX; i++)
+		*ret++ = &file->roots.list[i];
+}
 
 bool name_request_paths(struct name_request *request, const struct symbol_file *file)
 {
-	const char *const *paths[NAME_PATHS] = PATHS(file);
+	struct symbol_file copy = *file;
+	const char **paths[NAME_PATHS];
 
+	list_paths(&copy, paths);
 	request->size = 0;
 	for (unsigned int i = 0; i < NAME_PATHS; i++) {
 		request->has_path[i] = *paths[i];
@@ -43,8 +49,9 @@ bool name_request_paths(struct name_request *request, const struct symbol_file *
 
 void name_request_take_paths(const struct name_request *request, struct symbol_file *file)
 {
-	const char **paths[NAME_PATHS] = PATHS(file), *text = request->text;
+	const char **paths[NAME_PATHS], *text = request->text;
 
+	list_paths(file, paths);
 	for (unsigned int i = 0; i < NAME_PATHS; i++) {
 		*paths[i] = request->has_path[i] ? text : NULL;
 		if (request->has_path[i])

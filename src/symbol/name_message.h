@@ -24,7 +24,8 @@
 #define NAME_FRAMES 256
 #define NAME_TEXT_SIZE 49152
 #define NAME_RANGES 256
-#define NAME_PATHS 4 /* of a struct symbol_file */
+#define NAME_PATHS (3 + FILE_ROOTS_MAX)            /* of a struct symbol_file */
+#define NAME_ROOT_SIZE (PATH_MAX / FILE_ROOTS_MAX) /* of a root's, at most */
 
 enum name_job {
 	NAME_DESCRIBE, /* a file, by its paths; there is no answer */
@@ -43,7 +44,7 @@ struct name_request {
 	struct build_id build_id;
 	uint32_t size; /* bytes of what follows */
 	union {
-		char text[NAME_PATHS * PATH_MAX];
+		char text[4 * PATH_MAX];
 		struct offset_range ranges[NAME_RANGES];
 	};
 };

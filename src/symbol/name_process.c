@@ -23,8 +23,8 @@
 #define ANSWER_SECONDS 30
 /* How often it is looked whether that has passed. */
 #define LOOK_US 200000
-/* Files that one answer may need. */
-#define FILES_MAX 64
+/* Files that one answer may need: each may be in our root, and in others. */
+#define FILES_MAX (32 * (1 + FILE_ROOTS_MAX))
 /* Ends in all, and as how many of them a wait for nothing counts. */
 #define LOSSES_MAX 256
 #define LOSSES_OF_WAIT 64

@@ -69,8 +69,11 @@ static int symfile_set_put(struct symfile_set *set, unsigned int number,
 {
 	int err = make_room(set, number);
 
-	if (!err && !image && set->files[number])
-		return symfile_set_paths(set->files[number], file);
+	if (!err && !image && set->files[number]) {
+		err = symfile_set_paths(set->files[number], file);
+		measure(set, set->files[number]);
+		return err;
+	}
 	if (!err)
 		forget(set, number);
 	err = err ? err : symfile_new(file, image, image_size, &set->files[number]);

@@ -13,16 +13,25 @@
 #define FAILURES_MAX 3
 #define UNKNOWN_PATH "?"
 
-/* The path of a file in its process's root, if that is in ours, too; or NULL. */
-static const char *path_inside(const struct symbol_file *file)
+/* A path as one in @root, if that is in ours, and the path leads there; or NULL. */
+static const char *path_in_root(const char *path, const char *root)
 {
-	char root[PATH_MAX];
-	ssize_t len = file->root && file->path ? readlink(file->root, root, PATH_MAX - 1) : -1;
+	char name[PATH_MAX];
+	ssize_t len = readlink(root, name, sizeof(name) - 1);
 
 	if (len <= 1)
 		return NULL;
-	root[len] = '\0';
-	return path_below(file->path, root);
+	name[len] = '\0';
+	return path_below(path, name);
+}
+
+static const char *path_inside(const struct symbol_file *file)
+{
+	const char *inside = NULL;
+
+	for (unsigned int i = 0; i < file_roots_count(&file->roots) && file->path && !inside; i++)
+		inside = path_in_root(file->path, file->roots.list[i]);
+	return inside;
 }
 
 static struct symbol_file with_path_inside(const struct symbol_file *file)
@@ -76,16 +85,23 @@ void named_file_free(struct named_file *f)
 }
 
 /* No longer ones can be opened. */
-static const char *sent_path(const char *path)
+static const char *sent_path(const char *path, size_t size)
 {
-	return path && strlen(path) < PATH_MAX ? path : NULL;
+	return path && strlen(path) < size ? path : NULL;
 }
 
 static struct name_subject subject_of(const struct named_file *f, const struct name_process *p)
 {
 	return (struct name_subject){
-		.grant = {f->paths.path, f->paths.open_path, p->options.worker.symfs,
-			  p->options.worker.debug_path, f->paths.root, f->paths.inside},
+		.grant =
+			{
+				.path = f->paths.path,
+				.open_path = f->paths.open_path,
+				.symfs = p->options.worker.symfs,
+				.debug_path = p->options.worker.debug_path,
+				.inside = f->paths.inside,
+				.roots = &f->paths.roots,
+			},
 		.pid = f->pid,
 		.image = -1,
 	};
@@ -94,17 +110,20 @@ static struct name_subject subject_of(const struct named_file *f, const struct n
 static void request_description(const struct named_file *f, struct name_process *p,
 				enum name_job job)
 {
+	struct symbol_file file = {
+		.path = sent_path(f->paths.path, PATH_MAX),
+		.open_path = sent_path(f->paths.open_path, PATH_MAX),
+		.inside = sent_path(f->paths.inside, PATH_MAX),
+	};
+
+	for (unsigned int i = 0; i < FILE_ROOTS_MAX; i++)
+		file.roots.list[i] = sent_path(f->paths.roots.list[i], NAME_ROOT_SIZE);
 	p->request = (struct name_request){
 		.job = job,
 		.file = f->number,
 		.build_id = f->build_id,
 	};
-	name_request_paths(&p->request, &(struct symbol_file){
-						.path = sent_path(f->paths.path),
-						.open_path = sent_path(f->paths.open_path),
-						.root = sent_path(f->paths.root),
-						.inside = sent_path(f->paths.inside),
-					});
+	name_request_paths(&p->request, &file);
 }
 
 /* A descriptor of the bytes, or a negative errno. */

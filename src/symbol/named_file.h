@@ -42,7 +42,7 @@ int named_file_new(const struct symbol_file *file, unsigned int number, void *im
 		   size_t image_size, struct named_file **ret);
 void named_file_free(struct named_file *f);
 
-/* Other paths for the same file: it is tried again if it was missing.  Returns 0, -ENOMEM. */
+/* Other paths for the same file: it is read again.  Returns 0, -ENOMEM. */
 int named_file_set_paths(struct named_file *f, const struct symbol_file *file);
 
 /* Set the build ID of an image by its bytes.  0, -EINVAL, -ENOMEM, -EAGAIN. */

@@ -217,7 +217,7 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 	module = unwinder_module(n->unwinder, space, pc);
 	if (module && module->base)
 		return module_symbols(n->symbolizer, module, NULL, ret);
-	file.root = module ? module->root : NULL;
+	file.roots.list[0] = module ? module->root : NULL;
 	known = known_file(n, space, pc);
 	/* its build ID is that of another file, see file_build_ids.h */
 	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)

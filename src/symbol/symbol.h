@@ -10,16 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "target/file_roots.h"
+
 /* A mapped file.  Everything is copied. */
 struct symbol_file {
 	const char *path; /* the name as mapped */
 	const char
 		*open_path; /* a path that opens these very bytes (/proc/PID/root/...), or NULL */
 	const uint8_t *build_id;
-	size_t build_id_len; /* 0: unknown; more than 64 bytes are refused */
-	pid_t pid;           /* of the process that has it mapped, or 0 */
-	const char *root;    /* a path that opens that process's root; NULL: it is ours */
-	const char *inside;  /* @path, if that is one in our root, as one in that; or NULL */
+	size_t build_id_len;     /* 0: unknown; more than 64 bytes are refused */
+	pid_t pid;               /* of the process that has it mapped, or 0 */
+	struct file_roots roots; /* of processes that have it */
+	const char *inside;      /* @path, if that is one in ours, as one in these; or NULL */
 };
 
 /* Offsets of a file, from @first on and before @end. */

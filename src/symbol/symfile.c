@@ -22,8 +22,8 @@ int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
 {
 	int err = file_paths_set(&f->paths, file);
 
-	if (!err && f->state == SYMFILE_MISSING)
-		f->state = SYMFILE_SHUT;
+	if (!err)
+		symfile_shut(f);
 	return err;
 }
 
@@ -73,7 +73,7 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	bool wants_dwarf = c->wish.inlines || c->wish.lines;
 	int err;
 
-	c->paths.root = f->paths.root;
+	c->paths.roots = &f->paths.roots;
 	c->paths.inside = f->paths.inside;
 	err = f->image ? elf_file_open_image(f->image, f->image_size, main)
 		       : elf_file_find_main(&c->paths, f->paths.open_path, f->paths.path,

@@ -48,7 +48,7 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 		struct symfile **ret);
 void symfile_free(struct symfile *f);
 
-/* Other paths for the same file: it is tried again if it was missing.  Returns 0, -ENOMEM. */
+/* Other paths for the same file: it is read again.  Returns 0, -ENOMEM. */
 int symfile_set_paths(struct symfile *f, const struct symbol_file *file);
 
 /*

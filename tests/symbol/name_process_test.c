@@ -238,18 +238,22 @@ static void it_gets_what_belongs_to_its_file_only(void **state)
 }
 
 /* What beside a file in /proc would be: all that is open here. */
-static void files_of_another_root_are_granted_there(void **state)
+static void files_of_other_roots_are_granted_there(void **state)
 {
+	static const struct file_roots roots = {{OWN_ROOT, "/proc/1/fd/9", "/proc/1/fd/10"}};
 	const struct file_grant grant = {.path = "/srv/box/usr/bin/x",
 					 .debug_path = "/usr/lib/debug",
-					 .root = "/proc/1/fd/9",
+					 .roots = &roots,
 					 .inside = "/usr/bin/x"};
 
 	(void)state;
 	assert_granted(&grant, "/proc/1/fd/9/usr/bin/.debug/x.debug", true);
 	assert_granted(&grant, "/proc/1/fd/9/usr/lib/debug/.build-id/12/34.debug", true);
 	assert_granted(&grant, "/usr/lib/debug/.build-id/12/34.debug", true);
+	assert_granted(&grant, "/proc/1/fd/10/usr/bin/x.debug", true);
+	assert_granted(&grant, "/usr/bin/x.debug", false);
 	assert_granted(&grant, "/proc/1/fd/9/etc/passwd", false);
+	assert_granted(&grant, "/proc/1/fd/10/etc/passwd", false);
 	assert_granted(&grant, "/proc/1/fd/9/usr/bin/../../etc/passwd", false);
 	assert_granted(&grant, "/proc/1/fd/9/../8/usr/bin/x", false);
 	assert_granted(&grant, "/proc/1/fd/90/usr/bin/x", false);
@@ -339,7 +343,7 @@ static void names_that_do_not_fit_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_another_root_are_granted_there),
+		cmocka_unit_test(files_of_other_roots_are_granted_there),
 		cmocka_unit_test(killed_between_questions_it_costs_nothing),
 		cmocka_unit_test(a_function_is_asked_for_once),
 		cmocka_unit_test(a_file_that_crashes_a_library_costs_its_own_names),
