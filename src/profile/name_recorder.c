@@ -149,6 +149,8 @@ static int note_frame(struct name_recorder *k, struct bobbin_space *space, uint6
 	*ret = 0;
 	if (!m)
 		return 0;
+	if (m->file->kind == FILE_REGULAR)
+		space_note_root(space, m);
 	if (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO)
 		return note(k, m, pc, ret);
 	k->stats.java_frames += machine_of(k, space) == MACHINE_JAVA;
@@ -214,7 +216,7 @@ static int open_symbols(struct name_recorder *k, const struct mapped_file *file,
 	/* a build ID would tell */
 	if (!file->build_id_len && module_is_overwritten(module))
 		return -ESTALE;
-	return module_symbols(k->symbolizer, module, module->base ? NULL : file->path, ret);
+	return module_symbols(k->symbolizer, module, file, ret);
 }
 
 /* @is_symbol: whether it is a name that somebody gave. */

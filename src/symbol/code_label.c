@@ -96,14 +96,14 @@ static bool is_contradicted(const struct code_spot *spot, const struct symbol *s
 	return table_set_function(&spot->module->tables, own, &start);
 }
 
-int module_symbols(struct symbolizer *symbolizer, const struct module *module, const char *path,
-		   unsigned int *ret)
+int module_symbols(struct symbolizer *symbolizer, const struct module *module,
+		   const struct mapped_file *file, unsigned int *ret)
 {
 	char open_path[64];
 	struct symbol_file f = {
-		.path = path,
+		.path = module->base ? NULL : file->path,
 		.open_path = open_path,
-		.roots = {{module->root}},
+		.roots = file->roots,
 		.build_id = module->image.build_id,
 		.build_id_len = module->image.build_id_len,
 	};

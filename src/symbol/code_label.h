@@ -51,11 +51,10 @@ void code_spot_place(struct code_spot *spot, struct module *module);
 
 /*
  * Make the file of @module known, by its descriptor, which must be as long as @symbolizer is.
- * @path: beside which its debug file may be, or NULL.  -ENOENT: it has none; an errno of
- * symbolizer_file().
+ * @file: that it is, or is in.  -ENOENT: it has no descriptor; an errno of symbolizer_file().
  */
-int module_symbols(struct symbolizer *symbolizer, const struct module *module, const char *path,
-		   unsigned int *ret);
+int module_symbols(struct symbolizer *symbolizer, const struct module *module,
+		   const struct mapped_file *file, unsigned int *ret);
 
 /*
  * The symbols at the spot, as symbolizer_resolve() of file @id, but for those that the

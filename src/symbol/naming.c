@@ -200,6 +200,7 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		   const struct bobbin_place_info *place, unsigned int *ret)
 {
 	const struct bobbin_mapping *m = &place->mapping;
+	const struct mapping *mapped = space_find(space, pc);
 	const struct known_file *known;
 	const struct module *module;
 	char path[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
@@ -214,10 +215,13 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 	if (place->image)
 		return symbolizer_image(n->symbolizer, place->image, place->image_size, m->path,
 					ret);
+	if (mapped) {
+		space_note_root(space, mapped);
+		file.roots = mapped->file->roots;
+	}
 	module = unwinder_module(n->unwinder, space, pc);
 	if (module && module->base)
-		return module_symbols(n->symbolizer, module, NULL, ret);
-	file.roots.list[0] = module ? module->root : NULL;
+		return module_symbols(n->symbolizer, module, mapped->file, ret);
 	known = known_file(n, space, pc);
 	/* its build ID is that of another file, see file_build_ids.h */
 	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)
@@ -311,12 +315,14 @@ static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 	return count > 0 ? count : 0;
 }
 
-/* What the cache knows a place in a file by. */
+/* What the cache knows a place in a file by: in another root it may have other names. */
 static uint64_t key_of(struct bobbin_space *space, uint64_t pc, uint64_t offset, unsigned int id)
 {
-	const struct mapping *m = id == NO_FILE ? space_find(space, pc) : NULL;
+	const struct mapping *m = space_find(space, pc);
+	uint64_t file = m && id == NO_FILE ? ~(uint64_t)m->file->number : id;
+	uint64_t roots = m ? file_roots_count(&m->file->roots) : 0;
 
-	return (offset << 12 ^ (m ? ~(uint64_t)m->file->number : id)) + 1;
+	return (offset << 12 ^ file ^ roots << 60) + 1;
 }
 
 /* Symbols of an address in a file, through the cache. */

@@ -259,6 +259,13 @@ static bool file_key(const struct symbol_file *file, struct key *key)
 	       add_text(key, file->open_path);
 }
 
+/* Another root may have the debug file. */
+static bool is_worth_another_try(const struct named_file *f, const struct symbol_file *file)
+{
+	return !f->image &&
+	       (f->missing || file_roots_count(&file->roots) > file_roots_count(&f->paths.roots));
+}
+
 int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret)
 {
 	unsigned int id;
@@ -268,7 +275,7 @@ int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsign
 	if (!file_key(file, &key))
 		return -EINVAL;
 	if (find_known(s, &key, &id)) {
-		if (s->files[id]->missing && !s->files[id]->image)
+		if (is_worth_another_try(s->files[id], file))
 			err = named_file_set_paths(s->files[id], file);
 	} else {
 		err = file->build_id_len ? add_file(s, file, &id) : find_by_inode(s, file, &id);

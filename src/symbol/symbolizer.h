@@ -82,7 +82,8 @@ void symbolizer_close(struct symbolizer *s);
 /*
  * Make a file known and return its number, the same for the same build ID, or
  * without one for the same device and inode, or else for the same two paths.
- * A file that could not be opened before is tried again under the new path.
+ * A file that could not be opened before, or is in more roots by now, is read again by the new
+ * paths.
  * Returns 0, -EINVAL, -ENOMEM.
  */
 int symbolizer_file(struct symbolizer *s, const struct symbol_file *file, unsigned int *ret);

@@ -121,5 +121,6 @@ void file_table_fini(struct file_table *table)
 	}
 	free(table->files);
 	hash_index_fini(&table->index);
+	process_roots_fini(&table->roots);
 	*table = (struct file_table){0};
 }

@@ -14,6 +14,8 @@
 #include <bobbin/address_space.h>
 
 #include "base/hash_index.h"
+#include "target/file_roots.h"
+#include "target/process_roots.h"
 
 enum file_kind {
 	FILE_NONE,     /* anonymous memory, or a device */
@@ -37,6 +39,7 @@ struct mapped_file {
 	/* a mapping of it in a process, to open it while that process lives */
 	int pid;
 	uint64_t start, end;
+	struct file_roots roots; /* of such processes, as far as they were looked for */
 	/* its descriptor of GDB's JIT interface, once somebody asked; see gdb_jit.c */
 	struct {
 		bool looked, has;
@@ -54,6 +57,7 @@ struct file_table {
 	size_t room;
 	struct hash_index index; /* by identity */
 	uint64_t seed;
+	struct process_roots roots; /* of all */
 	bool recorded, here;
 	uint64_t since;
 };

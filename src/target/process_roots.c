@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "target/file_roots.h"
 
 static bool is_own(const struct stat *root)
 {
@@ -45,8 +46,10 @@ const char *process_roots_find(struct process_roots *roots, const struct remote_
 	if (!process->pid)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/root", process->pid);
-	if (process_file_stat(process, path, &st) || is_own(&st))
+	if (process_file_stat(process, path, &st))
 		return NULL;
+	if (is_own(&st))
+		return OWN_ROOT;
 	for (size_t i = 0; i < roots->count; i++)
 		if (roots->list[i].device == st.st_dev && roots->list[i].inode == st.st_ino)
 			return roots->list[i].path;

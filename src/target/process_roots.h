@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * process_roots.h - the roots of processes that have another one than we.
+ * process_roots.h - the roots of processes, kept if they are others than ours.
  *
  * What belongs to a mapped file, such as its debug file, is in the root of the process, which
  * may be gone when that is looked for.  So a descriptor of the root is kept.
@@ -27,7 +27,7 @@ struct process_roots {
 	size_t count, room;
 };
 
-/* A path of the process's root, as long as @roots; NULL: it is our own, or cannot be opened. */
+/* A path of the process's root, as long as @roots: OWN_ROOT if it is ours; NULL: it is not known. */
 const char *process_roots_find(struct process_roots *roots, const struct remote_process *process);
 void process_roots_fini(struct process_roots *roots);
 

@@ -39,7 +39,6 @@ struct module {
 	uint64_t base;             /* where it begins; the image has offsets in what is mapped */
 	uint64_t copied;           /* its bytes then */
 	struct stat opened;        /* of it, when it was opened */
-	const char *root;          /* of the process that had it mapped; NULL: ours; borrowed */
 };
 
 /* What files are opened with, all borrowed; all but @options may be NULL. */

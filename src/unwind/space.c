@@ -32,9 +32,24 @@ void space_register(struct bobbin_space *space, struct remote_code *code)
 	space->generation++;
 }
 
+void space_note_root(struct bobbin_space *space, const struct mapping *m)
+{
+	const struct remote_process process = {
+		.reader = space->maps.reader,
+		.pid = space->live_pid ? space->live_pid : m->pid,
+	};
+
+	if (!space->root_sought)
+		space->root = process_roots_find(&space->maps.files->roots, &process);
+	space->root_sought = true;
+	if (space->root)
+		file_roots_add(&m->file->roots, space->root);
+}
+
 BOBBIN_API void bobbin_space_clear(struct bobbin_space *space)
 {
 	mapping_list_clear(&space->maps);
+	space->root_sought = false;
 	space_register(space, NULL);
 }
 
@@ -70,6 +85,7 @@ BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
 	const struct remote_process process = {space->maps.reader, pid};
 	int r;
 
+	space->root_sought = false;
 	space_register(space, NULL);
 	r = mapping_list_load(&space->maps, pid);
 	if (!r)

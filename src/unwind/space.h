@@ -20,6 +20,9 @@ struct bobbin_space {
 	struct plain_forms forms; /* of the architecture */
 	size_t remote_last;       /* where the last search in @remote ended */
 	void *memo;               /* from malloc() */
+	/* of the process, since it runs its program; NULL: not known */
+	bool root_sought;
+	const char *root;
 };
 
 /* The mapping that holds @addr, or NULL. */
@@ -33,6 +36,9 @@ static inline bool space_has(struct bobbin_space *space, uint64_t addr)
 {
 	return space_find(space, addr) || (space->remote && remote_code_find(space->remote, addr));
 }
+
+/* That the root of the process is one of those that have the file of @m. */
+void space_note_root(struct bobbin_space *space, const struct mapping *m);
 
 /* Replace what is known of registered code; takes over the caller's use. */
 void space_register(struct bobbin_space *space, struct remote_code *code);

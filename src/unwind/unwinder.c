@@ -8,7 +8,6 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
-#include "target/process_roots.h"
 #include "unwind/code_pages.h"
 #include "unwind/module.h"
 #include "unwind/remote_update.h"
@@ -51,7 +50,6 @@ struct bobbin_unwinder {
 	char *debug_path, *sframe_path;
 	struct module_context context; /* @reader NULL: without a deadline */
 	struct file_table files;
-	struct process_roots roots;
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
 	size_t module_room;
@@ -147,7 +145,6 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 	free(unwinder->modules);
 	free(unwinder->debug_path);
 	free(unwinder->sframe_path);
-	process_roots_fini(&unwinder->roots);
 	process_reader_close(unwinder->context.reader);
 	file_table_fini(&unwinder->files);
 	free(unwinder);
@@ -247,13 +244,6 @@ static bool must_try(const struct module_slot *slot, const struct mapped_file *f
 	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
 }
 
-static const char *root_of(struct bobbin_unwinder *u, const struct mapped_file *file)
-{
-	const struct remote_process process = {u->context.reader, file->pid};
-
-	return process_roots_find(&u->roots, &process);
-}
-
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file)
 {
@@ -272,7 +262,6 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 	if (r)
 		return NULL;
 	unwinder->module_bytes += elf_image_copied(&slot->module->image);
-	slot->module->root = root_of(unwinder, file);
 	return slot->module;
 }
 
@@ -286,7 +275,6 @@ static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file
 					MODULES_MAX - u->module_bytes, &inner->module))
 		return;
 	u->module_bytes += elf_image_copied(&inner->module->image) + inner->module->copied;
-	inner->module->root = root_of(u, file);
 }
 
 /* The files inside of a file, one after the other, are mapped as if they were alone. */

@@ -100,6 +100,101 @@ it_finds_debug_files_in_mounts_that_only_the_process_has() {
 	done
 }
 
+# two_roots: the same program in ./first and ./second, with its debug file in the second only
+two_roots() {
+	by_build_id second/usr/lib/debug second/usr/bin/hidden -static
+	mkdir -p first/usr/bin
+	cp second/usr/bin/hidden first/usr/bin
+}
+
+it_finds_debug_files_in_the_second_root_of_a_file() {
+	needs_root
+	two_roots
+	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; chroot second /usr/bin/hidden 300'
+	rm -r first second
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 100
+	stacks | none 'hidden+0x.* hidden+0x'
+}
+
+it_finds_debug_files_once_the_first_root_of_a_file_has_ended() {
+	needs_root
+	two_roots
+	cp -r second/usr/lib first/usr
+	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; rm -r first; chroot second /usr/bin/hidden 300'
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 100
+}
+
+# runs_in ROOT: /opt/hidden, until the case ends; $pid
+runs_in() {
+	spawn chroot "$1" /opt/hidden 1000000
+	eventually grep -q -x hidden "/proc/$pid/comm"
+}
+
+# By the paths of /proc/PID/maps, which begin with where the root is in ours
+it_finds_debug_files_beside_a_file_in_any_root() {
+	needs_root
+	by_link one/opt/hidden.debug one/opt/hidden -static -Wl,--build-id
+	mkdir -p other/opt
+	cp one/opt/hidden other/opt
+	mkdir elsewhere
+	for roots in 'one other' 'other one'; do
+		runs_in "${roots% *}"
+		first=$pid
+		runs_in "${roots#* }"
+		second=$pid
+		spawn "$bobbin" record -q -p "$first,$second"
+		recorder=$pid
+		eventually samples "$recorder"
+		works_on "$first"
+		works_on "$second"
+		kill -INT "$recorder"
+		wait "$recorder"
+		kill "$first" "$second"
+		# the names that were kept
+		mv one other elsewhere
+		stacks >of_both
+		some ': hidden_leaf hidden_middle ' 20 <of_both
+		none ': hidden+0x' <of_both
+		"$bobbin" report --no-children -g none --full >out
+		grep -q '\[\.\] hidden_leaf$' out
+		mv elsewhere/* .
+	done
+}
+
+it_shows_names_once_a_root_with_the_debug_file_is_seen() {
+	needs_root
+	two_roots
+	spawn "$bobbin" top -b -d 0.2 -- sh -c 'chroot first /usr/bin/hidden 1000000 &
+		until [ -e go ]; do sleep 0.1; done
+		chroot second /usr/bin/hidden 300 & wait' >out
+	eventually grep -q '\<hidden+0x' out
+	none '\<hidden_leaf\>' <out
+	touch go
+	eventually grep -q '\<hidden_leaf\>' out
+	: >out
+	eventually grep -q '\<hidden_leaf\>' out
+	none '\<hidden+0x' <out
+}
+
+it_believes_debug_files_of_the_machine_before_those_of_another_root() {
+	needs_root
+	by_build_id root/usr/lib/debug root/usr/bin/hidden -static
+	mkdir debug
+	mv root/usr/lib/debug/.build-id debug
+	cp root/usr/bin/hidden .
+	debug=$(cd debug && find .build-id -type f)
+	mkdir -p "root$PWD/debug/$(dirname "$debug")"
+	objcopy --redefine-sym hidden_leaf=forged_leaf "debug/$debug" "root$PWD/debug/$debug"
+	"$bobbin" record -q --debug-path "$PWD/debug" sh -c 'chroot root /usr/bin/hidden 300; ./hidden 300'
+	# the names that were kept
+	rm -r root hidden debug
+	roots_also=$stripped_roots
+	stacks | some 'hidden_leaf hidden_middle ' 100
+	stacks | none forged_leaf
+}
+
 it_takes_no_other_debug_file_in_the_root_of_a_process() {
 	needs_root
 	by_link root/opt/hidden.debug root/opt/hidden -static
