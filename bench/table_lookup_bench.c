@@ -137,7 +137,7 @@ static void choose_addresses(struct subject *s)
 static int make_table(struct subject *s)
 {
 	uint8_t *data;
-	int r = compile_cfi(s->image.views, 1, NULL, 0, &s->rows, &data, &s->table_size);
+	int r = compile_cfi(s->image.views, 1, NULL, 0, 0, &s->rows, &data, &s->table_size);
 
 	if (r)
 		return r;

@@ -120,7 +120,7 @@ static int compile(const struct bobbin_cfi_view *cfi, uint64_t *size)
 	double start = now();
 	uint64_t rows;
 	uint8_t *data;
-	int r = compile_cfi(cfi, 1, NULL, 0, &rows, &data, size);
+	int r = compile_cfi(cfi, 1, NULL, 0, 0, &rows, &data, size);
 
 	if (r)
 		return r;

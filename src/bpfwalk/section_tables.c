@@ -39,8 +39,8 @@ static int make_sframe(const struct indexed_sections *sections, uint64_t limit,
 	if (!sections->count)
 		return -ENODATA;
 	r = bytes > SECTION_MAX ? -EFBIG
-				: compile_sframe_within(views, (unsigned int)sections->count, limit,
-							&ret->own, &ret->size);
+				: compile_sframe(views, (unsigned int)sections->count, limit,
+						 &ret->own, &ret->size);
 	ret->data = ret->own;
 	return r;
 }
@@ -56,7 +56,7 @@ static int make_cfi(struct module *module, const struct bobbin_cfi_view *view, b
 		return -EFBIG;
 	if (alone)
 		return module_compiled(module, limit, &ret->data, &ret->size);
-	r = compile_cfi_within(view, 1, NULL, 0, limit, &ret->own, &ret->size);
+	r = compile_cfi(view, 1, NULL, 0, limit, NULL, &ret->own, &ret->size);
 	ret->data = ret->own;
 	return r;
 }

@@ -118,27 +118,14 @@ static int make(struct table_builder *builder, const struct bobbin_cfi_view *vie
 }
 
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
-		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size)
-{
-	struct table_builder builder;
-	int r = table_builder_init(views->arch, build_id, build_id_len, &builder);
-
-	if (!r)
-		r = make(&builder, views, count, rows, data, size);
-	table_builder_fini(&builder);
-	return r;
-}
-
-int compile_cfi_within(const struct bobbin_cfi_view *views, unsigned int count,
-		       const uint8_t *build_id, size_t build_id_len, uint64_t limit, uint8_t **data,
-		       uint64_t *size)
+		size_t build_id_len, uint64_t limit, uint64_t *rows, uint8_t **data, uint64_t *size)
 {
 	struct table_builder builder;
 	int r = table_builder_init(views->arch, build_id, build_id_len, &builder);
 
 	builder.limit = limit;
 	if (!r)
-		r = make(&builder, views, count, NULL, data, size);
+		r = make(&builder, views, count, rows, data, size);
 	table_builder_fini(&builder);
 	return r;
 }

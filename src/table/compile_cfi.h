@@ -24,16 +24,14 @@ int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
 /*
  * Make a table of them.
  *
+ * @limit: bytes that it may have, 0: any number.  Rows that do not fit are refused early
+ * @rows: rows of the sections, or NULL
  * @data: the table, which becomes the caller's
  *
  * 0; otherwise as compile_cfi_rows() and table_builder_make().
  */
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
-		size_t build_id_len, uint64_t *rows, uint8_t **data, uint64_t *size);
-
-/* The same where a table has room for @limit bytes: rows that do not fit are refused early. */
-int compile_cfi_within(const struct bobbin_cfi_view *views, unsigned int count,
-		       const uint8_t *build_id, size_t build_id_len, uint64_t limit, uint8_t **data,
-		       uint64_t *size);
+		size_t build_id_len, uint64_t limit, uint64_t *rows, uint8_t **data,
+		uint64_t *size);
 
 #endif

@@ -156,8 +156,8 @@ static void note_difference(void *ctx, const struct merge_report *report)
 		*differs = true;
 }
 
-int compile_sframe_within(const struct bobbin_sframe_view *views, unsigned int count,
-			  uint64_t limit, uint8_t **data, uint64_t *size)
+int compile_sframe(const struct bobbin_sframe_view *views, unsigned int count, uint64_t limit,
+		   uint8_t **data, uint64_t *size)
 {
 	bool differs = false;
 	const struct table_sources sources = {

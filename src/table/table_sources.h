@@ -50,7 +50,7 @@ int table_sources_rows(const struct table_sources *sources, struct table_builder
  * 0; -EBADMSG: functions are malformed, or overlap in a way that a table cannot tell; -ENODATA:
  * there are no rows; otherwise as table_sources_rows() and table_builder_make().
  */
-int compile_sframe_within(const struct bobbin_sframe_view *views, unsigned int count,
-			  uint64_t limit, uint8_t **data, uint64_t *size);
+int compile_sframe(const struct bobbin_sframe_view *views, unsigned int count, uint64_t limit,
+		   uint8_t **data, uint64_t *size);
 
 #endif

@@ -54,9 +54,9 @@ static int make(const struct elf_image *image, struct cached_cfi *cfi, uint64_t 
 
 	cfi->limit = tried ? cfi->limit : limit;
 	if (!cfi->made && !tried)
-		cfi->error = compile_cfi_within(cfi->views, cfi->count, image->build_id,
-						image->build_id_len, limit, &cfi->made,
-						&cfi->made_size);
+		cfi->error = compile_cfi(cfi->views, cfi->count, image->build_id,
+					 image->build_id_len, limit, NULL, &cfi->made,
+					 &cfi->made_size);
 	return cfi->error;
 }
 

@@ -41,7 +41,7 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 /*
  * The bytes of the table, which is made once if there is none, of at most @limit bytes; valid
  * until cached_cfi_fini().  -ENODATA: the file has no call-frame information, or in more than
- * one section; -EFBIG: it has too much; otherwise as compile_cfi_within().
+ * one section; -EFBIG: it has too much; otherwise as compile_cfi().
  */
 int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
 		     const uint8_t **data, uint64_t *size);

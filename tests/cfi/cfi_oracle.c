@@ -421,7 +421,7 @@ static uint8_t *compile(struct oracle *c, const struct bobbin_cfi_view *view)
 {
 	uint8_t *data = NULL;
 	uint64_t size;
-	int r = compile_cfi(view, 1, NULL, 0, NULL, &data, &size);
+	int r = compile_cfi(view, 1, NULL, 0, 0, NULL, &data, &size);
 
 	if (!r)
 		r = compiled_table_init(data, size, NULL, &c->table);

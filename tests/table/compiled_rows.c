@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	}
 	close(fd);
 	sweep.view = image.views;
-	if (!image.count || compile_cfi(image.views, 1, NULL, 0, &rows, &data, &size) ||
+	if (!image.count || compile_cfi(image.views, 1, NULL, 0, 0, &rows, &data, &size) ||
 	    compiled_table_init(data, size, NULL, &sweep.table)) {
 		printf("%s: not compiled\n", argv[1]);
 		return 1;
