@@ -2,9 +2,9 @@
 /*
  * own_registry.h - the registry of the own process.
  *
- * It stands for what codectl(2) would keep in the kernel's mm.  Besides unwind/backtrace.c, this
- * is the library's only global state.  The first registration creates it, nothing frees it,
- * and forked children get a copy.
+ * It stands for what codectl(2) would keep in the kernel's mm.  Besides unwind/backtrace.c, and what
+ * each thread has in unwind/self_memory.c, this is the library's only global state.  The first
+ * registration creates it, nothing frees it, and forked children get a copy.
  */
 #ifndef BOBBIN_CODEMAP_OWN_REGISTRY_H
 #define BOBBIN_CODEMAP_OWN_REGISTRY_H
