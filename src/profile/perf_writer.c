@@ -21,6 +21,7 @@ struct perf_writer {
 	struct perf_output *output;
 	struct perf_file_header header;
 	uint64_t first_time, last_time, samples;
+	time_t flushed; /* when, in seconds of clock_seconds() */
 	struct byte_buffer record;
 	struct byte_buffer features[PERF_FILE_FEATURES];
 };
@@ -230,6 +231,17 @@ int perf_writer_put(struct perf_writer *writer, const struct perf_event *event)
 	return r;
 }
 
+/* Who reads a stream waits for it; a recorder that is killed loses what a file has not. */
+static bool is_flush_due(struct perf_writer *writer)
+{
+	time_t now = clock_seconds();
+
+	if (!perf_writer_is_stream(writer) && now == writer->flushed)
+		return false;
+	writer->flushed = now;
+	return true;
+}
+
 int perf_writer_round(struct perf_writer *writer)
 {
 	struct perf_event event = {.type = PERF_FILE_FINISHED_ROUND};
@@ -237,7 +249,7 @@ int perf_writer_round(struct perf_writer *writer)
 
 	begin_record(&writer->record, &event, 0);
 	r = write_record(writer);
-	if (!r && perf_output_is_stream(writer->output))
+	if (!r && is_flush_due(writer))
 		r = perf_output_flush(writer->output);
 	return r;
 }

@@ -138,6 +138,20 @@ it_leaves_no_empty_file_when_it_is_killed() {
 	[ -z "$(find . -name '.*' -type f -size 0)" ] || fail "left behind: $(ls -A)"
 }
 
+# grown LEAST: what is being written has so many bytes
+grown() {
+	[ "$(stat -c %s .perf.data.*)" -ge "$1" ]
+}
+
+# However few they are.
+it_leaves_the_samples_when_it_is_killed() {
+	spawn "$bobbin" record -q -F 10 "$(program chain)" 60000
+	eventually grown 2000
+	kill -KILL "$pid"
+	eventually gone "$pid"
+	"$bobbin" script -q -i .perf.data.* -F ip,sym | some ' spin+' 3
+}
+
 it_insists_if_the_user_does() {
 	busy_for_a_minute sh -c "trap '' TERM INT; exec '$(program chain)' 60000"
 	kill -INT "$recorder"
