@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_file.h"
 #include "base/vector.h"
@@ -113,9 +114,23 @@ static void complain_of_many(const char *option, const char *path, const char *p
 	free(text);
 }
 
-/* "FUNCTION", "FUNCTION+OFFSET", or an offset in the file. */
-static bool find_place(const char *option, const char *path, char *place, const char *debug_path,
-		       uint64_t *ret)
+static void complain_place(const char *option, const char *path, const char *place, int error)
+{
+	if (error == -ENODATA)
+		complain_use("%s: %s has no function '%s'", option, path, place);
+	else if (error == -ENOTSUP)
+		complain_use("%s: '%s' of %s only chooses a function when a program is loaded "
+			     "(STT_GNU_IFUNC): give the one that is chosen",
+			     option, place, path);
+	else if (error == -ENOEXEC)
+		complain_use("%s: %s is not an ELF file", option, path);
+	else
+		complain_use("%s: %s: %s", option, path, strerror(-error));
+}
+
+/* "FUNCTION", or "FUNCTION+OFFSET" */
+static bool find_function(const char *option, const char *path, char *place, const char *debug_path,
+			  uint64_t *ret)
 {
 	char *plus = strchr(place, '+');
 	struct symbol_places places = {0};
@@ -123,8 +138,6 @@ static bool find_place(const char *option, const char *path, char *place, const 
 	bool found;
 	int r;
 
-	if (read_address(place, ret))
-		return true;
 	if (plus)
 		*plus++ = '\0';
 	if (plus && !read_address(plus, &more)) {
@@ -133,22 +146,40 @@ static bool find_place(const char *option, const char *path, char *place, const 
 	}
 	r = symbol_offset_find(path, debug_path, place, &places);
 	found = !r && places.count == 1;
-	if (r == -ENODATA)
-		complain_use("%s: %s has no function '%s'", option, path, place);
-	else if (r == -ENOTSUP)
-		complain_use("%s: '%s' of %s only chooses a function when a program is loaded "
-			     "(STT_GNU_IFUNC): give the one that is chosen",
-			     option, place, path);
-	else if (r == -ENOEXEC)
-		complain_use("%s: %s is not an ELF file", option, path);
-	else if (r)
-		complain_use("%s: %s: %s", option, path, strerror(-r));
+	if (r)
+		complain_place(option, path, place, r);
 	else if (!found)
 		complain_of_many(option, path, place, &places);
 	else
 		*ret = places.list[0].offset + more;
 	symbol_places_fini(&places);
 	return found;
+}
+
+/* The same, or an offset in the file. */
+static bool find_place(const char *option, const char *path, char *place, const char *debug_path,
+		       uint64_t *ret)
+{
+	int r;
+
+	if (!read_address(place, ret) && !find_function(option, path, place, debug_path, ret))
+		return false;
+	r = symbol_offset_check(path, *ret);
+	if (r == -ERANGE)
+		complain_use("%s: %s has no code at offset 0x%" PRIx64, option, path, *ret);
+	else if (r)
+		complain_place(option, path, place, r);
+	return !r;
+}
+
+static bool is_regular(const char *option, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		return true;
+	complain_use("%s: %s is not an ELF file", option, path);
+	return false;
 }
 
 /* @at: "FILE:FUNCTION"; the kernel takes the path from our memory when it opens the event. */
@@ -169,7 +200,8 @@ static bool take_probe(const char *option, const char *at, bool returns, const c
 		complain_use("%s: this kernel has no probes (CONFIG_UPROBE_EVENTS)", option);
 	else if (!real)
 		complain_use("%s: %s: %s", option, path, strerror(errno));
-	else if (find_place(option, real, place, debug_path, &event->config2)) {
+	else if (is_regular(option, real) &&
+		 find_place(option, real, place, debug_path, &event->config2)) {
 		event->type = (uint32_t)type;
 		event->config = returns ? 1ull << bit : 0;
 		event->config1 = (uintptr_t)real;

@@ -277,18 +277,59 @@ static int find(const struct elf_file *file, const char *debug_path, const char 
 	return r ? r : places->count ? 0 : -ENODATA;
 }
 
-int symbol_offset_find(const char *path, const char *debug_path, const char *name,
-		       struct symbol_places *ret)
+/* 0 or a negative errno, and nothing is open. */
+static int open_file(const char *path, struct elf_file *ret)
 {
 	struct elf_file file = {.fd = regular_file_open(path, 0, NULL), .path = (char *)path};
-	int r = -ENOEXEC;
 
 	if (file.fd < 0)
 		return file.fd;
 	elf_version(EV_CURRENT);
 	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
+	*ret = file;
 	if (file.elf && elf_kind(file.elf) == ELF_K_ELF)
-		r = find(&file, debug_path, name, ret);
+		return 0;
+	elf_end(file.elf);
+	close(file.fd);
+	return -ENOEXEC;
+}
+
+int symbol_offset_find(const char *path, const char *debug_path, const char *name,
+		       struct symbol_places *ret)
+{
+	struct elf_file file;
+	int r = open_file(path, &file);
+
+	if (r)
+		return r;
+	r = find(&file, debug_path, name, ret);
+	elf_end(file.elf);
+	close(file.fd);
+	return r;
+}
+
+static bool is_executed(Elf *elf, uint64_t offset)
+{
+	size_t count;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
+		    phdr.p_flags & PF_X && offset - phdr.p_offset < phdr.p_filesz)
+			return true;
+	return false;
+}
+
+int symbol_offset_check(const char *path, uint64_t offset)
+{
+	struct elf_file file;
+	int r = open_file(path, &file);
+
+	if (r)
+		return r;
+	r = is_executed(file.elf, offset) ? 0 : -ERANGE;
 	elf_end(file.elf);
 	close(file.fd);
 	return r;

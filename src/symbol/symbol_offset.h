@@ -36,6 +36,12 @@ struct symbol_places {
 int symbol_offset_find(const char *path, const char *debug_path, const char *name,
 		       struct symbol_places *ret);
 
+/*
+ * Whether a byte of the file @path is executed where the file is loaded: 0; -ERANGE: it is not; or
+ * an error as above.
+ */
+int symbol_offset_check(const char *path, uint64_t offset);
+
 void symbol_places_fini(struct symbol_places *places);
 
 #endif

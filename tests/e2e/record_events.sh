@@ -318,6 +318,20 @@ it_probes_the_version_that_is_meant() {
 	done
 }
 
+it_refuses_places_that_are_no_code() {
+	may_trace
+	calls=$(program calls)
+	for place in visit+0x100000 0x10 0xffffffffffffffff; do
+		expect 2 "$bobbin" record -e "uprobe:$calls:$place" true
+		complains "^bobbin record: -e: $calls has no code at offset 0x"
+	done
+	mkfifo pipe
+	for path in "$PWD" "$PWD/pipe"; do
+		expect 2 timeout 60 "$bobbin" record -e "uprobe:$path:visit" true
+		complains "^bobbin record: -e: $path is not an ELF file"
+	done
+}
+
 it_lists_functions_of_one_name() {
 	for i in 1 2; do
 		printf '%s\n' "volatile int sink; static __attribute__((noinline)) int same(void) { return sink += $i; }" \
