@@ -211,6 +211,32 @@ static const char *target_name(const struct recorder_options *options, char name
 	return name;
 }
 
+static bool have_probe(const struct recorder_options *options)
+{
+	for (size_t i = 0; i < options->event_count; i++)
+		if (options->events[i].probe)
+			return true;
+	return false;
+}
+
+/* Nobody's settings are in the way of what everybody may do up to level 2. */
+static void complain_forbidden(const struct recorder_options *options)
+{
+	if (have_probe(options))
+		complain(
+			"-e: no permission to set probes: run as root, or give bobbin CAP_PERFMON");
+	else if (paranoid_level() <= 2)
+		complain("no permission to sample, although kernel.perf_event_paranoid is %d: a "
+			 "container's filter of system calls, or a security module, forbids "
+			 "perf_event_open(2)",
+			 paranoid_level());
+	else
+		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
+			 "give bobbin CAP_PERFMON, or allow it with "
+			 "'sysctl kernel.perf_event_paranoid=2'",
+			 paranoid_level());
+}
+
 static void complain_sampler(const struct recorder_options *options, int error)
 {
 	char name[TARGET_NAME];
@@ -220,15 +246,13 @@ static void complain_sampler(const struct recorder_options *options, int error)
 			 "run as root, or give bobbin CAP_PERFMON",
 			 paranoid_level());
 	/* up to level 2, everybody may sample what is theirs */
-	else if (error == -EACCES && !options->enable_on_exec && paranoid_level() <= 2)
+	else if (error == -EACCES && !options->enable_on_exec && paranoid_level() <= 2 &&
+		 !have_probe(options))
 		complain("%s: not allowed to sample it: be its owner or root, or give "
 			 "bobbin CAP_PERFMON",
 			 target_name(options, name));
 	else if (error == -EACCES || error == -EPERM)
-		complain("no permission to sample (kernel.perf_event_paranoid is %d): run as root, "
-			 "give bobbin CAP_PERFMON, or allow it with "
-			 "'sysctl kernel.perf_event_paranoid=2'",
-			 paranoid_level());
+		complain_forbidden(options);
 	else if (error == -ESRCH && options->target_count == 1 &&
 		 complain_nothing_there("process", options->targets[0].pid))
 		return;

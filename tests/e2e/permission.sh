@@ -22,12 +22,13 @@ paranoid_level() {
 	echo "$1" 2>/dev/null >$paranoid || skip "cannot set kernel.perf_event_paranoid"
 }
 
-it_names_the_sysctl_if_it_may_not_sample() {
+it_says_who_else_forbids_what_the_sysctl_allows() {
+	[ "$(cat $paranoid)" -le 2 ] || skip "kernel.perf_event_paranoid does not allow it"
 	library=$(program_as denied.so denied -shared -fPIC)
 	export ASAN_OPTIONS="verify_asan_link_order=0:$ASAN_OPTIONS"
 	expect 1 env LD_PRELOAD="$library" "$bobbin" record true
-	complains "kernel.perf_event_paranoid is $(cat $paranoid)" CAP_PERFMON \
-		'sysctl kernel.perf_event_paranoid=2'
+	complains "although kernel.perf_event_paranoid is $(cat $paranoid): a container's filter"
+	none 'sysctl' <err
 	[ ! -e perf.data ]
 }
 
@@ -47,6 +48,15 @@ it_names_the_sysctl_to_nobody() {
 	[ $status -eq 1 ]
 	complains 'kernel.perf_event_paranoid is 3' 'sysctl kernel.perf_event_paranoid=2'
 	[ ! -e perf.data ]
+}
+
+it_says_that_probes_are_not_for_nobody() {
+	needs_nobody
+	paranoid_level 2
+	for probe in "uprobe:$(program calls):visit" "uretprobe:$(program calls):visit"; do
+		expect 1 $as_nobody "$work/bin/bobbin" record -e "$probe" true
+		complains 'no permission to set probes: run as root, or give bobbin CAP_PERFMON$'
+	done
 }
 
 it_samples_the_own_programs_of_nobody() {
