@@ -190,35 +190,55 @@ static bool sample(struct record *record, int *status)
 	return done;
 }
 
+/* Where the command alone is sampled, and by the clock. */
+static bool tell_used_time(const struct record *record, uint64_t ms)
+{
+	const struct arguments *a = record->arguments;
+	uint32_t frequency = record->options.frequency;
+	struct rusage used;
+
+	if (!record->recorded.command || a->targets.count || recorded_is_all(a) || a->events.count)
+		return false;
+	getrusage(RUSAGE_CHILDREN, &used);
+	fprintf(stderr,
+		"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
+		"time; at -F %" PRIu32 " each sample takes %.1f ms",
+		ms,
+		(double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+			(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
+		frequency, 1e3 / frequency);
+	return true;
+}
+
 /* Why there are none. */
 static void tell_emptiness(const struct record *record)
 {
+	const struct arguments *a = record->arguments;
 	uint64_t ms = (clock_now() - record->began) / 1000000,
-		 missed = targets_missed_ms(&record->arguments->targets);
-	struct rusage used;
+		 missed = targets_missed_ms(&a->targets);
 
-	getrusage(RUSAGE_CHILDREN, &used);
-	if (record->recorded.command)
+	if (a->period > 1)
+		fprintf(stderr, "no samples: in %" PRIu64 " ms no event came %" PRIu64 " times", ms,
+			a->period);
+	else if (a->events.count)
 		fprintf(stderr,
-			"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
-			"time; at -F %" PRIu32 " each sample takes %.1f ms",
-			ms,
-			(double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
-				(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
-			record->options.frequency, 1e3 / record->options.frequency);
-	else
+			"no samples: in %" PRIu64 " ms no event came from what was to be sampled",
+			ms);
+	else if (!tell_used_time(record, ms))
 		fprintf(stderr, "no samples: in %" PRIu64 " ms nothing ran that was to be sampled",
 			ms);
 	if (missed)
 		fprintf(stderr,
 			"; %zu children, which ran already and are not sampled, used %" PRIu64
 			" ms of CPU time",
-			record->arguments->targets.child_count, missed);
+			a->targets.child_count, missed);
 }
 
 static void tell_samples(const struct record *record, const struct recorder_stats *s)
 {
-	if (!s->samples)
+	if (!s->samples && s->lost)
+		fputs("no samples", stderr);
+	else if (!s->samples)
 		tell_emptiness(record);
 	else if (!s->user)
 		fprintf(stderr, "%" PRIu64 " samples, none with a user stack", s->samples);

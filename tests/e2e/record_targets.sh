@@ -124,6 +124,14 @@ it_says_why_there_are_no_samples() {
 	grep -q '^bobbin record: no samples: the program ran for [0-9]* ms and used [0-9.]* ms of CPU' err
 	none '%' <err
 	quietly "$bobbin" report
+	# what the command used is beside the point where others are sampled, or no time
+	spawn sleep 1000
+	record -p "$pid" -- "$(program chain)" 50
+	grep -q '^bobbin record: no samples: in [0-9]* ms nothing ran that was to be sampled, ' err
+	record -c 1000000000 -e page-faults true
+	grep -q '^bobbin record: no samples: in [0-9]* ms no event came 1000000000 times, ' err
+	record -e major-faults true
+	grep -q '^bobbin record: no samples: in [0-9]* ms no event came from what ' err
 }
 
 # gcc-multilib is not needed for this.
