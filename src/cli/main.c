@@ -36,12 +36,13 @@ static int help(int argc, char **argv)
 
 /*
  * A file that is opened must not get the number of a standard stream that was
- * closed: /dev/stdout would mean that file.
+ * closed: /dev/stdout would mean that file.  Whoever uses the stream fails, as if it still were.
  */
 static void open_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			exit(EXIT_FAILURE);
 }
 

@@ -90,6 +90,20 @@ it_says_that_the_output_is_full() {
 	done
 }
 
+it_says_that_the_output_is_closed() {
+	record "$(program chain)" 100
+	for command in report script flamegraph help --version; do
+		status=0
+		"$bobbin" $command >&- 2>err || status=$?
+		[ $status -eq 1 ] || fail "exit status $status of $command"
+		complains 'standard output' 'Bad file descriptor'
+	done
+	# who prints nothing needs none
+	"$bobbin" record -q "$work/bin/chain" 100 >&-
+	"$bobbin" report >out
+	grep -q spin out
+}
+
 it_is_silent_when_nobody_reads_on() {
 	record "$(program family)" 100 "$(program chain)"
 	for command in report script flamegraph 'flamegraph --folded' help; do
