@@ -56,7 +56,9 @@ struct name_recorder {
 	/* of the last process whose stacks were looked at for that */
 	const struct bobbin_space *machine_of;
 	int machine_pid;
+	uint64_t machine_generation;
 	enum machine machine;
+	bool has_dump;
 	struct name_stats stats;
 	const char *path; /* of the file whose names are looked up */
 	/* while names are looked up */
@@ -118,27 +120,42 @@ static int note(struct name_recorder *k, const struct mapping *m, uint64_t pc, u
 	return r;
 }
 
-static enum machine find_machine(const struct bobbin_space *space)
+static void find_machine(struct name_recorder *k, const struct bobbin_space *space)
 {
+	k->machine = MACHINE_NONE;
+	k->has_dump = false;
 	for (size_t i = 0; i < space->maps.count; i++) {
 		const char *name = base_name(space->maps.list[i].path);
 
 		if (!strcmp(name, "libjvm.so"))
-			return MACHINE_JAVA;
-		if (!strcmp(name, "node") || !strcmp(name, "nodejs"))
-			return MACHINE_V8;
+			k->machine = MACHINE_JAVA;
+		else if (!strcmp(name, "node") || !strcmp(name, "nodejs"))
+			k->machine = MACHINE_V8;
+		k->has_dump |= is_jitdump_path(space->maps.list[i].path);
 	}
-	return MACHINE_NONE;
 }
 
 static enum machine machine_of(struct name_recorder *k, const struct bobbin_space *space)
 {
-	if (k->machine_of != space || k->machine_pid != space->live_pid) {
+	if (k->machine_of != space || k->machine_pid != space->live_pid ||
+	    k->machine_generation != space->generation) {
 		k->machine_of = space;
 		k->machine_pid = space->live_pid;
-		k->machine = find_machine(space);
+		k->machine_generation = space->generation;
+		find_machine(k, space);
 	}
 	return k->machine;
+}
+
+/* Whose machine does not tell what it makes in a jitdump file. */
+static void count_made_frame(struct name_recorder *k, const struct bobbin_space *space)
+{
+	enum machine machine = machine_of(k, space);
+
+	if (k->has_dump)
+		return;
+	k->stats.java_frames += machine == MACHINE_JAVA;
+	k->stats.v8_frames += machine == MACHINE_V8;
 }
 
 static int note_frame(struct name_recorder *k, struct bobbin_space *space, uint64_t pc,
@@ -153,8 +170,7 @@ static int note_frame(struct name_recorder *k, struct bobbin_space *space, uint6
 		space_note_root(space, m);
 	if (m->file->kind == FILE_REGULAR || m->file->kind == FILE_VDSO)
 		return note(k, m, pc, ret);
-	k->stats.java_frames += machine_of(k, space) == MACHINE_JAVA;
-	k->stats.v8_frames += machine_of(k, space) == MACHINE_V8;
+	count_made_frame(k, space);
 	return 0;
 }
 

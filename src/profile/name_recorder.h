@@ -30,7 +30,7 @@ struct name_stats {
 	uint64_t failed;              /* places that could not be looked up, */
 	int failure;                  /* and why: a negative errno; 0: none */
 	uint64_t java_stacks;         /* that end early in code without a table, of Java machines */
-	uint64_t java_frames, v8_frames; /* in code that these have made */
+	uint64_t java_frames, v8_frames; /* in code that these have made without a jitdump file */
 };
 
 /**

@@ -64,13 +64,16 @@ it_says_what_would_give_names() {
 it_says_what_compiled_code_needs() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
 	cat >made.c <<-'END'
+		#include <fcntl.h>
 		#include <string.h>
 		#include <sys/mman.h>
-		int main(void)
+		int main(int argc, char **argv)
 		{
 			/* mov $1500000000,%ecx; 1: dec %ecx; jnz 1b; ret */
 			static const char code[] = "\xb9\x00\x2f\x68\x59\xff\xc9\x75\xfc\xc3";
 			void *made = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (argc > 1)
+				mmap(NULL, 4096, 5, MAP_PRIVATE, open(argv[1], O_RDONLY), 0);
 			memcpy(made, code, sizeof(code));
 			((void (*)(void))made)();
 			return 0;
@@ -80,6 +83,10 @@ it_says_what_compiled_code_needs() {
 	record ./node
 	grep -q '^ *node --perf-basic-prof names ' err
 	none java <err
+	# they are named
+	head -c 4096 /dev/zero >jit-1.dump
+	record ./node jit-1.dump
+	none 'perf-basic-prof' <err
 	echo 'int nothing;' | gcc -shared -x c -o libjvm.so -
 	gcc -O2 -o java made.c -Wl,--no-as-needed -L. -ljvm -Wl,-rpath,"$PWD"
 	record ./java
