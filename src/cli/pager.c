@@ -12,6 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/command.h"
+
+/* of sh(1), for a command that it has not found, or may not run */
+#define NOT_FOUND 127
+#define NOT_EXECUTED 126
+
 static pid_t pager;
 
 static bool can_show_pages(void)
@@ -57,7 +63,7 @@ static void run(const char *command, int from)
 	/* end at once if it fits on a screen, and leave it there */
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
+	_exit(NOT_FOUND);
 }
 
 void pager_start(void)
@@ -82,13 +88,20 @@ void pager_start(void)
 	close(ends[1]);
 }
 
-void pager_end(void)
+bool pager_end(void)
 {
+	int status = 0, result;
+
 	if (!pager)
-		return;
+		return true;
 	fflush(stdout);
 	close(STDOUT_FILENO);
-	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
 		;
 	pager = 0;
+	result = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	if (result != NOT_FOUND && result != NOT_EXECUTED)
+		return true;
+	complain("the pager '%s' cannot be run; see $BOBBIN_PAGER and $PAGER", choose());
+	return false;
 }

@@ -45,9 +45,7 @@ static int print(void *ctx, const struct input_event *event)
 int run_report(struct arguments *a)
 {
 	struct input input = {.arguments = a};
-
 	int r = input_report(&input, false, print, &input);
 
-	pager_end();
-	return r;
+	return !pager_end() || r;
 }

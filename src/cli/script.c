@@ -155,6 +155,5 @@ int run_script(struct arguments *a)
 	r = input_run(&input, &script_sink, &input);
 	r = input_close(&input) || r;
 	r = !finish_output() || r;
-	pager_end();
-	return r;
+	return !pager_end() || r;
 }

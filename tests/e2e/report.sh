@@ -63,6 +63,20 @@ it_shows_pages_on_a_terminal() {
 	END
 }
 
+it_says_that_there_is_no_such_pager() {
+	needs python3
+	recording
+	touch readable
+	for command in report script; do
+		for pager in no-such-pager ./readable; do
+			PAGER=$pager "$sources/terminal-user" "$bobbin" $command <<-END
+				wait bobbin: the pager '$pager'
+				exit 1
+			END
+		done
+	done
+}
+
 it_reports_a_functions_own_time() {
 	recording
 	quietly "$bobbin" report --no-children
