@@ -12,12 +12,13 @@
 #include "profile/probe_event.h"
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
+#include "profile/ring.h"
 #include "profile/sample_regs.h"
 #include "profile/sample_trace.h"
 #include "unwind/remote_update.h"
 
 #define WAIT_MS 50
-/* While tables for the kernel's walks are made. */
+/* While tables for the kernel's walks are made, or a ring does not tell. */
 #define BUSY_WAIT_MS 10
 /* At a time, for lists of mappings that were not known before. */
 #define FOLLOW_NS 20000000ull
@@ -539,12 +540,15 @@ static int drain(struct recorder *r, bool final)
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
 {
 	bool busy = recorder->walk && bpf_walk_has_tables_to_come(recorder->walk);
+	struct pollfd *fds = sampler_pollfds(
+		recorder->sampler, recorder->walk ? bpf_walk_wake_fd(recorder->walk) : -1, count);
 
+	/* the last one is the walk's */
+	busy |= ring_mute(fds, *count - 1);
 	*timeout = busy ? BUSY_WAIT_MS : WAIT_MS;
 	if (recorder->behind)
 		*timeout = 0;
-	return sampler_pollfds(recorder->sampler,
-			       recorder->walk ? bpf_walk_wake_fd(recorder->walk) : -1, count);
+	return fds;
 }
 
 void recorder_stop(struct recorder *recorder)

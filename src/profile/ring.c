@@ -77,3 +77,15 @@ unsigned int ring_fill(const struct ring *ring)
 {
 	return (unsigned int)(100 * (ring->head - ring->tail) / ring->size);
 }
+
+bool ring_mute(struct pollfd *fds, size_t count)
+{
+	bool muted = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i].revents & (POLLHUP | POLLERR))
+			fds[i].fd = -1;
+		muted |= fds[i].fd < 0;
+	}
+	return muted;
+}

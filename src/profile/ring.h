@@ -9,6 +9,7 @@
 #define BOBBIN_PROFILE_RING_H
 
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +40,12 @@ void ring_consume(struct ring *ring, const struct perf_event_header *record);
 
 /* How full it was at the last ring_update(), in per cent. */
 unsigned int ring_fill(const struct ring *ring);
+
+/*
+ * After poll(2): leave out what has hung up.  A ring's event does so when its thread ends, and
+ * poll(2) returns at once from then on, but others may write to the ring: whether it has to be
+ * looked at without being told.
+ */
+bool ring_mute(struct pollfd *fds, size_t count);
 
 #endif

@@ -40,6 +40,30 @@ it_ends_with_the_last_of_them() {
 	! [ -e "/proc/$pid/exe" ]
 }
 
+# rounds FILE: how often its recorder looked for samples
+rounds() {
+	python3 - "$1" <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		at, size = struct.unpack_from("QQ", data, 40)
+		end, rounds = at + size, 0
+		while at < end:
+		    kind, _, length = struct.unpack_from("IHH", data, at)
+		    rounds, at = rounds + (kind == 68), at + length
+		print(rounds)
+	END
+}
+
+it_rests_when_one_of_them_has_ended() {
+	needs python3
+	spawn "$(program_as one chain)" 300
+	one=$pid
+	spawn "$(program_as two chain)" 2000
+	expect 0 timeout 200 "$bobbin" record -p "$one,$pid"
+	stacks | some '^two: .*spin c b a main '
+	[ "$(rounds perf.data)" -le 5000 ] || fail "$(rounds perf.data) rounds"
+}
+
 it_refuses_lists_that_make_no_sense() {
 	for list in '' , 1, ,1 1,x 0 1,-2; do
 		for option in -p -t; do
