@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,6 +27,8 @@
 /* Per cent of frames, and of stacks, from which on a remedy is worth a line. */
 #define LEAST_UNNAMED 10
 #define LEAST_SHARE 5
+/* That many are not missed by chance. */
+#define EXPECTED_SAMPLES 20
 
 struct record {
 	struct recorder_options options;
@@ -190,23 +191,29 @@ static bool sample(struct record *record, int *status)
 	return done;
 }
 
+static double milliseconds(const struct timeval *time)
+{
+	return (double)time->tv_sec * 1e3 + (double)time->tv_usec / 1e3;
+}
+
 /* Where the command alone is sampled, and by the clock. */
 static bool tell_used_time(const struct record *record, uint64_t ms)
 {
 	const struct arguments *a = record->arguments;
-	uint32_t frequency = record->options.frequency;
-	struct rusage used;
+	const struct rusage *used = &record->recorded.workload.used;
+	double used_ms = milliseconds(&used->ru_utime) + milliseconds(&used->ru_stime),
+	       sample_ms = 1e3 / record->options.frequency;
 
 	if (!record->recorded.command || a->targets.count || recorded_is_all(a) || a->events.count)
 		return false;
-	getrusage(RUSAGE_CHILDREN, &used);
 	fprintf(stderr,
 		"no samples: the program ran for %" PRIu64 " ms and used %.1f ms of CPU "
 		"time; at -F %" PRIu32 " each sample takes %.1f ms",
-		ms,
-		(double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
-			(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
-		frequency, 1e3 / frequency);
+		ms, used_ms, record->options.frequency, sample_ms);
+	if (used_ms > EXPECTED_SAMPLES * sample_ms)
+		fputs("; Linux lets nobody sample a program that changes the user (set-user-ID), "
+		      "or that its user may not read",
+		      stderr);
 	return true;
 }
 

@@ -102,5 +102,5 @@ void workload_cancel(struct workload *workload)
 
 bool workload_ended(struct workload *workload, int *status)
 {
-	return waitpid(workload->pid, status, WNOHANG) == workload->pid;
+	return wait4(workload->pid, status, WNOHANG, &workload->used) == workload->pid;
 }

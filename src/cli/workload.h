@@ -6,6 +6,7 @@
 #define BOBBIN_CLI_WORKLOAD_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* What of the standard streams is for the program. */
@@ -17,8 +18,9 @@ enum workload_streams {
 
 struct workload {
 	pid_t pid;
-	int go;     /* closed: the child may call exec */
-	int failed; /* tells the errno of a failed exec */
+	int go;             /* closed: the child may call exec */
+	int failed;         /* tells the errno of a failed exec */
+	struct rusage used; /* once it has ended: of it, and of those that it has waited for */
 };
 
 /* Fork a child that waits.  0 or a negative errno. */

@@ -69,6 +69,17 @@ it_samples_the_own_programs_of_nobody() {
 	complete
 }
 
+it_says_which_programs_nobody_may_sample() {
+	needs_nobody
+	paranoid_level 2
+	cp "$(program chain)" secret
+	chmod 711 secret
+	expect 0 $as_nobody "$work/bin/bobbin" record ./secret 500
+	complains 'no samples: ' 'Linux lets nobody sample a program that .* its user may not read'
+	expect 0 $as_nobody "$work/bin/bobbin" record true
+	none 'lets nobody' <err
+}
+
 it_shows_the_own_programs_of_nobody() {
 	needs_nobody
 	paranoid_level 2
