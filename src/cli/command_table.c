@@ -267,7 +267,7 @@ int commands_run(int argc, char **argv)
 		return run(command, argc, argv);
 	call_as(command->name);
 	if (argc < 2)
-		return hint();
+		return refuse_call("one of its commands is needed");
 	if (asks_for_help(argv[1]))
 		return explain(command);
 	below = find(command, argv[1]);

@@ -52,6 +52,8 @@ it_explains_each_command_of_a_group() {
 	mv out group
 	quietly "$bobbin" sframe --help
 	cmp out group
+	wrong sframe
+	grep -q '^bobbin sframe: one of its commands is needed$' err
 	for word in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' group); do
 		quietly "$bobbin" help sframe "$word"
 		grep -q "^usage: bobbin sframe $word" out
