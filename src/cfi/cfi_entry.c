@@ -191,7 +191,7 @@ static BOBBIN_ALWAYS_INLINE bool read_range(struct bytes *b, uint8_t enc, uint64
 {
 	struct bytes copy;
 	uint64_t first, second;
-	bool r;
+	bool good;
 
 	if (enc == (PE_PCREL | PE_SDATA4)) {
 		*start = section + b->pos + (uint64_t)bytes_signed(b, 4);
@@ -199,11 +199,13 @@ static BOBBIN_ALWAYS_INLINE bool read_range(struct bytes *b, uint8_t enc, uint64
 		return true;
 	}
 	copy = *b;
-	r = read_any_range(&copy, enc, section, &first, &second);
+	good = read_any_range(&copy, enc, section, &first, &second);
 	*b = copy;
+	if (!good)
+		return false;
 	*start = first;
 	*size = second;
-	return r;
+	return true;
 }
 
 /* An FDE of a known CIE, which may be @ret. */

@@ -43,19 +43,19 @@ bool cgroup_events_mount(const char *path, char ret[PATH_MAX])
 	return found;
 }
 
-const char *cgroup_name(const char *path, const char *folder)
+const char *cgroup_name(const char *mounts, const char *folder)
 {
-	FILE *mounts = setmntent(path, "re");
+	FILE *stream = setmntent(mounts, "re");
 	const struct mntent *m;
 	size_t longest = 0;
 
-	while ((m = next_mount(mounts))) {
+	while ((m = next_mount(stream))) {
 		size_t length = strlen(m->mnt_dir);
 
 		if (length > longest && folder_is_within(folder, m->mnt_dir))
 			longest = length;
 	}
-	if (mounts)
-		endmntent(mounts);
+	if (stream)
+		endmntent(stream);
 	return folder + longest;
 }

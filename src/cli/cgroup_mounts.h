@@ -18,7 +18,7 @@ bool cgroup_events_mount(const char *mounts, char ret[PATH_MAX]);
  * The name of a cgroup within its hierarchy, of the path of its folder in any of them: whoever
  * makes cgroups of version 1 makes the same for all controllers.  Other paths are names.
  */
-const char *cgroup_name(const char *mounts, const char *path);
+const char *cgroup_name(const char *mounts, const char *folder);
 
 /* Whether one of two folders, both without links in their paths, is below the other or the same. */
 bool folder_is_within(const char *path, const char *outer);

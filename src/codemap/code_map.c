@@ -223,6 +223,7 @@ static struct directory *directory_packed(struct code_map *map, const struct dir
 		leaf = leaf_new(map, items, used);
 		if (!leaf)
 			break;
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): there is a range in each leaf */
 		directory_set(d, n, n ? items[0].start : 0, leaf, used);
 		n++;
 		pending -= used;

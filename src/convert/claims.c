@@ -2,6 +2,7 @@
 #include "convert/claims.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /**
@@ -46,12 +47,15 @@ static void heap_pop(struct sweep *s)
 	s->heap[at] = last;
 }
 
+static bool continues(const struct claim *last, uint64_t start, const struct claim *owner)
+{
+	return last->end == start && last->view == owner->view && last->index == owner->index;
+}
+
 static void give(struct sweep *s, uint64_t start, uint64_t end, const struct claim *owner)
 {
-	struct claim *last = s->piece_count ? &s->pieces[s->piece_count - 1] : NULL;
-
-	if (last && last->end == start && last->view == owner->view && last->index == owner->index)
-		last->end = end;
+	if (s->piece_count && continues(&s->pieces[s->piece_count - 1], start, owner))
+		s->pieces[s->piece_count - 1].end = end;
 	else
 		s->pieces[s->piece_count++] = (struct claim){start, end, owner->view, owner->index};
 }

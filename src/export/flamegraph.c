@@ -146,8 +146,10 @@ static void write_label(const struct picture *p, const struct flame *flame, size
 
 	if (flame->levels > 1)
 		used = (size_t)snprintf(levels, sizeof(levels), " x%" PRIu32, flame->levels);
-	if (used + 3 > columns)
-		used = *levels = 0;
+	if (used + 3 > columns) {
+		*levels = '\0';
+		used = 0;
+	}
 	safe_text_xml(p->out, p->layout.symbols[flame->symbol].frame.name, columns - used);
 	fputs(levels, p->out);
 }

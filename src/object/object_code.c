@@ -169,7 +169,7 @@ static int unpack(const struct object_reader *reader, size_t section, struct byt
 
 	if (!r)
 		r = room(frame, *size, &to);
-	if (!r)
+	if (!r && bytes)
 		memcpy(to, bytes, *size);
 	free(bytes);
 	elf_end(elf);

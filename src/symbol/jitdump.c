@@ -322,9 +322,9 @@ static int add_record(struct jitdump *d, const struct jitdump_record *record)
 static int read_on(struct jitdump *d)
 {
 	struct jitdump_record record;
-	int r, err = 0, news = 0;
+	int err = 0, news = 0;
 
-	while (!err && (r = jitdump_reader_next(&d->reader, d->fd, &d->damage, &record)) > 0) {
+	while (!err && jitdump_reader_next(&d->reader, d->fd, &d->damage, &record) > 0) {
 		err = add_record(d, &record);
 		news = 1;
 	}

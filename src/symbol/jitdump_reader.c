@@ -230,7 +230,7 @@ int jitdump_reader_line(struct jitdump_reader *reader, int fd, struct bobbin_err
 	if (room > JITDUMP_MAX_NAME + 1)
 		room = JITDUMP_MAX_NAME + 1;
 	name = b.bad ? NULL : (const char *)b.data + b.pos;
-	end = room ? memchr(name, '\0', room) : NULL;
+	end = name && room ? memchr(name, '\0', room) : NULL;
 	/* where a name that is too long ends is not looked for */
 	if (!end) {
 		reader->lines_left = 0;

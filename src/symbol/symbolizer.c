@@ -410,10 +410,10 @@ int symbolizer_perf_map(struct symbolizer *s, pid_t pid, const char *path, uint6
 	int n = jit_files_map(&s->jit, pid, path, &m);
 
 	*is_there = false;
-	if (!n) {
-		n = perfmap_find(m, address, &item, &listed);
-		*is_there = perfmap_is_there(m);
-	}
+	if (n)
+		return n;
+	n = perfmap_find(m, address, &item, &listed);
+	*is_there = perfmap_is_there(m);
 	if (n <= 0)
 		return n;
 	n = names_keep(&s->context.names, listed, &name.name);

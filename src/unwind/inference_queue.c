@@ -63,7 +63,7 @@ static struct infer_request *next_request(struct inference_queue *q)
 
 	while (!(request = most_wanted(q)) && !atomic_load(&q->budget.stop))
 		pthread_cond_wait(&q->changed, &q->lock);
-	if (atomic_load(&q->budget.stop))
+	if (!request || atomic_load(&q->budget.stop))
 		return NULL;
 	if (q->late && q->budget.bytes > INFERENCE_QUEUE_BYTES_LATE)
 		q->budget.bytes = INFERENCE_QUEUE_BYTES_LATE;

@@ -260,6 +260,7 @@ static const struct remote_range *enter_registered(struct bobbin_space *space, u
 		cut_range(start, end, next->start, next->end);
 		return NULL;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): where i is not 0 there are ranges */
 	cut_range(start, end, i ? code->ranges[i - 1].end : 0, next ? next->start : UINT64_MAX);
 	return NULL;
 }
