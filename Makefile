@@ -27,6 +27,12 @@ test:
 check: tests
 	meson test -C build --no-rebuild --print-errorlogs
 
+# such as: make coverage ARGUMENTS="--no-suite e2e"
+coverage:
+	tools/install-packages build test
+	tools/fetch-toolchain
+	tools/coverage $(ARGUMENTS)
+
 accuracy: tests
 	tests/accuracy/check-accuracy long build/tests/accuracy/compare build/tests/accuracy/cache-exactness \
 		$(wildcard build/tests/accuracy/kernel-exactness)
@@ -80,6 +86,6 @@ targets:
 	tests/tools/check-targets
 
 clean:
-	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench demo.data demo.svg
+	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench build-coverage demo.data demo.svg
 
-.PHONY: build tests demo test check accuracy steps storm linux test-linux fuzz-linux bench install format targets clean
+.PHONY: build tests demo test check coverage accuracy steps storm linux test-linux fuzz-linux bench install format targets clean
