@@ -24,8 +24,12 @@ test:
 	tools/install-packages build test
 	tools/test
 
+test-long:
+	tools/install-packages build test
+	tools/test --long
+
 check: tests
-	meson test -C build --no-rebuild --print-errorlogs
+	meson test -C build --no-rebuild --print-errorlogs --no-suite slow --no-suite long
 
 # such as: make coverage ARGUMENTS="--no-suite e2e"
 coverage:
@@ -88,4 +92,4 @@ targets:
 clean:
 	rm -rf build build-asan build-tsan build-aarch64 build-s390x build-fuzz build-bench build-coverage demo.data demo.svg
 
-.PHONY: build tests demo test check coverage accuracy steps storm linux test-linux fuzz-linux bench install format targets clean
+.PHONY: build tests demo test test-long check coverage accuracy steps storm linux test-linux fuzz-linux bench install format targets clean
