@@ -101,7 +101,7 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
 	struct fallbacks *r = &w->resort;
 
-	r->by_code.exists = r->code_denies = false;
+	r->by_code.exists = r->by_code.is_certain = r->code_denies = false;
 	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
 		return;
 	if (!world_kept(w, &r->rule))
@@ -192,12 +192,15 @@ static BOBBIN_ALWAYS_INLINE bool is_proved(const struct frame_walk *w, const str
 	       way->slot == w->resort.first.at;
 }
 
-/* Whether the code at the PC does not say that the return address is elsewhere, or nowhere. */
+/*
+ * Whether the code at the PC does not say that the return address is elsewhere, or nowhere.  What it
+ * is certain of may be no address after a call: code can push another one, and jump.
+ */
 static BOBBIN_ALWAYS_INLINE bool agrees_with_code(const struct frame_walk *w, uint64_t slot)
 {
 	const struct frame_way *way = &w->resort.by_code;
 
-	return !w->resort.code_denies && (!way->exists || way->slot == slot);
+	return !w->resort.code_denies && ((!way->exists && !way->is_certain) || way->slot == slot);
 }
 
 /* To a root, if it is the first that may be returned to.  Only where calls push the return address. */

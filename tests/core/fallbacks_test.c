@@ -197,6 +197,22 @@ static void a_record_is_not_proved_by_itself(void **state)
 	expect(&w, &regs, BOBBIN_SOURCE_GUESS, CALLER);
 }
 
+/* lea 1f(%rip),%rax; push %rax; jmp FUNCTION: 1f is after no call, and the function's caller */
+static void a_return_address_that_was_pushed_is_not_passed_over(void **state)
+{
+	const struct bobbin_regs regs = {
+		.pc = FUNCTION, .sp = STACK + 16, .fp = STACK + 48, .exact = true};
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	put_code(&w, "\x90\xc3", 2);
+	put_word(&w, 2, CALLER + 8);
+	put_record(&w, 6, CALLER, 10);
+	put_record(&w, 10, OUTER, 0);
+	expect(&w, &regs, BOBBIN_SOURCE_GUESS, CALLER);
+}
+
 static void code_that_cannot_be_read_proves_nothing(void **state)
 {
 	const struct bobbin_regs regs = {
@@ -249,6 +265,7 @@ int main(void)
 		cmocka_unit_test(a_leaf_without_a_frame_does_not_lose_its_caller),
 		cmocka_unit_test(a_record_is_proved_where_nothing_else_can_be_the_caller),
 		cmocka_unit_test(a_record_is_not_proved_by_itself),
+		cmocka_unit_test(a_return_address_that_was_pushed_is_not_passed_over),
 		cmocka_unit_test(code_that_cannot_be_read_proves_nothing),
 		cmocka_unit_test(a_call_of_what_is_no_code_has_its_caller_on_the_stack),
 		cmocka_unit_test(a_return_address_outside_of_code_ends_a_walk),
