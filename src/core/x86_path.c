@@ -83,9 +83,20 @@ static enum code_turn jump(struct code_path *p, const struct x86_bytes *b)
 	return CODE_TURN_ON;
 }
 
+/*
+ * A jump with a distance of four bytes, beyond a call that may not come back, may be that of another
+ * function's cold part, which is next to this one's, to where its frame is taken down.
+ */
+static enum code_turn jump_far(struct code_path *p, const struct x86_bytes *b)
+{
+	return code_is_address(&p->called) ? CODE_TURN_STUCK : jump(p, b);
+}
+
 static enum code_turn branch(struct code_path *p, const struct x86_bytes *b)
 {
-	return p->taken ? jump(p, b) : CODE_TURN_ON;
+	if (!p->taken)
+		return CODE_TURN_ON;
+	return b->map == X86_MAP_0F ? jump_far(p, b) : jump(p, b);
 }
 
 /*
@@ -350,6 +361,7 @@ static enum code_turn turn_one(struct code_path *p, const struct x86_bytes *b, c
 	case 0xe8:
 		return call(p, b, after);
 	case 0xe9:
+		return jump_far(p, b);
 	case 0xeb:
 		return jump(p, b);
 	case 0xff:

@@ -221,6 +221,22 @@ static void a_return_above_a_call_is_the_functions_own(void **state)
 }
 
 /* je over a jump that leads nowhere */
+/* call; jmp to the end of what is elsewhere: add $8,%rsp; ret */
+static void a_call_of_a_cold_part_may_be_its_end(void **state)
+{
+	const struct code far = AMD64("\xe8\x00\x01\x00\x00\xe9\x02\x00\x00\x00\xcc\xcc"
+				      "\x48\x83\xc4\x08\xc3");
+	const struct code near = AMD64("\xe8\x00\x01\x00\x00\xeb\x02\xcc\xcc"
+				       "\x48\x83\xc4\x08\xc3");
+	char room[BOBBIN_RULE_STR_MAX];
+
+	(void)state;
+	expect(&far, 0, "stuck");
+	assert_string_equal(rule_after(&far, 5, true, false, room), "stuck");
+	expect(&far, 5, "CFA=sp+16 RA=c-8 FP=u");
+	expect(&near, 0, "CFA=sp+16 RA=c-8 FP=u");
+}
+
 static void a_branch_may_be_taken(void **state)
 {
 	const struct code c = AMD64("\x74\x02\xff\xe0\x48\x83\xc4\x08\xc3");
@@ -303,6 +319,7 @@ int main(void)
 		cmocka_unit_test(what_comes_after_a_call_may_be_the_next_function),
 		cmocka_unit_test(a_frame_record_after_a_call_is_the_next_functions),
 		cmocka_unit_test(a_return_above_a_call_is_the_functions_own),
+		cmocka_unit_test(a_call_of_a_cold_part_may_be_its_end),
 		cmocka_unit_test(a_branch_may_be_taken),
 		cmocka_unit_test(a_record_of_aarch64_is_loaded_again),
 		cmocka_unit_test(a_link_register_does_not_survive_a_call),
