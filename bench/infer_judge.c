@@ -83,7 +83,7 @@ static void print_difference(const struct judge *j, uint64_t pc, const struct fr
 	char ours[BOBBIN_RULE_STR_MAX] = "", theirs[BOBBIN_RULE_STR_MAX];
 	struct bobbin_rule rule;
 
-	if (frame_state_rule(state, &rule))
+	if (frame_state_rule(state, false, &rule))
 		bobbin_rule_str(bobbin_arch_amd64(), &rule, ours);
 	bobbin_rule_str(bobbin_arch_amd64(), stated, theirs);
 	printf("%#lx %s inferred %s, table %s\n", pc, verified ? "verified" : "unverified", ours,
@@ -101,7 +101,7 @@ static int observe(void *ctx, const struct infer_observation *o)
 	uint8_t before;
 
 	*mark |= REACHED;
-	if (!stated || *mark & DISPUTED || !frame_state_rule(o->state, &rule) ||
+	if (!stated || *mark & DISPUTED || !frame_state_rule(o->state, false, &rule) ||
 	    bobbin_rule_pack(&rule, &word))
 		return 0;
 	before = *mark;

@@ -291,6 +291,7 @@ static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool
 		frame_state_branch(state, &insn, false);
 		return flow_go_to(f, (uint64_t)insn.value, &taken);
 	default:
+		f->out.by_fp |= frame_state_leaves(state, &insn);
 		frame_state_step(state, &insn, number);
 		return 0;
 	}
@@ -423,7 +424,7 @@ static int count(void *ctx, const struct flow_visit *visit)
 	struct bobbin_rule rule;
 
 	f->out.instructions++;
-	f->bad |= !frame_state_rule(visit->state, &rule);
+	f->bad |= !frame_state_rule(visit->state, false, &rule);
 	return 0;
 }
 

@@ -13,6 +13,8 @@
  * @no_return: it was followed to all its ends, and none of them is a return
  * @spent: its budget was spent: there is no result
  * @rejected: it is none: it contradicts itself or others; there is no result
+ * @by_fp: it takes the stack pointer from the frame pointer, so the latter has to be right after
+ *	calls, and the former need not
  * @exits: returns, and jumps to other functions, with the frame undone
  * @proofs: of these, those that can be nothing else: a jump that is not resolved may be a switch
  * @assumed: calls that are taken to return, and to keep the stack pointer
@@ -22,7 +24,7 @@
  * @effect: on its callers
  */
 struct flow_outcome {
-	bool verified, no_return, spent, rejected;
+	bool verified, no_return, spent, rejected, by_fp;
 	uint32_t exits, proofs, assumed, instructions, unresolved, returns;
 	struct callee_effect effect;
 };

@@ -366,6 +366,13 @@ void frame_state_branch(struct frame_state *state, const struct x86_insn *branch
 		state->regs[X86_SP] = state->regs[state->equal];
 }
 
+bool frame_state_leaves(const struct frame_state *state, const struct x86_insn *insn)
+{
+	return value_is_cfa(state->regs[X86_BP]) &&
+	       (insn->op == OP_LEAVE || ((insn->op == OP_MOVE || insn->op == OP_LEA) &&
+					 insn->reg == X86_SP && insn->base == X86_BP));
+}
+
 bool frame_state_is_undone(const struct frame_state *state)
 {
 	return state->regs[X86_SP] == value_on_base(VALUE_CFA, ENTRY_SP) &&
@@ -377,7 +384,7 @@ static bool knows_cfa(const struct frame_state *state)
 	struct bobbin_rule rule;
 
 	return value_is_cfa(state->regs[X86_SP]) || value_is_cfa(state->regs[X86_BP]) ||
-	       frame_state_rule(state, &rule);
+	       frame_state_rule(state, false, &rule);
 }
 
 static bool join_slots(struct frame_state *into, const struct frame_state *from)

@@ -89,10 +89,13 @@ value frame_state_load(const struct frame_state *state, const struct x86_insn *i
 /* The address of a memory operand, or VALUE_NONE. */
 value frame_state_address(const struct frame_state *state, const struct x86_insn *insn);
 
+/* Whether an instruction takes the stack pointer from a frame pointer that gives the CFA. */
+bool frame_state_leaves(const struct frame_state *state, const struct x86_insn *insn);
+
 /*
- * The unwind rule for a state; false: there is none, for example because the return address is
- * below SP.
+ * The unwind rule for a state, by the frame pointer rather than the stack pointer if @by_fp; false:
+ * there is none, for example because the return address is below SP.
  */
-bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret);
+bool frame_state_rule(const struct frame_state *state, bool by_fp, struct bobbin_rule *ret);
 
 #endif

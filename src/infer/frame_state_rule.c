@@ -52,10 +52,12 @@ static bool cfa_in_memory(const struct frame_state *s, unsigned int reg, struct 
 	return false;
 }
 
-static bool find_cfa(const struct frame_state *s, struct bobbin_rule *ret)
+static bool find_cfa(const struct frame_state *s, bool by_fp, struct bobbin_rule *ret)
 {
 	static const uint8_t frame_regs[] = {X86_SP, X86_BP};
 
+	if (by_fp && cfa_by_reg(s, X86_BP, ret))
+		return true;
 	for (unsigned int i = 0; i < 2; i++)
 		if (cfa_by_reg(s, frame_regs[i], ret))
 			return true;
@@ -108,12 +110,12 @@ static bool find_fp(const struct frame_state *s, struct bobbin_rule *ret)
 	return false;
 }
 
-bool frame_state_rule(const struct frame_state *state, struct bobbin_rule *ret)
+bool frame_state_rule(const struct frame_state *state, bool by_fp, struct bobbin_rule *ret)
 {
 	struct bobbin_rule rule = {.index = BOBBIN_NO_INDEX};
 
 	/* below the stack pointer, signal handlers may overwrite it */
-	if (state->lost_ra || frame_state_has_popped(state) || !find_cfa(state, &rule) ||
+	if (state->lost_ra || frame_state_has_popped(state) || !find_cfa(state, by_fp, &rule) ||
 	    !find_fp(state, &rule))
 		return false;
 	rule.ra = place(BOBBIN_HOW_IN_CFA_MEM, X86_REGS, -WORD);

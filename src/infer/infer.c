@@ -45,7 +45,7 @@ struct inference {
 		changed; /* functions of which more is known than when their callers were analysed */
 	size_t changed_count, changed_capacity;
 	uint64_t function, function_end;
-	bool verified;
+	bool verified, by_fp;
 	bool observed; /* results are final, and reported to the observer */
 };
 
@@ -70,7 +70,7 @@ static int keep_rule(void *ctx, const struct flow_visit *visit)
 		if (r)
 			return r;
 	}
-	if (!frame_state_rule(visit->state, &rule) || bobbin_rule_pack(&rule, &row.word))
+	if (!frame_state_rule(visit->state, f->by_fp, &rule) || bobbin_rule_pack(&rule, &row.word))
 		row.word = 0;
 	return vector_push(f->out->rows, f->out->count, f->out->capacity, row);
 }
@@ -107,6 +107,7 @@ static int keep(struct inference *f, uint64_t start, uint64_t end,
 	f->function = start;
 	f->function_end = end;
 	f->verified = outcome->verified;
+	f->by_fp = outcome->by_fp;
 	r = flow_visit(f->flow, keep_rule, f);
 	join_rows(f->out, first);
 	return r;

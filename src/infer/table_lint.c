@@ -123,7 +123,7 @@ static int observe(void *ctx, const struct infer_observation *o)
 	uint64_t word;
 	int r = 0;
 
-	if (!o->verified || !frame_state_rule(o->state, &inferred) ||
+	if (!o->verified || !frame_state_rule(o->state, false, &inferred) ||
 	    bobbin_rule_pack(&inferred, &word))
 		return 0;
 	if (falls_through(o->insn))

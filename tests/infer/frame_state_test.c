@@ -29,7 +29,7 @@ static bool has_rule(const struct frame_state *s)
 {
 	struct bobbin_rule rule;
 
-	return frame_state_rule(s, &rule);
+	return frame_state_rule(s, false, &rule);
 }
 
 static void a_function_finds_its_return_address_on_top(void **state)
@@ -135,7 +135,7 @@ static void rule_is(const struct frame_state *s, unsigned int reg, int32_t cfa, 
 {
 	struct bobbin_rule rule;
 
-	assert_true(frame_state_rule(s, &rule));
+	assert_true(frame_state_rule(s, false, &rule));
 	assert_int_equal(rule.cfa.how, BOBBIN_HOW_AT_REG);
 	assert_int_equal(rule.cfa.reg, reg);
 	assert_int_equal(rule.cfa.off, cfa);

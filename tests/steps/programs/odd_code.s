@@ -39,6 +39,22 @@
 	pop %rbp
 	ret
 
+# nothing tells of the callee
+	function gives_two_to_any
+	push %rbp
+	mov %rsp,%rbp
+	push %rbx
+	push %rdi
+	push %rdi
+	push $2
+	lea takes_two(%rip),%rax
+	call *%rax
+	mov %rax,%rdi
+	call leaf
+	mov -8(%rbp),%rbx
+	leave
+	ret
+
 # as the kernel's: what is called here is not returned to
 	function indirect_thunk
 	call 1f
@@ -169,6 +185,8 @@
 	call gives_two
 	mov %rbx,%rdi
 	call gives_two_in_record
+	mov %rbx,%rdi
+	call gives_two_to_any
 	mov %rbx,%rdi
 	call through_thunk
 	mov %rbx,%rdi
