@@ -24,6 +24,9 @@
 /* Of user space, where something may be mapped. */
 #define LOWEST_CODE 65536
 #define HIGHEST_CODE (1ull << 47)
+/* x86-64: call, with a distance. */
+#define DIRECT_CALL 0xe8
+#define DIRECT_CALL_SIZE 5
 
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule);
 
@@ -109,6 +112,24 @@ static inline bool step_after_syscall(struct frame_walk *w, uint8_t *source,
 }
 
 /*
+ * Whether it may be a return that has led to a PC which is no code: then that is still below the
+ * stack pointer, and what is above it may be an old return address.  Calls through a pointer leave
+ * another kind of instruction before theirs than most old ones have.
+ */
+static inline bool may_have_returned(struct frame_walk *w, uint64_t to)
+{
+	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
+	uint64_t below = 0;
+	uint8_t call;
+
+	if (!walk_arch(w)->default_ra_off)
+		return false;
+	if (!step_load(&s, w->regs.sp - sizeof(below), &below) && below != w->regs.pc)
+		return false;
+	return !world_code(w, to - DIRECT_CALL_SIZE, &call, sizeof(call)) || call == DIRECT_CALL;
+}
+
+/*
  * A call of a null pointer, of data, or of memory that was given back: nothing has happened
  * since the call.
  */
@@ -120,11 +141,6 @@ static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
 
 	if (!w->regs.exact || walk_arch(w)->cfa_bias || world_is_code(w, w->regs.pc))
 		return false;
-	/* in samples a mapping may be missing, but not where there can be none */
-	*source = (w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))) ||
-				  (w->is_copy && w->regs.pc - LOWEST_CODE < HIGHEST_CODE)
-			  ? BOBBIN_SOURCE_GUESS
-			  : BOBBIN_SOURCE_PATH;
 	*rule = (struct bobbin_rule){.index = BOBBIN_NO_INDEX};
 	rule->cfa = place_of(BOBBIN_HOW_AT_REG, walk_arch(w)->sp,
 			     walk_arch(w)->default_ra_off ? 8 : 0);
@@ -133,6 +149,12 @@ static inline bool step_after_bad_call(struct frame_walk *w, uint8_t *source)
 	try_way(w, way);
 	if (!way->exists || way->returns != CODE_YES)
 		return false;
+	/* in samples a mapping may be missing, but not where there can be none */
+	*source = (w->some_code && world_code(w, w->regs.pc, &code, sizeof(code))) ||
+				  (w->is_copy && w->regs.pc - LOWEST_CODE < HIGHEST_CODE) ||
+				  may_have_returned(w, way->caller.pc)
+			  ? BOBBIN_SOURCE_GUESS
+			  : BOBBIN_SOURCE_PATH;
 	w->regs = way->caller;
 	return true;
 }

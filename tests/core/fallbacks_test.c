@@ -237,11 +237,26 @@ static void a_call_of_what_is_no_code_has_its_caller_on_the_stack(void **state)
 	world_init(&w);
 	put_word(&w, 2, CALLER);
 	put_record(&w, 6, OUTER, 10);
+	put_word(&w, 1, OUTER);
 	expect(&w, &regs, BOBBIN_SOURCE_PATH, CALLER);
 	/* no call returns there */
 	put_word(&w, 2, CALLER + 1);
 	assert_int_equal(step(&w, &regs, &reason), BOBBIN_SOURCE_NONE);
 	assert_int_equal(reason, BOBBIN_REASON_NO_MAPPING);
+}
+
+/* ret, to what has overwritten the return address: the caller is not known */
+static void a_return_to_what_is_no_code_proves_nothing(void **state)
+{
+	const struct bobbin_regs regs = {
+		.pc = 0x4141, .sp = STACK + 16, .fp = STACK + 48, .exact = true};
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	put_word(&w, 1, 0x4141);
+	put_word(&w, 2, CALLER);
+	expect(&w, &regs, BOBBIN_SOURCE_GUESS, CALLER);
 }
 
 static void a_return_address_outside_of_code_ends_a_walk(void **state)
@@ -268,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_return_address_that_was_pushed_is_not_passed_over),
 		cmocka_unit_test(code_that_cannot_be_read_proves_nothing),
 		cmocka_unit_test(a_call_of_what_is_no_code_has_its_caller_on_the_stack),
+		cmocka_unit_test(a_return_to_what_is_no_code_proves_nothing),
 		cmocka_unit_test(a_return_address_outside_of_code_ends_a_walk),
 	};
 
