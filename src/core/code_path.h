@@ -56,6 +56,7 @@ struct code_value {
  * @saved_at, @saved: where the frame pointer was stored on the way, and what it was
  * @filled: where something else was stored last; a return from there is a jump
  * @called: the stack pointer at a call that was crossed, the highest one
+ * @jumped: the stack pointer at the last far jump after such a call
  * @popped: bytes that the return takes off above the return address
  * @crossed: a call was, or a jump that may lead anywhere, or what looks like a local variable may
  *	be another
@@ -64,7 +65,7 @@ struct code_value {
  */
 struct code_path {
 	uint64_t pc;
-	struct code_value sp, fp, ra, saved_at, saved, filled, called;
+	struct code_value sp, fp, ra, saved_at, saved, filled, called, jumped;
 	uint16_t popped;
 	bool crossed, taken, resolver;
 };

@@ -85,11 +85,13 @@ static enum code_turn jump(struct code_path *p, const struct x86_bytes *b)
 
 /*
  * A jump with a distance of four bytes, beyond a call that may not come back, may be that of another
- * function's cold part, which is next to this one's, to where its frame is taken down.
+ * function's cold part, which is next to this one's.
  */
 static enum code_turn jump_far(struct code_path *p, const struct x86_bytes *b)
 {
-	return code_is_address(&p->called) ? CODE_TURN_STUCK : jump(p, b);
+	if (code_is_address(&p->called))
+		p->jumped = p->sp;
+	return jump(p, b);
 }
 
 static enum code_turn branch(struct code_path *p, const struct x86_bytes *b)
@@ -99,16 +101,23 @@ static enum code_turn branch(struct code_path *p, const struct x86_bytes *b)
 	return b->map == X86_MAP_0F ? jump_far(p, b) : jump(p, b);
 }
 
+static bool is_above(const struct code_value *sp, const struct code_value *other)
+{
+	return sp->base == other->base && sp->off > other->off;
+}
+
 /*
  * A return whose address would be where a call that was crossed has put its own, or below, is the
- * next function's: that call does not come back.
+ * next function's: that call does not come back.  Nor may it where a far jump after it leads to code
+ * that takes down a frame; one to a function, or to a return thunk, is made without.
  */
 static enum code_turn turn_return(const struct code_path *p)
 {
-	return code_is_address(&p->called) && p->called.base == p->sp.base &&
-			       p->sp.off <= p->called.off
-		       ? CODE_TURN_STUCK
-		       : CODE_TURN_RETURN;
+	if (code_is_address(&p->called) && p->called.base == p->sp.base &&
+	    !is_above(&p->sp, &p->called))
+		return CODE_TURN_STUCK;
+	return code_is_address(&p->jumped) && is_above(&p->sp, &p->jumped) ? CODE_TURN_STUCK
+									   : CODE_TURN_RETURN;
 }
 
 static enum code_turn end(struct code_path *p, uint16_t popped)

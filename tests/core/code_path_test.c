@@ -228,9 +228,13 @@ static void a_call_of_a_cold_part_may_be_its_end(void **state)
 				      "\x48\x83\xc4\x08\xc3");
 	const struct code near = AMD64("\xe8\x00\x01\x00\x00\xeb\x02\xcc\xcc"
 				       "\x48\x83\xc4\x08\xc3");
+	/* call; add $8,%rsp; jmp: of a function, or of a return thunk */
+	const struct code last = AMD64("\xe8\x00\x01\x00\x00\x48\x83\xc4\x08"
+				       "\xe9\x02\x00\x00\x00\xcc\xcc\xc3");
 	char room[BOBBIN_RULE_STR_MAX];
 
 	(void)state;
+	expect(&last, 0, "CFA=sp+16 RA=c-8 FP=u");
 	expect(&far, 0, "stuck");
 	assert_string_equal(rule_after(&far, 5, true, false, room), "stuck");
 	expect(&far, 5, "CFA=sp+16 RA=c-8 FP=u");
