@@ -122,9 +122,14 @@ static enum code_turn turn_return(const struct code_path *p)
 
 static enum code_turn end(struct code_path *p, uint16_t popped)
 {
-	/* a return through a slot that code has filled is a jump, of a retpoline */
-	if (is_same_place(&p->filled, &p->sp))
+	/*
+	 * A return through a slot that code has filled is a jump, of a retpoline.  If the slot was there
+	 * before, it may have the function's own return address until then.
+	 */
+	if (is_same_place(&p->filled, &p->sp)) {
+		p->crossed |= p->sp.base != CODE_SP || p->sp.off >= 0;
 		p->sp = code_plus(&p->sp, 8);
+	}
 	p->popped = popped;
 	return turn_return(p);
 }
