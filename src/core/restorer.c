@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "core/restorer.h"
 
+#include "core/bytes.h"
 #include "core/x86_bytes.h"
 
 /* Instructions from the start of a restorer to its system call, at most. */
@@ -18,7 +19,94 @@ struct number {
 	bool called;
 };
 
-/* mov, xor, push and pop that make the number, in any form; the bytes of one, or 0. */
+/* add, or, and, sub and xor of what is known, by their numbers in opcodes. */
+static int32_t calculate(uint8_t how, int32_t value, int32_t with)
+{
+	switch (value < 0 ? 0xff : how) {
+	case 0:
+		return with < 0x10000 && value < 0x10000 ? value + with : -1;
+	case 1:
+		return value | with;
+	case 4:
+		return value & with;
+	case 5:
+		return with > -0x10000 && value < 0x10000 ? value - with : -1;
+	case 6:
+		return value ^ with;
+	default:
+		return -1;
+	}
+}
+
+/* lea of a constant, or of one from what is known. */
+static int32_t x86_address(const struct x86_bytes *b, int32_t value)
+{
+	if (b->mod == 3 || b->index || b->rip || b->address32)
+		return -1;
+	return b->base == X86_NO_BASE ? b->disp : b->base ? -1 : calculate(0, value, b->disp);
+}
+
+/* Instructions of a register that is neither the number's nor the stack pointer. */
+static bool x86_is_other(const struct x86_bytes *b)
+{
+	const bool moves = (b->opcode & 0xf8) == 0xb8;
+	const bool clears = (b->opcode == 0x31 || b->opcode == 0x33) && b->mod == 3 &&
+			    b->reg == b->rm;
+
+	return (moves || clears) && b->rm && b->rm != 4;
+}
+
+/* What an instruction of the first table does to the number; false: it is none of these. */
+static bool x86_makes(const struct x86_bytes *b, struct number *n)
+{
+	const bool direct = b->mod == 3 && !b->rm;
+
+	if (b->operand16)
+		return false;
+	switch (b->opcode) {
+	case 0xb8:
+		n->value = b->wide ? -1 : b->imm;
+		return true;
+	case 0xc7:
+		n->value = direct && !(b->reg & 7) ? b->imm : -1;
+		return true;
+	case 0x29:
+	case 0x2b:
+	case 0x31:
+	case 0x33:
+		n->value = direct && !b->reg ? 0 : -1;
+		return true;
+	case 0xb0:
+		n->value = n->value < 0 ? -1 : (n->value & ~0xff) | (b->imm & 0xff);
+		return true;
+	case 0x81:
+	case 0x83:
+		n->value = direct ? calculate(b->reg & 7, n->value, b->imm) : -1;
+		return true;
+	case 0x04:
+	case 0x05:
+	case 0x0c:
+	case 0x0d:
+		n->value = calculate(b->opcode >> 3, n->value, b->imm);
+		return true;
+	case 0x8d:
+		n->value = b->reg ? -1 : x86_address(b, n->value);
+		return true;
+	case 0x58:
+		n->value = n->pushed;
+		n->pushed = -1;
+		return n->value >= 0;
+	case 0x68:
+	case 0x6a:
+		n->pushed = b->imm;
+		return true;
+	default:
+		/* nop, cld */
+		return b->opcode == 0x90 || b->opcode == 0xfc;
+	}
+}
+
+/* One that makes the number, in any form, or has nothing to do with it; its bytes, or 0. */
 static unsigned int x86_insn(const uint8_t *code, struct number *n)
 {
 	struct x86_bytes b;
@@ -27,35 +115,20 @@ static unsigned int x86_insn(const uint8_t *code, struct number *n)
 		return 0;
 	if (b.map == X86_MAP_0F) {
 		n->called = b.opcode == 0x05 && n->value == AMD64_RETURN && n->pushed < 0;
-		/* endbr64 and long forms of nop */
-		return n->called || b.opcode == 0x1e || b.opcode == 0x1f ? b.size : 0;
+		/* endbr64, long forms of nop, and lfence */
+		return n->called || b.opcode == 0x1e || b.opcode == 0x1f ||
+				       (b.opcode == 0xae && b.mod == 3 && b.reg == 5)
+			       ? b.size
+			       : 0;
 	}
-	switch (b.map == X86_MAP_ONE && !b.rm ? b.opcode : 0) {
-	case 0xb8:
-		n->value = b.wide ? -1 : b.imm;
-		return b.size;
-	case 0xc7:
-		n->value = b.mod == 3 && !(b.reg & 7) ? b.imm : -1;
-		return b.size;
-	case 0x31:
-	case 0x33:
-		n->value = b.mod == 3 && !b.reg ? 0 : -1;
-		return b.size;
-	case 0xb0:
-		n->value = n->value ? -1 : b.imm;
-		return b.size;
-	case 0x58:
-		n->value = n->pushed;
-		n->pushed = -1;
-		return n->value < 0 ? 0 : b.size;
-	case 0x90:
-		return b.size;
-	default:
-		if (b.map || b.opcode != 0x6a)
-			return 0;
-		n->pushed = b.imm;
-		return b.size;
-	}
+	if (b.map != X86_MAP_ONE)
+		return 0;
+	if (!x86_is_other(&b) && !x86_makes(&b, n))
+		return 0;
+	/* movabs, whose immediate is the high half */
+	if (b.opcode == 0xb8 && b.wide && !b.rm && !b.imm)
+		n->value = (int32_t)load_u32(code + b.size - 8, false);
+	return b.size;
 }
 
 static unsigned int aarch64_insn(const uint8_t *code, struct number *n)

@@ -25,6 +25,10 @@ MAKE_RESTORER(restore_quad, "movq $15,%rax; syscall")
 MAKE_RESTORER(restore_word, "movl $15,%eax; syscall")
 MAKE_RESTORER(restore_branch, "endbr64; movq $15,%rax; syscall")
 MAKE_RESTORER(restore_branch_word, "endbr64; movl $15,%eax; syscall")
+MAKE_RESTORER(restore_pushed, "pushq $15; popq %rax; syscall")
+MAKE_RESTORER(restore_sum, "xorl %eax,%eax; addl $15,%eax; syscall")
+MAKE_RESTORER(restore_address, "cld; leal 15,%eax; syscall")
+MAKE_RESTORER(restore_absolute, "xorl %edi,%edi; movabsq $15,%rax; syscall")
 
 volatile long sink;
 
@@ -81,7 +85,8 @@ NOINLINE long outer(long a)
 int main(void)
 {
 	static void (*const restorers[])(void) = {restore_quad, restore_word, restore_branch,
-						  restore_branch_word};
+						  restore_branch_word, restore_pushed,
+						  restore_sum, restore_address, restore_absolute};
 	const size_t size = 64 << 10;
 	/* far from the other one */
 	stack_t stack = {.ss_size = size};
@@ -95,9 +100,9 @@ int main(void)
 	sigaction(SIGUSR2, &inner, NULL);
 	sigaction(SIGSEGV, &fault, NULL);
 	for (unsigned int n = 0; n < 64; n++) {
-		struct kernel_action action = {on_signal, RESTORER, restorers[n % 4], 0};
+		struct kernel_action action = {on_signal, RESTORER, restorers[n % 8], 0};
 
-		if (n & 4)
+		if (n & 8)
 			action.flags |= SA_ONSTACK;
 		syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, 8);
 		sink += outer(n);
