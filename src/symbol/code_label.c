@@ -140,6 +140,8 @@ int code_symbols(struct symbolizer *symbolizer, const struct code_spot *spot, un
 			ret[i].offset--;
 	} else if (!count && is_signal_return(spot, &offset)) {
 		count = symbolizer_resolve(symbolizer, id, offset - base, ret, max);
+		for (int i = 0; i < count; i++)
+			ret[i].offset -= offset - spot->file_offset;
 	}
 	if (count > 0 && is_contradicted(spot, &ret[count - 1]))
 		return 0;

@@ -100,7 +100,9 @@ it_labels_the_return_from_signals() {
 		#include <unistd.h>
 		struct action { void (*handler)(int); unsigned long flags; void (*back)(void); long mask; };
 		void back(void) __attribute__((visibility("hidden")));
-		__asm__(".text\\n.fill 64, 1, 0x90\\nback: mov \$15, %rax\\nsyscall\\n");
+		__asm__(".text\\n.type before, @function\\nbefore: ret\\n.size before, . - before\\n"
+			".fill 64, 1, 0x90\\n.type back, @function\\nback: mov \$15, %rax\\nsyscall\\n"
+			".size back, . - back\\n");
 		static void on_signal(int signal)
 		{
 			fclose(fopen("ready", "w"));
@@ -115,6 +117,8 @@ it_labels_the_return_from_signals() {
 		}
 	END
 	gcc -O2 -o main handler.c
+	leaf
+	grep -q '^#[0-9]* *0x[0-9a-f]* back+0x0 (.*/main)' out
 	strip main
 	leaf
 	grep -q '^#[0-9]* *0x[0-9a-f]* \[signal return\]+0x0 (.*/main)$' out

@@ -84,9 +84,9 @@ NOINLINE long outer(long a)
 
 int main(void)
 {
-	static void (*const restorers[])(void) = {restore_quad, restore_word, restore_branch,
-						  restore_branch_word, restore_pushed,
-						  restore_sum, restore_address, restore_absolute};
+	static void (*const restorers[])(void) = {
+		restore_quad,   restore_word, restore_branch,  restore_branch_word,
+		restore_pushed, restore_sum,  restore_address, restore_absolute};
 	const size_t size = 64 << 10;
 	/* far from the other one */
 	stack_t stack = {.ss_size = size};
