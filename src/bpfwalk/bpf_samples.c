@@ -34,6 +34,9 @@ static int open_ring(int map, size_t size, struct record_ring *ret)
 		return r;
 	}
 	ring.producer = p;
+	/* as of all maps, see map_memory() */
+	madvise(ring.consumer, ring.page, MADV_DONTFORK);
+	madvise(p, ring.page + 2 * size, MADV_DONTFORK);
 	*ret = ring;
 	return 0;
 }

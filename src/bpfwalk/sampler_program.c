@@ -34,6 +34,8 @@ static int map_memory(const struct bpf_map *map, void *ret)
 
 	if (p == MAP_FAILED)
 		return -errno;
+	/* the processes that read for us, and the command, have no use for it */
+	madvise(p, map_bytes(map), MADV_DONTFORK);
 	memcpy(ret, &p, sizeof(p));
 	return 0;
 }
