@@ -109,6 +109,7 @@ static void take_file(struct bpf_tables *t, const struct wanted_table *w, struct
 		table_store_free(&t->store, slot);
 		t->of_files[w->file] = w->error ? KERNEL_NO_FILE : put_file(t, w->module, &w->made);
 	}
+	w->module->compiling = false;
 	module_rest(w->module);
 }
 
@@ -163,6 +164,7 @@ static enum slot_state ask_file(struct bpf_tables *t, uint32_t file, struct modu
 	}
 	module->asked = true;
 	slot->state = ask(t, &wanted);
+	module->compiling = slot->state == SLOT_TO_COME;
 	return slot->state;
 }
 

@@ -45,17 +45,28 @@ static int make_sframe(const struct indexed_sections *sections, uint64_t limit,
 	return r;
 }
 
-/* @alone: the only section of call-frame information; its table may be in the cache. */
-static int make_cfi(struct module *module, const struct bobbin_cfi_view *view, bool alone,
-		    uint64_t limit, struct section_table *ret)
+static void note_source(const struct bobbin_cfi_view *view, struct section_table *ret)
+{
+	ret->source = view->debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
+}
+
+/* The only section of call-frame information: its table may be in the cache. */
+static int make_alone(struct module *module, const struct elf_image *image,
+		      const struct bobbin_cfi_view *view, uint64_t limit, struct section_table *ret)
+{
+	note_source(view, ret);
+	if (view->frame_size > SECTION_MAX)
+		return -EFBIG;
+	return module_compiled(module, image, limit, &ret->data, &ret->size);
+}
+
+static int make_cfi(const struct bobbin_cfi_view *view, uint64_t limit, struct section_table *ret)
 {
 	int r;
 
-	ret->source = view->debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
+	note_source(view, ret);
 	if (view->frame_size > SECTION_MAX)
 		return -EFBIG;
-	if (alone)
-		return module_compiled(module, limit, &ret->data, &ret->size);
 	r = compile_cfi(view, 1, NULL, 0, limit, NULL, &ret->own, &ret->size);
 	ret->data = ret->own;
 	return r;
@@ -85,24 +96,42 @@ static int add(struct section_tables *tables, int error, struct section_table *t
 	return 0;
 }
 
-static int make_all(struct module *module, uint64_t limit, struct section_tables *ret)
+/* @image: of the sections, not needed where their table is in the cache. */
+static int make_frames(struct module *module, const struct elf_image *image, uint64_t *limit,
+		       struct section_tables *ret)
 {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
-	unsigned int count = module_cfi(module, views);
+	unsigned int count = image ? call_frames_views(image, views) : 1;
 	int r = 0;
 
-	if (table_set_has(&module->tables, TABLE_SFRAME)) {
+	if (!image)
+		views[0] = module->kept.views[0];
+	for (unsigned int i = 0; i < count && !r; i++) {
+		struct section_table table = {0};
+
+		r = count == 1 ? make_alone(module, image, &views[i], *limit, &table)
+			       : make_cfi(&views[i], *limit, &table);
+		r = add(ret, r, &table, limit);
+	}
+	return r;
+}
+
+static int make_all(struct module *module, uint64_t limit, struct section_tables *ret)
+{
+	const bool found = module->kept.found && module->kept.count == 1;
+	struct elf_image own = {0};
+	const struct elf_image *image = found ? NULL : module_sections(module, &own);
+	int r = found || image ? 0 : -EBADMSG;
+
+	if (!r && table_set_has(&module->tables, TABLE_SFRAME)) {
 		struct section_table table = {0};
 
 		r = make_sframe(&module->sframe, limit, &table);
 		r = add(ret, r, &table, &limit);
 	}
-	for (unsigned int i = 0; i < count && !r; i++) {
-		struct section_table table = {0};
-
-		r = make_cfi(module, &views[i], count == 1, limit, &table);
-		r = add(ret, r, &table, &limit);
-	}
+	if (!r)
+		r = make_frames(module, image, &limit, ret);
+	elf_image_fini(&own);
 	return r;
 }
 

@@ -26,7 +26,7 @@ static int init_linked(struct bobbin_error *err, struct file_cfi *ret)
 		return refuse(err, image->unread.offset, image->unread.reason);
 	ret->count = call_frames_views(image, ret->views);
 	ret->arch = image->arch;
-	ret->bytes = image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+	ret->bytes = elf_image_cfi(image);
 	ret->code = image->code.ranges;
 	ret->code_count = image->code.count;
 	return 0;

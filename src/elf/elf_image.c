@@ -410,10 +410,14 @@ int elf_image_init(int fd, struct bobbin_error *err, struct elf_image *ret)
 	return elf_image_init_within(fd, UINT64_MAX, err, ret);
 }
 
+uint64_t elf_image_cfi(const struct elf_image *image)
+{
+	return image->eh_frame.size + image->eh_frame_hdr.size + image->debug_frame.size;
+}
+
 uint64_t elf_image_copied(const struct elf_image *image)
 {
-	return image->sframe.size + image->eh_frame.size + image->eh_frame_hdr.size +
-	       image->debug_frame.size + image->gopclntab.size;
+	return image->sframe.size + elf_image_cfi(image) + image->gopclntab.size;
 }
 
 static void drop(struct elf_bytes *section)

@@ -58,6 +58,9 @@ int elf_image_init_within(int fd, uint64_t room, struct bobbin_error *err, struc
 /* Bytes of sections that an image holds. */
 uint64_t elf_image_copied(const struct elf_image *image);
 
+/* Of call-frame information alone. */
+uint64_t elf_image_cfi(const struct elf_image *image);
+
 /* Give the copies of call-frame information back, as if the file had none. */
 void elf_image_drop_cfi(struct elf_image *image);
 

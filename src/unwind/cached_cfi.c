@@ -2,6 +2,7 @@
 #include "unwind/cached_cfi.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "core/refusal.h"
 #include "table/compile_cfi.h"
@@ -16,35 +17,63 @@ static bool can_be_told(const struct cached_cfi *cfi)
 	return cfi->count == 1 || cfi->views[0].table_count;
 }
 
-static bool is_small(const struct cached_cfi *cfi)
+static bool is_small(const struct bobbin_cfi_view *views, unsigned int count)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned int i = 0; i < cfi->count; i++)
-		bytes += cfi->views[i].frame_size;
+	for (unsigned int i = 0; i < count; i++)
+		bytes += views[i].frame_size;
 	return bytes <= MOST_BYTES;
+}
+
+static bool look(struct table_cache *cache, const struct bobbin_arch *arch, struct cached_cfi *cfi)
+{
+	cfi->found = !table_cache_find(cache, &cfi->key, NULL, &cfi->kept);
+	/* the key depends on the architecture, too */
+	if (cfi->found && cfi->kept.table.arch != arch) {
+		kept_table_fini(&cfi->kept);
+		cfi->found = false;
+	}
+	return cfi->found;
+}
+
+static struct table_key key_of(const struct elf_image *image, const struct bobbin_cfi_view *views,
+			       unsigned int count)
+{
+	struct table_sources sources = {.arch = image->arch, .cfi = views, .cfi_count = count};
+	struct table_key key;
+
+	table_key_of(&sources, image->build_id, image->build_id_len, &key);
+	return key;
 }
 
 bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *ret)
 {
-	struct table_sources sources = {.arch = image->arch, .cfi = ret->views};
-
 	ret->count = call_frames_views(image, ret->views);
-	if (!ret->count || !can_be_told(ret) || !is_small(ret)) {
+	if (!ret->count || !can_be_told(ret) || !is_small(ret->views, ret->count)) {
 		ret->count = 0;
 		return false;
 	}
-	sources.cfi_count = ret->count;
-	table_key_of(&sources, image->build_id, image->build_id_len, &ret->key);
+	ret->key = key_of(image, ret->views, ret->count);
 	ret->keyed = true;
-	ret->found = !table_cache_find(cache, &ret->key, NULL, &ret->kept);
-	/* the key depends on the architecture, too */
-	if (ret->found && ret->kept.table.arch != image->arch) {
-		kept_table_fini(&ret->kept);
-		ret->found = false;
+	return look(cache, image->arch, ret);
+}
+
+/* What was read again must be what the key was made of: who owns the file may have changed it. */
+static int compile(const struct elf_image *image, struct cached_cfi *cfi)
+{
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
+	unsigned int count = call_frames_views(image, views);
+	struct table_key key;
+
+	if (cfi->keyed) {
+		key = key_of(image, views, count);
+		if (memcmp(key.digest, cfi->key.digest, sizeof(key.digest)) != 0)
+			return -ESTALE;
 	}
-	return ret->found;
+	return compile_cfi(views, count, image->build_id, image->build_id_len, cfi->limit, NULL,
+			   &cfi->made, &cfi->made_size);
 }
 
 /* What could not be made is not tried again, unless there is more room for it. */
@@ -52,27 +81,23 @@ static int make(const struct elf_image *image, struct cached_cfi *cfi, uint64_t 
 {
 	bool tried = cfi->error && (cfi->error != -E2BIG || limit <= cfi->limit);
 
-	cfi->limit = tried ? cfi->limit : limit;
-	if (!cfi->made && !tried)
-		cfi->error = compile_cfi(cfi->views, cfi->count, image->build_id,
-					 image->build_id_len, limit, NULL, &cfi->made,
-					 &cfi->made_size);
+	if (cfi->made || tried)
+		return cfi->error;
+	cfi->limit = limit;
+	cfi->error = compile(image, cfi);
 	return cfi->error;
 }
 
 int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
 		     const uint8_t **data, uint64_t *size)
 {
+	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	int r = 0;
 
-	if (!cfi->count && !cfi->made)
-		cfi->count = call_frames_views(image, cfi->views);
-	if (cfi->count != 1)
+	if ((cfi->found ? cfi->count : call_frames_views(image, views)) != 1)
 		return -ENODATA;
-	if (!is_small(cfi))
-		return -EFBIG;
 	if (!cfi->found)
-		r = make(image, cfi, limit);
+		r = is_small(views, 1) ? make(image, cfi, limit) : -EFBIG;
 	if (r)
 		return r;
 	*data = cfi->found ? cfi->kept.data : cfi->made;
@@ -87,20 +112,21 @@ void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
 		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
 }
 
-bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi)
+bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
+		     struct cached_cfi *cfi)
 {
-	bool kept = cfi->made && cfi->keyed && !cfi->found &&
-		    !table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
-
-	if (kept && !table_cache_find(cache, &cfi->key, NULL, &cfi->kept)) {
-		cfi->found = true;
+	if (cfi->keyed && !cfi->found && cfi->made)
+		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
+	/* others may have made it since */
+	if (cfi->keyed && !cfi->found && look(cache, arch, cfi)) {
 		free(cfi->made);
 		cfi->made = NULL;
 	}
 	kept_table_rest(&cfi->kept);
-	if (!cfi->found || cfi->count != 1)
+	if (cfi->found && cfi->count > 1)
 		return false;
-	cfi->views[0].frame = cfi->views[0].hdr = NULL;
+	for (unsigned int i = 0; i < cfi->count; i++)
+		cfi->views[i].frame = cfi->views[i].hdr = NULL;
 	return true;
 }
 

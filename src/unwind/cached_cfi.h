@@ -15,7 +15,7 @@
 
 /**
  * struct cached_cfi - the table of one file; starts as all zero
- * @views, @count: its sections
+ * @views, @count: its sections, as long as they are not forgotten
  * @key: of the table, if @keyed
  * @kept: the table
  * @found: there is one
@@ -39,9 +39,10 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *ret);
 
 /*
- * The bytes of the table, which is made once if there is none, of at most @limit bytes; valid
- * until cached_cfi_fini().  -ENODATA: the file has no call-frame information, or in more than
- * one section; -EFBIG: it has too much; otherwise as compile_cfi().
+ * The bytes of the table, which is made once of @image if there is none, of at most @limit bytes;
+ * valid until cached_cfi_fini().  @image: not needed where a table was found.  -ENODATA: the file
+ * has no call-frame information, or in more than one section; -EFBIG: it has too much; -ESTALE:
+ * other information than it had; otherwise as compile_cfi().
  */
 int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
 		     const uint8_t **data, uint64_t *size);
@@ -51,11 +52,12 @@ void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *cfi);
 
 /*
- * Free the memory of a table that is not read for a while; one that was made is stored in the
- * cache first.  Returns whether the table replaces the only section of the file, whose bytes are
- * no longer borrowed then.
+ * Free the memory of a table that is not read for a while.  One that was made is stored in the
+ * cache first; one that is there by now is used from then on.  Whether sections are no longer
+ * borrowed: of two, lookups need to know which of them covers an address.
  */
-bool cached_cfi_rest(struct table_cache *cache, struct cached_cfi *cfi);
+bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
+		     struct cached_cfi *cfi);
 
 void cached_cfi_fini(struct cached_cfi *cfi);
 

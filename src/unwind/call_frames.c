@@ -5,9 +5,6 @@
 
 #include "cfi/cfi_step.h"
 
-/* More bytes than any file with a cached table has. */
-#define MOST_READ_AGAIN (512u << 20)
-
 static struct bobbin_cfi_view view_of(const struct bobbin_arch *arch, const struct elf_bytes *frame)
 {
 	return (struct bobbin_cfi_view){
@@ -56,7 +53,7 @@ static int read_again(struct call_frames *f)
 
 	if (!f->rests)
 		return 0;
-	r = elf_image_init_within(f->file, MOST_READ_AGAIN, NULL, &f->again);
+	r = elf_image_init_within(f->file, CALL_FRAMES_READ_AGAIN, NULL, &f->again);
 	if (r == -ENOMEM)
 		return r;
 	f->rests = false;
@@ -130,6 +127,12 @@ void call_frames_rest(struct call_frames *frames, int fd)
 	call_frames_fini(frames);
 	frames->rests = true;
 	frames->file = fd;
+}
+
+uint64_t call_frames_held(const struct call_frames *frames)
+{
+	return frames->list.count * sizeof(*frames->list.fdes) +
+	       (frames->read_again ? elf_image_copied(&frames->again) : 0);
 }
 
 void call_frames_fini(struct call_frames *frames)

@@ -15,6 +15,9 @@
 #include "elf/elf_image.h"
 #include "unwind/table_ops.h"
 
+/* Of a file that is read again: more bytes of sections than any that was read first has. */
+#define CALL_FRAMES_READ_AGAIN (512u << 20)
+
 enum call_frames_section {
 	CALL_FRAMES_EH,
 	CALL_FRAMES_DEBUG,
@@ -52,8 +55,8 @@ int call_frames_init_bare(const struct bobbin_arch *arch, const struct elf_bytes
 void call_frames_init_later(const struct elf_image *image, struct call_frames *ret);
 
 /*
- * Forget the bytes, because lookups use another form of them.  If they are needed nevertheless,
- * they are read again from @fd, which stays the caller's.
+ * Forget the bytes and what was made of them.  If they are needed again, they are read from @fd,
+ * which stays the caller's.
  */
 void call_frames_rest(struct call_frames *frames, int fd);
 
@@ -61,6 +64,9 @@ void call_frames_rest(struct call_frames *frames, int fd);
 int call_frames_list(struct call_frames *frames);
 
 void call_frames_fini(struct call_frames *frames);
+
+/* Bytes that are not the caller's. */
+uint64_t call_frames_held(const struct call_frames *frames);
 
 /* Those sections that a file has, ready to be read in order; how many.  They borrow. */
 unsigned int call_frames_views(const struct elf_image *image,

@@ -219,6 +219,8 @@ int module_open(const struct module_context *context, const struct mapped_file *
 		r = open_tables(m, context);
 	if (!r)
 		note_code(m);
+	if (!r && m->kept.found)
+		module_rest(m);
 	/* another kernel's vDSO in an old recording */
 	if (!r && file->kind == FILE_VDSO && file->build_id_len &&
 	    memcmp(file->build_id, m->image.build_id, sizeof(file->build_id)))
@@ -269,6 +271,8 @@ int module_open_inner(const struct module_context *context, int container, uint6
 		return r;
 	}
 	note_code(m);
+	if (m->kept.found)
+		module_rest(m);
 	*ret = m;
 	return 0;
 }
@@ -282,12 +286,28 @@ void module_leave_file(struct module *module)
 	module->fd = module->elf_fd = -1;
 }
 
+static bool has_cfi(const struct elf_image *image)
+{
+	return image->eh_frame.data || image->debug_frame.data;
+}
+
+/* A table for the next time. */
+static void keep_table(struct module *m)
+{
+	struct elf_image own = {0};
+	const struct elf_image *image = has_cfi(&m->image) ? &m->image : module_sections(m, &own);
+
+	if (image)
+		cached_cfi_make(m->cache, image, &m->kept);
+	elf_image_fini(&own);
+}
+
 void module_close(struct module *module)
 {
 	if (!module)
 		return;
-	if (module->cache && module->asked)
-		cached_cfi_make(module->cache, &module->image, &module->kept);
+	if (module->cache && module->asked && !module->kept.found)
+		keep_table(module);
 	cached_cfi_fini(&module->kept);
 	sidefile_close(module->sidefile.file);
 	inferred_rules_fini(&module->inferred);
@@ -298,31 +318,54 @@ void module_close(struct module *module)
 	free(module);
 }
 
-int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size)
+int module_compiled(struct module *module, const struct elf_image *image, uint64_t limit,
+		    const uint8_t **data, uint64_t *size)
 {
-	return cached_cfi_table(&module->image, &module->kept, limit, data, size);
+	return cached_cfi_table(image, &module->kept, limit, data, size);
+}
+
+const struct elf_image *module_sections(const struct module *module, struct elf_image *own)
+{
+	if (module->elf_fd < 0)
+		return &module->image;
+	return elf_image_init_within(module->elf_fd, CALL_FRAMES_READ_AGAIN, NULL, own) ? NULL
+											: own;
+}
+
+/* The analysis of its code, in another thread, may be listing its functions. */
+static bool may_rest(const struct module *m)
+{
+	return m->elf_fd >= 0 && !m->inferred.waits;
+}
+
+uint64_t module_held(const struct module *module)
+{
+	return elf_image_copied(&module->image) + call_frames_held(&module->frames) +
+	       module->copied;
+}
+
+uint64_t module_rests_from(const struct module *module)
+{
+	uint64_t bytes = call_frames_held(&module->frames);
+
+	if (!may_rest(module) || (module->kept.found && module->kept.count > 1))
+		return 0;
+	return bytes + elf_image_cfi(&module->image);
 }
 
 void module_rest(struct module *module)
 {
-	if (!module->cache || !cached_cfi_rest(module->cache, &module->kept) || module->elf_fd < 0)
+	struct cached_cfi *kept = &module->kept;
+
+	if (!may_rest(module))
 		return;
-	/* the analysis of its code, in another thread, may be listing them */
-	if (table_set_has(&module->tables, TABLE_INFERRED))
+	if (module->cache && !module->compiling &&
+	    !cached_cfi_rest(module->cache, module->image.arch, kept))
 		return;
-	if (!table_set_has(&module->tables, TABLE_CACHED_CFI))
-		table_set_add(&module->tables, &cached_cfi_ops, &module->kept);
+	if (kept->found && !module->compiling && !table_set_has(&module->tables, TABLE_CACHED_CFI))
+		table_set_add(&module->tables, &cached_cfi_ops, kept);
 	call_frames_rest(&module->frames, module->elf_fd);
 	elf_image_drop_cfi(&module->image);
-}
-
-unsigned int module_cfi(const struct module *module,
-			struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS])
-{
-	if (!module->kept.found)
-		return call_frames_views(&module->image, ret);
-	memcpy(ret, module->kept.views, sizeof(module->kept.views));
-	return module->kept.count;
 }
 
 size_t module_code_part(const struct module *module, uint64_t offset, void *dst, size_t size)

@@ -34,6 +34,7 @@ struct module {
 	struct table_cache *cache; /* borrowed, or NULL */
 	struct cached_cfi kept;    /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
+	bool compiling;            /* by another thread, see module_compiled() */
 	int fd;                    /* to read code bytes, or -1 */
 	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
 	uint64_t base;             /* where it begins; the image has offsets in what is mapped */
@@ -68,24 +69,33 @@ int module_open_inner(const struct module_context *context, int container, uint6
 
 /*
  * The bytes of the compiled table of a file that has one section of call-frame information:
- * from the cache, or made now, of at most @limit bytes, and kept for the next time.  They are
- * valid as long as the module.  Another thread may do this, once, while the module is asked for
- * rules.  Errors as cached_cfi_table().
+ * from the cache, or made now of @image, of at most @limit bytes, and kept for the next time.
+ * They are valid until module_rest().  Another thread may do this, once, while the module is asked
+ * for rules and @compiling.  Errors as cached_cfi_table().
  */
-int module_compiled(struct module *module, uint64_t limit, const uint8_t **data, uint64_t *size);
+int module_compiled(struct module *module, const struct elf_image *image, uint64_t limit,
+		    const uint8_t **data, uint64_t *size);
+
+/*
+ * The file's sections, read for the caller alone where they can be: those of @module may be
+ * forgotten meanwhile.  @own: to be given to elf_image_fini().  NULL: they cannot be read.
+ */
+const struct elf_image *module_sections(const struct module *module, struct elf_image *own);
 
 /* Close its file: its code cannot be read any more, its tables can. */
 void module_leave_file(struct module *module);
 
-/* Its sections of call-frame information; one that is kept compiled may have no bytes. */
-unsigned int module_cfi(const struct module *module,
-			struct bobbin_cfi_view ret[CALL_FRAMES_SECTIONS]);
-
 /*
- * Its compiled table is not read for a while.  It is kept from now on, and takes little memory;
- * what it was made of takes none.
+ * It is not asked for a while.  Its compiled table is kept from now on, and takes little memory;
+ * its call-frame information takes none, and is read again where it is needed.
  */
 void module_rest(struct module *module);
+
+/* Bytes of tables, and of a file that was copied. */
+uint64_t module_held(const struct module *module);
+
+/* Bytes that module_rest() would free; 0: there are none, or they are in use. */
+uint64_t module_rests_from(const struct module *module);
 
 /*
  * The rule for code at a file offset; false: no segment has it, and @ret is unchanged.

@@ -21,6 +21,12 @@
  */
 #define MODULES_MAX ((uint64_t)512 << 20)
 
+/*
+ * Of those that can be read again the least recently used are forgotten from there on.  libLLVM
+ * has 6 MiB.
+ */
+#define RESTING_MAX ((uint64_t)16 << 20)
+
 /* What is mapped from an offset on, if it is no code of the file itself. */
 struct inner_module {
 	uint64_t mapped;
@@ -43,6 +49,9 @@ struct module_slot {
 	bool tried;
 	bool left_out; /* there was no room for its tables */
 	int tried_pid; /* through which it could not be opened */
+	uint64_t used; /* when last */
+	uint64_t held; /* bytes of tables, those of inner files, too */
+	uint64_t rests_from;
 };
 
 struct bobbin_unwinder {
@@ -53,7 +62,10 @@ struct bobbin_unwinder {
 	struct module_slot *modules; /* by file number */
 	uint32_t module_count;
 	size_t module_room;
-	uint64_t module_bytes; /* of tables that are held */
+	uint64_t clock;
+	uint32_t last;       /* number of the file that was asked for last */
+	uint64_t held;       /* of all slots */
+	uint64_t rests_from; /* likewise */
 	struct remote_room registered;
 	struct code_pages pages;
 	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
@@ -244,24 +256,72 @@ static bool must_try(const struct module_slot *slot, const struct mapped_file *f
 	return !slot->tried || (!slot->module && !slot->left_out && slot->tried_pid != file->pid);
 }
 
+static void measure(struct bobbin_unwinder *u, struct module_slot *slot)
+{
+	u->held -= slot->held;
+	u->rests_from -= slot->rests_from;
+	slot->rests_from = slot->module ? module_rests_from(slot->module) : 0;
+	slot->held = slot->module ? module_held(slot->module) : 0;
+	for (size_t i = 0; i < slot->inner_count; i++)
+		if (slot->inner[i].module)
+			slot->held += module_held(slot->inner[i].module);
+	u->held += slot->held;
+	u->rests_from += slot->rests_from;
+}
+
+/* The one with something to forget, but for @but, that was asked for the longest time ago; or NULL. */
+static struct module_slot *least_recent(struct bobbin_unwinder *u, const struct module_slot *but)
+{
+	struct module_slot *least = NULL;
+
+	for (uint32_t i = 0; i < u->module_count; i++) {
+		struct module_slot *slot = &u->modules[i];
+
+		if (slot != but && slot->rests_from && module_rests_from(slot->module) &&
+		    (!least || slot->used < least->used))
+			least = slot;
+	}
+	return least;
+}
+
+static uint64_t room_left(const struct bobbin_unwinder *u)
+{
+	return u->held < MODULES_MAX ? MODULES_MAX - u->held : 0;
+}
+
+/* Before @next is asked.  The one before it may have read again what it had forgotten. */
+static void bound_modules(struct bobbin_unwinder *u, struct module_slot *next)
+{
+	struct module_slot *slot;
+
+	measure(u, &u->modules[u->last]);
+	u->last = (uint32_t)(next - u->modules);
+	next->used = ++u->clock;
+	while (u->rests_from > RESTING_MAX && (slot = least_recent(u, next))) {
+		module_rest(slot->module);
+		measure(u, slot);
+	}
+}
+
 struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 				    const struct mapped_file *file)
 {
 	struct module_slot *slot = slot_of(unwinder, file->number);
 	int r;
 
-	if (!slot || !must_try(slot, file))
-		return slot ? slot->module : NULL;
+	if (!slot)
+		return NULL;
+	bound_modules(unwinder, slot);
+	if (!must_try(slot, file))
+		return slot->module;
 	slot->tried = true;
 	slot->tried_pid = file->pid;
 	if (file->kind != FILE_REGULAR && file->kind != FILE_VDSO)
 		return NULL;
-	r = module_open(&unwinder->context, file, MODULES_MAX - unwinder->module_bytes,
-			&slot->module);
+	r = module_open(&unwinder->context, file, room_left(unwinder), &slot->module);
 	slot->left_out = r == -ENOBUFS;
 	if (r)
 		return NULL;
-	unwinder->module_bytes += elf_image_copied(&slot->module->image);
 	return slot->module;
 }
 
@@ -271,10 +331,9 @@ static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file
 	int fd = unwinder_file_open(u, file);
 
 	inner->tried_pid = file->pid;
-	if (fd < 0 || module_open_inner(&u->context, fd, inner->mapped,
-					MODULES_MAX - u->module_bytes, &inner->module))
+	if (fd < 0 ||
+	    module_open_inner(&u->context, fd, inner->mapped, room_left(u), &inner->module))
 		return;
-	u->module_bytes += elf_image_copied(&inner->module->image) + inner->module->copied;
 }
 
 /* The files inside of a file, one after the other, are mapped as if they were alone. */

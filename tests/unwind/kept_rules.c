@@ -77,9 +77,9 @@ static void compare_tables(const char *path, struct module *m, struct module *ke
 	const uint8_t *wanted, *found;
 	uint64_t wanted_size, found_size;
 
-	if (!module_compiled(m, UINT64_MAX, &wanted, &wanted_size) &&
-	    !module_compiled(kept, UINT64_MAX, &found, &found_size) && wanted_size == found_size &&
-	    !memcmp(wanted, found, found_size))
+	if (!module_compiled(m, &m->image, UINT64_MAX, &wanted, &wanted_size) &&
+	    !module_compiled(kept, &kept->image, UINT64_MAX, &found, &found_size) &&
+	    wanted_size == found_size && !memcmp(wanted, found, found_size))
 		return;
 	printf("%s: another table\n", path);
 	sums.different++;
@@ -123,7 +123,7 @@ static void compare_resting(char *path, struct module *m, struct table_cache *ca
 	struct module *resting = open_file(path, cache);
 	const uint8_t *table;
 	uint64_t size;
-	bool alone = !module_compiled(resting, UINT64_MAX, &table, &size);
+	bool alone = !module_compiled(resting, &resting->image, UINT64_MAX, &table, &size);
 
 	module_rest(resting);
 	if (alone && elf_image_copied(&resting->image) >= elf_image_copied(&m->image)) {
@@ -136,10 +136,28 @@ static void compare_resting(char *path, struct module *m, struct table_cache *ca
 	module_close(resting);
 }
 
+/* Without a cache it is all read again. */
+static void compare_forgotten(char *path, struct module *m)
+{
+	struct module *forgotten = open_file(path, NULL);
+	uint64_t bytes = module_rests_from(forgotten);
+
+	module_rest(forgotten);
+	if (!bytes || module_rests_from(forgotten)) {
+		printf("%s: nothing was forgotten\n", path);
+		sums.different++;
+	}
+	compare_modules(path, m, forgotten);
+	module_rest(forgotten);
+	compare_functions(m, forgotten);
+	module_close(forgotten);
+}
+
 static void compare_file(char *path, struct table_cache *cache, struct table_cache *other)
 {
 	struct module *m = open_file(path, NULL);
 
+	compare_forgotten(path, m);
 	compare_kept(path, m, cache);
 	compare_resting(path, m, other);
 	printf("%s: %" PRIu64 " addresses, %" PRIu64 " different\n", path, sums.compared,
