@@ -11,6 +11,8 @@
 
 /* Larger registered sections are not compiled. */
 #define SECTION_MAX (16u << 20)
+/* Of more call-frame information one table is made at a time: that takes six times its bytes. */
+#define LARGE_CFI (1u << 20)
 
 /**
  * struct wanted_table - the tables of a file, or of a registered section
@@ -58,7 +60,11 @@ static enum slot_state ask(struct bpf_tables *t, const struct wanted_table *want
 	if (!w)
 		return SLOT_REFUSED;
 	*w = *wanted;
-	w->job = (struct walk_job){.run = build, .drop = drop};
+	w->job = (struct walk_job){
+		.run = build,
+		.drop = drop,
+		.large = w->module && w->module->cfi_bytes > LARGE_CFI,
+	};
 	if (w->section)
 		remote_table_share(w->section);
 	walk_workers_ask(t->workers, &w->job);

@@ -14,7 +14,7 @@
  * @lock: for what follows
  * @changed: there is one more job, or one more is done
  * @first, @end: all that were not taken; where the next one goes
- * @waiting: the first that nobody has begun, or NULL
+ * @has_large: a large one is run
  * @stop: no more are begun
  */
 struct walk_workers {
@@ -22,21 +22,31 @@ struct walk_workers {
 	unsigned int thread_count;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct walk_job *first, **end, *waiting;
-	bool stop;
+	struct walk_job *first, **end;
+	bool has_large, stop;
 };
+
+/* The first that can be begun, or NULL. */
+static struct walk_job *find_next(const struct walk_workers *w)
+{
+	struct walk_job *job = w->first;
+
+	while (job && (job->begun || (job->large && w->has_large)))
+		job = job->next;
+	return job;
+}
 
 /* NULL: the end. */
 static struct walk_job *begin_next(struct walk_workers *w)
 {
-	struct walk_job *job;
+	struct walk_job *job = NULL;
 
-	while (!w->stop && !w->waiting)
+	while (!w->stop && !(job = find_next(w)))
 		pthread_cond_wait(&w->changed, &w->lock);
 	if (w->stop)
 		return NULL;
-	job = w->waiting;
-	w->waiting = job->next;
+	job->begun = true;
+	w->has_large |= job->large;
 	return job;
 }
 
@@ -51,6 +61,8 @@ static void *work(void *ctx)
 		job->run(job);
 		pthread_mutex_lock(&w->lock);
 		job->done = true;
+		if (job->large)
+			w->has_large = false;
 		pthread_cond_broadcast(&w->changed);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -115,13 +127,11 @@ void walk_workers_close(struct walk_workers *workers)
 
 void walk_workers_ask(struct walk_workers *workers, struct walk_job *job)
 {
-	job->done = false;
+	job->begun = job->done = false;
 	job->next = NULL;
 	pthread_mutex_lock(&workers->lock);
 	*workers->end = job;
 	workers->end = &job->next;
-	if (!workers->waiting)
-		workers->waiting = job;
 	pthread_cond_signal(&workers->changed);
 	pthread_mutex_unlock(&workers->lock);
 }

@@ -14,11 +14,13 @@ struct walk_workers;
  * struct walk_job - something to do
  * @run: in another thread
  * @drop: nobody will take the job, which may not have been run
+ * @large: it takes much memory, and is run without others of this kind
  */
 struct walk_job {
 	void (*run)(struct walk_job *job);
 	void (*drop)(struct walk_job *job);
-	bool done; /* the rest is the workers' */
+	bool large;
+	bool begun, done; /* the rest is the workers' */
 	struct walk_job *next;
 };
 

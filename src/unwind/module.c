@@ -201,6 +201,7 @@ static void note_code(struct module *m)
 {
 	m->tables.entry = is_started(m) ? m->image.entry : 0;
 	m->tables.entry_size = m->tables.entry ? entry_size(m) : 0;
+	m->cfi_bytes = elf_image_cfi(&m->image);
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 

@@ -34,6 +34,7 @@ struct module {
 	struct table_cache *cache; /* borrowed, or NULL */
 	struct cached_cfi kept;    /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
+	uint64_t cfi_bytes;        /* that it has, held or not */
 	bool compiling;            /* by another thread, see module_compiled() */
 	int fd;                    /* to read code bytes, or -1 */
 	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
