@@ -146,6 +146,12 @@ static int start_helper(struct process_reader *r)
 	return -EAGAIN;
 }
 
+void process_reader_start(struct process_reader *reader)
+{
+	if (reader && !reader->helper)
+		start_helper(reader);
+}
+
 /* 0; -ETIMEDOUT; -EPIPE: the helper has ended. */
 static int receive(struct process_reader *r, uint64_t begin, bool is_file,
 		   struct helper_reply *reply, int *fd)

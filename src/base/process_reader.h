@@ -57,6 +57,12 @@ struct process_reader_stats {
 /* @deadline_ms: of a request, and of all that stall, above 0.  0 or -ENOMEM. */
 int process_reader_open(unsigned int deadline_ms, struct process_reader **ret);
 
+/*
+ * Start its helper now and not with the first request, since that inherits what memory holds then.
+ * Not to be relied on: it is started where it is needed.  @reader: or NULL.
+ */
+void process_reader_start(struct process_reader *reader);
+
 /* From when @hurry is not 0 on, a stall costs a quarter of a second at most.  @reader: or NULL. */
 void process_reader_hurry(struct process_reader *reader, const volatile sig_atomic_t *hurry);
 

@@ -21,7 +21,7 @@
 /* Names begin anew when they take more than that: files come and go for days. */
 #define NAMES_MAX ((size_t)32 << 20)
 /* Of which the tables of files take that at most, the least recently used go. */
-#define FILES_MAX ((size_t)20 << 20)
+#define FILES_MAX ((size_t)16 << 20)
 /* What is told apart of the processes of an interval. */
 #define PROCESSES_MAX 65536
 #define PID_SIZE 16
@@ -177,8 +177,12 @@ static const struct sample_sink counting_sink = {
 static void *run(void *ctx)
 {
 	struct live_samples *s = ctx;
-	int error = sample_queue_run(s->queue, &counting_sink, s);
+	int error;
 
+	/* there is little to inherit yet */
+	process_reader_start(unwinder_reader(s->unwinder));
+	naming_start(s->naming);
+	error = sample_queue_run(s->queue, &counting_sink, s);
 	pthread_mutex_lock(&s->lock);
 	s->stats.ended = true;
 	s->stats.error = error;

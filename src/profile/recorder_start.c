@@ -469,6 +469,8 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	*stage = RECORDER_MEMORY;
 	error = unwinder_open(&r->options.unwind, r->options.infer, &r->unwinder);
 	if (!error) {
+		/* before the program for the kernel is loaded, which takes memory for a while */
+		process_reader_start(unwinder_reader(r->unwinder));
 		process_reader_hurry(unwinder_reader(r->unwinder), r->options.hurry);
 		error = process_table_open(r->unwinder, native_arch(), true, &r->processes);
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +121,16 @@ static int symfile_set_resolve(struct symfile_set *set, unsigned int number, uin
 			       struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct symfile *f = set->files[number];
+	const bool was_shut = f->state == SYMFILE_SHUT;
 	int n;
 
 	f->used = ++set->clock;
 	n = symfile_resolve(f, &set->context, offset, ret, max, holds);
 	measure(set, f);
 	enforce_limit(set, f);
+	/* to read a file takes several times what stays of it */
+	if (was_shut)
+		malloc_trim(0);
 	return n;
 }
 

@@ -130,6 +130,11 @@ void naming_close(struct naming *naming)
 	free(naming);
 }
 
+void naming_start(struct naming *naming)
+{
+	symbolizer_start(naming->symbolizer);
+}
+
 size_t naming_memory(const struct naming *naming)
 {
 	struct symbolizer_stats stats;

@@ -51,6 +51,9 @@ int naming_open_kept(const struct naming_options *options, struct bobbin_unwinde
 		     struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
 
+/* As symbolizer_start(). */
+void naming_start(struct naming *naming);
+
 /* Bytes that names take, more or less. */
 size_t naming_memory(const struct naming *naming);
 

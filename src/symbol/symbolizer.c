@@ -138,6 +138,11 @@ void symbolizer_close(struct symbolizer *s)
 	free(s);
 }
 
+void symbolizer_start(struct symbolizer *s)
+{
+	name_process_start(s->context.process);
+}
+
 static bool add_part(struct key *key, const void *bytes, size_t size)
 {
 	if (size > sizeof(key->bytes) - key->size)

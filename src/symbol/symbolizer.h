@@ -80,6 +80,12 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 void symbolizer_close(struct symbolizer *s);
 
 /*
+ * Start its process now and not with the first name, since it inherits what memory holds then.
+ * Not to be relied on: it is started where it is needed.
+ */
+void symbolizer_start(struct symbolizer *s);
+
+/*
  * Make a file known and return its number, the same for the same build ID, or
  * without one for the same device and inode, or else for the same two paths.
  * A file that could not be opened before, or is in more roots by now, is read again by the new
