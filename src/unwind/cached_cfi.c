@@ -118,10 +118,10 @@ bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
 	if (cfi->keyed && !cfi->found && cfi->made)
 		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
 	/* others may have made it since */
-	if (cfi->keyed && !cfi->found && look(cache, arch, cfi)) {
-		free(cfi->made);
-		cfi->made = NULL;
-	}
+	if (cfi->keyed && !cfi->found)
+		look(cache, arch, cfi);
+	free(cfi->made);
+	cfi->made = NULL;
 	kept_table_rest(&cfi->kept);
 	if (cfi->found && cfi->count > 1)
 		return false;

@@ -53,8 +53,9 @@ void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
 
 /*
  * Free the memory of a table that is not read for a while.  One that was made is stored in the
- * cache first; one that is there by now is used from then on.  Whether sections are no longer
- * borrowed: of two, lookups need to know which of them covers an address.
+ * cache first, without which it is made again where it is needed; one that is there by now is used
+ * from then on.  Whether sections are no longer borrowed: of two, lookups need to know which of
+ * them covers an address.  @cache: or NULL.
  */
 bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
 		     struct cached_cfi *cfi);

@@ -360,8 +360,7 @@ void module_rest(struct module *module)
 
 	if (!may_rest(module))
 		return;
-	if (module->cache && !module->compiling &&
-	    !cached_cfi_rest(module->cache, module->image.arch, kept))
+	if (!module->compiling && !cached_cfi_rest(module->cache, module->image.arch, kept))
 		return;
 	if (kept->found && !module->compiling && !table_set_has(&module->tables, TABLE_CACHED_CFI))
 		table_set_add(&module->tables, &cached_cfi_ops, kept);

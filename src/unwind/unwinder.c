@@ -25,7 +25,7 @@
  * Of those that can be read again the least recently used are forgotten from there on.  libLLVM
  * has 6 MiB.
  */
-#define RESTING_MAX ((uint64_t)16 << 20)
+#define RESTING_MAX ((uint64_t)8 << 20)
 
 /* What is mapped from an offset on, if it is no code of the file itself. */
 struct inner_module {
