@@ -259,13 +259,17 @@ it_says_what_is_missing_in_a_storm() {
 		fail "an empty table without a word: $(cat out)"
 }
 
-# The names of what has run do not stay for ever.  With -a it would also have those of all that other
-# tests run meanwhile, among them compilers with 50 MiB of names.
-it_takes_little_memory() {
+# can_take_little: sanitizers take more
+can_take_little() {
 	needs_root
 	nm -D "$(dirname "$bobbin")/../libbobbin.so" | grep -q __asan_init && skip "sanitizers take more"
 	bpf=--bpf
 	"$bobbin" record --bpf -o /dev/null true || bpf=
+}
+
+# The names of what has run do not stay for ever.
+it_takes_little_memory() {
+	can_take_little
 	spawn "$bobbin" top -b $bpf -d 0.5 \
 		sh -c 'while :; do /bin/true; perl -e 1; python3 -c 1; git --version; gcc --version; done' >out
 	top=$pid
@@ -275,6 +279,68 @@ it_takes_little_memory() {
 	# some 70 MiB, of which 40 are maps of the kernel
 	[ "$kib" -lt 98304 ] || fail "$kib KiB resident"
 	kill -INT "$top"
+}
+
+# held PID: KiB of it and of the processes that read for it
+held() {
+	find "/proc/$1/task/" -name children -exec cat {} + | tr ' ' '\n' | grep . >children
+	echo "$1" | cat - children | while read -r one; do
+		cat "/proc/$one/smaps_rollup"
+	done | awk '/^Pss:/ { sum += $2 } END { print sum }'
+}
+
+# giants COUNT: ./giant1 and so on, each of 40,000 functions with 4 MB of names and 2 MB of call-frame
+# information, which spins in a function of its own
+giants() {
+	awk 'BEGIN {
+		filler = sprintf("%096d", 0)
+		for (i = 0; i < 40000; i++) {
+			print "function_" i "_" filler ":\n.cfi_startproc"
+			for (at = 16; at <= 48; at += 8)
+				print "push %rbx\n.cfi_def_cfa_offset " at
+			for (at = 40; at >= 8; at -= 8)
+				print "pop %rbx\n.cfi_def_cfa_offset " at
+			print "ret\n.cfi_endproc"
+		}
+		print ".section .note.GNU-stack, \"\", @progbits"
+	}' >functions.s
+	gcc -c functions.s
+	for number in $(seq "$1"); do
+		echo "void spins_$number(void) { for (;;) __asm__ volatile(\"\"); }
+			int main(void) { spins_$number(); }" >main.c
+		gcc -O1 -fno-inline -Wl,--build-id="0x$(printf %08x "$number")" -o "giant$number" main.c functions.o
+	done
+}
+
+# is_named NUMBER ROWS: there are more rows than that of its function
+is_named() {
+	[ "$(rows <out | grep -c " giant$1 .*\] spins_$1\$")" -gt "$2" ]
+}
+
+# takes_little PID: 100 MB
+takes_little() {
+	[ "$(held "$1")" -lt 97656 ]
+}
+
+# Whatever else it sees.  It takes more for as long as it reads names, or makes a table, of one large
+# file.  What is forgotten meanwhile has the same name again.
+it_takes_little_memory_for_large_programs() {
+	can_take_little
+	[ "$(uname -m)" = x86_64 ] || skip "the functions are x86-64's"
+	giants 14
+	for walk in $bpf --no-bpf; do
+		spawn "$bobbin" top -b -a -z -F 99 "$walk" -d 0.5 --sort comm --filter spins_ >out
+		top=$pid
+		for number in $(seq 14) 1 2; do
+			seen=$(rows <out | grep -c " giant$number ") || seen=0
+			spawn "./giant$number"
+			eventually is_named "$number" "$seen"
+			kill -KILL "$pid"
+			eventually takes_little "$top"
+		done
+		kill -INT "$top"
+		wait "$top" || fail "exit status $?"
+	done
 }
 
 it_prints_no_control_characters() {
