@@ -225,7 +225,7 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		file.roots = mapped->file->roots;
 	}
 	module = unwinder_module(n->unwinder, space, pc);
-	if (module && module->base)
+	if (mapped && module && module->base)
 		return module_symbols(n->symbolizer, module, mapped->file, ret);
 	known = known_file(n, space, pc);
 	/* its build ID is that of another file, see file_build_ids.h */

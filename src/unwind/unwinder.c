@@ -320,9 +320,7 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
 		return NULL;
 	r = module_open(&unwinder->context, file, room_left(unwinder), &slot->module);
 	slot->left_out = r == -ENOBUFS;
-	if (r)
-		return NULL;
-	return slot->module;
+	return r ? NULL : slot->module;
 }
 
 static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file,
@@ -331,9 +329,8 @@ static void open_inner(struct bobbin_unwinder *u, const struct mapped_file *file
 	int fd = unwinder_file_open(u, file);
 
 	inner->tried_pid = file->pid;
-	if (fd < 0 ||
-	    module_open_inner(&u->context, fd, inner->mapped, room_left(u), &inner->module))
-		return;
+	if (fd >= 0)
+		module_open_inner(&u->context, fd, inner->mapped, room_left(u), &inner->module);
 }
 
 /* The files inside of a file, one after the other, are mapped as if they were alone. */
