@@ -172,13 +172,13 @@ static int find_row(const struct call_frames *f, uint64_t vaddr, struct bobbin_e
 	return r ? r : bobbin_cfi_rows_find(rows, vaddr, err, row);
 }
 
-/* Where the list is still to be made, a kept table comes before this one, and has the row. */
 static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
 		  struct bobbin_error *err, struct table_answer *ret)
 {
 	struct bobbin_cfi_rows rows;
+	int r = call_frames_list(table);
 
-	return find_row(table, pc, err, &rows, &ret->row, &ret->source);
+	return r ? r : find_row(table, pc, err, &rows, &ret->row, &ret->source);
 }
 
 static enum bobbin_reason step_by_row(void *table, uint64_t pc, const struct bobbin_mem *mem,

@@ -60,7 +60,7 @@ void call_frames_init_later(const struct elf_image *image, struct call_frames *r
  */
 void call_frames_rest(struct call_frames *frames, int fd);
 
-/* Make the list if it is still to be made, for what a kept table does not tell.  0 or -ENOMEM. */
+/* Make the list if it is still to be made; before lookups.  0 or -ENOMEM. */
 int call_frames_list(struct call_frames *frames);
 
 void call_frames_fini(struct call_frames *frames);

@@ -12,8 +12,7 @@
  * Whoever wants a rule, a function or the covered code asks here, in this order.
  *
  * A lookup changes nothing but the mark of a malformed table, waits for nobody and takes no
- * memory, so it can run in signal handlers, except where a side-file or inferred rules are in the
- * set.
+ * memory, so it can run in signal handlers, except where a side-file is in the set.
  */
 #ifndef BOBBIN_UNWIND_TABLE_SET_H
 #define BOBBIN_UNWIND_TABLE_SET_H
