@@ -70,6 +70,8 @@ struct comparison {
 	size_t frames[PROGRAMS_MAX];
 	size_t sources[BOBBIN_SOURCE_COUNT]; /* frames by the source of their rule */
 	size_t activations;                  /* equal PCs that are exact for one of them only */
+	size_t without_files;                /* samples of processes of which libdwfl has no file */
+	int no_files;                        /* its error */
 	struct cause *causes;
 	struct dwfl_result dwfl;
 	struct bobbin_frame frames_of_bobbin[BOBBIN_MAX_DEPTH];
@@ -221,9 +223,11 @@ static void compare_sample(struct comparison *c, struct set_sample *s)
 	struct cause cause = {.program = program_index(&c->programs, s->comm)};
 	uint32_t common;
 
+	/* as of one that begins or ends: nothing is mapped there yet, or any more */
 	if (!walk) {
-		fprintf(stderr, "compare: libdwfl cannot be set up: %s\n", dwfl_errmsg(-1));
-		exit(2);
+		c->without_files++;
+		c->no_files = dwfl_errno();
+		return;
 	}
 	bobbin_unwind(c->unwinder, layout->space, &s->regs, &mem, &trace);
 	dwfl_walk_run(walk, &s->regs, &s->stack, false, &c->dwfl);
@@ -300,6 +304,9 @@ static void print_table(const struct comparison *c)
 			printf("%zu frames by %s\n", c->sources[i],
 			       bobbin_source_str((unsigned int)i));
 	printf("%zu frames are exact to one and a return address to the other\n", c->activations);
+	if (c->without_files)
+		printf("%zu samples without libdwfl: %s\n", c->without_files,
+		       dwfl_errmsg(c->no_files));
 	if (c->set.without_user)
 		printf("%zu samples have no user registers\n", c->set.without_user);
 }
@@ -345,8 +352,10 @@ static void print_causes(const struct comparison *c)
 
 static bool is_good(struct comparison *c, size_t min_samples)
 {
-	bool good = true;
+	bool good = (double)c->without_files <= LOST_SHARE * (double)c->set.count;
 
+	if (!good)
+		printf("too many samples without libdwfl\n");
 	for (size_t i = 0; i < REQUIRED; i++) {
 		size_t n = program_index(&c->programs, required_programs[i]);
 
