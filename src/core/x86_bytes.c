@@ -222,7 +222,7 @@ static bool take_vector(struct taker *t, uint8_t prefix, uint8_t *rex, struct x8
 }
 
 /* Of the older kind. */
-static bool is_prefix(uint8_t byte)
+static BOBBIN_ALWAYS_INLINE bool is_prefix(uint8_t byte)
 {
 	switch (byte) {
 	case 0x26:
@@ -252,7 +252,7 @@ static bool take_prefix(struct taker *t, struct x86_bytes *b)
 	return true;
 }
 
-static bool take_opcode(struct taker *t, uint8_t *rex, struct x86_bytes *b)
+static BOBBIN_ALWAYS_INLINE bool take_opcode(struct taker *t, uint8_t *rex, struct x86_bytes *b)
 {
 	uint8_t byte = take(t);
 

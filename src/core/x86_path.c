@@ -299,7 +299,7 @@ static enum code_turn calculate(struct code_path *p, const struct x86_bytes *b)
 	return CODE_TURN_ON;
 }
 
-static enum code_turn turn_rest(struct code_path *p, const struct x86_bytes *b)
+static BOBBIN_ALWAYS_INLINE enum code_turn turn_rest(struct code_path *p, const struct x86_bytes *b)
 {
 	switch (b->opcode) {
 	case 0x68:
@@ -349,8 +349,8 @@ static enum code_turn turn_rest(struct code_path *p, const struct x86_bytes *b)
 	}
 }
 
-static enum code_turn turn_one(struct code_path *p, const struct x86_bytes *b, const uint8_t *after,
-			       bool after_push)
+static BOBBIN_ALWAYS_INLINE enum code_turn turn_one(struct code_path *p, const struct x86_bytes *b,
+						    const uint8_t *after, bool after_push)
 {
 	switch (b->opcode) {
 	case 0x50 ... 0x57:
