@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/elf_walk.h"
 #include "base/living_file.h"
 #include "base/regular_file.h"
 #include "base/vector.h"
@@ -310,14 +311,11 @@ int symbol_offset_find(const char *path, const char *debug_path, const char *nam
 
 static bool is_executed(Elf *elf, uint64_t offset)
 {
-	size_t count;
 	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
-		    phdr.p_flags & PF_X && offset - phdr.p_offset < phdr.p_filesz)
+	for (size_t i = 0; elf_next_segment(elf, &i, &phdr);)
+		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X &&
+		    offset - phdr.p_offset < phdr.p_filesz)
 			return true;
 	return false;
 }

@@ -347,11 +347,9 @@ uint64_t module_held(const struct module *module)
 
 uint64_t module_rests_from(const struct module *module)
 {
-	uint64_t bytes = call_frames_held(&module->frames);
-
 	if (!may_rest(module) || (module->kept.found && module->kept.count > 1))
 		return 0;
-	return bytes + elf_image_cfi(&module->image);
+	return call_frames_held(&module->frames) + elf_image_cfi(&module->image);
 }
 
 void module_rest(struct module *module)

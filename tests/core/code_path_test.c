@@ -220,7 +220,6 @@ static void a_return_above_a_call_is_the_functions_own(void **state)
 	assert_string_equal(rule_after(&c, 2, true, false, room), "CFA=sp+16 RA=c-8 FP=u");
 }
 
-/* je over a jump that leads nowhere */
 /* call; jmp to the end of what is elsewhere: add $8,%rsp; ret */
 static void a_call_of_a_cold_part_may_be_its_end(void **state)
 {
@@ -241,6 +240,7 @@ static void a_call_of_a_cold_part_may_be_its_end(void **state)
 	expect(&near, 0, "CFA=sp+16 RA=c-8 FP=u");
 }
 
+/* je over a jump that leads nowhere */
 static void a_branch_may_be_taken(void **state)
 {
 	const struct code c = AMD64("\x74\x02\xff\xe0\x48\x83\xc4\x08\xc3");
