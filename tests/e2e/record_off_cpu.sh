@@ -216,11 +216,13 @@ it_knows_its_waits_beside_other_recorders() {
 	eventually [ -e ready.1 -a -e ready.2 -a -e ready.3 ]
 	touch go
 	wait "$recorder1" && wait "$recorder2" && wait "$recorder3"
-	# three recorders of everything lose some where the machine is busy
 	for one in 1 2 3; do
 		mv "all.$one" perf.data
-		[ "$(time_in offcpu-time sleeps_often)" -gt 0 ] || fail "no waits in the $one. recording"
-		[ "$(time_in offcpu-waker gives_lock_back)" -gt 0 ] ||
+		# recorders of everything lose some where the machine is busy
+		least=100000000
+		! "$bobbin" script -F tid 2>&1 >/dev/null | grep -q ' records were lost ' || least=1
+		[ "$(time_in offcpu-time sleeps_often)" -ge $least ] || fail "no waits in the $one. recording"
+		[ "$(time_in offcpu-waker gives_lock_back)" -ge $least ] ||
 			fail "no wakers in the $one. recording"
 	done
 }
