@@ -32,10 +32,7 @@ static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbi
 
 static inline bool leads_to_root(struct frame_walk *w, uint64_t addr, enum code_answer returns)
 {
-	const struct code_reader code = {world_code, w};
-
-	return known_code_root(w->arch, &code, addr) ||
-	       (returns == CODE_YES && world_is_entry(w, addr - 1));
+	return world_is_root(w, addr) || (returns == CODE_YES && world_is_entry(w, addr - 1));
 }
 
 static inline bool is_resolver(struct frame_walk *w, uint64_t addr)

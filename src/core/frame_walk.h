@@ -108,6 +108,9 @@ static bool world_is_code(struct frame_walk *w, uint64_t addr);
 /* Whether a call, or a signal handler, may return to an address, which may be anything. */
 static enum code_answer world_returns(struct frame_walk *w, uint64_t addr);
 
+/* Whether the code at an address ends the thread or fiber that returns to it, see known_code_root(). */
+static bool world_is_root(struct frame_walk *w, uint64_t addr);
+
 /*
  * What the code at the PC of w->regs says may be kept, and had the next time.  A rule with
  * BOBBIN_RULE_LEAF is not certain.

@@ -231,6 +231,13 @@ static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 	return code_search_has(&((struct own_walk *)frames)->search, addr);
 }
 
+static bool world_is_root(struct frame_walk *frames, uint64_t addr)
+{
+	const struct code_reader code = {world_code, frames};
+
+	return known_code_root(frames->arch, &code, addr);
+}
+
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 {
 	const struct loaded_object *object =

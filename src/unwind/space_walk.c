@@ -73,9 +73,10 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 	return BOBBIN_REASON_NONE;
 }
 
-/* In a key: what the code says at an exact PC, or after a call.  No file is that large. */
+/* In a key: what the code says at an exact PC, or after a call; whether it is a root's.  No file is that large. */
 #define EXACT_PLACE (1ull << (KEY_FILE - 1))
 #define RETURN_PLACE (1ull << (KEY_FILE - 2))
+#define ROOT_PLACE (1ull << (KEY_FILE - 3))
 
 /* The cache's key of an address in a file whose bytes can be read; 0: it is none, or is registered code. */
 static uint64_t place_key(const struct space_walk *w, uint64_t addr)
@@ -85,7 +86,7 @@ static uint64_t place_key(const struct space_walk *w, uint64_t addr)
 	if (!m || m->file->kind != FILE_REGULAR || remote_code_find(w->space->remote, addr) ||
 	    !unwinder_file_module(w->unwinder, m->file))
 		return 0;
-	if ((addr - m->start + m->offset) & (EXACT_PLACE | RETURN_PLACE))
+	if ((addr - m->start + m->offset) & (EXACT_PLACE | RETURN_PLACE | ROOT_PLACE))
 		return 0;
 	return rule_cache_key(m->file->number, addr - m->start + m->offset);
 }
@@ -141,6 +142,22 @@ static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
 	if (key && answer != CODE_UNREADABLE)
 		unwinder_return_keep(w->unwinder, key, answer);
 	return answer;
+}
+
+static bool world_is_root(struct frame_walk *frames, uint64_t addr)
+{
+	const struct space_walk *w = (struct space_walk *)frames;
+	const struct code_reader code = {world_code, frames};
+	const uint64_t place = place_key(w, addr), key = place ? place | ROOT_PLACE : 0;
+	enum code_answer answer;
+	bool is_root;
+
+	if (key && unwinder_return_known(w->unwinder, key, &answer))
+		return answer == CODE_YES;
+	is_root = known_code_root(frames->arch, &code, addr);
+	if (key)
+		unwinder_return_keep(w->unwinder, key, is_root ? CODE_YES : CODE_NO);
+	return is_root;
 }
 
 /* The key of what the code at the PC says. */

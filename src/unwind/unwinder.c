@@ -37,7 +37,7 @@ struct inner_module {
 /* For more mappings of one file no ELF files are looked for. */
 #define INNER_MAX 64
 
-/* Places of files that calls may return to are remembered, directly mapped. */
+/* What is known of places of files is remembered, directly mapped. */
 #define RETURN_BITS 13
 #define RETURN_SHIFT 2 /* for enum code_answer */
 
@@ -294,6 +294,9 @@ static void bound_modules(struct bobbin_unwinder *u, struct module_slot *next)
 {
 	struct module_slot *slot;
 
+	/* mostly the same file as before: it is measured before another one is asked */
+	if (next == &u->modules[u->last])
+		return;
 	measure(u, &u->modules[u->last]);
 	u->last = (uint32_t)(next - u->modules);
 	next->used = ++u->clock;

@@ -19,7 +19,7 @@ enum bobbin_source unwinder_rule(struct bobbin_unwinder *unwinder, struct bobbin
 void unwinder_keep_rule(struct bobbin_unwinder *unwinder, uint64_t key,
 			const struct bobbin_rule *rule, enum bobbin_source source);
 
-/* Whether calls return to the place of a key other than 0, if that is remembered. */
+/* What was asked of the code at the place of a key other than 0, if that is remembered. */
 bool unwinder_return_known(const struct bobbin_unwinder *unwinder, uint64_t key,
 			   enum code_answer *ret);
 void unwinder_return_keep(struct bobbin_unwinder *unwinder, uint64_t key, enum code_answer answer);

@@ -80,6 +80,13 @@ static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 	return false;
 }
 
+static bool world_is_root(struct frame_walk *frames, uint64_t addr)
+{
+	const struct code_reader code = {world_code, frames};
+
+	return known_code_root(frames->arch, &code, addr);
+}
+
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
 	/* glibc's clone(): mov %rax, %rdi; mov $__NR_exit, %eax; syscall */
