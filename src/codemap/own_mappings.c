@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/shortage.h"
+
 /* As emulators show it, too.  It is empty when the first thread has ended. */
 #define FIRST_THREAD_MAPS "/proc/self/maps"
 /* What is asked of a descriptor outlives the thread. */
@@ -129,7 +131,7 @@ static int reread(uint64_t start, uint64_t end)
 	int r;
 
 	if (!maps)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ENOENT;
+		return is_shortage(-errno) ? -errno : -ENOENT;
 	r = scan(maps, start, end);
 	fclose(maps);
 	return r;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/process_stat.h"
+#include "base/shortage.h"
 
 /* Written before this process began, so by another of the same number. */
 static bool is_left_over(const struct stat *st)
@@ -62,7 +63,7 @@ static int open_at(int directory, const char *name, enum names_file_use use)
 		return -errno;
 	fd = openat(directory, name, flags);
 	if (fd < 0)
-		return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? -errno : -EEXIST;
+		return is_shortage(-errno) ? -errno : -EEXIST;
 	status = check(fd, use);
 	if (!status)
 		return fd;

@@ -4,6 +4,7 @@
 #include "base/build_id_path.h"
 #include "base/elf_counts.h"
 #include "base/elf_walk.h"
+#include "base/shortage.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -139,7 +140,7 @@ static int try_below(const struct search_paths *paths, const char *root, const c
 	strcpy(stpcpy(path, root), name);
 	fd = paths->opener.open(paths->opener.ctx, path);
 	if (fd < 0)
-		return fd == -ETIMEDOUT ? fd : -ENOENT;
+		return fd == -ETIMEDOUT || is_shortage(fd) ? fd : -ENOENT;
 	return open_descriptor(fd, path, proof, ret);
 }
 
@@ -147,7 +148,7 @@ static int try_below(const struct search_paths *paths, const char *root, const c
 static bool is_missing(int found, int *err)
 {
 	/* what does not answer does not do so by another name */
-	bool is_end = !found || found == -ENOMEM || found == -ETIMEDOUT;
+	bool is_end = !found || is_shortage(found) || found == -ETIMEDOUT;
 
 	if (is_end || *err == -ENOENT)
 		*err = found;
@@ -291,7 +292,9 @@ static int try_server(const struct search_paths *paths, const struct build_id *i
 	if (!id->len)
 		return -ENOENT;
 	fd = paths->opener.fetch(paths->opener.ctx, id);
-	return fd < 0 ? -ENOENT : open_descriptor(fd, "", &(struct proof){.id = id}, ret);
+	if (fd < 0)
+		return is_shortage(fd) ? fd : -ENOENT;
+	return open_descriptor(fd, "", &(struct proof){.id = id}, ret);
 }
 
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,

@@ -55,7 +55,7 @@ struct elf_file {
 
 /*
  * The mapped file: @open_path, or @path below symfs.
- * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ENOMEM, -ETIMEDOUT.
+ * Returns 0, -ENOENT, -ESTALE if only other builds were found, -ETIMEDOUT, or a shortage.
  */
 int elf_file_find_main(const struct search_paths *paths, const char *open_path, const char *path,
 		       const struct build_id *id, struct elf_file *ret);
@@ -64,14 +64,14 @@ int elf_file_find_main(const struct search_paths *paths, const char *open_path, 
  * The separate debug file of @main, or of a build ID if that is not open: by
  * build ID in the debug path, by debug link, from a server.  Files are those of the
  * roots of processes, else our own.
- * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
+ * Returns 0, -ENOENT, -ETIMEDOUT, or a shortage.
  */
 int elf_file_find_debug(const struct search_paths *paths, const struct elf_file *main,
 			const struct build_id *id, struct elf_file *ret);
 
 /*
  * The file @name with build ID @id that dwz(1) moved parts of @debug to.
- * Returns 0, -ENOENT, -ENOMEM, -ETIMEDOUT.
+ * Returns 0, -ENOENT, -ETIMEDOUT, or a shortage.
  */
 int elf_file_find_supplement(const struct search_paths *paths, const struct elf_file *debug,
 			     const char *name, const struct build_id *id, struct elf_file *ret);

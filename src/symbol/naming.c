@@ -11,6 +11,7 @@
 
 #include "base/map_file.h"
 #include "base/memory_origin.h"
+#include "base/shortage.h"
 #include "base/vector.h"
 #include "symbol/code_label.h"
 #include "symbol/recorded_names.h"
@@ -59,7 +60,7 @@ struct naming {
 /* Other errors are the file's, and cost its names. */
 static void note_loss(struct naming *n, int error)
 {
-	if (error != -ENOMEM && error != -EAGAIN)
+	if (!is_shortage(error) && error != -EAGAIN)
 		return;
 	n->loss.frames++;
 	n->loss.error = error;

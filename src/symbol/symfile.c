@@ -2,6 +2,7 @@
 #include "symbol/symfile.h"
 
 #include "base/elf_walk.h"
+#include "base/shortage.h"
 #include "symbol/functions.h"
 
 #include <errno.h>
@@ -79,10 +80,10 @@ static int find_files(struct symfile *f, struct symfile_context *c, struct elf_f
 		       : elf_file_find_main(&c->paths, f->paths.open_path, f->paths.path,
 					    &f->build_id, main);
 
-	if (err == -ENOMEM || (has_section(main, ".symtab") && (!wants_dwarf || has_dwarf(main))))
+	if (is_shortage(err) || (has_section(main, ".symtab") && (!wants_dwarf || has_dwarf(main))))
 		return err;
 	err = elf_file_find_debug(&c->paths, main, &f->build_id, debug);
-	return err == -ENOMEM ? err : 0;
+	return is_shortage(err) ? err : 0;
 }
 
 static int read_segments(struct symfile *f, Elf *elf)
@@ -142,7 +143,7 @@ static int read_files(struct symfile *f, struct symfile_context *c, struct elf_f
 	/* DWARF that cannot be used, for whatever reason, is the same as none. */
 	err = debuginfo_open(has_dwarf(main) ? main : debug, &c->paths, &c->names, &c->wish,
 			     c->limit / 2, &f->debuginfo);
-	return err == -ENOMEM ? err : 0;
+	return is_shortage(err) ? err : 0;
 }
 
 static int symfile_open(struct symfile *f, struct symfile_context *c)

@@ -62,6 +62,26 @@ it_does_not_lose_names_silently_where_memory_ends() {
 	done
 }
 
+it_does_not_lose_names_silently_where_descriptors_end() {
+	"$bobbin" record -q "$(program chain)" 300
+	"$bobbin" script >whole
+	for count in $(seq 5 12) 64; do
+		status=0
+		(
+			ulimit -n "$count"
+			exec timeout 60 "$bobbin" script
+		) >out 2>err || status=$?
+		[ $status -lt 124 ] || fail "status $status with $count descriptors: $(cat err)"
+		if [ $status -eq 0 ]; then
+			diff whole out
+		else
+			[ -s err ] || fail "nothing was said with $count descriptors"
+		fi
+	done
+	# the last one had enough
+	[ $status -eq 0 ] || fail "64 descriptors are not enough: $(cat err)"
+}
+
 it_ends_a_table_without_memory_with_a_message() {
 	for size in $(seq 60000 20000 200000); do
 		limited "$size" "$bobbin" top -n 1 -b
