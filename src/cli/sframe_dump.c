@@ -143,6 +143,10 @@ static void dump_section(struct dump *dump, const struct sframe_section *section
 		padding -= table.view.size;
 		table.number++;
 	}
+	if (!r && !section->size) {
+		error = (struct bobbin_error){0, BOBBIN_REASON_SFRAME_EMPTY};
+		r = -EBADMSG;
+	}
 	if (r < 0) {
 		dump->base = section->offset;
 		note_defect(dump, &error);

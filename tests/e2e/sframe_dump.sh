@@ -310,8 +310,9 @@ it_complains_about_what_cannot_be_read() {
 	complains nowhere
 	[ "$(grep -c '^library.so: ' out)" -eq 2 ]
 	: >empty
-	dump --json empty
-	asks 'section["size"] == 0'
+	expect 1 "$bobbin" sframe dump empty
+	complains 'empty: offset 0x0: the region holds no SFrame data'
+	grep -q '^    defect at offset 0x0: the region holds no SFrame data$' out
 }
 
 it_explains_itself() {
