@@ -205,8 +205,9 @@ int code_label(struct code_labels *labels, const struct code_spot *spot, struct 
 		return keep(labels, region, spot->mapped_offset, spot->file_offset, ret);
 	if (spot->registered)
 		return keep_start(labels, spot, spot->function, spot->vaddr, ret);
+	/* where functions begin cannot be known: one name for all would be false */
 	if (!spot->module)
-		return keep_start(labels, spot, spot->mapped_offset, spot->file_offset, ret);
+		return keep_start(labels, spot, spot->file_offset, spot->file_offset, ret);
 	if (is_before_root(spot))
 		start = spot->vaddr + 1;
 	else if (!table_set_function(&spot->module->tables, spot->vaddr, &start))

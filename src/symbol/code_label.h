@@ -5,7 +5,8 @@
  *	cc1+0x4fa310      the file and where the function starts, by unwind tables
  *			  or as inferred from the code, where no table knows it
  *	libx.so.1+0x1278  neither knows it: where the last known function before it
- *			  ends, or where the mapped code starts
+ *			  ends, or where its segment starts
+ *	gone+0x1139	  the file cannot be read: the spot itself
  *	libc.so.6+0x519c0 no caller: the spot is one byte before what fibers return to
  *	bundle+0x12340    an ELF file inside of a file: where the function is in the latter
  *	[signal return]   code that the kernel runs when a signal handler returns

@@ -113,6 +113,22 @@ it_reads_frame_pointer_chains_of_perf() {
 	grep -q ' a$' out
 }
 
+it_gives_each_place_of_a_file_that_is_gone_its_own_name() {
+	needs perf
+	file=$(program_as vanished chain -fno-omit-frame-pointer -Wl,--build-id=none)
+	perf_record -q -e cpu-clock:u -F 999 --call-graph fp "$file" 500 2>perf.log
+	mv "$file" elsewhere
+	quietly "$bobbin" script -F comm,ip,sym
+	grep -o ' vanished+0x[0-9a-f]*' out | sort -u >names
+	[ "$(wc -l <names)" -ge 6 ] || fail "different functions have one name: $(cat names)"
+	# the name is the place: last three digits of both
+	grep ' vanished+0x' out >places
+	sed 's/^	* *[0-9a-f]*\([0-9a-f]\{3\}\) vanished+0x\([0-9a-f]*\)+\(0x[0-9a-f]*\).*/\1 0x\2 \3/' places |
+		while read -r digits name more; do
+			[ $(((name + more) % 4096)) -eq $((0x$digits)) ] || fail "not the place: $digits $name $more"
+		done
+}
+
 it_unwinds_stack_copies_of_perf() {
 	needs perf
 	perf_record -q -e cpu-clock -F 999 --call-graph dwarf,8192 "$(program chain)" 500 2>perf.log

@@ -229,7 +229,7 @@ it_names_what_perf_recorded_if_it_is_the_same() {
 	built old
 	for options in "-g" "--call-graph dwarf" "-g -k mono" "-g --buildid-mmap"; do
 		# shellcheck disable=SC2086 # several options
-		perf_record -q -e cpu-clock:u $options -o perfs ./app 2>/dev/null
+		perf_record -q -e cpu-clock:u -F 999 -m 4M $options -o perfs ./app 2>/dev/null
 		quietly "$bobbin" script -q -i perfs
 		stacks -i perfs | some ' old_leaf '
 		cp perfs "perfs$options"
