@@ -83,14 +83,25 @@ static BOBBIN_OUT_OF_LINE bool follow_path(struct frame_walk *w, bool taken)
 	return true;
 }
 
-/* The rule that the code says, for w->resort.rule. */
+/* The rule that the code says, for w->resort.rule: a doubtful one, if both ways lead to none else. */
 static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
 {
 	struct fallbacks *r = &w->resort;
 	bool found = false;
 
-	for (int taken = 0; taken < 2 && !found; taken++)
+	for (int taken = 0; taken < 2 && !found; taken++) {
 		found = follow_path(w, taken);
+		if (!found || !r->path.doubtful)
+			continue;
+		r->doubtful = r->rule;
+		r->code_doubts = true;
+		found = false;
+	}
+	r->code_doubts &= !found;
+	if (r->code_doubts) {
+		r->rule = r->doubtful;
+		return;
+	}
 	if (!found)
 		r->rule = bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
 	world_keep(w, &r->rule);
@@ -101,13 +112,13 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
 	struct fallbacks *r = &w->resort;
 
-	r->by_code.exists = r->by_code.is_certain = r->code_denies = false;
+	r->by_code.exists = r->by_code.is_certain = r->code_denies = r->code_doubts = false;
 	if (!world_is_code(w, bobbin_regs_lookup_pc(&w->regs)))
 		return;
 	if (!world_kept(w, &r->rule))
 		rule_of_code(w);
 	if (r->rule.cfa.how == BOBBIN_HOW_NO_RULE) {
-		r->code_denies = r->rule.reason == BOBBIN_REASON_BAD_RULE;
+		r->code_denies = !r->code_doubts && r->rule.reason == BOBBIN_REASON_BAD_RULE;
 		return;
 	}
 	try_way(w, &r->by_code);
@@ -200,7 +211,9 @@ static BOBBIN_ALWAYS_INLINE bool agrees_with_code(const struct frame_walk *w, ui
 {
 	const struct frame_way *way = &w->resort.by_code;
 
-	return !w->resort.code_denies && ((!way->exists && !way->is_certain) || way->slot == slot);
+	if (w->resort.code_denies)
+		return false;
+	return w->resort.code_doubts || (!way->exists && !way->is_certain) || way->slot == slot;
 }
 
 /* To a root, if it is the first that may be returned to.  Only where calls push the return address. */
@@ -228,7 +241,7 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w
 		return BOBBIN_SOURCE_PATH;
 	}
 	first_return(w);
-	if (is_proved(w, &r->by_code)) {
+	if (!r->code_doubts && is_proved(w, &r->by_code)) {
 		w->regs = r->by_code.caller;
 		return BOBBIN_SOURCE_PATH;
 	}

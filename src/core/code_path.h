@@ -60,6 +60,7 @@ struct code_value {
  * @popped: bytes that the return takes off above the return address
  * @crossed: a call was, or a jump that may lead anywhere, or what looks like a local variable may
  *	be another
+ * @doubtful: the return that it came to may be another function's
  * @taken: conditional jumps are taken, not passed
  * @resolver: the last instruction pushed what a PLT's resolver takes off
  */
@@ -67,7 +68,7 @@ struct code_path {
 	uint64_t pc;
 	struct code_value sp, fp, ra, saved_at, saved, filled, called, jumped;
 	uint16_t popped;
-	bool crossed, taken, resolver;
+	bool crossed, doubtful, taken, resolver;
 };
 
 enum code_turn {

@@ -48,7 +48,8 @@ struct fallbacks {
 	struct frame_way by_code, by_record;
 	struct return_slot first;
 	struct code_path path;
-	struct bobbin_rule rule;
+	struct bobbin_rule rule, doubtful;
+	bool code_doubts; /* its rule is the doubtful one, which proves nothing, nor refutes */
 	bool code_denies; /* the code returns to where no rule can say */
 	uint8_t turn;     /* enum code_turn */
 	uint8_t code[CODE_PATH_BYTES];

@@ -111,13 +111,13 @@ static bool is_above(const struct code_value *sp, const struct code_value *other
  * next function's: that call does not come back.  Nor may it where a far jump after it leads to code
  * that takes down a frame; one to a function, or to a return thunk, is made without.
  */
-static enum code_turn turn_return(const struct code_path *p)
+static enum code_turn turn_return(struct code_path *p)
 {
 	if (code_is_address(&p->called) && p->called.base == p->sp.base &&
 	    !is_above(&p->sp, &p->called))
 		return CODE_TURN_STUCK;
-	return code_is_address(&p->jumped) && is_above(&p->sp, &p->jumped) ? CODE_TURN_STUCK
-									   : CODE_TURN_RETURN;
+	p->doubtful = code_is_address(&p->jumped) && is_above(&p->sp, &p->jumped);
+	return CODE_TURN_RETURN;
 }
 
 static enum code_turn end(struct code_path *p, uint16_t popped)

@@ -220,6 +220,31 @@ static void a_return_address_that_was_pushed_is_not_passed_over(void **state)
 	expect(&w, &regs, BOBBIN_SOURCE_GUESS, CALLER);
 }
 
+/* jmp, with a distance of four bytes, after a call: add $8,%rsp; ret, of this function or another */
+static void code_of_another_function_maybe_is_a_guess(void **state)
+{
+	const struct bobbin_regs regs = {.pc = FUNCTION, .sp = STACK + 16, .fp = 0};
+	struct bobbin_regs framed = regs;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	put_code(&w, "\xe9\x02\x00\x00\x00\xcc\xcc\x48\x83\xc4\x08\xc3", 12);
+	w.code[FUNCTION - CODE - CALL_SIZE] = 0xe8;
+	put_word(&w, 3, CALLER);
+	expect(&w, &regs, BOBBIN_SOURCE_GUESS, CALLER);
+	/* nor does it refute what proves itself */
+	put_word(&w, 3, 0);
+	put_record(&w, 6, CALLER, 10);
+	put_record(&w, 10, OUTER, 0);
+	framed.fp = STACK + 48;
+	expect(&w, &framed, BOBBIN_SOURCE_FRAME_POINTER, CALLER);
+	/* the same distance in one byte */
+	put_code(&w, "\xeb\x05", 2);
+	put_word(&w, 3, CALLER);
+	expect(&w, &regs, BOBBIN_SOURCE_PATH, CALLER);
+}
+
 static void code_that_cannot_be_read_proves_nothing(void **state)
 {
 	const struct bobbin_regs regs = {
@@ -288,6 +313,7 @@ int main(void)
 		cmocka_unit_test(a_record_is_proved_where_nothing_else_can_be_the_caller),
 		cmocka_unit_test(a_record_is_not_proved_by_itself),
 		cmocka_unit_test(a_return_address_that_was_pushed_is_not_passed_over),
+		cmocka_unit_test(code_of_another_function_maybe_is_a_guess),
 		cmocka_unit_test(code_that_cannot_be_read_proves_nothing),
 		cmocka_unit_test(a_call_of_what_is_no_code_has_its_caller_on_the_stack),
 		cmocka_unit_test(a_return_to_what_is_no_code_proves_nothing),
