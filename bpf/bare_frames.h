@@ -8,10 +8,6 @@
 #ifndef BOBBIN_BARE_FRAMES_H
 #define BOBBIN_BARE_FRAMES_H
 
-/* Bytes that are read before an address, and in all. */
-#define CODE_BEFORE 8
-#define CODE_AROUND 32
-
 /* enum code_answer: whether a call may return there; user space knows signal handlers. */
 BOBBIN_STAGE int code_returns(uint64_t pc)
 {
@@ -53,10 +49,15 @@ BOBBIN_STAGE __attribute__((flatten)) int split_code(uint32_t number)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
 
-	return s &&
-	       !bpf_probe_read_user(s->walk.resort.code, CODE_PATH_BYTES,
-				    (const void *)s->walk.resort.path.pc) &&
-	       x86_bytes_split(s->walk.resort.code, &s->insn);
+	if (!s)
+		return false;
+	if (bpf_probe_read_user(s->walk.resort.code, CODE_PATH_BYTES,
+				(const void *)s->walk.resort.path.pc)) {
+		s->missing = s->walk.resort.path.pc;
+		s->code_is_missing = true;
+		return false;
+	}
+	return x86_bytes_split(s->walk.resort.code, &s->insn);
 }
 
 BOBBIN_STAGE __attribute__((flatten)) int go_over_code(uint32_t number)
@@ -116,6 +117,20 @@ static BOBBIN_ALWAYS_INLINE bool leads_on_by_table(struct frame_walk *w,
 	       code_returns(ra) == CODE_YES;
 }
 
+/* A step has proved nothing: have the code waited for that it would have read of other frames. */
+BOBBIN_STAGE int note_missing_callers(uint32_t number)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	const struct fallbacks *r;
+
+	if (!s)
+		return 0;
+	r = &s->walk.resort;
+	return (r->first.word && misses_code(s, r->first.word)) ||
+	       (r->by_code.exists && misses_code(s, r->by_code.caller.pc)) ||
+	       (r->by_record.exists && misses_code(s, r->by_record.caller.pc));
+}
+
 /* Step to the caller of a frame without a table; or the reason why it is not certain. */
 BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
 {
@@ -131,8 +146,10 @@ BOBBIN_STAGE int step_bare(uint32_t number, struct plain_frame *f)
 	w->regs = (struct bobbin_regs){.pc = f->pc, .sp = f->sp, .fp = f->fp, .exact = f->exact};
 	source = step_in_code(w);
 	f->source = (uint8_t)source;
-	if (source == BOBBIN_SOURCE_NONE || source == BOBBIN_SOURCE_GUESS)
+	if (source == BOBBIN_SOURCE_NONE || source == BOBBIN_SOURCE_GUESS) {
+		note_missing_callers(number);
 		return BOBBIN_REASON_NO_TABLE;
+	}
 	plain_frame_move(f, w->regs.pc, w->regs.sp, w->regs.fp);
 	return BOBBIN_REASON_NONE;
 }

@@ -8,7 +8,7 @@
 #ifndef BOBBIN_LATE_WALKS_H
 #define BOBBIN_LATE_WALKS_H
 
-/* The largest stack whose pages are waited for, and the most pages. */
+/* The largest stack whose pages are waited for, and the most pages, those of code, too. */
 #define LATE_STACK (64ull << 20)
 #define LATE_FAULTS 64
 /* A walk that waits longer loses its place; places that are tried at most. */
@@ -17,7 +17,10 @@
 
 #pragma GCC visibility push(default)
 
-/* A walk that waits for the return to user mode; cookie 0: it is the list that is made anew. */
+/*
+ * A walk that waits for the return to user mode; cookie 0: it is @missing that is read in, or, if that
+ * is 0, the list that is made anew.
+ */
 struct late_walk {
 	struct bpf_task_work work;
 	uint64_t busy; /* since when, or 0 */
@@ -55,6 +58,12 @@ static BOBBIN_ALWAYS_INLINE struct walk_state *claim_state(uint32_t *number)
 	return NULL;
 }
 
+/* Whether a page of the stack, or of code, is not in memory; @pc: of the frame that ended the walk. */
+static BOBBIN_ALWAYS_INLINE bool misses_page(struct walk_state *s, uint64_t pc)
+{
+	return s->missing || note_missing_code(s->number, pc);
+}
+
 struct late_loop {
 	struct walk_loop walk;
 	struct late_walk *late;
@@ -77,7 +86,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct lat
 	c->walk.callee = BOBBIN_SOURCE_NONE;
 	bpf_loop(KERNEL_FRAMES, next_frame, &c->walk, 0);
 	if (c->walk.reason != BOBBIN_REASON_OUTERMOST)
-		return s->missing;
+		return misses_page(s, c->walk.frame.pc) ? s->missing : 0;
 	count_walk(c->walk.count, true);
 	if (list_is_current(c->late->pid, s->list.number))
 		give_out_late(s, (uint32_t)c->walk.count, c->late->cookie);
@@ -109,6 +118,8 @@ static int on_return(struct bpf_map *map, void *key, void *value)
 
 	if (late->cookie)
 		bpf_loop(LATE_FAULTS, wait_and_walk, &loop, 0);
+	else if (late->missing)
+		bpf_copy_from_user(&late->word, sizeof(late->word), (const void *)late->missing);
 	else
 		make_fresh_list(true);
 	late->busy = 0;
@@ -144,7 +155,7 @@ static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t 
 	struct late_walk *late;
 	uint32_t slot;
 
-	if (!s->missing || s->missing - regs->sp >= LATE_STACK)
+	if (s->missing - regs->sp >= LATE_STACK)
 		return 0;
 	/* in execve() these are the registers of a program that is gone */
 	if (bpf_probe_read_user(&word, sizeof(word), (const void *)regs->sp))
@@ -163,23 +174,30 @@ static BOBBIN_ALWAYS_INLINE uint64_t defer(const struct walk_state *s, uint32_t 
 	return late->cookie;
 }
 
-/* Have the list of the current process made anew when that returns to user mode. */
+/* When the current process returns to user mode, read in what is @missing, or make its list anew. */
+static BOBBIN_ALWAYS_INLINE void call_late(uint64_t missing)
+{
+	uint32_t slot;
+	struct late_walk *late = claim(&slot, bpf_ktime_get_ns());
+
+	if (!late ||
+	    schedule_resume(bpf_get_current_task_btf(), &late->work, &late_walks, on_return, NULL))
+		return;
+	late->cookie = 0;
+	late->missing = missing;
+}
+
 static BOBBIN_ALWAYS_INLINE void renew_list(void)
 {
-	uint32_t pid = bpf_get_current_pid_tgid() >> 32, slot;
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
 	const struct kernel_process *theirs = bpf_map_lookup_elem(&processes, &pid);
 	const struct kernel_process *ours = bpf_map_lookup_elem(&fresh, &pid);
 	uint64_t now = bpf_ktime_get_ns();
-	struct late_walk *late;
 
 	if ((theirs && (!theirs->list.number || theirs->page)) ||
 	    (ours && (now - ours->renewed < RENEW_NS || now < ours->retry)))
 		return;
-	late = claim(&slot, now);
-	if (!late)
-		return;
-	if (!schedule_resume(bpf_get_current_task_btf(), &late->work, &late_walks, on_return, NULL))
-		late->cookie = 0;
+	call_late(0);
 }
 
 #endif

@@ -61,7 +61,8 @@ struct walk_state {
 	bool window_fails;
 	uint32_t number;  /* of this state */
 	uint64_t busy;    /* a walk uses it; not for the states of CPUs' samples */
-	uint64_t missing; /* where the stack could not be read, or 0 */
+	uint64_t missing; /* where the stack, or code, could not be read, or 0 */
+	bool code_is_missing;
 	bool unmapped;    /* an address was met that the list does not know */
 	uint8_t source;   /* of the rule that look_up() has found */
 	uint32_t next_file;
@@ -212,6 +213,34 @@ static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 	c->walks++;
 	c->frames += frames;
 	c->whole += whole;
+}
+
+/* Bytes that are read before an address, and in all. */
+#define CODE_BEFORE 8
+#define CODE_AROUND 32
+
+/*
+ * Whether code around an address is not in memory, and is to be waited for.  Callers that are not
+ * returned to for long are often not there.
+ */
+static BOBBIN_ALWAYS_INLINE bool misses_code(struct walk_state *s, uint64_t pc)
+{
+	uint64_t word;
+
+	for (int32_t i = -CODE_BEFORE; i < CODE_AROUND - CODE_BEFORE; i += (int)sizeof(word))
+		if (bpf_probe_read_user(&word, sizeof(word), (const void *)(pc + (uint64_t)i))) {
+			s->missing = pc + (uint64_t)i;
+			s->code_is_missing = true;
+			return true;
+		}
+	return false;
+}
+
+BOBBIN_STAGE int note_missing_code(uint32_t number, uint64_t pc)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+
+	return s && misses_code(s, pc);
 }
 
 /* Whether the code's bytes contradict its table, or cannot be read. */
@@ -393,6 +422,7 @@ BOBBIN_STAGE int far_word(uint32_t number, uint64_t addr, uint64_t *ret)
 	if (!bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr))
 		return BOBBIN_REASON_NONE;
 	s->missing = addr;
+	s->code_is_missing = false;
 	return BOBBIN_REASON_NO_MEMORY;
 }
 
@@ -498,7 +528,7 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.from_fp = form_from_fp;
 	s->walk.forms.record = form_record;
 	s->missing = 0;
-	s->unmapped = false;
+	s->code_is_missing = s->unmapped = false;
 	s->walk.searched = 0;
 	s->walk.near.start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
@@ -522,6 +552,16 @@ static BOBBIN_ALWAYS_INLINE void use_list(struct walk_state *s,
 struct walk_end {
 	uint64_t count, cookie;
 };
+
+/* Of code it is for the next walk: of this stack the kernel can make a copy. */
+static BOBBIN_ALWAYS_INLINE void have_page(const struct walk_state *s, uint32_t pid,
+					   struct walk_end *end)
+{
+	if (s->code_is_missing)
+		call_late(s->missing);
+	else if (!also_copy)
+		end->cookie = defer(s, pid);
+}
 
 /* The stack of the current task.  false: it is user space that walks it. */
 static BOBBIN_ALWAYS_INLINE bool walk_current(struct walk_state *s, uint32_t number, bool may_defer,
@@ -547,8 +587,8 @@ static BOBBIN_ALWAYS_INLINE bool walk_current(struct walk_state *s, uint32_t num
 	count_walk(loop.count, whole);
 	if (may_defer && s->unmapped)
 		renew_list();
-	else if (may_defer && !whole && !also_copy)
-		end->cookie = defer(s, pid);
+	else if (may_defer && !whole && misses_page(s, loop.frame.pc))
+		have_page(s, pid, end);
 	return whole || end->cookie;
 }
 

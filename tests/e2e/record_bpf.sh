@@ -38,6 +38,14 @@ it_waits_for_pages_that_are_not_in_memory() {
 	reasons | some '^STACK_HOLE$' 400
 }
 
+it_has_code_read_in_that_is_not_in_memory() {
+	[ "$(printf '%s\n' 6.18 "$(uname -r)" | sort -V | head -n 1)" = 6.18 ] ||
+		skip "Linux before 6.18 has no work for a task on its way to user mode"
+	file=$(program_as cold_code cold_code -fno-omit-frame-pointer -fno-asynchronous-unwind-tables)
+	walks 60 "$file" 1000
+	stacks | mostly 90 ' spin hot cold main '
+}
+
 it_agrees_on_exceptions_in_cxx() {
 	g++ -O2 -o throwing "$sources/throwing.cc"
 	walks 70 ./throwing 1000
