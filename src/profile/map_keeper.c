@@ -134,7 +134,7 @@ static int open_maps(const struct map_keeper *k, struct kept_maps *p, const stru
 	for (unsigned int i = 0; i <= lineage.count && !r; i++) {
 		p->processes[i].reader = k->reader;
 		p->processes[i].pid = i ? lineage.pids[i - 1] : process->pid;
-		r = perfmap_open(&p->processes[i], PERFMAP_FOLDER, &p->maps[i]);
+		r = perfmap_open(&p->processes[i], PERFMAP_FOLDER, NULL, &p->maps[i]);
 		p->count += !r;
 	}
 	return r;

@@ -4,7 +4,6 @@
 #include "base/elf_walk.h"
 #include "base/vector.h"
 #include "core/bytes.h"
-#include "symbol/debugscope.h"
 #include "symbol/interval.h"
 
 #include <dwarf.h>
@@ -21,6 +20,11 @@
 
 #define MAX_UNITS (1u << 18)
 #define MAX_FRAMES 256
+#define MAX_DEPTH 256
+/* Namespaces and nested functions do not go deep. */
+#define MAX_FUNCTION_DEPTH 16
+#define MAX_ATTRIBUTES 256
+#define FIND_BUDGET (1u << 16)
 /* Larger files are mapped, if nobody else can cut them short. */
 #define MAX_READ ((off_t)64 << 20)
 
@@ -33,6 +37,135 @@
 /* Abbreviations may be shared by units, else not even each byte is a step. */
 #define BUDGET_BASE (1u << 20)
 #define BUDGET_RATIO 2
+
+/* Zero before the first call. */
+struct scope_range {
+	Dwarf_Addr base, start, end;
+	ptrdiff_t next; /* private */
+};
+
+/* The next range of a DIE that is not empty; false if there are no more. */
+static bool scope_next_range(Dwarf_Die *die, struct scope_range *range, uint64_t *budget)
+{
+	while (*budget) {
+		--*budget;
+		range->next = dwarf_ranges(die, range->next, &range->base, &range->start,
+					   &range->end);
+		if (range->next <= 0)
+			return false;
+		/* Linkers leave 0 or 1 where they dropped a function. */
+		if (range->start > 1 && range->end > range->start)
+			return true;
+	}
+	return false;
+}
+
+/* libdw looks at all attributes of a DIE to pass it: there must not be very many. */
+static bool scope_unit_is_sane(Dwarf_Die *unit, uint64_t *budget)
+{
+	size_t offset = 0, length, count;
+	Dwarf_Abbrev *abbrev;
+
+	while ((abbrev = dwarf_getabbrev(unit, offset, &length)) != DWARF_END_ABBREV) {
+		if (!abbrev || dwarf_getattrcnt(abbrev, &count) || count > MAX_ATTRIBUTES ||
+		    !*budget)
+			return false;
+		--*budget;
+		offset += length;
+	}
+	return true;
+}
+
+/* The next DIE of a walk; false at its end. */
+static bool pass(Dwarf_Die *open, unsigned int *depth)
+{
+	while (*depth && dwarf_siblingof(&open[*depth - 1], &open[*depth - 1]))
+		--*depth;
+	return *depth;
+}
+
+static bool holds_functions(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_module;
+}
+
+/* A block without ranges may hold calls that have some. */
+static bool is_around(Dwarf_Die *die, int tag, uint64_t address, uint64_t *budget,
+		      struct interval_gap *same)
+{
+	struct scope_range range = {0};
+	bool has_ranges = false;
+
+	if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block &&
+	    tag != DW_TAG_try_block && tag != DW_TAG_catch_block)
+		return false;
+	while (scope_next_range(die, &range, budget)) {
+		struct interval_gap gap = {range.start, range.end};
+		bool holds = address >= range.start && address < range.end;
+
+		has_ranges = true;
+		if (!holds)
+			gap = address < range.start ? (struct interval_gap){0, range.start}
+						    : (struct interval_gap){range.end, UINT64_MAX};
+		*same = interval_gap_cut(*same, gap);
+		if (holds)
+			return true;
+	}
+	return !has_ranges && tag != DW_TAG_inlined_subroutine;
+}
+
+/*
+ * Write @function and the inlined calls around @address in it, outermost first,
+ * at most @max, which is above 0.  @same is cut to the addresses of which the same is true.
+ * Returns their number.
+ */
+static size_t scope_find(Dwarf_Die *function, uint64_t address, Dwarf_Die *ret, size_t max,
+			 struct interval_gap *same)
+{
+	uint64_t budget = FIND_BUDGET;
+	Dwarf_Die open[MAX_DEPTH];
+	unsigned int depth = 1;
+	size_t count = 1;
+
+	ret[0] = *function;
+	if (dwarf_child(function, &open[0]))
+		return count;
+	while (budget && count < max) {
+		Dwarf_Die *die = &open[depth - 1], child;
+		int tag = dwarf_tag(die);
+		bool enter = is_around(die, tag, address, &budget, same);
+
+		budget -= budget > 0;
+		if (enter && tag == DW_TAG_inlined_subroutine) {
+			ret[count++] = *die;
+			depth = 0; /* all the rest is in there */
+		}
+		if (enter && depth < MAX_DEPTH && !dwarf_child(die, &child))
+			open[depth++] = child;
+		else if (!depth || !pass(open, &depth))
+			break;
+	}
+	if (!budget)
+		same->end = same->start;
+	return count;
+}
+
+/* The linkage name or else the name of a function or call, or NULL. */
+static const char *scope_name(Dwarf_Die *die)
+{
+	static const unsigned int kinds[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
+					     DW_AT_name};
+	Dwarf_Attribute attribute;
+
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const char *name =
+			dwarf_formstring(dwarf_attr_integrate(die, kinds[i], &attribute));
+
+		if (name)
+			return name;
+	}
+	return NULL;
+}
 
 struct unit {
 	Dwarf_Off die;
@@ -249,23 +382,26 @@ void debuginfo_close(struct debuginfo *d)
 	free(d);
 }
 
-struct walk {
-	struct debuginfo *d;
-	struct unit *unit;
-};
-
-static int add_function(void *ctx, Dwarf_Die *die)
-{
-	struct walk *w = ctx;
-
-	return add_ranges(w->d, die, dwarf_dieoffset(die), &w->unit->functions);
-}
-
+/* Index the functions of a unit. */
 static int walk_unit(struct debuginfo *d, struct unit *unit, Dwarf_Die *cu)
 {
-	struct walk w = {d, unit};
-	int err = scope_walk_functions(cu, &d->budget, add_function, &w);
+	Dwarf_Die open[MAX_FUNCTION_DEPTH];
+	unsigned int depth = dwarf_child(cu, &open[0]) ? 0 : 1;
+	int err = 0;
 
+	while (depth && !err && d->budget) {
+		Dwarf_Die *die = &open[depth - 1];
+		int tag = dwarf_tag(die);
+
+		d->budget--;
+		if (tag == DW_TAG_subprogram)
+			err = add_ranges(d, die, dwarf_dieoffset(die), &unit->functions);
+		if (holds_functions(tag) && depth < MAX_FUNCTION_DEPTH &&
+		    !dwarf_child(die, &open[depth]))
+			depth++;
+		else
+			pass(open, &depth);
+	}
 	unit->is_walked = true;
 	interval_map_sort(&unit->functions);
 	interval_map_shrink(&unit->functions);

@@ -6,6 +6,7 @@
  *	        -> function  of a unit, indexed when it is first needed
  *	        -> scopes    a walk down from the function, each time
  *
+ * A budget counts DIEs, ranges and attributes down, so that walks end.
  * libdw trusts DWARF more than bobbin may, see docs/symbols.md.  Hence nothing
  * here recurses, what a file can cost is bounded by its size, sections and line
  * tables that would take more memory than allowed are refused before libdw sees

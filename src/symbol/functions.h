@@ -42,15 +42,4 @@ void function_name(const struct symlist *l, const struct interval *function, cha
  */
 int functions_add_stubs(Elf *elf, size_t limit, struct symlist *l);
 
-/*
- * code_end.c: the bytes from @address to the first return after which nothing but padding
- * comes before a multiple of 16, where the next function may begin; at most @size.
- * For x86-64, where assemblers that give symbols no size are in use; elsewhere, and
- * where the code cannot be read, @size.
- *
- * It is a guess to the safe side: a function with a return before an aligned
- * loop is cut there.
- */
-uint64_t code_end(Elf *elf, uint64_t address, uint64_t size);
-
 #endif

@@ -2,6 +2,7 @@
 #include "symbol/named_file.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,74 @@
 
 #define FAILURES_MAX 3
 #define UNKNOWN_PATH "?"
+
+/* Of one file; each address beyond is asked for. */
+#define COUNT_MAX ((size_t)1 << 20)
+/* What the C library keeps for each. */
+#define NODE_SIZE 48
+
+struct answer_range {
+	struct offset_range range; /* first: it is what is searched for */
+	int count;
+	struct symbol symbols[]; /* @offset: what the file's offset 0 would have */
+};
+
+/* What overlaps is the same: there are no two such. */
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct offset_range *a = left, *b = right;
+
+	if (a->end <= b->first)
+		return -1;
+	return a->first >= b->end;
+}
+
+/* That the symbols at @offset, or none, are so in @holds, too; what does not fit is forgotten. */
+static void answer_ranges_add(struct answer_ranges *ranges, const struct offset_range *holds,
+			      uint64_t offset, const struct symbol *symbols, int count)
+{
+	size_t size = sizeof(struct answer_range) + (size_t)count * sizeof(*symbols);
+	struct answer_range *range = ranges->count < COUNT_MAX ? malloc(size) : NULL, **found;
+
+	if (!range)
+		return;
+	range->range = *holds;
+	range->count = count;
+	for (int i = 0; i < count; i++) {
+		range->symbols[i] = symbols[i];
+		range->symbols[i].offset -= offset;
+	}
+	found = tsearch(range, &ranges->tree, compare_ranges);
+	if (!found || *found != range) {
+		free(range);
+		return;
+	}
+	ranges->count++;
+	ranges->memory += size + NODE_SIZE;
+}
+
+/* Whether they are known; *@count: their number, of which at most @max are written. */
+static bool answer_ranges_find(const struct answer_ranges *ranges, uint64_t offset,
+			       struct symbol *ret, size_t max, int *count)
+{
+	const struct offset_range at = {offset, offset + 1};
+	struct answer_range **found = tfind(&at, &ranges->tree, compare_ranges);
+
+	if (!found || offset == UINT64_MAX)
+		return false;
+	*count = (*found)->count;
+	for (int i = 0; i < *count && (size_t)i < max; i++) {
+		ret[i] = (*found)->symbols[i];
+		ret[i].offset += offset;
+	}
+	return true;
+}
+
+static void answer_ranges_fini(struct answer_ranges *ranges)
+{
+	tdestroy(ranges->tree, free);
+	*ranges = (struct answer_ranges){0};
+}
 
 /* A path as one in @root, if that is in ours, and the path leads there; or NULL. */
 static const char *path_in_root(const char *path, const char *root)
@@ -348,5 +417,5 @@ int named_file_read_image(struct named_file *f, struct named_file_context *c)
 
 size_t named_file_memory(const struct named_file *f)
 {
-	return sizeof(*f) + f->image_size + answer_ranges_memory(&f->answers);
+	return sizeof(*f) + f->image_size + f->answers.memory;
 }

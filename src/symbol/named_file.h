@@ -8,9 +8,14 @@
 #ifndef BOBBIN_SYMBOL_NAMED_FILE_H
 #define BOBBIN_SYMBOL_NAMED_FILE_H
 
-#include "symbol/answer_ranges.h"
 #include "symbol/file_paths.h"
 #include "symbol/name_process.h"
+
+/* What is known of a file's offsets, so that it is asked for once; zero to begin. */
+struct answer_ranges {
+	void *tree;
+	size_t count, memory;
+};
 
 struct named_file {
 	unsigned int number;

@@ -131,8 +131,8 @@ static int update(struct perfmap *m)
 	return 1;
 }
 
-static int open_at(const struct remote_process *process, const char *tmp, const char *path,
-		   struct perfmap **ret)
+int perfmap_open(const struct remote_process *process, const char *tmp, const char *path,
+		 struct perfmap **ret)
 {
 	struct perfmap *m = calloc(1, sizeof(*m));
 
@@ -140,7 +140,7 @@ static int open_at(const struct remote_process *process, const char *tmp, const 
 		return -ENOMEM;
 	m->process = *process;
 	m->read_at = -1;
-	m->tmp = tmp ? strdup(tmp) : NULL;
+	m->tmp = path ? NULL : strdup(tmp);
 	m->path = path ? strdup(path) : NULL;
 	if (!m->tmp && !m->path) {
 		free(m);
@@ -148,16 +148,6 @@ static int open_at(const struct remote_process *process, const char *tmp, const 
 	}
 	*ret = m;
 	return 0;
-}
-
-int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret)
-{
-	return open_at(process, tmp, NULL, ret);
-}
-
-int perfmap_open_file(struct process_reader *reader, const char *path, struct perfmap **ret)
-{
-	return open_at(&(struct remote_process){.reader = reader}, NULL, path, ret);
 }
 
 void perfmap_close(struct perfmap *m)

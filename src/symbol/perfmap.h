@@ -20,12 +20,13 @@
 
 struct perfmap;
 
-/* @tmp is the directory, "/tmp".  Nothing is opened yet.  Returns 0, -ENOMEM. */
-int perfmap_open(const struct remote_process *process, const char *tmp, struct perfmap **ret);
+/*
+ * @tmp is the directory, "/tmp"; or, if @path is not NULL, the map is one that was kept there, of
+ * process 0.  Nothing is opened yet.  Returns 0, -ENOMEM.
+ */
+int perfmap_open(const struct remote_process *process, const char *tmp, const char *path,
+		 struct perfmap **ret);
 void perfmap_close(struct perfmap *m);
-
-/* A map that was kept, of nobody's process, by its path.  Returns 0, -ENOMEM. */
-int perfmap_open_file(struct process_reader *reader, const char *path, struct perfmap **ret);
 
 /*
  * The function around @address, or none; valid until the next call.  The file

@@ -2,9 +2,10 @@
 #include "symbol/symbolizer.h"
 
 #include "base/vector.h"
-#include "symbol/jit_files.h"
+#include "symbol/jitdump.h"
 #include "symbol/kallsyms.h"
 #include "symbol/named_file.h"
+#include "symbol/perfmap.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #define DEFAULT_LIMIT ((size_t)512 << 20)
 #define DEFAULT_DEBUG_PATH "/usr/lib/debug"
 #define DEFAULT_KALLSYMS "/proc/kallsyms"
+#define JIT_FILES_MAX 64
 
 /* By what a file is known; most are known by several. */
 struct key {
@@ -26,6 +28,87 @@ struct known {
 	size_t size;
 	unsigned int file;
 };
+
+/* The perf maps and jitdump files that were used most recently, the latest first. */
+struct jit_files {
+	struct process_reader *reader; /* or NULL */
+	void *maps[JIT_FILES_MAX], *dumps[JIT_FILES_MAX];
+	unsigned int map_count, dump_count;
+};
+
+/* Move the item at @index to the front. */
+static void *to_front(void **items, unsigned int index)
+{
+	void *item = items[index];
+
+	memmove(&items[1], &items[0], index * sizeof(*items));
+	items[0] = item;
+	return item;
+}
+
+/* The perf map of @pid, or, if it is not NULL, the one at @path; new or known.  Returns 0, -ENOMEM. */
+static int jit_files_map(struct jit_files *files, pid_t pid, const char *path, struct perfmap **ret)
+{
+	const struct remote_process process = {files->reader, path ? 0 : pid};
+	struct perfmap *m;
+	int err;
+
+	for (unsigned int i = 0; i < files->map_count; i++)
+		if (perfmap_is(files->maps[i], pid, path)) {
+			*ret = to_front(files->maps, i);
+			return 0;
+		}
+	err = perfmap_open(&process, PERFMAP_FOLDER, path, &m);
+	if (err)
+		return err;
+	if (files->map_count == JIT_FILES_MAX)
+		perfmap_close(files->maps[--files->map_count]);
+	files->maps[files->map_count] = m;
+	*ret = to_front(files->maps, files->map_count++);
+	return 0;
+}
+
+/* The jitdump file, by process and path.  Returns 0, -ENOMEM. */
+static int jit_files_dump(struct jit_files *files, const struct jitdump_file *file, bool lines,
+			  struct jitdump **ret)
+{
+	struct jitdump *d;
+	int err;
+
+	for (unsigned int i = 0; i < files->dump_count; i++)
+		if (jitdump_is_of(files->dumps[i], file->pid, file->path)) {
+			*ret = to_front(files->dumps, i);
+			return 0;
+		}
+	err = jitdump_open(files->reader, file, lines, &d);
+	if (err)
+		return err;
+	if (files->dump_count == JIT_FILES_MAX)
+		jitdump_close(files->dumps[--files->dump_count]);
+	files->dumps[files->dump_count] = d;
+	*ret = to_front(files->dumps, files->dump_count++);
+	return 0;
+}
+
+static size_t jit_files_memory(const struct jit_files *files)
+{
+	size_t memory = 0;
+
+	for (unsigned int i = 0; i < files->map_count; i++)
+		memory += perfmap_memory(files->maps[i]);
+	for (unsigned int i = 0; i < files->dump_count; i++)
+		memory += jitdump_memory(files->dumps[i]);
+	return memory;
+}
+
+static void jit_files_fini(struct jit_files *files)
+{
+	for (unsigned int i = 0; i < files->map_count; i++)
+		perfmap_close(files->maps[i]);
+	for (unsigned int i = 0; i < files->dump_count; i++)
+		jitdump_close(files->dumps[i]);
+	*files = (struct jit_files){0};
+}
 
 struct symbolizer {
 	struct named_file_context context;

@@ -155,7 +155,7 @@ static struct perfmap *open_map(void)
 	struct perfmap *m;
 
 	assert_non_null(getcwd(here, sizeof(here)));
-	assert_int_equal(perfmap_open(&(struct remote_process){NULL, getpid()}, here, &m), 0);
+	assert_int_equal(perfmap_open(&(struct remote_process){NULL, getpid()}, here, NULL, &m), 0);
 	return m;
 }
 
