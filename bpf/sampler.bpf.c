@@ -63,8 +63,8 @@ struct walk_state {
 	uint64_t busy;    /* a walk uses it; not for the states of CPUs' samples */
 	uint64_t missing; /* where the stack, or code, could not be read, or 0 */
 	bool code_is_missing;
-	bool unmapped;    /* an address was met that the list does not know */
-	uint8_t source;   /* of the rule that look_up() has found */
+	bool unmapped;  /* an address was met that the list does not know */
+	uint8_t source; /* of the rule that look_up() has found */
 	uint32_t next_file;
 	struct table_steps steps;
 	uint8_t code[EH_RETURN_SIZE];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/name_process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +39,22 @@
 /* What is open here is so in no other process. */
 #define OWN_FILES "/proc/self/fd/"
 
+static int bind_library(struct debuginfod *d)
+{
+	void *(*begin)(void);
+
+	d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (!d->library)
+		return -ENOENT;
+	*(void **)&begin = dlsym(d->library, "debuginfod_begin");
+	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
+	*(void **)&d->find_debuginfo = dlsym(d->library, "debuginfod_find_debuginfo");
+	if (!begin || !d->end || !d->find_debuginfo)
+		return -ENOENT;
+	d->client = begin();
+	return d->client ? 0 : -ENOMEM;
+}
+
 int name_process_open(const struct name_process_options *options, struct name_process **ret)
 {
 	struct name_process *p = calloc(1, sizeof(*p));
@@ -44,6 +63,11 @@ int name_process_open(const struct name_process_options *options, struct name_pr
 		return -ENOMEM;
 	p->options = *options;
 	p->socket = -1;
+	/* without the library the servers are just not asked */
+	if (options->debuginfod && bind_library(&p->debuginfod) == -ENOMEM) {
+		name_process_close(p);
+		return -ENOMEM;
+	}
 	*ret = p;
 	return 0;
 }
@@ -116,6 +140,10 @@ void name_process_close(struct name_process *p)
 		return;
 	if (p->pid)
 		end(p, 0, NULL);
+	if (p->debuginfod.client)
+		p->debuginfod.end(p->debuginfod.client);
+	if (p->debuginfod.library)
+		dlclose(p->debuginfod.library);
 	free(p);
 }
 
@@ -194,8 +222,9 @@ static int fetch(const struct name_process *p)
 	char path[48];
 	int fd = -1, ret;
 
-	if (p->options.debuginfod && id->len <= BUILD_ID_MAX)
-		fd = debuginfod_fetch(p->options.debuginfod, id->bytes, id->len);
+	if (p->debuginfod.client && id->len <= BUILD_ID_MAX)
+		fd = p->debuginfod.find_debuginfo(p->debuginfod.client, id->bytes, (int)id->len,
+						  NULL);
 	if (fd < 0)
 		return -ENOENT;
 	snprintf(path, sizeof(path), OWN_FILES "%d", fd);

@@ -4,27 +4,46 @@
  *
  * ELF, DWARF and mangled names are read by libraries that hostile bytes may crash, or take over.
  * So a child reads them, which has no rights and no files but those that it is given here
- * (name_worker.h).  It is started when it is first needed, and again when it has ended; whoever
+ * (name_worker.c).  It is started when it is first needed, and again when it has ended; whoever
  * ends it too often has none any more.
  */
 #ifndef BOBBIN_SYMBOL_NAME_PROCESS_H
 #define BOBBIN_SYMBOL_NAME_PROCESS_H
 
 #include "base/process_reader.h"
-#include "symbol/debuginfod.h"
 #include "symbol/file_grant.h"
 #include "symbol/name_message.h"
-#include "symbol/name_worker.h"
 
-/* Borrowed; @reader and @debuginfod may be NULL. */
+/* The status with which it ends when a library finds no memory. */
+#define NAME_WORKER_NO_MEMORY 12
+
+/* As in struct symbolizer_options; borrowed. */
+struct name_worker_options {
+	const char *debug_path, *symfs;
+	bool inlines, lines, demangle;
+	size_t limit;
+};
+
+/* Borrowed; @reader may be NULL. */
 struct name_process_options {
 	struct name_worker_options worker;
 	struct process_reader *reader;
-	struct debuginfod *debuginfod;
+	bool debuginfod; /* ask servers for debug files */
+};
+
+/*
+ * The few calls of libdebuginfod that are needed, bound at run time: it draws in an HTTP client,
+ * and most profiles never ask a server.  @client NULL: there is no such library.
+ */
+struct debuginfod {
+	void *library, *client;
+	void (*end)(void *client);
+	int (*find_debuginfo)(void *client, const unsigned char *build_id, int len, char **path);
 };
 
 struct name_process {
 	struct name_process_options options;
+	struct debuginfod debuginfod;
 	pid_t pid; /* 0: it does not run */
 	int socket;
 	int cpu;             /* where it may run; -1: anywhere */
@@ -65,5 +84,9 @@ int name_process_reject(struct name_process *p);
 
 /* demangle(), by the process where that is hostile; @ctx is it. */
 bool name_process_demangle(void *ctx, const char *mangled, char *dst, size_t size);
+
+/* In the process: serve until the other end of @socket is closed. */
+void name_worker_run(int socket, const struct name_worker_options *options)
+	__attribute__((noreturn));
 
 #endif

@@ -1,147 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "symbol/name_worker.h"
-
+/*
+ * name_worker.c - what the process does that reads files for their names.
+ *
+ * It has no rights and no files but those that its parent sends it.  Root becomes nobody, without
+ * groups and capabilities.  Nothing new can be opened, started or connected to; memory, and the
+ * descriptors that are there, stay.  It ends with its parent.  Where the kernel, or who emulates
+ * it, lacks a part, the others hold.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/descriptor_message.h"
 #include "base/file_range.h"
-#include "base/vector.h"
-#include "symbol/confinement.h"
 #include "symbol/demangle.h"
-#include "symbol/name_message.h"
+#include "symbol/name_process.h"
 #include "symbol/symfile.h"
 
-/*
- * Files by number, within a limit of memory.  What of them was read is given back when all
- * together take more, the least recently used first.
- */
-struct symfile_set {
-	struct symfile_context context;
-	struct symfile **files; /* NULL: not known */
-	size_t count, capacity;
-	uint64_t clock;
-	size_t memory;
+/* Sanitizers read files for what they report on stderr. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LETS_REPORT 1
+#else
+#define LETS_REPORT 0
+#endif
+
+#define NOBODY 65534
+
+#if defined(__x86_64__)
+#define MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE AUDIT_ARCH_AARCH64
+#elif defined(__s390x__)
+#define MACHINE AUDIT_ARCH_S390X
+#endif
+
+/* Where in a register's eight bytes the low four are. */
+#define LOW (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4u : 0u)
+
+/* What libraries try by themselves, and do without; so it is for system calls to come. */
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+
+#define LOAD(member) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, member))
+#define LOW_WORD(member) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, member) + LOW)
+#define UNLESS(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 1, 0)
+#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (uint32_t)(action))
+#define ON(number, action) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(number), 0, 1), RETURN(action)
+#define ALLOW(number) ON(number, SECCOMP_RET_ALLOW)
+/* No library that reads files comes to these: what does so is the file's. */
+#define KILL(number) ON(number, SECCOMP_RET_KILL_PROCESS)
+
+#ifdef MACHINE
+static const struct sock_filter calls[] = {
+	LOAD(arch),
+	UNLESS(MACHINE),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	ALLOW(__NR_recvmsg),
+	ALLOW(__NR_sendmsg),
+	ALLOW(__NR_pread64),
+	ALLOW(__NR_read),
+	ALLOW(__NR_lseek),
+	ALLOW(__NR_fstat),
+	/* fstat() is this, with an empty path */
+	ALLOW(__NR_newfstatat),
+	ALLOW(__NR_close),
+	ALLOW(__NR_fcntl),
+	ALLOW(__NR_mmap),
+	ALLOW(__NR_munmap),
+	ALLOW(__NR_mremap),
+	ALLOW(__NR_mprotect),
+	ALLOW(__NR_brk),
+	ALLOW(__NR_madvise),
+	ALLOW(__NR_futex),
+	ALLOW(__NR_clock_gettime),
+	ALLOW(__NR_gettimeofday),
+	ALLOW(__NR_getrandom),
+	/* qsort() asks how much memory there is */
+	ALLOW(__NR_sysinfo),
+	ALLOW(__NR_getrusage),
+	ALLOW(__NR_rt_sigaction),
+	ALLOW(__NR_rt_sigprocmask),
+	ALLOW(__NR_rt_sigreturn),
+	ALLOW(__NR_sigaltstack),
+	ALLOW(__NR_restart_syscall),
+	ALLOW(__NR_getpid),
+	ALLOW(__NR_gettid),
+	ALLOW(__NR_geteuid),
+	ALLOW(__NR_getuid),
+	ALLOW(__NR_exit),
+	ALLOW(__NR_exit_group),
+#if LETS_REPORT
+	ALLOW(__NR_write),
+	ALLOW(__NR_openat),
+#ifdef __NR_readlink
+	ALLOW(__NR_readlink),
+#endif
+	ALLOW(__NR_readlinkat),
+	ALLOW(__NR_sched_yield),
+	ALLOW(__NR_prlimit64),
+#endif
+	KILL(__NR_execve),
+	KILL(__NR_execveat),
+	KILL(__NR_clone),
+	KILL(__NR_clone3),
+#ifdef __NR_fork
+	KILL(__NR_fork),
+#endif
+	KILL(__NR_socket),
+	KILL(__NR_connect),
+	KILL(__NR_ptrace),
+	KILL(__NR_process_vm_writev),
+	KILL(__NR_bpf),
+	KILL(__NR_io_uring_setup),
 };
 
-static void measure(struct symfile_set *set, struct symfile *f)
+/* abort() sends a signal: to nobody else. */
+static void filter_calls(void)
 {
-	set->memory -= f->memory;
-	symfile_measure(f);
-	set->memory += f->memory;
+	const struct sock_filter rest[] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_tgkill, 0, 3),
+		LOW_WORD(args[0]),
+		ALLOW((uint32_t)getpid()),
+		RETURN(REFUSE),
+	};
+	struct sock_filter filter[sizeof(calls) / sizeof(*calls) + sizeof(rest) / sizeof(*rest)];
+	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+
+	memcpy(filter, calls, sizeof(calls));
+	memcpy(filter + sizeof(calls) / sizeof(*calls), rest, sizeof(rest));
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+#else
+static void filter_calls(void)
+{
+}
+#endif
+
+/* Of more than root only: who was started with some may have them as another user. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	syscall(SYS_capset, &head, none);
 }
 
-static void forget(struct symfile_set *set, unsigned int number)
+/* In a user namespace there may be no other user. */
+static void drop_user(void)
 {
-	struct symfile *f = set->files[number];
-
-	if (!f)
+	if (geteuid() || setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY))
 		return;
-	set->memory -= f->memory;
-	symfile_free(f);
-	set->files[number] = NULL;
+	(void)!setresuid(NOBODY, NOBODY, NOBODY);
 }
 
-static int make_room(struct symfile_set *set, unsigned int number)
+/* Give up all rights, for good; the process must have one thread. */
+static void confine(void)
 {
-	int err = vector_reserve(&set->files, &set->capacity, (size_t)number + 1,
-				 sizeof(struct symfile *));
+	const struct rlimit none = {0, 0};
 
-	while (!err && set->count <= number)
-		set->files[set->count++] = NULL;
-	return err;
-}
-
-/*
- * Make a file known by a number, or tell of other paths of the one that is.  @image is taken
- * over, if not NULL, and replaces the file.  Returns 0, -ENOMEM.
- */
-static int symfile_set_put(struct symfile_set *set, unsigned int number,
-			   const struct symbol_file *file, void *image, size_t image_size)
-{
-	int err = make_room(set, number);
-
-	if (!err && !image && set->files[number]) {
-		err = symfile_set_paths(set->files[number], file);
-		measure(set, set->files[number]);
-		return err;
-	}
-	if (!err)
-		forget(set, number);
-	err = err ? err : symfile_new(file, image, image_size, &set->files[number]);
-	if (err)
-		free(image);
-	return err;
-}
-
-/* The file with a number, or NULL. */
-static struct symfile *symfile_set_get(const struct symfile_set *set, unsigned int number)
-{
-	return number < set->count ? set->files[number] : NULL;
-}
-
-static struct symfile *least_recent(const struct symfile_set *set)
-{
-	struct symfile *least = NULL;
-
-	for (size_t i = 0; i < set->count; i++) {
-		struct symfile *f = set->files[i];
-
-		if (f && f->state == SYMFILE_OPEN && (!least || f->used < least->used))
-			least = f;
-	}
-	return least;
-}
-
-/* Shut the least recently used, at last @current itself, if it may still be read again. */
-static void enforce_limit(struct symfile_set *set, struct symfile *current)
-{
-	while (set->memory > set->context.limit) {
-		struct symfile *f = least_recent(set);
-
-		if (!f || (f == current && !symfile_may_grow(f)))
-			break;
-		f->overgrown += f == current;
-		symfile_shut(f);
-		measure(set, f);
-	}
-}
-
-/* As symfile_resolve(); the file must be known. */
-static int symfile_set_resolve(struct symfile_set *set, unsigned int number, uint64_t offset,
-			       struct symbol *ret, size_t max, struct offset_range *holds)
-{
-	struct symfile *f = set->files[number];
-	const bool was_shut = f->state == SYMFILE_SHUT;
-	int n;
-
-	f->used = ++set->clock;
-	n = symfile_resolve(f, &set->context, offset, ret, max, holds);
-	measure(set, f);
-	enforce_limit(set, f);
-	/* to read a file takes several times what stays of it */
-	if (was_shut)
-		malloc_trim(0);
-	return n;
-}
-
-/* Files that are open. */
-static unsigned int symfile_set_open(const struct symfile_set *set)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < set->count; i++)
-		n += set->files[i] && set->files[i]->state == SYMFILE_OPEN;
-	return n;
+	drop_user();
+	drop_capabilities();
+	/* another user ends that */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	filter_calls();
 }
 
 /* Names are kept no longer than until they are sent. */
@@ -254,19 +297,15 @@ static int take_image(struct name_worker *w, int fd)
 /* libelf tells of files that cannot be read, not of memory that was not there. */
 static int check_memory(struct name_worker *w, int n)
 {
-	struct symfile *f = symfile_set_get(&w->files, w->request.file);
-
 	if (n < 0 || !w->is_limited || errno != ENOMEM)
 		return n;
-	symfile_shut(f);
+	symfile_set_shut(&w->files, w->request.file);
 	return -ENOMEM;
 }
 
 static void note_files(struct name_worker *w)
 {
-	const struct symfile *f = symfile_set_get(&w->files, w->request.file);
-
-	w->reply.missing = f && f->state == SYMFILE_MISSING;
+	w->reply.missing = symfile_set_misses(&w->files, w->request.file);
 	w->reply.memory = w->files.memory;
 	w->reply.open = symfile_set_open(&w->files);
 }
@@ -276,12 +315,11 @@ static size_t resolve(struct name_worker *w)
 	struct symbol symbols[NAME_FRAMES];
 	const struct name_request *request = &w->request;
 	size_t max = request->max < NAME_FRAMES ? request->max : NAME_FRAMES;
-	const struct symfile *f = symfile_set_get(&w->files, request->file);
 	struct offset_range holds = {0};
-	int n = f ? 0 : -ENOENT;
+	int n = -ENOENT;
 
 	errno = 0;
-	if (f)
+	if (symfile_set_has(&w->files, request->file))
 		n = symfile_set_resolve(&w->files, request->file, request->offset, symbols, max,
 					&holds);
 	n = check_memory(w, n);
@@ -322,7 +360,7 @@ static size_t expect(struct name_worker *w)
 
 	w->reply.count = 0;
 	w->text.used = 0;
-	if (symfile_set_get(&w->files, request->file))
+	if (symfile_set_has(&w->files, request->file))
 		while (i < count && expect_range(w, &request->ranges[i]))
 			i++;
 	w->reply.done = (uint32_t)i;
@@ -417,7 +455,7 @@ static int keep_only(int socket)
 
 	if (kept < 0)
 		give_up(1);
-	close_range(0, CONFINEMENT_LETS_REPORT ? 1 : 2, 0);
+	close_range(0, LETS_REPORT ? 1 : 2, 0);
 	if (kept > 3)
 		close_range(3, (unsigned int)kept - 1, 0);
 	close_range((unsigned int)kept + 1, ~0u, 0);
@@ -444,7 +482,7 @@ void name_worker_run(int socket, const struct name_worker_options *options)
 	heed_faults_only();
 	prctl(PR_SET_NAME, "bobbin-names");
 	socket = keep_only(socket);
-	confinement_enter();
+	confine();
 	w = make_worker(socket, options);
 	while (message_receive(socket, &w->request, sizeof(w->request), 0, &fd) > 0) {
 		serve(w, fd);

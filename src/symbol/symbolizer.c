@@ -112,7 +112,6 @@ static void jit_files_fini(struct jit_files *files)
 
 struct symbolizer {
 	struct named_file_context context;
-	struct debuginfod *debuginfod;
 	struct process_reader *reader;
 	char *debug_path, *kallsyms_path, *symfs;
 	bool lines;
@@ -168,7 +167,7 @@ static int open_process(struct symbolizer *s, const struct symbolizer_options *o
 				.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT,
 			},
 		.reader = s->reader,
-		.debuginfod = s->debuginfod,
+		.debuginfod = o->debuginfod,
 	};
 	int err = name_process_open(&options, &s->context.process);
 
@@ -186,11 +185,7 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 		return -ENOMEM;
 	name_pool_init(&s->context.names.pool);
 	err = copy_options(s, options);
-	if (!err && options->debuginfod)
-		err = debuginfod_open(&s->debuginfod);
-	/* Without the library the servers are just not asked. */
-	if (!err || err == -ENOENT)
-		err = open_process(s, options);
+	err = err ? err : open_process(s, options);
 	if (err) {
 		symbolizer_close(s);
 		return err;
@@ -209,7 +204,6 @@ void symbolizer_close(struct symbolizer *s)
 	jit_files_fini(&s->jit);
 	symlist_fini(&s->kernel);
 	name_pool_fini(&s->context.names.pool);
-	debuginfod_close(s->debuginfod);
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].key);
 	free(s->known);

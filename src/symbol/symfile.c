@@ -3,9 +3,12 @@
 
 #include "base/elf_walk.h"
 #include "base/shortage.h"
+#include "base/vector.h"
+#include "symbol/file_paths.h"
 #include "symbol/functions.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +22,40 @@ struct symfile_segment {
 	bool executable;
 };
 
-int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
+enum symfile_state {
+	SYMFILE_SHUT,
+	SYMFILE_OPEN,
+	SYMFILE_MISSING, /* nothing could be opened */
+};
+
+struct symfile {
+	struct file_paths paths;
+	void *image; /* an image in memory, else NULL */
+	size_t image_size;
+	struct build_id build_id;
+	enum symfile_state state;
+	uint64_t used;          /* when last, for eviction */
+	unsigned int overgrown; /* how often it took more than all the memory */
+	size_t memory;          /* when last measured */
+	struct symfile_segment *segments;
+	size_t segment_count;
+	struct symlist functions;
+	struct debuginfo *debuginfo;
+};
+
+static void symfile_shut(struct symfile *f)
+{
+	debuginfo_close(f->debuginfo);
+	f->debuginfo = NULL;
+	symlist_fini(&f->functions);
+	free(f->segments);
+	f->segments = NULL;
+	f->segment_count = 0;
+	f->state = SYMFILE_SHUT;
+}
+
+/* Other paths for the same file: it is read again.  Returns 0, -ENOMEM. */
+static int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
 {
 	int err = file_paths_set(&f->paths, file);
 
@@ -28,7 +64,8 @@ int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
 	return err;
 }
 
-int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
+/* @image is taken over, if not NULL.  Returns 0, -ENOMEM. */
+static int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 		struct symfile **ret)
 {
 	struct symfile *f = calloc(1, sizeof(*f));
@@ -46,7 +83,7 @@ int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
 	return 0;
 }
 
-void symfile_free(struct symfile *f)
+static void symfile_free(struct symfile *f)
 {
 	symfile_shut(f);
 	file_paths_fini(&f->paths);
@@ -128,6 +165,12 @@ static void restore_segments(struct symfile *f, Elf *elf)
 		}
 		load++;
 	}
+}
+
+/* Whether DWARF is still read: it is given up when it took too much too often. */
+static bool symfile_may_grow(const struct symfile *f)
+{
+	return f->overgrown < 8;
 }
 
 static int read_files(struct symfile *f, struct symfile_context *c, struct elf_file *main,
@@ -248,7 +291,8 @@ static struct symbol symbol_of(const struct debug_frame *frame, const struct deb
 	};
 }
 
-int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
+/* As symfile_set_resolve(). */
+static int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
 		    struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct debug_frame frames[MAX_FRAMES];
@@ -272,21 +316,120 @@ int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offse
 	return n < 0 || (size_t)n < max ? n : (int)max;
 }
 
-void symfile_measure(struct symfile *f)
+/* The bytes that are held, besides names. */
+static void measure(struct symfile_set *set, struct symfile *f)
 {
+	set->memory -= f->memory;
 	f->memory = sizeof(*f) + f->image_size + symlist_memory(&f->functions) +
 		    f->segment_count * sizeof(*f->segments);
 	if (f->debuginfo)
 		f->memory += debuginfo_memory(f->debuginfo);
+	set->memory += f->memory;
 }
 
-void symfile_shut(struct symfile *f)
+static void forget(struct symfile_set *set, unsigned int number)
 {
-	debuginfo_close(f->debuginfo);
-	f->debuginfo = NULL;
-	symlist_fini(&f->functions);
-	free(f->segments);
-	f->segments = NULL;
-	f->segment_count = 0;
-	f->state = SYMFILE_SHUT;
+	struct symfile *f = set->files[number];
+
+	if (!f)
+		return;
+	set->memory -= f->memory;
+	symfile_free(f);
+	set->files[number] = NULL;
+}
+
+static int make_room(struct symfile_set *set, unsigned int number)
+{
+	int err = vector_reserve(&set->files, &set->capacity, (size_t)number + 1,
+				 sizeof(struct symfile *));
+
+	while (!err && set->count <= number)
+		set->files[set->count++] = NULL;
+	return err;
+}
+
+int symfile_set_put(struct symfile_set *set, unsigned int number,
+			   const struct symbol_file *file, void *image, size_t image_size)
+{
+	int err = make_room(set, number);
+
+	if (!err && !image && set->files[number]) {
+		err = symfile_set_paths(set->files[number], file);
+		measure(set, set->files[number]);
+		return err;
+	}
+	if (!err)
+		forget(set, number);
+	err = err ? err : symfile_new(file, image, image_size, &set->files[number]);
+	if (err)
+		free(image);
+	return err;
+}
+
+bool symfile_set_has(const struct symfile_set *set, unsigned int number)
+{
+	return number < set->count && set->files[number];
+}
+
+static struct symfile *least_recent(const struct symfile_set *set)
+{
+	struct symfile *least = NULL;
+
+	for (size_t i = 0; i < set->count; i++) {
+		struct symfile *f = set->files[i];
+
+		if (f && f->state == SYMFILE_OPEN && (!least || f->used < least->used))
+			least = f;
+	}
+	return least;
+}
+
+/* Shut the least recently used, at last @current itself, if it may still be read again. */
+static void enforce_limit(struct symfile_set *set, struct symfile *current)
+{
+	while (set->memory > set->context.limit) {
+		struct symfile *f = least_recent(set);
+
+		if (!f || (f == current && !symfile_may_grow(f)))
+			break;
+		f->overgrown += f == current;
+		symfile_shut(f);
+		measure(set, f);
+	}
+}
+
+int symfile_set_resolve(struct symfile_set *set, unsigned int number, uint64_t offset,
+			       struct symbol *ret, size_t max, struct offset_range *holds)
+{
+	struct symfile *f = set->files[number];
+	const bool was_shut = f->state == SYMFILE_SHUT;
+	int n;
+
+	f->used = ++set->clock;
+	n = symfile_resolve(f, &set->context, offset, ret, max, holds);
+	measure(set, f);
+	enforce_limit(set, f);
+	/* to read a file takes several times what stays of it */
+	if (was_shut)
+		malloc_trim(0);
+	return n;
+}
+
+unsigned int symfile_set_open(const struct symfile_set *set)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < set->count; i++)
+		n += set->files[i] && set->files[i]->state == SYMFILE_OPEN;
+	return n;
+}
+
+void symfile_set_shut(struct symfile_set *set, unsigned int number)
+{
+	symfile_shut(set->files[number]);
+}
+
+bool symfile_set_misses(const struct symfile_set *set, unsigned int number)
+{
+	return symfile_set_has(set, number) && set->files[number]->state == SYMFILE_MISSING;
 }

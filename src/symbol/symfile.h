@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symfile.h - one mapped file: its segments, its functions, its DWARF.
+ * symfile.h - mapped files: their segments, their functions, their DWARF.
  *
  * A file costs its names until the first address of it is asked for; then it is
  * read, and it can be shut again at any time to give the memory back.  No
@@ -10,9 +10,7 @@
 #define BOBBIN_SYMBOL_SYMFILE_H
 
 #include "symbol/debuginfo.h"
-#include "symbol/file_paths.h"
 #include "symbol/symbol.h"
-#include "symbol/symlist.h"
 
 /* What all files share. */
 struct symfile_context {
@@ -22,51 +20,42 @@ struct symfile_context {
 	size_t limit;
 };
 
-enum symfile_state {
-	SYMFILE_SHUT,
-	SYMFILE_OPEN,
-	SYMFILE_MISSING, /* nothing could be opened */
+/*
+ * Files by number, within a limit of memory.  What of them was read is given back when all
+ * together take more, the least recently used first.
+ */
+struct symfile_set {
+	struct symfile_context context;
+	struct symfile **files; /* NULL: not known */
+	size_t count, capacity;
+	uint64_t clock;
+	size_t memory;
 };
-
-struct symfile {
-	struct file_paths paths;
-	void *image; /* an image in memory, else NULL */
-	size_t image_size;
-	struct build_id build_id;
-	enum symfile_state state;
-	uint64_t used;          /* when last, for eviction */
-	unsigned int overgrown; /* how often it took more than all the memory */
-	size_t memory;          /* when last measured */
-	struct symfile_segment *segments;
-	size_t segment_count;
-	struct symlist functions;
-	struct debuginfo *debuginfo;
-};
-
-/* @image is taken over, if not NULL.  Returns 0, -ENOMEM. */
-int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
-		struct symfile **ret);
-void symfile_free(struct symfile *f);
-
-/* Other paths for the same file: it is read again.  Returns 0, -ENOMEM. */
-int symfile_set_paths(struct symfile *f, const struct symbol_file *file);
 
 /*
- * As symbolizer_resolve().  @holds: where the symbols are the same but for their offset,
- * around @offset; empty where that is not known.
+ * Make a file known by a number, or tell of other paths of the one that is.  @image is taken
+ * over, if not NULL, and replaces the file.  Returns 0, -ENOMEM.
  */
-int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
-		    struct symbol *ret, size_t max, struct offset_range *holds);
+int symfile_set_put(struct symfile_set *set, unsigned int number, const struct symbol_file *file,
+		    void *image, size_t image_size);
 
-/* Set @memory: the bytes that are held, besides names. */
-void symfile_measure(struct symfile *f);
+/* Whether a file with this number is known. */
+bool symfile_set_has(const struct symfile_set *set, unsigned int number);
 
-void symfile_shut(struct symfile *f);
+/*
+ * As symbolizer_resolve(), of a known file.  @holds: where the symbols are the same but for their
+ * offset, around @offset; empty where that is not known.
+ */
+int symfile_set_resolve(struct symfile_set *set, unsigned int number, uint64_t offset,
+			struct symbol *ret, size_t max, struct offset_range *holds);
 
-/* Whether DWARF is still read: it is given up when it took too much too often. */
-static inline bool symfile_may_grow(const struct symfile *f)
-{
-	return f->overgrown < 8;
-}
+/* Give back what of a known file was read. */
+void symfile_set_shut(struct symfile_set *set, unsigned int number);
+
+/* Whether nothing could be opened of a file. */
+bool symfile_set_misses(const struct symfile_set *set, unsigned int number);
+
+/* Files that are open. */
+unsigned int symfile_set_open(const struct symfile_set *set);
 
 #endif
