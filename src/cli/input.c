@@ -42,7 +42,7 @@ static int open_names(struct input *input)
 	if (!a->quiet)
 		complain_of_names(&naming);
 	naming.debug_path = a->has_debug_path ? a->unwind.debug_path : NULL;
-	return naming_open_kept(&naming, session_unwinder(input->session), kept, &input->naming);
+	return naming_open(&naming, session_unwinder(input->session), kept, &input->naming);
 }
 
 int input_open(struct input *input)

@@ -129,7 +129,7 @@ static int open_stack(struct stack *s, pid_t tid)
 	s->trace = (struct bobbin_trace){
 		.frames = s->frames, .max = BOBBIN_MAX_DEPTH, .outer = OUTER_FRAMES};
 	if (!r)
-		r = naming_open(&naming, s->live.unwinder, &s->naming);
+		r = naming_open(&naming, s->live.unwinder, NULL, &s->naming);
 	if (r)
 		complain_process("process", tid, r);
 	else

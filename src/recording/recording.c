@@ -63,8 +63,7 @@ static int open_names(struct bobbin_recording *rec, const struct bobbin_recordin
 		.lines = options->lines,
 	};
 
-	return naming_open_kept(&naming, session_unwinder(rec->session), names_of(rec),
-				&rec->naming);
+	return naming_open(&naming, session_unwinder(rec->session), names_of(rec), &rec->naming);
 }
 
 static int open_parts(struct bobbin_recording *rec, const char *path,

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/naming.h"
 
+#include <bobbin/unwind.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/map_file.h"
 #include "base/memory_origin.h"
 #include "base/shortage.h"
 #include "base/vector.h"
 #include "symbol/code_label.h"
 #include "symbol/recorded_names.h"
+#include "symbol/symbolizer.h"
+#include "symbol/symlist.h"
+#include "target/gdb_jit.h"
+#include "target/lineage.h"
 #include "unwind/module.h"
 #include "unwind/space.h"
 
@@ -24,6 +32,232 @@
 #define EXPECTED_MAX 16384
 /* In place of a file's number among the symbolizer's. */
 #define NO_FILE UINT_MAX
+/* Jitdump files of a process that are looked into. */
+#define JIT_NAMING_DUMPS 8
+/* What all images of a process may take, of those that are told to debuggers. */
+#define MAX_FUNCTIONS (1u << 20)
+#define MAX_NAMES ((size_t)64 << 20)
+#define MAX_NAME 1024
+#define MAX_BYTES ((uint64_t)256 << 20)
+
+/* Functions of a live process by GDB's JIT interface. */
+struct gdb_names {
+	struct symlist list;
+	int pid; /* whose */
+	time_t read_at;
+};
+
+/*
+ * Names of code without a file, through the doors by which a JIT compiler may have told them: a
+ * jitdump file that its process has mapped, else a perf map that the recording kept, or that is
+ * there now, else, while the process lives, GDB's JIT interface.  Zero to begin.
+ */
+struct jit_naming {
+	/* of the space that was looked at last: the starts of mapped jitdump files */
+	const struct bobbin_space *space;
+	pid_t pid;
+	uint64_t generation;
+	uint64_t dumps[JIT_NAMING_DUMPS];
+	size_t count;
+	uint64_t kept; /* the start of the mapping of a perf map that a recording kept; 0: none */
+	struct lineage lineage; /* of a process that lives */
+	struct gdb_names gdb;
+};
+
+/* Whether what is mapped is what a process on this machine has mapped now. */
+static bool is_alive(const struct bobbin_space *space, pid_t pid)
+{
+	return space->maps.count && space->maps.list[0].pid == pid;
+}
+
+static void find_files(struct jit_naming *n, const struct bobbin_space *space, pid_t pid)
+{
+	if (n->space == space && n->pid == pid && n->generation == space->generation)
+		return;
+	n->space = space;
+	n->pid = pid;
+	n->generation = space->generation;
+	n->count = 0;
+	n->kept = 0;
+	n->lineage = (struct lineage){0};
+	if (is_alive(space, pid))
+		n->lineage = lineage_read(&(struct remote_process){space->maps.reader, pid});
+	for (size_t i = 0; i < space->maps.count; i++) {
+		const struct mapping *m = &space->maps.list[i];
+
+		if (n->count < JIT_NAMING_DUMPS && is_jitdump_path(m->path))
+			n->dumps[n->count++] = m->start;
+		if (m->start == KEPT_MAP_ADDRESS && is_kept_map_path(m->path))
+			n->kept = m->start;
+	}
+}
+
+static int find_in_dump(struct symbolizer *symbolizer, const struct bobbin_space *space, pid_t pid,
+			uint64_t dump, uint64_t pc, uint64_t time, struct symbol *ret)
+{
+	struct bobbin_place_info place;
+	struct jitdump_file file = {.pid = pid};
+	char live[MAP_FILE_SIZE];
+
+	if (bobbin_space_find(space, dump, &place))
+		return 0;
+	map_file_path(place.mapping.pid, place.mapping.start, place.mapping.end, live);
+	file.path = place.mapping.path;
+	file.open_path = place.mapping.pid ? live : NULL;
+	file.major = place.mapping.major;
+	file.minor = place.mapping.minor;
+	file.ino = place.mapping.ino;
+	return symbolizer_jit_dump(symbolizer, &file, pc, time, ret);
+}
+
+static int add_function(void *ctx, const struct gdb_jit_function *function)
+{
+	struct symlist *list = ctx;
+
+	if (list->map.count >= MAX_FUNCTIONS || list->names_size > MAX_NAMES)
+		return -E2BIG;
+	return symlist_add(list, function->start, function->size, 0, function->name,
+			   strnlen(function->name, MAX_NAME));
+}
+
+/* Images that cannot be read cost their names. */
+static int add_images(struct symlist *list, const struct remote_process *process,
+		      uint64_t descriptor)
+{
+	struct gdb_jit_entry *entries;
+	uint64_t bytes = 0;
+	int count = gdb_jit_list(process, descriptor, &entries), r = 0;
+
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count && bytes <= MAX_BYTES; i++) {
+		r = gdb_jit_functions(process, &entries[i], add_function, list);
+		if (r == -ENOMEM || r == -E2BIG)
+			break;
+		bytes += entries[i].size;
+	}
+	free(entries);
+	return r;
+}
+
+static int read_names(struct gdb_names *names, const struct bobbin_space *space, int pid)
+{
+	const struct remote_process process = {space->maps.reader, pid};
+	uint64_t descriptors[GDB_JIT_DESCRIPTORS];
+	size_t count = gdb_jit_find(&space->maps, descriptors);
+	int r = 0;
+
+	symlist_fini(&names->list);
+	for (size_t i = 0; i < count && r != -ENOMEM; i++)
+		r = add_images(&names->list, &process, descriptors[i]);
+	interval_map_sort(&names->list.map);
+	return r == -ENOMEM ? r : 0;
+}
+
+static const struct interval *find_interval(const struct gdb_names *names, int pid, uint64_t pc)
+{
+	return names->pid == pid ? interval_map_find(&names->list.map, pc) : NULL;
+}
+
+/*
+ * The function at @pc, as process @pid tells debuggers of it now; read anew at most once a
+ * second, when an address is not known.  1; 0: not told; -ENOMEM.
+ */
+static int find_told(struct gdb_names *names, const struct bobbin_space *space, int pid,
+		     uint64_t pc, struct jitdump_code *ret)
+{
+	const struct interval *item = find_interval(names, pid, pc);
+	int r;
+
+	if (!item && (names->pid != pid || names->read_at != clock_seconds())) {
+		names->pid = pid;
+		names->read_at = clock_seconds();
+		r = read_names(names, space, pid);
+		if (r)
+			return r;
+		item = find_interval(names, pid, pc);
+	}
+	if (!item)
+		return 0;
+	*ret = (struct jitdump_code){
+		.start = item->start,
+		.size = item->size,
+		.name = symlist_name(&names->list, item),
+	};
+	return 1;
+}
+
+/* The map that a recording has of the process, or of the one that it was forked from. */
+static int find_kept(const struct jit_naming *n, struct symbolizer *symbolizer,
+		     const struct bobbin_space *space, uint64_t pc, struct symbol *ret)
+{
+	struct bobbin_place_info place;
+	bool is_there;
+
+	if (!n->kept || bobbin_space_find(space, n->kept, &place))
+		return 0;
+	return symbolizer_perf_map(symbolizer, 0, place.mapping.path, pc, ret, &is_there);
+}
+
+/* The maps of those whose memory the process began with. */
+static int find_inherited(const struct jit_naming *n, struct symbolizer *symbolizer,
+			  const struct bobbin_space *space, const struct naming_moment *moment,
+			  uint64_t pc, struct symbol *ret)
+{
+	const struct remote_process process = {space->maps.reader, moment->pid};
+	bool alive = is_alive(space, moment->pid), is_there;
+	const struct lineage *lineage = alive || !moment->lineage ? &n->lineage : moment->lineage;
+	int r = 0;
+
+	for (unsigned int i = 0; i < lineage->count && !r; i++) {
+		r = symbolizer_perf_map(symbolizer, lineage->pids[i], NULL, pc, ret, &is_there);
+		if (r > 0 && alive &&
+		    !lineage_shares(&process, lineage->pids[i], ret->start, ret->size))
+			return 0;
+		if (is_there)
+			return r;
+	}
+	return r;
+}
+
+static int find_in_maps(const struct jit_naming *n, struct symbolizer *symbolizer,
+			const struct bobbin_space *space, const struct naming_moment *moment,
+			uint64_t pc, struct symbol *ret)
+{
+	bool has_own;
+	int r = find_kept(n, symbolizer, space, pc, ret);
+
+	if (!r)
+		r = symbolizer_perf_map(symbolizer, moment->pid, NULL, pc, ret, &has_own);
+	else
+		return r;
+	return r || has_own ? r : find_inherited(n, symbolizer, space, moment, pc, ret);
+}
+
+/*
+ * The function at @pc.  A forked child without a perf map of its own has those of its lineage,
+ * and if both live, where it has the same code.  1; 0: it is not known; -ENOMEM.
+ */
+static int jit_naming_find(struct jit_naming *naming, struct symbolizer *symbolizer,
+			   const struct bobbin_space *space, const struct naming_moment *moment,
+			   uint64_t pc, struct symbol *ret)
+{
+	pid_t pid = moment->pid;
+	struct jitdump_code code;
+	int r;
+
+	find_files(naming, space, pid);
+	for (size_t i = 0; i < naming->count; i++) {
+		r = find_in_dump(symbolizer, space, pid, naming->dumps[i], pc, moment->time, ret);
+		if (r)
+			return r;
+	}
+	r = find_in_maps(naming, symbolizer, space, moment, pc, ret);
+	if (r || !is_alive(space, pid))
+		return r;
+	r = find_told(&naming->gdb, space, pid, pc, &code);
+	return r <= 0 ? r : symbolizer_jit_name(symbolizer, &code, pc, ret);
+}
 
 struct cached_name {
 	uint64_t key; /* of the file and offset; 0: empty */
@@ -67,14 +301,15 @@ static void note_loss(struct naming *n, int error)
 }
 
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
-		struct naming **ret)
+		struct recorded_names *kept, struct naming **ret)
 {
 	struct symbolizer_options symbolizer = {
 		.inlines = !options->no_inlines,
 		.lines = options->lines,
 		.demangle = !options->no_demangle,
 		.debuginfod = getenv("DEBUGINFOD_URLS"),
-		.debug_path = options->debug_path,
+		.debug_path = options->debug_path ? options->debug_path
+						  : recorded_names_debug_path(kept),
 		.symfs = options->symfs,
 		.memory_limit = options->memory_limit,
 		.reader = unwinder_reader(unwinder),
@@ -84,8 +319,11 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
 
-	if (!n)
+	if (!n) {
+		recorded_names_close(kept);
 		return -ENOMEM;
+	}
+	n->kept = kept;
 	n->unwinder = unwinder;
 	n->trusts_paths = options->symfs;
 	code_labels_init(&n->labels, unwinder);
@@ -94,22 +332,6 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		naming_close(n);
 	else
 		*ret = n;
-	return r;
-}
-
-int naming_open_kept(const struct naming_options *options, struct bobbin_unwinder *unwinder,
-		     struct recorded_names *kept, struct naming **ret)
-{
-	struct naming_options chosen = *options;
-	int r;
-
-	if (!chosen.debug_path)
-		chosen.debug_path = recorded_names_debug_path(kept);
-	r = naming_open(&chosen, unwinder, ret);
-	if (r)
-		recorded_names_close(kept);
-	else
-		(*ret)->kept = kept;
 	return r;
 }
 
@@ -122,7 +344,7 @@ void naming_close(struct naming *naming)
 	symbolizer_close(naming->symbolizer);
 	code_labels_fini(&naming->labels);
 	recorded_names_close(naming->kept);
-	jit_naming_fini(&naming->jit);
+	symlist_fini(&naming->jit.gdb.list);
 	for (size_t i = 0; i < naming->file_count; i++)
 		if (naming->files[i].looked && naming->files[i].fd >= 0)
 			close(naming->files[i].fd);
@@ -181,9 +403,8 @@ static void look_at(struct naming *n, const struct mapped_file *file, struct kno
 }
 
 /* NULL: it is no file, or there is no memory. */
-static struct known_file *known_file(struct naming *n, struct bobbin_space *space, uint64_t pc)
+static struct known_file *known_file(struct naming *n, const struct mapping *m)
 {
-	const struct mapping *m = space_find(space, pc);
 	struct known_file *known;
 
 	if (!m || m->file->kind != FILE_REGULAR ||
@@ -198,15 +419,23 @@ static struct known_file *known_file(struct naming *n, struct bobbin_space *spac
 	return known;
 }
 
+/* An address in a file, or in an image; @mapped: NULL in some images. */
+struct file_place {
+	struct bobbin_space *space;
+	uint64_t pc;
+	const struct bobbin_place_info *place;
+	const struct mapping *mapped;
+};
+
 /*
  * Whose names these are.  A file without a build ID is known by a descriptor that was compared
  * with the recording; what may be another file is not looked at.
  */
-static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
-		   const struct bobbin_place_info *place, unsigned int *ret)
+static int file_id(struct naming *n, const struct file_place *at, unsigned int *ret)
 {
+	const struct bobbin_place_info *place = at->place;
 	const struct bobbin_mapping *m = &place->mapping;
-	const struct mapping *mapped = space_find(space, pc);
+	const struct mapping *mapped = at->mapped;
 	const struct known_file *known;
 	const struct module *module;
 	char path[MAP_FILE_SIZE]; /* the very bytes, whatever has become of the path */
@@ -222,13 +451,13 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 		return symbolizer_image(n->symbolizer, place->image, place->image_size, m->path,
 					ret);
 	if (mapped) {
-		space_note_root(space, mapped);
+		space_note_root(at->space, mapped);
 		file.roots = mapped->file->roots;
 	}
-	module = unwinder_module(n->unwinder, space, pc);
+	module = unwinder_module(n->unwinder, at->space, at->pc);
 	if (mapped && module && module->base)
 		return module_symbols(n->symbolizer, module, mapped->file, ret);
-	known = known_file(n, space, pc);
+	known = known_file(n, mapped);
 	/* its build ID is that of another file, see file_build_ids.h */
 	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)
 		return -ESTALE;
@@ -243,20 +472,18 @@ static int file_id(struct naming *n, struct bobbin_space *space, uint64_t pc,
 	return symbolizer_file(n->symbolizer, &file, ret);
 }
 
-static struct code_spot spot_of(struct naming *n, struct bobbin_space *space, uint64_t pc,
-				const struct bobbin_place_info *place)
+static struct code_spot spot_of(struct naming *n, const struct file_place *at)
 {
-	const struct bobbin_mapping *m = &place->mapping;
 	struct code_spot spot = {
-		.file_offset = place->file_offset,
-		.mapped_offset = m->offset,
-		.path = m->path,
+		.file_offset = at->place->file_offset,
+		.mapped_offset = at->place->mapping.offset,
+		.path = at->place->mapping.path,
 	};
 	uint64_t offset;
 
-	code_spot_place(&spot, unwinder_module(n->unwinder, space, pc));
+	code_spot_place(&spot, unwinder_module(n->unwinder, at->space, at->pc));
 	if (!spot.module &&
-	    !bobbin_function_start(n->unwinder, space, pc, &spot.function, &offset)) {
+	    !bobbin_function_start(n->unwinder, at->space, at->pc, &spot.function, &offset)) {
 		spot.registered = true;
 		spot.vaddr = spot.function + offset;
 	}
@@ -297,12 +524,12 @@ static void expect_kept(struct naming *n, struct known_file *known,
 }
 
 /* @error: why there may be a better answer; or 0. */
-static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
-		   const struct bobbin_place_info *place, unsigned int id,
+static int look_up(struct naming *n, const struct file_place *at, unsigned int id,
 		   struct symbol ret[NAMING_MAX_INLINES], int *error)
 {
-	struct code_spot spot = spot_of(n, space, pc, place);
-	struct known_file *known = place->image || id == NO_FILE ? NULL : known_file(n, space, pc);
+	const struct bobbin_place_info *place = at->place;
+	struct code_spot spot = spot_of(n, at);
+	struct known_file *known = place->image || id == NO_FILE ? NULL : known_file(n, at->mapped);
 	int count = 0;
 
 	/* of files inside of files the offsets are others */
@@ -322,24 +549,23 @@ static int look_up(struct naming *n, struct bobbin_space *space, uint64_t pc,
 }
 
 /* What the cache knows a place in a file by: in another root it may have other names. */
-static uint64_t key_of(struct bobbin_space *space, uint64_t pc, uint64_t offset, unsigned int id)
+static uint64_t key_of(const struct file_place *at, unsigned int id)
 {
-	const struct mapping *m = space_find(space, pc);
+	const struct mapping *m = at->mapped;
 	uint64_t file = m && id == NO_FILE ? ~(uint64_t)m->file->number : id;
 	uint64_t roots = m ? file_roots_count(&m->file->roots) : 0;
 
-	return (offset << 12 ^ file ^ roots << 60) + 1;
+	return (at->place->file_offset << 12 ^ file ^ roots << 60) + 1;
 }
 
 /* Symbols of an address in a file, through the cache. */
-static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_t pc,
-			   const struct bobbin_place_info *place, const struct symbol **ret)
+static size_t file_symbols(struct naming *n, const struct file_place *at, const struct symbol **ret)
 {
 	struct symbol found[NAMING_MAX_INLINES];
 	struct cached_name *slot;
 	unsigned int id;
 	uint64_t key;
-	int count = file_id(n, space, pc, place, &id), error = 0;
+	int count = file_id(n, at, &id), error = 0;
 
 	if (count == -ESTALE) {
 		id = NO_FILE;
@@ -347,10 +573,10 @@ static size_t file_symbols(struct naming *n, struct bobbin_space *space, uint64_
 		note_loss(n, count);
 		return 0;
 	}
-	key = key_of(space, pc, place->file_offset, id);
+	key = key_of(at, id);
 	slot = &n->cache[(key * 0x9e3779b97f4a7c15ull) >> (64 - CACHE_BITS)];
 	if (slot->key != key) {
-		count = look_up(n, space, pc, place, id, found, &error);
+		count = look_up(n, at, id, found, &error);
 		note_loss(n, error);
 		free(slot->symbols);
 		*slot = (struct cached_name){0};
@@ -460,7 +686,8 @@ size_t naming_frame(struct naming *naming, struct bobbin_space *space,
 		return 1;
 	base.dso = place.mapping.path;
 	base.file_offset = place.file_offset;
-	count = file_symbols(naming, space, pc, &place, &symbols);
+	count = file_symbols(naming, &(struct file_place){space, pc, &place, space_find(space, pc)},
+			     &symbols);
 	if (count)
 		return name_inlines(&base, symbols, count, frame->pc - pc, ret);
 	*ret = base;

@@ -5,9 +5,18 @@
 #ifndef BOBBIN_SYMBOL_NAMING_H
 #define BOBBIN_SYMBOL_NAMING_H
 
+#include <bobbin/unwind.h>
+
 #include "base/frame_kind.h"
-#include "symbol/jit_naming.h"
 #include "symbol/symbolizer.h"
+#include "target/lineage.h"
+
+/* Whose code, and when: memory of JIT compilers is used again. */
+struct naming_moment {
+	int pid;
+	uint64_t time;                 /* of CLOCK_MONOTONIC; UINT64_MAX: now */
+	const struct lineage *lineage; /* whose memory the process began with; NULL: ask it */
+};
 
 /* A function, or an inlined one, at an address. */
 struct named_frame {
@@ -38,17 +47,11 @@ struct naming_options {
 
 /*
  * @unwinder knows where functions begin that have no symbol; it must outlive
- * the naming.  0 or -ENOMEM.
+ * the naming.  @kept: the names that a recording keeps, or NULL; they are taken over in any case.
+ * Their folders of debug files are used where the options have none.  0 or -ENOMEM.
  */
 int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
-		struct naming **ret);
-
-/*
- * naming_open(), with the names that a recording keeps, or NULL: they are taken over in any case.
- * Their folders of debug files are used where the options have none.
- */
-int naming_open_kept(const struct naming_options *options, struct bobbin_unwinder *unwinder,
-		     struct recorded_names *kept, struct naming **ret);
+		struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
 
 /* As symbolizer_start(). */

@@ -66,7 +66,7 @@ static int symfile_set_paths(struct symfile *f, const struct symbol_file *file)
 
 /* @image is taken over, if not NULL.  Returns 0, -ENOMEM. */
 static int symfile_new(const struct symbol_file *file, void *image, size_t image_size,
-		struct symfile **ret)
+		       struct symfile **ret)
 {
 	struct symfile *f = calloc(1, sizeof(*f));
 
@@ -293,7 +293,7 @@ static struct symbol symbol_of(const struct debug_frame *frame, const struct deb
 
 /* As symfile_set_resolve(). */
 static int symfile_resolve(struct symfile *f, struct symfile_context *c, uint64_t offset,
-		    struct symbol *ret, size_t max, struct offset_range *holds)
+			   struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct debug_frame frames[MAX_FRAMES];
 	const struct symfile_segment *segment;
@@ -348,8 +348,8 @@ static int make_room(struct symfile_set *set, unsigned int number)
 	return err;
 }
 
-int symfile_set_put(struct symfile_set *set, unsigned int number,
-			   const struct symbol_file *file, void *image, size_t image_size)
+int symfile_set_put(struct symfile_set *set, unsigned int number, const struct symbol_file *file,
+		    void *image, size_t image_size)
 {
 	int err = make_room(set, number);
 
@@ -399,7 +399,7 @@ static void enforce_limit(struct symfile_set *set, struct symfile *current)
 }
 
 int symfile_set_resolve(struct symfile_set *set, unsigned int number, uint64_t offset,
-			       struct symbol *ret, size_t max, struct offset_range *holds)
+			struct symbol *ret, size_t max, struct offset_range *holds)
 {
 	struct symfile *f = set->files[number];
 	const bool was_shut = f->state == SYMFILE_SHUT;
