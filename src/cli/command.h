@@ -12,6 +12,30 @@
 
 #define EXIT_USAGE 2
 
+struct arguments;
+
+/*
+ * The commands: functions of their options and operands.  They return the exit status: 0, 1 for
+ * a failure (after one line on stderr), 2 for a wrong call.
+ */
+int run_record(struct arguments *a);
+int run_top(struct arguments *a);
+int run_report(struct arguments *a);
+int run_script(struct arguments *a);
+int run_flamegraph(struct arguments *a);
+int run_stack(struct arguments *a);
+int run_maps(struct arguments *a);
+int run_doctor(struct arguments *a);
+int run_sframe_dump(struct arguments *a);
+int run_sframe_check(struct arguments *a);
+int run_sframe_lint(struct arguments *a);
+int run_sframe_convert(struct arguments *a);
+int run_sframe_stat(struct arguments *a);
+int run_sframe_merge(struct arguments *a);
+int run_sframe_repair(struct arguments *a);
+int run_sframe_pack(struct arguments *a);
+int run_sframe_unpack(struct arguments *a);
+
 /* "bobbin: " and the message and a line end, on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -6,7 +6,6 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/option_table.h"
 #include "profile/kernel_probe.h"

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "cli/command_table.h"
 #include "cli/input.h"
 #include "export/call_tree.h"
 #include "export/folded.h"

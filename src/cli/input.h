@@ -9,7 +9,6 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/named_stack.h"
-#include "cli/spool.h"
 #include "profile/session.h"
 
 /* The samples of one event of a recording. */
@@ -23,7 +22,6 @@ struct input_event {
 
 struct input {
 	const struct arguments *arguments;
-	struct spool spool;
 	struct session *session;
 	struct naming *naming;
 	struct named_stack stack; /* of the sample that was added last */

@@ -6,10 +6,8 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/live_process.h"
-#include "cli/process_trouble.h"
 #include "cli/table_coverage.h"
 #include "export/safe_text.h"
 #include "unwind/space.h"
@@ -151,7 +149,7 @@ int run_maps(struct arguments *a)
 	pid_t pid;
 	int r;
 
-	if (!parse_pid(a, &pid))
+	if (!parse_pid(a->operands[0], &pid))
 		return EXIT_USAGE;
 	r = live_process_open(&a->unwind, a->infer, pid, &live);
 	if (!r)

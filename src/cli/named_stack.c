@@ -52,22 +52,6 @@ void complain_of_names(struct naming_options *options)
 	options->on_loss = complain_loss;
 }
 
-void tell_replaced(const struct naming *naming)
-{
-	size_t count;
-	const char *first = naming_replaced(naming, &count);
-	char others[48] = "";
-
-	if (!first)
-		return;
-	if (count > 1)
-		snprintf(others, sizeof(others), " and %zu more", count - 1);
-	complain(
-		"%s%s: may not be the file that was recorded: no names but those that the recording "
-		"kept are shown",
-		first, others);
-}
-
 bool tell_naming_loss(const struct naming_loss *loss)
 {
 	if (!loss->frames)

@@ -31,9 +31,6 @@ static inline struct naming_moment moment_of(const struct stack_sample *sample)
 /* Have complaints printed about files that cannot be read. */
 void complain_of_names(struct naming_options *options);
 
-/* Complain, in one line, of files whose names are not shown: see naming_replaced(). */
-void tell_replaced(const struct naming *naming);
-
 /* Whether there are any frames without a name; complains of them in one line. */
 bool tell_naming_loss(const struct naming_loss *loss);
 

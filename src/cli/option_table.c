@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/arguments.h"
-#include "cli/cache_folder.h"
 #include "cli/command.h"
 #include "cli/script_fields.h"
 #include "infer/code_table.h"
@@ -263,6 +264,25 @@ static bool take_sframe_path(const struct option_use *use)
 
 	use->a->unwind.sframe_path = named ? named : use->text;
 	return true;
+}
+
+/* Programs that change to root may leave the variables of the user who called them. */
+#define ROOTS "/var/cache/bobbin/tables"
+
+/* $XDG_CACHE_HOME/bobbin, ~/.cache/bobbin, root's own folder; "": there is none. */
+static const char *cache_folder(void)
+{
+	static char path[PATH_MAX];
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int length = 0;
+
+	if (!geteuid())
+		return ROOTS;
+	if (cache && *cache == '/')
+		length = snprintf(path, sizeof(path), "%s/bobbin", cache);
+	else if (home && *home == '/')
+		length = snprintf(path, sizeof(path), "%s/.cache/bobbin", home);
+	return length > 0 && length < (int)sizeof(path) ? path : "";
 }
 
 /* Without the option the variable counts, and without that what is usual. */

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/command_table.h"
 #include "cli/recorded.h"
 #include "codemap/linux_calls.h"
 #include "export/safe_text.h"

@@ -7,9 +7,23 @@
 #define BOBBIN_CLI_RECORDED_H
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "cli/arguments.h"
-#include "cli/workload.h"
+
+/* What of the standard streams is for the program. */
+enum workload_streams {
+	WORKLOAD_ALL_STREAMS,
+	WORKLOAD_SPARE_STDOUT, /* what it writes there goes to stderr */
+	WORKLOAD_NO_STREAMS,   /* it reads nothing, and what it writes goes nowhere */
+};
+
+struct workload {
+	pid_t pid;
+	int go;             /* closed: the child may call exec */
+	int failed;         /* tells the errno of a failed exec */
+	struct rusage used; /* once it has ended: of it, and of those that it has waited for */
+};
 
 struct recorded {
 	struct arguments *arguments;

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/command_table.h"
 #include "cli/input.h"
 #include "cli/pager.h"
 #include "export/report.h"

@@ -8,7 +8,6 @@
 
 #include "cli/check_bounds.h"
 #include "cli/check_cfi.h"
-#include "cli/command_table.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"

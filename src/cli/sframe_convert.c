@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/attached_output.h"
-#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/sidefile_output.h"

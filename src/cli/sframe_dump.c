@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/command_table.h"
 #include "cli/sframe_command.h"
 #include "cli/sframe_listing.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/vector.h"
-#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command_table.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/section_pool.h"
 #include "cli/sframe_command.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/attached_output.h"
-#include "cli/command_table.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/section_pool.h"

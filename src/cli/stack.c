@@ -8,10 +8,8 @@
 #include "base/process_stat.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/command_table.h"
 #include "cli/live_process.h"
 #include "cli/named_stack.h"
-#include "cli/process_trouble.h"
 #include "export/safe_text.h"
 #include "unwind/module.h"
 
@@ -144,7 +142,7 @@ int run_stack(struct arguments *a)
 	pid_t pid;
 	int r;
 
-	if (!parse_pid(a, &pid))
+	if (!parse_pid(a->operands[0], &pid))
 		return EXIT_USAGE;
 	s = calloc(1, sizeof(*s));
 	if (!s) {

@@ -14,7 +14,7 @@
 #include "base/text_file.h"
 #include "base/vector.h"
 #include "cli/command.h"
-#include "cli/process_trouble.h"
+#include "cli/live_process.h"
 #include "profile/process_table.h"
 #include "target/descendants.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/command_table.h"
 #include "cli/live_recorder.h"
 #include "cli/live_samples.h"
 #include "cli/named_stack.h"
