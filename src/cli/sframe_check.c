@@ -2,18 +2,162 @@
 /*
  * sframe_check.c - bobbin sframe check: say what is wrong with SFrame sections.
  */
+#include <bobbin/sframe_validate.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/check_bounds.h"
-#include "cli/check_cfi.h"
+#include "base/vector.h"
+#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
+#include "convert/comparison.h"
+#include "elf/sframe_file.h"
 #include "export/safe_text.h"
+#include "object/start_placement.h"
 
 #define STATUS_DEFECTS 1
 #define STATUS_UNREADABLE 3
+/* Between sections that are laid out, so that a function that is too long touches nothing. */
+#define LAYOUT_GAP 4096
+
+/* A section of a relocatable file that functions lie in, and where it was put. */
+struct placed_section {
+	size_t index;
+	uint64_t start, size;
+	bool exec;
+};
+
+/**
+ * struct check_bounds - executable ranges and memory, for bobbin_sframe_validate()
+ *
+ * Linked files have executable ranges.  In a relocatable file each section
+ * starts at 0, so they are laid out one after the other, and the start fields of
+ * the SFrame section's data are changed to what a linker would write.
+ *
+ * @bounds: what it takes
+ * @linked: of the file; borrowed
+ * @laid_out: of the current section of a relocatable file; owned
+ * @placed, @placed_count: what @laid_out comes from, ascending by index; owned
+ * @order, @order_max: owned
+ */
+struct check_bounds {
+	struct bobbin_sframe_bounds bounds;
+	const struct coverage *linked;
+	struct bobbin_range *laid_out;
+	struct placed_section *placed;
+	size_t placed_count;
+	struct bobbin_sframe_order *order;
+	size_t order_max;
+};
+
+static int by_index(const void *a, const void *b)
+{
+	const struct placed_section *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The sections that relocations name, each once, one after the other. */
+static size_t place(const struct sframe_section *section, struct placed_section *placed)
+{
+	uint64_t at = LAYOUT_GAP;
+	size_t count = 0, used = 0;
+
+	for (size_t i = 0; i < section->target_count; i++) {
+		const struct sframe_target *t = &section->targets[i];
+
+		if (t->section)
+			placed[count++] = (struct placed_section){.index = t->section_index,
+								  .size = t->section_size,
+								  .exec = t->exec};
+	}
+	if (count)
+		qsort(placed, count, sizeof(*placed), by_index);
+	for (size_t i = 0; i < count; i++) {
+		if (used && placed[used - 1].index == placed[i].index)
+			continue;
+		placed[used] = placed[i];
+		placed[used].start = at;
+		at += placed[used++].size + LAYOUT_GAP;
+	}
+	return used;
+}
+
+static uint64_t placed_start(const void *ctx, const struct sframe_target *target)
+{
+	const struct check_bounds *b = ctx;
+	const struct placed_section *p;
+
+	if (!target->section)
+		return target->start;
+	p = bsearch(&(struct placed_section){.index = target->section_index}, b->placed,
+		    b->placed_count, sizeof(*p), by_index);
+	return p->start + target->start;
+}
+
+/*
+ * For a file, which is borrowed; then for each of its sections; then for each table
+ * of the section, whose bytes are changed if it is @section->relocated.  0, -ENOMEM.
+ */
+static void check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
+{
+	*ret = (struct check_bounds){.bounds = {.arch = file->arch}, .linked = &file->code};
+}
+
+static int lay_out(struct check_bounds *b, const struct sframe_section *section)
+{
+	free(b->placed);
+	free(b->laid_out);
+	b->placed = calloc(section->target_count + 1, sizeof(*b->placed));
+	b->laid_out = calloc(section->target_count + 1, sizeof(*b->laid_out));
+	if (!b->placed || !b->laid_out)
+		return -ENOMEM;
+	b->placed_count = place(section, b->placed);
+	b->bounds.text = b->laid_out;
+	b->bounds.text_count = 0;
+	for (size_t i = 0; i < b->placed_count; i++) {
+		const struct placed_section *p = &b->placed[i];
+
+		if (p->exec)
+			b->laid_out[b->bounds.text_count++] =
+				(struct bobbin_range){p->start, p->start + p->size};
+	}
+	return 0;
+}
+
+static int check_bounds_section(struct check_bounds *bounds, const struct sframe_section *section)
+{
+	if (section->relocated)
+		return lay_out(bounds, section);
+	bounds->bounds.text = bounds->linked->ranges;
+	bounds->bounds.text_count = (uint32_t)bounds->linked->count;
+	return 0;
+}
+
+static int check_bounds_table(struct check_bounds *bounds, const struct sframe_section *section,
+			      const struct bobbin_sframe_view *view)
+{
+	int r = vector_reserve(&bounds->order, &bounds->order_max, (size_t)view->num_fdes + 1,
+			       sizeof(*bounds->order));
+
+	if (r)
+		return r;
+	bounds->bounds.order = bounds->order;
+	bounds->bounds.order_max = view->num_fdes;
+	if (section->relocated)
+		start_placement(section, view, placed_start, bounds);
+	return 0;
+}
+
+static void check_bounds_fini(struct check_bounds *bounds)
+{
+	free(bounds->laid_out);
+	free(bounds->placed);
+	free(bounds->order);
+}
 
 /**
  * struct check - a check on its way
@@ -26,6 +170,7 @@
  * @counts: defects of the file by severity
  * @functions, @rows: of the file
  * @bounds: where functions may lie
+ * @input: call-frame information of the file, while rules are compared
  */
 struct check {
 	struct json_output *json;
@@ -37,6 +182,7 @@ struct check {
 	uint64_t counts[BOBBIN_SFRAME_ERROR + 1];
 	uint64_t functions, rows;
 	struct check_bounds bounds;
+	const struct file_cfi *input;
 };
 
 static const char *const severities[] = {"clean", "note", "warning", "error"};
@@ -252,18 +398,173 @@ static bool is_whole(const struct check *check, const struct sframe_file *file, 
 	return !r && file->section_count && !file->absence_count;
 }
 
-/* The status of a comparison of all rules. */
-static int compare_rules(const struct check *check, const struct sframe_file *file)
-{
-	struct check_cfi cfi = {
-		.path = check->path, .json = check->json, .quiet = check->arguments->quiet};
+static const char *const kinds[] = {
+	[COMPARISON_DIFFERENT] = "different",
+	[COMPARISON_MISSING] = "missing",
+	[COMPARISON_EXTRA] = "extra",
+	[COMPARISON_UNREADABLE] = "unreadable",
+};
 
-	if (!check_cfi(&cfi, file))
+static bool is_error(enum comparison_kind kind)
+{
+	return kind == COMPARISON_DIFFERENT || kind == COMPARISON_UNREADABLE;
+}
+
+static void print_difference(const struct check *check, const struct comparison_difference *d)
+{
+	char cfi[BOBBIN_RULE_STR_MAX], sframe[BOBBIN_RULE_STR_MAX];
+
+	safe_text_place(stdout, check->path);
+	fputs("code ", stdout);
+	file_cfi_print_range(check->input, stdout, d->start, d->end);
+	if (d->kind == COMPARISON_MISSING) {
+		printf(": note: no SFrame, but call-frame information\n");
+		return;
+	}
+	bobbin_rule_str(check->input->arch, &d->cfi, cfi);
+	if (d->kind == COMPARISON_UNREADABLE)
+		snprintf(sframe, sizeof(sframe), "none (%s)", bobbin_reason_str(d->error.reason));
+	else
+		bobbin_rule_str(check->input->arch, &d->sframe, sframe);
+	printf(": %s: SFrame: %s; call-frame information: %s\n",
+	       is_error(d->kind) ? "error" : "note", sframe, cfi);
+}
+
+static void json_difference(const struct check *check, const struct comparison_difference *d)
+{
+	struct json_output *json = check->json;
+	const struct bobbin_arch *arch = check->input->arch;
+	char spelled[BOBBIN_RULE_STR_MAX];
+	uint64_t start = d->start;
+	const char *section = file_cfi_section(check->input, &start);
+
+	json_object(json, NULL);
+	if (section)
+		json_string(json, "section", section);
+	json_address(json, "start", start);
+	json_address(json, "end", d->end - (d->start - start));
+	json_string(json, "kind", kinds[d->kind]);
+	if (d->kind != COMPARISON_MISSING) {
+		bobbin_rule_str(arch, &d->cfi, spelled);
+		json_string(json, "cfi", spelled);
+	}
+	if (d->kind == COMPARISON_UNREADABLE) {
+		json_string(json, "reason", bobbin_reason_name(d->error.reason));
+	} else if (d->kind != COMPARISON_MISSING) {
+		bobbin_rule_str(arch, &d->sframe, spelled);
+		json_string(json, "sframe", spelled);
+	}
+	json_object_end(json);
+}
+
+static void differ(void *ctx, const struct comparison_difference *d)
+{
+	const struct check *check = ctx;
+
+	if (check->arguments->quiet && !is_error(d->kind))
+		return;
+	if (check->json)
+		json_difference(check, d);
+	else
+		print_difference(check, d);
+}
+
+/* All tables of a file's sections, up to the first that cannot be read. */
+struct table_list {
+	struct bobbin_sframe_view *views;
+	unsigned int count;
+	size_t capacity;
+};
+
+static int list_tables(const struct file_cfi *input, const struct sframe_file *file,
+		       struct table_list *ret)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		struct bobbin_sframe_view view;
+		uint64_t pos = 0;
+
+		while (sframe_section_next(&file->sections[i], &pos, NULL, &view) > 0) {
+			if (vector_reserve(&ret->views, &ret->capacity, ret->count + 1,
+					   sizeof(view)))
+				return -ENOMEM;
+			if (file->sections[i].relocated)
+				start_placement_by(&input->object, &file->sections[i], &view);
+			ret->views[ret->count++] = view;
+		}
+	}
+	return 0;
+}
+
+static int compare_tables(struct check *check, const struct sframe_file *file,
+			  struct comparison *ret)
+{
+	struct table_list list = {0};
+	int r = list_tables(check->input, file, &list);
+
+	*ret = (struct comparison){
+		.cfi = check->input->views,
+		.cfi_count = check->input->count,
+		.sframe = list.views,
+		.sframe_count = list.count,
+		.differ = differ,
+		.ctx = check,
+	};
+	if (!r)
+		r = comparison_run(ret);
+	free(list.views);
+	return r;
+}
+
+static void print_comparison(const struct check *check, const struct comparison *c)
+{
+	safe_text_place(stdout, check->path);
+	printf("%" PRIu64 " rows of call-frame information compared:", c->rows);
+	for (int i = 0; i < COMPARISON_KINDS; i++)
+		printf("%s %" PRIu64 " %s (%" PRIu64 " bytes)", i ? "," : "", c->ranges[i],
+		       kinds[i], c->bytes[i]);
+	putchar('\n');
+}
+
+static void json_comparison(struct json_output *json, const struct comparison *c)
+{
+	json_array_end(json);
+	json_unsigned(json, "cfi_rows", c->rows);
+	for (int i = 0; i < COMPARISON_KINDS; i++)
+		json_unsigned(json, kinds[i], c->ranges[i]);
+}
+
+/*
+ * Compare all sections of the file with its .eh_frame and .debug_frame at every address and print
+ * the differences.  The starts of functions in a relocatable file's sections are changed for that.
+ * Returns the status.
+ */
+static int compare_rules(struct check *check, const struct sframe_file *file)
+{
+	struct comparison c = {0};
+	struct file_cfi input;
+	int r = -ENODATA;
+
+	if (!file_cfi_open(check->path, &input))
 		return STATUS_UNREADABLE;
-	return cfi.comparison.ranges[COMPARISON_DIFFERENT] ||
-			       cfi.comparison.ranges[COMPARISON_UNREADABLE]
-		       ? STATUS_DEFECTS
-		       : 0;
+	check->input = &input;
+	if (check->json)
+		json_array(check->json, "differences");
+	if (!input.count) {
+		complain("%s: there is no .eh_frame and no .debug_frame", check->path);
+	} else {
+		r = compare_tables(check, file, &c);
+		if (r)
+			complain("%s: %s", check->path, strerror(-r));
+	}
+	if (check->json)
+		json_comparison(check->json, &c);
+	else if (!r && !check->arguments->quiet)
+		print_comparison(check, &c);
+	file_cfi_close(&input);
+	if (r)
+		return STATUS_UNREADABLE;
+	return c.ranges[COMPARISON_DIFFERENT] || c.ranges[COMPARISON_UNREADABLE] ? STATUS_DEFECTS
+										 : 0;
 }
 
 static int check_file(void *ctx, const char *path)
