@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/event_list.h"
-#include "cli/scope.h"
 #include "cli/targets.h"
 #include "export/flamegraph.h"
 #include "export/report.h"

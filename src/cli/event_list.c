@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/event_list.h"
+#include "cli/targets.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * targets.h - the running processes or threads that record is attached to.
+ * targets.h - what is sampled: running processes or threads, a part of the machine, and by which
+ * events.
+ *
+ *	cycles, cpu-clock, page-faults …	of the kernel's counters; :u or :k at the end
+ *	SYSTEM:NAME				a tracepoint
+ *	uprobe:FILE:FUNCTION[+OFFSET]		a place in a file, at which programs pass by
+ *	uretprobe:FILE:FUNCTION			where the function returns to
  */
 #ifndef BOBBIN_CLI_TARGETS_H
 #define BOBBIN_CLI_TARGETS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "profile/recorder.h"
 
+/* Processes and threads that run. */
 struct targets {
 	struct recorder_target *all;
 	int *pidfds; /* of @all: of its process */
@@ -44,5 +52,60 @@ void targets_tell_children(const struct targets *targets);
 
 /* The CPU time that the children have used since targets_open(), in milliseconds. */
 uint64_t targets_missed_ms(const struct targets *targets);
+
+/* A part of the machine: CPUs, cgroups, a user. */
+struct scope {
+	struct cpu_choice cpus;
+	char *cgroup_names; /* a list, or NULL */
+	int *cgroups;       /* their folders */
+	size_t cgroup_count;
+	bool by_user;
+	uint32_t user;
+};
+
+/* Take the argument of -C, a list of numbers and ranges, "0,2-3".  false after a complaint. */
+bool scope_parse_cpus(struct scope *scope, const char *option, const char *list);
+
+/* Take the argument of --user, a number or a name.  false after a complaint. */
+bool scope_parse_user(struct scope *scope, const char *option, const char *user);
+
+/* Find the cgroups, if there are any.  0, or an exit status after a complaint. */
+int scope_open(struct scope *scope);
+void scope_close(struct scope *scope);
+
+/* Where the cgroups are that events know; @mounts: as /proc/self/mounts.  false: nowhere. */
+bool cgroup_events_mount(const char *mounts, char ret[PATH_MAX]);
+
+/*
+ * The name of a cgroup within its hierarchy, of the path of its folder in any of them: whoever
+ * makes cgroups of version 1 makes the same for all controllers.  Other paths are names.
+ */
+const char *cgroup_name(const char *mounts, const char *folder);
+
+/* Whether one of two folders, both without links in their paths, is below the other or the same. */
+bool folder_is_within(const char *path, const char *outer);
+
+struct event_list {
+	struct sampler_event *events;
+	size_t count, capacity;
+};
+
+/*
+ * Add the events of a list, "cycles,sched:sched_switch".  @debug_path: folders with debug files.
+ * false after a complaint.
+ */
+bool event_list_parse(struct event_list *list, const char *option, const char *text,
+		      const char *debug_path);
+
+/*
+ * How often they make samples, the usual one, too.  @period: of all, or 0; @frequent: a frequency
+ * was asked for, also of those that make a sample each time otherwise.  false after a complaint.
+ */
+bool event_list_complete(struct event_list *list, uint64_t period, bool frequent);
+
+/* Whether there are no tracepoints and no probes. */
+bool event_list_is_of_counters(const struct event_list *list);
+
+void event_list_close(struct event_list *list);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/cgroup_mounts.h"
+#include "cli/targets.h"
 
 #define ROOT "/dev/root / ext4 rw 0 0\n"
 #define MEMORY "cgroup /c/memory cgroup rw,nosuid,memory 0 0\n"
