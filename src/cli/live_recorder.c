@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/live_recorder.h"
+#include "cli/top.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "cli/top_signals.h"
 
 /* Whether somebody wants to quit is asked that often. */
 #define LOOK_NS (NS_PER_SECOND / 5)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/live_samples.h"
+#include "cli/top.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include "base/hash_index.h"
 #include "base/native_arch.h"
 #include "cli/named_stack.h"
-#include "cli/top_signals.h"
 #include "export/live_counts.h"
 #include "profile/off_cpu.h"
 #include "profile/process_table.h"

@@ -8,13 +8,9 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/live_recorder.h"
-#include "cli/live_samples.h"
 #include "cli/named_stack.h"
 #include "cli/recorded.h"
-#include "cli/terminal.h"
-#include "cli/top_signals.h"
-#include "export/top_screen.h"
+#include "cli/top.h"
 #include "profile/sample_queue.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)

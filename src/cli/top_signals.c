@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/top_signals.h"
+#include "cli/top.h"
 
 struct top_signals top_signals;
 

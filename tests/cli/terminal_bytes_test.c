@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/terminal_bytes.h"
-#include "export/top_view.h"
+#include "cli/top.h"
 
 /* The first key of what was typed, which takes so many bytes. */
 static void assert_key(const char *typed, bool more, int key, size_t used)
