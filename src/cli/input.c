@@ -5,7 +5,6 @@
 #include "base/nameless_file.h"
 #include "base/vector.h"
 #include "cli/command.h"
-#include "cli/output_file.h"
 #include "profile/perf_format.h"
 #include "symbol/recorded_names.h"
 

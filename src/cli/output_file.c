@@ -16,6 +16,10 @@
 #include "base/nameless_file.h"
 #include "base/output_path.h"
 #include "cli/command.h"
+#include "elf/elf_image.h"
+#include "object/object_attachment.h"
+#include "sidefile/sidefile.h"
+#include "sidefile/sidefile_writer.h"
 
 #define SET_ID ((mode_t)(S_ISUID | S_ISGID))
 
@@ -366,4 +370,194 @@ bool output_put_bytes(const char *path, int replaced, const void *bytes, size_t 
 	};
 
 	return output_put(&output);
+}
+
+/* A linked file in the making. */
+struct linked {
+	struct sframe_attachment *attachment;
+	const struct made_section *section;
+};
+
+static int write_linked(void *ctx, int out)
+{
+	const struct linked *l = ctx;
+
+	return sframe_attachment_write(l->attachment, l->section->data, l->section->size, out);
+}
+
+static int read_linked(void *ctx, int out)
+{
+	const struct linked *l = ctx;
+	struct elf_image image;
+	int r = elf_image_init(out, NULL, &image);
+
+	if (r)
+		return r;
+	if (image.sframe.size < l->section->size || image.sframe.addr != l->attachment->addr ||
+	    memcmp(image.sframe.data, l->section->data, l->section->size))
+		r = -EBADMSG;
+	elf_image_fini(&image);
+	return r;
+}
+
+/* A relocatable file in the making. */
+struct object {
+	struct object_attachment attachment;
+	struct start_relocations relocations;
+	const struct object_code *code;
+	const struct made_section *section;
+};
+
+static int write_object(void *ctx, int out)
+{
+	struct object *o = ctx;
+
+	return object_attachment_write(&o->attachment, o->section->data, o->section->size,
+				       &o->relocations, out);
+}
+
+static int read_object(void *ctx, int out)
+{
+	const struct object *o = ctx;
+
+	return start_relocations_check(&o->relocations, o->code, o->section->data, o->section->size,
+				       out);
+}
+
+static bool put_copy(const struct arguments *a, int fd, int (*write)(void *ctx, int out),
+		     int (*check)(void *ctx, int out), void *ctx)
+{
+	const struct output output = {
+		.path = a->in_place ? a->operands[0] : a->output,
+		.is_copy = true,
+		.in_place = a->in_place,
+		.original = fd,
+		.write = write,
+		.check = check,
+		.ctx = ctx,
+	};
+
+	return output_put(&output);
+}
+
+bool attached_output_plan(const struct arguments *a, int fd, struct sframe_attachment *ret)
+{
+	struct bobbin_error error = {0};
+	int r = sframe_attachment_init(fd, &error, ret);
+
+	return accept_file(a->operands[0], r, &error);
+}
+
+bool attached_output_put(const struct arguments *a, struct sframe_attachment *attachment,
+			 const struct made_section *section)
+{
+	struct linked linked = {attachment, section};
+
+	return put_copy(a, attachment->fd, write_linked, read_linked, &linked);
+}
+
+bool attached_output_put_object(const struct arguments *a, int fd, const struct object_code *code,
+				const struct made_section *section)
+{
+	struct object object = {.code = code, .section = section};
+	struct bobbin_error error = {0};
+	bool good = false;
+	int r = object_attachment_init(fd, &error, &object.attachment);
+
+	if (!accept_file(a->operands[0], r, &error))
+		return false;
+	r = start_relocations_init(code, section->data, section->size, &error, &object.relocations);
+	if (r) {
+		complain_file(a->operands[0], r, &error);
+	} else {
+		good = put_copy(a, fd, write_object, read_object, &object);
+		start_relocations_fini(&object.relocations);
+	}
+	object_attachment_fini(&object.attachment);
+	return good;
+}
+
+/* Whether the side-file says of an address what a row of the table does. */
+static bool says(struct sidefile *sidefile, const struct table_builder *b, size_t i, uint64_t addr)
+{
+	const struct rule_row *row = &b->rows.row[i];
+	uint64_t end = i + 1 < b->rows.count ? row[1].start : b->end;
+	struct bobbin_row found;
+	bool begins;
+	int r = sidefile_lookup_row(sidefile, addr, &found, &begins);
+
+	if (row->rule == RULE_NONE)
+		return r == -ENOENT;
+	return !r && found.start == row->start && found.end == end && begins == row->begins &&
+	       bobbin_rule_equal(&found.rule, rule_rows_rule(&b->rows, i));
+}
+
+static int compare_rows(struct sidefile *sidefile, const struct table_builder *b)
+{
+	const struct rule_rows *rows = &b->rows;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t end = i + 1 < rows->count ? rows->row[i + 1].start : b->end;
+
+		if (!says(sidefile, b, i, rows->row[i].start) || !says(sidefile, b, i, end - 1))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int write_bytes(void *ctx, int fd)
+{
+	const struct sidefile_output *m = ctx;
+
+	return file_append(fd, m->data, m->size);
+}
+
+/* Read it back as an unwinder does, and compare. */
+static int prove(void *ctx, int fd)
+{
+	const struct sidefile_output *m = ctx;
+	struct sidefile *sidefile;
+	int copy = dup(fd), r;
+
+	if (copy < 0)
+		return -errno;
+	r = sidefile_open(copy, NULL, &sidefile);
+	if (r) {
+		close(copy);
+		return r;
+	}
+	r = compare_rows(sidefile, &m->table);
+	sidefile_close(sidefile);
+	return r;
+}
+
+bool sidefile_output_init(const char *path, const struct elf_image *image,
+			  const struct table_sources *sources, struct sidefile_output *ret)
+{
+	int r = table_builder_init(sources->arch, image->build_id, image->build_id_len,
+				   &ret->table);
+
+	if (!r)
+		r = table_sources_rows(sources, &ret->table);
+	if (!r)
+		r = sidefile_make(&ret->table, &ret->data, &ret->size);
+	if (r == -E2BIG)
+		complain("%s: functions claim more rows than is sane", path);
+	else if (r == -EBADMSG)
+		complain("%s: .sframe: %s", path, bobbin_reason_str(BOBBIN_REASON_SFRAME_ORDER));
+	else if (r)
+		complain_file(path, r, NULL);
+	return !r;
+}
+
+bool sidefile_output_put(struct sidefile_output *output, const char *path)
+{
+	return output_put(&(struct output){
+		.path = path, .write = write_bytes, .check = prove, .ctx = output});
+}
+
+void sidefile_output_fini(struct sidefile_output *output)
+{
+	table_builder_fini(&output->table);
+	free(output->data);
 }

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +70,20 @@ bool read_sframe_file(const char *path, struct sframe_file *ret)
 	r = sframe_file_init(fd, &error, ret);
 	close(fd);
 	return accept_file(path, r, &error);
+}
+
+void complain_function(const char *path, const char *place, uint64_t offset,
+		       const struct merge_report *report)
+{
+	char what[64];
+
+	if (report->fate == MERGE_DROPPED)
+		snprintf(what, sizeof(what), "dropped");
+	else
+		snprintf(what, sizeof(what), "clipped to %" PRIu32 " bytes", report->left);
+	complain("%s:%s offset 0x%" PRIx64 ": function 0x%" PRIx64 " of %" PRIu32 " bytes %s: %s",
+		 path, place, offset, report->start, report->size, what,
+		 bobbin_reason_str(report->reason));
 }
 
 int report_files(const struct arguments *a, struct json_output *json,

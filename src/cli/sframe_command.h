@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "convert/merger.h"
 #include "elf/sframe_file.h"
 
 /* Open a file to read, "-" is stdin; complains and returns -1. */
@@ -35,6 +36,13 @@ bool spares_terminal(const struct arguments *arguments);
 
 /* Read the SFrame sections of a file, "-" is stdin; complains. */
 bool read_sframe_file(const char *path, struct sframe_file *ret);
+
+/*
+ * What merge_sections() says of a function; @offset: in the file, or in what @place names, which
+ * is empty or " SECTION:".
+ */
+void complain_function(const char *path, const char *place, uint64_t offset,
+		       const struct merge_report *report);
 
 /**
  * struct file_report - what a command says of files

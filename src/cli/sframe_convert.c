@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/attached_output.h"
 #include "cli/file_cfi.h"
 #include "cli/output_file.h"
-#include "cli/sidefile_output.h"
 #include "convert/comparison.h"
 #include "export/safe_text.h"
 

@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 
 #include "cli/file_cfi.h"
-#include "cli/section_pool.h"
+#include "cli/output_file.h"
 #include "cli/sframe_command.h"
-#include "cli/sidefile_output.h"
 #include "export/safe_text.h"
 #include "sidefile/sidefile_path.h"
 

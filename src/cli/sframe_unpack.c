@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/output_file.h"
-#include "cli/section_pool.h"
 #include "cli/sframe_command.h"
 #include "convert/fde_list.h"
 #include "convert/function_list.h"

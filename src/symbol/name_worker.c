@@ -29,7 +29,9 @@
 
 #include "base/descriptor_message.h"
 #include "base/file_range.h"
+#include "symbol/debuginfo.h"
 #include "symbol/demangle.h"
+#include "symbol/name_message.h"
 #include "symbol/name_process.h"
 #include "symbol/symfile.h"
 

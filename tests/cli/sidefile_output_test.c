@@ -4,7 +4,7 @@
  *
  * compiled_table_number() is wrapped to count that.
  */
-#include "cli/sidefile_output.h"
+#include "cli/output_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
