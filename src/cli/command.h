@@ -80,6 +80,16 @@ static inline double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/*
+ * How many files may be open at a time: as many as the kernel allows this user; and as it was.
+ *
+ * A module's file stays open for as long as its tables are used, and each thread that is sampled
+ * takes a descriptor or more.  The usual limit is low for the sake of programs that call
+ * select(2), which we do not; they may, so a command that is run keeps the limit that we had.
+ */
+void file_limit_raise(void);
+void file_limit_restore(void);
+
 /* Whether stdout took everything; complains if not. */
 bool finish_output(void);
 

@@ -3,7 +3,6 @@
 
 #include "base/file_range.h"
 #include "base/nameless_file.h"
-#include "base/vector.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
 #include "symbol/recorded_names.h"
@@ -11,12 +10,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* More than that is not kept. */
@@ -323,39 +325,28 @@ static void end_progress(const struct input *input)
 		fputs("\r     \r", stderr);
 }
 
-static bool is_wanted(const struct input *input, const struct stack_sample *sample)
-{
-	const char *wanted = input->arguments->event;
-
-	return !wanted || !strcmp(wanted, sample->event);
-}
-
-/* What is between a recording and the sink of a command. */
-struct choice {
-	struct input *input;
-	const struct sample_sink *sink;
-	void *ctx;
-};
-
 static int pass_wanted(void *ctx, const struct stack_sample *sample)
 {
-	const struct choice *choice = ctx;
+	struct input *input = ctx;
+	const char *wanted = input->arguments->event;
 
-	if (!is_wanted(choice->input, sample))
+	if (wanted && strcmp(wanted, sample->event))
 		return 0;
-	choice->input->samples++;
-	show_progress(choice->input);
-	return choice->sink->sample(choice->ctx, sample);
+	input->samples++;
+	show_progress(input);
+	return input->sink->sample(input->ctx, sample);
 }
 
 int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 {
 	static const struct sample_sink choosing_sink = {.sample = pass_wanted};
 	const struct arguments *a = input->arguments;
-	struct choice choice = {input, sink, ctx};
 	struct bobbin_error err = {0};
-	int r = session_run(input->session, &choosing_sink, &choice, &err);
+	int r;
 
+	input->sink = sink;
+	input->ctx = ctx;
+	r = session_run(input->session, &choosing_sink, input, &err);
 	end_progress(input);
 	if ((r && ferror(stdout)) || !accept_file(a->input, r, &err))
 		return 1;
@@ -365,114 +356,95 @@ int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 	return 1;
 }
 
-/* 0 or a negative errno. */
-static int open_report(const struct input *input, struct input_event *event)
-{
-	int r;
+/* of sh(1), for a command that it has not found, or may not run_pager */
+#define NOT_FOUND 127
+#define NOT_EXECUTED 126
 
-	if (event->report)
-		return 0;
-	r = report_open(&event->report);
-	if (!r && input->arguments->unfolded)
-		report_unfold(event->report);
-	return r;
+static pid_t pager;
+
+static bool can_show_pages(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb");
 }
 
-static void count_sample(struct input_event *event, const struct stack_sample *sample)
+static bool is_installed(const char *program)
 {
-	event->samples++;
-	if (!sample->traced || sample->reason == BOBBIN_REASON_NO_USER ||
-	    sample->reason >= BOBBIN_REASON_COUNT)
+	const char *folders = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (folders && *folders) {
+		size_t length = strcspn(folders, ":");
+
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, folders, program) <
+			    (int)sizeof(path) &&
+		    !access(path, X_OK))
+			return true;
+		folders += length + (folders[length] == ':');
+	}
+	return false;
+}
+
+/* What the user chose is theirs to have; NULL: there is none. */
+static const char *choose_pager(void)
+{
+	const char *chosen = getenv("BOBBIN_PAGER");
+
+	chosen = chosen ? chosen : getenv("PAGER");
+	if (!chosen)
+		return is_installed("less") ? "less" : NULL;
+	return *chosen && strcmp(chosen, "cat") ? chosen : NULL;
+}
+
+static void run_pager(const char *command, int from)
+{
+	dup2(from, STDIN_FILENO);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	/* end at once if it fits on a screen, and leave it there */
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(NOT_FOUND);
+}
+
+void pager_start(void)
+{
+	const char *command = pager || !can_show_pages() ? NULL : choose_pager();
+	int ends[2];
+
+	if (!command || pipe2(ends, O_CLOEXEC))
 		return;
-	event->traced++;
-	event->reasons[sample->reason]++;
-	for (size_t i = 0; i < sample->count; i++) {
-		const struct bobbin_frame *frame = &sample->frames[i];
-
-		event->frames += !frame->kernel && frame->source != BOBBIN_SOURCE_LEFT_OUT;
-		event->inferred += !frame->kernel && frame->source == BOBBIN_SOURCE_CODE;
+	fflush(stdout);
+	pager = fork();
+	if (!pager)
+		run_pager(command, ends[0]);
+	if (pager > 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		/* Ctrl-C is for the pager, which outlives nobody who feeds it */
+		signal(SIGINT, SIG_IGN);
+	} else {
+		pager = 0;
 	}
+	close(ends[0]);
+	close(ends[1]);
 }
 
-static int add_sample(void *ctx, const struct stack_sample *sample)
+bool pager_end(void)
 {
-	struct input *input = ctx;
-	uint64_t weight = input->one && !sample->weighed ? 1 : sample->period;
-	struct input_event *event = &input->events[sample->event_number];
-	int r = open_report(input, event);
+	int status = 0, result;
 
-	if (r)
-		return r;
-	count_sample(event, sample);
-	r = named_stack_make(&input->stack, input->naming, sample);
-	return r ? r
-		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
-			      weight);
-}
-
-static const struct sample_sink report_sink = {.sample = add_sample};
-
-/* In the order of the file; the first one is shown even if nothing has any samples. */
-static int find_events(struct input *input)
-{
-	const struct perf_reader *reader = session_reader(input->session);
-	const struct perf_reader_attr *attr;
-	int r = 0;
-
-	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
-		r = vector_push(input->events, input->event_count, input->event_room,
-				(struct input_event){.name = attr->name});
-	return r ? r : open_report(input, input->events);
-}
-
-/* Those without samples are left out, unless there are no others. */
-static int write_events(struct input *input,
-			int (*write)(void *ctx, const struct input_event *event), void *ctx)
-{
-	const struct input_event *first = input->events, *end = first + input->event_count;
-	int r;
-
-	while (first + 1 < end && !first->samples)
-		first++;
-	r = write(ctx, first->samples ? first : input->events);
-	for (const struct input_event *event = first + 1; event < end && !r; event++) {
-		if (!event->samples)
-			continue;
-		if (!input->one)
-			fputs("\n\n", stdout);
-		if (!input->one)
-			r = write(ctx, event);
-		else if (!input->arguments->quiet)
-			complain("%s: samples of the event '%s' are not shown, see --event",
-				 input->arguments->input, event->name);
-	}
-	if (r)
-		complain("%s", strerror(-r));
-	return !finish_output() || r;
-}
-
-static void close_events(struct input *input)
-{
-	for (size_t i = 0; i < input->event_count; i++)
-		report_close(input->events[i].report);
-	free(input->events);
-	input->events = NULL;
-	input->event_count = input->event_room = 0;
-}
-
-int input_report(struct input *input, bool one,
-		 int (*write)(void *ctx, const struct input_event *event), void *ctx)
-{
-	int r = input_open(input);
-
-	if (r)
-		return r;
-	input->one = one;
-	r = !accept_file(input->arguments->input, find_events(input), NULL);
-	if (!r)
-		r = input_run(input, &report_sink, input);
-	if (!r)
-		r = write_events(input, write, ctx);
-	close_events(input);
-	return input_close(input) || r;
+	if (!pager)
+		return true;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
+		;
+	pager = 0;
+	result = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	if (result != NOT_FOUND && result != NOT_EXECUTED)
+		return true;
+	complain("the pager '%s' cannot be run_pager; see $BOBBIN_PAGER and $PAGER",
+		 choose_pager());
+	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * input.h - what report, script and flamegraph have in common: the way through a
- * recording's samples.
+ * recording's samples, and what is printed to a terminal, screen by screen.
  */
 #ifndef BOBBIN_CLI_INPUT_H
 #define BOBBIN_CLI_INPUT_H
@@ -11,25 +11,15 @@
 #include "cli/named_stack.h"
 #include "profile/session.h"
 
-/* The samples of one event of a recording. */
-struct input_event {
-	const char *name; /* the session's */
-	uint64_t samples, traced;
-	uint64_t frames, inferred; /* of the user parts of those; of them, by rules from code */
-	uint64_t reasons[BOBBIN_REASON_COUNT];
-	struct report *report;
-};
-
 struct input {
 	const struct arguments *arguments;
 	struct session *session;
 	struct naming *naming;
 	struct named_stack stack; /* of the sample that was added last */
 	uint64_t samples;         /* that were read */
-	/* input_report()'s, events by their numbers */
-	bool one; /* only the first is shown */
-	struct input_event *events;
-	size_t event_count, event_room;
+	/* input_run()'s */
+	const struct sample_sink *sink;
+	void *ctx;
 };
 
 /* Open the recording of @input->arguments; complains.  0 or an exit status. */
@@ -45,11 +35,15 @@ int input_close(struct input *input);
 int input_run(struct input *input, const struct sample_sink *sink, void *ctx);
 
 /*
- * Open the recording, add up the samples of each event by their periods, and have @write print
- * them event by event, which returns 0 or a negative errno.  @one: of the first event alone, and
- * one by one if the event is no more than a clock.  0, or an exit status after a complaint.
+ * From now on standard output, if it is a terminal, goes through $BOBBIN_PAGER, $PAGER or
+ * less(1), where there is one.  "" and "cat" stand for none.  A second call does nothing.
  */
-int input_report(struct input *input, bool one,
-		 int (*write)(void *ctx, const struct input_event *event), void *ctx);
+void pager_start(void);
+
+/*
+ * Wait until the user has seen enough.  Nothing is printed afterwards.  false after a complaint:
+ * there is no such pager, and nothing was seen.
+ */
+bool pager_end(void);
 
 #endif

@@ -10,7 +10,6 @@
 #include "bpfwalk/bpf_walk.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/file_limit.h"
 #include "cli/option_table.h"
 #include "infer/x86_insn.h"
 

@@ -12,7 +12,6 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/script_fields.h"
 #include "infer/code_table.h"
 #include "infer/x86_insn.h"
 

@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/file_limit.h"
 #include "cli/live_process.h"
 #include "profile/kernel_probe.h"
 

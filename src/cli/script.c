@@ -7,8 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/pager.h"
-#include "cli/script_fields.h"
 #include "export/safe_text.h"
 #include "symbol/code_label.h"
 

@@ -151,8 +151,17 @@ static int find_children(struct targets *t)
 	for (size_t i = 0; i < t->count && !error; i++)
 		if (!t->all[i].tid)
 			error = add_children(t, t->all[i].pid);
+	if (error)
+		complain("%s", strerror(ENOMEM));
+	return error;
+}
+
+static int note_children(struct targets *t)
+{
+	if (find_children(t))
+		return 1;
 	t->cpu_ms = calloc(t->child_count + 1, sizeof(*t->cpu_ms));
-	if (error || !t->cpu_ms) {
+	if (!t->cpu_ms) {
 		complain("%s", strerror(ENOMEM));
 		return 1;
 	}
@@ -164,14 +173,8 @@ static int find_children(struct targets *t)
 /* What was started by what is sampled becomes a target of its own. */
 static int take_children(struct targets *t)
 {
-	size_t count = t->count;
-	int error = 0;
+	int error = find_children(t);
 
-	for (size_t i = 0; i < count && !error; i++)
-		if (!t->all[i].tid)
-			error = add_children(t, t->all[i].pid);
-	if (error)
-		complain("%s", strerror(ENOMEM));
 	for (size_t i = 0; i < t->child_count && !error; i++)
 		error = !add(t, (struct recorder_target){.pid = t->children[i]});
 	t->child_count = 0;
@@ -191,7 +194,7 @@ int targets_open(struct targets *targets)
 	for (size_t i = 0; i < targets->count; i++)
 		if (open_target(&targets->all[i], &targets->pidfds[i]))
 			return 1;
-	return find_children(targets);
+	return note_children(targets);
 }
 
 void targets_close(struct targets *targets)
