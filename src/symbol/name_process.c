@@ -55,13 +55,13 @@ static int bind_library(struct debuginfod *d)
 	return d->client ? 0 : -ENOMEM;
 }
 
-int name_process_open(const struct name_process_options *options, struct name_process **ret)
+int name_process_open(const struct symbolizer_options *options, struct name_process **ret)
 {
 	struct name_process *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
-	p->options = *options;
+	p->options = options;
 	p->socket = -1;
 	/* without the library the servers are just not asked */
 	if (options->debuginfod && bind_library(&p->debuginfod) == -ENOMEM) {
@@ -85,7 +85,7 @@ int name_process_start(struct name_process *p)
 		return -errno;
 	p->pid = fork();
 	if (!p->pid)
-		name_worker_run(sockets[1], &p->options.worker);
+		name_worker_run(sockets[1], p->options);
 	close(sockets[1]);
 	if (p->pid < 0) {
 		p->pid = 0;
@@ -204,7 +204,7 @@ int name_process_tell(struct name_process *p)
 
 static int open_granted(const struct name_process *p, const struct name_subject *subject)
 {
-	struct remote_process process = {p->options.reader, subject->pid};
+	struct remote_process process = {p->options->reader, subject->pid};
 	const char *asked = name_reply_text(&p->reply, p->reply_size);
 	char path[PATH_MAX];
 

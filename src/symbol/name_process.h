@@ -17,20 +17,6 @@
 /* The status with which it ends when a library finds no memory. */
 #define NAME_WORKER_NO_MEMORY 12
 
-/* As in struct symbolizer_options; borrowed. */
-struct name_worker_options {
-	const char *debug_path, *symfs;
-	bool inlines, lines, demangle;
-	size_t limit;
-};
-
-/* Borrowed; @reader may be NULL. */
-struct name_process_options {
-	struct name_worker_options worker;
-	struct process_reader *reader;
-	bool debuginfod; /* ask servers for debug files */
-};
-
 /*
  * The few calls of libdebuginfod that are needed, bound at run time: it draws in an HTTP client,
  * and most profiles never ask a server.  @client NULL: there is no such library.
@@ -42,7 +28,7 @@ struct debuginfod {
 };
 
 struct name_process {
-	struct name_process_options options;
+	const struct symbolizer_options *options; /* borrowed */
 	struct debuginfod debuginfod;
 	pid_t pid; /* 0: it does not run */
 	int socket;
@@ -62,8 +48,8 @@ struct name_subject {
 	int image; /* a descriptor to go with the request, or -1 */
 };
 
-/* Returns 0, -ENOMEM. */
-int name_process_open(const struct name_process_options *options, struct name_process **ret);
+/* All of @options are set.  Returns 0, -ENOMEM. */
+int name_process_open(const struct symbolizer_options *options, struct name_process **ret);
 void name_process_close(struct name_process *p);
 
 /* That it runs.  0; -ENOMEM or -EAGAIN; -ECANCELED: it has ended too often. */
@@ -86,7 +72,7 @@ int name_process_reject(struct name_process *p);
 bool name_process_demangle(void *ctx, const char *mangled, char *dst, size_t size);
 
 /* In the process: serve until the other end of @socket is closed. */
-void name_worker_run(int socket, const struct name_worker_options *options)
+void name_worker_run(int socket, const struct symbolizer_options *options)
 	__attribute__((noreturn));
 
 #endif

@@ -427,7 +427,7 @@ static bool has_limited_memory(void)
 	       (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
 }
 
-static struct name_worker *make_worker(int socket, const struct name_worker_options *options)
+static struct name_worker *make_worker(int socket, const struct symbolizer_options *options)
 {
 	struct name_worker *w = calloc(1, sizeof(*w));
 	struct symfile_context *c;
@@ -444,7 +444,7 @@ static struct name_worker *make_worker(int socket, const struct name_worker_opti
 	};
 	c->wish = (struct debug_wish){options->inlines, options->lines, on_no_memory};
 	c->names.demangle = options->demangle ? demangle_text : NULL;
-	c->limit = options->limit;
+	c->limit = options->memory_limit;
 	name_pool_init(&c->names.pool);
 	return w;
 }
@@ -476,7 +476,7 @@ static void heed_faults_only(void)
 	sigprocmask(SIG_SETMASK, &others, NULL);
 }
 
-void name_worker_run(int socket, const struct name_worker_options *options)
+void name_worker_run(int socket, const struct symbolizer_options *options)
 {
 	struct name_worker *w;
 	int fd;

@@ -166,8 +166,8 @@ static struct name_subject subject_of(const struct named_file *f, const struct n
 			{
 				.path = f->paths.path,
 				.open_path = f->paths.open_path,
-				.symfs = p->options.worker.symfs,
-				.debug_path = p->options.worker.debug_path,
+				.symfs = p->options->symfs,
+				.debug_path = p->options->debug_path,
 				.inside = f->paths.inside,
 				.roots = &f->paths.roots,
 			},
@@ -296,9 +296,10 @@ static int ask(struct named_file *f, struct named_file_context *c, uint64_t offs
 static void tell(struct named_file *f, const struct named_file_context *c, const char *reason)
 {
 	const char *path = f->paths.path ? f->paths.path : f->paths.open_path;
+	const struct symbolizer_options *o = c->process->options;
 
-	if (!f->told && c->on_loss)
-		c->on_loss(c->on_loss_ctx, path ? path : UNKNOWN_PATH, reason);
+	if (!f->told && o->on_loss)
+		o->on_loss(o->on_damage_ctx, path ? path : UNKNOWN_PATH, reason);
 	f->told = true;
 }
 

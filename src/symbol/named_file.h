@@ -32,14 +32,9 @@ struct named_file {
 	struct answer_ranges answers;
 };
 
-/* Who is told, once of each file, that names of it are missing, and why. */
-typedef void named_file_loss_fn(void *ctx, const char *path, const char *reason);
-
 struct named_file_context {
 	struct name_process *process;
 	struct names names;
-	named_file_loss_fn *on_loss; /* or NULL */
-	void *on_loss_ctx;
 };
 
 /* @image is taken over, if not NULL.  Returns 0, -ENOMEM. */

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symbol.h - a file that is mapped, and what an address in it is called.
+ * symbol.h - a file that is mapped, what an address in it is called, and how that is looked for.
  */
 #ifndef BOBBIN_SYMBOL_SYMBOL_H
 #define BOBBIN_SYMBOL_SYMBOL_H
 
+#include <bobbin/reason.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "target/file_roots.h"
+
+struct process_reader;
 
 /* A mapped file.  Everything is copied. */
 struct symbol_file {
@@ -39,6 +42,28 @@ struct symbol {
 	const char *src_file; /* NULL: unknown */
 	uint32_t line;        /* 0: unknown */
 	bool inlined;         /* expanded into the next symbol of the array */
+};
+
+/* Told once of a file that is read no further; its names stay. */
+typedef void symbolizer_damage_fn(void *ctx, const char *path, const struct bobbin_error *damage);
+
+/* Told once of a file of which names are missing since who read it "ended by signal 11", say. */
+typedef void symbolizer_loss_fn(void *ctx, const char *path, const char *reason);
+
+/* Zero is a sensible value of every member.  Strings are copied. */
+struct symbolizer_options {
+	bool inlines;           /* expand inlined functions (reads DWARF) */
+	bool lines;             /* source file and line (reads DWARF) */
+	bool demangle;          /* C++, Rust, OCaml, Haskell, D; parameter lists go */
+	bool debuginfod;        /* ask the servers of $DEBUGINFOD_URLS, if libdebuginfod is here */
+	size_t memory_limit;    /* bytes over all files, least recently used go; 0: 512 MiB */
+	const char *debug_path; /* colon list of directories; NULL: /usr/lib/debug */
+	const char *kallsyms;   /* NULL: /proc/kallsyms */
+	const char *symfs;      /* look for mapped paths below this directory only; NULL: / */
+	struct process_reader *reader;   /* of processes' files; borrowed; NULL: none */
+	symbolizer_damage_fn *on_damage; /* of jitdump files; NULL: say nothing */
+	symbolizer_loss_fn *on_loss;     /* likewise of others */
+	void *on_damage_ctx;             /* of both */
 };
 
 #endif

@@ -112,9 +112,7 @@ static void jit_files_fini(struct jit_files *files)
 
 struct symbolizer {
 	struct named_file_context context;
-	struct process_reader *reader;
-	char *debug_path, *kallsyms_path, *symfs;
-	bool lines;
+	struct symbolizer_options options; /* strings are owned */
 	struct named_file **files;
 	size_t file_count, file_capacity;
 	struct known *known;
@@ -124,56 +122,29 @@ struct symbolizer {
 	struct symlist kernel;
 	bool kernel_read;
 	struct jit_files jit;
-	symbolizer_damage_fn *on_damage;
-	void *on_damage_ctx;
 };
 
-static int copy_option(const char *value, const char *otherwise, char **ret)
+/* In place of a string, or of none, its copy; or another one. */
+static int copy_option(const char **option, const char *otherwise)
 {
-	const char *chosen = value ? value : otherwise;
+	const char *chosen = *option ? *option : otherwise;
 
-	if (!chosen)
-		return 0;
-	*ret = strdup(chosen);
-	return *ret ? 0 : -ENOMEM;
+	*option = chosen ? strdup(chosen) : NULL;
+	return chosen && !*option ? -ENOMEM : 0;
 }
 
-static int copy_options(struct symbolizer *s, const struct symbolizer_options *o)
+static int copy_options(struct symbolizer *s, const struct symbolizer_options *options)
 {
-	int err = copy_option(o->debug_path, DEFAULT_DEBUG_PATH, &s->debug_path);
+	struct symbolizer_options *o = &s->options;
+	int err;
 
-	err = err ? err : copy_option(o->kallsyms, DEFAULT_KALLSYMS, &s->kallsyms_path);
-	err = err ? err : copy_option(o->symfs, NULL, &s->symfs);
-	s->reader = o->reader;
+	*o = *options;
+	if (!o->memory_limit)
+		o->memory_limit = DEFAULT_LIMIT;
 	s->jit.reader = o->reader;
-	s->lines = o->lines;
-	s->on_damage = o->on_damage;
-	s->on_damage_ctx = o->on_damage_ctx;
-	s->context.on_loss = o->on_loss;
-	s->context.on_loss_ctx = o->on_damage_ctx;
-	return err;
-}
-
-static int open_process(struct symbolizer *s, const struct symbolizer_options *o)
-{
-	const struct name_process_options options = {
-		.worker =
-			{
-				.debug_path = s->debug_path,
-				.symfs = s->symfs,
-				.inlines = o->inlines,
-				.lines = o->lines,
-				.demangle = o->demangle,
-				.limit = o->memory_limit ? o->memory_limit : DEFAULT_LIMIT,
-			},
-		.reader = s->reader,
-		.debuginfod = o->debuginfod,
-	};
-	int err = name_process_open(&options, &s->context.process);
-
-	s->context.names.demangle = !err && o->demangle ? name_process_demangle : NULL;
-	s->context.names.ctx = s->context.process;
-	return err;
+	err = copy_option(&o->debug_path, DEFAULT_DEBUG_PATH) |
+	      copy_option(&o->kallsyms, DEFAULT_KALLSYMS) | copy_option(&o->symfs, NULL);
+	return err ? -ENOMEM : 0;
 }
 
 int symbolizer_open(const struct symbolizer_options *options, struct symbolizer **ret)
@@ -185,11 +156,13 @@ int symbolizer_open(const struct symbolizer_options *options, struct symbolizer 
 		return -ENOMEM;
 	name_pool_init(&s->context.names.pool);
 	err = copy_options(s, options);
-	err = err ? err : open_process(s, options);
+	err = err ? err : name_process_open(&s->options, &s->context.process);
 	if (err) {
 		symbolizer_close(s);
 		return err;
 	}
+	s->context.names.demangle = options->demangle ? name_process_demangle : NULL;
+	s->context.names.ctx = s->context.process;
 	*ret = s;
 	return 0;
 }
@@ -209,9 +182,9 @@ void symbolizer_close(struct symbolizer *s)
 	free(s->known);
 	hash_index_fini(&s->index);
 	free(s->files);
-	free(s->debug_path);
-	free(s->kallsyms_path);
-	free(s->symfs);
+	free((char *)s->options.debug_path);
+	free((char *)s->options.kallsyms);
+	free((char *)s->options.symfs);
 	free(s);
 }
 
@@ -308,12 +281,12 @@ static int add_file(struct symbolizer *s, const struct symbol_file *file, unsign
 /* By device and inode, if the file is there. */
 static bool inode_key(const struct symbolizer *s, const struct symbol_file *file, struct key *key)
 {
-	const struct remote_process process = {s->reader, file->pid};
+	const struct remote_process process = {s->options.reader, file->pid};
 	const char *path = file->open_path ? file->open_path : file->path;
 	struct stat st;
 
 	*key = (struct key){0};
-	return !s->symfs && path && !process_file_stat(&process, path, &st) &&
+	return !s->options.symfs && path && !process_file_stat(&process, path, &st) &&
 	       add_part(key, "i", 1) && add_part(key, &st.st_dev, sizeof(st.st_dev)) &&
 	       add_part(key, &st.st_ino, sizeof(st.st_ino));
 }
@@ -467,7 +440,7 @@ int symbolizer_kernel(struct symbolizer *s, uint64_t address, struct symbol *ret
 	int err;
 
 	if (!s->kernel_read) {
-		err = kallsyms_read(s->kallsyms_path, &s->kernel);
+		err = kallsyms_read(s->options.kallsyms, &s->kernel);
 		if (err)
 			return err;
 		s->kernel_read = true;
@@ -554,14 +527,14 @@ int symbolizer_jit_dump(struct symbolizer *s, const struct jitdump_file *file, u
 	struct jitdump_code code;
 	struct jitdump *d;
 	bool was_damaged;
-	int n = jit_files_dump(&s->jit, file, s->lines, &d);
+	int n = jit_files_dump(&s->jit, file, s->options.lines, &d);
 
 	if (n)
 		return n;
 	was_damaged = jitdump_damage(d, &before);
 	n = jitdump_find(d, address, time, &code);
-	if (!was_damaged && s->on_damage && jitdump_damage(d, &damage))
-		s->on_damage(s->on_damage_ctx, jitdump_path(d), &damage);
+	if (!was_damaged && s->options.on_damage && jitdump_damage(d, &damage))
+		s->options.on_damage(s->options.on_damage_ctx, jitdump_path(d), &damage);
 	return n <= 0 ? n : symbolizer_jit_name(s, &code, address, ret);
 }
 
