@@ -21,18 +21,24 @@ static void print_table(const struct code_piece *piece, enum bobbin_source sourc
 	printf(" %.2f %%", percent(piece->covered[source], piece->text));
 }
 
-static void print_piece(const struct code_piece *piece)
+/* Of all that cover a part; what goes before something more, "" if there are none. */
+static const char *print_tables(const struct code_piece *piece)
 {
 	const char *gap = "";
 
-	printf("%012" PRIx64 "-%012" PRIx64 " ", piece->start, piece->end);
 	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++) {
 		if (!piece->covered[s])
 			continue;
 		print_table(piece, s, gap);
 		gap = ", ";
 	}
-	if (!*gap)
+	return gap;
+}
+
+static void print_piece(const struct code_piece *piece)
+{
+	printf("%012" PRIx64 "-%012" PRIx64 " ", piece->start, piece->end);
+	if (!*print_tables(piece))
 		fputs(piece->frame_pointer ? "frame pointer only" : "none", stdout);
 	if (piece->registered)
 		fputs(" (registered)", stdout);
@@ -49,18 +55,11 @@ static void print_piece(const struct code_piece *piece)
 static void print_total(const struct code_piece *sum)
 {
 	uint64_t left = sum->text;
-	const char *gap = "";
 
-	printf("total: %" PRIu64 " KiB of code: ", sum->text >> 10);
-	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++) {
-		if (!sum->covered[s])
-			continue;
-		printf("%s%s %.2f %%", gap, bobbin_source_str(s),
-		       percent(sum->covered[s], sum->text));
+	for (enum bobbin_source s = 0; s < BOBBIN_SOURCE_COUNT; s++)
 		left -= sum->covered[s];
-		gap = ", ";
-	}
-	printf("%sby no table %.2f %%\n", gap, percent(left, sum->text));
+	printf("total: %" PRIu64 " KiB of code: ", sum->text >> 10);
+	printf("%sby no table %.2f %%\n", print_tables(sum), percent(left, sum->text));
 }
 
 static void json_piece(struct json_output *json, const char *key, const struct code_piece *piece)

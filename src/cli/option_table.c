@@ -52,6 +52,7 @@ struct option_use {
  * @help: a sentence
  * @take: stores an argument; false after a complaint
  * @field: offset of the member of struct arguments
+ * @given: of the member that says that the option was given, or 0
  * @least, @most: bounds of a number; @most 0: there is none
  */
 struct option_row {
@@ -60,7 +61,7 @@ struct option_row {
 	char letter;
 	const char *argument, *initial, *help;
 	bool (*take)(const struct option_use *use);
-	size_t field;
+	size_t field, given;
 	uint64_t least, most;
 };
 
@@ -108,7 +109,6 @@ static bool take_number(const struct option_use *use)
 
 static bool take_address(const struct option_use *use)
 {
-	use->a->has_address = use->spelling;
 	if (read_address(use->text, &use->a->address))
 		return true;
 	complain_use("%s: '%s' is not an address", use->spelling, use->text);
@@ -130,26 +130,8 @@ static bool take_real(const struct option_use *use)
 	return false;
 }
 
-/* Whoever asks for a detail of a report wants all of it. */
-static bool take_full(const struct option_use *use)
-{
-	use->a->full |= !!use->spelling;
-	return true;
-}
-
-static bool take_no_children(const struct option_use *use)
-{
-	return take_full(use) && take_flag(use);
-}
-
-static bool take_percent_limit(const struct option_use *use)
-{
-	return take_full(use) && take_real(use);
-}
-
 static bool take_branches(const struct option_use *use)
 {
-	take_full(use);
 	if (strcmp(use->text, "none"))
 		return take_real(use);
 	use->a->report.no_graph = true;
@@ -158,18 +140,10 @@ static bool take_branches(const struct option_use *use)
 
 static bool take_keys(const struct option_use *use)
 {
-	take_full(use);
 	if (!report_parse_keys(use->text, &use->a->report))
 		return true;
 	complain_use("%s: '%s' is not a list of comm, dso and sym", use->spelling, use->text);
 	return false;
-}
-
-static bool take_debug_path(const struct option_use *use)
-{
-	use->a->unwind.debug_path = use->text;
-	use->a->has_debug_path = use->spelling;
-	return true;
 }
 
 static bool take_fields(const struct option_use *use)
@@ -206,18 +180,6 @@ static bool take_seconds(const struct option_use *use)
 static bool take_targets(const struct option_use *use)
 {
 	return targets_parse(&use->a->targets, use->spelling, use->text, use->row->letter == 't');
-}
-
-static bool take_frequency(const struct option_use *use)
-{
-	use->a->has_frequency = use->spelling;
-	return take_number(use);
-}
-
-static bool take_off_cpu_thresh(const struct option_use *use)
-{
-	use->a->has_off_cpu_ms = use->spelling;
-	return take_number(use);
 }
 
 static bool take_cpus(const struct option_use *use)
@@ -310,12 +272,12 @@ static bool take_table_cache(const struct option_use *use)
 #define SECONDS(member, from, to) \
 	BY(take_seconds), .field = AT(uint64_t, member), .least = (from), .most = (to)
 #define REAL(taker, member, to) BY(taker), .field = AT(double, member), .most = (to)
+#define GIVEN(member) .given = AT(bool, member)
 
 /* clang-format off */
 static const struct option_row rows[] = {
 	{SAMPLERS, "freq", 'F', "HZ", "999",
-	 "samples per second and CPU", BY(take_frequency), .field = AT(uint64_t, frequency),
-	 .least = 1, .most = 100000},
+	 "samples per second and CPU", NUMBER(frequency, 1, 100000), GIVEN(has_frequency)},
 	{OF_RECORD, "event", 'e', "LIST", NULL,
 	 "sample by these events instead of cycles or the CPU clock: page-faults and the like, "
 	 "tracepoints such as sched:sched_switch, uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION; "
@@ -393,7 +355,7 @@ static const struct option_row rows[] = {
 	 "show where threads wait, and how much of the time, instead of where they run", FLAG(off_cpu)},
 	{SAMPLERS, "off-cpu-thresh", 0, "MS", "1",
 	 "with --off-cpu: leave out what takes less than MS milliseconds",
-	 BY(take_off_cpu_thresh), .field = AT(uint64_t, off_cpu_ms), .most = 86400000},
+	 NUMBER(off_cpu_ms, 0, 86400000), GIVEN(has_off_cpu_ms)},
 	{OF_RECORD, "wakers", 0, NULL, NULL,
 	 "with --off-cpu: also record who ends the waits: event offcpu-waker; needs root", FLAG(wakers)},
 	{OF_RECORD, "no-names", 0, NULL, NULL,
@@ -405,18 +367,18 @@ static const struct option_row rows[] = {
 	 "read a recording of another user, too", FLAG(force)},
 	{OF_REPORT, "full", 0, NULL, NULL,
 	 "show all functions, each with its callers or callees, instead of a first screen, as do the "
-	 "next five options", BY(take_full)},
+	 "next five options", BY(take_nothing), GIVEN(full)},
 	{OF_REPORT, "no-children", 0, NULL, NULL,
-	 "count a function's own samples only", BY(take_no_children), .field = AT(bool, report.no_children)},
+	 "count a function's own samples only", FLAG(report.no_children), GIVEN(full)},
 	{OF_REPORT, "sort", 's', "KEYS", NULL,
-	 "columns: any of comm,dso,sym", BY(take_keys)},
+	 "columns: any of comm,dso,sym", BY(take_keys), GIVEN(full)},
 	{OF_REPORT, "call-graph", 'g', "HOW", "0.5",
 	 "'none', or a number: hide branches below that many per cent",
-	 REAL(take_branches, report.graph_limit, 100)},
+	 REAL(take_branches, report.graph_limit, 100), GIVEN(full)},
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
-	 "hide entries below P per cent", REAL(take_percent_limit, report.percent_limit, 100)},
+	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100), GIVEN(full)},
 	{OF_REPORT, "stdio", 0, NULL, NULL,
-	 "as perf: text, which the report always is", BY(take_full)},
+	 "as perf: text, which the report always is", BY(take_nothing), GIVEN(full)},
 	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",
 	 "what to print: a list of comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, "
 	 "srcline, source, reason; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
@@ -452,7 +414,7 @@ static const struct option_row rows[] = {
 	{UNWINDERS, "no-code", 0, NULL, NULL,
 	 "infer no rules from machine code that no table covers", FLAG(unwind.ignore_code)},
 	{UNWINDERS | OF_LINT, "debug-path", 0, "DIRS", "/usr/lib/debug",
-	 "colon-separated folders with debug files", BY(take_debug_path)},
+	 "colon-separated folders with debug files", TEXT(unwind.debug_path), GIVEN(has_debug_path)},
 	{UNWINDERS, "sframe-path", 0, "DIRS", "/usr/lib/debug/.build-id",
 	 "colon-separated folders with side-files by build ID", BY(take_sframe_path)},
 	{UNWINDERS, "table-cache", 0, "DIR", "~/.cache/bobbin",
@@ -470,9 +432,10 @@ static const struct option_row rows[] = {
 	{OF_CONVERT, "side-file", 0, NULL, NULL,
 	 "write a compressed side-file, as 'bobbin sframe pack' does", FLAG(side_file)},
 	{OF_CONVERT | OF_UNPACK, "address", 0, "ADDRESS", "0",
-	 "address of the section's bytes in the address space of the file", BY(take_address)},
+	 "address of the section's bytes in the address space of the file", BY(take_address),
+	 GIVEN(has_address)},
 	{OF_MERGE, "address", 0, "ADDRESS", NULL,
-	 "address of the section; without it, that of the first one", BY(take_address)},
+	 "address of the section; without it, that of the first one", BY(take_address), GIVEN(has_address)},
 	{OF_CONVERT | OF_MERGE | OF_UNPACK, "version", 0, "N", "3",
 	 "SFrame version of the section, 2 or 3", NUMBER(version, 2, 3)},
 	{OF_REPAIR, "version", 0, "N", NULL,
@@ -616,6 +579,8 @@ enum option_result options_read(enum option_owner owner, bool stop, int argc, ch
 			return OPTIONS_HELP;
 		if (!row->take(&(struct option_use){row, spelling, optarg, ret}))
 			return OPTIONS_BAD;
+		if (row->given)
+			*(bool *)((char *)ret + row->given) = true;
 	}
 	ret->argc = argc;
 	ret->argv = argv;

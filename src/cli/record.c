@@ -530,16 +530,9 @@ static void abort_recorder(void *ctx)
 
 static int start(struct record *record)
 {
-	const struct recorded_recorder recorder = {
-		.open = open_recorder,
-		.abort = abort_recorder,
-		.ctx = record,
-	};
-
 	return recorded_start(&record->recorded, &record->options,
 			      is_stdout(record->arguments->output) ? WORKLOAD_SPARE_STDOUT
-								   : WORKLOAD_ALL_STREAMS,
-			      &recorder);
+								   : WORKLOAD_ALL_STREAMS);
 }
 
 /* As it was typed; NULL without memory.  Argument 0 is two words of it. */
@@ -580,17 +573,16 @@ int run_record(struct arguments *a)
 {
 	struct record record = {
 		.arguments = a,
-		.recorded = {.arguments = a, .command = a->operand_count ? a->operands : NULL},
+		.recorded = {.arguments = a,
+			     .command = a->operand_count ? a->operands : NULL,
+			     .open = open_recorder,
+			     .abort = abort_recorder,
+			     .ctx = &record},
 		.options =
 			{
 				.frequency = recorded_frequency(a),
-				.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
-				.max_stack = (uint32_t)a->max_stack,
-				.all = recorded_is_all(a),
 				.also_copy = a->also_copy,
-				.off_cpu = a->off_cpu,
 				.wakers = a->wakers,
-				.wait_ns = a->off_cpu_ms * 1000000,
 				.hurry = &interrupted,
 			},
 	};

@@ -213,7 +213,7 @@ static int open_scope(struct scope *scope, const struct event_list *events,
 }
 
 int recorded_start(struct recorded *recorded, struct recorder_options *options,
-		   enum workload_streams streams, const struct recorded_recorder *recorder)
+		   enum workload_streams streams)
 {
 	int error = open_scope(&recorded->arguments->scope, &recorded->arguments->events, options);
 
@@ -222,7 +222,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		return error;
 	if (!recorded->command) {
 		error = choose_targets(recorded, options);
-		return error ? error : recorder->open(recorder->ctx);
+		return error ? error : recorded->open(recorded->ctx);
 	}
 	error = workload_prepare(recorded->command, streams, &recorded->workload);
 	if (error) {
@@ -230,7 +230,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 		return 1;
 	}
 	error = choose_targets(recorded, options);
-	error = error ? error : recorder->open(recorder->ctx);
+	error = error ? error : recorded->open(recorded->ctx);
 	if (error) {
 		workload_cancel(&recorded->workload);
 		return error;
@@ -238,7 +238,7 @@ int recorded_start(struct recorded *recorded, struct recorder_options *options,
 	error = workload_start(&recorded->workload);
 	if (!error)
 		return 0;
-	recorder->abort(recorder->ctx);
+	recorded->abort(recorded->ctx);
 	complain("%s: %s", recorded->command[0], strerror(-error));
 	return error == -ENOENT ? 127 : 126;
 }
@@ -447,6 +447,11 @@ static enum recorder_walk walk_of(const struct arguments *a)
 
 void recorded_walk(const struct arguments *a, struct recorder_options *options)
 {
+	options->stack_bytes = (uint32_t)a->stack_bytes & ~7u;
+	options->max_stack = (uint32_t)a->max_stack;
+	options->all = recorded_is_all(a);
+	options->off_cpu = a->off_cpu;
+	options->wait_ns = a->off_cpu_ms * 1000000;
 	options->walk = walk_of(a);
 	options->unwind = a->unwind;
 	options->infer = a->infer;

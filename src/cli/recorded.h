@@ -30,11 +30,11 @@ struct recorded {
 	char **command; /* NULL: there are targets, or it is everything */
 	struct workload workload;
 	struct recorder_target own; /* of @workload */
-};
-
-/* Opens the recorder, by the options that recorded_start() completed; takes it back. */
-struct recorded_recorder {
-	int (*open)(void *ctx); /* 0, or an exit status after a complaint */
+	/*
+	 * Opens the recorder, by the options that recorded_start() completed: 0, or an exit status
+	 * after a complaint; takes it back.
+	 */
+	int (*open)(void *ctx);
 	void (*abort)(void *ctx);
 	void *ctx;
 };
@@ -56,7 +56,7 @@ uint32_t recorded_frequency(const struct arguments *a);
  * @streams: of the command.  0, or an exit status after a complaint.
  */
 int recorded_start(struct recorded *recorded, struct recorder_options *options,
-		   enum workload_streams streams, const struct recorded_recorder *recorder);
+		   enum workload_streams streams);
 
 /*
  * Whether the command has ended, where there is one, or all that was named with -p or -t has;
@@ -75,8 +75,8 @@ void recorded_end_command(struct recorded *recorded, volatile sig_atomic_t *inte
 			  int *status);
 
 /*
- * Where stacks are walked: as it is asked for; by itself in the kernel where all are sampled.
- * And by which rules.
+ * What is sampled of stacks, and where they are walked: as it is asked for; by itself in the
+ * kernel where all are sampled.  And by which rules.
  */
 void recorded_walk(const struct arguments *a, struct recorder_options *options);
 

@@ -103,10 +103,8 @@ static void abort_recorder(void *ctx)
 
 static int start(struct top *top)
 {
-	const struct recorded_recorder recorder = {open_recorder, abort_recorder, top};
-
 	return recorded_start(&top->recorded, &top->options,
-			      top->screen ? WORKLOAD_NO_STREAMS : WORKLOAD_SPARE_STDOUT, &recorder);
+			      top->screen ? WORKLOAD_NO_STREAMS : WORKLOAD_SPARE_STDOUT);
 }
 
 /* intervals */
@@ -491,7 +489,11 @@ int run_top(struct arguments *a)
 {
 	struct top top = {
 		.arguments = a,
-		.recorded = {.arguments = a, .command = a->operand_count ? a->operands : NULL},
+		.recorded = {.arguments = a,
+			     .command = a->operand_count ? a->operands : NULL,
+			     .open = open_recorder,
+			     .abort = abort_recorder,
+			     .ctx = &top},
 		.screen = !a->top.batch && terminal_is_usable(),
 		.view = a->top.view,
 	};
@@ -507,11 +509,6 @@ int run_top(struct arguments *a)
 	top.options = (struct recorder_options){
 		/* who runs is not counted beside waits, but it tells what is mapped */
 		.frequency = a->off_cpu ? 1 : recorded_frequency(a),
-		.stack_bytes = (uint32_t)a->stack_bytes & ~7u,
-		.max_stack = (uint32_t)a->max_stack,
-		.all = recorded_is_all(a),
-		.off_cpu = a->off_cpu,
-		.wait_ns = a->off_cpu_ms * 1000000,
 		.hurry = &top_signals.end,
 	};
 	/* waits are walked by copies, and one sample a second is not worth a program in the kernel */
