@@ -75,22 +75,13 @@ static void read_status(pid_t id, char status[STATUS_SIZE])
 	text_file_read(name, status, STATUS_SIZE);
 }
 
-static char state_of(const char *status)
-{
-	const char *state = strstr(status, "\nState:\t");
-
-	return state ? state[strlen("\nState:\t")] : 0;
-}
-
 bool complain_nothing_there(const char *kind, pid_t id)
 {
 	bool is_process = !strcmp(kind, "process");
-	char status[STATUS_SIZE];
+	char status[STATUS_SIZE], state = process_state(id);
 	bool others;
-	char state;
 
 	read_status(id, status);
-	state = state_of(status);
 	others = text_number_after(status, "\nThreads:") > 1;
 	if (process_is_kernels(id))
 		complain("%s %d: is the kernel's own, no program's", kind, id);
@@ -99,9 +90,8 @@ bool complain_nothing_there(const char *kind, pid_t id)
 	else if (others)
 		complain("%s %d: has ended; other threads of its process have not", kind, id);
 	else
-		complain(
-			"%s %d: has ended; it is a zombie, since process %ld has not waited for it",
-			kind, id, text_number_after(status, "\nPPid:"));
+		complain("%s %d: has ended; it is a zombie, since process %d has not waited for it",
+			 kind, id, process_parent(id));
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/file_range.h"
 #include "export/safe_text.h"
 
 /* The alternate screen, without a cursor, without lines that wrap; and back. */
@@ -46,21 +47,6 @@ bool terminal_is_usable(void)
 	       strcmp(type, "dumb") != 0;
 }
 
-static int send(const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(STDOUT_FILENO, bytes, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			bytes += n;
-			size -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 static bool is_in_background(void)
 {
 	pid_t group = tcgetpgrp(STDIN_FILENO);
@@ -76,7 +62,7 @@ static void put_back(void)
 	if (!terminal.entered)
 		return;
 	terminal.entered = 0;
-	send(LEAVE, strlen(LEAVE));
+	file_append(STDOUT_FILENO, LEAVE, strlen(LEAVE));
 	/* the shell has its own settings there already, and would have to stop us */
 	while (!is_in_background() && tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal.before))
 		if (errno != EINTR)
@@ -136,7 +122,7 @@ int terminal_enter(void)
 	terminal.entered = 1;
 	error = set_raw();
 	if (!error)
-		error = send(ENTER, strlen(ENTER));
+		error = file_append(STDOUT_FILENO, ENTER, strlen(ENTER));
 	if (error)
 		terminal_leave();
 	return error;
@@ -211,7 +197,7 @@ static int send_lines(char *const *lines, size_t count)
 	if (!out)
 		return -ENOMEM;
 	put_lines(lines, count, out);
-	r = fclose(out) ? -ENOMEM : send(text, size);
+	r = fclose(out) ? -ENOMEM : file_append(STDOUT_FILENO, text, size);
 	free(text);
 	return r;
 }

@@ -15,7 +15,7 @@
 #ifndef BOBBIN_SYMBOL_FUNCTIONS_H
 #define BOBBIN_SYMBOL_FUNCTIONS_H
 
-#include "symbol/symlist.h"
+#include "symbol/interval.h"
 
 #include <libelf.h>
 

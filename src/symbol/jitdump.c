@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
+#include "symbol/interval.h"
 #include "symbol/jitdump_reader.h"
-#include "symbol/symlist.h"
 #include "symbol/trusted_file.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef BOBBIN_SYMBOL_KALLSYMS_H
 #define BOBBIN_SYMBOL_KALLSYMS_H
 
-#include "symbol/symlist.h"
+#include "symbol/interval.h"
 
 /*
  * Read a file in the format of /proc/kallsyms.  Names come out as "name" or

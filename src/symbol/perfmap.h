@@ -11,7 +11,7 @@
 #define BOBBIN_SYMBOL_PERFMAP_H
 
 #include "base/process_reader.h"
-#include "symbol/symlist.h"
+#include "symbol/interval.h"
 
 #include <stdbool.h>
 

@@ -172,9 +172,7 @@ static bool open_table(Elf *elf, uint32_t type, struct table *ret)
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
+	while ((scn = elf_next_section(elf, scn, &shdr))) {
 		if (shdr.sh_type == type) {
 			t.symbols = elf_getdata(scn, NULL);
 			t.shdr = shdr;
@@ -213,16 +211,13 @@ static int set_offset(Elf *elf, struct symbol_place *place)
 	size_t count;
 	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(elf, &count))
-		return -ENOEXEC;
-	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD ||
-		    place->address - phdr.p_vaddr >= phdr.p_filesz)
+	for (size_t i = 0; elf_next_segment(elf, &i, &phdr);) {
+		if (phdr.p_type != PT_LOAD || place->address - phdr.p_vaddr >= phdr.p_filesz)
 			continue;
 		place->offset = place->address - phdr.p_vaddr + phdr.p_offset;
 		return 0;
 	}
-	return -ENODATA;
+	return elf_getphdrnum(elf, &count) ? -ENOEXEC : -ENODATA;
 }
 
 /* The user names the file. */
