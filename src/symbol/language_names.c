@@ -2,7 +2,9 @@
 #include "symbol/language_names.h"
 
 #include <ctype.h>
+#include <libiberty/demangle.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of "package_Module_name_con_info", parts are divided by '_', which the encoding spells "zu". */
@@ -235,4 +237,128 @@ bool haskell_name(const char *symbol, char *dst, size_t size)
 	put_text(&w, kept, strlen(kept));
 	dst[w.len] = '\0';
 	return size && !w.full;
+}
+
+#define PREFIX "caml"
+#define PREFIX_SIZE 4
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* "$27" at @symbol; 0 if it is no visible character. */
+static char ocaml_escaped(const char *symbol)
+{
+	int high = hex_digit(symbol[1]), low = high < 0 ? -1 : hex_digit(symbol[2]);
+	int c = low < 0 ? 0 : 16 * high + low;
+
+	return c > ' ' && c < 0x7f ? (char)c : '\0';
+}
+
+/* "_1444", or what a compilation unit has besides functions. */
+static bool has_ending(const char *symbol)
+{
+	static const char *const units[] = {"entry", "code_begin", "code_end"};
+	size_t len = strlen(symbol), digits = 0;
+
+	while (digits < len && isdigit((unsigned char)symbol[len - digits - 1]))
+		digits++;
+	if (digits && digits < len && symbol[len - digits - 1] == '_')
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (len > unit && !strcmp(symbol + len - unit, units[i]))
+			return symbol[len - unit - 1] == '_' || symbol[len - unit - 1] == '.';
+	}
+	return false;
+}
+
+/* The character at @symbol and how many it takes there; 0: none that OCaml writes. */
+static char read_one(const char *symbol, size_t *step)
+{
+	*step = 1;
+	if (symbol[0] == '$') {
+		*step = 3;
+		return ocaml_escaped(symbol);
+	}
+	if (symbol[0] == '_' && symbol[1] == '_' && symbol[2] && symbol[2] != '_') {
+		*step = 2;
+		return '.';
+	}
+	return isalnum((unsigned char)symbol[0]) || strchr("_.'", symbol[0]) ? symbol[0] : '\0';
+}
+
+bool ocaml_name(const char *symbol, char *dst, size_t size)
+{
+	size_t len = 0, step, dots = 0;
+
+	if (strncmp(symbol, PREFIX, PREFIX_SIZE) || !isupper((unsigned char)symbol[PREFIX_SIZE]) ||
+	    !has_ending(symbol))
+		return false;
+	for (symbol += PREFIX_SIZE; *symbol; symbol += step) {
+		char c = read_one(symbol, &step);
+
+		if (!c || len + 1 >= size)
+			return false;
+		dots += c == '.';
+		dst[len++] = c;
+	}
+	dst[len] = '\0';
+	return dots;
+}
+
+/*
+ * libiberty makes the whole name in memory, and a symbol can name parts of itself
+ * again ('Q'), so that twenty levels of two would be a million.  With these limits
+ * it is a few hundred times the symbol at most.
+ */
+#define MAX_SYMBOL 1024
+#define MAX_BACK_REFERENCES 16
+
+static bool is_bounded(const char *symbol)
+{
+	size_t references = 0, len = 0;
+
+	for (; symbol[len] && len <= MAX_SYMBOL; len++)
+		references += symbol[len] == 'Q';
+	return len <= MAX_SYMBOL && references <= MAX_BACK_REFERENCES;
+}
+
+/* Where the last parameter list starts, if the name ends with one, and what may follow it. */
+static size_t length_without_parameters(const char *name)
+{
+	const char *end = strrchr(name, ')');
+	size_t at = end ? (size_t)(end - name) : 0, depth = 0;
+
+	if (!end || strpbrk(end, ".!"))
+		return strlen(name);
+	for (; at; at--) {
+		depth += name[at] == ')';
+		depth -= name[at] == '(';
+		if (!depth)
+			break;
+	}
+	return at ? at : strlen(name);
+}
+
+bool dlang_name(const char *symbol, char *dst, size_t size)
+{
+	char *name = NULL;
+	size_t len;
+
+	if (strncmp(symbol, "_D", 2) || !isdigit((unsigned char)symbol[2]) || !is_bounded(symbol))
+		return false;
+	name = dlang_demangle(symbol, DMGL_DLANG);
+	len = name ? length_without_parameters(name) : 0;
+	if (len && len < size) {
+		memcpy(dst, name, len);
+		dst[len] = '\0';
+	}
+	free(name);
+	return len && len < size;
 }
