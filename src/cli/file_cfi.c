@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "cli/sframe_command.h"
 #include "core/refusal.h"
 #include "export/safe_text.h"
+#include "object/start_placement.h"
 #include "unwind/call_frames.h"
 
 static int init_linked(struct bobbin_error *err, struct file_cfi *ret)
@@ -69,6 +71,31 @@ void file_cfi_close(struct file_cfi *input)
 	elf_image_fini(&input->image);
 	object_code_fini(&input->object);
 	close(input->fd);
+}
+
+int file_cfi_add_tables(const struct file_cfi *input, const struct sframe_section *section,
+			struct sframe_tables *ret)
+{
+	struct bobbin_sframe_view view;
+	uint64_t pos = 0;
+
+	while (section->data && sframe_section_next(section, &pos, NULL, &view) > 0) {
+		if (vector_reserve(&ret->views, &ret->capacity, ret->count + (size_t)1,
+				   sizeof(view)))
+			return -ENOMEM;
+		if (section->relocated)
+			start_placement_by(&input->object, section, &view);
+		ret->views[ret->count++] = view;
+	}
+	return 0;
+}
+
+struct sframe_section file_cfi_sframe(const struct file_cfi *input)
+{
+	const struct elf_bytes *bytes = &input->image.sframe;
+
+	return (struct sframe_section){
+		.data = bytes->data, .size = bytes->size, .addr = bytes->addr};
 }
 
 int file_cfi_convert(const struct file_cfi *input, const struct convert_options *options,

@@ -13,6 +13,7 @@
 
 #include "convert/converter.h"
 #include "elf/elf_image.h"
+#include "elf/sframe_file.h"
 #include "object/object_code.h"
 
 /**
@@ -45,6 +46,23 @@ struct file_cfi {
  */
 bool file_cfi_open(const char *path, struct file_cfi *ret);
 void file_cfi_close(struct file_cfi *input);
+
+/* Tables of SFrame sections; zero to begin, @views are to be free()d. */
+struct sframe_tables {
+	struct bobbin_sframe_view *views;
+	unsigned int count;
+	size_t capacity;
+};
+
+/*
+ * Add those of a section of the file, up to the first that cannot be read.  The starts of
+ * functions in a relocatable file's section are changed to addresses in its code.  0, -ENOMEM.
+ */
+int file_cfi_add_tables(const struct file_cfi *input, const struct sframe_section *section,
+			struct sframe_tables *ret);
+
+/* The SFrame section of a linked file; without bytes if it has none. */
+struct sframe_section file_cfi_sframe(const struct file_cfi *input);
 
 /*
  * convert_cfi() with all of it.  In a relocatable file, whose sections a linker may

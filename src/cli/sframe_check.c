@@ -469,38 +469,14 @@ static void differ(void *ctx, const struct comparison_difference *d)
 		print_difference(check, d);
 }
 
-/* All tables of a file's sections, up to the first that cannot be read. */
-struct table_list {
-	struct bobbin_sframe_view *views;
-	unsigned int count;
-	size_t capacity;
-};
-
-static int list_tables(const struct file_cfi *input, const struct sframe_file *file,
-		       struct table_list *ret)
-{
-	for (size_t i = 0; i < file->section_count; i++) {
-		struct bobbin_sframe_view view;
-		uint64_t pos = 0;
-
-		while (sframe_section_next(&file->sections[i], &pos, NULL, &view) > 0) {
-			if (vector_reserve(&ret->views, &ret->capacity, ret->count + 1,
-					   sizeof(view)))
-				return -ENOMEM;
-			if (file->sections[i].relocated)
-				start_placement_by(&input->object, &file->sections[i], &view);
-			ret->views[ret->count++] = view;
-		}
-	}
-	return 0;
-}
-
 static int compare_tables(struct check *check, const struct sframe_file *file,
 			  struct comparison *ret)
 {
-	struct table_list list = {0};
-	int r = list_tables(check->input, file, &list);
+	struct sframe_tables list = {0};
+	int r = 0;
 
+	for (size_t i = 0; i < file->section_count && !r; i++)
+		r = file_cfi_add_tables(check->input, &file->sections[i], &list);
 	*ret = (struct comparison){
 		.cfi = check->input->views,
 		.cfi_count = check->input->count,

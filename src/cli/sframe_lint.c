@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/vector.h"
 #include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
@@ -204,39 +203,22 @@ static void open_names(struct lint_report *r)
 	}
 }
 
-/* The SFrame sections of the file, up to the first that cannot be read. */
-static int list_sections(const struct file_cfi *input, struct bobbin_sframe_view **ret,
-			 unsigned int *count)
-{
-	const struct elf_bytes *bytes = &input->image.sframe;
-	const struct sframe_section section = {
-		.data = bytes->data, .size = bytes->size, .addr = bytes->addr};
-	struct bobbin_sframe_view view;
-	uint64_t pos = 0;
-	size_t capacity = 0;
-
-	while (bytes->data && sframe_section_next(&section, &pos, NULL, &view) > 0) {
-		if (vector_reserve(ret, &capacity, *count + (size_t)1, sizeof(view)))
-			return -ENOMEM;
-		(*ret)[(*count)++] = view;
-	}
-	return 0;
-}
-
 static int lint(struct lint_report *r, struct lint_result *ret)
 {
-	struct bobbin_sframe_view *views = NULL;
+	const struct sframe_section section = file_cfi_sframe(&r->input);
+	struct sframe_tables sframe = {0};
 	struct lint_tables tables = {.cfi = r->input.views, .cfi_count = r->input.count};
-	int error = list_sections(&r->input, &views, &tables.sframe_count);
+	int error = file_cfi_add_tables(&r->input, &section, &sframe);
 
-	tables.sframe = views;
+	tables.sframe = sframe.views;
+	tables.sframe_count = sframe.count;
 	if (!error && r->input.arch != bobbin_arch_amd64())
 		error = -ENOTSUP;
 	if (!error && !tables.cfi_count && !tables.sframe_count)
 		error = -ENODATA;
 	if (!error)
 		error = table_lint(r->input.fd, &tables, ret);
-	free(views);
+	free(sframe.views);
 	return error;
 }
 

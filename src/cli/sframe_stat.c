@@ -111,17 +111,6 @@ static int tally_section(const struct file_cfi *input, const struct sframe_secti
 	return r;
 }
 
-static int tally_linked(const struct file_cfi *input, struct figures *f)
-{
-	const struct elf_bytes *sframe = &input->image.sframe;
-
-	return tally_section(input,
-			     &(struct sframe_section){.data = sframe->data,
-						      .size = sframe->size,
-						      .addr = sframe->addr},
-			     f);
-}
-
 static int tally_object(const struct file_cfi *input, struct bobbin_error *err, struct figures *f)
 {
 	struct sframe_file file;
@@ -174,13 +163,16 @@ static int measure_text(const struct file_cfi *input, struct figures *f)
 static bool measure(const struct arguments *a, const char *path, struct figures *f)
 {
 	struct bobbin_error error = {0};
+	struct sframe_section section;
 	struct file_cfi input;
 	int r;
 
 	if (!file_cfi_open(path, &input))
 		return false;
 	f->cfi_bytes = input.bytes;
-	r = input.object.arch ? tally_object(&input, &error, f) : tally_linked(&input, f);
+	section = file_cfi_sframe(&input);
+	r = input.object.arch ? tally_object(&input, &error, f)
+			      : tally_section(&input, &section, f);
 	if (!r)
 		r = tally_converted(a, &input, f);
 	if (!r)
