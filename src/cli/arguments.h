@@ -74,7 +74,7 @@ struct arguments {
 	struct bobbin_unwinder_options unwind;
 	const struct infer_ops *infer; /* or NULL */
 	bool has_debug_path;           /* it is no default */
-	struct naming_options naming;
+	struct symbolizer_options naming;
 	/* record */
 	struct targets targets;
 	struct scope scope;

@@ -235,7 +235,7 @@ static int open_names(struct input *input)
 	const struct arguments *a = input->arguments;
 	struct perf_span feature = perf_reader_feature(session_reader(input->session),
 						       RECORDED_NAMES_FEATURE);
-	struct naming_options naming = a->naming;
+	struct symbolizer_options naming = a->naming;
 	struct recorded_names *kept = NULL;
 	struct bobbin_error err;
 	int r = recorded_names_open(perf_feature_bytes(feature), feature.offset, &err, &kept);

@@ -38,7 +38,7 @@ struct live_samples {
 	struct sample_queue *queue;
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
-	struct naming_options naming_options;
+	struct symbolizer_options naming_options;
 	struct naming *naming;
 	struct named_stack stack;
 	struct naming_loss loss; /* of those that were closed */
@@ -90,8 +90,10 @@ static void close_names(struct live_samples *s)
 	s->naming = NULL;
 }
 
-static int bound_names(struct live_samples *s)
+static int bound_names(void *ctx)
 {
+	struct live_samples *s = ctx;
+
 	if (naming_memory(s->naming) <= NAMES_MAX)
 		return 0;
 	close_names(s);
@@ -162,15 +164,10 @@ static int take_record(void *ctx, const struct perf_event *event)
 	return process_table_event(s->processes, event);
 }
 
-static int end_round(void *ctx)
-{
-	return bound_names(ctx);
-}
-
 static const struct sample_sink counting_sink = {
 	.sample = take_sample,
 	.record = take_record,
-	.round = end_round,
+	.round = bound_names,
 };
 
 static void *run(void *ctx)

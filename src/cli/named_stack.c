@@ -46,7 +46,7 @@ static void on_damage(void *ctx, const char *path, const struct bobbin_error *da
 	complain_file(path, -EBADMSG, damage);
 }
 
-void complain_of_names(struct naming_options *options)
+void complain_of_names(struct symbolizer_options *options)
 {
 	options->on_damage = on_damage;
 	options->on_loss = complain_loss;

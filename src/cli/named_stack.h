@@ -29,7 +29,7 @@ static inline struct naming_moment moment_of(const struct stack_sample *sample)
 }
 
 /* Have complaints printed about files that cannot be read. */
-void complain_of_names(struct naming_options *options);
+void complain_of_names(struct symbolizer_options *options);
 
 /* Whether there are any frames without a name; complains of them in one line. */
 bool tell_naming_loss(const struct naming_loss *loss);

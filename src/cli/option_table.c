@@ -81,6 +81,12 @@ static bool take_flag(const struct option_use *use)
 	return true;
 }
 
+static bool take_no_flag(const struct option_use *use)
+{
+	*(bool *)field_of(use) = false;
+	return true;
+}
+
 static bool take_text(const struct option_use *use)
 {
 	*(const char **)field_of(use) = use->text;
@@ -400,9 +406,9 @@ static const struct option_row rows[] = {
 	 "only the samples of this event, such as offcpu-time; a flame graph is of the first one "
 	 "otherwise", TEXT(event)},
 	{READERS | OF_TOP, "no-inline", 0, NULL, NULL,
-	 "show no inlined functions", FLAG(naming.no_inlines)},
+	 "show no inlined functions", BY(take_no_flag), .field = AT(bool, naming.inlines)},
 	{READERS | OF_TOP, "no-demangle", 0, NULL, NULL,
-	 "show symbols as they are in the files", FLAG(naming.no_demangle)},
+	 "show symbols as they are in the files", BY(take_no_flag), .field = AT(bool, naming.demangle)},
 	{OF_STACK, "one", '1', NULL, NULL,
 	 "only the thread whose number is PID", FLAG(one)},
 	{OF_STACK, "verbose", 'v', NULL, NULL,
@@ -552,7 +558,8 @@ static const struct option_row *find_row(enum option_owner owner, int c, char sp
 static void set_defaults(enum option_owner owner, struct arguments *a)
 {
 	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS},
-				.infer = x86_decoder_exists() ? &code_table_ops : NULL};
+				.infer = x86_decoder_exists() ? &code_table_ops : NULL,
+				.naming = {.inlines = true, .demangle = true}};
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].owners & owner && rows[i].initial)
 			rows[i].take(&(struct option_use){&rows[i], NULL, rows[i].initial, a});

@@ -23,6 +23,24 @@
 
 #define SET_ID ((mode_t)(S_ISUID | S_ISGID))
 
+/**
+ * struct output - what is to appear
+ * @path: where; a symbolic link is followed; "-" is standard output
+ * @is_copy: of the file that is open at @original, and gets its mode
+ * @in_place: @path is that file: its owner and its attributes are kept, too
+ * @write: write all of it to a descriptor
+ * @check: read it back, or NULL
+ * @ctx: for both
+ */
+struct output {
+	const char *path;
+	bool is_copy, in_place;
+	int original;
+	int (*write)(void *ctx, int fd);
+	int (*check)(void *ctx, int fd);
+	void *ctx;
+};
+
 /* Whether an attribute is one that this user, or this file system, cannot give. */
 static bool is_denied(int error)
 {
@@ -331,7 +349,8 @@ static int put(const struct output *output, struct stat *status)
 	return r;
 }
 
-bool output_put(const struct output *output)
+/* Make it appear; false after a complaint, and then nothing has changed. */
+static bool output_put(const struct output *output)
 {
 	bool is_stdout = !strcmp(output->path, "-");
 	struct stat status = {.st_mode = 0666};

@@ -19,28 +19,11 @@
 #include "object/object_code.h"
 #include "table/table_sources.h"
 
-/**
- * struct output - what is to appear
- * @path: where; a symbolic link is followed; "-" is standard output
- * @is_copy: of the file that is open at @original, and gets its mode
- * @in_place: @path is that file: its owner and its attributes are kept, too
- * @write: write all of it to a descriptor
- * @check: read it back, or NULL
- * @ctx: for both
+/*
+ * Make bytes appear at @path, where a symbolic link is followed and "-" is standard output; they take
+ * the place of the file that is open at @replaced, if not -1, and get its mode, owner and attributes.
+ * false after a complaint, and then nothing has changed.
  */
-struct output {
-	const char *path;
-	bool is_copy, in_place;
-	int original;
-	int (*write)(void *ctx, int fd);
-	int (*check)(void *ctx, int fd);
-	void *ctx;
-};
-
-/* Make it appear; false after a complaint, and then nothing has changed. */
-bool output_put(const struct output *output);
-
-/* The same for bytes; they take the place of the file that is open at @replaced, if not -1. */
 bool output_put_bytes(const char *path, int replaced, const void *bytes, size_t size);
 
 /* A copy of an ELF file with a new section takes its name. */

@@ -98,15 +98,6 @@ static uint64_t placed_start(const void *ctx, const struct sframe_target *target
 	return p->start + target->start;
 }
 
-/*
- * For a file, which is borrowed; then for each of its sections; then for each table
- * of the section, whose bytes are changed if it is @section->relocated.  0, -ENOMEM.
- */
-static void check_bounds_init(const struct sframe_file *file, struct check_bounds *ret)
-{
-	*ret = (struct check_bounds){.bounds = {.arch = file->arch}, .linked = &file->code};
-}
-
 static int lay_out(struct check_bounds *b, const struct sframe_section *section)
 {
 	free(b->placed);
@@ -137,6 +128,7 @@ static int check_bounds_section(struct check_bounds *bounds, const struct sframe
 	return 0;
 }
 
+/* For a table of the section, whose bytes are changed if it is @section->relocated.  0, -ENOMEM. */
 static int check_bounds_table(struct check_bounds *bounds, const struct sframe_section *section,
 			      const struct bobbin_sframe_view *view)
 {
@@ -553,7 +545,7 @@ static int check_file(void *ctx, const char *path)
 	check.path = path;
 	if (!read_sframe_file(path, &file))
 		return STATUS_UNREADABLE;
-	check_bounds_init(&file, &check.bounds);
+	check.bounds = (struct check_bounds){.bounds = {.arch = file.arch}, .linked = &file.code};
 	if (file.section_count)
 		r = check_sections(&check, &file);
 	check_bounds_fini(&check.bounds);

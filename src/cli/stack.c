@@ -116,7 +116,8 @@ static int open_stack(struct stack *s, pid_t tid)
 {
 	pid_t pid = process_of(tid);
 	struct bobbin_unwinder_options unwind = s->arguments->unwind;
-	struct naming_options naming = {.debug_path = unwind.debug_path};
+	struct symbolizer_options naming = {
+		.inlines = true, .demangle = true, .debug_path = unwind.debug_path};
 	int r;
 
 	complain_of_names(&naming);

@@ -58,7 +58,9 @@ static struct recorded_names *names_of(const struct bobbin_recording *rec)
 
 static int open_names(struct bobbin_recording *rec, const struct bobbin_recording_options *options)
 {
-	const struct naming_options naming = {
+	const struct symbolizer_options naming = {
+		.inlines = true,
+		.demangle = true,
 		.debug_path = options->debug_path,
 		.lines = options->lines,
 	};

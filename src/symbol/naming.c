@@ -300,22 +300,10 @@ static void note_loss(struct naming *n, int error)
 	n->loss.error = error;
 }
 
-int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder *unwinder,
 		struct recorded_names *kept, struct naming **ret)
 {
-	struct symbolizer_options symbolizer = {
-		.inlines = !options->no_inlines,
-		.lines = options->lines,
-		.demangle = !options->no_demangle,
-		.debuginfod = getenv("DEBUGINFOD_URLS"),
-		.debug_path = options->debug_path ? options->debug_path
-						  : recorded_names_debug_path(kept),
-		.symfs = options->symfs,
-		.memory_limit = options->memory_limit,
-		.reader = unwinder_reader(unwinder),
-		.on_damage = options->on_damage,
-		.on_loss = options->on_loss,
-	};
+	struct symbolizer_options symbolizer = *options;
 	struct naming *n = calloc(1, sizeof(*n));
 	int r;
 
@@ -324,6 +312,10 @@ int naming_open(const struct naming_options *options, struct bobbin_unwinder *un
 		return -ENOMEM;
 	}
 	n->kept = kept;
+	symbolizer.debuginfod = getenv("DEBUGINFOD_URLS");
+	symbolizer.reader = unwinder_reader(unwinder);
+	if (!symbolizer.debug_path)
+		symbolizer.debug_path = recorded_names_debug_path(kept);
 	n->unwinder = unwinder;
 	n->trusts_paths = options->symfs;
 	code_labels_init(&n->labels, unwinder);

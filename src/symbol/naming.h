@@ -35,22 +35,13 @@ struct named_frame {
 struct naming;
 struct recorded_names;
 
-struct naming_options {
-	bool no_inlines, lines, no_demangle;
-	const char *debug_path;
-	const char *symfs;
-	/* as in struct symbolizer_options, without a context */
-	size_t memory_limit;
-	symbolizer_damage_fn *on_damage;
-	symbolizer_loss_fn *on_loss;
-};
-
 /*
+ * Who reads files of processes, and whether servers are asked, is chosen here and not by @options.
  * @unwinder knows where functions begin that have no symbol; it must outlive
  * the naming.  @kept: the names that a recording keeps, or NULL; they are taken over in any case.
  * Their folders of debug files are used where the options have none.  0 or -ENOMEM.
  */
-int naming_open(const struct naming_options *options, struct bobbin_unwinder *unwinder,
+int naming_open(const struct symbolizer_options *options, struct bobbin_unwinder *unwinder,
 		struct recorded_names *kept, struct naming **ret);
 void naming_close(struct naming *naming);
 
