@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "convert/comparison.h"

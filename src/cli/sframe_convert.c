@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "convert/comparison.h"
 #include "export/safe_text.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "convert/correction.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/file_cfi.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/coverage.h"
-#include "cli/file_cfi.h"
 #include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "convert/row_walk.h"

@@ -12,8 +12,8 @@
  *	[signal return]   code that the kernel runs when a signal handler returns
  *	[anon], [heap]    memory without a file
  */
-#ifndef BOBBIN_CLI_CODE_LABEL_H
-#define BOBBIN_CLI_CODE_LABEL_H
+#ifndef BOBBIN_SYMBOL_CODE_LABEL_H
+#define BOBBIN_SYMBOL_CODE_LABEL_H
 
 #include "base/name_pool.h"
 #include "symbol/symbolizer.h"
