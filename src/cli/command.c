@@ -12,6 +12,7 @@
 
 #include "base/text_file.h"
 #include "export/safe_text.h"
+#include "symbol/naming.h"
 
 static char called_as[64] = "bobbin";
 /* Columns of the line of progress that stands on the terminal. */
@@ -92,6 +93,26 @@ void complain_file(const char *path, int error, const struct bobbin_error *err)
 void complain_loss(void *ctx, const char *path, const char *reason)
 {
 	complain("%s: names are missing: the process that reads it %s", path, reason);
+}
+
+static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
+{
+	complain_file(path, -EBADMSG, damage);
+}
+
+void complain_of_names(struct symbolizer_options *options)
+{
+	options->on_damage = on_damage;
+	options->on_loss = complain_loss;
+}
+
+bool tell_naming_loss(const struct naming_loss *loss)
+{
+	if (!loss->frames)
+		return false;
+	complain("%" PRIu64 " frames have no name, or not all of it: %s", loss->frames,
+		 strerror(-loss->error));
+	return true;
 }
 
 bool accept_file(const char *path, int r, const struct bobbin_error *err)

@@ -13,6 +13,8 @@
 #define EXIT_USAGE 2
 
 struct arguments;
+struct naming_loss;
+struct symbolizer_options;
 
 /*
  * The commands: functions of their options and operands.  They return the exit status: 0, 1 for
@@ -63,6 +65,12 @@ void complain_file(const char *path, int error, const struct bobbin_error *err);
 
 /* The line for a file whose names a symbolizer has lost, for a reason: its symbolizer_loss_fn. */
 void complain_loss(void *ctx, const char *path, const char *reason);
+
+/* Have complaints printed about files that cannot be read for their names. */
+void complain_of_names(struct symbolizer_options *options);
+
+/* Whether there are any frames without a name; complains of them in one line. */
+bool tell_naming_loss(const struct naming_loss *loss);
 
 /* Whether @r is no error; there is that line if it is one. */
 bool accept_file(const char *path, int r, const struct bobbin_error *err);

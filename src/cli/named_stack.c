@@ -2,13 +2,9 @@
 #include "cli/named_stack.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/vector.h"
-#include "cli/command.h"
 
 int named_stack_make(struct named_stack *stack, struct naming *naming,
 		     const struct stack_sample *sample)
@@ -39,24 +35,4 @@ void named_stack_fini(struct named_stack *stack)
 {
 	free(stack->frames);
 	*stack = (struct named_stack){0};
-}
-
-static void on_damage(void *ctx, const char *path, const struct bobbin_error *damage)
-{
-	complain_file(path, -EBADMSG, damage);
-}
-
-void complain_of_names(struct symbolizer_options *options)
-{
-	options->on_damage = on_damage;
-	options->on_loss = complain_loss;
-}
-
-bool tell_naming_loss(const struct naming_loss *loss)
-{
-	if (!loss->frames)
-		return false;
-	complain("%" PRIu64 " frames have no name, or not all of it: %s", loss->frames,
-		 strerror(-loss->error));
-	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * named_stack.h - a sample's stack as the writers of src/export take it, and complaints about
- * names that are missing.
+ * named_stack.h - a sample's stack as the writers of src/export take it.
  */
 #ifndef BOBBIN_CLI_NAMED_STACK_H
 #define BOBBIN_CLI_NAMED_STACK_H
@@ -27,11 +26,5 @@ static inline struct naming_moment moment_of(const struct stack_sample *sample)
 {
 	return (struct naming_moment){sample->pid, sample->code_time, &sample->process->lineage};
 }
-
-/* Have complaints printed about files that cannot be read. */
-void complain_of_names(struct symbolizer_options *options);
-
-/* Whether there are any frames without a name; complains of them in one line. */
-bool tell_naming_loss(const struct naming_loss *loss);
 
 #endif
