@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbol/demangle.h"
 
-#include "symbol/language_names.h"
-
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "symbol/language_names.h"
+#include "symbol/demangle.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
