@@ -38,20 +38,6 @@
 
 struct perf_reader;
 
-/* An event that was recorded. */
-struct perf_reader_attr {
-	struct perf_event_attr attr; /* fields that the file lacks are 0 */
-	const char *name;            /* that the file gives it, or else that of its attributes */
-	size_t number;               /* of the event: several may have one name */
-};
-
-/* What is in a file, known after opening. */
-struct perf_reader_stats {
-	uint64_t events;  /* records, which perf_reader_next() delivers; of groups see above */
-	uint64_t samples; /* those of them that are samples */
-	uint64_t lost;    /* records that the kernel had to drop */
-};
-
 /*
  * Open a regular file, or bytes, which must outlive the reader.  0; -EBADMSG and @err;
  * -EISDIR for a directory, -ESPIPE for a pipe; another negative errno of open(2), fstat(2),

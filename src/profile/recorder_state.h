@@ -8,7 +8,7 @@
 #include "bpfwalk/bpf_walk.h"
 #include "profile/code_watch.h"
 #include "profile/deferred_samples.h"
-#include "profile/event_ids.h"
+#include "profile/event_identity.h"
 #include "profile/foreign_processes.h"
 #include "profile/recorder_options.h"
 #include "profile/return_probes.h"

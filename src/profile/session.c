@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "profile/file_build_ids.h"
 #include "profile/perf_format.h"
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "profile/file_build_ids.h"
+#include "profile/perf_feature.h"
 
 #define HEAD 36
 #define MISC_HAS_SIZE (1u << 15)
