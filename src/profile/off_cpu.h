@@ -2,7 +2,7 @@
 /*
  * off_cpu.h - times at which the sampled threads do not run.
  *
- *	switch_events.h ──► a wait of each thread, see wait.h ──► samples of two events
+ *	switch_events.h ──► a wait of each thread, see kept_sample.h ──► samples of two events
  *
  * What is not known is not made up: a wait ends where records are missing.
  */
@@ -10,7 +10,7 @@
 #define BOBBIN_PROFILE_OFF_CPU_H
 
 #include "profile/process_table.h"
-#include "profile/sample_sink.h"
+#include "profile/stack_sample.h"
 #include "profile/switch_events.h"
 #include "profile/wakeups.h"
 

@@ -530,13 +530,13 @@ size_t perf_sample_kernel_count(const struct perf_sample *sample)
 	return count;
 }
 
-size_t perf_sample_kernel_part(const struct perf_sample *sample, uint64_t *chain, size_t max)
+bool perf_sample_is_deferred(const struct perf_sample *sample, uint64_t *cookie)
 {
-	size_t count = perf_sample_kernel_count(sample);
-
-	if (count > max)
-		count = max;
-	if (count)
-		memcpy(chain, sample->callchain, count * sizeof(*chain));
-	return count;
+	for (uint64_t i = 0; i + 1 < sample->callchain_nr; i++) {
+		if (sample->callchain[i] != PERF_FILE_CONTEXT_USER_DEFERRED)
+			continue;
+		*cookie = sample->callchain[i + 1];
+		return true;
+	}
+	return false;
 }

@@ -134,7 +134,7 @@ bool perf_sample_reg(const struct perf_sample *sample, unsigned int reg, uint64_
 /* Entries and marks of the call chain that are the kernel's part. */
 size_t perf_sample_kernel_count(const struct perf_sample *sample);
 
-/* The kernel's part of the call chain, up to @max entries.  Their number. */
-size_t perf_sample_kernel_part(const struct perf_sample *sample, uint64_t *chain, size_t max);
+/* Whether the user part of a sample comes later. */
+bool perf_sample_is_deferred(const struct perf_sample *sample, uint64_t *cookie);
 
 #endif

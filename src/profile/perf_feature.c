@@ -5,7 +5,6 @@
 
 #include "base/vector.h"
 #include "core/bisect.h"
-#include "core/refusal.h"
 #include "profile/perf_feature.h"
 
 struct bytes perf_feature_bytes(struct perf_span feature)
@@ -25,35 +24,6 @@ int perf_feature_string(struct perf_span feature, const char **ret)
 		return -EBADMSG;
 	*ret = string;
 	return 0;
-}
-
-static void event_desc(struct bytes *b, uint32_t attr_size, struct perf_event_desc *desc)
-{
-	bytes_skip(b, attr_size);
-	desc->nr_ids = bytes_u32(b);
-	desc->name = bytes_string(b, bytes_u32(b));
-	desc->first_id = 0;
-	if (desc->nr_ids) {
-		desc->first_id = bytes_u64(b);
-		bytes_skip(b, 8 * (uint64_t)(desc->nr_ids - 1));
-	}
-}
-
-int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
-			     void (*desc)(void *ctx, uint32_t i, const struct perf_event_desc *),
-			     void *ctx)
-{
-	struct bytes b = perf_feature_bytes(feature);
-	uint32_t nr = bytes_u32(&b), attr_size = bytes_u32(&b);
-
-	for (uint32_t i = 0; i < nr && !b.bad; i++) {
-		struct perf_event_desc next;
-
-		event_desc(&b, attr_size, &next);
-		if (!b.bad)
-			desc(ctx, i, &next);
-	}
-	return b.bad ? refuse(err, feature.offset + b.pos, BOBBIN_REASON_PERF_FEATURE) : 0;
 }
 
 /* An entry: struct perf_event_header, s32 process, u8 build ID[24], the path. */

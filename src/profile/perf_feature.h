@@ -36,13 +36,6 @@ struct perf_reader_stats {
 	uint64_t lost;    /* records that the kernel had to drop */
 };
 
-/* An event of the recording as EVENT_DESC describes it. */
-struct perf_event_desc {
-	const char *name;
-	uint32_t nr_ids;
-	uint64_t first_id; /* if there is one */
-};
-
 /* A cursor over a feature, in the byte order of this machine. */
 struct bytes perf_feature_bytes(struct perf_span feature);
 
@@ -51,11 +44,6 @@ struct bytes perf_feature_bytes(struct perf_span feature);
  * missing; -EBADMSG if it is malformed.
  */
 int perf_feature_string(struct perf_span feature, const char **ret);
-
-/* EVENT_DESC: @desc is called for each event in order with its index.  0 or -EBADMSG and @err. */
-int perf_feature_event_descs(struct perf_span feature, struct bobbin_error *err,
-			     void (*desc)(void *ctx, uint32_t i, const struct perf_event_desc *),
-			     void *ctx);
 
 /*
  * The build IDs that perf reads of files when a recording ends: BUILD_ID, by path, unless they are in

@@ -177,17 +177,36 @@ static void read_feature_table(struct perf_reader *reader, const struct perf_fil
 	}
 }
 
-static void name_attr(void *ctx, uint32_t i, const struct perf_event_desc *desc)
+/* The next event that EVENT_DESC describes, which is the @i-th: by its first id, if it has ids. */
+static void name_attr(struct perf_reader *reader, struct bytes *b, uint32_t attr_size, uint32_t i)
 {
-	struct perf_reader *reader = ctx;
-	const struct owned_id *first = event_ids_find(&reader->ids, desc->first_id);
+	const struct owned_id *first;
+	const char *name;
+	uint32_t nr_ids;
 
-	if (desc->nr_ids && !first)
-		return;
-	if (desc->nr_ids)
-		i = first->attr;
-	if (i < reader->nr_attrs)
-		reader->attrs[i].name = desc->name;
+	bytes_skip(b, attr_size);
+	nr_ids = bytes_u32(b);
+	name = bytes_string(b, bytes_u32(b));
+	if (nr_ids) {
+		first = event_ids_find(&reader->ids, bytes_u64(b));
+		bytes_skip(b, 8 * (uint64_t)(nr_ids - 1));
+		i = first ? first->attr : UINT32_MAX;
+	}
+	if (!b->bad && i < reader->nr_attrs)
+		reader->attrs[i].name = name;
+}
+
+static int name_attrs(struct scan *scan)
+{
+	struct perf_span descs = scan->reader->features[PERF_FILE_EVENT_DESC];
+	struct bytes b = perf_feature_bytes(descs);
+	uint32_t nr = bytes_u32(&b), attr_size = bytes_u32(&b);
+
+	if (!descs.data)
+		return 0;
+	for (uint32_t i = 0; i < nr && !b.bad; i++)
+		name_attr(scan->reader, &b, attr_size, i);
+	return b.bad ? refuse(scan->err, descs.offset + b.pos, BOBBIN_REASON_PERF_FEATURE) : 0;
 }
 
 /* Files that are not finished, and pipes, have names among their records. */
@@ -227,14 +246,6 @@ static int make_names(struct perf_reader *reader)
 		event_name_of(&attr->attr, reader->made_names[nr]);
 	}
 	return 0;
-}
-
-static int read_features(struct scan *scan)
-{
-	struct perf_reader *reader = scan->reader;
-	struct perf_span descs = reader->features[PERF_FILE_EVENT_DESC];
-
-	return descs.data ? perf_feature_event_descs(descs, scan->err, name_attr, reader) : 0;
 }
 
 /* the pass over the records */
@@ -652,7 +663,7 @@ int perf_scan(struct perf_reader *reader, struct bobbin_error *err)
 	if (!r)
 		r = scan_records(&scan);
 	if (!r)
-		r = read_features(&scan);
+		r = name_attrs(&scan);
 	if (r)
 		return r;
 	if (!reader->nr_attrs)

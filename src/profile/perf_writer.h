@@ -18,7 +18,7 @@
 
 #include "base/byte_buffer.h"
 #include "profile/perf_feature.h"
-#include "profile/sample_sink.h"
+#include "profile/stack_sample.h"
 
 struct perf_writer;
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 #include "bpfwalk/walked_process.h"
+#include "profile/kept_sample.h"
 #include "profile/perf_event.h"
-#include "profile/wait.h"
 #include "target/lineage.h"
 
 #define COMM_SIZE 16

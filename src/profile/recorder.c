@@ -13,7 +13,6 @@
 #include "profile/process_user.h"
 #include "profile/recorder_state.h"
 #include "profile/ring.h"
-#include "profile/sample_regs.h"
 #include "profile/sample_trace.h"
 #include "unwind/remote_update.h"
 

@@ -2,7 +2,7 @@
 /*
  * recorder.h - sample, unwind at once, give frames.
  *
- *	sampler ──► process table ──► walker ──► a sink, see sample_sink.h
+ *	sampler ──► process table ──► walker ──► a sink, see stack_sample.h
  *
  * Copies of stacks are used and dropped.
  */

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "profile/chain_join.h"
 #include "profile/perf_format.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_trace.h"

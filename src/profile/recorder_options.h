@@ -10,8 +10,8 @@
 
 #include "bpfwalk/bpf_walk.h"
 #include "profile/off_cpu.h"
-#include "profile/sample_sink.h"
 #include "profile/sampled_events.h"
+#include "profile/stack_sample.h"
 
 /* Where stacks are walked. */
 enum recorder_walk {

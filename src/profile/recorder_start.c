@@ -14,7 +14,7 @@
 #include "profile/bpf_events.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
-#include "profile/sample_regs.h"
+#include "profile/sample_trace.h"
 #include "profile/snapshot.h"
 #include "target/thread.h"
 

@@ -7,14 +7,14 @@
 
 #include "bpfwalk/bpf_walk.h"
 #include "profile/code_watch.h"
-#include "profile/deferred_samples.h"
 #include "profile/event_identity.h"
 #include "profile/foreign_processes.h"
+#include "profile/kept_sample.h"
 #include "profile/recorder_options.h"
 #include "profile/return_probes.h"
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
-#include "profile/trace_gaps.h"
+#include "profile/trace_payload.h"
 #include "profile/walk_comparison.h"
 #include "unwind/module.h"
 

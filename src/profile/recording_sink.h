@@ -9,7 +9,7 @@
 #ifndef BOBBIN_PROFILE_RECORDING_SINK_H
 #define BOBBIN_PROFILE_RECORDING_SINK_H
 
-#include "profile/sample_sink.h"
+#include "profile/stack_sample.h"
 
 struct name_recorder;
 struct recording;

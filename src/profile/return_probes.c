@@ -7,7 +7,7 @@
 
 #include "base/native_arch.h"
 #include "profile/perf_format.h"
-#include "profile/sample_regs.h"
+#include "profile/sample_trace.h"
 #include "unwind/space.h"
 
 /* MAX_URETPROBE_DEPTH of kernel/events/uprobes.c: deeper ones return as they are */

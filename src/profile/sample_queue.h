@@ -9,7 +9,7 @@
 #ifndef BOBBIN_PROFILE_SAMPLE_QUEUE_H
 #define BOBBIN_PROFILE_SAMPLE_QUEUE_H
 
-#include "profile/sample_sink.h"
+#include "profile/stack_sample.h"
 
 /* What may wait to be taken, and one sample or record more. */
 #define SAMPLE_QUEUE_BYTES (128 << 10)

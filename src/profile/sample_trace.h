@@ -5,7 +5,22 @@
 #ifndef BOBBIN_PROFILE_SAMPLE_TRACE_H
 #define BOBBIN_PROFILE_SAMPLE_TRACE_H
 
+#include <bobbin/step.h>
+
 #include "profile/process_table.h"
+
+/* The mask to ask the kernel for: all that a rule may name. */
+uint64_t sample_regs_mask(const struct bobbin_arch *arch);
+
+/*
+ * The leaf's registers; they borrow @gpr.  false: the sample has none that
+ * could be unwound (a kernel thread, a 32-bit program).
+ */
+bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sample,
+		 uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret);
+
+/* The PC of a 32-bit program; false: the sample is not of one. */
+bool sample_pc_32(const struct bobbin_arch *arch, const struct perf_sample *sample, uint64_t *ret);
 
 /*
  * Unwind the user part; @trace as for bobbin_unwind().  Without a frame, and
@@ -16,5 +31,12 @@
 void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
 		  struct process *process, const struct perf_sample *sample,
 		  struct bobbin_trace *trace);
+
+/*
+ * Whether each of the frames has made a frame record, as far as tables know: then a walk by frame
+ * pointers has left none of their callers out.
+ */
+bool chain_keeps_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			 const struct bobbin_frame *frames, uint32_t count);
 
 #endif

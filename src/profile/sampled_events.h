@@ -6,8 +6,8 @@
 #define BOBBIN_PROFILE_SAMPLED_EVENTS_H
 
 #include "profile/process_table.h"
-#include "profile/sample_sink.h"
 #include "profile/sampler.h"
+#include "profile/stack_sample.h"
 
 /* A process, with all its threads and what they start; or one thread alone. */
 struct recorder_target {

@@ -13,7 +13,7 @@
 
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
-#include "profile/sample_sink.h"
+#include "profile/stack_sample.h"
 
 struct infer_ops;
 struct session;

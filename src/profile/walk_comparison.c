@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/trace_gaps.h"
+#include "profile/trace_payload.h"
 
 /* From a walk to the sample of the same stack, which the kernel takes next. */
 #define MATCH_NS 10000000ull

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "profile/deferred_samples.h"
+#include "profile/kept_sample.h"
 #include "profile/perf_format.h"
 
 static void hold(struct deferred_samples *samples, uint32_t tid, uint64_t time, uint64_t cookie)

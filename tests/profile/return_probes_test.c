@@ -14,7 +14,7 @@
 
 #include "base/native_arch.h"
 #include "profile/return_probes.h"
-#include "profile/sample_regs.h"
+#include "profile/sample_trace.h"
 #include "unwind/space.h"
 
 /* The kernel's page, a stack, and places that functions are called from. */
