@@ -12,8 +12,8 @@
 #include "base/native_arch.h"
 #include "cli/named_stack.h"
 #include "export/live_counts.h"
-#include "profile/off_cpu.h"
 #include "profile/process_table.h"
+#include "profile/recorder_options.h"
 #include "profile/sample_queue.h"
 #include "unwind/module.h"
 
@@ -210,7 +210,7 @@ static int open_all(struct live_samples *s, const struct arguments *a)
 	s->naming_options = a->naming;
 	s->naming_options.debug_path = a->unwind.debug_path;
 	s->naming_options.memory_limit = FILES_MAX;
-	s->event = a->off_cpu ? OFF_CPU_WAIT_EVENT : NULL;
+	s->event = a->off_cpu ? RECORDER_WAIT_EVENT : NULL;
 	if (!r)
 		r = sample_queue_open(&s->queue);
 	if (!r)

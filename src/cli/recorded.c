@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/live_process.h"
 #include "profile/kernel_probe.h"
+#include "profile/tracepoint.h"
 
 #define TARGET_NAME 32
 /* How long a command that was told to end may take before that is said; how often it is looked. */

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -70,29 +69,17 @@ int jit_folder_create(const char *folder, const char *name, FILE **ret)
 int jit_folder_mark(const char *folder, const char *name, FILE *file, const struct perf_event *at,
 		    uint64_t address, snapshot_sink sink, void *ctx)
 {
-	struct perf_event event = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-		.pid = at->pid,
-		.tid = at->pid,
-		.time = at->time,
-		.id = at->id,
-	};
+	struct perf_event event = snapshot_code((pid_t)at->pid, at->time, at->id, address,
+						KEPT_SIZE);
 	char path[PATH_MAX];
 	struct stat st;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX ||
 	    fstat(fileno(file), &st))
 		return 0;
-	event.mmap = (struct perf_mmap){
-		.addr = address,
-		.len = KEPT_SIZE,
-		.maj = major(st.st_dev),
-		.min = minor(st.st_dev),
-		.ino = st.st_ino,
-		.prot = PROT_READ | PROT_EXEC,
-		.flags = MAP_PRIVATE,
-		.filename = path,
-	};
+	event.mmap.maj = major(st.st_dev);
+	event.mmap.min = minor(st.st_dev);
+	event.mmap.ino = st.st_ino;
+	event.mmap.filename = path;
 	return sink(ctx, &event);
 }

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/jitdump_format.h"
 #include "base/native_arch.h"
-#include "profile/code_watch.h"
 #include "profile/jit_folder.h"
 #include "profile/map_keeper.h"
 #include "target/gdb_jit.h"
@@ -317,7 +316,7 @@ int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 {
 	int r;
 
-	if (!keeper->folder || !code_watch_has_bare_code(process->space, trace))
+	if (!keeper->folder || !process_has_bare_code(process, trace))
 		return 0;
 	r = map_keeper_trace(keeper->maps, process, trace, time);
 	return r ? r : keep_images_of(keeper, process->pid, process->space, time);

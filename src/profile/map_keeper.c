@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
-#include "profile/code_watch.h"
 #include "profile/jit_folder.h"
 #include "symbol/perfmap.h"
 #include "target/mapping_list.h"
@@ -350,7 +349,7 @@ int map_keeper_trace(struct map_keeper *keeper, const struct process *process,
 		r = look(p);
 	for (uint32_t i = 0; i < trace->count && !r; i++)
 		if (trace->frames[i].source != BOBBIN_SOURCE_LEFT_OUT &&
-		    code_watch_is_bare(process->space, &trace->frames[i]))
+		    process_is_bare(process, &trace->frames[i]))
 			r = look_up(keeper, p, bobbin_frame_lookup_pc(&trace->frames[i]), time);
 	if (r && r != -ENOMEM) {
 		note_error(keeper, r);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory_origin.h"
 #include "base/vector.h"
 #include "unwind/space.h"
 
@@ -329,6 +330,33 @@ void process_has_run(struct process *process, const struct bobbin_trace *trace)
 {
 	if (trace->reason != BOBBIN_REASON_NO_MAPPING || trace->count > 1)
 		process->in_exec = false;
+}
+
+bool process_is_bare(const struct process *process, const struct bobbin_frame *frame)
+{
+	struct bobbin_place_info place;
+
+	return bobbin_space_find(process->space, bobbin_frame_lookup_pc(frame), &place) ||
+	       memory_may_be_made(place.mapping.path);
+}
+
+bool process_has_bare_code(const struct process *process, const struct bobbin_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->count; i++)
+		switch (trace->frames[i].source) {
+		case BOBBIN_SOURCE_EH_FRAME:
+			if (process->space->remote && process_is_bare(process, &trace->frames[i]))
+				return true;
+			break;
+		case BOBBIN_SOURCE_DEBUG_FRAME:
+		case BOBBIN_SOURCE_SIDEFILE: /* of files only */
+		case BOBBIN_SOURCE_LEFT_OUT:
+			break;
+		default:
+			if (process_is_bare(process, &trace->frames[i]))
+				return true;
+		}
+	return false;
 }
 
 int process_table_event(struct process_table *table, const struct perf_event *event)

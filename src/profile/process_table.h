@@ -18,7 +18,7 @@
 
 #define COMM_SIZE 16
 
-/* When to ask again in one of three ways what code there is, see code_watch.h.  By CLOCK_MONOTONIC. */
+/* When to ask again in one of three ways what code there is, see recorder_code.c.  By CLOCK_MONOTONIC. */
 struct code_door {
 	bool open;         /* the process uses it */
 	uint64_t due;      /* not before */
@@ -30,7 +30,7 @@ struct code_door {
 /* All of them.  Zero: nothing is known. */
 struct code_watch {
 	struct code_door page, images;
-	struct code_door text; /* copies of files, see text_records.h */
+	struct code_door text; /* copies of files, see snapshot.h */
 	uint64_t told;         /* the newest registration that the recording has heard of */
 };
 
@@ -121,5 +121,11 @@ struct thread *process_table_alive(struct process_table *table, int pid, int tid
  * While @in_exec is still set, the registers are those of the program before exec.
  */
 void process_has_run(struct process *process, const struct bobbin_trace *trace);
+
+/* Whether a program may have made the code of a frame, or it is not known to be mapped. */
+bool process_is_bare(const struct process *process, const struct bobbin_frame *frame);
+
+/* Whether a walk met code that has no file, whatever unwinds it. */
+bool process_has_bare_code(const struct process *process, const struct bobbin_trace *trace);
 
 #endif

@@ -7,10 +7,9 @@
 
 #include "base/clock.h"
 #include "base/native_arch.h"
-#include "profile/image_records.h"
+#include "base/process_stat.h"
 #include "profile/perf_format.h"
 #include "profile/probe_event.h"
-#include "profile/process_user.h"
 #include "profile/recorder_state.h"
 #include "profile/ring.h"
 #include "profile/sample_trace.h"
@@ -21,8 +20,7 @@
 #define BUSY_WAIT_MS 10
 /* At a time, for lists of mappings that were not known before. */
 #define FOLLOW_NS 20000000ull
-
-static const struct bobbin_trace no_user = {.reason = BOBBIN_REASON_NO_USER};
+#define ASK_USER_NS 10000000ull
 
 /* What is too large for the sink is counted, and sampling goes on. */
 static int pass(struct recorder *r, int error)
@@ -51,20 +49,6 @@ static void preload(struct recorder *r, const struct perf_event *event)
 	bobbin_unwinder_preload(r->unwinder, thread->process->space, event->mmap.addr);
 	if (r->walk)
 		bpf_walk_mapped(r->walk, &thread->process->walk, event->time, event->mmap.addr);
-}
-
-/* What is told of memory holds from the kernel's record of it on: images are told again. */
-static int tell_images_over(struct recorder *r, const struct perf_event *event)
-{
-	struct thread *thread;
-	int error = 0;
-
-	if (process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread) ||
-	    !image_records_told(thread->process, &event->mmap))
-		return 0;
-	if (code_watch_ask_page(&r->watcher, thread->process))
-		error = recorder_tell_images(r, thread->process);
-	return error ? error : image_records_over(thread->process, event, r->id, recorder_put, r);
 }
 
 /* With a copy of the memory, not with a thread's own stack. */
@@ -98,7 +82,7 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		error = recorder_put(r, event);
-		return error ? error : tell_images_over(r, event);
+		return error ? error : recorder_tell_images_over(r, event);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_EXIT:
@@ -138,9 +122,8 @@ static struct perf_sample restored(struct recorder *r, const struct perf_event *
 	return sample;
 }
 
-/* From the sample's copy of the stack. */
-static int unwind_copy(struct recorder *r, const struct perf_event *event, struct process *process,
-		       struct bobbin_trace *trace)
+int recorder_unwind(struct recorder *r, const struct perf_event *event, struct process *process,
+		    struct bobbin_trace *trace)
 {
 	const struct perf_sample sample = restored(r, event);
 	int news;
@@ -252,15 +235,28 @@ int recorder_put_user(struct recorder *r, const struct perf_event *event, struct
 	return give_sample(r, event, process, trace);
 }
 
-static bool is_of_user(const struct recorder *r, struct process *process)
+/*
+ * By its real user, which is looked up again after a while.  Of a process that has ended meanwhile, what
+ * was known last counts, and before that its parent's user.
+ */
+bool recorder_is_of_user(const struct recorder *r, struct process *process)
 {
-	return !r->options.by_user || process_user_is(process, r->options.user);
+	struct process_owner *owner = &process->owner;
+	uint64_t now = clock_now();
+
+	if (!r->options.by_user)
+		return true;
+	if (now - owner->asked >= ASK_USER_NS) {
+		owner->asked = now;
+		owner->known |= process_user(process->pid, &owner->user);
+	}
+	return owner->known && owner->user == r->options.user;
 }
 
 /* In the kernel the program has seen to it, but for switches. */
 static bool is_wanted(const struct recorder *r, struct process *process)
 {
-	return (r->walk && r->options.event_count == 1) || is_of_user(r, process);
+	return (r->walk && r->options.event_count == 1) || recorder_is_of_user(r, process);
 }
 
 static int on_sample(struct recorder *r, const struct perf_event *event)
@@ -278,7 +274,7 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	if (!error && r->options.walk == RECORDER_DEFERS)
 		return recorder_defer(r, event, thread->process);
 	if (!error)
-		error = unwind_copy(r, event, thread->process, &trace);
+		error = recorder_unwind(r, event, thread->process, &trace);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
 }
 
@@ -315,86 +311,9 @@ static int on_walk(struct recorder *r, const struct perf_event *event)
 	return recorder_put_user(r, event, thread->process, &trace);
 }
 
-/* A thread leaves its CPU.  Those of the kernel always wait, if they do not work. */
-static int on_leave(struct recorder *r, const struct perf_event *event)
-{
-	struct bobbin_trace trace = recorder_trace(r);
-	struct thread *thread;
-	int error;
-
-	thread = process_table_alive(r->processes, (int)event->pid, (int)event->tid);
-	if (!thread || !event->sample.regs || !is_of_user(r, thread->process))
-		return 0;
-	error = unwind_copy(r, event, thread->process, &trace);
-	return error ? error : wait_begin(&thread->wait, event, &trace);
-}
-
-/* @process: NULL if it has ended, and what its user part meant is not known any more. */
-static int put_stack(struct recorder *r, struct process *process, const struct kept_stack *stack,
-		     const struct perf_event *event)
-{
-	struct bobbin_trace trace = process ? stack->trace : no_user;
-
-	trace.frames = recorder_trace(r).frames;
-	memcpy(trace.frames, stack->frames, trace.count * sizeof(*trace.frames));
-	return recorder_put_user(r, event, process, &trace);
-}
-
-/* At its end, with the stack of its beginning; then who has ended it. */
-int recorder_put_wait(void *ctx, struct process *process, const struct wait *wait,
-		      const struct perf_event *event)
-{
-	struct recorder *r = ctx;
-	int error = put_stack(r, process, &wait->left, event);
-	struct perf_event waker;
-
-	if (error || !wait->woken)
-		return error;
-	waker = off_cpu_waker(&r->off_cpu, wait, event);
-	return put_stack(r, off_cpu_process(&r->off_cpu, &waker), &wait->waker, &waker);
-}
-
-/*
- * Where not all are sampled, it may be none of those that are, and then little is known of it.
- * What has ended stays so.
- */
-static int unwind_waker(struct recorder *r, const struct perf_event *event,
-			struct bobbin_trace *trace)
-{
-	struct process *process = off_cpu_process(&r->off_cpu, event);
-	int due = r->options.all ? 0
-				 : foreign_processes_ask(&r->foreign, r->processes, process, event,
-							 recorder_on_description, r);
-
-	if (due < 0 || (due && recorder_describe(r, (int)event->pid, NULL) == -ENOMEM))
-		return due < 0 ? due : -ENOMEM;
-	if (due)
-		process = off_cpu_process(&r->off_cpu, event);
-	return process ? unwind_copy(r, event, process, trace) : 0;
-}
-
-static int on_wakeup(struct recorder *r, const struct perf_event *event)
-{
-	struct bobbin_trace trace = recorder_trace(r);
-	struct perf_event waker = *event;
-	struct thread *woken;
-	bool interrupt;
-	int error = 0;
-
-	woken = off_cpu_woken(&r->off_cpu, event, &interrupt);
-	if (!woken)
-		return 0;
-	trace.reason = BOBBIN_REASON_NO_USER;
-	if (interrupt)
-		waker.pid = waker.tid = 0; /* whoever had the CPU has nothing to do with it */
-	else if (event->sample.regs)
-		error = unwind_waker(r, event, &trace);
-	return error ? error : wait_woken(woken->wait, &waker, &trace);
-}
-
 static int on_loss(struct recorder *r, const struct perf_event *event)
 {
-	int error = off_cpu_lost(&r->off_cpu, sampler_time(r->sampler), event);
+	int error = recorder_lose_waits(r, event);
 
 	if (r->returns.count)
 		return_probes_forget(r->processes);
@@ -413,19 +332,16 @@ static int on_entry(struct recorder *r, const struct perf_event *event)
 static int on_event(struct recorder *r, struct perf_event *event)
 {
 	bool sample = event->type == PERF_RECORD_SAMPLE;
+	int error;
 
-	if (sample && sampler_events_have(&r->off_cpu.events, event->id))
-		return on_leave(r, event);
-	if (sample && sampler_events_have(&r->off_cpu.wakeups.events, event->id))
-		return on_wakeup(r, event);
+	if (recorder_on_wait(r, event, &error))
+		return error;
 	if (sample && return_probes_have(&r->returns, event->id))
 		return on_entry(r, event);
 	if (sample)
 		return on_sample(r, event);
-	if (event->type == PERF_RECORD_SWITCH || event->type == PERF_RECORD_SWITCH_CPU_WIDE)
-		return off_cpu_switch(&r->off_cpu, event);
 	if (event->type == PERF_RECORD_FORK)
-		foreign_processes_drop(&r->foreign, (int)event->pid);
+		recorder_drop_foreign(r, (int)event->pid);
 	if (event->type == PERF_FILE_CALLCHAIN_DEFERRED)
 		return recorder_on_user_chain(r, event);
 	/* in the file the first event tells */
@@ -477,14 +393,6 @@ static int next_event(struct recorder *r, struct perf_event *ret, bool *walk)
 	return 1;
 }
 
-static void watch_code(void *ctx, struct process *process)
-{
-	struct recorder *r = ctx;
-
-	if (code_watch_sweep(&r->watcher, process) && !r->error)
-		r->error = recorder_tell_images(r, process);
-}
-
 static void follow(void *ctx, struct process *process)
 {
 	struct recorder *r = ctx;
@@ -516,9 +424,8 @@ static int drain(struct recorder *r, bool final)
 	sampler_sweep(r->sampler, final);
 	if (r->walk)
 		error = bpf_walk_collect(r->walk);
-	if (code_watch_begins(&r->watcher))
-		process_table_visit(r->processes, watch_code, r);
-	error = error ? error : r->error;
+	if (!error)
+		error = recorder_sweep_code(r);
 	while (!error && (got = next_event(r, &event, &walk)) != 0) {
 		if (got >= 0)
 			r->time = event.time;
@@ -557,7 +464,7 @@ void recorder_stop(struct recorder *recorder)
 	if (recorder->walk)
 		bpf_walk_want_hits(recorder->walk, false);
 	sampler_disable(recorder->sampler);
-	off_cpu_disable(&recorder->off_cpu);
+	recorder_enable_waits(recorder, false);
 }
 
 int recorder_sweep(struct recorder *recorder)
@@ -585,7 +492,8 @@ void recorder_close(struct recorder *r)
 	bpf_walk_close(r->loading);
 	bpf_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
-	off_cpu_close(&r->off_cpu);
+	sampler_events_close(&r->waits.wakeups);
+	sampler_events_close(&r->waits.switches);
 	return_probes_close(&r->returns);
 	sampler_close(r->sampler);
 	/* the last events of them are gone */
@@ -606,6 +514,7 @@ void recorder_settle(struct recorder *recorder, const volatile sig_atomic_t *int
 
 int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 {
+	uint64_t waiting;
 	int error;
 
 	recorder_stop(recorder);
@@ -614,7 +523,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	if (!recorder->stats.cut)
 		recorder->stats.cut = recorder_give_up(recorder, 0);
 	if (!recorder->stats.cut)
-		recorder->stats.cut = off_cpu_finish(&recorder->off_cpu, recorder->stopped);
+		recorder->stats.cut = recorder_end_waits(recorder, recorder->stopped, &waiting);
 	error = recorder->options.sink->end(recorder->options.sink_ctx, recorder->stats.cut);
 	recorder->stats.given_up =
 		process_reader_stats(unwinder_reader(recorder->unwinder)).given_up;
@@ -622,7 +531,6 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	if (recorder->walk)
 		bpf_walk_stats(recorder->walk, &recorder->stats.kernel);
 	recorder->stats.broken += recorder->stats.kernel.broken;
-	recorder->stats.waits = recorder->off_cpu.stats;
 	*stats = recorder->stats;
 	recorder_close(recorder);
 	return error;

@@ -9,9 +9,13 @@
 #include <sys/types.h>
 
 #include "bpfwalk/bpf_walk.h"
-#include "profile/off_cpu.h"
 #include "profile/sampled_events.h"
 #include "profile/stack_sample.h"
+
+/* What waits are samples of. */
+#define RECORDER_WAIT_EVENT "offcpu-time"
+/* What tells who ends them. */
+#define WAKEUPS_TRACEPOINT "sched:sched_waking"
 
 /* Where stacks are walked. */
 enum recorder_walk {
@@ -47,6 +51,20 @@ struct recorder_options {
 	const volatile sig_atomic_t *hurry;
 	struct bobbin_unwinder_options unwind;
 	const struct infer_ops *infer; /* of inferred rules, or NULL */
+};
+
+/**
+ * struct wait_stats - what was found
+ * @waits, @wait_ns: given out, of threads that waited for something
+ * @preempted, @preempted_ns: likewise, of those that waited for a CPU only
+ * @short_waits, @short_ns: both, which took too little time
+ * @cut: waits that are known in part: records were lost
+ * @dropped: waits of which nothing is known, likewise
+ * @wakers: of waits that were given out
+ */
+struct wait_stats {
+	uint64_t waits, wait_ns, preempted, preempted_ns, short_waits, short_ns, cut, dropped,
+		wakers;
 };
 
 struct recorder_stats {

@@ -117,11 +117,11 @@ static int open_with(struct recorder *r, const struct sampler_options *options,
 	if (error || !r->options.off_cpu)
 		return error;
 	*stage = RECORDER_SWITCHES;
-	error = off_cpu_open(&r->off_cpu, r->sampler, options, r->options.all);
+	error = recorder_open_waits(r, options);
 	if (error || !r->options.wakers)
 		return error;
 	*stage = RECORDER_WAKEUPS;
-	return off_cpu_open_wakers(&r->off_cpu, r->sampler, r->options.all);
+	return recorder_open_wakeups(r);
 }
 
 static int open_sampler(struct recorder *r, enum recorder_stage *stage)
@@ -179,13 +179,13 @@ static int begin_sink(struct recorder *r)
 	struct sample_source source = {.unwinder = r->unwinder, .processes = r->processes};
 	int error;
 
-	r->described = calloc(count + OFF_CPU_EVENTS, sizeof(*r->described));
+	r->described = calloc(count + RECORDER_WAIT_EVENTS, sizeof(*r->described));
 	if (!r->described)
 		return -ENOMEM;
 	sampled_events_describe(r->sampler, r->events, count, r->described);
 	r->id = r->described[0].ids[0];
 	if (r->options.off_cpu)
-		count += off_cpu_describe(&r->off_cpu, &r->described[0].attr, r->described + count);
+		count += recorder_describe_waits(r, &r->described[0].attr, r->described + count);
 	source.events = r->described;
 	source.event_count = count;
 	error = note_ids(r, count);
@@ -203,27 +203,13 @@ int recorder_on_description(void *ctx, const struct perf_event *event)
 	return recorder_on_record(r, &now);
 }
 
-/* What it tells debuggers, and what it publishes if it has something that looks like a page. */
-static int ask_code(struct recorder *r, pid_t pid, bool page)
-{
-	struct thread *thread;
-	int error = process_table_thread(r->processes, pid, pid, &thread);
-	bool news;
-
-	if (error)
-		return error;
-	news = page && code_watch_ask_page(&r->watcher, thread->process);
-	news |= code_watch_ask_images(&r->watcher, thread->process);
-	return news ? recorder_tell_images(r, thread->process) : 0;
-}
-
 int recorder_describe(struct recorder *r, pid_t pid, struct snapshot_files *files)
 {
 	const struct remote_process process = {unwinder_reader(r->unwinder), pid};
 	bool page;
 	int error = snapshot_process(&process, r->id, files, recorder_on_description, r, &page);
 
-	return error ? error : ask_code(r, pid, page);
+	return error ? error : recorder_ask_code(r, pid, page);
 }
 
 /* Those that end meanwhile, or hide what they are, are left out. */
@@ -456,7 +442,7 @@ static void begin(struct recorder *r)
 	if (!r->options.all)
 		return;
 	sampler_enable(r->sampler);
-	off_cpu_enable(&r->off_cpu);
+	recorder_enable_waits(r, true);
 	if (early)
 		sweep_first(r);
 }
@@ -482,8 +468,6 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	error = load_walk(r);
 	if (error)
 		return error;
-	r->off_cpu.processes = r->processes;
-	r->watcher.unwinder = r->unwinder;
 	described = clock_now();
 	error = r->options.all ? open_of_all(r, stage) : open_of_threads(r, stage);
 	if (error)
@@ -505,10 +489,6 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 		return -ENOMEM;
 	r->options = *options;
 	r->preloads = true;
-	r->off_cpu.least_ns = options->wait_ns;
-	r->off_cpu.cpus = options->cpus;
-	r->off_cpu.sink = recorder_put_wait;
-	r->off_cpu.ctx = r;
 	if (!options->event_count) {
 		r->options.events = &sampled_event_usual;
 		r->options.event_count = 1;

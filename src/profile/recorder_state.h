@@ -6,17 +6,36 @@
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
 #include "bpfwalk/bpf_walk.h"
-#include "profile/code_watch.h"
 #include "profile/event_identity.h"
-#include "profile/foreign_processes.h"
 #include "profile/kept_sample.h"
 #include "profile/recorder_options.h"
 #include "profile/return_probes.h"
 #include "profile/sampler.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
+#include "profile/tracepoint.h"
 #include "profile/walk_comparison.h"
 #include "unwind/module.h"
+
+/* A process that is described, but of which the kernel sends no records; a number of them is kept. */
+struct foreign_process {
+	int pid;                   /* 0: none */
+	uint64_t start;            /* when it started, by process_start_time() */
+	uint64_t asked, described; /* by clock_now() */
+};
+
+#define FOREIGN_PROCESSES 64
+/* With those of wakers. */
+#define RECORDER_WAIT_EVENTS 3
+
+/* See recorder_waits.c. */
+struct recorder_waits {
+	struct sampler_events switches, wakeups; /* none: they are not wanted */
+	struct tracepoint_field woken, flags;    /* of wakeups */
+	uint64_t ids[RECORDER_WAIT_EVENTS];
+	uint64_t blind; /* records up to this time may be missing */
+	struct foreign_process foreign[FOREIGN_PROCESSES];
+};
 
 struct recorder {
 	struct recorder_options options;
@@ -24,13 +43,13 @@ struct recorder {
 	struct probe_event *probes;   /* of each, where there is one; then of entries, likewise */
 	struct return_probes returns;
 	struct sampler *sampler;
-	struct off_cpu off_cpu;
-	struct foreign_processes foreign; /* of wakers */
+	struct recorder_waits waits;
 	struct bobbin_unwinder *unwinder;
 	struct process_table *processes;
 	struct sample_event *described; /* the events, for the sink */
 	struct event_ids event_ids;     /* of those, if there are several */
-	struct code_watcher watcher;
+	uint64_t code_due; /* when one of all processes may be searched for code without a cause */
+	bool code_open;    /* a process is known that is to be asked at each sweep */
 	struct bpf_walk *loading,
 		*walk; /* one of them, or neither; the first is to be waited for */
 	struct walk_comparison *comparison; /* or NULL */
@@ -42,7 +61,6 @@ struct recorder {
 	uint64_t id;           /* that marks our own records */
 	uint64_t time;         /* of the last record, on the recording's clock */
 	uint64_t stopped;      /* clock_now(), or 0 */
-	int error;             /* of the sink, in a visit of all processes */
 	struct recorder_stats stats;
 	/* the user's part of a sample begins at the same place in all of them */
 	struct bobbin_frame frames[STACK_SAMPLE_KERNEL_MAX + TRACE_CHAIN_MAX];
@@ -60,8 +78,15 @@ int recorder_on_description(void *recorder, const struct perf_event *event);
 /* Tell what runs, and what it has mapped and registered.  @files: or NULL */
 int recorder_describe(struct recorder *recorder, pid_t pid, struct snapshot_files *files);
 
-/* Give what images a process has told of. */
+/* Give what images a process has told of; what it tells when it is asked now, @page: in its page, too. */
 int recorder_tell_images(struct recorder *recorder, struct process *process);
+int recorder_ask_code(struct recorder *recorder, pid_t pid, bool page);
+
+/* What is told of memory holds from the kernel's record of it on: images are told again. */
+int recorder_tell_images_over(struct recorder *recorder, const struct perf_event *mapped);
+
+/* Ask the processes that are known to tell of their code what is new. */
+int recorder_sweep_code(struct recorder *recorder);
 
 /*
  * After a walk: 1: something is known now that the walk may have missed, and was told; 0; or a
@@ -87,9 +112,38 @@ int recorder_on_user_chain(struct recorder *recorder, const struct perf_event *e
 /* Give the oldest samples that wait without a user part, until @max are left. */
 int recorder_give_up(struct recorder *recorder, size_t max);
 
-/* Wait for samples at the end of a wait; see off_cpu.h. */
-int recorder_put_wait(void *recorder, struct process *process, const struct wait *wait,
-		      const struct perf_event *event);
+/* From the sample's copy of the stack. */
+int recorder_unwind(struct recorder *recorder, const struct perf_event *event,
+		    struct process *process, struct bobbin_trace *trace);
+
+/* Whether the process runs as who is recorded. */
+bool recorder_is_of_user(const struct recorder *recorder, struct process *process);
+
+/*
+ * Events of switches beside those of the sampler, and of who ends waits.  Errors of sampler_add(),
+ * -EACCES where the user may not see the kernel's part: there no event tells of switches; of wakeups
+ * also of tracepoint_find(), -ENXIO: inside a process-ID namespace.
+ */
+int recorder_open_waits(struct recorder *recorder, const struct sampler_options *options);
+int recorder_open_wakeups(struct recorder *recorder);
+void recorder_enable_waits(const struct recorder *recorder, bool enable);
+
+/* What the recording says of these events; borrowed from the recorder.  Their number. */
+size_t recorder_describe_waits(const struct recorder *recorder,
+			       const struct perf_event_attr *sampled,
+			       struct sample_event ret[RECORDER_WAIT_EVENTS]);
+
+/* Take in a record of such an event; false: it is none. */
+bool recorder_on_wait(struct recorder *recorder, const struct perf_event *event, int *error);
+
+/* Records up to that of @lost are missing. */
+int recorder_lose_waits(struct recorder *recorder, const struct perf_event *lost);
+
+/* Of threads that still wait: as long as they are known to; @count: those of which all is known. */
+int recorder_end_waits(struct recorder *recorder, uint64_t time, uint64_t *count);
+
+/* The kernel sends records of a process from now on. */
+void recorder_drop_foreign(struct recorder *recorder, int pid);
 
 /*
  * Tell the kernel's walker what has changed.  @wait: for all tables.  In a hurry it takes no longer

@@ -120,8 +120,7 @@ void sampler_events_close(struct sampler_events *events);
 /* Whether a record is of these events. */
 bool sampler_events_have(const struct sampler_events *events, uint64_t id);
 
-void sampler_events_enable(const struct sampler_events *events);
-void sampler_events_disable(const struct sampler_events *events);
+void sampler_events_enable(const struct sampler_events *events, bool enable);
 
 /* After all that @wait is for; the records that are no samples come before it, too. */
 void sampler_enable(struct sampler *sampler);

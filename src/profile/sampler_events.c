@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "profile/sampler.h"
 
 void sampler_events_close(struct sampler_events *events)
@@ -16,31 +17,14 @@ void sampler_events_close(struct sampler_events *events)
 	*events = (struct sampler_events){0};
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool sampler_events_have(const struct sampler_events *events, uint64_t id)
 {
 	return events->count &&
-	       bsearch(&id, events->ids, events->count, sizeof(id), compare_ids) != NULL;
+	       bsearch(&id, events->ids, events->count, sizeof(id), vector_by_start) != NULL;
 }
 
-static void control_events(const struct sampler_events *events, unsigned long request)
+void sampler_events_enable(const struct sampler_events *events, bool enable)
 {
 	for (size_t i = 0; i < events->count; i++)
-		ioctl(events->fds[i], request, 0);
-}
-
-void sampler_events_enable(const struct sampler_events *events)
-{
-	control_events(events, PERF_EVENT_IOC_ENABLE);
-}
-
-void sampler_events_disable(const struct sampler_events *events)
-{
-	control_events(events, PERF_EVENT_IOC_DISABLE);
+		ioctl(events->fds[i], enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/snapshot.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "base/text_file.h"
 #include "codemap/page_copy.h"
 #include "elf/elf_image.h"
-#include "profile/text_records.h"
+#include "target/text_copy.h"
 #include "target/thread.h"
 
 static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t tid, uint64_t id)
@@ -23,7 +24,6 @@ static struct perf_event event_of(uint32_t type, uint16_t misc, pid_t pid, pid_t
 		.misc = misc,
 		.pid = (uint32_t)pid,
 		.tid = (uint32_t)tid,
-		.cpu = 0,
 		.id = id,
 	};
 }
@@ -109,6 +109,54 @@ static int map_line(void *ctx, const struct proc_map *map)
 	return c->sink(c->ctx, &event);
 }
 
+struct perf_event snapshot_code(pid_t pid, uint64_t time, uint64_t id, uint64_t start,
+				uint64_t size)
+{
+	struct perf_event event = event_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, pid, id);
+
+	event.time = time;
+	event.mmap = (struct perf_mmap){
+		.addr = start, .len = size, .prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE};
+	return event;
+}
+
+struct telling {
+	pid_t pid;
+	uint64_t id;
+	snapshot_sink sink;
+	void *ctx;
+	int count, error;
+};
+
+static int tell_copy(void *ctx, const struct bobbin_mapping *mapping)
+{
+	struct telling *t = ctx;
+	struct perf_event event = snapshot_code(t->pid, 0, t->id, mapping->start,
+						mapping->end - mapping->start);
+
+	event.mmap.pgoff = mapping->offset;
+	event.mmap.maj = mapping->major;
+	event.mmap.min = mapping->minor;
+	event.mmap.ino = mapping->ino;
+	event.mmap.build_id_len = mapping->build_id_len;
+	event.mmap.filename = mapping->path;
+	memcpy(event.mmap.build_id, mapping->build_id, sizeof(mapping->build_id));
+	t->error = t->sink(t->ctx, &event);
+	t->count++;
+	return t->error ? -1 : 0;
+}
+
+int snapshot_text_copies(const struct remote_process *process, uint64_t id, snapshot_sink sink,
+			 void *ctx)
+{
+	struct telling t = {.pid = process->pid, .id = id, .sink = sink, .ctx = ctx};
+	int r = text_copies_find(process, tell_copy, &t);
+
+	if (t.error || r == -ENOMEM)
+		return t.error ? t.error : r;
+	return t.count;
+}
+
 int snapshot_process(const struct remote_process *process, uint64_t id,
 		     struct snapshot_files *files, snapshot_sink sink, void *ctx, bool *page)
 {
@@ -127,7 +175,7 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 	r = proc_maps_read(process, map_line, &maps);
 	*page = maps.page;
 	if (!r)
-		r = text_records(process, id, sink, ctx);
+		r = snapshot_text_copies(process, id, sink, ctx);
 	return r < 0 ? r : 0;
 }
 
