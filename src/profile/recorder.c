@@ -18,8 +18,6 @@
 #define WAIT_MS 50
 /* While tables for the kernel's walks are made, or a ring does not tell. */
 #define BUSY_WAIT_MS 10
-/* At a time, for lists of mappings that were not known before. */
-#define FOLLOW_NS 20000000ull
 #define ASK_USER_NS 10000000ull
 
 /* What is too large for the sink is counted, and sampling goes on. */
@@ -68,8 +66,8 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 
 	if (event->type == PERF_RECORD_LOST)
 		r->stats.lost += event->lost;
-	if (event->type == PERF_RECORD_LOST && r->comparison)
-		walk_comparison_forget(r->comparison);
+	if (event->type == PERF_RECORD_LOST)
+		recorder_forget_walks(r);
 	error = process_table_event(r->processes, event);
 	if (!error && r->returns.count && event->type == PERF_RECORD_FORK)
 		error = inherit_calls(r, event);
@@ -92,22 +90,6 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 	default:
 		return 0; /* throttling says nothing that the samples' times do not */
 	}
-}
-
-static void compare(struct recorder *r, const struct perf_event *event,
-		    const struct bobbin_trace *trace)
-{
-	struct perf_event walked = *event;
-	enum walk_agreement found;
-
-	/* a program's copy has the time of its walk beside it */
-	if (event->sample.raw && event->sample.raw_size >= sizeof(walked.time))
-		memcpy(&walked.time, event->sample.raw, sizeof(walked.time));
-	found = walk_comparison_check(r->comparison, &walked, trace);
-
-	r->stats.compared += found != WALKS_UNCOMPARED;
-	r->stats.in_part += found == WALKS_AGREE_IN_PART;
-	r->stats.differ += found == WALKS_DIFFER;
 }
 
 /* A copy of the stack with the return addresses that were there before probes of returns. */
@@ -134,13 +116,11 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 		return news;
 	if (news) {
 		/* the kernel's walk did not know what is known now */
-		if (r->comparison)
-			walk_comparison_drop(r->comparison, event);
+		recorder_drop_walk(r, event);
 		sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 		return 0;
 	}
-	if (r->comparison)
-		compare(r, event, trace);
+	recorder_compare(r, event, trace);
 	return 0;
 }
 
@@ -253,6 +233,25 @@ bool recorder_is_of_user(const struct recorder *r, struct process *process)
 	return owner->known && owner->user == r->options.user;
 }
 
+/*
+ * Whether a sample is of a target, or of what it has started: events that are of all threads have
+ * others, too.
+ */
+static bool is_of_target(struct recorder *r, const struct perf_event *event)
+{
+	const struct recorder_target *targets = r->options.targets;
+	size_t count = r->options.target_count;
+
+	if (!count || !sampler_is_of_all(r->sampler, event->id))
+		return true;
+	if (!targets[0].tid)
+		return process_table_knows(r->processes, (int)event->pid, (int)event->tid);
+	for (size_t i = 0; i < count; i++)
+		if (targets[i].tid == (int)event->tid)
+			return true;
+	return false;
+}
+
 /* In the kernel the program has seen to it, but for switches. */
 static bool is_wanted(const struct recorder *r, struct process *process)
 {
@@ -265,8 +264,7 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	struct thread *thread;
 	int error;
 
-	if (!sampled_events_want(r->sampler, r->processes, event, r->options.targets,
-				 r->options.target_count))
+	if (!is_of_target(r, event))
 		return 0;
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (!error && !is_wanted(r, thread->process))
@@ -276,39 +274,6 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	if (!error)
 		error = recorder_unwind(r, event, thread->process, &trace);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
-}
-
-/* A sample whose stack was walked in the kernel. */
-static int on_walk(struct recorder *r, const struct perf_event *event)
-{
-	struct bobbin_trace trace = recorder_trace(r);
-	struct thread *thread;
-	bool comparable;
-	int error;
-
-	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
-	if (error)
-		return error;
-	comparable = bpf_walk_trace(r->walk, &thread->process->walk, &trace);
-	/* between two programs, where the registers are the old one's */
-	if (!trace.count && thread->process->in_exec)
-		trace.reason = BOBBIN_REASON_NO_USER;
-	else if (trace.reason != BOBBIN_REASON_UNLOADED)
-		process_has_run(thread->process, &trace);
-	/* what is new is for the walks to come: there is no copy of this stack */
-	error = recorder_watch_code(r, thread->process, &trace);
-	if (error < 0)
-		return error;
-	r->stats.walked += trace.reason != BOBBIN_REASON_STACK_HOLE;
-	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;
-	if (r->comparison) {
-		/* the sample itself comes next */
-		walk_comparison_drop(r->comparison, event);
-		if (trace.reason == BOBBIN_REASON_OUTERMOST && comparable)
-			walk_comparison_keep(r->comparison, event, &trace);
-		return 0;
-	}
-	return recorder_put_user(r, event, thread->process, &trace);
 }
 
 static int on_loss(struct recorder *r, const struct perf_event *event)
@@ -349,72 +314,6 @@ static int on_event(struct recorder *r, struct perf_event *event)
 	return event->type == PERF_RECORD_LOST ? on_loss(r, event) : recorder_on_record(r, event);
 }
 
-/* As a sample of perf, whose call chain is the kernel's part. */
-static void describe_walk(const struct recorder *r, const struct bpf_trace *walked,
-			  struct perf_event *ret)
-{
-	const struct kernel_sample_head *head = &walked->head;
-	bool in_kernel = head->flags & KERNEL_HAS_CHAIN;
-	const uint64_t *ids;
-
-	sampler_ids(r->sampler, walked->event, &ids);
-	*ret = (struct perf_event){
-		.type = PERF_RECORD_SAMPLE,
-		.misc = in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-		.pid = head->pid,
-		.tid = head->tid,
-		.cpu = head->cpu,
-		.time = head->time,
-		.id = ids[0],
-		.sample =
-			{
-				.period = head->period,
-				.callchain = walked->chain,
-				.callchain_nr = walked->chain_count,
-			},
-	};
-	if (walked->chain_count > 1)
-		ret->sample.ip = walked->chain[1];
-	else if (!in_kernel && walked->count)
-		ret->sample.ip = walked->frames[0] & KERNEL_PC;
-}
-
-/* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
-static int next_event(struct recorder *r, struct perf_event *ret, bool *walk)
-{
-	uint64_t time = r->walk ? bpf_walk_time(r->walk) : UINT64_MAX;
-	/* a walk comes before the kernel's sample of the same stack, which has the same time */
-	int got = sampler_next(r->sampler, time - 1, ret);
-
-	*walk = !got && time != UINT64_MAX && time <= sampler_horizon(r->sampler);
-	if (!*walk)
-		return got;
-	describe_walk(r, bpf_walk_next(r->walk), ret);
-	return 1;
-}
-
-static void follow(void *ctx, struct process *process)
-{
-	struct recorder *r = ctx;
-
-	r->behind = r->behind || clock_now() >= r->follow_until;
-	if (!r->behind)
-		bpf_walk_follow(r->walk, &process->walk);
-}
-
-/* @wait: for all tables */
-void recorder_follow_all(struct recorder *r, bool wait)
-{
-	bool all = bpf_walk_take_tables(r->walk, wait) || !r->hurries || r->behind;
-
-	r->behind = false;
-	r->follow_until = r->hurries ? clock_now() + FOLLOW_NS : UINT64_MAX;
-	if (all)
-		process_table_visit(r->processes, follow, r);
-	else
-		process_table_visit_changed(r->processes, follow, r);
-}
-
 static int drain(struct recorder *r, bool final)
 {
 	struct perf_event event;
@@ -426,13 +325,13 @@ static int drain(struct recorder *r, bool final)
 		error = bpf_walk_collect(r->walk);
 	if (!error)
 		error = recorder_sweep_code(r);
-	while (!error && (got = next_event(r, &event, &walk)) != 0) {
+	while (!error && (got = recorder_next_event(r, &event, &walk)) != 0) {
 		if (got >= 0)
 			r->time = event.time;
 		if (got < 0)
 			r->stats.broken++;
 		else
-			error = walk ? on_walk(r, &event) : on_event(r, &event);
+			error = walk ? recorder_on_walk(r, &event) : on_event(r, &event);
 	}
 	if (r->walk) {
 		bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
@@ -488,7 +387,7 @@ void recorder_close(struct recorder *r)
 {
 	free_deferred(&r->deferred);
 	process_table_close(r->processes);
-	walk_comparison_close(r->comparison);
+	free(r->walks);
 	bpf_walk_close(r->loading);
 	bpf_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);

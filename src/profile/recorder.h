@@ -10,7 +10,6 @@
 #define BOBBIN_PROFILE_RECORDER_H
 
 #include <poll.h>
-#include <signal.h>
 
 #include "profile/recorder_options.h"
 

@@ -6,16 +6,23 @@
 #define BOBBIN_PROFILE_RECORDER_OPTIONS_H
 
 #include <bobbin/unwind.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include "bpfwalk/bpf_walk.h"
-#include "profile/sampled_events.h"
+#include "profile/sampler.h"
 #include "profile/stack_sample.h"
 
 /* What waits are samples of. */
 #define RECORDER_WAIT_EVENT "offcpu-time"
 /* What tells who ends them. */
 #define WAKEUPS_TRACEPOINT "sched:sched_waking"
+
+/* A process, with all its threads and what they start; or one thread alone. */
+struct recorder_target {
+	pid_t pid;
+	pid_t tid; /* 0: the whole process */
+};
 
 /* Where stacks are walked. */
 enum recorder_walk {

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/native_arch.h"
 #include "base/vector.h"
-#include "profile/bpf_events.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_trace.h"
@@ -19,7 +18,7 @@
 #include "target/thread.h"
 
 /* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
-static int target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity)
+int recorder_target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity)
 {
 	pid_t *own = NULL;
 	int n = tid ? 1 : thread_list(pid, &own), r;
@@ -38,19 +37,8 @@ static int target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, siz
 /* Until a command is started, at most: processes may come faster than they are followed. */
 #define FIRST_SWEEPS 100
 
-static bool wants_walk(const struct recorder *r)
-{
-	return r->options.walk > RECORDER_DEFERS;
-}
-
-/* Whether events are sampled by programs, which must be loaded before these are opened. */
-static bool has_hits(const struct recorder *r)
-{
-	return bpf_events_exist(r->events, r->options.event_count);
-}
-
 /* Of threads, where the kernel lets them be that. */
-static void take_events(struct recorder *r)
+void recorder_take_events(struct recorder *r)
 {
 	for (size_t i = 0; i < r->options.event_count; i++) {
 		struct sampler_event *event = &r->events[i];
@@ -97,9 +85,9 @@ static int choose_events(struct recorder *r)
 	if (!r->events || !r->probes)
 		return -ENOMEM;
 	describe_probes(r);
-	take_events(r);
-	if (wants_walk(r) && !r->options.cgroup_count)
-		bpf_events_choose(r->events, count, r->options.all);
+	recorder_take_events(r);
+	if (recorder_wants_walk(r) && !r->options.cgroup_count)
+		recorder_choose_hits(r);
 	return 0;
 }
 
@@ -137,7 +125,7 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		.cgroups = r->options.cgroups,
 		.cgroup_count = r->options.cgroup_count,
 		.defer = r->options.walk == RECORDER_DEFERS,
-		.raw = r->options.also_copy && has_hits(r),
+		.raw = r->options.also_copy && recorder_has_hits(r),
 	};
 	const pid_t everyone = -1;
 	pid_t *tids = NULL;
@@ -148,18 +136,49 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		options.tids = &everyone;
 		options.tid_count = 1;
 		options.no_inherit = true;
-		options.wait = wants_walk(r);
+		options.wait = recorder_wants_walk(r);
 		return open_with(r, &options, stage);
 	}
 	for (size_t i = 0; i < r->options.target_count && !error; i++)
-		error = target_threads(r->options.targets[i].pid, r->options.targets[i].tid, &tids,
-				       &options.tid_count, &capacity);
+		error = recorder_target_threads(r->options.targets[i].pid,
+						r->options.targets[i].tid, &tids,
+						&options.tid_count, &capacity);
 	options.tids = tids;
 	options.no_inherit = r->options.targets[0].tid;
 	if (!error)
 		error = open_with(r, &options, stage);
 	free(tids);
 	return error;
+}
+
+/*
+ * perf asks for descriptions of tracepoints beside their samples.  Of probes the kernel was given
+ * an address in our memory.
+ */
+static struct perf_event_attr written_attr(const struct perf_event_attr *attr,
+					   const struct sampler_event *event)
+{
+	struct perf_event_attr written = *attr;
+
+	if (event->by_program)
+		written.config = event->config;
+	else if (attr->type != PERF_TYPE_TRACEPOINT && attr->type < PERF_TYPE_MAX)
+		return written;
+	written.type = PERF_TYPE_RAW;
+	written.config1 = written.config2 = 0;
+	return written;
+}
+
+/* What the recording says of the sampler's events; borrowed from it. */
+static void describe_events(struct recorder *r)
+{
+	for (size_t i = 0; i < r->options.event_count; i++) {
+		struct sample_event *ret = &r->described[i];
+
+		ret->attr = written_attr(sampler_attr(r->sampler, i), &r->events[i]);
+		ret->name = sampler_event_name(r->sampler, i);
+		ret->nr_ids = sampler_ids(r->sampler, i, &ret->ids);
+	}
 }
 
 /* Which event of several a sample is of. */
@@ -182,7 +201,7 @@ static int begin_sink(struct recorder *r)
 	r->described = calloc(count + RECORDER_WAIT_EVENTS, sizeof(*r->described));
 	if (!r->described)
 		return -ENOMEM;
-	sampled_events_describe(r->sampler, r->events, count, r->described);
+	describe_events(r);
 	r->id = r->described[0].ids[0];
 	if (r->options.off_cpu)
 		count += recorder_describe_waits(r, &r->described[0].attr, r->described + count);
@@ -220,7 +239,7 @@ static int describe_all(struct recorder *r)
 	int count = process_list(&pids), error = count < 0 ? count : 0;
 
 	/* the walk's first lists see to it */
-	r->preloads = !wants_walk(r);
+	r->preloads = !recorder_wants_walk(r);
 	for (int i = 0; i < count && error != -ENOMEM; i++)
 		error = recorder_describe(r, pids[i], files);
 	r->preloads = true;
@@ -247,123 +266,13 @@ static int describe_past(struct recorder *r, enum recorder_stage *stage)
 	return error;
 }
 
-static void forget(void *ctx, struct process *process)
-{
-	const struct recorder *r = ctx;
-
-	bpf_walk_forget(r->walk, &process->walk);
-}
-
-/* Without the walk, if that can be done without. */
-static int do_without(struct recorder *r, int error)
-{
-	r->stats.walk_error = error;
-	bpf_walk_close(r->walk);
-	r->walk = NULL;
-	take_events(r);
-	return r->options.walk == RECORDER_TRIES_KERNEL ? 0 : error;
-}
-
-static int load_walk(struct recorder *r)
-{
-	const struct recorder_options *o = &r->options;
-	struct bpf_walk_options options = {
-		.also_copy = o->also_copy,
-		.by_user = o->by_user,
-		.user = o->user,
-		.all = o->all,
-		.cpus = o->cpus && o->cpus->some ? o->cpus->bits : NULL,
-	};
-	int error;
-
-	if (!wants_walk(r))
-		return 0;
-	bpf_events_list(r->events, o->event_count, &options);
-	error = bpf_walk_start(r->unwinder, &options, &r->loading);
-	return error ? do_without(r, error) : 0;
-}
-
-static int take_walk(struct recorder *r)
-{
-	int error;
-
-	if (!r->loading)
-		return 0;
-	r->walk = r->loading;
-	r->loading = NULL;
-	error = bpf_walk_wait(r->walk);
-	return error ? do_without(r, error) : 0;
-}
-
-/* What is attached cannot be detached, so only the first event may do without. */
-static int attach_counter(struct recorder *r, size_t number)
-{
-	const int *events;
-	size_t count = sampler_events(r->sampler, number, &events);
-	int error = 0;
-
-	for (size_t i = 0; i < count && !error; i++) {
-		error = bpf_walk_attach(r->walk, events[i]);
-		if (error && !i && !has_hits(r))
-			return do_without(r, error);
-	}
-	return error;
-}
-
-/* Once more for threads that were started meanwhile, by others that were not known yet. */
-static int sample_targets(struct recorder *r)
-{
-	uint64_t how = r->options.enable_on_exec ? 0 : KERNEL_SAMPLED;
-	size_t count = 0, capacity = 0;
-	pid_t *tids = NULL;
-	int error = 0;
-
-	if (!r->options.targets[0].tid)
-		how |= KERNEL_INHERITED;
-	for (size_t i = 0; i < 2 * r->options.target_count && !error; i++) {
-		const struct recorder_target *t = &r->options.targets[i % r->options.target_count];
-
-		error = target_threads(t->pid, t->tid, &tids, &count, &capacity);
-	}
-	for (size_t i = 0; i < count && !error; i++)
-		error = bpf_walk_sample(r->walk, tids[i], how);
-	free(tids);
-	return error;
-}
-
-static int attach_hits(struct recorder *r)
-{
-	int error = bpf_events_attach(r->events, r->options.event_count, r->sampler, r->walk);
-
-	return error || r->options.all ? error : sample_targets(r);
-}
-
-/* From here on samples are walked in the kernel, as far as it goes. */
-static int attach_walk(struct recorder *r)
-{
-	size_t counter = bpf_events_first_other(r->events, r->options.event_count);
-	int error = 0;
-
-	if (r->walk && counter < r->options.event_count)
-		error = attach_counter(r, counter);
-	if (!r->walk)
-		return error;
-	if (!error && has_hits(r))
-		error = attach_hits(r);
-	if (!error && r->options.also_copy)
-		error = walk_comparison_open(&r->comparison);
-	if (!error)
-		process_table_watch(r->processes, forget, r);
-	return error;
-}
-
 /* Events of threads count from when they are opened on: with the walk, if there is one. */
 static int open_of_threads(struct recorder *r, enum recorder_stage *stage)
 {
 	int error;
 
 	*stage = RECORDER_KERNEL_WALK;
-	error = take_walk(r);
+	error = recorder_take_walk(r);
 	if (error)
 		return error;
 	*stage = RECORDER_SAMPLER;
@@ -371,7 +280,7 @@ static int open_of_threads(struct recorder *r, enum recorder_stage *stage)
 	if (error)
 		return error;
 	*stage = RECORDER_KERNEL_WALK;
-	error = attach_walk(r);
+	error = recorder_attach_walk(r);
 	if (error)
 		return error;
 	*stage = RECORDER_OUTPUT;
@@ -385,7 +294,7 @@ static int open_of_all(struct recorder *r, enum recorder_stage *stage)
 	int error, refused;
 
 	*stage = RECORDER_KERNEL_WALK;
-	error = has_hits(r) ? take_walk(r) : 0;
+	error = recorder_has_hits(r) ? recorder_take_walk(r) : 0;
 	if (error)
 		return error;
 	*stage = RECORDER_SAMPLER;
@@ -397,12 +306,12 @@ static int open_of_all(struct recorder *r, enum recorder_stage *stage)
 	if (!error)
 		error = describe_past(r, stage);
 	/* what is missing for the walk is said first */
-	refused = take_walk(r);
+	refused = recorder_take_walk(r);
 	if (refused || !error)
 		*stage = RECORDER_KERNEL_WALK;
 	if (refused || error)
 		return refused ? refused : error;
-	return attach_walk(r);
+	return recorder_attach_walk(r);
 }
 
 /* Lists and tables of all that runs. */
@@ -465,7 +374,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 	if (error)
 		return error;
 	*stage = RECORDER_KERNEL_WALK;
-	error = load_walk(r);
+	error = recorder_load_walk(r);
 	if (error)
 		return error;
 	described = clock_now();
@@ -481,6 +390,7 @@ static int open_all(struct recorder *r, enum recorder_stage *stage)
 int recorder_open(const struct recorder_options *options, enum recorder_stage *stage,
 		  struct recorder **ret)
 {
+	static const struct sampler_event usual;
 	struct recorder *r = calloc(1, sizeof(*r));
 	int error;
 
@@ -490,7 +400,7 @@ int recorder_open(const struct recorder_options *options, enum recorder_stage *s
 	r->options = *options;
 	r->preloads = true;
 	if (!options->event_count) {
-		r->options.events = &sampled_event_usual;
+		r->options.events = &usual;
 		r->options.event_count = 1;
 	}
 	error = open_all(r, stage);

@@ -14,7 +14,6 @@
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
 #include "profile/tracepoint.h"
-#include "profile/walk_comparison.h"
 #include "unwind/module.h"
 
 /* A process that is described, but of which the kernel sends no records; a number of them is kept. */
@@ -51,8 +50,10 @@ struct recorder {
 	uint64_t code_due; /* when one of all processes may be searched for code without a cause */
 	bool code_open;    /* a process is known that is to be asked at each sweep */
 	struct bpf_walk *loading,
-		*walk; /* one of them, or neither; the first is to be waited for */
-	struct walk_comparison *comparison; /* or NULL */
+		*walk;           /* one of them, or neither; the first is to be waited for */
+	struct kept_walk *walks; /* of CPUs, to be compared; or NULL */
+	size_t walk_count;
+	bool walks_exact; /* programs see the time of a sample: both walks have the same */
 	struct deferred_samples deferred;
 	bool hurries;          /* the rings fill up while processes are followed */
 	uint64_t follow_until; /* clock_now() */
@@ -145,11 +146,42 @@ int recorder_end_waits(struct recorder *recorder, uint64_t time, uint64_t *count
 /* The kernel sends records of a process from now on. */
 void recorder_drop_foreign(struct recorder *recorder, int pid);
 
+/* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
+int recorder_target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity);
+
+/* The events of the options, as perf samples them without a program. */
+void recorder_take_events(struct recorder *recorder);
+
+/*
+ * Mark the events that a program can sample as perf does: a sample is each hit, or each n-th one, of
+ * the running thread.
+ */
+void recorder_choose_hits(struct recorder *recorder);
+bool recorder_has_hits(const struct recorder *recorder);
+
+/* Whether stacks are to be walked in the kernel; begin to load what does it; wait for that. */
+bool recorder_wants_walk(const struct recorder *recorder);
+int recorder_load_walk(struct recorder *recorder);
+int recorder_take_walk(struct recorder *recorder);
+
+/* From here on samples are walked in the kernel, as far as it goes. */
+int recorder_attach_walk(struct recorder *recorder);
+
 /*
  * Tell the kernel's walker what has changed.  @wait: for all tables.  In a hurry it takes no longer
  * than a ring may fill, and the rest comes the next time.
  */
 void recorder_follow_all(struct recorder *recorder, bool wait);
+
+/* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
+int recorder_next_event(struct recorder *recorder, struct perf_event *ret, bool *walk);
+int recorder_on_walk(struct recorder *recorder, const struct perf_event *event);
+
+/* Compare a walk of a copy with the kernel's, if there is one; forget that, or those of all CPUs. */
+void recorder_compare(struct recorder *recorder, const struct perf_event *event,
+		      const struct bobbin_trace *trace);
+void recorder_drop_walk(struct recorder *recorder, const struct perf_event *event);
+void recorder_forget_walks(struct recorder *recorder);
 
 void recorder_close(struct recorder *recorder);
 
