@@ -2,17 +2,19 @@
 #include "profile/jit_keeper.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/jitdump_format.h"
 #include "base/native_arch.h"
-#include "profile/jit_folder.h"
-#include "profile/map_keeper.h"
 #include "target/gdb_jit.h"
+#include "target/mapping_list.h"
 #include "unwind/space.h"
 
 #define MS 1000000ull
@@ -39,17 +41,90 @@ struct kept_process {
 };
 
 struct jit_keeper {
-	char *folder; /* NULL: nothing is kept */
-	struct process_reader *reader;
-	uint64_t id;
-	snapshot_sink sink;
-	void *ctx;
+	struct jit_folder folder;
 	struct kept_process processes[MAX_PROCESSES];
 	size_t count;
-	struct jit_keeper_stats stats;
 	struct map_keeper *maps;
 	uint8_t code[MAX_CODE];
 };
+
+/* The absolute name of the folder beside a recording, or NULL. */
+static char *folder_of(const char *output)
+{
+	char *copy = strdup(output), *slash, *parent, *folder = NULL;
+
+	if (!copy)
+		return NULL;
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	parent = realpath(slash ? (slash == copy ? "/" : copy) : ".", NULL);
+	if (!parent || asprintf(&folder, "%s/%s.jit", parent, slash ? slash + 1 : copy) < 0)
+		folder = NULL;
+	free(parent);
+	free(copy);
+	return folder;
+}
+
+/* A descriptor of the folder.  Ours alone: others could put links there. */
+static int open_folder(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+int jit_folder_create(const struct jit_folder *folder, const char *name, FILE **ret)
+{
+	int place = open_folder(folder->path), fd;
+
+	if (place < 0)
+		return place;
+	unlinkat(place, name, 0);
+	fd = openat(place, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		fd = -errno;
+	close(place);
+	if (fd < 0)
+		return fd;
+	*ret = fdopen(fd, "w");
+	if (*ret)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
+int jit_folder_mark(const struct jit_folder *folder, const char *name, FILE *file, int pid,
+		    uint64_t time, uint64_t address)
+{
+	struct perf_event event = snapshot_code(pid, time, folder->id, address, KEPT_SIZE);
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder->path, name) >= PATH_MAX ||
+	    fstat(fileno(file), &st))
+		return 0;
+	event.mmap.maj = major(st.st_dev);
+	event.mmap.min = minor(st.st_dev);
+	event.mmap.ino = st.st_ino;
+	event.mmap.filename = path;
+	return folder->sink(folder->ctx, &event);
+}
+
+void jit_folder_fail(struct jit_folder *folder, int error)
+{
+	if (!folder->stats.error)
+		folder->stats.error = error;
+}
 
 int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t id,
 		    snapshot_sink sink, void *ctx, struct jit_keeper **ret)
@@ -59,18 +134,15 @@ int jit_keeper_open(const char *output, struct process_reader *reader, uint64_t 
 
 	if (!k)
 		return -ENOMEM;
-	k->reader = reader;
-	k->id = id;
-	k->sink = sink;
-	k->ctx = ctx;
+	k->folder = (struct jit_folder){.reader = reader, .id = id, .sink = sink, .ctx = ctx};
 	if (output && (stat(output, &st) || S_ISREG(st.st_mode))) {
-		k->folder = jit_folder_of(output);
-		if (!k->folder) {
+		k->folder.path = folder_of(output);
+		if (!k->folder.path) {
 			free(k);
 			return -ENOMEM;
 		}
 	}
-	if (map_keeper_open(k->folder, reader, id, sink, ctx, &k->maps)) {
+	if (map_keeper_open(&k->folder, &k->maps)) {
 		jit_keeper_close(k);
 		return -ENOMEM;
 	}
@@ -99,14 +171,8 @@ void jit_keeper_close(struct jit_keeper *keeper)
 			fclose(keeper->processes[i].file);
 	}
 	map_keeper_close(keeper->maps);
-	free(keeper->folder);
+	free(keeper->folder.path);
 	free(keeper);
-}
-
-static void note_error(struct jit_keeper *k, int error)
-{
-	if (!k->stats.error)
-		k->stats.error = error;
 }
 
 static void file_name(const struct kept_process *p, char name[32])
@@ -134,7 +200,7 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 	int r;
 
 	file_name(p, name);
-	r = jit_folder_create(k->folder, name, &p->file);
+	r = jit_folder_create(&k->folder, name, &p->file);
 	if (r)
 		return r;
 	return write_all(p, &header, sizeof(header));
@@ -143,12 +209,11 @@ static int open_file(struct jit_keeper *k, struct kept_process *p)
 /* The record that leads a reader to the file. */
 static int put_marker(struct jit_keeper *k, struct kept_process *p, uint64_t time)
 {
-	const struct perf_event at = {.pid = (uint32_t)p->process.pid, .time = time, .id = k->id};
 	char name[32];
 
 	file_name(p, name);
-	return jit_folder_mark(k->folder, name, p->file, &at, KEPT_JITDUMP_ADDRESS, k->sink,
-			       k->ctx);
+	return jit_folder_mark(&k->folder, name, p->file, p->process.pid, time,
+			       KEPT_JITDUMP_ADDRESS);
 }
 
 static int write_code(struct kept_process *p, const struct gdb_jit_function *f, const void *code)
@@ -183,7 +248,7 @@ static int keep_function(void *ctx, const struct gdb_jit_function *function)
 	if (p->file_size > JIT_FOLDER_FILE_MAX)
 		return -E2BIG;
 	r = write_code(p, function, p->keeper->code);
-	p->keeper->stats.functions += !r;
+	p->keeper->folder.stats.functions += !r;
 	return r;
 }
 
@@ -212,7 +277,7 @@ static void keep_images(struct jit_keeper *k, struct kept_process *p, size_t i,
 				: gdb_jit_functions(&p->process, &entries[n], keep_function, p);
 
 		if (r == -E2BIG || r == -EIO) {
-			note_error(k, r);
+			jit_folder_fail(&k->folder, r);
 			return;
 		}
 	}
@@ -250,7 +315,7 @@ static int look_at_all(struct jit_keeper *k, struct kept_process *p, uint64_t fr
 	for (size_t i = 0; i < p->count && !r; i++)
 		r = look(k, p, i);
 	if (fflush(p->file))
-		note_error(k, -errno);
+		jit_folder_fail(&k->folder, -errno);
 	if (r == -ENOMEM)
 		return r;
 	/* it has ended, or runs another program */
@@ -266,7 +331,8 @@ static struct kept_process *find_process(struct jit_keeper *k, int pid)
 			return &k->processes[i];
 	if (k->count == MAX_PROCESSES)
 		return NULL;
-	k->processes[k->count] = (struct kept_process){.keeper = k, .process = {k->reader, pid}};
+	k->processes[k->count] = (struct kept_process){.keeper = k,
+						       .process = {k->folder.reader, pid}};
 	return &k->processes[k->count++];
 }
 
@@ -298,12 +364,12 @@ static int keep_images_of(struct jit_keeper *keeper, int pid, const struct bobbi
 	int r;
 
 	if (!p)
-		note_error(keeper, -E2BIG);
+		jit_folder_fail(&keeper->folder, -E2BIG);
 	if (!p || p->count || !search(p, space))
 		return 0;
 	r = p->file ? 0 : open_file(keeper, p);
 	if (r) {
-		note_error(keeper, r);
+		jit_folder_fail(&keeper->folder, r);
 		forget(p);
 		return 0;
 	}
@@ -316,7 +382,7 @@ int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 {
 	int r;
 
-	if (!keeper->folder || !process_has_bare_code(process, trace))
+	if (!keeper->folder.path || !process_has_bare_code(process, trace))
 		return 0;
 	r = map_keeper_trace(keeper->maps, process, trace, time);
 	return r ? r : keep_images_of(keeper, process->pid, process->space, time);
@@ -324,7 +390,7 @@ int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 
 void jit_keeper_fork(struct jit_keeper *keeper, int parent, const struct process *child)
 {
-	if (keeper->folder)
+	if (keeper->folder.path)
 		map_keeper_fork(keeper->maps, parent, child);
 }
 
@@ -340,9 +406,5 @@ int jit_keeper_sweep(struct jit_keeper *keeper)
 
 struct jit_keeper_stats jit_keeper_stats(const struct jit_keeper *keeper)
 {
-	struct jit_keeper_stats stats = keeper->stats, maps = map_keeper_stats(keeper->maps);
-
-	stats.functions += maps.functions;
-	stats.error = stats.error ? stats.error : maps.error;
-	return stats;
+	return keeper->folder.stats;
 }

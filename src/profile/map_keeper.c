@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "profile/map_keeper.h"
+/*
+ * Names that processes tell in perf maps, kept for the report.
+ *
+ *	/proc/PID/root/tmp/perf-PID.map ──► OUTPUT.jit/perf-PID.map ──► bobbin report
+ *
+ * The file may be in a /tmp that ends with its process, or be removed by it, or be another
+ * process's by the time of the report.  So what is sampled in made memory is looked up while the
+ * process lives, and its function is written as the process has written it.  A record of a
+ * mapping says where.  Where code is replaced, a new file begins, and a record says so: what was
+ * sampled before keeps its name, and so does a child that was forked before.
+ *
+ * A forked child has no map of its own, mostly: then it has those of its lineage as far as its
+ * code is the same.
+ */
+#include "profile/jit_keeper.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +23,6 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/vector.h"
-#include "profile/jit_folder.h"
 #include "symbol/perfmap.h"
 #include "target/mapping_list.h"
 
@@ -55,29 +68,20 @@ struct kept_maps {
 };
 
 struct map_keeper {
-	const char *folder;
-	struct process_reader *reader;
-	uint64_t id, seed;
-	snapshot_sink sink;
-	void *ctx;
+	struct jit_folder *folder;
+	uint64_t seed;
 	struct kept_maps *processes[MAX_PROCESSES];
 	size_t count;
-	struct jit_keeper_stats stats;
 };
 
-int map_keeper_open(const char *folder, struct process_reader *reader, uint64_t id,
-		    snapshot_sink sink, void *ctx, struct map_keeper **ret)
+int map_keeper_open(struct jit_folder *folder, struct map_keeper **ret)
 {
 	struct map_keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
 	k->folder = folder;
-	k->reader = reader;
-	k->id = id;
 	k->seed = hash_seed();
-	k->sink = sink;
-	k->ctx = ctx;
 	*ret = k;
 	return 0;
 }
@@ -107,12 +111,6 @@ void map_keeper_close(struct map_keeper *keeper)
 	free(keeper);
 }
 
-static void note_error(struct map_keeper *k, int error)
-{
-	if (!k->stats.error)
-		k->stats.error = error;
-}
-
 static struct kept_maps *find_process(const struct map_keeper *k, int pid)
 {
 	for (size_t i = 0; i < k->count; i++)
@@ -128,10 +126,10 @@ static int open_maps(const struct map_keeper *k, struct kept_maps *p, const stru
 
 	/* it may have been forked before the recording began */
 	if (!lineage.count)
-		lineage = lineage_read(&(struct remote_process){k->reader, process->pid});
+		lineage = lineage_read(&(struct remote_process){k->folder->reader, process->pid});
 	p->program = process->program;
 	for (unsigned int i = 0; i <= lineage.count && !r; i++) {
-		p->processes[i].reader = k->reader;
+		p->processes[i].reader = k->folder->reader;
 		p->processes[i].pid = i ? lineage.pids[i - 1] : process->pid;
 		r = perfmap_open(&p->processes[i], PERFMAP_FOLDER, NULL, &p->maps[i]);
 		p->count += !r;
@@ -202,14 +200,13 @@ static int write_function(struct map_keeper *k, struct kept_maps *p,
 	if (fprintf(p->file, "%" PRIx64 " %" PRIx64 " %s\n", f->start, f->size, f->name) < 0 ||
 	    fflush(p->file))
 		return -EIO;
-	k->stats.functions++;
+	k->folder->stats.functions++;
 	return 0;
 }
 
 /* A new file with all that is known, and the record that leads to it. */
 static int begin_file(struct map_keeper *k, struct kept_maps *p, uint64_t time)
 {
-	const struct perf_event at = {.pid = (uint32_t)p->pid, .time = time, .id = k->id};
 	char name[48];
 	int r;
 
@@ -224,9 +221,7 @@ static int begin_file(struct map_keeper *k, struct kept_maps *p, uint64_t time)
 	r = jit_folder_create(k->folder, name, &p->file);
 	for (size_t i = 0; i < p->function_count && !r; i++)
 		r = write_function(k, p, &p->functions[i]);
-	return r ? r
-		 : jit_folder_mark(k->folder, name, p->file, &at, KEPT_MAP_ADDRESS, k->sink,
-				   k->ctx);
+	return r ? r : jit_folder_mark(k->folder, name, p->file, p->pid, time, KEPT_MAP_ADDRESS);
 }
 
 /* What was told of it before is replaced from now on. */
@@ -352,7 +347,7 @@ int map_keeper_trace(struct map_keeper *keeper, const struct process *process,
 		    process_is_bare(process, &trace->frames[i]))
 			r = look_up(keeper, p, bobbin_frame_lookup_pc(&trace->frames[i]), time);
 	if (r && r != -ENOMEM) {
-		note_error(keeper, r);
+		jit_folder_fail(keeper->folder, r);
 		return 0;
 	}
 	return r;
@@ -370,10 +365,5 @@ void map_keeper_fork(struct map_keeper *keeper, int parent, const struct process
 	for (size_t i = 0; i < from->function_count && !r; i++)
 		r = add_function(keeper, to, &from->functions[i]);
 	if (r)
-		note_error(keeper, r);
-}
-
-struct jit_keeper_stats map_keeper_stats(const struct map_keeper *keeper)
-{
-	return keeper->stats;
+		jit_folder_fail(keeper->folder, r);
 }
