@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "profile/perf_format.h"
+#include "base/vector.h"
 #include "profile/ring.h"
-#include "profile/sample_owner.h"
 
 /* What kernel.perf_event_mlock_kb grants unprivileged users by default, for each CPU. */
 #define RING_BYTES_SMALL ((size_t)512 << 10)
@@ -114,60 +112,6 @@ static int event_open(const struct perf_event_attr *attr, struct subject subject
 	return fd < 0 ? -errno : fd;
 }
 
-static struct perf_event_attr attr_of(const struct sampler_options *options,
-				      const struct sampler_event *event)
-{
-	struct perf_event_attr attr = {
-		.type = event->name ? event->type : PERF_TYPE_HARDWARE,
-		.config = event->name ? event->config : PERF_COUNT_HW_CPU_CYCLES,
-		.config1 = event->by_program ? 0 : event->config1,
-		.config2 = event->by_program ? 0 : event->config2,
-		.size = sizeof(struct perf_event_attr),
-		.freq = !event->period,
-		.sample_freq = event->period ? event->period : options->frequency,
-		.exclude_user = event->exclude_user,
-		.exclude_kernel = event->exclude_kernel,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-			       PERF_SAMPLE_STACK_USER,
-		.sample_regs_user = options->regs_mask,
-		.sample_stack_user = options->stack_bytes,
-		.sample_id_all = 1,
-		.inherit = !options->no_inherit && !event->of_all,
-		.disabled = options->enable_on_exec && !event->of_all,
-		.enable_on_exec = options->enable_on_exec && !event->of_all,
-		.exclude_hv = 1,
-		/* a CPU that has nothing to do makes no cycles either */
-		.exclude_idle = event->name && event->type == PERF_TYPE_SOFTWARE &&
-				event->config <= PERF_COUNT_SW_TASK_CLOCK,
-		.mmap = 1,
-		.mmap2 = 1,
-		.build_id = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.watermark = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
-
-	if (event->by_program) {
-		attr.type = PERF_TYPE_SOFTWARE;
-		attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-	}
-	if (options->raw)
-		attr.sample_type |= PERF_SAMPLE_RAW;
-	if (!options->defer)
-		return attr;
-	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
-	attr.sample_regs_user = 0;
-	attr.sample_stack_user = 0;
-	perf_attr_flag(&attr, PERF_FILE_DEFER_CALLCHAIN, true);
-	perf_attr_flag(&attr, PERF_FILE_DEFER_OUTPUT, true);
-	return attr;
-}
-
 /*
  * Code may be mapped on other CPUs than those that are sampled, or before its thread joins a
  * cgroup.  And what is mapped is told from the beginning on, also while samples are not wanted yet.
@@ -176,67 +120,6 @@ static bool needs_tellers(const struct sampler_options *options)
 {
 	return options->wait || options->cgroup_count || (options->cpus && options->cpus->some) ||
 	       options->events[0].of_all;
-}
-
-void sampler_attr_tell_nothing(struct perf_event_attr *attr)
-{
-	attr->mmap = attr->mmap2 = attr->build_id = 0;
-	attr->comm = attr->comm_exec = attr->task = 0;
-	perf_attr_flag(attr, PERF_FILE_DEFER_OUTPUT, false);
-}
-
-/* Of an event that tells what the sampling one with these attributes would. */
-static struct perf_event_attr teller_attr_of(const struct perf_event_attr *attr,
-					     const struct sampler_options *options)
-{
-	struct perf_event_attr teller = *attr;
-
-	teller.type = PERF_TYPE_SOFTWARE;
-	teller.config = PERF_COUNT_SW_DUMMY;
-	teller.config1 = teller.config2 = 0;
-	teller.freq = 0;
-	teller.sample_period = 1;
-	teller.exclude_user = 0;
-	teller.exclude_kernel = 1;
-	teller.inherit = !options->no_inherit;
-	teller.disabled = teller.enable_on_exec = options->enable_on_exec;
-	return teller;
-}
-
-/* Whether an event of the user's code is left where the kernel's is not allowed. */
-static bool has_user_part(const struct source *source)
-{
-	const struct perf_event_attr *attr = &source->attr;
-
-	return !attr->exclude_kernel && !attr->exclude_user && attr->type != PERF_TYPE_TRACEPOINT &&
-	       !source->event->of_all;
-}
-
-static bool next_best(struct source *source, int error)
-{
-	struct perf_event_attr *attr = &source->attr;
-	bool hardware = !source->event->name && attr->type == PERF_TYPE_HARDWARE;
-
-	if (error == -EACCES || error == -EPERM) {
-		if (!has_user_part(source))
-			return false;
-		attr->exclude_kernel = 1;
-		return true;
-	}
-	/* virtual machines and containers have no counters */
-	if (hardware && (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)) {
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = PERF_COUNT_SW_CPU_CLOCK;
-		/* a CPU that has nothing to do makes no cycles either */
-		attr->exclude_idle = 1;
-		return true;
-	}
-	/* build_id: Linux 5.12 */
-	if (error == -EINVAL && attr->build_id) {
-		attr->build_id = 0;
-		return true;
-	}
-	return false;
 }
 
 /* The first CPU to sample from @cpu on; -1: there is none. */
@@ -294,7 +177,7 @@ static int settle(struct source *source, const struct sampler_options *options)
 	int fd;
 
 	while ((fd = open_somewhere(source, options)) < 0)
-		if (!next_best(source, fd))
+		if (!sampler_attr_relax(&source->attr, source->event, fd))
 			return fd;
 	close(fd);
 	return name_source(source);
@@ -498,14 +381,14 @@ static int choose_attrs(struct sampler *s, const struct sampler_options *options
 		struct source *source = &s->sources[i];
 
 		source->event = &options->events[i];
-		source->attr = attr_of(options, source->event);
+		source->attr = sampler_attr_of(options, source->event);
 		r = settle(source, options);
 	}
 	if (r)
 		return r;
 	fix_period(s, options);
 	if (needs_tellers(options))
-		s->teller_attr = teller_attr_of(&s->sources[0].attr, options);
+		s->teller_attr = sampler_attr_of_teller(&s->sources[0].attr, options);
 	for (size_t i = 0; i < s->source_count; i++) {
 		if (i || s->teller_attr.size)
 			sampler_attr_tell_nothing(&s->sources[i].attr);
@@ -608,6 +491,27 @@ static void control(const struct sampler *s, unsigned long request)
 			ioctl(s->sources[i].fds[k], request, 0);
 }
 
+void sampler_events_close(struct sampler_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		close(events->fds[i]);
+	free(events->fds);
+	free(events->ids);
+	*events = (struct sampler_events){0};
+}
+
+bool sampler_events_have(const struct sampler_events *events, uint64_t id)
+{
+	return events->count &&
+	       bsearch(&id, events->ids, events->count, sizeof(id), vector_by_start) != NULL;
+}
+
+void sampler_events_enable(const struct sampler_events *events, bool enable)
+{
+	for (size_t i = 0; i < events->count; i++)
+		ioctl(events->fds[i], enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 static int add_to_ring(const struct sampler *s, const struct perf_event_attr *attr,
 		       struct subject subject, const struct cpu_ring *ring,
 		       struct sampler_events *events)
@@ -703,11 +607,24 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 	return broken ? -EBADMSG : 0;
 }
 
+/*
+ * Whether samples of an event with these attributes may have another recorder's number.  Linux (6.18 was
+ * looked at) fills in at once what the samples of all recorders' software events and tracepoints have in
+ * common, and keeps the number of the event that comes first.
+ */
+static bool is_doubtful(const struct perf_event_attr *attr)
+{
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		return attr->config > PERF_COUNT_SW_TASK_CLOCK &&
+		       attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+	return attr->type == PERF_TYPE_TRACEPOINT || attr->type >= PERF_TYPE_MAX;
+}
+
 /* Whether a sample's number may be another recorder's. */
 static bool has_doubtful_events(const struct sampler *s)
 {
 	for (size_t i = 0; i < s->source_count; i++)
-		if (sample_owner_doubts(&s->sources[i].attr))
+		if (is_doubtful(&s->sources[i].attr))
 			return true;
 	return s->added_count;
 }
@@ -721,15 +638,31 @@ static bool is_sampled_id(const struct sampler *s, uint64_t id)
 	return false;
 }
 
-/* What a sample with the number of another recorder's event may be of. */
-static struct sample_owner owner_of(const struct sampler *s, const struct perf_event_header *record)
+/* The only event that a sample with the number of another recorder's event may be of. */
+struct owner {
+	const struct perf_event_attr *attr;
+	uint64_t id;
+	size_t count; /* of such events */
+};
+
+static void may_be(struct owner *owner, const struct perf_event_attr *attr, uint64_t id,
+		   const struct perf_event_header *record)
 {
-	struct sample_owner own = {0};
+	if (!is_doubtful(attr) || !perf_event_fits(attr, record, record->size))
+		return;
+	owner->attr = attr;
+	owner->id = id;
+	owner->count++;
+}
+
+static struct owner owner_of(const struct sampler *s, const struct perf_event_header *record)
+{
+	struct owner own = {0};
 
 	for (size_t i = 0; i < s->source_count; i++)
-		sample_owner_may_be(&own, &s->sources[i].attr, s->sources[i].ids[0], record);
+		may_be(&own, &s->sources[i].attr, s->sources[i].ids[0], record);
 	for (size_t i = 0; i < s->added_count; i++)
-		sample_owner_may_be(&own, &s->added[i].attr, s->added[i].events.ids[0], record);
+		may_be(&own, &s->added[i].attr, s->added[i].events.ids[0], record);
 	return own;
 }
 
@@ -737,7 +670,7 @@ static struct sample_owner owner_of(const struct sampler *s, const struct perf_e
 static const struct perf_event_attr *read_by(const struct sampler *s,
 					     const struct perf_event_header *record, uint64_t *id)
 {
-	struct sample_owner own = {0};
+	struct owner own = {0};
 
 	*id = perf_event_id(&s->sources[0].attr, record, record->size);
 	for (size_t i = 0; i < s->added_count; i++)

@@ -93,6 +93,15 @@ const int *sampler_cpus(const struct sampler *sampler, size_t i);
 /* Whether a sample's id is that of an event which is of all threads whatever was asked for. */
 bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);
 
+/* The attributes of an event of the options, and of one that only tells what that one would. */
+struct perf_event_attr sampler_attr_of(const struct sampler_options *options,
+				       const struct sampler_event *event);
+struct perf_event_attr sampler_attr_of_teller(const struct perf_event_attr *attr,
+					      const struct sampler_options *options);
+
+/* What is the next best where these could not be opened; false: there is none. */
+bool sampler_attr_relax(struct perf_event_attr *attr, const struct sampler_event *event, int error);
+
 /* Of an event beside one that tells what is mapped and who lives. */
 void sampler_attr_tell_nothing(struct perf_event_attr *attr);
 
