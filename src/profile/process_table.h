@@ -63,7 +63,7 @@ struct thread {
 	char comm[COMM_SIZE];
 	bool told;         /* a record, not only a sample, says that it lives */
 	struct wait *wait; /* or NULL; the recorder's, freed with the thread, as the next one */
-	struct probed_calls *calls; /* or NULL; see return_probes.h */
+	struct probed_calls *calls; /* or NULL; see probe_event.h */
 	struct thread *next;        /* the table's */
 };
 

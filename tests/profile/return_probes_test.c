@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/native_arch.h"
-#include "profile/return_probes.h"
+#include "profile/probe_event.h"
 #include "profile/sample_trace.h"
 #include "unwind/space.h"
 
