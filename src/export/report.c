@@ -6,17 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "base/vector.h"
-#include "export/recursion.h"
+#include "export/preorder.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
-#include "export/report_paths.h"
 #include "export/safe_text.h"
 
 #define WIDEST_COLUMN 48 /* wider cells push their line to the right */
 #define FIRST_LINES 20   /* of a first screen */
 #define COMM_BYTES 256   /* the kernel's names have 15 */
+#define PATHS 8
+/* A path has this part of all weight at least. */
+#define LEAST 20
+/* Frames of a long one that are shown, at both ends. */
+#define OUTER 3
+#define INNER 7
+#define INDENT 12
+#define WIDTH 100
+#define WIDEST_NAME 60
 
 struct report {
 	struct call_tree *tree;
@@ -71,6 +80,37 @@ void report_close(struct report *report)
 	free(report);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_function(const void *ctx, size_t a, size_t b)
+{
+	const struct call_frame *frames = ctx, *x = &frames[a], *y = &frames[b];
+
+	if (x->kind != y->kind || x->kind == FRAME_UNKNOWN || !x->name || !*x->name)
+		return false;
+	return same_text(x->name, y->name) && same_text(x->dso, y->dso);
+}
+
+size_t recursion_fold(struct call_frame *frames, size_t n)
+{
+	size_t left = 0, at = 0;
+
+	while (at < n) {
+		struct repeat repeat = {1, 1};
+
+		repeat_find(same_function, frames, at, n, &repeat);
+		for (size_t i = 0; i < repeat.period; i++) {
+			frames[left] = frames[at + i];
+			frames[left++].levels = (uint32_t)repeat.times;
+		}
+		at += repeat.period * repeat.times;
+	}
+	return left;
+}
+
 int report_add_process(struct report *report, const char *process, const char *comm,
 		       const struct call_frame *frames, size_t n, uint64_t weight)
 {
@@ -102,16 +142,78 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 	return report_add_process(report, NULL, comm, frames, n, weight);
 }
 
-int report_fade(struct report *report, const struct fading *fading)
+/* One copy. */
+struct copy {
+	const struct call_tree *from;
+	const struct fading *fading;
+	struct call_tree *to;
+	struct call_frame *path; /* the stack down to the node, outermost frame first */
+};
+
+static uint64_t remains(const struct fading *fading, uint64_t weight)
 {
-	struct call_tree *faded;
-	int r = call_tree_faded(report->tree, fading, &faded);
+	return (uint64_t)((unsigned __int128)weight * fading->keep / fading->of);
+}
+
+static struct call_frame frame_of(const struct copy *copy, const struct preorder_node *node)
+{
+	struct call_frame frame = *call_tree_frame(copy->from, node->frame);
+
+	frame.levels = node->levels;
+	if (frame.kind == FRAME_COMMAND &&
+	    remains(copy->fading, node->total) < copy->fading->least_process)
+		frame.dso = "";
+	return frame;
+}
+
+static int add_rest(struct copy *copy, uint64_t weight)
+{
+	const struct call_frame frames[] = {
+		{.name = copy->fading->rest, .kind = FRAME_COMMAND},
+		{.name = copy->fading->rest, .kind = FRAME_UNKNOWN},
+	};
+
+	return copy->fading->rest ? call_tree_add(copy->to, frames, 2, weight) : 0;
+}
+
+static int copy_node(struct copy *copy, const struct preorder_node *node)
+{
+	uint64_t weight = remains(copy->fading, node->self);
+
+	if (node->depth)
+		copy->path[node->depth - 1] = frame_of(copy, node);
+	if (!weight)
+		return 0;
+	if (weight < copy->fading->least)
+		return add_rest(copy, weight);
+	return call_tree_add(copy->to, copy->path, node->depth, weight);
+}
+
+static int copy_nodes(struct copy *copy)
+{
+	struct preorder order;
+	int r = preorder_init(copy->from, &order);
 
 	if (r)
 		return r;
-	call_tree_close(report->tree);
-	report->tree = faded;
-	return 0;
+	copy->path = calloc((size_t)order.depth + 1, sizeof(*copy->path));
+	r = copy->path ? call_tree_open(&copy->to) : -ENOMEM;
+	for (uint32_t i = 0; !r && i < order.n_nodes; i++)
+		r = copy_node(copy, &order.nodes[i]);
+	free(copy->path);
+	preorder_fini(&order);
+	return r;
+}
+
+int report_fade(struct report *report, const struct fading *fading)
+{
+	struct copy copy = {.from = report->tree, .fading = fading};
+	int r = copy_nodes(&copy);
+
+	call_tree_close(r ? copy.to : report->tree);
+	if (!r)
+		report->tree = copy.to;
+	return r;
 }
 
 void report_unfold(struct report *report)
@@ -379,6 +481,135 @@ static void write_notes(const struct page *page)
 	fputs("#\n", page->out);
 }
 
+/*
+ * Where most of the weight is, in a few lines:
+ *
+ *	   61.75%  cc1: main > toplev::main > ... 12 more ... > df_analyze > bitmap_ior
+ *
+ * A path goes from the outermost function inwards as far as it has a twentieth of all weight.
+ */
+struct path {
+	uint32_t node;
+	uint64_t weight;
+};
+
+struct paths {
+	const struct call_tree *tree;
+	uint64_t least;
+	struct path heaviest[PATHS]; /* in order */
+	size_t count, all;
+};
+
+static void add_path(struct paths *p, uint32_t node, uint64_t weight)
+{
+	size_t at;
+
+	p->all++;
+	if (p->count == PATHS && weight <= p->heaviest[PATHS - 1].weight)
+		return;
+	at = p->count < PATHS ? p->count++ : PATHS - 1;
+	for (; at && weight > p->heaviest[at - 1].weight; at--)
+		p->heaviest[at] = p->heaviest[at - 1];
+	p->heaviest[at] = (struct path){node, weight};
+}
+
+/* Nodes stand after their callers. */
+static int find_paths(struct paths *p)
+{
+	size_t size = call_tree_size(p->tree);
+	bool *goes_on = calloc(size, sizeof(*goes_on));
+
+	if (!goes_on)
+		return -ENOMEM;
+	for (size_t i = size - 1; i > CALL_TREE_ROOT; i--) {
+		const struct call_node *n = call_tree_node(p->tree, (uint32_t)i);
+		uint64_t weight = goes_on[i] ? n->self : n->total;
+
+		if (n->total < p->least)
+			continue;
+		goes_on[n->parent] = true;
+		if (n->depth > 1 && weight >= p->least)
+			add_path(p, (uint32_t)i, weight);
+	}
+	free(goes_on);
+	return 0;
+}
+
+/* Before a word that is this wide, on this line or the next one.  Where it begins. */
+static size_t write_gap(FILE *out, size_t column, size_t width)
+{
+	if (column + 1 + width > WIDTH) {
+		fprintf(out, "\n%*s", INDENT, "");
+		return INDENT;
+	}
+	putc(' ', out);
+	return column + 1;
+}
+
+static size_t write_name(FILE *out, size_t column, const struct call_frame *frame)
+{
+	const char *name = *frame->name ? frame->name : "[unknown]";
+	size_t width = safe_text_columns(name);
+
+	width = width < WIDEST_NAME ? width : WIDEST_NAME;
+	column = write_gap(out, column, width + 2);
+	return column + safe_text_cut(out, name, width);
+}
+
+/* @nodes: the innermost first; the last is the command's. */
+static void write_frames(const struct paths *p, const uint32_t *nodes, size_t count, FILE *out)
+{
+	size_t column = INDENT - 1, i = count;
+
+	while (i--) {
+		const struct call_node *n = call_tree_node(p->tree, nodes[i]);
+
+		column = write_name(out, column, call_tree_frame(p->tree, n->frame));
+		if (i)
+			column += (size_t)fprintf(out, i + 1 == count ? ":" : " >");
+		if (i <= INNER + 1 || i != count - 1 - OUTER)
+			continue;
+		column = write_gap(out, column, 26);
+		column += (size_t)fprintf(out, "... %zu more ... >", i - INNER);
+		i = INNER;
+	}
+	putc('\n', out);
+}
+
+static int write_path(const struct paths *p, const struct path *path, FILE *out)
+{
+	size_t depth = call_tree_node(p->tree, path->node)->depth, count = 0;
+	uint32_t *nodes = calloc(depth, sizeof(*nodes));
+	char share[REPORT_PERCENT_SIZE];
+
+	if (!nodes)
+		return -ENOMEM;
+	for (uint32_t at = path->node; at != CALL_TREE_ROOT && count < depth;
+	     at = call_tree_node(p->tree, at)->parent)
+		nodes[count++] = at;
+	report_percent(share, path->weight, call_tree_total(p->tree));
+	fprintf(out, "  %8s ", share); /* and a gap */
+	write_frames(p, nodes, count, out);
+	free(nodes);
+	return 0;
+}
+
+/* The heaviest ones, a handful.  0 or -ENOMEM. */
+static int write_paths(const struct call_tree *tree, FILE *out)
+{
+	struct paths p = {.tree = tree, .least = call_tree_total(tree) / LEAST + 1};
+	int r = find_paths(&p);
+
+	if (r || !p.count)
+		return r;
+	fputs("\n# Heaviest paths, each as far as it has a twentieth of all:\n#\n", out);
+	for (size_t i = 0; i < p.count && !r; i++)
+		r = write_path(&p, &p.heaviest[i], out);
+	if (p.all > p.count)
+		fprintf(out, "# Lighter ones that are left out: %zu\n", p.all - p.count);
+	return r;
+}
+
 static int write_page(struct page *page)
 {
 	int r = choose_lines(page);
@@ -389,7 +620,7 @@ static int write_page(struct page *page)
 	for (size_t i = 0; !r && i < page->n_lines; i++)
 		r = write_entry(page, page->lines[i]);
 	if (!r && page->options.first_screen)
-		r = report_paths_write(page->report->tree, page->out);
+		r = write_paths(page->report->tree, page->out);
 	if (r < 0)
 		return r;
 	write_notes(page);

@@ -32,10 +32,28 @@
 #include <stdio.h>
 
 #include "export/call_tree.h"
-#include "export/fading.h"
 #include "export/report_options.h"
 
 struct report;
+
+/**
+ * struct fading - what is left of each stack after an interval: 7/8, 49/64, ... nothing
+ *
+ * A tree only grows.  Whoever adds stacks for days copies it now and then: weights become
+ * smaller, and what weighs next to nothing is not copied.
+ *
+ * @keep: @of: of each weight so much remains, @keep / @of; @of is not 0
+ * @least: stacks of which less remains are not copied
+ * @least_process: a command (FRAME_COMMAND) of which less remains loses the process that its
+ *	@dso names, and becomes one with others of its name
+ * @rest: the name of a command, and of a frame in it, that stands for all stacks that are not
+ *	copied; NULL: nothing does
+ */
+struct fading {
+	uint32_t keep, of;
+	uint64_t least, least_process;
+	const char *rest;
+};
 
 /* An empty report.  0 or -ENOMEM. */
 int report_open(struct report **ret);
@@ -55,8 +73,18 @@ int report_add_process(struct report *report, const char *process, const char *c
 /* Let what was added fade.  0, or a negative errno: nothing has changed. */
 int report_fade(struct report *report, const struct fading *fading);
 
-/* From now on show each level of a recursion.  Else the levels are one: recursion.h. */
+/* From now on show each level of a recursion.  Else the levels are one. */
 void report_unfold(struct report *report);
+
+/*
+ *	main walk visit walk visit leaf ──► main walk visit leaf, walk and visit: 2 levels
+ *
+ * Let each recursion of up to REPEAT_MAX_PERIOD functions appear once in a stack of @n frames,
+ * of which those that stay know their levels; how many are left.  What has no name is not
+ * folded: it need not be the same function.  A hundred levels hide what is above and below them, and
+ * two stacks that differ in nothing but their number have nothing in common in a tree.
+ */
+size_t recursion_fold(struct call_frame *frames, size_t n);
 
 /* What was added, below one FRAME_COMMAND node per command; for the other writers. */
 const struct call_tree *report_tree(const struct report *report);

@@ -7,7 +7,7 @@
 #include "profile/sampler.h"
 
 struct perf_event_attr sampler_attr_of(const struct sampler_options *options,
-				      const struct sampler_event *event)
+				       const struct sampler_event *event)
 {
 	struct perf_event_attr attr = {
 		.type = event->name ? event->type : PERF_TYPE_HARDWARE,
@@ -68,7 +68,7 @@ void sampler_attr_tell_nothing(struct perf_event_attr *attr)
 }
 
 struct perf_event_attr sampler_attr_of_teller(const struct perf_event_attr *attr,
-					     const struct sampler_options *options)
+					      const struct sampler_options *options)
 {
 	struct perf_event_attr teller = *attr;
 

@@ -2,7 +2,6 @@
 #include "stacks.h"
 
 #include "export/flamegraph.h"
-#include "export/recursion.h"
 #include "export/report.h"
 
 /* "main a*3 b": a stack, each frame with its levels */
