@@ -45,7 +45,7 @@ struct live_samples {
 	const char *event;       /* of samples that count; NULL: all of them */
 	atomic_bool paused, closing;
 	pthread_mutex_t lock; /* of all below */
-	struct live_counts counts;
+	struct report *counts;
 	struct seen seen;
 	struct live_samples_stats stats;
 	uint64_t latest; /* time of a sample */
@@ -123,7 +123,7 @@ static int count(struct live_samples *s, const struct stack_sample *sample)
 
 	snprintf(process, sizeof(process), "%d", sample->pid);
 	pthread_mutex_lock(&s->lock);
-	r = live_counts_add(&s->counts, process, sample->comm, s->stack.frames, s->stack.count,
+	r = live_counts_add(s->counts, process, sample->comm, s->stack.frames, s->stack.count,
 			    sample->period);
 	if (!r)
 		r = note_process(&s->seen, sample->pid);
@@ -196,7 +196,7 @@ static struct naming_loss free_samples(struct live_samples *s)
 	process_table_close(s->processes);
 	bobbin_unwinder_close(s->unwinder);
 	sample_queue_close(s->queue);
-	live_counts_fini(&s->counts);
+	report_close(s->counts);
 	forget_processes(&s->seen);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
@@ -205,7 +205,7 @@ static struct naming_loss free_samples(struct live_samples *s)
 
 static int open_all(struct live_samples *s, const struct arguments *a)
 {
-	int r = live_counts_init(&s->counts);
+	int r = report_open(&s->counts);
 
 	s->naming_options = a->naming;
 	s->naming_options.debug_path = a->unwind.debug_path;
@@ -254,7 +254,7 @@ int live_samples_page(struct live_samples *samples, const struct top_view *view,
 	int r;
 
 	pthread_mutex_lock(&samples->lock);
-	r = top_page_init(samples->counts.report, view, ret);
+	r = top_page_init(samples->counts, view, ret);
 	pthread_mutex_unlock(&samples->lock);
 	return r;
 }
@@ -266,9 +266,9 @@ int live_samples_next(struct live_samples *samples, const struct top_view *view,
 
 	pthread_mutex_lock(&samples->lock);
 	if (page)
-		r = top_page_init(samples->counts.report, view, page);
+		r = top_page_init(samples->counts, view, page);
 	if (!r) {
-		r = live_counts_fade(&samples->counts, forget);
+		r = live_counts_fade(samples->counts, forget);
 		if (r && page)
 			top_page_fini(page);
 	}

@@ -22,20 +22,11 @@
 /* The name of the stacks that there was no room for. */
 #define LIVE_COUNTS_REST "[left out]"
 
-/* Zero to begin. */
-struct live_counts {
-	struct report *report;
-};
-
-/* No counts yet.  0 or -ENOMEM. */
-int live_counts_init(struct live_counts *counts);
-void live_counts_fini(struct live_counts *counts);
-
 /* As report_add_process(). */
-int live_counts_add(struct live_counts *counts, const char *process, const char *comm,
+int live_counts_add(struct report *counts, const char *process, const char *comm,
 		    const struct call_frame *frames, size_t n, uint64_t weight);
 
-/* An interval is over.  @all: forget everything.  0 or a negative errno. */
-int live_counts_fade(struct live_counts *counts, bool all);
+/* An interval is over.  @all: forget everything.  0; a negative errno: nothing has changed. */
+int live_counts_fade(struct report *counts, bool all);
 
 #endif

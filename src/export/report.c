@@ -8,7 +8,6 @@
 
 #include "base/repeat.h"
 #include "base/vector.h"
-#include "export/preorder.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
@@ -142,78 +141,10 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 	return report_add_process(report, NULL, comm, frames, n, weight);
 }
 
-/* One copy. */
-struct copy {
-	const struct call_tree *from;
-	const struct fading *fading;
-	struct call_tree *to;
-	struct call_frame *path; /* the stack down to the node, outermost frame first */
-};
-
-static uint64_t remains(const struct fading *fading, uint64_t weight)
+void report_replace_tree(struct report *report, struct call_tree *tree)
 {
-	return (uint64_t)((unsigned __int128)weight * fading->keep / fading->of);
-}
-
-static struct call_frame frame_of(const struct copy *copy, const struct preorder_node *node)
-{
-	struct call_frame frame = *call_tree_frame(copy->from, node->frame);
-
-	frame.levels = node->levels;
-	if (frame.kind == FRAME_COMMAND &&
-	    remains(copy->fading, node->total) < copy->fading->least_process)
-		frame.dso = "";
-	return frame;
-}
-
-static int add_rest(struct copy *copy, uint64_t weight)
-{
-	const struct call_frame frames[] = {
-		{.name = copy->fading->rest, .kind = FRAME_COMMAND},
-		{.name = copy->fading->rest, .kind = FRAME_UNKNOWN},
-	};
-
-	return copy->fading->rest ? call_tree_add(copy->to, frames, 2, weight) : 0;
-}
-
-static int copy_node(struct copy *copy, const struct preorder_node *node)
-{
-	uint64_t weight = remains(copy->fading, node->self);
-
-	if (node->depth)
-		copy->path[node->depth - 1] = frame_of(copy, node);
-	if (!weight)
-		return 0;
-	if (weight < copy->fading->least)
-		return add_rest(copy, weight);
-	return call_tree_add(copy->to, copy->path, node->depth, weight);
-}
-
-static int copy_nodes(struct copy *copy)
-{
-	struct preorder order;
-	int r = preorder_init(copy->from, &order);
-
-	if (r)
-		return r;
-	copy->path = calloc((size_t)order.depth + 1, sizeof(*copy->path));
-	r = copy->path ? call_tree_open(&copy->to) : -ENOMEM;
-	for (uint32_t i = 0; !r && i < order.n_nodes; i++)
-		r = copy_node(copy, &order.nodes[i]);
-	free(copy->path);
-	preorder_fini(&order);
-	return r;
-}
-
-int report_fade(struct report *report, const struct fading *fading)
-{
-	struct copy copy = {.from = report->tree, .fading = fading};
-	int r = copy_nodes(&copy);
-
-	call_tree_close(r ? copy.to : report->tree);
-	if (!r)
-		report->tree = copy.to;
-	return r;
+	call_tree_close(report->tree);
+	report->tree = tree;
 }
 
 void report_unfold(struct report *report)
@@ -269,15 +200,6 @@ int report_parse_keys(const char *text, struct report_options *options)
 	return 0;
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = *path == '[' ? NULL : strrchr(path, '/');
-
-	if (!*path)
-		return "[unknown]";
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Without the mark in front of a symbol. */
 static const char *cell(const struct report_entry *entry, enum report_key key)
 {
@@ -285,7 +207,7 @@ static const char *cell(const struct report_entry *entry, enum report_key key)
 	case REPORT_COMM:
 		return entry->comm;
 	case REPORT_DSO:
-		return file_name(entry->dso);
+		return report_file_name(entry->dso);
 	default:
 		return entry->name;
 	}

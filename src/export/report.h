@@ -36,25 +36,6 @@
 
 struct report;
 
-/**
- * struct fading - what is left of each stack after an interval: 7/8, 49/64, ... nothing
- *
- * A tree only grows.  Whoever adds stacks for days copies it now and then: weights become
- * smaller, and what weighs next to nothing is not copied.
- *
- * @keep: @of: of each weight so much remains, @keep / @of; @of is not 0
- * @least: stacks of which less remains are not copied
- * @least_process: a command (FRAME_COMMAND) of which less remains loses the process that its
- *	@dso names, and becomes one with others of its name
- * @rest: the name of a command, and of a frame in it, that stands for all stacks that are not
- *	copied; NULL: nothing does
- */
-struct fading {
-	uint32_t keep, of;
-	uint64_t least, least_process;
-	const char *rest;
-};
-
 /* An empty report.  0 or -ENOMEM. */
 int report_open(struct report **ret);
 void report_close(struct report *report); /* or NULL */
@@ -70,8 +51,8 @@ int report_add(struct report *report, const char *comm, const struct call_frame 
 int report_add_process(struct report *report, const char *process, const char *comm,
 		       const struct call_frame *frames, size_t n, uint64_t weight);
 
-/* Let what was added fade.  0, or a negative errno: nothing has changed. */
-int report_fade(struct report *report, const struct fading *fading);
+/* Let another tree, which is taken over, be what was added. */
+void report_replace_tree(struct report *report, struct call_tree *tree);
 
 /* From now on show each level of a recursion.  Else the levels are one. */
 void report_unfold(struct report *report);

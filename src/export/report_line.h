@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * report_line.h - numbers of a report.
+ * report_line.h - numbers and names of a report.
  */
 #ifndef BOBBIN_EXPORT_REPORT_LINE_H
 #define BOBBIN_EXPORT_REPORT_LINE_H
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #define REPORT_PERCENT_SIZE 16
 
@@ -28,6 +29,16 @@ static inline void report_percent(char text[REPORT_PERCENT_SIZE], uint64_t weigh
 static inline void report_limit(char text[REPORT_PERCENT_SIZE], double percent)
 {
 	report_hundredths(text, percent < 100 ? (unsigned int)(percent * 100 + 0.5) : 10000);
+}
+
+/* What is shown of a file's path, which may be NULL. */
+static inline const char *report_file_name(const char *path)
+{
+	const char *slash = path && *path != '[' ? strrchr(path, '/') : NULL;
+
+	if (!path || !*path)
+		return "[unknown]";
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 #endif

@@ -52,15 +52,6 @@ struct table {
 	bool processes, commands;
 };
 
-static const char *file_name(const char *path)
-{
-	const char *slash = path && *path != '[' ? strrchr(path, '/') : NULL;
-
-	if (!path || !*path)
-		return "[unknown]";
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct table table_of(const struct top_page *page, const struct top_view *view,
 			     const struct top_status *status, size_t width)
 {
@@ -68,7 +59,7 @@ static struct table table_of(const struct top_page *page, const struct top_view 
 
 	table.dso = strlen("Shared Object");
 	for (size_t i = 0; i < page->n_rows; i++) {
-		size_t columns = safe_text_columns(file_name(page->rows[i].dso));
+		size_t columns = safe_text_columns(report_file_name(page->rows[i].dso));
 
 		if (columns > WIDEST_DSO)
 			columns = WIDEST_DSO;
@@ -105,7 +96,7 @@ static void put_row(const struct table *table, const struct top_row *row, FILE *
 			row->process && *row->process ? row->process : "-");
 	if (table->commands)
 		put_cell(out, row->comm ? row->comm : "", COMM_WIDTH);
-	put_cell(out, file_name(row->dso), table->dso);
+	put_cell(out, report_file_name(row->dso), table->dso);
 	fputs(row->kernel ? "[k] " : "[.] ", out);
 	safe_text_plain(out, row->symbol ? row->symbol : "[unknown]");
 }
