@@ -211,7 +211,7 @@ int return_probes_open(struct return_probes *probes, struct sampler *sampler,
 
 		if (!is_return(&events[i]))
 			continue;
-		attr = attr_of(sampler_attr(sampler, 0), options, &events[i], &entries[i]);
+		attr = attr_of(&sampler_source(sampler, 0)->attr, options, &events[i], &entries[i]);
 		r = sampler_add(sampler, *entries[i].name ? options : &all, &attr,
 				&probes->entries[probes->count]);
 		probes->count += !r;

@@ -155,14 +155,13 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
  * perf asks for descriptions of tracepoints beside their samples.  Of probes the kernel was given
  * an address in our memory.
  */
-static struct perf_event_attr written_attr(const struct perf_event_attr *attr,
-					   const struct sampler_event *event)
+static struct perf_event_attr written_attr(const struct sampler_source *source)
 {
-	struct perf_event_attr written = *attr;
+	struct perf_event_attr written = source->attr;
 
-	if (event->by_program)
-		written.config = event->config;
-	else if (attr->type != PERF_TYPE_TRACEPOINT && attr->type < PERF_TYPE_MAX)
+	if (source->event->by_program)
+		written.config = source->event->config;
+	else if (written.type != PERF_TYPE_TRACEPOINT && written.type < PERF_TYPE_MAX)
 		return written;
 	written.type = PERF_TYPE_RAW;
 	written.config1 = written.config2 = 0;
@@ -173,11 +172,14 @@ static struct perf_event_attr written_attr(const struct perf_event_attr *attr,
 static void describe_events(struct recorder *r)
 {
 	for (size_t i = 0; i < r->options.event_count; i++) {
-		struct sample_event *ret = &r->described[i];
+		const struct sampler_source *source = sampler_source(r->sampler, i);
 
-		ret->attr = written_attr(sampler_attr(r->sampler, i), &r->events[i]);
-		ret->name = sampler_event_name(r->sampler, i);
-		ret->nr_ids = sampler_ids(r->sampler, i, &ret->ids);
+		r->described[i] = (struct sample_event){
+			.attr = written_attr(source),
+			.name = source->name,
+			.ids = source->ids,
+			.nr_ids = source->count,
+		};
 	}
 }
 

@@ -65,7 +65,7 @@ static int add(struct recorder *r, const struct sampler_options *options,
 int recorder_open_waits(struct recorder *r, const struct sampler_options *options)
 {
 	struct recorder_waits *w = &r->waits;
-	struct perf_event_attr attr = each_switch(sampler_attr(r->sampler, 0));
+	struct perf_event_attr attr = each_switch(&sampler_source(r->sampler, 0)->attr);
 	int error;
 
 	attr.context_switch = 1;
@@ -83,7 +83,7 @@ int recorder_open_wakeups(struct recorder *r)
 	const struct sampler_options all = {.tids = &everyone, .tid_count = 1};
 	struct recorder_waits *w = &r->waits;
 	struct tracepoint_field fields[] = {{.name = "pid"}, {.name = "common_flags"}};
-	struct perf_event_attr attr = each_switch(sampler_attr(r->sampler, 0));
+	struct perf_event_attr attr = each_switch(&sampler_source(r->sampler, 0)->attr);
 	uint64_t id;
 	int error;
 

@@ -141,12 +141,11 @@ int recorder_take_walk(struct recorder *r)
 /* What is attached cannot be detached, so only the first event may do without. */
 static int attach_counter(struct recorder *r, size_t number)
 {
-	const int *events;
-	size_t count = sampler_events(r->sampler, number, &events);
+	const struct sampler_source *source = sampler_source(r->sampler, number);
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
-		error = bpf_walk_attach(r->walk, events[i]);
+	for (size_t i = 0; i < source->count && !error; i++) {
+		error = bpf_walk_attach(r->walk, source->fds[i]);
 		if (error && !i && !recorder_has_hits(r))
 			return do_without(r, error);
 	}
@@ -180,14 +179,11 @@ static int attach_hits(struct recorder *r)
 	int error = 0;
 
 	for (size_t i = 0; i < r->options.event_count && !error; i++) {
-		size_t copies;
-		const int *fds;
+		const struct sampler_source *source = sampler_source(r->sampler, i);
 
-		if (!r->events[i].by_program)
-			continue;
-		copies = sampler_events(r->sampler, i, &fds);
-		error = bpf_walk_attach_hits(r->walk, (uint32_t)i, fds, sampler_cpus(r->sampler, i),
-					     copies);
+		if (r->events[i].by_program)
+			error = bpf_walk_attach_hits(r->walk, (uint32_t)i, source->fds,
+						     source->cpus, source->count);
 	}
 	return error || r->options.all ? error : sample_targets(r);
 }
@@ -386,9 +382,7 @@ static void describe_walk(const struct recorder *r, const struct bpf_trace *walk
 {
 	const struct kernel_sample_head *head = &walked->head;
 	bool in_kernel = head->flags & KERNEL_HAS_CHAIN;
-	const uint64_t *ids;
 
-	sampler_ids(r->sampler, walked->event, &ids);
 	*ret = (struct perf_event){
 		.type = PERF_RECORD_SAMPLE,
 		.misc = in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
@@ -396,7 +390,7 @@ static void describe_walk(const struct recorder *r, const struct bpf_trace *walk
 		.tid = head->tid,
 		.cpu = head->cpu,
 		.time = head->time,
-		.id = ids[0],
+		.id = sampler_source(r->sampler, walked->event)->ids[0],
 		.sample =
 			{
 				.period = head->period,

@@ -34,16 +34,6 @@ struct cpu_ring {
 	uint64_t next_time, last_time;        /* of that, and of the one before */
 };
 
-/* An event, of all of its threads and CPUs. */
-struct source {
-	const struct sampler_event *event;
-	struct perf_event_attr attr;
-	char *name;
-	int *fds, *cpus;
-	uint64_t *ids;
-	size_t count;
-};
-
 /**
  * struct sampler - the events and their rings
  * @sources: what is sampled; the first one's attributes are those by which all records are read
@@ -51,7 +41,7 @@ struct source {
  *	little; size 0: there are none
  */
 struct sampler {
-	struct source *sources;
+	struct sampler_source *sources;
 	size_t source_count;
 	uint64_t period; /* of all samples, or 0: they tell */
 	struct perf_event_attr teller_attr;
@@ -132,7 +122,7 @@ static int first_cpu(const struct sampler_options *options, long cpu)
 	return cpu < count ? (int)cpu : -1;
 }
 
-static int name_source(struct source *source)
+static int name_source(struct sampler_source *source)
 {
 	const struct perf_event_attr *attr = &source->attr;
 	const char *usual = attr->type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock";
@@ -146,19 +136,21 @@ static int name_source(struct source *source)
 	return -ENOMEM;
 }
 
-static struct subject subject_of(const struct source *source, const struct sampler_options *options,
-				 size_t i)
+static struct subject subject_of(const struct sampler_source *source,
+				 const struct sampler_options *options, size_t i)
 {
 	return source->event->of_all && !options->cgroup_count ? everyone : subject_at(options, i);
 }
 
-static size_t subjects_of(const struct source *source, const struct sampler_options *options)
+static size_t subjects_of(const struct sampler_source *source,
+			  const struct sampler_options *options)
 {
 	return source->event->of_all && !options->cgroup_count ? 1 : subject_count(options);
 }
 
 /* Open the event for the first thread that lives, on the first CPU that runs.  -errno. */
-static int open_somewhere(const struct source *source, const struct sampler_options *options)
+static int open_somewhere(const struct sampler_source *source,
+			  const struct sampler_options *options)
 {
 	int fd = -ESRCH;
 
@@ -172,7 +164,7 @@ static int open_somewhere(const struct source *source, const struct sampler_opti
 }
 
 /* Find out, on one thread and CPU, what this kernel and user may open. */
-static int settle(struct source *source, const struct sampler_options *options)
+static int settle(struct sampler_source *source, const struct sampler_options *options)
 {
 	int fd;
 
@@ -212,7 +204,7 @@ static int join_ring(struct sampler *s, const struct perf_event_attr *attr, stru
 	return r;
 }
 
-static int add_event(struct sampler *s, struct source *source, struct subject subject,
+static int add_event(struct sampler *s, struct sampler_source *source, struct subject subject,
 		     struct cpu_ring *ring)
 {
 	int fd = join_ring(s, &source->attr, subject, ring);
@@ -235,7 +227,7 @@ static int add_teller(struct sampler *s, struct subject subject, struct cpu_ring
 }
 
 /* -ENODEV: the CPU does not run. */
-static int add_source(struct sampler *s, struct source *source,
+static int add_source(struct sampler *s, struct sampler_source *source,
 		      const struct sampler_options *options, struct cpu_ring *ring)
 {
 	for (size_t i = 0; i < subjects_of(source, options); i++) {
@@ -289,7 +281,7 @@ static int open_cpu(struct sampler *s, const struct sampler_options *options, in
 	return r == -ENODEV ? 0 : r;
 }
 
-static int make_room(struct source *source, size_t most)
+static int make_room(struct sampler_source *source, size_t most)
 {
 	source->fds = calloc(most, sizeof(*source->fds));
 	source->cpus = calloc(most, sizeof(*source->cpus));
@@ -320,7 +312,7 @@ static int open_all(struct sampler *s, const struct sampler_options *options)
 	return s->sources[0].count ? 0 : -ENODEV;
 }
 
-static void close_source(struct source *source)
+static void close_source(struct sampler_source *source)
 {
 	for (size_t i = 0; i < source->count; i++)
 		close(source->fds[i]);
@@ -378,7 +370,7 @@ static int choose_attrs(struct sampler *s, const struct sampler_options *options
 	int r = subject_count(options) ? 0 : -ESRCH;
 
 	for (size_t i = 0; i < s->source_count && !r; i++) {
-		struct source *source = &s->sources[i];
+		struct sampler_source *source = &s->sources[i];
 
 		source->event = &options->events[i];
 		source->attr = sampler_attr_of(options, source->event);
@@ -440,37 +432,15 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t i)
+const struct sampler_source *sampler_source(const struct sampler *sampler, size_t i)
 {
-	return &sampler->sources[i].attr;
-}
-
-const char *sampler_event_name(const struct sampler *sampler, size_t i)
-{
-	return sampler->sources[i].name;
-}
-
-size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret)
-{
-	*ret = sampler->sources[i].ids;
-	return sampler->sources[i].count;
-}
-
-const int *sampler_cpus(const struct sampler *sampler, size_t i)
-{
-	return sampler->sources[i].cpus;
-}
-
-size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret)
-{
-	*ret = sampler->sources[i].fds;
-	return sampler->sources[i].count;
+	return &sampler->sources[i];
 }
 
 /* The event of all threads that an id is of, or NULL. */
-static const struct source *source_of_all(const struct sampler *s, uint64_t id)
+static const struct sampler_source *source_of_all(const struct sampler *s, uint64_t id)
 {
-	const struct source *source = s->sources, *end = source + s->source_count;
+	const struct sampler_source *source = s->sources, *end = source + s->source_count;
 
 	for (; source < end; source++)
 		for (size_t i = 0; source->event->of_all && i < source->count; i++)
@@ -692,7 +662,7 @@ uint64_t sampler_time(const struct sampler *sampler)
 /* The samples of all events may have the same, and those that a program makes have none. */
 static uint64_t period_of(const struct sampler *s, const struct perf_event *event)
 {
-	const struct source *source;
+	const struct sampler_source *source;
 
 	if (s->period)
 		return s->period;

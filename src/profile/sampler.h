@@ -81,14 +81,22 @@ struct sampler_options {
 int sampler_open(const struct sampler_options *options, struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
-/* What was opened as the @i-th event: its attributes, its usual name ("cpu-clock"), the ids. */
-const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t i);
-const char *sampler_event_name(const struct sampler *sampler, size_t i);
-size_t sampler_ids(const struct sampler *sampler, size_t i, const uint64_t **ret);
+/**
+ * struct sampler_source - an event as it was opened, for all of its threads and CPUs
+ * @name: its usual one: "cpu-clock"
+ * @fds, @cpus, @ids: of each descriptor the CPU and the id, @count of them
+ */
+struct sampler_source {
+	const struct sampler_event *event;
+	struct perf_event_attr attr;
+	char *name;
+	int *fds, *cpus;
+	uint64_t *ids;
+	size_t count;
+};
 
-/* Its descriptors, and of each the CPU. */
-size_t sampler_events(const struct sampler *sampler, size_t i, const int **ret);
-const int *sampler_cpus(const struct sampler *sampler, size_t i);
+/* What was opened as the @i-th event. */
+const struct sampler_source *sampler_source(const struct sampler *sampler, size_t i);
 
 /* Whether a sample's id is that of an event which is of all threads whatever was asked for. */
 bool sampler_is_of_all(const struct sampler *sampler, uint64_t id);
@@ -117,7 +125,7 @@ struct sampler_events {
 
 /*
  * One more event for each thread or cgroup of the options, on each CPU; SAMPLER_ADDED times at most.
- * Its records begin and end as those of sampler_attr(), and come with the others.  A negative errno
+ * Its records begin and end as those of the first event, and come with the others.  A negative errno
  * of perf_event_open(2).
  */
 int sampler_add(struct sampler *sampler, const struct sampler_options *options,

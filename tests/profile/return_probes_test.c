@@ -34,7 +34,7 @@ int sampler_add(struct sampler *sampler, const struct sampler_options *options,
 	return -ENOSYS;
 }
 
-const struct perf_event_attr *sampler_attr(const struct sampler *sampler, size_t i)
+const struct sampler_source *sampler_source(const struct sampler *sampler, size_t i)
 {
 	return NULL;
 }
