@@ -35,7 +35,7 @@ static const char script[] =
 #include "export/flamegraph.js.inc"
 	;
 
-/* Which frames are shown, and where: positions are weights, not pixels, and the script scales them. */
+/* Which frames are shown, and where: positions are weights, which the script scales. */
 
 /**
  * struct flame - a frame of the picture

@@ -60,10 +60,10 @@ void report_unfold(struct report *report);
 /*
  *	main walk visit walk visit leaf ──► main walk visit leaf, walk and visit: 2 levels
  *
- * Let each recursion of up to REPEAT_MAX_PERIOD functions appear once in a stack of @n frames,
- * of which those that stay know their levels; how many are left.  What has no name is not
- * folded: it need not be the same function.  A hundred levels hide what is above and below them, and
- * two stacks that differ in nothing but their number have nothing in common in a tree.
+ * Let each recursion of up to REPEAT_MAX_PERIOD functions appear once in a stack of @n frames, of
+ * which those that stay know their levels; how many are left.  What has no name is not folded: it
+ * need not be the same function.  A hundred levels hide what is above and below them, and two
+ * stacks that differ in nothing but their number have nothing in common in a tree.
  */
 size_t recursion_fold(struct call_frame *frames, size_t n);
 

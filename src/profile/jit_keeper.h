@@ -68,7 +68,7 @@ struct jit_folder {
  */
 int jit_folder_create(const struct jit_folder *folder, const char *name, FILE **ret);
 
-/* Give the record that leads a reader to a file: of a mapping at @address.  What the sink returns. */
+/* Give the record that leads a reader to a file: of a mapping at @address.  As the sink. */
 int jit_folder_mark(const struct jit_folder *folder, const char *name, FILE *file, int pid,
 		    uint64_t time, uint64_t address);
 

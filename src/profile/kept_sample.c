@@ -7,7 +7,7 @@
 
 #include "base/vector.h"
 
-/* The kernel's part of the call chain, up to @max entries; of the rest of the sample nobody asks. */
+/* The kernel's part of the call chain, up to @max entries; nobody asks for the sample's rest. */
 static void keep_kernel(struct perf_event *event, uint64_t *kernel, size_t max)
 {
 	const struct perf_sample *sample = &event->sample;

@@ -5,9 +5,9 @@
  *	wait_begin() ──► runnable? ──► wait_woken(), by whom ──► wait_end(): how long it was
  *	sample, cookie ──► held ──► the thread's chain with the cookie ──► samples, oldest first
  *
- * A wait is a thread off the CPU, with the stack by which it left.  A deferred sample has the kernel's
- * part of its call chain only, the user's comes later.  As a thread can be in the kernel for any time,
- * or never leave it, the number of these is bounded.
+ * A wait is a thread off the CPU, with the stack by which it left.  A deferred sample has the
+ * kernel's part of its call chain only, the user's comes later.  As a thread can be in the kernel
+ * for any time, or never leave it, the number of these is bounded.
  */
 #ifndef BOBBIN_PROFILE_KEPT_SAMPLE_H
 #define BOBBIN_PROFILE_KEPT_SAMPLE_H

@@ -46,8 +46,9 @@ struct bytes perf_feature_bytes(struct perf_span feature);
 int perf_feature_string(struct perf_span feature, const char **ret);
 
 /*
- * The build IDs that perf reads of files when a recording ends: BUILD_ID, by path, unless they are in
- * the records of mappings.  A file that was replaced while it was recorded has that of its successor.
+ * The build IDs that perf reads of files when a recording ends: BUILD_ID, by path, unless they are
+ * in the records of mappings.  A file that was replaced while it was recorded has that of its
+ * successor.
  */
 struct file_build_ids {
 	struct file_build_id *list; /* in the order of paths */

@@ -32,8 +32,8 @@ struct inflated_piece {
  *	COMPRESSED | COMPRESSED | …   pieces of one zstd stream
  *	     └──────┴────► blocks of 1 MiB, each record whole in one block
  *
- * They are kept until the end, since they are delivered in the order of time.  A record is indexed as
- * soon as it is complete, so that nothing is inflated beyond the first byte that is no record.
+ * They are kept until the end, since they are delivered in the order of time.  A record is indexed
+ * as soon as it is complete, so that nothing is inflated beyond the first byte that is no record.
  */
 struct inflated {
 	ZSTD_DStream *stream; /* NULL: nothing is compressed */
@@ -81,7 +81,7 @@ struct perf_reader {
 /* Take in attributes and features, inflate, and index the records.  0, or as perf_reader_open(). */
 int perf_scan(struct perf_reader *reader, struct bobbin_error *err);
 
-/* The record at a place of the index, and where it, or what it was inflated from, stands in the file. */
+/* The record at a place of the index, and where it, or what it comes from, stands in the file. */
 const uint8_t *perf_scan_record(const struct perf_reader *reader, uint64_t place);
 uint64_t perf_scan_offset(const struct perf_reader *reader, uint64_t place);
 

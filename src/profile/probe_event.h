@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * probe_event.h - probes as tracepoints that the kernel is told of, and what probes of returns hide.
+ * probe_event.h - probes as tracepoints that the kernel is told of, and what those of returns hide.
  *
  *	p:bobbin/NAME FILE:OFFSET ──uprobe_events──► events/bobbin/NAME
  *

@@ -18,7 +18,7 @@
 
 #define COMM_SIZE 16
 
-/* When to ask again in one of three ways what code there is, see recorder_code.c.  By CLOCK_MONOTONIC. */
+/* When, by CLOCK_MONOTONIC, to ask again in one of three ways what code there is: recorder_code.c. */
 struct code_door {
 	bool open;         /* the process uses it */
 	uint64_t due;      /* not before */

@@ -216,8 +216,8 @@ int recorder_put_user(struct recorder *r, const struct perf_event *event, struct
 }
 
 /*
- * By its real user, which is looked up again after a while.  Of a process that has ended meanwhile, what
- * was known last counts, and before that its parent's user.
+ * By its real user, which is looked up again after a while.  Of a process that has ended meanwhile,
+ * what was known last counts, and before that its parent's user.
  */
 bool recorder_is_of_user(const struct recorder *r, struct process *process)
 {
@@ -362,7 +362,7 @@ void recorder_stop(struct recorder *recorder)
 		recorder->stopped = clock_now();
 	if (recorder->walk)
 		bpf_walk_want_hits(recorder->walk, false);
-	sampler_disable(recorder->sampler);
+	sampler_enable(recorder->sampler, false);
 	recorder_enable_waits(recorder, false);
 }
 
@@ -383,7 +383,7 @@ static void free_deferred(struct deferred_samples *samples)
 		free(s);
 }
 
-void recorder_close(struct recorder *r)
+static void close_recorder(struct recorder *r)
 {
 	free_deferred(&r->deferred);
 	process_table_close(r->processes);
@@ -431,7 +431,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 		bpf_walk_stats(recorder->walk, &recorder->stats.kernel);
 	recorder->stats.broken += recorder->stats.kernel.broken;
 	*stats = recorder->stats;
-	recorder_close(recorder);
+	close_recorder(recorder);
 	return error;
 }
 
@@ -441,7 +441,7 @@ void recorder_abort(struct recorder *recorder)
 		return;
 	if (recorder->options.sink->abort)
 		recorder->options.sink->abort(recorder->options.sink_ctx);
-	recorder_close(recorder);
+	close_recorder(recorder);
 }
 
 const struct recorder_stats *recorder_stats(const struct recorder *recorder)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a recorder learns of code that the kernel does not tell of: images that a process has loaded itself
- * and registered, and files that it has copied.
+ * What a recorder learns of code that the kernel does not tell of: images that a process has loaded
+ * itself and registered, and files that it has copied.
  *
- * The kernel knows memory without a file; who reads a recording needs the file for names.  So a recording
- * says that the file was mapped there.
+ * The kernel knows memory without a file; who reads a recording needs the file for names.  So a
+ * recording says that the file was mapped there.
  *
  * A process that is known to publish a page is asked whether it has changed at each
  * sweep, and where a stack leads into memory that nothing is known of: that is one
@@ -191,8 +191,8 @@ static bool leads_into_a_copy(struct recorder *r, struct process *process,
 }
 
 /*
- * After a walk, too: tell of files' code that the process has copied.  Above 0: there is something new,
- * which the walk missed; or a negative errno.
+ * After a walk, too: tell of files' code that the process has copied.  Above 0: there is something
+ * new, which the walk missed; or a negative errno.
  */
 static int tell_copies(struct recorder *r, struct process *process,
 		       const struct bobbin_trace *trace)
@@ -278,7 +278,7 @@ static const struct remote_range *next_told(const struct process *process,
 }
 
 /* Each range that the process has registered and that was not told yet. */
-int recorder_tell_images(struct recorder *r, struct process *process)
+static int tell_images(struct recorder *r, struct process *process)
 {
 	const struct remote_code *code = process->space->remote;
 	uint64_t told = process->code.told;
@@ -310,7 +310,7 @@ int recorder_tell_images_over(struct recorder *r, const struct perf_event *mappe
 	    !next_told(thread->process, memory, memory->addr))
 		return 0;
 	if (ask_page(r, thread->process))
-		error = recorder_tell_images(r, thread->process);
+		error = tell_images(r, thread->process);
 	range = next_told(thread->process, memory, memory->addr);
 	for (; range && !error; range = next_told(thread->process, memory, range->end))
 		error = tell(r, thread->process, range, mapped->time);
@@ -327,7 +327,7 @@ int recorder_ask_code(struct recorder *r, pid_t pid, bool page)
 		return error;
 	news = page && ask_page(r, thread->process);
 	news |= ask_images(r, thread->process);
-	return news ? recorder_tell_images(r, thread->process) : 0;
+	return news ? tell_images(r, thread->process) : 0;
 }
 
 struct sweep {
@@ -340,7 +340,7 @@ static void sweep_process(void *ctx, struct process *process)
 	struct sweep *sweep = ctx;
 
 	if (ask_again(sweep->recorder, process) && !sweep->error)
-		sweep->error = recorder_tell_images(sweep->recorder, process);
+		sweep->error = tell_images(sweep->recorder, process);
 }
 
 int recorder_sweep_code(struct recorder *r)
@@ -358,7 +358,7 @@ int recorder_watch_code(struct recorder *r, struct process *process,
 			const struct bobbin_trace *trace)
 {
 	bool news = search(r, process, trace);
-	int error = news ? recorder_tell_images(r, process) : 0, copies;
+	int error = news ? tell_images(r, process) : 0, copies;
 
 	if (error)
 		return error;

@@ -352,7 +352,7 @@ static void begin(struct recorder *r)
 		bpf_walk_want_hits(r->walk, true);
 	if (!r->options.all)
 		return;
-	sampler_enable(r->sampler);
+	sampler_enable(r->sampler, true);
 	recorder_enable_waits(r, true);
 	if (early)
 		sweep_first(r);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * recorder_state.h - a recorder, for its start (recorder_start.c) and what follows (recorder.c).
+ * recorder_state.h - a recorder, for its start (recorder_start.c), its sweeps (recorder.c) and:
+ *
+ *	recorder_walk.c		walks in the kernel
+ *	recorder_deferred.c	samples whose user part comes later
+ *	recorder_waits.c	times at which threads do not run
+ *	recorder_code.c		code that the kernel does not tell of
  */
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
@@ -16,7 +21,7 @@
 #include "profile/tracepoint.h"
 #include "unwind/module.h"
 
-/* A process that is described, but of which the kernel sends no records; a number of them is kept. */
+/* A process that is described, but of which the kernel sends no records; some of them are kept. */
 struct foreign_process {
 	int pid;                   /* 0: none */
 	uint64_t start;            /* when it started, by process_start_time() */
@@ -79,8 +84,7 @@ int recorder_on_description(void *recorder, const struct perf_event *event);
 /* Tell what runs, and what it has mapped and registered.  @files: or NULL */
 int recorder_describe(struct recorder *recorder, pid_t pid, struct snapshot_files *files);
 
-/* Give what images a process has told of; what it tells when it is asked now, @page: in its page, too. */
-int recorder_tell_images(struct recorder *recorder, struct process *process);
+/* Ask what code a process has, @page: in its page, too; give what is new. */
 int recorder_ask_code(struct recorder *recorder, pid_t pid, bool page);
 
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
@@ -122,8 +126,8 @@ bool recorder_is_of_user(const struct recorder *recorder, struct process *proces
 
 /*
  * Events of switches beside those of the sampler, and of who ends waits.  Errors of sampler_add(),
- * -EACCES where the user may not see the kernel's part: there no event tells of switches; of wakeups
- * also of tracepoint_find(), -ENXIO: inside a process-ID namespace.
+ * -EACCES where the user may not see the kernel's part: there no event tells of switches; of
+ * wakeups also of tracepoint_find(), -ENXIO: inside a process-ID namespace.
  */
 int recorder_open_waits(struct recorder *recorder, const struct sampler_options *options);
 int recorder_open_wakeups(struct recorder *recorder);
@@ -177,12 +181,10 @@ void recorder_follow_all(struct recorder *recorder, bool wait);
 int recorder_next_event(struct recorder *recorder, struct perf_event *ret, bool *walk);
 int recorder_on_walk(struct recorder *recorder, const struct perf_event *event);
 
-/* Compare a walk of a copy with the kernel's, if there is one; forget that, or those of all CPUs. */
+/* Compare a walk of a copy with the kernel's, if there is one; forget that, or all of them. */
 void recorder_compare(struct recorder *recorder, const struct perf_event *event,
 		      const struct bobbin_trace *trace);
 void recorder_drop_walk(struct recorder *recorder, const struct perf_event *event);
 void recorder_forget_walks(struct recorder *recorder);
-
-void recorder_close(struct recorder *recorder);
 
 #endif

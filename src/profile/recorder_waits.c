@@ -7,8 +7,8 @@
  *	wakeup		who ends the wait: a sample of a tracepoint, on all CPUs
  *	SWITCH, in	it is back
  *
- * The records come through the sampler's rings, in the order of time.  What is not known is not made up:
- * a wait ends where records are missing.
+ * The records come through the sampler's rings, in the order of time.  What is not known is not
+ * made up: a wait ends where records are missing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static int forget(struct recorder *r, struct foreign_process *process, const str
 	return error;
 }
 
-/* 1: the process of a sample, @known in the table or not, is to be described; 0; a negative errno. */
+/* 1: the process of a sample, @known in the table or not, is to be described; 0; or -errno. */
 static int ask_foreign(struct recorder *r, bool known, const struct perf_event *event)
 {
 	int pid = (int)event->pid, error;
@@ -371,7 +371,7 @@ static int unwind_waker(struct recorder *r, const struct perf_event *event,
 	return process ? recorder_unwind(r, event, process, trace) : 0;
 }
 
-/* The thread that is woken up, if it waits for long enough, or NULL; @interrupt: the waker is none. */
+/* The thread that is woken up, if it waits for long enough; @interrupt: the waker is none. */
 static struct thread *woken_thread(const struct recorder *r, const struct perf_event *event,
 				   bool *interrupt)
 {

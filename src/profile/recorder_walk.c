@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recorder's walks in the kernel: which events a program samples, how it is loaded and attached, what
- * it has walked, and how that compares with user space's walks.
+ * A recorder's walks in the kernel: which events a program samples, how it is loaded and attached,
+ * what it has walked, and how that compares with user space's walks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -246,8 +246,8 @@ void recorder_follow_all(struct recorder *r, bool wait)
 }
 
 /*
- * comparison: the kernel's walk comes first.  User space's, from the copy of the same stack, is the next
- * one of the same CPU, at about the same time.
+ * comparison: the kernel's walk comes first.  User space's, from the copy of the same stack, is the
+ * next one of the same CPU, at about the same time.
  */
 
 static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *b)

@@ -72,7 +72,9 @@ bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sampl
 	return true;
 }
 
-bool sample_pc_32(const struct bobbin_arch *arch, const struct perf_sample *sample, uint64_t *ret)
+/* The PC of a 32-bit program; false: the sample is not of one. */
+static bool pc_of_32(const struct bobbin_arch *arch, const struct perf_sample *sample,
+		     uint64_t *ret)
 {
 	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 && sample->regs &&
 	       perf_sample_reg(sample, numbering_of(arch)->pc, ret);
@@ -188,10 +190,10 @@ static bool has_guess(const struct bobbin_trace *trace)
 }
 
 /*
- * Go on where the copy of the stack ends.  The kernel follows frame pointers in live memory, on whatever
- * stack they lead to, and skips what keeps none.  So a trace continues with its chain from a frame that
- * both have, as long as tables say that the functions keep frame pointers: then the next address of the
- * chain is the return address.
+ * Go on where the copy of the stack ends.  The kernel follows frame pointers in live memory, on
+ * whatever stack they lead to, and skips what keeps none.  So a trace continues with its chain from
+ * a frame that both have, as long as tables say that the functions keep frame pointers: then the
+ * next address of the chain is the return address.
  */
 static void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 		       const struct perf_sample *sample, struct bobbin_trace *trace)
@@ -287,7 +289,7 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 	}
 	trace->count = 0;
 	trace->reason = BOBBIN_REASON_NO_USER;
-	if (sample_pc_32(arch, sample, &regs.pc)) {
+	if (pc_of_32(arch, sample, &regs.pc)) {
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = regs.pc, .exact = true};
 		trace->reason = BOBBIN_REASON_ABI_32;
 	}

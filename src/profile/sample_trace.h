@@ -19,9 +19,6 @@ uint64_t sample_regs_mask(const struct bobbin_arch *arch);
 bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sample,
 		 uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret);
 
-/* The PC of a 32-bit program; false: the sample is not of one. */
-bool sample_pc_32(const struct bobbin_arch *arch, const struct perf_sample *sample, uint64_t *ret);
-
 /*
  * Unwind the user part; @trace as for bobbin_unwind().  Without a frame, and
  * with BOBBIN_REASON_NO_USER, where the sample has no user part: a kernel thread, or a

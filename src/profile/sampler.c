@@ -454,13 +454,6 @@ bool sampler_is_of_all(const struct sampler *sampler, uint64_t id)
 	return source_of_all(sampler, id);
 }
 
-static void control(const struct sampler *s, unsigned long request)
-{
-	for (size_t i = 0; i < s->source_count; i++)
-		for (size_t k = 0; k < s->sources[i].count; k++)
-			ioctl(s->sources[i].fds[k], request, 0);
-}
-
 void sampler_events_close(struct sampler_events *events)
 {
 	for (size_t i = 0; i < events->count; i++)
@@ -526,14 +519,13 @@ int sampler_add(struct sampler *sampler, const struct sampler_options *options,
 	return 0;
 }
 
-void sampler_enable(struct sampler *sampler)
+void sampler_enable(const struct sampler *sampler, bool enable)
 {
-	control(sampler, PERF_EVENT_IOC_ENABLE);
-}
+	unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
-void sampler_disable(struct sampler *sampler)
-{
-	control(sampler, PERF_EVENT_IOC_DISABLE);
+	for (size_t i = 0; i < sampler->source_count; i++)
+		for (size_t k = 0; k < sampler->sources[i].count; k++)
+			ioctl(sampler->sources[i].fds[k], request, 0);
 }
 
 struct pollfd *sampler_pollfds(struct sampler *sampler, int other, size_t *count)
@@ -578,9 +570,9 @@ static int peek(struct sampler *s, struct cpu_ring *ring)
 }
 
 /*
- * Whether samples of an event with these attributes may have another recorder's number.  Linux (6.18 was
- * looked at) fills in at once what the samples of all recorders' software events and tracepoints have in
- * common, and keeps the number of the event that comes first.
+ * Whether samples of an event with these attributes may have another recorder's number.  Linux
+ * (6.18 was looked at) fills in at once what the samples of all recorders' software events and
+ * tracepoints have in common, and keeps the number of the event that comes first.
  */
 static bool is_doubtful(const struct perf_event_attr *attr)
 {

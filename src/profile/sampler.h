@@ -124,9 +124,9 @@ struct sampler_events {
 };
 
 /*
- * One more event for each thread or cgroup of the options, on each CPU; SAMPLER_ADDED times at most.
- * Its records begin and end as those of the first event, and come with the others.  A negative errno
- * of perf_event_open(2).
+ * One more event for each thread or cgroup of the options, on each CPU; SAMPLER_ADDED times at
+ * most. Its records begin and end as those of the first event, and come with the others.  A
+ * negative errno of perf_event_open(2).
  */
 int sampler_add(struct sampler *sampler, const struct sampler_options *options,
 		const struct perf_event_attr *attr, struct sampler_events *ret);
@@ -139,11 +139,11 @@ bool sampler_events_have(const struct sampler_events *events, uint64_t id);
 
 void sampler_events_enable(const struct sampler_events *events, bool enable);
 
-/* After all that @wait is for; the records that are no samples come before it, too. */
-void sampler_enable(struct sampler *sampler);
-
-/* Stop sampling; what is in the rings can still be read. */
-void sampler_disable(struct sampler *sampler);
+/*
+ * Begin, after all that @wait is for: the records that are no samples come before it, too.  Or
+ * stop: what is in the rings can still be read.
+ */
+void sampler_enable(const struct sampler *sampler, bool enable);
 
 /*
  * One for each ring, readable when there is much to read, and one for @other, or -1; the

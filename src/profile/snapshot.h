@@ -16,14 +16,17 @@
 /* Takes the records; a result other than 0 ends the snapshot and is returned. */
 typedef int (*snapshot_sink)(void *ctx, const struct perf_event *event);
 
-/* A record of code that the kernel does not tell of, at @time; the file's name and place are open. */
+/*
+ * A record of code that the kernel does not tell of, at @time; the file's name and place are open.
+ */
 struct perf_event snapshot_code(pid_t pid, uint64_t time, uint64_t id, uint64_t start,
 				uint64_t size);
 
 /*
- * Give an MMAP2 record for each range of pages that are a copy of a file's.  The kernel tells of memory
- * without the file, see target/text_copy.h; who reads a recording needs the file for names.  Their
- * number; what @sink returned, if that is negative; -ENOMEM.  A process that cannot be read has none.
+ * Give an MMAP2 record for each range of pages that are a copy of a file's.  The kernel tells of
+ * memory without the file, see target/text_copy.h; who reads a recording needs the file for names.
+ * Their number; what @sink returned, if that is negative; -ENOMEM.  A process that cannot be read
+ * has none.
  */
 int snapshot_text_copies(const struct remote_process *process, uint64_t id, snapshot_sink sink,
 			 void *ctx);
