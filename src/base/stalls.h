@@ -18,7 +18,32 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/wait_budget.h"
+/*
+ * For how long processes may keep us waiting in all.
+ *
+ * A deadline bounds one read.  A process that answers each read just in time would still take
+ * all of our time.  So each one has a budget of a few deadlines, which refills slowly, and
+ * nothing of a process is read while it has none left.
+ */
+
+/* Processes that are remembered. */
+#define WAIT_BUDGETS 64
+/* A budget has so many deadlines, */
+#define WAIT_DEADLINES 5
+/* and so much of the time that passes is added to it: at last a process costs a tenth. */
+#define WAIT_REFILL 10
+
+struct wait_budget {
+	pid_t pid; /* 0: none */
+	bool spent_once;
+	uint64_t started; /* the process's start, since its number may be another's later */
+	uint64_t used_us, at_us;
+};
+
+struct wait_budgets {
+	struct wait_budget list[WAIT_BUDGETS];
+	unsigned int spent_count; /* processes whose budget was spent once */
+};
 
 /* What is remembered; more of it costs a wait each again. */
 #define STALLS_MAX 64
