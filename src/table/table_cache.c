@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table/table_cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file_range.h"
 #include "base/hash_index.h"
-#include "base/path_owner.h"
+#include "base/vector.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
-#include "table/table_usage.h"
 
 /* u64 magic, u32 version, u32 0, u64 size and u64 checksum of the table, its key. */
 #define HEAD_MAGIC "bobbinKT"
@@ -36,11 +39,211 @@
 /* A name is the key, and one more number while the file is being written. */
 #define NAME_SIZE (2 * CONTENT_DIGEST_SIZE + 32)
 
+/* How the names of tables end, and those of files that are still being written. */
+#define TABLE_SUFFIX ".table"
+#define TABLE_NEW_SUFFIX ".new"
+
+/* Seconds after which nobody is still writing a file. */
+#define WRITING_TIME 3600
+
 struct table_cache {
 	int folder;
 	uint64_t limit;
 	uint64_t kept; /* bytes, since the limit was looked at */
 };
+
+/* Of what makes tables: another number whenever equal sections give other rows. */
+#define MAKER_VERSION 2
+
+static void add_section(struct content_digest *d, const uint8_t *data, uint64_t size, uint64_t addr)
+{
+	content_digest_u64(d, addr);
+	content_digest_u64(d, data ? size : 0);
+	content_digest_add(d, data, data ? size : 0);
+}
+
+/* What is live depends on where code is. */
+static void add_cfi(struct content_digest *d, const struct bobbin_cfi_view *view)
+{
+	content_digest_u64(d, view->debug_frame);
+	add_section(d, view->frame, view->frame_size, view->frame_addr);
+	add_section(d, view->hdr, view->hdr_size, view->hdr_addr);
+	content_digest_u64(d, view->code ? view->code_count + 1 : 0);
+	for (size_t i = 0; view->code && i < view->code_count; i++) {
+		content_digest_u64(d, view->code[i].start);
+		content_digest_u64(d, view->code[i].end);
+	}
+}
+
+void table_key_of(const struct table_sources *sources, const uint8_t *build_id, uint8_t length,
+		  struct table_key *ret)
+{
+	struct content_digest d;
+
+	content_digest_init(&d);
+	content_digest_u64(&d, TABLE_VERSION);
+	content_digest_u64(&d, MAKER_VERSION);
+	content_digest_u64(&d, sources->arch->elf_machine);
+	content_digest_u64(&d, sources->arch->big_endian);
+	content_digest_u64(&d, length);
+	content_digest_add(&d, build_id, length);
+	content_digest_u64(&d, sources->sframe_count);
+	for (unsigned int i = 0; i < sources->sframe_count; i++)
+		add_section(&d, sources->sframe[i].data, sources->sframe[i].size,
+			    sources->sframe[i].addr);
+	content_digest_u64(&d, sources->cfi_count);
+	for (unsigned int i = 0; i < sources->cfi_count; i++)
+		add_cfi(&d, &sources->cfi[i]);
+	content_digest_get(&d, ret->digest);
+}
+
+struct used_file {
+	char name[NAME_SIZE];
+	struct timespec used;
+	uint64_t size;
+};
+
+struct usage {
+	struct used_file *files;
+	size_t count, capacity;
+	uint64_t bytes;
+};
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), end = strlen(suffix);
+
+	return length < NAME_SIZE && length > end && !strcmp(name + length - end, suffix);
+}
+
+/* In seconds.  time() lags the clock of a file system by some milliseconds. */
+static time_t now(void)
+{
+	return (time_t)(clock_ns(CLOCK_REALTIME) / NS_PER_SECOND);
+}
+
+static int add_file(struct usage *u, const char *name, const struct stat *st)
+{
+	struct used_file *file;
+
+	if (vector_reserve(&u->files, &u->capacity, u->count + 1, sizeof(*u->files)))
+		return -ENOMEM;
+	file = &u->files[u->count++];
+	strcpy(file->name, name);
+	/* a time in the future would keep the file for ever */
+	file->used = st->st_mtim.tv_sec > now() ? (struct timespec){0} : st->st_mtim;
+	/* holes do not count, nor does a file system's slack */
+	file->size = (uint64_t)st->st_size;
+	u->bytes += file->size;
+	return 0;
+}
+
+static int look_at(struct usage *u, int fd, const char *name)
+{
+	bool table = ends_with(name, TABLE_SUFFIX), new = ends_with(name, TABLE_NEW_SUFFIX);
+	struct stat st;
+
+	if ((!table && !new) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	if (table)
+		return S_ISREG(st.st_mode) ? add_file(u, name, &st) : 0;
+	if (now() - st.st_mtim.tv_sec > WRITING_TIME)
+		unlinkat(fd, name, 0);
+	return 0;
+}
+
+static int list_files(struct usage *u, int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	if (!dir) {
+		r = -errno;
+		if (copy >= 0)
+			close(copy);
+		return r;
+	}
+	while (!r && (entry = readdir(dir)))
+		r = look_at(u, fd, entry->d_name);
+	closedir(dir);
+	return r;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct used_file *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	if (x->used.tv_nsec != y->used.tv_nsec)
+		return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/*
+ * If the tables in the folder @fd have more than @limit bytes, remove those that were not used
+ * for longest, until three quarters of it are left; and what somebody who died had begun to
+ * write.  0; -ENOMEM; the errno of reading the folder.
+ */
+static int table_usage_limit(int fd, uint64_t limit)
+{
+	struct usage u = {0};
+	int r = list_files(&u, fd);
+
+	if (!r && u.bytes > limit) {
+		qsort(u.files, u.count, sizeof(*u.files), by_use);
+		for (size_t i = 0; i < u.count && u.bytes > limit / 4 * 3; i++) {
+			if (!unlinkat(fd, u.files[i].name, 0) || errno == ENOENT)
+				u.bytes -= u.files[i].size;
+		}
+	}
+	free(u.files);
+	return r;
+}
+
+static bool step_is_ours(const char *path)
+{
+	mode_t others = geteuid() ? S_IWOTH : S_IWGRP | S_IWOTH;
+	struct stat st;
+
+	if (lstat(path, &st) || (st.st_uid && st.st_uid != geteuid()))
+		return false;
+	return S_ISLNK(st.st_mode) || !(st.st_mode & others) || st.st_mode & S_ISVTX;
+}
+
+/* From the outermost folder on, so that nothing is looked at in one that others may change. */
+static bool is_ours_down_to(const char *path)
+{
+	char part[PATH_MAX];
+	size_t length = strlen(path);
+
+	if (length >= sizeof(part) || !step_is_ours("/"))
+		return false;
+	for (size_t end = 1; end <= length; end++) {
+		if (path[end] && path[end] != '/')
+			continue;
+		memcpy(part, path, end);
+		part[end] = '\0';
+		if (!step_is_ours(part))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether only this user and root can: each folder and link on the way is theirs, and others may
+ * not write there, unless it is a folder like /tmp in which they cannot touch what is not theirs.
+ * For root the group of a folder is others, too.  False for a path that is not there.
+ */
+static bool path_is_ours(const char *path)
+{
+	char *real = realpath(path, NULL);
+	bool good = real && is_ours_down_to(real) && (*path != '/' || is_ours_down_to(path));
+
+	free(real);
+	return good;
+}
 
 /* Whether others than this user may have written what has this status. */
 static bool is_ours(const struct stat *st)

@@ -17,8 +17,23 @@
 #ifndef BOBBIN_TABLE_TABLE_CACHE_H
 #define BOBBIN_TABLE_TABLE_CACHE_H
 
+#include "base/content_digest.h"
 #include "table/compiled_table.h"
-#include "table/table_key.h"
+#include "table/table_sources.h"
+
+/*
+ * What a compiled table is kept by: all that it was made of.
+ *
+ * A build ID alone says nothing: whoever makes a file chooses it.  So the key is a digest of
+ * the bytes of the sections, too, with which nobody can make another file's table theirs.
+ */
+struct table_key {
+	uint8_t digest[CONTENT_DIGEST_SIZE];
+};
+
+/* @build_id: @length bytes, which the table will have. */
+void table_key_of(const struct table_sources *sources, const uint8_t *build_id, uint8_t length,
+		  struct table_key *ret);
 
 /* Bytes of all tables that are kept, unless another number is given. */
 #define TABLE_CACHE_LIMIT (256ull << 20)
