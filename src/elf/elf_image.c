@@ -2,6 +2,10 @@
 #include "elf/elf_image.h"
 
 #include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +17,80 @@
 #include "core/refusal.h"
 #include "elf/code_ranges.h"
 #include "elf/gnu_sframe.h"
-#include "elf/go_text.h"
 #include "elf/packed_section.h"
 #include "golang/pclntab.h"
+
+/*
+ * Where the functions of a Go program start.
+ *
+ * Offsets in .gopclntab are from there.  Up to Go 1.25 its header says where that is; a
+ * position-independent program has a relocation for it.  From Go 1.26 on only the data of the
+ * run time's module, .go.module, does.  Layout: moduledata of Go's src/runtime/symtab.go.
+ */
+
+/* In the header of the table. */
+#define AT_TEXT 24
+/* In the module's data: the header's address, and, after seven slices and three words, the text's. */
+#define MODULE_TEXT (22 * 8)
+#define MODULE_SIZE (MODULE_TEXT + 8)
+/* Larger sections are not looked at. */
+#define MOST ((uint64_t)64 << 20)
+
+/* What a relocation will put at an address of a position-independent file, or 0. */
+static uint64_t relocated(Elf *elf, uint64_t addr)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_next_section(elf, section, &header))) {
+		Elf_Data *data;
+		GElf_Rela r;
+
+		if (header.sh_type != SHT_RELA || !(header.sh_flags & SHF_ALLOC) ||
+		    header.sh_size > MOST || !(data = elf_getdata(section, NULL)))
+			continue;
+		for (int i = 0; gelf_getrela(data, i, &r); i++)
+			if (r.r_offset == addr && GELF_R_TYPE(r.r_info) == R_X86_64_RELATIVE)
+				return (uint64_t)r.r_addend;
+	}
+	return 0;
+}
+
+static bool find_module(Elf *elf, GElf_Shdr *ret, Elf_Data **data)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_next_section(elf, section, ret))) {
+		if (strcmp(elf_section_name(elf, ret), ".go.module") || ret->sh_size > MOST)
+			continue;
+		*data = elf_rawdata(section, NULL);
+		return *data && (*data)->d_buf && (*data)->d_size >= MODULE_SIZE;
+	}
+	return false;
+}
+
+static uint64_t module_word(Elf *elf, const GElf_Shdr *module, const Elf_Data *data, uint64_t at)
+{
+	struct bytes b = bytes_of(data->d_buf, data->d_size, false);
+	uint64_t word;
+
+	bytes_seek(&b, at);
+	word = bytes_u64(&b);
+	return word ? word : relocated(elf, module->sh_addr + at);
+}
+
+/* @table: the address of the header.  In the file's own space; 0: it is not known. */
+static uint64_t go_text_start(Elf *elf, uint64_t table)
+{
+	uint64_t text = relocated(elf, table + AT_TEXT);
+	GElf_Shdr module;
+	Elf_Data *data;
+
+	if (text || !find_module(elf, &module, &data) ||
+	    module_word(elf, &module, data, 0) != table)
+		return text;
+	return module_word(elf, &module, data, MODULE_TEXT);
+}
 
 #ifndef NT_GNU_BUILD_ID
 #define NT_GNU_BUILD_ID 3
