@@ -7,10 +7,64 @@
 #ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
 
-#include "convert/row_forms.h"
+#include "convert/rule_pool.h"
 #include "convert/rule_rows.h"
 #include "convert/section_maker.h"
 #include "sframe/built_function.h"
+
+/* There is no body for an ordinary function; shifted by one, for a flexible one. */
+#define ROW_NO_BODY 0x100u
+
+/**
+ * struct row_form - a rule
+ * @body: offset of its bodies: a row without its start, as in an ordinary function and,
+ *	after it, as in a flexible one
+ * @size: bytes of the two, 0 where there is none
+ * @flags: a bit for its BOBBIN_RULE_…, of which there are eight sets, and ROW_NO_BODY
+ */
+struct row_form {
+	uint32_t body;
+	uint8_t size[2];
+	uint16_t flags;
+};
+
+/**
+ * struct row_forms - those of a section
+ * @arch, @version: of the section
+ * @forms, @count: of the rules with these numbers
+ * @bodies: their bytes
+ */
+struct row_forms {
+	const struct bobbin_arch *arch;
+	unsigned int version;
+	struct row_form *forms;
+	size_t count, capacity;
+	uint8_t *bodies;
+	size_t body_size, body_capacity;
+};
+
+/* A body; @flex: as in a flexible function. */
+static inline const uint8_t *row_form_body(const struct row_forms *forms,
+					   const struct row_form *form, bool flex)
+{
+	return forms->bodies + form->body + (flex ? form->size[0] : 0);
+}
+
+/* Bytes that may be written, or read, after those of a body. */
+#define ROW_SLACK 8
+
+/* Copy a body with that many bytes of memory after it. */
+static inline uint8_t *row_form_copy(uint8_t *at, const uint8_t *body, unsigned int size)
+{
+	/* more than that is rare, and a call */
+	memcpy(at, body, ROW_SLACK);
+	if (size > ROW_SLACK)
+		memcpy(at + ROW_SLACK, body + ROW_SLACK, size - ROW_SLACK);
+	return at + size;
+}
+
+/* Whether a row can have a rule. */
+bool row_forms_express(const struct row_forms *forms, const struct bobbin_rule *rule);
 
 /**
  * struct listed_function - a function
