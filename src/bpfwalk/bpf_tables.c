@@ -83,6 +83,7 @@ void bpf_tables_fini(struct bpf_tables *tables)
 	walk_workers_close(tables->workers);
 	table_store_fini(&tables->store);
 	free(tables->of_files);
+	free(tables->list);
 	*tables = (struct bpf_tables){0};
 }
 
@@ -348,8 +349,12 @@ static void put_over(const struct table_slot *slot, const struct remote_range *r
 			     : 0;
 }
 
-bool bpf_tables_registered(struct bpf_tables *tables, const struct remote_range *range, bool ask,
-			   struct kernel_mapping *entry)
+/*
+ * Put registered code over the entry of what is mapped there.  @ask: find out what its table is
+ * now; else that is done only once, for a new one.  false: the table is to come.
+ */
+static bool registered_entry(struct bpf_tables *tables, const struct remote_range *range, bool ask,
+			     struct kernel_mapping *entry)
 {
 	struct remote_table *table = range->table;
 	const bool jit = is_jit(range), served = jit || is_section(range);
@@ -365,4 +370,92 @@ bool bpf_tables_registered(struct bpf_tables *tables, const struct remote_range 
 	if (!slot)
 		return jit;
 	return slot->state != SLOT_TO_COME && slot->state != SLOT_ROOMLESS;
+}
+
+/* @mapping may be NULL. */
+static struct kernel_mapping mapped_entry(struct bpf_tables *t, const struct mapping *mapping)
+{
+	struct kernel_mapping entry = {.file = KERNEL_NO_FILE, .under = KERNEL_NO_FILE};
+
+	if (mapping && !bpf_tables_mapping(t, mapping, &entry))
+		t->whole = false;
+	return entry;
+}
+
+/* The entry where @mapping and @range overlap; one of them may be NULL. */
+static struct kernel_mapping entry_of(struct bpf_tables *t, const struct mapping *mapping,
+				      const struct remote_range *range)
+{
+	struct kernel_mapping entry = mapped_entry(t, mapping);
+
+	if (!range || !remote_range_serves(range))
+		return entry;
+	if (!registered_entry(t, range, true, &entry))
+		t->whole = false;
+	t->grows |= range->table->jit.mem.read != NULL;
+	return entry;
+}
+
+static int add_entry(struct bpf_tables *t, uint64_t start, uint64_t end,
+		     struct kernel_mapping entry)
+{
+	if (t->list_count == KERNEL_LIST_MAX)
+		return -E2BIG;
+	entry.start = start;
+	entry.end = end;
+	return vector_push(t->list, t->list_count, t->list_room, entry);
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int bpf_tables_make_list(struct bpf_tables *tables, const struct bobbin_space *space)
+{
+	const struct mapping *m = space->maps.list, *last = m + space->maps.count;
+	const struct remote_range *r = NULL, *last_range = NULL;
+	uint64_t at = 0;
+	int error = 0;
+
+	tables->list_count = 0;
+	tables->whole = true;
+	tables->grows = false;
+	if (space->remote) {
+		r = space->remote->ranges;
+		last_range = r + space->remote->count;
+	}
+	while (!error && (m < last || r < last_range)) {
+		uint64_t mapped = m < last ? m->start : UINT64_MAX;
+		uint64_t registered = r < last_range ? r->start : UINT64_MAX;
+		uint64_t end = UINT64_MAX;
+
+		if (at < lower(mapped, registered))
+			at = lower(mapped, registered);
+		if (m < last)
+			end = at < mapped ? mapped : m->end;
+		if (r < last_range)
+			end = lower(end, at < registered ? registered : r->end);
+		error = add_entry(
+			tables, at, end,
+			entry_of(tables, at < mapped ? NULL : m, at < registered ? NULL : r));
+		at = end;
+		m += m < last && m->end <= at;
+		r += r < last_range && r->end <= at;
+	}
+	return error;
+}
+
+bool bpf_tables_entry_at(struct bpf_tables *tables, struct bobbin_space *space, uint64_t addr,
+			 struct kernel_mapping *ret)
+{
+	const struct remote_range *range = remote_code_find(space->remote, addr);
+	const struct mapping *mapping = space_find(space, addr);
+
+	if (!range && !mapping)
+		return false;
+	*ret = mapped_entry(tables, mapping);
+	if (range && remote_range_serves(range))
+		registered_entry(tables, range, false, ret);
+	return true;
 }

@@ -17,6 +17,7 @@
 #include "bpfwalk/walk_workers.h"
 #include "target/mapping_list.h"
 #include "unwind/remote_code.h"
+#include "unwind/space.h"
 
 /**
  * struct bpf_tables - of all files and registered code
@@ -24,6 +25,9 @@
  * @of_files, @of_file_count: by file number: the number of the file's first table, 0: it was not
  *	asked for; KERNEL_NO_FILE: it has none
  * @taken: tables that were built, or could not be
+ * @list, @list_count: entries of the list that was made last, ascending
+ * @whole: all tables are there that are to be in it
+ * @grows: some of them are JIT tables, which grow
  */
 struct bpf_tables {
 	struct bobbin_unwinder *unwinder;
@@ -32,6 +36,9 @@ struct bpf_tables {
 	uint32_t *of_files;
 	size_t of_file_count, of_file_room;
 	uint64_t taken;
+	struct kernel_mapping *list;
+	size_t list_count, list_room;
+	bool whole, grows;
 };
 
 /* The rest of @tables is zero, or the caller's.  0 or a negative errno. */
@@ -46,10 +53,16 @@ bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping
 			struct kernel_mapping *ret);
 
 /*
- * Put registered code over the entry of what is mapped there.  @ask: find out what its table is
- * now; else that is done only once, for a new one.  false: the table is to come.
+ * Make the list of a process: its mappings, overlaid by the code that it has registered.  0;
+ * -ENOMEM; -E2BIG: more than a list can have.
  */
-bool bpf_tables_registered(struct bpf_tables *tables, const struct remote_range *range, bool ask,
-			   struct kernel_mapping *entry);
+int bpf_tables_make_list(struct bpf_tables *tables, const struct bobbin_space *space);
+
+/*
+ * What the entry of an address would say now, of registered code by what lists have found out;
+ * false: there is none.
+ */
+bool bpf_tables_entry_at(struct bpf_tables *tables, struct bobbin_space *space, uint64_t addr,
+			 struct kernel_mapping *ret);
 
 #endif

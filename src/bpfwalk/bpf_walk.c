@@ -14,7 +14,6 @@
 #include "bpfwalk/bpf_lists.h"
 #include "bpfwalk/bpf_samples.h"
 #include "bpfwalk/exec_lists.h"
-#include "bpfwalk/mapping_builder.h"
 #include "bpfwalk/sampler_program.h"
 #include "sampler.skel.h"
 #include "unwind/remote_update.h"
@@ -39,8 +38,7 @@ struct bpf_walk {
 	struct bpf_tables tables;
 	struct bpf_lists lists;
 	struct exec_lists exec_lists;
-	uint64_t time;                  /* records up to here were read */
-	struct mapping_builder entries; /* of the list that is being made */
+	uint64_t time; /* records up to here were read */
 	struct bpf_samples samples;
 	struct bpf_trace trace; /* of the last sample */
 	bool outlived;          /* @trace was walked by registrations that are gone */
@@ -131,7 +129,6 @@ int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_optio
 	w->load = (struct walk_job){.run = load_best, .drop = drop_load};
 	w->options = *options;
 	w->tables.unwinder = unwinder;
-	w->entries.tables = &w->tables;
 	r = bpf_tables_init(&w->tables);
 	if (!r)
 		r = bpf_lists_init(&w->lists);
@@ -158,7 +155,6 @@ void bpf_walk_close(struct bpf_walk *walk)
 	bpf_tables_fini(&walk->tables);
 	unload(walk);
 	bpf_lists_fini(&walk->lists);
-	mapping_builder_fini(&walk->entries);
 	free(walk);
 }
 
@@ -196,14 +192,14 @@ static struct known_list *make_list(struct bpf_walk *w, struct walked_process *p
 
 	process->grows = 0;
 	if (process->space->maps.count > KERNEL_LIST_MAX ||
-	    mapping_builder_make(&w->entries, process->space))
+	    bpf_tables_make_list(&w->tables, process->space))
 		return NULL;
-	process->waits = !w->entries.whole;
+	process->waits = !w->tables.whole;
 	cost = clock_now() - begun;
-	if (w->entries.grows)
+	if (w->tables.grows)
 		process->grows = begun +
 				 (GROW_FACTOR * cost > GROW_NS ? GROW_FACTOR * cost : GROW_NS);
-	return bpf_lists_get(&w->lists, w->entries.list, (uint32_t)w->entries.count);
+	return bpf_lists_get(&w->lists, w->tables.list, (uint32_t)w->tables.list_count);
 }
 
 /*
@@ -415,7 +411,7 @@ static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 {
 	struct kernel_mapping now;
 
-	if (mapping_builder_at(&w->entries, process->space, pc, &now) && now.file == then->file &&
+	if (bpf_tables_entry_at(&w->tables, process->space, pc, &now) && now.file == then->file &&
 	    now.bias == then->bias)
 		return true;
 	w->outlived |= kernel_is_registered(then->file);
