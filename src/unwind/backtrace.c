@@ -6,11 +6,12 @@
 #include <bobbin/backtrace.h>
 #include <errno.h>
 #include <pthread.h>
+#include <ucontext.h>
 
+#include "base/native_arch.h"
 #include "codemap/own_registry.h"
-#include "unwind/fiber_start.h"
 #include "unwind/here_regs.h"
-#include "unwind/loaded_objects.h"
+#include "unwind/loaded_object.h"
 #include "unwind/own_walk.h"
 #include "unwind/walk_slot.h"
 #include "unwind/worker.h"
@@ -56,6 +57,37 @@ static int learn_of_forks(void)
 		return -ENOMEM;
 	own.knows_forks = true;
 	return 0;
+}
+
+/* Not every C library has them. */
+#pragma weak getcontext
+#pragma weak makecontext
+
+static void never_runs(void)
+{
+}
+
+/*
+ * Where functions of makecontext(3) return to, by what it puts into a context; 0: there is none.
+ * The C library makes that up: it is the first byte of a function that nobody has called from
+ * there, so the byte before it, where return addresses are looked up, belongs to nothing.
+ */
+static uint64_t fiber_start(void)
+{
+	const struct bobbin_arch *arch = native_arch();
+	_Alignas(16) uint8_t stack[1024];
+	uint64_t gpr[BOBBIN_REG_COUNT];
+	struct bobbin_regs regs;
+	ucontext_t context;
+
+	if (!getcontext || !makecontext || getcontext(&context))
+		return 0;
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	context.uc_link = NULL;
+	makecontext(&context, never_runs, 0);
+	bobbin_context_regs(&context, gpr, &regs);
+	return arch->default_ra_off ? *(const uint64_t *)regs.sp : gpr[arch->ra];
 }
 
 /* The function that fibers return to, from start to end as its table says. */

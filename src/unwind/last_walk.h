@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * last_walk.h - what a walk leaves for the next one on the same stack, see walk_memo.h.
+ * last_walk.h - what a walk leaves for the next one on the same stack, see walk_loop.h.
  */
 #ifndef BOBBIN_UNWIND_LAST_WALK_H
 #define BOBBIN_UNWIND_LAST_WALK_H

@@ -1,9 +1,275 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/loaded_object.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The map has ranges that cross such bounds in pieces. */
+#define CHUNK 0xffffffffull
+
+/* The first part of [@at, @end) that the map has no code for. */
+static bool next_gap(const struct code_map *map, uint64_t at, uint64_t end, struct image_text *ret)
+{
+	struct code_range next;
+
+	for (; at < end; at = next.end) {
+		bool found = code_map_next(map, at, &next) && next.start < end;
+		uint64_t chunk_end = (at | CHUNK) + 1;
+
+		if (found && next.start <= at)
+			continue;
+		if (found)
+			end = next.start;
+		*ret = (struct image_text){at, end < chunk_end ? end : chunk_end};
+		return true;
+	}
+	return false;
+}
+
+static bool has_gap(const struct code_map *map, const struct loaded_image *image)
+{
+	struct image_text gap;
+
+	for (size_t i = 0; i < image->text_count; i++)
+		if (next_gap(map, image->text[i].start, image->text[i].end, &gap))
+			return true;
+	return false;
+}
+
+/* 1: there were gaps; 0; -ENOMEM. */
+static int fill_gaps(struct code_map *map, struct loaded_object *o)
+{
+	int filled = 0;
+
+	for (size_t i = 0; i < o->image.text_count; i++) {
+		struct image_text gap = {.end = o->image.text[i].start};
+
+		while (next_gap(map, gap.end, o->image.text[i].end, &gap)) {
+			struct code_range range = {gap.start, gap.end, &o->code};
+			int r = code_map_add(map, &range);
+
+			if (r)
+				return r;
+			filled = 1;
+		}
+	}
+	return filled;
+}
+
+/* The last removal may release the object. */
+static void remove_object(struct code_map *map, struct loaded_object *o)
+{
+	const struct code *code = &o->code;
+	uint32_t left = code->ranges;
+
+	loaded_object_unlink(o);
+	for (size_t i = 0; left && i < o->image.text_count; i++) {
+		uint64_t at = o->image.text[i].start, end = o->image.text[i].end;
+		struct code_range next;
+
+		for (; left && code_map_next(map, at, &next) && next.start < end; at = next.end)
+			if (next.code == code) {
+				left--;
+				code_map_remove(map, &next);
+			}
+	}
+}
+
+static struct loaded_image *find_image(const struct image_list *list,
+				       const struct loaded_object *object)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (loaded_image_same(&list->images[i], &object->image))
+			return &list->images[i];
+	return NULL;
+}
+
+/*
+ * Registrations may have taken all of an object's ranges.  The map releases it then,
+ * in the middle of any change: nothing of the list may be such when the map changes.
+ */
+static int unlink_released(struct loaded_objects *objects)
+{
+	struct loaded_object *o, *next;
+	int changed = 0;
+
+	for (o = objects->first; o; o = next) {
+		next = o->next;
+		if (o->code.ranges)
+			continue;
+		loaded_object_unlink(o);
+		changed = 1;
+	}
+	return changed;
+}
+
+/* Remove what is gone, complete what is there, and forget those images. */
+static int update_known(struct loaded_objects *objects, struct code_map *map,
+			struct image_list *list)
+{
+	struct loaded_object *o, *next;
+	int changed = unlink_released(objects);
+
+	for (o = objects->first; o; o = next) {
+		next = o->next;
+		if (find_image(list, o) && loaded_object_linked(o))
+			continue;
+		remove_object(map, o);
+		changed = 1;
+	}
+	for (o = objects->first; o; o = o->next) {
+		struct loaded_image *image = find_image(list, o);
+		int r = image ? fill_gaps(map, o) : 0;
+
+		if (r < 0)
+			return r;
+		changed |= r;
+		if (image)
+			image->text_count = 0;
+	}
+	return changed;
+}
+
+/* Objects whose text is all registered need no tables. */
+static size_t count_new(struct code_map *map, struct image_list *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!has_gap(map, &list->images[i]))
+			list->images[i].text_count = 0;
+		count += list->images[i].text_count != 0;
+	}
+	return count;
+}
+
+static int open_new(struct image_list *list, struct mapping_list *maps,
+		    struct loaded_object **first)
+{
+	int r = mapping_list_load(maps, getpid());
+
+	if (r == -ENOMEM)
+		return r;
+	for (size_t i = 0; i < list->count; i++) {
+		struct loaded_object *o;
+
+		if (!list->images[i].text_count)
+			continue;
+		r = loaded_object_open(&list->images[i], maps, &o);
+		if (r == -ESTALE)
+			continue;
+		if (r)
+			return r;
+		o->next = *first;
+		*first = o;
+	}
+	return 0;
+}
+
+static int open_objects(struct image_list *list, struct loaded_object **first)
+{
+	struct file_table files = {0};
+	struct mapping_list maps = {.files = &files};
+	int r = open_new(list, &maps, first);
+
+	mapping_list_fini(&maps);
+	file_table_fini(&files);
+	return r;
+}
+
+/* Put objects that were opened into the map; what finds no room there is closed. */
+static int add_objects(struct loaded_objects *objects, struct code_map *map,
+		       struct loaded_object *first)
+{
+	struct loaded_object *next;
+	int r = 0, changed = 0;
+
+	for (struct loaded_object *o = first; o; o = next) {
+		int filled = r ? 0 : fill_gaps(map, o);
+
+		next = o->next;
+		if (filled < 0)
+			r = filled;
+		if (!o->code.ranges) {
+			loaded_object_close(o);
+			continue;
+		}
+		o->next = objects->first;
+		o->list = &objects->first;
+		objects->first = o;
+		changed = 1;
+	}
+	return r ? r : changed;
+}
+
+static int sync_list(struct loaded_objects *objects, struct registry *registry,
+		     struct image_list *list)
+{
+	struct code_map *map = registry_map(registry);
+	struct loaded_object *first = NULL;
+	int changed, added, r;
+	size_t count;
+
+	registry_lock(registry);
+	changed = update_known(objects, map, list);
+	count = changed < 0 ? 0 : count_new(map, list);
+	registry_unlock(registry);
+	if (!count)
+		return changed;
+
+	r = open_objects(list, &first);
+	registry_lock(registry);
+	added = add_objects(objects, map, first);
+	registry_unlock(registry);
+	if (r)
+		return r;
+	return added < 0 ? added : changed | added;
+}
+
+int loaded_objects_sync(struct loaded_objects *objects, struct registry *registry)
+{
+	struct image_list list;
+	int r = image_list_init(&list);
+
+	if (r)
+		return r;
+	r = sync_list(objects, registry, &list);
+	image_list_fini(&list);
+	return r;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* the header declares it; the library that runs may be older */
+#pragma weak _dl_find_object
+
+bool loader_link_usable(void)
+{
+	return _dl_find_object;
+}
+
+bool loader_link_find(uint64_t addr, struct loader_link *ret)
+{
+	struct dl_find_object object;
+
+	if (!_dl_find_object || _dl_find_object((void *)addr, &object))
+		return false;
+	*ret = (struct loader_link){object.dlfo_link_map, object.dlfo_map_start,
+				    object.dlfo_eh_frame};
+	return true;
+}
+#else
+bool loader_link_usable(void)
+{
+	return false;
+}
+
+bool loader_link_find(uint64_t addr, struct loader_link *ret)
+{
+	return false;
+}
+#endif
 
 /* The last reader has left. */
 static void release(struct code *code)

@@ -7,14 +7,50 @@
 #ifndef BOBBIN_UNWIND_LOADED_OBJECT_H
 #define BOBBIN_UNWIND_LOADED_OBJECT_H
 
+#include <bobbin/types.h>
 #include <bobbin/unwind.h>
 
 #include "codemap/code_map.h"
+#include "codemap/registry.h"
 #include "target/mapping_list.h"
 #include "unwind/loaded_image.h"
-#include "unwind/loader_link.h"
 #include "unwind/module.h"
 #include "unwind/self_memory.h"
+
+/*
+ * The loaded ELF objects of the own process in a code map.
+ *
+ * What is registered goes first: an object's ranges fill the rest of its text.
+ */
+
+/* Zero: nothing is in the map.  The list is read and changed under the registry's lock. */
+struct loaded_objects {
+	struct loaded_object *first;
+};
+
+/*
+ * Add what was loaded and remove what was unloaded since.  1: something has
+ * changed; 0; -ENOMEM.  One thread at a time, which holds none of the registry's
+ * and the loader's locks.
+ */
+int loaded_objects_sync(struct loaded_objects *objects, struct registry *registry);
+
+/*
+ * What the dynamic loader says of an address, in any context.
+ *
+ * glibc since 2.35 has _dl_find_object(), which is async-signal-safe and takes no
+ * lock.  Elsewhere nothing is known.
+ */
+
+struct loader_link {
+	const void *map, *start, *eh_frame;
+};
+
+/* Whether loader_link_find() can tell. */
+bool loader_link_usable(void);
+
+/* The object with an address; false: there is none. */
+bool loader_link_find(uint64_t addr, struct loader_link *ret);
 
 struct loaded_object {
 	struct code code; /* .object is this */
