@@ -88,8 +88,13 @@ static int add(struct section_tables *tables, int error, struct section_table *t
 	/* a section without rows says nothing */
 	if (error == -ENODATA)
 		return 0;
-	if (error)
+	/* one that was made with other limits may be larger */
+	if (!error && table->size > *limit)
+		error = -E2BIG;
+	if (error) {
+		free(table->own);
 		return error;
+	}
 	note_digest(table);
 	tables->list[tables->count++] = *table;
 	*limit -= table->size;
@@ -109,6 +114,8 @@ static int make_frames(struct module *module, const struct elf_image *image, uin
 	for (unsigned int i = 0; i < count && !r; i++) {
 		struct section_table table = {0};
 
+		if (!*limit)
+			return -E2BIG;
 		r = count == 1 ? make_alone(module, image, &views[i], *limit, &table)
 			       : make_cfi(&views[i], *limit, &table);
 		r = add(ret, r, &table, limit);

@@ -575,8 +575,6 @@ static int write_parts(struct table_output *o)
 		r = table_blocks_make(&o->rules, o->start, b->end, b->limit, &o->blocks);
 	if (!r)
 		r = table_index_make(o->blocks.starts, o->blocks.count, o->cells, &o->index);
-	if (!r && is_over(o, o->index.size + o->blocks.bytes.size))
-		r = -E2BIG;
 	return r;
 }
 
@@ -605,6 +603,7 @@ static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
 {
 	struct byte_buffer out = {0};
 	uint8_t head[TABLE_HEAD_SIZE];
+	int r;
 
 	write_head(o, head);
 	byte_buffer_put(&out, head, sizeof(head));
@@ -614,9 +613,10 @@ static int join_parts(struct table_output *o, uint8_t **data, uint64_t *size)
 	byte_buffer_put(&out, o->index.data, o->index.size);
 	byte_buffer_align(&out, TABLE_BLOCK_SIZE);
 	byte_buffer_put(&out, o->blocks.bytes.data, o->blocks.bytes.size);
-	if (out.failed) {
+	r = out.failed ? -ENOMEM : is_over(o, out.size) ? -E2BIG : 0;
+	if (r) {
 		byte_buffer_fini(&out);
-		return -ENOMEM;
+		return r;
 	}
 	*data = out.data;
 	*size = out.size;
