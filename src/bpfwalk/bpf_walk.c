@@ -40,9 +40,8 @@ struct bpf_walk {
 	struct exec_lists exec_lists;
 	uint64_t time; /* records up to here were read */
 	struct bpf_samples samples;
-	struct bpf_trace trace; /* of the last sample */
-	bool outlived;          /* @trace was walked by registrations that are gone */
-	uint64_t roomless;      /* processes that found no room for a list */
+	struct bpf_trace trace;                   /* of the last sample */
+	uint64_t roomless;                        /* processes that found no room for a list */
 	uint64_t looked_news, looked_drops, look; /* when all were looked at, and when to again */
 	uint64_t news, news_time; /* tables that lists were made anew for, and when */
 };
@@ -404,23 +403,24 @@ void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 
 /*
  * Whether an address has the same code as in the list that it was walked by.  Registered code may
- * be gone since: the program compared the process's own count of registrations before the walk.
+ * be gone since, which is @outlived: the program compared the process's own count of registrations
+ * before the walk.
  */
 static bool code_holds(struct bpf_walk *w, struct walked_process *process,
-		       const struct kernel_mapping *then, uint64_t pc)
+		       const struct kernel_mapping *then, uint64_t pc, bool *outlived)
 {
 	struct kernel_mapping now;
 
 	if (bpf_tables_entry_at(&w->tables, process->space, pc, &now) && now.file == then->file &&
 	    now.bias == then->bias)
 		return true;
-	w->outlived |= kernel_is_registered(then->file);
+	*outlived |= kernel_is_registered(then->file);
 	return kernel_is_registered(then->file);
 }
 
 /* Frames from the leaf on whose code is the same as when they were walked. */
 static uint32_t frames_that_hold(struct bpf_walk *w, struct walked_process *process,
-				 const struct bpf_trace *trace)
+				 const struct bpf_trace *trace, bool *outlived)
 {
 	const struct known_list *used = bpf_lists_find(&w->lists, trace->list);
 	uint32_t i = 0;
@@ -431,7 +431,7 @@ static uint32_t frames_that_hold(struct bpf_walk *w, struct walked_process *proc
 
 		pc -= !(trace->frames[i] & KERNEL_EXACT);
 		then = known_list_at(used, pc);
-		if (!then || !code_holds(w, process, then, pc))
+		if (!then || !code_holds(w, process, then, pc, outlived))
 			break;
 	}
 	return i;
@@ -482,24 +482,24 @@ static struct bobbin_frame frame_of(uint64_t word)
 }
 
 bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
-		    struct bobbin_trace *trace)
+		    const struct bpf_trace *walked, struct bobbin_trace *trace)
 {
-	const struct bpf_trace *from = &walk->trace;
-	enum bobbin_reason end = from->cookie ? BOBBIN_REASON_STACK_HOLE : BOBBIN_REASON_OUTERMOST;
-	uint32_t count, inner, skipped;
+	enum bobbin_reason end = walked->cookie ? BOBBIN_REASON_STACK_HOLE
+						: BOBBIN_REASON_OUTERMOST;
+	uint32_t count = walked->count, inner, skipped;
+	bool outlived = false;
 
-	if (!from->count)
+	if (!count)
 		end = BOBBIN_REASON_STACK_UNKNOWN;
-	walk->outlived = false;
-	count = is_current(walk, process, from->list) ? from->count
-						      : frames_that_hold(walk, process, from);
-	trace->reason = count == from->count ? end : BOBBIN_REASON_UNLOADED;
+	if (!is_current(walk, process, walked->list))
+		count = frames_that_hold(walk, process, walked, &outlived);
+	trace->reason = count == walked->count ? end : BOBBIN_REASON_UNLOADED;
 	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
 	trace->count = count - skipped;
 	inner = skipped ? trace->max - trace->outer : count;
 	for (uint32_t i = 0; i < trace->count; i++)
-		trace->frames[i] = frame_of(from->frames[i < inner ? i : i + skipped]);
-	return !walk->outlived;
+		trace->frames[i] = frame_of(walked->frames[i < inner ? i : i + skipped]);
+	return !outlived;
 }
 
 static void read_counts(const struct bpf_walk *walk, struct bpf_walk_stats *ret)

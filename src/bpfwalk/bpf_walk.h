@@ -114,13 +114,13 @@ int bpf_walk_missed(const struct bpf_walk *walk);
 const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk);
 
 /*
- * The user stack of the last sample; @trace as for bobbin_unwind().  Where the mappings have
+ * The user stack of a sample; @trace as for bobbin_unwind().  Where the mappings have
  * changed since, it ends with BOBBIN_REASON_UNLOADED; where a page was waited for in vain, with
  * BOBBIN_REASON_STACK_HOLE.  false: it was walked by registrations that user space does not know
  * any more, so user space would walk it otherwise.
  */
 bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
-		    struct bobbin_trace *trace);
+		    const struct bpf_trace *walked, struct bobbin_trace *trace);
 
 void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret);
 

@@ -103,7 +103,7 @@ const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)
 }
 
 bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
-		    struct bobbin_trace *trace)
+		    const struct bpf_trace *walked, struct bobbin_trace *trace)
 {
 	return false;
 }

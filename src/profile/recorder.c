@@ -316,22 +316,22 @@ static int on_event(struct recorder *r, struct perf_event *event)
 
 static int drain(struct recorder *r, bool final)
 {
+	const struct bpf_trace *walked;
 	struct perf_event event;
 	int error = 0, got;
-	bool walk;
 
 	sampler_sweep(r->sampler, final);
 	if (r->walk)
 		error = bpf_walk_collect(r->walk);
 	if (!error)
 		error = recorder_sweep_code(r);
-	while (!error && (got = recorder_next_event(r, &event, &walk)) != 0) {
+	while (!error && (got = recorder_next_event(r, &event, &walked)) != 0) {
 		if (got >= 0)
 			r->time = event.time;
 		if (got < 0)
 			r->stats.broken++;
 		else
-			error = walk ? recorder_on_walk(r, &event) : on_event(r, &event);
+			error = walked ? recorder_on_walk(r, &event, walked) : on_event(r, &event);
 	}
 	if (r->walk) {
 		bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));

@@ -177,9 +177,11 @@ int recorder_attach_walk(struct recorder *recorder);
  */
 void recorder_follow_all(struct recorder *recorder, bool wait);
 
-/* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
-int recorder_next_event(struct recorder *recorder, struct perf_event *ret, bool *walk);
-int recorder_on_walk(struct recorder *recorder, const struct perf_event *event);
+/* The next record of perf, or sample of the program and its stack, by time: 1, 0, -EBADMSG. */
+int recorder_next_event(struct recorder *recorder, struct perf_event *ret,
+			const struct bpf_trace **walked);
+int recorder_on_walk(struct recorder *recorder, const struct perf_event *event,
+		     const struct bpf_trace *walked);
 
 /* Compare a walk of a copy with the kernel's, if there is one; forget that, or all of them. */
 void recorder_compare(struct recorder *recorder, const struct perf_event *event,

@@ -404,22 +404,24 @@ static void describe_walk(const struct recorder *r, const struct bpf_trace *walk
 		ret->sample.ip = walked->frames[0] & KERNEL_PC;
 }
 
-/* The next record of perf or sample of the program, by time: 1, 0, -EBADMSG. */
-int recorder_next_event(struct recorder *r, struct perf_event *ret, bool *walk)
+int recorder_next_event(struct recorder *r, struct perf_event *ret,
+			const struct bpf_trace **walked)
 {
 	uint64_t time = r->walk ? bpf_walk_time(r->walk) : UINT64_MAX;
 	/* a walk comes before the kernel's sample of the same stack, which has the same time */
 	int got = sampler_next(r->sampler, time - 1, ret);
 
-	*walk = !got && time != UINT64_MAX && time <= sampler_horizon(r->sampler);
-	if (!*walk)
+	*walked = NULL;
+	if (got || time == UINT64_MAX || time > sampler_horizon(r->sampler))
 		return got;
-	describe_walk(r, bpf_walk_next(r->walk), ret);
+	*walked = bpf_walk_next(r->walk);
+	describe_walk(r, *walked, ret);
 	return 1;
 }
 
 /* A sample whose stack was walked in the kernel. */
-int recorder_on_walk(struct recorder *r, const struct perf_event *event)
+int recorder_on_walk(struct recorder *r, const struct perf_event *event,
+		     const struct bpf_trace *walked)
 {
 	struct bobbin_trace trace = recorder_trace(r);
 	struct thread *thread;
@@ -429,7 +431,7 @@ int recorder_on_walk(struct recorder *r, const struct perf_event *event)
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
 		return error;
-	comparable = bpf_walk_trace(r->walk, &thread->process->walk, &trace);
+	comparable = bpf_walk_trace(r->walk, &thread->process->walk, walked, &trace);
 	/* between two programs, where the registers are the old one's */
 	if (!trace.count && thread->process->in_exec)
 		trace.reason = BOBBIN_REASON_NO_USER;

@@ -32,8 +32,8 @@ static struct frames make_frames(bool debug_frame, uint64_t start)
 	const uint8_t text[] = {1, 0, 1, 0x78, arch->ra, 0x0c, arch->sp, 8, 0x80 | arch->ra, 1};
 	struct frames frames = {
 		.cie = {sizeof(frames.cie) - 4, debug_frame ? UINT32_MAX : 0, {0}},
-		.fde = {sizeof(frames.fde) - 4,
-			debug_frame ? 0 : offsetof(struct frames, fde.cie), start, 0x100},
+		.fde = {sizeof(frames.fde) - 4, debug_frame ? 0 : offsetof(struct frames, fde.cie),
+			start, 0x100},
 	};
 
 	memcpy(frames.cie.text, text, sizeof(text));
@@ -48,8 +48,8 @@ static struct module two_sections(struct frames sections[2])
 	sections[0] = make_frames(false, 0x10000);
 	sections[1] = make_frames(true, 0x20000);
 	module.image.eh_frame = (struct elf_bytes){(uint8_t *)&sections[0], sizeof(*sections), 0};
-	module.image.debug_frame =
-		(struct elf_bytes){(uint8_t *)&sections[1], sizeof(*sections), 0};
+	module.image.debug_frame = (struct elf_bytes){(uint8_t *)&sections[1], sizeof(*sections),
+						      0};
 	table_set_init(native_arch(), &module.tables);
 	return module;
 }
