@@ -108,7 +108,7 @@ static uint32_t find_place(const struct name_recorder *k, uint64_t hash, const s
 /* @ret: as find_place(); 0 where there is no room. */
 static int note(struct name_recorder *k, const struct mapping *m, uint64_t pc, uint32_t *ret)
 {
-	struct place place = {m->file, m->offset + (pc - m->start), m->offset, 0};
+	struct place place = {m->file, mapping_offset(m, pc), m->offset, 0};
 	uint64_t hash = hash_words(place.file->number, place.offset, k->seed);
 	int r;
 

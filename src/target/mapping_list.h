@@ -61,6 +61,12 @@ struct mapping {
 	int pid;
 };
 
+/* Where in its file an address of a mapping is. */
+static inline uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
+{
+	return addr - m->start + m->offset;
+}
+
 /* Zero but for @files and @reader to begin. */
 struct mapping_list {
 	struct file_table *files;      /* of the mappings; borrowed */

@@ -15,7 +15,7 @@
 #include "base/process_reader.h"
 #include "elf/elf_image.h"
 #include "golang/pclntab.h"
-#include "target/mapped_file.h"
+#include "target/mapping_list.h"
 #include "unwind/cached_cfi.h"
 #include "unwind/call_frames.h"
 #include "unwind/indexed_sections.h"
@@ -147,6 +147,10 @@ struct module *unwinder_file_module(struct bobbin_unwinder *unwinder,
  */
 struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct mapped_file *file,
 				  uint64_t mapped, uint64_t offset, uint64_t *vaddr);
+
+/* The same for an address of a mapping, which may be NULL: there are none. */
+struct module *unwinder_module_in(struct bobbin_unwinder *unwinder, const struct mapping *mapping,
+				  uint64_t addr, uint64_t *vaddr);
 
 /*
  * Wait for rules that are inferred later, if some were asked for, as inference_queue_finish().

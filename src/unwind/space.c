@@ -142,7 +142,7 @@ static void place_in_mapping(const struct mapping *m, uint64_t addr, struct bobb
 				.generation = f->generation,
 				.pid = m->pid,
 			},
-		.file_offset = m->offset + (addr - m->start),
+		.file_offset = mapping_offset(m, addr),
 	};
 	memcpy(ret->mapping.build_id, f->build_id, sizeof(f->build_id));
 	if (f->kind == FILE_VDSO)

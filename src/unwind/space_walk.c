@@ -86,9 +86,9 @@ static uint64_t place_key(const struct space_walk *w, uint64_t addr)
 	if (!m || m->file->kind != FILE_REGULAR || remote_code_find(w->space->remote, addr) ||
 	    !unwinder_file_module(w->unwinder, m->file))
 		return 0;
-	if ((addr - m->start + m->offset) & (EXACT_PLACE | RETURN_PLACE | ROOT_PLACE))
+	if (mapping_offset(m, addr) & (EXACT_PLACE | RETURN_PLACE | ROOT_PLACE))
 		return 0;
-	return rule_cache_key(m->file->number, addr - m->start + m->offset);
+	return rule_cache_key(m->file->number, mapping_offset(m, addr));
 }
 
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
@@ -98,29 +98,13 @@ static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 	return addr - w->range.start < w->range.size || space_has(w->space, addr);
 }
 
-/* The tables of the file of @m at an address in it, and where they speak of it; NULL: none. */
-static struct module *module_of(const struct space_walk *w, const struct mapping *m, uint64_t addr,
-				uint64_t *offset, uint64_t *vaddr)
-{
-	*offset = addr - m->start + m->offset;
-	return unwinder_module_at(w->unwinder, m->file, m->offset, *offset, vaddr);
-}
-
-/* The same of what is mapped at an address; NULL also if that is nothing. */
-static struct module *module_at(const struct space_walk *w, uint64_t addr, uint64_t *offset,
-				uint64_t *vaddr)
-{
-	const struct mapping *m = space_find(w->space, addr);
-
-	return m ? module_of(w, m, addr, offset, vaddr) : NULL;
-}
-
 static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t pc,
 					   struct table_step *step)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
-	uint64_t offset, vaddr;
-	const struct module *module = module_at(w, pc, &offset, &vaddr);
+	uint64_t vaddr;
+	const struct module *module = unwinder_module_in(w->unwinder, space_find(w->space, pc), pc,
+							 &vaddr);
 
 	if (!module)
 		return BOBBIN_REASON_NO_TABLE;
@@ -202,8 +186,9 @@ static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
-	uint64_t offset, vaddr;
-	struct module *module = module_at(w, addr, &offset, &vaddr);
+	uint64_t vaddr;
+	struct module *module = unwinder_module_in(w->unwinder, space_find(w->space, addr), addr,
+						   &vaddr);
 
 	return module && table_set_is_entry(&module->tables, vaddr);
 }
@@ -213,12 +198,11 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 {
 	const struct space_walk *w = world;
 	const struct mapping *m = space_find(w->space, addr);
-	const struct module *module;
-	uint64_t offset, vaddr;
+	uint64_t vaddr;
+	const struct module *module = unwinder_module_in(w->unwinder, m, addr, &vaddr);
 
-	module = m ? module_of(w, m, addr, &offset, &vaddr) : NULL;
 	if (module)
-		return unwinder_file_code(w->unwinder, module, offset, dst, size);
+		return unwinder_file_code(w->unwinder, module, mapping_offset(m, addr), dst, size);
 	if (!m && !remote_code_find(w->space->remote, addr))
 		return false;
 	if (w->mem->read == bobbin_process_memory_read)
@@ -298,8 +282,8 @@ static BOBBIN_OUT_OF_LINE void find_range(struct bobbin_space *space, uint64_t a
 		end = range->end;
 		key = remote_rule_key(range->place);
 	} else if (m && m->file->kind != FILE_NONE) {
-		key = rule_cache_key(m->file->number, m->offset + (start - m->start));
-		if (key && (m->offset + (end - m->start)) >> KEY_FILE)
+		key = rule_cache_key(m->file->number, mapping_offset(m, start));
+		if (key && mapping_offset(m, end) >> KEY_FILE)
 			key = 0;
 	}
 	if (key || (m && m->file->kind == FILE_NONE && !range))

@@ -377,6 +377,14 @@ struct module *unwinder_module_at(struct bobbin_unwinder *unwinder, const struct
 	return inner_module_at(unwinder, file, mapped, offset, vaddr);
 }
 
+struct module *unwinder_module_in(struct bobbin_unwinder *unwinder, const struct mapping *mapping,
+				  uint64_t addr, uint64_t *vaddr)
+{
+	return mapping ? unwinder_module_at(unwinder, mapping->file, mapping->offset,
+					    mapping_offset(mapping, addr), vaddr)
+		       : NULL;
+}
+
 int unwinder_file_open(struct bobbin_unwinder *unwinder, const struct mapped_file *file)
 {
 	struct module *module = unwinder_file_module(unwinder, file);
@@ -398,14 +406,10 @@ struct module *unwinder_module(struct bobbin_unwinder *unwinder, struct bobbin_s
 			       uint64_t addr)
 {
 	const struct mapping *m = space_find(space, addr);
-	struct module *module;
 	uint64_t vaddr;
+	struct module *module = unwinder_module_in(unwinder, m, addr, &vaddr);
 
-	if (!m)
-		return NULL;
-	module = unwinder_module_at(unwinder, m->file, m->offset, addr - m->start + m->offset,
-				    &vaddr);
-	return module ? module : unwinder_file_module(unwinder, m->file);
+	return module || !m ? module : unwinder_file_module(unwinder, m->file);
 }
 
 BOBBIN_API void bobbin_unwinder_preload(struct bobbin_unwinder *unwinder,
@@ -427,9 +431,7 @@ BOBBIN_API int bobbin_function_start(struct bobbin_unwinder *unwinder, struct bo
 {
 	const struct mapping *m = space_find(space, addr);
 	uint64_t vaddr, start;
-	struct module *module = m ? unwinder_module_at(unwinder, m->file, m->offset,
-						       addr - m->start + m->offset, &vaddr)
-				  : NULL;
+	struct module *module = unwinder_module_in(unwinder, m, addr, &vaddr);
 
 	if (module && table_set_function(&module->tables, vaddr, &start)) {
 		*ret = start;
@@ -486,7 +488,7 @@ static bool find_cached(const struct bobbin_unwinder *u, uint64_t key, struct bo
 static enum bobbin_source mapped_rule(struct bobbin_unwinder *u, const struct mapping *m,
 				      uint64_t pc, struct bobbin_rule *ret)
 {
-	uint64_t offset = pc - m->start + m->offset;
+	uint64_t offset = mapping_offset(m, pc);
 	uint64_t key = rule_cache_key(m->file->number, offset);
 	enum bobbin_source source;
 
