@@ -45,30 +45,24 @@ static int make_sframe(const struct indexed_sections *sections, uint64_t limit,
 	return r;
 }
 
-static void note_source(const struct bobbin_cfi_view *view, struct section_table *ret)
-{
-	ret->source = view->debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
-}
-
-/* The only section of call-frame information: its table may be in the cache. */
-static int make_alone(struct module *module, const struct elf_image *image,
-		      const struct bobbin_cfi_view *view, uint64_t limit, struct section_table *ret)
-{
-	note_source(view, ret);
-	if (view->frame_size > SECTION_MAX)
-		return -EFBIG;
-	return module_compiled(module, image, limit, &ret->data, &ret->size);
-}
-
-static int make_cfi(const struct bobbin_cfi_view *view, uint64_t limit, struct section_table *ret)
+/* @alone: it is the only section of call-frame information, whose table may be in the cache. */
+static int make_cfi(struct module *module, const struct elf_image *image,
+		    const struct bobbin_cfi_view *view, bool alone, uint64_t limit,
+		    struct section_table *ret)
 {
 	int r;
 
-	note_source(view, ret);
+	ret->source = view->debug_frame ? BOBBIN_SOURCE_DEBUG_FRAME : BOBBIN_SOURCE_EH_FRAME;
 	if (view->frame_size > SECTION_MAX)
 		return -EFBIG;
-	r = compile_cfi(view, 1, NULL, 0, limit, NULL, &ret->own, &ret->size);
-	ret->data = ret->own;
+	if (!alone) {
+		r = compile_cfi(view, 1, NULL, 0, limit, NULL, &ret->own, &ret->size);
+		ret->data = ret->own;
+		return r;
+	}
+	r = cached_cfi_table(image, &module->kept, limit);
+	ret->data = module->kept.kept.data;
+	ret->size = module->kept.kept.size;
 	return r;
 }
 
@@ -114,10 +108,8 @@ static int make_frames(struct module *module, const struct elf_image *image, uin
 	for (unsigned int i = 0; i < count && !r; i++) {
 		struct section_table table = {0};
 
-		if (!*limit)
-			return -E2BIG;
-		r = count == 1 ? make_alone(module, image, &views[i], *limit, &table)
-			       : make_cfi(&views[i], *limit, &table);
+		r = !*limit ? -E2BIG
+			    : make_cfi(module, image, &views[i], count == 1, *limit, &table);
 		r = add(ret, r, &table, limit);
 	}
 	return r;

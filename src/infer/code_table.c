@@ -103,9 +103,11 @@ static int put_nothing(struct table_builder *b)
 	return r ? r : table_builder_end(b, 1);
 }
 
-static int compile(const struct infer_rows *rows, struct infer_result *ret)
+static int compile(const struct infer_rows *rows, struct kept_table *ret)
 {
 	struct table_builder builder;
+	uint64_t size;
+	uint8_t *made;
 	int r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder);
 
 	if (!r)
@@ -113,13 +115,15 @@ static int compile(const struct infer_rows *rows, struct infer_result *ret)
 	if (!r && !builder.rows.count)
 		r = put_nothing(&builder);
 	if (!r)
-		r = table_builder_make(&builder, &ret->made, &ret->size);
+		r = table_builder_make(&builder, &made, &size);
+	if (!r)
+		r = kept_table_take(made, size, ret);
 	table_builder_fini(&builder);
 	return r;
 }
 
 static int infer_table(struct program *p, const struct coverage *wanted,
-		       const struct infer_budget *budget, struct infer_result *ret)
+		       const struct infer_budget *budget, struct kept_table *ret)
 {
 	const struct infer_options options = {.only = wanted, .stop = &budget->stop};
 	struct infer_rows rows = {0};
@@ -133,17 +137,19 @@ static int infer_table(struct program *p, const struct coverage *wanted,
 }
 
 /* Store the table in the cache and use it from there, so that it takes no memory. */
-static void keep(struct table_cache *cache, const struct table_key *key, struct infer_result *ret)
+static void keep(struct table_cache *cache, const struct table_key *key, struct kept_table *table)
 {
-	if (table_cache_keep(cache, key, ret->made, ret->size) ||
-	    table_cache_find(cache, key, NULL, &ret->kept))
+	struct kept_table kept;
+
+	if (table_cache_keep(cache, key, table->data, table->size) ||
+	    table_cache_find(cache, key, NULL, &kept))
 		return;
-	free(ret->made);
-	ret->made = NULL;
+	kept_table_fini(table);
+	*table = kept;
 }
 
 static int find_or_make(struct program *p, struct coverage *functions, struct infer_budget *budget,
-			struct coverage *wanted, struct infer_result *ret)
+			struct coverage *wanted, struct kept_table *ret)
 {
 	struct table_key key;
 	uint64_t size;
@@ -161,7 +167,7 @@ static int find_or_make(struct program *p, struct coverage *functions, struct in
 		return -EFBIG;
 	if (budget->cache) {
 		key_of(p, wanted, &key);
-		if (!table_cache_find(budget->cache, &key, NULL, &ret->kept))
+		if (!table_cache_find(budget->cache, &key, NULL, ret))
 			return 0;
 	}
 	r = infer_table(p, wanted, budget, ret);
@@ -174,7 +180,7 @@ static int find_or_make(struct program *p, struct coverage *functions, struct in
 }
 
 static int infer_code(int fd, struct coverage *functions, struct infer_budget *budget,
-		      struct infer_result *ret)
+		      struct kept_table *ret)
 {
 	struct coverage wanted = {0};
 	struct program program;

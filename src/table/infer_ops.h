@@ -24,17 +24,6 @@ struct infer_budget {
 };
 
 /**
- * struct infer_result - a compiled table
- * @kept: from the cache; to be given to kept_table_fini()
- * @made, @size: or not in the cache, malloc()ed
- */
-struct infer_result {
-	struct kept_table kept;
-	uint8_t *made;
-	uint64_t size;
-};
-
-/**
  * struct infer_ops - who infers rules
  * @infer: find or make the table of a file for code outside of @functions, which other tables
  *	cover.  0; -EFBIG: it is not in the cache, and there is too much to analyse; -ENODATA:
@@ -43,7 +32,7 @@ struct infer_result {
  */
 struct infer_ops {
 	int (*infer)(int fd, struct coverage *functions, struct infer_budget *budget,
-		     struct infer_result *ret);
+		     struct kept_table *ret);
 	uint64_t version;
 };
 

@@ -460,6 +460,19 @@ int table_cache_keep(struct table_cache *cache, const struct table_key *key, con
 	return table_usage_limit(cache->folder, cache->limit);
 }
 
+int kept_table_take(uint8_t *made, uint64_t size, struct kept_table *ret)
+{
+	int r = compiled_table_init(made, size, NULL, &ret->table);
+
+	if (r) {
+		free(made);
+		return r;
+	}
+	ret->data = ret->made = made;
+	ret->size = size;
+	return 0;
+}
+
 void kept_table_rest(const struct kept_table *table)
 {
 	if (table->map_size)
@@ -470,5 +483,6 @@ void kept_table_fini(struct kept_table *table)
 {
 	if (table->map_size)
 		munmap(table->map, table->map_size);
+	free(table->made);
 	*table = (struct kept_table){0};
 }

@@ -41,10 +41,11 @@ void table_key_of(const struct table_sources *sources, const uint8_t *build_id, 
 struct table_cache;
 
 /**
- * struct kept_table - a table that is mapped
+ * struct kept_table - a table; all zero: there is none
  * @table: to be asked
  * @data, @size: its bytes
- * @map, @map_size: of the file
+ * @map, @map_size: of the file that they are mapped from
+ * @made: or they were made here, malloc()ed
  */
 struct kept_table {
 	struct compiled_table table;
@@ -52,6 +53,7 @@ struct kept_table {
 	uint64_t size;
 	void *map;
 	size_t map_size;
+	uint8_t *made;
 };
 
 /**
@@ -93,6 +95,12 @@ int table_cache_find(struct table_cache *cache, const struct table_key *key,
  */
 int table_cache_keep(struct table_cache *cache, const struct table_key *key, const uint8_t *data,
 		     uint64_t size);
+
+/*
+ * The same for a table that was made, which becomes @ret's; that is all zero before.  0; -EBADMSG:
+ * it has too many rules.
+ */
+int kept_table_take(uint8_t *made, uint64_t size, struct kept_table *ret);
 
 /* Its bytes are not read for a while: what memory holds of them can go. */
 void kept_table_rest(const struct kept_table *table);

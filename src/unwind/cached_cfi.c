@@ -66,14 +66,18 @@ static int compile(const struct elf_image *image, struct cached_cfi *cfi)
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
 	unsigned int count = call_frames_views(image, views);
 	struct table_key key;
+	uint64_t size;
+	uint8_t *made;
+	int r;
 
 	if (cfi->keyed) {
 		key = key_of(image, views, count);
 		if (memcmp(key.digest, cfi->key.digest, sizeof(key.digest)) != 0)
 			return -ESTALE;
 	}
-	return compile_cfi(views, count, image->build_id, image->build_id_len, cfi->limit, NULL,
-			   &cfi->made, &cfi->made_size);
+	r = compile_cfi(views, count, image->build_id, image->build_id_len, cfi->limit, NULL, &made,
+			&size);
+	return r ? r : kept_table_take(made, size, &cfi->kept);
 }
 
 /* What could not be made is not tried again, unless there is more room for it. */
@@ -81,47 +85,41 @@ static int make(const struct elf_image *image, struct cached_cfi *cfi, uint64_t 
 {
 	bool tried = cfi->error && (cfi->error != -E2BIG || limit <= cfi->limit);
 
-	if (cfi->made || tried)
+	if (cfi->kept.made || tried)
 		return cfi->error;
 	cfi->limit = limit;
 	cfi->error = compile(image, cfi);
 	return cfi->error;
 }
 
-int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
-		     const uint8_t **data, uint64_t *size)
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit)
 {
 	struct bobbin_cfi_view views[CALL_FRAMES_SECTIONS];
-	int r = 0;
 
 	if ((cfi->found ? cfi->count : call_frames_views(image, views)) != 1)
 		return -ENODATA;
-	if (!cfi->found)
-		r = is_small(views, 1) ? make(image, cfi, limit) : -EFBIG;
-	if (r)
-		return r;
-	*data = cfi->found ? cfi->kept.data : cfi->made;
-	*size = cfi->found ? cfi->kept.size : cfi->made_size;
-	return 0;
+	if (cfi->found)
+		return 0;
+	return is_small(views, 1) ? make(image, cfi, limit) : -EFBIG;
 }
 
 void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *cfi)
 {
 	if (cfi->count && cfi->keyed && !cfi->found && !make(image, cfi, MOST_TABLE_BYTES))
-		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
+		table_cache_keep(cache, &cfi->key, cfi->kept.data, cfi->kept.size);
 }
 
 bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
 		     struct cached_cfi *cfi)
 {
-	if (cfi->keyed && !cfi->found && cfi->made)
-		table_cache_keep(cache, &cfi->key, cfi->made, cfi->made_size);
+	if (cfi->keyed && cfi->kept.made)
+		table_cache_keep(cache, &cfi->key, cfi->kept.data, cfi->kept.size);
+	if (!cfi->found)
+		kept_table_fini(&cfi->kept);
 	/* others may have made it since */
 	if (cfi->keyed && !cfi->found)
 		look(cache, arch, cfi);
-	free(cfi->made);
-	cfi->made = NULL;
 	kept_table_rest(&cfi->kept);
 	if (cfi->found && cfi->count > 1)
 		return false;
@@ -133,7 +131,6 @@ bool cached_cfi_rest(struct table_cache *cache, const struct bobbin_arch *arch,
 void cached_cfi_fini(struct cached_cfi *cfi)
 {
 	kept_table_fini(&cfi->kept);
-	free(cfi->made);
 	*cfi = (struct cached_cfi){0};
 }
 

@@ -18,8 +18,7 @@
  * @views, @count: its sections, as long as they are not forgotten
  * @key: of the table, if @keyed
  * @kept: the table
- * @found: there is one
- * @made, @made_size: or one that was made since, owned
+ * @found: it was in the cache; or else it was made since, and is not asked
  * @error: why none could be made of at most @limit bytes, or 0
  */
 struct cached_cfi {
@@ -28,8 +27,6 @@ struct cached_cfi {
 	struct table_key key;
 	struct kept_table kept;
 	bool keyed, found;
-	uint8_t *made;
-	uint64_t made_size;
 	uint64_t limit;
 	int error;
 };
@@ -39,13 +36,12 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 		     struct cached_cfi *ret);
 
 /*
- * The bytes of the table, which is made once of @image if there is none, of at most @limit bytes;
- * valid until cached_cfi_fini().  @image: not needed where a table was found.  -ENODATA: the file
+ * Make the table of @image, of at most @limit bytes, if there is none; @kept is valid until
+ * cached_cfi_rest().  Another thread may do this while the table is not asked.  @image: not needed where a table was found.  -ENODATA: the file
  * has no call-frame information, or in more than one section; -EFBIG: it has too much; -ESTALE:
  * other information than it had; otherwise as compile_cfi().
  */
-int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit,
-		     const uint8_t **data, uint64_t *size);
+int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit);
 
 /* Make the table and store it in the cache; failures are ignored. */
 void cached_cfi_make(struct table_cache *cache, const struct elf_image *image,

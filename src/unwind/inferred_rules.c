@@ -69,16 +69,6 @@ static bool key_of(const struct inferred_rules *rules, struct table_key *ret)
 	return true;
 }
 
-static void use(struct inferred_rules *rules)
-{
-	struct infer_result *result = &rules->result;
-
-	if (!result->made)
-		rules->table = &result->kept.table;
-	else if (!compiled_table_init(result->made, result->size, NULL, &rules->made_table))
-		rules->table = &rules->made_table;
-}
-
 static int make(struct inferred_rules *rules, struct infer_budget *budget)
 {
 	struct coverage functions = {0};
@@ -91,31 +81,19 @@ static int make(struct inferred_rules *rules, struct infer_budget *budget)
 	if (!r && bytes > INFER_FILE_MAX)
 		r = -EFBIG;
 	if (!r)
-		r = bytes ? rules->infer->infer(rules->fd, &functions, budget, &rules->result)
+		r = bytes ? rules->infer->infer(rules->fd, &functions, budget, &rules->table)
 			  : -ENODATA;
 	coverage_fini(&functions);
 	return r;
 }
 
-/* A file that has none has a table of the cache, too, in which there is nothing. */
-static void keep(const struct inferred_rules *rules, struct table_cache *cache)
-{
-	const struct infer_result *result = &rules->result;
-	const uint8_t *data = result->made ? result->made : result->kept.data;
-	struct table_key key;
-
-	if (cache && key_of(rules, &key))
-		table_cache_keep(cache, &key, data,
-				 result->made ? result->size : result->kept.size);
-}
-
+/* A file that has no rules has a table of the cache, too, in which there is nothing. */
 static void infer(struct inferred_rules *rules, struct infer_budget *budget)
 {
-	if (make(rules, budget))
-		return;
-	use(rules);
-	if (rules->table)
-		keep(rules, budget->cache);
+	struct table_key key;
+
+	if (!make(rules, budget) && budget->cache && key_of(rules, &key))
+		table_cache_keep(budget->cache, &key, rules->table.data, rules->table.size);
 }
 
 void inferred_rules_work(struct infer_request *request, struct infer_budget *budget)
@@ -131,9 +109,8 @@ static bool find_kept(struct inferred_rules *rules)
 
 	rules->looked = true;
 	if (rules->prepare(rules->ctx, note_function, &rules->others) || !rules->cache ||
-	    !key_of(rules, &key) || table_cache_find(rules->cache, &key, NULL, &rules->result.kept))
+	    !key_of(rules, &key) || table_cache_find(rules->cache, &key, NULL, &rules->table))
 		return false;
-	use(rules);
 	rules->asked = true;
 	return true;
 }
@@ -157,14 +134,14 @@ static bool is_there(struct inferred_rules *rules)
 	rules->asked = true;
 	if (rules->waits)
 		rules->waits = !inference_queue_await(rules->queue, &rules->request);
-	return !rules->waits && rules->table;
+	return !rules->waits && rules->table.data;
 }
 
 static bool is_there_or_kept(struct inferred_rules *rules)
 {
 	if (!rules->list || (!rules->asked && (rules->looked || !find_kept(rules))))
 		return false;
-	return !rules->waits && rules->table;
+	return !rules->waits && rules->table.data;
 }
 
 /* Code at an address of which no row says anything, as far as that reaches. */
@@ -197,15 +174,15 @@ bool inferred_rules_function(struct inferred_rules *rules, uint64_t vaddr, uint6
 
 	if (!rules->list || !is_there(rules))
 		return false;
-	r = compiled_table_find(rules->table, vaddr, &found);
+	r = compiled_table_find(&rules->table.table, vaddr, &found);
 	if (r == -ENOENT)
-		find_blank(rules->table, vaddr, &found, start, end);
+		find_blank(&rules->table.table, vaddr, &found, start, end);
 	if (r)
 		return r == -ENOENT;
-	*start = compiled_table_function(rules->table, &found);
+	*start = compiled_table_function(&rules->table.table, &found);
 	*end = found.end;
 	for (unsigned int i = 0; i < TABLE_FUNCTION_ROWS; i++) {
-		if (compiled_table_find(rules->table, *end, &next) || next.begins)
+		if (compiled_table_find(&rules->table.table, *end, &next) || next.begins)
 			break;
 		*end = next.end;
 	}
@@ -223,7 +200,7 @@ int inferred_rules_covered(struct inferred_rules *rules, bool analyse,
 	while (at < within->end && !r) {
 		struct compiled_row found;
 
-		if (compiled_table_find(rules->table, at, &found) || found.end <= at) {
+		if (compiled_table_find(&rules->table.table, at, &found) || found.end <= at) {
 			at++;
 			continue;
 		}
@@ -237,10 +214,7 @@ int inferred_rules_covered(struct inferred_rules *rules, bool analyse,
 
 void inferred_rules_fini(struct inferred_rules *rules)
 {
-	kept_table_fini(&rules->result.kept);
-	free(rules->result.made);
-	rules->result = (struct infer_result){0};
-	rules->table = NULL;
+	kept_table_fini(&rules->table);
 	coverage_fini(&rules->others);
 }
 
@@ -253,14 +227,14 @@ static int lookup(void *table, const struct bobbin_arch *arch, uint64_t pc,
 
 	if (!is_there(rules))
 		return -ENODATA;
-	r = compiled_table_find(rules->table, pc, &found);
+	r = compiled_table_find(&rules->table.table, pc, &found);
 	if (!r)
-		r = compiled_table_rule(rules->table, &found, &ret->row.rule);
+		r = compiled_table_rule(&rules->table.table, &found, &ret->row.rule);
 	if (r)
 		return -ENOENT;
 	ret->row.start = found.start;
 	ret->row.end = found.end;
-	ret->row.function = compiled_table_function(rules->table, &found);
+	ret->row.function = compiled_table_function(&rules->table.table, &found);
 	return 0;
 }
 

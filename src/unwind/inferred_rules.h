@@ -29,7 +29,7 @@
  * @asked: they were looked for, or found
  * @waits: for the queue, the last time that they were asked
  * @request: of the queue
- * @table: them, once @asked, unless @waits; NULL: there are none
+ * @table: them, once @asked, unless @waits
  */
 struct inferred_rules {
 	const struct infer_ops *infer;
@@ -44,9 +44,7 @@ struct inferred_rules {
 	struct inference_queue *queue;
 	bool looked, asked, waits;
 	struct infer_request request;
-	const struct compiled_table *table;
-	struct compiled_table made_table;
-	struct infer_result result;
+	struct kept_table table;
 };
 
 /* The queue's work, see inference_queue_open(). */

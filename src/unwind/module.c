@@ -319,12 +319,6 @@ void module_close(struct module *module)
 	free(module);
 }
 
-int module_compiled(struct module *module, const struct elf_image *image, uint64_t limit,
-		    const uint8_t **data, uint64_t *size)
-{
-	return cached_cfi_table(image, &module->kept, limit, data, size);
-}
-
 const struct elf_image *module_sections(const struct module *module, struct elf_image *own)
 {
 	if (module->elf_fd < 0)

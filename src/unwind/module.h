@@ -35,7 +35,7 @@ struct module {
 	struct cached_cfi kept;    /* of it, in place of @frames */
 	bool asked;                /* for a rule, or for the compiled table */
 	uint64_t cfi_bytes;        /* that it has, held or not */
-	bool compiling;            /* by another thread, see module_compiled() */
+	bool compiling;            /* by another thread, see cached_cfi_table() */
 	int fd;                    /* to read code bytes, or -1 */
 	int elf_fd;                /* the same, unless the ELF file begins in the middle of it */
 	uint64_t base;             /* where it begins; the image has offsets in what is mapped */
@@ -67,15 +67,6 @@ void module_close(struct module *module);
  */
 int module_open_inner(const struct module_context *context, int container, uint64_t offset,
 		      uint64_t room, struct module **ret);
-
-/*
- * The bytes of the compiled table of a file that has one section of call-frame information:
- * from the cache, or made now of @image, of at most @limit bytes, and kept for the next time.
- * They are valid until module_rest().  Another thread may do this, once, while the module is asked
- * for rules and @compiling.  Errors as cached_cfi_table().
- */
-int module_compiled(struct module *module, const struct elf_image *image, uint64_t limit,
-		    const uint8_t **data, uint64_t *size);
 
 /*
  * The file's sections, read for the caller alone where they can be: those of @module may be

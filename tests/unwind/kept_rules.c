@@ -74,12 +74,11 @@ static void compare_functions(struct module *m, struct module *kept)
 /* The bytes that others take: the same, kept or made now. */
 static void compare_tables(const char *path, struct module *m, struct module *kept)
 {
-	const uint8_t *wanted, *found;
-	uint64_t wanted_size, found_size;
+	const struct kept_table *wanted = &m->kept.kept, *found = &kept->kept.kept;
 
-	if (!module_compiled(m, &m->image, UINT64_MAX, &wanted, &wanted_size) &&
-	    !module_compiled(kept, &kept->image, UINT64_MAX, &found, &found_size) &&
-	    wanted_size == found_size && !memcmp(wanted, found, found_size))
+	if (!cached_cfi_table(&m->image, &m->kept, UINT64_MAX) &&
+	    !cached_cfi_table(&kept->image, &kept->kept, UINT64_MAX) &&
+	    wanted->size == found->size && !memcmp(wanted->data, found->data, found->size))
 		return;
 	printf("%s: another table\n", path);
 	sums.different++;
@@ -121,9 +120,7 @@ static void compare_kept(char *path, struct module *m, struct table_cache *cache
 static void compare_resting(char *path, struct module *m, struct table_cache *cache)
 {
 	struct module *resting = open_file(path, cache);
-	const uint8_t *table;
-	uint64_t size;
-	bool alone = !module_compiled(resting, &resting->image, UINT64_MAX, &table, &size);
+	bool alone = !cached_cfi_table(&resting->image, &resting->kept, UINT64_MAX);
 
 	module_rest(resting);
 	if (alone && elf_image_copied(&resting->image) >= elf_image_copied(&m->image)) {
