@@ -6,9 +6,51 @@
 
 #include "convert/claims.h"
 #include "convert/fde_list.h"
-#include "convert/function_rows.h"
+#include "convert/function_list.h"
+#include "convert/row_walk.h"
 #include "core/bisect.h"
 #include "sframe/layout.h"
+
+static int read_rows(struct rule_rows *rows, const struct bobbin_sframe_view *view,
+		     const struct bobbin_sframe_fde *fde, struct bobbin_error *err)
+{
+	struct row_walk walk = row_walk(view, fde);
+	struct bobbin_sframe_row row;
+	int r;
+
+	rows->count = 0;
+	walk.limit = sframe_fre_limit(fde);
+	while ((r = row_walk_next(&walk, err, &row)) > 0)
+		if (rule_rows_put(rows, fde->start + row.start, &row.rule))
+			return -ENOMEM;
+	return r;
+}
+
+/*
+ * Decode a function and all of its rows, which replace those in @rows.  Rows that cover no PC are
+ * left out; at each PC they give the same rule as lookups.  1; 0 for a function that covers no PC;
+ * -EBADMSG; -ENOMEM.
+ */
+static int function_rows_read(struct rule_rows *rows, const struct bobbin_sframe_view *view,
+			      uint32_t index, struct bobbin_error *err, struct listed_function *ret)
+{
+	struct bobbin_sframe_fde fde;
+	int r = bobbin_sframe_fde(view, index, err, &fde);
+
+	if (!r)
+		r = read_rows(rows, view, &fde, err);
+	if (r)
+		return r;
+	*ret = (struct listed_function){
+		.start = fde.start,
+		.size = fde.size,
+		.rep_size = fde.rep_size,
+		.signal = fde.signal,
+		.count = (uint32_t)rows->count,
+	};
+	/* V3: without any row from the start a function has no caller; that is an answer */
+	return fde.size && (rows->count || (!fde.num_fres && view->version >= 3));
+}
 
 /*
  * Which functions of several sections lookups find, and where.

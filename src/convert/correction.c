@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "convert/comparison.h"
-#include "convert/function_rows.h"
 
 /**
  * struct patch - a section with only the corrected rules
@@ -73,7 +72,7 @@ static void take(void *ctx, const struct comparison_difference *d)
 		p->start = d->start;
 	}
 	if (!p->status)
-		p->status = function_rows_push(&p->list.rows, d->start, &d->cfi);
+		p->status = rule_rows_put(&p->list.rows, d->start, &d->cfi);
 	p->end = d->end;
 }
 

@@ -6,7 +6,6 @@
 
 #include "convert/claims.h"
 #include "convert/function_list.h"
-#include "convert/function_rows.h"
 #include "convert/row_walk.h"
 #include "convert/rule_pool.h"
 #include "core/bisect.h"
@@ -20,10 +19,12 @@ struct piece_cursor {
 
 /**
  * struct piece_writer - a section in the making
+ * @options: what it is to be; or who takes its functions
  * @maker: the section
  * @list: the piece
  */
 struct piece_writer {
+	const struct merge_options *options;
 	struct section_maker maker;
 	struct function_list list;
 };
@@ -48,13 +49,15 @@ struct piece {
 };
 
 /* As section_maker_init(). */
-static int piece_writer_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
-			     bool share, uint32_t functions, struct piece_writer *ret)
+static int piece_writer_init(const struct bobbin_arch *arch, const struct merge_options *options,
+			     uint32_t functions, struct piece_writer *ret)
 {
-	int r = section_maker_init(arch, addr, version, share, functions, &ret->maker);
+	int r = section_maker_init(arch, options->addr, options->version, options->share, functions,
+				   &ret->maker);
 
 	if (r)
 		return r;
+	ret->options = options;
 	r = function_list_init(&ret->maker.builder, 1, &ret->list);
 	if (r)
 		section_maker_fini(&ret->maker);
@@ -75,7 +78,7 @@ static int slice(struct piece_writer *w, const struct piece *p, struct piece_cur
 
 		*cursor = here;
 		here = (struct piece_cursor){walk.offset, walk.left};
-		if (function_rows_push(&w->list.rows, p->start + start, &row.rule))
+		if (rule_rows_put(&w->list.rows, p->start + start, &row.rule))
 			return -ENOMEM;
 	}
 	return 0;
@@ -103,10 +106,13 @@ static int add(struct piece_writer *w, struct listed_function *f, uint32_t *kept
 	       enum bobbin_reason *reason)
 {
 	enum bobbin_reason why;
-	int r = function_list_add(&w->list, f);
+	int r = w->options->take ? w->options->take(w->options->take_ctx, f, &w->list.rows)
+				 : function_list_add(&w->list, f);
 
 	if (!r)
 		*kept += f->size;
+	if (w->options->take)
+		return r;
 	if (!function_list_refused(r))
 		return r;
 	why = why_refused(w, f);
@@ -143,10 +149,15 @@ static int add_all(struct piece_writer *w, const struct piece *p, uint32_t *kept
 		begin = end;
 		at += n;
 	} while (!r && at < rows->count);
-	return r ? r : function_list_move(&w->list, &w->maker);
+	return r || w->options->take ? r : function_list_move(&w->list, &w->maker);
 }
 
-/* A V3 function without rows has no caller. */
+/* A V3 function without rows has no caller; with the signal bit nothing is known of it. */
+static bool is_outermost(const struct piece_writer *w, const struct piece *p)
+{
+	return !p->fde->num_fres && (w->options->take ? !p->fde->signal : w->options->version < 3);
+}
+
 static int push_outermost(struct piece_writer *w, const struct piece *p)
 {
 	const struct bobbin_sframe_fre no_words = {0};
@@ -154,7 +165,7 @@ static int push_outermost(struct piece_writer *w, const struct piece *p)
 
 	/* it has no rows that could be malformed */
 	bobbin_sframe_rule(p->view, p->fde, &no_words, NULL, &rule);
-	return function_rows_push(&w->list.rows, p->start, &rule);
+	return rule_rows_put(&w->list.rows, p->start, &rule);
 }
 
 static int write_piece(struct piece_writer *w, const struct piece *p, struct piece_cursor *cursor,
@@ -162,7 +173,7 @@ static int write_piece(struct piece_writer *w, const struct piece *p, struct pie
 {
 	int r = slice(w, p, cursor);
 
-	if (!r && !p->fde->num_fres && w->maker.builder.version < 3)
+	if (!r && is_outermost(w, p))
 		r = push_outermost(w, p);
 	if (r)
 		return r;
@@ -487,15 +498,14 @@ static int merge_pieces(struct merger *m, const struct claim *pieces, size_t cou
 {
 	const struct merge_options *options = m->options;
 	struct piece_writer writer;
-	int r = piece_writer_init(m->views[0].arch, options->addr, options->version, options->share,
-				  (uint32_t)count, &writer);
+	int r = piece_writer_init(m->views[0].arch, options, (uint32_t)count, &writer);
 
 	if (r)
 		return r;
 	for (size_t i = 0; i < count && !r; i++)
 		r = merge_piece(m, &pieces[i], &writer);
 	stats->pieces = writer.maker.builder.fde_count;
-	if (!r)
+	if (!r && !options->take)
 		r = section_maker_finish(&writer.maker, data, size);
 	piece_writer_fini(&writer);
 	return r;

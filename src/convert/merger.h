@@ -17,7 +17,7 @@
 #include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 
 /*
  * Functions may share rows, so that a small section can claim a huge number of
@@ -60,6 +60,9 @@ struct merge_report {
  * @report: called for each function that is dropped or clipped, in the order of
  *	the views' entries; or NULL
  * @ctx: for @report
+ * @take: called for each function of the result, with its rows, instead of a section being made;
+ *	what is not 0 ends this and is returned; or NULL
+ * @take_ctx: for @take
  */
 struct merge_options {
 	unsigned int version;
@@ -69,6 +72,9 @@ struct merge_options {
 	size_t text_count;
 	void (*report)(void *ctx, const struct merge_report *report);
 	void *ctx;
+	int (*take)(void *ctx, const struct listed_function *function,
+		    const struct rule_rows *rows);
+	void *take_ctx;
 };
 
 /**
@@ -86,7 +92,7 @@ struct merge_stats {
  * Merge @count sections, at least one, of one architecture.  Time is n log n in
  * functions and linear in rows, memory linear in the views' bytes.
  *
- * @data becomes the caller's.  0; -EINVAL for an unknown version or different
+ * @data becomes the caller's, unless there is @take.  0; -EINVAL for an unknown version or different
  * architectures; -E2BIG if functions claim more rows than is sane; -ERANGE if
  * the section would be too large; -ENOMEM.
  */

@@ -51,6 +51,19 @@ static inline int rule_rows_push(struct rule_rows *rows, struct rule_row row)
 	return vector_push(rows->row, rows->count, rows->capacity, row);
 }
 
+/* A row with any rule; it replaces one before it that starts at the same place.  0, -ENOMEM. */
+static inline int rule_rows_put(struct rule_rows *rows, uint64_t start,
+				const struct bobbin_rule *rule)
+{
+	struct rule_row row = {.start = start};
+
+	if (rule_pool_of_rule(&rows->rules, rule, &row.rule))
+		return -ENOMEM;
+	if (rows->count && rows->row[rows->count - 1].start == start)
+		rows->count--;
+	return rule_rows_push(rows, row);
+}
+
 /* The rule of a row. */
 static inline const struct bobbin_rule *rule_rows_rule(const struct rule_rows *rows, size_t i)
 {

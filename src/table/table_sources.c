@@ -3,21 +3,26 @@
 
 #include <errno.h>
 
-#include "convert/function_rows.h"
 #include "sframe/layout.h"
 #include "table/compile_cfi.h"
+
+/* The rows of SFrame sections, which go to a builder. */
+struct sframe_rows {
+	const struct table_sources *sources;
+	struct table_builder *builder;
+};
 
 /* Rows that repeat from the start to the end of a function. */
 static int put_repeated(struct table_builder *b, const struct listed_function *f,
 			const struct rule_rows *rows)
 {
-	const uint64_t end = f->start + f->size, before = rows->row[0].start - f->start;
+	const uint64_t end = f->start + f->size, before = rows->row[f->first].start - f->start;
 	int r = 0;
 
 	for (uint64_t block = f->start; block < end && !r; block += f->rep_size) {
 		if (block > f->start && before)
 			r = table_builder_repeat(b, block, RULE_NONE);
-		for (size_t i = 0; i < rows->count && !r; i++) {
+		for (size_t i = f->first; i < f->first + f->count && !r; i++) {
 			uint64_t at = block + (rows->row[i].start - f->start);
 			uint32_t rule;
 
@@ -36,87 +41,53 @@ static int put_rows(struct table_builder *b, const struct listed_function *f,
 {
 	int r = 0;
 
-	if (f->rep_size && rows->count)
+	if (f->rep_size && f->count)
 		return put_repeated(b, f, rows);
-	for (size_t i = 0; i < rows->count && !r; i++)
+	for (size_t i = f->first; i < f->first + f->count && !r; i++)
 		r = table_builder_rule(b, rows->row[i].start, rule_rows_rule(rows, i));
 	return r;
 }
 
-/* A function without rows has the rule that the format implies. */
-static int put_implied(struct table_builder *b, const struct bobbin_sframe_view *view,
-		       const struct listed_function *f)
-{
-	struct bobbin_row row;
-	int r = bobbin_sframe_lookup(view, f->start, NULL, &row);
-
-	if (r == -ENOENT)
-		return table_builder_row(b, f->start, RULE_NONE);
-	return r ? r : table_builder_rule(b, f->start, &row.rule);
-}
-
-static int put_function(struct table_builder *b, const struct bobbin_sframe_view *view,
-			const struct listed_function *f, const struct rule_rows *rows)
-{
-	int r = table_builder_begin(b, f->start);
-
-	if (r)
-		return r;
-	if (!rows->count)
-		r = put_implied(b, view, f);
-	else if (rows->row[0].start > f->start)
-		r = table_builder_row(b, f->start, RULE_NONE);
-	if (!r)
-		r = put_rows(b, f, rows);
-	return r ? r : table_builder_end(b, f->start + f->size);
-}
-
-static bool is_mistaken(const struct bobbin_sframe_view *view, const struct listed_function *f,
+static bool is_mistaken(const struct table_sources *sources, const struct listed_function *f,
 			const struct rule_rows *rows)
 {
-	return f->rep_size && rows->count && rows->row[0].start == f->start &&
-	       !sframe_stub_rule_is_sane(view->arch, rule_rows_rule(rows, 0));
+	return sources->sane_stubs && f->rep_size && f->count &&
+	       rows->row[f->first].start == f->start &&
+	       !sframe_stub_rule_is_sane(sources->arch, rule_rows_rule(rows, f->first));
 }
 
-static int put_section(struct table_builder *b, const struct bobbin_sframe_view *view,
-		       bool sane_stubs)
+/* Functions come in order, and do not overlap. */
+static int put_function(void *ctx, const struct listed_function *f, const struct rule_rows *rows)
 {
-	struct rule_rows rows;
-	int r = rule_rows_init(&rows);
+	const struct sframe_rows *to = ctx;
+	int r;
 
-	for (uint32_t i = 0; i < view->num_fdes && r >= 0; i++) {
-		struct listed_function f;
-
-		r = function_rows_read(&rows, view, i, NULL, &f);
-		if (r > 0 && !(sane_stubs && is_mistaken(view, &f, &rows)))
-			r = put_function(b, view, &f, &rows);
-	}
-	rule_rows_fini(&rows);
+	if (is_mistaken(to->sources, f, rows))
+		return 0;
+	r = table_builder_begin(to->builder, f->start);
+	if (!r && (!f->count || rows->row[f->first].start > f->start))
+		r = table_builder_row(to->builder, f->start, RULE_NONE);
+	if (!r)
+		r = put_rows(to->builder, f, rows);
+	if (!r)
+		r = table_builder_end(to->builder, f->start + f->size);
 	/* addresses that wrap around are in no order */
-	if (r == -EINVAL)
-		return -EBADMSG;
-	return r < 0 ? r : 0;
+	return r == -EINVAL ? -EBADMSG : r;
 }
 
-/* Merge the sections first: in the result, functions are in order and do not overlap. */
 static int sframe_rows(const struct table_sources *sources, struct table_builder *b)
 {
+	struct sframe_rows rows = {sources, b};
 	const struct merge_options options = {
-		.version = 3, .share = true, .report = sources->report, .ctx = sources->ctx};
-	struct bobbin_sframe_view view;
+		.version = 3,
+		.report = sources->report,
+		.ctx = sources->ctx,
+		.take = put_function,
+		.take_ctx = &rows,
+	};
 	struct merge_stats stats;
-	uint64_t size;
-	uint8_t *data;
-	int r = merge_sections(sources->sframe, sources->sframe_count, &options, &stats, &data,
-			       &size);
 
-	if (r)
-		return r;
-	r = bobbin_sframe_view(data, size, 0, NULL, &view);
-	if (!r)
-		r = put_section(b, &view, sources->sane_stubs);
-	free(data);
-	return r;
+	return merge_sections(sources->sframe, sources->sframe_count, &options, &stats, NULL, NULL);
 }
 
 static int add_cfi(const struct table_sources *sources, struct table_builder *b)
