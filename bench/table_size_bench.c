@@ -23,7 +23,6 @@
 #include "cfi_image.h"
 #include "convert/converter.h"
 #include "sidefile/sidefile.h"
-#include "sidefile/sidefile_writer.h"
 #include "table/compile_cfi.h"
 
 #define LOOKUPS 20000

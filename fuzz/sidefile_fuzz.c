@@ -16,7 +16,6 @@
 #include "../tests/sframe/sframe_contract.h"
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile.h"
-#include "sidefile/sidefile_writer.h"
 #include "table/table_rules.h"
 #include "table/table_sources.h"
 

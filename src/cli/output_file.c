@@ -19,7 +19,6 @@
 #include "elf/elf_image.h"
 #include "object/object_attachment.h"
 #include "sidefile/sidefile.h"
-#include "sidefile/sidefile_writer.h"
 
 #define SET_ID ((mode_t)(S_ISUID | S_ISGID))
 

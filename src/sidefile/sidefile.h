@@ -14,6 +14,19 @@
 
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_head.h"
+#include "table/table_builder.h"
+
+/**
+ * sidefile_make() - make a side-file in memory
+ * @builder: the rows of a file, with its build ID if it has one
+ * @data: the side-file, which becomes the caller's
+ * @size: its bytes
+ *
+ * Equal rows give equal bytes, with one version of zstd.
+ *
+ * Return: 0; -ERANGE: too many different rules; -ENOMEM.
+ */
+int sidefile_make(const struct table_builder *builder, uint8_t **data, uint64_t *size);
 
 /* Decoded blocks that are kept. */
 #define SIDEFILE_CACHED 8

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "sidefile/sidefile_writer.h"
+#include "sidefile/sidefile.h"
 #include "table/compiled_table.h"
 
 #define TEXT 0x401000

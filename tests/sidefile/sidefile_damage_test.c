@@ -13,7 +13,6 @@
 #include "core/bytes.h"
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_format.h"
-#include "sidefile/zstd_frame.h"
 #include "sidefile_samples.h"
 
 #define SAMPLE_PCS 4000

@@ -14,7 +14,7 @@
 #include "../convert/section_function.h"
 #include "convert/converter.h"
 #include "elf/elf_image.h"
-#include "sidefile/sidefile_writer.h"
+#include "sidefile/sidefile.h"
 #include "table/table_sources.h"
 
 static struct bobbin_place place(enum bobbin_how how, uint8_t reg, int32_t off)
