@@ -16,7 +16,7 @@
 #include "cli/command.h"
 #include "cli/live_process.h"
 #include "profile/process_table.h"
-#include "target/descendants.h"
+#include "target/lineage.h"
 
 #define SHOWN_CHILDREN 6
 

@@ -7,7 +7,19 @@
 #ifndef BOBBIN_TARGET_LINEAGE_H
 #define BOBBIN_TARGET_LINEAGE_H
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "base/process_reader.h"
+
+/* More are not looked for. */
+#define DESCENDANTS_MAX 4096
+
+/*
+ * Those of @pid that live now, nearest first, DESCENDANTS_MAX at most; free() the result.
+ * Their number, or -ENOMEM.
+ */
+int descendants_list(pid_t pid, pid_t **ret);
 
 /* More are forgotten. */
 #define LINEAGE_MAX 4
