@@ -25,7 +25,7 @@
 #include "core/refusal.h"
 #include "elf/elf_image.h"
 #include "elf/gnu_sframe.h"
-#include "elf/sframe_reader.h"
+#include "elf/sframe_file.h"
 
 /* Images that are looked at; what is mapped beyond them is reported as absent. */
 #define MAX_IMAGES 4096

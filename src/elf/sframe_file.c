@@ -2,15 +2,180 @@
 #include "elf/sframe_file.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/elf_counts.h"
+#include "base/elf_walk.h"
+#include "base/file_range.h"
+#include "base/vector.h"
+#include "core/bisect.h"
 #include "core/refusal.h"
 #include "elf/code_ranges.h"
-#include "elf/sframe_reader.h"
+#include "elf/gnu_sframe.h"
+
+static void free_section(struct sframe_section *section)
+{
+	free(section->name);
+	free(section->image);
+	free(section->data);
+	free(section->targets);
+}
+
+int sframe_file_add(struct sframe_file *file, const char *name, const char *image,
+		    struct sframe_section section)
+{
+	section.name = strdup(name);
+	section.image = image ? strdup(image) : NULL;
+	if (!section.name || (image && !section.image) ||
+	    vector_push(file->sections, file->section_count, file->section_capacity, section)) {
+		free_section(&section);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int sframe_file_miss(struct sframe_file *file, const char *image, uint64_t addr)
+{
+	char *copy = strdup(image);
+
+	if (!copy || vector_push(file->absences, file->absence_count, file->absence_capacity,
+				 (struct sframe_absence){copy, addr})) {
+		free(copy);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int sframe_section_next(const struct sframe_section *section, uint64_t *pos,
+			struct bobbin_error *err, struct bobbin_sframe_view *ret)
+{
+	int r = bobbin_sframe_next(section->data, section->size, section->addr, pos, err, ret);
+
+	if (r > 0 && section->relocated)
+		ret->flags |= BOBBIN_SFRAME_PCREL;
+	return r;
+}
+
+const struct sframe_target *sframe_section_target(const struct sframe_section *section,
+						  uint64_t field)
+{
+	const struct sframe_target *all = section->targets;
+	size_t at = bisect(i, 0, section->target_count, all[i].field >= field);
+
+	return at < section->target_count && all[at].field == field ? &all[at] : NULL;
+}
+
+void sframe_file_fini(struct sframe_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++)
+		free_section(&file->sections[i]);
+	for (size_t i = 0; i < file->absence_count; i++)
+		free(file->absences[i].image);
+	free(file->sections);
+	coverage_fini(&file->code);
+	free(file->absences);
+	elf_end(file->elf);
+	*file = (struct sframe_file){0};
+}
+
+int sframe_reader_spend(struct sframe_reader *reader, uint64_t offset, uint64_t size)
+{
+	if (size > reader->budget)
+		return refuse(reader->err, offset, BOBBIN_REASON_ELF_BROKEN);
+	reader->budget -= size;
+	return 0;
+}
+
+int sframe_reader_bytes(struct sframe_reader *reader, uint64_t offset, uint64_t size, uint8_t **ret)
+{
+	int r = sframe_reader_spend(reader, offset, size);
+	uint8_t *data;
+	ssize_t n;
+
+	if (r)
+		return r;
+	if (size > SFRAME_FILE_MAX_RAW)
+		return -EFBIG;
+	if (offset > INT64_MAX - SFRAME_FILE_MAX_RAW)
+		return refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED);
+	data = malloc(size ? size : 1);
+	if (!data)
+		return -ENOMEM;
+	n = file_range_start(reader->fd, offset, data, size);
+	if (n < 0 || (uint64_t)n < size) {
+		free(data);
+		return n < 0 ? (int)n : refuse(reader->err, offset, BOBBIN_REASON_TRUNCATED);
+	}
+	*ret = data;
+	return 0;
+}
+
+static int add_chunk(struct sframe_reader *reader, const char *name, struct sframe_section section)
+{
+	int r;
+
+	if (!section.size)
+		return 0;
+	r = sframe_reader_bytes(reader, section.offset, section.size, &section.data);
+	return r ? r : sframe_file_add(reader->file, name, NULL, section);
+}
+
+/* GNU ld's default script also gathers sections whose name only begins so. */
+static bool is_sframe(const GElf_Shdr *header, const char *name)
+{
+	if (header->sh_type == SHT_GNU_SFRAME)
+		return true;
+	return header->sh_type == SHT_PROGBITS &&
+	       (!strcmp(name, ".sframe") || !strncmp(name, ".sframe.", 8));
+}
+
+static int take_sections(struct sframe_reader *reader)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	int r = 0;
+
+	while (!r && (section = elf_next_section(reader->elf, section, &header))) {
+		const char *name = elf_section_name(reader->elf, &header);
+
+		if (*name && header.sh_type != SHT_NOBITS && is_sframe(&header, name))
+			r = add_chunk(reader, name,
+				      (struct sframe_section){.size = header.sh_size,
+							      .addr = header.sh_addr,
+							      .offset = header.sh_offset,
+							      .index = elf_ndxscn(section)});
+	}
+	return r;
+}
+
+/* Without section headers. */
+static int take_segments(struct sframe_reader *reader)
+{
+	GElf_Phdr p;
+	int r = 0;
+
+	for (size_t i = 0; !r && elf_next_segment(reader->elf, &i, &p);)
+		if (p.p_type == PT_GNU_SFRAME)
+			r = add_chunk(reader, "PT_GNU_SFRAME",
+				      (struct sframe_section){.size = p.p_filesz,
+							      .addr = p.p_vaddr,
+							      .offset = p.p_offset});
+	return r;
+}
+
+int image_sections_read(struct sframe_reader *reader)
+{
+	int r = take_sections(reader);
+
+	if (!r && reader->header.e_type == ET_REL)
+		return sframe_relocate(reader);
+	return r || reader->file->section_count ? r : take_segments(reader);
+}
 
 static int read_elf(Elf *elf, int fd, uint64_t size, struct bobbin_error *err,
 		    struct sframe_file *file)

@@ -14,7 +14,7 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "elf/relocation_kind.h"
-#include "elf/sframe_reader.h"
+#include "elf/sframe_file.h"
 
 /* A section with relocations for one of ours, and the symbol table that it uses. */
 struct table {
