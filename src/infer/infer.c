@@ -4,9 +4,7 @@
 #include <errno.h>
 
 #include "base/vector.h"
-#include "infer/main_start.h"
-#include "infer/row_overlaps.h"
-#include "infer/sweep.h"
+#include "infer/x86_insn.h"
 
 /* Budget: instructions for each byte of code, as parts may be analysed more than once. */
 #define INSTRUCTIONS_PER_BYTE 2
@@ -495,7 +493,7 @@ static int infer(struct inference *f)
 		r = try_starts(f, (enum sureness)sureness);
 	for (size_t i = 0; i < code->count && !r; i++)
 		r = read_gaps(f, &code->ranges[i]);
-	return r ? r : row_overlaps_resolve(f->out);
+	return r ? r : infer_rows_resolve(f->out);
 }
 
 static int prepare(struct inference *f)

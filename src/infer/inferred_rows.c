@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "infer/row_overlaps.h"
+#include "infer/inferred_rows.h"
 
 #include "base/vector.h"
 
@@ -95,7 +95,7 @@ static int put(struct sweep *s, const struct infer_row *row, uint64_t end)
 		(struct infer_row){s->at, end, row->function, row->word, row->verified, row->own});
 }
 
-int row_overlaps_resolve(struct infer_rows *rows)
+int infer_rows_resolve(struct infer_rows *rows)
 {
 	struct infer_rows out = {.counts = rows->counts};
 	struct sweep s = {.rows = rows->rows, .count = rows->count, .out = &out};

@@ -48,4 +48,11 @@ static inline void infer_rows_fini(struct infer_rows *rows)
 	*rows = (struct infer_rows){0};
 }
 
+/*
+ * Sort rows of all functions, and make those of them that overlap one.  Where functions share code,
+ * they should agree.  Where not, what is verified holds; if rows of one grade disagree, none does.
+ * 0, -ENOMEM.
+ */
+int infer_rows_resolve(struct infer_rows *rows);
+
 #endif

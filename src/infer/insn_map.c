@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "infer/insn_map.h"
+#include "infer/flow_body.h"
 
 #include <string.h>
 

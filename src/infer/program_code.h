@@ -152,4 +152,15 @@ bool program_call_ends(const struct program *program, uint64_t addr);
 /* The landing pad of the call before an address; false: it has none. */
 bool program_pad_of(const struct program *program, uint64_t after, uint64_t *ret);
 
+struct x86_decoder;
+
+/*
+ * What the entry hands to the C library becomes known as starts; @program is settled, and will have to
+ * be again.  0, -ENOMEM.
+ */
+int main_start_find(struct program *program, const struct x86_decoder *decoder);
+
+/* Read all code once, from each start that is known; settles the program.  0, -ENOMEM. */
+int sweep_program(struct program *program, const struct x86_decoder *decoder);
+
 #endif

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "infer/infer.h"
-#include "infer/main_start.h"
+#include "infer/program_code.h"
 #include "infer/program_elf.h"
 
 /* A function, and the first byte after it. */
