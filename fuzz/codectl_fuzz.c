@@ -15,7 +15,7 @@
 #include <bobbin/sframe_builder.h>
 
 #include "base/native_arch.h"
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 
 #define PAGE 4096u
 #define MAX_CALLS 64

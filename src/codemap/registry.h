@@ -80,4 +80,13 @@ void registry_drop(struct registry *registry, struct code *code, const struct bo
 /* In a forked child; the lock is free afterwards, whoever had it. */
 void registry_forked(struct registry *registry);
 
+/* The calls of <bobbin/codectl.h> for any registry. */
+int code_calls_codectl(struct registry *registry, unsigned int option, const void *info,
+		       size_t info_size, unsigned int flags, struct bobbin_code_result *ret);
+int code_calls_register(struct registry *registry, const struct sframe_setup *setup, size_t size,
+			struct bobbin_code_result *ret);
+int code_calls_unregister(struct registry *registry, const struct sframe_setup *setup, size_t size);
+int code_calls_prctl(struct registry *registry, int option, unsigned long arg2, unsigned long arg3,
+		     unsigned long arg4, unsigned long arg5);
+
 #endif

@@ -6,8 +6,8 @@
 #include <limits.h>
 
 #include "argument_errors.h"
-#include "codemap/code_calls.h"
 #include "codemap/elf_request.h"
+#include "codemap/registry.h"
 #include "codemap/struct_copy.h"
 
 _Static_assert(CODE_MAX_RANGES == ELF_REQUEST_MAX_RANGES, "the manual's number");

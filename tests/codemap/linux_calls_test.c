@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "codemap/code_calls.h"
 #include "codemap/linux_calls.h"
+#include "codemap/registry.h"
 
 #define MAX_SECTIONS 8
 

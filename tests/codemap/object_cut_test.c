@@ -2,7 +2,7 @@
 /* A registration takes room from a loaded object while memory runs out. */
 #include "code_samples.h"
 
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 
 #define MOST_FILLERS 140
 #define MOST_ALLOCATIONS 8

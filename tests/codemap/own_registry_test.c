@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 #include "../bare_clone.h"
-#include "codemap/code_calls.h"
 #include "codemap/linux_calls.h"
 #include "codemap/own_registry.h"
+#include "codemap/registry.h"
 
 static const struct code *code_at(uint64_t addr)
 {

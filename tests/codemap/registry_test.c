@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 
 static struct registry *open_registry(void)
 {

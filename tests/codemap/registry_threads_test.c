@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 
 #define WRITERS 3
 #define READERS 2

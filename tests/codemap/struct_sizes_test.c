@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 #include "codemap/struct_copy.h"
 
 #define BEYOND 64

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <zstd.h>
 
-#include "codemap/code_calls.h"
+#include "codemap/registry.h"
 
 #define OFFSET 100
 #define FILE_ADDR 0x10000u /* the address for which the file's section is made */
