@@ -16,7 +16,7 @@
 #include "bpfwalk/exec_lists.h"
 #include "bpfwalk/sampler_program.h"
 #include "sampler.skel.h"
-#include "unwind/remote_update.h"
+#include "unwind/unwinder.h"
 
 /* A process that found no room tries again after this time. */
 #define RETRY_NS 1000000000ull
@@ -287,7 +287,7 @@ static bool list_holds(const struct bpf_walk *w, const struct walked_process *pr
 	const struct bobbin_space *space = process->space;
 
 	return process->generation == space->generation &&
-	       (!space->remote || process->drops == unwinder_drops(w->tables.unwinder));
+	       (!space->remote || process->drops == w->tables.unwinder->registered.drops);
 }
 
 static bool is_followed(const struct bpf_walk *w, const struct walked_process *process)
@@ -321,7 +321,7 @@ bool bpf_walk_has_tables_to_come(const struct bpf_walk *walk)
 /* Whether lists may be out of date of which no record tells. */
 static bool look_is_due(struct bpf_walk *w)
 {
-	uint64_t now = clock_now(), drops = unwinder_drops(w->tables.unwinder);
+	uint64_t now = clock_now(), drops = w->tables.unwinder->registered.drops;
 
 	if (w->looked_news == w->news && w->looked_drops == drops && now < w->look)
 		return false;
@@ -359,7 +359,7 @@ void bpf_walk_follow(struct bpf_walk *walk, struct walked_process *process)
 	process->followed = true;
 	process->taken = walk->news;
 	process->generation = process->space->generation;
-	process->drops = unwinder_drops(walk->tables.unwinder);
+	process->drops = walk->tables.unwinder->registered.drops;
 	/* the page that goes with it may say something else */
 	if (list && list == process->list && !is_outdated(walk, process) && !process->space->remote)
 		bpf_lists_put(&walk->lists, list);

@@ -7,7 +7,7 @@
 #include "profile/perf_format.h"
 #include "profile/recorder_state.h"
 #include "profile/sample_trace.h"
-#include "unwind/unwinder_rule.h"
+#include "unwind/unwinder.h"
 
 /* The kernel does not say why it stopped: at a root, which has no caller, or before. */
 static void find_end(struct recorder *r, struct process *process, struct bobbin_trace *trace)

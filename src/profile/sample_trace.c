@@ -4,7 +4,7 @@
 #include "core/frame_rules.h"
 #include "core/known_regs.h"
 #include "unwind/space.h"
-#include "unwind/unwinder_rule.h"
+#include "unwind/unwinder.h"
 
 /* For each DWARF register its number in the kernel's uapi asm/perf_regs.h. */
 struct perf_numbering {

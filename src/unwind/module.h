@@ -150,14 +150,6 @@ struct module *unwinder_module_in(struct bobbin_unwinder *unwinder, const struct
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted);
 
-/* Bytes of a process's memory, as code_pages_live(). */
-bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
-			size_t size);
-
-/* Code bytes at a file offset, as module_code(), of which a walk asks again and again. */
-bool unwinder_file_code(struct bobbin_unwinder *unwinder, const struct module *module,
-			uint64_t offset, void *dst, size_t size);
-
 /* How many of the code bytes at a file offset are to be had, from the first on. */
 size_t module_code_part(const struct module *module, uint64_t offset, void *dst, size_t size);
 

@@ -39,7 +39,7 @@ struct remote_room {
 	uint64_t next_place;  /* where the next range goes among all that were ever registered */
 	uint64_t limit, used; /* bytes; an update may need twice as much for a moment */
 	uint64_t left_out;    /* pieces of code that there was no room for */
-	uint64_t drops;       /* tables that turned out to be malformed, or were told to be */
+	uint64_t drops;       /* malformed tables; while it is unchanged, so are those in use */
 };
 
 struct remote_code {

@@ -36,9 +36,6 @@
 int remote_code_update(struct bobbin_space *space, int pid, unsigned int sources,
 		       struct remote_room *room);
 
-/* How many registered tables were dropped so far.  While it is unchanged, so are those in use. */
-uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder);
-
 /* Pieces of code that an unwinder had no room for. */
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder);
 

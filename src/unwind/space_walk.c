@@ -9,7 +9,7 @@
 #include "unwind/module.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
-#include "unwind/unwinder_rule.h"
+#include "unwind/unwinder.h"
 #include "unwind/walk_loop.h"
 
 #define CACHE_LINE 64
@@ -112,6 +112,22 @@ static enum bobbin_reason world_table_step(struct frame_walk *frames, uint64_t p
 	return table_set_step(&module->tables, vaddr, w->mem, step);
 }
 
+/* What was asked of the code at the place of a key other than 0, if that is remembered. */
+static bool is_answered(const struct bobbin_unwinder *u, uint64_t key, enum code_answer *ret)
+{
+	const uint64_t word = u->returns[rule_cache_set(key, RETURN_BITS)];
+
+	if (word >> RETURN_SHIFT != key)
+		return false;
+	*ret = (enum code_answer)(word & ((1u << RETURN_SHIFT) - 1));
+	return true;
+}
+
+static void keep_answer(struct bobbin_unwinder *u, uint64_t key, enum code_answer answer)
+{
+	u->returns[rule_cache_set(key, RETURN_BITS)] = key << RETURN_SHIFT | answer;
+}
+
 /* What the bytes of a file say of an address is remembered. */
 static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
 {
@@ -120,11 +136,11 @@ static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
 	const uint64_t key = place_key(w, addr);
 	enum code_answer answer;
 
-	if (key && unwinder_return_known(w->unwinder, key, &answer))
+	if (key && is_answered(w->unwinder, key, &answer))
 		return answer;
 	answer = known_code_return(frames->arch, &code, addr);
 	if (key && answer != CODE_UNREADABLE)
-		unwinder_return_keep(w->unwinder, key, answer);
+		keep_answer(w->unwinder, key, answer);
 	return answer;
 }
 
@@ -136,11 +152,11 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 	enum code_answer answer;
 	bool is_root;
 
-	if (key && unwinder_return_known(w->unwinder, key, &answer))
+	if (key && is_answered(w->unwinder, key, &answer))
 		return answer == CODE_YES;
 	is_root = known_code_root(frames->arch, &code, addr);
 	if (key)
-		unwinder_return_keep(w->unwinder, key, is_root ? CODE_YES : CODE_NO);
+		keep_answer(w->unwinder, key, is_root ? CODE_YES : CODE_NO);
 	return is_root;
 }
 
@@ -164,8 +180,8 @@ static void world_keep(struct frame_walk *frames, const struct bobbin_rule *rule
 	if (!key)
 		return;
 	kept.flags &= (uint8_t)~BOBBIN_RULE_LEAF;
-	unwinder_keep_rule(w->unwinder, key, &kept,
-			   likely ? BOBBIN_SOURCE_GUESS : BOBBIN_SOURCE_PATH);
+	rule_cache_put(w->unwinder->cache, UNWINDER_CACHE_BITS, key, &kept,
+		       likely ? BOBBIN_SOURCE_GUESS : BOBBIN_SOURCE_PATH);
 }
 
 static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
@@ -202,13 +218,15 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 	const struct module *module = unwinder_module_in(w->unwinder, m, addr, &vaddr);
 
 	if (module)
-		return unwinder_file_code(w->unwinder, module, mapping_offset(m, addr), dst, size);
+		return code_pages_file(&w->unwinder->pages, module, mapping_offset(m, addr), dst,
+				       size);
 	if (!m && !remote_code_find(w->space->remote, addr))
 		return false;
 	if (w->mem->read == bobbin_process_memory_read)
 		return !w->mem->read(w->mem->ctx, addr, dst, size);
 	return w->space->live_pid &&
-	       unwinder_live_code(w->unwinder, w->space->live_pid, addr, dst, size);
+	       code_pages_live(&w->unwinder->pages, w->unwinder->context.reader, w->space->live_pid,
+			       addr, dst, size);
 }
 
 /* In a system call that is the last instruction of its function, the PC is the next one's. */
@@ -461,7 +479,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	frame_walk_init(&w.frames, space->arch, &space->forms, regs);
 	w.unwinder = unwinder;
 	w.space = space;
-	w.cache = unwinder_cache(unwinder);
+	w.cache = unwinder->cache;
 	w.mem = mem;
 	w.copy = (struct bobbin_stack_copy){0};
 	w.words = 0;

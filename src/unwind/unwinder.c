@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/unwinder.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,12 +10,8 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
-#include "unwind/code_pages.h"
-#include "unwind/module.h"
 #include "unwind/remote_update.h"
-#include "unwind/rule_cache.h"
 #include "unwind/space.h"
-#include "unwind/unwinder_rule.h"
 
 /*
  * Bytes of tables that all files together hold at most: who runs many files, with sections that
@@ -37,10 +35,6 @@ struct inner_module {
 /* For more mappings of one file no ELF files are looked for. */
 #define INNER_MAX 64
 
-/* What is known of places of files is remembered, directly mapped. */
-#define RETURN_BITS 13
-#define RETURN_SHIFT 2 /* for enum code_answer */
-
 /* A file's tables, once somebody asked for them. */
 struct module_slot {
 	struct module *module;
@@ -53,36 +47,6 @@ struct module_slot {
 	uint64_t held; /* bytes of tables, those of inner files, too */
 	uint64_t rests_from;
 };
-
-struct bobbin_unwinder {
-	struct bobbin_unwinder_options options;
-	char *debug_path, *sframe_path;
-	struct module_context context; /* @reader NULL: without a deadline */
-	struct file_table files;
-	struct module_slot *modules; /* by file number */
-	uint32_t module_count;
-	size_t module_room;
-	uint64_t clock;
-	uint32_t last;       /* number of the file that was asked for last */
-	uint64_t held;       /* of all slots */
-	uint64_t rests_from; /* likewise */
-	struct remote_room registered;
-	struct code_pages pages;
-	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
-	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
-};
-
-bool unwinder_live_code(struct bobbin_unwinder *unwinder, int pid, uint64_t addr, void *dst,
-			size_t size)
-{
-	return code_pages_live(&unwinder->pages, unwinder->context.reader, pid, addr, dst, size);
-}
-
-bool unwinder_file_code(struct bobbin_unwinder *unwinder, const struct module *module,
-			uint64_t offset, void *dst, size_t size)
-{
-	return code_pages_file(&unwinder->pages, module, offset, dst, size);
-}
 
 /* Keep a string of the caller's; NULL stays NULL. */
 static int copy_string(const char **string, char **copy)
@@ -198,41 +162,9 @@ bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 	       inference_queue_finish(unwinder->context.queue, interrupted);
 }
 
-void unwinder_keep_rule(struct bobbin_unwinder *unwinder, uint64_t key,
-			const struct bobbin_rule *rule, enum bobbin_source source)
-{
-	rule_cache_put(unwinder->cache, UNWINDER_CACHE_BITS, key, rule, (uint8_t)source);
-}
-
-bool unwinder_return_known(const struct bobbin_unwinder *unwinder, uint64_t key,
-			   enum code_answer *ret)
-{
-	const uint64_t word = unwinder->returns[rule_cache_set(key, RETURN_BITS)];
-
-	if (word >> RETURN_SHIFT != key)
-		return false;
-	*ret = (enum code_answer)(word & ((1u << RETURN_SHIFT) - 1));
-	return true;
-}
-
-void unwinder_return_keep(struct bobbin_unwinder *unwinder, uint64_t key, enum code_answer answer)
-{
-	unwinder->returns[rule_cache_set(key, RETURN_BITS)] = key << RETURN_SHIFT | answer;
-}
-
-const struct cached_rules *unwinder_cache(const struct bobbin_unwinder *unwinder)
-{
-	return unwinder->cache;
-}
-
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)
 {
 	return unwinder->registered.left_out;
-}
-
-uint64_t unwinder_drops(const struct bobbin_unwinder *unwinder)
-{
-	return unwinder->registered.drops;
 }
 
 BOBBIN_API int bobbin_space_update_code(struct bobbin_unwinder *unwinder,

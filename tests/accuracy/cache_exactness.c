@@ -20,7 +20,7 @@
 
 #include "sample_set.h"
 #include "unwind/space.h"
-#include "unwind/unwinder_rule.h"
+#include "unwind/unwinder.h"
 
 #define ORDERS 4
 #define FLOOD (1u << 16) /* walks from elsewhere before each round */
@@ -166,7 +166,7 @@ static void forget_rules(const struct walker *w, const struct walk_start *start,
 			 const struct bobbin_trace *trace)
 {
 	const struct mapping_list *maps = &w->spaces[start->layout]->maps;
-	struct cached_rules *sets = (struct cached_rules *)(uintptr_t)unwinder_cache(w->unwinder);
+	struct cached_rules *sets = w->unwinder->cache;
 
 	for (uint32_t i = 0; i < trace->count; i++) {
 		uint64_t pc = bobbin_frame_lookup_pc(&trace->frames[i]), key;
@@ -318,7 +318,7 @@ static void compare_all(struct exactness *x, uint64_t walks)
 /* Sets of a walker's cache that have no room for another rule. */
 static unsigned int full_sets(const struct walker *w)
 {
-	const struct cached_rules *sets = unwinder_cache(w->unwinder);
+	const struct cached_rules *sets = w->unwinder->cache;
 	unsigned int full = 0;
 
 	for (unsigned int i = 0; i < 1u << UNWINDER_CACHE_BITS; i++)
