@@ -2,13 +2,35 @@
 /*
  * living_file.h - files of a process by paths that begin with "/proc/PID/".
  *
- * Where the first thread has ended, the file of one that lives is opened (living_thread.h).
+ * Where the first thread has ended, the file of one that lives is opened.
  * Other paths are opened as they are.
  */
 #ifndef BOBBIN_BASE_LIVING_FILE_H
 #define BOBBIN_BASE_LIVING_FILE_H
 
 #include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * The way into a process whose first thread has ended.
+ *
+ * A process lives for as long as a thread of it does.  But its first thread may end before
+ * the others (pthread_exit(3) in main()), and then everything that goes by the process's
+ * number fails, although all is still there: /proc/PID/maps is empty, exe, root and map_files
+ * lead nowhere, process_vm_readv(2) says ESRCH.  The number of any thread that lives opens
+ * the same doors, /proc/TID, too, although no list has it.
+ *
+ * Without malloc() and streams: for forked children, too.
+ */
+
+/* 0 or more; a negative errno, -ESRCH or -ENOENT if the thread has no such thing. */
+typedef int (*living_thread_door)(void *ctx, pid_t tid);
+
+/*
+ * What @door returns for @pid; if that is -ESRCH or -ENOENT because the first thread has
+ * ended, what it returns for one that lives.  Threads that end meanwhile are passed over.
+ */
+int living_thread_try(pid_t pid, living_thread_door door, void *ctx);
 
 /* stat(2), of a file of any kind.  0 or a negative errno. */
 int living_file_stat(const char *path, struct stat *ret);

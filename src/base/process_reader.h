@@ -16,7 +16,7 @@
  * abandoned helper ends when what it waits for comes, or never: there are READER_STUCK_MAX of
  * them at most, then no process is read any more.
  *
- * A process whose first thread has ended is read through another one, see living_thread.h.
+ * A process whose first thread has ended is read through another one, see living_file.h.
  *
  * The helper is forked when it is first needed.  It has no descriptor of ours but a socket,
  * blocks all signals, and ends when we do.  Callers wait for other children by their numbers.

@@ -25,7 +25,6 @@
 #include "base/descriptor_message.h"
 #include "base/file_range.h"
 #include "base/living_file.h"
-#include "base/living_thread.h"
 #include "base/text_file.h"
 #include "core/deps.h"
 

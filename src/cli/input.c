@@ -2,7 +2,7 @@
 #include "cli/input.h"
 
 #include "base/file_range.h"
-#include "base/nameless_file.h"
+#include "base/output_path.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
 #include "symbol/recorded_names.h"

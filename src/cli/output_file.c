@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
-#include "base/nameless_file.h"
 #include "base/output_path.h"
 #include "cli/command.h"
 #include "elf/elf_image.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file_range.h"
-#include "base/nameless_file.h"
 #include "base/output_path.h"
 #include "profile/perf_output.h"
 

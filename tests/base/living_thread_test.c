@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A process whose first thread has ended: its memory and files are those of the others. */
-#include "base/living_thread.h"
+#include "base/living_file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,6 @@
 
 #include <bobbin/backtrace.h>
 
-#include "base/living_file.h"
 #include "base/proc_maps.h"
 #include "base/process_stat.h"
 #include "codemap/own_mappings.h"
