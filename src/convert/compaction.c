@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "convert/chain_cuts.h"
-#include "convert/piece_counts.h"
 #include "convert/row_chain.h"
 #include "sframe/built_function.h"
 
