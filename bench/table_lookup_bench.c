@@ -15,7 +15,7 @@
 
 #include "cfi_image.h"
 #include "convert/converter.h"
-#include "table/compile_cfi.h"
+#include "table/table_sources.h"
 #include "table_touches.h"
 #include "unwind/indexed_sections.h"
 

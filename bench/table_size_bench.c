@@ -23,7 +23,7 @@
 #include "cfi_image.h"
 #include "convert/converter.h"
 #include "sidefile/sidefile.h"
-#include "table/compile_cfi.h"
+#include "table/table_sources.h"
 
 #define LOOKUPS 20000
 #define ROUNDS 5

@@ -6,7 +6,6 @@
 
 #include "base/native_arch.h"
 #include "jit/jit_table.h"
-#include "table/compile_cfi.h"
 #include "table/compiled_table.h"
 #include "table/table_builder.h"
 #include "table/table_sources.h"

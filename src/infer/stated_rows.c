@@ -6,7 +6,7 @@
 #include "cfi/dwarf.h"
 #include "cfi/encoding.h"
 #include "core/bisect.h"
-#include "table/compile_cfi.h"
+#include "table/table_sources.h"
 
 /* Entries of one table. */
 #define MOST_SITES 65536

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/refusal.h"
-#include "table/compile_cfi.h"
+#include "table/table_sources.h"
 
 /* Of larger sections no table is made: it would take seconds.  And the largest table. */
 #define MOST_BYTES (128u << 20)

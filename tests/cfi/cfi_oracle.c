@@ -36,8 +36,8 @@
 #include "convert/comparison.h"
 #include "convert/converter.h"
 #include "dwarf_value.h"
-#include "table/compile_cfi.h"
 #include "table/compiled_table.h"
+#include "table/table_sources.h"
 
 #define MACHINES 2
 
@@ -72,7 +72,7 @@ static void differ(struct oracle *c, uint64_t addr, const char *what)
 		       c->view->debug_frame ? ".debug_frame" : ".eh_frame", addr, what);
 }
 
-static void refuse(struct oracle *c, const struct bobbin_error *err)
+static void note_refusal(struct oracle *c, const struct bobbin_error *err)
 {
 	c->tally.refused++;
 	c->tally.reasons[err->reason]++;
@@ -390,7 +390,7 @@ static void compare_function(struct oracle *c, const struct bobbin_cfi_fde *fde)
 		compare_lookup(c, fde, fde->end - 1);
 	}
 	if (compare_rows(c, fde, &err))
-		refuse(c, &err);
+		note_refusal(c, &err);
 }
 
 /* The number of FDEs that the oracle walks over. */
@@ -478,7 +478,7 @@ static void compare_section(struct oracle *c, const struct cfi_file *file,
 			compare_function(c, &fde);
 			continue;
 		}
-		refuse(c, &err);
+		note_refusal(c, &err);
 	}
 	if (fdes != count_fdes(file, view))
 		differ(c, fdes, "the number of FDEs");

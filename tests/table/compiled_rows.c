@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "cfi_image.h"
-#include "table/compile_cfi.h"
 #include "table/compiled_table.h"
+#include "table/table_sources.h"
 
 static struct {
 	const struct bobbin_cfi_view *view;
