@@ -8,7 +8,6 @@
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
 
 #include "convert/rule_pool.h"
-#include "convert/rule_rows.h"
 #include "convert/section_maker.h"
 #include "sframe/built_function.h"
 

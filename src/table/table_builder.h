@@ -16,7 +16,7 @@
 
 #include <bobbin/arch.h>
 
-#include "convert/rule_rows.h"
+#include "convert/rule_pool.h"
 #include "table/table_layout.h"
 
 /**

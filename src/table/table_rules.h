@@ -9,7 +9,7 @@
 #define BOBBIN_TABLE_TABLE_RULES_H
 
 #include "base/byte_buffer.h"
-#include "convert/rule_rows.h"
+#include "convert/rule_pool.h"
 
 /* A rule, for rows inside functions and for those that begin functions. */
 struct table_rule {
