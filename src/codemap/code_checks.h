@@ -15,6 +15,9 @@
 /* Bytes of a table, from memory or from a file. */
 #define CHECK_MAX_TABLE ((uint64_t)256 << 20)
 
+/* Ranges of an ELF file beside the first one: struct code_elf_info.text_ranges. */
+#define CHECK_MAX_RANGES 1024
+
 /* Sort ranges.  -EINVAL: there are none, or one is empty, wraps or overlaps another. */
 int check_ranges(struct code_text_range *ranges, size_t count);
 

@@ -18,7 +18,7 @@
 #include <bobbin/codectl.h>
 
 #include "codemap/code_map.h"
-#include "codemap/code_request.h"
+#include "codemap/registration.h"
 
 struct registry;
 

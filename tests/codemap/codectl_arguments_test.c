@@ -6,11 +6,11 @@
 #include <limits.h>
 
 #include "argument_errors.h"
-#include "codemap/elf_request.h"
+#include "codemap/code_checks.h"
 #include "codemap/registry.h"
 #include "codemap/struct_copy.h"
 
-_Static_assert(CODE_MAX_RANGES == ELF_REQUEST_MAX_RANGES, "the manual's number");
+_Static_assert(CODE_MAX_RANGES == CHECK_MAX_RANGES, "the manual's number");
 
 /* A registry, and what its calls take. */
 struct world {
