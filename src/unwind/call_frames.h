@@ -13,7 +13,7 @@
 
 #include "convert/fde_list.h"
 #include "elf/elf_image.h"
-#include "unwind/table_ops.h"
+#include "unwind/table_set.h"
 
 /* Of a file that is read again: more bytes of sections than any that was read first has. */
 #define CALL_FRAMES_READ_AGAIN (512u << 20)

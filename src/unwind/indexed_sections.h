@@ -11,7 +11,7 @@
 #include <bobbin/range.h>
 #include <bobbin/sframe.h>
 
-#include "unwind/table_ops.h"
+#include "unwind/table_set.h"
 
 /* What is after these is not looked at. */
 #define INDEXED_SECTIONS_MAX 8

@@ -13,7 +13,7 @@
 
 #include "elf/elf_image.h"
 #include "unwind/inference_queue.h"
-#include "unwind/table_ops.h"
+#include "unwind/table_set.h"
 
 /**
  * struct inferred_rules - those of one file; all zero: there are none

@@ -8,7 +8,7 @@
 #include <bobbin/code_abi.h>
 #include <bobbin/step.h>
 
-#include "unwind/table_ops.h"
+#include "unwind/table_set.h"
 
 struct jit_source {
 	struct code_jit_info info;

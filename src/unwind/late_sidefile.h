@@ -9,7 +9,7 @@
 
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
-#include "unwind/table_ops.h"
+#include "unwind/table_set.h"
 
 struct late_sidefile {
 	const struct elf_image *image; /* whose it is */
