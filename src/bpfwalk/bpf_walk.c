@@ -395,10 +395,11 @@ void bpf_walk_exec(struct bpf_walk *walk, int pid, uint64_t time)
 	exec_lists_exec(&walk->exec_lists, pid, time);
 }
 
-void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
+int bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 {
 	walk->time = time;
 	exec_lists_read_until(&walk->exec_lists, time);
+	return walk->samples.error;
 }
 
 /*
@@ -459,11 +460,6 @@ int bpf_walk_wake_fd(const struct bpf_walk *walk)
 uint64_t bpf_walk_time(const struct bpf_walk *walk)
 {
 	return bpf_samples_time(&walk->samples);
-}
-
-int bpf_walk_missed(const struct bpf_walk *walk)
-{
-	return walk->samples.error;
 }
 
 const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)

@@ -91,12 +91,12 @@ void bpf_walk_forget(struct bpf_walk *walk, struct walked_process *process);
 /*
  * What was read of the kernel's records: one of a mapping, which the process's space has already;
  * one of execve(); all up to a time, which is said before processes are followed.  Times are by
- * CLOCK_MONOTONIC.
+ * CLOCK_MONOTONIC.  0; -ENOMEM: bpf_walk_next() could not take all samples.
  */
 void bpf_walk_mapped(struct bpf_walk *walk, struct walked_process *process, uint64_t time,
 		     uint64_t addr);
 void bpf_walk_exec(struct bpf_walk *walk, int pid, uint64_t time);
-void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time);
+int bpf_walk_read_until(struct bpf_walk *walk, uint64_t time);
 
 /* A descriptor that can be read when there are many samples. */
 int bpf_walk_wake_fd(const struct bpf_walk *walk);
@@ -106,9 +106,6 @@ int bpf_walk_collect(struct bpf_walk *walk);
 
 /* The time of the next sample, by CLOCK_MONOTONIC; UINT64_MAX: there is none. */
 uint64_t bpf_walk_time(const struct bpf_walk *walk);
-
-/* 0, -ENOMEM: bpf_walk_next() could not take all samples. */
-int bpf_walk_missed(const struct bpf_walk *walk);
 
 /* Take that sample; valid until the next call. */
 const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk);

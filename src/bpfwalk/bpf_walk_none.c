@@ -73,8 +73,9 @@ void bpf_walk_exec(struct bpf_walk *walk, int pid, uint64_t time)
 {
 }
 
-void bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
+int bpf_walk_read_until(struct bpf_walk *walk, uint64_t time)
 {
+	return -ENOSYS;
 }
 
 int bpf_walk_wake_fd(const struct bpf_walk *walk)
@@ -90,11 +91,6 @@ int bpf_walk_collect(struct bpf_walk *walk)
 uint64_t bpf_walk_time(const struct bpf_walk *walk)
 {
 	return UINT64_MAX;
-}
-
-int bpf_walk_missed(const struct bpf_walk *walk)
-{
-	return 0;
 }
 
 const struct bpf_trace *bpf_walk_next(struct bpf_walk *walk)

@@ -334,9 +334,10 @@ static int drain(struct recorder *r, bool final)
 			error = walked ? recorder_on_walk(r, &event, walked) : on_event(r, &event);
 	}
 	if (r->walk) {
-		bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
+		int missed = bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
+
 		recorder_follow_all(r, false);
-		error = error ? error : bpf_walk_missed(r->walk);
+		error = error ? error : missed;
 	}
 	r->stats.read_until = sampler_horizon(r->sampler);
 	return error ? error : r->options.sink->round(r->options.sink_ctx);
