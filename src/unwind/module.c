@@ -152,18 +152,24 @@ static int open_tables(struct module *m, const struct module_context *context)
 	return 0;
 }
 
+static int open_vdso(struct module *m, const struct mapped_file *file)
+{
+	size_t size;
+	const void *vdso = own_vdso(&size);
+	int r = vdso ? elf_image_init_memory(vdso, size, NULL, &m->image) : -ENOENT;
+
+	/* another kernel's vDSO in an old recording */
+	if (!r && file->build_id_len &&
+	    memcmp(file->build_id, m->image.build_id, sizeof(file->build_id)))
+		r = -ESTALE;
+	return r;
+}
+
 static int open_image(struct module *m, const struct module_context *context,
 		      const struct mapped_file *file, uint64_t room)
 {
-	size_t size;
-	const void *vdso;
-
-	if (file->kind == FILE_VDSO) {
-		vdso = own_vdso(&size);
-		if (!vdso)
-			return -ENOENT;
-		return elf_image_init_memory(vdso, size, NULL, &m->image);
-	}
+	if (file->kind == FILE_VDSO)
+		return open_vdso(m, file);
 	m->fd = backing_file_open(context->reader, file, context->options->debug_path);
 	if (m->fd < 0)
 		return m->fd;
@@ -205,32 +211,41 @@ static void note_code(struct module *m)
 	m->tables.eh_returns = eh_return_possible(m->image.eh_frame.data, m->image.eh_frame.size);
 }
 
+static struct module *begin(const struct module_context *context, int fd)
+{
+	struct module *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->fd = fd;
+	m->elf_fd = -1;
+	m->cache = context->cache;
+	return m;
+}
+
+/* @r: of its image.  A module that fails is closed. */
+static int finish(struct module *m, const struct module_context *context, int r,
+		  struct module **ret)
+{
+	if (!r)
+		r = open_tables(m, context);
+	if (r) {
+		module_close(m);
+		return r;
+	}
+	note_code(m);
+	if (m->kept.found)
+		module_rest(m);
+	*ret = m;
+	return 0;
+}
+
 int module_open(const struct module_context *context, const struct mapped_file *file, uint64_t room,
 		struct module **ret)
 {
-	struct module *m = calloc(1, sizeof(*m));
-	int r;
+	struct module *m = begin(context, -1);
 
-	if (!m)
-		return -ENOMEM;
-	m->fd = m->elf_fd = -1;
-	m->cache = context->cache;
-	r = open_image(m, context, file, room);
-	if (!r)
-		r = open_tables(m, context);
-	if (!r)
-		note_code(m);
-	if (!r && m->kept.found)
-		module_rest(m);
-	/* another kernel's vDSO in an old recording */
-	if (!r && file->kind == FILE_VDSO && file->build_id_len &&
-	    memcmp(file->build_id, m->image.build_id, sizeof(file->build_id)))
-		r = -ESTALE;
-	if (r)
-		module_close(m);
-	else
-		*ret = m;
-	return r;
+	return m ? finish(m, context, open_image(m, context, file, room), ret) : -ENOMEM;
 }
 
 static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
@@ -255,27 +270,12 @@ static int open_inner_image(struct module *m, uint64_t offset, uint64_t room)
 int module_open_inner(const struct module_context *context, int container, uint64_t offset,
 		      uint64_t room, struct module **ret)
 {
-	struct module *m = calloc(1, sizeof(*m));
-	int r;
+	struct module *m = begin(context, container);
 
-	if (!m) {
-		close(container);
-		return -ENOMEM;
-	}
-	m->fd = container;
-	m->cache = context->cache;
-	r = open_inner_image(m, offset, room);
-	if (!r)
-		r = open_tables(m, context);
-	if (r) {
-		module_close(m);
-		return r;
-	}
-	note_code(m);
-	if (m->kept.found)
-		module_rest(m);
-	*ret = m;
-	return 0;
+	if (m)
+		return finish(m, context, open_inner_image(m, offset, room), ret);
+	close(container);
+	return -ENOMEM;
 }
 
 void module_leave_file(struct module *module)
