@@ -13,6 +13,7 @@
 
 #include <gelf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The section after one, or the first one after NULL; NULL: there is none. */
 static inline Elf_Scn *elf_next_section(Elf *elf, Elf_Scn *section, GElf_Shdr *header)
@@ -45,5 +46,18 @@ static inline bool elf_next_segment(Elf *elf, size_t *i, GElf_Phdr *ret)
 			return true;
 	return false;
 }
+
+/*
+ * Sections, or segments, of a file: more than objects have that linkers still can link.  libelf makes
+ * room for all of them when it opens a file, or reads all of them, and a file with a hole can have a
+ * thousand million.
+ */
+#define ELF_COUNT_MAX (1u << 20)
+
+/*
+ * Whether libelf may open the file of @fd: it has at most ELF_COUNT_MAX of both.  True
+ * for what is no ELF file.  The descriptor's position is left alone.
+ */
+bool elf_counts_are_sane(int fd);
 
 #endif

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/process_reader.h"
 #include "base/vector.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/file_range.h"
 #include "core/bytes.h"

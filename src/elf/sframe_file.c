@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/file_range.h"
 #include "base/vector.h"

@@ -2,7 +2,6 @@
 #include "symbol/elf_file.h"
 
 #include "base/build_id_path.h"
-#include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/shortage.h"
 

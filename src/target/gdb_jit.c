@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/elf_counts.h"
 #include "base/elf_walk.h"
 #include "base/vector.h"
 #include "target/backing_file.h"

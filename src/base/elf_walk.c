@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "base/elf_counts.h"
+#include "base/elf_walk.h"
 
 #include <elf.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
