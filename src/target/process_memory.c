@@ -61,3 +61,21 @@ BOBBIN_API enum bobbin_reason bobbin_process_memory_read(void *ctx, uint64_t add
 	}
 	return BOBBIN_REASON_NONE;
 }
+
+BOBBIN_API enum bobbin_reason bobbin_stack_copy_read(void *ctx, uint64_t addr, void *dst,
+						     size_t len)
+{
+	const struct bobbin_stack_copy *copy = ctx;
+	uint64_t offset = addr - copy->addr;
+
+	if (addr < copy->addr)
+		return BOBBIN_REASON_NO_MEMORY;
+	if (offset > copy->size || len > copy->size - offset)
+		return BOBBIN_REASON_STACK_END;
+	/* nearly always a word, which compilers copy without a call */
+	if (len == sizeof(uint64_t))
+		memcpy(dst, copy->data + offset, sizeof(uint64_t));
+	else
+		memcpy(dst, copy->data + offset, len);
+	return BOBBIN_REASON_NONE;
+}
