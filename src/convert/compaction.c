@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "convert/compaction.h"
+#include "convert/function_list.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "convert/compaction.h"
 #include "convert/fde_list.h"
+#include "convert/function_list.h"
 #include "core/rule_word.h"
 
 /* Rows that are read at once. */

@@ -14,7 +14,7 @@
 
 #include <bobbin/cfi.h>
 
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 
 /**
  * struct convert_gap - addresses without a row in the section, although there is an FDE

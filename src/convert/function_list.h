@@ -7,9 +7,32 @@
 #ifndef BOBBIN_CONVERT_FUNCTION_LIST_H
 #define BOBBIN_CONVERT_FUNCTION_LIST_H
 
+#include <bobbin/sframe_builder.h>
+
 #include "convert/rule_pool.h"
-#include "convert/section_maker.h"
 #include "sframe/built_function.h"
+
+/* A section builder whose memory grows. */
+struct section_maker {
+	struct bobbin_sframe_builder builder;
+	bool in_place; /* V3: whatever address was given, the section will be where it is made */
+};
+
+/*
+ * Start an empty section at @addr.  @share: functions with equal rows share
+ * them.  @functions: how many there will be, about; more may come, but share
+ * less.  -EINVAL for an unknown @version, -ENOMEM.
+ */
+int section_maker_init(const struct bobbin_arch *arch, uint64_t addr, unsigned int version,
+		       bool share, uint32_t functions, struct section_maker *ret);
+
+/* Have room for so many functions and bytes of rows in all.  0, -ENOMEM, -ERANGE. */
+int section_maker_reserve(struct section_maker *maker, uint64_t fdes, uint64_t bytes);
+
+/* The section in memory of its own, which becomes the caller's.  0, -ENOMEM. */
+int section_maker_finish(struct section_maker *maker, uint8_t **data, uint64_t *size);
+
+void section_maker_fini(struct section_maker *maker);
 
 /* There is no body for an ordinary function; shifted by one, for a flexible one. */
 #define ROW_NO_BODY 0x100u
@@ -177,5 +200,25 @@ int function_list_make(const struct function_list *list, struct section_maker *m
 
 /* The same, and forget all functions and rows, but for the rules. */
 int function_list_move(struct function_list *list, struct section_maker *maker);
+
+/*
+ * The same rules in fewer bytes.
+ *
+ *	functions ── chains of rows ── cuts ── pieces, one FDE each
+ *
+ * An FDE need not be a function: readers only search for the one that covers a PC.  Long
+ * functions with many rows are cut so that their rows' starts become narrow.  If rows can be
+ * shared, functions that touch become one FDE, too, while starts stay narrow, and are cut so
+ * that their prologues and epilogues are found in others.  Every PC keeps its rule.
+ *
+ * Choose the FDEs of a section and make them in @maker, which has none.  Functions do not
+ * overlap and ascend for the best result.  @share: FDEs with equal rows share them and may
+ * hold several functions; otherwise an FDE lies within one.  Rows of code on both sides
+ * of one of @count ascending @bounds are not shared; functions do not touch there.
+ *
+ * Time and memory are linear in rows.  0, -ENOMEM, -ERANGE.
+ */
+int compact_functions(const struct function_list *list, bool share, const uint64_t *bounds,
+		      size_t count, struct section_maker *maker);
 
 #endif

@@ -3,7 +3,7 @@
  * Each section is made twice, plain and compacted.  Lookups in both must find the same
  * wherever a row or function could begin or end.
  */
-#include "convert/compaction.h"
+#include "convert/function_list.h"
 
 #include <errno.h>
 #include <setjmp.h>

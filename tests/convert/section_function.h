@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "convert/section_maker.h"
+#include "convert/function_list.h"
 
 /* As bobbin_sframe_builder_add(), with -ENOMEM instead of -ENOBUFS. */
 static inline int section_maker_add(struct section_maker *maker,
