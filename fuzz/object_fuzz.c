@@ -31,7 +31,7 @@
 #include "core/bytes.h"
 #include "elf/sframe_file.h"
 #include "object/object_attachment.h"
-#include "object/start_placement.h"
+#include "object/object_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,7 +15,7 @@
 #include "convert/comparison.h"
 #include "elf/sframe_file.h"
 #include "export/safe_text.h"
-#include "object/start_placement.h"
+#include "object/object_code.h"
 
 #define STATUS_DEFECTS 1
 #define STATUS_UNREADABLE 3

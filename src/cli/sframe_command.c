@@ -15,7 +15,7 @@
 #include "base/vector.h"
 #include "core/refusal.h"
 #include "export/safe_text.h"
-#include "object/start_placement.h"
+#include "object/object_code.h"
 #include "unwind/call_frames.h"
 
 /* A pipe that nobody writes to is at its end, and not waited for. */

@@ -12,7 +12,7 @@
 #include "cli/sframe_command.h"
 #include "convert/row_walk.h"
 #include "export/safe_text.h"
-#include "object/start_placement.h"
+#include "object/object_code.h"
 
 /*
  * Rows that are read for each byte of a section, at most: shared rows are read for each

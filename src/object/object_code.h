@@ -15,9 +15,11 @@
 #define BOBBIN_OBJECT_CODE_H
 
 #include <bobbin/cfi.h>
+#include <bobbin/sframe.h>
 
 #include "base/byte_buffer.h"
 #include "elf/elf_image.h"
+#include "elf/sframe_file.h"
 
 /* Call-frame information and code take fewer bytes: four reach from one to the other. */
 #define OBJECT_CODE_MAX ((uint64_t)1 << 30)
@@ -78,5 +80,21 @@ const struct object_text *object_code_text(const struct object_code *code, uint6
 
 /* What became of the section of the file with this index, or NULL. */
 const struct object_text *object_code_section(const struct object_code *code, size_t section);
+
+/*
+ * Change the start fields of a table of @section, each that a relocation says
+ * something about: @place says where the function is to start.
+ */
+void start_placement(const struct sframe_section *section, const struct bobbin_sframe_view *view,
+		     uint64_t (*place)(const void *ctx, const struct sframe_target *target),
+		     const void *ctx);
+
+/*
+ * Place them where @code has their code, to be compared with it; the view becomes an
+ * unsorted one.  Functions of what is no code, or of undefined symbols, start at
+ * OBJECT_CODE_MAX, after all code.
+ */
+void start_placement_by(const struct object_code *code, const struct sframe_section *section,
+			struct bobbin_sframe_view *view);
 
 #endif
