@@ -14,7 +14,7 @@
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
 #include "export/safe_text.h"
-#include "sidefile/sidefile_path.h"
+#include "sidefile/sidefile.h"
 
 #define MAX_SECTIONS 8
 

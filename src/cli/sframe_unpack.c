@@ -16,7 +16,6 @@
 #include "convert/function_list.h"
 #include "elf/elf_image.h"
 #include "sidefile/sidefile.h"
-#include "sidefile/sidefile_path.h"
 #include "table/table_builder.h"
 
 /*

@@ -3,15 +3,54 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/build_id_path.h"
 #include "base/file_range.h"
+#include "base/regular_file.h"
 #include "core/bisect.h"
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "sidefile/sidefile_format.h"
 #include "table/table_rules.h"
+
+#define SUFFIX ".sframe.zst"
+
+char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, size_t id_length)
+{
+	size_t size = length + 1 + BUILD_ID_PATH_SIZE(id_length) + sizeof(SUFFIX);
+	char *path = id_length < 2 ? NULL : malloc(size), *at = path;
+
+	if (!path)
+		return NULL;
+	memcpy(at, folder, length);
+	at += length;
+	*at++ = '/';
+	strcpy(build_id_path(build_id, id_length, at), SUFFIX);
+	return path;
+}
+
+int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length)
+{
+	if (id_length < 2)
+		return -ENOENT;
+	while (*folders) {
+		size_t length = strcspn(folders, ":");
+		char *path = sidefile_path(folders, length, build_id, id_length);
+		int fd;
+
+		if (!path)
+			return -ENOMEM;
+		fd = length ? regular_file_open(path, 0, NULL) : -ENOENT;
+		free(path);
+		if (fd >= 0)
+			return fd;
+		folders += length + (folders[length] == ':');
+	}
+	return -ENOENT;
+}
 
 /**
  * struct packing - a side-file in the making

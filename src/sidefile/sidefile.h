@@ -12,9 +12,25 @@
 #ifndef BOBBIN_SIDEFILE_SIDEFILE_H
 #define BOBBIN_SIDEFILE_SIDEFILE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "sidefile/block_codec.h"
 #include "sidefile/sidefile_head.h"
 #include "table/table_builder.h"
+
+/*
+ * The name of a file's side-file below the first @length characters of @folder:
+ * the first byte of the build ID is the folder, the others are the file.  To be
+ * free()d; NULL without memory or with a build ID of less than two bytes.
+ */
+char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, size_t id_length);
+
+/*
+ * Open the side-file of a build ID in the first folder of a colon-separated list
+ * that has one.  A descriptor of a regular file, -ENOENT, -ENOMEM.
+ */
+int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length);
 
 /**
  * sidefile_make() - make a side-file in memory

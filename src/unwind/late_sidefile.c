@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sidefile/sidefile_path.h"
+#include "sidefile/sidefile.h"
 
 static void give_up(struct late_sidefile *late)
 {

@@ -17,7 +17,6 @@
 
 #include "../convert/section_function.h"
 #include "sidefile/sidefile.h"
-#include "sidefile/sidefile_path.h"
 #include "sidefile_samples.h"
 
 static void same_answer(const struct bobbin_sframe_view *view, struct sidefile *sidefile,
