@@ -13,8 +13,12 @@
 #include "base/pid_namespace.h"
 #include "bpfwalk/bpf_lists.h"
 #include "bpfwalk/bpf_samples.h"
+#include "bpfwalk/bpf_tables.h"
 #include "bpfwalk/exec_lists.h"
 #include "bpfwalk/sampler_program.h"
+#include "bpfwalk/stack_intern.h"
+#include "bpfwalk/table_store.h"
+#include "bpfwalk/walk_workers.h"
 #include "sampler.skel.h"
 #include "unwind/unwinder.h"
 

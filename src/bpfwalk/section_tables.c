@@ -9,6 +9,8 @@
 #include "table/compiled_table.h"
 #include "table/table_builder.h"
 #include "table/table_sources.h"
+#include "unwind/cached_cfi.h"
+#include "unwind/late_sidefile.h"
 
 /* Bytes of a section of which a table is made. */
 #define SECTION_MAX (64u << 20)

@@ -11,6 +11,7 @@
 #define BOBBIN_BPFWALK_TABLE_STORE_H
 
 #include "bpfwalk/bpf_lists.h"
+#include "bpfwalk/map_allocator.h"
 #include "bpfwalk/section_tables.h"
 
 enum slot_state {

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/vector.h"
+#include "infer/flow.h"
 #include "infer/x86_insn.h"
 
 /* Budget: instructions for each byte of code, as parts may be analysed more than once. */

@@ -14,6 +14,7 @@
 #include "core/bytes.h"
 #include "core/refusal.h"
 #include "sidefile/sidefile_format.h"
+#include "sidefile/sidefile_head.h"
 #include "table/table_rules.h"
 
 #define SUFFIX ".sframe.zst"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sidefile/block_codec.h"
 #include "sidefile/sidefile.h"
 
 static void give_up(struct late_sidefile *late)

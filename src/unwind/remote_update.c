@@ -9,6 +9,7 @@
 #include "base/memory_origin.h"
 #include "base/vector.h"
 #include "codemap/code_map.h"
+#include "unwind/debugger_images.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
 

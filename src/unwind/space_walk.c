@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/code_pages.h"
 #include "unwind/module.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"

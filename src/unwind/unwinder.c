@@ -10,6 +10,8 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "target/backing_file.h"
+#include "unwind/inference_queue.h"
+#include "unwind/inferred_rules.h"
 #include "unwind/remote_update.h"
 #include "unwind/space.h"
 
