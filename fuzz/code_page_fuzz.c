@@ -132,9 +132,9 @@ static void check(const struct page_copy *code)
 		must(r->entry.kind != BOBBIN_CODE_FREE && r->entry.kind <= BOBBIN_CODE_NAMED);
 		must(r->entry.sequence % 2 == 0);
 		must(r->entry.table + r->entry.table_size >= r->entry.table);
-		must(r->elf_start < r->elf_end || (!r->elf_start && !r->elf_end));
-		must(r->build_id_len <= sizeof(r->build_id));
-		must(!r->path || strlen(r->path) <= PAGE_COPY_MAX_STRING);
+		must(r->image.start < r->image.end || (!r->image.start && !r->image.end));
+		must(r->image.build_id_len <= sizeof(r->image.build_id));
+		must(!r->image.path || strlen(r->image.path) <= PAGE_COPY_MAX_STRING);
 		must(!r->debug_link || strlen(r->debug_link) <= PAGE_COPY_MAX_STRING);
 	}
 }

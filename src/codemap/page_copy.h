@@ -25,14 +25,20 @@
 /* What an entry costs its reader, with what is made of it. */
 #define PAGE_COPY_ENTRY_BYTES 256u
 
+/* The file that code belongs to, as the process says; zero or NULL: unknown. */
+struct page_image {
+	uint64_t start, end;
+	char *path;
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+};
+
 /* A range that a process registered, checked: start < end, strings are bounded. */
 struct page_range {
 	struct bobbin_code_entry entry;
-	uint64_t elf_start, elf_end;
-	char *path, *debug_link; /* or NULL */
+	struct page_image image;
+	char *debug_link; /* or NULL */
 	uint32_t debug_link_crc;
-	uint8_t build_id[20];
-	uint8_t build_id_len;
 };
 
 /* All of them, in ascending order, without overlaps. */

@@ -191,17 +191,15 @@ static bool has_room(struct page_reader *p, size_t size)
 static int copy_known(struct page_reader *p, const struct page_range *known,
 		      struct page_range *range)
 {
-	size_t path = known->path ? strlen(known->path) : 0;
+	size_t path = known->image.path ? strlen(known->image.path) : 0;
 	size_t debug_link = known->debug_link ? strlen(known->debug_link) : 0;
 
 	if (!has_room(p, path + debug_link))
 		return 0;
-	range->elf_start = known->elf_start;
-	range->elf_end = known->elf_end;
+	range->image = known->image;
+	range->image.path = NULL;
 	range->debug_link_crc = known->debug_link_crc;
-	range->build_id_len = known->build_id_len;
-	memcpy(range->build_id, known->build_id, sizeof(range->build_id));
-	if (copy_text(known->path, path, &range->path) ||
+	if (copy_text(known->image.path, path, &range->image.path) ||
 	    copy_text(known->debug_link, debug_link, &range->debug_link))
 		return -ENOMEM;
 	return 0;
@@ -213,13 +211,13 @@ static int take_identity(const struct bobbin_code_identity *head, const char *by
 	const char *build_id = bytes + head->path_len, *debug_link = build_id + head->build_id_len;
 
 	if (head->elf_start < head->elf_end) {
-		range->elf_start = head->elf_start;
-		range->elf_end = head->elf_end;
+		range->image.start = head->elf_start;
+		range->image.end = head->elf_end;
 	}
 	range->debug_link_crc = head->debug_link_crc;
-	range->build_id_len = (uint8_t)head->build_id_len;
-	memcpy(range->build_id, build_id, head->build_id_len);
-	if (copy_text(bytes, head->path_len, &range->path) ||
+	range->image.build_id_len = (uint8_t)head->build_id_len;
+	memcpy(range->image.build_id, build_id, head->build_id_len);
+	if (copy_text(bytes, head->path_len, &range->image.path) ||
 	    copy_text(debug_link, head->debug_link_len, &range->debug_link))
 		return -ENOMEM;
 	return 0;
@@ -231,7 +229,7 @@ static bool identity_bytes(const struct bobbin_code_identity *head, size_t *ret)
 	size_t size = (size_t)head->path_len + head->build_id_len + head->debug_link_len;
 
 	if (head->path_len > PAGE_COPY_MAX_STRING || head->debug_link_len > PAGE_COPY_MAX_STRING ||
-	    head->build_id_len > sizeof(((struct page_range *)NULL)->build_id) ||
+	    head->build_id_len > sizeof(((struct page_image *)NULL)->build_id) ||
 	    head->size < sizeof(*head) || head->size - sizeof(*head) < size)
 		return false;
 	*ret = size;
@@ -246,7 +244,7 @@ static bool identity_wraps(uint64_t at)
 /* An identity that cannot be read, or makes no sense, is as good as none. */
 static int read_identity(struct page_reader *p, struct page_range *range)
 {
-	char bytes[2 * PAGE_COPY_MAX_STRING + sizeof(range->build_id)];
+	char bytes[2 * PAGE_COPY_MAX_STRING + sizeof(range->image.build_id)];
 	struct bobbin_code_identity head;
 	uint64_t at = range->entry.identity;
 	size_t size;
@@ -270,7 +268,7 @@ static int use_ahead(struct page_reader *p, const struct ahead *ahead, struct pa
 
 static void forget_range(struct page_range *range)
 {
-	free(range->path);
+	free(range->image.path);
 	free(range->debug_link);
 }
 

@@ -233,7 +233,7 @@ static bool is_unknown_to_kernel(const struct bobbin_space *space, const struct 
  * Which file is at an image's path now, if its build ID is not known: names are shown of it as
  * long as nobody changes it.
  */
-static void note_file(const struct process *process, const struct remote_image *image,
+static void note_file(const struct process *process, const struct page_image *image,
 		      struct perf_mmap *ret)
 {
 	const struct remote_process remote = {process->space->maps.reader, process->pid};
@@ -250,7 +250,7 @@ static void note_file(const struct process *process, const struct remote_image *
 static int tell(struct recorder *r, const struct process *process, const struct remote_range *range,
 		uint64_t time)
 {
-	const struct remote_image *image = range->image;
+	const struct page_image *image = range->image;
 	struct perf_event event;
 
 	if (range->start < image->start || !is_unknown_to_kernel(process->space, range))

@@ -32,7 +32,7 @@ struct remote_code *remote_code_share(struct remote_code *code)
 	return code;
 }
 
-static void close_image(struct remote_image *image)
+static void close_image(struct page_image *image)
 {
 	if (!image)
 		return;

@@ -11,14 +11,6 @@
 #include "unwind/debugger_images.h"
 #include "unwind/remote_table.h"
 
-/* The file that the code belongs to, as the process says; zero or NULL: unknown. */
-struct remote_image {
-	uint64_t start, end;
-	char *path;
-	uint8_t build_id[20];
-	uint8_t build_id_len;
-};
-
 /* struct remote_range.place of what has none. */
 #define REMOTE_NOWHERE UINT64_MAX
 
@@ -30,7 +22,7 @@ struct remote_range {
 	uint64_t id;                /* number of the registration */
 	uint64_t place;             /* of @start, unique among all registered code: a cache key */
 	struct remote_table *table; /* NULL: none, identity only */
-	struct remote_image *image; /* or NULL */
+	struct page_image *image;   /* or NULL */
 	bool debugger_image;        /* not registered: debuggers are told of it */
 };
 

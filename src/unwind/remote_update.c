@@ -72,19 +72,16 @@ static int open_table(struct remote_code *r, const struct bobbin_code_entry *e,
 	return 0;
 }
 
-static int copy_image(const struct page_range *from, struct remote_image **ret)
+static int copy_image(const struct page_image *from, struct page_image **ret)
 {
-	struct remote_image *image;
+	struct page_image *image;
 
-	if (!from->path || from->elf_start >= from->elf_end)
+	if (!from->path || from->start >= from->end)
 		return 0;
-	image = calloc(1, sizeof(*image));
+	image = malloc(sizeof(*image));
 	if (!image)
 		return -ENOMEM;
-	image->start = from->elf_start;
-	image->end = from->elf_end;
-	image->build_id_len = from->build_id_len;
-	memcpy(image->build_id, from->build_id, sizeof(image->build_id));
+	*image = *from;
 	image->path = strdup(from->path);
 	if (!image->path) {
 		free(image);
@@ -198,7 +195,7 @@ static int fill(struct remote_code *r, const struct remote_code *old, struct new
 		*range = (struct remote_range){
 			.start = e->text_start, .end = e->text_end, .id = e->id};
 		r->count++;
-		if (copy_image(from, &range->image))
+		if (copy_image(&from->image, &range->image))
 			return -ENOMEM;
 		if (known) {
 			keep_table(r, range, known, e->dropped);

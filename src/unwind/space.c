@@ -108,7 +108,7 @@ BOBBIN_API int bobbin_space_fork(const struct bobbin_space *space, struct bobbin
 	return 0;
 }
 
-static void place_in_image(const struct remote_image *image, uint64_t addr,
+static void place_in_image(const struct page_image *image, uint64_t addr,
 			   struct bobbin_place_info *ret)
 {
 	*ret = (struct bobbin_place_info){

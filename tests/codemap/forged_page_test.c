@@ -444,7 +444,7 @@ static void identity_of_an_entry_that_has_gone_is_not_anothers(void **state)
 	f->entries[0].identity = at(offsetof(struct forgery, identity));
 	fill_identity(f->identity, 4, 'p');
 	assert_int_equal(parse(f), 1);
-	assert_string_equal(f->code.ranges[0].path, "pppp");
+	assert_string_equal(f->code.ranges[0].image.path, "pppp");
 	page_copy_fini(&f->code);
 
 	f->reads = 0;
@@ -452,7 +452,7 @@ static void identity_of_an_entry_that_has_gone_is_not_anothers(void **state)
 	assert_int_equal(parse(f), 1);
 	assert_int_equal(f->code.count, 1);
 	assert_int_equal(f->code.ranges[0].entry.id, 50);
-	assert_null(f->code.ranges[0].path);
+	assert_null(f->code.ranges[0].image.path);
 }
 
 /* Many entries in few bytes: each read of the array gives the same page of them. */
@@ -498,7 +498,7 @@ static void strings_of_a_crowd_have_a_limit(void **state)
 	assert_int_equal(page_copy_parse(&code, &mem, NULL), 1);
 	assert_int_equal(code.count, 30000);
 	for (size_t i = 0; i < code.count; i++)
-		strings += code.ranges[i].path ? strlen(code.ranges[i].path) : 0;
+		strings += code.ranges[i].image.path ? strlen(code.ranges[i].image.path) : 0;
 	assert_int_equal(strings, PAGE_COPY_MAX_STRINGS);
 	page_copy_fini(&code);
 	free(crowd);

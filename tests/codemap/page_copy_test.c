@@ -301,20 +301,20 @@ static void assert_identities(const struct page_copy *code)
 {
 	const struct page_range *r = code->ranges;
 
-	assert_int_equal(r[0].elf_start, 0x1000);
-	assert_int_equal(r[0].elf_end, 0x3000);
-	assert_string_equal(r[0].path, "/tmp/lib");
+	assert_int_equal(r[0].image.start, 0x1000);
+	assert_int_equal(r[0].image.end, 0x3000);
+	assert_string_equal(r[0].image.path, "/tmp/lib");
 	assert_string_equal(r[0].debug_link, "debug");
 	assert_int_equal(r[0].debug_link_crc, 0xabcdef01);
-	assert_int_equal(r[0].build_id_len, 4);
-	assert_memory_equal(r[0].build_id, "\1\2\3\4", 4);
-	assert_string_equal(r[1].path, "abc");
+	assert_int_equal(r[0].image.build_id_len, 4);
+	assert_memory_equal(r[0].image.build_id, "\1\2\3\4", 4);
+	assert_string_equal(r[1].image.path, "abc");
 	assert_null(r[1].debug_link);
-	assert_int_equal(r[1].build_id_len, 0);
+	assert_int_equal(r[1].image.build_id_len, 0);
 	for (unsigned int i = 2; i < 7; i++) {
-		assert_null(r[i].path);
+		assert_null(r[i].image.path);
 		assert_null(r[i].debug_link);
-		assert_int_equal(r[i].build_id_len, 0);
+		assert_int_equal(r[i].image.build_id_len, 0);
 	}
 }
 
