@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "infer/inferred_rows.h"
+#include "infer/infer.h"
 
 #include "base/vector.h"
 

@@ -12,16 +12,11 @@
 /* Bytes of a file that are read. */
 #define PROGRAM_MOST_BYTES ((uint64_t)1 << 30)
 
-/**
- * program_of_elf() - read a file
- * @fd: it, open for reading, which stays the caller's
- * @err: where and why on failure, or NULL
- * @ret: what was found, which is not settled yet; to be given to program_fini()
- *
- * Malformed symbol tables and relocations are left out: they only add to what is known.
- *
- * Return: 0; -EBADMSG or -ENOTSUP with a reason; -ENOTSUP without one: the machine is none
- * whose code can be read; -EFBIG: there is too much of it; -ENOMEM; the errno of reading.
+/*
+ * Read the file of @fd, which stays the caller's.  @ret is not settled yet, and to be given to
+ * program_fini().  Malformed symbol tables and relocations are left out: they only add to what is
+ * known.  0; -EBADMSG or -ENOTSUP with a reason in @err, or NULL; -ENOTSUP without one: the machine is
+ * none whose code can be read; -EFBIG: there is too much of it; -ENOMEM; the errno of reading.
  */
 int program_of_elf(int fd, struct bobbin_error *err, struct program *ret);
 
