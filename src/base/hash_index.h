@@ -34,9 +34,7 @@ struct hash_index {
 	size_t used;
 };
 
-/**
- * hash_seed() - a number that an author of hostile names cannot know
- */
+/* A number that an author of hostile names cannot know. */
 uint64_t hash_seed(void);
 
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
@@ -51,9 +49,6 @@ static inline uint64_t hash_words(uint64_t a, uint64_t b, uint64_t seed)
 	return hash_mix(hash_mix(a ^ seed, 0x9e3779b97f4a7c15) ^ b, 0xd6e8feb86659fd93 ^ seed);
 }
 
-/**
- * hash_bytes() - the hash of @size bytes
- */
 static inline uint64_t hash_bytes(const char *data, size_t size, uint64_t seed)
 {
 	uint64_t hash = seed ^ size, word;
@@ -67,14 +62,9 @@ static inline uint64_t hash_bytes(const char *data, size_t size, uint64_t seed)
 	return hash_mix(hash ^ word, 0xd6e8feb86659fd93 ^ seed);
 }
 
-/**
- * hash_index_next() - the next candidate
- * @index: zero-initialised or filled by hash_index_add()
- * @hash: what to look for; the lower 32 bits count
- * @at: how far the search is; 0 to begin
- * @id: out: a number that was added with this hash
- *
- * Return: false when there are no more.
+/*
+ * The next number that was added with a hash, of which the lower 32 bits count.  @at: how far the
+ * search is, 0 to begin.  false: there are no more.  An index that is all zero is empty.
  */
 static inline bool hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at,
 				   uint32_t *id)
@@ -93,37 +83,18 @@ static inline bool hash_index_next(const struct hash_index *index, uint64_t hash
 	return false;
 }
 
-/**
- * hash_index_add() - add a number below UINT32_MAX under a hash
- *
- * Return: 0, or -ENOMEM with the index as it was.
- */
+/* Add a number below UINT32_MAX.  0, or -ENOMEM with the index as it was. */
 int hash_index_add(struct hash_index *index, uint64_t hash, uint32_t id);
 
-/**
- * hash_index_room() - add the next element of an array that grows
- * @hash: of the element
- * @array: address of the pointer to the array, which may move
- * @capacity: elements that there is room for; in and out
- * @count: elements of the array: the caller stores the new one there
- * @size: bytes of an element
- *
- * Return: 0; -ENOMEM, or -E2BIG for more than 2^32 - 2 elements, with the index as it was.
+/*
+ * Add the next element of an array that grows, as for vector_reserve(); the caller stores it there.
+ * @count: elements that the array has.  0; -ENOMEM, or -E2BIG for more than 2^32 - 2 elements, with
+ * the index as it was.
  */
 int hash_index_room(struct hash_index *index, uint64_t hash, void *array, size_t *capacity,
 		    size_t count, size_t size);
 
-/**
- * hash_index_push() - append an element to an array, and add it
- * @index: as for hash_index_room()
- * @hash: as for hash_index_room()
- * @items: the pointer to the array, which may move
- * @count: elements of the array; in and out
- * @capacity: elements that there is room for; in and out
- * @...: the element
- *
- * Return: as hash_index_room().
- */
+/* The same, and append the element to the array, as vector_push(). */
 #define hash_index_push(index, hash, items, count, capacity, ...) \
 	__extension__({ \
 		int hash_index_error = hash_index_room(index, hash, &(items), &(capacity), count, \
@@ -134,9 +105,6 @@ int hash_index_room(struct hash_index *index, uint64_t hash, void *array, size_t
 		hash_index_error; \
 	})
 
-/**
- * hash_index_fini() - free the slots
- */
 void hash_index_fini(struct hash_index *index);
 
 #endif

@@ -23,27 +23,17 @@ struct name_pool {
 	uint64_t seed;
 };
 
-/**
- * name_pool_init() - an empty pool in the caller's storage
- */
 void name_pool_init(struct name_pool *pool);
 
-/**
- * name_pool_fini() - free all strings
- */
 void name_pool_fini(struct name_pool *pool);
 
-/**
- * name_pool_intern() - the pool's copy of a string
- * @ret: out: valid until name_pool_fini()
- *
- * Return: 0, -ENOMEM, or -E2BIG for more than 2^32 - 2 strings.
+/*
+ * The pool's copy of a string, valid until name_pool_fini().  0, -ENOMEM, or -E2BIG for more than
+ * 2^32 - 2 strings.
  */
 int name_pool_intern(struct name_pool *pool, const char *text, const char **ret);
 
-/**
- * name_pool_memory() - bytes that the pool holds
- */
+/* Bytes that the pool holds. */
 size_t name_pool_memory(const struct name_pool *pool);
 
 #endif

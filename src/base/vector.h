@@ -15,16 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/**
- * vector_reserve() - make room for elements
- * @array: address of the pointer to the array, which may move
- * @capacity: elements that there is room for; in and out
- * @need: elements that there must be room for
- * @size: bytes of an element
- *
- * Grows at least by half, so that appending costs constant time.
- *
- * Return: 0, or -ENOMEM with the array as it was.
+/*
+ * Make room for @need elements of @size bytes.  @array: address of the pointer to the array, which may
+ * move.  Grows at least by half, so that appending costs constant time.  0, or -ENOMEM with the array
+ * as it was.
  */
 static inline int vector_reserve(void *array, size_t *capacity, size_t need, size_t size)
 {
@@ -45,27 +39,13 @@ static inline int vector_reserve(void *array, size_t *capacity, size_t need, siz
 	return 0;
 }
 
-/**
- * vector_push() - append an element
- * @items: the pointer to the array, which may move
- * @count: elements of the array; in and out
- * @capacity: elements that there is room for; in and out
- * @...: the element
- *
- * Return: 0, or -ENOMEM with the array as it was.
- */
+/* Append an element; @items may move.  0, or -ENOMEM with the array as it was. */
 #define vector_push(items, count, capacity, ...) \
 	(vector_reserve(&(items), &(capacity), (count) + (size_t)1, sizeof(*(items))) \
 		 ? -ENOMEM \
 		 : ((void)((items)[(count)++] = (__VA_ARGS__)), 0))
 
-/**
- * vector_by_start() - the order of elements that begin with a uint64_t
- * @a: an element
- * @b: another one
- *
- * For qsort() and bsearch().
- */
+/* The order of elements that begin with a uint64_t, for qsort() and bsearch(). */
 static inline int vector_by_start(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -73,13 +53,7 @@ static inline int vector_by_start(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/**
- * vector_trim() - give back the room that an array does not use
- * @array: as for vector_reserve()
- * @capacity: as for vector_reserve()
- * @count: elements of the array
- * @size: bytes of an element
- */
+/* Give back the room that an array of @count elements does not use. */
 static inline void vector_trim(void *array, size_t *capacity, size_t count, size_t size)
 {
 	void *moved;

@@ -14,61 +14,38 @@
 
 #include "table/table_parts.h"
 
-/**
- * compiled_table_init() - check the head of a table
- * @data: the table, at a multiple of TABLE_BLOCK_SIZE for speed
- * @size: its bytes
- * @err: where and why on failure, or NULL
- * @ret: the table, which borrows @data; untouched on failure
- *
- * Return: 0; -EBADMSG with a reason.
+/*
+ * Check the head of a table, which is at a multiple of TABLE_BLOCK_SIZE for speed, and is borrowed.
+ * 0; -EBADMSG with a reason in @err, or NULL; @ret is untouched on failure.
  */
 int compiled_table_init(const void *data, uint64_t size, struct bobbin_error *err,
 			struct compiled_table *ret);
 
-/**
- * compiled_table_find() - the row at an address
- * @table: a table
- * @vaddr: the address, in the file's own space
- * @ret: the row; undefined on failure
- *
- * Return: 0; -ENOENT: nothing is known of @vaddr; -EBADMSG: the table is malformed.
+/*
+ * The row at an address in the file's own space.  0; -ENOENT: nothing is known of it; -EBADMSG: the
+ * table is malformed; @ret is undefined on failure.
  */
 int compiled_table_find(const struct compiled_table *table, uint64_t vaddr,
 			struct compiled_row *ret);
 
-/**
- * compiled_table_rule() - the rule of a row
- * @table: a table
- * @row: of it
- * @ret: the rule
- *
- * Return: 0; -EBADMSG: the table is malformed.
- */
+/* The rule of a row.  0; -EBADMSG: the table is malformed. */
 int compiled_table_rule(const struct compiled_table *table, const struct compiled_row *row,
 			struct bobbin_rule *ret);
 
 /* Rows that are looked at to find where a function begins. */
 #define TABLE_FUNCTION_ROWS 65536
 
-/**
- * compiled_table_function() - where the function begins to which a row belongs
- * @table: a table
- * @row: of it, as found
- *
- * Return: the address; that of a later row, if the function has too many before @row.
+/*
+ * Where the function begins to which a row belongs that was found; or a later row, if the function
+ * has too many before it.
  */
 uint64_t compiled_table_function(const struct compiled_table *table,
 				 const struct compiled_row *row);
 
-/**
- * compiled_table_number() - a rule by its number
- * @table: a table, of which only the rules are looked at
- * @number: the number
- * @ret: the rule; undefined on failure
- *
- * Return: 0; -ENOENT: nothing is known where it holds; -EBADMSG: there is no such number, or the
- * table is malformed.
+/*
+ * A rule by its number, of a table of which only the rules are looked at.  0; -ENOENT: nothing is
+ * known where it holds; -EBADMSG: there is no such number, or the table is malformed; @ret is
+ * undefined on failure.
  */
 int compiled_table_number(const struct compiled_table *table, uint32_t number,
 			  struct bobbin_rule *ret);

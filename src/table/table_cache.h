@@ -56,15 +56,10 @@ struct kept_table {
 	uint8_t *made;
 };
 
-/**
- * table_cache_open() - use a folder, which is made if there is none
- * @folder: its path
- * @limit: bytes that its files may have, 0: TABLE_CACHE_LIMIT
- * @err: the reason for -EPERM, or NULL
- * @ret: the cache; untouched on failure
- *
- * Return: 0; -EPERM: it belongs to another user, or others may write to it; -ENOMEM; the
- * errno of opening or making it.
+/*
+ * Use a folder, which is made if there is none, for at most @limit bytes, 0: TABLE_CACHE_LIMIT.
+ * 0; -EPERM with a reason in @err, or NULL: it belongs to another user, or others may write to it;
+ * -ENOMEM; the errno of opening or making it.
  */
 int table_cache_open(const char *folder, uint64_t limit, struct bobbin_error *err,
 		     struct table_cache **ret);
@@ -72,27 +67,15 @@ int table_cache_open(const char *folder, uint64_t limit, struct bobbin_error *er
 /* NULL is fine.  Tables that were found stay valid. */
 void table_cache_close(struct table_cache *cache);
 
-/**
- * table_cache_find() - a table that is kept
- * @cache: an open cache
- * @key: of the table
- * @err: the reason for -EBADMSG and -EPERM, or NULL
- * @ret: the table, to be given to kept_table_fini(); untouched on failure
- *
- * Return: 0; -ENOENT; -EBADMSG, -EPERM: it was refused, and is removed; the errno of
- * reading; -ENOMEM.
+/*
+ * A table that is kept, to be given to kept_table_fini().  0; -ENOENT; -EBADMSG, -EPERM, with a reason
+ * in @err, or NULL: it was refused, and is removed; the errno of reading; -ENOMEM.  @ret is untouched
+ * on failure.
  */
 int table_cache_find(struct table_cache *cache, const struct table_key *key,
 		     struct bobbin_error *err, struct kept_table *ret);
 
-/**
- * table_cache_keep() - keep a table
- * @cache: an open cache
- * @key: of the table
- * @data, @size: the table
- *
- * Return: 0; -EFBIG: it alone exceeds the limit; the errno of writing.
- */
+/* Keep a table.  0; -EFBIG: it alone exceeds the limit; the errno of writing. */
 int table_cache_keep(struct table_cache *cache, const struct table_key *key, const uint8_t *data,
 		     uint64_t size);
 
