@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "target/file_roots.h"
+#include "target/mapped_file.h"
 
 #define BUILD_ID_MAX 64
 

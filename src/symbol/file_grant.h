@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "target/file_roots.h"
+#include "target/mapped_file.h"
 
 /* Each NULL if there is none; a path is that of a file, in @symfs unless that is NULL. */
 struct file_grant {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "target/file_roots.h"
+#include "target/mapped_file.h"
 
 struct process_reader;
 

@@ -17,7 +17,29 @@
 
 #include "base/hash_index.h"
 #include "base/process_reader.h"
-#include "target/file_roots.h"
+
+/*
+ * The roots of the processes that have a file, in the order of a search.
+ *
+ * Containers share files, but one of them may have the debug file, and another may have ended.
+ * Our own root comes first: what is in others may be forged.  These come as they were met.
+ */
+
+/* Further ones are not searched. */
+#define FILE_ROOTS_MAX 8
+
+/* What paths in our own root begin with. */
+#define OWN_ROOT ""
+
+/* Paths, borrowed; NULL behind the last one. */
+struct file_roots {
+	const char *list[FILE_ROOTS_MAX];
+};
+
+/* Add one, if it is not there and there is room; there always is for our own. */
+void file_roots_add(struct file_roots *roots, const char *root);
+
+unsigned int file_roots_count(const struct file_roots *roots);
 
 /*
  * The roots of processes, kept if they are others than ours.

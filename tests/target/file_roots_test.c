@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* In which roots a file is looked for. */
-#include "target/file_roots.h"
+#include "target/mapped_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
