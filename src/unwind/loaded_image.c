@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/loaded_image.h"
+#include "unwind/loaded_object.h"
 
 #include <errno.h>
 #include <stdlib.h>
