@@ -195,21 +195,20 @@ static enum slot_state file_state(struct bpf_tables *t, const struct mapped_file
 	return slot ? slot->state : ask_file(t, file->number, module);
 }
 
-/* From addresses in the file to those of a mapping; false: there is not one distance for all. */
-static bool find_bias(const struct elf_image *image, const struct mapping *m, uint64_t *ret)
+bool image_delta(const struct elf_image *image, uint64_t start, uint64_t end, uint64_t *ret)
 {
-	uint64_t end = m->offset + (m->end - m->start);
 	bool found = false;
 
+	*ret = 0;
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct elf_segment *s = &image->segments[i];
-		uint64_t bias = m->start - m->offset + s->offset - s->vaddr;
+		uint64_t delta = s->offset - s->vaddr;
 
-		if (!s->exec || s->offset >= end || s->offset + s->filesz <= m->offset)
+		if (!s->exec || s->offset >= end || s->offset + s->filesz <= start)
 			continue;
-		if (found && bias != *ret)
+		if (found && delta != *ret)
 			return false;
-		*ret = bias;
+		*ret = delta;
 		found = true;
 	}
 	return found;
@@ -218,6 +217,7 @@ static bool find_bias(const struct elf_image *image, const struct mapping *m, ui
 bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping,
 			struct kernel_mapping *ret)
 {
+	uint64_t size = mapping->end - mapping->start, delta;
 	bool bare = mapping->file->kind == FILE_NONE;
 	struct module *module = bare ? NULL : unwinder_file_module(tables->unwinder, mapping->file);
 	enum slot_state state;
@@ -228,8 +228,10 @@ bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping
 		.file = bare ? KERNEL_BARE : KERNEL_NO_FILE,
 		.under = KERNEL_NO_FILE,
 	};
-	if (!module || !find_bias(&module->image, mapping, &ret->bias))
+	if (!module ||
+	    !image_delta(&module->image, mapping->offset, mapping->offset + size, &delta))
 		return true;
+	ret->bias = mapping->start - mapping->offset + delta;
 	state = file_state(tables, mapping->file, module);
 	if (state == SLOT_PLACED)
 		ret->file = tables->of_files[mapping->file->number];

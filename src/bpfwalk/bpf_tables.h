@@ -48,6 +48,12 @@ void bpf_tables_fini(struct bpf_tables *tables);
 /* Take in what was built since.  @wait: all that is wanted. */
 void bpf_tables_take(struct bpf_tables *tables, bool wait);
 
+/*
+ * From addresses in a file to offsets, of the code at offsets [@start, @end); false: there is not
+ * one distance for all.
+ */
+bool image_delta(const struct elf_image *image, uint64_t start, uint64_t end, uint64_t *ret);
+
 /* The entry of a mapping in a list.  false: its table is to come. */
 bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping,
 			struct kernel_mapping *ret);

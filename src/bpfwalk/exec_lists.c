@@ -82,23 +82,6 @@ static bool is_in_map(const struct exec_lists *exec, const struct kernel_inode *
 	       there.delta == file->delta;
 }
 
-/* For all of its code; false: there is not one. */
-static bool find_delta(const struct elf_image *image, uint64_t *ret)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct elf_segment *s = &image->segments[i];
-
-		if (s->exec && found && s->offset - s->vaddr != *ret)
-			return false;
-		if (s->exec)
-			*ret = s->offset - s->vaddr;
-		found |= s->exec;
-	}
-	return found;
-}
-
 /* What the kernel is told of the inode of a mapped file; false: it has no table, or not yet. */
 static bool describe_file(struct bpf_tables *tables, const struct mapping *mapping,
 			  struct kernel_inode_file *ret)
@@ -110,7 +93,7 @@ static bool describe_file(struct bpf_tables *tables, const struct mapping *mappi
 		return false;
 	module = unwinder_file_module(tables->unwinder, mapping->file);
 	ret->file = known.file;
-	return module && find_delta(&module->image, &ret->delta);
+	return module && image_delta(&module->image, 0, UINT64_MAX, &ret->delta);
 }
 
 static bool tell_inode(struct exec_lists *exec, const struct kernel_inode *inode,
