@@ -15,7 +15,7 @@
  * @pieces, @piece_count: the result so far
  */
 struct sweep {
-	const struct claim *claims;
+	struct claim *claims;
 	uint32_t *order, *heap;
 	uint32_t count, heap_count;
 	struct claim *pieces;
@@ -109,26 +109,26 @@ static void list_claims(struct sweep *s, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (s->claims[i].start < s->claims[i].end)
 			s->order[s->count++] = i;
-	qsort_r(s->order, s->count, sizeof(*s->order), by_start, (void *)s->claims);
+	qsort_r(s->order, s->count, sizeof(*s->order), by_start, s->claims);
 }
 
-int claims_settle(struct claim *claims, uint32_t count, struct claim **pieces, size_t *piece_count)
+int claims_settle(struct claim **claims, size_t *count)
 {
 	struct sweep s = {
-		.claims = claims,
-		.order = calloc((size_t)count + 1, sizeof(*s.order)),
-		.heap = calloc((size_t)count + 1, sizeof(*s.heap)),
-		.pieces = calloc(2 * (size_t)count + 1, sizeof(*s.pieces)),
+		.claims = *claims,
+		.order = calloc(*count + 1, sizeof(*s.order)),
+		.heap = calloc(*count + 1, sizeof(*s.heap)),
+		.pieces = calloc(2 * *count + 1, sizeof(*s.pieces)),
 	};
 	int r = -ENOMEM;
 
 	if (s.order && s.heap && s.pieces) {
-		qsort(claims, count, sizeof(*claims), by_rank);
-		list_claims(&s, count);
+		qsort(*claims, *count, sizeof(**claims), by_rank);
+		list_claims(&s, (uint32_t)*count);
 		run(&s);
-		*pieces = s.pieces;
-		*piece_count = s.piece_count;
-		s.pieces = NULL;
+		*claims = s.pieces;
+		*count = s.piece_count;
+		s.pieces = s.claims;
 		r = 0;
 	}
 	free(s.order);

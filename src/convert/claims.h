@@ -24,11 +24,11 @@ struct claim {
 };
 
 /*
- * Share out what @count claims hold; their order changes.  As in lookups, an address goes
- * to the earliest view, there to the function that starts last, and of those to the last
- * index.  The pieces, less than twice as many as claims, ascend and do not overlap, and
- * those of one function do not touch; they become the caller's.  n log n.  0, -ENOMEM.
+ * Share out what claims hold: allocated pieces take the place of @count allocated claims, below
+ * UINT32_MAX.  As in lookups, an address goes to the earliest view, there to the function that
+ * starts last, and of those to the last index.  The pieces, less than twice as many as claims,
+ * ascend and do not overlap, and those of one function do not touch.  n log n.  0, -ENOMEM.
  */
-int claims_settle(struct claim *claims, uint32_t count, struct claim **pieces, size_t *piece_count);
+int claims_settle(struct claim **claims, size_t *count);
 
 #endif

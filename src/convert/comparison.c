@@ -150,19 +150,6 @@ static bool are_apart(const struct claim *parts, size_t count)
 	return true;
 }
 
-/* Functions that may overlap become parts that do not. */
-static int settle(struct lookup_map *map)
-{
-	struct claim *pieces;
-	int r = claims_settle(map->parts, (uint32_t)map->count, &pieces, &map->count);
-
-	if (r)
-		return r;
-	free(map->parts);
-	map->parts = pieces;
-	return 0;
-}
-
 /*
  * Map @count sections, which are borrowed; the first that has a function at an address counts.
  * In a section that claims to be sorted and is not, lookups can miss a function of the map. n
@@ -181,7 +168,8 @@ static int lookup_map_init(const struct bobbin_sframe_view *views, uint32_t coun
 	map.parts = calloc(functions + 1, sizeof(*map.parts));
 	if (map.parts)
 		map.count = list_all(views, count, map.parts);
-	if (!map.parts || (!are_apart(map.parts, map.count) && settle(&map)) ||
+	if (!map.parts ||
+	    (!are_apart(map.parts, map.count) && claims_settle(&map.parts, &map.count)) ||
 	    rule_rows_init(&map.rows)) {
 		free(map.parts);
 		return -ENOMEM;

@@ -463,20 +463,19 @@ static int drop_duplicates(struct merger *m)
 	return 0;
 }
 
+/* Either way @pieces becomes the caller's. */
 static int settle(const struct merger *m, struct claim **pieces, size_t *count)
 {
 	struct claim *claims = calloc((size_t)m->count + 1, sizeof(*claims));
-	int r = -ENOMEM;
 
 	for (uint32_t i = 0; claims && i < m->count; i++) {
 		const struct candidate *c = &m->candidates[i];
 
 		claims[i] = (struct claim){c->start, c->end, c->view, i};
 	}
-	if (claims)
-		r = claims_settle(claims, m->count, pieces, count);
-	free(claims);
-	return r;
+	*pieces = claims;
+	*count = m->count;
+	return claims ? claims_settle(pieces, count) : -ENOMEM;
 }
 
 static int merge_piece(struct merger *m, const struct claim *piece, struct piece_writer *writer)
