@@ -48,9 +48,9 @@ static inline bool elf_next_segment(Elf *elf, size_t *i, GElf_Phdr *ret)
 }
 
 /*
- * Sections, or segments, of a file: more than objects have that linkers still can link.  libelf makes
- * room for all of them when it opens a file, or reads all of them, and a file with a hole can have a
- * thousand million.
+ * Sections, or segments, of a file: more than objects have that linkers still can link.  libelf
+ * makes room for all of them when it opens a file, or reads all of them, and a file with a hole can
+ * have a thousand million.
  */
 #define ELF_COUNT_MAX (1u << 20)
 

@@ -20,9 +20,10 @@ struct repeat {
 };
 
 /*
- * Whether entries from @at on, up to @end, recur; of the periods up to REPEAT_MAX_PERIOD @ret gets the
- * one that covers most, and is untouched if there is none.  @same: whether two entries are equal.
- * Going over all entries, past each repeat that is found, takes time proportional to their number.
+ * Whether entries from @at on, up to @end, recur; of the periods up to REPEAT_MAX_PERIOD @ret gets
+ * the one that covers most, and is untouched if there is none.  @same: whether two entries are
+ * equal. Going over all entries, past each repeat that is found, takes time proportional to their
+ * number.
  */
 bool repeat_find(bool (*same)(const void *ctx, size_t a, size_t b), const void *ctx, size_t at,
 		 size_t end, struct repeat *ret);

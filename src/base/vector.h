@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Make room for @need elements of @size bytes.  @array: address of the pointer to the array, which may
- * move.  Grows at least by half, so that appending costs constant time.  0, or -ENOMEM with the array
- * as it was.
+ * Make room for @need elements of @size bytes.  @array: address of the pointer to the array, which
+ * may move.  Grows at least by half, so that appending costs constant time.  0, or -ENOMEM with the
+ * array as it was.
  */
 static inline int vector_reserve(void *array, size_t *capacity, size_t need, size_t size)
 {

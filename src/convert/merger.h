@@ -92,9 +92,9 @@ struct merge_stats {
  * Merge @count sections, at least one, of one architecture.  Time is n log n in
  * functions and linear in rows, memory linear in the views' bytes.
  *
- * @data becomes the caller's, unless there is @take.  0; -EINVAL for an unknown version or different
- * architectures; -E2BIG if functions claim more rows than is sane; -ERANGE if
- * the section would be too large; -ENOMEM.
+ * @data becomes the caller's, unless there is @take.  0; -EINVAL for an unknown version or
+ * different architectures; -E2BIG if functions claim more rows than is sane; -ERANGE if the section
+ * would be too large; -ENOMEM.
  */
 int merge_sections(const struct bobbin_sframe_view *views, uint32_t count,
 		   const struct merge_options *options, struct merge_stats *stats, uint8_t **data,

@@ -10,9 +10,9 @@
 #include "infer/x86_insn.h"
 
 /*
- * The instructions of a function that were decoded, by address.  The map of a file is made once, and
- * emptied for each function; it takes memory for the pages of code that the function touches, and a
- * pointer for each of the others.
+ * The instructions of a function that were decoded, by address.  The map of a file is made once,
+ * and emptied for each function; it takes memory for the pages of code that the function touches,
+ * and a pointer for each of the others.
  */
 #define NO_INSN UINT32_MAX
 

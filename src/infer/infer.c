@@ -40,8 +40,8 @@ struct inference {
 	struct start_rows *of_starts;
 	struct call_edge *edges;
 	size_t edge_count, edge_capacity;
-	uint64_t *
-		changed; /* functions of which more is known than when their callers were analysed */
+	/* functions of which more is known than when their callers were analysed */
+	uint64_t *changed;
 	size_t changed_count, changed_capacity;
 	uint64_t function, function_end;
 	bool verified, by_fp;

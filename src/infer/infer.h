@@ -93,8 +93,8 @@ struct infer_options {
 
 /*
  * The rules of a program, which is settled, and gets starts that its code shows: rows, ascending,
- * without overlaps, to be given to infer_rows_fini().  The work is bounded by the bytes of code.
- * 0; -ENOTSUP: not by this build; -ENODATA: it has no code; -EFBIG; -ENOMEM; -ECANCELED: @stop; what
+ * without overlaps, to be given to infer_rows_fini().  The work is bounded by the bytes of code. 0;
+ * -ENOTSUP: not by this build; -ENODATA: it has no code; -EFBIG; -ENOMEM; -ECANCELED: @stop; what
  * @observe returned.
  */
 int infer_rows(struct program *program, const struct infer_options *options,

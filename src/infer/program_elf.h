@@ -15,8 +15,8 @@
 /*
  * Read the file of @fd, which stays the caller's.  @ret is not settled yet, and to be given to
  * program_fini().  Malformed symbol tables and relocations are left out: they only add to what is
- * known.  0; -EBADMSG or -ENOTSUP with a reason in @err, or NULL; -ENOTSUP without one: the machine is
- * none whose code can be read; -EFBIG: there is too much of it; -ENOMEM; the errno of reading.
+ * known.  0; -EBADMSG or -ENOTSUP with a reason in @err, or NULL; -ENOTSUP without one: the machine
+ * is none whose code can be read; -EFBIG: there is too much of it; -ENOMEM; the errno of reading.
  */
 int program_of_elf(int fd, struct bobbin_error *err, struct program *ret);
 

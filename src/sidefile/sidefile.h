@@ -33,9 +33,9 @@ char *sidefile_path(const char *folder, size_t length, const uint8_t *build_id, 
 int sidefile_find(const char *folders, const uint8_t *build_id, size_t id_length);
 
 /*
- * Make the side-file of a file's rows, with its build ID if it has one.  @data becomes the caller's.
- * Equal rows give equal bytes, with one version of zstd.  0; -ERANGE: too many different rules;
- * -ENOMEM.
+ * Make the side-file of a file's rows, with its build ID if it has one.  @data becomes the
+ * caller's. Equal rows give equal bytes, with one version of zstd.  0; -ERANGE: too many different
+ * rules; -ENOMEM.
  */
 int sidefile_make(const struct table_builder *builder, uint8_t **data, uint64_t *size);
 
@@ -45,8 +45,8 @@ int sidefile_make(const struct table_builder *builder, uint8_t **data, uint64_t 
 struct sidefile;
 
 /*
- * Read the head of a side-file, whose @fd becomes the side-file's if it is opened.  0; -EBADMSG with
- * a reason in @err, or NULL; -ENOMEM; the errno of reading.
+ * Read the head of a side-file, whose @fd becomes the side-file's if it is opened.  0; -EBADMSG
+ * with a reason in @err, or NULL; -ENOMEM; the errno of reading.
  */
 int sidefile_open(int fd, struct bobbin_error *err, struct sidefile **ret);
 
@@ -64,8 +64,8 @@ int sidefile_block(struct sidefile *sidefile, uint32_t index, struct bobbin_erro
 int sidefile_rule(const struct sidefile *sidefile, uint32_t number, struct bobbin_rule *ret);
 
 /*
- * The row for an address of the file's own space; @ret is untouched on failure.  0; -ENOENT: it says
- * nothing about @vaddr; otherwise as sidefile_block().
+ * The row for an address of the file's own space; @ret is untouched on failure.  0; -ENOENT: it
+ * says nothing about @vaddr; otherwise as sidefile_block().
  */
 int sidefile_lookup(struct sidefile *sidefile, uint64_t vaddr, struct bobbin_error *err,
 		    struct bobbin_row *ret);

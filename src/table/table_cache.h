@@ -68,9 +68,9 @@ int table_cache_open(const char *folder, uint64_t limit, struct bobbin_error *er
 void table_cache_close(struct table_cache *cache);
 
 /*
- * A table that is kept, to be given to kept_table_fini().  0; -ENOENT; -EBADMSG, -EPERM, with a reason
- * in @err, or NULL: it was refused, and is removed; the errno of reading; -ENOMEM.  @ret is untouched
- * on failure.
+ * A table that is kept, to be given to kept_table_fini().  0; -ENOENT; -EBADMSG, -EPERM, with a
+ * reason in @err, or NULL: it was refused, and is removed; the errno of reading; -ENOMEM.  @ret is
+ * untouched on failure.
  */
 int table_cache_find(struct table_cache *cache, const struct table_key *key,
 		     struct bobbin_error *err, struct kept_table *ret);

@@ -111,14 +111,6 @@ int compile_cfi_rows(const struct bobbin_cfi_view *views, unsigned int count,
 	return r;
 }
 
-static int make(struct table_builder *builder, const struct bobbin_cfi_view *views,
-		unsigned int count, uint64_t *rows, uint8_t **data, uint64_t *size)
-{
-	int r = compile_cfi_rows(views, count, builder, rows);
-
-	return r ? r : table_builder_make(builder, data, size);
-}
-
 int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const uint8_t *build_id,
 		size_t build_id_len, uint64_t limit, uint64_t *rows, uint8_t **data, uint64_t *size)
 {
@@ -127,7 +119,9 @@ int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const u
 
 	builder.limit = limit;
 	if (!r)
-		r = make(&builder, views, count, rows, data, size);
+		r = compile_cfi_rows(views, count, &builder, rows);
+	if (!r)
+		r = table_builder_make(&builder, data, size);
 	table_builder_fini(&builder);
 	return r;
 }

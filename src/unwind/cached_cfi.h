@@ -37,9 +37,10 @@ bool cached_cfi_find(struct table_cache *cache, const struct elf_image *image,
 
 /*
  * Make the table of @image, of at most @limit bytes, if there is none; @kept is valid until
- * cached_cfi_rest().  Another thread may do this while the table is not asked.  @image: not needed where a table was found.  -ENODATA: the file
- * has no call-frame information, or in more than one section; -EFBIG: it has too much; -ESTALE:
- * other information than it had; otherwise as compile_cfi().
+ * cached_cfi_rest().  Another thread may do this while the table is not asked.  @image: not needed
+ * where a table was found.  -ENODATA: the file has no call-frame information, or in more than one
+ * section; -EFBIG: it has too much; -ESTALE: other information than it had; otherwise as
+ * compile_cfi().
  */
 int cached_cfi_table(const struct elf_image *image, struct cached_cfi *cfi, uint64_t limit);
 

@@ -19,8 +19,8 @@
 
 /*
  * What the dynamic loader has mapped into the own process.  An image is identified by its address,
- * its name and its proof, which is some bytes of it in memory: the build ID or, without one, the ELF
- * header.  They differ from those of a library that is mapped to the same address later.
+ * its name and its proof, which is some bytes of it in memory: the build ID or, without one, the
+ * ELF header.  They differ from those of a library that is mapped to the same address later.
  */
 #define IMAGE_PROOF_MAX 40
 
