@@ -176,8 +176,8 @@ static int change_leaf(struct code_map *map, const struct directory *d, uint32_t
 }
 
 /* A directory with leaf @i changed and without leaves that are empty. */
-static struct directory *directory_changed(struct code_map *map, const struct directory *old,
-					   uint32_t i, const struct change *change)
+static struct directory *directory_changed(const struct directory *old, uint32_t i,
+					   const struct change *change)
 {
 	uint32_t count = change->count, n = 0;
 	struct directory *d;
@@ -271,7 +271,7 @@ static int change_directory(struct code_map *map, uint32_t chunk, uint32_t i,
 {
 	struct root *root = atomic_load_explicit(&map->root, memory_order_relaxed);
 	struct directory *old = directory_at(root, chunk);
-	struct directory *d = directory_changed(map, old, i, change);
+	struct directory *d = directory_changed(old, i, change);
 
 	if (!d) {
 		for (uint32_t k = 0; k < change->count; k++)

@@ -164,18 +164,16 @@ static int take_image(const struct dl_phdr_info *info, struct loaded_image *ret)
 	return 0;
 }
 
-static int add_image(struct image_list *list, const struct dl_phdr_info *info)
+/* What dl_iterate_phdr() calls for each. */
+static int add_image(struct dl_phdr_info *info, size_t size, void *to)
 {
+	struct image_list *list = to;
+
 	if (vector_reserve(&list->images, &list->room, list->count + 1, sizeof(*list->images)) ||
 	    take_image(info, &list->images[list->count]))
 		return -ENOMEM;
 	list->count++;
 	return 0;
-}
-
-static int on_object(struct dl_phdr_info *info, size_t size, void *list)
-{
-	return add_image(list, info);
 }
 
 static struct loaded_image *image_at(struct image_list *list, uint64_t base)
@@ -203,7 +201,7 @@ static int add_vdso(struct image_list *list)
 			info.dlpi_addr = (uint64_t)header - info.dlpi_phdr[i].p_vaddr;
 	image = image_at(list, (uint64_t)header);
 	if (!image)
-		r = add_image(list, &info);
+		r = add_image(&info, sizeof(info), list);
 	image = image_at(list, (uint64_t)header);
 	if (image)
 		image->stays = true;
@@ -267,7 +265,7 @@ int image_list_init(struct image_list *ret)
 {
 	struct image_list list = {0};
 
-	if (dl_iterate_phdr(on_object, &list) || add_vdso(&list)) {
+	if (dl_iterate_phdr(add_image, &list) || add_vdso(&list)) {
 		image_list_fini(&list);
 		return -ENOMEM;
 	}
