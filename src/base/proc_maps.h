@@ -3,9 +3,15 @@
  * proc_maps.h - /proc/PID/maps, see proc_pid_maps(5):
  *
  *	start-end perms offset major:minor inode   path
+ *
+ * and a name for what a process has mapped, whatever has become of its path.
  */
 #ifndef BOBBIN_BASE_PROC_MAPS_H
 #define BOBBIN_BASE_PROC_MAPS_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/process_reader.h"
 
@@ -25,5 +31,22 @@ typedef int (*proc_maps_sink)(void *ctx, const struct proc_map *map);
  * errno of reading.
  */
 int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, void *ctx);
+
+#define MAP_FILE_SIZE 64
+
+/* The file that is mapped from @start to @end; @ret has room for MAP_FILE_SIZE bytes. */
+static inline void map_file_path(int pid, uint64_t start, uint64_t end, char *ret)
+{
+	snprintf(ret, MAP_FILE_SIZE, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+}
+
+/* Bytes of a path without what /proc/PID/maps appends to those of files that are unlinked. */
+static inline size_t map_path_length(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), suffix = sizeof(deleted) - 1;
+
+	return len > suffix && !strcmp(path + len - suffix, deleted) ? len - suffix : len;
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +15,8 @@
 #define FLAG_KERNEL 0x00200000 /* PF_KTHREAD of Linux */
 /* linux/sched.h: PF_EXITING */
 #define FLAG_EXITING 0x4
+/* linux/proc_ns.h: PROC_PID_INIT_INO */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFC
 
 /* The numbers of proc(5). */
 enum stat_field {
@@ -116,4 +119,12 @@ bool process_is_late(pid_t pid, uint64_t since_ns, uint64_t limit_ns)
 
 	return passed >= limit_ns &&
 	       (passed / (PATIENCE + 1) >= limit_ns || process_state(pid) != 'R');
+}
+
+/* Those are the numbers of the first namespace. */
+bool pid_namespace_is_initial(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == INITIAL_PID_NAMESPACE;
 }

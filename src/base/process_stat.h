@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * process_stat.h - what /proc/PID/stat tells of a process or thread.
+ * process_stat.h - what /proc/PID tells of a process or thread.
  *
- * Reading that file waits for nobody.  A PID of 0 is this process.
+ * Reading these files waits for nobody.  A PID of 0 is this process.
  */
 #ifndef BOBBIN_BASE_PROCESS_STAT_H
 #define BOBBIN_BASE_PROCESS_STAT_H
@@ -41,5 +41,8 @@ uint64_t process_cpu_ms(pid_t pid);
  * allowed in addition.
  */
 bool process_is_late(pid_t pid, uint64_t since_ns, uint64_t limit_ns);
+
+/* Whether process IDs here are those that the kernel tells programs and tracepoints. */
+bool pid_namespace_is_initial(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
-#include "base/pid_namespace.h"
+#include "base/process_stat.h"
 #include "bpfwalk/bpf_lists.h"
 #include "bpfwalk/bpf_samples.h"
 #include "bpfwalk/bpf_tables.h"

@@ -15,8 +15,6 @@
 #ifndef BOBBIN_INFER_FLOW_H
 #define BOBBIN_INFER_FLOW_H
 
-#include "infer/code_set.h"
-#include "infer/flow_outcome.h"
 #include "infer/frame_state.h"
 #include "infer/program_code.h"
 

@@ -3,8 +3,6 @@
 #ifndef BOBBIN_INFER_FLOW_BODY_H
 #define BOBBIN_INFER_FLOW_BODY_H
 
-#include "infer/code_set.h"
-#include "infer/flow_outcome.h"
 #include "infer/frame_state.h"
 #include "infer/program_code.h"
 #include "infer/x86_insn.h"

@@ -4,9 +4,42 @@
 #define BOBBIN_INFER_PROGRAM_CODE_H
 
 #include <bobbin/types.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/coverage.h"
+
+/* A set of addresses of code: a bit for each byte. */
+struct code_set {
+	uint8_t *bits;
+	uint64_t base, size;
+};
+
+/* For addresses from @start to before @end.  0, -ENOMEM. */
+static inline int code_set_init(struct code_set *set, uint64_t start, uint64_t end)
+{
+	*set = (struct code_set){calloc((end - start) / 8 + 1, 1), start, end - start};
+	return set->bits ? 0 : -ENOMEM;
+}
+
+static inline void code_set_fini(struct code_set *set)
+{
+	free(set->bits);
+}
+
+static inline bool code_set_has(const struct code_set *set, uint64_t addr)
+{
+	const uint64_t at = addr - set->base;
+
+	return at < set->size && set->bits[at / 8] & 1u << at % 8;
+}
+
+static inline void code_set_add(struct code_set *set, uint64_t start, uint64_t end)
+{
+	for (uint64_t at = start - set->base; at < end - set->base && at < set->size; at++)
+		set->bits[at / 8] |= (uint8_t)(1u << at % 8);
+}
 
 /* Loaded bytes; @exec: of code.  Those beyond the file's are zero, and are not here. */
 struct program_span {
@@ -54,6 +87,28 @@ struct callee_effect {
 	int32_t moves;
 	uint8_t end;
 	bool loses_fp, leaves;
+};
+
+/**
+ * struct flow_outcome - what has become of a function
+ * @verified: each return is reached with the frame undone, and nothing contradicts
+ * @no_return: it was followed to all its ends, and none of them is a return
+ * @spent: its budget was spent: there is no result
+ * @rejected: it is none: it contradicts itself or others; there is no result
+ * @by_fp: it takes the stack pointer from the frame pointer, so the latter has to be right after
+ *	calls, and the former need not
+ * @exits: returns, and jumps to other functions, with the frame undone
+ * @proofs: of these, those that can be nothing else: a jump that is not resolved may be a switch
+ * @assumed: calls that are taken to return, and to keep the stack pointer
+ * @instructions: that were reached
+ * @unresolved: jumps that lead where nobody knows
+ * @returns: of any kind
+ * @effect: on its callers
+ */
+struct flow_outcome {
+	bool verified, no_return, spent, rejected, by_fp;
+	uint32_t exits, proofs, assumed, instructions, unresolved, returns;
+	struct callee_effect effect;
 };
 
 struct program_start {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/pid_namespace.h"
 #include "base/process_stat.h"
 #include "base/vector.h"
 #include "profile/recorder_state.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/hash_index.h"
-#include "base/map_file.h"
 #include "base/proc_maps.h"
 #include "base/text_file.h"
 #include "codemap/page_copy.h"

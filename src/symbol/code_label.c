@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map_file.h"
 #include "base/memory_origin.h"
+#include "base/proc_maps.h"
 #include "core/known_code.h"
 #include "core/restorer.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/map_file.h"
 #include "base/memory_origin.h"
+#include "base/proc_maps.h"
 #include "base/shortage.h"
 #include "base/vector.h"
 #include "symbol/code_label.h"

@@ -18,7 +18,7 @@
 
 #include "base/build_id_path.h"
 #include "base/clock.h"
-#include "base/map_file.h"
+#include "base/proc_maps.h"
 #include "elf/elf_image.h"
 
 static bool same_build_id(int fd, const struct mapped_file *file)
