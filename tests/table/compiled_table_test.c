@@ -361,6 +361,12 @@ static void more_bytes_than_the_limit_are_refused(void **state)
 	assert_int_equal(table_builder_make(&m->builder, &data, &size), -E2BIG);
 	m->builder.limit = 1 << 20;
 	make(m);
+	/* its head and rules count, too */
+	m->builder.limit = m->size - 1;
+	assert_int_equal(table_builder_make(&m->builder, &data, &size), -E2BIG);
+	m->builder.limit = m->size;
+	assert_int_equal(table_builder_make(&m->builder, &data, &size), 0);
+	free(data);
 }
 
 static void too_many_rules_are_refused(void **state)
