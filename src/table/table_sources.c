@@ -130,6 +130,7 @@ int compile_cfi(const struct bobbin_cfi_view *views, unsigned int count, const u
 struct sframe_rows {
 	const struct table_sources *sources;
 	struct table_builder *builder;
+	bool low; /* there are functions in the lower half of all addresses */
 };
 
 /* Rows that repeat from the start to the end of a function. */
@@ -179,11 +180,15 @@ static bool is_mistaken(const struct table_sources *sources, const struct listed
 /* Functions come in order, and do not overlap. */
 static int put_function(void *ctx, const struct listed_function *f, const struct rule_rows *rows)
 {
-	const struct sframe_rows *to = ctx;
+	struct sframe_rows *to = ctx;
 	int r;
 
 	if (is_mistaken(to->sources, f, rows))
 		return 0;
+	/* distances have a sign, by which functions in both halves are in no order */
+	if ((int64_t)f->start < 0 && to->low)
+		return -EBADMSG;
+	to->low |= (int64_t)f->start >= 0;
 	r = table_builder_begin(to->builder, f->start);
 	if (!r && (!f->count || rows->row[f->first].start > f->start))
 		r = table_builder_row(to->builder, f->start, RULE_NONE);
@@ -197,7 +202,7 @@ static int put_function(void *ctx, const struct listed_function *f, const struct
 
 static int sframe_rows(const struct table_sources *sources, struct table_builder *b)
 {
-	struct sframe_rows rows = {sources, b};
+	struct sframe_rows rows = {sources, b, false};
 	const struct merge_options options = {
 		.version = 3,
 		.report = sources->report,
