@@ -210,27 +210,47 @@ static int open_text(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What a file has, in memory; @fd is closed. */
-static int copy_text(int fd)
+/* Append what @fd still gives, up to @limit bytes, to a file. */
+static int copy_rest(int to, int fd, const struct copy_limit *limit)
 {
-	int copy = memfd_create("text", MFD_CLOEXEC), r = copy < 0 ? -errno : 0;
-	char bytes[4096];
-	size_t size = 0;
-	ssize_t n = 1;
+	uint64_t size = 0;
+	ssize_t n;
+	int r;
 
-	while (!r && n > 0 && size < TEXT_MAX) {
-		n = read(fd, bytes, sizeof(bytes));
-		r = n < 0 ? -errno : file_append(copy, bytes, (size_t)n);
-		size += n > 0 ? (size_t)n : 0;
+	do {
+		n = read(fd, limit->buffer, limit->room);
+		r = n < 0 ? -errno : file_append(to, limit->buffer, (size_t)n);
+		if (r)
+			return r;
+		size += (uint64_t)n;
+	} while (n > 0 && size < limit->most);
+	return limit->whole && size >= limit->most ? -EFBIG : 0;
+}
+
+int copy_in_memory(int fd, const struct copy_limit *limit)
+{
+	int copy = memfd_create("copy", MFD_CLOEXEC), r;
+
+	if (copy < 0) {
+		r = -errno;
+		close(fd);
+		return r;
 	}
+	r = copy_rest(copy, fd, limit);
+	close(fd);
 	if (!r && lseek(copy, 0, SEEK_SET))
 		r = -errno;
-	close(fd);
 	if (!r)
 		return copy;
-	if (copy >= 0)
-		close(copy);
+	close(copy);
 	return r;
+}
+
+static int copy_text(int fd)
+{
+	char bytes[4096];
+
+	return copy_in_memory(fd, &(struct copy_limit){bytes, sizeof(bytes), TEXT_MAX, false});
 }
 
 /* The rest of a text cannot be read once its thread has ended, but the first thread's can. */

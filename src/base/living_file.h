@@ -8,6 +8,9 @@
 #ifndef BOBBIN_BASE_LIVING_FILE_H
 #define BOBBIN_BASE_LIVING_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -43,5 +46,21 @@ int living_file_open(const char *path, int flags, struct stat *st);
 
 /* A file of text, for reading; or an errno.  It is empty only if it is for all threads. */
 int living_text_open(const char *path);
+
+/**
+ * struct copy_limit - how a file is copied
+ * @buffer, @room: for what is on the way
+ * @most: bytes, or one buffer more
+ * @whole: a file with as many is refused, -EFBIG
+ */
+struct copy_limit {
+	void *buffer;
+	size_t room;
+	uint64_t most;
+	bool whole;
+};
+
+/* A descriptor of a copy in memory of what @fd, which is closed, still gives; or an errno. */
+int copy_in_memory(int fd, const struct copy_limit *limit);
 
 #endif

@@ -121,25 +121,9 @@ static bool may_wait(int fd)
 /* A copy of what @fd still gives, which is closed; or an errno. */
 static int copy_file(struct helper_memory *memory, int fd, uint64_t limit, bool whole)
 {
-	int copy = memfd_create("copy", MFD_CLOEXEC), r = copy < 0 ? -errno : 0;
-	uint64_t size = 0;
-	ssize_t n = 1;
+	const struct copy_limit all = {memory->data, HELPER_BYTES, limit, whole};
 
-	while (!r && n > 0 && size < limit) {
-		n = read(fd, memory->data, HELPER_BYTES);
-		r = n < 0 ? -errno : file_append(copy, memory->data, (size_t)n);
-		size += n > 0 ? (size_t)n : 0;
-	}
-	if (!r && whole && size >= limit)
-		r = -EFBIG;
-	if (!r && lseek(copy, 0, SEEK_SET))
-		r = -errno;
-	close(fd);
-	if (!r)
-		return copy;
-	if (copy >= 0)
-		close(copy);
-	return r;
+	return copy_in_memory(fd, &all);
 }
 
 static int open_file(struct helper_memory *memory, int flags, struct stat *st)
