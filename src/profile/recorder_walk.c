@@ -404,8 +404,7 @@ static void describe_walk(const struct recorder *r, const struct bpf_trace *walk
 		ret->sample.ip = walked->frames[0] & KERNEL_PC;
 }
 
-int recorder_next_event(struct recorder *r, struct perf_event *ret,
-			const struct bpf_trace **walked)
+int recorder_next_event(struct recorder *r, struct perf_event *ret, const struct bpf_trace **walked)
 {
 	uint64_t time = r->walk ? bpf_walk_time(r->walk) : UINT64_MAX;
 	/* a walk comes before the kernel's sample of the same stack, which has the same time */
