@@ -121,7 +121,8 @@ it_finds_debug_files_once_the_first_root_of_a_file_has_ended() {
 	needs_root
 	two_roots
 	cp -r second/usr/lib first/usr
-	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; rm -r first; chroot second /usr/bin/hidden 300'
+	# the second one for long: a recorder that does not run while a process lives cannot see its root
+	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; rm -r first; chroot second /usr/bin/hidden 2000'
 	roots_also=$stripped_roots
 	stacks | some 'hidden_leaf hidden_middle ' 100
 }
