@@ -68,16 +68,25 @@ static void all_sections_have_a_table_where_there_is_room(void **state)
 	section_tables_fini(&tables);
 }
 
+/* Bytes of the first table, where there is room. */
+static uint64_t size_of_first(struct module *module)
+{
+	struct section_tables tables;
+	uint64_t size;
+
+	assert_int_equal(section_tables_init(module, 1 << 20, &tables), 0);
+	size = tables.list[0].size;
+	section_tables_fini(&tables);
+	return size;
+}
+
 static void no_table_is_made_when_the_one_before_has_used_up_the_room(void **state)
 {
 	struct frames sections[2];
 	struct module module = two_sections(sections);
 	struct section_tables tables;
-	uint64_t first;
+	const uint64_t first = size_of_first(&module);
 
-	assert_int_equal(section_tables_init(&module, 1 << 20, &tables), 0);
-	first = tables.list[0].size;
-	section_tables_fini(&tables);
 	assert_int_equal(section_tables_init(&module, first, &tables), 0);
 	assert_int_equal(tables.count, 1);
 	assert_false(tables.whole);
@@ -89,11 +98,8 @@ static void a_table_has_no_more_bytes_than_there_is_room_for(void **state)
 	struct frames sections[2];
 	struct module module = two_sections(sections);
 	struct section_tables tables;
-	uint64_t first;
+	const uint64_t first = size_of_first(&module);
 
-	assert_int_equal(section_tables_init(&module, 1 << 20, &tables), 0);
-	first = tables.list[0].size;
-	section_tables_fini(&tables);
 	assert_int_equal(section_tables_init(&module, first - 1, &tables), -E2BIG);
 }
 
