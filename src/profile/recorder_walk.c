@@ -425,7 +425,7 @@ int recorder_on_walk(struct recorder *r, const struct perf_event *event,
 	struct bobbin_trace trace = recorder_trace(r);
 	struct thread *thread;
 	bool comparable;
-	int error;
+	int error, news;
 
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
 	if (error)
@@ -437,15 +437,15 @@ int recorder_on_walk(struct recorder *r, const struct perf_event *event,
 	else if (trace.reason != BOBBIN_REASON_UNLOADED)
 		process_has_run(thread->process, &trace);
 	/* what is new is for the walks to come: there is no copy of this stack */
-	error = recorder_watch_code(r, thread->process, &trace);
-	if (error < 0)
-		return error;
+	news = recorder_watch_code(r, thread->process, &trace);
+	if (news < 0)
+		return news;
 	r->stats.walked += trace.reason != BOBBIN_REASON_STACK_HOLE;
 	r->stats.remapped += trace.reason == BOBBIN_REASON_UNLOADED;
 	if (r->walks) {
-		/* the sample itself comes next */
+		/* the sample itself comes next, and is walked by what is known now */
 		recorder_drop_walk(r, event);
-		if (trace.reason == BOBBIN_REASON_OUTERMOST && comparable)
+		if (trace.reason == BOBBIN_REASON_OUTERMOST && comparable && !news)
 			keep_walk(r, event, &trace);
 		return 0;
 	}

@@ -54,6 +54,8 @@ leaf() {
 	quietly "$bobbin" stack "$pid"
 	sed -n 's/^#0 *0x[0-9a-f]* //p' out
 	kill "$pid"
+	# it may be stripped next
+	eventually gone "$pid"
 }
 
 it_names_hidden_code_by_its_file() {

@@ -112,6 +112,7 @@ it_knows_processes_by_their_name() {
 	spawn "$(program_as "$name" chain)" 60000
 	one=$pid
 	spawn "$(program_as "$name" chain)" 60000
+	eventually grep -q chain- "/proc/$one/comm"
 	eventually grep -q chain- "/proc/$pid/comm"
 	record --duration 1 -p "$name"
 	"$bobbin" script -F tid | awk 'NF { print $1 }' | sort -u >sampled
