@@ -90,14 +90,13 @@ static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
 	bool found = false;
 
 	for (int taken = 0; taken < 2 && !found; taken++) {
-		found = follow_path(w, taken);
-		if (!found || !r->path.doubtful)
+		if (!follow_path(w, taken))
 			continue;
-		r->doubtful = r->rule;
-		r->code_doubts = true;
-		found = false;
+		found = !r->path.doubtful;
+		r->code_doubts = !found;
+		if (r->code_doubts)
+			r->doubtful = r->rule;
 	}
-	r->code_doubts &= !found;
 	if (r->code_doubts) {
 		r->rule = r->doubtful;
 		return;
