@@ -53,8 +53,7 @@ BOBBIN_STAGE __attribute__((flatten)) int split_code(uint32_t number)
 		return false;
 	if (bpf_probe_read_user(s->walk.resort.code, CODE_PATH_BYTES,
 				(const void *)s->walk.resort.path.pc)) {
-		s->missing = s->walk.resort.path.pc;
-		s->code_is_missing = true;
+		note_code(s, s->walk.resort.path.pc);
 		return false;
 	}
 	return x86_bytes_split(s->walk.resort.code, &s->insn);

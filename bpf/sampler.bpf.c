@@ -220,17 +220,25 @@ static BOBBIN_ALWAYS_INLINE void count_walk(uint64_t frames, bool whole)
 #define CODE_AROUND 32
 
 /*
- * Whether code around an address is not in memory, and is to be waited for.  Callers that are not
- * returned to for long are often not there.
+ * Code is not in memory, and is to be read in.  A page of the stack that was missed before it comes
+ * first: the kernel's copy would lack it.
  */
+static BOBBIN_ALWAYS_INLINE void note_code(struct walk_state *s, uint64_t addr)
+{
+	if (s->missing)
+		return;
+	s->missing = addr;
+	s->code_is_missing = true;
+}
+
+/* Whether code around an address is not there, as of callers that are not returned to for long. */
 static BOBBIN_ALWAYS_INLINE bool misses_code(struct walk_state *s, uint64_t pc)
 {
 	uint64_t word;
 
 	for (int32_t i = -CODE_BEFORE; i < CODE_AROUND - CODE_BEFORE; i += (int)sizeof(word))
 		if (bpf_probe_read_user(&word, sizeof(word), (const void *)(pc + (uint64_t)i))) {
-			s->missing = pc + (uint64_t)i;
-			s->code_is_missing = true;
+			note_code(s, pc + (uint64_t)i);
 			return true;
 		}
 	return false;
