@@ -29,6 +29,9 @@ has_row() {
 	rows <out | grep -e "$1"
 }
 
+# more rows than a table can have, whatever else runs
+all_rows=131072
+
 # tables PATTERN [OPTION…]: to ./out, until there is a row with the pattern; then two more
 tables() {
 	pattern=$1
@@ -62,7 +65,7 @@ it_is_the_same_when_everything_is_sampled() {
 	spawn "$(program quarters)" 1000000
 	quarters=$pid
 	for walk in -a --bpf; do
-		tables "^.* $quarters .*\] inner$" -d 1 -E 4096 --sort pid --hide-kernel $walk
+		tables "^.* $quarters .*\] inner$" -d 1 -E $all_rows --sort pid --hide-kernel $walk
 		grep -q '^bobbin top: everything; ' table
 		awk -v pid="$quarters" '$3 == pid' table >own
 		mv own table
@@ -200,7 +203,7 @@ it_shows_where_threads_wait() {
 	spawn "$(program quarters)" 1000000
 	quarters=$pid
 	spawn "$waits" again
-	tables "^.* $pid .*\] main$" -d 0.5 -E 4096 --sort pid --off-cpu -a
+	tables "^.* $pid .*\] main$" -d 0.5 -E $all_rows --sort pid --off-cpu -a
 	awk -v pid="$quarters" '$3 == pid' table | none ' inner$'
 }
 
