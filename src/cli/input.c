@@ -356,7 +356,7 @@ int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 	return 1;
 }
 
-/* of sh(1), for a command that it has not found, or may not run_pager */
+/* of sh(1), for a command that it has not found, or may not run */
 #define NOT_FOUND 127
 #define NOT_EXECUTED 126
 
@@ -444,7 +444,6 @@ bool pager_end(void)
 	result = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	if (result != NOT_FOUND && result != NOT_EXECUTED)
 		return true;
-	complain("the pager '%s' cannot be run_pager; see $BOBBIN_PAGER and $PAGER",
-		 choose_pager());
+	complain("the pager '%s' cannot be run; see $BOBBIN_PAGER and $PAGER", choose_pager());
 	return false;
 }

@@ -70,7 +70,7 @@ it_says_that_there_is_no_such_pager() {
 	for command in report script; do
 		for pager in no-such-pager ./readable; do
 			PAGER=$pager "$sources/terminal-user" "$bobbin" $command <<-END
-				wait bobbin: the pager '$pager'
+				wait bobbin: the pager '$pager' cannot be run;
 				exit 1
 			END
 		done
