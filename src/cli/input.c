@@ -5,7 +5,6 @@
 #include "base/output_path.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
-#include "symbol/recorded_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,9 +217,14 @@ static void warn_about_damage(const struct input *input)
 {
 	const struct perf_reader *reader = session_reader(input->session);
 	const struct perf_reader_stats *stats = perf_reader_stats(reader);
+	struct bobbin_error err;
+	int r;
 
 	if (input->arguments->quiet)
 		return;
+	r = session_names_error(input->session, &err);
+	if (r)
+		complain_file(input->arguments->input, r, &err);
 	if (perf_reader_truncated(reader))
 		complain("%s: the recording was cut off; showing what is there",
 			 input->arguments->input);
@@ -229,23 +233,16 @@ static void warn_about_damage(const struct input *input)
 			 input->arguments->input, stats->lost);
 }
 
-/* The names that are kept in the recording, and what names the others. */
-static int open_names(struct input *input)
+static int open_session(struct input *input, const char *path, struct bobbin_error *err)
 {
 	const struct arguments *a = input->arguments;
-	struct perf_span feature = perf_reader_feature(session_reader(input->session),
-						       RECORDED_NAMES_FEATURE);
-	struct symbolizer_options naming = a->naming;
-	struct recorded_names *kept = NULL;
-	struct bobbin_error err;
-	int r = recorded_names_open(perf_feature_bytes(feature), feature.offset, &err, &kept);
+	struct session_options options = {
+		.unwind = a->unwind, .infer = a->infer, .naming = a->naming};
 
-	if (r && !a->quiet)
-		complain_file(a->input, r, &err);
 	if (!a->quiet)
-		complain_of_names(&naming);
-	naming.debug_path = a->has_debug_path ? a->unwind.debug_path : NULL;
-	return naming_open(&naming, session_unwinder(input->session), kept, &input->naming);
+		complain_of_names(&options.naming);
+	options.naming.debug_path = a->has_debug_path ? a->unwind.debug_path : NULL;
+	return session_open(path, &options, err, &input->session);
 }
 
 int input_open(struct input *input)
@@ -260,17 +257,11 @@ int input_open(struct input *input)
 		spool_close(&spool);
 		return 1;
 	}
-	r = session_open(path, &a->unwind, a->infer, &err, &input->session);
+	r = open_session(input, path, &err);
 	/* it is mapped, or refused */
 	spool_close(&spool);
 	if (!accept_file(a->input, r, &err))
 		return 1;
-	r = open_names(input);
-	if (r) {
-		input_close(input);
-		complain("%s", strerror(-r));
-		return 1;
-	}
 	warn_about_damage(input);
 	return 0;
 }
@@ -294,16 +285,13 @@ static void tell_replaced(const struct naming *naming)
 
 int input_close(struct input *input)
 {
-	struct naming_loss loss = {0};
+	struct naming *naming = session_naming(input->session);
+	struct naming_loss loss = naming_loss(naming);
 
-	if (input->naming)
-		loss = naming_loss(input->naming);
-	if (input->naming && !input->arguments->quiet)
-		tell_replaced(input->naming);
-	naming_close(input->naming);
+	if (!input->arguments->quiet)
+		tell_replaced(naming);
 	named_stack_fini(&input->stack);
 	session_close(input->session);
-	input->naming = NULL;
 	input->session = NULL;
 	return tell_naming_loss(&loss);
 }

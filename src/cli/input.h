@@ -14,7 +14,6 @@
 struct input {
 	const struct arguments *arguments;
 	struct session *session;
-	struct naming *naming;
 	struct named_stack stack; /* of the sample that was added last */
 	uint64_t samples;         /* that were read */
 	/* input_run()'s */

@@ -75,7 +75,7 @@ static int add_sample(void *ctx, const struct stack_sample *sample)
 	if (r)
 		return r;
 	count_sample(event, sample);
-	r = named_stack_make(&input->stack, input->naming, sample);
+	r = named_stack_make(&input->stack, session_naming(input->session), sample);
 	return r ? r
 		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
 			      weight);

@@ -235,7 +235,8 @@ static void print_frames(const struct input *input, const struct stack_sample *s
 
 		/* those that were left out have no address, and no file is asked for them */
 		if (fields & FIELDS_NAMED || frame->source == BOBBIN_SOURCE_LEFT_OUT)
-			n = naming_frame(input->naming, s->process->space, &moment, frame, named);
+			n = naming_frame(session_naming(input->session), s->process->space, &moment,
+					 frame, named);
 		else
 			named[0] = (struct named_frame){.pc = frame->pc, .source = frame->source};
 		/* in a line of its own, the function that holds the code alone, as perf */

@@ -12,6 +12,7 @@
 #include "profile/perf_format.h"
 #include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
+#include "symbol/recorded_names.h"
 #include "unwind/module.h"
 
 /*
@@ -117,6 +118,9 @@ struct session {
 	struct process_table *processes;
 	struct recording_clock clock;
 	struct file_build_ids build_ids;
+	struct naming *naming;
+	int names_error; /* of those that the recording keeps, and where */
+	struct bobbin_error names_damage;
 	struct bobbin_frame frames[MAX_FRAMES];
 	struct bobbin_frame user[TRACE_CHAIN_MAX]; /* scratch: the user part, as it was recorded */
 };
@@ -135,8 +139,18 @@ static const struct bobbin_arch *arch_of(const struct perf_reader *reader)
 	return bobbin_arch_amd64();
 }
 
-int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
-		 const struct infer_ops *infer, struct bobbin_error *err, struct session **ret)
+static int open_names(struct session *s, const struct symbolizer_options *options)
+{
+	struct perf_span feature = perf_reader_feature(s->reader, RECORDED_NAMES_FEATURE);
+	struct recorded_names *kept = NULL;
+
+	s->names_error = recorded_names_open(perf_feature_bytes(feature), feature.offset,
+					     &s->names_damage, &kept);
+	return naming_open(options, s->unwinder, kept, &s->naming);
+}
+
+int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
+		 struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int r;
@@ -149,13 +163,15 @@ int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
 	if (r)
 		goto out;
 	s->arch = arch_of(s->reader);
-	r = unwinder_open(unwind, infer, &s->unwinder);
+	r = unwinder_open(&options->unwind, options->infer, &s->unwinder);
 	if (!r)
 		r = process_table_open(s->unwinder, s->arch, false, &s->processes);
 	s->clock = recording_clock_of(s->reader, path);
 	if (!r)
 		r = file_build_ids_init(perf_reader_feature(s->reader, PERF_FILE_BUILD_ID),
 					&s->build_ids);
+	if (!r)
+		r = open_names(s, &options->naming);
 out:
 	if (r)
 		session_close(s);
@@ -168,6 +184,7 @@ void session_close(struct session *session)
 {
 	if (!session)
 		return;
+	naming_close(session->naming);
 	process_table_close(session->processes);
 	bobbin_unwinder_close(session->unwinder);
 	file_build_ids_fini(&session->build_ids);
@@ -180,9 +197,15 @@ struct perf_reader *session_reader(const struct session *session)
 	return session->reader;
 }
 
-struct bobbin_unwinder *session_unwinder(const struct session *session)
+int session_names_error(const struct session *session, struct bobbin_error *err)
 {
-	return session->unwinder;
+	*err = session->names_damage;
+	return session->names_error;
+}
+
+struct naming *session_naming(const struct session *session)
+{
+	return session->naming;
 }
 
 static void push(struct session *s, struct stack_sample *out, struct bobbin_frame frame)

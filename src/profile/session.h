@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session.h - the samples of a perf.data file, with their call chains, for a sink.
+ * session.h - a recording: its samples, with their call chains, for a sink, and its names.
  *
  * Files that bobbin recorded, and those of `perf record --call-graph fp`, have
  * call chains; samples with registers and a copy of the stack
@@ -14,15 +14,26 @@
 #include "profile/perf_reader.h"
 #include "profile/process_table.h"
 #include "profile/stack_sample.h"
+#include "symbol/naming.h"
 
 struct infer_ops;
 struct session;
 
-/* @infer: of inferred rules, or NULL.  Errors as perf_reader_open(). */
-int session_open(const char *path, const struct bobbin_unwinder_options *unwind,
-		 const struct infer_ops *infer, struct bobbin_error *err, struct session **ret);
+/* How it is read; @infer: of inferred rules, or NULL. */
+struct session_options {
+	struct bobbin_unwinder_options unwind;
+	const struct infer_ops *infer;
+	struct symbolizer_options naming;
+};
+
+/* Errors as perf_reader_open(). */
+int session_open(const char *path, const struct session_options *options, struct bobbin_error *err,
+		 struct session **ret);
 
 void session_close(struct session *session);
+
+/* The names that it keeps are damaged, and are as good as none: why, and where; or 0. */
+int session_names_error(const struct session *session, struct bobbin_error *err);
 
 /*
  * Give the next sample to @sink, which is valid until the next call.  1: that was one; 0: there is
@@ -39,6 +50,8 @@ int session_run(struct session *session, const struct sample_sink *sink, void *c
 		struct bobbin_error *err);
 
 struct perf_reader *session_reader(const struct session *session);
-struct bobbin_unwinder *session_unwinder(const struct session *session);
+
+/* By the names that it keeps, and what names the others. */
+struct naming *session_naming(const struct session *session);
 
 #endif

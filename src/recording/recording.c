@@ -9,8 +9,6 @@
 #include "infer/code_table.h"
 #include "infer/x86_insn.h"
 #include "profile/session.h"
-#include "symbol/naming.h"
-#include "symbol/recorded_names.h"
 #include "target/mapping_list.h"
 #include "unwind/space.h"
 
@@ -21,7 +19,6 @@
 
 struct bobbin_recording {
 	struct session *session;
-	struct naming *naming;
 	struct bobbin_recording_info info;
 	struct stack_sample read; /* process NULL: there is none */
 	struct bobbin_sample sample;
@@ -30,53 +27,30 @@ struct bobbin_recording {
 	size_t name_count; /* 0: of no frame */
 };
 
-static int open_session(struct bobbin_recording *rec, const char *path, const char *debug_path,
-			struct bobbin_error *err)
-{
-	const struct bobbin_unwinder_options unwind = {
-		.size = sizeof(unwind),
-		.debug_path = debug_path ? debug_path : DEBUG_PATH,
-		.sframe_path = SIDEFILE_PATH,
-		.deadline_ms = DEADLINE_MS,
-	};
-
-	return session_open(path, &unwind, x86_decoder_exists() ? &code_table_ops : NULL, err,
-			    &rec->session);
-}
-
-/* The names that are kept in the recording; damaged ones are as good as none. */
-static struct recorded_names *names_of(const struct bobbin_recording *rec)
-{
-	struct perf_span feature = perf_reader_feature(session_reader(rec->session),
-						       RECORDED_NAMES_FEATURE);
-	struct recorded_names *kept = NULL;
-	struct bobbin_error err;
-
-	recorded_names_open(perf_feature_bytes(feature), feature.offset, &err, &kept);
-	return kept;
-}
-
-static int open_names(struct bobbin_recording *rec, const struct bobbin_recording_options *options)
-{
-	const struct symbolizer_options naming = {
-		.inlines = true,
-		.demangle = true,
-		.debug_path = options->debug_path,
-		.lines = options->lines,
-	};
-
-	return naming_open(&naming, session_unwinder(rec->session), names_of(rec), &rec->naming);
-}
-
-static int open_parts(struct bobbin_recording *rec, const char *path,
-		      const struct bobbin_recording_options *options, struct bobbin_error *err)
+static int open_session(struct bobbin_recording *rec, const char *path,
+			const struct bobbin_recording_options *options, struct bobbin_error *err)
 {
 	struct bobbin_recording_options own = {0};
 	int r = options ? struct_copy(&own, sizeof(own), options, options->size) : 0;
+	const struct session_options all = {
+		.unwind =
+			{
+				.size = sizeof(all.unwind),
+				.debug_path = own.debug_path ? own.debug_path : DEBUG_PATH,
+				.sframe_path = SIDEFILE_PATH,
+				.deadline_ms = DEADLINE_MS,
+			},
+		.infer = x86_decoder_exists() ? &code_table_ops : NULL,
+		.naming =
+			{
+				.inlines = true,
+				.demangle = true,
+				.debug_path = own.debug_path,
+				.lines = own.lines,
+			},
+	};
 
-	if (!r)
-		r = open_session(rec, path, own.debug_path, err);
-	return r ? r : open_names(rec, &own);
+	return r ? r : session_open(path, &all, err, &rec->session);
 }
 
 BOBBIN_API int bobbin_recording_open(const char *path,
@@ -85,7 +59,7 @@ BOBBIN_API int bobbin_recording_open(const char *path,
 {
 	struct bobbin_recording *rec = calloc(1, sizeof(*rec));
 	struct bobbin_error why = {0};
-	int r = rec ? open_parts(rec, path, options, &why) : -ENOMEM;
+	int r = rec ? open_session(rec, path, options, &why) : -ENOMEM;
 
 	if (!r) {
 		*ret = rec;
@@ -101,7 +75,6 @@ BOBBIN_API void bobbin_recording_close(struct bobbin_recording *recording)
 {
 	if (!recording)
 		return;
-	naming_close(recording->naming);
 	session_close(recording->session);
 	free(recording);
 }
@@ -111,7 +84,7 @@ BOBBIN_API const struct bobbin_recording_info *bobbin_recording_info(
 {
 	const struct perf_reader *reader = session_reader(recording->session);
 	const struct perf_reader_stats *stats = perf_reader_stats(reader);
-	struct naming_loss loss = naming_loss(recording->naming);
+	struct naming_loss loss = naming_loss(session_naming(recording->session));
 
 	recording->info = (struct bobbin_recording_info){
 		.samples = stats->samples,
@@ -226,7 +199,8 @@ static void look_up(struct bobbin_recording *rec, const struct bobbin_frame *fra
 	const struct naming_moment moment = {read->pid, read->code_time, &read->process->lineage};
 	struct named_frame named[NAMING_MAX_INLINES];
 
-	rec->name_count = naming_frame(rec->naming, read->process->space, &moment, frame, named);
+	rec->name_count = naming_frame(session_naming(rec->session), read->process->space, &moment,
+				       frame, named);
 	for (size_t i = 0; i < rec->name_count; i++)
 		rec->names[i] = name_of(&named[i]);
 	rec->named = *frame;
