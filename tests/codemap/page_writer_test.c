@@ -260,6 +260,10 @@ static void half_an_entry_of_the_parents_is_free_in_the_child(void **state)
 
 int main(void)
 {
+	/* QEMU calls whatever is right after the program "[heap]": that is to be the heap */
+	void *heap = sbrk(sysconf(_SC_PAGESIZE));
+
+	(void)heap;
 #define PAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_page, close_page)
 	const struct CMUnitTest tests[] = {
 		PAGE_TEST(new_page_says_what_it_is),
