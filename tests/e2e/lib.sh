@@ -152,10 +152,12 @@ some() {
 	}
 }
 
-# none PATTERN: no line of stdin has it
+# none [OPTION…] PATTERN: grep finds no line of stdin
 none() {
 	cat >lines
-	! grep -e "$1" lines | head -n 20 | grep . || fail "'$1' was not expected"
+	found=0
+	grep "$@" lines >unexpected || found=$?
+	[ $found -eq 1 ] || fail "'$*' was not expected: $(head -n 20 unexpected)"
 }
 
 # chain_lengths [OPTION…]: perf.data, a line a sample: its number of frames

@@ -18,10 +18,10 @@ it_is_advised_where_copies_of_stacks_end() {
 	record "$(program roomy)" 300 204800
 	[ "$(grep -c '^ *--bpf walks stacks in the kernel' err)" -eq 1 ] || fail "no advice: $(cat err)"
 	record --bpf "$(program roomy)" 300 204800
-	none '--bpf walks' <err
+	none -e '--bpf walks' <err
 	reasons | mostly 70 '^OUTERMOST$'
 	record "$(program chain)" 300
-	none '--bpf walks' <err
+	none -e '--bpf walks' <err
 }
 
 # Whoever may not load programs is not told to
@@ -32,7 +32,7 @@ it_is_not_advised_where_it_does_not_work() {
 	chmod 777 .
 	expect 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$bobbin" record -o other ./roomy 300 204800
 	grep -q 'ended early: the copy of the stack ends here' err
-	none '--bpf walks' <err
+	none -e '--bpf walks' <err
 	rm -f other perf.data
 }
 
