@@ -127,11 +127,11 @@ static int read_file(struct bytes *b, struct kept_file *file)
 
 static int read_all(struct bytes *b, struct recorded_names *names)
 {
-	uint32_t size;
+	uint32_t version = bytes_u32(b), size;
 	int r = 0;
 
-	if (bytes_u32(b) != RECORDED_NAMES_VERSION)
-		return 0; /* of another bobbin */
+	if (!version || version > RECORDED_NAMES_VERSION)
+		return 0; /* of a later bobbin */
 	size = bytes_u32(b);
 	if (size > RECORDED_NAMES_MAX_FOLDERS)
 		b->bad = true;

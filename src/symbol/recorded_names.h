@@ -6,7 +6,8 @@
  * that was sampled its identity, then the functions that were.  All numbers are
  * in the byte order of the machine and aligned by 8.
  *
- *	u32 version, u32 bytes of the debug path or 0; the debug path that was given, if any
+ *	u32 version, u32 bytes of the debug path or 0 (version 1: 0); the debug path that was
+ *		given, if any
  *	file:	  u32 bytes of it, this field included; u32 functions
  *		  u32 bytes of the build ID, u32 major, u32 minor, u32 bytes of the path
  *		  u64 inode; u8 build ID[24]; the path

@@ -17,6 +17,16 @@ it_names_a_program_that_is_gone() {
 	stacks | mostly 95 'spin c b a main '
 }
 
+# The program was in a folder that is gone.
+it_reads_recordings_of_version_0_1() {
+	stacks -i "$sources/recording-0.1.data" >shown
+	[ "$(wc -l <shown)" -eq 10 ]
+	mostly 100 'spin c b a main __libc_start_call_main __libc_start_main.* _start $' <shown
+	"$bobbin" script -F ip,source,reason -i "$sources/recording-0.1.data" >shown
+	[ "$(grep -c '^ *OUTERMOST' shown)" -eq 10 ]
+	[ "$(grep -c ' \[\.eh_frame\]$' shown)" -eq 80 ]
+}
+
 it_does_not_use_another_program_at_the_same_path() {
 	recorded
 	program_as chain2 family >/dev/null
