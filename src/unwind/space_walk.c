@@ -34,6 +34,7 @@ struct space_walk {
 	size_t words;                  /* offsets in it at which a word begins */
 	struct rule_range range;       /* the one that the last frame was in */
 	struct memo_use memo;
+	uint64_t placed, place; /* the address that place_again() was asked for last, and its key */
 };
 
 static BOBBIN_ALWAYS_INLINE void world_load(const struct frame_walk *frames, uint64_t at,
@@ -92,6 +93,15 @@ static uint64_t place_key(const struct space_walk *w, uint64_t addr)
 	return rule_cache_key(m->file->number, mapping_offset(m, addr));
 }
 
+/* The same is asked of a return address several times. */
+static uint64_t place_again(struct space_walk *w, uint64_t addr)
+{
+	if (addr != w->placed)
+		w->place = place_key(w, addr);
+	w->placed = addr;
+	return w->place;
+}
+
 static bool world_is_code(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
@@ -132,9 +142,9 @@ static void keep_answer(struct bobbin_unwinder *u, uint64_t key, enum code_answe
 /* What the bytes of a file say of an address is remembered. */
 static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
 {
-	const struct space_walk *w = (struct space_walk *)frames;
+	struct space_walk *w = (struct space_walk *)frames;
 	const struct code_reader code = {world_code, frames};
-	const uint64_t key = place_key(w, addr);
+	const uint64_t key = place_again(w, addr);
 	enum code_answer answer;
 
 	if (key && is_answered(w->unwinder, key, &answer))
@@ -147,9 +157,9 @@ static enum code_answer world_returns(struct frame_walk *frames, uint64_t addr)
 
 static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 {
-	const struct space_walk *w = (struct space_walk *)frames;
+	struct space_walk *w = (struct space_walk *)frames;
 	const struct code_reader code = {world_code, frames};
-	const uint64_t place = place_key(w, addr), key = place ? place | ROOT_PLACE : 0;
+	const uint64_t place = place_again(w, addr), key = place ? place | ROOT_PLACE : 0;
 	enum code_answer answer;
 	bool is_root;
 
@@ -485,6 +495,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	w.copy = (struct bobbin_stack_copy){0};
 	w.words = 0;
 	w.range = (struct rule_range){0};
+	w.placed = w.place = 0;
 	memo_none(&w.memo);
 	/* elsewhere the words of the last walk cost as much as a walk */
 	if (mem->read == bobbin_stack_copy_read)
