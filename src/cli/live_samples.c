@@ -13,7 +13,7 @@
 #include "cli/named_stack.h"
 #include "export/live_counts.h"
 #include "profile/process_table.h"
-#include "profile/recorder_options.h"
+#include "profile/recorder.h"
 #include "profile/sample_queue.h"
 #include "unwind/module.h"
 

@@ -9,9 +9,106 @@
 #ifndef BOBBIN_PROFILE_RECORDER_H
 #define BOBBIN_PROFILE_RECORDER_H
 
+#include <bobbin/unwind.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/types.h>
 
-#include "profile/recorder_options.h"
+#include "bpfwalk/bpf_walk.h"
+#include "profile/sampler.h"
+#include "profile/stack_sample.h"
+
+/* What waits are samples of. */
+#define RECORDER_WAIT_EVENT "offcpu-time"
+/* What tells who ends them. */
+#define WAKEUPS_TRACEPOINT "sched:sched_waking"
+
+/* A process, with all its threads and what they start; or one thread alone. */
+struct recorder_target {
+	pid_t pid;
+	pid_t tid; /* 0: the whole process */
+};
+
+/* Where stacks are walked. */
+enum recorder_walk {
+	RECORDER_COPIES,         /* in user space */
+	RECORDER_DEFERS,         /* by the kernel itself, on the way to user mode */
+	RECORDER_TRIES_KERNEL,   /* in the kernel, if it can be done; else in user space */
+	RECORDER_WALKS_IN_KERNEL /* in the kernel, as far as that goes */
+};
+
+struct recorder_options {
+	const struct sample_sink *sink; /* takes what is sampled */
+	void *sink_ctx;
+	const struct recorder_target *targets; /* as long as the recorder is open */
+	size_t target_count;                   /* all of them are whole processes, or none is */
+	bool all;                              /* everything that runs; there are no targets */
+	const struct sampler_event *events;    /* as long as the recorder is open */
+	size_t event_count;                    /* 0: what is usual */
+	const struct cpu_choice *cpus;         /* where samples are taken; or NULL */
+	const int *cgroups; /* of all, what is in these; see struct sampler_options */
+	size_t cgroup_count;
+	bool by_user; /* of all, what runs as this user */
+	uint32_t user;
+	bool enable_on_exec;  /* they are about to call exec; else they run already */
+	uint32_t frequency;   /* samples a second and CPU */
+	uint32_t stack_bytes; /* most of a stack that is looked at */
+	enum recorder_walk walk;
+	bool also_copy;     /* and in user space, too: compare, and keep the latter */
+	bool off_cpu;       /* also where threads wait, as samples of events of their own */
+	bool wakers;        /* with @off_cpu: and who ends the waits */
+	uint64_t wait_ns;   /* with @off_cpu: shorter waits are only counted */
+	uint32_t max_stack; /* frames kept of a stack, 2..BOBBIN_MAX_DEPTH */
+	/* once it is not 0, what does not answer is waited for no longer; or NULL */
+	const volatile sig_atomic_t *hurry;
+	struct bobbin_unwinder_options unwind;
+	const struct infer_ops *infer; /* of inferred rules, or NULL */
+};
+
+/**
+ * struct wait_stats - what was found
+ * @waits, @wait_ns: given out, of threads that waited for something
+ * @preempted, @preempted_ns: likewise, of those that waited for a CPU only
+ * @short_waits, @short_ns: both, which took too little time
+ * @cut: waits that are known in part: records were lost
+ * @dropped: waits of which nothing is known, likewise
+ * @wakers: of waits that were given out
+ */
+struct wait_stats {
+	uint64_t waits, wait_ns, preempted, preempted_ns, short_waits, short_ns, cut, dropped,
+		wakers;
+};
+
+struct recorder_stats {
+	uint64_t samples;
+	uint64_t user;                         /* samples with a user part */
+	uint64_t lost;                         /* records that the kernel had no room for */
+	uint64_t read_until;                   /* clock_now(): of all records so far */
+	uint64_t broken;                       /* records that made no sense */
+	uint64_t deep;                         /* stacks of which frames were left out */
+	unsigned int given_up;                 /* memories and files that did not answer in time */
+	uint64_t left_out;                     /* pieces of registered code: no room for them */
+	int cut;                               /* why the recording ended too early, or 0 */
+	uint64_t reasons[BOBBIN_REASON_COUNT]; /* of user parts */
+	uint64_t frames, inferred;             /* of user parts; of them, by rules from code */
+	uint64_t walked;                       /* user parts that were walked in the kernel */
+	uint64_t remapped;                     /* of those, cut where mappings had changed */
+	uint64_t compared, in_part, differ;    /* of those, with user space's */
+	int walk_error;                        /* why stacks are not walked in the kernel, or 0 */
+	struct bpf_walk_stats kernel;
+	struct wait_stats waits;
+};
+
+/* What failed, for a message. */
+enum recorder_stage {
+	RECORDER_SAMPLER,
+	RECORDER_SWITCHES,
+	RECORDER_WAKEUPS,
+	RECORDER_OUTPUT,
+	RECORDER_MEMORY,
+	RECORDER_KERNEL_WALK,
+	RECORDER_PROCESS
+};
 
 struct recorder;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * recorder_state.h - a recorder, for its start (recorder_start.c), its sweeps (recorder.c) and:
+ * recorder_state.h - a recorder, for:
  *
+ *	recorder_start.c	its start
+ *	recorder_sweeps.c	records, samples, and its end
  *	recorder_walk.c		walks in the kernel
  *	recorder_deferred.c	samples whose user part comes later
  *	recorder_waits.c	times at which threads do not run
@@ -10,12 +12,10 @@
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
-#include "bpfwalk/bpf_walk.h"
 #include "profile/event_identity.h"
 #include "profile/kept_sample.h"
 #include "profile/probe_event.h"
-#include "profile/recorder_options.h"
-#include "profile/sampler.h"
+#include "profile/recorder.h"
 #include "profile/snapshot.h"
 #include "profile/trace_payload.h"
 #include "profile/tracepoint.h"

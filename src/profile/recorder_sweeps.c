@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a recorder does with each record, and how it ends.
+ */
 #include "profile/recorder.h"
 
 #include <errno.h>
