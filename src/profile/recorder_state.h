@@ -3,9 +3,8 @@
  * recorder_state.h - a recorder, for:
  *
  *	recorder_start.c	its start
- *	recorder_sweeps.c	records, samples, and its end
+ *	recorder_sweeps.c	records, samples with a user part or one to come, and its end
  *	recorder_walk.c		walks in the kernel
- *	recorder_deferred.c	samples whose user part comes later
  *	recorder_waits.c	times at which threads do not run
  *	recorder_code.c		code that the kernel does not tell of
  */
@@ -106,16 +105,6 @@ int recorder_put_user(struct recorder *recorder, const struct perf_event *event,
 
 /* Room for the user part of a sample. */
 struct bobbin_trace recorder_trace(struct recorder *recorder);
-
-/* A sample whose stack the kernel walks: hold it, or give it if there is nothing to come. */
-int recorder_defer(struct recorder *recorder, const struct perf_event *event,
-		   struct process *process);
-
-/* What the kernel has found: give the samples that wait for it. */
-int recorder_on_user_chain(struct recorder *recorder, const struct perf_event *event);
-
-/* Give the oldest samples that wait without a user part, until @max are left. */
-int recorder_give_up(struct recorder *recorder, size_t max);
 
 /* From the sample's copy of the stack. */
 int recorder_unwind(struct recorder *recorder, const struct perf_event *event,

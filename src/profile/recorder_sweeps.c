@@ -218,6 +218,71 @@ int recorder_put_user(struct recorder *r, const struct perf_event *event, struct
 	return give_sample(r, event, process, trace);
 }
 
+static int put_chain(struct recorder *r, const struct perf_event *event, struct process *process,
+		     const uint64_t *pcs, uint64_t count)
+{
+	struct bobbin_trace trace = recorder_trace(r);
+	int error;
+
+	chain_trace(r->unwinder, process->space, pcs, count, &trace);
+	error = trace.count ? recorder_watch_code(r, process, &trace) : 0;
+	return error < 0 ? error : recorder_put_user(r, event, process, &trace);
+}
+
+/* What the kernel has found: give the samples that wait for it. */
+static int on_user_chain(struct recorder *r, const struct perf_event *event)
+{
+	const struct perf_user_chain *chain = &event->user_chain;
+	struct deferred_sample *s;
+	int error = 0;
+
+	while (!error && (s = deferred_samples_take(&r->deferred, event->tid, chain->cookie))) {
+		struct thread *thread;
+
+		error = process_table_thread(r->processes, (int)s->event.pid, (int)s->event.tid,
+					     &thread);
+		if (!error)
+			error = put_chain(r, &s->event, thread->process, chain->pcs, chain->count);
+		free(s);
+	}
+	return error;
+}
+
+/* Give the oldest samples that wait without a user part, until @max are left. */
+static int give_up(struct recorder *r, size_t max)
+{
+	struct deferred_sample *s;
+	int error = 0;
+
+	while (!error && (s = deferred_samples_drop(&r->deferred, max))) {
+		struct bobbin_trace trace = recorder_trace(r);
+		struct thread *thread;
+
+		trace.reason = BOBBIN_REASON_CHAIN_MISSING;
+		error = process_table_thread(r->processes, (int)s->event.pid, (int)s->event.tid,
+					     &thread);
+		if (!error)
+			error = recorder_put_user(r, &s->event, thread->process, &trace);
+		free(s);
+	}
+	return error;
+}
+
+/* A sample whose stack the kernel walks: hold it, or give it if there is nothing to come. */
+static int defer(struct recorder *r, const struct perf_event *event, struct process *process)
+{
+	const struct perf_sample *sample = &event->sample;
+	size_t kernel = perf_sample_kernel_count(sample);
+	uint64_t cookie;
+	int error;
+
+	if (!perf_sample_is_deferred(sample, &cookie))
+		return put_chain(r, event, process, sample->callchain + kernel,
+				 sample->callchain_nr - kernel);
+	error = deferred_samples_hold(&r->deferred, event, cookie);
+	return error ? error : give_up(r, DEFERRED_SAMPLES_MAX);
+}
+
 /*
  * By its real user, which is looked up again after a while.  Of a process that has ended meanwhile,
  * what was known last counts, and before that its parent's user.
@@ -273,7 +338,7 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 	if (!error && !is_wanted(r, thread->process))
 		return 0;
 	if (!error && r->options.walk == RECORDER_DEFERS)
-		return recorder_defer(r, event, thread->process);
+		return defer(r, event, thread->process);
 	if (!error)
 		error = recorder_unwind(r, event, thread->process, &trace);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
@@ -311,7 +376,7 @@ static int on_event(struct recorder *r, struct perf_event *event)
 	if (event->type == PERF_RECORD_FORK)
 		recorder_drop_foreign(r, (int)event->pid);
 	if (event->type == PERF_FILE_CALLCHAIN_DEFERRED)
-		return recorder_on_user_chain(r, event);
+		return on_user_chain(r, event);
 	/* in the file the first event tells */
 	event->id = r->id;
 	return event->type == PERF_RECORD_LOST ? on_loss(r, event) : recorder_on_record(r, event);
@@ -424,7 +489,7 @@ int recorder_finish(struct recorder *recorder, struct recorder_stats *stats)
 	if (!recorder->stats.cut)
 		recorder->stats.cut = drain(recorder, true);
 	if (!recorder->stats.cut)
-		recorder->stats.cut = recorder_give_up(recorder, 0);
+		recorder->stats.cut = give_up(recorder, 0);
 	if (!recorder->stats.cut)
 		recorder->stats.cut = recorder_end_waits(recorder, recorder->stopped, &waiting);
 	error = recorder->options.sink->end(recorder->options.sink_ctx, recorder->stats.cut);

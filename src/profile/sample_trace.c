@@ -166,21 +166,6 @@ static bool find_join(struct bobbin_unwinder *unwinder, struct bobbin_space *spa
 	return last ? *ret && chain->pcs[*ret - 1] == trace->frames[last - 1].pc : !*ret;
 }
 
-bool chain_keeps_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			 const struct bobbin_frame *frames, uint32_t count)
-{
-	struct bobbin_rule rule;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const enum bobbin_source source =
-			unwinder_rule(unwinder, space, bobbin_frame_lookup_pc(&frames[i]), &rule);
-
-		if (source == BOBBIN_SOURCE_NONE || !keeps_record(space->arch, &rule, source))
-			return false;
-	}
-	return true;
-}
-
 static bool has_guess(const struct bobbin_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->count; i++)
@@ -293,4 +278,65 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		trace->frames[trace->count++] = (struct bobbin_frame){.pc = regs.pc, .exact = true};
 		trace->reason = BOBBIN_REASON_ABI_32;
 	}
+}
+
+/*
+ * Whether each of the frames has made a frame record, as far as tables know: then a walk by frame
+ * pointers has left none of their callers out.
+ */
+static bool keep_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+			 const struct bobbin_frame *frames, uint32_t count)
+{
+	struct bobbin_rule rule;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const enum bobbin_source source =
+			unwinder_rule(unwinder, space, bobbin_frame_lookup_pc(&frames[i]), &rule);
+
+		if (source == BOBBIN_SOURCE_NONE || !keeps_record(space->arch, &rule, source))
+			return false;
+	}
+	return true;
+}
+
+/* The kernel does not say why it stopped: at a root, which has no caller, or before. */
+static void find_end(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
+		     struct bobbin_trace *trace)
+{
+	struct bobbin_frame *last = &trace->frames[trace->count - 1];
+	struct bobbin_rule rule;
+
+	last->source = (uint8_t)unwinder_rule(unwinder, space, bobbin_frame_lookup_pc(last), &rule);
+	if (rule.cfa.how == BOBBIN_HOW_NO_RULE || rule.ra.how != BOBBIN_HOW_UNDEFINED)
+		return;
+	/* it does not say either whether it went by frame pointers, which leave callers out */
+	trace->reason = keep_records(unwinder, space, trace->frames, trace->count - 1)
+				? BOBBIN_REASON_OUTERMOST
+				: BOBBIN_REASON_LIKELY;
+}
+
+void chain_trace(struct bobbin_unwinder *unwinder, struct bobbin_space *space, const uint64_t *pcs,
+		 uint64_t count, struct bobbin_trace *trace)
+{
+	bool deep = false;
+
+	trace->count = trace->left_out = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		if (pcs[i] >= PERF_CONTEXT_MAX)
+			continue;
+		deep = trace->count == trace->max;
+		if (deep)
+			break;
+		trace->frames[trace->count] = (struct bobbin_frame){
+			.pc = pcs[i],
+			.exact = !trace->count,
+			.source = BOBBIN_SOURCE_KERNEL,
+		};
+		trace->count++;
+	}
+	trace->reason = deep ? BOBBIN_REASON_DEPTH : BOBBIN_REASON_KERNEL_END;
+	if (!trace->count)
+		trace->reason = BOBBIN_REASON_NO_USER;
+	else if (!deep)
+		find_end(unwinder, space, trace);
 }

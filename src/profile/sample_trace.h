@@ -30,10 +30,9 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		  struct bobbin_trace *trace);
 
 /*
- * Whether each of the frames has made a frame record, as far as tables know: then a walk by frame
- * pointers has left none of their callers out.
+ * A user part that the kernel has walked, with marks and leaf first, as a trace; @trace as there.
  */
-bool chain_keeps_records(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-			 const struct bobbin_frame *frames, uint32_t count);
+void chain_trace(struct bobbin_unwinder *unwinder, struct bobbin_space *space, const uint64_t *pcs,
+		 uint64_t count, struct bobbin_trace *trace);
 
 #endif
