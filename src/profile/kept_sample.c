@@ -37,7 +37,7 @@ static int keep_stack(struct kept_stack *stack, const struct perf_event *event,
 	stack->trace = *trace;
 	stack->trace.frames = stack->frames;
 	stack->event = *event;
-	keep_kernel(&stack->event, stack->kernel, STACK_SAMPLE_KERNEL_MAX);
+	keep_kernel(&stack->event, stack->kernel, PERF_KERNEL_CHAIN_MAX);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 
 #include <bobbin/unwind.h>
 
-#include "profile/stack_sample.h"
+#include "profile/perf_event.h"
 
 /* A sample with its trace; its call chain is @kernel. */
 struct kept_stack {
@@ -22,7 +22,7 @@ struct kept_stack {
 	struct bobbin_trace trace;
 	struct bobbin_frame *frames; /* of @trace */
 	size_t frame_room;
-	uint64_t kernel[STACK_SAMPLE_KERNEL_MAX];
+	uint64_t kernel[PERF_KERNEL_CHAIN_MAX];
 };
 
 struct wait {

@@ -23,6 +23,8 @@
 struct perf_reader_attr;
 
 #define PERF_NO_CPU UINT32_MAX
+/* Most entries of the kernel's part of a call chain, where a recorder gives or keeps a sample. */
+#define PERF_KERNEL_CHAIN_MAX 256
 
 struct perf_mmap {
 	uint64_t addr, len, pgoff;

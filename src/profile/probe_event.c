@@ -14,7 +14,7 @@
 #include "base/native_arch.h"
 #include "base/regular_file.h"
 #include "profile/perf_format.h"
-#include "profile/sample_trace.h"
+#include "profile/stack_sample.h"
 #include "profile/tracepoint.h"
 #include "unwind/space.h"
 

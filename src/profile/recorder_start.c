@@ -13,7 +13,6 @@
 #include "base/vector.h"
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
-#include "profile/sample_trace.h"
 #include "profile/snapshot.h"
 #include "target/thread.h"
 

@@ -68,7 +68,7 @@ struct recorder {
 	uint64_t stopped;      /* clock_now(), or 0 */
 	struct recorder_stats stats;
 	/* the user's part of a sample begins at the same place in all of them */
-	struct bobbin_frame frames[STACK_SAMPLE_KERNEL_MAX + TRACE_CHAIN_MAX];
+	struct bobbin_frame frames[PERF_KERNEL_CHAIN_MAX + TRACE_CHAIN_MAX];
 };
 
 /* Give a record to the sink.  0 or a negative errno. */

@@ -15,7 +15,6 @@
 #include "profile/probe_event.h"
 #include "profile/recorder_state.h"
 #include "profile/ring.h"
-#include "profile/sample_trace.h"
 #include "unwind/remote_update.h"
 
 #define WAIT_MS 50
@@ -157,10 +156,10 @@ static uint32_t outer_frames(uint32_t max)
 static size_t insert_kernel(struct recorder *r, const struct perf_sample *sample)
 {
 	size_t entries = perf_sample_kernel_count(sample), count = 0;
-	struct bobbin_frame *end = r->frames + STACK_SAMPLE_KERNEL_MAX;
+	struct bobbin_frame *end = r->frames + PERF_KERNEL_CHAIN_MAX;
 
-	if (entries > STACK_SAMPLE_KERNEL_MAX)
-		entries = STACK_SAMPLE_KERNEL_MAX;
+	if (entries > PERF_KERNEL_CHAIN_MAX)
+		entries = PERF_KERNEL_CHAIN_MAX;
 	while (entries--)
 		if (sample->callchain[entries] < PERF_CONTEXT_MAX)
 			*(end - ++count) = (struct bobbin_frame){
@@ -194,7 +193,7 @@ static int give_sample(struct recorder *r, const struct perf_event *event,
 	sample.event_number = number;
 	sample.comm = thread ? thread->comm : "";
 	sample.process = process;
-	sample.frames = r->frames + STACK_SAMPLE_KERNEL_MAX - kernel;
+	sample.frames = r->frames + PERF_KERNEL_CHAIN_MAX - kernel;
 	sample.count = kernel + trace->count;
 	sample.chained = sample.traced = true;
 	sample.reason = trace->reason;
@@ -204,7 +203,7 @@ static int give_sample(struct recorder *r, const struct perf_event *event,
 struct bobbin_trace recorder_trace(struct recorder *r)
 {
 	return (struct bobbin_trace){
-		.frames = r->frames + STACK_SAMPLE_KERNEL_MAX,
+		.frames = r->frames + PERF_KERNEL_CHAIN_MAX,
 		.max = r->options.max_stack,
 		.outer = outer_frames(r->options.max_stack),
 	};

@@ -13,7 +13,7 @@
 #include "unwind/module.h"
 
 /* A mark and the frames, of both parts. */
-#define CHAIN_MAX (1 + STACK_SAMPLE_KERNEL_MAX + 1 + TRACE_CHAIN_MAX)
+#define CHAIN_MAX (1 + PERF_KERNEL_CHAIN_MAX + 1 + TRACE_CHAIN_MAX)
 
 struct recording {
 	struct recording_options options;
@@ -166,7 +166,7 @@ static int write_sample(void *ctx, const struct stack_sample *sample)
 	};
 	int error;
 
-	if (kernel > STACK_SAMPLE_KERNEL_MAX || user.count > TRACE_CHAIN_MAX)
+	if (kernel > PERF_KERNEL_CHAIN_MAX || user.count > TRACE_CHAIN_MAX)
 		return -E2BIG;
 	memcpy(r->frames, sample->frames + kernel, user.count * sizeof(*r->frames));
 	error = keep_names(r, sample, &user);

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "profile/perf_format.h"
-#include "profile/sample_trace.h"
 #include "profile/trace_payload.h"
 #include "symbol/recorded_names.h"
 #include "unwind/module.h"

@@ -2,6 +2,7 @@
 /*
  * stack_sample.h - one sample with its stack, wherever it comes from, and what takes samples.
  *
+ *	registers and copy of the stack, or the kernel's chain ──► trace
  *	recorder, session ──► struct sample_sink ──► perf.data, another thread, tree, lines
  *
  * A recorder calls begin, then sample and record in its own order, round after each sweep over its
@@ -11,15 +12,13 @@
 #ifndef BOBBIN_PROFILE_STACK_SAMPLE_H
 #define BOBBIN_PROFILE_STACK_SAMPLE_H
 
+#include <bobbin/step.h>
 #include <bobbin/unwind.h>
 
 #include "profile/perf_event.h"
 
 struct process;
 struct process_table;
-
-/* Most frames of the kernel's part, where a recorder gives a sample. */
-#define STACK_SAMPLE_KERNEL_MAX 256
 
 /* A sample; everything is valid while a sink takes it. */
 struct stack_sample {
@@ -55,6 +54,32 @@ struct bobbin_frame stack_sample_gap(uint32_t count);
 
 /* Insert it where a walk has left some out; @trace: its frames have room for one more. */
 void stack_sample_mark(struct bobbin_trace *trace);
+
+/* The mask to ask the kernel for: all that a rule may name. */
+uint64_t sample_regs_mask(const struct bobbin_arch *arch);
+
+/*
+ * The leaf's registers; they borrow @gpr.  false: the sample has none that
+ * could be unwound (a kernel thread, a 32-bit program).
+ */
+bool sample_regs(const struct bobbin_arch *arch, const struct perf_sample *sample,
+		 uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret);
+
+/*
+ * Unwind the user part; @trace as for bobbin_unwind().  Without a frame, and
+ * with BOBBIN_REASON_NO_USER, where the sample has no user part: a kernel thread, or a
+ * program that is in exec and has no registers of its own yet.  Of a 32-bit program
+ * the leaf is all there is.
+ */
+void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *arch,
+		  struct process *process, const struct perf_sample *sample,
+		  struct bobbin_trace *trace);
+
+/*
+ * A user part that the kernel has walked, with marks and leaf first, as a trace; @trace as there.
+ */
+void chain_trace(struct bobbin_unwinder *unwinder, struct bobbin_space *space, const uint64_t *pcs,
+		 uint64_t count, struct bobbin_trace *trace);
 
 /* An event that is sampled; its first id marks the records that it made. */
 struct sample_event {

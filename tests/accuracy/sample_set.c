@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profile/perf_reader.h"
-#include "profile/sample_trace.h"
+#include "profile/stack_sample.h"
 #include "unwind/space.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)

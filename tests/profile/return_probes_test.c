@@ -14,7 +14,7 @@
 
 #include "base/native_arch.h"
 #include "profile/probe_event.h"
-#include "profile/sample_trace.h"
+#include "profile/stack_sample.h"
 #include "unwind/space.h"
 
 /* The kernel's page, a stack, and places that functions are called from. */
