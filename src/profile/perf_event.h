@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * perf_event.h - one record of perf, decoded.
+ * perf_event.h - one record of perf, decoded, and which event of a recording has made it.
  *
  *	record + attributes ──perf_event_decode()──► struct perf_event
  *
@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/hash_index.h"
 
 struct perf_reader_attr;
 
@@ -138,5 +140,34 @@ size_t perf_sample_kernel_count(const struct perf_sample *sample);
 
 /* Whether the user part of a sample comes later. */
 bool perf_sample_is_deferred(const struct perf_sample *sample, uint64_t *cookie);
+
+/* An id of an event: of the one whose attributes have this number. */
+struct owned_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
+struct event_ids {
+	struct owned_id *ids;
+	size_t count, room;
+	struct hash_index index;
+	uint64_t seed; /* of its hash: the ids may be a liar's; set by the caller */
+};
+
+/* NULL: no event has it. */
+struct owned_id *event_ids_find(const struct event_ids *ids, uint64_t id);
+
+/* The last one to claim an id has it.  0 or -ENOMEM. */
+int event_ids_add(struct event_ids *ids, uint64_t id, uint32_t attr);
+
+void event_ids_fini(struct event_ids *ids);
+
+#define EVENT_NAME_SIZE 64
+
+/*
+ * By its attributes, as perf calls it: "page-faults:u"; others by their numbers, "tracepoint:317".
+ * Events with one name may differ in what the name does not say.
+ */
+void event_name_of(const struct perf_event_attr *attr, char name[EVENT_NAME_SIZE]);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <zstd.h>
 
-#include "profile/event_identity.h"
 #include "profile/perf_feature.h"
 
 /* A record: in the file, or among the inflated ones. */

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "profile/event_identity.h"
+#include "profile/perf_event.h"
 #include "profile/perf_writer.h"
 #include "read_image.h"
 
