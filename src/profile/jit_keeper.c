@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "profile/jit_keeper.h"
+#include "profile/kept_names.h"
 
 #include <errno.h>
 #include <fcntl.h>

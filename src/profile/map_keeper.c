@@ -13,7 +13,7 @@
  * A forked child has no map of its own, mostly: then it has those of its lineage as far as its
  * code is the same.
  */
-#include "profile/jit_keeper.h"
+#include "profile/kept_names.h"
 
 #include <errno.h>
 #include <inttypes.h>

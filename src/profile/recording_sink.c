@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_buffer.h"
-#include "profile/jit_keeper.h"
-#include "profile/name_recorder.h"
+#include "profile/kept_names.h"
 #include "profile/perf_writer.h"
 #include "profile/trace_payload.h"
+#include "symbol/recorded_names.h"
 #include "unwind/module.h"
 
 /* A mark and the frames, of both parts. */
