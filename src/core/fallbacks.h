@@ -18,8 +18,8 @@
 #define BOBBIN_CORE_FALLBACKS_H
 
 #include "core/bare_code.h"
+#include "core/general_step.h"
 #include "core/known_code.h"
-#include "core/lost_register.h"
 
 /* Of user space, where something may be mapped. */
 #define LOWEST_CODE 65536

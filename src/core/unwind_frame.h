@@ -12,8 +12,8 @@
 #define BOBBIN_CORE_UNWIND_FRAME_H
 
 #include "core/fallbacks.h"
+#include "core/general_step.h"
 #include "core/plain_frame.h"
-#include "core/stack_switch.h"
 
 /* The caller, by a table's rule for this frame. */
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule)
