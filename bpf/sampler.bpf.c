@@ -147,7 +147,6 @@ const volatile bool of_all_users = true;
 
 #include "mapping_lists.h"
 
-#include "known_process.h"
 #include "stack_record.h"
 
 static BOBBIN_ALWAYS_INLINE const uint8_t *table_piece(const struct compiled_table *t,
@@ -639,8 +638,6 @@ __attribute__((visibility("default"))) int walk_or_defer(struct bpf_perf_event_d
 {
 	return walk(ctx, true);
 }
-
-#include "sampled_tasks.h"
 
 #include "hit_walks.h"
 
