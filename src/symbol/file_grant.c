@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "symbol/file_grant.h"
+#include "symbol/name_process.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -4,15 +4,17 @@
  *
  * ELF, DWARF and mangled names are read by libraries that hostile bytes may crash, or take over.
  * So a child reads them, which has no rights and no files but those that it is given here
- * (name_worker.c).  It is started when it is first needed, and again when it has ended; whoever
+ * (name_worker.c, file_grant.c).  It is started when it is first needed, and again when it has ended; whoever
  * ends it too often has none any more.
  */
 #ifndef BOBBIN_SYMBOL_NAME_PROCESS_H
 #define BOBBIN_SYMBOL_NAME_PROCESS_H
 
+#include <limits.h>
+
 #include "base/process_reader.h"
-#include "symbol/file_grant.h"
 #include "symbol/name_message.h"
+#include "target/mapped_file.h"
 
 /* The status with which it ends when a library finds no memory. */
 #define NAME_WORKER_NO_MEMORY 12
@@ -40,6 +42,24 @@ struct name_process {
 	struct name_reply reply;
 	size_t reply_size;
 };
+
+/*
+ * Which files whoever reads a file may have opened: the file itself; what is in its folder and in
+ * .debug there, and below the folders of the debug path, where its debug file is looked for.  The
+ * same in the roots of processes.
+ *
+ * Each NULL if there is none; a path is that of a file, in @symfs unless that is NULL.
+ */
+struct file_grant {
+	const char *path, *open_path, *symfs, *debug_path, *inside;
+	const struct file_roots *roots;
+};
+
+/* What of @path is below @folder, from a slash on; or NULL. */
+const char *path_below(const char *path, const char *folder);
+
+/* Whether a path is granted, and @ret, by which it is then to be opened. */
+bool file_grant_covers(const struct file_grant *grant, const char *path, char ret[PATH_MAX]);
 
 /* What is asked for, besides the request; zero, but for @image, if it is not about a file. */
 struct name_subject {

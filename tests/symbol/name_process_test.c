@@ -2,8 +2,7 @@
 /* The process that reads files: what it may do, and what its end costs. */
 #include "program.h"
 
-#include "symbol/file_grant.h"
-#include "symbol/name_message.h"
+#include "symbol/name_process.h"
 
 #include <dlfcn.h>
 #include <errno.h>
