@@ -5,7 +5,13 @@
  */
 #include <bobbin/backtrace.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "base/native_arch.h"
@@ -13,8 +19,107 @@
 #include "unwind/here_regs.h"
 #include "unwind/loaded_object.h"
 #include "unwind/own_walk.h"
+#include "unwind/raw_syscall.h"
 #include "unwind/walk_slot.h"
-#include "unwind/worker.h"
+
+/* After a wake-up with nothing to do, ignore further ones for this long. */
+#define PAUSE_NS 10000000
+
+enum worker_state {
+	ABSENT,
+	CALLED,
+	IDLE,
+	ENDING,
+};
+
+/* A thread that signal handlers, too, can wake to do some work.  Zero: there is no thread. */
+struct worker {
+	_Atomic unsigned int state; /* enum worker_state */
+	bool (*work)(void);         /* false: there was nothing to do */
+	pthread_t thread;
+	bool running;
+};
+
+static void wake(struct worker *w)
+{
+	raw_syscall(SYS_futex, (long)&w->state, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+}
+
+/* Whether a call would wake a thread: there is one, and it is idle. */
+static bool worker_idle(const struct worker *worker)
+{
+	return atomic_load_explicit(&worker->state, memory_order_relaxed) == IDLE;
+}
+
+/* Wake the thread.  Async-signal-safe; a system call if it is idle, else nothing. */
+static void worker_call(struct worker *worker)
+{
+	unsigned int idle = IDLE;
+
+	if (atomic_compare_exchange_strong(&worker->state, &idle, CALLED))
+		wake(worker);
+}
+
+/* false: the thread must end. */
+static bool wait_for_call(struct worker *w)
+{
+	unsigned int state = CALLED;
+
+	atomic_compare_exchange_strong(&w->state, &state, IDLE);
+	while ((state = atomic_load(&w->state)) == IDLE)
+		raw_syscall(SYS_futex, (long)&w->state, FUTEX_WAIT_PRIVATE, IDLE, 0);
+	return state == CALLED;
+}
+
+static void *run(void *arg)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	struct worker *w = arg;
+
+	while (wait_for_call(w))
+		if (!w->work())
+			nanosleep(&pause, NULL);
+	return NULL;
+}
+
+/* 0, also if it runs already; the errno of creating a thread. */
+static int worker_start(struct worker *worker, bool (*work)(void))
+{
+	sigset_t all, before;
+	int r;
+
+	if (worker->running)
+		return 0;
+	worker->work = work;
+	atomic_store(&worker->state, CALLED);
+	/* signals are for the program's own threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&worker->thread, NULL, run, worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	worker->running = !r;
+	if (r)
+		atomic_store(&worker->state, ABSENT);
+	return -r;
+}
+
+/* In a forked child, where the thread does not exist. */
+static void worker_forked(struct worker *worker)
+{
+	worker->running = false;
+	atomic_store(&worker->state, ABSENT);
+}
+
+/* Wait for its end. */
+static void worker_stop(struct worker *worker)
+{
+	if (!worker->running)
+		return;
+	atomic_store(&worker->state, ENDING);
+	wake(worker);
+	pthread_join(worker->thread, NULL);
+	worker_forked(worker);
+}
 
 static struct {
 	pthread_mutex_t following; /* the worker's beginning and end; taken before all others */

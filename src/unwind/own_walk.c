@@ -10,12 +10,129 @@
 
 #include "base/native_arch.h"
 #include "core/refusal.h"
-#include "unwind/code_search.h"
 #include "unwind/jit_source.h"
+#include "unwind/loaded_object.h"
 #include "unwind/self_memory.h"
 #include "unwind/unkept_code.h"
 #include "unwind/walk_loop.h"
 #include "unwind/walk_slot.h"
+
+/*
+ * The code at addresses, as one walk finds it.  The map is entered when it is first asked, since
+ * many walks need no more than what is remembered.  What was found last is kept: most frames are
+ * in the same code as the one before.
+ */
+struct code_search {
+	struct registry *registry;  /* NULL: there is no code */
+	struct self_memory *memory; /* to see whether an object is there */
+	const struct code_map *map; /* NULL: nobody has asked it yet */
+	unsigned int token;         /* of the map's readers */
+	struct code_range range;    /* the one that was found last; of no code: none */
+	uint64_t generation;        /* of the map, after it was found */
+	const struct code *present; /* the last object that was found to be present */
+	bool stale;                 /* the map does not know what is loaded */
+};
+
+static void code_search_begin(struct code_search *s, struct registry *registry,
+			      struct self_memory *memory)
+{
+	s->registry = registry;
+	s->memory = memory;
+	s->map = NULL;
+	s->range.code = NULL;
+	s->present = NULL;
+	s->stale = false;
+}
+
+static void code_search_end(struct code_search *s)
+{
+	if (s->map)
+		read_leave(code_map_readers(registry_map(s->registry)), s->token);
+}
+
+static void enter_map(struct code_search *s)
+{
+	s->map = registry_map(s->registry);
+	s->token = read_enter(code_map_readers(registry_map(s->registry)));
+}
+
+/* The code at an address, or NULL; an object may have gone. */
+static struct code *code_search_find(struct code_search *s, uint64_t pc)
+{
+	struct code_range *range = &s->range;
+	struct code *code;
+
+	if (range->code && pc - range->start < range->end - range->start)
+		return range->code;
+	range->code = NULL;
+	if (!s->registry)
+		return NULL;
+	if (!s->map)
+		enter_map(s);
+	code = code_map_find(s->map, pc, range);
+	s->generation = code_map_generation(s->map);
+	return code;
+}
+
+/* Asked once while a walk stays in the object. */
+static bool is_present(struct code_search *s, const struct code *code)
+{
+	if (code->kind != CODE_OBJECT || s->present == code)
+		return true;
+	if (!loaded_object_present(code->object, s->memory))
+		return false;
+	s->present = code;
+	return true;
+}
+
+static bool loader_may_know(uint64_t pc)
+{
+	struct loader_link link;
+
+	return !loader_link_usable() || loader_link_find(pc, &link);
+}
+
+/* The same if it is present; NULL: it is not known, and @why. */
+static struct code *code_search_present(struct code_search *s, uint64_t pc, enum bobbin_reason *why)
+{
+	struct code *code = code_search_find(s, pc);
+
+	if (!code) {
+		s->stale |= loader_may_know(pc);
+		*why = BOBBIN_REASON_NO_MAPPING;
+	} else if (!is_present(s, code)) {
+		s->stale = true;
+		*why = BOBBIN_REASON_UNLOADED;
+		return NULL;
+	}
+	return code;
+}
+
+/* Whether code at an address is known and present. */
+static bool code_search_has(struct code_search *s, uint64_t addr)
+{
+	const struct code *code = code_search_find(s, addr);
+
+	return code && is_present(s, code);
+}
+
+/* The object at an address, if it has tables, or NULL; it may have gone. */
+static const struct loaded_object *code_search_object(struct code_search *s, uint64_t pc)
+{
+	const struct code *code = code_search_find(s, pc);
+	const struct loaded_object *object = code ? loaded_object_of(code) : NULL;
+
+	return object && object->module ? object : NULL;
+}
+
+/* Whether an address is in the object that was last found to be present. */
+static BOBBIN_ALWAYS_INLINE bool code_search_is_near(const struct code_search *s, uint64_t pc)
+{
+	const struct code_range *range = &s->range;
+
+	return range->code && range->code == s->present &&
+	       pc - range->start < range->end - range->start;
+}
 
 struct own_walk {
 	struct frame_walk frames;
