@@ -18,7 +18,6 @@
 #include "cli/recorded.h"
 #include "codemap/linux_calls.h"
 #include "export/safe_text.h"
-#include "profile/kept_names.h"
 #include "profile/kernel_probe.h"
 #include "profile/recorder.h"
 #include "profile/recording_sink.h"

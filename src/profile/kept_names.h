@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kept_names.h - names that are kept with a recording.
+ * kept_names.h - names of compiled code, kept beside a recording.
  *
- *	files' functions    ──► name_recorder: in the file
  *	GDB's JIT interface ──► jit_keeper: OUTPUT.jit/jit-PID.dump ──► bobbin report, perf inject
  *	/tmp/perf-PID.map   ──► map_keeper: OUTPUT.jit/perf-PID.map ──► bobbin report
- *
- * Noting what is sampled costs a look into a small table for each frame.  Names of files'
- * functions are looked up at the end, through the descriptors that the walker holds of the files,
- * so that it does not matter where a file is by then.  Memory, bytes and time are bounded: what is
- * beyond has no kept name.
  *
  * Code that a compiler made is named when the recording is read; the process is gone by then.  So
  * where a stack leads into memory without a file, the process is asked what it tells debuggers,
@@ -23,59 +17,8 @@
 #include <bobbin/unwind.h>
 #include <stdio.h>
 
-#include "base/byte_buffer.h"
 #include "profile/process_table.h"
 #include "profile/snapshot.h"
-#include "symbol/symbolizer.h"
-
-struct name_recorder;
-
-/* Files that are told of one by one. */
-#define NAME_RECORDER_FILES 3
-
-/* What was not named, and what would help. */
-struct name_stats {
-	uint64_t frames, unnamed; /* of files' code */
-	struct unnamed_file {
-		char *path; /* as long as the recorder */
-		uint64_t frames;
-	} files[NAME_RECORDER_FILES]; /* that have most of those without a name */
-	size_t file_count;            /* of all */
-	uint64_t failed;              /* places that could not be looked up, */
-	int failure;                  /* and why: a negative errno; 0: none */
-	uint64_t java_stacks;         /* that end early in code without a table, of Java machines */
-	uint64_t java_frames, v8_frames; /* in code that these have made without a jitdump file */
-};
-
-/**
- * struct name_recorder_options - what a recording keeps
- * @debug_path: folders with debug files, borrowed
- * @remember: whoever reads the recording is to look there, too
- * @on_loss: as in struct symbolizer_options, without a context
- */
-struct name_recorder_options {
-	const char *debug_path;
-	bool remember;
-	symbolizer_loss_fn *on_loss;
-};
-
-/* Returns 0, -ENOMEM. */
-int name_recorder_open(const struct name_recorder_options *options, struct name_recorder **ret);
-void name_recorder_close(struct name_recorder *recorder);
-
-/* Once the recording has ended. */
-const struct name_stats *name_recorder_stats(const struct name_recorder *recorder);
-
-/* Note the user part of a sample.  0, -ENOMEM. */
-int name_recorder_trace(struct name_recorder *recorder, struct bobbin_space *space,
-			const struct bobbin_trace *trace);
-
-/*
- * At the end: look the names up, and put the bytes to be kept in @ret, which is empty before.
- * 0, -ENOMEM.
- */
-int name_recorder_finish(struct name_recorder *recorder, struct bobbin_unwinder *unwinder,
-			 struct byte_buffer *ret);
 
 struct jit_keeper;
 

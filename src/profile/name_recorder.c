@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "profile/kept_names.h"
+#include "profile/recording_sink.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,14 +4,69 @@
  *
  *	sample ──► call chain, see also trace_payload.h ──► perf_writer
  *	     ├───► name_recorder: names of files' functions, in the file
- *	     └───► jit_keeper: names of compiled code, beside it
+ *	     └───► kept_names.h: names of compiled code, beside it
+ *
+ * Noting what is sampled costs a look into a small table for each frame.  Names of files'
+ * functions are looked up at the end, through the descriptors that the walker holds of the files,
+ * so that it does not matter where a file is by then.  Memory, bytes and time are bounded: what is
+ * beyond has no kept name.
  */
 #ifndef BOBBIN_PROFILE_RECORDING_SINK_H
 #define BOBBIN_PROFILE_RECORDING_SINK_H
 
+#include "base/byte_buffer.h"
 #include "profile/stack_sample.h"
+#include "symbol/symbolizer.h"
 
 struct name_recorder;
+
+/* Files that are told of one by one. */
+#define NAME_RECORDER_FILES 3
+
+/* What was not named, and what would help. */
+struct name_stats {
+	uint64_t frames, unnamed; /* of files' code */
+	struct unnamed_file {
+		char *path; /* as long as the recorder */
+		uint64_t frames;
+	} files[NAME_RECORDER_FILES]; /* that have most of those without a name */
+	size_t file_count;            /* of all */
+	uint64_t failed;              /* places that could not be looked up, */
+	int failure;                  /* and why: a negative errno; 0: none */
+	uint64_t java_stacks;         /* that end early in code without a table, of Java machines */
+	uint64_t java_frames, v8_frames; /* in code that these have made without a jitdump file */
+};
+
+/**
+ * struct name_recorder_options - what a recording keeps
+ * @debug_path: folders with debug files, borrowed
+ * @remember: whoever reads the recording is to look there, too
+ * @on_loss: as in struct symbolizer_options, without a context
+ */
+struct name_recorder_options {
+	const char *debug_path;
+	bool remember;
+	symbolizer_loss_fn *on_loss;
+};
+
+/* Returns 0, -ENOMEM. */
+int name_recorder_open(const struct name_recorder_options *options, struct name_recorder **ret);
+void name_recorder_close(struct name_recorder *recorder);
+
+/* Once the recording has ended. */
+const struct name_stats *name_recorder_stats(const struct name_recorder *recorder);
+
+/* Note the user part of a sample.  0, -ENOMEM. */
+int name_recorder_trace(struct name_recorder *recorder, struct bobbin_space *space,
+			const struct bobbin_trace *trace);
+
+/*
+ * At the end: look the names up, and put the bytes to be kept in @ret, which is empty before.
+ * 0, -ENOMEM.
+ */
+int name_recorder_finish(struct name_recorder *recorder, struct bobbin_unwinder *unwinder,
+			 struct byte_buffer *ret);
+
 struct recording;
 
 struct recording_options {
