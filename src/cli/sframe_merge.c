@@ -13,7 +13,6 @@
 #include "base/vector.h"
 #include "cli/output_file.h"
 #include "cli/sframe_command.h"
-#include "convert/correction.h"
 #include "convert/merger.h"
 #include "convert/section_repair.h"
 #include "elf/sframe_file.h"

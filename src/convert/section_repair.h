@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * section_repair.h - walk over sections whose headers may be wrong.
+ * section_repair.h - sections with wrong headers, or with rules that call-frame information denies.
  *
  * The functions tell where their rows are.  If the header disagrees, the functions count,
  * provided that everything fits then:
@@ -11,11 +11,17 @@
  *						nothing, follows
  *	another section before the end		the end is moved there
  *	no header at all			the next one is looked for
+ *
+ * Rules are replaced that contradict call-frame information: linkers write SFrame and .eh_frame for
+ * their stubs independently, and some get one of them wrong.
  */
 #ifndef BOBBIN_CONVERT_SECTION_REPAIR_H
 #define BOBBIN_CONVERT_SECTION_REPAIR_H
 
+#include <bobbin/cfi.h>
 #include <bobbin/sframe.h>
+
+#include "convert/merger.h"
 
 /**
  * struct section_walk - where a walk is
@@ -40,5 +46,26 @@ struct section_walk section_walk(uint8_t *data, uint64_t size, uint64_t addr);
 
 /* The next section.  1, or 0 at the end. */
 int section_walk_next(struct section_walk *walk, struct bobbin_sframe_view *ret);
+
+/**
+ * struct correction - what to correct
+ * @cfi, @cfi_count: as for convert_cfi()
+ * @options: of the result; its report is not called
+ * @corrected: called for each range whose rule was replaced (@expressible), or
+ *	contradicts a rule that the section's version cannot express and stays; or
+ *	NULL
+ * @ctx: for @corrected
+ */
+struct correction {
+	const struct bobbin_cfi_view *cfi;
+	unsigned int cfi_count;
+	struct merge_options options;
+	void (*corrected)(void *ctx, uint64_t start, uint64_t end, bool expressible);
+	void *ctx;
+};
+
+/* Correct a section.  @data becomes the caller's.  Errors as merge_sections(). */
+int correct_section(const struct correction *correction, const struct bobbin_sframe_view *view,
+		    uint8_t **data, uint64_t *size);
 
 #endif

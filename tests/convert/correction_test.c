@@ -2,7 +2,7 @@
 /*
  * A function whose rows are right or wrong, and an FDE that tells which.
  */
-#include "convert/correction.h"
+#include "convert/section_repair.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
