@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/input.h"
 
+#include "base/draft.h"
 #include "base/file_range.h"
-#include "base/output_path.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
 

@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/file_range.h"
-#include "base/output_path.h"
 #include "cli/command.h"
 #include "elf/elf_image.h"
 #include "object/object_attachment.h"

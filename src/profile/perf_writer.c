@@ -8,8 +8,8 @@
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "base/draft.h"
 #include "profile/perf_format.h"
-#include "profile/perf_output.h"
 #include "profile/perf_writer.h"
 
 /* The fields that are written. */
@@ -18,7 +18,7 @@
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
 
 struct perf_writer {
-	struct perf_output *output;
+	struct draft *draft;
 	struct perf_file_header header;
 	uint64_t first_time, last_time, samples;
 	time_t flushed; /* when, in seconds of clock_seconds() */
@@ -204,7 +204,7 @@ static int write_record(struct perf_writer *writer)
 	memcpy(&header, record->data, sizeof(header));
 	header.size = (uint16_t)record->size;
 	memcpy(record->data, &header, sizeof(header));
-	return perf_output_write(writer->output, record->data, record->size);
+	return draft_write(writer->draft, record->data, record->size);
 }
 
 static void note_time(struct perf_writer *writer, uint64_t time)
@@ -250,7 +250,7 @@ int perf_writer_round(struct perf_writer *writer)
 	begin_record(&writer->record, &event, 0);
 	r = write_record(writer);
 	if (!r && is_flush_due(writer))
-		r = perf_output_flush(writer->output);
+		r = draft_flush(writer->draft);
 	return r;
 }
 
@@ -363,8 +363,8 @@ static void forget_features(struct perf_writer *writer)
 /* The table of sections, then their bytes, in the order of the bits. */
 static int write_features(struct perf_writer *writer)
 {
-	struct perf_output *output = writer->output;
-	uint64_t offset = perf_output_pos(output);
+	struct draft *draft = writer->draft;
+	uint64_t offset = draft_pos(draft);
 	int r = 0;
 
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES; i++)
@@ -376,11 +376,11 @@ static int write_features(struct perf_writer *writer)
 			continue;
 		r = writer->features[i].failed ? -ENOMEM : 0;
 		if (!r)
-			r = perf_output_write(output, &section, sizeof(section));
+			r = draft_write(draft, &section, sizeof(section));
 		offset += section.size;
 	}
 	for (unsigned int i = 0; i < PERF_FILE_FEATURES && !r; i++)
-		r = perf_output_write(output, writer->features[i].data, writer->features[i].size);
+		r = draft_write(draft, writer->features[i].data, writer->features[i].size);
 	return r;
 }
 
@@ -478,7 +478,7 @@ static int write_front(struct perf_writer *writer, const struct sample_event *ev
 		ids.offset += ids.size;
 	}
 	if (!blob.failed)
-		r = perf_output_write(writer->output, blob.data, blob.size);
+		r = draft_write(writer->draft, blob.data, blob.size);
 	byte_buffer_fini(&blob);
 	describe_events(writer, events, count);
 	add_clock(writer, events);
@@ -500,7 +500,7 @@ static int stream_front(struct perf_writer *writer, const struct sample_event *e
 {
 	const uint64_t header[] = {PERF_FILE_MAGIC, PERF_FILE_PIPE_HEADER_SIZE};
 	const struct perf_event attr = {.type = PERF_FILE_ATTR};
-	int r = perf_output_write(writer->output, header, sizeof(header));
+	int r = draft_write(writer->draft, header, sizeof(header));
 
 	for (size_t i = 0; i < count && !r; i++) {
 		begin_record(&writer->record, &attr, 0);
@@ -524,7 +524,7 @@ int perf_writer_open(const char *path, const struct sample_event *events, size_t
 
 	if (!writer)
 		return -ENOMEM;
-	r = perf_output_open(path, &writer->output);
+	r = draft_open(path, &writer->draft);
 	if (!r)
 		r = perf_writer_is_stream(writer) ? stream_front(writer, events, count)
 						  : write_front(writer, events, count);
@@ -532,7 +532,7 @@ int perf_writer_open(const char *path, const struct sample_event *events, size_t
 		r = name_events(writer, events, count);
 	/* whatever happens from here on, the file can be read; an error is said at its end */
 	if (!r && !perf_writer_is_stream(writer))
-		perf_output_flush(writer->output);
+		draft_flush(writer->draft);
 	if (r)
 		perf_writer_abort(writer);
 	else
@@ -542,7 +542,7 @@ int perf_writer_open(const char *path, const struct sample_event *events, size_t
 
 bool perf_writer_is_stream(const struct perf_writer *writer)
 {
-	return perf_output_is_stream(writer->output);
+	return draft_is_stream(writer->draft);
 }
 
 /* The end of the records, after which the rest of the file stands. */
@@ -551,9 +551,9 @@ static int write_end(struct perf_writer *writer)
 	struct perf_file_header *header = &writer->header;
 	int r;
 
-	header->data.size = perf_output_pos(writer->output) - header->data.offset;
+	header->data.size = draft_pos(writer->draft) - header->data.offset;
 	r = write_features(writer);
-	return r ? r : perf_output_rewrite(writer->output, 0, header, sizeof(*header));
+	return r ? r : draft_rewrite(writer->draft, 0, header, sizeof(*header));
 }
 
 static bool lacks_room(int error)
@@ -604,7 +604,7 @@ static void drop_large_features(struct perf_writer *writer, uint64_t limit)
 static int cut_records(struct perf_writer *writer, uint64_t data_end)
 {
 	uint64_t need, size, limit;
-	int fd, r = perf_output_recover(writer->output, &fd, &size);
+	int fd, r = draft_recover(writer->draft, &fd, &size);
 	void *file;
 
 	if (r)
@@ -619,16 +619,16 @@ static int cut_records(struct perf_writer *writer, uint64_t data_end)
 		return -errno;
 	limit = last_record(writer, file, limit);
 	munmap(file, size);
-	return writer->samples ? perf_output_cut(writer->output, limit) : -ENOSPC;
+	return writer->samples ? draft_cut(writer->draft, limit) : -ENOSPC;
 }
 
 /* 0: the file is whole; *@cut: its last records are missing, for this reason. */
 static int finish_file(struct perf_writer *writer, int *cut)
 {
 	uint64_t data_end;
-	int r = perf_output_flush(writer->output);
+	int r = draft_flush(writer->draft);
 
-	data_end = perf_output_pos(writer->output);
+	data_end = draft_pos(writer->draft);
 	if (!r)
 		r = write_end(writer);
 	if (!lacks_room(r))
@@ -642,7 +642,7 @@ static int finish_stream(struct perf_writer *writer)
 {
 	int r = stream_features(writer);
 
-	return r ? r : perf_output_flush(writer->output);
+	return r ? r : draft_flush(writer->draft);
 }
 
 static void free_writer(struct perf_writer *writer)
@@ -664,9 +664,9 @@ int perf_writer_finish(struct perf_writer *writer, const struct perf_writer_info
 		r = perf_writer_is_stream(writer) ? finish_stream(writer)
 						  : finish_file(writer, &cut);
 	if (r)
-		perf_output_discard(writer->output);
+		draft_discard(writer->draft);
 	else
-		r = perf_output_commit(writer->output);
+		r = draft_commit(writer->draft);
 	if (info->kept)
 		*info->kept = r ? 0 : writer->samples;
 	free_writer(writer);
@@ -677,6 +677,6 @@ void perf_writer_abort(struct perf_writer *writer)
 {
 	if (!writer)
 		return;
-	perf_output_discard(writer->output);
+	draft_discard(writer->draft);
 	free_writer(writer);
 }

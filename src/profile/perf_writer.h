@@ -8,7 +8,7 @@
  *	perf_writer_finish(writer, &info);
  *
  * What goes in is what perf_reader gives out, struct perf_event.  The file gets
- * its name at the end only; see perf_output.h for what happens to an older one
+ * its name at the end only; see base/draft.h for what happens to an older one
  * and to failures.  A pipe gets perf's form for pipes: records only, each round at once.
  */
 #ifndef BOBBIN_PROFILE_PERF_WRITER_H
@@ -31,7 +31,7 @@ struct perf_writer_info {
 
 /*
  * Begin a recording of @count events, 1 at least.  Of their attributes, those of samples become
- * those of what is written.  0, or a negative errno of perf_output_open().
+ * those of what is written.  0, or a negative errno of draft_open().
  */
 int perf_writer_open(const char *path, const struct sample_event *events, size_t count,
 		     struct perf_writer **ret);
