@@ -313,7 +313,7 @@ it_leaves_terminals_alone() {
 	check 1 damaged
 	grep -q 'function 0 (\.te\[31mxt+0x0): ' out || fail "$(cat out)"
 	check 3 "no${escape}[31mfile"
-	none "$escape" <err
+	none -F "$escape" <err
 }
 
 it_tells_clean_damaged_and_unreadable_files_apart() {

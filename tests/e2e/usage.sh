@@ -147,7 +147,7 @@ it_prints_no_bytes_of_the_command_line_as_they_are() {
 	escape=$(printf '\033[31m')
 	for word in "--no$escape" "-Z" "-$escape" "--freq" "--quiet=$escape" "--in" "-F$escape"; do
 		wrong record "$word"
-		none "$escape" <err
+		none -F "$escape" <err
 	done
 	wrong record --s
 	grep -q "^bobbin record: option '--s' is ambiguous$" err
