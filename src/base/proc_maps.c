@@ -79,6 +79,7 @@ int proc_maps_read(const struct remote_process *process, proc_maps_sink sink, vo
 		close(fd);
 		return -ENOMEM;
 	}
+	errno = 0; /* fdopen() may have left anything there */
 	while (!r && getline(&line, &room, f) > 0)
 		r = read_line(process->pid, line, sink, ctx);
 	/* the kernel checks when it reads, too */
