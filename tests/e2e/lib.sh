@@ -138,7 +138,7 @@ mostly() {
 	good=$(grep -c -e "$2" lines) || :
 	[ "$all" -gt 0 ] || fail "nothing to look for '$2' in"
 	[ $((100 * good)) -ge $(($1 * all)) ] || {
-		sort lines | uniq -c | sort -rn | head -n 20
+		grep -v -e "$2" lines | sort | uniq -c | sort -rn | head -n 20
 		fail "'$2' in $good of $all lines, not in $1 %"
 	}
 }
