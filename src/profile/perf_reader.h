@@ -33,10 +33,32 @@
 
 #include <bobbin/reason.h>
 
+#include "core/bytes.h"
 #include "profile/perf_event.h"
-#include "profile/perf_feature.h"
+#include "profile/perf_format.h"
 
 struct perf_reader;
+
+/* Bytes of a file. */
+struct perf_span {
+	const uint8_t *data; /* NULL: there are none */
+	uint64_t size;
+	uint64_t offset; /* of @data in the file */
+};
+
+/* An event that was recorded. */
+struct perf_reader_attr {
+	struct perf_event_attr attr; /* fields that the file lacks are 0 */
+	const char *name;            /* that the file gives it, or else that of its attributes */
+	size_t number;               /* of the event: several may have one name */
+};
+
+/* What is in a file, known after opening. */
+struct perf_reader_stats {
+	uint64_t events;  /* records, which perf_reader_next() delivers; more of groups */
+	uint64_t samples; /* those of them that are samples */
+	uint64_t lost;    /* records that the kernel had to drop */
+};
 
 /*
  * Open a regular file, or bytes, which must outlive the reader.  0; -EBADMSG and @err;
@@ -78,9 +100,36 @@ bool perf_reader_times(const struct perf_reader *reader, uint64_t *first, uint64
 const struct perf_reader_attr *perf_reader_event(const struct perf_reader *reader, size_t i);
 
 /*
- * The bytes of a feature, enum perf_file_feature or any other number, for perf_feature.h; no
- * data if the file has none.
+ * The bytes of a feature, which is what the file says about its machine and recording: enum
+ * perf_file_feature or any other number; no data if the file has none.  The functions below take
+ * one apart: everything borrows from the bytes, and nothing in them is trusted.
  */
 struct perf_span perf_reader_feature(const struct perf_reader *reader, unsigned int feature);
+
+/* A cursor over a feature, in the byte order of this machine. */
+struct bytes perf_feature_bytes(struct perf_span feature);
+
+/*
+ * A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH …  0; -ENODATA if it is
+ * missing; -EBADMSG if it is malformed.
+ */
+int perf_feature_string(struct perf_span feature, const char **ret);
+
+/*
+ * The build IDs that perf reads of files when a recording ends: BUILD_ID, by path, unless they are
+ * in the records of mappings.  A file that was replaced while it was recorded has that of its
+ * successor.
+ */
+struct file_build_ids {
+	struct file_build_id *list; /* in the order of paths */
+	size_t count, room;
+};
+
+/* Those of a feature, which is borrowed; up to where it is malformed.  0, -ENOMEM. */
+int file_build_ids_init(struct perf_span feature, struct file_build_ids *ret);
+void file_build_ids_fini(struct file_build_ids *ids);
+
+/* Complete the record of a mapping that has none. */
+void file_build_ids_fill(const struct file_build_ids *ids, struct perf_mmap *mmap);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * perf_reader_state.h - a reader, for its pass over the file (perf_scan.c) and what follows
- * (perf_reader.c).
+ * (perf_delivery.c).
  */
 #ifndef BOBBIN_PROFILE_PERF_READER_STATE_H
 #define BOBBIN_PROFILE_PERF_READER_STATE_H
 
 #include <zstd.h>
 
-#include "profile/perf_feature.h"
+#include "profile/perf_reader.h"
 
 /* A record: in the file, or among the inflated ones. */
 struct indexed {

@@ -17,7 +17,6 @@
 #include <stddef.h>
 
 #include "base/byte_buffer.h"
-#include "profile/perf_feature.h"
 #include "profile/stack_sample.h"
 
 struct perf_writer;

@@ -450,7 +450,7 @@ static int file_id(struct naming *n, const struct file_place *at, unsigned int *
 	if (mapped && module && module->base)
 		return module_symbols(n->symbolizer, module, mapped->file, ret);
 	known = known_file(n, mapped);
-	/* its build ID is that of another file, see perf_feature.h */
+	/* its build ID is that of another file, see perf_reader.h */
 	if (known && known->replaced && !m->pid && m->build_id_len && m->ino)
 		return -ESTALE;
 	if (m->build_id_len || !known || n->trusts_paths) {

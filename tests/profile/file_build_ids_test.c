@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "profile/perf_feature.h"
+#include "profile/perf_reader.h"
 
 #define HEAD 36
 #define MISC_HAS_SIZE (1u << 15)
