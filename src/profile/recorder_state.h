@@ -11,7 +11,6 @@
 #ifndef BOBBIN_PROFILE_RECORDER_STATE_H
 #define BOBBIN_PROFILE_RECORDER_STATE_H
 
-#include "profile/kept_sample.h"
 #include "profile/probe_event.h"
 #include "profile/recorder.h"
 #include "profile/snapshot.h"

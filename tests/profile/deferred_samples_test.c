@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "profile/kept_sample.h"
 #include "profile/perf_format.h"
+#include "profile/process_table.h"
 
 static void hold(struct deferred_samples *samples, uint32_t tid, uint64_t time, uint64_t cookie)
 {
