@@ -16,10 +16,9 @@
 
 #include "base/native_arch.h"
 #include "codemap/own_registry.h"
-#include "unwind/here_regs.h"
+#include "unwind/assembly.h"
 #include "unwind/loaded_object.h"
 #include "unwind/own_walk.h"
-#include "unwind/raw_syscall.h"
 #include "unwind/walk_slot.h"
 
 /* After a wake-up with nothing to do, ignore further ones for this long. */

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "core/deps.h"
-#include "unwind/raw_syscall.h"
+#include "unwind/assembly.h"
 
 #define PAGE_SIZE 4096u /* the smallest of any kernel: a part of a larger page */
 #define NO_OPERATION -1 /* neither SIG_BLOCK, SIG_UNBLOCK nor SIG_SETMASK */

@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * here_regs.h - the current values of the registers.
+ * assembly.h - what C cannot say, for each architecture that walks its own stack.
  */
-#ifndef BOBBIN_UNWIND_HERE_REGS_H
-#define BOBBIN_UNWIND_HERE_REGS_H
+#ifndef BOBBIN_UNWIND_ASSEMBLY_H
+#define BOBBIN_UNWIND_ASSEMBLY_H
 
 #include "core/known_regs.h"
 
 /*
+ * raw_syscall(): a system call without the C library, which would set errno: a walk in a signal
+ * handler must not be noticed by what it interrupted.  Returns what the kernel does: a negative
+ * errno, or a result.
+ *
  * here_regs(): of the function that this is inlined into, which must not return before the
  * walk; with the registers that functions preserve.
  *
  * here_caller(): of its caller; with a PC of 0 if only its table tells them.
  */
 #if defined(__x86_64__)
+static inline long raw_syscall(long number, long a, long b, long c, long d)
+{
+	register long fourth __asm__("r10") = d;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
 {
 	uint64_t pc;
@@ -42,6 +58,18 @@ static BOBBIN_ALWAYS_INLINE struct bobbin_regs here_caller(void)
 		.pc = record[1], .sp = (uint64_t)__builtin_dwarf_cfa(), .fp = record[0]};
 }
 #elif defined(__aarch64__)
+static inline long raw_syscall(long number, long a, long b, long c, long d)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+}
+
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
 {
 	uint64_t pc;
@@ -57,6 +85,18 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 	*ret = known_regs(bobbin_arch_aarch64(), pc, gpr, 0xfff80000);
 }
 #elif defined(__s390x__)
+static inline long raw_syscall(long number, long a, long b, long c, long d)
+{
+	register long r1 __asm__("r1") = number;
+	register long r2 __asm__("r2") = a;
+	register long r3 __asm__("r3") = b;
+	register long r4 __asm__("r4") = c;
+	register long r5 __asm__("r5") = d;
+
+	__asm__ volatile("svc 0" : "+d"(r2) : "d"(r1), "d"(r3), "d"(r4), "d"(r5) : "memory");
+	return r2;
+}
+
 static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struct bobbin_regs *ret)
 {
 	uint64_t pc;
@@ -69,7 +109,7 @@ static BOBBIN_ALWAYS_INLINE void here_regs(uint64_t gpr[BOBBIN_REG_COUNT], struc
 	*ret = known_regs(bobbin_arch_s390x(), pc, gpr, 0xffc0);
 }
 #else
-#error "no registers for this architecture"
+#error "no assembly for this architecture"
 #endif
 
 #if !defined(__x86_64__)
