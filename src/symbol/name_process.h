@@ -4,8 +4,8 @@
  *
  * ELF, DWARF and mangled names are read by libraries that hostile bytes may crash, or take over.
  * So a child reads them, which has no rights and no files but those that it is given here
- * (name_worker.c, file_grant.c).  It is started when it is first needed, and again when it has ended; whoever
- * ends it too often has none any more.
+ * (name_worker.c, file_grant.c).  It is started when it is first needed, and again when it has
+ * ended; whoever ends it too often has none any more.
  */
 #ifndef BOBBIN_SYMBOL_NAME_PROCESS_H
 #define BOBBIN_SYMBOL_NAME_PROCESS_H
