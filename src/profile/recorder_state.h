@@ -172,7 +172,7 @@ int recorder_on_walk(struct recorder *recorder, const struct perf_event *event,
 
 /* Compare a walk of a copy with the kernel's, if there is one; forget that, or all of them. */
 void recorder_compare(struct recorder *recorder, const struct perf_event *event,
-		      const struct bobbin_trace *trace);
+		      const struct process *process, const struct bobbin_trace *trace);
 void recorder_drop_walk(struct recorder *recorder, const struct perf_event *event);
 void recorder_forget_walks(struct recorder *recorder);
 

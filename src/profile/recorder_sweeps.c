@@ -122,7 +122,7 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 		sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 		return 0;
 	}
-	recorder_compare(r, event, trace);
+	recorder_compare(r, event, process, trace);
 	return 0;
 }
 

@@ -250,9 +250,27 @@ void recorder_follow_all(struct recorder *r, bool wait)
  * next one of the same CPU, at about the same time.
  */
 
-static bool same_frame(const struct bobbin_frame *a, const struct bobbin_frame *b)
+static bool is_proof(uint8_t source)
 {
-	return a->pc == b->pc && a->source == b->source && a->exact == b->exact;
+	return source == BOBBIN_SOURCE_PATH || source == BOBBIN_SOURCE_FRAME_POINTER;
+}
+
+/* User space looks at it when the sample is read. */
+static bool is_made_at_run_time(const struct bobbin_space *space, uint64_t pc)
+{
+	struct bobbin_place_info place;
+
+	return !bobbin_space_find(space, pc, &place) && *place.mapping.path != '/';
+}
+
+/* Of code that has changed in between there may be another proof, of the same caller. */
+static bool same_frame(const struct bobbin_space *space, const struct bobbin_frame *a,
+		       const struct bobbin_frame *b)
+{
+	if (a->pc != b->pc || a->exact != b->exact)
+		return false;
+	return a->source == b->source ||
+	       (is_proof(a->source) && is_proof(b->source) && is_made_at_run_time(space, a->pc));
 }
 
 /*
@@ -287,7 +305,8 @@ static uint32_t walked_frames(const struct bobbin_trace *trace)
 	return count && is_part(trace) ? count - 1 : count;
 }
 
-static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *trace)
+static bool same_walk(const struct bobbin_space *space, const struct kept_walk *kept,
+		      const struct bobbin_trace *trace)
 {
 	bool whole = trace->reason == BOBBIN_REASON_OUTERMOST;
 	uint32_t count = walked_frames(trace);
@@ -302,7 +321,7 @@ static bool same_walk(const struct kept_walk *kept, const struct bobbin_trace *t
 	if (count > kept->trace.count)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		if (!same_frame(&kept->frames[i], &trace->frames[i]))
+		if (!same_frame(space, &kept->frames[i], &trace->frames[i]))
 			return false;
 	return true;
 }
@@ -352,7 +371,7 @@ static bool is_of_sample(struct recorder *r, const struct kept_walk *kept, uint3
 }
 
 void recorder_compare(struct recorder *r, const struct perf_event *event,
-		      const struct bobbin_trace *trace)
+		      const struct process *process, const struct bobbin_trace *trace)
 {
 	struct kept_walk *kept = walk_of(r, event);
 	uint64_t time = event->time;
@@ -368,7 +387,7 @@ void recorder_compare(struct recorder *r, const struct perf_event *event,
 	if (!match || trace->reason == BOBBIN_REASON_NO_USER)
 		return;
 	r->stats.compared++;
-	if (!same_walk(kept, trace))
+	if (!same_walk(process->space, kept, trace))
 		r->stats.differ++;
 	else if (is_part(trace))
 		r->stats.in_part++;
