@@ -64,7 +64,7 @@ lazy_ends() {
 it_unwinds_what_orc_compiled_lazily() {
 	record_with_shim orc-lazy
 	stacks | some "$whole_orc" 200
-	lazy_ends | mostly 99 ' OUTERMOST '
+	lazy_ends | known "$whole_orc" | mostly 99 ' OUTERMOST '
 }
 
 it_knows_code_that_was_compiled_before_the_profiler_came() {
