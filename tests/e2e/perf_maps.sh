@@ -105,6 +105,7 @@ it_names_code_when_the_first_thread_has_ended() {
 	leaves | mostly 95 '^made$'
 	spawn "$(made)" 600000 anon threaded
 	eventually gone "$pid"
+	eventually has_worked "$pid" 5
 	expect 0 "$bobbin" stack "$pid"
 	some '^#0 .* made+' 1 <out
 	forget_map "$pid"
