@@ -312,9 +312,10 @@ static int read_bytes(struct source *from, Elf_Scn *section, const GElf_Shdr *he
 		return r ? r : take_room(from, ret->size);
 	}
 	r = copy_chunk(from, header->sh_offset, header->sh_size, header->sh_addr, ret);
-	return r || ret->data || !header->sh_size
-		       ? r
-		       : refuse(err, header->sh_offset, BOBBIN_REASON_TRUNCATED);
+	if (r || ret->data || !header->sh_size)
+		return r;
+	return refuse(err, header->sh_offset < from->size ? header->sh_offset : from->size,
+		      BOBBIN_REASON_TRUNCATED);
 }
 
 static int read_section(struct source *from, Elf_Scn *section, const GElf_Shdr *header,

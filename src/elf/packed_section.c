@@ -109,5 +109,9 @@ int packed_section_read(Elf_Scn *section, uint64_t limit, struct bobbin_error *e
 	if (!gelf_getshdr(section, &header))
 		return refuse(err, 0, BOBBIN_REASON_ELF_BROKEN);
 	r = unpack(section, &header, limit, ret, size);
-	return r == -EBADMSG ? refuse(err, header.sh_offset, BOBBIN_REASON_ELF_PACKED) : r;
+	if (r != -EBADMSG)
+		return r;
+	/* what the file does not hold is nowhere in it */
+	return refuse(err, elf_rawdata(section, NULL) ? header.sh_offset : 0,
+		      BOBBIN_REASON_ELF_PACKED);
 }

@@ -134,10 +134,33 @@ static void a_file_that_was_cut_off_crashes_nothing(void **state)
 		assert_cut(bytes, (size_t)i);
 }
 
+/* Sections that begin after the end of the file: what is wrong is said of a place in it. */
+static void a_section_outside_of_the_file_is_told_of_in_the_file(void **state)
+{
+	static _Alignas(Elf64_Ehdr) uint8_t bytes[1 << 20];
+	int fd = open("/bin/true", O_RDONLY | O_CLOEXEC);
+	ssize_t size = read(fd, bytes, sizeof(bytes));
+	Elf64_Ehdr *file = (Elf64_Ehdr *)bytes;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + file->e_shoff);
+
+	close(fd);
+	assert_true(size > 64 && file->e_shoff + file->e_shnum * sizeof(*sections) <= (size_t)size);
+	for (size_t i = 1; i < file->e_shnum; i++) {
+		const Elf64_Shdr whole = sections[i];
+
+		sections[i].sh_offset = 0xff00000000000000ull + whole.sh_offset;
+		assert_cut(bytes, (size_t)size);
+		sections[i].sh_flags |= SHF_COMPRESSED;
+		assert_cut(bytes, (size_t)size);
+		sections[i] = whole;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_becomes_a_section_with_its_rules),
+		cmocka_unit_test(a_section_outside_of_the_file_is_told_of_in_the_file),
 		cmocka_unit_test(a_file_without_call_frame_information_is_told_apart),
 		cmocka_unit_test(a_relocatable_file_is_refused),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
