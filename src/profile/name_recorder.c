@@ -358,7 +358,7 @@ static void name_file(struct name_recorder *k, struct bobbin_unwinder *unwinder,
 /* Colon-separated folders as others find them from elsewhere; NULL: none, or there is no memory. */
 static char *absolute_folders(const char *folders)
 {
-	char *here = getcwd(NULL, 0), *text = NULL;
+	char *here = realpath(".", NULL), *text = NULL;
 	size_t size;
 	FILE *out = here ? open_memstream(&text, &size) : NULL;
 
