@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -86,6 +87,18 @@ static pid_t worker(void)
 	return (pid_t)strtol(line, NULL, 10);
 }
 
+/* The worker; it does not run any more. */
+static pid_t kill_worker(void)
+{
+	pid_t pid = worker();
+	siginfo_t info;
+
+	assert_true(pid > 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
 static void killed_between_questions_it_costs_nothing(void **state)
 {
 	struct losses losses;
@@ -94,9 +107,7 @@ static void killed_between_questions_it_costs_nothing(void **state)
 
 	build();
 	assert_name_at(s, "two", offset_of("two", "first", 0), "first");
-	before = worker();
-	assert_true(before > 0);
-	assert_int_equal(kill(before, SIGKILL), 0);
+	before = kill_worker();
 	assert_name_at(s, "two", offset_of("two", "second", 0), "second");
 	after = worker();
 	assert_true(after > 0 && after != before);
@@ -122,7 +133,7 @@ static void a_function_is_asked_for_once(void **state)
 	uint64_t at;
 	struct symbolizer *s = open_at_first(&losses, &at);
 
-	assert_int_equal(kill(worker(), SIGKILL), 0);
+	kill_worker();
 	for (uint64_t more = 1; more < 10; more++)
 		assert_name_at(s, "two", at + more, "first");
 	assert_int_equal(worker(), 0);
@@ -162,7 +173,7 @@ static void expected_functions_are_known_without_a_question(void **state)
 		ranges[i].end = ranges[i].first + 1;
 	assert_int_equal(symbolizer_file(s, &(struct symbol_file){.path = "two"}, &id), 0);
 	symbolizer_expect(s, id, ranges, 2);
-	assert_int_equal(kill(worker(), SIGKILL), 0);
+	kill_worker();
 	assert_name_at(s, "two", ranges[0].first + 3, "first");
 	assert_name_at(s, "two", ranges[1].first + 3, "second");
 	assert_int_equal(worker(), 0);
