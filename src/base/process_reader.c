@@ -121,6 +121,15 @@ struct process_reader_stats process_reader_stats(struct process_reader *reader)
 	return stats;
 }
 
+uint64_t process_reader_time(const struct process_reader *reader)
+{
+	clockid_t clock;
+
+	if (!reader || !reader->helper || clock_getcpuclockid(reader->helper, &clock))
+		return 0;
+	return clock_ns(clock);
+}
+
 static int start_helper(struct process_reader *r)
 {
 	const struct timeval timeout = {.tv_usec = LOOK_US};

@@ -69,6 +69,9 @@ void process_reader_hurry(struct process_reader *reader, const volatile sig_atom
 void process_reader_close(struct process_reader *reader);                        /* NULL is fine */
 struct process_reader_stats process_reader_stats(struct process_reader *reader); /* or NULL */
 
+/* The CPU time that its helper has taken so far, in nanoseconds.  @reader: or NULL. */
+uint64_t process_reader_time(const struct process_reader *reader);
+
 /* Bytes of a process's memory, all or none.  0 or an error as in struct process_read. */
 int process_read(const struct remote_process *process, uint64_t addr, void *dst, size_t size);
 
