@@ -16,6 +16,9 @@
 #define SEARCHED_WORDS 512
 /* The same of all frames of a walk: hostile stacks would make it long. */
 #define SEARCHED_IN_ALL 8192
+/* Of user space, where something may be mapped. */
+#define LOWEST_CODE 65536
+#define HIGHEST_CODE (1ull << 47)
 
 /* Whether a return leads to a root; @returns: what world_returns() says. */
 static bool leads_to_root(struct frame_walk *w, uint64_t addr, enum code_answer returns);
@@ -25,6 +28,10 @@ static bool is_resolver(struct frame_walk *w, uint64_t addr);
 
 /* One turn of w->resort.path. */
 static enum code_turn path_turn(struct frame_walk *w);
+
+/* To the caller of a frame that was made elsewhere, see core/entered_code.h and haskell_frame.h. */
+static bool step_entered(struct frame_walk *w);
+static bool step_haskell(struct frame_walk *w);
 
 /* Whether a table's rule for a caller leads to another one, or says that there is none. */
 static bool leads_on_by_table(struct frame_walk *w, const struct bobbin_regs *caller);
@@ -106,6 +113,18 @@ static BOBBIN_ALWAYS_INLINE void rule_of_code(struct frame_walk *w)
 	world_keep(w, &r->rule);
 }
 
+/* Where one way says nothing that is certain, all ways may. */
+static BOBBIN_ALWAYS_INLINE void rule_of_ways(struct frame_walk *w)
+{
+	struct fallbacks *r = &w->resort;
+	bool doubtful;
+
+	if (r->rule.cfa.how != BOBBIN_HOW_NO_RULE && !(r->rule.flags & BOBBIN_RULE_LEAF))
+		return;
+	if (world_ways(w, &r->rule, &doubtful))
+		r->code_doubts = doubtful;
+}
+
 /* What may be data does not say where it returns to. */
 static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 {
@@ -116,6 +135,7 @@ static BOBBIN_ALWAYS_INLINE void way_of_code(struct frame_walk *w)
 		return;
 	if (!world_kept(w, &r->rule))
 		rule_of_code(w);
+	rule_of_ways(w);
 	if (r->rule.cfa.how == BOBBIN_HOW_NO_RULE) {
 		r->code_denies = !r->code_doubts && r->rule.reason == BOBBIN_REASON_BAD_RULE;
 		return;
@@ -196,6 +216,14 @@ static BOBBIN_ALWAYS_INLINE bool first_is_only(const struct frame_walk *w)
 	return !w->some_code && (walk_arch(w)->default_ra_off || !w->regs.exact);
 }
 
+/* Whether the function of the code at the PC says from its start on that this is its caller. */
+static BOBBIN_ALWAYS_INLINE bool is_proved_by_start(struct frame_walk *w,
+						    const struct frame_way *way)
+{
+	return way->exists && way->returns == CODE_YES && way->slot &&
+	       world_proves(w, way->slot, way->caller.pc);
+}
+
 static BOBBIN_ALWAYS_INLINE bool is_proved(const struct frame_walk *w, const struct frame_way *way)
 {
 	return way->exists && way->returns == CODE_YES && first_is_only(w) && way->slot &&
@@ -213,6 +241,27 @@ static BOBBIN_ALWAYS_INLINE bool agrees_with_code(const struct frame_walk *w, ui
 	if (w->resort.code_denies)
 		return false;
 	return w->resort.code_doubts || (!way->exists && !way->is_certain) || way->slot == slot;
+}
+
+/*
+ * The same where one way through the code says nothing of its own: it may return through a register,
+ * after it has taken its arguments off.
+ */
+static BOBBIN_ALWAYS_INLINE bool is_proved_by_start_alone(struct frame_walk *w,
+							  const struct frame_way *way)
+{
+	return (w->resort.code_denies || agrees_with_code(w, way->slot)) &&
+	       is_proved_by_start(w, way);
+}
+
+/*
+ * Whether the frame that step_entered() has left can be no other: no return address is below, or the
+ * code returns there, too.
+ */
+static BOBBIN_ALWAYS_INLINE bool is_frame_of_entry(const struct fallbacks *r)
+{
+	return r->entered == r->first.at ||
+	       (r->by_code.exists && !r->code_doubts && r->by_code.slot == r->entered);
 }
 
 /* To a root, if it is the first that may be returned to.  Only where calls push the return address. */
@@ -244,12 +293,21 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_source step_in_code(struct frame_walk *w
 		w->regs = r->by_code.caller;
 		return BOBBIN_SOURCE_PATH;
 	}
+	if (is_proved_by_start(w, &r->by_code)) {
+		w->regs = r->by_code.caller;
+		return BOBBIN_SOURCE_PATH;
+	}
 	way_of_record(w);
-	if (is_proved(w, &r->by_record) && agrees_with_code(w, r->by_record.slot) &&
-	    is_chained(w, &r->by_record.caller)) {
+	if (is_proved_by_start_alone(w, &r->by_record) ||
+	    (is_proved(w, &r->by_record) && agrees_with_code(w, r->by_record.slot) &&
+	     is_chained(w, &r->by_record.caller))) {
 		w->regs = r->by_record.caller;
 		return BOBBIN_SOURCE_FRAME_POINTER;
 	}
+	if (step_haskell(w))
+		return BOBBIN_SOURCE_PATH;
+	if (step_entered(w))
+		return is_frame_of_entry(r) ? BOBBIN_SOURCE_PATH : BOBBIN_SOURCE_GUESS;
 	if (step_to_root(w))
 		return BOBBIN_SOURCE_ROOT_SEARCH;
 	if (!r->by_code.exists && !r->by_record.exists)

@@ -75,6 +75,7 @@ enum code_turn {
 	CODE_TURN_ON,     /* there is a next instruction */
 	CODE_TURN_RETURN, /* the function returns here, see code_path_rule() */
 	CODE_TURN_FRAME, /* a local variable is found by the frame pointer that was there at the PC */
+	CODE_TURN_JUMP,  /* a jump through a register, or through memory that one points to */
 	CODE_TURN_STUCK, /* nothing is known of what follows */
 };
 
@@ -93,6 +94,10 @@ struct x86_bytes;
 /* The same over an instruction that is split already. */
 enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
 			   const uint8_t code[CODE_PATH_BYTES]);
+
+/* The same, and a local variable is as good as any memory. */
+enum code_turn x86_path_step(struct code_path *path, const struct x86_bytes *b,
+			     const uint8_t code[CODE_PATH_BYTES]);
 
 /* Of one architecture. */
 enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES]);

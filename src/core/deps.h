@@ -124,6 +124,16 @@ static inline __attribute__((always_inline)) void bobbin_turns_begin(struct bpf_
 #define BOBBIN_NONNULL
 #endif
 
+/*
+ * What was written to memory is read again from here on.  BPF's verifier does not know what a map
+ * holds, so it follows one way from here instead of each way that has led here.
+ */
+#ifdef __bpf__
+#define BOBBIN_REREAD() __asm__ volatile("" ::: "memory")
+#else
+#define BOBBIN_REREAD() ((void)0)
+#endif
+
 /* What hardly ever happens, kept out of hot functions; BPF has one section for all. */
 #ifdef __bpf__
 #define BOBBIN_NEVER_INLINE __attribute__((__noinline__))

@@ -13,34 +13,40 @@
 /* DW_CFA_def_cfa RCX + 8, which holds at the first of them */
 static const uint8_t last_rule[] = {0x0c, 0x02, 0x08};
 
-/* One branch: BPF's verifier follows each of them, from each address again. */
-static bool is_last_code(const uint8_t *code)
+/* 1 for 0, and 0 for everything else. */
+static BOBBIN_ALWAYS_INLINE uint64_t is_zero(uint32_t value)
+{
+	return ((uint64_t)value - 1) >> 63;
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t is_last_code(const uint8_t *code)
 {
 	uint32_t differs = load_u32(code, false) ^ LAST_CODE_START;
 
-	return !(differs | (load_u16(code + 4, false) ^ LAST_CODE_END));
+	return is_zero(differs | (load_u16(code + 4, false) ^ LAST_CODE_END));
 }
 
 /* The top byte of its offset tells a call: no function is called from 16 MiB away. */
-static bool is_call(const uint8_t *code)
+static BOBBIN_ALWAYS_INLINE uint64_t is_call(const uint8_t *code)
 {
-	return code[0] == CALL_OPCODE && (code[4] == 0 || code[4] == 0xff);
+	return is_zero(code[0] ^ CALL_OPCODE) & (is_zero(code[4]) | is_zero(code[4] ^ 0xff));
 }
 
-/* Of the calls after the address in question, one may be that of the debugger's hook. */
+/*
+ * Of the calls after the address in question, one may be that of the debugger's hook.  Without a
+ * branch: BPF's verifier follows each of them, from each address again.
+ */
 bool eh_return_code(const struct bobbin_arch *arch, const uint8_t code[EH_RETURN_SIZE])
 {
-	unsigned int calls = 0;
+	uint64_t calls = 0, found = 0;
 
 	if (!arch->default_ra_off)
 		return false;
 	for (unsigned int i = 1; i + LAST_CODE_SIZE <= EH_RETURN_SIZE; i++) {
-		if (is_last_code(code + i))
-			return true;
-		if (i >= EH_RETURN_BEFORE && is_call(code + i) && ++calls == 2)
-			return false;
+		found |= is_last_code(code + i) & ~(calls >> 1);
+		calls |= (calls << 1 | 1) & -(is_call(code + i) & (i >= EH_RETURN_BEFORE));
 	}
-	return false;
+	return found & 1;
 }
 
 static bool is_last_rule(const uint8_t *bytes)

@@ -18,12 +18,11 @@
 #define BOBBIN_CORE_FALLBACKS_H
 
 #include "core/bare_code.h"
+#include "core/entered_code.h"
 #include "core/general_step.h"
+#include "core/haskell_frame.h"
 #include "core/known_code.h"
 
-/* Of user space, where something may be mapped. */
-#define LOWEST_CODE 65536
-#define HIGHEST_CODE (1ull << 47)
 /* x86-64: call, with a distance. */
 #define DIRECT_CALL 0xe8
 #define DIRECT_CALL_SIZE 5
@@ -63,6 +62,29 @@ static inline enum code_turn path_turn(struct frame_walk *w)
 	if (!world_code(w, r->path.pc, r->code, sizeof(r->code)))
 		return CODE_TURN_STUCK;
 	return code_path_turn(w->arch, &r->path, r->code);
+}
+
+/* Whether the call before an address is a direct one of StgRun(). */
+static inline bool calls_stg_run(struct frame_walk *w, uint64_t addr)
+{
+	uint8_t call[DIRECT_CALL_SIZE], code[STG_RUN_SIZE];
+
+	return world_code(w, addr - sizeof(call), call, sizeof(call)) && call[0] == DIRECT_CALL &&
+	       world_code(w, addr + (uint64_t)(int64_t)(int32_t)load_u32(call + 1, false), code,
+			  sizeof(code)) &&
+	       stg_run_code(code);
+}
+
+static inline uint64_t stg_run_above(struct frame_walk *w)
+{
+	const struct rule_step s = {.world = w, .arch = walk_arch(w)};
+	uint64_t word = 0;
+
+	for (uint64_t sp = w->regs.sp; sp < w->regs.sp + 8 * HASKELL_WORDS; sp += 8)
+		if (!step_load(&s, sp + STG_RUN_RA, &word) && world_is_code(w, word - 1) &&
+		    calls_stg_run(w, word))
+			return sp;
+	return 0;
 }
 
 /* Rules that were inferred are not trusted: a return address is after a call. */

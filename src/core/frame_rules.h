@@ -12,8 +12,8 @@
 #include "core/deps.h"
 
 /* x86-64's page of old system calls: arch/x86 uapi asm/vsyscall.h */
-#define VSYSCALL_PAGE 0xffffffffff600000ull
-#define VSYSCALL_SIZE 0x1000
+#define VSYSCALL_CODE 0xffffffffff600000ull
+#define VSYSCALL_CODE_SIZE 0x1000
 
 static BOBBIN_ALWAYS_INLINE struct bobbin_place place_of(enum bobbin_how how, uint8_t reg,
 							 int32_t off)

@@ -51,6 +51,7 @@ struct fallbacks {
 	struct bobbin_rule rule, doubtful;
 	bool code_doubts; /* its rule is the doubtful one, which proves nothing, nor refutes */
 	bool code_denies; /* the code returns to where no rule can say */
+	uint64_t entered; /* where step_entered() has found the return address */
 	uint8_t turn;     /* enum code_turn */
 	uint8_t code[CODE_PATH_BYTES];
 };
@@ -66,6 +67,7 @@ struct frame_walk {
 	bool late_code;    /* it may have been made just now */
 	bool likely;       /* a frame was left by a guess */
 	uint32_t searched; /* words of the stack, for return addresses */
+	uint32_t entered;  /* likewise, for those of code that was jumped to */
 	uint64_t copy_start, copy_size;
 	/* the function below all fibers, where it has no table; or 0 and 0 */
 	uint64_t fiber_start, fiber_end;
@@ -112,12 +114,33 @@ static enum code_answer world_returns(struct frame_walk *w, uint64_t addr);
 /* Whether the code at an address ends the thread or fiber that returns to it, see known_code_root(). */
 static bool world_is_root(struct frame_walk *w, uint64_t addr);
 
+/* Whether the code at an address was made at run time, and is no file's. */
+static bool world_is_made(struct frame_walk *w, uint64_t addr);
+
+/* A word of data that is not on the stack, such as a pointer to a function; false: it cannot be read. */
+static bool world_slot(struct frame_walk *w, uint64_t addr, uint64_t *ret);
+
 /*
  * What the code at the PC of w->regs says may be kept, and had the next time.  A rule with
  * BOBBIN_RULE_LEAF is not certain.
  */
 static void world_keep(struct frame_walk *w, const struct bobbin_rule *rule);
 static bool world_kept(struct frame_walk *w, struct bobbin_rule *ret);
+
+/*
+ * What all ways say that code which was made at run time can take from the PC on, see
+ * unwind/made_code.h.  *@doubtful: it may be of another function.  false: nothing.
+ */
+static bool world_ways(struct frame_walk *w, struct bobbin_rule *ret, bool *doubtful);
+
+/* Whether such a function proves from its start on that it returns to @word, which is at @slot. */
+static bool world_proves(struct frame_walk *w, uint64_t slot, uint64_t word);
+
+/*
+ * The rule at the PC of w->regs that the code says from its function's start on, without that of
+ * a table: of use are the CFA and the return address.  false: there is none.
+ */
+static bool world_start_rule(struct frame_walk *w, struct bobbin_rule *ret);
 
 /* Whether it is the first code of a program or of a dynamic loader. */
 static bool world_is_entry(struct frame_walk *w, uint64_t addr);
@@ -135,7 +158,7 @@ static BOBBIN_ALWAYS_INLINE void frame_walk_init(struct frame_walk *w,
 	w->forms = *forms;
 	w->near = (struct near_memory){0};
 	w->is_copy = w->some_code = w->late_code = w->likely = false;
-	w->searched = 0;
+	w->searched = w->entered = 0;
 	w->copy_start = w->copy_size = 0;
 	w->fiber_start = w->fiber_end = 0;
 	w->regs = w->known = *regs;

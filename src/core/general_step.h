@@ -37,7 +37,7 @@
 static BOBBIN_ALWAYS_INLINE enum bobbin_source frame_rule(struct frame_walk *w, uint64_t pc,
 							  struct bobbin_rule *ret)
 {
-	if (pc - VSYSCALL_PAGE < VSYSCALL_SIZE && w->arch->default_ra_off) {
+	if (pc - VSYSCALL_CODE < VSYSCALL_CODE_SIZE && w->arch->default_ra_off) {
 		*ret = vsyscall_rule(w->arch);
 		return BOBBIN_SOURCE_VSYSCALL;
 	}

@@ -45,9 +45,10 @@ static bool is_restorer(const struct bobbin_arch *arch, const struct code_reader
 
 bool known_code_root(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr)
 {
-	uint8_t bytes[ROOT_CODE_SIZE];
+	uint8_t bytes[ROOT_CODE_AROUND];
 
-	return read_code(code, addr, bytes, sizeof(bytes)) && root_code(arch, bytes);
+	return read_around(code, addr - ROOT_CODE_BEFORE, bytes, sizeof(bytes), ROOT_CODE_BEFORE) &&
+	       root_code(arch, bytes);
 }
 
 bool known_code_rule(const struct bobbin_arch *arch, const struct code_reader *code, uint64_t addr,

@@ -33,12 +33,16 @@ enum frame_case {
 	FRAME_OUTERMOST,
 };
 
-static BOBBIN_OUT_OF_LINE bool far_words(struct frame_walk *w, uint64_t cfa, int64_t fp_off,
-					 uint64_t words[2])
-{
-	return !world_word(w, cfa + PLAIN_RA_OFF, &words[0]) &&
-	       (fp_off == PLAIN_RA_OFF || !world_word(w, cfa + (uint64_t)fp_off, &words[1]));
-}
+/* What a plain frame keeps below its CFA. */
+struct frame_words {
+	uint64_t ra, fp;
+};
+
+/*
+ * Those of a frame that is not in near memory; @fp_off as in struct plain_frame.  false: there are
+ * none.  Programs of BPF bring their own, which is proved by itself.
+ */
+static bool far_words(struct frame_walk *w, uint64_t cfa, int64_t fp_off, struct frame_words *ret);
 
 /* The return address and FP of @f's caller below @cfa; false: there are none. */
 static BOBBIN_ALWAYS_INLINE bool plain_words(struct frame_walk *w, struct plain_frame *f,
@@ -55,12 +59,12 @@ static BOBBIN_ALWAYS_INLINE bool plain_words(struct frame_walk *w, struct plain_
 		if (f->fp_off != PLAIN_RA_OFF)
 			world_load(w, at + (uint64_t)f->fp_off, fp);
 	} else {
-		uint64_t words[2] = {0, *fp};
+		struct frame_words words = {0, *fp};
 
-		if (cfa <= f->sp || !aligned || !far_words(w, cfa, f->fp_off, words))
+		if (cfa <= f->sp || !aligned || !far_words(w, cfa, f->fp_off, &words))
 			return false;
-		*ra = words[0];
-		*fp = words[1];
+		*ra = words.ra;
+		*fp = words.fp;
 	}
 	return true;
 }

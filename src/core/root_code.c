@@ -25,6 +25,14 @@ static const struct pattern entries[] = {
 	{3, {0x48, 0x89, 0xe7}}, /* mov %rsp, %rdi */
 };
 
+/*
+ * x86-64, boost's make_fcontext(), of which PHP has a copy: push %rbp; jmp *%rbx, then
+ * xor %rdi, %rdi; call _exit; hlt.  No call is before that, so nobody returns there who was called.
+ */
+static const struct pattern fcontext = {7, {0x55, 0xff, 0xe3, 0x48, 0x31, 0xff, 0xe8}};
+#define FCONTEXT_HLT 11
+#define HLT 0xf4
+
 static const struct pattern endbr64 = {4, {0xf3, 0x0f, 0x1e, 0xfa}};
 
 static bool begins(const uint8_t *code, const uint8_t *with, size_t size)
@@ -35,10 +43,18 @@ static bool begins(const uint8_t *code, const uint8_t *with, size_t size)
 	return true;
 }
 
-bool root_code(const struct bobbin_arch *arch, const uint8_t code[ROOT_CODE_SIZE])
+static bool is_fcontext(const uint8_t code[ROOT_CODE_AROUND])
+{
+	return begins(code, fcontext.code, fcontext.size) && code[FCONTEXT_HLT] == HLT;
+}
+
+bool root_code(const struct bobbin_arch *arch, const uint8_t code[ROOT_CODE_AROUND])
 {
 	if (!arch->default_ra_off)
 		return false;
+	if (is_fcontext(code))
+		return true;
+	code += ROOT_CODE_BEFORE;
 	for (unsigned int i = 0; i < sizeof(returns_to) / sizeof(returns_to[0]); i++)
 		if (begins(code, returns_to[i].code, returns_to[i].size))
 			return true;

@@ -12,8 +12,16 @@
 #define BOBBIN_CORE_UNWIND_FRAME_H
 
 #include "core/fallbacks.h"
+#include "core/first_frame.h"
 #include "core/general_step.h"
 #include "core/plain_frame.h"
+
+static BOBBIN_OUT_OF_LINE bool far_words(struct frame_walk *w, uint64_t cfa, int64_t fp_off,
+					 struct frame_words *ret)
+{
+	return !world_word(w, cfa + PLAIN_RA_OFF, &ret->ra) &&
+	       (fp_off == PLAIN_RA_OFF || !world_word(w, cfa + (uint64_t)fp_off, &ret->fp));
+}
 
 /* The caller, by a table's rule for this frame. */
 static enum bobbin_reason frame_step_on(struct frame_walk *w, const struct bobbin_rule *rule)
@@ -60,6 +68,7 @@ static BOBBIN_OUT_OF_LINE enum bobbin_reason frame_likely(struct frame_walk *w, 
 static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_by_source(struct frame_walk *w,
 							       uint8_t *source)
 {
+	enum bobbin_reason reason;
 	struct bobbin_rule rule;
 
 	if (w->regs.pc - w->fiber_start < w->fiber_end - w->fiber_start) {
@@ -69,11 +78,18 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason frame_by_source(struct frame_walk
 	*source = (uint8_t)frame_rule(w, bobbin_regs_lookup_pc(&w->regs), &rule);
 	if (*source == BOBBIN_SOURCE_NONE)
 		return step_without_rule(w, (enum bobbin_reason)rule.reason, source);
+	/* of code that leaves the C stack alone, rules of what it does to it mean nothing */
+	if (*source == BOBBIN_SOURCE_CODE && step_haskell(w)) {
+		*source = BOBBIN_SOURCE_PATH;
+		return BOBBIN_REASON_NONE;
+	}
 	if (was_left_by_record(w->callee))
 		skip_shared_record(w->arch, &rule);
 	if (rule.flags & BOBBIN_RULE_LEAF)
 		return frame_likely(w, source, &rule);
-	return step_checked(w, *source, &rule);
+	reason = step_checked(w, *source, &rule);
+	return reason == BOBBIN_REASON_ZERO_RA && is_first_frame(w, &rule) ? BOBBIN_REASON_OUTERMOST
+									   : reason;
 }
 
 /* Move from w->regs to the caller, or why there is none; @source: of its rule. */

@@ -25,21 +25,26 @@
 /* Bytes of an instruction that are taken one after the other; past the end they are 0. */
 struct taker {
 	const uint8_t *code;
-	unsigned int at;
+	struct x86_bytes *to; /* its size is how many were taken */
 };
 
 static BOBBIN_ALWAYS_INLINE uint8_t byte_at(const struct taker *t, unsigned int ahead)
 {
-	unsigned int at = t->at + ahead;
+	unsigned int at = t->to->size + ahead;
 
 	return at < CODE_SIZE ? t->code[at & (CODE_SIZE - 1)] : 0;
+}
+
+static BOBBIN_ALWAYS_INLINE void skip(struct taker *t, unsigned int count)
+{
+	t->to->size = (uint8_t)(t->to->size + count);
 }
 
 static BOBBIN_ALWAYS_INLINE uint8_t take(struct taker *t)
 {
 	uint8_t byte = byte_at(t, 0);
 
-	t->at++;
+	skip(t, 1);
 	return byte;
 }
 
@@ -53,7 +58,7 @@ static BOBBIN_ALWAYS_INLINE int32_t take_s32(struct taker *t)
 	uint32_t v = byte_at(t, 0) | (uint32_t)byte_at(t, 1) << 8 | (uint32_t)byte_at(t, 2) << 16 |
 		     (uint32_t)byte_at(t, 3) << 24;
 
-	t->at += 4;
+	skip(t, 4);
 	return (int32_t)v;
 }
 
@@ -61,7 +66,7 @@ static BOBBIN_ALWAYS_INLINE int32_t take_u16(struct taker *t)
 {
 	int32_t v = byte_at(t, 0) | byte_at(t, 1) << 8;
 
-	t->at += 2;
+	skip(t, 2);
 	return v;
 }
 
@@ -200,15 +205,15 @@ static bool set_vector_map(uint8_t low, struct x86_bytes *b)
 }
 
 /* After c5, c4 or 62; the bits that are stored inverted are turned. */
-static bool take_vector(struct taker *t, uint8_t prefix, uint8_t *rex, struct x86_bytes *b)
+static bool take_vector(struct taker *t, uint8_t prefix, struct x86_bytes *b)
 {
 	uint8_t first = take(t), second = prefix == 0xc5 ? first : take(t);
 
-	*rex = (uint8_t)(~first >> 5 & (REX_R | REX_X | REX_B));
+	b->rex = (uint8_t)(~first >> 5 & (REX_R | REX_X | REX_B));
 	if (prefix == 0xc5)
-		*rex &= REX_R;
+		b->rex &= REX_R;
 	else if (second & 0x80)
-		*rex |= REX_W;
+		b->rex |= REX_W;
 	b->vvvv = (uint8_t)(~second >> 3 & 15);
 	if (prefix == 0x62)
 		take(t);
@@ -248,22 +253,22 @@ static bool take_prefix(struct taker *t, struct x86_bytes *b)
 		return false;
 	b->operand16 |= byte == 0x66;
 	b->address32 |= byte == 0x67;
-	t->at++;
+	skip(t, 1);
 	return true;
 }
 
-static BOBBIN_ALWAYS_INLINE bool take_opcode(struct taker *t, uint8_t *rex, struct x86_bytes *b)
+static BOBBIN_ALWAYS_INLINE bool take_opcode(struct taker *t, struct x86_bytes *b)
 {
 	uint8_t byte = take(t);
 
 	if (byte >> 4 == 4) {
-		*rex = byte & 15;
+		b->rex = byte & 15;
 		/* it is void before another prefix */
 		if (is_prefix(byte_at(t, 0)))
 			return false;
 		byte = take(t);
 	} else if (byte == 0xc4 || byte == 0xc5 || byte == 0x62) {
-		return take_vector(t, byte, rex, b);
+		return take_vector(t, byte, b);
 	}
 	if (byte == 0x0f) {
 		b->map = X86_MAP_0F;
@@ -275,12 +280,13 @@ static BOBBIN_ALWAYS_INLINE bool take_opcode(struct taker *t, uint8_t *rex, stru
 	}
 	b->opcode = byte;
 	/* where it is a part of the opcode */
-	b->rm = (byte & 7) | (*rex & REX_B ? 8 : 0);
+	b->rm = (byte & 7) | (b->rex & REX_B ? 8 : 0);
 	return true;
 }
 
-static void take_modrm(struct taker *t, uint8_t rex, struct x86_bytes *b)
+static void take_modrm(struct taker *t, struct x86_bytes *b)
 {
+	const uint8_t rex = b->rex;
 	uint8_t modrm = take(t), rm = modrm & 7, sib;
 	bool wide_disp;
 
@@ -310,8 +316,10 @@ static void take_modrm(struct taker *t, uint8_t rex, struct x86_bytes *b)
 		b->disp = take_s8(t);
 }
 
-static void take_immediate(struct taker *t, uint8_t parts, struct x86_bytes *b)
+static void take_immediate(struct taker *t, struct x86_bytes *b)
 {
+	const uint8_t parts = b->parts;
+
 	if (parts & GROUP3 && b->reg & 6)
 		return;
 	if (parts & IMM16)
@@ -321,7 +329,7 @@ static void take_immediate(struct taker *t, uint8_t parts, struct x86_bytes *b)
 	if (!(parts & IMM32))
 		return;
 	if (parts & WIDE && b->wide)
-		t->at += 4;
+		skip(t, 4);
 	/* near jumps and calls have 32 bits always */
 	if (b->operand16 && !b->wide && (b->map == X86_MAP_ONE && b->opcode >> 1 != 0xe8 >> 1))
 		b->imm = take_u16(t);
@@ -331,25 +339,27 @@ static void take_immediate(struct taker *t, uint8_t parts, struct x86_bytes *b)
 
 bool x86_bytes_split(const uint8_t code[CODE_SIZE], struct x86_bytes *ret)
 {
-	struct taker t = {code, 0};
-	uint8_t rex = 0, parts;
+	struct taker t = {code, ret};
 
 	*ret = (struct x86_bytes){.base = X86_NO_BASE};
 	for (unsigned int i = 0; i < MOST_PREFIXES; i++)
 		if (!take_prefix(&t, ret))
 			break;
-	if (!take_opcode(&t, &rex, ret))
+	BOBBIN_REREAD();
+	if (!take_opcode(&t, ret))
 		return false;
-	ret->wide = rex & REX_W;
-	parts = parts_of(ret);
-	if (parts & NONE)
+	BOBBIN_REREAD();
+	ret->wide = ret->rex & REX_W;
+	ret->parts = parts_of(ret);
+	BOBBIN_REREAD();
+	if (ret->parts & NONE)
 		return false;
-	if (parts & MODRM && !(ret->vector && ret->map == X86_MAP_0F && ret->opcode == 0x77))
-		take_modrm(&t, rex, ret);
+	if (ret->parts & MODRM && !(ret->vector && ret->map == X86_MAP_0F && ret->opcode == 0x77))
+		take_modrm(&t, ret);
+	BOBBIN_REREAD();
 	/* XOP, which processors have no more */
 	if (!ret->map && ret->opcode == 0x8f && ret->reg & 7)
 		return false;
-	take_immediate(&t, parts, ret);
-	ret->size = (uint8_t)t.at;
-	return t.at <= X86_LONGEST;
+	take_immediate(&t, ret);
+	return ret->size <= X86_LONGEST;
 }

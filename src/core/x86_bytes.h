@@ -33,6 +33,8 @@ enum x86_map {
  * @rip: it is relative to the next instruction
  * @vector: VEX or EVEX; @vvvv: its third register
  * @wide: REX.W; @operand16: 66; @address32: 67
+ * @rex: the lower bits of REX, or what VEX and EVEX have instead; @parts: what the opcode wants
+ *	after it, see x86_bytes.c
  * @disp, @imm: displacement and immediate, or 0
  */
 struct x86_bytes {
@@ -42,6 +44,7 @@ struct x86_bytes {
 	bool index, rip, vector;
 	uint8_t vvvv;
 	bool wide, operand16, address32;
+	uint8_t rex, parts;
 	int32_t disp, imm;
 };
 

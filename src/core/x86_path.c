@@ -171,7 +171,7 @@ static enum code_turn group5(struct code_path *p, const struct x86_bytes *b, boo
 	case 4:
 		/* through a slot of its own: into another function, as the PLT does */
 		if (!b->rip)
-			return CODE_TURN_STUCK;
+			return b->index ? CODE_TURN_STUCK : CODE_TURN_JUMP;
 		if (after_push)
 			p->sp = code_plus(&p->sp, 16);
 		/* compilers use it for goto, too */
@@ -446,8 +446,8 @@ static bool is_local(const struct code_path *p, const struct x86_bytes *b)
 	       p->fp.base == CODE_FP && !p->fp.loaded && !p->fp.off;
 }
 
-enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
-			   const uint8_t code[CODE_PATH_BYTES])
+static BOBBIN_ALWAYS_INLINE enum code_turn step(struct code_path *path, const struct x86_bytes *b,
+						const uint8_t code[CODE_PATH_BYTES])
 {
 	const bool after_push = path->resolver;
 	const uint8_t size = b->size;
@@ -456,14 +456,28 @@ enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
 	if (size > CODE_PATH_BYTES - 3)
 		return CODE_TURN_STUCK;
 	path->pc += size;
-	if (is_local(path, b)) {
-		/* or what is before the end of a buffer */
-		path->crossed = true;
-		return CODE_TURN_FRAME;
-	}
 	if (b->map == X86_MAP_ONE && !b->vector)
 		return turn_one(path, b, code + size, after_push);
 	return turn_vector(path, b);
+}
+
+enum code_turn x86_path_go(struct code_path *path, const struct x86_bytes *b,
+			   const uint8_t code[CODE_PATH_BYTES])
+{
+	if (b->size <= CODE_PATH_BYTES - 3 && is_local(path, b)) {
+		/* or what is before the end of a buffer */
+		path->resolver = false;
+		path->pc += b->size;
+		path->crossed = true;
+		return CODE_TURN_FRAME;
+	}
+	return step(path, b, code);
+}
+
+enum code_turn x86_path_step(struct code_path *path, const struct x86_bytes *b,
+			     const uint8_t code[CODE_PATH_BYTES])
+{
+	return step(path, b, code);
 }
 
 enum code_turn x86_path_turn(struct code_path *path, const uint8_t code[CODE_PATH_BYTES])
