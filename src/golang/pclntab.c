@@ -41,7 +41,11 @@ struct function {
 struct moved {
 	uint64_t start, end;
 	uint32_t by;
-	uint32_t first; /* the function's first value other than 0, or 0 */
+};
+
+/* The first value of a function other than 0, and the greatest. */
+struct extent {
+	uint32_t first, most;
 };
 
 static struct bytes bytes_from(const struct pclntab *t, uint64_t offset)
@@ -211,6 +215,16 @@ static bool is_named(const struct pclntab *t, const struct function *f, const ch
 	return true;
 }
 
+uint64_t pclntab_named(const struct pclntab *table, const char *name)
+{
+	struct function f;
+
+	for (uint32_t i = 0; i < table->count; i++)
+		if (!read_function(table, i, NULL, &f) && is_named(table, &f, name))
+			return f.start;
+	return 0;
+}
+
 /*
  * Runs are pairs of differences, of the value and of the PC; a difference of 0 ends them.
  * Each moves the PC, so there are no more than the function has bytes.
@@ -228,29 +242,44 @@ static int next_run(struct bytes *b, const struct function *f, struct moved *run
 	if (b->bad || !size || size > f->end - run->end || run->by > MOST || run->by % 8)
 		return -BOBBIN_EBADMSG;
 	run->end += size;
-	if (!run->first)
-		run->first = run->by;
 	return 0;
 }
 
-/* The run that holds @pc, and the function's first value wherever it is. */
+static struct bytes first_run(const struct pclntab *t, const struct function *f, struct moved *run)
+{
+	*run = (struct moved){.end = f->start, .by = UINT32_MAX};
+	return bytes_from(t, t->values + f->values);
+}
+
+/* The run that holds @pc. */
 static int find_run(const struct pclntab *t, const struct function *f, uint64_t pc,
 		    struct moved *ret)
 {
-	struct bytes b = bytes_from(t, t->values + f->values);
-	struct moved run = {.end = f->start, .by = UINT32_MAX};
+	struct moved run;
+	struct bytes b = first_run(t, f, &run);
 	int r;
 
 	do
 		r = next_run(&b, f, &run);
 	while (!r && pc >= run.end);
-	if (r)
-		return r;
-	*ret = run;
-	while (!r && !run.first)
-		r = next_run(&b, f, &run);
-	ret->first = run.first;
-	return 0;
+	if (!r)
+		*ret = run;
+	return r;
+}
+
+static struct extent extent_of(const struct pclntab *t, const struct function *f)
+{
+	struct extent extent = {0};
+	struct moved run;
+	struct bytes b = first_run(t, f, &run);
+
+	while (!next_run(&b, f, &run)) {
+		if (!extent.first)
+			extent.first = run.by;
+		if (run.by > extent.most)
+			extent.most = run.by;
+	}
+	return extent;
 }
 
 /*
@@ -271,15 +300,30 @@ static struct bobbin_rule moved_rule(const struct bobbin_arch *arch, const struc
 }
 
 /*
+ * mcall() leaves the goroutine for the scheduler, on the stack of the thread, and what it calls there
+ * never returns: the goroutine goes on by what was saved of it, maybe on another thread.  So
+ * that frame has no caller, which is what the runtime says, too.  The argument of the call is the
+ * last that the function pushes.
+ */
+static bool has_left_for_good(const struct pclntab *t, const struct function *f,
+			      const struct moved *run, const struct extent *extent)
+{
+	return run->by && run->by == extent->most && is_named(t, f, "runtime.mcall");
+}
+
+/*
  * The stack pointer may be anything.  If the assembler made the frame, the frame pointer
  * is in it, on the stack of the caller.
  */
-static struct bobbin_rule switched_rule(const struct bobbin_arch *arch, const struct function *f,
-					const struct moved *run)
+static struct bobbin_rule switched_rule(const struct pclntab *t, const struct bobbin_arch *arch,
+					const struct function *f, const struct moved *run,
+					const struct extent *extent)
 {
 	struct bobbin_rule rule = moved_rule(arch, f, run);
 
-	if (run->first < LEAST_RECORD)
+	if (has_left_for_good(t, f, run, extent))
+		return outermost_rule(arch);
+	if (extent->first < LEAST_RECORD)
 		return bobbin_rule_none(BOBBIN_REASON_OTHER_STACK);
 	if (!run->by)
 		return rule;
@@ -298,31 +342,65 @@ static bool is_root(const struct pclntab *t, const struct function *f)
 	return f->flags & TOPFRAME && !is_named(t, f, "runtime.sigtramp");
 }
 
+/* Of all of a function whose stack pointer does not matter; false: it does. */
+static bool whole_rule(const struct pclntab *t, const struct bobbin_arch *arch,
+		       const struct function *f, struct bobbin_rule *ret)
+{
+	struct bobbin_rule root = outermost_rule(arch);
+
+	if (is_root(t, f)) {
+		root.cfa.off = 8;
+		*ret = root;
+		return true;
+	}
+	if (!is_named(t, f, "runtime.sigreturn"))
+		return false;
+	signal_frame_rule(arch, ret);
+	return true;
+}
+
+/* The rule of a run; @extent: of a function that writes to the stack pointer. */
+static struct bobbin_rule run_rule(const struct pclntab *t, const struct bobbin_arch *arch,
+				   const struct function *f, const struct moved *run,
+				   const struct extent *extent)
+{
+	return f->flags & SPWRITE ? switched_rule(t, arch, f, run, extent)
+				  : moved_rule(arch, f, run);
+}
+
+/* Why there is no further run. */
+static enum bobbin_reason run_reason(int r)
+{
+	return r == -BOBBIN_ENOENT ? BOBBIN_REASON_NO_ROW : BOBBIN_REASON_GO_TABLE;
+}
+
 static int row_in(const struct pclntab *t, const struct bobbin_arch *arch, const struct function *f,
 		  uint64_t pc, struct bobbin_error *err, struct bobbin_row *ret)
 {
 	struct bobbin_row row = {.start = f->start, .end = f->end, .function = f->start};
+	struct extent extent = {0};
 	struct moved run;
 	int r;
 
-	if (is_root(t, f)) {
-		row.rule = outermost_rule(arch);
-		row.rule.cfa.off = 8;
-	} else if (is_named(t, f, "runtime.sigreturn")) {
-		signal_frame_rule(arch, &row.rule);
-	} else {
+	if (!whole_rule(t, arch, f, &row.rule)) {
 		r = find_run(t, f, pc, &run);
 		if (r)
-			return refuse_as(r, err, t->values,
-					 r == -BOBBIN_ENOENT ? BOBBIN_REASON_NO_ROW
-							     : BOBBIN_REASON_GO_TABLE);
+			return refuse_as(r, err, t->values, run_reason(r));
+		if (f->flags & SPWRITE)
+			extent = extent_of(t, f);
 		row.start = run.start;
 		row.end = run.end;
-		row.rule = f->flags & SPWRITE ? switched_rule(arch, f, &run)
-					      : moved_rule(arch, f, &run);
+		row.rule = run_rule(t, arch, f, &run, &extent);
 	}
 	*ret = row;
 	return 0;
+}
+
+/* A handler returns to the first byte of the trampoline, so that the one before is asked for. */
+static bool is_before_trampoline(const struct pclntab *t, uint32_t index, struct function *next)
+{
+	return index + 1 < t->count && !read_function(t, index + 1, NULL, next) &&
+	       is_named(t, next, "runtime.sigreturn");
 }
 
 int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, uint64_t pc,
@@ -334,13 +412,73 @@ int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, 
 
 	if (r)
 		return r;
-	/* a handler returns to the first byte of the trampoline, so that the one before is asked for */
-	if (pc + 1 == f.end && index + 1 < table->count &&
-	    !read_function(table, index + 1, NULL, &next) &&
-	    is_named(table, &next, "runtime.sigreturn")) {
+	if (pc + 1 == f.end && is_before_trampoline(table, index, &next)) {
 		*ret = (struct bobbin_row){.start = pc, .end = f.end, .function = next.start};
 		signal_frame_rule(arch, &ret->rule);
 		return 0;
 	}
 	return row_in(table, arch, &f, pc, err, ret);
+}
+
+/* Rows on their way to who wants them; none reaches beyond @end. */
+struct row_outlet {
+	uint64_t end;
+	pclntab_sink take;
+	void *ctx;
+};
+
+static int put_row(const struct row_outlet *to, struct bobbin_row *row)
+{
+	if (row->end > to->end)
+		row->end = to->end;
+	return row->start < row->end ? to->take(to->ctx, row) : 0;
+}
+
+/* What the runs do not cover is a row without a rule. */
+static int put_runs(const struct pclntab *t, const struct bobbin_arch *arch,
+		    const struct function *f, const struct row_outlet *to)
+{
+	const struct extent extent = f->flags & SPWRITE ? extent_of(t, f) : (struct extent){0};
+	struct bobbin_row row = {.end = f->start, .function = f->start};
+	struct moved run;
+	struct bytes b = first_run(t, f, &run);
+	int r = 0, end = 0;
+
+	while (!r && run.end < f->end) {
+		end = next_run(&b, f, &run);
+		row.start = row.end;
+		row.end = end ? f->end : run.end;
+		row.rule = end ? bobbin_rule_none(run_reason(end))
+			       : run_rule(t, arch, f, &run, &extent);
+		r = put_row(to, &row);
+		if (end)
+			break;
+	}
+	return r;
+}
+
+int pclntab_rows(const struct pclntab *table, const struct bobbin_arch *arch, uint32_t index,
+		 pclntab_sink take, void *ctx)
+{
+	struct row_outlet to = {UINT64_MAX, take, ctx};
+	struct function f, next;
+	struct bobbin_row row;
+	int r;
+
+	/* an empty function has no rows */
+	if (start_of(table, index) == start_of(table, index + 1))
+		return 0;
+	r = read_function(table, index, NULL, &f);
+	if (r)
+		return r;
+	if (is_before_trampoline(table, index, &next))
+		to.end = f.end - 1;
+	row = (struct bobbin_row){.start = f.start, .end = f.end, .function = f.start};
+	r = whole_rule(table, arch, &f, &row.rule) ? put_row(&to, &row)
+						   : put_runs(table, arch, &f, &to);
+	if (r || to.end == UINT64_MAX)
+		return r;
+	row = (struct bobbin_row){.start = to.end, .end = f.end, .function = next.start};
+	signal_frame_rule(arch, &row.rule);
+	return take(ctx, &row);
 }

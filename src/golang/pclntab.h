@@ -55,9 +55,23 @@ int pclntab_init(const void *data, uint64_t size, uint64_t text, const struct bo
 int pclntab_lookup(const struct pclntab *table, const struct bobbin_arch *arch, uint64_t pc,
 		   struct bobbin_error *err, struct bobbin_row *ret);
 
+/* Takes a row; what is not 0 ends this and is returned. */
+typedef int (*pclntab_sink)(void *ctx, const struct bobbin_row *row);
+
+/*
+ * The rows of the function number @index, below @table->count, which cover all of it in ascending
+ * order, and say what pclntab_lookup() says; or none, with the reason.  0; -EBADMSG: the
+ * functions are in no order.
+ */
+int pclntab_rows(const struct pclntab *table, const struct bobbin_arch *arch, uint32_t index,
+		 pclntab_sink take, void *ctx);
+
 /* Where the function at an address begins and ends.  Errors as pclntab_lookup(). */
 int pclntab_function(const struct pclntab *table, uint64_t pc, struct bobbin_error *err,
 		     uint64_t *start, uint64_t *end);
+
+/* Where the first function begins that is called so, or so with more after it, or 0. */
+uint64_t pclntab_named(const struct pclntab *table, const char *name);
 
 /* What the function at an address is called, in the table's bytes, and where it begins; or NULL. */
 const char *pclntab_name(const struct pclntab *table, uint64_t pc, uint64_t *start);
