@@ -5,21 +5,33 @@
 #include <string.h>
 
 #define WORD 8
-/* Memory below the stack pointer that a function may use if it calls nobody. */
-#define ENTRY_SP (-WORD)
 
-void frame_state_entry(struct frame_state *ret)
+static bool ra_is_on_stack(const struct machine *machine)
+{
+	return machine->ra == NO_REG;
+}
+
+void frame_state_entry(struct frame_state *ret, const struct machine *machine)
 {
 	memset(ret, 0, offsetof(struct frame_state, slots));
-	ret->regs[X86_SP] = value_on_base(VALUE_CFA, ENTRY_SP);
-	ret->regs[X86_BP] = VALUE_CALLERS_FP;
+	ret->machine = machine;
+	ret->regs[machine->sp] = value_on_base(VALUE_CFA, machine->entry_sp);
+	ret->regs[machine->fp] = VALUE_CALLERS_FP;
+	if (!ra_is_on_stack(machine))
+		ret->regs[machine->ra] = VALUE_RETURN;
 	ret->compared = -1;
-	ret->equal = X86_NO_REG;
+	ret->equal = NO_REG;
+}
+
+/* Whether calls put the return address at an address. */
+static bool is_place_of_ra(const struct frame_state *state, value at)
+{
+	return ra_is_on_stack(state->machine) && at == value_on_base(VALUE_CFA, -WORD);
 }
 
 value frame_state_word(const struct frame_state *state, value at)
 {
-	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && !state->lost_ra)
+	if (is_place_of_ra(state, at) && !state->lost_ra)
 		return VALUE_RETURN;
 	for (unsigned int i = 0; i < state->count; i++)
 		if (state->slots[i].at == at)
@@ -53,7 +65,8 @@ static void overwrite(struct frame_state *state, value at, unsigned int size)
 		else
 			i++;
 	}
-	if (value_is_cfa(at) && offset < 0 && offset + (int64_t)size > ENTRY_SP)
+	if (ra_is_on_stack(state->machine) && value_is_cfa(at) && offset < 0 &&
+	    offset + (int64_t)size > -WORD)
 		state->lost_ra = true;
 }
 
@@ -62,7 +75,7 @@ static void store(struct frame_state *state, value at, value held, unsigned int 
 	if (value_kind(at) != VALUE_BASE)
 		return;
 	overwrite(state, at, size);
-	if (at == value_on_base(VALUE_CFA, ENTRY_SP) && size == WORD && held == VALUE_RETURN)
+	if (is_place_of_ra(state, at) && size == WORD && held == VALUE_RETURN)
 		state->lost_ra = false;
 	else if (size == WORD && held != VALUE_NONE && state->count < FRAME_SLOTS)
 		state->slots[state->count++] = (struct frame_slot){at, held};
@@ -71,7 +84,7 @@ static void store(struct frame_state *state, value at, value held, unsigned int 
 /* Forget all values relative to a base: it means another address from now on. */
 static void renew_base(struct frame_state *state, uint32_t base)
 {
-	for (unsigned int r = 0; r < X86_REGS; r++)
+	for (unsigned int r = 0; r < state->machine->regs; r++)
 		if (value_kind(state->regs[r]) == VALUE_BASE && value_base(state->regs[r]) == base)
 			state->regs[r] = VALUE_NONE;
 	for (unsigned int i = 0; i < state->count;) {
@@ -88,9 +101,11 @@ static void renew_base(struct frame_state *state, uint32_t base)
 /* Set the stack pointer; an unknown value becomes a new base. */
 static void set(struct frame_state *state, unsigned int reg, value v, uint32_t number)
 {
-	if (reg >= X86_REGS)
+	if (reg >= state->machine->regs)
 		return;
-	if (reg == X86_SP && value_kind(v) != VALUE_BASE) {
+	if (reg == state->machine->sp)
+		state->left = false;
+	if (reg == state->machine->sp && value_kind(v) != VALUE_BASE) {
 		uint32_t base = (number + 1) & (VALUE_MAX_BASES - 1);
 
 		renew_base(state, base);
@@ -101,16 +116,16 @@ static void set(struct frame_state *state, unsigned int reg, value v, uint32_t n
 
 static value reg_value(const struct frame_state *state, unsigned int reg)
 {
-	return reg < X86_REGS ? state->regs[reg] : VALUE_NONE;
+	return reg < state->machine->regs ? state->regs[reg] : VALUE_NONE;
 }
 
-value frame_state_address(const struct frame_state *state, const struct x86_insn *insn)
+value frame_state_address(const struct frame_state *state, const struct insn *insn)
 {
-	value base = insn->base == X86_NO_REG ? value_number(VALUE_CONSTANT, 0)
-					      : state->regs[insn->base];
+	value base = insn->base == NO_REG ? value_number(VALUE_CONSTANT, 0)
+					  : state->regs[insn->base];
 	value index;
 
-	if (insn->index != X86_NO_REG) {
+	if (insn->index != NO_REG) {
 		index = state->regs[insn->index];
 		if (value_kind(index) != VALUE_CONSTANT)
 			return VALUE_NONE;
@@ -120,13 +135,13 @@ value frame_state_address(const struct frame_state *state, const struct x86_insn
 }
 
 /* The address of the table from which a load takes an entry of @size bytes, or VALUE_NONE. */
-static value table_address(const struct frame_state *state, const struct x86_insn *insn,
+static value table_address(const struct frame_state *state, const struct insn *insn,
 			   unsigned int size)
 {
-	value base = insn->base == X86_NO_REG ? value_number(VALUE_CONSTANT, 0)
-					      : state->regs[insn->base];
+	value base = insn->base == NO_REG ? value_number(VALUE_CONSTANT, 0)
+					  : state->regs[insn->base];
 
-	if (insn->index == X86_NO_REG)
+	if (insn->index == NO_REG)
 		return VALUE_NONE;
 	/* without optimisation, the scaled index may be the base of the operand */
 	if (size == 4 && insn->scale == 1 && base == VALUE_TIMES_FOUR)
@@ -138,26 +153,48 @@ static value table_address(const struct frame_state *state, const struct x86_ins
 	return value_kind(base) == VALUE_CONSTANT ? base : VALUE_NONE;
 }
 
+/* Where a load or store accesses memory. */
+static value place_of(const struct frame_state *state, const struct insn *insn)
+{
+	return insn->cond == INSN_AFTER ? state->regs[insn->base]
+					: frame_state_address(state, insn);
+}
+
 /* The base of the load may be the address of a table, computed before. */
-value frame_state_load(const struct frame_state *state, const struct x86_insn *insn)
+value frame_state_load(const struct frame_state *state, const struct insn *insn)
 {
 	value at = table_address(state, insn, WORD);
 
 	if (at != VALUE_NONE)
 		return value_number(VALUE_ENTRY_OF_U64, value_of_number(at));
-	at = frame_state_address(state, insn);
+	at = place_of(state, insn);
+	if (insn->size != WORD)
+		return VALUE_NONE;
+	if (value_kind(at) == VALUE_CONSTANT && !ra_is_on_stack(state->machine))
+		return value_number(VALUE_SLOT, value_of_number(at));
 	return value_kind(at) == VALUE_BASE ? frame_state_word(state, at) : VALUE_NONE;
 }
 
-static value load_s32(const struct frame_state *state, const struct x86_insn *insn)
+static value load_s32(const struct frame_state *state, const struct insn *insn)
 {
 	value at = table_address(state, insn, 4);
 
 	return at == VALUE_NONE ? at : value_number(VALUE_ENTRY_OF_S32, value_of_number(at));
 }
 
+/* A distance from a table of any form, and the address that it counts from. */
+static value narrow_case(value entry, value from, unsigned int scale)
+{
+	if (value_kind(entry) != VALUE_ENTRY || value_kind(from) != VALUE_CONSTANT ||
+	    (scale != 1 && scale != 4))
+		return VALUE_NONE;
+	return value_case_narrow(entry, value_of_number(from), scale == 4);
+}
+
 static value sum(value a, value b)
 {
+	if (value_kind(a) == VALUE_ENTRY)
+		return narrow_case(a, b, 1);
 	if (value_kind(a) == VALUE_CONSTANT && value_kind(b) == VALUE_ENTRY_OF_S32) {
 		value swap = a;
 
@@ -179,50 +216,128 @@ static value difference(value a, value b)
 	return value_kind(b) == VALUE_CONSTANT ? value_plus(a, -value_of_number(b)) : VALUE_NONE;
 }
 
-/* The value of an address, or of a sum of two registers, one of which may be a table's entry. */
-static value effective(const struct frame_state *state, const struct x86_insn *insn)
+/* The base, plus so much of the index as counts. */
+static value add_narrow(const struct frame_state *state, const struct insn *insn)
 {
-	if (insn->base != X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 1)
+	const value from = state->regs[insn->base];
+	value entry = state->regs[insn->index];
+
+	if (value_kind(entry) == VALUE_ENTRY && insn->cond == INSN_SIGNED)
+		entry |= (value)VALUE_ENTRY_SIGNED << VALUE_KIND_BITS;
+	return narrow_case(entry, from, insn->scale);
+}
+
+/* An entry of a table whose address is known, or a word of the stack at a known distance. */
+static value load_entry(const struct frame_state *state, const struct insn *insn)
+{
+	const value base = state->regs[insn->base];
+	unsigned int form = insn->size == 1 ? 0 : insn->size == 2 ? 1 : 2;
+
+	if (value_kind(base) == VALUE_BASE)
+		return insn->size == WORD && insn->index != NO_REG
+			       ? frame_state_word(state, frame_state_address(state, insn))
+			       : VALUE_NONE;
+	if (value_kind(base) != VALUE_CONSTANT || insn->scale != insn->size)
+		return VALUE_NONE;
+	if (insn->size == WORD)
+		return value_number(VALUE_ENTRY_OF_U64, value_of_number(base));
+	/* words are always distances with a sign, which may be added later */
+	if (insn->cond == INSN_SIGNED || form == 2)
+		form |= VALUE_ENTRY_SIGNED;
+	return value_entry(value_of_number(base), form);
+}
+
+/* What is known of an entry stays, once its sign is taken. */
+static value extended(value v, unsigned int size)
+{
+	if (value_kind(v) == VALUE_ENTRY && size &&
+	    size == 1u << (value_form(v) & VALUE_ENTRY_SIZE))
+		return v | (value)VALUE_ENTRY_SIGNED << VALUE_KIND_BITS;
+	return value_kind(v) == VALUE_ENTRY_OF_S32 && (!size || size == 4) ? v : VALUE_NONE;
+}
+
+static value scaled(value v, unsigned int scale)
+{
+	return scale == 1 ? v
+	       : value_kind(v) == VALUE_CONSTANT
+		       ? value_number(VALUE_CONSTANT, value_of_number(v) * scale)
+		       : VALUE_NONE;
+}
+
+static value inserted(value v, const struct insn *insn)
+{
+	const uint64_t mask = (uint64_t)0xffff << insn->scale;
+
+	if (value_kind(v) != VALUE_CONSTANT)
+		return VALUE_NONE;
+	return value_number(VALUE_CONSTANT, (int64_t)(((uint64_t)value_of_number(v) & ~mask) |
+						      (uint64_t)insn->value));
+}
+
+static value signed_by(value v, unsigned int key)
+{
+	return v == VALUE_RETURN ? VALUE_SIGNED_RETURN(key) : VALUE_NONE;
+}
+
+/* Without a key, a signature is taken off as it is. */
+static value authenticated(value v, unsigned int key)
+{
+	const bool is_signed = v == VALUE_SIGNED_RETURN(INSN_KEY_A) ||
+			       v == VALUE_SIGNED_RETURN(INSN_KEY_B);
+
+	if (!key)
+		return is_signed || v == VALUE_RETURN ? VALUE_RETURN : VALUE_NONE;
+	return v == VALUE_SIGNED_RETURN(key) ? VALUE_RETURN : VALUE_NONE;
+}
+
+/* The value of an address, or of a sum of two registers, one of which may be a table's entry. */
+static value effective(const struct frame_state *state, const struct insn *insn)
+{
+	if (insn->base != NO_REG && insn->index != NO_REG &&
+	    value_kind(state->regs[insn->index]) == VALUE_ENTRY)
+		return narrow_case(state->regs[insn->index], state->regs[insn->base], insn->scale);
+	if (insn->base != NO_REG && insn->index != NO_REG && insn->scale == 1)
 		return value_plus(sum(state->regs[insn->base], state->regs[insn->index]),
 				  insn->value);
-	if (insn->base == X86_NO_REG && insn->index != X86_NO_REG && insn->scale == 4 &&
-	    !insn->value && value_kind(state->regs[insn->index]) != VALUE_CONSTANT)
+	if (insn->base == NO_REG && insn->index != NO_REG && insn->scale == 4 && !insn->value &&
+	    value_kind(state->regs[insn->index]) != VALUE_CONSTANT)
 		return VALUE_TIMES_FOUR;
 	return frame_state_address(state, insn);
 }
 
 static void push(struct frame_state *state, value held, unsigned int size)
 {
-	state->regs[X86_SP] = value_plus(state->regs[X86_SP], -(int64_t)size);
-	store(state, state->regs[X86_SP], held, size);
+	state->regs[state->machine->sp] = value_plus(state->regs[state->machine->sp],
+						     -(int64_t)size);
+	store(state, state->regs[state->machine->sp], held, size);
 }
 
 void frame_state_push(struct frame_state *state, value held)
 {
 	push(state, held, WORD);
 	state->compared = -1;
-	state->equal = X86_NO_REG;
+	state->equal = NO_REG;
 }
 
 static void pop(struct frame_state *state, unsigned int reg, unsigned int size, uint32_t number)
 {
-	value at = state->regs[X86_SP];
+	value at = state->regs[state->machine->sp];
 
-	state->regs[X86_SP] = value_plus(at, size);
+	state->regs[state->machine->sp] = value_plus(at, size);
 	set(state, reg, size == WORD ? frame_state_word(state, at) : VALUE_NONE, number);
 }
 
 static void leave(struct frame_state *state, uint32_t number)
 {
-	set(state, X86_SP, state->regs[X86_BP], number);
-	pop(state, X86_BP, WORD, number);
+	set(state, state->machine->sp, state->regs[state->machine->fp], number);
+	pop(state, state->machine->fp, WORD, number);
 }
 
 static void enter(struct frame_state *state, int64_t bytes)
 {
-	push(state, state->regs[X86_BP], WORD);
-	state->regs[X86_BP] = state->regs[X86_SP];
-	state->regs[X86_SP] = value_plus(state->regs[X86_SP], -bytes);
+	push(state, state->regs[state->machine->fp], WORD);
+	state->regs[state->machine->fp] = state->regs[state->machine->sp];
+	state->regs[state->machine->sp] = value_plus(state->regs[state->machine->sp], -bytes);
 }
 
 static value aligned(value v, int64_t mask)
@@ -240,15 +355,28 @@ static void clobber(struct frame_state *state, unsigned int mask, uint32_t numbe
 			set(state, r, VALUE_NONE, number);
 }
 
+bool frame_state_mistakes_return(const struct frame_state *state, const struct insn *insn)
+{
+	switch (insn->op) {
+	case OP_LOAD:
+	case OP_LOAD_S32:
+	case OP_STORE:
+		return insn->base < state->machine->regs && state->regs[insn->base] == VALUE_RETURN;
+	default:
+		return false;
+	}
+}
+
 bool frame_state_has_popped(const struct frame_state *state)
 {
-	return value_is_cfa(state->regs[X86_SP]) && value_offset(state->regs[X86_SP]) > ENTRY_SP;
+	return value_is_cfa(state->regs[state->machine->sp]) &&
+	       value_offset(state->regs[state->machine->sp]) > state->machine->entry_sp;
 }
 
 /* Forget slots below the stack pointer, which a callee may overwrite. */
 static void drop_below_sp(struct frame_state *state)
 {
-	const value sp = state->regs[X86_SP];
+	const value sp = state->regs[state->machine->sp];
 
 	for (unsigned int i = 0; i < state->count;)
 		if (same_base(state->slots[i].at, sp) &&
@@ -260,16 +388,16 @@ static void drop_below_sp(struct frame_state *state)
 		state->lost_ra = true;
 }
 
-void frame_state_call(struct frame_state *state)
+void frame_state_call(struct frame_state *state, unsigned int keeps)
 {
 	drop_below_sp(state);
-	clobber(state, X86_CALL_CLOBBERS, 0);
+	clobber(state, state->machine->call_clobbers & ~keeps, 0);
 	state->limit = 0;
 	state->compared = -1;
-	state->equal = X86_NO_REG;
+	state->equal = NO_REG;
 }
 
-static void swap(struct frame_state *state, const struct x86_insn *insn, uint32_t number)
+static void swap(struct frame_state *state, const struct insn *insn, uint32_t number)
 {
 	value first = state->regs[insn->reg], second = state->regs[insn->base];
 
@@ -277,7 +405,43 @@ static void swap(struct frame_state *state, const struct x86_insn *insn, uint32_
 	set(state, insn->base, first, number);
 }
 
-static void compute(struct frame_state *s, const struct x86_insn *i, uint32_t number)
+static void compute_narrow(struct frame_state *s, const struct insn *i, uint32_t number)
+{
+	switch (i->op) {
+	case OP_INSERT:
+		set(s, i->reg, inserted(reg_value(s, i->reg), i), number);
+		break;
+	case OP_SUB:
+		set(s, i->reg, difference(s->regs[i->base], scaled(s->regs[i->index], i->scale)),
+		    number);
+		break;
+	case OP_ADD_NARROW:
+		set(s, i->reg, add_narrow(s, i), number);
+		break;
+	case OP_LOAD_ENTRY:
+		set(s, i->reg, load_entry(s, i), number);
+		break;
+	case OP_SIGN:
+		set(s, i->reg, signed_by(s->regs[i->reg], i->cond), number);
+		break;
+	case OP_AUTHENTICATE:
+		set(s, i->reg, authenticated(s->regs[i->reg], i->cond), number);
+		break;
+	default:
+		break;
+	}
+}
+
+static void load(struct frame_state *s, const struct insn *i, uint32_t number)
+{
+	const value v = frame_state_load(s, i);
+
+	set(s, i->reg, v, number);
+	if (i->reg == s->machine->sp)
+		s->left = value_kind(v) != VALUE_BASE;
+}
+
+static void compute(struct frame_state *s, const struct insn *i, uint32_t number)
 {
 	switch (i->op) {
 	case OP_MOVE:
@@ -302,37 +466,76 @@ static void compute(struct frame_state *s, const struct x86_insn *i, uint32_t nu
 		set(s, i->reg, aligned(s->regs[i->reg], i->value), number);
 		break;
 	case OP_LOAD:
-		set(s, i->reg, frame_state_load(s, i), number);
+		load(s, i, number);
 		break;
 	case OP_LOAD_S32:
 		set(s, i->reg, load_s32(s, i), number);
 		break;
 	case OP_EXTEND:
-		set(s, i->reg,
-		    value_kind(s->regs[i->base]) == VALUE_ENTRY_OF_S32 ? s->regs[i->base]
-								       : VALUE_NONE,
-		    number);
+		set(s, i->reg, extended(s->regs[i->base], i->size), number);
 		break;
 	case OP_SWAP:
 		swap(s, i, number);
 		break;
 	default:
-		break;
+		compute_narrow(s, i, number);
 	}
 }
 
-void frame_state_step(struct frame_state *state, const struct x86_insn *insn, uint32_t number)
+static value pair_place(const struct frame_state *state, const struct insn *insn)
 {
+	const value base = state->regs[insn->base];
+
+	return insn->cond == INSN_AFTER ? base : value_plus(base, insn->value);
+}
+
+static void store_pair(struct frame_state *state, const struct insn *insn)
+{
+	const value at = pair_place(state, insn);
+
+	store(state, at, reg_value(state, insn->reg), insn->size);
+	store(state, value_plus(at, insn->size), reg_value(state, insn->index), insn->size);
+}
+
+static value pair_word(const struct frame_state *state, const struct insn *insn, value at)
+{
+	return insn->size == WORD && value_kind(at) == VALUE_BASE ? frame_state_word(state, at)
+								  : VALUE_NONE;
+}
+
+static void load_pair(struct frame_state *state, const struct insn *insn, uint32_t number)
+{
+	const value at = pair_place(state, insn);
+	const value first = pair_word(state, insn, at);
+	const value second = pair_word(state, insn, value_plus(at, insn->size));
+
+	set(state, insn->reg, first, number);
+	set(state, insn->index, second, number);
+}
+
+void frame_state_step(struct frame_state *state, const struct insn *insn, uint32_t number)
+{
+	/* what a load or store leaves in its base */
+	const value base = insn_writes_base(insn) ? value_plus(state->regs[insn->base], insn->value)
+						  : VALUE_NONE;
+
 	switch (insn->op) {
 	case OP_STORE:
-		store(state, frame_state_address(state, insn), reg_value(state, insn->reg),
-		      insn->size);
+		store(state, place_of(state, insn), reg_value(state, insn->reg), insn->size);
+		break;
+	case OP_STORE_PAIR:
+		store_pair(state, insn);
+		break;
+	case OP_LOAD_PAIR:
+		load_pair(state, insn, number);
 		break;
 	case OP_PUSH:
 		push(state, reg_value(state, insn->reg), insn->size);
 		break;
 	case OP_POP:
 		pop(state, insn->reg, insn->size, number);
+		if (insn->base != NO_REG || insn->index != NO_REG)
+			store(state, frame_state_address(state, insn), VALUE_NONE, insn->size);
 		break;
 	case OP_LEAVE:
 		leave(state, number);
@@ -348,7 +551,9 @@ void frame_state_step(struct frame_state *state, const struct x86_insn *insn, ui
 			  : insn->op == OP_BRANCH ? state->compared
 						  : -1;
 	if (insn->op != OP_BRANCH)
-		state->equal = insn->op == OP_COMPARE_SP ? insn->base : X86_NO_REG;
+		state->equal = insn->op == OP_COMPARE_SP ? insn->base : NO_REG;
+	if (insn_writes_base(insn))
+		set(state, insn->base, base, number);
 	if (insn->mask)
 		clobber(state, insn->mask, number);
 }
@@ -357,33 +562,66 @@ void frame_state_step(struct frame_state *state, const struct x86_insn *insn, ui
  * A comparison bounds the index of a table. And a loop that probes the pages of a large frame ends
  * when the stack pointer equals a value that was computed before.
  */
-void frame_state_branch(struct frame_state *state, const struct x86_insn *branch, bool taken)
+void frame_state_branch(struct frame_state *state, const struct insn *branch, bool taken)
 {
-	if (state->compared >= 0 && branch->cond == (taken ? X86_NOT_ABOVE : X86_ABOVE))
+	if (state->compared >= 0 && branch->cond == (taken ? COND_NOT_ABOVE : COND_ABOVE))
 		state->limit = state->compared + 1;
-	if (state->equal != X86_NO_REG && branch->cond == (taken ? X86_EQUAL : X86_NOT_EQUAL) &&
+	if (state->compared > 0 && branch->cond == (taken ? COND_BELOW : COND_NOT_BELOW))
+		state->limit = state->compared;
+	if (state->equal != NO_REG && branch->cond == (taken ? COND_EQUAL : COND_NOT_EQUAL) &&
 	    value_is_cfa(state->regs[state->equal]))
-		state->regs[X86_SP] = state->regs[state->equal];
+		state->regs[state->machine->sp] = state->regs[state->equal];
 }
 
-bool frame_state_leaves(const struct frame_state *state, const struct x86_insn *insn)
+bool frame_state_leaves(const struct frame_state *state, const struct insn *insn)
 {
-	return value_is_cfa(state->regs[X86_BP]) &&
-	       (insn->op == OP_LEAVE || ((insn->op == OP_MOVE || insn->op == OP_LEA) &&
-					 insn->reg == X86_SP && insn->base == X86_BP));
+	return value_is_cfa(state->regs[state->machine->fp]) &&
+	       (insn->op == OP_LEAVE ||
+		((insn->op == OP_MOVE || insn->op == OP_LEA) && insn->reg == state->machine->sp &&
+		 insn->base == state->machine->fp));
+}
+
+/* Whether the return address is where calls leave it. */
+static bool has_ra(const struct frame_state *state)
+{
+	return ra_is_on_stack(state->machine) ? !state->lost_ra
+					      : state->regs[state->machine->ra] == VALUE_RETURN;
 }
 
 bool frame_state_is_undone(const struct frame_state *state)
 {
-	return state->regs[X86_SP] == value_on_base(VALUE_CFA, ENTRY_SP) &&
-	       state->regs[X86_BP] == VALUE_CALLERS_FP && !state->lost_ra;
+	return state->regs[state->machine->sp] ==
+		       value_on_base(VALUE_CFA, state->machine->entry_sp) &&
+	       state->regs[state->machine->fp] == VALUE_CALLERS_FP && has_ra(state);
+}
+
+bool frame_state_may_return(const struct frame_state *state)
+{
+	return ra_is_on_stack(state->machine) &&
+	       state->regs[state->machine->fp] == VALUE_CALLERS_FP &&
+	       frame_state_word(state, frame_state_sp(state)) == VALUE_RETURN;
+}
+
+bool frame_state_is_left(const struct frame_state *state)
+{
+	if (!ra_is_on_stack(state->machine))
+		return false;
+	if (state->left)
+		return true;
+	if (state->regs[state->machine->fp] != VALUE_CALLERS_FP)
+		return false;
+	for (unsigned int r = 0; r < state->machine->regs; r++)
+		if (state->regs[r] == VALUE_RETURN)
+			return true;
+	return frame_state_may_return(state);
 }
 
 static bool knows_cfa(const struct frame_state *state)
 {
 	struct bobbin_rule rule;
 
-	return value_is_cfa(state->regs[X86_SP]) || value_is_cfa(state->regs[X86_BP]) ||
+	return value_is_cfa(state->regs[state->machine->sp]) ||
+	       value_is_cfa(state->regs[state->machine->fp]) ||
 	       frame_state_rule(state, false, &rule);
 }
 
@@ -413,23 +651,26 @@ static bool join_slots(struct frame_state *into, const struct frame_state *from)
  */
 static bool loses_sp(const struct frame_state *a, const struct frame_state *b)
 {
-	const value x = a->regs[X86_SP], y = b->regs[X86_SP];
+	const value x = a->regs[a->machine->sp], y = b->regs[b->machine->sp];
 
 	return ((value_is_cfa(x) && y == VALUE_NONE) || (value_is_cfa(y) && x == VALUE_NONE)) &&
-	       !(value_is_cfa(a->regs[X86_BP]) && a->regs[X86_BP] == b->regs[X86_BP]);
+	       !(value_is_cfa(a->regs[a->machine->fp]) &&
+		 a->regs[a->machine->fp] == b->regs[b->machine->fp]);
 }
 
 enum frame_join frame_state_join(struct frame_state *into, const struct frame_state *from,
 				 bool *changed)
 {
-	const bool both = (value_is_cfa(into->regs[X86_SP]) && value_is_cfa(from->regs[X86_SP]) &&
-			   into->regs[X86_SP] != from->regs[X86_SP]) ||
+	const bool both = (value_is_cfa(into->regs[into->machine->sp]) &&
+			   value_is_cfa(from->regs[from->machine->sp]) &&
+			   into->regs[into->machine->sp] != from->regs[from->machine->sp]) ||
 			  loses_sp(into, from);
 	bool known = true, moved = false;
 
-	if (into->regs[X86_SP] != from->regs[X86_SP] || into->regs[X86_BP] != from->regs[X86_BP])
+	if (into->regs[into->machine->sp] != from->regs[from->machine->sp] ||
+	    into->regs[into->machine->fp] != from->regs[from->machine->fp])
 		known = knows_cfa(into) || knows_cfa(from);
-	for (unsigned int r = 0; r < X86_REGS; r++)
+	for (unsigned int r = 0; r < into->machine->regs; r++)
 		if (into->regs[r] != VALUE_NONE && into->regs[r] != from->regs[r]) {
 			into->regs[r] = VALUE_NONE;
 			moved = true;
@@ -441,8 +682,12 @@ enum frame_join frame_state_join(struct frame_state *into, const struct frame_st
 	}
 	if (from->lost_ra && !into->lost_ra)
 		into->lost_ra = moved = true;
+	if (into->left && !from->left) {
+		into->left = false;
+		moved = true;
+	}
 	into->compared = -1;
-	into->equal = X86_NO_REG;
+	into->equal = NO_REG;
 	*changed |= moved;
 	if (moved && known && !knows_cfa(into))
 		return JOIN_LOSES;

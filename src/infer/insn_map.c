@@ -87,7 +87,7 @@ static struct insn_page *page_of(struct insn_map *map, uint32_t at)
 	return map->pages[number] = page;
 }
 
-int insn_map_add(struct insn_map *map, const struct x86_insn *insn)
+int insn_map_add(struct insn_map *map, const struct insn *insn)
 {
 	struct insn_page *page = page_of(map, insn->at);
 

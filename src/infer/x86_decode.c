@@ -3,19 +3,25 @@
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
 
-#include "infer/x86_insn.h"
+#include "infer/x86_decode.h"
 
 struct x86_decoder {
+	struct insn_decoder base;
 	ZydisDecoder zydis;
 };
 
+static const ZydisDecoder *zydis_of(const struct insn_decoder *decoder)
+{
+	return &((const struct x86_decoder *)decoder)->zydis;
+}
+
 /* An instruction that is being looked at. */
 struct look {
-	const struct x86_decoder *decoder;
+	const struct insn_decoder *decoder;
 	ZydisDecoderContext context;
 	ZydisDecodedInstruction insn;
 	uint64_t pc;
-	struct x86_insn *ret;
+	struct insn *ret;
 };
 
 bool x86_decoder_exists(void)
@@ -23,19 +29,22 @@ bool x86_decoder_exists(void)
 	return true;
 }
 
-struct x86_decoder *x86_decoder_open(void)
+struct insn_decoder *x86_decoder_open(void)
 {
 	struct x86_decoder *d = malloc(sizeof(*d));
 
-	if (d && ZYAN_FAILED(ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64,
-					      ZYDIS_STACK_WIDTH_64))) {
+	if (!d)
+		return NULL;
+	if (ZYAN_FAILED(ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64,
+					 ZYDIS_STACK_WIDTH_64))) {
 		free(d);
 		return NULL;
 	}
-	return d;
+	d->base.machine = &machine_amd64;
+	return &d->base;
 }
 
-void x86_decoder_close(struct x86_decoder *decoder)
+void x86_decoder_close(struct insn_decoder *decoder)
 {
 	free(decoder);
 }
@@ -82,9 +91,9 @@ static unsigned int byte_reg(const struct look *l, unsigned int reg)
 }
 
 /* Addresses that are not followed have an index of which nothing is known. */
-static void unknown_address(struct x86_insn *ret)
+static void unknown_address(struct insn *ret)
 {
-	ret->base = X86_NO_REG;
+	ret->base = NO_REG;
 	ret->index = X86_AX;
 	ret->scale = 1;
 	ret->value = 0;
@@ -93,7 +102,7 @@ static void unknown_address(struct x86_insn *ret)
 /* The address of a memory operand of an instruction without VEX. */
 static void address(struct look *l, unsigned int size)
 {
-	struct x86_insn *ret = l->ret;
+	struct insn *ret = l->ret;
 	const unsigned int mod = l->insn.raw.modrm.mod, rm = l->insn.raw.modrm.rm;
 	unsigned int index;
 
@@ -139,12 +148,12 @@ static unsigned int gpr_of(ZydisRegister reg)
 
 	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
 		       ? (unsigned int)(whole - ZYDIS_REGISTER_RAX)
-		       : X86_NO_REG;
+		       : NO_REG;
 }
 
 static void store_of(struct look *l, const ZydisDecodedOperand *o)
 {
-	struct x86_insn *ret = l->ret;
+	struct insn *ret = l->ret;
 
 	ret->op = OP_STORE;
 	ret->size = (uint8_t)(o->size / 8 > 64 ? 64 : o->size / 8);
@@ -156,7 +165,7 @@ static void store_of(struct look *l, const ZydisDecodedOperand *o)
 		ret->value += (int64_t)(l->pc + l->insn.length);
 	else if (o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS ||
 		 l->insn.address_width != 64 ||
-		 (o->mem.index != ZYDIS_REGISTER_NONE && ret->index == X86_NO_REG))
+		 (o->mem.index != ZYDIS_REGISTER_NONE && ret->index == NO_REG))
 		unknown_address(ret);
 }
 
@@ -166,7 +175,7 @@ static void by_operands(struct look *l)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	const unsigned int count = l->insn.operand_count;
 
-	if (ZYAN_FAILED(ZydisDecoderDecodeOperands(&l->decoder->zydis, &l->context, &l->insn,
+	if (ZYAN_FAILED(ZydisDecoderDecodeOperands(zydis_of(l->decoder), &l->context, &l->insn,
 						   operands, (ZyanU8)count))) {
 		l->ret->op = OP_BAD;
 		return;
@@ -266,7 +275,7 @@ static void arithmetic_constant(struct look *l, unsigned int opcode)
 
 	if (operation == 7) {
 		l->ret->op = OP_COMPARE;
-		l->ret->reg = (uint8_t)(in_memory(l) ? X86_NO_REG : rm_field(l));
+		l->ret->reg = (uint8_t)(in_memory(l) ? NO_REG : rm_field(l));
 		l->ret->value = value;
 	} else if (in_memory(l) || opcode == 0x80) {
 		write_rm(l, opcode == 0x80 ? 1 : width(l));
@@ -347,14 +356,14 @@ static void push(struct look *l, unsigned int reg)
 {
 	l->ret->op = OP_PUSH;
 	l->ret->size = (uint8_t)(l->insn.operand_width == 16 ? 2 : 8);
-	l->ret->reg = (uint8_t)(l->ret->size == 8 ? reg : X86_NO_REG);
+	l->ret->reg = (uint8_t)(l->ret->size == 8 ? reg : NO_REG);
 }
 
 static void pop(struct look *l, unsigned int reg)
 {
 	l->ret->op = OP_POP;
 	l->ret->size = (uint8_t)(l->insn.operand_width == 16 ? 2 : 8);
-	l->ret->reg = (uint8_t)(l->ret->size == 8 ? reg : X86_NO_REG);
+	l->ret->reg = (uint8_t)(l->ret->size == 8 ? reg : NO_REG);
 	if (l->ret->size != 8)
 		l->ret->mask |= bit(reg);
 }
@@ -374,10 +383,11 @@ static void group5(struct look *l)
 		return;
 	case 2:
 		l->ret->op = OP_CALL_OTHER;
+		l->ret->reg = (uint8_t)(in_memory(l) ? NO_REG : rm_field(l));
 		if (!in_memory(l))
 			return;
 		address(l, 8);
-		if (l->ret->base == X86_NO_REG && l->ret->index == X86_NO_REG)
+		if (l->ret->base == NO_REG && l->ret->index == NO_REG)
 			l->ret->op = OP_CALL_SLOT;
 		return;
 	case 4:
@@ -388,7 +398,7 @@ static void group5(struct look *l)
 			l->ret->reg = (uint8_t)rm_field(l);
 		return;
 	case 6:
-		push(l, in_memory(l) ? X86_NO_REG : rm_field(l));
+		push(l, in_memory(l) ? NO_REG : rm_field(l));
 		return;
 	default: /* far calls and jumps */
 		l->ret->op = OP_BAD;
@@ -447,7 +457,7 @@ static bool low_opcode(struct look *l, unsigned int opcode)
 		return true;
 	case 0x68:
 	case 0x6a:
-		push(l, X86_NO_REG);
+		push(l, NO_REG);
 		return true;
 	case 0x69:
 	case 0x6b:
@@ -479,6 +489,11 @@ static bool low_opcode(struct look *l, unsigned int opcode)
 	case 0x8d:
 		load_address(l);
 		return true;
+	case 0x8f:
+		pop(l, in_memory(l) ? NO_REG : rm_field(l));
+		if (in_memory(l))
+			address(l, l->ret->size);
+		return true;
 	default:
 		return false;
 	}
@@ -502,10 +517,10 @@ static bool middle_opcode(struct look *l, unsigned int opcode)
 		l->ret->mask |= bit(X86_DX);
 		return true;
 	case 0x9c:
-		push(l, X86_NO_REG);
+		push(l, NO_REG);
 		return true;
 	case 0x9d:
-		pop(l, X86_NO_REG);
+		pop(l, NO_REG);
 		return true;
 	default:
 		return false;
@@ -698,19 +713,15 @@ static void other_map(struct look *l, unsigned int opcode)
 	by_operands(l);
 }
 
-void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
-		struct x86_insn *ret)
+void x86_decode(const struct insn_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
+		struct insn *ret)
 {
 	const uint32_t at = ret->at;
 	struct look l = {.decoder = decoder, .pc = pc, .ret = ret};
 
-	*ret = (struct x86_insn){.at = at,
-				 .len = 1,
-				 .reg = X86_NO_REG,
-				 .base = X86_NO_REG,
-				 .index = X86_NO_REG,
-				 .scale = 1};
-	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder->zydis, &l.context, code, size,
+	*ret = (struct insn){
+		.at = at, .len = 1, .reg = NO_REG, .base = NO_REG, .index = NO_REG, .scale = 1};
+	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(zydis_of(decoder), &l.context, code, size,
 						      &l.insn)) ||
 	    !l.insn.length || l.insn.length > size) {
 		ret->op = OP_BAD;
@@ -725,8 +736,8 @@ void x86_decode(const struct x86_decoder *decoder, const uint8_t *code, uint64_t
 		other_map(&l, l.insn.opcode);
 }
 
-void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
-	      char ret[X86_TEXT_MAX])
+void x86_text(const struct insn_decoder *decoder, const uint8_t *code, uint64_t size, uint64_t pc,
+	      char ret[INSN_TEXT_MAX])
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
@@ -734,8 +745,8 @@ void x86_text(const struct x86_decoder *decoder, const uint8_t *code, uint64_t s
 
 	*ret = 0;
 	if (ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT)) &&
-	    ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder->zydis, code, size, &insn, operands)))
+	    ZYAN_SUCCESS(ZydisDecoderDecodeFull(zydis_of(decoder), code, size, &insn, operands)))
 		ZydisFormatterFormatInstruction(&formatter, &insn, operands,
-						insn.operand_count_visible, ret, X86_TEXT_MAX, pc,
+						insn.operand_count_visible, ret, INSN_TEXT_MAX, pc,
 						NULL);
 }
