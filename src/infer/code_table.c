@@ -5,28 +5,14 @@
 #include <string.h>
 
 #include "base/content_digest.h"
+#include "infer/described_rules.h"
 #include "infer/infer.h"
 #include "infer/program_elf.h"
+#include "infer/uncovered_code.h"
 #include "table/table_builder.h"
 
 /* Version of inference; increase it whenever the same code gets other rules. */
-#define INFERENCE_VERSION 5
-
-static int add_gap(void *ctx, uint64_t start, uint64_t end)
-{
-	return coverage_add(ctx, start, end);
-}
-
-/* Ranges of code outside of @functions. */
-static int find_uncovered(const struct program *p, struct coverage *functions, struct coverage *ret)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < p->code.count && !r; i++)
-		r = coverage_gaps(functions, &p->code.ranges[i], add_gap, ret);
-	coverage_settle(ret);
-	return r;
-}
+#define INFERENCE_VERSION 12
 
 static void digest_ranges(struct content_digest *d, const struct coverage *ranges)
 {
@@ -103,12 +89,13 @@ static int put_nothing(struct table_builder *b)
 	return r ? r : table_builder_end(b, 1);
 }
 
-static int compile(const struct infer_rows *rows, struct kept_table *ret)
+static int compile(const struct machine *machine, const struct infer_rows *rows,
+		   struct kept_table *ret)
 {
 	struct table_builder builder;
 	uint64_t size;
 	uint8_t *made;
-	int r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &builder);
+	int r = table_builder_init(machine->arch(), NULL, 0, &builder);
 
 	if (!r)
 		r = put_rows(&builder, rows);
@@ -131,7 +118,7 @@ static int infer_table(struct program *p, const struct coverage *wanted,
 
 	if (r && r != -ENODATA)
 		return r;
-	r = compile(&rows, ret);
+	r = compile(p->machine, &rows, ret);
 	infer_rows_fini(&rows);
 	return r;
 }
@@ -153,13 +140,8 @@ static int find_or_make(struct program *p, struct coverage *functions, struct in
 {
 	struct table_key key;
 	uint64_t size;
-	int r = 0;
+	int r = uncovered_code_find(p, functions, wanted);
 
-	/* covered functions are not analysed, but their starts are known */
-	for (size_t i = 0; i < functions->count && !r; i++)
-		r = program_add_start(p, functions->ranges[i].start, START_SYMBOL);
-	if (!r)
-		r = find_uncovered(p, functions, wanted);
 	if (r)
 		return r;
 	size = coverage_bytes(wanted);
@@ -194,4 +176,9 @@ static int infer_code(int fd, struct coverage *functions, struct infer_budget *b
 	return r;
 }
 
-const struct infer_ops code_table_ops = {infer_code, INFERENCE_VERSION};
+static bool reads(const struct bobbin_arch *arch)
+{
+	return machine_read_here(arch);
+}
+
+const struct infer_ops code_table_ops = {infer_code, described_rules, reads, INFERENCE_VERSION};

@@ -150,7 +150,8 @@ int stated_rows_init(const struct bobbin_cfi_view *views, unsigned int count,
 	*ret = (struct stated_rows){0};
 	r = fde_list_init(views, count, &ret->fdes);
 	if (!r)
-		r = table_builder_init(bobbin_arch_amd64(), NULL, 0, &ret->table);
+		r = table_builder_init(count ? views->arch : bobbin_arch_amd64(), NULL, 0,
+				       &ret->table);
 	return r ? r : compile_cfi_rows(views, count, &ret->table, NULL);
 }
 
@@ -184,14 +185,22 @@ const struct bobbin_rule *stated_rows_at(const struct stated_rows *rows, uint64_
 	return rule_rows_rule(in, after - 1);
 }
 
-bool stated_rule_has_caller(const struct bobbin_rule *rule)
+bool stated_rule_has_caller(const struct bobbin_rule *rule, const struct machine *machine)
 {
-	return rule->cfa.how != BOBBIN_HOW_NO_RULE && rule->ra.how == BOBBIN_HOW_IN_CFA_MEM &&
-	       rule->ra.off == -8;
+	if (rule->cfa.how == BOBBIN_HOW_NO_RULE)
+		return false;
+	if (machine->ra != NO_REG)
+		return rule->ra.how == BOBBIN_HOW_SAME || rule->ra.how == BOBBIN_HOW_IN_CFA_MEM;
+	return rule->ra.how == BOBBIN_HOW_IN_CFA_MEM && rule->ra.off == -8;
 }
 
-/* Hardware numbers by DWARF's. */
-static const uint8_t hardware[X86_REGS] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+/* The value of a register with one of DWARF's numbers. */
+static value reg_of(const struct frame_state *s, unsigned int dwarf)
+{
+	const unsigned int reg = machine_reg(s->machine, dwarf);
+
+	return reg == NO_REG ? VALUE_NONE : s->regs[reg];
+}
 
 /* The CFA that a rule means, as a distance from the one that was inferred. */
 static value cfa_of(const struct frame_state *s, const struct bobbin_rule *rule)
@@ -199,9 +208,9 @@ static value cfa_of(const struct frame_state *s, const struct bobbin_rule *rule)
 	const struct bobbin_place *cfa = &rule->cfa;
 	value v;
 
-	if (cfa->reg >= X86_REGS || rule->index != BOBBIN_NO_INDEX)
+	if (rule->index != BOBBIN_NO_INDEX)
 		return VALUE_NONE;
-	v = value_plus(s->regs[hardware[cfa->reg]], cfa->off);
+	v = value_plus(reg_of(s, cfa->reg), cfa->off);
 	if (cfa->how == BOBBIN_HOW_IN_REG_MEM)
 		v = value_plus(frame_state_word(s, v), rule->plus);
 	return v;
@@ -212,15 +221,30 @@ static bool fp_is_right(const struct frame_state *s, const struct bobbin_place *
 	value at = VALUE_NONE;
 
 	/* tables go on to name the slot when the register has been popped */
-	if (s->regs[X86_BP] == VALUE_CALLERS_FP)
+	if (s->regs[s->machine->fp] == VALUE_CALLERS_FP)
 		return true;
 	if (fp->how == BOBBIN_HOW_IN_CFA_MEM)
 		at = value_on_base(VALUE_CFA, fp->off);
-	else if (fp->how == BOBBIN_HOW_IN_REG_MEM && fp->reg < X86_REGS)
-		at = value_plus(s->regs[hardware[fp->reg]], fp->off);
-	else if (fp->how == BOBBIN_HOW_AT_REG && fp->reg < X86_REGS && !fp->off)
-		return s->regs[hardware[fp->reg]] == VALUE_CALLERS_FP;
+	else if (fp->how == BOBBIN_HOW_IN_REG_MEM)
+		at = value_plus(reg_of(s, fp->reg), fp->off);
+	else if (fp->how == BOBBIN_HOW_AT_REG && !fp->off)
+		return reg_of(s, fp->reg) == VALUE_CALLERS_FP;
 	return frame_state_word(s, at) == VALUE_CALLERS_FP;
+}
+
+static bool is_ra(value v)
+{
+	return v == VALUE_RETURN || v == VALUE_SIGNED_RETURN(INSN_KEY_A) ||
+	       v == VALUE_SIGNED_RETURN(INSN_KEY_B);
+}
+
+/* Where functions save it; as of the frame pointer, tables may go on to name the slot. */
+static bool ra_is_right(const struct frame_state *s, const struct bobbin_place *ra)
+{
+	if (s->machine->ra == NO_REG || is_ra(s->regs[s->machine->ra]))
+		return true;
+	return ra->how == BOBBIN_HOW_IN_CFA_MEM &&
+	       is_ra(frame_state_word(s, value_on_base(VALUE_CFA, ra->off)));
 }
 
 unsigned int stated_rule_check(const struct bobbin_rule *rule, const struct frame_state *state)
@@ -231,5 +255,7 @@ unsigned int stated_rule_check(const struct bobbin_rule *rule, const struct fram
 		faults |= STATED_CFA_DIFFERS;
 	if (!fp_is_right(state, &rule->fp))
 		faults |= STATED_FP_DIFFERS;
+	if (!ra_is_right(state, &rule->ra))
+		faults |= STATED_RA_DIFFERS;
 	return faults;
 }

@@ -41,12 +41,13 @@ int stated_rows_bound(const struct stated_rows *rows, const struct bobbin_cfi_vi
 const struct bobbin_rule *stated_rows_at(const struct stated_rows *rows, uint64_t pc);
 
 /* Whether a rule can be compared: it says where the return address is. */
-bool stated_rule_has_caller(const struct bobbin_rule *rule);
+bool stated_rule_has_caller(const struct bobbin_rule *rule, const struct machine *machine);
 
 /* Faults of a rule, by what it gets wrong. */
 enum stated_fault {
 	STATED_CFA_DIFFERS = 1 << 0,
 	STATED_FP_DIFFERS = 1 << 1,
+	STATED_RA_DIFFERS = 1 << 2,
 };
 
 unsigned int stated_rule_check(const struct bobbin_rule *rule, const struct frame_state *state);

@@ -108,7 +108,7 @@ static int find(struct lint *l, const struct infer_observation *o, const struct 
 	return vector_push(l->findings, l->count, l->capacity, finding);
 }
 
-static bool falls_through(const struct x86_insn *insn)
+static bool falls_through(const struct insn *insn)
 {
 	return insn->op != OP_RETURN && insn->op != OP_JUMP && insn->op != OP_JUMP_REG &&
 	       insn->op != OP_JUMP_MEM && insn->op != OP_STOP && insn->op != OP_BAD;
@@ -133,7 +133,7 @@ static int observe(void *ctx, const struct infer_observation *o)
 	for (unsigned int i = 0; i < TABLES && !r; i++) {
 		unsigned int kinds;
 
-		if (!has[i] || !stated_rule_has_caller(&s[i].rule))
+		if (!has[i] || !stated_rule_has_caller(&s[i].rule, l->program.machine))
 			continue;
 		l->out->compared++;
 		kinds = stated_rule_check(&s[i].rule, o->state);
@@ -180,9 +180,9 @@ static bool is_right_between(const struct lint *l, enum lint_section section, ui
 }
 
 /* The instruction before an address from which control goes on to it, or 0. */
-static uint64_t one_before(const struct lint *l, const struct x86_decoder *decoder, uint64_t pc)
+static uint64_t one_before(const struct lint *l, const struct insn_decoder *decoder, uint64_t pc)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	for (uint64_t at = pc - 1; at && pc - at <= MOST_INSN_BYTES; at--) {
 		uint64_t size;
@@ -190,7 +190,7 @@ static uint64_t one_before(const struct lint *l, const struct x86_decoder *decod
 
 		if (!code || !code_set_has(&l->passed_on, at))
 			continue;
-		x86_decode(decoder, code, size, at, &insn);
+		insn_decode(decoder, code, size, at, &insn);
 		return at + insn.len == pc ? at : 0;
 	}
 	return 0;
@@ -220,7 +220,7 @@ static bool is_elsewhere(const struct lint *l, const struct lint_fault *fault)
 	       (fault->start == fault->function && !code_set_has(&l->jumped_to, fault->start));
 }
 
-static int merge_one(struct lint *l, const struct x86_decoder *decoder,
+static int merge_one(struct lint *l, const struct insn_decoder *decoder,
 		     const struct finding *finding)
 {
 	struct lint_result *out = l->out;
@@ -254,7 +254,7 @@ static int merge_one(struct lint *l, const struct x86_decoder *decoder,
 }
 
 /* An instruction is found once for each function that it is a part of. */
-static int merge(struct lint *l, const struct x86_decoder *decoder)
+static int merge(struct lint *l, const struct insn_decoder *decoder)
 {
 	int r = 0;
 
@@ -273,7 +273,7 @@ static int merge(struct lint *l, const struct x86_decoder *decoder)
 
 static int conclude(struct lint *l)
 {
-	struct x86_decoder *decoder;
+	struct insn_decoder *decoder;
 	int r;
 
 	if (l->count)
@@ -285,11 +285,11 @@ static int conclude(struct lint *l)
 		qsort(l->pads, l->pad_count, sizeof(*l->pads), vector_by_start);
 	if (l->uncalled_count)
 		qsort(l->uncalled, l->uncalled_count, sizeof(*l->uncalled), vector_by_start);
-	decoder = x86_decoder_open();
+	decoder = insn_decoder_open(l->program.machine);
 	if (!decoder)
 		return -ENOMEM;
 	r = merge(l, decoder);
-	x86_decoder_close(decoder);
+	insn_decoder_close(decoder);
 	return r;
 }
 
