@@ -19,7 +19,7 @@ int flow_open(struct program *program, struct flow **ret)
 	struct flow *f;
 	int r;
 
-	if (!x86_decoder_exists())
+	if (!program->machine->exists())
 		return -ENOTSUP;
 	if (!program->code.count)
 		return -ENODATA;
@@ -27,7 +27,7 @@ int flow_open(struct program *program, struct flow **ret)
 	if (!f)
 		return -ENOMEM;
 	f->program = program;
-	f->decoder = x86_decoder_open();
+	f->decoder = insn_decoder_open(program->machine);
 	r = f->decoder ? insn_map_init(&f->map, program->code.ranges[0].start,
 				       program->code.ranges[program->code.count - 1].end)
 		       : -ENOMEM;
@@ -42,7 +42,7 @@ void flow_close(struct flow *flow)
 {
 	if (!flow)
 		return;
-	x86_decoder_close(flow->decoder);
+	insn_decoder_close(flow->decoder);
 	insn_map_fini(&flow->map);
 	free(flow->labels);
 	free(flow->queue);
@@ -85,7 +85,7 @@ static int look_ahead(struct flow *f, uint64_t addr)
 	return vector_push(f->ahead, f->ahead_count, f->ahead_capacity, addr);
 }
 
-static int decode(struct flow *f, uint64_t addr, struct x86_insn *ret)
+static int decode(struct flow *f, uint64_t addr, struct insn *ret)
 {
 	uint64_t size;
 	const uint8_t *code = program_bytes(f->program, addr, &size);
@@ -93,9 +93,10 @@ static int decode(struct flow *f, uint64_t addr, struct x86_insn *ret)
 	ret->at = (uint32_t)(addr - f->map.base);
 	if (!code || f->map.count >= MOST_INSTRUCTIONS) {
 		f->out.spent |= !!code;
-		*ret = (struct x86_insn){.at = ret->at, .op = OP_BAD, .len = 1};
+		*ret = (struct insn){
+			.at = ret->at, .op = OP_BAD, .len = f->program->machine->shortest};
 	} else {
-		x86_decode(f->decoder, code, size, addr, ret);
+		insn_decode(f->decoder, code, size, addr, ret);
 	}
 	return insn_map_add(&f->map, ret);
 }
@@ -103,7 +104,7 @@ static int decode(struct flow *f, uint64_t addr, struct x86_insn *ret)
 /* Decode from an address on, as long as control goes on and the code is the function's. */
 static int decode_run(struct flow *f, uint64_t addr)
 {
-	struct x86_insn insn;
+	struct insn insn;
 	int r;
 
 	do {
@@ -118,7 +119,7 @@ static int decode_run(struct flow *f, uint64_t addr)
 		    flow_owns(f, (uint64_t)insn.value))
 			r = look_ahead(f, (uint64_t)insn.value);
 		addr += insn.len;
-	} while (!r && x86_goes_on(&insn) && flow_owns(f, addr));
+	} while (!r && insn_goes_on(&insn) && flow_owns(f, addr));
 	return r;
 }
 
@@ -172,7 +173,7 @@ static int queue(struct flow *f, struct label *label)
 /* Note that a call does not return, nor do other calls of the same callee. */
 static void end_calls(struct flow *f, uint32_t number)
 {
-	const struct x86_insn *call = &f->map.insns[number].insn;
+	const struct insn *call = &f->map.insns[number].insn;
 
 	f->map.insns[number].ends = true;
 	for (size_t i = 0; i < f->map.count && call->op == OP_CALL; i++) {
@@ -230,12 +231,14 @@ static int leave(struct flow *f, uint64_t addr, const struct frame_state *state,
 {
 	const struct bobbin_range *code = program_code(f->program, addr);
 	struct program_start *start = code ? program_start(f->program, addr) : NULL;
+	const bool is_function = start && start->addr == addr && start->flags & START_CERTAIN;
 
 	*joined = false;
 	if (frame_state_is_undone(state))
 		return flow_call_last(f, addr, start);
-	if (!code || f->part_count == MOST_PARTS ||
-	    (start && start->addr == addr && start->flags & START_CERTAIN)) {
+	if (is_function && frame_state_may_return(state))
+		return flow_call_last_with_arguments(f, addr);
+	if (is_function || !code || f->part_count == MOST_PARTS) {
 		flow_contradict(f);
 		return 0;
 	}
@@ -262,10 +265,10 @@ int flow_go_to(struct flow *f, uint64_t addr, const struct frame_state *state)
 static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
 {
 	/* a copy: following targets may move the array */
-	const struct x86_insn insn = f->map.insns[number].insn;
+	const struct insn insn = f->map.insns[number].insn;
 	struct frame_state taken;
 
-	*on = x86_goes_on(&insn);
+	*on = insn_goes_on(&insn);
 	switch (insn.op) {
 	case OP_CALL:
 	case OP_CALL_SLOT:
@@ -291,6 +294,8 @@ static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool
 		frame_state_branch(state, &insn, false);
 		return flow_go_to(f, (uint64_t)insn.value, &taken);
 	default:
+		if (frame_state_mistakes_return(state, &insn))
+			flow_contradict(f);
 		f->out.by_fp |= frame_state_leaves(state, &insn);
 		frame_state_step(state, &insn, number);
 		return 0;
@@ -299,7 +304,7 @@ static int pass(struct flow *f, uint32_t number, struct frame_state *state, bool
 
 static uint32_t next_insn(const struct flow *f, uint32_t number)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const struct insn *insn = &f->map.insns[number].insn;
 
 	if (number + 1 < f->map.count && f->map.insns[number + 1].insn.at == insn->at + insn->len)
 		return number + 1;
@@ -350,10 +355,10 @@ static int run(struct flow *f, uint32_t number, struct frame_state *state)
 	bool on = true;
 
 	for (;; number = next) {
-		const struct x86_insn *insn = &f->map.insns[number].insn;
+		const struct insn *insn = &f->map.insns[number].insn;
 		int r;
 
-		if (x86_is_call(insn)) {
+		if (insn_is_call(insn)) {
 			call = number + 1;
 			f->doubt |= flow_call_is_doubtful(f, number);
 		} else if (insn->op != OP_NOTHING || insn->mask)
@@ -387,6 +392,8 @@ static void begin_round(struct flow *f)
 	f->queue_count = 0;
 	f->store_size = 0;
 	f->callee_count = 0;
+	f->calls = false;
+	f->changes = 0;
 	f->again = f->bad = f->moves_differ = f->doubt = false;
 	f->out = (struct flow_outcome){.spent = f->out.spent, .rejected = f->out.rejected};
 }
@@ -401,7 +408,7 @@ static int settle(struct flow *f)
 	begin_round(f);
 	if (r)
 		return r;
-	frame_state_entry(&state);
+	frame_state_entry(&state, f->program->machine);
 	r = arrive(f, first, &state, 0);
 	while (!r && f->queue_count && !f->again && !f->out.spent && !f->out.rejected) {
 		struct label *label = &f->labels[f->queue[--f->queue_count]];
@@ -424,8 +431,17 @@ static int count(void *ctx, const struct flow_visit *visit)
 	struct bobbin_rule rule;
 
 	f->out.instructions++;
-	f->bad |= !frame_state_rule(visit->state, false, &rule);
+	f->changes |= insn_changes(visit->insn);
+	f->bad |= !frame_state_rule(visit->state, false, &rule) &&
+		  !frame_state_is_left(visit->state);
 	return 0;
+}
+
+/* Registers that functions may change, but for that which the call itself changes. */
+static uint32_t keepable(const struct machine *machine)
+{
+	return machine->ra == NO_REG ? machine->call_clobbers
+				     : machine->call_clobbers & ~(1u << machine->ra);
 }
 
 /* Set the outcome, once all states are final. */
@@ -437,14 +453,16 @@ static void conclude(struct flow *f)
 	out->verified = !f->bad &&
 			(out->exits || !out->unresolved || (!f->others && !out->assumed));
 	out->no_return = out->verified && !out->exits && !out->unresolved;
-	out->rejected |= f->others && (!out->verified || !out->proofs);
+	out->rejected |= f->others && (!out->verified || !(out->proofs || f->called));
 	if (f->moves_differ || (out->exits && !out->returns))
 		out->effect = (struct callee_effect){0};
+	if (out->verified && !f->calls && !out->unresolved && out->effect.end == CALLEE_RETURNS)
+		out->effect.keeps = keepable(f->program->machine) & ~f->changes;
 	out->effect.leaves = out->proofs > 0;
 }
 
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
-		 struct flow_outcome *ret)
+		 bool called, struct flow_outcome *ret)
 {
 	unsigned int rounds = 0;
 	int r;
@@ -456,6 +474,7 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
 	flow->out = (struct flow_outcome){0};
 	flow->start = start;
 	flow->others = others;
+	flow->called = called;
 	flow->parts[0] = (struct bobbin_range){start, end};
 	flow->part_count = 1;
 	do {
@@ -474,9 +493,9 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
 /* Execute an instruction on the state, without following its targets. */
 static void repeat(const struct flow *f, uint32_t number, struct frame_state *state)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const struct insn *insn = &f->map.insns[number].insn;
 
-	if (x86_is_call(insn)) {
+	if (insn_is_call(insn)) {
 		flow_step_call(f, number, state);
 		return;
 	}
@@ -488,10 +507,10 @@ static void repeat(const struct flow *f, uint32_t number, struct frame_state *st
 /* The next instruction of a run, which a label ends; NO_INSN: there is none. */
 static uint32_t next_of_run(const struct flow *f, uint32_t number)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const struct insn *insn = &f->map.insns[number].insn;
 	uint32_t next;
 
-	if (x86_is_call(insn) ? flow_call_ends(f, number) : !x86_goes_on(insn))
+	if (insn_is_call(insn) ? flow_call_ends(f, number) : !insn_goes_on(insn))
 		return NO_INSN;
 	next = next_insn(f, number);
 	return next == NO_INSN || f->map.insns[next].label ? NO_INSN : next;
@@ -514,8 +533,8 @@ static bool is_sure(const struct flow *f, uint64_t addr)
  */
 static bool confirms(const struct flow *f, uint32_t number)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
-	const bool on = x86_is_call(insn) ? !flow_call_ends(f, number) : x86_goes_on(insn);
+	const struct insn *insn = &f->map.insns[number].insn;
+	const bool on = insn_is_call(insn) ? !flow_call_ends(f, number) : insn_goes_on(insn);
 
 	return insn->op == OP_RETURN || (on && is_sure(f, flow_after(f, number))) ||
 	       ((insn->op == OP_JUMP || insn->op == OP_BRANCH) &&
@@ -559,12 +578,12 @@ static int visit_run(struct flow *f, const struct label *label, flow_visitor vis
 
 	memcpy(&state, kept, FRAME_STATE_SIZE(kept->count));
 	for (; number != NO_INSN && !r; number = next) {
-		const struct x86_insn *insn = &f->map.insns[number].insn;
+		const struct insn *insn = &f->map.insns[number].insn;
 
 		r = visit(ctx, &(struct flow_visit){flow_address(f, number), insn, &state, doubt});
 		next = next_of_run(f, number);
 		repeat(f, number, &state);
-		if (x86_is_call(insn) && flow_call_is_doubtful(f, number))
+		if (insn_is_call(insn) && flow_call_is_doubtful(f, number))
 			doubt = !is_confirmed(f, next);
 	}
 	return r;

@@ -26,11 +26,11 @@ void flow_close(struct flow *flow);
 
 /*
  * Analyse the function from @start to at most @end. If @others is not NULL, this may not be a
- * function: it is rejected if it cannot be verified, if its code is in @others, or if no exit
- * proves that the return address was on top of the stack at @start. 0, -ENOMEM.
+ * function: it is rejected if it cannot be verified, if its code is in @others, or, unless it is
+ * @called, if no exit proves that the return address was on top of the stack at @start. 0, -ENOMEM.
  */
 int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct code_set *others,
-		 struct flow_outcome *ret);
+		 bool called, struct flow_outcome *ret);
 
 /**
  * struct flow_visit - an instruction of the function that was analysed last
@@ -41,7 +41,7 @@ int flow_analyse(struct flow *flow, uint64_t start, uint64_t end, const struct c
  */
 struct flow_visit {
 	uint64_t pc;
-	const struct x86_insn *insn;
+	const struct insn *insn;
 	const struct frame_state *state;
 	bool doubt;
 };

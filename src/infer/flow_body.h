@@ -4,8 +4,8 @@
 #define BOBBIN_INFER_FLOW_BODY_H
 
 #include "infer/frame_state.h"
+#include "infer/insn.h"
 #include "infer/program_code.h"
-#include "infer/x86_insn.h"
 
 /*
  * The instructions of a function that were decoded, by address.  The map of a file is made once,
@@ -16,7 +16,7 @@
 
 /* An instruction, and what its function's analysis keeps of it. */
 struct mapped_insn {
-	struct x86_insn insn;
+	struct insn insn;
 	uint32_t label;     /* number of its label + 1, or 0 */
 	bool reached, ends; /* a state has reached it; a call that does not return here */
 };
@@ -50,7 +50,7 @@ void insn_map_empty(struct insn_map *map);
 uint32_t insn_map_find(const struct insn_map *map, uint64_t addr);
 
 /* Append an instruction whose @at is set.  0, -ENOMEM. */
-int insn_map_add(struct insn_map *map, const struct x86_insn *insn);
+int insn_map_add(struct insn_map *map, const struct insn *insn);
 
 /* Functions begin at multiples of this. */
 #define FLOW_ALIGNMENT 16
@@ -70,7 +70,7 @@ struct label {
 
 struct flow {
 	struct program *program;
-	struct x86_decoder *decoder;
+	struct insn_decoder *decoder;
 	struct insn_map map;
 	struct label *labels;
 	size_t label_count, label_capacity;
@@ -84,11 +84,14 @@ struct flow {
 	unsigned int part_count;
 	uint64_t start, steps;
 	const struct code_set *others; /* their code, if this may not be a function; or NULL */
+	bool called;                   /* if it is one, it starts as a function does */
 	uint64_t *callees;
 	size_t callee_count, callee_capacity;
 	bool moves_differ; /* returns leave different stack pointers */
 	bool again;        /* the results are invalid: begin again */
 	bool bad;          /* a contradiction was found */
+	bool calls;        /* or leaves by a jump */
+	uint32_t changes;  /* registers that it changes itself */
 	bool doubt;        /* that of the current instruction */
 	struct flow_outcome out;
 };
@@ -122,9 +125,12 @@ int flow_go_to(struct flow *f, uint64_t addr, const struct frame_state *state);
 /* Note a tail call to an address; @start: the last known start at or before it, or NULL. */
 int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *start);
 
+/* The same, where the return address is below arguments for the other function, or above. */
+int flow_call_last_with_arguments(struct flow *f, uint64_t addr);
+
 /* Effects of returns, indirect jumps and calls. @on: control continues after the call. */
-int flow_pass_return(struct flow *f, const struct x86_insn *insn, const struct frame_state *state);
-int flow_pass_jump(struct flow *f, const struct x86_insn *insn, const struct frame_state *state);
+int flow_pass_return(struct flow *f, const struct insn *insn, const struct frame_state *state);
+int flow_pass_jump(struct flow *f, const struct insn *insn, const struct frame_state *state);
 int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, bool *on);
 
 /* Whether nothing but padding follows an instruction, up to where a function may begin. */

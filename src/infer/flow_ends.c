@@ -9,8 +9,12 @@
 #define WORD 8
 /* Entries of a table of jumps. */
 #define MOST_ENTRIES 16384
-/* The stack pointer at the start, and where the return address is. */
-#define ENTRY_SP value_on_base(VALUE_CFA, -WORD)
+
+/* The stack pointer at the start. */
+static value entry_sp(const struct flow *f)
+{
+	return value_on_base(VALUE_CFA, f->program->machine->entry_sp);
+}
 
 static int add_callee(struct flow *f, uint64_t addr)
 {
@@ -29,14 +33,15 @@ static void note_return(struct flow *f, int64_t moves, bool loses_fp)
 		moves = 0;
 	}
 	if (!f->out.returns++)
-		*effect = (struct callee_effect){(int32_t)moves, CALLEE_RETURNS, loses_fp, false};
+		*effect = (struct callee_effect){
+			.moves = (int32_t)moves, .end = CALLEE_RETURNS, .loses_fp = loses_fp};
 	f->moves_differ |= effect->moves != moves;
 	effect->loses_fp &= loses_fp;
 }
 
 static bool has_callers_fp(const struct frame_state *state)
 {
-	return state->regs[X86_BP] == VALUE_CALLERS_FP;
+	return state->regs[state->machine->fp] == VALUE_CALLERS_FP;
 }
 
 int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *start)
@@ -44,6 +49,7 @@ int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *st
 	const bool ends = program_call_ends(f->program, addr);
 	const bool exact = start && start->addr == addr;
 
+	f->calls = true;
 	f->out.exits += !ends;
 	/* a jump to a thunk may be a switch of this function */
 	f->out.proofs += !ends && exact && start->flags & START_CERTAIN && start->effect.leaves;
@@ -52,18 +58,45 @@ int flow_call_last(struct flow *f, uint64_t addr, const struct program_start *st
 	return add_callee(f, addr);
 }
 
-/* Whether a jump through memory goes to a function of another file. */
-static bool is_import(const struct flow *f, const struct x86_insn *jump)
+int flow_call_last_with_arguments(struct flow *f, uint64_t addr)
 {
-	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
-	       program_is_import(f->program, (uint64_t)jump->value);
+	f->calls = true;
+	if (!program_call_ends(f->program, addr)) {
+		f->out.exits++;
+		note_return(f, INT64_MAX, false);
+	}
+	return add_callee(f, addr);
+}
+
+/* The word that a jump goes through, maybe by a register; false: another jump, or it is unknown. */
+static bool slot_of(const struct frame_state *state, const struct insn *jump, uint64_t *ret)
+{
+	if (jump->op == OP_JUMP_MEM && jump->base == NO_REG && jump->index == NO_REG) {
+		*ret = (uint64_t)jump->value;
+		return true;
+	}
+	if (jump->op != OP_JUMP_REG || value_kind(state->regs[jump->reg]) != VALUE_SLOT)
+		return false;
+	*ret = (uint64_t)value_of_number(state->regs[jump->reg]);
+	return true;
+}
+
+/* Whether a jump through memory goes to a function of another file. */
+static bool is_import(const struct flow *f, const struct frame_state *state,
+		      const struct insn *jump)
+{
+	uint64_t slot;
+
+	return slot_of(state, jump, &slot) && program_is_import(f->program, slot);
 }
 
 /* The target of a jump through a word that never changes; false: it may change. */
-static bool fixed_target(const struct flow *f, const struct x86_insn *jump, uint64_t *ret)
+static bool fixed_target(const struct flow *f, const struct frame_state *state,
+			 const struct insn *jump, uint64_t *ret)
 {
-	return jump->op == OP_JUMP_MEM && jump->base == X86_NO_REG && jump->index == X86_NO_REG &&
-	       program_fixed_word(f->program, (uint64_t)jump->value, ret) &&
+	uint64_t slot;
+
+	return slot_of(state, jump, &slot) && program_fixed_word(f->program, slot, ret) &&
 	       program_code(f->program, *ret);
 }
 
@@ -73,6 +106,7 @@ static bool fixed_target(const struct flow *f, const struct x86_insn *jump, uint
  */
 static void jump_somewhere(struct flow *f, const struct frame_state *state, bool import)
 {
+	f->calls = true;
 	if (frame_state_is_undone(state)) {
 		f->out.exits++;
 		f->out.proofs += import;
@@ -88,75 +122,118 @@ static void jump_somewhere(struct flow *f, const struct frame_state *state, bool
  * @at: the next entry
  * @end: at most as far
  * @base: of its distances
- * @distances: entries are 32-bit distances, not addresses
+ * @entry: bytes of one
+ * @scale: of distances; 0: entries are addresses
+ * @has_sign: distances may be negative
  */
 struct jump_table {
 	const struct program *program;
 	uint64_t at, end, base;
-	bool distances;
+	unsigned int entry, scale;
+	bool has_sign;
 };
 
 /* Where an indirect jump leads, as far as is known. */
-static value jump_value(const struct frame_state *state, const struct x86_insn *jump)
+static value jump_value(const struct frame_state *state, const struct insn *jump)
 {
 	return jump->op == OP_JUMP_MEM ? frame_state_load(state, jump) : state->regs[jump->reg];
 }
 
+static struct jump_table narrow_table(value v)
+{
+	const unsigned int form = value_form(v);
+
+	return (struct jump_table){
+		.at = (uint64_t)value_narrow_table(v),
+		.base = (uint64_t)value_narrow_from(v),
+		.entry = 1u << (form & VALUE_ENTRY_SIZE),
+		.scale = value_narrow_scaled(v) ? 4 : 1,
+		.has_sign = form & VALUE_ENTRY_SIGNED,
+	};
+}
+
+/* The table that a value is from, without its end; false: from none. */
+static bool table_of_value(value v, struct jump_table *ret)
+{
+	switch (value_kind(v)) {
+	case VALUE_CASE:
+	case VALUE_CASE_FROM:
+		*ret = (struct jump_table){.at = (uint64_t)value_case_table(v),
+					   .base = (uint64_t)value_case_from(v),
+					   .entry = 4,
+					   .scale = 1,
+					   .has_sign = true};
+		return true;
+	case VALUE_ENTRY_OF_U64:
+		*ret = (struct jump_table){.at = (uint64_t)value_of_number(v), .entry = 8};
+		return true;
+	case VALUE_CASE_NARROW:
+		*ret = narrow_table(v);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The table of an indirect jump, in the state before it; false: it has none that is known. */
-static bool jump_table_of(const struct program *program, const struct x86_insn *jump,
+static bool jump_table_of(const struct program *program, const struct insn *jump,
 			  const struct frame_state *state, struct jump_table *ret)
 {
-	const value v = jump_value(state, jump);
-	unsigned int entry;
-	uint64_t most;
+	uint64_t most = MOST_ENTRIES;
 
-	if (value_kind(v) != VALUE_CASE && value_kind(v) != VALUE_CASE_FROM &&
-	    value_kind(v) != VALUE_ENTRY_OF_U64)
+	if (!table_of_value(jump_value(state, jump), ret))
 		return false;
-	entry = value_kind(v) == VALUE_ENTRY_OF_U64 ? 8 : 4;
 	ret->program = program;
-	ret->distances = entry == 4;
-	ret->at = (uint64_t)(ret->distances ? value_case_table(v) : value_of_number(v));
-	ret->base = ret->distances ? (uint64_t)value_case_from(v) : 0;
-	most = state->limit > 0 && state->limit < MOST_ENTRIES ? (uint64_t)state->limit
-							       : MOST_ENTRIES;
-	ret->end = ret->at + most * entry;
+	if (state->limit > 0 && state->limit < MOST_ENTRIES)
+		most = (uint64_t)state->limit;
+	else if (ret->entry < 4)
+		return false; /* whatever follows would be an entry, too */
+	ret->end = ret->at + most * ret->entry;
 	if (program_next_table(program, ret->at) < ret->end)
 		ret->end = program_next_table(program, ret->at);
 	return true;
 }
 
+static uint64_t distance_of(const struct jump_table *table, const uint8_t *bytes)
+{
+	switch (table->entry) {
+	case 1:
+		return table->has_sign ? (uint64_t)(int64_t)(int8_t)*bytes : *bytes;
+	case 2:
+		return table->has_sign ? (uint64_t)(int64_t)(int16_t)load_u16(bytes, false)
+				       : load_u16(bytes, false);
+	default:
+		return (uint64_t)(int64_t)(int32_t)load_u32(bytes, false);
+	}
+}
+
 /* The next target, which is code; false: there are no more. */
 static bool jump_table_next(struct jump_table *table, uint64_t *ret)
 {
+	const uint64_t at = table->at;
 	const uint8_t *bytes;
 	uint64_t size;
 
-	if (table->at >= table->end)
+	if (at >= table->end)
 		return false;
-	if (!table->distances) {
-		if (!program_word(table->program, table->at, ret))
-			return false;
-		table->at += 8;
-		return program_code(table->program, *ret);
-	}
-	bytes = program_bytes(table->program, table->at, &size);
-	if (!bytes || size < 4)
+	table->at += table->entry;
+	if (!table->scale)
+		return program_word(table->program, at, ret) && program_code(table->program, *ret);
+	bytes = program_bytes(table->program, at, &size);
+	if (!bytes || size < table->entry)
 		return false;
-	*ret = table->base + (uint64_t)(int64_t)(int32_t)load_u32(bytes, false);
-	table->at += 4;
+	*ret = table->base + distance_of(table, bytes) * table->scale;
 	return program_code(table->program, *ret);
 }
 
-static int jump_by_table(struct flow *f, const struct x86_insn *insn,
-			 const struct frame_state *state)
+static int jump_by_table(struct flow *f, const struct insn *insn, const struct frame_state *state)
 {
 	struct jump_table table;
 	uint64_t target;
 	int r = 0;
 
 	if (!jump_table_of(f->program, insn, state, &table)) {
-		jump_somewhere(f, state, is_import(f, insn));
+		jump_somewhere(f, state, is_import(f, state, insn));
 		return 0;
 	}
 	while (!r && jump_table_next(&table, &target)) {
@@ -179,9 +256,9 @@ static void return_from_elsewhere(struct flow *f, const struct frame_state *stat
 	note_return(f, moves, !has_callers_fp(state));
 }
 
-int flow_pass_jump(struct flow *f, const struct x86_insn *insn, const struct frame_state *state)
+int flow_pass_jump(struct flow *f, const struct insn *insn, const struct frame_state *state)
 {
-	const value to = jump_value(state, insn), sp = state->regs[X86_SP];
+	const value to = jump_value(state, insn), sp = frame_state_sp(state);
 	uint64_t target;
 
 	if (to == VALUE_RETURN && value_is_cfa(sp)) {
@@ -191,7 +268,7 @@ int flow_pass_jump(struct flow *f, const struct x86_insn *insn, const struct fra
 	if (value_kind(to) == VALUE_CONSTANT &&
 	    program_code(f->program, (uint64_t)value_of_number(to)))
 		return flow_go_to(f, (uint64_t)value_of_number(to), state);
-	if (fixed_target(f, insn, &target))
+	if (fixed_target(f, state, insn, &target))
 		return flow_go_to(f, target, state);
 	return jump_by_table(f, insn, state);
 }
@@ -202,36 +279,62 @@ static void return_without_address(struct flow *f, value sp)
 	const bool popped = value_offset(sp) > -WORD;
 
 	if (!f->out.returns && value_offset(sp) <= INT32_MAX)
-		f->out.effect = (struct callee_effect){popped ? (int32_t)value_offset(sp) : 0,
-						       popped ? CALLEE_DROPS : CALLEE_REPLACES,
-						       false, false};
+		f->out.effect =
+			(struct callee_effect){.moves = popped ? (int32_t)value_offset(sp) : 0,
+					       .end = popped ? CALLEE_DROPS : CALLEE_REPLACES};
 	flow_contradict(f);
 }
 
-static void return_to_caller(struct flow *f, const struct x86_insn *insn,
-			     const struct frame_state *state)
+/* Leaves the function with the stack pointer of its start, moved by @moves once it has returned. */
+static void return_undone(struct flow *f, const struct frame_state *state, int64_t moves)
 {
-	const value sp = state->regs[X86_SP];
-
-	if (sp != ENTRY_SP) {
-		return_from_elsewhere(f, state, value_offset(sp) + WORD + insn->value);
-		return;
-	}
 	if (has_callers_fp(state)) {
 		f->out.exits++;
 		f->out.proofs++;
 	} else {
 		flow_contradict(f);
 	}
-	note_return(f, insn->value, !has_callers_fp(state));
+	note_return(f, moves, !has_callers_fp(state));
 }
 
-int flow_pass_return(struct flow *f, const struct x86_insn *insn, const struct frame_state *state)
+static void return_to_caller(struct flow *f, const struct insn *insn,
+			     const struct frame_state *state)
 {
-	const value sp = state->regs[X86_SP], to = frame_state_word(state, sp);
+	const value sp = frame_state_sp(state);
+
+	if (sp == entry_sp(f))
+		return_undone(f, state, insn->value);
+	else /* callers cannot know how far it is moved if the function counts what it takes off */
+		return_from_elsewhere(f, state,
+				      value_is_cfa(sp) ? value_offset(sp) + WORD + insn->value
+						       : INT64_MAX);
+}
+
+/* To the address in a register, which may have been signed. */
+static int return_by_register(struct flow *f, const struct insn *insn,
+			      const struct frame_state *state)
+{
+	const value to = state->regs[insn->reg];
+
+	if (frame_state_sp(state) == entry_sp(f) &&
+	    to == (insn->cond ? VALUE_SIGNED_RETURN(insn->cond) : VALUE_RETURN))
+		return_undone(f, state, 0);
+	else if (value_kind(to) == VALUE_CONSTANT &&
+		 program_code(f->program, (uint64_t)value_of_number(to)))
+		return flow_go_to(f, (uint64_t)value_of_number(to), state);
+	else
+		flow_contradict(f);
+	return 0;
+}
+
+int flow_pass_return(struct flow *f, const struct insn *insn, const struct frame_state *state)
+{
+	const value sp = frame_state_sp(state), to = frame_state_word(state, sp);
 	struct frame_state after = *state;
 
-	after.regs[X86_SP] = value_plus(sp, WORD);
+	if (insn->reg != NO_REG)
+		return return_by_register(f, insn, state);
+	after.regs[after.machine->sp] = value_plus(sp, WORD);
 	if (to == VALUE_RETURN)
 		return_to_caller(f, insn, state);
 	else if (value_kind(to) == VALUE_CONSTANT &&
@@ -247,19 +350,19 @@ int flow_pass_return(struct flow *f, const struct x86_insn *insn, const struct f
 bool flow_is_padded(const struct flow *f, uint32_t number)
 {
 	const uint64_t first = flow_after(f, number);
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 	uint64_t size;
 
-	/* one nop may be a statement, without optimisation */
-	if ((first + 1) % FLOW_ALIGNMENT == 0)
+	/* one of the shortest may be a statement, without optimisation */
+	if ((first + f->program->machine->shortest) % FLOW_ALIGNMENT == 0)
 		return false;
 	for (uint64_t at = first; at % FLOW_ALIGNMENT || at == first; at += insn.len) {
 		const uint8_t *code = program_bytes(f->program, at, &size);
 
 		if (!code)
 			return false;
-		x86_decode(f->decoder, code, size, at, &insn);
-		if (!x86_is_padding(code, insn.len))
+		insn_decode(f->decoder, code, size, at, &insn);
+		if (!f->program->machine->is_padding(code, insn.len))
 			return false;
 	}
 	return true;
@@ -268,13 +371,14 @@ bool flow_is_padded(const struct flow *f, uint32_t number)
 /* A call of the next instruction, with which position-independent code finds its address. */
 static bool pushes_its_place(const struct flow *f, uint32_t number)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const struct insn *insn = &f->map.insns[number].insn;
 
-	return insn->op == OP_CALL && (uint64_t)insn->value == flow_after(f, number);
+	return insn->op == OP_CALL && f->program->machine->ra == NO_REG &&
+	       (uint64_t)insn->value == flow_after(f, number);
 }
 
 /* The callee of a call; false: it is unknown. */
-static bool callee_of(const struct flow *f, const struct x86_insn *call, uint64_t *ret)
+static bool callee_of(const struct flow *f, const struct insn *call, uint64_t *ret)
 {
 	if (call->op == OP_CALL_SLOT)
 		return program_fixed_word(f->program, (uint64_t)call->value, ret);
@@ -284,20 +388,20 @@ static bool callee_of(const struct flow *f, const struct x86_insn *call, uint64_
 
 bool flow_call_ends(const struct flow *f, uint32_t number)
 {
-	const struct x86_insn *insn = &f->map.insns[number].insn;
+	const struct insn *insn = &f->map.insns[number].insn;
 	uint64_t callee;
 
 	if (pushes_its_place(f, number))
 		return false;
 	/* if this may not be a function, the call may be the last one of another function */
-	if (f->map.insns[number].ends || (f->others && flow_is_padded(f, number)))
+	if (f->map.insns[number].ends || (f->others && !f->called && flow_is_padded(f, number)))
 		return true;
 	if (insn->op == OP_CALL_SLOT && program_slot_ends(f->program, (uint64_t)insn->value))
 		return true;
 	return callee_of(f, insn, &callee) && program_call_ends(f->program, callee);
 }
 
-static struct callee_effect effect_of(const struct flow *f, const struct x86_insn *call)
+static struct callee_effect effect_of(const struct flow *f, const struct insn *call)
 {
 	uint64_t callee;
 	const struct program_start *start = callee_of(f, call, &callee)
@@ -318,19 +422,19 @@ bool flow_call_is_doubtful(const struct flow *f, uint32_t number)
 void flow_step_call(const struct flow *f, uint32_t number, struct frame_state *state)
 {
 	const struct callee_effect effect = effect_of(f, &f->map.insns[number].insn);
-	value *sp = &state->regs[X86_SP];
+	value *sp = &state->regs[state->machine->sp];
 
 	if (pushes_its_place(f, number)) {
 		frame_state_push(state,
 				 value_number(VALUE_CONSTANT, (int64_t)flow_after(f, number)));
 		return;
 	}
-	frame_state_call(state);
+	frame_state_call(state, effect.keeps);
 	if (effect.end != CALLEE_RETURNS)
 		return;
 	*sp = value_plus(*sp, effect.moves);
 	if (effect.loses_fp)
-		state->regs[X86_BP] = VALUE_NONE;
+		state->regs[state->machine->fp] = VALUE_NONE;
 }
 
 /* Callees that do not return to their caller: thunks that drop or replace the return address. */
@@ -344,7 +448,7 @@ static void pass_thunk(struct flow *f, const struct callee_effect *effect,
 		jump_somewhere(f, state, false);
 		return;
 	}
-	there.regs[X86_SP] = value_plus(state->regs[X86_SP], effect->moves);
+	there.regs[there.machine->sp] = value_plus(frame_state_sp(state), effect->moves);
 	if (!frame_state_is_undone(&there)) {
 		f->out.unresolved++;
 		return;
@@ -360,17 +464,17 @@ static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at
 	const uint32_t known = insn_map_find(&f->map, addr);
 	const struct label *label;
 	struct frame_state *there;
-	value *sp = &state.regs[X86_SP];
+	value *sp = &state.regs[state.machine->sp];
 
 	if (known != NO_INSN && f->map.insns[known].label) {
 		label = &f->labels[f->map.insns[known].label - 1];
 		there = label->has_state ? flow_label_state(f, label) : NULL;
-		if (there && value_is_cfa(*sp) && value_is_cfa(there->regs[X86_SP])) {
-			value higher = (int64_t)*sp > (int64_t)there->regs[X86_SP]
+		if (there && value_is_cfa(*sp) && value_is_cfa(there->regs[there->machine->sp])) {
+			value higher = (int64_t)*sp > (int64_t)there->regs[there->machine->sp]
 					       ? *sp
-					       : there->regs[X86_SP];
+					       : there->regs[there->machine->sp];
 
-			*sp = there->regs[X86_SP] = higher;
+			*sp = there->regs[there->machine->sp] = higher;
 		}
 	}
 	return flow_go_to(f, addr, &state);
@@ -379,12 +483,13 @@ static int go_to_pad(struct flow *f, uint64_t addr, const struct frame_state *at
 int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, bool *on)
 {
 	/* a copy: following targets may move the array */
-	const struct x86_insn insn = f->map.insns[number].insn;
+	const struct insn insn = f->map.insns[number].insn;
 	const struct callee_effect effect = effect_of(f, &insn);
 	struct frame_state at_call = *state;
 	uint64_t pad, callee;
 	int r = 0;
 
+	f->calls = true;
 	*on = !flow_call_ends(f, number);
 	flow_step_call(f, number, state);
 	if (pushes_its_place(f, number))
@@ -397,6 +502,6 @@ int flow_pass_call(struct flow *f, uint32_t number, struct frame_state *state, b
 		f->out.assumed += *on && effect.end == CALLEE_UNKNOWN;
 	if (r || !program_pad_of(f->program, flow_after(f, number), &pad))
 		return r;
-	frame_state_call(&at_call);
+	frame_state_call(&at_call, 0);
 	return go_to_pad(f, pad, &at_call);
 }

@@ -4,8 +4,9 @@
 #include <errno.h>
 
 #include "base/vector.h"
+#include "infer/callbacks.h"
 #include "infer/flow.h"
-#include "infer/x86_insn.h"
+#include "infer/machine.h"
 
 /* Budget: instructions for each byte of code, as parts may be analysed more than once. */
 #define INSTRUCTIONS_PER_BYTE 2
@@ -18,10 +19,10 @@
  */
 #define MOST_ROUNDS 32
 
-/* The rows of a certain start; @stale: to be analysed again. */
+/* The rows of a certain start; @stale: to be analysed again; @asked: whether calls of it end. */
 struct start_rows {
 	size_t first, count;
-	bool stale, verified;
+	bool stale, verified, asked;
 };
 
 /* A call, or a jump to another function. */
@@ -34,7 +35,7 @@ struct inference {
 	struct program *program;
 	const struct infer_options *options;
 	struct flow *flow;
-	struct x86_decoder *decoder;
+	struct insn_decoder *decoder;
 	struct infer_rows *out;
 	struct code_set covered; /* code of accepted functions */
 	struct start_rows *of_starts;
@@ -61,6 +62,7 @@ static int keep_rule(void *ctx, const struct flow_visit *visit)
 	struct bobbin_rule rule;
 	int r;
 
+	callbacks_note(f->program, visit->insn, visit->state);
 	if (f->options->observe && f->observed) {
 		r = f->options->observe(f->options->ctx,
 					&(struct infer_observation){visit->pc, visit->insn,
@@ -112,9 +114,9 @@ static int keep(struct inference *f, uint64_t start, uint64_t end,
 	return r;
 }
 
-/* Analyse a function; @others: see flow_analyse(). *@ret: there is a result. */
+/* Analyse a function; @others, @called: see flow_analyse(). *@ret: there is a result. */
 static int analyse(struct inference *f, uint64_t start, uint64_t end, const struct code_set *others,
-		   struct flow_outcome *outcome, bool *ret)
+		   bool called, struct flow_outcome *outcome, bool *ret)
 {
 	struct infer_counts *counts = &f->out->counts;
 	int r;
@@ -126,7 +128,7 @@ static int analyse(struct inference *f, uint64_t start, uint64_t end, const stru
 		counts->skipped++;
 		return 0;
 	}
-	r = flow_analyse(f->flow, start, end, others, outcome);
+	r = flow_analyse(f->flow, start, end, others, called, outcome);
 	if (r)
 		return r;
 	counts->instructions += outcome->instructions;
@@ -136,7 +138,8 @@ static int analyse(struct inference *f, uint64_t start, uint64_t end, const stru
 	return 0;
 }
 
-static bool is_wanted(const struct inference *f, uint64_t addr)
+/* The first address from @addr on where rules are wanted; UINT64_MAX: there is none. */
+static uint64_t next_wanted(const struct inference *f, uint64_t addr)
 {
 	const struct coverage *only = f->options->only;
 	size_t low = 0, high = only ? only->count : 0;
@@ -149,7 +152,69 @@ static bool is_wanted(const struct inference *f, uint64_t addr)
 		else
 			high = middle;
 	}
-	return !only || (low < only->count && only->ranges[low].start <= addr);
+	if (!only)
+		return addr;
+	if (low == only->count)
+		return UINT64_MAX;
+	return only->ranges[low].start > addr ? only->ranges[low].start : addr;
+}
+
+static bool is_wanted(const struct inference *f, uint64_t addr)
+{
+	return next_wanted(f, addr) == addr;
+}
+
+/* Whether there is a return between a function's start and the next one's. */
+static bool has_return(const struct inference *f, uint64_t start)
+{
+	const uint64_t end = program_next(f->program, start);
+	struct insn insn = {0};
+	uint64_t size;
+
+	for (uint64_t at = start; at < end; at += insn.len) {
+		const uint8_t *code = program_bytes(f->program, at, &size);
+
+		if (!code)
+			return true;
+		insn_decode(f->decoder, code, size, at, &insn);
+		if (insn.op == OP_RETURN || insn.op == OP_BAD)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where rules are not wanted, tables have them.  But a function there that has no return may never
+ * come back, which matters to its callers.
+ */
+static void ask_callee(struct inference *f, uint64_t callee)
+{
+	const struct program_start *start = program_start(f->program, callee);
+	struct start_rows *rows;
+
+	if (!start || start->addr != callee || !(start->flags & START_CERTAIN) ||
+	    is_wanted(f, callee))
+		return;
+	rows = &f->of_starts[start - f->program->starts];
+	if (!rows->asked)
+		rows->stale = !has_return(f, callee);
+	rows->asked = true;
+}
+
+static void ask_callees(struct inference *f, const struct bobbin_range *wanted)
+{
+	struct insn insn = {0};
+	uint64_t size;
+
+	for (uint64_t at = wanted->start; at < wanted->end; at += insn.len) {
+		const uint8_t *code = program_bytes(f->program, at, &size);
+
+		if (!code)
+			return;
+		insn_decode(f->decoder, code, size, at, &insn);
+		if (insn.op == OP_CALL)
+			ask_callee(f, (uint64_t)insn.value);
+	}
 }
 
 static int keep_edges(struct inference *f, size_t caller)
@@ -158,9 +223,11 @@ static int keep_edges(struct inference *f, size_t caller)
 	const uint64_t *callees = flow_callees(f->flow, &count);
 	int r = 0;
 
-	for (size_t i = 0; i < count && !r; i++)
+	for (size_t i = 0; i < count && !r; i++) {
+		ask_callee(f, callees[i]);
 		r = vector_push(f->edges, f->edge_count, f->edge_capacity,
 				(struct call_edge){callees[i], caller});
+	}
 	return r;
 }
 
@@ -172,7 +239,8 @@ static int learn(struct inference *f, struct program_start *start,
 	const bool ended = start->flags & START_ENDS;
 
 	if (ended == outcome->no_return && old->end == found->end && old->moves == found->moves &&
-	    old->loses_fp == found->loses_fp && old->leaves == found->leaves)
+	    old->keeps == found->keeps && old->loses_fp == found->loses_fp &&
+	    old->leaves == found->leaves)
 		return 0;
 	start->effect = *found;
 	start->flags &= (uint8_t)~START_ENDS;
@@ -197,13 +265,14 @@ static int analyse_start(struct inference *f, size_t number)
 	const uint64_t end = program_next(f->program, start->addr);
 	struct flow_outcome outcome;
 	bool found;
-	int r = analyse(f, start->addr, end, NULL, &outcome, &found);
+	int r = analyse(f, start->addr, end, NULL, false, &outcome, &found);
 
 	forget(f, rows);
 	if (r || !found)
 		return r;
 	rows->first = f->out->count;
-	r = keep(f, start->addr, end, &outcome);
+	if (is_wanted(f, start->addr))
+		r = keep(f, start->addr, end, &outcome);
 	rows->count = f->out->count - rows->first;
 	rows->verified = outcome.verified;
 	if (!r)
@@ -258,13 +327,16 @@ static void doubt_stale(struct inference *f)
  */
 static int analyse_certain(struct inference *f)
 {
+	const struct coverage *only = f->options->only;
 	const struct program *p = f->program;
 	bool stale = true;
 	int r = 0;
 
+	for (size_t i = 0; only && i < only->count; i++)
+		ask_callees(f, &only->ranges[i]);
 	for (size_t i = 0; i < p->start_count; i++)
-		f->of_starts[i].stale = p->starts[i].flags & START_CERTAIN &&
-					is_wanted(f, p->starts[i].addr);
+		f->of_starts[i].stale |= p->starts[i].flags & START_CERTAIN &&
+					 is_wanted(f, p->starts[i].addr);
 	for (unsigned int round = 0; stale && round < MOST_ROUNDS && !r; round++) {
 		stale = false;
 		for (size_t i = 0; i < p->start_count && !r; i++)
@@ -304,7 +376,7 @@ static int observe_certain(struct inference *f)
 
 		if (!f->of_starts[i].count)
 			continue;
-		r = flow_analyse(f->flow, start, program_next(p, start), NULL, &outcome);
+		r = flow_analyse(f->flow, start, program_next(p, start), NULL, false, &outcome);
 		f->verified = f->of_starts[i].verified;
 		f->function = start;
 		if (!r)
@@ -333,18 +405,30 @@ static void cover(struct inference *f)
 	out->count = kept;
 }
 
-/* Analyse a possible function, and keep it if it is one; @sure: it certainly is. */
-static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
+/* How likely it is that a function starts at an address; the likeliest are analysed first. */
+enum sureness {
+	CERTAIN,
+	CALLBACK,          /* called by its address, see callbacks.h */
+	PART_WITH_ADDRESS, /* what has a range of its own, and an address in data or code */
+	ADDRESS,
+	PART, /* all that is left to nobody else */
+	LABEL,
+};
+
+/* Analyse a possible function, and keep it if it is one. */
+static int try_start(struct inference *f, uint64_t start, enum sureness sureness, bool *ret)
 {
+	const bool part = sureness == PART || sureness == PART_WITH_ADDRESS;
+	const bool called = sureness == CALLBACK;
 	const uint64_t end = program_next(f->program, start);
 	struct infer_rows *out = f->out;
 	const size_t first = out->count;
 	struct flow_outcome outcome = {0};
-	int r = analyse(f, start, end, sure ? NULL : &f->covered, &outcome, ret);
+	int r = analyse(f, start, end, part ? NULL : &f->covered, called, &outcome, ret);
 	size_t kept = first;
 
 	/* the range of a table may be a part of a function, which begins with any frame */
-	outcome.verified &= outcome.proofs > 0;
+	outcome.verified &= outcome.proofs > 0 || called;
 	if (!r && *ret) {
 		out->counts.functions++;
 		out->counts.verified += outcome.verified;
@@ -359,16 +443,6 @@ static int try_start(struct inference *f, uint64_t start, bool sure, bool *ret)
 	return r;
 }
 
-/* How likely it is that a function starts at an address; the likeliest are analysed first. */
-enum sureness {
-	CERTAIN,
-	PART_WITH_ADDRESS, /* what has a range of its own, and an address in data or code */
-	ADDRESS,
-	PART, /* all that is left to nobody else */
-	LABEL,
-	SURENESSES,
-};
-
 static enum sureness sureness_of(const struct program_start *start)
 {
 	if (start->flags & START_CERTAIN)
@@ -381,19 +455,19 @@ static enum sureness sureness_of(const struct program_start *start)
 static int try_starts(struct inference *f, enum sureness sureness)
 {
 	struct program *p = f->program;
-	const size_t count = sureness == ADDRESS ? p->pointed_count : p->start_count;
+	const bool pointed = sureness == ADDRESS || sureness == CALLBACK;
+	const size_t count = pointed ? p->pointed_count : p->start_count;
 	int r = 0;
 
 	for (size_t i = 0; i < count && !r; i++) {
-		const struct program_start *start = sureness == ADDRESS ? &p->pointed[i]
-									: &p->starts[i];
+		const struct program_start *start = pointed ? &p->pointed[i] : &p->starts[i];
 		bool kept;
 
-		if ((sureness != ADDRESS && sureness_of(start) != sureness) ||
+		if ((pointed ? sureness == CALLBACK && !start->callback
+			     : sureness_of(start) != sureness) ||
 		    !is_wanted(f, start->addr) || code_set_has(&f->covered, start->addr))
 			continue;
-		r = try_start(f, start->addr, sureness == PART || sureness == PART_WITH_ADDRESS,
-			      &kept);
+		r = try_start(f, start->addr, sureness, &kept);
 	}
 	return r;
 }
@@ -415,36 +489,38 @@ struct gap {
 /* No function starts with padding of one instruction, or with zeros. */
 static bool is_padding_at(const struct inference *f, uint64_t at)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 	uint64_t size;
 	const uint8_t *code = program_bytes(f->program, at, &size);
 
-	if (!code || !*code)
+	if (!code || machine_is_zero(f->program->machine, code, size))
 		return true;
-	x86_decode(f->decoder, code, size, at, &insn);
-	return x86_is_padding(code, insn.len);
+	insn_decode(f->decoder, code, size, at, &insn);
+	return f->program->machine->is_padding(code, insn.len);
 }
 
 /* Past an instruction that nobody reaches. */
 static void skip_instruction(const struct inference *f, struct gap *g)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 	uint64_t size;
 	const uint8_t *code = program_bytes(f->program, g->at, &size);
-	bool padding;
+	const struct machine *machine = f->program->machine;
+	bool zero, padding;
 
-	if (!code) {
+	if (!code || g->at % machine->shortest) {
 		g->at++;
 		return;
 	}
-	x86_decode(f->decoder, code, size, g->at, &insn);
-	padding = !*code || x86_is_padding(code, insn.len);
-	g->at += *code ? insn.len : 1;
+	insn_decode(f->decoder, code, size, g->at, &insn);
+	zero = machine_is_zero(machine, code, size);
+	padding = zero || machine->is_padding(code, insn.len);
+	g->at += zero ? machine->shortest : insn.len;
 	g->padding = padding ? g->padding + 1 : 0;
 	if (insn.op == OP_BAD)
 		g->before = LOST;
 	else if (!padding && g->before != LOST)
-		g->before = x86_goes_on(&insn) ? GOES_ON : STOPPED;
+		g->before = insn_goes_on(&insn) ? GOES_ON : STOPPED;
 	/* after what cannot be read, where padding leads to */
 	else if (g->padding > 1 && g->before == LOST && !(g->at % ALIGNMENT))
 		g->before = STOPPED;
@@ -452,19 +528,22 @@ static void skip_instruction(const struct inference *f, struct gap *g)
 
 /*
  * Try what nobody has reached.  What is tried begins where an instruction does, and where control
- * does not come from the one before it: after padding, or at a multiple of sixteen.
+ * does not come from the one before it: after padding, or at a multiple of what functions
+ * are aligned to.
  */
 static int read_gaps(struct inference *f, const struct bobbin_range *code)
 {
+	const struct machine *machine = f->program->machine;
 	struct gap g = {.at = code->start};
 	int r = 0;
 
 	while (g.at < code->end && !r) {
+		const uint64_t wanted = next_wanted(f, g.at);
 		bool kept = false;
 
-		if (!is_wanted(f, g.at)) {
+		if (wanted != g.at) {
 			/* a table may end before its function does */
-			g = (struct gap){.at = g.at + 1, .before = GOES_ON};
+			g = (struct gap){.at = wanted, .before = GOES_ON};
 			continue;
 		}
 		if (code_set_has(&f->covered, g.at)) {
@@ -472,9 +551,9 @@ static int read_gaps(struct inference *f, const struct bobbin_range *code)
 			g = (struct gap){.at = g.at + 1, .before = STOPPED};
 			continue;
 		}
-		if (g.before == STOPPED && (g.padding || !(g.at % ALIGNMENT)) &&
-		    !is_padding_at(f, g.at))
-			r = try_start(f, g.at, false, &kept);
+		if (g.before == STOPPED && (g.padding || !(g.at % machine->alignment)) &&
+		    !(g.at % machine->shortest) && !is_padding_at(f, g.at))
+			r = try_start(f, g.at, LABEL, &kept);
 		if (!kept)
 			skip_instruction(f, &g);
 	}
@@ -483,6 +562,9 @@ static int read_gaps(struct inference *f, const struct bobbin_range *code)
 
 static int infer(struct inference *f)
 {
+	/* what has an address may hand on others */
+	static const enum sureness order[] = {CALLBACK, PART_WITH_ADDRESS, ADDRESS, CALLBACK, PART,
+					      LABEL};
 	const struct coverage *code = &f->program->code;
 	int r = analyse_certain(f);
 
@@ -490,8 +572,8 @@ static int infer(struct inference *f)
 		r = observe_certain(f);
 	count_certain(f);
 	cover(f);
-	for (int sureness = CERTAIN + 1; sureness < SURENESSES && !r; sureness++)
-		r = try_starts(f, (enum sureness)sureness);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && !r; i++)
+		r = try_starts(f, order[i]);
 	for (size_t i = 0; i < code->count && !r; i++)
 		r = read_gaps(f, &code->ranges[i]);
 	return r ? r : infer_rows_resolve(f->out);
@@ -510,7 +592,7 @@ static int prepare(struct inference *f)
 	r = code_set_init(&f->covered, code->ranges[0].start, code->ranges[code->count - 1].end);
 	if (r)
 		return r;
-	f->decoder = x86_decoder_open();
+	f->decoder = insn_decoder_open(f->program->machine);
 	if (!f->decoder)
 		return -ENOMEM;
 	r = main_start_find(f->program, f->decoder);
@@ -531,7 +613,7 @@ int infer_rows(struct program *program, const struct infer_options *options, str
 	if (!r)
 		r = infer(&f);
 	flow_close(f.flow);
-	x86_decoder_close(f.decoder);
+	insn_decoder_close(f.decoder);
 	code_set_fini(&f.covered);
 	free(f.of_starts);
 	free(f.edges);

@@ -71,7 +71,7 @@ int infer_rows_resolve(struct infer_rows *rows);
  */
 struct infer_observation {
 	uint64_t pc;
-	const struct x86_insn *insn;
+	const struct insn *insn;
 	const struct frame_state *state;
 	uint64_t function;
 	bool verified;

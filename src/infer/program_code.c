@@ -185,6 +185,13 @@ uint64_t program_next(const struct program *program, uint64_t addr)
 		       : code->end;
 }
 
+struct program_start *program_pointed(const struct program *program, uint64_t addr)
+{
+	ptrdiff_t i = LAST_AT(program->pointed, program->pointed_count, addr);
+
+	return i >= 0 && program->pointed[i].addr == addr ? &program->pointed[i] : NULL;
+}
+
 uint64_t program_next_table(const struct program *program, uint64_t addr)
 {
 	size_t i = (size_t)(LAST_AT(program->tables, program->table_count, addr) + 1);
@@ -206,32 +213,17 @@ bool program_slot_ends(const struct program *program, uint64_t at)
 	return i >= 0 && program->no_return[i] == at;
 }
 
-/* A stub of a procedure linkage table: endbr64 maybe, a bnd prefix maybe, jmp *slot(%rip). */
-static bool stub_slot(const struct program *program, uint64_t addr, uint64_t *ret)
-{
-	uint64_t size, at = 0;
-	const uint8_t *code = program_bytes(program, addr, &size);
-
-	if (!code || size < 16)
-		return false;
-	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4))
-		at = 4;
-	if (code[at] == 0xf2)
-		at++;
-	if (code[at] != 0xff || code[at + 1] != 0x25)
-		return false;
-	*ret = addr + at + 6 + (uint64_t)(int32_t)load_u32(code + at + 2, false);
-	return true;
-}
-
 bool program_call_ends(const struct program *program, uint64_t addr)
 {
 	const struct program_start *start = program_start(program, addr);
-	uint64_t slot;
+	const uint8_t *code;
+	uint64_t size, slot;
 
 	if (start && start->addr == addr && start->flags & (START_NO_RETURN | START_ENDS))
 		return true;
-	return stub_slot(program, addr, &slot) && program_slot_ends(program, slot);
+	code = program_bytes(program, addr, &size);
+	return code && program->machine->stub_slot(code, size, addr, &slot) &&
+	       program_slot_ends(program, slot);
 }
 
 bool program_pad_of(const struct program *program, uint64_t after, uint64_t *ret)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/coverage.h"
+#include "infer/machine.h"
 
 /* A set of addresses of code: a bit for each byte. */
 struct code_set {
@@ -79,12 +80,15 @@ enum callee_end {
  * struct callee_effect - the same
  * @moves: RETURNS: the stack pointer after the call, less what it was before.  DROPS: where the
  *	return address is instead, from the caller's stack pointer
+ * @keeps: registers that calls may change, and that it does not: compilers keep values there in
+ *	callers of functions that they know
  * @end: enum callee_end
  * @loses_fp: the frame pointer is not the caller's any more
  * @leaves: it is left by what cannot be a switch, so that a jump to it is a tail call
  */
 struct callee_effect {
 	int32_t moves;
+	uint32_t keeps;
 	uint8_t end;
 	bool loses_fp, leaves;
 };
@@ -111,10 +115,17 @@ struct flow_outcome {
 	struct callee_effect effect;
 };
 
+/**
+ * struct program_start - where something starts
+ * @flags: how that is known
+ * @callback: of @pointed: code calls it by its address, or hands that on, see callbacks_note()
+ * @effect: so far
+ */
 struct program_start {
 	uint64_t addr;
 	uint8_t flags;
-	struct callee_effect effect; /* so far */
+	bool callback;
+	struct callee_effect effect;
 };
 
 /* A word of data that holds an address once the file is loaded. */
@@ -129,6 +140,7 @@ struct program_pad {
 
 /**
  * struct program - what is known of a file before its code is read
+ * @machine: whose code it is
  * @spans, @span_count: loaded bytes, ascending
  * @code: where there is code, settled
  * @starts, @start_count: ascending after program_settle(), then all of START_BOUND
@@ -139,8 +151,11 @@ struct program_pad {
  * @tables, @table_count: addresses outside of code that code computes
  * @pads, @pad_count: landing pads
  * @fixed, @fixed_end: data that is written by the loader alone
+ * @absolute: the file is loaded where it says, so that its code may have addresses as numbers
+ * @table_entries: of tables of functions that callbacks_note() has looked at
  */
 struct program {
+	const struct machine *machine;
 	struct program_span *spans;
 	size_t span_count, span_capacity;
 	struct coverage code;
@@ -159,6 +174,8 @@ struct program {
 	struct program_pad *pads;
 	size_t pad_count, pad_capacity;
 	uint64_t fixed, fixed_end;
+	bool absolute;
+	uint32_t table_entries;
 };
 
 void program_fini(struct program *program);
@@ -189,6 +206,9 @@ bool program_word(const struct program *program, uint64_t addr, uint64_t *ret);
 struct program_start *program_start(const struct program *program, uint64_t addr);
 uint64_t program_next(const struct program *program, uint64_t addr);
 
+/* What @pointed has of an address, or NULL. */
+struct program_start *program_pointed(const struct program *program, uint64_t addr);
+
 /* The first address after @addr that code computes; UINT64_MAX: there is none. */
 uint64_t program_next_table(const struct program *program, uint64_t addr);
 
@@ -207,15 +227,15 @@ bool program_call_ends(const struct program *program, uint64_t addr);
 /* The landing pad of the call before an address; false: it has none. */
 bool program_pad_of(const struct program *program, uint64_t after, uint64_t *ret);
 
-struct x86_decoder;
+struct insn_decoder;
 
 /*
  * What the entry hands to the C library becomes known as starts; @program is settled, and will have to
  * be again.  0, -ENOMEM.
  */
-int main_start_find(struct program *program, const struct x86_decoder *decoder);
+int main_start_find(struct program *program, const struct insn_decoder *decoder);
 
 /* Read all code once, from each start that is known; settles the program.  0, -ENOMEM. */
-int sweep_program(struct program *program, const struct x86_decoder *decoder);
+int sweep_program(struct program *program, const struct insn_decoder *decoder);
 
 #endif

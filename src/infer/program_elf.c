@@ -268,9 +268,30 @@ static int add_pointer(struct program *p, uint64_t at, uint64_t address)
 						  : program_add_start(p, address, START_POINTER);
 }
 
+/* Relocations of AArch64 by the names that those of x86-64 with the same meaning have. */
+static uint32_t kind_of(const struct machine *machine, uint32_t type)
+{
+	if (machine == &machine_amd64)
+		return type;
+	switch (type) {
+	case R_AARCH64_RELATIVE:
+		return R_X86_64_RELATIVE;
+	case R_AARCH64_IRELATIVE:
+		return R_X86_64_IRELATIVE;
+	case R_AARCH64_ABS64:
+		return R_X86_64_64;
+	case R_AARCH64_GLOB_DAT:
+		return R_X86_64_GLOB_DAT;
+	case R_AARCH64_JUMP_SLOT:
+		return R_X86_64_JUMP_SLOT;
+	default:
+		return R_X86_64_NONE;
+	}
+}
+
 static int add_relocation(struct program *p, const Elf64_Rela *rela, const struct symbols *symbols)
 {
-	const uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
+	const uint32_t type = kind_of(p->machine, (uint32_t)ELF64_R_TYPE(rela->r_info));
 	const size_t symbol = ELF64_R_SYM(rela->r_info);
 	uint64_t lazy;
 
@@ -448,6 +469,7 @@ static int read_all(struct reading *r)
 		program_sort_pointers(r->program);
 		error = add_called_by_loader(r);
 	}
+	r->program->absolute = r->elf->file.e_type == ET_EXEC;
 	if (!error && r->elf->file.e_entry)
 		error = program_add_start(r->program, r->elf->file.e_entry, START_ENTRY);
 	return error;
@@ -462,7 +484,8 @@ int program_of_elf(int fd, struct bobbin_error *err, struct program *ret)
 
 	if (error)
 		return error;
-	error = elf.file.e_machine == EM_X86_64 ? read_all(&reading) : -ENOTSUP;
+	program.machine = machine_of(elf.file.e_machine, elf.file.e_ident[EI_DATA]);
+	error = program.machine ? read_all(&reading) : -ENOTSUP;
 	if (error && err)
 		*err = (struct bobbin_error){0};
 	elf_headers_fini(&elf);
