@@ -255,6 +255,7 @@ static void lookup_map_fini(struct lookup_map *map)
  * @map: of all sections
  * @program: of the call-frame information at hand
  * @passed: parts of it that end at or before the current address
+ * @added: added rows that start before the current address
  * @pending: the difference that may continue at the next address
  * @differences: so far, before adjacent ones become one
  * @repeated: those of repeated rows
@@ -263,7 +264,7 @@ struct walk {
 	struct comparison *c;
 	struct lookup_map map;
 	struct bobbin_cfi_rows program;
-	size_t passed;
+	size_t passed, added;
 	struct comparison_difference pending;
 	uint64_t differences, repeated;
 };
@@ -480,6 +481,32 @@ static void compare_none(struct walk *w, uint64_t start, uint64_t end, uint8_t r
 	compare_range(w, start, end, &none);
 }
 
+static void compare_added(struct walk *w, uint64_t start, uint64_t end, uint64_t word)
+{
+	struct saying said = {0};
+
+	bobbin_rule_unpack(word, &said.rule);
+	compare_range(w, start, end, &said);
+}
+
+/* Between functions of the call-frame information: what was added there. */
+static void compare_between(struct walk *w, uint64_t start, uint64_t end)
+{
+	const struct added_rows *added = &w->c->added;
+
+	for (; w->added < added->count && added->row[w->added].start < end; w->added++) {
+		const struct added_row *row = &added->row[w->added];
+		const uint64_t stop = row->end < end ? row->end : end;
+
+		if (stop <= start)
+			continue;
+		compare_none(w, start, row->start, BOBBIN_REASON_NO_FUNCTION);
+		compare_added(w, row->start > start ? row->start : start, stop, row->word);
+		start = stop;
+	}
+	compare_none(w, start, end, BOBBIN_REASON_NO_FUNCTION);
+}
+
 static void compare_fde(struct walk *w, const struct listed_fde *listed)
 {
 	struct bobbin_error error = {0};
@@ -503,11 +530,11 @@ static void compare_all(struct walk *w, const struct fde_list *list)
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		compare_none(w, done, list->fdes[i].start, BOBBIN_REASON_NO_FUNCTION);
+		compare_between(w, done, list->fdes[i].start);
 		compare_fde(w, &list->fdes[i]);
 		done = list->fdes[i].end;
 	}
-	compare_none(w, done, UINT64_MAX, BOBBIN_REASON_NO_FUNCTION);
+	compare_between(w, done, UINT64_MAX);
 	report_pending(w);
 }
 
@@ -527,8 +554,8 @@ int comparison_run(struct comparison *comparison)
 	return r;
 }
 
-int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count, const void *data,
-		     uint64_t size, uint64_t addr)
+int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count,
+		     const struct added_rows *added, const void *data, uint64_t size, uint64_t addr)
 {
 	struct comparison c = {.cfi = cfi, .cfi_count = count, .sframe_count = 1};
 	struct bobbin_sframe_view view;
@@ -536,6 +563,8 @@ int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count, cons
 
 	if (r)
 		return r;
+	if (added)
+		c.added = *added;
 	c.sframe = &view;
 	r = comparison_run(&c);
 	if (r)

@@ -10,6 +10,8 @@
 #include <bobbin/cfi.h>
 #include <bobbin/sframe.h>
 
+#include "convert/added_row.h"
+
 /**
  * enum comparison_kind - how a range of addresses differs
  * @COMPARISON_DIFFERENT: both have rules, which differ
@@ -45,6 +47,7 @@ struct comparison_difference {
 /**
  * struct comparison - what to compare, and the result
  * @cfi, @cfi_count: as for convert_cfi()
+ * @added: what the sections are to have where the call-frame information has no function
  * @sframe, @sframe_count: the sections; the first that covers an address counts
  * @differ: called for each difference, or NULL
  * @ctx: for @differ
@@ -56,6 +59,7 @@ struct comparison_difference {
 struct comparison {
 	const struct bobbin_cfi_view *cfi;
 	unsigned int cfi_count;
+	struct added_rows added;
 	const struct bobbin_sframe_view *sframe;
 	unsigned int sframe_count;
 	void (*differ)(void *ctx, const struct comparison_difference *difference);
@@ -73,11 +77,12 @@ struct comparison {
 int comparison_run(struct comparison *comparison);
 
 /*
- * Whether a section that was made of @cfi has the same rule at each address, or none.  0; -EBADMSG:
- * it has another one somewhere, or is malformed; -ENOMEM.
+ * Whether a section that was made of @cfi and @added, or NULL, has the same rule at each address, or
+ * none.  0; -EBADMSG: it has another one somewhere, or is malformed; -ENOMEM.
  */
-int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count, const void *data,
-		     uint64_t size, uint64_t addr);
+int comparison_prove(const struct bobbin_cfi_view *cfi, unsigned int count,
+		     const struct added_rows *added, const void *data, uint64_t size,
+		     uint64_t addr);
 
 /* Whether two rules find the same caller. */
 bool comparison_equal(const struct bobbin_rule *a, const struct bobbin_rule *b);

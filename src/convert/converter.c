@@ -17,10 +17,11 @@
  * @list: its functions
  * @first, @count: the rows at the end of the list that are collected for a function
  * @end: of the last of them
- * @listed: the FDE that is being converted
+ * @listed: the FDE that is being converted; NULL: added rows are
  * @program: of it, or of an earlier one
  * @lost: it lost a row
  * @before: functions of earlier ones
+ * @added: added rows that are done
  */
 struct conversion {
 	const struct convert_options *options;
@@ -34,23 +35,30 @@ struct conversion {
 	struct bobbin_cfi_rows program;
 	bool lost;
 	size_t before;
+	size_t added;
 };
 
 static void lose(struct conversion *c, uint64_t start, uint64_t end, enum bobbin_reason reason)
 {
+	const struct listed_fde *listed = c->listed;
 	const struct convert_gap gap = {
 		.start = start,
 		.end = end,
-		.fde = c->listed->offset,
-		.debug_frame = c->views[c->listed->view].debug_frame,
+		.added = !listed,
+		.fde = listed ? listed->offset : 0,
+		.debug_frame = listed && c->views[listed->view].debug_frame,
 		.reason = reason,
 		.rows = 1,
 	};
 
 	c->lost = true;
-	c->stats->lost_rows++;
-	c->stats->lost_text += end - start;
-	c->stats->reasons[reason]++;
+	if (listed) {
+		c->stats->lost_rows++;
+		c->stats->lost_text += end - start;
+		c->stats->reasons[reason]++;
+	} else {
+		c->stats->lost_added++;
+	}
 	if (c->options->gap)
 		c->options->gap(c->options->ctx, &gap);
 }
@@ -77,6 +85,11 @@ static uint64_t row_end(const struct conversion *c, size_t i)
 	return i + 1 < c->count ? row_start(c, i + 1) : c->end;
 }
 
+static bool is_signal_frame(const struct conversion *c)
+{
+	return c->listed && c->program.fde.signal;
+}
+
 /* All collected rows as a function. */
 static int add_rows(struct conversion *c)
 {
@@ -84,7 +97,7 @@ static int add_rows(struct conversion *c)
 	struct listed_function f = {
 		.start = start,
 		.size = (uint32_t)size,
-		.signal = c->program.fde.signal,
+		.signal = is_signal_frame(c),
 		.first = c->first,
 		.count = (uint32_t)c->count,
 	};
@@ -104,7 +117,7 @@ static int add_run(struct conversion *c, size_t first, size_t count)
 		.first = c->first + first,
 		.count = count,
 		.end = row_end(c, first + count - 1),
-		.signal = c->program.fde.signal,
+		.signal = is_signal_frame(c),
 		.lost = lose_row,
 		.ctx = c,
 	};
@@ -383,6 +396,29 @@ static int convert_fde(struct conversion *c)
 	return r == -EBADMSG ? mark_signal_frame(c) : r;
 }
 
+/* The added rows that start before an address; those of a function that touch are one. */
+static int convert_added(struct conversion *c, uint64_t before)
+{
+	const struct added_rows *added = &c->options->added;
+	const struct added_row *last = NULL;
+	uint32_t rule;
+	int r = 0;
+
+	c->listed = NULL;
+	for (; c->added < added->count && added->row[c->added].start < before && !r; c->added++) {
+		const struct added_row *row = &added->row[c->added];
+
+		if (last && (last->end != row->start || last->function != row->function))
+			r = flush(c);
+		if (!r)
+			r = rule_pool_of_word(&c->list.rows.rules, row->word, &rule);
+		if (!r)
+			r = collect(c, row->start, row->end, rule);
+		last = row;
+	}
+	return r ? r : flush(c);
+}
+
 static int convert_all(struct conversion *c, const struct fde_list *list)
 {
 	c->stats->dead = list->dead;
@@ -392,14 +428,15 @@ static int convert_all(struct conversion *c, const struct fde_list *list)
 		c->stats->reasons[list->reason] += list->malformed;
 	}
 	for (size_t i = 0; i < list->count; i++) {
-		int r;
+		int r = convert_added(c, list->fdes[i].start);
 
 		c->listed = &list->fdes[i];
-		r = convert_fde(c);
+		if (!r)
+			r = convert_fde(c);
 		if (r)
 			return r;
 	}
-	return 0;
+	return convert_added(c, UINT64_MAX);
 }
 
 /* The section's bytes from its functions. */
@@ -437,8 +474,8 @@ int convert_cfi(const struct bobbin_cfi_view *views, unsigned int count,
 		return r;
 	r = list.count > UINT32_MAX ? -ERANGE : 0;
 	if (!r)
-		r = section_maker_init(views->arch, options->addr, options->version,
-				       options->keep_functions && options->share,
+		r = section_maker_init(options->arch ? options->arch : views->arch, options->addr,
+				       options->version, options->keep_functions && options->share,
 				       (uint32_t)list.count, &c.maker);
 	if (!r) {
 		r = function_list_init(&c.maker.builder, list.count, &c.list);

@@ -2,7 +2,8 @@
 /*
  * converter.h - call-frame information becomes an SFrame section.
  *
- *	.eh_frame, .debug_frame ── FDEs by address ── words ── functions ── section
+ *	.eh_frame, .debug_frame ── FDEs by address ─┐
+ *	added rows ─────────────────────────────────┴─ words ── functions ── section
  *
  * Each FDE becomes one function where that is possible.  Rows that SFrame cannot express are
  * left out, which splits the function; linkers' lazy-binding stubs become a function whose
@@ -14,11 +15,13 @@
 
 #include <bobbin/cfi.h>
 
+#include "convert/added_row.h"
 #include "convert/function_list.h"
 
 /**
- * struct convert_gap - addresses without a row in the section, although there is an FDE
+ * struct convert_gap - addresses without a row in the section, although there is a rule
  * @start, @end: addresses
+ * @added: of an added row; or else there is an FDE:
  * @fde: offset of the FDE in its section
  * @debug_frame: which is .debug_frame
  * @reason: why
@@ -26,7 +29,7 @@
  */
 struct convert_gap {
 	uint64_t start, end, fde;
-	bool debug_frame;
+	bool added, debug_frame;
 	enum bobbin_reason reason;
 	uint32_t rows;
 };
@@ -42,6 +45,8 @@ struct convert_gap {
  *	left out
  * @addr: address that the section will have
  * @bounds, @bound_count: ascending addresses across which no rows are shared
+ * @added: rows beside those of the call-frame information
+ * @arch: of the section; NULL: that of the first view, even if there are none
  * @gap: called for each gap, or NULL
  * @ctx: for @gap
  */
@@ -51,6 +56,8 @@ struct convert_options {
 	uint64_t addr;
 	const uint64_t *bounds;
 	size_t bound_count;
+	struct added_rows added;
+	const struct bobbin_arch *arch;
 	void (*gap)(void *ctx, const struct convert_gap *gap);
 	void *ctx;
 };
@@ -69,17 +76,18 @@ struct convert_options {
  * @text: bytes of code that the FDEs cover
  * @lost_text: bytes of those that the result does not cover
  * @reasons: lost rows by reason
+ * @lost_added: added rows that are not in the result; all other losses are those of FDEs
  */
 struct convert_stats {
 	uint64_t fdes, dead, cfi_rows, functions, rows;
 	uint64_t split, lost_fdes, lost_rows;
-	uint64_t text, lost_text;
+	uint64_t text, lost_text, lost_added;
 	uint64_t reasons[BOBBIN_REASON_COUNT];
 };
 
 /*
- * Convert the live FDEs of sections of one file.  Where sections overlap, the first in @views
- * counts.
+ * Convert the live FDEs of sections of one file, if it has any, and what is to be added.  Where
+ * sections overlap, the first in @views counts.
  *
  * @data becomes the caller's.  0; -EINVAL for an unknown version; -ENOMEM;
  * -ERANGE if the section would be too large.
