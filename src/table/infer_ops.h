@@ -6,6 +6,7 @@
 #define BOBBIN_TABLE_INFER_OPS_H
 
 #include "base/coverage.h"
+#include "table/described_code.h"
 #include "table/table_cache.h"
 
 /* Bytes of code without tables that a file may have. */
@@ -28,11 +29,16 @@ struct infer_budget {
  * @infer: find or make the table of a file for code outside of @functions, which other tables
  *	cover.  0; -EFBIG: it is not in the cache, and there is too much to analyse; -ENODATA:
  *	there are no rules, or is no code; another negative errno
+ * @described: the rows of code that its run time describes, from offset 0 on; @ret->rows is to be
+ *	freed.  0; -EFBIG; -ENOTSUP: not by this build; -ENOMEM
+ * @reads: whether the code of an architecture can be read here
  * @version: another number whenever the same file gets other rules
  */
 struct infer_ops {
 	int (*infer)(int fd, struct coverage *functions, struct infer_budget *budget,
 		     struct kept_table *ret);
+	int (*described)(const struct described_code *code, struct described_rows *ret);
+	bool (*reads)(const struct bobbin_arch *arch);
 	uint64_t version;
 };
 
