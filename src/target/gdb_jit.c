@@ -9,13 +9,10 @@
 #include "base/elf_walk.h"
 #include "base/vector.h"
 #include "target/backing_file.h"
+#include "target/elf_symbols.h"
 #include "target/mapping_list.h"
 
 #define VERSION 1
-/* Larger symbol tables are not looked through. */
-#define TABLE_MAX ((uint64_t)512 << 20)
-/* .dynsym and .symtab */
-#define TABLES_MAX 2
 
 /* As GDB defines them, of 64-bit processes. */
 struct descriptor {
@@ -29,92 +26,14 @@ struct node {
 
 static const char symbol_name[] = "__jit_debug_descriptor";
 
-static Elf_Data *table_data(Elf_Scn *section, const GElf_Shdr *header)
-{
-	return header->sh_size <= TABLE_MAX && !(header->sh_flags & SHF_COMPRESSED)
-		       ? elf_getdata(section, NULL)
-		       : NULL;
-}
-
-/* The names of a symbol table; the last one ends. */
-struct strings {
-	const char *data;
-	size_t size;
-};
-
-/* Not elf_strptr(), which looks through a hostile table for each name. */
-static bool find_strings(Elf *elf, size_t number, struct strings *ret)
-{
-	Elf_Scn *section = elf_getscn(elf, number);
-	Elf_Data *data;
-	GElf_Shdr header;
-
-	if (!section || !gelf_getshdr(section, &header))
-		return false;
-	data = table_data(section, &header);
-	if (!data || !data->d_buf || !data->d_size || ((char *)data->d_buf)[data->d_size - 1])
-		return false;
-	*ret = (struct strings){data->d_buf, data->d_size};
-	return true;
-}
-
-static const char *string_at(const struct strings *strings, uint64_t at)
-{
-	return at < strings->size ? strings->data + at : "";
-}
-
-static bool find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t *ret)
-{
-	struct strings strings;
-	Elf_Data *data;
-	GElf_Sym symbol;
-
-	/* most files are done with when their strings are */
-	if (!find_strings(elf, header->sh_link, &strings) ||
-	    !memmem(strings.data, strings.size, symbol_name, sizeof(symbol_name)))
-		return false;
-	data = table_data(section, header);
-	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++)
-		if (symbol.st_shndx != SHN_UNDEF &&
-		    !strcmp(string_at(&strings, symbol.st_name), symbol_name)) {
-			*ret = symbol.st_value;
-			return true;
-		}
-	return false;
-}
-
 static bool find_symbol(Elf *elf, uint64_t *ret)
 {
-	unsigned int tables = 0;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	struct elf_symbol symbol = {.name = symbol_name};
 
-	while (tables < TABLES_MAX && (section = elf_next_section(elf, section, &header))) {
-		if (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB)
-			continue;
-		if (find_in_table(elf, section, &header, ret))
-			return true;
-		tables++;
-	}
-	return false;
-}
-
-/* What an address of the file is more in the process. */
-static bool find_bias(Elf *elf, const struct mapping *m, uint64_t *ret)
-{
-	GElf_Phdr segment;
-
-	for (size_t i = 0; elf_next_segment(elf, &i, &segment);) {
-		uint64_t align = segment.p_align ? segment.p_align : 1;
-
-		/* a mapping begins at a page, a segment may begin after its start */
-		if (segment.p_type != PT_LOAD || m->offset + align <= segment.p_offset ||
-		    m->offset >= segment.p_offset + segment.p_filesz)
-			continue;
-		*ret = m->start - (segment.p_vaddr + (m->offset - segment.p_offset));
-		return true;
-	}
-	return false;
+	if (!elf_symbols_find(elf, &symbol, 1))
+		return false;
+	*ret = symbol.value;
+	return true;
 }
 
 static void look_into(const struct mapping *m, Elf *elf)
@@ -127,7 +46,7 @@ static void look_into(const struct mapping *m, Elf *elf)
 		f->jit.has = is_elf && find_symbol(elf, &f->jit.symbol);
 	f->jit.looked = true;
 	f->jit.offset = m->offset;
-	f->jit.placed = f->jit.has && is_elf && find_bias(elf, m, &bias);
+	f->jit.placed = f->jit.has && is_elf && elf_mapping_bias(elf, m, &bias);
 	if (f->jit.placed)
 		f->jit.distance = f->jit.symbol + bias - m->start;
 }
@@ -263,20 +182,20 @@ static bool is_function(const GElf_Sym *symbol)
 static int read_symbols(Elf *elf, bool relocatable, Elf_Scn *section, const GElf_Shdr *header,
 			gdb_jit_sink sink, void *ctx)
 {
-	Elf_Data *data = table_data(section, header);
+	Elf_Data *data = elf_table_data(section, header);
 	struct gdb_jit_function function;
-	struct strings strings;
+	struct elf_strings strings;
 	GElf_Sym symbol;
 	int r = 0;
 
-	if (!find_strings(elf, header->sh_link, &strings))
+	if (!elf_strings_find(elf, header->sh_link, &strings))
 		return 0;
 	for (int i = 0; !r && data && gelf_getsym(data, i, &symbol); i++) {
 		if (!is_function(&symbol) ||
 		    !place_function(elf, relocatable, &symbol, &function.start))
 			continue;
 		function.size = symbol.st_size;
-		function.name = string_at(&strings, symbol.st_name);
+		function.name = elf_string_at(&strings, symbol.st_name);
 		if (*function.name)
 			r = sink(ctx, &function);
 	}

@@ -43,6 +43,13 @@ const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t 
 	return i < maps->count && holds(&maps->list[i], addr) ? &maps->list[i] : NULL;
 }
 
+bool mapping_list_overlaps(const struct mapping_list *maps, uint64_t start, uint64_t end)
+{
+	size_t i = first_after(maps, start);
+
+	return i < maps->count && maps->list[i].start < end;
+}
+
 static void filter(struct mapping_list *maps)
 {
 	maps->chunks = (struct code_chunks){0};

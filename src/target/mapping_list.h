@@ -104,6 +104,9 @@ static inline const struct mapping *mapping_list_find(struct mapping_list *maps,
 /* The same, without a guess. */
 const struct mapping *mapping_list_at(const struct mapping_list *maps, uint64_t addr);
 
+/* Whether one of the mappings has a byte of the range. */
+bool mapping_list_overlaps(const struct mapping_list *maps, uint64_t start, uint64_t end);
+
 /* Whether a mapped file is called as jitdump files are: "…/jit-123.dump". */
 bool is_jitdump_path(const char *path);
 

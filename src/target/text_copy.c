@@ -35,6 +35,7 @@ struct object {
 
 struct search {
 	const struct remote_process *process;
+	const struct mapping_list *known; /* or NULL */
 	text_copy_sink sink;
 	void *ctx;
 	struct line *lines;
@@ -156,6 +157,20 @@ static const Elf64_Phdr *segment_at(const struct object *o, uint64_t addr)
 	return NULL;
 }
 
+/* Whether both ends are the object's: a page that differs between them was found to differ. */
+static bool is_known(const struct search *s, uint64_t start, uint64_t end)
+{
+	const uint64_t ends[] = {start, end - 1};
+
+	for (int i = 0; i < 2; i++) {
+		const struct mapping *m = s->known ? mapping_list_at(s->known, ends[i]) : NULL;
+
+		if (!m || !m->path || strcmp(m->path, s->object.line->path) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Pages [@start, @end) of @line are a copy of the segment's. */
 static int tell(struct search *s, const Elf64_Phdr *p, uint64_t start, uint64_t end)
 {
@@ -173,7 +188,7 @@ static int tell(struct search *s, const Elf64_Phdr *p, uint64_t start, uint64_t 
 	};
 
 	memcpy(mapping.build_id, o->build_id, sizeof(mapping.build_id));
-	return start < end ? s->sink(s->ctx, &mapping) : 0;
+	return start < end && !is_known(s, start, end) ? s->sink(s->ctx, &mapping) : 0;
 }
 
 /* Whether a page's bytes are those of the segment, where it has some. */
@@ -203,10 +218,15 @@ static int compare(struct search *s, const Elf64_Phdr *p, uint64_t start, uint64
 
 	while (page < end && !r) {
 		uint64_t size = end - page < AT_ONCE ? end - page : AT_ONCE;
-		bool read = !process_read(s->process, page, s->memory, size) &&
+		bool known = is_known(s, page, page + size);
+		bool read = !known && !process_read(s->process, page, s->memory, size) &&
 			    read_file(s, p, page, size);
 
-		for (uint64_t at = 0; at < size && !r; at += PAGE) {
+		if (known) {
+			r = tell(s, p, run, page);
+			run = page + size;
+		}
+		for (uint64_t at = 0; at < size && !r && !known; at += PAGE) {
 			if (read && is_copied(s, p, page + at, at))
 				continue;
 			r = tell(s, p, run, page + at);
@@ -278,7 +298,8 @@ static void search_fini(struct search *s)
 	free(s);
 }
 
-int text_copies_find(const struct remote_process *process, text_copy_sink sink, void *ctx)
+int text_copies_find(const struct remote_process *process, const struct mapping_list *known,
+		     text_copy_sink sink, void *ctx)
 {
 	struct search *s = calloc(1, sizeof(*s));
 	int r;
@@ -286,6 +307,7 @@ int text_copies_find(const struct remote_process *process, text_copy_sink sink, 
 	if (!s)
 		return -ENOMEM;
 	s->process = process;
+	s->known = known;
 	s->sink = sink;
 	s->ctx = ctx;
 	s->object.fd = -1;

@@ -17,6 +17,7 @@
 #include <bobbin/address_space.h>
 
 #include "base/process_reader.h"
+#include "target/mapping_list.h"
 
 /* Bytes of a process that are compared; what comes after them is left as it is. */
 #define TEXT_COPY_MAX ((uint64_t)1 << 30)
@@ -26,10 +27,12 @@ typedef int (*text_copy_sink)(void *ctx, const struct bobbin_mapping *mapping);
 
 /*
  * Give a mapping of the file for each range of pages that are a copy of it, ascending within
- * what the kernel calls one mapping; their strings live for the call.  0; what @sink returned;
+ * what the kernel calls one mapping; their strings live for the call.  @known: mappings as they
+ * were told, which are neither compared again nor given; or NULL.  0; what @sink returned;
  * -ENOMEM; the errno of reading /proc/PID/maps.  Files and memory that cannot be read are no
  * copies.
  */
-int text_copies_find(const struct remote_process *process, text_copy_sink sink, void *ctx);
+int text_copies_find(const struct remote_process *process, const struct mapping_list *known,
+		     text_copy_sink sink, void *ctx);
 
 #endif
