@@ -33,7 +33,7 @@ static int convert_views(const struct bobbin_cfi_view *views, unsigned int count
 
 	if (r)
 		return r;
-	r = comparison_prove(views, count, made.data, made.size, addr);
+	r = comparison_prove(views, count, NULL, made.data, made.size, addr);
 	if (r) {
 		free(made.data);
 		return r;

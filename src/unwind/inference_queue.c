@@ -11,7 +11,11 @@
 #include "base/clock.h"
 #include "base/vector.h"
 
-/* The recorded program has priority: the thread gets a quarter of a CPU that both want. */
+/*
+ * A recording's first samples wait for the thread.  After this much of its CPU time the recorded
+ * program has priority: the thread gets a quarter of a CPU that both want.
+ */
+#define HURRY_NS (4 * NS_PER_SECOND)
 #define NICENESS 5
 
 /* How often somebody who waits looks for a signal. */
@@ -25,6 +29,7 @@
  * @left: of them, those that are not done
  * @late: nobody walks any more
  * @budget: the thread's, but for @stop
+ * @missed: the asker's: walks that went on without
  * @waited_since, @waited: the asker's: time that was waited in the second that began then
  */
 struct inference_queue {
@@ -37,7 +42,7 @@ struct inference_queue {
 	size_t count, room, left;
 	bool late;
 	struct infer_budget budget;
-	uint64_t waited_since, waited;
+	uint64_t missed, waited_since, waited;
 };
 
 static struct infer_request *most_wanted(const struct inference_queue *q)
@@ -75,13 +80,17 @@ static void *run(void *ctx)
 {
 	struct inference_queue *q = ctx;
 	struct infer_request *request;
+	bool hurries = true;
 
-	/* on Linux this is one of the thread, not of the process */
-	setpriority(PRIO_PROCESS, 0, NICENESS);
 	pthread_mutex_lock(&q->lock);
 	while ((request = next_request(q))) {
 		pthread_mutex_unlock(&q->lock);
 		q->work(request, &q->budget);
+		if (hurries && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= HURRY_NS) {
+			hurries = false;
+			/* on Linux this is one of the thread, not of the process */
+			setpriority(PRIO_PROCESS, 0, NICENESS);
+		}
 		pthread_mutex_lock(&q->lock);
 		atomic_store_explicit(&request->done, true, memory_order_release);
 		q->left--;
@@ -173,7 +182,7 @@ static bool is_done(const struct infer_request *request)
 	return atomic_load_explicit(&request->done, memory_order_acquire);
 }
 
-bool inference_queue_await(struct inference_queue *queue, struct infer_request *request)
+static bool await(struct inference_queue *queue, struct infer_request *request)
 {
 	uint64_t began, end;
 
@@ -195,6 +204,43 @@ bool inference_queue_await(struct inference_queue *queue, struct infer_request *
 	pthread_mutex_unlock(&queue->lock);
 	queue->waited += clock_now() - began;
 	return is_done(request);
+}
+
+bool inference_queue_await(struct inference_queue *queue, struct infer_request *request)
+{
+	bool done = await(queue, request);
+
+	queue->missed += !done;
+	return done;
+}
+
+uint64_t inference_queue_missed(const struct inference_queue *queue)
+{
+	return queue->missed;
+}
+
+uint64_t inference_queue_done(struct inference_queue *queue)
+{
+	uint64_t done;
+
+	pthread_mutex_lock(&queue->lock);
+	done = queue->count - queue->left;
+	pthread_mutex_unlock(&queue->lock);
+	return done;
+}
+
+bool inference_queue_next(struct inference_queue *queue, uint64_t until)
+{
+	bool changed;
+	size_t left;
+
+	pthread_mutex_lock(&queue->lock);
+	left = queue->left;
+	while (left && queue->left == left && clock_now() < until)
+		wait_until(queue, until);
+	changed = queue->left != left;
+	pthread_mutex_unlock(&queue->lock);
+	return changed;
 }
 
 bool inference_queue_finish(struct inference_queue *queue, const volatile sig_atomic_t *interrupted)

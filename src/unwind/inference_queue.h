@@ -50,6 +50,16 @@ int inference_queue_ask(struct inference_queue *queue, struct infer_request *req
  */
 bool inference_queue_await(struct inference_queue *queue, struct infer_request *request);
 
+/* Walks that would have used what is not done yet, for who asks; and requests that are done. */
+uint64_t inference_queue_missed(const struct inference_queue *queue);
+uint64_t inference_queue_done(struct inference_queue *queue);
+
+/*
+ * Wait until one more request is done.  false: none is being done, or clock_now() has reached
+ * @until.
+ */
+bool inference_queue_next(struct inference_queue *queue, uint64_t until);
+
 /*
  * Nothing is recorded any more: wait until what was asked is done, as far as
  * INFERENCE_QUEUE_BYTES_LATE reach, or a signal handler has set *@interrupted, which may be NULL.

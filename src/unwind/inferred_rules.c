@@ -102,6 +102,12 @@ void inferred_rules_work(struct infer_request *request, struct infer_budget *bud
 	      budget);
 }
 
+static void note_made(const struct inferred_rules *rules)
+{
+	if (rules->made)
+		++*rules->made;
+}
+
 /* Once; false: there is no memory, or no table. */
 static bool find_kept(struct inferred_rules *rules)
 {
@@ -112,6 +118,7 @@ static bool find_kept(struct inferred_rules *rules)
 	    !key_of(rules, &key) || table_cache_find(rules->cache, &key, NULL, &rules->table))
 		return false;
 	rules->asked = true;
+	note_made(rules);
 	return true;
 }
 
@@ -121,10 +128,12 @@ static void find(struct inferred_rules *rules)
 
 	if (!rules->looked && find_kept(rules))
 		return;
-	if (!rules->queue)
+	if (!rules->queue) {
 		infer(rules, &budget);
-	else
+		note_made(rules);
+	} else {
 		rules->waits = !inference_queue_ask(rules->queue, &rules->request);
+	}
 }
 
 static bool is_there(struct inferred_rules *rules)
@@ -132,8 +141,10 @@ static bool is_there(struct inferred_rules *rules)
 	if (!rules->asked)
 		find(rules);
 	rules->asked = true;
-	if (rules->waits)
-		rules->waits = !inference_queue_await(rules->queue, &rules->request);
+	if (rules->waits && inference_queue_await(rules->queue, &rules->request)) {
+		rules->waits = false;
+		note_made(rules);
+	}
 	return !rules->waits && rules->table.data;
 }
 
@@ -142,6 +153,11 @@ static bool is_there_or_kept(struct inferred_rules *rules)
 	if (!rules->list || (!rules->asked && (rules->looked || !find_kept(rules))))
 		return false;
 	return !rules->waits && rules->table.data;
+}
+
+const struct kept_table *inferred_rules_made(const struct inferred_rules *rules)
+{
+	return rules->asked && !rules->waits && rules->table.data ? &rules->table : NULL;
 }
 
 /* Code at an address of which no row says anything, as far as that reaches. */

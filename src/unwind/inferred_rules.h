@@ -29,6 +29,7 @@
  * @asked: they were looked for, or found
  * @waits: for the queue, the last time that they were asked
  * @request: of the queue
+ * @made: counts tables of all files that are there, or NULL
  * @table: them, once @asked, unless @waits
  */
 struct inferred_rules {
@@ -44,11 +45,15 @@ struct inferred_rules {
 	struct inference_queue *queue;
 	bool looked, asked, waits;
 	struct infer_request request;
+	uint64_t *made;
 	struct kept_table table;
 };
 
 /* The queue's work, see inference_queue_open(). */
 void inferred_rules_work(struct infer_request *request, struct infer_budget *budget);
+
+/* The table, if somebody has asked for it and it was made; NULL: not yet, or there is none. */
+const struct kept_table *inferred_rules_made(const struct inferred_rules *rules);
 
 /*
  * The function at an address, or a part of it, or the code around it of which no row says

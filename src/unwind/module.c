@@ -114,11 +114,12 @@ static int list_functions(void *ctx, function_sink sink, void *sink_ctx)
 static void open_inferred(struct module *m, const struct module_context *context)
 {
 	if (!context->infer || m->elf_fd < 0 || !m->image.linked ||
-	    m->image.arch != bobbin_arch_amd64())
+	    !context->infer->reads(m->image.arch))
 		return;
 	m->inferred = (struct inferred_rules){
 		.infer = context->infer,
 		.queue = context->queue,
+		.made = context->made,
 		.fd = m->elf_fd,
 		.image = &m->image,
 		.prepare = prepare_inferred,

@@ -50,6 +50,7 @@ struct module_context {
 	struct table_cache *cache;
 	const struct infer_ops *infer;
 	struct inference_queue *queue;
+	uint64_t *made; /* counts tables of inferred rules that are there */
 };
 
 /*
@@ -149,6 +150,13 @@ struct module *unwinder_module_in(struct bobbin_unwinder *unwinder, const struct
  */
 bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 			  const volatile sig_atomic_t *interrupted);
+
+/* Walks that lacked rules which are being inferred, and files of which they were inferred. */
+uint64_t unwinder_missed_code(const struct bobbin_unwinder *unwinder);
+uint64_t unwinder_analysed_code(const struct bobbin_unwinder *unwinder);
+
+/* Wait for one more such file, as inference_queue_next(). */
+bool unwinder_await_code(struct bobbin_unwinder *unwinder, uint64_t until);
 
 /* How many of the code bytes at a file offset are to be had, from the first on. */
 size_t module_code_part(const struct module *module, uint64_t offset, void *dst, size_t size);

@@ -14,6 +14,7 @@
 #include "unwind/loaded_object.h"
 #include "unwind/self_memory.h"
 #include "unwind/unkept_code.h"
+#include "unwind/unsurveyed_code.h"
 #include "unwind/walk_loop.h"
 #include "unwind/walk_slot.h"
 
@@ -353,6 +354,22 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 	const struct code_reader code = {world_code, frames};
 
 	return known_code_root(frames->arch, &code, addr);
+}
+
+/* Who makes code in its own process registers it. */
+static bool world_is_made(struct frame_walk *frames, uint64_t addr)
+{
+	(void)frames;
+	(void)addr;
+	return false;
+}
+
+static bool world_slot(struct frame_walk *frames, uint64_t addr, uint64_t *ret)
+{
+	(void)frames;
+	(void)addr;
+	(void)ret;
+	return false;
 }
 
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)

@@ -25,6 +25,13 @@ const struct remote_range *remote_code_find(const struct remote_code *code, uint
 	return i < code->count && addr >= code->ranges[i].start ? &code->ranges[i] : NULL;
 }
 
+struct hotspot_code *remote_code_machine(const struct remote_code *code, uint64_t addr)
+{
+	const struct remote_range *range = remote_code_find(code, addr);
+
+	return range && range->table ? range->table->hotspot : NULL;
+}
+
 struct remote_code *remote_code_share(struct remote_code *code)
 {
 	if (code)
@@ -51,6 +58,7 @@ void remote_code_release(struct remote_code *code)
 	free(code->ranges);
 	page_copy_fini(&code->published);
 	debugger_images_fini(&code->images);
+	remote_table_release(code->machine.table);
 	if (code->room)
 		code->room->used -= code->charged;
 	free(code);

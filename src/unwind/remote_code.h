@@ -31,7 +31,15 @@ struct remote_room {
 	uint64_t next_place;  /* where the next range goes among all that were ever registered */
 	uint64_t limit, used; /* bytes; an update may need twice as much for a moment */
 	uint64_t left_out;    /* pieces of code that there was no room for */
-	uint64_t drops;       /* malformed tables; while it is unchanged, so are those in use */
+	const struct infer_ops *infer; /* borrowed, or NULL */
+	uint64_t drops; /* malformed tables; while it is unchanged, so are those in use */
+};
+
+/* The Java virtual machine of a process. */
+struct remote_machine {
+	struct remote_table *table; /* or NULL */
+	bool sought;
+	uint64_t generation; /* of the space when it was sought */
 };
 
 struct remote_code {
@@ -41,6 +49,7 @@ struct remote_code {
 	/* what they were made of */
 	struct page_copy published;
 	struct debugger_images images;
+	struct remote_machine machine;
 	uint64_t generation; /* of the space whose mapped files were left out of images */
 	/* memory */
 	size_t bytes;   /* of sections */
@@ -77,6 +86,9 @@ static inline size_t remote_code_after_again(const struct remote_code *code, uin
 
 /* The range that holds @addr, or NULL.  @code may be NULL. */
 const struct remote_range *remote_code_find(const struct remote_code *code, uint64_t addr);
+
+/* The Java virtual machine whose code is at @addr, or NULL.  @code may be NULL. */
+struct hotspot_code *remote_code_machine(const struct remote_code *code, uint64_t addr);
 
 struct remote_code *remote_code_share(struct remote_code *code);
 void remote_code_release(struct remote_code *code);

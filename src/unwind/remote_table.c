@@ -43,6 +43,7 @@ void remote_table_release(struct remote_table *table)
 		return;
 	remote_table_close_section(table);
 	remote_table_close_frames(table);
+	hotspot_code_release(table->hotspot);
 	free(table);
 }
 
@@ -81,6 +82,12 @@ void remote_table_open_jit(struct remote_table *table, const struct remote_proce
 	table->process = *process;
 	table->jit = (struct jit_source){*info, {read_process, &table->process}};
 	table_set_add(&table->tables, &jit_table_ops, &table->jit);
+}
+
+void remote_table_open_hotspot(struct remote_table *table, struct hotspot_code *code)
+{
+	table->hotspot = hotspot_code_share(code);
+	table_set_add(&table->tables, &hotspot_code_ops, code);
 }
 
 uint64_t remote_table_bytes(const struct remote_table *table)

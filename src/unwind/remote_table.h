@@ -4,7 +4,8 @@
  *
  * An SFrame section, call-frame information, or both, which are copies and are asked
  * in this order; or a JIT table, which grows, so it is read in the process's memory
- * for each address that is not cached.
+ * for each address that is not cached; or the code of a Java virtual machine, which is read
+ * likewise.
  */
 #ifndef BOBBIN_UNWIND_REMOTE_TABLE_H
 #define BOBBIN_UNWIND_REMOTE_TABLE_H
@@ -14,6 +15,7 @@
 
 #include "base/process_reader.h"
 #include "unwind/call_frames.h"
+#include "unwind/hotspot_code.h"
 #include "unwind/indexed_sections.h"
 #include "unwind/jit_source.h"
 #include "unwind/table_set.h"
@@ -29,6 +31,7 @@ struct remote_table {
 	struct call_frames cfi;
 	struct remote_process process; /* whose memory a JIT table is in */
 	struct jit_source jit;
+	struct hotspot_code *hotspot; /* or NULL */
 	/* the recorder's, of walks in the kernel; 0: none */
 	uint32_t walk_file;
 	bool walk_asked;
@@ -43,6 +46,9 @@ void remote_table_release(struct remote_table *table); /* NULL: nothing */
 /* Read a JIT table in the memory of @process. */
 void remote_table_open_jit(struct remote_table *table, const struct remote_process *process,
 			   const struct code_jit_info *info);
+
+/* The heaps of a Java virtual machine. */
+void remote_table_open_hotspot(struct remote_table *table, struct hotspot_code *code);
 
 /*
  * Make views of @table->section, or of @table->frames, whose bytes are malloc()'s and

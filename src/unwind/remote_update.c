@@ -222,6 +222,8 @@ static uint64_t piece_place(const struct piece_maker *m, const struct remote_ran
 {
 	const struct remote_range *old = remote_code_find(m->old, piece->start);
 
+	if (piece->table->hotspot)
+		return REMOTE_NOWHERE;
 	if (old && old->start == piece->start && old->end == piece->end &&
 	    old->table == piece->table)
 		return old->place;
@@ -284,6 +286,26 @@ static int merge_images(struct remote_code *r, const struct remote_code *old,
 	return error;
 }
 
+/* The heaps of code of a Java virtual machine; rules of what is there are not cached for long. */
+static int merge_machine(struct remote_code *r, const struct mapping_list *maps)
+{
+	struct remote_table *table = r->machine.table;
+	const struct debugger_range from = {.table = table};
+	struct piece_maker m = {r, r->count, NULL, &from, NULL};
+	struct coverage taken = {0};
+	int error = find_taken(r, maps, &taken);
+
+	for (size_t i = 0; i < table->hotspot->vm.heap_count && !error; i++) {
+		const struct hotspot_heap *heap = &table->hotspot->vm.heaps[i];
+
+		error = coverage_gaps(&taken, &(struct bobbin_range){heap->start, heap->end},
+				      add_piece, &m);
+	}
+	qsort(r->ranges, r->count, sizeof(*r->ranges), vector_by_start);
+	coverage_fini(&taken);
+	return error;
+}
+
 /* Of what the process says, before sections are copied. */
 static uint64_t told_bytes(const struct remote_code *r)
 {
@@ -325,9 +347,38 @@ static int build(struct remote_code *r, const struct remote_code *old, uint64_t 
 	free(list);
 	if (!error && r->images.count)
 		error = merge_images(r, old, &space->maps, &room->next_place);
+	if (!error && r->machine.table)
+		error = merge_machine(r, &space->maps);
 	if (!error)
 		charge(r, old, room);
 	return error;
+}
+
+/*
+ * Look for a Java virtual machine, or ask the one that is known.  1: there is another one, or it
+ * has other heaps; 0: nothing is new; -ENOENT: there is none; -ENOMEM.
+ */
+static int update_machine(struct remote_machine *machine, const struct remote_process *process,
+			  const struct bobbin_space *space, const struct infer_ops *infer)
+{
+	struct hotspot_code *code;
+	int r;
+
+	if (machine->table)
+		return hotspot_code_update(machine->table->hotspot);
+	if (!infer || (machine->sought && machine->generation == space->generation))
+		return -ENOENT;
+	r = hotspot_code_open(process, &space->maps, infer, &code);
+	/* while the machine starts, it does not describe all yet */
+	machine->sought = r == -ENOENT || r == -ENOTSUP;
+	machine->generation = space->generation;
+	if (r)
+		return r == -ENOMEM ? r : -ENOENT;
+	machine->table = remote_table_open(space->arch);
+	if (machine->table)
+		remote_table_open_hotspot(machine->table, code);
+	hotspot_code_release(code);
+	return machine->table ? 1 : -ENOMEM;
 }
 
 /* Of both sources: there is something, there may be more, or why not. */
@@ -360,8 +411,10 @@ static void move_told(struct remote_code *from, struct remote_code *to)
 {
 	to->published = from->published;
 	to->images = from->images;
+	to->machine = from->machine;
 	from->published = (struct page_copy){.process = to->published.process};
 	from->images = (struct debugger_images){.process = to->images.process};
+	from->machine = (struct remote_machine){0};
 }
 
 static bool has_other_mappings(const struct bobbin_space *space, const struct remote_code *old)
@@ -372,7 +425,7 @@ static bool has_other_mappings(const struct bobbin_space *space, const struct re
 /* Tables of JIT compilers are read in the process itself, so they are nobody else's. */
 static bool can_be_inherited(const struct remote_code *r)
 {
-	if (r->images.count)
+	if (r->images.count || r->machine.table)
 		return false;
 	for (size_t i = 0; i < r->count; i++)
 		if (r->ranges[i].table && r->ranges[i].table->jit.mem.read)
@@ -431,7 +484,9 @@ int remote_code_update(struct bobbin_space *space, int pid, unsigned int sources
 	if (sources & REMOTE_IMAGES && available >= DEBUGGER_IMAGES_MAX_BYTES)
 		images = debugger_images_update(&new->images, &space->maps, space->arch,
 						space->generation);
-	if (!images && new->images.count && has_other_mappings(space, old))
+	if (sources & REMOTE_IMAGES)
+		images = both(images, update_machine(&new->machine, &process, space, room->infer));
+	if (!images && (new->images.count || new->machine.table) && has_other_mappings(space, old))
 		images = 1;
 	if (page != 1 && page != -EAGAIN && images != 1) {
 		if (old)

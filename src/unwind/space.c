@@ -89,7 +89,8 @@ BOBBIN_API int bobbin_space_load(struct bobbin_space *space, int pid)
 	space_register(space, NULL);
 	r = mapping_list_load(&space->maps, pid);
 	if (!r)
-		r = text_copies_find(&process, add_copy, &space->maps) == -ENOMEM ? -ENOMEM : 0;
+		r = text_copies_find(&process, NULL, add_copy, &space->maps) == -ENOMEM ? -ENOMEM
+											: 0;
 	return r;
 }
 

@@ -31,6 +31,12 @@ static inline const struct mapping *space_find(struct bobbin_space *space, uint6
 	return mapping_list_find(&space->maps, addr);
 }
 
+/* Whether code is mapped in a range. */
+static inline bool space_overlaps(const struct bobbin_space *space, uint64_t start, uint64_t end)
+{
+	return mapping_list_overlaps(&space->maps, start, end);
+}
+
 /* Whether something is known to be at @addr. */
 static inline bool space_has(struct bobbin_space *space, uint64_t addr)
 {

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stack_top.h"
 #include "unwind/code_pages.h"
+#include "unwind/made_code.h"
 #include "unwind/module.h"
 #include "unwind/rule_cache.h"
 #include "unwind/space.h"
+#include "unwind/start_rule.h"
 #include "unwind/unwinder.h"
 #include "unwind/walk_loop.h"
 
@@ -79,16 +82,27 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 #define EXACT_PLACE (1ull << (KEY_FILE - 1))
 #define RETURN_PLACE (1ull << (KEY_FILE - 2))
 #define ROOT_PLACE (1ull << (KEY_FILE - 3))
+/* Beside one of the first two: by the way from the function's start. */
+#define START_PLACE (1ull << (KEY_FILE - 4))
+#define PLACES (EXACT_PLACE | RETURN_PLACE | ROOT_PLACE | START_PLACE)
 
-/* The cache's key of an address in a file whose bytes can be read; 0: it is none, or is registered code. */
-static uint64_t place_key(const struct space_walk *w, uint64_t addr)
+/* The mapping of an address in a file whose bytes can be read; NULL: it is none, or is registered code. */
+static const struct mapping *place_in_file(const struct space_walk *w, uint64_t addr)
 {
 	const struct mapping *m = space_find(w->space, addr);
 
 	if (!m || m->file->kind != FILE_REGULAR || remote_code_find(w->space->remote, addr) ||
 	    !unwinder_file_module(w->unwinder, m->file))
-		return 0;
-	if (mapping_offset(m, addr) & (EXACT_PLACE | RETURN_PLACE | ROOT_PLACE))
+		return NULL;
+	return m;
+}
+
+/* The cache's key of such an address; 0: it has none. */
+static uint64_t place_key(const struct space_walk *w, uint64_t addr)
+{
+	const struct mapping *m = place_in_file(w, addr);
+
+	if (!m || mapping_offset(m, addr) & PLACES)
 		return 0;
 	return rule_cache_key(m->file->number, mapping_offset(m, addr));
 }
@@ -171,6 +185,84 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 	return is_root;
 }
 
+static bool world_is_made(struct frame_walk *frames, uint64_t addr)
+{
+	const struct space_walk *w = (struct space_walk *)frames;
+	const struct mapping *m = space_find(w->space, addr);
+	uint64_t vaddr;
+
+	return m && !unwinder_module_in(w->unwinder, m, addr, &vaddr) &&
+	       !unwinder_file_module(w->unwinder, m->file) &&
+	       !remote_code_find(w->space->remote, addr);
+}
+
+/* What the process has in its memory, now. */
+static bool live_bytes(const struct space_walk *w, uint64_t addr, void *dst, size_t size)
+{
+	if (w->mem->read == bobbin_process_memory_read)
+		return !w->mem->read(w->mem->ctx, addr, dst, size);
+	return w->space->live_pid &&
+	       code_pages_live(&w->unwinder->pages, w->unwinder->context.reader, w->space->live_pid,
+			       addr, dst, size);
+}
+
+static bool world_slot(struct frame_walk *frames, uint64_t addr, uint64_t *ret)
+{
+	return live_bytes((const struct space_walk *)frames, addr, ret, sizeof(*ret));
+}
+
+/* Whose memory code is read in that is no file's; 0: nobody's. */
+static int live_pid(const struct space_walk *w)
+{
+	if (w->mem->read == bobbin_process_memory_read)
+		return ((const struct bobbin_process_memory *)w->mem->ctx)->pid;
+	return w->space->live_pid;
+}
+
+/* NULL: no memory. */
+static struct made_code *made_code_of(struct bobbin_unwinder *u)
+{
+	if (!u->made)
+		u->made = made_code_open();
+	return u->made;
+}
+
+/* A question of code that the process has made; false: it is not such. */
+static bool ask_made(struct space_walk *w, struct made_query *ret)
+{
+	const struct bobbin_regs *regs = &w->frames.regs;
+	const uint64_t pc = bobbin_regs_lookup_pc(regs);
+	const struct mapping *m = space_find(w->space, pc);
+
+	if (!live_pid(w) || w->frames.arch != bobbin_arch_amd64() || !m ||
+	    !world_is_made(&w->frames, pc))
+		return false;
+	*ret = (struct made_query){
+		.code = {world_code, w},
+		.pid = live_pid(w),
+		.start = m->start,
+		.end = m->end,
+		.regs = regs,
+	};
+	return made_code_of(w->unwinder);
+}
+
+static bool world_ways(struct frame_walk *frames, struct bobbin_rule *ret, bool *doubtful)
+{
+	struct space_walk *w = (struct space_walk *)frames;
+	struct made_query query;
+
+	return ask_made(w, &query) && made_code_rule(w->unwinder->made, &query, ret, doubtful);
+}
+
+static bool world_proves(struct frame_walk *frames, uint64_t slot, uint64_t word)
+{
+	struct space_walk *w = (struct space_walk *)frames;
+	struct made_query query;
+
+	return ask_made(w, &query) && made_code_proves(w->unwinder->made, &query, slot, word);
+}
+
 /* The key of what the code at the PC says. */
 static uint64_t code_key(const struct space_walk *w)
 {
@@ -210,6 +302,50 @@ static bool world_kept(struct frame_walk *frames, struct bobbin_rule *ret)
 	return true;
 }
 
+/* What the code at the PC says from its function's start on. */
+static bool ask_start(struct space_walk *w, struct bobbin_rule *ret)
+{
+	const struct bobbin_regs *regs = &w->frames.regs;
+	const uint64_t pc = bobbin_regs_lookup_pc(regs);
+	uint64_t vaddr;
+	struct module *module = unwinder_module_in(w->unwinder, space_find(w->space, pc), pc,
+						   &vaddr);
+	struct made_code *made = made_code_of(w->unwinder);
+	struct start_query query;
+
+	if (!module || !made)
+		return false;
+	query = (struct start_query){
+		.code = {world_code, w},
+		.tables = &module->tables,
+		.bias = pc - vaddr,
+		.regs = regs,
+	};
+	return start_rule(made, &query, ret);
+}
+
+/* Of files only, whose bytes stay as they are: the answer is remembered. */
+static bool world_start_rule(struct frame_walk *frames, struct bobbin_rule *ret)
+{
+	struct space_walk *w = (struct space_walk *)frames;
+	const uint64_t place = code_key(w), key = place ? place | START_PLACE : 0;
+	const struct cached_rule *cached = key ? rule_cache_get(w->cache, UNWINDER_CACHE_BITS, key)
+					       : NULL;
+	bool found;
+
+	if (!place_in_file(w, bobbin_regs_lookup_pc(&frames->regs)))
+		return false;
+	if (cached) {
+		bobbin_rule_unpack(cached->word, ret);
+		return ret->cfa.how != BOBBIN_HOW_NO_RULE;
+	}
+	found = ask_start(w, ret);
+	if (!found)
+		*ret = bobbin_rule_none(BOBBIN_REASON_NO_FUNCTION);
+	rule_cache_put(w->unwinder->cache, UNWINDER_CACHE_BITS, key, ret, BOBBIN_SOURCE_PATH);
+	return found;
+}
+
 static bool world_is_entry(struct frame_walk *frames, uint64_t addr)
 {
 	const struct space_walk *w = (struct space_walk *)frames;
@@ -233,11 +369,7 @@ static bool world_code(void *world, uint64_t addr, void *dst, size_t size)
 				       size);
 	if (!m && !remote_code_find(w->space->remote, addr))
 		return false;
-	if (w->mem->read == bobbin_process_memory_read)
-		return !w->mem->read(w->mem->ctx, addr, dst, size);
-	return w->space->live_pid &&
-	       code_pages_live(&w->unwinder->pages, w->unwinder->context.reader, w->space->live_pid,
-			       addr, dst, size);
+	return live_bytes(w, addr, dst, size);
 }
 
 /* In a system call that is the last instruction of its function, the PC is the next one's. */
@@ -479,6 +611,50 @@ static void end_at_probe_return(const struct bobbin_space *space, struct bobbin_
 	}
 }
 
+/* Where the return address of the frame is, of which a rule says that it is 0; 0: that is not known. */
+static uint64_t zero_slot(struct space_walk *w)
+{
+	struct frame_walk *frames = &w->frames;
+	struct bobbin_rule rule;
+	struct rule_step s = {frames, frames->arch, &rule, &frames->regs, 0};
+
+	if (frame_rule(frames, bobbin_regs_lookup_pc(&frames->regs), &rule) == BOBBIN_SOURCE_NONE ||
+	    rule.ra.how != BOBBIN_HOW_IN_CFA_MEM || step_cfa(&s, &s.cfa))
+		return 0;
+	return s.cfa + (uint64_t)(int64_t)rule.ra.off;
+}
+
+/* Whether a word of the stack may be where somebody has called from. */
+static bool may_be_caller(struct space_walk *w, uint64_t at)
+{
+	const struct rule_step s = {.world = &w->frames, .arch = w->frames.arch};
+	uint64_t word = 0;
+
+	return step_load(&s, at, &word) || (word - LOWEST_CODE < HIGHEST_CODE - LOWEST_CODE &&
+					    world_returns(&w->frames, word) != CODE_NO);
+}
+
+/* Nobody has called the last frame if its stack ends there, see core/stack_top.h. */
+static void end_at_stack_top(struct space_walk *w, struct bobbin_trace *trace)
+{
+	const struct bobbin_regs *regs = &w->frames.regs;
+	const struct remote_process process = {w->unwinder->context.reader, live_pid(w)};
+	uint64_t zero, end;
+
+	if (trace->reason != BOBBIN_REASON_ZERO_RA || !process.pid || regs->sp % 8 ||
+	    may_be_new_stack(&w->frames) || w->frames.arch != bobbin_arch_amd64() ||
+	    !trace->count || regs->pc != trace->frames[trace->count - 1].pc)
+		return;
+	zero = zero_slot(w);
+	end = zero < regs->sp ? 0 : stack_top_end(&w->unwinder->tops, &process, zero);
+	if (!end || end - regs->sp > TOP_FRAME)
+		return;
+	for (uint64_t at = regs->sp; at < end; at += 8)
+		if (may_be_caller(w, at))
+			return;
+	trace->reason = frame_walk_end(&w->frames, BOBBIN_REASON_OUTERMOST);
+}
+
 BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
 			      const struct bobbin_regs *regs, const struct bobbin_mem *mem,
 			      struct bobbin_trace *trace)
@@ -504,6 +680,7 @@ BOBBIN_API void bobbin_unwind(struct bobbin_unwinder *unwinder, struct bobbin_sp
 	walk_frames(&w.frames, &w.memo, trace, max - outer);
 	if (outer && trace->reason == BOBBIN_REASON_DEPTH)
 		walk_outer_frames(&w.frames, &w.memo, trace, outer);
+	end_at_stack_top(&w, trace);
 	memo_end(&w.memo);
 	end_at_probe_return(space, trace);
 }

@@ -7,6 +7,9 @@
 #include "core/deps.h"
 #include "core/frame_rules.h"
 
+/* Of a function; most have ten. */
+#define EXTENT_ROWS 256
+
 void table_set_init(const struct bobbin_arch *arch, struct table_set *ret)
 {
 	ret->arch = arch;
@@ -214,6 +217,33 @@ bool table_set_function(struct table_set *set, uint64_t pc, uint64_t *ret)
 			if (set->tables[i].ops->whole == whole &&
 			    function_by(set, &set->tables[i], pc, ret))
 				return true;
+	return false;
+}
+
+/* The same of one table. */
+static bool extent_by(struct table_set *set, const struct table *table, uint64_t function,
+		      struct table_answer *first, uint64_t *end)
+{
+	struct table_answer next;
+
+	if (ask(set, table, function, first) || first->row.function != function)
+		return false;
+	*end = first->row.end;
+	for (unsigned int i = 0; i < EXTENT_ROWS; i++) {
+		if (ask(set, table, *end, &next) || next.row.function != function)
+			return true;
+		*end = next.row.end;
+	}
+	return false;
+}
+
+bool table_set_extent(struct table_set *set, uint64_t pc, struct table_answer *first, uint64_t *end)
+{
+	struct table_answer at;
+
+	for (unsigned int i = 0; i < set->count; i++)
+		if (!ask(set, &set->tables[i], pc, &at))
+			return extent_by(set, &set->tables[i], at.row.function, first, end);
 	return false;
 }
 

@@ -35,6 +35,7 @@
 enum table_kind {
 	TABLE_REGISTERED,  /* struct code: a section in the own process's memory */
 	TABLE_JIT,         /* struct jit_source */
+	TABLE_HOTSPOT,     /* struct hotspot_code */
 	TABLE_GO,          /* struct pclntab; before those that do not know of Go's roots */
 	TABLE_SFRAME,      /* struct indexed_sections */
 	TABLE_CACHED_CFI,  /* struct cached_cfi, instead of the sections that it is made of */
@@ -146,6 +147,13 @@ bool table_set_is_entry(struct table_set *set, uint64_t pc);
  * is asked first: what SFrame calls a function may be part of one.
  */
 bool table_set_function(struct table_set *set, uint64_t pc, uint64_t *ret);
+
+/*
+ * The function at an address as the table has it that covers this: its first row, and where the last
+ * one ends.  false: none covers it, or the function has too many rows.
+ */
+bool table_set_extent(struct table_set *set, uint64_t pc, struct table_answer *first,
+		      uint64_t *end);
 
 /*
  * Each function of a source's table, or block of one, as long as @sink returns 0; what it

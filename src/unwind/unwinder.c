@@ -81,6 +81,8 @@ int unwinder_open(const struct bobbin_unwinder_options *options, const struct in
 	u->registered.limit = REMOTE_ALL_BYTES;
 	u->context.options = &u->options;
 	u->context.infer = infer;
+	u->context.made = &u->inferred;
+	u->registered.infer = infer;
 	r = copy_options(options, u);
 	/* without it everything works, a little slower */
 	if (!r && u->options.cache_path && *u->options.cache_path)
@@ -119,6 +121,7 @@ BOBBIN_API void bobbin_unwinder_close(struct bobbin_unwinder *unwinder)
 	inference_queue_close(unwinder->context.queue);
 	for (uint32_t i = 0; i < unwinder->module_count; i++)
 		close_slot(&unwinder->modules[i]);
+	made_code_close(unwinder->made);
 	table_cache_close(unwinder->context.cache);
 	free(unwinder->modules);
 	free(unwinder->debug_path);
@@ -162,6 +165,21 @@ bool unwinder_finish_code(struct bobbin_unwinder *unwinder,
 {
 	return unwinder->context.queue &&
 	       inference_queue_finish(unwinder->context.queue, interrupted);
+}
+
+uint64_t unwinder_missed_code(const struct bobbin_unwinder *unwinder)
+{
+	return unwinder->context.queue ? inference_queue_missed(unwinder->context.queue) : 0;
+}
+
+uint64_t unwinder_analysed_code(const struct bobbin_unwinder *unwinder)
+{
+	return unwinder->context.queue ? inference_queue_done(unwinder->context.queue) : 0;
+}
+
+bool unwinder_await_code(struct bobbin_unwinder *unwinder, uint64_t until)
+{
+	return unwinder->context.queue && inference_queue_next(unwinder->context.queue, until);
 }
 
 uint64_t unwinder_left_out(const struct bobbin_unwinder *unwinder)

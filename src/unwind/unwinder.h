@@ -7,9 +7,11 @@
 
 #include "core/known_code.h"
 #include "unwind/code_pages.h"
+#include "unwind/made_code.h"
 #include "unwind/module.h"
 #include "unwind/remote_code.h"
 #include "unwind/rule_cache.h"
+#include "unwind/stack_tops.h"
 
 /* Of the sets of its cache. */
 #define UNWINDER_CACHE_BITS 15
@@ -30,8 +32,11 @@ struct bobbin_unwinder {
 	uint32_t last;       /* number of the file that was asked for last */
 	uint64_t held;       /* of all slots */
 	uint64_t rests_from; /* likewise */
+	uint64_t inferred;   /* tables of inferred rules that are there */
 	struct remote_room registered;
 	struct code_pages pages;
+	struct made_code *made; /* once such code was asked about, or NULL */
+	struct stack_tops tops;
 	uint64_t returns[1u << RETURN_BITS]; /* keys with what is known of them; 0: empty */
 	struct cached_rules cache[1u << UNWINDER_CACHE_BITS];
 };
