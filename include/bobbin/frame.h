@@ -29,7 +29,8 @@ extern "C" {
 	X(CODE,          "code") \
 	X(GUESS,         "a guess") \
 	X(PATH,          "code at the PC") \
-	X(LEFT_OUT,      "frames left out")
+	X(LEFT_OUT,      "frames left out") \
+	X(HOTSPOT,       "Java VM")
 /* clang-format on */
 
 #define BOBBIN_SOURCE_NUMBER(name, text) BOBBIN_SOURCE_##name,

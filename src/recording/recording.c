@@ -7,7 +7,7 @@
 #include "codemap/struct_copy.h"
 #include "core/deps.h"
 #include "infer/code_table.h"
-#include "infer/x86_insn.h"
+#include "infer/machine.h"
 #include "profile/session.h"
 #include "target/mapping_list.h"
 #include "unwind/space.h"
@@ -40,7 +40,7 @@ static int open_session(struct bobbin_recording *rec, const char *path,
 				.sframe_path = SIDEFILE_PATH,
 				.deadline_ms = DEADLINE_MS,
 			},
-		.infer = x86_decoder_exists() ? &code_table_ops : NULL,
+		.infer = machine_any_is_read() ? &code_table_ops : NULL,
 		.naming =
 			{
 				.inlines = true,

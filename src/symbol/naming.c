@@ -187,6 +187,21 @@ static int find_told(struct gdb_names *names, const struct bobbin_space *space, 
 	return 1;
 }
 
+/* The code of a Java virtual machine, as that tells now. */
+static int find_method(struct symbolizer *symbolizer, const struct bobbin_space *space, uint64_t pc,
+		       struct symbol *ret)
+{
+	struct hotspot_code *machine = remote_code_machine(space->remote, pc);
+	struct hotspot_name name;
+
+	if (!machine || hotspot_code_name(machine, pc, false, &name) <= 0)
+		return 0;
+	return symbolizer_jit_name(
+		symbolizer,
+		&(struct jitdump_code){.start = name.start, .size = name.size, .name = name.text},
+		pc, ret);
+}
+
 /* The map that a recording has of the process, or of the one that it was forked from. */
 static int find_kept(const struct jit_naming *n, struct symbolizer *symbolizer,
 		     const struct bobbin_space *space, uint64_t pc, struct symbol *ret)
@@ -254,6 +269,9 @@ static int jit_naming_find(struct jit_naming *naming, struct symbolizer *symboli
 	}
 	r = find_in_maps(naming, symbolizer, space, moment, pc, ret);
 	if (r || !is_alive(space, pid))
+		return r;
+	r = find_method(symbolizer, space, pc, ret);
+	if (r)
 		return r;
 	r = find_told(&naming->gdb, space, pid, pc, &code);
 	return r <= 0 ? r : symbolizer_jit_name(symbolizer, &code, pc, ret);
