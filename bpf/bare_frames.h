@@ -8,6 +8,8 @@
 #ifndef BOBBIN_BARE_FRAMES_H
 #define BOBBIN_BARE_FRAMES_H
 
+#include "core/haskell_frame.h"
+
 /* enum code_answer: whether a call may return there; user space knows signal handlers. */
 BOBBIN_STAGE int code_returns(uint64_t pc)
 {
@@ -18,17 +20,9 @@ BOBBIN_STAGE int code_returns(uint64_t pc)
 	if (call_code_ends(BOBBIN_NATIVE_ARCH(), code + CODE_BEFORE - CALL_CODE_SIZE))
 		return CODE_YES;
 	for (unsigned int i = CODE_BEFORE; i + 1 < CODE_AROUND; i++)
-		if (code[i] == 0x0f && code[i + 1] == 0x05)
+		if (is_syscall(code + i))
 			return CODE_UNREADABLE;
 	return CODE_NO;
-}
-
-BOBBIN_STAGE int code_is_root(uint64_t pc)
-{
-	uint8_t code[ROOT_CODE_SIZE];
-
-	return !bpf_probe_read_user(code, sizeof(code), (const void *)pc) &&
-	       root_code(BOBBIN_NATIVE_ARCH(), code);
 }
 
 /* push link_map(%rip), as known_code_resolver() */
@@ -82,10 +76,28 @@ static BOBBIN_ALWAYS_INLINE bool world_kept(struct frame_walk *w, struct bobbin_
 	return false;
 }
 
+/* User space looks at all ways of the code. */
+static BOBBIN_ALWAYS_INLINE bool world_ways(struct frame_walk *w, struct bobbin_rule *ret,
+					    bool *doubtful)
+{
+	return false;
+}
+
+static BOBBIN_ALWAYS_INLINE bool world_proves(struct frame_walk *w, uint64_t slot, uint64_t word)
+{
+	return false;
+}
+
 static BOBBIN_ALWAYS_INLINE bool leads_to_root(struct frame_walk *w, uint64_t addr,
 					       enum code_answer returns)
 {
-	return code_is_root(addr);
+	return ends_at(addr) == CODE_YES;
+}
+
+/* User space follows what was called. */
+static BOBBIN_ALWAYS_INLINE bool step_entered(struct frame_walk *w)
+{
+	return false;
 }
 
 static BOBBIN_ALWAYS_INLINE bool is_resolver(struct frame_walk *w, uint64_t addr)
@@ -107,7 +119,7 @@ static BOBBIN_ALWAYS_INLINE bool leads_on_by_table(struct frame_walk *w,
 	uint64_t word, cfa = 0, ra = 0;
 	uint8_t source;
 
-	word = world_packed(w, caller->pc - 1, &source);
+	word = unchecked_packed(w, caller->pc - 1, &source);
 	if (!word)
 		return false;
 	if (!plain_cfa(&w->forms, word, caller->sp, caller->fp, &cfa))
@@ -128,6 +140,45 @@ BOBBIN_STAGE int note_missing_callers(uint32_t number)
 	return (r->first.word && misses_code(s, r->first.word)) ||
 	       (r->by_code.exists && misses_code(s, r->by_code.caller.pc)) ||
 	       (r->by_record.exists && misses_code(s, r->by_record.caller.pc));
+}
+
+struct stg_search {
+	uint64_t sp, word;
+	int32_t distance;
+	bool found;
+	uint8_t code[STG_RUN_SIZE];
+};
+
+/* As calls_stg_run().  A stack that ends before is none whose page is to be waited for. */
+static long turn_of_stg_run(uint32_t i, void *ctx)
+{
+	struct stg_search *c = ctx;
+
+	if (bpf_probe_read_user(&c->word, sizeof(c->word), (const void *)(c->sp + STG_RUN_RA)))
+		return 1;
+	c->found = !bpf_probe_read_user(c->code, 1, (const void *)(c->word - 5)) &&
+		   c->code[0] == 0xe8 &&
+		   !bpf_probe_read_user(&c->distance, 4, (const void *)(c->word - 4)) &&
+		   !bpf_probe_read_user(c->code, STG_RUN_SIZE,
+					(const void *)(c->word + (uint64_t)(int64_t)c->distance)) &&
+		   stg_run_code(c->code);
+	if (!c->found)
+		c->sp += 8;
+	return c->found;
+}
+
+/* See core/haskell_frame.h. */
+BOBBIN_STAGE __attribute__((flatten)) uint64_t search_stg_run(uint64_t sp)
+{
+	struct stg_search c = {.sp = sp};
+
+	bpf_loop(HASKELL_WORDS, turn_of_stg_run, &c, 0);
+	return c.found ? c.sp : 0;
+}
+
+static BOBBIN_ALWAYS_INLINE uint64_t stg_run_above(struct frame_walk *w)
+{
+	return search_stg_run(w->regs.sp);
 }
 
 /* Step to the caller of a frame without a table; or the reason why it is not certain. */

@@ -65,7 +65,6 @@ static BOBBIN_ALWAYS_INLINE bool misses_page(struct walk_state *s, uint64_t pc)
 }
 
 struct late_loop {
-	struct walk_loop walk;
 	struct late_walk *late;
 };
 
@@ -73,23 +72,21 @@ struct late_loop {
 static BOBBIN_ALWAYS_INLINE uint64_t walk_again(struct walk_state *s, struct late_loop *c)
 {
 	const struct kernel_process *process = newest_process(c->late->pid);
+	uint32_t frames;
 
 	if (!process || !code_is_known(process))
 		return 0;
 	s->number = c->late->state;
 	use_list(s, process, c->late->pid);
 	/* execve() has put another program there */
-	if (!user_frame(s, &c->walk.frame) || c->walk.frame.pc != c->late->pc ||
-	    c->walk.frame.sp != c->late->sp)
+	if (!user_frame(s, &s->frame) || s->frame.pc != c->late->pc || s->frame.sp != c->late->sp)
 		return 0;
-	c->walk.state = s;
-	c->walk.callee = BOBBIN_SOURCE_NONE;
-	bpf_loop(KERNEL_FRAMES, next_frame, &c->walk, 0);
-	if (c->walk.reason != BOBBIN_REASON_OUTERMOST)
-		return misses_page(s, c->walk.frame.pc) ? s->missing : 0;
-	count_walk(c->walk.count, true);
+	frames = walk_frames(s);
+	if (s->reason != BOBBIN_REASON_OUTERMOST)
+		return misses_page(s, s->frame.pc) ? s->missing : 0;
+	count_walk(s->count, true);
 	if (list_is_current(c->late->pid, s->list.number))
-		give_out_late(s, (uint32_t)c->walk.count, c->late->cookie);
+		give_out_late(s, frames, c->late->cookie);
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 #include "core/plain_frame.h"
 #include "core/root_code.c"
 #include "core/rule.c"
+#include "core/stg_run.c"
 #include "core/trampoline.c"
 #include "core/x86_bytes.c"
 #include "core/x86_path.c"
@@ -40,8 +41,12 @@
 /* A frame may read that much below the word that it reads first. */
 #define WINDOW_BELOW 64
 
-/* In struct walk_state.rules; lists have other numbers. */
+/* In struct walk_state.rules; lists have other numbers.  And of rules that are not to be trusted. */
 #define BORROWED (1ull << 62)
+#define INFERRED (1ull << 61)
+/* Beyond the frames that are given out: how often it is looked how long that takes, and the most. */
+#define DEEP_PART 256
+#define DEEP_NS 10000000ull
 /* A process's list is made anew no more often than this. */
 #define RENEW_NS 500000ull
 /* The same for a process that has too many mappings. */
@@ -55,6 +60,11 @@ struct kept_rule {
 /* The state of one walk at a time: a CPU's program does not interrupt itself. */
 struct walk_state {
 	struct frame_walk walk; /* first: it is the world */
+	/* here and not on the stack, where the verifier would tell each way through a frame apart */
+	struct plain_frame frame;
+	uint64_t count;
+	uint8_t callee; /* source of the last frame's rule */
+	uint8_t reason;
 	struct kernel_list list;
 	uint64_t rules; /* key of this walk's rules in @kept, besides the PC */
 	bool borrowed;  /* the list is an ancestor's, whose JIT tables grow on their own */
@@ -66,6 +76,9 @@ struct walk_state {
 	bool unmapped;  /* an address was met that the list does not know */
 	uint8_t source; /* of the rule that look_up() has found */
 	uint32_t next_file;
+	uint64_t deep_since; /* when the walk had more frames than are given out, or 0 */
+	uint64_t deep_due;   /* when a walk may be that again */
+	uint32_t left_out;   /* frames, see KERNEL_HAS_GAP */
 	struct table_steps steps;
 	uint8_t code[EH_RETURN_SIZE];
 	struct x86_bytes insn; /* of code that no table covers */
@@ -250,164 +263,7 @@ BOBBIN_STAGE int note_missing_code(uint32_t number, uint64_t pc)
 	return s && misses_code(s, pc);
 }
 
-/* Whether the code's bytes contradict its table, or cannot be read. */
-BOBBIN_STAGE __attribute__((flatten)) int replaces_frame(uint32_t number, uint64_t pc)
-{
-	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-
-	return !s ||
-	       bpf_probe_read_user(s->code, sizeof(s->code),
-				   (const void *)(pc - EH_RETURN_BEFORE)) ||
-	       eh_return_code(BOBBIN_NATIVE_ARCH(), s->code);
-}
-
-BOBBIN_STAGE int returns_to_root(uint64_t pc)
-{
-	uint8_t code[ROOT_CODE_SIZE];
-
-	return bpf_probe_read_user(code, sizeof(code), (const void *)(pc + 1)) ||
-	       root_code(BOBBIN_NATIVE_ARCH(), code);
-}
-
-/* Whether user space knows code without a table by its bytes, or they cannot be read. */
-BOBBIN_STAGE int is_known_code(uint64_t pc)
-{
-	uint8_t code[32];
-
-	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
-		return true;
-	/* syscall: restorers have one, and after one other rules hold */
-	for (unsigned int i = 0; i + 1 < sizeof(code); i++)
-		if (code[i] == 0x0f && code[i + 1] == 0x05)
-			return true;
-	return returns_to_root(pc);
-}
-
-/* No table covers the code: it is a root, or what its bytes and the stack say decides. */
-static BOBBIN_ALWAYS_INLINE uint64_t resort_word(struct walk_state *s,
-						 const struct kernel_file *file, uint64_t vaddr)
-{
-	s->source = BOBBIN_SOURCE_NONE;
-	if (!file->resort)
-		return 0;
-	if (file->first && vaddr - file->first < file->first_size) {
-		s->source = BOBBIN_SOURCE_ENTRY;
-		return outermost_word;
-	}
-	s->next_file = KERNEL_RECORD;
-	return 0;
-}
-
-/* Whether a JIT table has more entries than its copy, or cannot be read. */
-static BOBBIN_ALWAYS_INLINE bool has_grown(const struct kernel_file *file)
-{
-	uint64_t end[2]; /* used_len and next of struct code_jit_unwind_table */
-
-	return bpf_probe_read_user(end, sizeof(end), (const void *)(file->tail + 8)) ||
-	       end[0] != file->used || end[1];
-}
-
-/* The packed rule by a file's table; 0: none, or user space has to look closer. */
-static BOBBIN_ALWAYS_INLINE uint64_t table_word(struct walk_state *s,
-						const struct kernel_file *file, uint64_t pc,
-						uint64_t vaddr)
-{
-	const bool registered = kernel_is_registered(file->number);
-	struct compiled_row row = {0}; /* Linux 6.1 wants to see that all of it is set */
-	int r;
-
-	if (file->tail && s->borrowed)
-		return 0;
-	s->source = file->source;
-	r = table_find(&file->table, vaddr, &s->steps, &row);
-	if (r == -BOBBIN_ENOENT && file->tail && has_grown(file))
-		return 0;
-	if (r == -BOBBIN_ENOENT && (registered || file->next != KERNEL_NO_FILE)) {
-		s->next_file = registered ? KERNEL_UNDER : file->next;
-		return 0;
-	}
-	if (r == -BOBBIN_ENOENT)
-		return resort_word(s, file, vaddr);
-	if (r || !row.word)
-		return 0;
-	if (vaddr - file->entry < file->entry_size && !plain_outermost(row.word)) {
-		s->source = BOBBIN_SOURCE_ENTRY;
-		return outermost_word;
-	}
-	if (row.end == vaddr + 1 && !registered && returns_to_root(pc))
-		return 0;
-	return file->eh_returns && replaces_frame(s->number, pc) ? 0 : row.word;
-}
-
-/* The same by a table's number; s->next_file: the one to ask instead, or KERNEL_NO_FILE. */
-BOBBIN_STAGE uint64_t file_word(uint32_t number, uint32_t file, uint64_t pc, uint64_t vaddr)
-{
-	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	const uint32_t index = kernel_file_index(file);
-	const struct kernel_file *f = bpf_map_lookup_elem(&files, &index);
-
-	if (!s)
-		return 0;
-	s->next_file = KERNEL_NO_FILE;
-	return f && f->number == file ? table_word(s, f, pc, vaddr) : 0;
-}
-
-/* The packed rule for an address that this CPU has not kept, or 0. */
-BOBBIN_STAGE uint64_t look_up(uint32_t number, uint64_t pc, uint64_t slot)
-{
-	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	const struct kernel_mapping *m;
-	uint64_t word = 0, bias;
-
-	if (!s)
-		return 0;
-	s->source = BOBBIN_SOURCE_NONE;
-	m = find_mapping(s, pc);
-	if (!m) {
-		s->unmapped = true;
-		return 0;
-	}
-	s->next_file = m->file;
-	bias = m->bias;
-	for (unsigned int i = 0; i < 1 + KERNEL_SECTIONS && !word; i++) {
-		if (s->next_file == KERNEL_UNDER) {
-			s->next_file = m->under;
-			bias = m->under_bias;
-		}
-		if (s->next_file == KERNEL_BARE) {
-			s->next_file = KERNEL_RECORD;
-			break;
-		}
-		if (s->next_file == KERNEL_NO_FILE)
-			return 0;
-		if (s->next_file == KERNEL_RECORD)
-			break;
-		word = file_word(number, s->next_file, pc, pc - bias);
-	}
-	if (s->next_file == KERNEL_RECORD)
-		s->source = is_known_code(pc) ? BOBBIN_SOURCE_NONE : BOBBIN_SOURCE_FRAME_POINTER;
-	if (word)
-		s->kept[index_below(slot, KERNEL_RULES)] = (struct kept_rule){pc, s->rules, word,
-									      s->source};
-	return word;
-}
-
-static BOBBIN_ALWAYS_INLINE uint64_t world_packed(struct frame_walk *w, uint64_t pc,
-						  uint8_t *source)
-{
-	struct walk_state *s = (struct walk_state *)w;
-	uint64_t slot = index_below((pc * 0x9e3779b97f4a7c15ull) >> 52, KERNEL_RULES);
-	const struct kept_rule *kept = &s->kept[slot];
-	uint64_t word;
-
-	if (kept->pc == pc && kept->list == s->rules) {
-		*source = (uint8_t)kept->source;
-		return kept->word;
-	}
-	word = look_up(s->number, pc, slot);
-	*source = s->source;
-	return word;
-}
+#include "packed_rules.h"
 
 /* A word outside of what was read; the window moves there. */
 BOBBIN_STAGE int far_word(uint32_t number, uint64_t addr, uint64_t *ret)
@@ -457,19 +313,31 @@ static BOBBIN_ALWAYS_INLINE enum bobbin_reason world_word(void *world, uint64_t 
 	return BOBBIN_REASON_NONE;
 }
 
+BOBBIN_STAGE int far_pair(uint32_t number, uint64_t cfa, int64_t fp_off, struct frame_words *ret)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+
+	return s && ret && !world_word(&s->walk, cfa + (uint64_t)PLAIN_RA_OFF, &ret->ra) &&
+	       (fp_off == PLAIN_RA_OFF || !world_word(&s->walk, cfa + (uint64_t)fp_off, &ret->fp));
+}
+
+static BOBBIN_ALWAYS_INLINE bool far_words(struct frame_walk *w, uint64_t cfa, int64_t fp_off,
+					   struct frame_words *ret)
+{
+	return far_pair(((struct walk_state *)w)->number, cfa, fp_off, ret);
+}
+
 static bool world_is_code(struct frame_walk *w, uint64_t addr)
 {
 	return find_mapping((const struct walk_state *)w, addr);
 }
 
 #include "bare_frames.h"
+#include "goroutine_stack.h"
+#include "mapped_stack.h"
 
 struct walk_loop {
 	struct walk_state *state;
-	struct plain_frame frame;
-	uint64_t count;
-	uint64_t callee; /* source of the last frame's rule */
-	uint64_t reason;
 };
 
 /* By a rule that is not plain, such as that of a signal frame; @word: packed, or 0. */
@@ -494,32 +362,116 @@ BOBBIN_STAGE int step_on(uint32_t number, struct plain_frame *f, uint64_t callee
 	return BOBBIN_REASON_NONE;
 }
 
+/*
+ * Interrupts wait for a walk, so those of very deep stacks have half of the time at most: beyond
+ * that user space walks what was copied.
+ */
+BOBBIN_STAGE int is_too_deep(uint32_t number, uint32_t i)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	uint64_t now;
+
+	if (!s || i % DEEP_PART)
+		return !s;
+	now = bpf_ktime_get_ns();
+	if (!s->deep_since)
+		s->deep_since = now;
+	return s->deep_since < s->deep_due || now - s->deep_since > DEEP_NS;
+}
+
+/* The place of a frame: the outer ones take turns.  Without a branch, as word_at(). */
+static BOBBIN_ALWAYS_INLINE uint64_t frame_place(uint32_t i)
+{
+	uint64_t outer = KERNEL_INNER_FRAMES + i % KERNEL_OUTER_FRAMES;
+	uint64_t is_outer = (KERNEL_FRAMES - 1 - (uint64_t)i) >> 63;
+
+	__asm__ volatile("" : "+r"(is_outer));
+	return index_below(i ^ ((i ^ outer) & -is_outer), KERNEL_FRAMES);
+}
+
+/* Put the outer frames of a deep stack in their order. */
+BOBBIN_STAGE int turn_outer_frames(uint32_t number, uint32_t count)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+
+	if (!s)
+		return 0;
+	for (uint32_t i = 0; i < KERNEL_OUTER_FRAMES; i++)
+		s->hashes[i] =
+			s->sample.words[KERNEL_INNER_FRAMES + (count + i) % KERNEL_OUTER_FRAMES];
+	for (uint32_t i = 0; i < KERNEL_OUTER_FRAMES; i++)
+		s->sample.words[KERNEL_INNER_FRAMES + i] = s->hashes[i];
+	return 0;
+}
+
+#include "inferred_frames.h"
+
 static long next_frame(uint32_t i, void *ctx)
 {
-	struct walk_loop *c = ctx;
-	struct walk_state *s = c->state;
-	struct plain_frame *f = &c->frame, caller;
+	struct walk_state *s = ((struct walk_loop *)ctx)->state;
+	struct plain_frame *f = &s->frame, caller;
 	uint64_t pc = f->pc;
 	bool exact = f->exact;
-	enum frame_case found = frame_plain(&s->walk, f, &caller);
+	enum frame_case found;
 
-	c->reason = BOBBIN_REASON_NONE;
+	s->reason = BOBBIN_REASON_NONE;
+	if (i >= KERNEL_FRAMES && is_too_deep(s->number, i))
+		return 1;
+	found = frame_plain(&s->walk, f, &caller);
 	if (found == FRAME_CALLER)
 		plain_frame_move(f, caller.pc, caller.sp, caller.fp);
 	else if (found == FRAME_OUTERMOST)
-		c->reason = BOBBIN_REASON_OUTERMOST;
-	else if (f->source == BOBBIN_SOURCE_FRAME_POINTER)
-		c->reason = step_bare(s->number, f);
+		s->reason = BOBBIN_REASON_OUTERMOST;
+	else if (f->source == BOBBIN_SOURCE_CODE && !search_stg_run(f->sp))
+		s->reason = (uint8_t)step_inferred(s->number, f, s->callee);
+	else if (f->source == BOBBIN_SOURCE_FRAME_POINTER || f->source == BOBBIN_SOURCE_CODE)
+		s->reason = (uint8_t)step_bare(s->number, f);
 	else
 		/* looked up again here: below step_on() there is no stack for that */
-		c->reason = step_on(s->number, f, c->callee,
-				    world_packed(&s->walk, f->pc - !f->exact, &f->source));
-	c->callee = f->source;
-	s->sample.words[index_below(i, KERNEL_FRAMES)] = (pc & KERNEL_PC) |
-							 (uint64_t)f->source << KERNEL_PC_BITS |
-							 (exact ? KERNEL_EXACT : 0);
-	c->count = i + 1ull;
-	return c->reason != BOBBIN_REASON_NONE;
+		s->reason = (uint8_t)step_on(s->number, f, s->callee,
+					     world_packed(&s->walk, f->pc - !f->exact, &f->source));
+	BOBBIN_REREAD();
+	if (s->reason == BOBBIN_REASON_OTHER_STACK && f->source == BOBBIN_SOURCE_GO)
+		s->reason = (uint8_t)step_goroutine(s->number, f);
+	else if (s->reason == BOBBIN_REASON_ZERO_RA && is_stack_top(s->number, f))
+		s->reason = BOBBIN_REASON_OUTERMOST;
+	s->callee = f->source;
+	s->sample.words[frame_place(i)] = (pc & KERNEL_PC) | (uint64_t)f->source << KERNEL_PC_BITS |
+					  (exact ? KERNEL_EXACT : 0);
+	s->count = i + 1ull;
+	return s->reason != BOBBIN_REASON_NONE;
+}
+
+/* A walk of @count frames is over.  Those that are given out. */
+BOBBIN_STAGE uint32_t end_walk(uint32_t number, uint64_t count)
+{
+	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	uint64_t now;
+
+	if (!s)
+		return 0;
+	if (s->deep_since > s->deep_due) {
+		now = bpf_ktime_get_ns();
+		s->deep_due = now + (now - s->deep_since);
+	}
+	s->left_out = 0;
+	if (count <= KERNEL_FRAMES)
+		return (uint32_t)count;
+	s->left_out = (uint32_t)count - KERNEL_FRAMES;
+	turn_outer_frames(number, (uint32_t)count);
+	return KERNEL_FRAMES;
+}
+
+/* Walk to the root, or as far as it goes.  The frames that are given out. */
+static BOBBIN_ALWAYS_INLINE uint32_t walk_frames(struct walk_state *s)
+{
+	struct walk_loop loop = {.state = s};
+
+	s->deep_since = 0;
+	s->count = 0;
+	s->callee = BOBBIN_SOURCE_NONE;
+	bpf_loop(KERNEL_DEEP_FRAMES, next_frame, &loop, 0);
+	return end_walk(s->number, s->count);
 }
 
 /* Whether the user's registers are there, and of 64-bit code. */
@@ -536,7 +488,7 @@ static BOBBIN_ALWAYS_INLINE bool user_frame(struct walk_state *s, struct plain_f
 	s->walk.forms.record = form_record;
 	s->missing = 0;
 	s->code_is_missing = s->unmapped = false;
-	s->walk.searched = 0;
+	s->walk.searched = s->walk.switches = 0;
 	s->walk.near.start = ret->sp & ~7ull;
 	s->window_fails = bpf_probe_read_user(s->window, WINDOW_SIZE,
 					      (const void *)s->walk.near.start);
@@ -576,7 +528,6 @@ static BOBBIN_ALWAYS_INLINE bool walk_current(struct walk_state *s, uint32_t num
 {
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
 	const struct kernel_process *process = find_process(&pid);
-	struct walk_loop loop = {.state = s};
 	bool whole;
 
 	end->cookie = 0;
@@ -586,15 +537,14 @@ static BOBBIN_ALWAYS_INLINE bool walk_current(struct walk_state *s, uint32_t num
 		return false;
 	s->number = number;
 	use_list(s, process, pid);
-	if (!user_frame(s, &loop.frame))
+	if (!user_frame(s, &s->frame))
 		return false;
-	bpf_loop(KERNEL_FRAMES, next_frame, &loop, 0);
-	end->count = loop.count;
-	whole = loop.reason == BOBBIN_REASON_OUTERMOST && list_is_current(pid, s->list.number);
-	count_walk(loop.count, whole);
+	end->count = walk_frames(s);
+	whole = s->reason == BOBBIN_REASON_OUTERMOST && list_is_current(pid, s->list.number);
+	count_walk(s->count, whole);
 	if (may_defer && s->unmapped)
 		renew_list();
-	else if (may_defer && !whole && misses_page(s, loop.frame.pc))
+	else if (may_defer && !whole && misses_page(s, s->frame.pc))
 		have_page(s, pid, end);
 	return whole || end->cookie;
 }

@@ -58,20 +58,28 @@ static BOBBIN_ALWAYS_INLINE uint64_t root_of(uint64_t epoch, uint64_t list)
 	return stack_root(&key, epoch, list);
 }
 
-/* Hash the words from @base on, the last one of which the root has called. */
-BOBBIN_STAGE int hash_stack(uint32_t number, uint32_t base, uint32_t count, uint64_t root)
+/* So many words are hashed at a time, since the verifier goes over each of them. */
+#define HASH_PART 32
+
+/* Hash the last words before @end, of which there are @count, as far as a part goes. */
+BOBBIN_STAGE uint64_t hash_part(uint32_t number, uint64_t end, uint32_t count, uint64_t root)
 {
 	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
-	uint64_t at = (uint64_t)base + count;
 
-	if (!s)
-		return 0;
-	for (uint32_t i = 0; i < KERNEL_FRAMES && i < count; i++) {
-		uint64_t k = word_at(--at);
+	for (uint32_t i = 0; s && i < HASH_PART && i < count; i++) {
+		uint64_t k = word_at(--end);
 
 		root = stack_hash(stack_key.factor, root, s->sample.words[k]);
 		s->hashes[k] = root;
 	}
+	return root;
+}
+
+/* Hash the words from @base on, the last one of which the root has called. */
+BOBBIN_STAGE int hash_stack(uint32_t number, uint32_t base, uint32_t count, uint64_t root)
+{
+	for (uint32_t i = 0; i < KERNEL_FRAMES && i < count; i += HASH_PART)
+		root = hash_part(number, (uint64_t)base + count - i, count - i, root);
 	return 0;
 }
 
@@ -82,33 +90,53 @@ static BOBBIN_ALWAYS_INLINE uint64_t *known_slot(uint64_t hash)
 	return bpf_map_lookup_elem(&known, &slot);
 }
 
+/* Goes over hashes from @base on; @count: of those that are not known. */
+struct hash_loop {
+	struct walk_state *state;
+	uint64_t base, count;
+};
+
+static long look_known(uint32_t i, void *ctx)
+{
+	struct hash_loop *c = ctx;
+	uint64_t hash = c->state->hashes[word_at(c->base + i)];
+	const uint64_t *slot = known_slot(hash);
+
+	if (slot && *slot == hash)
+		return 1;
+	c->count++;
+	return 0;
+}
+
 /* How many of @count frames come before those that are known. */
 BOBBIN_STAGE uint32_t count_new(uint32_t number, uint32_t base, uint32_t count)
 {
-	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	struct hash_loop c = {.state = bpf_map_lookup_elem(&states, &number), .base = base};
 
-	for (uint32_t i = 0; s && i < KERNEL_FRAMES && i < count; i++) {
-		uint64_t hash = s->hashes[word_at(base + i)];
-		const uint64_t *slot = known_slot(hash);
+	if (!c.state)
+		return count;
+	bpf_loop(count, look_known, &c, 0);
+	return (uint32_t)c.count;
+}
 
-		if (slot && *slot == hash)
-			return i;
-	}
-	return count;
+static long make_known(uint32_t i, void *ctx)
+{
+	struct hash_loop *c = ctx;
+	uint64_t hash = c->state->hashes[word_at(c->base + i)];
+	uint64_t *slot = known_slot(hash);
+
+	if (slot)
+		*slot = hash;
+	return 0;
 }
 
 /* They were given out. */
 BOBBIN_STAGE int set_known(uint32_t number, uint32_t base, uint32_t count)
 {
-	struct walk_state *s = bpf_map_lookup_elem(&states, &number);
+	struct hash_loop c = {.state = bpf_map_lookup_elem(&states, &number), .base = base};
 
-	for (uint32_t i = 0; s && i < KERNEL_FRAMES && i < count; i++) {
-		uint64_t hash = s->hashes[word_at(base + i)];
-		uint64_t *slot = known_slot(hash);
-
-		if (slot)
-			*slot = hash;
-	}
+	if (c.state)
+		bpf_loop(count, make_known, &c, 0);
 	return 0;
 }
 
@@ -161,6 +189,14 @@ static BOBBIN_ALWAYS_INLINE uint64_t sample_size(uint64_t words)
 {
 	return index_below(offsetof(struct kernel_sample, words) + 8 * words,
 			   sizeof(struct kernel_sample) + 1);
+}
+
+static BOBBIN_ALWAYS_INLINE void add_gap(struct walk_state *s, uint32_t *words)
+{
+	if (!s->left_out)
+		return;
+	s->sample.head.flags |= KERNEL_HAS_GAP;
+	add_word(s, words, s->left_out);
 }
 
 /**
@@ -247,6 +283,7 @@ static BOBBIN_OUT_OF_LINE bool give_out(void *ctx, struct walk_state *s,
 		to->flags |= KERNEL_HAS_EVENT;
 		add_word(s, &words, facts->event);
 	}
+	add_gap(s, &words);
 	to->time = facts->time;
 	to->period = facts->period;
 	to->pid = (uint32_t)(thread >> 32);
@@ -273,6 +310,7 @@ static BOBBIN_ALWAYS_INLINE void give_out_late(struct walk_state *s, uint32_t fr
 	s->sample.head.count = (uint16_t)frames;
 	s->sample.head.chain = 0;
 	add_word(s, &words, cookie);
+	add_gap(s, &words);
 	bpf_ringbuf_output(&results, &s->sample, sample_size(words), BPF_RB_NO_WAKEUP);
 }
 

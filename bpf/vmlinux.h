@@ -58,12 +58,18 @@ struct signal_struct {
 	} live;
 };
 
+/* x86-64 */
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid, exit_state;
 	struct task_struct *real_parent;
 	__u64 self_exec_id;
 	struct signal_struct *signal;
+	struct thread_struct thread;
 };
 
 struct super_block {
