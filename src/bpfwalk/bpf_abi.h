@@ -23,6 +23,7 @@
 #define BOBBIN_BPFWALK_BPF_ABI_H
 
 #include "core/deps.h"
+#include "golang/stack_switch.h"
 #include "table/table_parts.h"
 
 #define KERNEL_PROCESSES 16384
@@ -31,8 +32,9 @@
 #define KERNEL_FILES 8192
 #define KERNEL_CODE_FILES 1024
 #define KERNEL_CODE_PAGES 1024
-/* Tables of one file, at most. */
-#define KERNEL_SECTIONS 3
+/* Tables of one file, at most: of its sections, and all. */
+#define KERNEL_SECTIONS 4
+#define KERNEL_TABLES (KERNEL_SECTIONS + 1)
 #define KERNEL_PAGE 4096
 #define KERNEL_PAGES 7168
 /* Lists that the program makes: places, entries of one, bytes to tell of them; inodes it knows. */
@@ -51,8 +53,14 @@
 /* No table covers the code: its frame record tells, unless the code itself does. */
 #define KERNEL_RECORD (UINT32_MAX - 3)
 
-/* The most frames of a stack that the kernel walks. */
+/*
+ * The most frames of a stack that are given out: of one that has more, the inner ones and the outer
+ * ones, of which the latter are a power of two.  And the most frames of a stack that are walked.
+ */
 #define KERNEL_FRAMES 1024
+#define KERNEL_OUTER_FRAMES 256
+#define KERNEL_INNER_FRAMES (KERNEL_FRAMES - KERNEL_OUTER_FRAMES)
+#define KERNEL_DEEP_FRAMES (1u << 18)
 /* Walks that wait, at most; that go on at a time; and the bytes of those that came to the end. */
 #define KERNEL_LATE_BITS 10
 #define KERNEL_LATE_WALKS (1 << KERNEL_LATE_BITS)
@@ -126,6 +134,8 @@ static inline uint32_t kernel_file_index(uint32_t file)
  * struct kernel_file - a table
  * @number: its number; another one: it is not there any more
  * @table: its pointers are bytes from the start of the map of pages
+ * @leaves, @leaves_at: of Go's table, where the function begins that leaves a goroutine's stack, and
+ *	how; or 0
  * @entry, @entry_size: the first function of a program; size 0: it has none
  * @first, @first_size: the program's first code, if the table does not cover it; or 0
  * @source: enum bobbin_source of its rules
@@ -137,6 +147,8 @@ static inline uint32_t kernel_file_index(uint32_t file)
  */
 struct kernel_file {
 	struct compiled_table table;
+	struct stack_switch leaves;
+	uint64_t leaves_at;
 	uint64_t entry, entry_size, first, first_size, tail, used;
 	uint32_t number, next;
 	uint8_t source;
@@ -192,6 +204,7 @@ enum kernel_sample_flags {
 	KERNEL_CHAIN_FROM_ROOT = 4, /* no part of its stack is known */
 	KERNEL_HAS_COOKIE = 8,      /* the stack ends at a page that is not in memory */
 	KERNEL_HAS_EVENT = 16,      /* it is not of the first event */
+	KERNEL_HAS_GAP = 32,        /* frames are left out between the inner and the outer ones */
 };
 
 /**
@@ -209,7 +222,7 @@ enum kernel_sample_flags {
  * The words are frames, leaf first: the PC, the source, and whether the PC is exact.  Then the
  * kernel's, what they lead to, if that is known, and the cookie, if the stack is not whole: when
  * the page is there the stack is walked again, and that has the same cookie.  Then the number of
- * the event, if it is not 0.
+ * the event, if it is not 0, and the number of frames that are left out, likewise.
  */
 struct kernel_sample_head {
 	uint64_t time, period, outer;

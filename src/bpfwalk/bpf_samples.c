@@ -185,7 +185,9 @@ static bool read_parts(const struct kernel_sample *record, size_t size, struct s
 	       read_word(&from, has_chain && !chain->from_root, &chain->outer) &&
 	       read_word(&from, head->flags & KERNEL_HAS_COOKIE, &extras->cookie) &&
 	       read_word(&from, head->flags & KERNEL_HAS_EVENT, &extras->event) &&
-	       extras->event < KERNEL_EVENTS && (has_chain || !chain->count);
+	       read_word(&from, head->flags & KERNEL_HAS_GAP, &extras->left_out) &&
+	       extras->event < KERNEL_EVENTS && extras->left_out < KERNEL_DEEP_FRAMES &&
+	       (has_chain || !chain->count);
 }
 
 /* Learn what is new of a stack. */
@@ -284,6 +286,7 @@ static uint32_t read_late(const struct kernel_sample *record, size_t size, struc
 		return 0;
 	ret->cookie = extras.cookie;
 	ret->list = user.outer;
+	ret->left_out = (uint32_t)extras.left_out;
 	ret->count = user.count;
 	memcpy(ret->frames, user.words, user.count * sizeof(*ret->frames));
 	return ret->count;
@@ -317,6 +320,7 @@ static void complete(const struct bpf_samples *s, struct bpf_trace *trace)
 		trace->cookie = 0;
 		trace->list = late->list;
 		trace->count = late->count;
+		trace->left_out = late->left_out;
 		memcpy(trace->frames, late->frames, late->count * sizeof(*late->frames));
 	}
 }
@@ -371,6 +375,7 @@ void bpf_samples_next(struct bpf_samples *samples, struct bpf_trace *ret)
 	ret->head = next->head;
 	ret->cookie = next->extras.cookie;
 	ret->event = (uint32_t)next->extras.event;
+	ret->left_out = (uint32_t)next->extras.left_out;
 	ret->count = read_stack(&samples->store, next, next->stack, ret->frames, KERNEL_FRAMES,
 				&ret->list);
 	read_chain(&samples->store, next, ret);

@@ -13,14 +13,15 @@
  * @list: number of the list of mappings by which it was walked
  * @cookie: 0: it is whole; else the one of a whole stack that may follow
  * @event: the number of the event that it is of
- * @count: of frames; 0: the program names a stack that is not known
+ * @count, @left_out: of frames; 0: the program names a stack that is not known; and of those that
+ *	are left out before the last KERNEL_OUTER_FRAMES
  * @frames: as in struct kernel_sample
  * @chain_count: of words of the kernel's part
  */
 struct bpf_trace {
 	struct kernel_sample_head head;
 	uint64_t list, cookie;
-	uint32_t event, count, chain_count;
+	uint32_t event, count, left_out, chain_count;
 	uint64_t frames[KERNEL_FRAMES];
 	uint64_t chain[KERNEL_CHAIN + 1];
 };
@@ -32,7 +33,7 @@ struct bpf_trace {
 
 /* What a record has besides stacks: see struct kernel_sample_head. */
 struct sample_extras {
-	uint64_t cookie, event;
+	uint64_t cookie, event, left_out;
 };
 
 /* A sample that was taken from the ring, with nodes of the store, or STACK_NONE. */

@@ -8,11 +8,12 @@
 #include "base/vector.h"
 #include "bpfwalk/section_tables.h"
 #include "unwind/module.h"
+#include "unwind/unwinder.h"
 
 /* Larger registered sections are not compiled. */
 #define SECTION_MAX (16u << 20)
-/* Of more call-frame information one table is made at a time: that takes six times its bytes. */
-#define LARGE_CFI (1u << 20)
+/* Of more bytes one table is made at a time: of call-frame information that takes six times as much. */
+#define LARGE (1u << 20)
 
 /**
  * struct wanted_table - the tables of a file, or of a registered section
@@ -63,7 +64,7 @@ static enum slot_state ask(struct bpf_tables *t, const struct wanted_table *want
 	w->job = (struct walk_job){
 		.run = build,
 		.drop = drop,
-		.large = w->module && w->module->cfi_bytes > LARGE_CFI,
+		.large = w->module && w->module->cfi_bytes + w->module->go.size > LARGE,
 	};
 	if (w->section)
 		remote_table_share(w->section);
@@ -114,7 +115,9 @@ static void take_file(struct bpf_tables *t, const struct wanted_table *w, struct
 		t->store.roomless++;
 	} else {
 		table_store_free(&t->store, slot);
-		t->of_files[w->file] = w->error ? KERNEL_NO_FILE : put_file(t, w->module, &w->made);
+		t->of_files[w->file].first = w->error ? KERNEL_NO_FILE
+						      : put_file(t, w->module, &w->made);
+		t->of_files[w->file].empty = w->error == -ENODATA;
 	}
 	w->module->compiling = false;
 	module_rest(w->module);
@@ -129,6 +132,72 @@ static void take_section(struct bpf_tables *t, const struct wanted_table *w,
 		slot->state = w->error == -ENODATA ? SLOT_SILENT : SLOT_REFUSED;
 	else
 		slot->state = table_store_place(&t->store, slot, &w->made.list[0], &file);
+}
+
+/*
+ * A file that no table covers, or whose tables are there, without inferred rules, unless there was no
+ * room for these and none has been found since.
+ */
+static bool is_extensible(struct bpf_tables *t, const struct file_tables *file)
+{
+	const struct table_slot *slot;
+
+	if (file->extended || file->tried == 1 + t->store.found)
+		return false;
+	if (file->first == KERNEL_NO_FILE)
+		return file->empty;
+	slot = table_store_find(&t->store, file->first);
+	return slot && slot->state == SLOT_PLACED;
+}
+
+/* Have what was inferred asked after a file's other tables. */
+static void put_inferred(struct bpf_tables *t, struct file_tables *file,
+			 const struct kept_table *inferred)
+{
+	struct kernel_file entry = {.next = KERNEL_NO_FILE};
+	struct section_tables tables;
+	struct table_slot *slot;
+
+	section_tables_of_code(inferred, &tables);
+	section_tables_describe(&tables, 0, file->module, &entry);
+	/* somebody else is asked before */
+	if (!entry.resort)
+		return;
+	slot = table_store_put(&t->store, &tables.list[0], &entry, false);
+	if (slot && slot->state == SLOT_PLACED && file->first != KERNEL_NO_FILE)
+		slot = table_store_extend(&t->store, file->first, slot->number);
+	if (!slot || slot->state != SLOT_PLACED)
+		return;
+	slot->before = file->first;
+	file->first = slot->number;
+	file->extended = true;
+	t->extended++;
+}
+
+static void take_inferred(struct bpf_tables *t)
+{
+	const uint64_t news = t->unwinder->inferred + t->taken + t->store.found;
+
+	if (news == t->looked)
+		return;
+	t->looked = news;
+	for (size_t i = 0; i < t->of_file_count; i++) {
+		struct file_tables *file = &t->of_files[i];
+		const struct kept_table *inferred =
+			file->module ? inferred_rules_made(&file->module->inferred) : NULL;
+
+		if (!inferred || !is_extensible(t, file))
+			continue;
+		file->tried = 1 + t->store.found;
+		put_inferred(t, file, inferred);
+	}
+}
+
+bool bpf_tables_replaced(struct bpf_tables *tables, uint32_t number, uint32_t before)
+{
+	const struct table_slot *slot = table_store_find(&tables->store, number);
+
+	return slot && slot->before && slot->before == before;
 }
 
 void bpf_tables_take(struct bpf_tables *tables, bool wait)
@@ -146,6 +215,7 @@ void bpf_tables_take(struct bpf_tables *tables, bool wait)
 		tables->taken++;
 		drop(job);
 	}
+	take_inferred(tables);
 }
 
 static enum slot_state ask_file(struct bpf_tables *t, uint32_t file, struct module *module)
@@ -157,11 +227,12 @@ static enum slot_state ask_file(struct bpf_tables *t, uint32_t file, struct modu
 	};
 	struct table_slot *slot;
 
-	t->of_files[file] = KERNEL_NO_FILE;
+	t->of_files[file] = (struct file_tables){
+		.first = KERNEL_NO_FILE, .module = module, .empty = section_tables_none(module)};
 	if (!section_tables_possible(module))
 		return SLOT_REFUSED;
 	slot = table_store_take(&t->store, false);
-	t->of_files[file] = slot ? slot->number : 0;
+	t->of_files[file].first = slot ? slot->number : 0;
 	if (!slot)
 		return SLOT_ROOMLESS;
 	wanted.number = slot->number;
@@ -186,8 +257,8 @@ static enum slot_state file_state(struct bpf_tables *t, const struct mapped_file
 			   sizeof(*t->of_files)))
 		return SLOT_REFUSED;
 	while (t->of_file_count <= file->number)
-		t->of_files[t->of_file_count++] = 0;
-	number = t->of_files[file->number];
+		t->of_files[t->of_file_count++] = (struct file_tables){0};
+	number = t->of_files[file->number].first;
 	if (number == KERNEL_NO_FILE)
 		return SLOT_REFUSED;
 	slot = table_store_find(&t->store, number);
@@ -234,7 +305,7 @@ bool bpf_tables_mapping(struct bpf_tables *tables, const struct mapping *mapping
 	ret->bias = mapping->start - mapping->offset + delta;
 	state = file_state(tables, mapping->file, module);
 	if (state == SLOT_PLACED)
-		ret->file = tables->of_files[mapping->file->number];
+		ret->file = tables->of_files[mapping->file->number].first;
 	return state != SLOT_TO_COME && state != SLOT_ROOMLESS;
 }
 
@@ -330,8 +401,8 @@ static bool is_section(const struct remote_range *range)
 {
 	const struct remote_table *table = range->table;
 
-	return !range->debugger_image && !table->jit.mem.read && !table->frames.data &&
-	       table->section.data && table->section.size <= SECTION_MAX;
+	return !range->debugger_image && !table->jit.mem.read && !table->hotspot &&
+	       !table->frames.data && table->section.data && table->section.size <= SECTION_MAX;
 }
 
 /* @slot: of the range's table, or NULL; nothing is known of an address that is silent. */

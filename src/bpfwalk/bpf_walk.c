@@ -15,6 +15,7 @@
 #include "bpfwalk/bpf_samples.h"
 #include "bpfwalk/bpf_tables.h"
 #include "bpfwalk/exec_lists.h"
+#include "bpfwalk/relay_program.h"
 #include "bpfwalk/sampler_program.h"
 #include "bpfwalk/stack_intern.h"
 #include "bpfwalk/table_store.h"
@@ -38,6 +39,7 @@ struct bpf_walk {
 	struct walk_job load; /* first */
 	int error;            /* of @load */
 	struct bpf_walk_options options;
+	struct relay_program relay; /* if that is wanted */
 	struct sampler_program program;
 	struct bpf_tables tables;
 	struct bpf_lists lists;
@@ -129,10 +131,12 @@ int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_optio
 
 	if (!w)
 		return -ENOMEM;
-	w->load = (struct walk_job){.run = load_best, .drop = drop_load};
+	w->load = (struct walk_job){.run = load_best, .drop = drop_load, .interruptible = true};
 	w->options = *options;
 	w->tables.unwinder = unwinder;
-	r = bpf_tables_init(&w->tables);
+	r = options->relayed ? relay_program_load(&w->relay) : 0;
+	if (!r)
+		r = bpf_tables_init(&w->tables);
 	if (!r)
 		r = bpf_lists_init(&w->lists);
 	if (r) {
@@ -150,6 +154,11 @@ int bpf_walk_wait(struct bpf_walk *walk)
 	return walk->error;
 }
 
+bool bpf_walk_is_loaded(const struct bpf_walk *walk, uint64_t until)
+{
+	return walk_workers_have_done(walk->tables.workers, until);
+}
+
 void bpf_walk_close(struct bpf_walk *walk)
 {
 	if (!walk)
@@ -157,15 +166,25 @@ void bpf_walk_close(struct bpf_walk *walk)
 	/* it may still be loaded */
 	bpf_tables_fini(&walk->tables);
 	unload(walk);
+	relay_program_unload(&walk->relay);
 	bpf_lists_fini(&walk->lists);
 	free(walk);
 }
 
+/* What runs at a sample of a counter. */
+static int first_program(const struct bpf_walk *w)
+{
+	return w->options.relayed ? w->relay.program : sampler_program_fd(&w->program);
+}
+
 int bpf_walk_attach(struct bpf_walk *walk, int event)
 {
-	int program = sampler_program_fd(&walk->program);
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, first_program(walk)) ? -errno : 0;
+}
 
-	return ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+int bpf_walk_run(struct bpf_walk *walk)
+{
+	return relay_program_run(&walk->relay, sampler_program_fd(&walk->program));
 }
 
 int bpf_walk_attach_hits(struct bpf_walk *walk, uint32_t number, const int *events, const int *cpus,
@@ -268,10 +287,10 @@ static bool is_outdated(const struct bpf_walk *w, const struct walked_process *p
 	return theirs >= process->time && theirs < w->time;
 }
 
-/* Counts tables that came, and times that room was found. */
+/* Counts tables that came, or were extended, and times that room was found. */
 static uint64_t news(const struct bpf_walk *w)
 {
-	return w->tables.taken + w->tables.store.found;
+	return w->tables.taken + w->tables.extended + w->tables.store.found;
 }
 
 /* Many lists wait for the first tables: do not make all of them anew for each table. */
@@ -302,6 +321,7 @@ static bool is_followed(const struct bpf_walk *w, const struct walked_process *p
 	    (process->grows && clock_now() >= process->grows))
 		return false;
 	return process->followed && list_holds(w, process) &&
+	       process->extended == w->tables.extended &&
 	       (!process->waits || process->taken == w->news);
 }
 
@@ -362,6 +382,7 @@ void bpf_walk_follow(struct bpf_walk *walk, struct walked_process *process)
 	list = make_list(walk, process);
 	process->followed = true;
 	process->taken = walk->news;
+	process->extended = walk->tables.extended;
 	process->generation = process->space->generation;
 	process->drops = walk->tables.unwinder->registered.drops;
 	/* the page that goes with it may say something else */
@@ -416,8 +437,8 @@ static bool code_holds(struct bpf_walk *w, struct walked_process *process,
 {
 	struct kernel_mapping now;
 
-	if (bpf_tables_entry_at(&w->tables, process->space, pc, &now) && now.file == then->file &&
-	    now.bias == then->bias)
+	if (bpf_tables_entry_at(&w->tables, process->space, pc, &now) && now.bias == then->bias &&
+	    (now.file == then->file || bpf_tables_replaced(&w->tables, now.file, then->file)))
 		return true;
 	*outlived |= kernel_is_registered(then->file);
 	return kernel_is_registered(then->file);
@@ -494,7 +515,11 @@ bool bpf_walk_trace(struct bpf_walk *walk, struct walked_process *process,
 	if (!is_current(walk, process, walked->list))
 		count = frames_that_hold(walk, process, walked, &outlived);
 	trace->reason = count == walked->count ? end : BOBBIN_REASON_UNLOADED;
-	trace->left_out = skipped = count > trace->max ? count - trace->max : 0;
+	/* of a deep stack that is cut there are no outer frames */
+	if (walked->left_out && count != walked->count && count > KERNEL_INNER_FRAMES)
+		count = KERNEL_INNER_FRAMES;
+	skipped = count > trace->max ? count - trace->max : 0;
+	trace->left_out = skipped + (count == KERNEL_FRAMES ? walked->left_out : 0);
 	trace->count = count - skipped;
 	inner = skipped ? trace->max - trace->outer : count;
 	for (uint32_t i = 0; i < trace->count; i++)
@@ -533,7 +558,7 @@ void bpf_walk_stats(const struct bpf_walk *walk, struct bpf_walk_stats *ret)
 		.roomless_files = walk->tables.store.roomless,
 	};
 	read_counts(walk, ret);
-	if (!bpf_obj_get_info_by_fd(sampler_program_fd(&walk->program), &info, &size)) {
+	if (!bpf_obj_get_info_by_fd(first_program(walk), &info, &size)) {
 		ret->runs = info.run_cnt;
 		ret->run_ns = info.run_time_ns;
 	}

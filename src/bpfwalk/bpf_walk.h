@@ -45,7 +45,7 @@ struct bpf_walk_stats {
 bool bpf_walk_is_built(void);
 
 /*
- * Begin to load the program, in a thread: the kernel takes a quarter of a second to prove it.  0;
+ * Begin to load the program, in a thread: the kernel takes up to a second to prove it.  0;
  * -ENOSYS: not in this build; or a negative errno.
  */
 int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_options *options,
@@ -58,11 +58,17 @@ int bpf_walk_start(struct bobbin_unwinder *unwinder, const struct bpf_walk_optio
  */
 int bpf_walk_wait(struct bpf_walk *walk);
 
-/* @walk may be NULL. */
+/* Whether there is nothing to wait for, or will not be when clock_now() is @until. */
+bool bpf_walk_is_loaded(const struct bpf_walk *walk, uint64_t until);
+
+/* What is still being loaded is given up.  @walk may be NULL. */
 void bpf_walk_close(struct bpf_walk *walk);
 
-/* Run it at the samples of an event.  0 or a negative errno. */
+/* Run it at the samples of an event; if it is relayed, later.  0 or a negative errno. */
 int bpf_walk_attach(struct bpf_walk *walk, int event);
+
+/* Of a walk that is relayed: up to now the kernel's samples are wanted.  0 or a negative errno. */
+int bpf_walk_run(struct bpf_walk *walk);
 
 /*
  * Run a program at each hit of the event with this number.  What it cannot walk goes to @events of

@@ -22,8 +22,18 @@ int bpf_walk_wait(struct bpf_walk *walk)
 	return -ENOSYS;
 }
 
+bool bpf_walk_is_loaded(const struct bpf_walk *walk, uint64_t until)
+{
+	return true;
+}
+
 void bpf_walk_close(struct bpf_walk *walk)
 {
+}
+
+int bpf_walk_run(struct bpf_walk *walk)
+{
+	return -ENOSYS;
 }
 
 int bpf_walk_attach(struct bpf_walk *walk, int event)

@@ -25,13 +25,14 @@ struct walk_event {
  * struct bpf_walk_options - what is wanted of the program
  * @also_copy: the kernel's samples beside its traces
  * @by_user, @user: only samples of processes of this (real) user
+ * @relayed: bpf_walk_attach() comes before bpf_walk_wait(), and bpf_walk_run() after it
  * @all: hits of all threads; else of those that are told, see bpf_walk_sample()
  * @events, @event_count: of the recording
  * @counted: the one that bpf_walk_attach() is for
  * @cpus: a bit for each on which hits are sampled; NULL: all.  It lives as long as the walk
  */
 struct bpf_walk_options {
-	bool also_copy, by_user, all;
+	bool also_copy, by_user, relayed, all;
 	uint32_t user;
 	struct walk_event events[KERNEL_EVENTS];
 	uint32_t event_count, counted;

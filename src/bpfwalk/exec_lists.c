@@ -22,6 +22,15 @@ uint64_t exec_lists_time(const struct exec_lists *exec, int pid)
 	return exec->times[(uint32_t)pid % EXEC_WAITING];
 }
 
+static void wait_for_record(struct exec_lists *exec, const struct waiting_mapping *mapping)
+{
+	struct waiting_mapping *w = slot_of(exec, mapping->pid, mapping->start);
+
+	if (!w->pid)
+		exec->used[exec->used_count++] = (uint16_t)(w - exec->waiting);
+	*w = *mapping;
+}
+
 static int take_list(void *ctx, void *data, size_t size)
 {
 	struct exec_lists *exec = ctx;
@@ -34,14 +43,14 @@ static int take_list(void *ctx, void *data, size_t size)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct fresh_mapping *m = &list->mappings[i];
 
-		if (m->has_inode)
-			*slot_of(exec, list->pid, m->mapping.start) = (struct waiting_mapping){
-				.pid = list->pid,
-				.start = m->mapping.start,
-				.end = m->mapping.end,
-				.time = list->time,
-				.inode = m->inode,
-			};
+		if (m->has_inode && list->pid)
+			wait_for_record(exec, &(struct waiting_mapping){
+						      .pid = list->pid,
+						      .start = m->mapping.start,
+						      .end = m->mapping.end,
+						      .time = list->time,
+						      .inode = m->inode,
+					      });
 	}
 	return 0;
 }
@@ -141,14 +150,19 @@ static void tie(struct exec_lists *exec, const struct waiting_mapping *w)
 
 void exec_lists_read_until(struct exec_lists *exec, uint64_t time)
 {
-	for (unsigned int i = 0; exec->told && i < EXEC_WAITING; i++) {
-		struct waiting_mapping *w = &exec->waiting[i];
+	uint32_t kept = 0;
 
-		if (!w->pid || w->time > time)
+	for (uint32_t i = 0; i < exec->used_count; i++) {
+		struct waiting_mapping *w = &exec->waiting[exec->used[i]];
+
+		if (w->time > time) {
+			exec->used[kept++] = exec->used[i];
 			continue;
+		}
 		/* without a record, or after execve(), the next list with this inode tells */
 		if (w->mapped && exec->execs[w->pid % EXEC_WAITING] <= w->mapped)
 			tie(exec, w);
 		w->pid = 0;
 	}
+	exec->used_count = kept;
 }

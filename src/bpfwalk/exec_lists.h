@@ -45,6 +45,7 @@ struct known_inode {
  * @told: ring of lists; NULL: the kernel makes none
  * @inodes: the map
  * @waiting: by a hash of the process and the start; a new one overwrites another
+ * @used, @used_count: places there that are not empty
  * @known: by a hash of the inode
  * @execs: when a process has called execve() last, by a hash of its number
  * @times: when the last list of a process was made, by a hash of its number
@@ -55,6 +56,8 @@ struct exec_lists {
 	struct bpf_tables *tables;
 	int inodes;
 	struct waiting_mapping waiting[EXEC_WAITING];
+	uint16_t used[EXEC_WAITING];
+	uint32_t used_count;
 	struct known_inode known[EXEC_INODES];
 	uint64_t execs[EXEC_WAITING];
 	uint64_t times[EXEC_WAITING];

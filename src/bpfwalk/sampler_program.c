@@ -243,19 +243,20 @@ static int configure(struct sampler_program *p, const struct bpf_walk_options *o
 	return r;
 }
 
-static int open_object(struct sampler_program *p, const struct bpf_walk_options *o,
-		       const struct stack_key *key, bool with_new)
+int sampler_program_open(const struct bpf_walk_options *options, const struct stack_key *key,
+			 bool with_new, struct sampler_program *ret)
 {
 	struct btf *kernel;
 	int r;
 
-	p->bpf = sampler_bpf__open();
-	if (!p->bpf)
+	libbpf_set_print(quiet);
+	ret->bpf = sampler_bpf__open();
+	if (!ret->bpf)
 		return -errno;
 	kernel = btf__load_vmlinux_btf();
-	r = choose_programs(p, o, kernel, with_new);
+	r = choose_programs(ret, options, kernel, with_new);
 	if (!r)
-		r = configure(p, o, key, kernel);
+		r = configure(ret, options, key, kernel);
 	btf__free(kernel);
 	return r;
 }
@@ -283,10 +284,8 @@ static int keep(struct sampler_program *p, struct bpf_link *link)
 int sampler_program_load(const struct bpf_walk_options *options, const struct stack_key *key,
 			 bool with_new, struct sampler_program *ret)
 {
-	int r;
+	int r = sampler_program_open(options, key, with_new, ret);
 
-	libbpf_set_print(quiet);
-	r = open_object(ret, options, key, with_new);
 	if (!r)
 		r = sampler_bpf__load(ret->bpf);
 	if (!r)

@@ -41,6 +41,10 @@ struct sampler_program {
 	struct kernel_mapping *mappings;
 };
 
+/* Choose and configure what is to be loaded.  As the next one. */
+int sampler_program_open(const struct bpf_walk_options *options, const struct stack_key *key,
+			 bool with_new, struct sampler_program *ret);
+
 /*
  * Load it, and have it list mappings where it can.  @with_new: also what is newer than the walk
  * itself.  0, -ENOMEM, or a negative errno of bpf(2); @ret is to be unloaded in any case.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/native_arch.h"
+#include "bpfwalk/go_table.h"
 #include "jit/jit_table.h"
 #include "table/compiled_table.h"
 #include "table/table_builder.h"
@@ -21,8 +22,25 @@
 bool section_tables_possible(const struct module *module)
 {
 	return module->image.arch == native_arch() && module->tables.count &&
-	       module->tables.tables[0].ops->kind > TABLE_GO &&
+	       module->tables.tables[0].ops->kind >= TABLE_GO &&
 	       module->tables.tables[0].ops->kind < TABLE_SIDEFILE;
+}
+
+bool section_tables_none(const struct module *module)
+{
+	return module->image.arch == native_arch() && module->tables.count &&
+	       module->tables.tables[0].ops->kind >= TABLE_SIDEFILE;
+}
+
+static int make_go(const struct pclntab *go, uint64_t limit, struct section_table *ret)
+{
+	int r = go->size > SECTION_MAX
+			? -EFBIG
+			: go_table_make(go, native_arch(), limit, &ret->own, &ret->size);
+
+	ret->source = BOBBIN_SOURCE_GO;
+	ret->data = ret->own;
+	return r;
 }
 
 static int make_sframe(const struct indexed_sections *sections, uint64_t limit,
@@ -123,6 +141,12 @@ static int make_all(struct module *module, uint64_t limit, struct section_tables
 	const struct elf_image *image = found ? NULL : module_sections(module, &own);
 	int r = found || image ? 0 : -EBADMSG;
 
+	if (!r && table_set_has(&module->tables, TABLE_GO)) {
+		struct section_table table = {0};
+
+		r = make_go(&module->go, limit, &table);
+		r = add(ret, r, &table, &limit);
+	}
 	if (!r && table_set_has(&module->tables, TABLE_SFRAME)) {
 		struct section_table table = {0};
 
@@ -163,6 +187,17 @@ int section_tables_init_bare(const struct elf_bytes *section, uint64_t limit,
 	return r;
 }
 
+void section_tables_of_code(const struct kept_table *inferred, struct section_tables *ret)
+{
+	struct section_table *table = &ret->list[0];
+
+	*ret = (struct section_tables){.count = 1, .whole = true};
+	table->source = BOBBIN_SOURCE_CODE;
+	table->data = inferred->data;
+	table->size = inferred->size;
+	note_digest(table);
+}
+
 /* Bytes of the function that begins there, or 0. */
 static uint64_t function_size(const struct compiled_table *table, uint64_t start)
 {
@@ -192,7 +227,9 @@ static void find_entry(struct module *module, const struct section_table *from,
 		ret->first = ret->entry;
 		ret->first_size = module->tables.entry_size;
 	}
-	if (!compiled_table_init(from->data, from->size, NULL, &table))
+	/* Go's knows its roots */
+	if (from->source != BOBBIN_SOURCE_GO &&
+	    !compiled_table_init(from->data, from->size, NULL, &table))
 		ret->entry_size = function_size(&table, ret->entry);
 }
 
@@ -208,6 +245,20 @@ static bool has_no_sidefile(const struct module *module)
 	return none;
 }
 
+/* Programs of Go switch from the stack of a goroutine to that of the thread. */
+static void find_switch(struct module *module, struct kernel_file *ret)
+{
+	/* its wrapper for another calling convention has a longer name, and no switch */
+	const uint64_t start = pclntab_named(&module->go, "runtime.systemstack");
+	uint8_t code[STACK_SWITCH_CODE];
+	uint64_t offset;
+
+	if (start && elf_image_offset(&module->image, start, &offset) &&
+	    module_code(module, offset, code, sizeof(code)) &&
+	    stack_switch_find(code, &ret->leaves))
+		ret->leaves_at = start;
+}
+
 void section_tables_describe(const struct section_tables *tables, unsigned int at,
 			     struct module *module, struct kernel_file *ret)
 {
@@ -217,6 +268,8 @@ void section_tables_describe(const struct section_tables *tables, unsigned int a
 	ret->eh_returns = module->tables.eh_returns;
 	ret->resort = at + 1 == tables->count && tables->whole && has_no_sidefile(module);
 	find_entry(module, table, ret);
+	if (table->source == BOBBIN_SOURCE_GO)
+		find_switch(module, ret);
 }
 
 int section_tables_jit_end(const struct jit_source *jit, uint64_t *tail, uint64_t *used)

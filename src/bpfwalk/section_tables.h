@@ -49,6 +49,15 @@ int section_tables_init_bare(const struct elf_bytes *section, uint64_t limit,
 			     struct section_tables *ret);
 
 /*
+ * The table of rules that were inferred from a file's code, as one that all others of the file come
+ * before; it is valid as long as @inferred.
+ */
+void section_tables_of_code(const struct kept_table *inferred, struct section_tables *ret);
+
+/* Whether the file has no sections that walks ask. */
+bool section_tables_none(const struct module *module);
+
+/*
  * What the kernel is to know of a file's table beside its bytes; @ret->next is the caller's, and the
  * rest of it zero.
  */

@@ -167,6 +167,8 @@ enum slot_state table_store_place(struct table_store *s, struct table_slot *slot
 	}
 	/* somebody may look at the entry, whose number comes last */
 	new.number = 0;
+	slot->size = table->size;
+	memcpy(slot->digest, table->digest, sizeof(slot->digest));
 	*entry = new;
 	__atomic_store_n(&entry->number, slot->number, __ATOMIC_SEQ_CST);
 	return SLOT_PLACED;
@@ -202,6 +204,42 @@ struct table_slot *table_store_put(struct table_store *s, const struct section_t
 		return NULL;
 	memcpy(slot->key, key, sizeof(key));
 	slot->state = table_store_place(s, slot, table, file);
+	return slot;
+}
+
+/* A table that is placed, once more, before another one. */
+static struct table_slot *put_before(struct table_store *s, const struct table_slot *slot,
+				     uint32_t next)
+{
+	struct kernel_file file = *entry_of(s, slot->number);
+	struct section_table table = {
+		.data = s->pages + (uint64_t)slot->run.first * KERNEL_PAGE,
+		.size = slot->size,
+	};
+
+	memcpy(table.digest, slot->digest, sizeof(table.digest));
+	file.next = next;
+	file.resort = false;
+	return table_store_put(s, &table, &file, false);
+}
+
+struct table_slot *table_store_extend(struct table_store *s, uint32_t first, uint32_t last)
+{
+	struct table_slot *chain[KERNEL_SECTIONS], *slot = NULL;
+	unsigned int count = 0;
+
+	for (uint32_t at = first; at != KERNEL_NO_FILE; at = entry_of(s, at)->next) {
+		slot = table_store_find(s, at);
+		if (!slot || slot->state != SLOT_PLACED || count == KERNEL_SECTIONS)
+			return NULL;
+		chain[count++] = slot;
+	}
+	while (count) {
+		slot = put_before(s, chain[--count], last);
+		if (!slot || slot->state != SLOT_PLACED)
+			break;
+		last = slot->number;
+	}
 	return slot;
 }
 

@@ -26,16 +26,20 @@ enum slot_state {
 /**
  * struct table_slot - a table, or a request for one
  * @number: in mappings
+ * @before: the number of the table in whose place it came, which says the same of the same code; or 0
  * @named: by a list, while that is found out
  * @run: its pages
+ * @size, @digest: of the table
  * @used: when a process had it mapped last, as far as is known; of a free slot, when it was freed
  * @key: digest of the table, or of the registered section that it is built from
  */
 struct table_slot {
-	uint32_t number;
+	uint32_t number, before;
 	enum slot_state state;
 	bool named;
 	struct map_run run;
+	uint64_t size;
+	uint8_t digest[CONTENT_DIGEST_SIZE];
 	uint64_t used;
 	uint8_t key[CONTENT_DIGEST_SIZE];
 };
@@ -89,6 +93,13 @@ enum slot_state table_store_place(struct table_store *store, struct table_slot *
 /* The slot of such a table, known or new; NULL: there is none.  It may have found no room. */
 struct table_slot *table_store_put(struct table_store *store, const struct section_table *table,
 				   const struct kernel_file *file, bool registered);
+
+/*
+ * Put the tables of a file once more, from @first on, before the table @last, which is asked for
+ * what the last one of them does not cover.  The slot of the first one, or of one that found no
+ * room; NULL: there is no slot, or not all tables are there.
+ */
+struct table_slot *table_store_extend(struct table_store *store, uint32_t first, uint32_t last);
 
 /* A process has the file mapped whose first table this is. */
 void table_store_use(struct table_store *store, uint32_t number);

@@ -5,9 +5,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define WORKERS_MAX 8
+/* What interrupts jobs: a signal that is ignored where nobody asks for it. */
+#define INTERRUPT SIGURG
+/* How often: what is interrupted may be tried again. */
+#define INTERRUPT_NS 1000000
 
 /**
  * struct walk_workers - jobs in the order in which they were asked for
@@ -50,6 +57,22 @@ static struct walk_job *begin_next(struct walk_workers *w)
 	return job;
 }
 
+static void on_interrupt(int signal)
+{
+}
+
+static void run(struct walk_job *job)
+{
+	sigset_t interrupt;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, INTERRUPT);
+	if (job->interruptible)
+		pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
+	job->run(job);
+	pthread_sigmask(SIG_BLOCK, &interrupt, NULL);
+}
+
 static void *work(void *ctx)
 {
 	struct walk_workers *w = ctx;
@@ -58,7 +81,7 @@ static void *work(void *ctx)
 	pthread_mutex_lock(&w->lock);
 	while ((job = begin_next(w))) {
 		pthread_mutex_unlock(&w->lock);
-		job->run(job);
+		run(job);
 		pthread_mutex_lock(&w->lock);
 		job->done = true;
 		if (job->large)
@@ -73,9 +96,11 @@ static void *work(void *ctx)
 static int start(struct walk_workers *w)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct sigaction interrupt = {.sa_handler = on_interrupt};
 	sigset_t all, before;
 	int r = 0;
 
+	sigaction(INTERRUPT, &interrupt, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do {
@@ -89,19 +114,36 @@ static int start(struct walk_workers *w)
 int walk_workers_open(struct walk_workers **ret)
 {
 	struct walk_workers *w = calloc(1, sizeof(*w));
+	pthread_condattr_t attr;
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	w->end = &w->first;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->changed, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	r = start(w);
 	if (r)
 		free(w);
 	else
 		*ret = w;
 	return r;
+}
+
+static void join(pthread_t thread)
+{
+	struct timespec until;
+
+	do {
+		pthread_kill(thread, INTERRUPT);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += INTERRUPT_NS;
+		until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
+		until.tv_nsec %= (long)NS_PER_SECOND;
+	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
 }
 
 void walk_workers_close(struct walk_workers *workers)
@@ -113,7 +155,7 @@ void walk_workers_close(struct walk_workers *workers)
 	pthread_cond_broadcast(&workers->changed);
 	pthread_mutex_unlock(&workers->lock);
 	for (unsigned int i = 0; i < workers->thread_count; i++)
-		pthread_join(workers->threads[i], NULL);
+		join(workers->threads[i]);
 	while (workers->first) {
 		struct walk_job *job = workers->first;
 
@@ -151,6 +193,23 @@ struct walk_job *walk_workers_take(struct walk_workers *workers, bool wait)
 		workers->end = &workers->first;
 	pthread_mutex_unlock(&workers->lock);
 	return job;
+}
+
+bool walk_workers_have_done(struct walk_workers *workers, uint64_t until)
+{
+	const struct timespec at = {.tv_sec = (time_t)(until / NS_PER_SECOND),
+				    .tv_nsec = (long)(until % NS_PER_SECOND)};
+	const struct walk_job *job = workers->first;
+	bool done;
+
+	if (!job)
+		return false;
+	pthread_mutex_lock(&workers->lock);
+	while (!job->done && clock_now() < until)
+		pthread_cond_timedwait(&workers->changed, &workers->lock, &at);
+	done = job->done;
+	pthread_mutex_unlock(&workers->lock);
+	return done;
 }
 
 /* The threads do not change it. */

@@ -13,7 +13,7 @@ struct known_list;
  * struct walked_process - a process; all but the first two are the walker's
  * @followed: its list was made at least once
  * @waits: its list lacks tables that are being built
- * @taken: the walker's count of tables when the list was made
+ * @taken, @extended: the walker's counts of tables, and of those extended, when the list was made
  * @generation: of the space, when the list was made
  * @drops: registered tables that had turned out to be malformed by then
  * @retry: when to look for room again; 0: there was room
@@ -26,7 +26,7 @@ struct walked_process {
 	int pid;
 	struct bobbin_space *space;
 	bool followed, waits, told;
-	uint64_t taken, generation, drops, retry, grows, time;
+	uint64_t taken, extended, generation, drops, retry, grows, time;
 	struct known_list *list;
 };
 
