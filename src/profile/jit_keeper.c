@@ -357,6 +357,21 @@ static bool search(struct kept_process *p, const struct bobbin_space *space)
 	return p->count;
 }
 
+/*
+ * Have a file of a process, and mark it.  0, also if there is none; -ENOMEM; or what the sink
+ * returned.
+ */
+static int begin_file(struct jit_keeper *k, struct kept_process *p, uint64_t time)
+{
+	int r = p->file ? 0 : open_file(k, p);
+
+	if (r) {
+		jit_folder_fail(&k->folder, r);
+		return 0;
+	}
+	return put_marker(k, p, time);
+}
+
 static int keep_images_of(struct jit_keeper *keeper, int pid, const struct bobbin_space *space,
 			  uint64_t time)
 {
@@ -367,14 +382,49 @@ static int keep_images_of(struct jit_keeper *keeper, int pid, const struct bobbi
 		jit_folder_fail(&keeper->folder, -E2BIG);
 	if (!p || p->count || !search(p, space))
 		return 0;
-	r = p->file ? 0 : open_file(keeper, p);
-	if (r) {
-		jit_folder_fail(&keeper->folder, r);
+	r = begin_file(keeper, p, time);
+	if (!p->file)
 		forget(p);
+	return r || !p->file ? r : look_at_all(keeper, p, time);
+}
+
+static int keep_method(struct jit_keeper *k, int pid, const struct hotspot_name *name,
+		       uint64_t time)
+{
+	const struct gdb_jit_function function = {name->start, name->size, name->text};
+	struct kept_process *p = find_process(k, pid);
+	int r = p && !p->file ? begin_file(k, p, time) : 0;
+
+	if (!p)
+		jit_folder_fail(&k->folder, -E2BIG);
+	if (r || !p || !p->file)
+		return r;
+	p->from = time;
+	r = keep_function(p, &function);
+	if (r)
+		jit_folder_fail(&k->folder, r);
+	return 0;
+}
+
+/* Methods that a Java virtual machine has compiled, and that are in the trace for the first time. */
+static int keep_methods(struct jit_keeper *k, const struct process *process,
+			const struct bobbin_trace *trace, uint64_t time)
+{
+	const struct remote_code *remote = process->space->remote;
+	struct hotspot_name name;
+	int r = 0;
+
+	if (!remote || !remote->machine.table || has_jitdump(process->space))
 		return 0;
+	for (uint32_t i = 0; i < trace->count && !r; i++) {
+		const uint64_t pc = bobbin_frame_lookup_pc(&trace->frames[i]);
+		struct hotspot_code *machine = remote_code_machine(remote, pc);
+
+		if (machine && trace->frames[i].source != BOBBIN_SOURCE_LEFT_OUT &&
+		    hotspot_code_name(machine, pc, true, &name) > 0)
+			r = keep_method(k, process->pid, &name, time);
 	}
-	r = put_marker(keeper, p, time);
-	return r ? r : look_at_all(keeper, p, time);
+	return r;
 }
 
 int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
@@ -385,6 +435,7 @@ int jit_keeper_trace(struct jit_keeper *keeper, const struct process *process,
 	if (!keeper->folder.path || !process_has_bare_code(process, trace))
 		return 0;
 	r = map_keeper_trace(keeper->maps, process, trace, time);
+	r = r ? r : keep_methods(keeper, process, trace, time);
 	return r ? r : keep_images_of(keeper, process->pid, process->space, time);
 }
 
@@ -401,6 +452,8 @@ int jit_keeper_sweep(struct jit_keeper *keeper)
 	for (size_t i = 0; i < keeper->count && !r; i++)
 		if (keeper->processes[i].count)
 			r = look_at_all(keeper, &keeper->processes[i], keeper->processes[i].looked);
+		else if (keeper->processes[i].file && fflush(keeper->processes[i].file))
+			jit_folder_fail(&keeper->folder, -errno);
 	return r;
 }
 

@@ -3,6 +3,7 @@
  * kept_names.h - names of compiled code, kept beside a recording.
  *
  *	GDB's JIT interface ──► jit_keeper: OUTPUT.jit/jit-PID.dump ──► bobbin report, perf inject
+ *	a Java virtual machine's structures ──► jit_keeper, likewise
  *	/tmp/perf-PID.map   ──► map_keeper: OUTPUT.jit/perf-PID.map ──► bobbin report
  *
  * Code that a compiler made is named when the recording is read; the process is gone by then.  So

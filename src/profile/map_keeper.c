@@ -57,8 +57,10 @@ struct kept_maps {
 	struct perfmap *maps[1 + LINEAGE_MAX];
 	struct remote_process processes[1 + LINEAGE_MAX];
 	unsigned int count;
-	uint64_t due, wait, look;
-	int64_t changes; /* of the maps; 0: there is none yet */
+	uint64_t due, wait;
+	uint64_t look;      /* when a new map is looked for */
+	uint64_t look_wait; /* how long after the last look that is */
+	int64_t changes;    /* of the maps; 0: there is none yet */
 	struct seen seen[1u << SEEN_BITS];
 	struct recorded_function *functions;
 	size_t function_count, function_room;
@@ -284,24 +286,35 @@ static int ask_maps(struct kept_maps *p, uint64_t pc, struct recorded_function *
 	return 0;
 }
 
+/* Most run times write none, and then each look is in vain. */
+static uint64_t next_wait(const struct kept_maps *p, bool found)
+{
+	uint64_t wait = 2 * p->look_wait;
+
+	if (found || wait < LOOK_WAIT)
+		return LOOK_WAIT;
+	return wait < LAST_WAIT ? wait : LAST_WAIT;
+}
+
 /* Whether something has been written since: then all is looked up again. */
 static int look(struct kept_maps *p)
 {
 	uint64_t begin = clock_now();
 	int64_t changes = 0;
+	bool found = false;
 
 	if (begin < p->look)
 		return 0;
-	for (unsigned int i = 0; i < p->count; i++) {
+	for (unsigned int i = 0; i < p->count && !found; i++) {
 		int64_t n = perfmap_changes(p->maps[i]);
 
 		if (n < 0)
 			return (int)n;
 		changes += n;
-		if (perfmap_is_there(p->maps[i]))
-			break;
+		found = perfmap_is_there(p->maps[i]);
 	}
-	p->look = clock_now() + FACTOR * (clock_now() - begin) + LOOK_WAIT;
+	p->look_wait = next_wait(p, found);
+	p->look = clock_now() + FACTOR * (clock_now() - begin) + p->look_wait;
 	if (changes != p->changes)
 		p->due = p->wait = 0;
 	p->changes = changes;

@@ -91,6 +91,7 @@ static void remove_process(struct process_table *table, struct process *p)
 	if (table->ended)
 		table->ended(table->ended_ctx, p);
 	bobbin_space_close(p->space);
+	free(p->left);
 	free(p);
 }
 
@@ -464,21 +465,57 @@ bool wait_end(struct wait *wait, uint64_t time, uint64_t *duration)
 	return true;
 }
 
+void deferred_samples_add(struct deferred_samples *samples, struct deferred_sample *sample)
+{
+	sample->next = NULL;
+	if (!samples->first)
+		samples->last = &samples->first;
+	*samples->last = sample;
+	samples->last = &sample->next;
+	samples->count++;
+	samples->bytes += sample->size;
+}
+
+static size_t stack_words(const struct perf_sample *sample)
+{
+	return sample->stack ? (size_t)sample->dyn_size / sizeof(uint64_t) : 0;
+}
+
+static size_t reg_words(const struct perf_sample *sample)
+{
+	return sample->regs ? (size_t)__builtin_popcountll(sample->regs_mask) : 0;
+}
+
+/* What keep_kernel() has left out, at @words. */
+static void keep_user(struct perf_sample *kept, uint64_t *words, const struct perf_sample *from)
+{
+	size_t regs = reg_words(from), stack = stack_words(from);
+
+	kept->regs_abi = from->regs_abi;
+	kept->regs_mask = from->regs_mask;
+	if (regs)
+		kept->regs = memcpy(words, from->regs, regs * sizeof(*words));
+	if (!stack)
+		return;
+	kept->stack = memcpy(words + regs, from->stack, stack * sizeof(*words));
+	kept->stack_size = kept->dyn_size = stack * sizeof(*words);
+}
+
 int deferred_samples_hold(struct deferred_samples *samples, const struct perf_event *event,
 			  uint64_t cookie)
 {
-	size_t count = perf_sample_kernel_count(&event->sample);
-	struct deferred_sample *s = malloc(sizeof(*s) + count * sizeof(*s->kernel));
+	const struct perf_sample *sample = &event->sample;
+	size_t kernel = perf_sample_kernel_count(sample);
+	size_t words = kernel + reg_words(sample) + stack_words(sample);
+	size_t size = sizeof(struct deferred_sample) + words * sizeof(uint64_t);
+	struct deferred_sample *s = malloc(size);
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct deferred_sample){.cookie = cookie, .event = *event};
-	keep_kernel(&s->event, s->kernel, count);
-	if (!samples->first)
-		samples->last = &samples->first;
-	*samples->last = s;
-	samples->last = &s->next;
-	samples->count++;
+	*s = (struct deferred_sample){.cookie = cookie, .size = size, .event = *event};
+	keep_kernel(&s->event, s->words, kernel);
+	keep_user(&s->event.sample, s->words + kernel, sample);
+	deferred_samples_add(samples, s);
 	return 0;
 }
 
@@ -491,6 +528,7 @@ static struct deferred_sample *unlink_at(struct deferred_samples *samples,
 	if (!s->next)
 		samples->last = at;
 	samples->count--;
+	samples->bytes -= s->size;
 	return s;
 }
 

@@ -9,6 +9,7 @@
  *
  *	wait_begin() ──► runnable? ──► wait_woken(), by whom ──► wait_end(): how long it was
  *	sample, cookie ──► held ──► the thread's chain with the cookie ──► samples, oldest first
+ *	sample with its stack ──► held ──► the rules of its code ──► samples, oldest first
  *
  * A wait is a thread off the CPU, with the stack by which it left.  A deferred sample has the
  * kernel's part of its call chain only, the user's comes later.  As a thread can be in the kernel
@@ -21,25 +22,18 @@
 #include <stdbool.h>
 
 #include "bpfwalk/walked_process.h"
+#include "profile/code_door.h"
 #include "profile/perf_event.h"
 #include "target/lineage.h"
 
 #define COMM_SIZE 16
 
-/* When, by CLOCK_MONOTONIC, to ask again in one of three ways what code there is: recorder_code.c. */
-struct code_door {
-	bool open;         /* the process uses it */
-	uint64_t due;      /* not before */
-	uint64_t search;   /* when to search without a cause; 0: not set yet */
-	uint64_t wait;     /* between such searches */
-	uint32_t searches; /* in vain, of those that may follow each other quickly */
-};
-
-/* All of them.  Zero: nothing is known. */
+/* What is known of the ways in which a process may tell of its code, see recorder_code.c. */
 struct code_watch {
 	struct code_door page, images;
 	struct code_door text; /* copies of files, see snapshot.h */
 	uint64_t told;         /* the newest registration that the recording has heard of */
+	uint64_t sweep;        /* the recorder's, in which it was asked last */
 };
 
 /* What is known of the user that a process runs as. */
@@ -78,7 +72,8 @@ struct process {
 	struct code_watch code; /* the recorder's, and so are the next two */
 	struct walked_process walk;
 	struct process_owner owner;
-	struct process *next; /* the table's */
+	struct left_stacks *left; /* or NULL; freed with the process, see left_stack.h */
+	struct process *next;     /* the table's */
 };
 
 struct thread {
@@ -165,23 +160,31 @@ bool wait_end(struct wait *wait, uint64_t time, uint64_t *duration);
 /* Samples that wait at most. */
 #define DEFERRED_SAMPLES_MAX 4096
 
-/* A sample; its call chain is the kernel's part, @kernel. */
+/**
+ * struct deferred_sample - a sample; its call chain is the kernel's part
+ * @size: of it all, in bytes
+ * @words: the call chain, then the user registers and the copy of the stack, if there are some
+ */
 struct deferred_sample {
 	struct deferred_sample *next;
 	uint64_t cookie;
+	size_t size;
 	struct perf_event event;
-	uint64_t kernel[];
+	uint64_t words[];
 };
 
 /* Zero to begin. */
 struct deferred_samples {
 	struct deferred_sample *first, **last;
-	size_t count;
+	size_t count, bytes;
 };
 
 /* Keep a copy.  0 or -ENOMEM. */
 int deferred_samples_hold(struct deferred_samples *samples, const struct perf_event *event,
 			  uint64_t cookie);
+
+/* Add one that was taken or dropped, as the youngest. */
+void deferred_samples_add(struct deferred_samples *samples, struct deferred_sample *sample);
 
 /* The oldest one that the chain belongs to, or NULL; the caller frees it. */
 struct deferred_sample *deferred_samples_take(struct deferred_samples *samples, uint32_t tid,

@@ -54,7 +54,8 @@ struct recorder_options {
 	uint32_t frequency;   /* samples a second and CPU */
 	uint32_t stack_bytes; /* most of a stack that is looked at */
 	enum recorder_walk walk;
-	bool also_copy;     /* and in user space, too: compare, and keep the latter */
+	bool also_copy; /* and in user space, too: compare, and keep the latter */
+	bool holds_samples; /* until rules are inferred that they need: they come late, before a round */
 	bool off_cpu;       /* also where threads wait, as samples of events of their own */
 	bool wakers;        /* with @off_cpu: and who ends the waits */
 	uint64_t wait_ns;   /* with @off_cpu: shorter waits are only counted */
@@ -85,6 +86,7 @@ struct recorder_stats {
 	uint64_t lost;                         /* records that the kernel had no room for */
 	uint64_t read_until;                   /* clock_now(): of all records so far */
 	uint64_t broken;                       /* records that made no sense */
+	uint64_t partly;                       /* threads that may be sampled on some CPUs only */
 	uint64_t deep;                         /* stacks of which frames were left out */
 	unsigned int given_up;                 /* memories and files that did not answer in time */
 	uint64_t left_out;                     /* pieces of registered code: no room for them */

@@ -6,22 +6,25 @@
  * The kernel knows memory without a file; who reads a recording needs the file for names.  So a
  * recording says that the file was mapped there.
  *
- * A process that is known to publish a page is asked whether it has changed at each
- * sweep, and where a stack leads into memory that nothing is known of: that is one
- * system call.  Reading a large page that changes all the time takes no more than a
- * twentieth of the time.
+ * A process that is known to publish a page is asked whether it has changed before the first
+ * sample of a sweep is walked, and where a stack leads into memory that nothing is known of: that
+ * is one system call.  Those that have no samples are asked twice a second, so that what they
+ * have told is known if they end.  Reading a large page that changes all the time takes no more
+ * than a twentieth of the time.
  *
  * To find out whether a process has a page costs a search of its mappings.  That is
  * done where a stack leads into such memory: the first few times as readily as a page
- * is read, then in no more than a 200th of the time.  As a page may tell of code in files,
- * too, it is also done without a cause, less and less often, and for all processes together in
- * no more than a 500th of the time, whoever takes it.
+ * is read, then the less often the longer nothing has been mapped.  As a page may tell of code in
+ * files, too, it is also done without a cause, likewise.  But for the first few of a process,
+ * searches of all processes together take no more than a 1,000th of the time.
  *
  * Copies of files' code are looked for on the same occasion and as often: that compares the
  * process's memory with the files.
  *
  * The same goes for the lists of images that compilers hand to debuggers, which are
  * never looked for without a cause: that reads symbol tables, of each file once.
+ *
+ * What all of this takes is the time of the recorder and of the process that reads for it.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,64 +36,44 @@
 #include "unwind/remote_update.h"
 #include "unwind/space.h"
 
-#define MS 1000000ull
-#define READ_PAUSE (1 * MS)
-#define READ_FACTOR 20u
-#define SEARCH_PAUSE (50 * MS)
-#define SEARCH_FACTOR 200u
-/* Programs compile soon after they begin, and nobody should miss it for one search too early. */
-#define QUICK_SEARCHES 8u
-#define LAST_WAIT (10000 * MS)
-/* Of all searches without a cause together; who reads for the recorder takes as much again. */
+/* Of all searches together, but for quick ones. */
 #define ALL_FACTOR 1000u
+/* Processes without samples are asked that often. */
+#define SWEEP_NS (NS_PER_SECOND / 2)
 
 /* when to ask */
 
-/* What the recorder itself takes: that others had the CPU meanwhile costs nobody anything. */
-static uint64_t own_time(void)
+/* That others had the CPU meanwhile costs nobody anything. */
+static uint64_t time_taken(const struct recorder *r)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+	       process_reader_time(unwinder_reader(r->unwinder));
 }
 
-static uint64_t at_least(uint64_t value, uint64_t least)
+/* Since @start.  A reader that was given up in between has taken its time with it. */
+static uint64_t cost_since(const struct recorder *r, uint64_t start)
 {
-	return value > least ? value : least;
-}
+	uint64_t now = time_taken(r);
 
-/* Nothing was found, at such a cost. */
-static void wait_longer(struct code_door *d, uint64_t cost)
-{
-	if (d->searches < QUICK_SEARCHES) {
-		d->searches++;
-		d->due = clock_now() + at_least(READ_FACTOR * cost, READ_PAUSE);
-	} else {
-		d->due = clock_now() + at_least(SEARCH_FACTOR * cost, SEARCH_PAUSE);
-	}
-	d->wait = at_least(2 * d->wait, SEARCH_PAUSE);
-	if (d->wait > LAST_WAIT)
-		d->wait = LAST_WAIT;
-	d->search = at_least(clock_now() + d->wait, d->due);
+	return now > start ? now - start : 0;
 }
 
 /* @door: one of them */
 static bool ask(struct recorder *r, struct process *process, struct code_door *d, unsigned int door)
 {
-	uint64_t start = own_time(), cost;
+	uint64_t start = time_taken(r);
 	bool known = d->open;
-	int news = unwinder_update_code(r->unwinder, process->space, process->pid, door);
+	int news;
 
-	cost = own_time() - start;
-	d->open = news >= 0 || (d->open && news == -ENOMEM);
-	r->code_open |= d->open;
-	if (d->open) {
+	code_door_note(d, process->space->generation, clock_now());
+	news = unwinder_update_code(r->unwinder, process->space, process->pid, door);
+	if (news >= 0 || (known && news == -ENOMEM))
 		/* the first time it was searched for, too */
-		d->due = clock_now() +
-			 (known ? at_least(READ_FACTOR * cost, READ_PAUSE) : READ_PAUSE);
-		d->wait = 0;
-		return news > 0;
-	}
-	wait_longer(d, cost);
-	return false;
+		code_door_read(d, known ? cost_since(r, start) : 0, clock_now());
+	else
+		code_door_miss(d, cost_since(r, start), clock_now());
+	r->code_open |= d->open;
+	return d->open && news > 0;
 }
 
 static bool ask_page(struct recorder *r, struct process *process)
@@ -108,12 +91,13 @@ static bool is_due(const struct code_door *d)
 	return clock_now() >= d->due;
 }
 
-/* At a sweep.  true: something is new. */
+/* At most once a sweep.  true: something is new. */
 static bool ask_again(struct recorder *r, struct process *process)
 {
 	struct code_watch *w = &process->code;
 	bool news;
 
+	w->sweep = r->sweeps;
 	/* a child that is born with its parent's is told apart from others by the next sweep */
 	r->code_open |= w->page.open || w->images.open;
 	news = w->page.open && is_due(&w->page) && ask_page(r, process);
@@ -141,6 +125,34 @@ static bool leads_into_bare_memory(const struct process *process, const struct b
 	return false;
 }
 
+/* Whether a search with a cause may be made now: the first few of a process wait for no others. */
+static bool may_search(const struct recorder *r, const struct code_door *d)
+{
+	return is_due(d) && (d->open || code_door_is_quick(d) || clock_now() >= r->code_due);
+}
+
+/* What began at @start was not a quick search. */
+static void charge(struct recorder *r, uint64_t start)
+{
+	r->code_due = clock_now() + ALL_FACTOR * cost_since(r, start);
+}
+
+/* true: something is new. */
+static bool search_with_cause(struct recorder *r, struct process *process, struct code_door *d,
+			      unsigned int door)
+{
+	bool counts = !d->open && !code_door_is_quick(d), news;
+	uint64_t start;
+
+	if (!may_search(r, d))
+		return false;
+	start = time_taken(r);
+	news = ask(r, process, d, door);
+	if (counts)
+		charge(r, start);
+	return news;
+}
+
 /*
  * Whoever has a sample when the time has come is next, so those with many samples come first.
  * true: something is new.
@@ -153,27 +165,32 @@ static bool search_without_cause(struct recorder *r, struct process *process)
 
 	if (page->open || now < r->code_due || now < page->search || now < page->due)
 		return false;
-	start = own_time();
+	start = time_taken(r);
 	news = ask_page(r, process);
-	r->code_due = now + ALL_FACTOR * (own_time() - start);
+	charge(r, start);
 	return news;
+}
+
+static void note_mappings(struct code_watch *w, uint64_t generation)
+{
+	uint64_t now = clock_now();
+
+	code_door_note(&w->page, generation, now);
+	code_door_note(&w->images, generation, now);
+	code_door_note(&w->text, generation, now);
 }
 
 /* After a walk.  true: something is new, and the walk may have missed it. */
 static bool search(struct recorder *r, struct process *process, const struct bobbin_trace *trace)
 {
 	struct code_watch *w = &process->code;
-	bool bare = leads_into_bare_memory(process, trace), news;
+	bool news;
 
-	if (!w->page.search)
-		w->page.search = clock_now() + SEARCH_PAUSE;
-	if (bare)
-		news = is_due(&w->page) && ask_page(r, process);
-	else
-		news = search_without_cause(r, process);
-	if (bare && is_due(&w->images))
-		news |= ask_images(r, process);
-	return news;
+	note_mappings(w, process->space->generation);
+	if (!leads_into_bare_memory(process, trace))
+		return search_without_cause(r, process);
+	news = search_with_cause(r, process, &w->page, REMOTE_PAGE);
+	return search_with_cause(r, process, &w->images, REMOTE_IMAGES) || news;
 }
 
 /* Made memory, or a file that has no code of its own, such as one of hugetlbfs. */
@@ -199,22 +216,25 @@ static int tell_copies(struct recorder *r, struct process *process,
 {
 	const struct remote_process remote = {unwinder_reader(r->unwinder), process->pid};
 	struct code_door *d = &process->code.text;
+	bool counts = !code_door_is_quick(d);
 	uint64_t start;
 	int count;
 
-	if (!is_due(d) || clock_now() < d->search || !leads_into_a_copy(r, process, trace))
+	if (!may_search(r, d) || !leads_into_a_copy(r, process, trace))
 		return 0;
-	start = own_time();
-	count = snapshot_text_copies(&remote, r->id, recorder_on_description, r);
-	if (count > 0)
-		*d = (struct code_door){
-			.due = clock_now() +
-			       at_least(READ_FACTOR * (own_time() - start), READ_PAUSE)};
-	else
-		wait_longer(d, own_time() - start);
-	/* what nobody searches for without a cause waits for its cost only, at first */
-	if (d->searches < QUICK_SEARCHES)
-		d->search = 0;
+	start = time_taken(r);
+	count = snapshot_text_copies(&remote, &process->space->maps, r->id, recorder_on_description,
+				     r);
+	if (count > 0) {
+		*d = (struct code_door){0};
+		code_door_read(d, cost_since(r, start), clock_now());
+		/* there is nothing to be read again: others are searched for */
+		d->open = false;
+	} else {
+		code_door_miss(d, cost_since(r, start), clock_now());
+	}
+	if (counts)
+		charge(r, start);
 	return count;
 }
 
@@ -343,12 +363,27 @@ static void sweep_process(void *ctx, struct process *process)
 		sweep->error = tell_images(sweep->recorder, process);
 }
 
+int recorder_ask_sampled(struct recorder *r, struct process *process)
+{
+	const struct code_watch *w = &process->code;
+
+	if ((!w->page.open && !w->images.open) || w->sweep == r->sweeps)
+		return 0;
+	return ask_again(r, process) ? tell_images(r, process) : 0;
+}
+
 int recorder_sweep_code(struct recorder *r)
 {
 	struct sweep sweep = {.recorder = r};
+	uint64_t now;
 
+	r->sweeps++;
 	if (!r->code_open)
 		return 0;
+	now = clock_now();
+	if (now < r->code_sweep)
+		return 0;
+	r->code_sweep = now + SWEEP_NS;
 	r->code_open = false;
 	process_table_visit(r->processes, sweep_process, &sweep);
 	return sweep.error;

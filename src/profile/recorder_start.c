@@ -17,7 +17,7 @@
 #include "target/thread.h"
 
 /* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
-int recorder_target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity)
+static int add_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity)
 {
 	pid_t *own = NULL;
 	int n = tid ? 1 : thread_list(pid, &own), r;
@@ -33,6 +33,23 @@ int recorder_target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, s
 	return r;
 }
 
+int recorder_list_threads(const struct recorder *r, pid_t **ret, size_t *count)
+{
+	size_t capacity = 0;
+	int error = 0;
+
+	*ret = NULL;
+	*count = 0;
+	for (size_t i = 0; i < r->options.target_count && !error; i++)
+		error = add_threads(r->options.targets[i].pid, r->options.targets[i].tid, ret,
+				    count, &capacity);
+	return error;
+}
+
+/* The events of threads are opened anew for so long: threads may be started all the time. */
+#define OPENING_NS NS_PER_SECOND
+/* How long records are read at short intervals. */
+#define EARLY_NS (200 * UINT64_C(1000000))
 /* Until a command is started, at most: processes may come faster than they are followed. */
 #define FIRST_SWEEPS 100
 
@@ -85,7 +102,7 @@ static int choose_events(struct recorder *r)
 		return -ENOMEM;
 	describe_probes(r);
 	recorder_take_events(r);
-	if (recorder_wants_walk(r) && !r->options.cgroup_count)
+	if (recorder_wants_hits(r) && !r->options.cgroup_count)
 		recorder_choose_hits(r);
 	return 0;
 }
@@ -111,6 +128,63 @@ static int open_with(struct recorder *r, const struct sampler_options *options,
 	return recorder_open_wakeups(r);
 }
 
+void recorder_close_events(struct recorder *r)
+{
+	sampler_events_close(&r->waits.wakeups);
+	sampler_events_close(&r->waits.switches);
+	return_probes_close(&r->returns);
+	sampler_close(r->sampler);
+	r->sampler = NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Threads that have been started since @known were listed, which are sorted. */
+static size_t count_new_threads(const struct recorder *r, const pid_t *known, size_t known_count)
+{
+	pid_t *tids = NULL;
+	size_t count, found = 0;
+
+	if (r->options.targets[0].tid || r->options.enable_on_exec)
+		return 0;
+	if (!recorder_list_threads(r, &tids, &count))
+		for (size_t i = 0; i < count; i++)
+			found += !bsearch(&tids[i], known, known_count, sizeof(*known), by_number);
+	free(tids);
+	return found;
+}
+
+/*
+ * A thread that is started while events are opened inherits those that are there, and would be
+ * sampled on some CPUs only.  Then all are opened anew, for so long: it may happen again each time.
+ */
+static int open_of_targets(struct recorder *r, struct sampler_options *options,
+			   enum recorder_stage *stage)
+{
+	const uint64_t until = clock_now() + OPENING_NS;
+	int error;
+
+	do {
+		pid_t *tids;
+
+		recorder_close_events(r);
+		error = recorder_list_threads(r, &tids, &options->tid_count);
+		if (tids)
+			qsort(tids, options->tid_count, sizeof(*tids), by_number);
+		options->tids = tids;
+		if (!error)
+			error = open_with(r, options, stage);
+		r->stats.partly = error ? 0 : count_new_threads(r, tids, options->tid_count);
+		free(tids);
+	} while (r->stats.partly && clock_now() < until);
+	return error;
+}
+
 static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 {
 	struct sampler_options options = {
@@ -127,9 +201,6 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		.raw = r->options.also_copy && recorder_has_hits(r),
 	};
 	const pid_t everyone = -1;
-	pid_t *tids = NULL;
-	size_t capacity = 0;
-	int error = 0;
 
 	if (r->options.all) {
 		options.tids = &everyone;
@@ -138,16 +209,8 @@ static int open_sampler(struct recorder *r, enum recorder_stage *stage)
 		options.wait = recorder_wants_walk(r);
 		return open_with(r, &options, stage);
 	}
-	for (size_t i = 0; i < r->options.target_count && !error; i++)
-		error = recorder_target_threads(r->options.targets[i].pid,
-						r->options.targets[i].tid, &tids,
-						&options.tid_count, &capacity);
-	options.tids = tids;
 	options.no_inherit = r->options.targets[0].tid;
-	if (!error)
-		error = open_with(r, &options, stage);
-	free(tids);
-	return error;
+	return open_of_targets(r, &options, stage);
 }
 
 /*
@@ -346,6 +409,8 @@ static void begin(struct recorder *r)
 
 	if (!early)
 		follow_first(r);
+	recorder_await_walk(r);
+	r->early = clock_now() + EARLY_NS;
 	r->hurries = true;
 	if (r->walk)
 		bpf_walk_want_hits(r->walk, true);

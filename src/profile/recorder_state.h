@@ -4,6 +4,7 @@
  *
  *	recorder_start.c	its start
  *	recorder_sweeps.c	records, samples with a user part or one to come, and its end
+ *	recorder_holds.c	samples that wait for rules
  *	recorder_walk.c		walks in the kernel
  *	recorder_waits.c	times at which threads do not run
  *	recorder_code.c		code that the kernel does not tell of
@@ -49,14 +50,20 @@ struct recorder {
 	struct process_table *processes;
 	struct sample_event *described; /* the events, for the sink */
 	struct event_ids event_ids;     /* of those, if there are several */
-	uint64_t code_due; /* when one of all processes may be searched for code without a cause */
-	bool code_open;    /* a process is known that is to be asked at each sweep */
-	struct bpf_walk *loading,
-		*walk;           /* one of them, or neither; the first is to be waited for */
-	struct kept_walk *walks; /* of CPUs, to be compared; or NULL */
+	uint64_t code_due;   /* when one of all processes may be searched for code again */
+	bool code_open;      /* a process is known that is to be asked now and then */
+	uint64_t code_sweep; /* when all of these are asked again, by clock_now() */
+	uint64_t sweeps;     /* up to now */
+	struct bpf_walk *loading, *walk; /* one of them, or neither; the first is not there yet */
+	struct kept_walk *walks;         /* of CPUs, to be compared; or NULL */
 	size_t walk_count;
 	bool walks_exact; /* programs see the time of a sample: both walks have the same */
 	struct deferred_samples deferred;
+	struct deferred_samples held; /* until the rules of their code are inferred */
+	struct perf_event *exits;     /* of threads, to be taken in after what is held */
+	size_t exit_count, exit_room;
+	uint64_t analysed;     /* files, when what is held was walked again */
+	uint64_t early;        /* clock_now(); until then records are read at short intervals */
 	bool hurries;          /* the rings fill up while processes are followed */
 	uint64_t follow_until; /* clock_now() */
 	bool behind;           /* not all processes were followed by then */
@@ -87,8 +94,12 @@ int recorder_ask_code(struct recorder *recorder, pid_t pid, bool page);
 /* What is told of memory holds from the kernel's record of it on: images are told again. */
 int recorder_tell_images_over(struct recorder *recorder, const struct perf_event *mapped);
 
-/* Ask the processes that are known to tell of their code what is new. */
+/*
+ * A sweep begins: ask the processes that are known to tell of their code what is new, if that is due.
+ * Before a sample of such a process is walked, ask it in any case.  0 or a negative errno.
+ */
 int recorder_sweep_code(struct recorder *recorder);
+int recorder_ask_sampled(struct recorder *recorder, struct process *process);
 
 /*
  * After a walk: 1: something is known now that the walk may have missed, and was told; 0; or a
@@ -110,6 +121,22 @@ int recorder_unwind(struct recorder *recorder, const struct perf_event *event,
 
 /* Whether the process runs as who is recorded. */
 bool recorder_is_of_user(const struct recorder *recorder, struct process *process);
+
+/*
+ * Whether the walk that made @trace lacked rules that are being inferred; @missed: those that had
+ * lacked some before it.  Then it may be held, with its stack: 0 or a negative errno.
+ */
+bool recorder_lacks_rules(const struct recorder *recorder, uint64_t missed,
+			  const struct bobbin_trace *trace);
+int recorder_hold(struct recorder *recorder, const struct perf_event *event);
+
+/* Walk what is held again, and give what has its rules now; at the end all, after a little while. */
+int recorder_retry_held(struct recorder *recorder);
+int recorder_end_held(struct recorder *recorder);
+void recorder_close_held(struct recorder *recorder);
+
+/* Take a record into account, after the held samples that it would change.  0 or a negative errno. */
+int recorder_take_in(struct recorder *recorder, const struct perf_event *event);
 
 /*
  * Events of switches beside those of the sampler, and of who ends waits.  Errors of sampler_add(),
@@ -137,8 +164,11 @@ int recorder_end_waits(struct recorder *recorder, uint64_t time, uint64_t *count
 /* The kernel sends records of a process from now on. */
 void recorder_drop_foreign(struct recorder *recorder, int pid);
 
-/* Append the threads of @pid, or only @tid if it is not 0.  0 or a negative errno. */
-int recorder_target_threads(pid_t pid, pid_t tid, pid_t **tids, size_t *count, size_t *capacity);
+/* The threads of the targets as they are now; *@ret is to be freed, also on failure.  0 or a negative errno. */
+int recorder_list_threads(const struct recorder *recorder, pid_t **ret, size_t *count);
+
+/* The sampler's, and what was added to them. */
+void recorder_close_events(struct recorder *recorder);
 
 /* The events of the options, as perf samples them without a program. */
 void recorder_take_events(struct recorder *recorder);
@@ -150,13 +180,24 @@ void recorder_take_events(struct recorder *recorder);
 void recorder_choose_hits(struct recorder *recorder);
 bool recorder_has_hits(const struct recorder *recorder);
 
-/* Whether stacks are to be walked in the kernel; begin to load what does it; wait for that. */
+/*
+ * Whether stacks are to be walked in the kernel, those of hits, too; begin to load what does it; wait
+ * for that, unless samples are copied meanwhile.
+ */
 bool recorder_wants_walk(const struct recorder *recorder);
+bool recorder_wants_hits(const struct recorder *recorder);
 int recorder_load_walk(struct recorder *recorder);
 int recorder_take_walk(struct recorder *recorder);
 
-/* From here on samples are walked in the kernel, as far as it goes. */
+/* From here on samples are walked in the kernel, as far as it goes, or will be. */
 int recorder_attach_walk(struct recorder *recorder);
+
+/*
+ * Copy no more what can be walked, if the program has been loaded meanwhile; before a command starts,
+ * if it is soon.
+ */
+void recorder_change_over(struct recorder *recorder);
+void recorder_await_walk(struct recorder *recorder);
 
 /*
  * Tell the kernel's walker what has changed.  @wait: for all tables.  In a hurry it takes no longer

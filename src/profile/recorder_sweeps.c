@@ -18,7 +18,10 @@
 #include "unwind/remote_update.h"
 
 #define WAIT_MS 50
-/* While tables for the kernel's walks are made, or a ring does not tell. */
+/*
+ * While tables for the kernel's walks are made, or a ring does not tell; and at first, when what is
+ * mapped is not known yet.
+ */
 #define BUSY_WAIT_MS 10
 #define ASK_USER_NS 10000000ull
 
@@ -70,7 +73,7 @@ int recorder_on_record(void *ctx, const struct perf_event *event)
 		r->stats.lost += event->lost;
 	if (event->type == PERF_RECORD_LOST)
 		recorder_forget_walks(r);
-	error = process_table_event(r->processes, event);
+	error = recorder_take_in(r, event);
 	if (!error && r->returns.count && event->type == PERF_RECORD_FORK)
 		error = inherit_calls(r, event);
 	if (error)
@@ -110,8 +113,10 @@ int recorder_unwind(struct recorder *r, const struct perf_event *event, struct p
 		    struct bobbin_trace *trace)
 {
 	const struct perf_sample sample = restored(r, event);
-	int news;
+	int news = recorder_ask_sampled(r, process);
 
+	if (news)
+		return news;
 	sample_trace(r->unwinder, native_arch(), process, &sample, trace);
 	news = trace->count ? recorder_watch_code(r, process, trace) : 0;
 	if (news < 0)
@@ -221,8 +226,10 @@ static int put_chain(struct recorder *r, const struct perf_event *event, struct 
 		     const uint64_t *pcs, uint64_t count)
 {
 	struct bobbin_trace trace = recorder_trace(r);
-	int error;
+	int error = recorder_ask_sampled(r, process);
 
+	if (error)
+		return error;
 	chain_trace(r->unwinder, process->space, pcs, count, &trace);
 	error = trace.count ? recorder_watch_code(r, process, &trace) : 0;
 	return error < 0 ? error : recorder_put_user(r, event, process, &trace);
@@ -328,6 +335,7 @@ static bool is_wanted(const struct recorder *r, struct process *process)
 static int on_sample(struct recorder *r, const struct perf_event *event)
 {
 	struct bobbin_trace trace = recorder_trace(r);
+	uint64_t missed = unwinder_missed_code(r->unwinder);
 	struct thread *thread;
 	int error;
 
@@ -340,6 +348,8 @@ static int on_sample(struct recorder *r, const struct perf_event *event)
 		return defer(r, event, thread->process);
 	if (!error)
 		error = recorder_unwind(r, event, thread->process, &trace);
+	if (!error && recorder_lacks_rules(r, missed, &trace))
+		return recorder_hold(r, event);
 	return error ? error : recorder_put_user(r, event, thread->process, &trace);
 }
 
@@ -406,8 +416,12 @@ static int drain(struct recorder *r, bool final)
 		recorder_follow_all(r, false);
 		error = error ? error : missed;
 	}
+	recorder_change_over(r);
 	r->stats.read_until = sampler_horizon(r->sampler);
-	return error ? error : r->options.sink->round(r->options.sink_ctx);
+	if (!error)
+		error = final ? recorder_end_held(r) : recorder_retry_held(r);
+	/* what is held is older */
+	return error || r->held.count ? error : r->options.sink->round(r->options.sink_ctx);
 }
 
 struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *timeout)
@@ -417,7 +431,7 @@ struct pollfd *recorder_pollfds(struct recorder *recorder, size_t *count, int *t
 		recorder->sampler, recorder->walk ? bpf_walk_wake_fd(recorder->walk) : -1, count);
 
 	/* the last one is the walk's */
-	busy |= ring_mute(fds, *count - 1);
+	busy |= ring_mute(fds, *count - 1) || clock_now() < recorder->early;
 	*timeout = busy ? BUSY_WAIT_MS : WAIT_MS;
 	if (recorder->behind)
 		*timeout = 0;
@@ -454,15 +468,13 @@ static void free_deferred(struct deferred_samples *samples)
 static void close_recorder(struct recorder *r)
 {
 	free_deferred(&r->deferred);
+	recorder_close_held(r);
 	process_table_close(r->processes);
 	free(r->walks);
 	bpf_walk_close(r->loading);
 	bpf_walk_close(r->walk);
 	bobbin_unwinder_close(r->unwinder);
-	sampler_events_close(&r->waits.wakeups);
-	sampler_events_close(&r->waits.switches);
-	return_probes_close(&r->returns);
-	sampler_close(r->sampler);
+	recorder_close_events(r);
 	/* the last events of them are gone */
 	for (size_t i = 0; r->probes && i < 2 * r->options.event_count; i++)
 		probe_event_close(&r->probes[i]);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_origin.h"
 #include "profile/recorder_state.h"
 
 /* At a time, for lists of mappings that were not known before. */
@@ -97,6 +98,20 @@ bool recorder_wants_walk(const struct recorder *r)
 	return r->options.walk > RECORDER_DEFERS;
 }
 
+/* A command waits so long for the proof. */
+#define PROOF_NS (300 * UINT64_C(1000000))
+
+/* What is tried for threads is not waited for: samples have copies until the program is there. */
+static bool is_relayed(const struct recorder *r)
+{
+	return r->options.walk == RECORDER_TRIES_KERNEL && !r->options.all;
+}
+
+bool recorder_wants_hits(const struct recorder *r)
+{
+	return recorder_wants_walk(r) && !is_relayed(r);
+}
+
 /* Without the walk, if that can be done without. */
 static int do_without(struct recorder *r, int error)
 {
@@ -114,6 +129,7 @@ int recorder_load_walk(struct recorder *r)
 		.also_copy = o->also_copy,
 		.by_user = o->by_user,
 		.user = o->user,
+		.relayed = is_relayed(r),
 		.all = o->all,
 		.cpus = o->cpus && o->cpus->some ? o->cpus->bits : NULL,
 	};
@@ -126,16 +142,19 @@ int recorder_load_walk(struct recorder *r)
 	return error ? do_without(r, error) : 0;
 }
 
-int recorder_take_walk(struct recorder *r)
+static int take(struct recorder *r)
 {
 	int error;
 
-	if (!r->loading)
-		return 0;
 	r->walk = r->loading;
 	r->loading = NULL;
 	error = bpf_walk_wait(r->walk);
 	return error ? do_without(r, error) : 0;
+}
+
+int recorder_take_walk(struct recorder *r)
+{
+	return r->loading && !is_relayed(r) ? take(r) : 0;
 }
 
 /* What is attached cannot be detached, so only the first event may do without. */
@@ -152,25 +171,28 @@ static int attach_counter(struct recorder *r, size_t number)
 	return error;
 }
 
-/* Once more for threads that were started meanwhile, by others that were not known yet. */
-static int sample_targets(struct recorder *r)
+static int sample_threads(struct recorder *r, uint64_t how)
 {
-	uint64_t how = r->options.enable_on_exec ? 0 : KERNEL_SAMPLED;
-	size_t count = 0, capacity = 0;
-	pid_t *tids = NULL;
-	int error = 0;
+	pid_t *tids;
+	size_t count;
+	int error = recorder_list_threads(r, &tids, &count);
 
-	if (!r->options.targets[0].tid)
-		how |= KERNEL_INHERITED;
-	for (size_t i = 0; i < 2 * r->options.target_count && !error; i++) {
-		const struct recorder_target *t = &r->options.targets[i % r->options.target_count];
-
-		error = recorder_target_threads(t->pid, t->tid, &tids, &count, &capacity);
-	}
 	for (size_t i = 0; i < count && !error; i++)
 		error = bpf_walk_sample(r->walk, tids[i], how);
 	free(tids);
 	return error;
+}
+
+/* Once more for threads that were started meanwhile, by others that were not known yet. */
+static int sample_targets(struct recorder *r)
+{
+	uint64_t how = r->options.enable_on_exec ? 0 : KERNEL_SAMPLED;
+	int error;
+
+	if (!r->options.targets[0].tid)
+		how |= KERNEL_INHERITED;
+	error = sample_threads(r, how);
+	return error ? error : sample_threads(r, how);
 }
 
 /* What the programs cannot walk goes to the sampler's events. */
@@ -203,12 +225,29 @@ static int open_comparison(struct recorder *r)
 	return r->walks ? 0 : -ENOMEM;
 }
 
-/* From here on samples are walked in the kernel, as far as it goes. */
+/* Copies are made without it, too. */
+static void attach_relay(struct recorder *r)
+{
+	const struct sampler_source *source = sampler_source(r->sampler, first_counter(r));
+	int error = 0;
+
+	for (size_t i = 0; i < source->count && !error; i++)
+		error = bpf_walk_attach(r->loading, source->fds[i]);
+	if (!error)
+		return;
+	r->stats.walk_error = error;
+	bpf_walk_close(r->loading);
+	r->loading = NULL;
+}
+
+/* From here on samples are walked in the kernel, as far as it goes, or will be. */
 int recorder_attach_walk(struct recorder *r)
 {
 	size_t counter = first_counter(r);
 	int error = 0;
 
+	if (r->loading)
+		attach_relay(r);
 	if (r->walk && counter < r->options.event_count)
 		error = attach_counter(r, counter);
 	if (!r->walk)
@@ -220,6 +259,27 @@ int recorder_attach_walk(struct recorder *r)
 	if (!error)
 		process_table_watch(r->processes, forget, r);
 	return error;
+}
+
+static void change_over(struct recorder *r, uint64_t until)
+{
+	if (!r->loading || !bpf_walk_is_loaded(r->loading, until) || take(r) || !r->walk)
+		return;
+	process_table_watch(r->processes, forget, r);
+	bpf_walk_read_until(r->walk, sampler_horizon(r->sampler));
+	recorder_follow_all(r, false);
+	r->stats.walk_error = bpf_walk_run(r->walk);
+}
+
+void recorder_change_over(struct recorder *r)
+{
+	change_over(r, 0);
+}
+
+void recorder_await_walk(struct recorder *r)
+{
+	if (r->options.enable_on_exec)
+		change_over(r, clock_now() + PROOF_NS);
 }
 
 /* what has changed */
@@ -252,25 +312,31 @@ void recorder_follow_all(struct recorder *r, bool wait)
 
 static bool is_proof(uint8_t source)
 {
-	return source == BOBBIN_SOURCE_PATH || source == BOBBIN_SOURCE_FRAME_POINTER;
+	return source == BOBBIN_SOURCE_PATH || source == BOBBIN_SOURCE_FRAME_POINTER ||
+	       source == BOBBIN_SOURCE_CODE;
 }
 
-/* User space looks at it when the sample is read. */
-static bool is_made_at_run_time(const struct bobbin_space *space, uint64_t pc)
+/* Other code may have been written, moved or freed before user space looks at a sample. */
+static bool is_of_file(const struct bobbin_space *space, uint64_t pc)
 {
 	struct bobbin_place_info place;
 
-	return !bobbin_space_find(space, pc, &place) && *place.mapping.path != '/';
+	return !bobbin_space_find(space, pc, &place) && !memory_may_be_made(place.mapping.path);
 }
 
-/* Of code that has changed in between there may be another proof, of the same caller. */
+/*
+ * Of code that has changed in between there may be another proof, of the same caller, and of a file's
+ * code before its rules are inferred.
+ */
 static bool same_frame(const struct bobbin_space *space, const struct bobbin_frame *a,
 		       const struct bobbin_frame *b)
 {
 	if (a->pc != b->pc || a->exact != b->exact)
 		return false;
 	return a->source == b->source ||
-	       (is_proof(a->source) && is_proof(b->source) && is_made_at_run_time(space, a->pc));
+	       (is_proof(a->source) && is_proof(b->source) &&
+		(a->source == BOBBIN_SOURCE_CODE || b->source == BOBBIN_SOURCE_CODE ||
+		 !is_of_file(space, a->pc)));
 }
 
 /*
@@ -284,6 +350,14 @@ static bool is_part(const struct bobbin_trace *trace)
 	       trace->reason == BOBBIN_REASON_STACK_HOLE ||
 	       trace->reason == BOBBIN_REASON_BELOW_SP ||
 	       trace->reason == BOBBIN_REASON_OTHER_STACK || trace->reason == BOBBIN_REASON_LIKELY;
+}
+
+/* Whether user space finds no call any more before a return address of the kernel's walk. */
+static bool has_lost_call(const struct bobbin_space *space, const struct kept_walk *kept,
+			  const struct bobbin_trace *trace)
+{
+	return trace->reason == BOBBIN_REASON_NO_CALL && trace->count < kept->trace.count &&
+	       !is_of_file(space, kept->frames[trace->count].pc);
 }
 
 static bool is_walked(const struct bobbin_frame *frame)
@@ -308,10 +382,12 @@ static uint32_t walked_frames(const struct bobbin_trace *trace)
 static bool same_walk(const struct bobbin_space *space, const struct kept_walk *kept,
 		      const struct bobbin_trace *trace)
 {
-	bool whole = trace->reason == BOBBIN_REASON_OUTERMOST;
+	/* only the kernel sees that a stack's mapping ends at a zero */
+	bool whole = trace->reason == BOBBIN_REASON_OUTERMOST ||
+		     trace->reason == BOBBIN_REASON_ZERO_RA;
 	uint32_t count = walked_frames(trace);
 
-	if (!whole && !is_part(trace))
+	if (!whole && !is_part(trace) && !has_lost_call(space, kept, trace))
 		return false;
 	if (whole && (kept->trace.count != trace->count || kept->trace.left_out != trace->left_out))
 		return false;
@@ -389,7 +465,7 @@ void recorder_compare(struct recorder *r, const struct perf_event *event,
 	r->stats.compared++;
 	if (!same_walk(process->space, kept, trace))
 		r->stats.differ++;
-	else if (is_part(trace))
+	else if (is_part(trace) || trace->reason == BOBBIN_REASON_NO_CALL)
 		r->stats.in_part++;
 }
 
@@ -447,6 +523,8 @@ int recorder_on_walk(struct recorder *r, const struct perf_event *event,
 	int error, news;
 
 	error = process_table_thread(r->processes, (int)event->pid, (int)event->tid, &thread);
+	if (!error)
+		error = recorder_ask_sampled(r, thread->process);
 	if (error)
 		return error;
 	comparable = bpf_walk_trace(r->walk, &thread->process->walk, walked, &trace);

@@ -14,8 +14,10 @@
 
 /* What kernel.perf_event_mlock_kb grants unprivileged users by default, for each CPU. */
 #define RING_BYTES_SMALL ((size_t)512 << 10)
-/* In a small ring large samples would be lost. */
-#define STACK_BYTES_SMALL 8192
+/* Samples that a smaller ring must hold, while it is emptied; at the frequency of the other number. */
+#define RING_SAMPLES 64
+#define RING_SAMPLES_HZ 1000
+#define RING_SAMPLES_MIN 8
 
 /*
  * A record gets its time before it is complete.  One that takes longer than
@@ -389,16 +391,31 @@ static int choose_attrs(struct sampler *s, const struct sampler_options *options
 	return 0;
 }
 
-static void copy_less(struct sampler *s)
+static size_t samples_to_hold(const struct perf_event_attr *attr)
 {
-	for (size_t i = 0; i < s->source_count; i++)
-		if (s->sources[i].attr.sample_stack_user > STACK_BYTES_SMALL)
-			s->sources[i].attr.sample_stack_user = STACK_BYTES_SMALL;
+	uint64_t count = RING_SAMPLES;
+
+	if (attr->freq && attr->sample_freq < RING_SAMPLES_HZ)
+		count = attr->sample_freq * RING_SAMPLES / RING_SAMPLES_HZ;
+	return count < RING_SAMPLES_MIN ? RING_SAMPLES_MIN : (size_t)count;
+}
+
+/* In a small ring large samples would be lost, where they come fast. */
+static void copy_less(struct sampler *s, size_t ring_bytes)
+{
+	for (size_t i = 0; i < s->source_count; i++) {
+		struct perf_event_attr *attr = &s->sources[i].attr;
+		size_t most = ring_bytes / samples_to_hold(attr) & ~(size_t)7;
+
+		if (attr->sample_stack_user > most)
+			attr->sample_stack_user = (uint32_t)most;
+	}
 }
 
 int sampler_open(const struct sampler_options *options, struct sampler **ret)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
+	size_t ring_bytes = SAMPLER_RING_BYTES;
 	int r;
 
 	if (!s)
@@ -407,12 +424,13 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret)
 	s->source_count = s->sources ? options->event_count : 0;
 	r = s->sources ? choose_attrs(s, options) : -ENOMEM;
 	if (!r)
-		r = open_with_rings(s, options, SAMPLER_RING_BYTES);
+		r = open_with_rings(s, options, ring_bytes);
 	/* unprivileged users may lock little memory */
-	if (s->rings && (r == -EPERM || r == -ENOMEM)) {
+	while (s->rings && (r == -EPERM || r == -ENOMEM) && ring_bytes > RING_BYTES_SMALL) {
 		close_all(s);
-		copy_less(s);
-		r = open_with_rings(s, options, RING_BYTES_SMALL);
+		ring_bytes /= 2;
+		copy_less(s, ring_bytes);
+		r = open_with_rings(s, options, ring_bytes);
 	}
 	if (r)
 		sampler_close(s);

@@ -202,6 +202,11 @@ int session_names_error(const struct session *session, struct bobbin_error *err)
 	return session->names_error;
 }
 
+uint64_t session_day(const struct session *session, uint64_t time)
+{
+	return recording_clock_day(&session->clock, time);
+}
+
 struct naming *session_naming(const struct session *session)
 {
 	return session->naming;

@@ -52,6 +52,9 @@ int session_run(struct session *session, const struct sample_sink *sink, void *c
 struct perf_reader *session_reader(const struct session *session);
 
 /* By the names that it keeps, and what names the others. */
+/* The time of day of a record's time, in nanoseconds; 0: it is not known. */
+uint64_t session_day(const struct session *session, uint64_t time);
+
 struct naming *session_naming(const struct session *session);
 
 #endif

@@ -145,11 +145,11 @@ static int tell_copy(void *ctx, const struct bobbin_mapping *mapping)
 	return t->error ? -1 : 0;
 }
 
-int snapshot_text_copies(const struct remote_process *process, uint64_t id, snapshot_sink sink,
-			 void *ctx)
+int snapshot_text_copies(const struct remote_process *process, const struct mapping_list *known,
+			 uint64_t id, snapshot_sink sink, void *ctx)
 {
 	struct telling t = {.pid = process->pid, .id = id, .sink = sink, .ctx = ctx};
-	int r = text_copies_find(process, tell_copy, &t);
+	int r = text_copies_find(process, known, tell_copy, &t);
 
 	if (t.error || r == -ENOMEM)
 		return t.error ? t.error : r;
@@ -174,27 +174,53 @@ int snapshot_process(const struct remote_process *process, uint64_t id,
 	r = proc_maps_read(process, map_line, &maps);
 	*page = maps.page;
 	if (!r)
-		r = snapshot_text_copies(process, id, sink, ctx);
+		r = snapshot_text_copies(process, NULL, id, sink, ctx);
 	return r < 0 ? r : 0;
 }
 
+/*
+ * How large the kernel's code is, by one of the first lines of /proc/iomem; 0: it does not say so, or
+ * not to us.  Its end by kallsyms is a hundred thousand lines away.
+ */
+static uint64_t kernel_code_size(void)
+{
+	char line[128];
+	FILE *f = fopen("/proc/iomem", "re");
+	uint64_t start = 0, last = 0;
+
+	while (f && !last && fgets(line, sizeof(line), f))
+		if (strstr(line, " : Kernel code\n")) {
+			char *rest;
+
+			start = strtoull(line, &rest, 16);
+			last = *rest == '-' ? strtoull(rest + 1, NULL, 16) : 0;
+		}
+	if (f)
+		fclose(f);
+	return last > start ? last + 1 - start : 0;
+}
+
 /* Of a line "address type name", with a name that says where the kernel's code is. */
-static void take_symbol(const char *line, uint64_t *start, uint64_t *end)
+static bool take_symbol(const char *line, uint64_t *start, uint64_t *end)
 {
 	char *rest;
 	uint64_t addr = strtoull(line, &rest, 16);
 
 	if (*rest != ' ' || !rest[1] || strncmp(rest + 2, " _", 2))
-		return;
+		return false;
 	rest += 3;
 	if (!strcmp(rest, "_text\n") || (!strcmp(rest, "_stext\n") && !*start))
 		*start = addr;
 	else if (!strcmp(rest, "_etext\n"))
 		*end = addr;
+	else
+		return false;
+	return true;
 }
 
 static bool kernel_text(uint64_t *start, uint64_t *end)
 {
+	const uint64_t size = kernel_code_size();
 	char *line = NULL;
 	size_t room = 0;
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -202,8 +228,13 @@ static bool kernel_text(uint64_t *start, uint64_t *end)
 	*start = *end = 0;
 	if (!f)
 		return false;
-	while ((!*start || !*end) && getline(&line, &room, f) > 0)
-		take_symbol(line, start, end);
+	while ((!*start || !*end) && getline(&line, &room, f) > 0) {
+		/* the addresses of others are hidden then, too */
+		if (take_symbol(line, start, end) && !*start)
+			break;
+		if (*start && size)
+			*end = *start + size;
+	}
 	free(line);
 	fclose(f);
 	return *start && *end > *start;

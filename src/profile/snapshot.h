@@ -13,6 +13,8 @@
 #include "base/process_reader.h"
 #include "profile/perf_event.h"
 
+struct mapping_list;
+
 /* Takes the records; a result other than 0 ends the snapshot and is returned. */
 typedef int (*snapshot_sink)(void *ctx, const struct perf_event *event);
 
@@ -25,11 +27,11 @@ struct perf_event snapshot_code(pid_t pid, uint64_t time, uint64_t id, uint64_t 
 /*
  * Give an MMAP2 record for each range of pages that are a copy of a file's.  The kernel tells of
  * memory without the file, see target/text_copy.h; who reads a recording needs the file for names.
- * Their number; what @sink returned, if that is negative; -ENOMEM.  A process that cannot be read
+ * @known: mappings that were told; or NULL.  Their number; what @sink returned, if that is negative; -ENOMEM.  A process that cannot be read
  * has none.
  */
-int snapshot_text_copies(const struct remote_process *process, uint64_t id, snapshot_sink sink,
-			 void *ctx);
+int snapshot_text_copies(const struct remote_process *process, const struct mapping_list *known,
+			 uint64_t id, snapshot_sink sink, void *ctx);
 
 /* A power of two. */
 #define SNAPSHOT_FILES 512

@@ -6,6 +6,7 @@
 
 #include "core/frame_rules.h"
 #include "core/known_regs.h"
+#include "profile/left_stack.h"
 #include "profile/process_table.h"
 #include "unwind/space.h"
 #include "unwind/unwinder.h"
@@ -238,11 +239,13 @@ static bool has_guess(const struct bobbin_trace *trace)
  * Go on where the copy of the stack ends.  The kernel follows frame pointers in live memory, on
  * whatever stack they lead to, and skips what keeps none.  So a trace continues with its chain from
  * a frame that both have, as long as tables say that the functions keep frame pointers: then the
- * next address of the chain is the return address.
+ * next address of the chain is the return address.  @fp: of the leaf.
  */
-static void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *space,
-		       const struct perf_sample *sample, struct bobbin_trace *trace)
+static void chain_join(struct bobbin_unwinder *unwinder, struct process *process,
+		       const struct perf_sample *sample, uint64_t fp, const struct bobbin_mem *copy,
+		       struct bobbin_trace *trace)
 {
+	struct bobbin_space *space = process->space;
 	struct user_chain chain = user_part(sample);
 	struct bobbin_frame *last = &trace->frames[trace->count - 1];
 	uint64_t pc = bobbin_frame_lookup_pc(last), at;
@@ -271,6 +274,11 @@ static void chain_join(struct bobbin_unwinder *unwinder, struct bobbin_space *sp
 	last->source = (uint8_t)source;
 	if (rule.cfa.how != BOBBIN_HOW_NO_RULE && rule.ra.how == BOBBIN_HOW_UNDEFINED)
 		trace->reason = has_guess(trace) ? BOBBIN_REASON_LIKELY : BOBBIN_REASON_OUTERMOST;
+	else if (trace->reason == BOBBIN_REASON_OTHER_STACK && at < chain.count &&
+		 source != BOBBIN_SOURCE_GO) /* which moves its stacks */
+		left_stack_walk(unwinder, space, &process->left,
+				&(struct left_stack){chain.pcs, at, fp, copy, process->program},
+				trace);
 }
 
 /* x86-64's DWARF numbers */
@@ -327,7 +335,7 @@ void sample_trace(struct bobbin_unwinder *unwinder, const struct bobbin_arch *ar
 		if (trace->reason == BOBBIN_REASON_OTHER_STACK ||
 		    trace->reason == BOBBIN_REASON_STACK_END ||
 		    trace->reason == BOBBIN_REASON_STACK_HOLE)
-			chain_join(unwinder, process->space, sample, trace);
+			chain_join(unwinder, process, sample, regs.fp, &mem, trace);
 		process_has_run(process, trace);
 		if (!process->in_exec)
 			return;
