@@ -15,8 +15,8 @@
  * for the document itself the key is NULL.  Objects in arrays start a line each.
  * Output errors stay in the stream, see finish_output().
  */
-#ifndef BOBBIN_CLI_JSON_OUTPUT_H
-#define BOBBIN_CLI_JSON_OUTPUT_H
+#ifndef BOBBIN_EXPORT_JSON_OUTPUT_H
+#define BOBBIN_EXPORT_JSON_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/json_output.h"
+#include "export/json_output.h"
 
 #include <inttypes.h>
 
