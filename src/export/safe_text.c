@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "export/safe_text.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define REPLACEMENT 0xfffd
 #define ELLIPSIS 0x2026
 /* Bytes of a character. */
@@ -178,6 +181,18 @@ const char *safe_text_printed(const char *text, char *room, size_t size)
 		n += encode(c, room + n);
 	room[n] = 0;
 	return room;
+}
+
+char *safe_text_copy(const char *text)
+{
+	/* a byte that is none of UTF-8 takes three */
+	const size_t size = 3 * strlen(text) + UTF8_MAX + 1;
+	char *copy = malloc(size);
+	const char *printed = copy ? safe_text_printed(text, copy, size) : NULL;
+
+	if (printed == text)
+		memcpy(copy, text, strlen(text) + 1);
+	return copy;
 }
 
 size_t safe_text_cut(FILE *out, const char *text, size_t columns)

@@ -36,6 +36,9 @@ void safe_text_plain(FILE *out, const char *text);
 /* What is printed of @text, or the beginning of that: @text itself, or a copy in @room. */
 const char *safe_text_printed(const char *text, char *room, size_t size);
 
+/* All of what is printed of @text, from malloc(); NULL: there is no memory. */
+char *safe_text_copy(const char *text);
+
 /* At most so many columns of it: longer text ends in an ellipsis.  The columns that were printed. */
 size_t safe_text_cut(FILE *out, const char *text, size_t columns);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/profile_format.h"
+
+#include <string.h>
+
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+#define NAMES_SIZE 128
+
+static const struct profile_format formats[] = {
+	{"pprof", {".pb.gz", ".pprof"}, .binary = true, .zipped = true, .write = pprof_write},
+	{"callgrind", {".callgrind"}, .write = callgrind_write},
+};
+
+const struct profile_format *profile_format_find(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static bool ends_in(const char *path, size_t length, const char *suffix)
+{
+	const size_t size = strlen(suffix);
+
+	return length > size && !memcmp(path + length - size, suffix, size);
+}
+
+/* Callgrind's own files are called callgrind.out.PID. */
+static bool is_callgrinds(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, "callgrind.out", strlen("callgrind.out"));
+}
+
+static bool is_named(const struct profile_format *format, const char *path)
+{
+	const size_t length = strlen(path);
+	const size_t plain = ends_in(path, length, ".gz") ? length - strlen(".gz") : length;
+
+	for (const char *const *suffix = format->suffixes; *suffix; suffix++)
+		if (ends_in(path, length, *suffix) || ends_in(path, plain, *suffix))
+			return true;
+	return false;
+}
+
+const struct profile_format *profile_format_of_file(const char *path)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (is_named(&formats[i], path))
+			return &formats[i];
+	return is_callgrinds(path) ? profile_format_find("callgrind") : NULL;
+}
+
+const char *profile_format_names(void)
+{
+	static char names[NAMES_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < FORMATS && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 formats[i].name);
+	return names;
+}
