@@ -87,14 +87,15 @@ struct arguments {
 	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
 	struct top_options top;
 	/* report, script, flamegraph */
-	const char *event; /* NULL: all of them, or the first one */
+	const char *event;  /* NULL: all of them, or the first one */
+	const char *format; /* export */
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one, force, full;
 	unsigned int fields;
 	struct report_options report;
 	struct flamegraph_options flamegraph;
 	/* sframe */
-	bool in_place, section_only, side_file, share, against_cfi, has_address;
+	bool in_place, section_only, side_file, share, infer_rows, against_cfi, has_address;
 	uint64_t version, address;
 };
 

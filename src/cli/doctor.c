@@ -6,8 +6,8 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/option_table.h"
+#include "export/json_output.h"
 #include "profile/kernel_probe.h"
 #include "symbol/kallsyms.h"
 
@@ -103,7 +103,7 @@ static const struct feature features[] = {
 	 NULL, "'sysctl kernel.perf_event_max_sample_rate=100000'; the kernel lowers it when samples "
 	 "take too much time", false, NULL},
 	{"large buffers", probe_large_buffers,
-	 "at most 8192 bytes of each stack are copied, so deep stacks are cut",
+	 "less of each stack is copied at high frequencies, so deep stacks are cut",
 	 "CAP_IPC_LOCK, a higher 'ulimit -l', or a higher kernel.perf_event_mlock_kb", NO_EVENTS, false, NULL},
 	{"build IDs", probe_build_ids,
 	 "mapped files are identified by their paths until they are opened",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/input.h"
 
-#include "base/draft.h"
 #include "base/file_range.h"
+#include "base/spool_file.h"
 #include "cli/command.h"
 #include "profile/perf_format.h"
 
@@ -30,28 +30,6 @@ struct spool {
 };
 
 #define CHUNK (1 << 16)
-
-static const char *spool_folder(void)
-{
-	const char *named = getenv("TMPDIR");
-
-	return named && *named ? named : "/var/tmp";
-}
-
-/* Not all file systems have files that never had a name. */
-static int create_spool(void)
-{
-	char *name;
-	int fd = nameless_file_open(spool_folder());
-
-	if (fd >= 0 || asprintf(&name, "%s/bobbin.XXXXXX", spool_folder()) < 0)
-		return fd;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	free(name);
-	return fd;
-}
 
 static ssize_t read_some(int fd, char *to, size_t size)
 {
@@ -123,9 +101,9 @@ static void name_descriptor(int fd, struct spool *spool)
 
 static int keep_recording(int from, const char *path, struct spool *spool)
 {
-	spool->fd = create_spool();
+	spool->fd = spool_file_open();
 	if (spool->fd < 0) {
-		complain("%s: %s", spool_folder(), strerror(errno));
+		complain("%s: %s", spool_folder(), strerror(-spool->fd));
 		return 1;
 	}
 	name_descriptor(spool->fd, spool);

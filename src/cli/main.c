@@ -11,7 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
-#include "infer/x86_insn.h"
+#include "infer/machine.h"
 
 #define ANY_NUMBER INT_MAX
 #define TEXT_WIDTH 80
@@ -69,6 +69,11 @@ static const struct command commands[] = {
 	 "Draw a recording as a flame graph: one SVG file for any browser, with search (Ctrl-F) and "
 	 "zoom (click).",
 	 OF_FLAMEGRAPH, 0, 0, .run = run_flamegraph},
+	{"export", "write a recording for other viewers",
+	 "[OPTIONS] -o FILE",
+	 "Write a recording in a format of other programs: pprof (FILE.pb.gz), which pprof, Parca, "
+	 "Pyroscope and Perfetto read, or callgrind (callgrind.out.NAME), for KCachegrind.",
+	 OF_EXPORT, 0, 0, .run = run_export},
 	{"stack", "print the stacks of a running process",
 	 "[OPTIONS] PID",
 	 "Print the call chains of all threads of a running process. Each thread is stopped while "
@@ -116,8 +121,8 @@ static const struct command commands[] = {
 	 "[OPTIONS] FILE -o OUT\n[OPTIONS] FILE --in-place",
 	 "Make an SFrame section from a file's .eh_frame and .debug_frame. OUT is a copy of the file "
 	 "with the section: loaded, with a PT_GNU_SFRAME header, or, if the file is relocatable, with "
-	 "relocations for the linker. It is read back and compared with the call-frame information "
-	 "before it gets its name.",
+	 "relocations for the linker. With --infer, it also has rules for code without tables. It is "
+	 "read back and compared with what it was made of before it gets its name.",
 	 OF_CONVERT, 1, 1, "one file is needed", .run = run_sframe_convert},
 	{"sframe stat", "print sizes and coverage",
 	 "[OPTIONS] FILE...",
@@ -337,9 +342,10 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("bobbin " BOBBIN_VERSION "%s%s\n",
+		printf("bobbin " BOBBIN_VERSION "%s%s%s\n",
 		       bpf_walk_is_built() ? "" : " (without BPF)",
-		       x86_decoder_exists() ? "" : " (without Zydis)");
+		       machine_amd64.exists() ? "" : " (without Zydis)",
+		       machine_aarch64.exists() ? "" : " (without Capstone)");
 		return finish_output() ? 0 : 1;
 	}
 	if (asks_for_help(argv[1]))

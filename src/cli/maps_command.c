@@ -6,9 +6,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/live_process.h"
 #include "cli/table_coverage.h"
+#include "export/json_output.h"
 #include "export/safe_text.h"
 #include "unwind/space.h"
 

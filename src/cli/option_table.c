@@ -13,7 +13,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "infer/code_table.h"
-#include "infer/x86_insn.h"
+#include "infer/machine.h"
 
 /* Pages come from slow disks, too, and the machine may be busy. */
 #define DEADLINE_MS 1000
@@ -261,7 +261,7 @@ static bool take_table_cache(const struct option_use *use)
 	return true;
 }
 
-#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH)
+#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT)
 #define SAMPLERS (OF_RECORD | OF_TOP)
 #define UNWINDERS (READERS | SAMPLERS | OF_STACK | OF_MAPS)
 #define EVERYBODY (~0u)
@@ -348,9 +348,10 @@ static const struct option_row rows[] = {
 	{SAMPLERS, "stack-size", 0, "N", "65528",
 	 "read at most N bytes of the stack", NUMBER(stack_bytes, 8, MAX_STACK)},
 	{SAMPLERS, "bpf", 0, NULL, NULL,
-	 "walk stacks inside the kernel, by a BPF program, as far as it goes; needs root", FLAG(bpf)},
+	 "walk stacks inside the kernel from the first sample on, or fail; else that begins when its program is "
+	 "loaded, if it can be", FLAG(bpf)},
 	{SAMPLERS, "no-bpf", 0, NULL, NULL,
-	 "copy stacks, and walk the copies, also with -a, -C and --user, which try --bpf by themselves",
+	 "copy stacks, and walk the copies",
 	 FLAG(no_bpf)},
 	{OF_RECORD, "also-copy", 0, NULL, NULL,
 	 "with --bpf: walk all stacks in both ways and tell whether they differ", FLAG(also_copy)},
@@ -427,6 +428,10 @@ static const struct option_row rows[] = {
 	 "folder in which compiled tables are kept; '' for none", BY(take_table_cache)},
 	{READERS, "symfs", 0, "DIR", NULL,
 	 "look for the recorded files below DIR", TEXT(naming.symfs)},
+	{OF_EXPORT, "format", 0, "FORMAT", NULL,
+	 "pprof or callgrind; without it, FILE's name tells", TEXT(format)},
+	{OF_EXPORT, "output", 'o', "FILE", "-",
+	 "file to write, compressed if it is called .gz; '-' is standard output", TEXT(output)},
 	{OF_MERGE | OF_UNPACK, "output", 'o', "FILE", "-",
 	 "file for the section's bytes", TEXT(output)},
 	{OF_CONVERT | OF_REPAIR, "output", 'o', "OUT", NULL,
@@ -437,6 +442,8 @@ static const struct option_row rows[] = {
 	 "write the section's bytes instead of an ELF file", FLAG(section_only)},
 	{OF_CONVERT, "side-file", 0, NULL, NULL,
 	 "write a compressed side-file, as 'bobbin sframe pack' does", FLAG(side_file)},
+	{OF_CONVERT, "infer", 0, NULL, NULL,
+	 "add verified rules, inferred from machine code, for functions without tables", FLAG(infer_rows)},
 	{OF_CONVERT | OF_UNPACK, "address", 0, "ADDRESS", "0",
 	 "address of the section's bytes in the address space of the file", BY(take_address),
 	 GIVEN(has_address)},
@@ -558,7 +565,7 @@ static const struct option_row *find_row(enum option_owner owner, int c, char sp
 static void set_defaults(enum option_owner owner, struct arguments *a)
 {
 	*a = (struct arguments){.unwind = {.size = sizeof(a->unwind), .deadline_ms = DEADLINE_MS},
-				.infer = x86_decoder_exists() ? &code_table_ops : NULL,
+				.infer = machine_any_is_read() ? &code_table_ops : NULL,
 				.naming = {.inlines = true, .demangle = true}};
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].owners & owner && rows[i].initial)

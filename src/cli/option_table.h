@@ -29,6 +29,7 @@ enum option_owner {
 	OF_DOCTOR = 1 << 14,
 	OF_TOP = 1 << 15,
 	OF_LINT = 1 << 16,
+	OF_EXPORT = 1 << 17,
 };
 
 enum option_result {

@@ -317,6 +317,9 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 
 	if (record->options.walk <= RECORDER_DEFERS || s->walk_error)
 		return;
+	/* it was not waited for */
+	if (record->options.walk == RECORDER_TRIES_KERNEL && !record->options.all && !k->walks)
+		return;
 	fprintf(stderr, "  %8" PRIu64 " stacks were walked in the kernel\n", s->walked);
 	if (k->runs && k->frames)
 		fprintf(stderr, "  %8.1f ns a run of its program, %.1f ns a frame of %" PRIu64 "\n",
@@ -337,7 +340,8 @@ static void tell_walks(const struct record *record, const struct recorder_stats 
 		fprintf(stderr,
 			"  %8" PRIu64 " were compared with user space's walk: %" PRIu64 " differ\n",
 			s->compared, s->differ);
-	tell_count(s->in_part, "of them in part: the copies of their stacks end early");
+	tell_count(s->in_part,
+		   "of them in part: copies of their stacks end early, or their code has changed");
 	tell_count(s->remapped, "are cut where mappings had changed");
 }
 
@@ -373,8 +377,8 @@ static void tell_kernel_walks(const struct record *record, const struct recorder
 		return;
 	probe_kernel_walk(&walks, &waits);
 	if (!walks && percent(ends + (waits ? 0 : holes), s->user) >= LEAST_SHARE)
-		fputs("           --bpf walks stacks in the kernel, beyond the ends and holes of their "
-		      "copies\n",
+		fputs("           without --no-bpf stacks are walked in the kernel, beyond the ends and "
+		      "holes of their copies\n",
 		      stderr);
 }
 
@@ -386,7 +390,7 @@ static void tell_remedies(const struct record *record, const struct recorder_sta
 
 	if (s->lost)
 		fputs("           records are lost where they are taken faster than they are read: a lower "
-		      "-F, a smaller --stack-size or --bpf helps\n",
+		      "-F or a smaller --stack-size helps\n",
 		      stderr);
 	tell_kernel_walks(record, s);
 	if (!n)
@@ -433,6 +437,7 @@ static void summarise(const struct record *record, const struct recorder_stats *
 	tell_count(s->left_out, "pieces of registered code were left out: there are too many");
 	tell_count(s->given_up, "processes' memories, or files, did not answer in time");
 	tell_count(s->broken, "records could not be used");
+	tell_count(s->partly, "threads that began with the recording may lack samples");
 	tell_remedies(record, s);
 }
 
@@ -458,7 +463,7 @@ static void tell_kernel_chains(void)
 		linux_calls_exist(&kernel) ? "SFrame sections and " : "");
 }
 
-/* Where that was for the recorder to choose. */
+/* Of all that runs, where it was for the recorder to choose. */
 static void tell_walk(const struct record *record)
 {
 	int error = recorder_stats(record->recorder)->walk_error;
@@ -468,7 +473,7 @@ static void tell_walk(const struct record *record)
 		return;
 	if (record->options.walk == RECORDER_DEFERS)
 		tell_kernel_chains();
-	if (record->options.walk != RECORDER_TRIES_KERNEL)
+	if (record->options.walk != RECORDER_TRIES_KERNEL || !record->options.all)
 		return;
 	if (error)
 		fprintf(stderr, "bobbin record: stacks are copied, and walked here: --bpf: %s\n",
@@ -581,6 +586,7 @@ int run_record(struct arguments *a)
 			{
 				.frequency = recorded_frequency(a),
 				.also_copy = a->also_copy,
+				.holds_samples = true,
 				.wakers = a->wakers,
 				.hurry = &interrupted,
 			},

@@ -434,14 +434,13 @@ void complain_recorder(const struct recorder_options *options, enum recorder_sta
 	}
 }
 
-/* Copies of all stacks of a machine fill the rings. */
 static enum recorder_walk walk_of(const struct arguments *a)
 {
 	if (a->bpf)
 		return RECORDER_WALKS_IN_KERNEL;
 	if (a->defer)
 		return RECORDER_DEFERS;
-	if (a->no_bpf || !recorded_is_all(a) || a->scope.cgroup_names)
+	if (a->no_bpf || a->scope.cgroup_names)
 		return RECORDER_COPIES;
 	return RECORDER_TRIES_KERNEL;
 }
@@ -458,6 +457,4 @@ void recorded_walk(const struct arguments *a, struct recorder_options *options)
 	options->infer = a->infer;
 	/* who stops for long to analyse code loses records */
 	options->unwind.code_later = true;
-	/* there are no inferred rules in the kernel, and one recording has one answer */
-	options->unwind.ignore_code |= options->walk > RECORDER_DEFERS;
 }

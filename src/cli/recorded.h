@@ -76,7 +76,7 @@ void recorded_end_command(struct recorded *recorded, volatile sig_atomic_t *inte
 
 /*
  * What is sampled of stacks, and where they are walked: as it is asked for; by itself in the
- * kernel where all are sampled.  And by which rules.
+ * kernel, if that can be done.  And by which rules.
  */
 void recorded_walk(const struct arguments *a, struct recorder_options *options);
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "convert/comparison.h"
 #include "elf/sframe_file.h"
+#include "export/json_output.h"
 #include "export/safe_text.h"
 #include "object/object_code.h"
 

@@ -11,11 +11,11 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "convert/converter.h"
 #include "convert/merger.h"
 #include "elf/elf_image.h"
 #include "elf/sframe_file.h"
+#include "export/json_output.h"
 #include "object/object_code.h"
 
 /* Open a file to read, "-" is stdin; complains and returns -1. */

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/json_output.h"
 #include "cli/sframe_command.h"
+#include "export/json_output.h"
 #include "export/safe_text.h"
 #include "infer/program_code.h"
 #include "infer/stated_rows.h"
 #include "infer/table_lint.h"
-#include "infer/x86_insn.h"
+#include "infer/x86_decode.h"
 #include "symbol/symbolizer.h"
 
 #define STATUS_FAULTS 1
@@ -50,7 +50,7 @@ struct lint_report {
 	struct file_cfi input;
 	struct symbolizer *symbolizer;
 	unsigned int file;
-	struct x86_decoder *decoder;
+	struct insn_decoder *decoder;
 	struct lint_progress *progress;
 };
 
@@ -74,7 +74,7 @@ static void name_place(const struct lint_report *r, const struct lint_fault *fau
 			 fault->start - fault->function);
 }
 
-static void instruction_at(const struct lint_report *r, uint64_t addr, char ret[X86_TEXT_MAX])
+static void instruction_at(const struct lint_report *r, uint64_t addr, char ret[INSN_TEXT_MAX])
 {
 	uint8_t code[16] = {0};
 	uint64_t offset;
@@ -96,7 +96,7 @@ static const char *kind_of(const struct lint_fault *fault)
 
 /* The strings of one fault. */
 struct spelled_fault {
-	char place[LABEL_MAX], at[X86_TEXT_MAX], after[X86_TEXT_MAX];
+	char place[LABEL_MAX], at[INSN_TEXT_MAX], after[INSN_TEXT_MAX];
 	char stated[BOBBIN_RULE_STR_MAX], inferred[BOBBIN_RULE_STR_MAX];
 };
 

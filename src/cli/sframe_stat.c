@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/coverage.h"
-#include "cli/json_output.h"
 #include "cli/sframe_command.h"
 #include "convert/row_walk.h"
+#include "export/json_output.h"
 #include "export/safe_text.h"
 #include "object/object_code.h"
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * export_command.c - bobbin export: a recording in the format of other programs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/draft.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/profile_builder.h"
+#include "export/profile_format.h"
+
+static ssize_t write_draft(void *cookie, const char *bytes, size_t size)
+{
+	const int r = draft_write(cookie, bytes, size);
+
+	if (!r)
+		return (ssize_t)size;
+	errno = -r;
+	return 0;
+}
+
+/* 0 or a negative errno. */
+static int close_stream(FILE *stream, int error)
+{
+	const bool failed = ferror(stream);
+
+	if (fclose(stream) && !error)
+		return -errno;
+	return error || !failed ? error : -EIO;
+}
+
+static int write_zipped(const struct profile_format *format, const struct profile *profile,
+			FILE *out)
+{
+	FILE *zipped = gzip_stream(out);
+
+	return zipped ? close_stream(zipped, format->write(profile, zipped)) : -ENOMEM;
+}
+
+static bool is_zipped(const struct profile_format *format, const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return format->zipped || (dot && !strcmp(dot, ".gz"));
+}
+
+static int write_profile(const struct profile_format *format, const struct profile *profile,
+			 const char *path, struct draft *draft)
+{
+	FILE *out = fopencookie(draft, "w", (cookie_io_functions_t){.write = write_draft});
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	r = is_zipped(format, path) ? write_zipped(format, profile, out)
+				    : format->write(profile, out);
+	return close_stream(out, r);
+}
+
+/* The file appears under its name when it is complete. */
+static int put_profile(const struct profile_format *format, const struct profile *profile,
+		       const char *path)
+{
+	struct draft *draft;
+	int r = draft_open(path, &draft);
+
+	if (!r) {
+		r = write_profile(format, profile, path, draft);
+		if (r)
+			draft_discard(draft);
+		else
+			r = draft_commit(draft);
+	}
+	if (r)
+		complain("%s: %s", strcmp(path, "-") ? path : "standard output", strerror(-r));
+	return r != 0;
+}
+
+static int add_sample(void *ctx, const struct stack_sample *sample)
+{
+	return profile_builder_add(ctx, sample);
+}
+
+static int export_recording(struct input *input, const struct profile_format *format)
+{
+	static const struct sample_sink sink = {.sample = add_sample};
+	const struct arguments *a = input->arguments;
+	struct profile_builder *builder;
+	int r = profile_builder_open(input->session, format->timed, &builder);
+
+	if (r) {
+		complain("%s: %s", a->input, strerror(-r));
+		return 1;
+	}
+	r = input_run(input, &sink, builder);
+	if (!r)
+		r = put_profile(format, profile_builder_profile(builder), a->output);
+	profile_builder_close(builder);
+	return r;
+}
+
+/* NULL after a complaint. */
+static const struct profile_format *choose_format(const struct arguments *a)
+{
+	const struct profile_format *format = a->format ? profile_format_find(a->format)
+							: profile_format_of_file(a->output);
+
+	if (!format && a->format)
+		complain_use("--format: unknown format '%s'; there are %s", a->format,
+			     profile_format_names());
+	else if (!format)
+		complain_use("the name of '%s' tells no format; --format takes %s", a->output,
+			     profile_format_names());
+	else if (format->binary && !strcmp(a->output, "-") && isatty(STDOUT_FILENO))
+		complain_use("the format %s is not for a terminal; -o names a file", format->name);
+	else
+		return format;
+	return NULL;
+}
+
+int run_export(struct arguments *a)
+{
+	struct input input = {.arguments = a};
+	const struct profile_format *format = choose_format(a);
+	int r;
+
+	if (!format)
+		return hint();
+	r = input_open(&input);
+	if (r)
+		return r;
+	r = export_recording(&input, format);
+	return input_close(&input) || r;
+}
