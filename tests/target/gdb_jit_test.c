@@ -294,7 +294,7 @@ static void symbols_without_sense_are_passed_over(void **state)
 	assert_int_equal(told.count, 0);
 }
 
-static int refuse(void *ctx, const struct gdb_jit_function *function)
+static int refuse_functions(void *ctx, const struct gdb_jit_function *function)
 {
 	return -E2BIG;
 }
@@ -305,17 +305,17 @@ static void what_is_no_image_is_refused(void **state)
 	struct gdb_jit_entry entry = {(uintptr_t)&image, sizeof(image)};
 	struct told told;
 
-	assert_int_equal(
-		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
-		-E2BIG);
+	assert_int_equal(gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry,
+					   refuse_functions, NULL),
+			 -E2BIG);
 	entry.size = 0;
-	assert_int_equal(
-		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
-		-EBADMSG);
+	assert_int_equal(gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry,
+					   refuse_functions, NULL),
+			 -EBADMSG);
 	entry = (struct gdb_jit_entry){8, 100};
-	assert_int_equal(
-		gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry, refuse, NULL),
-		-EFAULT);
+	assert_int_equal(gdb_jit_functions(&(struct remote_process){NULL, getpid()}, &entry,
+					   refuse_functions, NULL),
+			 -EFAULT);
 	image.head.e_ident[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(read_image(&image, &told), -EBADMSG);
 	image.head.e_ident[0] = 0;

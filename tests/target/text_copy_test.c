@@ -52,6 +52,30 @@ static void *other_memory(int fd, size_t size)
 		    MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), fd, 0);
 }
 
+/* What was told is not told again. */
+static void search_again(const struct remote_process *process, const struct found *found)
+{
+	struct file_table files = {0};
+	struct mapping_list maps = {.files = &files};
+	struct found again = {0};
+
+	for (size_t i = 0; i < found->count; i++) {
+		struct bobbin_mapping mapping = found->list[i];
+
+		mapping.path = found->path;
+		assert_int_equal(mapping_list_add(&maps, &mapping), 0);
+	}
+	assert_int_equal(text_copies_find(process, &maps, note, &again), 0);
+	assert_int_equal(again.count, 0);
+	if (found->count)
+		assert_int_equal(
+			mapping_list_remove(&maps, found->list[0].start, found->list[0].end), 0);
+	assert_int_equal(text_copies_find(process, &maps, note, &again), 0);
+	assert_int_equal(again.count, found->count ? 1 : 0);
+	mapping_list_fini(&maps);
+	file_table_fini(&files);
+}
+
 /* What is found of a child whose text is copied, but for one byte of each page in @patched. */
 static struct found find(bool in_file, const char *patched)
 {
@@ -82,7 +106,8 @@ static struct found find(bool in_file, const char *patched)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 0);
 	close(ready[0]);
-	assert_int_equal(text_copies_find(&process, note, &found), 0);
+	assert_int_equal(text_copies_find(&process, NULL, note, &found), 0);
+	search_again(&process, &found);
 	kill(process.pid, SIGKILL);
 	waitpid(process.pid, NULL, 0);
 	return found;

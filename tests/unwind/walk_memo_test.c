@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "unwind/unkept_code.h"
+#include "unwind/unsurveyed_code.h"
 #include "unwind/walk_loop.h"
 
 #define WORDS 4096
@@ -107,6 +108,16 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 	const struct code_reader code = {world_code, frames};
 
 	return known_code_root(frames->arch, &code, addr);
+}
+
+static bool world_is_made(struct frame_walk *frames, uint64_t addr)
+{
+	return false;
+}
+
+static bool world_slot(struct frame_walk *frames, uint64_t addr, uint64_t *ret)
+{
+	return false;
 }
 
 /* Of functions without tables: calls before what random_return() gives, else nothing of use. */
