@@ -7,22 +7,26 @@
 #include <cmocka.h>
 
 #include "infer/frame_state.h"
+#include "infer/x86_decode.h"
 
 static const value entry_sp = VALUE_BASE | (value)-8 << (VALUE_KIND_BITS + VALUE_BASE_BITS);
 
 static void push(struct frame_state *s, unsigned int reg)
 {
-	frame_state_step(s, &(struct x86_insn){.op = OP_PUSH, .reg = (uint8_t)reg, .size = 8}, 1);
+	frame_state_step(s, &(struct insn){.op = OP_PUSH, .reg = (uint8_t)reg, .size = 8}, 1);
 }
 
 static void pop(struct frame_state *s, unsigned int reg)
 {
-	frame_state_step(s, &(struct x86_insn){.op = OP_POP, .reg = (uint8_t)reg, .size = 8}, 1);
+	const struct insn insn = {
+		.op = OP_POP, .reg = (uint8_t)reg, .base = NO_REG, .index = NO_REG, .size = 8};
+
+	frame_state_step(s, &insn, 1);
 }
 
 static void move_sp(struct frame_state *s, int64_t by)
 {
-	frame_state_step(s, &(struct x86_insn){.op = OP_ADD, .reg = X86_SP, .value = by}, 1);
+	frame_state_step(s, &(struct insn){.op = OP_ADD, .reg = X86_SP, .value = by}, 1);
 }
 
 static bool has_rule(const struct frame_state *s)
@@ -36,7 +40,7 @@ static void a_function_finds_its_return_address_on_top(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	assert_true(s.regs[X86_SP] == entry_sp);
 	assert_true(frame_state_word(&s, entry_sp) == VALUE_RETURN);
 	assert_true(frame_state_is_undone(&s) && !frame_state_has_popped(&s) && has_rule(&s));
@@ -46,7 +50,7 @@ static void a_return_address_is_followed_to_a_register_and_back(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	pop(&s, X86_CX);
 	assert_true(s.regs[X86_CX] == VALUE_RETURN);
 	assert_true(frame_state_has_popped(&s) && !has_rule(&s) && !frame_state_is_undone(&s));
@@ -54,11 +58,32 @@ static void a_return_address_is_followed_to_a_register_and_back(void **state)
 	assert_true(frame_state_is_undone(&s) && has_rule(&s));
 }
 
+/* The address is that after the word was taken off. */
+static void a_word_is_popped_over_the_return_address(void **state)
+{
+	struct insn insn = {.op = OP_POP,
+			    .reg = NO_REG,
+			    .base = X86_SP,
+			    .index = NO_REG,
+			    .value = 8,
+			    .size = 8};
+	struct frame_state s;
+
+	frame_state_entry(&s, &machine_amd64);
+	push(&s, X86_AX);
+	frame_state_step(&s, &insn, 1);
+	assert_true(has_rule(&s) && frame_state_is_undone(&s));
+	push(&s, X86_AX);
+	insn.value = 0;
+	frame_state_step(&s, &insn, 1);
+	assert_false(has_rule(&s));
+}
+
 static void something_else_in_its_place_is_no_return_address(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	pop(&s, X86_CX);
 	push(&s, X86_DX);
 	assert_true(frame_state_word(&s, entry_sp) == VALUE_NONE);
@@ -73,10 +98,10 @@ static void a_call_overwrites_a_return_address_that_was_popped(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	move_sp(&s, 8);
 	assert_true(frame_state_word(&s, entry_sp) == VALUE_RETURN);
-	frame_state_call(&s);
+	frame_state_call(&s, 0);
 	move_sp(&s, -8);
 	assert_true(s.lost_ra && !has_rule(&s));
 }
@@ -85,9 +110,9 @@ static void below_a_frame_a_call_overwrites_nothing_of_it(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	push(&s, X86_BP);
-	frame_state_call(&s);
+	frame_state_call(&s, 0);
 	assert_true(has_rule(&s));
 	pop(&s, X86_BP);
 	assert_true(frame_state_is_undone(&s));
@@ -97,7 +122,7 @@ static void what_is_pushed_is_found_again(void **state)
 {
 	struct frame_state s;
 
-	frame_state_entry(&s);
+	frame_state_entry(&s, &machine_amd64);
 	frame_state_push(&s, value_number(VALUE_CONSTANT, 0x401000));
 	pop(&s, X86_BX);
 	assert_true(s.regs[X86_BX] == value_number(VALUE_CONSTANT, 0x401000));
@@ -109,15 +134,15 @@ static void where_one_path_lost_it_it_is_lost(void **state)
 	struct frame_state a, b;
 	bool changed = false;
 
-	frame_state_entry(&a);
-	frame_state_entry(&b);
+	frame_state_entry(&a, &machine_amd64);
+	frame_state_entry(&b, &machine_amd64);
 	pop(&b, X86_CX);
 	push(&b, X86_DX);
 	frame_state_join(&a, &b, &changed);
 	assert_true(changed && a.lost_ra && !has_rule(&a));
 }
 
-static void step(struct frame_state *s, struct x86_insn insn)
+static void step(struct frame_state *s, struct insn insn)
 {
 	frame_state_step(s, &insn, 1);
 }
@@ -125,9 +150,9 @@ static void step(struct frame_state *s, struct x86_insn insn)
 /* push %rbp; mov %rsp, %rbp; sub $48, %rsp */
 static void make_frame(struct frame_state *s)
 {
-	frame_state_entry(s);
+	frame_state_entry(s, &machine_amd64);
 	push(s, X86_BP);
-	step(s, (struct x86_insn){.op = OP_MOVE, .reg = X86_BP, .base = X86_SP});
+	step(s, (struct insn){.op = OP_MOVE, .reg = X86_BP, .base = X86_SP});
 	move_sp(s, -48);
 }
 
@@ -154,9 +179,9 @@ static void a_frame_is_known_by_both_registers(void **state)
 
 	make_frame(&s);
 	rule_is(&s, SP, 64, -16);
-	step(&s, (struct x86_insn){.op = OP_ALIGN, .reg = X86_SP, .value = -32});
+	step(&s, (struct insn){.op = OP_ALIGN, .reg = X86_SP, .value = -32});
 	rule_is(&s, FP, 16, -16);
-	step(&s, (struct x86_insn){.op = OP_LEAVE});
+	step(&s, (struct insn){.op = OP_LEAVE});
 	rule_is(&s, SP, 8, 0);
 	assert_true(frame_state_is_undone(&s));
 }
@@ -166,8 +191,8 @@ static void enter_is_a_frame_in_one_instruction(void **state)
 	struct frame_state s, made;
 
 	make_frame(&made);
-	frame_state_entry(&s);
-	step(&s, (struct x86_insn){.op = OP_ENTER, .value = 48});
+	frame_state_entry(&s, &machine_amd64);
+	step(&s, (struct insn){.op = OP_ENTER, .value = 48});
 	assert_true(s.regs[X86_SP] == made.regs[X86_SP] && s.regs[X86_BP] == made.regs[X86_BP]);
 	rule_is(&s, SP, 64, -16);
 }
@@ -175,12 +200,12 @@ static void enter_is_a_frame_in_one_instruction(void **state)
 /* mov %eax, @value(%rbp), or another size */
 static void store_by_fp(struct frame_state *s, int64_t at, uint8_t size)
 {
-	step(s, (struct x86_insn){.op = OP_STORE,
-				  .reg = X86_AX,
-				  .base = X86_BP,
-				  .index = X86_NO_REG,
-				  .value = at,
-				  .size = size});
+	step(s, (struct insn){.op = OP_STORE,
+			      .reg = X86_AX,
+			      .base = X86_BP,
+			      .index = NO_REG,
+			      .value = at,
+			      .size = size});
 }
 
 static void a_store_into_a_part_of_a_word_overwrites_it(void **state)
@@ -206,11 +231,9 @@ static void a_store_to_an_unknown_place_hits_nothing(void **state)
 	struct frame_state s;
 
 	make_frame(&s);
-	step(&s, (struct x86_insn){.op = OP_STORE,
-				   .reg = X86_AX,
-				   .base = X86_DI,
-				   .index = X86_NO_REG,
-				   .size = 8});
+	step(&s,
+	     (struct insn){
+		     .op = OP_STORE, .reg = X86_AX, .base = X86_DI, .index = NO_REG, .size = 8});
 	rule_is(&s, SP, 64, -16);
 }
 
@@ -219,11 +242,11 @@ static void what_changes_an_unfollowed_register_changes_no_rule(void **state)
 	struct frame_state s;
 
 	make_frame(&s);
-	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_AX | 1u << X86_R11});
+	step(&s, (struct insn){.op = OP_NOTHING, .mask = 1u << X86_AX | 1u << X86_R11});
 	rule_is(&s, SP, 64, -16);
-	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_SP});
+	step(&s, (struct insn){.op = OP_NOTHING, .mask = 1u << X86_SP});
 	rule_is(&s, FP, 16, -16);
-	step(&s, (struct x86_insn){.op = OP_NOTHING, .mask = 1u << X86_BP});
+	step(&s, (struct insn){.op = OP_NOTHING, .mask = 1u << X86_BP});
 	assert_false(has_rule(&s));
 }
 
@@ -241,11 +264,11 @@ static void more_words_than_are_followed_are_not_found_again(void **state)
 
 static void a_comparison_limits_the_index_of_a_switch(void **state)
 {
-	const struct x86_insn above = {.op = OP_BRANCH, .cond = X86_ABOVE};
+	const struct insn above = {.op = OP_BRANCH, .cond = COND_ABOVE};
 	struct frame_state s, taken;
 
-	frame_state_entry(&s);
-	step(&s, (struct x86_insn){.op = OP_COMPARE, .value = 9});
+	frame_state_entry(&s, &machine_amd64);
+	step(&s, (struct insn){.op = OP_COMPARE, .value = 9});
 	taken = s;
 	frame_state_branch(&taken, &above, true);
 	assert_int_equal(taken.limit, 0);
@@ -277,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_finds_its_return_address_on_top),
 		cmocka_unit_test(a_return_address_is_followed_to_a_register_and_back),
+		cmocka_unit_test(a_word_is_popped_over_the_return_address),
 		cmocka_unit_test(something_else_in_its_place_is_no_return_address),
 		cmocka_unit_test(a_call_overwrites_a_return_address_that_was_popped),
 		cmocka_unit_test(below_a_frame_a_call_overwrites_nothing_of_it),

@@ -3,22 +3,18 @@
  * Rules of small functions that the assembler has made.  They are data of this program, and are
  * looked at where they are; nobody calls them.
  */
-#include <fcntl.h>
-#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include <bobbin/arch.h>
 #include <cmocka.h>
 
 #include "infer/infer.h"
 #include "infer/program_code.h"
-#include "infer/program_elf.h"
+#include "infer/x86_decode.h"
 
 /* A function, and the first byte after it. */
 #define CODE(name, text) \
@@ -27,8 +23,6 @@
 		"_end:\n\t.popsection")
 
 #define MOST_RULES 24
-
-int main(void);
 
 struct made {
 	struct program program;
@@ -41,6 +35,7 @@ static int setup(void **state)
 	struct made *m = calloc(1, sizeof(*m));
 
 	assert_non_null(m);
+	m->program.machine = &machine_amd64;
 	*state = m;
 	return 0;
 }
@@ -53,6 +48,13 @@ static int teardown(void **state)
 	infer_rows_fini(&m->rows);
 	free(m);
 	return 0;
+}
+
+/* Without what was made. */
+static struct made *begin_again(void **state)
+{
+	assert_int_equal(teardown(state) || setup(state), 0);
+	return *state;
 }
 
 /* Bytes that are loaded from where they are. */
@@ -118,8 +120,8 @@ static void spell(const struct infer_row *row, char ret[BOBBIN_RULE_STR_MAX])
 /* The rules before each instruction, in the order of addresses. */
 static void rules_are(const struct made *m, const char *const expected[MOST_RULES])
 {
-	struct x86_decoder *decoder = x86_decoder_open();
-	struct x86_insn insn = {0};
+	struct insn_decoder *decoder = x86_decoder_open();
+	struct insn insn = {0};
 	char found[BOBBIN_RULE_STR_MAX];
 	unsigned int i = 0;
 
@@ -285,12 +287,75 @@ static void a_call_that_contradicts_what_follows_does_not_return(void **state)
 
 CODE(aborts, "sub $8, %rsp; call *%rax; 1: cmp $3, %edi; ja 1b; add $24, %rsp; ret;");
 
+CODE(loses, "sub %rax, %rsp; call *%rdi; add %rbx, %rsp; ret");
+
 static void a_wrong_return_is_not_verified(void **state)
 {
 	struct made *m = *state;
 
 	infer_function(m, aborts, aborts_end);
 	all_are_verified(m, false);
+	m = begin_again(state);
+	infer_function(m, loses, loses_end);
+	all_are_verified(m, false);
+}
+
+CODE(counting, "push %rbp; mov %rsp, %rbp; lea 8(%rbp,%rax,8), %r15; call *%rbx; leave; pop %rcx;"
+	       "lea 8(%r15), %rsp; push %rcx; ret");
+CODE(escaping, "push %rbp; mov %rsp, %rbp; call *%rax; test %eax, %eax; je 1f; leave; ret;"
+	       "1: mov 0xd0(%r13), %rsp; mov 0xc8(%r13), %rbp; jmp *%rdi");
+
+/* With its arguments, which it counts; or to the frame of an exception's handler, which was noted. */
+static void a_frame_may_be_given_up(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, counting, counting_end);
+	RULES(m, "sp+8 u", "sp+16 u", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "sp+8 u", "-", "-",
+	      "-");
+	all_are_verified(m, true);
+	m = begin_again(state);
+	infer_function(m, escaping, escaping_end);
+	RULES(m, "sp+8 u", "sp+16 u", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16", "fp+16 c-16",
+	      "sp+8 u", "fp+16 c-16", "fp+16 c-16", "-");
+	all_are_verified(m, true);
+}
+
+CODE(moving,
+     "pop %rax; push %rdi; push %rsi; push %rax; push %rbp; mov %rsp, %rbp; call *%rdx; leave;"
+     "test %rbx, %rbx; je 1f; pop %rcx; add %rbx, %rsp; push %rcx; ret; 1: jmp moved_to;"
+     "moved_to: ret");
+extern const uint8_t moved_to[];
+
+/* Below arguments that are pushed for the one that is called last. */
+static void a_return_address_may_be_moved(void **state)
+{
+	struct made *m = *state;
+	struct bobbin_rule rule;
+
+	assert_int_equal(program_add_start(&m->program, (uintptr_t)moved_to, START_SYMBOL), 0);
+	infer_function(m, moving, moving_end);
+	RULES(m, "sp+8 u", "-", "-", "-", "sp+24 u", "sp+32 u", "fp+32 c-32", "fp+32 c-32",
+	      "sp+24 u", "sp+24 u", "sp+24 u", "-", "-", "-", "sp+24 u", "sp+8 u");
+	bobbin_rule_unpack(row_at(m, m->start + 12)->word, &rule);
+	assert_int_equal(rule.ra.off, -24);
+	all_are_verified(m, true);
+}
+
+CODE(mistaken, "mov (%rsp), %rdx; mov 24(%rdx), %rax; ret");
+CODE(handed_on, "mov (%rsp), %rdi; push %rdi; call *%rax; pop %rdi; ret");
+
+/* A part of another function, in whose frame something else is there. */
+static void a_return_address_is_none_of_data(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, mistaken, mistaken_end);
+	all_are_verified(m, false);
+	/* but it may be read */
+	m = begin_again(state);
+	infer_function(m, handed_on, handed_on_end);
+	all_are_verified(m, true);
 }
 
 CODE(tail, "push %rbx; pop %rbx; jmp tail + 0x10000");
@@ -584,55 +649,105 @@ static void cold_code_behind_a_call_is_likely_at_most(void **state)
 	assert_true(row_at(m, m->end - 1)->verified);
 }
 
-/* This program, as a file: where it begins, and what its loader calls. */
-__attribute__((constructor)) static void called_by_the_loader(void)
-{
-	__asm__ volatile("");
-}
+CODE(unasked,
+     "push %rbx; test %edi, %edi; je 1f; pop %rbx; ret; 1: call 3f; mov %edi, %ecx; 2: jmp 2b;"
+     ".balign 16, 0x90; 3: mov $231, %eax; syscall; hlt");
 
-extern const char __executable_start[];
-
-static bool is_called(const struct program *p, uint64_t address)
-{
-	const struct program_start *start = program_start(p, address);
-
-	return start && start->addr == address && start->flags & START_CALLED;
-}
-
-static void what_the_loader_calls_is_a_function(void **state)
+/* What tables describe gets no rules, but is looked at: here, what follows the call is not its function's. */
+static void what_tables_describe_may_not_return(void **state)
 {
 	struct made *m = *state;
-	const uint64_t base = (uintptr_t)__executable_start;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct coverage only = {0};
+	const struct infer_options options = {.only = &only};
 
-	assert_int_equal(program_of_elf(fd, NULL, &m->program), 0);
-	close(fd);
-	assert_int_equal(program_settle(&m->program), 0);
-	assert_true(is_called(&m->program, (uintptr_t)called_by_the_loader - base));
-	for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_INIT || d->d_tag == DT_FINI)
-			assert_true(is_called(&m->program, d->d_un.d_ptr % (1ul << 32)));
+	m->start = (uintptr_t)unasked;
+	m->end = (uintptr_t)unasked_end;
+	add_bytes(&m->program, unasked, unasked_end, true);
+	assert_int_equal(program_add_start(&m->program, m->start, START_SYMBOL), 0);
+	assert_int_equal(coverage_add(&only, m->start, m->end - 8), 0);
+	coverage_settle(&only);
+	assert_int_equal(infer_rows(&m->program, &options, &m->rows), 0);
+	coverage_fini(&only);
+	assert_true(row_at(m, m->start)->verified);
+	assert_true(row_at(m, m->start + 7)->verified);
+	assert_null(row_at(m, m->start + 12));
+	assert_null(row_at(m, m->end - 1));
 }
 
-static void main_is_found_by_what_the_entry_hands_to_the_library(void **state)
+CODE(hands_on,
+     "push %rbx; mov %edi, %ebx; lea handed(%rip), %rsi; call *%rax; lea callee_table(%rip), %rdx;"
+     "call *(%rdx,%rbx,8); lea not_handed(%rip), %rsi; pop %rbx; ret; .balign 16, 0x90;"
+     "handed: push %rax; 1: call *%rdi; jmp 1b; .balign 16, 0x90;"
+     "chosen: push %rax; 2: call *%rdi; jmp 2b; .balign 16, 0x90;"
+     "not_handed: push %rax; 3: call *%rdi; jmp 3b; .balign 16, 0x90;"
+     "hands_on_code_end: callee_table: .quad 0");
+extern const uint8_t hands_on_code_end[], handed[], chosen[], not_handed[];
+
+/* None of them returns: a return would tell that it is one. */
+static void what_is_called_by_its_address_is_a_function(void **state)
+{
+	const uint64_t callee = (uintptr_t)chosen;
+	struct made *m = *state;
+
+	add_bytes(&m->program, hands_on_code_end, hands_on_end, false);
+	memcpy(m->program.spans[0].bytes, &callee, sizeof(callee));
+	assert_int_equal(program_add_start(&m->program, callee, START_POINTER), 0);
+	infer_function(m, hands_on, hands_on_code_end);
+	assert_true(row_at(m, (uintptr_t)handed + 1)->verified);
+	assert_true(row_at(m, (uintptr_t)chosen + 1)->verified);
+	assert_null(row_at(m, (uintptr_t)not_handed + 1));
+}
+
+/* as GCC's __builtin_setjmp(), with the label still in a register of arguments */
+CODE(jumps_back,
+     "push %rbx; sub $64, %rsp; lea jumped_to(%rip), %rdx; mov %rbp, 24(%rsp); mov %rdx, 32(%rsp);"
+     "mov %rsp, 40(%rsp); mov %rdi, %rbx; call *%rax; 1: add $64, %rsp; pop %rbx; ret;"
+     ".balign 16, 0x90; jumped_to: mov 16(%rsp), %rdi; call *%rbx; jmp 1b");
+extern const uint8_t jumped_to[];
+
+static void a_label_that_longjmp_goes_to_is_no_function(void **state)
 {
 	struct made *m = *state;
-	struct x86_decoder *decoder = x86_decoder_open();
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-	assert_non_null(decoder);
-	assert_int_equal(program_of_elf(fd, NULL, &m->program), 0);
-	close(fd);
-	m->program.start_count = 0;
-	assert_int_equal(program_add_start(&m->program,
-					   getauxval(AT_ENTRY) - (uintptr_t)__executable_start,
-					   START_ENTRY),
-			 0);
-	assert_int_equal(program_settle(&m->program), 0);
-	assert_int_equal(main_start_find(&m->program, decoder), 0);
-	assert_int_equal(program_settle(&m->program), 0);
-	x86_decoder_close(decoder);
-	assert_true(is_called(&m->program, (uintptr_t)main - (uintptr_t)__executable_start));
+	infer_function(m, jumps_back, jumps_back_end);
+	assert_true(row_at(m, m->start)->verified);
+	assert_null(row_at(m, (uintptr_t)jumped_to));
+}
+
+CODE(hands_on_last,
+     "push %rax; mov 8(%rdi), %rdi; lea bounced(%rip), %rsi; pop %rcx; jmp 1f; .balign 16, 0x90;"
+     "1: push %rbx; mov %esi, %ebx; call *%rdi; pop %rbx; ret; .balign 16, 0x90;"
+     "2: call 1b; ret; .balign 16, 0x90; bounced: jmp *%rdx");
+extern const uint8_t bounced[];
+
+static void a_tail_call_hands_on_a_function(void **state)
+{
+	struct made *m = *state;
+
+	infer_function(m, hands_on_last, hands_on_last_end);
+	assert_true(row_at(m, (uintptr_t)bounced)->verified);
+}
+
+CODE(across_calls,
+     "push %rbx; lea kept_table(%rip), %r10; 1: call 5f; cmp $1, %edi; ja 3f; movslq (%r10,%rdi,4), %rax;"
+     "add %r10, %rax; jmp *%rax; kept: inc %ebx; jmp 1b; 3: inc %eax; jmp 1b; .balign 16, 0x90;"
+     "4: push %rbx; lea lost_table(%rip), %rcx; call 5f; movslq (%rcx,%rdi,4), %rax; add %rcx, %rax;"
+     "jmp *%rax; lost: pop %rbx; ret; .balign 16, 0x90;"
+     "5: mov %edi, %ecx; xor %eax, %eax; ret; .balign 16, 0x90; call 4b; ret;"
+     ".balign 8; across_calls_code_end: kept_table: .long kept - kept_table; .long 3b - kept_table;"
+     "lost_table: .long lost - lost_table");
+extern const uint8_t across_calls_code_end[], kept[], lost[];
+
+/* Compilers know what the functions of their file change, and keep the rest there across calls. */
+static void a_call_changes_what_its_callee_does(void **state)
+{
+	struct made *m = *state;
+
+	add_bytes(&m->program, across_calls_code_end, across_calls_end, false);
+	infer_function(m, across_calls, across_calls_code_end);
+	assert_non_null(row_at(m, (uintptr_t)kept));
+	assert_true(row_at(m, (uintptr_t)kept)->verified);
+	assert_null(row_at(m, (uintptr_t)lost));
 }
 
 int main(void)
@@ -651,6 +766,9 @@ int main(void)
 		TEST(branches_that_disagree_leave_nothing_verified),
 		TEST(a_call_that_contradicts_what_follows_does_not_return),
 		TEST(a_wrong_return_is_not_verified),
+		TEST(a_frame_may_be_given_up),
+		TEST(a_return_address_may_be_moved),
+		TEST(a_return_address_is_none_of_data),
 		TEST(a_tail_call_is_an_exit),
 		TEST(the_cases_of_a_switch_are_reached),
 		TEST(the_cases_of_a_switch_with_a_scaled_index_are_reached),
@@ -670,9 +788,12 @@ int main(void)
 		TEST(what_padding_parts_from_a_call_is_not_its_function),
 		TEST(a_loop_behind_padding_is_of_the_function),
 		TEST(a_jump_to_a_thunk_is_no_tail_call),
+		TEST(what_tables_describe_may_not_return),
+		TEST(what_is_called_by_its_address_is_a_function),
+		TEST(a_label_that_longjmp_goes_to_is_no_function),
+		TEST(a_tail_call_hands_on_a_function),
+		TEST(a_call_changes_what_its_callee_does),
 		TEST(cold_code_behind_a_call_is_likely_at_most),
-		TEST(what_the_loader_calls_is_a_function),
-		TEST(main_is_found_by_what_the_entry_hands_to_the_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

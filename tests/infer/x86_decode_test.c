@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "infer/x86_insn.h"
+#include "infer/x86_decode.h"
 
 #define DECODE(ret, text) \
 	do { \
@@ -19,9 +19,9 @@
 
 #define MASK(reg) (1u << (reg))
 
-static void decode(const uint8_t *code, uint64_t size, struct x86_insn *ret)
+static void decode(const uint8_t *code, uint64_t size, struct insn *ret)
 {
-	struct x86_decoder *decoder = x86_decoder_open();
+	struct insn_decoder *decoder = x86_decoder_open();
 
 	assert_non_null(decoder);
 	x86_decode(decoder, code, size, 0x1000, ret);
@@ -31,7 +31,7 @@ static void decode(const uint8_t *code, uint64_t size, struct x86_insn *ret)
 
 static void returns_say_what_they_take_off(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "ret");
 	assert_int_equal(insn.op, OP_RETURN);
@@ -46,12 +46,12 @@ static void returns_say_what_they_take_off(void **state)
 
 static void flags_are_pushed_and_popped(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "pushfq");
 	assert_int_equal(insn.op, OP_PUSH);
 	assert_int_equal(insn.size, 8);
-	assert_int_equal(insn.reg, X86_NO_REG);
+	assert_int_equal(insn.reg, NO_REG);
 	DECODE(&insn, "pushfw");
 	assert_int_equal(insn.size, 2);
 	DECODE(&insn, "popfq");
@@ -59,9 +59,27 @@ static void flags_are_pushed_and_popped(void **state)
 	assert_int_equal(insn.mask, 0);
 }
 
+static void words_are_popped_into_memory(void **state)
+{
+	struct insn insn = {0};
+
+	DECODE(&insn, "popq 16(%%rsp)");
+	assert_int_equal(insn.op, OP_POP);
+	assert_int_equal(insn.reg, NO_REG);
+	assert_int_equal(insn.base, X86_SP);
+	assert_int_equal(insn.value, 16);
+	assert_int_equal(insn.size, 8);
+	assert_int_equal(insn.mask, 0);
+	/* the other encoding of pop %rbp */
+	DECODE(&insn, ".byte 0x8f, 0xc5");
+	assert_int_equal(insn.op, OP_POP);
+	assert_int_equal(insn.reg, X86_BP);
+	assert_int_equal(insn.base, NO_REG);
+}
+
 static void a_system_call_changes_three_registers(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "syscall");
 	assert_int_equal(insn.op, OP_NOTHING);
@@ -70,7 +88,7 @@ static void a_system_call_changes_three_registers(void **state)
 
 static void a_breakpoint_is_told_from_what_stops(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "int3");
 	assert_int_equal(insn.op, OP_STOP);
@@ -81,29 +99,29 @@ static void a_breakpoint_is_told_from_what_stops(void **state)
 	DECODE(&insn, "ud2");
 	assert_int_equal(insn.op, OP_STOP);
 	assert_int_equal(insn.value, 0);
-	assert_false(x86_goes_on(&insn));
+	assert_false(insn_goes_on(&insn));
 }
 
 static void calls_are_calls(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "call . + 0x105");
 	assert_int_equal(insn.op, OP_CALL);
 	assert_int_equal(insn.value, 0x1105);
-	assert_true(x86_is_call(&insn));
+	assert_true(insn_is_call(&insn));
 	DECODE(&insn, "call *0x10(%%rip)");
 	assert_int_equal(insn.op, OP_CALL_SLOT);
 	assert_int_equal(insn.value, 0x1016);
-	assert_true(x86_is_call(&insn));
+	assert_true(insn_is_call(&insn));
 	DECODE(&insn, "call *(%%rax)");
 	assert_int_equal(insn.op, OP_CALL_OTHER);
-	assert_true(x86_is_call(&insn) && x86_goes_on(&insn));
+	assert_true(insn_is_call(&insn) && insn_goes_on(&insn));
 }
 
 static void exchanges_and_extensions_stay_what_they_are(void **state)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 
 	DECODE(&insn, "xchg %%rax, %%r9");
 	assert_int_equal(insn.op, OP_SWAP);
@@ -131,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(returns_say_what_they_take_off),
 		cmocka_unit_test(flags_are_pushed_and_popped),
+		cmocka_unit_test(words_are_popped_into_memory),
 		cmocka_unit_test(a_system_call_changes_three_registers),
 		cmocka_unit_test(a_breakpoint_is_told_from_what_stops),
 		cmocka_unit_test(calls_are_calls),

@@ -15,7 +15,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/vector.h"
-#include "infer/x86_insn.h"
+#include "infer/x86_decode.h"
 
 #define MOST_SHOWN 10
 #define MOST_BYTES 15
@@ -152,7 +152,7 @@ static uint8_t folded(uint8_t op)
 	}
 }
 
-static bool goes_there(const struct x86_insn *insn, const char *operands)
+static bool goes_there(const struct insn *insn, const char *operands)
 {
 	const char *address = insn->op == OP_CALL_SLOT ? strstr(operands, "# ") : operands;
 
@@ -164,7 +164,7 @@ static bool goes_there(const struct x86_insn *insn, const char *operands)
 }
 
 /* The registers that it changes, as we say. */
-static unsigned int changed(const struct x86_insn *insn)
+static unsigned int changed(const struct insn *insn)
 {
 	const unsigned int reg = insn->reg < X86_REGS ? MASK(insn->reg) : 0;
 
@@ -228,9 +228,8 @@ static void show(const char *what, const struct line *line, uint64_t number)
 		printf("%s: %#" PRIx64 " %s\n", what, line->pc, line->text);
 }
 
-static void check_operands(const struct line *line, const uint8_t *code,
-			   const struct x86_insn *insn, const ZydisDecoder *zydis,
-			   struct faults *faults)
+static void check_operands(const struct line *line, const uint8_t *code, const struct insn *insn,
+			   const ZydisDecoder *zydis, struct faults *faults)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction theirs;
@@ -245,13 +244,13 @@ static void check_operands(const struct line *line, const uint8_t *code,
 		show("a store is missed", line, faults->memory++);
 }
 
-static void check_line(const struct listing *l, size_t i, const struct x86_decoder *decoder,
+static void check_line(const struct listing *l, size_t i, const struct insn_decoder *decoder,
 		       const ZydisDecoder *zydis, struct faults *faults)
 {
 	const struct line *line = &l->lines[i];
 	const uint8_t *code = l->bytes + line->at;
 	const size_t left = l->size - line->at;
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 	const char *operands;
 	char name[16];
 
@@ -273,7 +272,7 @@ static void check_line(const struct listing *l, size_t i, const struct x86_decod
 
 static bool check_file(const char *path, struct faults *faults)
 {
-	struct x86_decoder *decoder = x86_decoder_open();
+	struct insn_decoder *decoder = x86_decoder_open();
 	struct listing listing = {0};
 	ZydisDecoder zydis;
 	bool good = decoder && list(path, &listing);
