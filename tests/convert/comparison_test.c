@@ -39,12 +39,14 @@
 /**
  * struct bench - what is compared
  * @cfi: the call-frame information
+ * @added: rows beside it
  * @makers, @bytes, @views, @count: the sections
  * @comparison: the result
  * @told, @told_size: its report
  */
 struct bench {
 	struct cfi_section cfi;
+	struct added_rows added;
 	struct section_maker makers[2];
 	uint8_t *bytes[2];
 	uint64_t sizes[2];
@@ -151,6 +153,7 @@ static void assert_told(struct bench *b, const char *wanted)
 	finish(b);
 	*c = (struct comparison){.cfi = &cfi,
 				 .cfi_count = 1,
+				 .added = b->added,
 				 .sframe = b->views,
 				 .sframe_count = b->count,
 				 .differ = take_difference,
@@ -550,6 +553,46 @@ static void outermost_rules_are_equal_whatever_the_cfa(void **state)
 	assert_told(b, "");
 }
 
+static uint64_t word_of(int32_t cfa)
+{
+	const struct bobbin_rule rule = row_of(0, cfa).rule;
+	uint64_t word;
+
+	assert_int_equal(bobbin_rule_pack(&rule, &word), 0);
+	return word;
+}
+
+static void added_rows_are_compared_between_functions(void **state)
+{
+	const struct added_row rows[] = {{TEXT, TEXT + 16, TEXT, word_of(8)},
+					 {TEXT + 16, TEXT + 24, TEXT, word_of(16)},
+					 {TEXT + 48, TEXT + 64, TEXT + 48, word_of(8)}};
+	const struct bobbin_sframe_row right[] = {row_of(0, 8), row_of(16, 16)};
+	struct bench *b = *state;
+
+	b->added = (struct added_rows){rows, 3};
+	put_fde(&b->cfi, TEXT + 32, 16, NO_BYTES);
+	add_rows(b, 0, 0, 26, right, 2);
+	add(b, 0, 32, 16, 8);
+	add(b, 0, 48, 8, 24);
+	assert_told(b, "18-1a extra\n30-38 different 24 not 8\n38-40 missing\n");
+}
+
+/* What the call-frame information says of its functions holds. */
+static void added_rows_count_outside_of_functions_only(void **state)
+{
+	const struct added_row rows[] = {{TEXT + 8, TEXT + 40, TEXT, word_of(16)}};
+	struct bench *b = *state;
+
+	b->added = (struct added_rows){rows, 1};
+	put_fde(&b->cfi, TEXT, 16, NO_BYTES);
+	put_fde(&b->cfi, TEXT + 32, 16, NO_BYTES);
+	add(b, 0, 0, 16, 8);
+	add(b, 0, 16, 16, 16);
+	add(b, 0, 32, 16, 8);
+	assert_told(b, "");
+}
+
 static void differences_need_no_listener(void **state)
 {
 	struct bench *b = *state;
@@ -595,6 +638,8 @@ int main(void)
 		sentence(repeated_rows_are_compared_in_each_block),
 		sentence(endless_repetition_is_not_endless),
 		sentence(outermost_rules_are_equal_whatever_the_cfa),
+		sentence(added_rows_are_compared_between_functions),
+		sentence(added_rows_count_outside_of_functions_only),
 		sentence(differences_need_no_listener),
 	};
 

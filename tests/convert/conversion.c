@@ -47,7 +47,7 @@ int conversion_tear_down(void **state)
 
 int conversion_try(struct conversion_bench *b)
 {
-	if (!b->long_frame) {
+	if (!b->long_frame && !b->options.arch) {
 		b->views[0] = cfi_section_view(&b->eh);
 		b->count = 1;
 	}
@@ -68,8 +68,11 @@ static void print_defect(void *ctx, const struct bobbin_sframe_defect *defect)
 /* Every conversion is sound and has no wrong rule. */
 static void assert_sound(struct conversion_bench *b)
 {
-	struct comparison c = {
-		.cfi = b->views, .cfi_count = b->count, .sframe = &b->view, .sframe_count = 1};
+	struct comparison c = {.cfi = b->views,
+			       .cfi_count = b->count,
+			       .added = b->options.added,
+			       .sframe = &b->view,
+			       .sframe_count = 1};
 	int worst;
 
 	assert_int_equal(bobbin_sframe_view(b->data, b->size, b->options.addr, NULL, &b->view), 0);

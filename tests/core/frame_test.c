@@ -12,6 +12,7 @@
 
 #include "core/unwind_frame.h"
 #include "unwind/unkept_code.h"
+#include "unwind/unsurveyed_code.h"
 
 #define WORDS 64
 #define BASE 0x7000
@@ -85,6 +86,16 @@ static bool world_is_root(struct frame_walk *frames, uint64_t addr)
 	const struct code_reader code = {world_code, frames};
 
 	return known_code_root(frames->arch, &code, addr);
+}
+
+static bool world_is_made(struct frame_walk *frames, uint64_t addr)
+{
+	return false;
+}
+
+static bool world_slot(struct frame_walk *frames, uint64_t addr, uint64_t *ret)
+{
+	return false;
 }
 
 static bool world_code(void *world, uint64_t addr, void *dst, size_t size)

@@ -4,14 +4,24 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "core/root_code.h"
 
-static bool is_root(const uint8_t *code)
+/* Behind what is no call, and starts nothing. */
+static bool is_root_of(const struct bobbin_arch *arch, const uint8_t code[ROOT_CODE_SIZE])
 {
-	return root_code(bobbin_arch_amd64(), code);
+	uint8_t around[ROOT_CODE_AROUND] = {0xcc, 0xcc, 0xcc};
+
+	memcpy(around + ROOT_CODE_BEFORE, code, ROOT_CODE_SIZE);
+	return root_code(arch, around);
+}
+
+static bool is_root(const uint8_t code[ROOT_CODE_SIZE])
+{
+	return is_root_of(bobbin_arch_amd64(), code);
 }
 
 static void threads_end_where_their_function_returns_to(void **state)
@@ -26,8 +36,8 @@ static void threads_end_where_their_function_returns_to(void **state)
 	(void)state;
 	assert_true(is_root(glibc));
 	assert_true(is_root(musl));
-	assert_false(root_code(bobbin_arch_aarch64(), glibc));
-	assert_false(root_code(bobbin_arch_s390x(), musl));
+	assert_false(is_root_of(bobbin_arch_aarch64(), glibc));
+	assert_false(is_root_of(bobbin_arch_s390x(), musl));
 }
 
 static void another_system_call_ends_nothing(void **state)
@@ -48,6 +58,32 @@ static void fibers_end_at_the_start_of_a_function(void **state)
 	(void)state;
 	assert_true(is_root(code));
 	assert_false(is_root(code + 1));
+}
+
+/* make_fcontext() of Debian 12's boost and PHP: from the jump that starts the function on */
+static const uint8_t fcontext[ROOT_CODE_AROUND] = {0x55, 0xff, 0xe3, 0x48, 0x31, 0xff, 0xe8, 0x49,
+						   0xfe, 0xff, 0xff, 0xf4, 0x0f, 0x1f, 0x84};
+
+static void fibers_of_boost_end_behind_the_jump_that_starts_them(void **state)
+{
+	uint8_t goes_on[sizeof(fcontext)];
+
+	(void)state;
+	assert_true(root_code(bobbin_arch_amd64(), fcontext));
+	assert_false(root_code(bobbin_arch_aarch64(), fcontext));
+	memcpy(goes_on, fcontext, sizeof(goes_on));
+	goes_on[ROOT_CODE_BEFORE + 8] = 0xc3;
+	assert_false(root_code(bobbin_arch_amd64(), goes_on));
+}
+
+static void what_follows_a_call_is_no_end_of_a_fiber(void **state)
+{
+	uint8_t called[sizeof(fcontext)];
+
+	(void)state;
+	memcpy(called, fcontext, sizeof(called));
+	called[2] = 0xd3; /* call *%rbx */
+	assert_false(root_code(bobbin_arch_amd64(), called));
 }
 
 static void entries_are_written_for_an_initial_stack(void **state)
@@ -75,6 +111,8 @@ int main(void)
 		cmocka_unit_test(threads_end_where_their_function_returns_to),
 		cmocka_unit_test(another_system_call_ends_nothing),
 		cmocka_unit_test(fibers_end_at_the_start_of_a_function),
+		cmocka_unit_test(fibers_of_boost_end_behind_the_jump_that_starts_them),
+		cmocka_unit_test(what_follows_a_call_is_no_end_of_a_fiber),
 		cmocka_unit_test(entries_are_written_for_an_initial_stack),
 	};
 

@@ -74,7 +74,8 @@ static void add(struct table *t, uint32_t end, const char *name, const uint8_t *
 
 static const uint8_t framed[] = {2, 4, 48, 20, 47, 1, 0}; /* 0, then 24 from 4 on, 0 at 24 */
 static const uint8_t frameless[] = {2, 32, 0};
-static const uint8_t pushing[] = {2, 10, 16, 20, 0}; /* 8 from 10 on */
+static const uint8_t pushing[] = {2, 10, 16, 20, 0};               /* 8 from 10 on */
+static const uint8_t recorded[] = {2, 4, 16, 9, 16, 10, 15, 9, 0}; /* 0, 8, 16, 8 */
 
 /* Functions of 32 bytes, as they follow each other. */
 enum {
@@ -169,17 +170,93 @@ static void what_follows_a_function_is_in_none(void **state)
 	assert_int_equal(row.start, 5);
 }
 
+static void assert_switched(struct bobbin_rule rule)
+{
+	assert_int_equal(rule.cfa.how, BOBBIN_HOW_NO_RULE);
+	assert_int_equal(rule.reason, BOBBIN_REASON_OTHER_STACK);
+}
+
 static void a_switch_of_stacks_is_said_to_be_one(void **state)
 {
 	struct table t;
 
 	program(&t, true);
-	for (unsigned int function = SYSTEMSTACK; function <= MCALL; function++) {
-		struct bobbin_rule rule = rule_at(&t, function, 20);
+	assert_switched(rule_at(&t, SYSTEMSTACK, 20));
+	assert_switched(rule_at(&t, MCALL, 5));
+}
 
-		assert_int_equal(rule.cfa.how, BOBBIN_HOW_NO_RULE);
-		assert_int_equal(rule.reason, BOBBIN_REASON_OTHER_STACK);
+/* The call that never returns is where its argument has been pushed. */
+static void who_has_left_for_the_scheduler_has_no_caller(void **state)
+{
+	struct table t;
+
+	program(&t, true);
+	for (unsigned int offset = 10; offset < 30; offset++)
+		assert_int_equal(rule_at(&t, MCALL, offset).ra.how, BOBBIN_HOW_UNDEFINED);
+	/* since Go 1.21 the frame pointer is pushed before it */
+	begin(&t, true);
+	add(&t, 32, "runtime.mcall", recorded, SPWRITE | ASSEMBLY);
+	assert_switched(rule_at(&t, 0, 3));
+	assert_switched(rule_at(&t, 0, 9));
+	assert_int_equal(rule_at(&t, 0, 14).ra.how, BOBBIN_HOW_UNDEFINED);
+	assert_switched(rule_at(&t, 0, 30));
+}
+
+struct rows {
+	struct table *table;
+	uint64_t next; /* offset of the next row */
+};
+
+static int compare_row(void *ctx, const struct bobbin_row *row)
+{
+	struct rows *rows = ctx;
+
+	assert_int_equal(row->start, TEXT + rows->next);
+	assert_true(row->end > row->start);
+	for (; rows->next < row->end - TEXT; rows->next++) {
+		struct bobbin_row found;
+
+		if (lookup(rows->table, rows->next, &found)) {
+			assert_int_equal(row->rule.cfa.how, BOBBIN_HOW_NO_RULE);
+			assert_int_equal(row->rule.reason, BOBBIN_REASON_NO_ROW);
+			continue;
+		}
+		assert_true(bobbin_rule_equal(&row->rule, &found.rule));
+		assert_int_equal(row->function, found.function);
 	}
+	return 0;
+}
+
+static void rows_say_what_lookups_say(void **state)
+{
+	struct table t;
+	struct rows rows = {.table = &t};
+	struct bobbin_error error;
+	struct pclntab table;
+
+	program(&t, true);
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		assert_int_equal(pclntab_rows(&table, bobbin_arch_amd64(), i, compare_row, &rows),
+				 0);
+		assert_int_equal(rows.next, 32 * (i + 1));
+	}
+}
+
+static void functions_in_no_order_have_no_rows(void **state)
+{
+	struct table t;
+	struct rows rows = {.table = &t};
+	struct bobbin_error error;
+	struct pclntab table;
+
+	program(&t, true);
+	store(&t, FUNCTIONS + 8, 64, 4);
+	store(&t, FUNCTIONS + 16, 32, 4);
+	assert_int_equal(pclntab_init(t.bytes, SIZE, 0, bobbin_arch_amd64(), &error, &table), 0);
+	assert_int_equal(pclntab_rows(&table, bobbin_arch_amd64(), 1, compare_row, &rows),
+			 -EBADMSG);
+	assert_int_equal(rows.next, 0);
 }
 
 static void a_frame_pointer_leads_across_a_switch(void **state)
@@ -313,6 +390,9 @@ int main(void)
 		cmocka_unit_test(assembly_is_not_believed_to_save_the_frame_pointer),
 		cmocka_unit_test(what_follows_a_function_is_in_none),
 		cmocka_unit_test(a_switch_of_stacks_is_said_to_be_one),
+		cmocka_unit_test(who_has_left_for_the_scheduler_has_no_caller),
+		cmocka_unit_test(rows_say_what_lookups_say),
+		cmocka_unit_test(functions_in_no_order_have_no_rows),
 		cmocka_unit_test(a_frame_pointer_leads_across_a_switch),
 		cmocka_unit_test(roots_have_no_caller),
 		cmocka_unit_test(the_handler_of_signals_is_no_root),
