@@ -9,7 +9,7 @@
  * Unwinds each sample of a recording (`perf record --call-graph dwarf`) twice
  * and compares frame by frame.  docs/accuracy.md tells what the classes mean.
  * Exit status 1 if a program agrees in less than 99.9 % of its samples, where libdwfl may
- * stop early in one, or loses a register in more than 1 % and one of them.
+ * stop early in one, or loses a register, or libdwfl has no table, in more than 1 % and one of them.
  */
 #include <elfutils/libdwfl.h>
 #include <getopt.h>
@@ -35,6 +35,7 @@ enum verdict {
 	BOTH_STOP,    /* equal, neither finds the next frame */
 	LIKELY,       /* equal or not: bobbin says that it guesses */
 	DWFL_SKIPS,   /* equal, but libdwfl lacks a caller where there is no table: it guesses */
+	DWFL_BLIND,   /* equal, but libdwfl stops at code that has no table */
 	POPPED,       /* equal, if libdwfl is told what an epilogue popped */
 	LOST,         /* equal, but bobbin does not follow a register that a rule needs */
 	DWFL_SHORT,   /* equal, but libdwfl stops */
@@ -44,8 +45,8 @@ enum verdict {
 };
 
 static const char *const verdict_names[VERDICTS] = {
-	"complete", "dump end", "below dump", "both stop",    "likely",    "dwfl skips",
-	"popped",   "lost",     "dwfl short", "bobbin short", "different",
+	"complete",   "dump end", "below dump", "both stop",  "likely",       "dwfl skips",
+	"dwfl blind", "popped",   "lost",       "dwfl short", "bobbin short", "different",
 };
 
 /* What samples of one program and verdict have in common. */
@@ -110,6 +111,14 @@ static bool dwfl_skips(const struct bobbin_trace *trace, const struct dwfl_resul
 	return trace->frames[skipped - 1].source == BOBBIN_SOURCE_PATH;
 }
 
+/* The frame pointer, which it tries there, names nothing that can be read. */
+static bool dwfl_is_blind(const struct bobbin_trace *trace, const struct dwfl_result *dwfl,
+			  uint32_t common)
+{
+	return common && common == dwfl->count && common < trace->count && dwfl->lacks_memory &&
+	       trace->frames[common - 1].source == BOBBIN_SOURCE_PATH;
+}
+
 static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_result *dwfl,
 			  uint32_t common)
 {
@@ -125,6 +134,8 @@ static enum verdict judge(const struct bobbin_trace *trace, const struct dwfl_re
 		return LIKELY;
 	if (dwfl_skips(trace, dwfl, common))
 		return DWFL_SKIPS;
+	if (dwfl_is_blind(trace, dwfl, common))
+		return DWFL_BLIND;
 	if (common < trace->count)
 		return common < dwfl->count ? DIFFERENT : DWFL_SHORT;
 	if (common < dwfl->count)
@@ -276,6 +287,11 @@ static bool agrees(const size_t counts[VERDICTS])
 	       (counts[DWFL_SHORT] <= 1 || disagree + counts[DWFL_SHORT] <= allowed);
 }
 
+static bool is_often(const size_t counts[VERDICTS], enum verdict verdict)
+{
+	return (double)counts[verdict] > 1 + LOST_SHARE * (double)total(counts);
+}
+
 static void print_row(const char *name, const size_t counts[VERDICTS], size_t frames)
 {
 	printf("%-16s %7zu %7.1f", name, total(counts), (double)frames / (double)total(counts));
@@ -371,9 +387,14 @@ static bool is_good(struct comparison *c, size_t min_samples)
 			       100 * REQUIRED_SHARE);
 			good = false;
 		}
-		if ((double)c->counts[i][LOST] > 1 + LOST_SHARE * (double)total(c->counts[i])) {
+		if (is_often(c->counts[i], LOST)) {
 			printf("%s: registers are lost in %zu samples\n", c->programs.names[i],
 			       c->counts[i][LOST]);
+			good = false;
+		}
+		if (is_often(c->counts[i], DWFL_BLIND)) {
+			printf("%s: libdwfl has no table in %zu samples\n", c->programs.names[i],
+			       c->counts[i][DWFL_BLIND]);
 			good = false;
 		}
 	}

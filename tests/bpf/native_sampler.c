@@ -95,13 +95,19 @@ long bpf_copy_from_user(void *room, uint32_t size, const void *from)
 	return read_memory(room, size, from, true);
 }
 
-/* The frames that a walk came to; what is given out is what is new of them. */
+/*
+ * The frames that a walk came to; what is given out is what is new of them.  Of a deep stack the
+ * inner ones are kept: the outer ones are not in their order yet.
+ */
 static void keep_frames(const struct walk_loop *loop)
 {
-	if (loop->count > KERNEL_FRAMES)
+	const uint64_t count = loop->state->count > KERNEL_FRAMES ? KERNEL_INNER_FRAMES
+								  : loop->state->count;
+
+	if (loop->state->count > KERNEL_DEEP_FRAMES)
 		__builtin_trap();
-	__builtin_memcpy(machine.frames, loop->state->sample.words, 8 * loop->count);
-	machine.walk->count = loop->count;
+	__builtin_memcpy(machine.frames, loop->state->sample.words, 8 * count);
+	machine.walk->count = count;
 }
 
 long bpf_loop(uint32_t count, void *turn, void *ctx, uint64_t flags)
@@ -135,6 +141,13 @@ uint64_t bpf_ktime_get_ns(void)
 struct task_struct *bpf_get_current_task_btf(void)
 {
 	return &machine.task;
+}
+
+/* What the walks are judged by does not see mappings either. */
+long bpf_find_vma(struct task_struct *task, uint64_t addr, void *callback, void *ctx,
+		  uint64_t flags)
+{
+	return -BOBBIN_ENOENT;
 }
 
 long bpf_task_pt_regs(struct task_struct *task)

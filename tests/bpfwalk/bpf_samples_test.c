@@ -158,6 +158,48 @@ static void a_stack_that_was_walked_late_takes_the_place_of_a_part(void **state)
 	assert_int_equal(f->samples.late_count, 1);
 }
 
+static void frames_that_are_left_out_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t part[] = {0x1000, 77, 500}, whole[] = {0x1000, 0x2000, 77, 600};
+	const struct kernel_sample_head first = {.time = 1,
+						 .outer = 7,
+						 .count = 1,
+						 .flags = KERNEL_FROM_ROOT | KERNEL_HAS_COOKIE |
+							  KERNEL_HAS_GAP};
+	struct kernel_sample_head late = first, plain = first;
+
+	late.count = 2;
+	plain.time = 3;
+	plain.flags = KERNEL_FROM_ROOT;
+	write_record(&f->ring, first, part, 3);
+	assert_int_equal(bpf_samples_collect(&f->samples), 0);
+	bpf_samples_next(&f->samples, &f->trace);
+	assert_int_equal(f->trace.left_out, 500);
+	write_record(&f->late, late, whole, 4);
+	write_record(&f->ring, first, part, 3);
+	write_record(&f->ring, plain, part, 1);
+	assert_int_equal(bpf_samples_collect(&f->samples), 0);
+	bpf_samples_next(&f->samples, &f->trace);
+	assert_int_equal(f->trace.cookie, 0);
+	assert_int_equal(f->trace.left_out, 600);
+	bpf_samples_next(&f->samples, &f->trace);
+	assert_int_equal(f->trace.left_out, 0);
+}
+
+static void more_frames_than_are_walked_are_not_left_out(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t words[] = {0x1000, KERNEL_DEEP_FRAMES};
+	const struct kernel_sample_head head = {
+		.time = 1, .outer = 7, .count = 1, .flags = KERNEL_FROM_ROOT | KERNEL_HAS_GAP};
+
+	write_record(&f->ring, head, words, 2);
+	write_record(&f->ring, head, words, 1);
+	assert_int_equal(bpf_samples_collect(&f->samples), 0);
+	assert_int_equal(f->samples.broken, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +209,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_stack_that_was_walked_late_takes_the_place_of_a_part, open_rings,
 			close_rings),
+		cmocka_unit_test_setup_teardown(frames_that_are_left_out_are_counted, open_rings,
+						close_rings),
+		cmocka_unit_test_setup_teardown(more_frames_than_are_walked_are_not_left_out,
+						open_rings, close_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

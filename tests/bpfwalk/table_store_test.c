@@ -106,6 +106,58 @@ static void equal_tables_share_a_slot(void **state)
 	assert_int_not_equal(put(f, 0x1000, a, false), a);
 }
 
+/* The table that is asked where a chain of them ends; its last one is asked for everything else. */
+static uint32_t last_of(struct fixture *f, uint32_t number)
+{
+	uint32_t next;
+
+	while ((next = f->files[kernel_file_index(number)].next) != KERNEL_NO_FILE) {
+		assert_false(f->files[kernel_file_index(number)].resort);
+		number = next;
+	}
+	return number;
+}
+
+static void a_chain_is_extended_by_a_table_and_the_old_one_stays(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t second = put(f, 0x2000, KERNEL_NO_FILE, false), first;
+	uint32_t inferred = put(f, 0x3000, KERNEL_NO_FILE, false), before = second;
+	struct table_slot *slot;
+	uint8_t page[KERNEL_PAGE];
+
+	f->files[kernel_file_index(second)].resort = true;
+	first = put(f, 0x1000, second, false);
+	memcpy(page, f->pages + table_store_find(&f->store, first)->run.first * KERNEL_PAGE,
+	       sizeof(page));
+	slot = table_store_extend(&f->store, first, inferred);
+	assert_non_null(slot);
+	assert_int_equal(slot->state, SLOT_PLACED);
+	assert_int_not_equal(slot->number, first);
+	assert_int_equal(last_of(f, slot->number), inferred);
+	/* with the same bytes */
+	assert_memory_equal(page, f->pages + slot->run.first * KERNEL_PAGE, slot->size);
+	/* who walks by the old ones still does */
+	assert_true(is_there(f, first));
+	assert_int_equal(last_of(f, first), before);
+	/* once more it is the same */
+	assert_ptr_equal(table_store_extend(&f->store, first, inferred), slot);
+}
+
+static void what_is_not_there_is_not_extended(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t last = put(f, 0x3000, KERNEL_NO_FILE, false);
+	uint32_t second = put(f, 0x2000, KERNEL_NO_FILE, false);
+	uint32_t first = put(f, 0x1000, second, false);
+
+	table_store_free(&f->store, table_store_find(&f->store, second));
+	assert_null(table_store_extend(&f->store, first, last));
+	for (unsigned int i = 0; i < KERNEL_SECTIONS; i++)
+		last = put(f, 0x4000 + i, last, false);
+	assert_null(table_store_extend(&f->store, last, first));
+}
+
 static void registered_code_is_known_by_its_numbers(void **state)
 {
 	struct fixture *f = *state;
@@ -194,6 +246,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_tables_share_a_slot, open_store, close_store),
+		cmocka_unit_test_setup_teardown(
+			a_chain_is_extended_by_a_table_and_the_old_one_stays, open_store,
+			close_store),
+		cmocka_unit_test_setup_teardown(what_is_not_there_is_not_extended, open_store,
+						close_store),
 		cmocka_unit_test_setup_teardown(registered_code_is_known_by_its_numbers, open_store,
 						close_store),
 		cmocka_unit_test_setup_teardown(registered_code_has_a_share_and_files_the_rest,

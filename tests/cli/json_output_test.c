@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cli/json_output.h"
+#include "export/json_output.h"
 
 struct document {
 	char *text;

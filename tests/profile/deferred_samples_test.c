@@ -91,11 +91,54 @@ static void other_samples_are_not_deferred(void **state)
 	assert_false(perf_sample_is_deferred(&none, &cookie));
 }
 
+/* As the ring that it came from is written over. */
+static void registers_and_the_stack_are_kept(void **state)
+{
+	uint64_t regs[] = {11, 12, 13}, stack[] = {21, 22, 23, 24},
+		 chain[] = {PERF_CONTEXT_KERNEL, 5};
+	struct perf_event event = {
+		.tid = 7,
+		.sample =
+			{
+				.callchain = chain,
+				.callchain_nr = 2,
+				.regs_abi = 2,
+				.regs_mask = 0x111,
+				.regs = regs,
+				.stack = (const uint8_t *)stack,
+				.stack_size = sizeof(stack),
+				.dyn_size = sizeof(stack) - 8,
+			},
+	};
+	struct deferred_samples samples = {0};
+	struct deferred_sample *s;
+	uint64_t value;
+
+	assert_int_equal(deferred_samples_hold(&samples, &event, 0), 0);
+	memset(regs, 0xee, sizeof(regs));
+	memset(stack, 0xee, sizeof(stack));
+	assert_true(samples.bytes > 8 * sizeof(uint64_t));
+	s = deferred_samples_drop(&samples, 0);
+	assert_int_equal(samples.bytes, 0);
+	deferred_samples_add(&samples, s);
+	s = deferred_samples_drop(&samples, 0);
+	assert_true(perf_sample_reg(&s->event.sample, 4, &value));
+	assert_int_equal(value, 12);
+	assert_int_equal(s->event.sample.regs_abi, 2);
+	assert_int_equal(s->event.sample.dyn_size, 24);
+	assert_int_equal(s->event.sample.stack_size, 24);
+	memcpy(&value, s->event.sample.stack + 16, sizeof(value));
+	assert_int_equal(value, 23);
+	assert_int_equal(s->event.sample.callchain[1], 5);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_chain_belongs_to_all_samples_of_its_thread_and_cookie),
 		cmocka_unit_test(the_oldest_are_given_up),
+		cmocka_unit_test(registers_and_the_stack_are_kept),
 		cmocka_unit_test(other_samples_are_not_deferred),
 	};
 

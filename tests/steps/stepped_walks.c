@@ -172,17 +172,29 @@ static bool read_memory(void *ctx, unsigned long long addr, void *room, uint32_t
 	return bobbin_process_memory_read(ctx, addr, room, size) == BOBBIN_REASON_NONE;
 }
 
-static void walk_as_kernel(struct stepped_walks *w, const struct user_regs_struct *user)
+/* Rules that the other ways have had inferred are the kernel's, too. */
+static int take_inferred(struct stepped_walks *w)
+{
+	const uint64_t before = w->means->tables.extended;
+
+	bpf_tables_take(&w->means->tables, true);
+	return w->means->tables.extended == before ? 0 : make_list(w);
+}
+
+static int walk_as_kernel(struct stepped_walks *w, const struct user_regs_struct *user)
 {
 	struct bobbin_process_memory memory;
-	const struct native_process process = {.pc = user->rip,
-					       .sp = user->rsp,
-					       .fp = user->rbp,
-					       .list = w->list->list,
-					       .read = read_memory,
-					       .ctx = &memory};
+	struct native_process process = {.pc = user->rip,
+					 .sp = user->rsp,
+					 .fp = user->rbp,
+					 .read = read_memory,
+					 .ctx = &memory};
 	struct native_walk walk;
+	int r = take_inferred(w);
 
+	if (r)
+		return r;
+	process.list = w->list->list;
 	bobbin_process_memory_init(&memory, w->pid);
 	native_sampler_walk(&process, false, &walk);
 	w->trace.count = (uint32_t)walk.count;
@@ -192,6 +204,7 @@ static void walk_as_kernel(struct stepped_walks *w, const struct user_regs_struc
 			.pc = walk.frames[i] & KERNEL_PC,
 			.source = (uint8_t)(walk.frames[i] >> KERNEL_PC_BITS & KERNEL_SOURCE),
 			.exact = walk.frames[i] & KERNEL_EXACT};
+	return 0;
 }
 
 int stepped_walks_walk(struct stepped_walks *walks, enum walk_way way,
@@ -206,7 +219,6 @@ int stepped_walks_walk(struct stepped_walks *walks, enum walk_way way,
 	case WALK_COPY:
 		return walk_copy(walks, regs);
 	default:
-		walk_as_kernel(walks, regs);
-		return 0;
+		return walk_as_kernel(walks, regs);
 	}
 }

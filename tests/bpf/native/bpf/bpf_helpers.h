@@ -24,6 +24,8 @@ uint32_t bpf_get_smp_processor_id(void);
 uint64_t bpf_get_current_pid_tgid(void);
 uint64_t bpf_ktime_get_ns(void);
 struct task_struct *bpf_get_current_task_btf(void);
+long bpf_find_vma(struct task_struct *task, uint64_t addr, void *callback, void *ctx,
+		  uint64_t flags);
 long bpf_task_pt_regs(struct task_struct *task);
 long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
 long bpf_map_delete_elem(void *map, const void *key);
