@@ -10,10 +10,11 @@ static NOINLINE void c(long ms)
 
 static NOINLINE void b(long ms)
 {
-	volatile char room[200];
+	/* written over: old return addresses in it would make the caller of this one a guess */
+	volatile char room[208] = {1};
 
-	room[0] = 1;
 	c(ms);
+	room[0] = 2;
 	NO_TAIL_CALL();
 }
 

@@ -20,9 +20,10 @@ record_again() {
 	record --table-cache "$PWD/kept" "$@"
 }
 
+# The kernel has no such rules, and proves these frames by the code at the PC
 it_completes_stacks_of_a_program_without_tables() {
 	without_tables
-	record_again ./bare 300
+	record_again --no-bpf ./bare 300
 	complete
 	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
 	grep -q '^ *[1-9][0-9]* of [0-9]* frames were left by rules inferred from their code$' err
@@ -82,6 +83,29 @@ it_completes_programs_of_musl() {
 	complete
 }
 
+# slow_rules: ./bare with more code, which takes a while to be analysed
+slow_rules() {
+	awk 'BEGIN {
+		for (i = 0; i < 6000; i++)
+			printf "int f%d(int *p) { p[%d] += p[1] * %d; p[2] ^= p[3] / 7; return p[4] %% %d + p[5]; }\n",
+				i, i % 64, i + 3, i + 11
+	}' >many.c
+	without_tables many.c
+}
+
+# Of the first recording, too: they wait for the rules, whatever becomes of their processes
+it_holds_samples_until_there_are_rules() {
+	slow_rules
+	for options in --no-bpf ''; do
+		# shellcheck disable=SC2086 # an option or none
+		record $options --table-cache "$PWD/kept$options" ./bare 700
+		complete
+		# shellcheck disable=SC2086
+		record $options --table-cache "$PWD/short$options" sh -c 'for i in 1 2 3; do ./bare 100; done; exec ./bare 100'
+		"$bobbin" script -f -F comm,reason | grep '^bare' | mostly 99 'OUTERMOST'
+	done
+}
+
 it_keeps_what_it_inferred() {
 	without_tables
 	record --table-cache "$PWD/kept" ./bare 300
@@ -116,22 +140,23 @@ it_infers_anew_from_a_file_that_has_changed() {
 
 # Nobody waits for the analysis of much code while something is recorded
 it_analyses_much_code_while_or_after_it_records() {
-	awk 'BEGIN {
-		for (i = 0; i < 6000; i++)
-			printf "int f%d(int *p) { p[%d] += p[1] * %d; p[2] ^= p[3] / 7; return p[4] %% %d + p[5]; }\n",
-				i, i % 64, i + 3, i + 11
-	}' >many.c
-	without_tables many.c
-	record_again ./bare 300
+	slow_rules
+	record_again --no-bpf ./bare 300
 	complete
 	frames | grep -E '^(a|b|c) ' | mostly 99 '\[code\]'
 }
 
-it_does_not_mix_walks_with_and_without_inferred_rules() {
+# The kernel has none, so what it walks is compared with walks without them
+it_infers_rules_where_the_kernel_cannot_walk() {
+	"$bobbin" record -q --bpf -o /dev/null true 2>err || skip "$(cat err)"
 	without_tables
-	needs_root
-	record --bpf ./bare 300
-	frames | none '\[code\]'
+	record_again --bpf ./bare 300
+	complete
+	# which then walks by them
+	record --table-cache "$PWD/kept" --bpf --also-copy ./bare 1500
+	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
+	[ "$(sed -n 's/^ *\([0-9]*\) stacks were walked in the kernel.*/\1/p' err)" -ge 100 ] || fail "few walks: $(cat err)"
+	frames | some '\[code\]' 400
 }
 
 # unverified: ./doubtful [through], which runs in spin(), that has a return that is never reached

@@ -38,10 +38,9 @@ in_root() {
 	eventually grep -q -x hidden "/proc/$pid/comm"
 	works_on "$pid"
 	eventually sh -c "'$bobbin' stack $pid | grep -A 1 ' hidden_leaf' | grep ' hidden_middle'"
-	"$bobbin" top -b -n 2 -d 0.3 -p "$pid" >out
-	grep -q '\<hidden_leaf\>' out
+	eventually sh -c "'$bobbin' top -b -n 2 -d 0.3 -p $pid | grep '\\<hidden_leaf\\>'"
 	kill "$pid"
-	"$bobbin" record -q chroot root "$1" 300
+	"$bobbin" record -q chroot root "$1" 1500
 	roots_also=$stripped_roots
 	stacks | some 'hidden_leaf hidden_middle ' 50
 	quietly "$bobbin" report --no-children -g none
@@ -81,7 +80,7 @@ it_follows_links_from_the_root_of_a_process() {
 it_finds_debug_files_of_the_machine_for_programs_of_other_roots() {
 	needs_root
 	by_build_id "$PWD/debug" root/usr/bin/hidden -static
-	"$bobbin" record -q --debug-path "$PWD/debug" chroot root /usr/bin/hidden 300
+	"$bobbin" record -q --debug-path "$PWD/debug" chroot root /usr/bin/hidden 1500
 	roots_also=$stripped_roots
 	stacks | some 'hidden_leaf hidden_middle ' 50
 }
@@ -94,11 +93,13 @@ it_finds_debug_files_in_mounts_that_only_the_process_has() {
 	mkdir root
 	unshare --mount true || skip "no mount namespaces"
 	for path in /usr/bin/hidden /opt/linked; do
-		"$bobbin" record -q unshare --mount sh -c "mount -t tmpfs none root && cp -r image/. root && exec chroot root $path 300"
+		"$bobbin" record -q unshare --mount sh -c "mount -t tmpfs none root && cp -r image/. root && exec chroot root $path 1500"
 		roots_also='\(hidden\|linked\)+0x[0-9a-f]*'
 		stacks | grep "^${path##*/}: " | some 'hidden_leaf hidden_middle ' 50
 	done
 }
+
+# A recorder that does not run while a process lives cannot see its root, so those of roots live for long.
 
 # two_roots: the same program in ./first and ./second, with its debug file in the second only
 two_roots() {
@@ -110,7 +111,7 @@ two_roots() {
 it_finds_debug_files_in_the_second_root_of_a_file() {
 	needs_root
 	two_roots
-	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; chroot second /usr/bin/hidden 300'
+	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; chroot second /usr/bin/hidden 2000'
 	rm -r first second
 	roots_also=$stripped_roots
 	stacks | some 'hidden_leaf hidden_middle ' 100
@@ -121,7 +122,6 @@ it_finds_debug_files_once_the_first_root_of_a_file_has_ended() {
 	needs_root
 	two_roots
 	cp -r second/usr/lib first/usr
-	# the second one for long: a recorder that does not run while a process lives cannot see its root
 	"$bobbin" record -q sh -c 'chroot first /usr/bin/hidden 300; rm -r first; chroot second /usr/bin/hidden 2000'
 	roots_also=$stripped_roots
 	stacks | some 'hidden_leaf hidden_middle ' 100
@@ -177,7 +177,7 @@ it_shows_names_once_a_root_with_the_debug_file_is_seen() {
 	two_roots
 	spawn "$bobbin" top -b -z -d 0.2 -- sh -c 'chroot first /usr/bin/hidden 1000000 &
 		until [ -e go ]; do sleep 0.1; done
-		chroot second /usr/bin/hidden 300 & wait' >out
+		chroot second /usr/bin/hidden 2000 & wait' >out
 	eventually grep -q '\<hidden+0x' out
 	none '\<hidden_leaf\>' <out
 	touch go
@@ -193,7 +193,7 @@ it_believes_debug_files_of_the_machine_before_those_of_another_root() {
 	debug=$(cd debug && find .build-id -type f)
 	mkdir -p "root$PWD/debug/$(dirname "$debug")"
 	objcopy --redefine-sym hidden_leaf=forged_leaf "debug/$debug" "root$PWD/debug/$debug"
-	"$bobbin" record -q --debug-path "$PWD/debug" sh -c 'chroot root /usr/bin/hidden 300; ./hidden 300'
+	"$bobbin" record -q --debug-path "$PWD/debug" sh -c 'chroot root /usr/bin/hidden 1500; ./hidden 300'
 	# the names that were kept
 	rm -r root hidden debug
 	roots_also=$stripped_roots
@@ -205,7 +205,7 @@ it_takes_no_other_debug_file_in_the_root_of_a_process() {
 	needs_root
 	by_link root/opt/hidden.debug root/opt/hidden -static
 	echo more >>root/opt/hidden.debug
-	"$bobbin" record -q chroot root /opt/hidden 300
+	"$bobbin" record -q chroot root /opt/hidden 1500
 	roots_also=$stripped_roots
 	stacks | none hidden_leaf
 	stacks | some ' hidden+0x'

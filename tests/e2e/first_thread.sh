@@ -38,7 +38,7 @@ it_is_recorded_by_its_number() {
 		[ "$how" = -q ] || [ "$(id -u)" -eq 0 ] || continue
 		spawn "$bobbin" record $how -p "$target"
 		eventually samples "$pid"
-		sleep 1
+		works_on "$target"
 		kill -INT "$pid"
 		wait "$pid"
 		stacks | mostly 90 ' other_leaf other '
@@ -50,7 +50,7 @@ it_is_recorded_by_a_thread() {
 	start
 	spawn "$bobbin" record -q -t "$left"
 	eventually samples "$pid"
-	sleep 1
+	works_on "$target"
 	kill -INT "$pid"
 	wait "$pid"
 	stacks | mostly 90 ' other_leaf other '
@@ -61,14 +61,18 @@ it_is_recorded_among_all() {
 	needs_root
 	others=1
 	start
-	expect 0 "$bobbin" record -q -a sleep 1
+	cat >while_it_works <<-'END'
+		used() { cut -d ' ' -f 14 "/proc/$1/stat"; }
+		first=$(used "$1")
+		until [ "$(used "$1")" -ge $((first + 50)) ]; do sleep 0.1; done
+	END
+	expect 0 "$bobbin" record -q -a sh while_it_works "$target"
 	stacks | grep '^first_gone' | mostly 90 ' other_leaf other '
 }
 
 it_is_in_the_table_of_top() {
 	start
-	quietly "$bobbin" top -b -n 1 -d 1 -p "$target"
-	some ' other_leaf *$' 1 <out
+	eventually top_shows ' other_leaf *$'
 }
 
 it_goes_on_when_the_first_thread_ends() {
@@ -85,7 +89,7 @@ it_may_be_one_thread_after_another() {
 	start relay
 	spawn "$bobbin" record -q -p "$target"
 	eventually samples "$pid"
-	sleep 1
+	works_on "$target"
 	kill -INT "$pid"
 	wait "$pid"
 	stacks | mostly 90 ' other_leaf other '

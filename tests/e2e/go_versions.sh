@@ -3,55 +3,7 @@
 # Programs of all versions of Go that Debian has, from 1.18 on: their stacks are complete, and named
 # by the run time's table where there are no symbols.
 . "$(dirname "$0")/lib.sh"
-
-versions=$sources/../../build/toolchain/go/usr/lib
-export GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local HOME="$work"
-
-# build VERSION NAME [OPTION…]: ./NAME, of the program below
-build() {
-	[ -e "$versions/$1" ] || skip "no Go in build/toolchain"
-	export GOROOT="$versions/$1" GOCACHE="$work/cache-$1"
-	[ -e spin.go ] || cat >spin.go <<-'END'
-		package main
-
-		//go:noinline
-		func leaf(n int) (s int) {
-			for i := 0; i < n; i++ {
-				s = s*31 + i
-			}
-			return
-		}
-
-		//go:noinline
-		func caller(n int) (s int) {
-			for i := 0; i < 100; i++ {
-				s += leaf(n) ^ i
-			}
-			return
-		}
-
-		func work(done chan int) {
-			s := 0
-			for i := 0; i < 100; i++ {
-				s += caller(10000)
-			}
-			done <- s
-		}
-
-		func main() {
-			done := make(chan int)
-			for i := 0; i < 4; i++ {
-				go work(done)
-			}
-			for i := 0; i < 4; i++ {
-				<-done
-			}
-		}
-	END
-	name=$2
-	shift 2
-	"$GOROOT/bin/go" build -o "$name" "$@" spin.go
-}
+. "$(dirname "$0")/go_programs.sh"
 
 # is_walked NAME: to the start of its goroutines, by names of functions
 is_walked() {
@@ -59,11 +11,6 @@ is_walked() {
 	reasons | mostly 95 '^OUTERMOST$'
 	# with a wrapper or without, in one version or another
 	stacks | mostly 90 ' main.leaf main.caller main.work \(main.main[^ ]* \)\{0,1\}runtime.goexit'
-}
-
-# all_versions: their names in build/toolchain
-all_versions() {
-	ls "$versions" 2>/dev/null || echo none
 }
 
 it_walks_programs_with_symbols() {

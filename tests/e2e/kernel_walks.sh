@@ -16,7 +16,8 @@ count() {
 	sed -n "s/^ *\([0-9]*\) $1.*/\1/p" err
 }
 
-# compare_walks ARGUMENT…: walks in the kernel are those of user space; sets all and whole
+# compare_walks ARGUMENT…: walks in the kernel are those of user space; sets all, whole, and
+# compared_all, unless so many records were lost that little was compared
 compare_walks() {
 	record --bpf --also-copy -F 2000 "$@"
 	all=$(sed -n 's/^bobbin record: \([0-9]*\) samples.*/\1/p' err)
@@ -28,9 +29,10 @@ compare_walks() {
 	lost=$(sed -n 's/.*, \([0-9]*\) records lost.*/\1/p' err)
 	# and a copy ends at a page that is not in memory, which the walk may have waited for
 	holes=$(count 'ended early: the copy of the stack ends at a page that is not in memory')
-	[ $((100 * (compared + lost + ${holes:-0}))) -ge $((99 * whole)) ] || fail "few were compared: $(cat err)"
 	grep -q ': 0 differ$' err || fail "the walks differ: $(cat err)"
-	[ "$lost" -le "$all" ] || fail "many records were lost: $(cat err)"
+	compared_all=yes
+	# where some are lost, the walks that wait for theirs are not compared either
+	[ $((100 * (compared + lost + lost / 10 + ${holes:-0}))) -ge $((99 * whole)) ] && [ "$lost" -le "$all" ] || compared_all=
 }
 
 # walks LEAST ARGUMENT…: so many per cent of the samples of a recording are walked in the kernel,
@@ -41,9 +43,9 @@ walks() {
 	shift
 	for _ in 1 2 3; do
 		compare_walks "$@"
-		[ $((100 * whole)) -lt $((least * all)) ] || return 0
+		[ -z "$compared_all" ] || [ $((100 * whole)) -lt $((least * all)) ] || return 0
 	done
-	fail "few walks in the kernel: $(cat err)"
+	fail "few walks in the kernel, or few were compared: $(cat err)"
 }
 
 # cuts_few: hardly a stack ends before its root

@@ -191,6 +191,12 @@ eventually() {
 	fail "never: $*"
 }
 
+# top_shows PATTERN: a table of the process $target has a line with it
+top_shows() {
+	quietly "$bobbin" top -b -n 1 -d 1 -p "$target"
+	grep -q -e "$1" out
+}
+
 # child_of PID: of its only thread, if there is one
 child_of() {
 	for child in $(cat "/proc/$1/task/$1/children"); do
@@ -291,6 +297,8 @@ is_root() {
 	case $1 in
 	_start | _dlstart | _dl_start_user | clone | clone3 | __clone | __clone3 | __start_context) ;;
 	runtime.goexit* | runtime.mstart* | runtime.rt0_go* | runtime._rt0_* | _rt0_*) ;;
+	# once it is on the scheduler's stack
+	runtime.mcall | runtime.mcall.abi*) ;;
 	"${2##*/}"+0x*)
 		entries "$2" | grep -q -x -e "${1##*+}"
 		;;

@@ -69,6 +69,25 @@ it_samples_the_own_programs_of_nobody() {
 	complete
 }
 
+# deep_stacks_of_nobody HZ LEVELS [RUN WITH...]
+deep_stacks_of_nobody() {
+	hz=$1 levels=$2
+	shift 2
+	expect 0 "$@" $as_nobody "$work/bin/bobbin" record -F $hz "$(program deep)" 700 $levels
+	stacks | mostly 90 ' spin descend descend '
+	complete
+}
+
+it_copies_deep_stacks_of_nobody() {
+	needs_nobody
+	paranoid_level 2
+	# one sample in ten milliseconds finds room in the smallest buffers
+	deep_stacks_of_nobody 99 1000 prlimit --memlock=0
+	locked=$(ulimit -l)
+	[ "$locked" = unlimited ] || [ "$locked" -ge $((512 * $(nproc))) ] || return 0
+	deep_stacks_of_nobody 999 400
+}
+
 it_says_which_programs_nobody_may_sample() {
 	needs_nobody
 	paranoid_level 2
@@ -174,7 +193,7 @@ it_knows_what_nobody_lacks() {
 	lacks 'kernel part'
 	grep -q 'kernel.perf_event_paranoid=1' out
 	lacks 'large buffers'
-	grep -q 'at most 8192 bytes' out
+	grep -q 'less of each stack is copied' out
 	lacks 'walks in the kernel'
 }
 

@@ -202,7 +202,7 @@ it_walks_over_the_probed_returns_of_callers() {
 	compile_returns -fno-optimize-sibling-calls
 	file=$PWD/returns
 	spawn "$file" 1
-	record_while_it_works "$pid" -F 4999 -e "cpu-clock,uretprobe:$file:watched"
+	record_while_it_works "$pid" -F 999 -e "cpu-clock,uretprobe:$file:watched"
 	stacks | some ' work watched main ' 100
 	# a call while the events are opened may not be known
 	reasons | mostly 97 '^OUTERMOST$'

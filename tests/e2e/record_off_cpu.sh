@@ -64,9 +64,9 @@ it_finds_threads_that_wait_for_each_other() {
 	[ "$waits" -ge 200000000 ]
 }
 
-# timers end sleeps; other programs may wake up more threads than can be recorded
+# timers_wake CPU: timers end sleeps there; other programs may wake up more threads than can be recorded
 timers_wake() {
-	expect 0 "$bobbin" record --off-cpu --wakers -F 49 -- "$program" sleep
+	expect 0 "$bobbin" record --off-cpu --wakers -F 49 -- taskset -c "$1" "$program" sleep
 	[ "$(time_in offcpu-waker hrtimer_wakeup)" -ge 250000000 ]
 }
 
@@ -80,7 +80,8 @@ it_says_who_ends_waits() {
 	# the machine may do more than can be recorded
 	[ "$woken" -ge $((waits / 2)) ] || fail "$woken of $waits ns"
 	[ "$(time_in offcpu-waker waits_for_lock)" -eq 0 ]
-	timers_wake || timers_wake || timers_wake || fail "$(cat err)"
+	# in some virtual machines nothing is sampled in the idle loop of CPUs other than the first
+	timers_wake 0 || timers_wake 1 || timers_wake 0 || fail "$(cat err)"
 	"$bobbin" script --event offcpu-waker -F comm,tid,ip,sym --no-inline | none ' sleeps_'
 	expect 2 "$bobbin" record --wakers true
 	grep -q 'needs --off-cpu' err
@@ -97,14 +98,13 @@ it_describes_wakers_that_are_not_sampled() {
 		exec >fifo
 		while ! [ -e "$0" ]; do echo; sleep 0.02; done
 		exec bash -c "while echo; do sleep 0.02; done"' change
-	waker=$pid
 	spawn "$bobbin" record --off-cpu --wakers -p "$target"
 	recorder=$pid
-	eventually sh -c 'ls .perf.data.*'
-	sleep 0.5
+	# what it is, is asked when the first of its records is read, and told in the file
+	eventually sh -c "grep -a -q '/dash\|/sh' .perf.data.*"
 	touch change
-	eventually sh -c "tr -d '\\0' </proc/$waker/cmdline | grep -q bash"
-	sleep 2.5
+	eventually sh -c "grep -a -q /bash .perf.data.*"
+	sleep 0.5
 	kill -INT "$recorder"
 	wait "$recorder" || fail "exit status $? of the recorder"
 	"$bobbin" script --event offcpu-waker -F comm,tid,event,ip,sym,dso --no-inline >wakers

@@ -61,11 +61,26 @@ it_attaches_to_a_process_and_all_its_threads() {
 
 it_attaches_to_threads_to_come() {
 	spawn sh -c "until [ -e recorded ]; do sleep 0.1; done; exec '$(program threads)' 400"
-	spawn "$bobbin" record -p "$pid"
+	spawn "$bobbin" record -p "$pid" 2>said
 	eventually samples "$pid"
 	touch recorded
 	wait "$pid" || fail "exit status $?"
-	in_threads
+	(in_threads) || fail "of this recording: $(cat said)"
+}
+
+# On the last CPU, whose events are opened last.
+it_samples_threads_that_start_while_it_attaches() {
+	needs strace
+	last=$(($(nproc --all) - 1))
+	spawn sh -c "until [ -e recorded ]; do :; done; exec taskset -c $last '$(program threads)' 1500"
+	target=$pid
+	ASAN_OPTIONS="detect_leaks=0:$ASAN_OPTIONS" \
+		spawn strace -o /dev/null -e inject=perf_event_open:delay_exit=150000 "$bobbin" record -p "$target"
+	eventually is_sampled "$target"
+	touch recorded
+	wait "$pid" || fail "exit status $?"
+	stacks | some ' spin first start_thread ' 300
+	stacks | some ' spin second start_thread ' 300
 }
 
 it_ends_with_the_process_that_it_is_attached_to() {

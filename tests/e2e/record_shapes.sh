@@ -72,7 +72,7 @@ it_sees_a_recursion_within_the_limit_whole() {
 }
 
 it_says_where_the_copy_of_a_stack_ended() {
-	record "$(program roomy)" 300 204800
+	record --no-bpf "$(program roomy)" 300 204800
 	reasons | grep -v -x NO_USER | mostly 90 '^STACK_END$'
 	grep -q 'ended early: the copy of the stack ends here' err
 	stacks | some ' spin inside take_room ' 100
@@ -81,7 +81,7 @@ it_says_where_the_copy_of_a_stack_ended() {
 }
 
 it_says_that_the_stack_has_a_hole() {
-	record "$(program roomy)" 300 30000 empty
+	record --no-bpf "$(program roomy)" 300 30000 empty
 	reasons | grep -v -x NO_USER | mostly 90 '^STACK_HOLE$'
 	grep -q 'ended early: the copy of the stack ends at a page that is not in memory' err
 	stacks | some ' spin inside take_room $' 100
@@ -90,17 +90,17 @@ it_says_that_the_stack_has_a_hole() {
 # What the kernel finds by frame pointers: the C library's functions keep none
 it_passes_the_end_of_the_copy_by_frame_pointers() {
 	framed=$(program_as framed_roomy roomy -O0 -fno-omit-frame-pointer)
-	record "$framed" 200 204800
+	record --no-bpf "$framed" 200 204800
 	stacks | mostly 90 ' spin inside take_room main __libc_start_call_main $'
-	record "$framed" 200 30000 empty
+	record --no-bpf "$framed" 200 30000 empty
 	stacks | mostly 90 ' spin inside take_room main __libc_start_call_main $'
 }
 
 it_looks_at_less_of_the_stack_if_told_to() {
 	needs_large_copies
-	record --stack-size 65528 "$(program roomy)" 200 30000
+	record --no-bpf --stack-size 65528 "$(program roomy)" 200 30000
 	complete
-	record --stack-size 16384 "$(program roomy)" 200 30000
+	record --no-bpf --stack-size 16384 "$(program roomy)" 200 30000
 	reasons | grep -v -x NO_USER | mostly 90 '^STACK_END$'
 }
 

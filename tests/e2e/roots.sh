@@ -20,11 +20,44 @@ fast() {
 	echo $((rate < 20000 ? rate : 20000))
 }
 
+it_takes_a_zero_for_a_root_where_the_code_says_that_it_is_the_return_address() {
+	roots_also='coroutine\|coroutine_that_returns'
+	for bpf in '' --no-bpf; do
+		record $bpf "$(program zero_caller)" 300
+		stacks | some ' spin coroutine $' 100
+		complete
+		record $bpf "$(program zero_caller)" 300 returns
+		stacks | some ' spin coroutine_that_returns $' 100
+		complete
+	done
+	spawn "$(program zero_caller)" 60000
+	eventually sh -c "'$bobbin' stack $pid | grep -w coroutine"
+	"$bobbin" stack "$pid" | none 'the return address is 0'
+}
+
 it_does_not_take_a_zero_for_the_outermost_frame() {
-	record "$(program zero_caller)" 300
-	stacks | some ' spin coroutine $' 100
+	# which the last one jumps to: there the code says that the zero is the return address
+	roots_also=_exit
+	record "$(program zero_caller)" 300 part
+	stacks | some ' spin spin_in_part part $' 100
+	reasons | none OUTERMOST
+	record "$(program zero_caller)" 300 leaves
+	stacks | some ' spin coroutine_that_leaves $' 100
 	reasons | grep -v -x NO_USER | mostly 90 '^ZERO_RA$'
 	grep -q 'ended early: the return address is 0, in a frame that is not known as a root' err
+}
+
+# Walks in the kernel see it too, see record_bpf.sh
+it_takes_a_zero_for_a_root_where_the_mapping_of_the_stack_ends() {
+	roots_also='coroutine\|_exit'
+	record --no-bpf "$(program mapped_stack)" 300
+	stacks | some ' spin coroutine $' 100
+	complete
+	for how in old below; do
+		record --no-bpf "$(program mapped_stack)" 300 $how
+		stacks | some ' spin coroutine $' 100
+		reasons | grep -v -x NO_USER | mostly 90 '^ZERO_RA$'
+	done
 }
 
 it_sees_programs_and_threads_of_musl_whole() {
@@ -56,6 +89,13 @@ it_knows_the_roots_of_fibers() {
 	roots_also='libc\.so\.6+0x[0-9a-f]*'
 	record "$(program fiber)" 300
 	stacks | some ' spin in_fiber [^ ]* $' 100
+	complete
+}
+
+it_knows_the_roots_of_fibers_that_are_jumped_to() {
+	roots_also=begin_fiber
+	record "$(program jumped_fiber)" 300
+	stacks | some ' spin in_fiber begin_fiber $' 100
 	complete
 }
 
@@ -104,7 +144,7 @@ it_does_not_follow_frames_that_handlers_replace() {
 }
 
 it_says_that_a_frame_is_found_by_memory_that_no_copy_has() {
-	record "$(program below)" 300
+	record --no-bpf "$(program below)" 300
 	reasons | grep -v -x NO_USER | mostly 80 '^BELOW_SP$'
 	spawn "$(program below)" 100000
 	eventually sh -c "'$bobbin' stack $pid | grep -w -A 2 below | grep -w main"
