@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STACK 0x7ffd00000000ull
 #define STACK_SIZE 0x10000
 /* Reads of a word and of code for each frame, and walks that wait begin again. */
-#define READS_MAX (64ull * KERNEL_FRAMES * 65)
+#define READS_MAX (64ull * KERNEL_DEEP_FRAMES * 65)
 
 struct input {
 	const uint8_t *data;
