@@ -6,7 +6,8 @@
  *
  * While rules are inferred, nothing of .eh_frame is looked at; with -f where its functions begin, with
  * -l where exceptions continue.  Then, at each instruction of its functions, what it says of the CFA
- * and of the frame pointer is worked out in the state that was inferred: rules that name different
+ * and of the frame pointer, and of a return address that functions save, is worked out in the state that was
+ * inferred: rules that name different
  * registers for the same value are equal.  With -d each difference is printed.  LIST has places
  * where a table is known to be wrong, such as wrong-tables: differences there are counted by
  * themselves, and not as equal.
@@ -72,9 +73,9 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static bool has_caller(const struct bobbin_rule *stated)
+static bool has_caller(const struct judge *j, const struct bobbin_rule *stated)
 {
-	return stated && stated_rule_has_caller(stated);
+	return stated && stated_rule_has_caller(stated, j->program.machine);
 }
 
 static void print_difference(const struct judge *j, uint64_t pc, const struct frame_state *state,
@@ -84,8 +85,8 @@ static void print_difference(const struct judge *j, uint64_t pc, const struct fr
 	struct bobbin_rule rule;
 
 	if (frame_state_rule(state, false, &rule))
-		bobbin_rule_str(bobbin_arch_amd64(), &rule, ours);
-	bobbin_rule_str(bobbin_arch_amd64(), stated, theirs);
+		bobbin_rule_str(state->machine->arch(), &rule, ours);
+	bobbin_rule_str(state->machine->arch(), stated, theirs);
 	printf("%#lx %s inferred %s, table %s\n", pc, verified ? "verified" : "unverified", ours,
 	       theirs);
 }
@@ -110,11 +111,11 @@ static int observe(void *ctx, const struct infer_observation *o)
 		return 0;
 	faults = stated_rule_check(stated, o->state);
 	*mark = REACHED | RULED | (o->verified ? VERIFIED : 0) |
-		(faults & STATED_CFA_DIFFERS ? 0 : EQUAL) |
+		(faults & (STATED_CFA_DIFFERS | STATED_RA_DIFFERS) ? 0 : EQUAL) |
 		(faults & STATED_FP_DIFFERS ? 0 : FP_EQUAL);
 	if (before & RULED && (before & VERIFIED) == (*mark & VERIFIED) && before != *mark)
 		*mark = REACHED | DISPUTED;
-	if (j->details && has_caller(stated) && (~*mark & (EQUAL | FP_EQUAL)))
+	if (j->details && has_caller(j, stated) && (~*mark & (EQUAL | FP_EQUAL)))
 		print_difference(j, o->pc, o->state, stated, o->verified);
 	return 0;
 }
@@ -144,23 +145,23 @@ static bool is_wrong(const struct judge *j, uint64_t pc)
 	return false;
 }
 
-static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
+static void count_fde(const struct judge *j, const struct insn_decoder *decoder,
 		      const struct listed_fde *fde, struct tally *t)
 {
-	struct x86_insn insn = {0};
+	struct insn insn = {0};
 	uint64_t size, pc = fde->start;
 	const uint8_t *code = program_bytes(&j->program, pc, &size);
 
 	for (; code && pc < fde->end && pc - fde->start < size; pc += insn.len) {
 		uint8_t mark;
 
-		x86_decode(decoder, code + (pc - fde->start), size - (pc - fde->start), pc, &insn);
+		insn_decode(decoder, code + (pc - fde->start), size - (pc - fde->start), pc, &insn);
 		if (pc - j->base >= j->size)
 			return;
 		mark = j->marks[pc - j->base];
 		/* what is never run has no rule, and needs none */
-		if (!has_caller(stated_rows_at(&j->stated, pc)) ||
-		    (!mark && x86_is_padding(code + (pc - fde->start), insn.len)))
+		if (!has_caller(j, stated_rows_at(&j->stated, pc)) ||
+		    (!mark && j->program.machine->is_padding(code + (pc - fde->start), insn.len)))
 			continue;
 		t->instructions++;
 		t->reached += !!(mark & REACHED);
@@ -181,13 +182,13 @@ static void count_fde(const struct judge *j, const struct x86_decoder *decoder,
 static int judge(struct judge *j, const char *path, struct tally *t)
 {
 	const struct infer_options options = {.observe = observe, .ctx = j};
-	struct x86_decoder *decoder = x86_decoder_open();
+	struct insn_decoder *decoder = insn_decoder_open(j->program.machine);
 	struct infer_rows rows;
 	double start;
 	int r;
 
 	if (program_settle(&j->program) || !j->program.code.count || !decoder) {
-		x86_decoder_close(decoder);
+		insn_decoder_close(decoder);
 		return -ENODATA;
 	}
 	j->base = j->program.code.ranges[0].start;
@@ -199,7 +200,7 @@ static int judge(struct judge *j, const char *path, struct tally *t)
 	t->bytes = (double)coverage_bytes(&j->program.code);
 	for (size_t i = 0; i < j->stated.fdes.count && !r; i++)
 		count_fde(j, decoder, &j->stated.fdes.fdes[i], t);
-	x86_decoder_close(decoder);
+	insn_decoder_close(decoder);
 	if (r)
 		return r;
 	t->functions = rows.counts.functions;
