@@ -131,6 +131,7 @@ int run_export(struct arguments *a)
 
 	if (!format)
 		return hint();
+	a->naming.lines = true;
 	r = input_open(&input);
 	if (r)
 		return r;
