@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/sample_filter.h"
 #include "cli/targets.h"
 #include "export/flamegraph.h"
 #include "export/report.h"
@@ -38,7 +39,7 @@ enum script_field {
 /**
  * struct top_options - of top
  * @view: how the table is shown at first
- * @filter: of functions, or NULL
+ * @filters: texts in what the table has, or NULL
  * @iterations: tables until the end; 0: there is none
  * @entries: rows of a table that is printed
  * @batch: print the tables
@@ -46,7 +47,7 @@ enum script_field {
  */
 struct top_options {
 	struct top_view view;
-	const char *filter;
+	const char *filters[TOP_FILTERS];
 	uint64_t iterations, entries;
 	bool batch, zero;
 };
@@ -86,9 +87,10 @@ struct arguments {
 	bool defer;
 	bool no_names, all, bpf, no_bpf, also_copy, off_cpu, wakers;
 	struct top_options top;
-	/* report, script, flamegraph */
+	/* report, script, flamegraph, export */
 	const char *event;  /* NULL: all of them, or the first one */
 	const char *format; /* export */
+	struct sample_filter filter;
 	/* report, script, flamegraph, stack */
 	bool unfolded, folded, one, force, full;
 	unsigned int fields;

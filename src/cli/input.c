@@ -291,16 +291,54 @@ static void end_progress(const struct input *input)
 		fputs("\r     \r", stderr);
 }
 
+/* 1, 0 or -ENOMEM. */
+static int is_wanted(struct input *input, const struct stack_sample *sample)
+{
+	const char *event = input->arguments->event;
+	int r;
+
+	if ((event && strcmp(event, sample->event)) || !sample_filter_takes(&input->filter, sample))
+		return 0;
+	if (!sample_filter_names(&input->filter))
+		return 1;
+	r = named_stack_make(&input->stack, session_naming(input->session), sample);
+	return r ? r : sample_filter_takes_stack(&input->filter, &input->stack);
+}
+
 static int pass_wanted(void *ctx, const struct stack_sample *sample)
 {
 	struct input *input = ctx;
-	const char *wanted = input->arguments->event;
+	int r = is_wanted(input, sample);
 
-	if (wanted && strcmp(wanted, sample->event))
-		return 0;
+	if (r <= 0)
+		return r;
 	input->samples++;
 	show_progress(input);
 	return input->sink->sample(input->ctx, sample);
+}
+
+/* Of those that are asked for there may be none by mistake. */
+static bool tell_none(const struct input *input)
+{
+	const struct arguments *a = input->arguments;
+	const struct sample_filter *f = &a->filter;
+
+	if (f->comms || f->pids || f->tids || f->dsos || f->symbols || f->times.some)
+		complain("%s: no samples are what the options ask for", a->input);
+	else if (a->event)
+		complain("%s: no samples of an event '%s'", a->input, a->event);
+	else
+		return false;
+	return true;
+}
+
+static void settle_filter(struct input *input)
+{
+	uint64_t first = 0, last = 0;
+
+	input->filter = input->arguments->filter;
+	if (perf_reader_times(session_reader(input->session), &first, &last))
+		sample_times_settle(&input->filter.times, first, last);
 }
 
 int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
@@ -312,14 +350,12 @@ int input_run(struct input *input, const struct sample_sink *sink, void *ctx)
 
 	input->sink = sink;
 	input->ctx = ctx;
+	settle_filter(input);
 	r = session_run(input->session, &choosing_sink, input, &err);
 	end_progress(input);
 	if ((r && ferror(stdout)) || !accept_file(a->input, r, &err))
 		return 1;
-	if (input->samples || !a->event)
-		return 0;
-	complain("%s: no samples of an event '%s'", a->input, a->event);
-	return 1;
+	return !input->samples && tell_none(input);
 }
 
 /* of sh(1), for a command that it has not found, or may not run */

@@ -17,6 +17,7 @@ struct input {
 	struct named_stack stack; /* of the sample that was added last */
 	uint64_t samples;         /* that were read */
 	/* input_run()'s */
+	struct sample_filter filter; /* the arguments', of this recording */
 	const struct sample_sink *sink;
 	void *ctx;
 };

@@ -240,6 +240,7 @@ static int run(const struct command *command, int argc, char **argv)
 	scope_close(&a.scope);
 	event_list_close(&a.events);
 	free(a.event_names);
+	sample_filter_fini(&a.filter);
 	return status;
 }
 

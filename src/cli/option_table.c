@@ -203,6 +203,23 @@ static bool take_cgroups(const struct option_use *use)
 	return false;
 }
 
+static bool take_numbers(const struct option_use *use)
+{
+	if (sample_filter_is_numbers(use->text))
+		return take_list(use);
+	complain_use("%s: '%s' is not a list of numbers", use->spelling, use->text);
+	return false;
+}
+
+static bool take_times(const struct option_use *use)
+{
+	if (sample_times_parse(use->text, &use->a->filter.times))
+		return true;
+	complain_use("%s: '%s' is neither START,STOP in seconds nor PERCENT%%-PERCENT%%",
+		     use->spelling, use->text);
+	return false;
+}
+
 static bool take_user(const struct option_use *use)
 {
 	return scope_parse_user(&use->a->scope, use->spelling, use->text);
@@ -324,7 +341,13 @@ static const struct option_row rows[] = {
 	 "total, self, pid, comm, dso or symbol; by pid and comm functions are counted for each process "
 	 "or command", BY(take_order)},
 	{OF_TOP, "filter", 0, "TEXT", NULL,
-	 "show functions with TEXT in their name", TEXT(top.filter)},
+	 "show functions with TEXT in their name", TEXT(top.filters[TOP_FILTER_SYMBOL])},
+	{OF_TOP, "sym", 0, "TEXT", NULL,
+	 "the same", TEXT(top.filters[TOP_FILTER_SYMBOL])},
+	{OF_TOP, "dso", 0, "TEXT", NULL,
+	 "show functions of files with TEXT in their path", TEXT(top.filters[TOP_FILTER_DSO])},
+	{OF_TOP, "comm", 0, "TEXT", NULL,
+	 "show functions of commands with TEXT in their name", TEXT(top.filters[TOP_FILTER_COMM])},
 	{OF_TOP, "hide-kernel", 'K', NULL, NULL,
 	 "hide functions of the kernel", FLAG(top.view.hide_kernel)},
 	{OF_TOP, "hide-user", 'U', NULL, NULL,
@@ -406,6 +429,21 @@ static const struct option_row rows[] = {
 	{READERS, "event", 0, "NAME", NULL,
 	 "only the samples of this event, such as offcpu-time; a flame graph is of the first one "
 	 "otherwise", TEXT(event)},
+	{READERS, "comm", 0, "LIST", NULL,
+	 "only the samples of these commands", BY(take_list), .field = AT(char *, filter.comms)},
+	{READERS, "pid", 0, "LIST", NULL,
+	 "only those of these processes", BY(take_numbers), .field = AT(char *, filter.pids)},
+	{READERS, "tid", 0, "LIST", NULL,
+	 "only those of these threads", BY(take_numbers), .field = AT(char *, filter.tids)},
+	{READERS, "dso", 0, "LIST", NULL,
+	 "only those with one of these files on their stacks, by path or by its last part",
+	 BY(take_list), .field = AT(char *, filter.dsos)},
+	{READERS, "sym", 0, "LIST", NULL,
+	 "only those with one of these functions on their stacks; '*', '?' and '[...]' stand for "
+	 "parts of names", BY(take_list), .field = AT(char *, filter.symbols)},
+	{READERS, "time", 0, "RANGE", NULL,
+	 "only those between two times in seconds, as 'script' prints them, either of which may be "
+	 "missing; or of a part of the recording, such as 10%-20%", BY(take_times)},
 	{READERS | OF_TOP, "no-inline", 0, NULL, NULL,
 	 "show no inlined functions", BY(take_no_flag), .field = AT(bool, naming.inlines)},
 	{READERS | OF_TOP, "no-demangle", 0, NULL, NULL,

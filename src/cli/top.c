@@ -515,7 +515,8 @@ int run_top(struct arguments *a)
 	a->no_bpf |= a->off_cpu;
 	recorded_walk(a, &top.options);
 	top.view.typing = TOP_NO_FILTER;
-	if (a->top.filter)
-		snprintf(top.view.filters[TOP_FILTER_SYMBOL], TOP_FILTER_SIZE, "%s", a->top.filter);
+	for (size_t i = 0; i < TOP_FILTERS; i++)
+		if (a->top.filters[i])
+			snprintf(top.view.filters[i], TOP_FILTER_SIZE, "%s", a->top.filters[i]);
 	return run(&top);
 }
