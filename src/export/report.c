@@ -8,14 +8,14 @@
 
 #include "base/repeat.h"
 #include "base/vector.h"
+#include "export/report_columns.h"
 #include "export/report_entries.h"
 #include "export/report_graph.h"
 #include "export/report_line.h"
 #include "export/safe_text.h"
 
-#define WIDEST_COLUMN 48 /* wider cells push their line to the right */
-#define FIRST_LINES 20   /* of a first screen */
-#define COMM_BYTES 256   /* the kernel's names have 15 */
+#define FIRST_LINES 20 /* of a first screen */
+#define COMM_BYTES 256 /* the kernel's names have 15 */
 #define PATHS 8
 /* A path has this part of all weight at least. */
 #define LEAST 20
@@ -42,16 +42,8 @@ struct page {
 	size_t n_lines;
 	uint64_t left_out; /* weight of the others: self */
 	size_t n_left_out;
-	size_t widths[REPORT_KEY_COUNT];
+	struct report_columns columns;
 	FILE *out;
-};
-
-static const struct {
-	const char *name, *title;
-} keys[REPORT_KEY_COUNT] = {
-	[REPORT_COMM] = {"comm", "Command"},
-	[REPORT_DSO] = {"dso", "Shared Object"},
-	[REPORT_SYM] = {"sym", "Symbol"},
 };
 
 int report_open(struct report **ret)
@@ -157,77 +149,10 @@ const struct call_tree *report_tree(const struct report *report)
 	return report->tree;
 }
 
-static bool is_key(const char *text, size_t length, const char *name)
-{
-	return strlen(name) == length && !memcmp(text, name, length);
-}
-
-static int find_key(const char *text, size_t length)
-{
-	if (is_key(text, length, "symbol"))
-		return REPORT_SYM;
-	for (int key = 0; key < REPORT_KEY_COUNT; key++)
-		if (is_key(text, length, keys[key].name))
-			return key;
-	return -EINVAL;
-}
-
-static bool has_key(const struct report_options *options, enum report_key key, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (options->keys[i] == key)
-			return true;
-	return false;
-}
-
-int report_parse_keys(const char *text, struct report_options *options)
-{
-	struct report_options parsed = *options;
-
-	parsed.n_keys = 0;
-	for (;;) {
-		size_t length = strcspn(text, ",");
-		int key = find_key(text, length);
-
-		if (key < 0 || has_key(&parsed, (enum report_key)key, parsed.n_keys))
-			return -EINVAL;
-		parsed.keys[parsed.n_keys++] = (enum report_key)key;
-		if (!text[length])
-			break;
-		text += length + 1;
-	}
-	*options = parsed;
-	return 0;
-}
-
-/* Without the mark in front of a symbol. */
-static const char *cell(const struct report_entry *entry, enum report_key key)
-{
-	switch (key) {
-	case REPORT_COMM:
-		return entry->comm;
-	case REPORT_DSO:
-		return report_file_name(entry->dso);
-	default:
-		return entry->name;
-	}
-}
-
 static uint64_t weight_of(const struct page *page, const struct report_entry *entry)
 {
 	return page->options.no_children || page->options.first_screen ? entry->self
 								       : entry->children;
-}
-
-static int compare_cells(const struct report_entry *a, const struct report_entry *b)
-{
-	int order = a->comm ? strcmp(a->comm, b->comm) : 0;
-
-	if (!order && a->name)
-		order = strcmp(a->name, b->name);
-	if (!order && a->dso)
-		order = strcmp(a->dso, b->dso);
-	return order ? order : (int)a->kernel - (int)b->kernel;
 }
 
 static int compare_lines(const void *a, const void *b, void *ctx)
@@ -240,7 +165,7 @@ static int compare_lines(const void *a, const void *b, void *ctx)
 		return weight_of(page, x) > weight_of(page, y) ? -1 : 1;
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
-	return compare_cells(x, y);
+	return report_entry_compare(x, y);
 }
 
 static bool is_shown(const struct page *page, const struct report_entry *entry)
@@ -251,32 +176,18 @@ static bool is_shown(const struct page *page, const struct report_entry *entry)
 	return weight && (double)weight * 100 >= page->options.percent_limit * total;
 }
 
-static void measure(struct page *page, const struct report_entry *entry)
-{
-	for (size_t i = 0; i < page->options.n_keys; i++) {
-		enum report_key key = page->options.keys[i];
-		size_t columns = safe_text_columns(cell(entry, key)) + (key == REPORT_SYM ? 4 : 0);
-
-		if (columns > WIDEST_COLUMN)
-			columns = WIDEST_COLUMN;
-		if (columns > page->widths[key])
-			page->widths[key] = columns;
-	}
-}
-
 static int choose_lines(struct page *page)
 {
 	page->lines = calloc(page->all.n_entries + 1, sizeof(*page->lines));
 	if (!page->lines)
 		return -ENOMEM;
-	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
-		page->widths[key] = strlen(keys[key].title);
+	report_columns_init(&page->columns, &page->options);
 	for (size_t i = 0; i < page->all.n_entries; i++) {
 		const struct report_entry *entry = &page->all.entries[i];
 
 		if (is_shown(page, entry)) {
 			page->lines[page->n_lines++] = entry;
-			measure(page, entry);
+			report_columns_measure(&page->columns, entry);
 		} else if (weight_of(page, entry)) {
 			page->left_out += entry->self;
 			page->n_left_out++;
@@ -290,33 +201,6 @@ static int choose_lines(struct page *page)
 	return 0;
 }
 
-static void write_padding(FILE *out, char c, size_t n)
-{
-	while (n--)
-		putc(c, out);
-}
-
-static void write_titles(const struct page *page)
-{
-	const struct report_options *options = &page->options;
-
-	fputs(options->no_children ? "# Overhead" : "# Children      Self", page->out);
-	for (size_t i = 0; i < options->n_keys; i++) {
-		const char *title = keys[options->keys[i]].title;
-
-		fprintf(page->out, "  %s", title);
-		if (i + 1 < options->n_keys)
-			write_padding(page->out, ' ',
-				      page->widths[options->keys[i]] - strlen(title));
-	}
-	fputs(options->no_children ? "\n# ........" : "\n# ........  ........", page->out);
-	for (size_t i = 0; i < options->n_keys; i++) {
-		fputs("  ", page->out);
-		write_padding(page->out, '.', page->widths[options->keys[i]]);
-	}
-	fputs("\n#\n", page->out);
-}
-
 static void write_header(const struct page *page)
 {
 	const struct report_options *options = &page->options;
@@ -325,26 +209,9 @@ static void write_header(const struct page *page)
 	safe_text_plain(page->out, options->event ? options->event : "samples");
 	fprintf(page->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
 		call_tree_total(page->report->tree));
-	write_titles(page);
-}
-
-static void write_cells(const struct page *page, const struct report_entry *entry)
-{
-	for (size_t i = 0; i < page->options.n_keys; i++) {
-		enum report_key key = page->options.keys[i];
-		const char *text = cell(entry, key);
-		size_t columns = safe_text_columns(text);
-
-		fputs("  ", page->out);
-		if (key == REPORT_SYM) {
-			fputs(entry->kernel ? "[k] " : "[.] ", page->out);
-			columns += 4;
-		}
-		safe_text_plain(page->out, text);
-		if (i + 1 < page->options.n_keys && columns < page->widths[key])
-			write_padding(page->out, ' ', page->widths[key] - columns);
-	}
-	putc('\n', page->out);
+	report_columns_titles(&page->columns,
+			      options->no_children ? "Overhead" : "Children      Self",
+			      options->no_children ? "........" : "........  ........", page->out);
 }
 
 static int write_entry(const struct page *page, const struct report_entry *entry)
@@ -358,7 +225,7 @@ static int write_entry(const struct page *page, const struct report_entry *entry
 		fprintf(page->out, "  %8s", self);
 	else
 		fprintf(page->out, "  %8s  %8s", children, self);
-	write_cells(page, entry);
+	report_columns_write(&page->columns, entry, page->out);
 	if (page->options.no_graph || page->options.first_screen)
 		return 0;
 	return report_graph_write(&page->all, entry, &page->options, page->out);

@@ -70,12 +70,6 @@ size_t recursion_fold(struct call_frame *frames, size_t n);
 /* What was added, below one FRAME_COMMAND node per command; for the other writers. */
 const struct call_tree *report_tree(const struct report *report);
 
-/*
- * Set the keys of @options by a list of perf's names: comm, dso, sym or symbol.  0, or -EINVAL
- * for unknown, repeated or no keys.
- */
-int report_parse_keys(const char *text, struct report_options *options);
-
 /* Print.  0 or -ENOMEM.  Write errors stay in @out. */
 int report_write(const struct report *report, const struct report_options *options, FILE *out);
 

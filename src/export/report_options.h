@@ -49,4 +49,10 @@ struct report_options {
 	void *ctx;
 };
 
+/*
+ * Set the keys of @options by a list of perf's names: comm, dso, sym or symbol.  0, or -EINVAL
+ * for unknown, repeated or no keys.
+ */
+int report_parse_keys(const char *text, struct report_options *options);
+
 #endif

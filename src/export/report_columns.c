@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "export/report_columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "export/report_line.h"
+#include "export/safe_text.h"
+
+#define WIDEST_COLUMN 48 /* wider cells push their line to the right */
+#define MARK 4           /* of a symbol: "[k] " */
+
+static const struct {
+	const char *name, *title;
+} keys[REPORT_KEY_COUNT] = {
+	[REPORT_COMM] = {"comm", "Command"},
+	[REPORT_DSO] = {"dso", "Shared Object"},
+	[REPORT_SYM] = {"sym", "Symbol"},
+};
+
+static bool is_key(const char *text, size_t length, const char *name)
+{
+	return strlen(name) == length && !memcmp(text, name, length);
+}
+
+static int find_key(const char *text, size_t length)
+{
+	if (is_key(text, length, "symbol"))
+		return REPORT_SYM;
+	for (int key = 0; key < REPORT_KEY_COUNT; key++)
+		if (is_key(text, length, keys[key].name))
+			return key;
+	return -EINVAL;
+}
+
+static bool has_key(const struct report_options *options, enum report_key key, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (options->keys[i] == key)
+			return true;
+	return false;
+}
+
+int report_parse_keys(const char *text, struct report_options *options)
+{
+	struct report_options parsed = *options;
+
+	parsed.n_keys = 0;
+	for (;;) {
+		size_t length = strcspn(text, ",");
+		int key = find_key(text, length);
+
+		if (key < 0 || has_key(&parsed, (enum report_key)key, parsed.n_keys))
+			return -EINVAL;
+		parsed.keys[parsed.n_keys++] = (enum report_key)key;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*options = parsed;
+	return 0;
+}
+
+/* Without the mark in front of a symbol. */
+static const char *cell(const struct report_entry *entry, enum report_key key)
+{
+	switch (key) {
+	case REPORT_COMM:
+		return entry->comm;
+	case REPORT_DSO:
+		return report_file_name(entry->dso);
+	default:
+		return entry->name;
+	}
+}
+
+int report_entry_compare(const struct report_entry *a, const struct report_entry *b)
+{
+	int order = a->comm ? strcmp(a->comm, b->comm) : 0;
+
+	if (!order && a->name)
+		order = strcmp(a->name, b->name);
+	if (!order && a->dso)
+		order = strcmp(a->dso, b->dso);
+	return order ? order : (int)a->kernel - (int)b->kernel;
+}
+
+void report_columns_init(struct report_columns *columns, const struct report_options *options)
+{
+	memcpy(columns->keys, options->keys, sizeof(columns->keys));
+	columns->n_keys = options->n_keys;
+	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
+		columns->widths[key] = strlen(keys[key].title);
+}
+
+void report_columns_measure(struct report_columns *columns, const struct report_entry *entry)
+{
+	for (size_t i = 0; i < columns->n_keys; i++) {
+		enum report_key key = columns->keys[i];
+		size_t width = safe_text_columns(cell(entry, key)) + (key == REPORT_SYM ? MARK : 0);
+
+		if (width > WIDEST_COLUMN)
+			width = WIDEST_COLUMN;
+		if (width > columns->widths[key])
+			columns->widths[key] = width;
+	}
+}
+
+static void write_padding(FILE *out, char c, size_t n)
+{
+	while (n--)
+		putc(c, out);
+}
+
+void report_columns_titles(const struct report_columns *columns, const char *titles,
+			   const char *dots, FILE *out)
+{
+	fprintf(out, "# %s", titles);
+	for (size_t i = 0; i < columns->n_keys; i++) {
+		const char *title = keys[columns->keys[i]].title;
+
+		fprintf(out, "  %s", title);
+		if (i + 1 < columns->n_keys)
+			write_padding(out, ' ', columns->widths[columns->keys[i]] - strlen(title));
+	}
+	fprintf(out, "\n# %s", dots);
+	for (size_t i = 0; i < columns->n_keys; i++) {
+		fputs("  ", out);
+		write_padding(out, '.', columns->widths[columns->keys[i]]);
+	}
+	fputs("\n#\n", out);
+}
+
+void report_columns_write(const struct report_columns *columns, const struct report_entry *entry,
+			  FILE *out)
+{
+	for (size_t i = 0; i < columns->n_keys; i++) {
+		enum report_key key = columns->keys[i];
+		const char *text = cell(entry, key);
+		size_t width = safe_text_columns(text);
+
+		fputs("  ", out);
+		if (key == REPORT_SYM) {
+			fputs(entry->kernel ? "[k] " : "[.] ", out);
+			width += MARK;
+		}
+		safe_text_plain(out, text);
+		if (i + 1 < columns->n_keys && width < columns->widths[key])
+			write_padding(out, ' ', columns->widths[key] - width);
+	}
+	putc('\n', out);
+}
