@@ -74,6 +74,12 @@ static const struct command commands[] = {
 	 "Write a recording in a format of other programs: pprof (FILE.pb.gz), which pprof, Parca, "
 	 "Pyroscope and Perfetto read, or callgrind (callgrind.out.NAME), for KCachegrind.",
 	 OF_EXPORT, 0, 0, .run = run_export},
+	{"diff", "show what has changed between two recordings",
+	 "[OPTIONS] BEFORE AFTER",
+	 "Show by how many percentage points the own share of each function is greater or smaller in the "
+	 "second recording, the greatest change first. Files are compared by their names, so that "
+	 "another build of a program may be compared with the first one.",
+	 OF_DIFF, 2, 2, "two recordings are needed", .run = run_diff},
 	{"stack", "print the stacks of a running process",
 	 "[OPTIONS] PID",
 	 "Print the call chains of all threads of a running process. Each thread is stopped while "

@@ -278,7 +278,7 @@ static bool take_table_cache(const struct option_use *use)
 	return true;
 }
 
-#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT)
+#define READERS (OF_REPORT | OF_SCRIPT | OF_FLAMEGRAPH | OF_EXPORT | OF_DIFF)
 #define SAMPLERS (OF_RECORD | OF_TOP)
 #define UNWINDERS (READERS | SAMPLERS | OF_STACK | OF_MAPS)
 #define EVERYBODY (~0u)
@@ -407,24 +407,30 @@ static const struct option_row rows[] = {
 	 REAL(take_branches, report.graph_limit, 100), GIVEN(full)},
 	{OF_REPORT, "percent-limit", 0, "P", "0.1",
 	 "hide entries below P per cent", REAL(take_real, report.percent_limit, 100), GIVEN(full)},
+	{OF_DIFF, "sort", 's', "KEYS", "dso,sym",
+	 "columns: any of comm,dso,sym", BY(take_keys)},
+	{OF_DIFF, "percent-limit", 0, "P", "0.01",
+	 "hide changes below P percentage points", REAL(take_real, report.percent_limit, 100)},
 	{OF_REPORT, "stdio", 0, NULL, NULL,
 	 "as perf: text, which the report always is", BY(take_nothing), GIVEN(full)},
 	{OF_SCRIPT, "fields", 'F', "LIST", "comm,tid,time,event,ip,sym,dso",
 	 "what to print: a list of comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, "
 	 "srcline, source, reason; +FIELD adds one to the default, -FIELD removes one", BY(take_fields)},
-	{OF_FLAMEGRAPH, "title", 0, "TEXT", NULL,
+	{OF_DIFF, "flamegraph", 0, NULL, NULL,
+	 "draw the second recording as a flame graph, coloured by what has changed", FLAG(picture)},
+	{OF_FLAMEGRAPH | OF_DIFF, "title", 0, "TEXT", NULL,
 	 "title of the picture", TEXT(flamegraph.title)},
-	{OF_FLAMEGRAPH, "inverted", 0, NULL, NULL,
+	{OF_FLAMEGRAPH | OF_DIFF, "inverted", 0, NULL, NULL,
 	 "callers at the top, which is where they are in a picture higher than 900 pixels", FLAG(flamegraph.inverted)},
-	{OF_FLAMEGRAPH, "upright", 0, NULL, NULL,
+	{OF_FLAMEGRAPH | OF_DIFF, "upright", 0, NULL, NULL,
 	 "callers at the bottom of any picture", FLAG(flamegraph.upright)},
-	{OF_FLAMEGRAPH, "min-width", 0, "PX", "0.1",
+	{OF_FLAMEGRAPH | OF_DIFF, "min-width", 0, "PX", "0.1",
 	 "hide frames narrower than PX pixels", REAL(take_real, flamegraph.min_width, 0)},
 	{OF_FLAMEGRAPH, "folded", 0, NULL, NULL,
 	 "write folded stacks as text instead", FLAG(folded)},
-	{OF_REPORT | OF_FLAMEGRAPH, "no-fold", 0, NULL, NULL,
+	{OF_REPORT | OF_FLAMEGRAPH | OF_DIFF, "no-fold", 0, NULL, NULL,
 	 "show each level of a recursion", FLAG(unfolded)},
-	{READERS, "input", 'i', "FILE", "perf.data",
+	{READERS & ~OF_DIFF, "input", 'i', "FILE", "perf.data",
 	 "recording to read; '-' is standard input", TEXT(input)},
 	{READERS, "event", 0, "NAME", NULL,
 	 "only the samples of this event, such as offcpu-time; a flame graph is of the first one "

@@ -30,6 +30,7 @@ enum option_owner {
 	OF_TOP = 1 << 15,
 	OF_LINT = 1 << 16,
 	OF_EXPORT = 1 << 17,
+	OF_DIFF = 1 << 18,
 };
 
 enum option_result {

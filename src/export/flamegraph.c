@@ -11,7 +11,9 @@
 #include "export/call_tree.h"
 #include "export/palette.h"
 #include "export/preorder.h"
+#include "export/report_line.h"
 #include "export/safe_text.h"
+#include "export/tree_changes.h"
 
 /* Pixels. */
 #define ROW 18
@@ -25,6 +27,9 @@
 #define TITLE_COLUMNS 256
 /* The height of a usual one, in pixels, without what a browser takes for itself. */
 #define SCREEN 900
+
+/* Points, in hundredths, from which on all changes look alike. */
+#define MOST_CHANGE 500
 
 #define NONE UINT32_MAX
 
@@ -45,9 +50,11 @@ static const char script[] =
  * @depth: 0 for the frame of all stacks
  * @colour: of the palette
  * @levels: of a recursion for which it stands; 1: none
+ * @change: since the baseline, in hundredths of a percentage point
  */
 struct flame {
 	uint64_t start, total;
+	int64_t change;
 	uint32_t symbol, depth, colour, levels;
 };
 
@@ -69,7 +76,9 @@ struct layout {
 	uint32_t left_out;                 /* frames that are too narrow */
 	uint32_t depth;                    /* greatest of all flames */
 	bool shows_colour[PALETTE_SIZE];   /* of flames */
-	bool shows_kind[FRAME_KIND_COUNT]; /* of flames but the first */
+	bool shows_kind[PALETTE_FAMILIES]; /* of flames but the first; of changes, all */
+	bool changes;                      /* it shows them */
+	uint64_t missing, all;             /* of the baseline, see struct tree_changes */
 };
 
 struct builder {
@@ -78,10 +87,22 @@ struct builder {
 	uint64_t *free_from;          /* place: where its next child starts */
 	uint32_t *symbol_of;          /* frame: its symbol or NONE */
 	struct hash_index file_index; /* by the pointer: names are interned */
+	struct tree_changes changes;  /* of a picture that shows them */
 	struct layout layout;
 };
 
-static int builder_init(struct builder *b, const struct call_tree *tree)
+static int find_changes(struct builder *b, const struct call_tree *baseline)
+{
+	int r = tree_changes_init(b->tree, &b->order, baseline, &b->changes);
+
+	b->layout.changes = true;
+	b->layout.missing = b->changes.missing;
+	b->layout.all = b->changes.all;
+	return r;
+}
+
+static int builder_init(struct builder *b, const struct call_tree *tree,
+			const struct call_tree *baseline)
 {
 	size_t frames = call_tree_frames(tree) + 1;
 	int r;
@@ -102,7 +123,7 @@ static int builder_init(struct builder *b, const struct call_tree *tree)
 	b->layout.files[b->layout.n_files++] = "";
 	b->layout.symbols[b->layout.n_symbols++] =
 		(struct flame_symbol){.frame = {.name = "all", .dso = "", .kind = FRAME_COMMAND}};
-	return 0;
+	return baseline ? find_changes(b, baseline) : 0;
 }
 
 static void builder_fini(struct builder *b)
@@ -111,6 +132,7 @@ static void builder_fini(struct builder *b)
 	free(b->free_from);
 	free(b->symbol_of);
 	hash_index_fini(&b->file_index);
+	tree_changes_fini(&b->changes);
 }
 
 static int find_file(struct builder *b, const char *dso, uint32_t *ret)
@@ -147,10 +169,18 @@ static int find_symbol(struct builder *b, uint32_t at, uint32_t *ret)
 	r = find_file(b, symbol.frame.dso, &symbol.file);
 	if (r < 0)
 		return r;
-	b->layout.shows_kind[symbol.frame.kind] = true;
+	b->layout.shows_kind[symbol.frame.kind] |= !b->layout.changes;
 	b->symbol_of[frame] = *ret = b->layout.n_symbols;
 	b->layout.symbols[b->layout.n_symbols++] = symbol;
 	return 0;
+}
+
+static void set_change(struct builder *b, uint32_t at, struct flame *flame)
+{
+	flame->change = tree_changes_points(&b->changes, at, flame->total, b->order.nodes[0].total);
+	flame->colour = palette_change(flame->change, MOST_CHANGE);
+	if (flame->change)
+		b->layout.shows_kind[flame->colour / PALETTE_SHADES] = true;
 }
 
 static int add_flame(struct builder *b, uint32_t at, uint64_t start)
@@ -167,7 +197,10 @@ static int add_flame(struct builder *b, uint32_t at, uint64_t start)
 
 	if (r < 0)
 		return r;
-	flame.colour = palette_colour(&layout->symbols[flame.symbol].frame);
+	if (layout->changes)
+		set_change(b, at, &flame);
+	else
+		flame.colour = palette_colour(&layout->symbols[flame.symbol].frame);
 	layout->flames[layout->n_flames++] = flame;
 	layout->shows_colour[flame.colour] = true;
 	if (flame.depth > layout->depth)
@@ -204,11 +237,15 @@ static void layout_fini(struct layout *layout)
 	*layout = (struct layout){0};
 }
 
-/* Choose the frames of a tree; those of less weight than @least are left out.  0 or -ENOMEM. */
-static int layout_init(const struct call_tree *tree, double least, struct layout *ret)
+/*
+ * Choose the frames of a tree; those of less weight than @least are left out.  @baseline may be
+ * NULL.  0 or -ENOMEM.
+ */
+static int layout_init(const struct call_tree *tree, const struct call_tree *baseline, double least,
+		       struct layout *ret)
 {
 	struct builder b;
-	int r = builder_init(&b, tree);
+	int r = builder_init(&b, tree, baseline);
 
 	if (!r)
 		r = add_flames(&b, least);
@@ -377,12 +414,12 @@ static void write_still(const struct picture *p)
 			EDGE, height(p) - EDGE, p->layout.left_out);
 }
 
-static unsigned int legend_width(enum frame_kind kind)
+static unsigned int legend_width(unsigned int kind)
 {
 	return 32 + 8 * (unsigned int)safe_text_columns(palette_label(kind));
 }
 
-static void write_legend_entry(const struct picture *p, enum frame_kind kind, unsigned int x)
+static void write_legend_entry(const struct picture *p, unsigned int kind, unsigned int x)
 {
 	fprintf(p->out,
 		"<rect class=\"%c%u\" x=\"%u\" y=\"44\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>"
@@ -397,16 +434,28 @@ static void write_legend(const struct picture *p)
 {
 	unsigned int x = WIDTH;
 
-	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+	for (unsigned int kind = 0; kind < PALETTE_FAMILIES; kind++)
 		x -= p->layout.shows_kind[kind] ? legend_width(kind) : 0;
 	fputs("<g class=\"legend\" font-size=\"12\" fill=\"#5f5a54\">", p->out);
-	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+	for (unsigned int kind = 0; kind < PALETTE_FAMILIES; kind++) {
 		if (!p->layout.shows_kind[kind])
 			continue;
 		write_legend_entry(p, kind, x);
 		x += legend_width(kind);
 	}
 	fputs("</g>\n", p->out);
+}
+
+/* What no frame of the picture can show. */
+static void write_missing(const struct picture *p)
+{
+	char share[REPORT_PERCENT_SIZE];
+
+	report_percent(share, p->layout.missing, p->layout.all);
+	fprintf(p->out,
+		"<text class=\"note\" x=\"%u\" y=\"54\" font-size=\"12\" fill=\"#5f5a54\">"
+		"%s of the baseline is in stacks that are not here</text>",
+		EDGE, share);
 }
 
 static void write_head(const struct picture *p)
@@ -421,8 +470,11 @@ static void write_head(const struct picture *p)
 	write_legend(p);
 	fprintf(p->out,
 		"<text class=\"details\" x=\"%u\" y=\"69\" font-size=\"12\">%" PRIu64
-		" samples</text></g>\n",
+		" samples</text>",
 		EDGE, p->layout.flames[0].total);
+	if (p->layout.missing)
+		write_missing(p);
+	fputs("</g>\n", p->out);
 }
 
 static void write_symbols(const struct picture *p)
@@ -473,13 +525,21 @@ static void write_levels(const struct picture *p)
 			fprintf(p->out, "%" PRIu32 ":%" PRIu32 ",", i, p->layout.flames[i].levels);
 }
 
+/* Of each frame: colour, change in hundredths of a point. */
+static void write_changes(const struct picture *p)
+{
+	for (uint32_t i = 0; i < p->layout.n_flames; i++)
+		fprintf(p->out, "%" PRIu32 ",%" PRId64 ",%s", p->layout.flames[i].colour,
+			p->layout.flames[i].change, i % 16 == 15 ? "\n" : "");
+}
+
 static void write_kinds(const struct picture *p)
 {
 	fputs(",labels:[", p->out);
-	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+	for (unsigned int kind = 0; kind < PALETTE_FAMILIES; kind++)
 		fprintf(p->out, "\"%s\",", palette_label(kind));
 	fputs("],classes:\"", p->out);
-	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++)
+	for (unsigned int kind = 0; kind < PALETTE_FAMILIES; kind++)
 		putc(palette_class(kind), p->out);
 	fputs("\"", p->out);
 }
@@ -501,7 +561,13 @@ static int write_script(const struct picture *p)
 	r = write_nodes(p);
 	fputs("],\nlevels:{", p->out);
 	write_levels(p);
-	fprintf(p->out, "}};\n%s})();]]></script>\n", script);
+	fputs("}", p->out);
+	if (p->layout.changes) {
+		fputs(",\nchanges:[", p->out);
+		write_changes(p);
+		fputs("]", p->out);
+	}
+	fprintf(p->out, "};\n%s})();]]></script>\n", script);
 	return r;
 }
 
@@ -527,7 +593,7 @@ int flamegraph_write(const struct call_tree *tree, const struct flamegraph_optio
 
 	if (options->min_width > INT16_MAX)
 		return -EINVAL;
-	r = layout_init(tree, least, &p.layout);
+	r = layout_init(tree, options->baseline, least, &p.layout);
 	if (r < 0)
 		return r;
 	p.inverted = options->inverted || (!options->upright && height(&p) > SCREEN);

@@ -8,6 +8,9 @@
  * expression, says what is below the pointer, and fits the picture to the
  * window.  Colours follow the reader's choice of light or dark.
  *
+ * Beside a baseline, frames are coloured by how many points their share of all has grown or shrunk,
+ * and the picture says how much of the baseline is in none of its frames.
+ *
  * Width is weight; siblings are in order of their names.  Size: some 50 bytes
  * per frame, the script 10 KB.
  */
@@ -27,11 +30,13 @@ struct call_tree;
  * @inverted: outermost frames at the top (an icicle graph), which is also where they are in a
  *	picture higher than a screen, of which the top is what is seen first
  * @upright: outermost frames at the bottom, however high it is
+ * @baseline: draw what has changed since this one; NULL: draw the tree alone
  */
 struct flamegraph_options {
 	const char *title;
 	double min_width;
 	bool inverted, upright;
+	const struct call_tree *baseline;
 };
 
 /* Print as SVG.  0; -EINVAL for a width of thousands of pixels; -ENOMEM.  Write errors stay in @out. */

@@ -43,9 +43,15 @@ const nameOf = (frame) => profile.symbols[3 * frame.symbol];
 const levelsOf = (frame) => profile.levels[frame.index] || 1;
 const labelOf = (frame) => nameOf(frame) + (levelsOf(frame) > 1 ? " x" + levelsOf(frame) : "");
 const fileOf = (frame) => profile.files[profile.symbols[3 * frame.symbol + 1]];
-const shadeOf = (frame) => profile.symbols[3 * frame.symbol + 2] % profile.shades;
 const kindOf = (frame) => Math.floor(profile.symbols[3 * frame.symbol + 2] / profile.shades);
-const colourOf = (frame) => profile.classes[kindOf(frame)] + shadeOf(frame);
+// profile.changes, if it is there, holds two numbers for each frame: colour, and how many
+// hundredths of a point its share has grown.
+const changes = profile.changes;
+const numberOf = (frame) =>
+	changes ? changes[2 * frame.index] : profile.symbols[3 * frame.symbol + 2];
+const colourOf = (frame) => profile.classes[Math.floor(numberOf(frame) / profile.shades)] +
+	numberOf(frame) % profile.shades;
+const pointsOf = (frame) => (changes[2 * frame.index + 1] / 100).toFixed(2);
 
 const count = (n) => n.toLocaleString("en") + " samples";
 const percent = (n, of) => (100 * n / of).toFixed(2) + "%";
@@ -58,6 +64,8 @@ let zoom, shown = [], matches = null;
 function facts(frame) {
 	let text = count(frame.total) + ", " + percent(frame.total, frames[0].total) + " of all";
 
+	if (changes)
+		text += " (" + (pointsOf(frame) > 0 ? "+" : "") + pointsOf(frame) + " points)";
 	if (zoom !== frames[0] && zoom !== frame && within(frame, zoom))
 		text += ", " + percent(frame.total, zoom.total) + " of " + nameOf(zoom);
 	if (levelsOf(frame) > 1)

@@ -2,7 +2,7 @@
 #include "export/palette.h"
 
 /* clang-format off */
-static const char *const fills[2][FRAME_KIND_COUNT][PALETTE_SHADES] = {
+static const char *const fills[2][PALETTE_FAMILIES][PALETTE_SHADES] = {
 	{
 		[FRAME_USER] = {
 			"#ffb47a", "#ffc17f", "#f7b970", "#fec778",
@@ -27,6 +27,14 @@ static const char *const fills[2][FRAME_KIND_COUNT][PALETTE_SHADES] = {
 		[FRAME_COMMAND] = {
 			"#b2c2d7", "#becce3", "#b5c1d8", "#c1cbe3",
 			"#b8bfd8", "#c5cae3", "#bcbed7", "#c8c9e2",
+		},
+		[PALETTE_GROWN] = {
+			"#eed8d6", "#f1ccc8", "#f4c0ba", "#f6b3ad",
+			"#f7a69f", "#f89992", "#f88c84", "#f87e77",
+		},
+		[PALETTE_SHRUNK] = {
+			"#d1e0ee", "#bfdaf1", "#aed3f4", "#9cccf7",
+			"#89c6f9", "#75befb", "#5fb7fd", "#46b0ff",
 		},
 	},
 	{
@@ -54,6 +62,14 @@ static const char *const fills[2][FRAME_KIND_COUNT][PALETTE_SHADES] = {
 			"#36465a", "#404e63", "#3a455b", "#434d63",
 			"#3d445b", "#474b63", "#41435a", "#4a4a62",
 		},
+		[PALETTE_GROWN] = {
+			"#453a39", "#4f3a38", "#583936", "#613835",
+			"#6a3633", "#733431", "#7c322f", "#852e2c",
+		},
+		[PALETTE_SHRUNK] = {
+			"#373e45", "#33424f", "#2e4559", "#274863",
+			"#204b6d", "#154e78", "#015182", "#00548c",
+		},
 	},
 };
 /* clang-format on */
@@ -61,10 +77,11 @@ static const char *const fills[2][FRAME_KIND_COUNT][PALETTE_SHADES] = {
 static const struct {
 	const char *label;
 	char class;
-} kinds[FRAME_KIND_COUNT] = {
+} families[PALETTE_FAMILIES] = {
 	[FRAME_USER] = {"user", 'u'},       [FRAME_KERNEL] = {"kernel", 'k'},
 	[FRAME_INLINED] = {"inlined", 'i'}, [FRAME_JIT] = {"JIT", 'j'},
 	[FRAME_UNKNOWN] = {"unknown", 'x'}, [FRAME_COMMAND] = {"command", 'c'},
+	[PALETTE_GROWN] = {"more", 'g'},    [PALETTE_SHRUNK] = {"less", 's'},
 };
 
 /* FNV-1a: unkeyed, for a name must look the same in every picture. */
@@ -83,12 +100,23 @@ const char *palette_fill(unsigned int colour, bool dark)
 	return fills[dark][colour / PALETTE_SHADES][colour % PALETTE_SHADES];
 }
 
-char palette_class(enum frame_kind kind)
+unsigned int palette_change(int64_t points, int64_t most)
 {
-	return kinds[kind].class;
+	const unsigned int family = points > 0 ? PALETTE_GROWN : PALETTE_SHRUNK;
+	const int64_t size = points < 0 ? -points : points;
+
+	if (!points)
+		return FRAME_UNKNOWN * PALETTE_SHADES;
+	return family * PALETTE_SHADES +
+	       (unsigned int)(size >= most ? PALETTE_SHADES - 1 : size * PALETTE_SHADES / most);
 }
 
-const char *palette_label(enum frame_kind kind)
+char palette_class(unsigned int family)
 {
-	return kinds[kind].label;
+	return families[family].class;
+}
+
+const char *palette_label(unsigned int family)
+{
+	return families[family].label;
 }

@@ -416,20 +416,12 @@ static int write_page(struct page *page)
 	return 0;
 }
 
-static void set_all_keys(struct report_options *options)
-{
-	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
-		options->keys[key] = (enum report_key)key;
-	options->n_keys = REPORT_KEY_COUNT;
-}
-
 int report_write(const struct report *report, const struct report_options *options, FILE *out)
 {
 	struct page page = {.report = report, .options = *options, .out = out};
 	int r;
 
-	if (!page.options.n_keys)
-		set_all_keys(&page.options);
+	report_options_complete(&page.options);
 	r = report_entries_init(report->tree, &page.options, &page.all);
 	if (!r)
 		r = write_page(&page);

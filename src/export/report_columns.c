@@ -61,6 +61,15 @@ int report_parse_keys(const char *text, struct report_options *options)
 	return 0;
 }
 
+void report_options_complete(struct report_options *options)
+{
+	if (options->n_keys)
+		return;
+	for (size_t key = 0; key < REPORT_KEY_COUNT; key++)
+		options->keys[key] = (enum report_key)key;
+	options->n_keys = REPORT_KEY_COUNT;
+}
+
 /* Without the mark in front of a symbol. */
 static const char *cell(const struct report_entry *entry, enum report_key key)
 {

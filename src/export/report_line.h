@@ -17,12 +17,18 @@ static inline void report_hundredths(char text[REPORT_PERCENT_SIZE], unsigned in
 	snprintf(text, REPORT_PERCENT_SIZE, "%u.%02u%%", hundredths / 100, hundredths % 100);
 }
 
-/* "12.34%", rounded; @weight is at most @total. */
-static inline void report_percent(char text[REPORT_PERCENT_SIZE], uint64_t weight, uint64_t total)
+/* In hundredths of a per cent, rounded; @weight is at most @total. */
+static inline int64_t report_share(uint64_t weight, uint64_t total)
 {
 	unsigned __int128 hundredths = (unsigned __int128)weight * 10000;
 
-	report_hundredths(text, total ? (unsigned int)((hundredths + total / 2) / total) : 0);
+	return total ? (int64_t)((hundredths + total / 2) / total) : 0;
+}
+
+/* "12.34%" */
+static inline void report_percent(char text[REPORT_PERCENT_SIZE], uint64_t weight, uint64_t total)
+{
+	report_hundredths(text, (unsigned int)report_share(weight, total));
 }
 
 /* A limit that the user chose, in per cent. */

@@ -55,4 +55,7 @@ struct report_options {
  */
 int report_parse_keys(const char *text, struct report_options *options);
 
+/* All keys, if there are none. */
+void report_options_complete(struct report_options *options);
+
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/event_reports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "cli/command.h"
+
+/* 0 or a negative errno. */
+static int open_report(const struct arguments *a, struct event_report *event)
+{
+	int r;
+
+	if (event->report)
+		return 0;
+	r = report_open(&event->report);
+	if (!r && a->unfolded)
+		report_unfold(event->report);
+	return r;
+}
+
+static void count_sample(struct event_report *event, const struct stack_sample *sample)
+{
+	event->samples++;
+	if (!sample->traced || sample->reason == BOBBIN_REASON_NO_USER ||
+	    sample->reason >= BOBBIN_REASON_COUNT)
+		return;
+	event->traced++;
+	event->reasons[sample->reason]++;
+	for (size_t i = 0; i < sample->count; i++) {
+		const struct bobbin_frame *frame = &sample->frames[i];
+
+		event->frames += !frame->kernel && frame->source != BOBBIN_SOURCE_LEFT_OUT;
+		event->inferred += !frame->kernel && frame->source == BOBBIN_SOURCE_CODE;
+	}
+}
+
+static int add_sample(void *ctx, const struct stack_sample *sample)
+{
+	struct event_reports *reports = ctx;
+	struct input *input = &reports->input;
+	uint64_t weight = reports->one && !sample->weighed ? 1 : sample->period;
+	struct event_report *event = &reports->events[sample->event_number];
+	int r = open_report(input->arguments, event);
+
+	if (r)
+		return r;
+	count_sample(event, sample);
+	r = named_stack_make(&input->stack, session_naming(input->session), sample);
+	return r ? r
+		 : report_add(event->report, sample->comm, input->stack.frames, input->stack.count,
+			      weight);
+}
+
+static const struct sample_sink report_sink = {.sample = add_sample};
+
+/* In the order of the file; the first one is shown even if nothing has any samples. */
+static int find_events(struct event_reports *reports)
+{
+	const struct perf_reader *reader = session_reader(reports->input.session);
+	const struct perf_reader_attr *attr;
+	int r = 0;
+
+	for (size_t i = 0; !r && (attr = perf_reader_event(reader, i)); i++)
+		r = vector_push(reports->events, reports->count, reports->room,
+				(struct event_report){.name = attr->name});
+	return r ? r : open_report(reports->input.arguments, reports->events);
+}
+
+int event_reports_open(const struct arguments *arguments, bool one, struct event_reports *ret)
+{
+	int r;
+
+	*ret = (struct event_reports){.input = {.arguments = arguments}, .one = one};
+	r = input_open(&ret->input);
+	if (r)
+		return r;
+	r = !accept_file(arguments->input, find_events(ret), NULL);
+	return r ? r : input_run(&ret->input, &report_sink, ret);
+}
+
+int event_reports_close(struct event_reports *reports)
+{
+	for (size_t i = 0; i < reports->count; i++)
+		report_close(reports->events[i].report);
+	free(reports->events);
+	return reports->input.session ? input_close(&reports->input) : 0;
+}
+
+const struct event_report *event_reports_main(const struct event_reports *reports)
+{
+	for (size_t i = 0; i < reports->count; i++)
+		if (reports->events[i].samples)
+			return &reports->events[i];
+	return reports->events;
+}
