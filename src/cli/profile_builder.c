@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/memory_origin.h"
+#include "base/vector.h"
 #include "cli/named_stack.h"
 #include "profile/process_table.h"
 #include "profile/recorder.h"
@@ -27,12 +28,32 @@ struct known_place {
 	bool exact, known;
 };
 
+/**
+ * struct known_frame - a frame of the sample before
+ * @pc, @kernel, @exact, @left_out: of it
+ * @lasting: this code can be nothing else the next time
+ * @stack: of it and its callers
+ */
+struct known_frame {
+	uint64_t pc;
+	uint32_t stack;
+	bool kernel, exact, left_out, lasting;
+};
+
+/* The stack of the sample before, outermost frame first: the next one mostly begins alike. */
+struct known_stack {
+	struct known_frame *frames;
+	size_t count, room;
+	uint64_t program, generation; /* of the process */
+};
+
 struct profile_builder {
 	struct session *session;
 	struct naming *naming;
 	struct profile *profile;
 	uint32_t *events; /* by their numbers in the session */
 	struct known_place places[1u << PLACE_BITS];
+	struct known_stack last;
 };
 
 /* Weights of clocks and of waits are times. */
@@ -106,6 +127,7 @@ void profile_builder_close(struct profile_builder *builder)
 		return;
 	profile_close(builder->profile);
 	free(builder->events);
+	free(builder->last.frames);
 	free(builder);
 }
 
@@ -191,16 +213,16 @@ static int gap_location(struct profile_builder *b, uint32_t *ret)
 
 /* What memory without a file holds can be another function the next time. */
 static int location_of(struct profile_builder *b, const struct stack_sample *sample,
-		       const struct bobbin_frame *frame, uint32_t *ret)
+		       const struct bobbin_frame *frame, bool *is_file, uint32_t *ret)
 {
 	const bool kernel = frame->kernel;
 	const uint64_t program = kernel ? 0 : sample->process->program;
 	const uint64_t generation = kernel ? 0 : sample->process->space->generation;
 	const uint64_t key = hash_words(program, frame->pc, generation);
 	struct known_place *known = &b->places[key >> (64 - PLACE_BITS)];
-	bool is_file;
 	int r;
 
+	*is_file = true;
 	if (frame->source == BOBBIN_SOURCE_LEFT_OUT)
 		return gap_location(b, ret);
 	if (known->known && known->pc == frame->pc && known->program == program &&
@@ -208,14 +230,75 @@ static int location_of(struct profile_builder *b, const struct stack_sample *sam
 		*ret = known->location;
 		return 0;
 	}
-	r = new_location(b, sample, frame, &is_file, ret);
-	if (!r && is_file)
+	r = new_location(b, sample, frame, is_file, ret);
+	if (!r && *is_file)
 		*known = (struct known_place){.program = program,
 					      .generation = generation,
 					      .pc = frame->pc,
 					      .location = *ret,
 					      .exact = frame->exact,
 					      .known = true};
+	return r;
+}
+
+static struct known_frame known_frame_of(const struct bobbin_frame *frame)
+{
+	return (struct known_frame){
+		.pc = frame->pc,
+		.kernel = frame->kernel,
+		.exact = frame->exact,
+		.left_out = frame->source == BOBBIN_SOURCE_LEFT_OUT,
+	};
+}
+
+static bool is_known(const struct known_frame *known, const struct bobbin_frame *frame)
+{
+	return known->lasting && known->pc == frame->pc && known->kernel == frame->kernel &&
+	       known->exact == frame->exact &&
+	       known->left_out == (frame->source == BOBBIN_SOURCE_LEFT_OUT);
+}
+
+/* Forget of the stack before what the sample does not begin with.  How many frames are left. */
+static size_t keep_common(struct known_stack *last, const struct stack_sample *sample)
+{
+	const uint64_t program = sample->process ? sample->process->program : 0;
+	const uint64_t generation = sample->process ? sample->process->space->generation : 0;
+	const bool same = last->program == program && last->generation == generation;
+	size_t common = 0;
+
+	while (same && common < last->count && common < sample->count &&
+	       is_known(&last->frames[common], &sample->frames[sample->count - 1 - common]))
+		common++;
+	last->program = program;
+	last->generation = generation;
+	last->count = common;
+	return common;
+}
+
+static int add_frame(struct profile_builder *b, const struct stack_sample *sample,
+		     const struct bobbin_frame *frame, uint32_t *stack)
+{
+	struct known_stack *last = &b->last;
+	struct known_frame known = known_frame_of(frame);
+	uint32_t location;
+	int r = location_of(b, sample, frame, &known.lasting, &location);
+
+	if (!r)
+		r = profile_stack(b->profile, *stack, location, stack);
+	if (r)
+		return r;
+	known.stack = *stack;
+	return vector_push(last->frames, last->count, last->room, known);
+}
+
+static int stack_of(struct profile_builder *b, const struct stack_sample *sample, uint32_t *ret)
+{
+	const size_t common = keep_common(&b->last, sample);
+	int r = 0;
+
+	*ret = common ? b->last.frames[common - 1].stack : PROFILE_ROOT;
+	for (size_t i = sample->count - common; i-- > 0 && !r;)
+		r = add_frame(b, sample, &sample->frames[i], ret);
 	return r;
 }
 
@@ -238,20 +321,15 @@ int profile_builder_add(struct profile_builder *builder, const struct stack_samp
 		.time = sample->time,
 		.weight = sample->period,
 		.event = builder->events[sample->event_number],
-		.stack = PROFILE_ROOT,
 		.cpu = sample->cpu,
 		.sources = sources_of(sample),
 		.reason = (uint8_t)sample->reason,
 		.traced = sample->traced && sample->reason != BOBBIN_REASON_NO_USER,
 	};
-	uint32_t location;
 	int r = profile_thread(p, sample->pid, sample->tid, sample->comm, &own.thread);
 
-	for (size_t i = sample->count; i-- > 0 && !r;) {
-		r = location_of(builder, sample, &sample->frames[i], &location);
-		if (!r)
-			r = profile_stack(p, own.stack, location, &own.stack);
-	}
+	if (!r)
+		r = stack_of(builder, sample, &own.stack);
 	if (!r && !p->total_count)
 		p->start = session_day(builder->session, sample->time);
 	return r ? r : profile_add(p, &own);
